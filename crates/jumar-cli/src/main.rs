@@ -1,0 +1,3 @@
+//! The `jumar` command.
+
+fn main() {}
