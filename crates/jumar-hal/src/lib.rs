@@ -1,1 +1,18 @@
-//! jumar-hal
+//! The contract between the runtime and whatever executes its work.
+//!
+//! A [`Backend`] offers devices; a device offers memory and queues; a queue takes [`Task`]s and runs them in order,
+//! each one after its submit returned. [`Signal`]s order queues among each other and against the host.
+//!
+//! A backend checks nothing that a caller could know: sizes, ownership and states are checked once, in
+//! jumar-core, for every backend. What a backend refuses is an assertion about a defect of Jumar itself.
+
+pub mod backend;
+pub mod memory;
+pub mod signal;
+pub mod sync;
+pub mod task;
+
+pub use backend::{Backend, Device, Queue, QueueConfig, Verdict, Watcher};
+pub use memory::Span;
+pub use signal::{Signal, Waiter};
+pub use task::{Call, Cost, Program, Tag, Task, WaitThen};

@@ -1,1 +1,12 @@
-//! jumar-types
+//! Plain vocabulary that every other crate shares: error kinds, ids, data types.
+//!
+//! Nothing here allocates, locks or talks to the system, apart from the text that an [`Error`] carries.
+#![forbid(unsafe_code)]
+
+pub mod dtype;
+pub mod error;
+pub mod id;
+
+pub use dtype::DataType;
+pub use error::{Error, ErrorKind, Result};
+pub use id::{Id, IdKind, IdProblem};

@@ -1,0 +1,120 @@
+//! What a backend offers.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Instant;
+
+use jumar_types::{Error, Result};
+
+use crate::{Signal, Span, Tag, Task};
+
+/// A source of devices and of pinned host memory.
+pub trait Backend: Send + Sync {
+    /// Opens a device.
+    ///
+    /// # Errors
+    /// `DeviceSetup`: the system refused memory or threads; the error names what.
+    fn open(&self, device: u32) -> Result<Arc<dyn Device>>;
+
+    /// Gives the device number of the next address range, by arithmetic: which reserved range holds `address`.
+    ///
+    /// `None` for memory that no device owns (ordinary host memory, pinned host memory).
+    fn device_of(&self, address: usize) -> Option<u32>;
+
+    /// Allocates host memory that copies may use directly. Not zeroed; 64-byte aligned at least.
+    ///
+    /// # Errors
+    /// `OutOfMemory`.
+    fn allocate_pinned(&self, bytes: usize) -> Result<Span>;
+
+    /// Gives pinned memory back. The range stays mapped and may be handed out again.
+    fn free_pinned(&self, span: Span);
+
+    /// Gives the reserved range that pinned host memory lies in.
+    fn pinned_range(&self) -> Range<usize>;
+
+    /// Copies on the calling thread, at once, in no order with any queue.
+    fn copy_now(&self, to: usize, from: Span);
+
+    /// Fills on the calling thread, at once, in no order with any queue.
+    fn fill_now(&self, to: Span, value: u8);
+}
+
+/// A memory space and the means to run work on it.
+pub trait Device: Send + Sync {
+    /// Allocates device memory. Not zeroed; the address is a multiple of `align` (a power of two, at most 2 MiB).
+    ///
+    /// # Errors
+    /// `OutOfMemory`.
+    fn allocate(&self, bytes: usize, align: usize) -> Result<Span>;
+
+    /// Gives memory back. The range stays mapped and may be handed out again.
+    fn free(&self, span: Span);
+
+    /// Gives the reserved address range of the device's memory.
+    fn range(&self) -> Range<usize>;
+
+    /// Makes a queue.
+    ///
+    /// # Errors
+    /// `NoStreamResource`, `OutOfMemory`.
+    fn queue(&self, config: QueueConfig, watcher: Arc<dyn Watcher>) -> Result<Arc<dyn Queue>>;
+}
+
+/// How a queue is made.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct QueueConfig {
+    /// 0 is served first, 7 last; a hint among queues that could run.
+    pub priority: u8,
+    /// A number for messages and timelines.
+    pub number: u32,
+}
+
+/// What to do with the tasks after a failed one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Runs them.
+    Continue,
+    /// Drops every task that is queued now, in order, until the queue is empty; signals among them are still set, so that
+    /// nobody else hangs.
+    Discard,
+}
+
+/// Who is told what happened to the tasks of one queue. Calls come from whatever thread runs the queue, in order.
+pub trait Watcher: Send + Sync {
+    /// A watched task (ticket not 0) starts.
+    fn started(&self, tag: Tag);
+    /// A watched task finished well.
+    fn finished(&self, tag: Tag);
+    /// A task failed, watched or not.
+    fn failed(&self, tag: Tag, error: Error) -> Verdict;
+}
+
+/// Tasks in order. Every method may be called from any thread.
+///
+/// # Threads
+/// A task never runs inside `submit`, except that a `Set`, `Clear` or a satisfied `Wait` may be done at once when the
+/// queue is empty and idle. Work makes progress without any waiting call.
+pub trait Queue: Send + Sync {
+    /// Appends a task and gives its position (1 for the first). Blocks only while the queue holds a million tasks.
+    fn submit(&self, task: Task, tag: Tag) -> u64;
+
+    /// Gives the position of the last task submitted.
+    fn submitted(&self) -> u64;
+
+    /// Gives the position up to which every task has finished, failed or been dropped.
+    fn completed(&self) -> u64;
+
+    /// Waits until `completed() >= position`. Returns false when `until` came first.
+    ///
+    /// Without `until` the calling thread may run tasks of this queue, and bounded tasks of others; with it, only
+    /// bounded tasks.
+    fn wait(&self, position: u64, until: Option<Instant>) -> bool;
+
+    /// Waits until the signal is set; the thread helps as in [`Queue::wait`]. `self` is the queue that is expected to set it.
+    fn wait_signal(&self, signal: &Arc<Signal>, until: Option<Instant>) -> bool;
+
+    /// Drops every task submitted so far that has not started, without running it; signals among them are still set, a wait
+    /// that the queue is held by is given up. Returns after the drop is in force, not after a running task ended.
+    fn discard(&self);
+}

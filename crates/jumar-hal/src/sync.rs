@@ -1,0 +1,140 @@
+//! The one place that names locks, atomics, threads and clocks.
+//!
+//! Everything else in the workspace takes them from here (`Arc` and `OnceLock` are free), so that a model checker or a
+//! test clock has one place to go in. Under `--cfg loom` the primitives are loom's.
+//!
+//! Lock order, outermost first; a thread that holds a lock takes only locks further down:
+//!
+//! | rank | lock |
+//! |---|---|
+//! | 1 | the surface's init state |
+//! | 2 | a device's primary-context slot |
+//! | 3 | a context's lists of objects |
+//! | 4 | object tables |
+//! | 5 | allocation map |
+//! | 6 | an event's current record, a stream's error |
+//! | 7 | report queues |
+//! | 8 | signals |
+//! | 9 | run queue, timers |
+//! | 10 | parkers |
+
+#[cfg(loom)]
+pub use loom::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
+#[cfg(not(loom))]
+pub use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
+#[cfg(loom)]
+pub use loom::thread;
+#[cfg(not(loom))]
+pub use std::thread;
+
+use std::time::{Duration, Instant};
+
+#[cfg(loom)]
+use loom::sync as raw;
+#[cfg(not(loom))]
+use std::sync as raw;
+
+pub use raw::MutexGuard;
+#[cfg(not(loom))]
+pub use std::sync::{RwLockReadGuard, RwLockWriteGuard};
+
+/// A lock. A panic of a holder does not poison it: the state under our locks is valid between statements.
+pub struct Mutex<T>(raw::Mutex<T>);
+
+impl<T> Mutex<T> {
+    /// Makes a lock around a value.
+    #[cfg(not(loom))]
+    pub const fn new(value: T) -> Self {
+        Mutex(raw::Mutex::new(value))
+    }
+
+    /// Makes a lock around a value.
+    #[cfg(loom)]
+    pub fn new(value: T) -> Self {
+        Mutex(raw::Mutex::new(value))
+    }
+
+    /// Waits for the lock.
+    pub fn lock(&self) -> MutexGuard<'_, T> {
+        self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// Takes the lock if it is free.
+    pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
+        match self.0.try_lock() {
+            Ok(guard) => Some(guard),
+            Err(raw::TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(raw::TryLockError::WouldBlock) => None,
+        }
+    }
+}
+
+impl<T: Default> Default for Mutex<T> {
+    fn default() -> Self {
+        Mutex::new(T::default())
+    }
+}
+
+/// A condition variable for [`Mutex`].
+#[derive(Default)]
+pub struct Condvar(raw::Condvar);
+
+impl Condvar {
+    /// Makes a condition variable.
+    pub fn new() -> Self {
+        Condvar(raw::Condvar::new())
+    }
+
+    /// Gives up the lock and waits to be told.
+    pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
+        self.0.wait(guard).unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// Gives up the lock and waits to be told, or for `limit`. The second value tells whether time ran out.
+    pub fn wait_for<'a, T>(&self, guard: MutexGuard<'a, T>, limit: Duration) -> (MutexGuard<'a, T>, bool) {
+        let (guard, result) =
+            self.0.wait_timeout(guard, limit).unwrap_or_else(|poisoned| poisoned.into_inner());
+        (guard, result.timed_out())
+    }
+
+    /// Tells one waiter.
+    pub fn notify_one(&self) {
+        self.0.notify_one();
+    }
+
+    /// Tells every waiter.
+    pub fn notify_all(&self) {
+        self.0.notify_all();
+    }
+}
+
+/// A lock that many readers share.
+pub struct RwLock<T>(raw::RwLock<T>);
+
+impl<T> RwLock<T> {
+    /// Makes a lock around a value.
+    pub fn new(value: T) -> Self {
+        RwLock(raw::RwLock::new(value))
+    }
+
+    /// Waits for shared access.
+    pub fn read(&self) -> raw::RwLockReadGuard<'_, T> {
+        self.0.read().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// Waits for exclusive access.
+    pub fn write(&self) -> raw::RwLockWriteGuard<'_, T> {
+        self.0.write().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+/// Reads the monotonic clock.
+///
+/// # Units
+/// Nanoseconds since a moment before the first call; comparable within a process only.
+pub fn now_ns() -> u64 {
+    static START: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
+    let start = *START.get_or_init(Instant::now);
+    // The offset keeps the first reading away from 0, which means "never" in a signal.
+    start.elapsed().as_nanos() as u64 + 1
+}

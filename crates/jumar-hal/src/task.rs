@@ -1,0 +1,139 @@
+//! What a queue can be asked to do.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Instant;
+
+use jumar_types::Error;
+
+use crate::{Signal, Span};
+
+/// One piece of work on a queue, at most 40 bytes, moved into the queue's ring.
+pub enum Task {
+    /// Copies `bytes` bytes; overlapping ranges behave as memmove.
+    Copy {
+        /// Address of the first byte written.
+        to: usize,
+        /// What is read.
+        from: Span,
+    },
+    /// Fills a range with one byte value.
+    Fill {
+        /// What is written.
+        to: Span,
+        /// The value of each byte.
+        value: u8,
+    },
+    /// Sets a signal; everything submitted to the queue before it has finished.
+    Set(Arc<Signal>),
+    /// Clears a signal.
+    Clear(Arc<Signal>),
+    /// Holds the queue until the signal is set, without holding a worker.
+    Wait {
+        /// What is waited for.
+        signal: Arc<Signal>,
+        /// What happens to the signal once it was seen.
+        then: WaitThen,
+        /// When the wait gives up and the task fails with `WaitTimeout`.
+        until: Option<Instant>,
+    },
+    /// Runs a program.
+    Run(Arc<dyn Program>),
+}
+
+// SAFETY-relevant layout is none; the size matters for the ring: see jumar-sched.
+const _: () = assert!(size_of::<Task>() <= 40);
+
+/// What a wait does to its signal once it was seen set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WaitThen {
+    /// Leaves it set (events).
+    Keep,
+    /// Clears it (notifies: a one-bit semaphore).
+    Clear,
+}
+
+/// How long a task may take, so that a thread that must not be kept can leave it to others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Cost {
+    /// A few microseconds at most: events, copies and fills up to 16 KiB, small programs.
+    Bounded,
+    /// Anything else.
+    Unbounded,
+    /// Known to take long (a model, a copy of 4 MiB and more): worth waking a sleeping worker at once.
+    Large,
+}
+
+/// Something that a queue can run: a kernel, a model, a hand-over to a host callback.
+///
+/// # Threads
+/// `run` is called once for each submit, on a worker or on a thread that waits for the queue. It must not wait for
+/// anything that only the caller's thread could bring about.
+pub trait Program: Send + Sync {
+    /// Does the work.
+    ///
+    /// # Errors
+    /// Whatever went wrong; it is kept on the queue with the submitting call's tag.
+    fn run(&self) -> Result<(), Error>;
+
+    /// Tells how long it may take.
+    fn cost(&self) -> Cost {
+        Cost::Unbounded
+    }
+
+    /// Names the work for messages and timelines.
+    fn name(&self) -> &str;
+}
+
+impl Task {
+    /// Bytes up to which a copy or fill counts as bounded.
+    pub const BOUNDED_BYTES: usize = 16 << 10;
+    /// Bytes from which a copy or fill counts as large.
+    pub const LARGE_BYTES: usize = 4 << 20;
+
+    /// Tells how long the task may take.
+    pub fn cost(&self) -> Cost {
+        let by_bytes = |bytes| match bytes {
+            0..=Task::BOUNDED_BYTES => Cost::Bounded,
+            Task::LARGE_BYTES.. => Cost::Large,
+            _ => Cost::Unbounded,
+        };
+        match self {
+            Task::Copy { from, .. } => by_bytes(from.bytes()),
+            Task::Fill { to, .. } => by_bytes(to.bytes()),
+            Task::Set(_) | Task::Clear(_) | Task::Wait { .. } => Cost::Bounded,
+            Task::Run(program) => program.cost(),
+        }
+    }
+}
+
+impl fmt::Debug for Task {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Task::Copy { to, from } => write!(f, "copy of {} bytes to {to:#x}", from.bytes()),
+            Task::Fill { to, value } => write!(f, "fill of {} bytes with {value:#04x}", to.bytes()),
+            Task::Set(_) => f.write_str("set"),
+            Task::Clear(_) => f.write_str("clear"),
+            Task::Wait { .. } => f.write_str("wait"),
+            Task::Run(program) => write!(f, "run {}", program.name()),
+        }
+    }
+}
+
+/// The public function through which an operation came in: its name, and its number in the surface's table.
+#[derive(Debug)]
+pub struct Call {
+    /// The function's name.
+    pub name: &'static str,
+    /// The function's number, unique within its surface.
+    pub number: u16,
+}
+
+/// What travels with a task through the queue: who asked, and whether anybody watches.
+#[derive(Clone, Copy, Debug)]
+pub struct Tag {
+    /// The gate's number for the operation; 0 when nobody watches, and then nothing is reported back but failures.
+    pub ticket: u64,
+    /// The call that submitted the task.
+    pub call: &'static Call,
+}

@@ -1,0 +1,274 @@
+//! One error type for the whole project: a closed kind, and a sentence that names the object, the values and the fix.
+//!
+//! Core and model code know kinds only. The number that a C program sees, the Python class and the general
+//! advice hang off the kind in `api/errors.toml`.
+
+use std::fmt;
+
+/// The result of every fallible operation in Jumar.
+pub type Result<T> = std::result::Result<T, Error>;
+
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $name:ident,)*) => {
+        /// What went wrong, as a closed list.
+        ///
+        /// Matches on this enum inside the workspace have no wildcard arm, so that a new kind has to be
+        /// thought about everywhere.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum ErrorKind { $($(#[$doc])* $name,)* }
+
+        impl ErrorKind {
+            /// Lists every kind, in the order of declaration.
+            pub const ALL: &'static [ErrorKind] = &[$(ErrorKind::$name,)*];
+
+            /// Gives the kind's name as it stands in `api/errors.toml`.
+            pub const fn name(self) -> &'static str {
+                match self { $(ErrorKind::$name => stringify!($name),)* }
+            }
+        }
+    };
+}
+
+kinds! {
+    /// A pointer that has to be given is null (checked at the surface).
+    NullPointer,
+    /// An argument outside the values that the surface accepts.
+    InvalidArgument,
+    /// An argument outside the values that the runtime accepts (flag bits, sizes, time-outs).
+    InvalidValue,
+    /// A handle that is stale, foreign or of another kind.
+    InvalidHandle,
+    /// No such device, or it is hidden.
+    InvalidDevice,
+    /// No device is visible at all.
+    NoDevice,
+    /// The device could not be brought up.
+    DeviceSetup,
+    /// The calling thread has no current context, or it is gone.
+    NoContext,
+    /// A stream of another context than the current one.
+    StreamContext,
+    /// A model of another context.
+    ModelContext,
+    /// A stream that is bound to a model, or one that should be.
+    StreamModel,
+    /// An event without a usable time stamp.
+    EventTimestamp,
+    /// An event that was never recorded where a record is needed.
+    EventNotRecorded,
+    /// A stream that is (or is not) subscribed to a reporting thread.
+    StreamSubscribe,
+    /// A thread that is not subscribed, or was for another device.
+    ThreadSubscribe,
+    /// A callback was launched on a stream that nobody reports for.
+    NoSubscriber,
+    /// No callback arrived within the time limit.
+    ReportTimeout,
+    /// An unknown memory attribute.
+    InvalidMemoryType,
+    /// A system parameter that was never set.
+    SysParamNotSet,
+    /// Device memory is exhausted.
+    OutOfMemory,
+    /// No more streams on the device.
+    NoStreamResource,
+    /// No more events on the device.
+    NoEventResource,
+    /// No more notifies on the device.
+    NoNotifyResource,
+    /// An object that is being torn down, or whose count is already 0.
+    ContextReleased,
+    /// A stream did not finish in time.
+    StreamTimeout,
+    /// An event did not complete in time.
+    EventTimeout,
+    /// A queued wait expired.
+    WaitTimeout,
+    /// A captured stream was used where that is not allowed.
+    StreamCaptured,
+    /// A captured event was used where that is not allowed.
+    EventCaptured,
+    /// A stream that is not being captured.
+    StreamNotCaptured,
+    /// A feature that this device profile, or Jumar, does not have (runtime layer).
+    FeatureUnsupported,
+    /// A feature that the surface refuses.
+    SurfaceUnsupported,
+    /// A function that is not implemented yet.
+    NotImplemented,
+    /// The runtime was initialised before.
+    RepeatInitialize,
+    /// The runtime was finalised before.
+    RepeatFinalize,
+    /// The runtime is not initialised.
+    Uninitialized,
+    /// A file that cannot be found or read.
+    InvalidFile,
+    /// A file that cannot be parsed.
+    ParseFile,
+    /// A dump configuration that breaks a rule.
+    InvalidDumpConfig,
+    /// Dumping was not started.
+    DumpNotRunning,
+    /// The library failed in a way that the surface reports as a general failure.
+    Failure,
+    /// A failure inside the surface's own helpers.
+    Internal,
+    /// A failure inside the runtime.
+    RuntimeInternal,
+    /// The model executor was not initialised.
+    ModelExecutorNotInitialized,
+    /// A model file that does not exist or cannot be opened.
+    ModelPath,
+    /// A model id that was never given out, or was unloaded.
+    ModelId,
+    /// A model file shorter than it says.
+    ModelDataSize,
+    /// A model that is damaged, of another maker, or does not fit the buffers given.
+    ModelInvalid,
+    /// A model's weights are missing.
+    ModelWeights,
+    /// A general failure of the graph executor.
+    ModelFailure,
+    /// Device memory ran out while a model was loaded.
+    ModelMemory,
+    /// A batch size or a gear that the model was not built for.
+    DynamicBatch,
+    /// A dynamic input of the wrong length.
+    DynamicInputLength,
+    /// An input without AIPP.
+    AippMissing,
+    /// A model with more dimensions than the interface can carry.
+    StorageOverLimit,
+    /// A model failed while it ran.
+    ModelExecute,
+    /// A kernel failed while it ran.
+    KernelFailed,
+    /// A host callback failed.
+    CallbackFailed,
+    /// A host range that is registered already.
+    HostRangeRegistered,
+    /// A host range that was never registered.
+    HostRangeUnknown,
+    /// A stream was aborted while a call waited for it.
+    StreamAborted,
+    /// A second copy of the library was loaded into the process.
+    SecondRuntime,
+}
+
+impl fmt::Display for ErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// An error: kind, sentence, and what led to it. One pointer wide, so that `Result`s stay small.
+#[derive(Clone)]
+pub struct Error(Box<Inner>);
+
+#[derive(Clone)]
+struct Inner {
+    kind: ErrorKind,
+    sentence: String,
+    fix: Option<String>,
+    operation: Option<&'static str>,
+    source: Option<Error>,
+}
+
+impl Error {
+    /// Makes an error from its kind and one sentence that names the object and the offending values.
+    pub fn new(kind: ErrorKind, sentence: impl Into<String>) -> Self {
+        Error(Box::new(Inner { kind, sentence: sentence.into(), fix: None, operation: None, source: None }))
+    }
+
+    /// Adds what the caller can do about it, where the kind's general advice says too little.
+    #[must_use]
+    pub fn fix(mut self, fix: impl Into<String>) -> Self {
+        self.0.fix = Some(fix.into());
+        self
+    }
+
+    /// Names the call that failed or, for work that failed later, the call that submitted it.
+    #[must_use]
+    pub fn operation(mut self, name: &'static str) -> Self {
+        self.0.operation.get_or_insert(name);
+        self
+    }
+
+    /// Keeps the error that led to this one.
+    #[must_use]
+    pub fn caused_by(mut self, source: Error) -> Self {
+        self.0.source = Some(source);
+        self
+    }
+
+    /// Gives the kind.
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind
+    }
+
+    /// Gives the sentence without operation and fix.
+    pub fn sentence(&self) -> &str {
+        &self.0.sentence
+    }
+
+    /// Gives the special advice, if there is any.
+    pub fn advice(&self) -> Option<&str> {
+        self.0.fix.as_deref()
+    }
+
+    /// Gives the name of the call that failed or submitted the work.
+    pub fn operation_name(&self) -> Option<&'static str> {
+        self.0.operation
+    }
+
+    /// Gives the error that led to this one.
+    pub fn cause(&self) -> Option<&Error> {
+        self.0.source.as_ref()
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.sentence)?;
+        if let Some(source) = &self.0.source {
+            write!(f, " ({source})")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {self}", self.0.kind)
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.source.as_ref().map(|e| e as _)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_is_one_pointer_wide() {
+        assert_eq!(size_of::<Result<()>>(), size_of::<usize>());
+    }
+
+    #[test]
+    fn a_sentence_carries_its_cause() {
+        let cause = Error::new(ErrorKind::InvalidValue, "count 9 is larger than 8");
+        let error = Error::new(ErrorKind::KernelFailed, "the copy failed").caused_by(cause);
+        assert_eq!(error.to_string(), "the copy failed (count 9 is larger than 8)");
+    }
+
+    #[test]
+    fn the_first_operation_named_stays() {
+        let error = Error::new(ErrorKind::Failure, "x").operation("inner").operation("outer");
+        assert_eq!(error.operation_name(), Some("inner"));
+    }
+}

@@ -1,0 +1,170 @@
+//! The layout of a handle: a number in pointer clothing that is looked up, never dereferenced.
+//!
+//! ```text
+//! bit 63: 0 | 62..56 mark | 55..48 kind | 47..24 generation | 23..0 slot
+//! ```
+//!
+//! Mark and kind keep the value outside any address that Linux maps for a user on x86-64 and aarch64, so a
+//! program that dereferences a handle stops at once. Bit 63 is 0, so that the value fits a signed 64-bit integer.
+
+use std::fmt;
+
+/// Recognises a number as one of ours: bits 62..56.
+const MARK: u64 = 0x6A;
+const SLOT_BITS: u32 = 24;
+const GENERATION_BITS: u32 = 24;
+
+/// The most slots a table can have.
+pub const MAX_SLOTS: u32 = 1 << SLOT_BITS;
+/// One more than the largest generation.
+pub const GENERATIONS: u32 = 1 << GENERATION_BITS;
+
+macro_rules! id_kinds {
+    ($($(#[$doc:meta])* $name:ident = $value:literal, $noun:literal;)*) => {
+        /// The kinds of objects that have handles. Values are 0x80 and above, so that bit 55 of an id is set.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[repr(u8)]
+        pub enum IdKind { $($(#[$doc])* $name = $value,)* }
+
+        impl IdKind {
+            /// Lists every kind.
+            pub const ALL: &'static [IdKind] = &[$(IdKind::$name,)*];
+
+            /// Gives the noun used in messages.
+            pub const fn noun(self) -> &'static str {
+                match self { $(IdKind::$name => $noun,)* }
+            }
+
+            /// Finds the kind with this number.
+            pub const fn from_number(number: u8) -> Option<IdKind> {
+                match number { $($value => Some(IdKind::$name),)* _ => None }
+            }
+        }
+    };
+}
+
+id_kinds! {
+    /// A context.
+    Context = 0x80, "context";
+    /// A stream.
+    Stream = 0x81, "stream";
+    /// An event.
+    Event = 0x82, "event";
+    /// A notify.
+    Notify = 0x83, "notify";
+    /// A data buffer object.
+    DataBuffer = 0x84, "data buffer";
+    /// A dataset.
+    Dataset = 0x85, "dataset";
+    /// A model description.
+    ModelDesc = 0x86, "model description";
+    /// A tensor description.
+    TensorDesc = 0x87, "tensor description";
+    /// A stream configuration.
+    StreamConfig = 0x88, "stream configuration";
+    /// A model load configuration.
+    ModelConfig = 0x89, "model configuration";
+    /// A model execution configuration.
+    ExecConfig = 0x8A, "model execution configuration";
+    /// A block of physical memory.
+    PhysicalMemory = 0x8B, "physical memory handle";
+    /// A piece of information about a failed task.
+    ExceptionInfo = 0x8C, "exception information";
+}
+
+/// A handle taken apart.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Id {
+    /// What the handle names.
+    pub kind: IdKind,
+    /// How often the slot has been used, from a random start.
+    pub generation: u32,
+    /// The place in the kind's table.
+    pub slot: u32,
+}
+
+/// Why a number is not a usable handle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IdProblem {
+    /// The number is 0.
+    Null,
+    /// The number does not carry our mark: a stray pointer or garbage.
+    NotAHandle,
+    /// A handle of another kind.
+    WrongKind {
+        /// What the number names.
+        found: IdKind,
+        /// What the call wants.
+        wanted: IdKind,
+    },
+    /// A slot that was never given out.
+    NoSuchSlot,
+    /// The object was destroyed.
+    Stale,
+}
+
+impl Id {
+    /// Packs the parts into the number that programs see.
+    ///
+    /// Generation and slot above 24 bits are cut; tables never produce them.
+    pub const fn pack(self) -> u64 {
+        (MARK << 56)
+            | ((self.kind as u64) << 48)
+            | (((self.generation & (GENERATIONS - 1)) as u64) << SLOT_BITS)
+            | (self.slot & (MAX_SLOTS - 1)) as u64
+    }
+
+    /// Takes a number apart and checks mark and kind.
+    pub fn unpack(number: u64, wanted: IdKind) -> std::result::Result<Id, IdProblem> {
+        if number == 0 {
+            return Err(IdProblem::Null);
+        }
+        if number >> 56 != MARK {
+            return Err(IdProblem::NotAHandle);
+        }
+        let found = IdKind::from_number((number >> 48) as u8).ok_or(IdProblem::NotAHandle)?;
+        if found != wanted {
+            return Err(IdProblem::WrongKind { found, wanted });
+        }
+        let generation = (number >> SLOT_BITS) as u32 & (GENERATIONS - 1);
+        Ok(Id { kind: found, generation, slot: number as u32 & (MAX_SLOTS - 1) })
+    }
+}
+
+impl fmt::Debug for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} (generation {})", self.kind.noun(), self.slot, self.generation)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packing_keeps_every_part_for_every_kind() {
+        for &kind in IdKind::ALL {
+            let id = Id { kind, generation: 0xABCDEF, slot: 0x123456 };
+            assert_eq!(Id::unpack(id.pack(), kind), Ok(id));
+        }
+    }
+
+    #[test]
+    fn a_handle_is_no_mappable_address_and_fits_a_signed_integer() {
+        for &kind in IdKind::ALL {
+            let number = Id { kind, generation: 0, slot: 0 }.pack();
+            assert!(number >> 47 > 0 && number & (1 << 55) != 0 && number >> 63 == 0);
+        }
+    }
+
+    #[test]
+    fn each_kind_of_garbage_gets_its_own_answer() {
+        assert_eq!(Id::unpack(0, IdKind::Stream), Err(IdProblem::Null));
+        assert_eq!(Id::unpack(0x7fff_1234_5678, IdKind::Stream), Err(IdProblem::NotAHandle));
+        let event = Id { kind: IdKind::Event, generation: 1, slot: 1 }.pack();
+        assert_eq!(
+            Id::unpack(event, IdKind::Stream),
+            Err(IdProblem::WrongKind { found: IdKind::Event, wanted: IdKind::Stream })
+        );
+    }
+}
