@@ -7,6 +7,5 @@ pub mod dtype;
 pub mod error;
 pub mod id;
 
-pub use dtype::DataType;
 pub use error::{Error, ErrorKind, Result};
 pub use id::{Id, IdKind, IdProblem};
