@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::Duration;
 
 use jumar_types::Error;
 
@@ -34,8 +34,8 @@ pub enum Task {
         signal: Arc<Signal>,
         /// What happens to the signal once it was seen.
         then: WaitThen,
-        /// When the wait gives up and the task fails with `WaitTimeout`.
-        until: Option<Instant>,
+        /// How long the queue may be held, from the moment that it reaches the wait; then the task fails with `WaitTimeout`.
+        limit: Option<Duration>,
     },
     /// Runs a program.
     Run(Arc<dyn Program>),
