@@ -1,3 +1,137 @@
 //! The project's own commands: `cargo xtask <gen|dist|demo|ci|bench|tidy>`.
 
-fn main() {}
+mod bench;
+mod ci;
+mod progress;
+mod python_env;
+mod tidy;
+
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(
+    name = "cargo xtask",
+    bin_name = "cargo xtask",
+    about = "Builds, lays out, tests and measures Jumar.",
+    after_help = "Examples:
+  cargo xtask demo                 two programs classify handwritten digits on a software device
+  cargo xtask ci                   everything that has to pass
+  cargo xtask ci --only clippy,tidy
+  cargo xtask dist --prefix /opt/jumar"
+)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Writes the generated files (shims, headers, exports, bindings) from api/*.toml.
+    Gen {
+        /// Writes nothing and fails if a generated file is not what it should be.
+        #[arg(long)]
+        check: bool,
+    },
+    /// Builds everything and lays out the install tree.
+    Dist {
+        /// Where the tree goes.
+        #[arg(long, value_name = "DIR", default_value = "target/jumar")]
+        prefix: PathBuf,
+    },
+    /// Builds, installs, converts the digits model and runs the example programs on it.
+    Demo,
+    /// Runs everything that has to pass, and prints a table of it.
+    Ci(ci::Options),
+    /// Measures Jumar against the limits of this machine.
+    Bench(bench::Options),
+    /// Checks the rules of the house that no compiler checks.
+    Tidy,
+}
+
+fn main() -> ExitCode {
+    shed_cargo();
+    let arguments = Arguments::parse();
+    match run(arguments.command) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Runs a command. `Ok(false)`: it ran, said what is wrong, and the answer is no.
+fn run(command: Command) -> Result<bool> {
+    // Every command works from any folder of the repository.
+    let callers_folder = std::env::current_dir()?;
+    std::env::set_current_dir(root())?;
+    match command {
+        Command::Gen { check } => anyhow::bail!("gen {check}: not here yet"),
+        Command::Dist { prefix } => {
+            let prefix = if prefix == Path::new("target/jumar") {
+                root().join(prefix)
+            } else {
+                callers_folder.join(prefix)
+            };
+            anyhow::bail!("dist {}: not here yet", prefix.display())
+        }
+        Command::Demo => anyhow::bail!("demo: not here yet"),
+        Command::Ci(options) => ci::run(&options),
+        Command::Bench(options) => bench::run(&options).map(|()| true),
+        Command::Tidy => tidy::run(),
+    }
+}
+
+/// Starts this program again without what `cargo run` put into the environment.
+///
+/// Cargo prepends target/debug to LD_LIBRARY_PATH, where a half-built libascendcl.so lies that no program under test may
+/// find. The environment of a running process cannot be changed without `unsafe`, that of a new one can.
+fn shed_cargo() {
+    let paths = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
+    let is_cargos = |path: &PathBuf| {
+        path.starts_with(root().join("target")) && !path.starts_with(root().join("target/jumar"))
+            || path.components().any(|part| part.as_os_str() == "rustlib")
+            || std::env::var_os("CARGO_TARGET_DIR").is_some_and(|target| path.starts_with(target))
+    };
+    if !std::env::split_paths(&paths).any(|path| is_cargos(&path)) {
+        return;
+    }
+    let Ok(this) = std::env::current_exe() else {
+        return;
+    };
+    let kept: Vec<PathBuf> = std::env::split_paths(&paths)
+        .filter(|path| !is_cargos(path) && !path.as_os_str().is_empty())
+        .collect();
+    let mut again = std::process::Command::new(this);
+    again
+        .args(std::env::args_os().skip(1))
+        .env_remove("LD_LIBRARY_PATH");
+    if let Ok(kept) = std::env::join_paths(kept)
+        && !kept.is_empty()
+    {
+        again.env("LD_LIBRARY_PATH", kept);
+    }
+    for (name, _) in std::env::vars_os() {
+        if name.to_str().is_some_and(|name| {
+            name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_")
+        }) {
+            again.env_remove(name);
+        }
+    }
+    // exec comes back only when it failed; then the command runs in the environment that there is.
+    let error = again.exec();
+    eprintln!("note: could not start again with a clean environment: {error}");
+}
+
+/// Gives the repository's root folder.
+pub(crate) fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("the manifest lies in <root>/xtask")
+}

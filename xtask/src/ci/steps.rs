@@ -1,0 +1,462 @@
+//! The steps, in order: what is quick and most often wrong comes first.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use anyhow::Result;
+
+use super::{Job, Outcome, Step, deny};
+use crate::{progress, python_env};
+
+/// No step may take longer; the whole has to stay under twenty minutes on two cores.
+const LIMIT: Duration = Duration::from_secs(15 * 60);
+const LONG_LIMIT: Duration = Duration::from_secs(60 * 60);
+
+/// Every step.
+pub(super) const ALL: &[Step] = &[
+    Step {
+        name: "gen",
+        what: "generated files are what api/*.toml says",
+        long: false,
+        needs: &[],
+        run: generated,
+    },
+    Step {
+        name: "fmt",
+        what: "rustfmt",
+        long: false,
+        needs: &[],
+        run: fmt,
+    },
+    Step {
+        name: "tidy",
+        what: "the rules of the house",
+        long: false,
+        needs: &[],
+        run: tidy,
+    },
+    Step {
+        name: "deny",
+        what: "licences and sources of the dependencies",
+        long: false,
+        needs: &[],
+        run: deny::run,
+    },
+    Step {
+        name: "clippy",
+        what: "no warning in any target",
+        long: false,
+        needs: &[],
+        run: clippy,
+    },
+    Step {
+        name: "docs",
+        what: "documentation builds without a warning",
+        long: false,
+        needs: &[],
+        run: docs,
+    },
+    Step {
+        name: "test",
+        what: "unit and integration tests of every crate",
+        long: false,
+        needs: &[],
+        run: test,
+    },
+    Step {
+        name: "doctest",
+        what: "the examples in the documentation",
+        long: false,
+        needs: &[],
+        run: doctest,
+    },
+    Step {
+        name: "dist",
+        what: "release build and install tree",
+        long: false,
+        needs: &[],
+        run: dist,
+    },
+    Step {
+        name: "headers",
+        what: "headers, layouts and plain C programs",
+        long: false,
+        needs: &["dist"],
+        run: headers,
+    },
+    Step {
+        name: "behaviour",
+        what: "the table of rules, through C and Python",
+        long: false,
+        needs: &["dist"],
+        run: behaviour,
+    },
+    Step {
+        name: "conventions",
+        what: "install tree, names, switching over",
+        long: false,
+        needs: &["dist"],
+        run: conventions,
+    },
+    Step {
+        name: "programs",
+        what: "whole programs",
+        long: false,
+        needs: &["dist"],
+        run: programs,
+    },
+    Step {
+        name: "python",
+        what: "the acl module",
+        long: false,
+        needs: &["dist"],
+        run: python,
+    },
+    Step {
+        name: "models",
+        what: "models against ONNX Runtime",
+        long: false,
+        needs: &["dist"],
+        run: models,
+    },
+    Step {
+        name: "demo",
+        what: "the first thing a new user runs",
+        long: false,
+        needs: &["dist"],
+        run: demo,
+    },
+    Step {
+        name: "loom",
+        what: "every interleaving of the ring and the signals",
+        long: true,
+        needs: &[],
+        run: loom,
+    },
+    Step {
+        name: "asan",
+        what: "unit tests of the unsafe rooms under the address sanitizer",
+        long: true,
+        needs: &[],
+        run: asan,
+    },
+    Step {
+        name: "advisories",
+        what: "cargo deny with the advisory database",
+        long: true,
+        needs: &[],
+        run: deny::advisories,
+    },
+];
+
+fn generated(job: &Job) -> Result<Outcome> {
+    job.simple(&mut xtask(&["gen", "--check"]))
+}
+
+fn fmt(job: &Job) -> Result<Outcome> {
+    job.simple(&mut cargo(&["fmt", "--all", "--check"]))
+}
+
+fn tidy(job: &Job) -> Result<Outcome> {
+    job.simple(&mut xtask(&["tidy"]))
+}
+
+fn clippy(job: &Job) -> Result<Outcome> {
+    job.simple(&mut cargo(&[
+        "clippy",
+        "--locked",
+        "--workspace",
+        "--all-targets",
+        "--",
+        "-D",
+        "warnings",
+    ]))
+}
+
+fn docs(job: &Job) -> Result<Outcome> {
+    let mut command = cargo(&["doc", "--locked", "--workspace", "--no-deps", "--lib"]);
+    job.simple(command.env("RUSTDOCFLAGS", "-D warnings"))
+}
+
+fn test(job: &Job) -> Result<Outcome> {
+    job.cargo_test(&mut cargo(&[
+        "test",
+        "--locked",
+        "--workspace",
+        "--lib",
+        "--bins",
+        "--tests",
+        "--exclude",
+        "jumar-testkit",
+    ]))
+}
+
+fn doctest(job: &Job) -> Result<Outcome> {
+    job.cargo_test(&mut cargo(&["test", "--locked", "--workspace", "--doc"]))
+}
+
+fn dist(job: &Job) -> Result<Outcome> {
+    job.simple(&mut xtask(&["dist"]))
+}
+
+fn headers(job: &Job) -> Result<Outcome> {
+    job.pytest("tests/c")
+}
+
+fn behaviour(job: &Job) -> Result<Outcome> {
+    job.cargo_test(&mut cargo(&["test", "--locked", "-p", "jumar-testkit"]))
+}
+
+fn conventions(job: &Job) -> Result<Outcome> {
+    job.pytest("tests/conventions")
+}
+
+fn programs(job: &Job) -> Result<Outcome> {
+    job.pytest("tests/programs")
+}
+
+fn python(job: &Job) -> Result<Outcome> {
+    job.pytest("tests/python")
+}
+
+fn models(job: &Job) -> Result<Outcome> {
+    job.pytest("tests/models")
+}
+
+fn demo(job: &Job) -> Result<Outcome> {
+    let outcome = job.simple(&mut xtask(&["demo"]))?;
+    let log = fs::read_to_string(&job.log).unwrap_or_default();
+    let accuracies: Vec<&str> = log
+        .lines()
+        .filter(|line| line.trim_start().starts_with("accuracy:"))
+        .map(str::trim)
+        .collect();
+    Ok(match outcome {
+        Outcome::Passed(_) if accuracies.is_empty() => {
+            Outcome::Failed("no program printed an accuracy".into())
+        }
+        Outcome::Passed(_) => Outcome::Passed(accuracies.join("; ")),
+        other => other,
+    })
+}
+
+fn loom(job: &Job) -> Result<Outcome> {
+    let mut command = cargo(&[
+        "test",
+        "--locked",
+        "--release",
+        "-p",
+        "jumar-hal",
+        "-p",
+        "jumar-sched",
+        "--lib",
+        "--target-dir",
+        "target/loom",
+    ]);
+    // A model checker runs the same few threads through every order; more preemptions than three find nothing new in
+    // structures this small and take hours.
+    command
+        .env("RUSTFLAGS", "--cfg loom")
+        .env("LOOM_MAX_PREEMPTIONS", "3");
+    job.cargo_test(&mut command)
+}
+
+fn asan(job: &Job) -> Result<Outcome> {
+    let target = host_target()?;
+    let mut command = cargo(&[
+        "test",
+        "--locked",
+        "--lib",
+        "--target-dir",
+        "target/asan",
+        "--target",
+        &target,
+    ]);
+    for package in ["jumar-sched", "jumar-cpu", "jumar-ops", "jumar-capi"] {
+        command.args(["-p", package]);
+    }
+    // The sanitizer is in the stable toolchain but behind an unstable flag.
+    command
+        .env("RUSTC_BOOTSTRAP", "1")
+        .env("RUSTFLAGS", "-Zsanitizer=address")
+        .env("ASAN_OPTIONS", "detect_leaks=0");
+    job.cargo_test(&mut command)
+}
+
+impl Job {
+    fn limit(&self) -> Duration {
+        if self.long { LONG_LIMIT } else { LIMIT }
+    }
+
+    /// Runs a command whose status says everything.
+    pub(super) fn simple(&self, command: &mut Command) -> Result<Outcome> {
+        let ended = progress::run_logged(self.name, command, &self.log, self.limit())?;
+        Ok(match ended.problem() {
+            None => Outcome::Passed(String::new()),
+            Some(problem) => Outcome::Failed(problem),
+        })
+    }
+
+    /// Runs cargo test and counts. A run that tested nothing has not passed.
+    fn cargo_test(&self, command: &mut Command) -> Result<Outcome> {
+        // All binaries run even when one fails: a second failure is worth knowing.
+        command.arg("--no-fail-fast");
+        let outcome = self.simple(command)?;
+        let counts = count_cargo_tests(&fs::read_to_string(&self.log).unwrap_or_default());
+        Ok(match outcome {
+            Outcome::Passed(_) if counts.passed == 0 => Outcome::Failed("no test ran".into()),
+            Outcome::Passed(_) => Outcome::Passed(counts.to_string()),
+            Outcome::Failed(problem) => Outcome::Failed(format!("{problem}; {counts}")),
+            Outcome::Skipped(reason) => Outcome::Skipped(reason),
+        })
+    }
+
+    /// Runs the tests of a folder, in the environment that `jumar run` makes.
+    fn pytest(&self, folder: &str) -> Result<Outcome> {
+        if !crate::root().join(folder).is_dir() {
+            return Ok(Outcome::Failed(format!("{folder} does not exist")));
+        }
+        let python = python_env::ensure(&self.log)?;
+        let mut command = Command::new(jumar()?);
+        command.arg("run").arg("--").arg(python);
+        command.args([
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "--timeout=300",
+            "--durations=5",
+            folder,
+        ]);
+        command.env("PYTHONDONTWRITEBYTECODE", "1");
+        let outcome = self.simple(&mut command)?;
+        let summary = pytest_summary(&fs::read_to_string(&self.log).unwrap_or_default());
+        Ok(match outcome {
+            Outcome::Passed(_) => Outcome::Passed(summary),
+            Outcome::Failed(problem) => Outcome::Failed(format!("{problem}; {summary}")),
+            Outcome::Skipped(reason) => Outcome::Skipped(reason),
+        })
+    }
+}
+
+/// Gives the installed command.
+fn jumar() -> Result<PathBuf> {
+    let path = crate::root().join("target/jumar/bin/jumar");
+    anyhow::ensure!(
+        path.exists(),
+        "{} is missing: cargo xtask dist",
+        path.display()
+    );
+    Ok(path)
+}
+
+/// Makes a command that runs cargo.
+pub(super) fn cargo(arguments: &[&str]) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(arguments).current_dir(crate::root());
+    command
+}
+
+/// Makes a command that runs this program.
+fn xtask(arguments: &[&str]) -> Command {
+    let mut command =
+        Command::new(std::env::current_exe().unwrap_or_else(|_| Path::new("cargo-xtask").into()));
+    command.args(arguments).current_dir(crate::root());
+    command
+}
+
+fn host_target() -> Result<String> {
+    let output = Command::new("rustc")
+        .arg("-vV")
+        .stdin(Stdio::null())
+        .output()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let target = text.lines().find_map(|line| line.strip_prefix("host: "));
+    Ok(target
+        .ok_or_else(|| anyhow::anyhow!("rustc -vV names no host"))?
+        .to_string())
+}
+
+#[derive(Default)]
+struct Counts {
+    passed: u64,
+    failed: u64,
+    ignored: u64,
+}
+
+impl std::fmt::Display for Counts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} tests", self.passed)?;
+        if self.failed > 0 {
+            write!(f, ", {} failed", self.failed)?;
+        }
+        if self.ignored > 0 {
+            write!(f, ", {} ignored", self.ignored)?;
+        }
+        Ok(())
+    }
+}
+
+/// Adds up the `test result:` lines.
+fn count_cargo_tests(log: &str) -> Counts {
+    let mut counts = Counts::default();
+    for line in log
+        .lines()
+        .filter_map(|line| line.strip_prefix("test result: "))
+    {
+        let words: Vec<&str> = line
+            .split([' ', ';', '.'])
+            .filter(|word| !word.is_empty())
+            .collect();
+        for pair in words.windows(2) {
+            let Ok(number) = pair[0].parse::<u64>() else {
+                continue;
+            };
+            match pair[1] {
+                "passed" => counts.passed += number,
+                "failed" => counts.failed += number,
+                "ignored" => counts.ignored += number,
+                _ => {}
+            }
+        }
+    }
+    counts
+}
+
+/// Gives pytest's last line without its decoration: `12 passed, 1 skipped in 3.20s`.
+fn pytest_summary(log: &str) -> String {
+    let summary = log.lines().rev().find(|line| {
+        [" passed", " failed", " error", "no tests ran"]
+            .iter()
+            .any(|word| line.contains(word))
+    });
+    summary
+        .unwrap_or("no summary")
+        .trim_matches(['=', ' '])
+        .to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_of_several_test_programs_add_up() {
+        let log = "running 3 tests\ntest result: ok. 3 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n\
+                   test result: FAILED. 4 passed; 1 failed; 2 ignored; 0 measured; 0 filtered out; finished in 0.02s\n";
+        let counts = count_cargo_tests(log);
+        assert_eq!((counts.passed, counts.failed, counts.ignored), (7, 1, 2));
+    }
+
+    #[test]
+    fn the_summary_of_pytest_is_found_behind_other_lines() {
+        assert_eq!(
+            pytest_summary("....\n12 passed, 1 skipped in 3.20s\nbye\n"),
+            "12 passed, 1 skipped in 3.20s"
+        );
+        assert_eq!(pytest_summary(""), "no summary");
+    }
+}

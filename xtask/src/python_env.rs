@@ -1,0 +1,84 @@
+//! The Python environment of the tests: target/venv, made from tests/requirements.txt and made anew when that changes.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+
+use crate::progress;
+
+/// The oldest Python that the tests and the module support.
+const OLDEST: (u32, u32) = (3, 9);
+
+/// Gives the interpreter of an environment that has everything the tests import, and makes it first if need be.
+///
+/// # Errors
+/// Says in one sentence what the machine lacks: Python, its venv module, or a way to the packages.
+pub fn ensure(log: &Path) -> Result<PathBuf> {
+    let root = crate::root();
+    let venv = root.join("target/venv");
+    let python = venv.join("bin/python");
+    let requirements = root.join("tests/requirements.txt");
+    let wanted = format!(
+        "{}\n{}",
+        system_python()?,
+        fs::read_to_string(&requirements).context("tests/requirements.txt")?
+    );
+    let mark = venv.join("made-from.txt");
+    if python.exists() && fs::read_to_string(&mark).is_ok_and(|made_from| made_from == wanted) {
+        return Ok(python);
+    }
+
+    let _ = fs::remove_dir_all(&venv);
+    let mut make = Command::new("python3");
+    make.args(["-m", "venv"]).arg(&venv);
+    progress::run_or_fail("making target/venv", &mut make, log).context(
+        "python3 cannot make a virtual environment; on Debian and Ubuntu: apt-get install python3-venv",
+    )?;
+    let mut install = Command::new(&python);
+    install
+        .args([
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            "--no-input",
+            "--only-binary=:all:",
+            "-r",
+        ])
+        .arg(&requirements);
+    progress::run_or_fail("installing the Python packages", &mut install, log)
+        .context("the packages of tests/requirements.txt could not be installed; is a package index reachable?")?;
+    fs::write(&mark, wanted)?;
+    Ok(python)
+}
+
+/// Finds python3 and gives its version and path, which the environment depends on.
+fn system_python() -> Result<String> {
+    let script = "import sys; print(sys.version_info[0], sys.version_info[1], sys.version_info[2], sys.executable)";
+    let output = Command::new("python3")
+        .args(["-c", script])
+        .stdin(Stdio::null())
+        .output();
+    let Ok(output) = output else {
+        bail!("there is no python3; on Debian and Ubuntu: apt-get install python3 python3-venv");
+    };
+    let text = String::from_utf8_lossy(&output.stdout).trim().to_string();
+    let mut numbers = text.split(' ').map_while(|word| word.parse::<u32>().ok());
+    match (numbers.next(), numbers.next()) {
+        (Some(major), Some(minor)) if (major, minor) >= OLDEST => Ok(text),
+        (Some(major), Some(minor)) => {
+            bail!(
+                "python3 is {major}.{minor}, but {}.{} or newer is needed",
+                OLDEST.0,
+                OLDEST.1
+            )
+        }
+        _ => bail!(
+            "python3 does not tell its version: {}",
+            String::from_utf8_lossy(&output.stderr).trim()
+        ),
+    }
+}
