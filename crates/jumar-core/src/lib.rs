@@ -1,1 +1,33 @@
-//! jumar-core
+//! Devices, contexts, streams, events, memory and tasks: every rule of the runtime, once, for every backend and surface.
+//!
+//! One file or folder for each noun. Core has no globals, reads no environment and no file, and knows neither a
+//! backend's name nor a public function: whoever calls says who they are with a [`Caller`].
+#![forbid(unsafe_code)]
+
+pub mod callback;
+pub mod caller;
+pub mod context;
+pub mod copy;
+pub mod device;
+pub mod event;
+pub mod gate;
+pub mod memory;
+pub mod notify;
+pub mod runtime;
+pub mod stream;
+pub mod table;
+
+pub use caller::Caller;
+pub use context::Context;
+pub use device::{Device, Limits, Profile};
+pub use event::{Event, EventFamily};
+pub use gate::{Admission, Gate, Op, Phase, Probe};
+pub use memory::{Block, Home, Lookups};
+pub use notify::Notify;
+pub use runtime::{Config, Runtime};
+pub use stream::Stream;
+pub use table::Table;
+
+// What a surface needs to speak about time and tasks, so that it depends on core alone.
+pub use jumar_hal::sync::now_ns;
+pub use jumar_hal::{Backend, Call, Cost, Program, Signal, Span, sync};

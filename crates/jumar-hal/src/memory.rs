@@ -12,7 +12,10 @@ pub struct Span {
 
 impl Span {
     /// The range of no bytes.
-    pub const EMPTY: Span = Span { address: 0, bytes: 0 };
+    pub const EMPTY: Span = Span {
+        address: 0,
+        bytes: 0,
+    };
 
     /// Makes a span of memory that somebody vouches for.
     ///
@@ -57,7 +60,10 @@ impl Span {
     /// Gives the part of `bytes` bytes that starts `offset` bytes in, if it lies inside.
     pub fn part(self, offset: usize, bytes: usize) -> Option<Span> {
         let end = offset.checked_add(bytes)?;
-        (end <= self.bytes).then_some(Span { address: self.address + offset, bytes })
+        (end <= self.bytes).then_some(Span {
+            address: self.address + offset,
+            bytes,
+        })
     }
 
     /// Tells whether two spans share a byte.

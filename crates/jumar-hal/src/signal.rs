@@ -31,7 +31,10 @@ impl Default for Signal {
 impl Signal {
     /// Makes a clear signal.
     pub fn new() -> Self {
-        Signal { stamp: AtomicU64::new(0), waiters: Mutex::new(Vec::new()) }
+        Signal {
+            stamp: AtomicU64::new(0),
+            waiters: Mutex::new(Vec::new()),
+        }
     }
 
     /// Tells whether the signal is set.

@@ -178,7 +178,13 @@ struct Inner {
 impl Error {
     /// Makes an error from its kind and one sentence that names the object and the offending values.
     pub fn new(kind: ErrorKind, sentence: impl Into<String>) -> Self {
-        Error(Box::new(Inner { kind, sentence: sentence.into(), fix: None, operation: None, source: None }))
+        Error(Box::new(Inner {
+            kind,
+            sentence: sentence.into(),
+            fix: None,
+            operation: None,
+            source: None,
+        }))
     }
 
     /// Adds what the caller can do about it, where the kind's general advice says too little.
@@ -263,12 +269,17 @@ mod tests {
     fn a_sentence_carries_its_cause() {
         let cause = Error::new(ErrorKind::InvalidValue, "count 9 is larger than 8");
         let error = Error::new(ErrorKind::KernelFailed, "the copy failed").caused_by(cause);
-        assert_eq!(error.to_string(), "the copy failed (count 9 is larger than 8)");
+        assert_eq!(
+            error.to_string(),
+            "the copy failed (count 9 is larger than 8)"
+        );
     }
 
     #[test]
     fn the_first_operation_named_stays() {
-        let error = Error::new(ErrorKind::Failure, "x").operation("inner").operation("outer");
+        let error = Error::new(ErrorKind::Failure, "x")
+            .operation("inner")
+            .operation("outer");
         assert_eq!(error.operation_name(), Some("inner"));
     }
 }

@@ -127,13 +127,23 @@ impl Id {
             return Err(IdProblem::WrongKind { found, wanted });
         }
         let generation = (number >> SLOT_BITS) as u32 & (GENERATIONS - 1);
-        Ok(Id { kind: found, generation, slot: number as u32 & (MAX_SLOTS - 1) })
+        Ok(Id {
+            kind: found,
+            generation,
+            slot: number as u32 & (MAX_SLOTS - 1),
+        })
     }
 }
 
 impl fmt::Debug for Id {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {} (generation {})", self.kind.noun(), self.slot, self.generation)
+        write!(
+            f,
+            "{} {} (generation {})",
+            self.kind.noun(),
+            self.slot,
+            self.generation
+        )
     }
 }
 
@@ -144,7 +154,11 @@ mod tests {
     #[test]
     fn packing_keeps_every_part_for_every_kind() {
         for &kind in IdKind::ALL {
-            let id = Id { kind, generation: 0xABCDEF, slot: 0x123456 };
+            let id = Id {
+                kind,
+                generation: 0xABCDEF,
+                slot: 0x123456,
+            };
             assert_eq!(Id::unpack(id.pack(), kind), Ok(id));
         }
     }
@@ -152,7 +166,12 @@ mod tests {
     #[test]
     fn a_handle_is_no_mappable_address_and_fits_a_signed_integer() {
         for &kind in IdKind::ALL {
-            let number = Id { kind, generation: 0, slot: 0 }.pack();
+            let number = Id {
+                kind,
+                generation: 0,
+                slot: 0,
+            }
+            .pack();
             assert!(number >> 47 > 0 && number & (1 << 55) != 0 && number >> 63 == 0);
         }
     }
@@ -160,11 +179,22 @@ mod tests {
     #[test]
     fn each_kind_of_garbage_gets_its_own_answer() {
         assert_eq!(Id::unpack(0, IdKind::Stream), Err(IdProblem::Null));
-        assert_eq!(Id::unpack(0x7fff_1234_5678, IdKind::Stream), Err(IdProblem::NotAHandle));
-        let event = Id { kind: IdKind::Event, generation: 1, slot: 1 }.pack();
+        assert_eq!(
+            Id::unpack(0x7fff_1234_5678, IdKind::Stream),
+            Err(IdProblem::NotAHandle)
+        );
+        let event = Id {
+            kind: IdKind::Event,
+            generation: 1,
+            slot: 1,
+        }
+        .pack();
         assert_eq!(
             Id::unpack(event, IdKind::Stream),
-            Err(IdProblem::WrongKind { found: IdKind::Event, wanted: IdKind::Stream })
+            Err(IdProblem::WrongKind {
+                found: IdKind::Event,
+                wanted: IdKind::Stream
+            })
         );
     }
 }

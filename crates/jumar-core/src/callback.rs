@@ -1,0 +1,434 @@
+//! Host callbacks: functions of the program under test that run on the host, in stream order.
+//!
+//! Two ways, which one stream never mixes. A *reporter* is a thread of the program that asks for callbacks
+//! (`process`); streams are subscribed to it. A *host thread* belongs to one stream and is made by the runtime at the
+//! stream's first host function. Either has an inbox. The stream's task only puts the callback into the inbox; if the
+//! callback blocks the stream, the next task waits for the signal that is set when the callback returned, so no worker is
+//! held. An inbox that is closed refuses: the callback is not run, its signal is set, and the task fails.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use jumar_hal::sync::{Condvar, Mutex, thread};
+use jumar_hal::{Cost, Program, Signal, Task, WaitThen};
+use jumar_types::{Error, ErrorKind, Result};
+
+use crate::gate::Op;
+use crate::{Caller, Stream};
+
+/// A function of the program under test.
+pub type HostFunction = Box<dyn FnOnce() + Send>;
+
+/// The reporting threads of a runtime, by the number that the program names them by.
+#[derive(Default)]
+pub struct Reports {
+    threads: Mutex<HashMap<u64, Arc<Reporter>>>,
+}
+
+struct Reporter {
+    device: u32,
+    streams: Mutex<usize>,
+    inbox: Arc<Inbox>,
+}
+
+/// Where a stream's callbacks go.
+#[derive(Default)]
+pub(crate) enum Subscription {
+    #[default]
+    None,
+    Thread {
+        thread: u64,
+        inbox: Arc<Inbox>,
+    },
+    HostThread(Arc<Inbox>),
+}
+
+#[derive(Default)]
+pub(crate) struct Inbox {
+    state: Mutex<InboxState>,
+    bell: Condvar,
+}
+
+#[derive(Default)]
+struct InboxState {
+    due: VecDeque<Due>,
+    closed: bool,
+}
+
+/// A callback that is due. Dropping it lets the stream go on, whether it ran or not.
+struct Due {
+    function: Option<HostFunction>,
+    returned: Option<Arc<Signal>>,
+}
+
+impl Due {
+    fn run(mut self) {
+        if let Some(function) = self.function.take() {
+            function();
+        }
+    }
+}
+
+impl Drop for Due {
+    fn drop(&mut self) {
+        if let Some(returned) = self.returned.take() {
+            returned.set();
+        }
+    }
+}
+
+impl Inbox {
+    fn put(&self, due: Due) -> Result<()> {
+        let mut state = self.state.lock();
+        if state.closed {
+            drop(state);
+            return Err(Error::new(
+                ErrorKind::CallbackFailed,
+                "the callback was not run: the stream's thread was unsubscribed before it was due",
+            )
+            .fix("Synchronise the stream before aclrtUnSubscribeReport."));
+        }
+        state.due.push_back(due);
+        drop(state);
+        self.bell.notify_one();
+        Ok(())
+    }
+
+    /// Waits for something to be due; `None` when time ran out or the inbox was closed and is empty.
+    fn wait(&self, limit: Option<Duration>) -> Option<Due> {
+        let until = limit.map(|limit| Instant::now() + limit);
+        let mut state = self.state.lock();
+        loop {
+            if let Some(due) = state.due.pop_front() {
+                return Some(due);
+            }
+            if state.closed {
+                return None;
+            }
+            state = match until {
+                None => self.bell.wait(state),
+                Some(until) => {
+                    let left = until.saturating_duration_since(Instant::now());
+                    if left.is_zero() {
+                        return None;
+                    }
+                    self.bell.wait_for(state, left).0
+                }
+            };
+        }
+    }
+
+    fn take(&self) -> Option<Due> {
+        self.state.lock().due.pop_front()
+    }
+
+    fn close(&self) {
+        self.state.lock().closed = true;
+        self.bell.notify_all();
+    }
+
+    fn is_closed(&self) -> bool {
+        self.state.lock().closed
+    }
+}
+
+/// The task that hands a callback over.
+struct HandOver {
+    inbox: Arc<Inbox>,
+    due: Mutex<Option<Due>>,
+}
+
+impl Program for HandOver {
+    fn run(&self) -> Result<()> {
+        let due = self.due.lock().take();
+        match due {
+            Some(due) => self.inbox.put(due),
+            None => Ok(()),
+        }
+    }
+
+    fn cost(&self) -> Cost {
+        Cost::Bounded
+    }
+
+    fn name(&self) -> &str {
+        "host callback"
+    }
+}
+
+impl Reports {
+    /// Lets a thread report the callbacks of a stream.
+    ///
+    /// # Errors
+    /// `StreamSubscribe`: the stream has a thread, or runs host functions; `ThreadSubscribe`: the thread reports for a stream
+    /// of another device; `RuntimeInternal`: too many threads report.
+    pub fn subscribe(&self, thread: u64, stream: &Stream) -> Result<()> {
+        const MAX_THREADS: usize = 1024;
+        let mut threads = self.threads.lock();
+        let mut subscription = stream.subscription.lock();
+        match &*subscription {
+            Subscription::None => {}
+            Subscription::Thread { thread: other, .. } => {
+                return Err(Error::new(
+                    ErrorKind::StreamSubscribe,
+                    format!(
+                        "stream {} is subscribed to thread {other:#x} already",
+                        stream.number()
+                    ),
+                ));
+            }
+            Subscription::HostThread(_) => {
+                return Err(Error::new(
+                    ErrorKind::StreamSubscribe,
+                    format!(
+                        "stream {} runs host functions of aclrtLaunchHostFunc",
+                        stream.number()
+                    ),
+                )
+                .fix("Use one of the two kinds of callbacks on a stream."));
+            }
+        }
+        if threads.len() >= MAX_THREADS && !threads.contains_key(&thread) {
+            return Err(Error::new(
+                ErrorKind::RuntimeInternal,
+                format!("{MAX_THREADS} threads report callbacks, which is the limit"),
+            ));
+        }
+        // A thread whose last stream was unsubscribed starts afresh.
+        if threads
+            .get(&thread)
+            .is_some_and(|reporter| reporter.inbox.is_closed())
+        {
+            threads.remove(&thread);
+        }
+        let reporter = threads
+            .entry(thread)
+            .or_insert_with(|| {
+                Arc::new(Reporter {
+                    device: stream.device(),
+                    streams: Mutex::new(0),
+                    inbox: Arc::default(),
+                })
+            })
+            .clone();
+        if reporter.device != stream.device() {
+            return Err(Error::new(
+                ErrorKind::ThreadSubscribe,
+                format!(
+                    "thread {thread:#x} reports for streams of device {}, and stream {} is of device {}",
+                    reporter.device,
+                    stream.number(),
+                    stream.device()
+                ),
+            ));
+        }
+        *reporter.streams.lock() += 1;
+        *subscription = Subscription::Thread {
+            thread,
+            inbox: reporter.inbox.clone(),
+        };
+        Ok(())
+    }
+
+    /// Ends a subscription. Callbacks that are due already can still be fetched by the thread.
+    ///
+    /// # Errors
+    /// `StreamSubscribe`: the stream is not subscribed; `ThreadSubscribe`: to another thread.
+    pub fn unsubscribe(&self, thread: u64, stream: &Stream) -> Result<()> {
+        let mut threads = self.threads.lock();
+        let mut subscription = stream.subscription.lock();
+        match &*subscription {
+            Subscription::Thread {
+                thread: subscribed, ..
+            } if *subscribed == thread => {}
+            Subscription::Thread {
+                thread: subscribed, ..
+            } => {
+                return Err(Error::new(
+                    ErrorKind::ThreadSubscribe,
+                    format!(
+                        "stream {} is subscribed to thread {subscribed:#x}, not to {thread:#x}",
+                        stream.number()
+                    ),
+                ));
+            }
+            Subscription::None | Subscription::HostThread(_) => {
+                return Err(Error::new(
+                    ErrorKind::StreamSubscribe,
+                    format!("stream {} is not subscribed to any thread", stream.number()),
+                ));
+            }
+        }
+        *subscription = Subscription::None;
+        Self::leave(&mut threads, thread);
+        Ok(())
+    }
+
+    fn leave(threads: &mut HashMap<u64, Arc<Reporter>>, thread: u64) {
+        let Some(reporter) = threads.get(&thread) else {
+            return;
+        };
+        let mut streams = reporter.streams.lock();
+        *streams -= 1;
+        if *streams == 0 {
+            reporter.inbox.close();
+        }
+    }
+
+    /// Ends whatever a stream that goes away was subscribed to.
+    pub(crate) fn forget(&self, stream: &Stream) {
+        let mut threads = self.threads.lock();
+        match std::mem::take(&mut *stream.subscription.lock()) {
+            Subscription::None => {}
+            Subscription::Thread { thread, .. } => Self::leave(&mut threads, thread),
+            Subscription::HostThread(inbox) => inbox.close(),
+        }
+    }
+
+    /// Runs callbacks that are due for the calling thread; waits for the first one, for ever without a limit.
+    ///
+    /// # Errors
+    /// `ThreadSubscribe`: nobody subscribed the thread; `ReportTimeout`: nothing was due in time.
+    pub fn process(&self, thread: u64, limit: Option<Duration>) -> Result<()> {
+        let not_subscribed = || {
+            Error::new(
+                ErrorKind::ThreadSubscribe,
+                format!("no stream is subscribed to this thread ({thread:#x})"),
+            )
+        };
+        let inbox = self
+            .threads
+            .lock()
+            .get(&thread)
+            .map(|reporter| reporter.inbox.clone());
+        let inbox = inbox.ok_or_else(not_subscribed)?;
+        match inbox.wait(limit) {
+            Some(first) => first.run(),
+            None if inbox.is_closed() => {
+                let mut threads = self.threads.lock();
+                if threads
+                    .get(&thread)
+                    .is_some_and(|reporter| Arc::ptr_eq(&reporter.inbox, &inbox))
+                {
+                    threads.remove(&thread);
+                }
+                return Err(not_subscribed());
+            }
+            None => {
+                return Err(Error::new(
+                    ErrorKind::ReportTimeout,
+                    "no callback was due in time".to_owned(),
+                ));
+            }
+        }
+        while let Some(due) = inbox.take() {
+            due.run();
+        }
+        Ok(())
+    }
+
+    /// Queues a callback for the thread that the stream is subscribed to. `blocks` holds the stream until it returned.
+    ///
+    /// # Errors
+    /// `NoSubscriber`: the stream is subscribed to no thread.
+    pub fn launch(
+        &self,
+        stream: &Stream,
+        function: HostFunction,
+        blocks: bool,
+        caller: &Caller<'_>,
+    ) -> Result<()> {
+        let inbox = match &*stream.subscription.lock() {
+            Subscription::Thread { inbox, .. } => inbox.clone(),
+            Subscription::None | Subscription::HostThread(_) => {
+                return Err(Error::new(
+                    ErrorKind::NoSubscriber,
+                    format!(
+                        "stream {} is subscribed to no thread that could run the callback",
+                        stream.number()
+                    ),
+                ));
+            }
+        };
+        hand_over(stream, inbox, function, blocks, caller)
+    }
+
+    /// Queues a function for the stream's own host thread. It holds the stream until it returned.
+    ///
+    /// # Errors
+    /// `StreamSubscribe`: the stream is subscribed to a thread of the program; `RuntimeInternal`: no thread could be made.
+    pub fn launch_host_function(
+        &self,
+        stream: &Stream,
+        function: HostFunction,
+        caller: &Caller<'_>,
+    ) -> Result<()> {
+        let inbox = {
+            let mut subscription = stream.subscription.lock();
+            match &*subscription {
+                Subscription::HostThread(inbox) => inbox.clone(),
+                Subscription::Thread { thread, .. } => {
+                    return Err(Error::new(
+                        ErrorKind::StreamSubscribe,
+                        format!(
+                            "stream {} is subscribed to thread {thread:#x}",
+                            stream.number()
+                        ),
+                    )
+                    .fix("Use aclrtLaunchCallback on this stream, or end the subscription."));
+                }
+                Subscription::None => {
+                    let inbox: Arc<Inbox> = Arc::default();
+                    let at_work = inbox.clone();
+                    thread::Builder::new()
+                        .name("jumar-callback".into())
+                        .spawn(move || {
+                            while let Some(due) = at_work.wait(None) {
+                                due.run();
+                            }
+                        })
+                        .map_err(|error| {
+                            Error::new(
+                                ErrorKind::RuntimeInternal,
+                                format!("no thread could be made for host functions: {error}"),
+                            )
+                        })?;
+                    *subscription = Subscription::HostThread(inbox.clone());
+                    inbox
+                }
+            }
+        };
+        hand_over(stream, inbox, function, true, caller)
+    }
+}
+
+fn hand_over(
+    stream: &Stream,
+    inbox: Arc<Inbox>,
+    function: HostFunction,
+    blocks: bool,
+    caller: &Caller<'_>,
+) -> Result<()> {
+    let returned = blocks.then(|| Arc::new(Signal::new()));
+    let due = Due {
+        function: Some(function),
+        returned: returned.clone(),
+    };
+    let program = Arc::new(HandOver {
+        inbox,
+        due: Mutex::new(Some(due)),
+    });
+    stream.submit(caller, Task::Run(program), || Op::Callback { blocks })?;
+    if let Some(signal) = returned {
+        stream.submit_silently(
+            caller,
+            Task::Wait {
+                signal,
+                then: WaitThen::Keep,
+                limit: None,
+            },
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,287 @@
+//! A context: the streams that belong together on a device, and how they behave when a task fails.
+//!
+//! Life: alive, then dead for ever. `tear_down` runs once; it takes the streams out, waits for their work, and makes
+//! their handles stale. Threads that still name the context get `NoContext` from whatever they try next.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use jumar_hal::sync::{AtomicBool, Mutex, Ordering};
+use jumar_types::{Error, ErrorKind, Result};
+
+use crate::device::Device;
+use crate::gate::{Op, Phase};
+use crate::memory::Block;
+use crate::runtime::Shared;
+use crate::stream::StreamOptions;
+use crate::{Caller, Event, EventFamily, Notify, Stream};
+
+/// A context.
+pub struct Context {
+    id: u64,
+    device: Arc<Device>,
+    primary: bool,
+    shared: Arc<Shared>,
+    dead: AtomicBool,
+    tearing_down: AtomicBool,
+    default_stream: Mutex<Option<Arc<Stream>>>,
+    streams: Mutex<Vec<Arc<Stream>>>,
+    pub(crate) failure: Arc<Failure>,
+}
+
+/// What a context does after a task failed.
+#[derive(Default)]
+pub(crate) struct Failure {
+    /// Set once a stream asked to stop on failure; it cannot be taken back.
+    pub(crate) stops: AtomicBool,
+    /// The first failure in stop mode; every later call answers it.
+    pub(crate) first: Mutex<Option<Error>>,
+}
+
+impl Failure {
+    /// In stop mode, answers the failure that stopped the context.
+    #[inline]
+    pub(crate) fn refuse(&self) -> Result<()> {
+        if self.stops.load(Ordering::Acquire)
+            && let Some(error) = self.first.lock().clone()
+        {
+            return Err(error);
+        }
+        Ok(())
+    }
+}
+
+impl Context {
+    pub(crate) fn create(
+        shared: &Arc<Shared>,
+        device: Arc<Device>,
+        primary: bool,
+    ) -> Result<Arc<Context>> {
+        device.hardware(shared)?;
+        let context = shared.contexts.insert(|id| {
+            Arc::new(Context {
+                id,
+                device: device.clone(),
+                primary,
+                shared: shared.clone(),
+                dead: AtomicBool::new(false),
+                tearing_down: AtomicBool::new(false),
+                default_stream: Mutex::new(None),
+                streams: Mutex::default(),
+                failure: Arc::default(),
+            })
+        })?;
+        device.contexts.fetch_add(1, Ordering::AcqRel);
+        match Stream::create(&context, StreamOptions::default(), true) {
+            Ok(stream) => *context.default_stream.lock() = Some(stream),
+            Err(error) => {
+                context.tear_down("the failed creation of its default stream");
+                return Err(error);
+            }
+        }
+        Ok(context)
+    }
+
+    /// Gives the context's handle.
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// Gives the device.
+    pub fn device(&self) -> &Arc<Device> {
+        &self.device
+    }
+
+    /// Tells whether it is the device's primary context.
+    pub fn is_primary(&self) -> bool {
+        self.primary
+    }
+
+    /// Tells whether the context was torn down.
+    pub fn is_dead(&self) -> bool {
+        self.dead.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
+    fn alive(&self) -> Result<()> {
+        if self.is_dead() {
+            return Err(Error::new(
+                ErrorKind::NoContext,
+                format!(
+                    "the context of device {} was destroyed",
+                    self.device.number()
+                ),
+            ));
+        }
+        Ok(())
+    }
+
+    /// Gives the default stream.
+    ///
+    /// # Errors
+    /// `NoContext`: the context is gone.
+    pub fn default_stream(&self) -> Result<Arc<Stream>> {
+        self.alive()?;
+        self.default_stream.lock().clone().ok_or_else(|| {
+            Error::new(
+                ErrorKind::NoContext,
+                "the context is being torn down".to_owned(),
+            )
+        })
+    }
+
+    /// Makes a stream.
+    ///
+    /// # Errors
+    /// `NoContext`, `NoStreamResource`.
+    pub fn create_stream(self: &Arc<Self>, options: StreamOptions) -> Result<Arc<Stream>> {
+        self.alive()?;
+        let stream = Stream::create(self, options, false)?;
+        self.streams.lock().push(stream.clone());
+        Ok(stream)
+    }
+
+    /// Destroys a stream: after its work (`wait`), or dropping what has not started.
+    ///
+    /// # Errors
+    /// `InvalidHandle`: destroyed already.
+    pub fn destroy_stream(
+        &self,
+        stream: &Arc<Stream>,
+        wait: bool,
+        caller: &Caller<'_>,
+    ) -> Result<()> {
+        self.shared.streams.remove(stream.id(), caller.call.name)?;
+        self.streams
+            .lock()
+            .retain(|other| !Arc::ptr_eq(other, stream));
+        stream.close(wait);
+        Ok(())
+    }
+
+    /// Makes an event.
+    ///
+    /// # Errors
+    /// `NoContext`, `NoEventResource`.
+    pub fn create_event(self: &Arc<Self>, family: EventFamily, flags: u32) -> Result<Arc<Event>> {
+        self.alive()?;
+        Event::create(self, family, flags)
+    }
+
+    /// Makes a notify.
+    ///
+    /// # Errors
+    /// `NoContext`, `NoNotifyResource`.
+    pub fn create_notify(self: &Arc<Self>) -> Result<Arc<Notify>> {
+        self.alive()?;
+        Notify::create(self)
+    }
+
+    /// Allocates device memory: `bytes` usable, `reserve` counted against the device.
+    ///
+    /// # Errors
+    /// `NoContext`, `OutOfMemory`.
+    pub fn allocate(&self, bytes: usize, reserve: usize, caller: &Caller<'_>) -> Result<Block> {
+        self.alive()?;
+        self.device
+            .allocate(&self.shared, bytes, reserve.max(bytes), caller)
+    }
+
+    /// Frees device memory, at once, without waiting for any stream.
+    ///
+    /// # Errors
+    /// `InvalidValue`: the address is not the start of a live allocation of device memory.
+    pub fn free(&self, address: usize, caller: &Caller<'_>) -> Result<()> {
+        self.shared.free_device(address, caller)
+    }
+
+    /// Waits for every stream of the context, the default stream included. The first error found is returned after all
+    /// of them were waited for.
+    ///
+    /// # Errors
+    /// `NoContext`, `StreamTimeout`, or what a task failed with.
+    pub fn synchronize(&self, limit: Option<Duration>, caller: &Caller<'_>) -> Result<()> {
+        self.alive()?;
+        let until = limit.map(|limit| Instant::now() + limit);
+        let ticket = self
+            .shared
+            .gate
+            .admit(caller, self.device.number(), None, || Op::WaitForContext)?;
+        self.shared.gate.report(ticket, Phase::Started);
+        let default = self.default_stream.lock().clone();
+        let streams: Vec<_> = default
+            .into_iter()
+            .chain(self.streams.lock().iter().cloned())
+            .collect();
+        let mut result = Ok(());
+        for stream in streams {
+            result = result.and(stream.drain(until));
+        }
+        self.shared.gate.report(ticket, Phase::Finished);
+        result
+    }
+
+    /// Destroys an explicit context.
+    ///
+    /// # Errors
+    /// `NoContext`: it is the primary one, or gone; `ContextReleased`: another thread is at it.
+    pub fn destroy(&self, caller: &Caller<'_>) -> Result<()> {
+        if self.primary {
+            return Err(Error::new(
+                ErrorKind::NoContext,
+                format!(
+                    "the primary context of device {} belongs to the device",
+                    self.device.number()
+                ),
+            )
+            .fix("Release it with aclrtResetDevice."));
+        }
+        self.alive()?;
+        if !self.tear_down(caller.call.name) {
+            return Err(Error::new(
+                ErrorKind::ContextReleased,
+                format!(
+                    "another thread is destroying this context of device {}",
+                    self.device.number()
+                ),
+            ));
+        }
+        Ok(())
+    }
+
+    /// Tears the context down once; false when somebody else does it already.
+    pub(crate) fn tear_down(&self, by: &'static str) -> bool {
+        if self.tearing_down.swap(true, Ordering::AcqRel) {
+            return false;
+        }
+        let streams = std::mem::take(&mut *self.streams.lock());
+        // Submits stop first, then what was queued is done: nothing that was accepted is lost. A stream that waits for
+        // something that can no longer come must not hold the teardown for ever, hence the second, forced, round.
+        self.dead.store(true, Ordering::Release);
+        let default = self.default_stream.lock().take();
+        let all: Vec<_> = streams.into_iter().chain(default).collect();
+        for stream in &all {
+            drop(self.shared.streams.remove(stream.id(), by));
+        }
+        let until = Instant::now() + TEARDOWN_GRACE;
+        let stuck: Vec<_> = all
+            .iter()
+            .filter(|stream| !stream.idle_until(until))
+            .collect();
+        for stream in stuck {
+            stream.close(false);
+        }
+        for stream in &all {
+            stream.close(true);
+        }
+        drop(self.shared.contexts.remove(self.id, by));
+        self.device.contexts.fetch_sub(1, Ordering::AcqRel);
+        true
+    }
+}
+
+/// How long a teardown waits for queued work before it drops what has not started.
+const TEARDOWN_GRACE: Duration = Duration::from_secs(10);

@@ -1,0 +1,101 @@
+//! Copies and fills on the calling thread, and the directions of copies.
+
+use jumar_hal::Span;
+use jumar_types::Result;
+
+use crate::gate::{Op, Phase};
+use crate::memory::Resolved;
+use crate::runtime::Shared;
+use crate::{Caller, Home};
+
+/// From where to where, by where the two ends really live.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// Host to host.
+    HostToHost,
+    /// Host to device.
+    HostToDevice,
+    /// Device to host.
+    DeviceToHost,
+    /// Device to device.
+    DeviceToDevice,
+}
+
+impl Direction {
+    /// Finds the direction from the two ends.
+    pub fn of(to: Home, from: Home) -> Direction {
+        match (to.is_device(), from.is_device()) {
+            (false, false) => Direction::HostToHost,
+            (true, false) => Direction::HostToDevice,
+            (false, true) => Direction::DeviceToHost,
+            (true, true) => Direction::DeviceToDevice,
+        }
+    }
+
+    /// Names the direction for people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Direction::HostToHost => "host to host",
+            Direction::HostToDevice => "host to device",
+            Direction::DeviceToHost => "device to host",
+            Direction::DeviceToDevice => "device to device",
+        }
+    }
+}
+
+pub(crate) fn copy_now(shared: &Shared, to: Span, from: Span, caller: &Caller<'_>) -> Result<()> {
+    let target = shared.space.resolve(to, caller.lookups, "target")?;
+    let source = shared.space.resolve(from, caller.lookups, "source")?;
+    copy_resolved(shared, target, source, caller)
+}
+
+pub(crate) fn copy_resolved(
+    shared: &Shared,
+    to: Resolved,
+    from: Resolved,
+    caller: &Caller<'_>,
+) -> Result<()> {
+    let direction = Direction::of(to.home, from.home).name();
+    let op = || Op::Copy {
+        to: to.span,
+        from: from.span,
+        direction,
+    };
+    at_once(shared, device_of(to.home, from.home), caller, op, || {
+        shared.backend.copy_now(to.span.address(), from.span);
+    })
+}
+
+pub(crate) fn fill_now(shared: &Shared, to: Span, value: u8, caller: &Caller<'_>) -> Result<()> {
+    let target = shared.space.resolve(to, caller.lookups, "target")?;
+    at_once(
+        shared,
+        device_of(target.home, target.home),
+        caller,
+        || Op::Fill { to },
+        || {
+            shared.backend.fill_now(to, value);
+        },
+    )
+}
+
+fn at_once<'a>(
+    shared: &Shared,
+    device: u32,
+    caller: &Caller<'_>,
+    op: impl FnOnce() -> Op<'a>,
+    work: impl FnOnce(),
+) -> Result<()> {
+    let ticket = shared.gate.admit(caller, device, None, op)?;
+    shared.gate.report(ticket, Phase::Started);
+    work();
+    shared.gate.report(ticket, Phase::Finished);
+    Ok(())
+}
+
+fn device_of(to: Home, from: Home) -> u32 {
+    match (to, from) {
+        (Home::Device(device), _) | (_, Home::Device(device)) => device,
+        _ => 0,
+    }
+}

@@ -1,0 +1,306 @@
+//! A device: its profile, its memory account, and its primary context with a use count.
+//!
+//! The primary slot's lock is held while the context is made or taken out, never while it is torn down; a second
+//! release that arrives in between finds a count of 0 and is refused.
+
+use std::sync::{Arc, OnceLock};
+
+use jumar_hal::sync::{AtomicU32, AtomicU64, Mutex, Ordering};
+use jumar_types::{Error, ErrorKind, Result};
+
+use crate::gate::Op;
+use crate::memory::{Block, Home};
+use crate::runtime::Shared;
+use crate::{Caller, Context};
+
+/// What kind of device it is: facts that programs ask for.
+#[derive(Clone, Debug)]
+pub struct Profile {
+    /// The name that `aclrtGetSocName` gives.
+    pub soc_name: String,
+    /// Device memory.
+    ///
+    /// # Units
+    /// Bytes.
+    pub memory_bytes: u64,
+    /// How many objects of each kind the device carries.
+    pub limits: Limits,
+    /// Number of matrix cores.
+    pub cube_cores: u32,
+    /// Number of vector cores.
+    pub vector_cores: u32,
+}
+
+/// How many objects of each kind a device carries.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Streams, default streams included.
+    pub streams: u32,
+    /// Events that hold a hardware id from their creation.
+    pub events: u32,
+    /// Notifies.
+    pub notifies: u32,
+}
+
+/// A device.
+pub struct Device {
+    number: u32,
+    profile: Profile,
+    opened: OnceLock<Arc<dyn jumar_hal::Device>>,
+    /// Guards opening, so that two threads do not open twice.
+    opening: Mutex<()>,
+    primary: Mutex<Primary>,
+    used_bytes: AtomicU64,
+    /// Contexts alive on the device, primary included.
+    pub(crate) contexts: AtomicU32,
+    pub(crate) streams: Count,
+    pub(crate) events: Count,
+    pub(crate) notifies: Count,
+    /// Moves on when the device's memory was dropped as a whole.
+    resets: AtomicU64,
+}
+
+#[derive(Default)]
+struct Primary {
+    uses: u64,
+    context: Option<Arc<Context>>,
+}
+
+/// A count with a limit.
+pub(crate) struct Count {
+    used: AtomicU32,
+    limit: u32,
+}
+
+impl Count {
+    fn new(limit: u32) -> Self {
+        Count {
+            used: AtomicU32::new(0),
+            limit,
+        }
+    }
+
+    pub(crate) fn take(&self, kind: ErrorKind, noun: &str) -> Result<()> {
+        let before = self.used.fetch_add(1, Ordering::Relaxed);
+        if before < self.limit {
+            return Ok(());
+        }
+        self.give_back();
+        Err(Error::new(
+            kind,
+            format!("{before} {noun} are alive, which is all that the device has"),
+        ))
+    }
+
+    pub(crate) fn give_back(&self) {
+        self.used.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn available(&self) -> u32 {
+        self.limit.saturating_sub(self.used.load(Ordering::Relaxed))
+    }
+}
+
+impl Device {
+    pub(crate) fn new(number: u32, profile: Profile) -> Self {
+        Device {
+            number,
+            opened: OnceLock::new(),
+            opening: Mutex::new(()),
+            primary: Mutex::default(),
+            used_bytes: AtomicU64::new(0),
+            contexts: AtomicU32::new(0),
+            streams: Count::new(profile.limits.streams),
+            events: Count::new(profile.limits.events),
+            notifies: Count::new(profile.limits.notifies),
+            resets: AtomicU64::new(0),
+            profile,
+        }
+    }
+
+    /// Gives the device's number.
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// Gives the device's profile.
+    pub fn profile(&self) -> &Profile {
+        &self.profile
+    }
+
+    /// Gives the bytes of device memory that are free and the bytes in all.
+    pub fn memory_info(&self) -> (u64, u64) {
+        let total = self.profile.memory_bytes;
+        (
+            total.saturating_sub(self.used_bytes.load(Ordering::Relaxed)),
+            total,
+        )
+    }
+
+    /// Counts the streams that can still be made.
+    pub fn streams_available(&self) -> u32 {
+        self.streams.available()
+    }
+
+    /// Counts the events that can still be made.
+    pub fn events_available(&self) -> u32 {
+        self.events.available()
+    }
+
+    /// Counts the notifies that can still be made.
+    pub fn notifies_available(&self) -> u32 {
+        self.notifies.available()
+    }
+
+    /// Counts how often the device's memory was dropped as a whole. What was allocated before the last time is gone.
+    pub fn resets(&self) -> u64 {
+        self.resets.load(Ordering::Acquire)
+    }
+
+    /// Gives the primary context, if it is alive.
+    pub fn primary(&self) -> Option<Arc<Context>> {
+        self.primary.lock().context.clone()
+    }
+
+    pub(crate) fn hardware(&self, shared: &Shared) -> Result<&Arc<dyn jumar_hal::Device>> {
+        if let Some(device) = self.opened.get() {
+            return Ok(device);
+        }
+        let _one_at_a_time = self.opening.lock();
+        if let Some(device) = self.opened.get() {
+            return Ok(device);
+        }
+        let device = shared.backend.open(self.number)?;
+        Ok(self.opened.get_or_init(|| device))
+    }
+
+    pub(crate) fn retain(self: Arc<Self>, shared: &Arc<Shared>) -> Result<Arc<Context>> {
+        let mut primary = self.primary.lock();
+        let context = match &primary.context {
+            Some(context) => context.clone(),
+            None => {
+                let context = Context::create(shared, self.clone(), true).map_err(|cause| {
+                    Error::new(
+                        ErrorKind::DeviceSetup,
+                        format!("device {} could not be brought up", self.number),
+                    )
+                    .caused_by(cause)
+                })?;
+                primary.context = Some(context.clone());
+                context
+            }
+        };
+        primary.uses += 1;
+        Ok(context)
+    }
+
+    pub(crate) fn release(
+        &self,
+        shared: &Arc<Shared>,
+        all: bool,
+        caller: &Caller<'_>,
+    ) -> Result<()> {
+        let gone = {
+            let mut primary = self.primary.lock();
+            if primary.uses == 0 {
+                return Err(Error::new(
+                    ErrorKind::ContextReleased,
+                    format!(
+                        "device {} is not set: it was never set, or was reset as often as it was set",
+                        self.number
+                    ),
+                ));
+            }
+            primary.uses = if all { 0 } else { primary.uses - 1 };
+            if primary.uses == 0 {
+                primary.context.take()
+            } else {
+                None
+            }
+        };
+        if let Some(context) = gone {
+            context.tear_down(caller.call.name);
+            if self.contexts.load(Ordering::Acquire) == 0 {
+                self.drop_memory(shared, caller);
+            }
+        }
+        Ok(())
+    }
+
+    /// Allocates device memory: `bytes` usable, `reserve` counted against the device, 64-byte aligned, not zeroed.
+    pub(crate) fn allocate(
+        &self,
+        shared: &Shared,
+        bytes: usize,
+        reserve: usize,
+        caller: &Caller<'_>,
+    ) -> Result<Block> {
+        let exhausted = |used: u64| {
+            let total = self.profile.memory_bytes;
+            Error::new(
+                ErrorKind::OutOfMemory,
+                format!(
+                    "{bytes} bytes were asked of device {}, but {} of {total} bytes are free",
+                    self.number,
+                    total.saturating_sub(used)
+                ),
+            )
+        };
+        let used = self.used_bytes.fetch_add(reserve as u64, Ordering::Relaxed);
+        let back_out = || {
+            self.used_bytes.fetch_sub(reserve as u64, Ordering::Relaxed);
+        };
+        if used.saturating_add(reserve as u64) > self.profile.memory_bytes {
+            back_out();
+            return Err(exhausted(used));
+        }
+        let reserved = self
+            .hardware(shared)
+            .and_then(|hardware| hardware.allocate(reserve, 64))
+            .inspect_err(|_| back_out())?;
+        let span = reserved
+            .part(0, bytes)
+            .expect("a backend gives at least what was asked for");
+        let op = || Op::Allocate {
+            span,
+            device: Some(self.number),
+        };
+        if let Err(refused) = shared.gate.admit(caller, self.number, None, op) {
+            self.return_span(reserved, reserve);
+            return Err(refused);
+        }
+        // What is counted is what was asked to be reserved, so that the account balances however the backend rounds.
+        let counted = reserved
+            .part(0, reserve)
+            .expect("a backend gives at least what was asked for");
+        Ok(shared
+            .space
+            .insert(span, counted, Home::Device(self.number), caller.call.name))
+    }
+
+    pub(crate) fn give_back(&self, block: Block) {
+        self.return_span(block.reserved, block.reserved.bytes());
+    }
+
+    fn return_span(&self, span: jumar_hal::Span, counted: usize) {
+        if let Some(hardware) = self.opened.get() {
+            hardware.free(span);
+        }
+        self.used_bytes.fetch_sub(counted as u64, Ordering::Relaxed);
+    }
+
+    /// Drops all memory: the device has no context left.
+    fn drop_memory(&self, shared: &Shared, caller: &Caller<'_>) {
+        for block in shared.space.remove_device(self.number) {
+            // A probe that refuses cannot keep memory of a device that is gone.
+            let op = || Op::Free {
+                span: block.span,
+                device: Some(self.number),
+            };
+            drop(shared.gate.admit(caller, self.number, None, op));
+            self.give_back(block);
+        }
+        self.resets.fetch_add(1, Ordering::AcqRel);
+        shared.epoch.advance();
+    }
+}

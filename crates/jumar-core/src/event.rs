@@ -1,0 +1,411 @@
+//! Events: points in a stream that other streams and the host can wait for.
+//!
+//! Three families behave differently, as the runtime's rules say (specification, section 6):
+//!
+//! | | default | classic with `SYNC` or `EXTERNAL` | Ex |
+//! |---|---|---|---|
+//! | a wait refers to | the newest record when it was queued | a level: set by any record, cleared by a reset | the newest record when it was queued |
+//! | a wait before any record | refused | blocks until a record | passes |
+//! | reset | the next wait blocks until the next record | clears the level, in stream order | refused |
+//!
+//! A record is a signal of its own, so that moving the event to a newer record leaves queued waits alone.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use jumar_hal::sync::{Mutex, Ordering};
+use jumar_hal::{Queue, Signal, Task, WaitThen};
+use jumar_types::{Error, ErrorKind, Result};
+
+use crate::device::Device;
+use crate::gate::{Op, Phase};
+use crate::runtime::Shared;
+use crate::{Caller, Context, Stream};
+
+/// How an event was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EventFamily {
+    /// Made without flags: can be waited for, and keeps time.
+    Default,
+    /// Made with flags.
+    Classic,
+    /// Made by the extended call: no reset.
+    Ex,
+}
+
+/// Flag bits of events.
+pub mod flags {
+    /// Streams can wait for it.
+    pub const SYNC: u32 = 0x1;
+    /// Tracks the progress of a capture.
+    pub const CAPTURE_PROGRESS: u32 = 0x2;
+    /// Keeps the time of its record.
+    pub const TIME_LINE: u32 = 0x8;
+    /// Only the device uses it.
+    pub const DEVICE_USE_ONLY: u32 = 0x10;
+    /// Orders a captured graph with the outside.
+    pub const EXTERNAL: u32 = 0x20;
+    /// Shared between processes.
+    pub const IPC: u32 = 0x40;
+}
+
+/// What an event's newest record is up to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EventStatus {
+    /// Never recorded, or reset since.
+    NotRecorded,
+    /// Recorded; the stream has not got there yet.
+    Pending,
+    /// The stream got there.
+    Complete,
+}
+
+/// An event.
+pub struct Event {
+    id: u64,
+    number: u64,
+    family: EventFamily,
+    flags: u32,
+    context_id: u64,
+    device: Arc<Device>,
+    counted: bool,
+    shared: Arc<Shared>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    newest: Option<Record>,
+    /// After a reset of a default event: what the next record will set and waits queued until then wait for.
+    next: Option<Arc<Signal>>,
+    /// The level of a classic event that streams can wait for.
+    level: Arc<Signal>,
+    /// Set when each queued wait has passed; for the query of waits.
+    waits: Vec<Arc<Signal>>,
+}
+
+#[derive(Clone)]
+struct Record {
+    number: u64,
+    signal: Arc<Signal>,
+    stream_id: u64,
+    queue: Arc<dyn Queue>,
+}
+
+impl Event {
+    pub(crate) fn create(
+        context: &Arc<Context>,
+        family: EventFamily,
+        flags: u32,
+    ) -> Result<Arc<Event>> {
+        let shared = context.shared();
+        let device = context.device();
+        // Default and Ex events take a hardware id only while a record is pending; the others from the start.
+        let counted = family == EventFamily::Classic
+            && flags & (flags::SYNC | flags::EXTERNAL | flags::DEVICE_USE_ONLY) != 0;
+        if counted {
+            device.events.take(ErrorKind::NoEventResource, "events")?;
+        }
+        let number = shared.event_numbers.fetch_add(1, Ordering::Relaxed) + 1;
+        shared
+            .events
+            .insert(|id| {
+                Arc::new(Event {
+                    id,
+                    number,
+                    family,
+                    flags,
+                    context_id: context.id(),
+                    device: device.clone(),
+                    counted,
+                    shared: shared.clone(),
+                    state: Mutex::default(),
+                })
+            })
+            .inspect_err(|_| {
+                if counted {
+                    device.events.give_back();
+                }
+            })
+    }
+
+    /// Gives the event's handle.
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// Gives the event's number for messages.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Gives the family.
+    pub fn family(&self) -> EventFamily {
+        self.family
+    }
+
+    /// Gives the flags it was made with.
+    pub fn flags(&self) -> u32 {
+        self.flags
+    }
+
+    /// Gives the handle of the context it was made in.
+    pub fn context_id(&self) -> u64 {
+        self.context_id
+    }
+
+    /// Tells whether streams can wait for it.
+    pub fn can_be_waited_for(&self) -> bool {
+        match self.family {
+            EventFamily::Default => true,
+            EventFamily::Classic => self.flags & (flags::SYNC | flags::EXTERNAL) != 0,
+            EventFamily::Ex => self.flags & (flags::SYNC | flags::IPC) != 0,
+        }
+    }
+
+    fn keeps_time(&self) -> bool {
+        self.family == EventFamily::Default || self.flags & flags::TIME_LINE != 0
+    }
+
+    fn is_level(&self) -> bool {
+        self.family == EventFamily::Classic && self.can_be_waited_for()
+    }
+
+    fn cannot_be_waited_for(&self) -> Error {
+        Error::new(
+            ErrorKind::FeatureUnsupported,
+            format!(
+                "event {} was made with flags {:#x}, which do not let streams wait for it",
+                self.number, self.flags
+            ),
+        )
+        .fix("Create the event with ACL_EVENT_SYNC, or with aclrtCreateEvent.")
+    }
+
+    /// Records the event: it now stands for everything submitted to the stream so far.
+    ///
+    /// # Errors
+    /// What the gate or a stopped context answers.
+    pub fn record(&self, stream: &Stream, caller: &Caller<'_>) -> Result<()> {
+        let mut state = self.state.lock();
+        let number = self.shared.next_record();
+        let signal = state.next.clone().unwrap_or_default();
+        let op = || Op::Record {
+            event: self.number,
+            record: number,
+        };
+        stream.submit(caller, Task::Set(signal.clone()), op)?;
+        if self.is_level() {
+            stream.submit_silently(caller, Task::Set(state.level.clone()));
+        }
+        state.next = None;
+        let queue = stream.queue().clone();
+        state.newest = Some(Record {
+            number,
+            signal,
+            stream_id: stream.id(),
+            queue,
+        });
+        Ok(())
+    }
+
+    /// Makes a stream wait for the event; the call itself does not wait. `limit` counts from the moment that the stream
+    /// reaches the wait; an expired wait fails as a task of the stream.
+    ///
+    /// # Errors
+    /// `FeatureUnsupported`: the event's flags do not allow waits; `InvalidValue`: a default event that was never recorded.
+    pub fn wait(
+        &self,
+        stream: &Stream,
+        limit: Option<Duration>,
+        caller: &Caller<'_>,
+    ) -> Result<()> {
+        if !self.can_be_waited_for() {
+            return Err(self.cannot_be_waited_for());
+        }
+        let limit = limit.or(*self.shared.wait_limit.lock());
+        let mut state = self.state.lock();
+        let (signal, record) = match (self.family, &state.newest, &state.next) {
+            (EventFamily::Classic, newest, _) => (
+                state.level.clone(),
+                newest.as_ref().map_or(0, |record| record.number),
+            ),
+            (EventFamily::Default, _, Some(next)) => (next.clone(), 0),
+            (EventFamily::Default | EventFamily::Ex, Some(record), _) => {
+                if record.stream_id == stream.id() {
+                    return Ok(());
+                }
+                (record.signal.clone(), record.number)
+            }
+            (EventFamily::Ex, None, _) => return Ok(()),
+            (EventFamily::Default, None, None) => {
+                return Err(Error::new(
+                    ErrorKind::InvalidValue,
+                    format!(
+                        "event {} was never recorded, so stream {} has nothing to wait for",
+                        self.number,
+                        stream.number()
+                    ),
+                )
+                .fix("Record the event with aclrtRecordEvent before the wait is queued."));
+            }
+        };
+        let op = || Op::Wait {
+            event: self.number,
+            record,
+        };
+        stream.submit(
+            caller,
+            Task::Wait {
+                signal,
+                then: WaitThen::Keep,
+                limit,
+            },
+            op,
+        )?;
+        if self.family != EventFamily::Ex {
+            let passed = Arc::new(Signal::new());
+            stream.submit_silently(caller, Task::Set(passed.clone()));
+            state.waits.retain(|wait| !wait.is_set());
+            state.waits.push(passed);
+        }
+        Ok(())
+    }
+
+    /// Puts the event back to "not recorded", in the order of the stream.
+    ///
+    /// # Errors
+    /// `FeatureUnsupported`: an Ex event, or one that streams cannot wait for.
+    pub fn reset(&self, stream: &Stream, caller: &Caller<'_>) -> Result<()> {
+        if self.family == EventFamily::Ex {
+            return Err(Error::new(
+                ErrorKind::FeatureUnsupported,
+                format!(
+                    "event {} was made by aclrtCreateEventExWithFlag; such events are not reset",
+                    self.number
+                ),
+            )
+            .fix("Record it again: later waits refer to the newer record."));
+        }
+        if !self.can_be_waited_for() {
+            return Err(self.cannot_be_waited_for());
+        }
+        let mut state = self.state.lock();
+        stream.submit(caller, Task::Clear(state.level.clone()), || {
+            Op::ResetEvent { event: self.number }
+        })?;
+        state.newest = None;
+        state.next = (self.family == EventFamily::Default).then(|| Arc::new(Signal::new()));
+        Ok(())
+    }
+
+    /// Tells what the newest record is up to. Never blocks.
+    pub fn status(&self) -> EventStatus {
+        match &self.state.lock().newest {
+            None => EventStatus::NotRecorded,
+            Some(record) if record.signal.is_set() => EventStatus::Complete,
+            Some(_) => EventStatus::Pending,
+        }
+    }
+
+    /// Tells whether every wait that was queued for the event has passed.
+    pub fn waits_have_passed(&self) -> bool {
+        self.state.lock().waits.iter().all(|wait| wait.is_set())
+    }
+
+    /// Waits on the calling thread for the newest record; an event that was never recorded is done already. Errors of
+    /// the stream's tasks are left to the stream's own synchronise.
+    ///
+    /// # Errors
+    /// `EventTimeout`.
+    pub fn synchronize(&self, limit: Option<Duration>, caller: &Caller<'_>) -> Result<()> {
+        let Some(record) = self.state.lock().newest.clone() else {
+            return Ok(());
+        };
+        let until = limit.map(|limit| Instant::now() + limit);
+        let gate = &self.shared.gate;
+        let op = || Op::WaitForEvent {
+            event: self.number,
+            record: record.number,
+        };
+        let ticket = gate.admit(caller, self.device.number(), None, op)?;
+        gate.report(ticket, Phase::Started);
+        let reached = record.queue.wait_signal(&record.signal, until);
+        gate.report(ticket, Phase::Finished);
+        if reached {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorKind::EventTimeout,
+            format!("event {} did not complete in time", self.number),
+        ))
+    }
+
+    /// Gives the time of the newest record.
+    ///
+    /// # Units
+    /// Nanoseconds on the runtime's monotonic clock.
+    ///
+    /// # Errors
+    /// `EventNotRecorded`; `EventTimestamp`: not complete, or made without the time-line flag.
+    pub fn time_ns(&self) -> Result<u64> {
+        let state = self.state.lock();
+        let Some(record) = &state.newest else {
+            return Err(Error::new(
+                ErrorKind::EventNotRecorded,
+                format!(
+                    "event {} was never recorded, so it has no time",
+                    self.number
+                ),
+            ));
+        };
+        if !self.keeps_time() {
+            return Err(Error::new(
+                ErrorKind::EventTimestamp,
+                format!(
+                    "event {} was made with flags {:#x}, without ACL_EVENT_TIME_LINE",
+                    self.number, self.flags
+                ),
+            ));
+        }
+        record.signal.stamp_ns().ok_or_else(|| {
+            Error::new(
+                ErrorKind::EventTimestamp,
+                format!(
+                    "event {} is recorded, but its stream has not got there yet",
+                    self.number
+                ),
+            )
+        })
+    }
+
+    /// Destroys the event at once; records and waits that are queued keep what they need.
+    ///
+    /// # Errors
+    /// `InvalidHandle`: destroyed already.
+    pub fn destroy(&self, caller: &Caller<'_>) -> Result<()> {
+        self.shared.events.remove(self.id, caller.call.name)?;
+        if self.counted {
+            self.device.events.give_back();
+        }
+        Ok(())
+    }
+}
+
+/// Gives the time from `start` to `end`, negative when `end` came first.
+///
+/// # Units
+/// Milliseconds.
+///
+/// # Errors
+/// As [`Event::time_ns`], of either event.
+pub fn elapsed_ms(start: &Event, end: &Event) -> Result<f32> {
+    // A missing record is told before a missing time, whichever event it belongs to.
+    let (start, end) = match (start.time_ns(), end.time_ns()) {
+        (Ok(start), Ok(end)) => (start, end),
+        (Err(error), _) if error.kind() == ErrorKind::EventNotRecorded => return Err(error),
+        (_, Err(error)) if error.kind() == ErrorKind::EventNotRecorded => return Err(error),
+        (Err(error), _) | (_, Err(error)) => return Err(error),
+    };
+    Ok((end as i64 - start as i64) as f32 / 1e6)
+}

@@ -1,0 +1,208 @@
+//! The one place where diagnostics hook in: every operation on a device passes here as plain data.
+//!
+//! Core admits an operation on the caller's thread, before it is queued; whoever runs it reports its phases. Probes
+//! watch and may refuse. They are fixed when a runtime is built; with none, the gate is one branch.
+
+use std::sync::Arc;
+
+use jumar_hal::sync::{AtomicU64, Ordering, now_ns};
+use jumar_types::{Error, Result};
+
+use crate::Caller;
+use jumar_hal::Span;
+
+/// An operation, with what it reads, writes and orders.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Op<'a> {
+    /// Memory was handed out.
+    Allocate {
+        /// The memory.
+        span: Span,
+        /// The device, or `None` for pinned host memory.
+        device: Option<u32>,
+    },
+    /// Memory is given back.
+    Free {
+        /// The memory.
+        span: Span,
+        /// The device, or `None` for pinned host memory.
+        device: Option<u32>,
+    },
+    /// A copy; without a stream it is done at once on the calling thread.
+    Copy {
+        /// What is written.
+        to: Span,
+        /// What is read.
+        from: Span,
+        /// "host to device" and so on, by where the two ends really live.
+        direction: &'static str,
+    },
+    /// A fill with one byte value; without a stream it is done at once on the calling thread.
+    Fill {
+        /// What is written.
+        to: Span,
+    },
+    /// The point in a stream that an event stands for. A `Wait` with the same number comes after it.
+    Record {
+        /// The event's number for messages.
+        event: u64,
+        /// The number of this record, unique in the runtime.
+        record: u64,
+    },
+    /// A stream waits for a record.
+    Wait {
+        /// The event's number for messages.
+        event: u64,
+        /// The number of the record waited for; 0 when it is whichever comes next.
+        record: u64,
+    },
+    /// An event is put back to "not recorded".
+    ResetEvent {
+        /// The event's number for messages.
+        event: u64,
+    },
+    /// A program runs on the device.
+    Launch {
+        /// The model's or kernel's name.
+        name: &'a str,
+        /// What is read.
+        reads: &'a [Span],
+        /// What is written.
+        writes: &'a [Span],
+    },
+    /// A function of the program under test runs on the host, in stream order.
+    Callback {
+        /// Whether the stream is held until it returned.
+        blocks: bool,
+    },
+    /// The host waits for a stream.
+    WaitForStream,
+    /// The host waits for an event.
+    WaitForEvent {
+        /// The event's number for messages.
+        event: u64,
+        /// The record waited for.
+        record: u64,
+    },
+    /// The host waits for every stream of a context.
+    WaitForContext,
+}
+
+/// An operation as probes see it.
+#[derive(Clone, Debug)]
+pub struct Admission<'a> {
+    /// The operation's number; reports carry it.
+    pub ticket: u64,
+    /// The public function that it came in through.
+    pub call: &'static str,
+    /// The device.
+    pub device: u32,
+    /// The stream's number, or `None` for work done on the calling thread.
+    pub stream: Option<u32>,
+    /// When it was admitted.
+    pub at_ns: u64,
+    /// What it is.
+    pub op: Op<'a>,
+}
+
+/// What became of an operation.
+#[derive(Clone, Debug)]
+pub enum Phase {
+    /// It runs now.
+    Started,
+    /// It ended well.
+    Finished,
+    /// It failed.
+    Failed(Error),
+}
+
+/// Somebody who watches operations, and may refuse them. Probes get plain values and never the runtime, so they
+/// cannot re-enter it.
+pub trait Probe: Send + Sync {
+    /// Sees an operation on the caller's thread before it is queued.
+    ///
+    /// # Errors
+    /// An error refuses the operation: the caller gets it as if the runtime had failed (fault injection).
+    fn before(&self, _admission: &Admission<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    /// Sees what became of an operation, on whichever thread ran it.
+    fn reported(&self, _ticket: u64, _phase: &Phase, _at_ns: u64) {}
+}
+
+/// The gate of one runtime.
+#[derive(Default)]
+pub struct Gate {
+    probes: Vec<Arc<dyn Probe>>,
+    tickets: AtomicU64,
+}
+
+impl Gate {
+    /// Makes a gate with a fixed set of probes.
+    pub fn new(probes: Vec<Arc<dyn Probe>>) -> Self {
+        Gate {
+            probes,
+            tickets: AtomicU64::new(0),
+        }
+    }
+
+    /// Tells whether anybody watches.
+    pub fn is_watched(&self) -> bool {
+        !self.probes.is_empty()
+    }
+
+    /// Lets an operation through and gives its ticket; 0 when nobody watches. The operation is only put into words
+    /// when somebody does.
+    ///
+    /// # Errors
+    /// Whatever a probe refuses it with.
+    #[inline]
+    pub fn admit<'a>(
+        &self,
+        caller: &Caller<'_>,
+        device: u32,
+        stream: Option<u32>,
+        op: impl FnOnce() -> Op<'a>,
+    ) -> Result<u64> {
+        if self.probes.is_empty() {
+            return Ok(0);
+        }
+        self.admit_watched(caller, device, stream, op())
+    }
+
+    #[cold]
+    fn admit_watched(
+        &self,
+        caller: &Caller<'_>,
+        device: u32,
+        stream: Option<u32>,
+        op: Op<'_>,
+    ) -> Result<u64> {
+        let ticket = self.tickets.fetch_add(1, Ordering::Relaxed) + 1;
+        let admission = Admission {
+            ticket,
+            call: caller.call.name,
+            device,
+            stream,
+            at_ns: now_ns(),
+            op,
+        };
+        for probe in &self.probes {
+            probe.before(&admission)?;
+        }
+        Ok(ticket)
+    }
+
+    /// Passes on what became of an operation.
+    #[inline]
+    pub fn report(&self, ticket: u64, phase: Phase) {
+        if ticket != 0 {
+            let now = now_ns();
+            for probe in &self.probes {
+                probe.reported(ticket, &phase, now);
+            }
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! What memory is live, where it lies, and whether a range stays inside it.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::ops::Bound;
+use std::sync::Arc;
+
+use jumar_hal::sync::{AtomicU64, Ordering, RwLock};
+use jumar_hal::{Backend, Span};
+use jumar_types::{Error, ErrorKind, Result};
+
+/// Where memory lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Home {
+    /// A device's own memory.
+    Device(u32),
+    /// Host memory that a stream may copy from and to directly.
+    Pinned,
+    /// Any other memory of the process.
+    Host,
+}
+
+impl Home {
+    /// Tells whether the memory is a device's.
+    pub fn is_device(self) -> bool {
+        matches!(self, Home::Device(_))
+    }
+
+    fn noun(self) -> &'static str {
+        match self {
+            Home::Device(_) => "device memory",
+            Home::Pinned => "pinned host memory",
+            Home::Host => "host memory",
+        }
+    }
+}
+
+/// One live allocation.
+#[derive(Clone, Copy, Debug)]
+pub struct Block {
+    /// The bytes that were asked for.
+    pub span: Span,
+    /// The bytes that the backend set aside, from the same address.
+    pub reserved: Span,
+    /// Where it lives.
+    pub home: Home,
+    /// A number for messages, counted from 1 in a runtime.
+    pub number: u64,
+    /// The public function that made it.
+    pub made_by: &'static str,
+}
+
+/// The live allocations of a runtime, by address.
+pub struct Space {
+    blocks: RwLock<BTreeMap<usize, Block>>,
+    numbers: AtomicU64,
+    /// Moves on at each removal: a remembered block is valid while it stands still.
+    removals: AtomicU64,
+    backend: Arc<dyn Backend>,
+}
+
+const REMEMBERED: usize = 4;
+
+/// A thread's last few allocations, so that the submit path takes no lock.
+#[derive(Default)]
+pub struct Lookups {
+    removals: Cell<u64>,
+    next: Cell<usize>,
+    blocks: [Cell<Option<Block>>; REMEMBERED],
+}
+
+/// A range after its check: where it lives, and the part of memory it names.
+#[derive(Clone, Copy, Debug)]
+pub struct Resolved {
+    /// The range.
+    pub span: Span,
+    /// Where it lives.
+    pub home: Home,
+}
+
+impl Space {
+    pub(crate) fn new(backend: Arc<dyn Backend>) -> Self {
+        Space {
+            blocks: RwLock::new(BTreeMap::new()),
+            numbers: AtomicU64::new(0),
+            removals: AtomicU64::new(1),
+            backend,
+        }
+    }
+
+    pub(crate) fn insert(
+        &self,
+        span: Span,
+        reserved: Span,
+        home: Home,
+        made_by: &'static str,
+    ) -> Block {
+        let number = self.numbers.fetch_add(1, Ordering::Relaxed) + 1;
+        let block = Block {
+            span,
+            reserved,
+            home,
+            number,
+            made_by,
+        };
+        self.blocks.write().insert(span.address(), block);
+        block
+    }
+
+    /// Takes out the allocation that starts at `address`, if `accept` agrees.
+    pub(crate) fn remove(
+        &self,
+        address: usize,
+        accept: impl FnOnce(&Block) -> Result<()>,
+    ) -> Result<Block> {
+        let mut blocks = self.blocks.write();
+        let Some(block) = blocks.get(&address).copied() else {
+            let inside = Self::holding(&blocks, address);
+            drop(blocks);
+            return Err(self.unknown(address, inside));
+        };
+        accept(&block)?;
+        blocks.remove(&address);
+        drop(blocks);
+        self.removals.fetch_add(1, Ordering::AcqRel);
+        Ok(block)
+    }
+
+    /// Takes out every allocation of a device.
+    pub(crate) fn remove_device(&self, device: u32) -> Vec<Block> {
+        let mut blocks = self.blocks.write();
+        let gone: Vec<Block> = blocks
+            .values()
+            .filter(|block| block.home == Home::Device(device))
+            .copied()
+            .collect();
+        for block in &gone {
+            blocks.remove(&block.span.address());
+        }
+        drop(blocks);
+        self.removals.fetch_add(1, Ordering::AcqRel);
+        gone
+    }
+
+    /// Finds the live allocation that holds `address`.
+    pub fn find(&self, address: usize) -> Option<Block> {
+        Self::holding(&self.blocks.read(), address)
+    }
+
+    fn holding(blocks: &BTreeMap<usize, Block>, address: usize) -> Option<Block> {
+        let (_, block) = blocks
+            .range((Bound::Unbounded, Bound::Included(address)))
+            .next_back()?;
+        block.span.contains(address).then_some(*block)
+    }
+
+    /// Tells where an address lives: a live allocation's home, or ordinary host memory. `None` for a place in a device's
+    /// or the pinned range where nothing is allocated.
+    pub fn home_of(&self, address: usize) -> Option<Home> {
+        if self.is_ours(address) {
+            self.find(address).map(|block| block.home)
+        } else {
+            Some(Home::Host)
+        }
+    }
+
+    fn is_ours(&self, address: usize) -> bool {
+        self.backend.pinned_range().contains(&address) || self.backend.device_of(address).is_some()
+    }
+
+    /// Checks that a range stays inside one live allocation, or is ordinary host memory that the program vouches for.
+    ///
+    /// # Errors
+    /// `InvalidValue`: the range leaves its allocation, lies in freed memory, or is no address that a process can have.
+    #[inline]
+    pub fn resolve(&self, span: Span, lookups: &Lookups, what: &'static str) -> Result<Resolved> {
+        let removals = self.removals.load(Ordering::Acquire);
+        if let Some(block) = lookups.find(removals, span.address())
+            && span.end() <= block.span.end()
+        {
+            return Ok(Resolved {
+                span,
+                home: block.home,
+            });
+        }
+        self.resolve_slow(span, lookups, removals, what)
+    }
+
+    fn resolve_slow(
+        &self,
+        span: Span,
+        lookups: &Lookups,
+        removals: u64,
+        what: &'static str,
+    ) -> Result<Resolved> {
+        // Below 64 KiB and above the user half nothing is ever mapped: null with an offset, a small integer, a handle.
+        const LOWEST: usize = 1 << 16;
+        const HIGHEST: usize = 1 << 47;
+        let (address, bytes) = (span.address(), span.bytes());
+        if !(LOWEST..HIGHEST).contains(&address) || bytes > HIGHEST - address {
+            return Err(Error::new(
+                ErrorKind::InvalidValue,
+                format!("the {what} of {bytes} bytes at {address:#x} is no memory that a process can have"),
+            )
+            .fix("Pass an address from aclrtMalloc, aclrtMallocHost or ordinary host memory."));
+        }
+        match self.find(address) {
+            Some(block) if span.end() <= block.span.end() => {
+                lookups.remember(removals, block);
+                Ok(Resolved { span, home: block.home })
+            }
+            Some(block) => Err(Error::new(
+                ErrorKind::InvalidValue,
+                format!(
+                    "the {what} of {bytes} bytes at {address:#x} ends {} bytes past the end of allocation {} ({} bytes of {} at {:#x}, made by {})",
+                    span.end() - block.span.end(),
+                    block.number,
+                    block.span.bytes(),
+                    block.home.noun(),
+                    block.span.address(),
+                    block.made_by
+                ),
+            )
+            .fix("Copy no more than was allocated, or allocate more.")),
+            None if self.is_ours(address) => Err(self.unknown(address, None)),
+            None => Ok(Resolved { span, home: Home::Host }),
+        }
+    }
+
+    fn unknown(&self, address: usize, inside: Option<Block>) -> Error {
+        let sentence = match inside {
+            Some(block) => format!(
+                "{address:#x} lies {} bytes inside allocation {} ({} bytes of {}, made by {}), not at its start",
+                address - block.span.address(),
+                block.number,
+                block.span.bytes(),
+                block.home.noun(),
+                block.made_by
+            ),
+            None if self.backend.device_of(address).is_some() => format!(
+                "{address:#x} is device memory in which nothing is allocated now: it was freed, or lies past the end of an allocation"
+            ),
+            None if self.backend.pinned_range().contains(&address) => format!(
+                "{address:#x} is pinned host memory in which nothing is allocated now: it was freed, or lies past the end of an allocation"
+            ),
+            None => format!("{address:#x} was not allocated by this runtime"),
+        };
+        Error::new(ErrorKind::InvalidValue, sentence)
+            .fix("Pass the address that the allocation returned, once, while it is live.")
+    }
+}
+
+impl Lookups {
+    #[inline]
+    fn find(&self, removals: u64, address: usize) -> Option<Block> {
+        if self.removals.get() != removals {
+            return None;
+        }
+        self.blocks
+            .iter()
+            .filter_map(Cell::get)
+            .find(|block| block.span.contains(address))
+    }
+
+    fn remember(&self, removals: u64, block: Block) {
+        if self.removals.replace(removals) != removals {
+            self.blocks.iter().for_each(|entry| entry.set(None));
+        }
+        let next = self.next.get();
+        self.blocks[next].set(Some(block));
+        self.next.set((next + 1) % REMEMBERED);
+    }
+}

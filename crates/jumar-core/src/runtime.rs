@@ -1,0 +1,301 @@
+//! One runtime: its devices, its objects by handle, its memory and its gate.
+
+use std::sync::Arc;
+
+use jumar_hal::sync::{AtomicU32, AtomicU64, Mutex, Ordering};
+use jumar_hal::{Backend, Span};
+use jumar_types::{Error, ErrorKind, IdKind, Result};
+
+use crate::callback::Reports;
+use crate::device::{Device, Profile};
+use crate::gate::{Gate, Op};
+use crate::memory::{Block, Home, Space};
+use crate::table::{Epoch, Table};
+use crate::{Caller, Context, Event, Notify, Probe, Stream};
+
+/// How a runtime is built. Everything is decided before: core reads no environment.
+pub struct Config {
+    /// Who executes.
+    pub backend: Arc<dyn Backend>,
+    /// One profile for each device that the process sees, in the order of their numbers.
+    pub devices: Vec<Profile>,
+    /// Who watches.
+    pub probes: Vec<Arc<dyn Probe>>,
+}
+
+/// A runtime. Independent runtimes can live side by side, which is how tests run in parallel.
+pub struct Runtime {
+    pub(crate) shared: Arc<Shared>,
+}
+
+/// What every object of a runtime refers to.
+pub(crate) struct Shared {
+    pub(crate) backend: Arc<dyn Backend>,
+    pub(crate) gate: Gate,
+    pub(crate) space: Space,
+    pub(crate) epoch: Arc<Epoch>,
+    pub(crate) contexts: Table<Context>,
+    pub(crate) streams: Table<Stream>,
+    pub(crate) events: Table<Event>,
+    pub(crate) notifies: Table<Notify>,
+    pub(crate) devices: Vec<Arc<Device>>,
+    pub(crate) reports: Reports,
+    pub(crate) stream_numbers: AtomicU32,
+    pub(crate) event_numbers: AtomicU64,
+    pub(crate) record_numbers: AtomicU64,
+    /// Whole-process limit of queued event waits; `None` waits for ever.
+    pub(crate) wait_limit: Mutex<Option<std::time::Duration>>,
+}
+
+impl Runtime {
+    /// Builds a runtime. Devices are opened when they are first used.
+    pub fn new(config: Config) -> Runtime {
+        let epoch: Arc<Epoch> = Arc::default();
+        Runtime {
+            shared: Arc::new(Shared {
+                gate: Gate::new(config.probes),
+                space: Space::new(config.backend.clone()),
+                contexts: Table::new(IdKind::Context, epoch.clone()),
+                streams: Table::new(IdKind::Stream, epoch.clone()),
+                events: Table::new(IdKind::Event, epoch.clone()),
+                notifies: Table::new(IdKind::Notify, epoch.clone()),
+                devices: config
+                    .devices
+                    .into_iter()
+                    .enumerate()
+                    .map(|(number, profile)| Arc::new(Device::new(number as u32, profile)))
+                    .collect(),
+                backend: config.backend,
+                epoch,
+                reports: Reports::default(),
+                stream_numbers: AtomicU32::new(0),
+                event_numbers: AtomicU64::new(0),
+                record_numbers: AtomicU64::new(0),
+                wait_limit: Mutex::new(None),
+            }),
+        }
+    }
+
+    /// Counts the devices.
+    pub fn device_count(&self) -> u32 {
+        self.shared.devices.len() as u32
+    }
+
+    /// Finds a device.
+    ///
+    /// # Errors
+    /// `InvalidDevice`: the number is negative or too large.
+    pub fn device(&self, number: i64) -> Result<Arc<Device>> {
+        self.shared.device(number)
+    }
+
+    /// Raises the use count of a device's primary context and gives the context, made now if need be.
+    ///
+    /// # Errors
+    /// `InvalidDevice`, `DeviceSetup`.
+    pub fn retain_device(&self, number: i64) -> Result<Arc<Context>> {
+        let device = self.shared.device(number)?;
+        device.retain(&self.shared)
+    }
+
+    /// Lowers the use count of a device's primary context; at 0 the context is torn down after its work is done.
+    /// `all` drops every use at once.
+    ///
+    /// # Errors
+    /// `InvalidDevice`; `ContextReleased`: the count is 0 already.
+    pub fn release_device(&self, number: i64, all: bool, caller: &Caller<'_>) -> Result<()> {
+        let device = self.shared.device(number)?;
+        device.release(&self.shared, all, caller)
+    }
+
+    /// Makes a context on a device, with its default stream.
+    ///
+    /// # Errors
+    /// `InvalidDevice`, `DeviceSetup`, `NoStreamResource`.
+    pub fn create_context(&self, number: i64) -> Result<Arc<Context>> {
+        let device = self.shared.device(number)?;
+        Context::create(&self.shared, device, false)
+    }
+
+    /// The contexts by handle.
+    pub fn contexts(&self) -> &Table<Context> {
+        &self.shared.contexts
+    }
+
+    /// The streams by handle.
+    pub fn streams(&self) -> &Table<Stream> {
+        &self.shared.streams
+    }
+
+    /// The events by handle.
+    pub fn events(&self) -> &Table<Event> {
+        &self.shared.events
+    }
+
+    /// The notifies by handle.
+    pub fn notifies(&self) -> &Table<Notify> {
+        &self.shared.notifies
+    }
+
+    /// The live memory.
+    pub fn space(&self) -> &Space {
+        &self.shared.space
+    }
+
+    /// The gate.
+    pub fn gate(&self) -> &Gate {
+        &self.shared.gate
+    }
+
+    /// The threads that report callbacks.
+    pub fn reports(&self) -> &Reports {
+        &self.shared.reports
+    }
+
+    /// The count that moves on whenever an object goes away.
+    pub fn epoch(&self) -> &Epoch {
+        &self.shared.epoch
+    }
+
+    /// Sets how long later event waits may hold a stream; `None` for ever.
+    pub fn set_wait_limit(&self, limit: Option<std::time::Duration>) {
+        *self.shared.wait_limit.lock() = limit;
+    }
+
+    /// Frees device memory, at once, without waiting for any stream.
+    ///
+    /// # Errors
+    /// `InvalidValue`: the address is not the start of a live allocation of device memory.
+    pub fn free_device(&self, address: usize, caller: &Caller<'_>) -> Result<()> {
+        self.shared.free_device(address, caller)
+    }
+
+    /// Allocates pinned host memory: not zeroed, 64-byte aligned.
+    ///
+    /// # Errors
+    /// `OutOfMemory`.
+    pub fn allocate_pinned(&self, bytes: usize, caller: &Caller<'_>) -> Result<Block> {
+        let reserved = self.shared.backend.allocate_pinned(bytes)?;
+        let span = reserved
+            .part(0, bytes)
+            .expect("a backend gives at least what was asked for");
+        let admitted = self
+            .shared
+            .gate
+            .admit(caller, 0, None, || Op::Allocate { span, device: None });
+        if let Err(refused) = admitted {
+            self.shared.backend.free_pinned(reserved);
+            return Err(refused);
+        }
+        Ok(self
+            .shared
+            .space
+            .insert(span, reserved, Home::Pinned, caller.call.name))
+    }
+
+    /// Frees pinned host memory.
+    ///
+    /// # Errors
+    /// `InvalidValue`: the address is not the start of a live allocation of pinned memory.
+    pub fn free_pinned(&self, address: usize, caller: &Caller<'_>) -> Result<()> {
+        let shared = &self.shared;
+        let block = shared.space.remove(address, |block| {
+            if block.home == Home::Pinned {
+                shared
+                    .gate
+                    .admit(caller, 0, None, || Op::Free {
+                        span: block.span,
+                        device: None,
+                    })
+                    .map(drop)
+            } else {
+                Err(wrong_free(block, "pinned host memory", "aclrtFree"))
+            }
+        })?;
+        shared.backend.free_pinned(block.reserved);
+        Ok(())
+    }
+
+    /// Copies on the calling thread, at once, in no order with any stream.
+    ///
+    /// # Errors
+    /// `InvalidValue`: an end leaves its allocation.
+    pub fn copy_now(&self, to: Span, from: Span, caller: &Caller<'_>) -> Result<()> {
+        crate::copy::copy_now(&self.shared, to, from, caller)
+    }
+
+    /// Fills on the calling thread, at once, in no order with any stream.
+    ///
+    /// # Errors
+    /// `InvalidValue`: the range leaves its allocation.
+    pub fn fill_now(&self, to: Span, value: u8, caller: &Caller<'_>) -> Result<()> {
+        crate::copy::fill_now(&self.shared, to, value, caller)
+    }
+
+    /// Tears everything down: contexts of every device, whatever their count. Memory stays mapped, handles go stale.
+    pub fn shut_down(&self, caller: &Caller<'_>) {
+        for device in &self.shared.devices {
+            // A device that nobody uses answers `ContextReleased`, which is just what is wanted here.
+            drop(device.release(&self.shared, true, caller));
+        }
+        for context in self.shared.contexts.all() {
+            context.tear_down(caller.call.name);
+        }
+    }
+}
+
+impl Shared {
+    pub(crate) fn device(&self, number: i64) -> Result<Arc<Device>> {
+        let found = usize::try_from(number)
+            .ok()
+            .and_then(|index| self.devices.get(index));
+        found.cloned().ok_or_else(|| {
+            Error::new(
+                ErrorKind::InvalidDevice,
+                match self.devices.len() {
+                    0 => format!("device {number} does not exist: no device is visible"),
+                    1 => format!("device {number} does not exist: the only device is 0"),
+                    count => format!(
+                        "device {number} does not exist: devices are 0 to {}",
+                        count - 1
+                    ),
+                },
+            )
+        })
+    }
+
+    pub(crate) fn free_device(&self, address: usize, caller: &Caller<'_>) -> Result<()> {
+        let block = self.space.remove(address, |block| match block.home {
+            Home::Device(device) => self
+                .gate
+                .admit(caller, device, None, || Op::Free {
+                    span: block.span,
+                    device: Some(device),
+                })
+                .map(drop),
+            Home::Pinned | Home::Host => Err(wrong_free(block, "device memory", "aclrtFreeHost")),
+        })?;
+        let Home::Device(device) = block.home else {
+            unreachable!("checked while the block was taken out")
+        };
+        self.devices[device as usize].give_back(block);
+        Ok(())
+    }
+
+    pub(crate) fn next_record(&self) -> u64 {
+        self.record_numbers.fetch_add(1, Ordering::Relaxed) + 1
+    }
+}
+
+fn wrong_free(block: &Block, wanted: &str, instead: &str) -> Error {
+    Error::new(
+        ErrorKind::InvalidValue,
+        format!(
+            "allocation {} at {:#x} (made by {}) is not {wanted}",
+            block.number,
+            block.span.address(),
+            block.made_by
+        ),
+    )
+    .fix(format!("Free it with {instead}."))
+}

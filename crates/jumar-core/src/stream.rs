@@ -1,0 +1,408 @@
+//! A stream: tasks in order, and the error of the last one that failed.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use jumar_hal::sync::{AtomicBool, AtomicU32, Mutex, Ordering};
+use jumar_hal::{Program, Queue, QueueConfig, Span, Tag, Task, Verdict, Watcher};
+use jumar_types::{Error, ErrorKind, Result};
+
+use crate::callback::Subscription;
+use crate::context::{Context, Failure};
+use crate::copy::{self, Direction};
+use crate::gate::{Op, Phase};
+use crate::runtime::Shared;
+use crate::{Caller, Home};
+
+/// How a stream is made.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct StreamOptions {
+    /// 0 is served first, 7 last.
+    pub priority: u8,
+    /// The flag bits that it was made with, kept for queries.
+    pub flags: u32,
+}
+
+/// A stream.
+pub struct Stream {
+    id: u64,
+    number: u32,
+    is_default: bool,
+    options: StreamOptions,
+    failure: Arc<Failure>,
+    context_id: u64,
+    device: u32,
+    queue: Arc<dyn Queue>,
+    outcome: Arc<Outcome>,
+    shared: Arc<Shared>,
+    closed: AtomicBool,
+    failure_mode: AtomicU32,
+    pub(crate) subscription: Mutex<Subscription>,
+}
+
+/// What the queue reports back: kept apart from the stream, so that the queue does not keep the stream alive.
+struct Outcome {
+    stream: u32,
+    shared: Arc<Shared>,
+    failure: Arc<Failure>,
+    has_error: AtomicBool,
+    error: Mutex<Option<Error>>,
+}
+
+impl Watcher for Outcome {
+    fn started(&self, tag: Tag) {
+        self.shared.gate.report(tag.ticket, Phase::Started);
+    }
+
+    fn finished(&self, tag: Tag) {
+        self.shared.gate.report(tag.ticket, Phase::Finished);
+    }
+
+    fn failed(&self, tag: Tag, error: Error) -> Verdict {
+        let error = error.operation(tag.call.name);
+        let error = Error::new(
+            error.kind(),
+            format!(
+                "a task of stream {}, submitted by {}, failed: {error}",
+                self.stream, tag.call.name
+            ),
+        )
+        .operation(tag.call.name);
+        self.shared
+            .gate
+            .report(tag.ticket, Phase::Failed(error.clone()));
+        // A later error replaces an earlier one that nobody has fetched.
+        *self.error.lock() = Some(error.clone());
+        self.has_error.store(true, Ordering::Release);
+        if !self.failure.stops.load(Ordering::Acquire) {
+            return Verdict::Continue;
+        }
+        self.failure.first.lock().get_or_insert(error);
+        Verdict::Discard
+    }
+}
+
+impl Stream {
+    pub(crate) fn create(
+        context: &Arc<Context>,
+        options: StreamOptions,
+        is_default: bool,
+    ) -> Result<Arc<Stream>> {
+        let shared = context.shared();
+        let device = context.device();
+        device
+            .streams
+            .take(ErrorKind::NoStreamResource, "streams")?;
+        let number = shared.stream_numbers.fetch_add(1, Ordering::Relaxed);
+        let outcome = Arc::new(Outcome {
+            stream: number,
+            shared: shared.clone(),
+            failure: context.failure.clone(),
+            has_error: AtomicBool::new(false),
+            error: Mutex::new(None),
+        });
+        let made = device
+            .hardware(shared)
+            .and_then(|hardware| {
+                hardware.queue(
+                    QueueConfig {
+                        priority: options.priority.min(7),
+                        number,
+                    },
+                    outcome.clone(),
+                )
+            })
+            .and_then(|queue| {
+                shared.streams.insert(|id| {
+                    Arc::new(Stream {
+                        id,
+                        number,
+                        is_default,
+                        options,
+                        failure: context.failure.clone(),
+                        context_id: context.id(),
+                        device: device.number(),
+                        queue,
+                        outcome,
+                        shared: shared.clone(),
+                        closed: AtomicBool::new(false),
+                        failure_mode: AtomicU32::new(0),
+                        subscription: Mutex::default(),
+                    })
+                })
+            });
+        made.inspect_err(|_| device.streams.give_back())
+    }
+
+    /// Gives the stream's handle.
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// Gives the stream's number, unique in the runtime, for messages and timelines.
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// Gives the handle of the stream's context.
+    pub fn context_id(&self) -> u64 {
+        self.context_id
+    }
+
+    /// Gives the number of the stream's device.
+    pub fn device(&self) -> u32 {
+        self.device
+    }
+
+    /// Tells whether it is its context's default stream.
+    pub fn is_default(&self) -> bool {
+        self.is_default
+    }
+
+    /// Gives what the stream was made with.
+    pub fn options(&self) -> StreamOptions {
+        self.options
+    }
+
+    pub(crate) fn queue(&self) -> &Arc<dyn Queue> {
+        &self.queue
+    }
+
+    /// Refuses work for a stream that is closed, or whose context stopped on a failure.
+    #[inline]
+    fn accepts(&self) -> Result<()> {
+        if self.closed.load(Ordering::Acquire) {
+            return Err(Error::new(
+                ErrorKind::InvalidHandle,
+                format!("stream {} is being destroyed", self.number),
+            ));
+        }
+        self.failure.refuse()
+    }
+
+    pub(crate) fn submit<'a>(
+        &self,
+        caller: &Caller<'_>,
+        task: Task,
+        op: impl FnOnce() -> Op<'a>,
+    ) -> Result<u64> {
+        self.accepts()?;
+        let ticket = self
+            .shared
+            .gate
+            .admit(caller, self.device, Some(self.number), op)?;
+        Ok(self.queue.submit(
+            task,
+            Tag {
+                ticket,
+                call: caller.call,
+            },
+        ))
+    }
+
+    /// Appends a task that belongs to another one (the hold after a callback); diagnostics saw the other one.
+    pub(crate) fn submit_silently(&self, caller: &Caller<'_>, task: Task) -> u64 {
+        self.queue.submit(
+            task,
+            Tag {
+                ticket: 0,
+                call: caller.call,
+            },
+        )
+    }
+
+    /// Queues a copy. With ordinary host memory on one end the stream is waited for, and the copy is done before the
+    /// call returns, as such memory cannot be copied from behind the program's back.
+    ///
+    /// # Errors
+    /// `InvalidValue`: an end leaves its allocation; `FeatureUnsupported`: both ends are host memory; an earlier task's
+    /// error, when the stream had to be waited for.
+    pub fn copy(&self, to: Span, from: Span, caller: &Caller<'_>) -> Result<()> {
+        let space = &self.shared.space;
+        let target = space.resolve(to, caller.lookups, "target")?;
+        let source = space.resolve(from, caller.lookups, "source")?;
+        let direction = Direction::of(target.home, source.home);
+        if direction == Direction::HostToHost {
+            return Err(Error::new(
+                ErrorKind::FeatureUnsupported,
+                format!(
+                    "both ends of the copy are host memory (target {:#x}, source {:#x}); a stream copies to or from device memory",
+                    to.address(),
+                    from.address()
+                ),
+            )
+            .fix("Use memcpy, or allocate one end with aclrtMalloc."));
+        }
+        if to.address() == from.address() {
+            return Ok(());
+        }
+        if target.home == Home::Host || source.home == Home::Host {
+            self.accepts()?;
+            self.drain(None)?;
+            return copy::copy_resolved(&self.shared, target, source, caller);
+        }
+        let op = || Op::Copy {
+            to,
+            from,
+            direction: direction.name(),
+        };
+        self.submit(
+            caller,
+            Task::Copy {
+                to: to.address(),
+                from,
+            },
+            op,
+        )
+        .map(drop)
+    }
+
+    /// Queues a fill with one byte value.
+    ///
+    /// # Errors
+    /// `InvalidValue`: the range leaves its allocation.
+    pub fn fill(&self, to: Span, value: u8, caller: &Caller<'_>) -> Result<()> {
+        let target = self.shared.space.resolve(to, caller.lookups, "target")?;
+        if target.home == Home::Host {
+            self.accepts()?;
+            self.drain(None)?;
+            return copy::fill_now(&self.shared, to, value, caller);
+        }
+        self.submit(caller, Task::Fill { to, value }, || Op::Fill { to })
+            .map(drop)
+    }
+
+    /// Queues a program, and says what it reads and writes.
+    ///
+    /// # Errors
+    /// What the gate or a stopped context answers.
+    pub fn launch(
+        &self,
+        program: Arc<dyn Program>,
+        reads: &[Span],
+        writes: &[Span],
+        caller: &Caller<'_>,
+    ) -> Result<u64> {
+        let named = program.clone();
+        self.submit(caller, Task::Run(program), || Op::Launch {
+            name: named.name(),
+            reads,
+            writes,
+        })
+    }
+
+    /// Queues a wait for a signal that another stream of the runtime sets, as a part of another operation.
+    pub fn follow(&self, signal: Arc<jumar_hal::Signal>, caller: &Caller<'_>) {
+        let then = jumar_hal::WaitThen::Keep;
+        self.submit_silently(
+            caller,
+            Task::Wait {
+                signal,
+                then,
+                limit: None,
+            },
+        );
+    }
+
+    /// Queues the setting of a signal, as a part of another operation.
+    pub fn mark(&self, signal: Arc<jumar_hal::Signal>, caller: &Caller<'_>) {
+        self.submit_silently(caller, Task::Set(signal));
+    }
+
+    /// Waits for everything submitted so far, then returns and forgets the stream's error.
+    ///
+    /// # Errors
+    /// `StreamTimeout`; what a task failed with.
+    pub fn synchronize(&self, limit: Option<Duration>, caller: &Caller<'_>) -> Result<()> {
+        let until = limit.map(|limit| Instant::now() + limit);
+        let gate = &self.shared.gate;
+        let ticket = gate.admit(caller, self.device, Some(self.number), || Op::WaitForStream)?;
+        gate.report(ticket, Phase::Started);
+        let result = self.drain(until);
+        gate.report(ticket, Phase::Finished);
+        result
+    }
+
+    pub(crate) fn drain(&self, until: Option<Instant>) -> Result<()> {
+        let last = self.queue.submitted();
+        if !self.queue.wait(last, until) {
+            return Err(Error::new(
+                ErrorKind::StreamTimeout,
+                format!(
+                    "stream {} has done {} of {last} tasks and did not finish in time",
+                    self.number,
+                    self.queue.completed()
+                ),
+            ));
+        }
+        self.failure.refuse()?;
+        if self.outcome.has_error.load(Ordering::Acquire) {
+            self.outcome.has_error.store(false, Ordering::Release);
+            if let Some(error) = self.outcome.error.lock().take() {
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn idle_until(&self, until: Instant) -> bool {
+        self.queue.wait(self.queue.submitted(), Some(until))
+    }
+
+    /// Tells whether everything submitted so far is done. Never blocks and reports no task's error.
+    pub fn is_idle(&self) -> bool {
+        self.queue.completed() >= self.queue.submitted()
+    }
+
+    /// Counts the tasks submitted so far; the number of the last one.
+    pub fn submitted(&self) -> u64 {
+        self.queue.submitted()
+    }
+
+    /// Drops what has not started; what runs goes on to its end. The stream can be used again.
+    pub fn abort(&self) {
+        self.queue.discard();
+    }
+
+    /// Sets what happens after a task failed: go on (false), or stop the whole context (true).
+    ///
+    /// # Errors
+    /// `FeatureUnsupported`: stopping cannot be taken back.
+    pub fn set_stop_on_failure(&self, stop: bool) -> Result<()> {
+        if !stop && self.failure_mode.load(Ordering::Acquire) != 0 {
+            return Err(Error::new(
+                ErrorKind::FeatureUnsupported,
+                format!(
+                    "stream {} stops on failure, which cannot be taken back",
+                    self.number
+                ),
+            ));
+        }
+        if stop {
+            self.failure_mode.store(1, Ordering::Release);
+            self.failure.stops.store(true, Ordering::Release);
+        }
+        Ok(())
+    }
+
+    /// Gives, and forgets, the error of the last task that failed.
+    pub fn take_error(&self) -> Option<Error> {
+        self.outcome.has_error.store(false, Ordering::Release);
+        self.outcome.error.lock().take()
+    }
+
+    /// Closes the stream: waits for its work, or drops what has not started.
+    pub(crate) fn close(&self, wait: bool) {
+        if !wait {
+            self.queue.discard();
+        }
+        if self.closed.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        self.queue.wait(self.queue.submitted(), None);
+        self.shared.reports.forget(self);
+        if let Some(device) = self.shared.devices.get(self.device as usize) {
+            device.streams.give_back();
+        }
+    }
+}
