@@ -83,7 +83,7 @@ class Reader:
 
     def read(self, pixels):
         """The ten scores for one picture of 64 bytes."""
-        floats = array.array("f", pixels).tobytes()
+        floats = array.array("f", list(pixels)).tobytes()
         pointer = acl.util.bytes_to_ptr(floats)
         check(
             "acl.rt.memcpy",
@@ -145,9 +145,11 @@ def main():
     finally:
         reader.close()
 
+    print("the first pictures:\n")
     draw(results[:4])
     misread = [result for result in results if result[1] != result[2]]
     if misread:
+        print("misread:\n")
         draw(misread[:4])
     right = len(results) - len(misread)
     print(f"accuracy: {100 * right / len(results):.1f} % ({len(results)} images)")

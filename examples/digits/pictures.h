@@ -148,6 +148,7 @@ static inline void pictures_report(const Pictures *pictures)
     for (; count < 4 && count < pictures->count; count++) {
         shown[count] = count;
     }
+    printf("the first pictures:\n\n");
     pictures_draw(pictures, shown, count);
     count = 0;
     for (size_t i = 0; i < pictures->count; i++) {
@@ -158,6 +159,7 @@ static inline void pictures_report(const Pictures *pictures)
         }
     }
     if (count > 0) {
+        printf("misread:\n\n");
         pictures_draw(pictures, shown, count);
     }
     printf("accuracy: %.1f %% (%zu images)\n", 100.0 * (double)right / (double)pictures->count, pictures->count);
