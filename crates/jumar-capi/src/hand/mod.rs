@@ -1,0 +1,5 @@
+//! Shims that the generator cannot express: callbacks, variable arguments, structures behind pointers.
+//!
+//! Each stands in the API data with `shim = "hand"` and the reason beside it.
+
+pub mod log;

@@ -1,0 +1,145 @@
+//! The fence around every call: nobody unwinds into C, and a second copy of the library never runs.
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::Once;
+
+use crate::acl::{self, Call, Cx, Error, ErrorKind, Result, calls};
+
+use super::instance;
+
+/// Runs a call that answers a code.
+pub fn status(call: &'static Call, body: impl FnOnce(&Cx) -> Result<()>) -> i32 {
+    match enter(call, body) {
+        Ok(()) => 0,
+        Err(code) => code,
+    }
+}
+
+/// Runs a call that answers a value; `neutral` is the answer on an error, whose text is kept.
+pub fn value<T>(call: &'static Call, neutral: T, body: impl FnOnce(&Cx) -> Result<T>) -> T {
+    enter(call, body).unwrap_or(neutral)
+}
+
+/// Answers a call that is not implemented yet with a code.
+pub fn stub(call: &'static Call) -> i32 {
+    match enter::<()>(call, |_| Err(not_supported(call))) {
+        Ok(()) => 0,
+        Err(code) => code,
+    }
+}
+
+/// Answers a call that is not implemented yet and has no code to answer.
+pub fn stub_value<T>(call: &'static Call, neutral: T) -> T {
+    enter(call, |_| Err(not_supported(call))).unwrap_or(neutral)
+}
+
+#[cold]
+fn not_supported(call: &Call) -> Error {
+    Error::new(
+        ErrorKind::NotImplemented,
+        format!("{} is not supported yet by Jumar", call.name),
+    )
+}
+
+/// Runs the body of a call behind the fence.
+///
+/// # Errors
+/// The code of the error that the body answered, of a panic, or of a second copy of the library.
+#[inline]
+pub fn enter<T>(
+    call: &'static Call,
+    body: impl FnOnce(&Cx) -> Result<T>,
+) -> std::result::Result<T, i32> {
+    let run = || {
+        if instance::is_first() {
+            acl::enter(call, body)
+        } else {
+            beside_the_first(call, body)
+        }
+    };
+    // What a panic left half done lies behind locks that are poisoned or in objects that only the panicking call
+    // could reach; the next call answers an error for the former.
+    match panic::catch_unwind(AssertUnwindSafe(run)) {
+        Ok(answer) => answer,
+        Err(payload) => Err(panicked(call, payload.as_ref())),
+    }
+}
+
+/// Refuses a call, except the one that reads why.
+#[cold]
+fn beside_the_first<T>(
+    call: &'static Call,
+    body: impl FnOnce(&Cx) -> Result<T>,
+) -> std::result::Result<T, i32> {
+    if std::ptr::eq(call, &raw const calls::aclGetRecentErrMsg) {
+        return acl::enter(call, body);
+    }
+    acl::enter(call, |_| {
+        Err(Error::new(ErrorKind::SecondRuntime, instance::sentence()))
+    })
+}
+
+thread_local! {
+    /// Where the last panic of this thread happened; the payload alone does not say.
+    static PLACE: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+/// Notes the place of every panic of this library, and lets the earlier hook print it. The hook is that of the copy of
+/// the standard library inside this library: a Rust program that loads it keeps its own.
+pub(super) fn note_panics() {
+    static SET: Once = Once::new();
+    SET.call_once(|| {
+        let earlier = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if let Some(place) = info.location() {
+                // A thread that is being torn down has no such variable any more; then the place stays unknown.
+                let _ = PLACE.try_with(|slot| {
+                    if let Ok(mut slot) = slot.try_borrow_mut() {
+                        *slot = place.to_string();
+                    }
+                });
+            }
+            earlier(info);
+        }));
+    });
+}
+
+#[cold]
+fn panicked(call: &'static Call, payload: &(dyn Any + Send)) -> i32 {
+    let what = payload
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("a value that is no text");
+    let place = PLACE
+        .try_with(|slot| slot.try_borrow().map(|s| s.clone()).unwrap_or_default())
+        .unwrap_or_default();
+    let text = format!("{} hit a defect of Jumar at {place}: {what}", call.name);
+    // Keeping the text may fail for the same reason; the code has to come back all the same.
+    panic::catch_unwind(|| acl::internal_panic(call, &text)).unwrap_or(500_000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_becomes_the_internal_code() {
+        let code = status(&calls::aclInit, |_| panic!("on purpose"));
+        assert_eq!(code, 500_000);
+        assert_eq!(value(&calls::aclInit, 7, |_| panic!("on purpose")), 7);
+    }
+
+    #[test]
+    fn a_stub_says_its_name() {
+        assert_eq!(stub(&calls::aclfvInit), 200_001);
+        assert_eq!(stub_value(&calls::aclfvInit, 5), 5);
+        assert!(
+            not_supported(&calls::aclfvInit)
+                .to_string()
+                .starts_with("aclfvInit ")
+        );
+    }
+}

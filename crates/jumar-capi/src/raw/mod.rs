@@ -1,0 +1,18 @@
+//! The boundary kit: what turns raw C arguments into typed ones, and the fence around every call.
+//!
+//! Each type and function here has one place that checks what can be checked (null, alignment, overflow) and takes the
+//! rest on trust: a program vouches for the pointers it passes. Generated shims only combine them.
+
+#![deny(clippy::multiple_unsafe_ops_per_block, clippy::ptr_as_ptr)]
+
+mod fence;
+mod input;
+mod instance;
+mod output;
+mod user;
+
+pub use fence::{enter, status, stub, stub_value, value};
+pub use input::{Count, Plain, count, handle, input, slice, span, text, texts};
+pub use instance::Instance;
+pub use output::{InOut, Out, OutArray, TextAddress, address, pointer, text_address};
+pub use user::{UserData, once, shared};

@@ -1,0 +1,60 @@
+//! Functions that a program hands in, with the pointer it wants back.
+
+use std::ffi::c_void;
+use std::sync::Arc;
+
+/// The pointer that a program wants handed to its function. Nobody here looks behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UserData(*mut c_void);
+
+// SAFETY: the pointer is only handed back; the program promises that its function may get it on any thread.
+unsafe impl Send for UserData {}
+// SAFETY: as above.
+unsafe impl Sync for UserData {}
+
+impl UserData {
+    /// Keeps a pointer.
+    pub fn new(pointer: *mut c_void) -> Self {
+        UserData(pointer)
+    }
+
+    /// Gives it back.
+    pub fn pointer(self) -> *mut c_void {
+        self.0
+    }
+
+    /// Gives its address, by which the program may name it later.
+    pub fn address(self) -> usize {
+        self.0.addr()
+    }
+}
+
+/// Makes a closure that calls a function of the program once, on any thread.
+///
+/// # Safety
+/// The function may be called with that pointer, on any thread, until it was.
+pub unsafe fn once(
+    function: unsafe extern "C" fn(*mut c_void),
+    user: UserData,
+) -> Box<dyn FnOnce() + Send> {
+    Box::new(move || {
+        let pointer = user.pointer();
+        // SAFETY: the caller's contract.
+        unsafe { function(pointer) }
+    })
+}
+
+/// Makes a closure that calls a function of the program any number of times, on any thread.
+///
+/// # Safety
+/// The function may be called with that pointer, on any thread, until the closure is dropped.
+pub unsafe fn shared(
+    function: unsafe extern "C" fn(*mut c_void),
+    user: UserData,
+) -> Arc<dyn Fn() + Send + Sync> {
+    Arc::new(move || {
+        let pointer = user.pointer();
+        // SAFETY: the caller's contract.
+        unsafe { function(pointer) }
+    })
+}
