@@ -1,0 +1,193 @@
+//! `cargo xtask demo`: the first thing a new user runs. It builds, installs into target/jumar, and has three unmodified
+//! programs read handwritten digits on a software device.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail, ensure};
+
+use crate::{dist, progress};
+
+/// The oldest Python that the module supports.
+const OLDEST_PYTHON: (u32, u32) = (3, 9);
+
+/// One of the example programs.
+struct Program {
+    file: &'static str,
+    what: &'static str,
+}
+
+const PROGRAMS: &[Program] = &[
+    Program {
+        file: "sync.c",
+        what: "C, one picture after the other",
+    },
+    Program {
+        file: "streams.c",
+        what: "C, a copy stream and a compute stream that meet in events",
+    },
+    Program {
+        file: "digits.py",
+        what: "Python, import acl",
+    },
+];
+
+/// Builds, converts the model, runs the programs, prints what they read and where the timelines lie.
+///
+/// # Errors
+/// Says which tool the machine lacks, or shows the end of what a failing step printed.
+pub fn run() -> Result<()> {
+    // Before the long build: what is missing would only be missed after it.
+    let compiler = c_compiler()?;
+    let python = python()?;
+
+    let tree = dist::run(None)?;
+    println!("installed: {}", shown(&tree));
+
+    let work = crate::root().join("target/demo");
+    fs::create_dir_all(&work).with_context(|| format!("cannot make {}", work.display()))?;
+    let digits = crate::root().join("examples/digits");
+    let log = work.join("log.txt");
+
+    let model = work.join("digits.om");
+    let mut atc = Command::new(tree.join("bin/atc"));
+    atc.arg("--framework=5")
+        .arg(format!("--model={}", digits.join("digits.onnx").display()))
+        // atc appends the ending.
+        .arg(format!("--output={}", model.with_extension("").display()))
+        .arg("--soc_version=Ascend910B1");
+    progress::run_or_fail("converting digits.onnx", &mut atc, &log)?;
+    ensure!(
+        model.exists(),
+        "atc said that all went well, but {} is missing",
+        shown(&model)
+    );
+    println!(
+        "converted: {} -> {}",
+        shown(&digits.join("digits.onnx")),
+        shown(&model)
+    );
+
+    for program in PROGRAMS {
+        let source = digits.join(program.file);
+        let stem = program.file.split('.').next().unwrap_or(program.file);
+        let mut words: Vec<PathBuf> = Vec::new();
+        if program.file.ends_with(".c") {
+            let binary = work.join(stem);
+            compile(&compiler, &tree, &source, &binary, &log)?;
+            words.push(binary);
+        } else {
+            words.extend([python.clone(), source]);
+        }
+        words.extend([
+            model.clone(),
+            digits.join("images.u8"),
+            digits.join("labels.u8"),
+        ]);
+
+        let timeline = work.join(format!("{stem}.json"));
+        let _ = fs::remove_file(&timeline);
+        let mut jumar = Command::new(tree.join("bin/jumar"));
+        jumar
+            .args(["run", "--trace"])
+            .arg(&timeline)
+            .arg("--")
+            .args(&words);
+        progress::run_or_fail(&format!("running {}", program.file), &mut jumar, &log)?;
+
+        println!("\n== {} ({})\n", program.file, program.what);
+        let output =
+            fs::read_to_string(&log).with_context(|| format!("cannot read {}", log.display()))?;
+        print!("{output}");
+        ensure!(
+            output.lines().any(|line| line.starts_with("accuracy: ")),
+            "{} ended well, but printed no accuracy",
+            program.file
+        );
+        ensure!(
+            timeline.exists(),
+            "{} ended well, but wrote no timeline to {}",
+            program.file,
+            shown(&timeline)
+        );
+        println!("timeline: {}", shown(&timeline));
+    }
+    println!("\nopen a timeline in https://ui.perfetto.dev or chrome://tracing");
+    Ok(())
+}
+
+fn compile(compiler: &Path, tree: &Path, source: &Path, binary: &Path, log: &Path) -> Result<()> {
+    let mut cc = Command::new(compiler);
+    cc.args(["-std=c11", "-O2", "-Wall", "-Wextra"])
+        .arg("-I")
+        .arg(tree.join("include"))
+        .arg("-o")
+        .arg(binary)
+        .arg(source)
+        .arg("-L")
+        .arg(tree.join("lib64"))
+        .arg("-lascendcl");
+    progress::run_or_fail(&format!("compiling {}", shown(source)), &mut cc, log)
+}
+
+/// Finds the system's C compiler.
+fn c_compiler() -> Result<PathBuf> {
+    let chosen = std::env::var_os("CC").filter(|cc| !cc.is_empty());
+    let candidates = match &chosen {
+        Some(cc) => vec![PathBuf::from(cc)],
+        None => vec!["cc".into(), "gcc".into(), "clang".into()],
+    };
+    for candidate in &candidates {
+        if answers(Command::new(candidate).arg("--version")).is_some() {
+            return Ok(candidate.clone());
+        }
+    }
+    match chosen {
+        Some(cc) => bail!("CC names {}, which does not run", cc.display()),
+        None => bail!(
+            "the example programs need a C compiler, and there is no cc, gcc or clang; \
+             on Debian and Ubuntu: apt-get install build-essential; on Fedora: dnf install gcc"
+        ),
+    }
+}
+
+/// Finds a Python that is new enough.
+fn python() -> Result<PathBuf> {
+    let (major, minor) = OLDEST_PYTHON;
+    let script = "import sys; print(*sys.version_info[:2])";
+    let Some(version) = answers(Command::new("python3").args(["-c", script])) else {
+        bail!(
+            "one of the example programs needs Python {major}.{minor} or newer, and there is no python3; \
+             on Debian and Ubuntu: apt-get install python3; on Fedora: dnf install python3"
+        );
+    };
+    let mut numbers = version
+        .split_whitespace()
+        .map_while(|word| word.parse::<u32>().ok());
+    let found = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
+    ensure!(
+        found >= OLDEST_PYTHON,
+        "python3 is {}.{}; Python {major}.{minor} or newer is needed",
+        found.0,
+        found.1
+    );
+    Ok("python3".into())
+}
+
+/// Runs a command and gives what it printed, if it runs and is content.
+fn answers(command: &mut Command) -> Option<String> {
+    let output = command.stdin(Stdio::null()).output().ok()?;
+    output
+        .status
+        .success()
+        .then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// Writes a path as a person in the repository's root would.
+fn shown(path: &Path) -> String {
+    path.strip_prefix(crate::root())
+        .unwrap_or(path)
+        .display()
+        .to_string()
+}

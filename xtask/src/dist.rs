@@ -1,0 +1,466 @@
+//! `cargo xtask dist`: builds Jumar and lays out the install tree.
+//!
+//! The tree has the shape of the toolkit that programs were written for, so that an unmodified Makefile, CMakeLists.txt or
+//! run script finds what it looks for. It holds no absolute path and can be moved. There is one library file; every
+//! other name, in every folder, is a symbolic link to it, so that a process has one runtime whichever name it used.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Component, Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use crate::progress;
+
+/// The one real library, below the root.
+const RUNTIME: &str = "lib64/libascendcl.so";
+
+/// Folders in which programs look for libraries. `{arch}` is the machine's.
+const LIBRARY_FOLDERS: &[&str] = &[
+    "lib64",
+    "devlib",
+    "runtime/lib64",
+    "runtime/lib64/stub",
+    "compiler/lib64",
+    "compiler/lib64/stub",
+    "acllib/lib64",
+    "acllib/lib64/stub",
+    "{arch}-linux/lib64",
+    "{arch}-linux/devlib",
+    "opp/built-in/op_proto/lib/linux/{arch}",
+];
+
+/// Names that stand on programs' link lines, without `lib` and `.so`.
+const LIBRARY_NAMES: &[&str] = &[
+    "ascendcl",
+    "acl_rt",
+    "acl_rt_impl",
+    "acl_mdl",
+    "acl_op_compiler",
+    "acl_op_executor",
+    "acl_cblas",
+    "acl_dvpp",
+    "acl_dvpp_mpi",
+    "nnopbase",
+    "opapi",
+    "opapi_nn",
+    "opapi_math",
+    "runtime",
+    "graph",
+    "graph_base",
+    "ge_runner",
+    "ge_runner_v2",
+    "ge_compiler",
+    "ge_common",
+    "ge_common_base",
+    "ge_executor",
+    "fmk_parser",
+    "fmk_onnx_parser",
+    "opsproto",
+    "exe_graph",
+    "error_manager",
+    "register",
+    "lowering",
+    "eager_style_graph_builder_base",
+    "es_math",
+    "c_sec",
+];
+
+/// Folders that are the include folder under another name.
+const INCLUDE_FOLDERS: &[&str] = &[
+    "runtime/include",
+    "acllib/include",
+    "compiler/include",
+    "{arch}-linux/include",
+];
+
+/// Where operator projects look for their CMake module. Kernels for the card's cores cannot be built here: the file is empty.
+const KERNEL_CMAKE_FOLDERS: &[&str] = &[
+    "compiler/tikcpp/ascendc_kernel_cmake",
+    "tools/tikcpp/ascendc_kernel_cmake",
+];
+
+/// The toolkit version whose interface is offered. Scripts compare it; the name of who answers stands in a line of its own.
+const INTERFACE_VERSION: &str = "8.1.0";
+/// The line by which a tree of ours is known before it is replaced.
+const MARK: &str = "Implementation=Jumar";
+
+/// What the build made.
+struct Built {
+    runtime: PathBuf,
+    python: PathBuf,
+    command: PathBuf,
+}
+
+/// Builds everything in release mode and lays out the install tree in `prefix`, by default target/jumar.
+///
+/// Gives the absolute path of the tree. A tree that was there before is replaced in one step; programs that run
+/// from it keep the files that they opened.
+///
+/// # Errors
+/// The build fails, or `prefix` exists and is not a tree that this command made.
+pub fn run(prefix: Option<PathBuf>) -> Result<PathBuf> {
+    let prefix = std::path::absolute(prefix.unwrap_or_else(|| crate::root().join("target/jumar")))?;
+    replaceable(&prefix)?;
+    let built = build()?;
+    replace(&prefix, |stage| lay_out(&built, crate::root(), stage))?;
+    Ok(prefix)
+}
+
+fn build() -> Result<Built> {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(
+        || crate::root().join("target"),
+        |dir| crate::root().join(dir),
+    );
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo
+        .args(["build", "--release", "--locked"])
+        .args(["-p", "jumar-capi", "-p", "jumar-py", "-p", "jumar-cli"])
+        .current_dir(crate::root());
+    progress::run_or_fail(
+        "building the release libraries and commands",
+        &mut cargo,
+        &crate::root().join("target/dist/build.log"),
+    )?;
+    let release = target.join("release");
+    Ok(Built {
+        runtime: release.join("libascendcl.so"),
+        python: release.join("libacl.so"),
+        command: release.join("jumar"),
+    })
+}
+
+/// Refuses to replace a folder that holds something else.
+fn replaceable(prefix: &Path) -> Result<()> {
+    let ours = fs::read_to_string(prefix.join("version.info"))
+        .is_ok_and(|text| text.lines().any(|line| line.starts_with(MARK)));
+    let empty = match fs::read_dir(prefix) {
+        Ok(mut entries) => entries.next().is_none(),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => true,
+        Err(error) => {
+            return Err(error).with_context(|| format!("cannot look into {}", prefix.display()));
+        }
+    };
+    if !ours && !empty {
+        bail!(
+            "{} holds something that is not an install tree of Jumar; \
+             name a folder that is empty or does not exist",
+            prefix.display()
+        );
+    }
+    Ok(())
+}
+
+/// Has `fill` make a new folder beside `prefix`, and puts it in its place when it is complete.
+fn replace(prefix: &Path, fill: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+    let beside = |what: &str| {
+        let mut name = prefix.file_name().unwrap_or_default().to_os_string();
+        name.push(format!(".{what}-{}", std::process::id()));
+        prefix.with_file_name(name)
+    };
+    let (stage, old) = (beside("new"), beside("old"));
+    remove(&stage)?;
+    fs::create_dir_all(&stage).with_context(|| format!("cannot make {}", stage.display()))?;
+    let done = fill(&stage).and_then(|()| {
+        if prefix.exists() {
+            fs::rename(prefix, &old)
+                .with_context(|| format!("cannot move {}", prefix.display()))?;
+        }
+        fs::rename(&stage, prefix).with_context(|| format!("cannot make {}", prefix.display()))
+    });
+    if done.is_err() {
+        // What failed is reported; half a tree would only be in the way of the next try.
+        let _ = remove(&stage);
+        if old.exists() && !prefix.exists() {
+            let _ = fs::rename(&old, prefix);
+        }
+    }
+    done?;
+    remove(&old)
+}
+
+fn remove(folder: &Path) -> Result<()> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(error).with_context(|| format!("cannot remove {}", folder.display()))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Writes the whole tree into an empty folder. `source` is the repository.
+fn lay_out(built: &Built, source: &Path, tree: &Path) -> Result<()> {
+    copy_folder(&source.join("include"), &tree.join("include"))?;
+    for folder in INCLUDE_FOLDERS {
+        link(tree, &with_arch(folder), "include")?;
+    }
+
+    copy(&built.runtime, &tree.join(RUNTIME))?;
+    for folder in LIBRARY_FOLDERS {
+        for name in LIBRARY_NAMES {
+            let path = format!("{}/lib{name}.so", with_arch(folder));
+            if path != RUNTIME {
+                link(tree, &path, RUNTIME)?;
+            }
+        }
+    }
+
+    copy(&built.command, &tree.join("bin/jumar"))?;
+    link(tree, "bin/atc", "bin/jumar")?;
+    copy(&built.python, &tree.join("python/site-packages/acl.so"))?;
+    copy_folder(&source.join("python"), &tree.join("python/site-packages"))?;
+
+    write(&tree.join("set_env.sh"), SET_ENV)?;
+    write(&tree.join("bin/setenv.bash"), SETENV_BASH)?;
+    for folder in KERNEL_CMAKE_FOLDERS {
+        write(&tree.join(folder).join("ascendc.cmake"), "")?;
+    }
+    let version = env!("CARGO_PKG_VERSION");
+    write(
+        &tree.join("version.info"),
+        &format!(
+            "Version={INTERFACE_VERSION}\nversion_dir={INTERFACE_VERSION}\n{MARK} {version}\n"
+        ),
+    )?;
+    write(
+        &tree.join("version.cfg"),
+        &format!(
+            "# Jumar {version}\n\
+             runtime_running_version=[{INTERFACE_VERSION}]\n\
+             compiler_running_version=[{INTERFACE_VERSION}]\n\
+             toolkit_running_version=[{INTERFACE_VERSION}]\n"
+        ),
+    )
+}
+
+fn with_arch(path: &str) -> String {
+    path.replace("{arch}", std::env::consts::ARCH)
+}
+
+/// Makes the link `path`, which leads to `target`; both are below `tree`, and the link is relative.
+fn link(tree: &Path, path: &str, target: &str) -> Result<()> {
+    let at = tree.join(path);
+    let folders = Path::new(path).components().count() - 1;
+    let mut relative: PathBuf = std::iter::repeat_n(Component::ParentDir, folders).collect();
+    relative.push(target);
+    // Within one folder the name alone reads better.
+    if Path::new(path).parent() == Path::new(target).parent() {
+        relative = PathBuf::from(Path::new(target).file_name().unwrap_or_default());
+    }
+    make_parent(&at)?;
+    symlink(&relative, &at).with_context(|| format!("cannot make the link {}", at.display()))
+}
+
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    make_parent(to)?;
+    fs::copy(from, to)
+        .map(|_| ())
+        .with_context(|| format!("cannot copy {} to {}", from.display(), to.display()))
+}
+
+/// Copies a folder that may be missing, without what Python leaves behind.
+fn copy_folder(from: &Path, to: &Path) -> Result<()> {
+    if !from.exists() {
+        return Ok(());
+    }
+    for entry in fs::read_dir(from).with_context(|| format!("cannot read {}", from.display()))? {
+        let entry = entry?;
+        let (source, target) = (entry.path(), to.join(entry.file_name()));
+        if source.is_dir() {
+            if entry.file_name() != "__pycache__" {
+                copy_folder(&source, &target)?;
+            }
+        } else {
+            copy(&source, &target)?;
+        }
+    }
+    Ok(())
+}
+
+fn write(path: &Path, text: &str) -> Result<()> {
+    make_parent(path)?;
+    fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o644))?;
+    Ok(())
+}
+
+fn make_parent(path: &Path) -> Result<()> {
+    let parent = path.parent().unwrap_or(path);
+    fs::create_dir_all(parent).with_context(|| format!("cannot make {}", parent.display()))
+}
+
+/// Sourced by bash and zsh, also under `set -u` and `set -e`, and more than once.
+const SET_ENV: &str = r#"# Sets the shell up to build and run Ascend programs with Jumar: source <here>/set_env.sh
+if [ -n "${BASH_SOURCE:-}" ]; then
+    _jumar_here="${BASH_SOURCE}"
+elif [ -n "${ZSH_VERSION:-}" ]; then
+    eval '_jumar_here="${(%):-%x}"'
+else
+    _jumar_here=
+    echo 'set_env.sh: this shell does not tell where the script lies; use: eval "$(<here>/bin/jumar env)"' >&2
+fi
+
+if [ -n "$_jumar_here" ]; then
+    case "$_jumar_here" in */*) ;; *) _jumar_here="./$_jumar_here" ;; esac
+    _jumar_here="$(cd "${_jumar_here%/*}" > /dev/null && pwd -P)"
+
+    export ASCEND_HOME_PATH="$_jumar_here"
+    export ASCEND_TOOLKIT_HOME="$_jumar_here"
+    export ASCEND_INSTALL_PATH="$_jumar_here"
+    export ASCEND_OPP_PATH="$_jumar_here/opp"
+    # A folder that stands at the head already is not added again.
+    case ":${LD_LIBRARY_PATH:-}:" in
+        ":$_jumar_here/lib64:"*) ;;
+        *) LD_LIBRARY_PATH="$_jumar_here/lib64${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" ;;
+    esac
+    case ":${PYTHONPATH:-}:" in
+        ":$_jumar_here/python/site-packages:"*) ;;
+        *) PYTHONPATH="$_jumar_here/python/site-packages${PYTHONPATH:+:$PYTHONPATH}" ;;
+    esac
+    case ":${PATH:-}:" in
+        ":$_jumar_here/bin:"*) ;;
+        *) PATH="$_jumar_here/bin${PATH:+:$PATH}" ;;
+    esac
+    export LD_LIBRARY_PATH PYTHONPATH PATH
+fi
+unset _jumar_here
+"#;
+
+/// The name under which older scripts source the same.
+const SETENV_BASH: &str = r#"# The same as ../set_env.sh, under the name that older scripts use.
+source "$(cd "$(dirname "${BASH_SOURCE[0]}")" > /dev/null && pwd -P)/../set_env.sh"
+"#;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A tree made from files that hold nothing, in a folder that goes when the test ends.
+    struct Small(PathBuf);
+
+    impl Small {
+        fn new(name: &str) -> Self {
+            let folder =
+                std::env::temp_dir().join(format!("xtask-dist-{name}-{}", std::process::id()));
+            let _ = fs::remove_dir_all(&folder);
+            for file in [
+                "repo/include/acl/acl.h",
+                "repo/python/acl-stubs/rt.pyi",
+                "built",
+            ] {
+                write(&folder.join(file), file).unwrap();
+            }
+            Small(folder)
+        }
+
+        fn install(&self, prefix: &str) -> PathBuf {
+            let prefix = self.0.join(prefix);
+            replaceable(&prefix).unwrap();
+            let file = || self.0.join("built");
+            let built = Built {
+                runtime: file(),
+                python: file(),
+                command: file(),
+            };
+            replace(&prefix, |stage| {
+                lay_out(&built, &self.0.join("repo"), stage)
+            })
+            .unwrap();
+            prefix
+        }
+    }
+
+    impl Drop for Small {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    fn sourced(script: &Path, print: &str, held: Option<&str>) -> String {
+        let mut bash = Command::new("bash");
+        let line = format!(
+            "set -eu; source '{0}'; source '{0}'; printf %s \"{print}\"",
+            script.display()
+        );
+        bash.args(["-c", &line]).env_remove("PYTHONPATH");
+        match held {
+            Some(held) => bash.env("LD_LIBRARY_PATH", held),
+            None => bash.env_remove("LD_LIBRARY_PATH"),
+        };
+        let output = bash.output().unwrap();
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    #[test]
+    fn every_library_name_in_every_folder_is_the_one_file_also_after_a_move() {
+        let small = Small::new("names");
+        let moved = small.0.join("elsewhere");
+        fs::rename(small.install("tree"), &moved).unwrap();
+        let runtime = fs::canonicalize(moved.join(RUNTIME)).unwrap();
+        for folder in LIBRARY_FOLDERS {
+            for name in LIBRARY_NAMES {
+                let path = moved.join(with_arch(folder)).join(format!("lib{name}.so"));
+                assert_eq!(
+                    fs::canonicalize(&path).unwrap(),
+                    runtime,
+                    "{}",
+                    path.display()
+                );
+            }
+        }
+        for folder in INCLUDE_FOLDERS {
+            assert!(
+                moved.join(with_arch(folder)).join("acl/acl.h").is_file(),
+                "{folder}"
+            );
+        }
+        assert!(
+            moved.join("bin/atc").exists() && moved.join("python/site-packages/acl.so").exists()
+        );
+        assert!(moved.join("python/site-packages/acl-stubs/rt.pyi").exists());
+    }
+
+    #[test]
+    fn a_tree_is_replaced_whole_and_a_foreign_folder_is_not() {
+        let small = Small::new("replace");
+        let tree = small.install("tree");
+        write(&tree.join("include/acl/gone.h"), "").unwrap();
+        small.install("tree");
+        assert!(!tree.join("include/acl/gone.h").exists());
+        let names: Vec<_> = fs::read_dir(&small.0)
+            .unwrap()
+            .map(|e| e.unwrap().file_name())
+            .collect();
+        assert_eq!(names.len(), 3, "{names:?}");
+
+        let error = replaceable(&small.0).unwrap_err().to_string();
+        assert!(error.contains("not an install tree"), "{error}");
+    }
+
+    #[test]
+    fn the_scripts_can_be_sourced_under_set_u_and_add_nothing_twice() {
+        let small = Small::new("blank in it");
+        let tree = fs::canonicalize(small.install("a tree")).unwrap();
+        let here = tree.display().to_string();
+        for script in ["set_env.sh", "bin/setenv.bash"] {
+            let script = tree.join(script);
+            assert_eq!(sourced(&script, "$ASCEND_HOME_PATH", None), here);
+            assert_eq!(
+                sourced(&script, "$LD_LIBRARY_PATH", None),
+                format!("{here}/lib64")
+            );
+            let held = sourced(&script, "$LD_LIBRARY_PATH", Some("/a:/b"));
+            assert_eq!(held, format!("{here}/lib64:/a:/b"));
+            assert_eq!(
+                sourced(&script, "$PYTHONPATH", None),
+                format!("{here}/python/site-packages")
+            );
+        }
+    }
+}
