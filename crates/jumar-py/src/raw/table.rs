@@ -1,0 +1,54 @@
+//! Tables of functions in the form that CPython takes.
+
+use std::ffi::CStr;
+
+use pyo3::ffi;
+use pyo3::prelude::*;
+
+/// The functions of one submodule, ended by [`END`].
+pub struct Table(&'static [Method]);
+
+/// One function.
+#[repr(transparent)]
+pub struct Method(ffi::PyMethodDef);
+
+// SAFETY: a method definition is a set of pointers to statics, which nobody writes.
+unsafe impl Sync for Method {}
+
+/// What ends a table.
+pub const END: Method = Method(ffi::PyMethodDef::zeroed());
+
+impl Method {
+    /// A function that takes a tuple of positional arguments; CPython itself refuses keywords.
+    pub const fn new(name: &'static CStr, entry: ffi::PyCFunction, doc: &'static CStr) -> Method {
+        Method(ffi::PyMethodDef {
+            ml_name: name.as_ptr(),
+            ml_meth: ffi::PyMethodDefPointer { PyCFunction: entry },
+            ml_flags: ffi::METH_VARARGS,
+            ml_doc: doc.as_ptr(),
+        })
+    }
+}
+
+impl Table {
+    pub const fn new(methods: &'static [Method]) -> Table {
+        assert!(
+            !methods.is_empty() && methods[methods.len() - 1].0.ml_name.is_null(),
+            "a table needs its END"
+        );
+        Table(methods)
+    }
+
+    /// Adds the functions to a module.
+    pub fn add_to(&'static self, module: &Bound<'_, PyModule>) -> PyResult<()> {
+        let first = self.0.as_ptr().cast::<ffi::PyMethodDef>().cast_mut();
+        // SAFETY: `module` is a live module; the array is a static, transparent over the definitions, and ends in a zeroed
+        // one (Table::new). CPython reads it, and does not write it.
+        let code = unsafe { ffi::PyModule_AddFunctions(module.as_ptr(), first) };
+        if code == 0 {
+            Ok(())
+        } else {
+            Err(PyErr::fetch(module.py()))
+        }
+    }
+}

@@ -1,0 +1,402 @@
+//! The Rust side: one function a pyACL function, and a table a submodule.
+
+use std::fmt::Write as _;
+
+use anyhow::ensure;
+
+use super::data::{Arg, Body, CResult, Check, Function, Module, Quantity, Type};
+
+const HEAD: &str = "\
+// Written by `cargo xtask gen` from api/pyacl. Do not edit.
+
+//! One function for each function of pyACL: it parses what Python passed, calls the C function of the shared library and
+//! makes the results, in C order with the code last.
+
+use std::ffi::{CString, c_char};
+
+use super::kit::*;
+use super::records::*;
+use super::hand;
+use super::table::{END, Table};
+";
+
+pub fn file(modules: &[Module]) -> anyhow::Result<String> {
+    let mut text = String::from(HEAD);
+    for module in modules {
+        for function in &module.functions {
+            wrapper(&mut text, module, function)?;
+        }
+        table(&mut text, module)?;
+    }
+    text += "\n/// The tables with the names of their submodules; `base` is the module itself.\n";
+    writeln!(
+        text,
+        "pub(super) static TABLES: [(&str, &Table); {}] = [",
+        modules.len()
+    )?;
+    for module in modules {
+        writeln!(
+            text,
+            "    ({:?}, &{}),",
+            module.name,
+            module.name.to_uppercase()
+        )?;
+    }
+    text += "];\n";
+    Ok(text)
+}
+
+fn table(text: &mut String, module: &Module) -> anyhow::Result<()> {
+    writeln!(
+        text,
+        "\nstatic {}: Table = Table::new(&[",
+        module.name.to_uppercase()
+    )?;
+    for function in &module.functions {
+        let path = match function.body {
+            Body::Hand(_) => format!("hand::{}_{}", module.name, function.name),
+            Body::Call { .. } | Body::Unsupported(_) => {
+                format!("{}_{}", module.name, function.name)
+            }
+        };
+        writeln!(
+            text,
+            "    method!(c{:?}, {path}, {:?}, c{:?}),",
+            function.name,
+            function.failed,
+            docstring(function)
+        )?;
+    }
+    text.push_str("    END,\n]);\n");
+    Ok(())
+}
+
+/// The text opens with the signature in the form that `inspect` understands.
+fn docstring(function: &Function) -> String {
+    let params = function.params();
+    let list = if params.is_empty() {
+        "/, *args".to_string()
+    } else {
+        let names = params
+            .iter()
+            .map(|(name, _, optional)| format!("{name}{}", if *optional { "=..." } else { "" }));
+        names
+            .chain(["/".to_string()])
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    let mut text = format!("{}($module, {list})\n--\n", function.name);
+    let mut sentences = Vec::new();
+    match (&function.body, &function.c) {
+        (Body::Unsupported(_), _) => {
+            sentences.push("Answers that it is not supported.".to_string())
+        }
+        (_, Some(c)) => sentences.push(format!("Calls {c}.")),
+        (_, None) => {}
+    }
+    sentences.extend(function.note.clone());
+    let _ = write!(
+        text,
+        "\n{}\n\nReturns {}.",
+        sentences.join(" "),
+        function.returns()
+    );
+    text
+}
+
+fn wrapper(text: &mut String, module: &Module, function: &Function) -> anyhow::Result<()> {
+    let head = format!(
+        "\nfn {}_{}<'py>(call: &Args<'py>) -> Answer<'py> {{\n",
+        module.name, function.name
+    );
+    match &function.body {
+        Body::Hand(_) => return Ok(()),
+        Body::Unsupported(signature) => {
+            text.push_str(&head);
+            let (most, least) = arity(function);
+            if most > 0 {
+                writeln!(text, "    call.expect({least}, {most})?;")?;
+            }
+            for (index, (_, kind, _)) in signature.params.iter().enumerate() {
+                let kind = match kind.as_str() {
+                    "int" => "u64",
+                    "str" => "CString",
+                    "dict[str, Any]" => "AnyDict",
+                    "Callable[..., object]" => "AnyCallable",
+                    other => anyhow::bail!("no parser for {other} in an unsupported function"),
+                };
+                writeln!(text, "    call.get::<{kind}>({index})?;")?;
+            }
+            writeln!(
+                text,
+                "    let ret = call.unsupported({:?});",
+                function.full_name
+            )?;
+            let parts: Vec<&str> = signature
+                .returns
+                .iter()
+                .map(|(name, kind)| match (name.as_str(), kind.as_str()) {
+                    ("ret", _) => "&ret",
+                    (_, "dict[str, Any]") => "&EmptyDict",
+                    (_, "str") => "&\"\"",
+                    _ => "&0_u64",
+                })
+                .collect();
+            if let [one] = parts.as_slice() {
+                // A bare value has no room for the code.
+                let keep = if *one == "&ret" {
+                    ""
+                } else {
+                    "    let _ = ret;\n"
+                };
+                writeln!(text, "{keep}    call.one({one})\n}}")?;
+            } else {
+                writeln!(text, "    call.many(&[{}])\n}}", parts.join(", "))?;
+            }
+        }
+        Body::Call {
+            args,
+            result,
+            echo,
+            checks,
+        } => {
+            text.push_str(&head);
+            call(text, function, args, result, echo.as_deref(), checks)?;
+        }
+    }
+    Ok(())
+}
+
+fn arity(function: &Function) -> (usize, usize) {
+    let params = function.params();
+    (
+        params.len(),
+        params.iter().filter(|(_, _, optional)| !optional).count(),
+    )
+}
+
+fn call(
+    text: &mut String,
+    function: &Function,
+    args: &[Arg],
+    result: &CResult,
+    echo: Option<&str>,
+    checks: &[Check],
+) -> anyhow::Result<()> {
+    let (most, least) = arity(function);
+    if most > 0 {
+        writeln!(text, "    call.expect({least}, {most})?;")?;
+    }
+    let inputs = args.iter().filter_map(|arg| match arg {
+        Arg::In(name, kind) => Some((name, kind)),
+        Arg::Out(..) | Arg::Count(..) => None,
+    });
+    for (index, (name, kind)) in inputs.enumerate() {
+        let get = if *kind == (Type::Text { optional: true }) {
+            "get_or_none"
+        } else {
+            "get"
+        };
+        writeln!(
+            text,
+            "    let {} = call.{get}::<{}>({index})?;",
+            variable(name),
+            rust_in(kind)?
+        )?;
+    }
+    let mut guards: Vec<(String, String)> = Vec::new();
+    for check in checks {
+        let (left, right) = (quantity(&check.left), quantity(&check.right));
+        let sign = if check.equal { "!=" } else { ">" };
+        guards.push((
+            format!("{left} {sign} {right}"),
+            format!("{}: {} does not hold", function.full_name, check.text),
+        ));
+    }
+    for arg in args {
+        let Arg::Out(name, kind) = arg else { continue };
+        let name = variable(name);
+        match kind {
+            Type::Record(record) => {
+                writeln!(text, "    let mut {name} = Record::<{record}>::zeroed();")?
+            }
+            Type::Buffer(limit) => {
+                let limit = if limit.starts_with(|c: char| c.is_ascii_digit()) {
+                    limit.clone()
+                } else {
+                    format!("wide({})", variable(limit))
+                };
+                writeln!(text, "    let mut {name} = TextBuffer::new({limit});")?;
+                guards.push((
+                    format!("{name}.is_refused()"),
+                    format!(
+                        "{}: the length asked for is over the limit of one MiB",
+                        function.full_name
+                    ),
+                ));
+            }
+            _ => writeln!(
+                text,
+                "    let mut {name} = {}::default();",
+                rust_scalar(kind)?
+            )?,
+        }
+    }
+    let (types, values): (Vec<String>, Vec<String>) = args
+        .iter()
+        .map(c_argument)
+        .collect::<anyhow::Result<Vec<_>>>()?
+        .into_iter()
+        .unzip();
+    let (c_result, missing) = match result {
+        CResult::Status => ("i32".to_string(), "NOT_SUPPORTED"),
+        CResult::Nothing => ("()".to_string(), "()"),
+        CResult::Value(Type::Text { .. }) => ("CText".to_string(), "CText::default()"),
+        CResult::Value(kind) => (rust_scalar(kind)?, "Default::default()"),
+    };
+    let how = if function.waits {
+        "call.waits"
+    } else {
+        "call.returns"
+    };
+    let c_name = function.c.as_deref().unwrap_or_default();
+    let the_call = format!(
+        "c_call!({how} {c_name}({}) -> {c_result}, [{}], or {missing})",
+        types.join(", "),
+        values.join(", ")
+    );
+    let binding = if *result == CResult::Nothing {
+        ""
+    } else {
+        "let ret = "
+    };
+    if guards.is_empty() {
+        writeln!(text, "    {binding}{the_call};")?;
+    } else {
+        ensure!(
+            *result == CResult::Status,
+            "checks need a code to answer with"
+        );
+        write!(text, "    {binding}")?;
+        for (condition, sentence) in &guards {
+            write!(
+                text,
+                "if {condition} {{\n        call.refuse({sentence:?})\n    }} else "
+            )?;
+        }
+        writeln!(text, "{{\n        {the_call}\n    }};")?;
+    }
+    match result {
+        CResult::Nothing => writeln!(text, "    call.none()\n}}")?,
+        CResult::Value(_) => writeln!(text, "    call.one(&ret)\n}}")?,
+        CResult::Status => {
+            let mut parts: Vec<String> = echo
+                .iter()
+                .map(|name| format!("&{}", variable(name)))
+                .collect();
+            for arg in args {
+                let Arg::Out(name, kind) = arg else { continue };
+                let name = variable(name);
+                parts.push(match kind {
+                    Type::Record(_) => format!("&{name}.described(ret)"),
+                    Type::Buffer(_) => format!("&{name}.text(ret)"),
+                    _ => format!("&{name}"),
+                });
+            }
+            if parts.is_empty() {
+                writeln!(text, "    call.one(&ret)\n}}")?;
+            } else {
+                writeln!(text, "    call.many(&[{}, &ret])\n}}", parts.join(", "))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn quantity(quantity: &Quantity) -> String {
+    match quantity {
+        Quantity::Count(name) => format!("{}.count()", variable(name)),
+        Quantity::Sum(name) => format!("sum(&{})", variable(name)),
+        Quantity::Value(name) => format!("wide({})", variable(name)),
+    }
+}
+
+/// The type of an argument in the C function, and the expression that is passed.
+fn c_argument(arg: &Arg) -> anyhow::Result<(String, String)> {
+    Ok(match arg {
+        Arg::In(name, kind) => {
+            let name = variable(name);
+            match kind {
+                Type::Text { optional: false } => {
+                    ("*const c_char".to_string(), format!("{name}.as_ptr()"))
+                }
+                Type::Text { optional: true } => {
+                    ("*const c_char".to_string(), format!("or_null(&{name})"))
+                }
+                Type::List(inner) => match **inner {
+                    Type::Text { .. } => (
+                        "*const *const c_char".to_string(),
+                        format!("{name}.as_ptr()"),
+                    ),
+                    ref inner => (
+                        format!("*const {}", rust_in(inner)?),
+                        format!("{name}.as_ptr()"),
+                    ),
+                },
+                Type::Record(_) => ("Pointer".to_string(), format!("{name}.pointer()")),
+                other => (rust_scalar(other)?, name),
+            }
+        }
+        Arg::Out(name, kind) => {
+            let name = variable(name);
+            match kind {
+                Type::Record(_) | Type::Buffer(_) => {
+                    ("Pointer".to_string(), format!("{name}.pointer()"))
+                }
+                other => (
+                    format!("*mut {}", rust_scalar(other)?),
+                    format!("&raw mut {name}"),
+                ),
+            }
+        }
+        Arg::Count(name, kind) => (
+            rust_scalar(kind)?,
+            format!("saturated({}.count())", variable(name)),
+        ),
+    })
+}
+
+/// What a parameter is parsed into.
+fn rust_in(kind: &Type) -> anyhow::Result<String> {
+    Ok(match kind {
+        Type::Text { .. } => "CString".to_string(),
+        Type::List(inner) => match **inner {
+            Type::Text { .. } => "TextList".to_string(),
+            ref inner => format!("Vec<{}>", rust_in(inner)?),
+        },
+        Type::Pair => "[i64; 2]".to_string(),
+        Type::Record(name) => format!("{name}In"),
+        other => rust_scalar(other)?,
+    })
+}
+
+fn rust_scalar(kind: &Type) -> anyhow::Result<String> {
+    Ok(match kind {
+        Type::Handle | Type::Address => "Pointer".to_string(),
+        Type::Size => "usize".to_string(),
+        Type::Int(name) | Type::Float(name) => (*name).to_string(),
+        Type::Text { .. } | Type::List(_) | Type::Pair | Type::Buffer(_) | Type::Record(_) => {
+            anyhow::bail!("a scalar is needed here")
+        }
+    })
+}
+
+/// A parameter's name as a variable: `type` is a word of Rust.
+fn variable(name: &str) -> String {
+    match name {
+        "type" | "fn" | "in" | "ref" | "move" | "match" | "loop" | "call" | "ret" => {
+            format!("{name}_")
+        }
+        _ => name.to_string(),
+    }
+}
