@@ -1,1 +1,20 @@
-//! jumar-cpu
+//! The CPU device: memory spaces in reserved address ranges, and queues on the executor of jumar-sched.
+//!
+//! One [`CpuBackend`] has any number of devices; all of them share one pool of workers. Unsafe code lives in `mem`
+//! (mapping, copying) and `thread` (what a thread's state is while it runs our work).
+#![deny(unsafe_code)]
+
+mod backend;
+mod heap;
+#[expect(
+    unsafe_code,
+    reason = "the room for unsafe code: address ranges and raw copies"
+)]
+mod mem;
+#[expect(
+    unsafe_code,
+    reason = "the room for unsafe code: signal masks and floating-point state"
+)]
+mod thread;
+
+pub use backend::{CpuBackend, CpuConfig, CpuDeviceConfig};

@@ -87,11 +87,25 @@ impl Signal {
         true
     }
 
+    /// Counts who waits now.
+    pub fn waiters(&self) -> usize {
+        self.waiters.lock().len()
+    }
+
     /// Takes a waiter off the list, by identity. Returns whether it was there.
     pub fn forget(&self, waiter: &Arc<dyn Waiter>) -> bool {
-        let mut waiters = self.waiters.lock();
-        let before = waiters.len();
-        waiters.retain(|other| !std::ptr::addr_eq(Arc::as_ptr(other), Arc::as_ptr(waiter)));
-        waiters.len() != before
+        self.forget_at(Arc::as_ptr(waiter).cast())
+    }
+
+    /// Takes a waiter off the list, by its address. Returns whether it was there.
+    pub fn forget_at(&self, waiter: *const ()) -> bool {
+        // Dropped after the lock is released: it may be the last reference.
+        let forgotten: Vec<_> = {
+            let mut waiters = self.waiters.lock();
+            waiters
+                .extract_if(.., |other| std::ptr::addr_eq(Arc::as_ptr(other), waiter))
+                .collect()
+        };
+        !forgotten.is_empty()
     }
 }

@@ -1,1 +1,22 @@
-//! jumar-sched
+//! The executor: streams of tasks, run by whoever is free.
+//!
+//! Each queue is a ring ([`ring`]) that has one owner at a time: a worker, or a thread that waits for the queue and
+//! runs it itself ([`stream`]). Workers share one run queue and wake as rarely as they can ([`pool`]). How a copy is
+//! done is the device's business ([`Runner`]); what runs next can be somebody else's ([`Schedule`]).
+#![deny(unsafe_code)]
+
+mod executor;
+mod park;
+mod pool;
+#[expect(
+    unsafe_code,
+    reason = "the room for unsafe code: slots are shared by the word's protocol"
+)]
+mod ring;
+mod runner;
+mod schedule;
+mod stream;
+
+pub use executor::{Executor, ExecutorConfig};
+pub use runner::Runner;
+pub use schedule::Schedule;

@@ -1,0 +1,197 @@
+//! The backend, its devices and its pinned memory.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use jumar_hal::{Backend, Device, Program, Queue, QueueConfig, Span, Watcher};
+use jumar_sched::{Executor, ExecutorConfig, Runner, Schedule};
+use jumar_types::{Error, ErrorKind, Result};
+
+use crate::mem::{self, Space};
+use crate::thread;
+
+/// How one device is made.
+#[derive(Clone, Copy, Debug)]
+pub struct CpuDeviceConfig {
+    /// The size of its memory.
+    pub memory_bytes: usize,
+}
+
+/// How a backend is made.
+#[derive(Clone, Default)]
+pub struct CpuConfig {
+    /// The devices, by number.
+    pub devices: Vec<CpuDeviceConfig>,
+    /// How much pinned host memory there may be; 0 for as much as the largest device has.
+    pub pinned_bytes: usize,
+    /// How many workers all devices together may have; 0 for as many as there are processors, and two at least.
+    pub workers: usize,
+    /// How many processors the executor may count on when it decides whether to spin; 0 to ask the system.
+    pub cpus: usize,
+    /// Who decides what runs next; `None` for the fast path.
+    pub schedule: Option<Arc<dyn Schedule>>,
+}
+
+/// CPU devices with memory spaces of their own and one pool of workers.
+///
+/// # Ownership
+/// The workers end when the backend and all devices that were opened are gone. The address ranges stay mapped for the
+/// life of the process.
+pub struct CpuBackend {
+    devices: Vec<Arc<CpuDevice>>,
+    pinned: Space,
+    notes: Vec<String>,
+}
+
+impl CpuBackend {
+    /// Reserves address ranges for all devices and for pinned memory. Starts no thread and takes no memory yet.
+    ///
+    /// # Errors
+    /// `DeviceSetup`: the system refused the address ranges.
+    pub fn new(config: CpuConfig) -> Result<CpuBackend> {
+        let executor = ExecutorConfig {
+            workers: config.workers,
+            cpus: config.cpus,
+            schedule: config.schedule,
+        };
+        let executor = Arc::new(Executor::new(executor, Arc::new(CpuRunner)));
+        let mut notes = Vec::new();
+        let mut reserve = |what: String, bytes: usize| {
+            let space = Space::reserve(what.clone(), bytes)?;
+            if space.bytes() < bytes {
+                notes.push(format!(
+                    "{what} has {} bytes instead of {bytes}: the address space is limited (ulimit -v, valgrind)",
+                    space.bytes()
+                ));
+            }
+            Ok(space)
+        };
+        let mut devices = Vec::new();
+        for (number, device) in config.devices.iter().enumerate() {
+            let space = reserve(
+                format!("the memory of device {number}"),
+                device.memory_bytes,
+            )?;
+            devices.push(Arc::new(CpuDevice {
+                space,
+                executor: executor.clone(),
+            }));
+        }
+        let largest = config
+            .devices
+            .iter()
+            .map(|device| device.memory_bytes)
+            .max()
+            .unwrap_or(0);
+        let pinned = reserve(
+            "pinned host memory".to_owned(),
+            if config.pinned_bytes == 0 {
+                largest
+            } else {
+                config.pinned_bytes
+            },
+        )?;
+        Ok(CpuBackend {
+            devices,
+            pinned,
+            notes,
+        })
+    }
+
+    /// Gives sentences for the user about what is smaller than was asked for.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+}
+
+impl Backend for CpuBackend {
+    fn open(&self, device: u32) -> Result<Arc<dyn Device>> {
+        match self.devices.get(device as usize) {
+            Some(device) => Ok(device.clone()),
+            None => Err(Error::new(
+                ErrorKind::InvalidDevice,
+                format!(
+                    "device {device} does not exist: there are {}",
+                    self.devices.len()
+                ),
+            )),
+        }
+    }
+
+    fn device_of(&self, address: usize) -> Option<u32> {
+        let index = self
+            .devices
+            .iter()
+            .position(|device| device.space.range().contains(&address))?;
+        u32::try_from(index).ok()
+    }
+
+    fn allocate_pinned(&self, bytes: usize) -> Result<Span> {
+        self.pinned.allocate(bytes, 64)
+    }
+
+    fn free_pinned(&self, span: Span) {
+        self.pinned.free(span);
+    }
+
+    fn pinned_range(&self) -> Range<usize> {
+        self.pinned.range()
+    }
+
+    fn copy_now(&self, to: usize, from: Span) {
+        mem::copy(to, from);
+    }
+
+    fn fill_now(&self, to: Span, value: u8) {
+        mem::fill(to, value);
+    }
+}
+
+/// One device.
+struct CpuDevice {
+    space: Space,
+    executor: Arc<Executor>,
+}
+
+impl Device for CpuDevice {
+    fn allocate(&self, bytes: usize, align: usize) -> Result<Span> {
+        self.space.allocate(bytes, align)
+    }
+
+    fn free(&self, span: Span) {
+        self.space.free(span);
+    }
+
+    fn range(&self) -> Range<usize> {
+        self.space.range()
+    }
+
+    fn queue(&self, config: QueueConfig, watcher: Arc<dyn Watcher>) -> Result<Arc<dyn Queue>> {
+        Ok(self.executor.queue(config, watcher))
+    }
+}
+
+/// How a CPU does a device's work.
+struct CpuRunner;
+
+impl Runner for CpuRunner {
+    fn copy(&self, to: usize, from: Span) {
+        mem::copy(to, from);
+    }
+
+    fn fill(&self, to: Span, value: u8) {
+        mem::fill(to, value);
+    }
+
+    fn run(&self, program: &dyn Program) -> Result<()> {
+        thread::neutral(|| program.run())
+    }
+
+    fn spawning(&self, spawn: &mut dyn FnMut()) {
+        thread::without_signals(spawn);
+    }
+
+    fn worker_started(&self, _number: usize) {
+        thread::sharpen_timers();
+    }
+}

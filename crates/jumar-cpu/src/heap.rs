@@ -1,0 +1,235 @@
+//! Which bytes of an address range are taken: best fit, neighbours joined, everything O(log n).
+//!
+//! The heap knows offsets only; it never touches the memory. Free chunks are kept twice, by offset to find neighbours
+//! and by size to find the best fit. What was never handed out is not a chunk: it begins at `top`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Every chunk begins and ends at a multiple of this.
+pub(crate) const GRAIN: usize = 64;
+
+/// The taken and free parts of a range.
+pub(crate) struct Heap {
+    size: usize,
+    /// Offset from which on nothing was ever handed out, or everything was given back.
+    top: usize,
+    by_offset: BTreeMap<usize, usize>,
+    by_size: BTreeSet<(usize, usize)>,
+    taken: usize,
+}
+
+impl Heap {
+    pub(crate) fn new(size: usize) -> Heap {
+        let size = size & !(GRAIN - 1);
+        Heap {
+            size,
+            top: 0,
+            by_offset: BTreeMap::new(),
+            by_size: BTreeSet::new(),
+            taken: 0,
+        }
+    }
+
+    /// Gives the length of the chunk that `bytes` bytes take.
+    pub(crate) fn chunk(bytes: usize) -> Option<usize> {
+        Some(bytes.max(1).checked_add(GRAIN - 1)? & !(GRAIN - 1))
+    }
+
+    /// Gives the bytes that are not taken, in however many pieces.
+    pub(crate) fn free_bytes(&self) -> usize {
+        self.size - self.taken
+    }
+
+    /// Gives the offset up to which anything is or was taken.
+    pub(crate) fn top(&self) -> usize {
+        self.top
+    }
+
+    /// Gives the size of the largest piece.
+    pub(crate) fn largest_free(&self) -> usize {
+        let largest = self.by_size.last().map_or(0, |(size, _)| *size);
+        largest.max(self.size - self.top)
+    }
+
+    /// Takes `bytes` bytes at an offset whose sum with `base` is a multiple of `align`.
+    pub(crate) fn take(&mut self, bytes: usize, align: usize, base: usize) -> Option<usize> {
+        let need = Heap::chunk(bytes)?;
+        let align = align.max(GRAIN);
+        let pad = |offset: usize| (base + offset).next_multiple_of(align) - (base + offset);
+        // The smallest that fits without alignment is tried first, then one that fits whatever its alignment.
+        let fits = |(size, offset): (usize, usize)| {
+            pad(offset).checked_add(need).is_some_and(|all| all <= size)
+        };
+        let first = self
+            .by_size
+            .range((need, 0)..)
+            .take(4)
+            .copied()
+            .find(|chunk| fits(*chunk));
+        let found = first.or_else(|| {
+            let sure = need.checked_add(align)?;
+            self.by_size
+                .range((sure, 0)..)
+                .next()
+                .copied()
+                .filter(|chunk| fits(*chunk))
+        });
+        let offset = match found {
+            Some((size, offset)) => {
+                self.remove(offset, size);
+                let at = offset + pad(offset);
+                self.insert(offset, at - offset);
+                self.insert(at + need, offset + size - at - need);
+                at
+            }
+            None => {
+                let at = self.top + pad(self.top);
+                let end = at.checked_add(need)?;
+                if end > self.size {
+                    return None;
+                }
+                let gap = self.top;
+                self.top = end;
+                self.insert(gap, at - gap);
+                at
+            }
+        };
+        self.taken += need;
+        Some(offset)
+    }
+
+    /// Gives a chunk back, and tells the free piece that it became part of: offset and length. The part above `top`
+    /// counts as a piece too.
+    pub(crate) fn give_back(&mut self, offset: usize, bytes: usize) -> Option<(usize, usize)> {
+        let mut size = Heap::chunk(bytes)?;
+        let mut offset = offset;
+        self.taken = self.taken.checked_sub(size)?;
+        if let Some((&before, &length)) = self.by_offset.range(..offset).next_back()
+            && before + length == offset
+        {
+            self.remove(before, length);
+            offset = before;
+            size += length;
+        }
+        if let Some(&length) = self.by_offset.get(&(offset + size)) {
+            self.remove(offset + size, length);
+            size += length;
+        }
+        if offset + size == self.top {
+            self.top = offset;
+        } else {
+            self.insert(offset, size);
+        }
+        Some((offset, size))
+    }
+
+    fn insert(&mut self, offset: usize, size: usize) {
+        if size > 0 {
+            self.by_offset.insert(offset, size);
+            self.by_size.insert((size, offset));
+        }
+    }
+
+    fn remove(&mut self, offset: usize, size: usize) {
+        self.by_offset.remove(&offset);
+        self.by_size.remove(&(size, offset));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BASE: usize = 0x7000_0000_0000;
+
+    #[test]
+    fn the_smallest_piece_that_fits_is_taken() {
+        let mut heap = Heap::new(1 << 20);
+        let a = heap.take(4096, 64, BASE).expect("room");
+        let _b = heap.take(64, 64, BASE).expect("room");
+        let c = heap.take(1024, 64, BASE).expect("room");
+        let _d = heap.take(64, 64, BASE).expect("room");
+        heap.give_back(a, 4096);
+        heap.give_back(c, 1024);
+        assert_eq!(heap.take(1000, 64, BASE), Some(c));
+    }
+
+    #[test]
+    fn neighbours_join_and_everything_comes_back() {
+        let mut heap = Heap::new(4096);
+        let chunks: Vec<_> = (0..64)
+            .map(|_| heap.take(64, 64, BASE).expect("room"))
+            .collect();
+        assert_eq!(heap.take(1, 64, BASE), None);
+        for chunk in chunks
+            .iter()
+            .step_by(2)
+            .chain(chunks.iter().skip(1).step_by(2))
+        {
+            heap.give_back(*chunk, 64);
+        }
+        assert_eq!((heap.free_bytes(), heap.top()), (4096, 0));
+        assert_eq!(heap.take(4096, 64, BASE), Some(0));
+    }
+
+    #[test]
+    fn alignment_counts_from_the_address() {
+        let mut heap = Heap::new(1 << 22);
+        let base = BASE + 4096;
+        heap.take(64, 64, base).expect("room");
+        let at = heap.take(10, 1 << 21, base).expect("room");
+        assert_eq!((base + at) % (1 << 21), 0);
+        // The gap before it is used.
+        assert_eq!(heap.take(64, 64, base), Some(64));
+    }
+
+    #[test]
+    fn sizes_that_wrap_are_refused() {
+        let mut heap = Heap::new(4096);
+        assert_eq!(heap.take(usize::MAX, 64, BASE), None);
+        assert_eq!(heap.take(usize::MAX - 70, 1 << 21, BASE), None);
+    }
+
+    #[test]
+    fn random_use_never_hands_out_a_byte_twice() {
+        let mut heap = Heap::new(1 << 16);
+        let mut taken: Vec<(usize, usize)> = Vec::new();
+        let mut seed = 1u64;
+        for _ in 0..20_000 {
+            seed = seed
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            let draw = (seed >> 33) as usize;
+            if draw.is_multiple_of(2) && !taken.is_empty() {
+                let (offset, bytes) = taken.swap_remove(draw / 2 % taken.len());
+                heap.give_back(offset, bytes);
+            } else {
+                let bytes = 1 + draw / 2 % 3000;
+                let align = 64 << (draw % 5);
+                if let Some(offset) = heap.take(bytes, align, BASE) {
+                    assert_eq!((BASE + offset) % align, 0);
+                    let end = offset + bytes;
+                    assert!(end <= 1 << 16);
+                    assert!(
+                        taken
+                            .iter()
+                            .all(|(at, length)| end <= *at || at + length <= offset)
+                    );
+                    taken.push((offset, bytes));
+                }
+            }
+            let sum: usize = taken
+                .iter()
+                .map(|(_, bytes)| bytes.next_multiple_of(GRAIN))
+                .sum();
+            assert_eq!(heap.free_bytes(), (1 << 16) - sum);
+        }
+        for (offset, bytes) in taken {
+            heap.give_back(offset, bytes);
+        }
+        assert_eq!(
+            (heap.free_bytes(), heap.largest_free(), heap.top()),
+            (1 << 16, 1 << 16, 0)
+        );
+    }
+}

@@ -1,0 +1,226 @@
+//! Address ranges and raw copies.
+//!
+//! A range is reserved once, without access and without memory behind it, where the kernel likes. It is opened for
+//! reading and writing from its start on, in steps, and never closed or unmapped again: a span that somebody kept
+//! too long reads old bytes or zeros, and never faults. Memory arrives when it is touched.
+
+use std::io;
+use std::ops::Range;
+use std::ptr;
+
+use jumar_hal::Span;
+use jumar_hal::sync::{AtomicUsize, Mutex, Ordering};
+use jumar_types::{Error, ErrorKind, Result};
+
+use crate::heap::Heap;
+
+/// Ranges begin at, and are opened by, multiples of a huge page.
+const HUGE: usize = 2 << 20;
+/// The largest step by which a range is opened.
+const STEP: usize = 64 << 20;
+/// The smallest range that is worth having.
+const LEAST: usize = 16 << 20;
+/// Free pieces from this length on give their memory back to the system when it needs some.
+const RELEASE: usize = 256 << 20;
+
+/// A reserved range of addresses, and what is taken of it.
+pub(crate) struct Space {
+    what: String,
+    base: usize,
+    bytes: usize,
+    heap: Mutex<Heap>,
+    /// Offset up to which the range is open. Changed under the heap's lock.
+    open: AtomicUsize,
+}
+
+impl Space {
+    /// Reserves a range for memory that messages call `what`. Under a limit on address space the range is smaller.
+    ///
+    /// # Errors
+    /// `DeviceSetup`: not even a small range can be had.
+    pub(crate) fn reserve(what: String, bytes: usize) -> Result<Space> {
+        let wanted = bytes.max(HUGE).next_multiple_of(HUGE);
+        let mut size = wanted;
+        loop {
+            // One huge page more, to begin at a multiple of one.
+            match map(size + HUGE) {
+                Ok(start) => {
+                    let base = start.next_multiple_of(HUGE);
+                    return Ok(Space {
+                        what,
+                        base,
+                        bytes: size,
+                        heap: Mutex::new(Heap::new(size)),
+                        open: AtomicUsize::new(0),
+                    });
+                }
+                // An address-space limit (ulimit -v, valgrind): half of what was left is tried next.
+                Err(_) if size / 2 >= LEAST => size = (size / 2).next_multiple_of(HUGE),
+                Err(error) => {
+                    return Err(Error::new(
+                        ErrorKind::DeviceSetup,
+                        format!(
+                            "no address range of {size} bytes for {what} could be reserved: {error}"
+                        ),
+                    )
+                    .fix("Raise the limit on address space (ulimit -v)."));
+                }
+            }
+        }
+    }
+
+    pub(crate) fn range(&self) -> Range<usize> {
+        self.base..self.base + self.bytes
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    pub(crate) fn free_bytes(&self) -> usize {
+        self.heap.lock().free_bytes()
+    }
+
+    /// Takes memory.
+    ///
+    /// # Errors
+    /// `OutOfMemory`.
+    pub(crate) fn allocate(&self, bytes: usize, align: usize) -> Result<Span> {
+        let mut heap = self.heap.lock();
+        let Some(offset) = heap.take(bytes, align, self.base) else {
+            return Err(self.exhausted(bytes, &heap, None));
+        };
+        if heap.top() > self.open.load(Ordering::Relaxed)
+            && let Err(error) = self.open_to(heap.top())
+        {
+            heap.give_back(offset, bytes);
+            return Err(self.exhausted(bytes, &heap, Some(error)));
+        }
+        drop(heap);
+        // SAFETY: the bytes lie in the range, which is open up to the heap's top and stays mapped for the life of the
+        // process.
+        Ok(unsafe { Span::trusted(self.base + offset, bytes) })
+    }
+
+    /// Gives memory back.
+    pub(crate) fn free(&self, span: Span) {
+        let mut heap = self.heap.lock();
+        let piece = heap.give_back(span.address() - self.base, span.bytes());
+        // Under the lock: nobody may have been given the piece before the system was told.
+        if let Some((offset, length)) = piece
+            && length >= RELEASE
+        {
+            let start = offset.next_multiple_of(HUGE);
+            let end = (offset + length) & !(HUGE - 1);
+            // SAFETY: the pages lie inside a free piece of a range that this object mapped; nobody may count on their
+            // bytes, and they stay mapped.
+            let _ = unsafe {
+                libc::madvise(
+                    ptr::without_provenance_mut(self.base + start),
+                    end - start,
+                    libc::MADV_FREE,
+                )
+            };
+        }
+    }
+
+    fn exhausted(&self, bytes: usize, heap: &Heap, system: Option<io::Error>) -> Error {
+        let mut sentence = format!(
+            "{} is exhausted: {bytes} bytes were asked for, {} of {} are free, {} in one piece",
+            self.what,
+            heap.free_bytes(),
+            self.bytes,
+            heap.largest_free()
+        );
+        if let Some(system) = system {
+            sentence = format!("{sentence}; the system gave no more: {system}");
+        }
+        Error::new(ErrorKind::OutOfMemory, sentence)
+    }
+
+    #[cold]
+    fn open_to(&self, top: usize) -> io::Result<()> {
+        let open = self.open.load(Ordering::Relaxed);
+        // Steps grow with what is open, so that many small allocations cost few calls.
+        let step = open.clamp(HUGE, STEP);
+        let mut last = io::Error::from_raw_os_error(libc::ENOMEM);
+        for end in [top.max(open + step), top] {
+            let end = end.next_multiple_of(HUGE).min(self.bytes);
+            match unlock(self.base + open, end - open) {
+                Ok(()) => {
+                    self.open.store(end, Ordering::Relaxed);
+                    return Ok(());
+                }
+                Err(error) => last = error,
+            }
+        }
+        Err(last)
+    }
+}
+
+impl Drop for Space {
+    fn drop(&mut self) {
+        let open = self.open.load(Ordering::Relaxed);
+        if open > 0 {
+            // The addresses stay mapped for spans that outlive us; their memory goes back.
+            // SAFETY: this object mapped the range and opened that part of it; the call leaves it mapped.
+            let _ = unsafe {
+                libc::madvise(
+                    ptr::without_provenance_mut(self.base),
+                    open,
+                    libc::MADV_DONTNEED,
+                )
+            };
+        }
+    }
+}
+
+fn map(bytes: usize) -> io::Result<usize> {
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+    // SAFETY: an anonymous mapping at a place of the kernel's choice touches nothing that exists.
+    let start = unsafe { libc::mmap(ptr::null_mut(), bytes, libc::PROT_NONE, flags, -1, 0) };
+    if start == libc::MAP_FAILED {
+        return Err(io::Error::last_os_error());
+    }
+    // From here on it is a number: every access goes through pointers made from spans.
+    Ok(start.expose_provenance())
+}
+
+fn unlock(address: usize, bytes: usize) -> io::Result<()> {
+    let start = ptr::without_provenance_mut(address);
+    // SAFETY: the caller mapped the pages; allowing more access breaks nobody.
+    if unsafe { libc::mprotect(start, bytes, libc::PROT_READ | libc::PROT_WRITE) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // A hint: without huge pages everything works, slower.
+    // SAFETY: as above.
+    let _ = unsafe { libc::madvise(start, bytes, libc::MADV_HUGEPAGE) };
+    Ok(())
+}
+
+/// Copies; overlapping ranges behave as memmove.
+pub(crate) fn copy(to: usize, from: Span) {
+    if from.is_empty() {
+        return;
+    }
+    let source = ptr::with_exposed_provenance::<u8>(from.address());
+    let target = ptr::with_exposed_provenance_mut::<u8>(to);
+    // SAFETY: whoever made the spans vouches that both ranges are mapped (`Span::trusted`), and jumar-core checked that
+    // the target is as long as the source. The ranges may overlap.
+    unsafe { ptr::copy(source, target, from.bytes()) };
+}
+
+/// Fills.
+pub(crate) fn fill(to: Span, value: u8) {
+    if to.is_empty() {
+        return;
+    }
+    // SAFETY: whoever made the span vouches that it is mapped and writable (`Span::trusted`).
+    unsafe {
+        ptr::write_bytes(
+            ptr::with_exposed_provenance_mut::<u8>(to.address()),
+            value,
+            to.bytes(),
+        )
+    };
+}

@@ -1,0 +1,187 @@
+//! The state of a thread while it runs our work.
+//!
+//! Results must not depend on which thread ran a program: a worker, or a thread of the program under test that waits.
+//! So rounding and denormal mode are the default while a program runs, and the thread finds its own again, together
+//! with its `errno`. Workers block every signal: a signal of the process belongs to the process's own threads.
+
+use std::mem::MaybeUninit;
+use std::ptr;
+
+/// Runs `f` with the default floating-point state and restores the thread's own, and `errno`, afterwards.
+#[inline]
+pub(crate) fn neutral<R>(f: impl FnOnce() -> R) -> R {
+    let _restore = Restore {
+        float: float::enter(),
+        errno: errno(),
+    };
+    f()
+}
+
+struct Restore {
+    float: float::Saved,
+    errno: i32,
+}
+
+impl Drop for Restore {
+    fn drop(&mut self) {
+        float::leave(self.float);
+        set_errno(self.errno);
+    }
+}
+
+fn errno() -> i32 {
+    // SAFETY: the address is the calling thread's own and always readable.
+    unsafe { *libc::__errno_location() }
+}
+
+fn set_errno(value: i32) {
+    // SAFETY: as above.
+    unsafe { *libc::__errno_location() = value };
+}
+
+/// Blocks every signal while `spawn` starts a thread, which inherits the mask.
+pub(crate) fn without_signals(spawn: &mut dyn FnMut()) {
+    let mut all = MaybeUninit::<libc::sigset_t>::uninit();
+    let mut before = MaybeUninit::<libc::sigset_t>::uninit();
+    // SAFETY: the set is ours to write.
+    unsafe { libc::sigfillset(all.as_mut_ptr()) };
+    // SAFETY: `all` was filled by sigfillset, `before` is ours to write.
+    let masked =
+        unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, all.as_ptr(), before.as_mut_ptr()) } == 0;
+    spawn();
+    if masked {
+        // SAFETY: `before` was written by the call above.
+        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), ptr::null_mut()) };
+    }
+}
+
+/// Lets the calling thread's short naps be short.
+pub(crate) fn sharpen_timers() {
+    // The usual slack of 50 us would add half to each nap.
+    // SAFETY: the call changes a number of the calling thread; a refusal costs precision only.
+    let _ = unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1_000 as libc::c_ulong) };
+}
+
+#[cfg(target_arch = "x86_64")]
+mod float {
+    use std::arch::asm;
+
+    /// Round to nearest, every exception masked, denormals kept, no flag raised.
+    const DEFAULT: u32 = 0x1f80;
+    /// The bits that change results: rounding, flush-to-zero, denormals-are-zero, masks.
+    const MODES: u32 = 0xffc0;
+
+    #[derive(Clone, Copy)]
+    pub(super) struct Saved(u32);
+
+    #[inline]
+    fn read() -> u32 {
+        let mut value = 0u32;
+        // SAFETY: the instruction writes four bytes to the address given.
+        unsafe { asm!("stmxcsr [{}]", in(reg) &raw mut value, options(nostack, preserves_flags)) };
+        value
+    }
+
+    #[inline]
+    fn write(value: u32) {
+        // SAFETY: the instruction reads four bytes; the value was read from the register or is the documented default, and
+        // is restored before any code that was compiled for another state runs again.
+        unsafe {
+            asm!("ldmxcsr [{}]", in(reg) &raw const value, options(nostack, preserves_flags, readonly))
+        };
+    }
+
+    #[inline]
+    pub(super) fn enter() -> Saved {
+        let saved = read();
+        if saved & MODES != DEFAULT & MODES {
+            write(DEFAULT);
+        }
+        Saved(saved)
+    }
+
+    #[inline]
+    pub(super) fn leave(saved: Saved) {
+        // Flags that the program raised go too.
+        if read() != saved.0 {
+            write(saved.0);
+        }
+    }
+}
+
+#[cfg(target_arch = "aarch64")]
+mod float {
+    use std::arch::asm;
+
+    #[derive(Clone, Copy)]
+    pub(super) struct Saved(u64);
+
+    #[inline]
+    pub(super) fn enter() -> Saved {
+        let saved: u64;
+        // SAFETY: reading the control register has no effect.
+        unsafe { asm!("mrs {}, fpcr", out(reg) saved, options(nomem, nostack, preserves_flags)) };
+        if saved != 0 {
+            leave(Saved(0));
+        }
+        Saved(saved)
+    }
+
+    #[inline]
+    pub(super) fn leave(saved: Saved) {
+        let now: u64;
+        // SAFETY: reading the control register has no effect.
+        unsafe { asm!("mrs {}, fpcr", out(reg) now, options(nomem, nostack, preserves_flags)) };
+        if now != saved.0 {
+            // SAFETY: the value was read from the register, or is the default.
+            unsafe {
+                asm!("msr fpcr, {}", in(reg) saved.0, options(nomem, nostack, preserves_flags))
+            };
+        }
+    }
+}
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod float {
+    #[derive(Clone, Copy)]
+    pub(super) struct Saved;
+
+    pub(super) fn enter() -> Saved {
+        Saved
+    }
+
+    pub(super) fn leave(_: Saved) {}
+}
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use super::*;
+
+    fn modes() -> u32 {
+        let mut value = 0u32;
+        // SAFETY: the instruction writes four bytes to the address given.
+        unsafe { std::arch::asm!("stmxcsr [{}]", in(reg) &raw mut value, options(nostack)) };
+        value
+    }
+
+    fn set_modes(value: u32) {
+        // SAFETY: the test restores the default before it ends.
+        unsafe {
+            std::arch::asm!("ldmxcsr [{}]", in(reg) &raw const value, options(nostack, readonly))
+        };
+    }
+
+    #[test]
+    fn a_program_runs_in_the_default_state_and_the_thread_gets_its_own_back() {
+        // Round towards zero, flush denormals.
+        set_modes(0xff80);
+        set_errno(7);
+        let inside = neutral(|| {
+            set_errno(11);
+            modes()
+        });
+        let after = modes();
+        set_modes(0x1f80);
+        assert_eq!((inside, after, errno()), (0x1f80, 0xff80, 7));
+    }
+}

@@ -1,0 +1,86 @@
+//! How a thread sleeps until it is told.
+//!
+//! A parker belongs to one thread, which alone parks on it; anybody may unpark it. It is not the standard library's
+//! thread parker: that one belongs to the program, whose own tokens must not be eaten here.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use jumar_hal::sync::{AtomicU32, Condvar, Mutex, Ordering};
+
+const EMPTY: u32 = 0;
+const TOLD: u32 = 1;
+const PARKED: u32 = 2;
+
+/// Where one thread sleeps.
+pub(crate) struct Parker {
+    state: AtomicU32,
+    lock: Mutex<()>,
+    told: Condvar,
+}
+
+impl Parker {
+    pub(crate) fn new() -> Parker {
+        Parker {
+            state: AtomicU32::new(EMPTY),
+            lock: Mutex::new(()),
+            told: Condvar::new(),
+        }
+    }
+
+    /// Sleeps until somebody unparks, or until a moment; an unpark that came before counts. May return for no reason.
+    pub(crate) fn park(&self, until: Option<Instant>) {
+        if self.state.swap(EMPTY, Ordering::Acquire) == TOLD {
+            return;
+        }
+        let mut guard = self.lock.lock();
+        if self
+            .state
+            .compare_exchange(EMPTY, PARKED, Ordering::AcqRel, Ordering::Acquire)
+            .is_err()
+        {
+            self.state.store(EMPTY, Ordering::Release);
+            return;
+        }
+        loop {
+            match until {
+                None => guard = self.told.wait(guard),
+                Some(until) => {
+                    let now = Instant::now();
+                    if now < until {
+                        guard = self.told.wait_for(guard, until - now).0;
+                    }
+                }
+            }
+            let late = until.is_some_and(|until| Instant::now() >= until);
+            if late || self.state.load(Ordering::Acquire) == TOLD {
+                self.state.swap(EMPTY, Ordering::AcqRel);
+                return;
+            }
+        }
+    }
+
+    /// Wakes the thread, or lets its next park return at once.
+    pub(crate) fn unpark(&self) {
+        if self.state.swap(TOLD, Ordering::AcqRel) == PARKED {
+            // The sleeper holds the lock from its mark to its sleep: without this the notice could fall between.
+            drop(self.lock.lock());
+            self.told.notify_one();
+        }
+    }
+}
+
+/// Gives the calling thread's parker.
+#[cfg(not(loom))]
+pub(crate) fn mine() -> Arc<Parker> {
+    thread_local!(static MINE: Arc<Parker> = Arc::new(Parker::new()));
+    // A thread that is ending may wait once more, in a destructor.
+    MINE.try_with(Arc::clone)
+        .unwrap_or_else(|_| Arc::new(Parker::new()))
+}
+
+/// Gives a parker for the calling thread.
+#[cfg(loom)]
+pub(crate) fn mine() -> Arc<Parker> {
+    Arc::new(Parker::new())
+}

@@ -1,0 +1,728 @@
+//! The run queue, the timers and the workers.
+//!
+//! # Workers
+//!
+//! | a worker is | counted in | it looks at the run queue |
+//! |---|---|---|
+//! | awake: starting, being woken, spinning or napping | `awake` | by itself, within a nap at the latest |
+//! | busy | `busy` | when its stream is done |
+//! | asleep | `asleep` | only when it is told, or at its deadline |
+//!
+//! Two rules keep work from being forgotten. A worker falls asleep only under the lock, and only when the run queue
+//! is empty or somebody else is awake. And whoever leaves the lock with an entry in the run queue, or a timer that no sleeper will keep, and
+//! with nobody awake, wakes or starts a worker ([`Inner::wanted`]). The one exception is a thread that runs tasks
+//! and makes another stream runnable: it owes the wake, and pays it (`settle`) before it does anything long, or is
+//! spared it by taking the stream itself.
+//!
+//! At most one worker naps; the others fall asleep as soon as they have nothing to do and somebody else is awake.
+//!
+//! # Grace
+//!
+//! The thread that filled a stream often waits for it next, and runs it fastest itself. So an entry that came from
+//! a submit is left alone for 2 us after a worker first saw it, and for as long as somebody else moves its stream
+//! on. Entries that came from a signal, a timer or a thread that gave a stream back are taken at once.
+//!
+//! # Shutdown
+//!
+//! `stopped` is set under the lock; all workers are unparked and joined; then the executor drops what is left in
+//! the streams. A thread that waits may go on running streams by itself.
+
+use std::cell::Cell;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use jumar_hal::Cost;
+use jumar_hal::sync::{AtomicBool, AtomicU64, AtomicUsize, Mutex, Ordering, spin_loop, thread};
+
+use crate::park::Parker;
+use crate::runner::Runner;
+use crate::schedule::Schedule;
+use crate::stream::Stream;
+
+/// Streams of the same hint are served in order; of different hints the smaller number comes first.
+const PRIORITIES: usize = 8;
+/// One pick in so many looks at the lowest priority first, so that nobody starves.
+const FAIRNESS: u32 = 16;
+/// How many entries of one list a pick looks at before it goes on to the next list.
+const GLANCES: usize = 16;
+/// How long a fresh entry is left to the thread that made it.
+const GRACE_NS: u64 = 2_000;
+/// How long a worker spins after work.
+const SPIN_NS: u64 = 30_000;
+/// How long one nap takes.
+const NAP_NS: u64 = 100_000;
+/// How long the last worker goes on napping when nothing happens.
+const NAPS_NS: u64 = 5_000_000;
+/// How many tasks a worker runs of one stream while others wait.
+const BUDGET: u32 = 256;
+/// How often a schedule that said "none yet" is asked again.
+const ASK: Duration = Duration::from_millis(1);
+
+const NEVER: u64 = u64::MAX;
+
+struct Entry {
+    stream: Arc<Stream>,
+    /// No grace.
+    hot: bool,
+    /// When a worker first saw the entry, or saw that its stream had moved on; 0 before.
+    seen_ns: u64,
+    /// What the stream had completed then.
+    done: u64,
+}
+
+struct Sleeper {
+    worker: usize,
+    parker: Arc<Parker>,
+    deadline: Option<Instant>,
+}
+
+struct Inner {
+    lists: [VecDeque<Entry>; PRIORITIES],
+    count: usize,
+    turn: u32,
+    timers: BTreeMap<(Instant, u64), Arc<Stream>>,
+    timers_made: u64,
+    awake: usize,
+    napper: Option<Arc<Parker>>,
+    asleep: Vec<Sleeper>,
+    started: usize,
+    threads: Vec<thread::JoinHandle<()>>,
+    streams: Vec<Weak<Stream>>,
+    stopped: bool,
+}
+
+/// What the workers of one executor share.
+pub(crate) struct Pool {
+    inner: Mutex<Inner>,
+    /// Entries in the run queue, for those who look without the lock.
+    count: AtomicUsize,
+    /// When the first timer is due.
+    first_timer_ns: AtomicU64,
+    /// Workers that run a stream.
+    busy: AtomicUsize,
+    stopped: AtomicBool,
+    epoch: Instant,
+    workers: usize,
+    cpus: usize,
+    pub(crate) runner: Arc<dyn Runner>,
+    pub(crate) schedule: Option<Arc<dyn Schedule>>,
+}
+
+/// A wake or start that is carried out after the lock is released.
+#[must_use]
+enum Wanted {
+    Nobody,
+    Wake(Arc<Parker>),
+    Start(usize),
+}
+
+/// What a worker found.
+enum Pick {
+    Stream(Arc<Stream>),
+    /// An entry whose grace runs.
+    Soon,
+    /// Entries that somebody else works on.
+    Moving,
+    Nothing,
+}
+
+thread_local! {
+    /// The pool for whose stream this thread sets a signal, and whether it owes a wake there.
+    static SETTING: Cell<usize> = const { Cell::new(0) };
+    static OWES: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Marks the calling thread as setting a signal for a stream of a pool, and as going on with that pool's work afterwards.
+pub(crate) struct Setting;
+
+impl Setting {
+    pub(crate) fn enter(pool: &Arc<Pool>) -> Setting {
+        SETTING.set(Arc::as_ptr(pool).addr());
+        Setting
+    }
+}
+
+impl Drop for Setting {
+    fn drop(&mut self) {
+        SETTING.set(0);
+    }
+}
+
+impl Inner {
+    /// Finds who has to be woken so that nothing waits for nobody.
+    fn wanted(&mut self, pool: &Pool) -> Wanted {
+        if self.stopped || self.awake > 0 {
+            return Wanted::Nobody;
+        }
+        let kept = |due: Instant| {
+            self.asleep
+                .iter()
+                .any(|s| s.deadline.is_some_and(|at| at <= due))
+        };
+        let forgotten = self
+            .timers
+            .first_key_value()
+            .is_some_and(|((due, _), _)| !kept(*due));
+        if self.count == 0 && !forgotten {
+            return Wanted::Nobody;
+        }
+        if let Some(sleeper) = self.asleep.pop() {
+            self.awake += 1;
+            return Wanted::Wake(sleeper.parker);
+        }
+        if self.started < pool.workers {
+            self.started += 1;
+            self.awake += 1;
+            return Wanted::Start(self.started - 1);
+        }
+        Wanted::Nobody
+    }
+
+    fn put(&mut self, pool: &Pool, stream: &Arc<Stream>, hot: bool) {
+        self.lists[stream.priority].push_back(Entry {
+            stream: stream.clone(),
+            hot,
+            seen_ns: 0,
+            done: 0,
+        });
+        self.count += 1;
+        pool.count.store(self.count, Ordering::Relaxed);
+    }
+
+    /// Moves the streams whose time is over into the run queue.
+    fn fire(&mut self, pool: &Pool) {
+        let now = Instant::now();
+        while let Some(first) = self.timers.first_entry() {
+            if first.key().0 > now {
+                break;
+            }
+            let stream = first.remove();
+            if stream.call() {
+                self.put(pool, &stream, true);
+            }
+        }
+        self.note_timer(pool);
+    }
+
+    fn note_timer(&self, pool: &Pool) {
+        let first = self.timers.first_key_value();
+        pool.first_timer_ns.store(
+            first.map_or(NEVER, |((due, _), _)| pool.ns(*due)),
+            Ordering::Relaxed,
+        );
+    }
+
+    /// Takes the first entry that may be run, by priority and age.
+    fn pick(&mut self, pool: &Pool, now_ns: u64, grace: bool) -> Pick {
+        let mut found = Pick::Nothing;
+        if self.count == 0 {
+            return found;
+        }
+        self.turn = self.turn.wrapping_add(1);
+        let reverse = self.turn.is_multiple_of(FAIRNESS);
+        for step in 0..PRIORITIES {
+            let list = if reverse { PRIORITIES - 1 - step } else { step };
+            let mut index = 0;
+            for _ in 0..GLANCES.min(self.lists[list].len()) {
+                let entry = &mut self.lists[list][index];
+                let queued = entry.stream.ring.is_queued();
+                let done = entry.stream.ring.completed();
+                let first = entry.seen_ns == 0;
+                let moved = !first && entry.done != done;
+                let ready = if grace && !(queued && entry.hot) {
+                    if first || moved {
+                        (entry.seen_ns, entry.done) = (now_ns, done);
+                    }
+                    if moved {
+                        // Somebody else works on it: leave it in the list, where its next push finds it, but behind.
+                        let entry = self.lists[list].remove(index);
+                        self.lists[list].extend(entry);
+                        if matches!(found, Pick::Nothing) {
+                            found = Pick::Moving;
+                        }
+                        continue;
+                    }
+                    !first && now_ns.saturating_sub(entry.seen_ns) >= GRACE_NS
+                } else {
+                    true
+                };
+                if ready {
+                    // One that is not queued is taken too: the caller finds out and has cleared its mark.
+                    let entry = self.lists[list].remove(index);
+                    self.count -= 1;
+                    pool.count.store(self.count, Ordering::Relaxed);
+                    if let Some(entry) = entry {
+                        return Pick::Stream(entry.stream);
+                    }
+                }
+                found = Pick::Soon;
+                index += 1;
+            }
+        }
+        found
+    }
+}
+
+impl Pool {
+    pub(crate) fn new(
+        workers: usize,
+        cpus: usize,
+        runner: Arc<dyn Runner>,
+        schedule: Option<Arc<dyn Schedule>>,
+    ) -> Pool {
+        Pool {
+            inner: Mutex::new(Inner {
+                lists: Default::default(),
+                count: 0,
+                turn: 0,
+                timers: BTreeMap::new(),
+                timers_made: 0,
+                awake: 0,
+                napper: None,
+                asleep: Vec::new(),
+                started: 0,
+                threads: Vec::new(),
+                streams: Vec::new(),
+                stopped: false,
+            }),
+            count: AtomicUsize::new(0),
+            first_timer_ns: AtomicU64::new(NEVER),
+            busy: AtomicUsize::new(0),
+            stopped: AtomicBool::new(false),
+            epoch: Instant::now(),
+            workers: if schedule.is_some() {
+                1
+            } else {
+                workers.max(1)
+            },
+            cpus,
+            runner,
+            schedule,
+        }
+    }
+
+    /// Reads the clock that spins and naps go by.
+    pub(crate) fn now_ns(&self) -> u64 {
+        self.ns(Instant::now())
+    }
+
+    fn ns(&self, at: Instant) -> u64 {
+        // 1 at least: 0 means "not yet".
+        u64::try_from(at.saturating_duration_since(self.epoch).as_nanos()).unwrap_or(NEVER - 1) + 1
+    }
+
+    /// Tells whether a thread may burn time: never on the only processor, nor when workers have all of them.
+    pub(crate) fn may_spin(&self) -> bool {
+        self.cpus > 1 && self.busy.load(Ordering::Relaxed) < self.cpus
+    }
+
+    /// Tells whether the run queue holds anything.
+    pub(crate) fn has_entries(&self) -> bool {
+        self.count.load(Ordering::Relaxed) > 0
+    }
+
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed)
+    }
+
+    /// Remembers a stream for the shutdown.
+    pub(crate) fn adopt(&self, stream: &Arc<Stream>) {
+        let mut inner = self.inner.lock();
+        if inner.streams.len() == inner.streams.capacity() {
+            inner.streams.retain(|stream| stream.strong_count() > 0);
+        }
+        inner.streams.push(Arc::downgrade(stream));
+    }
+
+    /// Puts a stream that was made queued into the run queue.
+    pub(crate) fn push(self: &Arc<Self>, stream: &Arc<Stream>, hot: bool, cost: Cost) {
+        let wanted = {
+            let mut inner = self.inner.lock();
+            inner.put(self, stream, hot);
+            if self.schedule.is_none()
+                && inner.awake == 0
+                && SETTING.get() == Arc::as_ptr(self).addr()
+            {
+                OWES.set(true);
+                Wanted::Nobody
+            } else {
+                match &inner.napper {
+                    Some(napper) if cost == Cost::Large || self.schedule.is_some() => {
+                        Wanted::Wake(napper.clone())
+                    }
+                    _ => inner.wanted(self),
+                }
+            }
+        };
+        self.carry_out(wanted);
+    }
+
+    /// Wakes the worker that naps: large work came to a stream that is in the run queue already.
+    #[cold]
+    pub(crate) fn prod(self: &Arc<Self>) {
+        let napper = self.inner.lock().napper.clone();
+        if let Some(napper) = napper {
+            napper.unpark();
+        }
+    }
+
+    /// Tells whether the calling thread owes a wake.
+    #[inline]
+    pub(crate) fn owes() -> bool {
+        OWES.get()
+    }
+
+    /// Pays what the calling thread owes.
+    #[cold]
+    pub(crate) fn settle(self: &Arc<Self>) {
+        OWES.set(false);
+        let wanted = self.inner.lock().wanted(self);
+        self.carry_out(wanted);
+    }
+
+    fn carry_out(self: &Arc<Self>, wanted: Wanted) {
+        match wanted {
+            Wanted::Nobody => {}
+            Wanted::Wake(parker) => parker.unpark(),
+            Wanted::Start(number) => self.start(number),
+        }
+    }
+
+    #[cold]
+    fn start(self: &Arc<Self>, number: usize) {
+        let mut started = None;
+        self.runner.spawning(&mut || {
+            let pool = self.clone();
+            started = thread::Builder::new()
+                .name(format!("jumar-worker-{number}"))
+                .spawn(move || pool.work(number))
+                .ok();
+        });
+        let mut inner = self.inner.lock();
+        match started {
+            Some(thread) => inner.threads.push(thread),
+            // The system has no thread to give: the next push tries again, and threads that wait run what they wait for.
+            None => {
+                inner.awake -= 1;
+                inner.started -= 1;
+            }
+        }
+    }
+
+    /// Arranges that a stream is called at a moment. Gives the key to cancel it by.
+    pub(crate) fn add_timer(
+        self: &Arc<Self>,
+        due: Instant,
+        stream: &Arc<Stream>,
+    ) -> (Instant, u64) {
+        let (key, wanted) = {
+            let mut inner = self.inner.lock();
+            inner.timers_made += 1;
+            let key = (due, inner.timers_made);
+            inner.timers.insert(key, stream.clone());
+            inner.note_timer(self);
+            match &inner.napper {
+                Some(napper) if self.schedule.is_some() => (key, Wanted::Wake(napper.clone())),
+                _ => (key, inner.wanted(self)),
+            }
+        };
+        self.carry_out(wanted);
+        key
+    }
+
+    pub(crate) fn cancel_timer(&self, key: (Instant, u64)) {
+        let mut inner = self.inner.lock();
+        // Dropped outside: it may be the last of its stream.
+        let stream = inner.timers.remove(&key);
+        inner.note_timer(self);
+        drop(inner);
+        drop(stream);
+    }
+
+    /// Takes a queued stream for a thread that has time while it waits.
+    pub(crate) fn steal(self: &Arc<Self>, not: &Arc<Stream>) -> Option<Arc<Stream>> {
+        let mut inner = self.inner.lock();
+        for list in 0..PRIORITIES {
+            let glances = GLANCES.min(inner.lists[list].len());
+            for index in 0..glances {
+                let stream = &inner.lists[list][index].stream;
+                if stream.ring.is_queued() && !Arc::ptr_eq(stream, not) {
+                    let entry = inner.lists[list].remove(index)?;
+                    inner.count -= 1;
+                    self.count.store(inner.count, Ordering::Relaxed);
+                    return Some(entry.stream);
+                }
+            }
+        }
+        None
+    }
+
+    /// Lives a worker's life.
+    fn work(self: Arc<Self>, number: usize) {
+        self.runner.worker_started(number);
+        match self.schedule.clone() {
+            Some(schedule) => self.work_by(&*schedule, number),
+            None => self.work_freely(number),
+        }
+    }
+
+    fn work_freely(self: &Arc<Self>, number: usize) {
+        let parker = Arc::new(Parker::new());
+        // Counted as awake here and at the top of each round.
+        let mut spin_until = self.now_ns() + SPIN_NS;
+        let mut nap_until = spin_until + NAPS_NS;
+        let mut napping = false;
+        while !self.is_stopped() {
+            let now = self.now_ns();
+            if self.has_entries() || self.first_timer_ns.load(Ordering::Relaxed) <= now {
+                match self.leave_idle(now, &mut napping) {
+                    Pick::Stream(stream) => {
+                        self.run_streams(stream, number, &parker);
+                        spin_until = self.now_ns() + SPIN_NS;
+                        nap_until = spin_until + NAPS_NS;
+                        continue;
+                    }
+                    Pick::Soon => {
+                        nap_until = now + NAPS_NS;
+                        Self::relax();
+                        continue;
+                    }
+                    Pick::Moving => nap_until = now + NAPS_NS,
+                    Pick::Nothing => {}
+                }
+            }
+            if now < spin_until && self.may_spin() {
+                Self::relax();
+                continue;
+            }
+            if !napping {
+                let mut inner = self.inner.lock();
+                if inner.napper.is_none() {
+                    inner.napper = Some(parker.clone());
+                    napping = true;
+                }
+            }
+            if napping && now < nap_until {
+                let timer = self
+                    .first_timer_ns
+                    .load(Ordering::Relaxed)
+                    .saturating_sub(now);
+                parker.park(Some(
+                    Instant::now() + Duration::from_nanos(NAP_NS.min(timer)),
+                ));
+                continue;
+            }
+            self.sleep(number, &parker, &mut napping);
+            spin_until = self.now_ns() + SPIN_NS;
+            nap_until = spin_until + NAPS_NS;
+        }
+    }
+
+    fn relax() {
+        for _ in 0..8 {
+            spin_loop();
+        }
+    }
+
+    /// Looks for a stream to run and, if there is one, stops counting as awake.
+    fn leave_idle(self: &Arc<Self>, now_ns: u64, napping: &mut bool) -> Pick {
+        let (pick, wanted) = {
+            let mut inner = self.inner.lock();
+            inner.fire(self);
+            let pick = inner.pick(self, now_ns, self.cpus > 1);
+            if !matches!(pick, Pick::Stream(_)) {
+                return pick;
+            }
+            inner.awake -= 1;
+            if std::mem::take(napping) {
+                inner.napper = None;
+            }
+            (pick, inner.wanted(self))
+        };
+        self.carry_out(wanted);
+        pick
+    }
+
+    /// Runs a stream, and more streams as long as there are some that need no grace; then counts as awake again.
+    /// Sleeps first if somebody else is awake already.
+    fn run_streams(self: &Arc<Self>, first: Arc<Stream>, number: usize, parker: &Arc<Parker>) {
+        self.busy.fetch_add(1, Ordering::Relaxed);
+        let mut stream = first;
+        loop {
+            if let Some(owner) = stream.ring.unlist() {
+                stream.drive(owner, false, BUDGET, || self.is_stopped());
+            }
+            OWES.set(false);
+            drop(stream);
+            let now = self.now_ns();
+            let mut inner = self.inner.lock();
+            inner.fire(self);
+            if !inner.stopped
+                && let Pick::Stream(next) = inner.pick(self, now, self.cpus > 1)
+            {
+                let wanted = inner.wanted(self);
+                drop(inner);
+                self.carry_out(wanted);
+                stream = next;
+                continue;
+            }
+            inner.awake += 1;
+            let others = inner.awake > 1;
+            drop(inner);
+            self.busy.fetch_sub(1, Ordering::Relaxed);
+            if others {
+                self.sleep(number, parker, &mut false);
+            }
+            return;
+        }
+    }
+
+    /// Falls asleep, unless nobody else is awake and there is something to do. The last one keeps the first timer.
+    fn sleep(self: &Arc<Self>, number: usize, parker: &Arc<Parker>, napping: &mut bool) {
+        let deadline = {
+            let mut inner = self.inner.lock();
+            if inner.stopped || (inner.awake == 1 && inner.count > 0) {
+                // Entries that nobody works on are taken out by the next looks.
+                drop(inner);
+                Self::relax();
+                return;
+            }
+            if std::mem::take(napping) {
+                inner.napper = None;
+            }
+            inner.awake -= 1;
+            let deadline = match inner.awake {
+                0 => inner.timers.first_key_value().map(|((due, _), _)| *due),
+                _ => None,
+            };
+            inner.asleep.push(Sleeper {
+                worker: number,
+                parker: parker.clone(),
+                deadline,
+            });
+            deadline
+        };
+        loop {
+            parker.park(deadline);
+            let mut inner = self.inner.lock();
+            let Some(index) = inner
+                .asleep
+                .iter()
+                .position(|sleeper| sleeper.worker == number)
+            else {
+                return;
+            };
+            // Not woken by anybody: a timer is due, or the park returned for no reason.
+            if inner.stopped || deadline.is_some_and(|due| due <= Instant::now()) {
+                inner.asleep.swap_remove(index);
+                inner.awake += 1;
+                return;
+            }
+        }
+    }
+
+    /// Runs tasks one by one as a schedule says.
+    fn work_by(self: &Arc<Self>, schedule: &dyn Schedule, number: usize) {
+        let parker = Arc::new(Parker::new());
+        self.inner.lock().napper = Some(parker.clone());
+        let _ = number;
+        while !self.is_stopped() {
+            let mut inner = self.inner.lock();
+            inner.fire(self);
+            let mut runnable: Vec<Arc<Stream>> = Vec::new();
+            let mut stale = Vec::new();
+            for list in &mut inner.lists {
+                for entry in std::mem::take(list) {
+                    if entry.stream.ring.is_queued() {
+                        runnable.push(entry.stream)
+                    } else {
+                        stale.push(entry.stream)
+                    }
+                }
+            }
+            runnable.sort_by_key(|stream| (stream.number, stream.age));
+            let numbers: Vec<u32> = runnable.iter().map(|stream| stream.number).collect();
+            drop(inner);
+            let picked = if numbers.is_empty() {
+                None
+            } else {
+                schedule.next(&numbers)
+            };
+            let picked = picked
+                .filter(|index| *index < runnable.len())
+                .map(|index| runnable.remove(index));
+            let idle = picked.is_none();
+            // Nobody else takes streams here, so that those that were queued still are.
+            let mut inner = self.inner.lock();
+            inner.count -= stale.len() + usize::from(!idle);
+            for stream in runnable {
+                inner.lists[0].push_back(Entry {
+                    stream,
+                    hot: true,
+                    seen_ns: 0,
+                    done: 0,
+                });
+            }
+            drop(inner);
+            for stream in stale.into_iter().chain(picked) {
+                if let Some(owner) = stream.ring.unlist() {
+                    stream.drive(owner, false, 1, || self.is_stopped());
+                }
+            }
+            if idle {
+                let timer = self.first_timer_ns.load(Ordering::Relaxed);
+                let waiting = !numbers.is_empty();
+                let until = (timer != NEVER || waiting).then(|| {
+                    let due = Duration::from_nanos(timer.saturating_sub(self.now_ns()));
+                    Instant::now() + if waiting { due.min(ASK) } else { due }
+                });
+                parker.park(until);
+            }
+        }
+    }
+
+    /// Tells the schedule that a thread begins to wait.
+    #[cold]
+    pub(crate) fn announce(self: &Arc<Self>, number: u32) {
+        if let Some(schedule) = &self.schedule {
+            schedule.waiting(number);
+            self.prod();
+        }
+    }
+
+    /// Ends the workers and gives the streams that are left.
+    pub(crate) fn stop(&self) -> Vec<Arc<Stream>> {
+        let mut inner = self.inner.lock();
+        inner.stopped = true;
+        self.stopped.store(true, Ordering::Relaxed);
+        let timers = std::mem::take(&mut inner.timers);
+        let sleepers: Vec<_> = inner
+            .asleep
+            .iter()
+            .map(|sleeper| sleeper.parker.clone())
+            .collect();
+        let napper = inner.napper.clone();
+        let threads = std::mem::take(&mut inner.threads);
+        let streams = std::mem::take(&mut inner.streams);
+        drop(inner);
+        for parker in sleepers.into_iter().chain(napper) {
+            parker.unpark();
+        }
+        let me = thread::current().id();
+        for thread in threads {
+            // A program that drops the last of its runtime does so on a worker, which cannot wait for itself.
+            if thread.thread().id() != me {
+                let _ = thread.join();
+            }
+        }
+        drop(timers);
+        streams.iter().filter_map(Weak::upgrade).collect()
+    }
+
+    /// Empties the run queue.
+    pub(crate) fn forget_entries(&self) {
+        let lists = std::mem::take(&mut self.inner.lock().lists);
+        drop(lists);
+    }
+}

@@ -1,0 +1,31 @@
+//! What the executor needs from the device whose work it runs.
+
+use jumar_hal::{Program, Span};
+use jumar_types::Result;
+
+/// How the work of a device is done. Methods are called on workers and on threads that wait.
+pub trait Runner: Send + Sync {
+    /// Copies; overlapping ranges behave as memmove.
+    fn copy(&self, to: usize, from: Span);
+
+    /// Fills.
+    fn fill(&self, to: Span, value: u8);
+
+    /// Runs a program in the state that programs may count on (rounding mode, denormals), and restores the thread's own.
+    ///
+    /// # Errors
+    /// The program's.
+    fn run(&self, program: &dyn Program) -> Result<()> {
+        program.run()
+    }
+
+    /// Calls `spawn`, which starts a thread, in the state that the new thread is to inherit (signal mask).
+    fn spawning(&self, spawn: &mut dyn FnMut()) {
+        spawn();
+    }
+
+    /// Is called first on each new worker.
+    fn worker_started(&self, number: usize) {
+        let _ = number;
+    }
+}

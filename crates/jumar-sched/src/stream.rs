@@ -1,0 +1,730 @@
+//! One stream: a ring, what holds it, who waits for it, and the loop that runs its tasks.
+//!
+//! `drive` is the only loop that runs tasks, whoever the thread is: a worker, a thread that waits for the stream, or
+//! one that helps while it waits for another. What it may run is an argument.
+//!
+//! A wait whose signal is clear ends the loop: the stream registers with the signal (and with the timers), becomes
+//! blocked, and the thread is free. Registration and timer are undone by the owner that finds the wait over. A call
+//! that comes late, for a wait that is over already, only makes some owner look again.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use jumar_hal::sync::{AtomicBool, AtomicU64, Mutex, Ordering, spin_loop};
+use jumar_hal::{Cost, Queue, QueueConfig, Signal, Tag, Task, Verdict, WaitThen, Waiter, Watcher};
+use jumar_types::{Error, ErrorKind};
+
+use crate::park::{self, Parker};
+use crate::pool::{Pool, Setting};
+use crate::ring::{Called, Entry, Owner, Ring, Sizes};
+
+/// How long a thread that waits spins before it parks.
+const SPIN: Duration = Duration::from_micros(20);
+/// How many bounded tasks of another stream a waiting thread runs before it looks after its own.
+const HELP: u32 = 64;
+/// After how many bounded tasks an owed wake is paid.
+const CREDIT: u32 = 8;
+/// From how many waiting tasks on a napping worker is told.
+const BACKLOG: u64 = 4096;
+
+/// A stream.
+pub(crate) struct Stream {
+    pub(crate) ring: Ring,
+    /// Tasks up to here are dropped.
+    drop_to: AtomicU64,
+    /// The position of the wait that holds the stream; 0 if none does. Written by the owner.
+    held_at: AtomicU64,
+    held: Mutex<Option<Held>>,
+    /// The first position that a parked thread waits for.
+    first_waited: AtomicU64,
+    parked: Mutex<Vec<Parked>>,
+    watcher: Arc<dyn Watcher>,
+    pub(crate) pool: Arc<Pool>,
+    pub(crate) number: u32,
+    pub(crate) age: u64,
+    pub(crate) priority: usize,
+}
+
+/// A wait that was not satisfied when an owner came to it.
+struct Held {
+    signal: Arc<Signal>,
+    /// The key of the timer; its moment is when the wait gives up.
+    timer: Option<(Instant, u64)>,
+}
+
+struct Parked {
+    position: u64,
+    parker: Arc<Parker>,
+}
+
+/// Why a thread stopped driving a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Left {
+    /// It holds no task.
+    Drained,
+    /// It waits for a signal.
+    Blocked,
+    /// It was told to stop, or its budget was used up; the stream is queued.
+    Stopped,
+    /// The next task is not bounded; the stream is queued.
+    Refused,
+}
+
+/// How a wait ended.
+enum Hold {
+    Over,
+    Expired,
+    Dropped,
+}
+
+impl Stream {
+    pub(crate) fn new(
+        pool: Arc<Pool>,
+        config: QueueConfig,
+        age: u64,
+        sizes: Sizes,
+        watcher: Arc<dyn Watcher>,
+    ) -> Arc<Stream> {
+        Arc::new(Stream {
+            ring: Ring::new(sizes),
+            drop_to: AtomicU64::new(0),
+            held_at: AtomicU64::new(0),
+            held: Mutex::new(None),
+            first_waited: AtomicU64::new(u64::MAX),
+            parked: Mutex::new(Vec::new()),
+            watcher,
+            pool,
+            number: config.number,
+            age,
+            priority: usize::from(config.priority.min(7)),
+        })
+    }
+
+    /// Calls the stream, and tells whether the caller has to put it into the run queue.
+    pub(crate) fn call(&self) -> bool {
+        matches!(self.ring.call(), Called::Queued { list: true })
+    }
+
+    /// Runs tasks until there is none, the stream is held, `stop` says so or the budget is used up. With `bounded`
+    /// it stops before any task that may take long.
+    pub(crate) fn drive(
+        self: &Arc<Self>,
+        mut owner: Owner<'_>,
+        bounded: bool,
+        budget: u32,
+        stop: impl Fn() -> bool,
+    ) -> Left {
+        let mut run = 0u32;
+        let mut credit = CREDIT;
+        loop {
+            let Some(entry) = owner.peek() else {
+                match owner.idle() {
+                    Ok(()) => return Left::Drained,
+                    Err(again) => owner = again,
+                }
+                continue;
+            };
+            let cost = entry.task.cost();
+            let is_wait = matches!(entry.task, Task::Wait { .. });
+            let position = owner.position();
+            if position <= self.drop_to.load(Ordering::Acquire) {
+                self.drop_next(&mut owner, position);
+                continue;
+            }
+            let out_of_budget =
+                run >= budget && (self.pool.has_entries() || self.pool.schedule.is_some());
+            if out_of_budget || stop() {
+                return self.give_back(owner, Left::Stopped);
+            }
+            if bounded && cost != Cost::Bounded {
+                return self.give_back(owner, Left::Refused);
+            }
+            if Pool::owes() {
+                credit = credit.saturating_sub(1);
+                if credit == 0 || cost != Cost::Bounded {
+                    self.pool.settle();
+                    credit = CREDIT;
+                }
+            }
+            run += 1;
+            let mut failed = None;
+            if is_wait {
+                let hold;
+                (owner, hold) = match self.hold(owner, position) {
+                    Some(kept) => kept,
+                    None => return Left::Blocked,
+                };
+                if let Hold::Dropped = hold {
+                    continue;
+                }
+                if let Hold::Expired = hold {
+                    failed = Some(Error::new(
+                        ErrorKind::WaitTimeout,
+                        format!(
+                            "a wait on stream {} gave up: nobody set what it waits for in time",
+                            self.number
+                        ),
+                    ));
+                }
+            }
+            let Some(Entry { tag, task }) = owner.next() else {
+                continue;
+            };
+            self.perform(tag, task, is_wait, failed);
+            self.publish(&mut owner);
+        }
+    }
+
+    /// Gives back a stream that holds tasks.
+    fn give_back(self: &Arc<Self>, owner: Owner<'_>, left: Left) -> Left {
+        if owner.queue() {
+            self.pool.push(self, true, Cost::Unbounded);
+        }
+        left
+    }
+
+    /// Runs one task that was taken out. A wait is over when it comes here, and started already.
+    fn perform(&self, tag: Tag, task: Task, is_wait: bool, failed: Option<Error>) {
+        let watched = tag.ticket != 0;
+        if watched && !is_wait {
+            guarded(|| self.watcher.started(tag));
+        }
+        let error = match &task {
+            Task::Copy { to, from } => {
+                self.pool.runner.copy(*to, *from);
+                None
+            }
+            Task::Fill { to, value } => {
+                self.pool.runner.fill(*to, *value);
+                None
+            }
+            Task::Set(signal) => {
+                let _setting = Setting::enter(&self.pool);
+                signal.set();
+                None
+            }
+            Task::Clear(signal) => {
+                signal.clear();
+                None
+            }
+            Task::Wait { .. } => failed,
+            Task::Run(program) => {
+                let inside = Inside::enter();
+                let result = catch_unwind(AssertUnwindSafe(|| self.pool.runner.run(&**program)));
+                drop(inside);
+                match result {
+                    Ok(Ok(())) => None,
+                    Ok(Err(error)) => Some(error),
+                    Err(panic) => Some(panicked(program.name(), &*panic)),
+                }
+            }
+        };
+        drop_task(task);
+        match error {
+            None if watched => guarded(|| self.watcher.finished(tag)),
+            None => {}
+            Some(error) => self.fail(tag, error),
+        }
+    }
+
+    #[cold]
+    fn fail(&self, tag: Tag, error: Error) {
+        let error = error.operation(tag.call.name);
+        let mut verdict = Verdict::Continue;
+        guarded(|| verdict = self.watcher.failed(tag, error));
+        match verdict {
+            Verdict::Continue => {}
+            Verdict::Discard => {
+                self.drop_to
+                    .fetch_max(self.ring.submitted(), Ordering::AcqRel);
+            }
+        }
+    }
+
+    /// Drops the next task without running it.
+    #[cold]
+    fn drop_next(&self, owner: &mut Owner<'_>, position: u64) {
+        self.let_go(position);
+        let Some(Entry { task, .. }) = owner.next() else {
+            return;
+        };
+        if let Task::Set(signal) = &task {
+            let _setting = Setting::enter(&self.pool);
+            signal.set();
+        }
+        drop_task(task);
+        self.publish(owner);
+    }
+
+    /// Sees whether the wait at the head is over; otherwise arranges to be called, and blocks the stream.
+    fn hold<'a>(
+        self: &Arc<Self>,
+        mut owner: Owner<'a>,
+        position: u64,
+    ) -> Option<(Owner<'a>, Hold)> {
+        let fresh = self.held_at.load(Ordering::Relaxed) != position;
+        let Some(Entry {
+            tag,
+            task:
+                Task::Wait {
+                    signal,
+                    then,
+                    limit,
+                },
+        }) = owner.peek()
+        else {
+            return Some((owner, Hold::Over));
+        };
+        let (tag, then, limit) = (*tag, *then, *limit);
+        if fresh && tag.ticket != 0 {
+            guarded(|| self.watcher.started(tag));
+        }
+        if passes(signal, then) {
+            self.let_go(position);
+            return Some((owner, Hold::Over));
+        }
+        let signal = signal.clone();
+        loop {
+            let (registered, until) = self.hold_on(position, &signal, limit);
+            if registered {
+                if until.is_some_and(|until| Instant::now() >= until) {
+                    self.let_go(position);
+                    return Some((owner, Hold::Expired));
+                }
+                if position <= self.drop_to.load(Ordering::Acquire) {
+                    return Some((owner, Hold::Dropped));
+                }
+                match owner.block() {
+                    Ok(()) => return None,
+                    Err(again) => owner = again,
+                }
+            }
+            if passes(&signal, then) {
+                self.let_go(position);
+                return Some((owner, Hold::Over));
+            }
+        }
+    }
+
+    /// Registers with the signal and the timers. Tells whether it did (the signal was clear), and when the wait gives up.
+    fn hold_on(
+        self: &Arc<Self>,
+        position: u64,
+        signal: &Arc<Signal>,
+        limit: Option<Duration>,
+    ) -> (bool, Option<Instant>) {
+        let me: Arc<dyn Waiter> = self.clone();
+        let mut held = self.held.lock();
+        if held.is_some() {
+            // An earlier look registered, and the call that brought us here may have been another's.
+            signal.forget(&me);
+        }
+        let held = held.get_or_insert_with(|| {
+            self.held_at.store(position, Ordering::Relaxed);
+            // A limit beyond the clock's end is none.
+            let due = limit.and_then(|limit| Instant::now().checked_add(limit));
+            let timer = due.map(|due| self.pool.add_timer(due, self));
+            Held {
+                signal: signal.clone(),
+                timer,
+            }
+        });
+        (signal.register(me), held.timer.map(|(due, _)| due))
+    }
+
+    /// Undoes what `hold_on` did.
+    fn let_go(self: &Stream, position: u64) {
+        if self.held_at.load(Ordering::Relaxed) != position {
+            return;
+        }
+        self.held_at.store(0, Ordering::Relaxed);
+        let Some(held) = self.held.lock().take() else {
+            return;
+        };
+        if let Some(key) = held.timer {
+            self.pool.cancel_timer(key);
+        }
+        held.signal.forget_at(std::ptr::from_ref(self).cast());
+    }
+
+    #[inline]
+    fn publish(&self, owner: &mut Owner<'_>) {
+        if owner.publish() {
+            self.tell_parked();
+        }
+    }
+
+    /// Wakes the threads whose position was reached.
+    #[cold]
+    fn tell_parked(&self) {
+        if self.first_waited.load(Ordering::Acquire) > self.ring.completed() {
+            return;
+        }
+        let mut told = Vec::new();
+        {
+            let mut parked = self.parked.lock();
+            let done = self.ring.completed();
+            parked.retain(|parked| {
+                let due = parked.position <= done;
+                if due {
+                    told.push(parked.parker.clone());
+                }
+                !due
+            });
+            self.note_waited(&parked);
+        }
+        for parker in told {
+            parker.unpark();
+        }
+    }
+
+    fn note_waited(&self, parked: &[Parked]) {
+        let first = parked.iter().map(|parked| parked.position).min();
+        self.first_waited
+            .store(first.unwrap_or(u64::MAX), Ordering::Release);
+        if first.is_none() {
+            self.ring.unmark_waited();
+        }
+    }
+
+    /// Parks the calling thread until a position is finished, or until a moment. May return early.
+    fn park(&self, position: u64, until: Option<Instant>) {
+        let parker = park::mine();
+        {
+            let mut parked = self.parked.lock();
+            parked.push(Parked {
+                position,
+                parker: parker.clone(),
+            });
+            let first = self.first_waited.load(Ordering::Relaxed);
+            self.first_waited
+                .store(first.min(position), Ordering::Release);
+            if self.ring.mark_waited() >= position {
+                parked.pop();
+                self.note_waited(&parked);
+                return;
+            }
+        }
+        parker.park(until);
+        let mut parked = self.parked.lock();
+        if let Some(index) = parked
+            .iter()
+            .position(|parked| Arc::ptr_eq(&parked.parker, &parker))
+        {
+            parked.swap_remove(index);
+            self.note_waited(&parked);
+        }
+    }
+
+    /// Waits: runs this stream, helps others, spins, parks.
+    fn wait_for(
+        self: &Arc<Self>,
+        done: &dyn Fn() -> bool,
+        until: Option<Instant>,
+        park: &dyn Fn(Option<Instant>),
+    ) -> bool {
+        let late = || until.is_some_and(|until| Instant::now() >= until);
+        let stop = || done() || late();
+        let over = |result: bool| {
+            if Pool::owes() {
+                self.pool.settle();
+            }
+            result
+        };
+        if self.pool.schedule.is_some() {
+            self.pool.announce(self.number);
+            loop {
+                if done() {
+                    return true;
+                }
+                if late() {
+                    return false;
+                }
+                park(until);
+            }
+        }
+        let bounded = until.is_some();
+        loop {
+            // What was refused once is left to the workers until the stream has moved on.
+            let mut refused_at = u64::MAX;
+            let mut help = true;
+            let mut spin_until = None;
+            loop {
+                if done() {
+                    return over(true);
+                }
+                if late() {
+                    return over(false);
+                }
+                if self.ring.is_queued()
+                    && self.ring.completed() != refused_at
+                    && let Some(owner) = self.ring.take()
+                {
+                    if self.drive(owner, bounded, u32::MAX, stop) == Left::Refused {
+                        refused_at = self.ring.completed();
+                    }
+                    continue;
+                }
+                if help && self.pool.has_entries() {
+                    help = self.help(stop);
+                    continue;
+                }
+                if Pool::owes() {
+                    self.pool.settle();
+                }
+                if !self.pool.may_spin() {
+                    break;
+                }
+                let now = Instant::now();
+                if now >= *spin_until.get_or_insert(now + SPIN) {
+                    break;
+                }
+                for _ in 0..4 {
+                    spin_loop();
+                }
+            }
+            park(until);
+        }
+    }
+
+    /// Runs bounded tasks of another stream. Returns false if there was none.
+    fn help(self: &Arc<Self>, stop: impl Fn() -> bool) -> bool {
+        let Some(other) = self.pool.steal(self) else {
+            return false;
+        };
+        match other.ring.unlist() {
+            Some(owner) => other.drive(owner, true, HELP, stop) != Left::Refused,
+            None => true,
+        }
+    }
+
+    /// Does a task at once if the stream is empty and idle and nobody could tell the difference.
+    #[inline]
+    fn at_once(self: &Arc<Self>, task: Task, tag: Tag) -> Result<u64, Task> {
+        // A watcher is never called inside a submit, and a schedule sees everything.
+        if tag.ticket != 0 || self.pool.schedule.is_some() {
+            return Err(task);
+        }
+        let mut owner = match &task {
+            Task::Copy { .. } | Task::Fill { .. } | Task::Run(_) => return Err(task),
+            Task::Wait { signal, then, .. } => {
+                if !signal.is_set() {
+                    return Err(task);
+                }
+                let Some(claim) = self.ring.claim() else {
+                    return Err(task);
+                };
+                // Looked at again: what ran before may have cleared it.
+                if !passes(signal, *then) {
+                    let pushed = claim.push(tag, task);
+                    if pushed.list {
+                        self.pool.push(self, false, Cost::Bounded);
+                    }
+                    return Ok(pushed.position);
+                }
+                claim.done()
+            }
+            Task::Set(signal) => {
+                let Some(owner) = self.ring.claim_next() else {
+                    return Err(task);
+                };
+                signal.set();
+                owner
+            }
+            Task::Clear(signal) => {
+                let Some(owner) = self.ring.claim_next() else {
+                    return Err(task);
+                };
+                signal.clear();
+                owner
+            }
+        };
+        let position = owner.position();
+        owner.skip();
+        drop(task);
+        self.publish(&mut owner);
+        if let Err(owner) = owner.idle() {
+            self.give_back(owner, Left::Stopped);
+        }
+        Ok(position)
+    }
+
+    /// Waits for room in a ring that holds as many tasks as it may.
+    #[cold]
+    fn wait_for_room(self: &Arc<Self>) {
+        let position = self.ring.submitted().saturating_sub(Sizes::USUAL.limit / 2);
+        self.wait_for(&|| self.ring.completed() >= position, None, &|until| {
+            self.park(position, until)
+        });
+    }
+
+    /// Drops everything that is left, for a shutdown.
+    pub(crate) fn clear_out(self: &Arc<Self>) {
+        self.drop_to
+            .fetch_max(self.ring.submitted(), Ordering::AcqRel);
+        self.call();
+        if let Some(owner) = self.ring.unlist() {
+            self.drive(owner, true, u32::MAX, || true);
+        }
+        // What came after the drop stays where it is; the run queue must not keep it.
+    }
+}
+
+impl Waiter for Stream {
+    fn signalled(self: Arc<Self>) {
+        if self.call() {
+            self.pool.push(&self, true, Cost::Bounded);
+        }
+    }
+}
+
+/// A queue of an executor.
+pub(crate) struct Handle(pub(crate) Arc<Stream>);
+
+impl Queue for Handle {
+    fn submit(&self, task: Task, tag: Tag) -> u64 {
+        let stream = &self.0;
+        let mut task = match stream.at_once(task, tag) {
+            Ok(position) => return position,
+            Err(task) => task,
+        };
+        let cost = task.cost();
+        loop {
+            // A task that fills its own queue cannot wait for itself.
+            match stream.ring.push(tag, task, Inside::is()) {
+                Ok(pushed) => {
+                    if pushed.list {
+                        stream.pool.push(stream, false, cost);
+                    } else if cost == Cost::Large
+                        || (pushed.position.is_multiple_of(BACKLOG)
+                            && pushed.position - stream.ring.completed() >= BACKLOG)
+                    {
+                        stream.pool.prod();
+                    }
+                    return pushed.position;
+                }
+                Err(back) => task = back,
+            }
+            stream.wait_for_room();
+        }
+    }
+
+    fn submitted(&self) -> u64 {
+        self.0.ring.submitted()
+    }
+
+    fn completed(&self) -> u64 {
+        self.0.ring.completed()
+    }
+
+    fn wait(&self, position: u64, until: Option<Instant>) -> bool {
+        let stream = &self.0;
+        if stream.ring.completed() >= position {
+            return true;
+        }
+        stream.wait_for(&|| stream.ring.completed() >= position, until, &|until| {
+            stream.park(position, until)
+        })
+    }
+
+    fn wait_signal(&self, signal: &Arc<Signal>, until: Option<Instant>) -> bool {
+        if signal.is_set() {
+            return true;
+        }
+        // Registered before anything else, so that a set that is cleared at once still counts.
+        let told = Arc::new(Told {
+            told: AtomicBool::new(false),
+            parker: park::mine(),
+        });
+        let waiter: Arc<dyn Waiter> = told.clone();
+        if !signal.register(waiter.clone()) {
+            return true;
+        }
+        let set = self.0.wait_for(
+            &|| told.told.load(Ordering::Acquire) || signal.is_set(),
+            until,
+            &|until| told.parker.park(until),
+        );
+        if !told.told.load(Ordering::Acquire) {
+            signal.forget(&waiter);
+        }
+        set
+    }
+
+    fn discard(&self) {
+        let stream = &self.0;
+        stream
+            .drop_to
+            .fetch_max(stream.ring.submitted(), Ordering::AcqRel);
+        if stream.call() {
+            stream.pool.push(stream, true, Cost::Bounded);
+        }
+    }
+}
+
+/// A thread that waits for a signal.
+struct Told {
+    told: AtomicBool,
+    parker: Arc<Parker>,
+}
+
+impl Waiter for Told {
+    fn signalled(self: Arc<Self>) {
+        self.told.store(true, Ordering::Release);
+        self.parker.unpark();
+    }
+}
+
+fn passes(signal: &Signal, then: WaitThen) -> bool {
+    match then {
+        WaitThen::Keep => signal.is_set(),
+        WaitThen::Clear => signal.is_set() && signal.take(),
+    }
+}
+
+/// Calls what belongs to others. A panic in there is a defect that must not stop the stream.
+fn guarded(f: impl FnOnce()) {
+    let _ = catch_unwind(AssertUnwindSafe(f));
+}
+
+/// Drops a task; a program's destructor belongs to others.
+#[inline]
+fn drop_task(task: Task) {
+    match task {
+        Task::Run(program) => guarded(|| drop(program)),
+        other => drop(other),
+    }
+}
+
+fn panicked(name: &str, panic: &(dyn Any + Send)) -> Error {
+    let text = panic
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("no text");
+    Error::new(ErrorKind::Internal, format!("{name} panicked: {text}"))
+}
+
+thread_local!(static INSIDE: std::cell::Cell<u32> = const { std::cell::Cell::new(0) });
+
+/// Marks the calling thread as being inside a program.
+struct Inside;
+
+impl Inside {
+    fn enter() -> Inside {
+        INSIDE.set(INSIDE.get() + 1);
+        Inside
+    }
+
+    fn is() -> bool {
+        INSIDE.get() > 0
+    }
+}
+
+impl Drop for Inside {
+    fn drop(&mut self) {
+        INSIDE.set(INSIDE.get() - 1);
+    }
+}
