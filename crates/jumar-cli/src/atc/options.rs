@@ -1,0 +1,268 @@
+//! The options that the tool documents, and what becomes of each.
+
+/// An option.
+pub struct Opt {
+    /// Its name without the dashes.
+    pub name: &'static str,
+    /// What it may hold, for the help text.
+    pub values: &'static str,
+    /// What becomes of it.
+    pub support: Support,
+    /// One line of help.
+    pub help: &'static str,
+}
+
+/// What becomes of an option.
+pub enum Support {
+    /// It does what it says.
+    Used,
+    /// It steers something that a CPU has not, and never changes a result.
+    NoEffect(&'static str),
+    /// It would change the result in a way that is not supported.
+    Refused {
+        /// Values that ask for what happens anyway.
+        harmless: &'static [&'static str],
+        /// Why the others are refused.
+        why: &'static str,
+    },
+}
+
+const fn used(name: &'static str, values: &'static str, help: &'static str) -> Opt {
+    Opt {
+        name,
+        values,
+        support: Support::Used,
+        help,
+    }
+}
+
+const fn idle(name: &'static str, why: &'static str) -> Opt {
+    Opt {
+        name,
+        values: "",
+        support: Support::NoEffect(why),
+        help: "",
+    }
+}
+
+const fn refused(name: &'static str, harmless: &'static [&'static str], why: &'static str) -> Opt {
+    Opt {
+        name,
+        values: "",
+        support: Support::Refused { harmless, why },
+        help: "",
+    }
+}
+
+const CARD: &str = "it steers the card's compiler, and nothing is compiled for a card";
+const CACHE: &str = "no operator is compiled, so nothing is cached";
+const DEBUG: &str = "no operator is compiled, so there is nothing to debug in one";
+const CAFFE: &str = "it belongs to Caffe models";
+const GEARS: &str = "models with several gears come later; build one model for each shape";
+
+/// Every option.
+pub const ALL: &[Opt] = &[
+    used("model", "FILE", "The ONNX model."),
+    used(
+        "framework",
+        "5",
+        "The model's format: 5 is ONNX; 0 Caffe, 1 MindSpore and 3 TensorFlow are refused.",
+    ),
+    used(
+        "output",
+        "NAME",
+        "Where the offline model goes; .om is appended.",
+    ),
+    used(
+        "soc_version",
+        "NAME",
+        "The device that the model is for, for example Ascend910B1; any known name will do.",
+    ),
+    used(
+        "input_shape",
+        "\"a:1,3,8,8;b:1\"",
+        "Shapes of inputs that the model leaves open.",
+    ),
+    used(
+        "input_format",
+        "NCHW|NHWC|ND",
+        "The layout of the inputs; ONNX models are NCHW.",
+    ),
+    used(
+        "output_type",
+        "FP32|FP16|UINT8|INT8",
+        "The type of the outputs.",
+    ),
+    used(
+        "out_nodes",
+        "\"node:0;...\"",
+        "Which outputs the offline model has.",
+    ),
+    used(
+        "precision_mode",
+        "MODE",
+        "Which types operators may compute in.",
+    ),
+    used("mode", "0", "What to do: 0 builds an offline model."),
+    used("log", "debug|info|warning|error|null", "How much is told."),
+    // Without effect on a CPU.
+    idle("core_type", CARD),
+    idle("aicore_num", CARD),
+    idle("virtual_type", CARD),
+    idle("buffer_optimize", CARD),
+    idle(
+        "fusion_switch_file",
+        "fusion here never changes a result, so nothing has to be switched off",
+    ),
+    idle(
+        "enable_single_stream",
+        "a model runs on one stream as it is",
+    ),
+    idle("ac_parallel_enable", CARD),
+    idle("tiling_schedule_optimize", CARD),
+    idle(
+        "quant_dumpable",
+        "intermediate results of quantisation are not dumped",
+    ),
+    idle("enable_small_channel", CARD),
+    idle(
+        "disable_reuse_memory",
+        "memory of intermediate results is planned, which no program can see",
+    ),
+    idle("mdl_bank_path", CARD),
+    idle("op_bank_path", CARD),
+    idle("auto_tune_mode", CARD),
+    idle("optimization_switch", CARD),
+    idle("oo_level", CARD),
+    idle(
+        "op_select_implmode",
+        "there is one implementation of each operator, the precise one",
+    ),
+    idle(
+        "optypelist_for_implmode",
+        "there is one implementation of each operator, the precise one",
+    ),
+    idle(
+        "op_precision_mode",
+        "there is one implementation of each operator, the precise one",
+    ),
+    idle(
+        "modify_mixlist",
+        "operators compute in the types that the model declares",
+    ),
+    idle("deterministic", "results are always deterministic"),
+    idle("deterministic_level", "results are always deterministic"),
+    idle("op_debug_level", DEBUG),
+    idle("op_debug_config", DEBUG),
+    idle("debug_dir", DEBUG),
+    idle("op_compiler_cache_mode", CACHE),
+    idle("op_compiler_cache_dir", CACHE),
+    idle(
+        "display_model_info",
+        "`jumar inspect` shows what is inside a model",
+    ),
+    idle("shape_generalized_build_mode", CARD),
+    idle("status_check", "every operator is checked while it runs"),
+    idle("atomic_clean_policy", CARD),
+    idle(
+        "host_env_os",
+        "the offline model holds no code, so it fits every host",
+    ),
+    idle(
+        "host_env_cpu",
+        "the offline model holds no code, so it fits every host",
+    ),
+    idle("check_report", "what is wrong with a model is printed"),
+    idle("export_compile_stat", "no operator is compiled"),
+    idle(
+        "enable_scope_fusion_passes",
+        "it belongs to TensorFlow models",
+    ),
+    idle(
+        "is_input_adjust_hw_layout",
+        "inputs lie in memory as the model declares them",
+    ),
+    idle(
+        "is_output_adjust_hw_layout",
+        "outputs lie in memory as the model declares them",
+    ),
+    // Would change the result.
+    refused("weight", &[], CAFFE),
+    refused(
+        "om",
+        &[],
+        "it belongs to --mode=1 and 6, which are not supported; `jumar inspect` shows what is inside a model",
+    ),
+    refused(
+        "json",
+        &[],
+        "it belongs to --mode=1, which is not supported; `jumar inspect` shows what is inside a model",
+    ),
+    refused(
+        "dump_mode",
+        &["0"],
+        "it belongs to --mode=1, which is not supported",
+    ),
+    refused("singleop", &[], "single operators are not supported yet"),
+    refused("op_name_map", &[], CAFFE),
+    refused(
+        "insert_op_conf",
+        &[],
+        "preprocessing of images inside the model (AIPP) is not supported yet; prepare the input in the program",
+    ),
+    refused("dynamic_batch_size", &[], GEARS),
+    refused("dynamic_image_size", &[], GEARS),
+    refused("dynamic_dims", &[], GEARS),
+    refused(
+        "input_shape_range",
+        &[],
+        "ranges of shapes come later; give --input_shape",
+    ),
+    refused(
+        "input_fp16_nodes",
+        &[],
+        "changing the type of an input is not supported yet; export the model with the type",
+    ),
+    refused(
+        "external_weight",
+        &["0"],
+        "weights are always inside the offline model",
+    ),
+    refused(
+        "enable_compress_weight",
+        &["false"],
+        "weights are never compressed",
+    ),
+    refused("compress_weight_conf", &[], "weights are never compressed"),
+    refused(
+        "compression_optimize_conf",
+        &[],
+        "quantising a model while it is converted is not supported",
+    ),
+    refused("sparsity", &["0"], "sparse weights are not supported"),
+    refused(
+        "keep_dtype",
+        &[],
+        "operators always compute in the types that the model declares, so there is nothing to keep",
+    ),
+    refused(
+        "customize_dtypes",
+        &[],
+        "operators always compute in the types that the model declares",
+    ),
+    refused(
+        "precision_mode_v2",
+        &["origin", "fp16"],
+        "use --precision_mode",
+    ),
+    refused(
+        "cluster_config",
+        &[],
+        "models over several devices are not supported",
+    ),
+    refused(
+        "distributed_cluster_build",
+        &["0"],
+        "models over several devices are not supported",
+    ),
+];

@@ -1,0 +1,197 @@
+//! `jumar run`: the environment for one program.
+
+use std::ffi::OsString;
+use std::io::ErrorKind;
+use std::os::unix::process::CommandExt as _;
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+
+use anyhow::{Context as _, Result};
+
+use crate::tree::Tree;
+
+/// What `jumar run` takes.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  jumar run -- ./app --its --own --flags
+  jumar run -- python app.py
+  jumar run --trace timeline.json -- ./app
+  jumar run --devices 4 --profile Ascend310P3 -- ./app
+
+The program replaces this command, so its exit status, its signals and its terminal are its own.
+Status 126: the program cannot be run; 127: there is no such program.")]
+pub struct Options {
+    /// Writes a timeline for Perfetto (ui.perfetto.dev) or chrome://tracing when the program ends.
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+    /// How many devices the machine appears to have.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
+    devices: Option<u32>,
+    /// Which device is imitated, for example Ascend910B1 or Ascend310P3.
+    #[arg(long, value_name = "NAME")]
+    profile: Option<String>,
+    /// Which devices the program sees, for example 0,2.
+    #[arg(long, value_name = "LIST")]
+    visible_devices: Option<String>,
+    /// Makes each asynchronous call return only when its work is done.
+    #[arg(long)]
+    launch_blocking: bool,
+    /// From which level on log lines are written.
+    #[arg(long, value_name = "LEVEL", value_enum)]
+    log_level: Option<Level>,
+    /// Writes log lines to the standard output.
+    #[arg(long)]
+    log_to_stdout: bool,
+    /// The program and its arguments.
+    #[arg(
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "PROGRAM [ARGUMENTS]"
+    )]
+    program: Vec<OsString>,
+}
+
+/// Log levels, in the order of their numbers.
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Level {
+    Debug,
+    Info,
+    Warning,
+    Error,
+    None,
+}
+
+/// Replaces this process by the program.
+pub fn run(options: &Options) -> Result<ExitCode> {
+    let tree = Tree::own()?;
+    let mut command = command(options, &tree)?;
+    let error = command.exec();
+    eprintln!(
+        "jumar: cannot run {}: {error}",
+        options.program[0].display()
+    );
+    Ok(ExitCode::from(if error.kind() == ErrorKind::NotFound {
+        127
+    } else {
+        126
+    }))
+}
+
+fn command(options: &Options, tree: &Tree) -> Result<Command> {
+    let mut command = Command::new(&options.program[0]);
+    command.args(&options.program[1..]);
+    for (name, value) in tree.environment(|name| std::env::var_os(name)) {
+        command.env(name, value);
+    }
+    for (name, value) in chosen(options)? {
+        command.env(name, value);
+    }
+    Ok(command)
+}
+
+/// Turns flags into variables. A flag that was not given leaves its variable as the caller has it.
+fn chosen(options: &Options) -> Result<Vec<(&'static str, OsString)>> {
+    let mut set: Vec<(&'static str, OsString)> = Vec::new();
+    if let Some(file) = &options.trace {
+        // The program may change its folder before it ends.
+        set.push((
+            "JUMAR_TRACE",
+            std::path::absolute(file).context("--trace")?.into(),
+        ));
+    }
+    if let Some(count) = options.devices {
+        set.push(("JUMAR_DEVICES", count.to_string().into()));
+    }
+    if let Some(name) = &options.profile {
+        set.push(("JUMAR_PROFILE", name.into()));
+    }
+    if let Some(list) = &options.visible_devices {
+        set.push(("ASCEND_RT_VISIBLE_DEVICES", list.into()));
+    }
+    if options.launch_blocking {
+        set.push(("ASCEND_LAUNCH_BLOCKING", "1".into()));
+    }
+    if let Some(level) = options.log_level {
+        set.push(("ASCEND_GLOBAL_LOG_LEVEL", (level as u8).to_string().into()));
+    }
+    if options.log_to_stdout {
+        set.push(("ASCEND_SLOG_PRINT_TO_STDOUT", "1".into()));
+    }
+    Ok(set)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Cli;
+    use clap::Parser as _;
+
+    fn parse(arguments: &[&str]) -> Options {
+        match Cli::try_parse_from([&["jumar", "run"], arguments].concat()).map(|cli| cli.command) {
+            Ok(crate::Command::Run(options)) => options,
+            Ok(_) => panic!("another command"),
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    #[test]
+    fn the_programs_flags_are_its_own_with_and_without_dashes() {
+        for arguments in [
+            &["--", "./app", "--trace", "x"][..],
+            &["./app", "--trace", "x"],
+        ] {
+            let options = parse(arguments);
+            assert_eq!(options.program, ["./app", "--trace", "x"]);
+            assert!(options.trace.is_none());
+        }
+    }
+
+    #[test]
+    fn each_flag_sets_its_variable_and_nothing_else_is_set() {
+        assert!(chosen(&parse(&["app"])).unwrap().is_empty());
+        let options = parse(&[
+            "--trace",
+            "/t/out.json",
+            "--devices",
+            "4",
+            "--profile",
+            "Ascend310P3",
+            "--visible-devices",
+            "0,2",
+            "--launch-blocking",
+            "--log-level",
+            "info",
+            "--log-to-stdout",
+            "--",
+            "app",
+        ]);
+        let set = chosen(&options).unwrap();
+        let flat: Vec<String> = set
+            .iter()
+            .map(|(n, v)| format!("{n}={}", v.to_str().unwrap()))
+            .collect();
+        assert_eq!(
+            flat,
+            [
+                "JUMAR_TRACE=/t/out.json",
+                "JUMAR_DEVICES=4",
+                "JUMAR_PROFILE=Ascend310P3",
+                "ASCEND_RT_VISIBLE_DEVICES=0,2",
+                "ASCEND_LAUNCH_BLOCKING=1",
+                "ASCEND_GLOBAL_LOG_LEVEL=1",
+                "ASCEND_SLOG_PRINT_TO_STDOUT=1",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_device_count_that_no_machine_has_is_refused() {
+        for count in ["0", "65", "many"] {
+            assert!(
+                Cli::try_parse_from(["jumar", "run", "--devices", count, "app"]).is_err(),
+                "{count}"
+            );
+        }
+    }
+}

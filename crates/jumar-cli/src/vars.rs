@@ -1,0 +1,272 @@
+//! The environment variables that Jumar reads, once: the flags of `jumar run` and docs/environment.md follow this table.
+
+use std::fmt::Write as _;
+
+/// One variable.
+pub struct Var {
+    /// Its name.
+    pub name: &'static str,
+    /// The long flag of `jumar run` that sets it.
+    pub flag: Option<&'static str>,
+    /// What it may hold.
+    pub values: &'static str,
+    /// What holds without it.
+    pub default: &'static str,
+    /// What it does, in one sentence.
+    pub meaning: &'static str,
+}
+
+/// Every variable that the runtime reads, Jumar's own first.
+pub const READ: &[Var] = &[
+    Var {
+        name: "JUMAR_DEVICES",
+        flag: Some("devices"),
+        values: "1 to 64",
+        default: "1",
+        meaning: "How many devices the machine appears to have.",
+    },
+    Var {
+        name: "JUMAR_PROFILE",
+        flag: Some("profile"),
+        values: "a SoC name such as Ascend910B1 or Ascend310P3",
+        default: "Ascend910B1",
+        meaning: "Which device is imitated: its name, memory size, core counts and limits.",
+    },
+    Var {
+        name: "JUMAR_TRACE",
+        flag: Some("trace"),
+        values: "a file name",
+        default: "no timeline",
+        meaning: "Where a timeline for Perfetto or chrome://tracing is written when the program ends.",
+    },
+    Var {
+        name: "ASCEND_RT_VISIBLE_DEVICES",
+        flag: Some("visible-devices"),
+        values: "ascending device numbers with commas between them, without blanks",
+        default: "all devices",
+        meaning: "Which devices the program sees; they are numbered from 0 again.",
+    },
+    Var {
+        name: "ASCEND_LAUNCH_BLOCKING",
+        flag: Some("launch-blocking"),
+        values: "0, 1",
+        default: "0",
+        meaning: "With 1 each asynchronous call returns only when its work is done.",
+    },
+    Var {
+        name: "ASCEND_GLOBAL_LOG_LEVEL",
+        flag: Some("log-level"),
+        values: "0 debug, 1 info, 2 warning, 3 error, 4 nothing",
+        default: "3",
+        meaning: "From which level on log lines are written.",
+    },
+    Var {
+        name: "ASCEND_MODULE_LOG_LEVEL",
+        flag: None,
+        values: "MODULE=level, with colons between several",
+        default: "the global level",
+        meaning: "The level of single modules, for example ASCENDCL=0:APP=1.",
+    },
+    Var {
+        name: "ASCEND_SLOG_PRINT_TO_STDOUT",
+        flag: Some("log-to-stdout"),
+        values: "0, 1",
+        default: "0",
+        meaning: "With 1 log lines go to the standard output instead of a file.",
+    },
+    Var {
+        name: "ASCEND_LOG_PRINT_TO_STDOUT",
+        flag: None,
+        values: "0, 1",
+        default: "0",
+        meaning: "Another name of ASCEND_SLOG_PRINT_TO_STDOUT.",
+    },
+    Var {
+        name: "ASCEND_PROCESS_LOG_PATH",
+        flag: None,
+        values: "a folder",
+        default: "no log files",
+        meaning: "Where the log files of the process go.",
+    },
+];
+
+/// A variable that `jumar run`, `jumar env` and set_env.sh set for the program and its build.
+pub struct Set {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is set to, below the install tree; "" is the tree itself.
+    pub below: &'static str,
+    /// Whether the value goes before what the variable holds.
+    pub prepend: bool,
+    /// Who reads it.
+    pub reader: &'static str,
+}
+
+/// Every variable that is set, in order.
+pub const SET: &[Set] = &[
+    Set {
+        name: "ASCEND_HOME_PATH",
+        below: "",
+        prepend: false,
+        reader: "build scripts, programs",
+    },
+    Set {
+        name: "ASCEND_TOOLKIT_HOME",
+        below: "",
+        prepend: false,
+        reader: "build scripts, programs",
+    },
+    Set {
+        name: "ASCEND_INSTALL_PATH",
+        below: "",
+        prepend: false,
+        reader: "build scripts",
+    },
+    Set {
+        name: "ASCEND_OPP_PATH",
+        below: "opp",
+        prepend: false,
+        reader: "programs that look for operators",
+    },
+    Set {
+        name: "LD_LIBRARY_PATH",
+        below: "lib64",
+        prepend: true,
+        reader: "the loader",
+    },
+    Set {
+        name: "PYTHONPATH",
+        below: "python/site-packages",
+        prepend: true,
+        reader: "Python",
+    },
+    Set {
+        name: "PATH",
+        below: "bin",
+        prepend: true,
+        reader: "the shell, for jumar and atc",
+    },
+];
+
+/// Variables that builds read; `jumar env --build` sets them too.
+pub const SET_FOR_BUILDS: &[Set] = &[
+    Set {
+        name: "DDK_PATH",
+        below: "",
+        prepend: false,
+        reader: "CMake files of samples",
+    },
+    Set {
+        name: "NPU_HOST_LIB",
+        below: "runtime/lib64/stub",
+        prepend: false,
+        reader: "CMake files of samples",
+    },
+    Set {
+        name: "INSTALL_DIR",
+        below: "",
+        prepend: false,
+        reader: "CMake files of samples",
+    },
+    Set {
+        name: "ASCEND_CANN_PACKAGE_PATH",
+        below: "",
+        prepend: false,
+        reader: "operator projects",
+    },
+    Set {
+        name: "ASCEND_DIR",
+        below: "",
+        prepend: false,
+        reader: "Makefiles",
+    },
+];
+
+/// Writes docs/environment.md.
+pub fn page() -> String {
+    let mut text = String::from(
+        "<!-- Generated from crates/jumar-cli/src/vars.rs by `jumar env --page`; do not edit. -->\n\
+         # Environment variables\n\n\
+         ## What the runtime reads\n\n\
+         A flag of `jumar run` sets the variable for one program. A value that a variable cannot hold is refused by aclInit\n\
+         or the first call that needs it, with the variable's name.\n\n\
+         | variable | flag | values | without it | meaning |\n|---|---|---|---|---|\n",
+    );
+    for var in READ {
+        let flag = var.flag.map_or(String::new(), |flag| format!("`--{flag}`"));
+        let _ = writeln!(
+            text,
+            "| `{}` | {flag} | {} | {} | {} |",
+            var.name, var.values, var.default, var.meaning
+        );
+    }
+    text += "\n## What is set for a program\n\n\
+             `jumar run`, `eval \"$(jumar env)\"` and `set_env.sh` set these; paths are below the install tree.\n\n\
+             | variable | value | read by |\n|---|---|---|\n";
+    let rows = |text: &mut String, sets: &[Set]| {
+        for set in sets {
+            let path = if set.below.is_empty() {
+                "the install tree".to_string()
+            } else {
+                format!("`{}`", set.below)
+            };
+            let value = if set.prepend {
+                format!("{path}, before what it holds")
+            } else {
+                path
+            };
+            let _ = writeln!(text, "| `{}` | {value} | {} |", set.name, set.reader);
+        }
+    };
+    rows(&mut text, SET);
+    text += "\n## What is set for a build\n\n`eval \"$(jumar env --build)\"` sets these too.\n\n\
+             | variable | value | read by |\n|---|---|---|\n";
+    rows(&mut text, SET_FOR_BUILDS);
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn the_page_in_the_documents_is_this_table() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/environment.md");
+        let committed = std::fs::read_to_string(path).unwrap();
+        assert!(
+            committed == page(),
+            "write it anew: cargo run -p jumar-cli -- env --page > docs/environment.md"
+        );
+    }
+
+    #[test]
+    fn every_variable_of_our_own_has_a_flag_and_every_flag_exists() {
+        let command = crate::Cli::command();
+        let run = command.find_subcommand("run").unwrap();
+        for var in READ {
+            assert!(
+                !var.name.starts_with("JUMAR_") || var.flag.is_some(),
+                "{}",
+                var.name
+            );
+            if let Some(flag) = var.flag {
+                assert!(
+                    run.get_arguments()
+                        .any(|argument| argument.get_long() == Some(flag)),
+                    "--{flag}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn no_variable_is_listed_twice() {
+        let mut names: Vec<&str> = READ.iter().map(|v| v.name).collect();
+        names.extend(SET.iter().chain(SET_FOR_BUILDS).map(|s| s.name));
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), count);
+    }
+}
