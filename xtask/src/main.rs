@@ -2,6 +2,9 @@
 
 mod bench;
 mod ci;
+mod demo;
+mod dist;
+mod r#gen;
 mod progress;
 mod python_env;
 mod tidy;
@@ -39,9 +42,9 @@ enum Command {
     },
     /// Builds everything and lays out the install tree.
     Dist {
-        /// Where the tree goes.
-        #[arg(long, value_name = "DIR", default_value = "target/jumar")]
-        prefix: PathBuf,
+        /// Where the tree goes; target/jumar without it.
+        #[arg(long, value_name = "DIR")]
+        prefix: Option<PathBuf>,
     },
     /// Builds, installs, converts the digits model and runs the example programs on it.
     Demo,
@@ -72,16 +75,13 @@ fn run(command: Command) -> Result<bool> {
     let callers_folder = std::env::current_dir()?;
     std::env::set_current_dir(root())?;
     match command {
-        Command::Gen { check } => anyhow::bail!("gen {check}: not here yet"),
+        Command::Gen { check } => r#gen::run(check).map(|()| true),
         Command::Dist { prefix } => {
-            let prefix = if prefix == Path::new("target/jumar") {
-                root().join(prefix)
-            } else {
-                callers_folder.join(prefix)
-            };
-            anyhow::bail!("dist {}: not here yet", prefix.display())
+            let tree = dist::run(prefix.map(|prefix| callers_folder.join(prefix)))?;
+            println!("install tree: {}", tree.display());
+            Ok(true)
         }
-        Command::Demo => anyhow::bail!("demo: not here yet"),
+        Command::Demo => demo::run().map(|()| true),
         Command::Ci(options) => ci::run(&options),
         Command::Bench(options) => bench::run(&options).map(|()| true),
         Command::Tidy => tidy::run(),

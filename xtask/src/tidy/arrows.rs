@@ -1,0 +1,180 @@
+//! Who may use whom.
+
+use std::collections::BTreeMap;
+use std::process::{Command, Stdio};
+
+use anyhow::{Result, ensure};
+use serde::Deserialize;
+
+use super::Problem;
+use super::source::Repository;
+
+/// The arrows of the architecture. A crate that is not listed may use anything, and nothing may use it.
+const ARROWS: &[(&str, &[&str])] = &[
+    ("jumar-types", &[]),
+    ("jumar-hal", &["jumar-types"]),
+    ("jumar-sched", &["jumar-hal", "jumar-types"]),
+    ("jumar-cpu", &["jumar-sched", "jumar-hal", "jumar-types"]),
+    ("jumar-ops", &["jumar-types"]),
+    ("jumar-graph", &["jumar-ops", "jumar-types"]),
+    ("jumar-core", &["jumar-hal", "jumar-types"]),
+    ("jumar-diag", &["jumar-core", "jumar-types"]),
+    (
+        "jumar-model",
+        &["jumar-core", "jumar-graph", "jumar-ops", "jumar-types"],
+    ),
+    (
+        "jumar",
+        &[
+            "jumar-core",
+            "jumar-model",
+            "jumar-diag",
+            "jumar-cpu",
+            "jumar-types",
+        ],
+    ),
+    ("jumar-acl", &["jumar", "jumar-types"]),
+    ("jumar-capi", &["jumar-acl", "jumar-types"]),
+    ("jumar-cli", &["jumar"]),
+    // It reaches the runtime through the shared library alone, so that a process has one runtime.
+    ("jumar-py", &[]),
+];
+
+/// Crates that may use anything: tests and tools.
+const FREE: &[&str] = &["jumar-testkit", "jumar-bench", "xtask"];
+
+#[derive(Deserialize)]
+struct Metadata {
+    packages: Vec<Package>,
+}
+
+#[derive(Deserialize)]
+struct Package {
+    name: String,
+    dependencies: Vec<Dependency>,
+}
+
+#[derive(Deserialize)]
+struct Dependency {
+    name: String,
+    kind: Option<String>,
+    path: Option<String>,
+}
+
+/// Compares the manifests with the table.
+pub fn allowed(_: &Repository) -> Result<Vec<Problem>> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output = Command::new(cargo)
+        .args([
+            "metadata",
+            "--format-version",
+            "1",
+            "--no-deps",
+            "--offline",
+        ])
+        .current_dir(crate::root())
+        .stdin(Stdio::null())
+        .output()?;
+    ensure!(
+        output.status.success(),
+        "cargo metadata: {}",
+        String::from_utf8_lossy(&output.stderr).trim()
+    );
+    let metadata: Metadata = serde_json::from_slice(&output.stdout)?;
+    Ok(compare(&metadata))
+}
+
+fn compare(metadata: &Metadata) -> Vec<Problem> {
+    let table: BTreeMap<&str, &[&str]> = ARROWS.iter().copied().collect();
+    let mut problems = Vec::new();
+    for package in &metadata.packages {
+        let name = package.name.as_str();
+        let allowed = table.get(name);
+        if allowed.is_none() && !FREE.contains(&name) {
+            problems.push(Problem::new(
+                name,
+                "a new crate: give it its line in xtask/src/tidy/arrows.rs",
+            ));
+            continue;
+        }
+        for dependency in package
+            .dependencies
+            .iter()
+            .filter(|dependency| dependency.path.is_some())
+        {
+            let for_tests = dependency.kind.as_deref() == Some("dev");
+            let target = dependency.name.as_str();
+            if for_tests && target == "jumar-testkit" {
+                continue;
+            }
+            if FREE.contains(&target) {
+                problems.push(Problem::new(
+                    name,
+                    format!("uses {target}, which nothing may use"),
+                ));
+            } else if !for_tests && allowed.is_some_and(|allowed| !allowed.contains(&target)) {
+                problems.push(Problem::new(
+                    name,
+                    format!("uses {target}; the architecture has no such arrow"),
+                ));
+            }
+        }
+    }
+    problems
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn package(name: &str, dependencies: &[(&str, Option<&str>)]) -> Package {
+        let dependency = |(name, kind): &(&str, Option<&str>)| Dependency {
+            name: name.to_string(),
+            kind: kind.map(String::from),
+            path: Some("x".into()),
+        };
+        Package {
+            name: name.into(),
+            dependencies: dependencies.iter().map(dependency).collect(),
+        }
+    }
+
+    #[test]
+    fn an_arrow_that_is_not_in_the_table_is_a_problem_unless_only_tests_use_it() {
+        let metadata = Metadata {
+            packages: vec![
+                package("jumar-core", &[("jumar-hal", None), ("jumar-cpu", None)]),
+                package(
+                    "jumar-model",
+                    &[("jumar-cpu", Some("dev")), ("jumar-testkit", Some("dev"))],
+                ),
+                package("jumar-diag", &[("xtask", None)]),
+                package("jumar-new", &[]),
+            ],
+        };
+        let found: Vec<String> = compare(&metadata)
+            .iter()
+            .map(|p| format!("{}: {}", p.place, p.text))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                "jumar-core: uses jumar-cpu; the architecture has no such arrow",
+                "jumar-diag: uses xtask, which nothing may use",
+                "jumar-new: a new crate: give it its line in xtask/src/tidy/arrows.rs",
+            ]
+        );
+    }
+
+    #[test]
+    fn the_table_has_no_circle() {
+        // Each crate uses only crates that stand above it in some order: take away leaves until nothing is left.
+        let mut left: Vec<_> = ARROWS.to_vec();
+        while !left.is_empty() {
+            let names: Vec<&str> = left.iter().map(|(name, _)| *name).collect();
+            let before = left.len();
+            left.retain(|(_, uses)| uses.iter().any(|used| names.contains(used)));
+            assert!(left.len() < before, "a circle among {names:?}");
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! Data against data: kinds of errors, functions and their cases, variables and their page.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::{Context, Result};
+use serde::Deserialize;
+
+use super::Problem;
+use super::source::{File, Repository, words};
+
+/// errors.toml lists exactly the kinds of the closed enum.
+pub fn kinds(repository: &Repository) -> Result<Vec<Problem>> {
+    const DATA: &str = "api/errors.toml";
+    let file = repository
+        .get(DATA)
+        .with_context(|| format!("{DATA} is missing"))?;
+    let table: toml::Table = toml::from_str(&file.text).context(DATA)?;
+    let listed: BTreeSet<&str> = table.keys().map(String::as_str).collect();
+    let known: BTreeSet<&str> = jumar_types::ErrorKind::ALL
+        .iter()
+        .map(|kind| kind.name())
+        .collect();
+    let missing = known
+        .difference(&listed)
+        .map(|kind| Problem::new(DATA, format!("says nothing about {kind}")));
+    let extra = listed
+        .difference(&known)
+        .map(|kind| Problem::new(DATA, format!("{kind} is no kind of error")));
+    Ok(missing.chain(extra).collect())
+}
+
+#[derive(Deserialize)]
+struct Function {
+    ret: Option<String>,
+    status: Option<String>,
+    params: Option<Vec<String>>,
+}
+
+#[derive(Deserialize)]
+struct Cases {
+    #[serde(default)]
+    case: Vec<Case>,
+}
+
+#[derive(Deserialize)]
+struct Case {
+    kind: String,
+    steps: String,
+    #[serde(default)]
+    setup: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Setup {
+    steps: String,
+}
+
+/// Each function without the stub mark is named by a case that works and by one that is refused.
+///
+/// A function that cannot be refused (it takes nothing and answers nothing but a value) needs only the first.
+pub fn behaviour(repository: &Repository) -> Result<Vec<Problem>> {
+    let (works, refused) = named_by_cases(repository)?;
+    let mut problems = Vec::new();
+    for file in api_files(repository) {
+        let functions: BTreeMap<String, Function> =
+            toml::from_str(&file.text).with_context(|| file.path.clone())?;
+        for (name, function) in functions {
+            let Some(ret) = &function.ret else { continue };
+            if function.status.as_deref() == Some("stub") {
+                continue;
+            }
+            if !works.contains(&name) {
+                problems.push(Problem::new(&name, "no case that works names it"));
+            }
+            let cannot_fail =
+                ret != "aclError" && function.params.as_ref().is_none_or(Vec::is_empty);
+            if !refused.contains(&name) && !cannot_fail {
+                problems.push(Problem::new(&name, "no case that is refused names it"));
+            }
+        }
+    }
+    Ok(problems)
+}
+
+/// The files of functions: those directly in api/, the list of errors excepted.
+fn api_files(repository: &Repository) -> impl Iterator<Item = &File> {
+    repository.files.iter().filter(|file| {
+        let name = file.path.strip_prefix("api/").unwrap_or("/");
+        name.ends_with(".toml") && !name.contains('/') && name != "errors.toml"
+    })
+}
+
+fn named_by_cases(repository: &Repository) -> Result<(BTreeSet<String>, BTreeSet<String>)> {
+    const SETUPS: &str = "tests/behaviour/setups.toml";
+    let setups: BTreeMap<String, Setup> = match repository.get(SETUPS) {
+        Some(file) => toml::from_str(&file.text).context(SETUPS)?,
+        None => BTreeMap::new(),
+    };
+    let (mut works, mut refused) = (BTreeSet::new(), BTreeSet::new());
+    let tables = repository.files.iter().filter(|file| {
+        file.path.starts_with("tests/behaviour/")
+            && file.path.ends_with(".toml")
+            && file.path != SETUPS
+    });
+    for file in tables {
+        let cases: Cases = toml::from_str(&file.text).with_context(|| file.path.clone())?;
+        for case in cases.case {
+            let own = calls(&case.steps);
+            if case.kind == "refused" {
+                // The call that is refused is one of the case's own; its setup works.
+                refused.extend(refused_calls(&case.steps));
+            } else {
+                works.extend(own);
+            }
+            for setup in case.setup.iter().filter_map(|name| setups.get(name)) {
+                works.extend(calls(&setup.steps));
+            }
+        }
+    }
+    Ok((works, refused))
+}
+
+/// Gives the words that a parenthesis follows.
+fn calls(steps: &str) -> BTreeSet<String> {
+    words(steps)
+        .filter(|(at, word)| steps[at + word.len()..].starts_with('('))
+        .map(|(_, word)| word.to_string())
+        .collect()
+}
+
+/// Gives the calls that answer something other than 0.
+fn refused_calls(steps: &str) -> BTreeSet<String> {
+    let refused = steps.lines().filter(|line| {
+        line.rsplit_once("->")
+            .is_some_and(|(_, answer)| answer.trim() != "0")
+    });
+    refused.flat_map(calls).collect()
+}
+
+/// The page of environment variables, the table behind it and the sources name the same variables.
+pub fn variables(repository: &Repository) -> Result<Vec<Problem>> {
+    const PAGE: &str = "docs/environment.md";
+    const TABLE: &str = "crates/jumar-cli/src/vars.rs";
+    let page = repository
+        .get(PAGE)
+        .with_context(|| format!("{PAGE} is missing"))?;
+    let on_page: BTreeSet<&str> = variable_names(&page.text).map(|(_, name)| name).collect();
+    let mut problems = Vec::new();
+    let mut read = BTreeSet::new();
+    let sources = repository.rust().filter(|file| {
+        file.path.starts_with("crates/")
+            && file.path.contains("/src/")
+            && !file.path.starts_with("crates/jumar-testkit/")
+    });
+    for file in
+        sources.filter(|file| file.path != TABLE && !file.path.starts_with("crates/jumar-cli/"))
+    {
+        for (at, name) in variable_names(&file.text) {
+            // Only names in code count: blanked text means that it stood in a comment or in a literal, so the quote is looked for.
+            if !file.text[..at].ends_with('"') {
+                continue;
+            }
+            read.insert(name);
+            if !on_page.contains(name) {
+                problems.push(Problem::new(
+                    file.place(at),
+                    format!("reads {name}, which is not in {TABLE}"),
+                ));
+            }
+        }
+    }
+    if let Some(table) = repository.get(TABLE) {
+        let what_is_read = table.text.split("pub const SET").next().unwrap_or("");
+        for (at, name) in variable_names(what_is_read) {
+            let listed = table.text[..at].ends_with("name: \"");
+            if listed && !read.contains(name) {
+                problems.push(Problem::new(
+                    table.place(at),
+                    format!("says that the runtime reads {name}, but nothing does"),
+                ));
+            }
+        }
+    }
+    Ok(problems)
+}
+
+/// Finds words that look like one of our variables.
+fn variable_names(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    words(text).filter(|(_, word)| {
+        (word.starts_with("JUMAR_") || word.starts_with("ASCEND_"))
+            && !word.ends_with('_')
+            && word
+                .bytes()
+                .all(|b| b == b'_' || b.is_ascii_uppercase() || b.is_ascii_digit())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn repository(files: &[(&str, &str)]) -> Repository {
+        Repository {
+            files: files
+                .iter()
+                .map(|(path, text)| File::new(path, text.to_string()))
+                .collect(),
+        }
+    }
+
+    #[test]
+    fn a_function_needs_a_case_of_each_kind_and_a_setup_counts_as_one_that_works() {
+        let repository = repository(&[
+            (
+                "api/a.toml",
+                "[aclA]\nret = \"aclError\"\nparams = [\"x: int\"]\n[aclB]\nret = \"aclError\"\nparams = [\"x: int\"]\n\
+                 [aclC]\nret = \"aclError\"\nparams = []\nstatus = \"stub\"\n[aclD]\nret = \"int\"\nparams = []\n",
+            ),
+            (
+                "tests/behaviour/setups.toml",
+                "[b]\nsteps = 'aclB(1) -> 0'\n",
+            ),
+            (
+                "tests/behaviour/a.toml",
+                "[[case]]\nkind = \"works\"\nsetup = [\"b\"]\nsteps = '''\naclA(1) -> 0\naclD() -> 3\n'''\n\
+                 [[case]]\nkind = \"refused\"\nsteps = '''\naclB(1) -> 0\naclA(2) -> 107000\n'''\n",
+            ),
+        ]);
+        let problems = behaviour(&repository).unwrap();
+        let found: Vec<String> = problems
+            .iter()
+            .map(|p| format!("{}: {}", p.place, p.text))
+            .collect();
+        assert_eq!(found, ["aclB: no case that is refused names it"]);
+    }
+
+    #[test]
+    fn variables_are_compared_both_ways() {
+        let repository = repository(&[
+            ("docs/environment.md", "| `JUMAR_A` | `JUMAR_UNREAD` |"),
+            (
+                "crates/jumar-cli/src/vars.rs",
+                "READ name: \"JUMAR_A\" name: \"JUMAR_UNREAD\"; pub const SET",
+            ),
+            (
+                "crates/jumar/src/config.rs",
+                "env(\"JUMAR_A\"); env(\"JUMAR_SECRET\"); // JUMAR_COMMENT",
+            ),
+        ]);
+        let problems = variables(&repository).unwrap();
+        assert_eq!(problems.len(), 2);
+        assert!(
+            problems[0].text.contains("JUMAR_SECRET") && problems[1].text.contains("JUMAR_UNREAD")
+        );
+    }
+}

@@ -1,0 +1,211 @@
+//! Files as such: their length, their marks, and whether anything runs them.
+
+use anyhow::Result;
+
+use super::Problem;
+use super::source::{File, Repository};
+
+/// A longer file wants to be a folder.
+const MOST_LINES: usize = 900;
+
+/// Where generated files lie.
+const GENERATED: &[&str] = &[
+    "crates/jumar-capi/src/generated/",
+    "crates/jumar-acl/src/generated/",
+    "include/acl/",
+    "docs/reference/",
+];
+
+/// Folders whose tests `cargo xtask ci` runs with pytest.
+const PYTEST_FOLDERS: &[&str] = &[
+    "tests/c/",
+    "tests/cpp/",
+    "tests/conventions/",
+    "tests/programs/",
+    "tests/python/",
+    "tests/models/",
+];
+
+/// No hand-written source is longer than a person reads at a sitting.
+pub fn length(repository: &Repository) -> Result<Vec<Problem>> {
+    let sources = repository.files.iter().filter(|file| {
+        [".rs", ".py", ".c", ".cpp", ".h", ".hpp", ".sh", ".md"]
+            .iter()
+            .any(|end| file.path.ends_with(end))
+            && !is_generated(file)
+    });
+    Ok(sources
+        .filter(|file| file.text.lines().count() > MOST_LINES)
+        .map(|file| {
+            Problem::new(
+                &file.path,
+                format!("{} lines; make it a folder", file.text.lines().count()),
+            )
+        })
+        .collect())
+}
+
+/// Tells whether a file says in its first line that a program wrote it.
+pub fn is_generated(file: &File) -> bool {
+    let first = file.text.lines().next().unwrap_or("").to_lowercase();
+    ["generated", "written by"]
+        .iter()
+        .any(|who| first.contains(who))
+        && ["do not edit", "edits are lost"]
+            .iter()
+            .any(|warning| first.contains(warning))
+}
+
+/// What lies where generated files lie says that it is generated.
+pub fn marks(repository: &Repository) -> Result<Vec<Problem>> {
+    let generated = repository.files.iter().filter(|file| {
+        GENERATED.iter().any(|folder| file.path.starts_with(folder)) || file.path.ends_with(".pyi")
+    });
+    Ok(generated
+        .filter(|file| !is_generated(file))
+        .map(|file| {
+            Problem::new(
+                &file.path,
+                "its first line does not say that it is generated and by what",
+            )
+        })
+        .collect())
+}
+
+/// Every test is run, and every program among the tests is compiled by one.
+pub fn orphans(repository: &Repository) -> Result<Vec<Problem>> {
+    let mut problems = Vec::new();
+    for file in repository
+        .files
+        .iter()
+        .filter(|file| file.path.starts_with("tests/"))
+    {
+        let name = file.path.rsplit('/').next().unwrap_or("");
+        let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+        let folder = &file.path[..file.path.len() - name.len()];
+        let by_pytest = PYTEST_FOLDERS
+            .iter()
+            .any(|root| file.path.starts_with(root));
+        let run = match name.rsplit_once('.').map(|(_, end)| end) {
+            Some("py") if stem.starts_with("test_") => by_pytest,
+            Some("py") => stem == "conftest" && by_pytest || mentioned(repository, file, stem),
+            Some("c" | "cpp" | "cc" | "h") => {
+                mentioned(repository, file, name) || swept(repository, folder, name)
+            }
+            Some("rs") => mentioned(repository, file, name),
+            _ => true,
+        };
+        if !run {
+            problems.push(Problem::new(&file.path, "nothing runs it"));
+        }
+    }
+    // A crate's tests/*.rs are found by cargo; deeper files have to be modules of one.
+    let deep = repository.rust().filter(|file| {
+        file.path.starts_with("crates/")
+            && file
+                .path
+                .split_once("/tests/")
+                .is_some_and(|(_, rest)| rest.contains('/'))
+    });
+    for file in deep {
+        let name = file.path.rsplit('/').next().unwrap_or("");
+        let stem = if name == "mod.rs" {
+            file.path.rsplit('/').nth(1).unwrap_or("")
+        } else {
+            name.trim_end_matches(".rs")
+        };
+        let declared = repository
+            .rust()
+            .any(|other| other.code.contains(&format!("mod {stem};")));
+        if stem != "main" && !declared {
+            problems.push(Problem::new(&file.path, "no test names it as a module"));
+        }
+    }
+    Ok(problems)
+}
+
+/// Tells whether another test or tool names the file.
+fn mentioned(repository: &Repository, file: &File, name: &str) -> bool {
+    let readers = repository.files.iter().filter(|other| {
+        other.path != file.path
+            && [".py", ".rs", ".toml", ".c", ".cpp", ".h", ".sh"]
+                .iter()
+                .any(|end| other.path.ends_with(end))
+            && ["tests/", "crates/", "xtask/"]
+                .iter()
+                .any(|root| other.path.starts_with(root))
+    });
+    let is_word = |c: char| c == '_' || c.is_alphanumeric();
+    readers.into_iter().any(|other| {
+        other.text.match_indices(name).any(|(at, _)| {
+            !other.text[..at].ends_with(is_word)
+                && !other.text[at + name.len()..].starts_with(is_word)
+        })
+    })
+}
+
+/// Tells whether a test beside the file takes every file of its kind: `glob("*.c")`.
+fn swept(repository: &Repository, folder: &str, name: &str) -> bool {
+    let Some((_, end)) = name.rsplit_once('.') else {
+        return false;
+    };
+    let pattern = format!("*.{end}");
+    repository.files.iter().any(|other| {
+        other.path.starts_with(folder)
+            && other.path.ends_with(".py")
+            && other.text.contains(&pattern)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn repository(files: &[(&str, &str)]) -> Repository {
+        Repository {
+            files: files
+                .iter()
+                .map(|(path, text)| File::new(path, text.to_string()))
+                .collect(),
+        }
+    }
+
+    fn places(problems: &[Problem]) -> Vec<&str> {
+        problems
+            .iter()
+            .map(|problem| problem.place.as_str())
+            .collect()
+    }
+
+    #[test]
+    fn a_test_that_nothing_runs_is_found() {
+        let repository = repository(&[
+            ("tests/python/test_a.py", "import shared"),
+            ("tests/python/shared.py", ""),
+            ("tests/python/forgotten.py", ""),
+            ("tests/elsewhere/test_b.py", ""),
+            ("tests/c/test_c.py", "compile('one.c')"),
+            ("tests/c/one.c", ""),
+            ("tests/c/two.c", ""),
+            ("tests/conventions/test_all.py", "folder.glob('*.c')"),
+            ("tests/conventions/three.c", ""),
+        ]);
+        let problems = orphans(&repository).unwrap();
+        assert_eq!(
+            places(&problems),
+            [
+                "tests/python/forgotten.py",
+                "tests/elsewhere/test_b.py",
+                "tests/c/two.c"
+            ]
+        );
+    }
+
+    #[test]
+    fn long_files_are_found_unless_a_program_wrote_them() {
+        let long = "\n".repeat(MOST_LINES + 1);
+        let generated = format!("// Generated by x; do not edit.\n{long}");
+        let repository = repository(&[("a.rs", &long), ("b.rs", &generated)]);
+        assert_eq!(places(&length(&repository).unwrap()), ["a.rs"]);
+    }
+}
