@@ -1,0 +1,48 @@
+"""What the shared library is, seen from outside: what it needs, what it exports, what it promises the loader."""
+
+import re
+
+from install import PREFIX, RUNTIME, dynamic, run
+
+# The loader itself counts as a library on some machines, for thread-local storage.
+MAY_NEED = re.compile(r"lib(c|m|gcc_s)\.so\.\d+|ld-linux[-\w]*\.so\.\d+")
+
+
+def exported(path):
+    lines = run("nm", "-D", "--defined-only", path).stdout.splitlines()
+    return {line.split()[-1].split("@")[0] for line in lines if line.strip()}
+
+
+def test_it_needs_nothing_but_the_c_library():
+    needed = [value for tag, value in dynamic(RUNTIME) if tag == "NEEDED"]
+    assert needed
+    strangers = [name for name in needed if not MAY_NEED.fullmatch(name)]
+    assert not strangers, f"libascendcl.so needs {strangers}"
+
+
+def test_it_has_its_name_no_search_path_and_is_never_unloaded():
+    entries = dynamic(RUNTIME)
+    assert [value for tag, value in entries if tag == "SONAME"] == ["libascendcl.so"]
+    assert not [entry for entry in entries if entry[0] in ("RPATH", "RUNPATH", "TEXTREL")]
+    assert any(tag == "FLAGS_1" and "NODELETE" in value for tag, value in entries)
+
+
+def test_no_cxx_type_crosses_its_edge():
+    mangled = [name for name in exported(RUNTIME) if name.startswith("_Z")]
+    assert not mangled
+
+
+def test_it_exports_the_calls_of_the_interface_and_little_else():
+    names = exported(RUNTIME)
+    assert {"aclInit", "aclrtSetDevice", "aclmdlExecute", "acldvppMalloc", "aclAppLog"} <= names
+    assert sum(name.startswith("acl") for name in names) >= 897
+    # `jumar_` is how copies of the library find each other.
+    others = [name for name in names if not name.startswith(("acl", "jumar_"))]
+    assert not others
+
+
+def test_the_python_module_needs_no_python_library_and_no_numpy():
+    module = PREFIX / "python/site-packages/acl.so"
+    needed = [value for tag, value in dynamic(module) if tag == "NEEDED"]
+    # A module that names libpython loads a second interpreter into a program that has Python built in.
+    assert not [name for name in needed if "python" in name or "numpy" in name]
