@@ -1,1 +1,206 @@
-//! jumar-acl
+//! The ACL dialect: each function of the C interface as a safe function over numbers.
+//!
+//! A file for each group of the API data; a C name is spelt out once, as the name of its function, so that searching for
+//! it finds the whole of its behaviour. Rules of the runtime itself live in jumar-core; what stands here are ACL's quirks:
+//! which null means what, old aliases, and which object a call is about. The one process-wide runtime lives in [`process`].
+#![forbid(unsafe_code)]
+#![allow(
+    non_snake_case,
+    reason = "functions carry the names of the C interface"
+)]
+#![allow(
+    clippy::missing_errors_doc,
+    reason = "the reference page of each function lists its codes"
+)]
+#![allow(
+    missing_docs,
+    reason = "the functions are documented on the generated reference pages"
+)]
+
+pub mod callback;
+pub mod context;
+pub mod data_buffer;
+pub mod dataset;
+pub mod device;
+pub mod error;
+pub mod event;
+pub mod generated;
+pub mod init;
+pub mod log;
+pub mod memcpy;
+pub mod memory;
+pub mod message;
+pub mod notify;
+pub mod peer;
+pub mod process;
+pub mod stream;
+pub mod tensor_desc;
+pub mod thread;
+pub mod type_util;
+
+use std::sync::Arc;
+
+pub use jumar::engine::{Call, Span};
+pub use jumar_types::{Error, ErrorKind, Result};
+
+use jumar::engine::{Caller, Context, Event, Notify, Runtime, Stream};
+
+use process::Process;
+use thread::Thread;
+
+/// A handle as a program passes it: a number that is looked up, never followed. 0 is null.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct Raw(pub u64);
+
+impl Raw {
+    /// Tells whether the handle is null.
+    pub fn is_null(self) -> bool {
+        self.0 == 0
+    }
+}
+
+/// What a function of the dialect works with: the process's runtime, the calling thread, and the function's name.
+pub struct Cx<'a> {
+    pub(crate) process: &'static Process,
+    pub(crate) thread: &'a Thread,
+    pub(crate) call: &'static Call,
+}
+
+/// Runs one function of the interface and turns its error into a code, keeping the text for `aclGetRecentErrMsg`.
+///
+/// # Errors
+/// The code that a C program sees.
+#[inline]
+pub fn enter<T>(
+    call: &'static Call,
+    body: impl FnOnce(&Cx<'_>) -> Result<T>,
+) -> std::result::Result<T, i32> {
+    thread::with(|thread| {
+        let cx = Cx {
+            process: process::get(),
+            thread,
+            call,
+        };
+        body(&cx).map_err(|error| message::keep(&cx, error))
+    })
+}
+
+/// Keeps the text of a defect of Jumar itself, found in `call`, and gives its code.
+pub fn internal_panic(call: &'static Call, text: &str) -> i32 {
+    let error = Error::new(ErrorKind::Internal, format!("Jumar itself failed: {text}"));
+    enter::<()>(call, |_| Err(error))
+        .err()
+        .unwrap_or(generated::codes::ACL_ERROR_INTERNAL_ERROR)
+}
+
+impl<'a> Cx<'a> {
+    /// The runtime.
+    ///
+    /// # Errors
+    /// Why it could not be built.
+    pub(crate) fn runtime(&self) -> Result<&'static Runtime> {
+        self.process.runtime()
+    }
+
+    /// Who asks, as core wants to know it.
+    pub(crate) fn caller(&self) -> Caller<'a> {
+        Caller::new(self.call, &self.thread.lookups)
+    }
+
+    /// The calling thread's current context.
+    ///
+    /// # Errors
+    /// `NoContext`: none was set, or it is gone.
+    #[inline]
+    pub(crate) fn context(&self) -> Result<Arc<Context>> {
+        self.thread.with_context(self, Arc::clone)
+    }
+
+    /// Finds a stream of any context. The caller needs some context nevertheless.
+    ///
+    /// # Errors
+    /// `NoContext`, `InvalidHandle`.
+    pub(crate) fn any_stream(&self, stream: Raw) -> Result<Arc<Stream>> {
+        let context = self.context()?;
+        if stream.is_null() {
+            context.default_stream()
+        } else {
+            self.thread.stream(self, stream, Arc::clone)
+        }
+    }
+
+    /// Finds a stream that must belong to the current context; null is the default stream. The stream is lent, so that
+    /// the submit path touches no shared reference count.
+    ///
+    /// # Errors
+    /// `NoContext`, `InvalidHandle`, `StreamContext`.
+    #[inline]
+    pub(crate) fn with_stream<T>(
+        &self,
+        stream: Raw,
+        work: impl FnOnce(&Arc<Stream>) -> Result<T>,
+    ) -> Result<T> {
+        if stream.is_null() {
+            return work(&self.context()?.default_stream()?);
+        }
+        self.thread.stream(self, stream, |found| {
+            self.thread.with_context(self, |context| {
+                if found.context_id() == context.id() {
+                    Ok(())
+                } else {
+                    Err(foreign_stream(found, context))
+                }
+            })??;
+            work(found)
+        })?
+    }
+
+    pub(crate) fn event(&self, event: Raw) -> Result<Arc<Event>> {
+        self.runtime()?.events().get(event.0)
+    }
+
+    pub(crate) fn notify(&self, notify: Raw) -> Result<Arc<Notify>> {
+        self.runtime()?.notifies().get(notify.0)
+    }
+}
+
+#[cold]
+fn foreign_stream(stream: &Stream, context: &Context) -> Error {
+    Error::new(
+        ErrorKind::StreamContext,
+        format!(
+            "stream {} belongs to another context (of device {}) than this thread's current one (of device {})",
+            stream.number(),
+            stream.device(),
+            context.device().number()
+        ),
+    )
+}
+
+/// Reads a time limit in milliseconds: -1 is for ever.
+///
+/// # Errors
+/// `kind`: 0 or less than -1.
+pub(crate) fn limit_ms(timeout: i32, kind: ErrorKind) -> Result<Option<std::time::Duration>> {
+    match timeout {
+        -1 => Ok(None),
+        1.. => Ok(Some(std::time::Duration::from_millis(u64::from(
+            timeout.unsigned_abs(),
+        )))),
+        _ => Err(Error::new(
+            kind,
+            format!("the time-out is {timeout} ms; it has to be -1 (for ever) or more than 0"),
+        )),
+    }
+}
+
+/// Refuses a call that this version of Jumar knows but does not do yet.
+pub(crate) fn refuse<T>(kind: ErrorKind, sentence: impl Into<String>) -> Result<T> {
+    Err(Error::new(kind, sentence))
+}
+
+/// Called once when the process ends: writes what diagnostics kept.
+pub fn at_exit() {
+    jumar::trace_flush();
+}

@@ -17,17 +17,19 @@ pub mod runtime;
 pub mod stream;
 pub mod table;
 
+pub use callback::HostFunction;
 pub use caller::Caller;
 pub use context::Context;
 pub use device::{Device, Limits, Profile};
-pub use event::{Event, EventFamily};
+pub use event::{Event, EventFamily, EventStatus, elapsed_ms, flags as event_flags};
 pub use gate::{Admission, Gate, Op, Phase, Probe};
 pub use memory::{Block, Home, Lookups};
 pub use notify::Notify;
 pub use runtime::{Config, Runtime};
-pub use stream::Stream;
+pub use stream::{Stream, StreamOptions};
 pub use table::Table;
 
 // What a surface needs to speak about time and tasks, so that it depends on core alone.
 pub use jumar_hal::sync::now_ns;
 pub use jumar_hal::{Backend, Call, Cost, Program, Signal, Span, sync};
+pub use table::Epoch;

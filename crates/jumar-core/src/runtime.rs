@@ -162,6 +162,11 @@ impl Runtime {
         *self.shared.wait_limit.lock() = limit;
     }
 
+    /// Tells how long later event waits may hold a stream; `None` for ever.
+    pub fn wait_limit(&self) -> Option<std::time::Duration> {
+        *self.shared.wait_limit.lock()
+    }
+
     /// Frees device memory, at once, without waiting for any stream.
     ///
     /// # Errors

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jumar_hal::sync::{AtomicBool, AtomicU32, Mutex, Ordering};
-use jumar_hal::{Program, Queue, QueueConfig, Span, Tag, Task, Verdict, Watcher};
-use jumar_types::{Error, ErrorKind, Result};
+use jumar_hal::{Cost, Program, Queue, QueueConfig, Span, Tag, Task, Verdict, Watcher};
+use jumar_types::{Error, ErrorKind, Result, TaskSite};
 
 use crate::callback::Subscription;
 use crate::context::{Context, Failure};
@@ -43,6 +43,7 @@ pub struct Stream {
 /// What the queue reports back: kept apart from the stream, so that the queue does not keep the stream alive.
 struct Outcome {
     stream: u32,
+    device: u32,
     shared: Arc<Shared>,
     failure: Arc<Failure>,
     has_error: AtomicBool,
@@ -67,7 +68,12 @@ impl Watcher for Outcome {
                 self.stream, tag.call.name
             ),
         )
-        .operation(tag.call.name);
+        .operation(tag.call.name)
+        .of_task(TaskSite {
+            device: self.device,
+            stream: self.stream,
+            task: 0,
+        });
         self.shared
             .gate
             .report(tag.ticket, Phase::Failed(error.clone()));
@@ -79,6 +85,32 @@ impl Watcher for Outcome {
         }
         self.failure.first.lock().get_or_insert(error);
         Verdict::Discard
+    }
+}
+
+/// Gives bytes that were kept aside for a copy back when it is dropped: after its turn, or with a discarded queue.
+struct GiveBack {
+    shared: Arc<Shared>,
+    kept: Span,
+}
+
+impl Drop for GiveBack {
+    fn drop(&mut self) {
+        self.shared.backend.free_pinned(self.kept);
+    }
+}
+
+impl Program for GiveBack {
+    fn run(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn cost(&self) -> Cost {
+        Cost::Bounded
+    }
+
+    fn name(&self) -> &str {
+        "end of a buffered copy"
     }
 }
 
@@ -96,6 +128,7 @@ impl Stream {
         let number = shared.stream_numbers.fetch_add(1, Ordering::Relaxed);
         let outcome = Arc::new(Outcome {
             stream: number,
+            device: device.number(),
             shared: shared.clone(),
             failure: context.failure.clone(),
             has_error: AtomicBool::new(false),
@@ -255,6 +288,46 @@ impl Stream {
             op,
         )
         .map(drop)
+    }
+
+    /// Queues a copy whose source may be changed as soon as the call returned: the bytes are kept aside first.
+    ///
+    /// # Errors
+    /// As [`Stream::copy`]; `OutOfMemory`: no room to keep the bytes.
+    pub fn copy_buffered(&self, to: Span, from: Span, caller: &Caller<'_>) -> Result<()> {
+        let space = &self.shared.space;
+        let target = space.resolve(to, caller.lookups, "target")?;
+        let source = space.resolve(from, caller.lookups, "source")?;
+        if !target.home.is_device() || source.home.is_device() {
+            return self.copy(to, from, caller);
+        }
+        self.accepts()?;
+        let backend = &self.shared.backend;
+        let kept = backend.allocate_pinned(from.bytes())?;
+        let bytes = kept
+            .part(0, from.bytes())
+            .expect("a backend gives at least what was asked for");
+        backend.copy_now(bytes.address(), from);
+        let give_back = Arc::new(GiveBack {
+            shared: self.shared.clone(),
+            kept,
+        });
+        let direction = Direction::HostToDevice.name();
+        let op = || Op::Copy {
+            to,
+            from,
+            direction,
+        };
+        self.submit(
+            caller,
+            Task::Copy {
+                to: to.address(),
+                from: bytes,
+            },
+            op,
+        )?;
+        self.submit_silently(caller, Task::Run(give_back));
+        Ok(())
     }
 
     /// Queues a fill with one byte value.

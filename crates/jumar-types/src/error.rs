@@ -173,6 +173,18 @@ struct Inner {
     fix: Option<String>,
     operation: Option<&'static str>,
     source: Option<Error>,
+    task: Option<TaskSite>,
+}
+
+/// Which queued task an error belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TaskSite {
+    /// The device's number.
+    pub device: u32,
+    /// The stream's number.
+    pub stream: u32,
+    /// The task's number on the stream.
+    pub task: u32,
 }
 
 impl Error {
@@ -184,6 +196,7 @@ impl Error {
             fix: None,
             operation: None,
             source: None,
+            task: None,
         }))
     }
 
@@ -206,6 +219,18 @@ impl Error {
     pub fn caused_by(mut self, source: Error) -> Self {
         self.0.source = Some(source);
         self
+    }
+
+    /// Says that a queued task failed, and which.
+    #[must_use]
+    pub fn of_task(mut self, task: TaskSite) -> Self {
+        self.0.task = Some(task);
+        self
+    }
+
+    /// Gives the task that failed, if the error came from queued work.
+    pub fn task(&self) -> Option<TaskSite> {
+        self.0.task
     }
 
     /// Gives the kind.

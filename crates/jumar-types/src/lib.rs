@@ -7,5 +7,5 @@ pub mod dtype;
 pub mod error;
 pub mod id;
 
-pub use error::{Error, ErrorKind, Result};
+pub use error::{Error, ErrorKind, Result, TaskSite};
 pub use id::{Id, IdKind, IdProblem};

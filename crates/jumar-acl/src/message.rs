@@ -1,0 +1,193 @@
+//! The texts behind the codes: kept for each thread (or for the process, where the program asked for that) until
+//! `aclGetRecentErrMsg` fetches them.
+
+use std::collections::VecDeque;
+use std::ffi::CString;
+
+use jumar_types::{Error, ErrorKind};
+
+use crate::Cx;
+use crate::generated::{calls, codes};
+
+/// Longest text of one error, in bytes; longer ones are cut at a character.
+const LONGEST: usize = 1024;
+/// Most texts kept.
+const MOST: usize = 1000;
+
+/// Texts that were not fetched yet, and the one that was fetched last.
+#[derive(Default)]
+pub struct Messages {
+    waiting: VecDeque<String>,
+    /// What the last fetch returned: the pointer stays valid until the thread's next fetch.
+    fetched: Option<CString>,
+}
+
+impl Messages {
+    pub(crate) fn push(&mut self, text: String) {
+        // An error that repeats in a polling loop is told once.
+        if self.waiting.contains(&text) {
+            return;
+        }
+        if self.waiting.len() == MOST {
+            self.waiting.pop_front();
+        }
+        self.waiting.push_back(text);
+    }
+
+    pub(crate) fn take(&mut self) -> Vec<String> {
+        self.waiting.drain(..).collect()
+    }
+}
+
+/// Keeps an error's text, sets the thread's last error, and gives the code.
+#[cold]
+pub(crate) fn keep(cx: &Cx<'_>, error: Error) -> i32 {
+    let kind = error.kind();
+    let code = codes::code_for(cx.call, kind);
+    // Asking for the device of a thread that has none is a question, so its answer is not stored.
+    let question =
+        std::ptr::eq(cx.call, &raw const calls::aclrtGetDevice) && kind == ErrorKind::NoContext;
+    if is_stored_as_last_error(kind) && !question {
+        cx.thread.last_error.set(code);
+    }
+    if !is_silent(kind) {
+        let text = compose(cx.call.name, code, &error);
+        crate::log::error(cx, &text);
+        if cx.process.messages_are_shared() {
+            cx.process
+                .shared_messages()
+                .push(format!("{text} [THREAD:{:?}]", std::thread::current().id()));
+        } else {
+            cx.thread.messages.borrow_mut().push(text);
+        }
+    }
+    code
+}
+
+/// Writes an error down for people: the vendor's message class, the function, the sentence, what to do, and the code.
+fn compose(function: &str, code: i32, error: &Error) -> String {
+    let kind = error.kind();
+    let name = codes::name_of(code).unwrap_or("unknown");
+    let fix = error.advice().unwrap_or_else(|| codes::fix(kind));
+    let mut text = format!(
+        "{}: {function}: {error}.\n        Solution: {fix}\n        Code: {code} ({name}), from Jumar {}, a software device.",
+        codes::vendor(kind),
+        env!("CARGO_PKG_VERSION"),
+    );
+    if text.len() > LONGEST {
+        let cut = (0..=LONGEST - 3)
+            .rev()
+            .find(|&at| text.is_char_boundary(at))
+            .unwrap_or(0);
+        text.truncate(cut);
+        text.push_str("...");
+    }
+    text
+}
+
+/// Fetches and forgets the texts, newest first, as one; `None` when there is none. The address is valid until the
+/// thread's next fetch.
+pub(crate) fn fetch(cx: &Cx<'_>) -> Option<usize> {
+    let mut texts = if cx.process.messages_are_shared() {
+        cx.process.shared_messages().take()
+    } else {
+        Vec::new()
+    };
+    let mut own = cx.thread.messages.borrow_mut();
+    texts.append(&mut own.take());
+    texts.reverse();
+    if texts.is_empty() {
+        // Without a context the vendor's library does not forget: it answers the same text again.
+        let again = cx.thread.current_handle() == 0;
+        return own
+            .fetched
+            .as_ref()
+            .filter(|_| again)
+            .map(|text| text.as_ptr().addr());
+    }
+    let mut whole = texts.join("\n");
+    if cx.thread.current_handle() == 0
+        && let Some(earlier) = own.fetched.as_ref().and_then(|text| text.to_str().ok())
+    {
+        whole = format!("{whole}\n{earlier}");
+    }
+    whole.retain(|c| c != '\0');
+    let text = CString::new(whole).expect("zero bytes were taken out");
+    let address = text.as_ptr().expose_provenance();
+    own.fetched = Some(text);
+    Some(address)
+}
+
+/// The surface's own refusals, and answers that are no failures, leave the thread's last error alone.
+fn is_stored_as_last_error(kind: ErrorKind) -> bool {
+    use ErrorKind as K;
+    match kind {
+        K::NullPointer
+        | K::InvalidArgument
+        | K::SurfaceUnsupported
+        | K::NotImplemented
+        | K::RepeatInitialize
+        | K::RepeatFinalize
+        | K::Uninitialized
+        | K::InvalidFile
+        | K::ParseFile
+        | K::InvalidDumpConfig
+        | K::DumpNotRunning
+        | K::Failure
+        | K::Internal
+        | K::StorageOverLimit
+        | K::ModelExecutorNotInitialized
+        | K::ModelPath
+        | K::ModelId
+        | K::ModelDataSize
+        | K::ModelInvalid
+        | K::ModelWeights
+        | K::ModelFailure
+        | K::ModelMemory
+        | K::DynamicBatch
+        | K::DynamicInputLength
+        | K::AippMissing
+        | K::FeatureUnsupported
+        | K::SecondRuntime => false,
+        K::InvalidValue
+        | K::InvalidHandle
+        | K::InvalidDevice
+        | K::NoDevice
+        | K::DeviceSetup
+        | K::NoContext
+        | K::StreamContext
+        | K::ModelContext
+        | K::StreamModel
+        | K::EventTimestamp
+        | K::EventNotRecorded
+        | K::StreamSubscribe
+        | K::ThreadSubscribe
+        | K::NoSubscriber
+        | K::ReportTimeout
+        | K::InvalidMemoryType
+        | K::SysParamNotSet
+        | K::OutOfMemory
+        | K::NoStreamResource
+        | K::NoEventResource
+        | K::NoNotifyResource
+        | K::ContextReleased
+        | K::StreamTimeout
+        | K::EventTimeout
+        | K::WaitTimeout
+        | K::StreamCaptured
+        | K::EventCaptured
+        | K::StreamNotCaptured
+        | K::RuntimeInternal
+        | K::ModelExecute
+        | K::KernelFailed
+        | K::CallbackFailed
+        | K::HostRangeRegistered
+        | K::HostRangeUnknown
+        | K::StreamAborted => true,
+    }
+}
+
+/// Answers that a polling loop gets all the time leave no text.
+fn is_silent(kind: ErrorKind) -> bool {
+    kind == ErrorKind::ReportTimeout
+}

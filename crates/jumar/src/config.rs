@@ -1,0 +1,353 @@
+//! Configuration: the one place that reads the environment and the machine.
+//!
+//! `docs/environment.md` lists every variable.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use jumar_core::{Config, Limits, Probe, Profile, Runtime};
+use jumar_cpu::{CpuBackend, CpuConfig, CpuDeviceConfig};
+use jumar_types::{Error, ErrorKind, Result};
+
+/// How many devices a process can see at most.
+pub const MAX_DEVICES: u32 = 64;
+
+/// What a runtime is built from.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Devices of the machine, before visibility is applied.
+    pub devices: u32,
+    /// The profile of each of them.
+    pub profile: Profile,
+    /// The value of `ASCEND_RT_VISIBLE_DEVICES`, if it is set.
+    pub visible: Option<String>,
+    /// Worker threads; `None` takes as many as there are processors.
+    pub workers: Option<usize>,
+    /// Where a timeline is written, if at all.
+    pub trace: Option<PathBuf>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            devices: 1,
+            profile: profile("Ascend910B1")
+                .expect("the default profile is one of the built-in ones"),
+            visible: None,
+            workers: None,
+            trace: None,
+        }
+    }
+}
+
+impl Settings {
+    /// Reads `JUMAR_DEVICES`, `JUMAR_PROFILE`, `JUMAR_WORKERS`, `JUMAR_TRACE` and `ASCEND_RT_VISIBLE_DEVICES`.
+    ///
+    /// # Errors
+    /// `InvalidArgument`: a variable with a value that it cannot have; the sentence names both.
+    pub fn from_environment() -> Result<Settings> {
+        let mut settings = Settings::default();
+        if let Some(text) = variable("JUMAR_DEVICES") {
+            settings.devices = number("JUMAR_DEVICES", &text, 1, u64::from(MAX_DEVICES))? as u32;
+        }
+        if let Some(name) = variable("JUMAR_PROFILE") {
+            settings.profile = profile(&name).ok_or_else(|| {
+                let known: Vec<_> = PROFILES.iter().map(|known| known.name).collect();
+                Error::new(
+                    ErrorKind::InvalidArgument,
+                    format!(
+                        "JUMAR_PROFILE is \"{name}\"; known profiles are {}",
+                        known.join(", ")
+                    ),
+                )
+            })?;
+        }
+        if let Some(text) = variable("JUMAR_WORKERS") {
+            settings.workers = Some(number("JUMAR_WORKERS", &text, 1, 1024)? as usize);
+        }
+        settings.trace = variable("JUMAR_TRACE").map(PathBuf::from);
+        // An empty list is a list too: it hides every device.
+        settings.visible = std::env::var("ASCEND_RT_VISIBLE_DEVICES").ok();
+        Ok(settings)
+    }
+
+    /// Builds a runtime.
+    ///
+    /// # Errors
+    /// `DeviceSetup`: the machine has too little memory or address space.
+    pub fn build(&self) -> Result<Runtime> {
+        let visible = visible_devices(self.visible.as_deref(), self.devices);
+        let memory_bytes = self.profile.memory_bytes.min(usable_memory());
+        let profiles = vec![
+            Profile {
+                memory_bytes,
+                ..self.profile.clone()
+            };
+            visible.len()
+        ];
+        let backend = CpuBackend::new(CpuConfig {
+            devices: vec![
+                CpuDeviceConfig {
+                    memory_bytes: memory_bytes as usize
+                };
+                visible.len()
+            ],
+            workers: self.workers.unwrap_or(0),
+            ..CpuConfig::default()
+        })?;
+        let mut probes: Vec<Arc<dyn Probe>> = Vec::new();
+        if let Some(path) = &self.trace {
+            probes.push(crate::trace::install(path)?);
+        }
+        Ok(Runtime::new(Config {
+            backend: Arc::new(backend),
+            devices: profiles,
+            probes,
+        }))
+    }
+}
+
+/// Gives the number that a visible device has on the machine.
+pub fn physical_number(device: u32) -> u32 {
+    let settings = Settings::from_environment().unwrap_or_default();
+    let visible = visible_devices(settings.visible.as_deref(), settings.devices);
+    visible.get(device as usize).copied().unwrap_or(device)
+}
+
+/// Applies a list of visible devices: decimal numbers with commas and without blanks, in ascending order. Reading stops at the
+/// first entry that is not a device's number; a list out of order is void as a whole.
+fn visible_devices(list: Option<&str>, devices: u32) -> Vec<u32> {
+    let Some(list) = list else {
+        return (0..devices).collect();
+    };
+    let visible: Vec<u32> = list
+        .split(',')
+        .map_while(|entry| {
+            let clean = !entry.is_empty() && entry.bytes().all(|byte| byte.is_ascii_digit());
+            clean
+                .then(|| entry.parse().ok())
+                .flatten()
+                .filter(|&device: &u32| device < devices)
+        })
+        .collect();
+    if visible.is_sorted_by(|a, b| a < b) {
+        visible
+    } else {
+        Vec::new()
+    }
+}
+
+struct Known {
+    name: &'static str,
+    memory_gib: u64,
+    streams: u32,
+    events: u32,
+    notifies: u32,
+    cube_cores: u32,
+    vector_cores: u32,
+}
+
+/// The built-in profiles. Limits are those of the vendor's documentation; core counts and memory are the products' data sheets'.
+const PROFILES: &[Known] = &[
+    Known {
+        name: "Ascend910B1",
+        memory_gib: 64,
+        streams: 1984,
+        events: 65536,
+        notifies: 8192,
+        cube_cores: 24,
+        vector_cores: 48,
+    },
+    Known {
+        name: "Ascend910B3",
+        memory_gib: 64,
+        streams: 1984,
+        events: 65536,
+        notifies: 8192,
+        cube_cores: 20,
+        vector_cores: 40,
+    },
+    Known {
+        name: "Ascend910B4",
+        memory_gib: 32,
+        streams: 1984,
+        events: 65536,
+        notifies: 8192,
+        cube_cores: 20,
+        vector_cores: 40,
+    },
+    Known {
+        name: "Ascend310P3",
+        memory_gib: 24,
+        streams: 1024,
+        events: 1023,
+        notifies: 1024,
+        cube_cores: 8,
+        vector_cores: 7,
+    },
+    Known {
+        name: "Ascend310B1",
+        memory_gib: 12,
+        streams: 512,
+        events: 65536,
+        notifies: 2048,
+        cube_cores: 1,
+        vector_cores: 1,
+    },
+    Known {
+        name: "Ascend910A",
+        memory_gib: 32,
+        streams: 2048,
+        events: 65535,
+        notifies: 1024,
+        cube_cores: 32,
+        vector_cores: 32,
+    },
+];
+
+/// Lists the names of the built-in profiles.
+pub fn profile_names() -> Vec<&'static str> {
+    PROFILES.iter().map(|known| known.name).collect()
+}
+
+/// Finds a built-in profile by name.
+pub fn profile(name: &str) -> Option<Profile> {
+    let known = PROFILES
+        .iter()
+        .find(|known| known.name.eq_ignore_ascii_case(name))?;
+    Some(Profile {
+        soc_name: known.name.to_owned(),
+        memory_bytes: known.memory_gib << 30,
+        limits: Limits {
+            streams: known.streams,
+            events: known.events,
+            notifies: known.notifies,
+        },
+        cube_cores: known.cube_cores,
+        vector_cores: known.vector_cores,
+    })
+}
+
+/// Tells how much memory a device may take: 80 % of what machine and control group have left, so that exhaustion is an answer
+/// and never the end of the process.
+fn usable_memory() -> u64 {
+    let left = [machine_memory_left(), group_memory_left()]
+        .into_iter()
+        .flatten()
+        .min();
+    left.unwrap_or(4 << 30) / 10 * 8
+}
+
+fn machine_memory_left() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text
+        .lines()
+        .find(|line| line.starts_with("MemAvailable:"))?;
+    let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    Some(kib * 1024)
+}
+
+fn group_memory_left() -> Option<u64> {
+    let read = |path: &str| {
+        std::fs::read_to_string(path)
+            .ok()?
+            .trim()
+            .parse::<u64>()
+            .ok()
+    };
+    let second = read("/sys/fs/cgroup/memory.max").zip(read("/sys/fs/cgroup/memory.current"));
+    let first = || {
+        read("/sys/fs/cgroup/memory/memory.limit_in_bytes")
+            .zip(read("/sys/fs/cgroup/memory/memory.usage_in_bytes"))
+    };
+    second
+        .or_else(first)
+        .map(|(limit, used)| limit.saturating_sub(used))
+}
+
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+fn number(name: &str, text: &str, least: u64, most: u64) -> Result<u64> {
+    text.parse()
+        .ok()
+        .filter(|value| (least..=most).contains(value))
+        .ok_or_else(|| {
+            Error::new(
+                ErrorKind::InvalidArgument,
+                format!("{name} is \"{text}\"; it has to be a number from {least} to {most}"),
+            )
+        })
+}
+
+/// Where log lines go, and which.
+#[derive(Clone, Debug)]
+pub struct LogSettings {
+    /// Whether lines go to standard output instead of files.
+    pub to_stdout: bool,
+    /// The folder of log files.
+    pub root: Option<PathBuf>,
+    level: u32,
+    modules: Vec<(String, u32)>,
+}
+
+/// Errors only.
+const DEFAULT_LEVEL: u32 = 3;
+
+impl LogSettings {
+    /// Reads the log variables that programs set for the vendor's library.
+    pub fn from_environment() -> LogSettings {
+        let level_of = |text: &str| text.parse().ok().filter(|level| *level <= 4);
+        let modules = variable("ASCEND_MODULE_LOG_LEVEL").and_then(|list| {
+            // One bad entry voids the whole list.
+            list.split(':')
+                .map(|entry| {
+                    let (module, level) = entry.split_once('=')?;
+                    Some((module.to_owned(), level_of(level)?))
+                })
+                .collect::<Option<Vec<_>>>()
+        });
+        let print = variable("ASCEND_LOG_PRINT_TO_STDOUT")
+            .or_else(|| variable("ASCEND_SLOG_PRINT_TO_STDOUT"));
+        LogSettings {
+            to_stdout: print.as_deref() == Some("1"),
+            root: ["ASCEND_PROCESS_LOG_PATH", "ASCEND_WORK_PATH"]
+                .into_iter()
+                .find_map(variable)
+                .map(PathBuf::from)
+                .or_else(|| {
+                    variable("HOME").map(|home| PathBuf::from(home).join("ascend").join("log"))
+                }),
+            level: variable("ASCEND_GLOBAL_LOG_LEVEL")
+                .as_deref()
+                .and_then(level_of)
+                .unwrap_or(DEFAULT_LEVEL),
+            modules: modules.unwrap_or_default(),
+        }
+    }
+
+    /// Gives the lowest level that is written for a module: 0 debug, 1 info, 2 warning, 3 error, 4 nothing.
+    pub fn level_of(&self, module: &str) -> u32 {
+        self.modules
+            .iter()
+            .find(|(name, _)| name == module)
+            .map_or(self.level, |(_, level)| *level)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::visible_devices;
+
+    #[test]
+    fn visible_devices_follow_the_documented_examples() {
+        assert_eq!(visible_devices(None, 3), [0, 1, 2]);
+        assert_eq!(visible_devices(Some("0,2"), 4), [0, 2]);
+        assert_eq!(visible_devices(Some("1, 2,3"), 4), [1]);
+        assert_eq!(visible_devices(Some("0,9"), 4), [0]);
+        assert_eq!(visible_devices(Some("2,1"), 4), []);
+        assert_eq!(visible_devices(Some("1,1"), 4), []);
+        assert_eq!(visible_devices(Some(""), 4), []);
+    }
+}
