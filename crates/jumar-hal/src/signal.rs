@@ -1,9 +1,10 @@
 //! A latch that orders queues among each other and against the host.
 //!
-//! States of one signal, all in `state`: clear or set. A queue that has to wait registers itself as a [`Waiter`]
-//! and gives up its worker; whoever sets the signal takes the list out and tells each waiter. A waiter that
-//! registers while the signal is being set is told by the return value of [`Signal::register`]: the list's lock
-//! orders the two. Time stamps are written before the state and are valid once the signal was seen set.
+//! States of one signal, all in `word`: clear or set (with the time of the set), and while it is clear, whether
+//! anybody waits. A queue that has to wait registers itself as a [`Waiter`] and gives up its worker. Without waiters
+//! every change is one compare-and-swap. With waiters the list's lock is held while the word changes: whoever sets
+//! the signal takes the list out in the same step and tells each waiter afterwards, and a waiter that comes too
+//! late to be told is told so by [`Signal::register`]. A signal that is set has no waiters.
 
 use std::sync::Arc;
 
@@ -11,10 +12,13 @@ use crate::sync::{AtomicU64, Mutex, Ordering, now_ns};
 
 /// A latch: clear or set, with the time of the last set.
 pub struct Signal {
-    /// 0 while clear; otherwise the time of the last set in nanoseconds, at least 1.
-    stamp: AtomicU64,
+    /// Twice the time of the last set (at least 1 ns) while set; 0 or `WAITED` while clear.
+    word: AtomicU64,
     waiters: Mutex<Vec<Arc<dyn Waiter>>>,
 }
+
+/// Set in the word while the list of waiters is not empty.
+const WAITED: u64 = 1;
 
 /// Somebody who wants to know when a signal is set.
 pub trait Waiter: Send + Sync {
@@ -32,14 +36,15 @@ impl Signal {
     /// Makes a clear signal.
     pub fn new() -> Self {
         Signal {
-            stamp: AtomicU64::new(0),
+            word: AtomicU64::new(0),
             waiters: Mutex::new(Vec::new()),
         }
     }
 
     /// Tells whether the signal is set.
+    #[inline]
     pub fn is_set(&self) -> bool {
-        self.stamp.load(Ordering::Acquire) != 0
+        self.word.load(Ordering::Acquire) > WAITED
     }
 
     /// Gives the time of the last set, while the signal is set.
@@ -47,17 +52,34 @@ impl Signal {
     /// # Units
     /// Nanoseconds on the monotonic clock of [`now_ns`].
     pub fn stamp_ns(&self) -> Option<u64> {
-        match self.stamp.load(Ordering::Acquire) {
-            0 => None,
-            stamp => Some(stamp),
+        match self.word.load(Ordering::Acquire) {
+            0 | WAITED => None,
+            word => Some(word / 2),
         }
     }
 
     /// Sets the signal and tells everybody who waits. The waiters are told after the lock is released.
+    #[inline]
     pub fn set(&self) {
+        let set = now_ns().max(1) * 2;
+        let mut seen = self.word.load(Ordering::Relaxed);
+        while seen != WAITED {
+            match self
+                .word
+                .compare_exchange_weak(seen, set, Ordering::AcqRel, Ordering::Relaxed)
+            {
+                Ok(_) => return,
+                Err(now) => seen = now,
+            }
+        }
+        self.set_and_tell(set);
+    }
+
+    #[cold]
+    fn set_and_tell(&self, set: u64) {
         let told = {
             let mut waiters = self.waiters.lock();
-            self.stamp.store(now_ns().max(1), Ordering::SeqCst);
+            self.word.swap(set, Ordering::AcqRel);
             std::mem::take(&mut *waiters)
         };
         for waiter in told {
@@ -66,25 +88,46 @@ impl Signal {
     }
 
     /// Clears the signal. Whoever waits goes on waiting.
+    #[inline]
     pub fn clear(&self) {
-        let _order = self.waiters.lock();
-        self.stamp.store(0, Ordering::SeqCst);
+        self.take();
     }
 
     /// Clears the signal if it is set, and tells whether it was: the step of a semaphore's wait.
+    #[inline]
     pub fn take(&self) -> bool {
-        let _order = self.waiters.lock();
-        self.stamp.swap(0, Ordering::SeqCst) != 0
+        let mut seen = self.word.load(Ordering::Relaxed);
+        while seen > WAITED {
+            match self
+                .word
+                .compare_exchange_weak(seen, 0, Ordering::AcqRel, Ordering::Relaxed)
+            {
+                Ok(_) => return true,
+                Err(now) => seen = now,
+            }
+        }
+        false
     }
 
     /// Registers a waiter, unless the signal is set already. Returns whether it was registered.
     pub fn register(&self, waiter: Arc<dyn Waiter>) -> bool {
         let mut waiters = self.waiters.lock();
-        if self.stamp.load(Ordering::SeqCst) != 0 {
-            return false;
+        let mut seen = self.word.load(Ordering::Relaxed);
+        while seen <= WAITED {
+            match self
+                .word
+                .compare_exchange_weak(seen, WAITED, Ordering::AcqRel, Ordering::Acquire)
+            {
+                Ok(_) => {
+                    waiters.push(waiter);
+                    return true;
+                }
+                Err(now) => seen = now,
+            }
         }
-        waiters.push(waiter);
-        true
+        // Whoever is told "set already" also sees what happened before the set.
+        self.word.load(Ordering::Acquire);
+        false
     }
 
     /// Counts who waits now.
@@ -102,9 +145,14 @@ impl Signal {
         // Dropped after the lock is released: it may be the last reference.
         let forgotten: Vec<_> = {
             let mut waiters = self.waiters.lock();
-            waiters
+            let forgotten = waiters
                 .extract_if(.., |other| std::ptr::addr_eq(Arc::as_ptr(other), waiter))
-                .collect()
+                .collect();
+            if waiters.is_empty() {
+                // A signal that is set has no waiters, and then this changes nothing.
+                self.word.fetch_and(!WAITED, Ordering::AcqRel);
+            }
+            forgotten
         };
         !forgotten.is_empty()
     }

@@ -92,6 +92,7 @@ impl Task {
     pub const LARGE_BYTES: usize = 4 << 20;
 
     /// Tells how long the task may take.
+    #[inline]
     pub fn cost(&self) -> Cost {
         let by_bytes = |bytes| match bytes {
             0..=Task::BOUNDED_BYTES => Cost::Bounded,

@@ -18,7 +18,7 @@ use jumar_types::{Error, ErrorKind};
 
 use crate::park::{self, Parker};
 use crate::pool::{Pool, Setting};
-use crate::ring::{Called, Entry, Owner, Ring, Sizes};
+use crate::ring::{Called, Entrance, Entry, Owner, Ring, Sizes};
 
 /// How long a thread that waits spins before it parks.
 const SPIN: Duration = Duration::from_micros(20);
@@ -45,6 +45,8 @@ pub(crate) struct Stream {
     pub(crate) number: u32,
     pub(crate) age: u64,
     pub(crate) priority: usize,
+    /// A schedule decides what runs.
+    scheduled: bool,
 }
 
 /// A wait that was not satisfied when an owner came to it.
@@ -87,7 +89,9 @@ impl Stream {
         sizes: Sizes,
         watcher: Arc<dyn Watcher>,
     ) -> Arc<Stream> {
+        let scheduled = pool.schedule.is_some();
         Arc::new(Stream {
+            scheduled,
             ring: Ring::new(sizes),
             drop_to: AtomicU64::new(0),
             held_at: AtomicU64::new(0),
@@ -500,64 +504,62 @@ impl Stream {
         }
     }
 
-    /// Does a task at once if the stream is empty and idle and nobody could tell the difference.
-    #[inline]
-    fn at_once(self: &Arc<Self>, task: Task, tag: Tag) -> Result<u64, Task> {
-        // A watcher is never called inside a submit, and a schedule sees everything.
-        if tag.ticket != 0 || self.pool.schedule.is_some() {
-            return Err(task);
-        }
-        let mut owner = match &task {
-            Task::Copy { .. } | Task::Fill { .. } | Task::Run(_) => return Err(task),
+    /// Does a task at once if the stream is empty and idle and nobody could tell the difference. Gives its position.
+    fn at_once(self: &Arc<Self>, task: &Task) -> Option<u64> {
+        let mut owner = match task {
+            Task::Copy { .. } | Task::Fill { .. } | Task::Run(_) => return None,
             Task::Wait { signal, then, .. } => {
                 if !signal.is_set() {
-                    return Err(task);
+                    return None;
                 }
-                let Some(claim) = self.ring.claim() else {
-                    return Err(task);
-                };
+                let claim = self.ring.claim()?;
                 // Looked at again: what ran before may have cleared it.
                 if !passes(signal, *then) {
-                    let pushed = claim.push(tag, task);
-                    if pushed.list {
-                        self.pool.push(self, false, Cost::Bounded);
-                    }
-                    return Ok(pushed.position);
+                    claim.give_up();
+                    return None;
                 }
                 claim.done()
             }
             Task::Set(signal) => {
-                let Some(owner) = self.ring.claim_next() else {
-                    return Err(task);
-                };
+                let owner = self.ring.claim_next()?;
                 signal.set();
                 owner
             }
             Task::Clear(signal) => {
-                let Some(owner) = self.ring.claim_next() else {
-                    return Err(task);
-                };
+                let owner = self.ring.claim_next()?;
                 signal.clear();
                 owner
             }
         };
         let position = owner.position();
         owner.skip();
-        drop(task);
         self.publish(&mut owner);
         if let Err(owner) = owner.idle() {
             self.give_back(owner, Left::Stopped);
         }
-        Ok(position)
+        Some(position)
     }
 
     /// Waits for room in a ring that holds as many tasks as it may.
     #[cold]
-    fn wait_for_room(self: &Arc<Self>) {
-        let position = self.ring.submitted().saturating_sub(Sizes::USUAL.limit / 2);
-        self.wait_for(&|| self.ring.completed() >= position, None, &|until| {
-            self.park(position, until)
-        });
+    fn enter_full(self: &Arc<Self>) -> Entrance<'_> {
+        loop {
+            // A task that fills its own queue cannot wait for itself.
+            if let Some(entrance) = self.ring.enter(Inside::is()) {
+                return entrance;
+            }
+            let position = self.ring.submitted().saturating_sub(Sizes::USUAL.limit / 2);
+            let done = || self.ring.completed() >= position;
+            self.wait_for(&done, None, &|until| self.park(position, until));
+        }
+    }
+
+    /// Tells a worker that naps about a stream that is in the run queue already, if it is worth the call.
+    #[cold]
+    fn push_more(self: &Arc<Self>, position: u64, cost: Cost) {
+        if cost == Cost::Large || position - self.ring.completed().min(position) >= BACKLOG {
+            self.pool.prod();
+        }
     }
 
     /// Drops everything that is left, for a shutdown.
@@ -584,31 +586,29 @@ impl Waiter for Stream {
 pub(crate) struct Handle(pub(crate) Arc<Stream>);
 
 impl Queue for Handle {
+    #[inline]
     fn submit(&self, task: Task, tag: Tag) -> u64 {
         let stream = &self.0;
-        let mut task = match stream.at_once(task, tag) {
-            Ok(position) => return position,
-            Err(task) => task,
-        };
-        let cost = task.cost();
-        loop {
-            // A task that fills its own queue cannot wait for itself.
-            match stream.ring.push(tag, task, Inside::is()) {
-                Ok(pushed) => {
-                    if pushed.list {
-                        stream.pool.push(stream, false, cost);
-                    } else if cost == Cost::Large
-                        || (pushed.position.is_multiple_of(BACKLOG)
-                            && pushed.position - stream.ring.completed() >= BACKLOG)
-                    {
-                        stream.pool.prod();
-                    }
-                    return pushed.position;
-                }
-                Err(back) => task = back,
-            }
-            stream.wait_for_room();
+        // A watcher is never called inside a submit, and a schedule sees everything.
+        if matches!(task, Task::Set(_) | Task::Clear(_) | Task::Wait { .. })
+            && tag.ticket == 0
+            && !stream.scheduled
+            && let Some(position) = stream.at_once(&task)
+        {
+            return position;
         }
+        let cost = task.cost();
+        let entrance = match stream.ring.enter(false) {
+            Some(entrance) => entrance,
+            None => stream.enter_full(),
+        };
+        let pushed = entrance.push(tag, task);
+        if pushed.list {
+            stream.pool.push(stream, false, cost);
+        } else if cost == Cost::Large || pushed.position.is_multiple_of(BACKLOG) {
+            stream.push_more(pushed.position, cost);
+        }
+        pushed.position
     }
 
     fn submitted(&self) -> u64 {

@@ -77,10 +77,6 @@ impl Space {
         self.bytes
     }
 
-    pub(crate) fn free_bytes(&self) -> usize {
-        self.heap.lock().free_bytes()
-    }
-
     /// Takes memory.
     ///
     /// # Errors

@@ -129,9 +129,7 @@ unsafe impl Sync for Ring {}
 pub(crate) struct Pushed {
     /// The task's position.
     pub(crate) position: u64,
-    /// The stream was idle and is queued now.
-    pub(crate) woke: bool,
-    /// The caller has to put the stream into the run queue.
+    /// The stream was idle and is queued now, and the caller has to put it into the run queue.
     pub(crate) list: bool,
 }
 
@@ -236,27 +234,6 @@ impl Ring {
         }
     }
 
-    /// Writes a task into the slot of its position.
-    ///
-    /// # Safety
-    ///
-    /// The caller holds the lock, and `position` is the next one.
-    #[inline]
-    unsafe fn write(&self, position: u64, tag: Tag, task: Task, more: bool) -> Result<(), Task> {
-        self.front.0.producer.with_mut(|producer| {
-            // SAFETY: the lock makes this thread the only one in this half.
-            let producer = unsafe { &mut *producer };
-            if position > producer.room && !self.make_room(producer, position, more) {
-                return Err(task);
-            }
-            // SAFETY: the mask keeps the index inside the segment, which lives until the owner has read it to its end.
-            let slot = unsafe { &*producer.slots.add((position & producer.mask) as usize) };
-            // SAFETY: this thread is the only producer; there is room, so the slot's last entry was taken.
-            unsafe { slot.write(position, tag, task) };
-            Ok(())
-        })
-    }
-
     #[cold]
     fn make_room(&self, producer: &mut Producer, position: u64, more: bool) -> bool {
         let done = self.completed();
@@ -283,36 +260,37 @@ impl Ring {
         true
     }
 
-    /// Appends a task. With `more` the limit does not count.
-    ///
-    /// # Errors
-    /// The task, when the ring holds as many as it may.
+    /// Begins to append a task. With `more` the limit does not count. `None`: the ring holds as many as it may.
     #[inline]
-    pub(crate) fn push(&self, tag: Tag, task: Task, more: bool) -> Result<Pushed, Task> {
-        let mut seen = self.lock();
+    pub(crate) fn enter(&self, more: bool) -> Option<Entrance<'_>> {
+        let seen = self.lock();
         let position = tail(seen) + 1;
-        // SAFETY: the lock was just taken, and the word under it says which position is next.
-        let written = unsafe { self.write(position, tag, task, more) };
-        let word = &self.front.0.word;
-        loop {
-            let next = match &written {
-                Ok(()) if seen & STATE == IDLE => {
-                    ((seen & !(LOCK | STATE)) | QUEUED | LISTED) + TAIL_ONE
-                }
-                Ok(()) => (seen & !LOCK) + TAIL_ONE,
-                Err(_) => seen & !LOCK,
-            };
-            match word.compare_exchange_weak(seen, next, Ordering::Release, Ordering::Relaxed) {
-                Ok(_) => break,
-                Err(now) => seen = now,
+        self.front.0.producer.with_mut(|producer| {
+            // SAFETY: the lock makes this thread the only one in this half.
+            let producer = unsafe { &mut *producer };
+            if position > producer.room && !self.make_room(producer, position, more) {
+                self.front.0.word.fetch_and(!LOCK, Ordering::Release);
+                return None;
             }
-        }
-        let woke = seen & STATE == IDLE;
-        written.map(|()| Pushed {
-            position,
-            woke,
-            list: woke && seen & LISTED == 0,
+            Some(Entrance { ring: self, seen })
         })
+    }
+
+    /// Writes a task into the slot of its position.
+    ///
+    /// # Safety
+    ///
+    /// The caller holds the lock, `position` is the next one, and there is room.
+    #[inline]
+    unsafe fn write(&self, position: u64, tag: Tag, task: Task) {
+        self.front.0.producer.with_mut(|producer| {
+            // SAFETY: the lock makes this thread the only one in this half.
+            let producer = unsafe { &*producer };
+            // SAFETY: the mask keeps the index inside the segment, which lives until the owner has read it to its end.
+            let slot = unsafe { &*producer.slots.add((position & producer.mask) as usize) };
+            // SAFETY: this thread is the only producer; there is room, so the slot's last entry was taken.
+            unsafe { slot.write(position, tag, task) };
+        });
     }
 
     /// Takes an idle stream, to do one task at once that is never written to a slot. Its position is taken too.
@@ -340,10 +318,7 @@ impl Ring {
         let next = seen | RUNNING | LOCK;
         word.compare_exchange(seen, next, Ordering::AcqRel, Ordering::Relaxed)
             .ok()?;
-        Some(Claim {
-            ring: self,
-            position: tail(seen) + 1,
-        })
+        Some(Claim { ring: self })
     }
 
     /// Takes a queued stream and leaves its entry in the run queue.
@@ -403,10 +378,42 @@ impl Ring {
     }
 }
 
+/// The right to append one task.
+#[must_use = "nobody else can append before the task is"]
+pub(crate) struct Entrance<'a> {
+    ring: &'a Ring,
+    seen: u64,
+}
+
+impl Entrance<'_> {
+    /// Appends the task.
+    #[inline]
+    pub(crate) fn push(self, tag: Tag, task: Task) -> Pushed {
+        let mut seen = self.seen;
+        let position = tail(seen) + 1;
+        // SAFETY: `enter` took the lock and made room, and the word under the lock says which position is next.
+        unsafe { self.ring.write(position, tag, task) };
+        let word = &self.ring.front.0.word;
+        loop {
+            let woke = seen & STATE == IDLE;
+            let more = if woke { QUEUED | LISTED } else { 0 };
+            let next = ((seen & !LOCK) | more) + TAIL_ONE;
+            match word.compare_exchange_weak(seen, next, Ordering::Release, Ordering::Relaxed) {
+                Ok(_) => {
+                    return Pushed {
+                        position,
+                        list: woke && seen & LISTED == 0,
+                    };
+                }
+                Err(now) => seen = now,
+            }
+        }
+    }
+}
+
 /// An idle stream held with the producers' lock.
 pub(crate) struct Claim<'a> {
     ring: &'a Ring,
-    position: u64,
 }
 
 impl<'a> Claim<'a> {
@@ -422,26 +429,14 @@ impl<'a> Claim<'a> {
         Owner { ring: self.ring }
     }
 
-    /// Appends the task after all. The ring is empty, so that there is room.
-    pub(crate) fn push(self, tag: Tag, task: Task) -> Pushed {
-        // SAFETY: the claim holds the lock, and its position is the next one.
-        let written = unsafe { self.ring.write(self.position, tag, task, true) };
-        debug_assert!(written.is_ok(), "an empty ring has room");
-        let word = &self.ring.front.0.word;
-        let mut seen = word.load(Ordering::Relaxed);
-        loop {
-            let next = ((seen & !(LOCK | STATE | CALLED)) | QUEUED | LISTED) + TAIL_ONE;
-            match word.compare_exchange_weak(seen, next, Ordering::AcqRel, Ordering::Relaxed) {
-                Ok(_) => {
-                    return Pushed {
-                        position: self.position,
-                        woke: true,
-                        list: seen & LISTED == 0,
-                    };
-                }
-                Err(now) => seen = now,
-            }
-        }
+    /// Lets the idle stream go as it was.
+    pub(crate) fn give_up(self) {
+        // Nothing was pushed under the lock, and a call has nothing to say to an empty stream.
+        self.ring
+            .front
+            .0
+            .word
+            .fetch_and(!(LOCK | STATE | CALLED), Ordering::Release);
     }
 }
 
