@@ -214,7 +214,7 @@ typedef enum aclDeviceInfo {
 } aclDeviceInfo;
 
 /**
- * aclCreateDataBuffer.
+ * Makes an object that describes a piece of memory by address and size; the memory stays the caller's.
  * @param data [IN]
  * @param size [IN]
  * @return the value
@@ -222,14 +222,14 @@ typedef enum aclDeviceInfo {
 ACL_FUNC_VISIBILITY aclDataBuffer *aclCreateDataBuffer(void *data, size_t size);
 
 /**
- * aclDestroyDataBuffer.
+ * Destroys a data buffer object, not the memory it describes.
  * @param dataBuffer [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclDestroyDataBuffer(const aclDataBuffer *dataBuffer);
 
 /**
- * aclUpdateDataBuffer.
+ * Gives a data buffer object another address and size.
  * @param dataBuffer [IN]
  * @param data [IN]
  * @param size [IN]
@@ -238,14 +238,14 @@ ACL_FUNC_VISIBILITY aclError aclDestroyDataBuffer(const aclDataBuffer *dataBuffe
 ACL_FUNC_VISIBILITY aclError aclUpdateDataBuffer(aclDataBuffer *dataBuffer, void *data, size_t size);
 
 /**
- * aclGetDataBufferAddr.
+ * Gives the address that a data buffer object describes.
  * @param dataBuffer [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY void *aclGetDataBufferAddr(const aclDataBuffer *dataBuffer);
 
 /**
- * aclGetDataBufferSize.
+ * Gives the size that a data buffer object describes, cut to 32 bits.
  * Deprecated.
  * @param dataBuffer [IN]
  * @return the value
@@ -253,20 +253,20 @@ ACL_FUNC_VISIBILITY void *aclGetDataBufferAddr(const aclDataBuffer *dataBuffer);
 ACL_FUNC_VISIBILITY uint32_t aclGetDataBufferSize(const aclDataBuffer *dataBuffer);
 
 /**
- * aclGetDataBufferSizeV2.
+ * Gives the size that a data buffer object describes, in bytes.
  * @param dataBuffer [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY size_t aclGetDataBufferSizeV2(const aclDataBuffer *dataBuffer);
 
 /**
- * aclrtGetSocName.
+ * Gives the name of the device's chip; for a software device that of its profile.
  * @return the value
  */
 ACL_FUNC_VISIBILITY const char *aclrtGetSocName(void);
 
 /**
- * aclGetCannAttributeList.
+ * Lists the attributes of the toolkit that can be asked for.
  * @param cannAttrList [OUT]
  * @param num [OUT]
  * @return ACL_SUCCESS, or a code
@@ -274,7 +274,7 @@ ACL_FUNC_VISIBILITY const char *aclrtGetSocName(void);
 ACL_FUNC_VISIBILITY aclError aclGetCannAttributeList(const aclCannAttr **cannAttrList, size_t *num);
 
 /**
- * aclGetCannAttribute.
+ * Tells whether the toolkit has a capability.
  * @param cannAttr [IN]
  * @param value [OUT]
  * @return ACL_SUCCESS, or a code
@@ -282,7 +282,7 @@ ACL_FUNC_VISIBILITY aclError aclGetCannAttributeList(const aclCannAttr **cannAtt
 ACL_FUNC_VISIBILITY aclError aclGetCannAttribute(aclCannAttr cannAttr, int32_t *value);
 
 /**
- * aclGetDeviceCapability.
+ * Reads a hardware number of a device, such as its core count.
  * @param deviceId [IN]
  * @param deviceInfo [IN]
  * @param value [OUT]
@@ -302,21 +302,21 @@ ACL_FUNC_VISIBILITY void aclAppLog(
     aclLogLevel logLevel, const char *func, const char *file, uint32_t line, const char *fmt, ...);
 
 /**
- * aclFloat16ToFloat.
+ * Widens a half-precision number to single precision.
  * @param value [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY float aclFloat16ToFloat(aclFloat16 value);
 
 /**
- * aclFloatToFloat16.
+ * Rounds a single-precision number to half precision.
  * @param value [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY aclFloat16 aclFloatToFloat16(float value);
 
 /**
- * aclDataTypeSize.
+ * Gives the size of one element of a data type in bytes.
  * @param dataType [IN]
  * @return the value
  */

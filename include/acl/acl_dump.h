@@ -72,7 +72,7 @@ typedef struct acldumpTensorInfo {
 } acldumpTensorInfo;
 
 /**
- * acldumpRegCallback.
+ * Sets a function that gets dumped data instead of a file.
  * @param messageCallback [IN]
  * @param flag [IN]
  * @return ACL_SUCCESS, or a code
@@ -81,12 +81,12 @@ ACL_FUNC_VISIBILITY aclError acldumpRegCallback(
     int32_t (*const messageCallback)(const acldumpChunk *, int32_t), int32_t flag);
 
 /**
- * acldumpUnregCallback.
+ * Takes the function of acldumpRegCallback away.
  */
 ACL_FUNC_VISIBILITY void acldumpUnregCallback(void);
 
 /**
- * aclopStartDumpArgs.
+ * Begins to write the arguments of operators to files.
  * @param dumpType [IN]
  * @param path [IN]
  * @return ACL_SUCCESS, or a code
@@ -94,21 +94,21 @@ ACL_FUNC_VISIBILITY void acldumpUnregCallback(void);
 ACL_FUNC_VISIBILITY aclError aclopStartDumpArgs(uint32_t dumpType, const char *path);
 
 /**
- * aclopStopDumpArgs.
+ * Ends what aclopStartDumpArgs began.
  * @param dumpType [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclopStopDumpArgs(uint32_t dumpType);
 
 /**
- * acldumpGetPath.
+ * Gives the folder that dumps of a kind go to.
  * @param dumpType [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY const char *acldumpGetPath(acldumpType dumpType);
 
 /**
- * acldumpSaveExceptionInfo.
+ * Writes tensors of a failure to a file.
  * @param fileName [IN]
  * @param userTag [IN]
  * @param tensors [IN]
@@ -119,7 +119,7 @@ ACL_FUNC_VISIBILITY aclError acldumpSaveExceptionInfo(
     const char *fileName, const char *userTag, const acldumpTensorInfo *tensors, size_t tensorCount);
 
 /**
- * acldumpGetExceptionInfoPath.
+ * Writes the folder that information on failures goes to.
  * @param path [OUT]
  * @param maxLen [IN]
  * @return ACL_SUCCESS, or a code

@@ -226,21 +226,21 @@ typedef struct aclmdlExeOMDesc {
 } aclmdlExeOMDesc;
 
 /**
- * aclmdlCreateAIPP.
+ * Makes an object with the picture preparation of a batch.
  * @param batchSize [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY aclmdlAIPP *aclmdlCreateAIPP(uint64_t batchSize);
 
 /**
- * aclmdlDestroyAIPP.
+ * Destroys an object with picture preparation.
  * @param aippParmsSet [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclmdlDestroyAIPP(const aclmdlAIPP *aippParmsSet);
 
 /**
- * aclmdlGetAippDataSize.
+ * Reads how large the data of picture preparation is.
  * @param batchSize [IN]
  * @param size [OUT]
  * @return ACL_SUCCESS, or a code
@@ -248,7 +248,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlDestroyAIPP(const aclmdlAIPP *aippParmsSet);
 ACL_FUNC_VISIBILITY aclError aclmdlGetAippDataSize(uint64_t batchSize, size_t *size);
 
 /**
- * aclmdlSetAIPPInputFormat.
+ * Sets the pixel format of the pictures.
  * @param aippParmsSet [IN]
  * @param inputFormat [IN]
  * @return ACL_SUCCESS, or a code
@@ -256,7 +256,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlGetAippDataSize(uint64_t batchSize, size_t *s
 ACL_FUNC_VISIBILITY aclError aclmdlSetAIPPInputFormat(aclmdlAIPP *aippParmsSet, aclAippInputFormat inputFormat);
 
 /**
- * aclmdlSetAIPPCscParams.
+ * Sets the matrix and the offsets of the colour conversion.
  * @param aippParmsSet [IN]
  * @param cscSwitch [IN]
  * @param cscMatrixR0C0 [IN]
@@ -283,7 +283,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlSetAIPPCscParams(
     uint8_t cscInputBiasR0, uint8_t cscInputBiasR1, uint8_t cscInputBiasR2);
 
 /**
- * aclmdlSetAIPPRbuvSwapSwitch.
+ * Switches the exchange of red and blue, or U and V.
  * @param aippParmsSet [IN]
  * @param rbuvSwapSwitch [IN]
  * @return ACL_SUCCESS, or a code
@@ -291,7 +291,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlSetAIPPCscParams(
 ACL_FUNC_VISIBILITY aclError aclmdlSetAIPPRbuvSwapSwitch(aclmdlAIPP *aippParmsSet, int8_t rbuvSwapSwitch);
 
 /**
- * aclmdlSetAIPPAxSwapSwitch.
+ * Switches the move of the alpha channel to the front.
  * @param aippParmsSet [IN]
  * @param axSwapSwitch [IN]
  * @return ACL_SUCCESS, or a code
@@ -299,7 +299,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlSetAIPPRbuvSwapSwitch(aclmdlAIPP *aippParmsSe
 ACL_FUNC_VISIBILITY aclError aclmdlSetAIPPAxSwapSwitch(aclmdlAIPP *aippParmsSet, int8_t axSwapSwitch);
 
 /**
- * aclmdlSetAIPPSrcImageSize.
+ * Sets the size of the pictures.
  * @param aippParmsSet [IN]
  * @param srcImageSizeW [IN]
  * @param srcImageSizeH [IN]
@@ -309,7 +309,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlSetAIPPSrcImageSize(
     aclmdlAIPP *aippParmsSet, int32_t srcImageSizeW, int32_t srcImageSizeH);
 
 /**
- * aclmdlSetAIPPScfParams.
+ * Sets how a picture of the batch is scaled.
  * @param aippParmsSet [IN]
  * @param scfSwitch [IN]
  * @param scfInputSizeW [IN]
@@ -324,7 +324,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlSetAIPPScfParams(
     int32_t scfOutputSizeH, uint64_t batchIndex);
 
 /**
- * aclmdlSetAIPPCropParams.
+ * Sets what part of a picture of the batch is used.
  * @param aippParmsSet [IN]
  * @param cropSwitch [IN]
  * @param cropStartPosW [IN]
@@ -339,7 +339,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlSetAIPPCropParams(
     int32_t cropSizeH, uint64_t batchIndex);
 
 /**
- * aclmdlSetAIPPPaddingParams.
+ * Sets the border that a picture of the batch gets.
  * @param aippParmsSet [IN]
  * @param paddingSwitch [IN]
  * @param paddingSizeTop [IN]
@@ -354,7 +354,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlSetAIPPPaddingParams(
     int32_t paddingSizeLeft, int32_t paddingSizeRight, uint64_t batchIndex);
 
 /**
- * aclmdlSetAIPPDtcPixelMean.
+ * Sets the means that are subtracted from the channels.
  * @param aippParmsSet [IN]
  * @param dtcPixelMeanChn0 [IN]
  * @param dtcPixelMeanChn1 [IN]
@@ -368,7 +368,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlSetAIPPDtcPixelMean(
     int16_t dtcPixelMeanChn3, uint64_t batchIndex);
 
 /**
- * aclmdlSetAIPPDtcPixelMin.
+ * Sets the minima that are subtracted from the channels.
  * @param aippParmsSet [IN]
  * @param dtcPixelMinChn0 [IN]
  * @param dtcPixelMinChn1 [IN]
@@ -382,7 +382,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlSetAIPPDtcPixelMin(
     float dtcPixelMinChn3, uint64_t batchIndex);
 
 /**
- * aclmdlSetAIPPPixelVarReci.
+ * Sets the factors that the channels are multiplied by.
  * @param aippParmsSet [IN]
  * @param dtcPixelVarReciChn0 [IN]
  * @param dtcPixelVarReciChn1 [IN]
@@ -396,7 +396,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlSetAIPPPixelVarReci(
     float dtcPixelVarReciChn3, uint64_t batchIndex);
 
 /**
- * aclmdlSetInputAIPP.
+ * Gives picture preparation to a dynamic-AIPP input of the next execution.
  * @param modelId [IN]
  * @param dataset [IN]
  * @param index [IN]
@@ -407,7 +407,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlSetInputAIPP(
     uint32_t modelId, aclmdlDataset *dataset, size_t index, const aclmdlAIPP *aippParmsSet);
 
 /**
- * aclmdlSetAIPPByInputIndex.
+ * Gives picture preparation to an input, named by its own number.
  * @param modelId [IN]
  * @param dataset [IN]
  * @param index [IN]
@@ -418,7 +418,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlSetAIPPByInputIndex(
     uint32_t modelId, aclmdlDataset *dataset, size_t index, const aclmdlAIPP *aippParmsSet);
 
 /**
- * aclmdlGetAippType.
+ * Reads what kind of AIPP an input has.
  * @param modelId [IN]
  * @param index [IN]
  * @param type [OUT]
@@ -429,7 +429,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlGetAippType(
     uint32_t modelId, size_t index, aclmdlInputAippType *type, size_t *dynamicAttachedDataIndex);
 
 /**
- * aclmdlGetFirstAippInfo.
+ * Reads the static AIPP of an input.
  * @param modelId [IN]
  * @param index [IN]
  * @param aippInfo [OUT]
@@ -438,7 +438,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlGetAippType(
 ACL_FUNC_VISIBILITY aclError aclmdlGetFirstAippInfo(uint32_t modelId, size_t index, aclAippInfo *aippInfo);
 
 /**
- * aclmdlBundleLoadFromFile.
+ * Loads a bundle of models from a file.
  * @param modelPath [IN]
  * @param bundleId [OUT]
  * @return ACL_SUCCESS, or a code
@@ -446,7 +446,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlGetFirstAippInfo(uint32_t modelId, size_t ind
 ACL_FUNC_VISIBILITY aclError aclmdlBundleLoadFromFile(const char *modelPath, uint32_t *bundleId);
 
 /**
- * aclmdlBundleLoadFromMem.
+ * Loads a bundle of models from memory.
  * @param model [IN]
  * @param modelSize [IN]
  * @param bundleId [OUT]
@@ -455,14 +455,14 @@ ACL_FUNC_VISIBILITY aclError aclmdlBundleLoadFromFile(const char *modelPath, uin
 ACL_FUNC_VISIBILITY aclError aclmdlBundleLoadFromMem(const void *model, size_t modelSize, uint32_t *bundleId);
 
 /**
- * aclmdlBundleUnload.
+ * Unloads a bundle.
  * @param bundleId [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclmdlBundleUnload(uint32_t bundleId);
 
 /**
- * aclmdlBundleGetModelNum.
+ * Reads how many models a bundle has.
  * @param bundleId [IN]
  * @param modelNum [OUT]
  * @return ACL_SUCCESS, or a code
@@ -470,7 +470,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlBundleUnload(uint32_t bundleId);
 ACL_FUNC_VISIBILITY aclError aclmdlBundleGetModelNum(uint32_t bundleId, size_t *modelNum);
 
 /**
- * aclmdlBundleGetModelId.
+ * Reads the number of one model of a bundle.
  * @param bundleId [IN]
  * @param index [IN]
  * @param modelId [OUT]
@@ -479,20 +479,20 @@ ACL_FUNC_VISIBILITY aclError aclmdlBundleGetModelNum(uint32_t bundleId, size_t *
 ACL_FUNC_VISIBILITY aclError aclmdlBundleGetModelId(uint32_t bundleId, size_t index, uint32_t *modelId);
 
 /**
- * aclmdlBundleCreateQueryInfo.
+ * Makes an object for the description of a bundle.
  * @return the value
  */
 ACL_FUNC_VISIBILITY aclmdlBundleQueryInfo *aclmdlBundleCreateQueryInfo(void);
 
 /**
- * aclmdlBundleDestroyQueryInfo.
+ * Destroys the description of a bundle.
  * @param queryInfo [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclmdlBundleDestroyQueryInfo(aclmdlBundleQueryInfo *queryInfo);
 
 /**
- * aclmdlBundleQueryInfoFromFile.
+ * Fills in the description of a bundle file.
  * @param fileName [IN]
  * @param queryInfo [IN]
  * @return ACL_SUCCESS, or a code
@@ -500,7 +500,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlBundleDestroyQueryInfo(aclmdlBundleQueryInfo 
 ACL_FUNC_VISIBILITY aclError aclmdlBundleQueryInfoFromFile(const char *fileName, aclmdlBundleQueryInfo *queryInfo);
 
 /**
- * aclmdlBundleQueryInfoFromMem.
+ * Fills in the description of a bundle in memory.
  * @param model [IN]
  * @param modelSize [IN]
  * @param queryInfo [IN]
@@ -510,7 +510,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlBundleQueryInfoFromMem(
     const void *model, size_t modelSize, aclmdlBundleQueryInfo *queryInfo);
 
 /**
- * aclmdlBundleGetQueryModelNum.
+ * Reads how many models a described bundle has.
  * @param queryInfo [IN]
  * @param modelNum [OUT]
  * @return ACL_SUCCESS, or a code
@@ -518,7 +518,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlBundleQueryInfoFromMem(
 ACL_FUNC_VISIBILITY aclError aclmdlBundleGetQueryModelNum(const aclmdlBundleQueryInfo *queryInfo, size_t *modelNum);
 
 /**
- * aclmdlBundleGetVarWeightSize.
+ * Reads how much memory the variable weights of a bundle need.
  * @param queryInfo [IN]
  * @param variableWeightSize [OUT]
  * @return ACL_SUCCESS, or a code
@@ -527,7 +527,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlBundleGetVarWeightSize(
     const aclmdlBundleQueryInfo *queryInfo, size_t *variableWeightSize);
 
 /**
- * aclmdlBundleGetSize.
+ * Reads how much memory one model of a bundle needs.
  * @param queryInfo [IN]
  * @param index [IN]
  * @param workSize [OUT]
@@ -538,7 +538,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlBundleGetSize(
     const aclmdlBundleQueryInfo *queryInfo, size_t index, size_t *workSize, size_t *constWeightSize);
 
 /**
- * aclmdlBundleInitFromFile.
+ * Opens a bundle file whose models are loaded one by one.
  * @param modelPath [IN]
  * @param varWeightPtr [IN]
  * @param varWeightSize [IN]
@@ -549,7 +549,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlBundleInitFromFile(
     const char *modelPath, void *varWeightPtr, size_t varWeightSize, uint32_t *bundleId);
 
 /**
- * aclmdlBundleInitFromMem.
+ * Opens a bundle in memory whose models are loaded one by one.
  * @param model [IN]
  * @param modelSize [IN]
  * @param varWeightPtr [IN]
@@ -561,7 +561,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlBundleInitFromMem(
     const void *model, size_t modelSize, void *varWeightPtr, size_t varWeightSize, uint32_t *bundleId);
 
 /**
- * aclmdlBundleLoadModel.
+ * Loads one model of an open bundle.
  * @param bundleId [IN]
  * @param index [IN]
  * @param modelId [OUT]
@@ -570,7 +570,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlBundleInitFromMem(
 ACL_FUNC_VISIBILITY aclError aclmdlBundleLoadModel(uint32_t bundleId, size_t index, uint32_t *modelId);
 
 /**
- * aclmdlBundleLoadModelWithMem.
+ * Loads one model of an open bundle into the caller's device memory.
  * @param bundleId [IN]
  * @param index [IN]
  * @param workPtr [IN]
@@ -585,7 +585,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlBundleLoadModelWithMem(
     uint32_t *modelId);
 
 /**
- * aclmdlBundleLoadModelWithConfig.
+ * Loads one model of an open bundle as a configuration says.
  * @param bundleId [IN]
  * @param index [IN]
  * @param handle [IN]
@@ -596,7 +596,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlBundleLoadModelWithConfig(
     uint32_t bundleId, size_t index, aclmdlConfigHandle *handle, uint32_t *modelId);
 
 /**
- * aclmdlBundleUnloadModel.
+ * Unloads one model of an open bundle.
  * @param bundleId [IN]
  * @param modelId [IN]
  * @return ACL_SUCCESS, or a code
@@ -604,20 +604,20 @@ ACL_FUNC_VISIBILITY aclError aclmdlBundleLoadModelWithConfig(
 ACL_FUNC_VISIBILITY aclError aclmdlBundleUnloadModel(uint32_t bundleId, uint32_t modelId);
 
 /**
- * aclmdlCreateDataset.
+ * Makes an empty dataset: the list of a model's inputs or outputs.
  * @return the value
  */
 ACL_FUNC_VISIBILITY aclmdlDataset *aclmdlCreateDataset(void);
 
 /**
- * aclmdlDestroyDataset.
+ * Destroys a dataset, not the data buffers in it.
  * @param dataset [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclmdlDestroyDataset(const aclmdlDataset *dataset);
 
 /**
- * aclmdlAddDatasetBuffer.
+ * Adds a data buffer to the end of a dataset.
  * @param dataset [IN]
  * @param dataBuffer [IN]
  * @return ACL_SUCCESS, or a code
@@ -625,7 +625,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlDestroyDataset(const aclmdlDataset *dataset);
 ACL_FUNC_VISIBILITY aclError aclmdlAddDatasetBuffer(aclmdlDataset *dataset, aclDataBuffer *dataBuffer);
 
 /**
- * aclmdlSetDatasetTensorDesc.
+ * Gives an entry of a dataset a tensor description.
  * @param dataset [IN]
  * @param tensorDesc [IN]
  * @param index [IN]
@@ -635,7 +635,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlSetDatasetTensorDesc(
     aclmdlDataset *dataset, aclTensorDesc *tensorDesc, size_t index);
 
 /**
- * aclmdlGetDatasetTensorDesc.
+ * Gives the tensor description of an entry of a dataset.
  * @param dataset [IN]
  * @param index [IN]
  * @return the value
@@ -643,14 +643,14 @@ ACL_FUNC_VISIBILITY aclError aclmdlSetDatasetTensorDesc(
 ACL_FUNC_VISIBILITY aclTensorDesc *aclmdlGetDatasetTensorDesc(const aclmdlDataset *dataset, size_t index);
 
 /**
- * aclmdlGetDatasetNumBuffers.
+ * Gives the number of data buffers in a dataset.
  * @param dataset [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY size_t aclmdlGetDatasetNumBuffers(const aclmdlDataset *dataset);
 
 /**
- * aclmdlGetDatasetBuffer.
+ * Gives one data buffer of a dataset.
  * @param dataset [IN]
  * @param index [IN]
  * @return the value
@@ -658,14 +658,14 @@ ACL_FUNC_VISIBILITY size_t aclmdlGetDatasetNumBuffers(const aclmdlDataset *datas
 ACL_FUNC_VISIBILITY aclDataBuffer *aclmdlGetDatasetBuffer(const aclmdlDataset *dataset, size_t index);
 
 /**
- * aclRecoverAllHcclTasks.
+ * Restarts the collective communication of a device after a repair.
  * @param deviceId [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclRecoverAllHcclTasks(int32_t deviceId);
 
 /**
- * aclmdlLoadFromFile.
+ * Loads a model from a file.
  * @param modelPath [IN]
  * @param modelId [OUT]
  * @return ACL_SUCCESS, or a code
@@ -673,7 +673,7 @@ ACL_FUNC_VISIBILITY aclError aclRecoverAllHcclTasks(int32_t deviceId);
 ACL_FUNC_VISIBILITY aclError aclmdlLoadFromFile(const char *modelPath, uint32_t *modelId);
 
 /**
- * aclmdlLoadFromMem.
+ * Loads a model from memory.
  * @param model [IN]
  * @param modelSize [IN]
  * @param modelId [OUT]
@@ -682,7 +682,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlLoadFromFile(const char *modelPath, uint32_t 
 ACL_FUNC_VISIBILITY aclError aclmdlLoadFromMem(const void *model, size_t modelSize, uint32_t *modelId);
 
 /**
- * aclmdlLoadFromFileWithMem.
+ * Loads a model from a file into the caller's device memory.
  * @param modelPath [IN]
  * @param modelId [OUT]
  * @param workPtr [IN]
@@ -695,7 +695,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlLoadFromFileWithMem(
     const char *modelPath, uint32_t *modelId, void *workPtr, size_t workSize, void *weightPtr, size_t weightSize);
 
 /**
- * aclmdlLoadFromMemWithMem.
+ * Loads a model from memory into the caller's device memory.
  * @param model [IN]
  * @param modelSize [IN]
  * @param modelId [OUT]
@@ -710,7 +710,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlLoadFromMemWithMem(
     size_t weightSize);
 
 /**
- * aclmdlLoadFromFileWithQ.
+ * Loads a model from a file, with queues for inputs and outputs.
  * @param modelPath [IN]
  * @param modelId [OUT]
  * @param inputQ [IN]
@@ -724,7 +724,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlLoadFromFileWithQ(
     size_t outputQNum);
 
 /**
- * aclmdlLoadFromMemWithQ.
+ * Loads a model from memory, with queues for inputs and outputs.
  * @param model [IN]
  * @param modelSize [IN]
  * @param modelId [OUT]
@@ -739,7 +739,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlLoadFromMemWithQ(
     const uint32_t *outputQ, size_t outputQNum);
 
 /**
- * aclmdlExecute.
+ * Runs a model and waits until it is done.
  * @param modelId [IN]
  * @param input [IN]
  * @param output [IN]
@@ -748,7 +748,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlLoadFromMemWithQ(
 ACL_FUNC_VISIBILITY aclError aclmdlExecute(uint32_t modelId, const aclmdlDataset *input, aclmdlDataset *output);
 
 /**
- * aclmdlExecuteV2.
+ * Runs a model on a stream, as a configuration says, and waits until it is done.
  * @param modelId [IN]
  * @param input [IN]
  * @param output [IN]
@@ -761,7 +761,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlExecuteV2(
     const aclmdlExecConfigHandle *handle);
 
 /**
- * aclmdlExecuteAsyncV2.
+ * Queues a model on a stream, as a configuration says.
  * @param modelId [IN]
  * @param input [IN]
  * @param output [IN]
@@ -774,7 +774,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlExecuteAsyncV2(
     const aclmdlExecConfigHandle *handle);
 
 /**
- * aclmdlExecuteAsync.
+ * Queues a model on a stream.
  * @param modelId [IN]
  * @param input [IN]
  * @param output [IN]
@@ -785,14 +785,14 @@ ACL_FUNC_VISIBILITY aclError aclmdlExecuteAsync(
     uint32_t modelId, const aclmdlDataset *input, aclmdlDataset *output, aclrtStream stream);
 
 /**
- * aclmdlUnload.
+ * Unloads a model.
  * @param modelId [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclmdlUnload(uint32_t modelId);
 
 /**
- * aclmdlQuerySize.
+ * Reads how much device memory a model file needs for work and for weights.
  * @param fileName [IN]
  * @param workSize [OUT]
  * @param weightSize [OUT]
@@ -801,7 +801,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlUnload(uint32_t modelId);
 ACL_FUNC_VISIBILITY aclError aclmdlQuerySize(const char *fileName, size_t *workSize, size_t *weightSize);
 
 /**
- * aclmdlQueryExeOMDesc.
+ * Reads how much memory each part of a model file needs.
  * @param fileName [IN]
  * @param mdlPartitionSize [OUT]
  * @return ACL_SUCCESS, or a code
@@ -809,7 +809,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlQuerySize(const char *fileName, size_t *workS
 ACL_FUNC_VISIBILITY aclError aclmdlQueryExeOMDesc(const char *fileName, aclmdlExeOMDesc *mdlPartitionSize);
 
 /**
- * aclmdlQuerySizeFromMem.
+ * Reads how much device memory a model in memory needs for work and for weights.
  * @param model [IN]
  * @param modelSize [IN]
  * @param workSize [OUT]
@@ -820,7 +820,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlQuerySizeFromMem(
     const void *model, size_t modelSize, size_t *workSize, size_t *weightSize);
 
 /**
- * aclmdlSetDynamicBatchSize.
+ * Sets the batch size of the next execution.
  * @param modelId [IN]
  * @param dataset [IN]
  * @param index [IN]
@@ -831,7 +831,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlSetDynamicBatchSize(
     uint32_t modelId, aclmdlDataset *dataset, size_t index, uint64_t batchSize);
 
 /**
- * aclmdlSetDynamicHWSize.
+ * Sets the picture size of the next execution.
  * @param modelId [IN]
  * @param dataset [IN]
  * @param index [IN]
@@ -843,7 +843,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlSetDynamicHWSize(
     uint32_t modelId, aclmdlDataset *dataset, size_t index, uint64_t height, uint64_t width);
 
 /**
- * aclmdlSetInputDynamicDims.
+ * Sets the dimensions of the next execution.
  * @param modelId [IN]
  * @param dataset [IN]
  * @param index [IN]
@@ -854,7 +854,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlSetInputDynamicDims(
     uint32_t modelId, aclmdlDataset *dataset, size_t index, const aclmdlIODims *dims);
 
 /**
- * aclmdlCreateAndGetOpDesc.
+ * Describes the operator that a task belonged to.
  * @param deviceId [IN]
  * @param streamId [IN]
  * @param taskId [IN]
@@ -871,7 +871,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlCreateAndGetOpDesc(
     size_t *numInputs, aclTensorDesc **outputDesc, size_t *numOutputs);
 
 /**
- * aclmdlSetExternalWeightAddress.
+ * Says where in device memory the content of a weight file lies.
  * @param handle [IN]
  * @param weightFileName [IN]
  * @param devPtr [IN]
@@ -882,7 +882,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlSetExternalWeightAddress(
     aclmdlConfigHandle *handle, const char *weightFileName, void *devPtr, size_t size);
 
 /**
- * aclmdlLoadFromModel.
+ * Loads a model that was built in this process.
  * @param model [IN]
  * @param handle [IN]
  * @param modelId [OUT]
@@ -892,20 +892,20 @@ ACL_FUNC_VISIBILITY aclError aclmdlLoadFromModel(
     const aclmdlModel *model, const aclmdlConfigHandle *handle, uint32_t *modelId);
 
 /**
- * aclmdlCreateExecConfigHandle.
+ * Makes a configuration for executions.
  * @return the value
  */
 ACL_FUNC_VISIBILITY aclmdlExecConfigHandle *aclmdlCreateExecConfigHandle(void);
 
 /**
- * aclmdlDestroyExecConfigHandle.
+ * Destroys a configuration for executions.
  * @param handle [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclmdlDestroyExecConfigHandle(const aclmdlExecConfigHandle *handle);
 
 /**
- * aclmdlSetAttribute.
+ * Sets an attribute of a loaded model.
  * @param modelId [IN]
  * @param attr [IN]
  * @param attrValue [IN]
@@ -914,7 +914,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlDestroyExecConfigHandle(const aclmdlExecConfi
 ACL_FUNC_VISIBILITY aclError aclmdlSetAttribute(uint32_t modelId, aclmdlAttr attr, aclmdlAttrValue_t *attrValue);
 
 /**
- * aclmdlGetAttribute.
+ * Reads an attribute of a loaded model.
  * @param modelId [IN]
  * @param attr [IN]
  * @param attrValue [OUT]
@@ -923,7 +923,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlSetAttribute(uint32_t modelId, aclmdlAttr att
 ACL_FUNC_VISIBILITY aclError aclmdlGetAttribute(uint32_t modelId, aclmdlAttr attr, aclmdlAttrValue_t *attrValue);
 
 /**
- * aclmdlLoadWithConfig.
+ * Loads a model as a configuration says.
  * @param handle [IN]
  * @param modelId [OUT]
  * @return ACL_SUCCESS, or a code
@@ -931,20 +931,20 @@ ACL_FUNC_VISIBILITY aclError aclmdlGetAttribute(uint32_t modelId, aclmdlAttr att
 ACL_FUNC_VISIBILITY aclError aclmdlLoadWithConfig(const aclmdlConfigHandle *handle, uint32_t *modelId);
 
 /**
- * aclmdlCreateConfigHandle.
+ * Makes a configuration for loading.
  * @return the value
  */
 ACL_FUNC_VISIBILITY aclmdlConfigHandle *aclmdlCreateConfigHandle(void);
 
 /**
- * aclmdlDestroyConfigHandle.
+ * Destroys a configuration for loading.
  * @param handle [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclmdlDestroyConfigHandle(aclmdlConfigHandle *handle);
 
 /**
- * aclmdlSetConfigOpt.
+ * Sets one option of a configuration for loading.
  * @param handle [IN]
  * @param attr [IN]
  * @param attrValue [IN]
@@ -955,7 +955,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlSetConfigOpt(
     aclmdlConfigHandle *handle, aclmdlConfigAttr attr, const void *attrValue, size_t valueSize);
 
 /**
- * aclmdlSetExecConfigOpt.
+ * Sets one option of a configuration for executions.
  * @param handle [IN]
  * @param attr [IN]
  * @param attrValue [IN]
@@ -966,20 +966,20 @@ ACL_FUNC_VISIBILITY aclError aclmdlSetExecConfigOpt(
     aclmdlExecConfigHandle *handle, aclmdlExecConfigAttr attr, const void *attrValue, size_t valueSize);
 
 /**
- * aclmdlCreateDesc.
+ * Makes an empty model description.
  * @return the value
  */
 ACL_FUNC_VISIBILITY aclmdlDesc *aclmdlCreateDesc(void);
 
 /**
- * aclmdlDestroyDesc.
+ * Destroys a model description.
  * @param modelDesc [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclmdlDestroyDesc(aclmdlDesc *modelDesc);
 
 /**
- * aclmdlGetDesc.
+ * Fills in the description of a loaded model.
  * @param modelDesc [IN]
  * @param modelId [IN]
  * @return ACL_SUCCESS, or a code
@@ -987,7 +987,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlDestroyDesc(aclmdlDesc *modelDesc);
 ACL_FUNC_VISIBILITY aclError aclmdlGetDesc(aclmdlDesc *modelDesc, uint32_t modelId);
 
 /**
- * aclmdlGetDescFromFile.
+ * Fills in the description of a model file.
  * @param modelDesc [IN]
  * @param modelPath [IN]
  * @return ACL_SUCCESS, or a code
@@ -995,7 +995,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlGetDesc(aclmdlDesc *modelDesc, uint32_t model
 ACL_FUNC_VISIBILITY aclError aclmdlGetDescFromFile(aclmdlDesc *modelDesc, const char *modelPath);
 
 /**
- * aclmdlGetDescFromMem.
+ * Fills in the description of a model in memory.
  * @param modelDesc [IN]
  * @param model [IN]
  * @param modelSize [IN]
@@ -1004,21 +1004,21 @@ ACL_FUNC_VISIBILITY aclError aclmdlGetDescFromFile(aclmdlDesc *modelDesc, const 
 ACL_FUNC_VISIBILITY aclError aclmdlGetDescFromMem(aclmdlDesc *modelDesc, const void *model, size_t modelSize);
 
 /**
- * aclmdlGetNumInputs.
+ * Gives the number of inputs.
  * @param modelDesc [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY size_t aclmdlGetNumInputs(aclmdlDesc *modelDesc);
 
 /**
- * aclmdlGetNumOutputs.
+ * Gives the number of outputs.
  * @param modelDesc [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY size_t aclmdlGetNumOutputs(aclmdlDesc *modelDesc);
 
 /**
- * aclmdlGetInputSizeByIndex.
+ * Gives the size of an input in bytes.
  * @param modelDesc [IN]
  * @param index [IN]
  * @return the value
@@ -1026,7 +1026,7 @@ ACL_FUNC_VISIBILITY size_t aclmdlGetNumOutputs(aclmdlDesc *modelDesc);
 ACL_FUNC_VISIBILITY size_t aclmdlGetInputSizeByIndex(aclmdlDesc *modelDesc, size_t index);
 
 /**
- * aclmdlGetOutputSizeByIndex.
+ * Gives the size of an output in bytes.
  * @param modelDesc [IN]
  * @param index [IN]
  * @return the value
@@ -1034,7 +1034,7 @@ ACL_FUNC_VISIBILITY size_t aclmdlGetInputSizeByIndex(aclmdlDesc *modelDesc, size
 ACL_FUNC_VISIBILITY size_t aclmdlGetOutputSizeByIndex(aclmdlDesc *modelDesc, size_t index);
 
 /**
- * aclmdlGetInputDims.
+ * Reads the dimensions of an input.
  * @param modelDesc [IN]
  * @param index [IN]
  * @param dims [OUT]
@@ -1043,7 +1043,7 @@ ACL_FUNC_VISIBILITY size_t aclmdlGetOutputSizeByIndex(aclmdlDesc *modelDesc, siz
 ACL_FUNC_VISIBILITY aclError aclmdlGetInputDims(const aclmdlDesc *modelDesc, size_t index, aclmdlIODims *dims);
 
 /**
- * aclmdlGetInputDimsV2.
+ * Reads the dimensions of an input as the model takes it, after AIPP.
  * @param modelDesc [IN]
  * @param index [IN]
  * @param dims [OUT]
@@ -1052,7 +1052,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlGetInputDims(const aclmdlDesc *modelDesc, siz
 ACL_FUNC_VISIBILITY aclError aclmdlGetInputDimsV2(const aclmdlDesc *modelDesc, size_t index, aclmdlIODims *dims);
 
 /**
- * aclmdlGetInputDimsRange.
+ * Reads the smallest and largest value of each dimension of an input.
  * @param modelDesc [IN]
  * @param index [IN]
  * @param dimsRange [OUT]
@@ -1062,7 +1062,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlGetInputDimsRange(
     const aclmdlDesc *modelDesc, size_t index, aclmdlIODimsRange *dimsRange);
 
 /**
- * aclmdlGetOutputDims.
+ * Reads the dimensions of an output.
  * @param modelDesc [IN]
  * @param index [IN]
  * @param dims [OUT]
@@ -1071,7 +1071,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlGetInputDimsRange(
 ACL_FUNC_VISIBILITY aclError aclmdlGetOutputDims(const aclmdlDesc *modelDesc, size_t index, aclmdlIODims *dims);
 
 /**
- * aclmdlGetCurOutputDims.
+ * Reads the dimensions that an output has with the gear that is set.
  * @param modelDesc [IN]
  * @param index [IN]
  * @param dims [OUT]
@@ -1080,7 +1080,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlGetOutputDims(const aclmdlDesc *modelDesc, si
 ACL_FUNC_VISIBILITY aclError aclmdlGetCurOutputDims(const aclmdlDesc *modelDesc, size_t index, aclmdlIODims *dims);
 
 /**
- * aclmdlGetOpAttr.
+ * Gives an attribute of an operator of the model as text.
  * @param modelDesc [IN]
  * @param opName [IN]
  * @param attr [IN]
@@ -1089,7 +1089,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlGetCurOutputDims(const aclmdlDesc *modelDesc,
 ACL_FUNC_VISIBILITY const char *aclmdlGetOpAttr(aclmdlDesc *modelDesc, const char *opName, const char *attr);
 
 /**
- * aclmdlGetInputNameByIndex.
+ * Gives the name of an input; the text lives as long as the description.
  * @param modelDesc [IN]
  * @param index [IN]
  * @return the value
@@ -1097,7 +1097,7 @@ ACL_FUNC_VISIBILITY const char *aclmdlGetOpAttr(aclmdlDesc *modelDesc, const cha
 ACL_FUNC_VISIBILITY const char *aclmdlGetInputNameByIndex(const aclmdlDesc *modelDesc, size_t index);
 
 /**
- * aclmdlGetOutputNameByIndex.
+ * Gives the name of an output; the text lives as long as the description.
  * @param modelDesc [IN]
  * @param index [IN]
  * @return the value
@@ -1105,7 +1105,7 @@ ACL_FUNC_VISIBILITY const char *aclmdlGetInputNameByIndex(const aclmdlDesc *mode
 ACL_FUNC_VISIBILITY const char *aclmdlGetOutputNameByIndex(const aclmdlDesc *modelDesc, size_t index);
 
 /**
- * aclmdlGetInputFormat.
+ * Gives the format of an input.
  * @param modelDesc [IN]
  * @param index [IN]
  * @return the value
@@ -1113,7 +1113,7 @@ ACL_FUNC_VISIBILITY const char *aclmdlGetOutputNameByIndex(const aclmdlDesc *mod
 ACL_FUNC_VISIBILITY aclFormat aclmdlGetInputFormat(const aclmdlDesc *modelDesc, size_t index);
 
 /**
- * aclmdlGetOutputFormat.
+ * Gives the format of an output.
  * @param modelDesc [IN]
  * @param index [IN]
  * @return the value
@@ -1121,7 +1121,7 @@ ACL_FUNC_VISIBILITY aclFormat aclmdlGetInputFormat(const aclmdlDesc *modelDesc, 
 ACL_FUNC_VISIBILITY aclFormat aclmdlGetOutputFormat(const aclmdlDesc *modelDesc, size_t index);
 
 /**
- * aclmdlGetInputDataType.
+ * Gives the data type of an input.
  * @param modelDesc [IN]
  * @param index [IN]
  * @return the value
@@ -1129,7 +1129,7 @@ ACL_FUNC_VISIBILITY aclFormat aclmdlGetOutputFormat(const aclmdlDesc *modelDesc,
 ACL_FUNC_VISIBILITY aclDataType aclmdlGetInputDataType(const aclmdlDesc *modelDesc, size_t index);
 
 /**
- * aclmdlGetOutputDataType.
+ * Gives the data type of an output.
  * @param modelDesc [IN]
  * @param index [IN]
  * @return the value
@@ -1137,7 +1137,7 @@ ACL_FUNC_VISIBILITY aclDataType aclmdlGetInputDataType(const aclmdlDesc *modelDe
 ACL_FUNC_VISIBILITY aclDataType aclmdlGetOutputDataType(const aclmdlDesc *modelDesc, size_t index);
 
 /**
- * aclmdlGetInputIndexByName.
+ * Finds an input by its name.
  * @param modelDesc [IN]
  * @param name [IN]
  * @param index [OUT]
@@ -1146,7 +1146,7 @@ ACL_FUNC_VISIBILITY aclDataType aclmdlGetOutputDataType(const aclmdlDesc *modelD
 ACL_FUNC_VISIBILITY aclError aclmdlGetInputIndexByName(const aclmdlDesc *modelDesc, const char *name, size_t *index);
 
 /**
- * aclmdlGetOutputIndexByName.
+ * Finds an output by its name.
  * @param modelDesc [IN]
  * @param name [IN]
  * @param index [OUT]
@@ -1155,7 +1155,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlGetInputIndexByName(const aclmdlDesc *modelDe
 ACL_FUNC_VISIBILITY aclError aclmdlGetOutputIndexByName(const aclmdlDesc *modelDesc, const char *name, size_t *index);
 
 /**
- * aclmdlGetDynamicBatch.
+ * Reads the batch sizes that the model was built for.
  * @param modelDesc [IN]
  * @param batch [OUT]
  * @return ACL_SUCCESS, or a code
@@ -1163,7 +1163,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlGetOutputIndexByName(const aclmdlDesc *modelD
 ACL_FUNC_VISIBILITY aclError aclmdlGetDynamicBatch(const aclmdlDesc *modelDesc, aclmdlBatch *batch);
 
 /**
- * aclmdlGetDynamicHW.
+ * Reads the picture sizes that the model was built for.
  * @param modelDesc [IN]
  * @param index [IN]
  * @param hw [OUT]
@@ -1172,7 +1172,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlGetDynamicBatch(const aclmdlDesc *modelDesc, 
 ACL_FUNC_VISIBILITY aclError aclmdlGetDynamicHW(const aclmdlDesc *modelDesc, size_t index, aclmdlHW *hw);
 
 /**
- * aclmdlGetInputDynamicGearCount.
+ * Reads how many gears of dimensions the model was built for.
  * @param modelDesc [IN]
  * @param index [IN]
  * @param gearCount [OUT]
@@ -1182,7 +1182,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlGetInputDynamicGearCount(
     const aclmdlDesc *modelDesc, size_t index, size_t *gearCount);
 
 /**
- * aclmdlGetInputDynamicDims.
+ * Reads the gears of dimensions that the model was built for.
  * @param modelDesc [IN]
  * @param index [IN]
  * @param dims [OUT]
@@ -1193,7 +1193,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlGetInputDynamicDims(
     const aclmdlDesc *modelDesc, size_t index, aclmdlIODims *dims, size_t gearCount);
 
 /**
- * aclmdlGetTensorRealName.
+ * Gives the full name of a tensor whose name was shortened.
  * @param modelDesc [IN]
  * @param name [IN]
  * @return the value

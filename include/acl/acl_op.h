@@ -42,14 +42,14 @@ typedef void (*aclDataDeallocator)(void *data, size_t length);
 typedef aclError (*aclopCompileFunc)(int numInputs, const aclTensorDesc *const inputDesc[], int numOutputs, const aclTensorDesc *const outputDesc[], const aclopAttr *opAttr, aclopKernelDesc *aclopKernelDesc);
 
 /**
- * aclopSetModelDir.
+ * Says in which folder compiled operators lie.
  * @param modelDir [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclopSetModelDir(const char *modelDir);
 
 /**
- * aclopLoad.
+ * Loads a compiled operator from memory.
  * @param model [IN]
  * @param modelSize [IN]
  * @return ACL_SUCCESS, or a code
@@ -57,19 +57,19 @@ ACL_FUNC_VISIBILITY aclError aclopSetModelDir(const char *modelDir);
 ACL_FUNC_VISIBILITY aclError aclopLoad(const void *model, size_t modelSize);
 
 /**
- * aclopCreateAttr.
+ * Makes an empty list of attributes.
  * @return the value
  */
 ACL_FUNC_VISIBILITY aclopAttr *aclopCreateAttr(void);
 
 /**
- * aclopDestroyAttr.
+ * Destroys a list of attributes.
  * @param attr [IN]
  */
 ACL_FUNC_VISIBILITY void aclopDestroyAttr(const aclopAttr *attr);
 
 /**
- * aclopSetAttrBool.
+ * Sets a yes-or-no attribute.
  * @param attr [IN]
  * @param attrName [IN]
  * @param attrValue [IN]
@@ -78,7 +78,7 @@ ACL_FUNC_VISIBILITY void aclopDestroyAttr(const aclopAttr *attr);
 ACL_FUNC_VISIBILITY aclError aclopSetAttrBool(aclopAttr *attr, const char *attrName, uint8_t attrValue);
 
 /**
- * aclopSetAttrInt.
+ * Sets an integer attribute.
  * @param attr [IN]
  * @param attrName [IN]
  * @param attrValue [IN]
@@ -87,7 +87,7 @@ ACL_FUNC_VISIBILITY aclError aclopSetAttrBool(aclopAttr *attr, const char *attrN
 ACL_FUNC_VISIBILITY aclError aclopSetAttrInt(aclopAttr *attr, const char *attrName, int64_t attrValue);
 
 /**
- * aclopSetAttrFloat.
+ * Sets a floating-point attribute.
  * @param attr [IN]
  * @param attrName [IN]
  * @param attrValue [IN]
@@ -96,7 +96,7 @@ ACL_FUNC_VISIBILITY aclError aclopSetAttrInt(aclopAttr *attr, const char *attrNa
 ACL_FUNC_VISIBILITY aclError aclopSetAttrFloat(aclopAttr *attr, const char *attrName, float attrValue);
 
 /**
- * aclopSetAttrString.
+ * Sets a text attribute.
  * @param attr [IN]
  * @param attrName [IN]
  * @param attrValue [IN]
@@ -105,7 +105,7 @@ ACL_FUNC_VISIBILITY aclError aclopSetAttrFloat(aclopAttr *attr, const char *attr
 ACL_FUNC_VISIBILITY aclError aclopSetAttrString(aclopAttr *attr, const char *attrName, const char *attrValue);
 
 /**
- * aclopSetAttrDataType.
+ * Sets a data type attribute.
  * @param attr [IN]
  * @param attrName [IN]
  * @param attrValue [IN]
@@ -114,7 +114,7 @@ ACL_FUNC_VISIBILITY aclError aclopSetAttrString(aclopAttr *attr, const char *att
 ACL_FUNC_VISIBILITY aclError aclopSetAttrDataType(aclopAttr *attr, const char *attrName, aclDataType attrValue);
 
 /**
- * aclopSetAttrListDataType.
+ * Sets an attribute that is a list of data types.
  * @param attr [IN]
  * @param attrName [IN]
  * @param numValues [IN]
@@ -125,7 +125,7 @@ ACL_FUNC_VISIBILITY aclError aclopSetAttrListDataType(
     aclopAttr *attr, const char *attrName, int numValues, const aclDataType values[]);
 
 /**
- * aclopSetAttrListBool.
+ * Sets an attribute that is a list of yes or no.
  * @param attr [IN]
  * @param attrName [IN]
  * @param numValues [IN]
@@ -136,7 +136,7 @@ ACL_FUNC_VISIBILITY aclError aclopSetAttrListBool(
     aclopAttr *attr, const char *attrName, int numValues, const uint8_t *values);
 
 /**
- * aclopSetAttrListInt.
+ * Sets an attribute that is a list of integers.
  * @param attr [IN]
  * @param attrName [IN]
  * @param numValues [IN]
@@ -147,7 +147,7 @@ ACL_FUNC_VISIBILITY aclError aclopSetAttrListInt(
     aclopAttr *attr, const char *attrName, int numValues, const int64_t *values);
 
 /**
- * aclopSetAttrListFloat.
+ * Sets an attribute that is a list of floating-point numbers.
  * @param attr [IN]
  * @param attrName [IN]
  * @param numValues [IN]
@@ -158,7 +158,7 @@ ACL_FUNC_VISIBILITY aclError aclopSetAttrListFloat(
     aclopAttr *attr, const char *attrName, int numValues, const float *values);
 
 /**
- * aclopSetAttrListString.
+ * Sets an attribute that is a list of texts.
  * @param attr [IN]
  * @param attrName [IN]
  * @param numValues [IN]
@@ -169,7 +169,7 @@ ACL_FUNC_VISIBILITY aclError aclopSetAttrListString(
     aclopAttr *attr, const char *attrName, int numValues, const char **values);
 
 /**
- * aclopSetAttrListListInt.
+ * Sets an attribute that is a list of lists of integers.
  * @param attr [IN]
  * @param attrName [IN]
  * @param numLists [IN]
@@ -181,7 +181,7 @@ ACL_FUNC_VISIBILITY aclError aclopSetAttrListListInt(
     aclopAttr *attr, const char *attrName, int numLists, const int *numValues, const int64_t *const values[]);
 
 /**
- * aclopExecute.
+ * Queues an operator that was compiled before.
  * Deprecated.
  * @param opType [IN]
  * @param numInputs [IN]
@@ -200,7 +200,7 @@ ACL_FUNC_VISIBILITY aclError aclopExecute(
     aclrtStream stream);
 
 /**
- * aclopExecuteV2.
+ * Queues an operator that was compiled before, and fills in the outputs' shapes.
  * @param opType [IN]
  * @param numInputs [IN]
  * @param inputDesc [IN]
@@ -217,7 +217,7 @@ ACL_FUNC_VISIBILITY aclError aclopExecuteV2(
     aclTensorDesc *outputDesc[], aclDataBuffer *outputs[], aclopAttr *attr, aclrtStream stream);
 
 /**
- * aclopCreateHandle.
+ * Makes a handle of a compiled operator for fixed shapes.
  * @param opType [IN]
  * @param numInputs [IN]
  * @param inputDesc [IN]
@@ -232,13 +232,13 @@ ACL_FUNC_VISIBILITY aclError aclopCreateHandle(
     const aclTensorDesc *const outputDesc[], const aclopAttr *opAttr, aclopHandle **handle);
 
 /**
- * aclopDestroyHandle.
+ * Destroys an operator handle.
  * @param handle [IN]
  */
 ACL_FUNC_VISIBILITY void aclopDestroyHandle(aclopHandle *handle);
 
 /**
- * aclopExecWithHandle.
+ * Queues an operator by its handle.
  * @param handle [IN]
  * @param numInputs [IN]
  * @param inputs [IN]
@@ -252,7 +252,7 @@ ACL_FUNC_VISIBILITY aclError aclopExecWithHandle(
     aclDataBuffer *const outputs[], aclrtStream stream);
 
 /**
- * aclopCast.
+ * Queues a conversion between data types.
  * @param srcDesc [IN]
  * @param srcBuffer [IN]
  * @param dstDesc [IN]
@@ -266,7 +266,7 @@ ACL_FUNC_VISIBILITY aclError aclopCast(
     aclDataBuffer *dstBuffer, uint8_t truncate, aclrtStream stream);
 
 /**
- * aclopCreateHandleForCast.
+ * Makes a handle of a conversion between data types.
  * @param srcDesc [IN]
  * @param dstDesc [IN]
  * @param truncate [IN]
@@ -277,7 +277,7 @@ ACL_FUNC_VISIBILITY aclError aclopCreateHandleForCast(
     aclTensorDesc *srcDesc, aclTensorDesc *dstDesc, uint8_t truncate, aclopHandle **handle);
 
 /**
- * aclopCreateKernel.
+ * Registers a kernel of the program's own for an operator type.
  * @param opType [IN]
  * @param kernelId [IN]
  * @param kernelName [IN]
@@ -292,7 +292,7 @@ ACL_FUNC_VISIBILITY aclError aclopCreateKernel(
     aclopEngineType enginetype, aclDataDeallocator deallocator);
 
 /**
- * aclopRegisterCompileFunc.
+ * Sets the function that chooses a kernel for an operator type.
  * @param opType [IN]
  * @param func [IN]
  * @return ACL_SUCCESS, or a code
@@ -300,14 +300,14 @@ ACL_FUNC_VISIBILITY aclError aclopCreateKernel(
 ACL_FUNC_VISIBILITY aclError aclopRegisterCompileFunc(const char *opType, aclopCompileFunc func);
 
 /**
- * aclopUnregisterCompileFunc.
+ * Takes the function of aclopRegisterCompileFunc away.
  * @param opType [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclopUnregisterCompileFunc(const char *opType);
 
 /**
- * aclopSetKernelArgs.
+ * Says which kernel runs, on how many blocks, with which arguments.
  * @param kernelDesc [IN]
  * @param kernelId [IN]
  * @param blockDim [IN]
@@ -319,7 +319,7 @@ ACL_FUNC_VISIBILITY aclError aclopSetKernelArgs(
     aclopKernelDesc *kernelDesc, const char *kernelId, uint32_t blockDim, const void *args, uint32_t argSize);
 
 /**
- * aclopSetKernelWorkspaceSizes.
+ * Says how much work memory a kernel needs.
  * @param kernelDesc [IN]
  * @param numWorkspaces [IN]
  * @param workspaceSizes [IN]
@@ -329,7 +329,7 @@ ACL_FUNC_VISIBILITY aclError aclopSetKernelWorkspaceSizes(
     aclopKernelDesc *kernelDesc, int numWorkspaces, size_t *workspaceSizes);
 
 /**
- * aclopUpdateParams.
+ * Chooses the kernel of an operator type anew.
  * @param opType [IN]
  * @param numInputs [IN]
  * @param inputDesc [IN]
@@ -343,14 +343,14 @@ ACL_FUNC_VISIBILITY aclError aclopUpdateParams(
     const aclTensorDesc *const outputDesc[], const aclopAttr *attr);
 
 /**
- * aclopSetMaxOpQueueNum.
+ * Sets how many compiled operators are kept.
  * @param maxOpNum [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclopSetMaxOpQueueNum(uint64_t maxOpNum);
 
 /**
- * aclopInferShape.
+ * Works out the output shapes of an operator.
  * @param opType [IN]
  * @param numInputs [IN]
  * @param inputDesc [IN]

@@ -51,7 +51,7 @@ typedef enum aclCompileFlag {
 } aclOpCompileFlag;
 
 /**
- * aclopCompile.
+ * Compiles an operator for given shapes.
  * @param opType [IN]
  * @param numInputs [IN]
  * @param inputDesc [IN]
@@ -69,7 +69,7 @@ ACL_FUNC_VISIBILITY aclError aclopCompile(
     aclopCompileType compileFlag, const char *opPath);
 
 /**
- * aclopCompileAndExecute.
+ * Compiles an operator if need be, and queues it.
  * @param opType [IN]
  * @param numInputs [IN]
  * @param inputDesc [IN]
@@ -90,7 +90,7 @@ ACL_FUNC_VISIBILITY aclError aclopCompileAndExecute(
     aclopEngineType engineType, aclopCompileType compileFlag, const char *opPath, aclrtStream stream);
 
 /**
- * aclopCompileAndExecuteV2.
+ * Compiles an operator if need be, queues it, and fills in the outputs' shapes.
  * @param opType [IN]
  * @param numInputs [IN]
  * @param inputDesc [IN]
@@ -111,7 +111,7 @@ ACL_FUNC_VISIBILITY aclError aclopCompileAndExecuteV2(
     aclopCompileType compileFlag, const char *opPath, aclrtStream stream);
 
 /**
- * aclSetCompileopt.
+ * Sets an option of the operator compiler.
  * @param opt [IN]
  * @param value [IN]
  * @return ACL_SUCCESS, or a code
@@ -119,14 +119,14 @@ ACL_FUNC_VISIBILITY aclError aclopCompileAndExecuteV2(
 ACL_FUNC_VISIBILITY aclError aclSetCompileopt(aclCompileOpt opt, const char *value);
 
 /**
- * aclGetCompileoptSize.
+ * Gives how long the value of an option is.
  * @param opt [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY size_t aclGetCompileoptSize(aclCompileOpt opt);
 
 /**
- * aclGetCompileopt.
+ * Writes the value of an option of the operator compiler.
  * @param opt [IN]
  * @param value [OUT]
  * @param length [IN]
@@ -135,14 +135,14 @@ ACL_FUNC_VISIBILITY size_t aclGetCompileoptSize(aclCompileOpt opt);
 ACL_FUNC_VISIBILITY aclError aclGetCompileopt(aclCompileOpt opt, char *value, size_t length);
 
 /**
- * aclopSetCompileFlag.
+ * Says whether operators are compiled for fixed or for any shapes.
  * @param flag [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclopSetCompileFlag(aclOpCompileFlag flag);
 
 /**
- * aclGenGraphAndDumpForOp.
+ * Writes the graph of one operator to a file.
  * @param opType [IN]
  * @param numInputs [IN]
  * @param inputDesc [IN]
@@ -162,13 +162,13 @@ ACL_FUNC_VISIBILITY aclError aclGenGraphAndDumpForOp(
     aclopEngineType engineType, const char *graphDumpPath, const aclGraphDumpOption *graphDumpOpt);
 
 /**
- * aclCreateGraphDumpOpt.
+ * Makes options for aclGenGraphAndDumpForOp.
  * @return the value
  */
 ACL_FUNC_VISIBILITY aclGraphDumpOption *aclCreateGraphDumpOpt(void);
 
 /**
- * aclDestroyGraphDumpOpt.
+ * Destroys options for aclGenGraphAndDumpForOp.
  * @param graphDumpOpt [IN]
  * @return ACL_SUCCESS, or a code
  */

@@ -129,7 +129,7 @@ typedef struct aclprofEventAttributes {
 } aclprofEventAttributes;
 
 /**
- * aclprofInit.
+ * Prepares profiling and says where results go.
  * @param profilerResultPath [IN]
  * @param length [IN]
  * @return ACL_SUCCESS, or a code
@@ -137,20 +137,20 @@ typedef struct aclprofEventAttributes {
 ACL_FUNC_VISIBILITY aclError aclprofInit(const char *profilerResultPath, size_t length);
 
 /**
- * aclprofFinalize.
+ * Ends profiling.
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclprofFinalize(void);
 
 /**
- * aclprofStart.
+ * Begins to collect a profile.
  * @param profilerConfig [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclprofStart(const aclprofConfig *profilerConfig);
 
 /**
- * aclprofCreateConfig.
+ * Makes a configuration of what a profile collects.
  * @param deviceIdList [IN]
  * @param deviceNums [IN]
  * @param aicoreMetrics [IN]
@@ -163,21 +163,21 @@ ACL_FUNC_VISIBILITY aclprofConfig *aclprofCreateConfig(
     const aclprofAicoreEvents *aicoreEvents, uint64_t dataTypeConfig);
 
 /**
- * aclprofDestroyConfig.
+ * Destroys a profile configuration.
  * @param profilerConfig [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclprofDestroyConfig(const aclprofConfig *profilerConfig);
 
 /**
- * aclprofStop.
+ * Ends the collection of a profile.
  * @param profilerConfig [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclprofStop(const aclprofConfig *profilerConfig);
 
 /**
- * aclprofSetConfig.
+ * Sets one more option of profiling.
  * @param configType [IN]
  * @param config [IN]
  * @param configLength [IN]
@@ -186,7 +186,7 @@ ACL_FUNC_VISIBILITY aclError aclprofStop(const aclprofConfig *profilerConfig);
 ACL_FUNC_VISIBILITY aclError aclprofSetConfig(aclprofConfigType configType, const char *config, size_t configLength);
 
 /**
- * aclprofModelSubscribe.
+ * Sends the operators' times of a model to the program.
  * @param modelId [IN]
  * @param profSubscribeConfig [IN]
  * @return ACL_SUCCESS, or a code
@@ -195,14 +195,14 @@ ACL_FUNC_VISIBILITY aclError aclprofModelSubscribe(
     uint32_t modelId, const aclprofSubscribeConfig *profSubscribeConfig);
 
 /**
- * aclprofModelUnSubscribe.
+ * Ends what aclprofModelSubscribe began.
  * @param modelId [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclprofModelUnSubscribe(uint32_t modelId);
 
 /**
- * aclprofCreateSubscribeConfig.
+ * Makes a configuration for a subscription.
  * @param timeInfoSwitch [IN]
  * @param aicoreMetrics [IN]
  * @param fd [IN]
@@ -212,21 +212,21 @@ ACL_FUNC_VISIBILITY aclprofSubscribeConfig *aclprofCreateSubscribeConfig(
     int8_t timeInfoSwitch, aclprofAicoreMetrics aicoreMetrics, void *fd);
 
 /**
- * aclprofDestroySubscribeConfig.
+ * Destroys a configuration for a subscription.
  * @param profSubscribeConfig [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclprofDestroySubscribeConfig(const aclprofSubscribeConfig *profSubscribeConfig);
 
 /**
- * aclprofGetOpDescSize.
+ * Reads how large the record of one operator is.
  * @param opDescSize [OUT]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclprofGetOpDescSize(size_t *opDescSize);
 
 /**
- * aclprofGetOpNum.
+ * Reads how many operators the data describes.
  * @param opInfo [IN]
  * @param opInfoLen [IN]
  * @param opNumber [OUT]
@@ -235,7 +235,7 @@ ACL_FUNC_VISIBILITY aclError aclprofGetOpDescSize(size_t *opDescSize);
 ACL_FUNC_VISIBILITY aclError aclprofGetOpNum(const void *opInfo, size_t opInfoLen, uint32_t *opNumber);
 
 /**
- * aclprofGetOpTypeLen.
+ * Reads how long the type name of an operator is.
  * @param opInfo [IN]
  * @param opInfoLen [IN]
  * @param index [IN]
@@ -246,7 +246,7 @@ ACL_FUNC_VISIBILITY aclError aclprofGetOpTypeLen(
     const void *opInfo, size_t opInfoLen, uint32_t index, size_t *opTypeLen);
 
 /**
- * aclprofGetOpType.
+ * Writes the type name of an operator.
  * @param opInfo [IN]
  * @param opInfoLen [IN]
  * @param index [IN]
@@ -258,7 +258,7 @@ ACL_FUNC_VISIBILITY aclError aclprofGetOpType(
     const void *opInfo, size_t opInfoLen, uint32_t index, char *opType, size_t opTypeLen);
 
 /**
- * aclprofGetOpNameLen.
+ * Reads how long the name of an operator is.
  * @param opInfo [IN]
  * @param opInfoLen [IN]
  * @param index [IN]
@@ -269,7 +269,7 @@ ACL_FUNC_VISIBILITY aclError aclprofGetOpNameLen(
     const void *opInfo, size_t opInfoLen, uint32_t index, size_t *opNameLen);
 
 /**
- * aclprofGetOpName.
+ * Writes the name of an operator.
  * @param opInfo [IN]
  * @param opInfoLen [IN]
  * @param index [IN]
@@ -281,7 +281,7 @@ ACL_FUNC_VISIBILITY aclError aclprofGetOpName(
     const void *opInfo, size_t opInfoLen, uint32_t index, char *opName, size_t opNameLen);
 
 /**
- * aclprofGetOpStart.
+ * Gives when an operator began.
  * @param opInfo [IN]
  * @param opInfoLen [IN]
  * @param index [IN]
@@ -290,7 +290,7 @@ ACL_FUNC_VISIBILITY aclError aclprofGetOpName(
 ACL_FUNC_VISIBILITY uint64_t aclprofGetOpStart(const void *opInfo, size_t opInfoLen, uint32_t index);
 
 /**
- * aclprofGetOpEnd.
+ * Gives when an operator ended.
  * @param opInfo [IN]
  * @param opInfoLen [IN]
  * @param index [IN]
@@ -299,7 +299,7 @@ ACL_FUNC_VISIBILITY uint64_t aclprofGetOpStart(const void *opInfo, size_t opInfo
 ACL_FUNC_VISIBILITY uint64_t aclprofGetOpEnd(const void *opInfo, size_t opInfoLen, uint32_t index);
 
 /**
- * aclprofGetOpDuration.
+ * Gives how long an operator took.
  * @param opInfo [IN]
  * @param opInfoLen [IN]
  * @param index [IN]
@@ -308,7 +308,7 @@ ACL_FUNC_VISIBILITY uint64_t aclprofGetOpEnd(const void *opInfo, size_t opInfoLe
 ACL_FUNC_VISIBILITY uint64_t aclprofGetOpDuration(const void *opInfo, size_t opInfoLen, uint32_t index);
 
 /**
- * aclprofGetModelId.
+ * Gives the model that an operator belongs to.
  * @param opInfo [IN]
  * @param opInfoLen [IN]
  * @param index [IN]
@@ -317,7 +317,7 @@ ACL_FUNC_VISIBILITY uint64_t aclprofGetOpDuration(const void *opInfo, size_t opI
 ACL_FUNC_VISIBILITY size_t aclprofGetModelId(const void *opInfo, size_t opInfoLen, uint32_t index);
 
 /**
- * aclprofGetOpFlag.
+ * Gives whether a record is that of an operator, of its first or of its last part.
  * @param opInfo [IN]
  * @param opInfoLen [IN]
  * @param index [IN]
@@ -326,7 +326,7 @@ ACL_FUNC_VISIBILITY size_t aclprofGetModelId(const void *opInfo, size_t opInfoLe
 ACL_FUNC_VISIBILITY aclprofSubscribeOpFlag aclprofGetOpFlag(const void *opInfo, size_t opInfoLen, uint32_t index);
 
 /**
- * aclprofGetOpAttriValue.
+ * Gives an attribute of an operator as text.
  * @param opInfo [IN]
  * @param opInfoLen [IN]
  * @param index [IN]
@@ -337,7 +337,7 @@ ACL_FUNC_VISIBILITY const char *aclprofGetOpAttriValue(
     const void *opInfo, size_t opInfoLen, uint32_t index, aclprofSubscribeOpAttri attri);
 
 /**
- * aclprofGetStepTimestamp.
+ * Marks the begin or the end of a step.
  * @param stepInfo [IN]
  * @param tag [IN]
  * @param stream [IN]
@@ -347,44 +347,44 @@ ACL_FUNC_VISIBILITY aclError aclprofGetStepTimestamp(
     aclprofStepInfo *stepInfo, aclprofStepTag tag, aclrtStream stream);
 
 /**
- * aclprofCreateStepInfo.
+ * Makes an object that marks steps.
  * @return the value
  */
 ACL_FUNC_VISIBILITY aclprofStepInfo *aclprofCreateStepInfo(void);
 
 /**
- * aclprofDestroyStepInfo.
+ * Destroys an object that marks steps.
  * @param stepinfo [IN]
  */
 ACL_FUNC_VISIBILITY void aclprofDestroyStepInfo(aclprofStepInfo *stepinfo);
 
 /**
- * aclprofCreateStamp.
+ * Makes a stamp for the program's own events.
  * @return the value
  */
 ACL_FUNC_VISIBILITY void *aclprofCreateStamp(void);
 
 /**
- * aclprofDestroyStamp.
+ * Destroys a stamp.
  * @param stamp [IN]
  */
 ACL_FUNC_VISIBILITY void aclprofDestroyStamp(void *stamp);
 
 /**
- * aclprofPush.
+ * Begins a nested range of the program's own.
  * @param stamp [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclprofPush(void *stamp);
 
 /**
- * aclprofPop.
+ * Ends the innermost range of the program's own.
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclprofPop(void);
 
 /**
- * aclprofRangeStart.
+ * Begins a range that may end on another thread.
  * @param stamp [IN]
  * @param rangeId [OUT]
  * @return ACL_SUCCESS, or a code
@@ -392,14 +392,14 @@ ACL_FUNC_VISIBILITY aclError aclprofPop(void);
 ACL_FUNC_VISIBILITY aclError aclprofRangeStart(void *stamp, uint32_t *rangeId);
 
 /**
- * aclprofRangeStop.
+ * Ends a range of aclprofRangeStart.
  * @param rangeId [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclprofRangeStop(uint32_t rangeId);
 
 /**
- * aclprofSetStampTraceMessage.
+ * Gives a stamp a text.
  * @param stamp [IN]
  * @param msg [IN]
  * @param msgLen [IN]
@@ -408,14 +408,14 @@ ACL_FUNC_VISIBILITY aclError aclprofRangeStop(uint32_t rangeId);
 ACL_FUNC_VISIBILITY aclError aclprofSetStampTraceMessage(void *stamp, const char *msg, uint32_t msgLen);
 
 /**
- * aclprofMark.
+ * Marks a moment.
  * @param stamp [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclprofMark(void *stamp);
 
 /**
- * aclprofMarkEx.
+ * Marks a moment on the host and on a stream.
  * @param msg [IN]
  * @param msgLen [IN]
  * @param stream [IN]
@@ -424,21 +424,21 @@ ACL_FUNC_VISIBILITY aclError aclprofMark(void *stamp);
 ACL_FUNC_VISIBILITY aclError aclprofMarkEx(const char *msg, size_t msgLen, aclrtStream stream);
 
 /**
- * aclprofStr2Id.
+ * Gives a number that stands for a text.
  * @param message [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY uint64_t aclprofStr2Id(const char *message);
 
 /**
- * aclprofRangePushEx.
+ * Begins a nested range with attributes.
  * @param attr [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclprofRangePushEx(aclprofEventAttributes *attr);
 
 /**
- * aclprofRangePop.
+ * Ends the innermost range of aclprofRangePushEx.
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclprofRangePop(void);

@@ -1008,7 +1008,7 @@ typedef aclError (*aclInitCallbackFunc)(const char *configStr, size_t len, void 
 typedef aclError (*aclFinalizeCallbackFunc)(void *userData);
 
 /**
- * aclrtSubscribeReport.
+ * Says which thread runs the callbacks that are launched on a stream.
  * @param threadId [IN]
  * @param stream [IN]
  * @return ACL_SUCCESS, or a code
@@ -1016,7 +1016,7 @@ typedef aclError (*aclFinalizeCallbackFunc)(void *userData);
 ACL_FUNC_VISIBILITY aclError aclrtSubscribeReport(uint64_t threadId, aclrtStream stream);
 
 /**
- * aclrtLaunchCallback.
+ * Queues a function of the program on a stream; the subscribed thread runs it.
  * @param fn [IN]
  * @param userData [IN]
  * @param blockType [IN]
@@ -1027,14 +1027,14 @@ ACL_FUNC_VISIBILITY aclError aclrtLaunchCallback(
     aclrtCallback fn, void *userData, aclrtCallbackBlockType blockType, aclrtStream stream);
 
 /**
- * aclrtProcessReport.
+ * Waits for a launched callback and runs it.
  * @param timeout [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtProcessReport(int32_t timeout);
 
 /**
- * aclrtUnSubscribeReport.
+ * Ends what aclrtSubscribeReport began.
  * @param threadId [IN]
  * @param stream [IN]
  * @return ACL_SUCCESS, or a code
@@ -1042,7 +1042,7 @@ ACL_FUNC_VISIBILITY aclError aclrtProcessReport(int32_t timeout);
 ACL_FUNC_VISIBILITY aclError aclrtUnSubscribeReport(uint64_t threadId, aclrtStream stream);
 
 /**
- * aclrtSubscribeHostFunc.
+ * Says which thread runs the host functions of a stream.
  * @param hostFuncThreadId [IN]
  * @param exeStream [IN]
  * @return ACL_SUCCESS, or a code
@@ -1050,14 +1050,14 @@ ACL_FUNC_VISIBILITY aclError aclrtUnSubscribeReport(uint64_t threadId, aclrtStre
 ACL_FUNC_VISIBILITY aclError aclrtSubscribeHostFunc(uint64_t hostFuncThreadId, aclrtStream exeStream);
 
 /**
- * aclrtProcessHostFunc.
+ * Waits for a host function and runs it.
  * @param timeout [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtProcessHostFunc(int32_t timeout);
 
 /**
- * aclrtUnSubscribeHostFunc.
+ * Ends what aclrtSubscribeHostFunc began.
  * @param hostFuncThreadId [IN]
  * @param exeStream [IN]
  * @return ACL_SUCCESS, or a code
@@ -1065,7 +1065,7 @@ ACL_FUNC_VISIBILITY aclError aclrtProcessHostFunc(int32_t timeout);
 ACL_FUNC_VISIBILITY aclError aclrtUnSubscribeHostFunc(uint64_t hostFuncThreadId, aclrtStream exeStream);
 
 /**
- * aclrtLaunchHostFunc.
+ * Queues a function of the program on a stream; a thread of the runtime runs it.
  * @param stream [IN]
  * @param fn [IN]
  * @param args [IN]
@@ -1074,7 +1074,7 @@ ACL_FUNC_VISIBILITY aclError aclrtUnSubscribeHostFunc(uint64_t hostFuncThreadId,
 ACL_FUNC_VISIBILITY aclError aclrtLaunchHostFunc(aclrtStream stream, aclrtHostFunc fn, void *args);
 
 /**
- * aclmdlRITaskGetParams.
+ * Reads the parameters of a captured task.
  * @param task [IN]
  * @param params [OUT]
  * @return ACL_SUCCESS, or a code
@@ -1082,7 +1082,7 @@ ACL_FUNC_VISIBILITY aclError aclrtLaunchHostFunc(aclrtStream stream, aclrtHostFu
 ACL_FUNC_VISIBILITY aclError aclmdlRITaskGetParams(aclmdlRITask task, aclmdlRITaskParams *params);
 
 /**
- * aclmdlRITaskSetParams.
+ * Changes the parameters of a captured task.
  * @param task [IN]
  * @param params [IN]
  * @return ACL_SUCCESS, or a code
@@ -1090,7 +1090,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlRITaskGetParams(aclmdlRITask task, aclmdlRITa
 ACL_FUNC_VISIBILITY aclError aclmdlRITaskSetParams(aclmdlRITask task, aclmdlRITaskParams *params);
 
 /**
- * aclmdlRIKernelTaskGetAttribute.
+ * Reads an attribute of a captured kernel.
  * @param task [IN]
  * @param attrId [IN]
  * @param attrValue [OUT]
@@ -1100,21 +1100,21 @@ ACL_FUNC_VISIBILITY aclError aclmdlRIKernelTaskGetAttribute(
     aclmdlRITask task, aclrtLaunchKernelAttrId attrId, aclrtLaunchKernelAttrValue *attrValue);
 
 /**
- * aclmdlRIUpdate.
+ * Makes changes of captured tasks take effect.
  * @param modelRI [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclmdlRIUpdate(aclmdlRI modelRI);
 
 /**
- * aclmdlRITaskDisable.
+ * Leaves a captured task out.
  * @param task [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclmdlRITaskDisable(aclmdlRITask task);
 
 /**
- * aclmdlRICaptureBegin.
+ * Begins to capture what is queued on a stream.
  * @param stream [IN]
  * @param mode [IN]
  * @return ACL_SUCCESS, or a code
@@ -1122,7 +1122,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlRITaskDisable(aclmdlRITask task);
 ACL_FUNC_VISIBILITY aclError aclmdlRICaptureBegin(aclrtStream stream, aclmdlRICaptureMode mode);
 
 /**
- * aclmdlRICaptureGetInfo.
+ * Reads whether a stream is being captured, and into what.
  * @param stream [IN]
  * @param status [OUT]
  * @param modelRI [OUT]
@@ -1132,7 +1132,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlRICaptureGetInfo(
     aclrtStream stream, aclmdlRICaptureStatus *status, aclmdlRI *modelRI);
 
 /**
- * aclmdlRICaptureEnd.
+ * Ends a capture and gives the captured model.
  * @param stream [IN]
  * @param modelRI [OUT]
  * @return ACL_SUCCESS, or a code
@@ -1140,7 +1140,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlRICaptureGetInfo(
 ACL_FUNC_VISIBILITY aclError aclmdlRICaptureEnd(aclrtStream stream, aclmdlRI *modelRI);
 
 /**
- * aclmdlRIDebugPrint.
+ * Prints a captured model.
  * Deprecated.
  * @param modelRI [IN]
  * @return ACL_SUCCESS, or a code
@@ -1148,7 +1148,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlRICaptureEnd(aclrtStream stream, aclmdlRI *mo
 ACL_FUNC_VISIBILITY aclError aclmdlRIDebugPrint(aclmdlRI modelRI);
 
 /**
- * aclmdlRIDebugJsonPrint.
+ * Writes a captured model to a JSON file.
  * @param modelRI [IN]
  * @param path [IN]
  * @param flags [IN]
@@ -1157,14 +1157,14 @@ ACL_FUNC_VISIBILITY aclError aclmdlRIDebugPrint(aclmdlRI modelRI);
 ACL_FUNC_VISIBILITY aclError aclmdlRIDebugJsonPrint(aclmdlRI modelRI, const char *path, uint32_t flags);
 
 /**
- * aclmdlRICaptureThreadExchangeMode.
+ * Changes which calls a capture forbids the calling thread, and gives the earlier setting.
  * @param mode [IN/OUT]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclmdlRICaptureThreadExchangeMode(aclmdlRICaptureMode *mode);
 
 /**
- * aclmdlRIExecuteAsync.
+ * Queues a captured model on a stream.
  * @param modelRI [IN]
  * @param stream [IN]
  * @return ACL_SUCCESS, or a code
@@ -1172,7 +1172,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlRICaptureThreadExchangeMode(aclmdlRICaptureMo
 ACL_FUNC_VISIBILITY aclError aclmdlRIExecuteAsync(aclmdlRI modelRI, aclrtStream stream);
 
 /**
- * aclmdlRIExecute.
+ * Runs a captured model and waits until it is done.
  * @param modelRI [IN]
  * @param timeout [IN]
  * @return ACL_SUCCESS, or a code
@@ -1180,21 +1180,21 @@ ACL_FUNC_VISIBILITY aclError aclmdlRIExecuteAsync(aclmdlRI modelRI, aclrtStream 
 ACL_FUNC_VISIBILITY aclError aclmdlRIExecute(aclmdlRI modelRI, int32_t timeout);
 
 /**
- * aclmdlRIDestroy.
+ * Destroys a captured model.
  * @param modelRI [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclmdlRIDestroy(aclmdlRI modelRI);
 
 /**
- * aclmdlRICaptureTaskGrpBegin.
+ * Begins a group of captured tasks that can be updated.
  * @param stream [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclmdlRICaptureTaskGrpBegin(aclrtStream stream);
 
 /**
- * aclmdlRICaptureTaskGrpEnd.
+ * Ends a group of captured tasks and gives its handle.
  * @param stream [IN]
  * @param handle [OUT]
  * @return ACL_SUCCESS, or a code
@@ -1202,7 +1202,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlRICaptureTaskGrpBegin(aclrtStream stream);
 ACL_FUNC_VISIBILITY aclError aclmdlRICaptureTaskGrpEnd(aclrtStream stream, aclrtTaskGrp *handle);
 
 /**
- * aclmdlRICaptureTaskUpdateBegin.
+ * Begins to replace the tasks of a group.
  * @param stream [IN]
  * @param handle [IN]
  * @return ACL_SUCCESS, or a code
@@ -1210,14 +1210,14 @@ ACL_FUNC_VISIBILITY aclError aclmdlRICaptureTaskGrpEnd(aclrtStream stream, aclrt
 ACL_FUNC_VISIBILITY aclError aclmdlRICaptureTaskUpdateBegin(aclrtStream stream, aclrtTaskGrp handle);
 
 /**
- * aclmdlRICaptureTaskUpdateEnd.
+ * Ends the replacement of the tasks of a group.
  * @param stream [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclmdlRICaptureTaskUpdateEnd(aclrtStream stream);
 
 /**
- * aclmdlRIBuildBegin.
+ * Begins to build a model from streams.
  * @param modelRI [OUT]
  * @param flag [IN]
  * @return ACL_SUCCESS, or a code
@@ -1225,7 +1225,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlRICaptureTaskUpdateEnd(aclrtStream stream);
 ACL_FUNC_VISIBILITY aclError aclmdlRIBuildBegin(aclmdlRI *modelRI, uint32_t flag);
 
 /**
- * aclmdlRIBindStream.
+ * Adds a stream to a model that is being built.
  * @param modelRI [IN]
  * @param stream [IN]
  * @param flag [IN]
@@ -1234,7 +1234,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlRIBuildBegin(aclmdlRI *modelRI, uint32_t flag
 ACL_FUNC_VISIBILITY aclError aclmdlRIBindStream(aclmdlRI modelRI, aclrtStream stream, uint32_t flag);
 
 /**
- * aclmdlRIEndTask.
+ * Marks the end of a model on a stream.
  * @param modelRI [IN]
  * @param stream [IN]
  * @return ACL_SUCCESS, or a code
@@ -1242,7 +1242,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlRIBindStream(aclmdlRI modelRI, aclrtStream st
 ACL_FUNC_VISIBILITY aclError aclmdlRIEndTask(aclmdlRI modelRI, aclrtStream stream);
 
 /**
- * aclmdlRIBuildEnd.
+ * Ends the building of a model.
  * @param modelRI [IN]
  * @param reserve [IN]
  * @return ACL_SUCCESS, or a code
@@ -1250,7 +1250,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlRIEndTask(aclmdlRI modelRI, aclrtStream strea
 ACL_FUNC_VISIBILITY aclError aclmdlRIBuildEnd(aclmdlRI modelRI, void *reserve);
 
 /**
- * aclmdlRIUnbindStream.
+ * Takes a stream out of a model.
  * @param modelRI [IN]
  * @param stream [IN]
  * @return ACL_SUCCESS, or a code
@@ -1258,7 +1258,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlRIBuildEnd(aclmdlRI modelRI, void *reserve);
 ACL_FUNC_VISIBILITY aclError aclmdlRIUnbindStream(aclmdlRI modelRI, aclrtStream stream);
 
 /**
- * aclmdlRISetName.
+ * Gives a model a name.
  * @param modelRI [IN]
  * @param name [IN]
  * @return ACL_SUCCESS, or a code
@@ -1266,7 +1266,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlRIUnbindStream(aclmdlRI modelRI, aclrtStream 
 ACL_FUNC_VISIBILITY aclError aclmdlRISetName(aclmdlRI modelRI, const char *name);
 
 /**
- * aclmdlRIGetName.
+ * Writes the name of a model.
  * @param modelRI [IN]
  * @param maxLen [IN]
  * @param name [OUT]
@@ -1275,7 +1275,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlRISetName(aclmdlRI modelRI, const char *name)
 ACL_FUNC_VISIBILITY aclError aclmdlRIGetName(aclmdlRI modelRI, uint32_t maxLen, char *name);
 
 /**
- * aclmdlRIGetId.
+ * Reads the number of a model.
  * @param modelRI [IN]
  * @param modelRIId [OUT]
  * @return ACL_SUCCESS, or a code
@@ -1283,7 +1283,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlRIGetName(aclmdlRI modelRI, uint32_t maxLen, 
 ACL_FUNC_VISIBILITY aclError aclmdlRIGetId(aclmdlRI modelRI, uint32_t *modelRIId);
 
 /**
- * aclmdlRIDestroyRegisterCallback.
+ * Sets a function that is called when a model is destroyed.
  * @param modelRI [IN]
  * @param func [IN]
  * @param userData [IN]
@@ -1292,7 +1292,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlRIGetId(aclmdlRI modelRI, uint32_t *modelRIId
 ACL_FUNC_VISIBILITY aclError aclmdlRIDestroyRegisterCallback(aclmdlRI modelRI, aclrtCallback func, void *userData);
 
 /**
- * aclmdlRIDestroyUnregisterCallback.
+ * Takes a function of aclmdlRIDestroyRegisterCallback away.
  * @param modelRI [IN]
  * @param func [IN]
  * @return ACL_SUCCESS, or a code
@@ -1300,7 +1300,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlRIDestroyRegisterCallback(aclmdlRI modelRI, a
 ACL_FUNC_VISIBILITY aclError aclmdlRIDestroyUnregisterCallback(aclmdlRI modelRI, aclrtCallback func);
 
 /**
- * aclmdlRIGetStreams.
+ * Lists the streams of a model.
  * @param modelRI [IN]
  * @param streams [IN]
  * @param numStreams [IN/OUT]
@@ -1309,7 +1309,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlRIDestroyUnregisterCallback(aclmdlRI modelRI,
 ACL_FUNC_VISIBILITY aclError aclmdlRIGetStreams(aclmdlRI modelRI, aclrtStream *streams, uint32_t *numStreams);
 
 /**
- * aclmdlRIGetTasksByStream.
+ * Lists the captured tasks of a stream.
  * @param stream [IN]
  * @param tasks [IN]
  * @param numTasks [IN/OUT]
@@ -1318,7 +1318,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlRIGetStreams(aclmdlRI modelRI, aclrtStream *s
 ACL_FUNC_VISIBILITY aclError aclmdlRIGetTasksByStream(aclrtStream stream, aclmdlRITask *tasks, uint32_t *numTasks);
 
 /**
- * aclmdlRITaskGetType.
+ * Reads the type of a captured task.
  * @param task [IN]
  * @param type [OUT]
  * @return ACL_SUCCESS, or a code
@@ -1326,7 +1326,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlRIGetTasksByStream(aclrtStream stream, aclmdl
 ACL_FUNC_VISIBILITY aclError aclmdlRITaskGetType(aclmdlRITask task, aclmdlRITaskType *type);
 
 /**
- * aclmdlRITaskGetSeqId.
+ * Reads the place of a captured task in its stream.
  * @param task [IN]
  * @param id [OUT]
  * @return ACL_SUCCESS, or a code
@@ -1334,14 +1334,14 @@ ACL_FUNC_VISIBILITY aclError aclmdlRITaskGetType(aclmdlRITask task, aclmdlRITask
 ACL_FUNC_VISIBILITY aclError aclmdlRITaskGetSeqId(aclmdlRITask task, uint32_t *id);
 
 /**
- * aclmdlRIAbort.
+ * Stops a model that is running.
  * @param modelRI [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclmdlRIAbort(aclmdlRI modelRI);
 
 /**
- * aclmdlRICondHandleCreate.
+ * Makes a condition for tasks of a model.
  * @param modelRI [IN]
  * @param defaultLaunchValue [IN]
  * @param flag [IN]
@@ -1352,7 +1352,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlRICondHandleCreate(
     aclmdlRI modelRI, uint32_t defaultLaunchValue, aclmdlRICondHandleFlag flag, aclmdlRICondHandle *handle);
 
 /**
- * aclmdlRICondHandleGetCondPtr.
+ * Gives the address of a condition's value.
  * @param handle [IN]
  * @param ptr [OUT]
  * @return ACL_SUCCESS, or a code
@@ -1360,7 +1360,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlRICondHandleCreate(
 ACL_FUNC_VISIBILITY aclError aclmdlRICondHandleGetCondPtr(aclmdlRICondHandle handle, uint64_t **ptr);
 
 /**
- * aclmdlRIAddCondTask.
+ * Queues models that run as a condition says.
  * @param params [IN]
  * @param stream [IN]
  * @param flags [IN]
@@ -1369,7 +1369,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlRICondHandleGetCondPtr(aclmdlRICondHandle han
 ACL_FUNC_VISIBILITY aclError aclmdlRIAddCondTask(aclmdlRICondTaskParams params, aclrtStream stream, uint32_t flags);
 
 /**
- * aclmdlRICaptureToModelRIBegin.
+ * Begins to capture a stream into an existing model.
  * @param stream [IN]
  * @param modelRI [IN]
  * @param mode [IN]
@@ -1379,7 +1379,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlRICaptureToModelRIBegin(
     aclrtStream stream, aclmdlRI modelRI, aclmdlRICaptureMode mode);
 
 /**
- * aclrtCreateContext.
+ * Makes a context on a device and makes it current in the calling thread.
  * @param context [OUT]
  * @param deviceId [IN]
  * @return ACL_SUCCESS, or a code
@@ -1387,28 +1387,28 @@ ACL_FUNC_VISIBILITY aclError aclmdlRICaptureToModelRIBegin(
 ACL_FUNC_VISIBILITY aclError aclrtCreateContext(aclrtContext *context, int32_t deviceId);
 
 /**
- * aclrtDestroyContext.
+ * Destroys a context and what belongs to it.
  * @param context [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtDestroyContext(aclrtContext context);
 
 /**
- * aclrtSetCurrentContext.
+ * Makes a context current in the calling thread.
  * @param context [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtSetCurrentContext(aclrtContext context);
 
 /**
- * aclrtGetCurrentContext.
+ * Reads the context that is current in the calling thread.
  * @param context [OUT]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtGetCurrentContext(aclrtContext *context);
 
 /**
- * aclrtCtxGetSysParamOpt.
+ * Reads a system parameter of the current context.
  * @param opt [IN]
  * @param value [OUT]
  * @return ACL_SUCCESS, or a code
@@ -1416,7 +1416,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetCurrentContext(aclrtContext *context);
 ACL_FUNC_VISIBILITY aclError aclrtCtxGetSysParamOpt(aclSysParamOpt opt, int64_t *value);
 
 /**
- * aclrtCtxSetSysParamOpt.
+ * Sets a system parameter of the current context.
  * @param opt [IN]
  * @param value [IN]
  * @return ACL_SUCCESS, or a code
@@ -1424,7 +1424,7 @@ ACL_FUNC_VISIBILITY aclError aclrtCtxGetSysParamOpt(aclSysParamOpt opt, int64_t 
 ACL_FUNC_VISIBILITY aclError aclrtCtxSetSysParamOpt(aclSysParamOpt opt, int64_t value);
 
 /**
- * aclrtGetSysParamOpt.
+ * Reads a system parameter of the process.
  * @param opt [IN]
  * @param value [OUT]
  * @return ACL_SUCCESS, or a code
@@ -1432,7 +1432,7 @@ ACL_FUNC_VISIBILITY aclError aclrtCtxSetSysParamOpt(aclSysParamOpt opt, int64_t 
 ACL_FUNC_VISIBILITY aclError aclrtGetSysParamOpt(aclSysParamOpt opt, int64_t *value);
 
 /**
- * aclrtSetSysParamOpt.
+ * Sets a system parameter of the process.
  * @param opt [IN]
  * @param value [IN]
  * @return ACL_SUCCESS, or a code
@@ -1440,71 +1440,71 @@ ACL_FUNC_VISIBILITY aclError aclrtGetSysParamOpt(aclSysParamOpt opt, int64_t *va
 ACL_FUNC_VISIBILITY aclError aclrtSetSysParamOpt(aclSysParamOpt opt, int64_t value);
 
 /**
- * aclrtGetPrimaryCtxState.
+ * Tells whether the primary context of a device is in use.
  * @param deviceId [IN]
- * @param flags [OUT]
+ * @param flags [IN]
  * @param active [OUT]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtGetPrimaryCtxState(int32_t deviceId, uint32_t *flags, int32_t *active);
 
 /**
- * aclrtSetDevice.
+ * Makes a device current in the calling thread, with its primary context.
  * @param deviceId [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtSetDevice(int32_t deviceId);
 
 /**
- * aclrtResetDevice.
+ * Gives back one use of a device; the last one frees what lives on it.
  * @param deviceId [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtResetDevice(int32_t deviceId);
 
 /**
- * aclrtResetDeviceForce.
+ * Frees what lives on a device, however often it was set.
  * @param deviceId [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtResetDeviceForce(int32_t deviceId);
 
 /**
- * aclrtGetDevice.
+ * Reads the number of the device that is current in the calling thread.
  * @param deviceId [OUT]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtGetDevice(int32_t *deviceId);
 
 /**
- * aclrtGetRunMode.
+ * Tells whether the program runs on the host or on the device.
  * @param runMode [OUT]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtGetRunMode(aclrtRunMode *runMode);
 
 /**
- * aclrtSynchronizeDevice.
+ * Waits until everything queued on the current device is done.
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtSynchronizeDevice(void);
 
 /**
- * aclrtSynchronizeDeviceWithTimeout.
+ * Waits until everything queued on the current device is done, but not for ever.
  * @param timeout [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtSynchronizeDeviceWithTimeout(int32_t timeout);
 
 /**
- * aclrtSetTsDevice.
+ * Chooses the task scheduler of the current device.
  * @param tsId [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtSetTsDevice(aclrtTsId tsId);
 
 /**
- * aclrtGetDeviceUtilizationRate.
+ * Reads how busy a device is, in per cent.
  * @param deviceId [IN]
  * @param utilizationInfo [OUT]
  * @return ACL_SUCCESS, or a code
@@ -1512,14 +1512,14 @@ ACL_FUNC_VISIBILITY aclError aclrtSetTsDevice(aclrtTsId tsId);
 ACL_FUNC_VISIBILITY aclError aclrtGetDeviceUtilizationRate(int32_t deviceId, aclrtUtilizationInfo *utilizationInfo);
 
 /**
- * aclrtGetDeviceCount.
+ * Reads the number of devices.
  * @param count [OUT]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtGetDeviceCount(uint32_t *count);
 
 /**
- * aclrtQueryDeviceStatus.
+ * Tells whether a device works.
  * @param deviceId [IN]
  * @param deviceStatus [OUT]
  * @return ACL_SUCCESS, or a code
@@ -1527,14 +1527,14 @@ ACL_FUNC_VISIBILITY aclError aclrtGetDeviceCount(uint32_t *count);
 ACL_FUNC_VISIBILITY aclError aclrtQueryDeviceStatus(int32_t deviceId, aclrtDeviceStatus *deviceStatus);
 
 /**
- * aclrtDeviceGetBareTgid.
+ * Reads the process number outside any container.
  * @param pid [OUT]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtDeviceGetBareTgid(int32_t *pid);
 
 /**
- * aclrtDeviceTaskAbort.
+ * Stops all tasks of a device.
  * @param deviceId [IN]
  * @param timeout [IN]
  * @return ACL_SUCCESS, or a code
@@ -1542,7 +1542,7 @@ ACL_FUNC_VISIBILITY aclError aclrtDeviceGetBareTgid(int32_t *pid);
 ACL_FUNC_VISIBILITY aclError aclrtDeviceTaskAbort(int32_t deviceId, uint32_t timeout);
 
 /**
- * aclrtGetDeviceInfo.
+ * Reads an attribute of a device.
  * @param deviceId [IN]
  * @param attr [IN]
  * @param value [OUT]
@@ -1551,7 +1551,7 @@ ACL_FUNC_VISIBILITY aclError aclrtDeviceTaskAbort(int32_t deviceId, uint32_t tim
 ACL_FUNC_VISIBILITY aclError aclrtGetDeviceInfo(uint32_t deviceId, aclrtDevAttr attr, int64_t *value);
 
 /**
- * aclrtGetDeviceCapability.
+ * Tells whether a device supports a feature.
  * @param deviceId [IN]
  * @param devFeatureType [IN]
  * @param value [OUT]
@@ -1561,7 +1561,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetDeviceCapability(
     int32_t deviceId, aclrtDevFeatureType devFeatureType, int32_t *value);
 
 /**
- * aclrtDeviceGetUuid.
+ * Reads the unique number of a device.
  * @param deviceId [IN]
  * @param uuid [OUT]
  * @return ACL_SUCCESS, or a code
@@ -1569,7 +1569,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetDeviceCapability(
 ACL_FUNC_VISIBILITY aclError aclrtDeviceGetUuid(int32_t deviceId, aclrtUuid *uuid);
 
 /**
- * aclrtDeviceSetLimit.
+ * Sets a limit of the current device.
  * @param limit [IN]
  * @param value [IN]
  * @return ACL_SUCCESS, or a code
@@ -1577,7 +1577,7 @@ ACL_FUNC_VISIBILITY aclError aclrtDeviceGetUuid(int32_t deviceId, aclrtUuid *uui
 ACL_FUNC_VISIBILITY aclError aclrtDeviceSetLimit(aclrtDeviceLimit limit, size_t value);
 
 /**
- * aclrtDeviceGetLimit.
+ * Reads a limit of the current device.
  * @param limit [IN]
  * @param value [OUT]
  * @return ACL_SUCCESS, or a code
@@ -1585,7 +1585,7 @@ ACL_FUNC_VISIBILITY aclError aclrtDeviceSetLimit(aclrtDeviceLimit limit, size_t 
 ACL_FUNC_VISIBILITY aclError aclrtDeviceGetLimit(aclrtDeviceLimit limit, size_t *value);
 
 /**
- * aclrtDeviceGetPCIBusId.
+ * Writes where on the PCI bus a device sits.
  * @param deviceId [IN]
  * @param pciBusId [OUT]
  * @param len [IN]
@@ -1594,7 +1594,7 @@ ACL_FUNC_VISIBILITY aclError aclrtDeviceGetLimit(aclrtDeviceLimit limit, size_t 
 ACL_FUNC_VISIBILITY aclError aclrtDeviceGetPCIBusId(int32_t deviceId, char *pciBusId, int32_t len);
 
 /**
- * aclrtDeviceGetByPCIBusId.
+ * Finds the device that sits at a place of the PCI bus.
  * @param pciBusId [IN]
  * @param deviceId [OUT]
  * @return ACL_SUCCESS, or a code
@@ -1602,7 +1602,7 @@ ACL_FUNC_VISIBILITY aclError aclrtDeviceGetPCIBusId(int32_t deviceId, char *pciB
 ACL_FUNC_VISIBILITY aclError aclrtDeviceGetByPCIBusId(const char *pciBusId, int32_t *deviceId);
 
 /**
- * aclrtDeviceGetHostAtomicCapabilities.
+ * Reads which atomic operations work between a device and host memory.
  * @param capabilities [OUT]
  * @param operations [IN]
  * @param count [IN]
@@ -1613,7 +1613,7 @@ ACL_FUNC_VISIBILITY aclError aclrtDeviceGetHostAtomicCapabilities(
     uint32_t *capabilities, const aclrtAtomicOperation *operations, const uint32_t count, int32_t deviceId);
 
 /**
- * aclrtGetDeviceResLimit.
+ * Reads how many cores a process may use of a device.
  * @param deviceId [IN]
  * @param type [IN]
  * @param value [OUT]
@@ -1622,7 +1622,7 @@ ACL_FUNC_VISIBILITY aclError aclrtDeviceGetHostAtomicCapabilities(
 ACL_FUNC_VISIBILITY aclError aclrtGetDeviceResLimit(int32_t deviceId, aclrtDevResLimitType type, uint32_t *value);
 
 /**
- * aclrtSetDeviceResLimit.
+ * Sets how many cores the process may use of a device.
  * @param deviceId [IN]
  * @param type [IN]
  * @param value [IN]
@@ -1631,14 +1631,14 @@ ACL_FUNC_VISIBILITY aclError aclrtGetDeviceResLimit(int32_t deviceId, aclrtDevRe
 ACL_FUNC_VISIBILITY aclError aclrtSetDeviceResLimit(int32_t deviceId, aclrtDevResLimitType type, uint32_t value);
 
 /**
- * aclrtResetDeviceResLimit.
+ * Takes the limits of aclrtSetDeviceResLimit away.
  * @param deviceId [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtResetDeviceResLimit(int32_t deviceId);
 
 /**
- * aclrtGetLogicDevIdByUserDevId.
+ * Turns a visible device number into the logical one.
  * @param userDevid [IN]
  * @param logicDevId [OUT]
  * @return ACL_SUCCESS, or a code
@@ -1646,7 +1646,7 @@ ACL_FUNC_VISIBILITY aclError aclrtResetDeviceResLimit(int32_t deviceId);
 ACL_FUNC_VISIBILITY aclError aclrtGetLogicDevIdByUserDevId(const int32_t userDevid, int32_t *const logicDevId);
 
 /**
- * aclrtGetUserDevIdByLogicDevId.
+ * Turns a logical device number into the visible one.
  * @param logicDevId [IN]
  * @param userDevid [OUT]
  * @return ACL_SUCCESS, or a code
@@ -1654,7 +1654,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetLogicDevIdByUserDevId(const int32_t userDev
 ACL_FUNC_VISIBILITY aclError aclrtGetUserDevIdByLogicDevId(const int32_t logicDevId, int32_t *const userDevid);
 
 /**
- * aclrtGetLogicDevIdByPhyDevId.
+ * Turns a physical device number into the logical one.
  * @param phyDevId [IN]
  * @param logicDevId [OUT]
  * @return ACL_SUCCESS, or a code
@@ -1662,7 +1662,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetUserDevIdByLogicDevId(const int32_t logicDe
 ACL_FUNC_VISIBILITY aclError aclrtGetLogicDevIdByPhyDevId(const int32_t phyDevId, int32_t *const logicDevId);
 
 /**
- * aclrtGetPhyDevIdByLogicDevId.
+ * Turns a logical device number into the physical one.
  * @param logicDevId [IN]
  * @param phyDevId [OUT]
  * @return ACL_SUCCESS, or a code
@@ -1670,7 +1670,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetLogicDevIdByPhyDevId(const int32_t phyDevId
 ACL_FUNC_VISIBILITY aclError aclrtGetPhyDevIdByLogicDevId(const int32_t logicDevId, int32_t *const phyDevId);
 
 /**
- * aclrtGetUserDevIdByPhyDevId.
+ * Turns a physical device number into the visible one.
  * @param phyDevId [IN]
  * @param userDevId [OUT]
  * @return ACL_SUCCESS, or a code
@@ -1678,7 +1678,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetPhyDevIdByLogicDevId(const int32_t logicDev
 ACL_FUNC_VISIBILITY aclError aclrtGetUserDevIdByPhyDevId(const int32_t phyDevId, int32_t *const userDevId);
 
 /**
- * aclrtGetPhyDevIdByUserDevId.
+ * Turns a visible device number into the physical one.
  * @param userDevId [IN]
  * @param phyDevId [OUT]
  * @return ACL_SUCCESS, or a code
@@ -1686,7 +1686,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetUserDevIdByPhyDevId(const int32_t phyDevId,
 ACL_FUNC_VISIBILITY aclError aclrtGetPhyDevIdByUserDevId(const int32_t userDevId, int32_t *const phyDevId);
 
 /**
- * aclrtRegDeviceStateCallback.
+ * Sets a function that is told when a device is set or reset.
  * @param regName [IN]
  * @param callback [IN]
  * @param args [IN]
@@ -1696,7 +1696,7 @@ ACL_FUNC_VISIBILITY aclError aclrtRegDeviceStateCallback(
     const char *regName, aclrtDeviceStateCallback callback, void *args);
 
 /**
- * aclrtSetDeviceTaskAbortCallback.
+ * Sets a function that is told when the tasks of a device are stopped.
  * @param regName [IN]
  * @param callback [IN]
  * @param args [IN]
@@ -1706,53 +1706,53 @@ ACL_FUNC_VISIBILITY aclError aclrtSetDeviceTaskAbortCallback(
     const char *regName, aclrtDeviceTaskAbortCallback callback, void *args);
 
 /**
- * aclrtDeviceL2CacheFlush.
+ * Writes the device's cache back to memory.
  * @param rsv [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtDeviceL2CacheFlush(void *rsv);
 
 /**
- * aclmdlInitDump.
+ * Prepares the dumping of tensors.
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclmdlInitDump(void);
 
 /**
- * aclmdlSetDump.
+ * Sets what is dumped, from a configuration file.
  * @param dumpCfgPath [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclmdlSetDump(const char *dumpCfgPath);
 
 /**
- * aclmdlFinalizeDump.
+ * Ends the dumping of tensors.
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclmdlFinalizeDump(void);
 
 /**
- * aclGetRecentErrMsg.
+ * Gives the text of the last error and forgets it; null if there is none.
  * @return the value
  */
 ACL_FUNC_VISIBILITY const char *aclGetRecentErrMsg(void);
 
 /**
- * aclrtPeekAtLastError.
+ * Gives the last error code of the calling thread and keeps it.
  * @param level [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtPeekAtLastError(aclrtLastErrLevel level);
 
 /**
- * aclrtGetLastError.
+ * Gives the last error code of the calling thread and forgets it.
  * @param level [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtGetLastError(aclrtLastErrLevel level);
 
 /**
- * aclrtSetExceptionInfoCallback.
+ * Sets the function that is told of tasks that failed; null takes it away.
  * Deprecated.
  * @param callback [IN]
  * @return ACL_SUCCESS, or a code
@@ -1760,56 +1760,56 @@ ACL_FUNC_VISIBILITY aclError aclrtGetLastError(aclrtLastErrLevel level);
 ACL_FUNC_VISIBILITY aclError aclrtSetExceptionInfoCallback(aclrtExceptionInfoCallback callback);
 
 /**
- * aclrtExceptionInfoCallbackRegister.
+ * Adds a function that is told of tasks that failed.
  * @param callback [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtExceptionInfoCallbackRegister(aclrtExceptionInfoCallback callback);
 
 /**
- * aclrtExceptionInfoCallbackUnregister.
+ * Takes a function of aclrtExceptionInfoCallbackRegister away.
  * @param callback [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtExceptionInfoCallbackUnregister(aclrtExceptionInfoCallback callback);
 
 /**
- * aclrtGetTaskIdFromExceptionInfo.
+ * Gives the number of the task that failed.
  * @param info [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY uint32_t aclrtGetTaskIdFromExceptionInfo(const aclrtExceptionInfo *info);
 
 /**
- * aclrtGetStreamIdFromExceptionInfo.
+ * Gives the number of the stream whose task failed.
  * @param info [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY uint32_t aclrtGetStreamIdFromExceptionInfo(const aclrtExceptionInfo *info);
 
 /**
- * aclrtGetThreadIdFromExceptionInfo.
+ * Gives the number of the thread that submitted the task that failed.
  * @param info [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY uint32_t aclrtGetThreadIdFromExceptionInfo(const aclrtExceptionInfo *info);
 
 /**
- * aclrtGetDeviceIdFromExceptionInfo.
+ * Gives the number of the device whose task failed.
  * @param info [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY uint32_t aclrtGetDeviceIdFromExceptionInfo(const aclrtExceptionInfo *info);
 
 /**
- * aclrtGetErrorCodeFromExceptionInfo.
+ * Gives the code with which a task failed.
  * @param info [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY uint32_t aclrtGetErrorCodeFromExceptionInfo(const aclrtExceptionInfo *info);
 
 /**
- * aclrtGetArgsFromExceptionInfo.
+ * Reads the arguments of the kernel that failed.
  * @param info [IN]
  * @param devArgsPtr [OUT]
  * @param devArgsLen [OUT]
@@ -1819,7 +1819,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetArgsFromExceptionInfo(
     const aclrtExceptionInfo *info, void **devArgsPtr, uint32_t *devArgsLen);
 
 /**
- * aclrtGetFuncHandleFromExceptionInfo.
+ * Reads the function of the kernel that failed.
  * @param info [IN]
  * @param func [OUT]
  * @return ACL_SUCCESS, or a code
@@ -1828,7 +1828,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetFuncHandleFromExceptionInfo(
     const aclrtExceptionInfo *info, aclrtFuncHandle *func);
 
 /**
- * aclrtBinarySetExceptionCallback.
+ * Sets the function that is told of failures of kernels of one binary.
  * @param binHandle [IN]
  * @param callback [IN]
  * @param userData [IN]
@@ -1838,7 +1838,7 @@ ACL_FUNC_VISIBILITY aclError aclrtBinarySetExceptionCallback(
     aclrtBinHandle binHandle, aclrtOpExceptionCallback callback, void *userData);
 
 /**
- * aclrtGetMemUceInfo.
+ * Reads which memory of a device has uncorrectable errors.
  * @param deviceId [IN]
  * @param memUceInfoArray [OUT]
  * @param arraySize [IN]
@@ -1849,7 +1849,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetMemUceInfo(
     int32_t deviceId, aclrtMemUceInfo *memUceInfoArray, size_t arraySize, size_t *retSize);
 
 /**
- * aclrtMemUceRepair.
+ * Repairs memory with uncorrectable errors.
  * @param deviceId [IN]
  * @param memUceInfoArray [IN]
  * @param arraySize [IN]
@@ -1858,7 +1858,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetMemUceInfo(
 ACL_FUNC_VISIBILITY aclError aclrtMemUceRepair(int32_t deviceId, aclrtMemUceInfo *memUceInfoArray, size_t arraySize);
 
 /**
- * aclrtGetErrorVerbose.
+ * Reads what kind of failure a device had.
  * @param deviceId [IN]
  * @param errorInfo [OUT]
  * @return ACL_SUCCESS, or a code
@@ -1866,7 +1866,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemUceRepair(int32_t deviceId, aclrtMemUceInfo
 ACL_FUNC_VISIBILITY aclError aclrtGetErrorVerbose(int32_t deviceId, aclrtErrorInfo *errorInfo);
 
 /**
- * aclrtRepairError.
+ * Repairs a failure that aclrtGetErrorVerbose reported.
  * @param deviceId [IN]
  * @param errorInfo [IN]
  * @return ACL_SUCCESS, or a code
@@ -1874,14 +1874,14 @@ ACL_FUNC_VISIBILITY aclError aclrtGetErrorVerbose(int32_t deviceId, aclrtErrorIn
 ACL_FUNC_VISIBILITY aclError aclrtRepairError(int32_t deviceId, const aclrtErrorInfo *errorInfo);
 
 /**
- * aclrtCreateEvent.
+ * Makes an event.
  * @param event [OUT]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtCreateEvent(aclrtEvent *event);
 
 /**
- * aclrtCreateEventWithFlag.
+ * Makes an event for the purposes that flags name.
  * @param event [OUT]
  * @param flag [IN]
  * @return ACL_SUCCESS, or a code
@@ -1889,7 +1889,7 @@ ACL_FUNC_VISIBILITY aclError aclrtCreateEvent(aclrtEvent *event);
 ACL_FUNC_VISIBILITY aclError aclrtCreateEventWithFlag(aclrtEvent *event, uint32_t flag);
 
 /**
- * aclrtCreateEventExWithFlag.
+ * Makes an event for the purposes that flags name, without using up the device's event numbers.
  * @param event [OUT]
  * @param flag [IN]
  * @return ACL_SUCCESS, or a code
@@ -1897,14 +1897,14 @@ ACL_FUNC_VISIBILITY aclError aclrtCreateEventWithFlag(aclrtEvent *event, uint32_
 ACL_FUNC_VISIBILITY aclError aclrtCreateEventExWithFlag(aclrtEvent *event, uint32_t flag);
 
 /**
- * aclrtDestroyEvent.
+ * Destroys an event.
  * @param event [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtDestroyEvent(aclrtEvent event);
 
 /**
- * aclrtRecordEvent.
+ * Queues the recording of an event on a stream.
  * @param event [IN]
  * @param stream [IN]
  * @return ACL_SUCCESS, or a code
@@ -1912,7 +1912,7 @@ ACL_FUNC_VISIBILITY aclError aclrtDestroyEvent(aclrtEvent event);
 ACL_FUNC_VISIBILITY aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream);
 
 /**
- * aclrtRecordEventWithFlag.
+ * Queues the recording of an event on a stream, with flags for capture.
  * @param event [IN]
  * @param stream [IN]
  * @param flag [IN]
@@ -1921,7 +1921,7 @@ ACL_FUNC_VISIBILITY aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stre
 ACL_FUNC_VISIBILITY aclError aclrtRecordEventWithFlag(aclrtEvent event, aclrtStream stream, uint32_t flag);
 
 /**
- * aclrtResetEvent.
+ * Queues the reset of an event on a stream.
  * @param event [IN]
  * @param stream [IN]
  * @return ACL_SUCCESS, or a code
@@ -1929,7 +1929,7 @@ ACL_FUNC_VISIBILITY aclError aclrtRecordEventWithFlag(aclrtEvent event, aclrtStr
 ACL_FUNC_VISIBILITY aclError aclrtResetEvent(aclrtEvent event, aclrtStream stream);
 
 /**
- * aclrtQueryEvent.
+ * Tells whether an event was recorded.
  * Deprecated.
  * @param event [IN]
  * @param status [OUT]
@@ -1938,7 +1938,7 @@ ACL_FUNC_VISIBILITY aclError aclrtResetEvent(aclrtEvent event, aclrtStream strea
 ACL_FUNC_VISIBILITY aclError aclrtQueryEvent(aclrtEvent event, aclrtEventStatus *status);
 
 /**
- * aclrtQueryEventStatus.
+ * Tells whether the last recording of an event is done.
  * @param event [IN]
  * @param status [OUT]
  * @return ACL_SUCCESS, or a code
@@ -1946,7 +1946,7 @@ ACL_FUNC_VISIBILITY aclError aclrtQueryEvent(aclrtEvent event, aclrtEventStatus 
 ACL_FUNC_VISIBILITY aclError aclrtQueryEventStatus(aclrtEvent event, aclrtEventRecordedStatus *status);
 
 /**
- * aclrtQueryEventWaitStatus.
+ * Tells whether the waits for an event are done.
  * @param event [IN]
  * @param status [OUT]
  * @return ACL_SUCCESS, or a code
@@ -1954,14 +1954,14 @@ ACL_FUNC_VISIBILITY aclError aclrtQueryEventStatus(aclrtEvent event, aclrtEventR
 ACL_FUNC_VISIBILITY aclError aclrtQueryEventWaitStatus(aclrtEvent event, aclrtEventWaitStatus *status);
 
 /**
- * aclrtSynchronizeEvent.
+ * Waits until an event is done.
  * @param event [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtSynchronizeEvent(aclrtEvent event);
 
 /**
- * aclrtSynchronizeEventWithTimeout.
+ * Waits until an event is done, but not for ever.
  * @param event [IN]
  * @param timeout [IN]
  * @return ACL_SUCCESS, or a code
@@ -1969,7 +1969,7 @@ ACL_FUNC_VISIBILITY aclError aclrtSynchronizeEvent(aclrtEvent event);
 ACL_FUNC_VISIBILITY aclError aclrtSynchronizeEventWithTimeout(aclrtEvent event, int32_t timeout);
 
 /**
- * aclrtEventElapsedTime.
+ * Reads the time between two recorded events, in milliseconds.
  * @param ms [OUT]
  * @param startEvent [IN]
  * @param endEvent [IN]
@@ -1978,7 +1978,7 @@ ACL_FUNC_VISIBILITY aclError aclrtSynchronizeEventWithTimeout(aclrtEvent event, 
 ACL_FUNC_VISIBILITY aclError aclrtEventElapsedTime(float *ms, aclrtEvent startEvent, aclrtEvent endEvent);
 
 /**
- * aclrtEventGetTimestamp.
+ * Reads when an event was done, in microseconds.
  * @param event [IN]
  * @param timestamp [OUT]
  * @return ACL_SUCCESS, or a code
@@ -1986,7 +1986,7 @@ ACL_FUNC_VISIBILITY aclError aclrtEventElapsedTime(float *ms, aclrtEvent startEv
 ACL_FUNC_VISIBILITY aclError aclrtEventGetTimestamp(aclrtEvent event, uint64_t *timestamp);
 
 /**
- * aclrtStreamWaitEvent.
+ * Lets a stream wait for an event.
  * @param stream [IN]
  * @param event [IN]
  * @return ACL_SUCCESS, or a code
@@ -1994,7 +1994,7 @@ ACL_FUNC_VISIBILITY aclError aclrtEventGetTimestamp(aclrtEvent event, uint64_t *
 ACL_FUNC_VISIBILITY aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event);
 
 /**
- * aclrtStreamWaitEventWithFlag.
+ * Lets a stream wait for an event, with a time limit and flags for capture.
  * @param stream [IN]
  * @param event [IN]
  * @param timeout [IN]
@@ -2005,7 +2005,7 @@ ACL_FUNC_VISIBILITY aclError aclrtStreamWaitEventWithFlag(
     aclrtStream stream, aclrtEvent event, uint32_t timeout, uint32_t flag);
 
 /**
- * aclrtStreamWaitEventWithTimeout.
+ * Lets a stream wait for an event, but not for ever.
  * @param stream [IN]
  * @param event [IN]
  * @param timeout [IN]
@@ -2014,7 +2014,7 @@ ACL_FUNC_VISIBILITY aclError aclrtStreamWaitEventWithFlag(
 ACL_FUNC_VISIBILITY aclError aclrtStreamWaitEventWithTimeout(aclrtStream stream, aclrtEvent event, int32_t timeout);
 
 /**
- * aclrtGetEventId.
+ * Reads the number of an event.
  * @param event [IN]
  * @param eventId [OUT]
  * @return ACL_SUCCESS, or a code
@@ -2022,14 +2022,14 @@ ACL_FUNC_VISIBILITY aclError aclrtStreamWaitEventWithTimeout(aclrtStream stream,
 ACL_FUNC_VISIBILITY aclError aclrtGetEventId(aclrtEvent event, uint32_t *eventId);
 
 /**
- * aclrtGetEventAvailNum.
+ * Reads how many more events can be made.
  * @param eventCount [OUT]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtGetEventAvailNum(uint32_t *eventCount);
 
 /**
- * aclrtIpcGetEventHandle.
+ * Makes a token by which another process can open an event.
  * @param event [IN]
  * @param handle [OUT]
  * @return ACL_SUCCESS, or a code
@@ -2037,7 +2037,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetEventAvailNum(uint32_t *eventCount);
 ACL_FUNC_VISIBILITY aclError aclrtIpcGetEventHandle(aclrtEvent event, aclrtIpcEventHandle *handle);
 
 /**
- * aclrtIpcOpenEventHandle.
+ * Opens an event of another process.
  * @param handle [IN]
  * @param event [OUT]
  * @return ACL_SUCCESS, or a code
@@ -2045,41 +2045,41 @@ ACL_FUNC_VISIBILITY aclError aclrtIpcGetEventHandle(aclrtEvent event, aclrtIpcEv
 ACL_FUNC_VISIBILITY aclError aclrtIpcOpenEventHandle(aclrtIpcEventHandle handle, aclrtEvent *event);
 
 /**
- * aclrtSetGroup.
+ * Chooses a group of cores.
  * @param groupId [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtSetGroup(int32_t groupId);
 
 /**
- * aclrtGetGroupCount.
+ * Reads how many groups of cores there are.
  * @param count [OUT]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtGetGroupCount(uint32_t *count);
 
 /**
- * aclrtCreateGroupInfo.
+ * Makes an object for the description of groups.
  * @return the value
  */
 ACL_FUNC_VISIBILITY aclrtGroupInfo *aclrtCreateGroupInfo(void);
 
 /**
- * aclrtDestroyGroupInfo.
+ * Destroys the description of groups.
  * @param groupInfo [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtDestroyGroupInfo(aclrtGroupInfo *groupInfo);
 
 /**
- * aclrtGetAllGroupInfo.
+ * Fills in the description of all groups.
  * @param groupInfo [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtGetAllGroupInfo(aclrtGroupInfo *groupInfo);
 
 /**
- * aclrtGetGroupInfoDetail.
+ * Reads one number of the description of a group.
  * @param groupInfo [IN]
  * @param groupIndex [IN]
  * @param attr [IN]
@@ -2093,27 +2093,27 @@ ACL_FUNC_VISIBILITY aclError aclrtGetGroupInfoDetail(
     size_t *paramRetSize);
 
 /**
- * aclInit.
+ * Initialises the runtime of the process, with a configuration file or with defaults.
  * @param configPath [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclInit(const char *configPath);
 
 /**
- * aclFinalize.
+ * Ends what aclInit began, whatever its count of references.
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclFinalize(void);
 
 /**
- * aclFinalizeReference.
+ * Gives back one reference of aclInit; the last one ends it.
  * @param refCount [OUT]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclFinalizeReference(uint64_t *refCount);
 
 /**
- * aclsysGetCANNVersion.
+ * Reads the version of a package of the toolkit, in parts.
  * Deprecated.
  * @param name [IN]
  * @param version [OUT]
@@ -2122,7 +2122,7 @@ ACL_FUNC_VISIBILITY aclError aclFinalizeReference(uint64_t *refCount);
 ACL_FUNC_VISIBILITY aclError aclsysGetCANNVersion(aclCANNPackageName name, aclCANNPackageVersion *version);
 
 /**
- * aclsysGetVersionStr.
+ * Writes the version of a package as text.
  * @param pkgName [IN]
  * @param versionStr [OUT]
  * @return ACL_SUCCESS, or a code
@@ -2130,7 +2130,7 @@ ACL_FUNC_VISIBILITY aclError aclsysGetCANNVersion(aclCANNPackageName name, aclCA
 ACL_FUNC_VISIBILITY aclError aclsysGetVersionStr(char *pkgName, char *versionStr);
 
 /**
- * aclsysGetVersionNum.
+ * Reads the version of a package as one number that can be compared.
  * @param pkgName [IN]
  * @param versionNum [OUT]
  * @return ACL_SUCCESS, or a code
@@ -2138,7 +2138,7 @@ ACL_FUNC_VISIBILITY aclError aclsysGetVersionStr(char *pkgName, char *versionStr
 ACL_FUNC_VISIBILITY aclError aclsysGetVersionNum(char *pkgName, int32_t *versionNum);
 
 /**
- * aclrtGetVersion.
+ * Reads the version of the interface.
  * Deprecated.
  * @param majorVersion [OUT]
  * @param minorVersion [OUT]
@@ -2148,7 +2148,7 @@ ACL_FUNC_VISIBILITY aclError aclsysGetVersionNum(char *pkgName, int32_t *version
 ACL_FUNC_VISIBILITY aclError aclrtGetVersion(int32_t *majorVersion, int32_t *minorVersion, int32_t *patchVersion);
 
 /**
- * aclInitCallbackRegister.
+ * Sets a function that aclInit calls for one part of the configuration.
  * @param type [IN]
  * @param cbFunc [IN]
  * @param userData [IN]
@@ -2158,7 +2158,7 @@ ACL_FUNC_VISIBILITY aclError aclInitCallbackRegister(
     aclRegisterCallbackType type, aclInitCallbackFunc cbFunc, void *userData);
 
 /**
- * aclInitCallbackUnRegister.
+ * Takes a function of aclInitCallbackRegister away.
  * @param type [IN]
  * @param cbFunc [IN]
  * @return ACL_SUCCESS, or a code
@@ -2166,7 +2166,7 @@ ACL_FUNC_VISIBILITY aclError aclInitCallbackRegister(
 ACL_FUNC_VISIBILITY aclError aclInitCallbackUnRegister(aclRegisterCallbackType type, aclInitCallbackFunc cbFunc);
 
 /**
- * aclFinalizeCallbackRegister.
+ * Sets a function that finalising calls.
  * @param type [IN]
  * @param cbFunc [IN]
  * @param userData [IN]
@@ -2176,7 +2176,7 @@ ACL_FUNC_VISIBILITY aclError aclFinalizeCallbackRegister(
     aclRegisterCallbackType type, aclFinalizeCallbackFunc cbFunc, void *userData);
 
 /**
- * aclFinalizeCallbackUnRegister.
+ * Takes a function of aclFinalizeCallbackRegister away.
  * @param type [IN]
  * @param cbFunc [IN]
  * @return ACL_SUCCESS, or a code
@@ -2185,7 +2185,7 @@ ACL_FUNC_VISIBILITY aclError aclFinalizeCallbackUnRegister(
     aclRegisterCallbackType type, aclFinalizeCallbackFunc cbFunc);
 
 /**
- * aclrtMemExportToShareableHandle.
+ * Makes a number by which other processes can import memory.
  * @param handle [IN]
  * @param handleType [IN]
  * @param flags [IN]
@@ -2196,7 +2196,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemExportToShareableHandle(
     aclrtDrvMemHandle handle, aclrtMemHandleType handleType, uint64_t flags, uint64_t *shareableHandle);
 
 /**
- * aclrtMemExportToShareableHandleV2.
+ * Makes a handle by which other processes or servers can import memory.
  * @param handle [IN]
  * @param flags [IN]
  * @param shareType [IN]
@@ -2207,7 +2207,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemExportToShareableHandleV2(
     aclrtDrvMemHandle handle, uint64_t flags, aclrtMemSharedHandleType shareType, void *shareableHandle);
 
 /**
- * aclrtMemImportFromShareableHandle.
+ * Imports memory of another process.
  * @param shareableHandle [IN]
  * @param deviceId [IN]
  * @param handle [OUT]
@@ -2217,7 +2217,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemImportFromShareableHandle(
     uint64_t shareableHandle, int32_t deviceId, aclrtDrvMemHandle *handle);
 
 /**
- * aclrtMemImportFromShareableHandleV2.
+ * Imports memory of another process or server.
  * @param shareableHandle [IN]
  * @param shareType [IN]
  * @param flags [IN]
@@ -2228,7 +2228,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemImportFromShareableHandleV2(
     void *shareableHandle, aclrtMemSharedHandleType shareType, uint64_t flags, aclrtDrvMemHandle *handle);
 
 /**
- * aclrtMemSetPidToShareableHandle.
+ * Says which processes may import memory.
  * @param shareableHandle [IN]
  * @param pid [IN]
  * @param pidNum [IN]
@@ -2237,7 +2237,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemImportFromShareableHandleV2(
 ACL_FUNC_VISIBILITY aclError aclrtMemSetPidToShareableHandle(uint64_t shareableHandle, int32_t *pid, size_t pidNum);
 
 /**
- * aclrtMemSetPidToShareableHandleV2.
+ * Says which processes may import memory that was exported with a handle.
  * @param shareableHandle [IN]
  * @param shareType [IN]
  * @param pid [IN]
@@ -2248,7 +2248,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemSetPidToShareableHandleV2(
     void *shareableHandle, aclrtMemSharedHandleType shareType, int32_t *pid, size_t pidNum);
 
 /**
- * aclrtIpcMemGetExportKey.
+ * Writes the name under which other processes can open device memory.
  * @param devPtr [IN]
  * @param size [IN]
  * @param key [OUT]
@@ -2260,14 +2260,14 @@ ACL_FUNC_VISIBILITY aclError aclrtIpcMemGetExportKey(
     void *devPtr, size_t size, char *key, size_t len, uint64_t flags);
 
 /**
- * aclrtIpcMemClose.
+ * Ends the sharing of device memory under a name.
  * @param key [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtIpcMemClose(const char *key);
 
 /**
- * aclrtIpcMemImportByKey.
+ * Opens device memory of another process by its name.
  * @param devPtr [OUT]
  * @param key [IN]
  * @param flags [IN]
@@ -2276,7 +2276,7 @@ ACL_FUNC_VISIBILITY aclError aclrtIpcMemClose(const char *key);
 ACL_FUNC_VISIBILITY aclError aclrtIpcMemImportByKey(void **devPtr, const char *key, uint64_t flags);
 
 /**
- * aclrtIpcMemSetImportPid.
+ * Says which processes may open device memory.
  * @param key [IN]
  * @param pid [IN]
  * @param num [IN]
@@ -2285,7 +2285,7 @@ ACL_FUNC_VISIBILITY aclError aclrtIpcMemImportByKey(void **devPtr, const char *k
 ACL_FUNC_VISIBILITY aclError aclrtIpcMemSetImportPid(const char *key, int32_t *pid, size_t num);
 
 /**
- * aclrtIpcMemSetAttr.
+ * Sets an attribute of shared device memory.
  * @param key [IN]
  * @param type [IN]
  * @param attr [IN]
@@ -2294,7 +2294,7 @@ ACL_FUNC_VISIBILITY aclError aclrtIpcMemSetImportPid(const char *key, int32_t *p
 ACL_FUNC_VISIBILITY aclError aclrtIpcMemSetAttr(const char *key, aclrtIpcMemAttrType type, uint64_t attr);
 
 /**
- * aclrtIpcMemImportPidInterServer.
+ * Says which processes of other servers may open device memory.
  * @param key [IN]
  * @param serverPids [IN]
  * @param num [IN]
@@ -2303,35 +2303,35 @@ ACL_FUNC_VISIBILITY aclError aclrtIpcMemSetAttr(const char *key, aclrtIpcMemAttr
 ACL_FUNC_VISIBILITY aclError aclrtIpcMemImportPidInterServer(const char *key, aclrtServerPid *serverPids, size_t num);
 
 /**
- * aclrtGetThreadLastTaskId.
+ * Reads the number of the task that the calling thread submitted last.
  * @param taskId [OUT]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtGetThreadLastTaskId(uint32_t *taskId);
 
 /**
- * aclrtSetOpWaitTimeout.
+ * Sets how long queued waits may take, in seconds.
  * @param timeout [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtSetOpWaitTimeout(uint32_t timeout);
 
 /**
- * aclrtSetOpExecuteTimeOut.
+ * Sets how long an operator may run, in seconds.
  * @param timeout [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtSetOpExecuteTimeOut(uint32_t timeout);
 
 /**
- * aclrtSetOpExecuteTimeOutWithMs.
+ * Sets how long an operator may run, in milliseconds.
  * @param timeout [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtSetOpExecuteTimeOutWithMs(uint32_t timeout);
 
 /**
- * aclrtSetOpExecuteTimeOutV2.
+ * Sets how long an operator may run, in microseconds, and reads what was set.
  * @param timeout [IN]
  * @param actualTimeout [OUT]
  * @return ACL_SUCCESS, or a code
@@ -2339,14 +2339,14 @@ ACL_FUNC_VISIBILITY aclError aclrtSetOpExecuteTimeOutWithMs(uint32_t timeout);
 ACL_FUNC_VISIBILITY aclError aclrtSetOpExecuteTimeOutV2(uint64_t timeout, uint64_t *actualTimeout);
 
 /**
- * aclrtGetOpTimeOutInterval.
+ * Reads the step of operator time limits, in microseconds.
  * @param interval [OUT]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtGetOpTimeOutInterval(uint64_t *interval);
 
 /**
- * aclrtSetStreamOverflowSwitch.
+ * Switches the detection of overflows on a stream on or off.
  * @param stream [IN]
  * @param flag [IN]
  * @return ACL_SUCCESS, or a code
@@ -2354,7 +2354,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetOpTimeOutInterval(uint64_t *interval);
 ACL_FUNC_VISIBILITY aclError aclrtSetStreamOverflowSwitch(aclrtStream stream, uint32_t flag);
 
 /**
- * aclrtGetStreamOverflowSwitch.
+ * Tells whether a stream detects overflows.
  * @param stream [IN]
  * @param flag [OUT]
  * @return ACL_SUCCESS, or a code
@@ -2362,21 +2362,21 @@ ACL_FUNC_VISIBILITY aclError aclrtSetStreamOverflowSwitch(aclrtStream stream, ui
 ACL_FUNC_VISIBILITY aclError aclrtGetStreamOverflowSwitch(aclrtStream stream, uint32_t *flag);
 
 /**
- * aclrtSetDeviceSatMode.
+ * Says whether overflows of the current device saturate or give infinities.
  * @param mode [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtSetDeviceSatMode(aclrtFloatOverflowMode mode);
 
 /**
- * aclrtGetDeviceSatMode.
+ * Tells whether overflows of the current device saturate or give infinities.
  * @param mode [OUT]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtGetDeviceSatMode(aclrtFloatOverflowMode *mode);
 
 /**
- * aclrtGetOverflowStatus.
+ * Queues the reading of the overflow state into memory.
  * @param outputAddr [IN]
  * @param outputSize [IN]
  * @param stream [IN]
@@ -2385,14 +2385,14 @@ ACL_FUNC_VISIBILITY aclError aclrtGetDeviceSatMode(aclrtFloatOverflowMode *mode)
 ACL_FUNC_VISIBILITY aclError aclrtGetOverflowStatus(void *outputAddr, size_t outputSize, aclrtStream stream);
 
 /**
- * aclrtResetOverflowStatus.
+ * Queues the reset of the overflow state.
  * @param stream [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtResetOverflowStatus(aclrtStream stream);
 
 /**
- * aclrtCreateBinary.
+ * Makes an object that describes a kernel binary in memory.
  * @param data [IN]
  * @param dataLen [IN]
  * @return the value
@@ -2400,14 +2400,14 @@ ACL_FUNC_VISIBILITY aclError aclrtResetOverflowStatus(aclrtStream stream);
 ACL_FUNC_VISIBILITY aclrtBinary aclrtCreateBinary(const void *data, size_t dataLen);
 
 /**
- * aclrtDestroyBinary.
+ * Destroys a binary object.
  * @param binary [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtDestroyBinary(aclrtBinary binary);
 
 /**
- * aclrtBinaryLoad.
+ * Loads a kernel binary onto the current device.
  * @param binary [IN]
  * @param binHandle [OUT]
  * @return ACL_SUCCESS, or a code
@@ -2415,14 +2415,14 @@ ACL_FUNC_VISIBILITY aclError aclrtDestroyBinary(aclrtBinary binary);
 ACL_FUNC_VISIBILITY aclError aclrtBinaryLoad(const aclrtBinary binary, aclrtBinHandle *binHandle);
 
 /**
- * aclrtBinaryUnLoad.
+ * Unloads a kernel binary.
  * @param binHandle [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtBinaryUnLoad(aclrtBinHandle binHandle);
 
 /**
- * aclrtBinaryGetFunction.
+ * Finds a kernel of a loaded binary by name.
  * @param binHandle [IN]
  * @param kernelName [IN]
  * @param funcHandle [OUT]
@@ -2432,7 +2432,7 @@ ACL_FUNC_VISIBILITY aclError aclrtBinaryGetFunction(
     const aclrtBinHandle binHandle, const char *kernelName, aclrtFuncHandle *funcHandle);
 
 /**
- * aclrtLaunchKernel.
+ * Queues a kernel with an array of arguments.
  * @param funcHandle [IN]
  * @param numBlocks [IN]
  * @param argsData [IN]
@@ -2444,7 +2444,7 @@ ACL_FUNC_VISIBILITY aclError aclrtLaunchKernel(
     aclrtFuncHandle funcHandle, uint32_t numBlocks, const void *argsData, size_t argsSize, aclrtStream stream);
 
 /**
- * aclrtBinaryLoadFromFile.
+ * Loads a kernel binary from a file.
  * @param binPath [IN]
  * @param options [IN]
  * @param binHandle [OUT]
@@ -2454,7 +2454,7 @@ ACL_FUNC_VISIBILITY aclError aclrtBinaryLoadFromFile(
     const char *binPath, aclrtBinaryLoadOptions *options, aclrtBinHandle *binHandle);
 
 /**
- * aclrtBinaryGetDevAddress.
+ * Reads where on the device a binary lies.
  * @param binHandle [IN]
  * @param binAddr [OUT]
  * @param binSize [OUT]
@@ -2464,7 +2464,7 @@ ACL_FUNC_VISIBILITY aclError aclrtBinaryGetDevAddress(
     const aclrtBinHandle binHandle, void **binAddr, size_t *binSize);
 
 /**
- * aclrtBinaryGetFunctionByEntry.
+ * Finds a kernel of a loaded binary by its number.
  * @param binHandle [IN]
  * @param funcEntry [IN]
  * @param funcHandle [OUT]
@@ -2474,7 +2474,7 @@ ACL_FUNC_VISIBILITY aclError aclrtBinaryGetFunctionByEntry(
     aclrtBinHandle binHandle, uint64_t funcEntry, aclrtFuncHandle *funcHandle);
 
 /**
- * aclrtBinaryGetGlobal.
+ * Finds a global variable of a loaded binary.
  * @param binHandle [IN]
  * @param name [IN]
  * @param dptr [OUT]
@@ -2485,7 +2485,7 @@ ACL_FUNC_VISIBILITY aclError aclrtBinaryGetGlobal(
     aclrtBinHandle binHandle, const char *name, void **dptr, size_t *size);
 
 /**
- * aclrtGetFuncBySymbol.
+ * Finds the kernel that belongs to a host symbol.
  * @param symbol [IN]
  * @param funcHandle [OUT]
  * @return ACL_SUCCESS, or a code
@@ -2493,7 +2493,7 @@ ACL_FUNC_VISIBILITY aclError aclrtBinaryGetGlobal(
 ACL_FUNC_VISIBILITY aclError aclrtGetFuncBySymbol(const void *symbol, aclrtFuncHandle *funcHandle);
 
 /**
- * aclrtGetFunctionAddr.
+ * Reads where on the device a kernel lies.
  * @param funcHandle [IN]
  * @param aicAddr [OUT]
  * @param aivAddr [OUT]
@@ -2502,7 +2502,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetFuncBySymbol(const void *symbol, aclrtFuncH
 ACL_FUNC_VISIBILITY aclError aclrtGetFunctionAddr(aclrtFuncHandle funcHandle, void **aicAddr, void **aivAddr);
 
 /**
- * aclrtGetFunctionSize.
+ * Reads how large a kernel is.
  * @param funcHandle [IN]
  * @param aicSize [OUT]
  * @param aivSize [OUT]
@@ -2511,7 +2511,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetFunctionAddr(aclrtFuncHandle funcHandle, vo
 ACL_FUNC_VISIBILITY aclError aclrtGetFunctionSize(aclrtFuncHandle funcHandle, size_t *aicSize, size_t *aivSize);
 
 /**
- * aclrtKernelArgsGetHandleMemSize.
+ * Reads how much memory an argument object needs.
  * @param funcHandle [IN]
  * @param memSize [OUT]
  * @return ACL_SUCCESS, or a code
@@ -2519,7 +2519,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetFunctionSize(aclrtFuncHandle funcHandle, si
 ACL_FUNC_VISIBILITY aclError aclrtKernelArgsGetHandleMemSize(aclrtFuncHandle funcHandle, size_t *memSize);
 
 /**
- * aclrtKernelArgsGetMemSize.
+ * Reads how much memory the arguments of a kernel need.
  * @param funcHandle [IN]
  * @param userArgsSize [IN]
  * @param actualArgsSize [OUT]
@@ -2529,7 +2529,7 @@ ACL_FUNC_VISIBILITY aclError aclrtKernelArgsGetMemSize(
     aclrtFuncHandle funcHandle, size_t userArgsSize, size_t *actualArgsSize);
 
 /**
- * aclrtKernelArgsInit.
+ * Makes an argument object for a kernel.
  * @param funcHandle [IN]
  * @param argsHandle [OUT]
  * @return ACL_SUCCESS, or a code
@@ -2537,7 +2537,7 @@ ACL_FUNC_VISIBILITY aclError aclrtKernelArgsGetMemSize(
 ACL_FUNC_VISIBILITY aclError aclrtKernelArgsInit(aclrtFuncHandle funcHandle, aclrtArgsHandle *argsHandle);
 
 /**
- * aclrtKernelArgsInitByUserMem.
+ * Makes an argument object in the caller's memory.
  * @param funcHandle [IN]
  * @param argsHandle [IN]
  * @param userHostMem [IN]
@@ -2548,7 +2548,7 @@ ACL_FUNC_VISIBILITY aclError aclrtKernelArgsInitByUserMem(
     aclrtFuncHandle funcHandle, aclrtArgsHandle argsHandle, void *userHostMem, size_t actualArgsSize);
 
 /**
- * aclrtKernelArgsAppend.
+ * Adds an argument.
  * @param argsHandle [IN]
  * @param param [IN]
  * @param paramSize [IN]
@@ -2559,7 +2559,7 @@ ACL_FUNC_VISIBILITY aclError aclrtKernelArgsAppend(
     aclrtArgsHandle argsHandle, void *param, size_t paramSize, aclrtParamHandle *paramHandle);
 
 /**
- * aclrtKernelArgsAppendPlaceHolder.
+ * Adds an argument whose content comes later.
  * @param argsHandle [IN]
  * @param paramHandle [OUT]
  * @return ACL_SUCCESS, or a code
@@ -2568,7 +2568,7 @@ ACL_FUNC_VISIBILITY aclError aclrtKernelArgsAppendPlaceHolder(
     aclrtArgsHandle argsHandle, aclrtParamHandle *paramHandle);
 
 /**
- * aclrtKernelArgsGetPlaceHolderBuffer.
+ * Gives the memory for the content of a place holder.
  * @param argsHandle [IN]
  * @param paramHandle [IN]
  * @param dataSize [IN]
@@ -2579,7 +2579,7 @@ ACL_FUNC_VISIBILITY aclError aclrtKernelArgsGetPlaceHolderBuffer(
     aclrtArgsHandle argsHandle, aclrtParamHandle paramHandle, size_t dataSize, void **bufferAddr);
 
 /**
- * aclrtKernelArgsParaUpdate.
+ * Changes an argument.
  * @param argsHandle [IN]
  * @param paramHandle [IN]
  * @param param [IN]
@@ -2590,7 +2590,7 @@ ACL_FUNC_VISIBILITY aclError aclrtKernelArgsParaUpdate(
     aclrtArgsHandle argsHandle, aclrtParamHandle paramHandle, void *param, size_t paramSize);
 
 /**
- * aclrtLaunchKernelWithConfig.
+ * Queues a kernel with an argument object and a configuration.
  * @param funcHandle [IN]
  * @param numBlocks [IN]
  * @param stream [IN]
@@ -2604,28 +2604,28 @@ ACL_FUNC_VISIBILITY aclError aclrtLaunchKernelWithConfig(
     aclrtArgsHandle argsHandle, void *reserve);
 
 /**
- * aclrtKernelArgsFinalize.
+ * Closes an argument object.
  * @param argsHandle [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtKernelArgsFinalize(aclrtArgsHandle argsHandle);
 
 /**
- * aclrtUseStreamResInCurrentThread.
+ * Applies the core limits of a stream to the calling thread.
  * @param stream [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtUseStreamResInCurrentThread(aclrtStream stream);
 
 /**
- * aclrtUnuseStreamResInCurrentThread.
+ * Ends what aclrtUseStreamResInCurrentThread began.
  * @param stream [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtUnuseStreamResInCurrentThread(aclrtStream stream);
 
 /**
- * aclrtGetResInCurrentThread.
+ * Reads how many cores the calling thread may use.
  * @param type [IN]
  * @param value [OUT]
  * @return ACL_SUCCESS, or a code
@@ -2633,7 +2633,7 @@ ACL_FUNC_VISIBILITY aclError aclrtUnuseStreamResInCurrentThread(aclrtStream stre
 ACL_FUNC_VISIBILITY aclError aclrtGetResInCurrentThread(aclrtDevResLimitType type, uint32_t *value);
 
 /**
- * aclrtGetFunctionName.
+ * Writes the name of a kernel.
  * @param funcHandle [IN]
  * @param maxLen [IN]
  * @param name [OUT]
@@ -2642,7 +2642,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetResInCurrentThread(aclrtDevResLimitType typ
 ACL_FUNC_VISIBILITY aclError aclrtGetFunctionName(aclrtFuncHandle funcHandle, uint32_t maxLen, char *name);
 
 /**
- * aclrtBinaryLoadFromData.
+ * Loads a kernel binary from memory.
  * @param data [IN]
  * @param length [IN]
  * @param options [IN]
@@ -2653,7 +2653,7 @@ ACL_FUNC_VISIBILITY aclError aclrtBinaryLoadFromData(
     const void *data, size_t length, const aclrtBinaryLoadOptions *options, aclrtBinHandle *binHandle);
 
 /**
- * aclrtRegisterCpuFunc.
+ * Registers a kernel that runs on the device's CPU.
  * @param handle [IN]
  * @param funcName [IN]
  * @param kernelName [IN]
@@ -2664,7 +2664,7 @@ ACL_FUNC_VISIBILITY aclError aclrtRegisterCpuFunc(
     const aclrtBinHandle handle, const char *funcName, const char *kernelName, aclrtFuncHandle *funcHandle);
 
 /**
- * aclrtLaunchKernelV2.
+ * Queues a kernel with arguments in device memory and a configuration.
  * @param funcHandle [IN]
  * @param numBlocks [IN]
  * @param argsData [IN]
@@ -2678,7 +2678,7 @@ ACL_FUNC_VISIBILITY aclError aclrtLaunchKernelV2(
     aclrtStream stream);
 
 /**
- * aclrtLaunchKernelWithHostArgs.
+ * Queues a kernel with arguments in host memory.
  * @param funcHandle [IN]
  * @param numBlocks [IN]
  * @param stream [IN]
@@ -2694,7 +2694,7 @@ ACL_FUNC_VISIBILITY aclError aclrtLaunchKernelWithHostArgs(
     size_t argsSize, aclrtPlaceHolderInfo *placeHolderArray, size_t placeHolderNum);
 
 /**
- * aclrtLaunchKernelWithArgsArray.
+ * Queues a kernel with an array of pointers to its arguments.
  * @param func [IN]
  * @param numBlocks [IN]
  * @param stream [IN]
@@ -2706,7 +2706,7 @@ ACL_FUNC_VISIBILITY aclError aclrtLaunchKernelWithArgsArray(
     void *func, uint32_t numBlocks, aclrtStream stream, aclrtLaunchKernelCfg *cfg, void **args);
 
 /**
- * aclrtLaunchSIMTKernelWithArgsArray.
+ * Queues a kernel on a grid of threads, with an array of pointers to its arguments.
  * @param func [IN]
  * @param gridDim [IN]
  * @param blockDim [IN]
@@ -2721,7 +2721,7 @@ ACL_FUNC_VISIBILITY aclError aclrtLaunchSIMTKernelWithArgsArray(
     void **args);
 
 /**
- * aclrtLaunchSIMTKernelWithHostArgs.
+ * Queues a kernel on a grid of threads, with arguments in host memory.
  * @param func [IN]
  * @param gridDim [IN]
  * @param blockDim [IN]
@@ -2739,14 +2739,14 @@ ACL_FUNC_VISIBILITY aclError aclrtLaunchSIMTKernelWithHostArgs(
     void *hostArgs, size_t argsSize, aclrtPlaceHolderInfo *placeHolderArray, size_t placeHolderNum);
 
 /**
- * aclrtCtxGetFloatOverflowAddr.
+ * Gives the address of the context's overflow state.
  * @param overflowAddr [OUT]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtCtxGetFloatOverflowAddr(void **overflowAddr);
 
 /**
- * aclrtGetFloatOverflowStatus.
+ * Queues the reading of the floating-point overflow state into memory.
  * @param outputAddr [IN]
  * @param outputSize [IN]
  * @param stream [IN]
@@ -2755,14 +2755,14 @@ ACL_FUNC_VISIBILITY aclError aclrtCtxGetFloatOverflowAddr(void **overflowAddr);
 ACL_FUNC_VISIBILITY aclError aclrtGetFloatOverflowStatus(void *outputAddr, uint64_t outputSize, aclrtStream stream);
 
 /**
- * aclrtResetFloatOverflowStatus.
+ * Queues the reset of the floating-point overflow state.
  * @param stream [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtResetFloatOverflowStatus(aclrtStream stream);
 
 /**
- * aclrtNpuGetFloatOverFlowStatus.
+ * Queues the reading of the device's overflow state into memory.
  * @param outputAddr [IN]
  * @param outputSize [IN]
  * @param checkMode [IN]
@@ -2773,7 +2773,7 @@ ACL_FUNC_VISIBILITY aclError aclrtNpuGetFloatOverFlowStatus(
     void *outputAddr, uint64_t outputSize, uint32_t checkMode, aclrtStream stream);
 
 /**
- * aclrtNpuClearFloatOverFlowStatus.
+ * Queues the reset of the device's overflow state.
  * @param checkMode [IN]
  * @param stream [IN]
  * @return ACL_SUCCESS, or a code
@@ -2781,14 +2781,14 @@ ACL_FUNC_VISIBILITY aclError aclrtNpuGetFloatOverFlowStatus(
 ACL_FUNC_VISIBILITY aclError aclrtNpuClearFloatOverFlowStatus(uint32_t checkMode, aclrtStream stream);
 
 /**
- * aclrtGetHardwareSyncAddr.
+ * Gives the address by which cores synchronise.
  * @param addr [OUT]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtGetHardwareSyncAddr(void **addr);
 
 /**
- * aclrtRandomNumAsync.
+ * Queues the generation of random numbers.
  * @param taskInfo [IN]
  * @param stream [IN]
  * @param reserve [IN]
@@ -2798,14 +2798,14 @@ ACL_FUNC_VISIBILITY aclError aclrtRandomNumAsync(
     const aclrtRandomNumTaskInfo *taskInfo, const aclrtStream stream, void *reserve);
 
 /**
- * aclrtGetOpExecuteTimeout.
+ * Reads how long an operator may run, in milliseconds.
  * @param timeoutMs [OUT]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtGetOpExecuteTimeout(uint32_t *const timeoutMs);
 
 /**
- * aclrtTaskUpdateAsync.
+ * Queues a change of a task that was queued before.
  * @param taskStream [IN]
  * @param taskId [IN]
  * @param info [IN]
@@ -2816,7 +2816,7 @@ ACL_FUNC_VISIBILITY aclError aclrtTaskUpdateAsync(
     aclrtStream taskStream, uint32_t taskId, aclrtTaskUpdateInfo *info, aclrtStream execStream);
 
 /**
- * aclrtCheckArchCompatibility.
+ * Tells whether binaries for a chip run on this device.
  * @param socVersion [IN]
  * @param canCompatible [OUT]
  * @return ACL_SUCCESS, or a code
@@ -2824,14 +2824,14 @@ ACL_FUNC_VISIBILITY aclError aclrtTaskUpdateAsync(
 ACL_FUNC_VISIBILITY aclError aclrtCheckArchCompatibility(const char *socVersion, int32_t *canCompatible);
 
 /**
- * aclrtPersistentTaskClean.
+ * Drops the persistent tasks of a stream.
  * @param stream [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtPersistentTaskClean(aclrtStream stream);
 
 /**
- * aclrtCacheLastTaskOpInfo.
+ * Attaches a description to the task queued last.
  * @param infoPtr [IN]
  * @param infoSize [IN]
  * @return ACL_SUCCESS, or a code
@@ -2839,7 +2839,7 @@ ACL_FUNC_VISIBILITY aclError aclrtPersistentTaskClean(aclrtStream stream);
 ACL_FUNC_VISIBILITY aclError aclrtCacheLastTaskOpInfo(const void *const infoPtr, const size_t infoSize);
 
 /**
- * aclrtCacheLastTaskExtendInfo.
+ * Attaches further text to the task queued last.
  * @param extendInfoPtr [IN]
  * @param infoSize [IN]
  * @return ACL_SUCCESS, or a code
@@ -2847,7 +2847,7 @@ ACL_FUNC_VISIBILITY aclError aclrtCacheLastTaskOpInfo(const void *const infoPtr,
 ACL_FUNC_VISIBILITY aclError aclrtCacheLastTaskExtendInfo(const char *const extendInfoPtr, const size_t infoSize);
 
 /**
- * aclrtGetFunctionAttribute.
+ * Reads an attribute of a kernel.
  * @param funcHandle [IN]
  * @param attrType [IN]
  * @param attrValue [OUT]
@@ -2857,7 +2857,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetFunctionAttribute(
     aclrtFuncHandle funcHandle, aclrtFuncAttribute attrType, int64_t *attrValue);
 
 /**
- * aclrtFunctionGetBinary.
+ * Reads which binary a kernel belongs to.
  * @param funcHandle [IN]
  * @param binHandle [OUT]
  * @return ACL_SUCCESS, or a code
@@ -2865,7 +2865,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetFunctionAttribute(
 ACL_FUNC_VISIBILITY aclError aclrtFunctionGetBinary(const aclrtFuncHandle funcHandle, aclrtBinHandle *binHandle);
 
 /**
- * aclrtFunctionGetParamCount.
+ * Reads how many parameters a kernel has.
  * @param func [IN]
  * @param paramCount [OUT]
  * @return ACL_SUCCESS, or a code
@@ -2873,7 +2873,7 @@ ACL_FUNC_VISIBILITY aclError aclrtFunctionGetBinary(const aclrtFuncHandle funcHa
 ACL_FUNC_VISIBILITY aclError aclrtFunctionGetParamCount(const void *func, size_t *paramCount);
 
 /**
- * aclrtFunctionGetParamInfo.
+ * Reads where a parameter of a kernel lies and how large it is.
  * @param func [IN]
  * @param paramIndex [IN]
  * @param paramOffset [OUT]
@@ -2884,7 +2884,7 @@ ACL_FUNC_VISIBILITY aclError aclrtFunctionGetParamInfo(
     const void *func, size_t paramIndex, size_t *paramOffset, size_t *paramSize);
 
 /**
- * aclrtFunctionGetAvailDynUbufPerBlock.
+ * Reads how much dynamic local memory a block of a kernel may use.
  * @param func [IN]
  * @param flags [IN]
  * @param dynamicUbufSize [OUT]
@@ -2894,14 +2894,14 @@ ACL_FUNC_VISIBILITY aclError aclrtFunctionGetAvailDynUbufPerBlock(
     void *func, uint32_t flags, size_t *dynamicUbufSize);
 
 /**
- * aclrtCreateLabel.
+ * Makes a label that a stream can jump to.
  * @param label [OUT]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtCreateLabel(aclrtLabel *label);
 
 /**
- * aclrtSetLabel.
+ * Queues a label on a stream.
  * @param label [IN]
  * @param stream [IN]
  * @return ACL_SUCCESS, or a code
@@ -2909,14 +2909,14 @@ ACL_FUNC_VISIBILITY aclError aclrtCreateLabel(aclrtLabel *label);
 ACL_FUNC_VISIBILITY aclError aclrtSetLabel(aclrtLabel label, aclrtStream stream);
 
 /**
- * aclrtDestroyLabel.
+ * Destroys a label.
  * @param label [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtDestroyLabel(aclrtLabel label);
 
 /**
- * aclrtCreateLabelList.
+ * Makes a list of labels.
  * @param labels [IN]
  * @param num [IN]
  * @param labelList [OUT]
@@ -2925,14 +2925,14 @@ ACL_FUNC_VISIBILITY aclError aclrtDestroyLabel(aclrtLabel label);
 ACL_FUNC_VISIBILITY aclError aclrtCreateLabelList(aclrtLabel *labels, size_t num, aclrtLabelList *labelList);
 
 /**
- * aclrtDestroyLabelList.
+ * Destroys a list of labels.
  * @param labelList [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtDestroyLabelList(aclrtLabelList labelList);
 
 /**
- * aclrtSwitchLabelByIndex.
+ * Queues a jump to the label whose number lies in device memory.
  * @param ptr [IN]
  * @param maxValue [IN]
  * @param labelList [IN]
@@ -2943,7 +2943,7 @@ ACL_FUNC_VISIBILITY aclError aclrtSwitchLabelByIndex(
     void *ptr, uint32_t maxValue, aclrtLabelList labelList, aclrtStream stream);
 
 /**
- * aclrtMemManagedGetAttr.
+ * Reads an attribute of a range of managed memory.
  * @param attribute [IN]
  * @param ptr [IN]
  * @param size [IN]
@@ -2955,7 +2955,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemManagedGetAttr(
     aclrtMemManagedRangeAttribute attribute, const void *ptr, size_t size, void *data, size_t dataSize);
 
 /**
- * aclrtMemManagedGetAttrs.
+ * Reads several attributes of a range of managed memory.
  * @param attributes [IN]
  * @param numAttributes [IN]
  * @param ptr [IN]
@@ -2969,7 +2969,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemManagedGetAttrs(
     size_t *dataSizes);
 
 /**
- * aclrtMemAllocManaged.
+ * Allocates memory that host and device share.
  * @param ptr [OUT]
  * @param size [IN]
  * @param flag [IN]
@@ -2978,7 +2978,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemManagedGetAttrs(
 ACL_FUNC_VISIBILITY aclError aclrtMemAllocManaged(void **ptr, uint64_t size, uint32_t flag);
 
 /**
- * aclrtMemManagedAdvise.
+ * Says how a range of managed memory is going to be used.
  * @param ptr [IN]
  * @param size [IN]
  * @param advise [IN]
@@ -2989,7 +2989,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemManagedAdvise(
     const void *const ptr, uint64_t size, aclrtMemManagedAdviseType advise, aclrtMemManagedLocation location);
 
 /**
- * aclrtMemManagedPrefetchAsync.
+ * Queues the move of managed memory to where it will be used.
  * @param ptr [IN]
  * @param size [IN]
  * @param location [IN]
@@ -3001,7 +3001,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemManagedPrefetchAsync(
     const void *ptr, size_t size, aclrtMemManagedLocation location, uint32_t flags, aclrtStream stream);
 
 /**
- * aclrtMemManagedPrefetchBatchAsync.
+ * Queues the moves of several ranges of managed memory.
  * @param ptrs [IN]
  * @param sizes [IN]
  * @param count [IN]
@@ -3017,7 +3017,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemManagedPrefetchBatchAsync(
     size_t numPrefetchLocs, uint64_t flags, aclrtStream stream);
 
 /**
- * aclrtGetBufFromChain.
+ * Reads one buffer of a chain.
  * @param headBuf [IN]
  * @param index [IN]
  * @param buf [OUT]
@@ -3026,7 +3026,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemManagedPrefetchBatchAsync(
 ACL_FUNC_VISIBILITY aclError aclrtGetBufFromChain(aclrtMbuf headBuf, uint32_t index, aclrtMbuf *buf);
 
 /**
- * aclrtGetBufChainNum.
+ * Reads how many buffers a chain has.
  * @param headBuf [IN]
  * @param num [OUT]
  * @return ACL_SUCCESS, or a code
@@ -3034,7 +3034,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetBufFromChain(aclrtMbuf headBuf, uint32_t in
 ACL_FUNC_VISIBILITY aclError aclrtGetBufChainNum(aclrtMbuf headBuf, uint32_t *num);
 
 /**
- * aclrtAppendBufChain.
+ * Adds a buffer to a chain.
  * @param headBuf [IN]
  * @param buf [IN]
  * @return ACL_SUCCESS, or a code
@@ -3042,7 +3042,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetBufChainNum(aclrtMbuf headBuf, uint32_t *nu
 ACL_FUNC_VISIBILITY aclError aclrtAppendBufChain(aclrtMbuf headBuf, aclrtMbuf buf);
 
 /**
- * aclrtCopyBufRef.
+ * Makes a second reference to a buffer.
  * @param buf [IN]
  * @param newBuf [OUT]
  * @return ACL_SUCCESS, or a code
@@ -3050,7 +3050,7 @@ ACL_FUNC_VISIBILITY aclError aclrtAppendBufChain(aclrtMbuf headBuf, aclrtMbuf bu
 ACL_FUNC_VISIBILITY aclError aclrtCopyBufRef(const aclrtMbuf buf, aclrtMbuf *newBuf);
 
 /**
- * aclrtGetBufUserData.
+ * Reads the program's own data of a buffer.
  * @param buf [IN]
  * @param dataPtr [OUT]
  * @param size [IN]
@@ -3060,7 +3060,7 @@ ACL_FUNC_VISIBILITY aclError aclrtCopyBufRef(const aclrtMbuf buf, aclrtMbuf *new
 ACL_FUNC_VISIBILITY aclError aclrtGetBufUserData(const aclrtMbuf buf, void *dataPtr, size_t size, size_t offset);
 
 /**
- * aclrtSetBufUserData.
+ * Writes the program's own data of a buffer.
  * @param buf [IN]
  * @param dataPtr [IN]
  * @param size [IN]
@@ -3070,7 +3070,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetBufUserData(const aclrtMbuf buf, void *data
 ACL_FUNC_VISIBILITY aclError aclrtSetBufUserData(aclrtMbuf buf, const void *dataPtr, size_t size, size_t offset);
 
 /**
- * aclrtGetBufData.
+ * Reads address and size of a buffer's data.
  * @param buf [IN]
  * @param dataPtr [OUT]
  * @param size [OUT]
@@ -3079,7 +3079,7 @@ ACL_FUNC_VISIBILITY aclError aclrtSetBufUserData(aclrtMbuf buf, const void *data
 ACL_FUNC_VISIBILITY aclError aclrtGetBufData(const aclrtMbuf buf, void **dataPtr, size_t *size);
 
 /**
- * aclrtGetBufDataLen.
+ * Reads how much of a buffer is in use.
  * @param buf [IN]
  * @param len [OUT]
  * @return ACL_SUCCESS, or a code
@@ -3087,7 +3087,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetBufData(const aclrtMbuf buf, void **dataPtr
 ACL_FUNC_VISIBILITY aclError aclrtGetBufDataLen(aclrtMbuf buf, size_t *len);
 
 /**
- * aclrtSetBufDataLen.
+ * Sets how much of a buffer is in use.
  * @param buf [IN]
  * @param len [IN]
  * @return ACL_SUCCESS, or a code
@@ -3095,14 +3095,14 @@ ACL_FUNC_VISIBILITY aclError aclrtGetBufDataLen(aclrtMbuf buf, size_t *len);
 ACL_FUNC_VISIBILITY aclError aclrtSetBufDataLen(aclrtMbuf buf, size_t len);
 
 /**
- * aclrtFreeBuf.
+ * Frees a buffer.
  * @param buf [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtFreeBuf(aclrtMbuf buf);
 
 /**
- * aclrtAllocBuf.
+ * Allocates a buffer.
  * @param buf [OUT]
  * @param size [IN]
  * @return ACL_SUCCESS, or a code
@@ -3110,7 +3110,7 @@ ACL_FUNC_VISIBILITY aclError aclrtFreeBuf(aclrtMbuf buf);
 ACL_FUNC_VISIBILITY aclError aclrtAllocBuf(aclrtMbuf *buf, size_t size);
 
 /**
- * aclrtMemcpy.
+ * Copies memory and waits until it is done.
  * @param dst [IN]
  * @param destMax [IN]
  * @param src [IN]
@@ -3122,7 +3122,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemcpy(
     void *dst, size_t destMax, const void *src, size_t count, aclrtMemcpyKind kind);
 
 /**
- * aclrtMemset.
+ * Fills memory with a byte and waits until it is done.
  * @param devPtr [IN]
  * @param maxCount [IN]
  * @param value [IN]
@@ -3132,7 +3132,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemcpy(
 ACL_FUNC_VISIBILITY aclError aclrtMemset(void *devPtr, size_t maxCount, int32_t value, size_t count);
 
 /**
- * aclrtMemcpyAsync.
+ * Queues a copy of memory on a stream.
  * @param dst [IN]
  * @param destMax [IN]
  * @param src [IN]
@@ -3145,7 +3145,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemcpyAsync(
     void *dst, size_t destMax, const void *src, size_t count, aclrtMemcpyKind kind, aclrtStream stream);
 
 /**
- * aclrtMemsetD32.
+ * Fills memory with a 32-bit word and waits until it is done.
  * @param ptr [IN]
  * @param memSize [IN]
  * @param value [IN]
@@ -3155,7 +3155,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemcpyAsync(
 ACL_FUNC_VISIBILITY aclError aclrtMemsetD32(void *ptr, size_t memSize, uint32_t value, size_t N);
 
 /**
- * aclrtMemsetD32Async.
+ * Queues the filling of memory with a 32-bit word.
  * @param ptr [IN]
  * @param memSize [IN]
  * @param value [IN]
@@ -3167,7 +3167,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemsetD32Async(
     void *ptr, size_t memSize, uint32_t value, size_t N, aclrtStream stream);
 
 /**
- * aclrtMemcpyAsyncWithCondition.
+ * Queues a copy of memory that the stream's conditions may skip.
  * Deprecated.
  * @param dst [IN]
  * @param destMax [IN]
@@ -3181,7 +3181,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemcpyAsyncWithCondition(
     void *dst, size_t destMax, const void *src, size_t count, aclrtMemcpyKind kind, aclrtStream stream);
 
 /**
- * aclrtMemcpy2d.
+ * Copies rows of a matrix and waits until it is done.
  * @param dst [IN]
  * @param dpitch [IN]
  * @param src [IN]
@@ -3195,7 +3195,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemcpy2d(
     void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t height, aclrtMemcpyKind kind);
 
 /**
- * aclrtMemcpy2dAsync.
+ * Queues a copy of rows of a matrix.
  * @param dst [IN]
  * @param dpitch [IN]
  * @param src [IN]
@@ -3211,7 +3211,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemcpy2dAsync(
     aclrtStream stream);
 
 /**
- * aclrtGetSymbolAddress.
+ * Gives the device address of a variable that a host symbol names.
  * @param symbol [IN]
  * @param devPtr [OUT]
  * @return ACL_SUCCESS, or a code
@@ -3219,7 +3219,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemcpy2dAsync(
 ACL_FUNC_VISIBILITY aclError aclrtGetSymbolAddress(const void *symbol, void **devPtr);
 
 /**
- * aclrtGetSymbolSize.
+ * Gives the size of a variable that a host symbol names.
  * @param symbol [IN]
  * @param size [OUT]
  * @return ACL_SUCCESS, or a code
@@ -3227,7 +3227,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetSymbolAddress(const void *symbol, void **de
 ACL_FUNC_VISIBILITY aclError aclrtGetSymbolSize(const void *symbol, size_t *size);
 
 /**
- * aclrtMemcpyFromSymbol.
+ * Copies out of a variable that a host symbol names.
  * @param dst [IN]
  * @param dstMax [IN]
  * @param symbol [IN]
@@ -3240,7 +3240,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemcpyFromSymbol(
     void *dst, size_t dstMax, const void *symbol, size_t count, size_t offset, aclrtMemcpyKind kind);
 
 /**
- * aclrtMemcpyFromSymbolAsync.
+ * Queues a copy out of a variable that a host symbol names.
  * @param dst [IN]
  * @param dstMax [IN]
  * @param symbol [IN]
@@ -3255,7 +3255,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemcpyFromSymbolAsync(
     aclrtStream stream);
 
 /**
- * aclrtMemcpyToSymbol.
+ * Copies into a variable that a host symbol names.
  * @param symbol [IN]
  * @param src [IN]
  * @param count [IN]
@@ -3267,7 +3267,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemcpyToSymbol(
     const void *symbol, const void *src, size_t count, size_t offset, aclrtMemcpyKind kind);
 
 /**
- * aclrtMemcpyToSymbolAsync.
+ * Queues a copy into a variable that a host symbol names.
  * @param symbol [IN]
  * @param src [IN]
  * @param count [IN]
@@ -3280,7 +3280,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemcpyToSymbolAsync(
     const void *symbol, const void *src, size_t count, size_t offset, aclrtMemcpyKind kind, aclrtStream stream);
 
 /**
- * aclrtMemsetAsync.
+ * Queues the filling of memory with a byte.
  * @param devPtr [IN]
  * @param maxCount [IN]
  * @param value [IN]
@@ -3292,7 +3292,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemsetAsync(
     void *devPtr, size_t maxCount, int32_t value, size_t count, aclrtStream stream);
 
 /**
- * aclrtCmoAsync.
+ * Queues a hint to the cache: prefetch, write back, drop.
  * @param src [IN]
  * @param size [IN]
  * @param cmoType [IN]
@@ -3302,7 +3302,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemsetAsync(
 ACL_FUNC_VISIBILITY aclError aclrtCmoAsync(void *src, size_t size, aclrtCmoType cmoType, aclrtStream stream);
 
 /**
- * aclrtGetMemcpyDescSize.
+ * Reads how large the description of a copy is.
  * @param kind [IN]
  * @param descSize [OUT]
  * @return ACL_SUCCESS, or a code
@@ -3310,7 +3310,7 @@ ACL_FUNC_VISIBILITY aclError aclrtCmoAsync(void *src, size_t size, aclrtCmoType 
 ACL_FUNC_VISIBILITY aclError aclrtGetMemcpyDescSize(aclrtMemcpyKind kind, size_t *descSize);
 
 /**
- * aclrtSetMemcpyDesc.
+ * Fills in the description of a copy.
  * @param desc [IN]
  * @param kind [IN]
  * @param srcAddr [IN]
@@ -3323,7 +3323,7 @@ ACL_FUNC_VISIBILITY aclError aclrtSetMemcpyDesc(
     void *desc, aclrtMemcpyKind kind, void *srcAddr, void *dstAddr, size_t count, void *config);
 
 /**
- * aclrtMemcpyAsyncWithOffset.
+ * Queues a copy between addresses that lie in memory, with offsets.
  * @param dst [IN]
  * @param destMax [IN]
  * @param dstDataOffset [IN]
@@ -3339,7 +3339,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemcpyAsyncWithOffset(
     aclrtMemcpyKind kind, aclrtStream stream);
 
 /**
- * aclrtMemcpyAsyncWithDesc.
+ * Queues a copy as a description says.
  * @param desc [IN]
  * @param kind [IN]
  * @param stream [IN]
@@ -3348,7 +3348,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemcpyAsyncWithOffset(
 ACL_FUNC_VISIBILITY aclError aclrtMemcpyAsyncWithDesc(void *desc, aclrtMemcpyKind kind, aclrtStream stream);
 
 /**
- * aclrtReduceAsync.
+ * Queues the reduction of one array into another.
  * @param dst [IN]
  * @param src [IN]
  * @param count [IN]
@@ -3363,7 +3363,7 @@ ACL_FUNC_VISIBILITY aclError aclrtReduceAsync(
     void *reserve);
 
 /**
- * aclrtCmoAsyncWithBarrier.
+ * Queues a hint to the cache that a barrier can wait for.
  * @param src [IN]
  * @param size [IN]
  * @param cmoType [IN]
@@ -3375,7 +3375,7 @@ ACL_FUNC_VISIBILITY aclError aclrtCmoAsyncWithBarrier(
     void *src, size_t size, aclrtCmoType cmoType, uint32_t barrierId, aclrtStream stream);
 
 /**
- * aclrtCmoWaitBarrier.
+ * Lets a stream wait for hints to the cache.
  * @param taskInfo [IN]
  * @param stream [IN]
  * @param flag [IN]
@@ -3384,7 +3384,7 @@ ACL_FUNC_VISIBILITY aclError aclrtCmoAsyncWithBarrier(
 ACL_FUNC_VISIBILITY aclError aclrtCmoWaitBarrier(aclrtBarrierTaskInfo *taskInfo, aclrtStream stream, uint32_t flag);
 
 /**
- * aclrtMemcpyBatch.
+ * Copies several pieces of memory and tells which one failed.
  * @param dsts [IN]
  * @param destMaxs [IN]
  * @param srcs [IN]
@@ -3401,7 +3401,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemcpyBatch(
     size_t *attrsIndexes, size_t numAttrs, size_t *failIndex);
 
 /**
- * aclrtMemcpyBatchV2.
+ * Copies several pieces of memory.
  * @param dsts [IN]
  * @param destMaxs [IN]
  * @param srcs [IN]
@@ -3417,7 +3417,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemcpyBatchV2(
     size_t *attrsIndexes, size_t numAttrs);
 
 /**
- * aclrtMemcpyBatchAsync.
+ * Queues copies of several pieces of memory and tells which one was refused.
  * @param dsts [IN]
  * @param destMaxs [IN]
  * @param srcs [IN]
@@ -3435,7 +3435,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemcpyBatchAsync(
     size_t *attrsIndexes, size_t numAttrs, size_t *failIndex, aclrtStream stream);
 
 /**
- * aclrtMemcpyBatchAsyncV2.
+ * Queues copies of several pieces of memory.
  * @param dsts [IN]
  * @param destMaxs [IN]
  * @param srcs [IN]
@@ -3452,14 +3452,14 @@ ACL_FUNC_VISIBILITY aclError aclrtMemcpyBatchAsyncV2(
     size_t *attrsIndexes, size_t numAttrs, aclrtStream stream);
 
 /**
- * aclrtCmoGetDescSize.
+ * Reads how large the description of a cache hint is.
  * @param size [OUT]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtCmoGetDescSize(size_t *size);
 
 /**
- * aclrtCmoSetDesc.
+ * Fills in the description of a cache hint.
  * @param cmoDesc [IN]
  * @param src [IN]
  * @param size [IN]
@@ -3468,7 +3468,7 @@ ACL_FUNC_VISIBILITY aclError aclrtCmoGetDescSize(size_t *size);
 ACL_FUNC_VISIBILITY aclError aclrtCmoSetDesc(void *cmoDesc, void *src, size_t size);
 
 /**
- * aclrtCmoAsyncWithDesc.
+ * Queues a hint to the cache as a description says.
  * @param cmoDesc [IN]
  * @param cmoType [IN]
  * @param stream [IN]
@@ -3479,7 +3479,7 @@ ACL_FUNC_VISIBILITY aclError aclrtCmoAsyncWithDesc(
     void *cmoDesc, aclrtCmoType cmoType, aclrtStream stream, const void *reserve);
 
 /**
- * aclrtMalloc.
+ * Allocates memory on the current device.
  * @param devPtr [OUT]
  * @param size [IN]
  * @param policy [IN]
@@ -3488,7 +3488,7 @@ ACL_FUNC_VISIBILITY aclError aclrtCmoAsyncWithDesc(
 ACL_FUNC_VISIBILITY aclError aclrtMalloc(void **devPtr, size_t size, aclrtMemMallocPolicy policy);
 
 /**
- * aclrtMallocAlign32.
+ * Allocates memory on the current device without room at its end.
  * @param devPtr [OUT]
  * @param size [IN]
  * @param policy [IN]
@@ -3497,7 +3497,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMalloc(void **devPtr, size_t size, aclrtMemMal
 ACL_FUNC_VISIBILITY aclError aclrtMallocAlign32(void **devPtr, size_t size, aclrtMemMallocPolicy policy);
 
 /**
- * aclrtMallocCached.
+ * Allocates memory on the current device that is cached.
  * @param devPtr [OUT]
  * @param size [IN]
  * @param policy [IN]
@@ -3506,7 +3506,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMallocAlign32(void **devPtr, size_t size, aclr
 ACL_FUNC_VISIBILITY aclError aclrtMallocCached(void **devPtr, size_t size, aclrtMemMallocPolicy policy);
 
 /**
- * aclrtMallocWithCfg.
+ * Allocates memory on the current device with attributes.
  * @param devPtr [OUT]
  * @param size [IN]
  * @param policy [IN]
@@ -3517,7 +3517,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMallocWithCfg(
     void **devPtr, size_t size, aclrtMemMallocPolicy policy, aclrtMallocConfig *cfg);
 
 /**
- * aclrtMallocForTaskScheduler.
+ * Allocates memory that the task scheduler can reach.
  * @param devPtr [OUT]
  * @param size [IN]
  * @param policy [IN]
@@ -3528,7 +3528,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMallocForTaskScheduler(
     void **devPtr, size_t size, aclrtMemMallocPolicy policy, aclrtMallocConfig *cfg);
 
 /**
- * aclrtMallocHostWithCfg.
+ * Allocates pinned host memory with attributes.
  * @param ptr [OUT]
  * @param size [IN]
  * @param cfg [IN]
@@ -3537,7 +3537,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMallocForTaskScheduler(
 ACL_FUNC_VISIBILITY aclError aclrtMallocHostWithCfg(void **ptr, uint64_t size, aclrtMallocConfig *cfg);
 
 /**
- * aclrtPointerGetAttributes.
+ * Tells where an address lies.
  * @param ptr [IN]
  * @param attributes [OUT]
  * @return ACL_SUCCESS, or a code
@@ -3545,7 +3545,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMallocHostWithCfg(void **ptr, uint64_t size, a
 ACL_FUNC_VISIBILITY aclError aclrtPointerGetAttributes(const void *ptr, aclrtPtrAttributes *attributes);
 
 /**
- * aclrtHostRegister.
+ * Pins host memory and maps it for the device.
  * @param ptr [IN]
  * @param size [IN]
  * @param type [IN]
@@ -3555,7 +3555,7 @@ ACL_FUNC_VISIBILITY aclError aclrtPointerGetAttributes(const void *ptr, aclrtPtr
 ACL_FUNC_VISIBILITY aclError aclrtHostRegister(void *ptr, uint64_t size, aclrtHostRegisterType type, void **devPtr);
 
 /**
- * aclrtHostRegisterV2.
+ * Pins host memory, as flags say.
  * @param ptr [IN]
  * @param size [IN]
  * @param flag [IN]
@@ -3564,7 +3564,7 @@ ACL_FUNC_VISIBILITY aclError aclrtHostRegister(void *ptr, uint64_t size, aclrtHo
 ACL_FUNC_VISIBILITY aclError aclrtHostRegisterV2(void *ptr, uint64_t size, uint32_t flag);
 
 /**
- * aclrtHostGetDevicePointer.
+ * Gives the device address of registered host memory.
  * @param pHost [IN]
  * @param pDevice [OUT]
  * @param flag [IN]
@@ -3573,14 +3573,14 @@ ACL_FUNC_VISIBILITY aclError aclrtHostRegisterV2(void *ptr, uint64_t size, uint3
 ACL_FUNC_VISIBILITY aclError aclrtHostGetDevicePointer(void *pHost, void **pDevice, uint32_t flag);
 
 /**
- * aclrtHostUnregister.
+ * Ends what aclrtHostRegister began.
  * @param ptr [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtHostUnregister(void *ptr);
 
 /**
- * aclrtHostMemMapCapabilities.
+ * Tells whether host memory can be mapped for a device's unit.
  * @param deviceId [IN]
  * @param hacType [IN]
  * @param capabilities [OUT]
@@ -3590,7 +3590,7 @@ ACL_FUNC_VISIBILITY aclError aclrtHostMemMapCapabilities(
     uint32_t deviceId, aclrtHacType hacType, aclrtHostMemMapCapability *capabilities);
 
 /**
- * aclrtMemFlush.
+ * Writes cached content of device memory back.
  * @param devPtr [IN]
  * @param size [IN]
  * @return ACL_SUCCESS, or a code
@@ -3598,7 +3598,7 @@ ACL_FUNC_VISIBILITY aclError aclrtHostMemMapCapabilities(
 ACL_FUNC_VISIBILITY aclError aclrtMemFlush(void *devPtr, size_t size);
 
 /**
- * aclrtMemInvalidate.
+ * Drops cached content of device memory.
  * @param devPtr [IN]
  * @param size [IN]
  * @return ACL_SUCCESS, or a code
@@ -3606,14 +3606,14 @@ ACL_FUNC_VISIBILITY aclError aclrtMemFlush(void *devPtr, size_t size);
 ACL_FUNC_VISIBILITY aclError aclrtMemInvalidate(void *devPtr, size_t size);
 
 /**
- * aclrtFree.
+ * Frees device memory.
  * @param devPtr [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtFree(void *devPtr);
 
 /**
- * aclrtMallocHost.
+ * Allocates pinned host memory.
  * @param hostPtr [OUT]
  * @param size [IN]
  * @return ACL_SUCCESS, or a code
@@ -3621,28 +3621,28 @@ ACL_FUNC_VISIBILITY aclError aclrtFree(void *devPtr);
 ACL_FUNC_VISIBILITY aclError aclrtMallocHost(void **hostPtr, size_t size);
 
 /**
- * aclrtFreeHost.
+ * Frees pinned host memory.
  * @param hostPtr [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtFreeHost(void *hostPtr);
 
 /**
- * aclrtFreeWithDevSync.
+ * Waits for the device and frees device memory.
  * @param devPtr [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtFreeWithDevSync(void *devPtr);
 
 /**
- * aclrtFreeHostWithDevSync.
+ * Waits for the device and frees pinned host memory.
  * @param hostPtr [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtFreeHostWithDevSync(void *hostPtr);
 
 /**
- * aclrtGetMemInfo.
+ * Reads how much device memory is free and how much there is.
  * @param attr [IN]
  * @param free [OUT]
  * @param total [OUT]
@@ -3651,7 +3651,7 @@ ACL_FUNC_VISIBILITY aclError aclrtFreeHostWithDevSync(void *hostPtr);
 ACL_FUNC_VISIBILITY aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t *free, size_t *total);
 
 /**
- * aclrtGetMemUsageInfo.
+ * Reads how much device memory each part of the runtime uses.
  * @param deviceId [IN]
  * @param memUsageInfo [OUT]
  * @param inputNum [IN]
@@ -3662,7 +3662,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetMemUsageInfo(
     int32_t deviceId, aclrtMemUsageInfo *memUsageInfo, size_t inputNum, size_t *outputNum);
 
 /**
- * aclrtCheckMemType.
+ * Tells whether addresses lie in memory of a kind.
  * @param addrList [IN]
  * @param size [IN]
  * @param memType [IN]
@@ -3674,7 +3674,7 @@ ACL_FUNC_VISIBILITY aclError aclrtCheckMemType(
     void **addrList, uint32_t size, uint32_t memType, uint32_t *checkResult, uint32_t reserve);
 
 /**
- * aclrtCreateNotify.
+ * Makes a notify.
  * @param notify [OUT]
  * @param flag [IN]
  * @return ACL_SUCCESS, or a code
@@ -3682,14 +3682,14 @@ ACL_FUNC_VISIBILITY aclError aclrtCheckMemType(
 ACL_FUNC_VISIBILITY aclError aclrtCreateNotify(aclrtNotify *notify, uint64_t flag);
 
 /**
- * aclrtDestroyNotify.
+ * Destroys a notify.
  * @param notify [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtDestroyNotify(aclrtNotify notify);
 
 /**
- * aclrtCntNotifyCreate.
+ * Makes a counting notify.
  * @param cntNotify [OUT]
  * @param flag [IN]
  * @return ACL_SUCCESS, or a code
@@ -3697,14 +3697,14 @@ ACL_FUNC_VISIBILITY aclError aclrtDestroyNotify(aclrtNotify notify);
 ACL_FUNC_VISIBILITY aclError aclrtCntNotifyCreate(aclrtCntNotify *cntNotify, uint64_t flag);
 
 /**
- * aclrtCntNotifyDestroy.
+ * Destroys a counting notify.
  * @param cntNotify [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtCntNotifyDestroy(aclrtCntNotify cntNotify);
 
 /**
- * aclrtRecordNotify.
+ * Queues the recording of a notify.
  * @param notify [IN]
  * @param stream [IN]
  * @return ACL_SUCCESS, or a code
@@ -3712,7 +3712,7 @@ ACL_FUNC_VISIBILITY aclError aclrtCntNotifyDestroy(aclrtCntNotify cntNotify);
 ACL_FUNC_VISIBILITY aclError aclrtRecordNotify(aclrtNotify notify, aclrtStream stream);
 
 /**
- * aclrtWaitAndResetNotify.
+ * Lets a stream wait for a notify and reset it.
  * @param notify [IN]
  * @param stream [IN]
  * @param timeout [IN]
@@ -3721,7 +3721,7 @@ ACL_FUNC_VISIBILITY aclError aclrtRecordNotify(aclrtNotify notify, aclrtStream s
 ACL_FUNC_VISIBILITY aclError aclrtWaitAndResetNotify(aclrtNotify notify, aclrtStream stream, uint32_t timeout);
 
 /**
- * aclrtGetNotifyId.
+ * Reads the number of a notify.
  * @param notify [IN]
  * @param notifyId [OUT]
  * @return ACL_SUCCESS, or a code
@@ -3729,7 +3729,7 @@ ACL_FUNC_VISIBILITY aclError aclrtWaitAndResetNotify(aclrtNotify notify, aclrtSt
 ACL_FUNC_VISIBILITY aclError aclrtGetNotifyId(aclrtNotify notify, uint32_t *notifyId);
 
 /**
- * aclrtNotifyBatchReset.
+ * Resets several notifies.
  * @param notifies [IN]
  * @param num [IN]
  * @return ACL_SUCCESS, or a code
@@ -3737,7 +3737,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetNotifyId(aclrtNotify notify, uint32_t *noti
 ACL_FUNC_VISIBILITY aclError aclrtNotifyBatchReset(aclrtNotify *notifies, size_t num);
 
 /**
- * aclrtNotifyGetExportKey.
+ * Writes the name under which other processes can open a notify.
  * @param notify [IN]
  * @param key [OUT]
  * @param len [IN]
@@ -3747,7 +3747,7 @@ ACL_FUNC_VISIBILITY aclError aclrtNotifyBatchReset(aclrtNotify *notifies, size_t
 ACL_FUNC_VISIBILITY aclError aclrtNotifyGetExportKey(aclrtNotify notify, char *key, size_t len, uint64_t flags);
 
 /**
- * aclrtNotifyImportByKey.
+ * Opens a notify of another process by its name.
  * @param notify [OUT]
  * @param key [IN]
  * @param flags [IN]
@@ -3756,7 +3756,7 @@ ACL_FUNC_VISIBILITY aclError aclrtNotifyGetExportKey(aclrtNotify notify, char *k
 ACL_FUNC_VISIBILITY aclError aclrtNotifyImportByKey(aclrtNotify *notify, const char *key, uint64_t flags);
 
 /**
- * aclrtNotifySetImportPid.
+ * Says which processes may open a notify.
  * @param notify [IN]
  * @param pid [IN]
  * @param num [IN]
@@ -3765,7 +3765,7 @@ ACL_FUNC_VISIBILITY aclError aclrtNotifyImportByKey(aclrtNotify *notify, const c
 ACL_FUNC_VISIBILITY aclError aclrtNotifySetImportPid(aclrtNotify notify, int32_t *pid, size_t num);
 
 /**
- * aclrtNotifySetImportPidInterServer.
+ * Says which processes of other servers may open a notify.
  * @param notify [IN]
  * @param serverPids [IN]
  * @param num [IN]
@@ -3775,7 +3775,7 @@ ACL_FUNC_VISIBILITY aclError aclrtNotifySetImportPidInterServer(
     aclrtNotify notify, aclrtServerPid *serverPids, size_t num);
 
 /**
- * aclrtCntNotifyRecord.
+ * Queues a change of a counting notify.
  * @param cntNotify [IN]
  * @param stream [IN]
  * @param info [IN]
@@ -3785,7 +3785,7 @@ ACL_FUNC_VISIBILITY aclError aclrtCntNotifyRecord(
     aclrtCntNotify cntNotify, aclrtStream stream, aclrtCntNotifyRecordInfo *info);
 
 /**
- * aclrtCntNotifyWaitWithTimeout.
+ * Lets a stream wait for a counting notify, but not for ever.
  * @param cntNotify [IN]
  * @param stream [IN]
  * @param info [IN]
@@ -3795,7 +3795,7 @@ ACL_FUNC_VISIBILITY aclError aclrtCntNotifyWaitWithTimeout(
     aclrtCntNotify cntNotify, aclrtStream stream, aclrtCntNotifyWaitInfo *info);
 
 /**
- * aclrtCntNotifyReset.
+ * Queues the reset of a counting notify.
  * @param cntNotify [IN]
  * @param stream [IN]
  * @return ACL_SUCCESS, or a code
@@ -3803,7 +3803,7 @@ ACL_FUNC_VISIBILITY aclError aclrtCntNotifyWaitWithTimeout(
 ACL_FUNC_VISIBILITY aclError aclrtCntNotifyReset(aclrtCntNotify cntNotify, aclrtStream stream);
 
 /**
- * aclrtCntNotifyGetId.
+ * Reads the number of a counting notify.
  * @param cntNotify [IN]
  * @param notifyId [OUT]
  * @return ACL_SUCCESS, or a code
@@ -3811,7 +3811,7 @@ ACL_FUNC_VISIBILITY aclError aclrtCntNotifyReset(aclrtCntNotify cntNotify, aclrt
 ACL_FUNC_VISIBILITY aclError aclrtCntNotifyGetId(aclrtCntNotify cntNotify, uint32_t *notifyId);
 
 /**
- * aclrtDeviceCanAccessPeer.
+ * Tells whether a device can reach the memory of another.
  * @param canAccessPeer [OUT]
  * @param deviceId [IN]
  * @param peerDeviceId [IN]
@@ -3820,7 +3820,7 @@ ACL_FUNC_VISIBILITY aclError aclrtCntNotifyGetId(aclrtCntNotify cntNotify, uint3
 ACL_FUNC_VISIBILITY aclError aclrtDeviceCanAccessPeer(int32_t *canAccessPeer, int32_t deviceId, int32_t peerDeviceId);
 
 /**
- * aclrtDeviceEnablePeerAccess.
+ * Lets the current device reach the memory of another.
  * @param peerDeviceId [IN]
  * @param flags [IN]
  * @return ACL_SUCCESS, or a code
@@ -3828,14 +3828,14 @@ ACL_FUNC_VISIBILITY aclError aclrtDeviceCanAccessPeer(int32_t *canAccessPeer, in
 ACL_FUNC_VISIBILITY aclError aclrtDeviceEnablePeerAccess(int32_t peerDeviceId, uint32_t flags);
 
 /**
- * aclrtDeviceDisablePeerAccess.
+ * Ends what aclrtDeviceEnablePeerAccess began.
  * @param peerDeviceId [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtDeviceDisablePeerAccess(int32_t peerDeviceId);
 
 /**
- * aclrtDeviceGetP2PAtomicCapabilities.
+ * Reads which atomic operations work between two devices.
  * @param capabilities [OUT]
  * @param operations [IN]
  * @param count [IN]
@@ -3848,7 +3848,7 @@ ACL_FUNC_VISIBILITY aclError aclrtDeviceGetP2PAtomicCapabilities(
     int32_t dstDeviceId);
 
 /**
- * aclrtGetDevicesTopo.
+ * Reads how two devices are connected.
  * @param deviceId [IN]
  * @param otherDeviceId [IN]
  * @param value [OUT]
@@ -3857,7 +3857,7 @@ ACL_FUNC_VISIBILITY aclError aclrtDeviceGetP2PAtomicCapabilities(
 ACL_FUNC_VISIBILITY aclError aclrtGetDevicesTopo(uint32_t deviceId, uint32_t otherDeviceId, uint64_t *value);
 
 /**
- * aclrtDevicePeerAccessStatus.
+ * Tells whether a device has been given access to another's memory.
  * @param deviceId [IN]
  * @param peerDeviceId [IN]
  * @param status [OUT]
@@ -3866,7 +3866,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetDevicesTopo(uint32_t deviceId, uint32_t oth
 ACL_FUNC_VISIBILITY aclError aclrtDevicePeerAccessStatus(int32_t deviceId, int32_t peerDeviceId, int32_t *status);
 
 /**
- * aclrtMemP2PMap.
+ * Maps device memory for another device.
  * @param devPtr [IN]
  * @param size [IN]
  * @param dstDevId [IN]
@@ -3876,7 +3876,7 @@ ACL_FUNC_VISIBILITY aclError aclrtDevicePeerAccessStatus(int32_t deviceId, int32
 ACL_FUNC_VISIBILITY aclError aclrtMemP2PMap(void *devPtr, size_t size, int32_t dstDevId, uint64_t flags);
 
 /**
- * aclrtProfTrace.
+ * Queues a mark with data for the profile.
  * @param userdata [IN]
  * @param length [IN]
  * @param stream [IN]
@@ -3885,7 +3885,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemP2PMap(void *devPtr, size_t size, int32_t d
 ACL_FUNC_VISIBILITY aclError aclrtProfTrace(void *userdata, int32_t length, aclrtStream stream);
 
 /**
- * aclrtSnapShotProcessLock.
+ * Stops a process from queueing work, before a snapshot.
  * @param pid [IN]
  * @param reserve [IN]
  * @return ACL_SUCCESS, or a code
@@ -3893,7 +3893,7 @@ ACL_FUNC_VISIBILITY aclError aclrtProfTrace(void *userdata, int32_t length, aclr
 ACL_FUNC_VISIBILITY aclError aclrtSnapShotProcessLock(int pid, void *reserve);
 
 /**
- * aclrtSnapShotProcessUnlock.
+ * Lets a process queue work again.
  * @param pid [IN]
  * @param reserve [IN]
  * @return ACL_SUCCESS, or a code
@@ -3901,7 +3901,7 @@ ACL_FUNC_VISIBILITY aclError aclrtSnapShotProcessLock(int pid, void *reserve);
 ACL_FUNC_VISIBILITY aclError aclrtSnapShotProcessUnlock(int pid, void *reserve);
 
 /**
- * aclrtSnapShotProcessBackup.
+ * Saves the device state of a process.
  * @param pid [IN]
  * @param args [IN]
  * @return ACL_SUCCESS, or a code
@@ -3909,7 +3909,7 @@ ACL_FUNC_VISIBILITY aclError aclrtSnapShotProcessUnlock(int pid, void *reserve);
 ACL_FUNC_VISIBILITY aclError aclrtSnapShotProcessBackup(int pid, aclrtSnapShotBackupArgs *args);
 
 /**
- * aclrtSnapShotProcessRestore.
+ * Restores the device state of a process.
  * @param pid [IN]
  * @param args [IN]
  * @return ACL_SUCCESS, or a code
@@ -3917,7 +3917,7 @@ ACL_FUNC_VISIBILITY aclError aclrtSnapShotProcessBackup(int pid, aclrtSnapShotBa
 ACL_FUNC_VISIBILITY aclError aclrtSnapShotProcessRestore(int pid, aclrtSnapShotRestoreArgs *args);
 
 /**
- * aclrtSnapShotCallbackRegister.
+ * Sets a function that is called at a stage of a snapshot.
  * @param stage [IN]
  * @param callback [IN]
  * @param args [IN]
@@ -3927,7 +3927,7 @@ ACL_FUNC_VISIBILITY aclError aclrtSnapShotCallbackRegister(
     aclrtSnapShotStage stage, aclrtSnapShotCallBack callback, void *args);
 
 /**
- * aclrtSnapShotCallbackUnregister.
+ * Takes a function of aclrtSnapShotCallbackRegister away.
  * @param stage [IN]
  * @param callback [IN]
  * @return ACL_SUCCESS, or a code
@@ -3936,7 +3936,7 @@ ACL_FUNC_VISIBILITY aclError aclrtSnapShotCallbackUnregister(
     aclrtSnapShotStage stage, aclrtSnapShotCallBack callback);
 
 /**
- * aclrtSetStreamFailureMode.
+ * Says whether a stream goes on after a failed task.
  * @param stream [IN]
  * @param mode [IN]
  * @return ACL_SUCCESS, or a code
@@ -3944,7 +3944,7 @@ ACL_FUNC_VISIBILITY aclError aclrtSnapShotCallbackUnregister(
 ACL_FUNC_VISIBILITY aclError aclrtSetStreamFailureMode(aclrtStream stream, uint64_t mode);
 
 /**
- * aclrtStreamGetId.
+ * Reads the number of a stream.
  * @param stream [IN]
  * @param streamId [OUT]
  * @return ACL_SUCCESS, or a code
@@ -3952,20 +3952,20 @@ ACL_FUNC_VISIBILITY aclError aclrtSetStreamFailureMode(aclrtStream stream, uint6
 ACL_FUNC_VISIBILITY aclError aclrtStreamGetId(aclrtStream stream, int32_t *streamId);
 
 /**
- * aclrtCreateStreamConfigHandle.
+ * Makes a configuration for streams.
  * @return the value
  */
 ACL_FUNC_VISIBILITY aclrtStreamConfigHandle *aclrtCreateStreamConfigHandle(void);
 
 /**
- * aclrtDestroyStreamConfigHandle.
+ * Destroys a configuration for streams.
  * @param handle [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtDestroyStreamConfigHandle(aclrtStreamConfigHandle *handle);
 
 /**
- * aclrtSetStreamConfigOpt.
+ * Sets one option of a stream configuration.
  * @param handle [IN]
  * @param attr [IN]
  * @param attrValue [IN]
@@ -3976,14 +3976,14 @@ ACL_FUNC_VISIBILITY aclError aclrtSetStreamConfigOpt(
     aclrtStreamConfigHandle *handle, aclrtStreamConfigAttr attr, const void *attrValue, size_t valueSize);
 
 /**
- * aclrtCreateStream.
+ * Makes a stream in the current context.
  * @param stream [OUT]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtCreateStream(aclrtStream *stream);
 
 /**
- * aclrtCreateStreamV2.
+ * Makes a stream as a configuration says.
  * @param stream [OUT]
  * @param handle [IN]
  * @return ACL_SUCCESS, or a code
@@ -3991,7 +3991,7 @@ ACL_FUNC_VISIBILITY aclError aclrtCreateStream(aclrtStream *stream);
 ACL_FUNC_VISIBILITY aclError aclrtCreateStreamV2(aclrtStream *stream, const aclrtStreamConfigHandle *handle);
 
 /**
- * aclrtCreateStreamWithConfig.
+ * Makes a stream with a priority and flags.
  * @param stream [OUT]
  * @param priority [IN]
  * @param flag [IN]
@@ -4000,28 +4000,28 @@ ACL_FUNC_VISIBILITY aclError aclrtCreateStreamV2(aclrtStream *stream, const aclr
 ACL_FUNC_VISIBILITY aclError aclrtCreateStreamWithConfig(aclrtStream *stream, uint32_t priority, uint32_t flag);
 
 /**
- * aclrtDestroyStream.
+ * Waits for the tasks of a stream and destroys it.
  * @param stream [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtDestroyStream(aclrtStream stream);
 
 /**
- * aclrtDestroyStreamForce.
+ * Destroys a stream without waiting for its tasks.
  * @param stream [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtDestroyStreamForce(aclrtStream stream);
 
 /**
- * aclrtSynchronizeStream.
+ * Waits until everything queued on a stream is done.
  * @param stream [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtSynchronizeStream(aclrtStream stream);
 
 /**
- * aclrtSynchronizeStreamWithTimeout.
+ * Waits until everything queued on a stream is done, but not for ever.
  * @param stream [IN]
  * @param timeout [IN]
  * @return ACL_SUCCESS, or a code
@@ -4029,7 +4029,7 @@ ACL_FUNC_VISIBILITY aclError aclrtSynchronizeStream(aclrtStream stream);
 ACL_FUNC_VISIBILITY aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout);
 
 /**
- * aclrtStreamQuery.
+ * Tells whether everything queued on a stream is done.
  * @param stream [IN]
  * @param status [OUT]
  * @return ACL_SUCCESS, or a code
@@ -4037,7 +4037,7 @@ ACL_FUNC_VISIBILITY aclError aclrtSynchronizeStreamWithTimeout(aclrtStream strea
 ACL_FUNC_VISIBILITY aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus *status);
 
 /**
- * aclrtStreamGetPriority.
+ * Reads the priority a stream was created with.
  * @param stream [IN]
  * @param priority [OUT]
  * @return ACL_SUCCESS, or a code
@@ -4045,7 +4045,7 @@ ACL_FUNC_VISIBILITY aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamSta
 ACL_FUNC_VISIBILITY aclError aclrtStreamGetPriority(aclrtStream stream, uint32_t *priority);
 
 /**
- * aclrtStreamGetFlags.
+ * Reads the flags a stream was created with.
  * @param stream [IN]
  * @param flags [OUT]
  * @return ACL_SUCCESS, or a code
@@ -4053,21 +4053,21 @@ ACL_FUNC_VISIBILITY aclError aclrtStreamGetPriority(aclrtStream stream, uint32_t
 ACL_FUNC_VISIBILITY aclError aclrtStreamGetFlags(aclrtStream stream, uint32_t *flags);
 
 /**
- * aclrtStreamAbort.
+ * Drops what is queued on a stream.
  * @param stream [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtStreamAbort(aclrtStream stream);
 
 /**
- * aclrtGetStreamAvailableNum.
+ * Reads how many more streams can be made.
  * @param streamCount [OUT]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtGetStreamAvailableNum(uint32_t *streamCount);
 
 /**
- * aclrtSetStreamAttribute.
+ * Sets an attribute of a stream.
  * @param stream [IN]
  * @param stmAttrType [IN]
  * @param value [IN]
@@ -4077,7 +4077,7 @@ ACL_FUNC_VISIBILITY aclError aclrtSetStreamAttribute(
     aclrtStream stream, aclrtStreamAttr stmAttrType, aclrtStreamAttrValue *value);
 
 /**
- * aclrtGetStreamAttribute.
+ * Reads an attribute of a stream.
  * @param stream [IN]
  * @param stmAttrType [IN]
  * @param value [OUT]
@@ -4087,7 +4087,7 @@ ACL_FUNC_VISIBILITY aclError aclrtGetStreamAttribute(
     aclrtStream stream, aclrtStreamAttr stmAttrType, aclrtStreamAttrValue *value);
 
 /**
- * aclrtDeviceGetStreamPriorityRange.
+ * Reads the lowest and highest stream priority of the current device.
  * @param leastPriority [OUT]
  * @param greatestPriority [OUT]
  * @return ACL_SUCCESS, or a code
@@ -4095,14 +4095,14 @@ ACL_FUNC_VISIBILITY aclError aclrtGetStreamAttribute(
 ACL_FUNC_VISIBILITY aclError aclrtDeviceGetStreamPriorityRange(int32_t *leastPriority, int32_t *greatestPriority);
 
 /**
- * aclrtCtxGetCurrentDefaultStream.
+ * Reads the default stream of the current context.
  * @param stream [OUT]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtCtxGetCurrentDefaultStream(aclrtStream *stream);
 
 /**
- * aclrtGetStreamResLimit.
+ * Reads how many cores a stream may use.
  * @param stream [IN]
  * @param type [IN]
  * @param value [OUT]
@@ -4111,7 +4111,7 @@ ACL_FUNC_VISIBILITY aclError aclrtCtxGetCurrentDefaultStream(aclrtStream *stream
 ACL_FUNC_VISIBILITY aclError aclrtGetStreamResLimit(aclrtStream stream, aclrtDevResLimitType type, uint32_t *value);
 
 /**
- * aclrtSetStreamResLimit.
+ * Sets how many cores a stream may use.
  * @param stream [IN]
  * @param type [IN]
  * @param value [IN]
@@ -4120,14 +4120,14 @@ ACL_FUNC_VISIBILITY aclError aclrtGetStreamResLimit(aclrtStream stream, aclrtDev
 ACL_FUNC_VISIBILITY aclError aclrtSetStreamResLimit(aclrtStream stream, aclrtDevResLimitType type, uint32_t value);
 
 /**
- * aclrtResetStreamResLimit.
+ * Takes the limits of aclrtSetStreamResLimit away.
  * @param stream [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtResetStreamResLimit(aclrtStream stream);
 
 /**
- * aclrtActiveStream.
+ * Starts another stream from within a stream.
  * @param activeStream [IN]
  * @param stream [IN]
  * @return ACL_SUCCESS, or a code
@@ -4135,7 +4135,7 @@ ACL_FUNC_VISIBILITY aclError aclrtResetStreamResLimit(aclrtStream stream);
 ACL_FUNC_VISIBILITY aclError aclrtActiveStream(aclrtStream activeStream, aclrtStream stream);
 
 /**
- * aclrtSwitchStream.
+ * Compares two values on the device and goes on with one of two streams.
  * @param leftValue [IN]
  * @param cond [IN]
  * @param rightValue [IN]
@@ -4150,7 +4150,7 @@ ACL_FUNC_VISIBILITY aclError aclrtSwitchStream(
     aclrtStream falseStream, aclrtStream stream);
 
 /**
- * aclrtRegStreamStateCallback.
+ * Sets a function that is told when a stream is made or destroyed.
  * @param regName [IN]
  * @param callback [IN]
  * @param args [IN]
@@ -4160,14 +4160,14 @@ ACL_FUNC_VISIBILITY aclError aclrtRegStreamStateCallback(
     const char *regName, aclrtStreamStateCallback callback, void *args);
 
 /**
- * aclrtStreamStop.
+ * Stops a stream after the task that is running.
  * @param stream [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtStreamStop(aclrtStream stream);
 
 /**
- * aclrtValueWrite.
+ * Queues the writing of a number to device memory.
  * @param devAddr [IN]
  * @param value [IN]
  * @param flag [IN]
@@ -4177,7 +4177,7 @@ ACL_FUNC_VISIBILITY aclError aclrtStreamStop(aclrtStream stream);
 ACL_FUNC_VISIBILITY aclError aclrtValueWrite(void *devAddr, uint64_t value, uint32_t flag, aclrtStream stream);
 
 /**
- * aclrtValueWait.
+ * Lets a stream wait for a number in device memory.
  * @param devAddr [IN]
  * @param value [IN]
  * @param flag [IN]
@@ -4187,7 +4187,7 @@ ACL_FUNC_VISIBILITY aclError aclrtValueWrite(void *devAddr, uint64_t value, uint
 ACL_FUNC_VISIBILITY aclError aclrtValueWait(void *devAddr, uint64_t value, uint32_t flag, aclrtStream stream);
 
 /**
- * aclrtReserveMemAddress.
+ * Reserves a range of device addresses.
  * @param virPtr [OUT]
  * @param size [IN]
  * @param alignment [IN]
@@ -4199,14 +4199,14 @@ ACL_FUNC_VISIBILITY aclError aclrtReserveMemAddress(
     void **virPtr, size_t size, size_t alignment, void *expectPtr, uint64_t flags);
 
 /**
- * aclrtReleaseMemAddress.
+ * Gives a reserved range of device addresses back.
  * @param virPtr [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtReleaseMemAddress(void *virPtr);
 
 /**
- * aclrtMallocPhysical.
+ * Allocates device memory without an address.
  * @param handle [OUT]
  * @param size [IN]
  * @param prop [IN]
@@ -4217,14 +4217,14 @@ ACL_FUNC_VISIBILITY aclError aclrtMallocPhysical(
     aclrtDrvMemHandle *handle, size_t size, const aclrtPhysicalMemProp *prop, uint64_t flags);
 
 /**
- * aclrtFreePhysical.
+ * Frees device memory that has no address.
  * @param handle [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtFreePhysical(aclrtDrvMemHandle handle);
 
 /**
- * aclrtMapMem.
+ * Maps device memory to reserved addresses.
  * @param virPtr [IN]
  * @param size [IN]
  * @param offset [IN]
@@ -4236,14 +4236,14 @@ ACL_FUNC_VISIBILITY aclError aclrtMapMem(
     void *virPtr, size_t size, size_t offset, aclrtDrvMemHandle handle, uint64_t flags);
 
 /**
- * aclrtUnmapMem.
+ * Ends what aclrtMapMem began.
  * @param virPtr [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtUnmapMem(void *virPtr);
 
 /**
- * aclrtMemMapNoAccess.
+ * Maps device memory to reserved addresses without access to it.
  * @param virPtr [IN]
  * @param size [IN]
  * @param offset [IN]
@@ -4255,7 +4255,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemMapNoAccess(
     void *virPtr, size_t size, size_t offset, aclrtDrvMemHandle handle, uint64_t flags);
 
 /**
- * aclrtMemGetAllocationGranularity.
+ * Reads of which size memory without an address must be a multiple.
  * @param prop [IN]
  * @param option [IN]
  * @param granularity [OUT]
@@ -4265,7 +4265,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemGetAllocationGranularity(
     aclrtPhysicalMemProp *prop, aclrtMemGranularityOptions option, size_t *granularity);
 
 /**
- * aclrtMemSetAccess.
+ * Sets who may access mapped memory.
  * @param virPtr [IN]
  * @param size [IN]
  * @param desc [IN]
@@ -4275,7 +4275,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemGetAllocationGranularity(
 ACL_FUNC_VISIBILITY aclError aclrtMemSetAccess(void *virPtr, size_t size, aclrtMemAccessDesc *desc, size_t count);
 
 /**
- * aclrtMemGetAccess.
+ * Reads who may access mapped memory.
  * @param virPtr [IN]
  * @param location [IN]
  * @param flag [OUT]
@@ -4284,7 +4284,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemSetAccess(void *virPtr, size_t size, aclrtM
 ACL_FUNC_VISIBILITY aclError aclrtMemGetAccess(void *virPtr, aclrtMemLocation *location, uint64_t *flag);
 
 /**
- * aclrtMemRetainAllocationHandle.
+ * Finds the memory that is mapped to an address.
  * @param virPtr [IN]
  * @param handle [OUT]
  * @return ACL_SUCCESS, or a code
@@ -4292,7 +4292,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemGetAccess(void *virPtr, aclrtMemLocation *l
 ACL_FUNC_VISIBILITY aclError aclrtMemRetainAllocationHandle(void *virPtr, aclrtDrvMemHandle *handle);
 
 /**
- * aclrtMemGetAllocationPropertiesFromHandle.
+ * Reads the properties of memory without an address.
  * @param handle [IN]
  * @param prop [OUT]
  * @return ACL_SUCCESS, or a code
@@ -4301,7 +4301,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemGetAllocationPropertiesFromHandle(
     aclrtDrvMemHandle handle, aclrtPhysicalMemProp *prop);
 
 /**
- * aclrtReserveMemAddressNoUCMemory.
+ * Reserves a range of device addresses that needs no unified memory.
  * @param virPtr [OUT]
  * @param size [IN]
  * @param alignment [IN]
@@ -4313,7 +4313,7 @@ ACL_FUNC_VISIBILITY aclError aclrtReserveMemAddressNoUCMemory(
     void **virPtr, size_t size, size_t alignment, void *expectPtr, uint64_t flags);
 
 /**
- * aclrtMemGetAddressRange.
+ * Reads begin and size of the allocation that an address lies in.
  * @param ptr [IN]
  * @param pbase [OUT]
  * @param psize [OUT]
@@ -4322,7 +4322,7 @@ ACL_FUNC_VISIBILITY aclError aclrtReserveMemAddressNoUCMemory(
 ACL_FUNC_VISIBILITY aclError aclrtMemGetAddressRange(void *ptr, void **pbase, size_t *psize);
 
 /**
- * aclrtMemMapSelectedLink.
+ * Maps memory of another device through a chosen link.
  * @param virPtrDst [IN]
  * @param size [IN]
  * @param virPtrSrc [IN]
@@ -4332,7 +4332,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemGetAddressRange(void *ptr, void **pbase, si
 ACL_FUNC_VISIBILITY aclError aclrtMemMapSelectedLink(void *virPtrDst, size_t size, void *virPtrSrc, uint32_t linkIdx);
 
 /**
- * aclrtMemMapSetLink.
+ * Chooses the link for memory without an address.
  * @param handle [IN]
  * @param adviceLink [IN]
  * @return ACL_SUCCESS, or a code

@@ -23,20 +23,20 @@ typedef void *(*aclrtAllocatorAllocAdviseFunc)(aclrtAllocator allocator, size_t 
 typedef void *(*aclrtAllocatorGetAddrFromBlockFunc)(aclrtAllocatorBlock block);
 
 /**
- * aclrtAllocatorCreateDesc.
+ * Makes a description of an allocator of the program's own.
  * @return the value
  */
 ACL_FUNC_VISIBILITY aclrtAllocatorDesc aclrtAllocatorCreateDesc(void);
 
 /**
- * aclrtAllocatorDestroyDesc.
+ * Destroys the description of an allocator.
  * @param allocatorDesc [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtAllocatorDestroyDesc(aclrtAllocatorDesc allocatorDesc);
 
 /**
- * aclrtAllocatorSetObjToDesc.
+ * Sets the object that the allocator's functions get.
  * @param allocatorDesc [IN]
  * @param allocator [IN]
  * @return ACL_SUCCESS, or a code
@@ -44,7 +44,7 @@ ACL_FUNC_VISIBILITY aclError aclrtAllocatorDestroyDesc(aclrtAllocatorDesc alloca
 ACL_FUNC_VISIBILITY aclError aclrtAllocatorSetObjToDesc(aclrtAllocatorDesc allocatorDesc, aclrtAllocator allocator);
 
 /**
- * aclrtAllocatorSetAllocFuncToDesc.
+ * Sets the function that allocates.
  * @param allocatorDesc [IN]
  * @param func [IN]
  * @return ACL_SUCCESS, or a code
@@ -53,7 +53,7 @@ ACL_FUNC_VISIBILITY aclError aclrtAllocatorSetAllocFuncToDesc(
     aclrtAllocatorDesc allocatorDesc, aclrtAllocatorAllocFunc func);
 
 /**
- * aclrtAllocatorSetFreeFuncToDesc.
+ * Sets the function that frees.
  * @param allocatorDesc [IN]
  * @param func [IN]
  * @return ACL_SUCCESS, or a code
@@ -62,7 +62,7 @@ ACL_FUNC_VISIBILITY aclError aclrtAllocatorSetFreeFuncToDesc(
     aclrtAllocatorDesc allocatorDesc, aclrtAllocatorFreeFunc func);
 
 /**
- * aclrtAllocatorSetAllocAdviseFuncToDesc.
+ * Sets the function that allocates near a wanted address.
  * @param allocatorDesc [IN]
  * @param func [IN]
  * @return ACL_SUCCESS, or a code
@@ -71,7 +71,7 @@ ACL_FUNC_VISIBILITY aclError aclrtAllocatorSetAllocAdviseFuncToDesc(
     aclrtAllocatorDesc allocatorDesc, aclrtAllocatorAllocAdviseFunc func);
 
 /**
- * aclrtAllocatorSetGetAddrFromBlockFuncToDesc.
+ * Sets the function that gives a block's address.
  * @param allocatorDesc [IN]
  * @param func [IN]
  * @return ACL_SUCCESS, or a code
@@ -80,7 +80,7 @@ ACL_FUNC_VISIBILITY aclError aclrtAllocatorSetGetAddrFromBlockFuncToDesc(
     aclrtAllocatorDesc allocatorDesc, aclrtAllocatorGetAddrFromBlockFunc func);
 
 /**
- * aclrtAllocatorRegister.
+ * Lets a stream allocate with an allocator of the program's own.
  * @param stream [IN]
  * @param allocatorDesc [IN]
  * @return ACL_SUCCESS, or a code
@@ -88,7 +88,7 @@ ACL_FUNC_VISIBILITY aclError aclrtAllocatorSetGetAddrFromBlockFuncToDesc(
 ACL_FUNC_VISIBILITY aclError aclrtAllocatorRegister(aclrtStream stream, aclrtAllocatorDesc allocatorDesc);
 
 /**
- * aclrtAllocatorGetByStream.
+ * Reads the allocator of a stream.
  * @param stream [IN]
  * @param allocatorDesc [OUT]
  * @param allocator [OUT]
@@ -104,7 +104,7 @@ ACL_FUNC_VISIBILITY aclError aclrtAllocatorGetByStream(
     aclrtAllocatorAllocAdviseFunc *allocAdviseFunc, aclrtAllocatorGetAddrFromBlockFunc *getAddrFromBlockFunc);
 
 /**
- * aclrtAllocatorUnregister.
+ * Takes a stream's allocator away.
  * @param stream [IN]
  * @return ACL_SUCCESS, or a code
  */

@@ -20,7 +20,7 @@ extern "C" {
 typedef void *aclrtcProg;
 
 /**
- * aclrtcCreateProg.
+ * Makes a program from source text.
  * @param prog [OUT]
  * @param src [IN]
  * @param name [IN]
@@ -34,7 +34,7 @@ ACL_FUNC_VISIBILITY aclError aclrtcCreateProg(
     const char **includeNames);
 
 /**
- * aclrtcCompileProg.
+ * Compiles a program.
  * @param prog [IN]
  * @param numOptions [IN]
  * @param options [IN]
@@ -43,7 +43,7 @@ ACL_FUNC_VISIBILITY aclError aclrtcCreateProg(
 ACL_FUNC_VISIBILITY aclError aclrtcCompileProg(aclrtcProg prog, int numOptions, const char **options);
 
 /**
- * aclrtcAddNameExpr.
+ * Says which kernel the program should make.
  * @param prog [IN]
  * @param nameExpression [IN]
  * @return ACL_SUCCESS, or a code
@@ -51,7 +51,7 @@ ACL_FUNC_VISIBILITY aclError aclrtcCompileProg(aclrtcProg prog, int numOptions, 
 ACL_FUNC_VISIBILITY aclError aclrtcAddNameExpr(aclrtcProg prog, const char *const nameExpression);
 
 /**
- * aclrtcGetLoweredName.
+ * Reads the name that a kernel got in the binary.
  * @param prog [IN]
  * @param nameExpression [IN]
  * @param loweredName [OUT]
@@ -61,14 +61,14 @@ ACL_FUNC_VISIBILITY aclError aclrtcGetLoweredName(
     aclrtcProg prog, const char *nameExpression, const char **loweredName);
 
 /**
- * aclrtcDestroyProg.
+ * Destroys a program.
  * @param prog [IN/OUT]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtcDestroyProg(aclrtcProg *prog);
 
 /**
- * aclrtcGetBinData.
+ * Writes the compiled binary.
  * @param prog [IN]
  * @param binData [IN]
  * @return ACL_SUCCESS, or a code
@@ -76,7 +76,7 @@ ACL_FUNC_VISIBILITY aclError aclrtcDestroyProg(aclrtcProg *prog);
 ACL_FUNC_VISIBILITY aclError aclrtcGetBinData(aclrtcProg prog, char *binData);
 
 /**
- * aclrtcGetBinDataSize.
+ * Reads how large the compiled binary is.
  * @param prog [IN]
  * @param binDataSizeRet [OUT]
  * @return ACL_SUCCESS, or a code
@@ -84,7 +84,7 @@ ACL_FUNC_VISIBILITY aclError aclrtcGetBinData(aclrtcProg prog, char *binData);
 ACL_FUNC_VISIBILITY aclError aclrtcGetBinDataSize(aclrtcProg prog, size_t *binDataSizeRet);
 
 /**
- * aclrtcGetCompileLogSize.
+ * Reads how long the compiler's output is.
  * @param prog [IN]
  * @param logSizeRet [OUT]
  * @return ACL_SUCCESS, or a code
@@ -92,7 +92,7 @@ ACL_FUNC_VISIBILITY aclError aclrtcGetBinDataSize(aclrtcProg prog, size_t *binDa
 ACL_FUNC_VISIBILITY aclError aclrtcGetCompileLogSize(aclrtcProg prog, size_t *logSizeRet);
 
 /**
- * aclrtcGetCompileLog.
+ * Writes the compiler's output.
  * @param prog [IN]
  * @param log [IN]
  * @return ACL_SUCCESS, or a code

@@ -39,7 +39,7 @@ typedef struct aclrtMemPoolProps {
 } aclrtMemPoolProps;
 
 /**
- * aclrtMemPoolCreate.
+ * Makes a memory pool.
  * @param memPool [OUT]
  * @param poolProps [IN]
  * @return ACL_SUCCESS, or a code
@@ -47,14 +47,14 @@ typedef struct aclrtMemPoolProps {
 ACL_FUNC_VISIBILITY aclError aclrtMemPoolCreate(aclrtMemPool *memPool, const aclrtMemPoolProps *poolProps);
 
 /**
- * aclrtMemPoolDestroy.
+ * Destroys a memory pool.
  * @param memPool [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtMemPoolDestroy(const aclrtMemPool memPool);
 
 /**
- * aclrtMemPoolSetAttr.
+ * Sets an attribute of a memory pool.
  * @param memPool [IN]
  * @param attr [IN]
  * @param value [IN]
@@ -63,7 +63,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemPoolDestroy(const aclrtMemPool memPool);
 ACL_FUNC_VISIBILITY aclError aclrtMemPoolSetAttr(aclrtMemPool memPool, aclrtMemPoolAttr attr, void *value);
 
 /**
- * aclrtMemPoolGetAttr.
+ * Reads an attribute of a memory pool.
  * @param memPool [IN]
  * @param attr [IN]
  * @param value [IN]
@@ -72,7 +72,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemPoolSetAttr(aclrtMemPool memPool, aclrtMemP
 ACL_FUNC_VISIBILITY aclError aclrtMemPoolGetAttr(aclrtMemPool memPool, aclrtMemPoolAttr attr, void *value);
 
 /**
- * aclrtMemPoolMallocAsync.
+ * Allocates memory of a pool, in the order of a stream.
  * @param ptr [OUT]
  * @param size [IN]
  * @param memPool [IN]
@@ -83,7 +83,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemPoolMallocAsync(
     void **ptr, size_t size, aclrtMemPool memPool, aclrtStream stream);
 
 /**
- * aclrtMemPoolFreeAsync.
+ * Frees memory of a pool, in the order of a stream.
  * @param ptr [IN]
  * @param stream [IN]
  * @return ACL_SUCCESS, or a code
@@ -91,7 +91,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMemPoolMallocAsync(
 ACL_FUNC_VISIBILITY aclError aclrtMemPoolFreeAsync(void *ptr, aclrtStream stream);
 
 /**
- * aclrtMemPoolTrimTo.
+ * Gives unused memory of a pool back to the device.
  * @param memPool [IN]
  * @param minBytesToKeep [IN]
  * @return ACL_SUCCESS, or a code

@@ -31,42 +31,42 @@ typedef enum acltdtTensorType {
 } acltdtTensorType;
 
 /**
- * acltdtGetTensorTypeFromItem.
+ * Gives what an item is: a tensor, or the end of a sequence.
  * @param dataItem [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY acltdtTensorType acltdtGetTensorTypeFromItem(const acltdtDataItem *dataItem);
 
 /**
- * acltdtGetDataTypeFromItem.
+ * Gives the data type of an item.
  * @param dataItem [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY aclDataType acltdtGetDataTypeFromItem(const acltdtDataItem *dataItem);
 
 /**
- * acltdtGetDataAddrFromItem.
+ * Gives the address of an item's data.
  * @param dataItem [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY void *acltdtGetDataAddrFromItem(const acltdtDataItem *dataItem);
 
 /**
- * acltdtGetDataSizeFromItem.
+ * Gives the size of an item's data in bytes.
  * @param dataItem [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY size_t acltdtGetDataSizeFromItem(const acltdtDataItem *dataItem);
 
 /**
- * acltdtGetDimNumFromItem.
+ * Gives the number of dimensions of an item.
  * @param dataItem [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY size_t acltdtGetDimNumFromItem(const acltdtDataItem *dataItem);
 
 /**
- * acltdtGetSliceInfoFromItem.
+ * Reads which slice of a tensor an item is.
  * @param dataItem [IN]
  * @param sliceNum [OUT]
  * @param sliceId [OUT]
@@ -76,7 +76,7 @@ ACL_FUNC_VISIBILITY aclError acltdtGetSliceInfoFromItem(
     const acltdtDataItem *dataItem, size_t *sliceNum, size_t *sliceId);
 
 /**
- * acltdtGetDimsFromItem.
+ * Reads the dimensions of an item.
  * @param dataItem [IN]
  * @param dims [OUT]
  * @param dimNum [IN]
@@ -85,7 +85,7 @@ ACL_FUNC_VISIBILITY aclError acltdtGetSliceInfoFromItem(
 ACL_FUNC_VISIBILITY aclError acltdtGetDimsFromItem(const acltdtDataItem *dataItem, int64_t *dims, size_t dimNum);
 
 /**
- * acltdtCreateDataItem.
+ * Makes an item: a tensor, or the end of a sequence.
  * @param tdtType [IN]
  * @param dims [IN]
  * @param dimNum [IN]
@@ -98,27 +98,27 @@ ACL_FUNC_VISIBILITY acltdtDataItem *acltdtCreateDataItem(
     acltdtTensorType tdtType, const int64_t *dims, size_t dimNum, aclDataType dataType, void *data, size_t size);
 
 /**
- * acltdtDestroyDataItem.
+ * Destroys an item, not its data.
  * @param dataItem [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError acltdtDestroyDataItem(acltdtDataItem *dataItem);
 
 /**
- * acltdtCreateDataset.
+ * Makes an empty list of items.
  * @return the value
  */
 ACL_FUNC_VISIBILITY acltdtDataset *acltdtCreateDataset(void);
 
 /**
- * acltdtDestroyDataset.
+ * Destroys a list of items.
  * @param dataset [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError acltdtDestroyDataset(acltdtDataset *dataset);
 
 /**
- * acltdtGetDataItem.
+ * Gives one item of a list.
  * @param dataset [IN]
  * @param index [IN]
  * @return the value
@@ -126,7 +126,7 @@ ACL_FUNC_VISIBILITY aclError acltdtDestroyDataset(acltdtDataset *dataset);
 ACL_FUNC_VISIBILITY acltdtDataItem *acltdtGetDataItem(const acltdtDataset *dataset, size_t index);
 
 /**
- * acltdtAddDataItem.
+ * Adds an item to a list.
  * @param dataset [IN]
  * @param dataItem [IN]
  * @return ACL_SUCCESS, or a code
@@ -134,28 +134,28 @@ ACL_FUNC_VISIBILITY acltdtDataItem *acltdtGetDataItem(const acltdtDataset *datas
 ACL_FUNC_VISIBILITY aclError acltdtAddDataItem(acltdtDataset *dataset, acltdtDataItem *dataItem);
 
 /**
- * acltdtGetDatasetSize.
+ * Gives the number of items in a list.
  * @param dataset [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY size_t acltdtGetDatasetSize(const acltdtDataset *dataset);
 
 /**
- * acltdtGetDatasetName.
+ * Gives the name of a list of items.
  * @param dataset [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY const char *acltdtGetDatasetName(const acltdtDataset *dataset);
 
 /**
- * acltdtStopChannel.
+ * Wakes whoever waits for a channel, and stops it.
  * @param handle [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError acltdtStopChannel(acltdtChannelHandle *handle);
 
 /**
- * acltdtCreateChannel.
+ * Makes a channel to a device.
  * @param deviceId [IN]
  * @param name [IN]
  * @return the value
@@ -163,7 +163,7 @@ ACL_FUNC_VISIBILITY aclError acltdtStopChannel(acltdtChannelHandle *handle);
 ACL_FUNC_VISIBILITY acltdtChannelHandle *acltdtCreateChannel(uint32_t deviceId, const char *name);
 
 /**
- * acltdtCreateChannelWithCapacity.
+ * Makes a channel to a device that holds so many entries.
  * @param deviceId [IN]
  * @param name [IN]
  * @param capacity [IN]
@@ -173,21 +173,21 @@ ACL_FUNC_VISIBILITY acltdtChannelHandle *acltdtCreateChannelWithCapacity(
     uint32_t deviceId, const char *name, size_t capacity);
 
 /**
- * acltdtDestroyChannel.
+ * Destroys a channel.
  * @param handle [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError acltdtDestroyChannel(acltdtChannelHandle *handle);
 
 /**
- * acltdtCleanChannel.
+ * Drops what is in a channel.
  * @param handle [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError acltdtCleanChannel(acltdtChannelHandle *handle);
 
 /**
- * acltdtSendTensor.
+ * Sends a list of items through a channel.
  * @param handle [IN]
  * @param dataset [IN]
  * @param timeout [IN]
@@ -197,7 +197,7 @@ ACL_FUNC_VISIBILITY aclError acltdtSendTensor(
     const acltdtChannelHandle *handle, const acltdtDataset *dataset, int32_t timeout);
 
 /**
- * acltdtReceiveTensor.
+ * Receives a list of items from a channel.
  * @param handle [IN]
  * @param dataset [IN]
  * @param timeout [IN]
@@ -207,7 +207,7 @@ ACL_FUNC_VISIBILITY aclError acltdtReceiveTensor(
     const acltdtChannelHandle *handle, acltdtDataset *dataset, int32_t timeout);
 
 /**
- * acltdtQueryChannelSize.
+ * Reads how many entries a channel holds.
  * @param handle [IN]
  * @param size [OUT]
  * @return ACL_SUCCESS, or a code

@@ -61,7 +61,7 @@ typedef enum acltdtAllocBufType {
 } acltdtAllocBufType;
 
 /**
- * acltdtCreateQueue.
+ * Makes a queue.
  * @param attr [IN]
  * @param qid [OUT]
  * @return ACL_SUCCESS, or a code
@@ -69,14 +69,14 @@ typedef enum acltdtAllocBufType {
 ACL_FUNC_VISIBILITY aclError acltdtCreateQueue(const acltdtQueueAttr *attr, uint32_t *qid);
 
 /**
- * acltdtDestroyQueue.
+ * Destroys a queue.
  * @param qid [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError acltdtDestroyQueue(uint32_t qid);
 
 /**
- * acltdtEnqueue.
+ * Puts a buffer into a queue.
  * @param qid [IN]
  * @param buf [IN]
  * @param timeout [IN]
@@ -85,7 +85,7 @@ ACL_FUNC_VISIBILITY aclError acltdtDestroyQueue(uint32_t qid);
 ACL_FUNC_VISIBILITY aclError acltdtEnqueue(uint32_t qid, acltdtBuf buf, int32_t timeout);
 
 /**
- * acltdtDequeue.
+ * Takes a buffer out of a queue.
  * @param qid [IN]
  * @param buf [OUT]
  * @param timeout [IN]
@@ -94,7 +94,7 @@ ACL_FUNC_VISIBILITY aclError acltdtEnqueue(uint32_t qid, acltdtBuf buf, int32_t 
 ACL_FUNC_VISIBILITY aclError acltdtDequeue(uint32_t qid, acltdtBuf *buf, int32_t timeout);
 
 /**
- * acltdtEnqueueData.
+ * Puts a copy of data into a queue.
  * @param qid [IN]
  * @param data [IN]
  * @param dataSize [IN]
@@ -109,7 +109,7 @@ ACL_FUNC_VISIBILITY aclError acltdtEnqueueData(
     uint32_t rsv);
 
 /**
- * acltdtDequeueData.
+ * Takes data out of a queue into the caller's memory.
  * @param qid [IN]
  * @param data [IN]
  * @param dataSize [IN]
@@ -124,7 +124,7 @@ ACL_FUNC_VISIBILITY aclError acltdtDequeueData(
     int32_t timeout);
 
 /**
- * acltdtGrantQueue.
+ * Gives another process rights to a queue.
  * @param qid [IN]
  * @param pid [IN]
  * @param permission [IN]
@@ -134,7 +134,7 @@ ACL_FUNC_VISIBILITY aclError acltdtDequeueData(
 ACL_FUNC_VISIBILITY aclError acltdtGrantQueue(uint32_t qid, int32_t pid, uint32_t permission, int32_t timeout);
 
 /**
- * acltdtAttachQueue.
+ * Takes up the rights to a queue of another process.
  * @param qid [IN]
  * @param timeout [IN]
  * @param permission [OUT]
@@ -143,21 +143,21 @@ ACL_FUNC_VISIBILITY aclError acltdtGrantQueue(uint32_t qid, int32_t pid, uint32_
 ACL_FUNC_VISIBILITY aclError acltdtAttachQueue(uint32_t qid, int32_t timeout, uint32_t *permission);
 
 /**
- * acltdtBindQueueRoutes.
+ * Connects queues.
  * @param qRouteList [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError acltdtBindQueueRoutes(acltdtQueueRouteList *qRouteList);
 
 /**
- * acltdtUnbindQueueRoutes.
+ * Disconnects queues.
  * @param qRouteList [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError acltdtUnbindQueueRoutes(acltdtQueueRouteList *qRouteList);
 
 /**
- * acltdtQueryQueueRoutes.
+ * Lists connections of queues.
  * @param queryInfo [IN]
  * @param qRouteList [IN]
  * @return ACL_SUCCESS, or a code
@@ -166,7 +166,7 @@ ACL_FUNC_VISIBILITY aclError acltdtQueryQueueRoutes(
     const acltdtQueueRouteQueryInfo *queryInfo, acltdtQueueRouteList *qRouteList);
 
 /**
- * acltdtAllocBuf.
+ * Allocates a buffer.
  * @param size [IN]
  * @param type [IN]
  * @param buf [OUT]
@@ -175,14 +175,14 @@ ACL_FUNC_VISIBILITY aclError acltdtQueryQueueRoutes(
 ACL_FUNC_VISIBILITY aclError acltdtAllocBuf(size_t size, uint32_t type, acltdtBuf *buf);
 
 /**
- * acltdtFreeBuf.
+ * Frees a buffer.
  * @param buf [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError acltdtFreeBuf(acltdtBuf buf);
 
 /**
- * acltdtGetBufData.
+ * Reads address and size of a buffer's data.
  * @param buf [IN]
  * @param dataPtr [OUT]
  * @param size [OUT]
@@ -191,7 +191,7 @@ ACL_FUNC_VISIBILITY aclError acltdtFreeBuf(acltdtBuf buf);
 ACL_FUNC_VISIBILITY aclError acltdtGetBufData(const acltdtBuf buf, void **dataPtr, size_t *size);
 
 /**
- * acltdtSetBufDataLen.
+ * Sets how much of a buffer is in use.
  * @param buf [IN]
  * @param len [IN]
  * @return ACL_SUCCESS, or a code
@@ -199,7 +199,7 @@ ACL_FUNC_VISIBILITY aclError acltdtGetBufData(const acltdtBuf buf, void **dataPt
 ACL_FUNC_VISIBILITY aclError acltdtSetBufDataLen(acltdtBuf buf, size_t len);
 
 /**
- * acltdtGetBufDataLen.
+ * Reads how much of a buffer is in use.
  * @param buf [IN]
  * @param len [OUT]
  * @return ACL_SUCCESS, or a code
@@ -207,7 +207,7 @@ ACL_FUNC_VISIBILITY aclError acltdtSetBufDataLen(acltdtBuf buf, size_t len);
 ACL_FUNC_VISIBILITY aclError acltdtGetBufDataLen(acltdtBuf buf, size_t *len);
 
 /**
- * acltdtAppendBufChain.
+ * Adds a buffer to a chain.
  * @param headBuf [IN]
  * @param buf [IN]
  * @return ACL_SUCCESS, or a code
@@ -215,7 +215,7 @@ ACL_FUNC_VISIBILITY aclError acltdtGetBufDataLen(acltdtBuf buf, size_t *len);
 ACL_FUNC_VISIBILITY aclError acltdtAppendBufChain(acltdtBuf headBuf, acltdtBuf buf);
 
 /**
- * acltdtGetBufChainNum.
+ * Reads how many buffers a chain has.
  * @param headBuf [IN]
  * @param num [OUT]
  * @return ACL_SUCCESS, or a code
@@ -223,7 +223,7 @@ ACL_FUNC_VISIBILITY aclError acltdtAppendBufChain(acltdtBuf headBuf, acltdtBuf b
 ACL_FUNC_VISIBILITY aclError acltdtGetBufChainNum(acltdtBuf headBuf, uint32_t *num);
 
 /**
- * acltdtGetBufFromChain.
+ * Reads one buffer of a chain.
  * @param headBuf [IN]
  * @param index [IN]
  * @param buf [OUT]
@@ -232,7 +232,7 @@ ACL_FUNC_VISIBILITY aclError acltdtGetBufChainNum(acltdtBuf headBuf, uint32_t *n
 ACL_FUNC_VISIBILITY aclError acltdtGetBufFromChain(acltdtBuf headBuf, uint32_t index, acltdtBuf *buf);
 
 /**
- * acltdtGetBufUserData.
+ * Reads the program's own data of a buffer.
  * @param buf [IN]
  * @param dataPtr [OUT]
  * @param size [IN]
@@ -242,7 +242,7 @@ ACL_FUNC_VISIBILITY aclError acltdtGetBufFromChain(acltdtBuf headBuf, uint32_t i
 ACL_FUNC_VISIBILITY aclError acltdtGetBufUserData(const acltdtBuf buf, void *dataPtr, size_t size, size_t offset);
 
 /**
- * acltdtSetBufUserData.
+ * Writes the program's own data of a buffer.
  * @param buf [IN]
  * @param dataPtr [IN]
  * @param size [IN]
@@ -252,7 +252,7 @@ ACL_FUNC_VISIBILITY aclError acltdtGetBufUserData(const acltdtBuf buf, void *dat
 ACL_FUNC_VISIBILITY aclError acltdtSetBufUserData(acltdtBuf buf, const void *dataPtr, size_t size, size_t offset);
 
 /**
- * acltdtCopyBufRef.
+ * Makes a second reference to a buffer.
  * @param buf [IN]
  * @param newBuf [OUT]
  * @return ACL_SUCCESS, or a code
@@ -260,20 +260,20 @@ ACL_FUNC_VISIBILITY aclError acltdtSetBufUserData(acltdtBuf buf, const void *dat
 ACL_FUNC_VISIBILITY aclError acltdtCopyBufRef(const acltdtBuf buf, acltdtBuf *newBuf);
 
 /**
- * acltdtCreateQueueAttr.
+ * Makes attributes for a queue.
  * @return the value
  */
 ACL_FUNC_VISIBILITY acltdtQueueAttr *acltdtCreateQueueAttr(void);
 
 /**
- * acltdtDestroyQueueAttr.
+ * Destroys attributes for a queue.
  * @param attr [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError acltdtDestroyQueueAttr(const acltdtQueueAttr *attr);
 
 /**
- * acltdtSetQueueAttr.
+ * Sets one attribute for a queue.
  * @param attr [IN]
  * @param type [IN]
  * @param len [IN]
@@ -284,7 +284,7 @@ ACL_FUNC_VISIBILITY aclError acltdtSetQueueAttr(
     acltdtQueueAttr *attr, acltdtQueueAttrType type, size_t len, const void *param);
 
 /**
- * acltdtGetQueueAttr.
+ * Reads one attribute for a queue.
  * @param attr [IN]
  * @param type [IN]
  * @param len [IN]
@@ -296,7 +296,7 @@ ACL_FUNC_VISIBILITY aclError acltdtGetQueueAttr(
     const acltdtQueueAttr *attr, acltdtQueueAttrType type, size_t len, size_t *paramRetSize, void *param);
 
 /**
- * acltdtCreateQueueRoute.
+ * Makes a connection between two queues.
  * @param srcId [IN]
  * @param dstId [IN]
  * @return the value
@@ -304,14 +304,14 @@ ACL_FUNC_VISIBILITY aclError acltdtGetQueueAttr(
 ACL_FUNC_VISIBILITY acltdtQueueRoute *acltdtCreateQueueRoute(uint32_t srcId, uint32_t dstId);
 
 /**
- * acltdtDestroyQueueRoute.
+ * Destroys a connection between two queues.
  * @param route [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError acltdtDestroyQueueRoute(const acltdtQueueRoute *route);
 
 /**
- * acltdtGetQueueRouteParam.
+ * Reads one number of a connection.
  * @param route [IN]
  * @param type [IN]
  * @param len [IN]
@@ -323,20 +323,20 @@ ACL_FUNC_VISIBILITY aclError acltdtGetQueueRouteParam(
     const acltdtQueueRoute *route, acltdtQueueRouteParamType type, size_t len, size_t *paramRetSize, void *param);
 
 /**
- * acltdtCreateQueueRouteList.
+ * Makes an empty list of connections.
  * @return the value
  */
 ACL_FUNC_VISIBILITY acltdtQueueRouteList *acltdtCreateQueueRouteList(void);
 
 /**
- * acltdtDestroyQueueRouteList.
+ * Destroys a list of connections.
  * @param routeList [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError acltdtDestroyQueueRouteList(const acltdtQueueRouteList *routeList);
 
 /**
- * acltdtAddQueueRoute.
+ * Adds a connection to a list.
  * @param routeList [IN]
  * @param route [IN]
  * @return ACL_SUCCESS, or a code
@@ -344,7 +344,7 @@ ACL_FUNC_VISIBILITY aclError acltdtDestroyQueueRouteList(const acltdtQueueRouteL
 ACL_FUNC_VISIBILITY aclError acltdtAddQueueRoute(acltdtQueueRouteList *routeList, const acltdtQueueRoute *route);
 
 /**
- * acltdtGetQueueRoute.
+ * Reads one connection of a list.
  * @param routeList [IN]
  * @param index [IN]
  * @param route [IN]
@@ -354,27 +354,27 @@ ACL_FUNC_VISIBILITY aclError acltdtGetQueueRoute(
     const acltdtQueueRouteList *routeList, size_t index, acltdtQueueRoute *route);
 
 /**
- * acltdtGetQueueRouteNum.
+ * Gives the number of connections in a list.
  * @param routeList [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY size_t acltdtGetQueueRouteNum(const acltdtQueueRouteList *routeList);
 
 /**
- * acltdtCreateQueueRouteQueryInfo.
+ * Makes a question for connections.
  * @return the value
  */
 ACL_FUNC_VISIBILITY acltdtQueueRouteQueryInfo *acltdtCreateQueueRouteQueryInfo(void);
 
 /**
- * acltdtDestroyQueueRouteQueryInfo.
+ * Destroys a question for connections.
  * @param info [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError acltdtDestroyQueueRouteQueryInfo(const acltdtQueueRouteQueryInfo *info);
 
 /**
- * acltdtSetQueueRouteQueryInfo.
+ * Sets one part of a question for connections.
  * @param param [IN]
  * @param type [IN]
  * @param len [IN]

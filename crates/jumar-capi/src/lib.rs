@@ -8,5 +8,3 @@ mod acl;
 pub mod generated;
 pub mod hand;
 pub mod raw;
-
-use acl::{Call, Raw};

@@ -30,7 +30,7 @@ typedef enum aclComputeType {
 } aclComputeType;
 
 /**
- * aclblasGemvEx.
+ * Queues a matrix-vector product with chosen data types.
  * @param transA [IN]
  * @param m [IN]
  * @param n [IN]
@@ -55,7 +55,7 @@ ACL_FUNC_VISIBILITY aclError aclblasGemvEx(
     aclrtStream stream);
 
 /**
- * aclblasCreateHandleForGemvEx.
+ * Makes a handle of a matrix-vector product with chosen data types.
  * @param transA [IN]
  * @param m [IN]
  * @param n [IN]
@@ -71,7 +71,7 @@ ACL_FUNC_VISIBILITY aclError aclblasCreateHandleForGemvEx(
     aclComputeType type, aclopHandle **handle);
 
 /**
- * aclblasHgemv.
+ * Queues a matrix-vector product in half precision.
  * @param transA [IN]
  * @param m [IN]
  * @param n [IN]
@@ -92,7 +92,7 @@ ACL_FUNC_VISIBILITY aclError aclblasHgemv(
     int incx, const aclFloat16 *beta, aclFloat16 *y, int incy, aclComputeType type, aclrtStream stream);
 
 /**
- * aclblasCreateHandleForHgemv.
+ * Makes a handle of a matrix-vector product in half precision.
  * @param transA [IN]
  * @param m [IN]
  * @param n [IN]
@@ -104,7 +104,7 @@ ACL_FUNC_VISIBILITY aclError aclblasCreateHandleForHgemv(
     aclTransType transA, int m, int n, aclComputeType type, aclopHandle **handle);
 
 /**
- * aclblasS8gemv.
+ * Queues a matrix-vector product of 8-bit integers.
  * @param transA [IN]
  * @param m [IN]
  * @param n [IN]
@@ -125,7 +125,7 @@ ACL_FUNC_VISIBILITY aclError aclblasS8gemv(
     const int32_t *beta, int32_t *y, int incy, aclComputeType type, aclrtStream stream);
 
 /**
- * aclblasCreateHandleForS8gemv.
+ * Makes a handle of a matrix-vector product of 8-bit integers.
  * @param transA [IN]
  * @param m [IN]
  * @param n [IN]
@@ -137,7 +137,7 @@ ACL_FUNC_VISIBILITY aclError aclblasCreateHandleForS8gemv(
     aclTransType transA, int m, int n, aclComputeType type, aclopHandle **handle);
 
 /**
- * aclblasGemmEx.
+ * Queues a matrix product with chosen data types.
  * @param transA [IN]
  * @param transB [IN]
  * @param transC [IN]
@@ -165,7 +165,7 @@ ACL_FUNC_VISIBILITY aclError aclblasGemmEx(
     const void *beta, void *matrixC, int ldc, aclDataType dataTypeC, aclComputeType type, aclrtStream stream);
 
 /**
- * aclblasCreateHandleForGemmEx.
+ * Makes a handle of a matrix product with chosen data types.
  * @param transA [IN]
  * @param transB [IN]
  * @param transC [IN]
@@ -184,7 +184,7 @@ ACL_FUNC_VISIBILITY aclError aclblasCreateHandleForGemmEx(
     aclDataType dataTypeB, aclDataType dataTypeC, aclComputeType type, aclopHandle **handle);
 
 /**
- * aclblasHgemm.
+ * Queues a matrix product in half precision.
  * @param transA [IN]
  * @param transB [IN]
  * @param transC [IN]
@@ -209,7 +209,7 @@ ACL_FUNC_VISIBILITY aclError aclblasHgemm(
     aclFloat16 *matrixC, int ldc, aclComputeType type, aclrtStream stream);
 
 /**
- * aclblasCreateHandleForHgemm.
+ * Makes a handle of a matrix product in half precision.
  * @param transA [IN]
  * @param transB [IN]
  * @param transC [IN]
@@ -225,7 +225,7 @@ ACL_FUNC_VISIBILITY aclError aclblasCreateHandleForHgemm(
     aclopHandle **handle);
 
 /**
- * aclblasS8gemm.
+ * Queues a matrix product of 8-bit integers.
  * @param transA [IN]
  * @param transB [IN]
  * @param transC [IN]
@@ -250,7 +250,7 @@ ACL_FUNC_VISIBILITY aclError aclblasS8gemm(
     aclComputeType type, aclrtStream stream);
 
 /**
- * aclblasCreateHandleForS8gemm.
+ * Makes a handle of a matrix product of 8-bit integers.
  * @param transA [IN]
  * @param transB [IN]
  * @param transC [IN]

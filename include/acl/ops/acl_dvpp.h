@@ -191,7 +191,7 @@ typedef void (*aclvdecCallback)(acldvppStreamDesc *input, acldvppPicDesc *output
 typedef void (*aclvencCallback)(acldvppPicDesc *input, acldvppStreamDesc *output, void *userdata);
 
 /**
- * acldvppMalloc.
+ * Allocates device memory for pictures.
  * @param devPtr [OUT]
  * @param size [IN]
  * @return ACL_SUCCESS, or a code
@@ -199,7 +199,7 @@ typedef void (*aclvencCallback)(acldvppPicDesc *input, acldvppStreamDesc *output
 ACL_FUNC_VISIBILITY aclError acldvppMalloc(void **devPtr, size_t size);
 
 /**
- * acldvppMallocWithCfg.
+ * Allocates device memory for pictures with attributes.
  * @param devPtr [OUT]
  * @param size [IN]
  * @param policy [IN]
@@ -210,47 +210,47 @@ ACL_FUNC_VISIBILITY aclError acldvppMallocWithCfg(
     void **devPtr, size_t size, aclrtMemMallocPolicy policy, aclrtMallocConfig *cfg);
 
 /**
- * acldvppFree.
+ * Frees device memory of acldvppMalloc.
  * @param devPtr [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError acldvppFree(void *devPtr);
 
 /**
- * acldvppCreateChannelDesc.
+ * Makes the description of a picture channel.
  * @return the value
  */
 ACL_FUNC_VISIBILITY acldvppChannelDesc *acldvppCreateChannelDesc(void);
 
 /**
- * acldvppDestroyChannelDesc.
+ * Destroys the description of a picture channel.
  * @param channelDesc [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError acldvppDestroyChannelDesc(acldvppChannelDesc *channelDesc);
 
 /**
- * acldvppGetChannelDescChannelId.
+ * Gives the number of a picture channel.
  * @param channelDesc [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY uint64_t acldvppGetChannelDescChannelId(const acldvppChannelDesc *channelDesc);
 
 /**
- * acldvppCreatePicDesc.
+ * Makes the description of a picture.
  * @return the value
  */
 ACL_FUNC_VISIBILITY acldvppPicDesc *acldvppCreatePicDesc(void);
 
 /**
- * acldvppDestroyPicDesc.
+ * Destroys the description of a picture.
  * @param picDesc [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError acldvppDestroyPicDesc(acldvppPicDesc *picDesc);
 
 /**
- * acldvppSetPicDescData.
+ * Sets the data address of a picture.
  * @param picDesc [IN]
  * @param dataDev [IN]
  * @return ACL_SUCCESS, or a code
@@ -258,7 +258,7 @@ ACL_FUNC_VISIBILITY aclError acldvppDestroyPicDesc(acldvppPicDesc *picDesc);
 ACL_FUNC_VISIBILITY aclError acldvppSetPicDescData(acldvppPicDesc *picDesc, void *dataDev);
 
 /**
- * acldvppSetPicDescSize.
+ * Sets the size of a picture.
  * @param picDesc [IN]
  * @param size [IN]
  * @return ACL_SUCCESS, or a code
@@ -266,7 +266,7 @@ ACL_FUNC_VISIBILITY aclError acldvppSetPicDescData(acldvppPicDesc *picDesc, void
 ACL_FUNC_VISIBILITY aclError acldvppSetPicDescSize(acldvppPicDesc *picDesc, uint32_t size);
 
 /**
- * acldvppSetPicDescFormat.
+ * Sets the format of a picture.
  * @param picDesc [IN]
  * @param format [IN]
  * @return ACL_SUCCESS, or a code
@@ -274,7 +274,7 @@ ACL_FUNC_VISIBILITY aclError acldvppSetPicDescSize(acldvppPicDesc *picDesc, uint
 ACL_FUNC_VISIBILITY aclError acldvppSetPicDescFormat(acldvppPicDesc *picDesc, acldvppPixelFormat format);
 
 /**
- * acldvppSetPicDescWidth.
+ * Sets the width of a picture.
  * @param picDesc [IN]
  * @param width [IN]
  * @return ACL_SUCCESS, or a code
@@ -282,7 +282,7 @@ ACL_FUNC_VISIBILITY aclError acldvppSetPicDescFormat(acldvppPicDesc *picDesc, ac
 ACL_FUNC_VISIBILITY aclError acldvppSetPicDescWidth(acldvppPicDesc *picDesc, uint32_t width);
 
 /**
- * acldvppSetPicDescHeight.
+ * Sets the height of a picture.
  * @param picDesc [IN]
  * @param height [IN]
  * @return ACL_SUCCESS, or a code
@@ -290,7 +290,7 @@ ACL_FUNC_VISIBILITY aclError acldvppSetPicDescWidth(acldvppPicDesc *picDesc, uin
 ACL_FUNC_VISIBILITY aclError acldvppSetPicDescHeight(acldvppPicDesc *picDesc, uint32_t height);
 
 /**
- * acldvppSetPicDescWidthStride.
+ * Sets the width stride of a picture.
  * @param picDesc [IN]
  * @param widthStride [IN]
  * @return ACL_SUCCESS, or a code
@@ -298,7 +298,7 @@ ACL_FUNC_VISIBILITY aclError acldvppSetPicDescHeight(acldvppPicDesc *picDesc, ui
 ACL_FUNC_VISIBILITY aclError acldvppSetPicDescWidthStride(acldvppPicDesc *picDesc, uint32_t widthStride);
 
 /**
- * acldvppSetPicDescHeightStride.
+ * Sets the height stride of a picture.
  * @param picDesc [IN]
  * @param heightStride [IN]
  * @return ACL_SUCCESS, or a code
@@ -306,7 +306,7 @@ ACL_FUNC_VISIBILITY aclError acldvppSetPicDescWidthStride(acldvppPicDesc *picDes
 ACL_FUNC_VISIBILITY aclError acldvppSetPicDescHeightStride(acldvppPicDesc *picDesc, uint32_t heightStride);
 
 /**
- * acldvppSetPicDescRetCode.
+ * Sets the result code of a picture.
  * @param picDesc [IN]
  * @param retCode [IN]
  * @return ACL_SUCCESS, or a code
@@ -314,63 +314,63 @@ ACL_FUNC_VISIBILITY aclError acldvppSetPicDescHeightStride(acldvppPicDesc *picDe
 ACL_FUNC_VISIBILITY aclError acldvppSetPicDescRetCode(acldvppPicDesc *picDesc, uint32_t retCode);
 
 /**
- * acldvppGetPicDescData.
+ * Gives the data address of a picture.
  * @param picDesc [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY void *acldvppGetPicDescData(const acldvppPicDesc *picDesc);
 
 /**
- * acldvppGetPicDescSize.
+ * Gives the size of a picture.
  * @param picDesc [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY uint32_t acldvppGetPicDescSize(const acldvppPicDesc *picDesc);
 
 /**
- * acldvppGetPicDescFormat.
+ * Gives the format of a picture.
  * @param picDesc [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY acldvppPixelFormat acldvppGetPicDescFormat(const acldvppPicDesc *picDesc);
 
 /**
- * acldvppGetPicDescWidth.
+ * Gives the width of a picture.
  * @param picDesc [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY uint32_t acldvppGetPicDescWidth(const acldvppPicDesc *picDesc);
 
 /**
- * acldvppGetPicDescHeight.
+ * Gives the height of a picture.
  * @param picDesc [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY uint32_t acldvppGetPicDescHeight(const acldvppPicDesc *picDesc);
 
 /**
- * acldvppGetPicDescWidthStride.
+ * Gives the width stride of a picture.
  * @param picDesc [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY uint32_t acldvppGetPicDescWidthStride(const acldvppPicDesc *picDesc);
 
 /**
- * acldvppGetPicDescHeightStride.
+ * Gives the height stride of a picture.
  * @param picDesc [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY uint32_t acldvppGetPicDescHeightStride(const acldvppPicDesc *picDesc);
 
 /**
- * acldvppGetPicDescRetCode.
+ * Gives the result code of a picture.
  * @param picDesc [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY uint32_t acldvppGetPicDescRetCode(const acldvppPicDesc *picDesc);
 
 /**
- * acldvppCreateRoiConfig.
+ * Makes the description of a region.
  * @param left [IN]
  * @param right [IN]
  * @param top [IN]
@@ -381,14 +381,14 @@ ACL_FUNC_VISIBILITY acldvppRoiConfig *acldvppCreateRoiConfig(
     uint32_t left, uint32_t right, uint32_t top, uint32_t bottom);
 
 /**
- * acldvppDestroyRoiConfig.
+ * Destroys the description of a region.
  * @param roiConfig [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError acldvppDestroyRoiConfig(acldvppRoiConfig *roiConfig);
 
 /**
- * acldvppSetRoiConfigLeft.
+ * Sets the left of a region.
  * @param config [IN]
  * @param left [IN]
  * @return ACL_SUCCESS, or a code
@@ -396,7 +396,7 @@ ACL_FUNC_VISIBILITY aclError acldvppDestroyRoiConfig(acldvppRoiConfig *roiConfig
 ACL_FUNC_VISIBILITY aclError acldvppSetRoiConfigLeft(acldvppRoiConfig *config, uint32_t left);
 
 /**
- * acldvppSetRoiConfigRight.
+ * Sets the right of a region.
  * @param config [IN]
  * @param right [IN]
  * @return ACL_SUCCESS, or a code
@@ -404,7 +404,7 @@ ACL_FUNC_VISIBILITY aclError acldvppSetRoiConfigLeft(acldvppRoiConfig *config, u
 ACL_FUNC_VISIBILITY aclError acldvppSetRoiConfigRight(acldvppRoiConfig *config, uint32_t right);
 
 /**
- * acldvppSetRoiConfigTop.
+ * Sets the top of a region.
  * @param config [IN]
  * @param top [IN]
  * @return ACL_SUCCESS, or a code
@@ -412,7 +412,7 @@ ACL_FUNC_VISIBILITY aclError acldvppSetRoiConfigRight(acldvppRoiConfig *config, 
 ACL_FUNC_VISIBILITY aclError acldvppSetRoiConfigTop(acldvppRoiConfig *config, uint32_t top);
 
 /**
- * acldvppSetRoiConfigBottom.
+ * Sets the bottom of a region.
  * @param config [IN]
  * @param bottom [IN]
  * @return ACL_SUCCESS, or a code
@@ -420,7 +420,7 @@ ACL_FUNC_VISIBILITY aclError acldvppSetRoiConfigTop(acldvppRoiConfig *config, ui
 ACL_FUNC_VISIBILITY aclError acldvppSetRoiConfigBottom(acldvppRoiConfig *config, uint32_t bottom);
 
 /**
- * acldvppSetRoiConfig.
+ * Sets all four edges of a region.
  * @param config [IN]
  * @param left [IN]
  * @param right [IN]
@@ -432,33 +432,33 @@ ACL_FUNC_VISIBILITY aclError acldvppSetRoiConfig(
     acldvppRoiConfig *config, uint32_t left, uint32_t right, uint32_t top, uint32_t bottom);
 
 /**
- * acldvppCreateResizeConfig.
+ * Makes the description of scaling.
  * @return the value
  */
 ACL_FUNC_VISIBILITY acldvppResizeConfig *acldvppCreateResizeConfig(void);
 
 /**
- * acldvppDestroyResizeConfig.
+ * Destroys the description of scaling.
  * @param resizeConfig [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError acldvppDestroyResizeConfig(acldvppResizeConfig *resizeConfig);
 
 /**
- * acldvppCreateJpegeConfig.
+ * Makes the description of JPEG encoding.
  * @return the value
  */
 ACL_FUNC_VISIBILITY acldvppJpegeConfig *acldvppCreateJpegeConfig(void);
 
 /**
- * acldvppDestroyJpegeConfig.
+ * Destroys the description of JPEG encoding.
  * @param jpegeConfig [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError acldvppDestroyJpegeConfig(acldvppJpegeConfig *jpegeConfig);
 
 /**
- * acldvppSetJpegeConfigLevel.
+ * Sets the level of JPEG encoding.
  * @param jpegeConfig [IN]
  * @param level [IN]
  * @return ACL_SUCCESS, or a code
@@ -466,27 +466,27 @@ ACL_FUNC_VISIBILITY aclError acldvppDestroyJpegeConfig(acldvppJpegeConfig *jpege
 ACL_FUNC_VISIBILITY aclError acldvppSetJpegeConfigLevel(acldvppJpegeConfig *jpegeConfig, uint32_t level);
 
 /**
- * acldvppGetJpegeConfigLevel.
+ * Gives the level of JPEG encoding.
  * @param jpegeConfig [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY uint32_t acldvppGetJpegeConfigLevel(const acldvppJpegeConfig *jpegeConfig);
 
 /**
- * aclvdecCreateChannelDesc.
+ * Makes the description of a decoding channel.
  * @return the value
  */
 ACL_FUNC_VISIBILITY aclvdecChannelDesc *aclvdecCreateChannelDesc(void);
 
 /**
- * aclvdecDestroyChannelDesc.
+ * Destroys the description of a decoding channel.
  * @param channelDesc [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclvdecDestroyChannelDesc(aclvdecChannelDesc *channelDesc);
 
 /**
- * aclvdecSetChannelDescChannelId.
+ * Sets the number of a decoding channel.
  * @param channelDesc [IN]
  * @param channelId [IN]
  * @return ACL_SUCCESS, or a code
@@ -494,7 +494,7 @@ ACL_FUNC_VISIBILITY aclError aclvdecDestroyChannelDesc(aclvdecChannelDesc *chann
 ACL_FUNC_VISIBILITY aclError aclvdecSetChannelDescChannelId(aclvdecChannelDesc *channelDesc, uint32_t channelId);
 
 /**
- * aclvdecSetChannelDescThreadId.
+ * Sets the callback thread of a decoding channel.
  * @param channelDesc [IN]
  * @param threadId [IN]
  * @return ACL_SUCCESS, or a code
@@ -502,7 +502,7 @@ ACL_FUNC_VISIBILITY aclError aclvdecSetChannelDescChannelId(aclvdecChannelDesc *
 ACL_FUNC_VISIBILITY aclError aclvdecSetChannelDescThreadId(aclvdecChannelDesc *channelDesc, uint64_t threadId);
 
 /**
- * aclvdecSetChannelDescCallback.
+ * Sets the callback of a decoding channel.
  * @param channelDesc [IN]
  * @param callback [IN]
  * @return ACL_SUCCESS, or a code
@@ -510,7 +510,7 @@ ACL_FUNC_VISIBILITY aclError aclvdecSetChannelDescThreadId(aclvdecChannelDesc *c
 ACL_FUNC_VISIBILITY aclError aclvdecSetChannelDescCallback(aclvdecChannelDesc *channelDesc, aclvdecCallback callback);
 
 /**
- * aclvdecSetChannelDescEnType.
+ * Sets the coding type of a decoding channel.
  * @param channelDesc [IN]
  * @param enType [IN]
  * @return ACL_SUCCESS, or a code
@@ -518,7 +518,7 @@ ACL_FUNC_VISIBILITY aclError aclvdecSetChannelDescCallback(aclvdecChannelDesc *c
 ACL_FUNC_VISIBILITY aclError aclvdecSetChannelDescEnType(aclvdecChannelDesc *channelDesc, acldvppStreamFormat enType);
 
 /**
- * aclvdecSetChannelDescOutPicFormat.
+ * Sets the out pic format of a decoding channel.
  * @param channelDesc [IN]
  * @param outPicFormat [IN]
  * @return ACL_SUCCESS, or a code
@@ -527,7 +527,7 @@ ACL_FUNC_VISIBILITY aclError aclvdecSetChannelDescOutPicFormat(
     aclvdecChannelDesc *channelDesc, acldvppPixelFormat outPicFormat);
 
 /**
- * aclvdecSetChannelDescOutPicWidth.
+ * Sets the out pic width of a decoding channel.
  * @param channelDesc [IN]
  * @param outPicWidth [IN]
  * @return ACL_SUCCESS, or a code
@@ -535,7 +535,7 @@ ACL_FUNC_VISIBILITY aclError aclvdecSetChannelDescOutPicFormat(
 ACL_FUNC_VISIBILITY aclError aclvdecSetChannelDescOutPicWidth(aclvdecChannelDesc *channelDesc, uint32_t outPicWidth);
 
 /**
- * aclvdecSetChannelDescOutPicHeight.
+ * Sets the out pic height of a decoding channel.
  * @param channelDesc [IN]
  * @param outPicHeight [IN]
  * @return ACL_SUCCESS, or a code
@@ -544,7 +544,7 @@ ACL_FUNC_VISIBILITY aclError aclvdecSetChannelDescOutPicHeight(
     aclvdecChannelDesc *channelDesc, uint32_t outPicHeight);
 
 /**
- * aclvdecSetChannelDescRefFrameNum.
+ * Sets the number of reference frames of a decoding channel.
  * @param channelDesc [IN]
  * @param refFrameNum [IN]
  * @return ACL_SUCCESS, or a code
@@ -552,7 +552,7 @@ ACL_FUNC_VISIBILITY aclError aclvdecSetChannelDescOutPicHeight(
 ACL_FUNC_VISIBILITY aclError aclvdecSetChannelDescRefFrameNum(aclvdecChannelDesc *channelDesc, uint32_t refFrameNum);
 
 /**
- * aclvdecSetChannelDescBitDepth.
+ * Sets the bit depth of a decoding channel.
  * @param channelDesc [IN]
  * @param bitDepth [IN]
  * @return ACL_SUCCESS, or a code
@@ -560,83 +560,83 @@ ACL_FUNC_VISIBILITY aclError aclvdecSetChannelDescRefFrameNum(aclvdecChannelDesc
 ACL_FUNC_VISIBILITY aclError aclvdecSetChannelDescBitDepth(aclvdecChannelDesc *channelDesc, uint32_t bitDepth);
 
 /**
- * aclvdecGetChannelDescChannelId.
+ * Gives the number of a decoding channel.
  * @param channelDesc [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY uint32_t aclvdecGetChannelDescChannelId(const aclvdecChannelDesc *channelDesc);
 
 /**
- * aclvdecGetChannelDescThreadId.
+ * Gives the callback thread of a decoding channel.
  * @param channelDesc [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY uint64_t aclvdecGetChannelDescThreadId(const aclvdecChannelDesc *channelDesc);
 
 /**
- * aclvdecGetChannelDescCallback.
+ * Gives the callback of a decoding channel.
  * @param channelDesc [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY aclvdecCallback aclvdecGetChannelDescCallback(const aclvdecChannelDesc *channelDesc);
 
 /**
- * aclvdecGetChannelDescEnType.
+ * Gives the coding type of a decoding channel.
  * @param channelDesc [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY acldvppStreamFormat aclvdecGetChannelDescEnType(const aclvdecChannelDesc *channelDesc);
 
 /**
- * aclvdecGetChannelDescOutPicFormat.
+ * Gives the out pic format of a decoding channel.
  * @param channelDesc [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY acldvppPixelFormat aclvdecGetChannelDescOutPicFormat(const aclvdecChannelDesc *channelDesc);
 
 /**
- * aclvdecGetChannelDescOutPicWidth.
+ * Gives the out pic width of a decoding channel.
  * @param channelDesc [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY uint32_t aclvdecGetChannelDescOutPicWidth(const aclvdecChannelDesc *channelDesc);
 
 /**
- * aclvdecGetChannelDescOutPicHeight.
+ * Gives the out pic height of a decoding channel.
  * @param channelDesc [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY uint32_t aclvdecGetChannelDescOutPicHeight(const aclvdecChannelDesc *channelDesc);
 
 /**
- * aclvdecGetChannelDescBitDepth.
+ * Gives the bit depth of a decoding channel.
  * @param channelDesc [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY uint32_t aclvdecGetChannelDescBitDepth(const aclvdecChannelDesc *channelDesc);
 
 /**
- * aclvdecGetChannelDescRefFrameNum.
+ * Gives the number of reference frames of a decoding channel.
  * @param channelDesc [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY uint32_t aclvdecGetChannelDescRefFrameNum(const aclvdecChannelDesc *channelDesc);
 
 /**
- * aclvencCreateChannelDesc.
+ * Makes the description of an encoding channel.
  * @return the value
  */
 ACL_FUNC_VISIBILITY aclvencChannelDesc *aclvencCreateChannelDesc(void);
 
 /**
- * aclvencDestroyChannelDesc.
+ * Destroys the description of an encoding channel.
  * @param channelDesc [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclvencDestroyChannelDesc(aclvencChannelDesc *channelDesc);
 
 /**
- * aclvencSetChannelDescThreadId.
+ * Sets the callback thread of an encoding channel.
  * @param channelDesc [IN]
  * @param threadId [IN]
  * @return ACL_SUCCESS, or a code
@@ -644,7 +644,7 @@ ACL_FUNC_VISIBILITY aclError aclvencDestroyChannelDesc(aclvencChannelDesc *chann
 ACL_FUNC_VISIBILITY aclError aclvencSetChannelDescThreadId(aclvencChannelDesc *channelDesc, uint64_t threadId);
 
 /**
- * aclvencSetChannelDescCallback.
+ * Sets the callback of an encoding channel.
  * @param channelDesc [IN]
  * @param callback [IN]
  * @return ACL_SUCCESS, or a code
@@ -652,7 +652,7 @@ ACL_FUNC_VISIBILITY aclError aclvencSetChannelDescThreadId(aclvencChannelDesc *c
 ACL_FUNC_VISIBILITY aclError aclvencSetChannelDescCallback(aclvencChannelDesc *channelDesc, aclvencCallback callback);
 
 /**
- * aclvencSetChannelDescEnType.
+ * Sets the coding type of an encoding channel.
  * @param channelDesc [IN]
  * @param enType [IN]
  * @return ACL_SUCCESS, or a code
@@ -660,7 +660,7 @@ ACL_FUNC_VISIBILITY aclError aclvencSetChannelDescCallback(aclvencChannelDesc *c
 ACL_FUNC_VISIBILITY aclError aclvencSetChannelDescEnType(aclvencChannelDesc *channelDesc, acldvppStreamFormat enType);
 
 /**
- * aclvencSetChannelDescPicFormat.
+ * Sets the pic format of an encoding channel.
  * @param channelDesc [IN]
  * @param picFormat [IN]
  * @return ACL_SUCCESS, or a code
@@ -669,7 +669,7 @@ ACL_FUNC_VISIBILITY aclError aclvencSetChannelDescPicFormat(
     aclvencChannelDesc *channelDesc, acldvppPixelFormat picFormat);
 
 /**
- * aclvencSetChannelDescPicWidth.
+ * Sets the pic width of an encoding channel.
  * @param channelDesc [IN]
  * @param picWidth [IN]
  * @return ACL_SUCCESS, or a code
@@ -677,7 +677,7 @@ ACL_FUNC_VISIBILITY aclError aclvencSetChannelDescPicFormat(
 ACL_FUNC_VISIBILITY aclError aclvencSetChannelDescPicWidth(aclvencChannelDesc *channelDesc, uint32_t picWidth);
 
 /**
- * aclvencSetChannelDescPicHeight.
+ * Sets the pic height of an encoding channel.
  * @param channelDesc [IN]
  * @param picHeight [IN]
  * @return ACL_SUCCESS, or a code
@@ -685,7 +685,7 @@ ACL_FUNC_VISIBILITY aclError aclvencSetChannelDescPicWidth(aclvencChannelDesc *c
 ACL_FUNC_VISIBILITY aclError aclvencSetChannelDescPicHeight(aclvencChannelDesc *channelDesc, uint32_t picHeight);
 
 /**
- * aclvencSetChannelDescKeyFrameInterval.
+ * Sets the key frame interval of an encoding channel.
  * @param channelDesc [IN]
  * @param keyFrameInterval [IN]
  * @return ACL_SUCCESS, or a code
@@ -694,7 +694,7 @@ ACL_FUNC_VISIBILITY aclError aclvencSetChannelDescKeyFrameInterval(
     aclvencChannelDesc *channelDesc, uint32_t keyFrameInterval);
 
 /**
- * aclvencSetChannelDescBufAddr.
+ * Sets the buffer address of an encoding channel.
  * @param channelDesc [IN]
  * @param bufAddr [IN]
  * @return ACL_SUCCESS, or a code
@@ -702,7 +702,7 @@ ACL_FUNC_VISIBILITY aclError aclvencSetChannelDescKeyFrameInterval(
 ACL_FUNC_VISIBILITY aclError aclvencSetChannelDescBufAddr(aclvencChannelDesc *channelDesc, void *bufAddr);
 
 /**
- * aclvencSetChannelDescBufSize.
+ * Sets the buffer size of an encoding channel.
  * @param channelDesc [IN]
  * @param bufSize [IN]
  * @return ACL_SUCCESS, or a code
@@ -710,7 +710,7 @@ ACL_FUNC_VISIBILITY aclError aclvencSetChannelDescBufAddr(aclvencChannelDesc *ch
 ACL_FUNC_VISIBILITY aclError aclvencSetChannelDescBufSize(aclvencChannelDesc *channelDesc, uint32_t bufSize);
 
 /**
- * aclvencSetChannelDescRcMode.
+ * Sets the rate control of an encoding channel.
  * @param channelDesc [IN]
  * @param rcMode [IN]
  * @return ACL_SUCCESS, or a code
@@ -718,7 +718,7 @@ ACL_FUNC_VISIBILITY aclError aclvencSetChannelDescBufSize(aclvencChannelDesc *ch
 ACL_FUNC_VISIBILITY aclError aclvencSetChannelDescRcMode(aclvencChannelDesc *channelDesc, uint32_t rcMode);
 
 /**
- * aclvencSetChannelDescSrcRate.
+ * Sets the frame rate of an encoding channel.
  * @param channelDesc [IN]
  * @param srcRate [IN]
  * @return ACL_SUCCESS, or a code
@@ -726,7 +726,7 @@ ACL_FUNC_VISIBILITY aclError aclvencSetChannelDescRcMode(aclvencChannelDesc *cha
 ACL_FUNC_VISIBILITY aclError aclvencSetChannelDescSrcRate(aclvencChannelDesc *channelDesc, uint32_t srcRate);
 
 /**
- * aclvencSetChannelDescMaxBitRate.
+ * Sets the largest bit rate of an encoding channel.
  * @param channelDesc [IN]
  * @param maxBitRate [IN]
  * @return ACL_SUCCESS, or a code
@@ -734,7 +734,7 @@ ACL_FUNC_VISIBILITY aclError aclvencSetChannelDescSrcRate(aclvencChannelDesc *ch
 ACL_FUNC_VISIBILITY aclError aclvencSetChannelDescMaxBitRate(aclvencChannelDesc *channelDesc, uint32_t maxBitRate);
 
 /**
- * aclvencSetChannelDescParam.
+ * Sets the further parameters of an encoding channel.
  * @param channelDesc [IN]
  * @param paramType [IN]
  * @param length [IN]
@@ -745,98 +745,98 @@ ACL_FUNC_VISIBILITY aclError aclvencSetChannelDescParam(
     aclvencChannelDesc *channelDesc, aclvencChannelDescParamType paramType, size_t length, const void *param);
 
 /**
- * aclvencGetChannelDescBufAddr.
+ * Gives the buffer address of an encoding channel.
  * @param channelDesc [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY void *aclvencGetChannelDescBufAddr(const aclvencChannelDesc *channelDesc);
 
 /**
- * aclvencGetChannelDescBufSize.
+ * Gives the buffer size of an encoding channel.
  * @param channelDesc [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY uint32_t aclvencGetChannelDescBufSize(const aclvencChannelDesc *channelDesc);
 
 /**
- * aclvencGetChannelDescChannelId.
+ * Gives the number of an encoding channel.
  * @param channelDesc [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY uint32_t aclvencGetChannelDescChannelId(const aclvencChannelDesc *channelDesc);
 
 /**
- * aclvencGetChannelDescThreadId.
+ * Gives the callback thread of an encoding channel.
  * @param channelDesc [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY uint64_t aclvencGetChannelDescThreadId(const aclvencChannelDesc *channelDesc);
 
 /**
- * aclvencGetChannelDescCallback.
+ * Gives the callback of an encoding channel.
  * @param channelDesc [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY aclvencCallback aclvencGetChannelDescCallback(const aclvencChannelDesc *channelDesc);
 
 /**
- * aclvencGetChannelDescEnType.
+ * Gives the coding type of an encoding channel.
  * @param channelDesc [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY acldvppStreamFormat aclvencGetChannelDescEnType(const aclvencChannelDesc *channelDesc);
 
 /**
- * aclvencGetChannelDescPicFormat.
+ * Gives the pic format of an encoding channel.
  * @param channelDesc [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY acldvppPixelFormat aclvencGetChannelDescPicFormat(const aclvencChannelDesc *channelDesc);
 
 /**
- * aclvencGetChannelDescPicWidth.
+ * Gives the pic width of an encoding channel.
  * @param channelDesc [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY uint32_t aclvencGetChannelDescPicWidth(const aclvencChannelDesc *channelDesc);
 
 /**
- * aclvencGetChannelDescPicHeight.
+ * Gives the pic height of an encoding channel.
  * @param channelDesc [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY uint32_t aclvencGetChannelDescPicHeight(const aclvencChannelDesc *channelDesc);
 
 /**
- * aclvencGetChannelDescKeyFrameInterval.
+ * Gives the key frame interval of an encoding channel.
  * @param channelDesc [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY uint32_t aclvencGetChannelDescKeyFrameInterval(const aclvencChannelDesc *channelDesc);
 
 /**
- * aclvencGetChannelDescRcMode.
+ * Gives the rate control of an encoding channel.
  * @param channelDesc [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY uint32_t aclvencGetChannelDescRcMode(const aclvencChannelDesc *channelDesc);
 
 /**
- * aclvencGetChannelDescSrcRate.
+ * Gives the frame rate of an encoding channel.
  * @param channelDesc [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY uint32_t aclvencGetChannelDescSrcRate(const aclvencChannelDesc *channelDesc);
 
 /**
- * aclvencGetChannelDescMaxBitRate.
+ * Gives the largest bit rate of an encoding channel.
  * @param channelDesc [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY uint32_t aclvencGetChannelDescMaxBitRate(const aclvencChannelDesc *channelDesc);
 
 /**
- * aclvencGetChannelDescParam.
+ * Gives the further parameters of an encoding channel.
  * @param channelDesc [IN]
  * @param paramType [IN]
  * @param length [IN]
@@ -849,21 +849,21 @@ ACL_FUNC_VISIBILITY aclError aclvencGetChannelDescParam(
     void *param);
 
 /**
- * aclvencGetFrameConfigForceIFrame.
+ * Gives the demand for a key frame of an encoded frame.
  * @param config [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY uint8_t aclvencGetFrameConfigForceIFrame(const aclvencFrameConfig *config);
 
 /**
- * aclvencGetFrameConfigEos.
+ * Gives the end mark of an encoded frame.
  * @param config [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY uint8_t aclvencGetFrameConfigEos(const aclvencFrameConfig *config);
 
 /**
- * aclvencSetFrameConfigForceIFrame.
+ * Sets the demand for a key frame of an encoded frame.
  * @param config [IN]
  * @param forceIFrame [IN]
  * @return ACL_SUCCESS, or a code
@@ -871,7 +871,7 @@ ACL_FUNC_VISIBILITY uint8_t aclvencGetFrameConfigEos(const aclvencFrameConfig *c
 ACL_FUNC_VISIBILITY aclError aclvencSetFrameConfigForceIFrame(aclvencFrameConfig *config, uint8_t forceIFrame);
 
 /**
- * aclvencSetFrameConfigEos.
+ * Sets the end mark of an encoded frame.
  * @param config [IN]
  * @param eos [IN]
  * @return ACL_SUCCESS, or a code
@@ -879,34 +879,34 @@ ACL_FUNC_VISIBILITY aclError aclvencSetFrameConfigForceIFrame(aclvencFrameConfig
 ACL_FUNC_VISIBILITY aclError aclvencSetFrameConfigEos(aclvencFrameConfig *config, uint8_t eos);
 
 /**
- * aclvencDestroyFrameConfig.
+ * Destroys the description of an encoded frame.
  * @param config [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclvencDestroyFrameConfig(aclvencFrameConfig *config);
 
 /**
- * aclvencCreateFrameConfig.
+ * Makes the description of an encoded frame.
  * @return the value
  */
 ACL_FUNC_VISIBILITY aclvencFrameConfig *aclvencCreateFrameConfig(void);
 
 /**
- * aclvencCreateChannel.
+ * Opens a channel that encodes video.
  * @param channelDesc [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclvencCreateChannel(aclvencChannelDesc *channelDesc);
 
 /**
- * aclvencDestroyChannel.
+ * Closes a channel that encodes video.
  * @param channelDesc [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclvencDestroyChannel(aclvencChannelDesc *channelDesc);
 
 /**
- * aclvencSendFrame.
+ * Sends a picture to be encoded.
  * @param channelDesc [IN]
  * @param input [IN]
  * @param reserve [IN]
@@ -918,20 +918,20 @@ ACL_FUNC_VISIBILITY aclError aclvencSendFrame(
     aclvencChannelDesc *channelDesc, acldvppPicDesc *input, void *reserve, aclvencFrameConfig *config, void *userdata);
 
 /**
- * acldvppCreateStreamDesc.
+ * Makes the description of a piece of video.
  * @return the value
  */
 ACL_FUNC_VISIBILITY acldvppStreamDesc *acldvppCreateStreamDesc(void);
 
 /**
- * acldvppDestroyStreamDesc.
+ * Destroys the description of a piece of video.
  * @param streamDesc [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError acldvppDestroyStreamDesc(acldvppStreamDesc *streamDesc);
 
 /**
- * acldvppSetStreamDescData.
+ * Sets the data address of a piece of video.
  * @param streamDesc [IN]
  * @param dataDev [IN]
  * @return ACL_SUCCESS, or a code
@@ -939,7 +939,7 @@ ACL_FUNC_VISIBILITY aclError acldvppDestroyStreamDesc(acldvppStreamDesc *streamD
 ACL_FUNC_VISIBILITY aclError acldvppSetStreamDescData(acldvppStreamDesc *streamDesc, void *dataDev);
 
 /**
- * acldvppSetStreamDescSize.
+ * Sets the size of a piece of video.
  * @param streamDesc [IN]
  * @param size [IN]
  * @return ACL_SUCCESS, or a code
@@ -947,7 +947,7 @@ ACL_FUNC_VISIBILITY aclError acldvppSetStreamDescData(acldvppStreamDesc *streamD
 ACL_FUNC_VISIBILITY aclError acldvppSetStreamDescSize(acldvppStreamDesc *streamDesc, uint32_t size);
 
 /**
- * acldvppSetStreamDescFormat.
+ * Sets the format of a piece of video.
  * @param streamDesc [IN]
  * @param format [IN]
  * @return ACL_SUCCESS, or a code
@@ -955,7 +955,7 @@ ACL_FUNC_VISIBILITY aclError acldvppSetStreamDescSize(acldvppStreamDesc *streamD
 ACL_FUNC_VISIBILITY aclError acldvppSetStreamDescFormat(acldvppStreamDesc *streamDesc, acldvppStreamFormat format);
 
 /**
- * acldvppSetStreamDescTimestamp.
+ * Sets the timestamp of a piece of video.
  * @param streamDesc [IN]
  * @param timestamp [IN]
  * @return ACL_SUCCESS, or a code
@@ -963,7 +963,7 @@ ACL_FUNC_VISIBILITY aclError acldvppSetStreamDescFormat(acldvppStreamDesc *strea
 ACL_FUNC_VISIBILITY aclError acldvppSetStreamDescTimestamp(acldvppStreamDesc *streamDesc, uint64_t timestamp);
 
 /**
- * acldvppSetStreamDescRetCode.
+ * Sets the result code of a piece of video.
  * @param streamDesc [IN]
  * @param retCode [IN]
  * @return ACL_SUCCESS, or a code
@@ -971,7 +971,7 @@ ACL_FUNC_VISIBILITY aclError acldvppSetStreamDescTimestamp(acldvppStreamDesc *st
 ACL_FUNC_VISIBILITY aclError acldvppSetStreamDescRetCode(acldvppStreamDesc *streamDesc, uint32_t retCode);
 
 /**
- * acldvppSetStreamDescEos.
+ * Sets the end mark of a piece of video.
  * @param streamDesc [IN]
  * @param eos [IN]
  * @return ACL_SUCCESS, or a code
@@ -979,62 +979,62 @@ ACL_FUNC_VISIBILITY aclError acldvppSetStreamDescRetCode(acldvppStreamDesc *stre
 ACL_FUNC_VISIBILITY aclError acldvppSetStreamDescEos(acldvppStreamDesc *streamDesc, uint8_t eos);
 
 /**
- * acldvppGetStreamDescData.
+ * Gives the data address of a piece of video.
  * @param streamDesc [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY void *acldvppGetStreamDescData(const acldvppStreamDesc *streamDesc);
 
 /**
- * acldvppGetStreamDescSize.
+ * Gives the size of a piece of video.
  * @param streamDesc [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY uint32_t acldvppGetStreamDescSize(const acldvppStreamDesc *streamDesc);
 
 /**
- * acldvppGetStreamDescFormat.
+ * Gives the format of a piece of video.
  * @param streamDesc [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY acldvppStreamFormat acldvppGetStreamDescFormat(const acldvppStreamDesc *streamDesc);
 
 /**
- * acldvppGetStreamDescTimestamp.
+ * Gives the timestamp of a piece of video.
  * @param streamDesc [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY uint64_t acldvppGetStreamDescTimestamp(const acldvppStreamDesc *streamDesc);
 
 /**
- * acldvppGetStreamDescRetCode.
+ * Gives the result code of a piece of video.
  * @param streamDesc [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY uint32_t acldvppGetStreamDescRetCode(const acldvppStreamDesc *streamDesc);
 
 /**
- * acldvppGetStreamDescEos.
+ * Gives the end mark of a piece of video.
  * @param streamDesc [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY uint8_t acldvppGetStreamDescEos(const acldvppStreamDesc *streamDesc);
 
 /**
- * aclvdecCreateFrameConfig.
+ * Makes the description of a decoded frame.
  * @return the value
  */
 ACL_FUNC_VISIBILITY aclvdecFrameConfig *aclvdecCreateFrameConfig(void);
 
 /**
- * aclvdecDestroyFrameConfig.
+ * Destroys the description of a decoded frame.
  * @param vdecFrameConfig [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclvdecDestroyFrameConfig(aclvdecFrameConfig *vdecFrameConfig);
 
 /**
- * acldvppJpegGetImageInfo.
+ * Reads size and components of a JPEG picture.
  * @param data [IN]
  * @param size [IN]
  * @param width [OUT]
@@ -1046,7 +1046,7 @@ ACL_FUNC_VISIBILITY aclError acldvppJpegGetImageInfo(
     const void *data, uint32_t size, uint32_t *width, uint32_t *height, int32_t *components);
 
 /**
- * acldvppJpegGetImageInfoV2.
+ * Reads size, components and format of a JPEG picture.
  * @param data [IN]
  * @param size [IN]
  * @param width [OUT]
@@ -1059,7 +1059,7 @@ ACL_FUNC_VISIBILITY aclError acldvppJpegGetImageInfoV2(
     const void *data, uint32_t size, uint32_t *width, uint32_t *height, int32_t *components, acldvppJpegFormat *format);
 
 /**
- * acldvppJpegPredictEncSize.
+ * Reads how much memory an encoded picture may need.
  * @param inputDesc [IN]
  * @param config [IN]
  * @param size [OUT]
@@ -1069,7 +1069,7 @@ ACL_FUNC_VISIBILITY aclError acldvppJpegPredictEncSize(
     const acldvppPicDesc *inputDesc, const acldvppJpegeConfig *config, uint32_t *size);
 
 /**
- * acldvppJpegPredictDecSize.
+ * Reads how much memory a decoded JPEG picture needs.
  * @param data [IN]
  * @param dataSize [IN]
  * @param outputPixelFormat [IN]
@@ -1080,7 +1080,7 @@ ACL_FUNC_VISIBILITY aclError acldvppJpegPredictDecSize(
     const void *data, uint32_t dataSize, acldvppPixelFormat outputPixelFormat, uint32_t *decSize);
 
 /**
- * acldvppPngGetImageInfo.
+ * Reads size and components of a PNG picture.
  * @param data [IN]
  * @param dataSize [IN]
  * @param width [OUT]
@@ -1092,7 +1092,7 @@ ACL_FUNC_VISIBILITY aclError acldvppPngGetImageInfo(
     const void *data, uint32_t dataSize, uint32_t *width, uint32_t *height, int32_t *components);
 
 /**
- * acldvppPngPredictDecSize.
+ * Reads how much memory a decoded PNG picture needs.
  * @param data [IN]
  * @param dataSize [IN]
  * @param outputPixelFormat [IN]
@@ -1103,21 +1103,21 @@ ACL_FUNC_VISIBILITY aclError acldvppPngPredictDecSize(
     const void *data, uint32_t dataSize, acldvppPixelFormat outputPixelFormat, uint32_t *decSize);
 
 /**
- * acldvppCreateChannel.
+ * Opens a channel for pictures.
  * @param channelDesc [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError acldvppCreateChannel(acldvppChannelDesc *channelDesc);
 
 /**
- * acldvppDestroyChannel.
+ * Closes a channel for pictures.
  * @param channelDesc [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError acldvppDestroyChannel(acldvppChannelDesc *channelDesc);
 
 /**
- * acldvppVpcResizeAsync.
+ * Queues the scaling of a picture.
  * @param channelDesc [IN]
  * @param inputDesc [IN]
  * @param outputDesc [IN]
@@ -1130,7 +1130,7 @@ ACL_FUNC_VISIBILITY aclError acldvppVpcResizeAsync(
     acldvppResizeConfig *resizeConfig, aclrtStream stream);
 
 /**
- * acldvppVpcCropAsync.
+ * Queues the cutting out of a region.
  * @param channelDesc [IN]
  * @param inputDesc [IN]
  * @param outputDesc [IN]
@@ -1143,7 +1143,7 @@ ACL_FUNC_VISIBILITY aclError acldvppVpcCropAsync(
     aclrtStream stream);
 
 /**
- * acldvppVpcCropResizeAsync.
+ * Queues the cutting out and scaling of a region.
  * @param channelDesc [IN]
  * @param inputDesc [IN]
  * @param outputDesc [IN]
@@ -1157,7 +1157,7 @@ ACL_FUNC_VISIBILITY aclError acldvppVpcCropResizeAsync(
     acldvppResizeConfig *resizeConfig, aclrtStream stream);
 
 /**
- * acldvppVpcBatchCropAsync.
+ * Queues the cutting out of regions of several pictures.
  * @param channelDesc [IN]
  * @param srcBatchPicDescs [IN]
  * @param roiNums [IN]
@@ -1172,7 +1172,7 @@ ACL_FUNC_VISIBILITY aclError acldvppVpcBatchCropAsync(
     acldvppBatchPicDesc *dstBatchPicDescs, acldvppRoiConfig *cropAreas[], aclrtStream stream);
 
 /**
- * acldvppVpcBatchCropResizeAsync.
+ * Queues the cutting out and scaling of regions of several pictures.
  * @param channelDesc [IN]
  * @param srcBatchPicDescs [IN]
  * @param roiNums [IN]
@@ -1189,7 +1189,7 @@ ACL_FUNC_VISIBILITY aclError acldvppVpcBatchCropResizeAsync(
     aclrtStream stream);
 
 /**
- * acldvppVpcCropAndPasteAsync.
+ * Queues the cutting out of a region and its pasting into a picture.
  * @param channelDesc [IN]
  * @param inputDesc [IN]
  * @param outputDesc [IN]
@@ -1203,7 +1203,7 @@ ACL_FUNC_VISIBILITY aclError acldvppVpcCropAndPasteAsync(
     acldvppRoiConfig *pasteArea, aclrtStream stream);
 
 /**
- * acldvppVpcCropResizePasteAsync.
+ * Queues the cutting out and scaling of a region and its pasting into a picture.
  * @param channelDesc [IN]
  * @param inputDesc [IN]
  * @param outputDesc [IN]
@@ -1218,7 +1218,7 @@ ACL_FUNC_VISIBILITY aclError acldvppVpcCropResizePasteAsync(
     acldvppRoiConfig *pasteArea, acldvppResizeConfig *resizeConfig, aclrtStream stream);
 
 /**
- * acldvppVpcBatchCropAndPasteAsync.
+ * Queues the cutting out and pasting of regions of several pictures.
  * @param channelDesc [IN]
  * @param srcBatchPicDescs [IN]
  * @param roiNums [IN]
@@ -1235,7 +1235,7 @@ ACL_FUNC_VISIBILITY aclError acldvppVpcBatchCropAndPasteAsync(
     aclrtStream stream);
 
 /**
- * acldvppVpcBatchCropResizePasteAsync.
+ * Queues the cutting out, scaling and pasting of regions of several pictures.
  * @param channelDesc [IN]
  * @param srcBatchPicDescs [IN]
  * @param roiNums [IN]
@@ -1253,7 +1253,7 @@ ACL_FUNC_VISIBILITY aclError acldvppVpcBatchCropResizePasteAsync(
     acldvppResizeConfig *resizeConfig, aclrtStream stream);
 
 /**
- * acldvppJpegDecodeAsync.
+ * Queues the decoding of a JPEG picture.
  * @param channelDesc [IN]
  * @param data [IN]
  * @param size [IN]
@@ -1265,7 +1265,7 @@ ACL_FUNC_VISIBILITY aclError acldvppJpegDecodeAsync(
     acldvppChannelDesc *channelDesc, const void *data, uint32_t size, acldvppPicDesc *outputDesc, aclrtStream stream);
 
 /**
- * acldvppJpegEncodeAsync.
+ * Queues the encoding of a picture as JPEG.
  * @param channelDesc [IN]
  * @param inputDesc [IN]
  * @param data [IN]
@@ -1279,7 +1279,7 @@ ACL_FUNC_VISIBILITY aclError acldvppJpegEncodeAsync(
     acldvppJpegeConfig *config, aclrtStream stream);
 
 /**
- * acldvppPngDecodeAsync.
+ * Queues the decoding of a PNG picture.
  * @param channelDesc [IN]
  * @param data [IN]
  * @param size [IN]
@@ -1291,21 +1291,21 @@ ACL_FUNC_VISIBILITY aclError acldvppPngDecodeAsync(
     acldvppChannelDesc *channelDesc, const void *data, uint32_t size, acldvppPicDesc *outputDesc, aclrtStream stream);
 
 /**
- * aclvdecCreateChannel.
+ * Opens a channel that decodes video.
  * @param channelDesc [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclvdecCreateChannel(aclvdecChannelDesc *channelDesc);
 
 /**
- * aclvdecDestroyChannel.
+ * Closes a channel that decodes video.
  * @param channelDesc [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclvdecDestroyChannel(aclvdecChannelDesc *channelDesc);
 
 /**
- * aclvdecSendFrame.
+ * Sends a piece of video to be decoded.
  * @param channelDesc [IN]
  * @param input [IN]
  * @param output [IN]
@@ -1318,7 +1318,7 @@ ACL_FUNC_VISIBILITY aclError aclvdecSendFrame(
     void *userData);
 
 /**
- * aclvdecSendSkippedFrame.
+ * Sends a piece of video that gives no picture.
  * @param channelDesc [IN]
  * @param input [IN]
  * @param config [IN]
@@ -1329,7 +1329,7 @@ ACL_FUNC_VISIBILITY aclError aclvdecSendSkippedFrame(
     aclvdecChannelDesc *channelDesc, acldvppStreamDesc *input, aclvdecFrameConfig *config, void *userData);
 
 /**
- * acldvppVpcConvertColorAsync.
+ * Queues a conversion of the pixel format.
  * @param channelDesc [IN]
  * @param inputDesc [IN]
  * @param outputDesc [IN]
@@ -1340,7 +1340,7 @@ ACL_FUNC_VISIBILITY aclError acldvppVpcConvertColorAsync(
     acldvppChannelDesc *channelDesc, acldvppPicDesc *inputDesc, acldvppPicDesc *outputDesc, aclrtStream stream);
 
 /**
- * acldvppVpcPyrDownAsync.
+ * Queues the halving of a picture with smoothing.
  * @param channelDesc [IN]
  * @param inputDesc [IN]
  * @param outputDesc [IN]
@@ -1353,7 +1353,7 @@ ACL_FUNC_VISIBILITY aclError acldvppVpcPyrDownAsync(
     aclrtStream stream);
 
 /**
- * acldvppSetChannelDescMode.
+ * Sets the mode of a picture channel.
  * @param channelDesc [IN]
  * @param mode [IN]
  * @return ACL_SUCCESS, or a code
@@ -1361,7 +1361,7 @@ ACL_FUNC_VISIBILITY aclError acldvppVpcPyrDownAsync(
 ACL_FUNC_VISIBILITY aclError acldvppSetChannelDescMode(acldvppChannelDesc *channelDesc, uint32_t mode);
 
 /**
- * acldvppSetResizeConfigInterpolation.
+ * Sets the interpolation of scaling.
  * @param resizeConfig [IN]
  * @param interpolation [IN]
  * @return ACL_SUCCESS, or a code
@@ -1370,14 +1370,14 @@ ACL_FUNC_VISIBILITY aclError acldvppSetResizeConfigInterpolation(
     acldvppResizeConfig *resizeConfig, uint32_t interpolation);
 
 /**
- * acldvppGetResizeConfigInterpolation.
+ * Gives the interpolation of scaling.
  * @param resizeConfig [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY uint32_t acldvppGetResizeConfigInterpolation(const acldvppResizeConfig *resizeConfig);
 
 /**
- * aclvdecSetChannelDescOutMode.
+ * Sets the output mode of a decoding channel.
  * @param channelDesc [IN]
  * @param outMode [IN]
  * @return ACL_SUCCESS, or a code
@@ -1385,21 +1385,21 @@ ACL_FUNC_VISIBILITY uint32_t acldvppGetResizeConfigInterpolation(const acldvppRe
 ACL_FUNC_VISIBILITY aclError aclvdecSetChannelDescOutMode(aclvdecChannelDesc *channelDesc, uint32_t outMode);
 
 /**
- * aclvdecGetChannelDescOutMode.
+ * Gives the output mode of a decoding channel.
  * @param channelDesc [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY uint32_t aclvdecGetChannelDescOutMode(const aclvdecChannelDesc *channelDesc);
 
 /**
- * acldvppCreateBatchPicDesc.
+ * Makes the description of a batch of pictures.
  * @param batchSize [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY acldvppBatchPicDesc *acldvppCreateBatchPicDesc(uint32_t batchSize);
 
 /**
- * acldvppGetPicDesc.
+ * Gives one picture of a batch.
  * @param batchPicDesc [IN]
  * @param index [IN]
  * @return the value
@@ -1407,34 +1407,34 @@ ACL_FUNC_VISIBILITY acldvppBatchPicDesc *acldvppCreateBatchPicDesc(uint32_t batc
 ACL_FUNC_VISIBILITY acldvppPicDesc *acldvppGetPicDesc(acldvppBatchPicDesc *batchPicDesc, uint32_t index);
 
 /**
- * acldvppDestroyBatchPicDesc.
+ * Destroys the description of a batch of pictures.
  * @param batchPicDesc [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError acldvppDestroyBatchPicDesc(acldvppBatchPicDesc *batchPicDesc);
 
 /**
- * acldvppCreateLutMap.
+ * Makes the description of a map of tables.
  * @return the value
  */
 ACL_FUNC_VISIBILITY acldvppLutMap *acldvppCreateLutMap(void);
 
 /**
- * acldvppDestroyLutMap.
+ * Destroys the description of a map of tables.
  * @param lutMap [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError acldvppDestroyLutMap(acldvppLutMap *lutMap);
 
 /**
- * acldvppGetLutMapDims.
+ * Gives the number of tables of a map.
  * @param lutMap [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY uint32_t acldvppGetLutMapDims(const acldvppLutMap *lutMap);
 
 /**
- * acldvppGetLutMapData.
+ * Reads address and length of one table of a map.
  * @param lutMap [IN]
  * @param dim [IN]
  * @param data [OUT]
@@ -1445,7 +1445,7 @@ ACL_FUNC_VISIBILITY aclError acldvppGetLutMapData(
     const acldvppLutMap *lutMap, uint32_t dim, uint8_t **data, uint32_t *len);
 
 /**
- * acldvppVpcEqualizeHistAsync.
+ * Queues the mapping of a picture's values through tables.
  * @param channelDesc [IN]
  * @param inputDesc [IN]
  * @param outputDesc [IN]
@@ -1458,13 +1458,13 @@ ACL_FUNC_VISIBILITY aclError acldvppVpcEqualizeHistAsync(
     const acldvppLutMap *lutMap, aclrtStream stream);
 
 /**
- * acldvppCreateBorderConfig.
+ * Makes the description of a border.
  * @return the value
  */
 ACL_FUNC_VISIBILITY acldvppBorderConfig *acldvppCreateBorderConfig(void);
 
 /**
- * acldvppSetBorderConfigValue.
+ * Sets the value of a border.
  * @param borderConfig [IN]
  * @param index [IN]
  * @param value [IN]
@@ -1474,7 +1474,7 @@ ACL_FUNC_VISIBILITY aclError acldvppSetBorderConfigValue(
     acldvppBorderConfig *borderConfig, uint32_t index, double value);
 
 /**
- * acldvppSetBorderConfigBorderType.
+ * Sets the border type of a border.
  * @param borderConfig [IN]
  * @param borderType [IN]
  * @return ACL_SUCCESS, or a code
@@ -1483,7 +1483,7 @@ ACL_FUNC_VISIBILITY aclError acldvppSetBorderConfigBorderType(
     acldvppBorderConfig *borderConfig, acldvppBorderType borderType);
 
 /**
- * acldvppSetBorderConfigTop.
+ * Sets the top of a border.
  * @param borderConfig [IN]
  * @param top [IN]
  * @return ACL_SUCCESS, or a code
@@ -1491,7 +1491,7 @@ ACL_FUNC_VISIBILITY aclError acldvppSetBorderConfigBorderType(
 ACL_FUNC_VISIBILITY aclError acldvppSetBorderConfigTop(acldvppBorderConfig *borderConfig, uint32_t top);
 
 /**
- * acldvppSetBorderConfigBottom.
+ * Sets the bottom of a border.
  * @param borderConfig [IN]
  * @param bottom [IN]
  * @return ACL_SUCCESS, or a code
@@ -1499,7 +1499,7 @@ ACL_FUNC_VISIBILITY aclError acldvppSetBorderConfigTop(acldvppBorderConfig *bord
 ACL_FUNC_VISIBILITY aclError acldvppSetBorderConfigBottom(acldvppBorderConfig *borderConfig, uint32_t bottom);
 
 /**
- * acldvppSetBorderConfigLeft.
+ * Sets the left of a border.
  * @param borderConfig [IN]
  * @param left [IN]
  * @return ACL_SUCCESS, or a code
@@ -1507,7 +1507,7 @@ ACL_FUNC_VISIBILITY aclError acldvppSetBorderConfigBottom(acldvppBorderConfig *b
 ACL_FUNC_VISIBILITY aclError acldvppSetBorderConfigLeft(acldvppBorderConfig *borderConfig, uint32_t left);
 
 /**
- * acldvppSetBorderConfigRight.
+ * Sets the right of a border.
  * @param borderConfig [IN]
  * @param right [IN]
  * @return ACL_SUCCESS, or a code
@@ -1515,7 +1515,7 @@ ACL_FUNC_VISIBILITY aclError acldvppSetBorderConfigLeft(acldvppBorderConfig *bor
 ACL_FUNC_VISIBILITY aclError acldvppSetBorderConfigRight(acldvppBorderConfig *borderConfig, uint32_t right);
 
 /**
- * acldvppGetBorderConfigValue.
+ * Gives the value of a border.
  * @param borderConfig [IN]
  * @param index [IN]
  * @return the value
@@ -1523,49 +1523,49 @@ ACL_FUNC_VISIBILITY aclError acldvppSetBorderConfigRight(acldvppBorderConfig *bo
 ACL_FUNC_VISIBILITY double acldvppGetBorderConfigValue(const acldvppBorderConfig *borderConfig, uint32_t index);
 
 /**
- * acldvppGetBorderConfigBorderType.
+ * Gives the border type of a border.
  * @param borderConfig [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY acldvppBorderType acldvppGetBorderConfigBorderType(const acldvppBorderConfig *borderConfig);
 
 /**
- * acldvppGetBorderConfigTop.
+ * Gives the top of a border.
  * @param borderConfig [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY uint32_t acldvppGetBorderConfigTop(const acldvppBorderConfig *borderConfig);
 
 /**
- * acldvppGetBorderConfigBottom.
+ * Gives the bottom of a border.
  * @param borderConfig [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY uint32_t acldvppGetBorderConfigBottom(const acldvppBorderConfig *borderConfig);
 
 /**
- * acldvppGetBorderConfigLeft.
+ * Gives the left of a border.
  * @param borderConfig [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY uint32_t acldvppGetBorderConfigLeft(const acldvppBorderConfig *borderConfig);
 
 /**
- * acldvppGetBorderConfigRight.
+ * Gives the right of a border.
  * @param borderConfig [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY uint32_t acldvppGetBorderConfigRight(const acldvppBorderConfig *borderConfig);
 
 /**
- * acldvppDestroyBorderConfig.
+ * Destroys the description of a border.
  * @param borderConfig [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError acldvppDestroyBorderConfig(acldvppBorderConfig *borderConfig);
 
 /**
- * acldvppVpcMakeBorderAsync.
+ * Queues the adding of a border.
  * @param channelDesc [IN]
  * @param inputDesc [IN]
  * @param outputDesc [IN]
@@ -1578,7 +1578,7 @@ ACL_FUNC_VISIBILITY aclError acldvppVpcMakeBorderAsync(
     const acldvppBorderConfig *borderConfig, aclrtStream stream);
 
 /**
- * acldvppVpcCalcHistAsync.
+ * Queues the counting of a picture's values.
  * @param channelDesc [IN]
  * @param srcPicDesc [IN]
  * @param hist [IN]
@@ -1590,27 +1590,27 @@ ACL_FUNC_VISIBILITY aclError acldvppVpcCalcHistAsync(
     acldvppChannelDesc *channelDesc, acldvppPicDesc *srcPicDesc, acldvppHist *hist, void *reserve, aclrtStream stream);
 
 /**
- * acldvppCreateHist.
+ * Makes the description of a count of values.
  * @return the value
  */
 ACL_FUNC_VISIBILITY acldvppHist *acldvppCreateHist(void);
 
 /**
- * acldvppDestroyHist.
+ * Destroys the description of a count of values.
  * @param hist [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError acldvppDestroyHist(acldvppHist *hist);
 
 /**
- * acldvppGetHistDims.
+ * Gives the number of channels of a count of values.
  * @param hist [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY uint32_t acldvppGetHistDims(acldvppHist *hist);
 
 /**
- * acldvppGetHistData.
+ * Reads address and length of the counts of one channel.
  * @param hist [IN]
  * @param dim [IN]
  * @param data [OUT]
@@ -1620,21 +1620,21 @@ ACL_FUNC_VISIBILITY uint32_t acldvppGetHistDims(acldvppHist *hist);
 ACL_FUNC_VISIBILITY aclError acldvppGetHistData(acldvppHist *hist, uint32_t dim, uint32_t **data, uint16_t *len);
 
 /**
- * acldvppGetHistRetCode.
+ * Gives how the counting of values ended.
  * @param hist [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY uint32_t acldvppGetHistRetCode(acldvppHist *hist);
 
 /**
- * acldvppClearHist.
+ * Sets all counts to zero.
  * @param hist [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError acldvppClearHist(acldvppHist *hist);
 
 /**
- * acldvppVpcBatchCropResizeMakeBorderAsync.
+ * Queues the cutting out, scaling and bordering of regions of several pictures.
  * @param channelDesc [IN]
  * @param srcBatchPicDescs [IN]
  * @param roiNums [IN]
@@ -1652,7 +1652,7 @@ ACL_FUNC_VISIBILITY aclError acldvppVpcBatchCropResizeMakeBorderAsync(
     acldvppResizeConfig *resizeConfig, aclrtStream stream);
 
 /**
- * acldvppSetChannelDescParam.
+ * Sets the further parameters of a picture channel.
  * @param channelDesc [IN]
  * @param paramType [IN]
  * @param length [IN]
@@ -1663,7 +1663,7 @@ ACL_FUNC_VISIBILITY aclError acldvppSetChannelDescParam(
     acldvppChannelDesc *channelDesc, acldvppChannelDescParamType paramType, size_t length, const void *param);
 
 /**
- * acldvppGetChannelDescParam.
+ * Gives the further parameters of a picture channel.
  * @param channelDesc [IN]
  * @param paramType [IN]
  * @param length [IN]
@@ -1676,7 +1676,7 @@ ACL_FUNC_VISIBILITY aclError acldvppGetChannelDescParam(
     void *param);
 
 /**
- * aclvdecSetChannelDescParam.
+ * Sets the further parameters of a decoding channel.
  * @param channelDesc [IN]
  * @param paramType [IN]
  * @param length [IN]
@@ -1687,7 +1687,7 @@ ACL_FUNC_VISIBILITY aclError aclvdecSetChannelDescParam(
     aclvdecChannelDesc *channelDesc, aclvdecChannelDescParamType paramType, size_t length, const void *param);
 
 /**
- * aclvdecGetChannelDescParam.
+ * Gives the further parameters of a decoding channel.
  * @param channelDesc [IN]
  * @param paramType [IN]
  * @param length [IN]

@@ -31,21 +31,21 @@ typedef enum aclfvSearchType {
 } aclfvSearchType;
 
 /**
- * aclfvCreateInitPara.
+ * Makes parameters for the feature search.
  * @param fsNum [IN]
  * @return the value
  */
 ACL_FUNC_VISIBILITY aclfvInitPara *aclfvCreateInitPara(uint64_t fsNum);
 
 /**
- * aclfvDestroyInitPara.
+ * Destroys parameters for the feature search.
  * @param initPara [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclfvDestroyInitPara(aclfvInitPara *initPara);
 
 /**
- * aclfvSet1NTopNum.
+ * Sets how many matches a search for one feature may give.
  * @param initPara [IN]
  * @param maxTopNumFor1N [IN]
  * @return ACL_SUCCESS, or a code
@@ -53,7 +53,7 @@ ACL_FUNC_VISIBILITY aclError aclfvDestroyInitPara(aclfvInitPara *initPara);
 ACL_FUNC_VISIBILITY aclError aclfvSet1NTopNum(aclfvInitPara *initPara, uint32_t maxTopNumFor1N);
 
 /**
- * aclfvSetNMTopNum.
+ * Sets how many matches a search for several features may give.
  * @param initPara [IN]
  * @param maxTopNumForNM [IN]
  * @return ACL_SUCCESS, or a code
@@ -61,7 +61,7 @@ ACL_FUNC_VISIBILITY aclError aclfvSet1NTopNum(aclfvInitPara *initPara, uint32_t 
 ACL_FUNC_VISIBILITY aclError aclfvSetNMTopNum(aclfvInitPara *initPara, uint32_t maxTopNumForNM);
 
 /**
- * aclfvCreateFeatureInfo.
+ * Makes a description of features.
  * @param id0 [IN]
  * @param id1 [IN]
  * @param offset [IN]
@@ -76,14 +76,14 @@ ACL_FUNC_VISIBILITY aclfvFeatureInfo *aclfvCreateFeatureInfo(
     uint32_t featureDataLen);
 
 /**
- * aclfvDestroyFeatureInfo.
+ * Destroys a description of features.
  * @param featureInfo [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclfvDestroyFeatureInfo(aclfvFeatureInfo *featureInfo);
 
 /**
- * aclfvCreateRepoRange.
+ * Makes a range of feature stores.
  * @param id0Min [IN]
  * @param id0Max [IN]
  * @param id1Min [IN]
@@ -94,14 +94,14 @@ ACL_FUNC_VISIBILITY aclfvRepoRange *aclfvCreateRepoRange(
     uint32_t id0Min, uint32_t id0Max, uint32_t id1Min, uint32_t id1Max);
 
 /**
- * aclfvDestroyRepoRange.
+ * Destroys a range of feature stores.
  * @param repoRange [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclfvDestroyRepoRange(aclfvRepoRange *repoRange);
 
 /**
- * aclfvCreateQueryTable.
+ * Makes a table of features to look for.
  * @param queryCnt [IN]
  * @param tableLen [IN]
  * @param tableData [IN]
@@ -112,14 +112,14 @@ ACL_FUNC_VISIBILITY aclfvQueryTable *aclfvCreateQueryTable(
     uint32_t queryCnt, uint32_t tableLen, uint8_t *tableData, uint32_t tableDataLen);
 
 /**
- * aclfvDestroyQueryTable.
+ * Destroys a table of features to look for.
  * @param queryTable [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclfvDestroyQueryTable(aclfvQueryTable *queryTable);
 
 /**
- * aclfvCreateSearchInput.
+ * Makes the input of a search.
  * @param queryTable [IN]
  * @param repoRange [IN]
  * @param topk [IN]
@@ -129,14 +129,14 @@ ACL_FUNC_VISIBILITY aclfvSearchInput *aclfvCreateSearchInput(
     aclfvQueryTable *queryTable, aclfvRepoRange *repoRange, uint32_t topk);
 
 /**
- * aclfvDestroySearchInput.
+ * Destroys the input of a search.
  * @param searchInput [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclfvDestroySearchInput(aclfvSearchInput *searchInput);
 
 /**
- * aclfvCreateSearchResult.
+ * Makes room for the result of a search.
  * @param queryCnt [IN]
  * @param resultNum [IN]
  * @param resultNumDataLen [IN]
@@ -152,27 +152,27 @@ ACL_FUNC_VISIBILITY aclfvSearchResult *aclfvCreateSearchResult(
     uint32_t *resultOffset, float *resultDistance, uint32_t dataLen);
 
 /**
- * aclfvDestroySearchResult.
+ * Destroys the result of a search.
  * @param searchResult [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclfvDestroySearchResult(aclfvSearchResult *searchResult);
 
 /**
- * aclfvInit.
+ * Begins the feature search.
  * @param initPara [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclfvInit(aclfvInitPara *initPara);
 
 /**
- * aclfvRelease.
+ * Ends the feature search.
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclfvRelease(void);
 
 /**
- * aclfvRepoAdd.
+ * Adds features to a store.
  * @param type [IN]
  * @param featureInfo [IN]
  * @return ACL_SUCCESS, or a code
@@ -180,7 +180,7 @@ ACL_FUNC_VISIBILITY aclError aclfvRelease(void);
 ACL_FUNC_VISIBILITY aclError aclfvRepoAdd(aclfvSearchType type, aclfvFeatureInfo *featureInfo);
 
 /**
- * aclfvRepoDel.
+ * Deletes stores of features.
  * @param type [IN]
  * @param repoRange [IN]
  * @return ACL_SUCCESS, or a code
@@ -188,21 +188,21 @@ ACL_FUNC_VISIBILITY aclError aclfvRepoAdd(aclfvSearchType type, aclfvFeatureInfo
 ACL_FUNC_VISIBILITY aclError aclfvRepoDel(aclfvSearchType type, aclfvRepoRange *repoRange);
 
 /**
- * aclfvDel.
+ * Deletes a feature.
  * @param featureInfo [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclfvDel(aclfvFeatureInfo *featureInfo);
 
 /**
- * aclfvModify.
+ * Changes a feature.
  * @param featureInfo [IN]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclfvModify(aclfvFeatureInfo *featureInfo);
 
 /**
- * aclfvSearch.
+ * Looks for features.
  * @param type [IN]
  * @param searchInput [IN]
  * @param searchRst [IN]

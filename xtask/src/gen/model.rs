@@ -77,6 +77,10 @@ pub struct Function {
     pub codes: BTreeMap<String, i64>,
     /// What a function without a status answers on an error.
     pub neutral: Neutral,
+    /// The module of jumar-acl that has it, where that is not the group's.
+    pub room: Option<String>,
+    /// An `aclError` that is the answer and no status: the safe function returns it.
+    pub code_is_answer: bool,
     /// Where the signature was learnt.
     pub source: String,
 }
@@ -301,6 +305,8 @@ struct RawFunction {
     codes: BTreeMap<String, i64>,
     shim: Option<String>,
     neutral: Option<toml::Value>,
+    room: Option<String>,
+    answer: Option<String>,
     source: String,
 }
 
@@ -558,6 +564,11 @@ impl Api {
             Some("hand") => true,
             Some(other) => bail!("shim is \"{other}\"; it can only be \"hand\""),
         };
+        let code_is_answer = match raw.answer.as_deref() {
+            None => false,
+            Some("code") => true,
+            Some(other) => bail!("answer is \"{other}\"; it can only be \"code\""),
+        };
         let ret = ctype(&raw.ret)?;
         let params = raw
             .params
@@ -612,6 +623,8 @@ impl Api {
             errors: raw.errors,
             codes: raw.codes,
             neutral,
+            room: raw.room,
+            code_is_answer,
             source: raw.source,
         })
     }

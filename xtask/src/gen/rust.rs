@@ -70,7 +70,7 @@ fn module() -> String {
 fn types(api: &Api) -> Result<String> {
     let mut out = format!(
         "{FIRST_LINE}//! Plain structs with the layout of their C namesakes. Pointers are addresses, characters are bytes.\n\n\
-         #![expect(non_camel_case_types, non_snake_case, reason = \"the C names, so that they can be searched for\")]\n\n\
+         #![expect(non_snake_case, reason = \"the C names, so that they can be searched for\")]\n\n\
          use crate::Raw;\n\n"
     );
     for s in &api.structs {

@@ -15,7 +15,7 @@ const TYPES: &str = "types::";
 pub fn write(api: &Api, files: &mut Vec<(PathBuf, String)>) -> Result<()> {
     let folder = Path::new("crates/jumar-capi/src/generated");
     let mut module =
-        format!("{FIRST_LINE}//! The shims, one file a group.\n\npub mod callbacks;\n");
+        format!("{FIRST_LINE}//! The shims, one file a group.\n\npub mod callbacks;\nmod plain;\n");
     for group in &api.groups {
         let _ = writeln!(module, "pub mod {};", group.name);
         files.push((
@@ -25,7 +25,23 @@ pub fn write(api: &Api, files: &mut Vec<(PathBuf, String)>) -> Result<()> {
     }
     files.push((folder.join("mod.rs"), module));
     files.push((folder.join("callbacks.rs"), callbacks(api)?));
+    files.push((folder.join("plain.rs"), plain(api)));
     Ok(())
+}
+
+fn plain(api: &Api) -> String {
+    let mut out = format!(
+        "{FIRST_LINE}//! The structs of the interface: whatever bytes C wrote, they are a value.\n\n\
+         use crate::acl::types;\nuse crate::raw::Plain;\n\n"
+    );
+    for s in &api.structs {
+        let _ = writeln!(
+            out,
+            "// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.\nunsafe impl Plain for types::{} {{}}",
+            s.name
+        );
+    }
+    out
 }
 
 fn callbacks(api: &Api) -> Result<String> {
@@ -293,12 +309,13 @@ struct Pieces {
 fn shim(api: &Api, group: &Group, function: &Function) -> Result<String> {
     let mut out = head(api, function, false)?;
     let name = &function.name;
-    let status = function.ret.text == "aclError";
+    let status = function.ret.text == "aclError" && !function.code_is_answer;
     let mut pieces = Pieces::default();
     for param in &function.params {
         convert(api, function, param, &mut pieces).with_context(|| param.name.clone())?;
     }
-    let call = format!("jumar_acl::{}::{name}({})?", group.name, {
+    let room = function.room.as_deref().unwrap_or(&group.name);
+    let call = format!("jumar_acl::{room}::{name}({})?", {
         let mut all = vec!["cx".to_owned()];
         all.append(&mut pieces.arguments);
         all.join(", ")
@@ -326,8 +343,12 @@ fn shim(api: &Api, group: &Group, function: &Function) -> Result<String> {
     if api.is_callback(&function.ret) {
         bail!("returns a function pointer, which needs `shim = \"hand\"`");
     }
-    let door = if status { "status" } else { "value" };
-    let rest = if status {
+    let door = match (status, function.code_is_answer) {
+        (true, _) => "status",
+        (false, true) => "code",
+        (false, false) => "value",
+    };
+    let rest = if status || function.code_is_answer {
         String::new()
     } else {
         format!(", {}", neutral(api, function)?)
@@ -403,7 +424,7 @@ fn convert(api: &Api, function: &Function, param: &Param, pieces: &mut Pieces) -
         Passing::Plain if api.is_handle(ctype) => {
             pieces.arguments.push(format!("raw::handle({name})"))
         }
-        Passing::Handle => pieces.arguments.push(format!("raw::handle({name}.cast())")),
+        Passing::Handle => pieces.arguments.push(format!("raw::handle({name})")),
         Passing::Plain if ctype.text.starts_with("const char *") && ctype.stars == 1 => {
             before.push_str(&vouched("null or a text that ends in a zero byte"));
             let _ = writeln!(

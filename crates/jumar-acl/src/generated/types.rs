@@ -2,7 +2,6 @@
 //! Plain structs with the layout of their C namesakes. Pointers are addresses, characters are bytes.
 
 #![expect(
-    non_camel_case_types,
     non_snake_case,
     reason = "the C names, so that they can be searched for"
 )]

@@ -13,31 +13,31 @@ use crate::acl::calls;
 use crate::acl::types;
 use crate::raw;
 
-/// `aclmdlCreateAIPP`.
+/// Makes an object with the picture preparation of a batch.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlCreateAIPP(_batchSize: u64) -> *mut c_void {
     raw::stub_value(&calls::aclmdlCreateAIPP, std::ptr::null_mut())
 }
 
-/// `aclmdlDestroyAIPP`.
+/// Destroys an object with picture preparation.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlDestroyAIPP(_aippParmsSet: *mut c_void) -> i32 {
     raw::stub(&calls::aclmdlDestroyAIPP)
 }
 
-/// `aclmdlGetAippDataSize`.
+/// Reads how large the data of picture preparation is.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlGetAippDataSize(_batchSize: u64, _size: *mut usize) -> i32 {
     raw::stub(&calls::aclmdlGetAippDataSize)
 }
 
-/// `aclmdlSetAIPPInputFormat`.
+/// Sets the pixel format of the pictures.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlSetAIPPInputFormat(_aippParmsSet: *mut c_void, _inputFormat: u32) -> i32 {
     raw::stub(&calls::aclmdlSetAIPPInputFormat)
 }
 
-/// `aclmdlSetAIPPCscParams`.
+/// Sets the matrix and the offsets of the colour conversion.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlSetAIPPCscParams(
     _aippParmsSet: *mut c_void,
@@ -61,7 +61,7 @@ pub extern "C" fn aclmdlSetAIPPCscParams(
     raw::stub(&calls::aclmdlSetAIPPCscParams)
 }
 
-/// `aclmdlSetAIPPRbuvSwapSwitch`.
+/// Switches the exchange of red and blue, or U and V.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlSetAIPPRbuvSwapSwitch(
     _aippParmsSet: *mut c_void,
@@ -70,13 +70,13 @@ pub extern "C" fn aclmdlSetAIPPRbuvSwapSwitch(
     raw::stub(&calls::aclmdlSetAIPPRbuvSwapSwitch)
 }
 
-/// `aclmdlSetAIPPAxSwapSwitch`.
+/// Switches the move of the alpha channel to the front.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlSetAIPPAxSwapSwitch(_aippParmsSet: *mut c_void, _axSwapSwitch: i8) -> i32 {
     raw::stub(&calls::aclmdlSetAIPPAxSwapSwitch)
 }
 
-/// `aclmdlSetAIPPSrcImageSize`.
+/// Sets the size of the pictures.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlSetAIPPSrcImageSize(
     _aippParmsSet: *mut c_void,
@@ -86,7 +86,7 @@ pub extern "C" fn aclmdlSetAIPPSrcImageSize(
     raw::stub(&calls::aclmdlSetAIPPSrcImageSize)
 }
 
-/// `aclmdlSetAIPPScfParams`.
+/// Sets how a picture of the batch is scaled.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlSetAIPPScfParams(
     _aippParmsSet: *mut c_void,
@@ -100,7 +100,7 @@ pub extern "C" fn aclmdlSetAIPPScfParams(
     raw::stub(&calls::aclmdlSetAIPPScfParams)
 }
 
-/// `aclmdlSetAIPPCropParams`.
+/// Sets what part of a picture of the batch is used.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlSetAIPPCropParams(
     _aippParmsSet: *mut c_void,
@@ -114,7 +114,7 @@ pub extern "C" fn aclmdlSetAIPPCropParams(
     raw::stub(&calls::aclmdlSetAIPPCropParams)
 }
 
-/// `aclmdlSetAIPPPaddingParams`.
+/// Sets the border that a picture of the batch gets.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlSetAIPPPaddingParams(
     _aippParmsSet: *mut c_void,
@@ -128,7 +128,7 @@ pub extern "C" fn aclmdlSetAIPPPaddingParams(
     raw::stub(&calls::aclmdlSetAIPPPaddingParams)
 }
 
-/// `aclmdlSetAIPPDtcPixelMean`.
+/// Sets the means that are subtracted from the channels.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlSetAIPPDtcPixelMean(
     _aippParmsSet: *mut c_void,
@@ -141,7 +141,7 @@ pub extern "C" fn aclmdlSetAIPPDtcPixelMean(
     raw::stub(&calls::aclmdlSetAIPPDtcPixelMean)
 }
 
-/// `aclmdlSetAIPPDtcPixelMin`.
+/// Sets the minima that are subtracted from the channels.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlSetAIPPDtcPixelMin(
     _aippParmsSet: *mut c_void,
@@ -154,7 +154,7 @@ pub extern "C" fn aclmdlSetAIPPDtcPixelMin(
     raw::stub(&calls::aclmdlSetAIPPDtcPixelMin)
 }
 
-/// `aclmdlSetAIPPPixelVarReci`.
+/// Sets the factors that the channels are multiplied by.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlSetAIPPPixelVarReci(
     _aippParmsSet: *mut c_void,
@@ -167,7 +167,7 @@ pub extern "C" fn aclmdlSetAIPPPixelVarReci(
     raw::stub(&calls::aclmdlSetAIPPPixelVarReci)
 }
 
-/// `aclmdlSetInputAIPP`.
+/// Gives picture preparation to a dynamic-AIPP input of the next execution.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlSetInputAIPP(
     _modelId: u32,
@@ -178,7 +178,7 @@ pub extern "C" fn aclmdlSetInputAIPP(
     raw::stub(&calls::aclmdlSetInputAIPP)
 }
 
-/// `aclmdlSetAIPPByInputIndex`.
+/// Gives picture preparation to an input, named by its own number.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlSetAIPPByInputIndex(
     _modelId: u32,
@@ -189,7 +189,7 @@ pub extern "C" fn aclmdlSetAIPPByInputIndex(
     raw::stub(&calls::aclmdlSetAIPPByInputIndex)
 }
 
-/// `aclmdlGetAippType`.
+/// Reads what kind of AIPP an input has.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlGetAippType(
     _modelId: u32,
@@ -200,7 +200,7 @@ pub extern "C" fn aclmdlGetAippType(
     raw::stub(&calls::aclmdlGetAippType)
 }
 
-/// `aclmdlGetFirstAippInfo`.
+/// Reads the static AIPP of an input.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlGetFirstAippInfo(
     _modelId: u32,

@@ -9,19 +9,19 @@ use crate::acl::calls;
 use crate::generated::callbacks;
 use crate::raw;
 
-/// `aclrtAllocatorCreateDesc`.
+/// Makes a description of an allocator of the program's own.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtAllocatorCreateDesc() -> *mut c_void {
     raw::stub_value(&calls::aclrtAllocatorCreateDesc, std::ptr::null_mut())
 }
 
-/// `aclrtAllocatorDestroyDesc`.
+/// Destroys the description of an allocator.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtAllocatorDestroyDesc(_allocatorDesc: *mut c_void) -> i32 {
     raw::stub(&calls::aclrtAllocatorDestroyDesc)
 }
 
-/// `aclrtAllocatorSetObjToDesc`.
+/// Sets the object that the allocator's functions get.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtAllocatorSetObjToDesc(
     _allocatorDesc: *mut c_void,
@@ -30,7 +30,7 @@ pub extern "C" fn aclrtAllocatorSetObjToDesc(
     raw::stub(&calls::aclrtAllocatorSetObjToDesc)
 }
 
-/// `aclrtAllocatorSetAllocFuncToDesc`.
+/// Sets the function that allocates.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtAllocatorSetAllocFuncToDesc(
     _allocatorDesc: *mut c_void,
@@ -39,7 +39,7 @@ pub extern "C" fn aclrtAllocatorSetAllocFuncToDesc(
     raw::stub(&calls::aclrtAllocatorSetAllocFuncToDesc)
 }
 
-/// `aclrtAllocatorSetFreeFuncToDesc`.
+/// Sets the function that frees.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtAllocatorSetFreeFuncToDesc(
     _allocatorDesc: *mut c_void,
@@ -48,7 +48,7 @@ pub extern "C" fn aclrtAllocatorSetFreeFuncToDesc(
     raw::stub(&calls::aclrtAllocatorSetFreeFuncToDesc)
 }
 
-/// `aclrtAllocatorSetAllocAdviseFuncToDesc`.
+/// Sets the function that allocates near a wanted address.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtAllocatorSetAllocAdviseFuncToDesc(
     _allocatorDesc: *mut c_void,
@@ -57,7 +57,7 @@ pub extern "C" fn aclrtAllocatorSetAllocAdviseFuncToDesc(
     raw::stub(&calls::aclrtAllocatorSetAllocAdviseFuncToDesc)
 }
 
-/// `aclrtAllocatorSetGetAddrFromBlockFuncToDesc`.
+/// Sets the function that gives a block's address.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtAllocatorSetGetAddrFromBlockFuncToDesc(
     _allocatorDesc: *mut c_void,
@@ -66,13 +66,13 @@ pub extern "C" fn aclrtAllocatorSetGetAddrFromBlockFuncToDesc(
     raw::stub(&calls::aclrtAllocatorSetGetAddrFromBlockFuncToDesc)
 }
 
-/// `aclrtAllocatorRegister`.
+/// Lets a stream allocate with an allocator of the program's own.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtAllocatorRegister(_stream: *mut c_void, _allocatorDesc: *mut c_void) -> i32 {
     raw::stub(&calls::aclrtAllocatorRegister)
 }
 
-/// `aclrtAllocatorGetByStream`.
+/// Reads the allocator of a stream.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtAllocatorGetByStream(
     _stream: *mut c_void,
@@ -86,7 +86,7 @@ pub extern "C" fn aclrtAllocatorGetByStream(
     raw::stub(&calls::aclrtAllocatorGetByStream)
 }
 
-/// `aclrtAllocatorUnregister`.
+/// Takes a stream's allocator away.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtAllocatorUnregister(_stream: *mut c_void) -> i32 {
     raw::stub(&calls::aclrtAllocatorUnregister)

@@ -8,13 +8,13 @@ use std::ffi::{c_char, c_void};
 use crate::acl::calls;
 use crate::raw;
 
-/// `aclmdlBundleLoadFromFile`.
+/// Loads a bundle of models from a file.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlBundleLoadFromFile(_modelPath: *const c_char, _bundleId: *mut u32) -> i32 {
     raw::stub(&calls::aclmdlBundleLoadFromFile)
 }
 
-/// `aclmdlBundleLoadFromMem`.
+/// Loads a bundle of models from memory.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlBundleLoadFromMem(
     _model: *const c_void,
@@ -24,37 +24,37 @@ pub extern "C" fn aclmdlBundleLoadFromMem(
     raw::stub(&calls::aclmdlBundleLoadFromMem)
 }
 
-/// `aclmdlBundleUnload`.
+/// Unloads a bundle.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlBundleUnload(_bundleId: u32) -> i32 {
     raw::stub(&calls::aclmdlBundleUnload)
 }
 
-/// `aclmdlBundleGetModelNum`.
+/// Reads how many models a bundle has.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlBundleGetModelNum(_bundleId: u32, _modelNum: *mut usize) -> i32 {
     raw::stub(&calls::aclmdlBundleGetModelNum)
 }
 
-/// `aclmdlBundleGetModelId`.
+/// Reads the number of one model of a bundle.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlBundleGetModelId(_bundleId: u32, _index: usize, _modelId: *mut u32) -> i32 {
     raw::stub(&calls::aclmdlBundleGetModelId)
 }
 
-/// `aclmdlBundleCreateQueryInfo`.
+/// Makes an object for the description of a bundle.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlBundleCreateQueryInfo() -> *mut c_void {
     raw::stub_value(&calls::aclmdlBundleCreateQueryInfo, std::ptr::null_mut())
 }
 
-/// `aclmdlBundleDestroyQueryInfo`.
+/// Destroys the description of a bundle.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlBundleDestroyQueryInfo(_queryInfo: *mut c_void) -> i32 {
     raw::stub(&calls::aclmdlBundleDestroyQueryInfo)
 }
 
-/// `aclmdlBundleQueryInfoFromFile`.
+/// Fills in the description of a bundle file.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlBundleQueryInfoFromFile(
     _fileName: *const c_char,
@@ -63,7 +63,7 @@ pub extern "C" fn aclmdlBundleQueryInfoFromFile(
     raw::stub(&calls::aclmdlBundleQueryInfoFromFile)
 }
 
-/// `aclmdlBundleQueryInfoFromMem`.
+/// Fills in the description of a bundle in memory.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlBundleQueryInfoFromMem(
     _model: *const c_void,
@@ -73,7 +73,7 @@ pub extern "C" fn aclmdlBundleQueryInfoFromMem(
     raw::stub(&calls::aclmdlBundleQueryInfoFromMem)
 }
 
-/// `aclmdlBundleGetQueryModelNum`.
+/// Reads how many models a described bundle has.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlBundleGetQueryModelNum(
     _queryInfo: *mut c_void,
@@ -82,7 +82,7 @@ pub extern "C" fn aclmdlBundleGetQueryModelNum(
     raw::stub(&calls::aclmdlBundleGetQueryModelNum)
 }
 
-/// `aclmdlBundleGetVarWeightSize`.
+/// Reads how much memory the variable weights of a bundle need.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlBundleGetVarWeightSize(
     _queryInfo: *mut c_void,
@@ -91,7 +91,7 @@ pub extern "C" fn aclmdlBundleGetVarWeightSize(
     raw::stub(&calls::aclmdlBundleGetVarWeightSize)
 }
 
-/// `aclmdlBundleGetSize`.
+/// Reads how much memory one model of a bundle needs.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlBundleGetSize(
     _queryInfo: *mut c_void,
@@ -102,7 +102,7 @@ pub extern "C" fn aclmdlBundleGetSize(
     raw::stub(&calls::aclmdlBundleGetSize)
 }
 
-/// `aclmdlBundleInitFromFile`.
+/// Opens a bundle file whose models are loaded one by one.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlBundleInitFromFile(
     _modelPath: *const c_char,
@@ -113,7 +113,7 @@ pub extern "C" fn aclmdlBundleInitFromFile(
     raw::stub(&calls::aclmdlBundleInitFromFile)
 }
 
-/// `aclmdlBundleInitFromMem`.
+/// Opens a bundle in memory whose models are loaded one by one.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlBundleInitFromMem(
     _model: *const c_void,
@@ -125,13 +125,13 @@ pub extern "C" fn aclmdlBundleInitFromMem(
     raw::stub(&calls::aclmdlBundleInitFromMem)
 }
 
-/// `aclmdlBundleLoadModel`.
+/// Loads one model of an open bundle.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlBundleLoadModel(_bundleId: u32, _index: usize, _modelId: *mut u32) -> i32 {
     raw::stub(&calls::aclmdlBundleLoadModel)
 }
 
-/// `aclmdlBundleLoadModelWithMem`.
+/// Loads one model of an open bundle into the caller's device memory.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlBundleLoadModelWithMem(
     _bundleId: u32,
@@ -145,7 +145,7 @@ pub extern "C" fn aclmdlBundleLoadModelWithMem(
     raw::stub(&calls::aclmdlBundleLoadModelWithMem)
 }
 
-/// `aclmdlBundleLoadModelWithConfig`.
+/// Loads one model of an open bundle as a configuration says.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlBundleLoadModelWithConfig(
     _bundleId: u32,
@@ -156,7 +156,7 @@ pub extern "C" fn aclmdlBundleLoadModelWithConfig(
     raw::stub(&calls::aclmdlBundleLoadModelWithConfig)
 }
 
-/// `aclmdlBundleUnloadModel`.
+/// Unloads one model of an open bundle.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlBundleUnloadModel(_bundleId: u32, _modelId: u32) -> i32 {
     raw::stub(&calls::aclmdlBundleUnloadModel)

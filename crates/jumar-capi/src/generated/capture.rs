@@ -10,7 +10,7 @@ use crate::acl::types;
 use crate::generated::callbacks;
 use crate::raw;
 
-/// `aclmdlRITaskGetParams`.
+/// Reads the parameters of a captured task.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlRITaskGetParams(
     _task: *mut c_void,
@@ -19,7 +19,7 @@ pub extern "C" fn aclmdlRITaskGetParams(
     raw::stub(&calls::aclmdlRITaskGetParams)
 }
 
-/// `aclmdlRITaskSetParams`.
+/// Changes the parameters of a captured task.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlRITaskSetParams(
     _task: *mut c_void,
@@ -28,7 +28,7 @@ pub extern "C" fn aclmdlRITaskSetParams(
     raw::stub(&calls::aclmdlRITaskSetParams)
 }
 
-/// `aclmdlRIKernelTaskGetAttribute`.
+/// Reads an attribute of a captured kernel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlRIKernelTaskGetAttribute(
     _task: *mut c_void,
@@ -38,25 +38,25 @@ pub extern "C" fn aclmdlRIKernelTaskGetAttribute(
     raw::stub(&calls::aclmdlRIKernelTaskGetAttribute)
 }
 
-/// `aclmdlRIUpdate`.
+/// Makes changes of captured tasks take effect.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlRIUpdate(_modelRI: *mut c_void) -> i32 {
     raw::stub(&calls::aclmdlRIUpdate)
 }
 
-/// `aclmdlRITaskDisable`.
+/// Leaves a captured task out.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlRITaskDisable(_task: *mut c_void) -> i32 {
     raw::stub(&calls::aclmdlRITaskDisable)
 }
 
-/// `aclmdlRICaptureBegin`.
+/// Begins to capture what is queued on a stream.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlRICaptureBegin(_stream: *mut c_void, _mode: u32) -> i32 {
     raw::stub(&calls::aclmdlRICaptureBegin)
 }
 
-/// `aclmdlRICaptureGetInfo`.
+/// Reads whether a stream is being captured, and into what.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlRICaptureGetInfo(
     _stream: *mut c_void,
@@ -66,19 +66,19 @@ pub extern "C" fn aclmdlRICaptureGetInfo(
     raw::stub(&calls::aclmdlRICaptureGetInfo)
 }
 
-/// `aclmdlRICaptureEnd`.
+/// Ends a capture and gives the captured model.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlRICaptureEnd(_stream: *mut c_void, _modelRI: *mut *mut c_void) -> i32 {
     raw::stub(&calls::aclmdlRICaptureEnd)
 }
 
-/// `aclmdlRIDebugPrint`.
+/// Prints a captured model.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlRIDebugPrint(_modelRI: *mut c_void) -> i32 {
     raw::stub(&calls::aclmdlRIDebugPrint)
 }
 
-/// `aclmdlRIDebugJsonPrint`.
+/// Writes a captured model to a JSON file.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlRIDebugJsonPrint(
     _modelRI: *mut c_void,
@@ -88,37 +88,37 @@ pub extern "C" fn aclmdlRIDebugJsonPrint(
     raw::stub(&calls::aclmdlRIDebugJsonPrint)
 }
 
-/// `aclmdlRICaptureThreadExchangeMode`.
+/// Changes which calls a capture forbids the calling thread, and gives the earlier setting.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlRICaptureThreadExchangeMode(_mode: *mut u32) -> i32 {
     raw::stub(&calls::aclmdlRICaptureThreadExchangeMode)
 }
 
-/// `aclmdlRIExecuteAsync`.
+/// Queues a captured model on a stream.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlRIExecuteAsync(_modelRI: *mut c_void, _stream: *mut c_void) -> i32 {
     raw::stub(&calls::aclmdlRIExecuteAsync)
 }
 
-/// `aclmdlRIExecute`.
+/// Runs a captured model and waits until it is done.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlRIExecute(_modelRI: *mut c_void, _timeout: i32) -> i32 {
     raw::stub(&calls::aclmdlRIExecute)
 }
 
-/// `aclmdlRIDestroy`.
+/// Destroys a captured model.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlRIDestroy(_modelRI: *mut c_void) -> i32 {
     raw::stub(&calls::aclmdlRIDestroy)
 }
 
-/// `aclmdlRICaptureTaskGrpBegin`.
+/// Begins a group of captured tasks that can be updated.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlRICaptureTaskGrpBegin(_stream: *mut c_void) -> i32 {
     raw::stub(&calls::aclmdlRICaptureTaskGrpBegin)
 }
 
-/// `aclmdlRICaptureTaskGrpEnd`.
+/// Ends a group of captured tasks and gives its handle.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlRICaptureTaskGrpEnd(
     _stream: *mut c_void,
@@ -127,7 +127,7 @@ pub extern "C" fn aclmdlRICaptureTaskGrpEnd(
     raw::stub(&calls::aclmdlRICaptureTaskGrpEnd)
 }
 
-/// `aclmdlRICaptureTaskUpdateBegin`.
+/// Begins to replace the tasks of a group.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlRICaptureTaskUpdateBegin(
     _stream: *mut c_void,
@@ -136,19 +136,19 @@ pub extern "C" fn aclmdlRICaptureTaskUpdateBegin(
     raw::stub(&calls::aclmdlRICaptureTaskUpdateBegin)
 }
 
-/// `aclmdlRICaptureTaskUpdateEnd`.
+/// Ends the replacement of the tasks of a group.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlRICaptureTaskUpdateEnd(_stream: *mut c_void) -> i32 {
     raw::stub(&calls::aclmdlRICaptureTaskUpdateEnd)
 }
 
-/// `aclmdlRIBuildBegin`.
+/// Begins to build a model from streams.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlRIBuildBegin(_modelRI: *mut *mut c_void, _flag: u32) -> i32 {
     raw::stub(&calls::aclmdlRIBuildBegin)
 }
 
-/// `aclmdlRIBindStream`.
+/// Adds a stream to a model that is being built.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlRIBindStream(
     _modelRI: *mut c_void,
@@ -158,43 +158,43 @@ pub extern "C" fn aclmdlRIBindStream(
     raw::stub(&calls::aclmdlRIBindStream)
 }
 
-/// `aclmdlRIEndTask`.
+/// Marks the end of a model on a stream.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlRIEndTask(_modelRI: *mut c_void, _stream: *mut c_void) -> i32 {
     raw::stub(&calls::aclmdlRIEndTask)
 }
 
-/// `aclmdlRIBuildEnd`.
+/// Ends the building of a model.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlRIBuildEnd(_modelRI: *mut c_void, _reserve: *mut c_void) -> i32 {
     raw::stub(&calls::aclmdlRIBuildEnd)
 }
 
-/// `aclmdlRIUnbindStream`.
+/// Takes a stream out of a model.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlRIUnbindStream(_modelRI: *mut c_void, _stream: *mut c_void) -> i32 {
     raw::stub(&calls::aclmdlRIUnbindStream)
 }
 
-/// `aclmdlRISetName`.
+/// Gives a model a name.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlRISetName(_modelRI: *mut c_void, _name: *const c_char) -> i32 {
     raw::stub(&calls::aclmdlRISetName)
 }
 
-/// `aclmdlRIGetName`.
+/// Writes the name of a model.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlRIGetName(_modelRI: *mut c_void, _maxLen: u32, _name: *mut c_char) -> i32 {
     raw::stub(&calls::aclmdlRIGetName)
 }
 
-/// `aclmdlRIGetId`.
+/// Reads the number of a model.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlRIGetId(_modelRI: *mut c_void, _modelRIId: *mut u32) -> i32 {
     raw::stub(&calls::aclmdlRIGetId)
 }
 
-/// `aclmdlRIDestroyRegisterCallback`.
+/// Sets a function that is called when a model is destroyed.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlRIDestroyRegisterCallback(
     _modelRI: *mut c_void,
@@ -204,7 +204,7 @@ pub extern "C" fn aclmdlRIDestroyRegisterCallback(
     raw::stub(&calls::aclmdlRIDestroyRegisterCallback)
 }
 
-/// `aclmdlRIDestroyUnregisterCallback`.
+/// Takes a function of aclmdlRIDestroyRegisterCallback away.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlRIDestroyUnregisterCallback(
     _modelRI: *mut c_void,
@@ -213,7 +213,7 @@ pub extern "C" fn aclmdlRIDestroyUnregisterCallback(
     raw::stub(&calls::aclmdlRIDestroyUnregisterCallback)
 }
 
-/// `aclmdlRIGetStreams`.
+/// Lists the streams of a model.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlRIGetStreams(
     _modelRI: *mut c_void,
@@ -223,7 +223,7 @@ pub extern "C" fn aclmdlRIGetStreams(
     raw::stub(&calls::aclmdlRIGetStreams)
 }
 
-/// `aclmdlRIGetTasksByStream`.
+/// Lists the captured tasks of a stream.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlRIGetTasksByStream(
     _stream: *mut c_void,
@@ -233,25 +233,25 @@ pub extern "C" fn aclmdlRIGetTasksByStream(
     raw::stub(&calls::aclmdlRIGetTasksByStream)
 }
 
-/// `aclmdlRITaskGetType`.
+/// Reads the type of a captured task.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlRITaskGetType(_task: *mut c_void, _type: *mut u32) -> i32 {
     raw::stub(&calls::aclmdlRITaskGetType)
 }
 
-/// `aclmdlRITaskGetSeqId`.
+/// Reads the place of a captured task in its stream.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlRITaskGetSeqId(_task: *mut c_void, _id: *mut u32) -> i32 {
     raw::stub(&calls::aclmdlRITaskGetSeqId)
 }
 
-/// `aclmdlRIAbort`.
+/// Stops a model that is running.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlRIAbort(_modelRI: *mut c_void) -> i32 {
     raw::stub(&calls::aclmdlRIAbort)
 }
 
-/// `aclmdlRICondHandleCreate`.
+/// Makes a condition for tasks of a model.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlRICondHandleCreate(
     _modelRI: *mut c_void,
@@ -262,13 +262,13 @@ pub extern "C" fn aclmdlRICondHandleCreate(
     raw::stub(&calls::aclmdlRICondHandleCreate)
 }
 
-/// `aclmdlRICondHandleGetCondPtr`.
+/// Gives the address of a condition's value.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlRICondHandleGetCondPtr(_handle: *mut c_void, _ptr: *mut *mut u64) -> i32 {
     raw::stub(&calls::aclmdlRICondHandleGetCondPtr)
 }
 
-/// `aclmdlRIAddCondTask`.
+/// Queues models that run as a condition says.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlRIAddCondTask(
     _params: types::aclmdlRICondTaskParams,
@@ -278,7 +278,7 @@ pub extern "C" fn aclmdlRIAddCondTask(
     raw::stub(&calls::aclmdlRIAddCondTask)
 }
 
-/// `aclmdlRICaptureToModelRIBegin`.
+/// Begins to capture a stream into an existing model.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlRICaptureToModelRIBegin(
     _stream: *mut c_void,

@@ -12,7 +12,7 @@ use std::ffi::c_void;
 use crate::acl::calls;
 use crate::raw;
 
-/// `aclblasGemvEx`.
+/// Queues a matrix-vector product with chosen data types.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclblasGemvEx(
     _transA: u32,
@@ -35,7 +35,7 @@ pub extern "C" fn aclblasGemvEx(
     raw::stub(&calls::aclblasGemvEx)
 }
 
-/// `aclblasCreateHandleForGemvEx`.
+/// Makes a handle of a matrix-vector product with chosen data types.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclblasCreateHandleForGemvEx(
     _transA: u32,
@@ -50,7 +50,7 @@ pub extern "C" fn aclblasCreateHandleForGemvEx(
     raw::stub(&calls::aclblasCreateHandleForGemvEx)
 }
 
-/// `aclblasHgemv`.
+/// Queues a matrix-vector product in half precision.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclblasHgemv(
     _transA: u32,
@@ -70,7 +70,7 @@ pub extern "C" fn aclblasHgemv(
     raw::stub(&calls::aclblasHgemv)
 }
 
-/// `aclblasCreateHandleForHgemv`.
+/// Makes a handle of a matrix-vector product in half precision.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclblasCreateHandleForHgemv(
     _transA: u32,
@@ -82,7 +82,7 @@ pub extern "C" fn aclblasCreateHandleForHgemv(
     raw::stub(&calls::aclblasCreateHandleForHgemv)
 }
 
-/// `aclblasS8gemv`.
+/// Queues a matrix-vector product of 8-bit integers.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclblasS8gemv(
     _transA: u32,
@@ -102,7 +102,7 @@ pub extern "C" fn aclblasS8gemv(
     raw::stub(&calls::aclblasS8gemv)
 }
 
-/// `aclblasCreateHandleForS8gemv`.
+/// Makes a handle of a matrix-vector product of 8-bit integers.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclblasCreateHandleForS8gemv(
     _transA: u32,
@@ -114,7 +114,7 @@ pub extern "C" fn aclblasCreateHandleForS8gemv(
     raw::stub(&calls::aclblasCreateHandleForS8gemv)
 }
 
-/// `aclblasGemmEx`.
+/// Queues a matrix product with chosen data types.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclblasGemmEx(
     _transA: u32,
@@ -140,7 +140,7 @@ pub extern "C" fn aclblasGemmEx(
     raw::stub(&calls::aclblasGemmEx)
 }
 
-/// `aclblasCreateHandleForGemmEx`.
+/// Makes a handle of a matrix product with chosen data types.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclblasCreateHandleForGemmEx(
     _transA: u32,
@@ -158,7 +158,7 @@ pub extern "C" fn aclblasCreateHandleForGemmEx(
     raw::stub(&calls::aclblasCreateHandleForGemmEx)
 }
 
-/// `aclblasHgemm`.
+/// Queues a matrix product in half precision.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclblasHgemm(
     _transA: u32,
@@ -181,7 +181,7 @@ pub extern "C" fn aclblasHgemm(
     raw::stub(&calls::aclblasHgemm)
 }
 
-/// `aclblasCreateHandleForHgemm`.
+/// Makes a handle of a matrix product in half precision.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclblasCreateHandleForHgemm(
     _transA: u32,
@@ -196,7 +196,7 @@ pub extern "C" fn aclblasCreateHandleForHgemm(
     raw::stub(&calls::aclblasCreateHandleForHgemm)
 }
 
-/// `aclblasS8gemm`.
+/// Queues a matrix product of 8-bit integers.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclblasS8gemm(
     _transA: u32,
@@ -219,7 +219,7 @@ pub extern "C" fn aclblasS8gemm(
     raw::stub(&calls::aclblasS8gemm)
 }
 
-/// `aclblasCreateHandleForS8gemm`.
+/// Makes a handle of a matrix product of 8-bit integers.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclblasCreateHandleForS8gemm(
     _transA: u32,

@@ -9,55 +9,55 @@ use crate::acl::calls;
 use crate::acl::types;
 use crate::raw;
 
-/// `aclmdlInitDump`.
+/// Prepares the dumping of tensors.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlInitDump() -> i32 {
     raw::stub(&calls::aclmdlInitDump)
 }
 
-/// `aclmdlSetDump`.
+/// Sets what is dumped, from a configuration file.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlSetDump(_dumpCfgPath: *const c_char) -> i32 {
     raw::stub(&calls::aclmdlSetDump)
 }
 
-/// `aclmdlFinalizeDump`.
+/// Ends the dumping of tensors.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlFinalizeDump() -> i32 {
     raw::stub(&calls::aclmdlFinalizeDump)
 }
 
-/// `acldumpRegCallback`.
+/// Sets a function that gets dumped data instead of a file.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldumpRegCallback(_messageCallback: *const c_void, _flag: i32) -> i32 {
     raw::stub(&calls::acldumpRegCallback)
 }
 
-/// `acldumpUnregCallback`.
+/// Takes the function of acldumpRegCallback away.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldumpUnregCallback() {
     raw::stub_value(&calls::acldumpUnregCallback, ())
 }
 
-/// `aclopStartDumpArgs`.
+/// Begins to write the arguments of operators to files.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclopStartDumpArgs(_dumpType: u32, _path: *const c_char) -> i32 {
     raw::stub(&calls::aclopStartDumpArgs)
 }
 
-/// `aclopStopDumpArgs`.
+/// Ends what aclopStartDumpArgs began.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclopStopDumpArgs(_dumpType: u32) -> i32 {
     raw::stub(&calls::aclopStopDumpArgs)
 }
 
-/// `acldumpGetPath`.
+/// Gives the folder that dumps of a kind go to.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldumpGetPath(_dumpType: u32) -> *const c_char {
     raw::stub_value(&calls::acldumpGetPath, std::ptr::null())
 }
 
-/// `acldumpSaveExceptionInfo`.
+/// Writes tensors of a failure to a file.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldumpSaveExceptionInfo(
     _fileName: *const c_char,
@@ -68,7 +68,7 @@ pub extern "C" fn acldumpSaveExceptionInfo(
     raw::stub(&calls::acldumpSaveExceptionInfo)
 }
 
-/// `acldumpGetExceptionInfoPath`.
+/// Writes the folder that information on failures goes to.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldumpGetExceptionInfoPath(_path: *mut c_char, _maxLen: usize) -> i32 {
     raw::stub(&calls::acldumpGetExceptionInfoPath)

@@ -3,6 +3,7 @@
 
 #![expect(
     non_snake_case,
+    clippy::missing_safety_doc,
     clippy::too_many_arguments,
     reason = "the C interface sets names and signatures"
 )]
@@ -14,13 +15,19 @@ use crate::acl::types;
 use crate::generated::callbacks;
 use crate::raw;
 
-/// `acldvppMalloc`.
+/// Allocates device memory for pictures.
 #[unsafe(no_mangle)]
-pub extern "C" fn acldvppMalloc(_devPtr: *mut *mut c_void, _size: usize) -> i32 {
-    raw::stub(&calls::acldvppMalloc)
+pub unsafe extern "C" fn acldvppMalloc(devPtr: *mut *mut c_void, size: usize) -> i32 {
+    raw::status(&calls::acldvppMalloc, |cx| {
+        // SAFETY: the program vouches for `devPtr`: null or the address of a variable, as the C declaration says.
+        let devPtr_out = unsafe { raw::Out::<usize>::new(devPtr.cast(), "devPtr") }?;
+        let devPtr_value = jumar_acl::memory::acldvppMalloc(cx, size)?;
+        devPtr_out.set(devPtr_value);
+        Ok(())
+    })
 }
 
-/// `acldvppMallocWithCfg`.
+/// Allocates device memory for pictures with attributes.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppMallocWithCfg(
     _devPtr: *mut *mut c_void,
@@ -31,139 +38,142 @@ pub extern "C" fn acldvppMallocWithCfg(
     raw::stub(&calls::acldvppMallocWithCfg)
 }
 
-/// `acldvppFree`.
+/// Frees device memory of acldvppMalloc.
 #[unsafe(no_mangle)]
-pub extern "C" fn acldvppFree(_devPtr: *mut c_void) -> i32 {
-    raw::stub(&calls::acldvppFree)
+pub unsafe extern "C" fn acldvppFree(devPtr: *mut c_void) -> i32 {
+    raw::status(&calls::acldvppFree, |cx| {
+        jumar_acl::memory::acldvppFree(cx, devPtr.expose_provenance())?;
+        Ok(())
+    })
 }
 
-/// `acldvppCreateChannelDesc`.
+/// Makes the description of a picture channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppCreateChannelDesc() -> *mut c_void {
     raw::stub_value(&calls::acldvppCreateChannelDesc, std::ptr::null_mut())
 }
 
-/// `acldvppDestroyChannelDesc`.
+/// Destroys the description of a picture channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppDestroyChannelDesc(_channelDesc: *mut c_void) -> i32 {
     raw::stub(&calls::acldvppDestroyChannelDesc)
 }
 
-/// `acldvppGetChannelDescChannelId`.
+/// Gives the number of a picture channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppGetChannelDescChannelId(_channelDesc: *mut c_void) -> u64 {
     raw::stub_value(&calls::acldvppGetChannelDescChannelId, 0)
 }
 
-/// `acldvppCreatePicDesc`.
+/// Makes the description of a picture.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppCreatePicDesc() -> *mut c_void {
     raw::stub_value(&calls::acldvppCreatePicDesc, std::ptr::null_mut())
 }
 
-/// `acldvppDestroyPicDesc`.
+/// Destroys the description of a picture.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppDestroyPicDesc(_picDesc: *mut c_void) -> i32 {
     raw::stub(&calls::acldvppDestroyPicDesc)
 }
 
-/// `acldvppSetPicDescData`.
+/// Sets the data address of a picture.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppSetPicDescData(_picDesc: *mut c_void, _dataDev: *mut c_void) -> i32 {
     raw::stub(&calls::acldvppSetPicDescData)
 }
 
-/// `acldvppSetPicDescSize`.
+/// Sets the size of a picture.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppSetPicDescSize(_picDesc: *mut c_void, _size: u32) -> i32 {
     raw::stub(&calls::acldvppSetPicDescSize)
 }
 
-/// `acldvppSetPicDescFormat`.
+/// Sets the format of a picture.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppSetPicDescFormat(_picDesc: *mut c_void, _format: u32) -> i32 {
     raw::stub(&calls::acldvppSetPicDescFormat)
 }
 
-/// `acldvppSetPicDescWidth`.
+/// Sets the width of a picture.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppSetPicDescWidth(_picDesc: *mut c_void, _width: u32) -> i32 {
     raw::stub(&calls::acldvppSetPicDescWidth)
 }
 
-/// `acldvppSetPicDescHeight`.
+/// Sets the height of a picture.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppSetPicDescHeight(_picDesc: *mut c_void, _height: u32) -> i32 {
     raw::stub(&calls::acldvppSetPicDescHeight)
 }
 
-/// `acldvppSetPicDescWidthStride`.
+/// Sets the width stride of a picture.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppSetPicDescWidthStride(_picDesc: *mut c_void, _widthStride: u32) -> i32 {
     raw::stub(&calls::acldvppSetPicDescWidthStride)
 }
 
-/// `acldvppSetPicDescHeightStride`.
+/// Sets the height stride of a picture.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppSetPicDescHeightStride(_picDesc: *mut c_void, _heightStride: u32) -> i32 {
     raw::stub(&calls::acldvppSetPicDescHeightStride)
 }
 
-/// `acldvppSetPicDescRetCode`.
+/// Sets the result code of a picture.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppSetPicDescRetCode(_picDesc: *mut c_void, _retCode: u32) -> i32 {
     raw::stub(&calls::acldvppSetPicDescRetCode)
 }
 
-/// `acldvppGetPicDescData`.
+/// Gives the data address of a picture.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppGetPicDescData(_picDesc: *mut c_void) -> *mut c_void {
     raw::stub_value(&calls::acldvppGetPicDescData, std::ptr::null_mut())
 }
 
-/// `acldvppGetPicDescSize`.
+/// Gives the size of a picture.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppGetPicDescSize(_picDesc: *mut c_void) -> u32 {
     raw::stub_value(&calls::acldvppGetPicDescSize, 0)
 }
 
-/// `acldvppGetPicDescFormat`.
+/// Gives the format of a picture.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppGetPicDescFormat(_picDesc: *mut c_void) -> u32 {
     raw::stub_value(&calls::acldvppGetPicDescFormat, 0)
 }
 
-/// `acldvppGetPicDescWidth`.
+/// Gives the width of a picture.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppGetPicDescWidth(_picDesc: *mut c_void) -> u32 {
     raw::stub_value(&calls::acldvppGetPicDescWidth, 0)
 }
 
-/// `acldvppGetPicDescHeight`.
+/// Gives the height of a picture.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppGetPicDescHeight(_picDesc: *mut c_void) -> u32 {
     raw::stub_value(&calls::acldvppGetPicDescHeight, 0)
 }
 
-/// `acldvppGetPicDescWidthStride`.
+/// Gives the width stride of a picture.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppGetPicDescWidthStride(_picDesc: *mut c_void) -> u32 {
     raw::stub_value(&calls::acldvppGetPicDescWidthStride, 0)
 }
 
-/// `acldvppGetPicDescHeightStride`.
+/// Gives the height stride of a picture.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppGetPicDescHeightStride(_picDesc: *mut c_void) -> u32 {
     raw::stub_value(&calls::acldvppGetPicDescHeightStride, 0)
 }
 
-/// `acldvppGetPicDescRetCode`.
+/// Gives the result code of a picture.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppGetPicDescRetCode(_picDesc: *mut c_void) -> u32 {
     raw::stub_value(&calls::acldvppGetPicDescRetCode, 0)
 }
 
-/// `acldvppCreateRoiConfig`.
+/// Makes the description of a region.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppCreateRoiConfig(
     _left: u32,
@@ -174,37 +184,37 @@ pub extern "C" fn acldvppCreateRoiConfig(
     raw::stub_value(&calls::acldvppCreateRoiConfig, std::ptr::null_mut())
 }
 
-/// `acldvppDestroyRoiConfig`.
+/// Destroys the description of a region.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppDestroyRoiConfig(_roiConfig: *mut c_void) -> i32 {
     raw::stub(&calls::acldvppDestroyRoiConfig)
 }
 
-/// `acldvppSetRoiConfigLeft`.
+/// Sets the left of a region.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppSetRoiConfigLeft(_config: *mut c_void, _left: u32) -> i32 {
     raw::stub(&calls::acldvppSetRoiConfigLeft)
 }
 
-/// `acldvppSetRoiConfigRight`.
+/// Sets the right of a region.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppSetRoiConfigRight(_config: *mut c_void, _right: u32) -> i32 {
     raw::stub(&calls::acldvppSetRoiConfigRight)
 }
 
-/// `acldvppSetRoiConfigTop`.
+/// Sets the top of a region.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppSetRoiConfigTop(_config: *mut c_void, _top: u32) -> i32 {
     raw::stub(&calls::acldvppSetRoiConfigTop)
 }
 
-/// `acldvppSetRoiConfigBottom`.
+/// Sets the bottom of a region.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppSetRoiConfigBottom(_config: *mut c_void, _bottom: u32) -> i32 {
     raw::stub(&calls::acldvppSetRoiConfigBottom)
 }
 
-/// `acldvppSetRoiConfig`.
+/// Sets all four edges of a region.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppSetRoiConfig(
     _config: *mut c_void,
@@ -216,55 +226,55 @@ pub extern "C" fn acldvppSetRoiConfig(
     raw::stub(&calls::acldvppSetRoiConfig)
 }
 
-/// `acldvppCreateResizeConfig`.
+/// Makes the description of scaling.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppCreateResizeConfig() -> *mut c_void {
     raw::stub_value(&calls::acldvppCreateResizeConfig, std::ptr::null_mut())
 }
 
-/// `acldvppDestroyResizeConfig`.
+/// Destroys the description of scaling.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppDestroyResizeConfig(_resizeConfig: *mut c_void) -> i32 {
     raw::stub(&calls::acldvppDestroyResizeConfig)
 }
 
-/// `acldvppCreateJpegeConfig`.
+/// Makes the description of JPEG encoding.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppCreateJpegeConfig() -> *mut c_void {
     raw::stub_value(&calls::acldvppCreateJpegeConfig, std::ptr::null_mut())
 }
 
-/// `acldvppDestroyJpegeConfig`.
+/// Destroys the description of JPEG encoding.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppDestroyJpegeConfig(_jpegeConfig: *mut c_void) -> i32 {
     raw::stub(&calls::acldvppDestroyJpegeConfig)
 }
 
-/// `acldvppSetJpegeConfigLevel`.
+/// Sets the level of JPEG encoding.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppSetJpegeConfigLevel(_jpegeConfig: *mut c_void, _level: u32) -> i32 {
     raw::stub(&calls::acldvppSetJpegeConfigLevel)
 }
 
-/// `acldvppGetJpegeConfigLevel`.
+/// Gives the level of JPEG encoding.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppGetJpegeConfigLevel(_jpegeConfig: *mut c_void) -> u32 {
     raw::stub_value(&calls::acldvppGetJpegeConfigLevel, 0)
 }
 
-/// `aclvdecCreateChannelDesc`.
+/// Makes the description of a decoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvdecCreateChannelDesc() -> *mut c_void {
     raw::stub_value(&calls::aclvdecCreateChannelDesc, std::ptr::null_mut())
 }
 
-/// `aclvdecDestroyChannelDesc`.
+/// Destroys the description of a decoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvdecDestroyChannelDesc(_channelDesc: *mut c_void) -> i32 {
     raw::stub(&calls::aclvdecDestroyChannelDesc)
 }
 
-/// `aclvdecSetChannelDescChannelId`.
+/// Sets the number of a decoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvdecSetChannelDescChannelId(
     _channelDesc: *mut c_void,
@@ -273,13 +283,13 @@ pub extern "C" fn aclvdecSetChannelDescChannelId(
     raw::stub(&calls::aclvdecSetChannelDescChannelId)
 }
 
-/// `aclvdecSetChannelDescThreadId`.
+/// Sets the callback thread of a decoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvdecSetChannelDescThreadId(_channelDesc: *mut c_void, _threadId: u64) -> i32 {
     raw::stub(&calls::aclvdecSetChannelDescThreadId)
 }
 
-/// `aclvdecSetChannelDescCallback`.
+/// Sets the callback of a decoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvdecSetChannelDescCallback(
     _channelDesc: *mut c_void,
@@ -288,13 +298,13 @@ pub extern "C" fn aclvdecSetChannelDescCallback(
     raw::stub(&calls::aclvdecSetChannelDescCallback)
 }
 
-/// `aclvdecSetChannelDescEnType`.
+/// Sets the coding type of a decoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvdecSetChannelDescEnType(_channelDesc: *mut c_void, _enType: u32) -> i32 {
     raw::stub(&calls::aclvdecSetChannelDescEnType)
 }
 
-/// `aclvdecSetChannelDescOutPicFormat`.
+/// Sets the out pic format of a decoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvdecSetChannelDescOutPicFormat(
     _channelDesc: *mut c_void,
@@ -303,7 +313,7 @@ pub extern "C" fn aclvdecSetChannelDescOutPicFormat(
     raw::stub(&calls::aclvdecSetChannelDescOutPicFormat)
 }
 
-/// `aclvdecSetChannelDescOutPicWidth`.
+/// Sets the out pic width of a decoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvdecSetChannelDescOutPicWidth(
     _channelDesc: *mut c_void,
@@ -312,7 +322,7 @@ pub extern "C" fn aclvdecSetChannelDescOutPicWidth(
     raw::stub(&calls::aclvdecSetChannelDescOutPicWidth)
 }
 
-/// `aclvdecSetChannelDescOutPicHeight`.
+/// Sets the out pic height of a decoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvdecSetChannelDescOutPicHeight(
     _channelDesc: *mut c_void,
@@ -321,7 +331,7 @@ pub extern "C" fn aclvdecSetChannelDescOutPicHeight(
     raw::stub(&calls::aclvdecSetChannelDescOutPicHeight)
 }
 
-/// `aclvdecSetChannelDescRefFrameNum`.
+/// Sets the number of reference frames of a decoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvdecSetChannelDescRefFrameNum(
     _channelDesc: *mut c_void,
@@ -330,25 +340,25 @@ pub extern "C" fn aclvdecSetChannelDescRefFrameNum(
     raw::stub(&calls::aclvdecSetChannelDescRefFrameNum)
 }
 
-/// `aclvdecSetChannelDescBitDepth`.
+/// Sets the bit depth of a decoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvdecSetChannelDescBitDepth(_channelDesc: *mut c_void, _bitDepth: u32) -> i32 {
     raw::stub(&calls::aclvdecSetChannelDescBitDepth)
 }
 
-/// `aclvdecGetChannelDescChannelId`.
+/// Gives the number of a decoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvdecGetChannelDescChannelId(_channelDesc: *mut c_void) -> u32 {
     raw::stub_value(&calls::aclvdecGetChannelDescChannelId, 0)
 }
 
-/// `aclvdecGetChannelDescThreadId`.
+/// Gives the callback thread of a decoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvdecGetChannelDescThreadId(_channelDesc: *mut c_void) -> u64 {
     raw::stub_value(&calls::aclvdecGetChannelDescThreadId, 0)
 }
 
-/// `aclvdecGetChannelDescCallback`.
+/// Gives the callback of a decoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvdecGetChannelDescCallback(
     _channelDesc: *mut c_void,
@@ -356,61 +366,61 @@ pub extern "C" fn aclvdecGetChannelDescCallback(
     raw::stub_value(&calls::aclvdecGetChannelDescCallback, None)
 }
 
-/// `aclvdecGetChannelDescEnType`.
+/// Gives the coding type of a decoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvdecGetChannelDescEnType(_channelDesc: *mut c_void) -> u32 {
     raw::stub_value(&calls::aclvdecGetChannelDescEnType, 0)
 }
 
-/// `aclvdecGetChannelDescOutPicFormat`.
+/// Gives the out pic format of a decoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvdecGetChannelDescOutPicFormat(_channelDesc: *mut c_void) -> u32 {
     raw::stub_value(&calls::aclvdecGetChannelDescOutPicFormat, 0)
 }
 
-/// `aclvdecGetChannelDescOutPicWidth`.
+/// Gives the out pic width of a decoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvdecGetChannelDescOutPicWidth(_channelDesc: *mut c_void) -> u32 {
     raw::stub_value(&calls::aclvdecGetChannelDescOutPicWidth, 0)
 }
 
-/// `aclvdecGetChannelDescOutPicHeight`.
+/// Gives the out pic height of a decoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvdecGetChannelDescOutPicHeight(_channelDesc: *mut c_void) -> u32 {
     raw::stub_value(&calls::aclvdecGetChannelDescOutPicHeight, 0)
 }
 
-/// `aclvdecGetChannelDescBitDepth`.
+/// Gives the bit depth of a decoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvdecGetChannelDescBitDepth(_channelDesc: *mut c_void) -> u32 {
     raw::stub_value(&calls::aclvdecGetChannelDescBitDepth, 0)
 }
 
-/// `aclvdecGetChannelDescRefFrameNum`.
+/// Gives the number of reference frames of a decoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvdecGetChannelDescRefFrameNum(_channelDesc: *mut c_void) -> u32 {
     raw::stub_value(&calls::aclvdecGetChannelDescRefFrameNum, 0)
 }
 
-/// `aclvencCreateChannelDesc`.
+/// Makes the description of an encoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvencCreateChannelDesc() -> *mut c_void {
     raw::stub_value(&calls::aclvencCreateChannelDesc, std::ptr::null_mut())
 }
 
-/// `aclvencDestroyChannelDesc`.
+/// Destroys the description of an encoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvencDestroyChannelDesc(_channelDesc: *mut c_void) -> i32 {
     raw::stub(&calls::aclvencDestroyChannelDesc)
 }
 
-/// `aclvencSetChannelDescThreadId`.
+/// Sets the callback thread of an encoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvencSetChannelDescThreadId(_channelDesc: *mut c_void, _threadId: u64) -> i32 {
     raw::stub(&calls::aclvencSetChannelDescThreadId)
 }
 
-/// `aclvencSetChannelDescCallback`.
+/// Sets the callback of an encoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvencSetChannelDescCallback(
     _channelDesc: *mut c_void,
@@ -419,13 +429,13 @@ pub extern "C" fn aclvencSetChannelDescCallback(
     raw::stub(&calls::aclvencSetChannelDescCallback)
 }
 
-/// `aclvencSetChannelDescEnType`.
+/// Sets the coding type of an encoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvencSetChannelDescEnType(_channelDesc: *mut c_void, _enType: u32) -> i32 {
     raw::stub(&calls::aclvencSetChannelDescEnType)
 }
 
-/// `aclvencSetChannelDescPicFormat`.
+/// Sets the pic format of an encoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvencSetChannelDescPicFormat(
     _channelDesc: *mut c_void,
@@ -434,13 +444,13 @@ pub extern "C" fn aclvencSetChannelDescPicFormat(
     raw::stub(&calls::aclvencSetChannelDescPicFormat)
 }
 
-/// `aclvencSetChannelDescPicWidth`.
+/// Sets the pic width of an encoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvencSetChannelDescPicWidth(_channelDesc: *mut c_void, _picWidth: u32) -> i32 {
     raw::stub(&calls::aclvencSetChannelDescPicWidth)
 }
 
-/// `aclvencSetChannelDescPicHeight`.
+/// Sets the pic height of an encoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvencSetChannelDescPicHeight(
     _channelDesc: *mut c_void,
@@ -449,7 +459,7 @@ pub extern "C" fn aclvencSetChannelDescPicHeight(
     raw::stub(&calls::aclvencSetChannelDescPicHeight)
 }
 
-/// `aclvencSetChannelDescKeyFrameInterval`.
+/// Sets the key frame interval of an encoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvencSetChannelDescKeyFrameInterval(
     _channelDesc: *mut c_void,
@@ -458,7 +468,7 @@ pub extern "C" fn aclvencSetChannelDescKeyFrameInterval(
     raw::stub(&calls::aclvencSetChannelDescKeyFrameInterval)
 }
 
-/// `aclvencSetChannelDescBufAddr`.
+/// Sets the buffer address of an encoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvencSetChannelDescBufAddr(
     _channelDesc: *mut c_void,
@@ -467,25 +477,25 @@ pub extern "C" fn aclvencSetChannelDescBufAddr(
     raw::stub(&calls::aclvencSetChannelDescBufAddr)
 }
 
-/// `aclvencSetChannelDescBufSize`.
+/// Sets the buffer size of an encoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvencSetChannelDescBufSize(_channelDesc: *mut c_void, _bufSize: u32) -> i32 {
     raw::stub(&calls::aclvencSetChannelDescBufSize)
 }
 
-/// `aclvencSetChannelDescRcMode`.
+/// Sets the rate control of an encoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvencSetChannelDescRcMode(_channelDesc: *mut c_void, _rcMode: u32) -> i32 {
     raw::stub(&calls::aclvencSetChannelDescRcMode)
 }
 
-/// `aclvencSetChannelDescSrcRate`.
+/// Sets the frame rate of an encoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvencSetChannelDescSrcRate(_channelDesc: *mut c_void, _srcRate: u32) -> i32 {
     raw::stub(&calls::aclvencSetChannelDescSrcRate)
 }
 
-/// `aclvencSetChannelDescMaxBitRate`.
+/// Sets the largest bit rate of an encoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvencSetChannelDescMaxBitRate(
     _channelDesc: *mut c_void,
@@ -494,7 +504,7 @@ pub extern "C" fn aclvencSetChannelDescMaxBitRate(
     raw::stub(&calls::aclvencSetChannelDescMaxBitRate)
 }
 
-/// `aclvencSetChannelDescParam`.
+/// Sets the further parameters of an encoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvencSetChannelDescParam(
     _channelDesc: *mut c_void,
@@ -505,31 +515,31 @@ pub extern "C" fn aclvencSetChannelDescParam(
     raw::stub(&calls::aclvencSetChannelDescParam)
 }
 
-/// `aclvencGetChannelDescBufAddr`.
+/// Gives the buffer address of an encoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvencGetChannelDescBufAddr(_channelDesc: *mut c_void) -> *mut c_void {
     raw::stub_value(&calls::aclvencGetChannelDescBufAddr, std::ptr::null_mut())
 }
 
-/// `aclvencGetChannelDescBufSize`.
+/// Gives the buffer size of an encoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvencGetChannelDescBufSize(_channelDesc: *mut c_void) -> u32 {
     raw::stub_value(&calls::aclvencGetChannelDescBufSize, 0)
 }
 
-/// `aclvencGetChannelDescChannelId`.
+/// Gives the number of an encoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvencGetChannelDescChannelId(_channelDesc: *mut c_void) -> u32 {
     raw::stub_value(&calls::aclvencGetChannelDescChannelId, 0)
 }
 
-/// `aclvencGetChannelDescThreadId`.
+/// Gives the callback thread of an encoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvencGetChannelDescThreadId(_channelDesc: *mut c_void) -> u64 {
     raw::stub_value(&calls::aclvencGetChannelDescThreadId, 0)
 }
 
-/// `aclvencGetChannelDescCallback`.
+/// Gives the callback of an encoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvencGetChannelDescCallback(
     _channelDesc: *mut c_void,
@@ -537,55 +547,55 @@ pub extern "C" fn aclvencGetChannelDescCallback(
     raw::stub_value(&calls::aclvencGetChannelDescCallback, None)
 }
 
-/// `aclvencGetChannelDescEnType`.
+/// Gives the coding type of an encoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvencGetChannelDescEnType(_channelDesc: *mut c_void) -> u32 {
     raw::stub_value(&calls::aclvencGetChannelDescEnType, 0)
 }
 
-/// `aclvencGetChannelDescPicFormat`.
+/// Gives the pic format of an encoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvencGetChannelDescPicFormat(_channelDesc: *mut c_void) -> u32 {
     raw::stub_value(&calls::aclvencGetChannelDescPicFormat, 0)
 }
 
-/// `aclvencGetChannelDescPicWidth`.
+/// Gives the pic width of an encoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvencGetChannelDescPicWidth(_channelDesc: *mut c_void) -> u32 {
     raw::stub_value(&calls::aclvencGetChannelDescPicWidth, 0)
 }
 
-/// `aclvencGetChannelDescPicHeight`.
+/// Gives the pic height of an encoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvencGetChannelDescPicHeight(_channelDesc: *mut c_void) -> u32 {
     raw::stub_value(&calls::aclvencGetChannelDescPicHeight, 0)
 }
 
-/// `aclvencGetChannelDescKeyFrameInterval`.
+/// Gives the key frame interval of an encoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvencGetChannelDescKeyFrameInterval(_channelDesc: *mut c_void) -> u32 {
     raw::stub_value(&calls::aclvencGetChannelDescKeyFrameInterval, 0)
 }
 
-/// `aclvencGetChannelDescRcMode`.
+/// Gives the rate control of an encoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvencGetChannelDescRcMode(_channelDesc: *mut c_void) -> u32 {
     raw::stub_value(&calls::aclvencGetChannelDescRcMode, 0)
 }
 
-/// `aclvencGetChannelDescSrcRate`.
+/// Gives the frame rate of an encoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvencGetChannelDescSrcRate(_channelDesc: *mut c_void) -> u32 {
     raw::stub_value(&calls::aclvencGetChannelDescSrcRate, 0)
 }
 
-/// `aclvencGetChannelDescMaxBitRate`.
+/// Gives the largest bit rate of an encoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvencGetChannelDescMaxBitRate(_channelDesc: *mut c_void) -> u32 {
     raw::stub_value(&calls::aclvencGetChannelDescMaxBitRate, 0)
 }
 
-/// `aclvencGetChannelDescParam`.
+/// Gives the further parameters of an encoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvencGetChannelDescParam(
     _channelDesc: *mut c_void,
@@ -597,55 +607,55 @@ pub extern "C" fn aclvencGetChannelDescParam(
     raw::stub(&calls::aclvencGetChannelDescParam)
 }
 
-/// `aclvencGetFrameConfigForceIFrame`.
+/// Gives the demand for a key frame of an encoded frame.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvencGetFrameConfigForceIFrame(_config: *mut c_void) -> u8 {
     raw::stub_value(&calls::aclvencGetFrameConfigForceIFrame, 0)
 }
 
-/// `aclvencGetFrameConfigEos`.
+/// Gives the end mark of an encoded frame.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvencGetFrameConfigEos(_config: *mut c_void) -> u8 {
     raw::stub_value(&calls::aclvencGetFrameConfigEos, 0)
 }
 
-/// `aclvencSetFrameConfigForceIFrame`.
+/// Sets the demand for a key frame of an encoded frame.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvencSetFrameConfigForceIFrame(_config: *mut c_void, _forceIFrame: u8) -> i32 {
     raw::stub(&calls::aclvencSetFrameConfigForceIFrame)
 }
 
-/// `aclvencSetFrameConfigEos`.
+/// Sets the end mark of an encoded frame.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvencSetFrameConfigEos(_config: *mut c_void, _eos: u8) -> i32 {
     raw::stub(&calls::aclvencSetFrameConfigEos)
 }
 
-/// `aclvencDestroyFrameConfig`.
+/// Destroys the description of an encoded frame.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvencDestroyFrameConfig(_config: *mut c_void) -> i32 {
     raw::stub(&calls::aclvencDestroyFrameConfig)
 }
 
-/// `aclvencCreateFrameConfig`.
+/// Makes the description of an encoded frame.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvencCreateFrameConfig() -> *mut c_void {
     raw::stub_value(&calls::aclvencCreateFrameConfig, std::ptr::null_mut())
 }
 
-/// `aclvencCreateChannel`.
+/// Opens a channel that encodes video.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvencCreateChannel(_channelDesc: *mut c_void) -> i32 {
     raw::stub(&calls::aclvencCreateChannel)
 }
 
-/// `aclvencDestroyChannel`.
+/// Closes a channel that encodes video.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvencDestroyChannel(_channelDesc: *mut c_void) -> i32 {
     raw::stub(&calls::aclvencDestroyChannel)
 }
 
-/// `aclvencSendFrame`.
+/// Sends a picture to be encoded.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvencSendFrame(
     _channelDesc: *mut c_void,
@@ -657,103 +667,103 @@ pub extern "C" fn aclvencSendFrame(
     raw::stub(&calls::aclvencSendFrame)
 }
 
-/// `acldvppCreateStreamDesc`.
+/// Makes the description of a piece of video.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppCreateStreamDesc() -> *mut c_void {
     raw::stub_value(&calls::acldvppCreateStreamDesc, std::ptr::null_mut())
 }
 
-/// `acldvppDestroyStreamDesc`.
+/// Destroys the description of a piece of video.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppDestroyStreamDesc(_streamDesc: *mut c_void) -> i32 {
     raw::stub(&calls::acldvppDestroyStreamDesc)
 }
 
-/// `acldvppSetStreamDescData`.
+/// Sets the data address of a piece of video.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppSetStreamDescData(_streamDesc: *mut c_void, _dataDev: *mut c_void) -> i32 {
     raw::stub(&calls::acldvppSetStreamDescData)
 }
 
-/// `acldvppSetStreamDescSize`.
+/// Sets the size of a piece of video.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppSetStreamDescSize(_streamDesc: *mut c_void, _size: u32) -> i32 {
     raw::stub(&calls::acldvppSetStreamDescSize)
 }
 
-/// `acldvppSetStreamDescFormat`.
+/// Sets the format of a piece of video.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppSetStreamDescFormat(_streamDesc: *mut c_void, _format: u32) -> i32 {
     raw::stub(&calls::acldvppSetStreamDescFormat)
 }
 
-/// `acldvppSetStreamDescTimestamp`.
+/// Sets the timestamp of a piece of video.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppSetStreamDescTimestamp(_streamDesc: *mut c_void, _timestamp: u64) -> i32 {
     raw::stub(&calls::acldvppSetStreamDescTimestamp)
 }
 
-/// `acldvppSetStreamDescRetCode`.
+/// Sets the result code of a piece of video.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppSetStreamDescRetCode(_streamDesc: *mut c_void, _retCode: u32) -> i32 {
     raw::stub(&calls::acldvppSetStreamDescRetCode)
 }
 
-/// `acldvppSetStreamDescEos`.
+/// Sets the end mark of a piece of video.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppSetStreamDescEos(_streamDesc: *mut c_void, _eos: u8) -> i32 {
     raw::stub(&calls::acldvppSetStreamDescEos)
 }
 
-/// `acldvppGetStreamDescData`.
+/// Gives the data address of a piece of video.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppGetStreamDescData(_streamDesc: *mut c_void) -> *mut c_void {
     raw::stub_value(&calls::acldvppGetStreamDescData, std::ptr::null_mut())
 }
 
-/// `acldvppGetStreamDescSize`.
+/// Gives the size of a piece of video.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppGetStreamDescSize(_streamDesc: *mut c_void) -> u32 {
     raw::stub_value(&calls::acldvppGetStreamDescSize, 0)
 }
 
-/// `acldvppGetStreamDescFormat`.
+/// Gives the format of a piece of video.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppGetStreamDescFormat(_streamDesc: *mut c_void) -> u32 {
     raw::stub_value(&calls::acldvppGetStreamDescFormat, 0)
 }
 
-/// `acldvppGetStreamDescTimestamp`.
+/// Gives the timestamp of a piece of video.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppGetStreamDescTimestamp(_streamDesc: *mut c_void) -> u64 {
     raw::stub_value(&calls::acldvppGetStreamDescTimestamp, 0)
 }
 
-/// `acldvppGetStreamDescRetCode`.
+/// Gives the result code of a piece of video.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppGetStreamDescRetCode(_streamDesc: *mut c_void) -> u32 {
     raw::stub_value(&calls::acldvppGetStreamDescRetCode, 0)
 }
 
-/// `acldvppGetStreamDescEos`.
+/// Gives the end mark of a piece of video.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppGetStreamDescEos(_streamDesc: *mut c_void) -> u8 {
     raw::stub_value(&calls::acldvppGetStreamDescEos, 0)
 }
 
-/// `aclvdecCreateFrameConfig`.
+/// Makes the description of a decoded frame.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvdecCreateFrameConfig() -> *mut c_void {
     raw::stub_value(&calls::aclvdecCreateFrameConfig, std::ptr::null_mut())
 }
 
-/// `aclvdecDestroyFrameConfig`.
+/// Destroys the description of a decoded frame.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvdecDestroyFrameConfig(_vdecFrameConfig: *mut c_void) -> i32 {
     raw::stub(&calls::aclvdecDestroyFrameConfig)
 }
 
-/// `acldvppJpegGetImageInfo`.
+/// Reads size and components of a JPEG picture.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppJpegGetImageInfo(
     _data: *const c_void,
@@ -765,7 +775,7 @@ pub extern "C" fn acldvppJpegGetImageInfo(
     raw::stub(&calls::acldvppJpegGetImageInfo)
 }
 
-/// `acldvppJpegGetImageInfoV2`.
+/// Reads size, components and format of a JPEG picture.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppJpegGetImageInfoV2(
     _data: *const c_void,
@@ -778,7 +788,7 @@ pub extern "C" fn acldvppJpegGetImageInfoV2(
     raw::stub(&calls::acldvppJpegGetImageInfoV2)
 }
 
-/// `acldvppJpegPredictEncSize`.
+/// Reads how much memory an encoded picture may need.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppJpegPredictEncSize(
     _inputDesc: *mut c_void,
@@ -788,7 +798,7 @@ pub extern "C" fn acldvppJpegPredictEncSize(
     raw::stub(&calls::acldvppJpegPredictEncSize)
 }
 
-/// `acldvppJpegPredictDecSize`.
+/// Reads how much memory a decoded JPEG picture needs.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppJpegPredictDecSize(
     _data: *const c_void,
@@ -799,7 +809,7 @@ pub extern "C" fn acldvppJpegPredictDecSize(
     raw::stub(&calls::acldvppJpegPredictDecSize)
 }
 
-/// `acldvppPngGetImageInfo`.
+/// Reads size and components of a PNG picture.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppPngGetImageInfo(
     _data: *const c_void,
@@ -811,7 +821,7 @@ pub extern "C" fn acldvppPngGetImageInfo(
     raw::stub(&calls::acldvppPngGetImageInfo)
 }
 
-/// `acldvppPngPredictDecSize`.
+/// Reads how much memory a decoded PNG picture needs.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppPngPredictDecSize(
     _data: *const c_void,
@@ -822,19 +832,19 @@ pub extern "C" fn acldvppPngPredictDecSize(
     raw::stub(&calls::acldvppPngPredictDecSize)
 }
 
-/// `acldvppCreateChannel`.
+/// Opens a channel for pictures.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppCreateChannel(_channelDesc: *mut c_void) -> i32 {
     raw::stub(&calls::acldvppCreateChannel)
 }
 
-/// `acldvppDestroyChannel`.
+/// Closes a channel for pictures.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppDestroyChannel(_channelDesc: *mut c_void) -> i32 {
     raw::stub(&calls::acldvppDestroyChannel)
 }
 
-/// `acldvppVpcResizeAsync`.
+/// Queues the scaling of a picture.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppVpcResizeAsync(
     _channelDesc: *mut c_void,
@@ -846,7 +856,7 @@ pub extern "C" fn acldvppVpcResizeAsync(
     raw::stub(&calls::acldvppVpcResizeAsync)
 }
 
-/// `acldvppVpcCropAsync`.
+/// Queues the cutting out of a region.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppVpcCropAsync(
     _channelDesc: *mut c_void,
@@ -858,7 +868,7 @@ pub extern "C" fn acldvppVpcCropAsync(
     raw::stub(&calls::acldvppVpcCropAsync)
 }
 
-/// `acldvppVpcCropResizeAsync`.
+/// Queues the cutting out and scaling of a region.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppVpcCropResizeAsync(
     _channelDesc: *mut c_void,
@@ -871,7 +881,7 @@ pub extern "C" fn acldvppVpcCropResizeAsync(
     raw::stub(&calls::acldvppVpcCropResizeAsync)
 }
 
-/// `acldvppVpcBatchCropAsync`.
+/// Queues the cutting out of regions of several pictures.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppVpcBatchCropAsync(
     _channelDesc: *mut c_void,
@@ -885,7 +895,7 @@ pub extern "C" fn acldvppVpcBatchCropAsync(
     raw::stub(&calls::acldvppVpcBatchCropAsync)
 }
 
-/// `acldvppVpcBatchCropResizeAsync`.
+/// Queues the cutting out and scaling of regions of several pictures.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppVpcBatchCropResizeAsync(
     _channelDesc: *mut c_void,
@@ -900,7 +910,7 @@ pub extern "C" fn acldvppVpcBatchCropResizeAsync(
     raw::stub(&calls::acldvppVpcBatchCropResizeAsync)
 }
 
-/// `acldvppVpcCropAndPasteAsync`.
+/// Queues the cutting out of a region and its pasting into a picture.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppVpcCropAndPasteAsync(
     _channelDesc: *mut c_void,
@@ -913,7 +923,7 @@ pub extern "C" fn acldvppVpcCropAndPasteAsync(
     raw::stub(&calls::acldvppVpcCropAndPasteAsync)
 }
 
-/// `acldvppVpcCropResizePasteAsync`.
+/// Queues the cutting out and scaling of a region and its pasting into a picture.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppVpcCropResizePasteAsync(
     _channelDesc: *mut c_void,
@@ -927,7 +937,7 @@ pub extern "C" fn acldvppVpcCropResizePasteAsync(
     raw::stub(&calls::acldvppVpcCropResizePasteAsync)
 }
 
-/// `acldvppVpcBatchCropAndPasteAsync`.
+/// Queues the cutting out and pasting of regions of several pictures.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppVpcBatchCropAndPasteAsync(
     _channelDesc: *mut c_void,
@@ -942,7 +952,7 @@ pub extern "C" fn acldvppVpcBatchCropAndPasteAsync(
     raw::stub(&calls::acldvppVpcBatchCropAndPasteAsync)
 }
 
-/// `acldvppVpcBatchCropResizePasteAsync`.
+/// Queues the cutting out, scaling and pasting of regions of several pictures.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppVpcBatchCropResizePasteAsync(
     _channelDesc: *mut c_void,
@@ -958,7 +968,7 @@ pub extern "C" fn acldvppVpcBatchCropResizePasteAsync(
     raw::stub(&calls::acldvppVpcBatchCropResizePasteAsync)
 }
 
-/// `acldvppJpegDecodeAsync`.
+/// Queues the decoding of a JPEG picture.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppJpegDecodeAsync(
     _channelDesc: *mut c_void,
@@ -970,7 +980,7 @@ pub extern "C" fn acldvppJpegDecodeAsync(
     raw::stub(&calls::acldvppJpegDecodeAsync)
 }
 
-/// `acldvppJpegEncodeAsync`.
+/// Queues the encoding of a picture as JPEG.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppJpegEncodeAsync(
     _channelDesc: *mut c_void,
@@ -983,7 +993,7 @@ pub extern "C" fn acldvppJpegEncodeAsync(
     raw::stub(&calls::acldvppJpegEncodeAsync)
 }
 
-/// `acldvppPngDecodeAsync`.
+/// Queues the decoding of a PNG picture.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppPngDecodeAsync(
     _channelDesc: *mut c_void,
@@ -995,19 +1005,19 @@ pub extern "C" fn acldvppPngDecodeAsync(
     raw::stub(&calls::acldvppPngDecodeAsync)
 }
 
-/// `aclvdecCreateChannel`.
+/// Opens a channel that decodes video.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvdecCreateChannel(_channelDesc: *mut c_void) -> i32 {
     raw::stub(&calls::aclvdecCreateChannel)
 }
 
-/// `aclvdecDestroyChannel`.
+/// Closes a channel that decodes video.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvdecDestroyChannel(_channelDesc: *mut c_void) -> i32 {
     raw::stub(&calls::aclvdecDestroyChannel)
 }
 
-/// `aclvdecSendFrame`.
+/// Sends a piece of video to be decoded.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvdecSendFrame(
     _channelDesc: *mut c_void,
@@ -1019,7 +1029,7 @@ pub extern "C" fn aclvdecSendFrame(
     raw::stub(&calls::aclvdecSendFrame)
 }
 
-/// `aclvdecSendSkippedFrame`.
+/// Sends a piece of video that gives no picture.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvdecSendSkippedFrame(
     _channelDesc: *mut c_void,
@@ -1030,7 +1040,7 @@ pub extern "C" fn aclvdecSendSkippedFrame(
     raw::stub(&calls::aclvdecSendSkippedFrame)
 }
 
-/// `acldvppVpcConvertColorAsync`.
+/// Queues a conversion of the pixel format.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppVpcConvertColorAsync(
     _channelDesc: *mut c_void,
@@ -1041,7 +1051,7 @@ pub extern "C" fn acldvppVpcConvertColorAsync(
     raw::stub(&calls::acldvppVpcConvertColorAsync)
 }
 
-/// `acldvppVpcPyrDownAsync`.
+/// Queues the halving of a picture with smoothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppVpcPyrDownAsync(
     _channelDesc: *mut c_void,
@@ -1053,13 +1063,13 @@ pub extern "C" fn acldvppVpcPyrDownAsync(
     raw::stub(&calls::acldvppVpcPyrDownAsync)
 }
 
-/// `acldvppSetChannelDescMode`.
+/// Sets the mode of a picture channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppSetChannelDescMode(_channelDesc: *mut c_void, _mode: u32) -> i32 {
     raw::stub(&calls::acldvppSetChannelDescMode)
 }
 
-/// `acldvppSetResizeConfigInterpolation`.
+/// Sets the interpolation of scaling.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppSetResizeConfigInterpolation(
     _resizeConfig: *mut c_void,
@@ -1068,61 +1078,61 @@ pub extern "C" fn acldvppSetResizeConfigInterpolation(
     raw::stub(&calls::acldvppSetResizeConfigInterpolation)
 }
 
-/// `acldvppGetResizeConfigInterpolation`.
+/// Gives the interpolation of scaling.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppGetResizeConfigInterpolation(_resizeConfig: *mut c_void) -> u32 {
     raw::stub_value(&calls::acldvppGetResizeConfigInterpolation, 0)
 }
 
-/// `aclvdecSetChannelDescOutMode`.
+/// Sets the output mode of a decoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvdecSetChannelDescOutMode(_channelDesc: *mut c_void, _outMode: u32) -> i32 {
     raw::stub(&calls::aclvdecSetChannelDescOutMode)
 }
 
-/// `aclvdecGetChannelDescOutMode`.
+/// Gives the output mode of a decoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvdecGetChannelDescOutMode(_channelDesc: *mut c_void) -> u32 {
     raw::stub_value(&calls::aclvdecGetChannelDescOutMode, 0)
 }
 
-/// `acldvppCreateBatchPicDesc`.
+/// Makes the description of a batch of pictures.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppCreateBatchPicDesc(_batchSize: u32) -> *mut c_void {
     raw::stub_value(&calls::acldvppCreateBatchPicDesc, std::ptr::null_mut())
 }
 
-/// `acldvppGetPicDesc`.
+/// Gives one picture of a batch.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppGetPicDesc(_batchPicDesc: *mut c_void, _index: u32) -> *mut c_void {
     raw::stub_value(&calls::acldvppGetPicDesc, std::ptr::null_mut())
 }
 
-/// `acldvppDestroyBatchPicDesc`.
+/// Destroys the description of a batch of pictures.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppDestroyBatchPicDesc(_batchPicDesc: *mut c_void) -> i32 {
     raw::stub(&calls::acldvppDestroyBatchPicDesc)
 }
 
-/// `acldvppCreateLutMap`.
+/// Makes the description of a map of tables.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppCreateLutMap() -> *mut c_void {
     raw::stub_value(&calls::acldvppCreateLutMap, std::ptr::null_mut())
 }
 
-/// `acldvppDestroyLutMap`.
+/// Destroys the description of a map of tables.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppDestroyLutMap(_lutMap: *mut c_void) -> i32 {
     raw::stub(&calls::acldvppDestroyLutMap)
 }
 
-/// `acldvppGetLutMapDims`.
+/// Gives the number of tables of a map.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppGetLutMapDims(_lutMap: *mut c_void) -> u32 {
     raw::stub_value(&calls::acldvppGetLutMapDims, 0)
 }
 
-/// `acldvppGetLutMapData`.
+/// Reads address and length of one table of a map.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppGetLutMapData(
     _lutMap: *mut c_void,
@@ -1133,7 +1143,7 @@ pub extern "C" fn acldvppGetLutMapData(
     raw::stub(&calls::acldvppGetLutMapData)
 }
 
-/// `acldvppVpcEqualizeHistAsync`.
+/// Queues the mapping of a picture's values through tables.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppVpcEqualizeHistAsync(
     _channelDesc: *mut c_void,
@@ -1145,13 +1155,13 @@ pub extern "C" fn acldvppVpcEqualizeHistAsync(
     raw::stub(&calls::acldvppVpcEqualizeHistAsync)
 }
 
-/// `acldvppCreateBorderConfig`.
+/// Makes the description of a border.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppCreateBorderConfig() -> *mut c_void {
     raw::stub_value(&calls::acldvppCreateBorderConfig, std::ptr::null_mut())
 }
 
-/// `acldvppSetBorderConfigValue`.
+/// Sets the value of a border.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppSetBorderConfigValue(
     _borderConfig: *mut c_void,
@@ -1161,7 +1171,7 @@ pub extern "C" fn acldvppSetBorderConfigValue(
     raw::stub(&calls::acldvppSetBorderConfigValue)
 }
 
-/// `acldvppSetBorderConfigBorderType`.
+/// Sets the border type of a border.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppSetBorderConfigBorderType(
     _borderConfig: *mut c_void,
@@ -1170,73 +1180,73 @@ pub extern "C" fn acldvppSetBorderConfigBorderType(
     raw::stub(&calls::acldvppSetBorderConfigBorderType)
 }
 
-/// `acldvppSetBorderConfigTop`.
+/// Sets the top of a border.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppSetBorderConfigTop(_borderConfig: *mut c_void, _top: u32) -> i32 {
     raw::stub(&calls::acldvppSetBorderConfigTop)
 }
 
-/// `acldvppSetBorderConfigBottom`.
+/// Sets the bottom of a border.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppSetBorderConfigBottom(_borderConfig: *mut c_void, _bottom: u32) -> i32 {
     raw::stub(&calls::acldvppSetBorderConfigBottom)
 }
 
-/// `acldvppSetBorderConfigLeft`.
+/// Sets the left of a border.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppSetBorderConfigLeft(_borderConfig: *mut c_void, _left: u32) -> i32 {
     raw::stub(&calls::acldvppSetBorderConfigLeft)
 }
 
-/// `acldvppSetBorderConfigRight`.
+/// Sets the right of a border.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppSetBorderConfigRight(_borderConfig: *mut c_void, _right: u32) -> i32 {
     raw::stub(&calls::acldvppSetBorderConfigRight)
 }
 
-/// `acldvppGetBorderConfigValue`.
+/// Gives the value of a border.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppGetBorderConfigValue(_borderConfig: *mut c_void, _index: u32) -> f64 {
     raw::stub_value(&calls::acldvppGetBorderConfigValue, 0.0)
 }
 
-/// `acldvppGetBorderConfigBorderType`.
+/// Gives the border type of a border.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppGetBorderConfigBorderType(_borderConfig: *mut c_void) -> u32 {
     raw::stub_value(&calls::acldvppGetBorderConfigBorderType, 0)
 }
 
-/// `acldvppGetBorderConfigTop`.
+/// Gives the top of a border.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppGetBorderConfigTop(_borderConfig: *mut c_void) -> u32 {
     raw::stub_value(&calls::acldvppGetBorderConfigTop, 0)
 }
 
-/// `acldvppGetBorderConfigBottom`.
+/// Gives the bottom of a border.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppGetBorderConfigBottom(_borderConfig: *mut c_void) -> u32 {
     raw::stub_value(&calls::acldvppGetBorderConfigBottom, 0)
 }
 
-/// `acldvppGetBorderConfigLeft`.
+/// Gives the left of a border.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppGetBorderConfigLeft(_borderConfig: *mut c_void) -> u32 {
     raw::stub_value(&calls::acldvppGetBorderConfigLeft, 0)
 }
 
-/// `acldvppGetBorderConfigRight`.
+/// Gives the right of a border.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppGetBorderConfigRight(_borderConfig: *mut c_void) -> u32 {
     raw::stub_value(&calls::acldvppGetBorderConfigRight, 0)
 }
 
-/// `acldvppDestroyBorderConfig`.
+/// Destroys the description of a border.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppDestroyBorderConfig(_borderConfig: *mut c_void) -> i32 {
     raw::stub(&calls::acldvppDestroyBorderConfig)
 }
 
-/// `acldvppVpcMakeBorderAsync`.
+/// Queues the adding of a border.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppVpcMakeBorderAsync(
     _channelDesc: *mut c_void,
@@ -1248,7 +1258,7 @@ pub extern "C" fn acldvppVpcMakeBorderAsync(
     raw::stub(&calls::acldvppVpcMakeBorderAsync)
 }
 
-/// `acldvppVpcCalcHistAsync`.
+/// Queues the counting of a picture's values.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppVpcCalcHistAsync(
     _channelDesc: *mut c_void,
@@ -1260,25 +1270,25 @@ pub extern "C" fn acldvppVpcCalcHistAsync(
     raw::stub(&calls::acldvppVpcCalcHistAsync)
 }
 
-/// `acldvppCreateHist`.
+/// Makes the description of a count of values.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppCreateHist() -> *mut c_void {
     raw::stub_value(&calls::acldvppCreateHist, std::ptr::null_mut())
 }
 
-/// `acldvppDestroyHist`.
+/// Destroys the description of a count of values.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppDestroyHist(_hist: *mut c_void) -> i32 {
     raw::stub(&calls::acldvppDestroyHist)
 }
 
-/// `acldvppGetHistDims`.
+/// Gives the number of channels of a count of values.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppGetHistDims(_hist: *mut c_void) -> u32 {
     raw::stub_value(&calls::acldvppGetHistDims, 0)
 }
 
-/// `acldvppGetHistData`.
+/// Reads address and length of the counts of one channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppGetHistData(
     _hist: *mut c_void,
@@ -1289,19 +1299,19 @@ pub extern "C" fn acldvppGetHistData(
     raw::stub(&calls::acldvppGetHistData)
 }
 
-/// `acldvppGetHistRetCode`.
+/// Gives how the counting of values ended.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppGetHistRetCode(_hist: *mut c_void) -> u32 {
     raw::stub_value(&calls::acldvppGetHistRetCode, 0)
 }
 
-/// `acldvppClearHist`.
+/// Sets all counts to zero.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppClearHist(_hist: *mut c_void) -> i32 {
     raw::stub(&calls::acldvppClearHist)
 }
 
-/// `acldvppVpcBatchCropResizeMakeBorderAsync`.
+/// Queues the cutting out, scaling and bordering of regions of several pictures.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppVpcBatchCropResizeMakeBorderAsync(
     _channelDesc: *mut c_void,
@@ -1317,7 +1327,7 @@ pub extern "C" fn acldvppVpcBatchCropResizeMakeBorderAsync(
     raw::stub(&calls::acldvppVpcBatchCropResizeMakeBorderAsync)
 }
 
-/// `acldvppSetChannelDescParam`.
+/// Sets the further parameters of a picture channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppSetChannelDescParam(
     _channelDesc: *mut c_void,
@@ -1328,7 +1338,7 @@ pub extern "C" fn acldvppSetChannelDescParam(
     raw::stub(&calls::acldvppSetChannelDescParam)
 }
 
-/// `acldvppGetChannelDescParam`.
+/// Gives the further parameters of a picture channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn acldvppGetChannelDescParam(
     _channelDesc: *mut c_void,
@@ -1340,7 +1350,7 @@ pub extern "C" fn acldvppGetChannelDescParam(
     raw::stub(&calls::acldvppGetChannelDescParam)
 }
 
-/// `aclvdecSetChannelDescParam`.
+/// Sets the further parameters of a decoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvdecSetChannelDescParam(
     _channelDesc: *mut c_void,
@@ -1351,7 +1361,7 @@ pub extern "C" fn aclvdecSetChannelDescParam(
     raw::stub(&calls::aclvdecSetChannelDescParam)
 }
 
-/// `aclvdecGetChannelDescParam`.
+/// Gives the further parameters of a decoding channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclvdecGetChannelDescParam(
     _channelDesc: *mut c_void,

@@ -12,31 +12,31 @@ use std::ffi::c_void;
 use crate::acl::calls;
 use crate::raw;
 
-/// `aclfvCreateInitPara`.
+/// Makes parameters for the feature search.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclfvCreateInitPara(_fsNum: u64) -> *mut c_void {
     raw::stub_value(&calls::aclfvCreateInitPara, std::ptr::null_mut())
 }
 
-/// `aclfvDestroyInitPara`.
+/// Destroys parameters for the feature search.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclfvDestroyInitPara(_initPara: *mut c_void) -> i32 {
     raw::stub(&calls::aclfvDestroyInitPara)
 }
 
-/// `aclfvSet1NTopNum`.
+/// Sets how many matches a search for one feature may give.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclfvSet1NTopNum(_initPara: *mut c_void, _maxTopNumFor1N: u32) -> i32 {
     raw::stub(&calls::aclfvSet1NTopNum)
 }
 
-/// `aclfvSetNMTopNum`.
+/// Sets how many matches a search for several features may give.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclfvSetNMTopNum(_initPara: *mut c_void, _maxTopNumForNM: u32) -> i32 {
     raw::stub(&calls::aclfvSetNMTopNum)
 }
 
-/// `aclfvCreateFeatureInfo`.
+/// Makes a description of features.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclfvCreateFeatureInfo(
     _id0: u32,
@@ -50,13 +50,13 @@ pub extern "C" fn aclfvCreateFeatureInfo(
     raw::stub_value(&calls::aclfvCreateFeatureInfo, std::ptr::null_mut())
 }
 
-/// `aclfvDestroyFeatureInfo`.
+/// Destroys a description of features.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclfvDestroyFeatureInfo(_featureInfo: *mut c_void) -> i32 {
     raw::stub(&calls::aclfvDestroyFeatureInfo)
 }
 
-/// `aclfvCreateRepoRange`.
+/// Makes a range of feature stores.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclfvCreateRepoRange(
     _id0Min: u32,
@@ -67,13 +67,13 @@ pub extern "C" fn aclfvCreateRepoRange(
     raw::stub_value(&calls::aclfvCreateRepoRange, std::ptr::null_mut())
 }
 
-/// `aclfvDestroyRepoRange`.
+/// Destroys a range of feature stores.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclfvDestroyRepoRange(_repoRange: *mut c_void) -> i32 {
     raw::stub(&calls::aclfvDestroyRepoRange)
 }
 
-/// `aclfvCreateQueryTable`.
+/// Makes a table of features to look for.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclfvCreateQueryTable(
     _queryCnt: u32,
@@ -84,13 +84,13 @@ pub extern "C" fn aclfvCreateQueryTable(
     raw::stub_value(&calls::aclfvCreateQueryTable, std::ptr::null_mut())
 }
 
-/// `aclfvDestroyQueryTable`.
+/// Destroys a table of features to look for.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclfvDestroyQueryTable(_queryTable: *mut c_void) -> i32 {
     raw::stub(&calls::aclfvDestroyQueryTable)
 }
 
-/// `aclfvCreateSearchInput`.
+/// Makes the input of a search.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclfvCreateSearchInput(
     _queryTable: *mut c_void,
@@ -100,13 +100,13 @@ pub extern "C" fn aclfvCreateSearchInput(
     raw::stub_value(&calls::aclfvCreateSearchInput, std::ptr::null_mut())
 }
 
-/// `aclfvDestroySearchInput`.
+/// Destroys the input of a search.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclfvDestroySearchInput(_searchInput: *mut c_void) -> i32 {
     raw::stub(&calls::aclfvDestroySearchInput)
 }
 
-/// `aclfvCreateSearchResult`.
+/// Makes room for the result of a search.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclfvCreateSearchResult(
     _queryCnt: u32,
@@ -121,49 +121,49 @@ pub extern "C" fn aclfvCreateSearchResult(
     raw::stub_value(&calls::aclfvCreateSearchResult, std::ptr::null_mut())
 }
 
-/// `aclfvDestroySearchResult`.
+/// Destroys the result of a search.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclfvDestroySearchResult(_searchResult: *mut c_void) -> i32 {
     raw::stub(&calls::aclfvDestroySearchResult)
 }
 
-/// `aclfvInit`.
+/// Begins the feature search.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclfvInit(_initPara: *mut c_void) -> i32 {
     raw::stub(&calls::aclfvInit)
 }
 
-/// `aclfvRelease`.
+/// Ends the feature search.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclfvRelease() -> i32 {
     raw::stub(&calls::aclfvRelease)
 }
 
-/// `aclfvRepoAdd`.
+/// Adds features to a store.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclfvRepoAdd(_type: u32, _featureInfo: *mut c_void) -> i32 {
     raw::stub(&calls::aclfvRepoAdd)
 }
 
-/// `aclfvRepoDel`.
+/// Deletes stores of features.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclfvRepoDel(_type: u32, _repoRange: *mut c_void) -> i32 {
     raw::stub(&calls::aclfvRepoDel)
 }
 
-/// `aclfvDel`.
+/// Deletes a feature.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclfvDel(_featureInfo: *mut c_void) -> i32 {
     raw::stub(&calls::aclfvDel)
 }
 
-/// `aclfvModify`.
+/// Changes a feature.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclfvModify(_featureInfo: *mut c_void) -> i32 {
     raw::stub(&calls::aclfvModify)
 }
 
-/// `aclfvSearch`.
+/// Looks for features.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclfvSearch(
     _type: u32,

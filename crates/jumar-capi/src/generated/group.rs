@@ -8,37 +8,37 @@ use std::ffi::c_void;
 use crate::acl::calls;
 use crate::raw;
 
-/// `aclrtSetGroup`.
+/// Chooses a group of cores.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtSetGroup(_groupId: i32) -> i32 {
     raw::stub(&calls::aclrtSetGroup)
 }
 
-/// `aclrtGetGroupCount`.
+/// Reads how many groups of cores there are.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtGetGroupCount(_count: *mut u32) -> i32 {
     raw::stub(&calls::aclrtGetGroupCount)
 }
 
-/// `aclrtCreateGroupInfo`.
+/// Makes an object for the description of groups.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtCreateGroupInfo() -> *mut c_void {
     raw::stub_value(&calls::aclrtCreateGroupInfo, std::ptr::null_mut())
 }
 
-/// `aclrtDestroyGroupInfo`.
+/// Destroys the description of groups.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtDestroyGroupInfo(_groupInfo: *mut c_void) -> i32 {
     raw::stub(&calls::aclrtDestroyGroupInfo)
 }
 
-/// `aclrtGetAllGroupInfo`.
+/// Fills in the description of all groups.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtGetAllGroupInfo(_groupInfo: *mut c_void) -> i32 {
     raw::stub(&calls::aclrtGetAllGroupInfo)
 }
 
-/// `aclrtGetGroupInfoDetail`.
+/// Reads one number of the description of a group.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtGetGroupInfoDetail(
     _groupInfo: *mut c_void,

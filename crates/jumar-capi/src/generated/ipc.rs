@@ -9,7 +9,7 @@ use crate::acl::calls;
 use crate::acl::types;
 use crate::raw;
 
-/// `aclrtMemExportToShareableHandle`.
+/// Makes a number by which other processes can import memory.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtMemExportToShareableHandle(
     _handle: *mut c_void,
@@ -20,7 +20,7 @@ pub extern "C" fn aclrtMemExportToShareableHandle(
     raw::stub(&calls::aclrtMemExportToShareableHandle)
 }
 
-/// `aclrtMemExportToShareableHandleV2`.
+/// Makes a handle by which other processes or servers can import memory.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtMemExportToShareableHandleV2(
     _handle: *mut c_void,
@@ -31,7 +31,7 @@ pub extern "C" fn aclrtMemExportToShareableHandleV2(
     raw::stub(&calls::aclrtMemExportToShareableHandleV2)
 }
 
-/// `aclrtMemImportFromShareableHandle`.
+/// Imports memory of another process.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtMemImportFromShareableHandle(
     _shareableHandle: u64,
@@ -41,7 +41,7 @@ pub extern "C" fn aclrtMemImportFromShareableHandle(
     raw::stub(&calls::aclrtMemImportFromShareableHandle)
 }
 
-/// `aclrtMemImportFromShareableHandleV2`.
+/// Imports memory of another process or server.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtMemImportFromShareableHandleV2(
     _shareableHandle: *mut c_void,
@@ -52,7 +52,7 @@ pub extern "C" fn aclrtMemImportFromShareableHandleV2(
     raw::stub(&calls::aclrtMemImportFromShareableHandleV2)
 }
 
-/// `aclrtMemSetPidToShareableHandle`.
+/// Says which processes may import memory.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtMemSetPidToShareableHandle(
     _shareableHandle: u64,
@@ -62,7 +62,7 @@ pub extern "C" fn aclrtMemSetPidToShareableHandle(
     raw::stub(&calls::aclrtMemSetPidToShareableHandle)
 }
 
-/// `aclrtMemSetPidToShareableHandleV2`.
+/// Says which processes may import memory that was exported with a handle.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtMemSetPidToShareableHandleV2(
     _shareableHandle: *mut c_void,
@@ -73,7 +73,7 @@ pub extern "C" fn aclrtMemSetPidToShareableHandleV2(
     raw::stub(&calls::aclrtMemSetPidToShareableHandleV2)
 }
 
-/// `aclrtIpcMemGetExportKey`.
+/// Writes the name under which other processes can open device memory.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtIpcMemGetExportKey(
     _devPtr: *mut c_void,
@@ -85,13 +85,13 @@ pub extern "C" fn aclrtIpcMemGetExportKey(
     raw::stub(&calls::aclrtIpcMemGetExportKey)
 }
 
-/// `aclrtIpcMemClose`.
+/// Ends the sharing of device memory under a name.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtIpcMemClose(_key: *const c_char) -> i32 {
     raw::stub(&calls::aclrtIpcMemClose)
 }
 
-/// `aclrtIpcMemImportByKey`.
+/// Opens device memory of another process by its name.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtIpcMemImportByKey(
     _devPtr: *mut *mut c_void,
@@ -101,19 +101,19 @@ pub extern "C" fn aclrtIpcMemImportByKey(
     raw::stub(&calls::aclrtIpcMemImportByKey)
 }
 
-/// `aclrtIpcMemSetImportPid`.
+/// Says which processes may open device memory.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtIpcMemSetImportPid(_key: *const c_char, _pid: *mut i32, _num: usize) -> i32 {
     raw::stub(&calls::aclrtIpcMemSetImportPid)
 }
 
-/// `aclrtIpcMemSetAttr`.
+/// Sets an attribute of shared device memory.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtIpcMemSetAttr(_key: *const c_char, _type: u32, _attr: u64) -> i32 {
     raw::stub(&calls::aclrtIpcMemSetAttr)
 }
 
-/// `aclrtIpcMemImportPidInterServer`.
+/// Says which processes of other servers may open device memory.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtIpcMemImportPidInterServer(
     _key: *const c_char,

@@ -3,6 +3,7 @@
 
 #![expect(
     non_snake_case,
+    clippy::missing_safety_doc,
     clippy::too_many_arguments,
     reason = "the C interface sets names and signatures"
 )]
@@ -13,67 +14,79 @@ use crate::acl::calls;
 use crate::acl::types;
 use crate::raw;
 
-/// `aclrtGetThreadLastTaskId`.
+/// Reads the number of the task that the calling thread submitted last.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtGetThreadLastTaskId(_taskId: *mut u32) -> i32 {
     raw::stub(&calls::aclrtGetThreadLastTaskId)
 }
 
-/// `aclrtSetOpWaitTimeout`.
+/// Sets how long queued waits may take, in seconds.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclrtSetOpWaitTimeout(_timeout: u32) -> i32 {
-    raw::stub(&calls::aclrtSetOpWaitTimeout)
+pub unsafe extern "C" fn aclrtSetOpWaitTimeout(timeout: u32) -> i32 {
+    raw::status(&calls::aclrtSetOpWaitTimeout, |cx| {
+        jumar_acl::event::aclrtSetOpWaitTimeout(cx, timeout)?;
+        Ok(())
+    })
 }
 
-/// `aclrtSetOpExecuteTimeOut`.
+/// Sets how long an operator may run, in seconds.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtSetOpExecuteTimeOut(_timeout: u32) -> i32 {
     raw::stub(&calls::aclrtSetOpExecuteTimeOut)
 }
 
-/// `aclrtSetOpExecuteTimeOutWithMs`.
+/// Sets how long an operator may run, in milliseconds.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtSetOpExecuteTimeOutWithMs(_timeout: u32) -> i32 {
     raw::stub(&calls::aclrtSetOpExecuteTimeOutWithMs)
 }
 
-/// `aclrtSetOpExecuteTimeOutV2`.
+/// Sets how long an operator may run, in microseconds, and reads what was set.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtSetOpExecuteTimeOutV2(_timeout: u64, _actualTimeout: *mut u64) -> i32 {
     raw::stub(&calls::aclrtSetOpExecuteTimeOutV2)
 }
 
-/// `aclrtGetOpTimeOutInterval`.
+/// Reads the step of operator time limits, in microseconds.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtGetOpTimeOutInterval(_interval: *mut u64) -> i32 {
     raw::stub(&calls::aclrtGetOpTimeOutInterval)
 }
 
-/// `aclrtSetStreamOverflowSwitch`.
+/// Switches the detection of overflows on a stream on or off.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtSetStreamOverflowSwitch(_stream: *mut c_void, _flag: u32) -> i32 {
     raw::stub(&calls::aclrtSetStreamOverflowSwitch)
 }
 
-/// `aclrtGetStreamOverflowSwitch`.
+/// Tells whether a stream detects overflows.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtGetStreamOverflowSwitch(_stream: *mut c_void, _flag: *mut u32) -> i32 {
     raw::stub(&calls::aclrtGetStreamOverflowSwitch)
 }
 
-/// `aclrtSetDeviceSatMode`.
+/// Says whether overflows of the current device saturate or give infinities.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclrtSetDeviceSatMode(_mode: u32) -> i32 {
-    raw::stub(&calls::aclrtSetDeviceSatMode)
+pub unsafe extern "C" fn aclrtSetDeviceSatMode(mode: u32) -> i32 {
+    raw::status(&calls::aclrtSetDeviceSatMode, |cx| {
+        jumar_acl::device::aclrtSetDeviceSatMode(cx, mode)?;
+        Ok(())
+    })
 }
 
-/// `aclrtGetDeviceSatMode`.
+/// Tells whether overflows of the current device saturate or give infinities.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclrtGetDeviceSatMode(_mode: *mut u32) -> i32 {
-    raw::stub(&calls::aclrtGetDeviceSatMode)
+pub unsafe extern "C" fn aclrtGetDeviceSatMode(mode: *mut u32) -> i32 {
+    raw::status(&calls::aclrtGetDeviceSatMode, |cx| {
+        // SAFETY: the program vouches for `mode`: null or the address of a variable, as the C declaration says.
+        let mode_out = unsafe { raw::Out::<u32>::new(mode.cast(), "mode") }?;
+        let mode_value = jumar_acl::device::aclrtGetDeviceSatMode(cx)?;
+        mode_out.set(mode_value);
+        Ok(())
+    })
 }
 
-/// `aclrtGetOverflowStatus`.
+/// Queues the reading of the overflow state into memory.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtGetOverflowStatus(
     _outputAddr: *mut c_void,
@@ -83,37 +96,37 @@ pub extern "C" fn aclrtGetOverflowStatus(
     raw::stub(&calls::aclrtGetOverflowStatus)
 }
 
-/// `aclrtResetOverflowStatus`.
+/// Queues the reset of the overflow state.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtResetOverflowStatus(_stream: *mut c_void) -> i32 {
     raw::stub(&calls::aclrtResetOverflowStatus)
 }
 
-/// `aclrtCreateBinary`.
+/// Makes an object that describes a kernel binary in memory.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtCreateBinary(_data: *const c_void, _dataLen: usize) -> *mut c_void {
     raw::stub_value(&calls::aclrtCreateBinary, std::ptr::null_mut())
 }
 
-/// `aclrtDestroyBinary`.
+/// Destroys a binary object.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtDestroyBinary(_binary: *mut c_void) -> i32 {
     raw::stub(&calls::aclrtDestroyBinary)
 }
 
-/// `aclrtBinaryLoad`.
+/// Loads a kernel binary onto the current device.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtBinaryLoad(_binary: *mut c_void, _binHandle: *mut *mut c_void) -> i32 {
     raw::stub(&calls::aclrtBinaryLoad)
 }
 
-/// `aclrtBinaryUnLoad`.
+/// Unloads a kernel binary.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtBinaryUnLoad(_binHandle: *mut c_void) -> i32 {
     raw::stub(&calls::aclrtBinaryUnLoad)
 }
 
-/// `aclrtBinaryGetFunction`.
+/// Finds a kernel of a loaded binary by name.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtBinaryGetFunction(
     _binHandle: *mut c_void,
@@ -123,7 +136,7 @@ pub extern "C" fn aclrtBinaryGetFunction(
     raw::stub(&calls::aclrtBinaryGetFunction)
 }
 
-/// `aclrtLaunchKernel`.
+/// Queues a kernel with an array of arguments.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtLaunchKernel(
     _funcHandle: *mut c_void,
@@ -135,7 +148,7 @@ pub extern "C" fn aclrtLaunchKernel(
     raw::stub(&calls::aclrtLaunchKernel)
 }
 
-/// `aclrtBinaryLoadFromFile`.
+/// Loads a kernel binary from a file.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtBinaryLoadFromFile(
     _binPath: *const c_char,
@@ -145,7 +158,7 @@ pub extern "C" fn aclrtBinaryLoadFromFile(
     raw::stub(&calls::aclrtBinaryLoadFromFile)
 }
 
-/// `aclrtBinaryGetDevAddress`.
+/// Reads where on the device a binary lies.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtBinaryGetDevAddress(
     _binHandle: *mut c_void,
@@ -155,7 +168,7 @@ pub extern "C" fn aclrtBinaryGetDevAddress(
     raw::stub(&calls::aclrtBinaryGetDevAddress)
 }
 
-/// `aclrtBinaryGetFunctionByEntry`.
+/// Finds a kernel of a loaded binary by its number.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtBinaryGetFunctionByEntry(
     _binHandle: *mut c_void,
@@ -165,7 +178,7 @@ pub extern "C" fn aclrtBinaryGetFunctionByEntry(
     raw::stub(&calls::aclrtBinaryGetFunctionByEntry)
 }
 
-/// `aclrtBinaryGetGlobal`.
+/// Finds a global variable of a loaded binary.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtBinaryGetGlobal(
     _binHandle: *mut c_void,
@@ -176,7 +189,7 @@ pub extern "C" fn aclrtBinaryGetGlobal(
     raw::stub(&calls::aclrtBinaryGetGlobal)
 }
 
-/// `aclrtGetFuncBySymbol`.
+/// Finds the kernel that belongs to a host symbol.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtGetFuncBySymbol(
     _symbol: *const c_void,
@@ -185,7 +198,7 @@ pub extern "C" fn aclrtGetFuncBySymbol(
     raw::stub(&calls::aclrtGetFuncBySymbol)
 }
 
-/// `aclrtGetFunctionAddr`.
+/// Reads where on the device a kernel lies.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtGetFunctionAddr(
     _funcHandle: *mut c_void,
@@ -195,7 +208,7 @@ pub extern "C" fn aclrtGetFunctionAddr(
     raw::stub(&calls::aclrtGetFunctionAddr)
 }
 
-/// `aclrtGetFunctionSize`.
+/// Reads how large a kernel is.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtGetFunctionSize(
     _funcHandle: *mut c_void,
@@ -205,7 +218,7 @@ pub extern "C" fn aclrtGetFunctionSize(
     raw::stub(&calls::aclrtGetFunctionSize)
 }
 
-/// `aclrtKernelArgsGetHandleMemSize`.
+/// Reads how much memory an argument object needs.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtKernelArgsGetHandleMemSize(
     _funcHandle: *mut c_void,
@@ -214,7 +227,7 @@ pub extern "C" fn aclrtKernelArgsGetHandleMemSize(
     raw::stub(&calls::aclrtKernelArgsGetHandleMemSize)
 }
 
-/// `aclrtKernelArgsGetMemSize`.
+/// Reads how much memory the arguments of a kernel need.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtKernelArgsGetMemSize(
     _funcHandle: *mut c_void,
@@ -224,7 +237,7 @@ pub extern "C" fn aclrtKernelArgsGetMemSize(
     raw::stub(&calls::aclrtKernelArgsGetMemSize)
 }
 
-/// `aclrtKernelArgsInit`.
+/// Makes an argument object for a kernel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtKernelArgsInit(
     _funcHandle: *mut c_void,
@@ -233,7 +246,7 @@ pub extern "C" fn aclrtKernelArgsInit(
     raw::stub(&calls::aclrtKernelArgsInit)
 }
 
-/// `aclrtKernelArgsInitByUserMem`.
+/// Makes an argument object in the caller's memory.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtKernelArgsInitByUserMem(
     _funcHandle: *mut c_void,
@@ -244,7 +257,7 @@ pub extern "C" fn aclrtKernelArgsInitByUserMem(
     raw::stub(&calls::aclrtKernelArgsInitByUserMem)
 }
 
-/// `aclrtKernelArgsAppend`.
+/// Adds an argument.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtKernelArgsAppend(
     _argsHandle: *mut c_void,
@@ -255,7 +268,7 @@ pub extern "C" fn aclrtKernelArgsAppend(
     raw::stub(&calls::aclrtKernelArgsAppend)
 }
 
-/// `aclrtKernelArgsAppendPlaceHolder`.
+/// Adds an argument whose content comes later.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtKernelArgsAppendPlaceHolder(
     _argsHandle: *mut c_void,
@@ -264,7 +277,7 @@ pub extern "C" fn aclrtKernelArgsAppendPlaceHolder(
     raw::stub(&calls::aclrtKernelArgsAppendPlaceHolder)
 }
 
-/// `aclrtKernelArgsGetPlaceHolderBuffer`.
+/// Gives the memory for the content of a place holder.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtKernelArgsGetPlaceHolderBuffer(
     _argsHandle: *mut c_void,
@@ -275,7 +288,7 @@ pub extern "C" fn aclrtKernelArgsGetPlaceHolderBuffer(
     raw::stub(&calls::aclrtKernelArgsGetPlaceHolderBuffer)
 }
 
-/// `aclrtKernelArgsParaUpdate`.
+/// Changes an argument.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtKernelArgsParaUpdate(
     _argsHandle: *mut c_void,
@@ -286,7 +299,7 @@ pub extern "C" fn aclrtKernelArgsParaUpdate(
     raw::stub(&calls::aclrtKernelArgsParaUpdate)
 }
 
-/// `aclrtLaunchKernelWithConfig`.
+/// Queues a kernel with an argument object and a configuration.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtLaunchKernelWithConfig(
     _funcHandle: *mut c_void,
@@ -299,31 +312,31 @@ pub extern "C" fn aclrtLaunchKernelWithConfig(
     raw::stub(&calls::aclrtLaunchKernelWithConfig)
 }
 
-/// `aclrtKernelArgsFinalize`.
+/// Closes an argument object.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtKernelArgsFinalize(_argsHandle: *mut c_void) -> i32 {
     raw::stub(&calls::aclrtKernelArgsFinalize)
 }
 
-/// `aclrtUseStreamResInCurrentThread`.
+/// Applies the core limits of a stream to the calling thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtUseStreamResInCurrentThread(_stream: *mut c_void) -> i32 {
     raw::stub(&calls::aclrtUseStreamResInCurrentThread)
 }
 
-/// `aclrtUnuseStreamResInCurrentThread`.
+/// Ends what aclrtUseStreamResInCurrentThread began.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtUnuseStreamResInCurrentThread(_stream: *mut c_void) -> i32 {
     raw::stub(&calls::aclrtUnuseStreamResInCurrentThread)
 }
 
-/// `aclrtGetResInCurrentThread`.
+/// Reads how many cores the calling thread may use.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtGetResInCurrentThread(_type: u32, _value: *mut u32) -> i32 {
     raw::stub(&calls::aclrtGetResInCurrentThread)
 }
 
-/// `aclrtGetFunctionName`.
+/// Writes the name of a kernel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtGetFunctionName(
     _funcHandle: *mut c_void,
@@ -333,7 +346,7 @@ pub extern "C" fn aclrtGetFunctionName(
     raw::stub(&calls::aclrtGetFunctionName)
 }
 
-/// `aclrtBinaryLoadFromData`.
+/// Loads a kernel binary from memory.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtBinaryLoadFromData(
     _data: *const c_void,
@@ -344,7 +357,7 @@ pub extern "C" fn aclrtBinaryLoadFromData(
     raw::stub(&calls::aclrtBinaryLoadFromData)
 }
 
-/// `aclrtRegisterCpuFunc`.
+/// Registers a kernel that runs on the device's CPU.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtRegisterCpuFunc(
     _handle: *mut c_void,
@@ -355,7 +368,7 @@ pub extern "C" fn aclrtRegisterCpuFunc(
     raw::stub(&calls::aclrtRegisterCpuFunc)
 }
 
-/// `aclrtLaunchKernelV2`.
+/// Queues a kernel with arguments in device memory and a configuration.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtLaunchKernelV2(
     _funcHandle: *mut c_void,
@@ -368,7 +381,7 @@ pub extern "C" fn aclrtLaunchKernelV2(
     raw::stub(&calls::aclrtLaunchKernelV2)
 }
 
-/// `aclrtLaunchKernelWithHostArgs`.
+/// Queues a kernel with arguments in host memory.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtLaunchKernelWithHostArgs(
     _funcHandle: *mut c_void,
@@ -383,7 +396,7 @@ pub extern "C" fn aclrtLaunchKernelWithHostArgs(
     raw::stub(&calls::aclrtLaunchKernelWithHostArgs)
 }
 
-/// `aclrtLaunchKernelWithArgsArray`.
+/// Queues a kernel with an array of pointers to its arguments.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtLaunchKernelWithArgsArray(
     _func: *mut c_void,
@@ -395,7 +408,7 @@ pub extern "C" fn aclrtLaunchKernelWithArgsArray(
     raw::stub(&calls::aclrtLaunchKernelWithArgsArray)
 }
 
-/// `aclrtLaunchSIMTKernelWithArgsArray`.
+/// Queues a kernel on a grid of threads, with an array of pointers to its arguments.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtLaunchSIMTKernelWithArgsArray(
     _func: *mut c_void,
@@ -409,7 +422,7 @@ pub extern "C" fn aclrtLaunchSIMTKernelWithArgsArray(
     raw::stub(&calls::aclrtLaunchSIMTKernelWithArgsArray)
 }
 
-/// `aclrtLaunchSIMTKernelWithHostArgs`.
+/// Queues a kernel on a grid of threads, with arguments in host memory.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtLaunchSIMTKernelWithHostArgs(
     _func: *mut c_void,
@@ -426,13 +439,13 @@ pub extern "C" fn aclrtLaunchSIMTKernelWithHostArgs(
     raw::stub(&calls::aclrtLaunchSIMTKernelWithHostArgs)
 }
 
-/// `aclrtCtxGetFloatOverflowAddr`.
+/// Gives the address of the context's overflow state.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtCtxGetFloatOverflowAddr(_overflowAddr: *mut *mut c_void) -> i32 {
     raw::stub(&calls::aclrtCtxGetFloatOverflowAddr)
 }
 
-/// `aclrtGetFloatOverflowStatus`.
+/// Queues the reading of the floating-point overflow state into memory.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtGetFloatOverflowStatus(
     _outputAddr: *mut c_void,
@@ -442,13 +455,13 @@ pub extern "C" fn aclrtGetFloatOverflowStatus(
     raw::stub(&calls::aclrtGetFloatOverflowStatus)
 }
 
-/// `aclrtResetFloatOverflowStatus`.
+/// Queues the reset of the floating-point overflow state.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtResetFloatOverflowStatus(_stream: *mut c_void) -> i32 {
     raw::stub(&calls::aclrtResetFloatOverflowStatus)
 }
 
-/// `aclrtNpuGetFloatOverFlowStatus`.
+/// Queues the reading of the device's overflow state into memory.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtNpuGetFloatOverFlowStatus(
     _outputAddr: *mut c_void,
@@ -459,19 +472,19 @@ pub extern "C" fn aclrtNpuGetFloatOverFlowStatus(
     raw::stub(&calls::aclrtNpuGetFloatOverFlowStatus)
 }
 
-/// `aclrtNpuClearFloatOverFlowStatus`.
+/// Queues the reset of the device's overflow state.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtNpuClearFloatOverFlowStatus(_checkMode: u32, _stream: *mut c_void) -> i32 {
     raw::stub(&calls::aclrtNpuClearFloatOverFlowStatus)
 }
 
-/// `aclrtGetHardwareSyncAddr`.
+/// Gives the address by which cores synchronise.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtGetHardwareSyncAddr(_addr: *mut *mut c_void) -> i32 {
     raw::stub(&calls::aclrtGetHardwareSyncAddr)
 }
 
-/// `aclrtRandomNumAsync`.
+/// Queues the generation of random numbers.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtRandomNumAsync(
     _taskInfo: *const types::aclrtRandomNumTaskInfo,
@@ -481,13 +494,13 @@ pub extern "C" fn aclrtRandomNumAsync(
     raw::stub(&calls::aclrtRandomNumAsync)
 }
 
-/// `aclrtGetOpExecuteTimeout`.
+/// Reads how long an operator may run, in milliseconds.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtGetOpExecuteTimeout(_timeoutMs: *mut u32) -> i32 {
     raw::stub(&calls::aclrtGetOpExecuteTimeout)
 }
 
-/// `aclrtTaskUpdateAsync`.
+/// Queues a change of a task that was queued before.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtTaskUpdateAsync(
     _taskStream: *mut c_void,
@@ -498,7 +511,7 @@ pub extern "C" fn aclrtTaskUpdateAsync(
     raw::stub(&calls::aclrtTaskUpdateAsync)
 }
 
-/// `aclrtCheckArchCompatibility`.
+/// Tells whether binaries for a chip run on this device.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtCheckArchCompatibility(
     _socVersion: *const c_char,
@@ -507,19 +520,19 @@ pub extern "C" fn aclrtCheckArchCompatibility(
     raw::stub(&calls::aclrtCheckArchCompatibility)
 }
 
-/// `aclrtPersistentTaskClean`.
+/// Drops the persistent tasks of a stream.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtPersistentTaskClean(_stream: *mut c_void) -> i32 {
     raw::stub(&calls::aclrtPersistentTaskClean)
 }
 
-/// `aclrtCacheLastTaskOpInfo`.
+/// Attaches a description to the task queued last.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtCacheLastTaskOpInfo(_infoPtr: *const c_void, _infoSize: usize) -> i32 {
     raw::stub(&calls::aclrtCacheLastTaskOpInfo)
 }
 
-/// `aclrtCacheLastTaskExtendInfo`.
+/// Attaches further text to the task queued last.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtCacheLastTaskExtendInfo(
     _extendInfoPtr: *const c_char,
@@ -528,7 +541,7 @@ pub extern "C" fn aclrtCacheLastTaskExtendInfo(
     raw::stub(&calls::aclrtCacheLastTaskExtendInfo)
 }
 
-/// `aclrtGetFunctionAttribute`.
+/// Reads an attribute of a kernel.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtGetFunctionAttribute(
     _funcHandle: *mut c_void,
@@ -538,7 +551,7 @@ pub extern "C" fn aclrtGetFunctionAttribute(
     raw::stub(&calls::aclrtGetFunctionAttribute)
 }
 
-/// `aclrtFunctionGetBinary`.
+/// Reads which binary a kernel belongs to.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtFunctionGetBinary(
     _funcHandle: *mut c_void,
@@ -547,13 +560,13 @@ pub extern "C" fn aclrtFunctionGetBinary(
     raw::stub(&calls::aclrtFunctionGetBinary)
 }
 
-/// `aclrtFunctionGetParamCount`.
+/// Reads how many parameters a kernel has.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtFunctionGetParamCount(_func: *const c_void, _paramCount: *mut usize) -> i32 {
     raw::stub(&calls::aclrtFunctionGetParamCount)
 }
 
-/// `aclrtFunctionGetParamInfo`.
+/// Reads where a parameter of a kernel lies and how large it is.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtFunctionGetParamInfo(
     _func: *const c_void,
@@ -564,7 +577,7 @@ pub extern "C" fn aclrtFunctionGetParamInfo(
     raw::stub(&calls::aclrtFunctionGetParamInfo)
 }
 
-/// `aclrtFunctionGetAvailDynUbufPerBlock`.
+/// Reads how much dynamic local memory a block of a kernel may use.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtFunctionGetAvailDynUbufPerBlock(
     _func: *mut c_void,

@@ -8,25 +8,25 @@ use std::ffi::c_void;
 use crate::acl::calls;
 use crate::raw;
 
-/// `aclrtCreateLabel`.
+/// Makes a label that a stream can jump to.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtCreateLabel(_label: *mut *mut c_void) -> i32 {
     raw::stub(&calls::aclrtCreateLabel)
 }
 
-/// `aclrtSetLabel`.
+/// Queues a label on a stream.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtSetLabel(_label: *mut c_void, _stream: *mut c_void) -> i32 {
     raw::stub(&calls::aclrtSetLabel)
 }
 
-/// `aclrtDestroyLabel`.
+/// Destroys a label.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtDestroyLabel(_label: *mut c_void) -> i32 {
     raw::stub(&calls::aclrtDestroyLabel)
 }
 
-/// `aclrtCreateLabelList`.
+/// Makes a list of labels.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtCreateLabelList(
     _labels: *mut *mut c_void,
@@ -36,13 +36,13 @@ pub extern "C" fn aclrtCreateLabelList(
     raw::stub(&calls::aclrtCreateLabelList)
 }
 
-/// `aclrtDestroyLabelList`.
+/// Destroys a list of labels.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtDestroyLabelList(_labelList: *mut c_void) -> i32 {
     raw::stub(&calls::aclrtDestroyLabelList)
 }
 
-/// `aclrtSwitchLabelByIndex`.
+/// Queues a jump to the label whose number lies in device memory.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtSwitchLabelByIndex(
     _ptr: *mut c_void,

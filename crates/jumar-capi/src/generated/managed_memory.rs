@@ -13,7 +13,7 @@ use crate::acl::calls;
 use crate::acl::types;
 use crate::raw;
 
-/// `aclrtMemManagedGetAttr`.
+/// Reads an attribute of a range of managed memory.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtMemManagedGetAttr(
     _attribute: u32,
@@ -25,7 +25,7 @@ pub extern "C" fn aclrtMemManagedGetAttr(
     raw::stub(&calls::aclrtMemManagedGetAttr)
 }
 
-/// `aclrtMemManagedGetAttrs`.
+/// Reads several attributes of a range of managed memory.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtMemManagedGetAttrs(
     _attributes: *mut u32,
@@ -38,13 +38,13 @@ pub extern "C" fn aclrtMemManagedGetAttrs(
     raw::stub(&calls::aclrtMemManagedGetAttrs)
 }
 
-/// `aclrtMemAllocManaged`.
+/// Allocates memory that host and device share.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtMemAllocManaged(_ptr: *mut *mut c_void, _size: u64, _flag: u32) -> i32 {
     raw::stub(&calls::aclrtMemAllocManaged)
 }
 
-/// `aclrtMemManagedAdvise`.
+/// Says how a range of managed memory is going to be used.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtMemManagedAdvise(
     _ptr: *const c_void,
@@ -55,7 +55,7 @@ pub extern "C" fn aclrtMemManagedAdvise(
     raw::stub(&calls::aclrtMemManagedAdvise)
 }
 
-/// `aclrtMemManagedPrefetchAsync`.
+/// Queues the move of managed memory to where it will be used.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtMemManagedPrefetchAsync(
     _ptr: *const c_void,
@@ -67,7 +67,7 @@ pub extern "C" fn aclrtMemManagedPrefetchAsync(
     raw::stub(&calls::aclrtMemManagedPrefetchAsync)
 }
 
-/// `aclrtMemManagedPrefetchBatchAsync`.
+/// Queues the moves of several ranges of managed memory.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtMemManagedPrefetchBatchAsync(
     _ptrs: *const *const c_void,

@@ -8,7 +8,7 @@ use std::ffi::c_void;
 use crate::acl::calls;
 use crate::raw;
 
-/// `aclrtGetBufFromChain`.
+/// Reads one buffer of a chain.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtGetBufFromChain(
     _headBuf: *mut c_void,
@@ -18,25 +18,25 @@ pub extern "C" fn aclrtGetBufFromChain(
     raw::stub(&calls::aclrtGetBufFromChain)
 }
 
-/// `aclrtGetBufChainNum`.
+/// Reads how many buffers a chain has.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtGetBufChainNum(_headBuf: *mut c_void, _num: *mut u32) -> i32 {
     raw::stub(&calls::aclrtGetBufChainNum)
 }
 
-/// `aclrtAppendBufChain`.
+/// Adds a buffer to a chain.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtAppendBufChain(_headBuf: *mut c_void, _buf: *mut c_void) -> i32 {
     raw::stub(&calls::aclrtAppendBufChain)
 }
 
-/// `aclrtCopyBufRef`.
+/// Makes a second reference to a buffer.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtCopyBufRef(_buf: *mut c_void, _newBuf: *mut *mut c_void) -> i32 {
     raw::stub(&calls::aclrtCopyBufRef)
 }
 
-/// `aclrtGetBufUserData`.
+/// Reads the program's own data of a buffer.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtGetBufUserData(
     _buf: *mut c_void,
@@ -47,7 +47,7 @@ pub extern "C" fn aclrtGetBufUserData(
     raw::stub(&calls::aclrtGetBufUserData)
 }
 
-/// `aclrtSetBufUserData`.
+/// Writes the program's own data of a buffer.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtSetBufUserData(
     _buf: *mut c_void,
@@ -58,7 +58,7 @@ pub extern "C" fn aclrtSetBufUserData(
     raw::stub(&calls::aclrtSetBufUserData)
 }
 
-/// `aclrtGetBufData`.
+/// Reads address and size of a buffer's data.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtGetBufData(
     _buf: *mut c_void,
@@ -68,25 +68,25 @@ pub extern "C" fn aclrtGetBufData(
     raw::stub(&calls::aclrtGetBufData)
 }
 
-/// `aclrtGetBufDataLen`.
+/// Reads how much of a buffer is in use.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtGetBufDataLen(_buf: *mut c_void, _len: *mut usize) -> i32 {
     raw::stub(&calls::aclrtGetBufDataLen)
 }
 
-/// `aclrtSetBufDataLen`.
+/// Sets how much of a buffer is in use.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtSetBufDataLen(_buf: *mut c_void, _len: usize) -> i32 {
     raw::stub(&calls::aclrtSetBufDataLen)
 }
 
-/// `aclrtFreeBuf`.
+/// Frees a buffer.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtFreeBuf(_buf: *mut c_void) -> i32 {
     raw::stub(&calls::aclrtFreeBuf)
 }
 
-/// `aclrtAllocBuf`.
+/// Allocates a buffer.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtAllocBuf(_buf: *mut *mut c_void, _size: usize) -> i32 {
     raw::stub(&calls::aclrtAllocBuf)

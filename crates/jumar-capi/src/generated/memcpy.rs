@@ -3,6 +3,7 @@
 
 #![expect(
     non_snake_case,
+    clippy::missing_safety_doc,
     clippy::too_many_arguments,
     reason = "the C interface sets names and signatures"
 )]
@@ -13,43 +14,70 @@ use crate::acl::calls;
 use crate::acl::types;
 use crate::raw;
 
-/// `aclrtMemcpy`.
+/// Copies memory and waits until it is done.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclrtMemcpy(
-    _dst: *mut c_void,
-    _destMax: usize,
-    _src: *const c_void,
-    _count: usize,
-    _kind: u32,
+pub unsafe extern "C" fn aclrtMemcpy(
+    dst: *mut c_void,
+    destMax: usize,
+    src: *const c_void,
+    count: usize,
+    kind: u32,
 ) -> i32 {
-    raw::stub(&calls::aclrtMemcpy)
+    raw::status(&calls::aclrtMemcpy, |cx| {
+        // SAFETY: the program vouches for `dst`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
+        let dst = unsafe { raw::span(dst.cast(), count, "dst") }?;
+        // SAFETY: the program vouches for `src`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
+        let src = unsafe { raw::span(src.cast(), count, "src") }?;
+        jumar_acl::memcpy::aclrtMemcpy(cx, dst, destMax, src, count, kind)?;
+        Ok(())
+    })
 }
 
-/// `aclrtMemset`.
+/// Fills memory with a byte and waits until it is done.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclrtMemset(
-    _devPtr: *mut c_void,
-    _maxCount: usize,
-    _value: i32,
-    _count: usize,
+pub unsafe extern "C" fn aclrtMemset(
+    devPtr: *mut c_void,
+    maxCount: usize,
+    value: i32,
+    count: usize,
 ) -> i32 {
-    raw::stub(&calls::aclrtMemset)
+    raw::status(&calls::aclrtMemset, |cx| {
+        // SAFETY: the program vouches for `devPtr`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
+        let devPtr = unsafe { raw::span(devPtr.cast(), count, "devPtr") }?;
+        jumar_acl::memcpy::aclrtMemset(cx, devPtr, maxCount, value, count)?;
+        Ok(())
+    })
 }
 
-/// `aclrtMemcpyAsync`.
+/// Queues a copy of memory on a stream.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclrtMemcpyAsync(
-    _dst: *mut c_void,
-    _destMax: usize,
-    _src: *const c_void,
-    _count: usize,
-    _kind: u32,
-    _stream: *mut c_void,
+pub unsafe extern "C" fn aclrtMemcpyAsync(
+    dst: *mut c_void,
+    destMax: usize,
+    src: *const c_void,
+    count: usize,
+    kind: u32,
+    stream: *mut c_void,
 ) -> i32 {
-    raw::stub(&calls::aclrtMemcpyAsync)
+    raw::status(&calls::aclrtMemcpyAsync, |cx| {
+        // SAFETY: the program vouches for `dst`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
+        let dst = unsafe { raw::span(dst.cast(), count, "dst") }?;
+        // SAFETY: the program vouches for `src`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
+        let src = unsafe { raw::span(src.cast(), count, "src") }?;
+        jumar_acl::memcpy::aclrtMemcpyAsync(
+            cx,
+            dst,
+            destMax,
+            src,
+            count,
+            kind,
+            raw::handle(stream),
+        )?;
+        Ok(())
+    })
 }
 
-/// `aclrtMemsetD32`.
+/// Fills memory with a 32-bit word and waits until it is done.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtMemsetD32(
     _ptr: *mut c_void,
@@ -60,7 +88,7 @@ pub extern "C" fn aclrtMemsetD32(
     raw::stub(&calls::aclrtMemsetD32)
 }
 
-/// `aclrtMemsetD32Async`.
+/// Queues the filling of memory with a 32-bit word.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtMemsetD32Async(
     _ptr: *mut c_void,
@@ -72,7 +100,7 @@ pub extern "C" fn aclrtMemsetD32Async(
     raw::stub(&calls::aclrtMemsetD32Async)
 }
 
-/// `aclrtMemcpyAsyncWithCondition`.
+/// Queues a copy of memory that the stream's conditions may skip.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtMemcpyAsyncWithCondition(
     _dst: *mut c_void,
@@ -85,7 +113,7 @@ pub extern "C" fn aclrtMemcpyAsyncWithCondition(
     raw::stub(&calls::aclrtMemcpyAsyncWithCondition)
 }
 
-/// `aclrtMemcpy2d`.
+/// Copies rows of a matrix and waits until it is done.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtMemcpy2d(
     _dst: *mut c_void,
@@ -99,7 +127,7 @@ pub extern "C" fn aclrtMemcpy2d(
     raw::stub(&calls::aclrtMemcpy2d)
 }
 
-/// `aclrtMemcpy2dAsync`.
+/// Queues a copy of rows of a matrix.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtMemcpy2dAsync(
     _dst: *mut c_void,
@@ -114,19 +142,19 @@ pub extern "C" fn aclrtMemcpy2dAsync(
     raw::stub(&calls::aclrtMemcpy2dAsync)
 }
 
-/// `aclrtGetSymbolAddress`.
+/// Gives the device address of a variable that a host symbol names.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtGetSymbolAddress(_symbol: *const c_void, _devPtr: *mut *mut c_void) -> i32 {
     raw::stub(&calls::aclrtGetSymbolAddress)
 }
 
-/// `aclrtGetSymbolSize`.
+/// Gives the size of a variable that a host symbol names.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtGetSymbolSize(_symbol: *const c_void, _size: *mut usize) -> i32 {
     raw::stub(&calls::aclrtGetSymbolSize)
 }
 
-/// `aclrtMemcpyFromSymbol`.
+/// Copies out of a variable that a host symbol names.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtMemcpyFromSymbol(
     _dst: *mut c_void,
@@ -139,7 +167,7 @@ pub extern "C" fn aclrtMemcpyFromSymbol(
     raw::stub(&calls::aclrtMemcpyFromSymbol)
 }
 
-/// `aclrtMemcpyFromSymbolAsync`.
+/// Queues a copy out of a variable that a host symbol names.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtMemcpyFromSymbolAsync(
     _dst: *mut c_void,
@@ -153,7 +181,7 @@ pub extern "C" fn aclrtMemcpyFromSymbolAsync(
     raw::stub(&calls::aclrtMemcpyFromSymbolAsync)
 }
 
-/// `aclrtMemcpyToSymbol`.
+/// Copies into a variable that a host symbol names.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtMemcpyToSymbol(
     _symbol: *const c_void,
@@ -165,7 +193,7 @@ pub extern "C" fn aclrtMemcpyToSymbol(
     raw::stub(&calls::aclrtMemcpyToSymbol)
 }
 
-/// `aclrtMemcpyToSymbolAsync`.
+/// Queues a copy into a variable that a host symbol names.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtMemcpyToSymbolAsync(
     _symbol: *const c_void,
@@ -178,19 +206,31 @@ pub extern "C" fn aclrtMemcpyToSymbolAsync(
     raw::stub(&calls::aclrtMemcpyToSymbolAsync)
 }
 
-/// `aclrtMemsetAsync`.
+/// Queues the filling of memory with a byte.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclrtMemsetAsync(
-    _devPtr: *mut c_void,
-    _maxCount: usize,
-    _value: i32,
-    _count: usize,
-    _stream: *mut c_void,
+pub unsafe extern "C" fn aclrtMemsetAsync(
+    devPtr: *mut c_void,
+    maxCount: usize,
+    value: i32,
+    count: usize,
+    stream: *mut c_void,
 ) -> i32 {
-    raw::stub(&calls::aclrtMemsetAsync)
+    raw::status(&calls::aclrtMemsetAsync, |cx| {
+        // SAFETY: the program vouches for `devPtr`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
+        let devPtr = unsafe { raw::span(devPtr.cast(), count, "devPtr") }?;
+        jumar_acl::memcpy::aclrtMemsetAsync(
+            cx,
+            devPtr,
+            maxCount,
+            value,
+            count,
+            raw::handle(stream),
+        )?;
+        Ok(())
+    })
 }
 
-/// `aclrtCmoAsync`.
+/// Queues a hint to the cache: prefetch, write back, drop.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtCmoAsync(
     _src: *mut c_void,
@@ -201,13 +241,13 @@ pub extern "C" fn aclrtCmoAsync(
     raw::stub(&calls::aclrtCmoAsync)
 }
 
-/// `aclrtGetMemcpyDescSize`.
+/// Reads how large the description of a copy is.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtGetMemcpyDescSize(_kind: u32, _descSize: *mut usize) -> i32 {
     raw::stub(&calls::aclrtGetMemcpyDescSize)
 }
 
-/// `aclrtSetMemcpyDesc`.
+/// Fills in the description of a copy.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtSetMemcpyDesc(
     _desc: *mut c_void,
@@ -220,7 +260,7 @@ pub extern "C" fn aclrtSetMemcpyDesc(
     raw::stub(&calls::aclrtSetMemcpyDesc)
 }
 
-/// `aclrtMemcpyAsyncWithOffset`.
+/// Queues a copy between addresses that lie in memory, with offsets.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtMemcpyAsyncWithOffset(
     _dst: *mut *mut c_void,
@@ -235,7 +275,7 @@ pub extern "C" fn aclrtMemcpyAsyncWithOffset(
     raw::stub(&calls::aclrtMemcpyAsyncWithOffset)
 }
 
-/// `aclrtMemcpyAsyncWithDesc`.
+/// Queues a copy as a description says.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtMemcpyAsyncWithDesc(
     _desc: *mut c_void,
@@ -245,7 +285,7 @@ pub extern "C" fn aclrtMemcpyAsyncWithDesc(
     raw::stub(&calls::aclrtMemcpyAsyncWithDesc)
 }
 
-/// `aclrtReduceAsync`.
+/// Queues the reduction of one array into another.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtReduceAsync(
     _dst: *mut c_void,
@@ -259,7 +299,7 @@ pub extern "C" fn aclrtReduceAsync(
     raw::stub(&calls::aclrtReduceAsync)
 }
 
-/// `aclrtCmoAsyncWithBarrier`.
+/// Queues a hint to the cache that a barrier can wait for.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtCmoAsyncWithBarrier(
     _src: *mut c_void,
@@ -271,7 +311,7 @@ pub extern "C" fn aclrtCmoAsyncWithBarrier(
     raw::stub(&calls::aclrtCmoAsyncWithBarrier)
 }
 
-/// `aclrtCmoWaitBarrier`.
+/// Lets a stream wait for hints to the cache.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtCmoWaitBarrier(
     _taskInfo: *mut types::aclrtBarrierTaskInfo,
@@ -281,7 +321,7 @@ pub extern "C" fn aclrtCmoWaitBarrier(
     raw::stub(&calls::aclrtCmoWaitBarrier)
 }
 
-/// `aclrtMemcpyBatch`.
+/// Copies several pieces of memory and tells which one failed.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtMemcpyBatch(
     _dsts: *mut *mut c_void,
@@ -297,7 +337,7 @@ pub extern "C" fn aclrtMemcpyBatch(
     raw::stub(&calls::aclrtMemcpyBatch)
 }
 
-/// `aclrtMemcpyBatchV2`.
+/// Copies several pieces of memory.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtMemcpyBatchV2(
     _dsts: *mut *mut c_void,
@@ -312,7 +352,7 @@ pub extern "C" fn aclrtMemcpyBatchV2(
     raw::stub(&calls::aclrtMemcpyBatchV2)
 }
 
-/// `aclrtMemcpyBatchAsync`.
+/// Queues copies of several pieces of memory and tells which one was refused.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtMemcpyBatchAsync(
     _dsts: *mut *mut c_void,
@@ -329,7 +369,7 @@ pub extern "C" fn aclrtMemcpyBatchAsync(
     raw::stub(&calls::aclrtMemcpyBatchAsync)
 }
 
-/// `aclrtMemcpyBatchAsyncV2`.
+/// Queues copies of several pieces of memory.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtMemcpyBatchAsyncV2(
     _dsts: *mut *mut c_void,
@@ -345,19 +385,19 @@ pub extern "C" fn aclrtMemcpyBatchAsyncV2(
     raw::stub(&calls::aclrtMemcpyBatchAsyncV2)
 }
 
-/// `aclrtCmoGetDescSize`.
+/// Reads how large the description of a cache hint is.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtCmoGetDescSize(_size: *mut usize) -> i32 {
     raw::stub(&calls::aclrtCmoGetDescSize)
 }
 
-/// `aclrtCmoSetDesc`.
+/// Fills in the description of a cache hint.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtCmoSetDesc(_cmoDesc: *mut c_void, _src: *mut c_void, _size: usize) -> i32 {
     raw::stub(&calls::aclrtCmoSetDesc)
 }
 
-/// `aclrtCmoAsyncWithDesc`.
+/// Queues a hint to the cache as a description says.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtCmoAsyncWithDesc(
     _cmoDesc: *mut c_void,

@@ -9,7 +9,7 @@ use crate::acl::calls;
 use crate::acl::types;
 use crate::raw;
 
-/// `aclrtMemPoolCreate`.
+/// Makes a memory pool.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtMemPoolCreate(
     _memPool: *mut *mut c_void,
@@ -18,13 +18,13 @@ pub extern "C" fn aclrtMemPoolCreate(
     raw::stub(&calls::aclrtMemPoolCreate)
 }
 
-/// `aclrtMemPoolDestroy`.
+/// Destroys a memory pool.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtMemPoolDestroy(_memPool: *mut c_void) -> i32 {
     raw::stub(&calls::aclrtMemPoolDestroy)
 }
 
-/// `aclrtMemPoolSetAttr`.
+/// Sets an attribute of a memory pool.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtMemPoolSetAttr(
     _memPool: *mut c_void,
@@ -34,7 +34,7 @@ pub extern "C" fn aclrtMemPoolSetAttr(
     raw::stub(&calls::aclrtMemPoolSetAttr)
 }
 
-/// `aclrtMemPoolGetAttr`.
+/// Reads an attribute of a memory pool.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtMemPoolGetAttr(
     _memPool: *mut c_void,
@@ -44,7 +44,7 @@ pub extern "C" fn aclrtMemPoolGetAttr(
     raw::stub(&calls::aclrtMemPoolGetAttr)
 }
 
-/// `aclrtMemPoolMallocAsync`.
+/// Allocates memory of a pool, in the order of a stream.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtMemPoolMallocAsync(
     _ptr: *mut *mut c_void,
@@ -55,13 +55,13 @@ pub extern "C" fn aclrtMemPoolMallocAsync(
     raw::stub(&calls::aclrtMemPoolMallocAsync)
 }
 
-/// `aclrtMemPoolFreeAsync`.
+/// Frees memory of a pool, in the order of a stream.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtMemPoolFreeAsync(_ptr: *mut c_void, _stream: *mut c_void) -> i32 {
     raw::stub(&calls::aclrtMemPoolFreeAsync)
 }
 
-/// `aclrtMemPoolTrimTo`.
+/// Gives unused memory of a pool back to the device.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtMemPoolTrimTo(_memPool: *mut c_void, _minBytesToKeep: usize) -> i32 {
     raw::stub(&calls::aclrtMemPoolTrimTo)

@@ -33,6 +33,7 @@ pub mod model_config;
 pub mod model_desc;
 pub mod notify;
 pub mod peer;
+mod plain;
 pub mod platform;
 pub mod prof;
 pub mod rtc;

@@ -13,13 +13,13 @@ use crate::acl::calls;
 use crate::acl::types;
 use crate::raw;
 
-/// `aclmdlLoadFromFile`.
+/// Loads a model from a file.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlLoadFromFile(_modelPath: *const c_char, _modelId: *mut u32) -> i32 {
     raw::stub(&calls::aclmdlLoadFromFile)
 }
 
-/// `aclmdlLoadFromMem`.
+/// Loads a model from memory.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlLoadFromMem(
     _model: *const c_void,
@@ -29,7 +29,7 @@ pub extern "C" fn aclmdlLoadFromMem(
     raw::stub(&calls::aclmdlLoadFromMem)
 }
 
-/// `aclmdlLoadFromFileWithMem`.
+/// Loads a model from a file into the caller's device memory.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlLoadFromFileWithMem(
     _modelPath: *const c_char,
@@ -42,7 +42,7 @@ pub extern "C" fn aclmdlLoadFromFileWithMem(
     raw::stub(&calls::aclmdlLoadFromFileWithMem)
 }
 
-/// `aclmdlLoadFromMemWithMem`.
+/// Loads a model from memory into the caller's device memory.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlLoadFromMemWithMem(
     _model: *const c_void,
@@ -56,7 +56,7 @@ pub extern "C" fn aclmdlLoadFromMemWithMem(
     raw::stub(&calls::aclmdlLoadFromMemWithMem)
 }
 
-/// `aclmdlLoadFromFileWithQ`.
+/// Loads a model from a file, with queues for inputs and outputs.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlLoadFromFileWithQ(
     _modelPath: *const c_char,
@@ -69,7 +69,7 @@ pub extern "C" fn aclmdlLoadFromFileWithQ(
     raw::stub(&calls::aclmdlLoadFromFileWithQ)
 }
 
-/// `aclmdlLoadFromMemWithQ`.
+/// Loads a model from memory, with queues for inputs and outputs.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlLoadFromMemWithQ(
     _model: *const c_void,
@@ -83,13 +83,13 @@ pub extern "C" fn aclmdlLoadFromMemWithQ(
     raw::stub(&calls::aclmdlLoadFromMemWithQ)
 }
 
-/// `aclmdlExecute`.
+/// Runs a model and waits until it is done.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlExecute(_modelId: u32, _input: *mut c_void, _output: *mut c_void) -> i32 {
     raw::stub(&calls::aclmdlExecute)
 }
 
-/// `aclmdlExecuteV2`.
+/// Runs a model on a stream, as a configuration says, and waits until it is done.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlExecuteV2(
     _modelId: u32,
@@ -101,7 +101,7 @@ pub extern "C" fn aclmdlExecuteV2(
     raw::stub(&calls::aclmdlExecuteV2)
 }
 
-/// `aclmdlExecuteAsyncV2`.
+/// Queues a model on a stream, as a configuration says.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlExecuteAsyncV2(
     _modelId: u32,
@@ -113,7 +113,7 @@ pub extern "C" fn aclmdlExecuteAsyncV2(
     raw::stub(&calls::aclmdlExecuteAsyncV2)
 }
 
-/// `aclmdlExecuteAsync`.
+/// Queues a model on a stream.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlExecuteAsync(
     _modelId: u32,
@@ -124,13 +124,13 @@ pub extern "C" fn aclmdlExecuteAsync(
     raw::stub(&calls::aclmdlExecuteAsync)
 }
 
-/// `aclmdlUnload`.
+/// Unloads a model.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlUnload(_modelId: u32) -> i32 {
     raw::stub(&calls::aclmdlUnload)
 }
 
-/// `aclmdlQuerySize`.
+/// Reads how much device memory a model file needs for work and for weights.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlQuerySize(
     _fileName: *const c_char,
@@ -140,7 +140,7 @@ pub extern "C" fn aclmdlQuerySize(
     raw::stub(&calls::aclmdlQuerySize)
 }
 
-/// `aclmdlQueryExeOMDesc`.
+/// Reads how much memory each part of a model file needs.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlQueryExeOMDesc(
     _fileName: *const c_char,
@@ -149,7 +149,7 @@ pub extern "C" fn aclmdlQueryExeOMDesc(
     raw::stub(&calls::aclmdlQueryExeOMDesc)
 }
 
-/// `aclmdlQuerySizeFromMem`.
+/// Reads how much device memory a model in memory needs for work and for weights.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlQuerySizeFromMem(
     _model: *const c_void,
@@ -160,7 +160,7 @@ pub extern "C" fn aclmdlQuerySizeFromMem(
     raw::stub(&calls::aclmdlQuerySizeFromMem)
 }
 
-/// `aclmdlSetDynamicBatchSize`.
+/// Sets the batch size of the next execution.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlSetDynamicBatchSize(
     _modelId: u32,
@@ -171,7 +171,7 @@ pub extern "C" fn aclmdlSetDynamicBatchSize(
     raw::stub(&calls::aclmdlSetDynamicBatchSize)
 }
 
-/// `aclmdlSetDynamicHWSize`.
+/// Sets the picture size of the next execution.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlSetDynamicHWSize(
     _modelId: u32,
@@ -183,7 +183,7 @@ pub extern "C" fn aclmdlSetDynamicHWSize(
     raw::stub(&calls::aclmdlSetDynamicHWSize)
 }
 
-/// `aclmdlSetInputDynamicDims`.
+/// Sets the dimensions of the next execution.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlSetInputDynamicDims(
     _modelId: u32,
@@ -194,7 +194,7 @@ pub extern "C" fn aclmdlSetInputDynamicDims(
     raw::stub(&calls::aclmdlSetInputDynamicDims)
 }
 
-/// `aclmdlCreateAndGetOpDesc`.
+/// Describes the operator that a task belonged to.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlCreateAndGetOpDesc(
     _deviceId: u32,
@@ -210,7 +210,7 @@ pub extern "C" fn aclmdlCreateAndGetOpDesc(
     raw::stub(&calls::aclmdlCreateAndGetOpDesc)
 }
 
-/// `aclmdlSetExternalWeightAddress`.
+/// Says where in device memory the content of a weight file lies.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlSetExternalWeightAddress(
     _handle: *mut c_void,
@@ -221,7 +221,7 @@ pub extern "C" fn aclmdlSetExternalWeightAddress(
     raw::stub(&calls::aclmdlSetExternalWeightAddress)
 }
 
-/// `aclmdlLoadFromModel`.
+/// Loads a model that was built in this process.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlLoadFromModel(
     _model: *const *mut c_void,

@@ -9,19 +9,19 @@ use crate::acl::calls;
 use crate::acl::types;
 use crate::raw;
 
-/// `aclmdlCreateExecConfigHandle`.
+/// Makes a configuration for executions.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlCreateExecConfigHandle() -> *mut c_void {
     raw::stub_value(&calls::aclmdlCreateExecConfigHandle, std::ptr::null_mut())
 }
 
-/// `aclmdlDestroyExecConfigHandle`.
+/// Destroys a configuration for executions.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlDestroyExecConfigHandle(_handle: *mut c_void) -> i32 {
     raw::stub(&calls::aclmdlDestroyExecConfigHandle)
 }
 
-/// `aclmdlSetAttribute`.
+/// Sets an attribute of a loaded model.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlSetAttribute(
     _modelId: u32,
@@ -31,7 +31,7 @@ pub extern "C" fn aclmdlSetAttribute(
     raw::stub(&calls::aclmdlSetAttribute)
 }
 
-/// `aclmdlGetAttribute`.
+/// Reads an attribute of a loaded model.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlGetAttribute(
     _modelId: u32,
@@ -41,25 +41,25 @@ pub extern "C" fn aclmdlGetAttribute(
     raw::stub(&calls::aclmdlGetAttribute)
 }
 
-/// `aclmdlLoadWithConfig`.
+/// Loads a model as a configuration says.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlLoadWithConfig(_handle: *mut c_void, _modelId: *mut u32) -> i32 {
     raw::stub(&calls::aclmdlLoadWithConfig)
 }
 
-/// `aclmdlCreateConfigHandle`.
+/// Makes a configuration for loading.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlCreateConfigHandle() -> *mut c_void {
     raw::stub_value(&calls::aclmdlCreateConfigHandle, std::ptr::null_mut())
 }
 
-/// `aclmdlDestroyConfigHandle`.
+/// Destroys a configuration for loading.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlDestroyConfigHandle(_handle: *mut c_void) -> i32 {
     raw::stub(&calls::aclmdlDestroyConfigHandle)
 }
 
-/// `aclmdlSetConfigOpt`.
+/// Sets one option of a configuration for loading.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlSetConfigOpt(
     _handle: *mut c_void,
@@ -70,7 +70,7 @@ pub extern "C" fn aclmdlSetConfigOpt(
     raw::stub(&calls::aclmdlSetConfigOpt)
 }
 
-/// `aclmdlSetExecConfigOpt`.
+/// Sets one option of a configuration for executions.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlSetExecConfigOpt(
     _handle: *mut c_void,

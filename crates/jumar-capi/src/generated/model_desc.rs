@@ -9,31 +9,31 @@ use crate::acl::calls;
 use crate::acl::types;
 use crate::raw;
 
-/// `aclmdlCreateDesc`.
+/// Makes an empty model description.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlCreateDesc() -> *mut c_void {
     raw::stub_value(&calls::aclmdlCreateDesc, std::ptr::null_mut())
 }
 
-/// `aclmdlDestroyDesc`.
+/// Destroys a model description.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlDestroyDesc(_modelDesc: *mut c_void) -> i32 {
     raw::stub(&calls::aclmdlDestroyDesc)
 }
 
-/// `aclmdlGetDesc`.
+/// Fills in the description of a loaded model.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlGetDesc(_modelDesc: *mut c_void, _modelId: u32) -> i32 {
     raw::stub(&calls::aclmdlGetDesc)
 }
 
-/// `aclmdlGetDescFromFile`.
+/// Fills in the description of a model file.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlGetDescFromFile(_modelDesc: *mut c_void, _modelPath: *const c_char) -> i32 {
     raw::stub(&calls::aclmdlGetDescFromFile)
 }
 
-/// `aclmdlGetDescFromMem`.
+/// Fills in the description of a model in memory.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlGetDescFromMem(
     _modelDesc: *mut c_void,
@@ -43,31 +43,31 @@ pub extern "C" fn aclmdlGetDescFromMem(
     raw::stub(&calls::aclmdlGetDescFromMem)
 }
 
-/// `aclmdlGetNumInputs`.
+/// Gives the number of inputs.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlGetNumInputs(_modelDesc: *mut c_void) -> usize {
     raw::stub_value(&calls::aclmdlGetNumInputs, 0)
 }
 
-/// `aclmdlGetNumOutputs`.
+/// Gives the number of outputs.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlGetNumOutputs(_modelDesc: *mut c_void) -> usize {
     raw::stub_value(&calls::aclmdlGetNumOutputs, 0)
 }
 
-/// `aclmdlGetInputSizeByIndex`.
+/// Gives the size of an input in bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlGetInputSizeByIndex(_modelDesc: *mut c_void, _index: usize) -> usize {
     raw::stub_value(&calls::aclmdlGetInputSizeByIndex, 0)
 }
 
-/// `aclmdlGetOutputSizeByIndex`.
+/// Gives the size of an output in bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlGetOutputSizeByIndex(_modelDesc: *mut c_void, _index: usize) -> usize {
     raw::stub_value(&calls::aclmdlGetOutputSizeByIndex, 0)
 }
 
-/// `aclmdlGetInputDims`.
+/// Reads the dimensions of an input.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlGetInputDims(
     _modelDesc: *mut c_void,
@@ -77,7 +77,7 @@ pub extern "C" fn aclmdlGetInputDims(
     raw::stub(&calls::aclmdlGetInputDims)
 }
 
-/// `aclmdlGetInputDimsV2`.
+/// Reads the dimensions of an input as the model takes it, after AIPP.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlGetInputDimsV2(
     _modelDesc: *mut c_void,
@@ -87,7 +87,7 @@ pub extern "C" fn aclmdlGetInputDimsV2(
     raw::stub(&calls::aclmdlGetInputDimsV2)
 }
 
-/// `aclmdlGetInputDimsRange`.
+/// Reads the smallest and largest value of each dimension of an input.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlGetInputDimsRange(
     _modelDesc: *mut c_void,
@@ -97,7 +97,7 @@ pub extern "C" fn aclmdlGetInputDimsRange(
     raw::stub(&calls::aclmdlGetInputDimsRange)
 }
 
-/// `aclmdlGetOutputDims`.
+/// Reads the dimensions of an output.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlGetOutputDims(
     _modelDesc: *mut c_void,
@@ -107,7 +107,7 @@ pub extern "C" fn aclmdlGetOutputDims(
     raw::stub(&calls::aclmdlGetOutputDims)
 }
 
-/// `aclmdlGetCurOutputDims`.
+/// Reads the dimensions that an output has with the gear that is set.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlGetCurOutputDims(
     _modelDesc: *mut c_void,
@@ -117,7 +117,7 @@ pub extern "C" fn aclmdlGetCurOutputDims(
     raw::stub(&calls::aclmdlGetCurOutputDims)
 }
 
-/// `aclmdlGetOpAttr`.
+/// Gives an attribute of an operator of the model as text.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlGetOpAttr(
     _modelDesc: *mut c_void,
@@ -127,7 +127,7 @@ pub extern "C" fn aclmdlGetOpAttr(
     raw::stub_value(&calls::aclmdlGetOpAttr, std::ptr::null())
 }
 
-/// `aclmdlGetInputNameByIndex`.
+/// Gives the name of an input; the text lives as long as the description.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlGetInputNameByIndex(
     _modelDesc: *mut c_void,
@@ -136,7 +136,7 @@ pub extern "C" fn aclmdlGetInputNameByIndex(
     raw::stub_value(&calls::aclmdlGetInputNameByIndex, c"".as_ptr())
 }
 
-/// `aclmdlGetOutputNameByIndex`.
+/// Gives the name of an output; the text lives as long as the description.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlGetOutputNameByIndex(
     _modelDesc: *mut c_void,
@@ -145,31 +145,31 @@ pub extern "C" fn aclmdlGetOutputNameByIndex(
     raw::stub_value(&calls::aclmdlGetOutputNameByIndex, c"".as_ptr())
 }
 
-/// `aclmdlGetInputFormat`.
+/// Gives the format of an input.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlGetInputFormat(_modelDesc: *mut c_void, _index: usize) -> i32 {
     raw::stub_value(&calls::aclmdlGetInputFormat, -1)
 }
 
-/// `aclmdlGetOutputFormat`.
+/// Gives the format of an output.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlGetOutputFormat(_modelDesc: *mut c_void, _index: usize) -> i32 {
     raw::stub_value(&calls::aclmdlGetOutputFormat, -1)
 }
 
-/// `aclmdlGetInputDataType`.
+/// Gives the data type of an input.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlGetInputDataType(_modelDesc: *mut c_void, _index: usize) -> i32 {
     raw::stub_value(&calls::aclmdlGetInputDataType, -1)
 }
 
-/// `aclmdlGetOutputDataType`.
+/// Gives the data type of an output.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlGetOutputDataType(_modelDesc: *mut c_void, _index: usize) -> i32 {
     raw::stub_value(&calls::aclmdlGetOutputDataType, -1)
 }
 
-/// `aclmdlGetInputIndexByName`.
+/// Finds an input by its name.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlGetInputIndexByName(
     _modelDesc: *mut c_void,
@@ -179,7 +179,7 @@ pub extern "C" fn aclmdlGetInputIndexByName(
     raw::stub(&calls::aclmdlGetInputIndexByName)
 }
 
-/// `aclmdlGetOutputIndexByName`.
+/// Finds an output by its name.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlGetOutputIndexByName(
     _modelDesc: *mut c_void,
@@ -189,7 +189,7 @@ pub extern "C" fn aclmdlGetOutputIndexByName(
     raw::stub(&calls::aclmdlGetOutputIndexByName)
 }
 
-/// `aclmdlGetDynamicBatch`.
+/// Reads the batch sizes that the model was built for.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlGetDynamicBatch(
     _modelDesc: *mut c_void,
@@ -198,7 +198,7 @@ pub extern "C" fn aclmdlGetDynamicBatch(
     raw::stub(&calls::aclmdlGetDynamicBatch)
 }
 
-/// `aclmdlGetDynamicHW`.
+/// Reads the picture sizes that the model was built for.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlGetDynamicHW(
     _modelDesc: *mut c_void,
@@ -208,7 +208,7 @@ pub extern "C" fn aclmdlGetDynamicHW(
     raw::stub(&calls::aclmdlGetDynamicHW)
 }
 
-/// `aclmdlGetInputDynamicGearCount`.
+/// Reads how many gears of dimensions the model was built for.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlGetInputDynamicGearCount(
     _modelDesc: *mut c_void,
@@ -218,7 +218,7 @@ pub extern "C" fn aclmdlGetInputDynamicGearCount(
     raw::stub(&calls::aclmdlGetInputDynamicGearCount)
 }
 
-/// `aclmdlGetInputDynamicDims`.
+/// Reads the gears of dimensions that the model was built for.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlGetInputDynamicDims(
     _modelDesc: *mut c_void,
@@ -229,7 +229,7 @@ pub extern "C" fn aclmdlGetInputDynamicDims(
     raw::stub(&calls::aclmdlGetInputDynamicDims)
 }
 
-/// `aclmdlGetTensorRealName`.
+/// Gives the full name of a tensor whose name was shortened.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclmdlGetTensorRealName(
     _modelDesc: *mut c_void,

@@ -8,7 +8,7 @@ use std::ffi::c_char;
 use crate::acl::calls;
 use crate::raw;
 
-/// `aclplatformGetDeviceInfo`.
+/// Writes a fact about the device's hardware as text.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclplatformGetDeviceInfo(
     _infoType: u32,
@@ -18,7 +18,7 @@ pub extern "C" fn aclplatformGetDeviceInfo(
     raw::stub(&calls::aclplatformGetDeviceInfo)
 }
 
-/// `aclplatformGetInstructionInfo`.
+/// Writes whether and with which types a core has an instruction.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclplatformGetInstructionInfo(
     _type: u32,

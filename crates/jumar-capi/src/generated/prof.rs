@@ -9,7 +9,7 @@ use crate::acl::calls;
 use crate::acl::types;
 use crate::raw;
 
-/// `aclrtProfTrace`.
+/// Queues a mark with data for the profile.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtProfTrace(
     _userdata: *mut c_void,
@@ -19,25 +19,25 @@ pub extern "C" fn aclrtProfTrace(
     raw::stub(&calls::aclrtProfTrace)
 }
 
-/// `aclprofInit`.
+/// Prepares profiling and says where results go.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclprofInit(_profilerResultPath: *const c_char, _length: usize) -> i32 {
     raw::stub(&calls::aclprofInit)
 }
 
-/// `aclprofFinalize`.
+/// Ends profiling.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclprofFinalize() -> i32 {
     raw::stub(&calls::aclprofFinalize)
 }
 
-/// `aclprofStart`.
+/// Begins to collect a profile.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclprofStart(_profilerConfig: *mut c_void) -> i32 {
     raw::stub(&calls::aclprofStart)
 }
 
-/// `aclprofCreateConfig`.
+/// Makes a configuration of what a profile collects.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclprofCreateConfig(
     _deviceIdList: *mut u32,
@@ -49,19 +49,19 @@ pub extern "C" fn aclprofCreateConfig(
     raw::stub_value(&calls::aclprofCreateConfig, std::ptr::null_mut())
 }
 
-/// `aclprofDestroyConfig`.
+/// Destroys a profile configuration.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclprofDestroyConfig(_profilerConfig: *mut c_void) -> i32 {
     raw::stub(&calls::aclprofDestroyConfig)
 }
 
-/// `aclprofStop`.
+/// Ends the collection of a profile.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclprofStop(_profilerConfig: *mut c_void) -> i32 {
     raw::stub(&calls::aclprofStop)
 }
 
-/// `aclprofSetConfig`.
+/// Sets one more option of profiling.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclprofSetConfig(
     _configType: u32,
@@ -71,19 +71,19 @@ pub extern "C" fn aclprofSetConfig(
     raw::stub(&calls::aclprofSetConfig)
 }
 
-/// `aclprofModelSubscribe`.
+/// Sends the operators' times of a model to the program.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclprofModelSubscribe(_modelId: u32, _profSubscribeConfig: *mut c_void) -> i32 {
     raw::stub(&calls::aclprofModelSubscribe)
 }
 
-/// `aclprofModelUnSubscribe`.
+/// Ends what aclprofModelSubscribe began.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclprofModelUnSubscribe(_modelId: u32) -> i32 {
     raw::stub(&calls::aclprofModelUnSubscribe)
 }
 
-/// `aclprofCreateSubscribeConfig`.
+/// Makes a configuration for a subscription.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclprofCreateSubscribeConfig(
     _timeInfoSwitch: i8,
@@ -93,19 +93,19 @@ pub extern "C" fn aclprofCreateSubscribeConfig(
     raw::stub_value(&calls::aclprofCreateSubscribeConfig, std::ptr::null_mut())
 }
 
-/// `aclprofDestroySubscribeConfig`.
+/// Destroys a configuration for a subscription.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclprofDestroySubscribeConfig(_profSubscribeConfig: *mut c_void) -> i32 {
     raw::stub(&calls::aclprofDestroySubscribeConfig)
 }
 
-/// `aclprofGetOpDescSize`.
+/// Reads how large the record of one operator is.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclprofGetOpDescSize(_opDescSize: *mut usize) -> i32 {
     raw::stub(&calls::aclprofGetOpDescSize)
 }
 
-/// `aclprofGetOpNum`.
+/// Reads how many operators the data describes.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclprofGetOpNum(
     _opInfo: *const c_void,
@@ -115,7 +115,7 @@ pub extern "C" fn aclprofGetOpNum(
     raw::stub(&calls::aclprofGetOpNum)
 }
 
-/// `aclprofGetOpTypeLen`.
+/// Reads how long the type name of an operator is.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclprofGetOpTypeLen(
     _opInfo: *const c_void,
@@ -126,7 +126,7 @@ pub extern "C" fn aclprofGetOpTypeLen(
     raw::stub(&calls::aclprofGetOpTypeLen)
 }
 
-/// `aclprofGetOpType`.
+/// Writes the type name of an operator.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclprofGetOpType(
     _opInfo: *const c_void,
@@ -138,7 +138,7 @@ pub extern "C" fn aclprofGetOpType(
     raw::stub(&calls::aclprofGetOpType)
 }
 
-/// `aclprofGetOpNameLen`.
+/// Reads how long the name of an operator is.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclprofGetOpNameLen(
     _opInfo: *const c_void,
@@ -149,7 +149,7 @@ pub extern "C" fn aclprofGetOpNameLen(
     raw::stub(&calls::aclprofGetOpNameLen)
 }
 
-/// `aclprofGetOpName`.
+/// Writes the name of an operator.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclprofGetOpName(
     _opInfo: *const c_void,
@@ -161,19 +161,19 @@ pub extern "C" fn aclprofGetOpName(
     raw::stub(&calls::aclprofGetOpName)
 }
 
-/// `aclprofGetOpStart`.
+/// Gives when an operator began.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclprofGetOpStart(_opInfo: *const c_void, _opInfoLen: usize, _index: u32) -> u64 {
     raw::stub_value(&calls::aclprofGetOpStart, 0)
 }
 
-/// `aclprofGetOpEnd`.
+/// Gives when an operator ended.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclprofGetOpEnd(_opInfo: *const c_void, _opInfoLen: usize, _index: u32) -> u64 {
     raw::stub_value(&calls::aclprofGetOpEnd, 0)
 }
 
-/// `aclprofGetOpDuration`.
+/// Gives how long an operator took.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclprofGetOpDuration(
     _opInfo: *const c_void,
@@ -183,7 +183,7 @@ pub extern "C" fn aclprofGetOpDuration(
     raw::stub_value(&calls::aclprofGetOpDuration, 0)
 }
 
-/// `aclprofGetModelId`.
+/// Gives the model that an operator belongs to.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclprofGetModelId(
     _opInfo: *const c_void,
@@ -193,13 +193,13 @@ pub extern "C" fn aclprofGetModelId(
     raw::stub_value(&calls::aclprofGetModelId, 0)
 }
 
-/// `aclprofGetOpFlag`.
+/// Gives whether a record is that of an operator, of its first or of its last part.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclprofGetOpFlag(_opInfo: *const c_void, _opInfoLen: usize, _index: u32) -> u32 {
     raw::stub_value(&calls::aclprofGetOpFlag, 0)
 }
 
-/// `aclprofGetOpAttriValue`.
+/// Gives an attribute of an operator as text.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclprofGetOpAttriValue(
     _opInfo: *const c_void,
@@ -210,7 +210,7 @@ pub extern "C" fn aclprofGetOpAttriValue(
     raw::stub_value(&calls::aclprofGetOpAttriValue, std::ptr::null())
 }
 
-/// `aclprofGetStepTimestamp`.
+/// Marks the begin or the end of a step.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclprofGetStepTimestamp(
     _stepInfo: *mut c_void,
@@ -220,55 +220,55 @@ pub extern "C" fn aclprofGetStepTimestamp(
     raw::stub(&calls::aclprofGetStepTimestamp)
 }
 
-/// `aclprofCreateStepInfo`.
+/// Makes an object that marks steps.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclprofCreateStepInfo() -> *mut c_void {
     raw::stub_value(&calls::aclprofCreateStepInfo, std::ptr::null_mut())
 }
 
-/// `aclprofDestroyStepInfo`.
+/// Destroys an object that marks steps.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclprofDestroyStepInfo(_stepinfo: *mut c_void) {
     raw::stub_value(&calls::aclprofDestroyStepInfo, ())
 }
 
-/// `aclprofCreateStamp`.
+/// Makes a stamp for the program's own events.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclprofCreateStamp() -> *mut c_void {
     raw::stub_value(&calls::aclprofCreateStamp, std::ptr::null_mut())
 }
 
-/// `aclprofDestroyStamp`.
+/// Destroys a stamp.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclprofDestroyStamp(_stamp: *mut c_void) {
     raw::stub_value(&calls::aclprofDestroyStamp, ())
 }
 
-/// `aclprofPush`.
+/// Begins a nested range of the program's own.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclprofPush(_stamp: *mut c_void) -> i32 {
     raw::stub(&calls::aclprofPush)
 }
 
-/// `aclprofPop`.
+/// Ends the innermost range of the program's own.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclprofPop() -> i32 {
     raw::stub(&calls::aclprofPop)
 }
 
-/// `aclprofRangeStart`.
+/// Begins a range that may end on another thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclprofRangeStart(_stamp: *mut c_void, _rangeId: *mut u32) -> i32 {
     raw::stub(&calls::aclprofRangeStart)
 }
 
-/// `aclprofRangeStop`.
+/// Ends a range of aclprofRangeStart.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclprofRangeStop(_rangeId: u32) -> i32 {
     raw::stub(&calls::aclprofRangeStop)
 }
 
-/// `aclprofSetStampTraceMessage`.
+/// Gives a stamp a text.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclprofSetStampTraceMessage(
     _stamp: *mut c_void,
@@ -278,31 +278,31 @@ pub extern "C" fn aclprofSetStampTraceMessage(
     raw::stub(&calls::aclprofSetStampTraceMessage)
 }
 
-/// `aclprofMark`.
+/// Marks a moment.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclprofMark(_stamp: *mut c_void) -> i32 {
     raw::stub(&calls::aclprofMark)
 }
 
-/// `aclprofMarkEx`.
+/// Marks a moment on the host and on a stream.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclprofMarkEx(_msg: *const c_char, _msgLen: usize, _stream: *mut c_void) -> i32 {
     raw::stub(&calls::aclprofMarkEx)
 }
 
-/// `aclprofStr2Id`.
+/// Gives a number that stands for a text.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclprofStr2Id(_message: *const c_char) -> u64 {
     raw::stub_value(&calls::aclprofStr2Id, 0)
 }
 
-/// `aclprofRangePushEx`.
+/// Begins a nested range with attributes.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclprofRangePushEx(_attr: *mut types::aclprofEventAttributes) -> i32 {
     raw::stub(&calls::aclprofRangePushEx)
 }
 
-/// `aclprofRangePop`.
+/// Ends the innermost range of aclprofRangePushEx.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclprofRangePop() -> i32 {
     raw::stub(&calls::aclprofRangePop)

@@ -8,7 +8,7 @@ use std::ffi::{c_char, c_void};
 use crate::acl::calls;
 use crate::raw;
 
-/// `aclrtcCreateProg`.
+/// Makes a program from source text.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtcCreateProg(
     _prog: *mut *mut c_void,
@@ -21,7 +21,7 @@ pub extern "C" fn aclrtcCreateProg(
     raw::stub(&calls::aclrtcCreateProg)
 }
 
-/// `aclrtcCompileProg`.
+/// Compiles a program.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtcCompileProg(
     _prog: *mut c_void,
@@ -31,13 +31,13 @@ pub extern "C" fn aclrtcCompileProg(
     raw::stub(&calls::aclrtcCompileProg)
 }
 
-/// `aclrtcAddNameExpr`.
+/// Says which kernel the program should make.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtcAddNameExpr(_prog: *mut c_void, _nameExpression: *const c_char) -> i32 {
     raw::stub(&calls::aclrtcAddNameExpr)
 }
 
-/// `aclrtcGetLoweredName`.
+/// Reads the name that a kernel got in the binary.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtcGetLoweredName(
     _prog: *mut c_void,
@@ -47,31 +47,31 @@ pub extern "C" fn aclrtcGetLoweredName(
     raw::stub(&calls::aclrtcGetLoweredName)
 }
 
-/// `aclrtcDestroyProg`.
+/// Destroys a program.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtcDestroyProg(_prog: *mut *mut c_void) -> i32 {
     raw::stub(&calls::aclrtcDestroyProg)
 }
 
-/// `aclrtcGetBinData`.
+/// Writes the compiled binary.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtcGetBinData(_prog: *mut c_void, _binData: *mut c_char) -> i32 {
     raw::stub(&calls::aclrtcGetBinData)
 }
 
-/// `aclrtcGetBinDataSize`.
+/// Reads how large the compiled binary is.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtcGetBinDataSize(_prog: *mut c_void, _binDataSizeRet: *mut usize) -> i32 {
     raw::stub(&calls::aclrtcGetBinDataSize)
 }
 
-/// `aclrtcGetCompileLogSize`.
+/// Reads how long the compiler's output is.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtcGetCompileLogSize(_prog: *mut c_void, _logSizeRet: *mut usize) -> i32 {
     raw::stub(&calls::aclrtcGetCompileLogSize)
 }
 
-/// `aclrtcGetCompileLog`.
+/// Writes the compiler's output.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtcGetCompileLog(_prog: *mut c_void, _log: *mut c_char) -> i32 {
     raw::stub(&calls::aclrtcGetCompileLog)

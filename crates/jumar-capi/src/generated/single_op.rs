@@ -13,31 +13,31 @@ use crate::acl::calls;
 use crate::generated::callbacks;
 use crate::raw;
 
-/// `aclopSetModelDir`.
+/// Says in which folder compiled operators lie.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclopSetModelDir(_modelDir: *const c_char) -> i32 {
     raw::stub(&calls::aclopSetModelDir)
 }
 
-/// `aclopLoad`.
+/// Loads a compiled operator from memory.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclopLoad(_model: *const c_void, _modelSize: usize) -> i32 {
     raw::stub(&calls::aclopLoad)
 }
 
-/// `aclopCreateAttr`.
+/// Makes an empty list of attributes.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclopCreateAttr() -> *mut c_void {
     raw::stub_value(&calls::aclopCreateAttr, std::ptr::null_mut())
 }
 
-/// `aclopDestroyAttr`.
+/// Destroys a list of attributes.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclopDestroyAttr(_attr: *mut c_void) {
     raw::stub_value(&calls::aclopDestroyAttr, ())
 }
 
-/// `aclopSetAttrBool`.
+/// Sets a yes-or-no attribute.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclopSetAttrBool(
     _attr: *mut c_void,
@@ -47,7 +47,7 @@ pub extern "C" fn aclopSetAttrBool(
     raw::stub(&calls::aclopSetAttrBool)
 }
 
-/// `aclopSetAttrInt`.
+/// Sets an integer attribute.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclopSetAttrInt(
     _attr: *mut c_void,
@@ -57,7 +57,7 @@ pub extern "C" fn aclopSetAttrInt(
     raw::stub(&calls::aclopSetAttrInt)
 }
 
-/// `aclopSetAttrFloat`.
+/// Sets a floating-point attribute.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclopSetAttrFloat(
     _attr: *mut c_void,
@@ -67,7 +67,7 @@ pub extern "C" fn aclopSetAttrFloat(
     raw::stub(&calls::aclopSetAttrFloat)
 }
 
-/// `aclopSetAttrString`.
+/// Sets a text attribute.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclopSetAttrString(
     _attr: *mut c_void,
@@ -77,7 +77,7 @@ pub extern "C" fn aclopSetAttrString(
     raw::stub(&calls::aclopSetAttrString)
 }
 
-/// `aclopSetAttrDataType`.
+/// Sets a data type attribute.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclopSetAttrDataType(
     _attr: *mut c_void,
@@ -87,7 +87,7 @@ pub extern "C" fn aclopSetAttrDataType(
     raw::stub(&calls::aclopSetAttrDataType)
 }
 
-/// `aclopSetAttrListDataType`.
+/// Sets an attribute that is a list of data types.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclopSetAttrListDataType(
     _attr: *mut c_void,
@@ -98,7 +98,7 @@ pub extern "C" fn aclopSetAttrListDataType(
     raw::stub(&calls::aclopSetAttrListDataType)
 }
 
-/// `aclopSetAttrListBool`.
+/// Sets an attribute that is a list of yes or no.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclopSetAttrListBool(
     _attr: *mut c_void,
@@ -109,7 +109,7 @@ pub extern "C" fn aclopSetAttrListBool(
     raw::stub(&calls::aclopSetAttrListBool)
 }
 
-/// `aclopSetAttrListInt`.
+/// Sets an attribute that is a list of integers.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclopSetAttrListInt(
     _attr: *mut c_void,
@@ -120,7 +120,7 @@ pub extern "C" fn aclopSetAttrListInt(
     raw::stub(&calls::aclopSetAttrListInt)
 }
 
-/// `aclopSetAttrListFloat`.
+/// Sets an attribute that is a list of floating-point numbers.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclopSetAttrListFloat(
     _attr: *mut c_void,
@@ -131,7 +131,7 @@ pub extern "C" fn aclopSetAttrListFloat(
     raw::stub(&calls::aclopSetAttrListFloat)
 }
 
-/// `aclopSetAttrListString`.
+/// Sets an attribute that is a list of texts.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclopSetAttrListString(
     _attr: *mut c_void,
@@ -142,7 +142,7 @@ pub extern "C" fn aclopSetAttrListString(
     raw::stub(&calls::aclopSetAttrListString)
 }
 
-/// `aclopSetAttrListListInt`.
+/// Sets an attribute that is a list of lists of integers.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclopSetAttrListListInt(
     _attr: *mut c_void,
@@ -154,7 +154,7 @@ pub extern "C" fn aclopSetAttrListListInt(
     raw::stub(&calls::aclopSetAttrListListInt)
 }
 
-/// `aclopExecute`.
+/// Queues an operator that was compiled before.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclopExecute(
     _opType: *const c_char,
@@ -170,7 +170,7 @@ pub extern "C" fn aclopExecute(
     raw::stub(&calls::aclopExecute)
 }
 
-/// `aclopExecuteV2`.
+/// Queues an operator that was compiled before, and fills in the outputs' shapes.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclopExecuteV2(
     _opType: *const c_char,
@@ -186,7 +186,7 @@ pub extern "C" fn aclopExecuteV2(
     raw::stub(&calls::aclopExecuteV2)
 }
 
-/// `aclopCreateHandle`.
+/// Makes a handle of a compiled operator for fixed shapes.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclopCreateHandle(
     _opType: *const c_char,
@@ -200,13 +200,13 @@ pub extern "C" fn aclopCreateHandle(
     raw::stub(&calls::aclopCreateHandle)
 }
 
-/// `aclopDestroyHandle`.
+/// Destroys an operator handle.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclopDestroyHandle(_handle: *mut c_void) {
     raw::stub_value(&calls::aclopDestroyHandle, ())
 }
 
-/// `aclopExecWithHandle`.
+/// Queues an operator by its handle.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclopExecWithHandle(
     _handle: *mut c_void,
@@ -219,7 +219,7 @@ pub extern "C" fn aclopExecWithHandle(
     raw::stub(&calls::aclopExecWithHandle)
 }
 
-/// `aclopCast`.
+/// Queues a conversion between data types.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclopCast(
     _srcDesc: *mut c_void,
@@ -232,7 +232,7 @@ pub extern "C" fn aclopCast(
     raw::stub(&calls::aclopCast)
 }
 
-/// `aclopCreateHandleForCast`.
+/// Makes a handle of a conversion between data types.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclopCreateHandleForCast(
     _srcDesc: *mut c_void,
@@ -243,7 +243,7 @@ pub extern "C" fn aclopCreateHandleForCast(
     raw::stub(&calls::aclopCreateHandleForCast)
 }
 
-/// `aclopCreateKernel`.
+/// Registers a kernel of the program's own for an operator type.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclopCreateKernel(
     _opType: *const c_char,
@@ -257,7 +257,7 @@ pub extern "C" fn aclopCreateKernel(
     raw::stub(&calls::aclopCreateKernel)
 }
 
-/// `aclopRegisterCompileFunc`.
+/// Sets the function that chooses a kernel for an operator type.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclopRegisterCompileFunc(
     _opType: *const c_char,
@@ -266,13 +266,13 @@ pub extern "C" fn aclopRegisterCompileFunc(
     raw::stub(&calls::aclopRegisterCompileFunc)
 }
 
-/// `aclopUnregisterCompileFunc`.
+/// Takes the function of aclopRegisterCompileFunc away.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclopUnregisterCompileFunc(_opType: *const c_char) -> i32 {
     raw::stub(&calls::aclopUnregisterCompileFunc)
 }
 
-/// `aclopSetKernelArgs`.
+/// Says which kernel runs, on how many blocks, with which arguments.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclopSetKernelArgs(
     _kernelDesc: *mut c_void,
@@ -284,7 +284,7 @@ pub extern "C" fn aclopSetKernelArgs(
     raw::stub(&calls::aclopSetKernelArgs)
 }
 
-/// `aclopSetKernelWorkspaceSizes`.
+/// Says how much work memory a kernel needs.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclopSetKernelWorkspaceSizes(
     _kernelDesc: *mut c_void,
@@ -294,7 +294,7 @@ pub extern "C" fn aclopSetKernelWorkspaceSizes(
     raw::stub(&calls::aclopSetKernelWorkspaceSizes)
 }
 
-/// `aclopUpdateParams`.
+/// Chooses the kernel of an operator type anew.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclopUpdateParams(
     _opType: *const c_char,
@@ -307,13 +307,13 @@ pub extern "C" fn aclopUpdateParams(
     raw::stub(&calls::aclopUpdateParams)
 }
 
-/// `aclopSetMaxOpQueueNum`.
+/// Sets how many compiled operators are kept.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclopSetMaxOpQueueNum(_maxOpNum: u64) -> i32 {
     raw::stub(&calls::aclopSetMaxOpQueueNum)
 }
 
-/// `aclopInferShape`.
+/// Works out the output shapes of an operator.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclopInferShape(
     _opType: *const c_char,
@@ -327,7 +327,7 @@ pub extern "C" fn aclopInferShape(
     raw::stub(&calls::aclopInferShape)
 }
 
-/// `aclopCompile`.
+/// Compiles an operator for given shapes.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclopCompile(
     _opType: *const c_char,
@@ -343,7 +343,7 @@ pub extern "C" fn aclopCompile(
     raw::stub(&calls::aclopCompile)
 }
 
-/// `aclopCompileAndExecute`.
+/// Compiles an operator if need be, and queues it.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclopCompileAndExecute(
     _opType: *const c_char,
@@ -362,7 +362,7 @@ pub extern "C" fn aclopCompileAndExecute(
     raw::stub(&calls::aclopCompileAndExecute)
 }
 
-/// `aclopCompileAndExecuteV2`.
+/// Compiles an operator if need be, queues it, and fills in the outputs' shapes.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclopCompileAndExecuteV2(
     _opType: *const c_char,
@@ -381,31 +381,31 @@ pub extern "C" fn aclopCompileAndExecuteV2(
     raw::stub(&calls::aclopCompileAndExecuteV2)
 }
 
-/// `aclSetCompileopt`.
+/// Sets an option of the operator compiler.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclSetCompileopt(_opt: u32, _value: *const c_char) -> i32 {
     raw::stub(&calls::aclSetCompileopt)
 }
 
-/// `aclGetCompileoptSize`.
+/// Gives how long the value of an option is.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclGetCompileoptSize(_opt: u32) -> usize {
     raw::stub_value(&calls::aclGetCompileoptSize, 0)
 }
 
-/// `aclGetCompileopt`.
+/// Writes the value of an option of the operator compiler.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclGetCompileopt(_opt: u32, _value: *mut c_char, _length: usize) -> i32 {
     raw::stub(&calls::aclGetCompileopt)
 }
 
-/// `aclopSetCompileFlag`.
+/// Says whether operators are compiled for fixed or for any shapes.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclopSetCompileFlag(_flag: u32) -> i32 {
     raw::stub(&calls::aclopSetCompileFlag)
 }
 
-/// `aclGenGraphAndDumpForOp`.
+/// Writes the graph of one operator to a file.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclGenGraphAndDumpForOp(
     _opType: *const c_char,
@@ -423,13 +423,13 @@ pub extern "C" fn aclGenGraphAndDumpForOp(
     raw::stub(&calls::aclGenGraphAndDumpForOp)
 }
 
-/// `aclCreateGraphDumpOpt`.
+/// Makes options for aclGenGraphAndDumpForOp.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclCreateGraphDumpOpt() -> *mut c_void {
     raw::stub_value(&calls::aclCreateGraphDumpOpt, std::ptr::null_mut())
 }
 
-/// `aclDestroyGraphDumpOpt`.
+/// Destroys options for aclGenGraphAndDumpForOp.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclDestroyGraphDumpOpt(_graphDumpOpt: *mut c_void) -> i32 {
     raw::stub(&calls::aclDestroyGraphDumpOpt)

@@ -8,19 +8,19 @@ use crate::acl::types;
 use crate::generated::callbacks;
 use crate::raw;
 
-/// `aclrtSnapShotProcessLock`.
+/// Stops a process from queueing work, before a snapshot.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtSnapShotProcessLock(_pid: i32, _reserve: *mut c_void) -> i32 {
     raw::stub(&calls::aclrtSnapShotProcessLock)
 }
 
-/// `aclrtSnapShotProcessUnlock`.
+/// Lets a process queue work again.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtSnapShotProcessUnlock(_pid: i32, _reserve: *mut c_void) -> i32 {
     raw::stub(&calls::aclrtSnapShotProcessUnlock)
 }
 
-/// `aclrtSnapShotProcessBackup`.
+/// Saves the device state of a process.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtSnapShotProcessBackup(
     _pid: i32,
@@ -29,7 +29,7 @@ pub extern "C" fn aclrtSnapShotProcessBackup(
     raw::stub(&calls::aclrtSnapShotProcessBackup)
 }
 
-/// `aclrtSnapShotProcessRestore`.
+/// Restores the device state of a process.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtSnapShotProcessRestore(
     _pid: i32,
@@ -38,7 +38,7 @@ pub extern "C" fn aclrtSnapShotProcessRestore(
     raw::stub(&calls::aclrtSnapShotProcessRestore)
 }
 
-/// `aclrtSnapShotCallbackRegister`.
+/// Sets a function that is called at a stage of a snapshot.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtSnapShotCallbackRegister(
     _stage: u32,
@@ -48,7 +48,7 @@ pub extern "C" fn aclrtSnapShotCallbackRegister(
     raw::stub(&calls::aclrtSnapShotCallbackRegister)
 }
 
-/// `aclrtSnapShotCallbackUnregister`.
+/// Takes a function of aclrtSnapShotCallbackRegister away.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtSnapShotCallbackUnregister(
     _stage: u32,

@@ -8,37 +8,37 @@ use std::ffi::{c_char, c_void};
 use crate::acl::calls;
 use crate::raw;
 
-/// `acltdtGetTensorTypeFromItem`.
+/// Gives what an item is: a tensor, or the end of a sequence.
 #[unsafe(no_mangle)]
 pub extern "C" fn acltdtGetTensorTypeFromItem(_dataItem: *mut c_void) -> i32 {
     raw::stub_value(&calls::acltdtGetTensorTypeFromItem, -1)
 }
 
-/// `acltdtGetDataTypeFromItem`.
+/// Gives the data type of an item.
 #[unsafe(no_mangle)]
 pub extern "C" fn acltdtGetDataTypeFromItem(_dataItem: *mut c_void) -> i32 {
     raw::stub_value(&calls::acltdtGetDataTypeFromItem, -1)
 }
 
-/// `acltdtGetDataAddrFromItem`.
+/// Gives the address of an item's data.
 #[unsafe(no_mangle)]
 pub extern "C" fn acltdtGetDataAddrFromItem(_dataItem: *mut c_void) -> *mut c_void {
     raw::stub_value(&calls::acltdtGetDataAddrFromItem, std::ptr::null_mut())
 }
 
-/// `acltdtGetDataSizeFromItem`.
+/// Gives the size of an item's data in bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn acltdtGetDataSizeFromItem(_dataItem: *mut c_void) -> usize {
     raw::stub_value(&calls::acltdtGetDataSizeFromItem, 0)
 }
 
-/// `acltdtGetDimNumFromItem`.
+/// Gives the number of dimensions of an item.
 #[unsafe(no_mangle)]
 pub extern "C" fn acltdtGetDimNumFromItem(_dataItem: *mut c_void) -> usize {
     raw::stub_value(&calls::acltdtGetDimNumFromItem, 0)
 }
 
-/// `acltdtGetSliceInfoFromItem`.
+/// Reads which slice of a tensor an item is.
 #[unsafe(no_mangle)]
 pub extern "C" fn acltdtGetSliceInfoFromItem(
     _dataItem: *mut c_void,
@@ -48,7 +48,7 @@ pub extern "C" fn acltdtGetSliceInfoFromItem(
     raw::stub(&calls::acltdtGetSliceInfoFromItem)
 }
 
-/// `acltdtGetDimsFromItem`.
+/// Reads the dimensions of an item.
 #[unsafe(no_mangle)]
 pub extern "C" fn acltdtGetDimsFromItem(
     _dataItem: *mut c_void,
@@ -58,7 +58,7 @@ pub extern "C" fn acltdtGetDimsFromItem(
     raw::stub(&calls::acltdtGetDimsFromItem)
 }
 
-/// `acltdtCreateDataItem`.
+/// Makes an item: a tensor, or the end of a sequence.
 #[unsafe(no_mangle)]
 pub extern "C" fn acltdtCreateDataItem(
     _tdtType: i32,
@@ -71,61 +71,61 @@ pub extern "C" fn acltdtCreateDataItem(
     raw::stub_value(&calls::acltdtCreateDataItem, std::ptr::null_mut())
 }
 
-/// `acltdtDestroyDataItem`.
+/// Destroys an item, not its data.
 #[unsafe(no_mangle)]
 pub extern "C" fn acltdtDestroyDataItem(_dataItem: *mut c_void) -> i32 {
     raw::stub(&calls::acltdtDestroyDataItem)
 }
 
-/// `acltdtCreateDataset`.
+/// Makes an empty list of items.
 #[unsafe(no_mangle)]
 pub extern "C" fn acltdtCreateDataset() -> *mut c_void {
     raw::stub_value(&calls::acltdtCreateDataset, std::ptr::null_mut())
 }
 
-/// `acltdtDestroyDataset`.
+/// Destroys a list of items.
 #[unsafe(no_mangle)]
 pub extern "C" fn acltdtDestroyDataset(_dataset: *mut c_void) -> i32 {
     raw::stub(&calls::acltdtDestroyDataset)
 }
 
-/// `acltdtGetDataItem`.
+/// Gives one item of a list.
 #[unsafe(no_mangle)]
 pub extern "C" fn acltdtGetDataItem(_dataset: *mut c_void, _index: usize) -> *mut c_void {
     raw::stub_value(&calls::acltdtGetDataItem, std::ptr::null_mut())
 }
 
-/// `acltdtAddDataItem`.
+/// Adds an item to a list.
 #[unsafe(no_mangle)]
 pub extern "C" fn acltdtAddDataItem(_dataset: *mut c_void, _dataItem: *mut c_void) -> i32 {
     raw::stub(&calls::acltdtAddDataItem)
 }
 
-/// `acltdtGetDatasetSize`.
+/// Gives the number of items in a list.
 #[unsafe(no_mangle)]
 pub extern "C" fn acltdtGetDatasetSize(_dataset: *mut c_void) -> usize {
     raw::stub_value(&calls::acltdtGetDatasetSize, 0)
 }
 
-/// `acltdtGetDatasetName`.
+/// Gives the name of a list of items.
 #[unsafe(no_mangle)]
 pub extern "C" fn acltdtGetDatasetName(_dataset: *mut c_void) -> *const c_char {
     raw::stub_value(&calls::acltdtGetDatasetName, std::ptr::null())
 }
 
-/// `acltdtStopChannel`.
+/// Wakes whoever waits for a channel, and stops it.
 #[unsafe(no_mangle)]
 pub extern "C" fn acltdtStopChannel(_handle: *mut c_void) -> i32 {
     raw::stub(&calls::acltdtStopChannel)
 }
 
-/// `acltdtCreateChannel`.
+/// Makes a channel to a device.
 #[unsafe(no_mangle)]
 pub extern "C" fn acltdtCreateChannel(_deviceId: u32, _name: *const c_char) -> *mut c_void {
     raw::stub_value(&calls::acltdtCreateChannel, std::ptr::null_mut())
 }
 
-/// `acltdtCreateChannelWithCapacity`.
+/// Makes a channel to a device that holds so many entries.
 #[unsafe(no_mangle)]
 pub extern "C" fn acltdtCreateChannelWithCapacity(
     _deviceId: u32,
@@ -138,19 +138,19 @@ pub extern "C" fn acltdtCreateChannelWithCapacity(
     )
 }
 
-/// `acltdtDestroyChannel`.
+/// Destroys a channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn acltdtDestroyChannel(_handle: *mut c_void) -> i32 {
     raw::stub(&calls::acltdtDestroyChannel)
 }
 
-/// `acltdtCleanChannel`.
+/// Drops what is in a channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn acltdtCleanChannel(_handle: *mut c_void) -> i32 {
     raw::stub(&calls::acltdtCleanChannel)
 }
 
-/// `acltdtSendTensor`.
+/// Sends a list of items through a channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn acltdtSendTensor(
     _handle: *mut c_void,
@@ -160,7 +160,7 @@ pub extern "C" fn acltdtSendTensor(
     raw::stub(&calls::acltdtSendTensor)
 }
 
-/// `acltdtReceiveTensor`.
+/// Receives a list of items from a channel.
 #[unsafe(no_mangle)]
 pub extern "C" fn acltdtReceiveTensor(
     _handle: *mut c_void,
@@ -170,7 +170,7 @@ pub extern "C" fn acltdtReceiveTensor(
     raw::stub(&calls::acltdtReceiveTensor)
 }
 
-/// `acltdtQueryChannelSize`.
+/// Reads how many entries a channel holds.
 #[unsafe(no_mangle)]
 pub extern "C" fn acltdtQueryChannelSize(_handle: *mut c_void, _size: *mut usize) -> i32 {
     raw::stub(&calls::acltdtQueryChannelSize)

@@ -8,31 +8,31 @@ use std::ffi::c_void;
 use crate::acl::calls;
 use crate::raw;
 
-/// `acltdtCreateQueue`.
+/// Makes a queue.
 #[unsafe(no_mangle)]
 pub extern "C" fn acltdtCreateQueue(_attr: *mut c_void, _qid: *mut u32) -> i32 {
     raw::stub(&calls::acltdtCreateQueue)
 }
 
-/// `acltdtDestroyQueue`.
+/// Destroys a queue.
 #[unsafe(no_mangle)]
 pub extern "C" fn acltdtDestroyQueue(_qid: u32) -> i32 {
     raw::stub(&calls::acltdtDestroyQueue)
 }
 
-/// `acltdtEnqueue`.
+/// Puts a buffer into a queue.
 #[unsafe(no_mangle)]
 pub extern "C" fn acltdtEnqueue(_qid: u32, _buf: *mut c_void, _timeout: i32) -> i32 {
     raw::stub(&calls::acltdtEnqueue)
 }
 
-/// `acltdtDequeue`.
+/// Takes a buffer out of a queue.
 #[unsafe(no_mangle)]
 pub extern "C" fn acltdtDequeue(_qid: u32, _buf: *mut *mut c_void, _timeout: i32) -> i32 {
     raw::stub(&calls::acltdtDequeue)
 }
 
-/// `acltdtEnqueueData`.
+/// Puts a copy of data into a queue.
 #[unsafe(no_mangle)]
 pub extern "C" fn acltdtEnqueueData(
     _qid: u32,
@@ -46,7 +46,7 @@ pub extern "C" fn acltdtEnqueueData(
     raw::stub(&calls::acltdtEnqueueData)
 }
 
-/// `acltdtDequeueData`.
+/// Takes data out of a queue into the caller's memory.
 #[unsafe(no_mangle)]
 pub extern "C" fn acltdtDequeueData(
     _qid: u32,
@@ -60,49 +60,49 @@ pub extern "C" fn acltdtDequeueData(
     raw::stub(&calls::acltdtDequeueData)
 }
 
-/// `acltdtGrantQueue`.
+/// Gives another process rights to a queue.
 #[unsafe(no_mangle)]
 pub extern "C" fn acltdtGrantQueue(_qid: u32, _pid: i32, _permission: u32, _timeout: i32) -> i32 {
     raw::stub(&calls::acltdtGrantQueue)
 }
 
-/// `acltdtAttachQueue`.
+/// Takes up the rights to a queue of another process.
 #[unsafe(no_mangle)]
 pub extern "C" fn acltdtAttachQueue(_qid: u32, _timeout: i32, _permission: *mut u32) -> i32 {
     raw::stub(&calls::acltdtAttachQueue)
 }
 
-/// `acltdtBindQueueRoutes`.
+/// Connects queues.
 #[unsafe(no_mangle)]
 pub extern "C" fn acltdtBindQueueRoutes(_qRouteList: *mut c_void) -> i32 {
     raw::stub(&calls::acltdtBindQueueRoutes)
 }
 
-/// `acltdtUnbindQueueRoutes`.
+/// Disconnects queues.
 #[unsafe(no_mangle)]
 pub extern "C" fn acltdtUnbindQueueRoutes(_qRouteList: *mut c_void) -> i32 {
     raw::stub(&calls::acltdtUnbindQueueRoutes)
 }
 
-/// `acltdtQueryQueueRoutes`.
+/// Lists connections of queues.
 #[unsafe(no_mangle)]
 pub extern "C" fn acltdtQueryQueueRoutes(_queryInfo: *mut c_void, _qRouteList: *mut c_void) -> i32 {
     raw::stub(&calls::acltdtQueryQueueRoutes)
 }
 
-/// `acltdtAllocBuf`.
+/// Allocates a buffer.
 #[unsafe(no_mangle)]
 pub extern "C" fn acltdtAllocBuf(_size: usize, _type: u32, _buf: *mut *mut c_void) -> i32 {
     raw::stub(&calls::acltdtAllocBuf)
 }
 
-/// `acltdtFreeBuf`.
+/// Frees a buffer.
 #[unsafe(no_mangle)]
 pub extern "C" fn acltdtFreeBuf(_buf: *mut c_void) -> i32 {
     raw::stub(&calls::acltdtFreeBuf)
 }
 
-/// `acltdtGetBufData`.
+/// Reads address and size of a buffer's data.
 #[unsafe(no_mangle)]
 pub extern "C" fn acltdtGetBufData(
     _buf: *mut c_void,
@@ -112,31 +112,31 @@ pub extern "C" fn acltdtGetBufData(
     raw::stub(&calls::acltdtGetBufData)
 }
 
-/// `acltdtSetBufDataLen`.
+/// Sets how much of a buffer is in use.
 #[unsafe(no_mangle)]
 pub extern "C" fn acltdtSetBufDataLen(_buf: *mut c_void, _len: usize) -> i32 {
     raw::stub(&calls::acltdtSetBufDataLen)
 }
 
-/// `acltdtGetBufDataLen`.
+/// Reads how much of a buffer is in use.
 #[unsafe(no_mangle)]
 pub extern "C" fn acltdtGetBufDataLen(_buf: *mut c_void, _len: *mut usize) -> i32 {
     raw::stub(&calls::acltdtGetBufDataLen)
 }
 
-/// `acltdtAppendBufChain`.
+/// Adds a buffer to a chain.
 #[unsafe(no_mangle)]
 pub extern "C" fn acltdtAppendBufChain(_headBuf: *mut c_void, _buf: *mut c_void) -> i32 {
     raw::stub(&calls::acltdtAppendBufChain)
 }
 
-/// `acltdtGetBufChainNum`.
+/// Reads how many buffers a chain has.
 #[unsafe(no_mangle)]
 pub extern "C" fn acltdtGetBufChainNum(_headBuf: *mut c_void, _num: *mut u32) -> i32 {
     raw::stub(&calls::acltdtGetBufChainNum)
 }
 
-/// `acltdtGetBufFromChain`.
+/// Reads one buffer of a chain.
 #[unsafe(no_mangle)]
 pub extern "C" fn acltdtGetBufFromChain(
     _headBuf: *mut c_void,
@@ -146,7 +146,7 @@ pub extern "C" fn acltdtGetBufFromChain(
     raw::stub(&calls::acltdtGetBufFromChain)
 }
 
-/// `acltdtGetBufUserData`.
+/// Reads the program's own data of a buffer.
 #[unsafe(no_mangle)]
 pub extern "C" fn acltdtGetBufUserData(
     _buf: *mut c_void,
@@ -157,7 +157,7 @@ pub extern "C" fn acltdtGetBufUserData(
     raw::stub(&calls::acltdtGetBufUserData)
 }
 
-/// `acltdtSetBufUserData`.
+/// Writes the program's own data of a buffer.
 #[unsafe(no_mangle)]
 pub extern "C" fn acltdtSetBufUserData(
     _buf: *mut c_void,
@@ -168,25 +168,25 @@ pub extern "C" fn acltdtSetBufUserData(
     raw::stub(&calls::acltdtSetBufUserData)
 }
 
-/// `acltdtCopyBufRef`.
+/// Makes a second reference to a buffer.
 #[unsafe(no_mangle)]
 pub extern "C" fn acltdtCopyBufRef(_buf: *mut c_void, _newBuf: *mut *mut c_void) -> i32 {
     raw::stub(&calls::acltdtCopyBufRef)
 }
 
-/// `acltdtCreateQueueAttr`.
+/// Makes attributes for a queue.
 #[unsafe(no_mangle)]
 pub extern "C" fn acltdtCreateQueueAttr() -> *mut c_void {
     raw::stub_value(&calls::acltdtCreateQueueAttr, std::ptr::null_mut())
 }
 
-/// `acltdtDestroyQueueAttr`.
+/// Destroys attributes for a queue.
 #[unsafe(no_mangle)]
 pub extern "C" fn acltdtDestroyQueueAttr(_attr: *mut c_void) -> i32 {
     raw::stub(&calls::acltdtDestroyQueueAttr)
 }
 
-/// `acltdtSetQueueAttr`.
+/// Sets one attribute for a queue.
 #[unsafe(no_mangle)]
 pub extern "C" fn acltdtSetQueueAttr(
     _attr: *mut c_void,
@@ -197,7 +197,7 @@ pub extern "C" fn acltdtSetQueueAttr(
     raw::stub(&calls::acltdtSetQueueAttr)
 }
 
-/// `acltdtGetQueueAttr`.
+/// Reads one attribute for a queue.
 #[unsafe(no_mangle)]
 pub extern "C" fn acltdtGetQueueAttr(
     _attr: *mut c_void,
@@ -209,19 +209,19 @@ pub extern "C" fn acltdtGetQueueAttr(
     raw::stub(&calls::acltdtGetQueueAttr)
 }
 
-/// `acltdtCreateQueueRoute`.
+/// Makes a connection between two queues.
 #[unsafe(no_mangle)]
 pub extern "C" fn acltdtCreateQueueRoute(_srcId: u32, _dstId: u32) -> *mut c_void {
     raw::stub_value(&calls::acltdtCreateQueueRoute, std::ptr::null_mut())
 }
 
-/// `acltdtDestroyQueueRoute`.
+/// Destroys a connection between two queues.
 #[unsafe(no_mangle)]
 pub extern "C" fn acltdtDestroyQueueRoute(_route: *mut c_void) -> i32 {
     raw::stub(&calls::acltdtDestroyQueueRoute)
 }
 
-/// `acltdtGetQueueRouteParam`.
+/// Reads one number of a connection.
 #[unsafe(no_mangle)]
 pub extern "C" fn acltdtGetQueueRouteParam(
     _route: *mut c_void,
@@ -233,25 +233,25 @@ pub extern "C" fn acltdtGetQueueRouteParam(
     raw::stub(&calls::acltdtGetQueueRouteParam)
 }
 
-/// `acltdtCreateQueueRouteList`.
+/// Makes an empty list of connections.
 #[unsafe(no_mangle)]
 pub extern "C" fn acltdtCreateQueueRouteList() -> *mut c_void {
     raw::stub_value(&calls::acltdtCreateQueueRouteList, std::ptr::null_mut())
 }
 
-/// `acltdtDestroyQueueRouteList`.
+/// Destroys a list of connections.
 #[unsafe(no_mangle)]
 pub extern "C" fn acltdtDestroyQueueRouteList(_routeList: *mut c_void) -> i32 {
     raw::stub(&calls::acltdtDestroyQueueRouteList)
 }
 
-/// `acltdtAddQueueRoute`.
+/// Adds a connection to a list.
 #[unsafe(no_mangle)]
 pub extern "C" fn acltdtAddQueueRoute(_routeList: *mut c_void, _route: *mut c_void) -> i32 {
     raw::stub(&calls::acltdtAddQueueRoute)
 }
 
-/// `acltdtGetQueueRoute`.
+/// Reads one connection of a list.
 #[unsafe(no_mangle)]
 pub extern "C" fn acltdtGetQueueRoute(
     _routeList: *mut c_void,
@@ -261,13 +261,13 @@ pub extern "C" fn acltdtGetQueueRoute(
     raw::stub(&calls::acltdtGetQueueRoute)
 }
 
-/// `acltdtGetQueueRouteNum`.
+/// Gives the number of connections in a list.
 #[unsafe(no_mangle)]
 pub extern "C" fn acltdtGetQueueRouteNum(_routeList: *mut c_void) -> usize {
     raw::stub_value(&calls::acltdtGetQueueRouteNum, 0)
 }
 
-/// `acltdtCreateQueueRouteQueryInfo`.
+/// Makes a question for connections.
 #[unsafe(no_mangle)]
 pub extern "C" fn acltdtCreateQueueRouteQueryInfo() -> *mut c_void {
     raw::stub_value(
@@ -276,13 +276,13 @@ pub extern "C" fn acltdtCreateQueueRouteQueryInfo() -> *mut c_void {
     )
 }
 
-/// `acltdtDestroyQueueRouteQueryInfo`.
+/// Destroys a question for connections.
 #[unsafe(no_mangle)]
 pub extern "C" fn acltdtDestroyQueueRouteQueryInfo(_info: *mut c_void) -> i32 {
     raw::stub(&calls::acltdtDestroyQueueRouteQueryInfo)
 }
 
-/// `acltdtSetQueueRouteQueryInfo`.
+/// Sets one part of a question for connections.
 #[unsafe(no_mangle)]
 pub extern "C" fn acltdtSetQueueRouteQueryInfo(
     _param: *mut c_void,

@@ -8,7 +8,7 @@ use std::ffi::c_void;
 use crate::acl::calls;
 use crate::raw;
 
-/// `aclrtValueWrite`.
+/// Queues the writing of a number to device memory.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtValueWrite(
     _devAddr: *mut c_void,
@@ -19,7 +19,7 @@ pub extern "C" fn aclrtValueWrite(
     raw::stub(&calls::aclrtValueWrite)
 }
 
-/// `aclrtValueWait`.
+/// Lets a stream wait for a number in device memory.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtValueWait(
     _devAddr: *mut c_void,

@@ -2,4 +2,6 @@
 //!
 //! Each stands in the API data with `shim = "hand"` and the reason beside it.
 
+pub mod callback;
+pub mod error;
 pub mod log;

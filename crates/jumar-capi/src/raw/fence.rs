@@ -10,15 +10,20 @@ use crate::acl::{self, Call, Cx, Error, ErrorKind, Result, calls};
 use super::instance;
 
 /// Runs a call that answers a code.
-pub fn status(call: &'static Call, body: impl FnOnce(&Cx) -> Result<()>) -> i32 {
+pub fn status(call: &'static Call, body: impl FnOnce(&Cx<'_>) -> Result<()>) -> i32 {
     match enter(call, body) {
         Ok(()) => 0,
         Err(code) => code,
     }
 }
 
+/// Runs a call whose answer is a code, though not its own.
+pub fn code(call: &'static Call, body: impl FnOnce(&Cx<'_>) -> Result<i32>) -> i32 {
+    enter(call, body).unwrap_or_else(|code| code)
+}
+
 /// Runs a call that answers a value; `neutral` is the answer on an error, whose text is kept.
-pub fn value<T>(call: &'static Call, neutral: T, body: impl FnOnce(&Cx) -> Result<T>) -> T {
+pub fn value<T>(call: &'static Call, neutral: T, body: impl FnOnce(&Cx<'_>) -> Result<T>) -> T {
     enter(call, body).unwrap_or(neutral)
 }
 
@@ -50,7 +55,7 @@ fn not_supported(call: &Call) -> Error {
 #[inline]
 pub fn enter<T>(
     call: &'static Call,
-    body: impl FnOnce(&Cx) -> Result<T>,
+    body: impl FnOnce(&Cx<'_>) -> Result<T>,
 ) -> std::result::Result<T, i32> {
     let run = || {
         if instance::is_first() {
@@ -71,7 +76,7 @@ pub fn enter<T>(
 #[cold]
 fn beside_the_first<T>(
     call: &'static Call,
-    body: impl FnOnce(&Cx) -> Result<T>,
+    body: impl FnOnce(&Cx<'_>) -> Result<T>,
 ) -> std::result::Result<T, i32> {
     if std::ptr::eq(call, &raw const calls::aclGetRecentErrMsg) {
         return acl::enter(call, body);
@@ -104,6 +109,16 @@ pub(super) fn note_panics() {
             earlier(info);
         }));
     });
+}
+
+/// Lets jumar-acl finish what it writes (a timeline) when the process ends in good order.
+pub(super) fn call_at_exit() {
+    extern "C" fn finish() {
+        // The process is ending; a defect here has nobody left to tell.
+        let _ = panic::catch_unwind(jumar_acl::at_exit);
+    }
+    // SAFETY: the function stays: the library is never unloaded.
+    unsafe { libc::atexit(finish) };
 }
 
 #[cold]

@@ -46,7 +46,7 @@ pub fn count(number: impl Count) -> usize {
 }
 
 /// Takes a handle: a number in pointer clothing, never dereferenced.
-pub fn handle(pointer: *mut c_void) -> Raw {
+pub fn handle<T>(pointer: *const T) -> Raw {
     Raw(pointer.addr() as u64)
 }
 

@@ -68,6 +68,7 @@ fn settle() -> bool {
             match look_around() {
                 Others::None => {
                     OWN.state.store(FIRST, Ordering::SeqCst);
+                    super::fence::call_at_exit();
                     return true;
                 }
                 Others::First(path) => {

@@ -1,7 +1,6 @@
 //! Functions that a program hands in, with the pointer it wants back.
 
 use std::ffi::c_void;
-use std::sync::Arc;
 
 /// The pointer that a program wants handed to its function. Nobody here looks behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,11 +21,13 @@ impl UserData {
     pub fn pointer(self) -> *mut c_void {
         self.0
     }
+}
 
-    /// Gives its address, by which the program may name it later.
-    pub fn address(self) -> usize {
-        self.0.addr()
-    }
+/// Gives the number of the calling thread as `pthread_self` has it; programs subscribe threads by it.
+pub fn this_thread() -> u64 {
+    // SAFETY: it has no preconditions.
+    let thread = unsafe { libc::pthread_self() };
+    thread as u64
 }
 
 /// Makes a closure that calls a function of the program once, on any thread.
@@ -38,21 +39,6 @@ pub unsafe fn once(
     user: UserData,
 ) -> Box<dyn FnOnce() + Send> {
     Box::new(move || {
-        let pointer = user.pointer();
-        // SAFETY: the caller's contract.
-        unsafe { function(pointer) }
-    })
-}
-
-/// Makes a closure that calls a function of the program any number of times, on any thread.
-///
-/// # Safety
-/// The function may be called with that pointer, on any thread, until the closure is dropped.
-pub unsafe fn shared(
-    function: unsafe extern "C" fn(*mut c_void),
-    user: UserData,
-) -> Arc<dyn Fn() + Send + Sync> {
-    Arc::new(move || {
         let pointer = user.pointer();
         // SAFETY: the caller's contract.
         unsafe { function(pointer) }

@@ -1,0 +1,51 @@
+//! Host callbacks: functions of the program, with the pointer they want back.
+
+use std::ffi::c_void;
+
+use crate::acl::calls;
+use crate::generated::callbacks;
+use crate::raw::{self, UserData};
+
+/// Queues a function of the program; a subscribed thread runs it.
+///
+/// # Safety
+/// Called from C: the function may be called with `userData`, on any thread, until it was.
+#[unsafe(no_mangle)]
+#[expect(non_snake_case, reason = "the C interface sets names and signatures")]
+pub unsafe extern "C" fn aclrtLaunchCallback(
+    r#fn: callbacks::aclrtCallback,
+    userData: *mut c_void,
+    blockType: u32,
+    stream: *mut c_void,
+) -> i32 {
+    raw::status(&calls::aclrtLaunchCallback, |cx| {
+        // SAFETY: the caller's contract.
+        let function = r#fn.map(|function| unsafe { raw::once(function, UserData::new(userData)) });
+        jumar_acl::callback::aclrtLaunchCallback(cx, function, blockType, raw::handle(stream))
+    })
+}
+
+/// Queues a function of the program; a thread of the runtime runs it.
+///
+/// # Safety
+/// Called from C: the function may be called with `args`, on any thread, until it was.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aclrtLaunchHostFunc(
+    stream: *mut c_void,
+    r#fn: callbacks::aclrtHostFunc,
+    args: *mut c_void,
+) -> i32 {
+    raw::status(&calls::aclrtLaunchHostFunc, |cx| {
+        // SAFETY: the caller's contract.
+        let function = r#fn.map(|function| unsafe { raw::once(function, UserData::new(args)) });
+        jumar_acl::callback::aclrtLaunchHostFunc(cx, raw::handle(stream), function)
+    })
+}
+
+/// Runs one callback that was launched on a stream this thread is subscribed to.
+#[unsafe(no_mangle)]
+pub extern "C" fn aclrtProcessReport(timeout: i32) -> i32 {
+    raw::status(&calls::aclrtProcessReport, |cx| {
+        jumar_acl::callback::aclrtProcessReport(cx, raw::this_thread(), timeout)
+    })
+}
