@@ -1,0 +1,130 @@
+//! The timeline: what ran when, as a file for Perfetto (<https://ui.perfetto.dev>) and `chrome://tracing`.
+//!
+//! A track for each stream shows its tasks from start to end. A track for each host thread shows its calls: one that works or
+//! waits on the thread (a copy at once, a synchronise) from start to end, one that only queues as a mark, because the gate
+//! does not see when such a call returns. Arrows go from a call to its task, and from an event's record to whoever waited
+//! for it. A counter shows the memory allocated on each device.
+//!
+//! Two locks, never held together. `state` collects events in compact form; every operation takes it for a moment.
+//! `output` writes them; whoever finds many events collected, or flushes, takes it. Between two writes the file is complete:
+//! what has not ended is written behind the events that have, and overwritten by the next write.
+
+mod collect;
+mod json;
+mod output;
+
+use std::path::{Path, PathBuf};
+
+use jumar_core::sync::Mutex;
+use jumar_core::{Admission, Phase, Probe, now_ns};
+use jumar_types::{Error, Result};
+
+use collect::State;
+use output::Output;
+
+/// A probe that writes a timeline.
+///
+/// # Ownership
+/// Dropping it writes what is left.
+///
+/// # Threads
+/// Any. In a forked child it does nothing: the file belongs to the process that made it.
+pub struct Trace {
+    state: Mutex<State>,
+    output: Mutex<Output>,
+    path: PathBuf,
+    process: u32,
+}
+
+/// How many events are collected before a thread that reports one writes them.
+const WRITE_AT: usize = 1 << 13;
+/// How many events are collected before a thread that submits writes them: it may hold locks, so it should not have to.
+const WRITE_AT_LAST: usize = 1 << 16;
+
+impl Trace {
+    /// Makes the file, with no events in it, and starts the timeline. `program` is what the file says was traced.
+    ///
+    /// A file that another live process (or runtime) writes is left alone: the timeline goes to `name.2.json` beside it, then
+    /// `name.3.json` and so on. [`Trace::path`] tells where.
+    ///
+    /// # Errors
+    /// `InvalidFile`: the file cannot be made or written, or is not an ordinary file.
+    pub fn create(path: &Path, program: &str) -> Result<Trace> {
+        let process = std::process::id();
+        let (output, path) = Output::create(path, &json::header(program, process))?;
+        Ok(Trace {
+            state: Mutex::default(),
+            output: Mutex::new(output),
+            path,
+            process,
+        })
+    }
+
+    /// Gives the file's path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes everything seen so far. The file is complete afterwards; the timeline goes on.
+    ///
+    /// # Errors
+    /// `InvalidFile`: the file could not be written, now or earlier. What was seen after that is lost.
+    pub fn flush(&self) -> Result<()> {
+        if self.is_elsewhere() {
+            return Ok(());
+        }
+        // The order of writes is the order in which events were taken.
+        let mut output = self.output.lock();
+        let taken = self.state.lock().take(now_ns());
+        let mut text = String::new();
+        taken
+            .ended
+            .iter()
+            .for_each(|event| json::write(event, &mut text));
+        let mut rest = String::new();
+        taken
+            .going_on
+            .iter()
+            .for_each(|event| json::write(event, &mut rest));
+        output.append(&self.path, &text, &rest)
+    }
+
+    /// Tells whether this is a forked child, which shares the open file with its parent.
+    fn is_elsewhere(&self) -> bool {
+        std::process::id() != self.process
+    }
+
+    fn write_some(&self) {
+        // The error is kept, and told by the next flush: nobody here could act on it.
+        let _told_later: std::result::Result<(), Error> = self.flush();
+    }
+}
+
+impl Probe for Trace {
+    fn before(&self, admission: &Admission<'_>) -> Result<()> {
+        let mut state = self.state.lock();
+        state.admitted(admission);
+        let many = state.is_longer_than(WRITE_AT_LAST);
+        drop(state);
+        if many {
+            self.write_some();
+        }
+        Ok(())
+    }
+
+    fn reported(&self, ticket: u64, phase: &Phase, at_ns: u64) {
+        let mut state = self.state.lock();
+        state.reported(ticket, phase, at_ns);
+        let many = state.is_longer_than(WRITE_AT);
+        drop(state);
+        if many {
+            self.write_some();
+        }
+    }
+}
+
+impl Drop for Trace {
+    fn drop(&mut self) {
+        self.write_some();
+    }
+}
