@@ -52,6 +52,9 @@ enum Command {
     Ci(ci::Options),
     /// Measures Jumar against the limits of this machine.
     Bench(bench::Options),
+    /// Compiles every installed header in every dialect, and links the layout test against the installed library.
+    #[command(hide = true)]
+    Headers,
     /// Checks the rules of the house that no compiler checks.
     Tidy,
 }
@@ -84,6 +87,12 @@ fn run(command: Command) -> Result<bool> {
         Command::Demo => demo::run().map(|()| true),
         Command::Ci(options) => ci::run(&options),
         Command::Bench(options) => bench::run(&options).map(|()| true),
+        Command::Headers => {
+            let tree = root().join("target/jumar");
+            r#gen::check::headers(&tree.join("include"))?;
+            r#gen::check::links(&tree.join("include"), &tree.join("lib64"))?;
+            Ok(true)
+        }
         Command::Tidy => tidy::run(),
     }
 }

@@ -30,6 +30,9 @@ pub struct Options {
     /// Which device is imitated, for example Ascend910B1 or Ascend310P3.
     #[arg(long, value_name = "NAME")]
     profile: Option<String>,
+    /// How many threads run the work of all devices.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    workers: Option<u32>,
     /// Which devices the program sees, for example 0,2.
     #[arg(long, value_name = "LIST")]
     visible_devices: Option<String>,
@@ -106,6 +109,9 @@ fn chosen(options: &Options) -> Result<Vec<(&'static str, OsString)>> {
     if let Some(name) = &options.profile {
         set.push(("JUMAR_PROFILE", name.into()));
     }
+    if let Some(count) = options.workers {
+        set.push(("JUMAR_WORKERS", count.to_string().into()));
+    }
     if let Some(list) = &options.visible_devices {
         set.push(("ASCEND_RT_VISIBLE_DEVICES", list.into()));
     }
@@ -157,6 +163,8 @@ mod tests {
             "4",
             "--profile",
             "Ascend310P3",
+            "--workers",
+            "2",
             "--visible-devices",
             "0,2",
             "--launch-blocking",
@@ -177,6 +185,7 @@ mod tests {
                 "JUMAR_TRACE=/t/out.json",
                 "JUMAR_DEVICES=4",
                 "JUMAR_PROFILE=Ascend310P3",
+                "JUMAR_WORKERS=2",
                 "ASCEND_RT_VISIBLE_DEVICES=0,2",
                 "ASCEND_LAUNCH_BLOCKING=1",
                 "ASCEND_GLOBAL_LOG_LEVEL=1",

@@ -33,6 +33,13 @@ pub const READ: &[Var] = &[
         meaning: "Which device is imitated: its name, memory size, core counts and limits.",
     },
     Var {
+        name: "JUMAR_WORKERS",
+        flag: Some("workers"),
+        values: "1 to 1024",
+        default: "one for each processor",
+        meaning: "How many threads run the work of all devices.",
+    },
+    Var {
         name: "JUMAR_TRACE",
         flag: Some("trace"),
         values: "a file name",
