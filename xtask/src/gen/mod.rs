@@ -11,7 +11,6 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
 
-pub mod check;
 mod headers;
 pub mod model;
 mod pages;
