@@ -11,6 +11,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
 
+pub mod check;
 mod headers;
 pub mod model;
 mod pages;
