@@ -9,8 +9,8 @@ use crate::{Cx, Raw, refuse};
 /// Options that are set and read back.
 #[derive(Default)]
 pub struct Parameters {
-    process: HashMap<i32, i64>,
-    contexts: HashMap<(u64, i32), i64>,
+    process: HashMap<u32, i64>,
+    contexts: HashMap<(u64, u32), i64>,
     pub(crate) overflow_mode: u32,
     /// Pairs of devices of which the first may reach into the second.
     pub(crate) peers: HashSet<(u32, i32)>,
@@ -61,9 +61,9 @@ pub fn aclrtGetCurrentContext(cx: &Cx<'_>) -> Result<Raw> {
 }
 
 /// The number of options that a context has; the process has one more.
-const CONTEXT_OPTIONS: i32 = 3;
+const CONTEXT_OPTIONS: u32 = 3;
 
-fn check_option(option: i32, options: i32) -> Result<()> {
+fn check_option(option: u32, options: u32) -> Result<()> {
     if (0..options).contains(&option) {
         return Ok(());
     }
@@ -73,7 +73,7 @@ fn check_option(option: i32, options: i32) -> Result<()> {
     )
 }
 
-fn check_value(option: i32, value: i64) -> Result<()> {
+fn check_value(option: u32, value: i64) -> Result<()> {
     // Option 0 (deterministic computing) has four levels; the others are switches.
     let largest = if option == 0 { 3 } else { 1 };
     if (0..=largest).contains(&value) {
@@ -85,14 +85,14 @@ fn check_value(option: i32, value: i64) -> Result<()> {
     )
 }
 
-fn never_set(option: i32) -> Error {
+fn never_set(option: u32) -> Error {
     Error::new(
         ErrorKind::SysParamNotSet,
         format!("option {option} was never set"),
     )
 }
 
-pub fn aclrtCtxSetSysParamOpt(cx: &Cx<'_>, option: i32, value: i64) -> Result<()> {
+pub fn aclrtCtxSetSysParamOpt(cx: &Cx<'_>, option: u32, value: i64) -> Result<()> {
     check_option(option, CONTEXT_OPTIONS)?;
     let context = cx.context()?;
     check_value(option, value)?;
@@ -104,7 +104,7 @@ pub fn aclrtCtxSetSysParamOpt(cx: &Cx<'_>, option: i32, value: i64) -> Result<()
     Ok(())
 }
 
-pub fn aclrtCtxGetSysParamOpt(cx: &Cx<'_>, option: i32) -> Result<i64> {
+pub fn aclrtCtxGetSysParamOpt(cx: &Cx<'_>, option: u32) -> Result<i64> {
     check_option(option, CONTEXT_OPTIONS)?;
     let context = cx.context()?;
     let parameters = cx.process.parameters.lock();
@@ -115,14 +115,14 @@ pub fn aclrtCtxGetSysParamOpt(cx: &Cx<'_>, option: i32) -> Result<i64> {
         .ok_or_else(|| never_set(option))
 }
 
-pub fn aclrtSetSysParamOpt(cx: &Cx<'_>, option: i32, value: i64) -> Result<()> {
+pub fn aclrtSetSysParamOpt(cx: &Cx<'_>, option: u32, value: i64) -> Result<()> {
     check_option(option, CONTEXT_OPTIONS + 1)?;
     check_value(option, value)?;
     cx.process.parameters.lock().process.insert(option, value);
     Ok(())
 }
 
-pub fn aclrtGetSysParamOpt(cx: &Cx<'_>, option: i32) -> Result<i64> {
+pub fn aclrtGetSysParamOpt(cx: &Cx<'_>, option: u32) -> Result<i64> {
     check_option(option, CONTEXT_OPTIONS + 1)?;
     cx.process
         .parameters

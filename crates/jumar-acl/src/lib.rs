@@ -30,6 +30,8 @@ pub mod log;
 pub mod memcpy;
 pub mod memory;
 pub mod message;
+pub mod model;
+pub mod model_desc;
 pub mod notify;
 pub mod peer;
 pub mod process;
@@ -142,7 +144,8 @@ impl<'a> Cx<'a> {
         work: impl FnOnce(&Arc<Stream>) -> Result<T>,
     ) -> Result<T> {
         if stream.is_null() {
-            return work(&self.context()?.default_stream()?);
+            let stream = self.context()?.default_stream()?;
+            return self.blocking(&stream, work(&stream));
         }
         self.thread.stream(self, stream, |found| {
             self.thread.with_context(self, |context| {
@@ -152,8 +155,17 @@ impl<'a> Cx<'a> {
                     Err(foreign_stream(found, context))
                 }
             })??;
-            work(found)
+            self.blocking(found, work(found))
         })?
+    }
+
+    /// Waits for the stream after a submit, where the program was started to run that way.
+    #[inline]
+    fn blocking<T>(&self, stream: &Stream, result: Result<T>) -> Result<T> {
+        if self.process.launch_blocking && result.is_ok() {
+            stream.settle_briefly();
+        }
+        result
     }
 
     pub(crate) fn event(&self, event: Raw) -> Result<Arc<Event>> {

@@ -42,6 +42,11 @@ fn log() -> &'static Log {
     })
 }
 
+/// Tells whether a line of a program at this level is written at all.
+pub fn wanted(level: u32) -> bool {
+    (level as usize) < NAMES.len() && level >= log().settings.level_of("ASCENDCL")
+}
+
 /// Writes one line of a program, formatted already; below the level it is dropped.
 pub fn app_log(
     cx: &Cx<'_>,
@@ -51,7 +56,7 @@ pub fn app_log(
     line: u32,
     text: &[u8],
 ) -> Result<()> {
-    if level < log().settings.level_of("ASCENDCL") || level as usize >= NAMES.len() {
+    if !wanted(level) {
         return Ok(());
     }
     let text = String::from_utf8_lossy(text);

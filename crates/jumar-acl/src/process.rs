@@ -7,7 +7,7 @@ use jumar::engine::sync::{AtomicBool, AtomicI32, Mutex, MutexGuard, Ordering};
 use jumar_types::{Error, ErrorKind, Result};
 
 use crate::message::Messages;
-use crate::{data_buffer, dataset, init, tensor_desc};
+use crate::{data_buffer, dataset, init, model_desc, tensor_desc};
 
 /// What a process has one of.
 pub struct Process {
@@ -17,10 +17,14 @@ pub struct Process {
     /// The device that a bare thread gets by itself; -1 is none.
     default_device: AtomicI32,
     share_messages: AtomicBool,
+    /// Whether every submit waits for its stream, as `ASCEND_LAUNCH_BLOCKING` asks for.
+    pub(crate) launch_blocking: bool,
     messages: Mutex<Messages>,
     pub(crate) exceptions: crate::error::Exceptions,
     pub(crate) data_buffers: data_buffer::DataBuffers,
     pub(crate) datasets: dataset::Datasets,
+    pub(crate) model_descs: model_desc::ModelDescs,
+    pub(crate) models: crate::model::Models,
     pub(crate) tensor_descs: tensor_desc::TensorDescs,
     pub(crate) stream_configs: crate::stream::StreamConfigs,
     pub(crate) parameters: Mutex<crate::context::Parameters>,
@@ -42,10 +46,13 @@ impl Process {
             initialized: AtomicBool::new(false),
             default_device: AtomicI32::new(-1),
             share_messages: AtomicBool::new(false),
+            launch_blocking: jumar::config::launch_blocking(),
             messages: Mutex::default(),
             exceptions: crate::error::Exceptions::default(),
             data_buffers: data_buffer::table(),
             datasets: dataset::table(),
+            model_descs: model_desc::table(),
+            models: crate::model::Models::default(),
             tensor_descs: tensor_desc::table(),
             stream_configs: crate::stream::table(),
             parameters: Mutex::default(),

@@ -325,7 +325,12 @@ pub fn aclSetTensorDynamicInput(cx: &Cx<'_>, desc: Raw, name: Option<&CStr>) -> 
 }
 
 /// The bytes are copied; `bytes` is host memory that the program vouches for.
-pub fn aclSetTensorConst(cx: &Cx<'_>, desc: Raw, bytes: Option<&[u8]>, _length: usize) -> Result<()> {
+pub fn aclSetTensorConst(
+    cx: &Cx<'_>,
+    desc: Raw,
+    bytes: Option<&[u8]>,
+    _length: usize,
+) -> Result<()> {
     let bytes = bytes
         .filter(|bytes| !bytes.is_empty())
         .ok_or_else(|| null("dataBuffer, or its length,"))?;

@@ -382,6 +382,20 @@ impl Stream {
         self.submit_silently(caller, Task::Set(signal));
     }
 
+    /// Waits on the calling thread for a signal that some stream of the runtime sets.
+    pub fn wait_for(&self, signal: &Arc<jumar_hal::Signal>) {
+        self.queue.wait_signal(signal, None);
+    }
+
+    /// Waits for everything submitted so far, a second at most, and leaves an error to the next synchronise. The limit keeps a
+    /// program alive whose stream waits for something that only the same thread can bring about.
+    pub fn settle_briefly(&self) {
+        self.queue.wait(
+            self.queue.submitted(),
+            Some(Instant::now() + Duration::from_secs(1)),
+        );
+    }
+
     /// Waits for everything submitted so far, then returns and forgets the stream's error.
     ///
     /// # Errors

@@ -1,1 +1,8 @@
-//! jumar-model
+//! Offline models on a device: opened, loaded, executed by queueing ordinary operations, unloaded.
+#![forbid(unsafe_code)]
+
+mod loaded;
+mod package;
+
+pub use loaded::{Model, Supplied};
+pub use package::{Description, Package, TensorInfo};

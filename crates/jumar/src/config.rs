@@ -265,6 +265,11 @@ fn group_memory_left() -> Option<u64> {
         .map(|(limit, used)| limit.saturating_sub(used))
 }
 
+/// Tells whether every submit is to wait for its stream (`ASCEND_LAUNCH_BLOCKING=1`), which makes the order of failures plain.
+pub fn launch_blocking() -> bool {
+    variable("ASCEND_LAUNCH_BLOCKING").as_deref() == Some("1")
+}
+
 fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }

@@ -3,6 +3,7 @@
 
 #![expect(
     non_snake_case,
+    clippy::missing_safety_doc,
     clippy::too_many_arguments,
     reason = "the C interface sets names and signatures"
 )]
@@ -15,45 +16,92 @@ use crate::raw;
 
 /// Loads a model from a file.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclmdlLoadFromFile(_modelPath: *const c_char, _modelId: *mut u32) -> i32 {
-    raw::stub(&calls::aclmdlLoadFromFile)
+pub unsafe extern "C" fn aclmdlLoadFromFile(modelPath: *const c_char, modelId: *mut u32) -> i32 {
+    raw::status(&calls::aclmdlLoadFromFile, |cx| {
+        // SAFETY: the program vouches for `modelPath`: null or a text that ends in a zero byte, as the C declaration says.
+        let modelPath = unsafe { raw::text(modelPath) };
+        // SAFETY: the program vouches for `modelId`: null or the address of a variable, as the C declaration says.
+        let modelId_out = unsafe { raw::Out::<u32>::new(modelId.cast(), "modelId") }?;
+        let modelId_value = jumar_acl::model::aclmdlLoadFromFile(cx, modelPath)?;
+        modelId_out.set(modelId_value);
+        Ok(())
+    })
 }
 
 /// Loads a model from memory.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclmdlLoadFromMem(
-    _model: *const c_void,
-    _modelSize: usize,
-    _modelId: *mut u32,
+pub unsafe extern "C" fn aclmdlLoadFromMem(
+    model: *const c_void,
+    modelSize: usize,
+    modelId: *mut u32,
 ) -> i32 {
-    raw::stub(&calls::aclmdlLoadFromMem)
+    raw::status(&calls::aclmdlLoadFromMem, |cx| {
+        // SAFETY: the program vouches for `model`: null or that many values, as the C declaration says.
+        let model = unsafe { raw::slice::<u8>(model.cast(), modelSize, "model") }?;
+        // SAFETY: the program vouches for `modelId`: null or the address of a variable, as the C declaration says.
+        let modelId_out = unsafe { raw::Out::<u32>::new(modelId.cast(), "modelId") }?;
+        let modelId_value = jumar_acl::model::aclmdlLoadFromMem(cx, model, modelSize)?;
+        modelId_out.set(modelId_value);
+        Ok(())
+    })
 }
 
 /// Loads a model from a file into the caller's device memory.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclmdlLoadFromFileWithMem(
-    _modelPath: *const c_char,
-    _modelId: *mut u32,
-    _workPtr: *mut c_void,
-    _workSize: usize,
-    _weightPtr: *mut c_void,
-    _weightSize: usize,
+pub unsafe extern "C" fn aclmdlLoadFromFileWithMem(
+    modelPath: *const c_char,
+    modelId: *mut u32,
+    workPtr: *mut c_void,
+    workSize: usize,
+    weightPtr: *mut c_void,
+    weightSize: usize,
 ) -> i32 {
-    raw::stub(&calls::aclmdlLoadFromFileWithMem)
+    raw::status(&calls::aclmdlLoadFromFileWithMem, |cx| {
+        // SAFETY: the program vouches for `modelPath`: null or a text that ends in a zero byte, as the C declaration says.
+        let modelPath = unsafe { raw::text(modelPath) };
+        // SAFETY: the program vouches for `modelId`: null or the address of a variable, as the C declaration says.
+        let modelId_out = unsafe { raw::Out::<u32>::new(modelId.cast(), "modelId") }?;
+        let modelId_value = jumar_acl::model::aclmdlLoadFromFileWithMem(
+            cx,
+            modelPath,
+            workPtr.expose_provenance(),
+            workSize,
+            weightPtr.expose_provenance(),
+            weightSize,
+        )?;
+        modelId_out.set(modelId_value);
+        Ok(())
+    })
 }
 
 /// Loads a model from memory into the caller's device memory.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclmdlLoadFromMemWithMem(
-    _model: *const c_void,
-    _modelSize: usize,
-    _modelId: *mut u32,
-    _workPtr: *mut c_void,
-    _workSize: usize,
-    _weightPtr: *mut c_void,
-    _weightSize: usize,
+pub unsafe extern "C" fn aclmdlLoadFromMemWithMem(
+    model: *const c_void,
+    modelSize: usize,
+    modelId: *mut u32,
+    workPtr: *mut c_void,
+    workSize: usize,
+    weightPtr: *mut c_void,
+    weightSize: usize,
 ) -> i32 {
-    raw::stub(&calls::aclmdlLoadFromMemWithMem)
+    raw::status(&calls::aclmdlLoadFromMemWithMem, |cx| {
+        // SAFETY: the program vouches for `model`: null or that many values, as the C declaration says.
+        let model = unsafe { raw::slice::<u8>(model.cast(), modelSize, "model") }?;
+        // SAFETY: the program vouches for `modelId`: null or the address of a variable, as the C declaration says.
+        let modelId_out = unsafe { raw::Out::<u32>::new(modelId.cast(), "modelId") }?;
+        let modelId_value = jumar_acl::model::aclmdlLoadFromMemWithMem(
+            cx,
+            model,
+            modelSize,
+            workPtr.expose_provenance(),
+            workSize,
+            weightPtr.expose_provenance(),
+            weightSize,
+        )?;
+        modelId_out.set(modelId_value);
+        Ok(())
+    })
 }
 
 /// Loads a model from a file, with queues for inputs and outputs.
@@ -85,8 +133,15 @@ pub extern "C" fn aclmdlLoadFromMemWithQ(
 
 /// Runs a model and waits until it is done.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclmdlExecute(_modelId: u32, _input: *mut c_void, _output: *mut c_void) -> i32 {
-    raw::stub(&calls::aclmdlExecute)
+pub unsafe extern "C" fn aclmdlExecute(
+    modelId: u32,
+    input: *mut c_void,
+    output: *mut c_void,
+) -> i32 {
+    raw::status(&calls::aclmdlExecute, |cx| {
+        jumar_acl::model::aclmdlExecute(cx, modelId, raw::handle(input), raw::handle(output))?;
+        Ok(())
+    })
 }
 
 /// Runs a model on a stream, as a configuration says, and waits until it is done.
@@ -115,29 +170,52 @@ pub extern "C" fn aclmdlExecuteAsyncV2(
 
 /// Queues a model on a stream.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclmdlExecuteAsync(
-    _modelId: u32,
-    _input: *mut c_void,
-    _output: *mut c_void,
-    _stream: *mut c_void,
+pub unsafe extern "C" fn aclmdlExecuteAsync(
+    modelId: u32,
+    input: *mut c_void,
+    output: *mut c_void,
+    stream: *mut c_void,
 ) -> i32 {
-    raw::stub(&calls::aclmdlExecuteAsync)
+    raw::status(&calls::aclmdlExecuteAsync, |cx| {
+        jumar_acl::model::aclmdlExecuteAsync(
+            cx,
+            modelId,
+            raw::handle(input),
+            raw::handle(output),
+            raw::handle(stream),
+        )?;
+        Ok(())
+    })
 }
 
 /// Unloads a model.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclmdlUnload(_modelId: u32) -> i32 {
-    raw::stub(&calls::aclmdlUnload)
+pub unsafe extern "C" fn aclmdlUnload(modelId: u32) -> i32 {
+    raw::status(&calls::aclmdlUnload, |cx| {
+        jumar_acl::model::aclmdlUnload(cx, modelId)?;
+        Ok(())
+    })
 }
 
 /// Reads how much device memory a model file needs for work and for weights.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclmdlQuerySize(
-    _fileName: *const c_char,
-    _workSize: *mut usize,
-    _weightSize: *mut usize,
+pub unsafe extern "C" fn aclmdlQuerySize(
+    fileName: *const c_char,
+    workSize: *mut usize,
+    weightSize: *mut usize,
 ) -> i32 {
-    raw::stub(&calls::aclmdlQuerySize)
+    raw::status(&calls::aclmdlQuerySize, |cx| {
+        // SAFETY: the program vouches for `fileName`: null or a text that ends in a zero byte, as the C declaration says.
+        let fileName = unsafe { raw::text(fileName) };
+        // SAFETY: the program vouches for `workSize`: null or the address of a variable, as the C declaration says.
+        let workSize_out = unsafe { raw::Out::<usize>::new(workSize.cast(), "workSize") }?;
+        // SAFETY: the program vouches for `weightSize`: null or the address of a variable, as the C declaration says.
+        let weightSize_out = unsafe { raw::Out::<usize>::new(weightSize.cast(), "weightSize") }?;
+        let (workSize_value, weightSize_value) = jumar_acl::model::aclmdlQuerySize(cx, fileName)?;
+        workSize_out.set(workSize_value);
+        weightSize_out.set(weightSize_value);
+        Ok(())
+    })
 }
 
 /// Reads how much memory each part of a model file needs.
@@ -151,47 +229,89 @@ pub extern "C" fn aclmdlQueryExeOMDesc(
 
 /// Reads how much device memory a model in memory needs for work and for weights.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclmdlQuerySizeFromMem(
-    _model: *const c_void,
-    _modelSize: usize,
-    _workSize: *mut usize,
-    _weightSize: *mut usize,
+pub unsafe extern "C" fn aclmdlQuerySizeFromMem(
+    model: *const c_void,
+    modelSize: usize,
+    workSize: *mut usize,
+    weightSize: *mut usize,
 ) -> i32 {
-    raw::stub(&calls::aclmdlQuerySizeFromMem)
+    raw::status(&calls::aclmdlQuerySizeFromMem, |cx| {
+        // SAFETY: the program vouches for `model`: null or that many values, as the C declaration says.
+        let model = unsafe { raw::slice::<u8>(model.cast(), modelSize, "model") }?;
+        // SAFETY: the program vouches for `workSize`: null or the address of a variable, as the C declaration says.
+        let workSize_out = unsafe { raw::Out::<usize>::new(workSize.cast(), "workSize") }?;
+        // SAFETY: the program vouches for `weightSize`: null or the address of a variable, as the C declaration says.
+        let weightSize_out = unsafe { raw::Out::<usize>::new(weightSize.cast(), "weightSize") }?;
+        let (workSize_value, weightSize_value) =
+            jumar_acl::model::aclmdlQuerySizeFromMem(cx, model, modelSize)?;
+        workSize_out.set(workSize_value);
+        weightSize_out.set(weightSize_value);
+        Ok(())
+    })
 }
 
 /// Sets the batch size of the next execution.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclmdlSetDynamicBatchSize(
-    _modelId: u32,
-    _dataset: *mut c_void,
-    _index: usize,
-    _batchSize: u64,
+pub unsafe extern "C" fn aclmdlSetDynamicBatchSize(
+    modelId: u32,
+    dataset: *mut c_void,
+    index: usize,
+    batchSize: u64,
 ) -> i32 {
-    raw::stub(&calls::aclmdlSetDynamicBatchSize)
+    raw::status(&calls::aclmdlSetDynamicBatchSize, |cx| {
+        jumar_acl::model::aclmdlSetDynamicBatchSize(
+            cx,
+            modelId,
+            raw::handle(dataset),
+            index,
+            batchSize,
+        )?;
+        Ok(())
+    })
 }
 
 /// Sets the picture size of the next execution.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclmdlSetDynamicHWSize(
-    _modelId: u32,
-    _dataset: *mut c_void,
-    _index: usize,
-    _height: u64,
-    _width: u64,
+pub unsafe extern "C" fn aclmdlSetDynamicHWSize(
+    modelId: u32,
+    dataset: *mut c_void,
+    index: usize,
+    height: u64,
+    width: u64,
 ) -> i32 {
-    raw::stub(&calls::aclmdlSetDynamicHWSize)
+    raw::status(&calls::aclmdlSetDynamicHWSize, |cx| {
+        jumar_acl::model::aclmdlSetDynamicHWSize(
+            cx,
+            modelId,
+            raw::handle(dataset),
+            index,
+            height,
+            width,
+        )?;
+        Ok(())
+    })
 }
 
 /// Sets the dimensions of the next execution.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclmdlSetInputDynamicDims(
-    _modelId: u32,
-    _dataset: *mut c_void,
-    _index: usize,
-    _dims: *const types::aclmdlIODims,
+pub unsafe extern "C" fn aclmdlSetInputDynamicDims(
+    modelId: u32,
+    dataset: *mut c_void,
+    index: usize,
+    dims: *const types::aclmdlIODims,
 ) -> i32 {
-    raw::stub(&calls::aclmdlSetInputDynamicDims)
+    raw::status(&calls::aclmdlSetInputDynamicDims, |cx| {
+        // SAFETY: the program vouches for `dims`: null or the address of a value, as the C declaration says.
+        let dims = unsafe { raw::input(dims, "dims") }?;
+        jumar_acl::model::aclmdlSetInputDynamicDims(
+            cx,
+            modelId,
+            raw::handle(dataset),
+            index,
+            dims,
+        )?;
+        Ok(())
+    })
 }
 
 /// Describes the operator that a task belonged to.

@@ -1,0 +1,376 @@
+//! Model descriptions: names, sizes, shapes, types and formats of a model's inputs and outputs.
+
+use std::ffi::{CStr, CString};
+use std::sync::Arc;
+
+use jumar::engine::Table;
+use jumar::engine::sync::Mutex;
+use jumar::offline::{Description, TensorInfo};
+use jumar_types::{Error, ErrorKind, IdKind, Result};
+
+use crate::error::null;
+use crate::generated::types;
+use crate::init::put_text;
+use crate::{Cx, Raw, model, refuse};
+
+/// A model description: empty until it is filled, then a snapshot that outlives the model.
+pub struct ModelDesc {
+    id: u64,
+    content: Mutex<Option<Arc<Content>>>,
+}
+
+/// What a filled description says, with its names as C texts that live as long as it does.
+struct Content {
+    model: u32,
+    description: Arc<Description>,
+    inputs: Vec<CString>,
+    outputs: Vec<CString>,
+}
+
+/// The model descriptions by handle.
+pub type ModelDescs = Table<ModelDesc>;
+
+pub(crate) fn table() -> ModelDescs {
+    Table::new(IdKind::ModelDesc, Arc::default())
+}
+
+/// What is asked of: an input or an output.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Input,
+    Output,
+}
+
+impl Side {
+    fn noun(self) -> &'static str {
+        match self {
+            Side::Input => "input",
+            Side::Output => "output",
+        }
+    }
+}
+
+impl Content {
+    fn new(model: u32, description: Arc<Description>) -> Arc<Content> {
+        let texts = |tensors: &[TensorInfo]| {
+            tensors
+                .iter()
+                .map(|tensor| CString::new(tensor.name.replace('\0', "")).unwrap_or_default())
+                .collect()
+        };
+        let (inputs, outputs) = (texts(&description.inputs), texts(&description.outputs));
+        Arc::new(Content {
+            model,
+            description,
+            inputs,
+            outputs,
+        })
+    }
+
+    fn tensors(&self, side: Side) -> &[TensorInfo] {
+        match side {
+            Side::Input => &self.description.inputs,
+            Side::Output => &self.description.outputs,
+        }
+    }
+
+    fn tensor(&self, side: Side, index: usize) -> Result<&TensorInfo> {
+        let tensors = self.tensors(side);
+        tensors.get(index).ok_or_else(|| {
+            Error::new(
+                ErrorKind::InvalidArgument,
+                format!(
+                    "{} {index} was asked of a model with {} {}s",
+                    side.noun(),
+                    tensors.len(),
+                    side.noun()
+                ),
+            )
+        })
+    }
+}
+
+pub fn aclmdlCreateDesc(cx: &Cx<'_>) -> Result<Raw> {
+    let made = cx.process.model_descs.insert(|id| {
+        Arc::new(ModelDesc {
+            id,
+            content: Mutex::new(None),
+        })
+    })?;
+    Ok(Raw(made.id))
+}
+
+pub fn aclmdlDestroyDesc(cx: &Cx<'_>, desc: Raw) -> Result<()> {
+    cx.process
+        .model_descs
+        .remove(desc.0, cx.call.name)
+        .map(drop)
+}
+
+fn fill(cx: &Cx<'_>, desc: Raw, content: impl FnOnce() -> Result<Arc<Content>>) -> Result<()> {
+    if desc.is_null() {
+        return Err(null("modelDesc"));
+    }
+    let found = cx.process.model_descs.get(desc.0)?;
+    model::initialized(cx)?;
+    *found.content.lock() = Some(content()?);
+    Ok(())
+}
+
+pub fn aclmdlGetDesc(cx: &Cx<'_>, desc: Raw, id: u32) -> Result<()> {
+    fill(cx, desc, || {
+        Ok(Content::new(
+            id,
+            model::find(cx, id)?.model.description().clone(),
+        ))
+    })
+}
+
+pub fn aclmdlGetDescFromFile(cx: &Cx<'_>, desc: Raw, path: Option<&CStr>) -> Result<()> {
+    fill(cx, desc, || {
+        Ok(Content::new(0, model::open(path)?.description().clone()))
+    })
+}
+
+pub fn aclmdlGetDescFromMem(
+    cx: &Cx<'_>,
+    desc: Raw,
+    bytes: Option<&[u8]>,
+    _size: usize,
+) -> Result<()> {
+    fill(cx, desc, || {
+        Ok(Content::new(0, model::parse(bytes)?.description().clone()))
+    })
+}
+
+fn content(cx: &Cx<'_>, desc: Raw) -> Result<Arc<Content>> {
+    if desc.is_null() {
+        return Err(null("modelDesc"));
+    }
+    let content = cx.process.model_descs.get(desc.0)?.content.lock().clone();
+    content.ok_or_else(|| {
+        Error::new(
+            ErrorKind::InvalidArgument,
+            "the model description is empty: aclmdlGetDesc did not fill it yet",
+        )
+    })
+}
+
+fn count(cx: &Cx<'_>, desc: Raw, side: Side) -> Result<usize> {
+    content(cx, desc).map(|content| content.tensors(side).len())
+}
+
+pub fn aclmdlGetNumInputs(cx: &Cx<'_>, desc: Raw) -> Result<usize> {
+    count(cx, desc, Side::Input)
+}
+
+pub fn aclmdlGetNumOutputs(cx: &Cx<'_>, desc: Raw) -> Result<usize> {
+    count(cx, desc, Side::Output)
+}
+
+fn of<T>(
+    cx: &Cx<'_>,
+    desc: Raw,
+    side: Side,
+    index: usize,
+    read: impl FnOnce(&TensorInfo) -> T,
+) -> Result<T> {
+    content(cx, desc)?.tensor(side, index).map(read)
+}
+
+pub fn aclmdlGetInputSizeByIndex(cx: &Cx<'_>, desc: Raw, index: usize) -> Result<usize> {
+    of(cx, desc, Side::Input, index, |tensor| tensor.bytes)
+}
+
+pub fn aclmdlGetOutputSizeByIndex(cx: &Cx<'_>, desc: Raw, index: usize) -> Result<usize> {
+    of(cx, desc, Side::Output, index, |tensor| tensor.bytes)
+}
+
+pub fn aclmdlGetInputFormat(cx: &Cx<'_>, desc: Raw, index: usize) -> Result<i32> {
+    of(cx, desc, Side::Input, index, |tensor| tensor.format)
+}
+
+pub fn aclmdlGetOutputFormat(cx: &Cx<'_>, desc: Raw, index: usize) -> Result<i32> {
+    of(cx, desc, Side::Output, index, |tensor| tensor.format)
+}
+
+pub fn aclmdlGetInputDataType(cx: &Cx<'_>, desc: Raw, index: usize) -> Result<i32> {
+    of(cx, desc, Side::Input, index, |tensor| tensor.data_type)
+}
+
+pub fn aclmdlGetOutputDataType(cx: &Cx<'_>, desc: Raw, index: usize) -> Result<i32> {
+    of(cx, desc, Side::Output, index, |tensor| tensor.data_type)
+}
+
+/// The text lives as long as the description keeps this content.
+fn name(cx: &Cx<'_>, desc: Raw, side: Side, index: usize) -> Result<usize> {
+    let content = content(cx, desc)?;
+    content.tensor(side, index)?;
+    let names = match side {
+        Side::Input => &content.inputs,
+        Side::Output => &content.outputs,
+    };
+    Ok(names
+        .get(index)
+        .map_or(0, |name| name.as_ptr().expose_provenance()))
+}
+
+pub fn aclmdlGetInputNameByIndex(cx: &Cx<'_>, desc: Raw, index: usize) -> Result<usize> {
+    name(cx, desc, Side::Input, index)
+}
+
+pub fn aclmdlGetOutputNameByIndex(cx: &Cx<'_>, desc: Raw, index: usize) -> Result<usize> {
+    name(cx, desc, Side::Output, index)
+}
+
+/// The most dimensions that the interface can carry.
+const MOST_DIMS: usize = 128;
+/// The longest name that fits its field, without the closing zero.
+const LONGEST_NAME: usize = 127;
+
+fn dims(cx: &Cx<'_>, desc: Raw, side: Side, index: usize) -> Result<types::aclmdlIODims> {
+    let content = content(cx, desc)?;
+    let tensor = content.tensor(side, index)?;
+    let mut dims = types::aclmdlIODims::ZERO;
+    if tensor.dims.len() > MOST_DIMS {
+        return refuse(
+            ErrorKind::StorageOverLimit,
+            format!(
+                "{} {index} has {} dimensions; the interface carries {MOST_DIMS}",
+                side.noun(),
+                tensor.dims.len()
+            ),
+        );
+    }
+    dims.dimCount = tensor.dims.len();
+    dims.dims[..tensor.dims.len()].copy_from_slice(&tensor.dims);
+    dims.name = put_text(&short_name(&content, side, index, &tensor.name));
+    Ok(dims)
+}
+
+/// Replaces a name that is too long for its field by a made-up one.
+fn short_name(content: &Content, side: Side, index: usize, name: &str) -> String {
+    if name.len() <= LONGEST_NAME {
+        return name.to_owned();
+    }
+    format!("acl_modelId_{}_{}_{index}", content.model, side.noun())
+}
+
+pub fn aclmdlGetInputDims(cx: &Cx<'_>, desc: Raw, index: usize) -> Result<types::aclmdlIODims> {
+    dims(cx, desc, Side::Input, index)
+}
+
+pub fn aclmdlGetInputDimsV2(cx: &Cx<'_>, desc: Raw, index: usize) -> Result<types::aclmdlIODims> {
+    dims(cx, desc, Side::Input, index)
+}
+
+pub fn aclmdlGetOutputDims(cx: &Cx<'_>, desc: Raw, index: usize) -> Result<types::aclmdlIODims> {
+    dims(cx, desc, Side::Output, index)
+}
+
+/// Models with fixed shapes have one set of output dimensions, now as ever.
+pub fn aclmdlGetCurOutputDims(cx: &Cx<'_>, desc: Raw, index: usize) -> Result<types::aclmdlIODims> {
+    dims(cx, desc, Side::Output, index)
+}
+
+/// Fixed shapes have no ranges.
+pub fn aclmdlGetInputDimsRange(
+    cx: &Cx<'_>,
+    desc: Raw,
+    index: usize,
+) -> Result<types::aclmdlIODimsRange> {
+    of(cx, desc, Side::Input, index, |_| {
+        types::aclmdlIODimsRange::ZERO
+    })
+}
+
+fn index_of(cx: &Cx<'_>, desc: Raw, side: Side, wanted: Option<&CStr>) -> Result<usize> {
+    let content = content(cx, desc)?;
+    let wanted = wanted.ok_or_else(|| null("name"))?.to_string_lossy();
+    content
+        .tensors(side)
+        .iter()
+        .position(|tensor| tensor.name == wanted)
+        .ok_or_else(|| {
+            let known: Vec<_> = content
+                .tensors(side)
+                .iter()
+                .map(|tensor| tensor.name.as_str())
+                .collect();
+            Error::new(
+                ErrorKind::InvalidArgument,
+                format!(
+                    "the model has no {} \"{wanted}\"; it has {}",
+                    side.noun(),
+                    known.join(", ")
+                ),
+            )
+        })
+}
+
+pub fn aclmdlGetInputIndexByName(cx: &Cx<'_>, desc: Raw, name: Option<&CStr>) -> Result<usize> {
+    index_of(cx, desc, Side::Input, name)
+}
+
+pub fn aclmdlGetOutputIndexByName(cx: &Cx<'_>, desc: Raw, name: Option<&CStr>) -> Result<usize> {
+    index_of(cx, desc, Side::Output, name)
+}
+
+/// Models with fixed shapes have no batch sizes to choose from.
+pub fn aclmdlGetDynamicBatch(cx: &Cx<'_>, desc: Raw) -> Result<types::aclmdlBatch> {
+    content(cx, desc).map(|_| types::aclmdlBatch::ZERO)
+}
+
+/// Models with fixed shapes have no picture sizes to choose from. The index is not looked at.
+pub fn aclmdlGetDynamicHW(cx: &Cx<'_>, desc: Raw, _index: usize) -> Result<types::aclmdlHW> {
+    content(cx, desc).map(|_| types::aclmdlHW::ZERO)
+}
+
+fn whole_model(index: usize) -> Result<()> {
+    if index == usize::MAX {
+        return Ok(());
+    }
+    refuse(
+        ErrorKind::InvalidArgument,
+        format!("the index is {index}; only -1, for the whole model, is taken"),
+    )
+}
+
+/// Models with fixed shapes have no gears.
+pub fn aclmdlGetInputDynamicGearCount(cx: &Cx<'_>, desc: Raw, index: usize) -> Result<usize> {
+    let content = content(cx, desc)?;
+    whole_model(index)?;
+    drop(content);
+    Ok(0)
+}
+
+pub fn aclmdlGetInputDynamicDims(
+    cx: &Cx<'_>,
+    desc: Raw,
+    index: usize,
+    _room: usize,
+) -> Result<Vec<types::aclmdlIODims>> {
+    let content = content(cx, desc)?;
+    whole_model(index)?;
+    drop(content);
+    Ok(Vec::new())
+}
+
+pub fn aclmdlGetTensorRealName(cx: &Cx<'_>, desc: Raw, wanted: Option<&CStr>) -> Result<usize> {
+    let content = content(cx, desc)?;
+    let wanted = wanted.ok_or_else(|| null("name"))?.to_string_lossy();
+    for (side, names) in [
+        (Side::Input, &content.inputs),
+        (Side::Output, &content.outputs),
+    ] {
+        for (index, (tensor, text)) in content.tensors(side).iter().zip(names).enumerate() {
+            if tensor.name == wanted || short_name(&content, side, index, &tensor.name) == wanted {
+                return Ok(text.as_ptr().expose_provenance());
+            }
+        }
+    }
+    refuse(
+        ErrorKind::InvalidArgument,
+        format!("the model has no tensor \"{wanted}\""),
+    )
+}
