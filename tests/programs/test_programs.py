@@ -1,0 +1,56 @@
+"""Whole programs, built and run as their users would: each says at its top what it shows."""
+
+import pathlib
+import sys
+
+import pytest
+from install import LIB64, compile_c, environment, run
+
+HERE = pathlib.Path(__file__).resolve().parent
+C_PROGRAMS = sorted(path.stem for path in (HERE / "c").glob("*.c"))
+PYTHON_PROGRAMS = sorted(path.stem for path in (HERE / "python").glob("*.py"))
+
+# These take arguments or end with a status of their own, and have a test below or in test_models.py.
+SPECIAL = {"datasets", "leaves_everything", "load_models", "check", "scores"}
+# With this variable each asynchronous call may wait for its work, so that nothing overlaps, and a host function that
+# waits for the program would wait for ever.
+NEEDS_ASYNCHRONY = {"independent", "overlap"}
+
+
+@pytest.fixture(scope="session")
+def program(tmp_path_factory):
+    """Compiles a program of c/ when it is first asked for."""
+    folder = tmp_path_factory.mktemp("programs")
+    made = {}
+
+    def make(name):
+        if name not in made:
+            link = ["-L", LIB64, "-lascendcl", "-lpthread"]
+            made[name] = compile_c(HERE / "c" / f"{name}.c", folder / name, *link)
+        return made[name]
+
+    return make
+
+
+@pytest.mark.parametrize("name", [name for name in C_PROGRAMS if name not in SPECIAL])
+def test_c(name, program):
+    run(program(name))
+
+
+@pytest.mark.parametrize("name", [n for n in C_PROGRAMS if n not in SPECIAL | NEEDS_ASYNCHRONY])
+def test_c_with_launch_blocking(name, program):
+    run(program(name), env=environment(ASCEND_LAUNCH_BLOCKING=1))
+
+
+@pytest.mark.parametrize("arguments", [[], ["late"]], ids=["nothing released", "released by an exit handler"])
+def test_a_program_that_leaves_everything_ends_with_its_own_status(arguments, program):
+    for _ in range(5):
+        done = run(program("leaves_everything"), *arguments, check=False)
+        assert done.returncode == 7, done.stderr
+
+
+@pytest.mark.parametrize("name", [name for name in PYTHON_PROGRAMS if name not in SPECIAL])
+def test_python(name):
+    done = run(sys.executable, HERE / "python" / f"{name}.py")
+    assert done.stdout.strip() == "ok"
+    assert "Traceback" not in done.stderr or name == "callbacks", done.stderr
