@@ -394,7 +394,7 @@ impl Stream {
     }
 
     /// Parks the calling thread until a position is finished, or until a moment. May return early.
-    fn park(&self, position: u64, until: Option<Instant>) {
+    pub(crate) fn park(&self, position: u64, until: Option<Instant>) {
         let parker = park::mine();
         {
             let mut parked = self.parked.lock();
@@ -562,11 +562,16 @@ impl Stream {
         }
     }
 
-    /// Drops everything that is left, for a shutdown.
-    pub(crate) fn clear_out(self: &Arc<Self>) {
+    /// Has everything dropped that is queued now. Tells whether the caller has to put the stream into the run queue.
+    pub(crate) fn drop_all(&self) -> bool {
         self.drop_to
             .fetch_max(self.ring.submitted(), Ordering::AcqRel);
-        self.call();
+        self.call()
+    }
+
+    /// Drops everything that is left, for a shutdown.
+    pub(crate) fn clear_out(self: &Arc<Self>) {
+        self.drop_all();
         if let Some(owner) = self.ring.unlist() {
             self.drive(owner, true, u32::MAX, || true);
         }
@@ -655,10 +660,7 @@ impl Queue for Handle {
 
     fn discard(&self) {
         let stream = &self.0;
-        stream
-            .drop_to
-            .fetch_max(stream.ring.submitted(), Ordering::AcqRel);
-        if stream.call() {
+        if stream.drop_all() {
             stream.pool.push(stream, true, Cost::Bounded);
         }
     }

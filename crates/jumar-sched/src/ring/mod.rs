@@ -553,7 +553,9 @@ impl<'a> Owner<'a> {
         let head = self.head();
         let word = &self.ring.front.0.word;
         let mut seen = word.load(Ordering::Acquire);
-        while tail(seen) == head {
+        // The tail may be one behind: a producer has written its slot and is about to count it. It finds the stream
+        // idle then and queues it, for nothing.
+        while tail(seen) <= head {
             let next = (seen & !(STATE | CALLED)) | IDLE;
             match word.compare_exchange_weak(seen, next, Ordering::AcqRel, Ordering::Acquire) {
                 Ok(_) => return Ok(()),

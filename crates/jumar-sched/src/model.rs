@@ -1,0 +1,445 @@
+//! The handshakes under every interleaving, with tiny capacities: `RUSTFLAGS="--cfg loom" cargo test -p jumar-sched
+//! --lib loom_`. The run queue is a counter here: what stands in it, and nothing else, is run in the end.
+
+use std::sync::Arc;
+
+use jumar_hal::sync::{AtomicUsize, Mutex, Ordering, thread};
+use jumar_hal::{Call, QueueConfig, Signal, Span, Tag, Task, Verdict, WaitThen, Waiter, Watcher};
+use jumar_types::Error;
+use loom::cell::UnsafeCell;
+
+use crate::park::Parker;
+use crate::pool::Pool;
+use crate::ring::{Called, Owner, Ring, Sizes};
+use crate::runner::Runner;
+use crate::stream::Stream;
+
+const TINY: Sizes = Sizes {
+    first: 1,
+    largest: 2,
+    limit: 8,
+};
+
+static CALL: Call = Call {
+    name: "model",
+    number: 0,
+};
+
+fn check(f: impl Fn() + Send + Sync + 'static) {
+    let mut builder = loom::model::Builder::new();
+    // Three switches away from a thread that could go on find what handshakes get wrong, within seconds.
+    builder.preemption_bound = Some(3);
+    builder.max_branches = 5_000;
+    builder.check(f);
+}
+
+fn tag(ticket: u64) -> Tag {
+    Tag {
+        ticket,
+        call: &CALL,
+    }
+}
+
+fn nothing() -> Task {
+    Task::Fill {
+        to: Span::EMPTY,
+        value: 0,
+    }
+}
+
+/// A ring, its stand-in for the run queue, and the number of the task that ran last.
+struct Bench {
+    ring: Ring,
+    listed: Mutex<u32>,
+    last: UnsafeCell<u64>,
+}
+
+// SAFETY: `last` is touched by the ring's owner alone, which is what the model checks.
+unsafe impl Sync for Bench {}
+// SAFETY: as above.
+unsafe impl Send for Bench {}
+
+impl Bench {
+    fn new() -> Arc<Bench> {
+        Arc::new(Bench {
+            ring: Ring::new(TINY),
+            listed: Mutex::new(0),
+            last: UnsafeCell::new(0),
+        })
+    }
+
+    fn list(&self) {
+        let mut listed = self.listed.lock();
+        *listed += 1;
+        assert_eq!(*listed, 1, "a stream stands in the run queue once");
+    }
+
+    fn push(&self, ticket: u64, task: Task) {
+        let pushed = self
+            .ring
+            .enter(false)
+            .expect("there is room")
+            .push(tag(ticket), task);
+        if pushed.list {
+            self.list();
+        }
+    }
+
+    fn pop(&self) -> Option<Owner<'_>> {
+        let mut listed = self.listed.lock();
+        if *listed == 0 {
+            return None;
+        }
+        *listed -= 1;
+        drop(listed);
+        self.ring.unlist()
+    }
+
+    /// Runs up to `budget` tasks.
+    fn drive(self: &Arc<Self>, mut owner: Owner<'_>, budget: u32) {
+        let mut run = 0;
+        loop {
+            match owner.peek() {
+                None => match owner.idle() {
+                    Ok(()) => return,
+                    Err(again) => {
+                        owner = again;
+                        continue;
+                    }
+                },
+                Some(_) if run == budget => {
+                    if owner.queue() {
+                        self.list();
+                    }
+                    return;
+                }
+                Some(entry) => {
+                    if let Task::Wait { signal, .. } = &entry.task {
+                        let signal = signal.clone();
+                        if !signal.is_set() && signal.register(self.clone()) {
+                            match owner.block() {
+                                Ok(()) => return,
+                                Err(again) => owner = again,
+                            }
+                        }
+                        if !signal.is_set() {
+                            continue;
+                        }
+                    }
+                }
+            }
+            let entry = owner.next().expect("was just looked at");
+            self.last.with_mut(|last| {
+                // SAFETY: only the owner comes here; the model checks it.
+                let last = unsafe { &mut *last };
+                assert_eq!(entry.tag.ticket, *last + 1, "in order, each once");
+                *last += 1;
+            });
+            drop(entry);
+            owner.publish();
+            run += 1;
+        }
+    }
+
+    fn finish(self: &Arc<Self>, tasks: u64) {
+        while let Some(owner) = self.pop() {
+            self.drive(owner, u32::MAX);
+        }
+        assert_eq!(self.ring.completed(), tasks, "nothing was forgotten");
+        assert_eq!(self.ring.submitted(), tasks);
+    }
+}
+
+impl Waiter for Bench {
+    fn signalled(self: Arc<Self>) {
+        if let Called::Queued { list: true } = self.ring.call() {
+            self.list();
+        }
+    }
+}
+
+#[test]
+fn loom_a_worker_and_a_producer_forget_nothing() {
+    check(|| {
+        let bench = Bench::new();
+        let worker = bench.clone();
+        let thread = thread::spawn(move || {
+            for _ in 0..2 {
+                if let Some(owner) = worker.pop() {
+                    worker.drive(owner, u32::MAX);
+                }
+            }
+        });
+        for ticket in 1..=3 {
+            bench.push(ticket, nothing());
+        }
+        thread.join().unwrap();
+        bench.finish(3);
+    });
+}
+
+#[test]
+fn loom_a_worker_and_a_waiting_thread_never_both_own() {
+    check(|| {
+        let bench = Bench::new();
+        bench.push(1, nothing());
+        let worker = bench.clone();
+        let thread = thread::spawn(move || {
+            if let Some(owner) = worker.pop() {
+                worker.drive(owner, 1);
+            }
+        });
+        bench.push(2, nothing());
+        if let Some(owner) = bench.ring.take() {
+            bench.drive(owner, 1);
+        }
+        thread.join().unwrap();
+        bench.finish(2);
+    });
+}
+
+#[test]
+fn loom_two_producers_share_one_ring() {
+    check(|| {
+        let bench = Bench::new();
+        let sent = Arc::new(AtomicUsize::new(0));
+        let producer = |bench: Arc<Bench>, sent: Arc<AtomicUsize>| {
+            move || {
+                let entrance = bench.ring.enter(false).expect("there is room");
+                // The lock is held: the numbers follow the positions.
+                let ticket = sent.fetch_add(1, Ordering::Relaxed) as u64 + 1;
+                if entrance.push(tag(ticket), nothing()).list {
+                    bench.list();
+                }
+            }
+        };
+        let first = thread::spawn(producer(bench.clone(), sent.clone()));
+        let second = thread::spawn(producer(bench.clone(), sent));
+        if let Some(owner) = bench.pop() {
+            bench.drive(owner, u32::MAX);
+        }
+        first.join().unwrap();
+        second.join().unwrap();
+        bench.finish(2);
+    });
+}
+
+#[test]
+fn loom_a_task_done_at_once_keeps_its_place() {
+    check(|| {
+        let bench = Bench::new();
+        let other = bench.clone();
+        let count = Arc::new(Mutex::new(0u64));
+        let counted = count.clone();
+        let thread = thread::spawn(move || {
+            if other
+                .ring
+                .enter(false)
+                .expect("there is room")
+                .push(tag(0), nothing())
+                .list
+            {
+                other.list();
+            }
+            if let Some(owner) = other.pop() {
+                let mut owner = owner;
+                while owner.next().is_some() {
+                    *counted.lock() += 1;
+                    owner.publish();
+                }
+                if let Err(owner) = owner.idle()
+                    && owner.queue()
+                {
+                    other.list();
+                }
+            }
+        });
+        if let Some(mut owner) = bench.ring.claim_next() {
+            owner.skip();
+            *count.lock() += 1;
+            owner.publish();
+            if let Err(owner) = owner.idle()
+                && owner.queue()
+            {
+                bench.list();
+            }
+        }
+        if let Some(claim) = bench.ring.claim() {
+            let mut owner = claim.done();
+            owner.skip();
+            *count.lock() += 1;
+            owner.publish();
+            if let Err(owner) = owner.idle()
+                && owner.queue()
+            {
+                bench.list();
+            }
+        }
+        thread.join().unwrap();
+        while let Some(mut owner) = bench.pop() {
+            while owner.next().is_some() {
+                *count.lock() += 1;
+                owner.publish();
+            }
+            assert!(owner.idle().is_ok());
+        }
+        assert_eq!(bench.ring.completed(), bench.ring.submitted());
+        assert_eq!(*count.lock(), bench.ring.submitted());
+    });
+}
+
+#[test]
+fn loom_a_blocked_stream_hears_its_signal() {
+    check(|| {
+        let bench = Bench::new();
+        let signal = Arc::new(Signal::new());
+        let wait = Task::Wait {
+            signal: signal.clone(),
+            then: WaitThen::Keep,
+            limit: None,
+        };
+        bench.push(1, wait);
+        bench.push(2, nothing());
+        let worker = bench.clone();
+        let thread = thread::spawn(move || {
+            if let Some(owner) = worker.pop() {
+                worker.drive(owner, u32::MAX);
+            }
+        });
+        signal.set();
+        thread.join().unwrap();
+        bench.finish(2);
+        assert_eq!(signal.waiters(), 0);
+    });
+}
+
+#[test]
+fn loom_a_signal_taken_by_two_is_taken_once() {
+    check(|| {
+        let signal = Arc::new(Signal::new());
+        let other = signal.clone();
+        let thread = thread::spawn(move || other.take());
+        signal.set();
+        let mine = signal.take();
+        let theirs = thread.join().unwrap();
+        assert!(!(mine && theirs));
+        assert_eq!(signal.is_set(), !mine && !theirs);
+    });
+}
+
+struct Count(AtomicUsize);
+
+impl Waiter for Count {
+    fn signalled(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn loom_a_waiter_is_told_once_or_not_registered() {
+    check(|| {
+        let signal = Arc::new(Signal::new());
+        let (first, second) = (signal.clone(), signal.clone());
+        let set = thread::spawn(move || first.set());
+        let clear = thread::spawn(move || second.clear());
+        let count = Arc::new(Count(AtomicUsize::new(0)));
+        let registered = signal.register(count.clone());
+        set.join().unwrap();
+        clear.join().unwrap();
+        let told = count.0.load(Ordering::Relaxed);
+        match signal.waiters() {
+            // Registered after the set had been cleared again.
+            1 => assert_eq!((registered, told, signal.is_set()), (true, 0, false)),
+            _ => assert_eq!(usize::from(registered), told),
+        }
+    });
+}
+
+struct Bare;
+
+impl Runner for Bare {
+    fn copy(&self, _to: usize, _from: Span) {}
+    fn fill(&self, _to: Span, _value: u8) {}
+}
+
+struct Deaf;
+
+impl Watcher for Deaf {
+    fn started(&self, _tag: Tag) {}
+    fn finished(&self, _tag: Tag) {}
+    fn failed(&self, _tag: Tag, _error: Error) -> Verdict {
+        Verdict::Continue
+    }
+}
+
+/// A stream whose pool has no workers.
+fn stream() -> Arc<Stream> {
+    let pool = Arc::new(Pool::new(0, 1, Arc::new(Bare), None));
+    Stream::new(pool, QueueConfig::default(), 0, TINY, Arc::new(Deaf))
+}
+
+#[test]
+fn loom_a_parked_thread_hears_its_position() {
+    check(|| {
+        let stream = stream();
+        for _ in 0..2 {
+            let _ = stream
+                .ring
+                .enter(false)
+                .expect("there is room")
+                .push(tag(0), nothing());
+        }
+        let waiting = stream.clone();
+        let thread = thread::spawn(move || {
+            while waiting.ring.completed() < 1 {
+                waiting.park(1, None);
+            }
+        });
+        let owner = stream.ring.take().expect("is queued");
+        stream.drive(owner, false, u32::MAX, || false);
+        thread.join().unwrap();
+        assert_eq!(stream.ring.mark_waited(), 2);
+    });
+}
+
+#[test]
+fn loom_discard_frees_a_stream_that_is_about_to_block() {
+    check(|| {
+        let stream = stream();
+        let never = Arc::new(Signal::new());
+        let wait = Task::Wait {
+            signal: never.clone(),
+            then: WaitThen::Keep,
+            limit: None,
+        };
+        let _ = stream
+            .ring
+            .enter(false)
+            .expect("there is room")
+            .push(tag(0), wait);
+        let other = stream.clone();
+        let thread = thread::spawn(move || other.drop_all());
+        let owner = stream.ring.unlist().expect("is queued");
+        stream.drive(owner, false, u32::MAX, || false);
+        let called = thread.join().unwrap();
+        if stream.ring.completed() == 0 {
+            assert!(called, "the call came after it blocked, and queued it");
+            let owner = stream.ring.unlist().expect("is queued");
+            stream.drive(owner, false, u32::MAX, || false);
+        }
+        assert_eq!((stream.ring.completed(), never.waiters()), (1, 0));
+    });
+}
+
+#[test]
+fn loom_an_unpark_is_never_lost() {
+    check(|| {
+        let parker = Arc::new(Parker::new());
+        let other = parker.clone();
+        let thread = thread::spawn(move || {
+            other.unpark();
+        });
+        parker.park(None);
+        thread.join().unwrap();
+    });
+}
