@@ -8,7 +8,7 @@ use std::ffi::{CStr, CString, c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::{self, NonNull};
 
-use pyo3::exceptions::{PyRuntimeError, PyTypeError};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFloat, PyList, PyString, PyTuple};
@@ -103,7 +103,7 @@ macro_rules! c_call {
 pub unsafe fn enter(
     args: *mut ffi::PyObject,
     body: Body,
-    failed: &'static str,
+    failed: &'static CStr,
 ) -> *mut ffi::PyObject {
     // SAFETY: the caller's contract.
     let py = unsafe { Python::assume_attached() };
@@ -113,16 +113,29 @@ pub unsafe fn enter(
         let tuple = args.cast_into::<PyTuple>().map_err(|_| Stop::Args)?;
         body(&Args { tuple })
     }));
-    let error = match result {
+    match result {
         Ok(Ok(object)) => return object.into_ptr(),
-        Ok(Err(Stop::Args)) => PyTypeError::new_err(failed),
-        Ok(Err(Stop::Raised(error))) => error,
-        Err(_) => PyRuntimeError::new_err(
-            "acl: internal error; please report it together with the text above",
-        ),
-    };
-    error.restore(py);
+        Ok(Err(Stop::Args)) => {
+            // SAFETY: attached, with a class that lives as long as the interpreter and a string.
+            unsafe { ffi::PyErr_SetString(ffi::PyExc_TypeError, failed.as_ptr()) };
+        }
+        Ok(Err(Stop::Raised(error))) => raise(error),
+        Err(_) => {
+            raise(PyRuntimeError::new_err(
+                "acl: internal error; please report it together with the text above",
+            ));
+        }
+    }
     ptr::null_mut()
+}
+
+/// Sets an exception.
+#[cold]
+fn raise(error: PyErr) {
+    // The binding keeps a count of its own of who is attached, and puts off the release of references while that is zero,
+    // which it is in a wrapper: attaching again, which costs as much as a whole call, is kept for this road.
+    // SAFETY: the thread is attached already, so attaching it can neither wait nor fail.
+    unsafe { Python::attach_unchecked(|py| error.restore(py)) };
 }
 
 impl<'py> Args<'py> {

@@ -61,7 +61,7 @@ fn table(text: &mut String, module: &Module) -> anyhow::Result<()> {
         };
         writeln!(
             text,
-            "    method!(c{:?}, {path}, {:?}, c{:?}),",
+            "    method!(c{:?}, {path}, c{:?}, c{:?}),",
             function.name,
             function.failed,
             docstring(function)
