@@ -43,8 +43,20 @@ def test_the_c_program_of_the_readme_prints_what_it_promises(tmp_path):
     source = tmp_path / "app.c"
     source.write_text(block("c"))
     app = tmp_path / "app"
-    run("cc", "-Wall", "-Wextra", "-Werror", source, "-o", app,
-        "-I", install.PREFIX / "include", "-L", install.LIB64, "-lascendcl")
+    run(
+        "cc",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        source,
+        "-o",
+        app,
+        "-I",
+        install.PREFIX / "include",
+        "-L",
+        install.LIB64,
+        "-lascendcl",
+    )
     assert run(JUMAR, "run", "--", app) == promised("jumar run -- ./app")
 
 
