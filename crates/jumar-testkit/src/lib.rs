@@ -1,0 +1,29 @@
+//! Drives the behaviour table (`tests/behaviour/*.toml`) through the surfaces of an install tree.
+//!
+//! The table says what a program does and what it is answered, in a small language of its own. This crate reads it
+//! ([`table`], [`language`]), checks it against the API data ([`api`]), writes a C program and a plan for a Python
+//! runner from it ([`c`], [`python`]), runs both against a tree ([`run`]), and tells which functions and rows the
+//! table covers ([`coverage`]). It looks at the library only from outside: nothing of Jumar is linked here.
+
+#![forbid(unsafe_code)]
+
+pub mod api;
+pub mod c;
+pub mod coverage;
+pub mod language;
+pub mod models;
+pub mod python;
+pub mod run;
+pub mod table;
+pub mod zero;
+
+use std::path::{Path, PathBuf};
+
+/// Gives the repository's root folder.
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .ancestors()
+        .nth(2)
+        .expect("the manifest lies in <root>/crates/jumar-testkit")
+        .to_path_buf()
+}
