@@ -1,6 +1,7 @@
 //! `acl.util`: addresses of Python objects, and objects over addresses. NumPy is asked for only by the functions that need it.
 
 use pyo3::exceptions::{PyValueError, PyWarning};
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 
@@ -150,12 +151,16 @@ fn array<'py>(call: &Args<'py>, refusal: &str) -> Result<Bound<'py, PyAny>, Stop
 }
 
 fn contiguous(array: &Bound<'_, PyAny>) -> PyResult<bool> {
-    array.getattr("flags")?.getattr("c_contiguous")?.extract()
+    let py = array.py();
+    array
+        .getattr(intern!(py, "flags"))?
+        .getattr(intern!(py, "c_contiguous"))?
+        .extract()
 }
 
 fn address_of(array: &Bound<'_, PyAny>) -> PyResult<u64> {
     array
-        .getattr("__array_interface__")?
+        .getattr(intern!(array.py(), "__array_interface__"))?
         .get_item("data")?
         .get_item(0)?
         .extract()

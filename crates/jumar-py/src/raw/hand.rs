@@ -3,6 +3,7 @@
 use std::ffi::{CStr, CString, c_char, c_void};
 
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::intern;
 use pyo3::prelude::*;
 
 use super::callbacks::{self, DECODERS, DUMP, ENCODERS, EXCEPTION, Parcel};
@@ -55,12 +56,19 @@ pub fn base_app_log<'py>(call: &Args<'py>) -> Answer<'py> {
 /// The function, file and line of the running Python code; empty where there is none.
 fn place(py: Python<'_>) -> (CString, CString, u32) {
     let read = || -> PyResult<(String, String, u32)> {
-        let frame = py.import("sys")?.call_method0("_getframe")?;
-        let code = frame.getattr("f_code")?;
-        let line = frame.getattr("f_lineno")?.extract().unwrap_or(0);
+        // Interned names, since this is called for every line of a log.
+        let frame = py
+            .import(intern!(py, "sys"))?
+            .call_method0(intern!(py, "_getframe"))?;
+        let code = frame.getattr(intern!(py, "f_code"))?;
+        let line = frame
+            .getattr(intern!(py, "f_lineno"))?
+            .extract()
+            .unwrap_or(0);
+        let function = code.getattr(intern!(py, "co_name"))?.extract()?;
         Ok((
-            code.getattr("co_name")?.extract()?,
-            code.getattr("co_filename")?.extract()?,
+            function,
+            code.getattr(intern!(py, "co_filename"))?.extract()?,
             line,
         ))
     };
@@ -89,9 +97,18 @@ pub fn base_get_cann_attribute_list<'py>(call: &Args<'py>) -> Answer<'py> {
 
 /// The library's text, else the one of a refusal of this module.
 pub fn base_get_recent_err_msg<'py>(call: &Args<'py>) -> Answer<'py> {
+    // Taken first: the call itself leaves a note where the library does not have it.
+    let own = notes::take();
     let message =
         c_call!(call.returns aclGetRecentErrMsg() -> CText, [], or CText::default()).read();
-    call.one(&message.or_else(notes::take))
+    notes::take();
+    match (message, own) {
+        (Some(message), own) => {
+            own.map(notes::keep);
+            call.one(&message)
+        }
+        (None, own) => call.one(&own),
+    }
 }
 
 pub fn base_get_tensor_desc_dim_range<'py>(call: &Args<'py>) -> Answer<'py> {
