@@ -102,9 +102,15 @@ struct Built {
 /// The build fails, or `prefix` exists and is not a tree that this command made.
 pub fn run(prefix: Option<PathBuf>) -> Result<PathBuf> {
     let prefix = std::path::absolute(prefix.unwrap_or_else(|| crate::root().join("target/jumar")))?;
-    replaceable(&prefix)?;
+    // What lies in target is this project's own: `gen` has written its page there before the first tree.
+    if !prefix.starts_with(crate::root().join("target")) {
+        replaceable(&prefix)?;
+    }
     let built = build()?;
-    replace(&prefix, |stage| lay_out(&built, crate::root(), stage))?;
+    replace(&prefix, |stage| {
+        lay_out(&built, crate::root(), stage)?;
+        crate::r#gen::write_coverage(stage)
+    })?;
     Ok(prefix)
 }
 
