@@ -64,10 +64,7 @@ pub fn run(check: bool) -> Result<()> {
         fs::remove_file(root.join(path)).with_context(|| format!("removing {}", path.display()))?;
     }
     python::generate(false)?;
-    write(
-        &root.join("target/jumar/docs/coverage.md"),
-        &pages::coverage(&api),
-    )?;
+    write_coverage(&root.join("target/jumar"))?;
     let stubs = api.functions().filter(|(_, f)| f.stub).count();
     let all = api.functions().count();
     println!(
@@ -78,12 +75,14 @@ pub fn run(check: bool) -> Result<()> {
     Ok(())
 }
 
-/// Makes the table of what is implemented and what is not, as Markdown.
+/// Writes the page of what is implemented and what is not into an install tree.
 ///
 /// # Errors
-/// The data is wrong.
-pub fn coverage() -> Result<String> {
-    Ok(pages::coverage(&model::Api::load(&root()?)?))
+/// The data is wrong, or the page cannot be written.
+pub fn write_coverage(tree: &Path) -> Result<()> {
+    let text = pages::coverage(&model::Api::load(&root()?)?);
+    write(&tree.join("docs/coverage.md"), &text)?;
+    Ok(())
 }
 
 /// Makes every generated file: its path below the root, and its text.

@@ -38,7 +38,7 @@ pub enum Named {
     /// A handle.
     Handle(usize),
     /// A function type.
-    Callback(usize),
+    Callback,
     /// An alias.
     Alias(usize),
 }
@@ -467,7 +467,7 @@ impl Api {
 
     /// Tells whether a type is a function pointer.
     pub fn is_callback(&self, ctype: &CType) -> bool {
-        ctype.function || matches!(self.named(&ctype.base), Some(Named::Callback(_)))
+        ctype.function || matches!(self.named(&ctype.base), Some(Named::Callback))
     }
 
     /// Tells whether a type is a handle: `void *` by name, or a pointer to an incomplete struct.
@@ -503,8 +503,7 @@ impl Api {
         all.extend(
             self.callbacks
                 .iter()
-                .enumerate()
-                .map(|(at, x)| (x.name.clone(), Named::Callback(at))),
+                .map(|x| (x.name.clone(), Named::Callback)),
         );
         all.extend(
             self.aliases

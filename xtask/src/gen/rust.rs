@@ -43,7 +43,7 @@ fn named_type(api: &Api, base: &str, types: &str) -> Result<String> {
             Some(Named::Struct(_)) => return Ok(format!("{types}{base}")),
             Some(Named::Handle(_)) => "Raw",
             Some(Named::Alias(at)) => return named_type(api, &api.aliases[at].ctype, types),
-            Some(Named::Callback(_)) | None => bail!("{base} has no Rust type"),
+            Some(Named::Callback) | None => bail!("{base} has no Rust type"),
         },
     };
     Ok(plain.to_owned())

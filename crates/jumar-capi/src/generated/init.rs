@@ -112,7 +112,7 @@ pub unsafe extern "C" fn aclsysGetVersionStr(pkgName: *mut c_char, versionStr: *
         let versionStr_out =
             unsafe { raw::OutArray::<u8>::new(versionStr.cast(), 128, "versionStr") }?;
         let versionStr_value = jumar_acl::init::aclsysGetVersionStr(cx, pkgName)?;
-        versionStr_out.set(&versionStr_value.as_bytes_with_nul())?;
+        versionStr_out.set(versionStr_value.as_bytes_with_nul())?;
         Ok(())
     })
 }

@@ -4,7 +4,6 @@
 #![expect(
     non_snake_case,
     clippy::missing_safety_doc,
-    clippy::too_many_arguments,
     reason = "the C interface sets names and signatures"
 )]
 

@@ -83,6 +83,7 @@ unsafe extern "C" fn wanted(
     level: u32,
     func: *const c_char,
     file: *const c_char,
+    line: u32,
     format: *const c_char,
 ) -> c_int {
     if func.is_null() || file.is_null() {
@@ -99,7 +100,7 @@ unsafe extern "C" fn wanted(
                 level,
                 func,
                 file,
-                0,
+                line,
                 REFUSED.as_ptr().cast(),
                 REFUSED.len() as c_int,
             )

@@ -178,11 +178,8 @@ mod tests {
     #[test]
     fn null_is_no_array_and_a_negative_count_is_none() {
         // SAFETY: null is allowed.
-        assert!(
-            unsafe { slice::<u32>(std::ptr::null(), 3, "x") }
-                .unwrap()
-                .is_none()
-        );
+        let none = unsafe { slice::<u32>(std::ptr::null(), 3, "x") };
+        assert!(none.unwrap().is_none());
         assert_eq!(count(-3i32), 0);
     }
 
@@ -193,10 +190,8 @@ mod tests {
         let refused = unsafe { slice(words.as_ptr(), usize::MAX / 2, "words") };
         assert_eq!(refused.unwrap_err().kind(), ErrorKind::InvalidArgument);
         // SAFETY: three words are there.
-        assert_eq!(
-            unsafe { slice(words.as_ptr(), 3, "words") }.unwrap(),
-            Some(&words[..])
-        );
+        let three = unsafe { slice(words.as_ptr(), 3, "words") };
+        assert_eq!(three.unwrap(), Some(&words[..]));
     }
 
     #[test]
