@@ -1,1 +1,43 @@
-//! jumar-ops
+//! Operators: one definition each, with its names, attributes, inference, kernel and test table.
+//!
+//! An [`Operator`] is named after the Graph Engine's IR and lists the ONNX operators that become it. Four callers end
+//! here: ONNX models, Graph Engine graphs, aclop and aclnn calls. Each goes the same way:
+//!
+//! 1. attributes are checked against the definition ([`Attrs`], [`Operator::check_attrs`]);
+//! 2. [`Operator::infer`] gives types and shapes of the outputs, and may look at constant inputs;
+//! 3. [`Operator::prepare`] makes a [`Kernel`] for these very shapes, which knows its scratch memory;
+//! 4. [`Kernel::run`] computes, as often as wanted, on memory described by a [`Call`]. It allocates nothing and knows
+//!    nothing of streams or devices.
+//!
+//! `unsafe` lives in [`view`] (addresses become elements) and `simd` (vector instructions), nowhere else.
+#![deny(unsafe_code)]
+
+mod attr;
+mod call;
+mod error;
+mod infer;
+pub(crate) mod kernels;
+mod onnx;
+mod operator;
+mod ops;
+mod registry;
+#[allow(unsafe_code, reason = "vector instructions; each block has its proof")]
+pub mod simd;
+#[cfg(test)]
+mod table;
+mod tensor;
+#[allow(
+    unsafe_code,
+    reason = "the one room in which addresses become elements; each block has its proof"
+)]
+pub mod view;
+
+pub use attr::{Attr, AttrDef, AttrDefault, AttrKind, Attrs};
+pub use call::{Call, Memory, Operand, Place};
+pub use error::{OpError, OpErrorKind};
+pub use infer::{InferCx, PrepareCx};
+pub use kernels::compute;
+pub use onnx::{Builder, OnnxForm, OnnxNode, ValueRef};
+pub use operator::{Aliasing, InputDef, InputKind, Kernel, Operator, OutputDef, Types};
+pub use registry::{find, find_onnx, operators};
+pub use tensor::{Tensor, TensorType, UNKNOWN, UNKNOWN_RANK};

@@ -1,0 +1,161 @@
+//! Loops over several tensors of one shape and different strides.
+
+use crate::OpError;
+use crate::view::MAX_RANK;
+
+/// Nested loops over `N` operands, with neighbouring dimensions joined where all operands allow it.
+///
+/// The innermost dimension is a row, which kernels run in one go; the others are counted without any division.
+#[derive(Clone, Debug)]
+pub(crate) struct Loops<const N: usize> {
+    outer: usize,
+    dims: [usize; MAX_RANK],
+    strides: [[isize; N]; MAX_RANK],
+    row: usize,
+    steps: [isize; N],
+    empty: bool,
+}
+
+impl<const N: usize> Loops<N> {
+    /// Makes loops over a shape; each operand has a stride a dimension, 0 where it is repeated.
+    pub fn new(dims: &[usize], strides: [&[isize]; N]) -> Loops<N> {
+        let mut joined: Vec<(usize, [isize; N])> = Vec::with_capacity(dims.len());
+        for (axis, &dim) in dims.iter().enumerate() {
+            let own = strides.map(|operand| operand[axis]);
+            if dim == 1 {
+                continue;
+            }
+            match joined.last_mut() {
+                Some((size, outer))
+                    if (0..N).all(|i| outer[i] == own[i].wrapping_mul(dim as isize)) =>
+                {
+                    *size *= dim;
+                    *outer = own;
+                }
+                _ => joined.push((dim, own)),
+            }
+        }
+        let (row, steps) = joined.pop().unwrap_or((1, [1; N]));
+        let mut loops = Loops {
+            outer: joined.len(),
+            dims: [1; MAX_RANK],
+            strides: [[0; N]; MAX_RANK],
+            row,
+            steps,
+            empty: dims.contains(&0),
+        };
+        for (axis, (dim, own)) in joined.into_iter().enumerate() {
+            loops.dims[axis] = dim;
+            loops.strides[axis] = own;
+        }
+        loops
+    }
+
+    /// Gives the length of a row.
+    pub fn row(&self) -> usize {
+        self.row
+    }
+
+    /// Gives each operand's step inside a row.
+    pub fn steps(&self) -> [isize; N] {
+        self.steps
+    }
+
+    /// Calls `body` with each operand's offset for each row.
+    #[inline]
+    pub fn each(
+        &self,
+        start: [usize; N],
+        mut body: impl FnMut([usize; N]) -> Result<(), OpError>,
+    ) -> Result<(), OpError> {
+        if self.empty {
+            return Ok(());
+        }
+        let mut counter = [0usize; MAX_RANK];
+        let mut offsets = start;
+        loop {
+            body(offsets)?;
+            let mut axis = self.outer;
+            loop {
+                if axis == 0 {
+                    return Ok(());
+                }
+                axis -= 1;
+                counter[axis] += 1;
+                let strides = &self.strides[axis];
+                if counter[axis] < self.dims[axis] {
+                    for (offset, &stride) in offsets.iter_mut().zip(strides) {
+                        *offset = offset.wrapping_add_signed(stride);
+                    }
+                    break;
+                }
+                counter[axis] = 0;
+                let back = self.dims[axis] - 1;
+                for (offset, &stride) in offsets.iter_mut().zip(strides) {
+                    *offset = offset.wrapping_sub((stride as usize).wrapping_mul(back));
+                }
+            }
+        }
+    }
+}
+
+/// Gives the dense strides of a shape, in elements.
+pub(crate) fn dense_strides(shape: &[usize]) -> Vec<isize> {
+    let mut strides = vec![1isize; shape.len()];
+    for axis in (1..shape.len()).rev() {
+        strides[axis - 1] = strides[axis].wrapping_mul(shape[axis].max(1) as isize);
+    }
+    strides
+}
+
+/// Gives the strides of a dense operand that is repeated up to a larger shape.
+pub(crate) fn broadcast_strides(shape: &[usize], to: &[usize]) -> Vec<isize> {
+    let own = dense_strides(shape);
+    let missing = to.len() - shape.len();
+    (0..to.len())
+        .map(|axis| match axis.checked_sub(missing) {
+            Some(axis) if shape[axis] != 1 => own[axis],
+            _ => 0,
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn walk<const N: usize>(loops: &Loops<N>) -> Vec<[usize; N]> {
+        let mut seen = Vec::new();
+        loops
+            .each([0; N], |offsets| {
+                for index in 0..loops.row() {
+                    seen.push(std::array::from_fn(|i| {
+                        offsets[i].wrapping_add_signed(loops.steps()[i] * index as isize)
+                    }));
+                }
+                Ok(())
+            })
+            .unwrap();
+        seen
+    }
+
+    #[test]
+    fn dense_operands_become_one_row() {
+        let strides = dense_strides(&[2, 3, 4]);
+        let loops = Loops::new(&[2, 3, 4], [&strides, &strides]);
+        assert_eq!((loops.outer, loops.row()), (0, 24));
+    }
+
+    #[test]
+    fn every_element_is_visited_once_in_order() {
+        let (shape, other) = ([2, 3, 4], [3, 1]);
+        let (one, two) = (dense_strides(&shape), broadcast_strides(&other, &shape));
+        let seen = walk(&Loops::new(&shape, [&one, &two]));
+        let wanted: Vec<_> = (0..2)
+            .flat_map(|a| (0..3).flat_map(move |b| (0..4).map(move |c| [a * 12 + b * 4 + c, b])))
+            .collect();
+        assert_eq!(seen, wanted);
+        assert!(walk(&Loops::new(&[2, 0, 4], [&[0, 4, 1]])).is_empty());
+        assert_eq!(walk(&Loops::new(&[], [&[]])), [[0]]);
+    }
+}

@@ -1,0 +1,412 @@
+//! Matrix products with NumPy's rules for batches and vectors.
+
+use super::loops::{Loops, broadcast_strides, dense_strides};
+use super::number::{Number, for_number};
+use crate::infer::broadcast;
+use crate::simd::{self, Epilogue, PANEL, Start};
+use crate::view::{Row, RowMut};
+use crate::{Call, InferCx, Kernel, OpError, PrepareCx, TensorType, UNKNOWN_RANK};
+
+/// Rows of B that are packed in one go.
+const DEPTH: usize = 256;
+/// Columns of B that are packed in one go.
+const COLUMNS: usize = 512;
+/// With this many rows or fewer, B is read once where it lies: packing it would cost as much as the product.
+const FEW: usize = 3;
+
+/// Which operands are taken transposed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Transposed {
+    pub one: bool,
+    pub two: bool,
+}
+
+/// A pair of operand shapes, taken apart.
+struct Parts {
+    batch_one: Vec<i64>,
+    batch_two: Vec<i64>,
+    m: i64,
+    n: i64,
+    k: (i64, i64),
+    /// An operand of one dimension leaves no dimension in the result.
+    vector_one: bool,
+    vector_two: bool,
+}
+
+fn take_apart(one: &[i64], two: &[i64], transposed: Transposed) -> Result<Parts, OpError> {
+    let matrix = |shape: &[i64], turned: bool| {
+        let (rows, columns) = (shape[shape.len() - 2], shape[shape.len() - 1]);
+        if turned {
+            (columns, rows)
+        } else {
+            (rows, columns)
+        }
+    };
+    if one.is_empty() || two.is_empty() {
+        return Err(OpError::invalid(
+            "a matrix product needs operands of at least one dimension",
+        ));
+    }
+    let (vector_one, vector_two) = (one.len() == 1, two.len() == 1);
+    let (m, k_one) = if vector_one {
+        (1, one[0])
+    } else {
+        matrix(one, transposed.one)
+    };
+    let (k_two, n) = if vector_two {
+        (two[0], 1)
+    } else {
+        matrix(two, transposed.two)
+    };
+    Ok(Parts {
+        batch_one: one[..one.len().saturating_sub(2)].to_vec(),
+        batch_two: two[..two.len().saturating_sub(2)].to_vec(),
+        m,
+        n,
+        k: (k_one, k_two),
+        vector_one,
+        vector_two,
+    })
+}
+
+/// Infers the result of a matrix product.
+pub(crate) fn infer(cx: &InferCx<'_>, transposed: Transposed) -> Result<Vec<TensorType>, OpError> {
+    let (one, two) = (cx.input(0)?, cx.input(1)?);
+    let dtype = cx.same_types([0, 1, 2])?;
+    if one.rank().is_none() || two.rank().is_none() {
+        return Ok(vec![TensorType::of_unknown_rank(dtype)]);
+    }
+    let parts = take_apart(&one.shape, &two.shape, transposed)?;
+    if parts.k.0 >= 0 && parts.k.1 >= 0 && parts.k.0 != parts.k.1 {
+        return Err(OpError::invalid(format!(
+            "{one} and {two} cannot be multiplied: {} columns meet {} rows",
+            parts.k.0, parts.k.1
+        )));
+    }
+    let batches = [parts.batch_one, parts.batch_two].map(|shape| TensorType::new(dtype, shape));
+    let mut shape = broadcast(&batches[0], &batches[1])?;
+    debug_assert_ne!(shape, [UNKNOWN_RANK]);
+    if !parts.vector_one {
+        shape.push(parts.m);
+    }
+    if !parts.vector_two {
+        shape.push(parts.n);
+    }
+    if cx.has(2) {
+        let bias = cx.input(2)?;
+        let fits = matches!(bias.shape[..], [size] if size < 0 || parts.n < 0 || size == parts.n);
+        if bias.rank().is_some() && !fits {
+            return Err(OpError::invalid(format!(
+                "the bias is {bias}; it needs {} elements",
+                parts.n
+            )));
+        }
+    }
+    Ok(vec![TensorType { dtype, shape }])
+}
+
+#[derive(Clone)]
+struct Shape {
+    loops: Loops<3>,
+    m: usize,
+    n: usize,
+    k: usize,
+    transposed: Transposed,
+    bias: bool,
+}
+
+/// Makes the kernel of a matrix product.
+pub(crate) fn prepare(
+    cx: &PrepareCx<'_>,
+    transposed: Transposed,
+) -> Result<Box<dyn Kernel>, OpError> {
+    let signed = |shape: &[usize]| shape.iter().map(|&dim| dim as i64).collect::<Vec<_>>();
+    let parts = take_apart(&signed(cx.shape(0)?), &signed(cx.shape(1)?), transposed)?;
+    let unsigned = |shape: Vec<i64>| {
+        shape
+            .into_iter()
+            .map(|dim| dim as usize)
+            .collect::<Vec<_>>()
+    };
+    let (m, n, k) = (parts.m as usize, parts.n as usize, parts.k.0 as usize);
+    let (batch_one, batch_two) = (unsigned(parts.batch_one), unsigned(parts.batch_two));
+    let out = cx.output_shape(0)?;
+    let trailing = usize::from(!parts.vector_one) + usize::from(!parts.vector_two);
+    let batch = out[..out.len() - trailing].to_vec();
+    let times = |strides: Vec<isize>, size: usize| {
+        strides
+            .into_iter()
+            .map(|s| s * size as isize)
+            .collect::<Vec<_>>()
+    };
+    let mut strides = [
+        times(dense_strides(&batch), m * n),
+        times(broadcast_strides(&batch_one, &batch), m * k),
+        times(broadcast_strides(&batch_two, &batch), k * n),
+    ];
+    // The loops hand out rows; a last dimension of 1 makes each row one product.
+    let mut dims = batch;
+    dims.push(1);
+    for strides in &mut strides {
+        strides.push(0);
+    }
+    let loops = Loops::new(&dims, [&strides[0], &strides[1], &strides[2]]);
+    // A vector has no columns to be turned around.
+    let transposed = Transposed {
+        one: transposed.one && !parts.vector_one,
+        two: transposed.two && !parts.vector_two,
+    };
+    let shape = Shape {
+        loops,
+        m,
+        n,
+        k,
+        transposed,
+        bias: cx.has(2),
+    };
+    let dtype = cx.dtype(0)?;
+    if dtype == jumar_types::dtype::DataType::Float32 {
+        return Ok(Box::new(Product32(shape)));
+    }
+    for_number!(dtype, T => {
+        Ok(Box::new(ProductAny::<T> { shape, types: std::marker::PhantomData }) as Box<dyn Kernel>)
+    })
+}
+
+impl Shape {
+    fn each(&self, mut body: impl FnMut([usize; 3])) -> Result<(), OpError> {
+        let (count, steps) = (self.loops.row(), self.loops.steps());
+        self.loops.each([0; 3], |offsets| {
+            for index in 0..count {
+                body(std::array::from_fn(|i| {
+                    offsets[i].wrapping_add_signed(steps[i] * index as isize)
+                }));
+            }
+            Ok(())
+        })
+    }
+}
+
+struct Product32(Shape);
+
+impl Product32 {
+    fn few(&self) -> bool {
+        self.0.m <= FEW
+    }
+
+    fn depth(&self) -> usize {
+        DEPTH.min(self.0.k)
+    }
+
+    fn columns(&self) -> usize {
+        COLUMNS.min(self.0.n.next_multiple_of(PANEL))
+    }
+
+    /// Elements of scratch for A turned around, and for the panels of B.
+    fn scratch(&self) -> [usize; 2] {
+        let turned = if self.0.transposed.one {
+            self.0.m * self.0.k
+        } else {
+            0
+        };
+        [
+            turned,
+            if self.few() {
+                0
+            } else {
+                self.depth() * self.columns()
+            },
+        ]
+    }
+
+    fn by_rows(
+        &self,
+        a: Row<'_, f32>,
+        b: Row<'_, f32>,
+        c: RowMut<'_, f32>,
+        bias: Option<Row<'_, f32>>,
+    ) {
+        let Shape {
+            m,
+            n,
+            k,
+            transposed,
+            ..
+        } = self.0;
+        for row in 0..m {
+            let (a, c) = (a.slice(row * k, k), c.slice(row * n, n));
+            if transposed.two {
+                for column in 0..n {
+                    let b = b.slice(column * k, k);
+                    let sum = a.fold2_wide(b, 0f32, |sum, x, y| x.mul_add(y, sum), |x, y| x + y);
+                    c.set(column, bias.map_or(0.0, |bias| bias.get(column)) + sum);
+                }
+            } else {
+                match bias {
+                    Some(bias) => c.copy_from(bias),
+                    None => c.fill(0.0),
+                }
+                for p in 0..k {
+                    let x = a.get(p);
+                    c.update(b.slice(p * n, n), |sum, y| sum + x * y);
+                }
+            }
+        }
+    }
+
+    fn by_panels(
+        &self,
+        a: Row<'_, f32>,
+        b: Row<'_, f32>,
+        c: RowMut<'_, f32>,
+        bias: Option<Row<'_, f32>>,
+        panels: RowMut<'_, f32>,
+    ) {
+        let Shape {
+            m,
+            n,
+            k,
+            transposed,
+            ..
+        } = self.0;
+        for start in (0..n).step_by(self.columns().max(1)) {
+            let len = self.columns().min(n - start);
+            let mut from = 0;
+            loop {
+                let depth = self.depth().min(k - from);
+                for (index, column) in (0..len).step_by(PANEL).enumerate() {
+                    let panel = panels.slice(index * depth * PANEL, depth * PANEL);
+                    let lanes = (start + column, PANEL.min(len - column));
+                    if transposed.two {
+                        simd::pack_columns(panel, b.slice(from, b.len() - from), (depth, k), lanes);
+                    } else {
+                        simd::pack_rows(panel, b.slice(from * n, depth * n), (depth, n), lanes);
+                    }
+                }
+                let epilogue = Epilogue {
+                    start: match bias {
+                        _ if from > 0 => Start::Accumulate,
+                        Some(bias) => Start::ColumnBias(bias.slice(start, len)),
+                        None => Start::Zero,
+                    },
+                    residual: None,
+                    clamp: None,
+                };
+                simd::gemm(
+                    (m, len, depth),
+                    (a.slice(from, a.len() - from), k),
+                    panels.as_row(),
+                    (c.slice(start, c.len() - start), n),
+                    &epilogue,
+                );
+                from += depth;
+                if from >= k {
+                    break;
+                }
+            }
+        }
+    }
+}
+
+impl Kernel for Product32 {
+    fn scratch_bytes(&self) -> usize {
+        self.scratch().iter().sum::<usize>() * size_of::<f32>()
+    }
+
+    fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
+        let Shape {
+            m,
+            n,
+            k,
+            transposed,
+            ..
+        } = self.0;
+        if m == 0 || n == 0 {
+            return Ok(());
+        }
+        let (one, two) = (call.input::<f32>(0)?.flat(), call.input::<f32>(1)?.flat());
+        let bias = if self.0.bias {
+            Some(call.input::<f32>(2)?.flat())
+        } else {
+            None
+        };
+        let out = call.output::<f32>(0)?.flat();
+        let [turned, panels] = self.scratch();
+        let scratch = call.scratch::<f32>(0, turned + panels)?;
+        let (turned, panels) = (scratch.slice(0, turned), scratch.slice(turned, panels));
+        self.0.each(|[c, a, b]| {
+            let mut a = one.slice(a, m * k);
+            let (b, c) = (two.slice(b, k * n), out.slice(c, m * n));
+            if transposed.one {
+                for row in 0..m {
+                    turned.slice(row * k, k).copy_from(a.stepped(row, k, m));
+                }
+                a = turned.as_row();
+            }
+            if self.few() {
+                self.by_rows(a, b, c, bias)
+            } else {
+                self.by_panels(a, b, c, bias, panels)
+            }
+        })
+    }
+}
+
+/// The product of any number type: sums of rows, kept in the wide type.
+struct ProductAny<T> {
+    shape: Shape,
+    types: std::marker::PhantomData<fn(T)>,
+}
+
+impl<T: Number> Kernel for ProductAny<T> {
+    fn scratch_bytes(&self) -> usize {
+        self.shape.n * size_of::<T::Wide>()
+    }
+
+    fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
+        let Shape {
+            m,
+            n,
+            k,
+            transposed,
+            ..
+        } = self.shape;
+        let (one, two) = (call.input::<T>(0)?.flat(), call.input::<T>(1)?.flat());
+        let bias = if self.shape.bias {
+            Some(call.input::<T>(2)?.flat())
+        } else {
+            None
+        };
+        let out = call.output::<T>(0)?.flat();
+        let sums = call.scratch::<T::Wide>(0, n)?;
+        self.shape.each(|[c, a, b]| {
+            let (a, b, c) = (
+                one.slice(a, m * k),
+                two.slice(b, k * n),
+                out.slice(c, m * n),
+            );
+            for row in 0..m {
+                match bias {
+                    Some(bias) => sums.map1(bias, T::wide),
+                    None => sums.fill(T::Wide::default()),
+                }
+                for p in 0..k {
+                    let x = a
+                        .get(if transposed.one {
+                            p * m + row
+                        } else {
+                            row * k + p
+                        })
+                        .wide();
+                    let line = if transposed.two {
+                        b.stepped(p, n, k)
+                    } else {
+                        b.slice(p * n, n)
+                    };
+                    sums.update(line, |sum, y| sum.add(x.mul(y.wide())));
+                }
+                c.slice(row * n, n).map1(sums.as_row(), T::narrow);
+            }
+        })
+    }
+}

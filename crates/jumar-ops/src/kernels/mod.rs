@@ -1,0 +1,15 @@
+//! What kernels of several operators share. All of it is safe Rust over views.
+
+pub(crate) mod conv;
+pub(crate) mod elementwise;
+mod evaluate;
+pub(crate) mod loops;
+pub(crate) mod matmul;
+pub(crate) mod moves;
+pub(crate) mod number;
+pub(crate) mod pool;
+pub(crate) mod reduce;
+pub(crate) mod softmax;
+pub(crate) mod window;
+
+pub use evaluate::compute;

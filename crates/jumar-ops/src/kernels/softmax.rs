@@ -1,0 +1,122 @@
+//! Softmax and its logarithm, jointly over a run of neighbouring axes.
+
+use super::number::{Analysis, Number, Real, for_real};
+use crate::{Call, InferCx, Kernel, OpError, PrepareCx, TensorType, infer};
+
+/// Infers the output, and refuses axes that are not there.
+pub(crate) fn infer(cx: &InferCx<'_>) -> Result<Vec<TensorType>, OpError> {
+    let input = cx.input(0)?;
+    if let Some(rank) = input.rank() {
+        run_of_axes(cx.attrs().ints("axes")?, rank)?;
+    }
+    Ok(vec![input.clone()])
+}
+
+/// Gives the first axis and the one after the last.
+fn run_of_axes(list: &[i64], rank: usize) -> Result<(usize, usize), OpError> {
+    // A tensor without dimensions is one element.
+    if rank == 0 {
+        return Ok((0, 0));
+    }
+    let axes = infer::axes(list, rank)?;
+    match (axes.first(), axes.last()) {
+        (Some(&first), Some(&last)) if last - first + 1 == axes.len() => Ok((first, last + 1)),
+        _ => Err(OpError::unsupported(format!(
+            "the axes {list:?} are not neighbours, which is not supported"
+        ))),
+    }
+}
+
+/// Makes the kernel; `LOG` is for the logarithm.
+pub(crate) fn prepare<const LOG: bool>(cx: &PrepareCx<'_>) -> Result<Box<dyn Kernel>, OpError> {
+    let shape = cx.shape(0)?;
+    let (first, end) = run_of_axes(cx.attrs().ints("axes")?, shape.len())?;
+    let (outer, len, inner): (usize, usize, usize) = (
+        shape[..first].iter().product(),
+        shape[first..end].iter().product(),
+        shape[end..].iter().product(),
+    );
+    for_real!(cx.dtype(0)?, T => {
+        Ok(Box::new(Softmax::<T, LOG> { outer, len, inner, types: std::marker::PhantomData }) as Box<dyn Kernel>)
+    })
+}
+
+struct Softmax<T, const LOG: bool> {
+    outer: usize,
+    len: usize,
+    inner: usize,
+    types: std::marker::PhantomData<fn(T)>,
+}
+
+impl<T: Real, const LOG: bool> Kernel for Softmax<T, LOG> {
+    fn scratch_bytes(&self) -> usize {
+        // The largest and the sum of each column.
+        2 * self.inner * size_of::<T::Wide>()
+    }
+
+    fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
+        let (input, out) = (call.input::<T>(0)?.flat(), call.output::<T>(0)?.flat());
+        let Softmax { len, inner, .. } = *self;
+        let scratch = call.scratch::<T::Wide>(0, 2 * inner)?;
+        let (most, sum) = (scratch.slice(0, inner), scratch.slice(inner, inner));
+        for outer in 0..self.outer {
+            let at = |index: usize| (outer * len + index) * inner;
+            if inner == 1 {
+                let (row, out) = (input.slice(outer * len, len), out.slice(outer * len, len));
+                let most =
+                    row.fold_wide(T::Wide::LOWEST, |most, x| most.max(x.wide()), Number::max);
+                let zero = T::Wide::default();
+                if LOG {
+                    let sum = row.fold_wide(
+                        zero,
+                        |sum, x| sum.add(x.wide().sub(most).exp()),
+                        Number::add,
+                    );
+                    let log = sum.ln();
+                    out.map1(row, |x| T::narrow(x.wide().sub(most).sub(log)));
+                } else if T::DTYPE == <T::Wide as crate::view::Element>::DTYPE {
+                    out.map1(row, |x| T::narrow(x.wide().sub(most).exp()));
+                    let sum = out
+                        .as_row()
+                        .fold_wide(zero, |sum, x| sum.add(x.wide()), Number::add);
+                    out.map1(out.as_row(), |x| T::narrow(x.wide().div(sum)));
+                } else {
+                    // Numbers of half precision are not kept between the two passes.
+                    let sum = row.fold_wide(
+                        zero,
+                        |sum, x| sum.add(x.wide().sub(most).exp()),
+                        Number::add,
+                    );
+                    out.map1(row, |x| T::narrow(x.wide().sub(most).exp().div(sum)));
+                }
+                continue;
+            }
+            most.fill(T::Wide::LOWEST);
+            sum.fill(T::Wide::default());
+            for index in 0..len {
+                most.update(input.slice(at(index), inner), |most, x| most.max(x.wide()));
+            }
+            for index in 0..len {
+                let row = input.slice(at(index), inner);
+                for column in 0..inner {
+                    let shifted = row.get(column).wide().sub(most.get(column));
+                    sum.set(column, sum.get(column).add(shifted.exp()));
+                }
+            }
+            for index in 0..len {
+                let (row, out) = (input.slice(at(index), inner), out.slice(at(index), inner));
+                for column in 0..inner {
+                    let shifted = row.get(column).wide().sub(most.get(column));
+                    let total = sum.get(column);
+                    let value = if LOG {
+                        shifted.sub(total.ln())
+                    } else {
+                        shifted.exp().div(total)
+                    };
+                    out.set(column, T::narrow(value));
+                }
+            }
+        }
+        Ok(())
+    }
+}

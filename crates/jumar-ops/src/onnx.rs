@@ -1,0 +1,258 @@
+//! How ONNX operators become ours.
+//!
+//! Each operator's file holds the conversion of the ONNX operators that end in it. A conversion sees the ONNX node,
+//! and asks a [`Builder`] for nodes and constants.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
+use jumar_types::dtype::DataType;
+
+use crate::{Attr, Attrs, OpError, Tensor, TensorType};
+
+/// A value of the graph that is being built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ValueRef(pub u32);
+
+/// One ONNX operator over a range of operator-set versions.
+#[derive(Debug)]
+pub struct OnnxForm {
+    /// The ONNX name.
+    pub name: &'static str,
+    /// The first operator-set version that this conversion understands.
+    pub since: i64,
+    /// The last.
+    pub until: i64,
+    /// Converts a node into ours, and gives the values of its outputs.
+    pub lower: fn(&mut dyn Builder, &OnnxNode<'_>) -> Result<Vec<ValueRef>, OpError>,
+}
+
+/// The newest operator set that conversions were checked against.
+pub(crate) const LATEST: i64 = 23;
+
+impl OnnxForm {
+    pub(crate) const fn new(
+        name: &'static str,
+        since: i64,
+        until: i64,
+        lower: fn(&mut dyn Builder, &OnnxNode<'_>) -> Result<Vec<ValueRef>, OpError>,
+    ) -> OnnxForm {
+        OnnxForm {
+            name,
+            since,
+            until,
+            lower,
+        }
+    }
+}
+
+/// Adds to the graph that is being built.
+pub trait Builder {
+    /// Gives what is known of a value's type.
+    fn ty(&self, value: ValueRef) -> &TensorType;
+
+    /// Gives a value's contents, if constant.
+    fn constant(&self, value: ValueRef) -> Option<&Tensor>;
+
+    /// Adds a constant.
+    fn add_constant(&mut self, tensor: Tensor) -> ValueRef;
+
+    /// Adds a node and gives its outputs.
+    fn add_node(
+        &mut self,
+        operator: &'static str,
+        inputs: &[Option<ValueRef>],
+        attrs: Attrs,
+        outputs: usize,
+    ) -> Result<Vec<ValueRef>, OpError>;
+}
+
+impl dyn Builder + '_ {
+    /// Adds a node of one output and gives it.
+    pub(crate) fn node(
+        &mut self,
+        operator: &'static str,
+        inputs: &[Option<ValueRef>],
+        attrs: Attrs,
+    ) -> Result<ValueRef, OpError> {
+        let outputs = self.add_node(operator, inputs, attrs, 1)?;
+        outputs
+            .first()
+            .copied()
+            .ok_or_else(|| OpError::internal("a node without an output"))
+    }
+}
+
+/// An ONNX node, as a conversion sees it. Attributes that no conversion asked for are refused afterwards.
+pub struct OnnxNode<'a> {
+    /// The version of the operator set that the model imports.
+    pub opset: i64,
+    /// The number of outputs, named or not.
+    pub outputs: usize,
+    inputs: &'a [Option<ValueRef>],
+    used_outputs: &'a [bool],
+    attrs: &'a Attrs,
+    asked: RefCell<BTreeSet<String>>,
+}
+
+impl<'a> OnnxNode<'a> {
+    /// Makes the view of a node.
+    pub fn new(
+        opset: i64,
+        inputs: &'a [Option<ValueRef>],
+        used_outputs: &'a [bool],
+        attrs: &'a Attrs,
+    ) -> OnnxNode<'a> {
+        OnnxNode {
+            opset,
+            outputs: used_outputs.len(),
+            inputs,
+            used_outputs,
+            attrs,
+            asked: RefCell::default(),
+        }
+    }
+
+    /// Gives an input that has to be there.
+    pub fn input(&self, index: usize) -> Result<ValueRef, OpError> {
+        self.optional(index)
+            .ok_or_else(|| OpError::invalid(format!("input {index} is missing")))
+    }
+
+    /// Gives an input that may be left out.
+    pub fn optional(&self, index: usize) -> Option<ValueRef> {
+        self.inputs.get(index).copied().flatten()
+    }
+
+    /// Gives all inputs.
+    pub fn inputs(&self) -> &'a [Option<ValueRef>] {
+        self.inputs
+    }
+
+    /// Tells whether somebody uses an output.
+    pub fn uses_output(&self, index: usize) -> bool {
+        self.used_outputs.get(index).copied().unwrap_or(false)
+    }
+
+    /// Refuses an output that is asked for although the conversion does not produce it.
+    pub(crate) fn only_output(&self, what: &str) -> Result<(), OpError> {
+        if (1..self.outputs).any(|index| self.uses_output(index)) {
+            return Err(OpError::unsupported(format!(
+                "the output {what} is not supported"
+            )));
+        }
+        Ok(())
+    }
+
+    /// Lists attributes that the node has and nobody asked for.
+    pub fn leftovers(&self) -> Vec<&'a str> {
+        let asked = self.asked.borrow();
+        self.attrs
+            .iter()
+            .map(|(name, _)| name)
+            .filter(|name| !asked.contains(*name))
+            .collect()
+    }
+
+    fn ask(&self, name: &str) -> Option<&'a Attr> {
+        self.asked.borrow_mut().insert(name.to_owned());
+        self.attrs.get(name)
+    }
+
+    fn wrong(name: &str, wanted: &str) -> OpError {
+        OpError::invalid(format!("the attribute {name} has to be {wanted}"))
+    }
+
+    /// Marks an attribute as understood although its value does not matter.
+    pub(crate) fn ignore(&self, name: &str) {
+        let _ = self.ask(name);
+    }
+
+    pub(crate) fn int(&self, name: &str) -> Result<Option<i64>, OpError> {
+        match self.ask(name) {
+            None => Ok(None),
+            Some(&Attr::Int(value)) => Ok(Some(value)),
+            Some(_) => Err(Self::wrong(name, "a whole number")),
+        }
+    }
+
+    pub(crate) fn int_or(&self, name: &str, default: i64) -> Result<i64, OpError> {
+        Ok(self.int(name)?.unwrap_or(default))
+    }
+
+    pub(crate) fn bool_or(&self, name: &str, default: bool) -> Result<bool, OpError> {
+        Ok(self.int(name)?.map_or(default, |value| value != 0))
+    }
+
+    pub(crate) fn float_or(&self, name: &str, default: f32) -> Result<f32, OpError> {
+        match self.ask(name) {
+            None => Ok(default),
+            Some(&Attr::Float(value)) => Ok(value),
+            Some(_) => Err(Self::wrong(name, "a number")),
+        }
+    }
+
+    pub(crate) fn float(&self, name: &str) -> Result<Option<f32>, OpError> {
+        match self.ask(name) {
+            None => Ok(None),
+            Some(&Attr::Float(value)) => Ok(Some(value)),
+            Some(_) => Err(Self::wrong(name, "a number")),
+        }
+    }
+
+    pub(crate) fn str_or(&self, name: &str, default: &'a str) -> Result<&'a str, OpError> {
+        match self.ask(name) {
+            None => Ok(default),
+            Some(Attr::Str(value)) => Ok(value),
+            Some(_) => Err(Self::wrong(name, "a text")),
+        }
+    }
+
+    pub(crate) fn ints(&self, name: &str) -> Result<Option<&'a [i64]>, OpError> {
+        match self.ask(name) {
+            None => Ok(None),
+            Some(Attr::Ints(value)) => Ok(Some(value)),
+            Some(_) => Err(Self::wrong(name, "a list of whole numbers")),
+        }
+    }
+
+    pub(crate) fn floats(&self, name: &str) -> Result<Option<&'a [f32]>, OpError> {
+        match self.ask(name) {
+            None => Ok(None),
+            Some(Attr::Floats(value)) => Ok(Some(value)),
+            Some(_) => Err(Self::wrong(name, "a list of numbers")),
+        }
+    }
+
+    pub(crate) fn tensor(&self, name: &str) -> Result<Option<&'a Tensor>, OpError> {
+        match self.ask(name) {
+            None => Ok(None),
+            Some(Attr::Tensor(value)) => Ok(Some(value)),
+            Some(_) => Err(Self::wrong(name, "a tensor")),
+        }
+    }
+
+    pub(crate) fn dtype(&self, name: &str) -> Result<Option<DataType>, OpError> {
+        match self.int(name)? {
+            None => Ok(None),
+            Some(number) => i32::try_from(number)
+                .ok()
+                .and_then(DataType::from_onnx)
+                .map(Some)
+                .ok_or_else(|| {
+                    OpError::unsupported(format!(
+                        "the data type {number} of attribute {name} is unknown"
+                    ))
+                }),
+        }
+    }
+}
+
+/// Converts an operator that has the same inputs here and no attributes.
+pub(crate) fn plain(
+    builder: &mut dyn Builder,
+    node: &OnnxNode<'_>,
+    operator: &'static str,
+) -> Result<Vec<ValueRef>, OpError> {
+    Ok(vec![builder.node(operator, node.inputs(), Attrs::new())?])
+}

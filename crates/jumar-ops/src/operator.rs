@@ -1,0 +1,274 @@
+//! What a definition of an operator is made of.
+
+use jumar_types::dtype::DataType;
+
+use crate::{AttrDef, Attrs, Call, InferCx, OnnxForm, OpError, PrepareCx, TensorType};
+
+/// A set of data types.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Types(u64);
+
+impl Types {
+    /// Every type that a tensor in memory can have here.
+    pub const ALL: Types = Types::of(&[DataType::Bool]).and(Types::NUMBER);
+    /// The real floating-point types.
+    pub const FLOAT: Types = Types::of(&[
+        DataType::Float32,
+        DataType::Float16,
+        DataType::BFloat16,
+        DataType::Float64,
+    ]);
+    /// The integer types of 8 to 64 bits.
+    pub const INTEGER: Types = Types::of(&[
+        DataType::Int8,
+        DataType::Int16,
+        DataType::Int32,
+        DataType::Int64,
+        DataType::UInt8,
+        DataType::UInt16,
+        DataType::UInt32,
+        DataType::UInt64,
+    ]);
+    /// Integers and real floating-point types.
+    pub const NUMBER: Types = Types::FLOAT.and(Types::INTEGER);
+    /// The types of indices and shapes.
+    pub const INDEX: Types = Types::of(&[DataType::Int32, DataType::Int64]);
+
+    /// Makes a set.
+    pub const fn of(types: &[DataType]) -> Types {
+        let mut bits = 0;
+        let mut index = 0;
+        while index < types.len() {
+            bits |= 1 << types[index].acl();
+            index += 1;
+        }
+        Types(bits)
+    }
+
+    /// Joins two sets.
+    #[must_use]
+    pub const fn and(self, other: Types) -> Types {
+        Types(self.0 | other.0)
+    }
+
+    /// Tells whether a type is in the set.
+    pub const fn contains(self, dtype: DataType) -> bool {
+        self.0 >> dtype.acl() & 1 == 1
+    }
+
+    fn names(self) -> String {
+        let names: Vec<_> = DataType::ALL
+            .iter()
+            .filter(|dtype| self.contains(**dtype))
+            .map(|dtype| dtype.name())
+            .collect();
+        names.join(", ")
+    }
+}
+
+/// How often an input may be given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InputKind {
+    /// Exactly once.
+    Required,
+    /// Once or not at all.
+    Optional,
+    /// Once or more; only as the last input.
+    Variadic,
+    /// Once, as a constant: its values are needed when the operator is planned, and not when it runs.
+    Constant,
+    /// As [`Constant`](InputKind::Constant), once or not at all.
+    OptionalConstant,
+}
+
+/// What a definition says about one input.
+#[derive(Clone, Copy, Debug)]
+pub struct InputDef {
+    /// The name.
+    pub name: &'static str,
+    /// How often it is given.
+    pub kind: InputKind,
+    /// The types that it may have.
+    pub types: Types,
+}
+
+impl InputDef {
+    /// Defines an input that has to be given.
+    pub const fn required(name: &'static str, types: Types) -> InputDef {
+        InputDef {
+            name,
+            kind: InputKind::Required,
+            types,
+        }
+    }
+
+    /// Defines an input that may be left out.
+    pub const fn optional(name: &'static str, types: Types) -> InputDef {
+        InputDef {
+            name,
+            kind: InputKind::Optional,
+            types,
+        }
+    }
+
+    /// Defines an input that is given once or more.
+    pub const fn variadic(name: &'static str, types: Types) -> InputDef {
+        InputDef {
+            name,
+            kind: InputKind::Variadic,
+            types,
+        }
+    }
+
+    /// Defines an input whose values are needed when the operator is planned.
+    pub const fn constant(name: &'static str, types: Types) -> InputDef {
+        InputDef {
+            name,
+            kind: InputKind::Constant,
+            types,
+        }
+    }
+
+    /// Defines an input whose values are needed when the operator is planned, and that may be left out.
+    pub const fn optional_constant(name: &'static str, types: Types) -> InputDef {
+        InputDef {
+            name,
+            kind: InputKind::OptionalConstant,
+            types,
+        }
+    }
+}
+
+/// What a definition says about one output.
+#[derive(Clone, Copy, Debug)]
+pub struct OutputDef {
+    /// The name.
+    pub name: &'static str,
+}
+
+/// Which memory of its inputs an operator's first output may share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Aliasing {
+    /// None: it is written before all inputs were read.
+    Distinct,
+    /// Exactly the memory of an input of the same shape and type: each element is read before it is written.
+    Elementwise,
+    /// It *is* the first input's memory under another shape. Where both lie at the same place there is nothing to do,
+    /// and where they do not the kernel copies.
+    View,
+}
+
+/// Computes one operator on given shapes.
+///
+/// # Threads
+///
+/// One kernel may run on several threads at once; whatever it needs to write lies in its outputs and its scratch.
+pub trait Kernel: Send + Sync {
+    /// Gives the number of bytes of scratch memory that a run needs.
+    fn scratch_bytes(&self) -> usize {
+        0
+    }
+
+    /// Computes. Allocates nothing.
+    ///
+    /// # Errors
+    ///
+    /// `Data` where the values cannot be computed on; `Buffer` where a buffer is too small.
+    fn run(&self, call: &Call<'_>) -> Result<(), OpError>;
+}
+
+/// The definition of one operator.
+#[derive(Debug)]
+pub struct Operator {
+    /// The name in the Graph Engine's IR. Names that begin with `jumar.` are our own, made by fusion.
+    pub name: &'static str,
+    /// The ONNX operators that become this one.
+    pub onnx: &'static [OnnxForm],
+    /// The inputs, in order.
+    pub inputs: &'static [InputDef],
+    /// The outputs, in order. All but the first may be left out by a graph.
+    pub outputs: &'static [OutputDef],
+    /// The attributes.
+    pub attrs: &'static [AttrDef],
+    /// Which memory the first output may share with an input.
+    pub aliasing: Aliasing,
+    /// Tells that the result depends on the inputs' shapes alone, so that it is constant where those are known.
+    pub reads_only_shapes: bool,
+    /// Infers types and shapes of the outputs.
+    pub infer: fn(&InferCx<'_>) -> Result<Vec<TensorType>, OpError>,
+    /// Makes the kernel for given shapes.
+    pub prepare: fn(&PrepareCx<'_>) -> Result<Box<dyn Kernel>, OpError>,
+}
+
+/// The one output of most operators.
+pub(crate) const OUTPUT_Y: &[OutputDef] = &[OutputDef { name: "y" }];
+
+impl Operator {
+    /// Finds the definition of the input at a position, where the last may stand for several.
+    pub fn input(&self, index: usize) -> Option<&'static InputDef> {
+        match self.inputs.get(index) {
+            Some(def) => Some(def),
+            None => self
+                .inputs
+                .last()
+                .filter(|def| def.kind == InputKind::Variadic),
+        }
+    }
+
+    /// Compares attributes with the definition.
+    pub fn check_attrs(&self, attrs: &Attrs) -> Result<(), OpError> {
+        attrs.check(self.attrs).map_err(|error| error.at(self.name))
+    }
+
+    /// Compares the inputs that are given with the definition.
+    pub fn check_inputs(&self, inputs: &[Option<&TensorType>]) -> Result<(), OpError> {
+        for (index, input) in inputs.iter().enumerate() {
+            let Some(def) = self.input(index) else {
+                let known = self.inputs.len();
+                let text = format!(
+                    "{} inputs are given, and the operator has {known}",
+                    inputs.len()
+                );
+                return Err(OpError::invalid(text).at(self.name));
+            };
+            match input {
+                Some(ty) if !def.types.contains(ty.dtype) => {
+                    let text = format!(
+                        "the input {} is {}; it can be {}",
+                        def.name,
+                        ty.dtype.name(),
+                        def.types.names()
+                    );
+                    return Err(OpError::unsupported(text).at(self.name));
+                }
+                Some(_) => {}
+                None => self.may_be_absent(def)?,
+            }
+        }
+        for def in self.inputs.iter().skip(inputs.len()) {
+            self.may_be_absent(def)?;
+        }
+        Ok(())
+    }
+
+    fn may_be_absent(&self, def: &InputDef) -> Result<(), OpError> {
+        match def.kind {
+            InputKind::Optional | InputKind::OptionalConstant => Ok(()),
+            InputKind::Required | InputKind::Variadic | InputKind::Constant => {
+                Err(OpError::invalid(format!("the input {} is missing", def.name)).at(self.name))
+            }
+        }
+    }
+
+    /// Infers types and shapes of the outputs. Checks inputs and attributes first.
+    pub fn infer(&self, cx: &InferCx<'_>) -> Result<Vec<TensorType>, OpError> {
+        self.check_attrs(cx.attributes())?;
+        self.check_inputs(cx.inputs())?;
+        (self.infer)(&cx.with_defs(self.attrs)).map_err(|error| error.at(self.name))
+    }
+
+    /// Makes the kernel for given shapes, which all have to be known.
+    pub fn prepare(&self, cx: &PrepareCx<'_>) -> Result<Box<dyn Kernel>, OpError> {
+        (self.prepare)(&cx.with_defs(self.attrs)).map_err(|error| error.at(self.name))
+    }
+}

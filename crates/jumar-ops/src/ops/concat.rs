@@ -1,0 +1,105 @@
+//! Joins tensors along an axis.
+
+use crate::kernels::number::for_width;
+use crate::onnx::LATEST;
+use crate::operator::OUTPUT_Y;
+use crate::view::Element;
+use crate::{
+    Aliasing, AttrDef, AttrKind, Attrs, Call, InputDef, Kernel, OnnxForm, OpError, Operator, TensorType, Types, UNKNOWN,
+    infer,
+};
+
+pub(super) static OPERATORS: &[&Operator] = &[&Operator {
+    name: "ConcatD",
+    onnx: &[OnnxForm::new("Concat", 4, LATEST, |builder, node| {
+        let axis = node.int("axis")?.ok_or_else(|| OpError::invalid("the attribute axis is missing"))?;
+        let attrs = Attrs::new().with("concat_dim", axis).with("N", node.inputs().len() as i64);
+        Ok(vec![builder.node("ConcatD", node.inputs(), attrs)?])
+    })],
+    inputs: &[InputDef::variadic("x", Types::ALL)],
+    outputs: OUTPUT_Y,
+    attrs: &[AttrDef::required("concat_dim", AttrKind::Int), AttrDef::int("N", 1)],
+    aliasing: Aliasing::Distinct,
+    reads_only_shapes: false,
+    infer: |cx| {
+        let dtype = cx.same_types(0..cx.len())?;
+        let mut shape: Option<Vec<i64>> = None;
+        for index in 0..cx.len() {
+            let input = cx.input(index)?;
+            let Some(rank) = input.rank() else { return Ok(vec![TensorType::of_unknown_rank(dtype)]) };
+            let axis = infer::axis(cx.attrs().int("concat_dim")?, rank)?;
+            let Some(joined) = &mut shape else {
+                shape = Some(input.shape.clone());
+                continue;
+            };
+            let clash = || OpError::invalid(format!("{input} cannot be joined to a tensor of another shape along {axis}"));
+            if joined.len() != rank {
+                return Err(clash());
+            }
+            for (at, (own, &dim)) in joined.iter_mut().zip(&input.shape).enumerate() {
+                *own = match (*own, dim) {
+                    (a, b) if at == axis => {
+                        if a < 0 || b < 0 {
+                            UNKNOWN
+                        } else {
+                            a.checked_add(b).ok_or_else(clash)?
+                        }
+                    }
+                    (a, b) if a == b || b < 0 => a,
+                    (a, b) if a < 0 => b,
+                    _ => return Err(clash()),
+                };
+            }
+        }
+        Ok(vec![TensorType { dtype, shape: shape.unwrap_or_default() }])
+    },
+    prepare: |cx| {
+        let out = cx.output_shape(0)?;
+        let axis = infer::axis(cx.attrs().int("concat_dim")?, out.len())?;
+        let inner: usize = out[axis + 1..].iter().product();
+        let parts = (0..cx.inputs()).map(|index| Ok(cx.shape(index)?[axis] * inner)).collect::<Result<_, OpError>>()?;
+        let (outer, row) = (out[..axis].iter().product(), out[axis] * inner);
+        for_width!(cx.dtype(0)?, T => {
+            Ok(Box::new(Concat::<T> { outer, row, parts, types: std::marker::PhantomData }) as Box<dyn Kernel>)
+        })
+    },
+}];
+
+struct Concat<T> {
+    outer: usize,
+    /// Elements of the output a step of the outer dimensions.
+    row: usize,
+    /// The same of each input.
+    parts: Vec<usize>,
+    types: std::marker::PhantomData<fn(T)>,
+}
+
+impl<T: Element> Kernel for Concat<T> {
+    fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
+        let out = call.output::<T>(0)?.flat();
+        let mut at = 0;
+        for (index, &part) in self.parts.iter().enumerate() {
+            let input = call.input::<T>(index)?.flat();
+            for outer in 0..self.outer {
+                out.slice(outer * self.row + at, part).copy_from(input.slice(outer * part, part));
+            }
+            at += part;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::table::*;
+
+    #[test]
+    fn agrees_with_numpy() {
+        let (a, b) = (f32s(&[2, 1], &[1.0, 2.0]), f32s(&[2, 2], &[3.0, 4.0, 5.0, 6.0]));
+        let attrs = none().with("concat_dim", -1).with("N", 2);
+        check("ConcatD", &[a.clone(), b.clone()], attrs.clone(), &f32s(&[2, 3], &[1.0, 3.0, 4.0, 2.0, 5.0, 6.0]));
+        check("ConcatD", &[f32s(&[2, 0], &[]), b.clone()], attrs, &b);
+        refuse("ConcatD", &[a, b], none().with("concat_dim", 0), "another shape");
+        refuse("ConcatD", &[], none().with("concat_dim", 0), "missing");
+    }
+}

@@ -1,0 +1,225 @@
+//! Adds a border, or takes one away.
+
+use crate::kernels::loops::dense_strides;
+use crate::kernels::number::for_width;
+use crate::onnx::LATEST;
+use crate::operator::OUTPUT_Y;
+use crate::view::{Element, MAX_RANK};
+use crate::{
+    Aliasing, AttrDef, Attrs, Builder, Call, InferCx, InputDef, Kernel, OnnxForm, OnnxNode, OpError, Operator, Tensor,
+    TensorType, Types, UNKNOWN, ValueRef, infer,
+};
+
+pub(super) static OPERATORS: &[&Operator] = &[&Operator {
+    name: "PadV3",
+    onnx: &[OnnxForm::new("Pad", 2, LATEST, lower)],
+    inputs: &[
+        InputDef::required("x", Types::ALL),
+        InputDef::constant("paddings", Types::INDEX),
+        InputDef::optional("constant_values", Types::ALL),
+    ],
+    outputs: OUTPUT_Y,
+    attrs: &[AttrDef::str("mode", "constant"), AttrDef::bool("paddings_contiguous", true)],
+    aliasing: Aliasing::Distinct,
+    reads_only_shapes: false,
+    infer: |cx| {
+        let input = cx.input(0)?;
+        if cx.has(2) {
+            cx.same_types([0, 2])?;
+            if cx.input(2)?.elements().is_some_and(|count| count != 1) {
+                return Err(OpError::invalid(format!("the border's value is {}, not one number", cx.input(2)?)));
+            }
+        }
+        let Some(rank) = input.rank() else { return Ok(vec![input.clone()]) };
+        let Some(pads) = paddings(cx, rank)? else {
+            return Ok(vec![TensorType::new(input.dtype, vec![UNKNOWN; rank])]);
+        };
+        let mut shape = Vec::with_capacity(rank);
+        for (&dim, &(before, after)) in input.shape.iter().zip(&pads) {
+            if dim < 0 {
+                shape.push(UNKNOWN);
+                continue;
+            }
+            let size = dim.checked_add(before).and_then(|size| size.checked_add(after)).filter(|&size| size >= 0);
+            let Some(size) = size else {
+                return Err(OpError::invalid(format!("a border of {before} and {after} leaves nothing of {dim}")));
+            };
+            shape.push(size);
+        }
+        Ok(vec![TensorType { dtype: input.dtype, shape }])
+    },
+    prepare: |cx| {
+        let (from, to) = (cx.shape(0)?, cx.output_shape(0)?);
+        let pads = paddings(cx.infer(), from.len())?.ok_or_else(|| OpError::unsupported("paddings have to be constant"))?;
+        let mode = cx.attrs().str("mode")?;
+        // For each position of the output, the position of the input that it shows; none where it shows the border.
+        let mut maps: Vec<Vec<Option<usize>>> = Vec::with_capacity(from.len());
+        for (axis, &(before, _)) in pads.iter().enumerate() {
+            let size = from[axis] as i64;
+            if mode != "constant" && size == 0 && to[axis] > 0 {
+                return Err(OpError::invalid(format!("there is nothing to repeat along axis {axis}")));
+            }
+            maps.push((0..to[axis] as i64).map(|at| source(mode, at - before, size)).collect::<Result<_, _>>()?);
+        }
+        // The innermost axis is a row of its own.
+        let row = maps.pop().unwrap_or_else(|| vec![Some(0)]);
+        let outer = &to[..to.len().saturating_sub(1)];
+        let mut strides = dense_strides(from);
+        strides.truncate(outer.len());
+        let plain = match (row.iter().position(Option::is_some), row.iter().flatten().count()) {
+            (Some(first), count) if (0..count).all(|i| row[first + i] == row[first].map(|from| from + i)) => {
+                Some((first, count))
+            }
+            _ => None,
+        };
+        let pad = Border { maps, strides, row, plain, value: cx.has(2), outputs: to.iter().product() };
+        for_width!(cx.dtype(0)?, T => {
+            Ok(Box::new(Pad::<T> { pad, types: std::marker::PhantomData }) as Box<dyn Kernel>)
+        })
+    },
+}];
+
+/// Gives what is added before and after each axis, as pairs.
+fn paddings(cx: &InferCx<'_>, rank: usize) -> Result<Option<Vec<(i64, i64)>>, OpError> {
+    let Some(list) = cx.ints(1)? else { return Ok(None) };
+    if list.len() != 2 * rank {
+        return Err(OpError::invalid(format!("{} paddings for a tensor of {rank} dimensions", list.len())));
+    }
+    let pairs = cx.attrs().bool("paddings_contiguous")?;
+    let pair = |axis: usize| if pairs { (list[2 * axis], list[2 * axis + 1]) } else { (list[axis], list[rank + axis]) };
+    Ok(Some((0..rank).map(pair).collect()))
+}
+
+fn source(mode: &str, at: i64, size: i64) -> Result<Option<usize>, OpError> {
+    let inside = (0..size).contains(&at);
+    let from = match mode {
+        "constant" => return Ok(inside.then_some(at as usize)),
+        "edge" => at.clamp(0, size - 1),
+        "wrap" => at.rem_euclid(size),
+        "reflect" if size == 1 => 0,
+        "reflect" => {
+            let period = 2 * (size - 1);
+            let at = at.rem_euclid(period);
+            if at < size { at } else { period - at }
+        }
+        other => return Err(OpError::unsupported(format!("the mode {other} is not supported"))),
+    };
+    Ok(Some(from as usize))
+}
+
+fn lower(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Result<Vec<ValueRef>, OpError> {
+    let input = node.input(0)?;
+    let (pads, value) = if node.opset < 11 {
+        let pads = node.ints("pads")?.ok_or_else(|| OpError::invalid("the attribute pads is missing"))?;
+        let value = Tensor::scalar(builder.ty(input).dtype, node.float_or("value", 0.0)?.into())?;
+        (builder.add_constant(Tensor::from_ints(pads)), Some(builder.add_constant(value)))
+    } else {
+        (node.input(1)?, node.optional(2))
+    };
+    let mut pads = pads;
+    if let Some(axes) = node.optional(3) {
+        let rank = builder.ty(input).rank().ok_or_else(|| OpError::unknown("the input's rank has to be known"))?;
+        let known = |value| builder.constant(value).and_then(|tensor: &Tensor| tensor.ints());
+        let (Some(axes), Some(some)) = (known(axes), known(pads)) else {
+            return Err(OpError::unsupported("axes and pads have to be constant"));
+        };
+        if some.len() != 2 * axes.len() {
+            return Err(OpError::invalid(format!("{} pads for {} axes", some.len(), axes.len())));
+        }
+        let mut all = vec![0; 2 * rank];
+        for (index, &axis) in axes.iter().enumerate() {
+            let axis = infer::axis(axis, rank)?;
+            all[axis] = some[index];
+            all[rank + axis] = some[axes.len() + index];
+        }
+        pads = builder.add_constant(Tensor::from_ints(&all));
+    }
+    let attrs = Attrs::new().with("mode", node.str_or("mode", "constant")?).with("paddings_contiguous", false);
+    Ok(vec![builder.node("PadV3", &[Some(input), Some(pads), value], attrs)?])
+}
+
+struct Border {
+    maps: Vec<Vec<Option<usize>>>,
+    strides: Vec<isize>,
+    row: Vec<Option<usize>>,
+    /// The run of the row that shows the input in order, where the rest is border.
+    plain: Option<(usize, usize)>,
+    value: bool,
+    outputs: usize,
+}
+
+struct Pad<T> {
+    pad: Border,
+    types: std::marker::PhantomData<fn(T)>,
+}
+
+impl<T: Element> Kernel for Pad<T> {
+    fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
+        let Border { maps, strides, row, plain, value, outputs } = &self.pad;
+        let (input, out) = (call.input::<T>(0)?.flat(), call.output::<T>(0)?.flat());
+        let border = if *value { call.input::<T>(2)?.flat().get(0) } else { T::default() };
+        if *outputs == 0 {
+            return Ok(());
+        }
+        let mut counter = [0usize; MAX_RANK];
+        for line in (0..*outputs).step_by(row.len().max(1)) {
+            let out = out.slice(line, row.len());
+            let mut from = Some(0usize);
+            for (axis, map) in maps.iter().enumerate() {
+                from = match (from, map[counter[axis]]) {
+                    (Some(sum), Some(at)) => Some(sum + at * strides[axis] as usize),
+                    _ => None,
+                };
+            }
+            match (from, plain) {
+                (None, _) => out.fill(border),
+                (Some(from), &Some((first, count))) => {
+                    out.slice(0, first).fill(border);
+                    let start = from + row[first].unwrap_or(0);
+                    out.slice(first, count).copy_from(input.slice(start, count));
+                    out.slice(first + count, row.len() - first - count).fill(border);
+                }
+                (Some(from), None) => {
+                    for (at, source) in row.iter().enumerate() {
+                        out.set(at, source.map_or(border, |source| input.get(from + source)));
+                    }
+                }
+            }
+            for axis in (0..maps.len()).rev() {
+                counter[axis] += 1;
+                if counter[axis] < maps[axis].len() {
+                    break;
+                }
+                counter[axis] = 0;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::table::*;
+
+    #[test]
+    fn agrees_with_numpy() {
+        let x = f32s(&[2, 3], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+        let attrs = |mode: &str| none().with("mode", mode).with("paddings_contiguous", false);
+        let pads = |list: &[i64]| i64s(&[list.len()], list);
+        let value = f32s(&[], &[9.0]);
+        let wanted = f32s(&[3, 4], &[9.0, 9.0, 9.0, 9.0, 1.0, 2.0, 3.0, 9.0, 4.0, 5.0, 6.0, 9.0]);
+        check("PadV3", &[x.clone(), pads(&[1, 0, 0, 1]), value], attrs("constant"), &wanted);
+        let wanted = f32s(&[2, 5], &[3.0, 2.0, 1.0, 2.0, 3.0, 6.0, 5.0, 4.0, 5.0, 6.0]);
+        check("PadV3", &[x.clone(), pads(&[0, 2, 0, 0])], attrs("reflect"), &wanted);
+        let wanted = f32s(&[3, 4], &[1.0, 1.0, 2.0, 3.0, 4.0, 4.0, 5.0, 6.0, 4.0, 4.0, 5.0, 6.0]);
+        check("PadV3", &[x.clone(), pads(&[0, 1, 1, 0])], attrs("edge"), &wanted);
+        let wanted = f32s(&[2, 4], &[1.0, 2.0, 3.0, 1.0, 4.0, 5.0, 6.0, 4.0]);
+        check("PadV3", &[x.clone(), pads(&[0, 0, 0, 1])], attrs("wrap"), &wanted);
+        check("PadV3", &[x.clone(), pads(&[-1, 0, 0, -2])], attrs("constant"), &f32s(&[1, 1], &[4.0]));
+        let paired = none().with("mode", "constant");
+        let wanted = f32s(&[2, 4], &[0.0, 1.0, 2.0, 3.0, 0.0, 4.0, 5.0, 6.0]);
+        check("PadV3", &[x.clone(), i64s(&[2, 2], &[0, 0, 1, 0])], paired, &wanted);
+        refuse("PadV3", &[x.clone(), pads(&[-3, 0, 0, 0])], attrs("constant"), "leaves nothing");
+        refuse("PadV3", &[x, pads(&[0, 1])], attrs("constant"), "paddings");
+    }
+}

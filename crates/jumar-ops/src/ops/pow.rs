@@ -1,0 +1,54 @@
+//! The power.
+
+use crate::kernels::elementwise::{PairFunction, infer_pair, pair};
+use crate::kernels::number::Number;
+use crate::onnx::LATEST;
+use crate::operator::OUTPUT_Y;
+use crate::{Aliasing, Attrs, Builder, InputDef, OnnxForm, OnnxNode, OpError, Operator, Types, ValueRef};
+
+pub(super) static OPERATORS: &[&Operator] = &[&Operator {
+    name: "Pow",
+    onnx: &[OnnxForm::new("Pow", 7, LATEST, lower)],
+    inputs: &[InputDef::required("x1", Types::NUMBER), InputDef::required("x2", Types::NUMBER)],
+    outputs: OUTPUT_Y,
+    attrs: &[],
+    aliasing: Aliasing::Elementwise,
+    reads_only_shapes: false,
+    infer: infer_pair,
+    prepare: |cx| pair(cx, Function),
+}];
+
+/// ONNX allows an exponent of another type; the result has the base's.
+fn lower(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Result<Vec<ValueRef>, OpError> {
+    let (base, mut exponent) = (node.input(0)?, node.input(1)?);
+    let (to, from) = (builder.ty(base).dtype, builder.ty(exponent).dtype);
+    if to != from {
+        if !to.is_float() && from.is_float() {
+            return Err(OpError::unsupported(format!("a power of {to} to an exponent of {from} is not supported")));
+        }
+        let attrs = Attrs::new().with("dst_type", i64::from(to.acl()));
+        exponent = builder.node("Cast", &[Some(exponent)], attrs)?;
+    }
+    Ok(vec![builder.node("Pow", &[Some(base), Some(exponent)], Attrs::new())?])
+}
+
+#[derive(Clone, Copy)]
+struct Function;
+
+impl PairFunction for Function {
+    fn apply<T: Number>(&self, a: T, b: T) -> T {
+        a.pow(b)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::table::*;
+
+    #[test]
+    fn agrees_with_numpy() {
+        let x = f32s(&[3], &[1.0, 2.0, 3.0]);
+        check("Pow", &[x, f32s(&[], &[2.0])], none(), &f32s(&[3], &[1.0, 4.0, 9.0]));
+        check("Pow", &[i64s(&[5], &[2, -1, 3, 5, -1]), i64s(&[5], &[10, 3, 0, -2, -3])], none(), &i64s(&[5], &[1024, -1, 1, 0, -1]));
+    }
+}

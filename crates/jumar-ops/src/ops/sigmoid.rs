@@ -1,0 +1,44 @@
+//! The logistic function.
+
+use crate::kernels::elementwise::{RealFunction, infer_same, real_map};
+use crate::kernels::number::{Analysis, Number, Real};
+use crate::onnx::{LATEST, plain};
+use crate::operator::OUTPUT_Y;
+use crate::{Aliasing, InputDef, OnnxForm, Operator, Types};
+
+pub(super) static OPERATORS: &[&Operator] = &[&Operator {
+    name: "Sigmoid",
+    onnx: &[OnnxForm::new("Sigmoid", 6, LATEST, |builder, node| plain(builder, node, "Sigmoid"))],
+    inputs: &[InputDef::required("x", Types::FLOAT)],
+    outputs: OUTPUT_Y,
+    attrs: &[],
+    aliasing: Aliasing::Elementwise,
+    reads_only_shapes: false,
+    infer: infer_same,
+    prepare: |cx| real_map(cx, Function),
+}];
+
+#[derive(Clone, Copy)]
+struct Function;
+
+impl RealFunction for Function {
+    fn apply<T: Real>(&self, x: T) -> T {
+        let one = T::Wide::constant(1.0);
+        let x = x.wide();
+        // exp of minus the size never overflows.
+        let e = Analysis::exp(T::Wide::default().sub(Analysis::abs(x)));
+        let y = one.div(one.add(e));
+        T::narrow(if x < T::Wide::default() { e.mul(y) } else { y })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::table::*;
+
+    #[test]
+    fn agrees_with_numpy() {
+        let x = f32s(&[4], &[0.0, 2.0, -2.0, -200.0]);
+        check("Sigmoid", &[x], none(), &f32s(&[4], &[0.5, 0.880_797_1, 0.119_202_92, 0.0]));
+    }
+}

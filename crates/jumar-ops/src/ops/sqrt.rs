@@ -1,0 +1,38 @@
+//! The square root.
+
+use crate::kernels::elementwise::{RealFunction, infer_same, real_map};
+use crate::kernels::number::{Analysis, Real};
+use crate::onnx::{LATEST, plain};
+use crate::operator::OUTPUT_Y;
+use crate::{Aliasing, InputDef, OnnxForm, Operator, Types};
+
+pub(super) static OPERATORS: &[&Operator] = &[&Operator {
+    name: "Sqrt",
+    onnx: &[OnnxForm::new("Sqrt", 6, LATEST, |builder, node| plain(builder, node, "Sqrt"))],
+    inputs: &[InputDef::required("x", Types::FLOAT)],
+    outputs: OUTPUT_Y,
+    attrs: &[],
+    aliasing: Aliasing::Elementwise,
+    reads_only_shapes: false,
+    infer: infer_same,
+    prepare: |cx| real_map(cx, Function),
+}];
+
+#[derive(Clone, Copy)]
+struct Function;
+
+impl RealFunction for Function {
+    fn apply<T: Real>(&self, x: T) -> T {
+        T::narrow(x.wide().sqrt())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::table::*;
+
+    #[test]
+    fn agrees_with_numpy() {
+        check("Sqrt", &[f32s(&[3], &[0.0, 2.0, 9.0])], none(), &f32s(&[3], &[0.0, 1.414_213_5, 3.0]));
+    }
+}

@@ -1,0 +1,97 @@
+//! Ranges of bytes that somebody vouches for.
+
+use std::marker::PhantomData;
+
+/// A range of memory that kernels may read and, unless it is read-only, write.
+///
+/// # Ownership
+///
+/// Owns nothing. `'a` is how long the memory stays mapped.
+///
+/// # Threads
+///
+/// A region is only an address; others may change the bytes at any time.
+#[derive(Clone, Copy, Debug)]
+pub struct Region<'a> {
+    base: *mut u8,
+    bytes: usize,
+    writable: bool,
+    memory: PhantomData<&'a [u8]>,
+}
+
+impl<'a> Region<'a> {
+    /// The region of no bytes.
+    pub const EMPTY: Region<'static> = Region {
+        base: std::ptr::null_mut(),
+        bytes: 0,
+        writable: true,
+        memory: PhantomData,
+    };
+
+    /// Makes a region that can only be read.
+    pub const fn shared(bytes: &'a [u8]) -> Region<'a> {
+        Region {
+            base: bytes.as_ptr().cast_mut(),
+            bytes: bytes.len(),
+            writable: false,
+            memory: PhantomData,
+        }
+    }
+
+    /// Makes a region of memory that the caller lends for reading and writing.
+    pub const fn exclusive(bytes: &'a mut [u8]) -> Region<'a> {
+        Region {
+            base: bytes.as_mut_ptr(),
+            bytes: bytes.len(),
+            writable: true,
+            memory: PhantomData,
+        }
+    }
+
+    /// Makes a region of device memory.
+    ///
+    /// # Safety
+    ///
+    /// `address..address + bytes` does not wrap, and is mapped, readable and writable for all of `'a`. No Rust
+    /// reference to any of it is used meanwhile. The bytes may be changed by others at any time.
+    pub const unsafe fn trusted(address: usize, bytes: usize) -> Region<'a> {
+        Region {
+            base: std::ptr::with_exposed_provenance_mut(address),
+            bytes,
+            writable: true,
+            memory: PhantomData,
+        }
+    }
+
+    /// Gives the length.
+    ///
+    /// # Units
+    ///
+    /// Bytes.
+    pub const fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Tells whether kernels may write here.
+    pub const fn is_writable(&self) -> bool {
+        self.writable
+    }
+
+    /// Cuts a part out, or says that it does not lie inside.
+    pub fn part(&self, offset: usize, bytes: usize) -> Option<Region<'a>> {
+        let end = offset.checked_add(bytes)?;
+        if end > self.bytes {
+            return None;
+        }
+        // Wrapping: an empty region has no address to offset from; the sum stays inside by the check above.
+        Some(Region {
+            base: self.base.wrapping_add(offset),
+            bytes,
+            ..*self
+        })
+    }
+
+    pub(super) const fn base(&self) -> *mut u8 {
+        self.base
+    }
+}

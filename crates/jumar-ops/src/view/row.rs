@@ -1,0 +1,410 @@
+//! Runs of elements at a constant step, and the loops over them.
+
+use std::marker::PhantomData;
+
+use super::Element;
+
+/// How many elements a bulk loop loads before it stores any.
+///
+/// Loading a whole group first lets the compiler use vector instructions although source and destination may be the
+/// same memory, which in-place operators rely on.
+const GROUP: usize = 16;
+
+/// A run of elements that can be read.
+#[derive(Clone, Copy)]
+pub struct Row<'a, T> {
+    first: *const T,
+    len: usize,
+    step: isize,
+    memory: PhantomData<&'a [u8]>,
+}
+
+/// A run of elements that can be read and written.
+#[derive(Clone, Copy)]
+pub struct RowMut<'a, T> {
+    first: *mut T,
+    len: usize,
+    step: isize,
+    memory: PhantomData<&'a [u8]>,
+}
+
+impl<'a, T: Element> Row<'a, T> {
+    /// Makes a row from what a view has proven.
+    ///
+    /// # Safety
+    ///
+    /// `first + i * step` is readable as a `T` for each `i < len`, for all of `'a`.
+    pub(crate) unsafe fn new(first: *const T, len: usize, step: isize) -> Row<'a, T> {
+        Row {
+            first,
+            len,
+            step,
+            memory: PhantomData,
+        }
+    }
+
+    /// Gives the number of elements.
+    pub const fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Tells whether there is no element.
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Tells whether the elements lie side by side.
+    pub const fn is_dense(&self) -> bool {
+        self.step == 1 || self.len <= 1
+    }
+
+    pub(crate) const fn address(&self) -> *const T {
+        self.first
+    }
+
+    /// Reads one element. Panics outside the row.
+    #[inline(always)]
+    pub fn get(&self, index: usize) -> T {
+        assert!(index < self.len, "element {index} of a row of {}", self.len);
+        // SAFETY: `index < len`, and whoever made the row proved its elements readable; any alignment is read.
+        unsafe {
+            self.first
+                .wrapping_offset(index as isize * self.step)
+                .read_unaligned()
+        }
+    }
+
+    /// Cuts `len` elements out, from `start` on. Panics outside the row.
+    #[inline(always)]
+    pub fn slice(&self, start: usize, len: usize) -> Row<'a, T> {
+        let inside = start <= self.len && len <= self.len - start;
+        assert!(
+            inside,
+            "elements {start} to {start}+{len} of a row of {}",
+            self.len
+        );
+        Row {
+            first: self.first.wrapping_offset(start as isize * self.step),
+            len,
+            ..*self
+        }
+    }
+
+    /// Takes `len` elements from `start` on, every `step`th. Panics outside the row.
+    pub fn stepped(&self, start: usize, len: usize, step: usize) -> Row<'a, T> {
+        if len > 0 {
+            let last = (len - 1)
+                .checked_mul(step)
+                .and_then(|reach| reach.checked_add(start));
+            let inside = last.is_some_and(|last| last < self.len);
+            assert!(
+                inside,
+                "{len} elements from {start} by {step} of a row of {}",
+                self.len
+            );
+        }
+        Row {
+            first: self
+                .first
+                .wrapping_offset((start as isize).wrapping_mul(self.step)),
+            len,
+            step: self.step.wrapping_mul(step as isize),
+            ..*self
+        }
+    }
+
+    /// Calls `step` with the accumulator and each element, in order.
+    #[inline(always)]
+    pub fn fold<A>(&self, start: A, mut step: impl FnMut(A, T) -> A) -> A {
+        let mut accumulator = start;
+        for index in 0..self.len {
+            // SAFETY: `index < len`.
+            accumulator = step(accumulator, unsafe { self.read(index) });
+        }
+        accumulator
+    }
+
+    /// Folds with eight accumulators side by side, which a processor can run at once, and joins them at the end.
+    #[inline(always)]
+    pub fn fold_wide<A: Copy>(
+        &self,
+        start: A,
+        step: impl Fn(A, T) -> A,
+        join: impl Fn(A, A) -> A,
+    ) -> A {
+        const LANES: usize = 16;
+        let mut lanes = [start; LANES];
+        let whole = if self.is_dense() {
+            self.len / LANES * LANES
+        } else {
+            0
+        };
+        for base in (0..whole).step_by(LANES) {
+            // SAFETY: `whole` is at most `len`, so a group of LANES elements starts at `base`; the row is dense.
+            let group: [T; LANES] = unsafe { self.read_group(base) };
+            for lane in 0..LANES {
+                lanes[lane] = step(lanes[lane], group[lane]);
+            }
+        }
+        for index in whole..self.len {
+            // SAFETY: `index < len`.
+            lanes[index % LANES] = step(lanes[index % LANES], unsafe { self.read(index) });
+        }
+        lanes.into_iter().reduce(join).unwrap_or(start)
+    }
+
+    /// Folds two rows of the same length element by element with several accumulators, and joins them at the end.
+    #[inline(always)]
+    pub fn fold2_wide<U: Element, A: Copy>(
+        &self,
+        other: Row<'_, U>,
+        start: A,
+        step: impl Fn(A, T, U) -> A,
+        join: impl Fn(A, A) -> A,
+    ) -> A {
+        assert_eq!(self.len, other.len, "two rows of one length");
+        const LANES: usize = 16;
+        let mut lanes = [start; LANES];
+        let whole = if self.is_dense() && other.is_dense() {
+            self.len / LANES * LANES
+        } else {
+            0
+        };
+        for base in (0..whole).step_by(LANES) {
+            // SAFETY: `whole` is at most the length of both rows, and this row is dense.
+            let one: [T; LANES] = unsafe { self.read_group(base) };
+            // SAFETY: the same of the other row.
+            let two: [U; LANES] = unsafe { other.read_group(base) };
+            for lane in 0..LANES {
+                lanes[lane] = step(lanes[lane], one[lane], two[lane]);
+            }
+        }
+        for index in whole..self.len {
+            // SAFETY: `index < len` of both.
+            let (one, two) = unsafe { (self.read(index), other.read(index)) };
+            lanes[index % LANES] = step(lanes[index % LANES], one, two);
+        }
+        lanes.into_iter().reduce(join).unwrap_or(start)
+    }
+
+    /// # Safety
+    ///
+    /// `index < len`.
+    #[inline(always)]
+    unsafe fn read(&self, index: usize) -> T {
+        // SAFETY: the caller's index lies in the row.
+        unsafe {
+            self.first
+                .offset(index as isize * self.step)
+                .read_unaligned()
+        }
+    }
+
+    /// # Safety
+    ///
+    /// `base + N <= len`, and the row is dense.
+    #[inline(always)]
+    unsafe fn read_group<const N: usize>(&self, base: usize) -> [T; N] {
+        // SAFETY: N elements lie side by side from `base` on, by the caller's word.
+        unsafe { self.first.add(base).cast::<[T; N]>().read_unaligned() }
+    }
+}
+
+impl<'a, T: Element> RowMut<'a, T> {
+    /// Makes a row from what a view has proven.
+    ///
+    /// # Safety
+    ///
+    /// `first + i * step` is readable and writable as a `T` for each `i < len`, for all of `'a`.
+    pub(crate) unsafe fn new(first: *mut T, len: usize, step: isize) -> RowMut<'a, T> {
+        RowMut {
+            first,
+            len,
+            step,
+            memory: PhantomData,
+        }
+    }
+
+    /// Gives the number of elements.
+    pub const fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Tells whether there is no element.
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    pub(crate) const fn address(&self) -> *mut T {
+        self.first
+    }
+
+    /// Sees the row as one that is only read.
+    pub fn as_row(&self) -> Row<'a, T> {
+        Row {
+            first: self.first,
+            len: self.len,
+            step: self.step,
+            memory: PhantomData,
+        }
+    }
+
+    /// Reads one element. Panics outside the row.
+    #[inline(always)]
+    pub fn get(&self, index: usize) -> T {
+        self.as_row().get(index)
+    }
+
+    /// Writes one element. Panics outside the row.
+    #[inline(always)]
+    pub fn set(&self, index: usize, value: T) {
+        assert!(index < self.len, "element {index} of a row of {}", self.len);
+        // SAFETY: `index < len`, and whoever made the row proved its elements writable; any alignment is written.
+        unsafe {
+            self.first
+                .wrapping_offset(index as isize * self.step)
+                .write_unaligned(value)
+        }
+    }
+
+    /// Cuts `len` elements out, from `start` on. Panics outside the row.
+    #[inline(always)]
+    pub fn slice(&self, start: usize, len: usize) -> RowMut<'a, T> {
+        let inside = start <= self.len && len <= self.len - start;
+        assert!(
+            inside,
+            "elements {start} to {start}+{len} of a row of {}",
+            self.len
+        );
+        RowMut {
+            first: self.first.wrapping_offset(start as isize * self.step),
+            len,
+            ..*self
+        }
+    }
+
+    /// Takes `len` elements from `start` on, every `step`th. Panics outside the row.
+    pub fn stepped(&self, start: usize, len: usize, step: usize) -> RowMut<'a, T> {
+        let row = self.as_row().stepped(start, len, step);
+        RowMut {
+            first: row.first.cast_mut(),
+            len: row.len,
+            step: row.step,
+            memory: PhantomData,
+        }
+    }
+
+    /// Writes `value` to every element.
+    #[inline(always)]
+    pub fn fill(&self, value: T) {
+        for index in 0..self.len {
+            // SAFETY: `index < len`.
+            unsafe { self.write(index, value) };
+        }
+    }
+
+    /// Copies a row of the same length; the two may be the same memory. Panics where the lengths differ.
+    #[inline(always)]
+    pub fn copy_from(&self, source: Row<'_, T>) {
+        assert_eq!(self.len, source.len, "a row is copied to one of its length");
+        if self.as_row().is_dense() && source.is_dense() {
+            // SAFETY: both rows are dense and `len` elements long; `copy` allows overlap. Bytes have no alignment.
+            unsafe {
+                std::ptr::copy(
+                    source.first.cast::<u8>(),
+                    self.first.cast::<u8>(),
+                    self.len * size_of::<T>(),
+                );
+            }
+        } else {
+            self.map1(source, |value| value);
+        }
+    }
+
+    /// Writes `f` of each element of `source`; the two may be the same memory. Panics where the lengths differ.
+    #[inline(always)]
+    pub fn map1<A: Element>(&self, source: Row<'_, A>, f: impl Fn(A) -> T) {
+        assert_eq!(self.len, source.len, "a row is mapped to one of its length");
+        let whole = if self.step == 1 && source.step == 1 {
+            self.len / GROUP * GROUP
+        } else {
+            0
+        };
+        for base in (0..whole).step_by(GROUP) {
+            // SAFETY: `whole` is at most the length of both rows, and both are dense.
+            let group: [A; GROUP] = unsafe { source.read_group(base) };
+            let mut result = [T::default(); GROUP];
+            for lane in 0..GROUP {
+                result[lane] = f(group[lane]);
+            }
+            // SAFETY: as above.
+            unsafe { self.write_group(base, result) };
+        }
+        for index in whole..self.len {
+            // SAFETY: `index < len` of both.
+            let value = f(unsafe { source.read(index) });
+            // SAFETY: as above.
+            unsafe { self.write(index, value) };
+        }
+    }
+
+    /// Writes `f` of each pair of elements; any of the three may be the same memory. Panics where lengths differ.
+    #[inline(always)]
+    pub fn map2<A: Element, B: Element>(
+        &self,
+        one: Row<'_, A>,
+        two: Row<'_, B>,
+        f: impl Fn(A, B) -> T,
+    ) {
+        assert_eq!(self.len, one.len, "three rows of one length");
+        assert_eq!(self.len, two.len, "three rows of one length");
+        let dense = self.step == 1 && one.step == 1 && two.step == 1;
+        let whole = if dense { self.len / GROUP * GROUP } else { 0 };
+        for base in (0..whole).step_by(GROUP) {
+            // SAFETY: `whole` is at most the length of each row, and all are dense.
+            let a: [A; GROUP] = unsafe { one.read_group(base) };
+            // SAFETY: as above.
+            let b: [B; GROUP] = unsafe { two.read_group(base) };
+            let mut result = [T::default(); GROUP];
+            for lane in 0..GROUP {
+                result[lane] = f(a[lane], b[lane]);
+            }
+            // SAFETY: as above.
+            unsafe { self.write_group(base, result) };
+        }
+        for index in whole..self.len {
+            // SAFETY: `index < len` of all three.
+            let value = unsafe { f(one.read(index), two.read(index)) };
+            // SAFETY: as above.
+            unsafe { self.write(index, value) };
+        }
+    }
+
+    /// Writes `f(own element, source's element)`; the two may be the same memory. Panics where the lengths differ.
+    #[inline(always)]
+    pub fn update<A: Element>(&self, source: Row<'_, A>, f: impl Fn(T, A) -> T) {
+        self.map2(self.as_row(), source, f);
+    }
+
+    /// # Safety
+    ///
+    /// `index < len`.
+    #[inline(always)]
+    unsafe fn write(&self, index: usize, value: T) {
+        // SAFETY: the caller's index lies in the row.
+        unsafe {
+            self.first
+                .offset(index as isize * self.step)
+                .write_unaligned(value)
+        }
+    }
+
+    /// # Safety
+    ///
+    /// `base + N <= len`, and the row is dense.
+    #[inline(always)]
+    unsafe fn write_group<const N: usize>(&self, base: usize, group: [T; N]) {
+        // SAFETY: N elements lie side by side from `base` on, by the caller's word.
+        unsafe { self.first.add(base).cast::<[T; N]>().write_unaligned(group) }
+    }
+}
