@@ -53,6 +53,16 @@ impl Program for Busy {
     }
 }
 
+/// Waits a moment for another thread; on one processor that thread needs it.
+fn relax() {
+    static ONE: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
+    if *ONE.get_or_init(|| std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() == 1)) {
+        std::thread::yield_now();
+    } else {
+        std::hint::spin_loop();
+    }
+}
+
 fn ns_each(count: u32, f: impl FnOnce()) -> f64 {
     let start = Instant::now();
     f();
@@ -243,7 +253,7 @@ fn main() -> Result<()> {
                     ns_each(1, || {
                         let position = a.submit(fill(), TAG);
                         while a.completed() < position {
-                            std::hint::spin_loop();
+                            relax();
                         }
                     })
                 })
@@ -437,7 +447,7 @@ fn wake() -> (f64, f64) {
     let (mut calls, mut runs) = (Vec::new(), Vec::new());
     for round in 1..=31 {
         while shared.3.load(Ordering::Acquire) < round {
-            std::hint::spin_loop();
+            relax();
         }
         pause(Duration::from_micros(500));
         *shared.0.lock().expect("no panic") = round;
@@ -446,7 +456,7 @@ fn wake() -> (f64, f64) {
         shared.1.notify_one();
         calls.push((now() - before) as f64);
         while shared.2.load(Ordering::Acquire) == 0 {
-            std::hint::spin_loop();
+            relax();
         }
         runs.push((shared.2.load(Ordering::Acquire) - before) as f64);
     }
@@ -462,7 +472,7 @@ fn line_round_trip() -> f64 {
     let thread = std::thread::spawn(move || {
         for i in 0..TRIPS {
             while other.load(Ordering::Acquire) != 2 * i + 1 {
-                std::hint::spin_loop();
+                relax();
             }
             other.store(2 * i + 2, Ordering::Release);
         }
@@ -471,7 +481,7 @@ fn line_round_trip() -> f64 {
         for i in 0..TRIPS {
             ball.store(2 * i + 1, Ordering::Release);
             while ball.load(Ordering::Acquire) != 2 * i + 2 {
-                std::hint::spin_loop();
+                relax();
             }
         }
     });

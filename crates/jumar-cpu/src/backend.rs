@@ -55,9 +55,29 @@ impl CpuBackend {
             schedule: config.schedule,
         };
         let executor = Arc::new(Executor::new(executor, Arc::new(CpuRunner)));
+        let largest = config
+            .devices
+            .iter()
+            .map(|device| device.memory_bytes)
+            .max()
+            .unwrap_or(0);
+        let pinned_bytes = if config.pinned_bytes == 0 {
+            largest
+        } else {
+            config.pinned_bytes
+        };
+        let all = config.devices.iter().fold(pinned_bytes, |sum, device| {
+            sum.saturating_add(device.memory_bytes)
+        });
+        // Under a limit on address space everything shrinks alike.
+        let budget = mem::address_budget().unwrap_or(usize::MAX);
+        let fitting = |bytes: usize| match all > budget {
+            true => (bytes as f64 * (budget as f64 / all as f64)) as usize,
+            false => bytes,
+        };
         let mut notes = Vec::new();
         let mut reserve = |what: String, bytes: usize| {
-            let space = Space::reserve(what.clone(), bytes)?;
+            let space = Space::reserve(what.clone(), fitting(bytes))?;
             if space.bytes() < bytes {
                 notes.push(format!(
                     "{what} has {} bytes instead of {bytes}: the address space is limited (ulimit -v, valgrind)",
@@ -77,25 +97,17 @@ impl CpuBackend {
                 executor: executor.clone(),
             }));
         }
-        let largest = config
-            .devices
-            .iter()
-            .map(|device| device.memory_bytes)
-            .max()
-            .unwrap_or(0);
-        let pinned = reserve(
-            "pinned host memory".to_owned(),
-            if config.pinned_bytes == 0 {
-                largest
-            } else {
-                config.pinned_bytes
-            },
-        )?;
+        let pinned = reserve("pinned host memory".to_owned(), pinned_bytes)?;
         Ok(CpuBackend {
             devices,
             pinned,
             notes,
         })
+    }
+
+    /// Gives the size of a device's memory: what was asked for, or less where address space is limited.
+    pub fn memory_bytes(&self, device: u32) -> Option<usize> {
+        Some(self.devices.get(device as usize)?.space.bytes())
     }
 
     /// Gives sentences for the user about what is smaller than was asked for.

@@ -340,10 +340,7 @@ impl Pool {
         let wanted = {
             let mut inner = self.inner.lock();
             inner.put(self, stream, hot);
-            if self.schedule.is_none()
-                && inner.awake == 0
-                && SETTING.get() == Arc::as_ptr(self).addr()
-            {
+            if self.schedule.is_none() && SETTING.get() == Arc::as_ptr(self).addr() {
                 OWES.set(true);
                 Wanted::Nobody
             } else {
@@ -373,11 +370,19 @@ impl Pool {
         OWES.get()
     }
 
-    /// Pays what the calling thread owes.
+    /// Pays what the calling thread owes. A nap is cut short only if the thread goes on with something `long`.
     #[cold]
-    pub(crate) fn settle(self: &Arc<Self>) {
+    pub(crate) fn settle(self: &Arc<Self>, long: bool) {
         OWES.set(false);
-        let wanted = self.inner.lock().wanted(self);
+        let wanted = {
+            let mut inner = self.inner.lock();
+            match inner.wanted(self) {
+                Wanted::Nobody if long && inner.count > 0 => {
+                    inner.napper.clone().map_or(Wanted::Nobody, Wanted::Wake)
+                }
+                wanted => wanted,
+            }
+        };
         self.carry_out(wanted);
     }
 
@@ -568,7 +573,7 @@ impl Pool {
                 continue;
             }
             inner.awake += 1;
-            let others = inner.awake > 1;
+            let others = inner.awake > 1 && inner.count == 0;
             drop(inner);
             self.busy.fetch_sub(1, Ordering::Relaxed);
             if others {

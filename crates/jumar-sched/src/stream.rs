@@ -148,7 +148,7 @@ impl Stream {
             if Pool::owes() {
                 credit = credit.saturating_sub(1);
                 if credit == 0 || cost != Cost::Bounded {
-                    self.pool.settle();
+                    self.pool.settle(cost != Cost::Bounded);
                     credit = CREDIT;
                 }
             }
@@ -433,7 +433,7 @@ impl Stream {
         let stop = || done() || late();
         let over = |result: bool| {
             if Pool::owes() {
-                self.pool.settle();
+                self.pool.settle(false);
             }
             result
         };
@@ -476,7 +476,7 @@ impl Stream {
                     continue;
                 }
                 if Pool::owes() {
-                    self.pool.settle();
+                    self.pool.settle(false);
                 }
                 if !self.pool.may_spin() {
                     break;
@@ -638,6 +638,22 @@ impl Queue for Handle {
         if signal.is_set() {
             return true;
         }
+        let stream = &self.0;
+        // The hot path: the queue is at rest, and this thread runs it as far as the signal.
+        if !stream.scheduled
+            && let Some(owner) = stream.ring.take()
+        {
+            let late = || until.is_some_and(|until| Instant::now() >= until);
+            stream.drive(owner, until.is_some(), u32::MAX, || {
+                signal.is_set() || late()
+            });
+            if signal.is_set() {
+                if Pool::owes() {
+                    stream.pool.settle(false);
+                }
+                return true;
+            }
+        }
         // Registered before anything else, so that a set that is cleared at once still counts.
         let told = Arc::new(Told {
             told: AtomicBool::new(false),
@@ -647,7 +663,7 @@ impl Queue for Handle {
         if !signal.register(waiter.clone()) {
             return true;
         }
-        let set = self.0.wait_for(
+        let set = stream.wait_for(
             &|| told.told.load(Ordering::Acquire) || signal.is_set(),
             until,
             &|until| told.parker.park(until),

@@ -171,6 +171,26 @@ impl Drop for Space {
     }
 }
 
+/// Gives the bytes of address space that ranges may take, if there is a limit (ulimit -v): half of what is left, because
+/// the program needs some too.
+pub(crate) fn address_budget() -> Option<usize> {
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: the structure is ours to write.
+    let result = unsafe { libc::getrlimit(libc::RLIMIT_AS, &raw mut limit) };
+    if result != 0 || limit.rlim_cur == libc::RLIM_INFINITY {
+        return None;
+    }
+    let pages: usize = std::fs::read_to_string("/proc/self/statm")
+        .ok()
+        .and_then(|text| text.split(' ').next()?.parse().ok())
+        .unwrap_or(0);
+    let limit = usize::try_from(limit.rlim_cur).unwrap_or(usize::MAX);
+    Some(limit.saturating_sub(pages.saturating_mul(4096)) / 2)
+}
+
 fn map(bytes: usize) -> io::Result<usize> {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
     // SAFETY: an anonymous mapping at a place of the kernel's choice touches nothing that exists.

@@ -1,0 +1,114 @@
+//! Addresses and memory kept apart: ranges that are reserved first, and physical memory that is mapped into them later.
+//!
+//! A reserved range is always mapped, to nothing in particular while no physical memory is: a span that somebody kept too
+//! long reads zeros and never faults. Ranges that were given back are kept for the next request of the same size.
+
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::ptr;
+use std::sync::Arc;
+
+use jumar_hal::sync::Mutex;
+use jumar_hal::{Physical, Span};
+use jumar_types::{Error, ErrorKind, Result};
+
+/// Physical memory: pages of a memory file, which arrive when they are touched.
+pub(crate) struct Pages {
+    file: OwnedFd,
+    bytes: usize,
+}
+
+impl Physical for Pages {
+    fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    fn map(&self, at: Span) -> Result<()> {
+        let flags = libc::MAP_SHARED | libc::MAP_FIXED;
+        // SAFETY: the range was reserved by `Reservations`, so replacing its pages takes nothing away from anybody else.
+        let mapped = unsafe {
+            libc::mmap(
+                ptr::without_provenance_mut(at.address()),
+                self.bytes.min(at.bytes()),
+                libc::PROT_READ | libc::PROT_WRITE,
+                flags,
+                self.file.as_raw_fd(),
+                0,
+            )
+        };
+        if mapped == libc::MAP_FAILED { Err(refused("map physical memory")) } else { Ok(()) }
+    }
+}
+
+/// Makes physical memory of `bytes` bytes.
+///
+/// # Errors
+/// `OutOfMemory`: the system refused it.
+pub(crate) fn pages(bytes: usize) -> Result<Arc<dyn Physical>> {
+    // SAFETY: the name is a C text; the call has no other effect than a new file descriptor.
+    let descriptor = unsafe { libc::memfd_create(c"jumar-device-memory".as_ptr(), libc::MFD_CLOEXEC) };
+    if descriptor < 0 {
+        return Err(refused("make physical memory"));
+    }
+    // SAFETY: the descriptor is new and nobody else's.
+    let file = unsafe { OwnedFd::from_raw_fd(descriptor) };
+    let length = libc::off_t::try_from(bytes).map_err(|_| refused("make physical memory"))?;
+    // SAFETY: the descriptor is open; the call changes the file's length and nothing in this process.
+    if unsafe { libc::ftruncate(file.as_raw_fd(), length) } != 0 {
+        return Err(refused("make physical memory"));
+    }
+    Ok(Arc::new(Pages { file, bytes }))
+}
+
+/// Ranges of addresses that are reserved, or were once.
+#[derive(Default)]
+pub(crate) struct Reservations {
+    given_back: Mutex<Vec<Span>>,
+}
+
+impl Reservations {
+    /// Reserves a range.
+    ///
+    /// # Errors
+    /// `OutOfMemory`: the system has no such range.
+    pub(crate) fn take(&self, bytes: usize) -> Result<Span> {
+        let mut kept = self.given_back.lock();
+        if let Some(place) = kept.iter().position(|span| span.bytes() == bytes) {
+            return Ok(kept.swap_remove(place));
+        }
+        drop(kept);
+        let whole = bytes.checked_add(super::HUGE).ok_or_else(|| refused("reserve addresses"))?;
+        let start = empty(ptr::null_mut(), whole, 0)?;
+        let base = start.next_multiple_of(super::HUGE);
+        // SAFETY: the range lies inside the mapping just made, which is never unmapped.
+        Ok(unsafe { Span::trusted(base, bytes) })
+    }
+
+    /// Gives a range back.
+    pub(crate) fn give_back(&self, span: Span) {
+        self.given_back.lock().push(span);
+    }
+
+    /// Takes physical memory out of a range.
+    ///
+    /// # Errors
+    /// `OutOfMemory`: the system refused it; the memory stays mapped.
+    pub(crate) fn unmap(&self, at: Span) -> Result<()> {
+        empty(ptr::without_provenance_mut(at.address()), at.bytes(), libc::MAP_FIXED).map(drop)
+    }
+}
+
+fn empty(at: *mut libc::c_void, bytes: usize, fixed: libc::c_int) -> Result<usize> {
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | fixed;
+    // SAFETY: a place of the kernel's choice, or pages of a range that `Reservations` made.
+    let start = unsafe { libc::mmap(at, bytes, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
+    if start == libc::MAP_FAILED {
+        return Err(refused("reserve addresses"));
+    }
+    Ok(start.expose_provenance())
+}
+
+fn refused(what: &str) -> Error {
+    let system = io::Error::last_os_error();
+    Error::new(ErrorKind::OutOfMemory, format!("the system did not {what}: {system}"))
+}

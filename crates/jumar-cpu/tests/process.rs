@@ -1,0 +1,196 @@
+//! What a process that uses the backend can see: its threads, its address space.
+
+use std::process::Command;
+use std::sync::{Arc, Mutex};
+
+use jumar_cpu::{CpuBackend, CpuConfig, CpuDeviceConfig};
+use jumar_hal::{
+    Backend, Call, Cost, Device, Program, QueueConfig, Span, Tag, Task, Verdict, Watcher,
+};
+use jumar_types::{Error, ErrorKind, Result};
+
+static CALL: Call = Call {
+    name: "test",
+    number: 0,
+};
+const TAG: Tag = Tag {
+    ticket: 0,
+    call: &CALL,
+};
+
+struct Deaf;
+
+impl Watcher for Deaf {
+    fn started(&self, _tag: Tag) {}
+    fn finished(&self, _tag: Tag) {}
+    fn failed(&self, _tag: Tag, _error: Error) -> Verdict {
+        Verdict::Continue
+    }
+}
+
+struct Do<F>(F);
+
+impl<F: Fn() + Send + Sync> Program for Do<F> {
+    fn run(&self) -> Result<()> {
+        (self.0)();
+        Ok(())
+    }
+    fn cost(&self) -> Cost {
+        Cost::Large
+    }
+    fn name(&self) -> &str {
+        "closure"
+    }
+}
+
+fn backend(memory_bytes: usize) -> Result<CpuBackend> {
+    CpuBackend::new(CpuConfig {
+        devices: vec![CpuDeviceConfig { memory_bytes }; 2],
+        ..CpuConfig::default()
+    })
+}
+
+fn device(backend: &CpuBackend, number: u32) -> Arc<dyn Device> {
+    backend.open(number).expect("the device exists")
+}
+
+fn threads() -> usize {
+    let own = std::fs::read_dir("/proc/self/task").expect("proc");
+    own.filter(|task| {
+        let name = task.as_ref().map(|task| task.path().join("comm"));
+        name.is_ok_and(|name| {
+            std::fs::read_to_string(name).is_ok_and(|name| name.starts_with("jumar-worker"))
+        })
+    })
+    .count()
+}
+
+/// Tests of one process look at each other's workers.
+static ALONE: Mutex<()> = Mutex::new(());
+
+#[test]
+fn workers_start_late_have_a_name_take_no_signals_and_end() {
+    let _alone = ALONE.lock().unwrap_or_else(|e| e.into_inner());
+    let backend = backend(1 << 24).expect("address space");
+    let queue = device(&backend, 0)
+        .queue(QueueConfig::default(), Arc::new(Deaf))
+        .expect("a queue");
+    assert_eq!(threads(), 0);
+    let seen = Arc::new(Mutex::new(None));
+    let kept = seen.clone();
+    let (sender, receiver) = std::sync::mpsc::channel();
+    let task = Do(move || {
+        let status = std::fs::read_to_string("/proc/thread-self/status").expect("proc");
+        let blocked = status
+            .lines()
+            .find_map(|line| line.strip_prefix("SigBlk:"))
+            .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+        let name = std::thread::current().name().map(str::to_owned);
+        *kept.lock().expect("no panic") = Some((name, blocked));
+        sender.send(()).expect("somebody listens");
+    });
+    queue.submit(Task::Run(Arc::new(task)), TAG);
+    receiver
+        .recv_timeout(std::time::Duration::from_secs(30))
+        .expect("work is done without a waiting call");
+    let seen = seen.lock().expect("no panic").take();
+    let (name, blocked) = seen.expect("the task ran");
+    assert_eq!(name.as_deref(), Some("jumar-worker-0"));
+    // Everything but SIGKILL (9), SIGSTOP (19) and what the C library keeps for itself (32, 33).
+    let must = u64::MAX & !(1 << 8 | 1 << 18 | 1 << 31 | 1 << 32);
+    assert_eq!(blocked.map(|mask| mask & must), Some(must));
+    drop(queue);
+    drop(backend);
+    assert_eq!(threads(), 0);
+}
+
+#[test]
+fn an_address_tells_its_device() {
+    let backend = backend(1 << 24).expect("address space");
+    let spans = [0, 1].map(|n| device(&backend, n).allocate(100, 64).expect("room"));
+    let pinned = backend.allocate_pinned(100).expect("room");
+    assert_eq!(backend.device_of(spans[0].address()), Some(0));
+    assert_eq!(backend.device_of(spans[1].end() - 1), Some(1));
+    assert_eq!(backend.device_of(pinned.address()), None);
+    assert!(backend.pinned_range().contains(&pinned.address()));
+    assert_eq!(backend.device_of(&raw const backend as usize), None);
+    let range = device(&backend, 0).range();
+    assert_eq!(backend.device_of(range.start), Some(0));
+    assert_eq!(backend.device_of(range.end), None);
+    assert_eq!(
+        backend.open(2).map(|_| ()).map_err(|e| e.kind()),
+        Err(ErrorKind::InvalidDevice)
+    );
+}
+
+#[test]
+fn exhaustion_names_the_bytes_and_loses_nothing() {
+    let backend = backend(1 << 24).expect("address space");
+    let device = device(&backend, 0);
+    let whole = device.allocate(1 << 24, 64).expect("all of it");
+    let error = device.allocate(1, 64).expect_err("nothing is left");
+    assert_eq!(error.kind(), ErrorKind::OutOfMemory);
+    let text = error.to_string();
+    for part in ["device 0", "1 bytes", "0 of 16777216 are free"] {
+        assert!(text.contains(part), "{text}");
+    }
+    device.free(whole);
+    for bytes in [usize::MAX, usize::MAX - 64, (1 << 24) + 1] {
+        assert_eq!(
+            device.allocate(bytes, 1 << 21).map_err(|e| e.kind()),
+            Err(ErrorKind::OutOfMemory)
+        );
+    }
+    let again = device.allocate(1 << 24, 1 << 21).expect("all of it again");
+    assert_eq!(again.address(), whole.address());
+}
+
+#[test]
+fn a_span_that_was_freed_can_still_be_read() {
+    let backend = backend(1 << 30).expect("address space");
+    let device = device(&backend, 0);
+    let span = device.allocate(300 << 20, 64).expect("room");
+    let end = span.part((300 << 20) - 64, 64).expect("inside");
+    backend.fill_now(end, 7);
+    device.free(span);
+    let mut found = [0u8; 64];
+    backend.copy_now(found.as_mut_ptr().expose_provenance(), end);
+    drop((device, backend));
+    backend_free_copy(&mut found, end);
+}
+
+/// Reads through another backend what the first one left behind.
+fn backend_free_copy(to: &mut [u8], from: Span) {
+    let other = backend(1 << 21).expect("address space");
+    other.copy_now(to.as_mut_ptr().expose_provenance(), from);
+}
+
+#[test]
+fn a_limit_on_address_space_makes_the_device_smaller_and_says_so() {
+    if std::env::var_os("JUMAR_TEST_LIMITED").is_some() {
+        let backend = backend(64 << 30).expect("a smaller device");
+        let bytes = backend.memory_bytes(0).expect("the device exists");
+        assert!((16 << 20..64 << 30).contains(&bytes));
+        assert!(backend.notes().iter().any(|note| note.contains("device 0")));
+        let sizes = [0, 1].map(|n| device(&backend, n).range().len());
+        assert_eq!(sizes[0], sizes[1]);
+        // Half of the limit is left to the program.
+        assert!(sizes[0] + sizes[1] + backend.pinned_range().len() < 2_100_000_000);
+        let span = device(&backend, 0).allocate(1 << 20, 64).expect("room");
+        backend.fill_now(span, 1);
+        return;
+    }
+    let me = std::env::current_exe().expect("a path");
+    let output = Command::new("sh")
+        .arg("-c")
+        .arg("ulimit -v 4000000 && exec \"$0\" --exact a_limit_on_address_space_makes_the_device_smaller_and_says_so")
+        .arg(me)
+        .env("JUMAR_TEST_LIMITED", "1")
+        .output()
+        .expect("a shell");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        output.status.success() && text.contains("1 passed"),
+        "{text}"
+    );
+}
