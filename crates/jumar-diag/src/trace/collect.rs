@@ -294,6 +294,8 @@ impl State {
             );
         }
         let waited_for = match open.what {
+            // A wait that expired was let go by nobody.
+            _ if error.is_some() => None,
             What::Wait { event, record } | What::WaitForEvent { event, record } => match record {
                 // Whichever record came: the newest one that has been reached.
                 0 => self.newest_record.get(&event).copied(),
