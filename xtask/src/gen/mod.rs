@@ -64,7 +64,7 @@ pub fn run(check: bool) -> Result<()> {
         fs::remove_file(root.join(path)).with_context(|| format!("removing {}", path.display()))?;
     }
     python::generate(false)?;
-    write_coverage(&root.join("target/jumar"))?;
+    write_coverage(&root.join("target"))?;
     let stubs = api.functions().filter(|(_, f)| f.stub).count();
     let all = api.functions().count();
     println!(
@@ -75,7 +75,7 @@ pub fn run(check: bool) -> Result<()> {
     Ok(())
 }
 
-/// Writes the page of what is implemented and what is not into an install tree.
+/// Writes the page of what is implemented and what is not: `docs/coverage.md` below `tree`, an install tree or `target`.
 ///
 /// # Errors
 /// The data is wrong, or the page cannot be written.
