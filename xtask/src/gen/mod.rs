@@ -75,13 +75,19 @@ pub fn run(check: bool) -> Result<()> {
     Ok(())
 }
 
-/// Writes the page of what is implemented and what is not: `docs/coverage.md` below `tree`, an install tree or `target`.
+/// Writes the pages that look at all rooms: what is implemented, and what each function refuses. They go to `docs/`
+/// below `tree`, an install tree or `target`.
 ///
 /// # Errors
-/// The data is wrong, or the page cannot be written.
+/// The data is wrong, or a page cannot be written.
 pub fn write_coverage(tree: &Path) -> Result<()> {
-    let text = pages::coverage(&model::Api::load(&root()?)?);
-    write(&tree.join("docs/coverage.md"), &text)?;
+    let root = root()?;
+    let api = model::Api::load(&root)?;
+    write(&tree.join("docs/coverage.md"), &pages::coverage(&api))?;
+    write(
+        &tree.join("docs/refusals.md"),
+        &pages::refusals(&root, &api)?,
+    )?;
     Ok(())
 }
 

@@ -1,9 +1,14 @@
 //! The reference pages and the coverage table.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::model::{Api, Function, Group, Neutral, Passing};
+use anyhow::{Context, Result};
+use serde::Deserialize;
+
+use super::model::{Api, ConstantValue, Function, Group, Neutral, Passing};
 
 /// Writes one reference page a group, and their index.
 pub fn write(api: &Api, files: &mut Vec<(PathBuf, String)>) {
@@ -165,4 +170,124 @@ pub fn coverage(api: &Api) -> String {
         out.push('\n');
     }
     out
+}
+
+/// A file of the behaviour table, as far as a page needs it.
+#[derive(Deserialize)]
+struct Table {
+    #[serde(default)]
+    case: Vec<Case>,
+}
+
+#[derive(Deserialize)]
+struct Case {
+    id: String,
+    says: String,
+    kind: String,
+    steps: String,
+}
+
+/// Makes the page of what each function refuses, from the behaviour table that the tests run.
+pub fn refusals(root: &Path, api: &Api) -> Result<String> {
+    let mut found: BTreeMap<String, Vec<(i64, String, String)>> = BTreeMap::new();
+    let folder = root.join("tests/behaviour");
+    let mut files: Vec<PathBuf> = fs::read_dir(&folder)
+        .with_context(|| format!("reading {}", folder.display()))?
+        .map(|entry| Ok(entry?.path()))
+        .collect::<Result<_>>()?;
+    files.sort();
+    for file in files
+        .iter()
+        .filter(|file| file.extension().is_some_and(|e| e == "toml"))
+    {
+        let text =
+            fs::read_to_string(file).with_context(|| format!("reading {}", file.display()))?;
+        let table: Table =
+            toml::from_str(&text).with_context(|| format!("parsing {}", file.display()))?;
+        for case in table.case.iter().filter(|case| case.kind == "refused") {
+            for (function, code) in case.steps.lines().filter_map(refused_call) {
+                let rows = found.entry(function).or_default();
+                if !rows
+                    .iter()
+                    .any(|(c, says, _)| *c == code && *says == case.says)
+                {
+                    rows.push((code, case.says.clone(), case.id.clone()));
+                }
+            }
+        }
+    }
+    let mut out = String::from(
+        "# What each function refuses\n\nFrom the table that the tests run (`tests/behaviour/`). A call that is refused \
+         changes nothing; `aclGetRecentErrMsg` names the object and says what to do.\n\n",
+    );
+    for group in &api.groups {
+        let mut head = false;
+        for function in &group.functions {
+            let Some(rows) = found.get(&function.name) else {
+                continue;
+            };
+            if !head {
+                let _ = writeln!(out, "## {}\n", group.name);
+                head = true;
+            }
+            let _ = writeln!(
+                out,
+                "### {}\n\n| code | when | case |\n|---|---|---|",
+                function.name
+            );
+            for (code, says, id) in rows {
+                let name =
+                    code_name(api, *code).map_or_else(String::new, |name| format!(" `{name}`"));
+                let _ = writeln!(
+                    out,
+                    "| {code}{name} | {} | `{id}` |",
+                    says.replace('|', "\\|")
+                );
+            }
+            out.push('\n');
+        }
+    }
+    Ok(out)
+}
+
+/// Reads a step such as `aclrtCreateStream(NULL) -> 100000`; codes begin at 100000.
+fn refused_call(step: &str) -> Option<(String, i64)> {
+    let at = step.find("acl")?;
+    let (call, answer) = step[at..].rsplit_once("->")?;
+    let name: String = call
+        .chars()
+        .take_while(|c| c.is_ascii_alphanumeric())
+        .collect();
+    let code: i64 = answer.trim().parse().ok()?;
+    (call[name.len()..].starts_with('(') && code >= 100_000).then_some((name, code))
+}
+
+fn code_name(api: &Api, code: i64) -> Option<&str> {
+    api.constants
+        .iter()
+        .find(|c| {
+            c.name.starts_with("ACL_ERROR_")
+                && matches!(&c.value, ConstantValue::Typed(_, value) | ConstantValue::Macro(_, value) if *value == code)
+        })
+        .map(|c| c.name.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refused_step_names_its_function_and_code() {
+        let found = |step| refused_call(step);
+        assert_eq!(
+            found("aclrtCreateStream(NULL) -> 100000"),
+            Some(("aclrtCreateStream".into(), 100_000))
+        );
+        assert_eq!(
+            found("T2: aclrtSetDevice(7) -> 107001"),
+            Some(("aclrtSetDevice".into(), 107_001))
+        );
+        assert_eq!(found("aclrtSetDevice(0) -> 0"), None);
+        assert_eq!(found("check s != NULL"), None);
+    }
 }
