@@ -3,10 +3,11 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use jumar_hal::{Backend, Device, Program, Queue, QueueConfig, Span, Watcher};
+use jumar_hal::{Backend, Device, Physical, Program, Queue, QueueConfig, Span, Watcher};
 use jumar_sched::{Executor, ExecutorConfig, Runner, Schedule};
 use jumar_types::{Error, ErrorKind, Result};
 
+use crate::mem::mapped::{self, Reservations};
 use crate::mem::{self, Space};
 use crate::thread;
 
@@ -94,6 +95,7 @@ impl CpuBackend {
             )?;
             devices.push(Arc::new(CpuDevice {
                 space,
+                reservations: Reservations::default(),
                 executor: executor.clone(),
             }));
         }
@@ -162,6 +164,7 @@ impl Backend for CpuBackend {
 /// One device.
 struct CpuDevice {
     space: Space,
+    reservations: Reservations,
     executor: Arc<Executor>,
 }
 
@@ -172,6 +175,22 @@ impl Device for CpuDevice {
 
     fn free(&self, span: Span) {
         self.space.free(span);
+    }
+
+    fn reserve(&self, bytes: usize) -> Result<Span> {
+        self.reservations.take(bytes)
+    }
+
+    fn release(&self, span: Span) {
+        self.reservations.give_back(span);
+    }
+
+    fn physical(&self, bytes: usize) -> Result<Arc<dyn Physical>> {
+        mapped::pages(bytes)
+    }
+
+    fn unmap(&self, at: Span) -> Result<()> {
+        self.reservations.unmap(at)
     }
 
     fn range(&self) -> Range<usize> {

@@ -4,6 +4,8 @@
 //! reading and writing from its start on, in steps, and never closed or unmapped again: a span that somebody kept
 //! too long reads old bytes or zeros, and never faults. Memory arrives when it is touched.
 
+pub(crate) mod mapped;
+
 use std::io;
 use std::ops::Range;
 use std::ptr;
