@@ -1381,7 +1381,7 @@ fn rt_query_event<'py>(call: &Args<'py>) -> Answer<'py> {
     call.expect(1, 1)?;
     let event = call.get::<Pointer>(0)?;
     let mut status = i32::default();
-    let ret = c_call!(call.returns aclrtQueryEvent(Pointer, *mut i32) -> i32, [event, &raw mut status], or NOT_SUPPORTED);
+    let ret = c_call!(call.waits aclrtQueryEvent(Pointer, *mut i32) -> i32, [event, &raw mut status], or NOT_SUPPORTED);
     call.many(&[&status, &ret])
 }
 
@@ -1389,7 +1389,7 @@ fn rt_query_event_status<'py>(call: &Args<'py>) -> Answer<'py> {
     call.expect(1, 1)?;
     let event = call.get::<Pointer>(0)?;
     let mut status = i32::default();
-    let ret = c_call!(call.returns aclrtQueryEventStatus(Pointer, *mut i32) -> i32, [event, &raw mut status], or NOT_SUPPORTED);
+    let ret = c_call!(call.waits aclrtQueryEventStatus(Pointer, *mut i32) -> i32, [event, &raw mut status], or NOT_SUPPORTED);
     call.many(&[&status, &ret])
 }
 
@@ -1397,7 +1397,7 @@ fn rt_query_event_wait_status<'py>(call: &Args<'py>) -> Answer<'py> {
     call.expect(1, 1)?;
     let event = call.get::<Pointer>(0)?;
     let mut status = i32::default();
-    let ret = c_call!(call.returns aclrtQueryEventWaitStatus(Pointer, *mut i32) -> i32, [event, &raw mut status], or NOT_SUPPORTED);
+    let ret = c_call!(call.waits aclrtQueryEventWaitStatus(Pointer, *mut i32) -> i32, [event, &raw mut status], or NOT_SUPPORTED);
     call.many(&[&status, &ret])
 }
 

@@ -104,7 +104,10 @@ pub fn base_get_recent_err_msg<'py>(call: &Args<'py>) -> Answer<'py> {
     notes::take();
     match (message, own) {
         (Some(message), own) => {
-            own.map(notes::keep);
+            // The older one waits for its turn.
+            if let Some(own) = own {
+                notes::keep(own);
+            }
             call.one(&message)
         }
         (None, own) => call.one(&own),
