@@ -1,6 +1,6 @@
 //! Allocation, and where memory lives.
 
-use jumar::engine::Home;
+use jumar::engine::{Home, Span};
 use jumar_types::{Error, ErrorKind, Result};
 
 use crate::generated::{enums, types};
@@ -116,7 +116,7 @@ pub fn aclrtPointerGetAttributes(cx: &Cx<'_>, address: usize) -> Result<types::a
     (attributes.location.r#type, attributes.location.id) =
         match cx.runtime()?.space().home_of(address) {
             Some(Home::Device(device)) => (enums::ACL_MEM_LOCATION_TYPE_DEVICE, device),
-            Some(Home::Pinned) => (enums::ACL_MEM_LOCATION_TYPE_HOST, 0),
+            Some(Home::Pinned | Home::Registered) => (enums::ACL_MEM_LOCATION_TYPE_HOST, 0),
             Some(Home::Host) | None => (enums::ACL_MEM_LOCATION_TYPE_UNREGISTERED, 0),
         };
     Ok(attributes)
@@ -135,4 +135,78 @@ pub fn aclrtMemGetAddressRange(cx: &Cx<'_>, address: usize) -> Result<(usize, us
         )
     })?;
     Ok((block.span.address(), block.span.bytes()))
+}
+
+/// Registrations begin on a page.
+const PAGE: usize = 4096;
+
+pub fn aclrtHostRegister(cx: &Cx<'_>, range: Span, _size: u64, kind: u32) -> Result<usize> {
+    if kind != enums::ACL_HOST_REGISTER_MAPPED {
+        return refuse(
+            ErrorKind::FeatureUnsupported,
+            format!("host memory is not registered as type {kind} here"),
+        );
+    }
+    register(cx, range)?;
+    // Host and device share one address space here, so that the device's address is the host's.
+    Ok(range.address())
+}
+
+pub fn aclrtHostRegisterV2(cx: &Cx<'_>, range: Span, _size: u64, flag: u32) -> Result<()> {
+    const PINNED: u32 = 0x1000_0000;
+    const KNOWN: u32 = 2 | 4 | 8 | PINNED;
+    if flag == 0 || flag & !KNOWN != 0 {
+        return refuse(
+            ErrorKind::InvalidValue,
+            format!("flag {flag:#x} has no bit that is known, or others"),
+        );
+    }
+    register(cx, range)
+}
+
+fn register(cx: &Cx<'_>, range: Span) -> Result<()> {
+    if range.address() == 0 {
+        return refuse(ErrorKind::NullPointer, "ptr is null");
+    }
+    if range.is_empty() {
+        return refuse(ErrorKind::InvalidArgument, "the size is 0");
+    }
+    cx.context()?;
+    if !range.address().is_multiple_of(PAGE) {
+        return refuse(
+            ErrorKind::InvalidValue,
+            format!(
+                "{:#x} is not the start of a page of {PAGE} bytes",
+                range.address()
+            ),
+        );
+    }
+    cx.runtime()?.register_host(range, &cx.caller())
+}
+
+pub fn aclrtHostUnregister(cx: &Cx<'_>, address: usize) -> Result<()> {
+    if address == 0 {
+        return refuse(ErrorKind::NullPointer, "ptr is null");
+    }
+    cx.context()?;
+    cx.runtime()?.unregister_host(address)
+}
+
+pub fn aclrtHostGetDevicePointer(cx: &Cx<'_>, address: usize, flag: u32) -> Result<usize> {
+    if address == 0 {
+        return refuse(ErrorKind::NullPointer, "pHost is null");
+    }
+    if flag != 0 {
+        return refuse(
+            ErrorKind::InvalidArgument,
+            format!("the flag is {flag}; it has to be 0"),
+        );
+    }
+    match cx.runtime()?.space().home_of(address) {
+        Some(Home::Pinned | Home::Registered) => Ok(address),
+        _ => refuse(
+            ErrorKind::HostRangeUnknown,
+            format!("{address:#x} is neither pinned nor registered host memory"),
+        ),
+    }
 }

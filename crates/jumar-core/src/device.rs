@@ -235,29 +235,11 @@ impl Device {
         reserve: usize,
         caller: &Caller<'_>,
     ) -> Result<Block> {
-        let exhausted = |used: u64| {
-            let total = self.profile.memory_bytes;
-            Error::new(
-                ErrorKind::OutOfMemory,
-                format!(
-                    "{bytes} bytes were asked of device {}, but {} of {total} bytes are free",
-                    self.number,
-                    total.saturating_sub(used)
-                ),
-            )
-        };
-        let used = self.used_bytes.fetch_add(reserve as u64, Ordering::Relaxed);
-        let back_out = || {
-            self.used_bytes.fetch_sub(reserve as u64, Ordering::Relaxed);
-        };
-        if used.saturating_add(reserve as u64) > self.profile.memory_bytes {
-            back_out();
-            return Err(exhausted(used));
-        }
+        self.count(reserve)?;
         let reserved = self
             .hardware(shared)
             .and_then(|hardware| hardware.allocate(reserve, 64))
-            .inspect_err(|_| back_out())?;
+            .inspect_err(|_| self.uncount(reserve))?;
         let span = reserved
             .part(0, bytes)
             .expect("a backend gives at least what was asked for");
@@ -278,6 +260,32 @@ impl Device {
             .insert(span, counted, Home::Device(self.number), caller.call.name))
     }
 
+    /// Counts bytes against the device that have no allocation of their own.
+    pub(crate) fn count(&self, bytes: usize) -> Result<()> {
+        let used = self.used_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+        if used.saturating_add(bytes as u64) > self.profile.memory_bytes {
+            self.uncount(bytes);
+            return Err(self.exhausted(bytes, used));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn uncount(&self, bytes: usize) {
+        self.used_bytes.fetch_sub(bytes as u64, Ordering::Relaxed);
+    }
+
+    fn exhausted(&self, bytes: usize, used: u64) -> Error {
+        let total = self.profile.memory_bytes;
+        Error::new(
+            ErrorKind::OutOfMemory,
+            format!(
+                "{bytes} bytes were asked of device {}, but {} of {total} bytes are free",
+                self.number,
+                total.saturating_sub(used)
+            ),
+        )
+    }
+
     pub(crate) fn give_back(&self, block: Block) {
         self.return_span(block.reserved, block.reserved.bytes());
     }
@@ -286,7 +294,7 @@ impl Device {
         if let Some(hardware) = self.opened.get() {
             hardware.free(span);
         }
-        self.used_bytes.fetch_sub(counted as u64, Ordering::Relaxed);
+        self.uncount(counted);
     }
 
     /// Drops all memory: the device has no context left.
@@ -298,6 +306,13 @@ impl Device {
                 device: Some(self.number),
             };
             drop(shared.gate.admit(caller, self.number, None, op));
+            // Mapped physical memory goes back to nothing; it has no place in the device's own range.
+            if shared.mapped.lock().remove(&block.span.address()).is_some() {
+                if let Some(hardware) = self.opened.get() {
+                    drop(hardware.unmap(block.span));
+                }
+                continue;
+            }
             self.give_back(block);
         }
         self.resets.fetch_add(1, Ordering::AcqRel);

@@ -16,6 +16,8 @@ pub enum Home {
     Device(u32),
     /// Host memory that a stream may copy from and to directly.
     Pinned,
+    /// The program's own host memory, registered so that a stream may copy from and to it directly.
+    Registered,
     /// Any other memory of the process.
     Host,
 }
@@ -30,6 +32,7 @@ impl Home {
         match self {
             Home::Device(_) => "device memory",
             Home::Pinned => "pinned host memory",
+            Home::Registered => "registered host memory",
             Home::Host => "host memory",
         }
     }
@@ -53,6 +56,8 @@ pub struct Block {
 /// The live allocations of a runtime, by address.
 pub struct Space {
     blocks: RwLock<BTreeMap<usize, Block>>,
+    /// Reserved addresses, by start: the device and the range. What is mapped there stands among the blocks.
+    reserved: RwLock<BTreeMap<usize, (u32, Span)>>,
     numbers: AtomicU64,
     /// Moves on at each removal: a remembered block is valid while it stands still.
     removals: AtomicU64,
@@ -82,6 +87,7 @@ impl Space {
     pub(crate) fn new(backend: Arc<dyn Backend>) -> Self {
         Space {
             blocks: RwLock::new(BTreeMap::new()),
+            reserved: RwLock::new(BTreeMap::new()),
             numbers: AtomicU64::new(0),
             removals: AtomicU64::new(1),
             backend,
@@ -126,6 +132,50 @@ impl Space {
         Ok(block)
     }
 
+    /// Puts the program's own host memory among the blocks.
+    pub(crate) fn register(&self, span: Span, by: &'static str) -> Result<()> {
+        let bad = |kind, what: &str| {
+            let sentence = format!(
+                "{} bytes of host memory at {:#x} {what}",
+                span.bytes(),
+                span.address()
+            );
+            Err(Error::new(kind, sentence))
+        };
+        if self.is_ours(span.address()) {
+            return bad(
+                ErrorKind::InvalidValue,
+                "are memory of the runtime, which needs no registration",
+            );
+        }
+        let mut blocks = self.blocks.write();
+        let overlapping = blocks
+            .range(..span.end())
+            .next_back()
+            .is_some_and(|(_, block)| block.span.overlaps(span));
+        if overlapping {
+            return bad(
+                ErrorKind::HostRangeRegistered,
+                "are registered already, at least in part",
+            );
+        }
+        let number = self.numbers.fetch_add(1, Ordering::Relaxed) + 1;
+        let home = Home::Registered;
+        blocks.insert(
+            span.address(),
+            Block {
+                span,
+                reserved: span,
+                home,
+                number,
+                made_by: by,
+            },
+        );
+        drop(blocks);
+        // A range that was looked up as ordinary host memory before is not remembered, so nothing has to be forgotten.
+        Ok(())
+    }
+
     /// Takes out every allocation of a device.
     pub(crate) fn remove_device(&self, device: u32) -> Vec<Block> {
         let mut blocks = self.blocks.write();
@@ -157,15 +207,53 @@ impl Space {
     /// Tells where an address lives: a live allocation's home, or ordinary host memory. `None` for a place in a device's
     /// or the pinned range where nothing is allocated.
     pub fn home_of(&self, address: usize) -> Option<Home> {
-        if self.is_ours(address) {
-            self.find(address).map(|block| block.home)
-        } else {
-            Some(Home::Host)
-        }
+        self.find(address)
+            .map(|block| block.home)
+            .or_else(|| (!self.is_ours(address)).then_some(Home::Host))
     }
 
     fn is_ours(&self, address: usize) -> bool {
-        self.backend.pinned_range().contains(&address) || self.backend.device_of(address).is_some()
+        self.backend.pinned_range().contains(&address)
+            || self.backend.device_of(address).is_some()
+            || self.reservation(address).is_some()
+    }
+
+    pub(crate) fn reserve(&self, device: u32, span: Span) {
+        self.reserved.write().insert(span.address(), (device, span));
+    }
+
+    /// Takes a reservation out, if `accept` agrees.
+    pub(crate) fn unreserve(
+        &self,
+        address: usize,
+        accept: impl FnOnce(Span) -> Result<()>,
+    ) -> Result<(u32, Span)> {
+        let mut reserved = self.reserved.write();
+        let Some(&(device, span)) = reserved.get(&address) else {
+            return Err(Error::new(
+                ErrorKind::InvalidValue,
+                format!("{address:#x} is not the start of a range from aclrtReserveMemAddress"),
+            ));
+        };
+        accept(span)?;
+        reserved.remove(&address);
+        Ok((device, span))
+    }
+
+    /// Finds the reserved range that holds an address.
+    pub(crate) fn reservation(&self, address: usize) -> Option<Span> {
+        let reserved = self.reserved.read();
+        let (_, &(_, span)) = reserved.range(..=address).next_back()?;
+        span.contains(address).then_some(span)
+    }
+
+    /// Tells whether any live block starts in a range.
+    pub(crate) fn any_block_in(&self, span: Span) -> bool {
+        self.blocks
+            .read()
+            .range(span.address()..span.end())
+            .next()
+            .is_some()
     }
 
     /// Checks that a range stays inside one live allocation, or is ordinary host memory that the program vouches for.
@@ -209,6 +297,8 @@ impl Space {
                 lookups.remember(removals, block);
                 Ok(Resolved { span, home: block.home })
             }
+            // Beside a registered range lies more of the program's own memory.
+            Some(block) if block.home == Home::Registered => Ok(Resolved { span, home: Home::Host }),
             Some(block) => Err(Error::new(
                 ErrorKind::InvalidValue,
                 format!(

@@ -1,5 +1,6 @@
 //! One runtime: its devices, its objects by handle, its memory and its gate.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use jumar_hal::sync::{AtomicU32, AtomicU64, Mutex, Ordering};
@@ -11,6 +12,7 @@ use crate::device::{Device, Profile};
 use crate::gate::{Gate, Op};
 use crate::memory::{Block, Home, Space};
 use crate::table::{Epoch, Table};
+use crate::vmm::PhysicalMemory;
 use crate::{Caller, Context, Event, Notify, Probe, Stream};
 
 /// How a runtime is built. Everything is decided before: core reads no environment.
@@ -38,6 +40,9 @@ pub(crate) struct Shared {
     pub(crate) streams: Table<Stream>,
     pub(crate) events: Table<Event>,
     pub(crate) notifies: Table<Notify>,
+    pub(crate) physical: Table<PhysicalMemory>,
+    /// What is mapped, by the address it is mapped at.
+    pub(crate) mapped: Mutex<HashMap<usize, Arc<PhysicalMemory>>>,
     pub(crate) devices: Vec<Arc<Device>>,
     pub(crate) reports: Reports,
     pub(crate) stream_numbers: AtomicU32,
@@ -59,6 +64,8 @@ impl Runtime {
                 streams: Table::new(IdKind::Stream, epoch.clone()),
                 events: Table::new(IdKind::Event, epoch.clone()),
                 notifies: Table::new(IdKind::Notify, epoch.clone()),
+                physical: Table::new(IdKind::PhysicalMemory, epoch.clone()),
+                mapped: Mutex::default(),
                 devices: config
                     .devices
                     .into_iter()
@@ -221,6 +228,40 @@ impl Runtime {
         Ok(())
     }
 
+    /// Registers the program's own host memory, so that a stream copies from and to it directly.
+    ///
+    /// # Errors
+    /// `HostRangeRegistered`: a part of it is registered already; `InvalidValue`: it is not host memory.
+    pub fn register_host(&self, span: Span, caller: &Caller<'_>) -> Result<()> {
+        self.shared.space.register(span, caller.call.name)
+    }
+
+    /// Ends the registration of host memory.
+    ///
+    /// # Errors
+    /// `HostRangeUnknown`: nothing is registered at the address.
+    pub fn unregister_host(&self, address: usize) -> Result<()> {
+        let unknown = || {
+            Error::new(
+                ErrorKind::HostRangeUnknown,
+                format!("no host memory is registered at {address:#x}"),
+            )
+        };
+        if self
+            .shared
+            .space
+            .find(address)
+            .is_none_or(|block| block.home != Home::Registered)
+        {
+            return Err(unknown());
+        }
+        self.shared
+            .space
+            .remove(address, |_| Ok(()))
+            .map(drop)
+            .map_err(|_| unknown())
+    }
+
     /// Copies on the calling thread, at once, in no order with any stream.
     ///
     /// # Errors
@@ -271,6 +312,11 @@ impl Shared {
 
     pub(crate) fn free_device(&self, address: usize, caller: &Caller<'_>) -> Result<()> {
         let block = self.space.remove(address, |block| match block.home {
+            Home::Device(_) if self.mapped.lock().contains_key(&address) => Err(wrong_free(
+                block,
+                "an allocation of its own",
+                "aclrtUnmapMem",
+            )),
             Home::Device(device) => self
                 .gate
                 .admit(caller, device, None, || Op::Free {
@@ -278,7 +324,10 @@ impl Shared {
                     device: Some(device),
                 })
                 .map(drop),
-            Home::Pinned | Home::Host => Err(wrong_free(block, "device memory", "aclrtFreeHost")),
+            Home::Pinned => Err(wrong_free(block, "device memory", "aclrtFreeHost")),
+            Home::Registered | Home::Host => {
+                Err(wrong_free(block, "device memory", "aclrtHostUnregister"))
+            }
         })?;
         let Home::Device(device) = block.home else {
             unreachable!("checked while the block was taken out")

@@ -51,6 +51,27 @@ pub trait Device: Send + Sync {
     /// Gives memory back. The range stays mapped and may be handed out again.
     fn free(&self, span: Span);
 
+    /// Reserves `bytes` addresses, aligned to 2 MiB, for memory that is mapped later. Nothing faults there in the meantime.
+    ///
+    /// # Errors
+    /// `OutOfMemory`: the system has no such range.
+    fn reserve(&self, bytes: usize) -> Result<Span>;
+
+    /// Gives reserved addresses back; nothing is mapped there any more.
+    fn release(&self, span: Span);
+
+    /// Makes physical memory that can be mapped into reserved addresses.
+    ///
+    /// # Errors
+    /// `OutOfMemory`.
+    fn physical(&self, bytes: usize) -> Result<Arc<dyn Physical>>;
+
+    /// Takes whatever is mapped out of a part of a reserved range.
+    ///
+    /// # Errors
+    /// `OutOfMemory`: the system refused it, and the memory stays mapped.
+    fn unmap(&self, at: Span) -> Result<()>;
+
     /// Gives the reserved address range of the device's memory.
     fn range(&self) -> Range<usize>;
 
@@ -59,6 +80,21 @@ pub trait Device: Send + Sync {
     /// # Errors
     /// `NoStreamResource`, `OutOfMemory`.
     fn queue(&self, config: QueueConfig, watcher: Arc<dyn Watcher>) -> Result<Arc<dyn Queue>>;
+}
+
+/// Memory of a device without an address of its own.
+pub trait Physical: Send + Sync {
+    /// Gives the length.
+    ///
+    /// # Units
+    /// Bytes.
+    fn bytes(&self) -> usize;
+
+    /// Maps the memory from its start into `at`, a part of a reserved range. The same memory may be mapped more than once.
+    ///
+    /// # Errors
+    /// `OutOfMemory`: the system refused it.
+    fn map(&self, at: Span) -> Result<()>;
 }
 
 /// How a queue is made.

@@ -12,7 +12,7 @@ pub mod signal;
 pub mod sync;
 pub mod task;
 
-pub use backend::{Backend, Device, Queue, QueueConfig, Verdict, Watcher};
+pub use backend::{Backend, Device, Physical, Queue, QueueConfig, Verdict, Watcher};
 pub use memory::Span;
 pub use signal::{Signal, Waiter};
 pub use task::{Call, Cost, Program, Tag, Task, WaitThen};

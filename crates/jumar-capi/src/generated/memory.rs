@@ -108,35 +108,58 @@ pub unsafe extern "C" fn aclrtPointerGetAttributes(
 
 /// Pins host memory and maps it for the device.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclrtHostRegister(
-    _ptr: *mut c_void,
-    _size: u64,
-    _type: u32,
-    _devPtr: *mut *mut c_void,
+pub unsafe extern "C" fn aclrtHostRegister(
+    ptr: *mut c_void,
+    size: u64,
+    r#type: u32,
+    devPtr: *mut *mut c_void,
 ) -> i32 {
-    raw::stub(&calls::aclrtHostRegister)
+    raw::status(&calls::aclrtHostRegister, |cx| {
+        // SAFETY: the program vouches for `ptr`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
+        let ptr = unsafe { raw::span(ptr.cast(), raw::count(size), "ptr") }?;
+        // SAFETY: the program vouches for `devPtr`: null or the address of a variable, as the C declaration says.
+        let devPtr_out = unsafe { raw::Out::<usize>::new(devPtr.cast(), "devPtr") }?;
+        let devPtr_value = jumar_acl::memory::aclrtHostRegister(cx, ptr, size, r#type)?;
+        devPtr_out.set(devPtr_value);
+        Ok(())
+    })
 }
 
 /// Pins host memory, as flags say.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclrtHostRegisterV2(_ptr: *mut c_void, _size: u64, _flag: u32) -> i32 {
-    raw::stub(&calls::aclrtHostRegisterV2)
+pub unsafe extern "C" fn aclrtHostRegisterV2(ptr: *mut c_void, size: u64, flag: u32) -> i32 {
+    raw::status(&calls::aclrtHostRegisterV2, |cx| {
+        // SAFETY: the program vouches for `ptr`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
+        let ptr = unsafe { raw::span(ptr.cast(), raw::count(size), "ptr") }?;
+        jumar_acl::memory::aclrtHostRegisterV2(cx, ptr, size, flag)?;
+        Ok(())
+    })
 }
 
 /// Gives the device address of registered host memory.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclrtHostGetDevicePointer(
-    _pHost: *mut c_void,
-    _pDevice: *mut *mut c_void,
-    _flag: u32,
+pub unsafe extern "C" fn aclrtHostGetDevicePointer(
+    pHost: *mut c_void,
+    pDevice: *mut *mut c_void,
+    flag: u32,
 ) -> i32 {
-    raw::stub(&calls::aclrtHostGetDevicePointer)
+    raw::status(&calls::aclrtHostGetDevicePointer, |cx| {
+        // SAFETY: the program vouches for `pDevice`: null or the address of a variable, as the C declaration says.
+        let pDevice_out = unsafe { raw::Out::<usize>::new(pDevice.cast(), "pDevice") }?;
+        let pDevice_value =
+            jumar_acl::memory::aclrtHostGetDevicePointer(cx, pHost.expose_provenance(), flag)?;
+        pDevice_out.set(pDevice_value);
+        Ok(())
+    })
 }
 
 /// Ends what aclrtHostRegister began.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclrtHostUnregister(_ptr: *mut c_void) -> i32 {
-    raw::stub(&calls::aclrtHostUnregister)
+pub unsafe extern "C" fn aclrtHostUnregister(ptr: *mut c_void) -> i32 {
+    raw::status(&calls::aclrtHostUnregister, |cx| {
+        jumar_acl::memory::aclrtHostUnregister(cx, ptr.expose_provenance())?;
+        Ok(())
+    })
 }
 
 /// Tells whether host memory can be mapped for a device's unit.

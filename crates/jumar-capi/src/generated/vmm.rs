@@ -9,61 +9,101 @@
 
 use std::ffi::c_void;
 
+use crate::acl::Raw;
 use crate::acl::calls;
 use crate::acl::types;
 use crate::raw;
 
 /// Reserves a range of device addresses.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclrtReserveMemAddress(
-    _virPtr: *mut *mut c_void,
-    _size: usize,
-    _alignment: usize,
-    _expectPtr: *mut c_void,
-    _flags: u64,
+pub unsafe extern "C" fn aclrtReserveMemAddress(
+    virPtr: *mut *mut c_void,
+    size: usize,
+    alignment: usize,
+    expectPtr: *mut c_void,
+    flags: u64,
 ) -> i32 {
-    raw::stub(&calls::aclrtReserveMemAddress)
+    raw::status(&calls::aclrtReserveMemAddress, |cx| {
+        // SAFETY: the program vouches for `virPtr`: null or the address of a variable, as the C declaration says.
+        let virPtr_out = unsafe { raw::Out::<usize>::new(virPtr.cast(), "virPtr") }?;
+        let virPtr_value = jumar_acl::vmm::aclrtReserveMemAddress(
+            cx,
+            size,
+            alignment,
+            expectPtr.expose_provenance(),
+            flags,
+        )?;
+        virPtr_out.set(virPtr_value);
+        Ok(())
+    })
 }
 
 /// Gives a reserved range of device addresses back.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclrtReleaseMemAddress(_virPtr: *mut c_void) -> i32 {
-    raw::stub(&calls::aclrtReleaseMemAddress)
+pub unsafe extern "C" fn aclrtReleaseMemAddress(virPtr: *mut c_void) -> i32 {
+    raw::status(&calls::aclrtReleaseMemAddress, |cx| {
+        jumar_acl::vmm::aclrtReleaseMemAddress(cx, virPtr.expose_provenance())?;
+        Ok(())
+    })
 }
 
 /// Allocates device memory without an address.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclrtMallocPhysical(
-    _handle: *mut *mut c_void,
-    _size: usize,
-    _prop: *const types::aclrtPhysicalMemProp,
-    _flags: u64,
+pub unsafe extern "C" fn aclrtMallocPhysical(
+    handle: *mut *mut c_void,
+    size: usize,
+    prop: *const types::aclrtPhysicalMemProp,
+    flags: u64,
 ) -> i32 {
-    raw::stub(&calls::aclrtMallocPhysical)
+    raw::status(&calls::aclrtMallocPhysical, |cx| {
+        // SAFETY: the program vouches for `handle`: null or the address of a variable, as the C declaration says.
+        let handle_out = unsafe { raw::Out::<Raw>::new(handle.cast(), "handle") }?;
+        // SAFETY: the program vouches for `prop`: null or the address of a value, as the C declaration says.
+        let prop = unsafe { raw::input(prop, "prop") }?;
+        let handle_value = jumar_acl::vmm::aclrtMallocPhysical(cx, size, prop, flags)?;
+        handle_out.set(handle_value);
+        Ok(())
+    })
 }
 
 /// Frees device memory that has no address.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclrtFreePhysical(_handle: *mut c_void) -> i32 {
-    raw::stub(&calls::aclrtFreePhysical)
+pub unsafe extern "C" fn aclrtFreePhysical(handle: *mut c_void) -> i32 {
+    raw::status(&calls::aclrtFreePhysical, |cx| {
+        jumar_acl::vmm::aclrtFreePhysical(cx, raw::handle(handle))?;
+        Ok(())
+    })
 }
 
 /// Maps device memory to reserved addresses.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclrtMapMem(
-    _virPtr: *mut c_void,
-    _size: usize,
-    _offset: usize,
-    _handle: *mut c_void,
-    _flags: u64,
+pub unsafe extern "C" fn aclrtMapMem(
+    virPtr: *mut c_void,
+    size: usize,
+    offset: usize,
+    handle: *mut c_void,
+    flags: u64,
 ) -> i32 {
-    raw::stub(&calls::aclrtMapMem)
+    raw::status(&calls::aclrtMapMem, |cx| {
+        jumar_acl::vmm::aclrtMapMem(
+            cx,
+            virPtr.expose_provenance(),
+            size,
+            offset,
+            raw::handle(handle),
+            flags,
+        )?;
+        Ok(())
+    })
 }
 
 /// Ends what aclrtMapMem began.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclrtUnmapMem(_virPtr: *mut c_void) -> i32 {
-    raw::stub(&calls::aclrtUnmapMem)
+pub unsafe extern "C" fn aclrtUnmapMem(virPtr: *mut c_void) -> i32 {
+    raw::status(&calls::aclrtUnmapMem, |cx| {
+        jumar_acl::vmm::aclrtUnmapMem(cx, virPtr.expose_provenance())?;
+        Ok(())
+    })
 }
 
 /// Maps device memory to reserved addresses without access to it.
@@ -80,23 +120,36 @@ pub extern "C" fn aclrtMemMapNoAccess(
 
 /// Reads of which size memory without an address must be a multiple.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclrtMemGetAllocationGranularity(
-    _prop: *mut types::aclrtPhysicalMemProp,
-    _option: u32,
-    _granularity: *mut usize,
+pub unsafe extern "C" fn aclrtMemGetAllocationGranularity(
+    prop: *mut types::aclrtPhysicalMemProp,
+    option: u32,
+    granularity: *mut usize,
 ) -> i32 {
-    raw::stub(&calls::aclrtMemGetAllocationGranularity)
+    raw::status(&calls::aclrtMemGetAllocationGranularity, |cx| {
+        // SAFETY: the program vouches for `prop`: null or the address of a value, as the C declaration says.
+        let prop = unsafe { raw::input(prop, "prop") }?;
+        // SAFETY: the program vouches for `granularity`: null or the address of a variable, as the C declaration says.
+        let granularity_out = unsafe { raw::Out::<usize>::new(granularity.cast(), "granularity") }?;
+        let granularity_value = jumar_acl::vmm::aclrtMemGetAllocationGranularity(cx, prop, option)?;
+        granularity_out.set(granularity_value);
+        Ok(())
+    })
 }
 
 /// Sets who may access mapped memory.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclrtMemSetAccess(
-    _virPtr: *mut c_void,
-    _size: usize,
-    _desc: *mut types::aclrtMemAccessDesc,
-    _count: usize,
+pub unsafe extern "C" fn aclrtMemSetAccess(
+    virPtr: *mut c_void,
+    size: usize,
+    desc: *mut types::aclrtMemAccessDesc,
+    count: usize,
 ) -> i32 {
-    raw::stub(&calls::aclrtMemSetAccess)
+    raw::status(&calls::aclrtMemSetAccess, |cx| {
+        // SAFETY: the program vouches for `desc`: null or that many values, as the C declaration says.
+        let desc = unsafe { raw::slice::<types::aclrtMemAccessDesc>(desc.cast(), count, "desc") }?;
+        jumar_acl::vmm::aclrtMemSetAccess(cx, virPtr.expose_provenance(), size, desc, count)?;
+        Ok(())
+    })
 }
 
 /// Reads who may access mapped memory.
@@ -111,32 +164,59 @@ pub extern "C" fn aclrtMemGetAccess(
 
 /// Finds the memory that is mapped to an address.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclrtMemRetainAllocationHandle(
-    _virPtr: *mut c_void,
-    _handle: *mut *mut c_void,
+pub unsafe extern "C" fn aclrtMemRetainAllocationHandle(
+    virPtr: *mut c_void,
+    handle: *mut *mut c_void,
 ) -> i32 {
-    raw::stub(&calls::aclrtMemRetainAllocationHandle)
+    raw::status(&calls::aclrtMemRetainAllocationHandle, |cx| {
+        // SAFETY: the program vouches for `handle`: null or the address of a variable, as the C declaration says.
+        let handle_out = unsafe { raw::Out::<Raw>::new(handle.cast(), "handle") }?;
+        let handle_value =
+            jumar_acl::vmm::aclrtMemRetainAllocationHandle(cx, virPtr.expose_provenance())?;
+        handle_out.set(handle_value);
+        Ok(())
+    })
 }
 
 /// Reads the properties of memory without an address.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclrtMemGetAllocationPropertiesFromHandle(
-    _handle: *mut c_void,
-    _prop: *mut types::aclrtPhysicalMemProp,
+pub unsafe extern "C" fn aclrtMemGetAllocationPropertiesFromHandle(
+    handle: *mut c_void,
+    prop: *mut types::aclrtPhysicalMemProp,
 ) -> i32 {
-    raw::stub(&calls::aclrtMemGetAllocationPropertiesFromHandle)
+    raw::status(&calls::aclrtMemGetAllocationPropertiesFromHandle, |cx| {
+        // SAFETY: the program vouches for `prop`: null or the address of a variable, as the C declaration says.
+        let prop_out =
+            unsafe { raw::Out::<types::aclrtPhysicalMemProp>::new(prop.cast(), "prop") }?;
+        let prop_value =
+            jumar_acl::vmm::aclrtMemGetAllocationPropertiesFromHandle(cx, raw::handle(handle))?;
+        prop_out.set(prop_value);
+        Ok(())
+    })
 }
 
 /// Reserves a range of device addresses that needs no unified memory.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclrtReserveMemAddressNoUCMemory(
-    _virPtr: *mut *mut c_void,
-    _size: usize,
-    _alignment: usize,
-    _expectPtr: *mut c_void,
-    _flags: u64,
+pub unsafe extern "C" fn aclrtReserveMemAddressNoUCMemory(
+    virPtr: *mut *mut c_void,
+    size: usize,
+    alignment: usize,
+    expectPtr: *mut c_void,
+    flags: u64,
 ) -> i32 {
-    raw::stub(&calls::aclrtReserveMemAddressNoUCMemory)
+    raw::status(&calls::aclrtReserveMemAddressNoUCMemory, |cx| {
+        // SAFETY: the program vouches for `virPtr`: null or the address of a variable, as the C declaration says.
+        let virPtr_out = unsafe { raw::Out::<usize>::new(virPtr.cast(), "virPtr") }?;
+        let virPtr_value = jumar_acl::vmm::aclrtReserveMemAddressNoUCMemory(
+            cx,
+            size,
+            alignment,
+            expectPtr.expose_provenance(),
+            flags,
+        )?;
+        virPtr_out.set(virPtr_value);
+        Ok(())
+    })
 }
 
 /// Reads begin and size of the allocation that an address lies in.

@@ -1,0 +1,223 @@
+//! Virtual memory: addresses that are reserved first, and physical memory that is mapped into them later.
+//!
+//! A mapping is an ordinary live allocation while it lasts, so that copies and models use it like any other memory.
+
+use std::sync::Arc;
+
+use jumar_hal::sync::{AtomicBool, AtomicU32, Ordering};
+use jumar_hal::{Physical, Span};
+use jumar_types::{Error, ErrorKind, Result};
+
+use crate::device::Device;
+use crate::gate::Op;
+use crate::{Caller, Home, Runtime};
+
+/// What sizes of physical memory and of mappings are multiples of.
+///
+/// # Units
+/// Bytes.
+pub const GRANULARITY: usize = 2 << 20;
+
+/// Memory of a device without an address of its own.
+pub struct PhysicalMemory {
+    id: u64,
+    device: Arc<Device>,
+    pages: Arc<dyn Physical>,
+    mappings: AtomicU32,
+    freed: AtomicBool,
+}
+
+impl PhysicalMemory {
+    /// Gives the handle.
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// Gives the number of the device.
+    pub fn device(&self) -> u32 {
+        self.device.number()
+    }
+
+    /// Gives the length.
+    ///
+    /// # Units
+    /// Bytes.
+    pub fn bytes(&self) -> usize {
+        self.pages.bytes()
+    }
+}
+
+impl Drop for PhysicalMemory {
+    fn drop(&mut self) {
+        self.device.uncount(self.pages.bytes());
+    }
+}
+
+impl Runtime {
+    /// Reserves addresses for memory that is mapped later.
+    ///
+    /// # Errors
+    /// `OutOfMemory`: the system has no such range.
+    pub fn reserve_addresses(&self, device: &Device, bytes: usize) -> Result<Span> {
+        let shared = &self.shared;
+        let whole = bytes.checked_next_multiple_of(GRANULARITY).ok_or_else(|| {
+            Error::new(
+                ErrorKind::OutOfMemory,
+                format!("{bytes} bytes are more than a process can address"),
+            )
+        })?;
+        let span = device.hardware(shared)?.reserve(whole)?;
+        shared.space.reserve(device.number(), span);
+        Ok(span)
+    }
+
+    /// Gives reserved addresses back.
+    ///
+    /// # Errors
+    /// `InvalidValue`: not the start of a reserved range, or memory is still mapped there.
+    pub fn release_addresses(&self, address: usize) -> Result<()> {
+        let shared = &self.shared;
+        let (device, span) = shared.space.unreserve(address, |span| {
+            if shared.space.any_block_in(span) {
+                return Err(Error::new(
+                    ErrorKind::InvalidValue,
+                    format!("physical memory is still mapped in the range at {address:#x}"),
+                )
+                .fix("Unmap it with aclrtUnmapMem first."));
+            }
+            Ok(())
+        })?;
+        shared.devices[device as usize]
+            .hardware(shared)?
+            .release(span);
+        Ok(())
+    }
+
+    /// Makes physical memory, counted against the device.
+    ///
+    /// # Errors
+    /// `InvalidValue`: not a multiple of the granularity; `OutOfMemory`.
+    pub fn create_physical(&self, number: i64, bytes: usize) -> Result<Arc<PhysicalMemory>> {
+        let shared = &self.shared;
+        let device = shared.device(number)?;
+        if bytes % GRANULARITY != 0 {
+            return Err(Error::new(
+                ErrorKind::InvalidValue,
+                format!("{bytes} bytes of physical memory are not a multiple of {GRANULARITY}"),
+            )
+            .fix("Round the size up to what aclrtMemGetAllocationGranularity says."));
+        }
+        device.count(bytes)?;
+        let pages = device
+            .hardware(shared)
+            .and_then(|hardware| hardware.physical(bytes))
+            .inspect_err(|_| device.uncount(bytes))?;
+        shared.physical.insert(|id| {
+            let (mappings, freed) = (AtomicU32::new(0), AtomicBool::new(false));
+            Arc::new(PhysicalMemory {
+                id,
+                device,
+                pages,
+                mappings,
+                freed,
+            })
+        })
+    }
+
+    /// Finds physical memory by its handle.
+    ///
+    /// # Errors
+    /// `InvalidHandle`.
+    pub fn physical(&self, handle: u64) -> Result<Arc<PhysicalMemory>> {
+        self.shared.physical.get(handle)
+    }
+
+    /// Frees physical memory; what is mapped stays until it is unmapped.
+    ///
+    /// # Errors
+    /// `InvalidHandle`.
+    pub fn free_physical(&self, handle: u64, caller: &Caller<'_>) -> Result<()> {
+        let memory = self.shared.physical.remove(handle, caller.call.name)?;
+        memory.freed.store(true, Ordering::Release);
+        Ok(())
+    }
+
+    /// Maps physical memory into a reserved range, from its start.
+    ///
+    /// # Errors
+    /// `InvalidValue`: the range is not reserved, not aligned, in use, or of another length than the memory.
+    pub fn map_memory(
+        &self,
+        at: usize,
+        bytes: usize,
+        memory: &Arc<PhysicalMemory>,
+        caller: &Caller<'_>,
+    ) -> Result<()> {
+        let shared = &self.shared;
+        let bad = |what: String| Err(Error::new(ErrorKind::InvalidValue, what));
+        if bytes != memory.bytes() || at % GRANULARITY != 0 {
+            return bad(format!(
+                "{bytes} bytes at {at:#x} cannot hold physical memory of {} bytes: the lengths have to agree, and the address to be a multiple of {GRANULARITY}",
+                memory.bytes()
+            ));
+        }
+        let Some(range) = shared.space.reservation(at) else {
+            return bad(format!(
+                "{at:#x} lies in no range from aclrtReserveMemAddress"
+            ));
+        };
+        let Some(span) = range.part(at - range.address(), bytes) else {
+            return bad(format!(
+                "{bytes} bytes at {at:#x} leave the range of {} bytes reserved at {:#x}",
+                range.bytes(),
+                range.address()
+            ));
+        };
+        if shared.space.any_block_in(span) || shared.space.find(at).is_some() {
+            return bad(format!("physical memory is mapped at {at:#x} already"));
+        }
+        let device = memory.device();
+        shared.gate.admit(caller, device, None, || Op::Allocate {
+            span,
+            device: Some(device),
+        })?;
+        memory.pages.map(span)?;
+        memory.mappings.fetch_add(1, Ordering::AcqRel);
+        shared
+            .space
+            .insert(span, span, Home::Device(device), caller.call.name);
+        shared.mapped.lock().insert(at, memory.clone());
+        Ok(())
+    }
+
+    /// Takes physical memory out of a reserved range.
+    ///
+    /// # Errors
+    /// `InvalidValue`: nothing is mapped there.
+    pub fn unmap_memory(&self, at: usize, caller: &Caller<'_>) -> Result<()> {
+        let shared = &self.shared;
+        let Some(memory) = shared.mapped.lock().remove(&at) else {
+            return Err(Error::new(
+                ErrorKind::InvalidValue,
+                format!("no physical memory is mapped at {at:#x}"),
+            ));
+        };
+        let device = memory.device();
+        let block = shared.space.remove(at, |block| {
+            shared
+                .gate
+                .admit(caller, device, None, || Op::Free {
+                    span: block.span,
+                    device: Some(device),
+                })
+                .map(drop)
+        })?;
+        memory.mappings.fetch_sub(1, Ordering::AcqRel);
+        memory.device.hardware(shared)?.unmap(block.span)
+    }
+
+    /// Finds the physical memory that is mapped at an address.
+    pub fn mapped_at(&self, at: usize) -> Option<Arc<PhysicalMemory>> {
+        self.shared.mapped.lock().get(&at).cloned()
+    }
+}
