@@ -25,30 +25,32 @@ pub fn functions<'a>(cases: &'a [Case], api: &Api) -> BTreeMap<&'a str, Shown> {
                 continue;
             };
             let entry = shown.entry(&call.function).or_default();
-            if number < case.setup_steps || !counted.insert((&call.function, refuses(call, api))) {
+            let refusal = refuses(call, case.kind, api);
+            if number < case.setup_steps || !counted.insert((&call.function, refusal)) {
                 continue;
             }
-            match (case.kind, refuses(call, api)) {
+            match (case.kind, refusal) {
                 (Kind::Works, false) => entry.works += 1,
                 (Kind::Refused, true) => entry.refused += 1,
-                _ => {}
+                (Kind::Works, true) | (Kind::Refused, false) => {}
             }
         }
     }
     shown
 }
 
-/// Whether a call answers a code, or, where it has none, stands for a neutral value.
-fn refuses(call: &Call, api: &Api) -> bool {
+/// Whether a call answers a code. One that has none to answer is what its case is: a neutral value in a refused one.
+fn refuses(call: &Call, kind: Kind, api: &Api) -> bool {
     let answers_code = api
         .functions
         .get(&call.function)
         .is_some_and(|function| function.answers_code());
-    !answers_code
-        || call
-            .answer
-            .as_ref()
-            .is_some_and(|answer| *answer != Expr::Number(0))
+    if !answers_code {
+        return kind == Kind::Refused;
+    }
+    call.answer
+        .as_ref()
+        .is_some_and(|answer| *answer != Expr::Number(0))
 }
 
 /// Gives the cases of each row or section.

@@ -169,6 +169,9 @@ fn print(report: &Report, verbose: bool) -> bool {
     for (id, reason) in report.failures() {
         println!("FAIL {id}: {reason}");
     }
+    for (name, count) in report.lacking() {
+        println!("{count} cases lack {name}");
+    }
     println!("{}", report.summary());
     report.failures().is_empty()
 }

@@ -1,5 +1,6 @@
 //! Builds the drivers, runs them against an install tree, and reads what they print.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -53,6 +54,20 @@ impl Report {
                 | Outcome::NotApplicable(_) => None,
             })
             .collect()
+    }
+
+    /// The functions that cases wait for, with how many wait, and the models that they lack.
+    pub fn lacking(&self) -> BTreeMap<&str, usize> {
+        let mut lacking = BTreeMap::new();
+        for (_, outcome) in &self.cases {
+            let (Outcome::Waits(names) | Outcome::NoModel(names)) = outcome else {
+                continue;
+            };
+            for name in names.trim_start_matches("for ").split(", ") {
+                *lacking.entry(name).or_default() += 1;
+            }
+        }
+        lacking
     }
 
     /// One line of numbers.
@@ -138,7 +153,9 @@ pub fn against_zero(api: &Api, cases: &[Case], include: &Path) -> Result<Vec<Str
         fs::write(models.join(format!("{model}.om")), [b'x'; 4096])?;
     }
     let mut command = Command::new(driver);
-    command.env("LD_LIBRARY_PATH", folder.path());
+    command
+        .env("LD_LIBRARY_PATH", folder.path())
+        .env("JUMAR_TEST_PATIENCE_MS", "50");
     let selection = Selection {
         all: true,
         kind: Some("works".into()),

@@ -213,7 +213,7 @@ impl Writer<'_> {
             }
             writeln!(text, "    reached = {};", self.holds(until)?)?;
             text += "    if (!reached) {\n        jm_pause();\n    }\n} while (!reached && jm_still_time());\n";
-            text += "if (!reached) {\n    jm_fail(\"it to hold at last\", \"it not in five seconds\");\n}";
+            text += "if (!reached) {\n    jm_fail(\"it to hold at last\", \"it not in time\");\n}";
             return Ok(text);
         }
         writeln!(text, "{} answer = {invoke};", function.ret)?;
