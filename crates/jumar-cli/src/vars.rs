@@ -92,8 +92,15 @@ pub const READ: &[Var] = &[
         name: "ASCEND_PROCESS_LOG_PATH",
         flag: None,
         values: "a folder",
-        default: "no log files",
+        default: "that of ASCEND_WORK_PATH",
         meaning: "Where the log files of the process go.",
+    },
+    Var {
+        name: "ASCEND_WORK_PATH",
+        flag: None,
+        values: "a folder",
+        default: "ascend/log in the home folder",
+        meaning: "Where log files go without ASCEND_PROCESS_LOG_PATH.",
     },
 ];
 
@@ -195,8 +202,8 @@ pub fn page() -> String {
         "<!-- Generated from crates/jumar-cli/src/vars.rs by `jumar env --page`; do not edit. -->\n\
          # Environment variables\n\n\
          ## What the runtime reads\n\n\
-         A flag of `jumar run` sets the variable for one program. A value that a variable cannot hold is refused by aclInit\n\
-         or the first call that needs it, with the variable's name.\n\n\
+         A flag of `jumar run` sets the variable for one program. A variable of Jumar's own with a value that it cannot have is\n\
+         refused by the first call that needs it, with its name; the others are read as programs for cards expect.\n\n\
          | variable | flag | values | without it | meaning |\n|---|---|---|---|---|\n",
     );
     for var in READ {

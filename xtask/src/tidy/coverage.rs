@@ -57,7 +57,7 @@ struct Setup {
 
 /// Each function without the stub mark is named by a case that works and by one that is refused.
 ///
-/// A function that cannot be refused (it takes nothing and answers nothing but a value) needs only the first.
+/// A function that cannot be refused (it takes numbers alone and answers a value) needs only the first.
 pub fn behaviour(repository: &Repository) -> Result<Vec<Problem>> {
     let (works, refused) = named_by_cases(repository)?;
     let mut problems = Vec::new();
@@ -72,14 +72,31 @@ pub fn behaviour(repository: &Repository) -> Result<Vec<Problem>> {
             if !works.contains(&name) {
                 problems.push(Problem::new(&name, "no case that works names it"));
             }
-            let cannot_fail =
-                ret != "aclError" && function.params.as_ref().is_none_or(Vec::is_empty);
-            if !refused.contains(&name) && !cannot_fail {
+            // What answers with a code has to be seen to answer one; what answers with a value has a neutral one.
+            let is_refused = match ret.as_str() {
+                "aclError" => refused.with_code.contains(&name),
+                _ => refused.named.contains(&name) || !takes_a_pointer(&function),
+            };
+            if !is_refused {
                 problems.push(Problem::new(&name, "no case that is refused names it"));
             }
         }
     }
     Ok(problems)
+}
+
+fn takes_a_pointer(function: &Function) -> bool {
+    let parameters = function.params.as_deref().unwrap_or_default();
+    parameters.iter().any(|parameter| parameter.contains('*'))
+}
+
+/// The functions that refused cases name.
+#[derive(Default)]
+struct Refused {
+    /// Those with an answer that is not 0.
+    with_code: BTreeSet<String>,
+    /// All of them.
+    named: BTreeSet<String>,
 }
 
 /// The files of functions: those directly in api/, the list of errors excepted.
@@ -90,13 +107,13 @@ fn api_files(repository: &Repository) -> impl Iterator<Item = &File> {
     })
 }
 
-fn named_by_cases(repository: &Repository) -> Result<(BTreeSet<String>, BTreeSet<String>)> {
+fn named_by_cases(repository: &Repository) -> Result<(BTreeSet<String>, Refused)> {
     const SETUPS: &str = "tests/behaviour/setups.toml";
     let setups: BTreeMap<String, Setup> = match repository.get(SETUPS) {
         Some(file) => toml::from_str(&file.text).context(SETUPS)?,
         None => BTreeMap::new(),
     };
-    let (mut works, mut refused) = (BTreeSet::new(), BTreeSet::new());
+    let (mut works, mut refused) = (BTreeSet::new(), Refused::default());
     let tables = repository.files.iter().filter(|file| {
         file.path.starts_with("tests/behaviour/")
             && file.path.ends_with(".toml")
@@ -108,7 +125,8 @@ fn named_by_cases(repository: &Repository) -> Result<(BTreeSet<String>, BTreeSet
             let own = calls(&case.steps);
             if case.kind == "refused" {
                 // The call that is refused is one of the case's own; its setup works.
-                refused.extend(refused_calls(&case.steps));
+                refused.with_code.extend(refused_calls(&case.steps));
+                refused.named.extend(own);
             } else {
                 works.extend(own);
             }

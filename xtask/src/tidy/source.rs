@@ -52,9 +52,44 @@ impl Repository {
             let text = String::from_utf8(fs::read(root.join(path)).ok()?).unwrap_or_default();
             Some(File::new(path, text))
         };
-        Ok(Repository {
+        let mut repository = Repository {
             files: paths.iter().filter_map(read).collect(),
-        })
+        };
+        repository.unship_test_modules();
+        Ok(repository)
+    }
+
+    /// A file whose `mod` line only tests or the model checker see does not ship.
+    fn unship_test_modules(&mut self) {
+        let folders = |path: &str| match path.rsplit_once('/') {
+            Some((folder, "lib.rs" | "main.rs" | "mod.rs")) => folder.to_string(),
+            _ => path.trim_end_matches(".rs").to_string(),
+        };
+        let modules: Vec<String> = self
+            .rust()
+            .flat_map(|file| {
+                let folder = folders(&file.path);
+                let items = test_items(&file.code).map(|item| &file.code[item]);
+                let names = items.filter_map(|item| {
+                    item.strip_suffix(';')?
+                        .rsplit_once("mod ")
+                        .map(|(_, name)| name)
+                });
+                names
+                    .map(|name| format!("{folder}/{name}"))
+                    .collect::<Vec<_>>()
+            })
+            .collect();
+        for file in &mut self.files {
+            let below = |module: &String| {
+                file.path
+                    .strip_prefix(module.as_str())
+                    .is_some_and(|rest| rest.starts_with(['.', '/']))
+            };
+            if modules.iter().any(below) {
+                file.shipped = String::new();
+            }
+        }
     }
 
     /// Finds a file by its path.
@@ -231,14 +266,17 @@ fn char_end(bytes: &[u8], start: usize) -> Option<usize> {
 /// Blanks what follows `#[cfg(test)]` and its kin: an item up to its closing brace or semicolon.
 pub fn without_tests(code: &str) -> String {
     let mut out = code.as_bytes().to_vec();
-    let marks = ["#[cfg(test)]", "#[cfg(all(test", "#[cfg(loom)]", "#[test]"];
-    for mark in marks {
-        for (start, _) in code.match_indices(mark) {
-            let end = item_end(code.as_bytes(), start);
-            blank(&mut out, start, end);
-        }
+    for item in test_items(code) {
+        blank(&mut out, item.start, item.end);
     }
     String::from_utf8(out).unwrap_or_default()
+}
+
+/// Finds the items that only tests or the model checker see, with the attribute before them.
+fn test_items(code: &str) -> impl Iterator<Item = std::ops::Range<usize>> {
+    let marks = ["#[cfg(test)]", "#[cfg(all(test", "#[cfg(loom)]", "#[test]"];
+    let starts = marks.into_iter().flat_map(|mark| code.match_indices(mark));
+    starts.map(|(start, _)| start..item_end(code.as_bytes(), start))
 }
 
 fn item_end(bytes: &[u8], start: usize) -> usize {
@@ -307,6 +345,24 @@ mod tests {
             !shipped.contains("fn b") && !shipped.contains("use x"),
             "{shipped}"
         );
+    }
+
+    #[test]
+    fn a_file_that_only_tests_see_does_not_ship() {
+        let file = |path: &str, text: &str| File::new(path, text.into());
+        let mut repository = Repository {
+            files: vec![
+                file(
+                    "c/src/lib.rs",
+                    "#[cfg(all(test, loom))]\n#[expect(\n    x\n)]\nmod model;\n#[cfg(not(test))]\nmod real;",
+                ),
+                file("c/src/model.rs", "unsafe {}"),
+                file("c/src/real.rs", "unsafe {}"),
+            ],
+        };
+        repository.unship_test_modules();
+        assert_eq!(repository.files[1].shipped, "");
+        assert_eq!(repository.files[2].shipped, "unsafe {}");
     }
 
     #[test]
