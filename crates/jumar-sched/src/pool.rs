@@ -317,6 +317,12 @@ impl Pool {
         self.cpus > 1 && self.busy.load(Ordering::Relaxed) < self.cpus
     }
 
+    /// Tells whether a thread that waits may burn time: not while a worker needs its processor, to take what it must not.
+    pub(crate) fn may_spin_waiting(&self) -> bool {
+        let needed = self.busy.load(Ordering::Relaxed) + usize::from(self.has_entries());
+        self.cpus > 1 && needed < self.cpus
+    }
+
     /// Tells whether the run queue holds anything.
     pub(crate) fn has_entries(&self) -> bool {
         self.count.load(Ordering::Relaxed) > 0

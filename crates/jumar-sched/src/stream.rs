@@ -478,7 +478,7 @@ impl Stream {
                 if Pool::owes() {
                     self.pool.settle(false);
                 }
-                if !self.pool.may_spin() {
+                if !self.pool.may_spin_waiting() {
                     break;
                 }
                 let now = Instant::now();

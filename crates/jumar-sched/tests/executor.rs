@@ -637,3 +637,153 @@ fn the_same_schedule_gives_the_same_order() {
     }
     assert!((2..6).any(|seed| order_by(seed) != first));
 }
+
+#[test]
+fn a_low_priority_queue_is_served_beside_a_busy_high_one() {
+    let executor = executor(1);
+    let make = |priority| {
+        let config = QueueConfig {
+            priority,
+            number: u32::from(priority),
+        };
+        executor.queue(config, Arc::new(Ear::default()))
+    };
+    let high: Vec<_> = (0..4).map(|_| make(0)).collect();
+    let low = make(7);
+    let gate = Arc::new(Signal::new());
+    let stop = Arc::new(AtomicBool::new(false));
+    for queue in high.iter().chain([&low]) {
+        queue.submit(wait_on(&gate), TAG);
+    }
+    let flag = stop.clone();
+    low.submit(
+        run_costing(Cost::Unbounded, move || flag.store(true, Ordering::SeqCst)),
+        TAG,
+    );
+    gate.set();
+    // The high ones never run dry until the low one has had its turn.
+    while !stop.load(Ordering::SeqCst) {
+        for queue in &high {
+            if queue.submitted() - queue.completed().min(queue.submitted()) < 1000 {
+                queue.submit(run_costing(Cost::Unbounded, || ()), TAG);
+            }
+        }
+    }
+    for queue in &high {
+        drain(queue);
+    }
+}
+
+/// Everything at once from several threads, and nothing gets stuck.
+fn chaos(seed: u64, workers: usize, cpus: usize) {
+    let config = ExecutorConfig {
+        workers,
+        cpus,
+        ..ExecutorConfig::default()
+    };
+    let executor = Executor::new(config, Arc::new(Bare));
+    let queues: Vec<_> = (0..6).map(|_| queue(&executor)).collect();
+    let ran = Arc::new(AtomicU64::new(0));
+    std::thread::scope(|scope| {
+        for thread in 0..3u64 {
+            let (queues, ran) = (&queues, &ran);
+            scope.spawn(move || {
+                let mut seed = seed * 31 + thread;
+                let mut roll = move |sides: u64| {
+                    seed = seed
+                        .wrapping_mul(6_364_136_223_846_793_005)
+                        .wrapping_add(1_442_695_040_888_963_407);
+                    (seed >> 33) % sides
+                };
+                for _ in 0..1500 {
+                    let queue = &queues[roll(6) as usize];
+                    match roll(16) {
+                        0..=6 => {
+                            let ran = ran.clone();
+                            let cost =
+                                [Cost::Bounded, Cost::Unbounded, Cost::Large][roll(3) as usize];
+                            let task = run_costing(cost, move || {
+                                ran.fetch_add(1, Ordering::Relaxed);
+                            });
+                            queue.submit(task, TAG);
+                        }
+                        7..=9 => {
+                            // Recorded on one queue, waited for on another: never a circle.
+                            let signal = Arc::new(Signal::new());
+                            queue.submit(Task::Set(signal.clone()), TAG);
+                            let limit = (roll(2) == 0).then_some(Duration::from_micros(roll(200)));
+                            let task = Task::Wait {
+                                signal,
+                                then: WaitThen::Keep,
+                                limit,
+                            };
+                            queues[roll(6) as usize].submit(task, TAG);
+                        }
+                        10 => {
+                            let until = Instant::now() + Duration::from_micros(roll(100));
+                            queue.wait(queue.submitted(), Some(until));
+                        }
+                        11 => assert!(queue.wait(queue.submitted(), None)),
+                        12 => {
+                            let signal = Arc::new(Signal::new());
+                            queue.submit(Task::Set(signal.clone()), TAG);
+                            assert!(queue.wait_signal(&signal, None));
+                        }
+                        13 => {
+                            let signal = Arc::new(Signal::new());
+                            queue.submit(Task::Set(signal.clone()), TAG);
+                            let until = Instant::now() + Duration::from_micros(roll(100));
+                            queue.wait_signal(&signal, Some(until));
+                        }
+                        14 => queue.discard(),
+                        _ => {
+                            queue.submit(fail(ErrorKind::KernelFailed), TAG);
+                        }
+                    }
+                }
+            });
+        }
+    });
+    for queue in &queues {
+        drain(queue);
+        assert_eq!(queue.completed(), queue.submitted());
+    }
+}
+
+#[test]
+fn nothing_gets_stuck_when_everything_happens_at_once() {
+    for seed in 1..6 {
+        chaos(seed, 2, 2);
+        chaos(seed + 10, 1, 1);
+        chaos(seed + 20, 5, 4);
+    }
+}
+
+#[test]
+fn executors_come_and_go_with_work_in_flight() {
+    for round in 0..100 {
+        let executor = executor(2);
+        let (a, b) = (queue(&executor), queue(&executor));
+        let signal = Arc::new(Signal::new());
+        for _ in 0..round {
+            a.submit(run_costing(Cost::Unbounded, || ()), TAG);
+            b.submit(run(|| ()), TAG);
+        }
+        a.submit(Task::Set(signal.clone()), TAG);
+        b.submit(wait_on(&signal), TAG);
+        if round % 3 == 0 {
+            drain(&b);
+        }
+        let last = (round % 2 == 0).then(|| (a.clone(), b.clone()));
+        drop((a, b));
+        drop(executor);
+        if let Some((a, b)) = last {
+            // Only threads that wait run anything now.
+            drain(&a);
+            drain(&b);
+            a.submit(run(|| ()), TAG);
+            drain(&a);
+        }
+        assert!(signal.is_set());
+    }
+}
