@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::cell::RefCell;
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::Once;
+use std::sync::OnceLock;
 
 use crate::acl::{self, Call, Cx, Error, ErrorKind, Result, calls};
 
@@ -94,8 +94,8 @@ thread_local! {
 /// Notes the place of every panic of this library, and lets the earlier hook print it. The hook is that of the copy of
 /// the standard library inside this library: a Rust program that loads it keeps its own.
 pub(super) fn note_panics() {
-    static SET: Once = Once::new();
-    SET.call_once(|| {
+    static SET: OnceLock<()> = OnceLock::new();
+    SET.get_or_init(|| {
         let earlier = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
             if let Some(place) = info.location() {

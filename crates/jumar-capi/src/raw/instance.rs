@@ -8,7 +8,8 @@
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, Ordering};
+
+use jumar_hal::sync::{AtomicU32, Ordering, thread};
 
 const IDLE: u32 = 0;
 const CLAIMING: u32 = 1;
@@ -85,7 +86,7 @@ fn settle() -> bool {
                 Others::ClaimingBefore => OWN.state.store(IDLE, Ordering::SeqCst),
                 Others::ClaimingAfter => {}
             }
-            std::thread::yield_now();
+            thread::yield_now();
         }
     })
 }
