@@ -12,8 +12,12 @@ coarser one at the end, which hides the last bits in which two BLAS libraries di
 another machine, writes the same bytes.
 """
 
+import os
 import pathlib
 import sys
+
+# Read when NumPy loads its BLAS. The matrices are small: more threads would only wait for each other.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 import onnx

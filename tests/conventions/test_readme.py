@@ -1,5 +1,6 @@
 """The programs in README.md do what README.md says."""
 
+import itertools
 import os
 import re
 import subprocess
@@ -21,13 +22,13 @@ def block(language):
 def promised(command):
     """What README.md shows below a command, up to the next command or the block's end."""
     lines = README.splitlines()
-    at = next(i for i, line in enumerate(lines) if line.startswith("$ ") and line.endswith(command))
-    shown = []
-    for line in lines[at + 1 :]:
-        if line.startswith(("$ ", "```")):
-            break
-        shown.append(line)
-    return shown
+    for at, line in enumerate(lines):
+        if line.startswith("$ ") and line.endswith(command):
+            shown = list(itertools.takewhile(lambda line: not line.startswith(("$ ", "```")), lines[at + 1 :]))
+            # The same command may stand in a list of commands, where nothing is shown.
+            if shown:
+                return shown
+    raise AssertionError(f"README.md does not show what {command} prints")
 
 
 def run(*words):
