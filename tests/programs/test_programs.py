@@ -11,7 +11,7 @@ C_PROGRAMS = sorted(path.stem for path in (HERE / "c").glob("*.c"))
 PYTHON_PROGRAMS = sorted(path.stem for path in (HERE / "python").glob("*.py"))
 
 # These take arguments or end with a status of their own, and have a test below or in test_models.py.
-SPECIAL = {"datasets", "leaves_everything", "load_models", "check", "scores"}
+SPECIAL = {"datasets", "devices", "leaves_everything", "load_models", "check", "scores"}
 # With this variable each asynchronous call may wait for its work, so that nothing overlaps, and a host function that
 # waits for the program would wait for ever.
 NEEDS_ASYNCHRONY = {"independent", "overlap"}
@@ -25,7 +25,7 @@ def program(tmp_path_factory):
 
     def make(name):
         if name not in made:
-            link = ["-L", LIB64, "-lascendcl", "-lpthread"]
+            link = ["-L", LIB64, "-lascendcl", "-lpthread", "-ldl"]
             made[name] = compile_c(HERE / "c" / f"{name}.c", folder / name, *link)
         return made[name]
 
@@ -47,6 +47,21 @@ def test_a_program_that_leaves_everything_ends_with_its_own_status(arguments, pr
     for _ in range(5):
         done = run(program("leaves_everything"), *arguments, check=False)
         assert done.returncode == 7, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("settings", "seen"),
+    [
+        ({}, 1),
+        ({"JUMAR_DEVICES": 1}, 1),
+        ({"JUMAR_DEVICES": 4}, 4),
+        ({"JUMAR_DEVICES": 4, "ASCEND_RT_VISIBLE_DEVICES": "1,3"}, 2),
+        # Reading stops at what is no clean number.
+        ({"JUMAR_DEVICES": 4, "ASCEND_RT_VISIBLE_DEVICES": "1, 2,3"}, 1),
+    ],
+)
+def test_each_device_that_a_program_sees_works(settings, seen, program):
+    run(program("devices"), seen, env=environment(**settings))
 
 
 @pytest.mark.parametrize("name", [name for name in PYTHON_PROGRAMS if name not in SPECIAL])
