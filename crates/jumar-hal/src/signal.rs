@@ -61,6 +61,15 @@ impl Signal {
     /// Sets the signal and tells everybody who waits. The waiters are told after the lock is released.
     #[inline]
     pub fn set(&self) {
+        for waiter in self.set_quietly() {
+            waiter.signalled();
+        }
+    }
+
+    /// Sets the signal and gives those who wait. The caller tells them, once it holds nothing that they could need.
+    #[inline]
+    #[must_use = "whoever waits has to be told"]
+    pub fn set_quietly(&self) -> Vec<Arc<dyn Waiter>> {
         let set = now_ns().max(1) * 2;
         let mut seen = self.word.load(Ordering::Relaxed);
         while seen != WAITED {
@@ -68,23 +77,18 @@ impl Signal {
                 .word
                 .compare_exchange_weak(seen, set, Ordering::AcqRel, Ordering::Relaxed)
             {
-                Ok(_) => return,
+                Ok(_) => return Vec::new(),
                 Err(now) => seen = now,
             }
         }
-        self.set_and_tell(set);
+        self.set_and_take(set)
     }
 
     #[cold]
-    fn set_and_tell(&self, set: u64) {
-        let told = {
-            let mut waiters = self.waiters.lock();
-            self.word.swap(set, Ordering::AcqRel);
-            std::mem::take(&mut *waiters)
-        };
-        for waiter in told {
-            waiter.signalled();
-        }
+    fn set_and_take(&self, set: u64) -> Vec<Arc<dyn Waiter>> {
+        let mut waiters = self.waiters.lock();
+        self.word.swap(set, Ordering::AcqRel);
+        std::mem::take(&mut *waiters)
     }
 
     /// Clears the signal. Whoever waits goes on waiting.

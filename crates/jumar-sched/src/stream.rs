@@ -506,36 +506,39 @@ impl Stream {
 
     /// Does a task at once if the stream is empty and idle and nobody could tell the difference. Gives its position.
     fn at_once(self: &Arc<Self>, task: &Task) -> Option<u64> {
-        let mut owner = match task {
-            Task::Copy { .. } | Task::Fill { .. } | Task::Run(_) => return None,
-            Task::Wait { signal, then, .. } => {
-                if !signal.is_set() {
-                    return None;
-                }
-                let claim = self.ring.claim()?;
-                // Looked at again: what ran before may have cleared it.
-                if !passes(signal, *then) {
-                    claim.give_up();
-                    return None;
-                }
-                claim.done()
-            }
+        let worthwhile = match task {
+            Task::Copy { .. } | Task::Fill { .. } | Task::Run(_) => false,
+            Task::Set(_) | Task::Clear(_) => true,
+            Task::Wait { signal, .. } => signal.is_set(),
+        };
+        if !worthwhile {
+            return None;
+        }
+        let rest = self.ring.rest()?;
+        let mut told = Vec::new();
+        let over = match task {
+            Task::Copy { .. } | Task::Fill { .. } | Task::Run(_) => false,
             Task::Set(signal) => {
-                let owner = self.ring.claim_next()?;
-                signal.set();
-                owner
+                told = signal.set_quietly();
+                true
             }
             Task::Clear(signal) => {
-                let owner = self.ring.claim_next()?;
                 signal.clear();
-                owner
+                true
             }
+            // Looked at again: what ran before may have cleared it.
+            Task::Wait { signal, then, .. } => passes(signal, *then),
         };
-        let position = owner.position();
-        owner.skip();
-        self.publish(&mut owner);
-        if let Err(owner) = owner.idle() {
-            self.give_back(owner, Left::Stopped);
+        if !over {
+            rest.leave();
+            return None;
+        }
+        let (position, waited) = rest.done();
+        if waited {
+            self.tell_parked();
+        }
+        for waiter in told {
+            waiter.signalled();
         }
         Some(position)
     }

@@ -2,33 +2,37 @@
 //!
 //! # States
 //!
-//! One word says everything that more than one thread has to agree on: the state, three flags, and how many tasks
-//! were ever pushed. Every change is one compare-and-swap on that word, so that its modification order decides
-//! every race, and no fence is needed anywhere.
-//!
 //! | state | meaning | who leaves it |
 //! |---|---|---|
-//! | idle | nobody owns the stream and it holds no task | a producer: to queued with its push; to running when it does the task at once (`Claim`) |
+//! | idle | nobody owns the stream and it holds no task | the producer that holds the lock: to queued with its push, or it does the task itself (`Rest`) |
 //! | queued | it holds tasks and waits for an owner | whoever takes it: to running |
-//! | running | one thread owns it (`Owner`) | that thread: to idle, queued or blocked |
+//! | running | one thread owns it (`Owner`) | that thread: to queued or blocked, and under the lock to idle |
 //! | blocked | its first task waits for a signal, at which the stream is registered | whoever calls it (signal, timer, discard): to queued |
 //!
 //! | flag | meaning |
 //! |---|---|
-//! | lock | a producer is writing a slot; the producer's half may be touched by it alone |
 //! | listed | the stream stands in the run queue; set by whoever makes it queued, and that one puts it there; cleared by whoever takes it out of the list |
 //! | called | a call came while the stream was running, so that the owner looks again before it blocks |
 //!
-//! Idle means empty: an owner goes idle only if the word says that nothing was pushed beyond what it took, and a
-//! producer that pushes to an idle stream makes it queued in the same step. Listed is a flag of its own, because a
-//! thread that waits takes a queued stream without looking for it in the run queue: the entry stays there, and is
-//! of use again when the stream is queued anew before anybody came across it.
+//! State and flags are one word, changed by read-modify-write alone, so that its modification order decides every
+//! race. Listed is a flag of its own, because a thread that waits takes a queued stream without looking for it in
+//! the run queue: the entry stays there, and is of use again when the stream is queued anew before anybody came
+//! across it.
+//!
+//! # The lock
+//!
+//! Producers take turns by a lock in `ticket`, the word that also counts the tasks that were ever pushed; a push ends
+//! with one plain store that counts its task and releases the lock. Two things happen only under the lock: a push,
+//! and the step from running to idle. So an idle stream is empty, a producer that finds the stream in any other
+//! state may leave it to its owner, and no fence is needed: an owner that goes idle either sees the task or is seen
+//! to be idle. The lock is held for a few stores, never while anything is called.
 //!
 //! # Halves
 //!
-//! `front` belongs to the producer that holds the lock, `back` to the owner. The owner reads slots by their sequence
-//! number and looks at the word only when it finds none. A slot is written again only after its position was
-//! published in `progress`, which the owner does when the task has run and has been dropped.
+//! `front` belongs to the producer that holds the lock, `back` to the owner, and to the lock's holder while the
+//! stream is idle. The owner reads slots by their sequence number and looks at the count only when it finds none. A
+//! slot is written again only after its position was published in `progress`, which the owner does when the task has
+//! run and has been dropped. A task may finish a moment before it is counted.
 //!
 //! `progress` is the number of finished tasks, times two, plus one if a thread is parked until some position is
 //! finished. Both sides change it by read-modify-write, so that either the owner sees the mark or the thread that
@@ -37,23 +41,23 @@
 mod cell;
 mod segment;
 
-use jumar_hal::sync::{AtomicU64, Ordering, spin_loop, thread};
+use jumar_hal::sync::{AtomicU32, AtomicU64, Ordering, spin_loop, thread};
 use jumar_hal::{Tag, Task};
 
 use cell::UnsafeCell;
 pub(crate) use segment::Entry;
 use segment::{Segment, Slot};
 
-const STATE: u64 = 0b11;
-const IDLE: u64 = 0;
-const QUEUED: u64 = 1;
-const RUNNING: u64 = 2;
-const BLOCKED: u64 = 3;
-const LOCK: u64 = 1 << 2;
-const LISTED: u64 = 1 << 3;
-const CALLED: u64 = 1 << 4;
-const TAIL_SHIFT: u32 = 8;
-const TAIL_ONE: u64 = 1 << TAIL_SHIFT;
+const STATE: u32 = 0b11;
+const IDLE: u32 = 0;
+const QUEUED: u32 = 1;
+const RUNNING: u32 = 2;
+const BLOCKED: u32 = 3;
+const LISTED: u32 = 1 << 2;
+const CALLED: u32 = 1 << 3;
+
+const LOCK: u64 = 1;
+const TASK: u64 = 2;
 
 const WAITED: u64 = 1;
 const DONE_ONE: u64 = 2;
@@ -85,12 +89,14 @@ struct Padded<T>(T);
 /// The ring of one stream.
 pub(crate) struct Ring {
     front: Padded<Front>,
+    state: Padded<AtomicU32>,
     back: Padded<Back>,
     sizes: Sizes,
 }
 
 struct Front {
-    word: AtomicU64,
+    /// The number of tasks pushed, times two, plus one while a producer or an owner about to go idle holds the lock.
+    ticket: AtomicU64,
     producer: UnsafeCell<Producer>,
 }
 
@@ -119,7 +125,7 @@ struct Reader {
     segment: *mut Segment,
 }
 
-// SAFETY: the cells are touched only under the word's lock or running state, and tasks may be sent between threads.
+// SAFETY: the cells are touched only under the lock or in the running state, and tasks may be sent between threads.
 unsafe impl Send for Ring {}
 // SAFETY: as above.
 unsafe impl Sync for Ring {}
@@ -145,10 +151,6 @@ pub(crate) enum Called {
     Noted,
 }
 
-const fn tail(word: u64) -> u64 {
-    word >> TAIL_SHIFT
-}
-
 impl Ring {
     pub(crate) fn new(sizes: Sizes) -> Ring {
         let segment = Segment::leak(sizes.first);
@@ -163,9 +165,10 @@ impl Ring {
         };
         Ring {
             front: Padded(Front {
-                word: AtomicU64::new(IDLE),
+                ticket: AtomicU64::new(0),
                 producer: UnsafeCell::new(producer),
             }),
+            state: Padded(AtomicU32::new(IDLE)),
             back: Padded(Back {
                 progress: AtomicU64::new(0),
                 reader: UnsafeCell::new(Reader {
@@ -181,7 +184,7 @@ impl Ring {
 
     /// Gives the number of tasks pushed so far.
     pub(crate) fn submitted(&self) -> u64 {
-        tail(self.front.0.word.load(Ordering::Acquire))
+        self.front.0.ticket.load(Ordering::Acquire) / TASK
     }
 
     /// Gives the position up to which everything is finished.
@@ -193,7 +196,7 @@ impl Ring {
     /// Tells whether an owner is wanted.
     #[inline]
     pub(crate) fn is_queued(&self) -> bool {
-        self.front.0.word.load(Ordering::Relaxed) & STATE == QUEUED
+        self.state.0.load(Ordering::Relaxed) & STATE == QUEUED
     }
 
     /// Marks that a thread is about to park, and gives the position completed. Whoever completes a later one sees the mark.
@@ -206,31 +209,63 @@ impl Ring {
         self.back.0.progress.fetch_and(!WAITED, Ordering::AcqRel);
     }
 
+    /// Takes the lock, and gives the number of tasks pushed.
+    #[inline]
     fn lock(&self) -> u64 {
-        let word = &self.front.0.word;
-        let mut seen = word.load(Ordering::Relaxed);
+        let ticket = &self.front.0.ticket;
+        let seen = ticket.load(Ordering::Relaxed);
+        if seen & LOCK == 0
+            && ticket
+                .compare_exchange(seen, seen | LOCK, Ordering::Acquire, Ordering::Relaxed)
+                .is_ok()
+        {
+            return seen / TASK;
+        }
+        self.lock_slowly()
+    }
+
+    #[cold]
+    fn lock_slowly(&self) -> u64 {
+        let ticket = &self.front.0.ticket;
         let mut tries = 0u32;
         loop {
-            if seen & LOCK == 0 {
-                match word.compare_exchange_weak(
-                    seen,
-                    seen | LOCK,
-                    Ordering::Acquire,
-                    Ordering::Relaxed,
-                ) {
-                    Ok(_) => return seen | LOCK,
-                    Err(now) => seen = now,
-                }
-                continue;
+            let seen = ticket.load(Ordering::Relaxed);
+            if seen & LOCK == 0
+                && ticket
+                    .compare_exchange_weak(seen, seen | LOCK, Ordering::Acquire, Ordering::Relaxed)
+                    .is_ok()
+            {
+                return seen / TASK;
             }
             tries += 1;
-            // A producer that lost its processor holds the lock for a whole time slice.
+            // A holder that lost its processor keeps the lock for a whole time slice.
             if tries.is_multiple_of(64) {
                 thread::yield_now();
             } else {
                 spin_loop();
             }
-            seen = word.load(Ordering::Relaxed);
+        }
+    }
+
+    /// Releases the lock, with the number of tasks pushed.
+    #[inline]
+    fn unlock(&self, pushed: u64) {
+        self.front.0.ticket.store(pushed * TASK, Ordering::Release);
+    }
+
+    /// Changes the state word, and gives what it was.
+    #[inline]
+    fn change(&self, success: Ordering, next: impl Fn(u32) -> u32) -> u32 {
+        let mut seen = self.state.0.load(Ordering::Relaxed);
+        loop {
+            match self
+                .state
+                .0
+                .compare_exchange_weak(seen, next(seen), success, Ordering::Relaxed)
+            {
+                Ok(_) => return seen,
+                Err(now) => seen = now,
+            }
         }
     }
 
@@ -263,17 +298,21 @@ impl Ring {
     /// Begins to append a task. With `more` the limit does not count. `None`: the ring holds as many as it may.
     #[inline]
     pub(crate) fn enter(&self, more: bool) -> Option<Entrance<'_>> {
-        let seen = self.lock();
-        let position = tail(seen) + 1;
-        self.front.0.producer.with_mut(|producer| {
+        let pushed = self.lock();
+        let position = pushed + 1;
+        let room = self.front.0.producer.with_mut(|producer| {
             // SAFETY: the lock makes this thread the only one in this half.
             let producer = unsafe { &mut *producer };
-            if position > producer.room && !self.make_room(producer, position, more) {
-                self.front.0.word.fetch_and(!LOCK, Ordering::Release);
-                return None;
-            }
-            Some(Entrance { ring: self, seen })
-        })
+            position <= producer.room || self.make_room(producer, position, more)
+        });
+        if room {
+            return Some(Entrance {
+                ring: self,
+                position,
+            });
+        }
+        self.unlock(pushed);
+        None
     }
 
     /// Writes a task into the slot of its position.
@@ -293,42 +332,28 @@ impl Ring {
         });
     }
 
-    /// Takes an idle stream, to do one task at once that is never written to a slot. Its position is taken too.
+    /// Takes an idle stream together with the lock, to do one task at once that never comes to a slot.
     #[inline]
-    pub(crate) fn claim_next(&self) -> Option<Owner<'_>> {
-        let word = &self.front.0.word;
-        let seen = word.load(Ordering::Relaxed);
-        if seen & (STATE | LOCK) != IDLE {
+    pub(crate) fn rest(&self) -> Option<Rest<'_>> {
+        if self.state.0.load(Ordering::Relaxed) & STATE != IDLE {
             return None;
         }
-        let next = (seen | RUNNING) + TAIL_ONE;
-        word.compare_exchange(seen, next, Ordering::AcqRel, Ordering::Relaxed)
-            .ok()?;
-        Some(Owner { ring: self })
-    }
-
-    /// Takes an idle stream together with the producers' lock, to see whether its next task can be done at once.
-    #[inline]
-    pub(crate) fn claim(&self) -> Option<Claim<'_>> {
-        let word = &self.front.0.word;
-        let seen = word.load(Ordering::Relaxed);
-        if seen & (STATE | LOCK) != IDLE {
+        let pushed = self.lock();
+        if self.state.0.load(Ordering::Relaxed) & STATE != IDLE {
+            self.unlock(pushed);
             return None;
         }
-        let next = seen | RUNNING | LOCK;
-        word.compare_exchange(seen, next, Ordering::AcqRel, Ordering::Relaxed)
-            .ok()?;
-        Some(Claim { ring: self })
+        Some(Rest { ring: self, pushed })
     }
 
     /// Takes a queued stream and leaves its entry in the run queue.
     #[inline]
     pub(crate) fn take(&self) -> Option<Owner<'_>> {
-        let word = &self.front.0.word;
-        let mut seen = word.load(Ordering::Relaxed);
+        let state = &self.state.0;
+        let mut seen = state.load(Ordering::Relaxed);
         while seen & STATE == QUEUED {
             let next = (seen & !STATE) | RUNNING;
-            match word.compare_exchange_weak(seen, next, Ordering::AcqRel, Ordering::Relaxed) {
+            match state.compare_exchange_weak(seen, next, Ordering::AcqRel, Ordering::Relaxed) {
                 Ok(_) => return Some(Owner { ring: self }),
                 Err(now) => seen = now,
             }
@@ -338,42 +363,26 @@ impl Ring {
 
     /// Notes that the stream's entry was taken out of the run queue, and takes the stream if it is queued.
     pub(crate) fn unlist(&self) -> Option<Owner<'_>> {
-        let word = &self.front.0.word;
-        let mut seen = word.load(Ordering::Relaxed);
-        loop {
-            let queued = seen & STATE == QUEUED;
-            let next = if queued {
-                (seen & !(STATE | LISTED)) | RUNNING
-            } else {
-                seen & !LISTED
-            };
-            match word.compare_exchange_weak(seen, next, Ordering::AcqRel, Ordering::Relaxed) {
-                Ok(_) => return queued.then_some(Owner { ring: self }),
-                Err(now) => seen = now,
-            }
-        }
+        let before = self.change(Ordering::AcqRel, |seen| match seen & STATE {
+            QUEUED => (seen & !(STATE | LISTED)) | RUNNING,
+            _ => seen & !LISTED,
+        });
+        (before & STATE == QUEUED).then_some(Owner { ring: self })
     }
 
     /// Calls a stream that may be blocked: its signal was set, its time is over, or its tasks are to be dropped.
     pub(crate) fn call(&self) -> Called {
-        let word = &self.front.0.word;
-        let mut seen = word.load(Ordering::Relaxed);
-        loop {
-            let next = match seen & STATE {
-                BLOCKED => (seen & !STATE) | QUEUED | LISTED,
-                RUNNING => seen | CALLED,
-                // Its next owner looks at everything anew; the empty exchange orders the caller's reasons before that.
-                _ => seen,
-            };
-            match word.compare_exchange_weak(seen, next, Ordering::AcqRel, Ordering::Relaxed) {
-                Ok(_) if seen & STATE == BLOCKED => {
-                    return Called::Queued {
-                        list: seen & LISTED == 0,
-                    };
-                }
-                Ok(_) => return Called::Noted,
-                Err(now) => seen = now,
-            }
+        let before = self.change(Ordering::AcqRel, |seen| match seen & STATE {
+            BLOCKED => (seen & !STATE) | QUEUED | LISTED,
+            RUNNING => seen | CALLED,
+            // Its next owner looks at everything anew; the empty exchange orders the caller's reasons before that.
+            _ => seen,
+        });
+        match before & STATE {
+            BLOCKED => Called::Queued {
+                list: before & LISTED == 0,
+            },
+            _ => Called::Noted,
         }
     }
 }
@@ -382,61 +391,45 @@ impl Ring {
 #[must_use = "nobody else can append before the task is"]
 pub(crate) struct Entrance<'a> {
     ring: &'a Ring,
-    seen: u64,
+    position: u64,
 }
 
 impl Entrance<'_> {
     /// Appends the task.
     #[inline]
     pub(crate) fn push(self, tag: Tag, task: Task) -> Pushed {
-        let mut seen = self.seen;
-        let position = tail(seen) + 1;
-        // SAFETY: `enter` took the lock and made room, and the word under the lock says which position is next.
-        unsafe { self.ring.write(position, tag, task) };
-        let word = &self.ring.front.0.word;
-        loop {
-            let woke = seen & STATE == IDLE;
-            let more = if woke { QUEUED | LISTED } else { 0 };
-            let next = ((seen & !LOCK) | more) + TAIL_ONE;
-            match word.compare_exchange_weak(seen, next, Ordering::Release, Ordering::Relaxed) {
-                Ok(_) => {
-                    return Pushed {
-                        position,
-                        list: woke && seen & LISTED == 0,
-                    };
-                }
-                Err(now) => seen = now,
-            }
-        }
+        let Entrance { ring, position } = self;
+        // SAFETY: `enter` took the lock and made room, and the count under the lock says which position is next.
+        unsafe { ring.write(position, tag, task) };
+        // Under the lock nobody goes idle: what is not idle now has an owner, or will have one, that finds the task.
+        let list = ring.state.0.load(Ordering::Relaxed) & STATE == IDLE
+            && ring.change(Ordering::AcqRel, |seen| seen | QUEUED | LISTED) & LISTED == 0;
+        ring.unlock(position);
+        Pushed { position, list }
     }
 }
 
-/// An idle stream held with the producers' lock.
-pub(crate) struct Claim<'a> {
+/// An idle stream held with the lock: both halves are the holder's.
+#[must_use = "nobody else can append before it is given back"]
+pub(crate) struct Rest<'a> {
     ring: &'a Ring,
+    pushed: u64,
 }
 
-impl<'a> Claim<'a> {
-    /// Takes the position for a task that is done without a slot.
+impl Rest<'_> {
+    /// Counts a task as pushed and finished. Gives its position, and whether a thread is parked for some position.
     #[inline]
-    pub(crate) fn done(self) -> Owner<'a> {
-        // Nobody else changes lock or state while both are held, but a call may add its flag.
-        self.ring
-            .front
-            .0
-            .word
-            .fetch_add(TAIL_ONE - LOCK, Ordering::AcqRel);
-        Owner { ring: self.ring }
+    pub(crate) fn done(self) -> (u64, bool) {
+        let mut owner = Owner { ring: self.ring };
+        owner.skip();
+        let waited = owner.publish();
+        self.ring.unlock(self.pushed + 1);
+        (self.pushed + 1, waited)
     }
 
-    /// Lets the idle stream go as it was.
-    pub(crate) fn give_up(self) {
-        // Nothing was pushed under the lock, and a call has nothing to say to an empty stream.
-        self.ring
-            .front
-            .0
-            .word
-            .fetch_and(!(LOCK | STATE | CALLED), Ordering::Release);
+    /// Leaves the stream as it was.
+    pub(crate) fn leave(self) {
+        self.ring.unlock(self.pushed);
     }
 }
 
@@ -519,9 +512,9 @@ impl<'a> Owner<'a> {
         Some(entry)
     }
 
-    /// Moves past the next position, which has no slot because it was claimed.
+    /// Moves past the next position.
     #[inline]
-    pub(crate) fn skip(&mut self) {
+    fn skip(&mut self) {
         self.ring.back.0.reader.with_mut(|reader| {
             // SAFETY: the owner is the only one in this half.
             unsafe { (*reader).head += 1 };
@@ -540,29 +533,22 @@ impl<'a> Owner<'a> {
             != 0
     }
 
-    fn head(&self) -> u64 {
-        self.position() - 1
-    }
-
     /// Gives an empty stream back.
     ///
     /// # Errors
     /// The owner itself, when there is another task.
     #[inline]
     pub(crate) fn idle(self) -> Result<(), Self> {
-        let head = self.head();
-        let word = &self.ring.front.0.word;
-        let mut seen = word.load(Ordering::Acquire);
-        // The tail may be one behind: a producer has written its slot and is about to count it. It finds the stream
-        // idle then and queues it, for nothing.
-        while tail(seen) <= head {
-            let next = (seen & !(STATE | CALLED)) | IDLE;
-            match word.compare_exchange_weak(seen, next, Ordering::AcqRel, Ordering::Acquire) {
-                Ok(_) => return Ok(()),
-                Err(now) => seen = now,
-            }
+        let pushed = self.ring.lock();
+        let empty = self.position() > pushed;
+        if empty {
+            self.ring
+                .state
+                .0
+                .fetch_and(!(STATE | CALLED), Ordering::AcqRel);
         }
-        Err(self)
+        self.ring.unlock(pushed);
+        if empty { Ok(()) } else { Err(self) }
     }
 
     /// Gives the stream back until it is called.
@@ -570,34 +556,25 @@ impl<'a> Owner<'a> {
     /// # Errors
     /// The owner itself, when it was called in the meantime.
     pub(crate) fn block(self) -> Result<(), Self> {
-        let word = &self.ring.front.0.word;
-        let mut seen = word.load(Ordering::Relaxed);
-        loop {
-            let called = seen & CALLED != 0;
-            let next = if called {
-                seen & !CALLED
-            } else {
-                (seen & !STATE) | BLOCKED
-            };
-            match word.compare_exchange_weak(seen, next, Ordering::AcqRel, Ordering::Relaxed) {
-                Ok(_) if called => return Err(self),
-                Ok(_) => return Ok(()),
-                Err(now) => seen = now,
-            }
+        let before = self
+            .ring
+            .change(Ordering::AcqRel, |seen| match seen & CALLED {
+                0 => (seen & !STATE) | BLOCKED,
+                _ => seen & !CALLED,
+            });
+        if before & CALLED == 0 {
+            Ok(())
+        } else {
+            Err(self)
         }
     }
 
     /// Gives back a stream that holds tasks. Tells whether the caller has to put it into the run queue.
     pub(crate) fn queue(self) -> bool {
-        let word = &self.ring.front.0.word;
-        let mut seen = word.load(Ordering::Relaxed);
-        loop {
-            let next = (seen & !(STATE | CALLED)) | QUEUED | LISTED;
-            match word.compare_exchange_weak(seen, next, Ordering::AcqRel, Ordering::Relaxed) {
-                Ok(_) => return seen & LISTED == 0,
-                Err(now) => seen = now,
-            }
-        }
+        let before = self.ring.change(Ordering::AcqRel, |seen| {
+            (seen & !(STATE | CALLED)) | QUEUED | LISTED
+        });
+        before & LISTED == 0
     }
 }
 
