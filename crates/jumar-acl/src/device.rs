@@ -2,7 +2,7 @@
 
 use jumar_types::{Error, ErrorKind, Result};
 
-use crate::generated::{enums, types};
+use crate::generated::enums;
 use crate::{Cx, limit_ms, refuse};
 
 pub fn aclrtSetDevice(cx: &Cx<'_>, device: i32) -> Result<()> {
@@ -173,12 +173,4 @@ pub fn aclrtSetDeviceSatMode(cx: &Cx<'_>, mode: u32) -> Result<()> {
 pub fn aclrtGetDeviceSatMode(cx: &Cx<'_>) -> Result<u32> {
     cx.context()?;
     Ok(cx.process.parameters.lock().overflow_mode)
-}
-
-pub fn aclrtGetDeviceUtilizationRate(
-    cx: &Cx<'_>,
-    device: i32,
-) -> Result<types::aclrtUtilizationInfo> {
-    let _ = cx.runtime()?.device(i64::from(device))?;
-    refuse(ErrorKind::NotImplemented, "utilisation is not measured yet")
 }

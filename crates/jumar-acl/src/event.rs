@@ -66,6 +66,20 @@ pub fn aclrtRecordEvent(cx: &Cx<'_>, event: Raw, stream: Raw) -> Result<()> {
     cx.with_stream(stream, |stream| event.record(stream, &cx.caller()))
 }
 
+/// External events order a captured graph with the outside; the host does not ask for them.
+fn not_external(event: &jumar::engine::Event) -> Result<()> {
+    if event.flags() & flags::EXTERNAL != 0 {
+        return refuse(
+            ErrorKind::FeatureUnsupported,
+            format!(
+                "event {} is external: it orders a captured graph, and the host does not ask for it",
+                event.number()
+            ),
+        );
+    }
+    Ok(())
+}
+
 fn host_may_use(event: &jumar::engine::Event) -> Result<()> {
     if event.flags() & flags::DEVICE_USE_ONLY != 0 {
         return refuse(
@@ -131,6 +145,7 @@ fn not_ex(event: &jumar::engine::Event, instead: &str) -> Result<()> {
 pub fn aclrtQueryEvent(cx: &Cx<'_>, event: Raw) -> Result<u32> {
     let event = cx.event(event)?;
     not_ex(&event, "Use aclrtQueryEventStatus.")?;
+    not_external(&event)?;
     Ok(match event.status() {
         EventStatus::NotRecorded | EventStatus::Complete => enums::ACL_EVENT_STATUS_COMPLETE,
         EventStatus::Pending => enums::ACL_EVENT_STATUS_NOT_READY,
@@ -139,6 +154,7 @@ pub fn aclrtQueryEvent(cx: &Cx<'_>, event: Raw) -> Result<u32> {
 
 pub fn aclrtQueryEventStatus(cx: &Cx<'_>, event: Raw) -> Result<u32> {
     let event = cx.event(event)?;
+    not_external(&event)?;
     Ok(match (event.status(), event.family()) {
         (EventStatus::Complete, _) | (EventStatus::NotRecorded, EventFamily::Ex) => {
             enums::ACL_EVENT_RECORDED_STATUS_COMPLETE
@@ -174,24 +190,21 @@ pub fn aclrtSynchronizeEventWithTimeout(cx: &Cx<'_>, event: Raw, timeout: i32) -
 fn synchronize(cx: &Cx<'_>, event: Raw, limit: Option<Duration>) -> Result<()> {
     let event = cx.event(event)?;
     cx.context()?;
-    if event.flags() & flags::EXTERNAL != 0 {
-        return refuse(
-            ErrorKind::FeatureUnsupported,
-            format!(
-                "event {} is external: it orders a captured graph, and the host does not wait for it",
-                event.number()
-            ),
-        );
-    }
+    not_external(&event)?;
     event.synchronize(limit, &cx.caller())
 }
 
 pub fn aclrtEventElapsedTime(cx: &Cx<'_>, start: Raw, end: Raw) -> Result<f32> {
-    elapsed_ms(&*cx.event(start)?, &*cx.event(end)?)
+    let (start, end) = (cx.event(start)?, cx.event(end)?);
+    not_external(&start)?;
+    not_external(&end)?;
+    elapsed_ms(&start, &end)
 }
 
 pub fn aclrtEventGetTimestamp(cx: &Cx<'_>, event: Raw) -> Result<u64> {
-    Ok(cx.event(event)?.time_ns()? / 1000)
+    let event = cx.event(event)?;
+    not_external(&event)?;
+    Ok(event.time_ns()? / 1000)
 }
 
 pub fn aclrtGetEventAvailNum(cx: &Cx<'_>) -> Result<u32> {

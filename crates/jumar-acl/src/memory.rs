@@ -25,9 +25,10 @@ fn round_up(size: usize) -> Result<usize> {
 
 fn allocate(cx: &Cx<'_>, size: usize, padding: usize) -> Result<usize> {
     let reserve = round_up(size)? + padding;
-    // The policy chooses page sizes on hardware; unknown values are accepted there, and all are alike here.
+    // The policy chooses page sizes on hardware; unknown values are accepted there, and all are alike here. Programs may
+    // use what the rounding adds, as the interface documents it.
     cx.context()?
-        .allocate(size, reserve, &cx.caller())
+        .allocate(reserve, reserve, &cx.caller())
         .map(|block| block.span.address())
 }
 

@@ -157,6 +157,7 @@ impl<T> RwLock<T> {
 pub fn now_ns() -> u64 {
     static START: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
     let start = *START.get_or_init(Instant::now);
-    // The offset keeps the first reading away from 0, which means "never" in a signal.
-    start.elapsed().as_nanos() as u64 + 1
+    // The device was switched on a second before anybody looked at its clock: 0 means "never" in a signal, and a time
+    // in whole microseconds is not 0 either.
+    start.elapsed().as_nanos() as u64 + 1_000_000_000
 }

@@ -1039,6 +1039,9 @@ pub const fn fix(kind: ErrorKind) -> &'static str {
 
 /// Gives the code that a call answers for a kind of error.
 pub fn code_for(call: &Call, kind: ErrorKind) -> i32 {
-    let _ = call;
-    code(kind)
+    match (call.number, kind) {
+        // aclrtStreamWaitEventWithTimeout
+        (380, ErrorKind::NullPointer) => 107000,
+        _ => code(kind),
+    }
 }

@@ -94,19 +94,11 @@ pub unsafe extern "C" fn aclrtSetTsDevice(tsId: u32) -> i32 {
 
 /// Reads how busy a device is, in per cent.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn aclrtGetDeviceUtilizationRate(
-    deviceId: i32,
-    utilizationInfo: *mut types::aclrtUtilizationInfo,
+pub extern "C" fn aclrtGetDeviceUtilizationRate(
+    _deviceId: i32,
+    _utilizationInfo: *mut types::aclrtUtilizationInfo,
 ) -> i32 {
-    raw::status(&calls::aclrtGetDeviceUtilizationRate, |cx| {
-        // SAFETY: the program vouches for `utilizationInfo`: null or the address of a variable, as the C declaration says.
-        let utilizationInfo_out = unsafe {
-            raw::Out::<types::aclrtUtilizationInfo>::new(utilizationInfo.cast(), "utilizationInfo")
-        }?;
-        let utilizationInfo_value = jumar_acl::device::aclrtGetDeviceUtilizationRate(cx, deviceId)?;
-        utilizationInfo_out.set(utilizationInfo_value);
-        Ok(())
-    })
+    raw::stub(&calls::aclrtGetDeviceUtilizationRate)
 }
 
 /// Reads the number of devices.

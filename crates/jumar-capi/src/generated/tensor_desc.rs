@@ -128,7 +128,7 @@ pub unsafe extern "C" fn aclGetTensorDescNumDims(desc: *mut c_void) -> usize {
 /// Gives one dimension.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetTensorDescDim(desc: *mut c_void, index: usize) -> i64 {
-    raw::value(&calls::aclGetTensorDescDim, 0, |cx| {
+    raw::value(&calls::aclGetTensorDescDim, -1, |cx| {
         let answer = jumar_acl::tensor_desc::aclGetTensorDescDim(cx, raw::handle(desc), index)?;
         Ok(answer)
     })

@@ -136,7 +136,9 @@ pub unsafe fn span(pointer: *const c_void, bytes: usize, name: &str) -> Result<S
     if pointer.is_null() {
         return Err(super::output::null(name, "memory"));
     }
-    fits::<u8>(pointer.addr(), bytes, name)?;
+    // Sizes of memory are the runtime's to judge, so this refusal is of its kind.
+    fits::<u8>(pointer.addr(), bytes, name)
+        .map_err(|error| Error::new(ErrorKind::InvalidValue, error.sentence().to_owned()))?;
     // SAFETY: the range does not wrap; the rest is the caller's contract.
     Ok(unsafe { Span::trusted(pointer.expose_provenance(), bytes) })
 }

@@ -1,8 +1,8 @@
-//! aclInit and aclFinalize, the configuration file, versions.
+//! aclInit and aclFinalize, versions.
+
+mod configuration;
 
 use std::ffi::{CStr, CString};
-use std::fs;
-use std::io::Read;
 
 use jumar_types::{Error, ErrorKind, Result};
 
@@ -19,18 +19,6 @@ pub struct State {
     configuration: Option<String>,
 }
 
-/// What a configuration file asks for.
-#[derive(Default)]
-struct Configuration {
-    share_messages: bool,
-    default_device: Option<i32>,
-}
-
-/// Largest configuration file.
-const MAX_FILE_BYTES: u64 = 10 << 20;
-/// Deepest nesting of objects, and of arrays.
-const MAX_NESTING: usize = 10;
-
 pub fn aclInit(cx: &Cx<'_>, path: Option<&CStr>) -> Result<()> {
     let mut state = cx.process.init.lock();
     if state.count > 0 {
@@ -45,9 +33,9 @@ pub fn aclInit(cx: &Cx<'_>, path: Option<&CStr>) -> Result<()> {
     }
     let text = match path.filter(|path| !path.is_empty()) {
         None => String::new(),
-        Some(path) => read_file(path)?,
+        Some(path) => configuration::read(path)?,
     };
-    let configuration = parse(&text)?;
+    let configuration = configuration::parse(&text)?;
     if let Some(earlier) = &state.configuration
         && *earlier != text
     {
@@ -112,107 +100,6 @@ fn finalize(cx: &Cx<'_>, state: &mut State) {
     cx.process.set_default_device(None);
     cx.process.share_messages(false);
     jumar::trace_flush();
-}
-
-fn read_file(path: &CStr) -> Result<String> {
-    let shown = path.to_string_lossy();
-    let bad = |what: String| {
-        Error::new(
-            ErrorKind::InvalidFile,
-            format!("the configuration file {shown} {what}"),
-        )
-    };
-    let path = path
-        .to_str()
-        .map_err(|_| bad("has a name that is not UTF-8".into()))?;
-    let data = fs::metadata(path).map_err(|error| bad(format!("cannot be found: {error}")))?;
-    if !data.is_file() {
-        return Err(bad("is not a regular file".into()));
-    }
-    if data.len() > MAX_FILE_BYTES {
-        return Err(bad(format!(
-            "has {} bytes; at most {MAX_FILE_BYTES} are read",
-            data.len()
-        )));
-    }
-    let mut text = String::new();
-    let file = fs::File::open(path).map_err(|error| bad(format!("cannot be opened: {error}")))?;
-    file.take(MAX_FILE_BYTES + 1)
-        .read_to_string(&mut text)
-        .map_err(|error| match error.kind() {
-            std::io::ErrorKind::InvalidData => Error::new(
-                ErrorKind::ParseFile,
-                format!("the configuration file {shown} is not UTF-8 text"),
-            ),
-            _ => bad(format!("cannot be read: {error}")),
-        })?;
-    Ok(text)
-}
-
-fn parse(text: &str) -> Result<Configuration> {
-    if text.trim().is_empty() {
-        return Ok(Configuration::default());
-    }
-    let bad = |what: String| Error::new(ErrorKind::ParseFile, what);
-    let value: serde_json::Value = serde_json::from_str(text)
-        .map_err(|error| bad(format!("the configuration is not valid JSON: {error}")))?;
-    check_nesting(&value, 0, 0)?;
-    let mut configuration = Configuration::default();
-    match value.get("err_msg_mode") {
-        None => {}
-        Some(mode) => match mode.as_str() {
-            Some("0") => {}
-            Some("1") => configuration.share_messages = true,
-            _ => {
-                return refuse(
-                    ErrorKind::InvalidArgument,
-                    format!(
-                        "err_msg_mode is {mode}; it has to be \"0\" (per thread) or \"1\" (for the process)"
-                    ),
-                );
-            }
-        },
-    }
-    if let Some(section) = value.get("defaultDevice") {
-        let given = section.get("default_device");
-        let device = given
-            .and_then(|given| given.as_str())
-            .and_then(plain_number);
-        configuration.default_device = Some(device.ok_or_else(|| {
-            let shown = given.map_or_else(|| "missing".to_owned(), ToString::to_string);
-            Error::new(
-                ErrorKind::Failure,
-                format!("defaultDevice.default_device is {shown}; it has to be a string with a device number, as \"0\""),
-            )
-        })?);
-    }
-    Ok(configuration)
-}
-
-/// Reads a decimal number without sign, blanks or leading zeros.
-fn plain_number(text: &str) -> Option<i32> {
-    let plain = !text.is_empty()
-        && text.bytes().all(|byte| byte.is_ascii_digit())
-        && (text.len() == 1 || !text.starts_with('0'));
-    plain.then(|| text.parse().ok()).flatten()
-}
-
-fn check_nesting(value: &serde_json::Value, objects: usize, arrays: usize) -> Result<()> {
-    if objects > MAX_NESTING || arrays > MAX_NESTING {
-        return refuse(
-            ErrorKind::ParseFile,
-            format!("the configuration nests objects or arrays more than {MAX_NESTING} deep"),
-        );
-    }
-    match value {
-        serde_json::Value::Object(map) => map
-            .values()
-            .try_for_each(|inner| check_nesting(inner, objects + 1, arrays)),
-        serde_json::Value::Array(list) => list
-            .iter()
-            .try_for_each(|inner| check_nesting(inner, objects, arrays + 1)),
-        _ => Ok(()),
-    }
 }
 
 pub fn aclrtGetSocName(cx: &Cx<'_>) -> Result<usize> {

@@ -1,0 +1,310 @@
+//! The configuration file of aclInit.
+
+use std::ffi::CStr;
+use std::fs;
+use std::io::Read;
+
+use jumar_types::{Error, ErrorKind, Result};
+use serde_json::Value;
+
+use crate::refuse;
+
+/// What a configuration file asks for.
+#[derive(Default)]
+pub(super) struct Configuration {
+    pub(super) share_messages: bool,
+    pub(super) default_device: Option<i32>,
+}
+
+/// Largest configuration file.
+const MAX_FILE_BYTES: u64 = 10 << 20;
+/// Deepest nesting of objects, and of arrays.
+const MAX_NESTING: usize = 10;
+
+/// Reads a configuration file.
+///
+/// # Errors
+/// `InvalidFile`, `ParseFile`.
+pub(super) fn read(path: &CStr) -> Result<String> {
+    let shown = path.to_string_lossy();
+    let bad = |what: String| {
+        Error::new(
+            ErrorKind::InvalidFile,
+            format!("the configuration file {shown} {what}"),
+        )
+    };
+    let path = path
+        .to_str()
+        .map_err(|_| bad("has a name that is not UTF-8".into()))?;
+    let data = fs::metadata(path).map_err(|error| bad(format!("cannot be found: {error}")))?;
+    if !data.is_file() {
+        return Err(bad("is not a regular file".into()));
+    }
+    if data.len() > MAX_FILE_BYTES {
+        return Err(bad(format!(
+            "has {} bytes; at most {MAX_FILE_BYTES} are read",
+            data.len()
+        )));
+    }
+    let mut text = String::new();
+    let file = fs::File::open(path).map_err(|error| bad(format!("cannot be opened: {error}")))?;
+    file.take(MAX_FILE_BYTES + 1)
+        .read_to_string(&mut text)
+        .map_err(|error| match error.kind() {
+            std::io::ErrorKind::InvalidData => Error::new(
+                ErrorKind::ParseFile,
+                format!("the configuration file {shown} is not UTF-8 text"),
+            ),
+            _ => bad(format!("cannot be read: {error}")),
+        })?;
+    Ok(text)
+}
+
+/// Takes a configuration apart and checks it.
+///
+/// # Errors
+/// `ParseFile`, `InvalidArgument`, `InvalidDumpConfig`, `Failure`: the sentence names the key and its value.
+pub(super) fn parse(text: &str) -> Result<Configuration> {
+    if text.trim().is_empty() {
+        return Ok(Configuration::default());
+    }
+    let bad = |what: String| Error::new(ErrorKind::ParseFile, what);
+    let value: Value = serde_json::from_str(text)
+        .map_err(|error| bad(format!("the configuration is not valid JSON: {error}")))?;
+    check_nesting(&value, 0, 0)?;
+    let mut configuration = Configuration::default();
+    match value.get("err_msg_mode") {
+        None => {}
+        Some(mode) => match mode.as_str() {
+            Some("0") => {}
+            Some("1") => configuration.share_messages = true,
+            _ => {
+                return refuse(
+                    ErrorKind::InvalidArgument,
+                    format!(
+                        "err_msg_mode is {mode}; it has to be \"0\" (per thread) or \"1\" (for the process)"
+                    ),
+                );
+            }
+        },
+    }
+    if let Some(section) = value.get("defaultDevice") {
+        let given = section.get("default_device");
+        let device = given
+            .and_then(|given| given.as_str())
+            .and_then(plain_number);
+        configuration.default_device = Some(device.ok_or_else(|| {
+            let shown = given.map_or_else(|| "missing".to_owned(), ToString::to_string);
+            Error::new(
+                ErrorKind::Failure,
+                format!("defaultDevice.default_device is {shown}; it has to be a string with a device number, as \"0\""),
+            )
+        })?);
+    }
+    if let Some(section) = value.get("dump") {
+        check_dump(section)?;
+    }
+    if let Some(section) = value.get("profiler") {
+        check_profiler(section)?;
+    }
+    Ok(configuration)
+}
+
+/// Reads a decimal number without sign, blanks or leading zeros.
+fn plain_number(text: &str) -> Option<i32> {
+    let plain = !text.is_empty()
+        && text.bytes().all(|byte| byte.is_ascii_digit())
+        && (text.len() == 1 || !text.starts_with('0'));
+    plain.then(|| text.parse().ok()).flatten()
+}
+
+fn check_nesting(value: &Value, objects: usize, arrays: usize) -> Result<()> {
+    if objects > MAX_NESTING || arrays > MAX_NESTING {
+        return refuse(
+            ErrorKind::ParseFile,
+            format!("the configuration nests objects or arrays more than {MAX_NESTING} deep"),
+        );
+    }
+    match value {
+        Value::Object(map) => map
+            .values()
+            .try_for_each(|inner| check_nesting(inner, objects + 1, arrays)),
+        Value::Array(list) => list
+            .iter()
+            .try_for_each(|inner| check_nesting(inner, objects, arrays + 1)),
+        _ => Ok(()),
+    }
+}
+
+fn bad_dump<T>(sentence: String) -> Result<T> {
+    refuse(
+        ErrorKind::InvalidDumpConfig,
+        format!("the dump section of the configuration is wrong: {sentence}"),
+    )
+}
+
+/// Reads a text of the dump section, which has to be one of a few where `values` says so.
+fn dump_text<'a>(section: &'a Value, key: &str, values: &[&str]) -> Result<Option<&'a str>> {
+    let Some(value) = section.get(key) else {
+        return Ok(None);
+    };
+    match value.as_str() {
+        Some(text) if !text.is_empty() && (values.is_empty() || values.contains(&text)) => {
+            Ok(Some(text))
+        }
+        _ if values.is_empty() => bad_dump(format!(
+            "{key} is {value}; it has to be a text that is not empty"
+        )),
+        _ => bad_dump(format!(
+            "{key} is {value}; it has to be one of {}",
+            values.join(", ")
+        )),
+    }
+}
+
+/// Longest `dump_path`, in bytes.
+const LONGEST_PATH: usize = 512;
+
+/// Checks the rules of the dump section. Dumping itself is not done by this version; the log says so.
+fn check_dump(section: &Value) -> Result<()> {
+    if !section.is_object() {
+        return bad_dump(format!("it is {section}, and has to be an object"));
+    }
+    let on_off = ["on", "off"];
+    dump_text(section, "dump_mode", &["input", "output", "all"])?;
+    let operators = dump_text(section, "dump_op_switch", &on_off)? == Some("on");
+    let data = dump_text(section, "dump_data", &["tensor", "stats"])?;
+    dump_text(section, "dump_level", &["op", "kernel", "all"])?;
+    let overflow = dump_text(section, "dump_debug", &on_off)? == Some("on");
+    let scenes = [
+        "lite_exception",
+        "aic_err_brief_dump",
+        "aic_err_norm_dump",
+        "aic_err_detail_dump",
+        "watcher",
+    ];
+    let scene = dump_text(section, "dump_scene", &scenes)?;
+    if overflow && operators {
+        return bad_dump("dump_debug and dump_op_switch are both on".into());
+    }
+    if scene.is_some() && (overflow || operators) {
+        return bad_dump("dump_scene stands beside dump_debug or dump_op_switch".into());
+    }
+    if let Some(statistics) = section.get("dump_stats") {
+        let known = [
+            "Max",
+            "Min",
+            "Avg",
+            "Nan",
+            "Negative Inf",
+            "Positive Inf",
+            "L2norm",
+        ];
+        let names = statistics.as_array().filter(|names| !names.is_empty());
+        let fine = names.is_some_and(|names| {
+            names
+                .iter()
+                .all(|name| name.as_str().is_some_and(|name| known.contains(&name)))
+        });
+        if !fine || data != Some("stats") {
+            return bad_dump(format!(
+                "dump_stats is {statistics}; it needs dump_data \"stats\" and some of {}",
+                known.join(", ")
+            ));
+        }
+    }
+    if let Some(steps) = dump_text(section, "dump_step", &[])? {
+        check_steps(steps)?;
+    }
+    let list = match section.get("dump_list") {
+        None => false,
+        Some(Value::Array(entries)) => !entries.is_empty(),
+        Some(other) => return bad_dump(format!("dump_list is {other}, and has to be an array")),
+    };
+    let path = dump_text(section, "dump_path", &[])?;
+    if list || operators || overflow || scene == Some("watcher") {
+        check_path(path)?;
+    }
+    Ok(())
+}
+
+/// Checks `0|3|5-9`.
+fn check_steps(steps: &str) -> Result<()> {
+    const MOST: usize = 100;
+    let parts: Vec<&str> = steps.split('|').collect();
+    let number = |text: &str| {
+        text.bytes()
+            .all(|byte| byte.is_ascii_digit())
+            .then(|| text.parse::<u64>().ok())
+            .flatten()
+    };
+    let fine = |part: &&str| match part.split_once('-') {
+        None => number(part).is_some(),
+        Some((first, last)) => number(first)
+            .zip(number(last))
+            .is_some_and(|(first, last)| first <= last),
+    };
+    if parts.len() <= MOST && parts.iter().all(fine) {
+        return Ok(());
+    }
+    bad_dump(format!(
+        "dump_step is \"{steps}\"; it has to read like 0|3|5-9, with {MOST} parts at most"
+    ))
+}
+
+fn check_path(path: Option<&str>) -> Result<()> {
+    let Some(path) = path else {
+        return bad_dump("dump_path is missing".into());
+    };
+    if path.len() > LONGEST_PATH {
+        return bad_dump(format!(
+            "dump_path has {} bytes; {LONGEST_PATH} are the most",
+            path.len()
+        ));
+    }
+    // An address in front of the path names another machine; only its characters can be checked.
+    if path
+        .split_once(':')
+        .is_some_and(|(host, _)| host.parse::<std::net::Ipv4Addr>().is_ok())
+    {
+        return Ok(());
+    }
+    match fs::metadata(path) {
+        Ok(data) if data.is_dir() => Ok(()),
+        Ok(_) => bad_dump(format!("dump_path {path} is not a directory")),
+        Err(error) => bad_dump(format!(
+            "dump_path {path} cannot be used (it is not created): {error}"
+        )),
+    }
+}
+
+fn check_profiler(section: &Value) -> Result<()> {
+    let bad = |sentence: String| {
+        refuse(
+            ErrorKind::InvalidArgument,
+            format!("the profiler section of the configuration is wrong: {sentence}"),
+        )
+    };
+    if !section.is_object() {
+        return bad(format!("it is {section}, and has to be an object"));
+    }
+    for key in [
+        "switch",
+        "aicpu",
+        "hccl",
+        "msproftx",
+        "task_time",
+        "runtime_api",
+        "l2",
+    ] {
+        match section.get(key) {
+            None => {}
+            Some(value)
+                if value
+                    .as_str()
+                    .is_some_and(|text| ["on", "off", "l0", "l1"].contains(&text)) => {}
+            Some(value) => return bad(format!("{key} is {value}; it has to be \"on\" or \"off\"")),
+        }
+    }
+    Ok(())
+}
