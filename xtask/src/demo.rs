@@ -117,8 +117,14 @@ pub fn run() -> Result<()> {
     Ok(())
 }
 
-fn compile(compiler: &Path, tree: &Path, source: &Path, binary: &Path, log: &Path) -> Result<()> {
-    let mut cc = Command::new(compiler);
+fn compile(
+    compiler: &[String],
+    tree: &Path,
+    source: &Path,
+    binary: &Path,
+    log: &Path,
+) -> Result<()> {
+    let mut cc = command(compiler);
     cc.args(["-std=c11", "-O2", "-Wall", "-Wextra"])
         .arg("-I")
         .arg(tree.join("include"))
@@ -131,25 +137,36 @@ fn compile(compiler: &Path, tree: &Path, source: &Path, binary: &Path, log: &Pat
     progress::run_or_fail(&format!("compiling {}", shown(source)), &mut cc, log)
 }
 
-/// Finds the system's C compiler.
-fn c_compiler() -> Result<PathBuf> {
-    let chosen = std::env::var_os("CC").filter(|cc| !cc.is_empty());
-    let candidates = match &chosen {
-        Some(cc) => vec![PathBuf::from(cc)],
-        None => vec!["cc".into(), "gcc".into(), "clang".into()],
+/// Finds the system's C compiler: a command, which may have words of its own ("ccache gcc").
+fn c_compiler() -> Result<Vec<String>> {
+    let words = |text: &str| {
+        text.split_whitespace()
+            .map(str::to_string)
+            .collect::<Vec<_>>()
     };
-    for candidate in &candidates {
-        if answers(Command::new(candidate).arg("--version")).is_some() {
-            return Ok(candidate.clone());
+    let chosen = std::env::var("CC").ok().filter(|cc| !cc.trim().is_empty());
+    let candidates = match &chosen {
+        Some(cc) => vec![words(cc)],
+        None => ["cc", "gcc", "clang"].map(words).to_vec(),
+    };
+    for candidate in candidates {
+        if answers(command(&candidate).arg("--version")).is_some() {
+            return Ok(candidate);
         }
     }
     match chosen {
-        Some(cc) => bail!("CC names {}, which does not run", cc.display()),
+        Some(cc) => bail!("CC names {cc:?}, which does not run"),
         None => bail!(
             "the example programs need a C compiler, and there is no cc, gcc or clang; \
              on Debian and Ubuntu: apt-get install build-essential; on Fedora: dnf install gcc"
         ),
     }
+}
+
+fn command(words: &[String]) -> Command {
+    let mut command = Command::new(&words[0]);
+    command.args(&words[1..]);
+    command
 }
 
 /// Finds a Python that is new enough.
