@@ -81,10 +81,17 @@ pub(super) const ALL: &[Step] = &[
     },
     Step {
         name: "headers",
-        what: "headers, layouts and plain C programs",
+        what: "every header in every dialect, layouts, links",
         long: false,
         needs: &["dist"],
         run: headers,
+    },
+    Step {
+        name: "c",
+        what: "what only a C program shows",
+        long: false,
+        needs: &["dist"],
+        run: c,
     },
     Step {
         name: "behaviour",
@@ -205,8 +212,33 @@ fn headers(job: &Job) -> Result<Outcome> {
     job.simple(&mut xtask(&["headers"]))
 }
 
+fn c(job: &Job) -> Result<Outcome> {
+    job.pytest("tests/c")
+}
+
 fn behaviour(job: &Job) -> Result<Outcome> {
-    job.cargo_test(&mut cargo(&["test", "--locked", "-p", "jumar-testkit"]))
+    // The cases run through Python too.
+    python_env::ensure(&job.log)?;
+    let mut command = cargo(&[
+        "test",
+        "--locked",
+        "-p",
+        "jumar-testkit",
+        "--no-fail-fast",
+        "--",
+        "--nocapture",
+    ]);
+    let outcome = job.simple(&mut command)?;
+    let log = fs::read_to_string(&job.log).unwrap_or_default();
+    let is_summary = |line: &&str| line.contains(" passed, ") && !line.starts_with("test result");
+    let summaries: Vec<&str> = log.lines().filter(is_summary).collect();
+    let note = summaries.join("; ");
+    Ok(match outcome {
+        Outcome::Passed(_) if summaries.is_empty() => Outcome::Failed("no case ran".into()),
+        Outcome::Passed(_) => Outcome::Passed(note),
+        Outcome::Failed(problem) => Outcome::Failed(format!("{problem}; {note}")),
+        Outcome::Skipped(reason) => Outcome::Skipped(reason),
+    })
 }
 
 fn conventions(job: &Job) -> Result<Outcome> {

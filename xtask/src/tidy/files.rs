@@ -88,7 +88,11 @@ pub fn orphans(repository: &Repository) -> Result<Vec<Problem>> {
             .any(|root| file.path.starts_with(root));
         let run = match name.rsplit_once('.').map(|(_, end)| end) {
             Some("py") if stem.starts_with("test_") => by_pytest,
-            Some("py") => stem == "conftest" && by_pytest || mentioned(repository, file, stem),
+            Some("py") => {
+                stem == "conftest" && by_pytest
+                    || mentioned(repository, file, stem)
+                    || swept(repository, folder, name)
+            }
             Some("c" | "cpp" | "cc" | "h") => {
                 mentioned(repository, file, name) || swept(repository, folder, name)
             }
@@ -144,16 +148,32 @@ fn mentioned(repository: &Repository, file: &File, name: &str) -> bool {
     })
 }
 
-/// Tells whether a test beside the file takes every file of its kind: `glob("*.c")`.
+/// Tells whether a test takes every file of a kind: `glob("*.c")` beside the files, or in a folder above and naming theirs.
 fn swept(repository: &Repository, folder: &str, name: &str) -> bool {
     let Some((_, end)) = name.rsplit_once('.') else {
         return false;
     };
-    let pattern = format!("*.{end}");
+    let pattern = format!("glob(\"*.{end}\")");
+    let own_name = format!(
+        "\"{}\"",
+        folder
+            .trim_end_matches('/')
+            .rsplit('/')
+            .next()
+            .unwrap_or("")
+    );
     repository.files.iter().any(|other| {
-        other.path.starts_with(folder)
-            && other.path.ends_with(".py")
+        let beside = other
+            .path
+            .rsplit_once('/')
+            .is_some_and(|(above, _)| format!("{above}/") == folder);
+        let above = other
+            .path
+            .rsplit_once('/')
+            .is_some_and(|(above, _)| folder.starts_with(&format!("{above}/")));
+        other.path.ends_with(".py")
             && other.text.contains(&pattern)
+            && (beside || above && other.text.contains(&own_name))
     })
 }
 
@@ -187,8 +207,13 @@ mod tests {
             ("tests/c/test_c.py", "compile('one.c')"),
             ("tests/c/one.c", ""),
             ("tests/c/two.c", ""),
-            ("tests/conventions/test_all.py", "folder.glob('*.c')"),
+            ("tests/conventions/test_all.py", "folder.glob(\"*.c\")"),
             ("tests/conventions/three.c", ""),
+            (
+                "tests/programs/test_p.py",
+                "(HERE / \"small\").glob(\"*.c\")",
+            ),
+            ("tests/programs/small/four.c", ""),
         ]);
         let problems = orphans(&repository).unwrap();
         assert_eq!(
