@@ -287,6 +287,39 @@ def test_data_buffers_and_datasets(device):
     assert acl.destroy_data_buffer(buffer) == SUCCESS
 
 
+UNFINISHED = """
+import acl, threading
+assert acl.init() == 0 and acl.rt.set_device(0) == 0
+context, ret = acl.rt.create_context(0)
+stream, ret = acl.rt.create_stream()
+ready = threading.Barrier(3)
+def reports():
+    acl.rt.set_context(context)
+    ready.wait()
+    while True: acl.rt.process_report(1)
+def works():
+    acl.rt.set_context(context)
+    stream, ret = acl.rt.create_stream()
+    pointer, ret = acl.rt.malloc(1024, 0)
+    ready.wait()
+    while True:
+        acl.rt.memset_async(pointer, 1024, 1, 1024, stream)
+        acl.rt.synchronize_stream(stream)
+thread, ret = acl.util.start_thread(reports, None)
+acl.util.start_thread(works, None)
+ready.wait()
+assert acl.rt.subscribe_report(thread, stream) == 0
+for i in range(200):
+    assert acl.rt.launch_callback(lambda given: None, None, i % 2, stream) == 0
+"""
+
+
+def test_a_program_may_end_with_everything_under_way():
+    result = subprocess.run(
+        [sys.executable, "-X", "faulthandler", "-c", UNFINISHED], capture_output=True, text=True, timeout=60)
+    assert (result.returncode, result.stderr) == (0, "")
+
+
 # Calls that end or begin what the others need, or that wait; and those that take addresses of Python alone.
 APART = ("acl.init", "acl.finalize", "acl.finalize_reference", "acl.util.", "acl.app_log", "acl.get_recent_err_msg")
 

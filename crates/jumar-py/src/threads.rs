@@ -8,8 +8,10 @@ use std::thread::{self, JoinHandle};
 
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 
 use crate::raw::kit::{Answer, Args, FAILURE, INVALID_PARAM, SUCCESS, Stop};
+use crate::raw::python;
 use crate::{gate, notes};
 
 /// Threads that nobody has joined, by the number that Python knows them by. The value says whether the function raised.
@@ -43,7 +45,7 @@ pub fn start<'py>(call: &Args<'py>) -> Answer<'py> {
         .spawn(move || {
             let _ = wait.recv();
             // Not through the gate: this thread lives for as long as the program likes, and an exit must not wait for it.
-            Python::try_attach(|py| run(py, &function, argument)).unwrap_or(false)
+            Python::try_attach(|py| run(py, function, argument)).unwrap_or(false)
         });
     match spawned {
         Ok(handle) => {
@@ -80,16 +82,26 @@ pub fn stop<'py>(call: &Args<'py>) -> Answer<'py> {
 }
 
 /// Calls the function; true when it raised.
-fn run(py: Python<'_>, function: &Py<PyAny>, argument: Option<Py<PyAny>>) -> bool {
-    let result = match argument {
-        Some(argument) => function.call1(py, (argument,)),
-        None => function.call0(py),
+fn run(py: Python<'_>, function: Py<PyAny>, argument: Option<Py<PyAny>>) -> bool {
+    let args = match argument {
+        Some(argument) => PyTuple::new(py, [argument.into_bound(py)]),
+        None => Ok(PyTuple::empty(py)),
     };
+    let function = function.into_bound(py);
+    let result = args.and_then(|args| {
+        let result = python::call(&function, &args);
+        python::release(args.into_any());
+        result
+    });
+    python::release(function);
     match result {
-        Ok(_) => false,
+        Ok(value) => {
+            python::release(value);
+            false
+        }
         Err(error) => {
-            // Shown at once, as nobody may ever call stop_thread. Not `print`, which would end the process on SystemExit.
-            error.display(py);
+            // Shown at once, as nobody may ever call stop_thread.
+            python::display(py, &error);
             true
         }
     }

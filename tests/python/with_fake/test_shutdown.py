@@ -71,6 +71,37 @@ ready.wait()
 """)
 
 
+def test_threads_that_run_on_do_not_disturb_the_end():
+    # Before 3.14 the interpreter ends such threads by unwinding their stacks, from wherever they wait for it.
+    for _ in range(3):
+        result = run("""
+import acl, threading, time
+ready = threading.Barrier(6)
+def computes():
+    ready.wait()
+    while True: pass
+def sleeps():
+    ready.wait()
+    while True: time.sleep(0.0001)
+def reports():
+    ready.wait()
+    while True: acl.rt.process_report(1)
+def launches(given):
+    ready.wait()
+    while True: acl.rt.launch_callback(given.append, 1, 0, 1)
+def raises():
+    ready.wait()
+    while True:
+        try: acl.rt.memcpy(1.5, 2)
+        except TypeError: pass
+for body in (computes, sleeps, reports, raises):
+    acl.util.start_thread(body, None)
+acl.util.start_thread(launches, [])
+ready.wait()
+""")
+        assert result.stderr == ""
+
+
 def test_the_exit_waits_for_a_callback_under_way():
     result = run("""
 import acl, ctypes, sys, threading, time

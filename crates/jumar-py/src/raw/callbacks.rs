@@ -10,9 +10,11 @@ use std::ffi::c_void;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 
 use super::hand::dump_chunk;
 use super::kit::{Object, Pointer};
+use super::python;
 use crate::gate;
 
 /// A function and the object that it is called with.
@@ -41,7 +43,8 @@ impl Parcel {
     pub fn discard(self, py: Python<'_>) {
         // SAFETY: the call that would have queued it failed, so no callback will come for it.
         let task = unsafe { open(self.0.as_ptr()) };
-        task.release(py);
+        drop(task.function.map(|function| function.into_bound(py)));
+        drop(task.data.into_bound(py));
     }
 }
 
@@ -54,10 +57,19 @@ unsafe fn open(parcel: *mut c_void) -> Box<Task> {
 }
 
 impl Task {
-    /// Drops the references while the interpreter is attached, so that they are not put off.
-    fn release(self, py: Python<'_>) {
-        drop(self.function.map(|function| function.into_bound(py)));
-        drop(self.data.into_bound(py));
+    /// Calls the function, and drops the references while the interpreter is attached, so that they are not put off.
+    fn run<'py>(self, py: Python<'py>, before: Option<(u64, u64)>) {
+        let data = self.data.into_bound(py);
+        if let Some(function) = self.function {
+            let function = function.into_bound(py);
+            let args = match before {
+                Some((input, output)) => (input, output, &data).into_pyobject(py),
+                None => (&data,).into_pyobject(py),
+            };
+            let _ = call(&function, args);
+            python::release(function);
+        }
+        python::release(data);
     }
 }
 
@@ -65,19 +77,26 @@ impl Task {
 pub unsafe extern "C" fn launched(parcel: *mut c_void) {
     // SAFETY: the library calls this once for each parcel that launch_callback handed to it.
     let task = unsafe { open(parcel) };
-    gate::enter(|py| {
-        if let Some(function) = &task.function {
-            report(py, function.call1(py, (&task.data,)), function);
-        }
-        task.release(py);
-    });
+    gate::enter(|py| task.run(py, None));
 }
 
-/// An exception ends with its callback. It is shown, as nobody else will: the code of the launch was given long ago.
-fn report(py: Python<'_>, result: PyResult<Py<PyAny>>, function: &Py<PyAny>) {
+/// Calls a function for its effects. An exception ends with the callback that it happened in; it is shown, as nobody else
+/// will: the code of the call that asked for the callback was given long ago.
+fn call<'py>(function: &Bound<'py, PyAny>, args: PyResult<Bound<'py, PyTuple>>) -> Result<(), ()> {
+    let result = args.and_then(|args| {
+        let result = python::call(function, &args);
+        python::release(args.into_any());
+        result
+    });
     match result {
-        Ok(value) => drop(value.into_bound(py)),
-        Err(error) => error.write_unraisable(py, Some(function.bind(py))),
+        Ok(value) => {
+            python::release(value);
+            Ok(())
+        }
+        Err(error) => {
+            python::unraisable(error, function);
+            Err(())
+        }
     }
 }
 
@@ -111,7 +130,8 @@ pub unsafe extern "C" fn exception_info(info: Pointer) {
         let Some(function) = EXCEPTION.get(py) else {
             return;
         };
-        if let Err(error) = function.call1(py, (info.number(),)) {
+        let function = function.into_bound(py);
+        if call(&function, (info.number(),).into_pyobject(py)).is_err() {
             // One that raised is not called again, unless another has taken its place meanwhile.
             let mut slot = EXCEPTION.lock();
             let gone = if slot.as_ref().is_some_and(|now| now.is(&function)) {
@@ -120,9 +140,11 @@ pub unsafe extern "C" fn exception_info(info: Pointer) {
                 None
             };
             drop(slot);
-            drop(gone.map(|function| function.into_bound(py)));
-            error.write_unraisable(py, Some(function.bind(py)));
+            if let Some(gone) = gone {
+                python::release(gone.into_bound(py));
+            }
         }
+        python::release(function);
     });
 }
 
@@ -132,16 +154,13 @@ pub unsafe extern "C" fn dump(chunk: Pointer, _size: i32) -> i32 {
         let Some(function) = DUMP.get(py) else {
             return 0;
         };
-        let result = dump_chunk(chunk)
+        let function = function.into_bound(py);
+        let args = dump_chunk(chunk)
             .object(py)
-            .and_then(|chunk| function.call1(py, (chunk,)));
-        match result {
-            Ok(_) => 0,
-            Err(error) => {
-                error.write_unraisable(py, Some(function.bind(py)));
-                -1
-            }
-        }
+            .and_then(|chunk| (chunk,).into_pyobject(py));
+        let called = call(&function, args);
+        python::release(function);
+        if called.is_ok() { 0 } else { -1 }
     });
     called.unwrap_or(-1)
 }
@@ -179,14 +198,5 @@ pub unsafe extern "C" fn frame(input: Pointer, output: Pointer, parcel: *mut c_v
     }
     // SAFETY: the library gives back the user data of a send, once for each frame.
     let task = unsafe { open(parcel) };
-    gate::enter(|py| {
-        if let Some(function) = &task.function {
-            report(
-                py,
-                function.call1(py, (input.number(), output.number(), &task.data)),
-                function,
-            );
-        }
-        task.release(py);
-    });
+    gate::enter(|py| task.run(py, Some((input.number(), output.number()))));
 }
