@@ -95,6 +95,33 @@ fn fixtures() -> Vec<Fixture> {
             ),
             options: &["--input_shape=x:-1,3;y:-1,3", "--dynamic_batch_size=1,2,4"],
         },
+        Fixture {
+            name: "images",
+            onnx: model(
+                &[("Relu", &["x"], "z")],
+                &[("x", &[1, 1, -1, -1])],
+                &[("z", &[1, 1, -1, -1])],
+                &[],
+            ),
+            options: &[
+                "--input_shape=x:1,1,-1,-1",
+                "--dynamic_image_size=8,8;16,16",
+            ],
+        },
+        Fixture {
+            name: "dims",
+            onnx: model(
+                &[("Relu", &["x"], "z")],
+                &[("x", &[-1, 3])],
+                &[("z", &[-1, 3])],
+                &[],
+            ),
+            options: &[
+                "--input_shape=x:-1,3",
+                "--input_format=ND",
+                "--dynamic_dims=1;2;4",
+            ],
+        },
     ]
 }
 

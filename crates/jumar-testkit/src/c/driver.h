@@ -13,6 +13,7 @@
 #include "acl/acl.h"
 #include "acl/acl_prof.h"
 #include "acl/acl_tdt.h"
+#include "acl/ops/acl_dvpp.h"
 
 typedef struct {
     const char *text; /* as it stands in the table */
