@@ -159,6 +159,14 @@ impl Backend for CpuBackend {
     fn fill_now(&self, to: Span, value: u8) {
         mem::fill(to, value);
     }
+
+    fn write_now(&self, to: Span, bytes: &[u8]) {
+        mem::write(to, bytes);
+    }
+
+    fn read_now(&self, from: Span, bytes: &mut [u8]) {
+        mem::read(from, bytes);
+    }
 }
 
 /// One device.

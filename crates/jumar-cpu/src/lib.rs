@@ -18,3 +18,4 @@ mod mem;
 mod thread;
 
 pub use backend::{CpuBackend, CpuConfig, CpuDeviceConfig};
+pub use mem::{read, write};

@@ -159,6 +159,17 @@ fn a_span_that_was_freed_can_still_be_read() {
     backend_free_copy(&mut found, end);
 }
 
+#[test]
+fn bytes_go_into_a_span_and_come_back() {
+    let backend = backend(1 << 21).expect("address space");
+    let span = backend.allocate_pinned(5).expect("room");
+    jumar_cpu::write(span, b"clamp");
+    let mut found = [0; 5];
+    jumar_cpu::read(span, &mut found);
+    assert_eq!(&found, b"clamp");
+    jumar_cpu::write(Span::EMPTY, &[]);
+}
+
 /// Reads through another backend what the first one left behind.
 fn backend_free_copy(to: &mut [u8], from: Span) {
     let other = backend(1 << 21).expect("address space");

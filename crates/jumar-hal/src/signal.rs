@@ -12,13 +12,16 @@ use crate::sync::{AtomicU64, Mutex, Ordering, now_ns};
 
 /// A latch: clear or set, with the time of the last set.
 pub struct Signal {
-    /// Twice the time of the last set (at least 1 ns) while set; 0 or `WAITED` while clear.
+    /// Twice the time of the last set (at least 1 ns) while set, or `UNTIMED`; 0 or `WAITED` while clear.
     word: AtomicU64,
     waiters: Mutex<Vec<Arc<dyn Waiter>>>,
+    timed: bool,
 }
 
 /// Set in the word while the list of waiters is not empty.
 const WAITED: u64 = 1;
+/// The word of a signal that is set and keeps no time. The clock never reads as little.
+const UNTIMED: u64 = 2;
 
 /// Somebody who wants to know when a signal is set.
 pub trait Waiter: Send + Sync {
@@ -38,6 +41,15 @@ impl Signal {
         Signal {
             word: AtomicU64::new(0),
             waiters: Mutex::new(Vec::new()),
+            timed: true,
+        }
+    }
+
+    /// Makes a clear signal that keeps no time: reading the clock is half of what a set costs.
+    pub fn untimed() -> Self {
+        Signal {
+            timed: false,
+            ..Signal::new()
         }
     }
 
@@ -47,13 +59,13 @@ impl Signal {
         self.word.load(Ordering::Acquire) > WAITED
     }
 
-    /// Gives the time of the last set, while the signal is set.
+    /// Gives the time of the last set, while the signal is set and if it keeps time.
     ///
     /// # Units
     /// Nanoseconds on the monotonic clock of [`now_ns`].
     pub fn stamp_ns(&self) -> Option<u64> {
         match self.word.load(Ordering::Acquire) {
-            0 | WAITED => None,
+            0 | WAITED | UNTIMED => None,
             word => Some(word / 2),
         }
     }
@@ -70,7 +82,10 @@ impl Signal {
     #[inline]
     #[must_use = "whoever waits has to be told"]
     pub fn set_quietly(&self) -> Vec<Arc<dyn Waiter>> {
-        let set = now_ns().max(1) * 2;
+        let set = match self.timed {
+            true => now_ns().max(2) * 2,
+            false => UNTIMED,
+        };
         let mut seen = self.word.load(Ordering::Relaxed);
         while seen != WAITED {
             match self
@@ -159,5 +174,63 @@ impl Signal {
             forgotten
         };
         !forgotten.is_empty()
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::sync::AtomicUsize;
+
+    #[derive(Default)]
+    struct Count(AtomicUsize);
+
+    impl Waiter for Count {
+        fn signalled(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn a_set_signal_has_a_time_and_no_waiters() {
+        let signal = Signal::new();
+        assert_eq!(signal.stamp_ns(), None);
+        let before = now_ns();
+        signal.set();
+        let stamp = signal.stamp_ns().expect("is set");
+        assert!((before..=now_ns()).contains(&stamp));
+        assert!(!signal.register(Arc::new(Count::default())));
+        signal.clear();
+        assert_eq!((signal.is_set(), signal.stamp_ns()), (false, None));
+    }
+
+    #[test]
+    fn an_untimed_signal_is_set_without_a_time() {
+        let signal = Signal::untimed();
+        signal.set();
+        assert_eq!((signal.is_set(), signal.stamp_ns()), (true, None));
+        assert!(signal.take());
+        assert!(!signal.take());
+    }
+
+    #[test]
+    fn waiters_are_told_once_and_can_be_forgotten() {
+        let signal = Signal::new();
+        let counts: Vec<_> = (0..3).map(|_| Arc::new(Count::default())).collect();
+        for count in &counts {
+            assert!(signal.register(count.clone()));
+        }
+        let forgotten: Arc<dyn Waiter> = counts[1].clone();
+        assert!(signal.forget(&forgotten));
+        assert!(!signal.forget(&forgotten));
+        signal.clear();
+        signal.set();
+        signal.set();
+        let told: Vec<_> = counts
+            .iter()
+            .map(|count| count.0.load(Ordering::Relaxed))
+            .collect();
+        assert_eq!(told, [1, 0, 1]);
+        assert_eq!(signal.waiters(), 0);
     }
 }

@@ -35,7 +35,8 @@ pub use std::sync::atomic::{
 #[cfg(not(loom))]
 pub use std::thread;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
+pub use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 #[cfg(loom)]
 use loom::sync as raw;

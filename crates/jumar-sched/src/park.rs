@@ -4,9 +4,8 @@
 //! thread parker: that one belongs to the program, whose own tokens must not be eaten here.
 
 use std::sync::Arc;
-use std::time::Instant;
 
-use jumar_hal::sync::{AtomicU32, Condvar, Mutex, Ordering};
+use jumar_hal::sync::{AtomicU32, Condvar, Instant, Mutex, Ordering};
 
 const EMPTY: u32 = 0;
 const TOLD: u32 = 1;

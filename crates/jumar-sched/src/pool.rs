@@ -30,10 +30,12 @@
 use std::cell::Cell;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Weak};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use jumar_hal::Cost;
-use jumar_hal::sync::{AtomicBool, AtomicU64, AtomicUsize, Mutex, Ordering, spin_loop, thread};
+use jumar_hal::sync::{
+    AtomicBool, AtomicU64, AtomicUsize, Instant, Mutex, Ordering, spin_loop, thread,
+};
 
 use crate::park::Parker;
 use crate::runner::Runner;

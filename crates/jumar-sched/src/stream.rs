@@ -10,9 +10,9 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use jumar_hal::sync::{AtomicBool, AtomicU64, Mutex, Ordering, spin_loop};
+use jumar_hal::sync::{AtomicBool, AtomicU64, Instant, Mutex, Ordering, spin_loop};
 use jumar_hal::{Cost, Queue, QueueConfig, Signal, Tag, Task, Verdict, WaitThen, Waiter, Watcher};
 use jumar_types::{Error, ErrorKind};
 

@@ -36,7 +36,11 @@ impl Physical for Pages {
                 0,
             )
         };
-        if mapped == libc::MAP_FAILED { Err(refused("map physical memory")) } else { Ok(()) }
+        if mapped == libc::MAP_FAILED {
+            Err(refused("map physical memory"))
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -46,7 +50,8 @@ impl Physical for Pages {
 /// `OutOfMemory`: the system refused it.
 pub(crate) fn pages(bytes: usize) -> Result<Arc<dyn Physical>> {
     // SAFETY: the name is a C text; the call has no other effect than a new file descriptor.
-    let descriptor = unsafe { libc::memfd_create(c"jumar-device-memory".as_ptr(), libc::MFD_CLOEXEC) };
+    let descriptor =
+        unsafe { libc::memfd_create(c"jumar-device-memory".as_ptr(), libc::MFD_CLOEXEC) };
     if descriptor < 0 {
         return Err(refused("make physical memory"));
     }
@@ -77,7 +82,9 @@ impl Reservations {
             return Ok(kept.swap_remove(place));
         }
         drop(kept);
-        let whole = bytes.checked_add(super::HUGE).ok_or_else(|| refused("reserve addresses"))?;
+        let whole = bytes
+            .checked_add(super::HUGE)
+            .ok_or_else(|| refused("reserve addresses"))?;
         let start = empty(ptr::null_mut(), whole, 0)?;
         let base = start.next_multiple_of(super::HUGE);
         // SAFETY: the range lies inside the mapping just made, which is never unmapped.
@@ -94,7 +101,12 @@ impl Reservations {
     /// # Errors
     /// `OutOfMemory`: the system refused it; the memory stays mapped.
     pub(crate) fn unmap(&self, at: Span) -> Result<()> {
-        empty(ptr::without_provenance_mut(at.address()), at.bytes(), libc::MAP_FIXED).map(drop)
+        empty(
+            ptr::without_provenance_mut(at.address()),
+            at.bytes(),
+            libc::MAP_FIXED,
+        )
+        .map(drop)
     }
 }
 
@@ -110,5 +122,8 @@ fn empty(at: *mut libc::c_void, bytes: usize, fixed: libc::c_int) -> Result<usiz
 
 fn refused(what: &str) -> Error {
     let system = io::Error::last_os_error();
-    Error::new(ErrorKind::OutOfMemory, format!("the system did not {what}: {system}"))
+    Error::new(
+        ErrorKind::OutOfMemory,
+        format!("the system did not {what}: {system}"),
+    )
 }

@@ -228,6 +228,38 @@ pub(crate) fn copy(to: usize, from: Span) {
     unsafe { ptr::copy(source, target, from.bytes()) };
 }
 
+/// Copies Rust's own bytes into a span.
+///
+/// # Panics
+/// The lengths differ: jumar-core has checked that they do not.
+pub(crate) fn write(to: Span, bytes: &[u8]) {
+    assert_eq!(
+        to.bytes(),
+        bytes.len(),
+        "a span is written by as many bytes"
+    );
+    let target = ptr::with_exposed_provenance_mut::<u8>(to.address());
+    // SAFETY: whoever made the span vouches that it is mapped and writable (`Span::trusted`), and it is as long as the
+    // bytes. They may not overlap: a reference to memory of a span never exists.
+    unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), target, bytes.len()) };
+}
+
+/// Copies a span into Rust's own bytes.
+///
+/// # Panics
+/// The lengths differ: jumar-core has checked that they do not.
+pub(crate) fn read(from: Span, bytes: &mut [u8]) {
+    assert_eq!(
+        from.bytes(),
+        bytes.len(),
+        "a span is read into as many bytes"
+    );
+    let source = ptr::with_exposed_provenance::<u8>(from.address());
+    // SAFETY: whoever made the span vouches that it is mapped (`Span::trusted`), and it is as long as the bytes. They may
+    // not overlap: a reference to memory of a span never exists.
+    unsafe { ptr::copy_nonoverlapping(source, bytes.as_mut_ptr(), bytes.len()) };
+}
+
 /// Fills.
 pub(crate) fn fill(to: Span, value: u8) {
     if to.is_empty() {
@@ -241,4 +273,24 @@ pub(crate) fn fill(to: Span, value: u8) {
             to.bytes(),
         )
     };
+}
+
+/// Copies bytes out of a span, at once, on the calling thread.
+///
+/// # Panics
+/// The lengths differ.
+pub fn read(from: Span, into: &mut [u8]) {
+    assert_eq!(from.bytes(), into.len(), "a read fills the whole slice");
+    copy(into.as_mut_ptr().expose_provenance(), from);
+}
+
+/// Copies bytes into a span, at once, on the calling thread.
+///
+/// # Panics
+/// The lengths differ.
+pub fn write(to: Span, from: &[u8]) {
+    assert_eq!(to.bytes(), from.len(), "a write takes the whole slice");
+    // SAFETY: the slice is borrowed for the call, which is done with it when it returns.
+    let source = unsafe { Span::trusted(from.as_ptr().expose_provenance(), from.len()) };
+    copy(to.address(), source);
 }
