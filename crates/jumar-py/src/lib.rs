@@ -1,6 +1,6 @@
 //! The Python module `acl` (pyACL): ints as handles, codes as results, over the C interface of the shared library.
 //!
-//! This crate holds no runtime. When it is imported it finds the one library of the process ([`raw::library`]), and each of
+//! This crate holds no runtime. When it is imported it finds the one library of the process (`raw::library`), and each of
 //! its functions parses its arguments, calls a C function there and makes Python values of the results. Which functions
 //! there are, and how each converts, is data (`api/pyacl`); the wrappers are generated from it.
 //!
@@ -8,7 +8,7 @@
 //!
 //! - A call that may wait, or that queues work which may wait, runs with the interpreter free, so that a callback on another
 //!   thread can never be what it waits for in vain.
-//! - A callback enters Python through [`gate`], which counts those inside. When the interpreter begins to shut down the gate
+//! - A callback enters Python through `gate`, which counts those inside. When the interpreter begins to shut down the gate
 //!   closes: whoever is inside is waited for, and a later callback is dropped. Calls *from* Python keep working until the end.
 
 #![deny(unsafe_code)]
