@@ -69,6 +69,9 @@ struct Run {
     /// Prints every case, not only what is not as it should be.
     #[arg(long)]
     verbose: bool,
+    /// Runs the C driver under this program, such as "valgrind -q --error-exitcode=9".
+    #[arg(long, value_delimiter = ' ')]
+    under: Vec<String>,
     /// Parts of ids.
     filters: Vec<String>,
 }
@@ -79,6 +82,7 @@ impl Run {
             all: self.all,
             kind: self.kind.clone(),
             filters: self.filters.clone(),
+            under: self.under.clone(),
         }
     }
 }

@@ -107,6 +107,8 @@ pub struct Selection {
     pub kind: Option<String>,
     /// Parts of ids; none means every case.
     pub filters: Vec<String>,
+    /// A program, with its arguments, that the C driver runs under; a case has ten minutes then.
+    pub under: Vec<String>,
 }
 
 /// Runs the table through C against the tree.
@@ -133,7 +135,18 @@ pub fn c(
         &tree.join("lib64"),
         folder.path(),
     )?;
-    let mut command = Command::new(driver);
+    let mut command = match selection.under.split_first() {
+        None => Command::new(driver),
+        Some((program, args)) => {
+            let mut command = Command::new(program);
+            command
+                .args(args)
+                .arg(driver)
+                .env("JUMAR_TEST_LIMIT_S", "600")
+                .env("JUMAR_TEST_PATIENCE_MS", "300000");
+            command
+        }
+    };
     command.env("LD_LIBRARY_PATH", tree.join("lib64"));
     run(command, folder.path(), models, selection)
 }
@@ -159,7 +172,7 @@ pub fn against_zero(api: &Api, cases: &[Case], include: &Path) -> Result<Vec<Str
     let selection = Selection {
         all: true,
         kind: Some("works".into()),
-        filters: Vec::new(),
+        ..Selection::default()
     };
     let report = run(command, folder.path(), Some(&models), &selection)?;
     Ok(report

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-enum { LIMIT_S = 10, THREADS = 10, BLOCKS = 256, NOTES = 256, STATUS_FAILED = 77 };
+enum { THREADS = 10, BLOCKS = 256, NOTES = 256, STATUS_FAILED = 77 };
 
 /* Shared with the parent, so that it can tell where a child died. */
 typedef struct {
@@ -22,6 +22,8 @@ typedef struct {
     char message[8192];
 } report;
 
+/* How long a case may take. */
+static int limit_s = 10;
 /* How long a case waits for what has to come; a library that does nothing need not be given as long. */
 static int64_t patience_ms = 5000;
 static report *shared;
@@ -574,7 +576,7 @@ static void set_environment(const char *env)
 
 static void child(int index, const char *base)
 {
-    alarm(LIMIT_S);
+    alarm((unsigned)limit_s);
     snprintf(folder, sizeof folder, "%s/%d", base, index);
     if (mkdir(folder, 0700) != 0 && errno != EEXIST) {
         trouble(folder);
@@ -636,7 +638,7 @@ static bool run_case(int index, const char *base)
     if (shared->message[0] != '\0') {
         printf("%s\n", shared->message);
     } else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) {
-        printf("step %d `%s`: expected an end within %d s, got none\n", shared->step + 1, step, LIMIT_S);
+        printf("step %d `%s`: expected an end within %d s, got none\n", shared->step + 1, step, limit_s);
     } else if (WIFSIGNALED(status)) {
         printf("step %d `%s`: expected an answer, got signal %d (%s)\n", shared->step + 1, step, WTERMSIG(status),
                strsignal(WTERMSIG(status)));
@@ -689,6 +691,9 @@ int main(int argc, char **argv)
     }
     if (getenv("JUMAR_TEST_PATIENCE_MS") != NULL) {
         patience_ms = atoll(getenv("JUMAR_TEST_PATIENCE_MS"));
+    }
+    if (getenv("JUMAR_TEST_LIMIT_S") != NULL) {
+        limit_s = atoi(getenv("JUMAR_TEST_LIMIT_S"));
     }
     const char *base = getenv("JUMAR_TEST_FOLDER");
     char made[] = "/tmp/behaviour-XXXXXX";
