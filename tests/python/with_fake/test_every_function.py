@@ -71,6 +71,11 @@ def test_the_stubs_name_what_the_data_names():
     assert len(STUBS) == 561
 
 
+def test_each_function_has_a_c_function_of_the_interface():
+    without = {name for name, entry in ENTRIES.items() if entry.get("c") not in TABLE}
+    assert without == {name for name in NAMES if name.startswith(("acl.util.", "acl.himpi."))}
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_signature_is_that_of_the_stub(name):
     params, _ = STUBS[name]
