@@ -2,12 +2,12 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::Duration;
 
 use anyhow::Result;
 
-use super::{Job, Outcome, Step, deny};
+use super::{Job, Outcome, Step, deny, long};
 use crate::{progress, python_env};
 
 /// No step may take longer; the whole has to stay under twenty minutes on two cores.
@@ -140,14 +140,35 @@ pub(super) const ALL: &[Step] = &[
         what: "every interleaving of the ring and the signals",
         long: true,
         needs: &[],
-        run: loom,
+        run: long::loom,
     },
     Step {
         name: "asan",
         what: "unit tests of the unsafe rooms under the address sanitizer",
         long: true,
         needs: &[],
-        run: asan,
+        run: long::asan,
+    },
+    Step {
+        name: "valgrind",
+        what: "C programs under memcheck",
+        long: true,
+        needs: &["dist"],
+        run: long::valgrind,
+    },
+    Step {
+        name: "fuzz",
+        what: "damaged models never bring atc or inspect down",
+        long: true,
+        needs: &["dist"],
+        run: long::fuzz,
+    },
+    Step {
+        name: "soak",
+        what: "C programs again and again, on one core and on all",
+        long: true,
+        needs: &["dist"],
+        run: long::soak,
     },
     Step {
         name: "advisories",
@@ -274,49 +295,6 @@ fn demo(job: &Job) -> Result<Outcome> {
     })
 }
 
-fn loom(job: &Job) -> Result<Outcome> {
-    let mut command = cargo(&[
-        "test",
-        "--locked",
-        "--release",
-        "-p",
-        "jumar-hal",
-        "-p",
-        "jumar-sched",
-        "--lib",
-        "--target-dir",
-        "target/loom",
-    ]);
-    // A model checker runs the same few threads through every order; more preemptions than three find nothing new in
-    // structures this small and take hours.
-    command
-        .env("RUSTFLAGS", "--cfg loom")
-        .env("LOOM_MAX_PREEMPTIONS", "3");
-    job.cargo_test(&mut command)
-}
-
-fn asan(job: &Job) -> Result<Outcome> {
-    let target = host_target()?;
-    let mut command = cargo(&[
-        "test",
-        "--locked",
-        "--lib",
-        "--target-dir",
-        "target/asan",
-        "--target",
-        &target,
-    ]);
-    for package in ["jumar-sched", "jumar-cpu", "jumar-ops", "jumar-capi"] {
-        command.args(["-p", package]);
-    }
-    // The sanitizer is in the stable toolchain but behind an unstable flag.
-    command
-        .env("RUSTC_BOOTSTRAP", "1")
-        .env("RUSTFLAGS", "-Zsanitizer=address")
-        .env("ASAN_OPTIONS", "detect_leaks=0");
-    job.cargo_test(&mut command)
-}
-
 impl Job {
     fn limit(&self) -> Duration {
         if self.long { LONG_LIMIT } else { LIMIT }
@@ -332,7 +310,7 @@ impl Job {
     }
 
     /// Runs cargo test and counts. A run that tested nothing has not passed.
-    fn cargo_test(&self, command: &mut Command) -> Result<Outcome> {
+    pub(super) fn cargo_test(&self, command: &mut Command) -> Result<Outcome> {
         // All binaries run even when one fails: a second failure is worth knowing.
         command.arg("--no-fail-fast");
         let outcome = self.simple(command)?;
@@ -398,18 +376,6 @@ fn xtask(arguments: &[&str]) -> Command {
         Command::new(std::env::current_exe().unwrap_or_else(|_| Path::new("cargo-xtask").into()));
     command.args(arguments).current_dir(crate::root());
     command
-}
-
-fn host_target() -> Result<String> {
-    let output = Command::new("rustc")
-        .arg("-vV")
-        .stdin(Stdio::null())
-        .output()?;
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let target = text.lines().find_map(|line| line.strip_prefix("host: "));
-    Ok(target
-        .ok_or_else(|| anyhow::anyhow!("rustc -vV names no host"))?
-        .to_string())
 }
 
 #[derive(Default)]
