@@ -3,8 +3,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use jumar_hal::{Backend, Device, Physical, Program, Queue, QueueConfig, Span, Watcher};
-use jumar_sched::{Executor, ExecutorConfig, Runner, Schedule};
+use jumar_hal::{Backend, Device, Physical, Program, Queue, QueueConfig, Span, Task, Watcher};
+use jumar_sched::{Executor, ExecutorConfig, Runner, Schedule, Team};
 use jumar_types::{Error, ErrorKind, Result};
 
 use crate::mem::mapped::{self, Reservations};
@@ -39,6 +39,7 @@ pub struct CpuConfig {
 /// The workers end when the backend and all devices that were opened are gone. The address ranges stay mapped for the
 /// life of the process.
 pub struct CpuBackend {
+    executor: Arc<Executor>,
     devices: Vec<Arc<CpuDevice>>,
     pinned: Space,
     notes: Vec<String>,
@@ -101,6 +102,7 @@ impl CpuBackend {
         }
         let pinned = reserve("pinned host memory".to_owned(), pinned_bytes)?;
         Ok(CpuBackend {
+            executor,
             devices,
             pinned,
             notes,
@@ -153,7 +155,7 @@ impl Backend for CpuBackend {
     }
 
     fn copy_now(&self, to: usize, from: Span) {
-        mem::copy(to, from);
+        copy_shared(to, from, &self.executor.team());
     }
 
     fn fill_now(&self, to: Span, value: u8) {
@@ -213,9 +215,16 @@ impl Device for CpuDevice {
 /// How a CPU does a device's work.
 struct CpuRunner;
 
+/// From this length on a copy is shared with workers that are free.
+const SHARED_BYTES: usize = Task::LARGE_BYTES;
+/// How much of a shared copy one thread does at a time.
+const PART_BYTES: usize = 1 << 20;
+/// From this length on a copy goes past the caches.
+const STREAMED_BYTES: usize = 32 << 20;
+
 impl Runner for CpuRunner {
-    fn copy(&self, to: usize, from: Span) {
-        mem::copy(to, from);
+    fn copy(&self, to: usize, from: Span, team: &Team<'_>) {
+        copy_shared(to, from, team);
     }
 
     fn fill(&self, to: Span, value: u8) {
@@ -233,4 +242,31 @@ impl Runner for CpuRunner {
     fn worker_started(&self, _number: usize) {
         thread::sharpen_timers();
     }
+}
+
+/// Copies; a long copy is shared with workers that are free.
+fn copy_shared(to: usize, from: Span, team: &Team<'_>) {
+    let bytes = from.bytes();
+    let overlap = to < from.end() && from.address() < to + bytes;
+    if bytes < SHARED_BYTES || overlap {
+        return mem::copy(to, from);
+    }
+    let part_of = move |part: usize| {
+        let offset = part * PART_BYTES;
+        let bytes = PART_BYTES.min(bytes - offset);
+        (
+            to + offset,
+            from.part(offset, bytes).expect("parts lie inside"),
+        )
+    };
+    team.share(
+        bytes.div_ceil(PART_BYTES),
+        Arc::new(move |part| {
+            let (to, from) = part_of(part);
+            match bytes >= STREAMED_BYTES {
+                true => mem::copy_past_caches(to, from),
+                false => mem::copy(to, from),
+            }
+        }),
+    );
 }

@@ -170,6 +170,50 @@ fn bytes_go_into_a_span_and_come_back() {
     jumar_cpu::write(Span::EMPTY, &[]);
 }
 
+#[test]
+fn long_copies_arrive_whole_at_any_alignment() {
+    let backend = backend(256 << 20).expect("address space");
+    let device = device(&backend, 0);
+    let queue = device
+        .queue(QueueConfig::default(), Arc::new(Deaf))
+        .expect("a queue");
+    for (bytes, shift) in [
+        ((4 << 20) - 1, 0),
+        ((4 << 20) + 13, 3),
+        ((32 << 20) + 77, 0),
+        ((33 << 20) - 1, 31),
+    ] {
+        let whole = device.allocate(bytes + 64, 64).expect("room");
+        let target = device.allocate(bytes + 64, 64).expect("room");
+        let pattern: Vec<u8> = (0..bytes)
+            .map(|i| (i ^ (i >> 8) ^ (i >> 16)) as u8)
+            .collect();
+        let from = whole.part(0, bytes).expect("inside");
+        let to = target.part(shift, bytes).expect("inside");
+        jumar_cpu::write(from, &pattern);
+        backend.fill_now(target, 0x5a);
+        let copy = Task::Copy {
+            to: to.address(),
+            from,
+        };
+        queue.submit(copy, TAG);
+        assert!(queue.wait(queue.submitted(), None));
+        let mut found = vec![0; bytes + 64];
+        jumar_cpu::read(target, &mut found);
+        assert!(found[..shift].iter().all(|byte| *byte == 0x5a));
+        assert!(found[shift..shift + bytes] == pattern);
+        assert!(found[shift + bytes..].iter().all(|byte| *byte == 0x5a));
+        // Overlapping, by less than a part.
+        let over = whole.address() + 40;
+        queue.submit(Task::Copy { to: over, from }, TAG);
+        assert!(queue.wait(queue.submitted(), None));
+        jumar_cpu::read(whole, &mut found);
+        assert!(found[40..40 + bytes] == pattern);
+        device.free(whole);
+        device.free(target);
+    }
+}
+
 /// Reads through another backend what the first one left behind.
 fn backend_free_copy(to: &mut [u8], from: Span) {
     let other = backend(1 << 21).expect("address space");

@@ -10,6 +10,7 @@ use crate::ring::Sizes;
 use crate::runner::Runner;
 use crate::schedule::Schedule;
 use crate::stream::{Handle, Stream};
+use crate::team::Team;
 
 /// How an executor is made.
 #[derive(Clone, Default)]
@@ -51,6 +52,11 @@ impl Executor {
             pool: Arc::new(Pool::new(workers, cpus, runner, config.schedule)),
             queues: AtomicU64::new(0),
         }
+    }
+
+    /// Gives the workers that may share what the calling thread does.
+    pub fn team(&self) -> Team<'_> {
+        Team::new(&self.pool)
     }
 
     /// Makes a queue.

@@ -22,7 +22,9 @@ mod ring;
 mod runner;
 mod schedule;
 mod stream;
+mod team;
 
 pub use executor::{Executor, ExecutorConfig};
 pub use runner::Runner;
 pub use schedule::Schedule;
+pub use team::Team;

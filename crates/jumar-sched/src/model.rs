@@ -13,6 +13,7 @@ use crate::pool::Pool;
 use crate::ring::{Called, Owner, Ring, Sizes};
 use crate::runner::Runner;
 use crate::stream::Stream;
+use crate::team::Team;
 
 const TINY: Sizes = Sizes {
     first: 1,
@@ -348,7 +349,7 @@ fn loom_a_waiter_is_told_once_or_not_registered() {
 struct Bare;
 
 impl Runner for Bare {
-    fn copy(&self, _to: usize, _from: Span) {}
+    fn copy(&self, _to: usize, _from: Span, _team: &Team<'_>) {}
     fn fill(&self, _to: Span, _value: u8) {}
 }
 

@@ -41,6 +41,7 @@ use crate::park::Parker;
 use crate::runner::Runner;
 use crate::schedule::Schedule;
 use crate::stream::Stream;
+use crate::team::Job;
 
 /// Streams of the same hint are served in order; of different hints the smaller number comes first.
 const PRIORITIES: usize = 8;
@@ -82,6 +83,7 @@ struct Sleeper {
 struct Inner {
     lists: [VecDeque<Entry>; PRIORITIES],
     count: usize,
+    jobs: Vec<Arc<Job>>,
     turn: u32,
     timers: BTreeMap<(Instant, u64), Arc<Stream>>,
     timers_made: u64,
@@ -122,6 +124,8 @@ enum Wanted {
 /// What a worker found.
 enum Pick {
     Stream(Arc<Stream>),
+    /// Work of another thread that may be shared.
+    Job(Arc<Job>),
     /// An entry whose grace runs.
     Soon,
     /// Entries that somebody else works on.
@@ -166,7 +170,7 @@ impl Inner {
             .timers
             .first_key_value()
             .is_some_and(|((due, _), _)| !kept(*due));
-        if self.count == 0 && !forgotten {
+        if !self.has_work() && !forgotten {
             return Wanted::Nobody;
         }
         if let Some(sleeper) = self.asleep.pop() {
@@ -189,7 +193,7 @@ impl Inner {
             done: 0,
         });
         self.count += 1;
-        pool.count.store(self.count, Ordering::Relaxed);
+        self.note_count(pool);
     }
 
     /// Moves the streams whose time is over into the run queue.
@@ -213,6 +217,26 @@ impl Inner {
             first.map_or(NEVER, |((due, _), _)| pool.ns(*due)),
             Ordering::Relaxed,
         );
+    }
+
+    fn has_work(&self) -> bool {
+        self.count > 0 || self.jobs.iter().any(|job| job.is_open())
+    }
+
+    fn note_count(&self, pool: &Pool) {
+        pool.count
+            .store(self.count + self.jobs.len(), Ordering::Relaxed);
+    }
+
+    /// Finds something for a worker: a stream that may be run, or else a job to share.
+    fn find(&mut self, pool: &Pool, now_ns: u64) -> Pick {
+        match self.pick(pool, now_ns, pool.cpus > 1) {
+            Pick::Stream(stream) => Pick::Stream(stream),
+            other => match self.jobs.iter().find(|job| job.is_open()) {
+                Some(job) => Pick::Job(job.clone()),
+                None => other,
+            },
+        }
     }
 
     /// Takes the first entry that may be run, by priority and age.
@@ -253,7 +277,7 @@ impl Inner {
                     // One that is not queued is taken too: the caller finds out and has cleared its mark.
                     let entry = self.lists[list].remove(index);
                     self.count -= 1;
-                    pool.count.store(self.count, Ordering::Relaxed);
+                    self.note_count(pool);
                     if let Some(entry) = entry {
                         return Pick::Stream(entry.stream);
                     }
@@ -277,6 +301,7 @@ impl Pool {
             inner: Mutex::new(Inner {
                 lists: Default::default(),
                 count: 0,
+                jobs: Vec::new(),
                 turn: 0,
                 timers: BTreeMap::new(),
                 timers_made: 0,
@@ -325,7 +350,33 @@ impl Pool {
         self.cpus > 1 && needed < self.cpus
     }
 
-    /// Tells whether the run queue holds anything.
+    /// Tells whether others may take parts of what a thread does.
+    pub(crate) fn may_share(&self) -> bool {
+        self.cpus > 1 && self.schedule.is_none() && !self.is_stopped()
+    }
+
+    /// Lets workers that are free take parts of a job, and wakes one; each wakes the next.
+    pub(crate) fn offer(self: &Arc<Self>, job: &Arc<Job>) {
+        let wanted = {
+            let mut inner = self.inner.lock();
+            inner.jobs.push(job.clone());
+            inner.note_count(self);
+            match inner.wanted(self) {
+                Wanted::Nobody => inner.napper.clone().map_or(Wanted::Nobody, Wanted::Wake),
+                wanted => wanted,
+            }
+        };
+        self.carry_out(wanted);
+    }
+
+    /// Takes a job off the list.
+    pub(crate) fn withdraw(&self, job: &Arc<Job>) {
+        let mut inner = self.inner.lock();
+        inner.jobs.retain(|other| !Arc::ptr_eq(other, job));
+        inner.note_count(self);
+    }
+
+    /// Tells whether the run queue holds anything, or a job is shared.
     pub(crate) fn has_entries(&self) -> bool {
         self.count.load(Ordering::Relaxed) > 0
     }
@@ -463,7 +514,7 @@ impl Pool {
                 if stream.ring.is_queued() && !Arc::ptr_eq(stream, not) {
                     let entry = inner.lists[list].remove(index)?;
                     inner.count -= 1;
-                    self.count.store(inner.count, Ordering::Relaxed);
+                    inner.note_count(self);
                     return Some(entry.stream);
                 }
             }
@@ -490,8 +541,8 @@ impl Pool {
             let now = self.now_ns();
             if self.has_entries() || self.first_timer_ns.load(Ordering::Relaxed) <= now {
                 match self.leave_idle(now, &mut napping) {
-                    Pick::Stream(stream) => {
-                        self.run_streams(stream, number, &parker);
+                    found @ (Pick::Stream(_) | Pick::Job(_)) => {
+                        self.be_busy(found, number, &parker);
                         spin_until = self.now_ns() + SPIN_NS;
                         nap_until = spin_until + NAPS_NS;
                         continue;
@@ -538,13 +589,13 @@ impl Pool {
         }
     }
 
-    /// Looks for a stream to run and, if there is one, stops counting as awake.
+    /// Looks for something to do and, if there is anything, stops counting as awake.
     fn leave_idle(self: &Arc<Self>, now_ns: u64, napping: &mut bool) -> Pick {
         let (pick, wanted) = {
             let mut inner = self.inner.lock();
             inner.fire(self);
-            let pick = inner.pick(self, now_ns, self.cpus > 1);
-            if !matches!(pick, Pick::Stream(_)) {
+            let pick = inner.find(self, now_ns);
+            if !matches!(pick, Pick::Stream(_) | Pick::Job(_)) {
                 return pick;
             }
             inner.awake -= 1;
@@ -557,31 +608,37 @@ impl Pool {
         pick
     }
 
-    /// Runs a stream, and more streams as long as there are some that need no grace; then counts as awake again.
-    /// Sleeps first if somebody else is awake already.
-    fn run_streams(self: &Arc<Self>, first: Arc<Stream>, number: usize, parker: &Arc<Parker>) {
+    /// Does what was found, and more as long as there is some that needs no grace; then counts as awake again. Sleeps
+    /// first if somebody else is awake already.
+    fn be_busy(self: &Arc<Self>, first: Pick, number: usize, parker: &Arc<Parker>) {
         self.busy.fetch_add(1, Ordering::Relaxed);
-        let mut stream = first;
+        let mut found = first;
         loop {
-            if let Some(owner) = stream.ring.unlist() {
-                stream.drive(owner, false, BUDGET, || self.is_stopped());
+            match found {
+                Pick::Stream(stream) => {
+                    if let Some(owner) = stream.ring.unlist() {
+                        stream.drive(owner, false, BUDGET, || self.is_stopped());
+                    }
+                }
+                Pick::Job(job) => job.work(),
+                Pick::Soon | Pick::Moving | Pick::Nothing => {}
             }
             OWES.set(false);
-            drop(stream);
             let now = self.now_ns();
             let mut inner = self.inner.lock();
             inner.fire(self);
-            if !inner.stopped
-                && let Pick::Stream(next) = inner.pick(self, now, self.cpus > 1)
-            {
+            found = match inner.stopped {
+                true => Pick::Nothing,
+                false => inner.find(self, now),
+            };
+            if let Pick::Stream(_) | Pick::Job(_) = found {
                 let wanted = inner.wanted(self);
                 drop(inner);
                 self.carry_out(wanted);
-                stream = next;
                 continue;
             }
             inner.awake += 1;
-            let others = inner.awake > 1 && inner.count == 0;
+            let others = inner.awake > 1 && !inner.has_work();
             drop(inner);
             self.busy.fetch_sub(1, Ordering::Relaxed);
             if others {
@@ -595,7 +652,7 @@ impl Pool {
     fn sleep(self: &Arc<Self>, number: usize, parker: &Arc<Parker>, napping: &mut bool) {
         let deadline = {
             let mut inner = self.inner.lock();
-            if inner.stopped || (inner.awake == 1 && inner.count > 0) {
+            if inner.stopped || (inner.awake == 1 && inner.has_work()) {
                 // Entries that nobody works on are taken out by the next looks.
                 drop(inner);
                 Self::relax();

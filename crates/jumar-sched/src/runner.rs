@@ -3,10 +3,12 @@
 use jumar_hal::{Program, Span};
 use jumar_types::Result;
 
+use crate::team::Team;
+
 /// How the work of a device is done. Methods are called on workers and on threads that wait.
 pub trait Runner: Send + Sync {
-    /// Copies; overlapping ranges behave as memmove.
-    fn copy(&self, to: usize, from: Span);
+    /// Copies; overlapping ranges behave as memmove. A long copy may be shared with workers that are free.
+    fn copy(&self, to: usize, from: Span, team: &Team<'_>);
 
     /// Fills.
     fn fill(&self, to: Span, value: u8);

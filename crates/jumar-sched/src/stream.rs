@@ -19,6 +19,7 @@ use jumar_types::{Error, ErrorKind};
 use crate::park::{self, Parker};
 use crate::pool::{Pool, Setting};
 use crate::ring::{Called, Entrance, Entry, Owner, Ring, Sizes};
+use crate::team::Team;
 
 /// How long a thread that waits spins before it parks.
 const SPIN: Duration = Duration::from_micros(20);
@@ -197,7 +198,7 @@ impl Stream {
         }
         let error = match &task {
             Task::Copy { to, from } => {
-                self.pool.runner.copy(*to, *from);
+                self.pool.runner.copy(*to, *from, &Team::new(&self.pool));
                 None
             }
             Task::Fill { to, value } => {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use jumar_hal::{
     Call, Cost, Program, Queue, QueueConfig, Signal, Span, Tag, Task, Verdict, WaitThen, Watcher,
 };
-use jumar_sched::{Executor, ExecutorConfig, Runner, Schedule};
+use jumar_sched::{Executor, ExecutorConfig, Runner, Schedule, Team};
 use jumar_types::{Error, ErrorKind, Result};
 
 static TEST: Call = Call {
@@ -23,7 +23,7 @@ const TAG: Tag = Tag {
 struct Bare;
 
 impl Runner for Bare {
-    fn copy(&self, _to: usize, _from: Span) {}
+    fn copy(&self, _to: usize, _from: Span, _team: &Team<'_>) {}
     fn fill(&self, _to: Span, _value: u8) {}
 }
 

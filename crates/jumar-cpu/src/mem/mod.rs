@@ -228,36 +228,57 @@ pub(crate) fn copy(to: usize, from: Span) {
     unsafe { ptr::copy(source, target, from.bytes()) };
 }
 
-/// Copies Rust's own bytes into a span.
-///
-/// # Panics
-/// The lengths differ: jumar-core has checked that they do not.
-pub(crate) fn write(to: Span, bytes: &[u8]) {
-    assert_eq!(
-        to.bytes(),
-        bytes.len(),
-        "a span is written by as many bytes"
-    );
-    let target = ptr::with_exposed_provenance_mut::<u8>(to.address());
-    // SAFETY: whoever made the span vouches that it is mapped and writable (`Span::trusted`), and it is as long as the
-    // bytes. They may not overlap: a reference to memory of a span never exists.
-    unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), target, bytes.len()) };
+/// Copies between ranges that do not overlap, past the caches: the target is too long to stay in them anyway.
+pub(crate) fn copy_past_caches(to: usize, from: Span) {
+    debug_assert!(to >= from.end() || from.address() >= to + from.bytes());
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx") {
+        // The stores want whole vectors at aligned addresses.
+        let head = (to.next_multiple_of(VECTOR) - to).min(from.bytes());
+        let body = (from.bytes() - head) & !(2 * VECTOR - 1);
+        let part = |offset, bytes| from.part(offset, bytes).unwrap_or(Span::EMPTY);
+        copy(to, part(0, head));
+        // SAFETY: the processor has AVX; the ranges are mapped as for `copy`, the target is aligned, the length a multiple.
+        unsafe { stream(to + head, part(head, body)) };
+        copy(
+            to + head + body,
+            part(head + body, from.bytes() - head - body),
+        );
+        return;
+    }
+    copy(to, from);
 }
 
-/// Copies a span into Rust's own bytes.
+#[cfg(target_arch = "x86_64")]
+const VECTOR: usize = 32;
+
+/// Copies with non-temporal stores.
 ///
-/// # Panics
-/// The lengths differ: jumar-core has checked that they do not.
-pub(crate) fn read(from: Span, bytes: &mut [u8]) {
-    assert_eq!(
-        from.bytes(),
-        bytes.len(),
-        "a span is read into as many bytes"
-    );
-    let source = ptr::with_exposed_provenance::<u8>(from.address());
-    // SAFETY: whoever made the span vouches that it is mapped (`Span::trusted`), and it is as long as the bytes. They may
-    // not overlap: a reference to memory of a span never exists.
-    unsafe { ptr::copy_nonoverlapping(source, bytes.as_mut_ptr(), bytes.len()) };
+/// # Safety
+///
+/// The processor has AVX. The ranges do not overlap; `to` is a multiple of a vector, the length of two vectors.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx")]
+unsafe fn stream(to: usize, from: Span) {
+    use std::arch::x86_64::{__m256i, _mm_sfence, _mm256_loadu_si256, _mm256_stream_si256};
+    let source = ptr::with_exposed_provenance::<__m256i>(from.address());
+    let target = ptr::with_exposed_provenance_mut::<__m256i>(to);
+    for pair in 0..from.bytes() / (2 * VECTOR) {
+        let index = 2 * pair;
+        // SAFETY: both vectors lie inside the source, which the caller vouches for.
+        let vectors = unsafe {
+            (
+                _mm256_loadu_si256(source.add(index)),
+                _mm256_loadu_si256(source.add(index + 1)),
+            )
+        };
+        // SAFETY: the vector lies inside the target, at an aligned address.
+        unsafe { _mm256_stream_si256(target.add(index), vectors.0) };
+        // SAFETY: as above.
+        unsafe { _mm256_stream_si256(target.add(index + 1), vectors.1) };
+    }
+    // Non-temporal stores are not ordered with the stores by which the end of the task is made known.
+    _mm_sfence();
 }
 
 /// Fills.
