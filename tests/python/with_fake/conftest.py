@@ -24,6 +24,8 @@ class Fake:
         ctypes.c_int.in_dll(self.library, "fake_code").value = code
 
     def message(self, text):
+        # The library keeps the address alone.
+        self.kept = text
         ctypes.c_char_p.in_dll(self.library, "fake_message").value = text
 
     @property
