@@ -351,8 +351,8 @@ mod tests {
         assert_eq!(visible_devices(Some("0,2"), 4), [0, 2]);
         assert_eq!(visible_devices(Some("1, 2,3"), 4), [1]);
         assert_eq!(visible_devices(Some("0,9"), 4), [0]);
-        assert_eq!(visible_devices(Some("2,1"), 4), []);
-        assert_eq!(visible_devices(Some("1,1"), 4), []);
-        assert_eq!(visible_devices(Some(""), 4), []);
+        assert_eq!(visible_devices(Some("2,1"), 4), [0u32; 0]);
+        assert_eq!(visible_devices(Some("1,1"), 4), [0u32; 0]);
+        assert_eq!(visible_devices(Some(""), 4), [0u32; 0]);
     }
 }

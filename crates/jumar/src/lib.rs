@@ -1,10 +1,51 @@
 //! Jumar for Rust programs: devices, contexts, streams, events, buffers and models as owned values.
 //!
+//! ```
+//! use jumar::{DeviceBuffer, Runtime};
+//!
+//! let runtime = Runtime::new()?;
+//! let context = runtime.device(0)?.context()?;
+//! let stream = context.stream()?;
+//!
+//! let buffer = DeviceBuffer::<f32>::new(&context, 3)?;
+//! stream.write(&buffer, &[1.0, 2.0, 3.0])?;
+//! assert_eq!(stream.read(&buffer)?, [1.0, 2.0, 3.0]);
+//! # Ok::<(), jumar::Error>(())
+//! ```
+//!
+//! Values release what they stand for when they are dropped, in the right order, whatever the order of drops. No call lets the
+//! device work on memory that safe code could free or forget: a copy that goes on after its call takes a [`PinnedBuffer`] and
+//! gives it back through [`Pending`], or runs in [`Stream::scope`], which waits at its end.
+//!
+//! An [`Error`] has a kind, a sentence that names the object and the values, and often a piece of advice.
+//!
 //! This crate also reads all configuration, and picks the backend and the probes of a runtime.
 #![forbid(unsafe_code)]
 
+mod buffer;
+mod call;
 pub mod config;
+mod context;
+mod device;
+mod element;
+mod event;
+mod pending;
+mod runtime;
+mod stream;
 mod trace;
+
+pub use buffer::{DeviceBuffer, DevicePart, OnDevice, PinnedBuffer};
+pub use config::Settings;
+pub use context::Context;
+pub use device::Device;
+pub use element::Element;
+pub use event::Event;
+pub use jumar_core::{Limits, Profile};
+pub use jumar_types::dtype::DataType;
+pub use jumar_types::{Error, ErrorKind, Result};
+pub use pending::Pending;
+pub use runtime::Runtime;
+pub use stream::{Scope, Stream};
 pub use trace::trace_flush;
 
 /// The runtime itself, for the other surfaces (the C interface, the command line). Rust programs use the types of the crate's

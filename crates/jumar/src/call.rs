@@ -1,0 +1,46 @@
+//! Who asks: the names under which the facade's functions appear in errors and timelines.
+
+use jumar_core::{Call, Caller, Lookups};
+use jumar_types::Result;
+
+macro_rules! calls {
+    ($($name:ident = $text:literal;)*) => {
+        #[derive(Clone, Copy)]
+        #[expect(clippy::upper_case_acronyms, non_camel_case_types, reason = "the names of the statics below, numbered")]
+        #[repr(u16)]
+        enum Number { $($name,)* }
+
+        $(pub(crate) static $name: Call = Call { name: $text, number: Number::$name as u16 };)*
+    };
+}
+
+calls! {
+    CONTEXT = "jumar::Device::context";
+    DROP_CONTEXT = "jumar::Context::drop";
+    SYNCHRONIZE_CONTEXT = "jumar::Context::synchronize";
+    STREAM = "jumar::Context::stream";
+    DROP_STREAM = "jumar::Stream::drop";
+    EVENT = "jumar::Context::event";
+    DROP_EVENT = "jumar::Event::drop";
+    ALLOCATE = "jumar::DeviceBuffer::new";
+    PIN = "jumar::PinnedBuffer::new";
+    FREE = "jumar::buffer::drop";
+    COPY = "jumar::Stream::copy";
+    FILL = "jumar::Stream::fill";
+    WRITE = "jumar::Stream::write";
+    READ = "jumar::Stream::read";
+    RECORD = "jumar::Stream::record";
+    WAIT = "jumar::Stream::wait";
+    CALL = "jumar::Stream::call";
+    SYNCHRONIZE = "jumar::Stream::synchronize";
+    SCOPE = "jumar::Stream::scope";
+    PENDING = "jumar::Pending::wait";
+    SYNCHRONIZE_EVENT = "jumar::Event::synchronize";
+    DROP_RUNTIME = "jumar::Runtime::drop";
+}
+
+/// Does something in the name of a function of the facade; its errors carry that name.
+pub(crate) fn by<T>(call: &'static Call, work: impl FnOnce(&Caller<'_>) -> Result<T>) -> Result<T> {
+    let lookups = Lookups::default();
+    work(&Caller::new(call, &lookups)).map_err(|error| error.operation(call.name))
+}
