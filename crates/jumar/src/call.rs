@@ -25,6 +25,8 @@ calls! {
     ALLOCATE = "jumar::DeviceBuffer::new";
     PIN = "jumar::PinnedBuffer::new";
     FREE = "jumar::buffer::drop";
+    UPLOAD = "jumar::Stream::upload";
+    DOWNLOAD = "jumar::Stream::download";
     COPY = "jumar::Stream::copy";
     FILL = "jumar::Stream::fill";
     WRITE = "jumar::Stream::write";
