@@ -8,9 +8,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::OnceLock;
-use std::time::{SystemTime, UNIX_EPOCH};
 
-use jumar::engine::sync::Mutex;
+use jumar::engine::sync::{Mutex, SystemTime, UNIX_EPOCH, thread};
 use jumar_types::Result;
 
 use crate::Cx;
@@ -25,6 +24,7 @@ const CUT: &str = "...[truncated]";
 const FILE_BYTES: u64 = 20 << 20;
 
 struct Log {
+    program: String,
     settings: jumar::config::LogSettings,
     file: Mutex<Option<Output>>,
 }
@@ -37,6 +37,7 @@ struct Output {
 fn log() -> &'static Log {
     static LOG: OnceLock<Log> = OnceLock::new();
     LOG.get_or_init(|| Log {
+        program: program_name(),
         settings: jumar::config::LogSettings::from_environment(),
         file: Mutex::new(None),
     })
@@ -62,7 +63,7 @@ pub fn app_log(
     let text = String::from_utf8_lossy(text);
     let mut shown = format!(
         "{:?} {}:{}:{line}: \"{text}\"",
-        std::thread::current().id(),
+        thread::current().id(),
         function.to_string_lossy(),
         file.to_string_lossy()
     );
@@ -103,13 +104,7 @@ fn write(_cx: &Cx<'_>, level: u32, module: &str, text: &str) {
     let now = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();
-    let program = std::env::current_exe()
-        .ok()
-        .and_then(|path| {
-            path.file_name()
-                .map(|name| name.to_string_lossy().into_owned())
-        })
-        .unwrap_or_default();
+    let program = &log.program;
     let level = NAMES.get(level as usize).unwrap_or(&"ERROR");
     let _ = writeln!(
         line,
@@ -134,6 +129,11 @@ fn write(_cx: &Cx<'_>, level: u32, module: &str, text: &str) {
     {
         output.bytes += line.len() as u64;
     }
+}
+
+fn program_name() -> String {
+    let path = std::env::current_exe().unwrap_or_default();
+    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
 fn open(root: &Option<PathBuf>, millis: u128) -> Option<Output> {

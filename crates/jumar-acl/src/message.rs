@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 use std::ffi::CString;
 
+use jumar::engine::sync::thread;
 use jumar_types::{Error, ErrorKind};
 
 use crate::Cx;
@@ -56,7 +57,7 @@ pub(crate) fn keep(cx: &Cx<'_>, error: Error) -> i32 {
         if cx.process.messages_are_shared() {
             cx.process
                 .shared_messages()
-                .push(format!("{text} [THREAD:{:?}]", std::thread::current().id()));
+                .push(format!("{text} [THREAD:{:?}]", thread::current().id()));
         } else {
             cx.thread.messages.borrow_mut().push(text);
         }

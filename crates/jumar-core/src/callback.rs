@@ -8,7 +8,9 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use jumar_hal::sync::Instant;
 
 use jumar_hal::sync::{Condvar, Mutex, thread};
 use jumar_hal::{Cost, Program, Signal, Task, WaitThen};

@@ -4,7 +4,9 @@
 //! their handles stale. Threads that still name the context get `NoContext` from whatever they try next.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use jumar_hal::sync::Instant;
 
 use jumar_hal::sync::{AtomicBool, Mutex, Ordering};
 use jumar_types::{Error, ErrorKind, Result};
@@ -15,6 +17,7 @@ use crate::memory::Block;
 use crate::runtime::Shared;
 use crate::stream::StreamOptions;
 use crate::{Caller, Event, EventFamily, Notify, Stream};
+use jumar_hal::Span;
 
 /// A context.
 pub struct Context {
@@ -196,6 +199,14 @@ impl Context {
     /// `InvalidValue`: the address is not the start of a live allocation of device memory.
     pub fn free(&self, address: usize, caller: &Caller<'_>) -> Result<()> {
         self.shared.free_device(address, caller)
+    }
+
+    /// Copies Rust's own bytes to the start of a span, at once, in no order with any stream.
+    ///
+    /// # Errors
+    /// `InvalidValue`: the bytes do not fit, or the span is not live.
+    pub fn write(&self, to: Span, bytes: &[u8], caller: &Caller<'_>) -> Result<()> {
+        crate::copy::write_now(&self.shared, to, bytes, caller)
     }
 
     /// Waits for every stream of the context, the default stream included. The first error found is returned after all

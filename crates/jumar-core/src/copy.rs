@@ -1,7 +1,7 @@
 //! Copies and fills on the calling thread, and the directions of copies.
 
 use jumar_hal::Span;
-use jumar_types::Result;
+use jumar_types::{Error, ErrorKind, Result};
 
 use crate::gate::{Op, Phase};
 use crate::memory::Resolved;
@@ -77,6 +77,59 @@ pub(crate) fn fill_now(shared: &Shared, to: Span, value: u8, caller: &Caller<'_>
             shared.backend.fill_now(to, value);
         },
     )
+}
+
+pub(crate) fn write_now(
+    shared: &Shared,
+    to: Span,
+    bytes: &[u8],
+    caller: &Caller<'_>,
+) -> Result<()> {
+    let part = fitting(to, bytes.len())?;
+    let target = shared.space.resolve(part, caller.lookups, "target")?;
+    let op = || Op::Copy {
+        to: part,
+        from: Span::EMPTY,
+        direction: Direction::HostToDevice.name(),
+    };
+    at_once(
+        shared,
+        device_of(target.home, target.home),
+        caller,
+        op,
+        || shared.backend.write_now(part, bytes),
+    )
+}
+
+pub(crate) fn read_now(
+    shared: &Shared,
+    from: Span,
+    bytes: &mut [u8],
+    caller: &Caller<'_>,
+) -> Result<()> {
+    let part = fitting(from, bytes.len())?;
+    let source = shared.space.resolve(part, caller.lookups, "source")?;
+    let op = || Op::Copy {
+        to: Span::EMPTY,
+        from: part,
+        direction: Direction::DeviceToHost.name(),
+    };
+    at_once(
+        shared,
+        device_of(source.home, source.home),
+        caller,
+        op,
+        || shared.backend.read_now(part, bytes),
+    )
+}
+
+fn fitting(span: Span, bytes: usize) -> Result<Span> {
+    span.part(0, bytes).ok_or_else(|| {
+        Error::new(
+            ErrorKind::InvalidValue,
+            format!("{bytes} bytes do not fit into a range of {}", span.bytes()),
+        )
+    })
 }
 
 fn at_once<'a>(

@@ -11,7 +11,9 @@
 //! A record is a signal of its own, so that moving the event to a newer record leaves queued waits alone.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use jumar_hal::sync::Instant;
 
 use jumar_hal::sync::{Mutex, Ordering};
 use jumar_hal::{Queue, Signal, Task, WaitThen};

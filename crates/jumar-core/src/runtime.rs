@@ -278,6 +278,22 @@ impl Runtime {
         crate::copy::fill_now(&self.shared, to, value, caller)
     }
 
+    /// Copies Rust's own bytes to the start of a span, at once, in no order with any stream.
+    ///
+    /// # Errors
+    /// `InvalidValue`: the bytes do not fit, or the span is not live.
+    pub fn write(&self, to: Span, bytes: &[u8], caller: &Caller<'_>) -> Result<()> {
+        crate::copy::write_now(&self.shared, to, bytes, caller)
+    }
+
+    /// Copies the start of a span into Rust's own bytes, at once, in no order with any stream.
+    ///
+    /// # Errors
+    /// `InvalidValue`: the span is shorter, or not live.
+    pub fn read(&self, from: Span, bytes: &mut [u8], caller: &Caller<'_>) -> Result<()> {
+        crate::copy::read_now(&self.shared, from, bytes, caller)
+    }
+
     /// Tears everything down: contexts of every device, whatever their count. Memory stays mapped, handles go stale.
     pub fn shut_down(&self, caller: &Caller<'_>) {
         for device in &self.shared.devices {

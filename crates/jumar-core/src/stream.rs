@@ -1,7 +1,9 @@
 //! A stream: tasks in order, and the error of the last one that failed.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use jumar_hal::sync::Instant;
 
 use jumar_hal::sync::{AtomicBool, AtomicU32, Mutex, Ordering};
 use jumar_hal::{Cost, Program, Queue, QueueConfig, Span, Tag, Task, Verdict, Watcher};

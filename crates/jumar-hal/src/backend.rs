@@ -1,8 +1,8 @@
 //! What a backend offers.
 
+use crate::sync::Instant;
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::Instant;
 
 use jumar_types::{Error, Result};
 
@@ -38,6 +38,12 @@ pub trait Backend: Send + Sync {
 
     /// Fills on the calling thread, at once, in no order with any queue.
     fn fill_now(&self, to: Span, value: u8);
+
+    /// Copies Rust's own bytes into a span as long, at once.
+    fn write_now(&self, to: Span, bytes: &[u8]);
+
+    /// Copies a span into Rust's own bytes as long, at once.
+    fn read_now(&self, from: Span, bytes: &mut [u8]);
 }
 
 /// A memory space and the means to run work on it.

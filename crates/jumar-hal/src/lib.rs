@@ -7,12 +7,11 @@
 //! jumar-core, for every backend. What a backend refuses is an assertion about a defect of Jumar itself.
 
 pub mod backend;
-pub mod memory;
 pub mod signal;
 pub mod sync;
 pub mod task;
 
 pub use backend::{Backend, Device, Physical, Queue, QueueConfig, Verdict, Watcher};
-pub use memory::Span;
+pub use jumar_types::Span;
 pub use signal::{Signal, Waiter};
 pub use task::{Call, Cost, Program, Tag, Task, WaitThen};

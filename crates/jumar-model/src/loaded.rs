@@ -8,6 +8,7 @@ use std::sync::{Arc, OnceLock};
 
 use jumar_core::sync::Mutex;
 use jumar_core::{Block, Caller, Context, Cost, Program, Signal, Span, Stream, StreamOptions};
+use jumar_graph::{Operands, Region};
 use jumar_types::{Error, ErrorKind, Result};
 
 use crate::package::{Description, Executable, Package};
@@ -92,16 +93,7 @@ impl Model {
             None => {
                 let block = context
                     .allocate(bytes, bytes, caller)
-                    .map_err(|cause| match cause.kind() {
-                        ErrorKind::OutOfMemory => Error::new(
-                            ErrorKind::ModelMemory,
-                            format!(
-                                "there is no room for the model's {bytes} bytes of {what} memory"
-                            ),
-                        )
-                        .caused_by(cause),
-                        _ => cause,
-                    })?;
+                    .map_err(|cause| no_room(cause, bytes, what))?;
                 owned.push(block);
                 Ok(block.span)
             }
@@ -215,11 +207,40 @@ impl Model {
     }
 }
 
+/// Says which memory of a model there was no room for.
+fn no_room(cause: Error, bytes: usize, what: &str) -> Error {
+    if cause.kind() != ErrorKind::OutOfMemory {
+        return cause;
+    }
+    let sentence = format!("there is no room for the model's {bytes} bytes of {what} memory");
+    Error::new(ErrorKind::ModelMemory, sentence).caused_by(cause)
+}
+
 fn free(context: &Context, blocks: &[Block], caller: &Caller<'_>) {
     for block in blocks {
         // Memory that a program freed by mistake is gone already; there is nobody left to tell.
         drop(context.free(block.span.address(), caller));
     }
+}
+
+/// Up to this many inputs or outputs an execution allocates nothing.
+const FEW: usize = 8;
+
+/// Turns spans into regions, which name the same memory but stay on one thread.
+fn regions<'a>(
+    spans: &[Span],
+    few: &'a mut [Region<'static>; FEW],
+    many: &'a mut Vec<Region<'static>>,
+) -> &'a [Region<'static>] {
+    let all = spans.iter().copied().map(Region::of);
+    if spans.len() > FEW {
+        many.extend(all);
+        return many;
+    }
+    few.iter_mut()
+        .zip(all)
+        .for_each(|(place, region)| *place = region);
+    &few[..spans.len()]
 }
 
 /// One queued execution.
@@ -232,16 +253,21 @@ struct Execution {
 impl Program for Execution {
     fn run(&self) -> Result<()> {
         let model = &self.model;
-        model
-            .executable
-            .run(model.weights, model.work, &self.inputs, &self.outputs)
-            .map_err(|cause| {
-                Error::new(
-                    ErrorKind::ModelExecute,
-                    format!("model \"{}\" failed", model.description.name),
-                )
-                .caused_by(cause)
-            })
+        let (mut few_inputs, mut few_outputs) = ([Region::EMPTY; FEW], [Region::EMPTY; FEW]);
+        let (mut many_inputs, mut many_outputs) = (Vec::new(), Vec::new());
+        let memory = Operands {
+            weights: Region::of(model.weights),
+            arena: Region::of(model.work),
+            inputs: regions(&self.inputs, &mut few_inputs, &mut many_inputs),
+            outputs: regions(&self.outputs, &mut few_outputs, &mut many_outputs),
+        };
+        model.executable.run(&memory).map_err(|cause| {
+            Error::new(
+                ErrorKind::ModelExecute,
+                format!("model \"{}\" failed", model.description.name),
+            )
+            .caused_by(cause)
+        })
     }
 
     fn cost(&self) -> Cost {

@@ -1,9 +1,12 @@
 //! A model file, opened and checked, before it is put on a device.
 
+use std::fs::{self, File};
+use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
 use jumar_core::{Caller, Context, Span};
+use jumar_graph::{GraphError, GraphErrorKind, Operands, Plan, Port};
 use jumar_types::{Error, ErrorKind, Result};
 
 /// What a model takes and gives.
@@ -35,50 +38,183 @@ pub struct TensorInfo {
     pub bytes: usize,
 }
 
+/// Where the header says how long the file is: eight bytes, the lowest first.
+const LENGTH_AT: usize = 16;
+
+/// A model file, read, checked and planned.
 pub struct Package {
+    file: Vec<u8>,
+    model: jumar_graph::Model,
+    plan: Arc<Plan>,
     description: Arc<Description>,
 }
 
+/// What is left of a package on the device: the plan.
 #[derive(Clone)]
-pub(crate) struct Executable;
+pub(crate) struct Executable(Arc<Plan>);
 
 impl Package {
-    pub fn open(_path: &Path) -> Result<Package> {
-        Err(Error::new(ErrorKind::NotImplemented, "models"))
+    /// Opens a file.
+    ///
+    /// # Errors
+    /// `ModelPath`: it cannot be opened; otherwise as [`Package::parse`].
+    pub fn open(path: &Path) -> Result<Package> {
+        let unusable = |what: String| {
+            Error::new(
+                ErrorKind::ModelPath,
+                format!("the model file {} {what}", path.display()),
+            )
+        };
+        let data =
+            fs::metadata(path).map_err(|error| unusable(format!("cannot be found: {error}")))?;
+        if !data.is_file() {
+            return Err(unusable("is not a regular file".into()));
+        }
+        // A file is read as far as it claims to go; a sparse one of absurd length is refused by its header before that.
+        let mut file =
+            File::open(path).map_err(|error| unusable(format!("cannot be opened: {error}")))?;
+        let mut bytes = Vec::new();
+        let failed = |error: std::io::Error| unusable(format!("cannot be read: {error}"));
+        file.by_ref()
+            .take(jumar_graph::HEADER_BYTES as u64)
+            .read_to_end(&mut bytes)
+            .map_err(failed)?;
+        if !bytes.starts_with(jumar_graph::MAGIC) || data.len() <= jumar_graph::HEADER_BYTES as u64
+        {
+            return Self::checked(bytes, Some(path));
+        }
+        let claimed = bytes[LENGTH_AT..]
+            .first_chunk()
+            .map_or(0, |bytes| u64::from_le_bytes(*bytes));
+        if claimed != data.len() {
+            let kind = if claimed > data.len() {
+                ErrorKind::ModelDataSize
+            } else {
+                ErrorKind::ModelInvalid
+            };
+            let sentence = format!(
+                "the model file {} has {} bytes, and its header says {claimed}",
+                path.display(),
+                data.len()
+            );
+            return Err(Error::new(kind, sentence));
+        }
+        let length = usize::try_from(data.len()).unwrap_or(usize::MAX);
+        bytes
+            .try_reserve_exact(length - bytes.len())
+            .map_err(|error| unusable(format!("is too large: {error}")))?;
+        file.read_to_end(&mut bytes).map_err(failed)?;
+        Self::checked(bytes, Some(path))
     }
-    pub fn parse(_bytes: Vec<u8>) -> Result<Package> {
-        Err(Error::new(ErrorKind::NotImplemented, "models"))
+
+    /// Reads the bytes of a file.
+    ///
+    /// # Errors
+    /// `ModelDataSize`, `ModelInvalid`: the bytes are cut short, damaged, of another maker, or use what is not there yet.
+    pub fn parse(bytes: Vec<u8>) -> Result<Package> {
+        Self::checked(bytes, None)
     }
+
+    fn checked(file: Vec<u8>, path: Option<&Path>) -> Result<Package> {
+        let refuse = |error: GraphError| refused(&error, path);
+        let model = jumar_graph::Model::read(&file).map_err(refuse)?;
+        let plan = model.plan().map_err(refuse)?;
+        let described = model.description();
+        let description = Description {
+            name: described.name.clone(),
+            inputs: described.inputs.iter().map(tensor).collect(),
+            outputs: described.outputs.iter().map(tensor).collect(),
+        };
+        Ok(Package {
+            file,
+            model,
+            plan: Arc::new(plan),
+            description: Arc::new(description),
+        })
+    }
+
+    /// Describes inputs and outputs.
     pub fn description(&self) -> &Arc<Description> {
         &self.description
     }
+
+    /// Gives the size of the work memory.
+    ///
+    /// # Units
+    /// Bytes.
     pub fn work_bytes(&self) -> usize {
-        0
+        self.plan.arena_bytes
     }
+
+    /// Gives the size of the weights.
+    ///
+    /// # Units
+    /// Bytes.
     pub fn weight_bytes(&self) -> usize {
-        0
+        self.model.weights_len()
     }
+
     pub(crate) fn executable(&self) -> Executable {
-        Executable
+        Executable(self.plan.clone())
     }
+
+    /// Copies the weights to their place on the device.
+    ///
+    /// # Errors
+    /// What the copy answers.
     pub(crate) fn write_weights(
         &self,
-        _to: Span,
-        _context: &Context,
-        _caller: &Caller<'_>,
+        to: Span,
+        context: &Context,
+        caller: &Caller<'_>,
     ) -> Result<()> {
-        Ok(())
+        let weights = self
+            .model
+            .weight_bytes(&self.file)
+            .map_err(|error| refused(&error, None))?;
+        if weights.is_empty() {
+            return Ok(());
+        }
+        context.write(to, weights, caller)
     }
 }
 
 impl Executable {
-    pub(crate) fn run(
-        &self,
-        _weights: Span,
-        _work: Span,
-        _inputs: &[Span],
-        _outputs: &[Span],
-    ) -> Result<()> {
-        Err(Error::new(ErrorKind::NotImplemented, "models"))
+    pub(crate) fn run(&self, memory: &Operands<'_>) -> Result<()> {
+        self.0.run(memory).map_err(|error| refused(&error, None))
     }
+}
+
+fn tensor(port: &Port) -> TensorInfo {
+    TensorInfo {
+        name: port.name.clone(),
+        data_type: port.dtype as i32,
+        format: port.format.acl(),
+        dims: port.dims.iter().map(|&dim| dim as i64).collect(),
+        bytes: port.bytes,
+    }
+}
+
+/// Puts a refusal of the graph library into the runtime's terms.
+fn refused(error: &GraphError, path: Option<&Path>) -> Error {
+    let kind = match error.kind() {
+        GraphErrorKind::Truncated => ErrorKind::ModelDataSize,
+        GraphErrorKind::NotAModel
+        | GraphErrorKind::Corrupt
+        | GraphErrorKind::TooNew
+        | GraphErrorKind::VendorFile
+        | GraphErrorKind::NotSupported
+        | GraphErrorKind::InvalidModel
+        | GraphErrorKind::TooLarge => ErrorKind::ModelInvalid,
+        GraphErrorKind::NotFound | GraphErrorKind::Io => ErrorKind::ModelPath,
+        GraphErrorKind::InvalidOption | GraphErrorKind::NeedsShape => ErrorKind::InvalidArgument,
+        GraphErrorKind::Data => ErrorKind::ModelExecute,
+        GraphErrorKind::Buffer => ErrorKind::ModelFailure,
+        GraphErrorKind::Internal => ErrorKind::Internal,
+    };
+    let text = match path {
+        Some(path) => format!("{}: {}", path.display(), error.text()),
+        None => error.text().to_owned(),
+    };
+    Error::new(kind, text)
 }

@@ -63,6 +63,13 @@ impl<'a> Region<'a> {
         }
     }
 
+    /// Makes a region of the memory that a span names.
+    pub fn of(span: jumar_types::Span) -> Region<'static> {
+        // SAFETY: whoever made the span vouches for all of this (`Span::trusted`): mapped until the last task that was given
+        // it has run, and accessed through raw pointers only.
+        unsafe { Region::trusted(span.address(), span.bytes()) }
+    }
+
     /// Gives the length.
     ///
     /// # Units

@@ -1,4 +1,6 @@
 //! Ranges of memory that a task may touch.
+//!
+//! The one place of this crate with an unsafe function: it makes a promise into a value, and reads nothing itself.
 
 /// A range of bytes that is mapped, readable and writable, device or host.
 ///
@@ -25,6 +27,7 @@ impl Span {
     /// last task that was given the span has run: either a backend keeps it mapped, or the program under test
     /// promises it by passing the pointer to an ACL call. The bytes may be changed by others at any time; every
     /// access goes through raw pointers.
+    #[expect(unsafe_code, reason = "whoever makes a span vouches for its memory")]
     pub const unsafe fn trusted(address: usize, bytes: usize) -> Span {
         Span { address, bytes }
     }
@@ -77,6 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[expect(unsafe_code, reason = "a span is made")]
     fn a_part_never_reaches_outside() {
         // SAFETY: the span is never dereferenced here.
         let span = unsafe { Span::trusted(0x1000, 16) };
