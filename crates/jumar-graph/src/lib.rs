@@ -1,1 +1,33 @@
-//! jumar-graph
+//! Graphs of operators: ONNX import, passes, plans, and Jumar's `.om` files. Pure: it never sees a device.
+//!
+//! The way of a model:
+//!
+//! 1. [`onnx::import`] makes a [`Graph`] of an ONNX file; dimensions may still be unknown;
+//! 2. [`compile`] fixes the inputs' shapes, infers all others, folds constants, fuses operators and lays out the
+//!    weights: a [`Model`];
+//! 3. [`Model::write`] and [`Model::read`] store it; [`atc::convert`] does all of this from file to file;
+//! 4. [`Model::plan`] assigns every tensor a place and prepares the kernels: a [`Plan`], whose steps
+//!    [`run_step`] executes on memory that the caller provides, without allocating anything.
+#![forbid(unsafe_code)]
+
+pub mod atc;
+mod compile;
+mod container;
+mod description;
+mod error;
+mod graph;
+mod model;
+pub mod onnx;
+mod passes;
+mod plan;
+pub mod vendor;
+
+pub use compile::{BuildOptions, OutputType, compile};
+pub use container::{HEADER_BYTES, MAGIC, VERSION};
+pub use description::{Description, Format, Port};
+pub use error::{GraphError, GraphErrorKind, Result};
+pub use graph::{Graph, GraphOutput, Node, Value, ValueId};
+pub use jumar_ops::view::Region;
+pub use jumar_ops::{Memory as Operands, Operand, Place};
+pub use model::{Model, Weights};
+pub use plan::{Plan, PlannedPort, Step, run_step};

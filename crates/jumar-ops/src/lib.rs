@@ -36,7 +36,7 @@ pub use attr::{Attr, AttrDef, AttrDefault, AttrKind, Attrs};
 pub use call::{Call, Memory, Operand, Place};
 pub use error::{OpError, OpErrorKind};
 pub use infer::{InferCx, PrepareCx};
-pub use kernels::compute;
+pub use kernels::{compute, compute_known};
 pub use onnx::{Builder, OnnxForm, OnnxNode, ValueRef};
 pub use operator::{Aliasing, InputDef, InputKind, Kernel, Operator, OutputDef, Types};
 pub use registry::{find, find_onnx, operators};

@@ -16,6 +16,8 @@ pub(crate) trait NumberFunction: Copy + Send + Sync + 'static {
 
 /// A function of two numbers of one type.
 pub(crate) trait PairFunction: Copy + Send + Sync + 'static {
+    /// Whether the function is a vector instruction.
+    const LIGHT: bool = true;
     fn apply<T: Number>(&self, a: T, b: T) -> T;
 }
 
@@ -36,6 +38,21 @@ pub(crate) fn infer_pair(cx: &InferCx<'_>) -> Result<Vec<TensorType>, OpError> {
 struct Map<T, F> {
     function: F,
     types: std::marker::PhantomData<fn(T)>,
+}
+
+/// A map by a function that is no vector instruction.
+struct MapEach<T, F> {
+    function: F,
+    types: std::marker::PhantomData<fn(T)>,
+}
+
+impl<T: Number, F: Fn(T) -> T + Send + Sync> Kernel for MapEach<T, F> {
+    fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
+        call.output::<T>(0)?
+            .flat()
+            .map1_each(call.input::<T>(0)?.flat(), &self.function);
+        Ok(())
+    }
 }
 
 impl<T: Number, F: Fn(T) -> T + Send + Sync> Kernel for Map<T, F> {
@@ -60,7 +77,10 @@ pub(crate) fn real_map(
     cx: &PrepareCx<'_>,
     function: impl RealFunction,
 ) -> Result<Box<dyn Kernel>, OpError> {
-    for_real!(cx.dtype(0)?, T => Ok(map::<T>(move |x| function.apply(x))))
+    for_real!(cx.dtype(0)?, T => {
+        let function = move |x: T| function.apply(x);
+        Ok(Box::new(MapEach::<T, _> { function, types: std::marker::PhantomData }) as Box<dyn Kernel>)
+    })
 }
 
 /// Makes the kernel of a function of one number.
@@ -87,6 +107,13 @@ impl<T: Number, F: PairFunction> Kernel for Pair<T, F> {
         let (len, steps, f) = (self.loops.row(), self.loops.steps(), self.function);
         self.loops.each([0; 3], |[to, a, b]| {
             let row = out.row(to, len, steps[0]);
+            if !F::LIGHT {
+                let (one, two) = (one.row(a, len, steps[1]), two.row(b, len, steps[2]));
+                for index in 0..len {
+                    row.set(index, f.apply(one.get(index), two.get(index)));
+                }
+                return Ok(());
+            }
             // A repeated operand is read once a row, so that the rest of the row is a plain vector loop.
             match (steps[1], steps[2]) {
                 (0, _) => {

@@ -17,7 +17,22 @@ pub fn compute(
 ) -> Result<Vec<Tensor>, OpError> {
     let types: Vec<Option<&TensorType>> =
         inputs.iter().map(|input| input.map(Tensor::ty)).collect();
-    let cx = InferCx::new(&types, inputs, attrs);
+    compute_known(operator, &types, inputs, attrs)
+}
+
+/// Computes one operator where types are known and values as far as it reads them: an operator that
+/// [reads only shapes](Operator::reads_only_shapes) needs no values at all.
+///
+/// # Errors
+///
+/// Whatever the operator refuses.
+pub fn compute_known(
+    operator: &Operator,
+    types: &[Option<&TensorType>],
+    inputs: &[Option<&Tensor>],
+    attrs: &Attrs,
+) -> Result<Vec<Tensor>, OpError> {
+    let cx = InferCx::new(types, inputs, attrs);
     let output_types = operator.infer(&cx)?;
     let kernel = operator.prepare(&PrepareCx::new(cx, &output_types)?)?;
     let mut operands = Vec::with_capacity(inputs.len());

@@ -67,27 +67,19 @@ impl<T: Real, const LOG: bool> Kernel for Softmax<T, LOG> {
                     row.fold_wide(T::Wide::LOWEST, |most, x| most.max(x.wide()), Number::max);
                 let zero = T::Wide::default();
                 if LOG {
-                    let sum = row.fold_wide(
-                        zero,
-                        |sum, x| sum.add(x.wide().sub(most).exp()),
-                        Number::add,
-                    );
+                    let sum = row.fold(zero, |sum: T::Wide, x| sum.add(x.wide().sub(most).exp()));
                     let log = sum.ln();
                     out.map1(row, |x| T::narrow(x.wide().sub(most).sub(log)));
                 } else if T::DTYPE == <T::Wide as crate::view::Element>::DTYPE {
-                    out.map1(row, |x| T::narrow(x.wide().sub(most).exp()));
+                    out.map1_each(row, |x| T::narrow(x.wide().sub(most).exp()));
                     let sum = out
                         .as_row()
                         .fold_wide(zero, |sum, x| sum.add(x.wide()), Number::add);
                     out.map1(out.as_row(), |x| T::narrow(x.wide().div(sum)));
                 } else {
                     // Numbers of half precision are not kept between the two passes.
-                    let sum = row.fold_wide(
-                        zero,
-                        |sum, x| sum.add(x.wide().sub(most).exp()),
-                        Number::add,
-                    );
-                    out.map1(row, |x| T::narrow(x.wide().sub(most).exp().div(sum)));
+                    let sum = row.fold(zero, |sum: T::Wide, x| sum.add(x.wide().sub(most).exp()));
+                    out.map1_each(row, |x| T::narrow(x.wide().sub(most).exp().div(sum)));
                 }
                 continue;
             }

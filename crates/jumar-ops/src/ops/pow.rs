@@ -36,6 +36,8 @@ fn lower(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Result<Vec<ValueRef>
 struct Function;
 
 impl PairFunction for Function {
+    const LIGHT: bool = false;
+
     fn apply<T: Number>(&self, a: T, b: T) -> T {
         a.pow(b)
     }

@@ -34,32 +34,36 @@ impl Bool8 {
 pub unsafe trait Element: Copy + Default + Send + Sync + 'static {
     /// The data type that this Rust type stands for; `None` for types used only to move bits.
     const DTYPE: Option<DataType>;
+    /// Whether bulk loops are worth being built for groups of elements. Every such loop is built for every element
+    /// type and every function, so that this decides how long the library takes to compile.
+    const GROUPED: bool;
 }
 
 macro_rules! elements {
-    ($($type:ty => $dtype:expr,)*) => {
+    ($($type:ty => $dtype:expr, $grouped:expr;)*) => {
         $(
             // SAFETY: integers, IEEE numbers and one-field wrappers of them have no padding and no invalid pattern.
             unsafe impl Element for $type {
                 const DTYPE: Option<DataType> = $dtype;
+                const GROUPED: bool = $grouped;
             }
         )*
     };
 }
 
 elements! {
-    f32 => Some(DataType::Float32),
-    F16 => Some(DataType::Float16),
-    BF16 => Some(DataType::BFloat16),
-    f64 => Some(DataType::Float64),
-    i8 => Some(DataType::Int8),
-    i16 => Some(DataType::Int16),
-    i32 => Some(DataType::Int32),
-    i64 => Some(DataType::Int64),
-    u8 => Some(DataType::UInt8),
-    u16 => Some(DataType::UInt16),
-    u32 => Some(DataType::UInt32),
-    u64 => Some(DataType::UInt64),
-    u128 => None,
-    Bool8 => Some(DataType::Bool),
+    f32 => Some(DataType::Float32), true;
+    F16 => Some(DataType::Float16), false;
+    BF16 => Some(DataType::BFloat16), false;
+    f64 => Some(DataType::Float64), true;
+    i8 => Some(DataType::Int8), false;
+    i16 => Some(DataType::Int16), false;
+    i32 => Some(DataType::Int32), true;
+    i64 => Some(DataType::Int64), true;
+    u8 => Some(DataType::UInt8), false;
+    u16 => Some(DataType::UInt16), false;
+    u32 => Some(DataType::UInt32), false;
+    u64 => Some(DataType::UInt64), false;
+    u128 => None, false;
+    Bool8 => Some(DataType::Bool), false;
 }

@@ -10,6 +10,19 @@ use super::Element;
 /// same memory, which in-place operators rely on.
 const GROUP: usize = 16;
 
+/// Out of line, so that the loops stay small.
+#[cold]
+#[inline(never)]
+fn outside(start: usize, len: usize, row: usize) -> ! {
+    panic!("{len} elements from {start} on, of a row of {row}");
+}
+
+#[cold]
+#[inline(never)]
+fn different(one: usize, two: usize) -> ! {
+    panic!("rows of {one} and {two} elements, which have to be of one length");
+}
+
 /// A run of elements that can be read.
 #[derive(Clone, Copy)]
 pub struct Row<'a, T> {
@@ -65,7 +78,9 @@ impl<'a, T: Element> Row<'a, T> {
     /// Reads one element. Panics outside the row.
     #[inline(always)]
     pub fn get(&self, index: usize) -> T {
-        assert!(index < self.len, "element {index} of a row of {}", self.len);
+        if index >= self.len {
+            outside(index, 1, self.len);
+        }
         // SAFETY: `index < len`, and whoever made the row proved its elements readable; any alignment is read.
         unsafe {
             self.first
@@ -78,11 +93,9 @@ impl<'a, T: Element> Row<'a, T> {
     #[inline(always)]
     pub fn slice(&self, start: usize, len: usize) -> Row<'a, T> {
         let inside = start <= self.len && len <= self.len - start;
-        assert!(
-            inside,
-            "elements {start} to {start}+{len} of a row of {}",
-            self.len
-        );
+        if !inside {
+            outside(start, len, self.len);
+        }
         Row {
             first: self.first.wrapping_offset(start as isize * self.step),
             len,
@@ -97,11 +110,9 @@ impl<'a, T: Element> Row<'a, T> {
                 .checked_mul(step)
                 .and_then(|reach| reach.checked_add(start));
             let inside = last.is_some_and(|last| last < self.len);
-            assert!(
-                inside,
-                "{len} elements from {start} by {step} of a row of {}",
-                self.len
-            );
+            if !inside {
+                outside(start, len, self.len);
+            }
         }
         Row {
             first: self
@@ -114,7 +125,7 @@ impl<'a, T: Element> Row<'a, T> {
     }
 
     /// Calls `step` with the accumulator and each element, in order.
-    #[inline(always)]
+    #[inline]
     pub fn fold<A>(&self, start: A, mut step: impl FnMut(A, T) -> A) -> A {
         let mut accumulator = start;
         for index in 0..self.len {
@@ -125,7 +136,7 @@ impl<'a, T: Element> Row<'a, T> {
     }
 
     /// Folds with eight accumulators side by side, which a processor can run at once, and joins them at the end.
-    #[inline(always)]
+    #[inline]
     pub fn fold_wide<A: Copy>(
         &self,
         start: A,
@@ -134,7 +145,7 @@ impl<'a, T: Element> Row<'a, T> {
     ) -> A {
         const LANES: usize = 16;
         let mut lanes = [start; LANES];
-        let whole = if self.is_dense() {
+        let whole = if T::GROUPED && self.is_dense() {
             self.len / LANES * LANES
         } else {
             0
@@ -154,7 +165,7 @@ impl<'a, T: Element> Row<'a, T> {
     }
 
     /// Folds two rows of the same length element by element with several accumulators, and joins them at the end.
-    #[inline(always)]
+    #[inline]
     pub fn fold2_wide<U: Element, A: Copy>(
         &self,
         other: Row<'_, U>,
@@ -162,10 +173,12 @@ impl<'a, T: Element> Row<'a, T> {
         step: impl Fn(A, T, U) -> A,
         join: impl Fn(A, A) -> A,
     ) -> A {
-        assert_eq!(self.len, other.len, "two rows of one length");
+        if self.len != other.len {
+            different(self.len, other.len);
+        }
         const LANES: usize = 16;
         let mut lanes = [start; LANES];
-        let whole = if self.is_dense() && other.is_dense() {
+        let whole = if T::GROUPED && U::GROUPED && self.is_dense() && other.is_dense() {
             self.len / LANES * LANES
         } else {
             0
@@ -258,7 +271,9 @@ impl<'a, T: Element> RowMut<'a, T> {
     /// Writes one element. Panics outside the row.
     #[inline(always)]
     pub fn set(&self, index: usize, value: T) {
-        assert!(index < self.len, "element {index} of a row of {}", self.len);
+        if index >= self.len {
+            outside(index, 1, self.len);
+        }
         // SAFETY: `index < len`, and whoever made the row proved its elements writable; any alignment is written.
         unsafe {
             self.first
@@ -271,11 +286,9 @@ impl<'a, T: Element> RowMut<'a, T> {
     #[inline(always)]
     pub fn slice(&self, start: usize, len: usize) -> RowMut<'a, T> {
         let inside = start <= self.len && len <= self.len - start;
-        assert!(
-            inside,
-            "elements {start} to {start}+{len} of a row of {}",
-            self.len
-        );
+        if !inside {
+            outside(start, len, self.len);
+        }
         RowMut {
             first: self.first.wrapping_offset(start as isize * self.step),
             len,
@@ -295,7 +308,7 @@ impl<'a, T: Element> RowMut<'a, T> {
     }
 
     /// Writes `value` to every element.
-    #[inline(always)]
+    #[inline]
     pub fn fill(&self, value: T) {
         for index in 0..self.len {
             // SAFETY: `index < len`.
@@ -304,9 +317,11 @@ impl<'a, T: Element> RowMut<'a, T> {
     }
 
     /// Copies a row of the same length; the two may be the same memory. Panics where the lengths differ.
-    #[inline(always)]
+    #[inline]
     pub fn copy_from(&self, source: Row<'_, T>) {
-        assert_eq!(self.len, source.len, "a row is copied to one of its length");
+        if self.len != source.len {
+            different(self.len, source.len);
+        }
         if self.as_row().is_dense() && source.is_dense() {
             // SAFETY: both rows are dense and `len` elements long; `copy` allows overlap. Bytes have no alignment.
             unsafe {
@@ -322,10 +337,12 @@ impl<'a, T: Element> RowMut<'a, T> {
     }
 
     /// Writes `f` of each element of `source`; the two may be the same memory. Panics where the lengths differ.
-    #[inline(always)]
+    #[inline]
     pub fn map1<A: Element>(&self, source: Row<'_, A>, f: impl Fn(A) -> T) {
-        assert_eq!(self.len, source.len, "a row is mapped to one of its length");
-        let whole = if self.step == 1 && source.step == 1 {
+        if self.len != source.len {
+            different(self.len, source.len);
+        }
+        let whole = if T::GROUPED && A::GROUPED && self.step == 1 && source.step == 1 {
             self.len / GROUP * GROUP
         } else {
             0
@@ -348,17 +365,36 @@ impl<'a, T: Element> RowMut<'a, T> {
         }
     }
 
+    /// Does as [`map1`](RowMut::map1), one element at a time, for functions that are no vector instructions.
+    #[inline]
+    pub fn map1_each<A: Element>(&self, source: Row<'_, A>, f: impl Fn(A) -> T) {
+        if self.len != source.len {
+            different(self.len, source.len);
+        }
+        for index in 0..self.len {
+            // SAFETY: `index < len` of both.
+            let value = f(unsafe { source.read(index) });
+            // SAFETY: as above.
+            unsafe { self.write(index, value) };
+        }
+    }
+
     /// Writes `f` of each pair of elements; any of the three may be the same memory. Panics where lengths differ.
-    #[inline(always)]
+    #[inline]
     pub fn map2<A: Element, B: Element>(
         &self,
         one: Row<'_, A>,
         two: Row<'_, B>,
         f: impl Fn(A, B) -> T,
     ) {
-        assert_eq!(self.len, one.len, "three rows of one length");
-        assert_eq!(self.len, two.len, "three rows of one length");
-        let dense = self.step == 1 && one.step == 1 && two.step == 1;
+        if self.len != one.len {
+            different(self.len, one.len);
+        }
+        if self.len != two.len {
+            different(self.len, two.len);
+        }
+        let grouped = T::GROUPED && A::GROUPED && B::GROUPED;
+        let dense = grouped && self.step == 1 && one.step == 1 && two.step == 1;
         let whole = if dense { self.len / GROUP * GROUP } else { 0 };
         for base in (0..whole).step_by(GROUP) {
             // SAFETY: `whole` is at most the length of each row, and all are dense.
@@ -381,7 +417,7 @@ impl<'a, T: Element> RowMut<'a, T> {
     }
 
     /// Writes `f(own element, source's element)`; the two may be the same memory. Panics where the lengths differ.
-    #[inline(always)]
+    #[inline]
     pub fn update<A: Element>(&self, source: Row<'_, A>, f: impl Fn(T, A) -> T) {
         self.map2(self.as_row(), source, f);
     }

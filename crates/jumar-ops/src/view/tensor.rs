@@ -158,14 +158,12 @@ impl<'a, T: Element> View<'a, T> {
     }
 
     /// Cuts `len` elements out, from offset `start` on, every `step`th. Panics outside the tensor.
-    #[inline(always)]
+    #[inline]
     pub fn row(&self, start: usize, len: usize, step: isize) -> Row<'a, T> {
         let inside = row_inside(start, len, step, self.layout.reach());
-        assert!(
-            inside,
-            "{len} elements from {start} by {step} of {}",
-            self.layout.reach()
-        );
+        if !inside {
+            outside(start, len, step, self.layout.reach());
+        }
         // SAFETY: each offset lies below `reach` by the check, and `new` proved `reach` elements readable.
         unsafe { Row::new(self.first.wrapping_add(start), len, step) }
     }
@@ -224,14 +222,12 @@ impl<'a, T: Element> ViewMut<'a, T> {
     }
 
     /// Cuts `len` elements out, from offset `start` on, every `step`th. Panics outside the tensor.
-    #[inline(always)]
+    #[inline]
     pub fn row(&self, start: usize, len: usize, step: isize) -> RowMut<'a, T> {
         let inside = row_inside(start, len, step, self.layout.reach());
-        assert!(
-            inside,
-            "{len} elements from {start} by {step} of {}",
-            self.layout.reach()
-        );
+        if !inside {
+            outside(start, len, step, self.layout.reach());
+        }
         // SAFETY: each offset lies below `reach` by the check, and `new` proved `reach` elements writable.
         unsafe { RowMut::new(self.first.wrapping_add(start), len, step) }
     }
@@ -247,6 +243,13 @@ impl<'a> Region<'a> {
         (fits && self.is_writable())
             .then(|| unsafe { RowMut::new(self.base().cast::<T>(), len, 1) })
     }
+}
+
+/// Out of line, so that the loops stay small.
+#[cold]
+#[inline(never)]
+fn outside(start: usize, len: usize, step: isize, reach: usize) -> ! {
+    panic!("{len} elements from {start} on by {step}, of a tensor that reaches {reach}");
 }
 
 fn row_inside(start: usize, len: usize, step: isize, reach: usize) -> bool {

@@ -1,0 +1,131 @@
+//! Runs a model on the host: `run_model MODEL OUT_DIR [--shape name:dims;...] [--repeat N] [--steps] INPUT...`
+//!
+//! MODEL is an ONNX file or a compiled `.om`. Each INPUT is a file of raw little-endian elements; OUT_DIR receives
+//! `output_0.bin` and so on, and `description.txt`. With `--repeat` the median of N timed runs is printed, with
+//! `--steps` the time of each step, too.
+
+use std::error::Error;
+use std::fs;
+use std::path::Path;
+use std::time::Instant;
+
+use jumar_graph::{BuildOptions, Model, Operands, Region, compile, onnx, run_step};
+use jumar_ops::view::Block;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut shape = String::new();
+    let mut output_type = String::new();
+    let (mut repeat, mut steps) = (0usize, false);
+    let mut plain = Vec::new();
+    let mut args = std::env::args().skip(1);
+    while let Some(arg) = args.next() {
+        match arg.as_str() {
+            "--shape" => shape = args.next().ok_or("--shape needs a value")?,
+            "--output-type" => output_type = args.next().ok_or("--output-type needs a value")?,
+            "--repeat" => repeat = args.next().ok_or("--repeat needs a value")?.parse()?,
+            "--steps" => steps = true,
+            _ => plain.push(arg),
+        }
+    }
+    let [model_path, out_dir, inputs @ ..] = &plain[..] else {
+        return Err(
+            "usage: run_model MODEL OUT_DIR [--shape S] [--repeat N] [--steps] INPUT...".into(),
+        );
+    };
+    let loading = Instant::now();
+    let file = fs::read(model_path)?;
+    let model = if model_path.ends_with(".om") {
+        Model::read(&file)?
+    } else {
+        let graph = onnx::import(&file, Path::new(model_path).parent())?;
+        let options = BuildOptions {
+            input_shapes: BuildOptions::parse_input_shapes(&shape)?,
+            output_type: BuildOptions::parse_output_type(&output_type)?,
+            ..BuildOptions::default()
+        };
+        // Through the file format, so that every run tests it.
+        let compiled = compile(graph, &options)?;
+        let mut bytes = Vec::new();
+        compiled.write(&mut bytes)?;
+        Model::read(&bytes)?;
+        compiled
+    };
+    let plan = model.plan()?;
+    let weights = model.weight_bytes(&file)?;
+    eprintln!(
+        "loaded in {:.1} ms: {} steps, {} weight bytes, {} arena bytes",
+        loading.elapsed().as_secs_f64() * 1e3,
+        plan.steps.len(),
+        plan.weight_bytes,
+        plan.arena_bytes
+    );
+    if inputs.len() != plan.inputs.len() {
+        return Err(format!("the model has {} inputs", plan.inputs.len()).into());
+    }
+    let mut arena = Block::zeroed(plan.arena_bytes);
+    let mut ins = inputs
+        .iter()
+        .map(|path| Ok(Block::of(&fs::read(path)?)))
+        .collect::<std::io::Result<Vec<_>>>()?;
+    let mut outs: Vec<Block> = plan
+        .outputs
+        .iter()
+        .map(|port| Block::zeroed(port.bytes))
+        .collect();
+    {
+        let ins: Vec<Region<'_>> = ins.iter_mut().map(Block::region).collect();
+        let outs: Vec<Region<'_>> = outs.iter_mut().map(Block::region).collect();
+        let operands = Operands {
+            weights: Region::shared(weights),
+            arena: arena.region(),
+            inputs: &ins,
+            outputs: &outs,
+        };
+        plan.run(&operands)?;
+        if repeat > 0 {
+            let mut times: Vec<f64> = Vec::new();
+            let mut each = vec![f64::INFINITY; plan.steps.len()];
+            for _ in 0..repeat {
+                let start = Instant::now();
+                for (step, least) in plan.steps.iter().zip(&mut each) {
+                    let begin = Instant::now();
+                    run_step(step, &operands)?;
+                    *least = least.min(begin.elapsed().as_secs_f64());
+                }
+                times.push(start.elapsed().as_secs_f64());
+            }
+            times.sort_by(f64::total_cmp);
+            println!(
+                "median_ms {:.3} min_ms {:.3}",
+                times[times.len() / 2] * 1e3,
+                times[0] * 1e3
+            );
+            if steps {
+                for (step, least) in plan.steps.iter().zip(&each) {
+                    println!(
+                        "{:9.1} us  {:16} {}",
+                        least * 1e6,
+                        step.operator(),
+                        step.name()
+                    );
+                }
+            }
+        }
+    }
+    let mut text = String::new();
+    for (index, (port, block)) in model.description().outputs.iter().zip(&outs).enumerate() {
+        fs::write(
+            Path::new(out_dir).join(format!("output_{index}.bin")),
+            block.bytes(),
+        )?;
+        let dims: Vec<String> = port.dims.iter().map(usize::to_string).collect();
+        text.push_str(&format!(
+            "{} {} {}\n",
+            port.dtype,
+            dims.join(","),
+            port.name
+        ));
+    }
+    fs::write(Path::new(out_dir).join("description.txt"), text)?;
+    Ok(())
+}

@@ -1,0 +1,185 @@
+//! From an ONNX file to a model file: what the command `atc` does.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use crate::{BuildOptions, Description, GraphError, GraphErrorKind, Model, Result, compile, onnx};
+
+/// The framework number of ONNX.
+const ONNX: i64 = 5;
+
+/// The options of a conversion, as `atc` has them.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// `--model`: the ONNX file.
+    pub model: PathBuf,
+    /// `--framework`: 5 for ONNX.
+    pub framework: i64,
+    /// `--output`: the file to write; `.om` is appended where it is missing.
+    pub output: PathBuf,
+    /// `--soc_version`: kept in the file.
+    pub soc_version: String,
+    /// `--input_shape`: `name:1,3,224,224;other:1`.
+    pub input_shape: String,
+    /// `--input_format`: NCHW, NCDHW or ND.
+    pub input_format: String,
+    /// `--output_type`: FP32, FP16, UINT8, INT8, or `node:0:FP16`.
+    pub output_type: String,
+    /// `--log`: kept in the file.
+    pub log: String,
+}
+
+/// What came out of a conversion.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// The file that was written.
+    pub output: PathBuf,
+    /// Its length.
+    ///
+    /// # Units
+    ///
+    /// Bytes.
+    pub bytes: u64,
+    /// Inputs and outputs.
+    pub description: Description,
+    /// The number of operators after fusion.
+    pub operators: usize,
+    /// The size of the weights.
+    ///
+    /// # Units
+    ///
+    /// Bytes.
+    pub weight_bytes: usize,
+    /// The size of the work memory of one execution.
+    ///
+    /// # Units
+    ///
+    /// Bytes.
+    pub work_bytes: usize,
+}
+
+/// Converts a model. The file appears under its name only when it is complete.
+///
+/// # Errors
+///
+/// NotFound, Io: files. InvalidOption: options. The rest as [`onnx::import`] and [`compile`].
+pub fn convert(options: &Options) -> Result<Report> {
+    if options.framework != ONNX {
+        let name = match options.framework {
+            0 => "Caffe",
+            1 => "MindSpore",
+            3 => "TensorFlow",
+            _ => "unknown",
+        };
+        return Err(GraphError::unsupported(format!(
+            "framework={} ({name}) is not supported; 5 (ONNX) is: export the model to ONNX",
+            options.framework
+        )));
+    }
+    if options.output.file_name().is_none() {
+        return Err(GraphError::option("output has to name the file to write"));
+    }
+    let build = BuildOptions {
+        name: options
+            .output
+            .file_stem()
+            .map(|stem| stem.to_string_lossy().into_owned())
+            .unwrap_or_default(),
+        input_shapes: BuildOptions::parse_input_shapes(&options.input_shape)?,
+        input_format: BuildOptions::parse_input_format(&options.input_format)?,
+        output_type: BuildOptions::parse_output_type(&options.output_type)?,
+        recorded: recorded(options),
+    };
+    let bytes = fs::read(&options.model).map_err(|error| {
+        let kind = match error.kind() {
+            std::io::ErrorKind::NotFound => GraphErrorKind::NotFound,
+            _ => GraphErrorKind::Io,
+        };
+        GraphError::new(
+            kind,
+            format!(
+                "the model {} cannot be read: {error}",
+                options.model.display()
+            ),
+        )
+    })?;
+    let dir = match options.model.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let graph =
+        onnx::import(&bytes, Some(dir)).map_err(|error| error.at(options.model.display()))?;
+    drop(bytes);
+    let model = compile(graph, &build).map_err(|error| error.at(options.model.display()))?;
+    let output = with_extension(&options.output);
+    let bytes = write(&model, &output)?;
+    Ok(Report {
+        output,
+        bytes,
+        description: model.description().clone(),
+        operators: model.graph().nodes.len(),
+        weight_bytes: model.weights_len(),
+        work_bytes: model.plan()?.arena_bytes,
+    })
+}
+
+fn recorded(options: &Options) -> BTreeMap<String, String> {
+    [
+        ("framework", options.framework.to_string()),
+        ("soc_version", options.soc_version.clone()),
+        ("input_shape", options.input_shape.clone()),
+        ("input_format", options.input_format.clone()),
+        ("output_type", options.output_type.clone()),
+        ("log", options.log.clone()),
+    ]
+    .into_iter()
+    .filter(|(_, value)| !value.is_empty())
+    .map(|(name, value)| (name.to_owned(), value))
+    .collect()
+}
+
+/// `model` becomes `model.om`, and so does `model.v2` become `model.v2.om`.
+fn with_extension(path: &Path) -> PathBuf {
+    if path.extension().is_some_and(|extension| extension == "om") {
+        return path.to_owned();
+    }
+    let mut name = path.as_os_str().to_owned();
+    name.push(".om");
+    PathBuf::from(name)
+}
+
+/// Writes beside the target and renames, so that nobody ever sees half a file.
+fn write(model: &Model, output: &Path) -> Result<u64> {
+    let failed = |error: std::io::Error| {
+        GraphError::new(
+            GraphErrorKind::Io,
+            format!(
+                "the model file {} cannot be written: {error}",
+                output.display()
+            ),
+        )
+    };
+    let name = output
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned())
+        .unwrap_or_default();
+    let temporary = output.with_file_name(format!(".{name}.{}.part", std::process::id()));
+    let run = || -> Result<u64> {
+        let mut to =
+            BufWriter::with_capacity(1 << 20, fs::File::create(&temporary).map_err(failed)?);
+        model.write(&mut to)?;
+        to.flush().map_err(failed)?;
+        let file = to
+            .into_inner()
+            .map_err(|error| failed(error.into_error()))?;
+        let bytes = file.metadata().map_err(failed)?.len();
+        fs::rename(&temporary, output).map_err(failed)?;
+        Ok(bytes)
+    };
+    run().inspect_err(|_| {
+        // The first error is the one to tell.
+        let _ = fs::remove_file(&temporary);
+    })
+}

@@ -1,0 +1,385 @@
+//! From a graph with open shapes to a model that can be stored, planned and run.
+
+use std::collections::BTreeMap;
+
+use jumar_ops::{Attrs, find};
+use jumar_types::dtype::DataType;
+
+use crate::description::Format;
+use crate::passes::{clean, fold, fuse};
+use crate::{Description, Graph, GraphError, GraphErrorKind, Model, Node, Port, Result, Weights};
+
+/// The alignment of every tensor in the weights and in the arena.
+///
+/// # Units
+///
+/// Bytes.
+pub(crate) const ALIGNMENT: usize = 64;
+
+/// What the caller of [`compile`] decides.
+#[derive(Clone, Debug, Default)]
+pub struct BuildOptions {
+    /// The model's name; the graph's where this is empty.
+    pub name: String,
+    /// The shapes of inputs, by name; an input that is left out keeps its own, which then has to be fixed.
+    pub input_shapes: BTreeMap<String, Vec<usize>>,
+    /// The order of axes of inputs; NCHW for inputs of four dimensions where nothing is said.
+    pub input_format: Option<Format>,
+    /// The element type of outputs.
+    pub output_type: OutputType,
+    /// The options as the caller wrote them, kept in the model for whoever looks inside.
+    pub recorded: BTreeMap<String, String>,
+}
+
+/// The element type of outputs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum OutputType {
+    /// As the model has it.
+    #[default]
+    AsModel,
+    /// The same for all.
+    All(DataType),
+    /// By the producing node and its output; others stay as the model has them.
+    Each(Vec<(String, usize, DataType)>),
+}
+
+impl BuildOptions {
+    /// Reads `name:1,3,8,8;other:1,2`.
+    ///
+    /// # Errors
+    ///
+    /// InvalidOption: what cannot be read so.
+    pub fn parse_input_shapes(text: &str) -> Result<BTreeMap<String, Vec<usize>>> {
+        let mut shapes = BTreeMap::new();
+        for part in text
+            .split(';')
+            .map(str::trim)
+            .filter(|part| !part.is_empty())
+        {
+            let bad = |why: &str| {
+                GraphError::option(format!(
+                    "input_shape {part:?} {why}: write it as name:1,3,224,224, and several separated by a semicolon"
+                ))
+            };
+            let (name, dims) = part.rsplit_once(':').ok_or_else(|| bad("has no colon"))?;
+            let (name, dims) = (name.trim(), dims.trim());
+            if name.is_empty() {
+                return Err(bad("names no input"));
+            }
+            let dims = if dims.is_empty() {
+                Vec::new()
+            } else {
+                dims.split(',').map(str::trim).collect()
+            };
+            let mut shape = Vec::with_capacity(dims.len());
+            for dim in dims {
+                if dim.starts_with('-') || dim.contains('~') {
+                    return Err(GraphError::unsupported(format!(
+                        "input_shape {part:?} leaves the dimension {dim} open: dynamic shapes are not supported yet, fix it"
+                    )));
+                }
+                shape.push(
+                    dim.parse()
+                        .map_err(|_| bad("has a dimension that is no number"))?,
+                );
+            }
+            if shapes.insert(name.to_owned(), shape).is_some() {
+                return Err(bad("names an input twice"));
+            }
+        }
+        Ok(shapes)
+    }
+
+    /// Reads `NCHW`, `ND` or `NCDHW`.
+    ///
+    /// # Errors
+    ///
+    /// InvalidOption: what is no format, or one that ONNX models do not have.
+    pub fn parse_input_format(text: &str) -> Result<Option<Format>> {
+        match Format::from_name(text) {
+            None if text.is_empty() => Ok(None),
+            Some(format @ (Format::Nchw | Format::Nd | Format::Ncdhw)) => Ok(Some(format)),
+            Some(Format::Nhwc | Format::Ndhwc) => Err(GraphError::option(format!(
+                "input_format {text} is not possible: images in an ONNX model are NCHW (or NCDHW); say NCHW or ND"
+            ))),
+            None => Err(GraphError::option(format!(
+                "input_format {text:?} is not known; NCHW, NCDHW and ND are"
+            ))),
+        }
+    }
+
+    /// Reads `FP32`, `FP16`, `UINT8`, or `node:0:FP16;other:1:FP32`.
+    ///
+    /// # Errors
+    ///
+    /// InvalidOption: what cannot be read so.
+    pub fn parse_output_type(text: &str) -> Result<OutputType> {
+        let dtype = |name: &str| match name {
+            "FP32" => Ok(DataType::Float32),
+            "FP16" => Ok(DataType::Float16),
+            "UINT8" => Ok(DataType::UInt8),
+            "INT8" => Ok(DataType::Int8),
+            _ => Err(GraphError::option(format!(
+                "output_type {name:?} is not known; FP32, FP16, UINT8 and INT8 are, alone or as node:0:FP16"
+            ))),
+        };
+        if text.is_empty() {
+            return Ok(OutputType::AsModel);
+        }
+        if !text.contains(':') {
+            return Ok(OutputType::All(dtype(text)?));
+        }
+        let mut list = Vec::new();
+        for part in text.split(';').filter(|part| !part.is_empty()) {
+            let mut fields = part.rsplitn(3, ':');
+            let (Some(name), Some(index), Some(node)) =
+                (fields.next(), fields.next(), fields.next())
+            else {
+                return Err(GraphError::option(format!(
+                    "output_type {part:?} is not of the form node:0:FP16"
+                )));
+            };
+            let index = index.parse().map_err(|_| {
+                GraphError::option(format!(
+                    "output_type {part:?}: {index:?} is not an output's number"
+                ))
+            })?;
+            list.push((node.to_owned(), index, dtype(name)?));
+        }
+        Ok(OutputType::Each(list))
+    }
+}
+
+/// Compiles a graph: fixes shapes, folds constants, fuses operators, lays out weights.
+///
+/// # Errors
+///
+/// NeedsShape: an input without a fixed shape. InvalidOption: options that do not fit. InvalidModel and NotSupported:
+/// as the operators say.
+pub fn compile(mut graph: Graph, options: &BuildOptions) -> Result<Model> {
+    fix_shapes(&mut graph, options)?;
+    fold::infer_and_fold(&mut graph)?;
+    clean::remove_identities(&mut graph);
+    cast_outputs(&mut graph, &options.output_type)?;
+    fuse::fuse_convolutions(&mut graph);
+    clean::remove_dead(&mut graph);
+    clean::renumber(&mut graph);
+    if !options.name.is_empty() {
+        graph.name.clone_from(&options.name);
+    }
+    let weights = lay_out_weights(&mut graph)?;
+    let description = describe(&graph, options)?;
+    let model = Model::new(
+        graph,
+        Weights::Owned(weights),
+        description,
+        options.recorded.clone(),
+    );
+    // What cannot be planned is refused now, not when somebody loads the file.
+    model.plan()?;
+    Ok(model)
+}
+
+fn fix_shapes(graph: &mut Graph, options: &BuildOptions) -> Result<()> {
+    let names: Vec<String> = graph
+        .inputs
+        .iter()
+        .map(|&id| graph.value(id).name.clone())
+        .collect();
+    for name in options.input_shapes.keys() {
+        if !names.contains(name) {
+            return Err(GraphError::option(format!(
+                "input_shape names {name:?}, and the model's inputs are {}",
+                names.join(", ")
+            )));
+        }
+    }
+    for index in 0..graph.inputs.len() {
+        let id = graph.inputs[index];
+        let value = graph.value_mut(id);
+        if let Some(shape) = options.input_shapes.get(&value.name) {
+            if value.ty.rank().is_some_and(|rank| rank != shape.len()) {
+                return Err(GraphError::option(format!(
+                    "input_shape gives {} {} dimensions, and the model has {}",
+                    value.name,
+                    shape.len(),
+                    value.ty
+                )));
+            }
+            let too_large = || {
+                GraphError::option(format!(
+                    "input_shape of {} has a dimension beyond 2^63",
+                    value.name
+                ))
+            };
+            let shape: Option<Vec<i64>> =
+                shape.iter().map(|&dim| i64::try_from(dim).ok()).collect();
+            value.ty.shape = shape.ok_or_else(too_large)?;
+        }
+        if value.ty.dims().is_none() {
+            return Err(GraphError::new(
+                GraphErrorKind::NeedsShape,
+                format!(
+                    "the input {name} is {ty}, with dimensions that are not fixed: fix them with \
+                     input_shape=\"{name}:...\" (dynamic shapes are not supported yet)",
+                    name = value.name,
+                    ty = value.ty
+                ),
+            ));
+        }
+        if value.ty.layout().is_err() {
+            let text = format!(
+                "the input {} is {}, which is too large",
+                value.name, value.ty
+            );
+            return Err(GraphError::new(GraphErrorKind::TooLarge, text));
+        }
+    }
+    Ok(())
+}
+
+/// Converts outputs to the element type that was asked for.
+fn cast_outputs(graph: &mut Graph, wanted: &OutputType) -> Result<()> {
+    let cast = find("Cast").ok_or_else(|| GraphError::internal("there is no Cast"))?;
+    if let OutputType::Each(list) = wanted {
+        for (node, index, _) in list {
+            if !graph
+                .outputs
+                .iter()
+                .any(|output| output.producer == (node.clone(), *index))
+            {
+                let known: Vec<_> = graph
+                    .outputs
+                    .iter()
+                    .map(|output| format!("{}:{}", output.producer.0, output.producer.1))
+                    .collect();
+                return Err(GraphError::option(format!(
+                    "output_type names {node}:{index}, and the model's outputs are {}",
+                    known.join(", ")
+                )));
+            }
+        }
+    }
+    for at in 0..graph.outputs.len() {
+        let output = &graph.outputs[at];
+        let dtype = match wanted {
+            OutputType::AsModel => continue,
+            OutputType::All(dtype) => *dtype,
+            OutputType::Each(list) => {
+                match list
+                    .iter()
+                    .find(|(node, index, _)| output.producer == (node.clone(), *index))
+                {
+                    Some((_, _, dtype)) => *dtype,
+                    None => continue,
+                }
+            }
+        };
+        let from = output.value;
+        if graph.value(from).ty.dtype == dtype {
+            continue;
+        }
+        let name = format!("{}/output_type", output.name);
+        let node = Node {
+            name: name.clone(),
+            operator: cast,
+            inputs: vec![Some(from)],
+            outputs: Vec::new(),
+            attrs: Attrs::new().with("dst_type", i64::from(dtype.acl())),
+        };
+        let ty = graph.infer(&node)?.remove(0);
+        let to = graph.add_value(name, ty);
+        graph.nodes.push(Node {
+            outputs: vec![to],
+            ..node
+        });
+        graph.outputs[at].value = to;
+    }
+    Ok(())
+}
+
+/// Gives each constant that is read while the model runs its place in the weights, and collects their bytes.
+fn lay_out_weights(graph: &mut Graph) -> Result<Vec<u8>> {
+    let mut read = vec![false; graph.values.len()];
+    let mut planned = vec![false; graph.values.len()];
+    for node in &graph.nodes {
+        for (index, input) in node.inputs.iter().enumerate() {
+            if let Some(id) = input {
+                let list = if Graph::reads_at_run(node, index) {
+                    &mut read
+                } else {
+                    &mut planned
+                };
+                list[id.0 as usize] = true;
+            }
+        }
+    }
+    for output in &graph.outputs {
+        read[output.value.0 as usize] = true;
+    }
+    let mut weights = Vec::new();
+    for (index, value) in graph.values.iter_mut().enumerate() {
+        let Some(tensor) = &value.constant else {
+            continue;
+        };
+        if read[index] {
+            weights.resize(weights.len().next_multiple_of(ALIGNMENT), 0);
+            value.weight = Some(weights.len());
+            weights.extend_from_slice(tensor.bytes());
+        }
+        // What is only read while the model runs is not kept twice.
+        if !planned[index] {
+            value.constant = None;
+        }
+    }
+    Ok(weights)
+}
+
+fn describe(graph: &Graph, options: &BuildOptions) -> Result<Description> {
+    let port = |name: String, id: crate::ValueId| -> Result<Port> {
+        let ty = &graph.value(id).ty;
+        let (Some(dims), Some(bytes)) = (ty.dims(), ty.bytes()) else {
+            return Err(GraphError::internal(format!("{name} has no fixed size")));
+        };
+        let named = match options.input_format {
+            Some(format) => format,
+            None if dims.len() == 5 => Format::Ncdhw,
+            None => Format::Nchw,
+        };
+        let format = if named.rank() == Some(dims.len()) {
+            named
+        } else {
+            Format::Nd
+        };
+        Ok(Port {
+            name,
+            dtype: ty.dtype,
+            dims,
+            format,
+            bytes,
+        })
+    };
+    let inputs = graph
+        .inputs
+        .iter()
+        .map(|&id| port(graph.value(id).name.clone(), id))
+        .collect::<Result<_>>()?;
+    let outputs = graph
+        .outputs
+        .iter()
+        .map(|output| {
+            port(
+                format!(
+                    "{}:{}:{}",
+                    output.producer.0, output.producer.1, output.name
+                ),
+                output.value,
+            )
+        })
+        .collect::<Result<_>>()?;
+    Ok(Description {
+        name: graph.name.clone(),
+        inputs,
+        outputs,
+    })
+}

@@ -1,0 +1,574 @@
+//! Jumar's model files (`.om`): a header, the graph, the weights. docs/model-file.md describes the layout.
+//!
+//! Nothing in a file is trusted: lengths and offsets are checked before they are used, checksums before the contents
+//! are, and the graph itself is inferred again and has to come out as the file says.
+
+mod proto;
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::ops::Range;
+
+use jumar_ops::{Attr, Attrs, Tensor, TensorType, find};
+use jumar_types::dtype::DataType;
+use prost::Message;
+
+use self::proto::{
+    AttrMessage, AttrValue, FloatsMessage, GraphMessage, IntsMessage, NodeMessage, OptionMessage,
+    PortMessage, StrsMessage, ValueMessage,
+};
+use crate::compile::ALIGNMENT;
+use crate::description::Format;
+use crate::{
+    Description, Graph, GraphError, GraphErrorKind, GraphOutput, Model, Node, Port, Result, Value,
+    ValueId, Weights,
+};
+
+/// The bytes that a model file of Jumar begins with.
+pub const MAGIC: &[u8; 8] = b"JUMAR\x1a\x0aM";
+
+/// The version of the format that is written here. Older ones are read, newer ones are refused.
+pub const VERSION: u32 = 1;
+
+/// The length of the header.
+///
+/// # Units
+///
+/// Bytes.
+pub const HEADER_BYTES: usize = 256;
+
+/// Weights start at a page, so that a mapped file keeps their alignment.
+const PAGE: usize = 4096;
+
+/// The most values or nodes that a file may hold: a bound on what a small file can make the reader allocate.
+const MOST: usize = 1 << 22;
+
+/// The fixed fields of the header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Header {
+    version: u32,
+    graph: (u64, u64),
+    weights: (u64, u64),
+    file: u64,
+    graph_crc: u32,
+    weights_crc: u32,
+}
+
+impl Header {
+    fn bytes(&self) -> [u8; HEADER_BYTES] {
+        let mut bytes = [0; HEADER_BYTES];
+        bytes[..8].copy_from_slice(MAGIC);
+        bytes[8..12].copy_from_slice(&self.version.to_le_bytes());
+        bytes[12..16].copy_from_slice(&(HEADER_BYTES as u32).to_le_bytes());
+        let words = [
+            self.file,
+            self.graph.0,
+            self.graph.1,
+            self.weights.0,
+            self.weights.1,
+        ];
+        for (index, word) in words.into_iter().enumerate() {
+            bytes[16 + 8 * index..24 + 8 * index].copy_from_slice(&word.to_le_bytes());
+        }
+        bytes[56..60].copy_from_slice(&self.graph_crc.to_le_bytes());
+        bytes[60..64].copy_from_slice(&self.weights_crc.to_le_bytes());
+        let crc = crc32fast::hash(&bytes[..HEADER_BYTES - 4]);
+        bytes[HEADER_BYTES - 4..].copy_from_slice(&crc.to_le_bytes());
+        bytes
+    }
+
+    fn read(bytes: &[u8]) -> Result<Header> {
+        if bytes.is_empty() {
+            return Err(GraphError::new(
+                GraphErrorKind::Truncated,
+                "the model file is empty",
+            ));
+        }
+        if bytes.starts_with(&crate::vendor::MAGIC) {
+            return Err(crate::vendor::refusal(bytes));
+        }
+        let common = bytes.len().min(MAGIC.len());
+        if bytes[..common] != MAGIC[..common] {
+            let what = if looks_like_onnx(bytes) {
+                "this looks like an ONNX model: convert it first, with atc --model=... --framework=5 --output=... --soc_version=..."
+            } else {
+                "this is no compiled model (.om) of Jumar: it begins with other bytes"
+            };
+            return Err(GraphError::new(GraphErrorKind::NotAModel, what));
+        }
+        let Some(header) = bytes.get(..HEADER_BYTES) else {
+            let text = format!(
+                "the model file ends after {} bytes, inside its header of {HEADER_BYTES}",
+                bytes.len()
+            );
+            return Err(GraphError::new(GraphErrorKind::Truncated, text));
+        };
+        let u32_at = |at: usize| {
+            u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]])
+        };
+        let u64_at = |at: usize| u64::from(u32_at(at)) | u64::from(u32_at(at + 4)) << 32;
+        // The place of the checksum and of the version are the same in every version.
+        if crc32fast::hash(&header[..HEADER_BYTES - 4]) != u32_at(HEADER_BYTES - 4) {
+            return Err(GraphError::corrupt(
+                "the header of the model file is damaged: its checksum does not agree",
+            ));
+        }
+        let version = u32_at(8);
+        if version > VERSION {
+            return Err(GraphError::new(
+                GraphErrorKind::TooNew,
+                format!(
+                    "the model file has format {version}, and this Jumar reads up to {VERSION}: convert the model again"
+                ),
+            ));
+        }
+        if version == 0 || u32_at(12) as usize != HEADER_BYTES {
+            return Err(GraphError::corrupt(
+                "the header of the model file contradicts itself",
+            ));
+        }
+        Ok(Header {
+            version,
+            file: u64_at(16),
+            graph: (u64_at(24), u64_at(32)),
+            weights: (u64_at(40), u64_at(48)),
+            graph_crc: u32_at(56),
+            weights_crc: u32_at(60),
+        })
+    }
+}
+
+/// An ONNX file begins with its ir_version, a small number in field 1.
+fn looks_like_onnx(bytes: &[u8]) -> bool {
+    matches!(
+        bytes,
+        [
+            0x08,
+            1..=20,
+            0x12 | 0x1a | 0x22 | 0x28 | 0x32 | 0x3a | 0x42,
+            ..
+        ]
+    )
+}
+
+/// Writes a model.
+pub(crate) fn write(model: &Model, weights: &[u8], to: &mut impl Write) -> io::Result<()> {
+    let graph = message(model).encode_to_vec();
+    let weights_at = (HEADER_BYTES + graph.len()).next_multiple_of(PAGE);
+    let header = Header {
+        version: VERSION,
+        graph: (HEADER_BYTES as u64, graph.len() as u64),
+        weights: (weights_at as u64, weights.len() as u64),
+        file: (weights_at + weights.len()) as u64,
+        graph_crc: crc32fast::hash(&graph),
+        weights_crc: crc32fast::hash(weights),
+    };
+    to.write_all(&header.bytes())?;
+    to.write_all(&graph)?;
+    to.write_all(&vec![0; weights_at - HEADER_BYTES - graph.len()])?;
+    to.write_all(weights)?;
+    to.flush()
+}
+
+/// Reads a model.
+pub(crate) fn read(bytes: &[u8]) -> Result<Model> {
+    let header = Header::read(bytes)?;
+    let len = bytes.len() as u64;
+    if header.file > len {
+        return Err(GraphError::new(
+            GraphErrorKind::Truncated,
+            format!(
+                "the model file has {len} bytes, and its header says {}: it was cut off",
+                header.file
+            ),
+        ));
+    }
+    if header.file < len {
+        let text = format!(
+            "the model file has {len} bytes, and its header says {}: something follows it",
+            header.file
+        );
+        return Err(GraphError::corrupt(text));
+    }
+    let section = |(at, size): (u64, u64), what: &str| -> Result<Range<usize>> {
+        let end = at
+            .checked_add(size)
+            .filter(|&end| end <= len && at >= HEADER_BYTES as u64);
+        match (usize::try_from(at), end.map(usize::try_from)) {
+            (Ok(at), Some(Ok(end))) => Ok(at..end),
+            _ => Err(GraphError::corrupt(format!(
+                "the {what} of the model file lie outside it"
+            ))),
+        }
+    };
+    let graph = section(header.graph, "graph")?;
+    let weights = section(header.weights, "weights")?;
+    if weights.start % ALIGNMENT != 0 || (graph.start < weights.end && weights.start < graph.end) {
+        return Err(GraphError::corrupt(
+            "the sections of the model file overlap or are not aligned",
+        ));
+    }
+    for (range, crc, what) in [
+        (&graph, header.graph_crc, "graph"),
+        (&weights, header.weights_crc, "weights"),
+    ] {
+        if crc32fast::hash(&bytes[range.clone()]) != crc {
+            return Err(GraphError::corrupt(format!(
+                "the {what} of the model file are damaged: the checksum does not agree"
+            )));
+        }
+    }
+    let message = GraphMessage::decode(&bytes[graph]).map_err(|error| {
+        GraphError::corrupt(format!(
+            "the graph of the model file cannot be read: {error}"
+        ))
+    })?;
+    model(message, weights)
+}
+
+fn message(model: &Model) -> GraphMessage {
+    let graph = model.graph();
+    let port = |port: &Port, id: ValueId| PortMessage {
+        name: port.name.clone(),
+        value: id.0,
+        format: port.format.acl(),
+        ..PortMessage::default()
+    };
+    let description = model.description();
+    GraphMessage {
+        name: graph.name.clone(),
+        values: graph.values.iter().map(value_message).collect(),
+        nodes: graph.nodes.iter().map(node_message).collect(),
+        inputs: graph
+            .inputs
+            .iter()
+            .zip(&description.inputs)
+            .map(|(&id, own)| port(own, id))
+            .collect(),
+        outputs: graph
+            .outputs
+            .iter()
+            .zip(&description.outputs)
+            .map(|(output, own)| PortMessage {
+                original: output.name.clone(),
+                producer: output.producer.0.clone(),
+                producer_output: output.producer.1 as u64,
+                ..port(own, output.value)
+            })
+            .collect(),
+        options: model
+            .options()
+            .iter()
+            .map(|(name, value)| OptionMessage {
+                name: name.clone(),
+                value: value.clone(),
+            })
+            .collect(),
+        producer: concat!("Jumar ", env!("CARGO_PKG_VERSION")).to_owned(),
+    }
+}
+
+fn tensor_message(name: &str, ty: &TensorType) -> ValueMessage {
+    ValueMessage {
+        name: name.to_owned(),
+        dtype: ty.dtype.acl(),
+        dims: ty.shape.iter().map(|&dim| dim.max(0) as u64).collect(),
+        ..ValueMessage::default()
+    }
+}
+
+fn value_message(value: &Value) -> ValueMessage {
+    ValueMessage {
+        weight: value.weight.map(|offset| offset as u64),
+        contents: value
+            .constant
+            .as_ref()
+            .map(|tensor| tensor.bytes().to_vec()),
+        ..tensor_message(&value.name, &value.ty)
+    }
+}
+
+fn node_message(node: &Node) -> NodeMessage {
+    NodeMessage {
+        name: node.name.clone(),
+        operator: node.operator.name.to_owned(),
+        inputs: node
+            .inputs
+            .iter()
+            .map(|input| input.map_or(0, |id| id.0 + 1))
+            .collect(),
+        outputs: node.outputs.iter().map(|id| id.0).collect(),
+        attrs: node
+            .attrs
+            .iter()
+            .map(|(name, attr)| AttrMessage {
+                name: name.to_owned(),
+                value: Some(attr_value(attr)),
+            })
+            .collect(),
+    }
+}
+
+fn attr_value(attr: &Attr) -> AttrValue {
+    match attr {
+        Attr::Int(value) => AttrValue::Int(*value),
+        Attr::Float(value) => AttrValue::Float(*value),
+        Attr::Bool(value) => AttrValue::Bool(*value),
+        Attr::Str(value) => AttrValue::Str(value.clone()),
+        Attr::Ints(list) => AttrValue::Ints(IntsMessage { list: list.clone() }),
+        Attr::Floats(list) => AttrValue::Floats(FloatsMessage { list: list.clone() }),
+        Attr::Strs(list) => AttrValue::Strs(StrsMessage { list: list.clone() }),
+        Attr::Tensor(tensor) => AttrValue::Tensor(ValueMessage {
+            contents: Some(tensor.bytes().to_vec()),
+            ..tensor_message("", tensor.ty())
+        }),
+        Attr::Type(dtype) => AttrValue::Type(dtype.acl()),
+    }
+}
+
+fn model(message: GraphMessage, weights: Range<usize>) -> Result<Model> {
+    if message.values.len() > MOST || message.nodes.len() > MOST {
+        return Err(GraphError::corrupt(
+            "the graph of the model file is larger than any model",
+        ));
+    }
+    let mut graph = Graph {
+        name: message.name,
+        ..Graph::default()
+    };
+    for value in message.values {
+        let value = value_of(value, weights.len())?;
+        graph.values.push(value);
+    }
+    let count = graph.values.len();
+    let id = |number: u32| {
+        if (number as usize) < count {
+            Ok(ValueId(number))
+        } else {
+            Err(GraphError::corrupt(format!(
+                "the model file speaks of tensor {number} of {count}"
+            )))
+        }
+    };
+    // What can be read so far: weights at once, other tensors once they were produced.
+    let mut ready: Vec<bool> = graph
+        .values
+        .iter()
+        .map(|value| value.weight.is_some())
+        .collect();
+    for port in &message.inputs {
+        let input = id(port.value)?;
+        if std::mem::replace(&mut ready[input.0 as usize], true) {
+            return Err(GraphError::corrupt(format!(
+                "the input {} of the model file is something else, too",
+                port.name
+            )));
+        }
+        graph.inputs.push(input);
+    }
+    for node in message.nodes {
+        let node = node_of(node, &id)?;
+        let clash = |what: &str| {
+            GraphError::corrupt(format!("node {} of the model file {what}", node.name))
+        };
+        for (index, input) in node.inputs.iter().enumerate() {
+            let Some(input) = input else { continue };
+            let known =
+                graph.value(*input).constant.is_some() && !Graph::reads_at_run(&node, index);
+            if !known && !ready[input.0 as usize] {
+                return Err(clash("reads a tensor before it is there"));
+            }
+        }
+        let types = graph
+            .infer(&node)
+            .map_err(|error| GraphError::corrupt(error.text()))?;
+        if node.outputs.is_empty() || node.outputs.len() > types.len() {
+            return Err(clash("has another number of outputs than its operator"));
+        }
+        for (&output, ty) in node.outputs.iter().zip(&types) {
+            let value = graph.value(output);
+            if value.ty != *ty {
+                return Err(clash(&format!(
+                    "gives {ty}, and the file says {}",
+                    value.ty
+                )));
+            }
+            if value.constant.is_some() || std::mem::replace(&mut ready[output.0 as usize], true) {
+                return Err(clash("writes a tensor that is something else, too"));
+            }
+        }
+        graph.nodes.push(node);
+    }
+    let mut description = Description {
+        name: graph.name.clone(),
+        ..Description::default()
+    };
+    for (index, port) in message.inputs.into_iter().enumerate() {
+        description
+            .inputs
+            .push(port_of(port, &graph, graph.inputs[index])?);
+    }
+    for port in message.outputs {
+        let value = id(port.value)?;
+        if !ready[value.0 as usize] {
+            return Err(GraphError::corrupt(format!(
+                "nothing produces the output {} of the model file",
+                port.name
+            )));
+        }
+        graph.outputs.push(GraphOutput {
+            name: port.original.clone(),
+            producer: (
+                port.producer.clone(),
+                usize::try_from(port.producer_output).unwrap_or(usize::MAX),
+            ),
+            value,
+        });
+        description.outputs.push(port_of(port, &graph, value)?);
+    }
+    let options: BTreeMap<String, String> = message
+        .options
+        .into_iter()
+        .map(|option| (option.name, option.value))
+        .collect();
+    Ok(Model::new(
+        graph,
+        Weights::InFile(weights),
+        description,
+        options,
+    ))
+}
+
+fn type_of(message: &ValueMessage) -> Result<TensorType> {
+    let dtype = DataType::from_acl(message.dtype).filter(|dtype| dtype.size().is_some());
+    let shape: Option<Vec<i64>> = message
+        .dims
+        .iter()
+        .map(|&dim| i64::try_from(dim).ok())
+        .collect();
+    let ty = dtype
+        .zip(shape)
+        .map(|(dtype, shape)| TensorType { dtype, shape });
+    ty.filter(|ty| ty.layout().is_ok()).ok_or_else(|| {
+        GraphError::corrupt(format!(
+            "the tensor {} of the model file has an impossible type",
+            message.name
+        ))
+    })
+}
+
+fn tensor_of(ty: &TensorType, contents: Vec<u8>) -> Result<Tensor> {
+    let dims = ty
+        .dims()
+        .ok_or_else(|| GraphError::corrupt("a tensor without a fixed shape"))?;
+    Tensor::new(ty.dtype, &dims, contents).map_err(|error| GraphError::corrupt(error.text()))
+}
+
+fn value_of(message: ValueMessage, weights: usize) -> Result<Value> {
+    let ty = type_of(&message)?;
+    let weight = match message.weight {
+        None => None,
+        Some(offset) => {
+            let offset = usize::try_from(offset).ok().filter(|&offset| {
+                let end = ty.bytes().and_then(|bytes| offset.checked_add(bytes));
+                offset % ALIGNMENT == 0 && end.is_some_and(|end| end <= weights)
+            });
+            Some(offset.ok_or_else(|| {
+                GraphError::corrupt(format!(
+                    "the tensor {} lies outside the weights of the model file",
+                    message.name
+                ))
+            })?)
+        }
+    };
+    let constant = message
+        .contents
+        .map(|contents| tensor_of(&ty, contents))
+        .transpose()?;
+    Ok(Value {
+        name: message.name,
+        ty,
+        constant,
+        weight,
+    })
+}
+
+fn node_of(message: NodeMessage, id: &impl Fn(u32) -> Result<ValueId>) -> Result<Node> {
+    let operator = find(&message.operator).ok_or_else(|| {
+        GraphError::unsupported(format!(
+            "node {}: the operator {:?} of the model file is not known to this Jumar: convert the model again",
+            message.name, message.operator
+        ))
+    })?;
+    let inputs = message
+        .inputs
+        .into_iter()
+        .map(|number| number.checked_sub(1).map(id).transpose())
+        .collect::<Result<Vec<_>>>()?;
+    let outputs = message
+        .outputs
+        .into_iter()
+        .map(id)
+        .collect::<Result<Vec<_>>>()?;
+    let mut attrs = Attrs::new();
+    for attr in message.attrs {
+        let value = match attr.value {
+            Some(AttrValue::Int(value)) => Attr::Int(value),
+            Some(AttrValue::Float(value)) => Attr::Float(value),
+            Some(AttrValue::Bool(value)) => Attr::Bool(value),
+            Some(AttrValue::Str(value)) => Attr::Str(value),
+            Some(AttrValue::Ints(value)) => Attr::Ints(value.list),
+            Some(AttrValue::Floats(value)) => Attr::Floats(value.list),
+            Some(AttrValue::Strs(value)) => Attr::Strs(value.list),
+            Some(AttrValue::Tensor(mut value)) => {
+                let contents = value.contents.take().unwrap_or_default();
+                Attr::Tensor(tensor_of(&type_of(&value)?, contents)?)
+            }
+            Some(AttrValue::Type(number)) => {
+                Attr::Type(DataType::from_acl(number).ok_or_else(|| {
+                    GraphError::corrupt(format!(
+                        "the attribute {} of node {} is no data type",
+                        attr.name, message.name
+                    ))
+                })?)
+            }
+            None => {
+                let text = format!(
+                    "the attribute {} of node {} has no value",
+                    attr.name, message.name
+                );
+                return Err(GraphError::corrupt(text));
+            }
+        };
+        attrs.set(&attr.name, value);
+    }
+    Ok(Node {
+        name: message.name,
+        operator,
+        inputs,
+        outputs,
+        attrs,
+    })
+}
+
+fn port_of(message: PortMessage, graph: &Graph, id: ValueId) -> Result<Port> {
+    let ty = &graph.value(id).ty;
+    let format = Format::from_acl(message.format)
+        .filter(|format| format.rank().is_none_or(|rank| rank == ty.shape.len()));
+    match (format, ty.dims(), ty.bytes()) {
+        (Some(format), Some(dims), Some(bytes)) => Ok(Port {
+            name: message.name,
+            dtype: ty.dtype,
+            dims,
+            format,
+            bytes,
+        }),
+        _ => Err(GraphError::corrupt(format!(
+            "the description of {} in the model file is impossible",
+            message.name
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,92 @@
+//! What a model says about its inputs and outputs.
+
+use jumar_types::dtype::DataType;
+
+/// The order of a tensor's axes, numbered as `aclFormat`.
+///
+/// # Source
+///
+/// acl_base_rt.h (`aclFormat`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Format {
+    /// Batch, channels, height, width.
+    Nchw = 0,
+    /// Batch, height, width, channels.
+    Nhwc = 1,
+    /// Any number of axes without a meaning.
+    Nd = 2,
+    /// Batch, depth, height, width, channels.
+    Ndhwc = 27,
+    /// Batch, channels, depth, height, width.
+    Ncdhw = 30,
+}
+
+impl Format {
+    /// Gives the number that `aclFormat` uses.
+    pub const fn acl(self) -> i32 {
+        self as i32
+    }
+
+    pub(crate) fn from_acl(number: i32) -> Option<Format> {
+        [
+            Format::Nchw,
+            Format::Nhwc,
+            Format::Nd,
+            Format::Ndhwc,
+            Format::Ncdhw,
+        ]
+        .into_iter()
+        .find(|format| format.acl() == number)
+    }
+
+    pub(crate) fn from_name(name: &str) -> Option<Format> {
+        Some(match name {
+            "NCHW" => Format::Nchw,
+            "NHWC" => Format::Nhwc,
+            "ND" => Format::Nd,
+            "NDHWC" => Format::Ndhwc,
+            "NCDHW" => Format::Ncdhw,
+            _ => return None,
+        })
+    }
+
+    /// Gives the number of axes that the format names; `None` for any number.
+    pub(crate) const fn rank(self) -> Option<usize> {
+        match self {
+            Format::Nchw | Format::Nhwc => Some(4),
+            Format::Ndhwc | Format::Ncdhw => Some(5),
+            Format::Nd => None,
+        }
+    }
+}
+
+/// One input or output of a model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Port {
+    /// The name: an input's as in the imported model, an output's as `node:index:name`.
+    pub name: String,
+    /// The element type.
+    pub dtype: DataType,
+    /// The dimensions.
+    pub dims: Vec<usize>,
+    /// The order of the axes.
+    pub format: Format,
+    /// The size.
+    ///
+    /// # Units
+    ///
+    /// Bytes, without any padding.
+    pub bytes: usize,
+}
+
+/// Inputs and outputs of a model.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Description {
+    /// The model's name.
+    pub name: String,
+    /// The inputs, in order.
+    pub inputs: Vec<Port>,
+    /// The outputs, in order.
+    pub outputs: Vec<Port>,
+}

@@ -1,0 +1,122 @@
+//! Why a model is refused.
+
+use std::fmt;
+
+use jumar_ops::{OpError, OpErrorKind};
+
+/// The result of everything here.
+pub type Result<T> = std::result::Result<T, GraphError>;
+
+/// What kind of refusal it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum GraphErrorKind {
+    /// The bytes are no model of the expected kind.
+    NotAModel,
+    /// The file ends too early.
+    Truncated,
+    /// The file contradicts itself.
+    Corrupt,
+    /// The file was written by a newer Jumar.
+    TooNew,
+    /// The file was written by the vendor's toolchain.
+    VendorFile,
+    /// An operator, or a form of it, that is not there yet.
+    NotSupported,
+    /// A model that contradicts ONNX or the definition of an operator.
+    InvalidModel,
+    /// An option that is unknown, malformed or does not fit the model.
+    InvalidOption,
+    /// A dimension has to be fixed by an option.
+    NeedsShape,
+    /// A file cannot be opened.
+    NotFound,
+    /// A file cannot be read or written.
+    Io,
+    /// Sizes beyond what memory can hold.
+    TooLarge,
+    /// Data that an operator cannot compute on, found while the model ran.
+    Data,
+    /// A buffer that is smaller than its tensor.
+    Buffer,
+    /// A mistake in Jumar itself.
+    Internal,
+}
+
+/// A refusal: a kind, and a sentence that names the object, the values and the fix.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GraphError(Box<Body>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Body {
+    kind: GraphErrorKind,
+    text: String,
+}
+
+impl GraphError {
+    /// Makes a refusal.
+    pub fn new(kind: GraphErrorKind, text: impl Into<String>) -> GraphError {
+        GraphError(Box::new(Body {
+            kind,
+            text: text.into(),
+        }))
+    }
+
+    pub(crate) fn corrupt(text: impl Into<String>) -> GraphError {
+        GraphError::new(GraphErrorKind::Corrupt, text)
+    }
+
+    pub(crate) fn invalid(text: impl Into<String>) -> GraphError {
+        GraphError::new(GraphErrorKind::InvalidModel, text)
+    }
+
+    pub(crate) fn unsupported(text: impl Into<String>) -> GraphError {
+        GraphError::new(GraphErrorKind::NotSupported, text)
+    }
+
+    pub(crate) fn option(text: impl Into<String>) -> GraphError {
+        GraphError::new(GraphErrorKind::InvalidOption, text)
+    }
+
+    pub(crate) fn internal(text: impl Into<String>) -> GraphError {
+        GraphError::new(GraphErrorKind::Internal, text)
+    }
+
+    /// Gives the kind.
+    pub fn kind(&self) -> GraphErrorKind {
+        self.0.kind
+    }
+
+    /// Gives the sentence.
+    pub fn text(&self) -> &str {
+        &self.0.text
+    }
+
+    /// Puts where it happened in front of the sentence.
+    #[must_use]
+    pub fn at(self, place: impl fmt::Display) -> GraphError {
+        GraphError::new(self.kind(), format!("{place}: {}", self.text()))
+    }
+}
+
+impl fmt::Display for GraphError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text())
+    }
+}
+
+impl std::error::Error for GraphError {}
+
+impl From<OpError> for GraphError {
+    fn from(error: OpError) -> GraphError {
+        let kind = match error.kind() {
+            OpErrorKind::NotSupported => GraphErrorKind::NotSupported,
+            OpErrorKind::Invalid => GraphErrorKind::InvalidModel,
+            OpErrorKind::Unknown => GraphErrorKind::NeedsShape,
+            OpErrorKind::Data => GraphErrorKind::Data,
+            OpErrorKind::Buffer => GraphErrorKind::Buffer,
+            OpErrorKind::TooLarge => GraphErrorKind::TooLarge,
+            OpErrorKind::Internal => GraphErrorKind::Internal,
+        };
+        GraphError::new(kind, error.text())
+    }
+}

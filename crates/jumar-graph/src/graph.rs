@@ -1,0 +1,126 @@
+//! The graph of operators.
+
+use jumar_ops::{Attrs, InferCx, InputKind, Operator, Tensor, TensorType};
+
+use crate::{GraphError, Result};
+
+/// A value of a graph, by its position in [`Graph::values`].
+pub use jumar_ops::ValueRef as ValueId;
+
+/// One tensor of a graph.
+#[derive(Clone, Debug)]
+pub struct Value {
+    /// The name, for messages.
+    pub name: String,
+    /// Type and shape, as far as known.
+    pub ty: TensorType,
+    /// The contents, where they are known and small enough to be kept.
+    pub constant: Option<Tensor>,
+    /// Where the contents lie in the weights of a compiled model, in bytes.
+    pub weight: Option<usize>,
+}
+
+/// One call of an operator.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// The name, for messages.
+    pub name: String,
+    /// The operator.
+    pub operator: &'static Operator,
+    /// The inputs; an optional one may be absent.
+    pub inputs: Vec<Option<ValueId>>,
+    /// The outputs.
+    pub outputs: Vec<ValueId>,
+    /// The attributes.
+    pub attrs: Attrs,
+}
+
+/// One output of a graph.
+#[derive(Clone, Debug)]
+pub struct GraphOutput {
+    /// The name in the model that was imported.
+    pub name: String,
+    /// The node that produces it, and which of its outputs it is, as that model counts them.
+    pub producer: (String, usize),
+    /// The value.
+    pub value: ValueId,
+}
+
+/// A graph of operators in an order in which they can run.
+#[derive(Clone, Debug, Default)]
+pub struct Graph {
+    /// The name.
+    pub name: String,
+    /// The tensors.
+    pub values: Vec<Value>,
+    /// The operators; each comes after those whose results it reads.
+    pub nodes: Vec<Node>,
+    /// The inputs, in order.
+    pub inputs: Vec<ValueId>,
+    /// The outputs, in order.
+    pub outputs: Vec<GraphOutput>,
+}
+
+impl Graph {
+    /// Gives a value.
+    pub fn value(&self, id: ValueId) -> &Value {
+        &self.values[id.0 as usize]
+    }
+
+    pub(crate) fn value_mut(&mut self, id: ValueId) -> &mut Value {
+        &mut self.values[id.0 as usize]
+    }
+
+    /// Adds a value.
+    pub fn add_value(&mut self, name: impl Into<String>, ty: TensorType) -> ValueId {
+        let id = ValueId(self.values.len() as u32);
+        self.values.push(Value {
+            name: name.into(),
+            ty,
+            constant: None,
+            weight: None,
+        });
+        id
+    }
+
+    /// Adds a value whose contents are known.
+    pub fn add_constant(&mut self, name: impl Into<String>, tensor: Tensor) -> ValueId {
+        let id = self.add_value(name, tensor.ty().clone());
+        self.value_mut(id).constant = Some(tensor);
+        id
+    }
+
+    /// Infers types and shapes of a node's outputs from what is known of its inputs.
+    pub(crate) fn infer(&self, node: &Node) -> Result<Vec<TensorType>> {
+        let (types, constants) = self.operands(node);
+        let inferred = node
+            .operator
+            .infer(&InferCx::new(&types, &constants, &node.attrs));
+        inferred.map_err(|error| GraphError::from(error).at(format_args!("node {}", node.name)))
+    }
+
+    /// Gives the types of a node's inputs, and the contents of those that are constant.
+    pub(crate) fn operands(&self, node: &Node) -> (Vec<Option<&TensorType>>, Vec<Option<&Tensor>>) {
+        let types = node
+            .inputs
+            .iter()
+            .map(|input| input.map(|id| &self.value(id).ty))
+            .collect();
+        let constants = node
+            .inputs
+            .iter()
+            .map(|input| input.and_then(|id| self.value(id).constant.as_ref()))
+            .collect();
+        (types, constants)
+    }
+
+    /// Tells whether a node reads an input while it runs, and not only while it is planned.
+    pub(crate) fn reads_at_run(node: &Node, index: usize) -> bool {
+        match node.operator.input(index).map(|def| def.kind) {
+            Some(InputKind::Constant | InputKind::OptionalConstant) => false,
+            Some(InputKind::Required | InputKind::Optional | InputKind::Variadic) | None => {
+                !node.operator.reads_only_shapes
+            }
+        }
+    }
+}

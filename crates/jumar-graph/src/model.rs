@@ -1,0 +1,126 @@
+//! A compiled model.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::ops::Range;
+
+use crate::{Description, Graph, GraphError, GraphErrorKind, Plan, Result, container};
+
+/// Where a model's weights are.
+#[derive(Clone, Debug)]
+pub enum Weights {
+    /// Here.
+    Owned(Vec<u8>),
+    /// In the bytes that the model was read from, at this range.
+    InFile(Range<usize>),
+}
+
+/// A compiled model: all shapes fixed, weights laid out.
+///
+/// # Ownership
+///
+/// A model that was read does not hold its weights: they stay in the bytes that it was read from, so that a mapped
+/// file is used where it lies.
+#[derive(Clone, Debug)]
+pub struct Model {
+    graph: Graph,
+    weights: Weights,
+    description: Description,
+    options: BTreeMap<String, String>,
+}
+
+impl Model {
+    pub(crate) fn new(
+        graph: Graph,
+        weights: Weights,
+        description: Description,
+        options: BTreeMap<String, String>,
+    ) -> Model {
+        Model {
+            graph,
+            weights,
+            description,
+            options,
+        }
+    }
+
+    /// Reads a model from the bytes of a file, which are not trusted: lengths, offsets, checksums and the graph
+    /// itself are checked.
+    ///
+    /// # Errors
+    ///
+    /// NotAModel, Truncated, Corrupt, TooNew, VendorFile; NotSupported where an operator is missing here.
+    pub fn read(bytes: &[u8]) -> Result<Model> {
+        container::read(bytes)
+    }
+
+    /// Writes the model as a file of Jumar.
+    ///
+    /// # Errors
+    ///
+    /// Io: what the writer says. Internal: the model was read and its weights are not here.
+    pub fn write(&self, to: &mut impl Write) -> Result<()> {
+        let Weights::Owned(weights) = &self.weights else {
+            return Err(GraphError::internal(
+                "a model that was read cannot be written without its file",
+            ));
+        };
+        container::write(self, weights, to).map_err(|error| {
+            GraphError::new(
+                GraphErrorKind::Io,
+                format!("the model cannot be written: {error}"),
+            )
+        })
+    }
+
+    /// Gives the graph.
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// Says where the weights are.
+    pub fn weights(&self) -> &Weights {
+        &self.weights
+    }
+
+    /// Gives the weights of a model, out of the bytes that it was read from if it was read.
+    pub fn weight_bytes<'a>(&'a self, file: &'a [u8]) -> Result<&'a [u8]> {
+        match &self.weights {
+            Weights::Owned(weights) => Ok(weights),
+            Weights::InFile(range) => file.get(range.clone()).ok_or_else(|| {
+                GraphError::internal("these are not the bytes that the model was read from")
+            }),
+        }
+    }
+
+    /// Gives the size of the weights.
+    ///
+    /// # Units
+    ///
+    /// Bytes.
+    pub fn weights_len(&self) -> usize {
+        match &self.weights {
+            Weights::Owned(weights) => weights.len(),
+            Weights::InFile(range) => range.len(),
+        }
+    }
+
+    /// Describes inputs and outputs.
+    pub fn description(&self) -> &Description {
+        &self.description
+    }
+
+    /// Gives the options with which the model was built, as they were written.
+    pub fn options(&self) -> &BTreeMap<String, String> {
+        &self.options
+    }
+
+    /// Assigns every tensor a place and prepares the kernels.
+    ///
+    /// # Errors
+    ///
+    /// NotSupported, InvalidModel: as the operators say. TooLarge: more memory than an address can count.
+    pub fn plan(&self) -> Result<Plan> {
+        Plan::new(self)
+    }
+}

@@ -1,0 +1,147 @@
+//! Tensors of an ONNX file, inside it or beside it.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Component, Path};
+
+use jumar_ops::Tensor;
+use jumar_types::dtype::DataType;
+
+use super::proto::TensorProto;
+use crate::{GraphError, GraphErrorKind, Result};
+
+/// TensorProto.DataLocation.EXTERNAL.
+const EXTERNAL: i32 = 1;
+
+/// Makes a tensor of ours. External data are read from `dir`, and only from inside it.
+pub(super) fn tensor(proto: TensorProto, dir: Option<&Path>) -> Result<Tensor> {
+    let name = proto.name.clone();
+    read(proto, dir).map_err(|error| error.at(format_args!("tensor {name}")))
+}
+
+fn read(proto: TensorProto, dir: Option<&Path>) -> Result<Tensor> {
+    let dtype = DataType::from_onnx(proto.data_type)
+        .filter(|dtype| dtype.size().is_some())
+        .ok_or_else(|| {
+            GraphError::unsupported(format!(
+                "its element type (number {} in ONNX) is not supported",
+                proto.data_type
+            ))
+        })?;
+    let dims: Vec<usize> = proto
+        .dims
+        .iter()
+        .map(|&dim| usize::try_from(dim))
+        .collect::<std::result::Result<_, _>>()
+        .map_err(|_| {
+            GraphError::invalid(format!(
+                "its shape {:?} has a negative dimension",
+                proto.dims
+            ))
+        })?;
+    let bytes = if proto.data_location == EXTERNAL {
+        external(&proto, dir)?
+    } else if !proto.raw_data.is_empty() {
+        proto.raw_data
+    } else {
+        typed(&proto, dtype)?
+    };
+    Ok(Tensor::new(dtype, &dims, bytes)?)
+}
+
+/// Collects elements from the field that ONNX uses for a type. Narrow types lie in 32-bit fields, half-precision
+/// numbers as their bits.
+fn typed(proto: &TensorProto, dtype: DataType) -> Result<Vec<u8>> {
+    fn pack<T: Copy, const N: usize>(list: &[T], bytes: impl Fn(T) -> [u8; N]) -> Vec<u8> {
+        list.iter().flat_map(|&value| bytes(value)).collect()
+    }
+    let int32 = &proto.int32_data;
+    Ok(match dtype {
+        DataType::Float32 => pack(&proto.float_data, f32::to_le_bytes),
+        DataType::Float64 => pack(&proto.double_data, f64::to_le_bytes),
+        DataType::Int64 => pack(&proto.int64_data, i64::to_le_bytes),
+        DataType::UInt64 => pack(&proto.uint64_data, u64::to_le_bytes),
+        DataType::UInt32 => pack(&proto.uint64_data, |value| (value as u32).to_le_bytes()),
+        DataType::Int32 => pack(int32, i32::to_le_bytes),
+        DataType::Int16 | DataType::UInt16 | DataType::Float16 | DataType::BFloat16 => {
+            pack(int32, |value| (value as u16).to_le_bytes())
+        }
+        DataType::Int8 | DataType::UInt8 | DataType::Bool => pack(int32, |value| [value as u8]),
+        other => {
+            return Err(GraphError::unsupported(format!(
+                "its element type {other} is not supported"
+            )));
+        }
+    })
+}
+
+fn external(proto: &TensorProto, dir: Option<&Path>) -> Result<Vec<u8>> {
+    let find = |key: &str| {
+        proto
+            .external_data
+            .iter()
+            .find(|entry| entry.key == key)
+            .map(|entry| entry.value.as_str())
+    };
+    let number = |key: &str| match find(key) {
+        None => Ok(None),
+        Some(text) => match text.parse::<u64>() {
+            Ok(value) => Ok(Some(value)),
+            Err(_) => Err(GraphError::invalid(format!(
+                "its external data have the {key} {text:?}, which is no number"
+            ))),
+        },
+    };
+    let location = find("location")
+        .ok_or_else(|| GraphError::invalid("its external data have no location"))?;
+    let dir = dir.ok_or_else(|| {
+        GraphError::unsupported(format!(
+            "its data lie in the file {location:?} beside the model, and the model was given as bytes: give it as a file"
+        ))
+    })?;
+    let relative = Path::new(location);
+    let inside = relative
+        .components()
+        .all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+    let escapes = || {
+        GraphError::invalid(format!(
+            "its data lie in {location:?}, which is not inside the model's own folder"
+        ))
+    };
+    if !inside || location.is_empty() {
+        return Err(escapes());
+    }
+    let io = |error: std::io::Error| {
+        GraphError::new(
+            GraphErrorKind::Io,
+            format!("its data in {location:?}: {error}"),
+        )
+    };
+    // A link inside the folder may still lead out of it.
+    let folder = dir.canonicalize().map_err(io)?;
+    let path = dir.join(relative).canonicalize().map_err(io)?;
+    if !path.starts_with(&folder) {
+        return Err(escapes());
+    }
+    let mut file = File::open(&path).map_err(io)?;
+    let metadata = file.metadata().map_err(io)?;
+    if !metadata.is_file() {
+        return Err(GraphError::invalid(format!(
+            "its data in {location:?} are no file"
+        )));
+    }
+    let offset = number("offset")?.unwrap_or(0);
+    let left = metadata.len().checked_sub(offset);
+    let length = number("length")?.or(left).unwrap_or(u64::MAX);
+    if left.is_none_or(|left| length > left) {
+        let text = format!(
+            "its {length} bytes from {offset} on are not inside {location:?}, which has {} bytes",
+            metadata.len()
+        );
+        return Err(GraphError::new(GraphErrorKind::Truncated, text));
+    }
+    file.seek(SeekFrom::Start(offset)).map_err(io)?;
+    let mut bytes = Vec::new();
+    file.take(length).read_to_end(&mut bytes).map_err(io)?;
+    Ok(bytes)
+}

@@ -1,0 +1,5 @@
+//! What is done to a graph between import and plan.
+
+pub(crate) mod clean;
+pub(crate) mod fold;
+pub(crate) mod fuse;

@@ -1,0 +1,563 @@
+//! The plan of a model: which kernel runs when, and where every tensor lies.
+//!
+//! Inputs and outputs are used where the caller put them. A tensor that is only another's bytes under another shape
+//! shares its place; an operator that may work in place does so where its input is read for the last time. All other
+//! results, and the scratch memory of kernels, lie in one arena: tensors that are never needed at once share bytes.
+
+use jumar_ops::{
+    Aliasing, Call, InferCx, Kernel, Memory, Operand, Place, PrepareCx, TensorType, find,
+};
+use jumar_types::dtype::DataType;
+
+use crate::compile::ALIGNMENT;
+use crate::{Graph, GraphError, GraphErrorKind, Model, Node, Result, ValueId};
+
+/// One kernel with its operands' places.
+pub struct Step {
+    name: String,
+    operator: &'static str,
+    kernel: Box<dyn Kernel>,
+    inputs: Vec<Option<Operand>>,
+    outputs: Vec<Operand>,
+    scratch: (usize, usize),
+}
+
+impl std::fmt::Debug for Step {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Step")
+            .field("name", &self.name)
+            .field("operator", &self.operator)
+            .field("inputs", &self.inputs)
+            .field("outputs", &self.outputs)
+            .field("scratch", &self.scratch)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Step {
+    /// Gives the node's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Gives the operator's name.
+    pub fn operator(&self) -> &'static str {
+        self.operator
+    }
+
+    /// Gives the places of the inputs that are read while the step runs.
+    pub fn inputs(&self) -> impl Iterator<Item = &Operand> {
+        self.inputs.iter().flatten()
+    }
+
+    /// Gives the places of the outputs.
+    pub fn outputs(&self) -> &[Operand] {
+        &self.outputs
+    }
+
+    /// Gives offset and length of the scratch memory in the arena.
+    ///
+    /// # Units
+    ///
+    /// Bytes.
+    pub fn scratch(&self) -> (usize, usize) {
+        self.scratch
+    }
+}
+
+/// An input or output of a plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlannedPort {
+    /// The element type.
+    pub dtype: DataType,
+    /// The dimensions.
+    pub dims: Vec<usize>,
+    /// The size.
+    ///
+    /// # Units
+    ///
+    /// Bytes.
+    pub bytes: usize,
+}
+
+/// What it takes to run a model.
+///
+/// # Threads
+///
+/// A plan is never changed by running it: several executions may share it, each with an arena of its own.
+#[derive(Debug)]
+pub struct Plan {
+    /// The steps, in the order in which they run.
+    pub steps: Vec<Step>,
+    /// The size of the work memory of one execution; it starts at a multiple of 64.
+    ///
+    /// # Units
+    ///
+    /// Bytes.
+    pub arena_bytes: usize,
+    /// The size of the weights; they start at a multiple of 64.
+    ///
+    /// # Units
+    ///
+    /// Bytes.
+    pub weight_bytes: usize,
+    /// The inputs.
+    pub inputs: Vec<PlannedPort>,
+    /// The outputs.
+    pub outputs: Vec<PlannedPort>,
+}
+
+/// Runs one step on the memory of one execution. Allocates nothing, unless it fails.
+///
+/// # Errors
+///
+/// Buffer: a region is smaller than its tensor. Data: values that the operator cannot compute on.
+pub fn run_step(step: &Step, operands: &Memory<'_>) -> Result<()> {
+    let run = || {
+        step.kernel.run(&Call::new(
+            &step.inputs,
+            &step.outputs,
+            step.scratch,
+            operands,
+        )?)
+    };
+    run().map_err(|error| {
+        GraphError::from(error).at(format_args!("node {} ({})", step.name, step.operator))
+    })
+}
+
+/// A set of values that share their bytes.
+#[derive(Clone, Debug)]
+struct Storage {
+    place: Option<Place>,
+    bytes: usize,
+    /// The first step that writes it, and the last that reads it.
+    first: usize,
+    last: usize,
+}
+
+struct Planner<'a> {
+    graph: &'a Graph,
+    /// The storage of each value, by links to an older one.
+    link: Vec<usize>,
+    storage: Vec<Storage>,
+}
+
+/// Stands for the end of the model, after all steps.
+const END: usize = usize::MAX;
+
+impl Plan {
+    pub(crate) fn new(model: &Model) -> Result<Plan> {
+        Planner::new(model.graph())?.plan(model)
+    }
+
+    /// Runs all steps.
+    ///
+    /// # Errors
+    ///
+    /// As [`run_step`].
+    pub fn run(&self, operands: &Memory<'_>) -> Result<()> {
+        self.steps
+            .iter()
+            .try_for_each(|step| run_step(step, operands))
+    }
+}
+
+fn too_large() -> GraphError {
+    GraphError::new(
+        GraphErrorKind::TooLarge,
+        "the model needs more memory than an address can count",
+    )
+}
+
+impl<'a> Planner<'a> {
+    fn new(graph: &'a Graph) -> Result<Planner<'a>> {
+        let mut storage = Vec::with_capacity(graph.values.len());
+        for value in &graph.values {
+            let bytes = if value.weight.is_some() || value.constant.is_some() {
+                0
+            } else {
+                value.ty.bytes().ok_or_else(|| {
+                    GraphError::new(
+                        GraphErrorKind::TooLarge,
+                        format!("the tensor {} is {}", value.name, value.ty),
+                    )
+                })?
+            };
+            let place = value.weight.map(|_| Place::Weight);
+            storage.push(Storage {
+                place,
+                bytes,
+                first: END,
+                last: 0,
+            });
+        }
+        for (index, id) in graph.inputs.iter().enumerate() {
+            let index = u32::try_from(index).map_err(|_| too_large())?;
+            storage[id.0 as usize].place = Some(Place::Input(index));
+        }
+        for (step, node) in graph.nodes.iter().enumerate() {
+            for id in node.inputs.iter().flatten() {
+                storage[id.0 as usize].last = step;
+            }
+        }
+        for output in &graph.outputs {
+            storage[output.value.0 as usize].last = END;
+        }
+        Ok(Planner {
+            graph,
+            link: (0..graph.values.len()).collect(),
+            storage,
+        })
+    }
+
+    fn root(&self, id: ValueId) -> usize {
+        let mut at = id.0 as usize;
+        while self.link[at] != at {
+            at = self.link[at];
+        }
+        at
+    }
+
+    /// Lets one storage continue another. The place of the older one counts, where it has one.
+    fn join(&mut self, older: usize, newer: usize) {
+        let new = self.storage[newer].clone();
+        let old = &mut self.storage[older];
+        old.place = old.place.or(new.place);
+        old.bytes = old.bytes.max(new.bytes);
+        old.first = old.first.min(new.first);
+        old.last = old.last.max(new.last);
+        self.link[newer] = older;
+    }
+
+    /// Decides which values share their bytes.
+    fn share(&mut self) {
+        for (step, node) in self.graph.nodes.iter().enumerate() {
+            for &id in &node.outputs {
+                let own = &mut self.storage[id.0 as usize];
+                own.first = step;
+                own.last = own.last.max(step);
+            }
+            let Some(&output) = node.outputs.first() else {
+                continue;
+            };
+            let continued = match node.operator.aliasing {
+                Aliasing::Distinct => None,
+                Aliasing::View => node
+                    .inputs
+                    .first()
+                    .copied()
+                    .flatten()
+                    .map(|input| self.root(input)),
+                Aliasing::Elementwise => self.dying_input(node, step, output),
+            };
+            if let Some(root) = continued {
+                self.join(root, output.0 as usize);
+            }
+        }
+    }
+
+    /// Finds an input of the output's own type whose bytes nobody needs after this step.
+    fn dying_input(&self, node: &Node, step: usize, output: ValueId) -> Option<usize> {
+        let ty = &self.graph.value(output).ty;
+        node.inputs.iter().flatten().find_map(|&input| {
+            let root = self.root(input);
+            let storage = &self.storage[root];
+            let computed = storage.place.is_none() && storage.first != END;
+            (computed && storage.last <= step && self.graph.value(input).ty == *ty).then_some(root)
+        })
+    }
+
+    /// Puts computed outputs where the caller wants them; gives the outputs that have to be copied there.
+    fn place_outputs(&mut self) -> Result<Vec<(u32, ValueId)>> {
+        let mut copies = Vec::new();
+        for (index, output) in self.graph.outputs.iter().enumerate() {
+            let index = u32::try_from(index).map_err(|_| too_large())?;
+            let root = self.root(output.value);
+            let storage = &mut self.storage[root];
+            match storage.place {
+                None => storage.place = Some(Place::Output(index)),
+                Some(_) => copies.push((index, output.value)),
+            }
+        }
+        Ok(copies)
+    }
+
+    fn plan(mut self, model: &Model) -> Result<Plan> {
+        self.share();
+        let copies = self.place_outputs()?;
+        let mut kernels = Vec::with_capacity(self.graph.nodes.len());
+        let mut requests = Vec::new();
+        for (step, node) in self.graph.nodes.iter().enumerate() {
+            let kernel = prepare(self.graph, node)?;
+            let bytes = kernel.scratch_bytes();
+            if bytes > 0 {
+                requests.push(Request {
+                    bytes,
+                    first: step,
+                    last: step,
+                    owner: Owner::Scratch(step),
+                });
+            }
+            kernels.push(kernel);
+        }
+        for (root, storage) in self.storage.iter().enumerate() {
+            if self.link[root] == root
+                && storage.place.is_none()
+                && storage.first != END
+                && storage.bytes > 0
+            {
+                requests.push(Request {
+                    bytes: storage.bytes,
+                    first: storage.first,
+                    last: storage.last,
+                    owner: Owner::Storage(root),
+                });
+            }
+        }
+        let (offsets, arena_bytes) = assign(&requests)?;
+        let mut scratch = vec![(0, 0); self.graph.nodes.len()];
+        let mut storage_offset = vec![0; self.storage.len()];
+        for (request, offset) in requests.iter().zip(offsets) {
+            match request.owner {
+                Owner::Scratch(step) => scratch[step] = (offset, request.bytes),
+                Owner::Storage(root) => storage_offset[root] = offset,
+            }
+        }
+        let operand = |id: ValueId| -> Result<Operand> {
+            let (value, root) = (self.graph.value(id), self.root(id));
+            let (place, offset) = match self.storage[root].place {
+                Some(Place::Weight) => (Place::Weight, self.graph.values[root].weight.unwrap_or(0)),
+                Some(place) => (place, 0),
+                None => (Place::Arena, storage_offset[root]),
+            };
+            Ok(Operand::dense(place, offset, &value.ty)?)
+        };
+        let mut steps = Vec::with_capacity(kernels.len());
+        for ((node, kernel), scratch) in self.graph.nodes.iter().zip(kernels).zip(scratch) {
+            let inputs = node
+                .inputs
+                .iter()
+                .enumerate()
+                .map(|(index, id)| {
+                    id.filter(|_| Graph::reads_at_run(node, index))
+                        .map(operand)
+                        .transpose()
+                })
+                .collect::<Result<Vec<_>>>()?;
+            let outputs = node
+                .outputs
+                .iter()
+                .map(|&id| operand(id))
+                .collect::<Result<Vec<_>>>()?;
+            let same_place = |one: &Operand, two: &Operand| {
+                one.place() == two.place() && one.offset() == two.offset()
+            };
+            let nothing_to_do = node.operator.aliasing == Aliasing::View
+                && matches!((&inputs[..], &outputs[..]), ([Some(from), ..], [to]) if same_place(from, to));
+            if nothing_to_do {
+                continue;
+            }
+            steps.push(Step {
+                name: node.name.clone(),
+                operator: node.operator.name,
+                kernel,
+                inputs,
+                outputs,
+                scratch,
+            });
+        }
+        for (index, id) in copies {
+            let ty = &self.graph.value(id).ty;
+            steps.push(copy(
+                self.graph.value(id).name.clone(),
+                operand(id)?,
+                index,
+                ty,
+            )?);
+        }
+        let port = |id: ValueId| -> Result<PlannedPort> {
+            let ty = &self.graph.value(id).ty;
+            let (Some(dims), Some(bytes)) = (ty.dims(), ty.bytes()) else {
+                return Err(GraphError::internal("a port without a fixed size"));
+            };
+            Ok(PlannedPort {
+                dtype: ty.dtype,
+                dims,
+                bytes,
+            })
+        };
+        Ok(Plan {
+            steps,
+            arena_bytes,
+            weight_bytes: model.weights_len(),
+            inputs: self
+                .graph
+                .inputs
+                .iter()
+                .map(|&id| port(id))
+                .collect::<Result<_>>()?,
+            outputs: self
+                .graph
+                .outputs
+                .iter()
+                .map(|output| port(output.value))
+                .collect::<Result<_>>()?,
+        })
+    }
+}
+
+fn prepare(graph: &Graph, node: &Node) -> Result<Box<dyn Kernel>> {
+    let (types, constants) = graph.operands(node);
+    let outputs: Vec<TensorType> = node
+        .outputs
+        .iter()
+        .map(|&id| graph.value(id).ty.clone())
+        .collect();
+    let prepare = || {
+        node.operator.prepare(&PrepareCx::new(
+            InferCx::new(&types, &constants, &node.attrs),
+            &outputs,
+        )?)
+    };
+    prepare().map_err(|error| GraphError::from(error).at(format_args!("node {}", node.name)))
+}
+
+/// A step that copies a value to an output.
+fn copy(name: String, from: Operand, output: u32, ty: &TensorType) -> Result<Step> {
+    let operator = find("Identity").ok_or_else(|| GraphError::internal("there is no Identity"))?;
+    let attrs = jumar_ops::Attrs::new();
+    let types = [Some(ty)];
+    let cx = PrepareCx::new(
+        InferCx::new(&types, &[None], &attrs),
+        std::slice::from_ref(ty),
+    )?;
+    Ok(Step {
+        name,
+        operator: operator.name,
+        kernel: operator.prepare(&cx)?,
+        inputs: vec![Some(from)],
+        outputs: vec![Operand::dense(Place::Output(output), 0, ty)?],
+        scratch: (0, 0),
+    })
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Owner {
+    Scratch(usize),
+    Storage(usize),
+}
+
+/// Bytes that are needed from one step to another, both included.
+#[derive(Clone, Copy, Debug)]
+struct Request {
+    bytes: usize,
+    first: usize,
+    last: usize,
+    owner: Owner,
+}
+
+/// Gives each request an offset, and the size of the arena. The largest are placed first, each into the tightest gap
+/// between those that are needed at the same time.
+fn assign(requests: &[Request]) -> Result<(Vec<usize>, usize)> {
+    let size = |request: &Request| {
+        request
+            .bytes
+            .checked_next_multiple_of(ALIGNMENT)
+            .ok_or_else(too_large)
+    };
+    let mut order: Vec<usize> = (0..requests.len()).collect();
+    order.sort_by_key(|&index| {
+        (
+            std::cmp::Reverse(requests[index].bytes),
+            requests[index].first,
+            index,
+        )
+    });
+    let mut offsets = vec![0; requests.len()];
+    let mut placed: Vec<usize> = Vec::with_capacity(requests.len());
+    let mut total = 0;
+    for index in order {
+        let own = &requests[index];
+        let bytes = size(own)?;
+        let mut taken = Vec::new();
+        for &other in &placed {
+            let there = &requests[other];
+            if there.first <= own.last && own.first <= there.last {
+                taken.push((offsets[other], offsets[other] + size(there)?));
+            }
+        }
+        taken.sort_unstable();
+        let (mut best, mut end): (Option<(usize, usize)>, usize) = (None, 0);
+        for (from, to) in taken {
+            if from > end && from - end >= bytes && best.is_none_or(|(gap, _)| from - end < gap) {
+                best = Some((from - end, end));
+            }
+            end = end.max(to);
+        }
+        let offset = best.map_or(end, |(_, offset)| offset);
+        offsets[index] = offset;
+        total = total.max(offset.checked_add(bytes).ok_or_else(too_large)?);
+        placed.push(index);
+    }
+    Ok((offsets, total))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_that_live_at_once_never_overlap() {
+        let mut state = 12345u64;
+        let mut next = |bound: u64| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % bound
+        };
+        for _ in 0..50 {
+            let requests: Vec<Request> = (0..40)
+                .map(|index| {
+                    let first = next(30) as usize;
+                    let last = first + next(6) as usize;
+                    Request {
+                        bytes: 1 + next(5000) as usize,
+                        first,
+                        last,
+                        owner: Owner::Storage(index),
+                    }
+                })
+                .collect();
+            let (offsets, total) = assign(&requests).unwrap();
+            for (i, a) in requests.iter().enumerate() {
+                assert_eq!(offsets[i] % ALIGNMENT, 0);
+                assert!(offsets[i] + a.bytes <= total);
+                for (j, b) in requests.iter().enumerate().skip(i + 1) {
+                    let together = a.first <= b.last && b.first <= a.last;
+                    let apart =
+                        offsets[i] + a.bytes <= offsets[j] || offsets[j] + b.bytes <= offsets[i];
+                    assert!(
+                        !together || apart,
+                        "{a:?} at {} and {b:?} at {}",
+                        offsets[i],
+                        offsets[j]
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_chain_needs_two_buffers() {
+        let requests: Vec<Request> = (0..10)
+            .map(|step| Request {
+                bytes: 100,
+                first: step,
+                last: step + 1,
+                owner: Owner::Storage(step),
+            })
+            .collect();
+        assert_eq!(assign(&requests).unwrap().1, 256);
+    }
+}

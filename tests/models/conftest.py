@@ -1,0 +1,8 @@
+import pytest
+
+import runner
+
+
+@pytest.fixture(scope="session", autouse=True)
+def built():
+    runner.build()
