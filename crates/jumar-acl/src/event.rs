@@ -61,9 +61,10 @@ pub fn aclrtDestroyEvent(cx: &Cx<'_>, event: Raw) -> Result<()> {
 }
 
 pub fn aclrtRecordEvent(cx: &Cx<'_>, event: Raw, stream: Raw) -> Result<()> {
-    let event = cx.event(event)?;
-    host_may_use(&event)?;
-    cx.with_stream(stream, |stream| event.record(stream, &cx.caller()))
+    cx.thread.event(cx, event, |event| {
+        host_may_use(event)?;
+        cx.with_stream(stream, |stream| event.record(stream, &cx.caller()))
+    })?
 }
 
 /// External events order a captured graph with the outside; the host does not ask for them.
@@ -118,9 +119,10 @@ pub fn aclrtStreamWaitEventWithTimeout(
 }
 
 fn wait(cx: &Cx<'_>, stream: Raw, event: Raw, limit: Option<Duration>) -> Result<()> {
-    let event = cx.event(event)?;
-    host_may_use(&event)?;
-    cx.with_stream(stream, |stream| event.wait(stream, limit, &cx.caller()))
+    cx.thread.event(cx, event, |event| {
+        host_may_use(event)?;
+        cx.with_stream(stream, |stream| event.wait(stream, limit, &cx.caller()))
+    })?
 }
 
 pub fn aclrtResetEvent(cx: &Cx<'_>, event: Raw, stream: Raw) -> Result<()> {

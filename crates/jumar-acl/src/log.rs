@@ -133,7 +133,9 @@ fn write(_cx: &Cx<'_>, level: u32, module: &str, text: &str) {
 
 fn program_name() -> String {
     let path = std::env::current_exe().unwrap_or_default();
-    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+    path.file_name()
+        .map(|name| name.to_string_lossy().into_owned())
+        .unwrap_or_default()
 }
 
 fn open(root: &Option<PathBuf>, millis: u128) -> Option<Output> {

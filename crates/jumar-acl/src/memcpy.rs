@@ -1,9 +1,9 @@
 //! Copies and fills.
 
 use jumar::engine::Span;
-use jumar_types::{ErrorKind, Result};
+use jumar_types::{Error, ErrorKind, Result};
 
-use crate::generated::enums;
+use crate::generated::{enums, types};
 use crate::{Cx, Raw, refuse};
 
 /// Checks what both kinds of copies check first. False when there is nothing to do.
@@ -108,4 +108,104 @@ fn check_fill(to: Span, room: usize, count: usize) -> Result<bool> {
         );
     }
     Ok(true)
+}
+
+/// One copy of a batch.
+#[derive(Clone, Copy, Debug)]
+pub struct BatchCopy {
+    /// What is written.
+    pub to: Span,
+    /// The room there.
+    pub room: usize,
+    /// What is read.
+    pub from: Span,
+}
+
+/// What a batch answers when nothing failed at a copy of its own.
+pub const NO_COPY_FAILED: usize = usize::MAX;
+
+/// Copies a batch at once. The number beside an error is the copy that it belongs to, or [`NO_COPY_FAILED`].
+pub fn batch(
+    cx: &Cx<'_>,
+    copies: &[BatchCopy],
+    attributes: Option<&[types::aclrtMemcpyBatchAttr]>,
+    indexes: Option<&[usize]>,
+) -> std::result::Result<(), (usize, Error)> {
+    let whole = |error| (NO_COPY_FAILED, error);
+    check_batch(copies, attributes, indexes).map_err(whole)?;
+    let runtime = cx.runtime().map_err(whole)?;
+    cx.context().map_err(whole)?;
+    let mut direction = None;
+    for (index, copy) in copies
+        .iter()
+        .enumerate()
+        .filter(|(_, copy)| !copy.from.is_empty())
+    {
+        let at = |error| (index, error);
+        let homes = (
+            runtime.space().home_of(copy.to.address()),
+            runtime.space().home_of(copy.from.address()),
+        );
+        let to_device = match homes {
+            (Some(to), Some(from)) if to.is_device() != from.is_device() => to.is_device(),
+            _ => {
+                let sentence =
+                    format!("copy {index} of the batch does not go between host and device");
+                return Err(at(Error::new(ErrorKind::InvalidValue, sentence)));
+            }
+        };
+        if *direction.get_or_insert(to_device) != to_device {
+            let sentence =
+                format!("copy {index} of the batch goes the other way than the ones before it");
+            return Err(at(Error::new(ErrorKind::InvalidValue, sentence)));
+        }
+    }
+    for (index, copy) in copies
+        .iter()
+        .enumerate()
+        .filter(|(_, copy)| !copy.from.is_empty())
+    {
+        runtime
+            .copy_now(copy.to, copy.from, &cx.caller())
+            .map_err(|error| (index, error))?;
+    }
+    Ok(())
+}
+
+fn check_batch(
+    copies: &[BatchCopy],
+    attributes: Option<&[types::aclrtMemcpyBatchAttr]>,
+    indexes: Option<&[usize]>,
+) -> Result<()> {
+    let surface = |what: String| refuse(ErrorKind::InvalidArgument, what);
+    if copies.is_empty() {
+        return surface("the batch is empty".into());
+    }
+    let (Some(attributes), Some(indexes)) = (attributes, indexes) else {
+        return surface("attrs or attrsIndexes is null".into());
+    };
+    if let Some(index) = attributes
+        .iter()
+        .position(|attribute| attribute.rsv.iter().any(|&byte| byte != 0))
+    {
+        return surface(format!("the reserved bytes of attribute {index} are not 0"));
+    }
+    if let Some(index) = copies.iter().position(|copy| copy.room < copy.from.bytes()) {
+        let copy = copies[index];
+        return surface(format!(
+            "copy {index} has {} bytes and room for {}",
+            copy.from.bytes(),
+            copy.room
+        ));
+    }
+    let ordered = indexes.first() == Some(&0)
+        && indexes.is_sorted_by(|a, b| a < b)
+        && indexes.last().is_some_and(|&last| last < copies.len())
+        && attributes.len() <= copies.len();
+    if !ordered {
+        let sentence =
+            "attrsIndexes has to begin with 0, to rise, and to stay below the number of copies";
+        return refuse(ErrorKind::InvalidValue, sentence);
+    }
+    Ok(())
 }

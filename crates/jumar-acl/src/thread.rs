@@ -7,13 +7,13 @@
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
-use jumar::engine::{Context, Lookups, Stream};
+use jumar::engine::{Context, Event, Lookups, Stream};
 use jumar_types::{Error, ErrorKind, Result};
 
 use crate::message::Messages;
 use crate::{Cx, Raw};
 
-const REMEMBERED_STREAMS: usize = 4;
+const REMEMBERED: usize = 4;
 
 /// The state of one thread.
 #[derive(Default)]
@@ -30,8 +30,38 @@ pub struct Thread {
 struct Remembered {
     epoch: u64,
     context: Option<Arc<Context>>,
-    streams: [Option<Arc<Stream>>; REMEMBERED_STREAMS],
+    streams: Shelf<Stream>,
+    events: Shelf<Event>,
+}
+
+/// The last few objects of one kind, with their handles.
+struct Shelf<O> {
+    entries: [Option<(u64, Arc<O>)>; REMEMBERED],
     next: usize,
+}
+
+impl<O> Default for Shelf<O> {
+    fn default() -> Self {
+        Shelf {
+            entries: Default::default(),
+            next: 0,
+        }
+    }
+}
+
+impl<O> Shelf<O> {
+    /// Takes the object with this handle out; otherwise gives the place where it is to be put.
+    #[inline]
+    fn take(&mut self, handle: u64) -> (usize, Option<Arc<O>>) {
+        for (place, entry) in self.entries.iter_mut().enumerate() {
+            if entry.as_ref().is_some_and(|(known, _)| *known == handle) {
+                return (place, entry.take().map(|(_, object)| object));
+            }
+        }
+        let place = self.next;
+        self.next = (place + 1) % REMEMBERED;
+        (place, None)
+    }
 }
 
 impl Remembered {
@@ -134,31 +164,57 @@ impl Thread {
         work: impl FnOnce(&Arc<Stream>) -> T,
     ) -> Result<T> {
         let runtime = cx.runtime()?;
-        let epoch = runtime.epoch().now();
+        self.lend(
+            cx,
+            stream,
+            |remembered| &mut remembered.streams,
+            || runtime.streams().get(stream.0),
+            work,
+        )
+    }
+
+    /// Lends an event.
+    #[inline]
+    pub(crate) fn event<T>(
+        &self,
+        cx: &Cx<'_>,
+        event: Raw,
+        work: impl FnOnce(&Arc<Event>) -> T,
+    ) -> Result<T> {
+        let runtime = cx.runtime()?;
+        self.lend(
+            cx,
+            event,
+            |remembered| &mut remembered.events,
+            || runtime.events().get(event.0),
+            work,
+        )
+    }
+
+    /// Lends an object that this thread may remember. It is moved out while it is lent, so that a callback that calls back
+    /// into the interface finds the cell free.
+    #[inline]
+    fn lend<O, T>(
+        &self,
+        cx: &Cx<'_>,
+        handle: Raw,
+        shelf: impl Fn(&mut Remembered) -> &mut Shelf<O>,
+        find: impl FnOnce() -> Result<Arc<O>>,
+        work: impl FnOnce(&Arc<O>) -> T,
+    ) -> Result<T> {
+        let epoch = cx.runtime()?.epoch().now();
         let mut remembered = self.remembered.borrow_mut();
         remembered.refresh(epoch);
-        // The stream is moved out while it is lent: a callback that calls back into the interface finds the cell free.
-        let place = remembered
-            .streams
-            .iter()
-            .position(|found| found.as_ref().is_some_and(|found| found.id() == stream.0));
-        let (place, found) =
-            match place.and_then(|place| Some((place, remembered.streams[place].take()?))) {
-                Some(hit) => {
-                    drop(remembered);
-                    hit
-                }
-                None => {
-                    let place = remembered.next;
-                    remembered.next = (place + 1) % REMEMBERED_STREAMS;
-                    drop(remembered);
-                    (place, runtime.streams().get(stream.0)?)
-                }
-            };
+        let (place, hit) = shelf(&mut remembered).take(handle.0);
+        drop(remembered);
+        let found = match hit {
+            Some(found) => found,
+            None => find()?,
+        };
         let result = work(&found);
         let mut remembered = self.remembered.borrow_mut();
         if remembered.epoch == epoch {
-            remembered.streams[place] = Some(found);
+            shelf(&mut remembered).entries[place] = Some((handle.0, found));
         }
         Ok(result)
     }

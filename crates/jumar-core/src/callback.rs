@@ -412,7 +412,7 @@ fn hand_over(
     blocks: bool,
     caller: &Caller<'_>,
 ) -> Result<()> {
-    let returned = blocks.then(|| Arc::new(Signal::new()));
+    let returned = blocks.then(|| Arc::new(Signal::untimed()));
     let due = Due {
         function: Some(function),
         returned: returned.clone(),

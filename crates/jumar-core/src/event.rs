@@ -190,24 +190,57 @@ impl Event {
     /// What the gate or a stopped context answers.
     pub fn record(&self, stream: &Stream, caller: &Caller<'_>) -> Result<()> {
         let mut state = self.state.lock();
+        let state = &mut *state;
         let number = self.shared.next_record();
-        let signal = state.next.clone().unwrap_or_default();
+        let mut reused = false;
+        let signal = match state.next.clone() {
+            Some(next) => next,
+            // The usual case of an event that is recorded again and again: its last record is complete and nobody waits
+            // for it, so that its signal can serve again.
+            None => match &mut state.newest {
+                Some(record)
+                    if record.signal.is_set() && Arc::strong_count(&record.signal) == 1 =>
+                {
+                    reused = true;
+                    record.signal.clear();
+                    record.signal.clone()
+                }
+                _ => Arc::new(if self.keeps_time() {
+                    Signal::new()
+                } else {
+                    Signal::untimed()
+                }),
+            },
+        };
         let op = || Op::Record {
             event: self.number,
             record: number,
         };
-        stream.submit(caller, Task::Set(signal.clone()), op)?;
+        if let Err(refused) = stream.submit(caller, Task::Set(signal.clone()), op) {
+            if reused {
+                // The event still stands for its last record, which is complete.
+                signal.set();
+            }
+            return Err(refused);
+        }
         if self.is_level() {
             stream.submit_silently(caller, Task::Set(state.level.clone()));
         }
         state.next = None;
-        let queue = stream.queue().clone();
-        state.newest = Some(Record {
-            number,
-            signal,
-            stream_id: stream.id(),
-            queue,
-        });
+        match &mut state.newest {
+            Some(record) if record.stream_id == stream.id() => {
+                (record.number, record.signal) = (number, signal);
+            }
+            newest => {
+                let (stream_id, queue) = (stream.id(), stream.queue().clone());
+                *newest = Some(Record {
+                    number,
+                    signal,
+                    stream_id,
+                    queue,
+                });
+            }
+        }
         Ok(())
     }
 
@@ -266,7 +299,7 @@ impl Event {
             op,
         )?;
         if self.family != EventFamily::Ex {
-            let passed = Arc::new(Signal::new());
+            let passed = Arc::new(Signal::untimed());
             stream.submit_silently(caller, Task::Set(passed.clone()));
             state.waits.retain(|wait| !wait.is_set());
             state.waits.push(passed);

@@ -154,7 +154,7 @@ impl Model {
             stream.follow(before.done.clone(), caller);
         }
         stream.launch(program, &reads, &writes, caller)?;
-        let done = Arc::new(Signal::new());
+        let done = Arc::new(Signal::untimed());
         stream.mark(done.clone(), caller);
         *last = Some(Last {
             stream: stream.id(),

@@ -5,3 +5,4 @@
 pub mod callback;
 pub mod error;
 pub mod log;
+pub mod memcpy;
