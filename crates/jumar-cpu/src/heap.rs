@@ -98,12 +98,12 @@ impl Heap {
         Some(offset)
     }
 
-    /// Gives a chunk back, and tells the free piece that it became part of: offset and length. The part above `top`
-    /// counts as a piece too.
-    pub(crate) fn give_back(&mut self, offset: usize, bytes: usize) -> Option<(usize, usize)> {
-        let mut size = Heap::chunk(bytes)?;
-        let mut offset = offset;
-        self.taken = self.taken.checked_sub(size)?;
+    /// Gives a chunk back.
+    pub(crate) fn give_back(&mut self, offset: usize, bytes: usize) {
+        let (mut offset, Some(mut size)) = (offset, Heap::chunk(bytes)) else {
+            return;
+        };
+        self.taken -= size;
         if let Some((&before, &length)) = self.by_offset.range(..offset).next_back()
             && before + length == offset
         {
@@ -120,7 +120,6 @@ impl Heap {
         } else {
             self.insert(offset, size);
         }
-        Some((offset, size))
     }
 
     fn insert(&mut self, offset: usize, size: usize) {

@@ -22,7 +22,7 @@ const HUGE: usize = 2 << 20;
 const STEP: usize = 64 << 20;
 /// The smallest range that is worth having.
 const LEAST: usize = 16 << 20;
-/// Free pieces from this length on give their memory back to the system when it needs some.
+/// Spans from this length on leave their memory to the system, should it need some, when they are freed.
 const RELEASE: usize = 256 << 20;
 
 /// A reserved range of addresses, and what is taken of it.
@@ -102,16 +102,12 @@ impl Space {
 
     /// Gives memory back.
     pub(crate) fn free(&self, span: Span) {
-        let mut heap = self.heap.lock();
-        let piece = heap.give_back(span.address() - self.base, span.bytes());
-        // Under the lock: nobody may have been given the piece before the system was told.
-        if let Some((offset, length)) = piece
-            && length >= RELEASE
-        {
+        let offset = span.address() - self.base;
+        if span.bytes() >= RELEASE {
             let start = offset.next_multiple_of(HUGE);
-            let end = (offset + length) & !(HUGE - 1);
-            // SAFETY: the pages lie inside a free piece of a range that this object mapped; nobody may count on their
-            // bytes, and they stay mapped.
+            let end = (offset + span.bytes()) & !(HUGE - 1);
+            // SAFETY: the pages lie inside a span of a range that this object mapped. Nobody may count on its bytes any more,
+            // nobody else has been given them yet, and they stay mapped.
             let _ = unsafe {
                 libc::madvise(
                     ptr::without_provenance_mut(self.base + start),
@@ -120,6 +116,7 @@ impl Space {
                 )
             };
         }
+        self.heap.lock().give_back(offset, span.bytes());
     }
 
     fn exhausted(&self, bytes: usize, heap: &Heap, system: Option<io::Error>) -> Error {
