@@ -1,12 +1,10 @@
 //! What a process that uses the backend can see: its threads, its address space.
 
 use std::process::Command;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use jumar_cpu::{CpuBackend, CpuConfig, CpuDeviceConfig};
-use jumar_hal::{
-    Backend, Call, Cost, Device, Program, QueueConfig, Span, Tag, Task, Verdict, Watcher,
-};
+use jumar_hal::{Backend, Call, Device, QueueConfig, Span, Tag, Task, Verdict, Watcher};
 use jumar_types::{Error, ErrorKind, Result};
 
 static CALL: Call = Call {
@@ -28,21 +26,6 @@ impl Watcher for Deaf {
     }
 }
 
-struct Do<F>(F);
-
-impl<F: Fn() + Send + Sync> Program for Do<F> {
-    fn run(&self) -> Result<()> {
-        (self.0)();
-        Ok(())
-    }
-    fn cost(&self) -> Cost {
-        Cost::Large
-    }
-    fn name(&self) -> &str {
-        "closure"
-    }
-}
-
 fn backend(memory_bytes: usize) -> Result<CpuBackend> {
     CpuBackend::new(CpuConfig {
         devices: vec![CpuDeviceConfig { memory_bytes }; 2],
@@ -52,56 +35,6 @@ fn backend(memory_bytes: usize) -> Result<CpuBackend> {
 
 fn device(backend: &CpuBackend, number: u32) -> Arc<dyn Device> {
     backend.open(number).expect("the device exists")
-}
-
-fn threads() -> usize {
-    let own = std::fs::read_dir("/proc/self/task").expect("proc");
-    own.filter(|task| {
-        let name = task.as_ref().map(|task| task.path().join("comm"));
-        name.is_ok_and(|name| {
-            std::fs::read_to_string(name).is_ok_and(|name| name.starts_with("jumar-worker"))
-        })
-    })
-    .count()
-}
-
-/// Tests of one process look at each other's workers.
-static ALONE: Mutex<()> = Mutex::new(());
-
-#[test]
-fn workers_start_late_have_a_name_take_no_signals_and_end() {
-    let _alone = ALONE.lock().unwrap_or_else(|e| e.into_inner());
-    let backend = backend(1 << 24).expect("address space");
-    let queue = device(&backend, 0)
-        .queue(QueueConfig::default(), Arc::new(Deaf))
-        .expect("a queue");
-    assert_eq!(threads(), 0);
-    let seen = Arc::new(Mutex::new(None));
-    let kept = seen.clone();
-    let (sender, receiver) = std::sync::mpsc::channel();
-    let task = Do(move || {
-        let status = std::fs::read_to_string("/proc/thread-self/status").expect("proc");
-        let blocked = status
-            .lines()
-            .find_map(|line| line.strip_prefix("SigBlk:"))
-            .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-        let name = std::thread::current().name().map(str::to_owned);
-        *kept.lock().expect("no panic") = Some((name, blocked));
-        sender.send(()).expect("somebody listens");
-    });
-    queue.submit(Task::Run(Arc::new(task)), TAG);
-    receiver
-        .recv_timeout(std::time::Duration::from_secs(30))
-        .expect("work is done without a waiting call");
-    let seen = seen.lock().expect("no panic").take();
-    let (name, blocked) = seen.expect("the task ran");
-    assert_eq!(name.as_deref(), Some("jumar-worker-0"));
-    // Everything but SIGKILL (9), SIGSTOP (19) and what the C library keeps for itself (32, 33).
-    let must: u64 = !(1 << 8 | 1 << 18 | 1 << 31 | 1 << 32);
-    assert_eq!(blocked.map(|mask| mask & must), Some(must));
-    drop(queue);
-    drop(backend);
-    assert_eq!(threads(), 0);
 }
 
 #[test]
