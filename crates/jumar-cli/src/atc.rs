@@ -10,7 +10,8 @@ use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result, anyhow, bail};
+use jumar_graph as graph;
 
 use options::{ALL, Support};
 
@@ -44,7 +45,7 @@ pub fn main(arguments: Vec<OsString>) -> ExitCode {
         for note in notes {
             println!("note: {note}");
         }
-        convert(&request, &arguments)
+        convert(&request)
     }) {
         Ok(()) => {
             // Scripts look for this line.
@@ -124,33 +125,54 @@ fn distance(a: &str, b: &str) -> usize {
     row[b.len()]
 }
 
-fn convert(request: &Request, _arguments: &[OsString]) -> Result<()> {
+/// Checks what belongs together, and converts.
+fn convert(request: &Request) -> Result<()> {
     match request.get("mode").unwrap_or("0") {
         "0" => {}
         other => {
             bail!("--mode={other} is not supported; only 0, which builds an offline model, is")
         }
     }
-    match request.get("framework") {
-        Some("5") => {}
-        Some("0") => bail!(
-            "--framework=0 (Caffe) is not supported; export the model to ONNX and use --framework=5"
-        ),
-        Some("1") => bail!(
-            "--framework=1 (MindSpore) is not supported; export the model to ONNX and use --framework=5"
-        ),
-        Some("3") => bail!(
-            "--framework=3 (TensorFlow) is not supported; export the model to ONNX and use --framework=5"
-        ),
-        Some(other) => bail!("--framework={other} is not one of 0, 1, 3, 5"),
-        None => bail!("--framework is missing; write --framework=5 for an ONNX model"),
-    }
-    for name in ["model", "output", "soc_version"] {
-        if request.get(name).is_none() {
-            bail!("--{name} is missing");
+    let Some(framework) = request.get("framework") else {
+        bail!("--framework is missing; write --framework=5 for an ONNX model");
+    };
+    let Ok(framework) = framework.parse() else {
+        bail!("--framework={framework} is no number; write --framework=5 for an ONNX model");
+    };
+    let required = |name| {
+        request
+            .get(name)
+            .with_context(|| format!("--{name} is missing; write --{name}=VALUE"))
+    };
+    let text = |name| request.get(name).unwrap_or_default().to_string();
+    let options = graph::atc::Options {
+        model: required("model")?.into(),
+        framework,
+        output: required("output")?.into(),
+        soc_version: required("soc_version")?.to_string(),
+        input_shape: text("input_shape"),
+        input_format: text("input_format"),
+        output_type: text("output_type"),
+        log: text("log"),
+    };
+    let report = graph::atc::convert(&options).map_err(|error| anyhow!("{error}"))?;
+    println!(
+        "{}: {} bytes, {} operators, {} bytes of weights, {} bytes of work memory",
+        report.output.display(),
+        report.bytes,
+        report.operators,
+        report.weight_bytes,
+        report.work_bytes
+    );
+    for (direction, ports) in [
+        ("input", &report.description.inputs),
+        ("output", &report.description.outputs),
+    ] {
+        for port in ports {
+            println!("  {direction}  {}", crate::inspect::port(port));
         }
     }
-    bail!("conversion is not supported yet")
+    Ok(())
 }
 
 fn help() -> String {

@@ -36,7 +36,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("jumar-acl", &["jumar", "jumar-types"]),
     // Spans are made here, from what a program vouches for, and locks come from the one place that names them.
     ("jumar-capi", &["jumar-acl", "jumar-hal", "jumar-types"]),
-    ("jumar-cli", &["jumar"]),
+    // Model files are converted and shown without a runtime.
+    ("jumar-cli", &["jumar", "jumar-graph"]),
     // It reaches the runtime through the shared library alone, so that a process has one runtime.
     ("jumar-py", &[]),
 ];

@@ -58,6 +58,7 @@ const CARD: &str = "it steers the card's compiler, and nothing is compiled for a
 const CACHE: &str = "no operator is compiled, so nothing is cached";
 const DEBUG: &str = "no operator is compiled, so there is nothing to debug in one";
 const CAFFE: &str = "it belongs to Caffe models";
+const PRECISE: &str = "operators compute in the types that the model declares";
 const GEARS: &str = "models with several gears come later; build one model for each shape";
 
 /// Every option.
@@ -85,7 +86,7 @@ pub const ALL: &[Opt] = &[
     ),
     used(
         "input_format",
-        "NCHW|NHWC|ND",
+        "NCHW|NCDHW|ND",
         "The layout of the inputs; ONNX models are NCHW.",
     ),
     used(
@@ -93,19 +94,16 @@ pub const ALL: &[Opt] = &[
         "FP32|FP16|UINT8|INT8",
         "The type of the outputs.",
     ),
-    used(
-        "out_nodes",
-        "\"node:0;...\"",
-        "Which outputs the offline model has.",
-    ),
-    used(
-        "precision_mode",
-        "MODE",
-        "Which types operators may compute in.",
-    ),
     used("mode", "0", "What to do: 0 builds an offline model."),
-    used("log", "debug|info|warning|error|null", "How much is told."),
+    used(
+        "log",
+        "debug|info|warning|error|null",
+        "Kept in the model file.",
+    ),
     // Without effect on a CPU.
+    idle("precision_mode", PRECISE),
+    idle("precision_mode_v2", PRECISE),
+    idle("keep_dtype", PRECISE),
     idle("core_type", CARD),
     idle("aicore_num", CARD),
     idle("virtual_type", CARD),
@@ -241,19 +239,14 @@ pub const ALL: &[Opt] = &[
     ),
     refused("sparsity", &["0"], "sparse weights are not supported"),
     refused(
-        "keep_dtype",
-        &[],
-        "operators always compute in the types that the model declares, so there is nothing to keep",
-    ),
-    refused(
         "customize_dtypes",
         &[],
         "operators always compute in the types that the model declares",
     ),
     refused(
-        "precision_mode_v2",
-        &["origin", "fp16"],
-        "use --precision_mode",
+        "out_nodes",
+        &[],
+        "choosing outputs is not supported yet; export the model with the outputs that are wanted",
     ),
     refused(
         "cluster_config",
