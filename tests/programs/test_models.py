@@ -1,12 +1,11 @@
 """Model files as they come: the digits network, and files that are no model, or no longer."""
 
 import pathlib
-import shutil
 import struct
 import sys
 
 import pytest
-from install import LIB64, PREFIX, ROOT, compile_c, run
+from install import LIB64, ROOT, compile_c, run
 
 HERE = pathlib.Path(__file__).resolve().parent
 DIGITS = ROOT / "examples/digits"
@@ -19,19 +18,6 @@ DATA_SIZE_INVALID = 145006
 LOADER = range(145000, 146000)
 
 
-@pytest.fixture(scope="session")
-def model(tmp_path_factory):
-    output = tmp_path_factory.mktemp("model") / "digits"
-    run(
-        PREFIX / "bin/atc",
-        "--framework=5",
-        f"--model={DIGITS}/digits.onnx",
-        f"--output={output}",
-        "--soc_version=Ascend910B1",
-    )
-    return output.with_suffix(".om")
-
-
 def build(name, folder):
     return compile_c(HERE / "c" / f"{name}.c", folder / name, "-L", LIB64, "-lascendcl")
 
@@ -42,26 +28,18 @@ def accuracy(output):
     return lines[0]
 
 
-def example(name, folder):
-    shutil.copy(DIGITS / f"{name}.c", folder)
-    shutil.copy(DIGITS / "pictures.h", folder)
-    return [compile_c(folder / f"{name}.c", folder / name, "-L", LIB64, "-lascendcl")]
-
-
-def test_the_three_example_programs_read_the_digits_alike(model, tmp_path):
-    commands = [example("sync", tmp_path), example("streams", tmp_path), [sys.executable, DIGITS / "digits.py"]]
-    outputs = [run(*command, model, IMAGES, LABELS).stdout for command in commands]
+def test_the_three_example_programs_read_the_digits_alike(model, example):
+    outputs = [run(*command, model, IMAGES, LABELS).stdout for command in example.values()]
     assert outputs[0] == outputs[1] == outputs[2]
     assert accuracy(outputs[0]) == "accuracy: 98.8 % (320 images)"
 
 
-def test_two_streams_read_any_number_of_pictures(model, tmp_path):
-    program = example("streams", tmp_path)
+def test_two_streams_read_any_number_of_pictures(model, example, tmp_path):
     for count in (1, 15, 16, 17, 33):
         images, labels = tmp_path / "images", tmp_path / "labels"
         images.write_bytes(IMAGES.read_bytes()[: 64 * count])
         labels.write_bytes(LABELS.read_bytes()[:count])
-        assert accuracy(run(*program, model, images, labels).stdout).endswith(f"({count} images)")
+        assert accuracy(run(*example["streams"], model, images, labels).stdout).endswith(f"({count} images)")
 
 
 def test_the_scores_are_those_of_onnx_runtime(model, tmp_path):
