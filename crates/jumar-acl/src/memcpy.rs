@@ -184,6 +184,11 @@ fn check_batch(
     let (Some(attributes), Some(indexes)) = (attributes, indexes) else {
         return surface("attrs or attrsIndexes is null".into());
     };
+    let misplaced =
+        "attrsIndexes has to begin with 0, to rise, and to stay below the number of copies";
+    if attributes.len() > copies.len() {
+        return refuse(ErrorKind::InvalidValue, misplaced);
+    }
     if let Some(index) = attributes
         .iter()
         .position(|attribute| attribute.rsv.iter().any(|&byte| byte != 0))
@@ -200,12 +205,9 @@ fn check_batch(
     }
     let ordered = indexes.first() == Some(&0)
         && indexes.is_sorted_by(|a, b| a < b)
-        && indexes.last().is_some_and(|&last| last < copies.len())
-        && attributes.len() <= copies.len();
+        && indexes.last().is_some_and(|&last| last < copies.len());
     if !ordered {
-        let sentence =
-            "attrsIndexes has to begin with 0, to rise, and to stay below the number of copies";
-        return refuse(ErrorKind::InvalidValue, sentence);
+        return refuse(ErrorKind::InvalidValue, misplaced);
     }
     Ok(())
 }

@@ -124,6 +124,9 @@ pub fn aclrtPointerGetAttributes(cx: &Cx<'_>, address: usize) -> Result<types::a
 }
 
 pub fn aclrtMemGetAddressRange(cx: &Cx<'_>, address: usize) -> Result<(usize, usize)> {
+    if address == 0 {
+        return refuse(ErrorKind::NullPointer, "ptr is null");
+    }
     let block = cx
         .runtime()?
         .space()

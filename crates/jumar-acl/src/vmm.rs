@@ -184,6 +184,9 @@ pub fn aclrtMemSetAccess(
 }
 
 pub fn aclrtMemRetainAllocationHandle(cx: &Cx<'_>, address: usize) -> Result<Raw> {
+    if address == 0 {
+        return Err(null("virPtr"));
+    }
     cx.runtime()?
         .mapped_at(address)
         .map(|memory| Raw(memory.id()))

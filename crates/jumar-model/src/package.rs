@@ -87,17 +87,12 @@ impl Package {
             .first_chunk()
             .map_or(0, |bytes| u64::from_le_bytes(*bytes));
         if claimed != data.len() {
-            let kind = if claimed > data.len() {
-                ErrorKind::ModelDataSize
-            } else {
-                ErrorKind::ModelInvalid
-            };
             let sentence = format!(
                 "the model file {} has {} bytes, and its header says {claimed}",
                 path.display(),
                 data.len()
             );
-            return Err(Error::new(kind, sentence));
+            return Err(Error::new(ErrorKind::ModelInvalid, sentence));
         }
         let length = usize::try_from(data.len()).unwrap_or(usize::MAX);
         bytes
@@ -116,7 +111,15 @@ impl Package {
     }
 
     fn checked(file: Vec<u8>, path: Option<&Path>) -> Result<Package> {
-        let refuse = |error: GraphError| refused(&error, path);
+        // A file too short for its header has its own code; one that is cut off later contradicts its header.
+        let headless = file.len() < jumar_graph::HEADER_BYTES;
+        let refuse = |error: GraphError| match error.kind() {
+            GraphErrorKind::Truncated if headless => Error::new(
+                ErrorKind::ModelDataSize,
+                refused(&error, path).sentence().to_owned(),
+            ),
+            _ => refused(&error, path),
+        };
         let model = jumar_graph::Model::read(&file).map_err(refuse)?;
         let plan = model.plan().map_err(refuse)?;
         let described = model.description();
@@ -198,8 +201,8 @@ fn tensor(port: &Port) -> TensorInfo {
 /// Puts a refusal of the graph library into the runtime's terms.
 fn refused(error: &GraphError, path: Option<&Path>) -> Error {
     let kind = match error.kind() {
-        GraphErrorKind::Truncated => ErrorKind::ModelDataSize,
         GraphErrorKind::NotAModel
+        | GraphErrorKind::Truncated
         | GraphErrorKind::Corrupt
         | GraphErrorKind::TooNew
         | GraphErrorKind::VendorFile

@@ -120,7 +120,7 @@ pub fn aclrtGetVersion(_cx: &Cx<'_>) -> Result<(i32, i32, i32)> {
 }
 
 /// The release of the vendor's toolkit whose interface the API data describes; programs compare against it.
-const TOOLKIT: (i32, i32, i32) = (8, 5, 0);
+const TOOLKIT: (i32, i32, i32) = (8, 1, 0);
 
 fn package_is_known(name: Option<&CStr>) -> Result<()> {
     let name = name.ok_or_else(|| Error::new(ErrorKind::NullPointer, "pkgName is null"))?;
