@@ -154,7 +154,7 @@ def test_execute_agrees_with_onnxruntime(model, description):
     assert (scores.argmax(axis=1) == labels).mean() >= 0.95
 
 
-def test_execute_async_with_callbacks_between(model, description):
+def test_execute_async_with_callbacks_between(model, description, model_file):
     """The flow of the samples with callbacks: each result is read on the thread of the reports."""
     images, _ = pictures()
     stream, ret = acl.rt.create_stream()
@@ -180,11 +180,16 @@ def test_execute_async_with_callbacks_between(model, description):
     assert acl.rt.unsubscribe_report(thread, stream) == SUCCESS
     state["run"] = False
     assert acl.util.stop_thread(thread) == SUCCESS
+    # The first execution of a model decides whether it is one for execute or for execute_async.
+    assert acl.mdl.execute(model, session.input, session.output) == 500002
+    other, ret = acl.mdl.load_from_file(model_file)
+    assert ret == SUCCESS
     again = []
     for image in images[:8]:
         session.write(image)
-        assert acl.mdl.execute(model, session.input, session.output) == SUCCESS
+        assert acl.mdl.execute(other, session.input, session.output) == SUCCESS
         again.append(session.read())
+    assert acl.mdl.unload(other) == SUCCESS
     assert (numpy.stack(results) == numpy.stack(again)).all()
     session.close()
     assert acl.rt.destroy_stream(stream) == SUCCESS
