@@ -47,7 +47,7 @@ fn conclude(surface: &str, report: &Report) {
         match outcome {
             Outcome::Passed => {}
             Outcome::Failed(reason) => println!("FAIL {id}: {reason}"),
-            Outcome::Waits(functions) => println!("waits {id}: for {functions}"),
+            Outcome::Waits(functions) => println!("waits {id}: {functions}"),
             Outcome::NoModel(model) => println!("no model {id}: {model}"),
             Outcome::NotApplicable(reason) => println!("not for {surface} {id}: {reason}"),
         }
