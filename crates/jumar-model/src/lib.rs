@@ -4,5 +4,6 @@
 mod loaded;
 mod package;
 
+pub use jumar_graph as graph;
 pub use loaded::{Model, Supplied};
 pub use package::{Description, Package, TensorInfo};
