@@ -157,14 +157,12 @@ impl<T: Element> DeviceBuffer<T> {
     /// `OutOfMemory`.
     pub fn from_slice(context: &Context, elements: &[T]) -> Result<DeviceBuffer<T>> {
         let buffer = DeviceBuffer::new(context, elements.len())?;
-        let runtime = &context.inner.runtime;
-        for (index, chunk) in elements.chunks(chunk_len::<T>()).enumerate() {
-            let kept = PinnedBuffer::keep(runtime, chunk)?;
-            let offset = index * chunk_len::<T>() * size_of::<T>();
-            let to = buffer.memory.span(offset, size_of_val(chunk));
+        if !elements.is_empty() {
+            let to = buffer.memory.span(0, size_of_val(elements));
             // Nobody else knows the memory yet, so the copy needs no order.
             by(&call::WRITE, |caller| {
-                runtime.core.copy_now(to, kept.span(), caller)
+                let core = &context.inner.runtime.core;
+                core.write(to, bytemuck::cast_slice(elements), caller)
             })?;
         }
         Ok(buffer)

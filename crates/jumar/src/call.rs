@@ -38,6 +38,10 @@ calls! {
     SCOPE = "jumar::Stream::scope";
     PENDING = "jumar::Pending::wait";
     SYNCHRONIZE_EVENT = "jumar::Event::synchronize";
+    LOAD = "jumar::Model::load";
+    RUN = "jumar::Model::run";
+    READ_OUTPUT = "jumar::Outputs::read";
+    DROP_MODEL = "jumar::Model::drop";
     DROP_RUNTIME = "jumar::Runtime::drop";
 }
 

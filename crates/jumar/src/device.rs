@@ -46,6 +46,8 @@ impl Device {
     /// # Units
     /// Bytes.
     pub fn memory_free(&self) -> u64 {
+        // What was dropped while tasks used it counts as soon as they are over.
+        self.runtime.sweep();
         self.core.memory_info().0
     }
 

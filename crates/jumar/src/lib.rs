@@ -29,6 +29,7 @@ mod context;
 mod device;
 mod element;
 mod event;
+mod model;
 mod pending;
 mod runtime;
 mod stream;
@@ -43,6 +44,7 @@ pub use event::Event;
 pub use jumar_core::{Limits, Profile};
 pub use jumar_types::dtype::DataType;
 pub use jumar_types::{Error, ErrorKind, Result};
+pub use model::{Model, Operand, Outputs, TensorInfo};
 pub use pending::Pending;
 pub use runtime::Runtime;
 pub use stream::{Scope, Stream};
@@ -56,5 +58,6 @@ pub mod engine {
 
 /// Offline models, for the other surfaces. Rust programs use `Model` of the crate's root instead.
 pub mod offline {
+    pub use jumar_model::graph;
     pub use jumar_model::{Description, Model, Package, Supplied, TensorInfo};
 }

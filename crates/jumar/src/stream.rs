@@ -13,7 +13,7 @@ use jumar_types::{Error, ErrorKind, Result};
 
 use crate::buffer::{DevicePart, Memory, OnDevice, PinnedBuffer};
 use crate::call::{self, by};
-use crate::context::{self, refuse_in_host_function};
+use crate::context::{self, Context, refuse_in_host_function};
 use crate::element::Element;
 use crate::event::Event;
 use crate::pending::Pending;
@@ -66,6 +66,13 @@ impl Stream {
                 core,
                 panicked: Arc::default(),
             }),
+        }
+    }
+
+    /// Gives the stream's context.
+    pub fn context(&self) -> Context {
+        Context {
+            inner: self.inner.context.clone(),
         }
     }
 
