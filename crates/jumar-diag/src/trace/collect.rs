@@ -379,7 +379,8 @@ impl State {
                 from,
                 direction,
             } => What::Copy {
-                bytes: from.bytes() as u64,
+                // Bytes of the library itself, as a model's weights, have a span at one end only.
+                bytes: from.bytes().max(to.bytes()) as u64,
                 to: to.address(),
                 from: from.address(),
                 direction,
