@@ -239,6 +239,10 @@ impl Runner for CpuRunner {
         thread::without_signals(spawn);
     }
 
+    fn processor(&self) -> Option<u32> {
+        thread::processor()
+    }
+
     fn worker_started(&self, _number: usize) {
         thread::sharpen_timers();
     }

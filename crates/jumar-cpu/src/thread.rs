@@ -55,6 +55,12 @@ pub(crate) fn without_signals(spawn: &mut dyn FnMut()) {
     }
 }
 
+/// Gives the processor that the calling thread runs on.
+pub(crate) fn processor() -> Option<u32> {
+    // SAFETY: the call has no preconditions and no effect.
+    u32::try_from(unsafe { libc::sched_getcpu() }).ok()
+}
+
 /// Lets the calling thread's short naps be short.
 pub(crate) fn sharpen_timers() {
     // The usual slack of 50 us would add half to each nap.

@@ -72,6 +72,8 @@ struct Entry {
     seen_ns: u64,
     /// What the stream had completed then.
     done: u64,
+    /// The processor that the thread ran on which put the stream here.
+    cpu: Option<u32>,
 }
 
 struct Sleeper {
@@ -123,7 +125,11 @@ enum Wanted {
 
 /// What a worker found.
 enum Pick {
-    Stream(Arc<Stream>),
+    Stream {
+        stream: Arc<Stream>,
+        /// It was put here on the processor that the worker runs on now.
+        near: bool,
+    },
     /// Work of another thread that may be shared.
     Job(Arc<Job>),
     /// An entry whose grace runs.
@@ -191,6 +197,7 @@ impl Inner {
             hot,
             seen_ns: 0,
             done: 0,
+            cpu: pool.runner.processor(),
         });
         self.count += 1;
         self.note_count(pool);
@@ -231,7 +238,7 @@ impl Inner {
     /// Finds something for a worker: a stream that may be run, or else a job to share.
     fn find(&mut self, pool: &Pool, now_ns: u64) -> Pick {
         match self.pick(pool, now_ns, pool.cpus > 1) {
-            Pick::Stream(stream) => Pick::Stream(stream),
+            found @ Pick::Stream { .. } => found,
             other => match self.jobs.iter().find(|job| job.is_open()) {
                 Some(job) => Pick::Job(job.clone()),
                 None => other,
@@ -245,6 +252,7 @@ impl Inner {
         if self.count == 0 {
             return found;
         }
+        let here = pool.runner.processor();
         self.turn = self.turn.wrapping_add(1);
         let reverse = self.turn.is_multiple_of(FAIRNESS);
         for step in 0..PRIORITIES {
@@ -256,7 +264,8 @@ impl Inner {
                 let done = entry.stream.ring.completed();
                 let first = entry.seen_ns == 0;
                 let moved = !first && entry.done != done;
-                let ready = if grace && !(queued && entry.hot) {
+                let near = here.is_some() && entry.cpu == here;
+                let ready = if grace && !(queued && (entry.hot || near)) {
                     if first || moved {
                         (entry.seen_ns, entry.done) = (now_ns, done);
                     }
@@ -279,7 +288,11 @@ impl Inner {
                     self.count -= 1;
                     self.note_count(pool);
                     if let Some(entry) = entry {
-                        return Pick::Stream(entry.stream);
+                        let near = here.is_some() && entry.cpu == here;
+                        return Pick::Stream {
+                            stream: entry.stream,
+                            near,
+                        };
                     }
                 }
                 found = Pick::Soon;
@@ -541,9 +554,10 @@ impl Pool {
             let now = self.now_ns();
             if self.has_entries() || self.first_timer_ns.load(Ordering::Relaxed) <= now {
                 match self.leave_idle(now, &mut napping) {
-                    found @ (Pick::Stream(_) | Pick::Job(_)) => {
-                        self.be_busy(found, number, &parker);
-                        spin_until = self.now_ns() + SPIN_NS;
+                    found @ (Pick::Stream { .. } | Pick::Job(_)) => {
+                        let near = self.be_busy(found, number, &parker);
+                        // Whoever brought the work cannot run while this worker spins on its processor.
+                        spin_until = self.now_ns() + if near { 0 } else { SPIN_NS };
                         nap_until = spin_until + NAPS_NS;
                         continue;
                     }
@@ -595,7 +609,7 @@ impl Pool {
             let mut inner = self.inner.lock();
             inner.fire(self);
             let pick = inner.find(self, now_ns);
-            if !matches!(pick, Pick::Stream(_) | Pick::Job(_)) {
+            if !matches!(pick, Pick::Stream { .. } | Pick::Job(_)) {
                 return pick;
             }
             inner.awake -= 1;
@@ -609,13 +623,15 @@ impl Pool {
     }
 
     /// Does what was found, and more as long as there is some that needs no grace; then counts as awake again. Sleeps
-    /// first if somebody else is awake already.
-    fn be_busy(self: &Arc<Self>, first: Pick, number: usize, parker: &Arc<Parker>) {
+    /// first if somebody else is awake already. Tells whether it runs where its work came from.
+    fn be_busy(self: &Arc<Self>, first: Pick, number: usize, parker: &Arc<Parker>) -> bool {
         self.busy.fetch_add(1, Ordering::Relaxed);
+        let mut near = false;
         let mut found = first;
         loop {
             match found {
-                Pick::Stream(stream) => {
+                Pick::Stream { stream, near: here } => {
+                    near |= here;
                     if let Some(owner) = stream.ring.unlist() {
                         stream.drive(owner, false, BUDGET, || self.is_stopped());
                     }
@@ -631,7 +647,7 @@ impl Pool {
                 true => Pick::Nothing,
                 false => inner.find(self, now),
             };
-            if let Pick::Stream(_) | Pick::Job(_) = found {
+            if let Pick::Stream { .. } | Pick::Job(_) = found {
                 let wanted = inner.wanted(self);
                 drop(inner);
                 self.carry_out(wanted);
@@ -644,7 +660,7 @@ impl Pool {
             if others {
                 self.sleep(number, parker, &mut false);
             }
-            return;
+            return near;
         }
     }
 
@@ -732,6 +748,7 @@ impl Pool {
                     hot: true,
                     seen_ns: 0,
                     done: 0,
+                    cpu: None,
                 });
             }
             drop(inner);

@@ -26,6 +26,11 @@ pub trait Runner: Send + Sync {
         spawn();
     }
 
+    /// Gives the processor that the calling thread runs on, if that is cheap to know.
+    fn processor(&self) -> Option<u32> {
+        None
+    }
+
     /// Is called first on each new worker.
     fn worker_started(&self, number: usize) {
         let _ = number;
