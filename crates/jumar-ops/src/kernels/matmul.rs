@@ -238,7 +238,7 @@ impl Product32 {
             if transposed.two {
                 for column in 0..n {
                     let b = b.slice(column * k, k);
-                    let sum = a.fold2_wide(b, 0f32, |sum, x, y| x.mul_add(y, sum), |x, y| x + y);
+                    let sum = a.fold2_wide(b, 0f32, |sum, x, y| sum + x * y, |x, y| x + y);
                     c.set(column, bias.map_or(0.0, |bias| bias.get(column)) + sum);
                 }
             } else {
