@@ -89,7 +89,7 @@ impl Inbox {
                 ErrorKind::CallbackFailed,
                 "the callback was not run: the stream's thread was unsubscribed before it was due",
             )
-            .fix("Synchronise the stream before aclrtUnSubscribeReport."));
+            .fix("Synchronise the stream before its subscription ends."));
         }
         state.due.push_back(due);
         drop(state);
@@ -184,7 +184,7 @@ impl Reports {
                 return Err(Error::new(
                     ErrorKind::StreamSubscribe,
                     format!(
-                        "stream {} runs host functions of aclrtLaunchHostFunc",
+                        "stream {} runs host functions on a thread of its own",
                         stream.number()
                     ),
                 )
@@ -378,7 +378,7 @@ impl Reports {
                             stream.number()
                         ),
                     )
-                    .fix("Use aclrtLaunchCallback on this stream, or end the subscription."));
+                    .fix("Launch a callback for the subscribed thread instead, or end the subscription."));
                 }
                 Subscription::None => {
                     let inbox: Arc<Inbox> = Arc::default();

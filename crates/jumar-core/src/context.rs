@@ -248,7 +248,7 @@ impl Context {
                     self.device.number()
                 ),
             )
-            .fix("Release it with aclrtResetDevice."));
+            .fix("Release it by resetting the device."));
         }
         self.alive()?;
         if !self.tear_down(caller.call.name) {

@@ -16,7 +16,7 @@ use crate::{Caller, Context};
 /// What kind of device it is: facts that programs ask for.
 #[derive(Clone, Debug)]
 pub struct Profile {
-    /// The name that `aclrtGetSocName` gives.
+    /// The name of the chip.
     pub soc_name: String,
     /// Device memory.
     ///

@@ -181,7 +181,7 @@ impl Event {
                 self.number, self.flags
             ),
         )
-        .fix("Create the event with ACL_EVENT_SYNC, or with aclrtCreateEvent.")
+        .fix("Create the event with the SYNC flag, or without any flags.")
     }
 
     /// Records the event: it now stands for everything submitted to the stream so far.
@@ -282,7 +282,7 @@ impl Event {
                         stream.number()
                     ),
                 )
-                .fix("Record the event with aclrtRecordEvent before the wait is queued."));
+                .fix("Record the event before the wait is queued."));
             }
         };
         let op = || Op::Wait {
@@ -316,7 +316,7 @@ impl Event {
             return Err(Error::new(
                 ErrorKind::FeatureUnsupported,
                 format!(
-                    "event {} was made by aclrtCreateEventExWithFlag; such events are not reset",
+                    "event {} is of the extended (Ex) family, whose events are not reset",
                     self.number
                 ),
             )
@@ -398,7 +398,7 @@ impl Event {
             return Err(Error::new(
                 ErrorKind::EventTimestamp,
                 format!(
-                    "event {} was made with flags {:#x}, without ACL_EVENT_TIME_LINE",
+                    "event {} was made with flags {:#x}, without TIME_LINE",
                     self.number, self.flags
                 ),
             ));

@@ -232,7 +232,7 @@ impl Space {
         let Some(&(device, span)) = reserved.get(&address) else {
             return Err(Error::new(
                 ErrorKind::InvalidValue,
-                format!("{address:#x} is not the start of a range from aclrtReserveMemAddress"),
+                format!("{address:#x} is not the start of a reserved range of addresses"),
             ));
         };
         accept(span)?;
@@ -290,7 +290,7 @@ impl Space {
                 ErrorKind::InvalidValue,
                 format!("the {what} of {bytes} bytes at {address:#x} is no memory that a process can have"),
             )
-            .fix("Pass an address from aclrtMalloc, aclrtMallocHost or ordinary host memory."));
+            .fix("Pass an address of device memory, of pinned host memory, or of ordinary host memory."));
         }
         match self.find(address) {
             Some(block) if span.end() <= block.span.end() => {

@@ -221,7 +221,7 @@ impl Runtime {
                     })
                     .map(drop)
             } else {
-                Err(wrong_free(block, "pinned host memory", "aclrtFree"))
+                Err(wrong_free(block, "pinned host memory", "device memory"))
             }
         })?;
         shared.backend.free_pinned(block.reserved);
@@ -331,7 +331,7 @@ impl Shared {
             Home::Device(_) if self.mapped.lock().contains_key(&address) => Err(wrong_free(
                 block,
                 "an allocation of its own",
-                "aclrtUnmapMem",
+                "a mapping of physical memory: unmap it",
             )),
             Home::Device(device) => self
                 .gate
@@ -340,10 +340,12 @@ impl Shared {
                     device: Some(device),
                 })
                 .map(drop),
-            Home::Pinned => Err(wrong_free(block, "device memory", "aclrtFreeHost")),
-            Home::Registered | Home::Host => {
-                Err(wrong_free(block, "device memory", "aclrtHostUnregister"))
-            }
+            Home::Pinned => Err(wrong_free(block, "device memory", "pinned host memory")),
+            Home::Registered | Home::Host => Err(wrong_free(
+                block,
+                "device memory",
+                "registered host memory: unregister it",
+            )),
         })?;
         let Home::Device(device) = block.home else {
             unreachable!("checked while the block was taken out")
@@ -367,5 +369,5 @@ fn wrong_free(block: &Block, wanted: &str, instead: &str) -> Error {
             block.made_by
         ),
     )
-    .fix(format!("Free it with {instead}."))
+    .fix(format!("Give it back as what it is, {instead}."))
 }

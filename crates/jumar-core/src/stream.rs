@@ -266,7 +266,7 @@ impl Stream {
                     from.address()
                 ),
             )
-            .fix("Use memcpy, or allocate one end with aclrtMalloc."));
+            .fix("Copy on the host, or let one end be device memory."));
         }
         if to.address() == from.address() {
             return Ok(());

@@ -187,25 +187,44 @@ impl<T> Table<T> {
             IdProblem::WrongKind { found, wanted } => Error::new(
                 ErrorKind::InvalidHandle,
                 format!(
-                    "the call wants a {}, but {number:#x} names a {}",
-                    wanted.noun(),
-                    found.noun()
+                    "the call wants {}, but {number:#x} names {}",
+                    with_article(wanted),
+                    with_article(found)
                 ),
             ),
             IdProblem::NoSuchSlot => Error::new(
                 ErrorKind::InvalidHandle,
-                format!("{number:#x} looks like a {wanted}, but this runtime never made it"),
+                format!(
+                    "{number:#x} looks like {}, but this runtime never made it",
+                    with_article(self.kind)
+                ),
             ),
             IdProblem::Stale if destroyed_by.is_empty() => Error::new(
                 ErrorKind::InvalidHandle,
-                format!("{number:#x} named a {wanted} that is not alive in this runtime"),
+                format!(
+                    "{number:#x} named {} that is not alive in this runtime",
+                    with_article(self.kind)
+                ),
             ),
             IdProblem::Stale => Error::new(
                 ErrorKind::InvalidHandle,
-                format!("{number:#x} named a {wanted} that was destroyed by {destroyed_by}"),
+                format!(
+                    "{number:#x} named {} that was destroyed by {destroyed_by}",
+                    with_article(self.kind)
+                ),
             ),
         }
     }
+}
+
+fn with_article(kind: IdKind) -> String {
+    let noun = kind.noun();
+    let article = if noun.starts_with(['a', 'e', 'i', 'o', 'u']) {
+        "an"
+    } else {
+        "a"
+    };
+    format!("{article} {noun}")
 }
 
 #[cfg(test)]

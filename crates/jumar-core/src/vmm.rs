@@ -83,7 +83,7 @@ impl Runtime {
                     ErrorKind::InvalidValue,
                     format!("physical memory is still mapped in the range at {address:#x}"),
                 )
-                .fix("Unmap it with aclrtUnmapMem first."));
+                .fix("Unmap it first."));
             }
             Ok(())
         })?;
@@ -100,12 +100,12 @@ impl Runtime {
     pub fn create_physical(&self, number: i64, bytes: usize) -> Result<Arc<PhysicalMemory>> {
         let shared = &self.shared;
         let device = shared.device(number)?;
-        if bytes % GRANULARITY != 0 {
+        if !bytes.is_multiple_of(GRANULARITY) {
             return Err(Error::new(
                 ErrorKind::InvalidValue,
                 format!("{bytes} bytes of physical memory are not a multiple of {GRANULARITY}"),
             )
-            .fix("Round the size up to what aclrtMemGetAllocationGranularity says."));
+            .fix("Round the size up to a multiple of the granularity."));
         }
         device.count(bytes)?;
         let pages = device
@@ -155,16 +155,14 @@ impl Runtime {
     ) -> Result<()> {
         let shared = &self.shared;
         let bad = |what: String| Err(Error::new(ErrorKind::InvalidValue, what));
-        if bytes != memory.bytes() || at % GRANULARITY != 0 {
+        if bytes != memory.bytes() || !at.is_multiple_of(GRANULARITY) {
             return bad(format!(
                 "{bytes} bytes at {at:#x} cannot hold physical memory of {} bytes: the lengths have to agree, and the address to be a multiple of {GRANULARITY}",
                 memory.bytes()
             ));
         }
         let Some(range) = shared.space.reservation(at) else {
-            return bad(format!(
-                "{at:#x} lies in no range from aclrtReserveMemAddress"
-            ));
+            return bad(format!("{at:#x} lies in no reserved range of addresses"));
         };
         let Some(span) = range.part(at - range.address(), bytes) else {
             return bad(format!(

@@ -132,7 +132,7 @@ impl Model {
                     self.context.device().number()
                 ),
             )
-            .fix("Load the model again after aclrtSetDevice."));
+            .fix("Load the model again."));
         }
         let program = Arc::new(Execution {
             model: self.shared.clone(),
