@@ -4,6 +4,7 @@
 //! another one failed, or because the machine lacks a tool, is skipped with the reason; skipped is never passed.
 
 mod deny;
+mod long;
 mod steps;
 
 use std::fs;
