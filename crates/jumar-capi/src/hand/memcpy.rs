@@ -14,10 +14,6 @@ use crate::raw;
 /// Called from C: the arrays are as long as their counts say, and the memory they name may be read and written.
 #[unsafe(no_mangle)]
 #[expect(non_snake_case, reason = "the C interface sets names and signatures")]
-#[expect(
-    clippy::too_many_arguments,
-    reason = "the C interface sets names and signatures"
-)]
 pub unsafe extern "C" fn aclrtMemcpyBatch(
     dsts: *mut *mut c_void,
     destMaxs: *mut usize,
