@@ -11,6 +11,13 @@
 //!
 //! `unsafe` lives in [`view`] (addresses become elements) and `simd` (vector instructions), nowhere else.
 #![deny(unsafe_code)]
+#![cfg_attr(
+    test,
+    allow(
+        clippy::cloned_ref_to_slice_refs,
+        reason = "test tables read better with all inputs written alike"
+    )
+)]
 
 mod attr;
 mod call;

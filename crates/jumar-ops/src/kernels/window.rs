@@ -243,9 +243,9 @@ impl Window {
             image,
             output: [0; 2],
         };
-        for axis in 0..2 {
-            let size = i64::try_from(image[axis])
-                .map_err(|_| OpError::too_large("an image beyond 2^63"))?;
+        for (axis, &pixels) in image.iter().enumerate() {
+            let size =
+                i64::try_from(pixels).map_err(|_| OpError::too_large("an image beyond 2^63"))?;
             let (output, before, after) = self.output(axis, size)?;
             fixed.output[axis] =
                 usize::try_from(output).map_err(|_| OpError::internal("an unknown output"))?;
