@@ -75,7 +75,6 @@ pub struct Event {
     state: Mutex<State>,
 }
 
-#[derive(Default)]
 struct State {
     newest: Option<Record>,
     /// After a reset of a default event: what the next record will set and waits queued until then wait for.
@@ -84,6 +83,18 @@ struct State {
     level: Arc<Signal>,
     /// Set when each queued wait has passed; for the query of waits.
     waits: Vec<Arc<Signal>>,
+}
+
+impl State {
+    fn new() -> Self {
+        // A level is not timed: the record beside it is, where the event keeps time.
+        State {
+            newest: None,
+            next: None,
+            level: Arc::new(Signal::untimed()),
+            waits: Vec::new(),
+        }
+    }
 }
 
 #[derive(Clone)]
@@ -121,7 +132,7 @@ impl Event {
                     device: device.clone(),
                     counted,
                     shared: shared.clone(),
-                    state: Mutex::default(),
+                    state: Mutex::new(State::new()),
                 })
             })
             .inspect_err(|_| {

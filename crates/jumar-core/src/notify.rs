@@ -31,7 +31,7 @@ impl Notify {
         shared
             .notifies
             .insert(|id| {
-                let signal = Arc::new(Signal::new());
+                let signal = Arc::new(Signal::untimed());
                 Arc::new(Notify {
                     id,
                     number,

@@ -33,7 +33,7 @@ pub trait Backend: Send + Sync {
     /// Gives the reserved range that pinned host memory lies in.
     fn pinned_range(&self) -> Range<usize>;
 
-    /// Copies on the calling thread, at once, in no order with any queue.
+    /// Copies at once, in no order with any queue; idle workers may take a part of a long copy.
     fn copy_now(&self, to: usize, from: Span);
 
     /// Fills on the calling thread, at once, in no order with any queue.

@@ -78,13 +78,6 @@ impl Settings {
     pub fn build(&self) -> Result<Runtime> {
         let visible = visible_devices(self.visible.as_deref(), self.devices);
         let memory_bytes = self.profile.memory_bytes.min(usable_memory());
-        let profiles = vec![
-            Profile {
-                memory_bytes,
-                ..self.profile.clone()
-            };
-            visible.len()
-        ];
         let backend = CpuBackend::new(CpuConfig {
             devices: vec![
                 CpuDeviceConfig {
@@ -95,6 +88,15 @@ impl Settings {
             workers: self.workers.unwrap_or(0),
             ..CpuConfig::default()
         })?;
+        // Under a limit on address space a device is smaller than it was to be, and says so.
+        let profiles = (0..visible.len() as u32)
+            .map(|device| Profile {
+                memory_bytes: backend
+                    .memory_bytes(device)
+                    .map_or(memory_bytes, |had| memory_bytes.min(had as u64)),
+                ..self.profile.clone()
+            })
+            .collect();
         let mut probes: Vec<Arc<dyn Probe>> = Vec::new();
         if let Some(path) = &self.trace {
             probes.push(crate::trace::install(path)?);
