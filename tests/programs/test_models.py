@@ -143,3 +143,7 @@ def test_a_file_from_before_the_model_was_converted_is_not_taken_for_one(tmp_pat
 
 def test_datasets_of_the_wrong_count_or_size_are_refused(model, tmp_path):
     run(build("datasets", tmp_path), model)
+
+
+def test_loading_running_and_releasing_again_and_again_does_not_grow_the_process(model, tmp_path):
+    run(build("cycles", tmp_path), model)

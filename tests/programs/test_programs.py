@@ -11,7 +11,7 @@ C_PROGRAMS = sorted(path.stem for path in (HERE / "c").glob("*.c"))
 PYTHON_PROGRAMS = sorted(path.stem for path in (HERE / "python").glob("*.py"))
 
 # These take arguments or end with a status of their own, and have a test below or in test_models.py.
-SPECIAL = {"datasets", "devices", "leaves_everything", "load_models", "check", "scores"}
+SPECIAL = {"cycles", "datasets", "devices", "leaves_everything", "load_models", "check", "scores"}
 # With this variable each asynchronous call may wait for its work, so that nothing overlaps, and a host function that
 # waits for the program would wait for ever.
 NEEDS_ASYNCHRONY = {"independent", "overlap"}
