@@ -208,9 +208,7 @@ pub fn wildcards(repository: &Repository) -> Result<Vec<Problem>> {
                 .filter(|(_, word)| *word == "match")
                 .filter_map(|(at, _)| {
                     let patterns = patterns(&file.shipped[at..])?;
-                    let on_kinds = patterns.iter().any(|pattern| {
-                        pattern.contains("ErrorKind::") && !pattern.contains("io::ErrorKind::")
-                    });
+                    let on_kinds = patterns.iter().any(|pattern| tells_kinds_apart(pattern));
                     let wild = patterns.contains(&"_");
                     (on_kinds && wild)
                         .then(|| Problem::new(file.place(at), "a _ arm beside kinds of errors"))
@@ -218,6 +216,15 @@ pub fn wildcards(repository: &Repository) -> Result<Vec<Problem>> {
             found.collect::<Vec<_>>()
         })
         .collect())
+}
+
+/// Tells whether a pattern names a kind of error: `ErrorKind::X`, but not a kind of another library or crate.
+fn tells_kinds_apart(pattern: &str) -> bool {
+    words(pattern).any(|(at, word)| {
+        word == "ErrorKind"
+            && pattern[at + word.len()..].starts_with("::")
+            && !pattern[..at].ends_with("io::")
+    })
 }
 
 /// Gives the patterns of a match expression, guards included.
@@ -283,6 +290,14 @@ mod tests {
         ] {
             assert_eq!(names_of_synchronisation(&file(bad)).len(), 1, "{bad}");
         }
+    }
+
+    #[test]
+    fn only_our_own_kinds_of_errors_count() {
+        assert!(tells_kinds_apart("ErrorKind::OutOfMemory if full"));
+        assert!(tells_kinds_apart("(1, jumar_types::ErrorKind::Failure)"));
+        assert!(!tells_kinds_apart("GraphErrorKind::Truncated"));
+        assert!(!tells_kinds_apart("std::io::ErrorKind::NotFound"));
     }
 
     #[test]
