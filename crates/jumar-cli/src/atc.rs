@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, anyhow, bail};
-use jumar_graph as graph;
+use jumar::offline::graph;
 
 use options::{ALL, Support};
 

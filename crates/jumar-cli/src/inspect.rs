@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, anyhow};
-use jumar_graph::{self as graph, Graph, Port};
+use jumar::offline::graph::{self, Graph, Port};
 
 /// What `jumar inspect` takes.
 #[derive(clap::Args)]

@@ -58,6 +58,5 @@ pub mod engine {
 
 /// Offline models, for the other surfaces. Rust programs use `Model` of the crate's root instead.
 pub mod offline {
-    pub use jumar_model::graph;
-    pub use jumar_model::{Description, Model, Package, Supplied, TensorInfo};
+    pub use jumar_model::{Description, Model, Package, Supplied, TensorInfo, graph};
 }

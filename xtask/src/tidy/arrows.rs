@@ -37,7 +37,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     // Spans are made here, from what a program vouches for, and locks come from the one place that names them.
     ("jumar-capi", &["jumar-acl", "jumar-hal", "jumar-types"]),
     // Model files are converted and shown without a runtime.
-    ("jumar-cli", &["jumar", "jumar-graph"]),
+    ("jumar-cli", &["jumar"]),
     // It reaches the runtime through the shared library alone, so that a process has one runtime.
     ("jumar-py", &[]),
 ];
