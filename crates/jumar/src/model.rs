@@ -141,11 +141,14 @@ impl Model {
                 Error::new(ErrorKind::ModelPath, sentence)
             })?;
             convert(&onnx, path, shapes).map_err(|error| {
-                let kind = match error.kind() {
-                    graph::GraphErrorKind::NeedsShape | graph::GraphErrorKind::InvalidOption => {
-                        ErrorKind::InvalidArgument
-                    }
-                    _ => ErrorKind::ModelInvalid,
+                let asks = [
+                    graph::GraphErrorKind::NeedsShape,
+                    graph::GraphErrorKind::InvalidOption,
+                ];
+                let kind = if asks.contains(&error.kind()) {
+                    ErrorKind::InvalidArgument
+                } else {
+                    ErrorKind::ModelInvalid
                 };
                 Error::new(kind, format!("{}: {error}", path.display()))
             })

@@ -50,9 +50,9 @@ impl<T> Pending<T> {
 
     /// Waits as [`Pending::wait`] does, and gives the value back whatever happened.
     pub fn wait_both(self) -> (T, Result<()>) {
-        let result = by(&call::PENDING, |_| {
+        let result = by(&call::PENDING, |caller| {
             refuse_in_host_function()?;
-            self.stream.inner.core.wait_for(&self.done);
+            self.stream.reach(&self.done, caller)?;
             self.stream.inner.take_error()
         });
         (self.value, result)

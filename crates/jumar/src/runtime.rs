@@ -183,6 +183,8 @@ impl Drop for Inner {
         for memory in std::mem::take(&mut *self.leaving.lock()) {
             self.free(memory.block);
         }
+        // A worker may hold the probes a moment longer than this drop takes.
+        crate::trace::trace_flush();
     }
 }
 

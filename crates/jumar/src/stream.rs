@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jumar_core::sync::Mutex;
-use jumar_core::{Caller, Signal};
+use jumar_core::{Caller, Op, Phase, Signal};
 use jumar_types::{Error, ErrorKind, Result};
 
 use crate::buffer::{DevicePart, Memory, OnDevice, PinnedBuffer};
@@ -353,16 +353,14 @@ impl Stream {
             env: PhantomData,
         };
         let result = catch_unwind(AssertUnwindSafe(|| work(&scope)));
-        // Not through the gate: a probe that refuses a synchronise must not end the wait that borrows rest on.
-        by(&call::SCOPE, |caller| {
-            let done = Arc::new(Signal::new());
+        let waited = by(&call::SCOPE, |caller| {
+            let done = Arc::new(Signal::untimed());
             self.inner.core.mark(done.clone(), caller);
-            self.inner.core.wait_for(&done);
-            Ok(())
-        })?;
-        let failed = by(&call::SCOPE, |_| self.inner.take_error());
+            self.reach(&done, caller)?;
+            self.inner.take_error()
+        });
         match result {
-            Ok(result) => result.and_then(|value| failed.map(|()| value)),
+            Ok(result) => result.and_then(|value| waited.map(|()| value)),
             Err(panic) => resume_unwind(panic),
         }
     }
@@ -419,12 +417,28 @@ impl Stream {
         task: impl FnOnce(&Arc<jumar_core::Stream>) -> Result<()>,
     ) -> Result<Arc<Signal>> {
         let core = &self.inner.core;
-        let done = Arc::new(Signal::new());
+        let done = Arc::new(Signal::untimed());
         memory.iter().for_each(|memory| memory.used_by(core, &done));
         let submitted = task(core);
         // A task that was refused has no use to end, but the signal that was noted has to be set all the same.
         core.mark(done.clone(), caller);
         submitted.map(|()| done)
+    }
+
+    /// Waits for a task, as a wait that probes see. One that refuses it is told of after the wait: borrows rest on it.
+    pub(crate) fn reach(&self, done: &Arc<Signal>, caller: &Caller<'_>) -> Result<()> {
+        let gate = self.runtime().core.gate();
+        let ticket = gate.admit(caller, self.device(), Some(self.number()), || {
+            Op::WaitForStream
+        });
+        if let Ok(ticket) = ticket {
+            gate.report(ticket, Phase::Started);
+        }
+        self.inner.core.wait_for(done);
+        if let Ok(ticket) = ticket {
+            gate.report(ticket, Phase::Finished);
+        }
+        ticket.map(drop)
     }
 
     fn drain(&self, limit: Option<Duration>, caller: &Caller<'_>) -> Result<()> {

@@ -211,7 +211,9 @@ fn what_does_not_fit_the_model_is_refused_by_name() {
         .run_into(&stream, &[(&image).into()], &[(&image).into()])
         .expect_err("no scores");
     assert!(
-        refused.to_string().starts_with("output 0 (\"scores:0:scores\")"),
+        refused
+            .to_string()
+            .starts_with("output 0 (\"scores:0:scores\")"),
         "{refused}"
     );
 
