@@ -136,6 +136,13 @@ pub(super) const ALL: &[Step] = &[
         run: demo,
     },
     Step {
+        name: "example",
+        what: "the same recognition from Rust",
+        long: false,
+        needs: &[],
+        run: example,
+    },
+    Step {
         name: "loom",
         what: "every interleaving of the ring and the signals",
         long: true,
@@ -280,19 +287,21 @@ fn models(job: &Job) -> Result<Outcome> {
 
 fn demo(job: &Job) -> Result<Outcome> {
     let outcome = job.simple(&mut xtask(&["demo"]))?;
-    let log = fs::read_to_string(&job.log).unwrap_or_default();
-    let accuracies: Vec<&str> = log
-        .lines()
-        .filter(|line| line.trim_start().starts_with("accuracy:"))
-        .map(str::trim)
-        .collect();
-    Ok(match outcome {
-        Outcome::Passed(_) if accuracies.is_empty() => {
-            Outcome::Failed("no program printed an accuracy".into())
-        }
-        Outcome::Passed(_) => Outcome::Passed(accuracies.join("; ")),
-        other => other,
-    })
+    Ok(job.with_accuracies(outcome))
+}
+
+fn example(job: &Job) -> Result<Outcome> {
+    let mut command = cargo(&[
+        "run",
+        "--locked",
+        "--release",
+        "-p",
+        "jumar",
+        "--example",
+        "digits",
+    ]);
+    let outcome = job.simple(&mut command)?;
+    Ok(job.with_accuracies(outcome))
 }
 
 impl Job {
@@ -321,6 +330,23 @@ impl Job {
             Outcome::Failed(problem) => Outcome::Failed(format!("{problem}; {counts}")),
             Outcome::Skipped(reason) => Outcome::Skipped(reason),
         })
+    }
+
+    /// Notes what the programs that read digits say; one that says nothing has not passed.
+    fn with_accuracies(&self, outcome: Outcome) -> Outcome {
+        let log = fs::read_to_string(&self.log).unwrap_or_default();
+        let accuracies: Vec<&str> = log
+            .lines()
+            .map(str::trim)
+            .filter(|line| line.starts_with("accuracy:"))
+            .collect();
+        match outcome {
+            Outcome::Passed(_) if accuracies.is_empty() => {
+                Outcome::Failed("no program printed an accuracy".into())
+            }
+            Outcome::Passed(_) => Outcome::Passed(accuracies.join("; ")),
+            other => other,
+        }
     }
 
     /// Runs the tests of a folder, in the environment that `jumar run` makes.
