@@ -102,7 +102,7 @@ pub unsafe fn slice<'a, T: Plain>(
 /// Takes an array of texts.
 ///
 /// # Errors
-/// As [`slice`].
+/// As [`fn@slice`].
 ///
 /// # Safety
 /// `pointer` is null or points to `length` pointers, each as in [`text`].
