@@ -62,9 +62,17 @@ impl Process {
     /// The runtime, built at the first call that needs it from what the environment says then.
     #[inline]
     pub(crate) fn runtime(&self) -> Result<&Runtime> {
-        let built = self
-            .runtime
-            .get_or_init(|| jumar::config::Settings::from_environment().and_then(|s| s.build()));
+        match self.runtime.get() {
+            Some(Ok(runtime)) => Ok(runtime),
+            _ => self.build(),
+        }
+    }
+
+    #[cold]
+    fn build(&self) -> Result<&Runtime> {
+        let built = self.runtime.get_or_init(|| {
+            jumar::config::Settings::from_environment().and_then(|settings| settings.build())
+        });
         built.as_ref().map_err(|error| {
             Error::new(ErrorKind::DeviceSetup, "the runtime could not be built")
                 .caused_by(error.clone())
