@@ -120,6 +120,18 @@ struct SetupRow {
 /// # Errors
 /// All that is wrong with it: lines that are not of the language, names that the API does not have, ids used twice.
 pub fn read(root: &Path, api: &Api) -> Result<Vec<Case>> {
+    read_where(root, api, |_| true)
+}
+
+/// Reads the cases of one file, named without its ending: for a process that plays a single case.
+///
+/// # Errors
+/// As [`read`], as far as that file goes.
+pub fn read_group(root: &Path, api: &Api, group: &str) -> Result<Vec<Case>> {
+    read_where(root, api, |name| name == group)
+}
+
+fn read_where(root: &Path, api: &Api, wanted: impl Fn(&str) -> bool) -> Result<Vec<Case>> {
     let folder = root.join("tests/behaviour");
     let setups: BTreeMap<String, SetupRow> = toml::from_str(
         &fs::read_to_string(folder.join("setups.toml")).context("tests/behaviour/setups.toml")?,
@@ -128,14 +140,15 @@ pub fn read(root: &Path, api: &Api) -> Result<Vec<Case>> {
     let mut cases = Vec::new();
     let mut wrong = Vec::new();
     for (file, text) in toml_files(&folder)? {
-        if file == "setups.toml" {
+        let group = file.trim_end_matches(".toml");
+        if group == "setups" || !wanted(group) {
             continue;
         }
         let table: TableFile =
             toml::from_str(&text).with_context(|| format!("tests/behaviour/{file}"))?;
         for row in table.case {
             let id = row.id.clone();
-            match case(row, file.trim_end_matches(".toml"), &setups, api) {
+            match case(row, group, &setups, api) {
                 Ok(case) => cases.push(case),
                 Err(error) => wrong.push(format!("{file}: {id}: {error:#}")),
             }

@@ -95,7 +95,7 @@ pub(super) const ALL: &[Step] = &[
     },
     Step {
         name: "behaviour",
-        what: "the table of rules, through C and Python",
+        what: "the table of rules, through C, Python and Rust",
         long: false,
         needs: &["dist"],
         run: behaviour,
@@ -211,7 +211,7 @@ fn clippy(job: &Job) -> Result<Outcome> {
 }
 
 fn docs(job: &Job) -> Result<Outcome> {
-    // The testkit is read by nobody but tests. Pages of internal crates name their private rooms, and show them as text.
+    // The table's drivers are read by nobody but tests. Pages of internal crates name their private rooms, and show them as text.
     let mut command = cargo(&[
         "doc",
         "--locked",
@@ -220,7 +220,7 @@ fn docs(job: &Job) -> Result<Outcome> {
         "--lib",
         "--keep-going",
     ]);
-    command.args(["--exclude", "jumar-testkit"]);
+    command.args(["--exclude", "jumar-testkit", "--exclude", "jumar-behaviour"]);
     command.env(
         "RUSTDOCFLAGS",
         "-D warnings -A rustdoc::private_intra_doc_links",
@@ -238,6 +238,8 @@ fn test(job: &Job) -> Result<Outcome> {
         "--tests",
         "--exclude",
         "jumar-testkit",
+        "--exclude",
+        "jumar-behaviour",
     ]))
 }
 
@@ -265,6 +267,8 @@ fn behaviour(job: &Job) -> Result<Outcome> {
         "--locked",
         "-p",
         "jumar-testkit",
+        "-p",
+        "jumar-behaviour",
         "--no-fail-fast",
         "--",
         "--nocapture",

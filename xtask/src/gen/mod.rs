@@ -11,6 +11,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
 
+mod behaviour;
 pub mod check;
 mod headers;
 pub mod model;
@@ -23,6 +24,7 @@ mod shims;
 const OWNED: &[&str] = &[
     "crates/jumar-capi/src/generated",
     "crates/jumar-acl/src/generated",
+    "crates/jumar-behaviour/src/generated",
     "docs/reference",
 ];
 
@@ -97,6 +99,7 @@ fn everything(root: &Path, api: &model::Api) -> Result<Vec<(PathBuf, String)>> {
     headers::write(root, api, &mut files)?;
     rust::write(api, &mut files)?;
     shims::write(api, &mut files)?;
+    behaviour::write(api, &mut files)?;
     pages::write(api, &mut files);
     format_rust(root, &mut files)?;
     Ok(files)

@@ -191,7 +191,7 @@ fn struct_type(api: &Api, out: &mut String, s: &Struct) -> Result<()> {
     Ok(())
 }
 
-fn raw_name(name: &str) -> String {
+pub(super) fn raw_name(name: &str) -> String {
     if matches!(
         name,
         "type" | "ref" | "match" | "fn" | "in" | "move" | "mod" | "loop" | "box" | "gen"

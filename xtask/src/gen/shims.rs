@@ -217,7 +217,7 @@ fn group_file(api: &Api, group: &Group) -> Result<String> {
     Ok(out)
 }
 
-fn name_of(param: &Param) -> String {
+pub(super) fn name_of(param: &Param) -> String {
     match param.name.as_str() {
         "type" | "fn" | "ref" | "match" | "in" | "move" | "mod" | "loop" | "box" | "gen"
         | "impl" | "use" => {
@@ -373,7 +373,7 @@ fn length(function: &Function, count: &Count) -> String {
 }
 
 /// What lies behind a pointer parameter, as a Rust type.
-fn pointee(api: &Api, ctype: &CType) -> Result<String> {
+pub(super) fn pointee(api: &Api, ctype: &CType) -> Result<String> {
     let mut inner = ctype.clone();
     if inner.array.is_empty() {
         if inner.stars == 0 {

@@ -43,7 +43,7 @@ const ARROWS: &[(&str, &[&str])] = &[
 ];
 
 /// Crates that may use anything: tests and tools.
-const FREE: &[&str] = &["jumar-testkit", "jumar-bench", "xtask"];
+const FREE: &[&str] = &["jumar-testkit", "jumar-behaviour", "jumar-bench", "xtask"];
 
 #[derive(Deserialize)]
 struct Metadata {
@@ -106,7 +106,7 @@ fn compare(metadata: &Metadata) -> Vec<Problem> {
         {
             let for_tests = dependency.kind.as_deref() == Some("dev");
             let target = dependency.name.as_str();
-            if for_tests && target == "jumar-testkit" {
+            if target == "jumar-testkit" && (for_tests || FREE.contains(&name)) {
                 continue;
             }
             if FREE.contains(&target) {

@@ -15,6 +15,7 @@ const TOOLS: &[&str] = &[
     "crates/jumar-cli/",
     "crates/jumar-py/",
     "crates/jumar-testkit/",
+    "crates/jumar-behaviour/",
 ];
 
 /// Where unsafe code lives.
@@ -36,6 +37,8 @@ const UNSAFE_ROOMS: &[&str] = &[
     // They call the C interface as a program does.
     "crates/jumar-testkit/src/raw/",
     "benches/jumar-bench/src/acl.rs",
+    // Cases pass addresses and look behind them, and a case vouches for them as a program does.
+    "crates/jumar-behaviour/src/raw.rs",
 ];
 
 /// Crates whose root forbids unsafe code.

@@ -1,0 +1,24 @@
+//! Plays the behaviour table through Rust: `cargo run -p jumar-behaviour -- stream.destroy`.
+
+#![forbid(unsafe_code)]
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use jumar_behaviour::run;
+
+fn main() -> Result<ExitCode> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    // What this program tells the processes that it starts.
+    if let [mark, group, id, folder, models] = arguments.as_slice()
+        && mark == "--case"
+    {
+        return run::case(group, id, folder.into(), models.into());
+    }
+    let report = run::table(&std::env::current_exe()?, &arguments)?;
+    Ok(if run::conclude(&report) {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}

@@ -1,0 +1,185 @@
+//! Starts a process for each case, two at a time, and reads what it says.
+
+use std::ffi::OsStr;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use jumar_testkit::api::Api;
+use jumar_testkit::run::{Outcome, Report};
+use jumar_testkit::table::{self, Case};
+use jumar_testkit::{models, root};
+
+use crate::stage::{End, Stage};
+
+/// How many processes run side by side.
+const SIDE_BY_SIDE: usize = 2;
+/// How long a case may take.
+const LIMIT: Duration = Duration::from_secs(10);
+
+/// Plays every case whose id has one of these parts, or all.
+///
+/// # Errors
+/// The table cannot be read, or a process cannot be started.
+pub fn table(driver: &Path, filters: &[String]) -> Result<Report> {
+    let root = root();
+    let api = Api::read(&root)?;
+    let mut cases = table::read(&root, &api)?;
+    cases.retain(|case| filters.is_empty() || filters.iter().any(|part| case.id.contains(part)));
+    let folder = tempfile::tempdir()?;
+    // Where there is no tree, cases that need a model count as lacking it.
+    let tree = root.join("target/jumar");
+    let made = folder.path().join("models");
+    let missing = if tree.join("bin/atc").exists() {
+        models::make(&tree, &made)?
+    } else {
+        Vec::new()
+    };
+    for (name, reason) in missing {
+        eprintln!("{name}.om could not be made: {reason}");
+    }
+    let next = AtomicUsize::new(0);
+    let outcomes = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..SIDE_BY_SIDE {
+            scope.spawn(|| {
+                while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let outcome = outcome(driver, &api, case, folder.path(), &made)
+                        .unwrap_or_else(|error| Outcome::Failed(format!("{error:#}")));
+                    let mut all = outcomes.lock().unwrap_or_else(PoisonError::into_inner);
+                    all.push((case.id.clone(), outcome));
+                }
+            });
+        }
+    });
+    let mut cases = outcomes
+        .into_inner()
+        .unwrap_or_else(PoisonError::into_inner);
+    cases.sort_by(|a, b| a.0.cmp(&b.0));
+    Ok(Report { cases })
+}
+
+fn outcome(driver: &Path, api: &Api, case: &Case, folder: &Path, models: &Path) -> Result<Outcome> {
+    let stubs = case.stubs(api);
+    if !stubs.is_empty() {
+        return Ok(Outcome::Waits(format!("for {}", stubs.join(", "))));
+    }
+    let missing = |model: &&str| !models.join(format!("{model}.om")).exists();
+    if let Some(model) = case.models().into_iter().find(missing) {
+        return Ok(Outcome::NoModel(format!("{model}.om")));
+    }
+    let own = folder.join(&case.id);
+    std::fs::create_dir(&own)?;
+    let mut command = Command::new(driver);
+    command.args(["--case", &case.group, &case.id].map(OsStr::new));
+    command.args([own.as_os_str(), models.as_os_str()]);
+    // What the caller's shell configures is not what the table is about.
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        if text.starts_with("ASCEND_") || text.starts_with("JUMAR_") {
+            command.env_remove(name);
+        }
+    }
+    let output = command
+        .envs(&case.env)
+        .stdin(Stdio::null())
+        .output()
+        .with_context(|| driver.display().to_string())?;
+    let printed = String::from_utf8_lossy(&output.stdout);
+    Ok(
+        read(case, &printed, output.status.success()).unwrap_or_else(|| {
+            let step = printed
+                .lines()
+                .rev()
+                .find_map(|line| line.strip_prefix("@ "));
+            let said = String::from_utf8_lossy(&output.stderr);
+            Outcome::Failed(format!(
+                "{}: expected an answer, got {}\n      {}",
+                step.unwrap_or("the beginning"),
+                output.status,
+                said.trim().replace('\n', "\n      ")
+            ))
+        }),
+    )
+}
+
+/// Reads what a process said last of its case.
+fn read(case: &Case, printed: &str, ended_well: bool) -> Option<Outcome> {
+    let after = |word: &str| {
+        let mark = format!("{word} {}: ", case.id);
+        let at = printed.find(&mark)?;
+        Some(printed[at + mark.len()..].trim_end().to_string())
+    };
+    if let Some(reason) = after("FAIL") {
+        return Some(Outcome::Failed(reason));
+    }
+    if let Some(reason) = after("n/a") {
+        return Some(Outcome::NotApplicable(reason));
+    }
+    (ended_well && after("ok").is_some()).then_some(Outcome::Passed)
+}
+
+/// Plays one case in this process, which ends as the case does.
+///
+/// # Errors
+/// There is no such case, or it cannot be prepared.
+pub fn case(group: &str, id: &str, folder: PathBuf, models: PathBuf) -> Result<ExitCode> {
+    let root = root();
+    let api = Api::read(&root)?;
+    let cases = table::read_group(&root, &api, group)?;
+    let case = cases
+        .into_iter()
+        .find(|case| case.id == id)
+        .with_context(|| format!("there is no case {id}"))?;
+    let texts: Vec<String> = case.steps.iter().map(|step| step.text.clone()).collect();
+    let stage: &'static Stage = Box::leak(Box::new(Stage::new(api, case, folder, models)?));
+    let (done, over) = channel::<()>();
+    let name = id.to_string();
+    std::thread::spawn(move || {
+        if over.recv_timeout(LIMIT) == Err(RecvTimeoutError::Timeout) {
+            say(&format!(
+                "FAIL {name}: expected an end within {LIMIT:?}, got none"
+            ));
+            std::process::exit(1);
+        }
+    });
+    let played = stage.play(|at| say(&format!("@ step {} `{}`", at + 1, texts[at])));
+    match played {
+        Ok(()) => {
+            jumar_acl::at_exit();
+            say(&format!("ok {id}: "));
+        }
+        Err(End::NotForRust(reason)) => say(&format!("n/a {id}: {reason}")),
+        Err(End::Failed(reason)) => say(&format!("FAIL {id}: {reason}")),
+    }
+    // Nobody waits any more; what ends late is seen by the parent.
+    drop(done);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints a line at once: the process may die in the next moment.
+fn say(line: &str) {
+    let mut out = std::io::stdout().lock();
+    // A parent that is gone reads nothing.
+    let _ = writeln!(out, "{line}").and_then(|()| out.flush());
+}
+
+/// Prints a report as the other surfaces' tests do; tells whether it is as it should be.
+pub fn conclude(report: &Report) -> bool {
+    for (id, outcome) in &report.cases {
+        match outcome {
+            Outcome::Passed => {}
+            Outcome::Failed(reason) => println!("FAIL {id}: {reason}"),
+            Outcome::Waits(functions) => println!("waits {id}: {functions}"),
+            Outcome::NoModel(model) => println!("no model {id}: {model}"),
+            Outcome::NotApplicable(reason) => println!("not for Rust {id}: {reason}"),
+        }
+    }
+    println!("Rust: {}", report.summary());
+    report.failures().is_empty() && report.count(|outcome| *outcome == Outcome::Passed) > 0
+}

@@ -1,0 +1,389 @@
+//! Arguments as 64 bit words, and the values that go in and out of the safe functions.
+
+use std::ffi::{CStr, CString};
+
+use jumar_acl::{Raw, Span};
+
+use crate::raw;
+
+/// Longer arrays than any case has: a count beyond it promises memory that is not there.
+const LONGEST_ARRAY: usize = 1 << 20;
+
+/// Why a call gave no answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Stop {
+    /// A Rust program cannot say it.
+    NotForRust(String),
+    /// A function broke its own word.
+    Broken(String),
+}
+
+/// What a call answers: one word, a code or a value.
+pub type Played = Result<u64, Stop>;
+
+fn not_for_rust<T>(why: &str) -> Result<T, Stop> {
+    Err(Stop::NotForRust(why.to_string()))
+}
+
+/// A value that lies in memory as C has it.
+pub trait Cell: Sized {
+    /// Reads it from its bytes.
+    fn load(bytes: &[u8]) -> Self;
+    /// Writes it to its bytes.
+    fn store(&self, bytes: &mut [u8]);
+}
+
+/// A value that fits into a word.
+pub trait Word {
+    /// Takes it from a word, as C narrows an integer.
+    fn from_word(word: u64) -> Self;
+}
+
+macro_rules! numbers {
+    ($($of:ty),*) => {$(
+        impl Cell for $of {
+            fn load(bytes: &[u8]) -> Self {
+                let mut own = [0; size_of::<$of>()];
+                own.copy_from_slice(&bytes[..size_of::<$of>()]);
+                <$of>::from_ne_bytes(own)
+            }
+
+            fn store(&self, bytes: &mut [u8]) {
+                bytes[..size_of::<$of>()].copy_from_slice(&self.to_ne_bytes());
+            }
+        }
+    )*};
+}
+
+macro_rules! integers {
+    ($($of:ty),*) => {$(
+        impl Word for $of {
+            fn from_word(word: u64) -> Self {
+                word as $of
+            }
+        }
+
+        impl Answer for $of {
+            fn word(self) -> u64 {
+                self as i64 as u64
+            }
+        }
+
+        impl Count for $of {
+            fn count(self) -> usize {
+                usize::try_from(self).unwrap_or(0)
+            }
+        }
+    )*};
+}
+
+numbers!(u8, i8, u16, i16, u32, i32, u64, i64, usize, f32, f64);
+integers!(u8, i8, u16, i16, u32, i32, u64, i64, usize);
+
+impl Cell for Raw {
+    fn load(bytes: &[u8]) -> Self {
+        Raw(u64::load(bytes))
+    }
+
+    fn store(&self, bytes: &mut [u8]) {
+        self.0.store(bytes);
+    }
+}
+
+impl<T: Cell, const N: usize> Cell for [T; N] {
+    fn load(bytes: &[u8]) -> Self {
+        std::array::from_fn(|at| T::load(&bytes[at * size_of::<T>()..]))
+    }
+
+    fn store(&self, bytes: &mut [u8]) {
+        for (at, value) in self.iter().enumerate() {
+            value.store(&mut bytes[at * size_of::<T>()..]);
+        }
+    }
+}
+
+/// Makes a [`Cell`] of a structure with the layout of its C namesake.
+macro_rules! structure {
+    ($of:ident { $($field:ident),* }) => {
+        impl Cell for types::$of {
+            fn load(bytes: &[u8]) -> Self {
+                types::$of { $($field: Cell::load(&bytes[std::mem::offset_of!(types::$of, $field)..])),* }
+            }
+
+            fn store(&self, bytes: &mut [u8]) {
+                $(self.$field.store(&mut bytes[std::mem::offset_of!(types::$of, $field)..]);)*
+            }
+        }
+    };
+}
+pub(crate) use structure;
+
+impl Word for f32 {
+    fn from_word(word: u64) -> Self {
+        f64::from_bits(word) as f32
+    }
+}
+
+impl Word for f64 {
+    fn from_word(word: u64) -> Self {
+        f64::from_bits(word)
+    }
+}
+
+impl Word for Raw {
+    fn from_word(word: u64) -> Self {
+        Raw(word)
+    }
+}
+
+/// What a function gives back in place of a code.
+pub trait Answer {
+    /// Gives the word: a real number's is that of its double.
+    fn word(self) -> u64;
+}
+
+impl Answer for f32 {
+    fn word(self) -> u64 {
+        f64::from(self).to_bits()
+    }
+}
+
+impl Answer for f64 {
+    fn word(self) -> u64 {
+        self.to_bits()
+    }
+}
+
+impl Answer for Raw {
+    fn word(self) -> u64 {
+        self.0
+    }
+}
+
+impl Answer for &'static CStr {
+    fn word(self) -> u64 {
+        self.as_ptr().expose_provenance() as u64
+    }
+}
+
+impl Answer for Option<&'static CStr> {
+    fn word(self) -> u64 {
+        self.map_or(0, Answer::word)
+    }
+}
+
+/// A number that counts.
+pub trait Count {
+    /// Gives the count; a negative number counts nothing.
+    fn count(self) -> usize;
+}
+
+/// Turns a number that counts into a length.
+pub fn count(number: impl Count) -> usize {
+    number.count()
+}
+
+/// The answer of a function with a status.
+pub fn status(done: Result<(), i32>) -> Played {
+    Ok(done.err().unwrap_or(0).word())
+}
+
+/// The answer of a function that answers a code which is not its own.
+pub fn code(done: Result<i32, i32>) -> Played {
+    Ok(done.unwrap_or_else(|code| code).word())
+}
+
+/// The answer of a function that gives a value: the neutral one on an error.
+pub fn value(done: Result<impl Answer, i32>, neutral: impl Answer) -> Played {
+    Ok(done.map_or_else(|_| neutral.word(), Answer::word))
+}
+
+/// Lends texts.
+pub fn borrowed(texts: &Option<Vec<Option<CString>>>) -> Option<Vec<Option<&CStr>>> {
+    let texts = texts.as_ref()?;
+    Some(texts.iter().map(Option::as_deref).collect())
+}
+
+/// The arguments of a call.
+pub struct Words<'a>(pub &'a [u64]);
+
+impl Words<'_> {
+    fn address(&self, at: usize) -> usize {
+        self.0[at] as usize
+    }
+
+    /// A number or a handle.
+    pub fn plain<T: Word>(&self, at: usize) -> T {
+        T::from_word(self.0[at])
+    }
+
+    /// A text, or null.
+    pub fn text(&self, at: usize) -> Option<CString> {
+        raw::text(self.address(at))
+    }
+
+    /// A structure that is read, or null.
+    pub fn input<T: Cell>(&self, at: usize) -> Option<T> {
+        let address = self.address(at);
+        (address != 0).then(|| T::load(&raw::read(address, size_of::<T>())))
+    }
+
+    /// An array that is read, or null.
+    ///
+    /// # Errors
+    /// It would be longer than memory that a case has.
+    pub fn slice<T: Cell>(&self, at: usize, length: usize) -> Result<Option<Vec<T>>, Stop> {
+        let address = self.address(at);
+        if address == 0 {
+            return Ok(None);
+        }
+        if length > LONGEST_ARRAY {
+            return not_for_rust("a slice is as long as it says");
+        }
+        let size = size_of::<T>();
+        let bytes = raw::read(address, length * size);
+        let values = (0..length).map(|at| T::load(&bytes[at * size..]));
+        Ok(Some(values.collect()))
+    }
+
+    /// An array of texts, or null.
+    ///
+    /// # Errors
+    /// As [`Words::slice`].
+    pub fn texts(&self, at: usize, length: usize) -> Result<Option<Vec<Option<CString>>>, Stop> {
+        let addresses = self.slice::<usize>(at, length)?;
+        Ok(addresses.map(|addresses| addresses.into_iter().map(raw::text).collect()))
+    }
+
+    /// A range of memory.
+    ///
+    /// # Errors
+    /// It is null, or it wraps: no span is.
+    pub fn span(&self, at: usize, bytes: usize) -> Result<Span, Stop> {
+        if bytes == 0 {
+            return Ok(Span::EMPTY);
+        }
+        if self.address(at) == 0 {
+            return not_for_rust("no span is null");
+        }
+        raw::span(self.address(at), bytes)
+            .map_or_else(|| not_for_rust("no span is longer than memory"), Ok)
+    }
+
+    /// Where a result goes.
+    ///
+    /// # Errors
+    /// It is null: a Rust function returns its results.
+    pub fn out(&self, at: usize) -> Result<Place, Stop> {
+        if self.address(at) == 0 {
+            return not_for_rust("a result is returned, so there is no null for it");
+        }
+        Ok(self.optional(at))
+    }
+
+    /// Where a result goes that nobody need want.
+    pub fn optional(&self, at: usize) -> Place {
+        Place(self.address(at))
+    }
+
+    /// Where an array goes.
+    ///
+    /// # Errors
+    /// It is null although it should have room.
+    pub fn array(&self, at: usize, room: usize, optional: bool) -> Result<Room, Stop> {
+        let address = self.address(at);
+        if address == 0 && room > 0 && !optional {
+            return not_for_rust("a result is returned, so there is no null for it");
+        }
+        Ok(Room { address, room })
+    }
+}
+
+/// The place of a variable.
+pub struct Place(usize);
+
+impl Place {
+    /// Reads the variable.
+    pub fn get<T: Cell>(&self) -> T {
+        T::load(&raw::read(self.0, size_of::<T>()))
+    }
+
+    /// Writes the variable, if there is one.
+    pub fn set<T: Cell>(&self, value: &T) {
+        if self.0 != 0 {
+            raw::write(self.0, &bytes_of(std::slice::from_ref(value)));
+        }
+    }
+}
+
+/// The place of an array.
+pub struct Room {
+    address: usize,
+    room: usize,
+}
+
+impl Room {
+    /// Writes the first values and leaves the rest as it is.
+    ///
+    /// # Errors
+    /// There are more values than room, which the function should have refused.
+    pub fn set_all<T: Cell>(&self, values: &[T]) -> Result<(), Stop> {
+        if values.len() > self.room && self.address != 0 {
+            return Err(Stop::Broken(format!(
+                "{} values for room for {}",
+                values.len(),
+                self.room
+            )));
+        }
+        if self.address != 0 {
+            raw::write(self.address, &bytes_of(values));
+        }
+        Ok(())
+    }
+}
+
+fn bytes_of<T: Cell>(values: &[T]) -> Vec<u8> {
+    let size = size_of::<T>();
+    let mut bytes = vec![0; size_of_val(values)];
+    for (at, value) in values.iter().enumerate() {
+        value.store(&mut bytes[at * size..]);
+    }
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use jumar_acl::generated::types;
+
+    use super::*;
+
+    #[test]
+    fn a_structure_survives_its_bytes() {
+        let mut dims = types::aclmdlIODims::ZERO;
+        dims.dimCount = 2;
+        dims.dims[1] = -7;
+        let bytes = bytes_of(&[dims]);
+        assert_eq!(bytes.len(), size_of::<types::aclmdlIODims>());
+        let again = types::aclmdlIODims::load(&bytes);
+        assert_eq!((again.dimCount, again.dims[1]), (2, -7));
+    }
+
+    #[test]
+    fn what_rust_cannot_say_is_not_said() {
+        let words = Words(&[0, u64::MAX, 16]);
+        assert!(matches!(words.out(0), Err(Stop::NotForRust(_))));
+        assert!(matches!(words.span(0, 4), Err(Stop::NotForRust(_))));
+        assert!(matches!(words.span(1, 4), Err(Stop::NotForRust(_))));
+        assert!(matches!(
+            words.slice::<u32>(2, usize::MAX),
+            Err(Stop::NotForRust(_))
+        ));
+        assert_eq!(words.slice::<u32>(0, usize::MAX), Ok(None));
+    }
+
+    #[test]
+    fn a_negative_code_keeps_its_sign() {
+        assert_eq!(status(Err(-1)), Ok(u64::MAX));
+        assert_eq!(value(Err::<f32, i32>(1), 0.0_f64), Ok(0));
+    }
+}
