@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use jumar_acl::enter;
 use jumar_acl::error::ExceptionCallback;
-use jumar_acl::generated::calls;
+use jumar_acl::generated::{calls, types};
+use jumar_acl::memcpy::{BatchCopy, NO_COPY_FAILED, batch};
 
 use crate::callbacks;
 use crate::generated::calls::Player;
 use crate::raw;
-use crate::words::{Played, Words, status};
+use crate::words::{Played, Stop, Words, span, status};
 
 /// The calls by name.
 pub const CALLS: &[(&str, Player)] = &[
@@ -17,6 +18,7 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclrtLaunchHostFunc", launch_host_function),
     ("aclrtProcessReport", process_report),
     ("aclrtSetExceptionInfoCallback", set_exception_callback),
+    ("aclrtMemcpyBatch", memcpy_batch),
 ];
 
 fn launch_callback(w: &Words<'_>) -> Played {
@@ -46,5 +48,33 @@ fn set_exception_callback(w: &Words<'_>) -> Played {
     });
     status(enter(&calls::aclrtSetExceptionInfoCallback, |cx| {
         jumar_acl::error::aclrtSetExceptionInfoCallback(cx, function)
+    }))
+}
+
+/// C's four parallel arrays are one list of copies here.
+fn memcpy_batch(w: &Words<'_>) -> Played {
+    let number = w.plain(4);
+    let entries = |at| {
+        let entries = w.slice::<usize>(at, number)?;
+        entries.ok_or_else(|| Stop::NotForRust("a copy has both ends and their sizes".to_string()))
+    };
+    let (to, rooms, from, sizes) = (entries(0)?, entries(1)?, entries(2)?, entries(3)?);
+    let copies = (0..number)
+        .map(|at| {
+            Ok(BatchCopy {
+                to: span(to[at], sizes[at])?,
+                room: rooms[at],
+                from: span(from[at], sizes[at])?,
+            })
+        })
+        .collect::<Result<Vec<_>, Stop>>()?;
+    let attributes = w.slice::<types::aclrtMemcpyBatchAttr>(5, w.plain(7))?;
+    let indexes = w.slice::<usize>(6, w.plain(7))?;
+    let failed = w.out(8)?;
+    status(enter(&calls::aclrtMemcpyBatch, |cx| {
+        let done = batch(cx, &copies, attributes.as_deref(), indexes.as_deref());
+        let at = done.as_ref().err().map_or(NO_COPY_FAILED, |(at, _)| *at);
+        failed.set(&at);
+        done.map_err(|(_, error)| error)
     }))
 }

@@ -204,6 +204,20 @@ pub fn borrowed(texts: &Option<Vec<Option<CString>>>) -> Option<Vec<Option<&CStr
     Some(texts.iter().map(Option::as_deref).collect())
 }
 
+/// Makes a range of memory.
+///
+/// # Errors
+/// It is null, or it wraps: no span is.
+pub fn span(address: usize, bytes: usize) -> Result<Span, Stop> {
+    if bytes == 0 {
+        return Ok(Span::EMPTY);
+    }
+    if address == 0 {
+        return not_for_rust("no span is null");
+    }
+    raw::span(address, bytes).map_or_else(|| not_for_rust("no span is longer than memory"), Ok)
+}
+
 /// The arguments of a call.
 pub struct Words<'a>(pub &'a [u64]);
 
@@ -260,14 +274,7 @@ impl Words<'_> {
     /// # Errors
     /// It is null, or it wraps: no span is.
     pub fn span(&self, at: usize, bytes: usize) -> Result<Span, Stop> {
-        if bytes == 0 {
-            return Ok(Span::EMPTY);
-        }
-        if self.address(at) == 0 {
-            return not_for_rust("no span is null");
-        }
-        raw::span(self.address(at), bytes)
-            .map_or_else(|| not_for_rust("no span is longer than memory"), Ok)
+        span(self.address(at), bytes)
     }
 
     /// Where a result goes.
