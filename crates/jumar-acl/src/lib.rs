@@ -26,6 +26,7 @@ pub mod error;
 pub mod event;
 pub mod generated;
 pub mod init;
+pub mod ipc;
 pub mod log;
 pub mod memcpy;
 pub mod memory;

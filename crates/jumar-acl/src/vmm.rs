@@ -55,7 +55,7 @@ fn check(properties: Option<&types::aclrtPhysicalMemProp>) -> Result<&types::acl
     let properties = properties.ok_or_else(|| null("prop"))?;
     if properties.handleType != enums::ACL_MEM_HANDLE_TYPE_NONE {
         return bad(format!(
-            "handleType is {}; memory that several processes share is not supported yet",
+            "handleType is {}; it has to be 0 (none), with which memory can be shared too",
             properties.handleType
         ));
     }

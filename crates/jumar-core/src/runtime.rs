@@ -1,7 +1,7 @@
 //! One runtime: its devices, its objects by handle, its memory and its gate.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use jumar_hal::sync::{AtomicU32, AtomicU64, Mutex, Ordering};
 use jumar_hal::{Backend, Span};
@@ -43,6 +43,8 @@ pub(crate) struct Shared {
     pub(crate) physical: Table<PhysicalMemory>,
     /// What is mapped, by the address it is mapped at.
     pub(crate) mapped: Mutex<HashMap<usize, Arc<PhysicalMemory>>>,
+    /// What other processes may import, by the number they find it by.
+    pub(crate) exported: Mutex<HashMap<u64, Weak<PhysicalMemory>>>,
     pub(crate) devices: Vec<Arc<Device>>,
     pub(crate) reports: Reports,
     pub(crate) stream_numbers: AtomicU32,
@@ -66,6 +68,7 @@ impl Runtime {
                 notifies: Table::new(IdKind::Notify, epoch.clone()),
                 physical: Table::new(IdKind::PhysicalMemory, epoch.clone()),
                 mapped: Mutex::default(),
+                exported: Mutex::default(),
                 devices: config
                     .devices
                     .into_iter()

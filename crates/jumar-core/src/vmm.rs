@@ -2,7 +2,7 @@
 //!
 //! A mapping is an ordinary live allocation while it lasts, so that copies and models use it like any other memory.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use jumar_hal::sync::{AtomicBool, AtomicU32, Ordering};
 use jumar_hal::{Physical, Span};
@@ -25,6 +25,8 @@ pub struct PhysicalMemory {
     pages: Arc<dyn Physical>,
     mappings: AtomicU32,
     freed: AtomicBool,
+    /// Another process made it, and it counts there.
+    imported: bool,
 }
 
 impl PhysicalMemory {
@@ -49,7 +51,9 @@ impl PhysicalMemory {
 
 impl Drop for PhysicalMemory {
     fn drop(&mut self) {
-        self.device.uncount(self.pages.bytes());
+        if !self.imported {
+            self.device.uncount(self.pages.bytes());
+        }
     }
 }
 
@@ -112,7 +116,16 @@ impl Runtime {
             .hardware(shared)
             .and_then(|hardware| hardware.physical(bytes))
             .inspect_err(|_| device.uncount(bytes))?;
-        shared.physical.insert(|id| {
+        self.keep_physical(device, pages, false)
+    }
+
+    fn keep_physical(
+        &self,
+        device: Arc<Device>,
+        pages: Arc<dyn Physical>,
+        imported: bool,
+    ) -> Result<Arc<PhysicalMemory>> {
+        self.shared.physical.insert(|id| {
             let (mappings, freed) = (AtomicU32::new(0), AtomicBool::new(false));
             Arc::new(PhysicalMemory {
                 id,
@@ -120,8 +133,62 @@ impl Runtime {
                 pages,
                 mappings,
                 freed,
+                imported,
             })
         })
+    }
+
+    /// Lets other processes import physical memory, and gives the number by which they find it; with `listed_only`, those
+    /// alone that [`Runtime::admit_processes`] names.
+    ///
+    /// # Errors
+    /// `InvalidValue`: it was exported before, or comes from another process itself.
+    pub fn export_physical(&self, memory: &Arc<PhysicalMemory>, listed_only: bool) -> Result<u64> {
+        let bad = |what: &str| Err(Error::new(ErrorKind::InvalidValue, what.to_owned()));
+        if memory.imported {
+            return bad("the memory was imported: only the process that made it can export it");
+        }
+        let mut exported = self.shared.exported.lock();
+        exported.retain(|_, known| known.strong_count() > 0);
+        if exported
+            .values()
+            .any(|known| known.as_ptr() == Arc::as_ptr(memory))
+        {
+            return bad(
+                "the memory was exported already: it has one shareable handle for all importers",
+            );
+        }
+        let number = memory.pages.share(listed_only)?;
+        exported.insert(number, Arc::downgrade(memory));
+        Ok(number)
+    }
+
+    /// Adds processes to those that may import memory which this process exported.
+    ///
+    /// # Errors
+    /// `InvalidValue`: this process exports nothing by that number, or there are too many processes.
+    pub fn admit_processes(&self, number: u64, processes: &[u32]) -> Result<()> {
+        // The lock is held to the end, for the backend takes one call at a time.
+        let exported = self.shared.exported.lock();
+        let Some(memory) = exported.get(&number).and_then(Weak::upgrade) else {
+            return Err(Error::new(
+                ErrorKind::InvalidValue,
+                format!("this process exports no memory as {number:#x}"),
+            ));
+        };
+        memory.pages.admit(processes)
+    }
+
+    /// Takes physical memory that another process exported, for a device of this one. It counts where it was made.
+    ///
+    /// # Errors
+    /// `InvalidValue`: the number is none, or of this process; the other process or its memory is gone; it does not share
+    /// the memory with this process.
+    pub fn import_physical(&self, number: i64, exported: u64) -> Result<Arc<PhysicalMemory>> {
+        let shared = &self.shared;
+        let device = shared.device(number)?;
+        let pages = device.hardware(shared)?.adopt(exported)?;
+        self.keep_physical(device, pages, true)
     }
 
     /// Finds physical memory by its handle.

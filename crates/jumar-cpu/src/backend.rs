@@ -199,6 +199,10 @@ impl Device for CpuDevice {
         mapped::pages(bytes)
     }
 
+    fn adopt(&self, number: u64) -> Result<Arc<dyn Physical>> {
+        mapped::adopt(number)
+    }
+
     fn unmap(&self, at: Span) -> Result<()> {
         self.reservations.unmap(at)
     }

@@ -72,6 +72,13 @@ pub trait Device: Send + Sync {
     /// `OutOfMemory`.
     fn physical(&self, bytes: usize) -> Result<Arc<dyn Physical>>;
 
+    /// Takes physical memory of another process, by the number that [`Physical::share`] gave there.
+    ///
+    /// # Errors
+    /// `InvalidValue`: the number is none, or of this process; the other process or its memory is gone; it does not share
+    /// the memory with this process.
+    fn adopt(&self, number: u64) -> Result<Arc<dyn Physical>>;
+
     /// Takes whatever is mapped out of a part of a reserved range.
     ///
     /// # Errors
@@ -101,6 +108,19 @@ pub trait Physical: Send + Sync {
     /// # Errors
     /// `OutOfMemory`: the system refused it.
     fn map(&self, at: Span) -> Result<()>;
+
+    /// Lets other processes have the memory, and gives the number by which they find it while this process keeps the
+    /// memory; never 0. With `listed_only`, those alone that [`Physical::admit`] names. Called once.
+    ///
+    /// # Errors
+    /// `InvalidValue`, `OutOfMemory`: the system cannot share it.
+    fn share(&self, listed_only: bool) -> Result<u64>;
+
+    /// Adds processes to those that may have the memory, which is shared. One call at a time.
+    ///
+    /// # Errors
+    /// `InvalidValue`: too many; `OutOfMemory`: the system refused it.
+    fn admit(&self, processes: &[u32]) -> Result<()>;
 }
 
 /// How a queue is made.

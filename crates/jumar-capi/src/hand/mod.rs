@@ -4,5 +4,6 @@
 
 pub mod callback;
 pub mod error;
+pub mod ipc;
 pub mod log;
 pub mod memcpy;

@@ -3,8 +3,9 @@
 //! A reserved range is always mapped, to nothing in particular while no physical memory is: a span that somebody kept too
 //! long reads zeros and never faults. Ranges that were given back are kept for the next request of the same size.
 
+use std::fs::File;
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, FromRawFd};
 use std::ptr;
 use std::sync::Arc;
 
@@ -12,9 +13,11 @@ use jumar_hal::sync::Mutex;
 use jumar_hal::{Physical, Span};
 use jumar_types::{Error, ErrorKind, Result};
 
+use super::shared;
+
 /// Physical memory: pages of a memory file, which arrive when they are touched.
 pub(crate) struct Pages {
-    file: OwnedFd,
+    file: File,
     bytes: usize,
 }
 
@@ -42,6 +45,14 @@ impl Physical for Pages {
             Ok(())
         }
     }
+
+    fn share(&self, listed_only: bool) -> Result<u64> {
+        shared::publish(&self.file, self.bytes, listed_only)
+    }
+
+    fn admit(&self, processes: &[u32]) -> Result<()> {
+        shared::admit(&self.file, self.bytes, processes)
+    }
 }
 
 /// Makes physical memory of `bytes` bytes.
@@ -56,12 +67,18 @@ pub(crate) fn pages(bytes: usize) -> Result<Arc<dyn Physical>> {
         return Err(refused("make physical memory"));
     }
     // SAFETY: the descriptor is new and nobody else's.
-    let file = unsafe { OwnedFd::from_raw_fd(descriptor) };
-    let length = libc::off_t::try_from(bytes).map_err(|_| refused("make physical memory"))?;
-    // SAFETY: the descriptor is open; the call changes the file's length and nothing in this process.
-    if unsafe { libc::ftruncate(file.as_raw_fd(), length) } != 0 {
-        return Err(refused("make physical memory"));
-    }
+    let file = unsafe { File::from_raw_fd(descriptor) };
+    file.set_len((bytes as u64).saturating_add(shared::LEDGER))
+        .map_err(|_| refused("make physical memory"))?;
+    Ok(Arc::new(Pages { file, bytes }))
+}
+
+/// Takes physical memory that another process shares.
+///
+/// # Errors
+/// `InvalidValue`: why it cannot be had.
+pub(crate) fn adopt(number: u64) -> Result<Arc<dyn Physical>> {
+    let (file, bytes) = shared::open(number)?;
     Ok(Arc::new(Pages { file, bytes }))
 }
 

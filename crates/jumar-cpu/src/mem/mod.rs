@@ -5,6 +5,7 @@
 //! too long reads old bytes or zeros, and never faults. Memory arrives when it is touched.
 
 pub(crate) mod mapped;
+mod shared;
 
 use std::io;
 use std::ops::Range;
