@@ -124,6 +124,18 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclsysGetVersionStr", aclsysGetVersionStr),
     ("aclsysGetVersionNum", aclsysGetVersionNum),
     ("aclrtGetVersion", aclrtGetVersion),
+    (
+        "aclrtMemExportToShareableHandle",
+        aclrtMemExportToShareableHandle,
+    ),
+    (
+        "aclrtMemImportFromShareableHandle",
+        aclrtMemImportFromShareableHandle,
+    ),
+    (
+        "aclrtMemSetPidToShareableHandle",
+        aclrtMemSetPidToShareableHandle,
+    ),
     ("aclrtSetOpWaitTimeout", aclrtSetOpWaitTimeout),
     ("aclrtSetDeviceSatMode", aclrtSetDeviceSatMode),
     ("aclrtGetDeviceSatMode", aclrtGetDeviceSatMode),
@@ -1184,6 +1196,51 @@ fn aclrtGetVersion(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
+    words::status(done)
+}
+
+fn aclrtMemExportToShareableHandle(w: &Words<'_>) -> Played {
+    let handle = w.plain(0);
+    let handleType = w.plain(1);
+    let flags = w.plain(2);
+    let shareableHandle = w.out(3)?;
+    let done = enter(&calls::aclrtMemExportToShareableHandle, |cx| {
+        jumar_acl::ipc::aclrtMemExportToShareableHandle(cx, handle, handleType, flags)
+    });
+    let done = match done {
+        Ok(shareableHandle_value) => {
+            shareableHandle.set(&shareableHandle_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtMemImportFromShareableHandle(w: &Words<'_>) -> Played {
+    let shareableHandle = w.plain(0);
+    let deviceId = w.plain(1);
+    let handle = w.out(2)?;
+    let done = enter(&calls::aclrtMemImportFromShareableHandle, |cx| {
+        jumar_acl::ipc::aclrtMemImportFromShareableHandle(cx, shareableHandle, deviceId)
+    });
+    let done = match done {
+        Ok(handle_value) => {
+            handle.set(&handle_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtMemSetPidToShareableHandle(w: &Words<'_>) -> Played {
+    let shareableHandle = w.plain(0);
+    let pid = w.slice::<i32>(1, words::count(w.plain::<usize>(2)))?;
+    let pidNum = w.plain(2);
+    let done = enter(&calls::aclrtMemSetPidToShareableHandle, |cx| {
+        jumar_acl::ipc::aclrtMemSetPidToShareableHandle(cx, shareableHandle, pid.as_deref(), pidNum)
+    });
     words::status(done)
 }
 
