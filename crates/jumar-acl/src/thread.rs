@@ -98,6 +98,7 @@ impl Thread {
     }
 
     /// Gives the handle of the current context, alive or not; 0 is none.
+    #[inline]
     pub(crate) fn current_handle(&self) -> u64 {
         self.current.get()
     }
