@@ -90,6 +90,8 @@ pub(super) fn valgrind(job: &Job) -> Result<Outcome> {
                 "--",
                 "valgrind",
                 "-q",
+                // Threads take turns there: without this, one that polls can keep the others out for long.
+                "--fair-sched=try",
                 "--error-exitcode=99",
                 "--leak-check=no",
             ])
