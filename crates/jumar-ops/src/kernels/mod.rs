@@ -3,13 +3,17 @@
 pub(crate) mod conv;
 pub(crate) mod elementwise;
 mod evaluate;
+pub(crate) mod lift;
 pub(crate) mod loops;
 pub(crate) mod matmul;
 pub(crate) mod moves;
+pub(crate) mod norm;
 pub(crate) mod number;
 pub(crate) mod pool;
+pub(crate) mod recurrent;
 pub(crate) mod reduce;
 pub(crate) mod softmax;
+pub(crate) mod space;
 pub(crate) mod window;
 
 pub use evaluate::{compute, compute_known};
