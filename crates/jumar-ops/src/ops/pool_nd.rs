@@ -11,8 +11,8 @@ use crate::kernels::space::{Windows, window_defs};
 use crate::onnx::{LATEST, alike};
 use crate::operator::OUTPUT_Y;
 use crate::{
-    Aliasing, AttrDef, Attrs, Builder, InferCx, InputDef, Kernel, OnnxForm, OnnxNode, OpError, Operator, OutputDef,
-    PrepareCx, Tensor, TensorType, Types, ValueRef,
+    Aliasing, AttrDef, Attrs, InferCx, InputDef, Kernel, OnnxForm, OpError, Operator, OutputDef, PrepareCx, TensorType,
+    Types,
 };
 
 const STRIDES: AttrDef = window_defs()[0];
@@ -25,7 +25,7 @@ const CEIL: AttrDef = AttrDef::bool("ceil_mode", false);
 pub(super) static OPERATORS: &[&Operator] = &[
     &Operator {
         name: "jumar.MaxPool",
-        onnx: &[OnnxForm::new("GlobalMaxPool", 1, LATEST, lower_global_max)],
+        onnx: &[],
         inputs: &[InputDef::required("x", Types::NUMBER)],
         outputs: &[OutputDef { name: "y" }, OutputDef { name: "indices" }],
         attrs: &[KERNEL, STRIDES, PADS, DILATIONS, AUTO_PAD, CEIL, AttrDef::bool("storage_order", false)],
@@ -109,17 +109,6 @@ fn prepare(cx: &PrepareCx<'_>, kind: Kind, global: bool) -> Result<Box<dyn Kerne
     }
     let pooling = Pooling { planes: image[0] * image[1], space: space.fix(&image[2..])?, kind };
     lift(cx, pooling, &[0], &[0])
-}
-
-/// The largest of each channel.
-fn lower_global_max(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Result<Vec<ValueRef>, OpError> {
-    let input = node.input(0)?;
-    let rank = builder.ty(input).rank().ok_or_else(|| OpError::unknown("the input's rank has to be known"))?;
-    if rank < 3 {
-        return Err(OpError::invalid(format!("the image {} has no spatial dimensions", builder.ty(input))));
-    }
-    let axes = builder.add_constant(Tensor::from_ints(&(2..rank as i64).collect::<Vec<_>>()));
-    Ok(vec![builder.node("ReduceMax", &[Some(input), Some(axes)], Attrs::new().with("keep_dims", true))?])
 }
 
 #[cfg(test)]
