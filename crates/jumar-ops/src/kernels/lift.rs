@@ -313,6 +313,11 @@ impl<'a, W: Working> Io<'a, W> {
         self.cut(self.own.0, self.own.1)
     }
 
+    /// Gives the start of the algorithm's own scratch memory as bytes.
+    pub fn bytes(&self, len: usize) -> Result<RowMut<'a, u8>, OpError> {
+        self.call.scratch::<u8>(self.own.0 * size_of::<W>(), len)
+    }
+
     /// Gives an input that holds whole numbers.
     pub fn ints(&self, index: usize) -> Result<Ints<'a>, OpError> {
         Ints::of(self.call, index)
