@@ -60,23 +60,25 @@ def attribute(name, value):
         return f"attr {name} int {value}"
     if isinstance(value, float):
         return f"attr {name} float {value!r}"
+    if isinstance(value, str) and value.startswith("type "):
+        return f"attr {name} {value}"
     if isinstance(value, str):
         return f"attr {name} str {value}"
     kind = {int: "ints", float: "floats", str: "strs"}[type(value[0])]
     return " ".join(["attr", name, kind] + [str(one) for one in value])
 
 
-def compute(op, inputs, outputs, attrs, opset, reference):
+def compute(op, inputs, outputs, attrs, opset, reference, domain=""):
     names = [f"i{k}" if array is not None else "" for k, array in enumerate(inputs)]
     results = [f"o{k}" for k in range(outputs)]
-    node = helper.make_node(op, names, results, **attrs)
+    node = helper.make_node(op, names, results, domain=domain, **attrs)
     given = [(name, array) for name, array in zip(names, inputs) if array is not None]
     infos = [
         helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape)
         for name, array in given
     ]
     graph = helper.make_graph([node], "case", infos, [onnx.ValueInfoProto(name=name) for name in results])
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)] + ([helper.make_opsetid(domain, 1)] if domain else []), ir_version=10)
     feed = dict(given)
     if not reference:
         try:
@@ -87,15 +89,17 @@ def compute(op, inputs, outputs, attrs, opset, reference):
     return ReferenceEvaluator(model).run(None, feed)
 
 
-def case(file, operator, op, inputs, outputs=1, attrs=None, own=None, opset=22, bound=None, reference=False, skip=(), becomes=None):
+def case(file, operator, op, inputs, outputs=1, attrs=None, own=None, opset=22, bound=None, reference=False, skip=(), becomes=None, domain=""):
     """`own`: the attributes here, where they are not ONNX's. `becomes`: the inputs here."""
     attrs = attrs or {}
     inputs = [None if array is None else np.asarray(array) for array in inputs]
     try:
-        found = compute(op, inputs, outputs, attrs, opset, reference)
+        found = [np.asarray(one) for one in compute(op, inputs, outputs, attrs, opset, reference, domain)]
     except Exception as error:
         print(f"{op}: left out: {str(error)[:300]}")
         return
+    if domain:  # The reference goes on in float64.
+        found = [one.astype(inputs[2].dtype) for one in found]
     dtype = next((array.dtype for array in found if array.dtype.kind in "fV" or array.dtype == ml_dtypes.bfloat16), None)
     lines = [f"case {operator} {bound if bound is not None else bounds(dtype)}"]
     lines += [attribute(name, value) for name, value in (attrs if own is None else own).items()]
@@ -290,8 +294,102 @@ def quantised():
              [a, np.float32(0.02), kind(3), b, np.float32(0.03), kind(9), np.float32(0.4), kind(11)], opset=21)
 
 
+def places():
+    for mode in ("linear", "nearest", "cubic"):
+        for padding in ("zeros", "border", "reflection"):
+            for align in (0, 1):
+                attrs = {"mode": mode, "padding_mode": padding, "align_corners": align}
+                case("grid_sample", "jumar.GridSample", "GridSample", [noise(1, 2, 3, 4), noise(1, 3, 2, 2, scale=1.7)], 1, attrs, flags(attrs, "align_corners"), bound=1e-5)
+                if mode != "cubic":
+                    case("grid_sample", "jumar.GridSample", "GridSample", [noise(1, 1, 3, 2, 4), noise(1, 2, 2, 1, 3, scale=1.7)], 1, attrs, flags(attrs, "align_corners"), bound=1e-5)
+    for align in (0, 1):
+        attrs = {"align_corners": align}
+        case("grid_sample", "jumar.AffineGrid", "AffineGrid", [noise(2, 2, 3), np.array([2, 1, 3, 4])], 1, attrs, flags(attrs, "align_corners"), reference=True)
+        case("grid_sample", "jumar.AffineGrid", "AffineGrid", [noise(1, 3, 4), np.array([1, 1, 2, 3, 2])], 1, attrs, flags(attrs, "align_corners"), reference=True)
+    rois = np.array([[0.3, 0.6, 4.2, 5.1], [1, 1, 3, 2], [-1, 2, 7, 9]], np.float32)
+    for attrs in ({"output_height": 2, "output_width": 3, "sampling_ratio": 2, "spatial_scale": 0.7},
+                  {"output_height": 2, "output_width": 2, "coordinate_transformation_mode": "output_half_pixel"},
+                  {"output_height": 2, "output_width": 2, "mode": "max", "sampling_ratio": 2}):
+        case("roi", "jumar.RoiAlign", "RoiAlign", [noise(2, 2, 6, 6), rois, np.array([0, 1, 1])], 1, attrs, bound=1e-5)
+    boxes = np.array([[0, 0, 1, 3, 4], [1, 2, 2, 5, 5], [1, 0, 3, 1, 9]], np.float32)
+    case("roi", "jumar.MaxRoiPool", "MaxRoiPool", [noise(2, 2, 6, 6), boxes], 1, {"pooled_shape": [2, 3], "spatial_scale": 0.5}, opset=21)
+    x, indices = noise(1, 1, 2, 2), np.array([[[[5, 7], [13, 15]]]])
+    attrs = {"kernel_shape": [2, 2], "strides": [2, 2]}
+    case("roi", "jumar.MaxUnpool", "MaxUnpool", [x, indices], 1, attrs, opset=21)
+    case("roi", "jumar.MaxUnpool", "MaxUnpool", [x, indices, np.array([1, 1, 5, 5])], 1, attrs, reference=True, opset=21)
+    for centre in (0, 1):
+        boxes, scores = np.abs(noise(2, 12, 4)), np.abs(noise(2, 3, 12))
+        case("non_max_suppression", "NonMaxSuppressionV6", "NonMaxSuppression",
+             [boxes, scores, np.array([4]), np.array([0.3], np.float32), np.array([0.2], np.float32)], 1,
+             {"center_point_box": centre}, {"center_point_box": centre, "index_dtype": "type int64"})
+
+
+def sums():
+    def run(equation, *operands):
+        case("einsum", "Einsum", "Einsum", list(operands), 1, {"equation": equation}, {"equation": equation.replace(" ", "")}, opset=12, reference=True,
+             bound=2e-6 if operands[0].dtype == np.float32 else None)
+    a, b = noise(2, 3, 4), noise(2, 4, 5)
+    for equation in ("bij, bjk -> bik", "bij,bjk->kbi", "...ij,...jk->...ik", "bij,bjk->ij", "bij,cjk->", "bij,bjk"):
+        run(equation, a, b)
+    run("ii->i", noise(3, 3))
+    run("ii->", noise(3, 3))
+    run("ij->ji", noise(2, 3))
+    run("...i->...", noise(2, 3, 4))
+    run("i,j->ij", noise(3), noise(4))
+    run("ij,jk,kl->il", noise(2, 3), noise(3, 4), noise(4, 2))
+    run("bhid,bhjd->bhij", noise(2, 2, 3, 4), noise(2, 2, 5, 4))
+    run("ij,jk->ik", noise(2, 3, dtype=np.float64), noise(3, 2, dtype=np.float64))
+    run("ij,jk->ik", whole(-9, 9, 2, 3), whole(-9, 9, 3, 2))
+    for dtype in (np.float32, np.float64):
+        case("determinant", "MatrixDeterminant", "Det", [noise(2, 4, 4, dtype=dtype)], reference=dtype == np.float64)
+    case("determinant", "MatrixDeterminant", "Det", [np.array([[0, 1], [1, 0]], np.float32)])
+    shapes = np.array([5, 6]), np.array([2, 3])
+    case("determinant", "jumar.Col2Im", "Col2Im", [noise(1, 12, 16), *shapes], opset=18)
+    case("determinant", "jumar.Col2Im", "Col2Im", [noise(1, 6, 16), *shapes], 1, {"pads": [1, 0, 1, 1], "strides": [2, 1], "dilations": [1, 2]}, opset=18)
+    for n in (1, 4, 5, 12):
+        for dtype in (np.float32, np.float64):
+            bound = 2e-6 if dtype == np.float32 else 1e-9
+            case("signal", "jumar.DFT", "DFT", [noise(2, n, 1, dtype=dtype)], opset=20, reference=True, bound=bound)
+            case("signal", "jumar.DFT", "DFT", [noise(n, 3, 2, dtype=dtype), None, np.int64(0)], 1, {"inverse": 1}, {"inverse": True}, opset=20, reference=True, bound=bound)
+            case("signal", "jumar.DFT", "DFT", [noise(1, 6, 1, dtype=dtype), np.int64(n)], 1, {"onesided": 1}, {"onesided": True}, opset=20, reference=True, bound=bound)
+    case("signal", "jumar.STFT", "STFT", [noise(2, 20, 1), np.int64(3), noise(7)], opset=17, bound=2e-6)
+    case("signal", "jumar.STFT", "STFT", [noise(1, 20, 2), np.int64(4), noise(8), np.int64(8)], 1, {"onesided": 0}, {"onesided": False}, opset=17, bound=2e-6)
+    for op, weights in (("HannWindow", [0.5, 0.5, 0]), ("HammingWindow", [25 / 46, 21 / 46, 0]), ("BlackmanWindow", [0.42, 0.5, 0.08])):
+        for periodic in (0, 1):
+            case("signal", "jumar.Window", op, [np.int64(9)], 1, {"periodic": periodic}, {"periodic": bool(periodic)}, opset=17,
+                 becomes=[np.int64(9), np.array(weights, np.float64)])
+    case("signal", "jumar.MelWeightMatrix", "MelWeightMatrix", [np.int64(6), np.int64(32), np.int64(8000), np.float32(0), np.float32(4000)], opset=17)
+
+
+def losses():
+    for reduction in ("none", "mean", "sum"):
+        for weights in (None, np.abs(noise(4))):
+            x, target = noise(2, 4, 3), whole(0, 4, 2, 3)
+            feed = [x, target] if weights is None else [x, target, weights]
+            attrs = {"reduction": reduction, "ignore_index": 1}
+            case("losses", "NLLLoss", "NegativeLogLikelihoodLoss", feed, 1, attrs, opset=13, reference=True)
+            case("losses", "SoftmaxCrossEntropyLoss", "SoftmaxCrossEntropyLoss", feed, 2, attrs, opset=13, reference=True)
+    for dtype in (np.float32, np.float64):
+        for shape in ((3, 2, 2, 2), (4, 2)):
+            attrs = {"training_mode": 1, "momentum": 0.75, "epsilon": 0.0625}
+            feed = [noise(*shape, dtype=dtype)] + [noise(2, dtype=dtype) for _ in range(3)] + [np.abs(noise(2, dtype=dtype))]
+            case("batch_norm_training", "jumar.BatchNormTraining", "BatchNormalization", feed, 3, attrs,
+                 {"momentum": 0.75, "epsilon": 0.0625}, opset=15, reference=True)
+    training = "ai.onnx.preview.training"
+    for dtype in (np.float32, np.float64):
+        rate, x, g, v, h = dtype(0.25), noise(3, dtype=dtype), noise(3, dtype=dtype), noise(3, dtype=dtype), np.abs(noise(3, dtype=dtype))
+        for count in (0, 4):
+            attrs = {"norm_coefficient": 0.125, "decay_factor": 0.5, "epsilon": 0.0625}
+            case("optimizers", "jumar.Adagrad", "Adagrad", [rate, np.int64(count), x, g, h], 2, attrs, reference=True, domain=training)
+            for mode in ("standard", "nesterov"):
+                attrs = {"norm_coefficient": 0.125, "alpha": 0.75, "beta": 0.5, "mode": mode}
+                case("optimizers", "jumar.Momentum", "Momentum", [rate, np.int64(count), x, g, v], 2, attrs, reference=True, domain=training)
+            attrs = {"norm_coefficient": 0.125, "alpha": 0.75, "beta": 0.5, "epsilon": 0.0625, "norm_coefficient_post": 0.25}
+            case("optimizers", "jumar.Adam", "Adam", [rate, np.int64(count), x, g, v, h], 3, attrs, reference=True, domain=training)
+
+
 def main():
-    for make in (normalisations, windows, recurrent, attention, resized, quantised):
+    for make in (normalisations, windows, recurrent, attention, resized, quantised, places, sums, losses):
         make()
     for name, found in FILES.items():
         with open(os.path.join(HERE, name + ".txt"), "w") as file:

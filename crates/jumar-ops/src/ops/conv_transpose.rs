@@ -80,7 +80,7 @@ fn sizes(attrs: AttrReader<'_>, image: &[i64], kernel: &[i64]) -> Result<Vec<(i6
             if size < 0 || kernel < 0 {
                 return Ok((wanted.map_or(UNKNOWN, |wanted| wanted[axis]), 0));
             }
-            if kernel < 1 || kernel >= LARGEST {
+            if !(1..LARGEST).contains(&kernel) {
                 return Err(OpError::invalid(format!("the kernel has a size of {kernel}")));
             }
             let reach = strides[axis] * (size - 1) + more[axis] + (kernel - 1) * dilations[axis] + 1;

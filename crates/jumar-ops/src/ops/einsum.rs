@@ -112,10 +112,10 @@ fn infer(cx: &InferCx<'_>) -> Result<Vec<TensorType>, OpError> {
     let equation = equation(cx.attrs().str("equation")?, &ranks)?;
     let mut shape = vec![1; equation.output.len()];
     for (at, &label) in equation.output.iter().enumerate() {
-        shape[at] = size_of(label, &equation, |index| &cx.inputs()[index].map_or(&[][..], |ty| &ty.shape[..]))?;
+        shape[at] = size_of(label, &equation, |index| cx.inputs()[index].map_or(&[][..], |ty| &ty.shape[..]))?;
     }
     for &label in equation.inputs.iter().flatten() {
-        size_of(label, &equation, |index| &cx.inputs()[index].map_or(&[][..], |ty| &ty.shape[..]))?;
+        size_of(label, &equation, |index| cx.inputs()[index].map_or(&[][..], |ty| &ty.shape[..]))?;
     }
     Ok(vec![TensorType { dtype, shape }])
 }

@@ -97,7 +97,8 @@ fn padding(cx: &InferCx<'_>) -> Result<Padding, OpError> {
 
 fn infer(cx: &InferCx<'_>) -> Result<Vec<TensorType>, OpError> {
     let (x, grid) = (cx.input(0)?, cx.input(1)?);
-    (mode(cx)?, padding(cx)?);
+    mode(cx)?;
+    padding(cx)?;
     let (Some(rank), Some(grid_rank)) = (x.rank(), grid.rank()) else {
         return Ok(vec![TensorType::of_unknown_rank(x.dtype)]);
     };

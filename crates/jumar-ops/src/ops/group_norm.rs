@@ -79,7 +79,7 @@ fn prepare(cx: &PrepareCx<'_>, groups: Option<i64>, epsilon: f32) -> Result<Box<
     let shape = cx.shape(0)?;
     let (batch, channels, inner) = (shape[0], shape[1], shape[2..].iter().product::<usize>());
     let groups = groups.map_or(channels, |groups| groups.max(0) as usize);
-    let len = if groups == 0 { 0 } else { channels / groups * inner };
+    let len = channels.checked_div(groups).unwrap_or(0) * inner;
     // A scale a group is what operator sets 18 to 20 of ONNX have.
     let middle = if cx.shape(1)?[0] == channels { [batch, channels, inner] } else { [batch, groups, len] };
     let algorithm = Normalise {

@@ -47,6 +47,7 @@ pub(super) static OPERATORS: &[&Operator] = &[
                 inner: shape[axis + 1..shape.len() - 1].iter().product(),
                 parts: shape[shape.len() - 1],
                 inverse: cx.attrs().bool("inverse")?,
+                halved: cx.attrs().bool("inverse")? && cx.attrs().bool("onesided")?,
                 fourier: Fourier::new(len as usize)?,
             };
             lift_in(cx, line, &[0], &[0], true)
@@ -260,6 +261,9 @@ fn dft_axis(cx: &InferCx<'_>, shape: &[i64]) -> Result<Option<(usize, i64)>, OpE
             Some(len) => len,
             None => return Ok(None),
         }
+    } else if cx.attrs().bool("inverse")? && cx.attrs().bool("onesided")? && shape[axis] >= 0 {
+        // The half of the spectrum that is given belongs to an even length.
+        2 * (shape[axis] - 1)
     } else {
         shape[axis]
     };
@@ -278,14 +282,15 @@ fn infer_dft(cx: &InferCx<'_>) -> Result<Vec<TensorType>, OpError> {
     if rank < 2 || !matches!(x.shape[rank - 1], UNKNOWN | 1 | 2) {
         return Err(OpError::invalid(format!("the last dimension of {x} has to hold real parts, or real and imaginary ones")));
     }
-    let onesided = cx.attrs().bool("onesided")?;
-    if onesided && (cx.attrs().bool("inverse")? || x.shape[rank - 1] == 2) {
-        return Err(OpError::unsupported("onesided transforms of complex numbers, or backwards, are not supported"));
+    let (onesided, inverse) = (cx.attrs().bool("onesided")?, cx.attrs().bool("inverse")?);
+    if onesided && x.shape[rank - 1] == if inverse { 1 } else { 2 } {
+        return Err(OpError::invalid(format!("a onesided transform leads from real numbers to half a spectrum or back; the input is {x}")));
     }
     let mut shape = x.shape.clone();
-    shape[rank - 1] = 2;
+    // The way back from half a spectrum leads to real numbers.
+    shape[rank - 1] = if onesided && inverse { 1 } else { 2 };
     match dft_axis(cx, &x.shape)? {
-        Some((axis, len)) => shape[axis] = if onesided { len / 2 + 1 } else { len },
+        Some((axis, len)) => shape[axis] = if onesided && !inverse { len / 2 + 1 } else { len },
         None => shape[..rank - 1].fill(UNKNOWN),
     }
     Ok(vec![TensorType { dtype: x.dtype, shape }])
@@ -298,6 +303,8 @@ struct Line {
     inner: usize,
     parts: usize,
     inverse: bool,
+    /// Whether half a spectrum is given, and real numbers are wanted.
+    halved: bool,
     fourier: Fourier,
 }
 
@@ -328,20 +335,31 @@ impl Algorithm for Line {
         let (x, out, scratch) = (io.input(0)?, io.output(0)?, io.scratch()?);
         let size = self.fourier.size();
         let (re, im) = (scratch.slice(0, size), scratch.slice(size, size));
-        let count = self.from.min(self.fourier.len());
+        let len = self.fourier.len();
+        let count = self.from.min(if self.halved { len / 2 + 1 } else { len });
         let scale = W::of(if self.inverse { 1.0 / self.fourier.len() as f64 } else { 1.0 });
         for outer in 0..self.outer {
             for inner in 0..self.inner {
                 load((re, im), count, self.parts, |at| (outer * self.from + at) * self.inner + inner, x);
+                if self.halved {
+                    for at in len / 2 + 1..len {
+                        re.set(at, re.get(len - at));
+                        im.set(at, -im.get(len - at));
+                    }
+                }
                 if self.inverse {
                     self.fourier.run(im, re);
                 } else {
                     self.fourier.run(re, im);
                 }
                 for at in 0..self.to {
-                    let place = ((outer * self.to + at) * self.inner + inner) * 2;
-                    out.set(place, re.get(at) * scale);
-                    out.set(place + 1, im.get(at) * scale);
+                    let place = (outer * self.to + at) * self.inner + inner;
+                    if self.halved {
+                        out.set(place, re.get(at) * scale);
+                        continue;
+                    }
+                    out.set(2 * place, re.get(at) * scale);
+                    out.set(2 * place + 1, im.get(at) * scale);
                 }
             }
         }
