@@ -9,7 +9,7 @@ use jumar_hal::sync::{AtomicBool, AtomicU32, Mutex, Ordering};
 use jumar_hal::{Cost, Program, Queue, QueueConfig, Span, Tag, Task, Verdict, Watcher};
 use jumar_types::{Error, ErrorKind, Result, TaskSite};
 
-use crate::callback::Subscription;
+use crate::callback::{Runs, Subscription};
 use crate::context::{Context, Failure};
 use crate::copy::{self, Direction};
 use crate::gate::{Op, Phase};
@@ -40,6 +40,8 @@ pub struct Stream {
     closed: AtomicBool,
     failure_mode: AtomicU32,
     pub(crate) subscription: Mutex<Subscription>,
+    /// Who runs the callback that the stream waits for.
+    pub(crate) runs: Arc<Runs>,
 }
 
 /// What the queue reports back: kept apart from the stream, so that the queue does not keep the stream alive.
@@ -163,6 +165,7 @@ impl Stream {
                         closed: AtomicBool::new(false),
                         failure_mode: AtomicU32::new(0),
                         subscription: Mutex::default(),
+                        runs: Arc::default(),
                     })
                 })
             });
@@ -396,6 +399,9 @@ impl Stream {
     /// Waits for everything submitted so far, a second at most, and leaves an error to the next synchronise. The limit keeps a
     /// program alive whose stream waits for something that only the same thread can bring about.
     pub fn settle_briefly(&self) {
+        if self.runs.here() {
+            return;
+        }
         self.queue.wait(
             self.queue.submitted(),
             Some(Instant::now() + Duration::from_secs(1)),
@@ -407,6 +413,7 @@ impl Stream {
     /// # Errors
     /// `StreamTimeout`; what a task failed with.
     pub fn synchronize(&self, limit: Option<Duration>, caller: &Caller<'_>) -> Result<()> {
+        self.waits_for_others()?;
         let until = limit.map(|limit| Instant::now() + limit);
         let gate = &self.shared.gate;
         let ticket = gate.admit(caller, self.device, Some(self.number), || Op::WaitForStream)?;
@@ -416,7 +423,23 @@ impl Stream {
         result
     }
 
+    /// Refuses to wait for a stream that itself waits for the callback that the calling thread is in.
+    pub(crate) fn waits_for_others(&self) -> Result<()> {
+        if !self.runs.here() {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorKind::RuntimeInternal,
+            format!(
+                "stream {} waits until the callback that this thread is running returns, so the callback cannot wait for the stream",
+                self.number
+            ),
+        )
+        .fix("Return from the callback first, or wait on another thread."))
+    }
+
     pub(crate) fn drain(&self, until: Option<Instant>) -> Result<()> {
+        self.waits_for_others()?;
         let last = self.queue.submitted();
         if !self.queue.wait(last, until) {
             return Err(Error::new(
@@ -438,8 +461,21 @@ impl Stream {
         Ok(())
     }
 
-    pub(crate) fn idle_until(&self, until: Instant) -> bool {
-        self.queue.wait(self.queue.submitted(), Some(until))
+    /// Waits until everything is done that was submitted so far, or until nothing has moved for a while because the stream
+    /// waits for something that does not come.
+    pub(crate) fn idle_or_stuck(&self, patience: Duration) -> bool {
+        if self.runs.here() {
+            return self.is_idle();
+        }
+        loop {
+            let (last, done) = (self.queue.submitted(), self.queue.completed());
+            if self.queue.wait(last, Some(Instant::now() + patience)) {
+                return true;
+            }
+            if self.queue.is_held() && self.queue.completed() == done {
+                return false;
+            }
+        }
     }
 
     /// Tells whether everything submitted so far is done. Never blocks and reports no task's error.
@@ -455,6 +491,7 @@ impl Stream {
     /// Drops what has not started; what runs goes on to its end. The stream can be used again.
     pub fn abort(&self) {
         self.queue.discard();
+        self.shared.reports.drop_due(self);
     }
 
     /// Sets what happens after a task failed: go on (false), or stop the whole context (true).
@@ -493,6 +530,9 @@ impl Stream {
             return;
         }
         self.queue.wait(self.queue.submitted(), None);
+        if !wait {
+            self.shared.reports.drop_due(self);
+        }
         self.shared.reports.forget(self);
         if let Some(device) = self.shared.devices.get(self.device as usize) {
             device.streams.give_back();

@@ -20,6 +20,7 @@ pub struct State {
 }
 
 pub fn aclInit(cx: &Cx<'_>, path: Option<&CStr>) -> Result<()> {
+    cx.process.refuse_if_forked()?;
     let mut state = cx.process.init.lock();
     if state.count > 0 {
         state.count += 1;
