@@ -90,13 +90,15 @@ pub fn aclrtGetDeviceInfo(cx: &Cx<'_>, device: u32, attribute: u32) -> Result<i6
     let device = cx.runtime()?.device(i64::from(device))?;
     let profile = device.profile();
     Ok(match attribute {
-        enums::ACL_DEV_ATTR_AICPU_CORE_NUM => 6,
+        enums::ACL_DEV_ATTR_AICPU_CORE_NUM => i64::from(profile.aicpu_cores),
         enums::ACL_DEV_ATTR_AICORE_CORE_NUM | enums::ACL_DEV_ATTR_CUBE_CORE_NUM => {
             i64::from(profile.cube_cores)
         }
         enums::ACL_DEV_ATTR_VECTOR_CORE_NUM => i64::from(profile.vector_cores),
         enums::ACL_DEV_ATTR_TOTAL_GLOBAL_MEM_SIZE => profile.memory_bytes as i64,
-        enums::ACL_DEV_ATTR_L2_CACHE_SIZE => 192 << 20,
+        enums::ACL_DEV_ATTR_L2_CACHE_SIZE if profile.chip.l2_bytes.is_some() => {
+            profile.chip.l2_bytes.unwrap_or(0) as i64
+        }
         enums::ACL_DEV_ATTR_PHY_CHIP_ID => i64::from(device.number()),
         enums::ACL_DEV_ATTR_IS_VIRTUAL => 1,
         _ => {

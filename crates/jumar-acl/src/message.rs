@@ -184,7 +184,16 @@ fn is_stored_as_last_error(kind: ErrorKind) -> bool {
         | K::CallbackFailed
         | K::HostRangeRegistered
         | K::HostRangeUnknown
-        | K::StreamAborted => true,
+        | K::StreamAborted
+        | K::DeviceAborted
+        | K::AbortTimeout
+        | K::SnapshotLock
+        | K::SnapshotLockTimeout
+        | K::SnapshotUnlock
+        | K::SnapshotBackup
+        | K::SnapshotRestore
+        | K::SnapshotCallback
+        | K::SnapshotRegister => true,
     }
 }
 

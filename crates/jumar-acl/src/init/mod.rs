@@ -170,7 +170,13 @@ pub fn aclGetDeviceCapability(cx: &Cx<'_>, device: u32, info: i32) -> Result<i64
     match info {
         enums::ACL_DEVICE_INFO_AI_CORE_NUM => Ok(i64::from(profile.cube_cores)),
         enums::ACL_DEVICE_INFO_VECTOR_CORE_NUM => Ok(i64::from(profile.vector_cores)),
-        enums::ACL_DEVICE_INFO_L2_SIZE => Ok(192 << 20),
+        enums::ACL_DEVICE_INFO_L2_SIZE => match profile.chip.l2_bytes {
+            Some(bytes) => Ok(bytes as i64),
+            None => Err(bad(format!(
+                "the profile {} does not say how large the cache is",
+                profile.soc_name
+            ))),
+        },
         _ => Err(bad(format!("{info} is no value of aclDeviceInfo"))),
     }
 }
