@@ -138,7 +138,11 @@ impl Context {
 
     /// Lists the handles of the streams that were made in the context, without the default stream's.
     pub fn stream_ids(&self) -> Vec<u64> {
-        self.streams.lock().iter().map(|stream| stream.id()).collect()
+        self.streams
+            .lock()
+            .iter()
+            .map(|stream| stream.id())
+            .collect()
     }
 
     /// Drops the tasks of every stream, the default stream included, and forgets their failures. False when what runs did not

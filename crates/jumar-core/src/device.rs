@@ -186,6 +186,11 @@ impl Device {
         self.resets.load(Ordering::Acquire)
     }
 
+    /// Counts how often the device is set.
+    pub fn uses(&self) -> u64 {
+        self.primary.lock().uses
+    }
+
     /// Gives the primary context, if it is alive.
     pub fn primary(&self) -> Option<Arc<Context>> {
         self.primary.lock().context.clone()

@@ -522,6 +522,11 @@ impl Stream {
         Ok(())
     }
 
+    /// Tells whether the stream was set to stop its context when a task fails.
+    pub fn stops_on_failure(&self) -> bool {
+        self.failure_mode.load(Ordering::Acquire) != 0
+    }
+
     /// Gives, and forgets, the error of the last task that failed.
     pub fn take_error(&self) -> Option<Error> {
         self.outcome.has_error.store(false, Ordering::Release);

@@ -107,6 +107,26 @@ pub fn physical_number(device: u32) -> u32 {
     visible.get(device as usize).copied().unwrap_or(device)
 }
 
+/// Gives 16 bytes that name a device of this machine: the same in every process, others on another machine. They say that
+/// the device is software.
+pub fn device_uuid(physical: u32) -> [u8; 16] {
+    let machine = std::fs::read_to_string("/etc/machine-id")
+        .or_else(|_| std::fs::read_to_string("/proc/sys/kernel/random/boot_id"))
+        .unwrap_or_default();
+    // FNV-1a: a fixed function, so that every version of the library gives the same name.
+    let hash = machine
+        .trim()
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+    let mut uuid = [0; 16];
+    uuid[..5].copy_from_slice(b"JUMAR");
+    uuid[5..13].copy_from_slice(&hash.to_be_bytes());
+    uuid[13..].copy_from_slice(&physical.to_be_bytes()[1..]);
+    uuid
+}
+
 /// Applies a list of visible devices: decimal numbers with commas and without blanks, in ascending order. Reading stops at the
 /// first entry that is not a device's number; a list out of order is void as a whole.
 fn visible_devices(list: Option<&str>, devices: u32) -> Vec<u32> {

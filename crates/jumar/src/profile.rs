@@ -184,7 +184,10 @@ mod tests {
                     [limits]\nstreams = 3\nevents = 5\nnotifies = 7\n";
         std::fs::write(&path, text).expect("written");
         let profile = find(path.to_str().expect("a name")).expect("read");
-        assert_eq!((profile.soc_name.as_str(), profile.limits.events), ("Small", 5));
+        assert_eq!(
+            (profile.soc_name.as_str(), profile.limits.events),
+            ("Small", 5)
+        );
         assert_eq!(profile.chip.l1_bytes, None);
     }
 
@@ -195,7 +198,10 @@ mod tests {
             ("/nowhere/p.toml", "cannot be read"),
         ] {
             let sentence = find(setting).expect_err("refused").to_string();
-            assert!(sentence.contains(setting) && sentence.contains(part), "{sentence}");
+            assert!(
+                sentence.contains(setting) && sentence.contains(part),
+                "{sentence}"
+            );
         }
         let text = "name = \"X\"\nmemory_gib = 0\ncube_cores = 1\nvector_cores = 1\naicpu_cores = 1\n\
                     [limits]\nstreams = 1\nevents = 1\nnotifies = 1\n";
