@@ -20,8 +20,11 @@ use self::proto::{AttributeProto, GraphProto, ModelProto, NodeProto, TypeProto};
 use crate::passes::fold;
 use crate::{Body, Graph, GraphError, GraphErrorKind, GraphOutput, Node, Result, ValueId, control};
 
-/// The operator sets that are understood.
-pub const OPSETS: std::ops::RangeInclusive<i64> = 7..=23;
+/// The operator sets that are understood. Below 7 the operators whose conversion says so: most begin at 7.
+pub const OPSETS: std::ops::RangeInclusive<i64> = 1..=23;
+
+/// The set of the training optimisers, which lies beside the standard one.
+const TRAINING: &str = "ai.onnx.preview.training";
 
 /// Makes a graph of an ONNX model.
 ///
@@ -73,6 +76,12 @@ pub fn import_with(bytes: &[u8], dir: Option<&Path>, shapes: &Shapes) -> Result<
         .iter()
         .find(|set| set.domain.is_empty() || set.domain == "ai.onnx")
         .map(|set| set.version)
+        .or_else(|| {
+            // A model of optimisers alone may name nothing else; they have one version.
+            let mut sets = model.opset_import.iter();
+            sets.any(|set| set.domain == TRAINING)
+                .then_some(*OPSETS.end())
+        })
         .ok_or_else(|| {
             GraphError::invalid("the model does not say which operator set of ONNX it uses")
         })?;
@@ -91,11 +100,6 @@ pub fn import_with(bytes: &[u8], dir: Option<&Path>, shapes: &Shapes) -> Result<
     let settings = Settings { opset, dir, shapes };
     let mut importer = Importer::new(&settings, None);
     importer.run(graph)?;
-    if importer.graph.inputs.is_empty() && importer.graph.outputs.is_empty() {
-        return Err(GraphError::invalid(
-            "the model has no inputs and no outputs",
-        ));
-    }
     if importer.graph.outputs.is_empty() {
         return Err(GraphError::invalid("the model has no outputs"));
     }
@@ -562,7 +566,7 @@ fn unknown_operators(
         } else {
             &node.name
         };
-        let entry = if !(node.domain.is_empty() || node.domain == "ai.onnx") {
+        let entry = if !["", "ai.onnx", TRAINING].contains(&node.domain.as_str()) {
             format!("{}::{}", node.domain, node.op_type)
         } else if is_control(node) {
             continue;
