@@ -411,10 +411,7 @@ pub(crate) fn pair_test(
 }
 
 /// Makes the kernel of a function of the bits of two whole numbers, with broadcasting.
-pub(crate) fn bits(
-    cx: &PrepareCx<'_>,
-    function: BitFunction,
-) -> Result<Box<dyn Kernel>, OpError> {
+pub(crate) fn bits(cx: &PrepareCx<'_>, function: BitFunction) -> Result<Box<dyn Kernel>, OpError> {
     let (loops, function) = (pair_loops(cx)?, Box::new(OfBits(function)));
     if cx.dtype(0)? == DataType::Bool {
         return Ok(Box::new(Blocks2 {

@@ -36,7 +36,13 @@ pub(crate) enum Join {
 /// The axes to join: constant input 1, all of them where there is none.
 pub(crate) fn axes_of(cx: &InferCx<'_>, rank: usize) -> Result<Option<Vec<usize>>, OpError> {
     let noop = cx.attrs().bool("noop_with_empty_axes").unwrap_or(false);
-    let none = || if noop { Vec::new() } else { (0..rank).collect() };
+    let none = || {
+        if noop {
+            Vec::new()
+        } else {
+            (0..rank).collect()
+        }
+    };
     if !cx.has(1) {
         // Our own operators say so; ONNX's conversion gives an empty list.
         return Ok(Some((0..rank).collect()));
@@ -139,14 +145,17 @@ impl Reduce {
         let mut join = self.join;
         if join == Join::LogSumExp {
             // Exponentials are taken of distances from the largest element, so that none overflows.
-            let tops = call.scratch::<T::Wide>(
-                self.outputs * size_of::<T::Wide>(),
-                self.outputs,
-            )?;
+            let tops =
+                call.scratch::<T::Wide>(self.outputs * size_of::<T::Wide>(), self.outputs)?;
             tops.fill(T::LEAST);
             self.pass::<T>(input, Join::Most, |_, _| {}, tops)?;
             sums.fill(T::Wide::ZERO);
-            self.pass::<T>(input, Join::Sum, |block, place| exponentials(block, tops.get(place)), sums)?;
+            self.pass::<T>(
+                input,
+                Join::Sum,
+                |block, place| exponentials(block, tops.get(place)),
+                sums,
+            )?;
             for index in 0..out.len() {
                 let top = base(tops.get(index));
                 out.set(index, T::from_real(sums.get(index).real().ln() + top));
@@ -207,7 +216,10 @@ impl Reduce {
                 }
                 let target = sums.stepped(to + start * to_step as usize, len, to_step as usize);
                 for (index, x) in block.iter_mut().enumerate() {
-                    before(std::slice::from_mut(x), to + (start + index) * to_step as usize);
+                    before(
+                        std::slice::from_mut(x),
+                        to + (start + index) * to_step as usize,
+                    );
                 }
                 let own = &mut own[..len];
                 target.as_row().load(own, |x| x);
