@@ -27,7 +27,7 @@ pub unsafe extern "C" fn aclrtGetSocName() -> *const c_char {
 /// Lists the attributes of the toolkit that can be asked for.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetCannAttributeList(
-    cannAttrList: *const *const i32,
+    cannAttrList: *mut *const i32,
     num: *mut usize,
 ) -> i32 {
     raw::status(&calls::aclGetCannAttributeList, |cx| {
