@@ -19,7 +19,7 @@ import acl
 from . import _dtype, _tree
 from ._array import Array, array
 from ._errors import check
-from ._runtime import Device, Event, Stream, _Object, ensure_context, entered
+from ._runtime import Event, Stream, _Object, ensure_context, entered
 
 _HOST_TO_DEVICE = 1
 _DEVICE_TO_HOST = 2
@@ -68,10 +68,10 @@ def load(
     if not path.is_file():
         raise FileNotFoundError(f"there is no model file {path}")
     if path.suffix == ".onnx":
-        path = _converted(path, input_shape or {}, progress)
-    elif input_shape:
+        return Model(_converted(path, input_shape or {}, progress), path.stem)
+    if input_shape:
         raise ValueError("the shapes of an .om file were chosen when it was made; input_shape is for .onnx files")
-    return Model(path)
+    return Model(path, path.stem)
 
 
 class ConversionError(ValueError):
@@ -98,7 +98,8 @@ def _converted(path: Path, shapes: Mapping[str, Sequence[int]], progress: Option
     with tempfile.TemporaryDirectory(dir=cache) as folder:
         made = Path(folder) / "model"
         command = [
-            str(_tree.command("atc")),
+            str(_tree.command("jumar")),
+            "atc",
             f"--model={path}",
             "--framework=5",
             f"--output={made}",
@@ -241,9 +242,9 @@ class Model(_Object):
     ``await model.submit(inputs)`` leaves the event loop running.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, name: str) -> None:
         self._context = ensure_context()
-        self._path = path
+        self._name = name
         # Set before anything can fail, since a half-made object is released too.
         self._id: Optional[int] = None
         self._slots: list[_Slot] = []
@@ -296,8 +297,8 @@ class Model(_Object):
 
     @property
     def name(self) -> str:
-        """The name of the model's file, without its ending."""
-        return self._path.stem
+        """The name of the file that was loaded, without its ending."""
+        return self._name
 
     @property
     def inputs(self) -> tuple[TensorInfo, ...]:
@@ -409,7 +410,7 @@ class Model(_Object):
             for info in infos
         )
         head = "<tr><th></th><th>name</th><th>type</th><th>shape</th><th>bytes</th></tr>"
-        return f"<b>Model</b> {self.name} on {Device(0) if self.closed else ''}<table>{head}{rows}</table>"
+        return f"<b>Model</b> {self.name}<table>{head}{rows}</table>"
 
 
 def _is_number(value: object) -> bool:

@@ -240,5 +240,5 @@ fn write_metadata(stage: &Path, tag: &str) -> Result<()> {
 
 /// bin/atc of a wheel.
 const ATC: &str = r#"#!/bin/sh
-exec "$(dirname "$0")/jumar" atc "$@"
+exec "${0%/*}/jumar" atc "$@"
 "#;
