@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+import struct
 import sys
 from collections.abc import Iterator, Sequence
 from typing import Any, Optional, Union
@@ -101,7 +102,9 @@ class Array(_Sized):
             # The language has no view with a zero in its shape.
             return view
         try:
-            return view.cast(self._dtype.format or "x", self._shape)  # type: ignore[call-overload, no-any-return]
+            cast: Any = view.cast
+            typed: memoryview = cast(self._dtype.format or "x", self._shape)
+            return typed
         except (ValueError, TypeError, NotImplementedError):
             return view.cast("B", (*self._shape, self._dtype.size))
 
@@ -151,7 +154,7 @@ class Array(_Sized):
         """
         if not self._dtype.format:
             raise TypeError(f"{self.dtype} has no numbers in Python; view it through numpy()")
-        flat = list(memoryview(bytes(self.memoryview())).cast(self._dtype.format)) if self._dtype.format != "e" else _halves(self)
+        flat = struct.unpack(f"<{self._count}{self._dtype.format}", bytes(self.memoryview()))
 
         def nested(dims: tuple[int, ...], at: int) -> Any:
             if not dims:
@@ -197,12 +200,6 @@ class Array(_Sized):
     def _repr_html_(self) -> str:
         dims = " &times; ".join(map(str, self._shape)) or "one number"
         return f"<b>Array</b> {self.dtype}, {dims}, {self.nbytes:,} bytes of pinned host memory"
-
-
-def _halves(array: Array) -> list[float]:
-    import struct
-
-    return list(struct.unpack(f"<{array.size}e", bytes(array.memoryview())))
 
 
 class DeviceArray(_Sized):
@@ -308,7 +305,8 @@ def array(source: Any, dtype: Optional[object] = None) -> Array:
     if interface is not None:
         return _from_interface(source, interface, wanted)
     if hasattr(source, "__dlpack__"):
-        return _dlpack.take(source, lambda shape, kind: Array(shape, _wanted(kind, wanted)))
+        taken: Array = _dlpack.take(source, lambda shape, kind: Array(shape, _wanted(kind, wanted)))
+        return taken
     try:
         view = memoryview(source)
     except TypeError:
@@ -389,8 +387,6 @@ def _from_lists(source: Any, wanted: Optional[_dtype.DType]) -> Array:
         wanted = _dtype.of("bool" if kinds == {bool} else "int64" if kinds and kinds <= {int, bool} else "float32")
     if not wanted.format:
         raise TypeError(f"lists cannot become {wanted.name}; use an array of that type")
-    import struct
-
     made = Array(tuple(shape), wanted)
     try:
         packed = struct.pack(f"<{len(flat)}{wanted.format}", *flat)

@@ -71,22 +71,21 @@ _rename.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
 _out: dict[int, tuple[Any, ...]] = {}
 
 
-@_Deleter
 def _delete(managed: Any) -> None:
     _out.pop(ctypes.addressof(managed.contents), None)
 
 
-@_VersionedDeleter
-def _delete_versioned(managed: Any) -> None:
-    _out.pop(ctypes.addressof(managed.contents), None)
-
-
-@_Destructor
-def _forget(capsule: int) -> None:
+def _forget_capsule(capsule: int) -> None:
     # A capsule that nobody took still owns its tensor.
     for name in (_NAME, _VERSIONED_NAME):
         if _is_valid(capsule, name):
             _out.pop(_pointer(capsule, name), None)
+
+
+# They live as long as the process: a consumer may call them at any time.
+_delete_plain = _Deleter(_delete)
+_delete_versioned = _VersionedDeleter(_delete)
+_forget = _Destructor(_forget_capsule)
 
 
 def export(owner: object, address: int, shape: tuple[int, ...], dtype: DType, versioned: bool) -> Any:
@@ -100,7 +99,7 @@ def export(owner: object, address: int, shape: tuple[int, ...], dtype: DType, ve
     if versioned:
         managed = _Versioned(1, 0, None, _delete_versioned, 0, tensor)
     else:
-        managed = _Managed(tensor, None, _delete)
+        managed = _Managed(tensor, None, _delete_plain)
     at = ctypes.addressof(managed)
     _out[at] = (managed, dims, strides, owner)
     return _new(at, _VERSIONED_NAME if versioned else _NAME, _forget)

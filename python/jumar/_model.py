@@ -246,11 +246,12 @@ class Model(_Object):
         self._context = ensure_context()
         self._name = name
         # Set before anything can fail, since a half-made object is released too.
-        self._id: Optional[int] = None
+        self._id: Any = None
         self._slots: list[_Slot] = []
-        loaded, code = acl.mdl.load_from_file(str(path))
+        self._id, code = acl.mdl.load_from_file(str(path))
+        if code:
+            self._id = None
         check("acl.mdl.load_from_file", code)
-        self._id = loaded
         # Model ids start at 0 or 1; an object's handle is never 0.
         self._handle = acl.mdl.create_desc()
         check("acl.mdl.get_desc", acl.mdl.get_desc(self._handle, self._id))
@@ -282,9 +283,9 @@ class Model(_Object):
         )
 
     @staticmethod
-    def _info(name: str, dims: dict[str, Any], dtype: int, form: int, nbytes: int) -> TensorInfo:
+    def _info(name: Optional[str], dims: dict[str, Any], dtype: int, form: int, nbytes: int) -> TensorInfo:
         kind = _dtype.BY_CODE[dtype].name
-        return TensorInfo(name, tuple(dims["dims"]), kind, _FORMATS.get(form, str(form)), nbytes)
+        return TensorInfo(name or "", tuple(dims["dims"]), kind, _FORMATS.get(form, str(form)), nbytes)
 
     def _release(self, handle: int) -> int:
         with entered(self._context):
@@ -332,7 +333,9 @@ class Model(_Object):
                 said += [f"input {', '.join(map(repr, missing))} is missing"] if missing else []
                 raise ValueError(f"{self.name}: {'; '.join(said)}. The inputs are {', '.join(map(repr, names))}")
             return [inputs[name] for name in names]
-        if len(names) == 1 and not (isinstance(inputs, (list, tuple)) and len(inputs) == 1 and not _is_number(inputs[0])):
+        # Nested lists of numbers are one array; a list of arrays is a list of inputs.
+        several = isinstance(inputs, (list, tuple)) and any(not _is_list_or_number(item) for item in inputs)
+        if len(names) == 1 and not several:
             return [inputs]
         if isinstance(inputs, (list, tuple)) and len(inputs) == len(names):
             return list(inputs)
@@ -400,8 +403,11 @@ class Model(_Object):
     def __repr__(self) -> str:
         if self.closed:
             return f"<jumar.Model {self.name}, closed>"
-        told = lambda infos: ", ".join(f"{i.name}: {i.dtype}{list(i.shape)}" for i in infos)  # noqa: E731
-        return f"<jumar.Model {self.name} ({told(self._inputs)}) -> ({told(self._outputs)})>"
+        takes, gives = (
+            ", ".join(f"{info.name}: {info.dtype}{list(info.shape)}" for info in infos)
+            for infos in (self._inputs, self._outputs)
+        )
+        return f"<jumar.Model {self.name} ({takes}) -> ({gives})>"
 
     def _repr_html_(self) -> str:
         rows = "".join(
@@ -413,5 +419,5 @@ class Model(_Object):
         return f"<b>Model</b> {self.name}<table>{head}{rows}</table>"
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, (bool, int, float))
+def _is_list_or_number(value: object) -> bool:
+    return isinstance(value, (bool, int, float, list, tuple))

@@ -152,7 +152,7 @@ def test_a_first_notebook(tmp_path, cache):
     """A network of ResNet's shape, a picture, the five best classes."""
     import nets
 
-    made = nets.resnet50(blocks=(1, 1, 1, 1), width=16, size=64, classes=100)
+    made = nets.resnet50(batch=1, blocks=(1, 1, 1, 1), width=16, size=64, classes=100)
     path = tmp_path / "resnet.onnx"
     onnx.save(made if isinstance(made, onnx.ModelProto) else made[0], str(path))
     rng = np.random.default_rng(1)
