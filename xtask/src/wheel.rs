@@ -79,7 +79,10 @@ pub fn run(options: &Options, callers_folder: &Path) -> Result<PathBuf> {
         .with_context(|| format!("{} was not made", wheel.display()))?
         .len();
     if bytes > LARGEST {
-        bail!("{} has {bytes} bytes; {LARGEST} are the limit", wheel.display());
+        bail!(
+            "{} has {bytes} bytes; {LARGEST} are the limit",
+            wheel.display()
+        );
     }
     Ok(wheel)
 }
@@ -94,23 +97,36 @@ fn build_portable(log: &Path) -> Result<dist::Built> {
         make.args(["-m", "venv"]).arg(&venv);
         progress::run_or_fail("making target/venv-zig", &mut make, log)?;
         let mut install = Command::new(bin.join("python"));
-        install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
+        install.args([
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+        ]);
         install.args(["cargo-zigbuild==0.24.0", "ziglang==0.15.2"]);
         progress::run_or_fail("installing zig and cargo-zigbuild", &mut install, log)?;
     }
     let triple = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
     let mut paths = vec![bin.clone()];
-    paths.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));
+    paths.extend(std::env::split_paths(
+        &std::env::var_os("PATH").unwrap_or_default(),
+    ));
     let mut build = Command::new(bin.join("cargo-zigbuild"));
     build
         .args(["zigbuild", "--release", "--locked", "--target"])
-        .arg(format!("{triple}.{}.{}", PORTABLE_GLIBC.0, PORTABLE_GLIBC.1))
+        .arg(format!(
+            "{triple}.{}.{}",
+            PORTABLE_GLIBC.0, PORTABLE_GLIBC.1
+        ))
         .args(dist::PACKAGES)
         .env("PATH", std::env::join_paths(paths)?)
         .env("CARGO_TARGET_DIR", root.join("target/portable"))
         .current_dir(root);
     progress::run_or_fail("building for older systems", &mut build, log)?;
-    Ok(dist::Built::at(&root.join("target/portable").join(triple).join("release")))
+    Ok(dist::Built::at(
+        &root.join("target/portable").join(triple).join("release"),
+    ))
 }
 
 /// Writes everything that the wheel holds, its metadata excepted.
@@ -126,9 +142,16 @@ fn lay_out(built: &dist::Built, source: &Path, stage: &Path) -> Result<()> {
     dist::write_versions(&tree)?;
     let runtime = tree.join("lib64/libascendcl.so");
     dist::copy(&built.runtime, &runtime)?;
-    for file in [&stage.join("acl.abi3.so"), &tree.join("bin/jumar"), &runtime] {
+    for file in [
+        &stage.join("acl.abi3.so"),
+        &tree.join("bin/jumar"),
+        &runtime,
+    ] {
         // Names of functions stay, for stack traces; lines of source do not travel.
-        tool("strip", Command::new("strip").arg("--strip-debug").arg(file))?;
+        tool(
+            "strip",
+            Command::new("strip").arg("--strip-debug").arg(file),
+        )?;
     }
     filters(&runtime)
 }
@@ -141,18 +164,26 @@ fn filters(runtime: &Path) -> Result<()> {
     let mut text = String::from(".text\n");
     for symbol in &symbols {
         // Never run: the loader takes the definition of the library that is filtered.
-        text += &format!(".globl {symbol}\n.type {symbol}, %function\n{symbol}:\n.size {symbol}, 0\n");
+        text +=
+            &format!(".globl {symbol}\n.type {symbol}, %function\n{symbol}:\n.size {symbol}, 0\n");
     }
     text += ".section .note.GNU-stack,\"\",%progbits\n";
     fs::write(&source, text)?;
-    for name in dist::LIBRARY_NAMES.iter().filter(|name| **name != "ascendcl") {
+    for name in dist::LIBRARY_NAMES
+        .iter()
+        .filter(|name| **name != "ascendcl")
+    {
         let file = format!("lib{name}.so");
         tool(
             "cc",
             Command::new("cc")
                 .args(["-shared", "-nostdlib", "-s", "-Wl,--hash-style=gnu"])
                 .arg(format!("-Wl,-soname,{file}"))
-                .args(["-Wl,-F,libascendcl.so", "-Wl,-rpath,$ORIGIN", "-Wl,-z,nodelete"])
+                .args([
+                    "-Wl,-F,libascendcl.so",
+                    "-Wl,-rpath,$ORIGIN",
+                    "-Wl,-z,nodelete",
+                ])
                 .arg(&source)
                 .arg("-o")
                 .arg(folder.join(&file)),
@@ -165,7 +196,9 @@ fn filters(runtime: &Path) -> Result<()> {
 fn dynamic_functions(library: &Path) -> Result<Vec<String>> {
     let text = tool(
         "nm",
-        Command::new("nm").args(["-D", "--defined-only"]).arg(library),
+        Command::new("nm")
+            .args(["-D", "--defined-only"])
+            .arg(library),
     )?;
     let symbols: Vec<String> = text
         .lines()
@@ -187,7 +220,9 @@ fn newest_glibc(files: &[PathBuf]) -> Result<(u32, u32)> {
     for file in files {
         let text = tool("objdump", Command::new("objdump").arg("-T").arg(file))?;
         let versions = text.split("GLIBC_").skip(1).filter_map(|rest| {
-            let version = rest.split(|c: char| c != '.' && !c.is_ascii_digit()).next()?;
+            let version = rest
+                .split(|c: char| c != '.' && !c.is_ascii_digit())
+                .next()?;
             let mut numbers = version.split('.').map(str::parse::<u32>);
             Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
         });
@@ -197,9 +232,9 @@ fn newest_glibc(files: &[PathBuf]) -> Result<(u32, u32)> {
 }
 
 fn tool(name: &str, command: &mut Command) -> Result<String> {
-    let output = command
-        .output()
-        .with_context(|| format!("{name} cannot be started; on Debian and Ubuntu: apt-get install gcc"))?;
+    let output = command.output().with_context(|| {
+        format!("{name} cannot be started; on Debian and Ubuntu: apt-get install gcc")
+    })?;
     if !output.status.success() {
         bail!("{name}: {}", String::from_utf8_lossy(&output.stderr).trim());
     }

@@ -76,9 +76,7 @@ fn beside_this_module() -> Vec<PathBuf> {
     {
         let folder = module.parent().unwrap_or(Path::new("."));
         for tree in TREES {
-            let path = folder
-                .join(tree)
-                .join(OsStr::from_bytes(NAME.to_bytes()));
+            let path = folder.join(tree).join(OsStr::from_bytes(NAME.to_bytes()));
             if !paths.contains(&path) {
                 paths.push(path);
             }
