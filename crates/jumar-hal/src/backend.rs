@@ -192,4 +192,8 @@ pub trait Queue: Send + Sync {
     /// Drops every task submitted so far that has not started, without running it; signals among them are still set, a wait
     /// that the queue is held by is given up. Returns after the drop is in force, not after a running task ended.
     fn discard(&self);
+
+    /// Gives up the wait that the queue is held by, as if its signal had been set; whoever is behind it goes on. Without such
+    /// a wait nothing happens.
+    fn give_up_wait(&self);
 }

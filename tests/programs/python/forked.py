@@ -16,7 +16,7 @@ def in_child():
     assert acl.rt.set_device(0) == 507033
     _, ret = acl.rt.create_stream()
     assert ret == 507033, ret
-    major, minor, patch, ret = acl.rt.get_version()
+    major, minor, patch, ret = acl.get_version()
     assert ret == 0 and major >= 1
 
 
