@@ -469,6 +469,10 @@ impl Stream {
         Ok(())
     }
 
+    pub(crate) fn idle_until(&self, until: Instant) -> bool {
+        self.queue.wait(self.queue.submitted(), Some(until))
+    }
+
     /// Waits until everything is done that was submitted so far, or until nothing has moved for a while because the stream
     /// waits for something that does not come.
     pub(crate) fn idle_or_stuck(&self, patience: Duration) -> bool {
