@@ -16,12 +16,13 @@ pub mod notify;
 pub mod runtime;
 pub mod stream;
 pub mod table;
+pub mod value;
 pub mod vmm;
 
 pub use callback::HostFunction;
 pub use caller::Caller;
 pub use context::Context;
-pub use device::{Device, Limits, Profile};
+pub use device::{Chip, Device, Limits, Profile};
 pub use event::{Event, EventFamily, EventStatus, elapsed_ms, flags as event_flags};
 pub use gate::{Admission, Gate, Op, Phase, Probe};
 pub use memory::{Block, Home, Lookups};
@@ -29,6 +30,7 @@ pub use notify::Notify;
 pub use runtime::{Config, Runtime};
 pub use stream::{Stream, StreamOptions};
 pub use table::Table;
+pub use value::ValueTest;
 pub use vmm::{GRANULARITY, PhysicalMemory};
 
 // What a surface needs to speak about time and tasks, so that it depends on core alone.

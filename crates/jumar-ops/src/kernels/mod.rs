@@ -5,6 +5,7 @@ pub(crate) mod elementwise;
 mod evaluate;
 pub(crate) mod fourier;
 pub(crate) mod lift;
+pub(crate) mod lanes;
 pub(crate) mod loops;
 pub(crate) mod matmul;
 pub(crate) mod moves;
