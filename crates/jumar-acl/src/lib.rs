@@ -17,6 +17,7 @@
     reason = "the functions are documented on the generated reference pages"
 )]
 
+pub mod allocator;
 pub mod callback;
 pub mod context;
 pub mod data_buffer;
@@ -28,14 +29,17 @@ pub mod generated;
 pub mod init;
 pub mod ipc;
 pub mod log;
+pub mod managed_memory;
 pub mod memcpy;
 pub mod memory;
+pub mod mempool;
 pub mod message;
 pub mod model;
 pub mod model_desc;
 pub mod notify;
 pub mod peer;
 pub mod process;
+pub mod random;
 pub mod stream;
 pub mod tensor_desc;
 pub mod thread;
