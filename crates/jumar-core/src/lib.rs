@@ -19,12 +19,13 @@ pub mod runtime;
 pub mod stream;
 pub mod table;
 pub mod transfer;
+pub mod value;
 pub mod vmm;
 
 pub use callback::HostFunction;
 pub use caller::Caller;
 pub use context::Context;
-pub use device::{Device, Limits, Profile};
+pub use device::{Chip, Device, Limits, Profile};
 pub use event::{Event, EventFamily, EventStatus, elapsed_ms, flags as event_flags};
 pub use gate::{Admission, Gate, Op, Phase, Probe, Rows};
 pub use managed::{Advice, ManagedPage, Place};
@@ -34,6 +35,7 @@ pub use pool::{Pool, PoolRules, PoolUse};
 pub use runtime::{Config, Runtime};
 pub use stream::{Stream, StreamOptions};
 pub use table::Table;
+pub use value::ValueTest;
 pub use vmm::{AccessRight, Accessor, GRANULARITY, PhysicalMemory};
 
 // What a surface needs to speak about time and tasks, so that it depends on core alone.

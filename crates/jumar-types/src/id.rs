@@ -90,6 +90,10 @@ id_kinds! {
     QueueRouteQuery = 0xB8, "queue route query";
     /// A buffer with a header, in a chain or alone.
     MessageBuffer = 0xB9, "message buffer";
+    /// A description of groups of cores.
+    GroupInfo = 0xA0, "group information";
+    /// A counting notify.
+    CountNotify = 0xA1, "counting notify";
 }
 
 /// A handle taken apart.

@@ -96,7 +96,7 @@ pub unsafe extern "C" fn aclrtMemManagedPrefetchAsync(
 /// Queues the moves of several ranges of managed memory.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtMemManagedPrefetchBatchAsync(
-    ptrs: *const *const c_void,
+    ptrs: *mut *const c_void,
     sizes: *mut usize,
     count: usize,
     prefetchLocs: *mut types::aclrtMemManagedLocation,

@@ -345,7 +345,7 @@ pub unsafe extern "C" fn aclrtMemcpyAsyncWithOffset(
     dst: *mut *mut c_void,
     destMax: usize,
     dstDataOffset: usize,
-    src: *const *const c_void,
+    src: *mut *const c_void,
     count: usize,
     srcDataOffset: usize,
     kind: u32,

@@ -5,6 +5,7 @@
 pub mod allocator;
 pub mod callback;
 pub mod error;
+pub mod hooks;
 pub mod ipc;
 pub mod log;
 pub mod managed_memory;
