@@ -86,7 +86,11 @@ impl<'a> Indices<'a> {
 
 /// Finds the place that a number names, where negative ones count from the end. `position` is for the message.
 pub(crate) fn place(index: i64, size: usize, position: usize) -> Result<usize, OpError> {
-    let at = if index < 0 { index.saturating_add(size as i64) } else { index };
+    let at = if index < 0 {
+        index.saturating_add(size as i64)
+    } else {
+        index
+    };
     match usize::try_from(at) {
         Ok(at) if at < size => Ok(at),
         _ => Err(outside(index, size, position)),
@@ -121,14 +125,19 @@ pub(crate) fn tuples(
     negative: bool,
     dtype: DataType,
 ) -> Tuples {
-    let (width, outer) = indices.split_last().map_or((0, indices), |(&width, outer)| (width, outer));
+    let (width, outer) = indices
+        .split_last()
+        .map_or((0, indices), |(&width, outer)| (width, outer));
     let end = (batch + width).min(shape.len());
     let axis = |axis: usize| (shape[axis], shape[axis + 1..].iter().product());
     Tuples {
         slice: shape[end..].iter().product(),
         count: outer.iter().product(),
         axes: (batch..end).map(axis).collect(),
-        batch: (outer[batch..].iter().product(), shape[batch..].iter().product()),
+        batch: (
+            outer[batch..].iter().product(),
+            shape[batch..].iter().product(),
+        ),
         negative,
         dtype,
     }
