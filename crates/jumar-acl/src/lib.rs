@@ -226,5 +226,9 @@ pub(crate) fn refuse<T>(kind: ErrorKind, sentence: impl Into<String>) -> Result<
 
 /// Called once when the process ends: writes what diagnostics kept.
 pub fn at_exit() {
-    jumar::trace_flush();
+    if !process::is_forked() {
+        jumar::trace_flush();
+    }
 }
+
+pub use process::forked;

@@ -8,6 +8,7 @@ use std::sync::{Arc, OnceLock};
 use jumar_hal::sync::{AtomicU32, AtomicU64, Mutex, Ordering};
 use jumar_types::{Error, ErrorKind, Result};
 
+use crate::context;
 use crate::gate::Op;
 use crate::memory::{Block, Home};
 use crate::runtime::Shared;
@@ -263,7 +264,11 @@ impl Device {
             }
         };
         if let Some(context) = gone {
-            context.tear_down(caller.call.name);
+            let patience = match all {
+                true => context::NO_PATIENCE,
+                false => context::PATIENCE,
+            };
+            context.tear_down(caller.call.name, patience);
             if self.contexts.load(Ordering::Acquire) == 0 {
                 self.drop_memory(shared, caller);
             }

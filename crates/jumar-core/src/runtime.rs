@@ -357,7 +357,7 @@ impl Runtime {
             drop(device.release(&self.shared, true, caller));
         }
         for context in self.shared.contexts.all() {
-            context.tear_down(caller.call.name);
+            context.tear_down(caller.call.name, crate::context::NO_PATIENCE);
         }
     }
 }
