@@ -22,13 +22,27 @@ pub(crate) struct Fourier {
 
 impl Fourier {
     pub fn new(len: usize) -> Result<Fourier, OpError> {
-        let size = if len.is_power_of_two() { len } else { (2 * len).next_power_of_two() };
+        let size = if len.is_power_of_two() {
+            len
+        } else {
+            (2 * len).next_power_of_two()
+        };
         if len == 0 || len > 1 << 26 {
-            return Err(OpError::invalid(format!("a transform of length {len}; it has to be 1 to 2^26")));
+            return Err(OpError::invalid(format!(
+                "a transform of length {len}; it has to be 1 to 2^26"
+            )));
         }
         let turn = |part: f64| (part.cos(), -part.sin());
-        let turns = (0..size / 2).map(|k| turn(2.0 * std::f64::consts::PI * k as f64 / size as f64)).collect();
-        let mut fourier = Fourier { len, size, turns, chirp: Vec::new(), filter: Vec::new() };
+        let turns = (0..size / 2)
+            .map(|k| turn(2.0 * std::f64::consts::PI * k as f64 / size as f64))
+            .collect();
+        let mut fourier = Fourier {
+            len,
+            size,
+            turns,
+            chirp: Vec::new(),
+            filter: Vec::new(),
+        };
         if size != len {
             // Squares are taken modulo two turns, so that angles stay exact.
             fourier.chirp = (0..len)
@@ -36,7 +50,9 @@ impl Fourier {
                 .collect();
             let mut block = Block::zeroed(2 * size * size_of::<f64>());
             let region = block.region();
-            let both = region.scratch::<f64>(2 * size).ok_or_else(|| OpError::internal("a block too small"))?;
+            let both = region
+                .scratch::<f64>(2 * size)
+                .ok_or_else(|| OpError::internal("a block too small"))?;
             let (re, im) = (both.slice(0, size), both.slice(size, size));
             for (k, &(c, s)) in fourier.chirp.iter().enumerate() {
                 for at in [k, (size - k) % size] {
@@ -71,14 +87,23 @@ impl Fourier {
             re.set(at, x * c - y * s);
             im.set(at, x * s + y * c);
         };
-        self.chirp.iter().enumerate().for_each(|(at, &by)| turn(at, by));
+        self.chirp
+            .iter()
+            .enumerate()
+            .for_each(|(at, &by)| turn(at, by));
         re.slice(self.len, self.size - self.len).fill(W::zero());
         im.slice(self.len, self.size - self.len).fill(W::zero());
         self.halve(re, im);
-        self.filter.iter().enumerate().for_each(|(at, &by)| turn(at, by));
+        self.filter
+            .iter()
+            .enumerate()
+            .for_each(|(at, &by)| turn(at, by));
         self.halve(im, re);
         let scale = 1.0 / self.size as f64;
-        self.chirp.iter().enumerate().for_each(|(at, &(c, s))| turn(at, (c * scale, s * scale)));
+        self.chirp
+            .iter()
+            .enumerate()
+            .for_each(|(at, &(c, s))| turn(at, (c * scale, s * scale)));
     }
 
     /// The transform of a power of two.
@@ -106,7 +131,10 @@ impl Fourier {
                     let (c, s) = self.turns[at * step];
                     let (c, s) = (W::of(c), W::of(s));
                     let (one, two) = (start + at, start + at + half);
-                    let (x, y) = (re.get(two) * c - im.get(two) * s, re.get(two) * s + im.get(two) * c);
+                    let (x, y) = (
+                        re.get(two) * c - im.get(two) * s,
+                        re.get(two) * s + im.get(two) * c,
+                    );
                     let (a, b) = (re.get(one), im.get(one));
                     re.set(one, a + x);
                     im.set(one, b + y);

@@ -5,16 +5,22 @@
 
 use super::lift::{Algorithm, Io, Product, Working};
 use crate::view::RowMut;
-use crate::{AttrDef, AttrKind, InferCx, OpError, PrepareCx, TensorType, UNKNOWN, attr::AttrReader};
+use crate::{
+    AttrDef, AttrKind, InferCx, OpError, PrepareCx, TensorType, UNKNOWN, attr::AttrReader,
+};
 
 /// What a step makes of its gates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cell {
     Simple,
     /// Whether the reset gate comes after the product with the state.
-    Gru { linear_before_reset: bool },
+    Gru {
+        linear_before_reset: bool,
+    },
     /// Whether the forget gate is what the input gate leaves.
-    Lstm { input_forget: bool },
+    Lstm {
+        input_forget: bool,
+    },
 }
 
 impl Cell {
@@ -51,7 +57,11 @@ enum Activation {
 }
 
 impl Activation {
-    fn named(name: &str, mut alpha: impl FnMut(f64) -> f64, mut beta: impl FnMut(f64) -> f64) -> Option<Activation> {
+    fn named(
+        name: &str,
+        mut alpha: impl FnMut(f64) -> f64,
+        mut beta: impl FnMut(f64) -> f64,
+    ) -> Option<Activation> {
         Some(match name.to_ascii_lowercase().as_str() {
             "affine" => Activation::Affine(alpha(1.0), beta(0.0)),
             "relu" => Activation::Relu,
@@ -75,11 +85,31 @@ impl Activation {
             Activation::Sigmoid => x.sigmoid(),
             Activation::Relu => x.most(zero),
             Activation::Affine(alpha, beta) => W::of(alpha) * x + W::of(beta),
-            Activation::LeakyRelu(alpha) => if x < zero { W::of(alpha) * x } else { x },
-            Activation::ThresholdedRelu(alpha) => if x > W::of(alpha) { x } else { zero },
+            Activation::LeakyRelu(alpha) => {
+                if x < zero {
+                    W::of(alpha) * x
+                } else {
+                    x
+                }
+            }
+            Activation::ThresholdedRelu(alpha) => {
+                if x > W::of(alpha) {
+                    x
+                } else {
+                    zero
+                }
+            }
             Activation::ScaledTanh(alpha, beta) => W::of(alpha) * (W::of(beta) * x).tanh(),
-            Activation::HardSigmoid(alpha, beta) => (W::of(alpha) * x + W::of(beta)).most(zero).least(one),
-            Activation::Elu(alpha) => if x < zero { W::of(alpha) * (x.exp() - one) } else { x },
+            Activation::HardSigmoid(alpha, beta) => {
+                (W::of(alpha) * x + W::of(beta)).most(zero).least(one)
+            }
+            Activation::Elu(alpha) => {
+                if x < zero {
+                    W::of(alpha) * (x.exp() - one)
+                } else {
+                    x
+                }
+            }
             Activation::Softsign => x / (one + x.abs()),
             // Where the exponential would overflow the sum is x itself.
             Activation::Softplus => x.most(zero) + (one + (-x.abs()).exp()).ln(),
@@ -94,7 +124,11 @@ pub(crate) const ATTRS: [AttrDef; 7] = [
     AttrDef::strs("activations", &[]),
     AttrDef::float("clip", -1.0),
     AttrDef::str("direction", "forward"),
-    AttrDef { name: "hidden_size", kind: AttrKind::Int, default: crate::AttrDefault::Int(0) },
+    AttrDef {
+        name: "hidden_size",
+        kind: AttrKind::Int,
+        default: crate::AttrDefault::Int(0),
+    },
     // Ours: 1 puts the batch before the sequence.
     AttrDef::int("layout", 0),
 ];
@@ -120,21 +154,40 @@ pub(crate) fn infer(cx: &InferCx<'_>, cell: Cell) -> Result<Vec<TensorType>, OpE
     let batch_first = match cx.attrs().int("layout")? {
         0 => false,
         1 => true,
-        other => return Err(OpError::invalid(format!("layout is {other}; it has to be 0 or 1"))),
+        other => {
+            return Err(OpError::invalid(format!(
+                "layout is {other}; it has to be 0 or 1"
+            )));
+        }
     };
     let of_rank = |ty: &TensorType, rank: usize| match ty.rank() {
         None => vec![UNKNOWN; rank],
         Some(_) => ty.shape.clone(),
     };
-    for (index, rank) in [(0, 3), (1, 3), (2, 3), (3, 2), (4, 1), (5, 3), (6, 3), (7, 2)] {
+    for (index, rank) in [
+        (0, 3),
+        (1, 3),
+        (2, 3),
+        (3, 2),
+        (4, 1),
+        (5, 3),
+        (6, 3),
+        (7, 2),
+    ] {
         if let Some(Some(ty)) = cx.inputs().get(index)
             && ty.rank().is_some_and(|own| own != rank)
         {
-            return Err(OpError::invalid(format!("input {index} is {ty}; it has to have {rank} dimensions")));
+            return Err(OpError::invalid(format!(
+                "input {index} is {ty}; it has to have {rank} dimensions"
+            )));
         }
     }
     let (x, w, r) = (of_rank(x, 3), of_rank(w, 3), of_rank(r, 3));
-    let (steps, batch) = if batch_first { (x[1], x[0]) } else { (x[0], x[1]) };
+    let (steps, batch) = if batch_first {
+        (x[1], x[0])
+    } else {
+        (x[0], x[1])
+    };
     let gates = cell.gates() as i64;
     let hidden = match cx.attrs().int("hidden_size")? {
         0 if r[2] >= 0 => r[2],
@@ -142,27 +195,59 @@ pub(crate) fn infer(cx: &InferCx<'_>, cell: Cell) -> Result<Vec<TensorType>, OpE
         0 => UNKNOWN,
         size => size,
     };
-    let rows = if hidden < 0 { UNKNOWN } else { hidden.saturating_mul(gates) };
-    let states = if batch_first { [batch, directions, hidden] } else { [directions, batch, hidden] };
+    let rows = if hidden < 0 {
+        UNKNOWN
+    } else {
+        hidden.saturating_mul(gates)
+    };
+    let states = if batch_first {
+        [batch, directions, hidden]
+    } else {
+        [directions, batch, hidden]
+    };
     let wanted: [&[i64]; 8] = [
         &x,
         &[directions, rows, x[2]],
         &[directions, rows, hidden],
-        &[directions, if rows < 0 { UNKNOWN } else { rows.saturating_mul(2) }],
+        &[
+            directions,
+            if rows < 0 {
+                UNKNOWN
+            } else {
+                rows.saturating_mul(2)
+            },
+        ],
         &[batch],
         &states,
         &states,
-        &[directions, if hidden < 0 { UNKNOWN } else { hidden.saturating_mul(3) }],
+        &[
+            directions,
+            if hidden < 0 {
+                UNKNOWN
+            } else {
+                hidden.saturating_mul(3)
+            },
+        ],
     ];
     for (index, wanted) in wanted.iter().enumerate() {
         if let Some(Some(ty)) = cx.inputs().get(index)
             && ty.rank().is_some()
-            && ty.shape.iter().zip(*wanted).any(|(&own, &dim)| own >= 0 && dim >= 0 && own != dim)
+            && ty
+                .shape
+                .iter()
+                .zip(*wanted)
+                .any(|(&own, &dim)| own >= 0 && dim >= 0 && own != dim)
         {
-            return Err(OpError::invalid(format!("input {index} is {ty}; it has to have the shape {wanted:?}")));
+            return Err(OpError::invalid(format!(
+                "input {index} is {ty}; it has to have the shape {wanted:?}"
+            )));
         }
     }
-    let all = if batch_first { [batch, steps, directions, hidden] } else { [steps, directions, batch, hidden] };
+    let all = if batch_first {
+        [batch, steps, directions, hidden]
+    } else {
+        [steps, directions, batch, hidden]
+    };
     let mut outputs = vec![TensorType::new(dtype, all), TensorType::new(dtype, states)];
     if matches!(cell, Cell::Lstm { .. }) {
         outputs.push(TensorType::new(dtype, states));
@@ -194,7 +279,9 @@ impl Recurrent {
         }
         let wanted = cell.defaults().len() * directions.len();
         if names.len() != wanted {
-            return Err(OpError::invalid(format!("activations are {names:?}; there have to be {wanted}")));
+            return Err(OpError::invalid(format!(
+                "activations are {names:?}; there have to be {wanted}"
+            )));
         }
         // The numbers belong, in order, to those functions that take one.
         let mut alphas = attrs.floats("activation_alpha")?.iter();
@@ -237,17 +324,31 @@ impl Recurrent {
 
     fn of_input(&self, steps: usize) -> Product {
         let product = Product::dense(steps * self.batch, self.row(), self.input).turned();
-        if self.batch_first { Product { m: steps, ldc: self.batch * self.row(), ..product } } else { product }
+        if self.batch_first {
+            Product {
+                m: steps,
+                ldc: self.batch * self.row(),
+                ..product
+            }
+        } else {
+            product
+        }
     }
 
     fn of_state(&self, gates: usize) -> Product {
-        Product { ldc: self.row(), ..Product::dense(self.batch, gates * self.hidden, self.hidden).turned() }
+        Product {
+            ldc: self.row(),
+            ..Product::dense(self.batch, gates * self.hidden, self.hidden).turned()
+        }
     }
 
     /// Elements of scratch: gates from the input, gates from the state, state, cell, reset state, panels.
     fn parts(&self) -> [usize; 6] {
         let (gates, state) = (self.batch * self.row(), self.batch * self.hidden);
-        let panels = self.of_input(self.chunk()).panels().max(self.of_state(self.cell.gates()).panels());
+        let panels = self
+            .of_input(self.chunk())
+            .panels()
+            .max(self.of_state(self.cell.gates()).panels());
         [gates * self.chunk(), gates, state, state, state, panels]
     }
 
@@ -266,7 +367,12 @@ impl Algorithm for Recurrent {
     }
 
     fn run<W: Working>(&self, io: &Io<'_, W>) -> Result<(), OpError> {
-        let Recurrent { steps, batch, hidden, .. } = *self;
+        let Recurrent {
+            steps,
+            batch,
+            hidden,
+            ..
+        } = *self;
         let (x, weights, recurrent) = (io.input(0)?, io.input(1)?, io.input(2)?);
         let (biases, peepholes) = (io.optional(3)?, io.optional(7)?);
         let lengths = if io.has(4) { Some(io.ints(4)?) } else { None };
@@ -282,7 +388,11 @@ impl Algorithm for Recurrent {
         });
         // Where a sequence's state lies in tensors of one state a direction.
         let place = |direction: usize, sequence: usize| {
-            let index = if self.batch_first { sequence * count + direction } else { direction * batch + sequence };
+            let index = if self.batch_first {
+                sequence * count + direction
+            } else {
+                direction * batch + sequence
+            };
             index * hidden
         };
         for (direction, &backwards) in self.directions.iter().enumerate() {
@@ -309,7 +419,8 @@ impl Algorithm for Recurrent {
                 if self.batch_first {
                     for sequence in 0..batch {
                         let from = (sequence * steps + start) * self.input;
-                        let to = from_input.slice(sequence * row, from_input.len() - sequence * row);
+                        let to =
+                            from_input.slice(sequence * row, from_input.len() - sequence * row);
                         product.run(x.slice(from, len * self.input), weights, to, panels);
                     }
                 } else {
@@ -317,14 +428,29 @@ impl Algorithm for Recurrent {
                     product.run(from, weights, from_input, panels);
                 }
                 for index in 0..len {
-                    let step = if backwards { start + len - 1 - index } else { start + index };
+                    let step = if backwards {
+                        start + len - 1 - index
+                    } else {
+                        start + index
+                    };
                     let gates = from_input.slice((step - start) * batch * row, batch * row);
-                    if matches!(self.cell, Cell::Gru { linear_before_reset: false }) {
+                    if matches!(
+                        self.cell,
+                        Cell::Gru {
+                            linear_before_reset: false
+                        }
+                    ) {
                         // The last gate sees the state after the reset.
                         let two = recurrent.slice(0, 2 * hidden * hidden);
-                        self.of_state(2).run(state.as_row(), two, from_state, panels);
+                        self.of_state(2)
+                            .run(state.as_row(), two, from_state, panels);
                     } else {
-                        self.of_state(self.cell.gates()).run(state.as_row(), recurrent, from_state, panels);
+                        self.of_state(self.cell.gates()).run(
+                            state.as_row(),
+                            recurrent,
+                            from_state,
+                            panels,
+                        );
                     }
                     if let Some(biases) = biases {
                         for sequence in 0..batch {
@@ -334,12 +460,19 @@ impl Algorithm for Recurrent {
                             own.update(biases.slice(row, row), |sum, bias| sum + bias);
                         }
                     }
-                    if let Cell::Gru { linear_before_reset: false } = self.cell {
+                    if let Cell::Gru {
+                        linear_before_reset: false,
+                    } = self.cell
+                    {
                         for sequence in 0..batch {
                             for unit in 0..hidden {
                                 let at = sequence * row + hidden + unit;
-                                let gate = self.activate(direction, 0, gates.get(at) + from_state.get(at));
-                                reset.set(sequence * hidden + unit, gate * state.get(sequence * hidden + unit));
+                                let gate =
+                                    self.activate(direction, 0, gates.get(at) + from_state.get(at));
+                                reset.set(
+                                    sequence * hidden + unit,
+                                    gate * state.get(sequence * hidden + unit),
+                                );
                             }
                         }
                         let to = from_state.slice(2 * hidden, from_state.len() - 2 * hidden);
@@ -348,7 +481,9 @@ impl Algorithm for Recurrent {
                         if let Some(biases) = biases {
                             for sequence in 0..batch {
                                 to.slice(sequence * row, hidden)
-                                    .update(biases.slice(row + 2 * hidden, hidden), |sum, bias| sum + bias);
+                                    .update(biases.slice(row + 2 * hidden, hidden), |sum, bias| {
+                                        sum + bias
+                                    });
                             }
                         }
                     }
@@ -367,19 +502,27 @@ impl Algorithm for Recurrent {
                         let gates = gates.slice(sequence * row, row);
                         let state = state.slice(sequence * hidden, hidden);
                         let cells = cells.slice(sequence * hidden, hidden);
-                        let peepholes = peepholes.map(|p| p.slice(direction * 3 * hidden, 3 * hidden));
+                        let peepholes =
+                            peepholes.map(|p| p.slice(direction * 3 * hidden, 3 * hidden));
                         for unit in 0..hidden {
-                            let gate = |gate: usize| gates.get(gate * hidden + unit) + own.get(gate * hidden + unit);
+                            let gate = |gate: usize| {
+                                gates.get(gate * hidden + unit) + own.get(gate * hidden + unit)
+                            };
                             let peep = |gate: usize, cell: W| {
-                                peepholes.map_or(W::zero(), |peepholes| peepholes.get(gate * hidden + unit) * cell)
+                                peepholes.map_or(W::zero(), |peepholes| {
+                                    peepholes.get(gate * hidden + unit) * cell
+                                })
                             };
                             let next = match self.cell {
                                 Cell::Simple => self.activate(direction, 0, gate(0)),
-                                Cell::Gru { linear_before_reset } => {
+                                Cell::Gru {
+                                    linear_before_reset,
+                                } => {
                                     let update = self.activate(direction, 0, gate(0));
                                     let new = if linear_before_reset {
                                         let reset = self.activate(direction, 0, gate(1));
-                                        gates.get(2 * hidden + unit) + reset * own.get(2 * hidden + unit)
+                                        gates.get(2 * hidden + unit)
+                                            + reset * own.get(2 * hidden + unit)
                                     } else {
                                         gate(2)
                                     };
@@ -394,9 +537,11 @@ impl Algorithm for Recurrent {
                                     } else {
                                         self.activate(direction, 0, gate(2) + peep(2, old))
                                     };
-                                    let new = forget * old + input * self.activate(direction, 1, gate(3));
+                                    let new =
+                                        forget * old + input * self.activate(direction, 1, gate(3));
                                     cells.set(unit, new);
-                                    let output = self.activate(direction, 0, gate(1) + peep(1, new));
+                                    let output =
+                                        self.activate(direction, 0, gate(1) + peep(1, new));
                                     let index = direction * self.cell.defaults().len() + 2;
                                     output * self.activations[index].apply(new)
                                 }
@@ -411,10 +556,12 @@ impl Algorithm for Recurrent {
             for sequence in 0..batch {
                 let at = place(direction, sequence);
                 if let Some(last) = last {
-                    last.slice(at, hidden).copy_from(state.as_row().slice(sequence * hidden, hidden));
+                    last.slice(at, hidden)
+                        .copy_from(state.as_row().slice(sequence * hidden, hidden));
                 }
                 if let Some(last) = last_cell {
-                    last.slice(at, hidden).copy_from(cells.as_row().slice(sequence * hidden, hidden));
+                    last.slice(at, hidden)
+                        .copy_from(cells.as_row().slice(sequence * hidden, hidden));
                 }
             }
         }
