@@ -10,7 +10,7 @@ use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub};
 use jumar_types::dtype::DataType;
 
 use super::matmul;
-use super::number::{Carrier, Cast, for_dtype};
+use super::number::for_dtype;
 use crate::view::{BF16, Bool8, Element, F16, Row, RowMut};
 use crate::{Call, Kernel, OpError, PrepareCx};
 
@@ -405,6 +405,43 @@ macro_rules! for_any {
     };
 }
 
+/// The way between an element type and float64.
+trait Convert: Element {
+    fn raise(self) -> f64;
+    fn lower(value: f64) -> Self;
+}
+
+macro_rules! convert {
+    ($($type:ident: $raise:expr, $lower:expr;)*) => {$(
+        impl Convert for $type {
+            #[inline(always)]
+            fn raise(self) -> f64 {
+                $raise(self)
+            }
+            #[inline(always)]
+            fn lower(value: f64) -> $type {
+                $lower(value)
+            }
+        }
+    )*};
+}
+
+convert! {
+    f32: f64::from, |value| value as f32;
+    f64: |value| value, |value| value;
+    F16: f64::from, F16::from_f64;
+    BF16: f64::from, BF16::from_f64;
+    Bool8: |value: Bool8| f64::from(u8::from(value.get())), |value| Bool8::from(value != 0.0);
+    i8: f64::from, |value| value as i8;
+    i16: f64::from, |value| value as i16;
+    i32: f64::from, |value| value as i32;
+    i64: |value| value as f64, |value| value as i64;
+    u8: f64::from, |value| value as u8;
+    u16: f64::from, |value| value as u16;
+    u32: f64::from, |value| value as u32;
+    u64: |value| value as f64, |value| value as u64;
+}
+
 /// Reads an input as numbers of the working type.
 pub(crate) fn load<W: Working>(
     call: &Call<'_>,
@@ -415,10 +452,7 @@ pub(crate) fn load<W: Working>(
         .input_dtype(index)
         .ok_or_else(|| OpError::internal(format!("input {index} is not there")))?;
     for_any!(dtype, T => {
-        to.map1_each(call.input::<T>(index)?.flat(), |x: T| match x.carry() {
-            Carrier::Real(x) => W::of(x),
-            Carrier::Whole(x) => W::of(x as f64),
-        });
+        to.map1_each(call.input::<T>(index)?.flat(), |x: T| W::of(x.raise()));
         Ok(())
     })
 }
@@ -431,7 +465,7 @@ fn store<W: Working>(
     from: Row<'_, W>,
 ) -> Result<(), OpError> {
     for_any!(dtype, T => {
-        call.output::<T>(index)?.flat().map1_each(from, |x: W| T::land(Carrier::Real(x.f64())));
+        call.output::<T>(index)?.flat().map1_each(from, |x: W| T::lower(x.f64()));
         Ok(())
     })
 }
