@@ -18,6 +18,7 @@
 )]
 
 pub mod callback;
+pub mod capture;
 pub mod context;
 pub mod data_buffer;
 pub mod dataset;

@@ -6,6 +6,7 @@
 
 pub mod callback;
 pub mod caller;
+pub mod capture;
 pub mod context;
 pub mod copy;
 pub mod device;
@@ -20,6 +21,10 @@ pub mod vmm;
 
 pub use callback::HostFunction;
 pub use caller::Caller;
+pub use capture::{
+    CaptureMode, CaptureStatus, Comparison, Condition, ConditionKind, Described, EventTask, Graph,
+    GraphTask, Label, LabelLists, Origin, TaskGroup, TaskKind, Width,
+};
 pub use context::Context;
 pub use device::{Device, Limits, Profile};
 pub use event::{Event, EventFamily, EventStatus, elapsed_ms, flags as event_flags};

@@ -70,6 +70,16 @@ id_kinds! {
     PhysicalMemory = 0x8B, "physical memory handle";
     /// A piece of information about a failed task.
     ExceptionInfo = 0x8C, "exception information";
+    /// A captured or built model.
+    Graph = 0xB0, "model running instance";
+    /// A task of a captured or built model.
+    GraphTask = 0xB1, "captured task";
+    /// A group of captured tasks.
+    TaskGroup = 0xB2, "task group";
+    /// A condition of a captured model.
+    Condition = 0xB3, "condition";
+    /// A label that a stream can jump to.
+    Label = 0xB4, "label";
 }
 
 /// A handle taken apart.

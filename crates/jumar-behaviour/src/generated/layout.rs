@@ -350,6 +350,36 @@ pub const STRUCTURES: &[Structure] = &[
         ],
     },
     Structure {
+        name: "aclmdlRICondTaskParams",
+        size: 24,
+        fields: &[
+            Field {
+                name: "handle",
+                of: "aclmdlRICondHandle",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "type",
+                of: "aclmdlRICondTaskType",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "size",
+                of: "uint32_t",
+                at: 12,
+                lengths: &[],
+            },
+            Field {
+                name: "modelRIArray",
+                of: "aclmdlRI *",
+                at: 16,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
         name: "aclmdlIODims",
         size: 1160,
         fields: &[
@@ -465,6 +495,12 @@ structure!(aclCANNPackageVersion {
     releaseVersion,
     patchVersion,
     reserved
+});
+structure!(aclmdlRICondTaskParams {
+    handle,
+    r#type,
+    size,
+    modelRIArray
 });
 structure!(aclmdlIODims {
     name,

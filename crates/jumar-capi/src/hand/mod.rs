@@ -3,6 +3,7 @@
 //! Each stands in the API data with `shim = "hand"` and the reason beside it.
 
 pub mod callback;
+pub mod capture;
 pub mod error;
 pub mod ipc;
 pub mod log;
