@@ -26,6 +26,8 @@ pub mod device;
 pub mod error;
 pub mod event;
 pub mod generated;
+pub mod group;
+pub mod hooks;
 pub mod init;
 pub mod ipc;
 pub mod log;
@@ -36,11 +38,14 @@ pub mod model;
 pub mod model_desc;
 pub mod notify;
 pub mod peer;
+pub mod platform;
 pub mod process;
+pub mod snapshot;
 pub mod stream;
 pub mod tensor_desc;
 pub mod thread;
 pub mod type_util;
+pub mod value_sync;
 pub mod vmm;
 
 use std::sync::Arc;
@@ -146,6 +151,7 @@ impl<'a> Cx<'a> {
         stream: Raw,
         work: impl FnOnce(&Arc<Stream>) -> Result<T>,
     ) -> Result<T> {
+        self.process.snapshot.pass();
         if stream.is_null() {
             let stream = self.context()?.default_stream()?;
             return self.blocking(&stream, work(&stream));

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use jumar::engine::Runtime;
-use jumar::engine::sync::{AtomicBool, AtomicI32, Mutex, MutexGuard, Ordering};
+use jumar::engine::sync::{AtomicBool, AtomicI32, Condvar, Mutex, MutexGuard, Ordering};
 use jumar_types::{Error, ErrorKind, Result};
 
 use crate::message::Messages;
@@ -13,6 +13,8 @@ use crate::{data_buffer, dataset, init, model_desc, tensor_desc};
 pub struct Process {
     runtime: OnceLock<Result<Runtime>>,
     pub(crate) init: Mutex<init::State>,
+    /// Told when a thread is through with initialising or finalising.
+    pub(crate) init_done: Condvar,
     initialized: AtomicBool,
     /// The device that a bare thread gets by itself; -1 is none.
     default_device: AtomicI32,
@@ -21,12 +23,17 @@ pub struct Process {
     pub(crate) launch_blocking: bool,
     messages: Mutex<Messages>,
     pub(crate) exceptions: crate::error::Exceptions,
+    pub(crate) hooks: crate::hooks::Hooks,
+    pub(crate) snapshot: crate::snapshot::State,
+    pub(crate) group_infos: crate::group::GroupInfos,
+    pub(crate) cores: Mutex<crate::device::CoreLimits>,
     pub(crate) data_buffers: data_buffer::DataBuffers,
     pub(crate) datasets: dataset::Datasets,
     pub(crate) model_descs: model_desc::ModelDescs,
     pub(crate) models: crate::model::Models,
     pub(crate) tensor_descs: tensor_desc::TensorDescs,
     pub(crate) stream_configs: crate::stream::StreamConfigs,
+    pub(crate) stream_attributes: Mutex<crate::stream::Attributes>,
     pub(crate) parameters: Mutex<crate::context::Parameters>,
 }
 
@@ -43,18 +50,24 @@ impl Process {
         Process {
             runtime: OnceLock::new(),
             init: Mutex::default(),
+            init_done: Condvar::new(),
             initialized: AtomicBool::new(false),
             default_device: AtomicI32::new(-1),
             share_messages: AtomicBool::new(false),
             launch_blocking: jumar::config::launch_blocking(),
             messages: Mutex::default(),
             exceptions: crate::error::Exceptions::default(),
+            hooks: crate::hooks::Hooks::default(),
+            snapshot: crate::snapshot::State::default(),
+            group_infos: crate::group::table(),
+            cores: Mutex::default(),
             data_buffers: data_buffer::table(),
             datasets: dataset::table(),
             model_descs: model_desc::table(),
             models: crate::model::Models::default(),
             tensor_descs: tensor_desc::table(),
             stream_configs: crate::stream::table(),
+            stream_attributes: Mutex::default(),
             parameters: Mutex::default(),
         }
     }

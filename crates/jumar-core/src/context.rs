@@ -139,6 +139,52 @@ impl Context {
         })
     }
 
+    /// Lists the handles of the streams that were made in the context, without the default stream's.
+    pub fn stream_ids(&self) -> Vec<u64> {
+        self.streams
+            .lock()
+            .iter()
+            .map(|stream| stream.id())
+            .collect()
+    }
+
+    /// Drops the tasks of every stream, the default stream included, and forgets their failures. False when what runs did not
+    /// end in time.
+    pub(crate) fn abort(&self, until: Option<Instant>) -> bool {
+        let default = self.default_stream.lock().clone();
+        let streams: Vec<_> = default
+            .into_iter()
+            .chain(self.streams.lock().iter().cloned())
+            .collect();
+        for stream in &streams {
+            stream.abort_with_device();
+        }
+        let ended = streams.iter().all(|stream| match until {
+            Some(until) => stream.idle_until(until),
+            None => stream.idle(),
+        });
+        for stream in &streams {
+            drop(stream.take_error());
+        }
+        *self.failure.first.lock() = None;
+        ended
+    }
+
+    /// Waits until every stream is idle. False when one was not in time.
+    pub(crate) fn idle_until(&self, until: Instant) -> bool {
+        let default = self.default_stream.lock().clone();
+        let streams: Vec<_> = default
+            .into_iter()
+            .chain(self.streams.lock().iter().cloned())
+            .collect();
+        streams.iter().all(|stream| stream.idle_until(until))
+    }
+
+    /// Gives the failure that stopped the context, if one did.
+    pub fn failure(&self) -> Option<Error> {
+        self.failure.refuse().err()
+    }
+
     /// Makes a stream.
     ///
     /// # Errors

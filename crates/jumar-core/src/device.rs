@@ -29,6 +29,35 @@ pub struct Profile {
     pub cube_cores: u32,
     /// Number of vector cores.
     pub vector_cores: u32,
+    /// Number of processors beside the cores.
+    pub aicpu_cores: u32,
+    /// Facts about the chip.
+    pub chip: Chip,
+}
+
+/// Facts about a chip, as far as they are known. Sizes are bytes.
+#[derive(Clone, Debug, Default)]
+pub struct Chip {
+    /// The second-level cache.
+    pub l2_bytes: Option<u64>,
+    /// A vector core's own memory.
+    pub unified_buffer_bytes: Option<u64>,
+    /// A matrix core's memory for left operands.
+    pub l0a_bytes: Option<u64>,
+    /// A matrix core's memory for right operands.
+    pub l0b_bytes: Option<u64>,
+    /// A matrix core's memory for results.
+    pub l0c_bytes: Option<u64>,
+    /// A matrix core's first-level memory.
+    pub l1_bytes: Option<u64>,
+    /// A matrix core's memory for biases.
+    pub bias_table_bytes: Option<u64>,
+    /// The name of the cores' version.
+    pub core_version: Option<String>,
+    /// The number of the architecture.
+    pub architecture: Option<u32>,
+    /// What kind of memory the device has.
+    pub memory_type: Option<String>,
 }
 
 /// How many objects of each kind a device carries.
@@ -155,6 +184,11 @@ impl Device {
     /// Counts how often the device's memory was dropped as a whole. What was allocated before the last time is gone.
     pub fn resets(&self) -> u64 {
         self.resets.load(Ordering::Acquire)
+    }
+
+    /// Counts how often the device is set.
+    pub fn uses(&self) -> u64 {
+        self.primary.lock().uses
     }
 
     /// Gives the primary context, if it is alive.

@@ -17,6 +17,7 @@ pub mod notify;
 pub mod runtime;
 pub mod stream;
 pub mod table;
+pub mod value;
 pub mod vmm;
 
 pub use callback::HostFunction;
@@ -26,7 +27,7 @@ pub use capture::{
     GraphTask, Label, LabelLists, Origin, TaskGroup, TaskKind, Width,
 };
 pub use context::Context;
-pub use device::{Device, Limits, Profile};
+pub use device::{Chip, Device, Limits, Profile};
 pub use event::{Event, EventFamily, EventStatus, elapsed_ms, flags as event_flags};
 pub use gate::{Admission, Gate, Op, Phase, Probe};
 pub use memory::{Block, Home, Lookups};
@@ -34,6 +35,7 @@ pub use notify::Notify;
 pub use runtime::{Config, Runtime};
 pub use stream::{Stream, StreamOptions};
 pub use table::Table;
+pub use value::ValueTest;
 pub use vmm::{GRANULARITY, PhysicalMemory};
 
 // What a surface needs to speak about time and tasks, so that it depends on core alone.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use jumar_hal::sync::Instant;
 
-use jumar_hal::sync::{AtomicBool, AtomicU32, Mutex, Ordering};
+use jumar_hal::sync::{AtomicBool, AtomicU32, AtomicU64, Mutex, Ordering};
 use jumar_hal::{Cost, Program, Queue, QueueConfig, Span, Tag, Task, Verdict, Watcher};
 use jumar_types::{Error, ErrorKind, Result, TaskSite};
 
@@ -48,8 +48,13 @@ pub struct Stream {
     recorder: Mutex<Option<Recorder>>,
     captures: Arc<Captures>,
     failure_mode: AtomicU32,
+    /// Counts aborts of the stream alone, and, above [`BY_DEVICE`], of its device's tasks.
+    aborts: AtomicU64,
     pub(crate) subscription: Mutex<Subscription>,
 }
+
+/// What an abort of a device's tasks adds to the count of a stream's aborts.
+const BY_DEVICE: u64 = 1 << 32;
 
 /// What the queue reports back: kept apart from the stream, so that the queue does not keep the stream alive.
 struct Outcome {
@@ -187,6 +192,7 @@ impl Stream {
                         recorder: Mutex::default(),
                         captures: context.captures.clone(),
                         failure_mode: AtomicU32::new(0),
+                        aborts: AtomicU64::new(0),
                         subscription: Mutex::default(),
                     })
                 })
@@ -221,6 +227,10 @@ impl Stream {
     /// Gives what the stream was made with.
     pub fn options(&self) -> StreamOptions {
         self.options
+    }
+
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
     }
 
     pub(crate) fn queue(&self) -> &Arc<dyn Queue> {
@@ -377,10 +387,6 @@ impl Stream {
             ErrorKind::StreamNotCaptured,
             format!("stream {} is not being captured", self.number),
         )
-    }
-
-    pub(crate) fn stops_on_failure(&self) -> bool {
-        self.failure_mode.load(Ordering::Acquire) != 0
     }
 
     /// Waits for the stream, as a copy of ordinary host memory has to, where that is allowed.
@@ -596,6 +602,7 @@ impl Stream {
     }
 
     pub(crate) fn drain(&self, until: Option<Instant>) -> Result<()> {
+        let aborts = self.aborts.load(Ordering::Acquire);
         let last = self.queue.submitted();
         if !self.queue.wait(last, until) {
             return Err(Error::new(
@@ -607,6 +614,7 @@ impl Stream {
                 ),
             ));
         }
+        self.was_not_aborted(aborts)?;
         self.failure.refuse()?;
         if self.outcome.has_error.load(Ordering::Acquire) {
             self.outcome.has_error.store(false, Ordering::Release);
@@ -621,6 +629,11 @@ impl Stream {
         self.queue.wait(self.queue.submitted(), Some(until))
     }
 
+    /// Waits until everything submitted so far is done; errors stay for the next synchronise.
+    pub(crate) fn idle(&self) -> bool {
+        self.queue.wait(self.queue.submitted(), None)
+    }
+
     /// Tells whether everything submitted so far is done. Never blocks and reports no task's error.
     pub fn is_idle(&self) -> bool {
         self.queue.completed() >= self.queue.submitted()
@@ -633,7 +646,42 @@ impl Stream {
 
     /// Drops what has not started; what runs goes on to its end. The stream can be used again.
     pub fn abort(&self) {
+        self.aborts.fetch_add(1, Ordering::AcqRel);
         self.queue.discard();
+    }
+
+    /// As [`Stream::abort`], as a part of the abort of all tasks of the device.
+    pub(crate) fn abort_with_device(&self) {
+        self.aborts.fetch_add(BY_DEVICE, Ordering::AcqRel);
+        self.queue.discard();
+    }
+
+    /// Gives up the wait that the stream is held by, if it is; what is queued behind goes on. A task that runs is not cut
+    /// short.
+    pub fn give_up_wait(&self) {
+        self.queue.give_up_wait();
+    }
+
+    /// Tells a caller that waited whether what it waited for was dropped meanwhile.
+    fn was_not_aborted(&self, before: u64) -> Result<()> {
+        let now = self.aborts.load(Ordering::Acquire);
+        if now == before {
+            return Ok(());
+        }
+        Err(if now / BY_DEVICE == before / BY_DEVICE {
+            Error::new(
+                ErrorKind::StreamAborted,
+                format!("stream {} was aborted while it was waited for", self.number),
+            )
+        } else {
+            Error::new(
+                ErrorKind::DeviceAborted,
+                format!(
+                    "the tasks of device {} were aborted while stream {} was waited for",
+                    self.device, self.number
+                ),
+            )
+        })
     }
 
     /// Sets what happens after a task failed: go on (false), or stop the whole context (true).
@@ -655,6 +703,11 @@ impl Stream {
             self.failure.stops.store(true, Ordering::Release);
         }
         Ok(())
+    }
+
+    /// Tells whether the stream was set to stop its context when a task fails.
+    pub fn stops_on_failure(&self) -> bool {
+        self.failure_mode.load(Ordering::Acquire) != 0
     }
 
     /// Gives, and forgets, the error of the last task that failed.

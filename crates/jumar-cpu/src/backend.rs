@@ -156,18 +156,33 @@ impl Backend for CpuBackend {
 
     fn copy_now(&self, to: usize, from: Span) {
         copy_shared(to, from, &self.executor.team());
+        self.executor.wrote(to, from.bytes());
     }
 
     fn fill_now(&self, to: Span, value: u8) {
         mem::fill(to, value);
+        self.executor.wrote(to.address(), to.bytes());
     }
 
     fn write_now(&self, to: Span, bytes: &[u8]) {
         mem::write(to, bytes);
+        self.executor.wrote(to.address(), to.bytes());
     }
 
     fn read_now(&self, from: Span, bytes: &mut [u8]) {
         mem::read(from, bytes);
+    }
+
+    fn load(&self, word: Span) -> u64 {
+        mem::load(word)
+    }
+
+    fn store(&self, word: Span, value: u64) {
+        mem::store(word, value);
+    }
+
+    fn exchange(&self, word: Span, from: u64, to: u64) -> bool {
+        mem::exchange(word, from, to)
     }
 }
 

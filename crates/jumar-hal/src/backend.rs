@@ -44,6 +44,16 @@ pub trait Backend: Send + Sync {
 
     /// Copies a span into Rust's own bytes as long, at once.
     fn read_now(&self, from: Span, bytes: &mut [u8]);
+
+    /// Reads a word of four or eight bytes, aligned to its length, in one piece; what was written before it is seen too.
+    fn load(&self, word: Span) -> u64;
+
+    /// Writes a word of four or eight bytes, aligned to its length, in one piece, after all that was written before. Queues
+    /// that wait for it (`Task::Until`) look when the task that writes it ends, or when their timer tells them.
+    fn store(&self, word: Span, value: u64);
+
+    /// Writes a word as `store` does if it is `from`, and tells whether it was.
+    fn exchange(&self, word: Span, from: u64, to: u64) -> bool;
 }
 
 /// A memory space and the means to run work on it.
@@ -179,4 +189,8 @@ pub trait Queue: Send + Sync {
     /// Drops every task submitted so far that has not started, without running it; signals among them are still set, a wait
     /// that the queue is held by is given up. Returns after the drop is in force, not after a running task ended.
     fn discard(&self);
+
+    /// Gives up the wait that the queue is held by, as if its signal had been set; whoever is behind it goes on. Without such
+    /// a wait nothing happens.
+    fn give_up_wait(&self);
 }

@@ -14,4 +14,4 @@ pub mod task;
 pub use backend::{Backend, Device, Physical, Queue, QueueConfig, Verdict, Watcher};
 pub use jumar_types::Span;
 pub use signal::{Signal, Waiter};
-pub use task::{Call, Cost, Program, Tag, Task, WaitThen};
+pub use task::{Call, Condition, Cost, Program, Tag, Task, WaitThen};

@@ -80,6 +80,10 @@ id_kinds! {
     Condition = 0xB3, "condition";
     /// A label that a stream can jump to.
     Label = 0xB4, "label";
+    /// A description of groups of cores.
+    GroupInfo = 0xA0, "group information";
+    /// A counting notify.
+    CountNotify = 0xA1, "counting notify";
 }
 
 /// A handle taken apart.

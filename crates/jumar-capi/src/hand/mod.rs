@@ -5,6 +5,7 @@
 pub mod callback;
 pub mod capture;
 pub mod error;
+pub mod hooks;
 pub mod ipc;
 pub mod log;
 pub mod memcpy;

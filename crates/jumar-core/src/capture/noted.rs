@@ -58,6 +58,14 @@ impl Noted {
                 noted.writes = [to].into();
                 Op::Fill { to }
             }
+            Op::WriteValue { to, value } => {
+                noted.writes = [to].into();
+                Op::WriteValue { to, value }
+            }
+            Op::WaitValue { at, value } => {
+                noted.reads = [at].into();
+                Op::WaitValue { at, value }
+            }
             Op::Record { event, record } => Op::Record { event, record },
             Op::Wait { event, record } => Op::Wait { event, record },
             Op::ResetEvent { event } => Op::ResetEvent { event },
@@ -95,6 +103,8 @@ impl Noted {
     pub(crate) fn kind(&self) -> TaskKind {
         match &self.op {
             Op::Launch { .. } => TaskKind::Kernel,
+            Op::WriteValue { .. } => TaskKind::ValueWrite,
+            Op::WaitValue { .. } => TaskKind::ValueWait,
             Op::Record { .. }
             | Op::Wait { .. }
             | Op::ResetEvent { .. }
@@ -117,6 +127,8 @@ impl Noted {
             Op::Free { .. } => "release",
             Op::Copy { direction, .. } => direction,
             Op::Fill { .. } => "fill",
+            Op::WriteValue { .. } => "write of a value",
+            Op::WaitValue { .. } => "wait for a value",
             Op::Record { .. } => "record",
             Op::Wait { .. } => "wait",
             Op::ResetEvent { .. } => "reset of an event",

@@ -86,6 +86,34 @@ pub(super) enum WaitOn {
     Signal(Arc<Signal>),
     /// The signal with this number of [`Resolved::waited`].
     Outside(u32),
+    /// A value in memory.
+    Value(Arc<dyn jumar_hal::Condition>),
+}
+
+impl WaitOn {
+    /// Makes the queue's wait; none for an event that was never recorded.
+    pub(super) fn task(
+        &self,
+        resolved: &Resolved,
+        then: WaitThen,
+        limit: Option<Duration>,
+    ) -> Option<Task> {
+        let signal = match self {
+            WaitOn::Signal(signal) => signal.clone(),
+            WaitOn::Outside(place) => resolved.waited[*place as usize].clone()?,
+            WaitOn::Value(condition) => {
+                return Some(Task::Until {
+                    condition: condition.clone(),
+                    limit,
+                });
+            }
+        };
+        Some(Task::Wait {
+            signal,
+            then,
+            limit,
+        })
+    }
 }
 
 /// Where a step comes from.
@@ -163,6 +191,11 @@ impl Node {
                 Task::Set(signal) => Made::Step(Step::Set(signal.clone())),
                 Task::Clear(signal) => Made::Step(Step::Clear(signal.clone())),
                 Task::Run(program) => Made::Step(Step::Run(program.clone())),
+                Task::Until { condition, limit } => Made::Wait {
+                    on: WaitOn::Value(condition.clone()),
+                    then: WaitThen::Keep,
+                    limit: *limit,
+                },
                 Task::Wait {
                     signal,
                     then,
@@ -180,7 +213,7 @@ impl Node {
         !self.disabled
             && matches!(
                 self.action,
-                Action::ExternalWait(_) | Action::Task(Task::Wait { .. })
+                Action::ExternalWait(_) | Action::Task(Task::Wait { .. } | Task::Until { .. })
             )
     }
 
@@ -531,20 +564,10 @@ impl Graph {
                     cost: *cost,
                 })),
                 Piece::Wait { on, then, limit } => {
-                    let signal = match on {
-                        WaitOn::Signal(signal) => signal.clone(),
-                        WaitOn::Outside(place) => {
-                            match &execution.resolved.waited[*place as usize] {
-                                Some(signal) => signal.clone(),
-                                // Never recorded: passes.
-                                None => continue,
-                            }
-                        }
-                    };
-                    Task::Wait {
-                        signal,
-                        then: *then,
-                        limit: *limit,
+                    match on.task(&execution.resolved, *then, *limit) {
+                        Some(wait) => wait,
+                        // Never recorded: passes.
+                        None => continue,
                     }
                 }
             };
