@@ -457,7 +457,7 @@ pub fn aclmdlRIDestroyRegisterCallback(
     cx: &Cx<'_>,
     model: Raw,
     key: usize,
-    function: Option<Box<dyn FnOnce() + Send>>,
+    function: Option<crate::callback::HostFunction>,
 ) -> Result<()> {
     let graph = cx.graph_value(model)?;
     match function {

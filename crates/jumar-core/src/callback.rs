@@ -12,15 +12,15 @@ use std::time::Duration;
 
 use jumar_hal::sync::Instant;
 
-use jumar_hal::sync::{Condvar, Mutex, thread};
+use jumar_hal::sync::{AtomicBool, Condvar, Mutex, Ordering, thread};
 use jumar_hal::{Cost, Program, Signal, Task, WaitThen};
 use jumar_types::{Error, ErrorKind, Result};
 
 use crate::gate::Op;
 use crate::{Caller, Stream};
 
-/// A function of the program under test.
-pub type HostFunction = Box<dyn FnOnce() + Send>;
+/// A function of the program under test. A captured callback is called at each execution of the model.
+pub type HostFunction = Box<dyn Fn() + Send + Sync>;
 
 /// The reporting threads of a runtime, by the number that the program names them by.
 #[derive(Default)]
@@ -60,7 +60,7 @@ struct InboxState {
 
 /// A callback that is due. Dropping it lets the stream go on, whether it ran or not.
 struct Due {
-    function: Option<HostFunction>,
+    function: Option<Arc<HostFunction>>,
     returned: Option<Arc<Signal>>,
 }
 
@@ -135,19 +135,37 @@ impl Inbox {
     }
 }
 
-/// The task that hands a callback over.
+/// The task that hands a callback over. In a captured model it runs many times, one after the other: each time, what the
+/// stream waits for next is cleared first.
 struct HandOver {
     inbox: Arc<Inbox>,
-    due: Mutex<Option<Due>>,
+    function: Arc<HostFunction>,
+    returned: Option<Arc<Signal>>,
+    ran: AtomicBool,
+}
+
+impl Drop for HandOver {
+    fn drop(&mut self) {
+        // Dropped without having run: nobody else lets the stream go on.
+        if !self.ran.load(Ordering::Acquire)
+            && let Some(returned) = &self.returned
+        {
+            returned.set();
+        }
+    }
 }
 
 impl Program for HandOver {
     fn run(&self) -> Result<()> {
-        let due = self.due.lock().take();
-        match due {
-            Some(due) => self.inbox.put(due),
-            None => Ok(()),
+        if self.ran.swap(true, Ordering::AcqRel)
+            && let Some(returned) = &self.returned
+        {
+            returned.clear();
         }
+        self.inbox.put(Due {
+            function: Some(self.function.clone()),
+            returned: self.returned.clone(),
+        })
     }
 
     fn cost(&self) -> Cost {
@@ -413,13 +431,11 @@ fn hand_over(
     caller: &Caller<'_>,
 ) -> Result<()> {
     let returned = blocks.then(|| Arc::new(Signal::untimed()));
-    let due = Due {
-        function: Some(function),
-        returned: returned.clone(),
-    };
     let program = Arc::new(HandOver {
         inbox,
-        due: Mutex::new(Some(due)),
+        function: Arc::new(function),
+        returned: returned.clone(),
+        ran: AtomicBool::new(false),
     });
     stream.submit(caller, Task::Run(program), || Op::Callback { blocks })?;
     if let Some(signal) = returned {

@@ -152,7 +152,8 @@ pub unsafe extern "C" fn aclmdlRIDestroyRegisterCallback(
     raw::status(&calls::aclmdlRIDestroyRegisterCallback, |cx| {
         let key = func.map_or(0, |function| function as usize);
         // SAFETY: the caller's contract.
-        let function = func.map(|function| unsafe { raw::once(function, UserData::new(userData)) });
+        let function =
+            func.map(|function| unsafe { raw::closure(function, UserData::new(userData)) });
         capture::aclmdlRIDestroyRegisterCallback(cx, raw::handle(modelRI), key, function)
     })
 }

@@ -20,7 +20,7 @@ use jumar_types::{Error, ErrorKind, Result};
 
 use super::control::{Comparison, Condition, ConditionKind, Control, Label, Width};
 use super::run::{Made, Outside, Resolved, Source, Step, WaitOn};
-use super::{Action, Graph, Inner, Phase};
+use super::{Action, Graph, Inner};
 use crate::context::Failure;
 use crate::gate::{Op, Phase as Progress};
 use crate::memory::Lookups;
@@ -457,19 +457,18 @@ impl Program for Driver {
     }
 }
 
-fn wait(signal: &Arc<Signal>, then: WaitThen, limit: Option<Duration>) -> Next {
-    let passed = match then {
-        WaitThen::Keep => signal.is_set(),
-        WaitThen::Clear => signal.take(),
-    };
-    if passed {
-        return Next::On;
+/// Takes a wait that is over already.
+fn passes(wait: &Task) -> bool {
+    match wait {
+        Task::Wait { signal, then, .. } => match then {
+            WaitThen::Keep => signal.is_set(),
+            WaitThen::Clear => signal.take(),
+        },
+        Task::Until { condition, .. } => condition.holds(),
+        Task::Copy { .. } | Task::Fill { .. } | Task::Set(_) | Task::Clear(_) | Task::Run(_) => {
+            true
+        }
     }
-    Next::Wait(Task::Wait {
-        signal: signal.clone(),
-        then,
-        limit,
-    })
 }
 
 impl Driver {
@@ -478,18 +477,27 @@ impl Driver {
         let shared = &running.shared;
         match &code.places[place] {
             Place::Step(step) => self.step(step, &code.sources[place]).map(|()| Next::On),
-            Place::Wait { on, then, limit } => Ok(match on {
-                WaitOn::Signal(signal) => wait(signal, *then, *limit),
-                WaitOn::Outside(number) => match &running.resolved.waited[*number as usize] {
-                    Some(signal) => wait(signal, *then, *limit),
-                    None => Next::On,
-                },
-            }),
+            Place::Wait { on, then, limit } => {
+                Ok(match on.task(&running.resolved, *then, *limit) {
+                    Some(task) if !passes(&task) => Next::Wait(task),
+                    Some(_) | None => Next::On,
+                })
+            }
             Place::Mark(mark) => {
                 running.marks[*mark as usize].set();
                 Ok(Next::On)
             }
-            Place::Join(mark) => Ok(wait(&running.marks[*mark as usize], WaitThen::Keep, None)),
+            Place::Join(mark) => {
+                let signal = running.marks[*mark as usize].clone();
+                Ok(match signal.is_set() {
+                    true => Next::On,
+                    false => Next::Wait(Task::Wait {
+                        signal,
+                        then: WaitThen::Keep,
+                        limit: None,
+                    }),
+                })
+            }
             Place::Jump {
                 index,
                 most,
@@ -608,16 +616,8 @@ impl Driver {
 impl Graph {
     /// Gives a branch's code, and sets its conditions to their defaults; an empty branch does nothing.
     fn code(&self, shared: &Shared) -> Result<Arc<Code>> {
+        self.check_branch()?;
         let inner = self.inner.lock();
-        if inner.phase == Phase::Capturing {
-            return Err(Error::new(
-                ErrorKind::BranchOpen,
-                format!(
-                    "model {}, a branch of a condition, is still being captured",
-                    self.number
-                ),
-            ));
-        }
         for condition in &inner.conditions {
             condition.reset(shared);
         }

@@ -118,7 +118,7 @@ pub struct Graph {
 /// A function of the program that is called when a graph was destroyed, with the number that names it.
 struct Farewell {
     key: usize,
-    function: Box<dyn FnOnce() + Send>,
+    function: crate::HostFunction,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -396,7 +396,7 @@ impl Graph {
     ///
     /// # Errors
     /// `InvalidValue`: the function is named already.
-    pub fn on_destroy(&self, key: usize, function: Box<dyn FnOnce() + Send>) -> Result<()> {
+    pub fn on_destroy(&self, key: usize, function: crate::HostFunction) -> Result<()> {
         let mut farewells = self.farewells.lock();
         if farewells.iter().any(|farewell| farewell.key == key) {
             return Err(Error::new(

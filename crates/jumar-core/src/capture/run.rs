@@ -499,6 +499,15 @@ impl Graph {
                 ));
             }
         }
+        for branch in &inner.branches {
+            branch.check_branch()?;
+        }
+        if self.origin == super::Origin::Built && !inner.ended {
+            return Err(Error::new(
+                ErrorKind::GraphNotReady,
+                format!("the end of model {} was not marked", self.number),
+            ));
+        }
         let removals = self.shared.space.removals();
         if inner.checked != removals {
             self.check_memory(&inner, caller.lookups)?;
@@ -510,6 +519,24 @@ impl Graph {
         let plan = Arc::new(Plan::new(&inner));
         inner.plan = Some(plan.clone());
         Ok(plan)
+    }
+
+    /// Refuses a branch, with those in it, that is still being captured.
+    pub(super) fn check_branch(&self) -> Result<()> {
+        let inner = self.inner.lock();
+        if inner.phase == Phase::Capturing {
+            return Err(Error::new(
+                ErrorKind::BranchOpen,
+                format!(
+                    "model {}, a branch of a condition, is still being captured",
+                    self.number
+                ),
+            ));
+        }
+        for branch in &inner.branches {
+            branch.check_branch()?;
+        }
+        Ok(())
     }
 
     /// Finds memory of the graph's tasks that is no longer live.
