@@ -9,7 +9,7 @@ use jumar_hal::sync::{AtomicBool, AtomicU32, AtomicU64, Mutex, Ordering};
 use jumar_hal::{Cost, Program, Queue, QueueConfig, Span, Tag, Task, Verdict, Watcher};
 use jumar_types::{Error, ErrorKind, Result, TaskSite};
 
-use crate::callback::Subscription;
+use crate::callback::{Runs, Subscription};
 use crate::capture::{Captures, Noted, Recorder};
 use crate::context::{Context, Failure};
 use crate::copy::{self, Direction};
@@ -51,6 +51,8 @@ pub struct Stream {
     /// Counts aborts of the stream alone, and, above [`BY_DEVICE`], of its device's tasks.
     aborts: AtomicU64,
     pub(crate) subscription: Mutex<Subscription>,
+    /// Who runs the callback that the stream waits for.
+    pub(crate) runs: Arc<Runs>,
 }
 
 /// What an abort of a device's tasks adds to the count of a stream's aborts.
@@ -194,6 +196,7 @@ impl Stream {
                         failure_mode: AtomicU32::new(0),
                         aborts: AtomicU64::new(0),
                         subscription: Mutex::default(),
+                        runs: Arc::default(),
                     })
                 })
             })
@@ -229,12 +232,36 @@ impl Stream {
         self.options
     }
 
+    pub(crate) fn queue(&self) -> &Arc<dyn Queue> {
+        &self.queue
+    }
+
     pub(crate) fn shared(&self) -> &Arc<Shared> {
         &self.shared
     }
 
-    pub(crate) fn queue(&self) -> &Arc<dyn Queue> {
-        &self.queue
+    /// Gets ready for work on the program's own host memory, which cannot be touched behind its back: what was queued is
+    /// waited for, and the caller does the work at once.
+    pub(crate) fn settle(&self, caller: &Caller<'_>) -> Result<()> {
+        if self.accepts()? {
+            return Err(Error::new(
+                ErrorKind::InvalidValue,
+                format!(
+                    "ordinary host memory is copied at once, which stream {} cannot do while it is recorded",
+                    self.number
+                ),
+            )
+            .fix("Use pinned host memory (aclrtMallocHost), or register it."));
+        }
+        if let Some(stream) = self.captures.blocking(caller) {
+            return Err(Error::new(
+                ErrorKind::CaptureForbidsWaiting,
+                format!(
+                    "ordinary host memory is copied at once, and stream {stream} of the context is being captured in a mode that forbids this thread to wait"
+                ),
+            ));
+        }
+        self.drain(None)
     }
 
     /// Refuses work for a stream that is closed, or whose context stopped on a failure.
@@ -389,29 +416,6 @@ impl Stream {
         )
     }
 
-    /// Waits for the stream, as a copy of ordinary host memory has to, where that is allowed.
-    pub(crate) fn drain_for_host(&self, caller: &Caller<'_>) -> Result<()> {
-        if self.accepts()? {
-            return Err(Error::new(
-                ErrorKind::InvalidValue,
-                format!(
-                    "ordinary host memory is copied at once, which stream {} cannot do while it is recorded",
-                    self.number
-                ),
-            )
-            .fix("Use pinned host memory (aclrtMallocHost), or register it."));
-        }
-        if let Some(stream) = self.captures.blocking(caller) {
-            return Err(Error::new(
-                ErrorKind::CaptureForbidsWaiting,
-                format!(
-                    "ordinary host memory is copied at once, and stream {stream} of the context is being captured in a mode that forbids this thread to wait"
-                ),
-            ));
-        }
-        self.drain(None)
-    }
-
     /// Appends a task that belongs to another one (the hold after a callback); diagnostics saw the other one.
     pub(crate) fn submit_silently(&self, caller: &Caller<'_>, task: Task) -> u64 {
         let task = match self.recorder() {
@@ -458,7 +462,7 @@ impl Stream {
             return Ok(());
         }
         if target.home == Home::Host || source.home == Home::Host {
-            self.drain_for_host(caller)?;
+            self.settle(caller)?;
             return copy::copy_resolved(&self.shared, target, source, caller);
         }
         let op = || Op::Copy {
@@ -524,7 +528,7 @@ impl Stream {
     pub fn fill(&self, to: Span, value: u8, caller: &Caller<'_>) -> Result<()> {
         let target = self.shared.space.resolve(to, caller.lookups, "target")?;
         if target.home == Home::Host {
-            self.drain_for_host(caller)?;
+            self.settle(caller)?;
             return copy::fill_now(&self.shared, to, value, caller);
         }
         self.submit(caller, Task::Fill { to, value }, || Op::Fill { to })
@@ -580,6 +584,9 @@ impl Stream {
     /// Waits for everything submitted so far, a second at most, and leaves an error to the next synchronise. The limit keeps a
     /// program alive whose stream waits for something that only the same thread can bring about.
     pub fn settle_briefly(&self) {
+        if self.runs.here() {
+            return;
+        }
         self.queue.wait(
             self.queue.submitted(),
             Some(Instant::now() + Duration::from_secs(1)),
@@ -592,16 +599,34 @@ impl Stream {
     /// `StreamTimeout`; what a task failed with.
     pub fn synchronize(&self, limit: Option<Duration>, caller: &Caller<'_>) -> Result<()> {
         self.refuse_captured()?;
+        self.waits_for_others()?;
         let until = limit.map(|limit| Instant::now() + limit);
         let gate = &self.shared.gate;
         let ticket = gate.admit(caller, self.device, Some(self.number), || Op::WaitForStream)?;
         gate.report(ticket, Phase::Started);
         let result = self.drain(until);
         gate.report(ticket, Phase::Finished);
+        self.shared.settle_pools();
         result
     }
 
+    /// Refuses to wait for a stream that itself waits for the callback that the calling thread is in.
+    pub(crate) fn waits_for_others(&self) -> Result<()> {
+        if !self.runs.here() {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorKind::RuntimeInternal,
+            format!(
+                "stream {} waits until the callback that this thread is running returns, so the callback cannot wait for the stream",
+                self.number
+            ),
+        )
+        .fix("Return from the callback first, or wait on another thread."))
+    }
+
     pub(crate) fn drain(&self, until: Option<Instant>) -> Result<()> {
+        self.waits_for_others()?;
         let aborts = self.aborts.load(Ordering::Acquire);
         let last = self.queue.submitted();
         if !self.queue.wait(last, until) {
@@ -629,6 +654,23 @@ impl Stream {
         self.queue.wait(self.queue.submitted(), Some(until))
     }
 
+    /// Waits until everything is done that was submitted so far, or until nothing has moved for a while because the stream
+    /// waits for something that does not come.
+    pub(crate) fn idle_or_stuck(&self, patience: Duration) -> bool {
+        if self.runs.here() {
+            return self.is_idle();
+        }
+        loop {
+            let (last, done) = (self.queue.submitted(), self.queue.completed());
+            if self.queue.wait(last, Some(Instant::now() + patience)) {
+                return true;
+            }
+            if self.queue.is_held() && self.queue.completed() == done {
+                return false;
+            }
+        }
+    }
+
     /// Waits until everything submitted so far is done; errors stay for the next synchronise.
     pub(crate) fn idle(&self) -> bool {
         self.queue.wait(self.queue.submitted(), None)
@@ -648,12 +690,14 @@ impl Stream {
     pub fn abort(&self) {
         self.aborts.fetch_add(1, Ordering::AcqRel);
         self.queue.discard();
+        self.shared.reports.drop_due(self);
     }
 
     /// As [`Stream::abort`], as a part of the abort of all tasks of the device.
     pub(crate) fn abort_with_device(&self) {
         self.aborts.fetch_add(BY_DEVICE, Ordering::AcqRel);
         self.queue.discard();
+        self.shared.reports.drop_due(self);
     }
 
     /// Gives up the wait that the stream is held by, if it is; what is queued behind goes on. A task that runs is not cut
@@ -726,6 +770,9 @@ impl Stream {
         }
         self.detach();
         self.queue.wait(self.queue.submitted(), None);
+        if !wait {
+            self.shared.reports.drop_due(self);
+        }
         self.shared.reports.forget(self);
         if let Some(device) = self.shared.devices.get(self.device as usize) {
             device.streams.give_back();

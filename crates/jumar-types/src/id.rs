@@ -71,15 +71,35 @@ id_kinds! {
     /// A piece of information about a failed task.
     ExceptionInfo = 0x8C, "exception information";
     /// A captured or built model.
-    Graph = 0xB0, "model running instance";
+    Graph = 0xD0, "model running instance";
     /// A task of a captured or built model.
-    GraphTask = 0xB1, "captured task";
+    GraphTask = 0xD1, "captured task";
     /// A group of captured tasks.
-    TaskGroup = 0xB2, "task group";
+    TaskGroup = 0xD2, "task group";
     /// A condition of a captured model.
-    Condition = 0xB3, "condition";
+    Condition = 0xD3, "condition";
     /// A label that a stream can jump to.
-    Label = 0xB4, "label";
+    Label = 0xD4, "label";
+    /// A memory pool.
+    MemoryPool = 0xB0, "memory pool";
+    /// A description of an allocator of the program's own.
+    AllocatorDesc = 0xB1, "allocator description";
+    /// An item of a tensor channel.
+    TensorItem = 0xB2, "data item";
+    /// A list of items of a tensor channel.
+    TensorDataset = 0xB3, "tensor dataset";
+    /// A tensor channel.
+    TensorChannel = 0xB4, "tensor channel";
+    /// Attributes of a queue.
+    QueueAttr = 0xB5, "queue attribute";
+    /// A connection of two queues.
+    QueueRoute = 0xB6, "queue route";
+    /// A list of connections of queues.
+    QueueRouteList = 0xB7, "queue route list";
+    /// A question for connections of queues.
+    QueueRouteQuery = 0xB8, "queue route query";
+    /// A buffer with a header, in a chain or alone.
+    MessageBuffer = 0xB9, "message buffer";
     /// A description of groups of cores.
     GroupInfo = 0xA0, "group information";
     /// A counting notify.

@@ -1155,6 +1155,8 @@ pub fn code_for(call: &Call, kind: ErrorKind) -> i32 {
         (61, ErrorKind::NullPointer) => 107000,
         // aclrtStreamWaitEventWithTimeout
         (380, ErrorKind::NullPointer) => 107000,
+        // aclrtCmoGetDescSize
+        (554, ErrorKind::NullPointer) => 107000,
         _ => code(kind),
     }
 }

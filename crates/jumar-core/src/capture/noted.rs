@@ -13,6 +13,7 @@ pub(crate) struct Noted {
     name: Box<str>,
     reads: Box<[Span]>,
     writes: Box<[Span]>,
+    pieces: Box<[(Span, Span)]>,
 }
 
 impl Noted {
@@ -23,6 +24,7 @@ impl Noted {
             name: "".into(),
             reads: Box::default(),
             writes: Box::default(),
+            pieces: Box::default(),
         };
         noted.op = match *op {
             Op::Launch {
@@ -51,6 +53,28 @@ impl Noted {
                 Op::Copy {
                     to,
                     from,
+                    direction,
+                }
+            }
+            Op::CopyRows {
+                to,
+                from,
+                direction,
+            } => {
+                noted.reads = [from.span].into();
+                noted.writes = [to.span].into();
+                Op::CopyRows {
+                    to,
+                    from,
+                    direction,
+                }
+            }
+            Op::CopyBatch { pieces, direction } => {
+                noted.reads = pieces.iter().map(|(_, from)| *from).collect();
+                noted.writes = pieces.iter().map(|(to, _)| *to).collect();
+                noted.pieces = pieces.into();
+                Op::CopyBatch {
+                    pieces: &[],
                     direction,
                 }
             }
@@ -85,6 +109,10 @@ impl Noted {
                 reads: &self.reads,
                 writes: &self.writes,
             },
+            Op::CopyBatch { direction, .. } => Op::CopyBatch {
+                pieces: &self.pieces,
+                direction,
+            },
             other => other.clone(),
         }
     }
@@ -111,6 +139,8 @@ impl Noted {
             | Op::Allocate { .. }
             | Op::Free { .. }
             | Op::Copy { .. }
+            | Op::CopyRows { .. }
+            | Op::CopyBatch { .. }
             | Op::Fill { .. }
             | Op::Callback { .. }
             | Op::WaitForStream
@@ -125,7 +155,9 @@ impl Noted {
             Op::Launch { .. } => &self.name,
             Op::Allocate { .. } => "allocation",
             Op::Free { .. } => "release",
-            Op::Copy { direction, .. } => direction,
+            Op::Copy { direction, .. }
+            | Op::CopyRows { direction, .. }
+            | Op::CopyBatch { direction, .. } => direction,
             Op::Fill { .. } => "fill",
             Op::WriteValue { .. } => "write of a value",
             Op::WaitValue { .. } => "wait for a value",
