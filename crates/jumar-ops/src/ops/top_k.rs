@@ -108,6 +108,14 @@ fn order<W: Wide>(one: &(W, usize), two: &(W, usize), largest: bool) -> Ordering
     values.then(one.1.cmp(&two.1))
 }
 
+/// Brings the first `k` to the front, in order. Built for the three types of comparison alone.
+fn select<W: Wide>(row: &mut [(W, usize)], k: usize, largest: bool) {
+    if k < row.len() {
+        row.select_nth_unstable_by(k - 1, |one, two| order(one, two, largest));
+    }
+    row[..k].sort_unstable_by(|one, two| order(one, two, largest));
+}
+
 impl<T: Carried> Kernel for TopK<T> {
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
         let Sizes { outer, len, inner, k, largest, wide } = self.sizes;
@@ -122,10 +130,7 @@ impl<T: Carried> Kernel for TopK<T> {
                 row.clear();
                 let source = input.stepped(step * len * inner + column, len, inner);
                 row.extend((0..len).map(|index| (source.get(index).widen(), index)));
-                if k < len {
-                    row.select_nth_unstable_by(k - 1, |one, two| order(one, two, largest));
-                }
-                row[..k].sort_unstable_by(|one, two| order(one, two, largest));
+                select(&mut row, k, largest);
                 for (index, &(value, place)) in row[..k].iter().enumerate() {
                     let to = (step * k + index) * inner + column;
                     out.set(to, T::narrow(value));
