@@ -102,8 +102,7 @@ struct TopK<T> {
 
 /// Orders by value, largest first, then by place. What is not a number is larger than any.
 fn order<W: Wide>(one: &(W, usize), two: &(W, usize), largest: bool) -> Ordering {
-    let (a, b) = (one.0, two.0);
-    let values = a.partial_cmp(&b).unwrap_or_else(|| (a != a).cmp(&(b != b)));
+    let values = one.0.order(two.0);
     let values = if largest { values.reverse() } else { values };
     values.then(one.1.cmp(&two.1))
 }

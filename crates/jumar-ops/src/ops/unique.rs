@@ -117,9 +117,7 @@ impl Sizes {
 
     fn compare<W: Wide>(&self, values: &[W], one: usize, two: usize) -> Ordering {
         for element in 0..self.outer * self.inner {
-            let (a, b) = (values[self.at(one, element)], values[self.at(two, element)]);
-            // What is not a number comes last, and is equal to itself.
-            let order = a.partial_cmp(&b).unwrap_or_else(|| (a != a).cmp(&(b != b)));
+            let order = values[self.at(one, element)].order(values[self.at(two, element)]);
             if order != Ordering::Equal {
                 return order;
             }
