@@ -10,10 +10,11 @@ use jumar_types::{Error, ErrorKind, IdKind, Result};
 use crate::callback::Reports;
 use crate::device::{Device, Profile};
 use crate::gate::{Gate, Op};
+use crate::ipc::SharedMemory;
 use crate::memory::{Block, Home, Space};
 use crate::table::{Epoch, Table};
 use crate::vmm::PhysicalMemory;
-use crate::{Caller, Context, Event, Notify, Probe, Stream};
+use crate::{Caller, Context, CountNotify, Event, Notify, Probe, Stream};
 
 /// How a runtime is built. Everything is decided before: core reads no environment.
 pub struct Config {
@@ -40,6 +41,8 @@ pub(crate) struct Shared {
     pub(crate) streams: Table<Stream>,
     pub(crate) events: Table<Event>,
     pub(crate) notifies: Table<Notify>,
+    pub(crate) count_notifies: Table<CountNotify>,
+    pub(crate) memory: SharedMemory,
     pub(crate) physical: Table<PhysicalMemory>,
     /// What is mapped, by the address it is mapped at.
     pub(crate) mapped: Mutex<HashMap<usize, Arc<PhysicalMemory>>>,
@@ -66,6 +69,8 @@ impl Runtime {
                 streams: Table::new(IdKind::Stream, epoch.clone()),
                 events: Table::new(IdKind::Event, epoch.clone()),
                 notifies: Table::new(IdKind::Notify, epoch.clone()),
+                count_notifies: Table::new(IdKind::CountNotify, epoch.clone()),
+                memory: SharedMemory::default(),
                 physical: Table::new(IdKind::PhysicalMemory, epoch.clone()),
                 mapped: Mutex::default(),
                 exported: Mutex::default(),
@@ -145,6 +150,11 @@ impl Runtime {
     /// The notifies by handle.
     pub fn notifies(&self) -> &Table<Notify> {
         &self.shared.notifies
+    }
+
+    /// The counting notifies by handle.
+    pub fn count_notifies(&self) -> &Table<CountNotify> {
+        &self.shared.count_notifies
     }
 
     /// The live memory.
