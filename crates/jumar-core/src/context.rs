@@ -78,7 +78,7 @@ impl Context {
         match Stream::create(&context, StreamOptions::default(), true) {
             Ok(stream) => *context.default_stream.lock() = Some(stream),
             Err(error) => {
-                context.tear_down("the failed creation of its default stream");
+                context.tear_down("the failed creation of its default stream", NO_PATIENCE);
                 return Err(error);
             }
         }
@@ -203,6 +203,9 @@ impl Context {
         wait: bool,
         caller: &Caller<'_>,
     ) -> Result<()> {
+        if wait {
+            stream.waits_for_others()?;
+        }
         self.shared.streams.remove(stream.id(), caller.call.name)?;
         self.streams
             .lock()
@@ -263,7 +266,18 @@ impl Context {
     pub fn allocate(&self, bytes: usize, reserve: usize, caller: &Caller<'_>) -> Result<Block> {
         self.alive()?;
         self.device
-            .allocate(&self.shared, bytes, reserve.max(bytes), caller)
+            .allocate(&self.shared, bytes, reserve.max(bytes), 64, caller)
+    }
+
+    pub(crate) fn allocate_aligned(
+        &self,
+        bytes: usize,
+        align: usize,
+        caller: &Caller<'_>,
+    ) -> Result<Block> {
+        self.alive()?;
+        self.device
+            .allocate(&self.shared, bytes, bytes, align, caller)
     }
 
     /// Frees device memory, at once, without waiting for any stream.
@@ -289,21 +303,25 @@ impl Context {
     /// `NoContext`, `StreamTimeout`, or what a task failed with.
     pub fn synchronize(&self, limit: Option<Duration>, caller: &Caller<'_>) -> Result<()> {
         self.alive()?;
+        let default = self.default_stream.lock().clone();
+        let streams: Vec<_> = default
+            .into_iter()
+            .chain(self.streams.lock().iter().cloned())
+            .collect();
+        for stream in &streams {
+            stream.waits_for_others()?;
+        }
         let until = limit.map(|limit| Instant::now() + limit);
         let ticket = self
             .shared
             .gate
             .admit(caller, self.device.number(), None, || Op::WaitForContext)?;
         self.shared.gate.report(ticket, Phase::Started);
-        let default = self.default_stream.lock().clone();
-        let streams: Vec<_> = default
-            .into_iter()
-            .chain(self.streams.lock().iter().cloned())
-            .collect();
         let mut result = Ok(());
         for stream in streams {
             result = result.and(stream.drain(until));
         }
+        self.shared.settle_pools();
         self.shared.gate.report(ticket, Phase::Finished);
         result
     }
@@ -324,7 +342,7 @@ impl Context {
             .fix("Release it by resetting the device."));
         }
         self.alive()?;
-        if !self.tear_down(caller.call.name) {
+        if !self.tear_down(caller.call.name, PATIENCE) {
             return Err(Error::new(
                 ErrorKind::ContextReleased,
                 format!(
@@ -337,7 +355,7 @@ impl Context {
     }
 
     /// Tears the context down once; false when somebody else does it already.
-    pub(crate) fn tear_down(&self, by: &'static str) -> bool {
+    pub(crate) fn tear_down(&self, by: &'static str, mut patience: Duration) -> bool {
         if self.tearing_down.swap(true, Ordering::AcqRel) {
             return false;
         }
@@ -350,11 +368,14 @@ impl Context {
         for stream in &all {
             drop(self.shared.streams.remove(stream.id(), by));
         }
-        let until = Instant::now() + TEARDOWN_GRACE;
-        let stuck: Vec<_> = all
-            .iter()
-            .filter(|stream| !stream.idle_until(until))
-            .collect();
+        // Streams that are stuck may be so for one another's sake, so that one patience is enough for all.
+        let mut stuck = Vec::new();
+        for stream in &all {
+            if !stream.idle_or_stuck(patience) {
+                patience = Duration::from_millis(1);
+                stuck.push(stream);
+            }
+        }
         for stream in stuck {
             stream.close(false);
         }
@@ -367,5 +388,7 @@ impl Context {
     }
 }
 
-/// How long a teardown waits for queued work before it drops what has not started.
-const TEARDOWN_GRACE: Duration = Duration::from_secs(10);
+/// How long a teardown waits for a stream that waits for something itself before it drops what has not started.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
+/// The same where the program said that it does not care for what is pending.
+pub(crate) const NO_PATIENCE: Duration = Duration::from_millis(100);

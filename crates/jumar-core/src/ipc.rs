@@ -214,7 +214,7 @@ impl Runtime {
         }
         let room = memory.bytes().next_multiple_of(GRANULARITY);
         let span = self.reserve_addresses(device, room).map_err(free)?;
-        self.map_memory(span.address(), memory.bytes(), &memory, caller)
+        self.map_memory(span.address(), memory.bytes(), &memory, true, caller)
             .map_err(|error| {
                 drop(self.release_addresses(span.address()));
                 free(error)

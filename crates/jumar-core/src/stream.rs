@@ -9,7 +9,7 @@ use jumar_hal::sync::{AtomicBool, AtomicU32, AtomicU64, Mutex, Ordering};
 use jumar_hal::{Cost, Program, Queue, QueueConfig, Span, Tag, Task, Verdict, Watcher};
 use jumar_types::{Error, ErrorKind, Result, TaskSite};
 
-use crate::callback::Subscription;
+use crate::callback::{Runs, Subscription};
 use crate::context::{Context, Failure};
 use crate::copy::{self, Direction};
 use crate::gate::{Op, Phase};
@@ -42,6 +42,8 @@ pub struct Stream {
     /// Counts aborts of the stream alone, and, above [`BY_DEVICE`], of its device's tasks.
     aborts: AtomicU64,
     pub(crate) subscription: Mutex<Subscription>,
+    /// Who runs the callback that the stream waits for.
+    pub(crate) runs: Arc<Runs>,
 }
 
 /// What an abort of a device's tasks adds to the count of a stream's aborts.
@@ -169,6 +171,7 @@ impl Stream {
                         failure_mode: AtomicU32::new(0),
                         aborts: AtomicU64::new(0),
                         subscription: Mutex::default(),
+                        runs: Arc::default(),
                     })
                 })
             });
@@ -205,12 +208,19 @@ impl Stream {
         self.options
     }
 
+    pub(crate) fn queue(&self) -> &Arc<dyn Queue> {
+        &self.queue
+    }
+
     pub(crate) fn shared(&self) -> &Arc<Shared> {
         &self.shared
     }
 
-    pub(crate) fn queue(&self) -> &Arc<dyn Queue> {
-        &self.queue
+    /// Gets ready for work on the program's own host memory, which cannot be touched behind its back: what was queued is
+    /// waited for, and the caller does the work at once.
+    pub(crate) fn settle(&self) -> Result<()> {
+        self.accepts()?;
+        self.drain(None)
     }
 
     /// Refuses work for a stream that is closed, or whose context stopped on a failure.
@@ -282,8 +292,7 @@ impl Stream {
             return Ok(());
         }
         if target.home == Home::Host || source.home == Home::Host {
-            self.accepts()?;
-            self.drain(None)?;
+            self.settle()?;
             return copy::copy_resolved(&self.shared, target, source, caller);
         }
         let op = || Op::Copy {
@@ -349,8 +358,7 @@ impl Stream {
     pub fn fill(&self, to: Span, value: u8, caller: &Caller<'_>) -> Result<()> {
         let target = self.shared.space.resolve(to, caller.lookups, "target")?;
         if target.home == Home::Host {
-            self.accepts()?;
-            self.drain(None)?;
+            self.settle()?;
             return copy::fill_now(&self.shared, to, value, caller);
         }
         self.submit(caller, Task::Fill { to, value }, || Op::Fill { to })
@@ -402,6 +410,9 @@ impl Stream {
     /// Waits for everything submitted so far, a second at most, and leaves an error to the next synchronise. The limit keeps a
     /// program alive whose stream waits for something that only the same thread can bring about.
     pub fn settle_briefly(&self) {
+        if self.runs.here() {
+            return;
+        }
         self.queue.wait(
             self.queue.submitted(),
             Some(Instant::now() + Duration::from_secs(1)),
@@ -413,16 +424,34 @@ impl Stream {
     /// # Errors
     /// `StreamTimeout`; what a task failed with.
     pub fn synchronize(&self, limit: Option<Duration>, caller: &Caller<'_>) -> Result<()> {
+        self.waits_for_others()?;
         let until = limit.map(|limit| Instant::now() + limit);
         let gate = &self.shared.gate;
         let ticket = gate.admit(caller, self.device, Some(self.number), || Op::WaitForStream)?;
         gate.report(ticket, Phase::Started);
         let result = self.drain(until);
         gate.report(ticket, Phase::Finished);
+        self.shared.settle_pools();
         result
     }
 
+    /// Refuses to wait for a stream that itself waits for the callback that the calling thread is in.
+    pub(crate) fn waits_for_others(&self) -> Result<()> {
+        if !self.runs.here() {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorKind::RuntimeInternal,
+            format!(
+                "stream {} waits until the callback that this thread is running returns, so the callback cannot wait for the stream",
+                self.number
+            ),
+        )
+        .fix("Return from the callback first, or wait on another thread."))
+    }
+
     pub(crate) fn drain(&self, until: Option<Instant>) -> Result<()> {
+        self.waits_for_others()?;
         let aborts = self.aborts.load(Ordering::Acquire);
         let last = self.queue.submitted();
         if !self.queue.wait(last, until) {
@@ -450,6 +479,23 @@ impl Stream {
         self.queue.wait(self.queue.submitted(), Some(until))
     }
 
+    /// Waits until everything is done that was submitted so far, or until nothing has moved for a while because the stream
+    /// waits for something that does not come.
+    pub(crate) fn idle_or_stuck(&self, patience: Duration) -> bool {
+        if self.runs.here() {
+            return self.is_idle();
+        }
+        loop {
+            let (last, done) = (self.queue.submitted(), self.queue.completed());
+            if self.queue.wait(last, Some(Instant::now() + patience)) {
+                return true;
+            }
+            if self.queue.is_held() && self.queue.completed() == done {
+                return false;
+            }
+        }
+    }
+
     /// Waits until everything submitted so far is done; errors stay for the next synchronise.
     pub(crate) fn idle(&self) -> bool {
         self.queue.wait(self.queue.submitted(), None)
@@ -469,12 +515,14 @@ impl Stream {
     pub fn abort(&self) {
         self.aborts.fetch_add(1, Ordering::AcqRel);
         self.queue.discard();
+        self.shared.reports.drop_due(self);
     }
 
     /// As [`Stream::abort`], as a part of the abort of all tasks of the device.
     pub(crate) fn abort_with_device(&self) {
         self.aborts.fetch_add(BY_DEVICE, Ordering::AcqRel);
         self.queue.discard();
+        self.shared.reports.drop_due(self);
     }
 
     /// Gives up the wait that the stream is held by, if it is; what is queued behind goes on. A task that runs is not cut
@@ -546,6 +594,9 @@ impl Stream {
             return;
         }
         self.queue.wait(self.queue.submitted(), None);
+        if !wait {
+            self.shared.reports.drop_due(self);
+        }
         self.shared.reports.forget(self);
         if let Some(device) = self.shared.devices.get(self.device as usize) {
             device.streams.give_back();

@@ -191,6 +191,9 @@ pub trait Queue: Send + Sync {
     /// Gives the position up to which every task has finished, failed or been dropped.
     fn completed(&self) -> u64;
 
+    /// Tells whether the next task is a wait that is not over.
+    fn is_held(&self) -> bool;
+
     /// Waits until `completed() >= position`. Returns false when `until` came first.
     ///
     /// Without `until` the calling thread may run tasks of this queue, and bounded tasks of others; with it, only

@@ -725,6 +725,10 @@ impl Queue for Handle {
         self.0.ring.completed()
     }
 
+    fn is_held(&self) -> bool {
+        self.0.ring.is_blocked()
+    }
+
     fn wait(&self, position: u64, until: Option<Instant>) -> bool {
         let stream = &self.0;
         if stream.ring.completed() >= position {

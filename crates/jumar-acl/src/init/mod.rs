@@ -60,6 +60,7 @@ impl Drop for Turn {
 }
 
 pub fn aclInit(cx: &Cx<'_>, path: Option<&CStr>) -> Result<()> {
+    cx.process.refuse_if_forked()?;
     let turn = Turn::take(cx, ErrorKind::RepeatInitialize)?;
     {
         let mut state = turn.state();
