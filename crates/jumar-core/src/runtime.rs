@@ -10,14 +10,15 @@ use jumar_types::{Error, ErrorKind, IdKind, Result};
 use crate::callback::Reports;
 use crate::device::{Device, Profile};
 use crate::gate::{Gate, Op};
+use crate::ipc::SharedMemory;
 use crate::managed::ManagedBlock;
 use crate::memory::{Block, Home, Space};
 use crate::pool::Pool;
 use crate::table::{Epoch, Table};
 use crate::vmm::{Mapping, PhysicalMemory};
 use crate::{
-    Caller, Condition, Context, Event, Graph, GraphTask, Label, LabelLists, Notify, Probe, Stream,
-    TaskGroup,
+    Caller, Condition, Context, CountNotify, Event, Graph, GraphTask, Label, LabelLists, Notify,
+    Probe, Stream, TaskGroup,
 };
 
 /// How a runtime is built. Everything is decided before: core reads no environment.
@@ -51,6 +52,8 @@ pub(crate) struct Shared {
     pub(crate) conditions: Table<Condition>,
     pub(crate) labels: Table<Label>,
     pub(crate) label_lists: LabelLists,
+    pub(crate) count_notifies: Table<CountNotify>,
+    pub(crate) memory: SharedMemory,
     pub(crate) physical: Table<PhysicalMemory>,
     /// What is mapped, by the address it is mapped at.
     pub(crate) mapped: Mutex<BTreeMap<usize, Mapping>>,
@@ -97,6 +100,8 @@ impl Runtime {
                 conditions: Table::new(IdKind::Condition, epoch.clone()),
                 labels: Table::new(IdKind::Label, epoch.clone()),
                 label_lists: LabelLists::default(),
+                count_notifies: Table::new(IdKind::CountNotify, epoch.clone()),
+                memory: SharedMemory::default(),
                 physical: Table::new(IdKind::PhysicalMemory, epoch.clone()),
                 mapped: Mutex::default(),
                 pools: Table::new(IdKind::MemoryPool, epoch.clone()),
@@ -214,6 +219,11 @@ impl Runtime {
     /// The lists of labels.
     pub fn label_lists(&self) -> &LabelLists {
         &self.shared.label_lists
+    }
+
+    /// The counting notifies by handle.
+    pub fn count_notifies(&self) -> &Table<CountNotify> {
+        &self.shared.count_notifies
     }
 
     /// The live memory.
