@@ -796,6 +796,60 @@ pub const STRUCTURES: &[Structure] = &[
         }],
     },
     Structure {
+        name: "aclrtCntNotifyRecordInfo",
+        size: 8,
+        fields: &[
+            Field {
+                name: "mode",
+                of: "aclrtCntNotifyRecordMode",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "value",
+                of: "uint32_t",
+                at: 4,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "aclrtCntNotifyWaitInfo",
+        size: 16,
+        fields: &[
+            Field {
+                name: "mode",
+                of: "aclrtCntNotifyWaitMode",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "value",
+                of: "uint32_t",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "timeout",
+                of: "uint32_t",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "isClear",
+                of: "uint8_t",
+                at: 12,
+                lengths: &[],
+            },
+            Field {
+                name: "rsv",
+                of: "uint8_t",
+                at: 13,
+                lengths: &[3],
+            },
+        ],
+    },
+    Structure {
         name: "aclrtMemAccessDesc",
         size: 24,
         fields: &[
@@ -858,6 +912,46 @@ pub const STRUCTURES: &[Structure] = &[
                 of: "char",
                 at: 384,
                 lengths: &[128],
+            },
+        ],
+    },
+    Structure {
+        name: "aclrtIpcEventHandle",
+        size: 64,
+        fields: &[Field {
+            name: "reserved",
+            of: "char",
+            at: 0,
+            lengths: &[64],
+        }],
+    },
+    Structure {
+        name: "aclmdlRICondTaskParams",
+        size: 24,
+        fields: &[
+            Field {
+                name: "handle",
+                of: "aclmdlRICondHandle",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "type",
+                of: "aclmdlRICondTaskType",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "size",
+                of: "uint32_t",
+                at: 12,
+                lengths: &[],
+            },
+            Field {
+                name: "modelRIArray",
+                of: "aclmdlRI *",
+                at: 16,
+                lengths: &[],
             },
         ],
     },
@@ -1070,6 +1164,14 @@ structure!(aclrtSnapShotRestoreArgs {
     reserved
 });
 structure!(aclrtUuid { bytes });
+structure!(aclrtCntNotifyRecordInfo { mode, value });
+structure!(aclrtCntNotifyWaitInfo {
+    mode,
+    value,
+    timeout,
+    isClear,
+    rsv
+});
 structure!(aclrtMemAccessDesc {
     flags,
     location,
@@ -1082,6 +1184,13 @@ structure!(aclCANNPackageVersion {
     releaseVersion,
     patchVersion,
     reserved
+});
+structure!(aclrtIpcEventHandle { reserved });
+structure!(aclmdlRICondTaskParams {
+    handle,
+    r#type,
+    size,
+    modelRIArray
 });
 structure!(aclrtMemPoolProps {
     allocType,
