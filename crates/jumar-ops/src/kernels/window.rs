@@ -175,7 +175,9 @@ impl Window {
             return Ok((UNKNOWN, before, after));
         }
         if input > 1 << 46 {
-            return Err(OpError::too_large(format!("an image of {input} pixels along one axis")));
+            return Err(OpError::too_large(format!(
+                "an image of {input} pixels along one axis"
+            )));
         }
         match self.auto {
             AutoPad::SameUpper | AutoPad::SameLower => {

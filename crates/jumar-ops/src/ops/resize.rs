@@ -299,6 +299,7 @@ fn passes(cx: &PrepareCx<'_>) -> Result<Vec<Pass>, OpError> {
         // How many positions before and after a coordinate matter.
         let reach = |support: f64| if antialias && scale < 1.0 { (support / scale).ceil() } else { support } as i64;
         let support = match mode {
+            _ if target == 0 => 0,
             "nearest" => 0,
             "linear" => reach(1.0),
             _ => reach(2.0),
