@@ -108,11 +108,13 @@ impl<'a> Cx<'a> {
     ///
     /// # Errors
     /// Why it could not be built.
+    #[inline]
     pub(crate) fn runtime(&self) -> Result<&'static Runtime> {
         self.process.runtime()
     }
 
     /// Who asks, as core wants to know it.
+    #[inline]
     pub(crate) fn caller(&self) -> Caller<'a> {
         Caller::new(self.call, &self.thread.lookups)
     }

@@ -10,6 +10,7 @@
 //!
 //! A record is a signal of its own, so that moving the event to a newer record leaves queued waits alone.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -83,6 +84,8 @@ struct State {
     level: Arc<Signal>,
     /// Set when each queued wait has passed; for the query of waits.
     waits: Vec<Arc<Signal>>,
+    /// Signals of earlier records, oldest first: one that is set and that nobody else has serves again.
+    spare: VecDeque<Arc<Signal>>,
 }
 
 impl State {
@@ -93,6 +96,7 @@ impl State {
             next: None,
             level: Arc::new(Signal::untimed()),
             waits: Vec::new(),
+            spare: VecDeque::new(),
         }
     }
 }
@@ -100,9 +104,51 @@ impl State {
 #[derive(Clone)]
 struct Record {
     number: u64,
-    signal: Arc<Signal>,
+    point: Point,
     stream_id: u64,
     queue: Arc<dyn Queue>,
+}
+
+/// How one knows that a record was reached.
+#[derive(Clone)]
+enum Point {
+    /// By a signal of its own, for which streams wait, or which keeps the time.
+    Signal(Arc<Signal>),
+    /// By how far its queue has come: streams wait for the event's level.
+    Position(u64),
+}
+
+/// How many signals an event keeps for records to come.
+const SPARE: usize = 1024;
+
+impl Record {
+    fn is_reached(&self) -> bool {
+        match &self.point {
+            Point::Signal(signal) => signal.is_set(),
+            Point::Position(position) => self.queue.completed() >= *position,
+        }
+    }
+}
+
+impl State {
+    /// Gives a clear signal for a record: the one that waits were queued for after a reset, one of an earlier record, or a
+    /// new one.
+    fn take_signal(&mut self, timed: bool) -> Arc<Signal> {
+        if let Some(next) = &self.next {
+            return next.clone();
+        }
+        let free = |signal: &Arc<Signal>| signal.is_set() && Arc::strong_count(signal) == 1;
+        if self.spare.front().is_some_and(free)
+            && let Some(signal) = self.spare.pop_front()
+        {
+            signal.clear();
+            return signal;
+        }
+        Arc::new(match timed {
+            true => Signal::new(),
+            false => Signal::untimed(),
+        })
+    }
 }
 
 impl Event {
@@ -158,6 +204,7 @@ impl Event {
     }
 
     /// Gives the flags it was made with.
+    #[inline]
     pub fn flags(&self) -> u32 {
         self.flags
     }
@@ -203,54 +250,44 @@ impl Event {
         let mut state = self.state.lock();
         let state = &mut *state;
         let number = self.shared.next_record();
-        let mut reused = false;
-        let signal = match state.next.clone() {
-            Some(next) => next,
-            // The usual case of an event that is recorded again and again: its last record is complete and nobody waits
-            // for it, so that its signal can serve again.
-            None => match &mut state.newest {
-                Some(record)
-                    if record.signal.is_set() && Arc::strong_count(&record.signal) == 1 =>
-                {
-                    reused = true;
-                    record.signal.clear();
-                    record.signal.clone()
-                }
-                _ => Arc::new(if self.keeps_time() {
-                    Signal::new()
-                } else {
-                    Signal::untimed()
-                }),
-            },
-        };
         let op = || Op::Record {
             event: self.number,
             record: number,
         };
-        if let Err(refused) = stream.submit(caller, Task::Set(signal.clone()), op) {
-            if reused {
-                // The event still stands for its last record, which is complete.
-                signal.set();
+        let point = if self.is_level() && !self.keeps_time() {
+            Point::Position(stream.submit(caller, Task::Set(state.level.clone()), op)?)
+        } else {
+            let signal = state.take_signal(self.keeps_time());
+            stream.submit(caller, Task::Set(signal.clone()), op)?;
+            if self.is_level() {
+                stream.submit_silently(caller, Task::Set(state.level.clone()));
             }
-            return Err(refused);
-        }
-        if self.is_level() {
-            stream.submit_silently(caller, Task::Set(state.level.clone()));
-        }
+            Point::Signal(signal)
+        };
         state.next = None;
-        match &mut state.newest {
+        let before = match &mut state.newest {
             Some(record) if record.stream_id == stream.id() => {
-                (record.number, record.signal) = (number, signal);
+                record.number = number;
+                std::mem::replace(&mut record.point, point)
             }
             newest => {
                 let (stream_id, queue) = (stream.id(), stream.queue().clone());
-                *newest = Some(Record {
+                let record = Record {
                     number,
-                    signal,
+                    point,
                     stream_id,
                     queue,
-                });
+                };
+                match newest.replace(record) {
+                    Some(before) => before.point,
+                    None => return Ok(()),
+                }
             }
+        };
+        if let Point::Signal(signal) = before
+            && state.spare.len() < SPARE
+        {
+            state.spare.push_back(signal);
         }
         Ok(())
     }
@@ -281,7 +318,11 @@ impl Event {
                 if record.stream_id == stream.id() {
                     return Ok(());
                 }
-                (record.signal.clone(), record.number)
+                let signal = match &record.point {
+                    Point::Signal(signal) => signal,
+                    Point::Position(_) => &state.level,
+                };
+                (signal.clone(), record.number)
             }
             (EventFamily::Ex, None, _) => return Ok(()),
             (EventFamily::Default, None, None) => {
@@ -349,7 +390,7 @@ impl Event {
     pub fn status(&self) -> EventStatus {
         match &self.state.lock().newest {
             None => EventStatus::NotRecorded,
-            Some(record) if record.signal.is_set() => EventStatus::Complete,
+            Some(record) if record.is_reached() => EventStatus::Complete,
             Some(_) => EventStatus::Pending,
         }
     }
@@ -369,7 +410,7 @@ impl Event {
             return Ok(());
         };
         // A record that is still to come on a stream which waits for the callback that this thread is in never comes.
-        if !record.signal.is_set()
+        if !record.is_reached()
             && let Ok(stream) = self.shared.streams.get(record.stream_id)
         {
             stream.waits_for_others()?;
@@ -382,7 +423,10 @@ impl Event {
         };
         let ticket = gate.admit(caller, self.device.number(), None, op)?;
         gate.report(ticket, Phase::Started);
-        let reached = record.queue.wait_signal(&record.signal, until);
+        let reached = match &record.point {
+            Point::Signal(signal) => record.queue.wait_signal(signal, until),
+            Point::Position(position) => record.queue.wait(*position, until),
+        };
         gate.report(ticket, Phase::Finished);
         if reached {
             return Ok(());
@@ -420,7 +464,11 @@ impl Event {
                 ),
             ));
         }
-        record.signal.stamp_ns().ok_or_else(|| {
+        let stamp_ns = match &record.point {
+            Point::Signal(signal) => signal.stamp_ns(),
+            Point::Position(_) => None,
+        };
+        stamp_ns.ok_or_else(|| {
             Error::new(
                 ErrorKind::EventTimestamp,
                 format!(

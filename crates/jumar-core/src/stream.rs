@@ -179,6 +179,7 @@ impl Stream {
     }
 
     /// Gives the stream's handle.
+    #[inline]
     pub fn id(&self) -> u64 {
         self.id
     }
@@ -189,6 +190,7 @@ impl Stream {
     }
 
     /// Gives the handle of the stream's context.
+    #[inline]
     pub fn context_id(&self) -> u64 {
         self.context_id
     }
@@ -228,6 +230,7 @@ impl Stream {
         self.failure.refuse()
     }
 
+    #[inline]
     pub(crate) fn submit<'a>(
         &self,
         caller: &Caller<'_>,

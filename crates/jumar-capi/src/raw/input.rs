@@ -46,6 +46,7 @@ pub fn count(number: impl Count) -> usize {
 }
 
 /// Takes a handle: a number in pointer clothing, never dereferenced.
+#[inline]
 pub fn handle<T>(pointer: *const T) -> Raw {
     Raw(pointer.addr() as u64)
 }
@@ -129,6 +130,7 @@ pub unsafe fn texts<'a>(
 ///
 /// # Safety
 /// The memory is mapped until the call, and whatever it queues, is done.
+#[inline]
 pub unsafe fn span(pointer: *const c_void, bytes: usize, name: &str) -> Result<Span> {
     if bytes == 0 {
         return Ok(Span::EMPTY);
@@ -157,6 +159,7 @@ fn aligned<T>(pointer: *const T, name: &str) -> Result<()> {
     ))
 }
 
+#[inline]
 fn fits<T>(address: usize, length: usize, name: &str) -> Result<()> {
     let bytes = length
         .checked_mul(size_of::<T>())
