@@ -10,7 +10,8 @@
 //!
 //! A record is a signal of its own, so that moving the event to a newer record leaves queued waits alone.
 
-use std::collections::VecDeque;
+mod record;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -26,6 +27,7 @@ use crate::device::Device;
 use crate::gate::{Op, Phase};
 use crate::runtime::Shared;
 use crate::{Caller, Context, Stream};
+use record::{Point, Record, Spare};
 
 /// How an event was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,8 +90,7 @@ struct State {
     level: Arc<Signal>,
     /// Set when each queued wait has passed; for the query of waits.
     waits: Vec<Arc<Signal>>,
-    /// Signals of earlier records, oldest first: one that is set and that nobody else has serves again.
-    spare: VecDeque<Arc<Signal>>,
+    spare: Spare,
     /// The newest record, if a capture has it.
     mark: Option<Mark>,
     /// Recorded on a stream that is bound to a model.
@@ -107,62 +108,12 @@ impl State {
             next: None,
             level: Arc::new(Signal::untimed()),
             waits: Vec::new(),
-            spare: VecDeque::new(),
+            spare: Spare::default(),
             mark: None,
             in_model: false,
             record_flag: None,
             wait_flag: None,
         }
-    }
-}
-
-#[derive(Clone)]
-struct Record {
-    number: u64,
-    point: Point,
-    stream_id: u64,
-    queue: Arc<dyn Queue>,
-}
-
-/// How one knows that a record was reached.
-#[derive(Clone)]
-enum Point {
-    /// By a signal of its own, for which streams wait, or which keeps the time.
-    Signal(Arc<Signal>),
-    /// By how far its queue has come: streams wait for the event's level.
-    Position(u64),
-}
-
-/// How many signals an event keeps for records to come.
-const SPARE: usize = 1024;
-
-impl Record {
-    fn is_reached(&self) -> bool {
-        match &self.point {
-            Point::Signal(signal) => signal.is_set(),
-            Point::Position(position) => self.queue.completed() >= *position,
-        }
-    }
-}
-
-impl State {
-    /// Gives a clear signal for a record: the one that waits were queued for after a reset, one of an earlier record, or a
-    /// new one.
-    fn take_signal(&mut self, timed: bool) -> Arc<Signal> {
-        if let Some(next) = &self.next {
-            return next.clone();
-        }
-        let free = |signal: &Arc<Signal>| signal.is_set() && Arc::strong_count(signal) == 1;
-        if self.spare.front().is_some_and(free)
-            && let Some(signal) = self.spare.pop_front()
-        {
-            signal.clear();
-            return signal;
-        }
-        Arc::new(match timed {
-            true => Signal::new(),
-            false => Signal::untimed(),
-        })
     }
 }
 
@@ -310,7 +261,10 @@ impl Event {
         let point = if self.is_level() && !self.keeps_time() {
             Point::Position(stream.submit(caller, Task::Set(state.level.clone()), op)?)
         } else {
-            let signal = state.take_signal(self.keeps_time());
+            let signal = match &state.next {
+                Some(next) => next.clone(),
+                None => state.spare.take(self.keeps_time()),
+            };
             stream.submit(caller, Task::Set(signal.clone()), op)?;
             if self.is_level() {
                 stream.submit_silently(caller, Task::Set(state.level.clone()));
@@ -337,11 +291,7 @@ impl Event {
                 }
             }
         };
-        if let Point::Signal(signal) = before
-            && state.spare.len() < SPARE
-        {
-            state.spare.push_back(signal);
-        }
+        state.spare.keep(before);
         Ok(())
     }
 
@@ -674,7 +624,10 @@ impl Event {
             .lock()
             .newest
             .as_ref()
-            .map(|record| record.signal.clone())
+            .and_then(|record| match &record.point {
+                Point::Signal(signal) => Some(signal.clone()),
+                Point::Position(_) => None,
+            })
     }
 
     /// Moves the event to a new record, which an execution of a model on the stream is going to set.
@@ -682,7 +635,7 @@ impl Event {
         let signal = Arc::new(Signal::untimed());
         self.state.lock().newest = Some(Record {
             number: self.shared.next_record(),
-            signal: signal.clone(),
+            point: Point::Signal(signal.clone()),
             stream_id: stream.id(),
             queue: stream.queue().clone(),
         });
