@@ -32,6 +32,7 @@ pub mod memcpy;
 pub mod memory;
 pub mod message;
 pub mod model;
+pub mod model_config;
 pub mod model_desc;
 pub mod notify;
 pub mod peer;

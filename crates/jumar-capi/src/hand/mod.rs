@@ -7,3 +7,4 @@ pub mod error;
 pub mod ipc;
 pub mod log;
 pub mod memcpy;
+pub mod model_config;
