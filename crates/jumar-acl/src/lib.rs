@@ -17,6 +17,7 @@
     reason = "the functions are documented on the generated reference pages"
 )]
 
+pub mod allocator;
 pub mod callback;
 pub mod context;
 pub mod data_buffer;
@@ -25,18 +26,25 @@ pub mod device;
 pub mod error;
 pub mod event;
 pub mod generated;
+pub mod group;
+pub mod hooks;
 pub mod init;
 pub mod ipc;
 pub mod log;
+pub mod managed_memory;
 pub mod memcpy;
 pub mod memory;
+pub mod mempool;
 pub mod message;
 pub mod model;
 pub mod model_config;
 pub mod model_desc;
 pub mod notify;
 pub mod peer;
+pub mod platform;
 pub mod process;
+pub mod random;
+pub mod snapshot;
 pub mod stream;
 pub mod tensor_desc;
 pub mod thread;
@@ -147,6 +155,7 @@ impl<'a> Cx<'a> {
         stream: Raw,
         work: impl FnOnce(&Arc<Stream>) -> Result<T>,
     ) -> Result<T> {
+        self.process.snapshot.pass();
         if stream.is_null() {
             let stream = self.context()?.default_stream()?;
             return self.blocking(&stream, work(&stream));
@@ -218,5 +227,9 @@ pub(crate) fn refuse<T>(kind: ErrorKind, sentence: impl Into<String>) -> Result<
 
 /// Called once when the process ends: writes what diagnostics kept.
 pub fn at_exit() {
-    jumar::trace_flush();
+    if !process::is_forked() {
+        jumar::trace_flush();
+    }
 }
+
+pub use process::forked;

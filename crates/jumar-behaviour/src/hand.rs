@@ -5,7 +5,12 @@ use std::sync::Arc;
 use jumar_acl::enter;
 use jumar_acl::error::ExceptionCallback;
 use jumar_acl::generated::{calls, types};
-use jumar_acl::memcpy::{BatchCopy, NO_COPY_FAILED, batch};
+use jumar_acl::hooks::{
+    AbortHook, DeviceStateHook, FinalizeHook, InitHook, SnapshotHook, StreamStateHook,
+};
+use jumar_acl::memcpy::{BatchCopy, NO_COPY_FAILED, batch, batch_async};
+use jumar_acl::memory::MallocConfig;
+use jumar_acl::{allocator, memory};
 
 use crate::callbacks;
 use crate::generated::calls::Player;
@@ -18,10 +23,178 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclrtLaunchHostFunc", launch_host_function),
     ("aclrtProcessReport", process_report),
     ("aclrtSetExceptionInfoCallback", set_exception_callback),
+    ("aclrtAllocatorGetByStream", allocator_by_stream),
+    ("aclrtAllocatorSetAllocAdviseFuncToDesc", |w| {
+        status(enter(
+            &calls::aclrtAllocatorSetAllocAdviseFuncToDesc,
+            |cx| allocator::aclrtAllocatorSetAllocAdviseFuncToDesc(cx, w.plain(0), w.plain(1)),
+        ))
+    }),
+    ("aclrtAllocatorSetAllocFuncToDesc", |w| {
+        status(enter(&calls::aclrtAllocatorSetAllocFuncToDesc, |cx| {
+            allocator::aclrtAllocatorSetAllocFuncToDesc(cx, w.plain(0), w.plain(1))
+        }))
+    }),
+    ("aclrtAllocatorSetFreeFuncToDesc", |w| {
+        status(enter(&calls::aclrtAllocatorSetFreeFuncToDesc, |cx| {
+            allocator::aclrtAllocatorSetFreeFuncToDesc(cx, w.plain(0), w.plain(1))
+        }))
+    }),
+    ("aclrtAllocatorSetGetAddrFromBlockFuncToDesc", |w| {
+        status(enter(
+            &calls::aclrtAllocatorSetGetAddrFromBlockFuncToDesc,
+            |cx| allocator::aclrtAllocatorSetGetAddrFromBlockFuncToDesc(cx, w.plain(0), w.plain(1)),
+        ))
+    }),
+    ("aclrtMallocForTaskScheduler", |w| {
+        let attributes = attributes(w, 3)?;
+        with_result(
+            w,
+            enter(&calls::aclrtMallocForTaskScheduler, |cx| {
+                memory::aclrtMallocForTaskScheduler(cx, w.plain(1), w.plain(2), config(&attributes))
+            }),
+        )
+    }),
+    ("aclrtMallocHostWithCfg", |w| {
+        let attributes = attributes(w, 2)?;
+        with_result(
+            w,
+            enter(&calls::aclrtMallocHostWithCfg, |cx| {
+                memory::aclrtMallocHostWithCfg(cx, w.plain(1), config(&attributes))
+            }),
+        )
+    }),
+    ("aclrtMallocWithCfg", |w| {
+        let attributes = attributes(w, 3)?;
+        with_result(
+            w,
+            enter(&calls::aclrtMallocWithCfg, |cx| {
+                memory::aclrtMallocWithCfg(cx, w.plain(1), w.plain(2), config(&attributes))
+            }),
+        )
+    }),
+    ("aclrtMemManagedGetAttrs", managed_attributes),
     ("aclrtMemcpyBatch", memcpy_batch),
     ("aclmdlSetConfigOpt", set_config_option),
     ("aclmdlLoadWithConfig", load_with_config),
+    ("aclrtMemcpyBatchAsync", memcpy_batch_async),
+    ("aclrtMemcpyBatchAsyncV2", memcpy_batch_async_v2),
+    ("aclrtMemcpyBatchV2", memcpy_batch_v2),
+    ("aclrtRegDeviceStateCallback", device_state),
+    ("aclrtRegStreamStateCallback", stream_state),
+    ("aclrtSetDeviceTaskAbortCallback", abort_callback),
+    ("aclInitCallbackRegister", init_register),
+    ("aclInitCallbackUnRegister", init_unregister),
+    ("aclFinalizeCallbackRegister", finalize_register),
+    ("aclFinalizeCallbackUnRegister", finalize_unregister),
+    ("aclrtSnapShotCallbackRegister", snapshot_register),
+    ("aclrtSnapShotCallbackUnregister", snapshot_unregister),
 ];
+
+/// The word of a function, and what it answers, which its name says; none for null.
+fn answering(word: u64, failure: i32) -> Option<(usize, i32)> {
+    let at = usize::try_from(word).ok()?.checked_sub(1)?;
+    let name = jumar_testkit::language::CALLBACKS.get(at)?;
+    Some((
+        word as usize,
+        if name.ends_with("_fails") { failure } else { 0 },
+    ))
+}
+
+fn device_state(w: &Words<'_>) -> Played {
+    let name = w.text(0);
+    let function = answering(w.plain(1), 0).map(|_| {
+        let told: DeviceStateHook = Arc::new(|_, state| callbacks::noted_value(state.into()));
+        told
+    });
+    status(enter(&calls::aclrtRegDeviceStateCallback, |cx| {
+        jumar_acl::device::aclrtRegDeviceStateCallback(cx, name.as_deref(), function)
+    }))
+}
+
+fn stream_state(w: &Words<'_>) -> Played {
+    let name = w.text(0);
+    let function = answering(w.plain(1), 0).map(|_| {
+        let told: StreamStateHook = Arc::new(|_, state| callbacks::noted_value(state.into()));
+        told
+    });
+    status(enter(&calls::aclrtRegStreamStateCallback, |cx| {
+        jumar_acl::stream::aclrtRegStreamStateCallback(cx, name.as_deref(), function)
+    }))
+}
+
+fn abort_callback(w: &Words<'_>) -> Played {
+    let name = w.text(0);
+    let function = answering(w.plain(1), -1).map(|(_, answer)| {
+        let told: AbortHook = Arc::new(move |_, stage, _| {
+            callbacks::noted_value(stage.into());
+            answer
+        });
+        told
+    });
+    status(enter(&calls::aclrtSetDeviceTaskAbortCallback, |cx| {
+        jumar_acl::device::aclrtSetDeviceTaskAbortCallback(cx, name.as_deref(), function)
+    }))
+}
+
+fn init_register(w: &Words<'_>) -> Played {
+    let function = answering(w.plain(1), 12345).map(|(address, answer)| {
+        let told: InitHook = Arc::new(move |text| {
+            callbacks::noted_value(text.count_bytes() as u64);
+            answer
+        });
+        (address, told)
+    });
+    status(enter(&calls::aclInitCallbackRegister, |cx| {
+        jumar_acl::init::aclInitCallbackRegister(cx, w.plain(0), function)
+    }))
+}
+
+fn init_unregister(w: &Words<'_>) -> Played {
+    status(enter(&calls::aclInitCallbackUnRegister, |cx| {
+        jumar_acl::init::aclInitCallbackUnRegister(cx, w.plain(0), w.plain(1))
+    }))
+}
+
+fn finalize_register(w: &Words<'_>) -> Played {
+    let user = w.plain::<u64>(2);
+    let function = answering(w.plain(1), 54321).map(|(address, answer)| {
+        let told: FinalizeHook = Arc::new(move || {
+            callbacks::noted_value(user);
+            answer
+        });
+        (address, told)
+    });
+    status(enter(&calls::aclFinalizeCallbackRegister, |cx| {
+        jumar_acl::init::aclFinalizeCallbackRegister(cx, w.plain(0), function)
+    }))
+}
+
+fn finalize_unregister(w: &Words<'_>) -> Played {
+    status(enter(&calls::aclFinalizeCallbackUnRegister, |cx| {
+        jumar_acl::init::aclFinalizeCallbackUnRegister(cx, w.plain(0), w.plain(1))
+    }))
+}
+
+fn snapshot_register(w: &Words<'_>) -> Played {
+    let user = w.plain::<u64>(2);
+    let function = answering(w.plain(1), 1).map(|(address, answer)| {
+        let told: SnapshotHook = Arc::new(move |_| {
+            callbacks::noted_value(user);
+            answer.unsigned_abs()
+        });
+        (address, told)
+    });
+    status(enter(&calls::aclrtSnapShotCallbackRegister, |cx| {
+        jumar_acl::snapshot::aclrtSnapShotCallbackRegister(cx, w.plain(0), function)
+    }))
+}
+
+fn snapshot_unregister(w: &Words<'_>) -> Played {
+    status(enter(&calls::aclrtSnapShotCallbackUnregister, |cx| {
+        jumar_acl::snapshot::aclrtSnapShotCallbackUnregister(cx, w.plain(0), w.plain(1))
+    }))
+}
 
 fn launch_callback(w: &Words<'_>) -> Played {
     let function = callbacks::closure(w.plain(0), w.plain(1));
@@ -54,7 +227,13 @@ fn set_exception_callback(w: &Words<'_>) -> Played {
 }
 
 /// C's four parallel arrays are one list of copies here.
-fn memcpy_batch(w: &Words<'_>) -> Played {
+struct Batch {
+    copies: Vec<BatchCopy>,
+    attributes: Option<Vec<types::aclrtMemcpyBatchAttr>>,
+    indexes: Option<Vec<usize>>,
+}
+
+fn batch_of(w: &Words<'_>) -> Result<Batch, Stop> {
     let number = w.plain(4);
     let entries = |at| {
         let entries = w.slice::<usize>(at, number)?;
@@ -70,13 +249,23 @@ fn memcpy_batch(w: &Words<'_>) -> Played {
             })
         })
         .collect::<Result<Vec<_>, Stop>>()?;
-    let attributes = w.slice::<types::aclrtMemcpyBatchAttr>(5, w.plain(7))?;
-    let indexes = w.slice::<usize>(6, w.plain(7))?;
+    Ok(Batch {
+        copies,
+        attributes: w.slice(5, w.plain(7))?,
+        indexes: w.slice(6, w.plain(7))?,
+    })
+}
+
+fn failed_at(done: &Result<(), (usize, jumar_acl::Error)>) -> usize {
+    done.as_ref().err().map_or(NO_COPY_FAILED, |(at, _)| *at)
+}
+
+fn memcpy_batch(w: &Words<'_>) -> Played {
+    let b = batch_of(w)?;
     let failed = w.out(8)?;
     status(enter(&calls::aclrtMemcpyBatch, |cx| {
-        let done = batch(cx, &copies, attributes.as_deref(), indexes.as_deref());
-        let at = done.as_ref().err().map_or(NO_COPY_FAILED, |(at, _)| *at);
-        failed.set(&at);
+        let done = batch(cx, &b.copies, b.attributes.as_deref(), b.indexes.as_deref());
+        failed.set(&failed_at(&done));
         done.map_err(|(_, error)| error)
     }))
 }
@@ -113,4 +302,102 @@ fn load_with_config(w: &Words<'_>) -> Played {
         id.set(&loaded);
         Ok(())
     }))
+fn memcpy_batch_v2(w: &Words<'_>) -> Played {
+    let b = batch_of(w)?;
+    status(enter(&calls::aclrtMemcpyBatchV2, |cx| {
+        batch(cx, &b.copies, b.attributes.as_deref(), b.indexes.as_deref())
+            .map_err(|(_, error)| error)
+    }))
+}
+
+fn memcpy_batch_async(w: &Words<'_>) -> Played {
+    let b = batch_of(w)?;
+    let failed = w.out(8)?;
+    status(enter(&calls::aclrtMemcpyBatchAsync, |cx| {
+        let (attributes, indexes) = (b.attributes.as_deref(), b.indexes.as_deref());
+        let done = batch_async(cx, &b.copies, attributes, indexes, w.plain(9));
+        failed.set(&failed_at(&done));
+        done.map_err(|(_, error)| error)
+    }))
+}
+
+fn memcpy_batch_async_v2(w: &Words<'_>) -> Played {
+    let b = batch_of(w)?;
+    status(enter(&calls::aclrtMemcpyBatchAsyncV2, |cx| {
+        let (attributes, indexes) = (b.attributes.as_deref(), b.indexes.as_deref());
+        batch_async(cx, &b.copies, attributes, indexes, w.plain(8)).map_err(|(_, error)| error)
+    }))
+}
+
+fn allocator_by_stream(w: &Words<'_>) -> Played {
+    let outs = (1..7).map(|at| w.out(at)).collect::<Result<Vec<_>, _>>()?;
+    let found = enter(&calls::aclrtAllocatorGetByStream, |cx| {
+        allocator::aclrtAllocatorGetByStream(cx, w.plain(0))
+    });
+    if let Ok((desc, found)) = &found {
+        let functions = [
+            found.allocate,
+            found.free,
+            found.allocate_near,
+            found.address_of,
+        ];
+        let words = [desc.0, found.object]
+            .into_iter()
+            .chain(functions.map(|function| function as u64));
+        for (out, word) in outs.iter().zip(words) {
+            out.set(&word);
+        }
+    }
+    status(found.map(drop))
+}
+
+/// The attributes of an allocation: the list, null or not, and its length; `None` without a configuration.
+type Attributes = Option<(Option<Vec<types::aclrtMallocAttribute>>, usize)>;
+
+fn attributes(w: &Words<'_>, at: usize) -> Result<Attributes, Stop> {
+    let Some(config) = w.input::<types::aclrtMallocConfig>(at) else {
+        return Ok(None);
+    };
+    let list = Words(&[config.attrs as u64]).slice(0, config.numAttrs)?;
+    Ok(Some((list, config.numAttrs)))
+}
+
+fn config(attributes: &Attributes) -> Option<MallocConfig<'_>> {
+    attributes.as_ref().map(|(list, count)| MallocConfig {
+        attributes: list.as_deref(),
+        count: *count,
+    })
+}
+
+/// Writes the one result, an address, where the first argument says.
+fn with_result(w: &Words<'_>, made: Result<usize, i32>) -> Played {
+    let out = w.out(0)?;
+    if let Ok(address) = &made {
+        out.set(address);
+    }
+    status(made.map(drop))
+}
+
+fn managed_attributes(w: &Words<'_>) -> Played {
+    let count = w.plain(1);
+    let (wanted, rooms) = (w.slice::<u32>(0, count)?, w.slice::<usize>(5, count)?);
+    let Some(buffers) = w.slice::<u64>(4, count)? else {
+        return Err(Stop::NotForRust("results are returned".to_string()));
+    };
+    let read = enter(&calls::aclrtMemManagedGetAttrs, |cx| {
+        jumar_acl::managed_memory::aclrtMemManagedGetAttrs(
+            cx,
+            wanted.as_deref(),
+            w.plain(2),
+            w.plain(3),
+            rooms.as_deref(),
+        )
+    });
+    if let Ok(values) = &read {
+        for (buffer, value) in buffers.iter().zip(values) {
+            let buffer = Words(std::slice::from_ref(buffer));
+            buffer.array(0, value.len(), false)?.set_all(value)?;
+        }
+    }
+    status(read.map(drop))
 }

@@ -45,6 +45,13 @@ pub trait Backend: Send + Sync {
     /// Copies a span into Rust's own bytes as long, at once.
     fn read_now(&self, from: Span, bytes: &mut [u8]);
 
+    /// Gives the number of this process.
+    fn process(&self) -> u32;
+
+    /// Gives the moment at which a process was started, in whatever unit, if it runs: two processes that had the same number
+    /// one after the other differ in it.
+    fn process_started(&self, process: u32) -> Option<u64>;
+
     /// Reads a word of four or eight bytes, aligned to its length, in one piece; what was written before it is seen too.
     fn load(&self, word: Span) -> u64;
 
@@ -81,6 +88,13 @@ pub trait Device: Send + Sync {
     /// # Errors
     /// `OutOfMemory`.
     fn physical(&self, bytes: usize) -> Result<Arc<dyn Physical>>;
+
+    /// Exchanges the pages under a part of the device's own range for physical memory that can be shared; content and addresses
+    /// stay. Nothing may be written there meanwhile.
+    ///
+    /// # Errors
+    /// `InvalidValue`: no whole pages of the range; `OutOfMemory`: the system refused it, and the pages are as they were.
+    fn pages_under(&self, start: usize, bytes: usize) -> Result<Arc<dyn Physical>>;
 
     /// Takes physical memory of another process, by the number that [`Physical::share`] gave there.
     ///
@@ -177,6 +191,9 @@ pub trait Queue: Send + Sync {
     /// Gives the position up to which every task has finished, failed or been dropped.
     fn completed(&self) -> u64;
 
+    /// Tells whether the next task is a wait that is not over.
+    fn is_held(&self) -> bool;
+
     /// Waits until `completed() >= position`. Returns false when `until` came first.
     ///
     /// Without `until` the calling thread may run tasks of this queue, and bounded tasks of others; with it, only
@@ -189,4 +206,8 @@ pub trait Queue: Send + Sync {
     /// Drops every task submitted so far that has not started, without running it; signals among them are still set, a wait
     /// that the queue is held by is given up. Returns after the drop is in force, not after a running task ended.
     fn discard(&self);
+
+    /// Gives up the wait that the queue is held by, as if its signal had been set; whoever is behind it goes on. Without such
+    /// a wait nothing happens.
+    fn give_up_wait(&self);
 }

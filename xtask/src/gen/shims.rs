@@ -127,9 +127,9 @@ fn ffi_type(api: &Api, ctype: &CType) -> Result<String> {
         .fold(inner, |of, n| format!("[{of}; {}]", n.unwrap_or(0)));
     let word = if ctype.konst { "*const " } else { "*mut " };
     let mut out = format!("{word}{inner}");
+    // `const T **` points to pointers that may be written; what they point to may not.
     for _ in 1..pointers {
-        let word = if ctype.konst { "*const " } else { "*mut " };
-        out = format!("{word}{out}");
+        out = format!("*mut {out}");
     }
     Ok(out)
 }
@@ -359,6 +359,12 @@ fn shim(api: &Api, group: &Group, function: &Function) -> Result<String> {
 fn length(function: &Function, count: &Count) -> String {
     match count {
         Count::Fixed(number) => number.to_string(),
+        Count::Rows(names) => {
+            let parts = names
+                .clone()
+                .map(|name| length(function, &Count::Param(name)));
+            format!("raw::rows({})", parts.join(", "))
+        }
         Count::Param(name) => {
             let param = function.params.iter().find(|p| p.name == *name);
             let of = param.map_or("size_t", |p| p.ctype.base.as_str());
