@@ -16,6 +16,11 @@ pub type Player = fn(&Words<'_>) -> Played;
 
 /// The calls by name.
 pub const CALLS: &[(&str, Player)] = &[
+    ("aclrtAllocatorCreateDesc", aclrtAllocatorCreateDesc),
+    ("aclrtAllocatorDestroyDesc", aclrtAllocatorDestroyDesc),
+    ("aclrtAllocatorSetObjToDesc", aclrtAllocatorSetObjToDesc),
+    ("aclrtAllocatorRegister", aclrtAllocatorRegister),
+    ("aclrtAllocatorUnregister", aclrtAllocatorUnregister),
     ("aclrtSubscribeReport", aclrtSubscribeReport),
     ("aclrtUnSubscribeReport", aclrtUnSubscribeReport),
     ("aclrtCreateContext", aclrtCreateContext),
@@ -51,10 +56,28 @@ pub const CALLS: &[(&str, Player)] = &[
         aclrtSynchronizeDeviceWithTimeout,
     ),
     ("aclrtSetTsDevice", aclrtSetTsDevice),
+    (
+        "aclrtGetDeviceUtilizationRate",
+        aclrtGetDeviceUtilizationRate,
+    ),
     ("aclrtGetDeviceCount", aclrtGetDeviceCount),
     ("aclrtQueryDeviceStatus", aclrtQueryDeviceStatus),
     ("aclrtDeviceGetBareTgid", aclrtDeviceGetBareTgid),
+    ("aclrtDeviceTaskAbort", aclrtDeviceTaskAbort),
     ("aclrtGetDeviceInfo", aclrtGetDeviceInfo),
+    ("aclrtGetDeviceCapability", aclrtGetDeviceCapability),
+    ("aclrtDeviceGetUuid", aclrtDeviceGetUuid),
+    ("aclrtDeviceSetLimit", aclrtDeviceSetLimit),
+    ("aclrtDeviceGetLimit", aclrtDeviceGetLimit),
+    ("aclrtDeviceGetPCIBusId", aclrtDeviceGetPCIBusId),
+    ("aclrtDeviceGetByPCIBusId", aclrtDeviceGetByPCIBusId),
+    (
+        "aclrtDeviceGetHostAtomicCapabilities",
+        aclrtDeviceGetHostAtomicCapabilities,
+    ),
+    ("aclrtGetDeviceResLimit", aclrtGetDeviceResLimit),
+    ("aclrtSetDeviceResLimit", aclrtSetDeviceResLimit),
+    ("aclrtResetDeviceResLimit", aclrtResetDeviceResLimit),
     (
         "aclrtGetLogicDevIdByUserDevId",
         aclrtGetLogicDevIdByUserDevId,
@@ -67,6 +90,7 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclrtGetPhyDevIdByLogicDevId", aclrtGetPhyDevIdByLogicDevId),
     ("aclrtGetUserDevIdByPhyDevId", aclrtGetUserDevIdByPhyDevId),
     ("aclrtGetPhyDevIdByUserDevId", aclrtGetPhyDevIdByUserDevId),
+    ("aclrtDeviceL2CacheFlush", aclrtDeviceL2CacheFlush),
     ("acldvppMalloc", acldvppMalloc),
     ("acldvppFree", acldvppFree),
     ("aclGetRecentErrMsg", aclGetRecentErrMsg),
@@ -92,6 +116,10 @@ pub const CALLS: &[(&str, Player)] = &[
         "aclrtGetErrorCodeFromExceptionInfo",
         aclrtGetErrorCodeFromExceptionInfo,
     ),
+    ("aclrtGetMemUceInfo", aclrtGetMemUceInfo),
+    ("aclrtMemUceRepair", aclrtMemUceRepair),
+    ("aclrtGetErrorVerbose", aclrtGetErrorVerbose),
+    ("aclrtRepairError", aclrtRepairError),
     ("aclrtCreateEvent", aclrtCreateEvent),
     ("aclrtCreateEventWithFlag", aclrtCreateEventWithFlag),
     ("aclrtCreateEventExWithFlag", aclrtCreateEventExWithFlag),
@@ -115,7 +143,17 @@ pub const CALLS: &[(&str, Player)] = &[
     ),
     ("aclrtGetEventId", aclrtGetEventId),
     ("aclrtGetEventAvailNum", aclrtGetEventAvailNum),
+    ("aclrtIpcGetEventHandle", aclrtIpcGetEventHandle),
+    ("aclrtIpcOpenEventHandle", aclrtIpcOpenEventHandle),
+    ("aclrtSetGroup", aclrtSetGroup),
+    ("aclrtGetGroupCount", aclrtGetGroupCount),
+    ("aclrtCreateGroupInfo", aclrtCreateGroupInfo),
+    ("aclrtDestroyGroupInfo", aclrtDestroyGroupInfo),
+    ("aclrtGetAllGroupInfo", aclrtGetAllGroupInfo),
+    ("aclrtGetGroupInfoDetail", aclrtGetGroupInfoDetail),
     ("aclrtGetSocName", aclrtGetSocName),
+    ("aclGetCannAttributeList", aclGetCannAttributeList),
+    ("aclGetCannAttribute", aclGetCannAttribute),
     ("aclGetDeviceCapability", aclGetDeviceCapability),
     ("aclInit", aclInit),
     ("aclFinalize", aclFinalize),
@@ -136,13 +174,46 @@ pub const CALLS: &[(&str, Player)] = &[
         "aclrtMemSetPidToShareableHandle",
         aclrtMemSetPidToShareableHandle,
     ),
+    ("aclrtIpcMemGetExportKey", aclrtIpcMemGetExportKey),
+    ("aclrtIpcMemClose", aclrtIpcMemClose),
+    ("aclrtIpcMemImportByKey", aclrtIpcMemImportByKey),
+    ("aclrtIpcMemSetImportPid", aclrtIpcMemSetImportPid),
+    ("aclrtIpcMemSetAttr", aclrtIpcMemSetAttr),
     ("aclrtSetOpWaitTimeout", aclrtSetOpWaitTimeout),
     ("aclrtSetDeviceSatMode", aclrtSetDeviceSatMode),
     ("aclrtGetDeviceSatMode", aclrtGetDeviceSatMode),
+    ("aclrtRandomNumAsync", aclrtRandomNumAsync),
+    ("aclrtMemManagedGetAttr", aclrtMemManagedGetAttr),
+    ("aclrtMemAllocManaged", aclrtMemAllocManaged),
+    ("aclrtMemManagedAdvise", aclrtMemManagedAdvise),
+    ("aclrtMemManagedPrefetchAsync", aclrtMemManagedPrefetchAsync),
+    (
+        "aclrtMemManagedPrefetchBatchAsync",
+        aclrtMemManagedPrefetchBatchAsync,
+    ),
     ("aclrtMemcpy", aclrtMemcpy),
     ("aclrtMemset", aclrtMemset),
     ("aclrtMemcpyAsync", aclrtMemcpyAsync),
+    ("aclrtMemsetD32", aclrtMemsetD32),
+    ("aclrtMemsetD32Async", aclrtMemsetD32Async),
+    (
+        "aclrtMemcpyAsyncWithCondition",
+        aclrtMemcpyAsyncWithCondition,
+    ),
+    ("aclrtMemcpy2d", aclrtMemcpy2d),
+    ("aclrtMemcpy2dAsync", aclrtMemcpy2dAsync),
     ("aclrtMemsetAsync", aclrtMemsetAsync),
+    ("aclrtCmoAsync", aclrtCmoAsync),
+    ("aclrtGetMemcpyDescSize", aclrtGetMemcpyDescSize),
+    ("aclrtSetMemcpyDesc", aclrtSetMemcpyDesc),
+    ("aclrtMemcpyAsyncWithOffset", aclrtMemcpyAsyncWithOffset),
+    ("aclrtMemcpyAsyncWithDesc", aclrtMemcpyAsyncWithDesc),
+    ("aclrtReduceAsync", aclrtReduceAsync),
+    ("aclrtCmoAsyncWithBarrier", aclrtCmoAsyncWithBarrier),
+    ("aclrtCmoWaitBarrier", aclrtCmoWaitBarrier),
+    ("aclrtCmoGetDescSize", aclrtCmoGetDescSize),
+    ("aclrtCmoSetDesc", aclrtCmoSetDesc),
+    ("aclrtCmoAsyncWithDesc", aclrtCmoAsyncWithDesc),
     ("aclrtMalloc", aclrtMalloc),
     ("aclrtMallocAlign32", aclrtMallocAlign32),
     ("aclrtMallocCached", aclrtMallocCached),
@@ -151,12 +222,24 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclrtHostRegisterV2", aclrtHostRegisterV2),
     ("aclrtHostGetDevicePointer", aclrtHostGetDevicePointer),
     ("aclrtHostUnregister", aclrtHostUnregister),
+    ("aclrtHostMemMapCapabilities", aclrtHostMemMapCapabilities),
+    ("aclrtMemFlush", aclrtMemFlush),
+    ("aclrtMemInvalidate", aclrtMemInvalidate),
     ("aclrtFree", aclrtFree),
     ("aclrtMallocHost", aclrtMallocHost),
     ("aclrtFreeHost", aclrtFreeHost),
     ("aclrtFreeWithDevSync", aclrtFreeWithDevSync),
     ("aclrtFreeHostWithDevSync", aclrtFreeHostWithDevSync),
     ("aclrtGetMemInfo", aclrtGetMemInfo),
+    ("aclrtGetMemUsageInfo", aclrtGetMemUsageInfo),
+    ("aclrtCheckMemType", aclrtCheckMemType),
+    ("aclrtMemPoolCreate", aclrtMemPoolCreate),
+    ("aclrtMemPoolDestroy", aclrtMemPoolDestroy),
+    ("aclrtMemPoolSetAttr", aclrtMemPoolSetAttr),
+    ("aclrtMemPoolGetAttr", aclrtMemPoolGetAttr),
+    ("aclrtMemPoolMallocAsync", aclrtMemPoolMallocAsync),
+    ("aclrtMemPoolFreeAsync", aclrtMemPoolFreeAsync),
+    ("aclrtMemPoolTrimTo", aclrtMemPoolTrimTo),
     ("aclmdlLoadFromFile", aclmdlLoadFromFile),
     ("aclmdlLoadFromMem", aclmdlLoadFromMem),
     ("aclmdlLoadFromFileWithMem", aclmdlLoadFromFileWithMem),
@@ -219,13 +302,37 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclmdlGetTensorRealName", aclmdlGetTensorRealName),
     ("aclrtCreateNotify", aclrtCreateNotify),
     ("aclrtDestroyNotify", aclrtDestroyNotify),
+    ("aclrtCntNotifyCreate", aclrtCntNotifyCreate),
+    ("aclrtCntNotifyDestroy", aclrtCntNotifyDestroy),
     ("aclrtRecordNotify", aclrtRecordNotify),
     ("aclrtWaitAndResetNotify", aclrtWaitAndResetNotify),
     ("aclrtGetNotifyId", aclrtGetNotifyId),
+    ("aclrtNotifyBatchReset", aclrtNotifyBatchReset),
+    ("aclrtNotifyGetExportKey", aclrtNotifyGetExportKey),
+    ("aclrtNotifyImportByKey", aclrtNotifyImportByKey),
+    ("aclrtNotifySetImportPid", aclrtNotifySetImportPid),
+    ("aclrtCntNotifyRecord", aclrtCntNotifyRecord),
+    (
+        "aclrtCntNotifyWaitWithTimeout",
+        aclrtCntNotifyWaitWithTimeout,
+    ),
+    ("aclrtCntNotifyReset", aclrtCntNotifyReset),
+    ("aclrtCntNotifyGetId", aclrtCntNotifyGetId),
     ("aclrtDeviceCanAccessPeer", aclrtDeviceCanAccessPeer),
     ("aclrtDeviceEnablePeerAccess", aclrtDeviceEnablePeerAccess),
     ("aclrtDeviceDisablePeerAccess", aclrtDeviceDisablePeerAccess),
+    (
+        "aclrtDeviceGetP2PAtomicCapabilities",
+        aclrtDeviceGetP2PAtomicCapabilities,
+    ),
+    ("aclrtGetDevicesTopo", aclrtGetDevicesTopo),
     ("aclrtDevicePeerAccessStatus", aclrtDevicePeerAccessStatus),
+    ("aclrtMemP2PMap", aclrtMemP2PMap),
+    ("aclplatformGetDeviceInfo", aclplatformGetDeviceInfo),
+    ("aclrtSnapShotProcessLock", aclrtSnapShotProcessLock),
+    ("aclrtSnapShotProcessUnlock", aclrtSnapShotProcessUnlock),
+    ("aclrtSnapShotProcessBackup", aclrtSnapShotProcessBackup),
+    ("aclrtSnapShotProcessRestore", aclrtSnapShotProcessRestore),
     ("aclrtSetStreamFailureMode", aclrtSetStreamFailureMode),
     ("aclrtStreamGetId", aclrtStreamGetId),
     (
@@ -236,6 +343,7 @@ pub const CALLS: &[(&str, Player)] = &[
         "aclrtDestroyStreamConfigHandle",
         aclrtDestroyStreamConfigHandle,
     ),
+    ("aclrtSetStreamConfigOpt", aclrtSetStreamConfigOpt),
     ("aclrtCreateStream", aclrtCreateStream),
     ("aclrtCreateStreamV2", aclrtCreateStreamV2),
     ("aclrtCreateStreamWithConfig", aclrtCreateStreamWithConfig),
@@ -251,6 +359,8 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclrtStreamGetFlags", aclrtStreamGetFlags),
     ("aclrtStreamAbort", aclrtStreamAbort),
     ("aclrtGetStreamAvailableNum", aclrtGetStreamAvailableNum),
+    ("aclrtSetStreamAttribute", aclrtSetStreamAttribute),
+    ("aclrtGetStreamAttribute", aclrtGetStreamAttribute),
     (
         "aclrtDeviceGetStreamPriorityRange",
         aclrtDeviceGetStreamPriorityRange,
@@ -259,6 +369,10 @@ pub const CALLS: &[(&str, Player)] = &[
         "aclrtCtxGetCurrentDefaultStream",
         aclrtCtxGetCurrentDefaultStream,
     ),
+    ("aclrtGetStreamResLimit", aclrtGetStreamResLimit),
+    ("aclrtSetStreamResLimit", aclrtSetStreamResLimit),
+    ("aclrtResetStreamResLimit", aclrtResetStreamResLimit),
+    ("aclrtStreamStop", aclrtStreamStop),
     ("aclCreateTensorDesc", aclCreateTensorDesc),
     ("aclDestroyTensorDesc", aclDestroyTensorDesc),
     ("aclSetTensorShapeRange", aclSetTensorShapeRange),
@@ -295,11 +409,13 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclrtFreePhysical", aclrtFreePhysical),
     ("aclrtMapMem", aclrtMapMem),
     ("aclrtUnmapMem", aclrtUnmapMem),
+    ("aclrtMemMapNoAccess", aclrtMemMapNoAccess),
     (
         "aclrtMemGetAllocationGranularity",
         aclrtMemGetAllocationGranularity,
     ),
     ("aclrtMemSetAccess", aclrtMemSetAccess),
+    ("aclrtMemGetAccess", aclrtMemGetAccess),
     (
         "aclrtMemRetainAllocationHandle",
         aclrtMemRetainAllocationHandle,
@@ -313,7 +429,51 @@ pub const CALLS: &[(&str, Player)] = &[
         aclrtReserveMemAddressNoUCMemory,
     ),
     ("aclrtMemGetAddressRange", aclrtMemGetAddressRange),
+    ("aclrtMemMapSelectedLink", aclrtMemMapSelectedLink),
+    ("aclrtMemMapSetLink", aclrtMemMapSetLink),
 ];
+
+fn aclrtAllocatorCreateDesc(_: &Words<'_>) -> Played {
+    let done = enter(
+        &calls::aclrtAllocatorCreateDesc,
+        jumar_acl::allocator::aclrtAllocatorCreateDesc,
+    );
+    words::value(done, 0_i64)
+}
+
+fn aclrtAllocatorDestroyDesc(w: &Words<'_>) -> Played {
+    let allocatorDesc = w.plain(0);
+    let done = enter(&calls::aclrtAllocatorDestroyDesc, |cx| {
+        jumar_acl::allocator::aclrtAllocatorDestroyDesc(cx, allocatorDesc)
+    });
+    words::status(done)
+}
+
+fn aclrtAllocatorSetObjToDesc(w: &Words<'_>) -> Played {
+    let allocatorDesc = w.plain(0);
+    let allocator = w.plain(1);
+    let done = enter(&calls::aclrtAllocatorSetObjToDesc, |cx| {
+        jumar_acl::allocator::aclrtAllocatorSetObjToDesc(cx, allocatorDesc, allocator)
+    });
+    words::status(done)
+}
+
+fn aclrtAllocatorRegister(w: &Words<'_>) -> Played {
+    let stream = w.plain(0);
+    let allocatorDesc = w.plain(1);
+    let done = enter(&calls::aclrtAllocatorRegister, |cx| {
+        jumar_acl::allocator::aclrtAllocatorRegister(cx, stream, allocatorDesc)
+    });
+    words::status(done)
+}
+
+fn aclrtAllocatorUnregister(w: &Words<'_>) -> Played {
+    let stream = w.plain(0);
+    let done = enter(&calls::aclrtAllocatorUnregister, |cx| {
+        jumar_acl::allocator::aclrtAllocatorUnregister(cx, stream)
+    });
+    words::status(done)
+}
 
 fn aclrtSubscribeReport(w: &Words<'_>) -> Played {
     let threadId = w.plain(0);
@@ -634,6 +794,22 @@ fn aclrtSetTsDevice(w: &Words<'_>) -> Played {
     words::status(done)
 }
 
+fn aclrtGetDeviceUtilizationRate(w: &Words<'_>) -> Played {
+    let deviceId = w.plain(0);
+    let utilizationInfo = w.out(1)?;
+    let done = enter(&calls::aclrtGetDeviceUtilizationRate, |cx| {
+        jumar_acl::device::aclrtGetDeviceUtilizationRate(cx, deviceId, utilizationInfo.get())
+    });
+    let done = match done {
+        Ok(utilizationInfo_value) => {
+            utilizationInfo.set(&utilizationInfo_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
 fn aclrtGetDeviceCount(w: &Words<'_>) -> Played {
     let count = w.out(0)?;
     let done = enter(
@@ -682,6 +858,15 @@ fn aclrtDeviceGetBareTgid(w: &Words<'_>) -> Played {
     words::status(done)
 }
 
+fn aclrtDeviceTaskAbort(w: &Words<'_>) -> Played {
+    let deviceId = w.plain(0);
+    let timeout = w.plain(1);
+    let done = enter(&calls::aclrtDeviceTaskAbort, |cx| {
+        jumar_acl::device::aclrtDeviceTaskAbort(cx, deviceId, timeout)
+    });
+    words::status(done)
+}
+
 fn aclrtGetDeviceInfo(w: &Words<'_>) -> Played {
     let deviceId = w.plain(0);
     let attr = w.plain(1);
@@ -696,6 +881,155 @@ fn aclrtGetDeviceInfo(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
+    words::status(done)
+}
+
+fn aclrtGetDeviceCapability(w: &Words<'_>) -> Played {
+    let deviceId = w.plain(0);
+    let devFeatureType = w.plain(1);
+    let value = w.out(2)?;
+    let done = enter(&calls::aclrtGetDeviceCapability, |cx| {
+        jumar_acl::device::aclrtGetDeviceCapability(cx, deviceId, devFeatureType)
+    });
+    let done = match done {
+        Ok(value_value) => {
+            value.set(&value_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtDeviceGetUuid(w: &Words<'_>) -> Played {
+    let deviceId = w.plain(0);
+    let uuid = w.out(1)?;
+    let done = enter(&calls::aclrtDeviceGetUuid, |cx| {
+        jumar_acl::device::aclrtDeviceGetUuid(cx, deviceId)
+    });
+    let done = match done {
+        Ok(uuid_value) => {
+            uuid.set(&uuid_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtDeviceSetLimit(w: &Words<'_>) -> Played {
+    let limit = w.plain(0);
+    let value = w.plain(1);
+    let done = enter(&calls::aclrtDeviceSetLimit, |cx| {
+        jumar_acl::device::aclrtDeviceSetLimit(cx, limit, value)
+    });
+    words::status(done)
+}
+
+fn aclrtDeviceGetLimit(w: &Words<'_>) -> Played {
+    let limit = w.plain(0);
+    let value = w.out(1)?;
+    let done = enter(&calls::aclrtDeviceGetLimit, |cx| {
+        jumar_acl::device::aclrtDeviceGetLimit(cx, limit)
+    });
+    let done = match done {
+        Ok(value_value) => {
+            value.set(&value_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtDeviceGetPCIBusId(w: &Words<'_>) -> Played {
+    let deviceId = w.plain(0);
+    let pciBusId = w.array(1, words::count(w.plain::<i32>(2)), false)?;
+    let len = w.plain(2);
+    let done = enter(&calls::aclrtDeviceGetPCIBusId, |cx| {
+        jumar_acl::device::aclrtDeviceGetPCIBusId(cx, deviceId, len)
+    });
+    let done = match done {
+        Ok(pciBusId_value) => {
+            pciBusId.set_all(pciBusId_value.as_bytes_with_nul())?;
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtDeviceGetByPCIBusId(w: &Words<'_>) -> Played {
+    let pciBusId = w.text(0);
+    let deviceId = w.out(1)?;
+    let done = enter(&calls::aclrtDeviceGetByPCIBusId, |cx| {
+        jumar_acl::device::aclrtDeviceGetByPCIBusId(cx, pciBusId.as_deref())
+    });
+    let done = match done {
+        Ok(deviceId_value) => {
+            deviceId.set(&deviceId_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtDeviceGetHostAtomicCapabilities(w: &Words<'_>) -> Played {
+    let capabilities = w.array(0, words::count(w.plain::<u32>(2)), false)?;
+    let operations = w.slice::<u32>(1, words::count(w.plain::<u32>(2)))?;
+    let count = w.plain(2);
+    let deviceId = w.plain(3);
+    let done = enter(&calls::aclrtDeviceGetHostAtomicCapabilities, |cx| {
+        jumar_acl::device::aclrtDeviceGetHostAtomicCapabilities(
+            cx,
+            operations.as_deref(),
+            count,
+            deviceId,
+        )
+    });
+    let done = match done {
+        Ok(capabilities_value) => {
+            capabilities.set_all(&capabilities_value)?;
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtGetDeviceResLimit(w: &Words<'_>) -> Played {
+    let deviceId = w.plain(0);
+    let r#type = w.plain(1);
+    let value = w.out(2)?;
+    let done = enter(&calls::aclrtGetDeviceResLimit, |cx| {
+        jumar_acl::device::aclrtGetDeviceResLimit(cx, deviceId, r#type)
+    });
+    let done = match done {
+        Ok(value_value) => {
+            value.set(&value_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtSetDeviceResLimit(w: &Words<'_>) -> Played {
+    let deviceId = w.plain(0);
+    let r#type = w.plain(1);
+    let value = w.plain(2);
+    let done = enter(&calls::aclrtSetDeviceResLimit, |cx| {
+        jumar_acl::device::aclrtSetDeviceResLimit(cx, deviceId, r#type, value)
+    });
+    words::status(done)
+}
+
+fn aclrtResetDeviceResLimit(w: &Words<'_>) -> Played {
+    let deviceId = w.plain(0);
+    let done = enter(&calls::aclrtResetDeviceResLimit, |cx| {
+        jumar_acl::device::aclrtResetDeviceResLimit(cx, deviceId)
+    });
     words::status(done)
 }
 
@@ -795,6 +1129,14 @@ fn aclrtGetPhyDevIdByUserDevId(w: &Words<'_>) -> Played {
     words::status(done)
 }
 
+fn aclrtDeviceL2CacheFlush(w: &Words<'_>) -> Played {
+    let rsv = w.plain(0);
+    let done = enter(&calls::aclrtDeviceL2CacheFlush, |cx| {
+        jumar_acl::device::aclrtDeviceL2CacheFlush(cx, rsv)
+    });
+    words::status(done)
+}
+
 fn acldvppMalloc(w: &Words<'_>) -> Played {
     let devPtr = w.out(0)?;
     let size = w.plain(1);
@@ -881,6 +1223,63 @@ fn aclrtGetErrorCodeFromExceptionInfo(w: &Words<'_>) -> Played {
         jumar_acl::error::aclrtGetErrorCodeFromExceptionInfo(cx, info)
     });
     words::value(done, 0_i64)
+}
+
+fn aclrtGetMemUceInfo(w: &Words<'_>) -> Played {
+    let deviceId = w.plain(0);
+    let memUceInfoArray = w.array(1, words::count(w.plain::<usize>(2)), false)?;
+    let arraySize = w.plain(2);
+    let retSize = w.out(3)?;
+    let done = enter(&calls::aclrtGetMemUceInfo, |cx| {
+        jumar_acl::error::aclrtGetMemUceInfo(cx, deviceId, arraySize)
+    });
+    let done = match done {
+        Ok((memUceInfoArray_value, retSize_value)) => {
+            memUceInfoArray.set_all(&memUceInfoArray_value)?;
+            retSize.set(&retSize_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtMemUceRepair(w: &Words<'_>) -> Played {
+    let deviceId = w.plain(0);
+    let memUceInfoArray = w.slice::<jumar_acl::generated::types::aclrtMemUceInfo>(
+        1,
+        words::count(w.plain::<usize>(2)),
+    )?;
+    let arraySize = w.plain(2);
+    let done = enter(&calls::aclrtMemUceRepair, |cx| {
+        jumar_acl::error::aclrtMemUceRepair(cx, deviceId, memUceInfoArray.as_deref(), arraySize)
+    });
+    words::status(done)
+}
+
+fn aclrtGetErrorVerbose(w: &Words<'_>) -> Played {
+    let deviceId = w.plain(0);
+    let errorInfo = w.out(1)?;
+    let done = enter(&calls::aclrtGetErrorVerbose, |cx| {
+        jumar_acl::error::aclrtGetErrorVerbose(cx, deviceId)
+    });
+    let done = match done {
+        Ok(errorInfo_value) => {
+            errorInfo.set(&*errorInfo_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtRepairError(w: &Words<'_>) -> Played {
+    let deviceId = w.plain(0);
+    let errorInfo = w.input(1);
+    let done = enter(&calls::aclrtRepairError, |cx| {
+        jumar_acl::error::aclrtRepairError(cx, deviceId, errorInfo.as_ref())
+    });
+    words::status(done)
 }
 
 fn aclrtCreateEvent(w: &Words<'_>) -> Played {
@@ -1103,9 +1502,146 @@ fn aclrtGetEventAvailNum(w: &Words<'_>) -> Played {
     words::status(done)
 }
 
+fn aclrtIpcGetEventHandle(w: &Words<'_>) -> Played {
+    let event = w.plain(0);
+    let handle = w.out(1)?;
+    let done = enter(&calls::aclrtIpcGetEventHandle, |cx| {
+        jumar_acl::event::aclrtIpcGetEventHandle(cx, event)
+    });
+    let done = match done {
+        Ok(handle_value) => {
+            handle.set(&handle_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtIpcOpenEventHandle(w: &Words<'_>) -> Played {
+    let handle = w
+        .input(0)
+        .ok_or_else(|| words::Stop::NotForRust("a structure is there".to_owned()))?;
+    let event = w.out(1)?;
+    let done = enter(&calls::aclrtIpcOpenEventHandle, |cx| {
+        jumar_acl::event::aclrtIpcOpenEventHandle(cx, handle)
+    });
+    let done = match done {
+        Ok(event_value) => {
+            event.set(&event_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtSetGroup(w: &Words<'_>) -> Played {
+    let groupId = w.plain(0);
+    let done = enter(&calls::aclrtSetGroup, |cx| {
+        jumar_acl::group::aclrtSetGroup(cx, groupId)
+    });
+    words::status(done)
+}
+
+fn aclrtGetGroupCount(w: &Words<'_>) -> Played {
+    let count = w.out(0)?;
+    let done = enter(
+        &calls::aclrtGetGroupCount,
+        jumar_acl::group::aclrtGetGroupCount,
+    );
+    let done = match done {
+        Ok(count_value) => {
+            count.set(&count_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtCreateGroupInfo(_: &Words<'_>) -> Played {
+    let done = enter(
+        &calls::aclrtCreateGroupInfo,
+        jumar_acl::group::aclrtCreateGroupInfo,
+    );
+    words::value(done, 0_i64)
+}
+
+fn aclrtDestroyGroupInfo(w: &Words<'_>) -> Played {
+    let groupInfo = w.plain(0);
+    let done = enter(&calls::aclrtDestroyGroupInfo, |cx| {
+        jumar_acl::group::aclrtDestroyGroupInfo(cx, groupInfo)
+    });
+    words::status(done)
+}
+
+fn aclrtGetAllGroupInfo(w: &Words<'_>) -> Played {
+    let groupInfo = w.plain(0);
+    let done = enter(&calls::aclrtGetAllGroupInfo, |cx| {
+        jumar_acl::group::aclrtGetAllGroupInfo(cx, groupInfo)
+    });
+    words::status(done)
+}
+
+fn aclrtGetGroupInfoDetail(w: &Words<'_>) -> Played {
+    let groupInfo = w.plain(0);
+    let groupIndex = w.plain(1);
+    let attr = w.plain(2);
+    let attrValue = w.array(3, words::count(w.plain::<usize>(4)), false)?;
+    let valueLen = w.plain(4);
+    let paramRetSize = w.out(5)?;
+    let done = enter(&calls::aclrtGetGroupInfoDetail, |cx| {
+        jumar_acl::group::aclrtGetGroupInfoDetail(cx, groupInfo, groupIndex, attr, valueLen)
+    });
+    let done = match done {
+        Ok((attrValue_value, paramRetSize_value)) => {
+            attrValue.set_all(&attrValue_value)?;
+            paramRetSize.set(&paramRetSize_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
 fn aclrtGetSocName(_: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtGetSocName, jumar_acl::init::aclrtGetSocName);
     words::value(done, 0_i64)
+}
+
+fn aclGetCannAttributeList(w: &Words<'_>) -> Played {
+    let cannAttrList = w.out(0)?;
+    let num = w.out(1)?;
+    let done = enter(
+        &calls::aclGetCannAttributeList,
+        jumar_acl::init::aclGetCannAttributeList,
+    );
+    let done = match done {
+        Ok((cannAttrList_value, num_value)) => {
+            cannAttrList.set(&cannAttrList_value);
+            num.set(&num_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclGetCannAttribute(w: &Words<'_>) -> Played {
+    let cannAttr = w.plain(0);
+    let value = w.out(1)?;
+    let done = enter(&calls::aclGetCannAttribute, |cx| {
+        jumar_acl::init::aclGetCannAttribute(cx, cannAttr)
+    });
+    let done = match done {
+        Ok(value_value) => {
+            value.set(&value_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
 }
 
 fn aclGetDeviceCapability(w: &Words<'_>) -> Played {
@@ -1264,6 +1800,70 @@ fn aclrtMemSetPidToShareableHandle(w: &Words<'_>) -> Played {
     words::status(done)
 }
 
+fn aclrtIpcMemGetExportKey(w: &Words<'_>) -> Played {
+    let devPtr = w.plain(0);
+    let size = w.plain(1);
+    let key = w.array(2, words::count(w.plain::<usize>(3)), false)?;
+    let len = w.plain(3);
+    let flags = w.plain(4);
+    let done = enter(&calls::aclrtIpcMemGetExportKey, |cx| {
+        jumar_acl::ipc::aclrtIpcMemGetExportKey(cx, devPtr, size, len, flags)
+    });
+    let done = match done {
+        Ok(key_value) => {
+            key.set_all(key_value.as_bytes_with_nul())?;
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtIpcMemClose(w: &Words<'_>) -> Played {
+    let key = w.text(0);
+    let done = enter(&calls::aclrtIpcMemClose, |cx| {
+        jumar_acl::ipc::aclrtIpcMemClose(cx, key.as_deref())
+    });
+    words::status(done)
+}
+
+fn aclrtIpcMemImportByKey(w: &Words<'_>) -> Played {
+    let devPtr = w.out(0)?;
+    let key = w.text(1);
+    let flags = w.plain(2);
+    let done = enter(&calls::aclrtIpcMemImportByKey, |cx| {
+        jumar_acl::ipc::aclrtIpcMemImportByKey(cx, key.as_deref(), flags)
+    });
+    let done = match done {
+        Ok(devPtr_value) => {
+            devPtr.set(&devPtr_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtIpcMemSetImportPid(w: &Words<'_>) -> Played {
+    let key = w.text(0);
+    let pid = w.slice::<i32>(1, words::count(w.plain::<usize>(2)))?;
+    let num = w.plain(2);
+    let done = enter(&calls::aclrtIpcMemSetImportPid, |cx| {
+        jumar_acl::ipc::aclrtIpcMemSetImportPid(cx, key.as_deref(), pid.as_deref(), num)
+    });
+    words::status(done)
+}
+
+fn aclrtIpcMemSetAttr(w: &Words<'_>) -> Played {
+    let key = w.text(0);
+    let r#type = w.plain(1);
+    let attr = w.plain(2);
+    let done = enter(&calls::aclrtIpcMemSetAttr, |cx| {
+        jumar_acl::ipc::aclrtIpcMemSetAttr(cx, key.as_deref(), r#type, attr)
+    });
+    words::status(done)
+}
+
 fn aclrtSetOpWaitTimeout(w: &Words<'_>) -> Played {
     let timeout = w.plain(0);
     let done = enter(&calls::aclrtSetOpWaitTimeout, |cx| {
@@ -1293,6 +1893,109 @@ fn aclrtGetDeviceSatMode(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
+    words::status(done)
+}
+
+fn aclrtRandomNumAsync(w: &Words<'_>) -> Played {
+    let taskInfo = w.input(0);
+    let stream = w.plain(1);
+    let reserve = w.plain(2);
+    let done = enter(&calls::aclrtRandomNumAsync, |cx| {
+        jumar_acl::random::aclrtRandomNumAsync(cx, taskInfo.as_ref(), stream, reserve)
+    });
+    words::status(done)
+}
+
+fn aclrtMemManagedGetAttr(w: &Words<'_>) -> Played {
+    let attribute = w.plain(0);
+    let ptr = w.plain(1);
+    let size = w.plain(2);
+    let data = w.array(3, words::count(w.plain::<usize>(4)), false)?;
+    let dataSize = w.plain(4);
+    let done = enter(&calls::aclrtMemManagedGetAttr, |cx| {
+        jumar_acl::managed_memory::aclrtMemManagedGetAttr(cx, attribute, ptr, size, dataSize)
+    });
+    let done = match done {
+        Ok(data_value) => {
+            data.set_all(&data_value)?;
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtMemAllocManaged(w: &Words<'_>) -> Played {
+    let ptr = w.out(0)?;
+    let size = w.plain(1);
+    let flag = w.plain(2);
+    let done = enter(&calls::aclrtMemAllocManaged, |cx| {
+        jumar_acl::managed_memory::aclrtMemAllocManaged(cx, size, flag)
+    });
+    let done = match done {
+        Ok(ptr_value) => {
+            ptr.set(&ptr_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtMemManagedAdvise(w: &Words<'_>) -> Played {
+    let ptr = w.plain(0);
+    let size = w.plain(1);
+    let advise = w.plain(2);
+    let location = w
+        .input(3)
+        .ok_or_else(|| words::Stop::NotForRust("a structure is there".to_owned()))?;
+    let done = enter(&calls::aclrtMemManagedAdvise, |cx| {
+        jumar_acl::managed_memory::aclrtMemManagedAdvise(cx, ptr, size, advise, location)
+    });
+    words::status(done)
+}
+
+fn aclrtMemManagedPrefetchAsync(w: &Words<'_>) -> Played {
+    let ptr = w.plain(0);
+    let size = w.plain(1);
+    let location = w
+        .input(2)
+        .ok_or_else(|| words::Stop::NotForRust("a structure is there".to_owned()))?;
+    let flags = w.plain(3);
+    let stream = w.plain(4);
+    let done = enter(&calls::aclrtMemManagedPrefetchAsync, |cx| {
+        jumar_acl::managed_memory::aclrtMemManagedPrefetchAsync(
+            cx, ptr, size, location, flags, stream,
+        )
+    });
+    words::status(done)
+}
+
+fn aclrtMemManagedPrefetchBatchAsync(w: &Words<'_>) -> Played {
+    let ptrs = w.slice::<usize>(0, words::count(w.plain::<usize>(2)))?;
+    let sizes = w.slice::<usize>(1, words::count(w.plain::<usize>(2)))?;
+    let count = w.plain(2);
+    let prefetchLocs = w.slice::<jumar_acl::generated::types::aclrtMemManagedLocation>(
+        3,
+        words::count(w.plain::<usize>(5)),
+    )?;
+    let prefetchLocIdxs = w.slice::<usize>(4, words::count(w.plain::<usize>(5)))?;
+    let numPrefetchLocs = w.plain(5);
+    let flags = w.plain(6);
+    let stream = w.plain(7);
+    let done = enter(&calls::aclrtMemManagedPrefetchBatchAsync, |cx| {
+        jumar_acl::managed_memory::aclrtMemManagedPrefetchBatchAsync(
+            cx,
+            ptrs.as_deref(),
+            sizes.as_deref(),
+            count,
+            prefetchLocs.as_deref(),
+            prefetchLocIdxs.as_deref(),
+            numPrefetchLocs,
+            flags,
+            stream,
+        )
+    });
     words::status(done)
 }
 
@@ -1332,6 +2035,101 @@ fn aclrtMemcpyAsync(w: &Words<'_>) -> Played {
     words::status(done)
 }
 
+fn aclrtMemsetD32(w: &Words<'_>) -> Played {
+    let ptr = w.plain(0);
+    let memSize = w.plain(1);
+    let value = w.plain(2);
+    let N = w.plain(3);
+    let done = enter(&calls::aclrtMemsetD32, |cx| {
+        jumar_acl::memcpy::aclrtMemsetD32(cx, ptr, memSize, value, N)
+    });
+    words::status(done)
+}
+
+fn aclrtMemsetD32Async(w: &Words<'_>) -> Played {
+    let ptr = w.plain(0);
+    let memSize = w.plain(1);
+    let value = w.plain(2);
+    let N = w.plain(3);
+    let stream = w.plain(4);
+    let done = enter(&calls::aclrtMemsetD32Async, |cx| {
+        jumar_acl::memcpy::aclrtMemsetD32Async(cx, ptr, memSize, value, N, stream)
+    });
+    words::status(done)
+}
+
+fn aclrtMemcpyAsyncWithCondition(w: &Words<'_>) -> Played {
+    let dst = w.span(0, words::count(w.plain::<usize>(3)))?;
+    let destMax = w.plain(1);
+    let src = w.span(2, words::count(w.plain::<usize>(3)))?;
+    let count = w.plain(3);
+    let kind = w.plain(4);
+    let stream = w.plain(5);
+    let done = enter(&calls::aclrtMemcpyAsyncWithCondition, |cx| {
+        jumar_acl::memcpy::aclrtMemcpyAsyncWithCondition(cx, dst, destMax, src, count, kind, stream)
+    });
+    words::status(done)
+}
+
+fn aclrtMemcpy2d(w: &Words<'_>) -> Played {
+    let dst = w.span(
+        0,
+        words::rows(
+            words::count(w.plain::<usize>(1)),
+            words::count(w.plain::<usize>(4)),
+            words::count(w.plain::<usize>(5)),
+        ),
+    )?;
+    let dpitch = w.plain(1);
+    let src = w.span(
+        2,
+        words::rows(
+            words::count(w.plain::<usize>(3)),
+            words::count(w.plain::<usize>(4)),
+            words::count(w.plain::<usize>(5)),
+        ),
+    )?;
+    let spitch = w.plain(3);
+    let width = w.plain(4);
+    let height = w.plain(5);
+    let kind = w.plain(6);
+    let done = enter(&calls::aclrtMemcpy2d, |cx| {
+        jumar_acl::memcpy::aclrtMemcpy2d(cx, dst, dpitch, src, spitch, width, height, kind)
+    });
+    words::status(done)
+}
+
+fn aclrtMemcpy2dAsync(w: &Words<'_>) -> Played {
+    let dst = w.span(
+        0,
+        words::rows(
+            words::count(w.plain::<usize>(1)),
+            words::count(w.plain::<usize>(4)),
+            words::count(w.plain::<usize>(5)),
+        ),
+    )?;
+    let dpitch = w.plain(1);
+    let src = w.span(
+        2,
+        words::rows(
+            words::count(w.plain::<usize>(3)),
+            words::count(w.plain::<usize>(4)),
+            words::count(w.plain::<usize>(5)),
+        ),
+    )?;
+    let spitch = w.plain(3);
+    let width = w.plain(4);
+    let height = w.plain(5);
+    let kind = w.plain(6);
+    let stream = w.plain(7);
+    let done = enter(&calls::aclrtMemcpy2dAsync, |cx| {
+        jumar_acl::memcpy::aclrtMemcpy2dAsync(
+            cx, dst, dpitch, src, spitch, width, height, kind, stream,
+        )
+    });
+    words::status(done)
+}
+
 fn aclrtMemsetAsync(w: &Words<'_>) -> Played {
     let devPtr = w.span(0, words::count(w.plain::<usize>(3)))?;
     let maxCount = w.plain(1);
@@ -1340,6 +2138,154 @@ fn aclrtMemsetAsync(w: &Words<'_>) -> Played {
     let stream = w.plain(4);
     let done = enter(&calls::aclrtMemsetAsync, |cx| {
         jumar_acl::memcpy::aclrtMemsetAsync(cx, devPtr, maxCount, value, count, stream)
+    });
+    words::status(done)
+}
+
+fn aclrtCmoAsync(w: &Words<'_>) -> Played {
+    let src = w.plain(0);
+    let size = w.plain(1);
+    let cmoType = w.plain(2);
+    let stream = w.plain(3);
+    let done = enter(&calls::aclrtCmoAsync, |cx| {
+        jumar_acl::memcpy::aclrtCmoAsync(cx, src, size, cmoType, stream)
+    });
+    words::status(done)
+}
+
+fn aclrtGetMemcpyDescSize(w: &Words<'_>) -> Played {
+    let kind = w.plain(0);
+    let descSize = w.out(1)?;
+    let done = enter(&calls::aclrtGetMemcpyDescSize, |cx| {
+        jumar_acl::memcpy::aclrtGetMemcpyDescSize(cx, kind)
+    });
+    let done = match done {
+        Ok(descSize_value) => {
+            descSize.set(&descSize_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtSetMemcpyDesc(w: &Words<'_>) -> Played {
+    let desc = w.plain(0);
+    let kind = w.plain(1);
+    let srcAddr = w.plain(2);
+    let dstAddr = w.plain(3);
+    let count = w.plain(4);
+    let config = w.plain(5);
+    let done = enter(&calls::aclrtSetMemcpyDesc, |cx| {
+        jumar_acl::memcpy::aclrtSetMemcpyDesc(cx, desc, kind, srcAddr, dstAddr, count, config)
+    });
+    words::status(done)
+}
+
+fn aclrtMemcpyAsyncWithOffset(w: &Words<'_>) -> Played {
+    let dst = w.plain(0);
+    let destMax = w.plain(1);
+    let dstDataOffset = w.plain(2);
+    let src = w.plain(3);
+    let count = w.plain(4);
+    let srcDataOffset = w.plain(5);
+    let kind = w.plain(6);
+    let stream = w.plain(7);
+    let done = enter(&calls::aclrtMemcpyAsyncWithOffset, |cx| {
+        jumar_acl::memcpy::aclrtMemcpyAsyncWithOffset(
+            cx,
+            dst,
+            destMax,
+            dstDataOffset,
+            src,
+            count,
+            srcDataOffset,
+            kind,
+            stream,
+        )
+    });
+    words::status(done)
+}
+
+fn aclrtMemcpyAsyncWithDesc(w: &Words<'_>) -> Played {
+    let desc = w.plain(0);
+    let kind = w.plain(1);
+    let stream = w.plain(2);
+    let done = enter(&calls::aclrtMemcpyAsyncWithDesc, |cx| {
+        jumar_acl::memcpy::aclrtMemcpyAsyncWithDesc(cx, desc, kind, stream)
+    });
+    words::status(done)
+}
+
+fn aclrtReduceAsync(w: &Words<'_>) -> Played {
+    let dst = w.plain(0);
+    let src = w.plain(1);
+    let count = w.plain(2);
+    let kind = w.plain(3);
+    let r#type = w.plain(4);
+    let stream = w.plain(5);
+    let reserve = w.plain(6);
+    let done = enter(&calls::aclrtReduceAsync, |cx| {
+        jumar_acl::memcpy::aclrtReduceAsync(cx, dst, src, count, kind, r#type, stream, reserve)
+    });
+    words::status(done)
+}
+
+fn aclrtCmoAsyncWithBarrier(w: &Words<'_>) -> Played {
+    let src = w.plain(0);
+    let size = w.plain(1);
+    let cmoType = w.plain(2);
+    let barrierId = w.plain(3);
+    let stream = w.plain(4);
+    let done = enter(&calls::aclrtCmoAsyncWithBarrier, |cx| {
+        jumar_acl::memcpy::aclrtCmoAsyncWithBarrier(cx, src, size, cmoType, barrierId, stream)
+    });
+    words::status(done)
+}
+
+fn aclrtCmoWaitBarrier(w: &Words<'_>) -> Played {
+    let taskInfo = w.input(0);
+    let stream = w.plain(1);
+    let flag = w.plain(2);
+    let done = enter(&calls::aclrtCmoWaitBarrier, |cx| {
+        jumar_acl::memcpy::aclrtCmoWaitBarrier(cx, taskInfo.as_ref(), stream, flag)
+    });
+    words::status(done)
+}
+
+fn aclrtCmoGetDescSize(w: &Words<'_>) -> Played {
+    let size = w.out(0)?;
+    let done = enter(
+        &calls::aclrtCmoGetDescSize,
+        jumar_acl::memcpy::aclrtCmoGetDescSize,
+    );
+    let done = match done {
+        Ok(size_value) => {
+            size.set(&size_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtCmoSetDesc(w: &Words<'_>) -> Played {
+    let cmoDesc = w.plain(0);
+    let src = w.plain(1);
+    let size = w.plain(2);
+    let done = enter(&calls::aclrtCmoSetDesc, |cx| {
+        jumar_acl::memcpy::aclrtCmoSetDesc(cx, cmoDesc, src, size)
+    });
+    words::status(done)
+}
+
+fn aclrtCmoAsyncWithDesc(w: &Words<'_>) -> Played {
+    let cmoDesc = w.plain(0);
+    let cmoType = w.plain(1);
+    let stream = w.plain(2);
+    let reserve = w.plain(3);
+    let done = enter(&calls::aclrtCmoAsyncWithDesc, |cx| {
+        jumar_acl::memcpy::aclrtCmoAsyncWithDesc(cx, cmoDesc, cmoType, stream, reserve)
     });
     words::status(done)
 }
@@ -1464,6 +2410,41 @@ fn aclrtHostUnregister(w: &Words<'_>) -> Played {
     words::status(done)
 }
 
+fn aclrtHostMemMapCapabilities(w: &Words<'_>) -> Played {
+    let deviceId = w.plain(0);
+    let hacType = w.plain(1);
+    let capabilities = w.out(2)?;
+    let done = enter(&calls::aclrtHostMemMapCapabilities, |cx| {
+        jumar_acl::memory::aclrtHostMemMapCapabilities(cx, deviceId, hacType)
+    });
+    let done = match done {
+        Ok(capabilities_value) => {
+            capabilities.set(&capabilities_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtMemFlush(w: &Words<'_>) -> Played {
+    let devPtr = w.plain(0);
+    let size = w.plain(1);
+    let done = enter(&calls::aclrtMemFlush, |cx| {
+        jumar_acl::memory::aclrtMemFlush(cx, devPtr, size)
+    });
+    words::status(done)
+}
+
+fn aclrtMemInvalidate(w: &Words<'_>) -> Played {
+    let devPtr = w.plain(0);
+    let size = w.plain(1);
+    let done = enter(&calls::aclrtMemInvalidate, |cx| {
+        jumar_acl::memory::aclrtMemInvalidate(cx, devPtr, size)
+    });
+    words::status(done)
+}
+
 fn aclrtFree(w: &Words<'_>) -> Played {
     let devPtr = w.plain(0);
     let done = enter(&calls::aclrtFree, |cx| {
@@ -1527,6 +2508,131 @@ fn aclrtGetMemInfo(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
+    words::status(done)
+}
+
+fn aclrtGetMemUsageInfo(w: &Words<'_>) -> Played {
+    let deviceId = w.plain(0);
+    let memUsageInfo = w.array(1, words::count(w.plain::<usize>(2)), false)?;
+    let inputNum = w.plain(2);
+    let outputNum = w.out(3)?;
+    let done = enter(&calls::aclrtGetMemUsageInfo, |cx| {
+        jumar_acl::memory::aclrtGetMemUsageInfo(cx, deviceId, inputNum)
+    });
+    let done = match done {
+        Ok((memUsageInfo_value, outputNum_value)) => {
+            memUsageInfo.set_all(&memUsageInfo_value)?;
+            outputNum.set(&outputNum_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtCheckMemType(w: &Words<'_>) -> Played {
+    let addrList = w.slice::<usize>(0, words::count(w.plain::<u32>(1)))?;
+    let size = w.plain(1);
+    let memType = w.plain(2);
+    let checkResult = w.out(3)?;
+    let reserve = w.plain(4);
+    let done = enter(&calls::aclrtCheckMemType, |cx| {
+        jumar_acl::memory::aclrtCheckMemType(cx, addrList.as_deref(), size, memType, reserve)
+    });
+    let done = match done {
+        Ok(checkResult_value) => {
+            checkResult.set(&checkResult_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtMemPoolCreate(w: &Words<'_>) -> Played {
+    let memPool = w.out(0)?;
+    let poolProps = w.input(1);
+    let done = enter(&calls::aclrtMemPoolCreate, |cx| {
+        jumar_acl::mempool::aclrtMemPoolCreate(cx, poolProps.as_ref())
+    });
+    let done = match done {
+        Ok(memPool_value) => {
+            memPool.set(&memPool_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtMemPoolDestroy(w: &Words<'_>) -> Played {
+    let memPool = w.plain(0);
+    let done = enter(&calls::aclrtMemPoolDestroy, |cx| {
+        jumar_acl::mempool::aclrtMemPoolDestroy(cx, memPool)
+    });
+    words::status(done)
+}
+
+fn aclrtMemPoolSetAttr(w: &Words<'_>) -> Played {
+    let memPool = w.plain(0);
+    let attr = w.plain(1);
+    let value = w.span(2, 8)?;
+    let done = enter(&calls::aclrtMemPoolSetAttr, |cx| {
+        jumar_acl::mempool::aclrtMemPoolSetAttr(cx, memPool, attr, value)
+    });
+    words::status(done)
+}
+
+fn aclrtMemPoolGetAttr(w: &Words<'_>) -> Played {
+    let memPool = w.plain(0);
+    let attr = w.plain(1);
+    let value = w.array(2, 8, false)?;
+    let done = enter(&calls::aclrtMemPoolGetAttr, |cx| {
+        jumar_acl::mempool::aclrtMemPoolGetAttr(cx, memPool, attr)
+    });
+    let done = match done {
+        Ok(value_value) => {
+            value.set_all(&value_value)?;
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtMemPoolMallocAsync(w: &Words<'_>) -> Played {
+    let ptr = w.out(0)?;
+    let size = w.plain(1);
+    let memPool = w.plain(2);
+    let stream = w.plain(3);
+    let done = enter(&calls::aclrtMemPoolMallocAsync, |cx| {
+        jumar_acl::mempool::aclrtMemPoolMallocAsync(cx, ptr.get(), size, memPool, stream)
+    });
+    let done = match done {
+        Ok(ptr_value) => {
+            ptr.set(&ptr_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtMemPoolFreeAsync(w: &Words<'_>) -> Played {
+    let ptr = w.plain(0);
+    let stream = w.plain(1);
+    let done = enter(&calls::aclrtMemPoolFreeAsync, |cx| {
+        jumar_acl::mempool::aclrtMemPoolFreeAsync(cx, ptr, stream)
+    });
+    words::status(done)
+}
+
+fn aclrtMemPoolTrimTo(w: &Words<'_>) -> Played {
+    let memPool = w.plain(0);
+    let minBytesToKeep = w.plain(1);
+    let done = enter(&calls::aclrtMemPoolTrimTo, |cx| {
+        jumar_acl::mempool::aclrtMemPoolTrimTo(cx, memPool, minBytesToKeep)
+    });
     words::status(done)
 }
 
@@ -2214,6 +3320,30 @@ fn aclrtDestroyNotify(w: &Words<'_>) -> Played {
     words::status(done)
 }
 
+fn aclrtCntNotifyCreate(w: &Words<'_>) -> Played {
+    let cntNotify = w.out(0)?;
+    let flag = w.plain(1);
+    let done = enter(&calls::aclrtCntNotifyCreate, |cx| {
+        jumar_acl::notify::aclrtCntNotifyCreate(cx, flag)
+    });
+    let done = match done {
+        Ok(cntNotify_value) => {
+            cntNotify.set(&cntNotify_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtCntNotifyDestroy(w: &Words<'_>) -> Played {
+    let cntNotify = w.plain(0);
+    let done = enter(&calls::aclrtCntNotifyDestroy, |cx| {
+        jumar_acl::notify::aclrtCntNotifyDestroy(cx, cntNotify)
+    });
+    words::status(done)
+}
+
 fn aclrtRecordNotify(w: &Words<'_>) -> Played {
     let notify = w.plain(0);
     let stream = w.plain(1);
@@ -2238,6 +3368,105 @@ fn aclrtGetNotifyId(w: &Words<'_>) -> Played {
     let notifyId = w.out(1)?;
     let done = enter(&calls::aclrtGetNotifyId, |cx| {
         jumar_acl::notify::aclrtGetNotifyId(cx, notify)
+    });
+    let done = match done {
+        Ok(notifyId_value) => {
+            notifyId.set(&notifyId_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtNotifyBatchReset(w: &Words<'_>) -> Played {
+    let notifies = w.slice::<jumar_acl::Raw>(0, words::count(w.plain::<usize>(1)))?;
+    let num = w.plain(1);
+    let done = enter(&calls::aclrtNotifyBatchReset, |cx| {
+        jumar_acl::notify::aclrtNotifyBatchReset(cx, notifies.as_deref(), num)
+    });
+    words::status(done)
+}
+
+fn aclrtNotifyGetExportKey(w: &Words<'_>) -> Played {
+    let notify = w.plain(0);
+    let key = w.array(1, words::count(w.plain::<usize>(2)), false)?;
+    let len = w.plain(2);
+    let flags = w.plain(3);
+    let done = enter(&calls::aclrtNotifyGetExportKey, |cx| {
+        jumar_acl::notify::aclrtNotifyGetExportKey(cx, notify, len, flags)
+    });
+    let done = match done {
+        Ok(key_value) => {
+            key.set_all(key_value.as_bytes_with_nul())?;
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtNotifyImportByKey(w: &Words<'_>) -> Played {
+    let notify = w.out(0)?;
+    let key = w.text(1);
+    let flags = w.plain(2);
+    let done = enter(&calls::aclrtNotifyImportByKey, |cx| {
+        jumar_acl::notify::aclrtNotifyImportByKey(cx, key.as_deref(), flags)
+    });
+    let done = match done {
+        Ok(notify_value) => {
+            notify.set(&notify_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtNotifySetImportPid(w: &Words<'_>) -> Played {
+    let notify = w.plain(0);
+    let pid = w.slice::<i32>(1, words::count(w.plain::<usize>(2)))?;
+    let num = w.plain(2);
+    let done = enter(&calls::aclrtNotifySetImportPid, |cx| {
+        jumar_acl::notify::aclrtNotifySetImportPid(cx, notify, pid.as_deref(), num)
+    });
+    words::status(done)
+}
+
+fn aclrtCntNotifyRecord(w: &Words<'_>) -> Played {
+    let cntNotify = w.plain(0);
+    let stream = w.plain(1);
+    let info = w.input(2);
+    let done = enter(&calls::aclrtCntNotifyRecord, |cx| {
+        jumar_acl::notify::aclrtCntNotifyRecord(cx, cntNotify, stream, info.as_ref())
+    });
+    words::status(done)
+}
+
+fn aclrtCntNotifyWaitWithTimeout(w: &Words<'_>) -> Played {
+    let cntNotify = w.plain(0);
+    let stream = w.plain(1);
+    let info = w.input(2);
+    let done = enter(&calls::aclrtCntNotifyWaitWithTimeout, |cx| {
+        jumar_acl::notify::aclrtCntNotifyWaitWithTimeout(cx, cntNotify, stream, info.as_ref())
+    });
+    words::status(done)
+}
+
+fn aclrtCntNotifyReset(w: &Words<'_>) -> Played {
+    let cntNotify = w.plain(0);
+    let stream = w.plain(1);
+    let done = enter(&calls::aclrtCntNotifyReset, |cx| {
+        jumar_acl::notify::aclrtCntNotifyReset(cx, cntNotify, stream)
+    });
+    words::status(done)
+}
+
+fn aclrtCntNotifyGetId(w: &Words<'_>) -> Played {
+    let cntNotify = w.plain(0);
+    let notifyId = w.out(1)?;
+    let done = enter(&calls::aclrtCntNotifyGetId, |cx| {
+        jumar_acl::notify::aclrtCntNotifyGetId(cx, cntNotify)
     });
     let done = match done {
         Ok(notifyId_value) => {
@@ -2283,6 +3512,48 @@ fn aclrtDeviceDisablePeerAccess(w: &Words<'_>) -> Played {
     words::status(done)
 }
 
+fn aclrtDeviceGetP2PAtomicCapabilities(w: &Words<'_>) -> Played {
+    let capabilities = w.array(0, words::count(w.plain::<u32>(2)), false)?;
+    let operations = w.slice::<u32>(1, words::count(w.plain::<u32>(2)))?;
+    let count = w.plain(2);
+    let srcDeviceId = w.plain(3);
+    let dstDeviceId = w.plain(4);
+    let done = enter(&calls::aclrtDeviceGetP2PAtomicCapabilities, |cx| {
+        jumar_acl::peer::aclrtDeviceGetP2PAtomicCapabilities(
+            cx,
+            operations.as_deref(),
+            count,
+            srcDeviceId,
+            dstDeviceId,
+        )
+    });
+    let done = match done {
+        Ok(capabilities_value) => {
+            capabilities.set_all(&capabilities_value)?;
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtGetDevicesTopo(w: &Words<'_>) -> Played {
+    let deviceId = w.plain(0);
+    let otherDeviceId = w.plain(1);
+    let value = w.out(2)?;
+    let done = enter(&calls::aclrtGetDevicesTopo, |cx| {
+        jumar_acl::peer::aclrtGetDevicesTopo(cx, deviceId, otherDeviceId)
+    });
+    let done = match done {
+        Ok(value_value) => {
+            value.set(&value_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
 fn aclrtDevicePeerAccessStatus(w: &Words<'_>) -> Played {
     let deviceId = w.plain(0);
     let peerDeviceId = w.plain(1);
@@ -2297,6 +3568,70 @@ fn aclrtDevicePeerAccessStatus(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
+    words::status(done)
+}
+
+fn aclrtMemP2PMap(w: &Words<'_>) -> Played {
+    let devPtr = w.plain(0);
+    let size = w.plain(1);
+    let dstDevId = w.plain(2);
+    let flags = w.plain(3);
+    let done = enter(&calls::aclrtMemP2PMap, |cx| {
+        jumar_acl::peer::aclrtMemP2PMap(cx, devPtr, size, dstDevId, flags)
+    });
+    words::status(done)
+}
+
+fn aclplatformGetDeviceInfo(w: &Words<'_>) -> Played {
+    let infoType = w.plain(0);
+    let value = w.array(1, words::count(w.plain::<u32>(2)), false)?;
+    let maxLen = w.plain(2);
+    let done = enter(&calls::aclplatformGetDeviceInfo, |cx| {
+        jumar_acl::platform::aclplatformGetDeviceInfo(cx, infoType, maxLen)
+    });
+    let done = match done {
+        Ok(value_value) => {
+            value.set_all(value_value.as_bytes_with_nul())?;
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtSnapShotProcessLock(w: &Words<'_>) -> Played {
+    let pid = w.plain(0);
+    let reserve = w.plain(1);
+    let done = enter(&calls::aclrtSnapShotProcessLock, |cx| {
+        jumar_acl::snapshot::aclrtSnapShotProcessLock(cx, pid, reserve)
+    });
+    words::status(done)
+}
+
+fn aclrtSnapShotProcessUnlock(w: &Words<'_>) -> Played {
+    let pid = w.plain(0);
+    let reserve = w.plain(1);
+    let done = enter(&calls::aclrtSnapShotProcessUnlock, |cx| {
+        jumar_acl::snapshot::aclrtSnapShotProcessUnlock(cx, pid, reserve)
+    });
+    words::status(done)
+}
+
+fn aclrtSnapShotProcessBackup(w: &Words<'_>) -> Played {
+    let pid = w.plain(0);
+    let args = w.input(1);
+    let done = enter(&calls::aclrtSnapShotProcessBackup, |cx| {
+        jumar_acl::snapshot::aclrtSnapShotProcessBackup(cx, pid, args.as_ref())
+    });
+    words::status(done)
+}
+
+fn aclrtSnapShotProcessRestore(w: &Words<'_>) -> Played {
+    let pid = w.plain(0);
+    let args = w.input(1);
+    let done = enter(&calls::aclrtSnapShotProcessRestore, |cx| {
+        jumar_acl::snapshot::aclrtSnapShotProcessRestore(cx, pid, args.as_ref())
+    });
     words::status(done)
 }
 
@@ -2337,6 +3672,23 @@ fn aclrtDestroyStreamConfigHandle(w: &Words<'_>) -> Played {
     let handle = w.plain(0);
     let done = enter(&calls::aclrtDestroyStreamConfigHandle, |cx| {
         jumar_acl::stream::aclrtDestroyStreamConfigHandle(cx, handle)
+    });
+    words::status(done)
+}
+
+fn aclrtSetStreamConfigOpt(w: &Words<'_>) -> Played {
+    let handle = w.plain(0);
+    let attr = w.plain(1);
+    let attrValue = w.slice::<u8>(2, words::count(w.plain::<usize>(3)))?;
+    let valueSize = w.plain(3);
+    let done = enter(&calls::aclrtSetStreamConfigOpt, |cx| {
+        jumar_acl::stream::aclrtSetStreamConfigOpt(
+            cx,
+            handle,
+            attr,
+            attrValue.as_deref(),
+            valueSize,
+        )
     });
     words::status(done)
 }
@@ -2495,6 +3847,33 @@ fn aclrtGetStreamAvailableNum(w: &Words<'_>) -> Played {
     words::status(done)
 }
 
+fn aclrtSetStreamAttribute(w: &Words<'_>) -> Played {
+    let stream = w.plain(0);
+    let stmAttrType = w.plain(1);
+    let value = w.input(2);
+    let done = enter(&calls::aclrtSetStreamAttribute, |cx| {
+        jumar_acl::stream::aclrtSetStreamAttribute(cx, stream, stmAttrType, value.as_ref())
+    });
+    words::status(done)
+}
+
+fn aclrtGetStreamAttribute(w: &Words<'_>) -> Played {
+    let stream = w.plain(0);
+    let stmAttrType = w.plain(1);
+    let value = w.out(2)?;
+    let done = enter(&calls::aclrtGetStreamAttribute, |cx| {
+        jumar_acl::stream::aclrtGetStreamAttribute(cx, stream, stmAttrType)
+    });
+    let done = match done {
+        Ok(value_value) => {
+            value.set(&value_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
 fn aclrtDeviceGetStreamPriorityRange(w: &Words<'_>) -> Played {
     let leastPriority = w.optional(0);
     let greatestPriority = w.optional(1);
@@ -2526,6 +3905,49 @@ fn aclrtCtxGetCurrentDefaultStream(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
+    words::status(done)
+}
+
+fn aclrtGetStreamResLimit(w: &Words<'_>) -> Played {
+    let stream = w.plain(0);
+    let r#type = w.plain(1);
+    let value = w.out(2)?;
+    let done = enter(&calls::aclrtGetStreamResLimit, |cx| {
+        jumar_acl::stream::aclrtGetStreamResLimit(cx, stream, r#type)
+    });
+    let done = match done {
+        Ok(value_value) => {
+            value.set(&value_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtSetStreamResLimit(w: &Words<'_>) -> Played {
+    let stream = w.plain(0);
+    let r#type = w.plain(1);
+    let value = w.plain(2);
+    let done = enter(&calls::aclrtSetStreamResLimit, |cx| {
+        jumar_acl::stream::aclrtSetStreamResLimit(cx, stream, r#type, value)
+    });
+    words::status(done)
+}
+
+fn aclrtResetStreamResLimit(w: &Words<'_>) -> Played {
+    let stream = w.plain(0);
+    let done = enter(&calls::aclrtResetStreamResLimit, |cx| {
+        jumar_acl::stream::aclrtResetStreamResLimit(cx, stream)
+    });
+    words::status(done)
+}
+
+fn aclrtStreamStop(w: &Words<'_>) -> Played {
+    let stream = w.plain(0);
+    let done = enter(&calls::aclrtStreamStop, |cx| {
+        jumar_acl::stream::aclrtStreamStop(cx, stream)
+    });
     words::status(done)
 }
 
@@ -2890,6 +4312,18 @@ fn aclrtUnmapMem(w: &Words<'_>) -> Played {
     words::status(done)
 }
 
+fn aclrtMemMapNoAccess(w: &Words<'_>) -> Played {
+    let virPtr = w.plain(0);
+    let size = w.plain(1);
+    let offset = w.plain(2);
+    let handle = w.plain(3);
+    let flags = w.plain(4);
+    let done = enter(&calls::aclrtMemMapNoAccess, |cx| {
+        jumar_acl::vmm::aclrtMemMapNoAccess(cx, virPtr, size, offset, handle, flags)
+    });
+    words::status(done)
+}
+
 fn aclrtMemGetAllocationGranularity(w: &Words<'_>) -> Played {
     let prop = w.input(0);
     let option = w.plain(1);
@@ -2918,6 +4352,23 @@ fn aclrtMemSetAccess(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtMemSetAccess, |cx| {
         jumar_acl::vmm::aclrtMemSetAccess(cx, virPtr, size, desc.as_deref(), count)
     });
+    words::status(done)
+}
+
+fn aclrtMemGetAccess(w: &Words<'_>) -> Played {
+    let virPtr = w.plain(0);
+    let location = w.input(1);
+    let flag = w.out(2)?;
+    let done = enter(&calls::aclrtMemGetAccess, |cx| {
+        jumar_acl::vmm::aclrtMemGetAccess(cx, virPtr, location.as_ref())
+    });
+    let done = match done {
+        Ok(flag_value) => {
+            flag.set(&flag_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
     words::status(done)
 }
 
@@ -2987,5 +4438,25 @@ fn aclrtMemGetAddressRange(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
+    words::status(done)
+}
+
+fn aclrtMemMapSelectedLink(w: &Words<'_>) -> Played {
+    let virPtrDst = w.plain(0);
+    let size = w.plain(1);
+    let virPtrSrc = w.plain(2);
+    let linkIdx = w.plain(3);
+    let done = enter(&calls::aclrtMemMapSelectedLink, |cx| {
+        jumar_acl::vmm::aclrtMemMapSelectedLink(cx, virPtrDst, size, virPtrSrc, linkIdx)
+    });
+    words::status(done)
+}
+
+fn aclrtMemMapSetLink(w: &Words<'_>) -> Played {
+    let handle = w.plain(0);
+    let adviceLink = w.plain(1);
+    let done = enter(&calls::aclrtMemMapSetLink, |cx| {
+        jumar_acl::vmm::aclrtMemMapSetLink(cx, handle, adviceLink)
+    });
     words::status(done)
 }
