@@ -11,5 +11,5 @@ pub mod ipc;
 pub mod log;
 pub mod managed_memory;
 pub mod memcpy;
-pub mod model_config;
 pub mod memory;
+pub mod model_config;
