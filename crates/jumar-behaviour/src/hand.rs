@@ -309,6 +309,8 @@ fn load_with_config(w: &Words<'_>) -> Played {
         id.set(&loaded);
         Ok(())
     }))
+}
+
 /// The model is null when the capture failed.
 fn capture_end(w: &Words<'_>) -> Played {
     let model = w.out(1)?;
