@@ -38,6 +38,7 @@ pub mod memory;
 pub mod mempool;
 pub mod message;
 pub mod model;
+pub mod model_config;
 pub mod model_desc;
 pub mod notify;
 pub mod peer;
