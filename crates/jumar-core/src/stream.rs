@@ -203,6 +203,7 @@ impl Stream {
     }
 
     /// Gives the stream's handle.
+    #[inline]
     pub fn id(&self) -> u64 {
         self.id
     }
@@ -213,6 +214,7 @@ impl Stream {
     }
 
     /// Gives the handle of the stream's context.
+    #[inline]
     pub fn context_id(&self) -> u64 {
         self.context_id
     }
@@ -279,6 +281,7 @@ impl Stream {
         Ok(state & RECORDING != 0)
     }
 
+    #[inline]
     pub(crate) fn submit<'a>(
         &self,
         caller: &Caller<'_>,
