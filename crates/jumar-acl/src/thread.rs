@@ -23,6 +23,8 @@ pub struct Thread {
     remembered: RefCell<Remembered>,
     pub(crate) lookups: Lookups,
     pub(crate) last_error: Cell<i32>,
+    /// The code that a function of the program answered, which the call passes on; 0 is none.
+    pub(crate) foreign_code: Cell<i32>,
     pub(crate) messages: RefCell<Messages>,
 }
 

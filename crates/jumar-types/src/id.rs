@@ -70,6 +70,10 @@ id_kinds! {
     PhysicalMemory = 0x8B, "physical memory handle";
     /// A piece of information about a failed task.
     ExceptionInfo = 0x8C, "exception information";
+    /// A description of groups of cores.
+    GroupInfo = 0xA0, "group information";
+    /// A counting notify.
+    CountNotify = 0xA1, "counting notify";
 }
 
 /// A handle taken apart.
