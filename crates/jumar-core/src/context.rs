@@ -16,7 +16,7 @@ use crate::gate::{Op, Phase};
 use crate::memory::Block;
 use crate::runtime::Shared;
 use crate::stream::StreamOptions;
-use crate::{Caller, Event, EventFamily, Notify, Stream};
+use crate::{Caller, CountNotify, Event, EventFamily, Notify, Stream};
 use jumar_hal::Span;
 
 /// A context.
@@ -232,6 +232,33 @@ impl Context {
         Notify::create(self)
     }
 
+    /// Makes a counting notify.
+    ///
+    /// # Errors
+    /// `NoContext`, `NoNotifyResource`.
+    pub fn create_count_notify(self: &Arc<Self>) -> Result<Arc<CountNotify>> {
+        self.alive()?;
+        CountNotify::create(self)
+    }
+
+    /// Takes a notify that another process shares.
+    ///
+    /// # Errors
+    /// `NoContext`, `NoNotifyResource`; `InvalidValue`: why it cannot be had.
+    pub fn import_notify(self: &Arc<Self>, number: u64) -> Result<Arc<Notify>> {
+        self.alive()?;
+        Notify::import(self, number)
+    }
+
+    /// Takes an event that another process shares.
+    ///
+    /// # Errors
+    /// `NoContext`, `NoEventResource`; `InvalidValue`: why it cannot be had.
+    pub fn import_event(self: &Arc<Self>, number: u64) -> Result<Arc<Event>> {
+        self.alive()?;
+        Event::import(self, number)
+    }
+
     /// Allocates device memory: `bytes` usable, `reserve` counted against the device.
     ///
     /// # Errors
@@ -239,7 +266,18 @@ impl Context {
     pub fn allocate(&self, bytes: usize, reserve: usize, caller: &Caller<'_>) -> Result<Block> {
         self.alive()?;
         self.device
-            .allocate(&self.shared, bytes, reserve.max(bytes), caller)
+            .allocate(&self.shared, bytes, reserve.max(bytes), 64, caller)
+    }
+
+    pub(crate) fn allocate_aligned(
+        &self,
+        bytes: usize,
+        align: usize,
+        caller: &Caller<'_>,
+    ) -> Result<Block> {
+        self.alive()?;
+        self.device
+            .allocate(&self.shared, bytes, bytes, align, caller)
     }
 
     /// Frees device memory, at once, without waiting for any stream.
@@ -283,6 +321,7 @@ impl Context {
         for stream in streams {
             result = result.and(stream.drain(until));
         }
+        self.shared.settle_pools();
         self.shared.gate.report(ticket, Phase::Finished);
         result
     }

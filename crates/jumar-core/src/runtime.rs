@@ -1,6 +1,6 @@
 //! One runtime: its devices, its objects by handle, its memory and its gate.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Weak};
 
 use jumar_hal::sync::{AtomicU32, AtomicU64, Mutex, Ordering};
@@ -10,10 +10,13 @@ use jumar_types::{Error, ErrorKind, IdKind, Result};
 use crate::callback::Reports;
 use crate::device::{Device, Profile};
 use crate::gate::{Gate, Op};
+use crate::ipc::SharedMemory;
+use crate::managed::ManagedBlock;
 use crate::memory::{Block, Home, Space};
+use crate::pool::Pool;
 use crate::table::{Epoch, Table};
-use crate::vmm::PhysicalMemory;
-use crate::{Caller, Context, Event, Notify, Probe, Stream};
+use crate::vmm::{Mapping, PhysicalMemory};
+use crate::{Caller, Context, CountNotify, Event, Notify, Probe, Stream};
 
 /// How a runtime is built. Everything is decided before: core reads no environment.
 pub struct Config {
@@ -40,9 +43,22 @@ pub(crate) struct Shared {
     pub(crate) streams: Table<Stream>,
     pub(crate) events: Table<Event>,
     pub(crate) notifies: Table<Notify>,
+    pub(crate) count_notifies: Table<CountNotify>,
+    pub(crate) memory: SharedMemory,
     pub(crate) physical: Table<PhysicalMemory>,
     /// What is mapped, by the address it is mapped at.
-    pub(crate) mapped: Mutex<HashMap<usize, Arc<PhysicalMemory>>>,
+    pub(crate) mapped: Mutex<BTreeMap<usize, Mapping>>,
+    pub(crate) pools: Table<Pool>,
+    /// Pools that hold memory or may get some: those that were destroyed while memory of theirs was out are among them.
+    pub(crate) living_pools: Mutex<Vec<Arc<Pool>>>,
+    /// How many living pools there are, so that those who have none pay for none.
+    pub(crate) pool_count: AtomicU32,
+    /// The memory that pools handed out, by its start.
+    pub(crate) pool_blocks: Mutex<HashMap<usize, Arc<Pool>>>,
+    /// Managed memory, by its start.
+    pub(crate) managed: Mutex<BTreeMap<usize, ManagedBlock>>,
+    /// Held while elements are read, reduced and written, as streams may reduce into one array at the same time.
+    pub(crate) reducing: Mutex<()>,
     /// What other processes may import, by the number they find it by.
     pub(crate) exported: Mutex<HashMap<u64, Weak<PhysicalMemory>>>,
     pub(crate) devices: Vec<Arc<Device>>,
@@ -66,8 +82,16 @@ impl Runtime {
                 streams: Table::new(IdKind::Stream, epoch.clone()),
                 events: Table::new(IdKind::Event, epoch.clone()),
                 notifies: Table::new(IdKind::Notify, epoch.clone()),
+                count_notifies: Table::new(IdKind::CountNotify, epoch.clone()),
+                memory: SharedMemory::default(),
                 physical: Table::new(IdKind::PhysicalMemory, epoch.clone()),
                 mapped: Mutex::default(),
+                pools: Table::new(IdKind::MemoryPool, epoch.clone()),
+                living_pools: Mutex::default(),
+                pool_count: AtomicU32::new(0),
+                pool_blocks: Mutex::default(),
+                managed: Mutex::default(),
+                reducing: Mutex::default(),
                 exported: Mutex::default(),
                 devices: config
                     .devices
@@ -145,6 +169,11 @@ impl Runtime {
     /// The notifies by handle.
     pub fn notifies(&self) -> &Table<Notify> {
         &self.shared.notifies
+    }
+
+    /// The counting notifies by handle.
+    pub fn count_notifies(&self) -> &Table<CountNotify> {
+        &self.shared.count_notifies
     }
 
     /// The live memory.
@@ -364,6 +393,9 @@ impl Shared {
     }
 
     pub(crate) fn free_device(&self, address: usize, caller: &Caller<'_>) -> Result<()> {
+        if let Some(freed) = self.free_pool_block(address, caller) {
+            return freed;
+        }
         let block = self.space.remove(address, |block| match block.home {
             Home::Device(_) if self.mapped.lock().contains_key(&address) => Err(wrong_free(
                 block,
@@ -387,6 +419,7 @@ impl Shared {
         let Home::Device(device) = block.home else {
             unreachable!("checked while the block was taken out")
         };
+        self.managed.lock().remove(&address);
         self.devices[device as usize].give_back(block);
         Ok(())
     }

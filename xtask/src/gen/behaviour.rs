@@ -142,6 +142,17 @@ fn convert(
         Passing::Plain if ctype.text.starts_with("const char *") && ctype.stars == 1 => {
             (format!("w.text({at})"), Some(format!("{name}.as_deref()")))
         }
+        // A structure by value: the word is where it lies.
+        Passing::Plain
+            if value_type(api, ctype, "types::").is_ok_and(|of| of.starts_with("types::")) =>
+        {
+            (
+                format!(
+                    "w.input({at}).ok_or_else(|| words::Stop::NotForRust(\"a structure is there\".to_owned()))?"
+                ),
+                Some(name.clone()),
+            )
+        }
         Passing::Plain | Passing::Handle | Passing::Address => {
             (format!("w.plain({at})"), Some(name.clone()))
         }
@@ -205,6 +216,13 @@ fn cell(api: &Api, ctype: &CType) -> Result<String> {
 fn length(api: &Api, function: &Function, count: &Count) -> Result<String> {
     Ok(match count {
         Count::Fixed(number) => number.to_string(),
+        Count::Rows(names) => {
+            let parts = names
+                .iter()
+                .map(|name| length(api, function, &Count::Param(name.clone())))
+                .collect::<Result<Vec<_>>>()?;
+            format!("words::rows({})", parts.join(", "))
+        }
         Count::Param(name) => {
             let at = function
                 .params
@@ -317,7 +335,11 @@ fn note(api: &Api, ctype: &CType, used: &mut BTreeSet<String>) {
     if !used.insert(of.name.clone()) || of.union {
         return;
     }
-    for field in of.fields.iter().filter_map(|field| field.ctype.as_ref()) {
-        note(api, field, used);
+    // A case sets the members of a union written in place by name, too.
+    let members = of.fields.iter().flat_map(|field| &field.members);
+    for field in of.fields.iter().chain(members) {
+        if let Some(ctype) = &field.ctype {
+            note(api, ctype, used);
+        }
     }
 }

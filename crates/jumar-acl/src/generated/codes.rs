@@ -1077,6 +1077,8 @@ pub fn code_for(call: &Call, kind: ErrorKind) -> i32 {
     match (call.number, kind) {
         // aclrtStreamWaitEventWithTimeout
         (380, ErrorKind::NullPointer) => 107000,
+        // aclrtCmoGetDescSize
+        (554, ErrorKind::NullPointer) => 107000,
         _ => code(kind),
     }
 }

@@ -1,16 +1,22 @@
 //! What kernels of several operators share. All of it is safe Rust over views.
 
+pub(crate) mod arg;
 pub(crate) mod conv;
 pub(crate) mod elementwise;
 mod evaluate;
+pub(crate) mod fourier;
 pub(crate) mod lanes;
+pub(crate) mod lift;
 pub(crate) mod loops;
 pub(crate) mod matmul;
 pub(crate) mod moves;
+pub(crate) mod norm;
 pub(crate) mod number;
 pub(crate) mod pool;
+pub(crate) mod recurrent;
 pub(crate) mod reduce;
 pub(crate) mod softmax;
+pub(crate) mod space;
 pub(crate) mod window;
 
 pub use evaluate::{compute, compute_known};
