@@ -11,7 +11,7 @@ from typing import Any, Optional, Union
 
 import acl
 
-from . import _dlpack, _dtype
+from . import _buffer, _dlpack, _dtype
 from ._errors import check
 from ._runtime import Stream, _Object, ensure_context, entered
 
@@ -63,10 +63,10 @@ class _Sized(_Object):
         return self._shape[0]
 
 
-class Array(_Sized):
+class Array(_buffer.Exporter, _Sized):  # type: ignore[misc]
     """An array in pinned host memory: copies to and from devices use it directly and asynchronously.
 
-    It speaks ``__array_interface__``, DLPack (``__dlpack__``, as memory of the CPU) and, from Python 3.12 on, the buffer
+    It speaks ``__array_interface__``, DLPack (``__dlpack__``, as memory of the CPU) and, from Python 3.11 on, the buffer
     protocol; below, :meth:`memoryview` gives the view. None of them copies, and each keeps the array alive.
 
     Args:
