@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import math
 import struct
-import sys
 from collections.abc import Iterator, Sequence
 from typing import Any, Optional, Union
 
@@ -79,6 +78,7 @@ class Array(_buffer.Exporter, _Sized):  # type: ignore[misc]
 
     def __init__(self, shape: Shape, dtype: object = "float32") -> None:
         super().__init__(shape, dtype)
+        self._layout: Optional[_buffer.Layout] = None
         ensure_context()
         # The interface has no allocation of nothing.
         self._handle, code = acl.rt.malloc_host(max(1, self.nbytes))
@@ -108,10 +108,11 @@ class Array(_buffer.Exporter, _Sized):  # type: ignore[misc]
         except (ValueError, TypeError, NotImplementedError):
             return view.cast("B", (*self._shape, self._dtype.size))
 
-    if sys.version_info >= (3, 12):
-
-        def __buffer__(self, flags: int, /) -> memoryview:
-            return self.memoryview()
+    def _exported(self) -> tuple[int, _buffer.Layout]:
+        if self._layout is None:
+            # bfloat16 is told as its bits.
+            self._layout = _buffer.Layout(self._shape, self._dtype.size, self._dtype.format or "H")
+        return self.handle, self._layout
 
     @property
     def __array_interface__(self) -> dict[str, Any]:
@@ -137,7 +138,7 @@ class Array(_buffer.Exporter, _Sized):  # type: ignore[misc]
         """
         import numpy
 
-        view = numpy.asarray(self)
+        view = numpy.asarray(_Interface(self))
         if self._dtype.name == "bfloat16":
             try:
                 import ml_dtypes
@@ -200,6 +201,14 @@ class Array(_buffer.Exporter, _Sized):  # type: ignore[misc]
     def _repr_html_(self) -> str:
         dims = " &times; ".join(map(str, self._shape)) or "one number"
         return f"<b>Array</b> {self.dtype}, {dims}, {self.nbytes:,} bytes of pinned host memory"
+
+
+class _Interface:
+    """An array as NumPy alone sees it: with a type where the buffer protocol has bits."""
+
+    def __init__(self, array: Array) -> None:
+        self.__array_interface__ = array.__array_interface__
+        self._array = array
 
 
 class DeviceArray(_Sized):

@@ -76,7 +76,6 @@ def test_network(name, c_program, tmp_path):
                     distance = np.abs(data - expected.ravel()).max() / np.abs(expected).max()
                     worst = max(worst, float(distance))
                 else:
-                    # A buffer of NonMaxSuppression is as long as its longest answer.
-                    assert np.array_equal(data[: expected.size], expected.ravel()), (copy, index)
+                    assert np.array_equal(data, expected.ravel()), (copy, index)
     print(f"{name}: max|a-b| / max|b| = {worst:.1e}")
     assert worst <= BOUND
