@@ -13,6 +13,7 @@ pub mod event;
 pub mod gate;
 pub mod managed;
 pub mod memory;
+pub mod message;
 pub mod notify;
 pub mod pool;
 pub mod runtime;

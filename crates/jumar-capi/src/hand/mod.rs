@@ -11,3 +11,4 @@ pub mod log;
 pub mod managed_memory;
 pub mod memcpy;
 pub mod memory;
+pub mod tdt_queue;
