@@ -19,6 +19,7 @@
 
 pub mod allocator;
 pub mod callback;
+pub mod capture;
 pub mod context;
 pub mod data_buffer;
 pub mod dataset;
@@ -38,6 +39,7 @@ pub mod memory;
 pub mod mempool;
 pub mod message;
 pub mod model;
+pub mod model_config;
 pub mod model_desc;
 pub mod notify;
 pub mod peer;

@@ -16,6 +16,8 @@ pub enum Place {
     Weight,
     /// The work memory of one execution.
     Arena,
+    /// What was computed while the model was planned; never written.
+    Constant,
 }
 
 /// One tensor of a call: where it lies, its type and its layout.
@@ -87,6 +89,8 @@ pub struct Memory<'a> {
     pub weights: Region<'a>,
     /// The work memory.
     pub arena: Region<'a>,
+    /// What was computed while the model was planned.
+    pub constants: Region<'a>,
     /// The inputs, where the caller put them.
     pub inputs: &'a [Region<'a>],
     /// The outputs, where the caller wants them.
@@ -100,6 +104,7 @@ impl<'a> Memory<'a> {
             Place::Output(index) => self.outputs.get(index as usize).copied(),
             Place::Weight => Some(self.weights),
             Place::Arena => Some(self.arena),
+            Place::Constant => Some(self.constants),
         }
     }
 
@@ -162,6 +167,14 @@ impl<'a> Call<'a> {
     /// Gives the number of outputs.
     pub fn outputs(&self) -> usize {
         self.outputs.len()
+    }
+
+    /// Gives the element type of an input that was given.
+    pub fn input_dtype(&self, index: usize) -> Option<DataType> {
+        self.inputs
+            .get(index)?
+            .as_ref()
+            .map(|operand| operand.dtype)
     }
 
     /// Sees an input as a tensor of `T`.

@@ -70,6 +70,16 @@ id_kinds! {
     PhysicalMemory = 0x8B, "physical memory handle";
     /// A piece of information about a failed task.
     ExceptionInfo = 0x8C, "exception information";
+    /// A captured or built model.
+    Graph = 0xD0, "model running instance";
+    /// A task of a captured or built model.
+    GraphTask = 0xD1, "captured task";
+    /// A group of captured tasks.
+    TaskGroup = 0xD2, "task group";
+    /// A condition of a captured model.
+    Condition = 0xD3, "condition";
+    /// A label that a stream can jump to.
+    Label = 0xD4, "label";
     /// A memory pool.
     MemoryPool = 0xB0, "memory pool";
     /// A description of an allocator of the program's own.

@@ -23,6 +23,42 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclrtAllocatorUnregister", aclrtAllocatorUnregister),
     ("aclrtSubscribeReport", aclrtSubscribeReport),
     ("aclrtUnSubscribeReport", aclrtUnSubscribeReport),
+    ("aclmdlRIUpdate", aclmdlRIUpdate),
+    ("aclmdlRITaskDisable", aclmdlRITaskDisable),
+    ("aclmdlRICaptureBegin", aclmdlRICaptureBegin),
+    ("aclmdlRIDebugPrint", aclmdlRIDebugPrint),
+    ("aclmdlRIDebugJsonPrint", aclmdlRIDebugJsonPrint),
+    (
+        "aclmdlRICaptureThreadExchangeMode",
+        aclmdlRICaptureThreadExchangeMode,
+    ),
+    ("aclmdlRIExecuteAsync", aclmdlRIExecuteAsync),
+    ("aclmdlRIExecute", aclmdlRIExecute),
+    ("aclmdlRIDestroy", aclmdlRIDestroy),
+    ("aclmdlRICaptureTaskGrpBegin", aclmdlRICaptureTaskGrpBegin),
+    ("aclmdlRICaptureTaskGrpEnd", aclmdlRICaptureTaskGrpEnd),
+    (
+        "aclmdlRICaptureTaskUpdateBegin",
+        aclmdlRICaptureTaskUpdateBegin,
+    ),
+    ("aclmdlRICaptureTaskUpdateEnd", aclmdlRICaptureTaskUpdateEnd),
+    ("aclmdlRIBuildBegin", aclmdlRIBuildBegin),
+    ("aclmdlRIBindStream", aclmdlRIBindStream),
+    ("aclmdlRIEndTask", aclmdlRIEndTask),
+    ("aclmdlRIBuildEnd", aclmdlRIBuildEnd),
+    ("aclmdlRIUnbindStream", aclmdlRIUnbindStream),
+    ("aclmdlRISetName", aclmdlRISetName),
+    ("aclmdlRIGetName", aclmdlRIGetName),
+    ("aclmdlRIGetId", aclmdlRIGetId),
+    ("aclmdlRITaskGetType", aclmdlRITaskGetType),
+    ("aclmdlRITaskGetSeqId", aclmdlRITaskGetSeqId),
+    ("aclmdlRIAbort", aclmdlRIAbort),
+    ("aclmdlRICondHandleCreate", aclmdlRICondHandleCreate),
+    ("aclmdlRICondHandleGetCondPtr", aclmdlRICondHandleGetCondPtr),
+    (
+        "aclmdlRICaptureToModelRIBegin",
+        aclmdlRICaptureToModelRIBegin,
+    ),
     ("aclrtCreateContext", aclrtCreateContext),
     ("aclrtDestroyContext", aclrtDestroyContext),
     ("aclrtSetCurrentContext", aclrtSetCurrentContext),
@@ -143,6 +179,8 @@ pub const CALLS: &[(&str, Player)] = &[
     ),
     ("aclrtGetEventId", aclrtGetEventId),
     ("aclrtGetEventAvailNum", aclrtGetEventAvailNum),
+    ("aclrtIpcGetEventHandle", aclrtIpcGetEventHandle),
+    ("aclrtIpcOpenEventHandle", aclrtIpcOpenEventHandle),
     ("aclrtSetGroup", aclrtSetGroup),
     ("aclrtGetGroupCount", aclrtGetGroupCount),
     ("aclrtCreateGroupInfo", aclrtCreateGroupInfo),
@@ -172,6 +210,11 @@ pub const CALLS: &[(&str, Player)] = &[
         "aclrtMemSetPidToShareableHandle",
         aclrtMemSetPidToShareableHandle,
     ),
+    ("aclrtIpcMemGetExportKey", aclrtIpcMemGetExportKey),
+    ("aclrtIpcMemClose", aclrtIpcMemClose),
+    ("aclrtIpcMemImportByKey", aclrtIpcMemImportByKey),
+    ("aclrtIpcMemSetImportPid", aclrtIpcMemSetImportPid),
+    ("aclrtIpcMemSetAttr", aclrtIpcMemSetAttr),
     ("aclrtSetOpWaitTimeout", aclrtSetOpWaitTimeout),
     ("aclrtSetDeviceSatMode", aclrtSetDeviceSatMode),
     ("aclrtGetDeviceSatMode", aclrtGetDeviceSatMode),
@@ -249,13 +292,30 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclmdlLoadFromFileWithMem", aclmdlLoadFromFileWithMem),
     ("aclmdlLoadFromMemWithMem", aclmdlLoadFromMemWithMem),
     ("aclmdlExecute", aclmdlExecute),
+    ("aclmdlExecuteV2", aclmdlExecuteV2),
+    ("aclmdlExecuteAsyncV2", aclmdlExecuteAsyncV2),
     ("aclmdlExecuteAsync", aclmdlExecuteAsync),
     ("aclmdlUnload", aclmdlUnload),
     ("aclmdlQuerySize", aclmdlQuerySize),
+    ("aclmdlQueryExeOMDesc", aclmdlQueryExeOMDesc),
     ("aclmdlQuerySizeFromMem", aclmdlQuerySizeFromMem),
     ("aclmdlSetDynamicBatchSize", aclmdlSetDynamicBatchSize),
     ("aclmdlSetDynamicHWSize", aclmdlSetDynamicHWSize),
     ("aclmdlSetInputDynamicDims", aclmdlSetInputDynamicDims),
+    (
+        "aclmdlSetExternalWeightAddress",
+        aclmdlSetExternalWeightAddress,
+    ),
+    ("aclmdlCreateExecConfigHandle", aclmdlCreateExecConfigHandle),
+    (
+        "aclmdlDestroyExecConfigHandle",
+        aclmdlDestroyExecConfigHandle,
+    ),
+    ("aclmdlSetAttribute", aclmdlSetAttribute),
+    ("aclmdlGetAttribute", aclmdlGetAttribute),
+    ("aclmdlCreateConfigHandle", aclmdlCreateConfigHandle),
+    ("aclmdlDestroyConfigHandle", aclmdlDestroyConfigHandle),
+    ("aclmdlSetExecConfigOpt", aclmdlSetExecConfigOpt),
     ("aclmdlCreateDesc", aclmdlCreateDesc),
     ("aclmdlDestroyDesc", aclmdlDestroyDesc),
     ("aclmdlGetDesc", aclmdlGetDesc),
@@ -270,6 +330,7 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclmdlGetInputDimsRange", aclmdlGetInputDimsRange),
     ("aclmdlGetOutputDims", aclmdlGetOutputDims),
     ("aclmdlGetCurOutputDims", aclmdlGetCurOutputDims),
+    ("aclmdlGetOpAttr", aclmdlGetOpAttr),
     ("aclmdlGetInputNameByIndex", aclmdlGetInputNameByIndex),
     ("aclmdlGetOutputNameByIndex", aclmdlGetOutputNameByIndex),
     ("aclmdlGetInputFormat", aclmdlGetInputFormat),
@@ -288,9 +349,22 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclmdlGetTensorRealName", aclmdlGetTensorRealName),
     ("aclrtCreateNotify", aclrtCreateNotify),
     ("aclrtDestroyNotify", aclrtDestroyNotify),
+    ("aclrtCntNotifyCreate", aclrtCntNotifyCreate),
+    ("aclrtCntNotifyDestroy", aclrtCntNotifyDestroy),
     ("aclrtRecordNotify", aclrtRecordNotify),
     ("aclrtWaitAndResetNotify", aclrtWaitAndResetNotify),
     ("aclrtGetNotifyId", aclrtGetNotifyId),
+    ("aclrtNotifyBatchReset", aclrtNotifyBatchReset),
+    ("aclrtNotifyGetExportKey", aclrtNotifyGetExportKey),
+    ("aclrtNotifyImportByKey", aclrtNotifyImportByKey),
+    ("aclrtNotifySetImportPid", aclrtNotifySetImportPid),
+    ("aclrtCntNotifyRecord", aclrtCntNotifyRecord),
+    (
+        "aclrtCntNotifyWaitWithTimeout",
+        aclrtCntNotifyWaitWithTimeout,
+    ),
+    ("aclrtCntNotifyReset", aclrtCntNotifyReset),
+    ("aclrtCntNotifyGetId", aclrtCntNotifyGetId),
     ("aclrtDeviceCanAccessPeer", aclrtDeviceCanAccessPeer),
     ("aclrtDeviceEnablePeerAccess", aclrtDeviceEnablePeerAccess),
     ("aclrtDeviceDisablePeerAccess", aclrtDeviceDisablePeerAccess),
@@ -529,6 +603,310 @@ fn aclrtUnSubscribeReport(w: &Words<'_>) -> Played {
     let stream = w.plain(1);
     let done = enter(&calls::aclrtUnSubscribeReport, |cx| {
         jumar_acl::callback::aclrtUnSubscribeReport(cx, threadId, stream)
+    });
+    words::status(done)
+}
+
+fn aclmdlRIUpdate(w: &Words<'_>) -> Played {
+    let modelRI = w.plain(0);
+    let done = enter(&calls::aclmdlRIUpdate, |cx| {
+        jumar_acl::capture::aclmdlRIUpdate(cx, modelRI)
+    });
+    words::status(done)
+}
+
+fn aclmdlRITaskDisable(w: &Words<'_>) -> Played {
+    let task = w.plain(0);
+    let done = enter(&calls::aclmdlRITaskDisable, |cx| {
+        jumar_acl::capture::aclmdlRITaskDisable(cx, task)
+    });
+    words::status(done)
+}
+
+fn aclmdlRICaptureBegin(w: &Words<'_>) -> Played {
+    let stream = w.plain(0);
+    let mode = w.plain(1);
+    let done = enter(&calls::aclmdlRICaptureBegin, |cx| {
+        jumar_acl::capture::aclmdlRICaptureBegin(cx, stream, mode)
+    });
+    words::status(done)
+}
+
+fn aclmdlRIDebugPrint(w: &Words<'_>) -> Played {
+    let modelRI = w.plain(0);
+    let done = enter(&calls::aclmdlRIDebugPrint, |cx| {
+        jumar_acl::capture::aclmdlRIDebugPrint(cx, modelRI)
+    });
+    words::status(done)
+}
+
+fn aclmdlRIDebugJsonPrint(w: &Words<'_>) -> Played {
+    let modelRI = w.plain(0);
+    let path = w.text(1);
+    let flags = w.plain(2);
+    let done = enter(&calls::aclmdlRIDebugJsonPrint, |cx| {
+        jumar_acl::capture::aclmdlRIDebugJsonPrint(cx, modelRI, path.as_deref(), flags)
+    });
+    words::status(done)
+}
+
+fn aclmdlRICaptureThreadExchangeMode(w: &Words<'_>) -> Played {
+    let mode = w.out(0)?;
+    let done = enter(&calls::aclmdlRICaptureThreadExchangeMode, |cx| {
+        jumar_acl::capture::aclmdlRICaptureThreadExchangeMode(cx, mode.get())
+    });
+    let done = match done {
+        Ok(mode_value) => {
+            mode.set(&mode_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlRIExecuteAsync(w: &Words<'_>) -> Played {
+    let modelRI = w.plain(0);
+    let stream = w.plain(1);
+    let done = enter(&calls::aclmdlRIExecuteAsync, |cx| {
+        jumar_acl::capture::aclmdlRIExecuteAsync(cx, modelRI, stream)
+    });
+    words::status(done)
+}
+
+fn aclmdlRIExecute(w: &Words<'_>) -> Played {
+    let modelRI = w.plain(0);
+    let timeout = w.plain(1);
+    let done = enter(&calls::aclmdlRIExecute, |cx| {
+        jumar_acl::capture::aclmdlRIExecute(cx, modelRI, timeout)
+    });
+    words::status(done)
+}
+
+fn aclmdlRIDestroy(w: &Words<'_>) -> Played {
+    let modelRI = w.plain(0);
+    let done = enter(&calls::aclmdlRIDestroy, |cx| {
+        jumar_acl::capture::aclmdlRIDestroy(cx, modelRI)
+    });
+    words::status(done)
+}
+
+fn aclmdlRICaptureTaskGrpBegin(w: &Words<'_>) -> Played {
+    let stream = w.plain(0);
+    let done = enter(&calls::aclmdlRICaptureTaskGrpBegin, |cx| {
+        jumar_acl::capture::aclmdlRICaptureTaskGrpBegin(cx, stream)
+    });
+    words::status(done)
+}
+
+fn aclmdlRICaptureTaskGrpEnd(w: &Words<'_>) -> Played {
+    let stream = w.plain(0);
+    let handle = w.out(1)?;
+    let done = enter(&calls::aclmdlRICaptureTaskGrpEnd, |cx| {
+        jumar_acl::capture::aclmdlRICaptureTaskGrpEnd(cx, stream)
+    });
+    let done = match done {
+        Ok(handle_value) => {
+            handle.set(&handle_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlRICaptureTaskUpdateBegin(w: &Words<'_>) -> Played {
+    let stream = w.plain(0);
+    let handle = w.plain(1);
+    let done = enter(&calls::aclmdlRICaptureTaskUpdateBegin, |cx| {
+        jumar_acl::capture::aclmdlRICaptureTaskUpdateBegin(cx, stream, handle)
+    });
+    words::status(done)
+}
+
+fn aclmdlRICaptureTaskUpdateEnd(w: &Words<'_>) -> Played {
+    let stream = w.plain(0);
+    let done = enter(&calls::aclmdlRICaptureTaskUpdateEnd, |cx| {
+        jumar_acl::capture::aclmdlRICaptureTaskUpdateEnd(cx, stream)
+    });
+    words::status(done)
+}
+
+fn aclmdlRIBuildBegin(w: &Words<'_>) -> Played {
+    let modelRI = w.out(0)?;
+    let flag = w.plain(1);
+    let done = enter(&calls::aclmdlRIBuildBegin, |cx| {
+        jumar_acl::capture::aclmdlRIBuildBegin(cx, flag)
+    });
+    let done = match done {
+        Ok(modelRI_value) => {
+            modelRI.set(&modelRI_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlRIBindStream(w: &Words<'_>) -> Played {
+    let modelRI = w.plain(0);
+    let stream = w.plain(1);
+    let flag = w.plain(2);
+    let done = enter(&calls::aclmdlRIBindStream, |cx| {
+        jumar_acl::capture::aclmdlRIBindStream(cx, modelRI, stream, flag)
+    });
+    words::status(done)
+}
+
+fn aclmdlRIEndTask(w: &Words<'_>) -> Played {
+    let modelRI = w.plain(0);
+    let stream = w.plain(1);
+    let done = enter(&calls::aclmdlRIEndTask, |cx| {
+        jumar_acl::capture::aclmdlRIEndTask(cx, modelRI, stream)
+    });
+    words::status(done)
+}
+
+fn aclmdlRIBuildEnd(w: &Words<'_>) -> Played {
+    let modelRI = w.plain(0);
+    let reserve = w.plain(1);
+    let done = enter(&calls::aclmdlRIBuildEnd, |cx| {
+        jumar_acl::capture::aclmdlRIBuildEnd(cx, modelRI, reserve)
+    });
+    words::status(done)
+}
+
+fn aclmdlRIUnbindStream(w: &Words<'_>) -> Played {
+    let modelRI = w.plain(0);
+    let stream = w.plain(1);
+    let done = enter(&calls::aclmdlRIUnbindStream, |cx| {
+        jumar_acl::capture::aclmdlRIUnbindStream(cx, modelRI, stream)
+    });
+    words::status(done)
+}
+
+fn aclmdlRISetName(w: &Words<'_>) -> Played {
+    let modelRI = w.plain(0);
+    let name = w.text(1);
+    let done = enter(&calls::aclmdlRISetName, |cx| {
+        jumar_acl::capture::aclmdlRISetName(cx, modelRI, name.as_deref())
+    });
+    words::status(done)
+}
+
+fn aclmdlRIGetName(w: &Words<'_>) -> Played {
+    let modelRI = w.plain(0);
+    let maxLen = w.plain(1);
+    let name = w.array(2, words::count(w.plain::<u32>(1)), false)?;
+    let done = enter(&calls::aclmdlRIGetName, |cx| {
+        jumar_acl::capture::aclmdlRIGetName(cx, modelRI, maxLen)
+    });
+    let done = match done {
+        Ok(name_value) => {
+            name.set_all(name_value.as_bytes_with_nul())?;
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlRIGetId(w: &Words<'_>) -> Played {
+    let modelRI = w.plain(0);
+    let modelRIId = w.out(1)?;
+    let done = enter(&calls::aclmdlRIGetId, |cx| {
+        jumar_acl::capture::aclmdlRIGetId(cx, modelRI)
+    });
+    let done = match done {
+        Ok(modelRIId_value) => {
+            modelRIId.set(&modelRIId_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlRITaskGetType(w: &Words<'_>) -> Played {
+    let task = w.plain(0);
+    let r#type = w.out(1)?;
+    let done = enter(&calls::aclmdlRITaskGetType, |cx| {
+        jumar_acl::capture::aclmdlRITaskGetType(cx, task)
+    });
+    let done = match done {
+        Ok(type_value) => {
+            r#type.set(&type_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlRITaskGetSeqId(w: &Words<'_>) -> Played {
+    let task = w.plain(0);
+    let id = w.out(1)?;
+    let done = enter(&calls::aclmdlRITaskGetSeqId, |cx| {
+        jumar_acl::capture::aclmdlRITaskGetSeqId(cx, task)
+    });
+    let done = match done {
+        Ok(id_value) => {
+            id.set(&id_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlRIAbort(w: &Words<'_>) -> Played {
+    let modelRI = w.plain(0);
+    let done = enter(&calls::aclmdlRIAbort, |cx| {
+        jumar_acl::capture::aclmdlRIAbort(cx, modelRI)
+    });
+    words::status(done)
+}
+
+fn aclmdlRICondHandleCreate(w: &Words<'_>) -> Played {
+    let modelRI = w.plain(0);
+    let defaultLaunchValue = w.plain(1);
+    let flag = w.plain(2);
+    let handle = w.out(3)?;
+    let done = enter(&calls::aclmdlRICondHandleCreate, |cx| {
+        jumar_acl::capture::aclmdlRICondHandleCreate(cx, modelRI, defaultLaunchValue, flag)
+    });
+    let done = match done {
+        Ok(handle_value) => {
+            handle.set(&handle_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlRICondHandleGetCondPtr(w: &Words<'_>) -> Played {
+    let handle = w.plain(0);
+    let ptr = w.out(1)?;
+    let done = enter(&calls::aclmdlRICondHandleGetCondPtr, |cx| {
+        jumar_acl::capture::aclmdlRICondHandleGetCondPtr(cx, handle)
+    });
+    let done = match done {
+        Ok(ptr_value) => {
+            ptr.set(&ptr_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlRICaptureToModelRIBegin(w: &Words<'_>) -> Played {
+    let stream = w.plain(0);
+    let modelRI = w.plain(1);
+    let mode = w.plain(2);
+    let done = enter(&calls::aclmdlRICaptureToModelRIBegin, |cx| {
+        jumar_acl::capture::aclmdlRICaptureToModelRIBegin(cx, stream, modelRI, mode)
     });
     words::status(done)
 }
@@ -1542,6 +1920,40 @@ fn aclrtGetEventAvailNum(w: &Words<'_>) -> Played {
     words::status(done)
 }
 
+fn aclrtIpcGetEventHandle(w: &Words<'_>) -> Played {
+    let event = w.plain(0);
+    let handle = w.out(1)?;
+    let done = enter(&calls::aclrtIpcGetEventHandle, |cx| {
+        jumar_acl::event::aclrtIpcGetEventHandle(cx, event)
+    });
+    let done = match done {
+        Ok(handle_value) => {
+            handle.set(&handle_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtIpcOpenEventHandle(w: &Words<'_>) -> Played {
+    let handle = w
+        .input(0)
+        .ok_or_else(|| words::Stop::NotForRust("a structure is there".to_owned()))?;
+    let event = w.out(1)?;
+    let done = enter(&calls::aclrtIpcOpenEventHandle, |cx| {
+        jumar_acl::event::aclrtIpcOpenEventHandle(cx, handle)
+    });
+    let done = match done {
+        Ok(event_value) => {
+            event.set(&event_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
 fn aclrtSetGroup(w: &Words<'_>) -> Played {
     let groupId = w.plain(0);
     let done = enter(&calls::aclrtSetGroup, |cx| {
@@ -1806,6 +2218,70 @@ fn aclrtMemSetPidToShareableHandle(w: &Words<'_>) -> Played {
     words::status(done)
 }
 
+fn aclrtIpcMemGetExportKey(w: &Words<'_>) -> Played {
+    let devPtr = w.plain(0);
+    let size = w.plain(1);
+    let key = w.array(2, words::count(w.plain::<usize>(3)), false)?;
+    let len = w.plain(3);
+    let flags = w.plain(4);
+    let done = enter(&calls::aclrtIpcMemGetExportKey, |cx| {
+        jumar_acl::ipc::aclrtIpcMemGetExportKey(cx, devPtr, size, len, flags)
+    });
+    let done = match done {
+        Ok(key_value) => {
+            key.set_all(key_value.as_bytes_with_nul())?;
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtIpcMemClose(w: &Words<'_>) -> Played {
+    let key = w.text(0);
+    let done = enter(&calls::aclrtIpcMemClose, |cx| {
+        jumar_acl::ipc::aclrtIpcMemClose(cx, key.as_deref())
+    });
+    words::status(done)
+}
+
+fn aclrtIpcMemImportByKey(w: &Words<'_>) -> Played {
+    let devPtr = w.out(0)?;
+    let key = w.text(1);
+    let flags = w.plain(2);
+    let done = enter(&calls::aclrtIpcMemImportByKey, |cx| {
+        jumar_acl::ipc::aclrtIpcMemImportByKey(cx, key.as_deref(), flags)
+    });
+    let done = match done {
+        Ok(devPtr_value) => {
+            devPtr.set(&devPtr_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtIpcMemSetImportPid(w: &Words<'_>) -> Played {
+    let key = w.text(0);
+    let pid = w.slice::<i32>(1, words::count(w.plain::<usize>(2)))?;
+    let num = w.plain(2);
+    let done = enter(&calls::aclrtIpcMemSetImportPid, |cx| {
+        jumar_acl::ipc::aclrtIpcMemSetImportPid(cx, key.as_deref(), pid.as_deref(), num)
+    });
+    words::status(done)
+}
+
+fn aclrtIpcMemSetAttr(w: &Words<'_>) -> Played {
+    let key = w.text(0);
+    let r#type = w.plain(1);
+    let attr = w.plain(2);
+    let done = enter(&calls::aclrtIpcMemSetAttr, |cx| {
+        jumar_acl::ipc::aclrtIpcMemSetAttr(cx, key.as_deref(), r#type, attr)
+    });
+    words::status(done)
+}
+
 fn aclrtSetOpWaitTimeout(w: &Words<'_>) -> Played {
     let timeout = w.plain(0);
     let done = enter(&calls::aclrtSetOpWaitTimeout, |cx| {
@@ -1888,7 +2364,9 @@ fn aclrtMemManagedAdvise(w: &Words<'_>) -> Played {
     let ptr = w.plain(0);
     let size = w.plain(1);
     let advise = w.plain(2);
-    let location = w.plain(3);
+    let location = w
+        .input(3)
+        .ok_or_else(|| words::Stop::NotForRust("a structure is there".to_owned()))?;
     let done = enter(&calls::aclrtMemManagedAdvise, |cx| {
         jumar_acl::managed_memory::aclrtMemManagedAdvise(cx, ptr, size, advise, location)
     });
@@ -1898,7 +2376,9 @@ fn aclrtMemManagedAdvise(w: &Words<'_>) -> Played {
 fn aclrtMemManagedPrefetchAsync(w: &Words<'_>) -> Played {
     let ptr = w.plain(0);
     let size = w.plain(1);
-    let location = w.plain(2);
+    let location = w
+        .input(2)
+        .ok_or_else(|| words::Stop::NotForRust("a structure is there".to_owned()))?;
     let flags = w.plain(3);
     let stream = w.plain(4);
     let done = enter(&calls::aclrtMemManagedPrefetchAsync, |cx| {
@@ -2827,6 +3307,30 @@ fn aclmdlExecute(w: &Words<'_>) -> Played {
     words::status(done)
 }
 
+fn aclmdlExecuteV2(w: &Words<'_>) -> Played {
+    let modelId = w.plain(0);
+    let input = w.plain(1);
+    let output = w.plain(2);
+    let stream = w.plain(3);
+    let handle = w.plain(4);
+    let done = enter(&calls::aclmdlExecuteV2, |cx| {
+        jumar_acl::model::aclmdlExecuteV2(cx, modelId, input, output, stream, handle)
+    });
+    words::status(done)
+}
+
+fn aclmdlExecuteAsyncV2(w: &Words<'_>) -> Played {
+    let modelId = w.plain(0);
+    let input = w.plain(1);
+    let output = w.plain(2);
+    let stream = w.plain(3);
+    let handle = w.plain(4);
+    let done = enter(&calls::aclmdlExecuteAsyncV2, |cx| {
+        jumar_acl::model::aclmdlExecuteAsyncV2(cx, modelId, input, output, stream, handle)
+    });
+    words::status(done)
+}
+
 fn aclmdlExecuteAsync(w: &Words<'_>) -> Played {
     let modelId = w.plain(0);
     let input = w.plain(1);
@@ -2857,6 +3361,22 @@ fn aclmdlQuerySize(w: &Words<'_>) -> Played {
         Ok((workSize_value, weightSize_value)) => {
             workSize.set(&workSize_value);
             weightSize.set(&weightSize_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlQueryExeOMDesc(w: &Words<'_>) -> Played {
+    let fileName = w.text(0);
+    let mdlPartitionSize = w.out(1)?;
+    let done = enter(&calls::aclmdlQueryExeOMDesc, |cx| {
+        jumar_acl::model::aclmdlQueryExeOMDesc(cx, fileName.as_deref())
+    });
+    let done = match done {
+        Ok(mdlPartitionSize_value) => {
+            mdlPartitionSize.set(&mdlPartitionSize_value);
             Ok(())
         }
         Err(code) => Err(code),
@@ -2913,6 +3433,99 @@ fn aclmdlSetInputDynamicDims(w: &Words<'_>) -> Played {
     let dims = w.input(3);
     let done = enter(&calls::aclmdlSetInputDynamicDims, |cx| {
         jumar_acl::model::aclmdlSetInputDynamicDims(cx, modelId, dataset, index, dims.as_ref())
+    });
+    words::status(done)
+}
+
+fn aclmdlSetExternalWeightAddress(w: &Words<'_>) -> Played {
+    let handle = w.plain(0);
+    let weightFileName = w.text(1);
+    let devPtr = w.plain(2);
+    let size = w.plain(3);
+    let done = enter(&calls::aclmdlSetExternalWeightAddress, |cx| {
+        jumar_acl::model_config::aclmdlSetExternalWeightAddress(
+            cx,
+            handle,
+            weightFileName.as_deref(),
+            devPtr,
+            size,
+        )
+    });
+    words::status(done)
+}
+
+fn aclmdlCreateExecConfigHandle(_: &Words<'_>) -> Played {
+    let done = enter(
+        &calls::aclmdlCreateExecConfigHandle,
+        jumar_acl::model_config::aclmdlCreateExecConfigHandle,
+    );
+    words::value(done, 0_i64)
+}
+
+fn aclmdlDestroyExecConfigHandle(w: &Words<'_>) -> Played {
+    let handle = w.plain(0);
+    let done = enter(&calls::aclmdlDestroyExecConfigHandle, |cx| {
+        jumar_acl::model_config::aclmdlDestroyExecConfigHandle(cx, handle)
+    });
+    words::status(done)
+}
+
+fn aclmdlSetAttribute(w: &Words<'_>) -> Played {
+    let modelId = w.plain(0);
+    let attr = w.plain(1);
+    let attrValue = w.input(2);
+    let done = enter(&calls::aclmdlSetAttribute, |cx| {
+        jumar_acl::model_config::aclmdlSetAttribute(cx, modelId, attr, attrValue.as_ref())
+    });
+    words::status(done)
+}
+
+fn aclmdlGetAttribute(w: &Words<'_>) -> Played {
+    let modelId = w.plain(0);
+    let attr = w.plain(1);
+    let attrValue = w.out(2)?;
+    let done = enter(&calls::aclmdlGetAttribute, |cx| {
+        jumar_acl::model_config::aclmdlGetAttribute(cx, modelId, attr)
+    });
+    let done = match done {
+        Ok(attrValue_value) => {
+            attrValue.set(&attrValue_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlCreateConfigHandle(_: &Words<'_>) -> Played {
+    let done = enter(
+        &calls::aclmdlCreateConfigHandle,
+        jumar_acl::model_config::aclmdlCreateConfigHandle,
+    );
+    words::value(done, 0_i64)
+}
+
+fn aclmdlDestroyConfigHandle(w: &Words<'_>) -> Played {
+    let handle = w.plain(0);
+    let done = enter(&calls::aclmdlDestroyConfigHandle, |cx| {
+        jumar_acl::model_config::aclmdlDestroyConfigHandle(cx, handle)
+    });
+    words::status(done)
+}
+
+fn aclmdlSetExecConfigOpt(w: &Words<'_>) -> Played {
+    let handle = w.plain(0);
+    let attr = w.plain(1);
+    let attrValue = w.slice::<u8>(2, words::count(w.plain::<usize>(3)))?;
+    let valueSize = w.plain(3);
+    let done = enter(&calls::aclmdlSetExecConfigOpt, |cx| {
+        jumar_acl::model_config::aclmdlSetExecConfigOpt(
+            cx,
+            handle,
+            attr,
+            attrValue.as_deref(),
+            valueSize,
+        )
     });
     words::status(done)
 }
@@ -3078,6 +3691,16 @@ fn aclmdlGetCurOutputDims(w: &Words<'_>) -> Played {
         Err(code) => Err(code),
     };
     words::status(done)
+}
+
+fn aclmdlGetOpAttr(w: &Words<'_>) -> Played {
+    let modelDesc = w.plain(0);
+    let opName = w.text(1);
+    let attr = w.text(2);
+    let done = enter(&calls::aclmdlGetOpAttr, |cx| {
+        jumar_acl::model_desc::aclmdlGetOpAttr(cx, modelDesc, opName.as_deref(), attr.as_deref())
+    });
+    words::value(done, 0_i64)
 }
 
 fn aclmdlGetInputNameByIndex(w: &Words<'_>) -> Played {
@@ -3269,6 +3892,30 @@ fn aclrtDestroyNotify(w: &Words<'_>) -> Played {
     words::status(done)
 }
 
+fn aclrtCntNotifyCreate(w: &Words<'_>) -> Played {
+    let cntNotify = w.out(0)?;
+    let flag = w.plain(1);
+    let done = enter(&calls::aclrtCntNotifyCreate, |cx| {
+        jumar_acl::notify::aclrtCntNotifyCreate(cx, flag)
+    });
+    let done = match done {
+        Ok(cntNotify_value) => {
+            cntNotify.set(&cntNotify_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtCntNotifyDestroy(w: &Words<'_>) -> Played {
+    let cntNotify = w.plain(0);
+    let done = enter(&calls::aclrtCntNotifyDestroy, |cx| {
+        jumar_acl::notify::aclrtCntNotifyDestroy(cx, cntNotify)
+    });
+    words::status(done)
+}
+
 fn aclrtRecordNotify(w: &Words<'_>) -> Played {
     let notify = w.plain(0);
     let stream = w.plain(1);
@@ -3293,6 +3940,105 @@ fn aclrtGetNotifyId(w: &Words<'_>) -> Played {
     let notifyId = w.out(1)?;
     let done = enter(&calls::aclrtGetNotifyId, |cx| {
         jumar_acl::notify::aclrtGetNotifyId(cx, notify)
+    });
+    let done = match done {
+        Ok(notifyId_value) => {
+            notifyId.set(&notifyId_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtNotifyBatchReset(w: &Words<'_>) -> Played {
+    let notifies = w.slice::<jumar_acl::Raw>(0, words::count(w.plain::<usize>(1)))?;
+    let num = w.plain(1);
+    let done = enter(&calls::aclrtNotifyBatchReset, |cx| {
+        jumar_acl::notify::aclrtNotifyBatchReset(cx, notifies.as_deref(), num)
+    });
+    words::status(done)
+}
+
+fn aclrtNotifyGetExportKey(w: &Words<'_>) -> Played {
+    let notify = w.plain(0);
+    let key = w.array(1, words::count(w.plain::<usize>(2)), false)?;
+    let len = w.plain(2);
+    let flags = w.plain(3);
+    let done = enter(&calls::aclrtNotifyGetExportKey, |cx| {
+        jumar_acl::notify::aclrtNotifyGetExportKey(cx, notify, len, flags)
+    });
+    let done = match done {
+        Ok(key_value) => {
+            key.set_all(key_value.as_bytes_with_nul())?;
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtNotifyImportByKey(w: &Words<'_>) -> Played {
+    let notify = w.out(0)?;
+    let key = w.text(1);
+    let flags = w.plain(2);
+    let done = enter(&calls::aclrtNotifyImportByKey, |cx| {
+        jumar_acl::notify::aclrtNotifyImportByKey(cx, key.as_deref(), flags)
+    });
+    let done = match done {
+        Ok(notify_value) => {
+            notify.set(&notify_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtNotifySetImportPid(w: &Words<'_>) -> Played {
+    let notify = w.plain(0);
+    let pid = w.slice::<i32>(1, words::count(w.plain::<usize>(2)))?;
+    let num = w.plain(2);
+    let done = enter(&calls::aclrtNotifySetImportPid, |cx| {
+        jumar_acl::notify::aclrtNotifySetImportPid(cx, notify, pid.as_deref(), num)
+    });
+    words::status(done)
+}
+
+fn aclrtCntNotifyRecord(w: &Words<'_>) -> Played {
+    let cntNotify = w.plain(0);
+    let stream = w.plain(1);
+    let info = w.input(2);
+    let done = enter(&calls::aclrtCntNotifyRecord, |cx| {
+        jumar_acl::notify::aclrtCntNotifyRecord(cx, cntNotify, stream, info.as_ref())
+    });
+    words::status(done)
+}
+
+fn aclrtCntNotifyWaitWithTimeout(w: &Words<'_>) -> Played {
+    let cntNotify = w.plain(0);
+    let stream = w.plain(1);
+    let info = w.input(2);
+    let done = enter(&calls::aclrtCntNotifyWaitWithTimeout, |cx| {
+        jumar_acl::notify::aclrtCntNotifyWaitWithTimeout(cx, cntNotify, stream, info.as_ref())
+    });
+    words::status(done)
+}
+
+fn aclrtCntNotifyReset(w: &Words<'_>) -> Played {
+    let cntNotify = w.plain(0);
+    let stream = w.plain(1);
+    let done = enter(&calls::aclrtCntNotifyReset, |cx| {
+        jumar_acl::notify::aclrtCntNotifyReset(cx, cntNotify, stream)
+    });
+    words::status(done)
+}
+
+fn aclrtCntNotifyGetId(w: &Words<'_>) -> Played {
+    let cntNotify = w.plain(0);
+    let notifyId = w.out(1)?;
+    let done = enter(&calls::aclrtCntNotifyGetId, |cx| {
+        jumar_acl::notify::aclrtCntNotifyGetId(cx, cntNotify)
     });
     let done = match done {
         Ok(notifyId_value) => {

@@ -796,6 +796,60 @@ pub const STRUCTURES: &[Structure] = &[
         }],
     },
     Structure {
+        name: "aclrtCntNotifyRecordInfo",
+        size: 8,
+        fields: &[
+            Field {
+                name: "mode",
+                of: "aclrtCntNotifyRecordMode",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "value",
+                of: "uint32_t",
+                at: 4,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "aclrtCntNotifyWaitInfo",
+        size: 16,
+        fields: &[
+            Field {
+                name: "mode",
+                of: "aclrtCntNotifyWaitMode",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "value",
+                of: "uint32_t",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "timeout",
+                of: "uint32_t",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "isClear",
+                of: "uint8_t",
+                at: 12,
+                lengths: &[],
+            },
+            Field {
+                name: "rsv",
+                of: "uint8_t",
+                at: 13,
+                lengths: &[3],
+            },
+        ],
+    },
+    Structure {
         name: "aclrtMemAccessDesc",
         size: 24,
         fields: &[
@@ -862,6 +916,46 @@ pub const STRUCTURES: &[Structure] = &[
         ],
     },
     Structure {
+        name: "aclrtIpcEventHandle",
+        size: 64,
+        fields: &[Field {
+            name: "reserved",
+            of: "char",
+            at: 0,
+            lengths: &[64],
+        }],
+    },
+    Structure {
+        name: "aclmdlRICondTaskParams",
+        size: 24,
+        fields: &[
+            Field {
+                name: "handle",
+                of: "aclmdlRICondHandle",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "type",
+                of: "aclmdlRICondTaskType",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "size",
+                of: "uint32_t",
+                at: 12,
+                lengths: &[],
+            },
+            Field {
+                name: "modelRIArray",
+                of: "aclmdlRI *",
+                at: 16,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
         name: "aclrtMemPoolProps",
         size: 56,
         fields: &[
@@ -894,6 +988,24 @@ pub const STRUCTURES: &[Structure] = &[
                 of: "unsigned char",
                 at: 24,
                 lengths: &[32],
+            },
+        ],
+    },
+    Structure {
+        name: "aclmdlAttrValue_t",
+        size: 32,
+        fields: &[
+            Field {
+                name: "mdlPriority",
+                of: "uint32_t",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "reserved",
+                of: "uint32_t",
+                at: 0,
+                lengths: &[8],
             },
         ],
     },
@@ -972,6 +1084,66 @@ pub const STRUCTURES: &[Structure] = &[
                 of: "uint64_t",
                 at: 8,
                 lengths: &[128, 2],
+            },
+        ],
+    },
+    Structure {
+        name: "aclmdlExeOMDesc",
+        size: 128,
+        fields: &[
+            Field {
+                name: "workSize",
+                of: "size_t",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "weightSize",
+                of: "size_t",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "modelDescSize",
+                of: "size_t",
+                at: 16,
+                lengths: &[],
+            },
+            Field {
+                name: "kernelSize",
+                of: "size_t",
+                at: 24,
+                lengths: &[],
+            },
+            Field {
+                name: "kernelArgsSize",
+                of: "size_t",
+                at: 32,
+                lengths: &[],
+            },
+            Field {
+                name: "staticTaskSize",
+                of: "size_t",
+                at: 40,
+                lengths: &[],
+            },
+            Field {
+                name: "dynamicTaskSize",
+                of: "size_t",
+                at: 48,
+                lengths: &[],
+            },
+            Field {
+                name: "fifoTaskSize",
+                of: "size_t",
+                at: 56,
+                lengths: &[],
+            },
+            Field {
+                name: "reserved",
+                of: "size_t",
+                at: 64,
+                lengths: &[8],
             },
         ],
     },
@@ -1070,6 +1242,14 @@ structure!(aclrtSnapShotRestoreArgs {
     reserved
 });
 structure!(aclrtUuid { bytes });
+structure!(aclrtCntNotifyRecordInfo { mode, value });
+structure!(aclrtCntNotifyWaitInfo {
+    mode,
+    value,
+    timeout,
+    isClear,
+    rsv
+});
 structure!(aclrtMemAccessDesc {
     flags,
     location,
@@ -1083,6 +1263,13 @@ structure!(aclCANNPackageVersion {
     patchVersion,
     reserved
 });
+structure!(aclrtIpcEventHandle { reserved });
+structure!(aclmdlRICondTaskParams {
+    handle,
+    r#type,
+    size,
+    modelRIArray
+});
 structure!(aclrtMemPoolProps {
     allocType,
     handleType,
@@ -1090,6 +1277,7 @@ structure!(aclrtMemPoolProps {
     maxSize,
     reserved
 });
+structure!(aclmdlAttrValue_t { bytes });
 structure!(aclmdlIODims {
     name,
     dimCount,
@@ -1098,3 +1286,14 @@ structure!(aclmdlIODims {
 structure!(aclmdlIODimsRange { rangeCount, range });
 structure!(aclmdlBatch { batchCount, batch });
 structure!(aclmdlHW { hwCount, hw });
+structure!(aclmdlExeOMDesc {
+    workSize,
+    weightSize,
+    modelDescSize,
+    kernelSize,
+    kernelArgsSize,
+    staticTaskSize,
+    dynamicTaskSize,
+    fifoTaskSize,
+    reserved
+});

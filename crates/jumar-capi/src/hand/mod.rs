@@ -4,6 +4,7 @@
 
 pub mod allocator;
 pub mod callback;
+pub mod capture;
 pub mod error;
 pub mod hooks;
 pub mod ipc;
@@ -11,4 +12,5 @@ pub mod log;
 pub mod managed_memory;
 pub mod memcpy;
 pub mod memory;
+pub mod model_config;
 pub mod tdt_queue;
