@@ -116,7 +116,9 @@ pub fn aclrtPointerGetAttributes(cx: &Cx<'_>, address: usize) -> Result<types::a
     attributes.pageSize = 4096;
     (attributes.location.r#type, attributes.location.id) =
         match cx.runtime()?.space().home_of(address) {
-            Some(Home::Device(device)) => (enums::ACL_MEM_LOCATION_TYPE_DEVICE, device),
+            Some(Home::Device(device) | Home::Variable(device)) => {
+                (enums::ACL_MEM_LOCATION_TYPE_DEVICE, device)
+            }
             Some(Home::Pinned | Home::Registered) => (enums::ACL_MEM_LOCATION_TYPE_HOST, 0),
             Some(Home::Host) | None => (enums::ACL_MEM_LOCATION_TYPE_UNREGISTERED, 0),
         };

@@ -13,6 +13,7 @@ use jumar_types::{Error, ErrorKind, Result};
 
 use crate::device::Device;
 use crate::gate::{Op, Phase};
+use crate::kernel::Overflow;
 use crate::memory::Block;
 use crate::runtime::Shared;
 use crate::stream::StreamOptions;
@@ -30,6 +31,7 @@ pub struct Context {
     default_stream: Mutex<Option<Arc<Stream>>>,
     streams: Mutex<Vec<Arc<Stream>>>,
     pub(crate) failure: Arc<Failure>,
+    pub(crate) overflow: Arc<Overflow>,
 }
 
 /// What a context does after a task failed.
@@ -72,6 +74,7 @@ impl Context {
                 default_stream: Mutex::new(None),
                 streams: Mutex::default(),
                 failure: Arc::default(),
+                overflow: Arc::default(),
             })
         })?;
         device.contexts.fetch_add(1, Ordering::AcqRel);
@@ -201,6 +204,16 @@ impl Context {
         self.shared.free_device(address, caller)
     }
 
+    /// Gives the device memory that holds the context's overflow state: all zero until a kernel of the context met a
+    /// floating-point result that was too large, or divided by zero.
+    ///
+    /// # Errors
+    /// `NoContext`, `OutOfMemory`.
+    pub fn overflow_state(&self) -> Result<Span> {
+        self.alive()?;
+        self.overflow.state(&self.shared, &self.device)
+    }
+
     /// Copies Rust's own bytes to the start of a span, at once, in no order with any stream.
     ///
     /// # Errors
@@ -288,6 +301,7 @@ impl Context {
         for stream in &all {
             stream.close(true);
         }
+        self.overflow.drop_state(&self.shared, &self.device);
         drop(self.shared.contexts.remove(self.id, by));
         self.device.contexts.fetch_sub(1, Ordering::AcqRel);
         true

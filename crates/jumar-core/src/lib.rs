@@ -11,6 +11,7 @@ pub mod copy;
 pub mod device;
 pub mod event;
 pub mod gate;
+pub mod kernel;
 pub mod memory;
 pub mod notify;
 pub mod runtime;
@@ -33,5 +34,7 @@ pub use vmm::{GRANULARITY, PhysicalMemory};
 
 // What a surface needs to speak about time and tasks, so that it depends on core alone.
 pub use jumar_hal::sync::now_ns;
-pub use jumar_hal::{Backend, Call, Cost, Program, Signal, Span, sync};
+pub use jumar_hal::{
+    Access, Backend, Call, CodeImage, Cost, Parameter, Program, Signal, Span, sync,
+};
 pub use table::Epoch;

@@ -10,6 +10,7 @@ use jumar_types::{Error, ErrorKind, IdKind, Result};
 use crate::callback::Reports;
 use crate::device::{Device, Profile};
 use crate::gate::{Gate, Op};
+use crate::kernel::{Binary, Function};
 use crate::memory::{Block, Home, Space};
 use crate::table::{Epoch, Table};
 use crate::vmm::PhysicalMemory;
@@ -41,6 +42,8 @@ pub(crate) struct Shared {
     pub(crate) events: Table<Event>,
     pub(crate) notifies: Table<Notify>,
     pub(crate) physical: Table<PhysicalMemory>,
+    pub(crate) binaries: Table<Binary>,
+    pub(crate) functions: Table<Function>,
     /// What is mapped, by the address it is mapped at.
     pub(crate) mapped: Mutex<HashMap<usize, Arc<PhysicalMemory>>>,
     /// What other processes may import, by the number they find it by.
@@ -67,6 +70,8 @@ impl Runtime {
                 events: Table::new(IdKind::Event, epoch.clone()),
                 notifies: Table::new(IdKind::Notify, epoch.clone()),
                 physical: Table::new(IdKind::PhysicalMemory, epoch.clone()),
+                binaries: Table::new(IdKind::LoadedBinary, epoch.clone()),
+                functions: Table::new(IdKind::Function, epoch.clone()),
                 mapped: Mutex::default(),
                 exported: Mutex::default(),
                 devices: config
@@ -343,6 +348,11 @@ impl Shared {
                     device: Some(device),
                 })
                 .map(drop),
+            Home::Variable(_) => Err(wrong_free(
+                block,
+                "an allocation of its own",
+                "which goes with its owner: a kernel binary when it is unloaded, a context when it is destroyed",
+            )),
             Home::Pinned => Err(wrong_free(block, "device memory", "pinned host memory")),
             Home::Registered | Home::Host => Err(wrong_free(
                 block,

@@ -1,6 +1,6 @@
 //! A stream: tasks in order, and the error of the last one that failed.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
 use jumar_hal::sync::Instant;
@@ -11,6 +11,7 @@ use jumar_types::{Error, ErrorKind, Result, TaskSite};
 
 use crate::callback::Subscription;
 use crate::context::{Context, Failure};
+use crate::kernel::Overflow;
 use crate::copy::{self, Direction};
 use crate::gate::{Op, Phase};
 use crate::runtime::Shared;
@@ -39,6 +40,8 @@ pub struct Stream {
     shared: Arc<Shared>,
     closed: AtomicBool,
     failure_mode: AtomicU32,
+    watches_overflow: AtomicBool,
+    pub(crate) overflow: Arc<Overflow>,
     pub(crate) subscription: Mutex<Subscription>,
 }
 
@@ -48,6 +51,8 @@ struct Outcome {
     device: u32,
     shared: Arc<Shared>,
     failure: Arc<Failure>,
+    /// The queue itself, which does not live by being known here.
+    queue: OnceLock<Weak<dyn Queue>>,
     has_error: AtomicBool,
     error: Mutex<Option<Error>>,
 }
@@ -63,6 +68,10 @@ impl Watcher for Outcome {
 
     fn failed(&self, tag: Tag, error: Error) -> Verdict {
         let error = error.operation(tag.call.name);
+        let queue = self.queue.get().and_then(Weak::upgrade);
+        // Tasks end in order, so the one that failed is the next to be counted.
+        let task = queue.map_or(0, |queue| queue.completed() + 1) as u32;
+        let site = error.task().unwrap_or_default();
         let error = Error::new(
             error.kind(),
             format!(
@@ -74,7 +83,8 @@ impl Watcher for Outcome {
         .of_task(TaskSite {
             device: self.device,
             stream: self.stream,
-            task: 0,
+            task,
+            ..site
         });
         self.shared
             .gate
@@ -133,6 +143,7 @@ impl Stream {
             device: device.number(),
             shared: shared.clone(),
             failure: context.failure.clone(),
+            queue: OnceLock::new(),
             has_error: AtomicBool::new(false),
             error: Mutex::new(None),
         });
@@ -148,6 +159,8 @@ impl Stream {
                 )
             })
             .and_then(|queue| {
+                // Nobody else sets it: the outcome was made above.
+                let _ = outcome.queue.set(Arc::downgrade(&queue));
                 shared.streams.insert(|id| {
                     Arc::new(Stream {
                         id,
@@ -162,6 +175,8 @@ impl Stream {
                         shared: shared.clone(),
                         closed: AtomicBool::new(false),
                         failure_mode: AtomicU32::new(0),
+                        watches_overflow: AtomicBool::new(false),
+                        overflow: context.overflow.clone(),
                         subscription: Mutex::default(),
                     })
                 })
@@ -226,13 +241,17 @@ impl Stream {
             .shared
             .gate
             .admit(caller, self.device, Some(self.number), op)?;
-        Ok(self.queue.submit(
+        let position = self.queue.submit(
             task,
             Tag {
                 ticket,
                 call: caller.call,
             },
-        ))
+        );
+        if !self.is_default {
+            caller.lookups.note_task(position);
+        }
+        Ok(position)
     }
 
     /// Appends a task that belongs to another one (the hold after a callback); diagnostics saw the other one.
@@ -472,6 +491,16 @@ impl Stream {
             self.failure.stops.store(true, Ordering::Release);
         }
         Ok(())
+    }
+
+    /// Says whether kernels of the stream fail when a floating-point result is too large.
+    pub fn watch_overflow(&self, watch: bool) {
+        self.watches_overflow.store(watch, Ordering::Release);
+    }
+
+    /// Tells whether they do.
+    pub fn watches_overflow(&self) -> bool {
+        self.watches_overflow.load(Ordering::Acquire)
     }
 
     /// Gives, and forgets, the error of the last task that failed.

@@ -70,6 +70,26 @@ id_kinds! {
     PhysicalMemory = 0x8B, "physical memory handle";
     /// A piece of information about a failed task.
     ExceptionInfo = 0x8C, "exception information";
+    /// A description of a kernel binary in memory.
+    Binary = 0xA0, "binary description";
+    /// A kernel binary that was loaded.
+    LoadedBinary = 0xA1, "kernel binary";
+    /// A kernel.
+    Function = 0xA2, "kernel";
+    /// A list of arguments.
+    Arguments = 0xA3, "argument list";
+    /// One argument of a list.
+    Argument = 0xA4, "argument";
+    /// A program for the run-time compiler.
+    Program = 0xA5, "program";
+    /// A configuration of a profile.
+    ProfileConfig = 0xA6, "profile configuration";
+    /// A configuration of a subscription to a model's profile.
+    SubscribeConfig = 0xA7, "subscription configuration";
+    /// An object that marks steps.
+    StepInfo = 0xA8, "step information";
+    /// A stamp for the program's own events.
+    Stamp = 0xA9, "stamp";
 }
 
 /// A handle taken apart.
