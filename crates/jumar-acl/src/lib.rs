@@ -27,6 +27,7 @@ pub mod event;
 pub mod generated;
 pub mod init;
 pub mod ipc;
+pub mod kernel;
 pub mod log;
 pub mod memcpy;
 pub mod memory;

@@ -100,7 +100,9 @@ impl Overflow {
             .expect("a backend gives at least what was asked for");
         shared.backend.fill_now(span, 0);
         let home = Home::Variable(device.number());
-        shared.space.insert(span, reserved, home, "the context's overflow state");
+        shared
+            .space
+            .insert(span, reserved, home, "the context's overflow state");
         *state = Some((span, reserved));
         Ok(span)
     }
@@ -328,7 +330,12 @@ impl Binary {
     ///
     /// # Errors
     /// As [`Binary::function`].
-    pub fn function_called(&self, name: &str, function: &str, device: u32) -> Result<Arc<Function>> {
+    pub fn function_called(
+        &self,
+        name: &str,
+        function: &str,
+        device: u32,
+    ) -> Result<Arc<Function>> {
         let known = self.functions.lock().get(name).cloned();
         let exported = known.as_ref().map_or(function, |known| known.name.as_str());
         if let Some(known) = &known
@@ -353,10 +360,19 @@ impl Binary {
                         failed: Mutex::default(),
                     })
                 })?;
-                let kept = self.functions.lock().entry(name.to_owned()).or_insert(made.clone()).clone();
+                let kept = self
+                    .functions
+                    .lock()
+                    .entry(name.to_owned())
+                    .or_insert(made.clone())
+                    .clone();
                 if !Arc::ptr_eq(&kept, &made) {
                     // Another thread was quicker; the handle was never given out.
-                    drop(self.shared.functions.remove(made.id, "a second search for the same kernel"));
+                    drop(
+                        self.shared
+                            .functions
+                            .remove(made.id, "a second search for the same kernel"),
+                    );
                 }
                 kept
             }
@@ -390,7 +406,9 @@ impl Binary {
             )
         })?;
         self.shared.make_variable(found, device);
-        self.variables.lock().insert((device, name.to_owned()), found);
+        self.variables
+            .lock()
+            .insert((device, name.to_owned()), found);
         Ok(found)
     }
 
@@ -512,7 +530,11 @@ impl Function {
             Arguments::Copied(..) => None,
             Arguments::InPlace(span) if span.is_empty() => None,
             Arguments::InPlace(span) => {
-                match self.shared.space.resolve(span, caller.lookups, "argument block") {
+                match self
+                    .shared
+                    .space
+                    .resolve(span, caller.lookups, "argument block")
+                {
                     Ok(found) if found.home == Home::Host => Some(format!(
                         "the argument block at {:#x} is ordinary host memory, which a device cannot read",
                         span.address()

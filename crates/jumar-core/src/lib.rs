@@ -19,12 +19,13 @@ pub mod stream;
 pub mod table;
 pub mod vmm;
 
-pub use callback::HostFunction;
+pub use callback::{HostFunction, Role};
 pub use caller::Caller;
 pub use context::Context;
 pub use device::{Device, Limits, Profile};
 pub use event::{Event, EventFamily, EventStatus, elapsed_ms, flags as event_flags};
 pub use gate::{Admission, Gate, Op, Phase, Probe};
+pub use kernel::{ArgumentBuffer, Arguments, Binary, Function, OVERFLOW_BYTES, Shape};
 pub use memory::{Block, Home, Lookups};
 pub use notify::Notify;
 pub use runtime::{Config, Runtime};
@@ -35,6 +36,6 @@ pub use vmm::{GRANULARITY, PhysicalMemory};
 // What a surface needs to speak about time and tasks, so that it depends on core alone.
 pub use jumar_hal::sync::now_ns;
 pub use jumar_hal::{
-    Access, Backend, Call, CodeImage, Cost, Parameter, Program, Signal, Span, sync,
+    Access, Backend, Call, CodeForm, CodeImage, Cost, Parameter, Program, Signal, Span, sync,
 };
 pub use table::Epoch;

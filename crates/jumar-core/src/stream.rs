@@ -11,9 +11,9 @@ use jumar_types::{Error, ErrorKind, Result, TaskSite};
 
 use crate::callback::Subscription;
 use crate::context::{Context, Failure};
-use crate::kernel::Overflow;
 use crate::copy::{self, Direction};
 use crate::gate::{Op, Phase};
+use crate::kernel::Overflow;
 use crate::runtime::Shared;
 use crate::{Caller, Home};
 

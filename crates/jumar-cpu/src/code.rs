@@ -166,7 +166,13 @@ pub(crate) fn load(image: &CodeImage, executor: &Arc<Executor>) -> Result<Arc<dy
 
 /// Loads the file, unless there is none or it is loaded already.
 fn from_file(image: &CodeImage) -> Option<Result<Library>> {
-    let path = CString::new(std::fs::canonicalize(image.file.as_ref()?).ok()?.as_os_str().as_bytes()).ok()?;
+    let path = CString::new(
+        std::fs::canonicalize(image.file.as_ref()?)
+            .ok()?
+            .as_os_str()
+            .as_bytes(),
+    )
+    .ok()?;
     // SAFETY: the path ends in a zero byte; RTLD_NOLOAD loads nothing and runs nothing.
     let there = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOLOAD | libc::RTLD_LAZY) };
     if !there.is_null() {
@@ -223,22 +229,38 @@ fn open(path: &CStr) -> Result<*mut c_void> {
         // SAFETY: not null, and the loader's texts end in a zero byte.
         unsafe { CStr::from_ptr(text) }.to_string_lossy()
     };
-    Err(elf::refused(format!("the system's loader refused the kernel binary: {said}")))
+    Err(elf::refused(format!(
+        "the system's loader refused the kernel binary: {said}"
+    )))
 }
 
 impl Code for HostCode {
     fn function(&self, name: &str, form: CodeForm) -> Result<Arc<dyn CodeFunction>> {
-        let symbol = self.exports.symbols.get(name).filter(|symbol| symbol.is_function);
-        let address = CString::new(name).ok().map(|name| self.library.symbol(&name));
-        let (Some(symbol), Some(address)) = (symbol, address.filter(|address| !address.is_null())) else {
+        let symbol = self
+            .exports
+            .symbols
+            .get(name)
+            .filter(|symbol| symbol.is_function);
+        let address = CString::new(name)
+            .ok()
+            .map(|name| self.library.symbol(&name));
+        let (Some(symbol), Some(address)) = (symbol, address.filter(|address| !address.is_null()))
+        else {
             return Err(self.unknown(name));
         };
         let info = info_name("jumar_kernel_info_", name)
             .filter(|info| self.exports.symbols.contains_key(&*info.to_string_lossy()))
             .map(|info| self.library.symbol(&info));
-        let described = info.map(|info| described(info, name)).transpose()?.flatten();
+        let described = info
+            .map(|info| described(info, name))
+            .transpose()?
+            .flatten();
         let entry = match (described, form) {
-            (Some((run, parameters, of_threads)), _) => Entry::Described { run, parameters, of_threads },
+            (Some((run, parameters, of_threads)), _) => Entry::Described {
+                run,
+                parameters,
+                of_threads,
+            },
             (None, CodeForm::Kernel) => {
                 // SAFETY: the symbol is a function, and docs/kernels.md says how it is called.
                 Entry::Kernel(unsafe { std::mem::transmute::<*mut c_void, Kernel>(address) })
@@ -268,7 +290,11 @@ impl Code for HostCode {
     }
 
     fn variable(&self, name: &str) -> Option<Span> {
-        let symbol = self.exports.symbols.get(name).filter(|symbol| symbol.is_variable)?;
+        let symbol = self
+            .exports
+            .symbols
+            .get(name)
+            .filter(|symbol| symbol.is_variable)?;
         let address = self.library.symbol(&CString::new(name).ok()?);
         if address.is_null() {
             return None;
@@ -422,7 +448,10 @@ impl CodeFunction for HostFunction {
                 }
                 if let Some(failure) = report.failure {
                     let mut lowest = all.failure.lock();
-                    if lowest.as_ref().is_none_or(|known| failure.block < known.block) {
+                    if lowest
+                        .as_ref()
+                        .is_none_or(|known| failure.block < known.block)
+                    {
                         *lowest = Some(failure);
                     }
                 }
@@ -489,8 +518,7 @@ impl Part {
 
     fn run_blocks(&self, begin: u32, end: u32) -> Option<BlockFailure> {
         let launch = &self.launch;
-        let arguments: *mut c_void =
-            ptr::with_exposed_provenance_mut(launch.arguments.address());
+        let arguments: *mut c_void = ptr::with_exposed_provenance_mut(launch.arguments.address());
         let bytes = launch.arguments.bytes() as u64;
         match self.run {
             Runner::Described(run) => {
@@ -571,7 +599,10 @@ fn symbol_at(address: usize) -> Option<(*mut c_void, String)> {
         return None;
     }
     // SAFETY: the loader's names end in a zero byte and stay while the object is loaded.
-    let name = unsafe { CStr::from_ptr(info.dli_sname) }.to_str().ok()?.to_owned();
+    let name = unsafe { CStr::from_ptr(info.dli_sname) }
+        .to_str()
+        .ok()?
+        .to_owned();
     // SAFETY: the path ends in a zero byte; RTLD_NOLOAD loads nothing and runs nothing.
     let mut handle = unsafe { libc::dlopen(info.dli_fname, libc::RTLD_NOLOAD | libc::RTLD_LAZY) };
     if handle.is_null() {
@@ -590,7 +621,10 @@ fn info_of(handle: *mut c_void, prefix: &str, name: &str) -> Option<*const c_voi
 }
 
 /// Finds the kernel of a loaded object that begins at an address. The object stays loaded from then on.
-pub(crate) fn at(address: usize, executor: &Arc<Executor>) -> Option<(String, Arc<dyn CodeFunction>)> {
+pub(crate) fn at(
+    address: usize,
+    executor: &Arc<Executor>,
+) -> Option<(String, Arc<dyn CodeFunction>)> {
     let (handle, name) = symbol_at(address)?;
     let library = Library {
         handle,
@@ -627,4 +661,3 @@ pub(crate) fn variable_at(address: usize) -> Option<Span> {
     // SAFETY: the description says that the variable has so many bytes; it stays while its object is loaded.
     Some(unsafe { Span::trusted(info.address.expose_provenance(), bytes) })
 }
-

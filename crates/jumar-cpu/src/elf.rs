@@ -46,8 +46,12 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Exports> {
     let damaged = |error: object::Error| refused(format!("the ELF file is damaged: {error}"));
     // A file of the other width or byte order has another machine's number at the same place.
     let machine = match bytes.get(5) {
-        Some(2) => bytes.get(18..20).map(|at| u16::from_be_bytes([at[0], at[1]])),
-        _ => bytes.get(18..20).map(|at| u16::from_le_bytes([at[0], at[1]])),
+        Some(2) => bytes
+            .get(18..20)
+            .map(|at| u16::from_be_bytes([at[0], at[1]])),
+        _ => bytes
+            .get(18..20)
+            .map(|at| u16::from_le_bytes([at[0], at[1]])),
     };
     match machine {
         None => return Err(refused("the ELF file is cut short in its header".into())),
@@ -79,13 +83,20 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Exports> {
     let end = programs
         .iter()
         .filter(|program| program.p_type(endian) == elf::PT_LOAD)
-        .map(|program| program.p_vaddr(endian).saturating_add(program.p_memsz(endian)))
+        .map(|program| {
+            program
+                .p_vaddr(endian)
+                .saturating_add(program.p_memsz(endian))
+        })
         .max()
         .unwrap_or(0);
     // The loader reads all of these bytes; where they are not there it would end the process.
-    let cut = programs
-        .iter()
-        .any(|program| program.p_offset(endian).saturating_add(program.p_filesz(endian)) > bytes.len() as u64);
+    let cut = programs.iter().any(|program| {
+        program
+            .p_offset(endian)
+            .saturating_add(program.p_filesz(endian))
+            > bytes.len() as u64
+    });
     if cut {
         return Err(refused("the ELF file is cut short".into()));
     }
@@ -96,7 +107,10 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Exports> {
     let mut symbols = HashMap::new();
     for symbol in table.iter().filter(|symbol| !symbol.is_undefined(endian)) {
         let kind = symbol.st_type();
-        let bound = matches!(symbol.st_bind(), elf::STB_GLOBAL | elf::STB_WEAK | elf::STB_GNU_UNIQUE);
+        let bound = matches!(
+            symbol.st_bind(),
+            elf::STB_GLOBAL | elf::STB_WEAK | elf::STB_GNU_UNIQUE
+        );
         if !bound || !matches!(kind, elf::STT_FUNC | elf::STT_OBJECT) {
             continue;
         }

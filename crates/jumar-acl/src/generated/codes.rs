@@ -1123,6 +1123,20 @@ pub fn code_for(call: &Call, kind: ErrorKind) -> i32 {
     match (call.number, kind) {
         // aclrtStreamWaitEventWithTimeout
         (380, ErrorKind::NullPointer) => 107000,
+        // aclrtGetOverflowStatus
+        (449, ErrorKind::NullPointer) => 107000,
+        // aclrtBinaryGetDevAddress
+        (458, ErrorKind::NullPointer) => 107000,
+        // aclrtGetFunctionSize
+        (463, ErrorKind::NullPointer) => 107000,
+        // aclrtGetFloatOverflowStatus
+        (486, ErrorKind::NullPointer) => 107000,
+        // aclrtNpuGetFloatOverFlowStatus
+        (488, ErrorKind::NullPointer) => 107000,
+        // aclrtGetHardwareSyncAddr
+        (490, ErrorKind::NullPointer) => 107000,
+        // aclrtFunctionGetBinary
+        (499, ErrorKind::NullPointer) => 107000,
         _ => code(kind),
     }
 }

@@ -5,5 +5,6 @@
 pub mod callback;
 pub mod error;
 pub mod ipc;
+pub mod kernel;
 pub mod log;
 pub mod memcpy;
