@@ -41,6 +41,7 @@ pub mod stream;
 pub mod tensor_desc;
 pub mod thread;
 pub mod type_util;
+pub mod value_sync;
 pub mod vmm;
 
 use std::sync::Arc;

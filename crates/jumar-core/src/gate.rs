@@ -62,6 +62,20 @@ pub enum Op<'a> {
         /// The event's number for messages.
         event: u64,
     },
+    /// A value is written to a word of memory, for which streams may wait.
+    WriteValue {
+        /// The word.
+        to: Span,
+        /// The value.
+        value: u64,
+    },
+    /// A stream waits until a word of memory has some value.
+    WaitValue {
+        /// The word.
+        at: Span,
+        /// What it is compared with.
+        value: u64,
+    },
     /// A program runs on the device.
     Launch {
         /// The model's or kernel's name.

@@ -17,6 +17,7 @@ pub mod notify;
 pub mod runtime;
 pub mod stream;
 pub mod table;
+pub mod value;
 pub mod vmm;
 
 pub use callback::{HostFunction, Role};
@@ -31,6 +32,7 @@ pub use notify::Notify;
 pub use runtime::{Config, Runtime};
 pub use stream::{Stream, StreamOptions};
 pub use table::Table;
+pub use value::ValueTest;
 pub use vmm::{GRANULARITY, PhysicalMemory};
 
 // What a surface needs to speak about time and tasks, so that it depends on core alone.

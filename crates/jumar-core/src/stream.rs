@@ -214,6 +214,10 @@ impl Stream {
         self.options
     }
 
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
     pub(crate) fn queue(&self) -> &Arc<dyn Queue> {
         &self.queue
     }

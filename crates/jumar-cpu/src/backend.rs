@@ -159,14 +159,17 @@ impl Backend for CpuBackend {
 
     fn copy_now(&self, to: usize, from: Span) {
         copy_shared(to, from, &self.executor.team());
+        self.executor.wrote(to, from.bytes());
     }
 
     fn fill_now(&self, to: Span, value: u8) {
         mem::fill(to, value);
+        self.executor.wrote(to.address(), to.bytes());
     }
 
     fn write_now(&self, to: Span, bytes: &[u8]) {
         mem::write(to, bytes);
+        self.executor.wrote(to.address(), to.bytes());
     }
 
     fn read_now(&self, from: Span, bytes: &mut [u8]) {
@@ -187,6 +190,18 @@ impl Backend for CpuBackend {
 
     fn variable_at(&self, address: usize) -> Option<Span> {
         code::variable_at(address)
+    }
+
+    fn load(&self, word: Span) -> u64 {
+        mem::load(word)
+    }
+
+    fn store(&self, word: Span, value: u64) {
+        mem::store(word, value);
+    }
+
+    fn exchange(&self, word: Span, from: u64, to: u64) -> bool {
+        mem::exchange(word, from, to)
     }
 }
 

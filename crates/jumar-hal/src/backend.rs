@@ -75,6 +75,16 @@ pub trait Backend: Send + Sync {
         let _ = address;
         None
     }
+
+    /// Reads a word of four or eight bytes, aligned to its length, in one piece; what was written before it is seen too.
+    fn load(&self, word: Span) -> u64;
+
+    /// Writes a word of four or eight bytes, aligned to its length, in one piece, after all that was written before. Queues
+    /// that wait for it (`Task::Until`) look when the task that writes it ends, or when their timer tells them.
+    fn store(&self, word: Span, value: u64);
+
+    /// Writes a word as `store` does if it is `from`, and tells whether it was.
+    fn exchange(&self, word: Span, from: u64, to: u64) -> bool;
 }
 
 fn no_code() -> Error {

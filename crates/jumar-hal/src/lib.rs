@@ -18,4 +18,4 @@ pub use code::{
 };
 pub use jumar_types::Span;
 pub use signal::{Signal, Waiter};
-pub use task::{Call, Cost, Program, Tag, Task, WaitThen};
+pub use task::{Call, Condition, Cost, Program, Tag, Task, WaitThen};

@@ -37,6 +37,13 @@ pub enum Task {
         /// How long the queue may be held, from the moment that it reaches the wait; then the task fails with `WaitTimeout`.
         limit: Option<Duration>,
     },
+    /// Holds the queue until a condition holds that nobody announces, without holding a worker.
+    Until {
+        /// What is waited for.
+        condition: Arc<dyn Condition>,
+        /// How long the queue may be held, as for `Wait`.
+        limit: Option<Duration>,
+    },
     /// Runs a program.
     Run(Arc<dyn Program>),
 }
@@ -51,6 +58,28 @@ pub enum WaitThen {
     Keep,
     /// Clears it (notifies: a one-bit semaphore).
     Clear,
+}
+
+/// Something in memory that a queue waits for and that nobody announces: a word that a task, the host or another process
+/// writes.
+///
+/// The executor looks after each task that wrote there, after each program that does not say what it wrote, and by a timer
+/// that backs off (tens of microseconds at first, a millisecond in the end).
+///
+/// # Threads
+/// `holds` is called by any thread, at any time, and often: it is a look at memory that takes no lock and calls nobody.
+pub trait Condition: Send + Sync {
+    /// Tells whether the queue may go on.
+    fn holds(&self) -> bool;
+
+    /// Lets the queue go on if it may: called once it seemed so, by the thread that runs the queue, and after `true` not
+    /// again for the same task. Whoever waits for a semaphore takes it here.
+    fn pass(&self) -> bool {
+        self.holds()
+    }
+
+    /// Gives the address of the word that it looks at, of eight bytes at most.
+    fn address(&self) -> usize;
 }
 
 /// How long a task may take, so that a thread that must not be kept can leave it to others.
@@ -81,6 +110,12 @@ pub trait Program: Send + Sync {
         Cost::Unbounded
     }
 
+    /// Says where it writes, if it writes in one place only; `None`: anywhere. Queues that wait for a word in memory are
+    /// looked at accordingly.
+    fn writes(&self) -> Option<Span> {
+        None
+    }
+
     /// Names the work for messages and timelines.
     fn name(&self) -> &str;
 }
@@ -102,7 +137,7 @@ impl Task {
         match self {
             Task::Copy { from, .. } => by_bytes(from.bytes()),
             Task::Fill { to, .. } => by_bytes(to.bytes()),
-            Task::Set(_) | Task::Clear(_) | Task::Wait { .. } => Cost::Bounded,
+            Task::Set(_) | Task::Clear(_) | Task::Wait { .. } | Task::Until { .. } => Cost::Bounded,
             Task::Run(program) => program.cost(),
         }
     }
@@ -116,6 +151,9 @@ impl fmt::Debug for Task {
             Task::Set(_) => f.write_str("set"),
             Task::Clear(_) => f.write_str("clear"),
             Task::Wait { .. } => f.write_str("wait"),
+            Task::Until { condition, .. } => {
+                write!(f, "wait for a value at {:#x}", condition.address())
+            }
             Task::Run(program) => write!(f, "run {}", program.name()),
         }
     }

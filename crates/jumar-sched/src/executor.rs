@@ -59,6 +59,14 @@ impl Executor {
         Team::new(&self.pool)
     }
 
+    /// Tells that the calling thread wrote memory, for the queues that wait for a value there.
+    #[inline]
+    pub fn wrote(&self, address: usize, bytes: usize) {
+        if self.pool.looks.any() {
+            self.pool.look_at(address, bytes);
+        }
+    }
+
     /// Makes a queue.
     pub fn queue(&self, config: QueueConfig, watcher: Arc<dyn Watcher>) -> Arc<dyn Queue> {
         let age = self.queues.fetch_add(1, Ordering::Relaxed);

@@ -6,6 +6,7 @@
 #![deny(unsafe_code)]
 
 mod executor;
+mod look;
 #[cfg(all(test, loom))]
 #[expect(
     unsafe_code,

@@ -37,6 +37,7 @@ use jumar_hal::sync::{
     AtomicBool, AtomicU64, AtomicUsize, Instant, Mutex, Ordering, spin_loop, thread,
 };
 
+use crate::look::Looks;
 use crate::park::Parker;
 use crate::runner::Runner;
 use crate::schedule::Schedule;
@@ -76,6 +77,14 @@ struct Entry {
     cpu: Option<u32>,
 }
 
+/// What happens when a timer is due.
+enum Timer {
+    /// A stream's wait gives up.
+    Call(Arc<Stream>),
+    /// Somebody looks after the streams that wait for values.
+    Look,
+}
+
 struct Sleeper {
     worker: usize,
     parker: Arc<Parker>,
@@ -87,7 +96,7 @@ struct Inner {
     count: usize,
     jobs: Vec<Arc<Job>>,
     turn: u32,
-    timers: BTreeMap<(Instant, u64), Arc<Stream>>,
+    timers: BTreeMap<(Instant, u64), Timer>,
     timers_made: u64,
     awake: usize,
     napper: Option<Arc<Parker>>,
@@ -111,6 +120,7 @@ pub(crate) struct Pool {
     epoch: Instant,
     workers: usize,
     cpus: usize,
+    pub(crate) looks: Looks,
     pub(crate) runner: Arc<dyn Runner>,
     pub(crate) schedule: Option<Arc<dyn Schedule>>,
 }
@@ -203,19 +213,27 @@ impl Inner {
         self.note_count(pool);
     }
 
-    /// Moves the streams whose time is over into the run queue.
-    fn fire(&mut self, pool: &Pool) {
+    /// Moves the streams whose time is over into the run queue. Tells whether the caller has to look after the streams that
+    /// wait for values, once the lock is released.
+    #[must_use = "nobody else looks"]
+    fn fire(&mut self, pool: &Pool) -> bool {
+        let mut look = false;
+        if !pool.timer_is_due() {
+            return look;
+        }
         let now = Instant::now();
         while let Some(first) = self.timers.first_entry() {
             if first.key().0 > now {
                 break;
             }
-            let stream = first.remove();
-            if stream.call() {
-                self.put(pool, &stream, true);
+            match first.remove() {
+                Timer::Call(stream) if stream.call() => self.put(pool, &stream, true),
+                Timer::Call(_) => {}
+                Timer::Look => look = true,
             }
         }
         self.note_timer(pool);
+        look
     }
 
     fn note_timer(&self, pool: &Pool) {
@@ -337,6 +355,7 @@ impl Pool {
                 workers.max(1)
             },
             cpus,
+            looks: Looks::new(),
             runner,
             schedule,
         }
@@ -392,6 +411,12 @@ impl Pool {
     /// Tells whether the run queue holds anything, or a job is shared.
     pub(crate) fn has_entries(&self) -> bool {
         self.count.load(Ordering::Relaxed) > 0
+    }
+
+    /// Tells whether a timer is due.
+    pub(crate) fn timer_is_due(&self) -> bool {
+        let due = self.first_timer_ns.load(Ordering::Relaxed);
+        due != NEVER && due <= self.now_ns()
     }
 
     pub(crate) fn is_stopped(&self) -> bool {
@@ -493,14 +518,27 @@ impl Pool {
         due: Instant,
         stream: &Arc<Stream>,
     ) -> (Instant, u64) {
+        self.set_timer(due, Timer::Call(stream.clone()))
+    }
+
+    /// Arranges that somebody looks after the streams that wait for values.
+    pub(crate) fn add_look(self: &Arc<Self>, due: Instant) {
+        self.set_timer(due, Timer::Look);
+    }
+
+    fn set_timer(self: &Arc<Self>, due: Instant, timer: Timer) -> (Instant, u64) {
         let (key, wanted) = {
             let mut inner = self.inner.lock();
             inner.timers_made += 1;
             let key = (due, inner.timers_made);
-            inner.timers.insert(key, stream.clone());
+            inner.timers.insert(key, timer);
             inner.note_timer(self);
             match &inner.napper {
                 Some(napper) if self.schedule.is_some() => (key, Wanted::Wake(napper.clone())),
+                _ if SETTING.get() == Arc::as_ptr(self).addr() => {
+                    OWES.set(true);
+                    (key, Wanted::Nobody)
+                }
                 _ => (key, inner.wanted(self)),
             }
         };
@@ -511,10 +549,10 @@ impl Pool {
     pub(crate) fn cancel_timer(&self, key: (Instant, u64)) {
         let mut inner = self.inner.lock();
         // Dropped outside: it may be the last of its stream.
-        let stream = inner.timers.remove(&key);
+        let timer = inner.timers.remove(&key);
         inner.note_timer(self);
         drop(inner);
-        drop(stream);
+        drop(timer);
     }
 
     /// Takes a queued stream for a thread that has time while it waits.
@@ -605,9 +643,14 @@ impl Pool {
 
     /// Looks for something to do and, if there is anything, stops counting as awake.
     fn leave_idle(self: &Arc<Self>, now_ns: u64, napping: &mut bool) -> Pick {
+        if self.timer_is_due() {
+            let look = self.inner.lock().fire(self);
+            if look {
+                self.look_on_time();
+            }
+        }
         let (pick, wanted) = {
             let mut inner = self.inner.lock();
-            inner.fire(self);
             let pick = inner.find(self, now_ns);
             if !matches!(pick, Pick::Stream { .. } | Pick::Job(_)) {
                 return pick;
@@ -642,7 +685,15 @@ impl Pool {
             OWES.set(false);
             let now = self.now_ns();
             let mut inner = self.inner.lock();
-            inner.fire(self);
+            if inner.fire(self) {
+                drop(inner);
+                // Whatever is found is this worker's next, or is seen below.
+                let setting = Setting::enter(self);
+                self.look_on_time();
+                drop(setting);
+                OWES.set(false);
+                inner = self.inner.lock();
+            }
             found = match inner.stopped {
                 true => Pick::Nothing,
                 false => inner.find(self, now),
@@ -715,7 +766,11 @@ impl Pool {
         let _ = number;
         while !self.is_stopped() {
             let mut inner = self.inner.lock();
-            inner.fire(self);
+            if inner.fire(self) {
+                drop(inner);
+                self.look_on_time();
+                inner = self.inner.lock();
+            }
             let mut runnable: Vec<Arc<Stream>> = Vec::new();
             let mut stale = Vec::new();
             for list in &mut inner.lists {

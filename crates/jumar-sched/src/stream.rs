@@ -13,7 +13,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jumar_hal::sync::{AtomicBool, AtomicU64, Instant, Mutex, Ordering, spin_loop};
-use jumar_hal::{Cost, Queue, QueueConfig, Signal, Tag, Task, Verdict, WaitThen, Waiter, Watcher};
+use jumar_hal::{
+    Condition, Cost, Queue, QueueConfig, Signal, Tag, Task, Verdict, WaitThen, Waiter, Watcher,
+};
 use jumar_types::{Error, ErrorKind};
 
 use crate::park::{self, Parker};
@@ -52,9 +54,38 @@ pub(crate) struct Stream {
 
 /// A wait that was not satisfied when an owner came to it.
 struct Held {
-    signal: Arc<Signal>,
+    cause: Cause,
     /// The key of the timer; its moment is when the wait gives up.
     timer: Option<(Instant, u64)>,
+}
+
+/// What a stream waits for.
+#[derive(Clone)]
+enum Cause {
+    Signal(Arc<Signal>, WaitThen),
+    Condition(Arc<dyn Condition>),
+}
+
+impl Cause {
+    fn of(task: &Task) -> Option<Cause> {
+        match task {
+            Task::Wait { signal, then, .. } => Some(Cause::Signal(signal.clone(), *then)),
+            Task::Until { condition, .. } => Some(Cause::Condition(condition.clone())),
+            Task::Copy { .. }
+            | Task::Fill { .. }
+            | Task::Set(_)
+            | Task::Clear(_)
+            | Task::Run(_) => None,
+        }
+    }
+
+    /// Lets the stream go on if it may.
+    fn passes(&self) -> bool {
+        match self {
+            Cause::Signal(signal, then) => passes(signal, *then),
+            Cause::Condition(condition) => condition.pass(),
+        }
+    }
 }
 
 struct Parked {
@@ -132,14 +163,16 @@ impl Stream {
                 continue;
             };
             let cost = entry.task.cost();
-            let is_wait = matches!(entry.task, Task::Wait { .. });
+            let is_wait = matches!(entry.task, Task::Wait { .. } | Task::Until { .. });
             let position = owner.position();
             if position <= self.drop_to.load(Ordering::Acquire) {
                 self.drop_next(&mut owner, position);
                 continue;
             }
-            let out_of_budget =
-                run >= budget && (self.pool.has_entries() || self.pool.schedule.is_some());
+            let out_of_budget = run >= budget
+                && (self.pool.has_entries()
+                    || self.pool.timer_is_due()
+                    || self.pool.schedule.is_some());
             if out_of_budget || stop() {
                 return self.give_back(owner, Left::Stopped);
             }
@@ -199,10 +232,12 @@ impl Stream {
         let error = match &task {
             Task::Copy { to, from } => {
                 self.pool.runner.copy(*to, *from, &Team::new(&self.pool));
+                self.wrote(Some((*to, from.bytes())));
                 None
             }
             Task::Fill { to, value } => {
                 self.pool.runner.fill(*to, *value);
+                self.wrote(Some((to.address(), to.bytes())));
                 None
             }
             Task::Set(signal) => {
@@ -214,11 +249,15 @@ impl Stream {
                 signal.clear();
                 None
             }
-            Task::Wait { .. } => failed,
+            Task::Wait { .. } | Task::Until { .. } => failed,
             Task::Run(program) => {
                 let inside = Inside::enter();
                 let result = catch_unwind(AssertUnwindSafe(|| self.pool.runner.run(&**program)));
                 drop(inside);
+                if self.pool.looks.any() {
+                    let place = program.writes().map(|span| (span.address(), span.bytes()));
+                    self.wrote(place);
+                }
                 match result {
                     Ok(Ok(())) => None,
                     Ok(Err(error)) => Some(error),
@@ -231,6 +270,18 @@ impl Stream {
             None if watched => guarded(|| self.watcher.finished(tag)),
             None => {}
             Some(error) => self.fail(tag, error),
+        }
+    }
+
+    /// Looks after streams that wait for a value where a task wrote; `None`: anywhere.
+    #[inline]
+    fn wrote(&self, place: Option<(usize, usize)>) {
+        if self.pool.looks.any() {
+            let _setting = Setting::enter(&self.pool);
+            match place {
+                Some((address, bytes)) => self.pool.look_at(address, bytes),
+                None => self.pool.look_around(),
+            }
         }
     }
 
@@ -270,29 +321,33 @@ impl Stream {
         position: u64,
     ) -> Option<(Owner<'a>, Hold)> {
         let fresh = self.held_at.load(Ordering::Relaxed) != position;
-        let Some(Entry {
-            tag,
-            task:
-                Task::Wait {
-                    signal,
-                    then,
-                    limit,
-                },
-        }) = owner.peek()
-        else {
+        let Some(Entry { tag, task }) = owner.peek() else {
             return Some((owner, Hold::Over));
         };
-        let (tag, then, limit) = (*tag, *then, *limit);
+        let tag = *tag;
+        let limit = match task {
+            Task::Wait { limit, .. } | Task::Until { limit, .. } => *limit,
+            Task::Copy { .. }
+            | Task::Fill { .. }
+            | Task::Set(_)
+            | Task::Clear(_)
+            | Task::Run(_) => return Some((owner, Hold::Over)),
+        };
+        let over = match task {
+            Task::Wait { signal, then, .. } => passes(signal, *then),
+            Task::Until { condition, .. } => condition.pass(),
+            _ => true,
+        };
+        let cause = if over { None } else { Cause::of(task) };
         if fresh && tag.ticket != 0 {
             guarded(|| self.watcher.started(tag));
         }
-        if passes(signal, then) {
+        let Some(cause) = cause else {
             self.let_go(position);
             return Some((owner, Hold::Over));
-        }
-        let signal = signal.clone();
+        };
         loop {
-            let (registered, until) = self.hold_on(position, &signal, limit);
+            let (registered, until) = self.hold_on(position, &cause, limit);
             if registered {
                 if until.is_some_and(|until| Instant::now() >= until) {
                     self.let_go(position);
@@ -301,28 +356,37 @@ impl Stream {
                 if position <= self.drop_to.load(Ordering::Acquire) {
                     return Some((owner, Hold::Dropped));
                 }
-                match owner.block() {
-                    Ok(()) => return None,
-                    Err(again) => owner = again,
+                // A signal tells those who are registered; a value has to be looked at once more.
+                let stays = match &cause {
+                    Cause::Signal(..) => true,
+                    Cause::Condition(condition) => !condition.holds(),
+                };
+                if stays {
+                    match owner.block() {
+                        Ok(()) => return None,
+                        Err(again) => owner = again,
+                    }
                 }
             }
-            if passes(&signal, then) {
+            if cause.passes() {
                 self.let_go(position);
                 return Some((owner, Hold::Over));
             }
         }
     }
 
-    /// Registers with the signal and the timers. Tells whether it did (the signal was clear), and when the wait gives up.
+    /// Registers with what the stream waits for and with the timers. Tells whether it did (it was not there yet), and when
+    /// the wait gives up.
     fn hold_on(
         self: &Arc<Self>,
         position: u64,
-        signal: &Arc<Signal>,
+        cause: &Cause,
         limit: Option<Duration>,
     ) -> (bool, Option<Instant>) {
         let me: Arc<dyn Waiter> = self.clone();
         let mut held = self.held.lock();
-        if held.is_some() {
+        let again = held.is_some();
+        if again && let Cause::Signal(signal, _) = cause {
             // An earlier look registered, and the call that brought us here may have been another's.
             signal.forget(&me);
         }
@@ -332,11 +396,21 @@ impl Stream {
             let due = limit.and_then(|limit| Instant::now().checked_add(limit));
             let timer = due.map(|due| self.pool.add_timer(due, self));
             Held {
-                signal: signal.clone(),
+                cause: cause.clone(),
                 timer,
             }
         });
-        (signal.register(me), held.timer.map(|(due, _)| due))
+        let until = held.timer.map(|(due, _)| due);
+        let registered = match cause {
+            Cause::Signal(signal, _) => signal.register(me),
+            Cause::Condition(condition) => {
+                if !again {
+                    self.pool.watch(self, condition);
+                }
+                true
+            }
+        };
+        (registered, until)
     }
 
     /// Undoes what `hold_on` did.
@@ -351,7 +425,12 @@ impl Stream {
         if let Some(key) = held.timer {
             self.pool.cancel_timer(key);
         }
-        held.signal.forget_at(std::ptr::from_ref(self).cast());
+        match held.cause {
+            Cause::Signal(signal, _) => {
+                signal.forget_at(std::ptr::from_ref(self).cast());
+            }
+            Cause::Condition(condition) => self.pool.unwatch(self, &condition),
+        }
     }
 
     #[inline]
@@ -479,6 +558,9 @@ impl Stream {
                 if Pool::owes() {
                     self.pool.settle(false);
                 }
+                if self.pool.looks.any() {
+                    self.pool.look_around();
+                }
                 if !self.pool.may_spin_waiting() {
                     break;
                 }
@@ -511,6 +593,7 @@ impl Stream {
             Task::Copy { .. } | Task::Fill { .. } | Task::Run(_) => false,
             Task::Set(_) | Task::Clear(_) => true,
             Task::Wait { signal, .. } => signal.is_set(),
+            Task::Until { condition, .. } => condition.holds(),
         };
         if !worthwhile {
             return None;
@@ -529,6 +612,7 @@ impl Stream {
             }
             // Looked at again: what ran before may have cleared it.
             Task::Wait { signal, then, .. } => passes(signal, *then),
+            Task::Until { condition, .. } => condition.pass(),
         };
         if !over {
             rest.leave();
@@ -599,8 +683,10 @@ impl Queue for Handle {
     fn submit(&self, task: Task, tag: Tag) -> u64 {
         let stream = &self.0;
         // A watcher is never called inside a submit, and a schedule sees everything.
-        if matches!(task, Task::Set(_) | Task::Clear(_) | Task::Wait { .. })
-            && tag.ticket == 0
+        if matches!(
+            task,
+            Task::Set(_) | Task::Clear(_) | Task::Wait { .. } | Task::Until { .. }
+        ) && tag.ticket == 0
             && !stream.scheduled
             && let Some(position) = stream.at_once(&task)
         {

@@ -129,6 +129,13 @@ pub(super) const ALL: &[Step] = &[
         run: models,
     },
     Step {
+        name: "nodes",
+        what: "the ONNX node cases, through atc and acl",
+        long: false,
+        needs: &["dist"],
+        run: nodes,
+    },
+    Step {
         name: "demo",
         what: "the first thing a new user runs",
         long: false,
@@ -300,6 +307,30 @@ fn python(job: &Job) -> Result<Outcome> {
 
 fn models(job: &Job) -> Result<Outcome> {
     job.pytest("tests/models")
+}
+
+/// What the program ends with where the installed onnx package is not the one that the list was made for.
+const NODES_SKIPPED: &str = "skipped: ";
+
+fn nodes(job: &Job) -> Result<Outcome> {
+    jumar()?;
+    let mut command = Command::new(python_env::ensure(&job.log)?);
+    command.arg(crate::root().join("tests/nodes/run.py"));
+    command.env("PYTHONDONTWRITEBYTECODE", "1");
+    let outcome = job.simple(&mut command)?;
+    let log = fs::read_to_string(&job.log).unwrap_or_default();
+    let summary = |start: &str| log.lines().rev().find_map(|line| line.strip_prefix(start));
+    if let Some(reason) = summary(NODES_SKIPPED) {
+        return Ok(Outcome::Skipped(reason.to_owned()));
+    }
+    Ok(match (outcome, summary("node cases: ")) {
+        (Outcome::Passed(_), None) => Outcome::Failed("no case ran".into()),
+        (Outcome::Passed(_), Some(counts)) => Outcome::Passed(counts.to_owned()),
+        (Outcome::Failed(problem), counts) => {
+            Outcome::Failed(format!("{problem}; {}", counts.unwrap_or("no case ran")))
+        }
+        (Outcome::Skipped(reason), _) => Outcome::Skipped(reason),
+    })
 }
 
 fn demo(job: &Job) -> Result<Outcome> {

@@ -364,6 +364,8 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclFloat16ToFloat", aclFloat16ToFloat),
     ("aclFloatToFloat16", aclFloatToFloat16),
     ("aclDataTypeSize", aclDataTypeSize),
+    ("aclrtValueWrite", aclrtValueWrite),
+    ("aclrtValueWait", aclrtValueWait),
     ("aclrtReserveMemAddress", aclrtReserveMemAddress),
     ("aclrtReleaseMemAddress", aclrtReleaseMemAddress),
     ("aclrtMallocPhysical", aclrtMallocPhysical),
@@ -3517,6 +3519,28 @@ fn aclDataTypeSize(w: &Words<'_>) -> Played {
         jumar_acl::type_util::aclDataTypeSize(cx, dataType)
     });
     words::value(done, 0_i64)
+}
+
+fn aclrtValueWrite(w: &Words<'_>) -> Played {
+    let devAddr = w.span(0, 8)?;
+    let value = w.plain(1);
+    let flag = w.plain(2);
+    let stream = w.plain(3);
+    let done = enter(&calls::aclrtValueWrite, |cx| {
+        jumar_acl::value_sync::aclrtValueWrite(cx, devAddr, value, flag, stream)
+    });
+    words::status(done)
+}
+
+fn aclrtValueWait(w: &Words<'_>) -> Played {
+    let devAddr = w.span(0, 8)?;
+    let value = w.plain(1);
+    let flag = w.plain(2);
+    let stream = w.plain(3);
+    let done = enter(&calls::aclrtValueWait, |cx| {
+        jumar_acl::value_sync::aclrtValueWait(cx, devAddr, value, flag, stream)
+    });
+    words::status(done)
 }
 
 fn aclrtReserveMemAddress(w: &Words<'_>) -> Played {

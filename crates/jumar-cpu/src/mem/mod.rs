@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::ptr;
 
 use jumar_hal::Span;
-use jumar_hal::sync::{AtomicUsize, Mutex, Ordering};
+use jumar_hal::sync::{AtomicU32, AtomicU64, AtomicUsize, Mutex, Ordering};
 use jumar_types::{Error, ErrorKind, Result};
 
 use crate::heap::Heap;
@@ -292,6 +292,64 @@ pub(crate) fn fill(to: Span, value: u8) {
             to.bytes(),
         )
     };
+}
+
+/// One word of memory that several threads or processes may touch at once.
+enum Word<'a> {
+    Four(&'a AtomicU32),
+    Eight(&'a AtomicU64),
+}
+
+impl Word<'_> {
+    /// # Panics
+    /// The span is no word: a defect of Jumar, whose callers check lengths and alignment.
+    fn of(span: Span) -> Word<'static> {
+        let address = span.address();
+        assert!(
+            matches!(span.bytes(), 4 | 8) && address.is_multiple_of(span.bytes()),
+            "a word has four or eight bytes and is aligned to them"
+        );
+        match span.bytes() {
+            4 => {
+                let word = ptr::with_exposed_provenance_mut(address);
+                // SAFETY: whoever made the span vouches that it is mapped and writable, and ranges of this crate stay
+                // mapped; it is aligned. Whatever else touches the bytes at the same time is the program's own race.
+                Word::Four(unsafe { AtomicU32::from_ptr(word) })
+            }
+            _ => {
+                let word = ptr::with_exposed_provenance_mut(address);
+                // SAFETY: as above.
+                Word::Eight(unsafe { AtomicU64::from_ptr(word) })
+            }
+        }
+    }
+}
+
+/// Reads a word in one piece.
+pub(crate) fn load(word: Span) -> u64 {
+    match Word::of(word) {
+        Word::Four(word) => u64::from(word.load(Ordering::Acquire)),
+        Word::Eight(word) => word.load(Ordering::Acquire),
+    }
+}
+
+/// Writes a word in one piece; of four bytes the low half of `value`.
+pub(crate) fn store(word: Span, value: u64) {
+    match Word::of(word) {
+        Word::Four(word) => word.store(value as u32, Ordering::Release),
+        Word::Eight(word) => word.store(value, Ordering::Release),
+    }
+}
+
+/// Writes a word if it is `from`, and tells whether it was.
+pub(crate) fn exchange(word: Span, from: u64, to: u64) -> bool {
+    let (done, failed) = (Ordering::AcqRel, Ordering::Acquire);
+    match Word::of(word) {
+        Word::Four(word) => word
+            .compare_exchange(from as u32, to as u32, done, failed)
+            .is_ok(),
+        Word::Eight(word) => word.compare_exchange(from, to, done, failed).is_ok(),
+    }
 }
 
 /// Copies bytes out of a span, at once, on the calling thread.

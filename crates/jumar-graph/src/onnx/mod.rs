@@ -17,8 +17,11 @@ use self::proto::{AttributeProto, GraphProto, ModelProto, NodeProto, TypeProto};
 use crate::passes::fold;
 use crate::{Graph, GraphError, GraphErrorKind, GraphOutput, Node, Result, ValueId};
 
-/// The operator sets that are understood.
-pub const OPSETS: std::ops::RangeInclusive<i64> = 7..=23;
+/// The operator sets that are understood. Below 7 the operators whose conversion says so: most begin at 7.
+pub const OPSETS: std::ops::RangeInclusive<i64> = 1..=23;
+
+/// The set of the training optimisers, which lies beside the standard one.
+const TRAINING: &str = "ai.onnx.preview.training";
 
 /// Makes a graph of an ONNX model.
 ///
@@ -61,6 +64,12 @@ pub fn import(bytes: &[u8], dir: Option<&Path>) -> Result<Graph> {
         .iter()
         .find(|set| set.domain.is_empty() || set.domain == "ai.onnx")
         .map(|set| set.version)
+        .or_else(|| {
+            // A model of optimisers alone may name nothing else; they have one version.
+            let mut sets = model.opset_import.iter();
+            sets.any(|set| set.domain == TRAINING)
+                .then_some(*OPSETS.end())
+        })
         .ok_or_else(|| {
             GraphError::invalid("the model does not say which operator set of ONNX it uses")
         })?;
@@ -161,8 +170,8 @@ impl Importer {
                 value,
             });
         }
-        if self.graph.inputs.is_empty() || self.graph.outputs.is_empty() {
-            return Err(GraphError::invalid("the model has no inputs or no outputs"));
+        if self.graph.outputs.is_empty() {
+            return Err(GraphError::invalid("the model has no outputs"));
         }
         Ok(self.graph)
     }
@@ -331,7 +340,7 @@ fn refuse_unknown(nodes: &[NodeProto], opset: i64) -> Result<()> {
         } else {
             &node.name
         };
-        let entry = if !(node.domain.is_empty() || node.domain == "ai.onnx") {
+        let entry = if !["", "ai.onnx", TRAINING].contains(&node.domain.as_str()) {
             format!("{}::{}", node.domain, node.op_type)
         } else if let Err(versions) = find_onnx(&node.op_type, opset) {
             match versions.first() {

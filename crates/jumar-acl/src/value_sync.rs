@@ -1,0 +1,38 @@
+//! Values in device memory that streams write and wait for.
+
+use jumar::engine::{Span, ValueTest};
+use jumar_types::{ErrorKind, Result};
+
+use crate::{Cx, Raw, refuse};
+
+pub fn aclrtValueWrite(cx: &Cx<'_>, word: Span, value: u64, flag: u32, stream: Raw) -> Result<()> {
+    if flag != 0 {
+        return refuse(
+            ErrorKind::InvalidValue,
+            format!("the flag of a value write is {flag}; it has to be 0"),
+        );
+    }
+    cx.with_stream(stream, |stream| {
+        stream.write_value(word, value, &cx.caller())
+    })
+}
+
+pub fn aclrtValueWait(cx: &Cx<'_>, word: Span, value: u64, flag: u32, stream: Raw) -> Result<()> {
+    let test = match flag {
+        0 => ValueTest::AtLeast,
+        1 => ValueTest::Equal,
+        2 => ValueTest::AnyBit,
+        3 => ValueTest::NoneOfSomeBit,
+        _ => {
+            return refuse(
+                ErrorKind::InvalidValue,
+                format!(
+                    "the flag of a value wait is {flag}; 0 waits for >=, 1 for ==, 2 for a common bit, 3 for a bit that neither has"
+                ),
+            );
+        }
+    };
+    cx.with_stream(stream, |stream| {
+        stream.wait_value(word, test, value, &cx.caller())
+    })
+}

@@ -1,0 +1,162 @@
+//! Words of device memory that order streams: one writes a value, another waits for it.
+//!
+//! Nobody announces such a value: a kernel, a copy, the host through mapped memory or another process may write it. The
+//! executor looks for it (`Task::Until`), and no worker is held meanwhile.
+
+use std::sync::Arc;
+
+use jumar_hal::{Backend, Condition, Cost, Program, Span, Task};
+use jumar_types::{Error, ErrorKind, Result};
+
+use crate::gate::Op;
+use crate::runtime::Shared;
+use crate::{Caller, Stream};
+
+/// When a word lets a stream pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ValueTest {
+    /// It is the value or has gone past it, counting round: the signed difference is not negative.
+    AtLeast,
+    /// It is the value.
+    Equal,
+    /// It has a bit of the value set.
+    AnyBit,
+    /// Some bit is set neither in it nor in the value.
+    NoneOfSomeBit,
+}
+
+impl ValueTest {
+    fn passes(self, word: u64, value: u64) -> bool {
+        match self {
+            ValueTest::AtLeast => word.wrapping_sub(value) as i64 >= 0,
+            ValueTest::Equal => word == value,
+            ValueTest::AnyBit => word & value != 0,
+            ValueTest::NoneOfSomeBit => !(word | value) != 0,
+        }
+    }
+}
+
+struct Write {
+    backend: Arc<dyn Backend>,
+    word: Span,
+    value: u64,
+}
+
+impl Program for Write {
+    fn run(&self) -> Result<()> {
+        self.backend.store(self.word, self.value);
+        Ok(())
+    }
+
+    fn cost(&self) -> Cost {
+        Cost::Bounded
+    }
+
+    fn writes(&self) -> Option<Span> {
+        Some(self.word)
+    }
+
+    fn name(&self) -> &str {
+        "write of a value"
+    }
+}
+
+struct Wanted {
+    backend: Arc<dyn Backend>,
+    word: Span,
+    test: ValueTest,
+    value: u64,
+}
+
+impl Condition for Wanted {
+    fn holds(&self) -> bool {
+        self.test.passes(self.backend.load(self.word), self.value)
+    }
+
+    fn address(&self) -> usize {
+        self.word.address()
+    }
+}
+
+/// Checks that eight bytes are an aligned word of device memory.
+fn check(shared: &Shared, word: Span, caller: &Caller<'_>) -> Result<()> {
+    let found = shared.space.resolve(word, caller.lookups, "value")?;
+    let problem = if !found.home.is_device() {
+        "is not device memory"
+    } else if !word.address().is_multiple_of(word.bytes()) {
+        "is not aligned to eight bytes"
+    } else {
+        return Ok(());
+    };
+    Err(Error::new(
+        ErrorKind::InvalidValue,
+        format!("the value at {:#x} {problem}", word.address()),
+    )
+    .fix("Keep the value at the start of an allocation of device memory."))
+}
+
+impl Stream {
+    /// Queues the writing of a word of eight bytes of device memory.
+    ///
+    /// # Errors
+    /// `InvalidValue`: it is no aligned word of device memory; what the gate or a stopped context answers.
+    pub fn write_value(&self, word: Span, value: u64, caller: &Caller<'_>) -> Result<()> {
+        let shared = self.shared();
+        check(shared, word, caller)?;
+        let program = Arc::new(Write {
+            backend: shared.backend.clone(),
+            word,
+            value,
+        });
+        self.submit(caller, Task::Run(program), || Op::WriteValue {
+            to: word,
+            value,
+        })
+        .map(drop)
+    }
+
+    /// Holds the stream until a word of eight bytes of device memory passes a test.
+    ///
+    /// # Errors
+    /// As [`Stream::write_value`].
+    pub fn wait_value(
+        &self,
+        word: Span,
+        test: ValueTest,
+        value: u64,
+        caller: &Caller<'_>,
+    ) -> Result<()> {
+        let shared = self.shared();
+        check(shared, word, caller)?;
+        let condition = Arc::new(Wanted {
+            backend: shared.backend.clone(),
+            word,
+            test,
+            value,
+        });
+        let limit = None;
+        self.submit(caller, Task::Until { condition, limit }, || Op::WaitValue {
+            at: word,
+            value,
+        })
+        .map(drop)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_test_is_what_it_is_called() {
+        let passes = ValueTest::passes;
+        assert!(passes(ValueTest::AtLeast, 5, 5) && passes(ValueTest::AtLeast, 6, 5));
+        assert!(!passes(ValueTest::AtLeast, 4, 5));
+        // A counter that wrapped is ahead of the one that did not.
+        assert!(passes(ValueTest::AtLeast, 0, u64::MAX));
+        assert!(passes(ValueTest::Equal, 7, 7) && !passes(ValueTest::Equal, 8, 7));
+        assert!(passes(ValueTest::AnyBit, 6, 2) && !passes(ValueTest::AnyBit, 4, 3));
+        assert!(passes(ValueTest::NoneOfSomeBit, 1, 2));
+        assert!(!passes(ValueTest::NoneOfSomeBit, u64::MAX - 4, 4));
+    }
+}

@@ -1,0 +1,120 @@
+"""The node cases that the onnx package generates: one small model each, with inputs and expected outputs.
+
+They are generated once with a fixed seed and kept in target/, because that takes ten seconds. Which of them are in scope is
+decided by rules on the model, never by a list of names.
+"""
+
+import pathlib
+import pickle
+import re
+import warnings
+
+import numpy as np
+import onnx
+from onnx import TensorProto
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+NEWEST = 23  # The newest operator set that atc understands.
+RANDOM = {"Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"}
+STANDARD = {"", "ai.onnx", "ai.onnx.preview.training"}
+
+
+class Case:
+    """One case. `reason` says why it is out of scope; it is empty for a case that has to run."""
+
+    def __init__(self, name, operator, reason, model, data, rtol, atol):
+        self.name, self.operator, self.reason = name, operator, reason
+        self.model, self.data, self.rtol, self.atol = model, data, rtol, atol
+
+
+def nodes_of(graph):
+    for node in graph.node:
+        yield node
+        for attribute in node.attribute:
+            if attribute.HasField("g"):
+                yield from nodes_of(attribute.g)
+
+
+def out_of_scope(model, data):
+    """Gives why a model is out of scope, or an empty text."""
+    versions = {opset.domain or "ai.onnx": opset.version for opset in model.opset_import}
+    nodes = list(nodes_of(model.graph))
+    domains = {node.domain for node in nodes} - STANDARD
+    if domains:
+        return f"operators of {', '.join(sorted(domains))}"
+    if versions.get("ai.onnx", 0) > NEWEST:
+        return f"operator sets after {NEWEST}"
+    for value in [*model.graph.input, *model.graph.output]:
+        kind = value.type.WhichOneof("value")
+        if kind != "tensor_type":
+            return {"sequence_type": "sequences", "optional_type": "optionals"}.get(kind, kind)
+        if value.type.tensor_type.elem_type == TensorProto.STRING:
+            return "strings"
+    for node in nodes:
+        if node.op_type.startswith(("Sequence", "SplitToSequence", "ConcatFromSequence", "Optional")):
+            return "sequences" if "Sequence" in node.op_type else "optionals"
+        if node.op_type in RANDOM:
+            return "random draws"
+        # What training forgets is drawn at random, unless it forgets nothing.
+        if node.op_type == "Dropout" and training_draws(model, data, node):
+            return "random draws"
+        for attribute in node.attribute:
+            if attribute.type in (onnx.AttributeProto.STRINGS,) and node.op_type == "Constant":
+                return "strings"
+    return ""
+
+
+def training_draws(model, data, node):
+    names = [value.name for value in model.graph.input]
+    given = dict(zip(names, data[0][0])) if data else {}
+    for node_ in model.graph.node:
+        if node_.op_type == "Constant":
+            given[node_.output[0]] = onnx.numpy_helper.to_array(node_.attribute[0].t)
+    for tensor in model.graph.initializer:
+        given[tensor.name] = onnx.numpy_helper.to_array(tensor)
+    value = lambda index, default: given.get(node.input[index], default) if len(node.input) > index and node.input[index] else default
+    return bool(np.all(value(2, False))) and float(np.max(value(1, 0.5))) > 0
+
+
+def operator_of(case, models):
+    """The operator that a case is about. A case whose model spells an operator out belongs to that operator."""
+    base = re.sub(r"_expanded(_ver\d+)?$", "", case.name)
+    model = models.get(base, case.model)
+    nodes = [node for node in model.graph.node if node.op_type != "Constant"] or list(model.graph.node)
+    # Cases of several nodes cast or prepare first: the one that the name speaks of counts, or the last.
+    named = [n.op_type for n in nodes if n.op_type.lower() in case.name.replace("_", "")]
+    return named[0] if named else nodes[-1].op_type
+
+
+def generate():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        np.random.seed(0)
+        from onnx.backend.test.case.node import collect_testcases
+
+        found = collect_testcases(None)
+    models = {case.name: case.model for case in found}
+    cases = []
+    for case in found:
+        data = [([*inputs], [*outputs]) for inputs, outputs in case.data_sets]
+        reason = out_of_scope(case.model, data)
+        operator = operator_of(case, models)
+        kept = (None, None) if reason else (case.model.SerializeToString(), data)
+        cases.append(Case(case.name, operator, reason, *kept, case.rtol, case.atol))
+    names = [case.name for case in cases]
+    assert len(set(names)) == len(names), "two cases of one name"
+    return sorted(cases, key=lambda case: case.name)
+
+
+def load():
+    """Gives all cases, sorted by name."""
+    rules = pathlib.Path(__file__).stat().st_mtime_ns
+    file = ROOT / "target" / "nodes" / f"cases-{onnx.__version__}-{np.__version__}-{rules}.pickle"
+    if not file.exists():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        for old in file.parent.glob("cases-*.pickle"):
+            old.unlink(missing_ok=True)
+        part = file.with_suffix(".part")
+        part.write_bytes(pickle.dumps(generate()))
+        part.rename(file)
+    return pickle.loads(file.read_bytes())
