@@ -1506,7 +1506,7 @@ ACL_FUNC_VISIBILITY aclError aclrtSetTsDevice(aclrtTsId tsId);
 /**
  * Reads how busy a device is, in per cent.
  * @param deviceId [IN]
- * @param utilizationInfo [OUT]
+ * @param utilizationInfo [IN/OUT]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtGetDeviceUtilizationRate(int32_t deviceId, aclrtUtilizationInfo *utilizationInfo);

@@ -31,14 +31,14 @@ def save(model, folder):
     return path
 
 
-def jumar(path, inputs, folder, shape="", extra=()):
+def jumar(path, inputs, folder, shape="", extra=(), real=""):
     """Runs a model with arrays in the order of its inputs; gives the outputs."""
     files = []
     for index, array in enumerate(inputs):
         file = pathlib.Path(folder) / f"input_{index}.bin"
         file.write_bytes(np.ascontiguousarray(array).tobytes())
         files.append(str(file))
-    command = [str(RUNNER), str(path), str(folder), "--shape", shape, *extra, *files]
+    command = [str(RUNNER), str(path), str(folder), "--shape", shape, "--real", real, *extra, *files]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     if done.returncode:
         raise Refused(done.stderr)
@@ -80,12 +80,12 @@ def distance(found, wanted):
     return float(np.max(np.abs(a - b)[finite]) / max(np.max(np.abs(b[finite])), 1e-30))
 
 
-def check(model, inputs, folder, shape="", bound=BOUND, wanted=None):
+def check(model, inputs, folder, shape="", bound=BOUND, wanted=None, real=""):
     """Compares Jumar with ONNX Runtime (or with given arrays); gives the largest distance."""
     path = save(model, folder)
     if wanted is None:
         wanted = reference(path, inputs)
-    found, _ = jumar(path, inputs, folder, shape)
+    found, _ = jumar(path, inputs, folder, shape, real=real)
     assert len(found) == len(wanted)
     worst = max(distance(a, b) for a, b in zip(found, wanted))
     assert worst <= bound, f"distance {worst}"

@@ -32,7 +32,7 @@ const LIBRARY_FOLDERS: &[&str] = &[
 ];
 
 /// Names that stand on programs' link lines, without `lib` and `.so`.
-const LIBRARY_NAMES: &[&str] = &[
+pub(crate) const LIBRARY_NAMES: &[&str] = &[
     "ascendcl",
     "acl_rt",
     "acl_rt_impl",
@@ -87,11 +87,25 @@ const INTERFACE_VERSION: &str = "8.1.0";
 const MARK: &str = "Implementation=Jumar";
 
 /// What the build made.
-struct Built {
-    runtime: PathBuf,
-    python: PathBuf,
-    command: PathBuf,
+pub(crate) struct Built {
+    pub runtime: PathBuf,
+    pub python: PathBuf,
+    pub command: PathBuf,
 }
+
+impl Built {
+    /// Finds the files in cargo's folder of a profile.
+    pub fn at(folder: &Path) -> Built {
+        Built {
+            runtime: folder.join("libascendcl.so"),
+            python: folder.join("libacl.so"),
+            command: folder.join("jumar"),
+        }
+    }
+}
+
+/// What is built for a tree or a wheel, as arguments of cargo.
+pub(crate) const PACKAGES: &[&str] = &["-p", "jumar-capi", "-p", "jumar-py", "-p", "jumar-cli"];
 
 /// Builds everything in release mode and lays out the install tree in `prefix`, by default target/jumar.
 ///
@@ -114,7 +128,8 @@ pub fn run(prefix: Option<PathBuf>) -> Result<PathBuf> {
     Ok(prefix)
 }
 
-fn build() -> Result<Built> {
+/// Builds what a tree or a wheel holds, in release mode.
+pub(crate) fn build() -> Result<Built> {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(
         || crate::root().join("target"),
         |dir| crate::root().join(dir),
@@ -122,19 +137,14 @@ fn build() -> Result<Built> {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo
         .args(["build", "--release", "--locked"])
-        .args(["-p", "jumar-capi", "-p", "jumar-py", "-p", "jumar-cli"])
+        .args(PACKAGES)
         .current_dir(crate::root());
     progress::run_or_fail(
         "building the release libraries and commands",
         &mut cargo,
         &crate::root().join("target/dist/build.log"),
     )?;
-    let release = target.join("release");
-    Ok(Built {
-        runtime: release.join("libascendcl.so"),
-        python: release.join("libacl.so"),
-        command: release.join("jumar"),
-    })
+    Ok(Built::at(&target.join("release")))
 }
 
 /// Refuses to replace a folder that holds something else.
@@ -222,6 +232,11 @@ fn lay_out(built: &Built, source: &Path, tree: &Path) -> Result<()> {
     for folder in KERNEL_CMAKE_FOLDERS {
         write(&tree.join(folder).join("ascendc.cmake"), "")?;
     }
+    write_versions(tree)
+}
+
+/// Writes the files that scripts read the toolkit's version from.
+pub(crate) fn write_versions(tree: &Path) -> Result<()> {
     let version = env!("CARGO_PKG_VERSION");
     write(
         &tree.join("version.info"),
@@ -258,7 +273,7 @@ fn link(tree: &Path, path: &str, target: &str) -> Result<()> {
     symlink(&relative, &at).with_context(|| format!("cannot make the link {}", at.display()))
 }
 
-fn copy(from: &Path, to: &Path) -> Result<()> {
+pub(crate) fn copy(from: &Path, to: &Path) -> Result<()> {
     make_parent(to)?;
     fs::copy(from, to)
         .map(|_| ())
@@ -266,7 +281,7 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
 }
 
 /// Copies a folder that may be missing, without what Python leaves behind.
-fn copy_folder(from: &Path, to: &Path) -> Result<()> {
+pub(crate) fn copy_folder(from: &Path, to: &Path) -> Result<()> {
     if !from.exists() {
         return Ok(());
     }
@@ -284,11 +299,17 @@ fn copy_folder(from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
-fn write(path: &Path, text: &str) -> Result<()> {
+pub(crate) fn write(path: &Path, text: &str) -> Result<()> {
     make_parent(path)?;
     fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
     fs::set_permissions(path, fs::Permissions::from_mode(0o644))?;
     Ok(())
+}
+
+/// Lets everybody run a file.
+pub(crate) fn executable(path: &Path) -> Result<()> {
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755))
+        .with_context(|| format!("cannot change {}", path.display()))
 }
 
 fn make_parent(path: &Path) -> Result<()> {

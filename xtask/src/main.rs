@@ -8,6 +8,7 @@ mod r#gen;
 mod progress;
 mod python_env;
 mod tidy;
+mod wheel;
 
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -46,6 +47,8 @@ enum Command {
         #[arg(long, value_name = "DIR")]
         prefix: Option<PathBuf>,
     },
+    /// Builds one wheel with the Python modules, the commands, headers and libraries.
+    Wheel(wheel::Options),
     /// Builds, installs, converts the digits model and runs the example programs on it.
     Demo,
     /// Runs everything that has to pass, and prints a table of it.
@@ -82,6 +85,11 @@ fn run(command: Command) -> Result<bool> {
         Command::Dist { prefix } => {
             let tree = dist::run(prefix.map(|prefix| callers_folder.join(prefix)))?;
             println!("install tree: {}", tree.display());
+            Ok(true)
+        }
+        Command::Wheel(options) => {
+            let wheel = wheel::run(&options, &callers_folder)?;
+            println!("wheel: {}", wheel.display());
             Ok(true)
         }
         Command::Demo => demo::run().map(|()| true),

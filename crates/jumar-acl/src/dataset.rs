@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use jumar::engine::Table;
 use jumar::engine::sync::Mutex;
+use jumar::offline::Results;
 use jumar_types::{Error, ErrorKind, IdKind, Result};
 
 use crate::error::null;
@@ -13,6 +14,8 @@ use crate::{Cx, Raw, tensor_desc};
 pub struct Dataset {
     id: u64,
     entries: Mutex<Vec<Entry>>,
+    /// What an execution whose shapes are found while it runs leaves here; it becomes descriptions when somebody asks.
+    results: Mutex<Option<Arc<Results>>>,
 }
 
 #[derive(Clone, Copy)]
@@ -44,6 +47,7 @@ pub fn aclmdlCreateDataset(cx: &Cx<'_>) -> Result<Raw> {
         Arc::new(Dataset {
             id,
             entries: Mutex::default(),
+            results: Mutex::default(),
         })
     })?;
     Ok(Raw(made.id))
@@ -133,7 +137,50 @@ pub fn aclmdlSetDatasetTensorDesc(
     Ok(())
 }
 
+/// Lets a dataset expect what an execution finds.
+pub(crate) fn expect(cx: &Cx<'_>, dataset: Raw, results: Arc<Results>) -> Result<()> {
+    *cx.process.datasets.get(dataset.0)?.results.lock() = Some(results);
+    Ok(())
+}
+
+/// Turns what the last execution found into tensor descriptions and, for outputs without memory, into that memory.
+pub(crate) fn collect(cx: &Cx<'_>, dataset: Raw) -> Result<()> {
+    let found = cx.process.datasets.get(dataset.0)?;
+    let Some(produced) = found
+        .results
+        .lock()
+        .as_ref()
+        .and_then(|results| results.take())
+    else {
+        return Ok(());
+    };
+    let entries = found.entries.lock().clone();
+    for (index, (one, entry)) in produced.into_iter().zip(entries).enumerate() {
+        if let Some(block) = one.allocated {
+            let buffer = cx.process.data_buffers.get(entry.buffer.0)?;
+            *buffer.content.lock() = (block.span.address(), block.span.bytes());
+        }
+        let content = tensor_desc::describe(one.data_type, FORMAT_ND, one.dims);
+        let made = tensor_desc::create(cx, content)?;
+        let earlier = found
+            .entries
+            .lock()
+            .get_mut(index)
+            .map(|entry| std::mem::replace(&mut entry.desc, made));
+        if let Some(earlier) = earlier.filter(|earlier| !earlier.is_null()) {
+            drop(cx.process.tensor_descs.remove(earlier.0, cx.call.name));
+        }
+    }
+    Ok(())
+}
+
+/// ACL_FORMAT_ND.
+const FORMAT_ND: i32 = 2;
+
 pub fn aclmdlGetDatasetTensorDesc(cx: &Cx<'_>, dataset: Raw, index: usize) -> Result<Raw> {
+    if !dataset.is_null() {
+        collect(cx, dataset)?;
+    }
     entries(cx, dataset, "dataset")?
         .get(index)
         .map(|entry| entry.desc)

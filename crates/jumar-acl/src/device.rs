@@ -1,14 +1,33 @@
 //! Devices: set, reset, count, what they are.
 
+use std::collections::HashMap;
+use std::ffi::{CStr, CString};
+use std::sync::Arc;
+use std::time::Duration;
+
+use jumar::engine::{Device, Stream};
 use jumar_types::{Error, ErrorKind, Result};
 
-use crate::generated::enums;
+use crate::error::null;
+use crate::generated::{enums, types};
+use crate::hooks::{AbortHook, DeviceStateHook};
 use crate::{Cx, limit_ms, refuse};
 
 pub fn aclrtSetDevice(cx: &Cx<'_>, device: i32) -> Result<()> {
-    let context = cx.runtime()?.retain_device(i64::from(device))?;
+    let runtime = cx.runtime()?;
+    runtime.device(i64::from(device))?;
+    tell(cx, device, enums::ACL_RT_DEVICE_STATE_SET_PRE);
+    let context = runtime.retain_device(i64::from(device))?;
     cx.thread.set_current(Some(&context));
+    tell(cx, device, enums::ACL_RT_DEVICE_STATE_SET_POST);
     Ok(())
+}
+
+/// Tells the functions that want to know of devices.
+fn tell(cx: &Cx<'_>, device: i32, state: u32) {
+    for told in cx.process.hooks.devices.all() {
+        told(device, state);
+    }
 }
 
 pub fn aclrtResetDevice(cx: &Cx<'_>, device: i32) -> Result<()> {
@@ -21,15 +40,22 @@ pub fn aclrtResetDeviceForce(cx: &Cx<'_>, device: i32) -> Result<()> {
 
 fn release(cx: &Cx<'_>, device: i32, all: bool) -> Result<()> {
     let runtime = cx.runtime()?;
-    let primary = runtime
-        .device(i64::from(device))?
-        .primary()
-        .map(|context| context.id());
+    let held = runtime.device(i64::from(device))?;
+    let context = held.primary();
+    let primary = context.as_ref().map(|context| context.id());
+    if let Some(context) = &context {
+        tell(cx, device, enums::ACL_RT_DEVICE_STATE_RESET_PRE);
+        if all || held.uses() == 1 {
+            crate::stream::tell_of_all(cx, context);
+        }
+    }
+    drop(context);
     runtime.release_device(i64::from(device), all, &cx.caller())?;
     let gone = runtime.device(i64::from(device))?.primary().is_none();
     if gone && primary == Some(cx.thread.current_handle()) {
         cx.thread.set_current(None);
     }
+    tell(cx, device, enums::ACL_RT_DEVICE_STATE_RESET_POST);
     Ok(())
 }
 
@@ -90,13 +116,15 @@ pub fn aclrtGetDeviceInfo(cx: &Cx<'_>, device: u32, attribute: u32) -> Result<i6
     let device = cx.runtime()?.device(i64::from(device))?;
     let profile = device.profile();
     Ok(match attribute {
-        enums::ACL_DEV_ATTR_AICPU_CORE_NUM => 6,
+        enums::ACL_DEV_ATTR_AICPU_CORE_NUM => i64::from(profile.aicpu_cores),
         enums::ACL_DEV_ATTR_AICORE_CORE_NUM | enums::ACL_DEV_ATTR_CUBE_CORE_NUM => {
             i64::from(profile.cube_cores)
         }
         enums::ACL_DEV_ATTR_VECTOR_CORE_NUM => i64::from(profile.vector_cores),
         enums::ACL_DEV_ATTR_TOTAL_GLOBAL_MEM_SIZE => profile.memory_bytes as i64,
-        enums::ACL_DEV_ATTR_L2_CACHE_SIZE => 192 << 20,
+        enums::ACL_DEV_ATTR_L2_CACHE_SIZE if profile.chip.l2_bytes.is_some() => {
+            profile.chip.l2_bytes.unwrap_or(0) as i64
+        }
         enums::ACL_DEV_ATTR_PHY_CHIP_ID => i64::from(device.number()),
         enums::ACL_DEV_ATTR_IS_VIRTUAL => 1,
         _ => {
@@ -173,4 +201,339 @@ pub fn aclrtSetDeviceSatMode(cx: &Cx<'_>, mode: u32) -> Result<()> {
 pub fn aclrtGetDeviceSatMode(cx: &Cx<'_>) -> Result<u32> {
     cx.context()?;
     Ok(cx.process.parameters.lock().overflow_mode)
+}
+
+pub fn aclrtRegDeviceStateCallback(
+    cx: &Cx<'_>,
+    name: Option<&CStr>,
+    function: Option<DeviceStateHook>,
+) -> Result<()> {
+    cx.process.hooks.devices.set(name, function)
+}
+
+pub fn aclrtSetDeviceTaskAbortCallback(
+    cx: &Cx<'_>,
+    name: Option<&CStr>,
+    function: Option<AbortHook>,
+) -> Result<()> {
+    cx.process.hooks.aborts.set(name, function)
+}
+
+/// The longest time limit of an abort: 36 minutes.
+const LONGEST_ABORT_MS: u32 = 36 * 60 * 1000;
+
+pub fn aclrtDeviceTaskAbort(cx: &Cx<'_>, device: i32, timeout: u32) -> Result<()> {
+    let runtime = cx.runtime()?;
+    runtime.device(i64::from(device))?;
+    if timeout > LONGEST_ABORT_MS {
+        return refuse(
+            ErrorKind::InvalidValue,
+            format!(
+                "the time-out is {timeout} ms; it has to be 0 (for ever) to {LONGEST_ABORT_MS}"
+            ),
+        );
+    }
+    let limit = (timeout != 0).then(|| Duration::from_millis(u64::from(timeout)));
+    tell_of_abort(cx, device, enums::ACL_RT_DEVICE_TASK_ABORT_PRE, timeout)?;
+    runtime.abort_device(i64::from(device), limit)?;
+    tell_of_abort(cx, device, enums::ACL_RT_DEVICE_TASK_ABORT_POST, timeout)
+}
+
+fn tell_of_abort(cx: &Cx<'_>, device: i32, stage: u32, timeout: u32) -> Result<()> {
+    for told in cx.process.hooks.aborts.all() {
+        let answer = told(device, stage, timeout);
+        if answer != 0 {
+            return refuse(
+                ErrorKind::RuntimeInternal,
+                format!(
+                    "a function registered for aborts answered {answer} for device {device}, not 0"
+                ),
+            );
+        }
+    }
+    Ok(())
+}
+
+/// What cannot be measured on a software device.
+const NOT_COUNTED: i32 = -1;
+
+pub fn aclrtGetDeviceUtilizationRate(
+    cx: &Cx<'_>,
+    device: i32,
+    asked: types::aclrtUtilizationInfo,
+) -> Result<types::aclrtUtilizationInfo> {
+    if asked.utilizationExtend != 0 {
+        return refuse(
+            ErrorKind::InvalidArgument,
+            "utilizationExtend is reserved and has to be null",
+        );
+    }
+    let (free, total) = cx.runtime()?.device(i64::from(device))?.memory_info();
+    let used = (total - free).saturating_mul(100).checked_div(total);
+    Ok(types::aclrtUtilizationInfo {
+        cubeUtilization: NOT_COUNTED,
+        vectorUtilization: NOT_COUNTED,
+        aicpuUtilization: NOT_COUNTED,
+        memoryUtilization: used.unwrap_or(0) as i32,
+        utilizationExtend: 0,
+    })
+}
+
+pub fn aclrtGetDeviceCapability(cx: &Cx<'_>, device: i32, feature: u32) -> Result<i32> {
+    cx.runtime()?.device(i64::from(device))?;
+    match feature {
+        // Tasks of a captured graph can be updated whatever they run on.
+        enums::ACL_FEATURE_TSCPU_TASK_UPDATE_SUPPORT_AIC_AIV => Ok(enums::ACL_DEV_FEATURE_SUPPORT),
+        // Queues tell no events to other devices.
+        enums::ACL_FEATURE_SYSTEM_MEMQ_EVENT_CROSS_DEV => Ok(enums::ACL_DEV_FEATURE_NOT_SUPPORT),
+        _ => refuse(
+            ErrorKind::InvalidArgument,
+            format!("{feature} is no value of aclrtDevFeatureType"),
+        ),
+    }
+}
+
+pub fn aclrtDeviceGetUuid(cx: &Cx<'_>, device: i32) -> Result<types::aclrtUuid> {
+    let number = physical(cx, device)? as u32;
+    let mut uuid = types::aclrtUuid::ZERO;
+    uuid.bytes = jumar::config::device_uuid(number);
+    Ok(uuid)
+}
+
+/// What a limit is before anybody sets it, in bytes.
+fn limit_before(limit: u32) -> usize {
+    match limit {
+        enums::ACL_RT_DEV_LIMIT_SIMD_STACK_SIZE => 32 << 10,
+        _ => 1 << 20,
+    }
+}
+
+fn check_limit(limit: u32) -> Result<()> {
+    match limit {
+        enums::ACL_RT_DEV_LIMIT_SIMD_STACK_SIZE
+        | enums::ACL_RT_DEV_LIMIT_SIMD_PRINTF_FIFO_SIZE_PER_CORE => Ok(()),
+        enums::ACL_RT_DEV_LIMIT_SIMT_STACK_SIZE
+        | enums::ACL_RT_DEV_LIMIT_SIMT_DVG_WARP_STACK_SIZE
+        | enums::ACL_RT_DEV_LIMIT_SIMT_PRINTF_FIFO_SIZE => refuse(
+            ErrorKind::FeatureUnsupported,
+            format!("limit {limit} is for chips with SIMT cores, which no profile has"),
+        ),
+        _ => refuse(
+            ErrorKind::InvalidArgument,
+            format!("{limit} is no value of aclrtDeviceLimit"),
+        ),
+    }
+}
+
+/// The limit is kept for the whole process. No kernel of a CPU needs it.
+pub fn aclrtDeviceSetLimit(cx: &Cx<'_>, limit: u32, value: usize) -> Result<()> {
+    if u32::try_from(value).is_err() {
+        return refuse(
+            ErrorKind::InvalidArgument,
+            format!("the value is {value}; {} is the most", u32::MAX),
+        );
+    }
+    check_limit(limit)?;
+    cx.runtime()?.device(0)?;
+    cx.process.cores.lock().limits.insert(limit, value);
+    Ok(())
+}
+
+pub fn aclrtDeviceGetLimit(cx: &Cx<'_>, limit: u32) -> Result<usize> {
+    check_limit(limit)?;
+    cx.runtime()?.device(0)?;
+    let limits = &cx.process.cores.lock().limits;
+    Ok(limits
+        .get(&limit)
+        .copied()
+        .unwrap_or_else(|| limit_before(limit)))
+}
+
+/// The PCI domain in which software devices sit. The system numbers its own from 0, so that nothing real is found there.
+const PCI_DOMAIN: &str = "ffff";
+/// The least room for the place of a device, with the zero byte at its end.
+const PCI_ROOM: i32 = 13;
+
+pub fn aclrtDeviceGetPCIBusId(cx: &Cx<'_>, device: i32, room: i32) -> Result<CString> {
+    if room < PCI_ROOM {
+        return refuse(
+            ErrorKind::InvalidValue,
+            format!("len is {room}; {PCI_ROOM} is the least"),
+        );
+    }
+    let number = physical(cx, device)?;
+    Ok(CString::new(format!("{PCI_DOMAIN}:{number:02x}:00.0")).unwrap_or_default())
+}
+
+pub fn aclrtDeviceGetByPCIBusId(cx: &Cx<'_>, place: Option<&CStr>) -> Result<i32> {
+    let place = place.ok_or_else(|| null("pciBusId"))?.to_string_lossy();
+    let number = place
+        .to_ascii_lowercase()
+        .strip_prefix(PCI_DOMAIN)
+        .and_then(|rest| rest.strip_prefix(':')?.strip_suffix(":00.0"))
+        .filter(|number| number.len() == 2)
+        .and_then(|number| i32::from_str_radix(number, 16).ok());
+    let Some(number) = number else {
+        return refuse(
+            ErrorKind::InvalidValue,
+            format!("no device sits at \"{place}\"; software devices sit at {PCI_DOMAIN}:NN:00.0"),
+        );
+    };
+    from_physical(cx, number)
+}
+
+/// Reads which atomic operations work, for each that is asked for: those of the processor, on memory that both sides share.
+pub(crate) fn atomics(operations: Option<&[u32]>, count: u32) -> Result<Vec<u32>> {
+    let operations = operations.ok_or_else(|| null("operations"))?;
+    if count == 0 {
+        return refuse(ErrorKind::InvalidArgument, "count is 0");
+    }
+    let words = enums::ACL_RT_ATOMIC_CAPABILITY_SCALAR32 | enums::ACL_RT_ATOMIC_CAPABILITY_SCALAR64;
+    let all =
+        words | enums::ACL_RT_ATOMIC_CAPABILITY_SCALAR8 | enums::ACL_RT_ATOMIC_CAPABILITY_SCALAR16;
+    let signs = enums::ACL_RT_ATOMIC_CAPABILITY_SIGNED | enums::ACL_RT_ATOMIC_CAPABILITY_UNSIGNED;
+    let capability = |operation: &u32| match *operation {
+        enums::ACL_RT_ATOMIC_OPERATION_INTEGER_ADD
+            ..=enums::ACL_RT_ATOMIC_OPERATION_INTEGER_DECREMENT => Ok(signs | all),
+        enums::ACL_RT_ATOMIC_OPERATION_AND..=enums::ACL_RT_ATOMIC_OPERATION_CAS => {
+            Ok(enums::ACL_RT_ATOMIC_CAPABILITY_UNSIGNED | all)
+        }
+        // Processors have no atomic operations on real numbers, and no copy engine takes part.
+        enums::ACL_RT_ATOMIC_OPERATION_FLOAT_ADD..=enums::ACL_RT_ATOMIC_OPERATION_FLOAT_MAX
+        | enums::ACL_RT_ATOMIC_OPERATION_DMA_ADD..=enums::ACL_RT_ATOMIC_OPERATION_DMA_MAX
+        | enums::ACL_RT_ATOMIC_OPERATION_SIMD_SCALAR_ADD
+            ..=enums::ACL_RT_ATOMIC_OPERATION_SIMD_SCALAR_EXCH => Ok(0),
+        other => refuse(
+            ErrorKind::InvalidValue,
+            format!("{other} is no value of aclrtAtomicOperation"),
+        ),
+    };
+    operations.iter().map(capability).collect()
+}
+
+pub fn aclrtDeviceGetHostAtomicCapabilities(
+    cx: &Cx<'_>,
+    operations: Option<&[u32]>,
+    count: u32,
+    device: i32,
+) -> Result<Vec<u32>> {
+    let capabilities = atomics(operations, count)?;
+    cx.runtime()?.device(i64::from(device))?;
+    Ok(capabilities)
+}
+
+/// Limits that are set and read back: what kernels may use.
+#[derive(Default)]
+pub struct CoreLimits {
+    limits: HashMap<u32, usize>,
+    /// By device and `aclrtDevResLimitType`.
+    devices: HashMap<(u32, u32), u32>,
+    /// By the stream's handle and type.
+    streams: HashMap<(u64, u32), u32>,
+}
+
+fn cores(device: &Device, resource: u32) -> Result<u32> {
+    match resource {
+        enums::ACL_RT_DEV_RES_CUBE_CORE => Ok(device.profile().cube_cores),
+        enums::ACL_RT_DEV_RES_VECTOR_CORE => Ok(device.profile().vector_cores),
+        _ => refuse(
+            ErrorKind::InvalidArgument,
+            format!("{resource} is no value of aclrtDevResLimitType"),
+        ),
+    }
+}
+
+fn check_cores(device: &Device, resource: u32, value: u32) -> Result<()> {
+    let most = cores(device, resource)?;
+    if (1..=most).contains(&value) {
+        return Ok(());
+    }
+    refuse(
+        ErrorKind::InvalidValue,
+        format!(
+            "{value} cores are asked for; device {} has {most}, and 1 is the least",
+            device.number()
+        ),
+    )
+}
+
+pub fn aclrtSetDeviceResLimit(cx: &Cx<'_>, device: i32, resource: u32, value: u32) -> Result<()> {
+    let device = cx.runtime()?.device(i64::from(device))?;
+    check_cores(&device, resource, value)?;
+    let key = (device.number(), resource);
+    cx.process.cores.lock().devices.insert(key, value);
+    Ok(())
+}
+
+pub fn aclrtGetDeviceResLimit(cx: &Cx<'_>, device: i32, resource: u32) -> Result<u32> {
+    let device = cx.runtime()?.device(i64::from(device))?;
+    let all = cores(&device, resource)?;
+    let limits = cx.process.cores.lock();
+    Ok(limits
+        .devices
+        .get(&(device.number(), resource))
+        .copied()
+        .unwrap_or(all))
+}
+
+pub fn aclrtResetDeviceResLimit(cx: &Cx<'_>, device: i32) -> Result<()> {
+    let number = cx.runtime()?.device(i64::from(device))?.number();
+    cx.process
+        .cores
+        .lock()
+        .devices
+        .retain(|(of, _), _| *of != number);
+    Ok(())
+}
+
+/// The device of a stream, whose limits its own come before.
+fn device_of(cx: &Cx<'_>, stream: &Stream) -> Result<Arc<Device>> {
+    cx.runtime()?.device(i64::from(stream.device()))
+}
+
+pub(crate) fn set_stream_cores(
+    cx: &Cx<'_>,
+    stream: &Stream,
+    resource: u32,
+    value: u32,
+) -> Result<()> {
+    check_cores(&*device_of(cx, stream)?, resource, value)?;
+    let mut limits = cx.process.cores.lock();
+    limits.streams.insert((stream.id(), resource), value);
+    Ok(())
+}
+
+/// How many cores a stream may use: its own limit, or its device's.
+pub(crate) fn stream_cores(cx: &Cx<'_>, stream: &Stream, resource: u32) -> Result<u32> {
+    cores(&*device_of(cx, stream)?, resource)?;
+    let own = cx
+        .process
+        .cores
+        .lock()
+        .streams
+        .get(&(stream.id(), resource))
+        .copied();
+    own.map_or_else(
+        || aclrtGetDeviceResLimit(cx, stream.device() as i32, resource),
+        Ok,
+    )
+}
+
+pub(crate) fn reset_stream_cores(cx: &Cx<'_>, stream: u64) {
+    cx.process
+        .cores
+        .lock()
+        .streams
+        .retain(|(of, _), _| *of != stream);
+}
+
+/// Memory of a software device has no cache of its own in front of it: what was written is there.
+pub fn aclrtDeviceL2CacheFlush(cx: &Cx<'_>, reserved: usize) -> Result<()> {
+    if reserved != 0 {
+        return refuse(
+            ErrorKind::InvalidArgument,
+            "rsv is reserved and has to be null",
+        );
+    }
+    cx.context().map(drop)
 }

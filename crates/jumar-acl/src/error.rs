@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use jumar::engine::Table;
 use jumar::engine::sync::Mutex;
+use jumar::engine::{Home, Table};
 use jumar_types::{Error, ErrorKind, IdKind, Result};
 
-use crate::generated::codes;
+use crate::generated::{codes, enums, types};
 use crate::{Cx, Raw, message, refuse};
 
 /// A function of the program that is told of a failed task; it gets the handle of an [`ExceptionInfo`].
@@ -194,4 +194,102 @@ pub fn aclGetRecentErrMsg(cx: &Cx<'_>) -> Result<usize> {
 /// An error for a handle that has to be there.
 pub(crate) fn null(what: &str) -> Error {
     Error::new(ErrorKind::NullPointer, format!("{what} is null"))
+}
+
+/// How many entries an `aclrtErrorInfo` and a list of broken memory have at most.
+const MOST_UCE: usize = 20;
+
+/// Memory of a software device has no errors of its own: the machine's would end the process.
+pub fn aclrtGetMemUceInfo(
+    cx: &Cx<'_>,
+    device: i32,
+    room: usize,
+) -> Result<(Vec<types::aclrtMemUceInfo>, usize)> {
+    if room == 0 || room > MOST_UCE {
+        return refuse(
+            ErrorKind::InvalidValue,
+            format!("arraySize is {room}; it has to be 1 to {MOST_UCE}"),
+        );
+    }
+    cx.runtime()?.device(i64::from(device))?;
+    Ok((Vec::new(), 0))
+}
+
+/// Nothing is broken, so that there is nothing to do once the ranges turned out to be memory of the device.
+pub fn aclrtMemUceRepair(
+    cx: &Cx<'_>,
+    device: i32,
+    ranges: Option<&[types::aclrtMemUceInfo]>,
+    count: usize,
+) -> Result<()> {
+    let ranges = ranges.ok_or_else(|| null("memUceInfoArray"))?;
+    if count == 0 || count > MOST_UCE {
+        return refuse(
+            ErrorKind::InvalidValue,
+            format!("arraySize is {count}; it has to be 1 to {MOST_UCE}"),
+        );
+    }
+    let runtime = cx.runtime()?;
+    let number = runtime.device(i64::from(device))?.number();
+    for range in ranges {
+        let inside = runtime.space().find(range.addr).is_some_and(|block| {
+            let offset = range.addr - block.span.address();
+            block.home == Home::Device(number)
+                && range.len > 0
+                && block.span.part(offset, range.len).is_some()
+        });
+        if !inside {
+            return refuse(
+                ErrorKind::InvalidValue,
+                format!(
+                    "{} bytes at {:#x} are no memory of device {device}",
+                    range.len, range.addr
+                ),
+            );
+        }
+    }
+    Ok(())
+}
+
+/// A device whose current context stopped on a failure had one of software; there is no other kind.
+pub fn aclrtGetErrorVerbose(cx: &Cx<'_>, device: i32) -> Result<Box<types::aclrtErrorInfo>> {
+    let device = cx.runtime()?.device(i64::from(device))?;
+    let mut info = Box::new(types::aclrtErrorInfo::ZERO);
+    info.errorType = enums::ACL_RT_NO_ERROR;
+    let stopped = device.primary().and_then(|context| context.failure());
+    if stopped.is_some() {
+        info.errorType = enums::ACL_RT_ERROR_AICORE;
+        info.hasDetail = 1;
+        info.detail.set_aicoreErrType(enums::ACL_RT_AICORE_ERROR_SW);
+    }
+    Ok(info)
+}
+
+pub fn aclrtRepairError(
+    cx: &Cx<'_>,
+    device: i32,
+    info: Option<&types::aclrtErrorInfo>,
+) -> Result<()> {
+    let info = info.ok_or_else(|| null("errorInfo"))?;
+    cx.runtime()?.device(i64::from(device))?;
+    match info.errorType {
+        enums::ACL_RT_NO_ERROR => Ok(()),
+        enums::ACL_RT_ERROR_MEMORY
+        | enums::ACL_RT_ERROR_L2
+        | enums::ACL_RT_ERROR_AICORE
+        | enums::ACL_RT_ERROR_LINK
+        | enums::ACL_RT_ERROR_L3_PORT
+        | enums::ACL_RT_ERROR_OTHERS => Err(Error::new(
+            ErrorKind::FeatureUnsupported,
+            format!(
+                "an error of type {} is none that device {device} could repair",
+                info.errorType
+            ),
+        )
+        .fix("Reset the device: a software device has no broken parts, so that its failures are the program's.")),
+        other => refuse(
+            ErrorKind::InvalidValue,
+            format!("{other} is no value of aclrtErrorType"),
+        ),
+    }
 }

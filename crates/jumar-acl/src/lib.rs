@@ -25,6 +25,8 @@ pub mod device;
 pub mod error;
 pub mod event;
 pub mod generated;
+pub mod group;
+pub mod hooks;
 pub mod init;
 pub mod ipc;
 pub mod kernel;
@@ -36,7 +38,9 @@ pub mod model;
 pub mod model_desc;
 pub mod notify;
 pub mod peer;
+pub mod platform;
 pub mod process;
+pub mod snapshot;
 pub mod stream;
 pub mod tensor_desc;
 pub mod thread;
@@ -147,6 +151,7 @@ impl<'a> Cx<'a> {
         stream: Raw,
         work: impl FnOnce(&Arc<Stream>) -> Result<T>,
     ) -> Result<T> {
+        self.process.snapshot.pass();
         if stream.is_null() {
             let stream = self.context()?.default_stream()?;
             return self.blocking(&stream, work(&stream));
@@ -218,5 +223,9 @@ pub(crate) fn refuse<T>(kind: ErrorKind, sentence: impl Into<String>) -> Result<
 
 /// Called once when the process ends: writes what diagnostics kept.
 pub fn at_exit() {
-    jumar::trace_flush();
+    if !process::is_forked() {
+        jumar::trace_flush();
+    }
 }
+
+pub use process::forked;

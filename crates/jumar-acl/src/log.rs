@@ -36,7 +36,13 @@ struct Output {
 
 fn log() -> &'static Log {
     static LOG: OnceLock<Log> = OnceLock::new();
-    LOG.get_or_init(|| Log {
+    // The parent's may be locked by a thread that is not in this process.
+    static OF_A_CHILD: OnceLock<Log> = OnceLock::new();
+    let log = match crate::process::is_forked() {
+        true => &OF_A_CHILD,
+        false => &LOG,
+    };
+    log.get_or_init(|| Log {
         program: program_name(),
         settings: jumar::config::LogSettings::from_environment(),
         file: Mutex::new(None),

@@ -44,7 +44,10 @@ impl Messages {
 #[cold]
 pub(crate) fn keep(cx: &Cx<'_>, error: Error) -> i32 {
     let kind = error.kind();
-    let code = codes::code_for(cx.call, kind);
+    let code = match cx.thread.foreign_code.take() {
+        0 => codes::code_for(cx.call, kind),
+        code => code,
+    };
     // Asking for the device of a thread that has none is a question, so its answer is not stored.
     let question =
         std::ptr::eq(cx.call, &raw const calls::aclrtGetDevice) && kind == ErrorKind::NoContext;
@@ -203,7 +206,16 @@ fn is_stored_as_last_error(kind: ErrorKind) -> bool {
         | K::CallbackFailed
         | K::HostRangeRegistered
         | K::HostRangeUnknown
-        | K::StreamAborted => true,
+        | K::StreamAborted
+        | K::DeviceAborted
+        | K::AbortTimeout
+        | K::SnapshotLock
+        | K::SnapshotLockTimeout
+        | K::SnapshotUnlock
+        | K::SnapshotBackup
+        | K::SnapshotRestore
+        | K::SnapshotCallback
+        | K::SnapshotRegister => true,
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use jumar::engine::Span;
 use jumar::engine::sync::{AtomicU32, Mutex, Ordering, RwLock};
-use jumar::offline::{Model, Package, Supplied};
+use jumar::offline::{Model, Package, Results, Shaped, Supplied, TensorInfo};
 use jumar_types::{Error, ErrorKind, Result};
 
 use crate::error::null;
@@ -208,8 +208,20 @@ pub fn aclmdlUnload(cx: &Cx<'_>, id: u32) -> Result<()> {
 }
 
 pub fn aclmdlExecute(cx: &Cx<'_>, id: u32, input: Raw, output: Raw) -> Result<()> {
-    let (loaded, inputs, outputs) = prepare(cx, id, input, output, Way::Waiting)?;
-    crate::error::told(cx, loaded.model.execute(&inputs, &outputs, &cx.caller()))
+    let done = match prepare(cx, id, input, output, Way::Waiting)? {
+        (loaded, Prepared::Fixed { inputs, outputs }) => {
+            loaded.model.execute(&inputs, &outputs, &cx.caller())
+        }
+        (loaded, Prepared::Open { inputs, outputs }) => {
+            let results = Arc::<Results>::default();
+            dataset::expect(cx, output, results.clone())?;
+            loaded
+                .model
+                .execute_open(inputs, outputs, results, &cx.caller())
+                .and_then(|()| dataset::collect(cx, output))
+        }
+    };
+    crate::error::told(cx, done)
 }
 
 pub fn aclmdlExecuteAsync(
@@ -219,10 +231,33 @@ pub fn aclmdlExecuteAsync(
     output: Raw,
     stream: Raw,
 ) -> Result<()> {
-    let (loaded, inputs, outputs) = prepare(cx, id, input, output, Way::Queued)?;
-    cx.with_stream(stream, |stream| {
-        loaded.model.submit(stream, &inputs, &outputs, &cx.caller())
+    let (loaded, prepared) = prepare(cx, id, input, output, Way::Queued)?;
+    cx.with_stream(stream, |stream| match prepared {
+        Prepared::Fixed { inputs, outputs } => {
+            loaded.model.submit(stream, &inputs, &outputs, &cx.caller())
+        }
+        Prepared::Open { inputs, outputs } => {
+            let results = Arc::<Results>::default();
+            dataset::expect(cx, output, results.clone())?;
+            loaded
+                .model
+                .submit_open(stream, inputs, outputs, results, &cx.caller())
+        }
     })
+}
+
+/// What an execution is given.
+enum Prepared {
+    /// Memory of the described sizes.
+    Fixed {
+        inputs: Vec<Span>,
+        outputs: Vec<Span>,
+    },
+    /// Inputs with their real dimensions, and outputs of any size.
+    Open {
+        inputs: Vec<Shaped>,
+        outputs: Vec<Option<Span>>,
+    },
 }
 
 fn prepare(
@@ -231,7 +266,7 @@ fn prepare(
     input: Raw,
     output: Raw,
     way: Way,
-) -> Result<(Arc<Loaded>, Vec<Span>, Vec<Span>)> {
+) -> Result<(Arc<Loaded>, Prepared)> {
     let inputs = buffers(cx, input, "input")?;
     let outputs = buffers(cx, output, "output")?;
     initialized(cx)?;
@@ -239,7 +274,7 @@ fn prepare(
     cx.context()?;
     let description = loaded.model.description().clone();
     let first = *loaded.way.lock().get_or_insert(way);
-    if first != way {
+    if first != way && !description.open {
         return refuse(
             ErrorKind::ModelFailure,
             format!(
@@ -253,8 +288,13 @@ fn prepare(
     ];
     for (what, given, tensors) in wanted {
         if given.len() != tensors.len() {
+            let kind = if description.open && given.len() < tensors.len() {
+                ErrorKind::InvalidArgument
+            } else {
+                ErrorKind::ModelFailure
+            };
             return refuse(
-                ErrorKind::ModelFailure,
+                kind,
                 format!(
                     "the {what} dataset has {} buffers, and model {id} has {} {what}s",
                     given.len(),
@@ -262,6 +302,29 @@ fn prepare(
                 ),
             );
         }
+    }
+    if description.open {
+        let entries = dataset::entries(cx, input, "input")?;
+        let inputs = inputs
+            .iter()
+            .zip(&entries)
+            .zip(&description.inputs)
+            .enumerate()
+            .map(|(index, ((buffer, entry), tensor))| shaped(cx, buffer, entry.desc, tensor, index))
+            .collect::<Result<Vec<_>>>()?;
+        let outputs = outputs
+            .iter()
+            .zip(&description.outputs)
+            .enumerate()
+            .map(|(index, (buffer, tensor))| {
+                let (address, size) = *buffer.content.lock();
+                match (address, way) {
+                    (0, Way::Waiting) => Ok(None),
+                    _ => span(cx, buffer, &resized(tensor, size), ("output", index)).map(Some),
+                }
+            })
+            .collect::<Result<Vec<_>>>()?;
+        return Ok((loaded, Prepared::Open { inputs, outputs }));
     }
     let inputs = inputs
         .iter()
@@ -278,7 +341,76 @@ fn prepare(
             span(cx, buffer, tensor, ("output", index))
         })
         .collect::<Result<Vec<_>>>()?;
-    Ok((loaded, inputs, outputs))
+    Ok((loaded, Prepared::Fixed { inputs, outputs }))
+}
+
+/// The same tensor with another size.
+fn resized(tensor: &TensorInfo, bytes: usize) -> TensorInfo {
+    TensorInfo {
+        bytes,
+        ..tensor.clone()
+    }
+}
+
+/// Finds an input with its real dimensions: those of the description attached to the dataset, or the model's own where
+/// they are fixed.
+fn shaped(
+    cx: &Cx<'_>,
+    buffer: &Buffer,
+    desc: Raw,
+    tensor: &TensorInfo,
+    index: usize,
+) -> Result<Shaped> {
+    let (dims, data_type) = if desc.is_null() {
+        (tensor.dims.clone(), tensor.data_type)
+    } else {
+        let found = cx.process.tensor_descs.get(desc.0)?;
+        let content = found.content.lock();
+        (content.dims.clone(), content.data_type)
+    };
+    let bad = |sentence: String| {
+        let sentence = format!("input {index} (\"{}\") {sentence}", tensor.name);
+        Err(Error::new(ErrorKind::InvalidArgument, sentence))
+    };
+    if dims.iter().any(|&dim| dim < 0) {
+        return bad(format!(
+            "has the dimensions {dims:?}: say which they are with aclmdlSetDatasetTensorDesc"
+        ));
+    }
+    let known = tensor.dims != [-2];
+    let fits = !known
+        || (dims.len() == tensor.dims.len()
+            && dims
+                .iter()
+                .zip(&tensor.dims)
+                .enumerate()
+                .all(|(axis, (&is, &want))| {
+                    let (least, most) = tensor.range.get(axis).copied().unwrap_or((0, -1));
+                    if want >= 0 {
+                        is == want
+                    } else {
+                        is >= least && (most < 0 || is <= most)
+                    }
+                }));
+    if !fits || data_type != tensor.data_type {
+        return bad(format!(
+            "is given the dimensions {dims:?} and data type {data_type}, and the model takes {:?} (ranges {:?}) and data type {}",
+            tensor.dims, tensor.range, tensor.data_type
+        ));
+    }
+    let bytes = dims
+        .iter()
+        .try_fold(1usize, |product, &dim| {
+            product.checked_mul(usize::try_from(dim).ok()?)
+        })
+        .and_then(|elements| elements.checked_mul(crate::type_util::size_of_type(data_type)));
+    let Some(bytes) = bytes else {
+        return bad(format!(
+            "is given the dimensions {dims:?}, which are too large"
+        ));
+    };
+    let span = span(cx, buffer, &resized(tensor, bytes), ("input", index))?;
+    Ok(Shaped { span, dims })
 }
 
 type Buffer = Arc<crate::data_buffer::DataBuffer>;
@@ -305,12 +437,7 @@ fn provide(cx: &Cx<'_>, buffer: &Buffer, bytes: usize, way: Way) -> Result<()> {
 const TOLERANCE: usize = 64;
 
 /// Finds the device memory of one tensor.
-fn span(
-    cx: &Cx<'_>,
-    buffer: &Buffer,
-    tensor: &jumar::offline::TensorInfo,
-    of: (&str, usize),
-) -> Result<Span> {
+fn span(cx: &Cx<'_>, buffer: &Buffer, tensor: &TensorInfo, of: (&str, usize)) -> Result<Span> {
     let (what, index) = of;
     let (address, size) = *buffer.content.lock();
     let needed = tensor.bytes;

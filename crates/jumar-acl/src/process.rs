@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use jumar::engine::Runtime;
-use jumar::engine::sync::{AtomicBool, AtomicI32, Mutex, MutexGuard, Ordering};
+use jumar::engine::sync::{AtomicBool, AtomicI32, Condvar, Mutex, MutexGuard, Ordering};
 use jumar_types::{Error, ErrorKind, Result};
 
 use crate::message::Messages;
@@ -12,7 +12,11 @@ use crate::{data_buffer, dataset, init, model_desc, tensor_desc};
 /// What a process has one of.
 pub struct Process {
     runtime: OnceLock<Result<Runtime>>,
+    /// The building of the runtime has begun.
+    built: AtomicBool,
     pub(crate) init: Mutex<init::State>,
+    /// Told when a thread is through with initialising or finalising.
+    pub(crate) init_done: Condvar,
     initialized: AtomicBool,
     /// The device that a bare thread gets by itself; -1 is none.
     default_device: AtomicI32,
@@ -22,28 +26,62 @@ pub struct Process {
     messages: Mutex<Messages>,
     pub(crate) exceptions: crate::error::Exceptions,
     pub(crate) kernels: crate::kernel::Kernels,
+    pub(crate) hooks: crate::hooks::Hooks,
+    pub(crate) snapshot: crate::snapshot::State,
+    pub(crate) group_infos: crate::group::GroupInfos,
+    pub(crate) cores: Mutex<crate::device::CoreLimits>,
     pub(crate) data_buffers: data_buffer::DataBuffers,
     pub(crate) datasets: dataset::Datasets,
     pub(crate) model_descs: model_desc::ModelDescs,
     pub(crate) models: crate::model::Models,
     pub(crate) tensor_descs: tensor_desc::TensorDescs,
     pub(crate) stream_configs: crate::stream::StreamConfigs,
+    pub(crate) stream_attributes: Mutex<crate::stream::Attributes>,
     pub(crate) parameters: Mutex<crate::context::Parameters>,
 }
 
 static PROCESS: OnceLock<Process> = OnceLock::new();
 
+/// This process was forked off one that had a runtime.
+static FORKED: AtomicBool = AtomicBool::new(false);
+
+/// The state of such a process: nothing of the parent's is touched, as a lock among it may be held by a thread that is not
+/// here.
+static CHILD: OnceLock<Process> = OnceLock::new();
+
 /// Gives the process's state, made at the first call.
 #[inline]
 pub(crate) fn get() -> &'static Process {
+    if is_forked() {
+        return CHILD.get_or_init(Process::new);
+    }
     PROCESS.get_or_init(Process::new)
+}
+
+/// Tells whether this process was forked off one that had a runtime.
+#[inline]
+pub(crate) fn is_forked() -> bool {
+    FORKED.load(Ordering::Relaxed)
+}
+
+/// Called in a new child, on its only thread. Where the parent had a runtime, its workers, devices and streams stayed
+/// there, and every call that needs them is refused from now on.
+pub fn forked() {
+    let had_a_runtime = |process: &Process| {
+        process.built.load(Ordering::Relaxed) || process.runtime.get().is_some()
+    };
+    if PROCESS.get().is_some_and(had_a_runtime) {
+        FORKED.store(true, Ordering::Relaxed);
+    }
 }
 
 impl Process {
     fn new() -> Process {
         Process {
             runtime: OnceLock::new(),
+            built: AtomicBool::new(false),
             init: Mutex::default(),
+            init_done: Condvar::new(),
             initialized: AtomicBool::new(false),
             default_device: AtomicI32::new(-1),
             share_messages: AtomicBool::new(false),
@@ -51,12 +89,17 @@ impl Process {
             messages: Mutex::default(),
             exceptions: crate::error::Exceptions::default(),
             kernels: crate::kernel::Kernels::default(),
+            hooks: crate::hooks::Hooks::default(),
+            snapshot: crate::snapshot::State::default(),
+            group_infos: crate::group::table(),
+            cores: Mutex::default(),
             data_buffers: data_buffer::table(),
             datasets: dataset::table(),
             model_descs: model_desc::table(),
             models: crate::model::Models::default(),
             tensor_descs: tensor_desc::table(),
             stream_configs: crate::stream::table(),
+            stream_attributes: Mutex::default(),
             parameters: Mutex::default(),
         }
     }
@@ -72,6 +115,8 @@ impl Process {
 
     #[cold]
     fn build(&self) -> Result<&Runtime> {
+        self.refuse_if_forked()?;
+        self.built.store(true, Ordering::Relaxed);
         let built = self.runtime.get_or_init(|| {
             jumar::config::Settings::from_environment().and_then(|settings| settings.build())
         });
@@ -79,6 +124,24 @@ impl Process {
             Error::new(ErrorKind::DeviceSetup, "the runtime could not be built")
                 .caused_by(error.clone())
         })
+    }
+
+    /// Refuses what a child of a process with a runtime cannot do.
+    ///
+    /// # Errors
+    /// `DeviceSetup`.
+    pub(crate) fn refuse_if_forked(&self) -> Result<()> {
+        if !is_forked() {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorKind::DeviceSetup,
+            format!(
+                "process {} was forked off a process that had used a device: devices, streams and worker threads stayed with the parent",
+                std::process::id()
+            ),
+        )
+        .fix("Fork before the first use of a device, or start a new program (exec, multiprocessing's \"spawn\")."))
     }
 
     /// Tells whether aclInit ran and aclFinalize did not.

@@ -1,12 +1,16 @@
 //! Streams.
 
+use std::collections::HashMap;
+use std::ffi::CStr;
 use std::sync::Arc;
 
 use jumar::engine::sync::Mutex;
-use jumar::engine::{StreamOptions, Table};
+use jumar::engine::{Context, Stream, StreamOptions, Table};
 use jumar_types::{Error, ErrorKind, IdKind, Result};
 
-use crate::generated::enums;
+use crate::error::null;
+use crate::generated::{enums, types};
+use crate::hooks::StreamStateHook;
 use crate::{Cx, Raw, limit_ms, refuse};
 
 /// A configuration that streams can be made from.
@@ -77,9 +81,31 @@ fn create(cx: &Cx<'_>, options: StreamOptions) -> Result<Raw> {
             );
         }
     }
-    context
-        .create_stream(options)
-        .map(|stream| Raw(stream.id()))
+    let stream = Raw(context.create_stream(options)?.id());
+    tell(cx, stream.0, enums::ACL_RT_STREAM_STATE_CREATE_POST);
+    Ok(stream)
+}
+
+/// Tells the functions that want to know of streams.
+fn tell(cx: &Cx<'_>, stream: u64, state: u32) {
+    for told in cx.process.hooks.streams.all() {
+        told(stream, state);
+    }
+}
+
+/// Tells of, and forgets, every stream of a context that is about to be torn down.
+pub(crate) fn tell_of_all(cx: &Cx<'_>, context: &Context) {
+    for stream in context.stream_ids() {
+        tell(cx, stream, enums::ACL_RT_STREAM_STATE_DESTROY_PRE);
+        forget(cx, stream);
+    }
+}
+
+/// Drops what the surface keeps for a stream.
+fn forget(cx: &Cx<'_>, stream: u64) {
+    crate::device::reset_stream_cores(cx, stream);
+    let mut kept = cx.process.stream_attributes.lock();
+    kept.retain(|(of, _), _| *of != stream);
 }
 
 pub fn aclrtCreateStreamConfigHandle(cx: &Cx<'_>) -> Result<Raw> {
@@ -128,6 +154,8 @@ fn destroy(cx: &Cx<'_>, stream: Raw, wait: bool) -> Result<()> {
             ),
         );
     }
+    tell(cx, found.id(), enums::ACL_RT_STREAM_STATE_DESTROY_PRE);
+    forget(cx, found.id());
     context.destroy_stream(&found, wait, &cx.caller())
 }
 
@@ -198,4 +226,172 @@ pub fn aclrtStreamAbort(cx: &Cx<'_>, stream: Raw) -> Result<()> {
         stream.abort();
         Ok(())
     })
+}
+
+/// Stops what the stream is at: a wait is given up, and what is queued behind it goes on. A task that runs on a processor
+/// comes to its own end.
+pub fn aclrtStreamStop(cx: &Cx<'_>, stream: Raw) -> Result<()> {
+    if stream.is_null() {
+        return refuse(ErrorKind::InvalidValue, "the stream is null");
+    }
+    cx.with_stream(stream, |stream| {
+        stream.give_up_wait();
+        Ok(())
+    })
+}
+
+pub fn aclrtRegStreamStateCallback(
+    cx: &Cx<'_>,
+    name: Option<&CStr>,
+    function: Option<StreamStateHook>,
+) -> Result<()> {
+    cx.process.hooks.streams.set(name, function)
+}
+
+/// Reads a number of four or eight bytes: programs keep flags in either.
+fn number(value: &[u8]) -> Option<u64> {
+    match *value {
+        [a, b, c, d] => Some(u32::from_ne_bytes([a, b, c, d]).into()),
+        [a, b, c, d, e, f, g, h] => Some(u64::from_ne_bytes([a, b, c, d, e, f, g, h])),
+        _ => None,
+    }
+}
+
+pub fn aclrtSetStreamConfigOpt(
+    cx: &Cx<'_>,
+    config: Raw,
+    attribute: u32,
+    value: Option<&[u8]>,
+    bytes: usize,
+) -> Result<()> {
+    let config = cx.process.stream_configs.get(config.0)?;
+    let value = value.ok_or_else(|| null("attrValue"))?;
+    if attribute > enums::ACL_RT_STREAM_PRIORITY {
+        return refuse(
+            ErrorKind::InvalidArgument,
+            format!("{attribute} is no value of aclrtStreamConfigAttr"),
+        );
+    }
+    let Some(value) = number(value) else {
+        return refuse(
+            ErrorKind::InvalidArgument,
+            format!("valueSize is {bytes}; the value of attribute {attribute} has 4 or 8 bytes"),
+        );
+    };
+    let small = u32::try_from(value).map_err(|_| {
+        Error::new(
+            ErrorKind::InvalidArgument,
+            format!("the value of attribute {attribute} is {value}; it has 32 bits at most"),
+        )
+    });
+    let mut options = config.options.lock();
+    match attribute {
+        enums::ACL_RT_STREAM_FLAG => options.flags = small?,
+        enums::ACL_RT_STREAM_PRIORITY => options.priority = small?.min(LOWEST_PRIORITY) as u8,
+        // Memory that the program offers for the stream's own needs: streams here need none.
+        _ => {}
+    }
+    Ok(())
+}
+
+/// Attributes of streams that are kept for programs to read back, by the stream's handle and the attribute.
+pub type Attributes = HashMap<(u64, u32), u32>;
+
+fn kept(cx: &Cx<'_>, stream: &Stream, attribute: u32) -> Option<u32> {
+    let attributes = cx.process.stream_attributes.lock();
+    attributes.get(&(stream.id(), attribute)).copied()
+}
+
+fn keep(cx: &Cx<'_>, stream: &Stream, attribute: u32, value: u32) {
+    let mut attributes = cx.process.stream_attributes.lock();
+    attributes.insert((stream.id(), attribute), value);
+}
+
+fn unknown_attribute<T>(attribute: u32) -> Result<T> {
+    refuse(
+        ErrorKind::InvalidValue,
+        format!("{attribute} is no value of aclrtStreamAttr"),
+    )
+}
+
+fn switch(value: u32, what: &str) -> Result<u32> {
+    if value <= 1 {
+        return Ok(value);
+    }
+    refuse(
+        ErrorKind::InvalidValue,
+        format!("{what} is {value}; it has to be 0 or 1"),
+    )
+}
+
+pub fn aclrtSetStreamAttribute(
+    cx: &Cx<'_>,
+    stream: Raw,
+    attribute: u32,
+    value: Option<&types::aclrtStreamAttrValue>,
+) -> Result<()> {
+    let value = value.ok_or_else(|| null("value"))?;
+    if stream.is_null() && attribute == enums::ACL_STREAM_ATTR_PRIORITY {
+        return refuse(
+            ErrorKind::InvalidValue,
+            "the stream is null: the priority of a default stream cannot be set",
+        );
+    }
+    cx.with_stream(stream, |stream| {
+        let value = match attribute {
+            enums::ACL_STREAM_ATTR_FAILURE_MODE => {
+                return stream.set_stop_on_failure(value.failureMode() & 1 == 1);
+            }
+            enums::ACL_STREAM_ATTR_FLOAT_OVERFLOW_CHECK => {
+                switch(value.overflowSwitch(), "overflowSwitch")?
+            }
+            enums::ACL_STREAM_ATTR_USER_CUSTOM_TAG => value.userCustomTag(),
+            enums::ACL_STREAM_ATTR_CACHE_OP_INFO => {
+                switch(value.cacheOpInfoSwitch(), "cacheOpInfoSwitch")?
+            }
+            enums::ACL_STREAM_ATTR_PRIORITY => value.streamPriority().min(LOWEST_PRIORITY),
+            _ => return unknown_attribute(attribute),
+        };
+        keep(cx, stream, attribute, value);
+        Ok(())
+    })
+}
+
+pub fn aclrtGetStreamAttribute(
+    cx: &Cx<'_>,
+    stream: Raw,
+    attribute: u32,
+) -> Result<types::aclrtStreamAttrValue> {
+    let stream = cx.any_stream(stream)?;
+    let mut value = types::aclrtStreamAttrValue::ZERO;
+    let set = kept(cx, &stream, attribute);
+    match attribute {
+        enums::ACL_STREAM_ATTR_FAILURE_MODE => {
+            value.set_failureMode(u64::from(stream.stops_on_failure()));
+        }
+        enums::ACL_STREAM_ATTR_FLOAT_OVERFLOW_CHECK => value.set_overflowSwitch(set.unwrap_or(0)),
+        enums::ACL_STREAM_ATTR_USER_CUSTOM_TAG => value.set_userCustomTag(set.unwrap_or(0)),
+        enums::ACL_STREAM_ATTR_CACHE_OP_INFO => value.set_cacheOpInfoSwitch(set.unwrap_or(0)),
+        enums::ACL_STREAM_ATTR_PRIORITY => {
+            value.set_streamPriority(set.unwrap_or(stream.options().priority.into()));
+        }
+        _ => return unknown_attribute(attribute),
+    }
+    Ok(value)
+}
+
+pub fn aclrtSetStreamResLimit(cx: &Cx<'_>, stream: Raw, resource: u32, value: u32) -> Result<()> {
+    let stream = cx.any_stream(stream)?;
+    crate::device::set_stream_cores(cx, &stream, resource, value)
+}
+
+pub fn aclrtGetStreamResLimit(cx: &Cx<'_>, stream: Raw, resource: u32) -> Result<u32> {
+    let stream = cx.any_stream(stream)?;
+    crate::device::stream_cores(cx, &stream, resource)
+}
+
+pub fn aclrtResetStreamResLimit(cx: &Cx<'_>, stream: Raw) -> Result<()> {
+    let stream = cx.any_stream(stream)?;
+    crate::device::reset_stream_cores(cx, stream.id());
+    Ok(())
 }

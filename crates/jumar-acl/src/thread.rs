@@ -29,6 +29,8 @@ pub struct Thread {
     pub(crate) resource_stream: Cell<u64>,
     /// As the system numbers threads; 0 while nobody asked.
     number: Cell<u32>,
+    /// The code that a function of the program answered, which the call passes on; 0 is none.
+    pub(crate) foreign_code: Cell<i32>,
     pub(crate) messages: RefCell<Messages>,
 }
 

@@ -62,6 +62,11 @@ pub fn counted() {
     note(&mut state(), 0);
 }
 
+/// Notes a call and a value of it.
+pub fn noted_value(value: u64) {
+    note(&mut state(), value);
+}
+
 fn hold() {
     state().held = true;
     CHANGED.notify_all();

@@ -5,6 +5,9 @@ use std::sync::Arc;
 use jumar_acl::enter;
 use jumar_acl::error::ExceptionCallback;
 use jumar_acl::generated::{calls, types};
+use jumar_acl::hooks::{
+    AbortHook, DeviceStateHook, FinalizeHook, InitHook, SnapshotHook, StreamStateHook,
+};
 use jumar_acl::memcpy::{BatchCopy, NO_COPY_FAILED, batch};
 
 use crate::callbacks;
@@ -19,7 +22,121 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclrtProcessReport", process_report),
     ("aclrtSetExceptionInfoCallback", set_exception_callback),
     ("aclrtMemcpyBatch", memcpy_batch),
+    ("aclrtRegDeviceStateCallback", device_state),
+    ("aclrtRegStreamStateCallback", stream_state),
+    ("aclrtSetDeviceTaskAbortCallback", abort_callback),
+    ("aclInitCallbackRegister", init_register),
+    ("aclInitCallbackUnRegister", init_unregister),
+    ("aclFinalizeCallbackRegister", finalize_register),
+    ("aclFinalizeCallbackUnRegister", finalize_unregister),
+    ("aclrtSnapShotCallbackRegister", snapshot_register),
+    ("aclrtSnapShotCallbackUnregister", snapshot_unregister),
 ];
+
+/// The word of a function, and what it answers, which its name says; none for null.
+fn answering(word: u64, failure: i32) -> Option<(usize, i32)> {
+    let at = usize::try_from(word).ok()?.checked_sub(1)?;
+    let name = jumar_testkit::language::CALLBACKS.get(at)?;
+    Some((
+        word as usize,
+        if name.ends_with("_fails") { failure } else { 0 },
+    ))
+}
+
+fn device_state(w: &Words<'_>) -> Played {
+    let name = w.text(0);
+    let function = answering(w.plain(1), 0).map(|_| {
+        let told: DeviceStateHook = Arc::new(|_, state| callbacks::noted_value(state.into()));
+        told
+    });
+    status(enter(&calls::aclrtRegDeviceStateCallback, |cx| {
+        jumar_acl::device::aclrtRegDeviceStateCallback(cx, name.as_deref(), function)
+    }))
+}
+
+fn stream_state(w: &Words<'_>) -> Played {
+    let name = w.text(0);
+    let function = answering(w.plain(1), 0).map(|_| {
+        let told: StreamStateHook = Arc::new(|_, state| callbacks::noted_value(state.into()));
+        told
+    });
+    status(enter(&calls::aclrtRegStreamStateCallback, |cx| {
+        jumar_acl::stream::aclrtRegStreamStateCallback(cx, name.as_deref(), function)
+    }))
+}
+
+fn abort_callback(w: &Words<'_>) -> Played {
+    let name = w.text(0);
+    let function = answering(w.plain(1), -1).map(|(_, answer)| {
+        let told: AbortHook = Arc::new(move |_, stage, _| {
+            callbacks::noted_value(stage.into());
+            answer
+        });
+        told
+    });
+    status(enter(&calls::aclrtSetDeviceTaskAbortCallback, |cx| {
+        jumar_acl::device::aclrtSetDeviceTaskAbortCallback(cx, name.as_deref(), function)
+    }))
+}
+
+fn init_register(w: &Words<'_>) -> Played {
+    let function = answering(w.plain(1), 12345).map(|(address, answer)| {
+        let told: InitHook = Arc::new(move |text| {
+            callbacks::noted_value(text.count_bytes() as u64);
+            answer
+        });
+        (address, told)
+    });
+    status(enter(&calls::aclInitCallbackRegister, |cx| {
+        jumar_acl::init::aclInitCallbackRegister(cx, w.plain(0), function)
+    }))
+}
+
+fn init_unregister(w: &Words<'_>) -> Played {
+    status(enter(&calls::aclInitCallbackUnRegister, |cx| {
+        jumar_acl::init::aclInitCallbackUnRegister(cx, w.plain(0), w.plain(1))
+    }))
+}
+
+fn finalize_register(w: &Words<'_>) -> Played {
+    let user = w.plain::<u64>(2);
+    let function = answering(w.plain(1), 54321).map(|(address, answer)| {
+        let told: FinalizeHook = Arc::new(move || {
+            callbacks::noted_value(user);
+            answer
+        });
+        (address, told)
+    });
+    status(enter(&calls::aclFinalizeCallbackRegister, |cx| {
+        jumar_acl::init::aclFinalizeCallbackRegister(cx, w.plain(0), function)
+    }))
+}
+
+fn finalize_unregister(w: &Words<'_>) -> Played {
+    status(enter(&calls::aclFinalizeCallbackUnRegister, |cx| {
+        jumar_acl::init::aclFinalizeCallbackUnRegister(cx, w.plain(0), w.plain(1))
+    }))
+}
+
+fn snapshot_register(w: &Words<'_>) -> Played {
+    let user = w.plain::<u64>(2);
+    let function = answering(w.plain(1), 1).map(|(address, answer)| {
+        let told: SnapshotHook = Arc::new(move |_| {
+            callbacks::noted_value(user);
+            answer.unsigned_abs()
+        });
+        (address, told)
+    });
+    status(enter(&calls::aclrtSnapShotCallbackRegister, |cx| {
+        jumar_acl::snapshot::aclrtSnapShotCallbackRegister(cx, w.plain(0), function)
+    }))
+}
+
+fn snapshot_unregister(w: &Words<'_>) -> Played {
+    status(enter(&calls::aclrtSnapShotCallbackUnregister, |cx| {
+        jumar_acl::snapshot::aclrtSnapShotCallbackUnregister(cx, w.plain(0), w.plain(1))
+    }))
+}
 
 fn launch_callback(w: &Words<'_>) -> Played {
     let function = callbacks::closure(w.plain(0), w.plain(1));

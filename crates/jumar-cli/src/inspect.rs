@@ -45,12 +45,18 @@ fn describe(bytes: &[u8], folder: Option<&Path>, operators: bool) -> Result<Stri
         let _ = writeln!(text, "offline model of Jumar: {:?}", description.name);
         ports(&mut text, "input", &description.inputs);
         ports(&mut text, "output", &description.outputs);
-        let plan = model.plan().map_err(|error| anyhow!("{error}"))?;
-        let _ = writeln!(
-            text,
-            "memory   {} bytes of weights, {} bytes of work memory for one execution",
-            plan.weight_bytes, plan.arena_bytes
-        );
+        let _ = match model.executable().map_err(|error| anyhow!("{error}"))? {
+            graph::Executable::Planned(plan) => writeln!(
+                text,
+                "memory   {} bytes of weights, {} bytes of work memory for one execution",
+                plan.weight_bytes, plan.arena_bytes
+            ),
+            graph::Executable::Dynamic(_) => writeln!(
+                text,
+                "memory   {} bytes of weights; work memory as the shapes of an execution need it",
+                model.weights_len()
+            ),
+        };
         for (name, value) in model.options() {
             let _ = writeln!(text, "built    --{name}={value}");
         }
@@ -91,7 +97,7 @@ fn ports(text: &mut String, direction: &str, ports: &[Port]) {
 
 /// Writes a port in one line: name, type, dimensions, size.
 pub fn port(port: &Port) -> String {
-    let dims: Vec<String> = port.dims.iter().map(usize::to_string).collect();
+    let dims: Vec<String> = port.dims.iter().map(|&dim| dimension(dim)).collect();
     format!(
         "{}  {} [{}]  {} bytes",
         port.name,

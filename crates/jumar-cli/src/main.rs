@@ -44,6 +44,8 @@ enum Command {
     Env(env::Options),
     /// Tells which library a program would load and what stands in the way.
     Doctor(doctor::Options),
+    /// Prints where libraries, headers and commands lie.
+    Prefix,
     /// Lists the devices that a program would see.
     Info,
     /// Shows what is inside a model file (.om, .onnx).
@@ -83,6 +85,7 @@ fn main() -> ExitCode {
         Command::Run(options) => run::run(&options),
         Command::Env(options) => env::run(&options),
         Command::Doctor(options) => doctor::run(&options),
+        Command::Prefix => prefix(),
         Command::Info => info::run(),
         Command::Inspect(options) => inspect::run(&options),
         Command::Atc { arguments } => return atc::main(arguments),
@@ -94,6 +97,11 @@ fn main() -> ExitCode {
         eprintln!("jumar: {error:#}");
         ExitCode::FAILURE
     })
+}
+
+fn prefix() -> anyhow::Result<ExitCode> {
+    println!("{}", tree::Tree::own()?.root().display());
+    Ok(ExitCode::SUCCESS)
 }
 
 fn not_supported(command: &str) -> anyhow::Result<ExitCode> {

@@ -28,7 +28,7 @@ pub const READ: &[Var] = &[
     Var {
         name: "JUMAR_PROFILE",
         flag: Some("profile"),
-        values: "a SoC name such as Ascend910B1 or Ascend310P3",
+        values: "a SoC name such as Ascend910B1 or Ascend310P3, or the path of a profile file",
         default: "Ascend910B1",
         meaning: "Which device is imitated: its name, memory size, core counts and limits.",
     },

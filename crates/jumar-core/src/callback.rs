@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use jumar_hal::sync::Instant;
 
-use jumar_hal::sync::{Condvar, Mutex, thread};
+use jumar_hal::sync::{AtomicBool, Condvar, Mutex, Ordering, thread};
 use jumar_hal::{Cost, Program, Signal, Task, WaitThen};
 use jumar_types::{Error, ErrorKind, Result};
 
@@ -68,15 +68,41 @@ struct InboxState {
     closed: bool,
 }
 
+/// Which thread runs the callback that a stream waits for. That thread must not wait for the stream.
+#[derive(Default)]
+pub(crate) struct Runs {
+    any: AtomicBool,
+    thread: Mutex<Option<thread::ThreadId>>,
+}
+
+impl Runs {
+    /// Tells whether the calling thread is inside a callback that the stream waits for.
+    #[inline]
+    pub(crate) fn here(&self) -> bool {
+        self.any.load(Ordering::Acquire) && *self.thread.lock() == Some(thread::current().id())
+    }
+
+    fn set(&self, thread: Option<thread::ThreadId>) {
+        *self.thread.lock() = thread;
+        self.any.store(thread.is_some(), Ordering::Release);
+    }
+}
+
 /// A callback that is due. Dropping it lets the stream go on, whether it ran or not.
 struct Due {
     function: Option<HostFunction>,
     returned: Option<Arc<Signal>>,
+    /// Of a stream that waits for the callback.
+    runs: Option<Arc<Runs>>,
+    stream: u64,
 }
 
 impl Due {
     fn run(mut self) {
         if let Some(function) = self.function.take() {
+            if let Some(runs) = &self.runs {
+                runs.set(Some(thread::current().id()));
+            }
             function();
         }
     }
@@ -84,6 +110,9 @@ impl Due {
 
 impl Drop for Due {
     fn drop(&mut self) {
+        if let Some(runs) = self.runs.take() {
+            runs.set(None);
+        }
         if let Some(returned) = self.returned.take() {
             returned.set();
         }
@@ -133,6 +162,18 @@ impl Inbox {
 
     fn take(&self) -> Option<Due> {
         self.state.lock().due.pop_front()
+    }
+
+    /// Drops what is due for a stream whose tasks are dropped: its program may have taken back what the functions need.
+    fn drop_of(&self, stream: u64) {
+        let gone: Vec<Due> = {
+            let mut state = self.state.lock();
+            let due = std::mem::take(&mut state.due);
+            let (gone, kept) = due.into_iter().partition(|due| due.stream == stream);
+            state.due = Vec::into(kept);
+            gone
+        };
+        drop(gone);
     }
 
     fn close(&self) {
@@ -294,6 +335,15 @@ impl Reports {
         }
     }
 
+    /// Drops the callbacks of a stream that have not begun.
+    pub(crate) fn drop_due(&self, stream: &Stream) {
+        let inbox = match &*stream.subscription.lock() {
+            Subscription::None => return,
+            Subscription::Thread { inbox, .. } | Subscription::HostThread(inbox) => inbox.clone(),
+        };
+        inbox.drop_of(stream.id());
+    }
+
     /// Ends whatever a stream that goes away was subscribed to.
     pub(crate) fn forget(&self, stream: &Stream) {
         let mut threads = self.threads.lock();
@@ -441,6 +491,8 @@ fn hand_over(
     let due = Due {
         function: Some(function),
         returned: returned.clone(),
+        runs: blocks.then(|| stream.runs.clone()),
+        stream: stream.id(),
     };
     let program = Arc::new(HandOver {
         inbox,

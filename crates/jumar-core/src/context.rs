@@ -81,7 +81,7 @@ impl Context {
         match Stream::create(&context, StreamOptions::default(), true) {
             Ok(stream) => *context.default_stream.lock() = Some(stream),
             Err(error) => {
-                context.tear_down("the failed creation of its default stream");
+                context.tear_down("the failed creation of its default stream", NO_PATIENCE);
                 return Err(error);
             }
         }
@@ -139,6 +139,52 @@ impl Context {
         })
     }
 
+    /// Lists the handles of the streams that were made in the context, without the default stream's.
+    pub fn stream_ids(&self) -> Vec<u64> {
+        self.streams
+            .lock()
+            .iter()
+            .map(|stream| stream.id())
+            .collect()
+    }
+
+    /// Drops the tasks of every stream, the default stream included, and forgets their failures. False when what runs did not
+    /// end in time.
+    pub(crate) fn abort(&self, until: Option<Instant>) -> bool {
+        let default = self.default_stream.lock().clone();
+        let streams: Vec<_> = default
+            .into_iter()
+            .chain(self.streams.lock().iter().cloned())
+            .collect();
+        for stream in &streams {
+            stream.abort_with_device();
+        }
+        let ended = streams.iter().all(|stream| match until {
+            Some(until) => stream.idle_until(until),
+            None => stream.idle(),
+        });
+        for stream in &streams {
+            drop(stream.take_error());
+        }
+        *self.failure.first.lock() = None;
+        ended
+    }
+
+    /// Waits until every stream is idle. False when one was not in time.
+    pub(crate) fn idle_until(&self, until: Instant) -> bool {
+        let default = self.default_stream.lock().clone();
+        let streams: Vec<_> = default
+            .into_iter()
+            .chain(self.streams.lock().iter().cloned())
+            .collect();
+        streams.iter().all(|stream| stream.idle_until(until))
+    }
+
+    /// Gives the failure that stopped the context, if one did.
+    pub fn failure(&self) -> Option<Error> {
+        self.failure.refuse().err()
+    }
+
     /// Makes a stream.
     ///
     /// # Errors
@@ -160,6 +206,9 @@ impl Context {
         wait: bool,
         caller: &Caller<'_>,
     ) -> Result<()> {
+        if wait {
+            stream.waits_for_others()?;
+        }
         self.shared.streams.remove(stream.id(), caller.call.name)?;
         self.streams
             .lock()
@@ -229,17 +278,20 @@ impl Context {
     /// `NoContext`, `StreamTimeout`, or what a task failed with.
     pub fn synchronize(&self, limit: Option<Duration>, caller: &Caller<'_>) -> Result<()> {
         self.alive()?;
+        let default = self.default_stream.lock().clone();
+        let streams: Vec<_> = default
+            .into_iter()
+            .chain(self.streams.lock().iter().cloned())
+            .collect();
+        for stream in &streams {
+            stream.waits_for_others()?;
+        }
         let until = limit.map(|limit| Instant::now() + limit);
         let ticket = self
             .shared
             .gate
             .admit(caller, self.device.number(), None, || Op::WaitForContext)?;
         self.shared.gate.report(ticket, Phase::Started);
-        let default = self.default_stream.lock().clone();
-        let streams: Vec<_> = default
-            .into_iter()
-            .chain(self.streams.lock().iter().cloned())
-            .collect();
         let mut result = Ok(());
         for stream in streams {
             result = result.and(stream.drain(until));
@@ -264,7 +316,7 @@ impl Context {
             .fix("Release it by resetting the device."));
         }
         self.alive()?;
-        if !self.tear_down(caller.call.name) {
+        if !self.tear_down(caller.call.name, PATIENCE) {
             return Err(Error::new(
                 ErrorKind::ContextReleased,
                 format!(
@@ -277,7 +329,7 @@ impl Context {
     }
 
     /// Tears the context down once; false when somebody else does it already.
-    pub(crate) fn tear_down(&self, by: &'static str) -> bool {
+    pub(crate) fn tear_down(&self, by: &'static str, mut patience: Duration) -> bool {
         if self.tearing_down.swap(true, Ordering::AcqRel) {
             return false;
         }
@@ -290,11 +342,14 @@ impl Context {
         for stream in &all {
             drop(self.shared.streams.remove(stream.id(), by));
         }
-        let until = Instant::now() + TEARDOWN_GRACE;
-        let stuck: Vec<_> = all
-            .iter()
-            .filter(|stream| !stream.idle_until(until))
-            .collect();
+        // Streams that are stuck may be so for one another's sake, so that one patience is enough for all.
+        let mut stuck = Vec::new();
+        for stream in &all {
+            if !stream.idle_or_stuck(patience) {
+                patience = Duration::from_millis(1);
+                stuck.push(stream);
+            }
+        }
         for stream in stuck {
             stream.close(false);
         }
@@ -308,5 +363,7 @@ impl Context {
     }
 }
 
-/// How long a teardown waits for queued work before it drops what has not started.
-const TEARDOWN_GRACE: Duration = Duration::from_secs(10);
+/// How long a teardown waits for a stream that waits for something itself before it drops what has not started.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
+/// The same where the program said that it does not care for what is pending.
+pub(crate) const NO_PATIENCE: Duration = Duration::from_millis(100);

@@ -8,6 +8,7 @@ use std::sync::{Arc, OnceLock};
 use jumar_hal::sync::{AtomicU32, AtomicU64, Mutex, Ordering};
 use jumar_types::{Error, ErrorKind, Result};
 
+use crate::context;
 use crate::gate::Op;
 use crate::memory::{Block, Home};
 use crate::runtime::Shared;
@@ -29,6 +30,35 @@ pub struct Profile {
     pub cube_cores: u32,
     /// Number of vector cores.
     pub vector_cores: u32,
+    /// Number of processors beside the cores.
+    pub aicpu_cores: u32,
+    /// Facts about the chip.
+    pub chip: Chip,
+}
+
+/// Facts about a chip, as far as they are known. Sizes are bytes.
+#[derive(Clone, Debug, Default)]
+pub struct Chip {
+    /// The second-level cache.
+    pub l2_bytes: Option<u64>,
+    /// A vector core's own memory.
+    pub unified_buffer_bytes: Option<u64>,
+    /// A matrix core's memory for left operands.
+    pub l0a_bytes: Option<u64>,
+    /// A matrix core's memory for right operands.
+    pub l0b_bytes: Option<u64>,
+    /// A matrix core's memory for results.
+    pub l0c_bytes: Option<u64>,
+    /// A matrix core's first-level memory.
+    pub l1_bytes: Option<u64>,
+    /// A matrix core's memory for biases.
+    pub bias_table_bytes: Option<u64>,
+    /// The name of the cores' version.
+    pub core_version: Option<String>,
+    /// The number of the architecture.
+    pub architecture: Option<u32>,
+    /// What kind of memory the device has.
+    pub memory_type: Option<String>,
 }
 
 /// How many objects of each kind a device carries.
@@ -157,6 +187,11 @@ impl Device {
         self.resets.load(Ordering::Acquire)
     }
 
+    /// Counts how often the device is set.
+    pub fn uses(&self) -> u64 {
+        self.primary.lock().uses
+    }
+
     /// Gives the primary context, if it is alive.
     pub fn primary(&self) -> Option<Arc<Context>> {
         self.primary.lock().context.clone()
@@ -219,7 +254,11 @@ impl Device {
             }
         };
         if let Some(context) = gone {
-            context.tear_down(caller.call.name);
+            let patience = match all {
+                true => context::NO_PATIENCE,
+                false => context::PATIENCE,
+            };
+            context.tear_down(caller.call.name, patience);
             if self.contexts.load(Ordering::Acquire) == 0 {
                 self.drop_memory(shared, caller);
             }

@@ -368,6 +368,12 @@ impl Event {
         let Some(record) = self.state.lock().newest.clone() else {
             return Ok(());
         };
+        // A record that is still to come on a stream which waits for the callback that this thread is in never comes.
+        if !record.signal.is_set()
+            && let Ok(stream) = self.shared.streams.get(record.stream_id)
+        {
+            stream.waits_for_others()?;
+        }
         let until = limit.map(|limit| Instant::now() + limit);
         let gate = &self.shared.gate;
         let op = || Op::WaitForEvent {

@@ -23,7 +23,7 @@ pub mod vmm;
 pub use callback::{HostFunction, Role};
 pub use caller::Caller;
 pub use context::Context;
-pub use device::{Device, Limits, Profile};
+pub use device::{Chip, Device, Limits, Profile};
 pub use event::{Event, EventFamily, EventStatus, elapsed_ms, flags as event_flags};
 pub use gate::{Admission, Gate, Op, Phase, Probe};
 pub use kernel::{ArgumentBuffer, Arguments, Binary, Function, OVERFLOW_BYTES, Shape};

@@ -302,6 +302,40 @@ impl Runtime {
         crate::copy::read_now(&self.shared, from, bytes, caller)
     }
 
+    /// Drops the tasks of every stream of a device and forgets their failures; calls that wait for one of them answer
+    /// `DeviceAborted`. What runs goes on to its end.
+    ///
+    /// # Errors
+    /// `InvalidDevice`; `AbortTimeout`: a task that runs did not end within `limit`.
+    pub fn abort_device(&self, number: i64, limit: Option<std::time::Duration>) -> Result<()> {
+        let device = self.shared.device(number)?;
+        let until = limit.map(|limit| jumar_hal::sync::Instant::now() + limit);
+        let ended = self
+            .contexts_of(&device)
+            .iter()
+            .fold(true, |ended, context| context.abort(until) && ended);
+        if ended {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorKind::AbortTimeout,
+            format!("a task of device {number} still runs after the time limit"),
+        ))
+    }
+
+    fn contexts_of(&self, device: &Arc<Device>) -> Vec<Arc<Context>> {
+        let mut contexts = self.shared.contexts.all();
+        contexts.retain(|context| Arc::ptr_eq(context.device(), device));
+        contexts
+    }
+
+    /// Waits until every stream of every device is idle. False when one was not in time.
+    pub fn idle_within(&self, limit: std::time::Duration) -> bool {
+        let until = jumar_hal::sync::Instant::now() + limit;
+        let contexts = self.shared.contexts.all();
+        contexts.iter().all(|context| context.idle_until(until))
+    }
+
     /// Tears everything down: contexts of every device, whatever their count. Memory stays mapped, handles go stale.
     pub fn shut_down(&self, caller: &Caller<'_>) {
         for device in &self.shared.devices {
@@ -309,7 +343,7 @@ impl Runtime {
             drop(device.release(&self.shared, true, caller));
         }
         for context in self.shared.contexts.all() {
-            context.tear_down(caller.call.name);
+            context.tear_down(caller.call.name, crate::context::NO_PATIENCE);
         }
     }
 }

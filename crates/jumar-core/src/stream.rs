@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use jumar_hal::sync::Instant;
 
-use jumar_hal::sync::{AtomicBool, AtomicU32, Mutex, Ordering};
+use jumar_hal::sync::{AtomicBool, AtomicU32, AtomicU64, Mutex, Ordering};
 use jumar_hal::{Cost, Program, Queue, QueueConfig, Span, Tag, Task, Verdict, Watcher};
 use jumar_types::{Error, ErrorKind, Result, TaskSite};
 
-use crate::callback::Subscription;
+use crate::callback::{Runs, Subscription};
 use crate::context::{Context, Failure};
 use crate::copy::{self, Direction};
 use crate::gate::{Op, Phase};
@@ -42,8 +42,15 @@ pub struct Stream {
     failure_mode: AtomicU32,
     watches_overflow: AtomicBool,
     pub(crate) overflow: Arc<Overflow>,
+    /// Counts aborts of the stream alone, and, above [`BY_DEVICE`], of its device's tasks.
+    aborts: AtomicU64,
     pub(crate) subscription: Mutex<Subscription>,
+    /// Who runs the callback that the stream waits for.
+    pub(crate) runs: Arc<Runs>,
 }
+
+/// What an abort of a device's tasks adds to the count of a stream's aborts.
+const BY_DEVICE: u64 = 1 << 32;
 
 /// What the queue reports back: kept apart from the stream, so that the queue does not keep the stream alive.
 struct Outcome {
@@ -177,7 +184,9 @@ impl Stream {
                         failure_mode: AtomicU32::new(0),
                         watches_overflow: AtomicBool::new(false),
                         overflow: context.overflow.clone(),
+                        aborts: AtomicU64::new(0),
                         subscription: Mutex::default(),
+                        runs: Arc::default(),
                     })
                 })
             });
@@ -415,6 +424,9 @@ impl Stream {
     /// Waits for everything submitted so far, a second at most, and leaves an error to the next synchronise. The limit keeps a
     /// program alive whose stream waits for something that only the same thread can bring about.
     pub fn settle_briefly(&self) {
+        if self.runs.here() {
+            return;
+        }
         self.queue.wait(
             self.queue.submitted(),
             Some(Instant::now() + Duration::from_secs(1)),
@@ -426,6 +438,7 @@ impl Stream {
     /// # Errors
     /// `StreamTimeout`; what a task failed with.
     pub fn synchronize(&self, limit: Option<Duration>, caller: &Caller<'_>) -> Result<()> {
+        self.waits_for_others()?;
         let until = limit.map(|limit| Instant::now() + limit);
         let gate = &self.shared.gate;
         let ticket = gate.admit(caller, self.device, Some(self.number), || Op::WaitForStream)?;
@@ -435,7 +448,24 @@ impl Stream {
         result
     }
 
+    /// Refuses to wait for a stream that itself waits for the callback that the calling thread is in.
+    pub(crate) fn waits_for_others(&self) -> Result<()> {
+        if !self.runs.here() {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorKind::RuntimeInternal,
+            format!(
+                "stream {} waits until the callback that this thread is running returns, so the callback cannot wait for the stream",
+                self.number
+            ),
+        )
+        .fix("Return from the callback first, or wait on another thread."))
+    }
+
     pub(crate) fn drain(&self, until: Option<Instant>) -> Result<()> {
+        self.waits_for_others()?;
+        let aborts = self.aborts.load(Ordering::Acquire);
         let last = self.queue.submitted();
         if !self.queue.wait(last, until) {
             return Err(Error::new(
@@ -447,6 +477,7 @@ impl Stream {
                 ),
             ));
         }
+        self.was_not_aborted(aborts)?;
         self.failure.refuse()?;
         if self.outcome.has_error.load(Ordering::Acquire) {
             self.outcome.has_error.store(false, Ordering::Release);
@@ -461,6 +492,28 @@ impl Stream {
         self.queue.wait(self.queue.submitted(), Some(until))
     }
 
+    /// Waits until everything is done that was submitted so far, or until nothing has moved for a while because the stream
+    /// waits for something that does not come.
+    pub(crate) fn idle_or_stuck(&self, patience: Duration) -> bool {
+        if self.runs.here() {
+            return self.is_idle();
+        }
+        loop {
+            let (last, done) = (self.queue.submitted(), self.queue.completed());
+            if self.queue.wait(last, Some(Instant::now() + patience)) {
+                return true;
+            }
+            if self.queue.is_held() && self.queue.completed() == done {
+                return false;
+            }
+        }
+    }
+
+    /// Waits until everything submitted so far is done; errors stay for the next synchronise.
+    pub(crate) fn idle(&self) -> bool {
+        self.queue.wait(self.queue.submitted(), None)
+    }
+
     /// Tells whether everything submitted so far is done. Never blocks and reports no task's error.
     pub fn is_idle(&self) -> bool {
         self.queue.completed() >= self.queue.submitted()
@@ -473,7 +526,44 @@ impl Stream {
 
     /// Drops what has not started; what runs goes on to its end. The stream can be used again.
     pub fn abort(&self) {
+        self.aborts.fetch_add(1, Ordering::AcqRel);
         self.queue.discard();
+        self.shared.reports.drop_due(self);
+    }
+
+    /// As [`Stream::abort`], as a part of the abort of all tasks of the device.
+    pub(crate) fn abort_with_device(&self) {
+        self.aborts.fetch_add(BY_DEVICE, Ordering::AcqRel);
+        self.queue.discard();
+        self.shared.reports.drop_due(self);
+    }
+
+    /// Gives up the wait that the stream is held by, if it is; what is queued behind goes on. A task that runs is not cut
+    /// short.
+    pub fn give_up_wait(&self) {
+        self.queue.give_up_wait();
+    }
+
+    /// Tells a caller that waited whether what it waited for was dropped meanwhile.
+    fn was_not_aborted(&self, before: u64) -> Result<()> {
+        let now = self.aborts.load(Ordering::Acquire);
+        if now == before {
+            return Ok(());
+        }
+        Err(if now / BY_DEVICE == before / BY_DEVICE {
+            Error::new(
+                ErrorKind::StreamAborted,
+                format!("stream {} was aborted while it was waited for", self.number),
+            )
+        } else {
+            Error::new(
+                ErrorKind::DeviceAborted,
+                format!(
+                    "the tasks of device {} were aborted while stream {} was waited for",
+                    self.device, self.number
+                ),
+            )
+        })
     }
 
     /// Sets what happens after a task failed: go on (false), or stop the whole context (true).
@@ -507,6 +597,11 @@ impl Stream {
         self.watches_overflow.load(Ordering::Acquire)
     }
 
+    /// Tells whether the stream was set to stop its context when a task fails.
+    pub fn stops_on_failure(&self) -> bool {
+        self.failure_mode.load(Ordering::Acquire) != 0
+    }
+
     /// Gives, and forgets, the error of the last task that failed.
     pub fn take_error(&self) -> Option<Error> {
         self.outcome.has_error.store(false, Ordering::Release);
@@ -522,6 +617,9 @@ impl Stream {
             return;
         }
         self.queue.wait(self.queue.submitted(), None);
+        if !wait {
+            self.shared.reports.drop_due(self);
+        }
         self.shared.reports.forget(self);
         if let Some(device) = self.shared.devices.get(self.device as usize) {
             device.streams.give_back();

@@ -1,19 +1,23 @@
-//! Runs a model on the host: `run_model MODEL OUT_DIR [--shape name:dims;...] [--repeat N] [--steps] INPUT...`
+//! Runs a model on the host: `run_model MODEL OUT_DIR [--shape name:dims;...] [--real name:dims;...] [--repeat N]
+//! [--steps] INPUT...`
 //!
 //! MODEL is an ONNX file or a compiled `.om`. Each INPUT is a file of raw little-endian elements; OUT_DIR receives
 //! `output_0.bin` and so on, and `description.txt`. With `--repeat` the median of N timed runs is printed, with
-//! `--steps` the time of each step, too.
+//! `--steps` the time of each step, too. `--real` gives the dimensions of inputs that the model leaves open.
 
 use std::error::Error;
 use std::fs;
 use std::path::Path;
 use std::time::Instant;
 
-use jumar_graph::{BuildOptions, Model, Operands, Region, compile, onnx, run_step};
+use jumar_graph::{
+    BuildOptions, Dynamic, Executable, Lent, Model, Operands, Region, TensorType, Tensorlike,
+    Workspace, compile, onnx, run_step,
+};
 use jumar_ops::view::Block;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let mut shape = String::new();
+    let (mut shape, mut real) = (String::new(), String::new());
     let mut output_type = String::new();
     let (mut repeat, mut steps) = (0usize, false);
     let mut plain = Vec::new();
@@ -21,6 +25,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     while let Some(arg) = args.next() {
         match arg.as_str() {
             "--shape" => shape = args.next().ok_or("--shape needs a value")?,
+            "--real" => real = args.next().ok_or("--real needs a value")?,
             "--output-type" => output_type = args.next().ok_or("--output-type needs a value")?,
             "--repeat" => repeat = args.next().ok_or("--repeat needs a value")?.parse()?,
             "--steps" => steps = true,
@@ -37,9 +42,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     let model = if model_path.ends_with(".om") {
         Model::read(&file)?
     } else {
-        let graph = onnx::import(&file, Path::new(model_path).parent())?;
+        let input_shapes = BuildOptions::parse_input_shapes(&shape)?;
+        let graph = onnx::import_with(
+            &file,
+            Path::new(model_path).parent(),
+            &BuildOptions::open_shapes(&input_shapes),
+        )?;
         let options = BuildOptions {
-            input_shapes: BuildOptions::parse_input_shapes(&shape)?,
+            input_shapes,
             output_type: BuildOptions::parse_output_type(&output_type)?,
             ..BuildOptions::default()
         };
@@ -50,8 +60,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         Model::read(&bytes)?;
         compiled
     };
-    let plan = model.plan()?;
     let weights = model.weight_bytes(&file)?;
+    let plan = match model.executable()? {
+        Executable::Planned(plan) => plan,
+        Executable::Dynamic(dynamic) => {
+            return run_dynamic(&model, &dynamic, weights, inputs, &real, Path::new(out_dir));
+        }
+    };
     eprintln!(
         "loaded in {:.1} ms: {} steps, {} weight bytes, {} arena bytes",
         loading.elapsed().as_secs_f64() * 1e3,
@@ -118,7 +133,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             Path::new(out_dir).join(format!("output_{index}.bin")),
             block.bytes(),
         )?;
-        let dims: Vec<String> = port.dims.iter().map(usize::to_string).collect();
+        let dims: Vec<String> = port.dims.iter().map(i64::to_string).collect();
         text.push_str(&format!(
             "{} {} {}\n",
             port.dtype,
@@ -127,5 +142,76 @@ fn main() -> Result<(), Box<dyn Error>> {
         ));
     }
     fs::write(Path::new(out_dir).join("description.txt"), text)?;
+    Ok(())
+}
+
+/// Ordinary memory for results; it is kept until the process ends.
+#[derive(Default)]
+struct Heap(Vec<(usize, Region<'static>, bool)>);
+
+fn lasting(bytes: usize) -> Region<'static> {
+    Box::leak(Box::new(Block::zeroed(bytes))).region()
+}
+
+impl Workspace<'static> for Heap {
+    fn take(&mut self, bytes: usize) -> jumar_graph::Result<Lent<'static>> {
+        let found = self
+            .0
+            .iter()
+            .position(|&(size, _, lent)| !lent && size == bytes);
+        let token = found.unwrap_or_else(|| {
+            self.0.push((bytes, lasting(bytes), true));
+            self.0.len() - 1
+        });
+        self.0[token].2 = true;
+        Ok(Lent {
+            token,
+            region: self.0[token].1,
+        })
+    }
+
+    fn give(&mut self, lent: Lent<'static>) {
+        self.0[lent.token].2 = false;
+    }
+}
+
+fn run_dynamic(
+    model: &Model,
+    dynamic: &Dynamic,
+    weights: &[u8],
+    inputs: &[String],
+    real: &str,
+    out_dir: &Path,
+) -> Result<(), Box<dyn Error>> {
+    eprintln!("loaded: shapes are found while the model runs");
+    let real = BuildOptions::open_shapes(&BuildOptions::parse_input_shapes(real)?);
+    let keep = |bytes: &[u8]| -> Region<'static> { Box::leak(Box::new(Block::of(bytes))).region() };
+    let description = model.description();
+    if inputs.len() != description.inputs.len() {
+        return Err(format!("the model has {} inputs", description.inputs.len()).into());
+    }
+    let mut given = Vec::new();
+    for (path, port) in inputs.iter().zip(&description.inputs) {
+        let dims = real.get(&port.name).unwrap_or(&port.dims).clone();
+        given.push(Tensorlike {
+            ty: TensorType::new(port.dtype, dims),
+            region: keep(&fs::read(path)?),
+        });
+    }
+    let mut results: Vec<(TensorType, Region<'static>)> = Vec::new();
+    let mut sink = |_: usize, ty: &TensorType| {
+        let region = lasting(ty.bytes().unwrap_or(0));
+        results.push((ty.clone(), region));
+        Ok(region)
+    };
+    dynamic.run(keep(weights), &given, &mut Heap::default(), &mut sink, None)?;
+    let mut text = String::new();
+    for (index, ((ty, region), port)) in results.iter().zip(&description.outputs).enumerate() {
+        let bytes = jumar_graph::read_bytes(*region)?;
+        fs::write(out_dir.join(format!("output_{index}.bin")), bytes)?;
+        let dims: Vec<String> = ty.shape.iter().map(i64::to_string).collect();
+        text.push_str(&format!("{} {} {}\n", ty.dtype, dims.join(","), port.name));
+    }
+    fs::write(out_dir.join("description.txt"), text)?;
     Ok(())
 }

@@ -5,7 +5,9 @@ use std::fs;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use crate::{BuildOptions, Description, GraphError, GraphErrorKind, Model, Result, compile, onnx};
+use crate::{
+    BuildOptions, Description, Executable, GraphError, GraphErrorKind, Model, Result, compile, onnx,
+};
 
 /// The framework number of ONNX.
 const ONNX: i64 = 5;
@@ -109,8 +111,9 @@ pub fn convert(options: &Options) -> Result<Report> {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
-    let graph =
-        onnx::import(&bytes, Some(dir)).map_err(|error| error.at(options.model.display()))?;
+    let shapes = BuildOptions::open_shapes(&build.input_shapes);
+    let graph = onnx::import_with(&bytes, Some(dir), &shapes)
+        .map_err(|error| error.at(options.model.display()))?;
     drop(bytes);
     let model = compile(graph, &build).map_err(|error| error.at(options.model.display()))?;
     let output = with_extension(&options.output);
@@ -121,7 +124,10 @@ pub fn convert(options: &Options) -> Result<Report> {
         description: model.description().clone(),
         operators: model.graph().nodes.len(),
         weight_bytes: model.weights_len(),
-        work_bytes: model.plan()?.arena_bytes,
+        work_bytes: match model.executable()? {
+            Executable::Planned(plan) => plan.arena_bytes,
+            Executable::Dynamic(_) => 0,
+        },
     })
 }
 

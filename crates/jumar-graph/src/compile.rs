@@ -1,13 +1,15 @@
 //! From a graph with open shapes to a model that can be stored, planned and run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
-use jumar_ops::{Attrs, find};
+use jumar_ops::{Attrs, Tensor, UNKNOWN, find};
 use jumar_types::dtype::DataType;
 
 use crate::description::Format;
 use crate::passes::{clean, fold, fuse};
-use crate::{Description, Graph, GraphError, GraphErrorKind, Model, Node, Port, Result, Weights};
+use crate::{
+    Description, Graph, GraphError, GraphErrorKind, Model, Node, Port, Result, ValueId, Weights,
+};
 
 /// The alignment of every tensor in the weights and in the arena.
 ///
@@ -22,13 +24,27 @@ pub struct BuildOptions {
     /// The model's name; the graph's where this is empty.
     pub name: String,
     /// The shapes of inputs, by name; an input that is left out keeps its own, which then has to be fixed.
-    pub input_shapes: BTreeMap<String, Vec<usize>>,
+    pub input_shapes: InputShapes,
     /// The order of axes of inputs; NCHW for inputs of four dimensions where nothing is said.
     pub input_format: Option<Format>,
     /// The element type of outputs.
     pub output_type: OutputType,
     /// The options as the caller wrote them, kept in the model for whoever looks inside.
     pub recorded: BTreeMap<String, String>,
+}
+
+/// Shapes of inputs by name: each dimension from its least to its largest, -1 for no bound.
+pub type InputShapes = BTreeMap<String, Vec<(i64, i64)>>;
+
+/// A dimension without bounds.
+const ANY: (i64, i64) = (0, -1);
+
+/// Gives the dimensions of a shape, -1 where one is open.
+fn open_dims(shape: &[(i64, i64)]) -> Vec<i64> {
+    shape
+        .iter()
+        .map(|&(least, most)| if least == most { least } else { UNKNOWN })
+        .collect()
 }
 
 /// The element type of outputs.
@@ -44,12 +60,12 @@ pub enum OutputType {
 }
 
 impl BuildOptions {
-    /// Reads `name:1,3,8,8;other:1,2`.
+    /// Reads `name:1,3,8,8;other:1,2`. A dimension may be open: -1 in all, `2~8` between two bounds.
     ///
     /// # Errors
     ///
     /// InvalidOption: what cannot be read so.
-    pub fn parse_input_shapes(text: &str) -> Result<BTreeMap<String, Vec<usize>>> {
+    pub fn parse_input_shapes(text: &str) -> Result<InputShapes> {
         let mut shapes = BTreeMap::new();
         for part in text
             .split(';')
@@ -73,21 +89,38 @@ impl BuildOptions {
             };
             let mut shape = Vec::with_capacity(dims.len());
             for dim in dims {
-                if dim.starts_with('-') || dim.contains('~') {
-                    return Err(GraphError::unsupported(format!(
-                        "input_shape {part:?} leaves the dimension {dim} open: dynamic shapes are not supported yet, fix it"
-                    )));
-                }
-                shape.push(
-                    dim.parse()
-                        .map_err(|_| bad("has a dimension that is no number"))?,
-                );
+                let number = |text: &str| text.trim().parse::<i64>().ok().filter(|&dim| dim >= 0);
+                shape.push(match dim.split_once('~') {
+                    _ if dim == "-1" => ANY,
+                    None => {
+                        let fixed = number(dim);
+                        let fixed =
+                            fixed.ok_or_else(|| bad("has a dimension that is no number"))?;
+                        (fixed, fixed)
+                    }
+                    Some((least, "-1")) => match number(least) {
+                        Some(least) => (least, -1),
+                        None => return Err(bad("has a range that is none")),
+                    },
+                    Some((least, most)) => match (number(least), number(most)) {
+                        (Some(least), Some(most)) if least <= most => (least, most),
+                        _ => return Err(bad("has a range that is none")),
+                    },
+                });
             }
             if shapes.insert(name.to_owned(), shape).is_some() {
                 return Err(bad("names an input twice"));
             }
         }
         Ok(shapes)
+    }
+
+    /// Gives the dimensions of shapes, -1 where one is open.
+    pub fn open_shapes(shapes: &InputShapes) -> BTreeMap<String, Vec<i64>> {
+        shapes
+            .iter()
+            .map(|(name, shape)| (name.clone(), open_dims(shape)))
+            .collect()
     }
 
     /// Reads `NCHW`, `ND` or `NCDHW`.
@@ -176,7 +209,7 @@ pub fn compile(mut graph: Graph, options: &BuildOptions) -> Result<Model> {
         options.recorded.clone(),
     );
     // What cannot be planned is refused now, not when somebody loads the file.
-    model.plan()?;
+    model.executable()?;
     Ok(model)
 }
 
@@ -206,22 +239,17 @@ fn fix_shapes(graph: &mut Graph, options: &BuildOptions) -> Result<()> {
                     value.ty
                 )));
             }
-            let too_large = || {
-                GraphError::option(format!(
-                    "input_shape of {} has a dimension beyond 2^63",
-                    value.name
-                ))
-            };
-            let shape: Option<Vec<i64>> =
-                shape.iter().map(|&dim| i64::try_from(dim).ok()).collect();
-            value.ty.shape = shape.ok_or_else(too_large)?;
+            value.ty.shape = open_dims(shape);
+            if value.ty.dims().is_none() {
+                continue;
+            }
         }
         if value.ty.dims().is_none() {
             return Err(GraphError::new(
                 GraphErrorKind::NeedsShape,
                 format!(
                     "the input {name} is {ty}, with dimensions that are not fixed: fix them with \
-                     input_shape=\"{name}:...\" (dynamic shapes are not supported yet)",
+                     input_shape=\"{name}:...\", or leave them open there with -1 or 1~8",
                     name = value.name,
                     ty = value.ty
                 ),
@@ -286,6 +314,7 @@ fn cast_outputs(graph: &mut Graph, wanted: &OutputType) -> Result<()> {
             inputs: vec![Some(from)],
             outputs: Vec::new(),
             attrs: Attrs::new().with("dst_type", i64::from(dtype.acl())),
+            bodies: Vec::new(),
         };
         let ty = graph.infer(&node)?.remove(0);
         let to = graph.add_value(name, ty);
@@ -298,48 +327,140 @@ fn cast_outputs(graph: &mut Graph, wanted: &OutputType) -> Result<()> {
     Ok(())
 }
 
+/// Constants up to this size stay readable in a model whose shapes are found while it runs.
+const SMALL: usize = 1024;
+
 /// Gives each constant that is read while the model runs its place in the weights, and collects their bytes.
 fn lay_out_weights(graph: &mut Graph) -> Result<Vec<u8>> {
-    let mut read = vec![false; graph.values.len()];
-    let mut planned = vec![false; graph.values.len()];
-    for node in &graph.nodes {
-        for (index, input) in node.inputs.iter().enumerate() {
-            if let Some(id) = input {
-                let list = if Graph::reads_at_run(node, index) {
-                    &mut read
-                } else {
-                    &mut planned
-                };
-                list[id.0 as usize] = true;
+    let mut weights = Layouter {
+        bytes: Vec::new(),
+        places: HashMap::new(),
+        open: !graph.is_static(),
+    };
+    weights.graph(graph)?;
+    Ok(weights.bytes)
+}
+
+struct Layouter {
+    bytes: Vec<u8>,
+    /// Where a constant was put already, by the address of its contents. It is held so that no other takes its address.
+    places: HashMap<usize, (usize, Tensor)>,
+    open: bool,
+}
+
+impl Layouter {
+    fn graph(&mut self, graph: &mut Graph) -> Result<()> {
+        let mut read = vec![false; graph.values.len()];
+        let mut planned = vec![false; graph.values.len()];
+        for node in &graph.nodes {
+            for (index, input) in node.inputs.iter().enumerate() {
+                if let Some(id) = input {
+                    let list = if Graph::reads_at_run(node, index) {
+                        &mut read
+                    } else {
+                        &mut planned
+                    };
+                    list[id.0 as usize] = true;
+                }
             }
         }
+        for output in &graph.outputs {
+            read[output.value.0 as usize] = true;
+        }
+        // Whoever reads the file infers again, and needs for it what was needed here.
+        for node in graph.nodes.iter().filter(|node| node.bodies.is_empty()) {
+            let (types, constants) = graph.operands(node);
+            let dropped = |(id, constant): (&Option<ValueId>, &Option<&Tensor>)| {
+                constant.is_some() && id.is_some_and(|id| !planned[id.0 as usize])
+            };
+            if !node.inputs.iter().zip(&constants).any(dropped) {
+                continue;
+            }
+            let kept: Vec<Option<&Tensor>> = node
+                .inputs
+                .iter()
+                .zip(&constants)
+                .map(|(id, constant)| {
+                    constant.filter(|_| id.is_some_and(|id| planned[id.0 as usize]))
+                })
+                .collect();
+            let again = node
+                .operator
+                .infer(&jumar_ops::InferCx::new(&types, &kept, &node.attrs));
+            let same = again.is_ok_and(|again| {
+                node.outputs
+                    .iter()
+                    .zip(&again)
+                    .all(|(&id, ty)| graph.value(id).ty == *ty)
+            });
+            if !same {
+                for id in node.inputs.iter().flatten() {
+                    planned[id.0 as usize] = true;
+                }
+            }
+        }
+        for (index, value) in graph.values.iter_mut().enumerate() {
+            let Some(tensor) = &value.constant else {
+                continue;
+            };
+            if read[index] {
+                let key = tensor.bytes().as_ptr().addr();
+                let known = self
+                    .places
+                    .get(&key)
+                    .filter(|(_, known)| known.bytes().len() == tensor.bytes().len());
+                let place = match known {
+                    Some(&(place, _)) => place,
+                    None => {
+                        let place = self.bytes.len().next_multiple_of(ALIGNMENT);
+                        self.bytes.resize(place, 0);
+                        self.bytes.extend_from_slice(tensor.bytes());
+                        self.places.insert(key, (place, tensor.clone()));
+                        place
+                    }
+                };
+                value.weight = Some(place);
+            }
+            // What is only read while the model runs is not kept twice.
+            let small = self.open && tensor.bytes().len() <= SMALL;
+            if !planned[index] && !small {
+                value.constant = None;
+            }
+        }
+        for node in &mut graph.nodes {
+            for body in &mut node.bodies {
+                self.graph(&mut body.graph)?;
+            }
+        }
+        Ok(())
     }
-    for output in &graph.outputs {
-        read[output.value.0 as usize] = true;
-    }
-    let mut weights = Vec::new();
-    for (index, value) in graph.values.iter_mut().enumerate() {
-        let Some(tensor) = &value.constant else {
-            continue;
+}
+
+/// Gives the size of a tensor whose dimensions lie in ranges; 0 where one has no bound.
+pub(crate) fn largest_bytes(dtype: DataType, dims: &[i64], range: &[(i64, i64)]) -> usize {
+    let most = |(index, &dim): (usize, &i64)| {
+        let bound = if dim >= 0 {
+            dim
+        } else {
+            range.get(index).map_or(-1, |range| range.1)
         };
-        if read[index] {
-            weights.resize(weights.len().next_multiple_of(ALIGNMENT), 0);
-            value.weight = Some(weights.len());
-            weights.extend_from_slice(tensor.bytes());
-        }
-        // What is only read while the model runs is not kept twice.
-        if !planned[index] {
-            value.constant = None;
-        }
-    }
-    Ok(weights)
+        usize::try_from(bound).ok()
+    };
+    dims.iter()
+        .enumerate()
+        .map(most)
+        .try_fold(1usize, |product, dim| product.checked_mul(dim?))
+        .and_then(|elements| dtype.size_of(elements))
+        .unwrap_or(0)
 }
 
 fn describe(graph: &Graph, options: &BuildOptions) -> Result<Description> {
-    let port = |name: String, id: crate::ValueId| -> Result<Port> {
-        let ty = &graph.value(id).ty;
-        let (Some(dims), Some(bytes)) = (ty.dims(), ty.bytes()) else {
-            return Err(GraphError::internal(format!("{name} has no fixed size")));
+    let port = |name: String, id: ValueId| -> Result<Port> {
+        let value = graph.value(id);
+        let (dtype, dims) = (value.ty.dtype, value.ty.shape.clone());
+        let range = match options.input_shapes.get(&value.name) {
+            Some(range) if graph.inputs.contains(&id) && value.ty.dims().is_none() => range.clone(),
+            _ => Vec::new(),
         };
         let named = match options.input_format {
             Some(format) => format,
@@ -353,10 +474,11 @@ fn describe(graph: &Graph, options: &BuildOptions) -> Result<Description> {
         };
         Ok(Port {
             name,
-            dtype: ty.dtype,
+            dtype,
+            bytes: largest_bytes(dtype, &dims, &range),
             dims,
+            range,
             format,
-            bytes,
         })
     };
     let inputs = graph

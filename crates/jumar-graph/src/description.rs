@@ -68,15 +68,17 @@ pub struct Port {
     pub name: String,
     /// The element type.
     pub dtype: DataType,
-    /// The dimensions.
-    pub dims: Vec<usize>,
+    /// The dimensions; -1 is open.
+    pub dims: Vec<i64>,
+    /// The least and the largest that each dimension may be; empty where all are fixed or nothing is said.
+    pub range: Vec<(i64, i64)>,
     /// The order of the axes.
     pub format: Format,
     /// The size.
     ///
     /// # Units
     ///
-    /// Bytes, without any padding.
+    /// Bytes, without any padding. Of open dimensions the largest counts; 0 where there is none.
     pub bytes: usize,
 }
 

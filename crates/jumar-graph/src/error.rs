@@ -38,6 +38,8 @@ pub enum GraphErrorKind {
     Data,
     /// A buffer that is smaller than its tensor.
     Buffer,
+    /// The memory for a result is not there.
+    NoMemory,
     /// A mistake in Jumar itself.
     Internal,
 }

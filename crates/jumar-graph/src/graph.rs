@@ -2,7 +2,7 @@
 
 use jumar_ops::{Attrs, InferCx, InputKind, Operator, Tensor, TensorType};
 
-use crate::{GraphError, Result};
+use crate::{GraphError, Result, control};
 
 /// A value of a graph, by its position in [`Graph::values`].
 pub use jumar_ops::ValueRef as ValueId;
@@ -33,6 +33,24 @@ pub struct Node {
     pub outputs: Vec<ValueId>,
     /// The attributes.
     pub attrs: Attrs,
+    /// The graphs that control flow runs: branches, or the body of a loop. Empty for all other operators.
+    pub bodies: Vec<Body>,
+}
+
+/// A graph inside a node. It sees nothing of the graph around it but what it is given.
+#[derive(Clone, Debug)]
+pub struct Body {
+    /// The graph. Its last inputs are the values that it takes from the graph around it.
+    pub graph: Graph,
+    /// Where these values are among the node's inputs, in order.
+    pub captures: Vec<usize>,
+}
+
+impl Body {
+    /// Gives the number of inputs that the operator itself supplies.
+    pub fn formals(&self) -> usize {
+        self.graph.inputs.len().saturating_sub(self.captures.len())
+    }
 }
 
 /// One output of a graph.
@@ -93,6 +111,11 @@ impl Graph {
     /// Infers types and shapes of a node's outputs from what is known of its inputs.
     pub(crate) fn infer(&self, node: &Node) -> Result<Vec<TensorType>> {
         let (types, constants) = self.operands(node);
+        if control::is_control(node.operator) {
+            return control::infer(node, &types)
+                .map(|inferred| inferred.outputs)
+                .map_err(|error| error.at(format_args!("node {}", node.name)));
+        }
         let inferred = node
             .operator
             .infer(&InferCx::new(&types, &constants, &node.attrs));
@@ -112,6 +135,25 @@ impl Graph {
             .map(|input| input.and_then(|id| self.value(id).constant.as_ref()))
             .collect();
         (types, constants)
+    }
+
+    /// Tells whether every shape is known before the model runs, so that it can be planned.
+    pub fn is_static(&self) -> bool {
+        self.nodes.iter().all(|node| {
+            node.bodies.is_empty()
+                && node
+                    .outputs
+                    .iter()
+                    .all(|&id| self.value(id).ty.elements().is_some())
+                && node.inputs.iter().enumerate().all(|(index, input)| {
+                    Graph::reads_at_run(node, index)
+                        || node.operator.reads_only_shapes
+                        || input.is_none_or(|id| self.value(id).constant.is_some())
+                })
+        }) && self
+            .inputs
+            .iter()
+            .all(|&id| self.value(id).ty.elements().is_some())
     }
 
     /// Tells whether a node reads an input while it runs, and not only while it is planned.

@@ -13,7 +13,9 @@
 pub mod atc;
 mod compile;
 mod container;
+mod control;
 mod description;
+mod dynamic;
 mod error;
 mod graph;
 mod model;
@@ -22,12 +24,13 @@ mod passes;
 mod plan;
 pub mod vendor;
 
-pub use compile::{BuildOptions, OutputType, compile};
+pub use compile::{BuildOptions, InputShapes, OutputType, compile};
 pub use container::{HEADER_BYTES, MAGIC, VERSION};
 pub use description::{Description, Format, Port};
+pub use dynamic::{Dynamic, Lent, Sink, Tensorlike, Workspace, read_bytes};
 pub use error::{GraphError, GraphErrorKind, Result};
-pub use graph::{Graph, GraphOutput, Node, Value, ValueId};
+pub use graph::{Body, Graph, GraphOutput, Node, Value, ValueId};
 pub use jumar_ops::view::Region;
-pub use jumar_ops::{Memory as Operands, Operand, Place};
-pub use model::{Model, Weights};
-pub use plan::{Plan, PlannedPort, Step, run_step};
+pub use jumar_ops::{Attr, Memory as Operands, Operand, Place, TensorType};
+pub use model::{Executable, Model, Weights};
+pub use plan::{Plan, PlannedPort, Step, Watch, run_step};

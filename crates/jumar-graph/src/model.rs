@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::ops::Range;
 
-use crate::{Description, Graph, GraphError, GraphErrorKind, Plan, Result, container};
+use crate::{Description, Dynamic, Graph, GraphError, GraphErrorKind, Plan, Result, container};
 
 /// Where a model's weights are.
 #[derive(Clone, Debug)]
@@ -13,6 +13,15 @@ pub enum Weights {
     Owned(Vec<u8>),
     /// In the bytes that the model was read from, at this range.
     InFile(Range<usize>),
+}
+
+/// What runs a model.
+#[derive(Debug)]
+pub enum Executable {
+    /// All shapes are known: every step and every place is fixed.
+    Planned(Plan),
+    /// Shapes are found while the model runs.
+    Dynamic(Dynamic),
 }
 
 /// A compiled model: all shapes fixed, weights laid out.
@@ -113,6 +122,19 @@ impl Model {
     /// Gives the options with which the model was built, as they were written.
     pub fn options(&self) -> &BTreeMap<String, String> {
         &self.options
+    }
+
+    /// Prepares whatever runs this model.
+    ///
+    /// # Errors
+    ///
+    /// As [`Model::plan`].
+    pub fn executable(&self) -> Result<Executable> {
+        if self.graph.is_static() {
+            self.plan().map(Executable::Planned)
+        } else {
+            Ok(Executable::Dynamic(Dynamic::new(self.graph.clone())))
+        }
     }
 
     /// Assigns every tensor a place and prepares the kernels.

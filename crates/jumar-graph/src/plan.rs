@@ -126,6 +126,20 @@ pub fn run_step(step: &Step, operands: &Memory<'_>) -> Result<()> {
     })
 }
 
+/// Watches a model run, node by node.
+pub trait Watch: Send + Sync {
+    /// Called after a node has run; its operands lie in `memory`. Inputs that are only read while a model is planned
+    /// are absent.
+    fn ran(
+        &self,
+        name: &str,
+        operator: &str,
+        inputs: &[Option<Operand>],
+        outputs: &[Operand],
+        memory: &Memory<'_>,
+    );
+}
+
 /// A set of values that share their bytes.
 #[derive(Clone, Debug)]
 struct Storage {
@@ -160,6 +174,25 @@ impl Plan {
         self.steps
             .iter()
             .try_for_each(|step| run_step(step, operands))
+    }
+
+    /// Runs all steps, and shows each to somebody who watches.
+    ///
+    /// # Errors
+    ///
+    /// As [`run_step`].
+    pub fn run_watched(&self, operands: &Memory<'_>, watch: &dyn Watch) -> Result<()> {
+        self.steps.iter().try_for_each(|step| {
+            run_step(step, operands)?;
+            watch.ran(
+                &step.name,
+                step.operator,
+                &step.inputs,
+                &step.outputs,
+                operands,
+            );
+            Ok(())
+        })
     }
 }
 

@@ -142,10 +142,10 @@ fn what_cannot_be_converted_is_refused_with_a_sentence() {
             "3 dimensions",
         ),
         (
-            &|o| o.input_shape = "x:-1,4".into(),
+            &|o| o.input_shape = "x:4~2,4".into(),
             &open,
-            GraphErrorKind::NotSupported,
-            "dynamic",
+            GraphErrorKind::InvalidOption,
+            "range",
         ),
         (
             &|o| o.input_shape = "x".into(),
@@ -195,8 +195,13 @@ fn what_cannot_be_converted_is_refused_with_a_sentence() {
 #[test]
 fn options_are_read_as_atc_writes_them() {
     let shapes = BuildOptions::parse_input_shapes("a:1,3,8,8; b:c:2 ;s:").unwrap();
-    assert_eq!(shapes["a"], [1, 3, 8, 8]);
-    assert_eq!(shapes["b:c"], [2]);
+    assert_eq!(shapes["a"], [(1, 1), (3, 3), (8, 8), (8, 8)]);
+    assert_eq!(shapes["b:c"], [(2, 2)]);
+    let open = BuildOptions::parse_input_shapes("a:-1,2~8,3~-1").unwrap();
+    assert_eq!(open["a"], [(0, -1), (2, 8), (3, -1)]);
+    for bad in ["a:8~2", "a:~2", "a:-2", "a:x", "a:1,,2"] {
+        assert!(BuildOptions::parse_input_shapes(bad).is_err(), "{bad}");
+    }
     assert!(shapes["s"].is_empty());
     assert!(BuildOptions::parse_input_shapes("a:1;a:2").is_err());
     let each = BuildOptions::parse_output_type("n/a:1:FP16;b:0:FP32").unwrap();

@@ -215,6 +215,9 @@ pub trait Queue: Send + Sync {
     /// Gives the position up to which every task has finished, failed or been dropped.
     fn completed(&self) -> u64;
 
+    /// Tells whether the next task is a wait that is not over.
+    fn is_held(&self) -> bool;
+
     /// Waits until `completed() >= position`. Returns false when `until` came first.
     ///
     /// Without `until` the calling thread may run tasks of this queue, and bounded tasks of others; with it, only
@@ -227,4 +230,8 @@ pub trait Queue: Send + Sync {
     /// Drops every task submitted so far that has not started, without running it; signals among them are still set, a wait
     /// that the queue is held by is given up. Returns after the drop is in force, not after a running task ended.
     fn discard(&self);
+
+    /// Gives up the wait that the queue is held by, as if its signal had been set; whoever is behind it goes on. Without such
+    /// a wait nothing happens.
+    fn give_up_wait(&self);
 }

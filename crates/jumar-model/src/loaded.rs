@@ -7,11 +7,17 @@
 use std::sync::{Arc, OnceLock};
 
 use jumar_core::sync::Mutex;
-use jumar_core::{Block, Caller, Context, Cost, Program, Signal, Span, Stream, StreamOptions};
-use jumar_graph::{Operands, Region};
+use jumar_core::{
+    Block, Call, Caller, Context, Cost, Lookups, Program, Signal, Span, Stream, StreamOptions,
+};
+use jumar_graph::{
+    Executable, GraphError, GraphErrorKind, Lent, Operands, Region, TensorType, Tensorlike,
+    Workspace,
+};
+use jumar_types::dtype::DataType;
 use jumar_types::{Error, ErrorKind, Result};
 
-use crate::package::{Description, Executable, Package};
+use crate::package::{Description, Package, refused};
 
 /// Memory that the program under test gives for a model; `None` lets the runtime allocate it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -37,10 +43,45 @@ pub struct Model {
 
 /// What a queued execution needs; it outlives an unload.
 struct Shared {
-    executable: Executable,
+    executable: Arc<Executable>,
     description: Arc<Description>,
     weights: Span,
     work: Span,
+    /// Device memory that earlier executions of unknown sizes took, for the next one.
+    pool: Mutex<Vec<Block>>,
+}
+
+/// An output of a model whose shapes are found while it runs.
+#[derive(Clone, Debug)]
+pub struct Produced {
+    /// The number of the element type in the ACL interface.
+    pub data_type: i32,
+    /// The real dimensions.
+    pub dims: Vec<i64>,
+    /// Memory that was allocated for it, where none was given; it belongs to the caller.
+    pub allocated: Option<Block>,
+}
+
+/// Where an execution of unknown sizes leaves what it found; empty until it has run.
+#[derive(Default)]
+pub struct Results {
+    produced: Mutex<Option<Vec<Produced>>>,
+}
+
+impl Results {
+    /// Takes what the execution found.
+    pub fn take(&self) -> Option<Vec<Produced>> {
+        self.produced.lock().take()
+    }
+}
+
+/// An input with the dimensions that it really has.
+#[derive(Clone, Debug)]
+pub struct Shaped {
+    /// The memory.
+    pub span: Span,
+    /// The dimensions.
+    pub dims: Vec<i64>,
 }
 
 struct Last {
@@ -71,6 +112,7 @@ impl Model {
                 description: package.description().clone(),
                 weights,
                 work,
+                pool: Mutex::default(),
             }),
             context: context.clone(),
             owned: Mutex::new(owned),
@@ -123,17 +165,6 @@ impl Model {
         outputs: &[Span],
         caller: &Caller<'_>,
     ) -> Result<()> {
-        if self.context.device().resets() != self.resets {
-            return Err(Error::new(
-                ErrorKind::ModelExecute,
-                format!(
-                    "model \"{}\" lost its weights when device {} was reset",
-                    self.shared.description.name,
-                    self.context.device().number()
-                ),
-            )
-            .fix("Load the model again."));
-        }
         let program = Arc::new(Execution {
             model: self.shared.clone(),
             inputs: inputs.into(),
@@ -145,6 +176,61 @@ impl Model {
             .chain([self.shared.weights])
             .collect();
         let writes: Vec<Span> = outputs.iter().copied().chain([self.shared.work]).collect();
+        self.queue(stream, program, &reads, &writes, caller)
+    }
+
+    /// Queues one execution of a model whose shapes are found while it runs. An output without memory gets some from the
+    /// device; what came out is left in `results`.
+    ///
+    /// # Ownership
+    /// As [`Model::submit`]. Memory that was allocated for an output belongs to whoever takes the results.
+    ///
+    /// # Errors
+    /// As [`Model::submit`].
+    pub fn submit_open(
+        &self,
+        stream: &Arc<Stream>,
+        inputs: Vec<Shaped>,
+        outputs: Vec<Option<Span>>,
+        results: Arc<Results>,
+        caller: &Caller<'_>,
+    ) -> Result<()> {
+        let reads: Vec<Span> = inputs
+            .iter()
+            .map(|input| input.span)
+            .chain([self.shared.weights])
+            .collect();
+        let writes: Vec<Span> = outputs.iter().copied().flatten().collect();
+        let program = Arc::new(OpenExecution {
+            model: self.shared.clone(),
+            context: self.context.clone(),
+            call: caller.call,
+            inputs,
+            outputs,
+            results,
+        });
+        self.queue(stream, program, &reads, &writes, caller)
+    }
+
+    fn queue(
+        &self,
+        stream: &Arc<Stream>,
+        program: Arc<dyn Program>,
+        reads: &[Span],
+        writes: &[Span],
+        caller: &Caller<'_>,
+    ) -> Result<()> {
+        if self.context.device().resets() != self.resets {
+            return Err(Error::new(
+                ErrorKind::ModelExecute,
+                format!(
+                    "model \"{}\" lost its weights when device {} was reset",
+                    self.shared.description.name,
+                    self.context.device().number()
+                ),
+            )
+            .fix("Load the model again."));
+        }
         // The lock is held while the tasks are queued, so that two threads cannot both follow the same execution.
         let mut last = self.last.lock();
         if let Some(before) = last.as_ref()
@@ -153,7 +239,7 @@ impl Model {
         {
             stream.follow(before.done.clone(), caller);
         }
-        stream.launch(program, &reads, &writes, caller)?;
+        stream.launch(program, reads, writes, caller)?;
         let done = Arc::new(Signal::untimed());
         stream.mark(done.clone(), caller);
         *last = Some(Last {
@@ -161,6 +247,22 @@ impl Model {
             done,
         });
         Ok(())
+    }
+
+    /// Executes a model of unknown sizes once and waits, as [`Model::submit_open`].
+    ///
+    /// # Errors
+    /// As [`Model::submit_open`]; what the execution failed with.
+    pub fn execute_open(
+        &self,
+        inputs: Vec<Shaped>,
+        outputs: Vec<Option<Span>>,
+        results: Arc<Results>,
+        caller: &Caller<'_>,
+    ) -> Result<()> {
+        let stream = self.own_stream()?;
+        self.submit_open(&stream, inputs, outputs, results, caller)?;
+        stream.synchronize(None, caller)
     }
 
     /// Executes once and waits. In no order with the program's own streams.
@@ -193,7 +295,8 @@ impl Model {
             // A context that was destroyed has taken its streams along.
             drop(self.context.destroy_stream(stream, true, caller));
         }
-        let owned = std::mem::take(&mut *self.owned.lock());
+        let mut owned = std::mem::take(&mut *self.owned.lock());
+        owned.append(&mut self.shared.pool.lock());
         if self.context.device().resets() == self.resets {
             free(&self.context, &owned, caller);
         }
@@ -243,6 +346,186 @@ fn regions<'a>(
     &few[..spans.len()]
 }
 
+/// Says which model failed, and why.
+fn failed(model: &Shared, error: &GraphError) -> Error {
+    let name = format!("model \"{}\" failed", model.description.name);
+    Error::new(ErrorKind::ModelExecute, name).caused_by(refused(error, None))
+}
+
+/// One queued execution of a model whose shapes are found while it runs.
+struct OpenExecution {
+    model: Arc<Shared>,
+    context: Arc<Context>,
+    call: &'static Call,
+    inputs: Vec<Shaped>,
+    outputs: Vec<Option<Span>>,
+    results: Arc<Results>,
+}
+
+impl Program for OpenExecution {
+    fn run(&self) -> Result<()> {
+        let model = &self.model;
+        let Executable::Dynamic(dynamic) = &*model.executable else {
+            return Err(Error::new(
+                ErrorKind::Internal,
+                "a model of known sizes was run as one of unknown sizes",
+            ));
+        };
+        let inputs = self
+            .inputs
+            .iter()
+            .zip(&model.description.inputs)
+            .map(|(input, info)| {
+                Ok(Tensorlike {
+                    ty: TensorType::new(dtype(info.data_type)?, input.dims.clone()),
+                    region: Region::of(input.span),
+                })
+            })
+            .collect::<Result<Vec<_>>>()?;
+        let lookups = Lookups::default();
+        let caller = Caller::new(self.call, &lookups);
+        let mut lender = Lender::new(&self.context, &caller, &model.pool);
+        let mut produced: Vec<Produced> = Vec::with_capacity(self.outputs.len());
+        let mut sink = |index: usize, ty: &TensorType| {
+            let bytes = ty.bytes().unwrap_or(usize::MAX);
+            let (span, allocated) = match self.outputs.get(index) {
+                Some(Some(span)) if span.bytes() >= bytes => (*span, None),
+                Some(Some(span)) => {
+                    return Err(GraphError::new(
+                        GraphErrorKind::Buffer,
+                        format!(
+                            "output {index} is {ty}, {bytes} bytes, and its buffer has {}",
+                            span.bytes()
+                        ),
+                    ));
+                }
+                _ if bytes == 0 => (Span::EMPTY, None),
+                _ => {
+                    let block = self
+                        .context
+                        .allocate(bytes, bytes, &caller)
+                        .map_err(|error| no_memory(&error))?;
+                    (block.span, Some(block))
+                }
+            };
+            produced.push(Produced {
+                data_type: ty.dtype.acl(),
+                dims: ty.shape.clone(),
+                allocated,
+            });
+            Ok(Region::of(span))
+        };
+        let ran = dynamic.run(
+            Region::of(model.weights),
+            &inputs,
+            &mut lender,
+            &mut sink,
+            None,
+        );
+        lender.close();
+        if let Err(error) = ran {
+            let allocated: Vec<Block> = produced.iter().filter_map(|one| one.allocated).collect();
+            free(&self.context, &allocated, &caller);
+            return Err(failed(model, &error));
+        }
+        *self.results.produced.lock() = Some(produced);
+        Ok(())
+    }
+
+    fn cost(&self) -> Cost {
+        Cost::Large
+    }
+
+    fn name(&self) -> &str {
+        &self.model.description.name
+    }
+}
+
+fn dtype(number: i32) -> Result<DataType> {
+    DataType::from_acl(number)
+        .ok_or_else(|| Error::new(ErrorKind::Internal, "a model with an unknown data type"))
+}
+
+fn no_memory(error: &Error) -> GraphError {
+    GraphError::new(GraphErrorKind::NoMemory, error.sentence())
+}
+
+/// Lends device memory to one execution, first what earlier ones left.
+struct Lender<'a> {
+    context: &'a Context,
+    caller: &'a Caller<'a>,
+    pool: &'a Mutex<Vec<Block>>,
+    /// Each block, and whether it is lent; a block that was given back to the device leaves its place empty.
+    blocks: Vec<(Option<Block>, bool)>,
+}
+
+/// Memory is lent in multiples of this.
+const GRAIN: usize = 4096;
+
+impl<'a> Lender<'a> {
+    fn new(context: &'a Context, caller: &'a Caller<'a>, pool: &'a Mutex<Vec<Block>>) -> Self {
+        let kept = std::mem::take(&mut *pool.lock());
+        Lender {
+            context,
+            caller,
+            pool,
+            blocks: kept.into_iter().map(|block| (Some(block), false)).collect(),
+        }
+    }
+
+    /// Leaves the memory to the next execution.
+    fn close(self) {
+        let kept = self.blocks.into_iter().filter_map(|(block, _)| block);
+        self.pool.lock().extend(kept);
+    }
+}
+
+impl Workspace<'static> for Lender<'_> {
+    fn take(&mut self, bytes: usize) -> jumar_graph::Result<Lent<'static>> {
+        let fitting = self
+            .blocks
+            .iter()
+            .enumerate()
+            .filter_map(|(index, &(block, lent))| Some((index, block.filter(|_| !lent)?)))
+            .filter(|(_, block)| {
+                block.span.bytes() >= bytes && block.span.bytes() / 4 <= bytes.max(GRAIN)
+            })
+            .min_by_key(|(_, block)| block.span.bytes());
+        if let Some((index, block)) = fitting {
+            self.blocks[index].1 = true;
+            return Ok(Lent {
+                token: index,
+                region: Region::of(block.span),
+            });
+        }
+        let rounded = bytes.checked_next_multiple_of(GRAIN).unwrap_or(bytes);
+        let mut block = self.context.allocate(rounded, rounded, self.caller);
+        if block.is_err() {
+            // What lies idle is given back before the device is called exhausted.
+            let idle: Vec<Block> = self
+                .blocks
+                .iter_mut()
+                .filter(|(_, lent)| !lent)
+                .filter_map(|(block, _)| block.take())
+                .collect();
+            free(self.context, &idle, self.caller);
+            block = self.context.allocate(rounded, rounded, self.caller);
+        }
+        let block = block.map_err(|error| no_memory(&error))?;
+        self.blocks.push((Some(block), true));
+        Ok(Lent {
+            token: self.blocks.len() - 1,
+            region: Region::of(block.span),
+        })
+    }
+
+    fn give(&mut self, lent: Lent<'static>) {
+        if let Some(block) = self.blocks.get_mut(lent.token) {
+            block.1 = false;
+        }
+    }
+}
+
 /// One queued execution.
 struct Execution {
     model: Arc<Shared>,
@@ -261,13 +544,13 @@ impl Program for Execution {
             inputs: regions(&self.inputs, &mut few_inputs, &mut many_inputs),
             outputs: regions(&self.outputs, &mut few_outputs, &mut many_outputs),
         };
-        model.executable.run(&memory).map_err(|cause| {
-            Error::new(
-                ErrorKind::ModelExecute,
-                format!("model \"{}\" failed", model.description.name),
-            )
-            .caused_by(cause)
-        })
+        let Executable::Planned(plan) = &*model.executable else {
+            return Err(Error::new(
+                ErrorKind::Internal,
+                "a model of unknown sizes was run as one of known sizes",
+            ));
+        };
+        plan.run(&memory).map_err(|error| failed(model, &error))
     }
 
     fn cost(&self) -> Cost {

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use jumar_core::{Caller, Context, Span};
-use jumar_graph::{GraphError, GraphErrorKind, Operands, Plan, Port};
+use jumar_graph::{Executable, GraphError, GraphErrorKind, Port};
 use jumar_types::{Error, ErrorKind, Result};
 
 /// What a model takes and gives.
@@ -18,6 +18,8 @@ pub struct Description {
     pub inputs: Vec<TensorInfo>,
     /// The outputs in order.
     pub outputs: Vec<TensorInfo>,
+    /// Whether shapes are found while the model runs.
+    pub open: bool,
 }
 
 /// One input or output.
@@ -29,8 +31,10 @@ pub struct TensorInfo {
     pub data_type: i32,
     /// The number of the format in the ACL interface.
     pub format: i32,
-    /// The dimensions.
+    /// The dimensions; -1 is open.
     pub dims: Vec<i64>,
+    /// The least and the largest that each dimension may be, -1 for no bound; empty where nothing is said.
+    pub range: Vec<(i64, i64)>,
     /// The size.
     ///
     /// # Units
@@ -45,13 +49,9 @@ const LENGTH_AT: usize = 16;
 pub struct Package {
     file: Vec<u8>,
     model: jumar_graph::Model,
-    plan: Arc<Plan>,
+    executable: Arc<Executable>,
     description: Arc<Description>,
 }
-
-/// What is left of a package on the device: the plan.
-#[derive(Clone)]
-pub(crate) struct Executable(Arc<Plan>);
 
 impl Package {
     /// Opens a file.
@@ -121,17 +121,18 @@ impl Package {
             _ => refused(&error, path),
         };
         let model = jumar_graph::Model::read(&file).map_err(refuse)?;
-        let plan = model.plan().map_err(refuse)?;
+        let executable = model.executable().map_err(refuse)?;
         let described = model.description();
         let description = Description {
             name: described.name.clone(),
             inputs: described.inputs.iter().map(tensor).collect(),
             outputs: described.outputs.iter().map(tensor).collect(),
+            open: matches!(executable, Executable::Dynamic(_)),
         };
         Ok(Package {
             file,
             model,
-            plan: Arc::new(plan),
+            executable: Arc::new(executable),
             description: Arc::new(description),
         })
     }
@@ -146,7 +147,11 @@ impl Package {
     /// # Units
     /// Bytes.
     pub fn work_bytes(&self) -> usize {
-        self.plan.arena_bytes
+        match &*self.executable {
+            Executable::Planned(plan) => plan.arena_bytes,
+            // Shapes decide, so memory is taken while the model runs.
+            Executable::Dynamic(_) => 0,
+        }
     }
 
     /// Gives the size of the weights.
@@ -157,8 +162,8 @@ impl Package {
         self.model.weights_len()
     }
 
-    pub(crate) fn executable(&self) -> Executable {
-        Executable(self.plan.clone())
+    pub(crate) fn executable(&self) -> Arc<Executable> {
+        self.executable.clone()
     }
 
     /// Copies the weights to their place on the device.
@@ -182,24 +187,19 @@ impl Package {
     }
 }
 
-impl Executable {
-    pub(crate) fn run(&self, memory: &Operands<'_>) -> Result<()> {
-        self.0.run(memory).map_err(|error| refused(&error, None))
-    }
-}
-
 fn tensor(port: &Port) -> TensorInfo {
     TensorInfo {
         name: port.name.clone(),
         data_type: port.dtype as i32,
         format: port.format.acl(),
-        dims: port.dims.iter().map(|&dim| dim as i64).collect(),
+        dims: port.dims.clone(),
+        range: port.range.clone(),
         bytes: port.bytes,
     }
 }
 
 /// Puts a refusal of the graph library into the runtime's terms.
-fn refused(error: &GraphError, path: Option<&Path>) -> Error {
+pub(crate) fn refused(error: &GraphError, path: Option<&Path>) -> Error {
     let kind = match error.kind() {
         GraphErrorKind::NotAModel
         | GraphErrorKind::Truncated
@@ -213,6 +213,7 @@ fn refused(error: &GraphError, path: Option<&Path>) -> Error {
         GraphErrorKind::InvalidOption | GraphErrorKind::NeedsShape => ErrorKind::InvalidArgument,
         GraphErrorKind::Data => ErrorKind::ModelExecute,
         GraphErrorKind::Buffer => ErrorKind::ModelFailure,
+        GraphErrorKind::NoMemory => ErrorKind::ModelMemory,
         GraphErrorKind::Internal => ErrorKind::Internal,
     };
     let text = match path {

@@ -29,6 +29,12 @@ pub(crate) fn i64s(dims: &[usize], values: &[i64]) -> Tensor {
     .unwrap()
 }
 
+/// Makes a tensor of truth values.
+pub(crate) fn bools(dims: &[usize], values: &[bool]) -> Tensor {
+    let bytes = values.iter().map(|&value| u8::from(value)).collect();
+    Tensor::new(DataType::Bool, dims, bytes).unwrap()
+}
+
 /// Makes numbers between -1 and 1 that look random and are always the same.
 pub(crate) fn noise(dims: &[usize], seed: u32) -> Tensor {
     let count: usize = dims.iter().product();

@@ -391,7 +391,7 @@ impl Stream {
             signal.forget(&me);
         }
         let held = held.get_or_insert_with(|| {
-            self.held_at.store(position, Ordering::Relaxed);
+            self.held_at.store(position, Ordering::Release);
             // A limit beyond the clock's end is none.
             let due = limit.and_then(|limit| Instant::now().checked_add(limit));
             let timer = due.map(|due| self.pool.add_timer(due, self));
@@ -657,6 +657,17 @@ impl Stream {
         self.call()
     }
 
+    /// Has the wait dropped that holds the stream. Tells whether the caller has to put the stream into the run queue.
+    pub(crate) fn drop_wait(&self) -> bool {
+        let position = self.held_at.load(Ordering::Acquire);
+        if position == 0 {
+            return false;
+        }
+        // Earlier tasks are done, so that nothing but the wait is dropped.
+        self.drop_to.fetch_max(position, Ordering::AcqRel);
+        self.call()
+    }
+
     /// Drops everything that is left, for a shutdown.
     pub(crate) fn clear_out(self: &Arc<Self>) {
         self.drop_all();
@@ -714,6 +725,10 @@ impl Queue for Handle {
         self.0.ring.completed()
     }
 
+    fn is_held(&self) -> bool {
+        self.0.ring.is_blocked()
+    }
+
     fn wait(&self, position: u64, until: Option<Instant>) -> bool {
         let stream = &self.0;
         if stream.ring.completed() >= position {
@@ -767,6 +782,13 @@ impl Queue for Handle {
     fn discard(&self) {
         let stream = &self.0;
         if stream.drop_all() {
+            stream.pool.push(stream, true, Cost::Bounded);
+        }
+    }
+
+    fn give_up_wait(&self) {
+        let stream = &self.0;
+        if stream.drop_wait() {
             stream.pool.push(stream, true, Cost::Bounded);
         }
     }

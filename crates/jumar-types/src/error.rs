@@ -190,6 +190,24 @@ kinds! {
     HostRangeUnknown,
     /// A stream was aborted while a call waited for it.
     StreamAborted,
+    /// The tasks of a device were aborted while a call waited for one of its streams.
+    DeviceAborted,
+    /// Work that was to be stopped did not end in time.
+    AbortTimeout,
+    /// A process that is no longer running freely was to be locked for a snapshot.
+    SnapshotLock,
+    /// Queued work did not end before a snapshot.
+    SnapshotLockTimeout,
+    /// A process that is not locked was to be unlocked.
+    SnapshotUnlock,
+    /// A snapshot of a process that is not locked.
+    SnapshotBackup,
+    /// A restore without a snapshot.
+    SnapshotRestore,
+    /// A function that was to prepare for a snapshot failed.
+    SnapshotCallback,
+    /// A function that is registered for this stage of a snapshot already.
+    SnapshotRegister,
     /// A second copy of the library was loaded into the process.
     SecondRuntime,
 }

@@ -71,25 +71,29 @@ id_kinds! {
     /// A piece of information about a failed task.
     ExceptionInfo = 0x8C, "exception information";
     /// A description of a kernel binary in memory.
-    Binary = 0xA0, "binary description";
+    Binary = 0xC0, "binary description";
     /// A kernel binary that was loaded.
-    LoadedBinary = 0xA1, "kernel binary";
+    LoadedBinary = 0xC1, "kernel binary";
     /// A kernel.
-    Function = 0xA2, "kernel";
+    Function = 0xC2, "kernel";
     /// A list of arguments.
-    Arguments = 0xA3, "argument list";
+    Arguments = 0xC3, "argument list";
     /// One argument of a list.
-    Argument = 0xA4, "argument";
+    Argument = 0xC4, "argument";
     /// A program for the run-time compiler.
-    Program = 0xA5, "program";
+    Program = 0xC5, "program";
     /// A configuration of a profile.
-    ProfileConfig = 0xA6, "profile configuration";
+    ProfileConfig = 0xC6, "profile configuration";
     /// A configuration of a subscription to a model's profile.
-    SubscribeConfig = 0xA7, "subscription configuration";
+    SubscribeConfig = 0xC7, "subscription configuration";
     /// An object that marks steps.
-    StepInfo = 0xA8, "step information";
+    StepInfo = 0xC8, "step information";
     /// A stamp for the program's own events.
-    Stamp = 0xA9, "stamp";
+    Stamp = 0xC9, "stamp";
+    /// A description of groups of cores.
+    GroupInfo = 0xA0, "group information";
+    /// A counting notify.
+    CountNotify = 0xA1, "counting notify";
 }
 
 /// A handle taken apart.

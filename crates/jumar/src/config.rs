@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use jumar_core::{Config, Limits, Probe, Profile, Runtime};
+use jumar_core::{Config, Probe, Profile, Runtime};
 use jumar_cpu::{CpuBackend, CpuConfig, CpuDeviceConfig};
 use jumar_types::{Error, ErrorKind, Result};
 
@@ -51,16 +51,7 @@ impl Settings {
             settings.devices = number("JUMAR_DEVICES", &text, 1, u64::from(MAX_DEVICES))? as u32;
         }
         if let Some(name) = variable("JUMAR_PROFILE") {
-            settings.profile = profile(&name).ok_or_else(|| {
-                let known: Vec<_> = PROFILES.iter().map(|known| known.name).collect();
-                Error::new(
-                    ErrorKind::InvalidArgument,
-                    format!(
-                        "JUMAR_PROFILE is \"{name}\"; known profiles are {}",
-                        known.join(", ")
-                    ),
-                )
-            })?;
+            settings.profile = crate::profile::find(&name)?;
         }
         if let Some(text) = variable("JUMAR_WORKERS") {
             settings.workers = Some(number("JUMAR_WORKERS", &text, 1, 1024)? as usize);
@@ -116,6 +107,26 @@ pub fn physical_number(device: u32) -> u32 {
     visible.get(device as usize).copied().unwrap_or(device)
 }
 
+/// Gives 16 bytes that name a device of this machine: the same in every process, others on another machine. They say that
+/// the device is software.
+pub fn device_uuid(physical: u32) -> [u8; 16] {
+    let machine = std::fs::read_to_string("/etc/machine-id")
+        .or_else(|_| std::fs::read_to_string("/proc/sys/kernel/random/boot_id"))
+        .unwrap_or_default();
+    // FNV-1a: a fixed function, so that every version of the library gives the same name.
+    let hash = machine
+        .trim()
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+    let mut uuid = [0; 16];
+    uuid[..5].copy_from_slice(b"JUMAR");
+    uuid[5..13].copy_from_slice(&hash.to_be_bytes());
+    uuid[13..].copy_from_slice(&physical.to_be_bytes()[1..]);
+    uuid
+}
+
 /// Applies a list of visible devices: decimal numbers with commas and without blanks, in ascending order. Reading stops at the
 /// first entry that is not a device's number; a list out of order is void as a whole.
 fn visible_devices(list: Option<&str>, devices: u32) -> Vec<u32> {
@@ -139,95 +150,14 @@ fn visible_devices(list: Option<&str>, devices: u32) -> Vec<u32> {
     }
 }
 
-struct Known {
-    name: &'static str,
-    memory_gib: u64,
-    streams: u32,
-    events: u32,
-    notifies: u32,
-    cube_cores: u32,
-    vector_cores: u32,
-}
-
-/// The built-in profiles. Limits are those of the vendor's documentation; core counts and memory are the products' data sheets'.
-const PROFILES: &[Known] = &[
-    Known {
-        name: "Ascend910B1",
-        memory_gib: 64,
-        streams: 1984,
-        events: 65536,
-        notifies: 8192,
-        cube_cores: 24,
-        vector_cores: 48,
-    },
-    Known {
-        name: "Ascend910B3",
-        memory_gib: 64,
-        streams: 1984,
-        events: 65536,
-        notifies: 8192,
-        cube_cores: 20,
-        vector_cores: 40,
-    },
-    Known {
-        name: "Ascend910B4",
-        memory_gib: 32,
-        streams: 1984,
-        events: 65536,
-        notifies: 8192,
-        cube_cores: 20,
-        vector_cores: 40,
-    },
-    Known {
-        name: "Ascend310P3",
-        memory_gib: 24,
-        streams: 1024,
-        events: 1023,
-        notifies: 1024,
-        cube_cores: 8,
-        vector_cores: 7,
-    },
-    Known {
-        name: "Ascend310B1",
-        memory_gib: 12,
-        streams: 512,
-        events: 65536,
-        notifies: 2048,
-        cube_cores: 1,
-        vector_cores: 1,
-    },
-    Known {
-        name: "Ascend910A",
-        memory_gib: 32,
-        streams: 2048,
-        events: 65535,
-        notifies: 1024,
-        cube_cores: 32,
-        vector_cores: 32,
-    },
-];
-
 /// Lists the names of the built-in profiles.
 pub fn profile_names() -> Vec<&'static str> {
-    PROFILES.iter().map(|known| known.name).collect()
+    crate::profile::names()
 }
 
 /// Finds a built-in profile by name.
 pub fn profile(name: &str) -> Option<Profile> {
-    let known = PROFILES
-        .iter()
-        .find(|known| known.name.eq_ignore_ascii_case(name))?;
-    Some(Profile {
-        soc_name: known.name.to_owned(),
-        memory_bytes: known.memory_gib << 30,
-        limits: Limits {
-            streams: known.streams,
-            events: known.events,
-            notifies: known.notifies,
-        },
-        cube_cores: known.cube_cores,
-        vector_cores: known.vector_cores,
-    })
+    crate::profile::built_in(name)
 }
 
 /// Tells how much memory a device may take: 80 % of what machine and control group have left, so that exhaustion is an answer

@@ -31,6 +31,7 @@ mod element;
 mod event;
 mod model;
 mod pending;
+mod profile;
 mod runtime;
 mod stream;
 mod trace;
@@ -41,7 +42,7 @@ pub use context::Context;
 pub use device::Device;
 pub use element::Element;
 pub use event::Event;
-pub use jumar_core::{Limits, Profile};
+pub use jumar_core::{Chip, Limits, Profile};
 pub use jumar_types::dtype::DataType;
 pub use jumar_types::{Error, ErrorKind, Result};
 pub use model::{Model, Operand, Outputs, TensorInfo};
@@ -58,5 +59,7 @@ pub mod engine {
 
 /// Offline models, for the other surfaces. Rust programs use `Model` of the crate's root instead.
 pub mod offline {
-    pub use jumar_model::{Description, Model, Package, Supplied, TensorInfo, graph};
+    pub use jumar_model::{
+        Description, Model, Package, Produced, Results, Shaped, Supplied, TensorInfo, graph,
+    };
 }

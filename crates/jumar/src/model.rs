@@ -341,7 +341,10 @@ fn convert(
             .into_owned(),
         input_shapes: shapes
             .iter()
-            .map(|(name, dims)| ((*name).to_owned(), dims.to_vec()))
+            .map(|(name, dims)| {
+                let fixed = |&dim: &usize| i64::try_from(dim).map_or((0, -1), |dim| (dim, dim));
+                ((*name).to_owned(), dims.iter().map(fixed).collect())
+            })
             .collect::<BTreeMap<_, _>>(),
         ..BuildOptions::default()
     };

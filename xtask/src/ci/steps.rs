@@ -122,6 +122,13 @@ pub(super) const ALL: &[Step] = &[
         run: python,
     },
     Step {
+        name: "wheel",
+        what: "the wheel, and the package jumar in it",
+        long: false,
+        needs: &["dist"],
+        run: wheel,
+    },
+    Step {
         name: "models",
         what: "models against ONNX Runtime",
         long: false,
@@ -303,6 +310,13 @@ fn programs(job: &Job) -> Result<Outcome> {
 
 fn python(job: &Job) -> Result<Outcome> {
     job.pytest("tests/python")
+}
+
+fn wheel(job: &Job) -> Result<Outcome> {
+    match job.simple(&mut xtask(&["wheel"]))? {
+        Outcome::Passed(_) => job.pytest("tests/wheel"),
+        other => Ok(other),
+    }
 }
 
 fn models(job: &Job) -> Result<Outcome> {

@@ -127,9 +127,9 @@ fn ffi_type(api: &Api, ctype: &CType) -> Result<String> {
         .fold(inner, |of, n| format!("[{of}; {}]", n.unwrap_or(0)));
     let word = if ctype.konst { "*const " } else { "*mut " };
     let mut out = format!("{word}{inner}");
+    // `const T **` points to pointers that may be written; what they point to may not.
     for _ in 1..pointers {
-        let word = if ctype.konst { "*const " } else { "*mut " };
-        out = format!("{word}{out}");
+        out = format!("*mut {out}");
     }
     Ok(out)
 }

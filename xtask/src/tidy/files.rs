@@ -24,6 +24,7 @@ const PYTEST_FOLDERS: &[&str] = &[
     "tests/programs/",
     "tests/python/",
     "tests/models/",
+    "tests/wheel/",
 ];
 
 /// No hand-written source is longer than a person reads at a sitting.

@@ -856,6 +856,15 @@ pub const fn code(kind: ErrorKind) -> i32 {
         ErrorKind::HostRangeRegistered => ACL_ERROR_HOST_MEMORY_ALREADY_REGISTERED,
         ErrorKind::HostRangeUnknown => ACL_ERROR_HOST_MEMORY_NOT_REGISTERED,
         ErrorKind::StreamAborted => ACL_ERROR_RT_STREAM_ABORT,
+        ErrorKind::DeviceAborted => ACL_ERROR_RT_DEVICE_TASK_ABORT,
+        ErrorKind::AbortTimeout => ACL_ERROR_RT_WAIT_TIMEOUT,
+        ErrorKind::SnapshotLock => ACL_ERROR_SNAPSHOT_LOCK_FAILED,
+        ErrorKind::SnapshotLockTimeout => ACL_ERROR_SNAPSHOT_LOCK_TIMEOUT,
+        ErrorKind::SnapshotUnlock => ACL_ERROR_SNAPSHOT_UNLOCK_FAILED,
+        ErrorKind::SnapshotBackup => ACL_ERROR_SNAPSHOT_BACKUP_FAILED,
+        ErrorKind::SnapshotRestore => ACL_ERROR_SNAPSHOT_RESTORE_FAILED,
+        ErrorKind::SnapshotCallback => ACL_ERROR_SNAPSHOT_CALLBACK_FAILED,
+        ErrorKind::SnapshotRegister => ACL_ERROR_SNAPSHOT_REGISTER_CALLBACK_FAILED,
         ErrorKind::SecondRuntime => ACL_ERROR_INTERNAL_ERROR,
     }
 }
@@ -943,6 +952,15 @@ pub const fn vendor(kind: ErrorKind) -> &'static str {
         ErrorKind::HostRangeRegistered => "EE1017",
         ErrorKind::HostRangeUnknown => "EE1017",
         ErrorKind::StreamAborted => "EE1019",
+        ErrorKind::DeviceAborted => "EE1018",
+        ErrorKind::AbortTimeout => "EE1002",
+        ErrorKind::SnapshotLock => "EE1018",
+        ErrorKind::SnapshotLockTimeout => "EE1002",
+        ErrorKind::SnapshotUnlock => "EE1018",
+        ErrorKind::SnapshotBackup => "EE1018",
+        ErrorKind::SnapshotRestore => "EE1018",
+        ErrorKind::SnapshotCallback => "EE1018",
+        ErrorKind::SnapshotRegister => "EE1018",
         ErrorKind::SecondRuntime => "EE1005",
     }
 }
@@ -1112,6 +1130,23 @@ pub const fn fix(kind: ErrorKind) -> &'static str {
         ErrorKind::HostRangeRegistered => "Unregister the range first, or register it once.",
         ErrorKind::HostRangeUnknown => "Pass the address that was registered.",
         ErrorKind::StreamAborted => "The stream was aborted by another call; it can be used again.",
+        ErrorKind::DeviceAborted => {
+            "Another thread called aclrtDeviceTaskAbort: the device's tasks are gone; queue what is still needed again."
+        }
+        ErrorKind::AbortTimeout => {
+            "A running task is never cut short on a software device: allow more time, or 0 (for ever)."
+        }
+        ErrorKind::SnapshotLock => "Lock once, and unlock before the next lock.",
+        ErrorKind::SnapshotLockTimeout => {
+            "Let the streams come to an end before the lock: one of them waits for something that did not come."
+        }
+        ErrorKind::SnapshotUnlock => "Unlock only after aclrtSnapShotProcessLock.",
+        ErrorKind::SnapshotBackup => "Call aclrtSnapShotProcessLock first.",
+        ErrorKind::SnapshotRestore => "Call aclrtSnapShotProcessBackup first.",
+        ErrorKind::SnapshotCallback => {
+            "See what the registered function refused; 0 is what it answers when all is well."
+        }
+        ErrorKind::SnapshotRegister => "Register a function once a stage.",
         ErrorKind::SecondRuntime => {
             "Let every part of the program load the same libascendcl.so; check LD_LIBRARY_PATH and run paths."
         }

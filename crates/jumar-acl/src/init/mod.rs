@@ -4,9 +4,13 @@ mod configuration;
 
 use std::ffi::{CStr, CString};
 
+use jumar::engine::sync::{MutexGuard, thread};
 use jumar_types::{Error, ErrorKind, Result};
 
+use crate::error::null;
 use crate::generated::{enums, types};
+use crate::hooks::{FinalizeHook, InitHook, Typed};
+use crate::process::Process;
 use crate::{Cx, refuse};
 
 /// What initialisation remembers for the life of the process.
@@ -17,26 +21,66 @@ pub struct State {
     finalized: bool,
     /// The content of the configuration that the first successful call used.
     configuration: Option<String>,
+    /// The thread that initialises or finalises now.
+    busy: Option<thread::ThreadId>,
+}
+
+/// The right to initialise or finalise: one thread has it at a time. The lock itself is not held while functions of the
+/// program run.
+struct Turn(&'static Process);
+
+impl Turn {
+    /// Waits for the turn. A function that initialising or finalising calls is not made to wait for itself.
+    fn take(cx: &Cx<'_>, inside: ErrorKind) -> Result<Turn> {
+        let this = thread::current().id();
+        let mut state = cx.process.init.lock();
+        while let Some(busy) = state.busy {
+            if busy == this {
+                return refuse(
+                    inside,
+                    "the call comes from a function that initialising or finalising is calling",
+                );
+            }
+            state = cx.process.init_done.wait(state);
+        }
+        state.busy = Some(this);
+        Ok(Turn(cx.process))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.init.lock()
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        self.state().busy = None;
+        self.0.init_done.notify_all();
+    }
 }
 
 pub fn aclInit(cx: &Cx<'_>, path: Option<&CStr>) -> Result<()> {
-    let mut state = cx.process.init.lock();
-    if state.count > 0 {
-        state.count += 1;
-        return refuse(
-            ErrorKind::RepeatInitialize,
-            format!(
-                "the runtime is initialised already; this is call number {}",
-                state.count
-            ),
-        );
+    cx.process.refuse_if_forked()?;
+    let turn = Turn::take(cx, ErrorKind::RepeatInitialize)?;
+    {
+        let mut state = turn.state();
+        if state.count > 0 {
+            state.count += 1;
+            return refuse(
+                ErrorKind::RepeatInitialize,
+                format!(
+                    "the runtime is initialised already; this is call number {}",
+                    state.count
+                ),
+            );
+        }
     }
     let text = match path.filter(|path| !path.is_empty()) {
         None => String::new(),
         Some(path) => configuration::read(path)?,
     };
     let configuration = configuration::parse(&text)?;
-    if let Some(earlier) = &state.configuration
+    if let Some(earlier) = &turn.state().configuration
         && *earlier != text
     {
         return refuse(
@@ -53,38 +97,61 @@ pub fn aclInit(cx: &Cx<'_>, path: Option<&CStr>) -> Result<()> {
             .caused_by(cause)
         })?;
     }
+    let told = CString::new(text.as_str()).unwrap_or_default();
+    // One that is registered meanwhile has its turn too.
+    let mut last = 0;
+    while let Some((serial, function)) = cx.process.hooks.init.after(last) {
+        last = serial;
+        answered(cx, function(&told), "initialisation")?;
+    }
     cx.process.set_default_device(configuration.default_device);
     cx.process.share_messages(configuration.share_messages);
+    let mut state = turn.state();
     state.configuration.get_or_insert(text);
     state.count = 1;
     state.finalized = false;
+    drop(state);
     cx.process.set_initialized(true);
     crate::log::loaded_once(cx);
     Ok(())
 }
 
+/// A function of the program that answers anything but 0 makes the call fail with that very code.
+fn answered(cx: &Cx<'_>, code: i32, during: &str) -> Result<()> {
+    if code == 0 {
+        return Ok(());
+    }
+    cx.thread.foreign_code.set(code);
+    refuse(
+        ErrorKind::Failure,
+        format!("a function registered for {during} answered {code}, not 0"),
+    )
+}
+
 pub fn aclFinalize(cx: &Cx<'_>) -> Result<()> {
-    let mut state = cx.process.init.lock();
+    let turn = Turn::take(cx, ErrorKind::RepeatFinalize)?;
+    let state = turn.state();
     if state.finalized && state.count == 0 {
         return refuse(
             ErrorKind::RepeatFinalize,
             "the runtime was finalised already",
         );
     }
-    finalize(cx, &mut state);
-    Ok(())
+    drop(state);
+    finalize(cx, &turn)
 }
 
 pub fn aclFinalizeReference(cx: &Cx<'_>) -> Result<u64> {
-    let mut state = cx.process.init.lock();
+    let turn = Turn::take(cx, ErrorKind::RepeatFinalize)?;
+    let mut state = turn.state();
     match state.count {
         0 => refuse(
             ErrorKind::RepeatFinalize,
             "the runtime is not initialised, so there is no reference to give back",
         ),
         1 => {
-            finalize(cx, &mut state);
-            Ok(0)
+            drop(state);
+            finalize(cx, &turn).map(|()| 0)
         }
         _ => {
             state.count -= 1;
@@ -93,13 +160,106 @@ pub fn aclFinalizeReference(cx: &Cx<'_>) -> Result<u64> {
     }
 }
 
-fn finalize(cx: &Cx<'_>, state: &mut State) {
+/// The teardown is complete whatever the functions answer; the first failure among them is what the call answers.
+fn finalize(cx: &Cx<'_>, turn: &Turn) -> Result<()> {
+    let mut result = Ok(());
+    // The last that was registered may lean on the ones before it.
+    for function in cx.process.hooks.finalize.all().into_iter().rev() {
+        result = result.and_then(|()| answered(cx, function(), "finalising"));
+    }
+    let mut state = turn.state();
     state.count = 0;
     state.finalized = true;
+    drop(state);
     cx.process.set_initialized(false);
     cx.process.set_default_device(None);
     cx.process.share_messages(false);
     jumar::trace_flush();
+    result
+}
+
+/// Several functions can be registered as "other"; of every other type there is one.
+fn taken(kind: u32, address: usize) -> impl Fn(u32, usize) -> bool {
+    move |other, at| other == kind && (kind != enums::ACL_REG_TYPE_OTHER || at == address)
+}
+
+fn register<F: Clone>(hooks: &Typed<F>, kind: u32, function: Option<(usize, F)>) -> Result<F> {
+    let (address, function) = function.ok_or_else(|| null("cbFunc"))?;
+    if hooks.add(kind, address, function.clone(), taken(kind, address)) {
+        return Ok(function);
+    }
+    refuse(
+        ErrorKind::Internal,
+        format!("a function of type {kind} is registered already"),
+    )
+}
+
+fn unregister<F: Clone>(hooks: &Typed<F>, kind: u32, address: usize) -> Result<()> {
+    if address == 0 {
+        return Err(null("cbFunc"));
+    }
+    if hooks.remove(kind, address) {
+        return Ok(());
+    }
+    refuse(
+        ErrorKind::InvalidArgument,
+        format!("the function is not registered for type {kind}"),
+    )
+}
+
+/// Registered after aclInit, the function is called at once. A failure then takes it away again.
+pub fn aclInitCallbackRegister(
+    cx: &Cx<'_>,
+    kind: u32,
+    function: Option<(usize, InitHook)>,
+) -> Result<()> {
+    let address = function.as_ref().map_or(0, |(address, _)| *address);
+    let function = register(&cx.process.hooks.init, kind, function)?;
+    if !cx.process.is_initialized() {
+        return Ok(());
+    }
+    let text = cx.process.init.lock().configuration.clone();
+    let told = CString::new(text.unwrap_or_default()).unwrap_or_default();
+    answered(cx, function(&told), "initialisation").inspect_err(|_| {
+        cx.process.hooks.init.remove(kind, address);
+    })
+}
+
+pub fn aclInitCallbackUnRegister(cx: &Cx<'_>, kind: u32, address: usize) -> Result<()> {
+    unregister(&cx.process.hooks.init, kind, address)
+}
+
+pub fn aclFinalizeCallbackRegister(
+    cx: &Cx<'_>,
+    kind: u32,
+    function: Option<(usize, FinalizeHook)>,
+) -> Result<()> {
+    register(&cx.process.hooks.finalize, kind, function).map(drop)
+}
+
+pub fn aclFinalizeCallbackUnRegister(cx: &Cx<'_>, kind: u32, address: usize) -> Result<()> {
+    unregister(&cx.process.hooks.finalize, kind, address)
+}
+
+/// What programs ask the toolkit for: infinities and NaN in computations, bfloat16, operators compiled as they come.
+static ATTRIBUTES: [i32; 3] = [
+    enums::ACL_CANN_ATTR_INF_NAN,
+    enums::ACL_CANN_ATTR_BF16,
+    enums::ACL_CANN_ATTR_JIT_COMPILE,
+];
+
+pub fn aclGetCannAttributeList(_cx: &Cx<'_>) -> Result<(usize, usize)> {
+    Ok((ATTRIBUTES.as_ptr().expose_provenance(), ATTRIBUTES.len()))
+}
+
+pub fn aclGetCannAttribute(_cx: &Cx<'_>, attribute: i32) -> Result<i32> {
+    if ATTRIBUTES.contains(&attribute) {
+        return Ok(1);
+    }
+    refuse(
+        ErrorKind::InvalidArgument,
+        format!("{attribute} is no value of aclCannAttr"),
+    )
 }
 
 pub fn aclrtGetSocName(cx: &Cx<'_>) -> Result<usize> {
@@ -170,7 +330,13 @@ pub fn aclGetDeviceCapability(cx: &Cx<'_>, device: u32, info: i32) -> Result<i64
     match info {
         enums::ACL_DEVICE_INFO_AI_CORE_NUM => Ok(i64::from(profile.cube_cores)),
         enums::ACL_DEVICE_INFO_VECTOR_CORE_NUM => Ok(i64::from(profile.vector_cores)),
-        enums::ACL_DEVICE_INFO_L2_SIZE => Ok(192 << 20),
+        enums::ACL_DEVICE_INFO_L2_SIZE => match profile.chip.l2_bytes {
+            Some(bytes) => Ok(bytes as i64),
+            None => Err(bad(format!(
+                "the profile {} does not say how large the cache is",
+                profile.soc_name
+            ))),
+        },
         _ => Err(bad(format!("{info} is no value of aclDeviceInfo"))),
     }
 }

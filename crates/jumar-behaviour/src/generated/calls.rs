@@ -53,10 +53,28 @@ pub const CALLS: &[(&str, Player)] = &[
         aclrtSynchronizeDeviceWithTimeout,
     ),
     ("aclrtSetTsDevice", aclrtSetTsDevice),
+    (
+        "aclrtGetDeviceUtilizationRate",
+        aclrtGetDeviceUtilizationRate,
+    ),
     ("aclrtGetDeviceCount", aclrtGetDeviceCount),
     ("aclrtQueryDeviceStatus", aclrtQueryDeviceStatus),
     ("aclrtDeviceGetBareTgid", aclrtDeviceGetBareTgid),
+    ("aclrtDeviceTaskAbort", aclrtDeviceTaskAbort),
     ("aclrtGetDeviceInfo", aclrtGetDeviceInfo),
+    ("aclrtGetDeviceCapability", aclrtGetDeviceCapability),
+    ("aclrtDeviceGetUuid", aclrtDeviceGetUuid),
+    ("aclrtDeviceSetLimit", aclrtDeviceSetLimit),
+    ("aclrtDeviceGetLimit", aclrtDeviceGetLimit),
+    ("aclrtDeviceGetPCIBusId", aclrtDeviceGetPCIBusId),
+    ("aclrtDeviceGetByPCIBusId", aclrtDeviceGetByPCIBusId),
+    (
+        "aclrtDeviceGetHostAtomicCapabilities",
+        aclrtDeviceGetHostAtomicCapabilities,
+    ),
+    ("aclrtGetDeviceResLimit", aclrtGetDeviceResLimit),
+    ("aclrtSetDeviceResLimit", aclrtSetDeviceResLimit),
+    ("aclrtResetDeviceResLimit", aclrtResetDeviceResLimit),
     (
         "aclrtGetLogicDevIdByUserDevId",
         aclrtGetLogicDevIdByUserDevId,
@@ -69,6 +87,7 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclrtGetPhyDevIdByLogicDevId", aclrtGetPhyDevIdByLogicDevId),
     ("aclrtGetUserDevIdByPhyDevId", aclrtGetUserDevIdByPhyDevId),
     ("aclrtGetPhyDevIdByUserDevId", aclrtGetPhyDevIdByUserDevId),
+    ("aclrtDeviceL2CacheFlush", aclrtDeviceL2CacheFlush),
     ("acldvppMalloc", acldvppMalloc),
     ("acldvppFree", acldvppFree),
     ("aclGetRecentErrMsg", aclGetRecentErrMsg),
@@ -102,6 +121,10 @@ pub const CALLS: &[(&str, Player)] = &[
         "aclrtGetFuncHandleFromExceptionInfo",
         aclrtGetFuncHandleFromExceptionInfo,
     ),
+    ("aclrtGetMemUceInfo", aclrtGetMemUceInfo),
+    ("aclrtMemUceRepair", aclrtMemUceRepair),
+    ("aclrtGetErrorVerbose", aclrtGetErrorVerbose),
+    ("aclrtRepairError", aclrtRepairError),
     ("aclrtCreateEvent", aclrtCreateEvent),
     ("aclrtCreateEventWithFlag", aclrtCreateEventWithFlag),
     ("aclrtCreateEventExWithFlag", aclrtCreateEventExWithFlag),
@@ -125,7 +148,15 @@ pub const CALLS: &[(&str, Player)] = &[
     ),
     ("aclrtGetEventId", aclrtGetEventId),
     ("aclrtGetEventAvailNum", aclrtGetEventAvailNum),
+    ("aclrtSetGroup", aclrtSetGroup),
+    ("aclrtGetGroupCount", aclrtGetGroupCount),
+    ("aclrtCreateGroupInfo", aclrtCreateGroupInfo),
+    ("aclrtDestroyGroupInfo", aclrtDestroyGroupInfo),
+    ("aclrtGetAllGroupInfo", aclrtGetAllGroupInfo),
+    ("aclrtGetGroupInfoDetail", aclrtGetGroupInfoDetail),
     ("aclrtGetSocName", aclrtGetSocName),
+    ("aclGetCannAttributeList", aclGetCannAttributeList),
+    ("aclGetCannAttribute", aclGetCannAttribute),
     ("aclGetDeviceCapability", aclGetDeviceCapability),
     ("aclInit", aclInit),
     ("aclFinalize", aclFinalize),
@@ -302,7 +333,18 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclrtDeviceCanAccessPeer", aclrtDeviceCanAccessPeer),
     ("aclrtDeviceEnablePeerAccess", aclrtDeviceEnablePeerAccess),
     ("aclrtDeviceDisablePeerAccess", aclrtDeviceDisablePeerAccess),
+    (
+        "aclrtDeviceGetP2PAtomicCapabilities",
+        aclrtDeviceGetP2PAtomicCapabilities,
+    ),
+    ("aclrtGetDevicesTopo", aclrtGetDevicesTopo),
     ("aclrtDevicePeerAccessStatus", aclrtDevicePeerAccessStatus),
+    ("aclrtMemP2PMap", aclrtMemP2PMap),
+    ("aclplatformGetDeviceInfo", aclplatformGetDeviceInfo),
+    ("aclrtSnapShotProcessLock", aclrtSnapShotProcessLock),
+    ("aclrtSnapShotProcessUnlock", aclrtSnapShotProcessUnlock),
+    ("aclrtSnapShotProcessBackup", aclrtSnapShotProcessBackup),
+    ("aclrtSnapShotProcessRestore", aclrtSnapShotProcessRestore),
     ("aclrtSetStreamFailureMode", aclrtSetStreamFailureMode),
     ("aclrtStreamGetId", aclrtStreamGetId),
     (
@@ -313,6 +355,7 @@ pub const CALLS: &[(&str, Player)] = &[
         "aclrtDestroyStreamConfigHandle",
         aclrtDestroyStreamConfigHandle,
     ),
+    ("aclrtSetStreamConfigOpt", aclrtSetStreamConfigOpt),
     ("aclrtCreateStream", aclrtCreateStream),
     ("aclrtCreateStreamV2", aclrtCreateStreamV2),
     ("aclrtCreateStreamWithConfig", aclrtCreateStreamWithConfig),
@@ -328,6 +371,8 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclrtStreamGetFlags", aclrtStreamGetFlags),
     ("aclrtStreamAbort", aclrtStreamAbort),
     ("aclrtGetStreamAvailableNum", aclrtGetStreamAvailableNum),
+    ("aclrtSetStreamAttribute", aclrtSetStreamAttribute),
+    ("aclrtGetStreamAttribute", aclrtGetStreamAttribute),
     (
         "aclrtDeviceGetStreamPriorityRange",
         aclrtDeviceGetStreamPriorityRange,
@@ -336,6 +381,10 @@ pub const CALLS: &[(&str, Player)] = &[
         "aclrtCtxGetCurrentDefaultStream",
         aclrtCtxGetCurrentDefaultStream,
     ),
+    ("aclrtGetStreamResLimit", aclrtGetStreamResLimit),
+    ("aclrtSetStreamResLimit", aclrtSetStreamResLimit),
+    ("aclrtResetStreamResLimit", aclrtResetStreamResLimit),
+    ("aclrtStreamStop", aclrtStreamStop),
     ("aclCreateTensorDesc", aclCreateTensorDesc),
     ("aclDestroyTensorDesc", aclDestroyTensorDesc),
     ("aclSetTensorShapeRange", aclSetTensorShapeRange),
@@ -729,6 +778,22 @@ fn aclrtSetTsDevice(w: &Words<'_>) -> Played {
     words::status(done)
 }
 
+fn aclrtGetDeviceUtilizationRate(w: &Words<'_>) -> Played {
+    let deviceId = w.plain(0);
+    let utilizationInfo = w.out(1)?;
+    let done = enter(&calls::aclrtGetDeviceUtilizationRate, |cx| {
+        jumar_acl::device::aclrtGetDeviceUtilizationRate(cx, deviceId, utilizationInfo.get())
+    });
+    let done = match done {
+        Ok(utilizationInfo_value) => {
+            utilizationInfo.set(&utilizationInfo_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
 fn aclrtGetDeviceCount(w: &Words<'_>) -> Played {
     let count = w.out(0)?;
     let done = enter(
@@ -777,6 +842,15 @@ fn aclrtDeviceGetBareTgid(w: &Words<'_>) -> Played {
     words::status(done)
 }
 
+fn aclrtDeviceTaskAbort(w: &Words<'_>) -> Played {
+    let deviceId = w.plain(0);
+    let timeout = w.plain(1);
+    let done = enter(&calls::aclrtDeviceTaskAbort, |cx| {
+        jumar_acl::device::aclrtDeviceTaskAbort(cx, deviceId, timeout)
+    });
+    words::status(done)
+}
+
 fn aclrtGetDeviceInfo(w: &Words<'_>) -> Played {
     let deviceId = w.plain(0);
     let attr = w.plain(1);
@@ -791,6 +865,155 @@ fn aclrtGetDeviceInfo(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
+    words::status(done)
+}
+
+fn aclrtGetDeviceCapability(w: &Words<'_>) -> Played {
+    let deviceId = w.plain(0);
+    let devFeatureType = w.plain(1);
+    let value = w.out(2)?;
+    let done = enter(&calls::aclrtGetDeviceCapability, |cx| {
+        jumar_acl::device::aclrtGetDeviceCapability(cx, deviceId, devFeatureType)
+    });
+    let done = match done {
+        Ok(value_value) => {
+            value.set(&value_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtDeviceGetUuid(w: &Words<'_>) -> Played {
+    let deviceId = w.plain(0);
+    let uuid = w.out(1)?;
+    let done = enter(&calls::aclrtDeviceGetUuid, |cx| {
+        jumar_acl::device::aclrtDeviceGetUuid(cx, deviceId)
+    });
+    let done = match done {
+        Ok(uuid_value) => {
+            uuid.set(&uuid_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtDeviceSetLimit(w: &Words<'_>) -> Played {
+    let limit = w.plain(0);
+    let value = w.plain(1);
+    let done = enter(&calls::aclrtDeviceSetLimit, |cx| {
+        jumar_acl::device::aclrtDeviceSetLimit(cx, limit, value)
+    });
+    words::status(done)
+}
+
+fn aclrtDeviceGetLimit(w: &Words<'_>) -> Played {
+    let limit = w.plain(0);
+    let value = w.out(1)?;
+    let done = enter(&calls::aclrtDeviceGetLimit, |cx| {
+        jumar_acl::device::aclrtDeviceGetLimit(cx, limit)
+    });
+    let done = match done {
+        Ok(value_value) => {
+            value.set(&value_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtDeviceGetPCIBusId(w: &Words<'_>) -> Played {
+    let deviceId = w.plain(0);
+    let pciBusId = w.array(1, words::count(w.plain::<i32>(2)), false)?;
+    let len = w.plain(2);
+    let done = enter(&calls::aclrtDeviceGetPCIBusId, |cx| {
+        jumar_acl::device::aclrtDeviceGetPCIBusId(cx, deviceId, len)
+    });
+    let done = match done {
+        Ok(pciBusId_value) => {
+            pciBusId.set_all(pciBusId_value.as_bytes_with_nul())?;
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtDeviceGetByPCIBusId(w: &Words<'_>) -> Played {
+    let pciBusId = w.text(0);
+    let deviceId = w.out(1)?;
+    let done = enter(&calls::aclrtDeviceGetByPCIBusId, |cx| {
+        jumar_acl::device::aclrtDeviceGetByPCIBusId(cx, pciBusId.as_deref())
+    });
+    let done = match done {
+        Ok(deviceId_value) => {
+            deviceId.set(&deviceId_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtDeviceGetHostAtomicCapabilities(w: &Words<'_>) -> Played {
+    let capabilities = w.array(0, words::count(w.plain::<u32>(2)), false)?;
+    let operations = w.slice::<u32>(1, words::count(w.plain::<u32>(2)))?;
+    let count = w.plain(2);
+    let deviceId = w.plain(3);
+    let done = enter(&calls::aclrtDeviceGetHostAtomicCapabilities, |cx| {
+        jumar_acl::device::aclrtDeviceGetHostAtomicCapabilities(
+            cx,
+            operations.as_deref(),
+            count,
+            deviceId,
+        )
+    });
+    let done = match done {
+        Ok(capabilities_value) => {
+            capabilities.set_all(&capabilities_value)?;
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtGetDeviceResLimit(w: &Words<'_>) -> Played {
+    let deviceId = w.plain(0);
+    let r#type = w.plain(1);
+    let value = w.out(2)?;
+    let done = enter(&calls::aclrtGetDeviceResLimit, |cx| {
+        jumar_acl::device::aclrtGetDeviceResLimit(cx, deviceId, r#type)
+    });
+    let done = match done {
+        Ok(value_value) => {
+            value.set(&value_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtSetDeviceResLimit(w: &Words<'_>) -> Played {
+    let deviceId = w.plain(0);
+    let r#type = w.plain(1);
+    let value = w.plain(2);
+    let done = enter(&calls::aclrtSetDeviceResLimit, |cx| {
+        jumar_acl::device::aclrtSetDeviceResLimit(cx, deviceId, r#type, value)
+    });
+    words::status(done)
+}
+
+fn aclrtResetDeviceResLimit(w: &Words<'_>) -> Played {
+    let deviceId = w.plain(0);
+    let done = enter(&calls::aclrtResetDeviceResLimit, |cx| {
+        jumar_acl::device::aclrtResetDeviceResLimit(cx, deviceId)
+    });
     words::status(done)
 }
 
@@ -887,6 +1110,14 @@ fn aclrtGetPhyDevIdByUserDevId(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
+    words::status(done)
+}
+
+fn aclrtDeviceL2CacheFlush(w: &Words<'_>) -> Played {
+    let rsv = w.plain(0);
+    let done = enter(&calls::aclrtDeviceL2CacheFlush, |cx| {
+        jumar_acl::device::aclrtDeviceL2CacheFlush(cx, rsv)
+    });
     words::status(done)
 }
 
@@ -1009,6 +1240,63 @@ fn aclrtGetFuncHandleFromExceptionInfo(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
+    words::status(done)
+}
+
+fn aclrtGetMemUceInfo(w: &Words<'_>) -> Played {
+    let deviceId = w.plain(0);
+    let memUceInfoArray = w.array(1, words::count(w.plain::<usize>(2)), false)?;
+    let arraySize = w.plain(2);
+    let retSize = w.out(3)?;
+    let done = enter(&calls::aclrtGetMemUceInfo, |cx| {
+        jumar_acl::error::aclrtGetMemUceInfo(cx, deviceId, arraySize)
+    });
+    let done = match done {
+        Ok((memUceInfoArray_value, retSize_value)) => {
+            memUceInfoArray.set_all(&memUceInfoArray_value)?;
+            retSize.set(&retSize_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtMemUceRepair(w: &Words<'_>) -> Played {
+    let deviceId = w.plain(0);
+    let memUceInfoArray = w.slice::<jumar_acl::generated::types::aclrtMemUceInfo>(
+        1,
+        words::count(w.plain::<usize>(2)),
+    )?;
+    let arraySize = w.plain(2);
+    let done = enter(&calls::aclrtMemUceRepair, |cx| {
+        jumar_acl::error::aclrtMemUceRepair(cx, deviceId, memUceInfoArray.as_deref(), arraySize)
+    });
+    words::status(done)
+}
+
+fn aclrtGetErrorVerbose(w: &Words<'_>) -> Played {
+    let deviceId = w.plain(0);
+    let errorInfo = w.out(1)?;
+    let done = enter(&calls::aclrtGetErrorVerbose, |cx| {
+        jumar_acl::error::aclrtGetErrorVerbose(cx, deviceId)
+    });
+    let done = match done {
+        Ok(errorInfo_value) => {
+            errorInfo.set(&*errorInfo_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtRepairError(w: &Words<'_>) -> Played {
+    let deviceId = w.plain(0);
+    let errorInfo = w.input(1);
+    let done = enter(&calls::aclrtRepairError, |cx| {
+        jumar_acl::error::aclrtRepairError(cx, deviceId, errorInfo.as_ref())
+    });
     words::status(done)
 }
 
@@ -1232,9 +1520,112 @@ fn aclrtGetEventAvailNum(w: &Words<'_>) -> Played {
     words::status(done)
 }
 
+fn aclrtSetGroup(w: &Words<'_>) -> Played {
+    let groupId = w.plain(0);
+    let done = enter(&calls::aclrtSetGroup, |cx| {
+        jumar_acl::group::aclrtSetGroup(cx, groupId)
+    });
+    words::status(done)
+}
+
+fn aclrtGetGroupCount(w: &Words<'_>) -> Played {
+    let count = w.out(0)?;
+    let done = enter(
+        &calls::aclrtGetGroupCount,
+        jumar_acl::group::aclrtGetGroupCount,
+    );
+    let done = match done {
+        Ok(count_value) => {
+            count.set(&count_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtCreateGroupInfo(_: &Words<'_>) -> Played {
+    let done = enter(
+        &calls::aclrtCreateGroupInfo,
+        jumar_acl::group::aclrtCreateGroupInfo,
+    );
+    words::value(done, 0_i64)
+}
+
+fn aclrtDestroyGroupInfo(w: &Words<'_>) -> Played {
+    let groupInfo = w.plain(0);
+    let done = enter(&calls::aclrtDestroyGroupInfo, |cx| {
+        jumar_acl::group::aclrtDestroyGroupInfo(cx, groupInfo)
+    });
+    words::status(done)
+}
+
+fn aclrtGetAllGroupInfo(w: &Words<'_>) -> Played {
+    let groupInfo = w.plain(0);
+    let done = enter(&calls::aclrtGetAllGroupInfo, |cx| {
+        jumar_acl::group::aclrtGetAllGroupInfo(cx, groupInfo)
+    });
+    words::status(done)
+}
+
+fn aclrtGetGroupInfoDetail(w: &Words<'_>) -> Played {
+    let groupInfo = w.plain(0);
+    let groupIndex = w.plain(1);
+    let attr = w.plain(2);
+    let attrValue = w.array(3, words::count(w.plain::<usize>(4)), false)?;
+    let valueLen = w.plain(4);
+    let paramRetSize = w.out(5)?;
+    let done = enter(&calls::aclrtGetGroupInfoDetail, |cx| {
+        jumar_acl::group::aclrtGetGroupInfoDetail(cx, groupInfo, groupIndex, attr, valueLen)
+    });
+    let done = match done {
+        Ok((attrValue_value, paramRetSize_value)) => {
+            attrValue.set_all(&attrValue_value)?;
+            paramRetSize.set(&paramRetSize_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
 fn aclrtGetSocName(_: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtGetSocName, jumar_acl::init::aclrtGetSocName);
     words::value(done, 0_i64)
+}
+
+fn aclGetCannAttributeList(w: &Words<'_>) -> Played {
+    let cannAttrList = w.out(0)?;
+    let num = w.out(1)?;
+    let done = enter(
+        &calls::aclGetCannAttributeList,
+        jumar_acl::init::aclGetCannAttributeList,
+    );
+    let done = match done {
+        Ok((cannAttrList_value, num_value)) => {
+            cannAttrList.set(&cannAttrList_value);
+            num.set(&num_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclGetCannAttribute(w: &Words<'_>) -> Played {
+    let cannAttr = w.plain(0);
+    let value = w.out(1)?;
+    let done = enter(&calls::aclGetCannAttribute, |cx| {
+        jumar_acl::init::aclGetCannAttribute(cx, cannAttr)
+    });
+    let done = match done {
+        Ok(value_value) => {
+            value.set(&value_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
 }
 
 fn aclGetDeviceCapability(w: &Words<'_>) -> Played {
@@ -3009,6 +3400,48 @@ fn aclrtDeviceDisablePeerAccess(w: &Words<'_>) -> Played {
     words::status(done)
 }
 
+fn aclrtDeviceGetP2PAtomicCapabilities(w: &Words<'_>) -> Played {
+    let capabilities = w.array(0, words::count(w.plain::<u32>(2)), false)?;
+    let operations = w.slice::<u32>(1, words::count(w.plain::<u32>(2)))?;
+    let count = w.plain(2);
+    let srcDeviceId = w.plain(3);
+    let dstDeviceId = w.plain(4);
+    let done = enter(&calls::aclrtDeviceGetP2PAtomicCapabilities, |cx| {
+        jumar_acl::peer::aclrtDeviceGetP2PAtomicCapabilities(
+            cx,
+            operations.as_deref(),
+            count,
+            srcDeviceId,
+            dstDeviceId,
+        )
+    });
+    let done = match done {
+        Ok(capabilities_value) => {
+            capabilities.set_all(&capabilities_value)?;
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtGetDevicesTopo(w: &Words<'_>) -> Played {
+    let deviceId = w.plain(0);
+    let otherDeviceId = w.plain(1);
+    let value = w.out(2)?;
+    let done = enter(&calls::aclrtGetDevicesTopo, |cx| {
+        jumar_acl::peer::aclrtGetDevicesTopo(cx, deviceId, otherDeviceId)
+    });
+    let done = match done {
+        Ok(value_value) => {
+            value.set(&value_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
 fn aclrtDevicePeerAccessStatus(w: &Words<'_>) -> Played {
     let deviceId = w.plain(0);
     let peerDeviceId = w.plain(1);
@@ -3023,6 +3456,70 @@ fn aclrtDevicePeerAccessStatus(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
+    words::status(done)
+}
+
+fn aclrtMemP2PMap(w: &Words<'_>) -> Played {
+    let devPtr = w.plain(0);
+    let size = w.plain(1);
+    let dstDevId = w.plain(2);
+    let flags = w.plain(3);
+    let done = enter(&calls::aclrtMemP2PMap, |cx| {
+        jumar_acl::peer::aclrtMemP2PMap(cx, devPtr, size, dstDevId, flags)
+    });
+    words::status(done)
+}
+
+fn aclplatformGetDeviceInfo(w: &Words<'_>) -> Played {
+    let infoType = w.plain(0);
+    let value = w.array(1, words::count(w.plain::<u32>(2)), false)?;
+    let maxLen = w.plain(2);
+    let done = enter(&calls::aclplatformGetDeviceInfo, |cx| {
+        jumar_acl::platform::aclplatformGetDeviceInfo(cx, infoType, maxLen)
+    });
+    let done = match done {
+        Ok(value_value) => {
+            value.set_all(value_value.as_bytes_with_nul())?;
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtSnapShotProcessLock(w: &Words<'_>) -> Played {
+    let pid = w.plain(0);
+    let reserve = w.plain(1);
+    let done = enter(&calls::aclrtSnapShotProcessLock, |cx| {
+        jumar_acl::snapshot::aclrtSnapShotProcessLock(cx, pid, reserve)
+    });
+    words::status(done)
+}
+
+fn aclrtSnapShotProcessUnlock(w: &Words<'_>) -> Played {
+    let pid = w.plain(0);
+    let reserve = w.plain(1);
+    let done = enter(&calls::aclrtSnapShotProcessUnlock, |cx| {
+        jumar_acl::snapshot::aclrtSnapShotProcessUnlock(cx, pid, reserve)
+    });
+    words::status(done)
+}
+
+fn aclrtSnapShotProcessBackup(w: &Words<'_>) -> Played {
+    let pid = w.plain(0);
+    let args = w.input(1);
+    let done = enter(&calls::aclrtSnapShotProcessBackup, |cx| {
+        jumar_acl::snapshot::aclrtSnapShotProcessBackup(cx, pid, args.as_ref())
+    });
+    words::status(done)
+}
+
+fn aclrtSnapShotProcessRestore(w: &Words<'_>) -> Played {
+    let pid = w.plain(0);
+    let args = w.input(1);
+    let done = enter(&calls::aclrtSnapShotProcessRestore, |cx| {
+        jumar_acl::snapshot::aclrtSnapShotProcessRestore(cx, pid, args.as_ref())
+    });
     words::status(done)
 }
 
@@ -3063,6 +3560,23 @@ fn aclrtDestroyStreamConfigHandle(w: &Words<'_>) -> Played {
     let handle = w.plain(0);
     let done = enter(&calls::aclrtDestroyStreamConfigHandle, |cx| {
         jumar_acl::stream::aclrtDestroyStreamConfigHandle(cx, handle)
+    });
+    words::status(done)
+}
+
+fn aclrtSetStreamConfigOpt(w: &Words<'_>) -> Played {
+    let handle = w.plain(0);
+    let attr = w.plain(1);
+    let attrValue = w.slice::<u8>(2, words::count(w.plain::<usize>(3)))?;
+    let valueSize = w.plain(3);
+    let done = enter(&calls::aclrtSetStreamConfigOpt, |cx| {
+        jumar_acl::stream::aclrtSetStreamConfigOpt(
+            cx,
+            handle,
+            attr,
+            attrValue.as_deref(),
+            valueSize,
+        )
     });
     words::status(done)
 }
@@ -3221,6 +3735,33 @@ fn aclrtGetStreamAvailableNum(w: &Words<'_>) -> Played {
     words::status(done)
 }
 
+fn aclrtSetStreamAttribute(w: &Words<'_>) -> Played {
+    let stream = w.plain(0);
+    let stmAttrType = w.plain(1);
+    let value = w.input(2);
+    let done = enter(&calls::aclrtSetStreamAttribute, |cx| {
+        jumar_acl::stream::aclrtSetStreamAttribute(cx, stream, stmAttrType, value.as_ref())
+    });
+    words::status(done)
+}
+
+fn aclrtGetStreamAttribute(w: &Words<'_>) -> Played {
+    let stream = w.plain(0);
+    let stmAttrType = w.plain(1);
+    let value = w.out(2)?;
+    let done = enter(&calls::aclrtGetStreamAttribute, |cx| {
+        jumar_acl::stream::aclrtGetStreamAttribute(cx, stream, stmAttrType)
+    });
+    let done = match done {
+        Ok(value_value) => {
+            value.set(&value_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
 fn aclrtDeviceGetStreamPriorityRange(w: &Words<'_>) -> Played {
     let leastPriority = w.optional(0);
     let greatestPriority = w.optional(1);
@@ -3252,6 +3793,49 @@ fn aclrtCtxGetCurrentDefaultStream(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
+    words::status(done)
+}
+
+fn aclrtGetStreamResLimit(w: &Words<'_>) -> Played {
+    let stream = w.plain(0);
+    let r#type = w.plain(1);
+    let value = w.out(2)?;
+    let done = enter(&calls::aclrtGetStreamResLimit, |cx| {
+        jumar_acl::stream::aclrtGetStreamResLimit(cx, stream, r#type)
+    });
+    let done = match done {
+        Ok(value_value) => {
+            value.set(&value_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtSetStreamResLimit(w: &Words<'_>) -> Played {
+    let stream = w.plain(0);
+    let r#type = w.plain(1);
+    let value = w.plain(2);
+    let done = enter(&calls::aclrtSetStreamResLimit, |cx| {
+        jumar_acl::stream::aclrtSetStreamResLimit(cx, stream, r#type, value)
+    });
+    words::status(done)
+}
+
+fn aclrtResetStreamResLimit(w: &Words<'_>) -> Played {
+    let stream = w.plain(0);
+    let done = enter(&calls::aclrtResetStreamResLimit, |cx| {
+        jumar_acl::stream::aclrtResetStreamResLimit(cx, stream)
+    });
+    words::status(done)
+}
+
+fn aclrtStreamStop(w: &Words<'_>) -> Played {
+    let stream = w.plain(0);
+    let done = enter(&calls::aclrtStreamStop, |cx| {
+        jumar_acl::stream::aclrtStreamStop(cx, stream)
+    });
     words::status(done)
 }
 

@@ -182,6 +182,42 @@ pub const STRUCTURES: &[Structure] = &[
         ],
     },
     Structure {
+        name: "aclrtUtilizationInfo",
+        size: 24,
+        fields: &[
+            Field {
+                name: "cubeUtilization",
+                of: "int32_t",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "vectorUtilization",
+                of: "int32_t",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "aicpuUtilization",
+                of: "int32_t",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "memoryUtilization",
+                of: "int32_t",
+                at: 12,
+                lengths: &[],
+            },
+            Field {
+                name: "utilizationExtend",
+                of: "aclrtUtilizationExtendInfo *",
+                at: 16,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
         name: "aclrtMemLocation",
         size: 8,
         fields: &[
@@ -255,6 +291,84 @@ pub const STRUCTURES: &[Structure] = &[
                 name: "reserve",
                 of: "uint64_t",
                 at: 24,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "aclrtMemUceInfo",
+        size: 128,
+        fields: &[
+            Field {
+                name: "addr",
+                of: "void *",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "len",
+                of: "size_t",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "reserved",
+                of: "size_t",
+                at: 16,
+                lengths: &[14],
+            },
+        ],
+    },
+    Structure {
+        name: "aclrtErrorInfoDetail",
+        size: 2568,
+        fields: &[
+            Field {
+                name: "uceInfo",
+                of: "aclrtMemUceInfoArray",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "aicoreErrType",
+                of: "aclrtAicoreErrorType",
+                at: 0,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "aclrtErrorInfo",
+        size: 2576,
+        fields: &[
+            Field {
+                name: "tryRepair",
+                of: "uint8_t",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "hasDetail",
+                of: "uint8_t",
+                at: 1,
+                lengths: &[],
+            },
+            Field {
+                name: "reserved",
+                of: "uint8_t",
+                at: 2,
+                lengths: &[2],
+            },
+            Field {
+                name: "errorType",
+                of: "aclrtErrorType",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "detail",
+                of: "aclrtErrorInfoDetail",
+                at: 8,
                 lengths: &[],
             },
         ],
@@ -458,6 +572,48 @@ pub const STRUCTURES: &[Structure] = &[
         ],
     },
     Structure {
+        name: "aclrtStreamAttrValue",
+        size: 16,
+        fields: &[
+            Field {
+                name: "failureMode",
+                of: "uint64_t",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "overflowSwitch",
+                of: "uint32_t",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "userCustomTag",
+                of: "uint32_t",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "cacheOpInfoSwitch",
+                of: "uint32_t",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "streamPriority",
+                of: "uint32_t",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "reserve",
+                of: "uint32_t",
+                at: 0,
+                lengths: &[4],
+            },
+        ],
+    },
+    Structure {
         name: "aclrtMemcpyBatchAttr",
         size: 32,
         fields: &[
@@ -498,6 +654,52 @@ pub const STRUCTURES: &[Structure] = &[
                 lengths: &[],
             },
         ],
+    },
+    Structure {
+        name: "aclrtSnapShotBackupArgs",
+        size: 64,
+        fields: &[
+            Field {
+                name: "backupFlags",
+                of: "uint32_t",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "reserved",
+                of: "char",
+                at: 4,
+                lengths: &[60],
+            },
+        ],
+    },
+    Structure {
+        name: "aclrtSnapShotRestoreArgs",
+        size: 64,
+        fields: &[
+            Field {
+                name: "restoreFlags",
+                of: "uint32_t",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "reserved",
+                of: "char",
+                at: 4,
+                lengths: &[60],
+            },
+        ],
+    },
+    Structure {
+        name: "aclrtUuid",
+        size: 16,
+        fields: &[Field {
+            name: "bytes",
+            of: "char",
+            at: 0,
+            lengths: &[16],
+        }],
     },
     Structure {
         name: "aclrtMemAccessDesc",
@@ -651,6 +853,13 @@ structure!(aclrtStreamConfigHandle {
     flag,
     priority
 });
+structure!(aclrtUtilizationInfo {
+    cubeUtilization,
+    vectorUtilization,
+    aicpuUtilization,
+    memoryUtilization,
+    utilizationExtend
+});
 structure!(aclrtMemLocation { id, r#type });
 structure!(aclrtPtrAttributes {
     location,
@@ -664,6 +873,19 @@ structure!(aclrtPhysicalMemProp {
     location,
     reserve
 });
+structure!(aclrtMemUceInfo {
+    addr,
+    len,
+    reserved
+});
+structure!(aclrtErrorInfoDetail { bytes });
+structure!(aclrtErrorInfo {
+    tryRepair,
+    hasDetail,
+    reserved,
+    errorType,
+    detail
+});
 structure!(aclrtBinaryLoadOptionValue { bytes });
 structure!(aclrtBinaryLoadOption { r#type, value });
 structure!(aclrtBinaryLoadOptions { options, numOpt });
@@ -671,6 +893,7 @@ structure!(dim3 { x, y, z });
 structure!(aclrtLaunchKernelAttrValue { bytes });
 structure!(aclrtLaunchKernelAttr { id, value });
 structure!(aclrtLaunchKernelCfg { attrs, numAttrs });
+structure!(aclrtStreamAttrValue { bytes });
 structure!(aclrtMemcpyBatchAttr {
     dstLoc,
     srcLoc,
@@ -680,6 +903,15 @@ structure!(aclrtPlaceHolderInfo {
     addrOffset,
     dataOffset
 });
+structure!(aclrtSnapShotBackupArgs {
+    backupFlags,
+    reserved
+});
+structure!(aclrtSnapShotRestoreArgs {
+    restoreFlags,
+    reserved
+});
+structure!(aclrtUuid { bytes });
 structure!(aclrtMemAccessDesc {
     flags,
     location,

@@ -46,9 +46,9 @@ pub type aclDataDeallocator = Option<unsafe extern "C" fn(*mut c_void, usize)>;
 pub type aclopCompileFunc = Option<
     unsafe extern "C" fn(
         i32,
-        *const *const c_void,
+        *mut *const c_void,
         i32,
-        *const *const c_void,
+        *mut *const c_void,
         *mut c_void,
         *mut c_void,
     ) -> i32,

@@ -126,41 +126,80 @@ pub unsafe extern "C" fn aclrtGetFuncHandleFromExceptionInfo(
 
 /// Reads which memory of a device has uncorrectable errors.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclrtGetMemUceInfo(
-    _deviceId: i32,
-    _memUceInfoArray: *mut types::aclrtMemUceInfo,
-    _arraySize: usize,
-    _retSize: *mut usize,
+pub unsafe extern "C" fn aclrtGetMemUceInfo(
+    deviceId: i32,
+    memUceInfoArray: *mut types::aclrtMemUceInfo,
+    arraySize: usize,
+    retSize: *mut usize,
 ) -> i32 {
-    raw::stub(&calls::aclrtGetMemUceInfo)
+    raw::status(&calls::aclrtGetMemUceInfo, |cx| {
+        // SAFETY: the program vouches for `memUceInfoArray`: null or room for that many, as the C declaration says.
+        let memUceInfoArray_out = unsafe {
+            raw::OutArray::<types::aclrtMemUceInfo>::new(
+                memUceInfoArray.cast(),
+                arraySize,
+                "memUceInfoArray",
+            )
+        }?;
+        // SAFETY: the program vouches for `retSize`: null or the address of a variable, as the C declaration says.
+        let retSize_out = unsafe { raw::Out::<usize>::new(retSize.cast(), "retSize") }?;
+        let (memUceInfoArray_value, retSize_value) =
+            jumar_acl::error::aclrtGetMemUceInfo(cx, deviceId, arraySize)?;
+        memUceInfoArray_out.set(&memUceInfoArray_value)?;
+        retSize_out.set(retSize_value);
+        Ok(())
+    })
 }
 
 /// Repairs memory with uncorrectable errors.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclrtMemUceRepair(
-    _deviceId: i32,
-    _memUceInfoArray: *mut types::aclrtMemUceInfo,
-    _arraySize: usize,
+pub unsafe extern "C" fn aclrtMemUceRepair(
+    deviceId: i32,
+    memUceInfoArray: *mut types::aclrtMemUceInfo,
+    arraySize: usize,
 ) -> i32 {
-    raw::stub(&calls::aclrtMemUceRepair)
+    raw::status(&calls::aclrtMemUceRepair, |cx| {
+        // SAFETY: the program vouches for `memUceInfoArray`: null or that many values, as the C declaration says.
+        let memUceInfoArray = unsafe {
+            raw::slice::<types::aclrtMemUceInfo>(
+                memUceInfoArray.cast(),
+                arraySize,
+                "memUceInfoArray",
+            )
+        }?;
+        jumar_acl::error::aclrtMemUceRepair(cx, deviceId, memUceInfoArray, arraySize)?;
+        Ok(())
+    })
 }
 
 /// Reads what kind of failure a device had.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclrtGetErrorVerbose(
-    _deviceId: i32,
-    _errorInfo: *mut types::aclrtErrorInfo,
+pub unsafe extern "C" fn aclrtGetErrorVerbose(
+    deviceId: i32,
+    errorInfo: *mut types::aclrtErrorInfo,
 ) -> i32 {
-    raw::stub(&calls::aclrtGetErrorVerbose)
+    raw::status(&calls::aclrtGetErrorVerbose, |cx| {
+        // SAFETY: the program vouches for `errorInfo`: null or the address of a variable, as the C declaration says.
+        let errorInfo_out =
+            unsafe { raw::Out::<types::aclrtErrorInfo>::new(errorInfo.cast(), "errorInfo") }?;
+        let errorInfo_value = jumar_acl::error::aclrtGetErrorVerbose(cx, deviceId)?;
+        errorInfo_out.set(*errorInfo_value);
+        Ok(())
+    })
 }
 
 /// Repairs a failure that aclrtGetErrorVerbose reported.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclrtRepairError(
-    _deviceId: i32,
-    _errorInfo: *const types::aclrtErrorInfo,
+pub unsafe extern "C" fn aclrtRepairError(
+    deviceId: i32,
+    errorInfo: *const types::aclrtErrorInfo,
 ) -> i32 {
-    raw::stub(&calls::aclrtRepairError)
+    raw::status(&calls::aclrtRepairError, |cx| {
+        // SAFETY: the program vouches for `errorInfo`: null or the address of a value, as the C declaration says.
+        let errorInfo = unsafe { raw::input(errorInfo, "errorInfo") }?;
+        jumar_acl::error::aclrtRepairError(cx, deviceId, errorInfo)?;
+        Ok(())
+    })
 }
 
 /// Restarts the collective communication of a device after a repair.

@@ -66,7 +66,7 @@ pub extern "C" fn aclrtMemManagedPrefetchAsync(
 /// Queues the moves of several ranges of managed memory.
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtMemManagedPrefetchBatchAsync(
-    _ptrs: *const *const c_void,
+    _ptrs: *mut *const c_void,
     _sizes: *mut usize,
     _count: usize,
     _prefetchLocs: *mut types::aclrtMemManagedLocation,

@@ -335,7 +335,7 @@ pub extern "C" fn aclrtMemcpyAsyncWithOffset(
     _dst: *mut *mut c_void,
     _destMax: usize,
     _dstDataOffset: usize,
-    _src: *const *const c_void,
+    _src: *mut *const c_void,
     _count: usize,
     _srcDataOffset: usize,
     _kind: u32,

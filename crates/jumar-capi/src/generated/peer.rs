@@ -50,24 +50,47 @@ pub unsafe extern "C" fn aclrtDeviceDisablePeerAccess(peerDeviceId: i32) -> i32 
 
 /// Reads which atomic operations work between two devices.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclrtDeviceGetP2PAtomicCapabilities(
-    _capabilities: *mut u32,
-    _operations: *const u32,
-    _count: u32,
-    _srcDeviceId: i32,
-    _dstDeviceId: i32,
+pub unsafe extern "C" fn aclrtDeviceGetP2PAtomicCapabilities(
+    capabilities: *mut u32,
+    operations: *const u32,
+    count: u32,
+    srcDeviceId: i32,
+    dstDeviceId: i32,
 ) -> i32 {
-    raw::stub(&calls::aclrtDeviceGetP2PAtomicCapabilities)
+    raw::status(&calls::aclrtDeviceGetP2PAtomicCapabilities, |cx| {
+        // SAFETY: the program vouches for `capabilities`: null or room for that many, as the C declaration says.
+        let capabilities_out = unsafe {
+            raw::OutArray::<u32>::new(capabilities.cast(), raw::count(count), "capabilities")
+        }?;
+        // SAFETY: the program vouches for `operations`: null or that many values, as the C declaration says.
+        let operations =
+            unsafe { raw::slice::<u32>(operations.cast(), raw::count(count), "operations") }?;
+        let capabilities_value = jumar_acl::peer::aclrtDeviceGetP2PAtomicCapabilities(
+            cx,
+            operations,
+            count,
+            srcDeviceId,
+            dstDeviceId,
+        )?;
+        capabilities_out.set(&capabilities_value)?;
+        Ok(())
+    })
 }
 
 /// Reads how two devices are connected.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclrtGetDevicesTopo(
-    _deviceId: u32,
-    _otherDeviceId: u32,
-    _value: *mut u64,
+pub unsafe extern "C" fn aclrtGetDevicesTopo(
+    deviceId: u32,
+    otherDeviceId: u32,
+    value: *mut u64,
 ) -> i32 {
-    raw::stub(&calls::aclrtGetDevicesTopo)
+    raw::status(&calls::aclrtGetDevicesTopo, |cx| {
+        // SAFETY: the program vouches for `value`: null or the address of a variable, as the C declaration says.
+        let value_out = unsafe { raw::Out::<u64>::new(value.cast(), "value") }?;
+        let value_value = jumar_acl::peer::aclrtGetDevicesTopo(cx, deviceId, otherDeviceId)?;
+        value_out.set(value_value);
+        Ok(())
+    })
 }
 
 /// Tells whether a device has been given access to another's memory.
@@ -89,11 +112,14 @@ pub unsafe extern "C" fn aclrtDevicePeerAccessStatus(
 
 /// Maps device memory for another device.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclrtMemP2PMap(
-    _devPtr: *mut c_void,
-    _size: usize,
-    _dstDevId: i32,
-    _flags: u64,
+pub unsafe extern "C" fn aclrtMemP2PMap(
+    devPtr: *mut c_void,
+    size: usize,
+    dstDevId: i32,
+    flags: u64,
 ) -> i32 {
-    raw::stub(&calls::aclrtMemP2PMap)
+    raw::status(&calls::aclrtMemP2PMap, |cx| {
+        jumar_acl::peer::aclrtMemP2PMap(cx, devPtr.expose_provenance(), size, dstDevId, flags)?;
+        Ok(())
+    })
 }

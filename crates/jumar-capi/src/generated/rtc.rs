@@ -15,8 +15,8 @@ pub extern "C" fn aclrtcCreateProg(
     _src: *const c_char,
     _name: *const c_char,
     _numHeaders: i32,
-    _headers: *const *const c_char,
-    _includeNames: *const *const c_char,
+    _headers: *mut *const c_char,
+    _includeNames: *mut *const c_char,
 ) -> i32 {
     raw::stub(&calls::aclrtcCreateProg)
 }
@@ -26,7 +26,7 @@ pub extern "C" fn aclrtcCreateProg(
 pub extern "C" fn aclrtcCompileProg(
     _prog: *mut c_void,
     _numOptions: i32,
-    _options: *const *const c_char,
+    _options: *mut *const c_char,
 ) -> i32 {
     raw::stub(&calls::aclrtcCompileProg)
 }
@@ -42,7 +42,7 @@ pub extern "C" fn aclrtcAddNameExpr(_prog: *mut c_void, _nameExpression: *const 
 pub extern "C" fn aclrtcGetLoweredName(
     _prog: *mut c_void,
     _nameExpression: *const c_char,
-    _loweredName: *const *const c_char,
+    _loweredName: *mut *const c_char,
 ) -> i32 {
     raw::stub(&calls::aclrtcGetLoweredName)
 }

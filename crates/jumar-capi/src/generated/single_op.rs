@@ -133,7 +133,7 @@ pub extern "C" fn aclopSetAttrListString(
     _attr: *mut c_void,
     _attrName: *const c_char,
     _numValues: i32,
-    _values: *const *const c_char,
+    _values: *mut *const c_char,
 ) -> i32 {
     raw::stub(&calls::aclopSetAttrListString)
 }
@@ -145,7 +145,7 @@ pub extern "C" fn aclopSetAttrListListInt(
     _attrName: *const c_char,
     _numLists: i32,
     _numValues: *const i32,
-    _values: *const *const i64,
+    _values: *mut *const i64,
 ) -> i32 {
     raw::stub(&calls::aclopSetAttrListListInt)
 }
@@ -155,10 +155,10 @@ pub extern "C" fn aclopSetAttrListListInt(
 pub extern "C" fn aclopExecute(
     _opType: *const c_char,
     _numInputs: i32,
-    _inputDesc: *const *const c_void,
-    _inputs: *const *const c_void,
+    _inputDesc: *mut *const c_void,
+    _inputs: *mut *const c_void,
     _numOutputs: i32,
-    _outputDesc: *const *const c_void,
+    _outputDesc: *mut *const c_void,
     _outputs: *mut *mut c_void,
     _attr: *mut c_void,
     _stream: *mut c_void,
@@ -187,9 +187,9 @@ pub extern "C" fn aclopExecuteV2(
 pub extern "C" fn aclopCreateHandle(
     _opType: *const c_char,
     _numInputs: i32,
-    _inputDesc: *const *const c_void,
+    _inputDesc: *mut *const c_void,
     _numOutputs: i32,
-    _outputDesc: *const *const c_void,
+    _outputDesc: *mut *const c_void,
     _opAttr: *mut c_void,
     _handle: *mut *mut c_void,
 ) -> i32 {
@@ -207,7 +207,7 @@ pub extern "C" fn aclopDestroyHandle(_handle: *mut c_void) {
 pub extern "C" fn aclopExecWithHandle(
     _handle: *mut c_void,
     _numInputs: i32,
-    _inputs: *const *const c_void,
+    _inputs: *mut *const c_void,
     _numOutputs: i32,
     _outputs: *mut *mut c_void,
     _stream: *mut c_void,
@@ -295,9 +295,9 @@ pub extern "C" fn aclopSetKernelWorkspaceSizes(
 pub extern "C" fn aclopUpdateParams(
     _opType: *const c_char,
     _numInputs: i32,
-    _inputDesc: *const *const c_void,
+    _inputDesc: *mut *const c_void,
     _numOutputs: i32,
-    _outputDesc: *const *const c_void,
+    _outputDesc: *mut *const c_void,
     _attr: *mut c_void,
 ) -> i32 {
     raw::stub(&calls::aclopUpdateParams)
@@ -328,9 +328,9 @@ pub extern "C" fn aclopInferShape(
 pub extern "C" fn aclopCompile(
     _opType: *const c_char,
     _numInputs: i32,
-    _inputDesc: *const *const c_void,
+    _inputDesc: *mut *const c_void,
     _numOutputs: i32,
-    _outputDesc: *const *const c_void,
+    _outputDesc: *mut *const c_void,
     _attr: *mut c_void,
     _engineType: u32,
     _compileFlag: u32,
@@ -344,10 +344,10 @@ pub extern "C" fn aclopCompile(
 pub extern "C" fn aclopCompileAndExecute(
     _opType: *const c_char,
     _numInputs: i32,
-    _inputDesc: *const *const c_void,
-    _inputs: *const *const c_void,
+    _inputDesc: *mut *const c_void,
+    _inputs: *mut *const c_void,
     _numOutputs: i32,
-    _outputDesc: *const *const c_void,
+    _outputDesc: *mut *const c_void,
     _outputs: *mut *mut c_void,
     _attr: *mut c_void,
     _engineType: u32,
@@ -406,10 +406,10 @@ pub extern "C" fn aclopSetCompileFlag(_flag: u32) -> i32 {
 pub extern "C" fn aclGenGraphAndDumpForOp(
     _opType: *const c_char,
     _numInputs: i32,
-    _inputDesc: *const *const c_void,
-    _inputs: *const *const c_void,
+    _inputDesc: *mut *const c_void,
+    _inputs: *mut *const c_void,
     _numOutputs: i32,
-    _outputDesc: *const *const c_void,
+    _outputDesc: *mut *const c_void,
     _outputs: *mut *mut c_void,
     _attr: *mut c_void,
     _engineType: u32,

@@ -4,6 +4,7 @@
 
 pub mod callback;
 pub mod error;
+pub mod hooks;
 pub mod ipc;
 pub mod kernel;
 pub mod log;

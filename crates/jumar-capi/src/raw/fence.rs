@@ -121,6 +121,15 @@ pub(super) fn call_at_exit() {
     unsafe { libc::atexit(finish) };
 }
 
+/// Lets jumar-acl know when a child was forked.
+pub(super) fn hear_of_forks() {
+    extern "C" fn child() {
+        jumar_acl::forked();
+    }
+    // SAFETY: the function stays: the library is never unloaded. It takes no lock and allocates nothing.
+    unsafe { libc::pthread_atfork(None, None, Some(child)) };
+}
+
 #[cold]
 fn panicked(call: &'static Call, payload: &(dyn Any + Send)) -> i32 {
     let what = payload

@@ -70,6 +70,7 @@ fn settle() -> bool {
                 Others::None => {
                     OWN.state.store(FIRST, Ordering::SeqCst);
                     super::fence::call_at_exit();
+                    super::fence::hear_of_forks();
                     return true;
                 }
                 Others::First(path) => {

@@ -232,11 +232,26 @@ impl State {
         self.open.insert(admission.ticket, open);
     }
 
-    pub(super) fn reported(&mut self, ticket: u64, phase: &Phase, at_ns: u64) {
+    /// Takes in what became of an operation. Tells whether the host has just waited for everything: then nobody is in a hurry.
+    pub(super) fn reported(&mut self, ticket: u64, phase: &Phase, at_ns: u64) -> bool {
+        let waited_for_all = || {
+            let open = self.open.get(&ticket);
+            open.is_some_and(|open| matches!(open.what, What::WaitForContext))
+        };
         match phase {
-            Phase::Started => self.started(ticket, at_ns),
-            Phase::Finished => self.over(ticket, at_ns, None),
-            Phase::Failed(error) => self.over(ticket, at_ns, Some(error.to_string().into())),
+            Phase::Started => {
+                self.started(ticket, at_ns);
+                false
+            }
+            Phase::Finished => {
+                let waited = waited_for_all();
+                self.over(ticket, at_ns, None);
+                waited
+            }
+            Phase::Failed(error) => {
+                self.over(ticket, at_ns, Some(error.to_string().into()));
+                false
+            }
         }
     }
 

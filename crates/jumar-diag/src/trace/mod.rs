@@ -114,10 +114,10 @@ impl Probe for Trace {
 
     fn reported(&self, ticket: u64, phase: &Phase, at_ns: u64) {
         let mut state = self.state.lock();
-        state.reported(ticket, phase, at_ns);
+        let at_rest = state.reported(ticket, phase, at_ns);
         let many = state.is_longer_than(WRITE_AT);
         drop(state);
-        if many {
+        if many || at_rest {
             self.write_some();
         }
     }

@@ -9,26 +9,26 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::ops::Range;
 
-use jumar_ops::{Attr, Attrs, Tensor, TensorType, find};
+use jumar_ops::{Attr, Attrs, Tensor, TensorType, UNKNOWN, UNKNOWN_RANK};
 use jumar_types::dtype::DataType;
 use prost::Message;
 
 use self::proto::{
-    AttrMessage, AttrValue, FloatsMessage, GraphMessage, IntsMessage, NodeMessage, OptionMessage,
-    PortMessage, StrsMessage, ValueMessage,
+    AttrMessage, AttrValue, BodyMessage, FloatsMessage, GraphMessage, IntsMessage, NodeMessage,
+    OptionMessage, PortMessage, StrsMessage, ValueMessage,
 };
-use crate::compile::ALIGNMENT;
+use crate::compile::{ALIGNMENT, largest_bytes};
 use crate::description::Format;
 use crate::{
-    Description, Graph, GraphError, GraphErrorKind, GraphOutput, Model, Node, Port, Result, Value,
-    ValueId, Weights,
+    Body, Description, Graph, GraphError, GraphErrorKind, GraphOutput, Model, Node, Port, Result,
+    Value, ValueId, Weights, control,
 };
 
 /// The bytes that a model file of Jumar begins with.
 pub const MAGIC: &[u8; 8] = b"JUMAR\x1a\x0aM";
 
 /// The version of the format that is written here. Older ones are read, newer ones are refused.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// The length of the header.
 ///
@@ -232,6 +232,11 @@ fn message(model: &Model) -> GraphMessage {
         name: port.name.clone(),
         value: id.0,
         format: port.format.acl(),
+        range: port
+            .range
+            .iter()
+            .flat_map(|&(least, most)| [least, most])
+            .collect(),
         ..PortMessage::default()
     };
     let description = model.description();
@@ -272,7 +277,7 @@ fn tensor_message(name: &str, ty: &TensorType) -> ValueMessage {
     ValueMessage {
         name: name.to_owned(),
         dtype: ty.dtype.acl(),
-        dims: ty.shape.iter().map(|&dim| dim.max(0) as u64).collect(),
+        dims: ty.shape.iter().map(|&dim| dim as u64).collect(),
         ..ValueMessage::default()
     }
 }
@@ -306,6 +311,42 @@ fn node_message(node: &Node) -> NodeMessage {
                 value: Some(attr_value(attr)),
             })
             .collect(),
+        bodies: node
+            .bodies
+            .iter()
+            .map(|body| BodyMessage {
+                graph: Some(body_message(&body.graph)),
+                captures: body.captures.iter().map(|&index| index as u32).collect(),
+            })
+            .collect(),
+    }
+}
+
+fn body_message(graph: &Graph) -> GraphMessage {
+    GraphMessage {
+        name: graph.name.clone(),
+        values: graph.values.iter().map(value_message).collect(),
+        nodes: graph.nodes.iter().map(node_message).collect(),
+        inputs: graph
+            .inputs
+            .iter()
+            .map(|id| PortMessage {
+                value: id.0,
+                ..PortMessage::default()
+            })
+            .collect(),
+        outputs: graph
+            .outputs
+            .iter()
+            .map(|output| PortMessage {
+                value: output.value.0,
+                original: output.name.clone(),
+                producer: output.producer.0.clone(),
+                producer_output: output.producer.1 as u64,
+                ..PortMessage::default()
+            })
+            .collect(),
+        ..GraphMessage::default()
     }
 }
 
@@ -326,18 +367,57 @@ fn attr_value(attr: &Attr) -> AttrValue {
     }
 }
 
-fn model(message: GraphMessage, weights: Range<usize>) -> Result<Model> {
-    if message.values.len() > MOST || message.nodes.len() > MOST {
+fn model(mut message: GraphMessage, weights: Range<usize>) -> Result<Model> {
+    let (inputs, outputs) = (message.inputs.clone(), message.outputs.clone());
+    let options = std::mem::take(&mut message.options);
+    let mut budget = MOST;
+    let graph = graph_of(message, weights.len(), 0, &mut budget)?;
+    let mut description = Description {
+        name: graph.name.clone(),
+        ..Description::default()
+    };
+    for (index, port) in inputs.into_iter().enumerate() {
+        description
+            .inputs
+            .push(port_of(port, &graph, graph.inputs[index])?);
+    }
+    for (index, port) in outputs.into_iter().enumerate() {
+        description
+            .outputs
+            .push(port_of(port, &graph, graph.outputs[index].value)?);
+    }
+    let options: BTreeMap<String, String> = options
+        .into_iter()
+        .map(|option| (option.name, option.value))
+        .collect();
+    Ok(Model::new(
+        graph,
+        Weights::InFile(weights),
+        description,
+        options,
+    ))
+}
+
+/// Reads a graph, and the graphs inside its nodes.
+fn graph_of(
+    message: GraphMessage,
+    weights: usize,
+    depth: usize,
+    budget: &mut usize,
+) -> Result<Graph> {
+    let own = message.values.len().saturating_add(message.nodes.len());
+    if own > *budget || depth > control::DEEPEST {
         return Err(GraphError::corrupt(
-            "the graph of the model file is larger than any model",
+            "the graph of the model file is larger or deeper than any model",
         ));
     }
+    *budget -= own;
     let mut graph = Graph {
         name: message.name,
         ..Graph::default()
     };
     for value in message.values {
-        let value = value_of(value, weights.len())?;
+        let value = value_of(value, weights)?;
         graph.values.push(value);
     }
     let count = graph.values.len();
@@ -366,11 +446,15 @@ fn model(message: GraphMessage, weights: Range<usize>) -> Result<Model> {
         }
         graph.inputs.push(input);
     }
-    for node in message.nodes {
-        let node = node_of(node, &id)?;
+    for mut node in message.nodes {
+        let bodies = std::mem::take(&mut node.bodies);
+        let mut node = node_of(node, &id)?;
         let clash = |what: &str| {
             GraphError::corrupt(format!("node {} of the model file {what}", node.name))
         };
+        if control::is_control(node.operator) == bodies.is_empty() {
+            return Err(clash("has graphs and is no branch or loop, or the reverse"));
+        }
         for (index, input) in node.inputs.iter().enumerate() {
             let Some(input) = input else { continue };
             let known =
@@ -379,6 +463,27 @@ fn model(message: GraphMessage, weights: Range<usize>) -> Result<Model> {
                 return Err(clash("reads a tensor before it is there"));
             }
         }
+        let mut read = Vec::with_capacity(bodies.len());
+        for body in bodies {
+            let captures: Vec<usize> = body.captures.iter().map(|&index| index as usize).collect();
+            let inner = body
+                .graph
+                .ok_or_else(|| clash("has a graph that is not there"))?;
+            let inner = graph_of(inner, weights, depth + 1, budget)?;
+            if captures.len() > inner.inputs.len()
+                || captures.iter().any(|&index| index >= node.inputs.len())
+            {
+                return Err(clash("hands its graph tensors that it has not"));
+            }
+            read.push(Body {
+                graph: inner,
+                captures,
+            });
+        }
+        node.bodies = read;
+        let clash = |what: &str| {
+            GraphError::corrupt(format!("node {} of the model file {what}", node.name))
+        };
         let types = graph
             .infer(&node)
             .map_err(|error| GraphError::corrupt(error.text()))?;
@@ -399,15 +504,6 @@ fn model(message: GraphMessage, weights: Range<usize>) -> Result<Model> {
         }
         graph.nodes.push(node);
     }
-    let mut description = Description {
-        name: graph.name.clone(),
-        ..Description::default()
-    };
-    for (index, port) in message.inputs.into_iter().enumerate() {
-        description
-            .inputs
-            .push(port_of(port, &graph, graph.inputs[index])?);
-    }
     for port in message.outputs {
         let value = id(port.value)?;
         if !ready[value.0 as usize] {
@@ -417,26 +513,15 @@ fn model(message: GraphMessage, weights: Range<usize>) -> Result<Model> {
             )));
         }
         graph.outputs.push(GraphOutput {
-            name: port.original.clone(),
+            name: port.original,
             producer: (
-                port.producer.clone(),
+                port.producer,
                 usize::try_from(port.producer_output).unwrap_or(usize::MAX),
             ),
             value,
         });
-        description.outputs.push(port_of(port, &graph, value)?);
     }
-    let options: BTreeMap<String, String> = message
-        .options
-        .into_iter()
-        .map(|option| (option.name, option.value))
-        .collect();
-    Ok(Model::new(
-        graph,
-        Weights::InFile(weights),
-        description,
-        options,
-    ))
+    Ok(graph)
 }
 
 fn type_of(message: &ValueMessage) -> Result<TensorType> {
@@ -444,17 +529,22 @@ fn type_of(message: &ValueMessage) -> Result<TensorType> {
     let shape: Option<Vec<i64>> = message
         .dims
         .iter()
-        .map(|&dim| i64::try_from(dim).ok())
+        .map(|&dim| Some(dim as i64).filter(|&dim| dim >= UNKNOWN))
         .collect();
+    let shape = match message.dims[..] {
+        [alone] if alone as i64 == UNKNOWN_RANK => Some(vec![UNKNOWN_RANK]),
+        _ => shape,
+    };
     let ty = dtype
         .zip(shape)
         .map(|(dtype, shape)| TensorType { dtype, shape });
-    ty.filter(|ty| ty.layout().is_ok()).ok_or_else(|| {
-        GraphError::corrupt(format!(
-            "the tensor {} of the model file has an impossible type",
-            message.name
-        ))
-    })
+    ty.filter(|ty| ty.dims().is_none() || ty.layout().is_ok())
+        .ok_or_else(|| {
+            GraphError::corrupt(format!(
+                "the tensor {} of the model file has an impossible type",
+                message.name
+            ))
+        })
 }
 
 fn tensor_of(ty: &TensorType, contents: Vec<u8>) -> Result<Tensor> {
@@ -494,7 +584,7 @@ fn value_of(message: ValueMessage, weights: usize) -> Result<Value> {
 }
 
 fn node_of(message: NodeMessage, id: &impl Fn(u32) -> Result<ValueId>) -> Result<Node> {
-    let operator = find(&message.operator).ok_or_else(|| {
+    let operator = control::find(&message.operator).ok_or_else(|| {
         GraphError::unsupported(format!(
             "node {}: the operator {:?} of the model file is not known to this Jumar: convert the model again",
             message.name, message.operator
@@ -548,6 +638,7 @@ fn node_of(message: NodeMessage, id: &impl Fn(u32) -> Result<ValueId>) -> Result
         inputs,
         outputs,
         attrs,
+        bodies: Vec::new(),
     })
 }
 
@@ -555,19 +646,31 @@ fn port_of(message: PortMessage, graph: &Graph, id: ValueId) -> Result<Port> {
     let ty = &graph.value(id).ty;
     let format = Format::from_acl(message.format)
         .filter(|format| format.rank().is_none_or(|rank| rank == ty.shape.len()));
-    match (format, ty.dims(), ty.bytes()) {
-        (Some(format), Some(dims), Some(bytes)) => Ok(Port {
-            name: message.name,
-            dtype: ty.dtype,
-            dims,
-            format,
-            bytes,
-        }),
-        _ => Err(GraphError::corrupt(format!(
+    let impossible = || {
+        GraphError::corrupt(format!(
             "the description of {} in the model file is impossible",
             message.name
-        ))),
+        ))
+    };
+    let format = format.ok_or_else(impossible)?;
+    let range: Vec<(i64, i64)> = message
+        .range
+        .chunks_exact(2)
+        .map(|pair| (pair[0], pair[1]))
+        .collect();
+    let sound = |&(least, most): &(i64, i64)| least >= 0 && (most == -1 || most >= least);
+    if !(range.is_empty() || range.len() == ty.shape.len()) || !range.iter().all(sound) {
+        return Err(impossible());
     }
+    let bytes = largest_bytes(ty.dtype, &ty.shape, &range);
+    Ok(Port {
+        name: message.name,
+        dtype: ty.dtype,
+        dims: ty.shape.clone(),
+        range,
+        format,
+        bytes,
+    })
 }
 
 #[cfg(test)]

@@ -28,6 +28,7 @@ pub(super) struct ValueMessage {
     /// As `aclDataType` numbers it.
     #[prost(sint32, tag = "2")]
     pub dtype: i32,
+    /// 2^64 - 1 is an open dimension; alone, 2^64 - 2 is a shape of which nothing is known.
     #[prost(uint64, repeated, tag = "3")]
     pub dims: Vec<u64>,
     /// Where its contents lie in the weights.
@@ -53,6 +54,19 @@ pub(super) struct NodeMessage {
     pub outputs: Vec<u32>,
     #[prost(message, repeated, tag = "5")]
     pub attrs: Vec<AttrMessage>,
+    #[prost(message, repeated, tag = "6")]
+    pub bodies: Vec<BodyMessage>,
+}
+
+/// A graph inside a node.
+#[derive(Clone, PartialEq, prost::Message)]
+pub(super) struct BodyMessage {
+    /// Values, nodes, inputs and outputs; the rest is empty.
+    #[prost(message, optional, tag = "1")]
+    pub graph: Option<GraphMessage>,
+    /// Numbers of the node's inputs that are the graph's last inputs.
+    #[prost(uint32, repeated, tag = "2")]
+    pub captures: Vec<u32>,
 }
 
 /// An attribute.
@@ -126,6 +140,9 @@ pub(super) struct PortMessage {
     pub producer: String,
     #[prost(uint64, tag = "6")]
     pub producer_output: u64,
+    /// The bounds of each dimension, the least first; -1 is none. Empty where nothing is said.
+    #[prost(sint64, repeated, tag = "7")]
+    pub range: Vec<i64>,
 }
 
 /// An option that the model was built with.

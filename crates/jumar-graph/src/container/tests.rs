@@ -27,7 +27,7 @@ fn floats(dims: &[usize], seed: u64) -> Tensor {
 /// Adds a node, with its result's type inferred.
 fn node(graph: &mut Graph, operator: &str, inputs: &[ValueId], attrs: Attrs) -> ValueId {
     let name = format!("{operator}_{}", graph.nodes.len());
-    let operator = find(operator).unwrap();
+    let operator = control::find(operator).unwrap();
     let inputs = inputs.iter().copied().map(Some).collect();
     let mut node = Node {
         name: name.clone(),
@@ -35,6 +35,7 @@ fn node(graph: &mut Graph, operator: &str, inputs: &[ValueId], attrs: Attrs) -> 
         inputs,
         outputs: Vec::new(),
         attrs,
+        bodies: Vec::new(),
     };
     let ty = graph.infer(&node).unwrap().remove(0);
     let output = graph.add_value(name, ty);

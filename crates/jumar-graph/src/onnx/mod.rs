@@ -1,6 +1,9 @@
 //! ONNX import.
 
+mod functions;
+mod order;
 mod proto;
+mod scan;
 mod tensor;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -15,7 +18,7 @@ use prost::Message;
 
 use self::proto::{AttributeProto, GraphProto, ModelProto, NodeProto, TypeProto};
 use crate::passes::fold;
-use crate::{Graph, GraphError, GraphErrorKind, GraphOutput, Node, Result, ValueId};
+use crate::{Body, Graph, GraphError, GraphErrorKind, GraphOutput, Node, Result, ValueId, control};
 
 /// The operator sets that are understood. Below 7 the operators whose conversion says so: most begin at 7.
 pub const OPSETS: std::ops::RangeInclusive<i64> = 1..=23;
@@ -33,6 +36,15 @@ const TRAINING: &str = "ai.onnx.preview.training";
 /// NotAModel: the bytes are no ONNX model. NotSupported: operators, versions or forms that are not there yet, all
 /// unknown operators named at once. InvalidModel: what contradicts ONNX. Truncated, Io: external data.
 pub fn import(bytes: &[u8], dir: Option<&Path>) -> Result<Graph> {
+    import_with(bytes, dir, &Shapes::new())
+}
+
+/// Makes a graph of an ONNX model, with shapes of inputs that the caller knows better than the file.
+///
+/// # Errors
+///
+/// As [`import`]. InvalidOption: a shape of another number of dimensions.
+pub fn import_with(bytes: &[u8], dir: Option<&Path>, shapes: &Shapes) -> Result<Graph> {
     if bytes.is_empty() {
         return Err(GraphError::new(
             GraphErrorKind::NotAModel,
@@ -80,37 +92,106 @@ pub fn import(bytes: &[u8], dir: Option<&Path>) -> Result<Graph> {
             OPSETS.end()
         )));
     }
-    Importer {
-        graph: Graph::default(),
-        names: HashMap::new(),
-        opset,
-        node: String::new(),
-        added: 0,
+    let mut graph = graph;
+    functions::inline(&mut graph, model.functions, opset)?;
+    let mut unknown = BTreeMap::new();
+    unknown_operators(&graph, opset, 0, &mut unknown)?;
+    refuse_unknown(&unknown)?;
+    let settings = Settings { opset, dir, shapes };
+    let mut importer = Importer::new(&settings, None);
+    importer.run(graph)?;
+    if importer.graph.outputs.is_empty() {
+        return Err(GraphError::invalid("the model has no outputs"));
     }
-    .run(graph, dir)
+    Ok(importer.graph)
 }
 
-struct Importer {
+/// Shapes of inputs by name, where the caller knows better than the file. A negative dimension is open.
+pub type Shapes = BTreeMap<String, Vec<i64>>;
+
+/// What holds for the whole file.
+struct Settings<'a> {
+    opset: i64,
+    dir: Option<&'a Path>,
+    shapes: &'a Shapes,
+}
+
+/// Finds values of the graph around a graph.
+trait Around {
+    /// Gives a value's place, type and contents.
+    fn find(&mut self, name: &str) -> Option<(ValueId, TensorType, Option<Tensor>)>;
+}
+
+struct Importer<'a> {
+    settings: &'a Settings<'a>,
+    around: Option<&'a mut dyn Around>,
     graph: Graph,
     names: HashMap<String, ValueId>,
-    opset: i64,
+    /// Names that nodes of this graph produce; they are never looked for around it.
+    produced: HashSet<String>,
+    /// Values taken from the graph around this one, by their place there.
+    captured: Vec<ValueId>,
+    taken: Vec<ValueId>,
     /// The ONNX node that is being converted, and how many of ours it has become so far.
     node: String,
     added: usize,
 }
 
-impl Importer {
-    fn run(mut self, proto: GraphProto, dir: Option<&Path>) -> Result<Graph> {
+impl Around for Importer<'_> {
+    fn find(&mut self, name: &str) -> Option<(ValueId, TensorType, Option<Tensor>)> {
+        let id = self.resolve(name)?;
+        let value = self.graph.value(id);
+        Some((id, value.ty.clone(), value.constant.clone()))
+    }
+}
+
+impl<'a> Importer<'a> {
+    fn new(settings: &'a Settings<'a>, around: Option<&'a mut dyn Around>) -> Importer<'a> {
+        Importer {
+            settings,
+            around,
+            graph: Graph::default(),
+            names: HashMap::new(),
+            produced: HashSet::new(),
+            captured: Vec::new(),
+            taken: Vec::new(),
+            node: String::new(),
+            added: 0,
+        }
+    }
+
+    /// Finds a value of this graph, or takes one from around it: a constant as a copy, anything else as an input.
+    fn resolve(&mut self, name: &str) -> Option<ValueId> {
+        if let Some(&id) = self.names.get(name) {
+            return Some(id);
+        }
+        if self.produced.contains(name) {
+            return None;
+        }
+        let (outside, ty, constant) = self.around.as_mut()?.find(name)?;
+        let id = match constant {
+            Some(tensor) => self.graph.add_constant(name, tensor),
+            None => {
+                let id = self.graph.add_value(name, ty);
+                self.captured.push(outside);
+                self.taken.push(id);
+                id
+            }
+        };
+        self.names.insert(name.to_owned(), id);
+        Some(id)
+    }
+
+    fn run(&mut self, proto: GraphProto) -> Result<()> {
         if !proto.sparse_initializer.is_empty() {
             return Err(GraphError::unsupported(
                 "sparse initializers are not supported",
             ));
         }
-        refuse_unknown(&proto.node, self.opset)?;
         self.graph.name = proto.name;
         for initializer in proto.initializer {
             let name = initializer.name.clone();
-            let tensor = tensor::tensor(initializer, dir)?;
+            let tensor = tensor::tensor(initializer, self.settings.dir)?;
             let id = self.graph.add_constant(&name, tensor);
             self.define(name, id)?;
         }
@@ -119,50 +200,49 @@ impl Importer {
             if self.names.contains_key(&input.name) {
                 continue;
             }
-            let ty = value_type(input.r#type.as_ref())
+            let mut ty = value_type(input.r#type.as_ref())
                 .map_err(|error| error.at(format_args!("input {}", input.name)))?;
+            if self.around.is_none()
+                && let Some(shape) = self.settings.shapes.get(&input.name)
+            {
+                ty.shape = sharpen(&input.name, &ty, shape)?;
+            }
             let id = self.graph.add_value(&input.name, ty);
             self.graph.inputs.push(id);
             self.define(input.name, id)?;
         }
         let used = used_names(&proto.node, &proto.output);
+        self.produced = proto
+            .node
+            .iter()
+            .flat_map(|node| node.output.iter().cloned())
+            .collect();
         let mut producers = HashMap::new();
-        // Nodes are meant to come in an order in which they can run; files exist in which they do not.
-        let mut waiting: Vec<(usize, NodeProto)> = proto.node.into_iter().enumerate().collect();
-        while !waiting.is_empty() {
-            let mut later = Vec::new();
-            let before = waiting.len();
-            for (index, mut node) in waiting {
-                if node.name.is_empty() {
-                    node.name = format!("{}_{index}", node.op_type);
-                }
-                if node
-                    .input
-                    .iter()
-                    .any(|name| !name.is_empty() && !self.names.contains_key(name))
-                {
-                    later.push((index, node));
-                    continue;
-                }
-                for (position, output) in node.output.iter().enumerate() {
-                    producers.insert(output.clone(), (node.name.clone(), position));
-                }
-                self.convert(node, dir, &used)?;
+        for (index, mut node) in order::sorted(proto.node)? {
+            if node.name.is_empty() {
+                node.name = format!("{}_{index}", node.op_type);
             }
-            if later.len() == before {
-                return Err(self.unresolved(&later));
+            for name in &node.input {
+                if !name.is_empty() && self.resolve(name).is_none() {
+                    let text = format!("node {}: nothing produces its input {name}", node.name);
+                    return Err(GraphError::invalid(text));
+                }
             }
-            waiting = later;
+            for (position, output) in node.output.iter().enumerate() {
+                producers.insert(output.clone(), (node.name.clone(), position));
+            }
+            self.convert(node, &used)?;
         }
         for output in proto.output {
-            let Some(&value) = self.names.get(&output.name) else {
+            let Some(value) = self.resolve(&output.name) else {
                 return Err(GraphError::invalid(format!(
                     "nothing produces the model's output {}",
                     output.name
                 )));
             };
             let producer = producers
-                .remove(&output.name)
+                .get(&output.name)
+                .cloned()
                 .unwrap_or_else(|| (output.name.clone(), 0));
             self.graph.outputs.push(GraphOutput {
                 name: output.name,
@@ -170,10 +250,7 @@ impl Importer {
                 value,
             });
         }
-        if self.graph.outputs.is_empty() {
-            return Err(GraphError::invalid("the model has no outputs"));
-        }
-        Ok(self.graph)
+        Ok(())
     }
 
     fn define(&mut self, name: String, id: ValueId) -> Result<()> {
@@ -185,45 +262,24 @@ impl Importer {
         }
     }
 
-    fn unresolved(&self, nodes: &[(usize, NodeProto)]) -> GraphError {
-        let produced: HashSet<&String> = nodes.iter().flat_map(|(_, node)| &node.output).collect();
-        for (_, node) in nodes {
-            for name in &node.input {
-                if !name.is_empty() && !self.names.contains_key(name) && !produced.contains(name) {
-                    let text = format!("node {}: nothing produces its input {name}", node.name);
-                    return GraphError::invalid(text);
-                }
-            }
-        }
-        GraphError::invalid(format!(
-            "node {} depends on its own result",
-            nodes[0].1.name
-        ))
-    }
-
-    fn convert(
-        &mut self,
-        node: NodeProto,
-        dir: Option<&Path>,
-        used: &HashSet<String>,
-    ) -> Result<()> {
+    fn convert(&mut self, node: NodeProto, used: &HashSet<String>) -> Result<()> {
         let place = format!("node {} ({})", node.name, node.op_type);
-        self.convert_at(node, dir, used)
-            .map_err(|error| error.at(place))
+        self.convert_at(node, used).map_err(|error| error.at(place))
     }
 
-    fn convert_at(
-        &mut self,
-        node: NodeProto,
-        dir: Option<&Path>,
-        used: &HashSet<String>,
-    ) -> Result<()> {
+    fn convert_at(&mut self, mut node: NodeProto, used: &HashSet<String>) -> Result<()> {
+        let mut bodies = BTreeMap::new();
         let mut attrs = Attrs::new();
-        for attribute in node.attribute {
+        for mut attribute in std::mem::take(&mut node.attribute) {
             let name = attribute.name.clone();
+            if let Some(graph) = attribute.g.take() {
+                bodies.insert(name, graph);
+                continue;
+            }
             attrs.set(
                 &name,
-                attr(attribute, dir).map_err(|error| error.at(format_args!("attribute {name}")))?,
+                attr(attribute, self.settings.dir)
+                    .map_err(|error| error.at(format_args!("attribute {name}")))?,
             );
         }
         let mut inputs: Vec<Option<ValueId>> = node
@@ -240,17 +296,27 @@ impl Importer {
             .iter()
             .map(|name| !name.is_empty() && used.contains(name))
             .collect();
-        let form = find_onnx(&node.op_type, self.opset)
-            .map_err(|_| GraphError::internal("an unchecked operator"))?;
-        self.node = node.name;
+        self.node = std::mem::take(&mut node.name);
         self.added = 0;
-        let view = OnnxNode::new(self.opset, &inputs, &used, &attrs);
-        let outputs = (form.lower)(self, &view)?;
-        if let Some(name) = view.leftovers().first() {
-            return Err(GraphError::unsupported(format!(
-                "the attribute {name} is not supported"
-            )));
-        }
+        let outputs = if is_control(&node) {
+            self.convert_control(&node, inputs, attrs, bodies)?
+        } else {
+            if let Some(name) = bodies.keys().next() {
+                return Err(GraphError::unsupported(format!(
+                    "the attribute {name} is a graph, which is not supported here"
+                )));
+            }
+            let form = find_onnx(&node.op_type, self.settings.opset)
+                .map_err(|_| GraphError::internal("an unchecked operator"))?;
+            let view = OnnxNode::new(self.settings.opset, &inputs, &used, &attrs);
+            let outputs = (form.lower)(self, &view)?;
+            if let Some(name) = view.leftovers().first() {
+                return Err(GraphError::unsupported(format!(
+                    "the attribute {name} is not supported"
+                )));
+            }
+            outputs
+        };
         for (index, name) in node.output.into_iter().enumerate() {
             match outputs.get(index) {
                 Some(&value) if !name.is_empty() => {
@@ -268,9 +334,152 @@ impl Importer {
         }
         Ok(())
     }
+
+    /// Converts If, Loop and Scan, with the graphs inside them.
+    fn convert_control(
+        &mut self,
+        node: &NodeProto,
+        mut inputs: Vec<Option<ValueId>>,
+        mut attrs: Attrs,
+        mut bodies: BTreeMap<String, GraphProto>,
+    ) -> Result<Vec<ValueId>> {
+        let own = self.node.clone();
+        let (operator, names): (_, &[&str]) = match node.op_type.as_str() {
+            "If" => (&control::IF, &["then_branch", "else_branch"]),
+            "Loop" => (&control::LOOP, &["body"]),
+            _ => (&control::SCAN, &["body"]),
+        };
+        if operator.name == "Loop" {
+            inputs.resize(inputs.len().max(2), None);
+            if inputs[0].is_none() && inputs[1].is_none() {
+                return Err(GraphError::invalid(
+                    "it has neither a trip count nor a condition, so it would never end",
+                ));
+            }
+        }
+        if operator.name == "Scan" {
+            if self.settings.opset < 9 {
+                return self.convert_old_scan(node, inputs, attrs, bodies);
+            }
+        } else if let Some((name, _)) = attrs.iter().next() {
+            return Err(GraphError::unsupported(format!(
+                "the attribute {name} is not supported"
+            )));
+        }
+        let mut made = Vec::new();
+        for name in names {
+            let proto = bodies
+                .remove(*name)
+                .ok_or_else(|| GraphError::invalid(format!("the attribute {name} is missing")))?;
+            made.push(
+                self.body(proto, &mut inputs)
+                    .map_err(|error| error.at(format_args!("attribute {name}")))?,
+            );
+        }
+        if operator.name == "Scan" {
+            // Only what the definition knows is kept.
+            let known = [
+                "num_scan_inputs",
+                "scan_input_axes",
+                "scan_input_directions",
+                "scan_output_axes",
+                "scan_output_directions",
+            ];
+            let mut kept = Attrs::new();
+            for (name, value) in attrs.iter() {
+                if !known.contains(&name) {
+                    return Err(GraphError::unsupported(format!(
+                        "the attribute {name} is not supported"
+                    )));
+                }
+                kept.set(name, value.clone());
+            }
+            attrs = kept;
+        }
+        self.node = own;
+        self.add_control(operator, inputs, attrs, made, node.output.len())
+    }
+
+    fn add_control(
+        &mut self,
+        operator: &'static jumar_ops::Operator,
+        inputs: Vec<Option<ValueId>>,
+        attrs: Attrs,
+        bodies: Vec<Body>,
+        outputs: usize,
+    ) -> Result<Vec<ValueId>> {
+        let mut node = Node {
+            name: self.node.clone(),
+            operator,
+            inputs,
+            outputs: Vec::new(),
+            attrs,
+            bodies,
+        };
+        // Inference compares the number of outputs.
+        let inferred = {
+            let (types, _) = self.graph.operands(&node);
+            control::infer(&node, &types)?
+        };
+        if inferred.outputs.len() < outputs {
+            return Err(GraphError::invalid(format!(
+                "it has {outputs} outputs, and its graph gives {}",
+                inferred.outputs.len()
+            )));
+        }
+        for (body, graph) in node.bodies.iter_mut().zip(inferred.bodies) {
+            body.graph = graph;
+        }
+        for (index, ty) in inferred.outputs.into_iter().enumerate() {
+            let value = self.graph.add_value(format!("{}:{index}", node.name), ty);
+            node.outputs.push(value);
+        }
+        let ids = node.outputs.clone();
+        self.graph.nodes.push(node);
+        Ok(ids)
+    }
+
+    /// Imports a graph inside a node; what it takes from here becomes further inputs of the node.
+    fn body(&mut self, proto: GraphProto, inputs: &mut Vec<Option<ValueId>>) -> Result<Body> {
+        let settings = self.settings;
+        let mut inner = Importer::new(settings, Some(self));
+        inner.run(proto)?;
+        let Importer {
+            mut graph,
+            captured,
+            taken,
+            ..
+        } = inner;
+        graph.inputs.extend(taken);
+        let captures = captured
+            .into_iter()
+            .map(|id| {
+                // The first inputs belong to the operator, even where one of them is the same value.
+                inputs.push(Some(id));
+                inputs.len() - 1
+            })
+            .collect();
+        Ok(Body { graph, captures })
+    }
 }
 
-impl Builder for Importer {
+fn is_control(node: &NodeProto) -> bool {
+    matches!(node.domain.as_str(), "" | "ai.onnx")
+        && matches!(node.op_type.as_str(), "If" | "Loop" | "Scan")
+}
+
+/// Joins what the file says about an input's shape with what the caller says.
+fn sharpen(name: &str, ty: &TensorType, shape: &[i64]) -> Result<Vec<i64>> {
+    if ty.rank().is_some_and(|rank| rank != shape.len()) {
+        return Err(GraphError::option(format!(
+            "input_shape gives {name} {} dimensions, and the model has {ty}",
+            shape.len()
+        )));
+    }
+    Ok(shape.iter().map(|&dim| dim.max(UNKNOWN)).collect())
+}
+
+impl Builder for Importer<'_> {
     fn ty(&self, value: ValueId) -> &TensorType {
         &self.graph.value(value).ty
     }
@@ -309,6 +518,7 @@ impl Builder for Importer {
             inputs: inputs.to_vec(),
             outputs: Vec::new(),
             attrs,
+            bodies: Vec::new(),
         };
         let (types, constants) = self.graph.operands(&node);
         let inferred =
@@ -331,10 +541,26 @@ impl Builder for Importer {
     }
 }
 
-/// Refuses operators that are not there, all of them in one sentence.
-fn refuse_unknown(nodes: &[NodeProto], opset: i64) -> Result<()> {
-    let mut unknown: BTreeMap<String, String> = BTreeMap::new();
-    for node in nodes {
+/// Collects operators that are not there, and the first node of each.
+fn unknown_operators(
+    graph: &GraphProto,
+    opset: i64,
+    depth: usize,
+    unknown: &mut BTreeMap<String, String>,
+) -> Result<()> {
+    if depth > control::DEEPEST {
+        return Err(GraphError::unsupported(format!(
+            "graphs are nested more than {} deep in {}",
+            control::DEEPEST,
+            graph.name
+        )));
+    }
+    for node in &graph.node {
+        for attribute in &node.attribute {
+            if let Some(inner) = &attribute.g {
+                unknown_operators(inner, opset, depth + 1, unknown)?;
+            }
+        }
         let name = if node.name.is_empty() {
             "without a name"
         } else {
@@ -342,6 +568,8 @@ fn refuse_unknown(nodes: &[NodeProto], opset: i64) -> Result<()> {
         };
         let entry = if !["", "ai.onnx", TRAINING].contains(&node.domain.as_str()) {
             format!("{}::{}", node.domain, node.op_type)
+        } else if is_control(node) {
+            continue;
         } else if let Err(versions) = find_onnx(&node.op_type, opset) {
             match versions.first() {
                 None => node.op_type.clone(),
@@ -355,6 +583,11 @@ fn refuse_unknown(nodes: &[NodeProto], opset: i64) -> Result<()> {
         };
         unknown.entry(entry).or_insert_with(|| name.to_owned());
     }
+    Ok(())
+}
+
+/// Refuses operators that are not there, all of them in one sentence.
+fn refuse_unknown(unknown: &BTreeMap<String, String>) -> Result<()> {
     if unknown.is_empty() {
         return Ok(());
     }
@@ -368,12 +601,16 @@ fn refuse_unknown(nodes: &[NodeProto], opset: i64) -> Result<()> {
     )))
 }
 
-/// The names that somebody reads.
+/// The names that somebody reads, graphs inside included.
 fn used_names(nodes: &[NodeProto], outputs: &[proto::ValueInfoProto]) -> HashSet<String> {
-    let inner = nodes.iter().flat_map(|node| node.input.iter().cloned());
-    inner
-        .chain(outputs.iter().map(|output| output.name.clone()))
-        .collect()
+    let mut used: HashSet<String> = outputs.iter().map(|output| output.name.clone()).collect();
+    for node in nodes {
+        used.extend(node.input.iter().cloned());
+        for graph in node.attribute.iter().filter_map(|one| one.g.as_ref()) {
+            used.extend(used_names(&graph.node, &graph.output));
+        }
+    }
+    used
 }
 
 fn value_type(proto: Option<&TypeProto>) -> Result<TensorType> {
@@ -433,7 +670,7 @@ fn attr(attribute: AttributeProto, dir: Option<&Path>) -> Result<Attr> {
         },
         5 | 10 => {
             return Err(GraphError::unsupported(
-                "it holds a subgraph (a branch or a loop), which is not supported: export the model without control flow",
+                "it holds several graphs, which no operator here takes",
             ));
         }
         6 => Attr::Floats(attribute.floats),

@@ -19,6 +19,7 @@ pub(crate) fn remove_identities(graph: &mut Graph) {
             node.inputs.first(),
             &node.outputs[..],
         ) && graph.value(input).ty == graph.value(output).ty
+            && (node.operator.name == "Identity" || graph.value(input).ty.elements().is_some())
         {
             instead.insert(output, input);
             continue;

@@ -2,7 +2,7 @@
 
 use jumar_ops::{OpError, Tensor, TensorType, compute_known};
 
-use crate::{Graph, GraphError, Node, Result};
+use crate::{Graph, GraphError, Node, Result, ValueId, control};
 
 /// Results beyond this are left to be computed while the model runs: a repeated constant may be far larger than what
 /// it is made of.
@@ -33,10 +33,32 @@ pub(crate) fn evaluate(
     compute_known(node.operator, &types, &constants, &node.attrs).map(Some)
 }
 
-/// Infers every type again, now that the inputs' shapes are fixed, and replaces nodes of constant result by it.
+/// Infers every type again, now that the inputs' shapes are fixed, and replaces nodes of constant result by it. A branch
+/// whose condition is constant is taken here.
 pub(crate) fn infer_and_fold(graph: &mut Graph) -> Result<()> {
-    let nodes = std::mem::take(&mut graph.nodes);
-    for node in nodes {
+    let mut waiting: Vec<Node> = std::mem::take(&mut graph.nodes);
+    waiting.reverse();
+    while let Some(mut node) = waiting.pop() {
+        if control::is_control(node.operator) {
+            if let Some(which) = constant_branch(graph, &node) {
+                let inlined = inline(graph, &node, which)?;
+                waiting.extend(inlined.into_iter().rev());
+                continue;
+            }
+            let inferred = {
+                let (types, _) = graph.operands(&node);
+                control::infer(&node, &types)
+                    .map_err(|error| error.at(format_args!("node {}", node.name)))?
+            };
+            for (body, graph) in node.bodies.iter_mut().zip(inferred.bodies) {
+                body.graph = graph;
+            }
+            for (&id, ty) in node.outputs.iter().zip(inferred.outputs) {
+                graph.value_mut(id).ty = ty;
+            }
+            graph.nodes.push(node);
+            continue;
+        }
         let outputs = graph.infer(&node)?;
         let folded = evaluate(graph, &node, &outputs)
             .map_err(|error| GraphError::from(error).at(format_args!("node {}", node.name)))?;
@@ -50,13 +72,6 @@ pub(crate) fn infer_and_fold(graph: &mut Graph) -> Result<()> {
             }
             None => {
                 for (&id, ty) in node.outputs.iter().zip(outputs) {
-                    if ty.elements().is_none() {
-                        return Err(GraphError::unsupported(format!(
-                            "node {} ({}): the shape of its result depends on values computed while the model runs, which \
-                             is not supported yet",
-                            node.name, node.operator.name
-                        )));
-                    }
                     graph.value_mut(id).ty = ty;
                 }
                 graph.nodes.push(node);
@@ -64,4 +79,64 @@ pub(crate) fn infer_and_fold(graph: &mut Graph) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Tells which branch of an If is taken, where that is known.
+fn constant_branch(graph: &Graph, node: &Node) -> Option<usize> {
+    if node.operator.name != control::IF.name {
+        return None;
+    }
+    let condition = graph.value(node.inputs.first().copied()??);
+    match condition.constant.as_ref()?.ints()?[..] {
+        [value] => Some(usize::from(value == 0)),
+        _ => None,
+    }
+}
+
+/// Puts a branch in the place of its node; gives its nodes.
+fn inline(graph: &mut Graph, node: &Node, which: usize) -> Result<Vec<Node>> {
+    let body = node
+        .bodies
+        .get(which)
+        .ok_or_else(|| GraphError::internal("a branch that is not there"))?;
+    let inner = &body.graph;
+    let mut outer: Vec<Option<ValueId>> = vec![None; inner.values.len()];
+    for (&id, &index) in inner.inputs.iter().zip(&body.captures) {
+        outer[id.0 as usize] = node.inputs.get(index).copied().flatten();
+    }
+    let mut place = |graph: &mut Graph, id: ValueId| -> ValueId {
+        *outer[id.0 as usize].get_or_insert_with(|| {
+            let value = inner.value(id);
+            let new = graph.add_value(value.name.clone(), value.ty.clone());
+            graph.value_mut(new).constant = value.constant.clone();
+            new
+        })
+    };
+    let mut nodes = Vec::with_capacity(inner.nodes.len() + node.outputs.len());
+    for own in &inner.nodes {
+        nodes.push(Node {
+            name: format!("{}/{}", node.name, own.name),
+            inputs: own
+                .inputs
+                .iter()
+                .map(|input| input.map(|id| place(graph, id)))
+                .collect(),
+            outputs: own.outputs.iter().map(|&id| place(graph, id)).collect(),
+            ..own.clone()
+        });
+    }
+    let identity =
+        jumar_ops::find("Identity").ok_or_else(|| GraphError::internal("there is no Identity"))?;
+    for (output, &to) in inner.outputs.iter().zip(&node.outputs) {
+        let from = place(graph, output.value);
+        nodes.push(Node {
+            name: format!("{}/{}", node.name, output.name),
+            operator: identity,
+            inputs: vec![Some(from)],
+            outputs: vec![to],
+            attrs: jumar_ops::Attrs::new(),
+            bodies: Vec::new(),
+        });
+    }
+    Ok(nodes)
 }

@@ -116,7 +116,8 @@ fn take(
             };
             let other = if one == conv.outputs[0] { two } else { one };
             let late = uses.producer[other.0 as usize].is_some_and(|producer| producer > at);
-            let same = graph.value(other).ty == graph.value(conv.outputs[0]).ty;
+            let same = graph.value(other).ty == graph.value(conv.outputs[0]).ty
+                && graph.value(other).ty.elements().is_some();
             // Where the other summand comes later, its own convolution takes the sum in.
             if taken.residual.is_some() || one == two || late || !same {
                 return false;

@@ -1,12 +1,44 @@
 //! Operators that compute each element from the elements at the same place.
 
+use jumar_types::dtype::DataType;
+
+use super::lanes::{BLOCK, Carried, Float, Lane, Lanes1, Lanes2, for_carried};
 use super::loops::{Loops, broadcast_strides, dense_strides};
-use super::number::{Number, Real, for_number, for_real};
+use super::number::{Number, for_width};
+use crate::view::{Bool8, Element};
 use crate::{Call, InferCx, Kernel, OpError, PrepareCx, TensorType, infer};
+
+/// Runs a body with an unsigned integer type as wide as the data type, up to 64 bits.
+macro_rules! for_whole_width {
+    ($dtype:expr, $T:ident => $body:expr) => {
+        match DataType::size($dtype) {
+            Some(1) => {
+                type $T = u8;
+                $body
+            }
+            Some(2) => {
+                type $T = u16;
+                $body
+            }
+            Some(4) => {
+                type $T = u32;
+                $body
+            }
+            Some(8) => {
+                type $T = u64;
+                $body
+            }
+            _ => Err(OpError::unsupported(format!(
+                "the type {} is not supported",
+                $dtype
+            ))),
+        }
+    };
+}
 
 /// A function of one real number, for any width.
 pub(crate) trait RealFunction: Copy + Send + Sync + 'static {
-    fn apply<T: Real>(&self, x: T) -> T;
+    fn apply<A: Float>(&self, x: A) -> A;
 }
 
 /// A function of one number, for any type.
@@ -21,9 +53,42 @@ pub(crate) trait PairFunction: Copy + Send + Sync + 'static {
     fn apply<T: Number>(&self, a: T, b: T) -> T;
 }
 
+/// What is asked of two values of one type.
+pub(crate) trait PairTest: Copy + Send + Sync + 'static {
+    fn apply<T: PartialOrd>(&self, a: T, b: T) -> bool;
+}
+
+/// What is asked of one real number.
+pub(crate) trait RealTest: Copy + Send + Sync + 'static {
+    fn apply<A: Float>(&self, x: A) -> bool;
+}
+
+/// A function of the bits of two whole numbers, which are extended with zeros; the low bits of the result count.
+pub(crate) type BitFunction = fn(u64, u64) -> u64;
+
+/// Keeps a number between two bounds; not-a-number stays what it is.
+pub(crate) fn between<A: Float>(x: A, low: A, high: A) -> A {
+    if x < low {
+        low
+    } else if x > high {
+        high
+    } else {
+        x
+    }
+}
+
 /// The output is like the first input.
 pub(crate) fn infer_same(cx: &InferCx<'_>) -> Result<Vec<TensorType>, OpError> {
     Ok(vec![cx.input(0)?.clone()])
+}
+
+/// The output has the shape of the first input, and says yes or no.
+pub(crate) fn infer_truth(cx: &InferCx<'_>) -> Result<Vec<TensorType>, OpError> {
+    let shape = cx.input(0)?.shape.clone();
+    Ok(vec![TensorType {
+        dtype: DataType::Bool,
+        shape,
+    }])
 }
 
 /// The output is the two inputs broadcast together.
@@ -35,41 +100,193 @@ pub(crate) fn infer_pair(cx: &InferCx<'_>) -> Result<Vec<TensorType>, OpError> {
     }])
 }
 
-struct Map<T, F> {
-    function: F,
-    types: std::marker::PhantomData<fn(T)>,
+/// The output is the two inputs broadcast together, and says yes or no.
+pub(crate) fn infer_pair_truth(cx: &InferCx<'_>) -> Result<Vec<TensorType>, OpError> {
+    let mut types = infer_pair(cx)?;
+    types[0].dtype = DataType::Bool;
+    Ok(types)
 }
 
-/// A map by a function that is no vector instruction.
-struct MapEach<T, F> {
-    function: F,
-    types: std::marker::PhantomData<fn(T)>,
+struct OfReal<F>(F);
+struct OfNumber<F>(F);
+struct OfPair<F>(F);
+struct OfPairTest<F>(F);
+struct OfRealTest<F>(F);
+
+macro_rules! lanes1 {
+    ($adaptor:ident, $trait:ident: $($type:ident)*; $self:ident, $x:ident => $result:expr) => {
+        impl<F: $trait> Lanes1 for $adaptor<F> {
+            $(fn $type(&$self, block: &mut [$type]) {
+                type One = $type;
+                for slot in block {
+                    let $x: One = *slot;
+                    *slot = $result as One;
+                }
+            })*
+        }
+    };
 }
 
-impl<T: Number, F: Fn(T) -> T + Send + Sync> Kernel for MapEach<T, F> {
+macro_rules! lanes2 {
+    ($adaptor:ident, $trait:ident; $self:ident, $a:ident, $b:ident => $result:expr) => {
+        lanes2! { @each $adaptor, $trait: f32 f64 i64 u64; $self, $a, $b => $result }
+    };
+    (@each $adaptor:ident, $trait:ident: $($type:ident)*; $self:ident, $a:ident, $b:ident => $result:expr) => {
+        impl<F: $trait> Lanes2 for $adaptor<F> {
+            $(fn $type(&$self, block: &mut [$type], others: &[$type]) {
+                for (slot, &$b) in block.iter_mut().zip(others) {
+                    let $a = *slot;
+                    *slot = $result as $type;
+                }
+            })*
+        }
+    };
+}
+
+lanes1! { OfReal, RealFunction: f32 f64; self, x => self.0.apply(x) }
+lanes1! { OfNumber, NumberFunction: f32 f64 i64 u64; self, x => self.0.apply(x) }
+lanes1! { OfRealTest, RealTest: f32 f64; self, x => u8::from(self.0.apply(x)) }
+lanes2! { OfPair, PairFunction; self, a, b => self.0.apply(a, b) }
+lanes2! { OfPairTest, PairTest; self, a, b => u8::from(self.0.apply(a, b)) }
+
+/// A function of the bits of two whole numbers.
+struct OfBits(BitFunction);
+
+impl Lanes2 for OfBits {
+    fn u64(&self, block: &mut [u64], others: &[u64]) {
+        for (slot, &other) in block.iter_mut().zip(others) {
+            *slot = (self.0)(*slot, other);
+        }
+    }
+}
+
+/// Runs over blocks of the elements, all in one row.
+struct Blocks1 {
+    function: Box<dyn Lanes1>,
+    run: fn(&Blocks1, &Call<'_>) -> Result<(), OpError>,
+}
+
+impl Kernel for Blocks1 {
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
-        call.output::<T>(0)?
-            .flat()
-            .map1_each(call.input::<T>(0)?.flat(), &self.function);
+        (self.run)(self, call)
+    }
+}
+
+impl Blocks1 {
+    fn same<T: Carried>(&self, call: &Call<'_>) -> Result<(), OpError> {
+        self.blocks::<T, T>(call, T::land)
+    }
+
+    fn truth<T: Carried>(&self, call: &Call<'_>) -> Result<(), OpError> {
+        self.blocks::<T, Bool8>(call, |lane| Bool8::from(lane.truth()))
+    }
+
+    fn blocks<T: Carried, U: Element>(
+        &self,
+        call: &Call<'_>,
+        land: fn(T::Lane) -> U,
+    ) -> Result<(), OpError> {
+        let (input, out) = (call.input::<T>(0)?.flat(), call.output::<U>(0)?.flat());
+        let mut block = [T::Lane::default(); BLOCK];
+        for start in (0..input.len()).step_by(BLOCK) {
+            let len = BLOCK.min(input.len() - start);
+            let block = &mut block[..len];
+            input.slice(start, len).load(block, T::lift);
+            T::Lane::run1(&*self.function, block);
+            out.slice(start, len).store(block, land);
+        }
         Ok(())
     }
 }
 
-impl<T: Number, F: Fn(T) -> T + Send + Sync> Kernel for Map<T, F> {
-    fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
-        call.output::<T>(0)?
-            .flat()
-            .map1(call.input::<T>(0)?.flat(), &self.function);
-        Ok(())
-    }
-}
-
-/// Makes a kernel that maps each element.
-pub(crate) fn map<T: Number>(function: impl Fn(T) -> T + Send + Sync + 'static) -> Box<dyn Kernel> {
-    Box::new(Map::<T, _> {
+fn blocks1(
+    cx: &PrepareCx<'_>,
+    function: impl Lanes1,
+    truth: bool,
+) -> Result<Box<dyn Kernel>, OpError> {
+    let function = Box::new(function);
+    for_carried!(cx.dtype(0)?, T => Ok(Box::new(Blocks1 {
         function,
-        types: std::marker::PhantomData,
-    })
+        run: if truth { Blocks1::truth::<T> } else { Blocks1::same::<T> },
+    }) as Box<dyn Kernel>))
+}
+
+/// Runs over blocks of two broadcast operands.
+struct Blocks2 {
+    loops: Loops<3>,
+    function: Box<dyn Lanes2>,
+    run: fn(&Blocks2, &Call<'_>) -> Result<(), OpError>,
+}
+
+impl Kernel for Blocks2 {
+    fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
+        (self.run)(self, call)
+    }
+}
+
+impl Blocks2 {
+    fn same<T: Carried>(&self, call: &Call<'_>) -> Result<(), OpError> {
+        self.blocks::<T, T>(call, T::land)
+    }
+
+    fn truth<T: Carried>(&self, call: &Call<'_>) -> Result<(), OpError> {
+        self.blocks::<T, Bool8>(call, |lane| Bool8::from(lane.truth()))
+    }
+
+    fn blocks<T: Carried, U: Element>(
+        &self,
+        call: &Call<'_>,
+        land: fn(T::Lane) -> U,
+    ) -> Result<(), OpError> {
+        let (one, two, out) = (
+            call.input::<T>(0)?,
+            call.input::<T>(1)?,
+            call.output::<U>(0)?,
+        );
+        let (len, steps) = (self.loops.row(), self.loops.steps());
+        let mut block = [T::Lane::default(); BLOCK];
+        let mut others = [T::Lane::default(); BLOCK];
+        self.loops.each([0; 3], |[to, a, b]| {
+            let (one, two, out) = (
+                one.row(a, len, steps[1]),
+                two.row(b, len, steps[2]),
+                out.row(to, len, steps[0]),
+            );
+            for start in (0..len).step_by(BLOCK) {
+                let len = BLOCK.min(len - start);
+                let (block, others) = (&mut block[..len], &mut others[..len]);
+                one.slice(start, len).load(block, T::lift);
+                two.slice(start, len).load(others, T::lift);
+                T::Lane::run2(&*self.function, block, others);
+                out.slice(start, len).store(block, land);
+            }
+            Ok(())
+        })
+    }
+}
+
+/// Gives the loops over an output and two inputs that are broadcast to it.
+fn pair_loops(cx: &PrepareCx<'_>) -> Result<Loops<3>, OpError> {
+    let shape = cx.output_shape(0)?;
+    let strides = [
+        dense_strides(shape),
+        broadcast_strides(cx.shape(0)?, shape),
+        broadcast_strides(cx.shape(1)?, shape),
+    ];
+    Ok(Loops::new(shape, [&strides[0], &strides[1], &strides[2]]))
+}
+
+fn blocks2(
+    cx: &PrepareCx<'_>,
+    function: impl Lanes2,
+    truth: bool,
+) -> Result<Box<dyn Kernel>, OpError> {
+    let (loops, function) = (pair_loops(cx)?, Box::new(function));
+    for_carried!(cx.dtype(0)?, T => Ok(Box::new(Blocks2 {
+        loops,
+        function,
+        run: if truth { Blocks2::truth::<T> } else { Blocks2::same::<T> },
+    }) as Box<dyn Kernel>))
 }
 
 /// Makes the kernel of a function of one real number.
@@ -77,10 +294,15 @@ pub(crate) fn real_map(
     cx: &PrepareCx<'_>,
     function: impl RealFunction,
 ) -> Result<Box<dyn Kernel>, OpError> {
-    for_real!(cx.dtype(0)?, T => {
-        let function = move |x: T| function.apply(x);
-        Ok(Box::new(MapEach::<T, _> { function, types: std::marker::PhantomData }) as Box<dyn Kernel>)
-    })
+    blocks1(cx, OfReal(function), false)
+}
+
+/// Makes the kernel that asks each real number.
+pub(crate) fn real_test(
+    cx: &PrepareCx<'_>,
+    function: impl RealTest,
+) -> Result<Box<dyn Kernel>, OpError> {
+    blocks1(cx, OfRealTest(function), true)
 }
 
 /// Makes the kernel of a function of one number.
@@ -88,9 +310,28 @@ pub(crate) fn number_map(
     cx: &PrepareCx<'_>,
     function: impl NumberFunction,
 ) -> Result<Box<dyn Kernel>, OpError> {
-    for_number!(cx.dtype(0)?, T => Ok(map::<T>(move |x| function.apply(x))))
+    match cx.dtype(0)? {
+        DataType::Float32 => Ok(Box::new(Map {
+            function: move |x: f32| function.apply(x),
+        })),
+        _ => blocks1(cx, OfNumber(function), false),
+    }
 }
 
+/// A map over float32 without the detour through blocks.
+struct Map<F> {
+    function: F,
+}
+
+impl<F: Fn(f32) -> f32 + Send + Sync> Kernel for Map<F> {
+    fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
+        let (input, out) = (call.input::<f32>(0)?.flat(), call.output::<f32>(0)?.flat());
+        out.map1(input, &self.function);
+        Ok(())
+    }
+}
+
+/// A function of two numbers in the types that most tensors have, without the detour through blocks.
 struct Pair<T, F> {
     loops: Loops<3>,
     function: F,
@@ -107,13 +348,6 @@ impl<T: Number, F: PairFunction> Kernel for Pair<T, F> {
         let (len, steps, f) = (self.loops.row(), self.loops.steps(), self.function);
         self.loops.each([0; 3], |[to, a, b]| {
             let row = out.row(to, len, steps[0]);
-            if !F::LIGHT {
-                let (one, two) = (one.row(a, len, steps[1]), two.row(b, len, steps[2]));
-                for index in 0..len {
-                    row.set(index, f.apply(one.get(index), two.get(index)));
-                }
-                return Ok(());
-            }
             // A repeated operand is read once a row, so that the rest of the row is a plain vector loop.
             match (steps[1], steps[2]) {
                 (0, _) => {
@@ -140,14 +374,119 @@ pub(crate) fn pair(
     cx: &PrepareCx<'_>,
     function: impl PairFunction,
 ) -> Result<Box<dyn Kernel>, OpError> {
+    direct(cx, function)
+}
+
+fn direct<F: PairFunction>(cx: &PrepareCx<'_>, function: F) -> Result<Box<dyn Kernel>, OpError> {
+    let types = std::marker::PhantomData;
+    if F::LIGHT {
+        let loops = pair_loops(cx)?;
+        match cx.dtype(0)? {
+            DataType::Float32 => {
+                return Ok(Box::new(Pair::<f32, F> {
+                    loops,
+                    function,
+                    types,
+                }));
+            }
+            DataType::Int64 => {
+                return Ok(Box::new(Pair::<i64, F> {
+                    loops,
+                    function,
+                    types: std::marker::PhantomData,
+                }));
+            }
+            _ => {}
+        }
+    }
+    blocks2(cx, OfPair(function), false)
+}
+
+/// Makes the kernel that asks pairs of values, with broadcasting.
+pub(crate) fn pair_test(
+    cx: &PrepareCx<'_>,
+    function: impl PairTest,
+) -> Result<Box<dyn Kernel>, OpError> {
+    blocks2(cx, OfPairTest(function), true)
+}
+
+/// Makes the kernel of a function of the bits of two whole numbers, with broadcasting.
+pub(crate) fn bits(cx: &PrepareCx<'_>, function: BitFunction) -> Result<Box<dyn Kernel>, OpError> {
+    let (loops, function) = (pair_loops(cx)?, Box::new(OfBits(function)));
+    if cx.dtype(0)? == DataType::Bool {
+        return Ok(Box::new(Blocks2 {
+            loops,
+            function,
+            run: Blocks2::same::<Bool8>,
+        }));
+    }
+    for_whole_width!(cx.dtype(0)?, T => Ok(Box::new(Blocks2 { loops, function, run: Blocks2::same::<T> }) as Box<dyn Kernel>))
+}
+
+/// A function of the bits of a whole number.
+struct OfBits1(fn(u64) -> u64);
+
+impl Lanes1 for OfBits1 {
+    fn u64(&self, block: &mut [u64]) {
+        for slot in block {
+            *slot = (self.0)(*slot);
+        }
+    }
+}
+
+/// Makes the kernel of a function of the bits of a whole number.
+pub(crate) fn bits1(
+    cx: &PrepareCx<'_>,
+    function: fn(u64) -> u64,
+) -> Result<Box<dyn Kernel>, OpError> {
+    let function = Box::new(OfBits1(function));
+    if cx.dtype(0)? == DataType::Bool {
+        return Ok(Box::new(Blocks1 {
+            function,
+            run: Blocks1::same::<Bool8>,
+        }));
+    }
+    for_whole_width!(cx.dtype(0)?, T => Ok(Box::new(Blocks1 { function, run: Blocks1::same::<T> }) as Box<dyn Kernel>))
+}
+
+/// One of two values at each place, as a third tensor says.
+struct Choose<T> {
+    loops: Loops<4>,
+    types: std::marker::PhantomData<fn(T)>,
+}
+
+impl<T: Element> Kernel for Choose<T> {
+    fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
+        let condition = call.input::<Bool8>(0)?;
+        let (yes, no, out) = (
+            call.input::<T>(1)?,
+            call.input::<T>(2)?,
+            call.output::<T>(0)?,
+        );
+        let (len, steps) = (self.loops.row(), self.loops.steps());
+        self.loops.each([0; 4], |[to, c, a, b]| {
+            let (condition, yes, no, out) = (
+                condition.row(c, len, steps[1]),
+                yes.row(a, len, steps[2]),
+                no.row(b, len, steps[3]),
+                out.row(to, len, steps[0]),
+            );
+            for index in 0..len {
+                let source = if condition.get(index).get() { yes } else { no };
+                out.set(index, source.get(index));
+            }
+            Ok(())
+        })
+    }
+}
+
+/// Makes the kernel that chooses between inputs 1 and 2 as input 0 says, with broadcasting.
+pub(crate) fn choose(cx: &PrepareCx<'_>) -> Result<Box<dyn Kernel>, OpError> {
     let shape = cx.output_shape(0)?;
-    let strides = [
-        dense_strides(shape),
-        broadcast_strides(cx.shape(0)?, shape),
-        broadcast_strides(cx.shape(1)?, shape),
-    ];
-    let loops = Loops::new(shape, [&strides[0], &strides[1], &strides[2]]);
-    for_number!(cx.dtype(0)?, T => {
-        Ok(Box::new(Pair::<T, _> { loops, function, types: std::marker::PhantomData }) as Box<dyn Kernel>)
+    let input = |index: usize| Ok::<_, OpError>(broadcast_strides(cx.shape(index)?, shape));
+    let strides = [dense_strides(shape), input(0)?, input(1)?, input(2)?];
+    let loops = Loops::new(shape, [&strides[0], &strides[1], &strides[2], &strides[3]]);
+    for_width!(cx.dtype(1)?, T => {
+        Ok(Box::new(Choose::<T> { loops, types: std::marker::PhantomData }) as Box<dyn Kernel>)
     })
 }

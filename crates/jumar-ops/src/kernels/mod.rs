@@ -3,6 +3,7 @@
 pub(crate) mod conv;
 pub(crate) mod elementwise;
 mod evaluate;
+pub(crate) mod lanes;
 pub(crate) mod loops;
 pub(crate) mod matmul;
 pub(crate) mod moves;

@@ -5,6 +5,7 @@ use crate::view::{BF16, Bool8, Element, F16};
 /// A number that operators compute with in its own type.
 ///
 /// Integers wrap around, as they do on the card and in NumPy. Half-precision numbers go through float32.
+#[allow(dead_code, reason = "a complete set reads better than one with holes")]
 pub(crate) trait Number: Element + PartialOrd {
     /// The type that sums of products are kept in: never narrower than float32.
     type Wide: Number;
@@ -17,6 +18,8 @@ pub(crate) trait Number: Element + PartialOrd {
     fn mul(self, other: Self) -> Self;
     /// Divides. Whole numbers are cut towards zero; by zero they give zero, where no standard says what they give.
     fn div(self, other: Self) -> Self;
+    /// What a division that is cut towards zero leaves. Of whole numbers by zero it leaves zero.
+    fn rem(self, other: Self) -> Self;
     /// The larger one; not-a-number wins.
     fn max(self, other: Self) -> Self;
     /// The smaller one; not-a-number wins.
@@ -39,6 +42,7 @@ macro_rules! floats {
             #[inline(always)] fn sub(self, other: $type) -> $type { self - other }
             #[inline(always)] fn mul(self, other: $type) -> $type { self * other }
             #[inline(always)] fn div(self, other: $type) -> $type { self / other }
+            #[inline(always)] fn rem(self, other: $type) -> $type { self % other }
             #[inline(always)] fn max(self, other: $type) -> $type {
                 if self > other || self.is_nan() { self } else { other }
             }
@@ -65,6 +69,7 @@ macro_rules! halves {
             #[inline(always)] fn sub(self, other: $type) -> $type { $type::from_f32(self.to_f32() - other.to_f32()) }
             #[inline(always)] fn mul(self, other: $type) -> $type { $type::from_f32(self.to_f32() * other.to_f32()) }
             #[inline(always)] fn div(self, other: $type) -> $type { $type::from_f32(self.to_f32() / other.to_f32()) }
+            #[inline(always)] fn rem(self, other: $type) -> $type { $type::from_f32(self.to_f32() % other.to_f32()) }
             #[inline(always)] fn max(self, other: $type) -> $type {
                 if self > other || $type::is_nan(self) { self } else { other }
             }
@@ -118,6 +123,9 @@ macro_rules! integers {
             #[inline(always)] fn div(self, other: $type) -> $type {
                 if other == 0 { 0 } else { self.wrapping_div(other) }
             }
+            #[inline(always)] fn rem(self, other: $type) -> $type {
+                if other == 0 { 0 } else { self.wrapping_rem(other) }
+            }
             #[inline(always)] fn max(self, other: $type) -> $type { Ord::max(self, other) }
             #[inline(always)] fn min(self, other: $type) -> $type { Ord::min(self, other) }
             #[inline(always)] fn pow(self, power: $type) -> $type { whole_pow!($type, self, power) }
@@ -144,6 +152,7 @@ impl Real for F16 {}
 impl Real for BF16 {}
 
 /// The functions of analysis, in float32 or float64.
+#[allow(dead_code, reason = "a complete set reads better than one with holes")]
 pub(crate) trait Analysis: Number<Wide = Self> + Copy {
     fn exp(self) -> Self;
     fn ln(self) -> Self;

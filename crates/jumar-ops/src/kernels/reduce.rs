@@ -1,37 +1,57 @@
 //! Operators that join the elements along some axes.
 
+use super::lanes::{BLOCK, Carried, Wide, for_carried};
 use super::loops::{Loops, dense_strides};
-use super::number::{Number, for_number};
+use crate::view::Row;
 use crate::{
     Attrs, Builder, Call, InferCx, Kernel, OnnxNode, OpError, PrepareCx, Tensor, TensorType,
     UNKNOWN, ValueRef, infer,
 };
 
-/// How elements are joined.
-pub(crate) trait Reduction<T: Number>: Copy + Send + Sync + 'static {
-    /// The type in which elements are joined.
-    type Sum: Number;
-    const START: Self::Sum;
-    fn lift(x: T) -> Self::Sum;
-    fn join(a: Self::Sum, b: Self::Sum) -> Self::Sum;
-    fn finish(sum: Self::Sum, count: usize) -> T;
+/// How elements are joined. Real numbers are joined in float64, whole numbers in 64 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Join {
+    /// The sum.
+    Sum,
+    /// The mean.
+    Mean,
+    /// The product.
+    Product,
+    /// The largest; not-a-number wins.
+    Most,
+    /// The smallest; not-a-number wins.
+    Least,
+    /// The sum of the sizes.
+    L1,
+    /// The root of the sum of squares.
+    L2,
+    /// The sum of squares.
+    Squares,
+    /// The logarithm of the sum.
+    LogSum,
+    /// The logarithm of the sum of exponentials.
+    LogSumExp,
 }
 
 /// The axes to join: constant input 1, all of them where there is none.
 pub(crate) fn axes_of(cx: &InferCx<'_>, rank: usize) -> Result<Option<Vec<usize>>, OpError> {
+    let noop = cx.attrs().bool("noop_with_empty_axes").unwrap_or(false);
+    let none = || {
+        if noop {
+            Vec::new()
+        } else {
+            (0..rank).collect()
+        }
+    };
     if !cx.has(1) {
+        // Our own operators say so; ONNX's conversion gives an empty list.
         return Ok(Some((0..rank).collect()));
     }
     let Some(list) = cx.ints(1)? else {
         return Ok(None);
     };
     if list.is_empty() {
-        let noop = cx.attrs().bool("noop_with_empty_axes").unwrap_or(false);
-        return Ok(Some(if noop {
-            Vec::new()
-        } else {
-            (0..rank).collect()
-        }));
+        return Ok(Some(none()));
     }
     infer::axes(&list, rank).map(Some)
 }
@@ -64,24 +84,39 @@ pub(crate) fn infer(cx: &InferCx<'_>) -> Result<Vec<TensorType>, OpError> {
     }])
 }
 
-struct Reduce<T: Number, R: Reduction<T>> {
+/// A reduction of one element type.
+struct Reduce {
     loops: Loops<2>,
     outputs: usize,
     count: usize,
-    types: std::marker::PhantomData<fn(T, R)>,
+    join: Join,
+    run: fn(&Reduce, &Call<'_>) -> Result<(), OpError>,
 }
 
-/// Makes a reduction's kernel for one element type, over the axes that the node names.
-fn prepare<T: Number, R: Reduction<T>>(cx: &PrepareCx<'_>) -> Result<Box<dyn Kernel>, OpError> {
+impl Kernel for Reduce {
+    fn scratch_bytes(&self) -> usize {
+        // Sums, and for the logarithm of exponentials the largest elements, of eight bytes each.
+        let rows = if self.join == Join::LogSumExp { 2 } else { 1 };
+        self.outputs * rows * size_of::<u64>()
+    }
+
+    fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
+        (self.run)(self, call)
+    }
+}
+
+/// Makes a reduction's kernel, over the axes that the node names.
+pub(crate) fn prepare(cx: &PrepareCx<'_>, join: Join) -> Result<Box<dyn Kernel>, OpError> {
     let axes = axes_of(cx.infer(), cx.shape(0)?.len())?
         .ok_or_else(|| OpError::unsupported("the axes have to be a constant"))?;
-    over::<T, R>(cx, &axes)
+    over(cx, &axes, join)
 }
 
-/// Makes a reduction's kernel for one element type, over given axes.
-fn over<T: Number, R: Reduction<T>>(
+/// Makes a reduction's kernel, over given axes.
+pub(crate) fn over(
     cx: &PrepareCx<'_>,
     axes: &[usize],
+    join: Join,
 ) -> Result<Box<dyn Kernel>, OpError> {
     let shape = cx.shape(0)?;
     let kept: Vec<usize> = shape
@@ -94,168 +129,120 @@ fn over<T: Number, R: Reduction<T>>(
         to[axis] = 0;
     }
     let loops = Loops::new(shape, [&dense_strides(shape), &to]);
-    Ok(Box::new(Reduce::<T, R> {
+    for_carried!(cx.dtype(0)?, T => Ok(Box::new(Reduce {
         loops,
         outputs: kept.iter().product(),
         count: axes.iter().map(|&axis| shape[axis]).product(),
-        types: std::marker::PhantomData,
-    }))
+        join,
+        run: Reduce::run_typed::<T>,
+    }) as Box<dyn Kernel>))
 }
 
-impl<T: Number, R: Reduction<T>> Kernel for Reduce<T, R> {
-    fn scratch_bytes(&self) -> usize {
-        self.outputs * size_of::<R::Sum>()
-    }
-
-    fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
+impl Reduce {
+    fn run_typed<T: Carried>(&self, call: &Call<'_>) -> Result<(), OpError> {
         let (input, out) = (call.input::<T>(0)?.flat(), call.output::<T>(0)?.flat());
-        let sums = call.scratch::<R::Sum>(0, self.outputs)?;
-        sums.fill(R::START);
-        let (len, [step, to_step]) = (self.loops.row(), self.loops.steps());
-        self.loops.each([0; 2], |[from, to]| {
-            let row = if step == 1 {
-                input.slice(from, len)
-            } else {
-                input.stepped(from, len, step as usize)
-            };
-            if to_step == 0 {
-                let sum = row.fold_wide(R::START, |sum, x| R::join(sum, R::lift(x)), R::join);
-                sums.set(to, R::join(sums.get(to), sum));
-            } else {
-                sums.stepped(to, len, to_step as usize)
-                    .update(row, |sum, x| R::join(sum, R::lift(x)));
+        let sums = call.scratch::<T::Wide>(0, self.outputs)?;
+        let mut join = self.join;
+        if join == Join::LogSumExp {
+            // Exponentials are taken of distances from the largest element, so that none overflows.
+            let tops =
+                call.scratch::<T::Wide>(self.outputs * size_of::<T::Wide>(), self.outputs)?;
+            tops.fill(T::LEAST);
+            self.pass::<T>(input, Join::Most, |_, _| {}, tops)?;
+            sums.fill(T::Wide::ZERO);
+            self.pass::<T>(
+                input,
+                Join::Sum,
+                |block, place| exponentials(block, tops.get(place)),
+                sums,
+            )?;
+            for index in 0..out.len() {
+                let top = base(tops.get(index));
+                out.set(index, T::from_real(sums.get(index).real().ln() + top));
             }
-            Ok(())
-        })?;
-        out.map1(sums.as_row(), |sum| R::finish(sum, self.count));
+            return Ok(());
+        }
+        sums.fill(match join {
+            Join::Most => T::LEAST,
+            Join::Least => T::MOST,
+            Join::Product => T::Wide::ONE,
+            _ => T::Wide::ZERO,
+        });
+        let before: fn(&mut [T::Wide], usize) = match join {
+            Join::L1 => |block, _| block.iter_mut().for_each(|x| *x = x.size()),
+            Join::L2 | Join::Squares => |block, _| block.iter_mut().for_each(|x| *x = x.times(*x)),
+            _ => |_, _| {},
+        };
+        if !matches!(join, Join::Most | Join::Least | Join::Product) {
+            join = Join::Sum;
+        }
+        self.pass::<T>(input, join, before, sums)?;
+        for index in 0..out.len() {
+            let sum = sums.get(index);
+            out.set(
+                index,
+                match self.join {
+                    Join::Mean => T::narrow(sum.over(self.count)),
+                    Join::L2 => T::from_real(sum.real().sqrt()),
+                    Join::LogSum => T::from_real(sum.real().ln()),
+                    _ => T::narrow(sum),
+                },
+            );
+        }
         Ok(())
     }
-}
 
-/// The sum, kept in float64 for float32 and in float32 or wide integers for the narrow types.
-#[derive(Clone, Copy)]
-pub(crate) struct Sum;
-/// The mean.
-#[derive(Clone, Copy)]
-pub(crate) struct Mean;
-/// The largest.
-#[derive(Clone, Copy)]
-pub(crate) struct Most;
-/// The smallest.
-#[derive(Clone, Copy)]
-pub(crate) struct Least;
-/// The product.
-#[derive(Clone, Copy)]
-pub(crate) struct Product;
-
-macro_rules! sums {
-    ($($type:ty, $sum:ty, $lift:expr, $narrow:expr;)*) => {$(
-        impl Reduction<$type> for Sum {
-            type Sum = $sum;
-            const START: $sum = 0 as $sum;
-            #[inline(always)] fn lift(x: $type) -> $sum { $lift(x) }
-            #[inline(always)] fn join(a: $sum, b: $sum) -> $sum { a.add(b) }
-            #[inline(always)] fn finish(sum: $sum, _: usize) -> $type { $narrow(sum) }
-        }
-        impl Reduction<$type> for Mean {
-            type Sum = $sum;
-            const START: $sum = 0 as $sum;
-            #[inline(always)] fn lift(x: $type) -> $sum { $lift(x) }
-            #[inline(always)] fn join(a: $sum, b: $sum) -> $sum { a.add(b) }
-            #[inline(always)] fn finish(sum: $sum, count: usize) -> $type {
-                $narrow(sum.div(<$sum as Number>::from_f64(count as f64)))
+    /// Joins every element to the sum of its place, a block at a time. `before` changes a block that belongs to one place.
+    fn pass<T: Carried>(
+        &self,
+        input: Row<'_, T>,
+        join: Join,
+        before: impl Fn(&mut [T::Wide], usize),
+        sums: crate::view::RowMut<'_, T::Wide>,
+    ) -> Result<(), OpError> {
+        let (len, [step, to_step]) = (self.loops.row(), self.loops.steps());
+        let mut block = [T::Wide::ZERO; BLOCK];
+        let mut own = [T::Wide::ZERO; BLOCK];
+        self.loops.each([0; 2], |[from, to]| {
+            let row = input.stepped(from, len, step as usize);
+            for start in (0..len).step_by(BLOCK) {
+                let len = BLOCK.min(len - start);
+                let block = &mut block[..len];
+                row.slice(start, len).load(block, T::widen);
+                if to_step == 0 {
+                    before(block, to);
+                    sums.set(to, T::Wide::fold(join, sums.get(to), block));
+                    continue;
+                }
+                let target = sums.stepped(to + start * to_step as usize, len, to_step as usize);
+                for (index, x) in block.iter_mut().enumerate() {
+                    before(
+                        std::slice::from_mut(x),
+                        to + (start + index) * to_step as usize,
+                    );
+                }
+                let own = &mut own[..len];
+                target.as_row().load(own, |x| x);
+                T::Wide::join(join, own, block);
+                target.store(own, |x| x);
             }
-        }
-        impl Reduction<$type> for Product {
-            type Sum = $sum;
-            const START: $sum = 1 as $sum;
-            #[inline(always)] fn lift(x: $type) -> $sum { $lift(x) }
-            #[inline(always)] fn join(a: $sum, b: $sum) -> $sum { a.mul(b) }
-            #[inline(always)] fn finish(sum: $sum, _: usize) -> $type { $narrow(sum) }
-        }
-    )*};
-}
-
-sums! {
-    f32, f64, f64::from, |sum: f64| sum as f32;
-    f64, f64, |x: f64| x, |sum: f64| sum;
-    crate::view::F16, f32, |x: crate::view::F16| x.to_f32(), crate::view::F16::from_f32;
-    crate::view::BF16, f32, |x: crate::view::BF16| x.to_f32(), crate::view::BF16::from_f32;
-    i8, i64, i64::from, |sum: i64| sum as i8;
-    i16, i64, i64::from, |sum: i64| sum as i16;
-    i32, i64, i64::from, |sum: i64| sum as i32;
-    i64, i64, |x: i64| x, |sum: i64| sum;
-    u8, u64, u64::from, |sum: u64| sum as u8;
-    u16, u64, u64::from, |sum: u64| sum as u16;
-    u32, u64, u64::from, |sum: u64| sum as u32;
-    u64, u64, |x: u64| x, |sum: u64| sum;
-}
-
-impl<T: Number> Reduction<T> for Most {
-    type Sum = T;
-    const START: T = T::LOWEST;
-    #[inline(always)]
-    fn lift(x: T) -> T {
-        x
-    }
-    #[inline(always)]
-    fn join(a: T, b: T) -> T {
-        a.max(b)
-    }
-    #[inline(always)]
-    fn finish(sum: T, _: usize) -> T {
-        sum
+            Ok(())
+        })
     }
 }
 
-impl<T: Number> Reduction<T> for Least {
-    type Sum = T;
-    const START: T = T::HIGHEST;
-    #[inline(always)]
-    fn lift(x: T) -> T {
-        x
+/// What exponentials are taken relative to: the largest, where it is a number.
+fn base<W: Wide>(top: W) -> f64 {
+    let top = top.real();
+    if top.is_finite() { top } else { 0.0 }
+}
+
+/// Replaces elements by the exponentials of their distances from the largest one.
+fn exponentials<W: Wide>(block: &mut [W], top: W) {
+    let top = base(top);
+    for x in block {
+        *x = W::of((x.real() - top).exp());
     }
-    #[inline(always)]
-    fn join(a: T, b: T) -> T {
-        a.min(b)
-    }
-    #[inline(always)]
-    fn finish(sum: T, _: usize) -> T {
-        sum
-    }
-}
-
-/// Makes the kernel of a sum.
-pub(crate) fn prepare_sum(cx: &PrepareCx<'_>) -> Result<Box<dyn Kernel>, OpError> {
-    for_number!(cx.dtype(0)?, T => prepare::<T, Sum>(cx))
-}
-
-/// Makes the kernel of a mean over given axes.
-pub(crate) fn prepare_mean_over(
-    cx: &PrepareCx<'_>,
-    axes: &[usize],
-) -> Result<Box<dyn Kernel>, OpError> {
-    for_number!(cx.dtype(0)?, T => over::<T, Mean>(cx, axes))
-}
-
-/// Makes the kernel of a mean.
-pub(crate) fn prepare_mean(cx: &PrepareCx<'_>) -> Result<Box<dyn Kernel>, OpError> {
-    for_number!(cx.dtype(0)?, T => prepare::<T, Mean>(cx))
-}
-
-/// Makes the kernel of a product.
-pub(crate) fn prepare_product(cx: &PrepareCx<'_>) -> Result<Box<dyn Kernel>, OpError> {
-    for_number!(cx.dtype(0)?, T => prepare::<T, Product>(cx))
-}
-
-/// Makes the kernel of a maximum.
-pub(crate) fn prepare_most(cx: &PrepareCx<'_>) -> Result<Box<dyn Kernel>, OpError> {
-    for_number!(cx.dtype(0)?, T => prepare::<T, Most>(cx))
-}
-
-/// Makes the kernel of a minimum.
-pub(crate) fn prepare_least(cx: &PrepareCx<'_>) -> Result<Box<dyn Kernel>, OpError> {
-    for_number!(cx.dtype(0)?, T => prepare::<T, Least>(cx))
 }
 
 /// Converts an ONNX reduction, whose axes became an input with operator set `input_since`.
@@ -271,13 +258,10 @@ pub(crate) fn lower(
         node.ints("axes")?
             .map(|axes| builder.add_constant(Tensor::from_ints(axes)))
     };
+    let noop = node.bool_or("noop_with_empty_axes", false)?;
     let attrs = Attrs::new()
         .with("keep_dims", node.bool_or("keepdims", true)?)
-        .with(
-            "noop_with_empty_axes",
-            node.bool_or("noop_with_empty_axes", false)?,
-        );
-    let noop = node.bool_or("noop_with_empty_axes", false)?;
+        .with("noop_with_empty_axes", noop);
     // Axes that are left out mean all of them, unless the node says that they mean none.
     let axes = match axes {
         None if noop => Some(builder.add_constant(Tensor::from_ints(&[]))),

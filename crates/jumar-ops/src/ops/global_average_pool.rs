@@ -22,7 +22,7 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
         };
         Ok(vec![TensorType { dtype: input.dtype, shape }])
     },
-    prepare: |cx| reduce::prepare_mean_over(cx, &(2..cx.shape(0)?.len()).collect::<Vec<_>>()),
+    prepare: |cx| reduce::over(cx, &(2..cx.shape(0)?.len()).collect::<Vec<_>>(), reduce::Join::Mean),
 }];
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! What is above zero, and a part of what is below.
 
 use crate::kernels::elementwise::{RealFunction, infer_same, real_map};
-use crate::kernels::number::{Analysis, Number, Real};
+use crate::kernels::lanes::Float;
 use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
 use crate::{Aliasing, AttrDef, Attrs, InputDef, OnnxForm, Operator, Types};
@@ -27,9 +27,8 @@ struct Function {
 }
 
 impl RealFunction for Function {
-    fn apply<T: Real>(&self, x: T) -> T {
-        let wide = x.wide();
-        if wide < T::Wide::default() { T::narrow(wide.mul(T::Wide::constant(self.slope.into()))) } else { x }
+    fn apply<A: Float>(&self, x: A) -> A {
+        if x < A::of(0.0) { x * A::of(self.slope.into()) } else { x }
     }
 }
 

@@ -8,13 +8,13 @@ use crate::{Aliasing, AttrDef, Attrs, InputDef, OnnxForm, OpError, Operator, Ten
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "ReduceMax",
     onnx: ONNX,
-    inputs: &[InputDef::required("x", Types::NUMBER), InputDef::optional_constant("axes", Types::INDEX)],
+    inputs: &[InputDef::required("x", Types::ALL), InputDef::optional_constant("axes", Types::INDEX)],
     outputs: OUTPUT_Y,
     attrs: &[AttrDef::bool("keep_dims", false), AttrDef::bool("noop_with_empty_axes", true)],
     aliasing: Aliasing::Distinct,
     reads_only_shapes: false,
     infer: reduce::infer,
-    prepare: reduce::prepare_most,
+    prepare: |cx| reduce::prepare(cx, reduce::Join::Most),
 }];
 
 const ONNX: &[OnnxForm] = &[

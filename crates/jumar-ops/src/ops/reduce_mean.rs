@@ -14,7 +14,7 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     aliasing: Aliasing::Distinct,
     reads_only_shapes: false,
     infer: reduce::infer,
-    prepare: reduce::prepare_mean,
+    prepare: |cx| reduce::prepare(cx, reduce::Join::Mean),
 }];
 
 const ONNX: &[OnnxForm] =

@@ -1,7 +1,7 @@
 //! The logistic function.
 
 use crate::kernels::elementwise::{RealFunction, infer_same, real_map};
-use crate::kernels::number::{Analysis, Number, Real};
+use crate::kernels::lanes::Float;
 use crate::onnx::{LATEST, plain};
 use crate::operator::OUTPUT_Y;
 use crate::{Aliasing, InputDef, OnnxForm, Operator, Types};
@@ -18,17 +18,20 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     prepare: |cx| real_map(cx, Function),
 }];
 
+/// The logistic function of one number.
+pub(super) fn logistic<A: Float>(x: A) -> A {
+    // exp of minus the size never overflows.
+    let e = (-x.abs()).exp();
+    let y = A::of(1.0) / (A::of(1.0) + e);
+    if x < A::of(0.0) { e * y } else { y }
+}
+
 #[derive(Clone, Copy)]
 struct Function;
 
 impl RealFunction for Function {
-    fn apply<T: Real>(&self, x: T) -> T {
-        let one = T::Wide::constant(1.0);
-        let x = x.wide();
-        // exp of minus the size never overflows.
-        let e = Analysis::exp(T::Wide::default().sub(Analysis::abs(x)));
-        let y = one.div(one.add(e));
-        T::narrow(if x < T::Wide::default() { e.mul(y) } else { y })
+    fn apply<A: Float>(&self, x: A) -> A {
+        logistic(x)
     }
 }
 

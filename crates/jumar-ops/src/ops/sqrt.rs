@@ -1,7 +1,7 @@
 //! The square root.
 
 use crate::kernels::elementwise::{RealFunction, infer_same, real_map};
-use crate::kernels::number::{Analysis, Real};
+use crate::kernels::lanes::Float;
 use crate::onnx::{LATEST, plain};
 use crate::operator::OUTPUT_Y;
 use crate::{Aliasing, InputDef, OnnxForm, Operator, Types};
@@ -22,8 +22,8 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
 struct Function;
 
 impl RealFunction for Function {
-    fn apply<T: Real>(&self, x: T) -> T {
-        T::narrow(x.wide().sqrt())
+    fn apply<A: Float>(&self, x: A) -> A {
+        x.sqrt()
     }
 }
 

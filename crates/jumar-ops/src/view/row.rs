@@ -124,6 +124,18 @@ impl<'a, T: Element> Row<'a, T> {
         }
     }
 
+    /// Writes `f` of each element to a buffer of the same length. Panics where the lengths differ.
+    #[inline]
+    pub fn load<L>(&self, to: &mut [L], f: impl Fn(T) -> L) {
+        if self.len != to.len() {
+            different(self.len, to.len());
+        }
+        for (index, slot) in to.iter_mut().enumerate() {
+            // SAFETY: `index < len`.
+            *slot = f(unsafe { self.read(index) });
+        }
+    }
+
     /// Calls `step` with the accumulator and each element, in order.
     #[inline]
     pub fn fold<A>(&self, start: A, mut step: impl FnMut(A, T) -> A) -> A {
@@ -313,6 +325,18 @@ impl<'a, T: Element> RowMut<'a, T> {
         for index in 0..self.len {
             // SAFETY: `index < len`.
             unsafe { self.write(index, value) };
+        }
+    }
+
+    /// Writes `f` of each element of a buffer of the same length. Panics where the lengths differ.
+    #[inline]
+    pub fn store<L: Copy>(&self, from: &[L], f: impl Fn(L) -> T) {
+        if self.len != from.len() {
+            different(self.len, from.len());
+        }
+        for (index, &value) in from.iter().enumerate() {
+            // SAFETY: `index < len`.
+            unsafe { self.write(index, f(value)) };
         }
     }
 

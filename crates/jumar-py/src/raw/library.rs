@@ -60,7 +60,11 @@ pub fn open() -> Result<(), String> {
     }
 }
 
-/// `lib64/libascendcl.so` of the tree that holds `python/site-packages/acl.so`, as named and with links resolved.
+/// Where the trees lie, seen from the folder of this module: an install tree holds `python/site-packages/acl.so`, a wheel
+/// puts its tree into the package beside it.
+const TREES: &[&str] = &["../../lib64", "jumar/tree/lib64"];
+
+/// `lib64/libascendcl.so` of the trees that this module may belong to, as named and with links resolved.
 fn beside_this_module() -> Vec<PathBuf> {
     let Some(module) = this_file() else {
         return Vec::new();
@@ -71,11 +75,11 @@ fn beside_this_module() -> Vec<PathBuf> {
         .flatten()
     {
         let folder = module.parent().unwrap_or(Path::new("."));
-        let path = folder
-            .join("../../lib64")
-            .join(OsStr::from_bytes(NAME.to_bytes()));
-        if !paths.contains(&path) {
-            paths.push(path);
+        for tree in TREES {
+            let path = folder.join(tree).join(OsStr::from_bytes(NAME.to_bytes()));
+            if !paths.contains(&path) {
+                paths.push(path);
+            }
         }
     }
     paths

@@ -199,6 +199,11 @@ impl Ring {
         self.state.0.load(Ordering::Relaxed) & STATE == QUEUED
     }
 
+    /// Tells whether the first task waits for something.
+    pub(crate) fn is_blocked(&self) -> bool {
+        self.state.0.load(Ordering::Relaxed) & STATE == BLOCKED
+    }
+
     /// Marks that a thread is about to park, and gives the position completed. Whoever completes a later one sees the mark.
     pub(crate) fn mark_waited(&self) -> u64 {
         self.back.0.progress.fetch_or(WAITED, Ordering::AcqRel) / DONE_ONE

@@ -384,6 +384,66 @@ void cb_device_state(int32_t device, aclrtDeviceState state, void *data)
     pthread_mutex_unlock(&callback_lock);
 }
 
+static void note_alone(int64_t value)
+{
+    pthread_mutex_lock(&callback_lock);
+    note(value);
+    pthread_mutex_unlock(&callback_lock);
+}
+
+void cb_stream_state(aclrtStream stream, aclrtStreamState state, void *data)
+{
+    (void)stream, (void)data;
+    note_alone((int64_t)state);
+}
+
+int32_t cb_abort(int32_t device, aclrtDeviceTaskAbortStage stage, uint32_t timeout, void *data)
+{
+    (void)device, (void)timeout, (void)data;
+    note_alone((int64_t)stage);
+    return 0;
+}
+
+int32_t cb_abort_fails(int32_t device, aclrtDeviceTaskAbortStage stage, uint32_t timeout, void *data)
+{
+    return cb_abort(device, stage, timeout, data) - 1;
+}
+
+aclError cb_init(const char *text, size_t length, void *data)
+{
+    (void)text, (void)data;
+    note_alone((int64_t)length);
+    return 0;
+}
+
+aclError cb_init_fails(const char *text, size_t length, void *data)
+{
+    return cb_init(text, length, data) + 12345;
+}
+
+aclError cb_finalize(void *data)
+{
+    note_alone((int64_t)(intptr_t)data);
+    return 0;
+}
+
+aclError cb_finalize_fails(void *data)
+{
+    return cb_finalize(data) + 54321;
+}
+
+uint32_t cb_snapshot(int32_t device, void *data)
+{
+    (void)device;
+    note_alone((int64_t)(intptr_t)data);
+    return 0;
+}
+
+uint32_t cb_snapshot_fails(int32_t device, void *data)
+{
+    return cb_snapshot(device, data) + 1;
+}
+
 void cb_exception(aclrtExceptionInfo *info)
 {
     (void)info;

@@ -179,6 +179,15 @@ pub const CALLBACKS: &[&str] = &[
     "cb_note",
     "cb_hold",
     "cb_device_state",
+    "cb_stream_state",
+    "cb_abort",
+    "cb_abort_fails",
+    "cb_init",
+    "cb_init_fails",
+    "cb_finalize",
+    "cb_finalize_fails",
+    "cb_snapshot",
+    "cb_snapshot_fails",
     "cb_exception",
 ];
 

@@ -1,0 +1,206 @@
+//! Functions of the program that are told of something, by name or by type.
+
+use std::ffi::{c_char, c_void};
+use std::sync::Arc;
+
+use jumar_acl::hooks::{
+    AbortHook, DeviceStateHook, FinalizeHook, InitHook, SnapshotHook, StreamStateHook,
+};
+
+use crate::acl::{Raw, calls};
+use crate::generated::callbacks;
+use crate::raw::{self, UserData};
+
+/// Sets a function that is told when a device is set or reset; null takes it away.
+///
+/// # Safety
+/// Called from C: the function may be called with `args`, on any thread, until it is taken away.
+#[unsafe(no_mangle)]
+#[expect(non_snake_case, reason = "the C interface sets names and signatures")]
+pub unsafe extern "C" fn aclrtRegDeviceStateCallback(
+    regName: *const c_char,
+    callback: callbacks::aclrtDeviceStateCallback,
+    args: *mut c_void,
+) -> i32 {
+    raw::status(&calls::aclrtRegDeviceStateCallback, |cx| {
+        let user = UserData::new(args);
+        let function = callback.map(|function| {
+            let told: DeviceStateHook = Arc::new(move |device, state| {
+                let pointer = user.pointer();
+                // SAFETY: the caller's contract.
+                unsafe { function(device, state, pointer) }
+            });
+            told
+        });
+        // SAFETY: the caller's contract: null, or a text.
+        let name = unsafe { raw::text(regName) };
+        jumar_acl::device::aclrtRegDeviceStateCallback(cx, name, function)
+    })
+}
+
+/// Sets a function that is told when the tasks of a device are aborted; null takes it away.
+///
+/// # Safety
+/// Called from C: the function may be called with `args`, on any thread, until it is taken away.
+#[unsafe(no_mangle)]
+#[expect(non_snake_case, reason = "the C interface sets names and signatures")]
+pub unsafe extern "C" fn aclrtSetDeviceTaskAbortCallback(
+    regName: *const c_char,
+    callback: callbacks::aclrtDeviceTaskAbortCallback,
+    args: *mut c_void,
+) -> i32 {
+    raw::status(&calls::aclrtSetDeviceTaskAbortCallback, |cx| {
+        let user = UserData::new(args);
+        let function = callback.map(|function| {
+            let told: AbortHook = Arc::new(move |device, stage, timeout| {
+                let pointer = user.pointer();
+                // SAFETY: the caller's contract.
+                unsafe { function(device, stage, timeout, pointer) }
+            });
+            told
+        });
+        // SAFETY: the caller's contract: null, or a text.
+        let name = unsafe { raw::text(regName) };
+        jumar_acl::device::aclrtSetDeviceTaskAbortCallback(cx, name, function)
+    })
+}
+
+/// Sets a function that is told when a stream is made or destroyed; null takes it away.
+///
+/// # Safety
+/// Called from C: the function may be called with `args`, on any thread, until it is taken away.
+#[unsafe(no_mangle)]
+#[expect(non_snake_case, reason = "the C interface sets names and signatures")]
+pub unsafe extern "C" fn aclrtRegStreamStateCallback(
+    regName: *const c_char,
+    callback: callbacks::aclrtStreamStateCallback,
+    args: *mut c_void,
+) -> i32 {
+    raw::status(&calls::aclrtRegStreamStateCallback, |cx| {
+        let user = UserData::new(args);
+        let function = callback.map(|function| {
+            let told: StreamStateHook = Arc::new(move |stream, state| {
+                let pointer = user.pointer();
+                let stream = raw::pointer(Raw(stream));
+                // SAFETY: the caller's contract; the handle is only a number.
+                unsafe { function(stream, state, pointer) }
+            });
+            told
+        });
+        // SAFETY: the caller's contract: null, or a text.
+        let name = unsafe { raw::text(regName) };
+        jumar_acl::stream::aclrtRegStreamStateCallback(cx, name, function)
+    })
+}
+
+/// Sets a function that aclInit calls.
+///
+/// # Safety
+/// Called from C: the function may be called with `userData`, on any thread, until it is taken away.
+#[unsafe(no_mangle)]
+#[expect(non_snake_case, reason = "the C interface sets names and signatures")]
+pub unsafe extern "C" fn aclInitCallbackRegister(
+    r#type: u32,
+    cbFunc: callbacks::aclInitCallbackFunc,
+    userData: *mut c_void,
+) -> i32 {
+    raw::status(&calls::aclInitCallbackRegister, |cx| {
+        let user = UserData::new(userData);
+        let function = cbFunc.map(|function| {
+            let told: InitHook = Arc::new(move |text| {
+                let pointer = user.pointer();
+                // SAFETY: the caller's contract; the text outlives the call.
+                unsafe { function(text.as_ptr(), text.count_bytes(), pointer) }
+            });
+            (function as usize, told)
+        });
+        jumar_acl::init::aclInitCallbackRegister(cx, r#type, function)
+    })
+}
+
+/// Takes a function of `aclInitCallbackRegister` away.
+#[unsafe(no_mangle)]
+#[expect(non_snake_case, reason = "the C interface sets names and signatures")]
+pub extern "C" fn aclInitCallbackUnRegister(
+    r#type: u32,
+    cbFunc: callbacks::aclInitCallbackFunc,
+) -> i32 {
+    raw::status(&calls::aclInitCallbackUnRegister, |cx| {
+        let address = cbFunc.map_or(0, |function| function as usize);
+        jumar_acl::init::aclInitCallbackUnRegister(cx, r#type, address)
+    })
+}
+
+/// Sets a function that finalising calls.
+///
+/// # Safety
+/// Called from C: the function may be called with `userData`, on any thread, until it is taken away.
+#[unsafe(no_mangle)]
+#[expect(non_snake_case, reason = "the C interface sets names and signatures")]
+pub unsafe extern "C" fn aclFinalizeCallbackRegister(
+    r#type: u32,
+    cbFunc: callbacks::aclFinalizeCallbackFunc,
+    userData: *mut c_void,
+) -> i32 {
+    raw::status(&calls::aclFinalizeCallbackRegister, |cx| {
+        let user = UserData::new(userData);
+        let function = cbFunc.map(|function| {
+            let told: FinalizeHook = Arc::new(move || {
+                let pointer = user.pointer();
+                // SAFETY: the caller's contract.
+                unsafe { function(pointer) }
+            });
+            (function as usize, told)
+        });
+        jumar_acl::init::aclFinalizeCallbackRegister(cx, r#type, function)
+    })
+}
+
+/// Takes a function of `aclFinalizeCallbackRegister` away.
+#[unsafe(no_mangle)]
+#[expect(non_snake_case, reason = "the C interface sets names and signatures")]
+pub extern "C" fn aclFinalizeCallbackUnRegister(
+    r#type: u32,
+    cbFunc: callbacks::aclFinalizeCallbackFunc,
+) -> i32 {
+    raw::status(&calls::aclFinalizeCallbackUnRegister, |cx| {
+        let address = cbFunc.map_or(0, |function| function as usize);
+        jumar_acl::init::aclFinalizeCallbackUnRegister(cx, r#type, address)
+    })
+}
+
+/// Sets a function that is called at a stage of a snapshot.
+///
+/// # Safety
+/// Called from C: the function may be called with `args`, on any thread, until it is taken away.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aclrtSnapShotCallbackRegister(
+    stage: u32,
+    callback: callbacks::aclrtSnapShotCallBack,
+    args: *mut c_void,
+) -> i32 {
+    raw::status(&calls::aclrtSnapShotCallbackRegister, |cx| {
+        let user = UserData::new(args);
+        let function = callback.map(|function| {
+            let told: SnapshotHook = Arc::new(move |device| {
+                let pointer = user.pointer();
+                // SAFETY: the caller's contract.
+                unsafe { function(device, pointer) }
+            });
+            (function as usize, told)
+        });
+        jumar_acl::snapshot::aclrtSnapShotCallbackRegister(cx, stage, function)
+    })
+}
+
+/// Takes a function of `aclrtSnapShotCallbackRegister` away.
+#[unsafe(no_mangle)]
+pub extern "C" fn aclrtSnapShotCallbackUnregister(
+    stage: u32,
+    callback: callbacks::aclrtSnapShotCallBack,
+) -> i32 {
+    raw::status(&calls::aclrtSnapShotCallbackUnregister, |cx| {
+        let address = callback.map_or(0, |function| function as usize);
+        jumar_acl::snapshot::aclrtSnapShotCallbackUnregister(cx, stage, address)
+    })
+}

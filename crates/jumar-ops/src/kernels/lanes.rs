@@ -1,0 +1,262 @@
+//! Blocks of numbers in the few types that are computed in.
+//!
+//! A kernel built for each element type and each function would be most of the library. So a function is written for
+//! float32, float64, int64 and uint64 alone; elements of other types are brought into one of these a block at a time,
+//! and back. What is brought back keeps its low bits, so that whole numbers wrap around in their own type.
+
+use super::number::Number;
+use super::reduce::Join;
+use crate::view::{BF16, Bool8, Element, F16};
+
+/// How many elements a block has.
+pub(crate) const BLOCK: usize = 256;
+
+/// A type that functions are written for.
+pub(crate) trait Lane: Element + PartialOrd {
+    /// Runs a function of one number over a block, in place.
+    fn run1(function: &dyn Lanes1, x: &mut [Self]);
+    /// Runs a function of two numbers over a block; the first operand becomes the result.
+    fn run2(function: &dyn Lanes2, a: &mut [Self], b: &[Self]);
+    /// Whether it stands for true.
+    fn truth(self) -> bool;
+}
+
+/// A type that sums, products and comparisons over many elements are kept in.
+pub(crate) trait Wide: Lane {
+    const ZERO: Self;
+    const ONE: Self;
+    fn of(value: f64) -> Self;
+    fn real(self) -> f64;
+    fn size(self) -> Self;
+    fn times(self, other: Self) -> Self;
+    fn plus(self, other: Self) -> Self;
+    /// The quotient by a number of elements.
+    fn over(self, count: usize) -> Self;
+    /// Joins the elements of a block to one number: a sum, a product, the largest or the smallest.
+    fn fold(join: Join, start: Self, block: &[Self]) -> Self;
+    /// Joins two blocks, element by element; the first becomes the result.
+    fn join(join: Join, own: &mut [Self], block: &[Self]);
+}
+
+/// A function of one number over blocks. A definition's list of types says which of these are called.
+pub(crate) trait Lanes1: Send + Sync + 'static {
+    fn f32(&self, _x: &mut [f32]) {}
+    fn f64(&self, _x: &mut [f64]) {}
+    fn i64(&self, _x: &mut [i64]) {}
+    fn u64(&self, _x: &mut [u64]) {}
+}
+
+/// A function of two numbers over blocks; the first operand becomes the result.
+pub(crate) trait Lanes2: Send + Sync + 'static {
+    fn f32(&self, _a: &mut [f32], _b: &[f32]) {}
+    fn f64(&self, _a: &mut [f64], _b: &[f64]) {}
+    fn i64(&self, _a: &mut [i64], _b: &[i64]) {}
+    fn u64(&self, _a: &mut [u64], _b: &[u64]) {}
+}
+
+macro_rules! lane {
+    ($($type:ident)*) => {$(
+        impl Lane for $type {
+            fn run1(function: &dyn Lanes1, x: &mut [$type]) { function.$type(x) }
+            fn run2(function: &dyn Lanes2, a: &mut [$type], b: &[$type]) { function.$type(a, b) }
+            #[inline(always)] fn truth(self) -> bool { self != 0 as $type }
+        }
+    )*};
+}
+
+lane! { f32 f64 i64 u64 }
+
+/// How many sums run side by side, so that a processor can add at once.
+const SIDE: usize = 8;
+
+macro_rules! wide {
+    ($($type:ident)*) => {$(
+        impl Wide for $type {
+            const ZERO: $type = 0 as $type;
+            const ONE: $type = 1 as $type;
+            #[inline(always)] fn of(value: f64) -> $type { value as $type }
+            #[inline(always)] fn real(self) -> f64 { self as f64 }
+            #[inline(always)] fn size(self) -> $type { Number::abs(self) }
+            #[inline(always)] fn times(self, other: $type) -> $type { Number::mul(self, other) }
+            #[inline(always)] fn plus(self, other: $type) -> $type { Number::add(self, other) }
+            #[inline(always)] fn over(self, count: usize) -> $type { Number::div(self, count as $type) }
+
+            fn fold(join: Join, start: $type, block: &[$type]) -> $type {
+                fn side(start: $type, idle: $type, block: &[$type], f: impl Fn($type, $type) -> $type) -> $type {
+                    let mut sums = [idle; SIDE];
+                    let groups = block.chunks_exact(SIDE);
+                    let mut total = groups.remainder().iter().fold(start, |sum, &x| f(sum, x));
+                    for group in groups {
+                        for (sum, &x) in sums.iter_mut().zip(group) {
+                            *sum = f(*sum, x);
+                        }
+                    }
+                    for sum in sums {
+                        total = f(total, sum);
+                    }
+                    total
+                }
+                match join {
+                    Join::Product => side(start, Self::ONE, block, Number::mul),
+                    Join::Most => side(start, start, block, Number::max),
+                    Join::Least => side(start, start, block, Number::min),
+                    _ => side(start, Self::ZERO, block, Number::add),
+                }
+            }
+
+            fn join(join: Join, own: &mut [$type], block: &[$type]) {
+                fn each(own: &mut [$type], block: &[$type], f: impl Fn($type, $type) -> $type) {
+                    for (sum, &x) in own.iter_mut().zip(block) {
+                        *sum = f(*sum, x);
+                    }
+                }
+                match join {
+                    Join::Product => each(own, block, Number::mul),
+                    Join::Most => each(own, block, Number::max),
+                    Join::Least => each(own, block, Number::min),
+                    _ => each(own, block, Number::add),
+                }
+            }
+        }
+    )*};
+}
+
+wide! { f64 i64 u64 }
+
+/// An element type that can be brought into the types that are computed in.
+pub(crate) trait Carried: Element {
+    /// The type of functions of one and two numbers.
+    type Lane: Lane;
+    /// The type of sums and comparisons over many elements.
+    type Wide: Wide;
+    /// The smallest value, and the largest.
+    const LEAST: Self::Wide;
+    const MOST: Self::Wide;
+    fn lift(self) -> Self::Lane;
+    fn land(lane: Self::Lane) -> Self;
+    fn widen(self) -> Self::Wide;
+    fn narrow(wide: Self::Wide) -> Self;
+    fn from_real(value: f64) -> Self;
+    fn from_signed(value: i64) -> Self;
+    fn from_unsigned(value: u64) -> Self;
+}
+
+macro_rules! carried {
+    ($($type:ident: $lane:ident, $wide:ident, $least:expr, $most:expr, $lift:expr, $land:expr, $widen:expr, $narrow:expr,
+       $real:expr, $signed:expr, $unsigned:expr;)*) => {$(
+        impl Carried for $type {
+            type Lane = $lane;
+            type Wide = $wide;
+            const LEAST: $wide = $least;
+            const MOST: $wide = $most;
+            #[inline(always)] fn lift(self) -> $lane { ($lift)(self) }
+            #[inline(always)] fn land(lane: $lane) -> $type { ($land)(lane) }
+            #[inline(always)] fn widen(self) -> $wide { ($widen)(self) }
+            #[inline(always)] fn narrow(wide: $wide) -> $type { ($narrow)(wide) }
+            #[inline(always)] fn from_real(value: f64) -> $type { ($real)(value) }
+            #[inline(always)] fn from_signed(value: i64) -> $type { ($signed)(value) }
+            #[inline(always)] fn from_unsigned(value: u64) -> $type { ($unsigned)(value) }
+        }
+    )*};
+}
+
+macro_rules! whole {
+    ($($type:ident: $lane:ident;)*) => {
+        carried! {$(
+            $type: $lane, $lane, $type::MIN as $lane, $type::MAX as $lane,
+                |x: $type| x as $lane, |x: $lane| x as $type, |x: $type| x as $lane, |x: $lane| x as $type,
+                // Reals are cut towards zero and stop at the bounds; whole numbers keep their low bits.
+                |x: f64| x as $type, |x: i64| x as $type, |x: u64| x as $type;
+        )*}
+    };
+}
+
+whole! { i8: i64; i16: i64; i32: i64; i64: i64; u8: u64; u16: u64; u32: u64; u64: u64; }
+
+carried! {
+    f32: f32, f64, f64::NEG_INFINITY, f64::INFINITY,
+        |x: f32| x, |x: f32| x, f64::from, |x: f64| x as f32, |x: f64| x as f32, |x: i64| x as f32, |x: u64| x as f32;
+    f64: f64, f64, f64::NEG_INFINITY, f64::INFINITY,
+        |x: f64| x, |x: f64| x, |x: f64| x, |x: f64| x, |x: f64| x, |x: i64| x as f64, |x: u64| x as f64;
+    F16: f32, f64, f64::NEG_INFINITY, f64::INFINITY,
+        F16::to_f32, F16::from_f32, F16::to_f64, F16::from_f64, F16::from_f64,
+        |x: i64| F16::from_f64(x as f64), |x: u64| F16::from_f64(x as f64);
+    BF16: f32, f64, f64::NEG_INFINITY, f64::INFINITY,
+        BF16::to_f32, BF16::from_f32, BF16::to_f64, BF16::from_f64, BF16::from_f64,
+        |x: i64| BF16::from_f64(x as f64), |x: u64| BF16::from_f64(x as f64);
+    Bool8: u64, u64, 0, 1,
+        |x: Bool8| u64::from(x.get()), |x: u64| Bool8::from(x != 0), |x: Bool8| u64::from(x.get()), |x: u64| Bool8::from(x != 0),
+        |x: f64| Bool8::from(x != 0.0), |x: i64| Bool8::from(x != 0), |x: u64| Bool8::from(x != 0);
+}
+
+/// Runs a body for any type that is carried.
+macro_rules! for_carried {
+    ($dtype:expr, $T:ident => $body:expr) => {
+        $crate::kernels::number::for_dtype!(
+            $dtype,
+            [
+                Float32 => f32, Float64 => f64, Float16 => $crate::view::F16, BFloat16 => $crate::view::BF16,
+                Int8 => i8, Int16 => i16, Int32 => i32, Int64 => i64,
+                UInt8 => u8, UInt16 => u16, UInt32 => u32, UInt64 => u64, Bool => $crate::view::Bool8,
+            ],
+            $T => $body
+        )
+    };
+}
+
+pub(crate) use for_carried;
+
+/// A real number that functions of analysis are written for: float32 and float64.
+pub(crate) trait Float:
+    Copy
+    + PartialOrd
+    + std::ops::Add<Output = Self>
+    + std::ops::Sub<Output = Self>
+    + std::ops::Mul<Output = Self>
+    + std::ops::Div<Output = Self>
+    + std::ops::Neg<Output = Self>
+{
+    fn of(value: f64) -> Self;
+    fn abs(self) -> Self;
+    fn is_nan(self) -> bool;
+    fn is_infinite(self) -> bool;
+    fn sqrt(self) -> Self;
+    fn exp(self) -> Self;
+    fn exp_m1(self) -> Self;
+    fn ln(self) -> Self;
+    fn ln_1p(self) -> Self;
+    fn sin(self) -> Self;
+    fn cos(self) -> Self;
+    fn tan(self) -> Self;
+    fn asin(self) -> Self;
+    fn acos(self) -> Self;
+    fn atan(self) -> Self;
+    fn sinh(self) -> Self;
+    fn cosh(self) -> Self;
+    fn tanh(self) -> Self;
+    fn asinh(self) -> Self;
+    fn acosh(self) -> Self;
+    fn atanh(self) -> Self;
+    fn floor(self) -> Self;
+    fn ceil(self) -> Self;
+    fn round_ties_even(self) -> Self;
+    fn erf(self) -> Self;
+}
+
+macro_rules! float {
+    ($($type:ident, $erf:path;)*) => {$(
+        impl Float for $type {
+            #[inline(always)] fn of(value: f64) -> $type { value as $type }
+            #[inline(always)] fn erf(self) -> $type { $erf(self) }
+            float! { @same $type: abs sqrt exp exp_m1 ln ln_1p sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh
+                floor ceil round_ties_even }
+            #[inline(always)] fn is_nan(self) -> bool { $type::is_nan(self) }
+            #[inline(always)] fn is_infinite(self) -> bool { $type::is_infinite(self) }
+        }
+    )*};
+    (@same $type:ident: $($name:ident)*) => {
+        $(#[inline(always)] fn $name(self) -> $type { $type::$name(self) })*
+    };
+}
+
+float! { f32, libm::erff; f64, libm::erf; }

@@ -1,0 +1,39 @@
+//! The angle of a cosine.
+
+use crate::kernels::elementwise::{RealFunction, infer_same, real_map};
+use crate::kernels::lanes::Float;
+use crate::onnx::{LATEST, plain};
+use crate::operator::OUTPUT_Y;
+use crate::{Aliasing, InputDef, OnnxForm, Operator, Types};
+
+pub(super) static OPERATORS: &[&Operator] = &[&Operator {
+    name: "Acos",
+    onnx: &[OnnxForm::new("Acos", 7, LATEST, |builder, node| plain(builder, node, "Acos"))],
+    inputs: &[InputDef::required("x", Types::FLOAT)],
+    outputs: OUTPUT_Y,
+    attrs: &[],
+    aliasing: Aliasing::Elementwise,
+    reads_only_shapes: false,
+    infer: infer_same,
+    prepare: |cx| real_map(cx, Function),
+}];
+
+#[derive(Clone, Copy)]
+struct Function;
+
+impl RealFunction for Function {
+    fn apply<A: Float>(&self, x: A) -> A {
+        x.acos()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::table::*;
+
+    #[test]
+    fn agrees_with_numpy() {
+        let x = f32s(&[5], &[-1.0, -0.5, 0.0, 0.7, 1.0]);
+        check("Acos", &[x], none(), &f32s(&[5], &[3.141_592_7, 2.094_395_2, 1.570_796_4, 0.795_398_83, 0.0]));
+    }
+}

@@ -1,0 +1,39 @@
+//! The angle of a sine.
+
+use crate::kernels::elementwise::{RealFunction, infer_same, real_map};
+use crate::kernels::lanes::Float;
+use crate::onnx::{LATEST, plain};
+use crate::operator::OUTPUT_Y;
+use crate::{Aliasing, InputDef, OnnxForm, Operator, Types};
+
+pub(super) static OPERATORS: &[&Operator] = &[&Operator {
+    name: "Asin",
+    onnx: &[OnnxForm::new("Asin", 7, LATEST, |builder, node| plain(builder, node, "Asin"))],
+    inputs: &[InputDef::required("x", Types::FLOAT)],
+    outputs: OUTPUT_Y,
+    attrs: &[],
+    aliasing: Aliasing::Elementwise,
+    reads_only_shapes: false,
+    infer: infer_same,
+    prepare: |cx| real_map(cx, Function),
+}];
+
+#[derive(Clone, Copy)]
+struct Function;
+
+impl RealFunction for Function {
+    fn apply<A: Float>(&self, x: A) -> A {
+        x.asin()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::table::*;
+
+    #[test]
+    fn agrees_with_numpy() {
+        let x = f32s(&[5], &[-1.0, -0.5, 0.0, 0.7, 1.0]);
+        check("Asin", &[x], none(), &f32s(&[5], &[-1.570_796_4, -0.523_598_8, 0.0, 0.775_397_5, 1.570_796_4]));
+    }
+}

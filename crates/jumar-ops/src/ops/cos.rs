@@ -1,0 +1,39 @@
+//! The cosine of an angle.
+
+use crate::kernels::elementwise::{RealFunction, infer_same, real_map};
+use crate::kernels::lanes::Float;
+use crate::onnx::{LATEST, plain};
+use crate::operator::OUTPUT_Y;
+use crate::{Aliasing, InputDef, OnnxForm, Operator, Types};
+
+pub(super) static OPERATORS: &[&Operator] = &[&Operator {
+    name: "Cos",
+    onnx: &[OnnxForm::new("Cos", 7, LATEST, |builder, node| plain(builder, node, "Cos"))],
+    inputs: &[InputDef::required("x", Types::FLOAT)],
+    outputs: OUTPUT_Y,
+    attrs: &[],
+    aliasing: Aliasing::Elementwise,
+    reads_only_shapes: false,
+    infer: infer_same,
+    prepare: |cx| real_map(cx, Function),
+}];
+
+#[derive(Clone, Copy)]
+struct Function;
+
+impl RealFunction for Function {
+    fn apply<A: Float>(&self, x: A) -> A {
+        x.cos()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::table::*;
+
+    #[test]
+    fn agrees_with_numpy() {
+        let x = f32s(&[5], &[-2.0, -0.5, 0.0, 0.7, 10.0]);
+        check("Cos", &[x], none(), &f32s(&[5], &[-0.416_146_84, 0.877_582_55, 1.0, 0.764_842_2, -0.839_071_5]));
+    }
+}

@@ -1,0 +1,39 @@
+//! The nearest whole number, and the even one of two.
+
+use crate::kernels::elementwise::{RealFunction, infer_same, real_map};
+use crate::kernels::lanes::Float;
+use crate::onnx::{LATEST, plain};
+use crate::operator::OUTPUT_Y;
+use crate::{Aliasing, InputDef, OnnxForm, Operator, Types};
+
+pub(super) static OPERATORS: &[&Operator] = &[&Operator {
+    name: "Round",
+    onnx: &[OnnxForm::new("Round", 11, LATEST, |builder, node| plain(builder, node, "Round"))],
+    inputs: &[InputDef::required("x", Types::FLOAT)],
+    outputs: OUTPUT_Y,
+    attrs: &[],
+    aliasing: Aliasing::Elementwise,
+    reads_only_shapes: false,
+    infer: infer_same,
+    prepare: |cx| real_map(cx, Function),
+}];
+
+#[derive(Clone, Copy)]
+struct Function;
+
+impl RealFunction for Function {
+    fn apply<A: Float>(&self, x: A) -> A {
+        x.round_ties_even()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::table::*;
+
+    #[test]
+    fn agrees_with_numpy() {
+        let x = f32s(&[6], &[-2.5, -1.5, -0.4, 0.5, 1.5, 2.6]);
+        check("Round", &[x], none(), &f32s(&[6], &[-2.0, -2.0, -0.0, 0.0, 2.0, 3.0]));
+    }
+}

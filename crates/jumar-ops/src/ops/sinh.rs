@@ -1,0 +1,39 @@
+//! The hyperbolic sine.
+
+use crate::kernels::elementwise::{RealFunction, infer_same, real_map};
+use crate::kernels::lanes::Float;
+use crate::onnx::{LATEST, plain};
+use crate::operator::OUTPUT_Y;
+use crate::{Aliasing, InputDef, OnnxForm, Operator, Types};
+
+pub(super) static OPERATORS: &[&Operator] = &[&Operator {
+    name: "Sinh",
+    onnx: &[OnnxForm::new("Sinh", 9, LATEST, |builder, node| plain(builder, node, "Sinh"))],
+    inputs: &[InputDef::required("x", Types::FLOAT)],
+    outputs: OUTPUT_Y,
+    attrs: &[],
+    aliasing: Aliasing::Elementwise,
+    reads_only_shapes: false,
+    infer: infer_same,
+    prepare: |cx| real_map(cx, Function),
+}];
+
+#[derive(Clone, Copy)]
+struct Function;
+
+impl RealFunction for Function {
+    fn apply<A: Float>(&self, x: A) -> A {
+        x.sinh()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::table::*;
+
+    #[test]
+    fn agrees_with_numpy() {
+        let x = f32s(&[5], &[-2.0, -0.5, 0.0, 0.7, 3.0]);
+        check("Sinh", &[x], none(), &f32s(&[5], &[-3.626_860_4, -0.521_095_3, 0.0, 0.758_583_66, 10.017_875]));
+    }
+}

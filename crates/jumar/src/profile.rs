@@ -1,0 +1,212 @@
+//! Device profiles: what kind of device is imitated, as data in `profiles/`, and files of the user's own.
+
+use std::path::Path;
+
+use jumar_core::{Chip, Limits, Profile};
+use jumar_types::{Error, ErrorKind, Result};
+use serde::Deserialize;
+
+macro_rules! built_in {
+    ($($name:literal),* $(,)?) => {
+        &[$(($name, include_str!(concat!("../profiles/", $name, ".toml")))),*]
+    };
+}
+
+/// The profiles that are built in. The first is the one without any setting.
+const BUILT_IN: &[(&str, &str)] = built_in![
+    "Ascend910B1",
+    "Ascend910B2",
+    "Ascend910B3",
+    "Ascend910B4",
+    "Ascend310P3",
+    "Ascend310B1",
+    "Ascend910A",
+];
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    name: String,
+    memory_gib: u64,
+    cube_cores: u32,
+    vector_cores: u32,
+    aicpu_cores: u32,
+    limits: FileLimits,
+    #[serde(default)]
+    chip: FileChip,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileLimits {
+    streams: u32,
+    events: u32,
+    notifies: u32,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileChip {
+    l2_mib: Option<u64>,
+    unified_buffer: Option<u64>,
+    l0a: Option<u64>,
+    l0b: Option<u64>,
+    l0c: Option<u64>,
+    l1: Option<u64>,
+    bias_table: Option<u64>,
+    core_version: Option<String>,
+    architecture: Option<u32>,
+    memory_type: Option<String>,
+}
+
+/// Lists the names of the built-in profiles.
+pub fn names() -> Vec<&'static str> {
+    BUILT_IN.iter().map(|(name, _)| *name).collect()
+}
+
+/// Finds a built-in profile by name, whatever the case of its letters.
+pub fn built_in(name: &str) -> Option<Profile> {
+    let (name, text) = BUILT_IN
+        .iter()
+        .find(|(known, _)| known.eq_ignore_ascii_case(name))?;
+    // A test reads every built-in profile, so that this is never the place where one turns out to be wrong.
+    read(text, name).ok()
+}
+
+/// Finds a profile by what `JUMAR_PROFILE` holds: the name of a built-in one, or the path of a file (anything with a slash,
+/// or with the ending `.toml`).
+///
+/// # Errors
+/// `InvalidArgument`: no such name, or a file that cannot be read or is no profile.
+pub fn find(setting: &str) -> Result<Profile> {
+    if setting.contains('/') || setting.ends_with(".toml") {
+        let text = std::fs::read_to_string(Path::new(setting)).map_err(|error| {
+            bad(format!(
+                "JUMAR_PROFILE is \"{setting}\", a file that cannot be read: {error}"
+            ))
+        })?;
+        return read(&text, setting);
+    }
+    built_in(setting).ok_or_else(|| {
+        bad(format!(
+            "JUMAR_PROFILE is \"{setting}\"; known profiles are {}, and anything with a slash is the path of a file",
+            names().join(", ")
+        ))
+    })
+}
+
+fn bad(sentence: String) -> Error {
+    Error::new(ErrorKind::InvalidArgument, sentence)
+}
+
+/// The least and the most that a number of a profile can be.
+fn check(what: &str, whose: &str, value: u64, least: u64, most: u64) -> Result<()> {
+    if (least..=most).contains(&value) {
+        return Ok(());
+    }
+    Err(bad(format!(
+        "the profile {whose} says {what} = {value}; it has to be from {least} to {most}"
+    )))
+}
+
+fn read(text: &str, whose: &str) -> Result<Profile> {
+    let file: File = toml::from_str(text).map_err(|error| {
+        bad(format!(
+            "the profile {whose} is not one: {}",
+            error.message().replace('\n', " ")
+        ))
+    })?;
+    if file.name.is_empty() || file.name.len() > 64 || file.name.contains('\0') {
+        return Err(bad(format!(
+            "the profile {whose} has a name of {} bytes; 1 to 64 are allowed",
+            file.name.len()
+        )));
+    }
+    check("memory_gib", whose, file.memory_gib, 1, 1024)?;
+    for (what, cores) in [
+        ("cube_cores", file.cube_cores),
+        ("vector_cores", file.vector_cores),
+        ("aicpu_cores", file.aicpu_cores),
+    ] {
+        check(what, whose, cores.into(), 1, 4096)?;
+    }
+    for (what, count) in [
+        ("streams", file.limits.streams),
+        ("events", file.limits.events),
+        ("notifies", file.limits.notifies),
+    ] {
+        check(what, whose, count.into(), 1, 1 << 20)?;
+    }
+    let chip = file.chip;
+    Ok(Profile {
+        soc_name: file.name,
+        memory_bytes: file.memory_gib << 30,
+        limits: Limits {
+            streams: file.limits.streams,
+            events: file.limits.events,
+            notifies: file.limits.notifies,
+        },
+        cube_cores: file.cube_cores,
+        vector_cores: file.vector_cores,
+        aicpu_cores: file.aicpu_cores,
+        chip: Chip {
+            l2_bytes: chip.l2_mib.map(|mib| mib.saturating_mul(1 << 20)),
+            unified_buffer_bytes: chip.unified_buffer,
+            l0a_bytes: chip.l0a,
+            l0b_bytes: chip.l0b,
+            l0c_bytes: chip.l0c,
+            l1_bytes: chip.l1,
+            bias_table_bytes: chip.bias_table,
+            core_version: chip.core_version,
+            architecture: chip.architecture,
+            memory_type: chip.memory_type,
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_built_in_profile_can_be_read_and_has_its_own_name() {
+        for (name, text) in BUILT_IN {
+            let profile = read(text, name).expect(name);
+            assert_eq!(profile.soc_name, *name);
+        }
+    }
+
+    #[test]
+    fn a_file_of_the_users_own_is_a_profile() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("small.toml");
+        let text = "name = \"Small\"\nmemory_gib = 1\ncube_cores = 2\nvector_cores = 4\naicpu_cores = 1\n\
+                    [limits]\nstreams = 3\nevents = 5\nnotifies = 7\n";
+        std::fs::write(&path, text).expect("written");
+        let profile = find(path.to_str().expect("a name")).expect("read");
+        assert_eq!(
+            (profile.soc_name.as_str(), profile.limits.events),
+            ("Small", 5)
+        );
+        assert_eq!(profile.chip.l1_bytes, None);
+    }
+
+    #[test]
+    fn what_is_no_profile_is_refused_with_its_name() {
+        for (setting, part) in [
+            ("Ascend1", "known profiles are Ascend910B1"),
+            ("/nowhere/p.toml", "cannot be read"),
+        ] {
+            let sentence = find(setting).expect_err("refused").to_string();
+            assert!(
+                sentence.contains(setting) && sentence.contains(part),
+                "{sentence}"
+            );
+        }
+        let text = "name = \"X\"\nmemory_gib = 0\ncube_cores = 1\nvector_cores = 1\naicpu_cores = 1\n\
+                    [limits]\nstreams = 1\nevents = 1\nnotifies = 1\n";
+        let sentence = read(text, "x.toml").expect_err("refused").to_string();
+        assert!(sentence.contains("memory_gib = 0"), "{sentence}");
+        assert!(read(&text.replace("streams = 1", "rivers = 1"), "x").is_err());
+    }
+}

@@ -1,0 +1,396 @@
+"""Arrays in pinned host memory, which speak everybody's protocols, and arrays in device memory."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import struct
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Any, Optional, Union
+
+import acl
+
+from . import _dlpack, _dtype
+from ._errors import check
+from ._runtime import Stream, _Object, ensure_context, entered
+
+_HOST_TO_DEVICE = 1
+_DEVICE_TO_HOST = 2
+_HUGE_FIRST = 0
+
+Shape = Union[int, Sequence[int]]
+
+
+def _shape(shape: Shape) -> tuple[int, ...]:
+    dims = (shape,) if isinstance(shape, int) else tuple(int(dim) for dim in shape)
+    if any(dim < 0 for dim in dims):
+        raise ValueError(f"a dimension of {dims} is negative")
+    return dims
+
+
+class _Sized(_Object):
+    """What host and device arrays have in common."""
+
+    def __init__(self, shape: Shape, dtype: object) -> None:
+        self._shape = _shape(shape)
+        self._dtype = _dtype.of(dtype)
+        self._count = math.prod(self._shape)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The dimensions, outermost first; the elements lie without gaps, the last dimension closest."""
+        return self._shape
+
+    @property
+    def dtype(self) -> str:
+        """The name of the type of elements, for example ``float32``."""
+        return self._dtype.name
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return self._count
+
+    @property
+    def nbytes(self) -> int:
+        """The number of bytes."""
+        return self._count * self._dtype.size
+
+    def __len__(self) -> int:
+        if not self._shape:
+            raise TypeError("an array without dimensions has no length")
+        return self._shape[0]
+
+
+class Array(_Sized):
+    """An array in pinned host memory: copies to and from devices use it directly and asynchronously.
+
+    It speaks ``__array_interface__``, DLPack (``__dlpack__``, as memory of the CPU) and, from Python 3.12 on, the buffer
+    protocol; below, :meth:`memoryview` gives the view. None of them copies, and each keeps the array alive.
+
+    Args:
+        shape: the dimensions.
+        dtype: a name or a NumPy type.
+
+    Raises:
+        OutOfMemoryError: no memory.
+    """
+
+    def __init__(self, shape: Shape, dtype: object = "float32") -> None:
+        super().__init__(shape, dtype)
+        ensure_context()
+        # The interface has no allocation of nothing.
+        self._handle, code = acl.rt.malloc_host(max(1, self.nbytes))
+        check("acl.rt.malloc_host", code)
+
+    def _release(self, handle: int) -> int:
+        return int(acl.rt.free_host(handle))
+
+    @property
+    def address(self) -> int:
+        """The address of the first element."""
+        return self.handle
+
+    def memoryview(self) -> memoryview:
+        """Gives a writable view; of bytes, with one more dimension, where ``struct`` has no name for the type."""
+        raw = (ctypes.c_char * self.nbytes).from_address(self.handle)
+        # The view keeps its exporter alive, and the exporter the memory.
+        raw.owner = self  # type: ignore[attr-defined]
+        view = memoryview(raw).cast("B")
+        if 0 in self._shape:
+            # The language has no view with a zero in its shape.
+            return view
+        try:
+            cast: Any = view.cast
+            typed: memoryview = cast(self._dtype.format or "x", self._shape)
+            return typed
+        except (ValueError, TypeError, NotImplementedError):
+            return view.cast("B", (*self._shape, self._dtype.size))
+
+    if sys.version_info >= (3, 12):
+
+        def __buffer__(self, flags: int, /) -> memoryview:
+            return self.memoryview()
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        return {
+            "version": 3,
+            "shape": self._shape,
+            "typestr": self._dtype.typestr,
+            "data": (self.handle, False),
+            "strides": None,
+        }
+
+    def __dlpack__(self, *, stream: Any = None, max_version: Optional[tuple[int, int]] = None, **_: Any) -> Any:
+        versioned = max_version is not None and max_version[0] >= 1
+        return _dlpack.export(self, self.handle, self._shape, self._dtype, versioned)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return _dlpack.CPU, 0
+
+    def numpy(self) -> Any:
+        """Gives a NumPy array over the same memory, which keeps this one alive. Needs NumPy.
+
+        bfloat16 needs the package ``ml_dtypes`` to be numbers; without it the elements are opaque.
+        """
+        import numpy
+
+        view = numpy.asarray(self)
+        if self._dtype.name == "bfloat16":
+            try:
+                import ml_dtypes
+            except ImportError:
+                return view
+            return view.view(ml_dtypes.bfloat16)
+        return view
+
+    def tolist(self) -> Any:
+        """Gives nested lists of Python numbers.
+
+        Raises:
+            TypeError: Python has no numbers of this type (bfloat16).
+        """
+        if not self._dtype.format:
+            raise TypeError(f"{self.dtype} has no numbers in Python; view it through numpy()")
+        flat = struct.unpack(f"<{self._count}{self._dtype.format}", bytes(self.memoryview()))
+
+        def nested(dims: tuple[int, ...], at: int) -> Any:
+            if not dims:
+                return flat[at]
+            step = math.prod(dims[1:])
+            return [nested(dims[1:], at + index * step) for index in range(dims[0])]
+
+        return nested(self._shape, 0)
+
+    def item(self) -> Any:
+        """Gives the only element.
+
+        Raises:
+            ValueError: there are more, or none.
+        """
+        if self._count != 1:
+            raise ValueError(f"an array of {self._count} elements is not one number")
+        value = self.tolist()
+        while isinstance(value, list):
+            value = value[0]
+        return value
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.tolist())
+
+    def to_device(self, stream: Optional[Stream] = None) -> DeviceArray:
+        """Copies the array into new device memory of the current device.
+
+        With a stream the copy is queued there: this array must not be changed before the stream has come that far.
+        """
+        on_device = DeviceArray(self._shape, self._dtype)
+        on_device.copy_from(self, stream)
+        return on_device
+
+    def __repr__(self) -> str:
+        if not self._handle:
+            return "<jumar.Array, closed>"
+        text = f"<jumar.Array {self.dtype} {self._shape}"
+        if 0 < self._count <= 8 and self._dtype.format:
+            text += f" {self.tolist()}"
+        return text + ">"
+
+    def _repr_html_(self) -> str:
+        dims = " &times; ".join(map(str, self._shape)) or "one number"
+        return f"<b>Array</b> {self.dtype}, {dims}, {self.nbytes:,} bytes of pinned host memory"
+
+
+class DeviceArray(_Sized):
+    """An array in device memory of the current device.
+
+    Args:
+        shape: the dimensions.
+        dtype: a name or a NumPy type.
+
+    Raises:
+        OutOfMemoryError: the device has no memory left.
+    """
+
+    def __init__(self, shape: Shape, dtype: object = "float32") -> None:
+        super().__init__(shape, dtype)
+        self._context = ensure_context()
+        self._handle, code = acl.rt.malloc(max(1, self.nbytes), _HUGE_FIRST)
+        check("acl.rt.malloc", code)
+
+    def _release(self, handle: int) -> int:
+        with entered(self._context):
+            return int(acl.rt.free(handle))
+
+    @property
+    def address(self) -> int:
+        """The device address of the first element."""
+        return self.handle
+
+    def copy_from(self, source: Any, stream: Optional[Stream] = None) -> None:
+        """Copies from the host: an :class:`Array`, or anything that :func:`array` takes.
+
+        With a stream the copy is queued, and the source, which has to be an :class:`Array`, must stay as it is until the
+        stream has come that far.
+
+        Raises:
+            ValueError: shape or type differ.
+        """
+        if not isinstance(source, Array):
+            if stream is not None:
+                raise TypeError("a queued copy needs a jumar.Array, whose memory is pinned; make one with jumar.array")
+            source = array(source, self._dtype)
+        if (source.shape, source.dtype) != (self.shape, self.dtype):
+            raise ValueError(f"{source.dtype} {source.shape} does not fit into {self.dtype} {self.shape}")
+        self._copy(self.handle, source.handle, _HOST_TO_DEVICE, stream)
+
+    def to_host(self, stream: Optional[Stream] = None) -> Array:
+        """Copies into a new host array; with a stream it holds the values once the stream has come that far."""
+        host = Array(self._shape, self._dtype)
+        self._copy(host.handle, self.handle, _DEVICE_TO_HOST, stream)
+        return host
+
+    def _copy(self, to: int, source: int, kind: int, stream: Optional[Stream]) -> None:
+        size = self.nbytes
+        with entered(self._context):
+            if size == 0:
+                return
+            if stream is None:
+                check("acl.rt.memcpy", acl.rt.memcpy(to, size, source, size, kind))
+            else:
+                check("acl.rt.memcpy_async", acl.rt.memcpy_async(to, size, source, size, kind, stream.handle))
+
+    def numpy(self) -> Any:
+        """Copies to the host and gives a NumPy array. Needs NumPy."""
+        return self.to_host().numpy()
+
+    def tolist(self) -> Any:
+        """Copies to the host and gives nested lists of Python numbers."""
+        return self.to_host().tolist()
+
+    def __repr__(self) -> str:
+        if not self._handle:
+            return "<jumar.DeviceArray, closed>"
+        return f"<jumar.DeviceArray {self.dtype} {self._shape} at {self._handle:#x}>"
+
+
+def empty(shape: Shape, dtype: object = "float32") -> Array:
+    """Makes a host array whose elements hold anything."""
+    return Array(shape, dtype)
+
+
+def zeros(shape: Shape, dtype: object = "float32") -> Array:
+    """Makes a host array of zeros."""
+    made = Array(shape, dtype)
+    ctypes.memset(made.handle, 0, made.nbytes)
+    return made
+
+
+def array(source: Any, dtype: Optional[object] = None) -> Array:
+    """Makes a host array with the elements of something else.
+
+    Args:
+        source: an array with ``__array_interface__`` (NumPy), the buffer protocol, or DLPack (PyTorch); nested lists of
+            numbers; a number.
+        dtype: the type of elements of the result. Arrays of another type are refused rather than converted; lists become
+            ``float32``, ``int64`` or ``bool`` without it.
+
+    Raises:
+        TypeError: not an array, or of another type than wanted.
+        ValueError: lists of different lengths, or an array whose elements do not lie together.
+    """
+    wanted = None if dtype is None else _dtype.of(dtype)
+    interface = getattr(source, "__array_interface__", None)
+    if interface is not None:
+        return _from_interface(source, interface, wanted)
+    if hasattr(source, "__dlpack__"):
+        taken: Array = _dlpack.take(source, lambda shape, kind: Array(shape, _wanted(kind, wanted)))
+        return taken
+    try:
+        view = memoryview(source)
+    except TypeError:
+        return _from_lists(source, wanted)
+    return _from_buffer(view, wanted)
+
+
+def _wanted(found: Optional[_dtype.DType], wanted: Optional[_dtype.DType]) -> _dtype.DType:
+    if found is None:
+        raise TypeError("the elements are of a type that devices do not have")
+    # Opaque two-byte elements are taken for what the caller says that they are.
+    if wanted is None or found == wanted or (wanted.name == "bfloat16" and found.name == "uint16"):
+        return wanted or found
+    raise TypeError(f"the array holds {found.name}, not {wanted.name}; convert it first")
+
+
+def _from_interface(source: Any, interface: dict[str, Any], wanted: Optional[_dtype.DType]) -> Array:
+    found = _wanted(_dtype.BY_TYPESTR.get(interface["typestr"]), wanted)
+    shape = tuple(interface["shape"])
+    strides = interface.get("strides")
+    if strides is not None and not _dense(shape, strides, found.size):
+        contiguous = getattr(source, "copy", None)
+        if contiguous is None:
+            raise ValueError("the elements do not lie together; make a contiguous copy first")
+        copied = contiguous()
+        again = copied.__array_interface__
+        if again.get("strides") is not None:
+            raise ValueError("the elements do not lie together; make a contiguous copy first")
+        return _from_interface(copied, again, wanted)
+    made = Array(shape, found)
+    ctypes.memmove(made.handle, interface["data"][0], made.nbytes)
+    return made
+
+
+def _dense(shape: tuple[int, ...], strides: Sequence[int], size: int) -> bool:
+    for dim, stride in zip(reversed(shape), reversed(tuple(strides))):
+        if dim != 1 and stride != size:
+            return False
+        size *= dim
+    return True
+
+
+def _from_buffer(view: memoryview, wanted: Optional[_dtype.DType]) -> Array:
+    form = view.format.lstrip("@=<")
+    found = _wanted(_dtype.BY_FORMAT.get("B" if form == "c" else form), wanted)
+    made = Array(view.shape or (), found)
+    if made.nbytes:
+        flat = view if view.contiguous and view.c_contiguous else memoryview(view.tobytes())
+        raw = memoryview((ctypes.c_char * made.nbytes).from_address(made.handle)).cast("B")
+        raw[:] = flat.cast("B") if flat.ndim else memoryview(flat.tobytes())
+    return made
+
+
+def _from_lists(source: Any, wanted: Optional[_dtype.DType]) -> Array:
+    shape: list[int] = []
+    level = source
+    while isinstance(level, (list, tuple)):
+        shape.append(len(level))
+        if not level:
+            break
+        level = level[0]
+    flat: list[Any] = []
+
+    def walk(item: Any, depth: int) -> None:
+        if depth == len(shape):
+            if not isinstance(item, (bool, int, float)):
+                raise TypeError(f"{type(item).__name__} is no array, no list and no number")
+            flat.append(item)
+            return
+        if not isinstance(item, (list, tuple)) or len(item) != shape[depth]:
+            raise ValueError("lists of different lengths are no array")
+        for inner in item:
+            walk(inner, depth + 1)
+
+    walk(source, 0)
+    if wanted is None:
+        kinds = {type(item) for item in flat}
+        wanted = _dtype.of("bool" if kinds == {bool} else "int64" if kinds and kinds <= {int, bool} else "float32")
+    if not wanted.format:
+        raise TypeError(f"lists cannot become {wanted.name}; use an array of that type")
+    made = Array(tuple(shape), wanted)
+    try:
+        packed = struct.pack(f"<{len(flat)}{wanted.format}", *flat)
+    except struct.error as reason:
+        raise ValueError(f"a number does not fit into {wanted.name}: {reason}") from None
+    ctypes.memmove(made.handle, packed, len(packed))
+    return made

@@ -1,0 +1,385 @@
+"""Devices, contexts, streams and events as objects."""
+
+from __future__ import annotations
+
+import atexit
+import threading
+from types import TracebackType
+from typing import Optional
+
+import acl
+
+from ._errors import check, error
+
+_ALREADY = 100002
+_NO_CONTEXT = 107002
+#: Flags of an event that can be waited for and timed.
+_EVENT_FLAGS = 0x1 | 0x8  # ACL_EVENT_SYNC, ACL_EVENT_TIME_LINE
+
+_lock = threading.Lock()
+_started = False
+
+
+def start() -> None:
+    """Initialises the runtime once in a process; a program that called ``acl.init`` itself keeps its own."""
+    global _started
+    if _started:
+        return
+    with _lock:
+        if _started:
+            return
+        code = acl.init()
+        if code not in (0, _ALREADY):
+            raise error("acl.init", code)
+        if code == 0:
+            atexit.register(_finish)
+        _started = True
+
+
+def _finish() -> None:
+    global _started
+    _started = False
+    # What still lives goes with the process; a failure here could be told to nobody.
+    acl.finalize()
+
+
+def is_running() -> bool:
+    """Tells whether objects can still be released one by one."""
+    return _started
+
+
+def ensure_context() -> int:
+    """Gives this thread's current context; makes device 0 current where the thread has none.
+
+    Raises:
+        Error: there is no device.
+    """
+    start()
+    context, code = acl.rt.get_context()
+    if code == _NO_CONTEXT:
+        check("acl.rt.set_device", acl.rt.set_device(0))
+        context, code = acl.rt.get_context()
+    check("acl.rt.get_context", code)
+    return int(context)
+
+
+class entered:
+    """Makes a context current for the time of a ``with`` block, and the one before it again afterwards."""
+
+    __slots__ = ("_before", "_wanted")
+
+    def __init__(self, wanted: int) -> None:
+        self._wanted = wanted
+        self._before = 0
+
+    def __enter__(self) -> None:
+        before, code = acl.rt.get_context()
+        self._before = 0 if code else before
+        if self._before != self._wanted:
+            check("acl.rt.set_context", acl.rt.set_context(self._wanted))
+
+    def __exit__(self, *_: object) -> None:
+        if self._before and self._before != self._wanted:
+            acl.rt.set_context(self._before)
+
+
+def device_count() -> int:
+    """Counts the devices that this process sees."""
+    start()
+    count, code = acl.rt.get_device_count()
+    check("acl.rt.get_device_count", code)
+    return int(count)
+
+
+def current_device() -> Device:
+    """Gives the device of this thread's current context; device 0 where the thread has none."""
+    ensure_context()
+    number, code = acl.rt.get_device()
+    check("acl.rt.get_device", code)
+    return Device(number)
+
+
+def synchronize() -> None:
+    """Waits until everything submitted to the current device is done.
+
+    Raises:
+        Error: what a task failed with.
+    """
+    ensure_context()
+    check("acl.rt.synchronize_device", acl.rt.synchronize_device())
+
+
+class Device:
+    """A device. ``with device:`` makes it this thread's current one, and the one before it again afterwards.
+
+    Args:
+        number: 0 to :func:`device_count` - 1.
+    """
+
+    def __init__(self, number: int = 0) -> None:
+        start()
+        count = device_count()
+        if not 0 <= number < count:
+            raise IndexError(f"device {number} does not exist: there {'is' if count == 1 else 'are'} {count}")
+        self._number = number
+        self._outer: list[int] = []
+
+    @property
+    def number(self) -> int:
+        """The device's number."""
+        return self._number
+
+    @property
+    def name(self) -> str:
+        """The name of the chip that the device stands for, for example ``Ascend910B1``."""
+        with self:
+            return str(acl.get_soc_name())
+
+    def memory(self) -> tuple[int, int]:
+        """Gives free and total memory.
+
+        Units:
+            Bytes.
+        """
+        with self:
+            free, total, code = acl.rt.get_mem_info(1)
+            check("acl.rt.get_mem_info", code)
+            return int(free), int(total)
+
+    def use(self) -> Device:
+        """Makes the device this thread's current one, for good."""
+        check("acl.rt.set_device", acl.rt.set_device(self._number))
+        return self
+
+    def synchronize(self) -> None:
+        """Waits until everything submitted to the device is done.
+
+        Raises:
+            Error: what a task failed with.
+        """
+        with self:
+            check("acl.rt.synchronize_device", acl.rt.synchronize_device())
+
+    def __enter__(self) -> Device:
+        before, code = acl.rt.get_context()
+        self._outer.append(0 if code else before)
+        return self.use()
+
+    def __exit__(self, *_: object) -> None:
+        before = self._outer.pop()
+        acl.rt.reset_device(self._number) if not before else acl.rt.set_context(before)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Device) and other._number == self._number
+
+    def __hash__(self) -> int:
+        return hash(self._number)
+
+    def __repr__(self) -> str:
+        return f"<jumar.Device {self._number}: {self.name}>"
+
+    def _repr_html_(self) -> str:
+        free, total = self.memory()
+        used = total - free
+        return (
+            f"<b>Device {self._number}</b> {self.name}, a software device of Jumar<br>"
+            f"<progress max='{total}' value='{used}'></progress> {used / 2**30:.2f} of {total / 2**30:.1f} GiB in use"
+        )
+
+
+class _Object:
+    """Something that the runtime made: released by ``close``, by the end of a ``with`` block, or when it is forgotten."""
+
+    _handle: int = 0
+
+    def _release(self, handle: int) -> int:
+        raise NotImplementedError
+
+    @property
+    def handle(self) -> int:
+        """The number by which ``acl`` knows the object.
+
+        Raises:
+            ValueError: the object is closed.
+        """
+        if not self._handle:
+            raise ValueError(f"this {type(self).__name__} is closed")
+        return self._handle
+
+    @property
+    def closed(self) -> bool:
+        """Whether the object was released."""
+        return not self._handle
+
+    def close(self) -> None:
+        """Releases the object; again does nothing.
+
+        Raises:
+            Error: the runtime refused it.
+        """
+        handle, self._handle = self._handle, 0
+        if handle and is_running():
+            check(f"releasing a {type(self).__name__}", self._release(handle))
+
+    def __enter__(self):  # type: ignore[no-untyped-def]
+        return self
+
+    def __exit__(
+        self,
+        kind: Optional[type[BaseException]],
+        value: Optional[BaseException],
+        traceback: Optional[TracebackType],
+    ) -> None:
+        self.close()
+
+    def _forget(self, handle: int) -> None:
+        self._release(handle)
+
+    def __del__(self) -> None:
+        handle, self._handle = self._handle, 0
+        if handle and is_running():
+            # A destructor has nobody to tell.
+            self._forget(handle)
+
+
+class Context(_Object):
+    """An explicit context on a device: a set of streams, events and memory that goes with it.
+
+    ``with context:`` makes it current; leaving the block makes the one before it current again and keeps this one. It is
+    released by :meth:`close`.
+    """
+
+    def __init__(self, device: int = 0) -> None:
+        start()
+        before, code = acl.rt.get_context()
+        self._handle, made = acl.rt.create_context(device)
+        check("acl.rt.create_context", made)
+        if not code:
+            # Making a context makes it current; that is what `with` is for here.
+            acl.rt.set_context(before)
+        self._outer: list[int] = []
+
+    def _release(self, handle: int) -> int:
+        return int(acl.rt.destroy_context(handle))
+
+    def __enter__(self) -> Context:
+        before, code = acl.rt.get_context()
+        self._outer.append(0 if code else before)
+        check("acl.rt.set_context", acl.rt.set_context(self.handle))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        before = self._outer.pop()
+        if before:
+            acl.rt.set_context(before)
+
+    def __repr__(self) -> str:
+        return f"<jumar.Context {self._handle:#x}>" if self._handle else "<jumar.Context, closed>"
+
+
+class Stream(_Object):
+    """A queue of tasks that run in order. Made in the current context; usable from any thread.
+
+    Args:
+        priority: 0 is served first, 7 last.
+    """
+
+    def __init__(self, priority: int = 0) -> None:
+        self._context = ensure_context()
+        self._handle, code = acl.rt.create_stream_with_config(priority, 0)
+        check("acl.rt.create_stream_with_config", code)
+
+    def _release(self, handle: int) -> int:
+        with entered(self._context):
+            return int(acl.rt.destroy_stream(handle))
+
+    def _forget(self, handle: int) -> None:
+        # A forgotten stream may wait for something that will never come; its work gets a second to end.
+        with entered(self._context):
+            acl.rt.synchronize_stream_with_timeout(handle, 1000)
+            acl.rt.destroy_stream_force(handle)
+
+    @property
+    def context(self) -> int:
+        """The handle of the context that the stream was made in."""
+        return self._context
+
+    def synchronize(self, timeout: Optional[float] = None) -> None:
+        """Waits until everything submitted so far is done; other threads run in the meantime.
+
+        Args:
+            timeout: seconds; ``None`` waits for as long as it takes.
+
+        Raises:
+            WaitTimeoutError: it took longer.
+            Error: what a task failed with, with the call that submitted it.
+        """
+        if timeout is None:
+            check("acl.rt.synchronize_stream", acl.rt.synchronize_stream(self.handle))
+        else:
+            limit = max(1, round(timeout * 1000))
+            code = acl.rt.synchronize_stream_with_timeout(self.handle, limit)
+            check("acl.rt.synchronize_stream_with_timeout", code)
+
+    def record(self, event: Optional[Event] = None) -> Event:
+        """Records an event, a new one without an argument, and gives it."""
+        event = event or Event()
+        with entered(self._context):
+            check("acl.rt.record_event", acl.rt.record_event(event.handle, self.handle))
+        return event
+
+    def wait(self, event: Event) -> None:
+        """Holds what is submitted from now on until the event is complete."""
+        with entered(self._context):
+            check("acl.rt.stream_wait_event", acl.rt.stream_wait_event(self.handle, event.handle))
+
+    def __repr__(self) -> str:
+        return f"<jumar.Stream {self._handle:#x}>" if self._handle else "<jumar.Stream, closed>"
+
+
+class Event(_Object):
+    """A point in a stream that streams and the host can wait for."""
+
+    def __init__(self) -> None:
+        ensure_context()
+        self._handle, code = acl.rt.create_event_with_flag(_EVENT_FLAGS)
+        check("acl.rt.create_event_with_flag", code)
+
+    def _release(self, handle: int) -> int:
+        return int(acl.rt.destroy_event(handle))
+
+    @property
+    def done(self) -> bool:
+        """Whether everything before the last record is done."""
+        status, code = acl.rt.query_event_status(self.handle)
+        check("acl.rt.query_event_status", code)
+        return bool(status)
+
+    def synchronize(self, timeout: Optional[float] = None) -> None:
+        """Waits until everything before the last record is done.
+
+        Args:
+            timeout: seconds; ``None`` waits for as long as it takes.
+
+        Raises:
+            WaitTimeoutError: it took longer.
+        """
+        if timeout is None:
+            check("acl.rt.synchronize_event", acl.rt.synchronize_event(self.handle))
+        else:
+            limit = max(1, round(timeout * 1000))
+            code = acl.rt.synchronize_event_with_timeout(self.handle, limit)
+            check("acl.rt.synchronize_event_with_timeout", code)
+
+    def elapsed(self, earlier: Event) -> float:
+        """Gives the time from an earlier event's record to this one's.
+
+        Units:
+            Seconds.
+        """
+        milliseconds, code = acl.rt.event_elapsed_time(earlier.handle, self.handle)
+        check("acl.rt.event_elapsed_time", code)
+        return float(milliseconds) / 1000
+
+    def __repr__(self) -> str:
+        return f"<jumar.Event {self._handle:#x}>" if self._handle else "<jumar.Event, closed>"

@@ -1,0 +1,360 @@
+"""`import jumar`: devices, streams, events, arrays, graphs, errors."""
+
+import array as array_module
+import asyncio
+import ctypes
+import gc
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import acl
+import jumar
+
+DTYPES = ["float32", "float16", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool"]
+
+
+def values(dtype, shape=(3, 4)):
+    rng = np.random.default_rng(7)
+    return (rng.standard_normal(shape) * 50).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_arrays_go_to_the_device_and_back(dtype):
+    source = values(dtype)
+    host = jumar.array(source)
+    assert (host.shape, host.dtype, host.nbytes) == (source.shape, dtype, source.nbytes)
+    assert np.array_equal(host.to_device().numpy(), source)
+    assert host.tolist() == source.tolist()
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (0,), (2, 0, 3), (5, 1, 7)])
+def test_shapes_of_every_kind(shape):
+    source = np.arange(np.prod(shape, dtype=int), dtype=np.float32).reshape(shape)
+    host = jumar.array(source)
+    assert host.shape == shape
+    assert host.tolist() == source.tolist()
+    assert host.to_device().to_host().numpy().shape == shape
+
+
+def test_array_interface_shares_memory_and_keeps_it_alive():
+    host = jumar.zeros((2, 3))
+    view = np.asarray(host)
+    view[1, 2] = 5
+    assert host.tolist()[1][2] == 5
+    del host
+    gc.collect()
+    again = jumar.zeros((2, 3))
+    assert view[1, 2] == 5 and again.tolist() == [[0, 0, 0], [0, 0, 0]]
+
+
+def test_dlpack_shares_memory_both_ways():
+    host = jumar.array([[1.0, 2.0], [3.0, 4.0]])
+    view = np.from_dlpack(host)
+    host.memoryview()[0, 0] = 9.0
+    assert view[0, 0] == 9.0
+
+    class Exporter:
+        def __init__(self, inner):
+            self.inner = inner
+
+        def __dlpack__(self, **_):
+            return self.inner.__dlpack__()
+
+        def __dlpack_device__(self):
+            return self.inner.__dlpack_device__()
+
+    assert jumar.array(Exporter(values("int32"))).tolist() == values("int32").tolist()
+    with pytest.raises(ValueError, match="contiguous"):
+        jumar.array(Exporter(values("int32").T))
+
+
+def test_a_capsule_that_nobody_takes_gives_its_memory_back():
+    from jumar import _dlpack
+
+    gc.collect()
+    before = len(_dlpack._out)
+    for _ in range(10):
+        jumar.zeros(4).__dlpack__()
+    gc.collect()
+    assert len(_dlpack._out) == before
+
+
+def test_the_buffer_protocol():
+    host = jumar.array([[1, 2, 3]])
+    view = host.memoryview()
+    assert (view.format, view.shape, view.readonly) == ("q", (1, 3), False)
+    if sys.version_info >= (3, 12):
+        assert bytes(host) == bytes(view)
+    assert jumar.array(array_module.array("d", [1.5, 2.5])).tolist() == [1.5, 2.5]
+    assert jumar.array(b"ab").tolist() == [97, 98]
+
+
+def test_what_is_no_array_is_refused_with_a_reason():
+    with pytest.raises(ValueError, match="different lengths"):
+        jumar.array([[1, 2], [3]])
+    with pytest.raises(TypeError, match="no number"):
+        jumar.array(["a"])
+    with pytest.raises(TypeError, match="float64, not float32"):
+        jumar.array(np.zeros(3), "float32")
+    with pytest.raises(TypeError, match="no type of elements"):
+        jumar.zeros(3, "complex256")
+    with pytest.raises(ValueError, match="negative"):
+        jumar.zeros((2, -1))
+    with pytest.raises(ValueError, match="does not fit into uint8"):
+        jumar.array([300], "uint8")
+    with pytest.raises(TypeError):
+        jumar.array(np.array(["x"]))
+
+
+def test_bfloat16_travels_as_opaque_elements():
+    bits = np.array([0x3F80, 0x4000], np.uint16)
+    host = jumar.array(bits, "bfloat16")
+    assert (host.dtype, host.nbytes) == ("bfloat16", 4)
+    assert bytes(host.to_device().to_host().memoryview()) == bits.tobytes()
+    with pytest.raises(TypeError, match="bfloat16"):
+        host.tolist()
+
+
+def test_a_closed_array_says_so():
+    host = jumar.zeros(2)
+    host.close()
+    host.close()
+    with pytest.raises(ValueError, match="closed"):
+        host.memoryview()
+    assert "closed" in repr(host)
+
+
+def test_streams_events_and_time():
+    with jumar.Stream() as first, jumar.Stream(priority=3) as second:
+        start = first.record()
+        pinned = jumar.array(values("float32", (1000,)))
+        on_device = pinned.to_device(first)
+        ready = first.record()
+        second.wait(ready)
+        back = on_device.to_host(second)
+        second.synchronize(timeout=10.0)
+        assert ready.done
+        assert np.array_equal(back.numpy(), pinned.numpy())
+        assert ready.elapsed(start) >= 0
+    assert first.closed and second.closed
+
+
+def test_a_wait_with_a_limit_ends():
+    gate = jumar.Event()
+    with jumar.Stream() as opener, jumar.Stream() as held:
+        held.wait(gate)
+        with pytest.raises(jumar.WaitTimeoutError) as caught:
+            held.synchronize(timeout=0.01)
+        assert isinstance(caught.value, TimeoutError)
+        opener.record(gate)
+        held.synchronize(timeout=10.0)
+
+
+def test_devices_and_contexts():
+    device = jumar.Device(0)
+    assert jumar.current_device() == device
+    free, total = device.memory()
+    assert 0 < free <= total
+    outer, _ = acl.rt.get_context()
+    context = jumar.Context()
+    with context:
+        inner, _ = acl.rt.get_context()
+        assert inner == context.handle != outer
+        stream = jumar.Stream()
+    assert acl.rt.get_context()[0] == outer
+    # A stream knows its own context.
+    stream.record().synchronize()
+    stream.close()
+    context.close()
+    with pytest.raises(IndexError, match="device 99 does not exist"):
+        jumar.Device(99)
+
+
+def test_errors_name_code_kind_and_fix():
+    with pytest.raises(jumar.OutOfMemoryError) as caught:
+        jumar.DeviceArray((1 << 50,), "uint8")
+    error = caught.value
+    assert isinstance(error, MemoryError)
+    assert (error.code, error.kind, error.function) == (207001, "ACL_ERROR_RT_MEMORY_ALLOCATION", "acl.rt.malloc")
+    assert error.fix and error.fix in str(error)
+    assert str(error).splitlines()[0].startswith("aclrtMalloc: ")
+
+
+def test_a_device_error_of_the_module_acl_is_the_same_runtime():
+    stream = jumar.Stream()
+    assert acl.rt.synchronize_stream(stream.handle) == 0
+    assert acl.rt.destroy_stream(stream.handle) == 0
+    with pytest.raises(jumar.InvalidValueError) as caught:
+        stream.synchronize()
+    assert caught.value.code == 107017
+    with pytest.raises(jumar.Error):
+        stream.close()
+
+
+def test_a_graph_is_captured_once_and_launched_often():
+    source = jumar.array(values("float32", (64,)))
+    target = jumar.DeviceArray((64,))
+    with jumar.Stream() as stream:
+        with jumar.Graph.capture(stream) as graph:
+            target.copy_from(source, stream)
+        for number in range(3):
+            np.asarray(source)[:] = number
+            graph.launch()
+            stream.synchronize()
+            assert set(target.tolist()) == {number}
+        graph.close()
+
+
+def test_a_failed_capture_leaves_the_stream_usable():
+    with jumar.Stream() as stream:
+        with pytest.raises(KeyError):
+            with jumar.Graph.capture(stream):
+                raise KeyError("the program's own")
+        stream.record().synchronize()
+    with pytest.raises(ValueError, match="no mode"):
+        jumar.Graph.capture(stream, "sometimes")
+
+
+def test_forgotten_objects_are_released():
+    gc.collect()
+    before = jumar.Device(0).memory()[0]
+    for _ in range(20):
+        block = jumar.DeviceArray((1 << 20,), "uint8")
+        jumar.Stream().record()
+        del block
+    gc.collect()
+    assert jumar.Device(0).memory()[0] == before
+
+
+def test_no_reference_is_left_behind():
+    source = values("float32", (16,))
+
+    def once():
+        with jumar.Stream() as stream:
+            on_device = jumar.array(source).to_device(stream)
+            on_device.to_host(stream)
+            stream.record().synchronize()
+            stream.synchronize()
+        np.from_dlpack(jumar.array([1.0]))
+        try:
+            jumar.DeviceArray((1 << 50,), "uint8")
+        except jumar.Error:
+            pass
+
+    for _ in range(20):
+        once()
+    gc.collect()
+    counts = sys.getrefcount(source), len(gc.get_objects())
+    for _ in range(200):
+        once()
+    gc.collect()
+    # A handful of objects come and go in the interpreter's own caches.
+    assert sys.getrefcount(source) == counts[0]
+    assert len(gc.get_objects()) - counts[1] < 50
+
+
+def test_sixteen_threads_with_streams_and_callbacks():
+    problems = []
+    turning = True
+
+    def report(_):
+        while turning:
+            acl.rt.process_report(10)
+
+    def work(number):
+        try:
+            device = jumar.Device(0).use()
+            with jumar.Stream() as stream:
+                thread, code = acl.util.start_thread(report, [number])
+                assert code == 0
+                assert acl.rt.subscribe_report(thread, stream.handle) == 0
+                called = []
+                for turn in range(30):
+                    wanted = np.full(256, number * 1000 + turn, np.float32)
+                    host = jumar.array(wanted)
+                    back = host.to_device(stream).to_host(stream)
+                    assert acl.rt.launch_callback(called.append, turn, 1, stream.handle) == 0
+                    stream.synchronize()
+                    assert np.array_equal(back.numpy(), wanted)
+                assert called == list(range(30))
+                assert acl.rt.unsubscribe_report(thread, stream.handle) == 0
+            assert device.number == 0
+        except BaseException as problem:  # noqa: BLE001 - told by the test's thread
+            problems.append((number, repr(problem)))
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    turning = False
+    assert not problems
+    assert not any(thread.is_alive() for thread in threads)
+
+
+def test_pretty_printing_for_notebooks():
+    assert "Ascend" in jumar.Device(0)._repr_html_()
+    assert "pinned" in jumar.zeros((2, 2))._repr_html_()
+    assert repr(jumar.array([1.0, 2.0])) == "<jumar.Array float32 (2,) [1.0, 2.0]>"
+
+
+def test_the_timeline_of_a_program(tmp_path, run_python):
+    script = """
+import jumar, sys
+timeline = jumar.trace(sys.argv[1])
+with jumar.Stream() as stream:
+    jumar.array([1.0] * 1000).to_device(stream)
+    stream.synchronize()
+names = [slice.name for slice in timeline.slices() if slice.track.startswith("device 0")]
+picture = timeline._repr_html_()
+assert picture.startswith("<svg") and "host to device" in picture
+print(names)
+try:
+    jumar.trace()
+except RuntimeError as error:
+    print(error)
+"""
+    printed = run_python(script, tmp_path / "t.json")
+    assert "copy host to device" in printed
+    assert "has to come before" in printed
+
+
+def test_waiting_leaves_other_threads_running():
+    gate = jumar.Event()
+    turns = []
+    with jumar.Stream() as opener, jumar.Stream() as held:
+        held.wait(gate)
+
+        def open_later():
+            jumar.Device(0).use()
+            for turn in range(1000):
+                turns.append(turn)
+            opener.record(gate)
+
+        thread = threading.Thread(target=open_later)
+        thread.start()
+        held.synchronize(timeout=30.0)
+        thread.join()
+    assert len(turns) == 1000
+
+
+def test_the_interpreter_may_end_with_everything_alive(run_python):
+    script = """
+import jumar
+stream = jumar.Stream()
+host = jumar.array([1.0] * 100000)
+device = host.to_device(stream)
+event = stream.record()
+context = jumar.Context()
+print("end")
+"""
+    assert run_python(script) == "end"
+
+
+def test_addresses_are_those_of_the_module_acl():
+    host = jumar.array([1, 2, 3], "int32")
+    assert (ctypes.c_int32 * 3).from_address(host.address)[1] == 2
+    assert asyncio.iscoroutinefunction(jumar.load) is False

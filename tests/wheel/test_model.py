@@ -1,0 +1,171 @@
+"""`jumar.load`: against ONNX Runtime, on streams, awaited, and a first notebook."""
+
+import asyncio
+import gc
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+
+import jumar
+from conftest import ROOT
+
+sys.path.insert(0, str(ROOT / "tests/models"))
+
+
+@pytest.fixture(scope="module")
+def model(cache, digits):
+    model = jumar.load(digits)
+    yield model
+    model.close()
+
+
+@pytest.fixture(scope="module")
+def expected(digits):
+    session = onnxruntime.InferenceSession(str(digits), providers=["CPUExecutionProvider"])
+    name = session.get_inputs()[0].name
+    return lambda image: session.run(None, {name: image})[0]
+
+
+def images(count):
+    return np.random.default_rng(3).random((count, 1, 1, 8, 8), np.float32)
+
+
+def close(a, b):
+    assert np.max(np.abs(a - b)) <= 1e-5 * np.max(np.abs(b))
+
+
+def only(outputs):
+    (value,) = outputs.values()
+    return value.numpy()
+
+
+def test_what_the_model_says_of_itself(model):
+    (entry,) = model.inputs
+    assert (entry.name, entry.shape, entry.dtype, entry.nbytes) == ("image", (1, 1, 8, 8), "float32", 256)
+    assert model.outputs[0].shape == (1, 10)
+    assert "digits" in repr(model) and "<table>" in model._repr_html_()
+
+
+def test_the_ways_to_call_it_agree_with_onnxruntime(model, expected):
+    image = images(1)[0]
+    wanted = expected(image)
+    close(only(model({"image": image})), wanted)
+    close(only(model(image)), wanted)
+    close(only(model([image])), wanted)
+    close(only(model(jumar.array(image))), wanted)
+    close(only(model(image.tolist())), wanted)
+
+
+def test_on_a_stream_in_order_with_other_work(model, expected):
+    with jumar.Stream() as stream:
+        pending = [(image, model(image, stream=stream)) for image in images(8)]
+        stream.synchronize()
+        assert all(run.done for _, run in pending)
+        for image, run in pending:
+            close(only(run.result(timeout=10.0)), expected(image))
+
+
+def test_awaited_together(model, expected):
+    async def all_of_them():
+        return await asyncio.gather(*[one(image) for image in images(6)])
+
+    async def one(image):
+        return image, await model.submit(image)
+
+    for image, outputs in asyncio.run(all_of_them()):
+        close(only(outputs), expected(image))
+
+
+def test_many_threads_share_a_model(model, expected):
+    problems = []
+
+    def work(image):
+        try:
+            jumar.Device(0).use()
+            for _ in range(20):
+                close(only(model(image)), expected(image))
+        except BaseException as problem:  # noqa: BLE001 - told by the test's thread
+            problems.append(repr(problem))
+
+    threads = [threading.Thread(target=work, args=(image,)) for image in images(4)]
+    [thread.start() for thread in threads]
+    [thread.join(60) for thread in threads]
+    assert not problems
+
+
+def test_bad_inputs_are_named(model):
+    with pytest.raises(ValueError, match=r"there is no input 'picture'; input 'image' is missing"):
+        model({"picture": images(1)[0]})
+    with pytest.raises(TypeError, match="float64, not float32"):
+        model(images(1)[0].astype(np.float64))
+    with pytest.raises(ValueError, match=r"takes \(1, 1, 8, 8\), not \(1, 64\)"):
+        model(images(1)[0].reshape(1, 64))
+    with pytest.raises(ValueError, match="takes 1 inputs"):
+        model([images(1)[0], images(1)[0]])
+
+
+def test_bad_files_are_named(tmp_path, cache):
+    with pytest.raises(FileNotFoundError, match="nowhere.om"):
+        jumar.load(tmp_path / "nowhere.om")
+    (tmp_path / "bad.om").write_bytes(b"not a model")
+    with pytest.raises(jumar.Error) as caught:
+        jumar.load(tmp_path / "bad.om")
+    assert caught.value.code in (145000, 145006)
+    (tmp_path / "bad.onnx").write_bytes(b"\x08\x07not a model either")
+    with pytest.raises(ValueError):
+        jumar.load(tmp_path / "bad.onnx")
+
+
+def test_a_conversion_is_kept_until_the_file_changes(tmp_path, cache, digits):
+    copy = tmp_path / "kept.onnx"
+    copy.write_bytes(Path(digits).read_bytes())
+    jumar.load(copy).close()
+    kept = list((cache / "jumar").glob("kept-*.om"))
+    assert len(kept) == 1
+    changed = kept[0].stat().st_mtime_ns
+    jumar.load(copy).close()
+    assert kept[0].stat().st_mtime_ns == changed
+    proto = onnx.load(str(copy))
+    proto.producer_name = "somebody else"
+    onnx.save(proto, str(copy))
+    jumar.load(copy).close()
+    assert len(list((cache / "jumar").glob("kept-*.om"))) == 2
+
+
+def test_memory_comes_back(cache, digits):
+    gc.collect()
+    before = jumar.Device(0).memory()[0]
+    for _ in range(3):
+        with jumar.load(digits) as again:
+            again(images(1)[0])
+            again.submit(images(1)[0])
+    gc.collect()
+    assert jumar.Device(0).memory()[0] == before
+
+
+def test_a_first_notebook(tmp_path, cache):
+    """A network of ResNet's shape, a picture, the five best classes."""
+    import nets
+
+    made = nets.resnet50(batch=1, blocks=(1, 1, 1, 1), width=16, size=64, classes=100)
+    path = tmp_path / "resnet.onnx"
+    onnx.save(made if isinstance(made, onnx.ModelProto) else made[0], str(path))
+    rng = np.random.default_rng(1)
+    picture = rng.integers(0, 256, (64, 64, 3), dtype=np.uint8)
+
+    model = jumar.load(path)
+    pixels = picture.astype(np.float32).transpose(2, 0, 1)[None] / 255
+    pixels = (pixels - 0.45) / 0.225
+    scores = only(model(np.ascontiguousarray(pixels)))[0]
+    best = np.argsort(scores)[::-1][:5]
+
+    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    wanted = session.run(None, {session.get_inputs()[0].name: pixels})[0][0]
+    assert best.tolist() == np.argsort(wanted)[::-1][:5].tolist()
+    close(scores, wanted)
+    model.close()

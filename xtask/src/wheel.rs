@@ -1,0 +1,279 @@
+//! `cargo xtask wheel`: one wheel with the module `acl`, the package `jumar`, the commands, headers and libraries.
+//!
+//! A wheel keeps no links, so the many names of the one library are filter objects: small libraries with the same dynamic
+//! symbols, for each of which the loader takes the definition of `libascendcl.so` beside it. `import acl` finds that library
+//! relative to itself, the commands find their tree the same way; nothing has to be set.
+//!
+//! The tag says which glibc the files need; it is read from the files. `--portable` builds them against an older one, with
+//! zig as the linker (`cargo-zigbuild`, installed into an environment of its own).
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use crate::{dist, progress, python_env};
+
+/// What a portable wheel is built against: Debian 10, Ubuntu 20.04, RHEL 8 and everything newer.
+const PORTABLE_GLIBC: (u32, u32) = (2, 28);
+/// A wheel above this has something in it that does not belong there.
+const LARGEST: u64 = 20 << 20;
+/// Where the tree lies in the wheel.
+const TREE: &str = "jumar/tree";
+
+/// What `cargo xtask wheel` takes.
+#[derive(clap::Args)]
+pub struct Options {
+    /// Builds against glibc 2.28 instead of this machine's (needs a package index once, for zig).
+    #[arg(long)]
+    portable: bool,
+    /// Where the wheel goes; target/wheels without it.
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+/// Builds the wheel and gives its path.
+///
+/// # Errors
+/// The build fails, a tool is missing (the error names it), or the wheel is larger than it may be.
+pub fn run(options: &Options, callers_folder: &Path) -> Result<PathBuf> {
+    let root = crate::root();
+    let out = match &options.out {
+        Some(out) => callers_folder.join(out),
+        None => root.join("target/wheels"),
+    };
+    let log = root.join("target/dist/wheel.log");
+    let _ = fs::remove_file(&log);
+    let python = python_env::ensure(&log)?;
+    let built = match options.portable {
+        false => dist::build()?,
+        true => build_portable(&log)?,
+    };
+    let stage = root.join("target/dist/wheel");
+    let _ = fs::remove_dir_all(&stage);
+    lay_out(&built, root, &stage)?;
+    let glibc = newest_glibc(&[
+        stage.join("acl.abi3.so"),
+        stage.join(TREE).join("lib64/libascendcl.so"),
+        stage.join(TREE).join("bin/jumar"),
+    ])?;
+    if options.portable && glibc > PORTABLE_GLIBC {
+        bail!("the portable build needs glibc {}.{}", glibc.0, glibc.1);
+    }
+    let tag = format!(
+        "cp39-abi3-manylinux_{}_{}_{}",
+        glibc.0,
+        glibc.1,
+        std::env::consts::ARCH
+    );
+    write_metadata(&stage, &tag)?;
+    fs::create_dir_all(&out)?;
+    let mut pack = Command::new(&python);
+    pack.args(["-m", "wheel", "pack", "--dest-dir"])
+        .arg(&out)
+        .arg(&stage);
+    progress::run_or_fail("packing the wheel", &mut pack, &log)?;
+    let wheel = out.join(format!("jumar-{}-{tag}.whl", env!("CARGO_PKG_VERSION")));
+    let bytes = fs::metadata(&wheel)
+        .with_context(|| format!("{} was not made", wheel.display()))?
+        .len();
+    if bytes > LARGEST {
+        bail!(
+            "{} has {bytes} bytes; {LARGEST} are the limit",
+            wheel.display()
+        );
+    }
+    Ok(wheel)
+}
+
+/// Builds in release mode against an older glibc.
+fn build_portable(log: &Path) -> Result<dist::Built> {
+    let root = crate::root();
+    let venv = root.join("target/venv-zig");
+    let bin = venv.join("bin");
+    if !bin.join("cargo-zigbuild").exists() {
+        let mut make = Command::new("python3");
+        make.args(["-m", "venv"]).arg(&venv);
+        progress::run_or_fail("making target/venv-zig", &mut make, log)?;
+        let mut install = Command::new(bin.join("python"));
+        install.args([
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+        ]);
+        install.args(["cargo-zigbuild==0.24.0", "ziglang==0.15.2"]);
+        progress::run_or_fail("installing zig and cargo-zigbuild", &mut install, log)?;
+    }
+    let triple = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
+    let mut paths = vec![bin.clone()];
+    paths.extend(std::env::split_paths(
+        &std::env::var_os("PATH").unwrap_or_default(),
+    ));
+    let mut build = Command::new(bin.join("cargo-zigbuild"));
+    build
+        .args(["zigbuild", "--release", "--locked", "--target"])
+        .arg(format!(
+            "{triple}.{}.{}",
+            PORTABLE_GLIBC.0, PORTABLE_GLIBC.1
+        ))
+        .args(dist::PACKAGES)
+        .env("PATH", std::env::join_paths(paths)?)
+        .env("CARGO_TARGET_DIR", root.join("target/portable"))
+        .current_dir(root);
+    progress::run_or_fail("building for older systems", &mut build, log)?;
+    Ok(dist::Built::at(
+        &root.join("target/portable").join(triple).join("release"),
+    ))
+}
+
+/// Writes everything that the wheel holds, its metadata excepted.
+fn lay_out(built: &dist::Built, source: &Path, stage: &Path) -> Result<()> {
+    let tree = stage.join(TREE);
+    dist::copy_folder(&source.join("include"), &tree.join("include"))?;
+    dist::copy_folder(&source.join("python"), stage)?;
+    dist::copy(&built.python, &stage.join("acl.abi3.so"))?;
+    dist::copy(&built.command, &tree.join("bin/jumar"))?;
+    // One file under two names would be two files in a wheel: a script that looks at the name it was called by.
+    dist::write(&tree.join("bin/atc"), ATC)?;
+    dist::executable(&tree.join("bin/atc"))?;
+    dist::write_versions(&tree)?;
+    let runtime = tree.join("lib64/libascendcl.so");
+    dist::copy(&built.runtime, &runtime)?;
+    for file in [
+        &stage.join("acl.abi3.so"),
+        &tree.join("bin/jumar"),
+        &runtime,
+    ] {
+        // Names of functions stay, for stack traces; lines of source do not travel.
+        tool(
+            "strip",
+            Command::new("strip").arg("--strip-debug").arg(file),
+        )?;
+    }
+    filters(&runtime)
+}
+
+/// Makes a filter object of each other name beside the library.
+fn filters(runtime: &Path) -> Result<()> {
+    let symbols = dynamic_functions(runtime)?;
+    let folder = runtime.parent().unwrap_or(Path::new("."));
+    let source = folder.join("filter.s");
+    let mut text = String::from(".text\n");
+    for symbol in &symbols {
+        // Never run: the loader takes the definition of the library that is filtered.
+        text +=
+            &format!(".globl {symbol}\n.type {symbol}, %function\n{symbol}:\n.size {symbol}, 0\n");
+    }
+    text += ".section .note.GNU-stack,\"\",%progbits\n";
+    fs::write(&source, text)?;
+    for name in dist::LIBRARY_NAMES
+        .iter()
+        .filter(|name| **name != "ascendcl")
+    {
+        let file = format!("lib{name}.so");
+        tool(
+            "cc",
+            Command::new("cc")
+                .args(["-shared", "-nostdlib", "-s", "-Wl,--hash-style=gnu"])
+                .arg(format!("-Wl,-soname,{file}"))
+                .args([
+                    "-Wl,-F,libascendcl.so",
+                    "-Wl,-rpath,$ORIGIN",
+                    "-Wl,-z,nodelete",
+                ])
+                .arg(&source)
+                .arg("-o")
+                .arg(folder.join(&file)),
+        )?;
+    }
+    fs::remove_file(&source).context("the source of the filter objects")
+}
+
+/// Gives the functions that a library offers.
+fn dynamic_functions(library: &Path) -> Result<Vec<String>> {
+    let text = tool(
+        "nm",
+        Command::new("nm")
+            .args(["-D", "--defined-only"])
+            .arg(library),
+    )?;
+    let symbols: Vec<String> = text
+        .lines()
+        .filter_map(|line| {
+            let mut words = line.split_whitespace().skip(1);
+            let (kind, name) = (words.next()?, words.next()?);
+            (kind == "T").then(|| name.to_string())
+        })
+        .collect();
+    if symbols.is_empty() {
+        bail!("{} offers no function", library.display());
+    }
+    Ok(symbols)
+}
+
+/// Finds the newest version of glibc that one of the files asks for.
+fn newest_glibc(files: &[PathBuf]) -> Result<(u32, u32)> {
+    let mut newest = (2, 17);
+    for file in files {
+        let text = tool("objdump", Command::new("objdump").arg("-T").arg(file))?;
+        let versions = text.split("GLIBC_").skip(1).filter_map(|rest| {
+            let version = rest
+                .split(|c: char| c != '.' && !c.is_ascii_digit())
+                .next()?;
+            let mut numbers = version.split('.').map(str::parse::<u32>);
+            Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
+        });
+        newest = versions.fold(newest, std::cmp::max);
+    }
+    Ok(newest)
+}
+
+fn tool(name: &str, command: &mut Command) -> Result<String> {
+    let output = command.output().with_context(|| {
+        format!("{name} cannot be started; on Debian and Ubuntu: apt-get install gcc")
+    })?;
+    if !output.status.success() {
+        bail!("{name}: {}", String::from_utf8_lossy(&output.stderr).trim());
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+fn write_metadata(stage: &Path, tag: &str) -> Result<()> {
+    let version = env!("CARGO_PKG_VERSION");
+    let info = stage.join(format!("jumar-{version}.dist-info"));
+    let readme = fs::read_to_string(crate::root().join("README.md"))?;
+    dist::write(
+        &info.join("METADATA"),
+        &format!(
+            "Metadata-Version: 2.1\n\
+             Name: jumar\n\
+             Version: {version}\n\
+             Summary: Runs Ascend programs where there is no Ascend card\n\
+             License: {license}\n\
+             Requires-Python: >=3.9\n\
+             Provides-Extra: numpy\n\
+             Requires-Dist: numpy; extra == \"numpy\"\n\
+             Description-Content-Type: text/markdown\n\n{readme}",
+            license = env!("CARGO_PKG_LICENSE"),
+        ),
+    )?;
+    dist::write(
+        &info.join("WHEEL"),
+        &format!(
+            "Wheel-Version: 1.0\nGenerator: jumar xtask ({version})\nRoot-Is-Purelib: false\nTag: {tag}\n"
+        ),
+    )?;
+    dist::write(
+        &info.join("entry_points.txt"),
+        "[console_scripts]\njumar = jumar._command:jumar\natc = jumar._command:atc\n",
+    )?;
+    dist::write(&info.join("top_level.txt"), "acl\njumar\n")
+}
+
+/// bin/atc of a wheel.
+const ATC: &str = r#"#!/bin/sh
+exec "${0%/*}/jumar" atc "$@"
+"#;
