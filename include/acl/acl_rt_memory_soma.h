@@ -66,14 +66,14 @@ ACL_FUNC_VISIBILITY aclError aclrtMemPoolSetAttr(aclrtMemPool memPool, aclrtMemP
  * Reads an attribute of a memory pool.
  * @param memPool [IN]
  * @param attr [IN]
- * @param value [IN]
+ * @param value [OUT]
  * @return ACL_SUCCESS, or a code
  */
 ACL_FUNC_VISIBILITY aclError aclrtMemPoolGetAttr(aclrtMemPool memPool, aclrtMemPoolAttr attr, void *value);
 
 /**
  * Allocates memory of a pool, in the order of a stream.
- * @param ptr [OUT]
+ * @param ptr [IN/OUT]
  * @param size [IN]
  * @param memPool [IN]
  * @param stream [IN]

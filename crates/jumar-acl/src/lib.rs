@@ -17,6 +17,7 @@
     reason = "the functions are documented on the generated reference pages"
 )]
 
+pub mod allocator;
 pub mod callback;
 pub mod context;
 pub mod data_buffer;
@@ -31,8 +32,10 @@ pub mod init;
 pub mod ipc;
 pub mod kernel;
 pub mod log;
+pub mod managed_memory;
 pub mod memcpy;
 pub mod memory;
+pub mod mempool;
 pub mod message;
 pub mod model;
 pub mod model_desc;
@@ -40,6 +43,7 @@ pub mod notify;
 pub mod peer;
 pub mod platform;
 pub mod process;
+pub mod random;
 pub mod snapshot;
 pub mod stream;
 pub mod tensor_desc;

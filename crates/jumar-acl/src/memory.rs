@@ -44,6 +44,90 @@ pub fn aclrtMallocAlign32(cx: &Cx<'_>, size: usize, _policy: u32) -> Result<usiz
     allocate(cx, size, 0)
 }
 
+/// The attributes of an allocation: the array, null or not, and how many it is said to hold.
+#[derive(Clone, Copy, Debug)]
+pub struct MallocConfig<'a> {
+    /// The attributes, `None` for null.
+    pub attributes: Option<&'a [types::aclrtMallocAttribute]>,
+    /// How many there are.
+    pub count: usize,
+}
+
+/// Checks attributes. The module and the kind of addresses change nothing here; memory of another device cannot be had.
+fn check_config(cx: &Cx<'_>, config: Option<MallocConfig<'_>>) -> Result<()> {
+    let Some(config) = config else { return Ok(()) };
+    let attributes = match config.attributes {
+        None if config.count != 0 => {
+            return refuse(
+                ErrorKind::InvalidArgument,
+                format!("attrs is null and numAttrs is {}", config.count),
+            );
+        }
+        None => return Ok(()),
+        Some(attributes) => attributes,
+    };
+    for attribute in attributes {
+        match attribute.attr {
+            enums::ACL_RT_MEM_ATTR_RSV
+            | enums::ACL_RT_MEM_ATTR_MODULE_ID
+            | enums::ACL_RT_MEM_ATTR_VA_FLAG => {}
+            enums::ACL_RT_MEM_ATTR_DEVICE_ID => {
+                let (wanted, current) =
+                    (attribute.value.deviceId(), cx.context()?.device().number());
+                if wanted != current {
+                    return refuse(
+                        ErrorKind::InvalidValue,
+                        format!(
+                            "the attribute names device {wanted}, and the current one is {current}"
+                        ),
+                    );
+                }
+            }
+            other => {
+                return refuse(
+                    ErrorKind::InvalidValue,
+                    format!("{other} is no value of aclrtMallocAttrType"),
+                );
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The policy's bits choose pages and bandwidth on hardware; all memory is alike here.
+pub fn aclrtMallocWithCfg(
+    cx: &Cx<'_>,
+    size: usize,
+    _policy: u32,
+    config: Option<MallocConfig<'_>>,
+) -> Result<usize> {
+    round_up(size)?;
+    check_config(cx, config)?;
+    allocate(cx, size, 0)
+}
+
+pub fn aclrtMallocForTaskScheduler(
+    cx: &Cx<'_>,
+    size: usize,
+    policy: u32,
+    config: Option<MallocConfig<'_>>,
+) -> Result<usize> {
+    aclrtMallocWithCfg(cx, size, policy, config)
+}
+
+pub fn aclrtMallocHostWithCfg(
+    cx: &Cx<'_>,
+    size: u64,
+    config: Option<MallocConfig<'_>>,
+) -> Result<usize> {
+    let size = usize::try_from(size).unwrap_or(usize::MAX);
+    if size == 0 {
+        return refuse(ErrorKind::InvalidArgument, "the size is 0");
+    }
+    check_config(cx, config)?;
+    aclrtMallocHost(cx, size)
+}
+
 pub fn acldvppMalloc(cx: &Cx<'_>, size: usize) -> Result<usize> {
     allocate(cx, size, GRAIN)
 }
@@ -114,14 +198,17 @@ pub fn aclrtPointerGetAttributes(cx: &Cx<'_>, address: usize) -> Result<types::a
     }
     let mut attributes = types::aclrtPtrAttributes::ZERO;
     attributes.pageSize = 4096;
-    (attributes.location.r#type, attributes.location.id) =
-        match cx.runtime()?.space().home_of(address) {
-            Some(Home::Device(device) | Home::Variable(device)) => {
-                (enums::ACL_MEM_LOCATION_TYPE_DEVICE, device)
-            }
-            Some(Home::Pinned | Home::Registered) => (enums::ACL_MEM_LOCATION_TYPE_HOST, 0),
-            Some(Home::Host) | None => (enums::ACL_MEM_LOCATION_TYPE_UNREGISTERED, 0),
-        };
+    let runtime = cx.runtime()?;
+    (attributes.location.r#type, attributes.location.id) = match runtime.space().home_of(address) {
+        Some(Home::Device(device)) if runtime.is_managed(address) => {
+            (enums::ACL_MEM_LOCATION_TYPE_MANAGED, device)
+        }
+        Some(Home::Device(device) | Home::Variable(device)) => {
+            (enums::ACL_MEM_LOCATION_TYPE_DEVICE, device)
+        }
+        Some(Home::Pinned | Home::Registered) => (enums::ACL_MEM_LOCATION_TYPE_HOST, 0),
+        Some(Home::Host) | None => (enums::ACL_MEM_LOCATION_TYPE_UNREGISTERED, 0),
+    };
     Ok(attributes)
 }
 
@@ -215,4 +302,126 @@ pub fn aclrtHostGetDevicePointer(cx: &Cx<'_>, address: usize, flag: u32) -> Resu
             format!("{address:#x} is neither pinned nor registered host memory"),
         ),
     }
+}
+
+/// Which units there are: those that a card of the profile has and that work on host memory. The host itself does their work.
+pub fn aclrtHostMemMapCapabilities(cx: &Cx<'_>, device: u32, unit: u32) -> Result<u32> {
+    let supported = match unit {
+        enums::ACL_RT_HAC_TYPE_STARS
+        | enums::ACL_RT_HAC_TYPE_AICPU
+        | enums::ACL_RT_HAC_TYPE_AIC
+        | enums::ACL_RT_HAC_TYPE_AIV
+        | enums::ACL_RT_HAC_TYPE_PCIEDMA
+        | enums::ACL_RT_HAC_TYPE_SDMA => true,
+        enums::ACL_RT_HAC_TYPE_RDMA
+        | enums::ACL_RT_HAC_TYPE_DVPP
+        | enums::ACL_RT_HAC_TYPE_UDMA
+        | enums::ACL_RT_HAC_TYPE_CCU => false,
+        other => {
+            return refuse(
+                ErrorKind::InvalidValue,
+                format!("{other} is no value of aclrtHacType"),
+            );
+        }
+    };
+    cx.runtime()?.device(i64::from(device))?;
+    Ok(if supported {
+        enums::ACL_RT_HOST_MEM_MAP_SUPPORTED
+    } else {
+        enums::ACL_RT_HOST_MEM_MAP_NOT_SUPPORTED
+    })
+}
+
+/// Memory here has no cache that a program could see, so that there is nothing to write back or to drop.
+fn cached_range(cx: &Cx<'_>, address: usize, size: usize) -> Result<()> {
+    if address == 0 {
+        return refuse(ErrorKind::NullPointer, "devPtr is null");
+    }
+    if size == 0 {
+        return refuse(ErrorKind::InvalidArgument, "the size is 0");
+    }
+    let block = cx.runtime()?.space().find(address);
+    let inside = block
+        .filter(|block| block.home.is_device())
+        .is_some_and(|block| {
+            let offset = address - block.span.address();
+            block.span.part(offset, size).is_some()
+        });
+    if inside {
+        return Ok(());
+    }
+    refuse(
+        ErrorKind::InvalidValue,
+        format!("{size} bytes at {address:#x} lie in no live allocation of device memory"),
+    )
+}
+
+pub fn aclrtMemFlush(cx: &Cx<'_>, address: usize, size: usize) -> Result<()> {
+    cached_range(cx, address, size)
+}
+
+pub fn aclrtMemInvalidate(cx: &Cx<'_>, address: usize, size: usize) -> Result<()> {
+    cached_range(cx, address, size)
+}
+
+/// All device memory that there is belongs to the program, so that there is one entry.
+pub fn aclrtGetMemUsageInfo(
+    cx: &Cx<'_>,
+    device: i32,
+    room: usize,
+) -> Result<(Vec<types::aclrtMemUsageInfo>, usize)> {
+    if room == 0 {
+        return refuse(ErrorKind::InvalidArgument, "inputNum is 0");
+    }
+    let device = cx.runtime()?.device(i64::from(device))?;
+    let mut info = types::aclrtMemUsageInfo::ZERO;
+    for (to, from) in info.name.iter_mut().zip(*b"APP") {
+        *to = from as _;
+    }
+    (info.curMemSize, info.memPeakSize) = device.memory_use();
+    Ok((vec![info], 1))
+}
+
+/// The result is 1 when every address lies in memory of one of the kinds, and 0 otherwise.
+pub fn aclrtCheckMemType(
+    cx: &Cx<'_>,
+    addresses: Option<&[usize]>,
+    count: u32,
+    kinds: u32,
+    reserved: u32,
+) -> Result<u32> {
+    const KNOWN: u32 =
+        enums::ACL_RT_MEM_TYPE_DEV | enums::ACL_RT_MEM_TYPE_DVPP | enums::ACL_RT_MEM_TYPE_RSVD;
+    let Some(addresses) = addresses.filter(|_| count != 0) else {
+        return refuse(
+            ErrorKind::InvalidArgument,
+            "addrList is null, or the size is 0",
+        );
+    };
+    if reserved != 0 {
+        return refuse(
+            ErrorKind::InvalidArgument,
+            format!("reserve is {reserved}; it has to be 0"),
+        );
+    }
+    if kinds == 0 || kinds & !KNOWN != 0 {
+        return refuse(
+            ErrorKind::InvalidValue,
+            format!("memType {kinds:#x} has no bit that is known, or others"),
+        );
+    }
+    let runtime = cx.runtime()?;
+    let kind_of = |address: usize| {
+        let block = runtime.space().find(address);
+        match block.filter(|block| block.home.is_device()) {
+            Some(block) if block.made_by == "acldvppMalloc" => enums::ACL_RT_MEM_TYPE_DVPP,
+            Some(_) => enums::ACL_RT_MEM_TYPE_DEV,
+            None if runtime.is_reserved(address) => enums::ACL_RT_MEM_TYPE_RSVD,
+            None => 0,
+        }
+    };
+    let all = addresses
+        .iter()
+        .all(|&address| kind_of(address) & kinds != 0);
+    Ok(u32::from(all))
 }

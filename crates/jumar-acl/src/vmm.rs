@@ -1,6 +1,6 @@
 //! Virtual memory: reserve addresses, make physical memory, map one into the other.
 
-use jumar::engine::GRANULARITY;
+use jumar::engine::{AccessRight, Accessor, GRANULARITY};
 use jumar_types::{Error, ErrorKind, Result};
 
 use crate::error::null;
@@ -103,13 +103,12 @@ pub fn aclrtFreePhysical(cx: &Cx<'_>, handle: Raw) -> Result<()> {
     cx.runtime()?.free_physical(handle.0, &cx.caller())
 }
 
-pub fn aclrtMapMem(
+fn map(
     cx: &Cx<'_>,
-    address: usize,
-    size: usize,
-    offset: usize,
+    (address, size, offset): (usize, usize, usize),
     handle: Raw,
     flags: u64,
+    with_access: bool,
 ) -> Result<()> {
     if address == 0 {
         return Err(null("virPtr"));
@@ -128,7 +127,69 @@ pub fn aclrtMapMem(
         );
     }
     cx.runtime()?
-        .map_memory(address, size, &memory, &cx.caller())
+        .map_memory(address, size, &memory, with_access, &cx.caller())
+}
+
+pub fn aclrtMapMem(
+    cx: &Cx<'_>,
+    address: usize,
+    size: usize,
+    offset: usize,
+    handle: Raw,
+    flags: u64,
+) -> Result<()> {
+    map(cx, (address, size, offset), handle, flags, true)
+}
+
+pub fn aclrtMemMapNoAccess(
+    cx: &Cx<'_>,
+    address: usize,
+    size: usize,
+    offset: usize,
+    handle: Raw,
+    flags: u64,
+) -> Result<()> {
+    map(cx, (address, size, offset), handle, flags, false)
+}
+
+/// There is one way from device to device here, so that every link that the interface names is that way.
+pub fn aclrtMemMapSelectedLink(
+    cx: &Cx<'_>,
+    to: usize,
+    size: usize,
+    from: usize,
+    link: u32,
+) -> Result<()> {
+    for (address, name) in [(to, "virPtrDst"), (from, "virPtrSrc")] {
+        if address == 0 {
+            return Err(null(name));
+        }
+    }
+    if link > enums::ACL_RT_MEM_LINK_IDX_1 {
+        return refuse(
+            ErrorKind::InvalidValue,
+            format!("linkIdx is {link}; it has to be 0 or 1"),
+        );
+    }
+    let runtime = cx.runtime()?;
+    let memory = runtime.mapped_at(from).ok_or_else(|| {
+        Error::new(
+            ErrorKind::InvalidValue,
+            format!("no physical memory is mapped at {from:#x} (virPtrSrc)"),
+        )
+    })?;
+    runtime.map_memory(to, size, &memory, true, &cx.caller())
+}
+
+/// The advice is taken note of by nobody, as there is one link.
+pub fn aclrtMemMapSetLink(cx: &Cx<'_>, handle: Raw, link: u32) -> Result<()> {
+    if link > enums::ACL_RT_MEM_ACCESS_UB_MULTI_PORT_PATH {
+        return refuse(
+            ErrorKind::InvalidValue,
+            format!("{link} is no value of aclrtMemLinkType"),
+        );
+    }
+    cx.runtime()?.physical(handle.0).map(drop)
 }
 
 pub fn aclrtUnmapMem(cx: &Cx<'_>, address: usize) -> Result<()> {
@@ -152,7 +213,22 @@ pub fn aclrtMemGetAllocationGranularity(
     Ok(GRANULARITY)
 }
 
-/// Every device here reaches every other's memory, so that there is nothing to open; the arguments are checked all the same.
+fn accessor(cx: &Cx<'_>, location: &types::aclrtMemLocation) -> Result<Accessor> {
+    match location.r#type {
+        enums::ACL_MEM_LOCATION_TYPE_HOST => Ok(Accessor::Host),
+        enums::ACL_MEM_LOCATION_TYPE_DEVICE => {
+            let device = cx.runtime()?.device(i64::from(location.id))?;
+            Ok(Accessor::Device(device.number()))
+        }
+        other => refuse(
+            ErrorKind::InvalidValue,
+            format!("location type {other} is neither host (0) nor device (1)"),
+        ),
+    }
+}
+
+/// Every device here reaches every other's memory, so that granting opens nothing but a mapping made without access. What
+/// was granted is told back, and memory to which nobody has access is refused by whatever works on it.
 pub fn aclrtMemSetAccess(
     cx: &Cx<'_>,
     address: usize,
@@ -160,27 +236,47 @@ pub fn aclrtMemSetAccess(
     descriptions: Option<&[types::aclrtMemAccessDesc]>,
     count: usize,
 ) -> Result<()> {
-    let value = |what: &str| Error::new(ErrorKind::InvalidValue, what.to_owned());
+    let value = |what: String| Error::new(ErrorKind::InvalidValue, what);
     if address == 0 || count == 0 {
-        return Err(value("virPtr is null, or there is nothing to set"));
+        return Err(value(
+            "virPtr is null, or there is nothing to set".to_owned(),
+        ));
     }
-    let descriptions = descriptions.ok_or_else(|| value("desc is null"))?;
-    let runtime = cx.runtime()?;
+    let descriptions = descriptions.ok_or_else(|| value("desc is null".to_owned()))?;
+    let mut grants = Vec::with_capacity(descriptions.len());
     for description in descriptions {
-        runtime.device(i64::from(description.location.id))?;
+        let right = match description.flags {
+            enums::ACL_RT_MEM_ACCESS_FLAGS_NONE => AccessRight::None,
+            enums::ACL_RT_MEM_ACCESS_FLAGS_READ => AccessRight::Read,
+            enums::ACL_RT_MEM_ACCESS_FLAGS_READWRITE => AccessRight::ReadWrite,
+            other => {
+                return Err(value(format!(
+                    "flags are {other}, which is no value of aclrtMemAccessFlags"
+                )));
+            }
+        };
+        grants.push((accessor(cx, &description.location)?, right));
     }
-    let block = runtime.space().find(address);
-    if block.is_none_or(|block| {
-        block
-            .span
-            .part(address - block.span.address(), size)
-            .is_none()
-    }) {
-        return Err(value(&format!(
-            "{size} bytes at {address:#x} are not mapped as a whole"
-        )));
+    cx.runtime()?
+        .set_access(address, size, &grants, &cx.caller())
+}
+
+pub fn aclrtMemGetAccess(
+    cx: &Cx<'_>,
+    address: usize,
+    location: Option<&types::aclrtMemLocation>,
+) -> Result<u64> {
+    if address == 0 {
+        return Err(null("virPtr"));
     }
-    Ok(())
+    let location = location.ok_or_else(|| null("location"))?;
+    let who = accessor(cx, location)?;
+    let right = cx.runtime()?.access(address, who)?;
+    Ok(u64::from(match right {
+        AccessRight::None => enums::ACL_RT_MEM_ACCESS_FLAGS_NONE,
+        AccessRight::Read => enums::ACL_RT_MEM_ACCESS_FLAGS_READ,
+        AccessRight::ReadWrite => enums::ACL_RT_MEM_ACCESS_FLAGS_READWRITE,
+    }))
 }
 
 pub fn aclrtMemRetainAllocationHandle(cx: &Cx<'_>, address: usize) -> Result<Raw> {

@@ -8,7 +8,9 @@ use jumar_acl::generated::{calls, types};
 use jumar_acl::hooks::{
     AbortHook, DeviceStateHook, FinalizeHook, InitHook, SnapshotHook, StreamStateHook,
 };
-use jumar_acl::memcpy::{BatchCopy, NO_COPY_FAILED, batch};
+use jumar_acl::memcpy::{BatchCopy, NO_COPY_FAILED, batch, batch_async};
+use jumar_acl::memory::MallocConfig;
+use jumar_acl::{allocator, memory};
 
 use crate::callbacks;
 use crate::generated::calls::Player;
@@ -21,7 +23,61 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclrtLaunchHostFunc", launch_host_function),
     ("aclrtProcessReport", process_report),
     ("aclrtSetExceptionInfoCallback", set_exception_callback),
+    ("aclrtAllocatorGetByStream", allocator_by_stream),
+    ("aclrtAllocatorSetAllocAdviseFuncToDesc", |w| {
+        status(enter(
+            &calls::aclrtAllocatorSetAllocAdviseFuncToDesc,
+            |cx| allocator::aclrtAllocatorSetAllocAdviseFuncToDesc(cx, w.plain(0), w.plain(1)),
+        ))
+    }),
+    ("aclrtAllocatorSetAllocFuncToDesc", |w| {
+        status(enter(&calls::aclrtAllocatorSetAllocFuncToDesc, |cx| {
+            allocator::aclrtAllocatorSetAllocFuncToDesc(cx, w.plain(0), w.plain(1))
+        }))
+    }),
+    ("aclrtAllocatorSetFreeFuncToDesc", |w| {
+        status(enter(&calls::aclrtAllocatorSetFreeFuncToDesc, |cx| {
+            allocator::aclrtAllocatorSetFreeFuncToDesc(cx, w.plain(0), w.plain(1))
+        }))
+    }),
+    ("aclrtAllocatorSetGetAddrFromBlockFuncToDesc", |w| {
+        status(enter(
+            &calls::aclrtAllocatorSetGetAddrFromBlockFuncToDesc,
+            |cx| allocator::aclrtAllocatorSetGetAddrFromBlockFuncToDesc(cx, w.plain(0), w.plain(1)),
+        ))
+    }),
+    ("aclrtMallocForTaskScheduler", |w| {
+        let attributes = attributes(w, 3)?;
+        with_result(
+            w,
+            enter(&calls::aclrtMallocForTaskScheduler, |cx| {
+                memory::aclrtMallocForTaskScheduler(cx, w.plain(1), w.plain(2), config(&attributes))
+            }),
+        )
+    }),
+    ("aclrtMallocHostWithCfg", |w| {
+        let attributes = attributes(w, 2)?;
+        with_result(
+            w,
+            enter(&calls::aclrtMallocHostWithCfg, |cx| {
+                memory::aclrtMallocHostWithCfg(cx, w.plain(1), config(&attributes))
+            }),
+        )
+    }),
+    ("aclrtMallocWithCfg", |w| {
+        let attributes = attributes(w, 3)?;
+        with_result(
+            w,
+            enter(&calls::aclrtMallocWithCfg, |cx| {
+                memory::aclrtMallocWithCfg(cx, w.plain(1), w.plain(2), config(&attributes))
+            }),
+        )
+    }),
+    ("aclrtMemManagedGetAttrs", managed_attributes),
     ("aclrtMemcpyBatch", memcpy_batch),
+    ("aclrtMemcpyBatchAsync", memcpy_batch_async),
+    ("aclrtMemcpyBatchAsyncV2", memcpy_batch_async_v2),
+    ("aclrtMemcpyBatchV2", memcpy_batch_v2),
     ("aclrtRegDeviceStateCallback", device_state),
     ("aclrtRegStreamStateCallback", stream_state),
     ("aclrtSetDeviceTaskAbortCallback", abort_callback),
@@ -169,7 +225,13 @@ fn set_exception_callback(w: &Words<'_>) -> Played {
 }
 
 /// C's four parallel arrays are one list of copies here.
-fn memcpy_batch(w: &Words<'_>) -> Played {
+struct Batch {
+    copies: Vec<BatchCopy>,
+    attributes: Option<Vec<types::aclrtMemcpyBatchAttr>>,
+    indexes: Option<Vec<usize>>,
+}
+
+fn batch_of(w: &Words<'_>) -> Result<Batch, Stop> {
     let number = w.plain(4);
     let entries = |at| {
         let entries = w.slice::<usize>(at, number)?;
@@ -185,13 +247,123 @@ fn memcpy_batch(w: &Words<'_>) -> Played {
             })
         })
         .collect::<Result<Vec<_>, Stop>>()?;
-    let attributes = w.slice::<types::aclrtMemcpyBatchAttr>(5, w.plain(7))?;
-    let indexes = w.slice::<usize>(6, w.plain(7))?;
+    Ok(Batch {
+        copies,
+        attributes: w.slice(5, w.plain(7))?,
+        indexes: w.slice(6, w.plain(7))?,
+    })
+}
+
+fn failed_at(done: &Result<(), (usize, jumar_acl::Error)>) -> usize {
+    done.as_ref().err().map_or(NO_COPY_FAILED, |(at, _)| *at)
+}
+
+fn memcpy_batch(w: &Words<'_>) -> Played {
+    let b = batch_of(w)?;
     let failed = w.out(8)?;
     status(enter(&calls::aclrtMemcpyBatch, |cx| {
-        let done = batch(cx, &copies, attributes.as_deref(), indexes.as_deref());
-        let at = done.as_ref().err().map_or(NO_COPY_FAILED, |(at, _)| *at);
-        failed.set(&at);
+        let done = batch(cx, &b.copies, b.attributes.as_deref(), b.indexes.as_deref());
+        failed.set(&failed_at(&done));
         done.map_err(|(_, error)| error)
     }))
+}
+
+fn memcpy_batch_v2(w: &Words<'_>) -> Played {
+    let b = batch_of(w)?;
+    status(enter(&calls::aclrtMemcpyBatchV2, |cx| {
+        batch(cx, &b.copies, b.attributes.as_deref(), b.indexes.as_deref())
+            .map_err(|(_, error)| error)
+    }))
+}
+
+fn memcpy_batch_async(w: &Words<'_>) -> Played {
+    let b = batch_of(w)?;
+    let failed = w.out(8)?;
+    status(enter(&calls::aclrtMemcpyBatchAsync, |cx| {
+        let (attributes, indexes) = (b.attributes.as_deref(), b.indexes.as_deref());
+        let done = batch_async(cx, &b.copies, attributes, indexes, w.plain(9));
+        failed.set(&failed_at(&done));
+        done.map_err(|(_, error)| error)
+    }))
+}
+
+fn memcpy_batch_async_v2(w: &Words<'_>) -> Played {
+    let b = batch_of(w)?;
+    status(enter(&calls::aclrtMemcpyBatchAsyncV2, |cx| {
+        let (attributes, indexes) = (b.attributes.as_deref(), b.indexes.as_deref());
+        batch_async(cx, &b.copies, attributes, indexes, w.plain(8)).map_err(|(_, error)| error)
+    }))
+}
+
+fn allocator_by_stream(w: &Words<'_>) -> Played {
+    let outs = (1..7).map(|at| w.out(at)).collect::<Result<Vec<_>, _>>()?;
+    let found = enter(&calls::aclrtAllocatorGetByStream, |cx| {
+        allocator::aclrtAllocatorGetByStream(cx, w.plain(0))
+    });
+    if let Ok((desc, found)) = &found {
+        let functions = [
+            found.allocate,
+            found.free,
+            found.allocate_near,
+            found.address_of,
+        ];
+        let words = [desc.0, found.object]
+            .into_iter()
+            .chain(functions.map(|function| function as u64));
+        for (out, word) in outs.iter().zip(words) {
+            out.set(&word);
+        }
+    }
+    status(found.map(drop))
+}
+
+/// The attributes of an allocation: the list, null or not, and its length; `None` without a configuration.
+type Attributes = Option<(Option<Vec<types::aclrtMallocAttribute>>, usize)>;
+
+fn attributes(w: &Words<'_>, at: usize) -> Result<Attributes, Stop> {
+    let Some(config) = w.input::<types::aclrtMallocConfig>(at) else {
+        return Ok(None);
+    };
+    let list = Words(&[config.attrs as u64]).slice(0, config.numAttrs)?;
+    Ok(Some((list, config.numAttrs)))
+}
+
+fn config(attributes: &Attributes) -> Option<MallocConfig<'_>> {
+    attributes.as_ref().map(|(list, count)| MallocConfig {
+        attributes: list.as_deref(),
+        count: *count,
+    })
+}
+
+/// Writes the one result, an address, where the first argument says.
+fn with_result(w: &Words<'_>, made: Result<usize, i32>) -> Played {
+    let out = w.out(0)?;
+    if let Ok(address) = &made {
+        out.set(address);
+    }
+    status(made.map(drop))
+}
+
+fn managed_attributes(w: &Words<'_>) -> Played {
+    let count = w.plain(1);
+    let (wanted, rooms) = (w.slice::<u32>(0, count)?, w.slice::<usize>(5, count)?);
+    let Some(buffers) = w.slice::<u64>(4, count)? else {
+        return Err(Stop::NotForRust("results are returned".to_string()));
+    };
+    let read = enter(&calls::aclrtMemManagedGetAttrs, |cx| {
+        jumar_acl::managed_memory::aclrtMemManagedGetAttrs(
+            cx,
+            wanted.as_deref(),
+            w.plain(2),
+            w.plain(3),
+            rooms.as_deref(),
+        )
+    });
+    if let Ok(values) = &read {
+        for (buffer, value) in buffers.iter().zip(values) {
+            let buffer = Words(std::slice::from_ref(buffer));
+            buffer.array(0, value.len(), false)?.set_all(value)?;
+        }
+    }
+    status(read.map(drop))
 }

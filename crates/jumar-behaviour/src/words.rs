@@ -2,6 +2,7 @@
 
 use std::ffi::{CStr, CString};
 
+use jumar_acl::generated::types::aclrtMemManagedLocation;
 use jumar_acl::{Raw, Span};
 
 use crate::raw;
@@ -136,6 +137,13 @@ impl Word for Raw {
     }
 }
 
+/// The one structure of the interface that is passed by value; it is as long as a word.
+impl Word for aclrtMemManagedLocation {
+    fn from_word(word: u64) -> Self {
+        Self::load(&word.to_ne_bytes())
+    }
+}
+
 /// What a function gives back in place of a code.
 pub trait Answer {
     /// Gives the word: a real number's is that of its double.
@@ -181,6 +189,14 @@ pub trait Count {
 /// Turns a number that counts into a length.
 pub fn count(number: impl Count) -> usize {
     number.count()
+}
+
+/// The length of the range that rows lie in, as the library's own shims compute it.
+pub fn rows(pitch: usize, width: usize, height: usize) -> usize {
+    match height.checked_sub(1) {
+        Some(gaps) if width > 0 => gaps.saturating_mul(pitch).saturating_add(width),
+        _ => 0,
+    }
 }
 
 /// The answer of a function with a status.

@@ -242,7 +242,18 @@ impl Context {
     pub fn allocate(&self, bytes: usize, reserve: usize, caller: &Caller<'_>) -> Result<Block> {
         self.alive()?;
         self.device
-            .allocate(&self.shared, bytes, reserve.max(bytes), caller)
+            .allocate(&self.shared, bytes, reserve.max(bytes), 64, caller)
+    }
+
+    pub(crate) fn allocate_aligned(
+        &self,
+        bytes: usize,
+        align: usize,
+        caller: &Caller<'_>,
+    ) -> Result<Block> {
+        self.alive()?;
+        self.device
+            .allocate(&self.shared, bytes, bytes, align, caller)
     }
 
     /// Frees device memory, at once, without waiting for any stream.
@@ -296,6 +307,7 @@ impl Context {
         for stream in streams {
             result = result.and(stream.drain(until));
         }
+        self.shared.settle_pools();
         self.shared.gate.report(ticket, Phase::Finished);
         result
     }

@@ -132,7 +132,7 @@ fn fitting(span: Span, bytes: usize) -> Result<Span> {
     })
 }
 
-fn at_once<'a>(
+pub(crate) fn at_once<'a>(
     shared: &Shared,
     device: u32,
     caller: &Caller<'_>,
@@ -146,6 +146,6 @@ fn at_once<'a>(
     Ok(())
 }
 
-fn device_of(to: Home, from: Home) -> u32 {
+pub(crate) fn device_of(to: Home, from: Home) -> u32 {
     to.device().or(from.device()).unwrap_or(0)
 }

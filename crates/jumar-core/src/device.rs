@@ -12,6 +12,7 @@ use crate::context;
 use crate::gate::Op;
 use crate::memory::{Block, Home};
 use crate::runtime::Shared;
+use crate::vmm::Mapping;
 use crate::{Caller, Context};
 
 /// What kind of device it is: facts that programs ask for.
@@ -81,6 +82,8 @@ pub struct Device {
     opening: Mutex<()>,
     primary: Mutex<Primary>,
     used_bytes: AtomicU64,
+    /// The most bytes that were ever in use.
+    used_high: AtomicU64,
     /// Contexts alive on the device, primary included.
     pub(crate) contexts: AtomicU32,
     pub(crate) streams: Count,
@@ -139,6 +142,7 @@ impl Device {
             opening: Mutex::new(()),
             primary: Mutex::default(),
             used_bytes: AtomicU64::new(0),
+            used_high: AtomicU64::new(0),
             contexts: AtomicU32::new(0),
             streams: Count::new(profile.limits.streams),
             events: Count::new(profile.limits.events),
@@ -165,6 +169,12 @@ impl Device {
             total.saturating_sub(self.used_bytes.load(Ordering::Relaxed)),
             total,
         )
+    }
+
+    /// Gives the bytes of device memory in use, and the most that ever were.
+    pub fn memory_use(&self) -> (u64, u64) {
+        let used = self.used_bytes.load(Ordering::Relaxed);
+        (used, self.used_high.load(Ordering::Relaxed).max(used))
     }
 
     /// Counts the streams that can still be made.
@@ -266,19 +276,22 @@ impl Device {
         Ok(())
     }
 
-    /// Allocates device memory: `bytes` usable, `reserve` counted against the device, 64-byte aligned, not zeroed.
+    /// Allocates device memory: `bytes` usable, `reserve` counted against the device, not zeroed.
     pub(crate) fn allocate(
         &self,
         shared: &Shared,
         bytes: usize,
         reserve: usize,
+        align: usize,
         caller: &Caller<'_>,
     ) -> Result<Block> {
-        self.count(reserve)?;
-        let reserved = self
-            .hardware(shared)
-            .and_then(|hardware| hardware.allocate(reserve, 64))
-            .inspect_err(|_| self.uncount(reserve))?;
+        let reserved = match self.take(shared, reserve, align) {
+            // What pools keep and nobody uses is memory too.
+            Err(error) if error.kind() == ErrorKind::OutOfMemory && shared.trim_pools(self) => {
+                self.take(shared, reserve, align)?
+            }
+            taken => taken?,
+        };
         let span = reserved
             .part(0, bytes)
             .expect("a backend gives at least what was asked for");
@@ -299,6 +312,25 @@ impl Device {
             .insert(span, counted, Home::Device(self.number), caller.call.name))
     }
 
+    fn take(&self, shared: &Shared, bytes: usize, align: usize) -> Result<jumar_hal::Span> {
+        self.count(bytes)?;
+        self.hardware(shared)
+            .and_then(|hardware| hardware.allocate(bytes, align))
+            .inspect_err(|_| self.uncount(bytes))
+    }
+
+    /// Takes memory that is no allocation of the program's yet: a pool parts it.
+    pub(crate) fn take_chunk(&self, shared: &Shared, bytes: usize) -> Result<jumar_hal::Span> {
+        let taken = self.take(shared, bytes, 4096)?;
+        Ok(taken
+            .part(0, bytes)
+            .expect("a backend gives at least what was asked for"))
+    }
+
+    pub(crate) fn return_chunk(&self, span: jumar_hal::Span) {
+        self.return_span(span, span.bytes());
+    }
+
     /// Counts bytes against the device that have no allocation of their own.
     pub(crate) fn count(&self, bytes: usize) -> Result<()> {
         let used = self.used_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
@@ -306,6 +338,8 @@ impl Device {
             self.uncount(bytes);
             return Err(self.exhausted(bytes, used));
         }
+        self.used_high
+            .fetch_max(used + bytes as u64, Ordering::Relaxed);
         Ok(())
     }
 
@@ -345,15 +379,28 @@ impl Device {
                 device: Some(self.number),
             };
             drop(shared.gate.admit(caller, self.number, None, op));
-            // Mapped physical memory goes back to nothing; it has no place in the device's own range.
-            if shared.mapped.lock().remove(&block.span.address()).is_some() {
-                if let Some(hardware) = self.opened.get() {
-                    drop(hardware.unmap(block.span));
-                }
+            let address = block.span.address();
+            // Mapped physical memory goes back to nothing; it has no place in the device's own range. A pool's memory goes
+            // with the pool.
+            if shared.mapped.lock().contains_key(&address)
+                || shared.pool_blocks.lock().remove(&address).is_some()
+            {
                 continue;
             }
+            shared.managed.lock().remove(&address);
             self.give_back(block);
         }
+        let mapped: Vec<_> = {
+            let mut mapped = shared.mapped.lock();
+            let ours = |mapping: &Mapping| mapping.memory.device() == self.number;
+            mapped.extract_if(.., |_, mapping| ours(mapping)).collect()
+        };
+        for (_, mapping) in mapped {
+            if let Some(hardware) = self.opened.get() {
+                drop(hardware.unmap(mapping.span));
+            }
+        }
+        shared.drop_pools(self.number, caller.call.name);
         self.resets.fetch_add(1, Ordering::AcqRel);
         shared.epoch.advance();
     }

@@ -38,7 +38,23 @@ pub enum Op<'a> {
         /// "host to device" and so on, by where the two ends really live.
         direction: &'static str,
     },
-    /// A fill with one byte value; without a stream it is done at once on the calling thread.
+    /// A copy of rows of a matrix; without a stream it is done at once on the calling thread.
+    CopyRows {
+        /// What is written.
+        to: Rows,
+        /// What is read.
+        from: Rows,
+        /// As for `Copy`.
+        direction: &'static str,
+    },
+    /// Several copies that belong together, in no order among themselves; without a stream they are done at once.
+    CopyBatch {
+        /// Each copy: what is written, what is read.
+        pieces: &'a [(Span, Span)],
+        /// As for `Copy`.
+        direction: &'static str,
+    },
+    /// A fill with one byte value or word; without a stream it is done at once on the calling thread.
     Fill {
         /// What is written.
         to: Span,
@@ -101,6 +117,48 @@ pub enum Op<'a> {
     },
     /// The host waits for every stream of a context.
     WaitForContext,
+}
+
+/// Rows of a matrix: as many ranges of one length, at equal distances.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rows {
+    /// From the first byte of the first row to the last byte of the last one; the gaps between rows lie inside.
+    pub span: Span,
+    /// From the begin of one row to that of the next one, in bytes.
+    pub pitch: usize,
+    /// The length of a row in bytes.
+    pub width: usize,
+    /// How many rows there are.
+    pub height: usize,
+}
+
+impl Rows {
+    /// Takes apart the range that rows lie in. `None`: it is not exactly as long as the rows say.
+    pub fn of(span: Span, pitch: usize, width: usize, height: usize) -> Option<Rows> {
+        let bytes = height
+            .checked_sub(1)?
+            .checked_mul(pitch)?
+            .checked_add(width)?;
+        (width > 0 && width <= pitch && bytes == span.bytes()).then_some(Rows {
+            span,
+            pitch,
+            width,
+            height,
+        })
+    }
+
+    /// Lists the ranges of the rows.
+    pub fn iter(&self) -> impl Iterator<Item = Span> + use<> {
+        let Rows {
+            span, pitch, width, ..
+        } = *self;
+        (0..self.height).filter_map(move |row| span.part(row * pitch, width))
+    }
+
+    /// Gives the bytes of all rows, without the gaps.
+    pub fn bytes(&self) -> usize {
+        self.width * self.height
+    }
 }
 
 /// An operation as probes see it.

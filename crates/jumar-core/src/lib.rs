@@ -12,11 +12,14 @@ pub mod device;
 pub mod event;
 pub mod gate;
 pub mod kernel;
+pub mod managed;
 pub mod memory;
 pub mod notify;
+pub mod pool;
 pub mod runtime;
 pub mod stream;
 pub mod table;
+pub mod transfer;
 pub mod value;
 pub mod vmm;
 
@@ -25,15 +28,17 @@ pub use caller::Caller;
 pub use context::Context;
 pub use device::{Chip, Device, Limits, Profile};
 pub use event::{Event, EventFamily, EventStatus, elapsed_ms, flags as event_flags};
-pub use gate::{Admission, Gate, Op, Phase, Probe};
+pub use gate::{Admission, Gate, Op, Phase, Probe, Rows};
 pub use kernel::{ArgumentBuffer, Arguments, Binary, Function, OVERFLOW_BYTES, Shape};
+pub use managed::{Advice, ManagedPage, Place};
 pub use memory::{Block, Home, Lookups};
 pub use notify::Notify;
+pub use pool::{Pool, PoolRules, PoolUse};
 pub use runtime::{Config, Runtime};
 pub use stream::{Stream, StreamOptions};
 pub use table::Table;
 pub use value::ValueTest;
-pub use vmm::{GRANULARITY, PhysicalMemory};
+pub use vmm::{AccessRight, Accessor, GRANULARITY, PhysicalMemory};
 
 // What a surface needs to speak about time and tasks, so that it depends on core alone.
 pub use jumar_hal::sync::now_ns;
@@ -41,3 +46,7 @@ pub use jumar_hal::{
     Access, Backend, Call, CodeForm, CodeImage, Cost, Parameter, Program, Signal, Span, sync,
 };
 pub use table::Epoch;
+pub use transfer::{
+    DESCRIPTOR_BYTES, Descriptor, Distribution, Generator, NumberType, RandomNumbers, ReduceKind,
+    ReduceType, Value,
+};

@@ -260,15 +260,6 @@ impl Space {
         span.contains(address).then_some(span)
     }
 
-    /// Tells whether any live block starts in a range.
-    pub(crate) fn any_block_in(&self, span: Span) -> bool {
-        self.blocks
-            .read()
-            .range(span.address()..span.end())
-            .next()
-            .is_some()
-    }
-
     /// Checks that a range stays inside one live allocation, or is ordinary host memory that the program vouches for.
     ///
     /// # Errors
@@ -345,6 +336,9 @@ impl Space {
             ),
             None if self.backend.pinned_range().contains(&address) => format!(
                 "{address:#x} is pinned host memory in which nothing is allocated now: it was freed, or lies past the end of an allocation"
+            ),
+            None if self.reservation(address).is_some() => format!(
+                "{address:#x} lies in reserved addresses at which nothing is mapped now, or to which nobody has access"
             ),
             None => format!("{address:#x} was not allocated by this runtime"),
         };

@@ -1,6 +1,6 @@
 //! One runtime: its devices, its objects by handle, its memory and its gate.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Weak};
 
 use jumar_hal::sync::{AtomicU32, AtomicU64, Mutex, Ordering};
@@ -11,9 +11,11 @@ use crate::callback::Reports;
 use crate::device::{Device, Profile};
 use crate::gate::{Gate, Op};
 use crate::kernel::{Binary, Function};
+use crate::managed::ManagedBlock;
 use crate::memory::{Block, Home, Space};
+use crate::pool::Pool;
 use crate::table::{Epoch, Table};
-use crate::vmm::PhysicalMemory;
+use crate::vmm::{Mapping, PhysicalMemory};
 use crate::{Caller, Context, Event, Notify, Probe, Stream};
 
 /// How a runtime is built. Everything is decided before: core reads no environment.
@@ -45,7 +47,18 @@ pub(crate) struct Shared {
     pub(crate) binaries: Table<Binary>,
     pub(crate) functions: Table<Function>,
     /// What is mapped, by the address it is mapped at.
-    pub(crate) mapped: Mutex<HashMap<usize, Arc<PhysicalMemory>>>,
+    pub(crate) mapped: Mutex<BTreeMap<usize, Mapping>>,
+    pub(crate) pools: Table<Pool>,
+    /// Pools that hold memory or may get some: those that were destroyed while memory of theirs was out are among them.
+    pub(crate) living_pools: Mutex<Vec<Arc<Pool>>>,
+    /// How many living pools there are, so that those who have none pay for none.
+    pub(crate) pool_count: AtomicU32,
+    /// The memory that pools handed out, by its start.
+    pub(crate) pool_blocks: Mutex<HashMap<usize, Arc<Pool>>>,
+    /// Managed memory, by its start.
+    pub(crate) managed: Mutex<BTreeMap<usize, ManagedBlock>>,
+    /// Held while elements are read, reduced and written, as streams may reduce into one array at the same time.
+    pub(crate) reducing: Mutex<()>,
     /// What other processes may import, by the number they find it by.
     pub(crate) exported: Mutex<HashMap<u64, Weak<PhysicalMemory>>>,
     pub(crate) devices: Vec<Arc<Device>>,
@@ -73,6 +86,12 @@ impl Runtime {
                 binaries: Table::new(IdKind::LoadedBinary, epoch.clone()),
                 functions: Table::new(IdKind::Function, epoch.clone()),
                 mapped: Mutex::default(),
+                pools: Table::new(IdKind::MemoryPool, epoch.clone()),
+                living_pools: Mutex::default(),
+                pool_count: AtomicU32::new(0),
+                pool_blocks: Mutex::default(),
+                managed: Mutex::default(),
+                reducing: Mutex::default(),
                 exported: Mutex::default(),
                 devices: config
                     .devices
@@ -369,6 +388,9 @@ impl Shared {
     }
 
     pub(crate) fn free_device(&self, address: usize, caller: &Caller<'_>) -> Result<()> {
+        if let Some(freed) = self.free_pool_block(address, caller) {
+            return freed;
+        }
         let block = self.space.remove(address, |block| match block.home {
             Home::Device(_) if self.mapped.lock().contains_key(&address) => Err(wrong_free(
                 block,
@@ -397,6 +419,7 @@ impl Shared {
         let Home::Device(device) = block.home else {
             unreachable!("checked while the block was taken out")
         };
+        self.managed.lock().remove(&address);
         self.devices[device as usize].give_back(block);
         Ok(())
     }

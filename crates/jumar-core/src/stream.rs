@@ -223,12 +223,19 @@ impl Stream {
         self.options
     }
 
+    pub(crate) fn queue(&self) -> &Arc<dyn Queue> {
+        &self.queue
+    }
+
     pub(crate) fn shared(&self) -> &Arc<Shared> {
         &self.shared
     }
 
-    pub(crate) fn queue(&self) -> &Arc<dyn Queue> {
-        &self.queue
+    /// Gets ready for work on the program's own host memory, which cannot be touched behind its back: what was queued is
+    /// waited for, and the caller does the work at once.
+    pub(crate) fn settle(&self) -> Result<()> {
+        self.accepts()?;
+        self.drain(None)
     }
 
     /// Refuses work for a stream that is closed, or whose context stopped on a failure.
@@ -304,8 +311,7 @@ impl Stream {
             return Ok(());
         }
         if target.home == Home::Host || source.home == Home::Host {
-            self.accepts()?;
-            self.drain(None)?;
+            self.settle()?;
             return copy::copy_resolved(&self.shared, target, source, caller);
         }
         let op = || Op::Copy {
@@ -371,8 +377,7 @@ impl Stream {
     pub fn fill(&self, to: Span, value: u8, caller: &Caller<'_>) -> Result<()> {
         let target = self.shared.space.resolve(to, caller.lookups, "target")?;
         if target.home == Home::Host {
-            self.accepts()?;
-            self.drain(None)?;
+            self.settle()?;
             return copy::fill_now(&self.shared, to, value, caller);
         }
         self.submit(caller, Task::Fill { to, value }, || Op::Fill { to })
@@ -445,6 +450,7 @@ impl Stream {
         gate.report(ticket, Phase::Started);
         let result = self.drain(until);
         gate.report(ticket, Phase::Finished);
+        self.shared.settle_pools();
         result
     }
 

@@ -2,6 +2,7 @@
 //!
 //! A mapping is an ordinary live allocation while it lasts, so that copies and models use it like any other memory.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 
 use jumar_hal::sync::{AtomicBool, AtomicU32, Ordering};
@@ -10,6 +11,7 @@ use jumar_types::{Error, ErrorKind, Result};
 
 use crate::device::Device;
 use crate::gate::Op;
+use crate::runtime::Shared;
 use crate::{Caller, Home, Runtime};
 
 /// What sizes of physical memory and of mappings are multiples of.
@@ -49,6 +51,61 @@ impl PhysicalMemory {
     }
 }
 
+/// Who accesses mapped memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Accessor {
+    /// The host.
+    Host,
+    /// A device.
+    Device(u32),
+}
+
+/// What somebody may do with mapped memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AccessRight {
+    /// Nothing.
+    None,
+    /// Read it.
+    Read,
+    /// Read and write it.
+    ReadWrite,
+}
+
+/// Who may do what with a mapping.
+pub(crate) enum Access {
+    /// Everybody everything.
+    Everybody,
+    /// Those in the list what it says, all others nothing.
+    Listed(BTreeMap<Accessor, AccessRight>),
+}
+
+impl Access {
+    fn is_any(&self) -> bool {
+        match self {
+            Access::Everybody => true,
+            Access::Listed(listed) => listed.values().any(|right| *right != AccessRight::None),
+        }
+    }
+}
+
+/// Physical memory at an address. It stands among the live blocks while somebody may access it.
+pub(crate) struct Mapping {
+    pub(crate) memory: Arc<PhysicalMemory>,
+    pub(crate) span: Span,
+    pub(crate) access: Access,
+}
+
+impl Shared {
+    /// Tells whether any mapping shares a byte with a range.
+    pub(crate) fn is_mapped_in(&self, span: Span) -> bool {
+        let mapped = self.mapped.lock();
+        mapped
+            .range(..span.end())
+            .next_back()
+            .is_some_and(|(_, mapping)| mapping.span.overlaps(span))
+    }
+}
+
 impl Drop for PhysicalMemory {
     fn drop(&mut self) {
         if !self.imported {
@@ -82,7 +139,7 @@ impl Runtime {
     pub fn release_addresses(&self, address: usize) -> Result<()> {
         let shared = &self.shared;
         let (device, span) = shared.space.unreserve(address, |span| {
-            if shared.space.any_block_in(span) {
+            if shared.is_mapped_in(span) {
                 return Err(Error::new(
                     ErrorKind::InvalidValue,
                     format!("physical memory is still mapped in the range at {address:#x}"),
@@ -209,7 +266,8 @@ impl Runtime {
         Ok(())
     }
 
-    /// Maps physical memory into a reserved range, from its start.
+    /// Maps physical memory into a reserved range, from its start. Without access, nothing may touch it until
+    /// [`Runtime::set_access`] lets somebody.
     ///
     /// # Errors
     /// `InvalidValue`: the range is not reserved, not aligned, in use, or of another length than the memory.
@@ -218,6 +276,7 @@ impl Runtime {
         at: usize,
         bytes: usize,
         memory: &Arc<PhysicalMemory>,
+        with_access: bool,
         caller: &Caller<'_>,
     ) -> Result<()> {
         let shared = &self.shared;
@@ -238,7 +297,7 @@ impl Runtime {
                 range.address()
             ));
         };
-        if shared.space.any_block_in(span) || shared.space.find(at).is_some() {
+        if shared.is_mapped_in(span) {
             return bad(format!("physical memory is mapped at {at:#x} already"));
         }
         let device = memory.device();
@@ -248,10 +307,21 @@ impl Runtime {
         })?;
         memory.pages.map(span)?;
         memory.mappings.fetch_add(1, Ordering::AcqRel);
-        shared
-            .space
-            .insert(span, span, Home::Device(device), caller.call.name);
-        shared.mapped.lock().insert(at, memory.clone());
+        let mapping = Mapping {
+            memory: memory.clone(),
+            span,
+            access: if with_access {
+                Access::Everybody
+            } else {
+                Access::Listed(BTreeMap::new())
+            },
+        };
+        shared.mapped.lock().insert(at, mapping);
+        if with_access {
+            shared
+                .space
+                .insert(span, span, Home::Device(device), caller.call.name);
+        }
         Ok(())
     }
 
@@ -261,28 +331,117 @@ impl Runtime {
     /// `InvalidValue`: nothing is mapped there.
     pub fn unmap_memory(&self, at: usize, caller: &Caller<'_>) -> Result<()> {
         let shared = &self.shared;
-        let Some(memory) = shared.mapped.lock().remove(&at) else {
+        let Some(mapping) = shared.mapped.lock().remove(&at) else {
             return Err(Error::new(
                 ErrorKind::InvalidValue,
                 format!("no physical memory is mapped at {at:#x}"),
             ));
         };
-        let device = memory.device();
-        let block = shared.space.remove(at, |block| {
-            shared
-                .gate
-                .admit(caller, device, None, || Op::Free {
-                    span: block.span,
-                    device: Some(device),
-                })
-                .map(drop)
-        })?;
+        let device = mapping.memory.device();
+        let admitted = shared.gate.admit(caller, device, None, || Op::Free {
+            span: mapping.span,
+            device: Some(device),
+        });
+        if let Err(refused) = admitted {
+            shared.mapped.lock().insert(at, mapping);
+            return Err(refused);
+        }
+        if mapping.access.is_any() {
+            drop(shared.space.remove(at, |_| Ok(())));
+        }
+        let memory = mapping.memory;
         memory.mappings.fetch_sub(1, Ordering::AcqRel);
-        memory.device.hardware(shared)?.unmap(block.span)
+        memory.device.hardware(shared)?.unmap(mapping.span)
+    }
+
+    /// Says how somebody may access a whole mapping.
+    ///
+    /// # Errors
+    /// `InvalidValue`: no mapping begins there, or it has another length.
+    pub fn set_access(
+        &self,
+        at: usize,
+        bytes: usize,
+        grants: &[(Accessor, AccessRight)],
+        caller: &Caller<'_>,
+    ) -> Result<()> {
+        let shared = &self.shared;
+        let mut mapped = shared.mapped.lock();
+        let mapping = mapped
+            .get_mut(&at)
+            .filter(|mapping| mapping.span.bytes() == bytes);
+        let Some(mapping) = mapping else {
+            return Err(Error::new(
+                ErrorKind::InvalidValue,
+                format!("{bytes} bytes at {at:#x} are no mapping as a whole"),
+            )
+            .fix("Pass the address and the size that the mapping was made with."));
+        };
+        let before = mapping.access.is_any();
+        let mut listed = match &mapping.access {
+            Access::Listed(listed) => listed.clone(),
+            Access::Everybody => BTreeMap::new(),
+        };
+        listed.extend(grants.iter().copied());
+        // Whoever had everything keeps it unless something was taken from somebody.
+        let keeps_all = matches!(mapping.access, Access::Everybody)
+            && listed
+                .values()
+                .all(|right| *right == AccessRight::ReadWrite);
+        if !keeps_all {
+            if matches!(mapping.access, Access::Everybody) {
+                let own = Accessor::Device(mapping.memory.device());
+                listed.entry(own).or_insert(AccessRight::ReadWrite);
+            }
+            mapping.access = Access::Listed(listed);
+        }
+        let (after, span, device) = (
+            mapping.access.is_any(),
+            mapping.span,
+            mapping.memory.device(),
+        );
+        drop(mapped);
+        match (before, after) {
+            (false, true) => {
+                let home = Home::Device(device);
+                shared.space.insert(span, span, home, caller.call.name);
+            }
+            (true, false) => drop(shared.space.remove(at, |_| Ok(()))),
+            (true, true) | (false, false) => {}
+        }
+        Ok(())
+    }
+
+    /// Tells how somebody may access the mapping that holds an address.
+    ///
+    /// # Errors
+    /// `InvalidValue`: nothing is mapped there.
+    pub fn access(&self, at: usize, who: Accessor) -> Result<AccessRight> {
+        let mapped = self.shared.mapped.lock();
+        let found = mapped
+            .range(..=at)
+            .next_back()
+            .filter(|(_, mapping)| mapping.span.contains(at));
+        let Some((_, mapping)) = found else {
+            return Err(Error::new(
+                ErrorKind::InvalidValue,
+                format!("no physical memory is mapped at {at:#x}"),
+            ));
+        };
+        Ok(match &mapping.access {
+            Access::Everybody => AccessRight::ReadWrite,
+            Access::Listed(listed) => listed.get(&who).copied().unwrap_or(AccessRight::None),
+        })
+    }
+
+    /// Tells whether an address lies in a reserved range, whatever is mapped there.
+    pub fn is_reserved(&self, address: usize) -> bool {
+        self.shared.space.reservation(address).is_some()
     }
 
     /// Finds the physical memory that is mapped at an address.
     pub fn mapped_at(&self, at: usize) -> Option<Arc<PhysicalMemory>> {
-        self.shared.mapped.lock().get(&at).cloned()
+        let mapped = self.shared.mapped.lock();
+        mapped.get(&at).map(|mapping| mapping.memory.clone())
     }
 }

@@ -90,6 +90,26 @@ id_kinds! {
     StepInfo = 0xC8, "step information";
     /// A stamp for the program's own events.
     Stamp = 0xC9, "stamp";
+    /// A memory pool.
+    MemoryPool = 0xB0, "memory pool";
+    /// A description of an allocator of the program's own.
+    AllocatorDesc = 0xB1, "allocator description";
+    /// An item of a tensor channel.
+    TensorItem = 0xB2, "data item";
+    /// A list of items of a tensor channel.
+    TensorDataset = 0xB3, "tensor dataset";
+    /// A tensor channel.
+    TensorChannel = 0xB4, "tensor channel";
+    /// Attributes of a queue.
+    QueueAttr = 0xB5, "queue attribute";
+    /// A connection of two queues.
+    QueueRoute = 0xB6, "queue route";
+    /// A list of connections of queues.
+    QueueRouteList = 0xB7, "queue route list";
+    /// A question for connections of queues.
+    QueueRouteQuery = 0xB8, "queue route query";
+    /// A buffer with a header, in a chain or alone.
+    MessageBuffer = 0xB9, "message buffer";
     /// A description of groups of cores.
     GroupInfo = 0xA0, "group information";
     /// A counting notify.

@@ -205,6 +205,13 @@ fn cell(api: &Api, ctype: &CType) -> Result<String> {
 fn length(api: &Api, function: &Function, count: &Count) -> Result<String> {
     Ok(match count {
         Count::Fixed(number) => number.to_string(),
+        Count::Rows(names) => {
+            let parts = names
+                .iter()
+                .map(|name| length(api, function, &Count::Param(name.clone())))
+                .collect::<Result<Vec<_>>>()?;
+            format!("words::rows({})", parts.join(", "))
+        }
         Count::Param(name) => {
             let at = function
                 .params
@@ -317,7 +324,11 @@ fn note(api: &Api, ctype: &CType, used: &mut BTreeSet<String>) {
     if !used.insert(of.name.clone()) || of.union {
         return;
     }
-    for field in of.fields.iter().filter_map(|field| field.ctype.as_ref()) {
-        note(api, field, used);
+    // A case sets the members of a union written in place by name, too.
+    let members = of.fields.iter().flat_map(|field| &field.members);
+    for field in of.fields.iter().chain(members) {
+        if let Some(ctype) = &field.ctype {
+            note(api, ctype, used);
+        }
     }
 }

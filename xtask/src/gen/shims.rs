@@ -359,6 +359,12 @@ fn shim(api: &Api, group: &Group, function: &Function) -> Result<String> {
 fn length(function: &Function, count: &Count) -> String {
     match count {
         Count::Fixed(number) => number.to_string(),
+        Count::Rows(names) => {
+            let parts = names
+                .clone()
+                .map(|name| length(function, &Count::Param(name)));
+            format!("raw::rows({})", parts.join(", "))
+        }
         Count::Param(name) => {
             let param = function.params.iter().find(|p| p.name == *name);
             let of = param.map_or("size_t", |p| p.ctype.base.as_str());

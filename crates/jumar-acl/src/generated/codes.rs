@@ -1172,6 +1172,8 @@ pub fn code_for(call: &Call, kind: ErrorKind) -> i32 {
         (490, ErrorKind::NullPointer) => 107000,
         // aclrtFunctionGetBinary
         (499, ErrorKind::NullPointer) => 107000,
+        // aclrtCmoGetDescSize
+        (554, ErrorKind::NullPointer) => 107000,
         _ => code(kind),
     }
 }

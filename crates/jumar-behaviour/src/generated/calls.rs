@@ -16,6 +16,11 @@ pub type Player = fn(&Words<'_>) -> Played;
 
 /// The calls by name.
 pub const CALLS: &[(&str, Player)] = &[
+    ("aclrtAllocatorCreateDesc", aclrtAllocatorCreateDesc),
+    ("aclrtAllocatorDestroyDesc", aclrtAllocatorDestroyDesc),
+    ("aclrtAllocatorSetObjToDesc", aclrtAllocatorSetObjToDesc),
+    ("aclrtAllocatorRegister", aclrtAllocatorRegister),
+    ("aclrtAllocatorUnregister", aclrtAllocatorUnregister),
     ("aclrtSubscribeReport", aclrtSubscribeReport),
     ("aclrtUnSubscribeReport", aclrtUnSubscribeReport),
     ("aclrtSubscribeHostFunc", aclrtSubscribeHostFunc),
@@ -250,6 +255,7 @@ pub const CALLS: &[(&str, Player)] = &[
         aclrtNpuClearFloatOverFlowStatus,
     ),
     ("aclrtGetHardwareSyncAddr", aclrtGetHardwareSyncAddr),
+    ("aclrtRandomNumAsync", aclrtRandomNumAsync),
     ("aclrtGetOpExecuteTimeout", aclrtGetOpExecuteTimeout),
     ("aclrtCheckArchCompatibility", aclrtCheckArchCompatibility),
     ("aclrtGetFunctionAttribute", aclrtGetFunctionAttribute),
@@ -259,9 +265,25 @@ pub const CALLS: &[(&str, Player)] = &[
         "aclrtFunctionGetAvailDynUbufPerBlock",
         aclrtFunctionGetAvailDynUbufPerBlock,
     ),
+    ("aclrtMemManagedGetAttr", aclrtMemManagedGetAttr),
+    ("aclrtMemAllocManaged", aclrtMemAllocManaged),
+    ("aclrtMemManagedAdvise", aclrtMemManagedAdvise),
+    ("aclrtMemManagedPrefetchAsync", aclrtMemManagedPrefetchAsync),
+    (
+        "aclrtMemManagedPrefetchBatchAsync",
+        aclrtMemManagedPrefetchBatchAsync,
+    ),
     ("aclrtMemcpy", aclrtMemcpy),
     ("aclrtMemset", aclrtMemset),
     ("aclrtMemcpyAsync", aclrtMemcpyAsync),
+    ("aclrtMemsetD32", aclrtMemsetD32),
+    ("aclrtMemsetD32Async", aclrtMemsetD32Async),
+    (
+        "aclrtMemcpyAsyncWithCondition",
+        aclrtMemcpyAsyncWithCondition,
+    ),
+    ("aclrtMemcpy2d", aclrtMemcpy2d),
+    ("aclrtMemcpy2dAsync", aclrtMemcpy2dAsync),
     ("aclrtGetSymbolAddress", aclrtGetSymbolAddress),
     ("aclrtGetSymbolSize", aclrtGetSymbolSize),
     ("aclrtMemcpyFromSymbol", aclrtMemcpyFromSymbol),
@@ -269,6 +291,17 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclrtMemcpyToSymbol", aclrtMemcpyToSymbol),
     ("aclrtMemcpyToSymbolAsync", aclrtMemcpyToSymbolAsync),
     ("aclrtMemsetAsync", aclrtMemsetAsync),
+    ("aclrtCmoAsync", aclrtCmoAsync),
+    ("aclrtGetMemcpyDescSize", aclrtGetMemcpyDescSize),
+    ("aclrtSetMemcpyDesc", aclrtSetMemcpyDesc),
+    ("aclrtMemcpyAsyncWithOffset", aclrtMemcpyAsyncWithOffset),
+    ("aclrtMemcpyAsyncWithDesc", aclrtMemcpyAsyncWithDesc),
+    ("aclrtReduceAsync", aclrtReduceAsync),
+    ("aclrtCmoAsyncWithBarrier", aclrtCmoAsyncWithBarrier),
+    ("aclrtCmoWaitBarrier", aclrtCmoWaitBarrier),
+    ("aclrtCmoGetDescSize", aclrtCmoGetDescSize),
+    ("aclrtCmoSetDesc", aclrtCmoSetDesc),
+    ("aclrtCmoAsyncWithDesc", aclrtCmoAsyncWithDesc),
     ("aclrtMalloc", aclrtMalloc),
     ("aclrtMallocAlign32", aclrtMallocAlign32),
     ("aclrtMallocCached", aclrtMallocCached),
@@ -277,12 +310,24 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclrtHostRegisterV2", aclrtHostRegisterV2),
     ("aclrtHostGetDevicePointer", aclrtHostGetDevicePointer),
     ("aclrtHostUnregister", aclrtHostUnregister),
+    ("aclrtHostMemMapCapabilities", aclrtHostMemMapCapabilities),
+    ("aclrtMemFlush", aclrtMemFlush),
+    ("aclrtMemInvalidate", aclrtMemInvalidate),
     ("aclrtFree", aclrtFree),
     ("aclrtMallocHost", aclrtMallocHost),
     ("aclrtFreeHost", aclrtFreeHost),
     ("aclrtFreeWithDevSync", aclrtFreeWithDevSync),
     ("aclrtFreeHostWithDevSync", aclrtFreeHostWithDevSync),
     ("aclrtGetMemInfo", aclrtGetMemInfo),
+    ("aclrtGetMemUsageInfo", aclrtGetMemUsageInfo),
+    ("aclrtCheckMemType", aclrtCheckMemType),
+    ("aclrtMemPoolCreate", aclrtMemPoolCreate),
+    ("aclrtMemPoolDestroy", aclrtMemPoolDestroy),
+    ("aclrtMemPoolSetAttr", aclrtMemPoolSetAttr),
+    ("aclrtMemPoolGetAttr", aclrtMemPoolGetAttr),
+    ("aclrtMemPoolMallocAsync", aclrtMemPoolMallocAsync),
+    ("aclrtMemPoolFreeAsync", aclrtMemPoolFreeAsync),
+    ("aclrtMemPoolTrimTo", aclrtMemPoolTrimTo),
     ("aclmdlLoadFromFile", aclmdlLoadFromFile),
     ("aclmdlLoadFromMem", aclmdlLoadFromMem),
     ("aclmdlLoadFromFileWithMem", aclmdlLoadFromFileWithMem),
@@ -421,11 +466,13 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclrtFreePhysical", aclrtFreePhysical),
     ("aclrtMapMem", aclrtMapMem),
     ("aclrtUnmapMem", aclrtUnmapMem),
+    ("aclrtMemMapNoAccess", aclrtMemMapNoAccess),
     (
         "aclrtMemGetAllocationGranularity",
         aclrtMemGetAllocationGranularity,
     ),
     ("aclrtMemSetAccess", aclrtMemSetAccess),
+    ("aclrtMemGetAccess", aclrtMemGetAccess),
     (
         "aclrtMemRetainAllocationHandle",
         aclrtMemRetainAllocationHandle,
@@ -439,7 +486,51 @@ pub const CALLS: &[(&str, Player)] = &[
         aclrtReserveMemAddressNoUCMemory,
     ),
     ("aclrtMemGetAddressRange", aclrtMemGetAddressRange),
+    ("aclrtMemMapSelectedLink", aclrtMemMapSelectedLink),
+    ("aclrtMemMapSetLink", aclrtMemMapSetLink),
 ];
+
+fn aclrtAllocatorCreateDesc(_: &Words<'_>) -> Played {
+    let done = enter(
+        &calls::aclrtAllocatorCreateDesc,
+        jumar_acl::allocator::aclrtAllocatorCreateDesc,
+    );
+    words::value(done, 0_i64)
+}
+
+fn aclrtAllocatorDestroyDesc(w: &Words<'_>) -> Played {
+    let allocatorDesc = w.plain(0);
+    let done = enter(&calls::aclrtAllocatorDestroyDesc, |cx| {
+        jumar_acl::allocator::aclrtAllocatorDestroyDesc(cx, allocatorDesc)
+    });
+    words::status(done)
+}
+
+fn aclrtAllocatorSetObjToDesc(w: &Words<'_>) -> Played {
+    let allocatorDesc = w.plain(0);
+    let allocator = w.plain(1);
+    let done = enter(&calls::aclrtAllocatorSetObjToDesc, |cx| {
+        jumar_acl::allocator::aclrtAllocatorSetObjToDesc(cx, allocatorDesc, allocator)
+    });
+    words::status(done)
+}
+
+fn aclrtAllocatorRegister(w: &Words<'_>) -> Played {
+    let stream = w.plain(0);
+    let allocatorDesc = w.plain(1);
+    let done = enter(&calls::aclrtAllocatorRegister, |cx| {
+        jumar_acl::allocator::aclrtAllocatorRegister(cx, stream, allocatorDesc)
+    });
+    words::status(done)
+}
+
+fn aclrtAllocatorUnregister(w: &Words<'_>) -> Played {
+    let stream = w.plain(0);
+    let done = enter(&calls::aclrtAllocatorUnregister, |cx| {
+        jumar_acl::allocator::aclrtAllocatorUnregister(cx, stream)
+    });
+    words::status(done)
+}
 
 fn aclrtSubscribeReport(w: &Words<'_>) -> Played {
     let threadId = w.plain(0);
@@ -2372,6 +2463,16 @@ fn aclrtGetHardwareSyncAddr(w: &Words<'_>) -> Played {
     words::status(done)
 }
 
+fn aclrtRandomNumAsync(w: &Words<'_>) -> Played {
+    let taskInfo = w.input(0);
+    let stream = w.plain(1);
+    let reserve = w.plain(2);
+    let done = enter(&calls::aclrtRandomNumAsync, |cx| {
+        jumar_acl::random::aclrtRandomNumAsync(cx, taskInfo.as_ref(), stream, reserve)
+    });
+    words::status(done)
+}
+
 fn aclrtGetOpExecuteTimeout(w: &Words<'_>) -> Played {
     let timeoutMs = w.out(0)?;
     let done = enter(
@@ -2470,6 +2571,95 @@ fn aclrtFunctionGetAvailDynUbufPerBlock(w: &Words<'_>) -> Played {
     words::status(done)
 }
 
+fn aclrtMemManagedGetAttr(w: &Words<'_>) -> Played {
+    let attribute = w.plain(0);
+    let ptr = w.plain(1);
+    let size = w.plain(2);
+    let data = w.array(3, words::count(w.plain::<usize>(4)), false)?;
+    let dataSize = w.plain(4);
+    let done = enter(&calls::aclrtMemManagedGetAttr, |cx| {
+        jumar_acl::managed_memory::aclrtMemManagedGetAttr(cx, attribute, ptr, size, dataSize)
+    });
+    let done = match done {
+        Ok(data_value) => {
+            data.set_all(&data_value)?;
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtMemAllocManaged(w: &Words<'_>) -> Played {
+    let ptr = w.out(0)?;
+    let size = w.plain(1);
+    let flag = w.plain(2);
+    let done = enter(&calls::aclrtMemAllocManaged, |cx| {
+        jumar_acl::managed_memory::aclrtMemAllocManaged(cx, size, flag)
+    });
+    let done = match done {
+        Ok(ptr_value) => {
+            ptr.set(&ptr_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtMemManagedAdvise(w: &Words<'_>) -> Played {
+    let ptr = w.plain(0);
+    let size = w.plain(1);
+    let advise = w.plain(2);
+    let location = w.plain(3);
+    let done = enter(&calls::aclrtMemManagedAdvise, |cx| {
+        jumar_acl::managed_memory::aclrtMemManagedAdvise(cx, ptr, size, advise, location)
+    });
+    words::status(done)
+}
+
+fn aclrtMemManagedPrefetchAsync(w: &Words<'_>) -> Played {
+    let ptr = w.plain(0);
+    let size = w.plain(1);
+    let location = w.plain(2);
+    let flags = w.plain(3);
+    let stream = w.plain(4);
+    let done = enter(&calls::aclrtMemManagedPrefetchAsync, |cx| {
+        jumar_acl::managed_memory::aclrtMemManagedPrefetchAsync(
+            cx, ptr, size, location, flags, stream,
+        )
+    });
+    words::status(done)
+}
+
+fn aclrtMemManagedPrefetchBatchAsync(w: &Words<'_>) -> Played {
+    let ptrs = w.slice::<usize>(0, words::count(w.plain::<usize>(2)))?;
+    let sizes = w.slice::<usize>(1, words::count(w.plain::<usize>(2)))?;
+    let count = w.plain(2);
+    let prefetchLocs = w.slice::<jumar_acl::generated::types::aclrtMemManagedLocation>(
+        3,
+        words::count(w.plain::<usize>(5)),
+    )?;
+    let prefetchLocIdxs = w.slice::<usize>(4, words::count(w.plain::<usize>(5)))?;
+    let numPrefetchLocs = w.plain(5);
+    let flags = w.plain(6);
+    let stream = w.plain(7);
+    let done = enter(&calls::aclrtMemManagedPrefetchBatchAsync, |cx| {
+        jumar_acl::managed_memory::aclrtMemManagedPrefetchBatchAsync(
+            cx,
+            ptrs.as_deref(),
+            sizes.as_deref(),
+            count,
+            prefetchLocs.as_deref(),
+            prefetchLocIdxs.as_deref(),
+            numPrefetchLocs,
+            flags,
+            stream,
+        )
+    });
+    words::status(done)
+}
+
 fn aclrtMemcpy(w: &Words<'_>) -> Played {
     let dst = w.span(0, words::count(w.plain::<usize>(3)))?;
     let destMax = w.plain(1);
@@ -2502,6 +2692,101 @@ fn aclrtMemcpyAsync(w: &Words<'_>) -> Played {
     let stream = w.plain(5);
     let done = enter(&calls::aclrtMemcpyAsync, |cx| {
         jumar_acl::memcpy::aclrtMemcpyAsync(cx, dst, destMax, src, count, kind, stream)
+    });
+    words::status(done)
+}
+
+fn aclrtMemsetD32(w: &Words<'_>) -> Played {
+    let ptr = w.plain(0);
+    let memSize = w.plain(1);
+    let value = w.plain(2);
+    let N = w.plain(3);
+    let done = enter(&calls::aclrtMemsetD32, |cx| {
+        jumar_acl::memcpy::aclrtMemsetD32(cx, ptr, memSize, value, N)
+    });
+    words::status(done)
+}
+
+fn aclrtMemsetD32Async(w: &Words<'_>) -> Played {
+    let ptr = w.plain(0);
+    let memSize = w.plain(1);
+    let value = w.plain(2);
+    let N = w.plain(3);
+    let stream = w.plain(4);
+    let done = enter(&calls::aclrtMemsetD32Async, |cx| {
+        jumar_acl::memcpy::aclrtMemsetD32Async(cx, ptr, memSize, value, N, stream)
+    });
+    words::status(done)
+}
+
+fn aclrtMemcpyAsyncWithCondition(w: &Words<'_>) -> Played {
+    let dst = w.span(0, words::count(w.plain::<usize>(3)))?;
+    let destMax = w.plain(1);
+    let src = w.span(2, words::count(w.plain::<usize>(3)))?;
+    let count = w.plain(3);
+    let kind = w.plain(4);
+    let stream = w.plain(5);
+    let done = enter(&calls::aclrtMemcpyAsyncWithCondition, |cx| {
+        jumar_acl::memcpy::aclrtMemcpyAsyncWithCondition(cx, dst, destMax, src, count, kind, stream)
+    });
+    words::status(done)
+}
+
+fn aclrtMemcpy2d(w: &Words<'_>) -> Played {
+    let dst = w.span(
+        0,
+        words::rows(
+            words::count(w.plain::<usize>(1)),
+            words::count(w.plain::<usize>(4)),
+            words::count(w.plain::<usize>(5)),
+        ),
+    )?;
+    let dpitch = w.plain(1);
+    let src = w.span(
+        2,
+        words::rows(
+            words::count(w.plain::<usize>(3)),
+            words::count(w.plain::<usize>(4)),
+            words::count(w.plain::<usize>(5)),
+        ),
+    )?;
+    let spitch = w.plain(3);
+    let width = w.plain(4);
+    let height = w.plain(5);
+    let kind = w.plain(6);
+    let done = enter(&calls::aclrtMemcpy2d, |cx| {
+        jumar_acl::memcpy::aclrtMemcpy2d(cx, dst, dpitch, src, spitch, width, height, kind)
+    });
+    words::status(done)
+}
+
+fn aclrtMemcpy2dAsync(w: &Words<'_>) -> Played {
+    let dst = w.span(
+        0,
+        words::rows(
+            words::count(w.plain::<usize>(1)),
+            words::count(w.plain::<usize>(4)),
+            words::count(w.plain::<usize>(5)),
+        ),
+    )?;
+    let dpitch = w.plain(1);
+    let src = w.span(
+        2,
+        words::rows(
+            words::count(w.plain::<usize>(3)),
+            words::count(w.plain::<usize>(4)),
+            words::count(w.plain::<usize>(5)),
+        ),
+    )?;
+    let spitch = w.plain(3);
+    let width = w.plain(4);
+    let height = w.plain(5);
+    let kind = w.plain(6);
+    let stream = w.plain(7);
+    let done = enter(&calls::aclrtMemcpy2dAsync, |cx| {
+        jumar_acl::memcpy::aclrtMemcpy2dAsync(
+            cx, dst, dpitch, src, spitch, width, height, kind, stream,
+        )
     });
     words::status(done)
 }
@@ -2600,6 +2885,154 @@ fn aclrtMemsetAsync(w: &Words<'_>) -> Played {
     let stream = w.plain(4);
     let done = enter(&calls::aclrtMemsetAsync, |cx| {
         jumar_acl::memcpy::aclrtMemsetAsync(cx, devPtr, maxCount, value, count, stream)
+    });
+    words::status(done)
+}
+
+fn aclrtCmoAsync(w: &Words<'_>) -> Played {
+    let src = w.plain(0);
+    let size = w.plain(1);
+    let cmoType = w.plain(2);
+    let stream = w.plain(3);
+    let done = enter(&calls::aclrtCmoAsync, |cx| {
+        jumar_acl::memcpy::aclrtCmoAsync(cx, src, size, cmoType, stream)
+    });
+    words::status(done)
+}
+
+fn aclrtGetMemcpyDescSize(w: &Words<'_>) -> Played {
+    let kind = w.plain(0);
+    let descSize = w.out(1)?;
+    let done = enter(&calls::aclrtGetMemcpyDescSize, |cx| {
+        jumar_acl::memcpy::aclrtGetMemcpyDescSize(cx, kind)
+    });
+    let done = match done {
+        Ok(descSize_value) => {
+            descSize.set(&descSize_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtSetMemcpyDesc(w: &Words<'_>) -> Played {
+    let desc = w.plain(0);
+    let kind = w.plain(1);
+    let srcAddr = w.plain(2);
+    let dstAddr = w.plain(3);
+    let count = w.plain(4);
+    let config = w.plain(5);
+    let done = enter(&calls::aclrtSetMemcpyDesc, |cx| {
+        jumar_acl::memcpy::aclrtSetMemcpyDesc(cx, desc, kind, srcAddr, dstAddr, count, config)
+    });
+    words::status(done)
+}
+
+fn aclrtMemcpyAsyncWithOffset(w: &Words<'_>) -> Played {
+    let dst = w.plain(0);
+    let destMax = w.plain(1);
+    let dstDataOffset = w.plain(2);
+    let src = w.plain(3);
+    let count = w.plain(4);
+    let srcDataOffset = w.plain(5);
+    let kind = w.plain(6);
+    let stream = w.plain(7);
+    let done = enter(&calls::aclrtMemcpyAsyncWithOffset, |cx| {
+        jumar_acl::memcpy::aclrtMemcpyAsyncWithOffset(
+            cx,
+            dst,
+            destMax,
+            dstDataOffset,
+            src,
+            count,
+            srcDataOffset,
+            kind,
+            stream,
+        )
+    });
+    words::status(done)
+}
+
+fn aclrtMemcpyAsyncWithDesc(w: &Words<'_>) -> Played {
+    let desc = w.plain(0);
+    let kind = w.plain(1);
+    let stream = w.plain(2);
+    let done = enter(&calls::aclrtMemcpyAsyncWithDesc, |cx| {
+        jumar_acl::memcpy::aclrtMemcpyAsyncWithDesc(cx, desc, kind, stream)
+    });
+    words::status(done)
+}
+
+fn aclrtReduceAsync(w: &Words<'_>) -> Played {
+    let dst = w.plain(0);
+    let src = w.plain(1);
+    let count = w.plain(2);
+    let kind = w.plain(3);
+    let r#type = w.plain(4);
+    let stream = w.plain(5);
+    let reserve = w.plain(6);
+    let done = enter(&calls::aclrtReduceAsync, |cx| {
+        jumar_acl::memcpy::aclrtReduceAsync(cx, dst, src, count, kind, r#type, stream, reserve)
+    });
+    words::status(done)
+}
+
+fn aclrtCmoAsyncWithBarrier(w: &Words<'_>) -> Played {
+    let src = w.plain(0);
+    let size = w.plain(1);
+    let cmoType = w.plain(2);
+    let barrierId = w.plain(3);
+    let stream = w.plain(4);
+    let done = enter(&calls::aclrtCmoAsyncWithBarrier, |cx| {
+        jumar_acl::memcpy::aclrtCmoAsyncWithBarrier(cx, src, size, cmoType, barrierId, stream)
+    });
+    words::status(done)
+}
+
+fn aclrtCmoWaitBarrier(w: &Words<'_>) -> Played {
+    let taskInfo = w.input(0);
+    let stream = w.plain(1);
+    let flag = w.plain(2);
+    let done = enter(&calls::aclrtCmoWaitBarrier, |cx| {
+        jumar_acl::memcpy::aclrtCmoWaitBarrier(cx, taskInfo.as_ref(), stream, flag)
+    });
+    words::status(done)
+}
+
+fn aclrtCmoGetDescSize(w: &Words<'_>) -> Played {
+    let size = w.out(0)?;
+    let done = enter(
+        &calls::aclrtCmoGetDescSize,
+        jumar_acl::memcpy::aclrtCmoGetDescSize,
+    );
+    let done = match done {
+        Ok(size_value) => {
+            size.set(&size_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtCmoSetDesc(w: &Words<'_>) -> Played {
+    let cmoDesc = w.plain(0);
+    let src = w.plain(1);
+    let size = w.plain(2);
+    let done = enter(&calls::aclrtCmoSetDesc, |cx| {
+        jumar_acl::memcpy::aclrtCmoSetDesc(cx, cmoDesc, src, size)
+    });
+    words::status(done)
+}
+
+fn aclrtCmoAsyncWithDesc(w: &Words<'_>) -> Played {
+    let cmoDesc = w.plain(0);
+    let cmoType = w.plain(1);
+    let stream = w.plain(2);
+    let reserve = w.plain(3);
+    let done = enter(&calls::aclrtCmoAsyncWithDesc, |cx| {
+        jumar_acl::memcpy::aclrtCmoAsyncWithDesc(cx, cmoDesc, cmoType, stream, reserve)
     });
     words::status(done)
 }
@@ -2724,6 +3157,41 @@ fn aclrtHostUnregister(w: &Words<'_>) -> Played {
     words::status(done)
 }
 
+fn aclrtHostMemMapCapabilities(w: &Words<'_>) -> Played {
+    let deviceId = w.plain(0);
+    let hacType = w.plain(1);
+    let capabilities = w.out(2)?;
+    let done = enter(&calls::aclrtHostMemMapCapabilities, |cx| {
+        jumar_acl::memory::aclrtHostMemMapCapabilities(cx, deviceId, hacType)
+    });
+    let done = match done {
+        Ok(capabilities_value) => {
+            capabilities.set(&capabilities_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtMemFlush(w: &Words<'_>) -> Played {
+    let devPtr = w.plain(0);
+    let size = w.plain(1);
+    let done = enter(&calls::aclrtMemFlush, |cx| {
+        jumar_acl::memory::aclrtMemFlush(cx, devPtr, size)
+    });
+    words::status(done)
+}
+
+fn aclrtMemInvalidate(w: &Words<'_>) -> Played {
+    let devPtr = w.plain(0);
+    let size = w.plain(1);
+    let done = enter(&calls::aclrtMemInvalidate, |cx| {
+        jumar_acl::memory::aclrtMemInvalidate(cx, devPtr, size)
+    });
+    words::status(done)
+}
+
 fn aclrtFree(w: &Words<'_>) -> Played {
     let devPtr = w.plain(0);
     let done = enter(&calls::aclrtFree, |cx| {
@@ -2787,6 +3255,131 @@ fn aclrtGetMemInfo(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
+    words::status(done)
+}
+
+fn aclrtGetMemUsageInfo(w: &Words<'_>) -> Played {
+    let deviceId = w.plain(0);
+    let memUsageInfo = w.array(1, words::count(w.plain::<usize>(2)), false)?;
+    let inputNum = w.plain(2);
+    let outputNum = w.out(3)?;
+    let done = enter(&calls::aclrtGetMemUsageInfo, |cx| {
+        jumar_acl::memory::aclrtGetMemUsageInfo(cx, deviceId, inputNum)
+    });
+    let done = match done {
+        Ok((memUsageInfo_value, outputNum_value)) => {
+            memUsageInfo.set_all(&memUsageInfo_value)?;
+            outputNum.set(&outputNum_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtCheckMemType(w: &Words<'_>) -> Played {
+    let addrList = w.slice::<usize>(0, words::count(w.plain::<u32>(1)))?;
+    let size = w.plain(1);
+    let memType = w.plain(2);
+    let checkResult = w.out(3)?;
+    let reserve = w.plain(4);
+    let done = enter(&calls::aclrtCheckMemType, |cx| {
+        jumar_acl::memory::aclrtCheckMemType(cx, addrList.as_deref(), size, memType, reserve)
+    });
+    let done = match done {
+        Ok(checkResult_value) => {
+            checkResult.set(&checkResult_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtMemPoolCreate(w: &Words<'_>) -> Played {
+    let memPool = w.out(0)?;
+    let poolProps = w.input(1);
+    let done = enter(&calls::aclrtMemPoolCreate, |cx| {
+        jumar_acl::mempool::aclrtMemPoolCreate(cx, poolProps.as_ref())
+    });
+    let done = match done {
+        Ok(memPool_value) => {
+            memPool.set(&memPool_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtMemPoolDestroy(w: &Words<'_>) -> Played {
+    let memPool = w.plain(0);
+    let done = enter(&calls::aclrtMemPoolDestroy, |cx| {
+        jumar_acl::mempool::aclrtMemPoolDestroy(cx, memPool)
+    });
+    words::status(done)
+}
+
+fn aclrtMemPoolSetAttr(w: &Words<'_>) -> Played {
+    let memPool = w.plain(0);
+    let attr = w.plain(1);
+    let value = w.span(2, 8)?;
+    let done = enter(&calls::aclrtMemPoolSetAttr, |cx| {
+        jumar_acl::mempool::aclrtMemPoolSetAttr(cx, memPool, attr, value)
+    });
+    words::status(done)
+}
+
+fn aclrtMemPoolGetAttr(w: &Words<'_>) -> Played {
+    let memPool = w.plain(0);
+    let attr = w.plain(1);
+    let value = w.array(2, 8, false)?;
+    let done = enter(&calls::aclrtMemPoolGetAttr, |cx| {
+        jumar_acl::mempool::aclrtMemPoolGetAttr(cx, memPool, attr)
+    });
+    let done = match done {
+        Ok(value_value) => {
+            value.set_all(&value_value)?;
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtMemPoolMallocAsync(w: &Words<'_>) -> Played {
+    let ptr = w.out(0)?;
+    let size = w.plain(1);
+    let memPool = w.plain(2);
+    let stream = w.plain(3);
+    let done = enter(&calls::aclrtMemPoolMallocAsync, |cx| {
+        jumar_acl::mempool::aclrtMemPoolMallocAsync(cx, ptr.get(), size, memPool, stream)
+    });
+    let done = match done {
+        Ok(ptr_value) => {
+            ptr.set(&ptr_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtMemPoolFreeAsync(w: &Words<'_>) -> Played {
+    let ptr = w.plain(0);
+    let stream = w.plain(1);
+    let done = enter(&calls::aclrtMemPoolFreeAsync, |cx| {
+        jumar_acl::mempool::aclrtMemPoolFreeAsync(cx, ptr, stream)
+    });
+    words::status(done)
+}
+
+fn aclrtMemPoolTrimTo(w: &Words<'_>) -> Played {
+    let memPool = w.plain(0);
+    let minBytesToKeep = w.plain(1);
+    let done = enter(&calls::aclrtMemPoolTrimTo, |cx| {
+        jumar_acl::mempool::aclrtMemPoolTrimTo(cx, memPool, minBytesToKeep)
+    });
     words::status(done)
 }
 
@@ -4200,6 +4793,18 @@ fn aclrtUnmapMem(w: &Words<'_>) -> Played {
     words::status(done)
 }
 
+fn aclrtMemMapNoAccess(w: &Words<'_>) -> Played {
+    let virPtr = w.plain(0);
+    let size = w.plain(1);
+    let offset = w.plain(2);
+    let handle = w.plain(3);
+    let flags = w.plain(4);
+    let done = enter(&calls::aclrtMemMapNoAccess, |cx| {
+        jumar_acl::vmm::aclrtMemMapNoAccess(cx, virPtr, size, offset, handle, flags)
+    });
+    words::status(done)
+}
+
 fn aclrtMemGetAllocationGranularity(w: &Words<'_>) -> Played {
     let prop = w.input(0);
     let option = w.plain(1);
@@ -4228,6 +4833,23 @@ fn aclrtMemSetAccess(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtMemSetAccess, |cx| {
         jumar_acl::vmm::aclrtMemSetAccess(cx, virPtr, size, desc.as_deref(), count)
     });
+    words::status(done)
+}
+
+fn aclrtMemGetAccess(w: &Words<'_>) -> Played {
+    let virPtr = w.plain(0);
+    let location = w.input(1);
+    let flag = w.out(2)?;
+    let done = enter(&calls::aclrtMemGetAccess, |cx| {
+        jumar_acl::vmm::aclrtMemGetAccess(cx, virPtr, location.as_ref())
+    });
+    let done = match done {
+        Ok(flag_value) => {
+            flag.set(&flag_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
     words::status(done)
 }
 
@@ -4297,5 +4919,25 @@ fn aclrtMemGetAddressRange(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
+    words::status(done)
+}
+
+fn aclrtMemMapSelectedLink(w: &Words<'_>) -> Played {
+    let virPtrDst = w.plain(0);
+    let size = w.plain(1);
+    let virPtrSrc = w.plain(2);
+    let linkIdx = w.plain(3);
+    let done = enter(&calls::aclrtMemMapSelectedLink, |cx| {
+        jumar_acl::vmm::aclrtMemMapSelectedLink(cx, virPtrDst, size, virPtrSrc, linkIdx)
+    });
+    words::status(done)
+}
+
+fn aclrtMemMapSetLink(w: &Words<'_>) -> Played {
+    let handle = w.plain(0);
+    let adviceLink = w.plain(1);
+    let done = enter(&calls::aclrtMemMapSetLink, |cx| {
+        jumar_acl::vmm::aclrtMemMapSetLink(cx, handle, adviceLink)
+    });
     words::status(done)
 }

@@ -152,6 +152,90 @@ pub const SCALARS: &[(&str, &str)] = &[
 /// The structures.
 pub const STRUCTURES: &[Structure] = &[
     Structure {
+        name: "aclrtMemManagedLocation",
+        size: 8,
+        fields: &[
+            Field {
+                name: "type",
+                of: "aclrtMemManagedLocationType",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "id",
+                of: "int32_t",
+                at: 4,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "aclrtMallocAttrValue",
+        size: 8,
+        fields: &[
+            Field {
+                name: "moduleId",
+                of: "uint16_t",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "deviceId",
+                of: "uint32_t",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "vaFlag",
+                of: "uint32_t",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "rsv",
+                of: "uint8_t",
+                at: 0,
+                lengths: &[8],
+            },
+        ],
+    },
+    Structure {
+        name: "aclrtMallocAttribute",
+        size: 12,
+        fields: &[
+            Field {
+                name: "attr",
+                of: "aclrtMallocAttrType",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "value",
+                of: "aclrtMallocAttrValue",
+                at: 4,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "aclrtMallocConfig",
+        size: 16,
+        fields: &[
+            Field {
+                name: "attrs",
+                of: "aclrtMallocAttribute *",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "numAttrs",
+                of: "size_t",
+                at: 8,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
         name: "aclrtStreamConfigHandle",
         size: 32,
         fields: &[
@@ -256,6 +340,36 @@ pub const STRUCTURES: &[Structure] = &[
                 of: "uint32_t",
                 at: 12,
                 lengths: &[4],
+            },
+        ],
+    },
+    Structure {
+        name: "aclrtMemUsageInfo",
+        size: 112,
+        fields: &[
+            Field {
+                name: "name",
+                of: "char",
+                at: 0,
+                lengths: &[32],
+            },
+            Field {
+                name: "curMemSize",
+                of: "uint64_t",
+                at: 32,
+                lengths: &[],
+            },
+            Field {
+                name: "memPeakSize",
+                of: "uint64_t",
+                at: 40,
+                lengths: &[],
+            },
+            Field {
+                name: "reserved",
+                of: "size_t",
+                at: 48,
+                lengths: &[8],
             },
         ],
     },
@@ -614,6 +728,42 @@ pub const STRUCTURES: &[Structure] = &[
         ],
     },
     Structure {
+        name: "aclrtBarrierCmoInfo",
+        size: 8,
+        fields: &[
+            Field {
+                name: "cmoType",
+                of: "aclrtCmoType",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "barrierId",
+                of: "uint32_t",
+                at: 4,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "aclrtBarrierTaskInfo",
+        size: 56,
+        fields: &[
+            Field {
+                name: "barrierNum",
+                of: "size_t",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "cmoInfo",
+                of: "aclrtBarrierCmoInfo",
+                at: 8,
+                lengths: &[6],
+            },
+        ],
+    },
+    Structure {
         name: "aclrtMemcpyBatchAttr",
         size: 32,
         fields: &[
@@ -652,6 +802,166 @@ pub const STRUCTURES: &[Structure] = &[
                 of: "uint32_t",
                 at: 4,
                 lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "aclrtRandomParaInfo",
+        size: 16,
+        fields: &[
+            Field {
+                name: "isAddr",
+                of: "uint8_t",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "valueOrAddr",
+                of: "uint8_t",
+                at: 1,
+                lengths: &[8],
+            },
+            Field {
+                name: "size",
+                of: "uint8_t",
+                at: 9,
+                lengths: &[],
+            },
+            Field {
+                name: "rsv",
+                of: "uint8_t",
+                at: 10,
+                lengths: &[6],
+            },
+        ],
+    },
+    Structure {
+        name: "aclrtDropoutBitmaskInfo",
+        size: 16,
+        fields: &[Field {
+            name: "dropoutRation",
+            of: "aclrtRandomParaInfo",
+            at: 0,
+            lengths: &[],
+        }],
+    },
+    Structure {
+        name: "aclrtUniformDisInfo",
+        size: 32,
+        fields: &[
+            Field {
+                name: "min",
+                of: "aclrtRandomParaInfo",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "max",
+                of: "aclrtRandomParaInfo",
+                at: 16,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "aclrtNormalDisInfo",
+        size: 32,
+        fields: &[
+            Field {
+                name: "mean",
+                of: "aclrtRandomParaInfo",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "stddev",
+                of: "aclrtRandomParaInfo",
+                at: 16,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "aclrtRandomNumFuncParaInfo",
+        size: 36,
+        fields: &[
+            Field {
+                name: "funcType",
+                of: "aclrtRandomNumFuncType",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "paramInfo.dropoutBitmaskInfo",
+                of: "aclrtDropoutBitmaskInfo",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "paramInfo.uniformDisInfo",
+                of: "aclrtUniformDisInfo",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "paramInfo.normalDisInfo",
+                of: "aclrtNormalDisInfo",
+                at: 4,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "aclrtRandomNumTaskInfo",
+        size: 104,
+        fields: &[
+            Field {
+                name: "dataType",
+                of: "aclDataType",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "randomNumFuncParaInfo",
+                of: "aclrtRandomNumFuncParaInfo",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "randomParaAddr",
+                of: "void *",
+                at: 40,
+                lengths: &[],
+            },
+            Field {
+                name: "randomResultAddr",
+                of: "void *",
+                at: 48,
+                lengths: &[],
+            },
+            Field {
+                name: "randomCounterAddr",
+                of: "void *",
+                at: 56,
+                lengths: &[],
+            },
+            Field {
+                name: "randomSeed",
+                of: "aclrtRandomParaInfo",
+                at: 64,
+                lengths: &[],
+            },
+            Field {
+                name: "randomNum",
+                of: "aclrtRandomParaInfo",
+                at: 80,
+                lengths: &[],
+            },
+            Field {
+                name: "rsv",
+                of: "uint8_t",
+                at: 96,
+                lengths: &[8],
             },
         ],
     },
@@ -768,6 +1078,42 @@ pub const STRUCTURES: &[Structure] = &[
         ],
     },
     Structure {
+        name: "aclrtMemPoolProps",
+        size: 56,
+        fields: &[
+            Field {
+                name: "allocType",
+                of: "aclrtMemAllocationType",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "handleType",
+                of: "aclrtMemHandleType",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "location",
+                of: "aclrtMemLocation",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "maxSize",
+                of: "size_t",
+                at: 16,
+                lengths: &[],
+            },
+            Field {
+                name: "reserved",
+                of: "unsigned char",
+                at: 24,
+                lengths: &[32],
+            },
+        ],
+    },
+    Structure {
         name: "aclmdlIODims",
         size: 1160,
         fields: &[
@@ -847,6 +1193,10 @@ pub const STRUCTURES: &[Structure] = &[
     },
 ];
 
+structure!(aclrtMemManagedLocation { r#type, id });
+structure!(aclrtMallocAttrValue { bytes });
+structure!(aclrtMallocAttribute { attr, value });
+structure!(aclrtMallocConfig { attrs, numAttrs });
 structure!(aclrtStreamConfigHandle {
     workptr,
     workSize,
@@ -865,6 +1215,12 @@ structure!(aclrtPtrAttributes {
     location,
     pageSize,
     rsv
+});
+structure!(aclrtMemUsageInfo {
+    name,
+    curMemSize,
+    memPeakSize,
+    reserved
 });
 structure!(aclrtPhysicalMemProp {
     handleType,
@@ -894,6 +1250,11 @@ structure!(aclrtLaunchKernelAttrValue { bytes });
 structure!(aclrtLaunchKernelAttr { id, value });
 structure!(aclrtLaunchKernelCfg { attrs, numAttrs });
 structure!(aclrtStreamAttrValue { bytes });
+structure!(aclrtBarrierCmoInfo { cmoType, barrierId });
+structure!(aclrtBarrierTaskInfo {
+    barrierNum,
+    cmoInfo
+});
 structure!(aclrtMemcpyBatchAttr {
     dstLoc,
     srcLoc,
@@ -902,6 +1263,30 @@ structure!(aclrtMemcpyBatchAttr {
 structure!(aclrtPlaceHolderInfo {
     addrOffset,
     dataOffset
+});
+structure!(aclrtRandomParaInfo {
+    isAddr,
+    valueOrAddr,
+    size,
+    rsv
+});
+structure!(aclrtDropoutBitmaskInfo { dropoutRation });
+structure!(aclrtUniformDisInfo { min, max });
+structure!(aclrtNormalDisInfo { mean, stddev });
+structure!(aclrtRandomNumFuncParaInfo_paramInfo { bytes });
+structure!(aclrtRandomNumFuncParaInfo {
+    funcType,
+    paramInfo
+});
+structure!(aclrtRandomNumTaskInfo {
+    dataType,
+    randomNumFuncParaInfo,
+    randomParaAddr,
+    randomResultAddr,
+    randomCounterAddr,
+    randomSeed,
+    randomNum,
+    rsv
 });
 structure!(aclrtSnapShotBackupArgs {
     backupFlags,
@@ -923,6 +1308,13 @@ structure!(aclCANNPackageVersion {
     minorVersion,
     releaseVersion,
     patchVersion,
+    reserved
+});
+structure!(aclrtMemPoolProps {
+    allocType,
+    handleType,
+    location,
+    maxSize,
     reserved
 });
 structure!(aclmdlIODims {

@@ -653,12 +653,22 @@ pub unsafe extern "C" fn aclrtGetHardwareSyncAddr(addr: *mut *mut c_void) -> i32
 
 /// Queues the generation of random numbers.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclrtRandomNumAsync(
-    _taskInfo: *const types::aclrtRandomNumTaskInfo,
-    _stream: *mut c_void,
-    _reserve: *mut c_void,
+pub unsafe extern "C" fn aclrtRandomNumAsync(
+    taskInfo: *const types::aclrtRandomNumTaskInfo,
+    stream: *mut c_void,
+    reserve: *mut c_void,
 ) -> i32 {
-    raw::stub(&calls::aclrtRandomNumAsync)
+    raw::status(&calls::aclrtRandomNumAsync, |cx| {
+        // SAFETY: the program vouches for `taskInfo`: null or the address of a value, as the C declaration says.
+        let taskInfo = unsafe { raw::input(taskInfo, "taskInfo") }?;
+        jumar_acl::random::aclrtRandomNumAsync(
+            cx,
+            taskInfo,
+            raw::handle(stream),
+            reserve.expose_provenance(),
+        )?;
+        Ok(())
+    })
 }
 
 /// Reads how long an operator may run, in milliseconds.

@@ -108,14 +108,24 @@ pub unsafe extern "C" fn aclrtUnmapMem(virPtr: *mut c_void) -> i32 {
 
 /// Maps device memory to reserved addresses without access to it.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclrtMemMapNoAccess(
-    _virPtr: *mut c_void,
-    _size: usize,
-    _offset: usize,
-    _handle: *mut c_void,
-    _flags: u64,
+pub unsafe extern "C" fn aclrtMemMapNoAccess(
+    virPtr: *mut c_void,
+    size: usize,
+    offset: usize,
+    handle: *mut c_void,
+    flags: u64,
 ) -> i32 {
-    raw::stub(&calls::aclrtMemMapNoAccess)
+    raw::status(&calls::aclrtMemMapNoAccess, |cx| {
+        jumar_acl::vmm::aclrtMemMapNoAccess(
+            cx,
+            virPtr.expose_provenance(),
+            size,
+            offset,
+            raw::handle(handle),
+            flags,
+        )?;
+        Ok(())
+    })
 }
 
 /// Reads of which size memory without an address must be a multiple.
@@ -154,12 +164,21 @@ pub unsafe extern "C" fn aclrtMemSetAccess(
 
 /// Reads who may access mapped memory.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclrtMemGetAccess(
-    _virPtr: *mut c_void,
-    _location: *mut types::aclrtMemLocation,
-    _flag: *mut u64,
+pub unsafe extern "C" fn aclrtMemGetAccess(
+    virPtr: *mut c_void,
+    location: *mut types::aclrtMemLocation,
+    flag: *mut u64,
 ) -> i32 {
-    raw::stub(&calls::aclrtMemGetAccess)
+    raw::status(&calls::aclrtMemGetAccess, |cx| {
+        // SAFETY: the program vouches for `location`: null or the address of a value, as the C declaration says.
+        let location = unsafe { raw::input(location, "location") }?;
+        // SAFETY: the program vouches for `flag`: null or the address of a variable, as the C declaration says.
+        let flag_out = unsafe { raw::Out::<u64>::new(flag.cast(), "flag") }?;
+        let flag_value =
+            jumar_acl::vmm::aclrtMemGetAccess(cx, virPtr.expose_provenance(), location)?;
+        flag_out.set(flag_value);
+        Ok(())
+    })
 }
 
 /// Finds the memory that is mapped to an address.
@@ -241,17 +260,29 @@ pub unsafe extern "C" fn aclrtMemGetAddressRange(
 
 /// Maps memory of another device through a chosen link.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclrtMemMapSelectedLink(
-    _virPtrDst: *mut c_void,
-    _size: usize,
-    _virPtrSrc: *mut c_void,
-    _linkIdx: u32,
+pub unsafe extern "C" fn aclrtMemMapSelectedLink(
+    virPtrDst: *mut c_void,
+    size: usize,
+    virPtrSrc: *mut c_void,
+    linkIdx: u32,
 ) -> i32 {
-    raw::stub(&calls::aclrtMemMapSelectedLink)
+    raw::status(&calls::aclrtMemMapSelectedLink, |cx| {
+        jumar_acl::vmm::aclrtMemMapSelectedLink(
+            cx,
+            virPtrDst.expose_provenance(),
+            size,
+            virPtrSrc.expose_provenance(),
+            linkIdx,
+        )?;
+        Ok(())
+    })
 }
 
 /// Chooses the link for memory without an address.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclrtMemMapSetLink(_handle: *mut c_void, _adviceLink: u32) -> i32 {
-    raw::stub(&calls::aclrtMemMapSetLink)
+pub unsafe extern "C" fn aclrtMemMapSetLink(handle: *mut c_void, adviceLink: u32) -> i32 {
+    raw::status(&calls::aclrtMemMapSetLink, |cx| {
+        jumar_acl::vmm::aclrtMemMapSetLink(cx, raw::handle(handle), adviceLink)?;
+        Ok(())
+    })
 }

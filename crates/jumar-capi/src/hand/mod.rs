@@ -2,10 +2,13 @@
 //!
 //! Each stands in the API data with `shim = "hand"` and the reason beside it.
 
+pub mod allocator;
 pub mod callback;
 pub mod error;
 pub mod hooks;
 pub mod ipc;
 pub mod kernel;
 pub mod log;
+pub mod managed_memory;
 pub mod memcpy;
+pub mod memory;

@@ -45,6 +45,15 @@ pub fn count(number: impl Count) -> usize {
     number.count()
 }
 
+/// Gives the length of the range that rows of a matrix lie in: from the first byte of the first one to the last byte of the
+/// last one. What is more than memory becomes a length that no range has, which is refused where the range is taken.
+pub fn rows(pitch: usize, width: usize, height: usize) -> usize {
+    match height.checked_sub(1) {
+        Some(gaps) if width > 0 => gaps.saturating_mul(pitch).saturating_add(width),
+        _ => 0,
+    }
+}
+
 /// Takes a handle: a number in pointer clothing, never dereferenced.
 pub fn handle<T>(pointer: *const T) -> Raw {
     Raw(pointer.addr() as u64)

@@ -400,6 +400,22 @@ impl State {
                 from: from.address(),
                 direction,
             },
+            Op::CopyRows {
+                to,
+                from,
+                direction,
+            } => What::Copy {
+                bytes: from.bytes() as u64,
+                to: to.span.address(),
+                from: from.span.address(),
+                direction,
+            },
+            Op::CopyBatch { pieces, direction } => What::Copy {
+                bytes: pieces.iter().map(|(to, _)| to.bytes() as u64).sum(),
+                to: pieces.first().map_or(0, |(to, _)| to.address()),
+                from: pieces.first().map_or(0, |(_, from)| from.address()),
+                direction,
+            },
             Op::Fill { to } => What::Fill {
                 bytes: to.bytes() as u64,
                 to: to.address(),

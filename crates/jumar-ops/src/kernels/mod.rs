@@ -1,5 +1,6 @@
 //! What kernels of several operators share. All of it is safe Rust over views.
 
+pub(crate) mod arg;
 pub(crate) mod conv;
 pub(crate) mod elementwise;
 mod evaluate;

@@ -1,6 +1,6 @@
 //! Arithmetic over element types.
 
-use crate::view::{BF16, Bool8, Element, F16};
+use crate::view::{BF16, Element, F16};
 
 /// A number that operators compute with in its own type.
 ///
@@ -176,72 +176,6 @@ macro_rules! analysis {
 }
 
 analysis! { f32 f64 }
-
-/// Any value, on its way from one type to another.
-#[derive(Clone, Copy)]
-pub(crate) enum Carrier {
-    Whole(i128),
-    Real(f64),
-}
-
-/// Conversion between element types, as ONNX's and the card's Cast do it.
-pub(crate) trait Cast: Element {
-    fn carry(self) -> Carrier;
-    fn land(carrier: Carrier) -> Self;
-}
-
-macro_rules! cast_whole {
-    ($($type:ident)*) => {$(
-        impl Cast for $type {
-            #[inline(always)] fn carry(self) -> Carrier { Carrier::Whole(i128::from(self)) }
-            #[inline(always)] fn land(carrier: Carrier) -> $type {
-                match carrier {
-                    // Whole numbers keep their low bits; reals are cut towards zero and stop at the bounds.
-                    Carrier::Whole(value) => value as $type,
-                    Carrier::Real(value) => value as $type,
-                }
-            }
-        }
-    )*};
-}
-
-cast_whole! { i8 i16 i32 i64 u8 u16 u32 u64 }
-
-macro_rules! cast_real {
-    ($($type:ident, $from_f64:expr, $from_whole:expr;)*) => {$(
-        impl Cast for $type {
-            #[inline(always)] fn carry(self) -> Carrier { Carrier::Real(f64::from(self)) }
-            #[inline(always)] fn land(carrier: Carrier) -> $type {
-                match carrier {
-                    Carrier::Whole(value) => $from_whole(value),
-                    Carrier::Real(value) => $from_f64(value),
-                }
-            }
-        }
-    )*};
-}
-
-cast_real! {
-    f32, |value: f64| value as f32, |value: i128| value as f32;
-    f64, |value: f64| value, |value: i128| value as f64;
-    F16, F16::from_f64, |value: i128| F16::from_f64(value as f64);
-    BF16, BF16::from_f64, |value: i128| BF16::from_f64(value as f64);
-}
-
-impl Cast for Bool8 {
-    #[inline(always)]
-    fn carry(self) -> Carrier {
-        Carrier::Whole(i128::from(self.get()))
-    }
-
-    #[inline(always)]
-    fn land(carrier: Carrier) -> Bool8 {
-        Bool8::from(match carrier {
-            Carrier::Whole(value) => value != 0,
-            Carrier::Real(value) => value != 0.0,
-        })
-    }
-}
 
 /// Runs a body with `$T` as the Rust type of a data type, among those listed.
 macro_rules! for_dtype {

@@ -2,31 +2,26 @@
 
 use jumar_types::dtype::DataType;
 
-use crate::kernels::number::{Cast, for_dtype};
+use crate::kernels::lanes::{BLOCK, Carried, Wide, for_carried};
 use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
-use crate::view::{BF16, Bool8, F16};
 use crate::{
     Aliasing, AttrDef, AttrKind, Attrs, Builder, Call, InferCx, InputDef, Kernel, OnnxForm, OnnxNode, OpError, Operator,
     TensorType, Types, ValueRef,
 };
 
-macro_rules! for_any {
-    ($dtype:expr, $T:ident => $body:expr) => {
-        for_dtype!(
-            $dtype,
-            [
-                Float32 => f32, Float64 => f64, Float16 => F16, BFloat16 => BF16, Bool => Bool8,
-                Int8 => i8, Int16 => i16, Int32 => i32, Int64 => i64,
-                UInt8 => u8, UInt16 => u16, UInt32 => u32, UInt64 => u64,
-            ],
-            $T => $body
-        )
-    };
-}
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "Cast",
-    onnx: &[OnnxForm::new("Cast", 6, LATEST, lower)],
+    onnx: &[
+        OnnxForm::new("Cast", 6, LATEST, lower),
+        OnnxForm::new("CastLike", 15, LATEST, |builder, node| {
+            node.ignore("saturate");
+            node.ignore("round_mode");
+            let to = builder.ty(node.input(1)?).dtype;
+            let attrs = Attrs::new().with("dst_type", i64::from(to.acl()));
+            Ok(vec![builder.node("Cast", &[Some(node.input(0)?)], attrs)?])
+        }),
+    ],
     inputs: &[InputDef::required("x", Types::ALL)],
     outputs: OUTPUT_Y,
     attrs: &[AttrDef::required("dst_type", AttrKind::Int)],
@@ -39,9 +34,12 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
         }
         Ok(vec![TensorType { dtype, shape: cx.input(0)?.shape.clone() }])
     },
-    prepare: |cx| for_any!(cx.dtype(0)?, F => for_any!(target(cx.infer())?, T => {
-        Ok(Box::new(Convert::<F, T>(std::marker::PhantomData)) as Box<dyn Kernel>)
-    })),
+    prepare: |cx| {
+        let store = for_carried!(target(cx.infer())?, T => Ok(Box::new(Store::<T>(std::marker::PhantomData)) as Box<dyn Stores>))?;
+        for_carried!(cx.dtype(0)?, F => {
+            Ok(Box::new(Convert::<F> { store, types: std::marker::PhantomData }) as Box<dyn Kernel>)
+        })
+    },
 }];
 
 /// The Graph Engine numbers types as ACL does.
@@ -62,14 +60,71 @@ fn lower(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Result<Vec<ValueRef>
     Ok(vec![builder.node("Cast", node.inputs(), attrs)?])
 }
 
-struct Convert<F, T>(std::marker::PhantomData<fn(F) -> T>);
+/// The way from one type is to float64 or to 64 whole bits, a block at a time, and from there to the other: a kernel for
+/// each pair of types would be most of the library.
+struct Convert<F> {
+    store: Box<dyn Stores>,
+    types: std::marker::PhantomData<fn(F)>,
+}
 
-impl<F: Cast, T: Cast> Kernel for Convert<F, T> {
+/// A block on its way.
+enum Block<'a> {
+    Real(&'a [f64]),
+    Signed(&'a [i64]),
+    Unsigned(&'a [u64]),
+}
+
+/// What a block can be on its way.
+trait Way: Wide {
+    fn block(elements: &[Self]) -> Block<'_>;
+}
+
+impl Way for f64 {
+    fn block(elements: &[f64]) -> Block<'_> {
+        Block::Real(elements)
+    }
+}
+
+impl Way for i64 {
+    fn block(elements: &[i64]) -> Block<'_> {
+        Block::Signed(elements)
+    }
+}
+
+impl Way for u64 {
+    fn block(elements: &[u64]) -> Block<'_> {
+        Block::Unsigned(elements)
+    }
+}
+
+/// Writes blocks to an output of one type.
+trait Stores: Send + Sync {
+    fn store(&self, call: &Call<'_>, start: usize, block: Block<'_>) -> Result<(), OpError>;
+}
+
+struct Store<T>(std::marker::PhantomData<fn(T)>);
+
+impl<T: Carried> Stores for Store<T> {
+    fn store(&self, call: &Call<'_>, start: usize, block: Block<'_>) -> Result<(), OpError> {
+        let out = call.output::<T>(0)?.flat();
+        match block {
+            Block::Real(block) => out.slice(start, block.len()).store(block, T::from_real),
+            Block::Signed(block) => out.slice(start, block.len()).store(block, T::from_signed),
+            Block::Unsigned(block) => out.slice(start, block.len()).store(block, T::from_unsigned),
+        }
+        Ok(())
+    }
+}
+
+impl<F: Carried<Wide: Way>> Kernel for Convert<F> {
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
-        let (input, out) = (call.input::<F>(0)?.flat(), call.output::<T>(0)?.flat());
-        // One element at a time: there are 169 of these, and a vector loop each would be most of the library.
-        for index in 0..out.len() {
-            out.set(index, T::land(input.get(index).carry()));
+        let input = call.input::<F>(0)?.flat();
+        let mut block = [F::Wide::ZERO; BLOCK];
+        for start in (0..input.len()).step_by(BLOCK) {
+            let len = BLOCK.min(input.len() - start);
+            let block = &mut block[..len];
+            input.slice(start, len).load(block, F::widen);
+            self.store.store(call, start, Way::block(block))?;
         }
         Ok(())
     }

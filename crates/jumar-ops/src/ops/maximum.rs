@@ -21,6 +21,9 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
 /// ONNX takes any number of inputs; they are joined pair by pair.
 fn lower(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Result<Vec<ValueRef>, OpError> {
     let mut result = node.input(0)?;
+    if node.inputs().len() == 1 {
+        result = builder.node("Identity", &[Some(result)], Attrs::new())?;
+    }
     for index in 1..node.inputs().len() {
         result = builder.node("Maximum", &[Some(result), Some(node.input(index)?)], Attrs::new())?;
     }

@@ -17,6 +17,8 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
         InputDef::required("x", Types::ALL),
         InputDef::constant("paddings", Types::INDEX),
         InputDef::optional("constant_values", Types::ALL),
+        // Ours: ONNX can name the axes that have paddings.
+        InputDef::optional_constant("axes", Types::INDEX),
     ],
     outputs: OUTPUT_Y,
     attrs: &[AttrDef::str("mode", "constant"), AttrDef::bool("paddings_contiguous", true)],
@@ -81,7 +83,21 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
 
 /// Gives what is added before and after each axis, as pairs.
 fn paddings(cx: &InferCx<'_>, rank: usize) -> Result<Option<Vec<(i64, i64)>>, OpError> {
-    let Some(list) = cx.ints(1)? else { return Ok(None) };
+    let Some(mut list) = cx.ints(1)? else { return Ok(None) };
+    if cx.has(3) {
+        let Some(axes) = cx.ints(3)? else { return Ok(None) };
+        infer::axes(&axes, rank)?;
+        if list.len() != 2 * axes.len() {
+            return Err(OpError::invalid(format!("{} paddings for {} axes", list.len(), axes.len())));
+        }
+        let mut all = vec![0; 2 * rank];
+        for (index, &axis) in axes.iter().enumerate() {
+            let axis = infer::axis(axis, rank)?;
+            all[axis] = list[index];
+            all[rank + axis] = list[axes.len() + index];
+        }
+        list = all;
+    }
     if list.len() != 2 * rank {
         return Err(OpError::invalid(format!("{} paddings for a tensor of {rank} dimensions", list.len())));
     }
@@ -116,26 +132,8 @@ fn lower(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Result<Vec<ValueRef>
     } else {
         (node.input(1)?, node.optional(2))
     };
-    let mut pads = pads;
-    if let Some(axes) = node.optional(3) {
-        let rank = builder.ty(input).rank().ok_or_else(|| OpError::unknown("the input's rank has to be known"))?;
-        let known = |value| builder.constant(value).and_then(|tensor: &Tensor| tensor.ints());
-        let (Some(axes), Some(some)) = (known(axes), known(pads)) else {
-            return Err(OpError::unsupported("axes and pads have to be constant"));
-        };
-        if some.len() != 2 * axes.len() {
-            return Err(OpError::invalid(format!("{} pads for {} axes", some.len(), axes.len())));
-        }
-        let mut all = vec![0; 2 * rank];
-        for (index, &axis) in axes.iter().enumerate() {
-            let axis = infer::axis(axis, rank)?;
-            all[axis] = some[index];
-            all[rank + axis] = some[axes.len() + index];
-        }
-        pads = builder.add_constant(Tensor::from_ints(&all));
-    }
     let attrs = Attrs::new().with("mode", node.str_or("mode", "constant")?).with("paddings_contiguous", false);
-    Ok(vec![builder.node("PadV3", &[Some(input), Some(pads), value], attrs)?])
+    Ok(vec![builder.node("PadV3", &[Some(input), Some(pads), value, node.optional(3)], attrs)?])
 }
 
 struct Border {
@@ -219,6 +217,9 @@ mod tests {
         let paired = none().with("mode", "constant");
         let wanted = f32s(&[2, 4], &[0.0, 1.0, 2.0, 3.0, 0.0, 4.0, 5.0, 6.0]);
         check("PadV3", &[x.clone(), i64s(&[2, 2], &[0, 0, 1, 0])], paired, &wanted);
+        let wanted = f32s(&[2, 4], &[9.0, 1.0, 2.0, 3.0, 9.0, 4.0, 5.0, 6.0]);
+        let named = [x.clone(), pads(&[1, 0]), f32s(&[], &[9.0]), i64s(&[1], &[-1])];
+        check("PadV3", &named, attrs("constant"), &wanted);
         refuse("PadV3", &[x.clone(), pads(&[-3, 0, 0, 0])], attrs("constant"), "leaves nothing");
         refuse("PadV3", &[x, pads(&[0, 1])], attrs("constant"), "paddings");
     }

@@ -1,5 +1,7 @@
 //! The power.
 
+use jumar_types::dtype::DataType;
+
 use crate::kernels::elementwise::{PairFunction, infer_pair, pair};
 use crate::kernels::number::Number;
 use crate::onnx::LATEST;
@@ -20,16 +22,28 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
 
 /// ONNX allows an exponent of another type; the result has the base's.
 fn lower(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Result<Vec<ValueRef>, OpError> {
-    let (base, mut exponent) = (node.input(0)?, node.input(1)?);
+    let (base, exponent) = (node.input(0)?, node.input(1)?);
     let (to, from) = (builder.ty(base).dtype, builder.ty(exponent).dtype);
-    if to != from {
-        if !to.is_float() && from.is_float() {
-            return Err(OpError::unsupported(format!("a power of {to} to an exponent of {from} is not supported")));
-        }
-        let attrs = Attrs::new().with("dst_type", i64::from(to.acl()));
-        exponent = builder.node("Cast", &[Some(exponent)], attrs)?;
+    if to == from {
+        return Ok(vec![builder.node("Pow", &[Some(base), Some(exponent)], Attrs::new())?]);
     }
-    Ok(vec![builder.node("Pow", &[Some(base), Some(exponent)], Attrs::new())?])
+    // Computed where both fit: in whole numbers if both are whole, and else in the base's or the widest real type.
+    let common = match (to.is_float(), from.is_float()) {
+        (true, _) => to,
+        (false, true) => DataType::Float64,
+        (false, false) => DataType::Int64,
+    };
+    let (base, exponent) = (cast(builder, base, common)?, cast(builder, exponent, common)?);
+    let power = builder.node("Pow", &[Some(base), Some(exponent)], Attrs::new())?;
+    Ok(vec![cast(builder, power, to)?])
+}
+
+fn cast(builder: &mut dyn Builder, value: ValueRef, dtype: DataType) -> Result<ValueRef, OpError> {
+    if builder.ty(value).dtype == dtype {
+        return Ok(value);
+    }
+    let attrs = Attrs::new().with("dst_type", i64::from(dtype.acl()));
+    builder.node("Cast", &[Some(value)], attrs)
 }
 
 #[derive(Clone, Copy)]

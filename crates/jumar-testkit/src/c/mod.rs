@@ -347,6 +347,13 @@ impl Writer<'_> {
         {
             return Ok(name.clone());
         }
+        if let Expr::Name(name) = arg
+            && self.case.variables.get(name).is_some_and(|of| of == ty)
+            && !self.api.is_pointer(ty)
+        {
+            // A structure by value, among others.
+            return Ok(self.variable(name));
+        }
         if let Expr::Array(values) = arg {
             let element = match pointee(ty) {
                 Some(element) => element,

@@ -145,6 +145,8 @@ pub enum Count {
     Param(String),
     /// A number.
     Fixed(usize),
+    /// From the first byte of the first row of a matrix to the last byte of its last one: pitch, width and number of rows.
+    Rows([String; 3]),
 }
 
 /// A C type, taken apart.

@@ -253,7 +253,12 @@ impl Api {
                 }
                 _ => continue,
             };
-            if let Count::Param(count) = count {
+            let counts = match count {
+                Count::Param(count) => std::slice::from_ref(count),
+                Count::Rows(counts) => counts.as_slice(),
+                Count::Fixed(_) => &[],
+            };
+            for count in counts {
                 ensure!(
                     params.iter().any(|p| p.name == *count),
                     "{}: no parameter is named {count}",
@@ -351,6 +356,15 @@ impl Api {
                 },
                 ("slice", argument) => Passing::Slice(count(argument)?),
                 ("span", argument) => Passing::Span(count(argument)?),
+                ("rows", Some(argument)) => {
+                    let names: Vec<String> = argument
+                        .split(',')
+                        .map(|name| name.trim().to_owned())
+                        .collect();
+                    let names = <[String; 3]>::try_from(names)
+                        .map_err(|_| anyhow!("\"{part}\" is not rows(pitch, width, height)"))?;
+                    Passing::Span(Count::Rows(names))
+                }
                 _ => bail!("\"{text}\": nobody knows the annotation \"{part}\""),
             };
         }

@@ -1,0 +1,180 @@
+//! Managed memory: host and device share it at one address, and a program may say where it is going to be used.
+//!
+//! Here host and device share all memory, so that nothing moves. What a program advises is kept page by page and told back.
+
+use jumar_hal::Span;
+use jumar_types::{Error, ErrorKind, Result};
+
+use crate::memory::Block;
+use crate::{Caller, Context, Runtime};
+
+/// What sizes of managed memory, and of everything said about it, are multiples of.
+///
+/// # Units
+/// Bytes.
+pub const MANAGED_PAGE: usize = 2 << 20;
+
+/// Where managed memory is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// On a device.
+    Device(u32),
+    /// On the host.
+    Host,
+    /// On a node of the host's memory.
+    HostNode(i32),
+}
+
+/// What was said about a page.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ManagedPage {
+    /// It is mostly read.
+    pub read_mostly: bool,
+    /// Where it should stay.
+    pub preferred: Option<Place>,
+    /// Who is going to use it.
+    pub accessed_by: Vec<Place>,
+    /// Where it was last moved to by request.
+    pub prefetched: Option<Place>,
+}
+
+/// What a program can say about a range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Advice {
+    /// It is mostly read, or no longer.
+    ReadMostly(bool),
+    /// It should stay somewhere, or nowhere in particular.
+    Preferred(Option<Place>),
+    /// Somebody is going to use it.
+    AccessedBy(Place),
+    /// Somebody is no longer going to use it.
+    NotAccessedBy(Place),
+    /// It is moved there on request.
+    Prefetched(Place),
+}
+
+/// One allocation of managed memory.
+pub(crate) struct ManagedBlock {
+    span: Span,
+    pages: Vec<ManagedPage>,
+}
+
+impl Context {
+    /// Allocates managed memory: whole pages, not zeroed.
+    ///
+    /// # Errors
+    /// `NoContext`, `OutOfMemory`.
+    pub fn allocate_managed(&self, bytes: usize, caller: &Caller<'_>) -> Result<Block> {
+        let whole = bytes
+            .checked_next_multiple_of(MANAGED_PAGE)
+            .ok_or_else(|| {
+                Error::new(
+                    ErrorKind::OutOfMemory,
+                    format!("{bytes} bytes are more than any device has"),
+                )
+            })?;
+        let block = self.allocate_aligned(whole, MANAGED_PAGE, caller)?;
+        let pages = vec![ManagedPage::default(); whole / MANAGED_PAGE];
+        let managed = ManagedBlock {
+            span: block.span,
+            pages,
+        };
+        let kept = &self.shared().managed;
+        kept.lock().insert(block.span.address(), managed);
+        Ok(block)
+    }
+}
+
+impl Runtime {
+    /// Tells whether an address lies in managed memory.
+    pub fn is_managed(&self, address: usize) -> bool {
+        let managed = self.shared.managed.lock();
+        managed
+            .range(..=address)
+            .next_back()
+            .is_some_and(|(_, block)| block.span.contains(address))
+    }
+
+    /// Gives what was said about each page of a range.
+    ///
+    /// # Errors
+    /// `InvalidValue`: the range is not whole pages of one allocation of managed memory.
+    pub fn managed_pages(&self, address: usize, bytes: usize) -> Result<Vec<ManagedPage>> {
+        self.with_pages(address, bytes, |_, pages| pages.to_vec())
+    }
+
+    /// Keeps what a program says about a range, and gives the range.
+    ///
+    /// # Errors
+    /// As [`Runtime::managed_pages`].
+    pub fn advise(&self, address: usize, bytes: usize, advice: Advice) -> Result<Span> {
+        self.with_pages(address, bytes, |span, pages| {
+            for page in pages {
+                match advice {
+                    Advice::ReadMostly(read_mostly) => page.read_mostly = read_mostly,
+                    Advice::Preferred(place) => page.preferred = place,
+                    Advice::AccessedBy(place) => {
+                        if !page.accessed_by.contains(&place) {
+                            page.accessed_by.push(place);
+                        }
+                    }
+                    Advice::NotAccessedBy(place) => page.accessed_by.retain(|one| *one != place),
+                    Advice::Prefetched(place) => page.prefetched = Some(place),
+                }
+            }
+            span
+        })
+    }
+
+    fn with_pages<T>(
+        &self,
+        address: usize,
+        bytes: usize,
+        work: impl FnOnce(Span, &mut [ManagedPage]) -> T,
+    ) -> Result<T> {
+        let bad = |sentence: String| {
+            Err(Error::new(ErrorKind::InvalidValue, sentence)
+                .fix("Pass whole pages of 2 MiB of memory that was allocated as managed."))
+        };
+        let mut managed = self.shared.managed.lock();
+        let found = managed
+            .range_mut(..=address)
+            .next_back()
+            .filter(|(_, block)| block.span.contains(address));
+        let Some((_, block)) = found else {
+            return bad(format!("{address:#x} lies in no managed memory"));
+        };
+        let offset = address - block.span.address();
+        let Some(span) = block.span.part(offset, bytes) else {
+            return bad(format!(
+                "{bytes} bytes at {address:#x} leave the {} bytes of managed memory at {:#x}",
+                block.span.bytes(),
+                block.span.address()
+            ));
+        };
+        if bytes == 0 || !offset.is_multiple_of(MANAGED_PAGE) || !bytes.is_multiple_of(MANAGED_PAGE)
+        {
+            return bad(format!(
+                "{bytes} bytes at {address:#x} are no whole pages of {MANAGED_PAGE} bytes"
+            ));
+        }
+        let first = offset / MANAGED_PAGE;
+        let pages = block
+            .pages
+            .get_mut(first..first + bytes / MANAGED_PAGE)
+            .expect("an allocation has a page for each of its parts");
+        Ok(work(span, pages))
+    }
+}
+
+/// What all pages of a range agree on.
+pub fn agreed<T: PartialEq>(
+    pages: &[ManagedPage],
+    what: impl Fn(&ManagedPage) -> Option<T>,
+) -> Option<T> {
+    let mut values = pages.iter().map(what);
+    let first = values.next()??;
+    values
+        .all(|value| value.as_ref() == Some(&first))
+        .then_some(first)
+}

@@ -1,0 +1,102 @@
+//! Copies of rows of a matrix.
+
+use std::sync::Arc;
+
+use jumar_hal::{Backend, Cost, Program, Task};
+use jumar_types::Result;
+
+use super::cost_of;
+use crate::copy::{Direction, at_once, device_of};
+use crate::gate::{Op, Rows};
+use crate::runtime::Shared;
+use crate::{Caller, Home, Runtime, Stream};
+
+struct CopyRows {
+    backend: Arc<dyn Backend>,
+    to: Rows,
+    from: Rows,
+}
+
+impl Program for CopyRows {
+    fn run(&self) -> Result<()> {
+        copy(&self.backend, self.to, self.from);
+        Ok(())
+    }
+
+    fn cost(&self) -> Cost {
+        cost_of(self.from.bytes())
+    }
+
+    fn name(&self) -> &str {
+        "copy of rows"
+    }
+}
+
+fn copy(backend: &Arc<dyn Backend>, to: Rows, from: Rows) {
+    for (to, from) in to.iter().zip(from.iter()) {
+        backend.copy_now(to.address(), from);
+    }
+}
+
+/// Finds where both ends live.
+fn homes(shared: &Shared, to: Rows, from: Rows, caller: &Caller<'_>) -> Result<(Home, Home)> {
+    let target = shared.space.resolve(to.span, caller.lookups, "target")?;
+    let source = shared.space.resolve(from.span, caller.lookups, "source")?;
+    Ok((target.home, source.home))
+}
+
+fn now(
+    shared: &Shared,
+    to: Rows,
+    from: Rows,
+    homes: (Home, Home),
+    caller: &Caller<'_>,
+) -> Result<()> {
+    let op = || Op::CopyRows {
+        to,
+        from,
+        direction: Direction::of(homes.0, homes.1).name(),
+    };
+    at_once(shared, device_of(homes.0, homes.1), caller, op, || {
+        copy(&shared.backend, to, from);
+    })
+}
+
+impl Runtime {
+    /// Copies rows on the calling thread, at once, in no order with any stream. Both ends have rows of one width and number.
+    ///
+    /// # Errors
+    /// `InvalidValue`: an end leaves its allocation.
+    pub fn copy_rows_now(&self, to: Rows, from: Rows, caller: &Caller<'_>) -> Result<()> {
+        let homes = homes(&self.shared, to, from, caller)?;
+        now(&self.shared, to, from, homes, caller)
+    }
+}
+
+impl Stream {
+    /// Queues a copy of rows. Both ends have rows of one width and number. With ordinary host memory on one end the stream is
+    /// waited for, and the copy is done before the call returns.
+    ///
+    /// # Errors
+    /// `InvalidValue`: an end leaves its allocation; an earlier task's error, when the stream had to be waited for.
+    pub fn copy_rows(&self, to: Rows, from: Rows, caller: &Caller<'_>) -> Result<()> {
+        let shared = self.shared();
+        let homes = homes(shared, to, from, caller)?;
+        if homes.0 == Home::Host || homes.1 == Home::Host {
+            self.settle()?;
+            return now(shared, to, from, homes, caller);
+        }
+        let op = || Op::CopyRows {
+            to,
+            from,
+            direction: Direction::of(homes.0, homes.1).name(),
+        };
+        let program = CopyRows {
+            backend: shared.backend.clone(),
+            to,
+            from,
+        };
+        self.submit(caller, Task::Run(Arc::new(program)), op)
+            .map(drop)
+    }
+}

@@ -1,0 +1,103 @@
+//! Sums of everything up to each element along an axis.
+
+use crate::kernels::lanes::{Carried, Wide, for_carried};
+use crate::onnx::LATEST;
+use crate::operator::OUTPUT_Y;
+use crate::{Aliasing, AttrDef, Attrs, Call, InferCx, InputDef, Kernel, OnnxForm, OpError, Operator, Types, infer};
+
+pub(super) static OPERATORS: &[&Operator] = &[&Operator {
+    name: "Cumsum",
+    onnx: &[OnnxForm::new("CumSum", 11, LATEST, |builder, node| {
+        let attrs = Attrs::new()
+            .with("exclusive", node.bool_or("exclusive", false)?)
+            .with("reverse", node.bool_or("reverse", false)?);
+        Ok(vec![builder.node("Cumsum", node.inputs(), attrs)?])
+    })],
+    inputs: &[InputDef::required("x", Types::NUMBER), InputDef::constant("axis", Types::INDEX)],
+    outputs: OUTPUT_Y,
+    attrs: &[AttrDef::bool("exclusive", false), AttrDef::bool("reverse", false)],
+    aliasing: Aliasing::Elementwise,
+    reads_only_shapes: false,
+    infer: |cx| {
+        let input = cx.input(0)?;
+        if let Some(rank) = input.rank() {
+            axis(cx, rank)?;
+        }
+        Ok(vec![input.clone()])
+    },
+    prepare: |cx| {
+        let shape = cx.shape(0)?;
+        let axis = axis(cx.infer(), shape.len())?.ok_or_else(|| OpError::unsupported("the axis has to be known"))?;
+        let sizes = Sizes {
+            outer: shape[..axis].iter().product(),
+            len: shape[axis],
+            inner: shape[axis + 1..].iter().product(),
+            exclusive: cx.attrs().bool("exclusive")?,
+            reverse: cx.attrs().bool("reverse")?,
+        };
+        for_carried!(cx.dtype(0)?, T => {
+            Ok(Box::new(Cumsum::<T> { sizes, types: std::marker::PhantomData }) as Box<dyn Kernel>)
+        })
+    },
+}];
+
+fn axis(cx: &InferCx<'_>, rank: usize) -> Result<Option<usize>, OpError> {
+    match cx.ints(1)?.as_deref() {
+        None => Ok(None),
+        Some(&[axis]) => infer::axis(axis, rank).map(Some),
+        Some(other) => Err(OpError::invalid(format!("the axis is {other:?}, not one number"))),
+    }
+}
+
+struct Sizes {
+    outer: usize,
+    len: usize,
+    inner: usize,
+    exclusive: bool,
+    reverse: bool,
+}
+
+struct Cumsum<T> {
+    sizes: Sizes,
+    types: std::marker::PhantomData<fn(T)>,
+}
+
+impl<T: Carried> Kernel for Cumsum<T> {
+    fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
+        let Sizes { outer, len, inner, exclusive, reverse } = self.sizes;
+        let (input, out) = (call.input::<T>(0)?.flat(), call.output::<T>(0)?.flat());
+        for step in 0..outer {
+            for column in 0..inner {
+                let start = step * len * inner + column;
+                let (row, to) = (input.stepped(start, len, inner), out.stepped(start, len, inner));
+                let mut sum = T::Wide::ZERO;
+                for index in 0..len {
+                    let at = if reverse { len - 1 - index } else { index };
+                    let next = sum.plus(row.get(at).widen());
+                    to.set(at, T::narrow(if exclusive { sum } else { next }));
+                    sum = next;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::table::*;
+
+    #[test]
+    fn agrees_with_numpy() {
+        let x = || f32s(&[2, 3], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+        check("Cumsum", &[x(), i64s(&[], &[1])], none(), &f32s(&[2, 3], &[1.0, 3.0, 6.0, 4.0, 9.0, 15.0]));
+        check("Cumsum", &[x(), i64s(&[], &[0])], none(), &f32s(&[2, 3], &[1.0, 2.0, 3.0, 5.0, 7.0, 9.0]));
+        let before = none().with("exclusive", true);
+        check("Cumsum", &[x(), i64s(&[1], &[-1])], before.clone(), &f32s(&[2, 3], &[0.0, 1.0, 3.0, 0.0, 4.0, 9.0]));
+        let back = none().with("reverse", true);
+        check("Cumsum", &[x(), i64s(&[], &[1])], back, &f32s(&[2, 3], &[6.0, 5.0, 3.0, 15.0, 11.0, 6.0]));
+        let both = before.with("reverse", true);
+        check("Cumsum", &[x(), i64s(&[], &[1])], both, &f32s(&[2, 3], &[5.0, 3.0, 0.0, 11.0, 6.0, 0.0]));
+        check("Cumsum", &[i64s(&[2], &[i64::MAX, 1]), i64s(&[], &[0])], none(), &i64s(&[2], &[i64::MAX, i64::MIN]));
+    }
+}
