@@ -5,7 +5,7 @@ use std::time::Duration;
 use jumar::engine::{EventFamily, EventStatus, elapsed_ms, event_flags as flags};
 use jumar_types::{Error, ErrorKind, Result};
 
-use crate::generated::enums;
+use crate::generated::{enums, types};
 use crate::{Cx, Raw, limit_ms, refuse};
 
 pub fn aclrtCreateEvent(cx: &Cx<'_>) -> Result<Raw> {
@@ -39,14 +39,7 @@ pub fn aclrtCreateEventWithFlag(cx: &Cx<'_>, given: u32) -> Result<Raw> {
 }
 
 pub fn aclrtCreateEventExWithFlag(cx: &Cx<'_>, given: u32) -> Result<Raw> {
-    if given == flags::IPC {
-        cx.context()?;
-        return refuse(
-            ErrorKind::FeatureUnsupported,
-            "events that several processes share are not supported yet",
-        );
-    }
-    if given == 0 || given & !COMBINABLE != 0 {
+    if given == 0 || (given & !COMBINABLE != 0 && given != flags::IPC) {
         return Err(bad_flags(
             given,
             "SYNC, CAPTURE_STREAM_PROGRESS and TIME_LINE can be combined, IPC stands alone",
@@ -200,12 +193,15 @@ pub fn aclrtEventElapsedTime(cx: &Cx<'_>, start: Raw, end: Raw) -> Result<f32> {
     let (start, end) = (cx.event(start)?, cx.event(end)?);
     not_external(&start)?;
     not_external(&end)?;
+    not_shared(&start)?;
+    not_shared(&end)?;
     elapsed_ms(&start, &end)
 }
 
 pub fn aclrtEventGetTimestamp(cx: &Cx<'_>, event: Raw) -> Result<u64> {
     let event = cx.event(event)?;
     not_external(&event)?;
+    not_shared(&event)?;
     Ok(event.time_ns()? / 1000)
 }
 
@@ -216,6 +212,7 @@ pub fn aclrtGetEventAvailNum(cx: &Cx<'_>) -> Result<u32> {
 
 pub fn aclrtGetEventId(cx: &Cx<'_>, event: Raw) -> Result<u32> {
     let event = cx.event(event)?;
+    not_shared(&event)?;
     if event.status() == EventStatus::NotRecorded && event.family() != EventFamily::Classic {
         return refuse(
             ErrorKind::EventNotRecorded,
@@ -231,4 +228,29 @@ pub fn aclrtSetOpWaitTimeout(cx: &Cx<'_>, seconds: u32) -> Result<()> {
     cx.runtime()?
         .set_wait_limit((seconds != 0).then(|| Duration::from_secs(u64::from(seconds))));
     Ok(())
+}
+
+/// What events of several processes do not have: a time, a number.
+fn not_shared(event: &jumar::engine::Event) -> Result<()> {
+    if event.flags() & flags::IPC != 0 {
+        return refuse(
+            ErrorKind::FeatureUnsupported,
+            format!(
+                "event {} is shared between processes: it has neither a time nor an id",
+                event.number()
+            ),
+        );
+    }
+    Ok(())
+}
+
+pub fn aclrtIpcGetEventHandle(cx: &Cx<'_>, event: Raw) -> Result<types::aclrtIpcEventHandle> {
+    let event = cx.event(event)?;
+    event.export().map(crate::ipc::event_handle)
+}
+
+pub fn aclrtIpcOpenEventHandle(cx: &Cx<'_>, handle: types::aclrtIpcEventHandle) -> Result<Raw> {
+    let number = crate::ipc::event_number(&handle)?;
+    let event = cx.context()?.import_event(number)?;
+    Ok(Raw(event.id()))
 }

@@ -1,8 +1,11 @@
-//! Physical memory that processes share: exported by one, imported by others.
+//! Memory that processes share: exported by one, imported by others; physical memory by a handle, allocations by a key.
 //!
 //! A shareable handle is a number; where the program asks for a fabric handle, the number lies in one.
 
-use jumar_types::{Error, ErrorKind, Result};
+use std::ffi::{CStr, CString};
+
+use jumar::engine::MemoryName;
+use jumar_types::{ErrorKind, Result};
 
 use crate::error::null;
 use crate::generated::{enums, types};
@@ -106,19 +109,163 @@ pub fn aclrtMemSetPidToShareableHandle(
     processes: Option<&[i32]>,
     count: usize,
 ) -> Result<()> {
-    let processes = processes.ok_or_else(|| null("pid"))?;
-    if count == 0 {
-        return value("pidNum is 0".into());
-    }
-    let processes = processes
-        .iter()
-        .map(|&process| match u32::try_from(process) {
-            Ok(process) if process > 0 => Ok(process),
-            _ => Err(Error::new(
-                ErrorKind::InvalidValue,
-                format!("{process} is the number of no process"),
-            )),
-        })
-        .collect::<Result<Vec<u32>>>()?;
+    let processes = self::processes(processes, count)?;
     cx.runtime()?.admit_processes(shareable, &processes)
+}
+
+/// Reads a list of processes.
+pub(crate) fn processes(pids: Option<&[i32]>, count: usize) -> Result<Vec<u32>> {
+    let pids = pids.ok_or_else(|| null("pid"))?;
+    if count == 0 {
+        return value("the number of processes is 0".into());
+    }
+    let check = |&pid: &i32| match u32::try_from(pid) {
+        Ok(pid) if pid > 0 => Ok(pid),
+        _ => value(format!("{pid} is the number of no process")),
+    };
+    pids.iter().map(check).collect()
+}
+
+/// The least room for a key, with the zero byte at its end.
+pub(crate) const KEY_ROOM: usize = 65;
+
+/// What a key stands for. It is text, and no longer than 64 characters.
+pub(crate) enum Key {
+    Notify(u64),
+    Memory(MemoryName),
+}
+
+const NOTIFY: &str = "jumar-notify-";
+const MEMORY: &str = "jumar-memory-";
+
+impl Key {
+    pub(crate) fn text(&self) -> CString {
+        let text = match self {
+            Key::Notify(number) => format!("{NOTIFY}{number:x}"),
+            Key::Memory(name) => {
+                format!(
+                    "{MEMORY}{:x}-{:x}-{:x}",
+                    name.number, name.offset, name.bytes
+                )
+            }
+        };
+        CString::new(text).unwrap_or_default()
+    }
+
+    pub(crate) fn read(text: &CStr) -> Option<Key> {
+        let text = text.to_str().ok()?;
+        let number = |text: &str| u64::from_str_radix(text, 16).ok();
+        if let Some(rest) = text.strip_prefix(NOTIFY) {
+            return number(rest).map(Key::Notify);
+        }
+        let mut parts = text.strip_prefix(MEMORY)?.split('-').map(number);
+        let mut next = || parts.next().flatten();
+        let name = MemoryName {
+            number: next()?,
+            offset: usize::try_from(next()?).ok()?,
+            bytes: usize::try_from(next()?).ok()?,
+        };
+        parts.next().is_none().then_some(Key::Memory(name))
+    }
+}
+
+fn memory_name(key: Option<&CStr>) -> Result<MemoryName> {
+    let key = key.ok_or_else(|| null("key"))?;
+    match Key::read(key) {
+        Some(Key::Memory(name)) => Ok(name),
+        Some(Key::Notify(_)) | None => value(format!(
+            "\"{}\" is no key of device memory",
+            key.to_string_lossy()
+        )),
+    }
+}
+
+pub fn aclrtIpcMemGetExportKey(
+    cx: &Cx<'_>,
+    address: usize,
+    size: usize,
+    room: usize,
+    flags: u64,
+) -> Result<CString> {
+    if address == 0 {
+        return Err(null("devPtr"));
+    }
+    if room < KEY_ROOM {
+        return value(format!("len is {room}; {KEY_ROOM} is the least"));
+    }
+    let listed_only = match flags {
+        enums::ACL_RT_IPC_MEM_EXPORT_FLAG_DEFAULT => true,
+        enums::ACL_RT_IPC_MEM_EXPORT_FLAG_DISABLE_PID_VALIDATION => false,
+        _ => return value(format!("flags are {flags}; they have to be 0 or 1")),
+    };
+    cx.context()?;
+    let name = cx.runtime()?.export_memory(address, size, listed_only)?;
+    Ok(Key::Memory(name).text())
+}
+
+/// With the flag for access from other devices nothing is left to do: memory is mapped for all of them.
+pub fn aclrtIpcMemImportByKey(cx: &Cx<'_>, key: Option<&CStr>, flags: u64) -> Result<usize> {
+    let name = memory_name(key)?;
+    if flags > enums::ACL_RT_IPC_MEM_IMPORT_FLAG_ENABLE_PEER_ACCESS {
+        return value(format!("flags are {flags}; they have to be 0 or 1"));
+    }
+    let context = cx.context()?;
+    cx.runtime()?.import_memory(&context, name, &cx.caller())
+}
+
+pub fn aclrtIpcMemClose(cx: &Cx<'_>, key: Option<&CStr>) -> Result<()> {
+    let name = memory_name(key)?;
+    cx.runtime()?.close_memory(name, &cx.caller())
+}
+
+pub fn aclrtIpcMemSetImportPid(
+    cx: &Cx<'_>,
+    key: Option<&CStr>,
+    pids: Option<&[i32]>,
+    count: usize,
+) -> Result<()> {
+    let name = memory_name(key)?;
+    let processes = self::processes(pids, count)?;
+    cx.runtime()?.admit_to_memory(name, &processes)
+}
+
+/// Which link the memory is reached by makes no difference between processes of one machine.
+pub fn aclrtIpcMemSetAttr(
+    cx: &Cx<'_>,
+    key: Option<&CStr>,
+    attribute: u32,
+    link: u64,
+) -> Result<()> {
+    let name = memory_name(key)?;
+    if attribute != enums::ACL_RT_IPC_MEM_ATTR_ACCESS_LINK {
+        return value(format!("{attribute} is no value of aclrtIpcMemAttrType"));
+    }
+    if link > 1 {
+        return value(format!("link {link} is no value of aclrtMemLinkType"));
+    }
+    if cx.runtime()?.knows_memory(name) {
+        return Ok(());
+    }
+    value("this process neither shares memory under this key nor has it".into())
+}
+
+/// What a handle of an event begins with; the number follows, and then zeros.
+const EVENT: [u8; 8] = *b"JUMAREVT";
+
+pub(crate) fn event_handle(number: u64) -> types::aclrtIpcEventHandle {
+    let mut handle = types::aclrtIpcEventHandle::ZERO;
+    handle.reserved[..8].copy_from_slice(&EVENT);
+    handle.reserved[8..16].copy_from_slice(&number.to_ne_bytes());
+    handle
+}
+
+pub(crate) fn event_number(handle: &types::aclrtIpcEventHandle) -> Result<u64> {
+    let mut number = [0; 8];
+    number.copy_from_slice(&handle.reserved[8..16]);
+    let number = u64::from_ne_bytes(number);
+    if event_handle(number).reserved == handle.reserved {
+        Ok(number)
+    } else {
+        value("the handle is none that aclrtIpcGetEventHandle wrote".into())
+    }
 }

@@ -17,7 +17,7 @@ use crate::kernel::Overflow;
 use crate::memory::Block;
 use crate::runtime::Shared;
 use crate::stream::StreamOptions;
-use crate::{Caller, Event, EventFamily, Notify, Stream};
+use crate::{Caller, CountNotify, Event, EventFamily, Notify, Stream};
 use jumar_hal::Span;
 
 /// A context.
@@ -233,6 +233,33 @@ impl Context {
     pub fn create_notify(self: &Arc<Self>) -> Result<Arc<Notify>> {
         self.alive()?;
         Notify::create(self)
+    }
+
+    /// Makes a counting notify.
+    ///
+    /// # Errors
+    /// `NoContext`, `NoNotifyResource`.
+    pub fn create_count_notify(self: &Arc<Self>) -> Result<Arc<CountNotify>> {
+        self.alive()?;
+        CountNotify::create(self)
+    }
+
+    /// Takes a notify that another process shares.
+    ///
+    /// # Errors
+    /// `NoContext`, `NoNotifyResource`; `InvalidValue`: why it cannot be had.
+    pub fn import_notify(self: &Arc<Self>, number: u64) -> Result<Arc<Notify>> {
+        self.alive()?;
+        Notify::import(self, number)
+    }
+
+    /// Takes an event that another process shares.
+    ///
+    /// # Errors
+    /// `NoContext`, `NoEventResource`; `InvalidValue`: why it cannot be had.
+    pub fn import_event(self: &Arc<Self>, number: u64) -> Result<Arc<Event>> {
+        self.alive()?;
+        Event::import(self, number)
     }
 
     /// Allocates device memory: `bytes` usable, `reserve` counted against the device.

@@ -19,6 +19,7 @@ use jumar_hal::sync::{Mutex, Ordering};
 use jumar_hal::{Queue, Signal, Task, WaitThen};
 use jumar_types::{Error, ErrorKind, Result};
 
+use crate::board::{Board, BoardRecord, BoardWait, Kind};
 use crate::device::Device;
 use crate::gate::{Op, Phase};
 use crate::runtime::Shared;
@@ -72,6 +73,8 @@ pub struct Event {
     device: Arc<Device>,
     counted: bool,
     shared: Arc<Shared>,
+    /// Where other processes see the records, for an event that is made for several.
+    board: Option<Arc<Board>>,
     state: Mutex<State>,
 }
 
@@ -112,6 +115,31 @@ impl Event {
         flags: u32,
     ) -> Result<Arc<Event>> {
         let shared = context.shared();
+        let board = match flags & flags::IPC {
+            0 => None,
+            _ => {
+                let hardware = context.device().hardware(shared)?;
+                let board = Board::create(Kind::Event, hardware, &shared.backend)?;
+                Some(board)
+            }
+        };
+        Event::with(context, family, flags, board)
+    }
+
+    pub(crate) fn import(context: &Arc<Context>, number: u64) -> Result<Arc<Event>> {
+        let shared = context.shared();
+        let hardware = context.device().hardware(shared)?;
+        let board = Board::adopt(Kind::Event, number, hardware, &shared.backend)?;
+        Event::with(context, EventFamily::Ex, flags::IPC, Some(board))
+    }
+
+    fn with(
+        context: &Arc<Context>,
+        family: EventFamily,
+        flags: u32,
+        board: Option<Arc<Board>>,
+    ) -> Result<Arc<Event>> {
+        let shared = context.shared();
         let device = context.device();
         // Default and Ex events take a hardware id only while a record is pending; the others from the start.
         let counted = family == EventFamily::Classic
@@ -132,6 +160,7 @@ impl Event {
                     device: device.clone(),
                     counted,
                     shared: shared.clone(),
+                    board,
                     state: Mutex::new(State::new()),
                 })
             })
@@ -200,6 +229,9 @@ impl Event {
     /// # Errors
     /// What the gate or a stopped context answers.
     pub fn record(&self, stream: &Stream, caller: &Caller<'_>) -> Result<()> {
+        if let Some(board) = &self.board {
+            return self.record_for_all(board, stream, caller);
+        }
         let mut state = self.state.lock();
         let state = &mut *state;
         let number = self.shared.next_record();
@@ -270,6 +302,9 @@ impl Event {
             return Err(self.cannot_be_waited_for());
         }
         let limit = limit.or(*self.shared.wait_limit.lock());
+        if let Some(board) = &self.board {
+            return self.wait_for_all(board, stream, limit, caller);
+        }
         let mut state = self.state.lock();
         let (signal, record) = match (self.family, &state.newest, &state.next) {
             (EventFamily::Classic, newest, _) => (
@@ -347,6 +382,13 @@ impl Event {
 
     /// Tells what the newest record is up to. Never blocks.
     pub fn status(&self) -> EventStatus {
+        if let Some(board) = &self.board {
+            return match board.newest() {
+                0 => EventStatus::NotRecorded,
+                newest if board.is_reached(newest) => EventStatus::Complete,
+                _ => EventStatus::Pending,
+            };
+        }
         match &self.state.lock().newest {
             None => EventStatus::NotRecorded,
             Some(record) if record.signal.is_set() => EventStatus::Complete,
@@ -365,6 +407,13 @@ impl Event {
     /// # Errors
     /// `EventTimeout`.
     pub fn synchronize(&self, limit: Option<Duration>, caller: &Caller<'_>) -> Result<()> {
+        if let Some(board) = &self.board {
+            let until = limit.map(|limit| Instant::now() + limit);
+            return match board.wait(board.newest(), until)? {
+                true => Ok(()),
+                false => Err(self.is_late()),
+            };
+        }
         let Some(record) = self.state.lock().newest.clone() else {
             return Ok(());
         };
@@ -387,10 +436,71 @@ impl Event {
         if reached {
             return Ok(());
         }
-        Err(Error::new(
+        Err(self.is_late())
+    }
+
+    fn is_late(&self) -> Error {
+        Error::new(
             ErrorKind::EventTimeout,
             format!("event {} did not complete in time", self.number),
-        ))
+        )
+    }
+
+    /// Lets other processes have the event, and gives the number by which they find it.
+    ///
+    /// # Errors
+    /// `InvalidValue`: it was not made for several processes, or comes from another one itself.
+    pub fn export(&self) -> Result<u64> {
+        match &self.board {
+            Some(board) => board.share(false),
+            None => Err(Error::new(
+                ErrorKind::InvalidValue,
+                format!("event {} was not made with the IPC flag", self.number),
+            )),
+        }
+    }
+
+    /// Records an event of several processes. The record has its number before it is queued, so that whoever waits from now
+    /// on, in whatever process, waits for this one.
+    fn record_for_all(
+        &self,
+        board: &Arc<Board>,
+        stream: &Stream,
+        caller: &Caller<'_>,
+    ) -> Result<()> {
+        let record = board.begin();
+        let op = || Op::Record {
+            event: self.number,
+            record: self.shared.next_record(),
+        };
+        let task = Task::Run(BoardRecord::record(board, record));
+        // Nobody is to wait for a record that is never made.
+        stream
+            .submit(caller, task, op)
+            .map(drop)
+            .inspect_err(|_| board.reach(record))
+    }
+
+    fn wait_for_all(
+        &self,
+        board: &Arc<Board>,
+        stream: &Stream,
+        limit: Option<Duration>,
+        caller: &Caller<'_>,
+    ) -> Result<()> {
+        let newest = board.newest();
+        if newest == 0 || board.is_reached(newest) {
+            return Ok(());
+        }
+        let wait = BoardWait::for_record(board, newest);
+        let condition = wait.clone();
+        let op = || Op::Wait {
+            event: self.number,
+            record: 0,
+        };
+        stream.submit(caller, Task::Until { condition, limit }, op)?;
+        stream.submit_silently(caller, Task::Run(wait));
+        Ok(())
     }
 
     /// Gives the time of the newest record.

@@ -4,13 +4,16 @@
 //! backend's name nor a public function: whoever calls says who they are with a [`Caller`].
 #![forbid(unsafe_code)]
 
+mod board;
 pub mod callback;
 pub mod caller;
 pub mod context;
 pub mod copy;
+pub mod count_notify;
 pub mod device;
 pub mod event;
 pub mod gate;
+pub mod ipc;
 pub mod kernel;
 pub mod managed;
 pub mod memory;
@@ -26,9 +29,11 @@ pub mod vmm;
 pub use callback::{HostFunction, Role};
 pub use caller::Caller;
 pub use context::Context;
+pub use count_notify::{CountChange, CountNotify, CountWait};
 pub use device::{Chip, Device, Limits, Profile};
 pub use event::{Event, EventFamily, EventStatus, elapsed_ms, flags as event_flags};
 pub use gate::{Admission, Gate, Op, Phase, Probe, Rows};
+pub use ipc::MemoryName;
 pub use kernel::{ArgumentBuffer, Arguments, Binary, Function, OVERFLOW_BYTES, Shape};
 pub use managed::{Advice, ManagedPage, Place};
 pub use memory::{Block, Home, Lookups};

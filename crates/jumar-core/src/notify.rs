@@ -1,12 +1,13 @@
 //! Notifies: one-bit semaphores between streams. A wait may be queued before the record that lets it pass.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use jumar_hal::sync::Ordering;
+use jumar_hal::sync::{Mutex, Ordering};
 use jumar_hal::{Signal, Task, WaitThen};
-use jumar_types::{ErrorKind, Result};
+use jumar_types::{Error, ErrorKind, Result};
 
+use crate::board::{Board, BoardRecord, BoardWait, Kind};
 use crate::device::Device;
 use crate::gate::Op;
 use crate::runtime::Shared;
@@ -19,10 +20,25 @@ pub struct Notify {
     device: Arc<Device>,
     shared: Arc<Shared>,
     signal: Arc<Signal>,
+    /// Once it is shared, the bit lies where other processes see it. Waits that were queued before go on with the signal.
+    board: OnceLock<Arc<Board>>,
+    /// Guards sharing, so that two threads do not make two boards.
+    sharing: Mutex<()>,
 }
 
 impl Notify {
     pub(crate) fn create(context: &Arc<Context>) -> Result<Arc<Notify>> {
+        Notify::with(context, None)
+    }
+
+    pub(crate) fn import(context: &Arc<Context>, number: u64) -> Result<Arc<Notify>> {
+        let shared = context.shared();
+        let hardware = context.device().hardware(shared)?;
+        let board = Board::adopt(Kind::Notify, number, hardware, &shared.backend)?;
+        Notify::with(context, Some(board))
+    }
+
+    fn with(context: &Arc<Context>, board: Option<Arc<Board>>) -> Result<Arc<Notify>> {
         let (shared, device) = (context.shared(), context.device());
         device
             .notifies
@@ -38,6 +54,8 @@ impl Notify {
                     device: device.clone(),
                     shared: shared.clone(),
                     signal,
+                    board: board.map_or_else(OnceLock::new, OnceLock::from),
+                    sharing: Mutex::new(()),
                 })
             })
             .inspect_err(|_| device.notifies.give_back())
@@ -62,9 +80,13 @@ impl Notify {
             event: self.number,
             record: self.shared.next_record(),
         };
-        stream
-            .submit(caller, Task::Set(self.signal.clone()), op)
-            .map(drop)
+        let task = match self.board.get() {
+            // A wait from before the notify was shared is served first.
+            Some(_) if self.signal.waiters() > 0 => Task::Set(self.signal.clone()),
+            Some(board) => Task::Run(BoardRecord::bit(board)),
+            None => Task::Set(self.signal.clone()),
+        };
+        stream.submit(caller, task, op).map(drop)
     }
 
     /// Holds the stream until the notify is set, then clears it.
@@ -77,17 +99,66 @@ impl Notify {
         limit: Option<Duration>,
         caller: &Caller<'_>,
     ) -> Result<()> {
+        let op = || Op::Wait {
+            event: self.number,
+            record: 0,
+        };
+        if let Some(board) = self.board.get() {
+            let wait = BoardWait::for_bit(board);
+            let condition = wait.clone();
+            stream.submit(caller, Task::Until { condition, limit }, op)?;
+            stream.submit_silently(caller, Task::Run(wait));
+            return Ok(());
+        }
         let task = Task::Wait {
             signal: self.signal.clone(),
             then: WaitThen::Clear,
             limit,
         };
-        stream
-            .submit(caller, task, || Op::Wait {
-                event: self.number,
-                record: 0,
-            })
-            .map(drop)
+        stream.submit(caller, task, op).map(drop)
+    }
+
+    /// Clears the notify at once, in no order with any stream.
+    pub fn reset(&self) {
+        self.signal.clear();
+        if let Some(board) = self.board.get() {
+            board.take();
+        }
+    }
+
+    /// Lets other processes have the notify, and gives the number by which they find it; with `listed_only`, those alone that
+    /// [`Notify::admit`] names. Waits that were queued before see the records of this process alone.
+    ///
+    /// # Errors
+    /// `InvalidValue`: it is shared the other way already, or comes from another process itself; `OutOfMemory`.
+    pub fn export(&self, listed_only: bool) -> Result<u64> {
+        let _one_at_a_time = self.sharing.lock();
+        let board = match self.board.get() {
+            Some(board) => board,
+            None => {
+                let hardware = self.device.hardware(&self.shared)?;
+                let board = Board::create(Kind::Notify, hardware, &self.shared.backend)?;
+                if self.signal.take() {
+                    board.set();
+                }
+                self.board.get_or_init(|| board)
+            }
+        };
+        board.share(listed_only)
+    }
+
+    /// Adds processes to those that may have the notify.
+    ///
+    /// # Errors
+    /// `InvalidValue`: it was not exported by this process, or there are too many processes.
+    pub fn admit(&self, processes: &[u32]) -> Result<()> {
+        let board = self.board.get().ok_or_else(|| {
+            Error::new(
+                ErrorKind::InvalidValue,
+                format!("notify {} was not exported", self.number),
+            )
+        })?;
+        board.admit(processes)
     }
 
     /// Destroys the notify at once.

@@ -10,13 +10,14 @@ use jumar_types::{Error, ErrorKind, IdKind, Result};
 use crate::callback::Reports;
 use crate::device::{Device, Profile};
 use crate::gate::{Gate, Op};
+use crate::ipc::SharedMemory;
 use crate::kernel::{Binary, Function};
 use crate::managed::ManagedBlock;
 use crate::memory::{Block, Home, Space};
 use crate::pool::Pool;
 use crate::table::{Epoch, Table};
 use crate::vmm::{Mapping, PhysicalMemory};
-use crate::{Caller, Context, Event, Notify, Probe, Stream};
+use crate::{Caller, Context, CountNotify, Event, Notify, Probe, Stream};
 
 /// How a runtime is built. Everything is decided before: core reads no environment.
 pub struct Config {
@@ -43,6 +44,8 @@ pub(crate) struct Shared {
     pub(crate) streams: Table<Stream>,
     pub(crate) events: Table<Event>,
     pub(crate) notifies: Table<Notify>,
+    pub(crate) count_notifies: Table<CountNotify>,
+    pub(crate) memory: SharedMemory,
     pub(crate) physical: Table<PhysicalMemory>,
     pub(crate) binaries: Table<Binary>,
     pub(crate) functions: Table<Function>,
@@ -82,6 +85,8 @@ impl Runtime {
                 streams: Table::new(IdKind::Stream, epoch.clone()),
                 events: Table::new(IdKind::Event, epoch.clone()),
                 notifies: Table::new(IdKind::Notify, epoch.clone()),
+                count_notifies: Table::new(IdKind::CountNotify, epoch.clone()),
+                memory: SharedMemory::default(),
                 physical: Table::new(IdKind::PhysicalMemory, epoch.clone()),
                 binaries: Table::new(IdKind::LoadedBinary, epoch.clone()),
                 functions: Table::new(IdKind::Function, epoch.clone()),
@@ -169,6 +174,11 @@ impl Runtime {
     /// The notifies by handle.
     pub fn notifies(&self) -> &Table<Notify> {
         &self.shared.notifies
+    }
+
+    /// The counting notifies by handle.
+    pub fn count_notifies(&self) -> &Table<CountNotify> {
+        &self.shared.count_notifies
     }
 
     /// The live memory.

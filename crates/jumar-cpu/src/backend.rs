@@ -192,6 +192,14 @@ impl Backend for CpuBackend {
         code::variable_at(address)
     }
 
+    fn process(&self) -> u32 {
+        std::process::id()
+    }
+
+    fn process_started(&self, process: u32) -> Option<u64> {
+        mem::shared::started(process)
+    }
+
     fn load(&self, word: Span) -> u64 {
         mem::load(word)
     }
@@ -231,6 +239,10 @@ impl Device for CpuDevice {
 
     fn physical(&self, bytes: usize) -> Result<Arc<dyn Physical>> {
         mapped::pages(bytes)
+    }
+
+    fn pages_under(&self, start: usize, bytes: usize) -> Result<Arc<dyn Physical>> {
+        self.space.share(start, bytes)
     }
 
     fn adopt(&self, number: u64) -> Result<Arc<dyn Physical>> {

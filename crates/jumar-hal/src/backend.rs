@@ -76,6 +76,13 @@ pub trait Backend: Send + Sync {
         None
     }
 
+    /// Gives the number of this process.
+    fn process(&self) -> u32;
+
+    /// Gives the moment at which a process was started, in whatever unit, if it runs: two processes that had the same number
+    /// one after the other differ in it.
+    fn process_started(&self, process: u32) -> Option<u64>;
+
     /// Reads a word of four or eight bytes, aligned to its length, in one piece; what was written before it is seen too.
     fn load(&self, word: Span) -> u64;
 
@@ -119,6 +126,13 @@ pub trait Device: Send + Sync {
     /// # Errors
     /// `OutOfMemory`.
     fn physical(&self, bytes: usize) -> Result<Arc<dyn Physical>>;
+
+    /// Exchanges the pages under a part of the device's own range for physical memory that can be shared; content and addresses
+    /// stay. Nothing may be written there meanwhile.
+    ///
+    /// # Errors
+    /// `InvalidValue`: no whole pages of the range; `OutOfMemory`: the system refused it, and the pages are as they were.
+    fn pages_under(&self, start: usize, bytes: usize) -> Result<Arc<dyn Physical>>;
 
     /// Takes physical memory of another process, by the number that [`Physical::share`] gave there.
     ///

@@ -67,6 +67,10 @@ pub enum AttrDefault {
     Str(&'static str),
     /// Several whole numbers.
     Ints(&'static [i64]),
+    /// Several numbers.
+    Floats(&'static [f32]),
+    /// Several texts.
+    Strs(&'static [&'static str]),
     /// A data type.
     Type(DataType),
 }
@@ -134,6 +138,24 @@ impl AttrDef {
             name,
             kind: AttrKind::Ints,
             default: AttrDefault::Ints(default),
+        }
+    }
+
+    /// Defines several numbers.
+    pub const fn floats(name: &'static str, default: &'static [f32]) -> AttrDef {
+        AttrDef {
+            name,
+            kind: AttrKind::Floats,
+            default: AttrDefault::Floats(default),
+        }
+    }
+
+    /// Defines several texts.
+    pub const fn strs(name: &'static str, default: &'static [&'static str]) -> AttrDef {
+        AttrDef {
+            name,
+            kind: AttrKind::Strs,
+            default: AttrDefault::Strs(default),
         }
     }
 
@@ -301,6 +323,27 @@ impl<'a> AttrReader<'a> {
             (None, AttrDefault::Ints(value)) => Ok(value),
             _ => Err(Self::missing(name)),
         }
+    }
+
+    pub fn floats(&self, name: &str) -> Result<&'a [f32], OpError> {
+        match (self.attrs.get(name), self.default_of(name)) {
+            (Some(Attr::Floats(value)), _) => Ok(value),
+            (None, AttrDefault::Floats(value)) => Ok(value),
+            _ => Err(Self::missing(name)),
+        }
+    }
+
+    pub fn strs(&self, name: &str) -> Result<Vec<&'a str>, OpError> {
+        match (self.attrs.get(name), self.default_of(name)) {
+            (Some(Attr::Strs(value)), _) => Ok(value.iter().map(String::as_str).collect()),
+            (None, AttrDefault::Strs(value)) => Ok(value.to_vec()),
+            _ => Err(Self::missing(name)),
+        }
+    }
+
+    /// Tells whether an attribute was set, and not left at its default.
+    pub fn is_set(&self, name: &str) -> bool {
+        self.attrs.get(name).is_some()
     }
 
     pub fn dtype(&self, name: &str) -> Result<DataType, OpError> {

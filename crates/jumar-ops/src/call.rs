@@ -164,6 +164,14 @@ impl<'a> Call<'a> {
         self.outputs.len()
     }
 
+    /// Gives the element type of an input that was given.
+    pub fn input_dtype(&self, index: usize) -> Option<DataType> {
+        self.inputs
+            .get(index)?
+            .as_ref()
+            .map(|operand| operand.dtype)
+    }
+
     /// Sees an input as a tensor of `T`.
     pub fn input<T: Element>(&self, index: usize) -> Result<View<'a, T>, OpError> {
         match self.inputs.get(index) {

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use jumar_types::dtype::DataType;
 
-use crate::{Attr, Attrs, OpError, Tensor, TensorType};
+use crate::{Attr, AttrKind, Attrs, OpError, Tensor, TensorType};
 
 /// A value of the graph that is being built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -246,6 +246,44 @@ impl<'a> OnnxNode<'a> {
                 }),
         }
     }
+}
+
+/// Converts an operator that has the same inputs, outputs and attributes here: each attribute that our definition
+/// names is taken as it is, and ONNX's numbers for yes and no, and for data types, become what they mean.
+pub(crate) fn alike(
+    builder: &mut dyn Builder,
+    node: &OnnxNode<'_>,
+    operator: &'static str,
+) -> Result<Vec<ValueRef>, OpError> {
+    let attrs = attrs_alike(node, operator)?;
+    builder.add_node(operator, node.inputs(), attrs, node.outputs.max(1))
+}
+
+/// Reads the attributes that [`alike`] passes on.
+pub(crate) fn attrs_alike(node: &OnnxNode<'_>, operator: &'static str) -> Result<Attrs, OpError> {
+    let definition = crate::find(operator)
+        .ok_or_else(|| OpError::internal(format!("there is no operator {operator}")))?;
+    let mut attrs = Attrs::new();
+    for def in definition.attrs {
+        match def.kind {
+            AttrKind::Bool => {
+                if let Some(value) = node.int(def.name)? {
+                    attrs.set(def.name, value != 0);
+                }
+            }
+            AttrKind::Type => {
+                if let Some(value) = node.dtype(def.name)? {
+                    attrs.set(def.name, value);
+                }
+            }
+            _ => {
+                if let Some(value) = node.ask(def.name) {
+                    attrs.set(def.name, value.clone());
+                }
+            }
+        }
+    }
+    Ok(attrs)
 }
 
 /// Converts an operator that has the same inputs here and no attributes.

@@ -71,6 +71,8 @@ mod tests {
                     AttrDefault::Bool(_) => attr.kind == AttrKind::Bool,
                     AttrDefault::Str(_) => attr.kind == AttrKind::Str,
                     AttrDefault::Ints(_) => attr.kind == AttrKind::Ints,
+                    AttrDefault::Floats(_) => attr.kind == AttrKind::Floats,
+                    AttrDefault::Strs(_) => attr.kind == AttrKind::Strs,
                     AttrDefault::Type(_) => attr.kind == AttrKind::Type,
                 };
                 assert!(agrees, "{}: {}", operator.name, attr.name);

@@ -142,6 +142,17 @@ fn convert(
         Passing::Plain if ctype.text.starts_with("const char *") && ctype.stars == 1 => {
             (format!("w.text({at})"), Some(format!("{name}.as_deref()")))
         }
+        // A structure by value: the word is where it lies.
+        Passing::Plain
+            if value_type(api, ctype, "types::").is_ok_and(|of| of.starts_with("types::")) =>
+        {
+            (
+                format!(
+                    "w.input({at}).ok_or_else(|| words::Stop::NotForRust(\"a structure is there\".to_owned()))?"
+                ),
+                Some(name.clone()),
+            )
+        }
         Passing::Plain | Passing::Handle | Passing::Address => {
             (format!("w.plain({at})"), Some(name.clone()))
         }

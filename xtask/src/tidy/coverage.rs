@@ -98,11 +98,14 @@ const INSIDE_A_CALLBACK: &[&str] = &[
     "aclrtGetThreadIdFromExceptionInfo",
 ];
 
-/// Functions that work only with a second process; the table plays one, so that tests/programs/c/shared_memory.c shows how
-/// they work.
+/// Functions that work only with a second process; the table plays one, so that tests/programs/c/shared_memory.c and
+/// tests/programs/c/shared_objects.c show how they work.
 const BETWEEN_PROCESSES: &[&str] = &[
     "aclrtMemImportFromShareableHandle",
     "aclrtMemImportFromShareableHandleV2",
+    "aclrtIpcMemImportByKey",
+    "aclrtIpcOpenEventHandle",
+    "aclrtNotifyImportByKey",
 ];
 
 /// Functions that no profile's chip has: they can only be refused.

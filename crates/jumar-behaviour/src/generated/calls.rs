@@ -153,6 +153,8 @@ pub const CALLS: &[(&str, Player)] = &[
     ),
     ("aclrtGetEventId", aclrtGetEventId),
     ("aclrtGetEventAvailNum", aclrtGetEventAvailNum),
+    ("aclrtIpcGetEventHandle", aclrtIpcGetEventHandle),
+    ("aclrtIpcOpenEventHandle", aclrtIpcOpenEventHandle),
     ("aclrtSetGroup", aclrtSetGroup),
     ("aclrtGetGroupCount", aclrtGetGroupCount),
     ("aclrtCreateGroupInfo", aclrtCreateGroupInfo),
@@ -182,6 +184,11 @@ pub const CALLS: &[(&str, Player)] = &[
         "aclrtMemSetPidToShareableHandle",
         aclrtMemSetPidToShareableHandle,
     ),
+    ("aclrtIpcMemGetExportKey", aclrtIpcMemGetExportKey),
+    ("aclrtIpcMemClose", aclrtIpcMemClose),
+    ("aclrtIpcMemImportByKey", aclrtIpcMemImportByKey),
+    ("aclrtIpcMemSetImportPid", aclrtIpcMemSetImportPid),
+    ("aclrtIpcMemSetAttr", aclrtIpcMemSetAttr),
     ("aclrtGetThreadLastTaskId", aclrtGetThreadLastTaskId),
     ("aclrtSetOpWaitTimeout", aclrtSetOpWaitTimeout),
     ("aclrtSetOpExecuteTimeOut", aclrtSetOpExecuteTimeOut),
@@ -372,9 +379,22 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclmdlGetTensorRealName", aclmdlGetTensorRealName),
     ("aclrtCreateNotify", aclrtCreateNotify),
     ("aclrtDestroyNotify", aclrtDestroyNotify),
+    ("aclrtCntNotifyCreate", aclrtCntNotifyCreate),
+    ("aclrtCntNotifyDestroy", aclrtCntNotifyDestroy),
     ("aclrtRecordNotify", aclrtRecordNotify),
     ("aclrtWaitAndResetNotify", aclrtWaitAndResetNotify),
     ("aclrtGetNotifyId", aclrtGetNotifyId),
+    ("aclrtNotifyBatchReset", aclrtNotifyBatchReset),
+    ("aclrtNotifyGetExportKey", aclrtNotifyGetExportKey),
+    ("aclrtNotifyImportByKey", aclrtNotifyImportByKey),
+    ("aclrtNotifySetImportPid", aclrtNotifySetImportPid),
+    ("aclrtCntNotifyRecord", aclrtCntNotifyRecord),
+    (
+        "aclrtCntNotifyWaitWithTimeout",
+        aclrtCntNotifyWaitWithTimeout,
+    ),
+    ("aclrtCntNotifyReset", aclrtCntNotifyReset),
+    ("aclrtCntNotifyGetId", aclrtCntNotifyGetId),
     ("aclrtDeviceCanAccessPeer", aclrtDeviceCanAccessPeer),
     ("aclrtDeviceEnablePeerAccess", aclrtDeviceEnablePeerAccess),
     ("aclrtDeviceDisablePeerAccess", aclrtDeviceDisablePeerAccess),
@@ -1611,6 +1631,40 @@ fn aclrtGetEventAvailNum(w: &Words<'_>) -> Played {
     words::status(done)
 }
 
+fn aclrtIpcGetEventHandle(w: &Words<'_>) -> Played {
+    let event = w.plain(0);
+    let handle = w.out(1)?;
+    let done = enter(&calls::aclrtIpcGetEventHandle, |cx| {
+        jumar_acl::event::aclrtIpcGetEventHandle(cx, event)
+    });
+    let done = match done {
+        Ok(handle_value) => {
+            handle.set(&handle_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtIpcOpenEventHandle(w: &Words<'_>) -> Played {
+    let handle = w
+        .input(0)
+        .ok_or_else(|| words::Stop::NotForRust("a structure is there".to_owned()))?;
+    let event = w.out(1)?;
+    let done = enter(&calls::aclrtIpcOpenEventHandle, |cx| {
+        jumar_acl::event::aclrtIpcOpenEventHandle(cx, handle)
+    });
+    let done = match done {
+        Ok(event_value) => {
+            event.set(&event_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
 fn aclrtSetGroup(w: &Words<'_>) -> Played {
     let groupId = w.plain(0);
     let done = enter(&calls::aclrtSetGroup, |cx| {
@@ -1871,6 +1925,70 @@ fn aclrtMemSetPidToShareableHandle(w: &Words<'_>) -> Played {
     let pidNum = w.plain(2);
     let done = enter(&calls::aclrtMemSetPidToShareableHandle, |cx| {
         jumar_acl::ipc::aclrtMemSetPidToShareableHandle(cx, shareableHandle, pid.as_deref(), pidNum)
+    });
+    words::status(done)
+}
+
+fn aclrtIpcMemGetExportKey(w: &Words<'_>) -> Played {
+    let devPtr = w.plain(0);
+    let size = w.plain(1);
+    let key = w.array(2, words::count(w.plain::<usize>(3)), false)?;
+    let len = w.plain(3);
+    let flags = w.plain(4);
+    let done = enter(&calls::aclrtIpcMemGetExportKey, |cx| {
+        jumar_acl::ipc::aclrtIpcMemGetExportKey(cx, devPtr, size, len, flags)
+    });
+    let done = match done {
+        Ok(key_value) => {
+            key.set_all(key_value.as_bytes_with_nul())?;
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtIpcMemClose(w: &Words<'_>) -> Played {
+    let key = w.text(0);
+    let done = enter(&calls::aclrtIpcMemClose, |cx| {
+        jumar_acl::ipc::aclrtIpcMemClose(cx, key.as_deref())
+    });
+    words::status(done)
+}
+
+fn aclrtIpcMemImportByKey(w: &Words<'_>) -> Played {
+    let devPtr = w.out(0)?;
+    let key = w.text(1);
+    let flags = w.plain(2);
+    let done = enter(&calls::aclrtIpcMemImportByKey, |cx| {
+        jumar_acl::ipc::aclrtIpcMemImportByKey(cx, key.as_deref(), flags)
+    });
+    let done = match done {
+        Ok(devPtr_value) => {
+            devPtr.set(&devPtr_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtIpcMemSetImportPid(w: &Words<'_>) -> Played {
+    let key = w.text(0);
+    let pid = w.slice::<i32>(1, words::count(w.plain::<usize>(2)))?;
+    let num = w.plain(2);
+    let done = enter(&calls::aclrtIpcMemSetImportPid, |cx| {
+        jumar_acl::ipc::aclrtIpcMemSetImportPid(cx, key.as_deref(), pid.as_deref(), num)
+    });
+    words::status(done)
+}
+
+fn aclrtIpcMemSetAttr(w: &Words<'_>) -> Played {
+    let key = w.text(0);
+    let r#type = w.plain(1);
+    let attr = w.plain(2);
+    let done = enter(&calls::aclrtIpcMemSetAttr, |cx| {
+        jumar_acl::ipc::aclrtIpcMemSetAttr(cx, key.as_deref(), r#type, attr)
     });
     words::status(done)
 }
@@ -2611,7 +2729,9 @@ fn aclrtMemManagedAdvise(w: &Words<'_>) -> Played {
     let ptr = w.plain(0);
     let size = w.plain(1);
     let advise = w.plain(2);
-    let location = w.plain(3);
+    let location = w
+        .input(3)
+        .ok_or_else(|| words::Stop::NotForRust("a structure is there".to_owned()))?;
     let done = enter(&calls::aclrtMemManagedAdvise, |cx| {
         jumar_acl::managed_memory::aclrtMemManagedAdvise(cx, ptr, size, advise, location)
     });
@@ -2621,7 +2741,9 @@ fn aclrtMemManagedAdvise(w: &Words<'_>) -> Played {
 fn aclrtMemManagedPrefetchAsync(w: &Words<'_>) -> Played {
     let ptr = w.plain(0);
     let size = w.plain(1);
-    let location = w.plain(2);
+    let location = w
+        .input(2)
+        .ok_or_else(|| words::Stop::NotForRust("a structure is there".to_owned()))?;
     let flags = w.plain(3);
     let stream = w.plain(4);
     let done = enter(&calls::aclrtMemManagedPrefetchAsync, |cx| {
@@ -3924,6 +4046,30 @@ fn aclrtDestroyNotify(w: &Words<'_>) -> Played {
     words::status(done)
 }
 
+fn aclrtCntNotifyCreate(w: &Words<'_>) -> Played {
+    let cntNotify = w.out(0)?;
+    let flag = w.plain(1);
+    let done = enter(&calls::aclrtCntNotifyCreate, |cx| {
+        jumar_acl::notify::aclrtCntNotifyCreate(cx, flag)
+    });
+    let done = match done {
+        Ok(cntNotify_value) => {
+            cntNotify.set(&cntNotify_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtCntNotifyDestroy(w: &Words<'_>) -> Played {
+    let cntNotify = w.plain(0);
+    let done = enter(&calls::aclrtCntNotifyDestroy, |cx| {
+        jumar_acl::notify::aclrtCntNotifyDestroy(cx, cntNotify)
+    });
+    words::status(done)
+}
+
 fn aclrtRecordNotify(w: &Words<'_>) -> Played {
     let notify = w.plain(0);
     let stream = w.plain(1);
@@ -3948,6 +4094,105 @@ fn aclrtGetNotifyId(w: &Words<'_>) -> Played {
     let notifyId = w.out(1)?;
     let done = enter(&calls::aclrtGetNotifyId, |cx| {
         jumar_acl::notify::aclrtGetNotifyId(cx, notify)
+    });
+    let done = match done {
+        Ok(notifyId_value) => {
+            notifyId.set(&notifyId_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtNotifyBatchReset(w: &Words<'_>) -> Played {
+    let notifies = w.slice::<jumar_acl::Raw>(0, words::count(w.plain::<usize>(1)))?;
+    let num = w.plain(1);
+    let done = enter(&calls::aclrtNotifyBatchReset, |cx| {
+        jumar_acl::notify::aclrtNotifyBatchReset(cx, notifies.as_deref(), num)
+    });
+    words::status(done)
+}
+
+fn aclrtNotifyGetExportKey(w: &Words<'_>) -> Played {
+    let notify = w.plain(0);
+    let key = w.array(1, words::count(w.plain::<usize>(2)), false)?;
+    let len = w.plain(2);
+    let flags = w.plain(3);
+    let done = enter(&calls::aclrtNotifyGetExportKey, |cx| {
+        jumar_acl::notify::aclrtNotifyGetExportKey(cx, notify, len, flags)
+    });
+    let done = match done {
+        Ok(key_value) => {
+            key.set_all(key_value.as_bytes_with_nul())?;
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtNotifyImportByKey(w: &Words<'_>) -> Played {
+    let notify = w.out(0)?;
+    let key = w.text(1);
+    let flags = w.plain(2);
+    let done = enter(&calls::aclrtNotifyImportByKey, |cx| {
+        jumar_acl::notify::aclrtNotifyImportByKey(cx, key.as_deref(), flags)
+    });
+    let done = match done {
+        Ok(notify_value) => {
+            notify.set(&notify_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtNotifySetImportPid(w: &Words<'_>) -> Played {
+    let notify = w.plain(0);
+    let pid = w.slice::<i32>(1, words::count(w.plain::<usize>(2)))?;
+    let num = w.plain(2);
+    let done = enter(&calls::aclrtNotifySetImportPid, |cx| {
+        jumar_acl::notify::aclrtNotifySetImportPid(cx, notify, pid.as_deref(), num)
+    });
+    words::status(done)
+}
+
+fn aclrtCntNotifyRecord(w: &Words<'_>) -> Played {
+    let cntNotify = w.plain(0);
+    let stream = w.plain(1);
+    let info = w.input(2);
+    let done = enter(&calls::aclrtCntNotifyRecord, |cx| {
+        jumar_acl::notify::aclrtCntNotifyRecord(cx, cntNotify, stream, info.as_ref())
+    });
+    words::status(done)
+}
+
+fn aclrtCntNotifyWaitWithTimeout(w: &Words<'_>) -> Played {
+    let cntNotify = w.plain(0);
+    let stream = w.plain(1);
+    let info = w.input(2);
+    let done = enter(&calls::aclrtCntNotifyWaitWithTimeout, |cx| {
+        jumar_acl::notify::aclrtCntNotifyWaitWithTimeout(cx, cntNotify, stream, info.as_ref())
+    });
+    words::status(done)
+}
+
+fn aclrtCntNotifyReset(w: &Words<'_>) -> Played {
+    let cntNotify = w.plain(0);
+    let stream = w.plain(1);
+    let done = enter(&calls::aclrtCntNotifyReset, |cx| {
+        jumar_acl::notify::aclrtCntNotifyReset(cx, cntNotify, stream)
+    });
+    words::status(done)
+}
+
+fn aclrtCntNotifyGetId(w: &Words<'_>) -> Played {
+    let cntNotify = w.plain(0);
+    let notifyId = w.out(1)?;
+    let done = enter(&calls::aclrtCntNotifyGetId, |cx| {
+        jumar_acl::notify::aclrtCntNotifyGetId(cx, cntNotify)
     });
     let done = match done {
         Ok(notifyId_value) => {

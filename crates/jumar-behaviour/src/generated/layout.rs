@@ -1012,6 +1012,60 @@ pub const STRUCTURES: &[Structure] = &[
         }],
     },
     Structure {
+        name: "aclrtCntNotifyRecordInfo",
+        size: 8,
+        fields: &[
+            Field {
+                name: "mode",
+                of: "aclrtCntNotifyRecordMode",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "value",
+                of: "uint32_t",
+                at: 4,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "aclrtCntNotifyWaitInfo",
+        size: 16,
+        fields: &[
+            Field {
+                name: "mode",
+                of: "aclrtCntNotifyWaitMode",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "value",
+                of: "uint32_t",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "timeout",
+                of: "uint32_t",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "isClear",
+                of: "uint8_t",
+                at: 12,
+                lengths: &[],
+            },
+            Field {
+                name: "rsv",
+                of: "uint8_t",
+                at: 13,
+                lengths: &[3],
+            },
+        ],
+    },
+    Structure {
         name: "aclrtMemAccessDesc",
         size: 24,
         fields: &[
@@ -1076,6 +1130,16 @@ pub const STRUCTURES: &[Structure] = &[
                 lengths: &[128],
             },
         ],
+    },
+    Structure {
+        name: "aclrtIpcEventHandle",
+        size: 64,
+        fields: &[Field {
+            name: "reserved",
+            of: "char",
+            at: 0,
+            lengths: &[64],
+        }],
     },
     Structure {
         name: "aclrtMemPoolProps",
@@ -1297,6 +1361,14 @@ structure!(aclrtSnapShotRestoreArgs {
     reserved
 });
 structure!(aclrtUuid { bytes });
+structure!(aclrtCntNotifyRecordInfo { mode, value });
+structure!(aclrtCntNotifyWaitInfo {
+    mode,
+    value,
+    timeout,
+    isClear,
+    rsv
+});
 structure!(aclrtMemAccessDesc {
     flags,
     location,
@@ -1310,6 +1382,7 @@ structure!(aclCANNPackageVersion {
     patchVersion,
     reserved
 });
+structure!(aclrtIpcEventHandle { reserved });
 structure!(aclrtMemPoolProps {
     allocType,
     handleType,

@@ -237,18 +237,31 @@ pub unsafe extern "C" fn aclrtGetEventAvailNum(eventCount: *mut u32) -> i32 {
 
 /// Makes a token by which another process can open an event.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclrtIpcGetEventHandle(
-    _event: *mut c_void,
-    _handle: *mut types::aclrtIpcEventHandle,
+pub unsafe extern "C" fn aclrtIpcGetEventHandle(
+    event: *mut c_void,
+    handle: *mut types::aclrtIpcEventHandle,
 ) -> i32 {
-    raw::stub(&calls::aclrtIpcGetEventHandle)
+    raw::status(&calls::aclrtIpcGetEventHandle, |cx| {
+        // SAFETY: the program vouches for `handle`: null or the address of a variable, as the C declaration says.
+        let handle_out =
+            unsafe { raw::Out::<types::aclrtIpcEventHandle>::new(handle.cast(), "handle") }?;
+        let handle_value = jumar_acl::event::aclrtIpcGetEventHandle(cx, raw::handle(event))?;
+        handle_out.set(handle_value);
+        Ok(())
+    })
 }
 
 /// Opens an event of another process.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclrtIpcOpenEventHandle(
-    _handle: types::aclrtIpcEventHandle,
-    _event: *mut *mut c_void,
+pub unsafe extern "C" fn aclrtIpcOpenEventHandle(
+    handle: types::aclrtIpcEventHandle,
+    event: *mut *mut c_void,
 ) -> i32 {
-    raw::stub(&calls::aclrtIpcOpenEventHandle)
+    raw::status(&calls::aclrtIpcOpenEventHandle, |cx| {
+        // SAFETY: the program vouches for `event`: null or the address of a variable, as the C declaration says.
+        let event_out = unsafe { raw::Out::<Raw>::new(event.cast(), "event") }?;
+        let event_value = jumar_acl::event::aclrtIpcOpenEventHandle(cx, handle)?;
+        event_out.set(event_value);
+        Ok(())
+    })
 }

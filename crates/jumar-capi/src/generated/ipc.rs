@@ -73,42 +73,83 @@ pub unsafe extern "C" fn aclrtMemSetPidToShareableHandle(
 
 /// Writes the name under which other processes can open device memory.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclrtIpcMemGetExportKey(
-    _devPtr: *mut c_void,
-    _size: usize,
-    _key: *mut c_char,
-    _len: usize,
-    _flags: u64,
+pub unsafe extern "C" fn aclrtIpcMemGetExportKey(
+    devPtr: *mut c_void,
+    size: usize,
+    key: *mut c_char,
+    len: usize,
+    flags: u64,
 ) -> i32 {
-    raw::stub(&calls::aclrtIpcMemGetExportKey)
+    raw::status(&calls::aclrtIpcMemGetExportKey, |cx| {
+        // SAFETY: the program vouches for `key`: null or room for that many, as the C declaration says.
+        let key_out = unsafe { raw::OutArray::<u8>::new(key.cast(), len, "key") }?;
+        let key_value = jumar_acl::ipc::aclrtIpcMemGetExportKey(
+            cx,
+            devPtr.expose_provenance(),
+            size,
+            len,
+            flags,
+        )?;
+        key_out.set(key_value.as_bytes_with_nul())?;
+        Ok(())
+    })
 }
 
 /// Ends the sharing of device memory under a name.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclrtIpcMemClose(_key: *const c_char) -> i32 {
-    raw::stub(&calls::aclrtIpcMemClose)
+pub unsafe extern "C" fn aclrtIpcMemClose(key: *const c_char) -> i32 {
+    raw::status(&calls::aclrtIpcMemClose, |cx| {
+        // SAFETY: the program vouches for `key`: null or a text that ends in a zero byte, as the C declaration says.
+        let key = unsafe { raw::text(key) };
+        jumar_acl::ipc::aclrtIpcMemClose(cx, key)?;
+        Ok(())
+    })
 }
 
 /// Opens device memory of another process by its name.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclrtIpcMemImportByKey(
-    _devPtr: *mut *mut c_void,
-    _key: *const c_char,
-    _flags: u64,
+pub unsafe extern "C" fn aclrtIpcMemImportByKey(
+    devPtr: *mut *mut c_void,
+    key: *const c_char,
+    flags: u64,
 ) -> i32 {
-    raw::stub(&calls::aclrtIpcMemImportByKey)
+    raw::status(&calls::aclrtIpcMemImportByKey, |cx| {
+        // SAFETY: the program vouches for `devPtr`: null or the address of a variable, as the C declaration says.
+        let devPtr_out = unsafe { raw::Out::<usize>::new(devPtr.cast(), "devPtr") }?;
+        // SAFETY: the program vouches for `key`: null or a text that ends in a zero byte, as the C declaration says.
+        let key = unsafe { raw::text(key) };
+        let devPtr_value = jumar_acl::ipc::aclrtIpcMemImportByKey(cx, key, flags)?;
+        devPtr_out.set(devPtr_value);
+        Ok(())
+    })
 }
 
 /// Says which processes may open device memory.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclrtIpcMemSetImportPid(_key: *const c_char, _pid: *mut i32, _num: usize) -> i32 {
-    raw::stub(&calls::aclrtIpcMemSetImportPid)
+pub unsafe extern "C" fn aclrtIpcMemSetImportPid(
+    key: *const c_char,
+    pid: *mut i32,
+    num: usize,
+) -> i32 {
+    raw::status(&calls::aclrtIpcMemSetImportPid, |cx| {
+        // SAFETY: the program vouches for `key`: null or a text that ends in a zero byte, as the C declaration says.
+        let key = unsafe { raw::text(key) };
+        // SAFETY: the program vouches for `pid`: null or that many values, as the C declaration says.
+        let pid = unsafe { raw::slice::<i32>(pid.cast(), num, "pid") }?;
+        jumar_acl::ipc::aclrtIpcMemSetImportPid(cx, key, pid, num)?;
+        Ok(())
+    })
 }
 
 /// Sets an attribute of shared device memory.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclrtIpcMemSetAttr(_key: *const c_char, _type: u32, _attr: u64) -> i32 {
-    raw::stub(&calls::aclrtIpcMemSetAttr)
+pub unsafe extern "C" fn aclrtIpcMemSetAttr(key: *const c_char, r#type: u32, attr: u64) -> i32 {
+    raw::status(&calls::aclrtIpcMemSetAttr, |cx| {
+        // SAFETY: the program vouches for `key`: null or a text that ends in a zero byte, as the C declaration says.
+        let key = unsafe { raw::text(key) };
+        jumar_acl::ipc::aclrtIpcMemSetAttr(cx, key, r#type, attr)?;
+        Ok(())
+    })
 }
 
 /// Says which processes of other servers may open device memory.

@@ -37,14 +37,23 @@ pub unsafe extern "C" fn aclrtDestroyNotify(notify: *mut c_void) -> i32 {
 
 /// Makes a counting notify.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclrtCntNotifyCreate(_cntNotify: *mut *mut c_void, _flag: u64) -> i32 {
-    raw::stub(&calls::aclrtCntNotifyCreate)
+pub unsafe extern "C" fn aclrtCntNotifyCreate(cntNotify: *mut *mut c_void, flag: u64) -> i32 {
+    raw::status(&calls::aclrtCntNotifyCreate, |cx| {
+        // SAFETY: the program vouches for `cntNotify`: null or the address of a variable, as the C declaration says.
+        let cntNotify_out = unsafe { raw::Out::<Raw>::new(cntNotify.cast(), "cntNotify") }?;
+        let cntNotify_value = jumar_acl::notify::aclrtCntNotifyCreate(cx, flag)?;
+        cntNotify_out.set(cntNotify_value);
+        Ok(())
+    })
 }
 
 /// Destroys a counting notify.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclrtCntNotifyDestroy(_cntNotify: *mut c_void) -> i32 {
-    raw::stub(&calls::aclrtCntNotifyDestroy)
+pub unsafe extern "C" fn aclrtCntNotifyDestroy(cntNotify: *mut c_void) -> i32 {
+    raw::status(&calls::aclrtCntNotifyDestroy, |cx| {
+        jumar_acl::notify::aclrtCntNotifyDestroy(cx, raw::handle(cntNotify))?;
+        Ok(())
+    })
 }
 
 /// Queues the recording of a notify.
@@ -88,39 +97,64 @@ pub unsafe extern "C" fn aclrtGetNotifyId(notify: *mut c_void, notifyId: *mut u3
 
 /// Resets several notifies.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclrtNotifyBatchReset(_notifies: *mut *mut c_void, _num: usize) -> i32 {
-    raw::stub(&calls::aclrtNotifyBatchReset)
+pub unsafe extern "C" fn aclrtNotifyBatchReset(notifies: *mut *mut c_void, num: usize) -> i32 {
+    raw::status(&calls::aclrtNotifyBatchReset, |cx| {
+        // SAFETY: the program vouches for `notifies`: null or that many values, as the C declaration says.
+        let notifies = unsafe { raw::slice::<Raw>(notifies.cast(), num, "notifies") }?;
+        jumar_acl::notify::aclrtNotifyBatchReset(cx, notifies, num)?;
+        Ok(())
+    })
 }
 
 /// Writes the name under which other processes can open a notify.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclrtNotifyGetExportKey(
-    _notify: *mut c_void,
-    _key: *mut c_char,
-    _len: usize,
-    _flags: u64,
+pub unsafe extern "C" fn aclrtNotifyGetExportKey(
+    notify: *mut c_void,
+    key: *mut c_char,
+    len: usize,
+    flags: u64,
 ) -> i32 {
-    raw::stub(&calls::aclrtNotifyGetExportKey)
+    raw::status(&calls::aclrtNotifyGetExportKey, |cx| {
+        // SAFETY: the program vouches for `key`: null or room for that many, as the C declaration says.
+        let key_out = unsafe { raw::OutArray::<u8>::new(key.cast(), len, "key") }?;
+        let key_value =
+            jumar_acl::notify::aclrtNotifyGetExportKey(cx, raw::handle(notify), len, flags)?;
+        key_out.set(key_value.as_bytes_with_nul())?;
+        Ok(())
+    })
 }
 
 /// Opens a notify of another process by its name.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclrtNotifyImportByKey(
-    _notify: *mut *mut c_void,
-    _key: *const c_char,
-    _flags: u64,
+pub unsafe extern "C" fn aclrtNotifyImportByKey(
+    notify: *mut *mut c_void,
+    key: *const c_char,
+    flags: u64,
 ) -> i32 {
-    raw::stub(&calls::aclrtNotifyImportByKey)
+    raw::status(&calls::aclrtNotifyImportByKey, |cx| {
+        // SAFETY: the program vouches for `notify`: null or the address of a variable, as the C declaration says.
+        let notify_out = unsafe { raw::Out::<Raw>::new(notify.cast(), "notify") }?;
+        // SAFETY: the program vouches for `key`: null or a text that ends in a zero byte, as the C declaration says.
+        let key = unsafe { raw::text(key) };
+        let notify_value = jumar_acl::notify::aclrtNotifyImportByKey(cx, key, flags)?;
+        notify_out.set(notify_value);
+        Ok(())
+    })
 }
 
 /// Says which processes may open a notify.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclrtNotifySetImportPid(
-    _notify: *mut c_void,
-    _pid: *mut i32,
-    _num: usize,
+pub unsafe extern "C" fn aclrtNotifySetImportPid(
+    notify: *mut c_void,
+    pid: *mut i32,
+    num: usize,
 ) -> i32 {
-    raw::stub(&calls::aclrtNotifySetImportPid)
+    raw::status(&calls::aclrtNotifySetImportPid, |cx| {
+        // SAFETY: the program vouches for `pid`: null or that many values, as the C declaration says.
+        let pid = unsafe { raw::slice::<i32>(pid.cast(), num, "pid") }?;
+        jumar_acl::notify::aclrtNotifySetImportPid(cx, raw::handle(notify), pid, num)?;
+        Ok(())
+    })
 }
 
 /// Says which processes of other servers may open a notify.
@@ -135,32 +169,61 @@ pub extern "C" fn aclrtNotifySetImportPidInterServer(
 
 /// Queues a change of a counting notify.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclrtCntNotifyRecord(
-    _cntNotify: *mut c_void,
-    _stream: *mut c_void,
-    _info: *mut types::aclrtCntNotifyRecordInfo,
+pub unsafe extern "C" fn aclrtCntNotifyRecord(
+    cntNotify: *mut c_void,
+    stream: *mut c_void,
+    info: *mut types::aclrtCntNotifyRecordInfo,
 ) -> i32 {
-    raw::stub(&calls::aclrtCntNotifyRecord)
+    raw::status(&calls::aclrtCntNotifyRecord, |cx| {
+        // SAFETY: the program vouches for `info`: null or the address of a value, as the C declaration says.
+        let info = unsafe { raw::input(info, "info") }?;
+        jumar_acl::notify::aclrtCntNotifyRecord(
+            cx,
+            raw::handle(cntNotify),
+            raw::handle(stream),
+            info,
+        )?;
+        Ok(())
+    })
 }
 
 /// Lets a stream wait for a counting notify, but not for ever.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclrtCntNotifyWaitWithTimeout(
-    _cntNotify: *mut c_void,
-    _stream: *mut c_void,
-    _info: *mut types::aclrtCntNotifyWaitInfo,
+pub unsafe extern "C" fn aclrtCntNotifyWaitWithTimeout(
+    cntNotify: *mut c_void,
+    stream: *mut c_void,
+    info: *mut types::aclrtCntNotifyWaitInfo,
 ) -> i32 {
-    raw::stub(&calls::aclrtCntNotifyWaitWithTimeout)
+    raw::status(&calls::aclrtCntNotifyWaitWithTimeout, |cx| {
+        // SAFETY: the program vouches for `info`: null or the address of a value, as the C declaration says.
+        let info = unsafe { raw::input(info, "info") }?;
+        jumar_acl::notify::aclrtCntNotifyWaitWithTimeout(
+            cx,
+            raw::handle(cntNotify),
+            raw::handle(stream),
+            info,
+        )?;
+        Ok(())
+    })
 }
 
 /// Queues the reset of a counting notify.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclrtCntNotifyReset(_cntNotify: *mut c_void, _stream: *mut c_void) -> i32 {
-    raw::stub(&calls::aclrtCntNotifyReset)
+pub unsafe extern "C" fn aclrtCntNotifyReset(cntNotify: *mut c_void, stream: *mut c_void) -> i32 {
+    raw::status(&calls::aclrtCntNotifyReset, |cx| {
+        jumar_acl::notify::aclrtCntNotifyReset(cx, raw::handle(cntNotify), raw::handle(stream))?;
+        Ok(())
+    })
 }
 
 /// Reads the number of a counting notify.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclrtCntNotifyGetId(_cntNotify: *mut c_void, _notifyId: *mut u32) -> i32 {
-    raw::stub(&calls::aclrtCntNotifyGetId)
+pub unsafe extern "C" fn aclrtCntNotifyGetId(cntNotify: *mut c_void, notifyId: *mut u32) -> i32 {
+    raw::status(&calls::aclrtCntNotifyGetId, |cx| {
+        // SAFETY: the program vouches for `notifyId`: null or the address of a variable, as the C declaration says.
+        let notifyId_out = unsafe { raw::Out::<u32>::new(notifyId.cast(), "notifyId") }?;
+        let notifyId_value = jumar_acl::notify::aclrtCntNotifyGetId(cx, raw::handle(cntNotify))?;
+        notifyId_out.set(notifyId_value);
+        Ok(())
+    })
 }

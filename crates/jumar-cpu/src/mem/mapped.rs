@@ -60,6 +60,37 @@ impl Physical for Pages {
 /// # Errors
 /// `OutOfMemory`: the system refused it.
 pub(crate) fn pages(bytes: usize) -> Result<Arc<dyn Physical>> {
+    file_of(bytes).map(|pages| Arc::new(pages) as Arc<dyn Physical>)
+}
+
+/// Exchanges mapped pages for physical memory with their content.
+///
+/// # Errors
+/// `OutOfMemory`: the system refused it; the pages are as they were.
+pub(crate) fn exchange(at: Span) -> Result<Arc<dyn Physical>> {
+    let pages = file_of(at.bytes())?;
+    let mut done = 0;
+    while done < at.bytes() {
+        // SAFETY: the range is mapped and readable; the kernel copies from it, and Rust makes no reference to it.
+        let written = unsafe {
+            libc::pwrite(
+                pages.file.as_raw_fd(),
+                ptr::with_exposed_provenance(at.address() + done),
+                at.bytes() - done,
+                done as libc::off_t,
+            )
+        };
+        match written {
+            1.. => done += written.unsigned_abs(),
+            _ => return Err(refused("copy memory that is to be shared")),
+        }
+    }
+    // From here on the addresses mean pages of the file, with the same bytes in them.
+    pages.map(at)?;
+    Ok(Arc::new(pages))
+}
+
+fn file_of(bytes: usize) -> Result<Pages> {
     // SAFETY: the name is a C text; the call has no other effect than a new file descriptor.
     let descriptor =
         unsafe { libc::memfd_create(c"jumar-device-memory".as_ptr(), libc::MFD_CLOEXEC) };
@@ -70,7 +101,7 @@ pub(crate) fn pages(bytes: usize) -> Result<Arc<dyn Physical>> {
     let file = unsafe { File::from_raw_fd(descriptor) };
     file.set_len((bytes as u64).saturating_add(shared::LEDGER))
         .map_err(|_| refused("make physical memory"))?;
-    Ok(Arc::new(Pages { file, bytes }))
+    Ok(Pages { file, bytes })
 }
 
 /// Takes physical memory that another process shares.

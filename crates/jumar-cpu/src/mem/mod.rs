@@ -5,14 +5,15 @@
 //! too long reads old bytes or zeros, and never faults. Memory arrives when it is touched.
 
 pub(crate) mod mapped;
-mod shared;
+pub(crate) mod shared;
 
 use std::io;
 use std::ops::Range;
 use std::ptr;
+use std::sync::Arc;
 
-use jumar_hal::Span;
 use jumar_hal::sync::{AtomicU32, AtomicU64, AtomicUsize, Mutex, Ordering};
+use jumar_hal::{Physical, Span};
 use jumar_types::{Error, ErrorKind, Result};
 
 use crate::heap::Heap;
@@ -21,6 +22,28 @@ use crate::heap::Heap;
 const HUGE: usize = 2 << 20;
 /// The largest step by which a range is opened.
 const STEP: usize = 64 << 20;
+/// The pages of the system, as far as allocations are concerned.
+const PAGE: usize = 4096;
+/// From this length on an allocation has its pages for itself, so that it can be shared with other processes.
+const OWN_PAGES: usize = 64 << 10;
+
+/// How much of the heap an allocation takes.
+fn room(bytes: usize) -> usize {
+    if bytes < OWN_PAGES {
+        return bytes;
+    }
+    bytes.checked_next_multiple_of(PAGE).unwrap_or(bytes)
+}
+
+/// Where an allocation begins: at a multiple of this.
+fn align_of(bytes: usize, align: usize) -> usize {
+    if bytes < OWN_PAGES {
+        align
+    } else {
+        align.max(PAGE)
+    }
+}
+
 /// The smallest range that is worth having.
 const LEAST: usize = 16 << 20;
 /// Spans from this length on leave their memory to the system, should it need some, when they are freed.
@@ -85,6 +108,7 @@ impl Space {
     /// # Errors
     /// `OutOfMemory`.
     pub(crate) fn allocate(&self, bytes: usize, align: usize) -> Result<Span> {
+        let (bytes, align, asked) = (room(bytes), align_of(bytes, align), bytes);
         let mut heap = self.heap.lock();
         let Some(offset) = heap.take(bytes, align, self.base) else {
             return Err(self.exhausted(bytes, &heap, None));
@@ -98,7 +122,30 @@ impl Space {
         drop(heap);
         // SAFETY: the bytes lie in the range, which is open up to the heap's top and stays mapped for the life of the
         // process.
-        Ok(unsafe { Span::trusted(self.base + offset, bytes) })
+        Ok(unsafe { Span::trusted(self.base + offset, asked) })
+    }
+
+    /// Exchanges pages of the range for pages of a memory file, with their content.
+    ///
+    /// # Errors
+    /// `InvalidValue`: no whole pages of what is open; `OutOfMemory`: the system refused it.
+    pub(crate) fn share(&self, start: usize, bytes: usize) -> Result<Arc<dyn Physical>> {
+        // Nothing is handed out, or opened further, while pages change.
+        let _heap = self.heap.lock();
+        let open = self.base..self.base + self.open.load(Ordering::Relaxed);
+        let end = start.checked_add(bytes);
+        let inside = open.contains(&start) && end.is_some_and(|end| end <= open.end);
+        if !inside || bytes == 0 || !start.is_multiple_of(PAGE) || !bytes.is_multiple_of(PAGE) {
+            return Err(Error::new(
+                ErrorKind::InvalidValue,
+                format!(
+                    "{bytes} bytes at {start:#x} are no whole pages of {}",
+                    self.what
+                ),
+            ));
+        }
+        // SAFETY: the pages lie in the open part of the range, which stays mapped for the life of the process.
+        mapped::exchange(unsafe { Span::trusted(start, bytes) })
     }
 
     /// Gives memory back.
@@ -117,7 +164,7 @@ impl Space {
                 )
             };
         }
-        self.heap.lock().give_back(offset, span.bytes());
+        self.heap.lock().give_back(offset, room(span.bytes()));
     }
 
     fn exhausted(&self, bytes: usize, heap: &Heap, system: Option<io::Error>) -> Error {

@@ -140,6 +140,20 @@ pub(crate) fn open(number: u64) -> Result<(File, usize)> {
     Ok((file, bytes))
 }
 
+/// Gives the moment at which a process was started, in ticks since the machine was, if it runs: one that has ended and that
+/// its parent has not asked after yet does not.
+pub(crate) fn started(process: u32) -> Option<u64> {
+    let text = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // The name in brackets may hold anything, so what counts begins behind the last bracket.
+    let mut fields = text[text.rfind(')')? + 1..].split_ascii_whitespace();
+    let state = fields.next()?;
+    if matches!(state, "Z" | "X" | "x") {
+        return None;
+    }
+    // The 22nd field of the line is the 20th from the state on.
+    fields.nth(18)?.parse().ok()
+}
+
 fn invalid(sentence: String) -> Error {
     Error::new(ErrorKind::InvalidValue, sentence)
 }

@@ -1,5 +1,6 @@
 //! Matrix products with NumPy's rules for batches and vectors.
 
+use super::lift::Product;
 use super::loops::{Loops, broadcast_strides, dense_strides};
 use super::number::{Number, for_number};
 use crate::infer::broadcast;
@@ -253,56 +254,115 @@ impl Product32 {
             }
         }
     }
+}
 
-    fn by_panels(
-        &self,
-        a: Row<'_, f32>,
-        b: Row<'_, f32>,
-        c: RowMut<'_, f32>,
-        bias: Option<Row<'_, f32>>,
-        panels: RowMut<'_, f32>,
-    ) {
-        let Shape {
-            m,
-            n,
-            k,
-            transposed,
-            ..
-        } = self.0;
-        for start in (0..n).step_by(self.columns().max(1)) {
-            let len = self.columns().min(n - start);
-            let mut from = 0;
-            loop {
-                let depth = self.depth().min(k - from);
-                for (index, column) in (0..len).step_by(PANEL).enumerate() {
-                    let panel = panels.slice(index * depth * PANEL, depth * PANEL);
-                    let lanes = (start + column, PANEL.min(len - column));
-                    if transposed.two {
-                        simd::pack_columns(panel, b.slice(from, b.len() - from), (depth, k), lanes);
-                    } else {
-                        simd::pack_rows(panel, b.slice(from * n, depth * n), (depth, n), lanes);
-                    }
+/// Gives the number of elements of packed panels that [`product32`] needs.
+pub(crate) fn panels32(product: &Product) -> usize {
+    if product.m <= FEW {
+        return 0;
+    }
+    DEPTH.min(product.k) * COLUMNS.min(product.n.next_multiple_of(PANEL))
+}
+
+/// Multiplies float32 matrices.
+pub(crate) fn product32(
+    product: &Product,
+    a: Row<'_, f32>,
+    b: Row<'_, f32>,
+    c: RowMut<'_, f32>,
+    panels: RowMut<'_, f32>,
+) {
+    let first = if product.accumulate {
+        Start::Accumulate
+    } else {
+        Start::Zero
+    };
+    if product.m > FEW {
+        return by_panels(product, a, b, c, first, panels);
+    }
+    let Product {
+        m,
+        n,
+        k,
+        lda,
+        ldb,
+        ldc,
+        turned,
+        accumulate,
+    } = *product;
+    for row in 0..m {
+        let (a, c) = (a.slice(row * lda, k), c.slice(row * ldc, n));
+        if !accumulate {
+            c.fill(0.0);
+        }
+        if turned {
+            for column in 0..n {
+                let b = b.slice(column * ldb, k);
+                let sum = a.fold2_wide(b, 0f32, |sum, x, y| sum + x * y, |x, y| x + y);
+                c.set(column, c.get(column) + sum);
+            }
+        } else {
+            for p in 0..k {
+                let x = a.get(p);
+                c.update(b.slice(p * ldb, n), |sum, y| sum + x * y);
+            }
+        }
+    }
+}
+
+fn by_panels(
+    product: &Product,
+    a: Row<'_, f32>,
+    b: Row<'_, f32>,
+    c: RowMut<'_, f32>,
+    first: Start<'_>,
+    panels: RowMut<'_, f32>,
+) {
+    let Product {
+        m,
+        n,
+        k,
+        lda,
+        ldb,
+        ldc,
+        turned,
+        ..
+    } = *product;
+    let (columns, most) = (COLUMNS.min(n.next_multiple_of(PANEL)), DEPTH.min(k));
+    for start in (0..n).step_by(columns.max(1)) {
+        let len = columns.min(n - start);
+        let mut from = 0;
+        loop {
+            let depth = most.min(k - from);
+            for (index, column) in (0..len).step_by(PANEL).enumerate() {
+                let panel = panels.slice(index * depth * PANEL, depth * PANEL);
+                let lanes = (start + column, PANEL.min(len - column));
+                if turned {
+                    simd::pack_columns(panel, b.slice(from, b.len() - from), (depth, ldb), lanes);
+                } else {
+                    let rows = if depth == 0 { 0 } else { (depth - 1) * ldb + n };
+                    simd::pack_rows(panel, b.slice(from * ldb, rows), (depth, ldb), lanes);
                 }
-                let epilogue = Epilogue {
-                    start: match bias {
-                        _ if from > 0 => Start::Accumulate,
-                        Some(bias) => Start::ColumnBias(bias.slice(start, len)),
-                        None => Start::Zero,
-                    },
-                    residual: None,
-                    clamp: None,
-                };
-                simd::gemm(
-                    (m, len, depth),
-                    (a.slice(from, a.len() - from), k),
-                    panels.as_row(),
-                    (c.slice(start, c.len() - start), n),
-                    &epilogue,
-                );
-                from += depth;
-                if from >= k {
-                    break;
-                }
+            }
+            let epilogue = Epilogue {
+                start: match first {
+                    _ if from > 0 => Start::Accumulate,
+                    Start::ColumnBias(bias) => Start::ColumnBias(bias.slice(start, len)),
+                    first => first,
+                },
+                residual: None,
+                clamp: None,
+            };
+            simd::gemm(
+                (m, len, depth),
+                (a.slice(from, a.len() - from), lda),
+                panels.as_row(),
+                (c.slice(start, c.len() - start), ldc),
+                &epilogue,
+            );
+            from += depth;
+            if from >= k {
+                break;
             }
         }
     }
@@ -346,7 +406,13 @@ impl Kernel for Product32 {
             if self.few() {
                 self.by_rows(a, b, c, bias)
             } else {
-                self.by_panels(a, b, c, bias, panels)
+                let product = Product {
+                    turned: transposed.two,
+                    ldb: if transposed.two { k } else { n },
+                    ..Product::dense(m, n, k)
+                };
+                let first = bias.map_or(Start::Zero, Start::ColumnBias);
+                by_panels(&product, a, b, c, first, panels)
             }
         })
     }

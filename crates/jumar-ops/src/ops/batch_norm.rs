@@ -74,11 +74,14 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
 }];
 
 fn lower(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Result<Vec<ValueRef>, OpError> {
+    if node.int_or("training_mode", 0)? != 0 {
+        let attrs = Attrs::new()
+            .with("epsilon", node.float_or("epsilon", 1e-5)?)
+            .with("momentum", node.float_or("momentum", 0.9)?);
+        return builder.add_node("jumar.BatchNormTraining", node.inputs(), attrs, node.outputs.max(1));
+    }
     node.only_output("of training (running mean and variance)")?;
     node.ignore("momentum");
-    if node.int_or("training_mode", 0)? != 0 {
-        return Err(OpError::unsupported("training_mode = 1 is not supported: only inference is"));
-    }
     if node.int_or("spatial", 1)? != 1 {
         return Err(OpError::unsupported("spatial = 0 is not supported"));
     }

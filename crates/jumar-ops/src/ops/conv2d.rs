@@ -123,6 +123,9 @@ fn lower(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Result<Vec<ValueRef>
             return Err(OpError::invalid(format!("kernel_shape is {kernel:?}, and the filter {}", builder.ty(filter))));
         }
     }
+    if spatial > 2 {
+        return super::conv_nd::lower(builder, node, "jumar.Conv");
+    }
     let attrs = window_attrs(node, spatial)?.with("groups", node.int_or("group", 1)?);
     if spatial == 1 {
         image = builder.node("Unsqueeze", &[Some(image)], Attrs::new().with("axes", vec![2]))?;

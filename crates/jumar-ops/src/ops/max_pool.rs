@@ -1,7 +1,7 @@
 //! The largest element in each window.
 
 use crate::kernels::pool::{self, Kind};
-use crate::onnx::LATEST;
+use crate::onnx::{LATEST, alike};
 use crate::operator::OUTPUT_Y;
 use crate::{
     Aliasing, AttrDef, AttrKind, Attrs, Builder, InputDef, OnnxForm, OnnxNode, OpError, Operator, Types, ValueRef,
@@ -31,7 +31,9 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
 }];
 
 fn lower(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Result<Vec<ValueRef>, OpError> {
-    node.only_output("Indices")?;
+    if node.uses_output(1) {
+        return alike(builder, node, "jumar.MaxPool");
+    }
     // It only says how the output that nobody asks for is counted.
     node.ignore("storage_order");
     lower_pool(builder, node, "MaxPoolV3", Attrs::new())
@@ -45,6 +47,10 @@ pub(super) fn lower_pool(
     more: Attrs,
 ) -> Result<Vec<ValueRef>, OpError> {
     let kernel = node.ints("kernel_shape")?.ok_or_else(|| OpError::invalid("the attribute kernel_shape is missing"))?;
+    if kernel.len() > 2 {
+        let operator = if operator == "MaxPoolV3" { "jumar.MaxPool" } else { "jumar.AveragePool" };
+        return alike(builder, node, operator);
+    }
     let mut attrs = super::window_attrs(node, kernel.len())?
         .with("ksize", [vec![1; 4 - kernel.len()], kernel.to_vec()].concat())
         .with("ceil_mode", node.bool_or("ceil_mode", false)?);

@@ -1,0 +1,502 @@
+//! Words in memory that processes share: what notifies and events of several processes are made of.
+//!
+//! A board is one page of physical memory that is mapped and shared like any other. Streams wait for its words as for any
+//! value in memory (`Task::Until`), so that no worker is held. Every process that has the board stands in its list with its
+//! number and the moment it was started. Whoever waits looks from time to time whether those who could still write are
+//! alive; when none is, the wait ends and the task behind it fails: a process that dies holds no other.
+
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use jumar_hal::sync::{AtomicBool, AtomicU64, Instant, Mutex, Ordering, now_ns, thread};
+use jumar_hal::{Backend, Condition, Cost, Device, Physical, Program, Span};
+use jumar_types::{Error, ErrorKind, Result};
+
+/// The length of a board.
+const BYTES: usize = 4096;
+/// The length of a word.
+const WORD: usize = 8;
+/// Words before the list.
+const HEAD: usize = 8;
+/// How many processes can have a board at once.
+const PLACES: usize = 128;
+/// The words of a place in the list: process, and when it was started. A process of 0 is nobody.
+const PLACE: usize = 2;
+
+/// Word 0: what the board is for.
+const KIND: usize = 0;
+/// Word 1: a notify's bit; the number of an event's newest record.
+const VALUE: usize = 1;
+/// Word 2: the newest record that was reached.
+const REACHED: usize = 2;
+/// Word 3: one more than the place of the process that made the newest record.
+const RECORDER: usize = 3;
+/// Word 4: how many processes left without saying so.
+const LOST: usize = 4;
+
+/// What a board is for. The numbers are what other processes see, and no likely content of other memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Notify = 0x4A4E_4F54_4946_5931,
+    Event = 0x4A45_5645_4E54_5F31,
+}
+
+/// How often a wait looks whether the others are alive.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// A page of words.
+pub(crate) struct Board {
+    span: Span,
+    pages: Arc<dyn Physical>,
+    device: Arc<dyn Device>,
+    backend: Arc<dyn Backend>,
+    place: usize,
+    /// Another process made it.
+    adopted: bool,
+    /// The number by which other processes find the board, and whether only those that are named may have it.
+    shared: OnceLock<(u64, bool)>,
+    /// Held while the board is shared or the list of those who may have it grows.
+    sharing: Mutex<()>,
+}
+
+impl Board {
+    /// Makes a board.
+    ///
+    /// # Errors
+    /// `OutOfMemory`.
+    pub(crate) fn create(
+        kind: Kind,
+        device: &Arc<dyn Device>,
+        backend: &Arc<dyn Backend>,
+    ) -> Result<Arc<Board>> {
+        let pages = device.physical(BYTES)?;
+        let board = Board::map(pages, device, backend, false)?;
+        board.write(KIND, kind as u64);
+        board.join()
+    }
+
+    /// Takes the board that another process shares.
+    ///
+    /// # Errors
+    /// `InvalidValue`: the number is none, or of this process; the other process is gone or does not share it with this one;
+    /// it is no board of the kind.
+    pub(crate) fn adopt(
+        kind: Kind,
+        number: u64,
+        device: &Arc<dyn Device>,
+        backend: &Arc<dyn Backend>,
+    ) -> Result<Arc<Board>> {
+        let pages = device.adopt(number)?;
+        let wrong = || {
+            Error::new(
+                ErrorKind::InvalidValue,
+                "what the other process shares under this name is something else",
+            )
+        };
+        if pages.bytes() != BYTES {
+            return Err(wrong());
+        }
+        let board = Board::map(pages, device, backend, true)?;
+        if board.read(KIND) != kind as u64 {
+            return Err(wrong());
+        }
+        board.join()
+    }
+
+    fn map(
+        pages: Arc<dyn Physical>,
+        device: &Arc<dyn Device>,
+        backend: &Arc<dyn Backend>,
+        adopted: bool,
+    ) -> Result<Board> {
+        let span = device.reserve(BYTES)?;
+        pages.map(span).inspect_err(|_| device.release(span))?;
+        Ok(Board {
+            span,
+            pages,
+            device: device.clone(),
+            backend: backend.clone(),
+            place: PLACES,
+            adopted,
+            shared: OnceLock::new(),
+            sharing: Mutex::new(()),
+        })
+    }
+
+    /// Enters this process into the list. Places of processes that are gone are taken over.
+    fn join(mut self) -> Result<Arc<Board>> {
+        let this = self.backend.process();
+        let process = u64::from(this);
+        let started = self.backend.process_started(this).unwrap_or(0);
+        for place in 0..PLACES {
+            let at = HEAD + place * PLACE;
+            let other = self.read(at);
+            let free = other == 0 || !self.is_alive(place);
+            if free && self.exchange(at, other, process) {
+                if other != 0 {
+                    self.lose();
+                }
+                self.write(at + 1, started);
+                self.place = place;
+                return Ok(Arc::new(self));
+            }
+        }
+        Err(Error::new(
+            ErrorKind::InvalidValue,
+            format!("{PLACES} processes share the object already, which is all that can"),
+        ))
+    }
+
+    /// Gives the number by which other processes find the board; with `listed_only`, those alone that are named.
+    ///
+    /// # Errors
+    /// `InvalidValue`: it is shared the other way already, or comes from another process itself.
+    pub(crate) fn share(&self, listed_only: bool) -> Result<u64> {
+        if self.adopted {
+            return Err(Error::new(
+                ErrorKind::InvalidValue,
+                "the object comes from another process: only the one that made it can export it",
+            ));
+        }
+        let _one_at_a_time = self.sharing.lock();
+        let (number, listed) = match self.shared.get() {
+            Some(shared) => *shared,
+            None => {
+                let number = self.pages.share(listed_only)?;
+                *self.shared.get_or_init(|| (number, listed_only))
+            }
+        };
+        if listed == listed_only {
+            return Ok(number);
+        }
+        Err(Error::new(
+            ErrorKind::InvalidValue,
+            "the object is shared already, with the other rule about who may have it",
+        ))
+    }
+
+    /// Adds processes to those that may have the board.
+    ///
+    /// # Errors
+    /// `InvalidValue`: it is not shared, or there are too many.
+    pub(crate) fn admit(&self, processes: &[u32]) -> Result<()> {
+        let _one_at_a_time = self.sharing.lock();
+        if self.shared.get().is_none() {
+            return Err(Error::new(
+                ErrorKind::InvalidValue,
+                "the object was not exported by this process",
+            ));
+        }
+        self.pages.admit(processes)
+    }
+
+    fn word(&self, at: usize) -> Span {
+        self.span
+            .part(at * WORD, WORD)
+            .expect("words lie inside the page")
+    }
+
+    fn read(&self, at: usize) -> u64 {
+        self.backend.load(self.word(at))
+    }
+
+    fn write(&self, at: usize, value: u64) {
+        self.backend.store(self.word(at), value);
+    }
+
+    fn exchange(&self, at: usize, from: u64, to: u64) -> bool {
+        self.backend.exchange(self.word(at), from, to)
+    }
+
+    fn lose(&self) {
+        let lost = self.read(LOST);
+        self.exchange(LOST, lost, lost + 1);
+    }
+
+    /// Tells whether the process in a place of the list is running.
+    fn is_alive(&self, place: usize) -> bool {
+        let at = HEAD + place * PLACE;
+        let process = self.read(at);
+        if process == 0 || process == u64::from(self.backend.process()) {
+            return process != 0;
+        }
+        let started = self.read(at + 1);
+        let now = u32::try_from(process)
+            .ok()
+            .and_then(|process| self.backend.process_started(process));
+        // A process enters its number first; until the moment is there too, any moment will do.
+        now.is_some_and(|now| started == 0 || now == started)
+    }
+
+    /// Tells whether nobody is left who could write, though somebody was.
+    fn is_deserted(&self) -> bool {
+        let mut lost = self.read(LOST) > 0;
+        for place in (0..PLACES).filter(|place| *place != self.place) {
+            if self.read(HEAD + place * PLACE) == 0 {
+                continue;
+            }
+            if self.is_alive(place) {
+                return false;
+            }
+            lost = true;
+        }
+        lost
+    }
+
+    // A notify's bit.
+
+    /// Sets the bit.
+    pub(crate) fn set(&self) {
+        self.write(VALUE, 1);
+    }
+
+    /// Clears the bit, and tells whether it was set.
+    pub(crate) fn take(&self) -> bool {
+        self.exchange(VALUE, 1, 0)
+    }
+
+    // An event's records.
+
+    /// Gives the number of the newest record, 0 when there is none.
+    pub(crate) fn newest(&self) -> u64 {
+        self.read(VALUE)
+    }
+
+    /// Begins a record, and gives its number.
+    pub(crate) fn begin(&self) -> u64 {
+        loop {
+            let newest = self.read(VALUE);
+            if self.exchange(VALUE, newest, newest + 1) {
+                self.write(RECORDER, self.place as u64 + 1);
+                return newest + 1;
+            }
+        }
+    }
+
+    /// Notes that a record was reached.
+    pub(crate) fn reach(&self, record: u64) {
+        loop {
+            let reached = self.read(REACHED);
+            if reached >= record || self.exchange(REACHED, reached, record) {
+                return;
+            }
+        }
+    }
+
+    /// Tells whether a record was reached.
+    pub(crate) fn is_reached(&self, record: u64) -> bool {
+        self.read(REACHED) >= record
+    }
+
+    fn recorder_is_gone(&self) -> bool {
+        let place = self.read(RECORDER) as usize;
+        (1..=PLACES).contains(&place) && place - 1 != self.place && !self.is_alive(place - 1)
+    }
+
+    /// Waits on the calling thread until a record was reached. False when `until` came first.
+    ///
+    /// # Errors
+    /// `RuntimeInternal`: the process that records is gone.
+    pub(crate) fn wait(&self, record: u64, until: Option<Instant>) -> Result<bool> {
+        let mut nap = Duration::from_micros(20);
+        let mut next_look = Instant::now() + LOOK;
+        while !self.is_reached(record) {
+            let now = Instant::now();
+            if until.is_some_and(|until| now >= until) {
+                return Ok(false);
+            }
+            if now >= next_look {
+                next_look = now + LOOK;
+                if self.recorder_is_gone() && !self.is_reached(record) {
+                    return Err(gone("event"));
+                }
+            }
+            thread::sleep(nap);
+            nap = (nap * 2).min(Duration::from_millis(1));
+        }
+        Ok(true)
+    }
+}
+
+impl Drop for Board {
+    fn drop(&mut self) {
+        if self.place < PLACES {
+            let at = HEAD + self.place * PLACE;
+            self.write(at + 1, 0);
+            self.write(at, 0);
+        }
+        // Addresses whose memory cannot be taken out are not handed out again.
+        if self.device.unmap(self.span).is_ok() {
+            self.device.release(self.span);
+        }
+    }
+}
+
+fn gone(what: &str) -> Error {
+    Error::new(
+        ErrorKind::RuntimeInternal,
+        format!("the {what} that is waited for belongs to processes that have ended"),
+    )
+    .fix("Look why the other process ended; the wait was given up so that this one goes on.")
+}
+
+/// What a stream waits for on a board.
+#[derive(Clone, Copy)]
+enum For {
+    /// The bit, which is cleared in passing.
+    Bit,
+    /// A record.
+    Record(u64),
+}
+
+/// A stream's wait for a board. The task behind it asks how it ended.
+pub(crate) struct BoardWait {
+    board: Arc<Board>,
+    awaited: For,
+    /// When the next look at the other processes is due.
+    look_at_ns: AtomicU64,
+    deserted: AtomicBool,
+}
+
+impl BoardWait {
+    /// A wait for a notify's bit.
+    pub(crate) fn for_bit(board: &Arc<Board>) -> Arc<BoardWait> {
+        BoardWait::new(board, For::Bit)
+    }
+
+    /// A wait for an event's record.
+    pub(crate) fn for_record(board: &Arc<Board>, record: u64) -> Arc<BoardWait> {
+        BoardWait::new(board, For::Record(record))
+    }
+
+    fn new(board: &Arc<Board>, awaited: For) -> Arc<BoardWait> {
+        Arc::new(BoardWait {
+            board: board.clone(),
+            awaited,
+            look_at_ns: AtomicU64::new(0),
+            deserted: AtomicBool::new(false),
+        })
+    }
+
+    fn came(&self) -> bool {
+        match self.awaited {
+            For::Bit => self.board.read(VALUE) != 0,
+            For::Record(record) => self.board.is_reached(record),
+        }
+    }
+
+    /// Looks after the other processes, every now and then.
+    fn is_hopeless(&self) -> bool {
+        let now = now_ns();
+        let due = self.look_at_ns.load(Ordering::Relaxed);
+        if now < due {
+            return false;
+        }
+        let next = now + LOOK.as_nanos() as u64;
+        self.look_at_ns.store(next, Ordering::Relaxed);
+        match self.awaited {
+            For::Bit => self.board.is_deserted(),
+            For::Record(_) => self.board.recorder_is_gone(),
+        }
+    }
+}
+
+impl Condition for BoardWait {
+    fn holds(&self) -> bool {
+        // What came before the others went counts.
+        self.came() || (self.is_hopeless() && !self.came()) || self.came()
+    }
+
+    fn pass(&self) -> bool {
+        let came = match self.awaited {
+            For::Bit => self.board.take(),
+            For::Record(_) => self.came(),
+        };
+        let deserted = !came && {
+            self.look_at_ns.store(0, Ordering::Relaxed);
+            self.is_hopeless() && !self.came()
+        };
+        self.deserted.store(deserted, Ordering::Release);
+        came || deserted
+    }
+
+    fn address(&self) -> usize {
+        match self.awaited {
+            For::Bit => self.board.word(VALUE).address(),
+            For::Record(_) => self.board.word(REACHED).address(),
+        }
+    }
+}
+
+impl Program for BoardWait {
+    fn run(&self) -> Result<()> {
+        if !self.deserted.swap(false, Ordering::AcqRel) {
+            return Ok(());
+        }
+        Err(gone(match self.awaited {
+            For::Bit => "notify",
+            For::Record(_) => "event",
+        }))
+    }
+
+    fn cost(&self) -> Cost {
+        Cost::Bounded
+    }
+
+    fn writes(&self) -> Option<Span> {
+        Some(Span::EMPTY)
+    }
+
+    fn name(&self) -> &str {
+        "end of a wait for another process"
+    }
+}
+
+/// A stream's record on a board.
+pub(crate) struct BoardRecord {
+    board: Arc<Board>,
+    /// The event's record; none sets a notify's bit.
+    record: Option<u64>,
+}
+
+impl BoardRecord {
+    /// Sets a notify's bit.
+    pub(crate) fn bit(board: &Arc<Board>) -> Arc<BoardRecord> {
+        let board = board.clone();
+        Arc::new(BoardRecord {
+            board,
+            record: None,
+        })
+    }
+
+    /// Reaches a record of an event.
+    pub(crate) fn record(board: &Arc<Board>, record: u64) -> Arc<BoardRecord> {
+        let board = board.clone();
+        Arc::new(BoardRecord {
+            board,
+            record: Some(record),
+        })
+    }
+}
+
+impl Program for BoardRecord {
+    fn run(&self) -> Result<()> {
+        match self.record {
+            None => self.board.set(),
+            Some(record) => self.board.reach(record),
+        }
+        Ok(())
+    }
+
+    fn cost(&self) -> Cost {
+        Cost::Bounded
+    }
+
+    fn writes(&self) -> Option<Span> {
+        Some(self.board.span)
+    }
+
+    fn name(&self) -> &str {
+        "record for another process"
+    }
+}

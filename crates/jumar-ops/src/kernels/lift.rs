@@ -1,0 +1,580 @@
+//! Kernels that compute in float32 or float64, whatever their operands' types.
+//!
+//! An [`Algorithm`] is written once, for a working type; operands of another type are converted to and from scratch
+//! memory around it. So a rare operator costs two instantiations and still takes every type. Floating-point types of
+//! 32 bits and less, and integers that float32 holds exactly, are worked on in float32; the others in float64.
+
+use std::marker::PhantomData;
+use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub};
+
+use jumar_types::dtype::DataType;
+
+use super::matmul;
+use super::number::for_dtype;
+use crate::view::{BF16, Bool8, Element, F16, Row, RowMut};
+use crate::{Call, Kernel, OpError, PrepareCx};
+
+/// The types that algorithms work in: float32 and float64.
+pub(crate) trait Working:
+    Element
+    + PartialOrd
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + Neg<Output = Self>
+    + AddAssign
+{
+    const LOWEST: Self;
+    fn of(value: f64) -> Self;
+    fn f64(self) -> f64;
+    fn exp(self) -> Self;
+    fn ln(self) -> Self;
+    fn sqrt(self) -> Self;
+    fn tanh(self) -> Self;
+    fn abs(self) -> Self;
+    fn powf(self, power: Self) -> Self;
+    fn floor(self) -> Self;
+
+    /// Multiplies matrices; see [`Product`].
+    fn product(
+        product: &Product,
+        a: Row<'_, Self>,
+        b: Row<'_, Self>,
+        c: RowMut<'_, Self>,
+        panels: RowMut<'_, Self>,
+    );
+
+    fn zero() -> Self {
+        Self::default()
+    }
+
+    fn one() -> Self {
+        Self::of(1.0)
+    }
+
+    /// The larger one; not-a-number wins.
+    fn most(self, other: Self) -> Self {
+        if self > other || self.partial_cmp(&self).is_none() {
+            self
+        } else {
+            other
+        }
+    }
+
+    /// The smaller one; not-a-number wins.
+    fn least(self, other: Self) -> Self {
+        if self < other || self.partial_cmp(&self).is_none() {
+            self
+        } else {
+            other
+        }
+    }
+
+    /// The logistic function.
+    fn sigmoid(self) -> Self {
+        Self::one() / (Self::one() + (-self).exp())
+    }
+}
+
+macro_rules! working {
+    ($($type:ident, $product:expr;)*) => {$(
+        impl Working for $type {
+            const LOWEST: $type = $type::NEG_INFINITY;
+            fn of(value: f64) -> $type { value as $type }
+            fn f64(self) -> f64 { f64::from(self) }
+            fn exp(self) -> $type { $type::exp(self) }
+            fn ln(self) -> $type { $type::ln(self) }
+            fn sqrt(self) -> $type { $type::sqrt(self) }
+            fn tanh(self) -> $type { $type::tanh(self) }
+            fn abs(self) -> $type { $type::abs(self) }
+            fn powf(self, power: $type) -> $type { $type::powf(self, power) }
+            fn floor(self) -> $type { $type::floor(self) }
+
+            fn product(
+                product: &Product,
+                a: Row<'_, $type>,
+                b: Row<'_, $type>,
+                c: RowMut<'_, $type>,
+                panels: RowMut<'_, $type>,
+            ) {
+                $product(product, a, b, c, panels);
+            }
+        }
+    )*};
+}
+
+working! {
+    f32, matmul::product32;
+    f64, product64;
+}
+
+/// A matrix product `C = A * B`, or `C += A * B`. `a`: `m` rows of `k`, `lda` apart. `b`: `k` rows of `n`, `ldb`
+/// apart, or where it is turned `n` rows of `k`. `c`: `m` rows of `n`, `ldc` apart.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Product {
+    pub m: usize,
+    pub n: usize,
+    pub k: usize,
+    pub lda: usize,
+    pub ldb: usize,
+    pub ldc: usize,
+    pub turned: bool,
+    pub accumulate: bool,
+}
+
+impl Product {
+    /// Describes the product of dense matrices.
+    pub fn dense(m: usize, n: usize, k: usize) -> Product {
+        Product {
+            m,
+            n,
+            k,
+            lda: k,
+            ldb: n,
+            ldc: n,
+            turned: false,
+            accumulate: false,
+        }
+    }
+
+    /// Takes B as `n` rows of `k`.
+    pub fn turned(self) -> Product {
+        Product {
+            turned: true,
+            ldb: self.k,
+            ..self
+        }
+    }
+
+    /// Adds to what C holds.
+    pub fn adding(self) -> Product {
+        Product {
+            accumulate: true,
+            ..self
+        }
+    }
+
+    /// Gives the number of elements of panels that a product of these sizes needs.
+    pub fn panels(&self) -> usize {
+        matmul::panels32(self)
+    }
+
+    /// Computes. A and B are read as far as the sizes say.
+    pub fn run<W: Working>(
+        &self,
+        a: Row<'_, W>,
+        b: Row<'_, W>,
+        c: RowMut<'_, W>,
+        panels: RowMut<'_, W>,
+    ) {
+        if self.m > 0 && self.n > 0 {
+            W::product(self, a, b, c, panels);
+        }
+    }
+}
+
+fn product64(
+    product: &Product,
+    a: Row<'_, f64>,
+    b: Row<'_, f64>,
+    c: RowMut<'_, f64>,
+    _panels: RowMut<'_, f64>,
+) {
+    let Product {
+        m,
+        n,
+        k,
+        lda,
+        ldb,
+        ldc,
+        turned,
+        accumulate,
+    } = *product;
+    for row in 0..m {
+        let (a, c) = (a.slice(row * lda, k), c.slice(row * ldc, n));
+        if !accumulate {
+            c.fill(0.0);
+        }
+        if turned {
+            for column in 0..n {
+                let sum = a.fold2_wide(
+                    b.slice(column * ldb, k),
+                    0f64,
+                    |sum, x, y| sum + x * y,
+                    |x, y| x + y,
+                );
+                c.set(column, c.get(column) + sum);
+            }
+        } else {
+            for p in 0..k {
+                let x = a.get(p);
+                c.update(b.slice(p * ldb, n), |sum, y| sum + x * y);
+            }
+        }
+    }
+}
+
+/// What computes an operator's outputs from its inputs, in a working type.
+pub(crate) trait Algorithm: Send + Sync + 'static {
+    /// Gives the number of elements of the working type that it needs besides its operands.
+    fn scratch(&self) -> usize {
+        0
+    }
+
+    /// Computes. Allocates nothing.
+    fn run<W: Working>(&self, io: &Io<'_, W>) -> Result<(), OpError>;
+}
+
+/// How the algorithm sees an operand.
+#[derive(Clone, Copy, Debug)]
+enum Slot {
+    /// Not at all, or by way of the call.
+    Other,
+    /// Where it lies.
+    Direct,
+    /// Converted, in scratch memory.
+    Lifted {
+        dtype: DataType,
+        at: usize,
+        len: usize,
+    },
+}
+
+/// The operands of an algorithm.
+pub(crate) struct Io<'a, W> {
+    /// The call, for operands that are not numbers to work on.
+    pub call: &'a Call<'a>,
+    inputs: &'a [Slot],
+    outputs: &'a [Slot],
+    own: (usize, usize),
+    types: PhantomData<fn(W)>,
+}
+
+impl<'a, W: Working> Io<'a, W> {
+    /// Tells whether an input was given.
+    pub fn has(&self, index: usize) -> bool {
+        self.call.has_input(index)
+    }
+
+    /// Tells whether an output is wanted.
+    pub fn wants(&self, index: usize) -> bool {
+        index < self.call.outputs()
+    }
+
+    /// Gives an input's elements.
+    pub fn input(&self, index: usize) -> Result<Row<'a, W>, OpError> {
+        match self.inputs.get(index) {
+            Some(&Slot::Lifted { at, len, .. }) => Ok(self.cut(at, len)?.as_row()),
+            Some(Slot::Direct) => Ok(self.call.input::<W>(index)?.flat()),
+            _ => Err(OpError::internal(format!("input {index} was not lifted"))),
+        }
+    }
+
+    /// Gives an input's elements for writing, where they were converted: the memory is the kernel's own.
+    pub fn lifted_mut(&self, index: usize) -> Result<RowMut<'a, W>, OpError> {
+        match self.inputs.get(index) {
+            Some(&Slot::Lifted { at, len, .. }) => self.cut(at, len),
+            _ => Err(OpError::internal(format!(
+                "input {index} is not the kernel's own"
+            ))),
+        }
+    }
+
+    /// Gives an input's elements, if it was given.
+    pub fn optional(&self, index: usize) -> Result<Option<Row<'a, W>>, OpError> {
+        if self.has(index) {
+            self.input(index).map(Some)
+        } else {
+            Ok(None)
+        }
+    }
+
+    /// Gives an output's elements.
+    pub fn output(&self, index: usize) -> Result<RowMut<'a, W>, OpError> {
+        match self.outputs.get(index) {
+            Some(&Slot::Lifted { at, len, .. }) => self.cut(at, len),
+            Some(Slot::Direct) => Ok(self.call.output::<W>(index)?.flat()),
+            _ => Err(OpError::internal(format!("output {index} was not lifted"))),
+        }
+    }
+
+    /// Gives an output's elements, if it is wanted.
+    pub fn wanted(&self, index: usize) -> Result<Option<RowMut<'a, W>>, OpError> {
+        if self.wants(index) {
+            self.output(index).map(Some)
+        } else {
+            Ok(None)
+        }
+    }
+
+    /// Gives the algorithm's own scratch memory.
+    pub fn scratch(&self) -> Result<RowMut<'a, W>, OpError> {
+        self.cut(self.own.0, self.own.1)
+    }
+
+    /// Gives the start of the algorithm's own scratch memory as bytes.
+    pub fn bytes(&self, len: usize) -> Result<RowMut<'a, u8>, OpError> {
+        self.call.scratch::<u8>(self.own.0 * size_of::<W>(), len)
+    }
+
+    /// Gives an input that holds whole numbers.
+    pub fn ints(&self, index: usize) -> Result<Ints<'a>, OpError> {
+        Ints::of(self.call, index)
+    }
+
+    fn cut(&self, at: usize, len: usize) -> Result<RowMut<'a, W>, OpError> {
+        self.call.scratch::<W>(at * size_of::<W>(), len)
+    }
+}
+
+/// The elements of an input that holds whole numbers, whatever their width.
+#[derive(Clone, Copy)]
+pub(crate) enum Ints<'a> {
+    I64(Row<'a, i64>),
+    I32(Row<'a, i32>),
+    I16(Row<'a, i16>),
+    I8(Row<'a, i8>),
+    U8(Row<'a, u8>),
+    U16(Row<'a, u16>),
+    Bool(Row<'a, Bool8>),
+}
+
+impl<'a> Ints<'a> {
+    pub fn of(call: &Call<'a>, index: usize) -> Result<Ints<'a>, OpError> {
+        Ok(match call.input_dtype(index) {
+            Some(DataType::Int64) => Ints::I64(call.input(index)?.flat()),
+            Some(DataType::Int32) => Ints::I32(call.input(index)?.flat()),
+            Some(DataType::Int16) => Ints::I16(call.input(index)?.flat()),
+            Some(DataType::Int8) => Ints::I8(call.input(index)?.flat()),
+            Some(DataType::UInt8) => Ints::U8(call.input(index)?.flat()),
+            Some(DataType::UInt16) => Ints::U16(call.input(index)?.flat()),
+            Some(DataType::Bool) => Ints::Bool(call.input(index)?.flat()),
+            _ => {
+                return Err(OpError::internal(format!(
+                    "input {index} does not hold whole numbers"
+                )));
+            }
+        })
+    }
+
+    pub fn len(&self) -> usize {
+        match self {
+            Ints::I64(row) => row.len(),
+            Ints::I32(row) => row.len(),
+            Ints::I16(row) => row.len(),
+            Ints::I8(row) => row.len(),
+            Ints::U8(row) => row.len(),
+            Ints::U16(row) => row.len(),
+            Ints::Bool(row) => row.len(),
+        }
+    }
+
+    pub fn get(&self, index: usize) -> i64 {
+        match self {
+            Ints::I64(row) => row.get(index),
+            Ints::I32(row) => row.get(index).into(),
+            Ints::I16(row) => row.get(index).into(),
+            Ints::I8(row) => row.get(index).into(),
+            Ints::U8(row) => row.get(index).into(),
+            Ints::U16(row) => row.get(index).into(),
+            Ints::Bool(row) => row.get(index).get().into(),
+        }
+    }
+}
+
+struct Lifted<A, W> {
+    algorithm: A,
+    inputs: Vec<Slot>,
+    outputs: Vec<Slot>,
+    own: (usize, usize),
+    types: PhantomData<fn(W)>,
+}
+
+macro_rules! for_any {
+    ($dtype:expr, $T:ident => $body:expr) => {
+        for_dtype!(
+            $dtype,
+            [
+                Float32 => f32, Float64 => f64, Float16 => F16, BFloat16 => BF16, Bool => Bool8,
+                Int8 => i8, Int16 => i16, Int32 => i32, Int64 => i64,
+                UInt8 => u8, UInt16 => u16, UInt32 => u32, UInt64 => u64,
+            ],
+            $T => $body
+        )
+    };
+}
+
+/// The way between an element type and float64.
+trait Convert: Element {
+    fn raise(self) -> f64;
+    fn lower(value: f64) -> Self;
+}
+
+macro_rules! convert {
+    ($($type:ident: $raise:expr, $lower:expr;)*) => {$(
+        impl Convert for $type {
+            #[inline(always)]
+            fn raise(self) -> f64 {
+                $raise(self)
+            }
+            #[inline(always)]
+            fn lower(value: f64) -> $type {
+                $lower(value)
+            }
+        }
+    )*};
+}
+
+convert! {
+    f32: f64::from, |value| value as f32;
+    f64: |value| value, |value| value;
+    F16: f64::from, F16::from_f64;
+    BF16: f64::from, BF16::from_f64;
+    Bool8: |value: Bool8| f64::from(u8::from(value.get())), |value| Bool8::from(value != 0.0);
+    i8: f64::from, |value| value as i8;
+    i16: f64::from, |value| value as i16;
+    i32: f64::from, |value| value as i32;
+    i64: |value| value as f64, |value| value as i64;
+    u8: f64::from, |value| value as u8;
+    u16: f64::from, |value| value as u16;
+    u32: f64::from, |value| value as u32;
+    u64: |value| value as f64, |value| value as u64;
+}
+
+/// Reads an input as numbers of the working type.
+pub(crate) fn load<W: Working>(
+    call: &Call<'_>,
+    index: usize,
+    to: RowMut<'_, W>,
+) -> Result<(), OpError> {
+    let dtype = call
+        .input_dtype(index)
+        .ok_or_else(|| OpError::internal(format!("input {index} is not there")))?;
+    for_any!(dtype, T => {
+        to.map1_each(call.input::<T>(index)?.flat(), |x: T| W::of(x.raise()));
+        Ok(())
+    })
+}
+
+/// Writes numbers of the working type as an output's own; whole numbers are cut towards zero.
+fn store<W: Working>(
+    call: &Call<'_>,
+    index: usize,
+    dtype: DataType,
+    from: Row<'_, W>,
+) -> Result<(), OpError> {
+    for_any!(dtype, T => {
+        call.output::<T>(index)?.flat().map1_each(from, |x: W| T::lower(x.f64()));
+        Ok(())
+    })
+}
+
+impl<A: Algorithm, W: Working> Kernel for Lifted<A, W> {
+    fn scratch_bytes(&self) -> usize {
+        (self.own.0 + self.own.1) * size_of::<W>()
+    }
+
+    fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
+        let io = Io::<W> {
+            call,
+            inputs: &self.inputs,
+            outputs: &self.outputs,
+            own: self.own,
+            types: PhantomData,
+        };
+        for (index, slot) in self.inputs.iter().enumerate() {
+            if let Slot::Lifted { at, len, .. } = *slot {
+                load(call, index, io.cut(at, len)?)?;
+            }
+        }
+        self.algorithm.run(&io)?;
+        for (index, slot) in self.outputs.iter().enumerate() {
+            if let Slot::Lifted { dtype, at, len } = *slot {
+                store(call, index, dtype, io.cut(at, len)?.as_row())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Tells whether a type's values need float64 to be worked on.
+fn needs_f64(dtype: DataType) -> bool {
+    matches!(
+        dtype,
+        DataType::Float64 | DataType::Int32 | DataType::Int64 | DataType::UInt32 | DataType::UInt64
+    )
+}
+
+/// Makes the kernel of an algorithm that works on these inputs and outputs as numbers; those that are not there are
+/// skipped. All others it reads by way of the call.
+pub(crate) fn lift<A: Algorithm>(
+    cx: &PrepareCx<'_>,
+    algorithm: A,
+    inputs: &[usize],
+    outputs: &[usize],
+) -> Result<Box<dyn Kernel>, OpError> {
+    lift_in(cx, algorithm, inputs, outputs, false)
+}
+
+/// Makes the kernel of an algorithm as [`lift`] does; where `wide`, it works in float64 in any case.
+pub(crate) fn lift_in<A: Algorithm>(
+    cx: &PrepareCx<'_>,
+    algorithm: A,
+    inputs: &[usize],
+    outputs: &[usize],
+    mut wide: bool,
+) -> Result<Box<dyn Kernel>, OpError> {
+    for &index in inputs.iter().filter(|&&index| cx.has(index)) {
+        wide |= needs_f64(cx.dtype(index)?);
+    }
+    for &index in outputs.iter().filter(|&&index| index < cx.outputs()) {
+        wide |= needs_f64(cx.output_dtype(index)?);
+    }
+    if wide {
+        Ok(Box::new(Lifted::<A, f64>::new(
+            cx, algorithm, inputs, outputs,
+        )?))
+    } else {
+        Ok(Box::new(Lifted::<A, f32>::new(
+            cx, algorithm, inputs, outputs,
+        )?))
+    }
+}
+
+impl<A: Algorithm, W: Working> Lifted<A, W> {
+    fn new(
+        cx: &PrepareCx<'_>,
+        algorithm: A,
+        inputs: &[usize],
+        outputs: &[usize],
+    ) -> Result<Self, OpError> {
+        let mut end = 0usize;
+        let mut slot = |dtype: DataType, len: usize| {
+            if Some(dtype) == W::DTYPE {
+                return Slot::Direct;
+            }
+            let at = end;
+            end += len;
+            Slot::Lifted { dtype, at, len }
+        };
+        let mut lifted = Lifted {
+            inputs: vec![Slot::Other; cx.inputs()],
+            outputs: vec![Slot::Other; cx.outputs()],
+            own: (0, algorithm.scratch()),
+            algorithm,
+            types: PhantomData,
+        };
+        for &index in inputs.iter().filter(|&&index| cx.has(index)) {
+            lifted.inputs[index] = slot(cx.dtype(index)?, cx.shape(index)?.iter().product());
+        }
+        for &index in outputs.iter().filter(|&&index| index < cx.outputs()) {
+            lifted.outputs[index] = slot(
+                cx.output_dtype(index)?,
+                cx.output_shape(index)?.iter().product(),
+            );
+        }
+        lifted.own.0 = end;
+        Ok(lifted)
+    }
+}

@@ -1,0 +1,570 @@
+//! Recurrent layers: simple, GRU and LSTM cells over sequences, in one or both directions.
+//!
+//! The part of the gates that comes from the input is one matrix product for many steps at once; what comes from the
+//! state is one a step.
+
+use super::lift::{Algorithm, Io, Product, Working};
+use crate::view::RowMut;
+use crate::{
+    AttrDef, AttrKind, InferCx, OpError, PrepareCx, TensorType, UNKNOWN, attr::AttrReader,
+};
+
+/// What a step makes of its gates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cell {
+    Simple,
+    /// Whether the reset gate comes after the product with the state.
+    Gru {
+        linear_before_reset: bool,
+    },
+    /// Whether the forget gate is what the input gate leaves.
+    Lstm {
+        input_forget: bool,
+    },
+}
+
+impl Cell {
+    fn gates(self) -> usize {
+        match self {
+            Cell::Simple => 1,
+            Cell::Gru { .. } => 3,
+            Cell::Lstm { .. } => 4,
+        }
+    }
+
+    fn defaults(self) -> &'static [&'static str] {
+        match self {
+            Cell::Simple => &["Tanh"],
+            Cell::Gru { .. } => &["Sigmoid", "Tanh"],
+            Cell::Lstm { .. } => &["Sigmoid", "Tanh", "Tanh"],
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Activation {
+    Affine(f64, f64),
+    Relu,
+    LeakyRelu(f64),
+    ThresholdedRelu(f64),
+    Tanh,
+    ScaledTanh(f64, f64),
+    Sigmoid,
+    HardSigmoid(f64, f64),
+    Elu(f64),
+    Softsign,
+    Softplus,
+}
+
+impl Activation {
+    fn named(
+        name: &str,
+        mut alpha: impl FnMut(f64) -> f64,
+        mut beta: impl FnMut(f64) -> f64,
+    ) -> Option<Activation> {
+        Some(match name.to_ascii_lowercase().as_str() {
+            "affine" => Activation::Affine(alpha(1.0), beta(0.0)),
+            "relu" => Activation::Relu,
+            "leakyrelu" => Activation::LeakyRelu(alpha(0.01)),
+            "thresholdedrelu" => Activation::ThresholdedRelu(alpha(1.0)),
+            "tanh" => Activation::Tanh,
+            "scaledtanh" => Activation::ScaledTanh(alpha(1.0), beta(1.0)),
+            "sigmoid" => Activation::Sigmoid,
+            "hardsigmoid" => Activation::HardSigmoid(alpha(0.2), beta(0.5)),
+            "elu" => Activation::Elu(alpha(1.0)),
+            "softsign" => Activation::Softsign,
+            "softplus" => Activation::Softplus,
+            _ => return None,
+        })
+    }
+
+    fn apply<W: Working>(self, x: W) -> W {
+        let (zero, one) = (W::zero(), W::one());
+        match self {
+            Activation::Tanh => x.tanh(),
+            Activation::Sigmoid => x.sigmoid(),
+            Activation::Relu => x.most(zero),
+            Activation::Affine(alpha, beta) => W::of(alpha) * x + W::of(beta),
+            Activation::LeakyRelu(alpha) => {
+                if x < zero {
+                    W::of(alpha) * x
+                } else {
+                    x
+                }
+            }
+            Activation::ThresholdedRelu(alpha) => {
+                if x > W::of(alpha) {
+                    x
+                } else {
+                    zero
+                }
+            }
+            Activation::ScaledTanh(alpha, beta) => W::of(alpha) * (W::of(beta) * x).tanh(),
+            Activation::HardSigmoid(alpha, beta) => {
+                (W::of(alpha) * x + W::of(beta)).most(zero).least(one)
+            }
+            Activation::Elu(alpha) => {
+                if x < zero {
+                    W::of(alpha) * (x.exp() - one)
+                } else {
+                    x
+                }
+            }
+            Activation::Softsign => x / (one + x.abs()),
+            // Where the exponential would overflow the sum is x itself.
+            Activation::Softplus => x.most(zero) + (one + (-x.abs()).exp()).ln(),
+        }
+    }
+}
+
+/// The attributes that all recurrent layers have.
+pub(crate) const ATTRS: [AttrDef; 7] = [
+    AttrDef::floats("activation_alpha", &[]),
+    AttrDef::floats("activation_beta", &[]),
+    AttrDef::strs("activations", &[]),
+    AttrDef::float("clip", -1.0),
+    AttrDef::str("direction", "forward"),
+    AttrDef {
+        name: "hidden_size",
+        kind: AttrKind::Int,
+        default: crate::AttrDefault::Int(0),
+    },
+    // Ours: 1 puts the batch before the sequence.
+    AttrDef::int("layout", 0),
+];
+
+/// Reads which directions a layer runs in: whether each is backwards.
+fn directions(attrs: AttrReader<'_>) -> Result<&'static [bool], OpError> {
+    match attrs.str("direction")? {
+        "forward" => Ok(&[false]),
+        "reverse" => Ok(&[true]),
+        "bidirectional" => Ok(&[false, true]),
+        other => Err(OpError::invalid(format!(
+            "direction is {other}; it has to be forward, reverse or bidirectional"
+        ))),
+    }
+}
+
+/// Infers the outputs of a layer: all states, the last state and, for an LSTM, the last cell.
+pub(crate) fn infer(cx: &InferCx<'_>, cell: Cell) -> Result<Vec<TensorType>, OpError> {
+    let x = cx.input(0)?;
+    let (w, r) = (cx.input(1)?, cx.input(2)?);
+    let dtype = cx.same_types([0, 1, 2, 3, 5, 6, 7])?;
+    let directions = directions(cx.attrs())?.len() as i64;
+    let batch_first = match cx.attrs().int("layout")? {
+        0 => false,
+        1 => true,
+        other => {
+            return Err(OpError::invalid(format!(
+                "layout is {other}; it has to be 0 or 1"
+            )));
+        }
+    };
+    let of_rank = |ty: &TensorType, rank: usize| match ty.rank() {
+        None => vec![UNKNOWN; rank],
+        Some(_) => ty.shape.clone(),
+    };
+    for (index, rank) in [
+        (0, 3),
+        (1, 3),
+        (2, 3),
+        (3, 2),
+        (4, 1),
+        (5, 3),
+        (6, 3),
+        (7, 2),
+    ] {
+        if let Some(Some(ty)) = cx.inputs().get(index)
+            && ty.rank().is_some_and(|own| own != rank)
+        {
+            return Err(OpError::invalid(format!(
+                "input {index} is {ty}; it has to have {rank} dimensions"
+            )));
+        }
+    }
+    let (x, w, r) = (of_rank(x, 3), of_rank(w, 3), of_rank(r, 3));
+    let (steps, batch) = if batch_first {
+        (x[1], x[0])
+    } else {
+        (x[0], x[1])
+    };
+    let gates = cell.gates() as i64;
+    let hidden = match cx.attrs().int("hidden_size")? {
+        0 if r[2] >= 0 => r[2],
+        0 if w[1] >= 0 => w[1] / gates,
+        0 => UNKNOWN,
+        size => size,
+    };
+    let rows = if hidden < 0 {
+        UNKNOWN
+    } else {
+        hidden.saturating_mul(gates)
+    };
+    let states = if batch_first {
+        [batch, directions, hidden]
+    } else {
+        [directions, batch, hidden]
+    };
+    let wanted: [&[i64]; 8] = [
+        &x,
+        &[directions, rows, x[2]],
+        &[directions, rows, hidden],
+        &[
+            directions,
+            if rows < 0 {
+                UNKNOWN
+            } else {
+                rows.saturating_mul(2)
+            },
+        ],
+        &[batch],
+        &states,
+        &states,
+        &[
+            directions,
+            if hidden < 0 {
+                UNKNOWN
+            } else {
+                hidden.saturating_mul(3)
+            },
+        ],
+    ];
+    for (index, wanted) in wanted.iter().enumerate() {
+        if let Some(Some(ty)) = cx.inputs().get(index)
+            && ty.rank().is_some()
+            && ty
+                .shape
+                .iter()
+                .zip(*wanted)
+                .any(|(&own, &dim)| own >= 0 && dim >= 0 && own != dim)
+        {
+            return Err(OpError::invalid(format!(
+                "input {index} is {ty}; it has to have the shape {wanted:?}"
+            )));
+        }
+    }
+    let all = if batch_first {
+        [batch, steps, directions, hidden]
+    } else {
+        [steps, directions, batch, hidden]
+    };
+    let mut outputs = vec![TensorType::new(dtype, all), TensorType::new(dtype, states)];
+    if matches!(cell, Cell::Lstm { .. }) {
+        outputs.push(TensorType::new(dtype, states));
+    }
+    Ok(outputs)
+}
+
+/// A layer over sequences of known shape. Inputs as ONNX has them: sequence, weights, recurrent weights, biases,
+/// lengths, first state, first cell, peepholes.
+pub(crate) struct Recurrent {
+    cell: Cell,
+    steps: usize,
+    batch: usize,
+    input: usize,
+    hidden: usize,
+    directions: &'static [bool],
+    batch_first: bool,
+    clip: Option<f64>,
+    activations: Vec<Activation>,
+}
+
+impl Recurrent {
+    pub fn new(cx: &PrepareCx<'_>, cell: Cell) -> Result<Recurrent, OpError> {
+        let attrs = cx.attrs();
+        let directions = directions(attrs)?;
+        let mut names = attrs.strs("activations")?;
+        if names.is_empty() {
+            names = cell.defaults().repeat(directions.len());
+        }
+        let wanted = cell.defaults().len() * directions.len();
+        if names.len() != wanted {
+            return Err(OpError::invalid(format!(
+                "activations are {names:?}; there have to be {wanted}"
+            )));
+        }
+        // The numbers belong, in order, to those functions that take one.
+        let mut alphas = attrs.floats("activation_alpha")?.iter();
+        let mut betas = attrs.floats("activation_beta")?.iter();
+        let activations = names
+            .iter()
+            .map(|name| {
+                Activation::named(
+                    name,
+                    |default| alphas.next().map_or(default, |&alpha| alpha.into()),
+                    |default| betas.next().map_or(default, |&beta| beta.into()),
+                )
+                .ok_or_else(|| OpError::unsupported(format!("the activation {name} is not known")))
+            })
+            .collect::<Result<_, _>>()?;
+        let batch_first = attrs.int("layout")? == 1;
+        let (x, clip) = (cx.shape(0)?, attrs.float("clip")?);
+        Ok(Recurrent {
+            cell,
+            steps: x[usize::from(batch_first)],
+            batch: x[usize::from(!batch_first)],
+            input: x[2],
+            hidden: cx.shape(2)?[2],
+            directions,
+            batch_first,
+            clip: (clip > 0.0).then_some(clip.into()),
+            activations,
+        })
+    }
+
+    /// Elements of all gates of one sequence's step.
+    fn row(&self) -> usize {
+        self.cell.gates() * self.hidden
+    }
+
+    /// Steps whose input is multiplied in one go.
+    fn chunk(&self) -> usize {
+        ((1 << 20) / (self.batch * self.row()).max(1)).clamp(1, self.steps.max(1))
+    }
+
+    fn of_input(&self, steps: usize) -> Product {
+        let product = Product::dense(steps * self.batch, self.row(), self.input).turned();
+        if self.batch_first {
+            Product {
+                m: steps,
+                ldc: self.batch * self.row(),
+                ..product
+            }
+        } else {
+            product
+        }
+    }
+
+    fn of_state(&self, gates: usize) -> Product {
+        Product {
+            ldc: self.row(),
+            ..Product::dense(self.batch, gates * self.hidden, self.hidden).turned()
+        }
+    }
+
+    /// Elements of scratch: gates from the input, gates from the state, state, cell, reset state, panels.
+    fn parts(&self) -> [usize; 6] {
+        let (gates, state) = (self.batch * self.row(), self.batch * self.hidden);
+        let panels = self
+            .of_input(self.chunk())
+            .panels()
+            .max(self.of_state(self.cell.gates()).panels());
+        [gates * self.chunk(), gates, state, state, state, panels]
+    }
+
+    fn activate<W: Working>(&self, direction: usize, which: usize, x: W) -> W {
+        let activation = self.activations[direction * self.cell.defaults().len() + which];
+        activation.apply(match self.clip {
+            Some(clip) => x.most(W::of(-clip)).least(W::of(clip)),
+            None => x,
+        })
+    }
+}
+
+impl Algorithm for Recurrent {
+    fn scratch(&self) -> usize {
+        self.parts().iter().sum()
+    }
+
+    fn run<W: Working>(&self, io: &Io<'_, W>) -> Result<(), OpError> {
+        let Recurrent {
+            steps,
+            batch,
+            hidden,
+            ..
+        } = *self;
+        let (x, weights, recurrent) = (io.input(0)?, io.input(1)?, io.input(2)?);
+        let (biases, peepholes) = (io.optional(3)?, io.optional(7)?);
+        let lengths = if io.has(4) { Some(io.ints(4)?) } else { None };
+        let (first, first_cell) = (io.optional(5)?, io.optional(6)?);
+        let (all, last, last_cell) = (io.output(0)?, io.wanted(1)?, io.wanted(2)?);
+        let row = self.row();
+        let count = self.directions.len();
+        let scratch = io.scratch()?;
+        let mut at = 0;
+        let [from_input, from_state, state, cells, reset, panels] = self.parts().map(|len| {
+            at += len;
+            scratch.slice(at - len, len)
+        });
+        // Where a sequence's state lies in tensors of one state a direction.
+        let place = |direction: usize, sequence: usize| {
+            let index = if self.batch_first {
+                sequence * count + direction
+            } else {
+                direction * batch + sequence
+            };
+            index * hidden
+        };
+        for (direction, &backwards) in self.directions.iter().enumerate() {
+            let weights = weights.slice(direction * row * self.input, row * self.input);
+            let recurrent = recurrent.slice(direction * row * hidden, row * hidden);
+            let biases = biases.map(|biases| biases.slice(direction * 2 * row, 2 * row));
+            for sequence in 0..batch {
+                let at = place(direction, sequence);
+                let load = |to: RowMut<'_, W>, from: Option<crate::view::Row<'_, W>>| {
+                    let to = to.slice(sequence * hidden, hidden);
+                    match from {
+                        Some(from) => to.copy_from(from.slice(at, hidden)),
+                        None => to.fill(W::zero()),
+                    }
+                };
+                load(state, first);
+                load(cells, first_cell);
+            }
+            let mut done = 0;
+            while done < steps {
+                let len = self.chunk().min(steps - done);
+                let start = if backwards { steps - done - len } else { done };
+                let product = self.of_input(len);
+                if self.batch_first {
+                    for sequence in 0..batch {
+                        let from = (sequence * steps + start) * self.input;
+                        let to =
+                            from_input.slice(sequence * row, from_input.len() - sequence * row);
+                        product.run(x.slice(from, len * self.input), weights, to, panels);
+                    }
+                } else {
+                    let from = x.slice(start * batch * self.input, len * batch * self.input);
+                    product.run(from, weights, from_input, panels);
+                }
+                for index in 0..len {
+                    let step = if backwards {
+                        start + len - 1 - index
+                    } else {
+                        start + index
+                    };
+                    let gates = from_input.slice((step - start) * batch * row, batch * row);
+                    if matches!(
+                        self.cell,
+                        Cell::Gru {
+                            linear_before_reset: false
+                        }
+                    ) {
+                        // The last gate sees the state after the reset.
+                        let two = recurrent.slice(0, 2 * hidden * hidden);
+                        self.of_state(2)
+                            .run(state.as_row(), two, from_state, panels);
+                    } else {
+                        self.of_state(self.cell.gates()).run(
+                            state.as_row(),
+                            recurrent,
+                            from_state,
+                            panels,
+                        );
+                    }
+                    if let Some(biases) = biases {
+                        for sequence in 0..batch {
+                            let gates = gates.slice(sequence * row, row);
+                            gates.update(biases.slice(0, row), |sum, bias| sum + bias);
+                            let own = from_state.slice(sequence * row, row);
+                            own.update(biases.slice(row, row), |sum, bias| sum + bias);
+                        }
+                    }
+                    if let Cell::Gru {
+                        linear_before_reset: false,
+                    } = self.cell
+                    {
+                        for sequence in 0..batch {
+                            for unit in 0..hidden {
+                                let at = sequence * row + hidden + unit;
+                                let gate =
+                                    self.activate(direction, 0, gates.get(at) + from_state.get(at));
+                                reset.set(
+                                    sequence * hidden + unit,
+                                    gate * state.get(sequence * hidden + unit),
+                                );
+                            }
+                        }
+                        let to = from_state.slice(2 * hidden, from_state.len() - 2 * hidden);
+                        let third = recurrent.slice(2 * hidden * hidden, hidden * hidden);
+                        self.of_state(1).run(reset.as_row(), third, to, panels);
+                        if let Some(biases) = biases {
+                            for sequence in 0..batch {
+                                to.slice(sequence * row, hidden)
+                                    .update(biases.slice(row + 2 * hidden, hidden), |sum, bias| {
+                                        sum + bias
+                                    });
+                            }
+                        }
+                    }
+                    for sequence in 0..batch {
+                        let to = if self.batch_first {
+                            (sequence * steps + step) * count + direction
+                        } else {
+                            (step * count + direction) * batch + sequence
+                        };
+                        let out = all.slice(to * hidden, hidden);
+                        if lengths.is_some_and(|lengths| step as i64 >= lengths.get(sequence)) {
+                            out.fill(W::zero());
+                            continue;
+                        }
+                        let own = from_state.slice(sequence * row, row);
+                        let gates = gates.slice(sequence * row, row);
+                        let state = state.slice(sequence * hidden, hidden);
+                        let cells = cells.slice(sequence * hidden, hidden);
+                        let peepholes =
+                            peepholes.map(|p| p.slice(direction * 3 * hidden, 3 * hidden));
+                        for unit in 0..hidden {
+                            let gate = |gate: usize| {
+                                gates.get(gate * hidden + unit) + own.get(gate * hidden + unit)
+                            };
+                            let peep = |gate: usize, cell: W| {
+                                peepholes.map_or(W::zero(), |peepholes| {
+                                    peepholes.get(gate * hidden + unit) * cell
+                                })
+                            };
+                            let next = match self.cell {
+                                Cell::Simple => self.activate(direction, 0, gate(0)),
+                                Cell::Gru {
+                                    linear_before_reset,
+                                } => {
+                                    let update = self.activate(direction, 0, gate(0));
+                                    let new = if linear_before_reset {
+                                        let reset = self.activate(direction, 0, gate(1));
+                                        gates.get(2 * hidden + unit)
+                                            + reset * own.get(2 * hidden + unit)
+                                    } else {
+                                        gate(2)
+                                    };
+                                    let new = self.activate(direction, 1, new);
+                                    (W::one() - update) * new + update * state.get(unit)
+                                }
+                                Cell::Lstm { input_forget } => {
+                                    let old = cells.get(unit);
+                                    let input = self.activate(direction, 0, gate(0) + peep(0, old));
+                                    let forget = if input_forget {
+                                        W::one() - input
+                                    } else {
+                                        self.activate(direction, 0, gate(2) + peep(2, old))
+                                    };
+                                    let new =
+                                        forget * old + input * self.activate(direction, 1, gate(3));
+                                    cells.set(unit, new);
+                                    let output =
+                                        self.activate(direction, 0, gate(1) + peep(1, new));
+                                    let index = direction * self.cell.defaults().len() + 2;
+                                    output * self.activations[index].apply(new)
+                                }
+                            };
+                            out.set(unit, next);
+                        }
+                        state.copy_from(out.as_row());
+                    }
+                }
+                done += len;
+            }
+            for sequence in 0..batch {
+                let at = place(direction, sequence);
+                if let Some(last) = last {
+                    last.slice(at, hidden)
+                        .copy_from(state.as_row().slice(sequence * hidden, hidden));
+                }
+                if let Some(last) = last_cell {
+                    last.slice(at, hidden)
+                        .copy_from(cells.as_row().slice(sequence * hidden, hidden));
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,109 @@
+//! Recurrent layers: simple ones, GRU and LSTM.
+
+use jumar_types::dtype::DataType;
+
+use crate::kernels::lift::lift;
+use crate::kernels::recurrent::{self, ATTRS, Cell, Recurrent};
+use crate::onnx::{LATEST, alike};
+use crate::{
+    Aliasing, AttrDef, InferCx, InputDef, Kernel, OnnxForm, OpError, Operator, OutputDef, PrepareCx, Types,
+};
+
+const X: InputDef = InputDef::required("x", Types::FLOAT);
+const W: InputDef = InputDef::required("w", Types::FLOAT);
+const R: InputDef = InputDef::required("r", Types::FLOAT);
+const B: InputDef = InputDef::optional("b", Types::FLOAT);
+const LENGTHS: InputDef = InputDef::optional("sequence_lens", Types::of(&[DataType::Int32]));
+const INITIAL_H: InputDef = InputDef::optional("initial_h", Types::FLOAT);
+const Y: OutputDef = OutputDef { name: "y" };
+const Y_H: OutputDef = OutputDef { name: "y_h" };
+
+const fn with<const N: usize>(more: AttrDef) -> [AttrDef; N] {
+    let mut attrs = [more; N];
+    let mut index = 0;
+    while index < ATTRS.len() {
+        attrs[index] = ATTRS[index];
+        index += 1;
+    }
+    attrs
+}
+
+static GRU_ATTRS: [AttrDef; 8] = with(AttrDef::int("linear_before_reset", 0));
+static LSTM_ATTRS: [AttrDef; 8] = with(AttrDef::int("input_forget", 0));
+
+pub(super) static OPERATORS: &[&Operator] = &[
+    &Operator {
+        name: "jumar.RNN",
+        onnx: &[OnnxForm::new("RNN", 7, LATEST, |builder, node| alike(builder, node, "jumar.RNN"))],
+        inputs: &[X, W, R, B, LENGTHS, INITIAL_H],
+        outputs: &[Y, Y_H],
+        attrs: &ATTRS,
+        aliasing: Aliasing::Distinct,
+        reads_only_shapes: false,
+        infer: |cx| recurrent::infer(cx, Cell::Simple),
+        prepare: |cx| prepare(cx, Cell::Simple),
+    },
+    &Operator {
+        name: "CommonGRU",
+        onnx: &[OnnxForm::new("GRU", 7, LATEST, |builder, node| alike(builder, node, "CommonGRU"))],
+        inputs: &[X, W, R, B, LENGTHS, INITIAL_H],
+        outputs: &[Y, Y_H],
+        attrs: &GRU_ATTRS,
+        aliasing: Aliasing::Distinct,
+        reads_only_shapes: false,
+        infer: |cx| recurrent::infer(cx, gru(cx)?),
+        prepare: |cx| prepare(cx, gru(cx.infer())?),
+    },
+    &Operator {
+        name: "CommonLSTM",
+        onnx: &[OnnxForm::new("LSTM", 7, LATEST, |builder, node| alike(builder, node, "CommonLSTM"))],
+        inputs: &[
+            X,
+            W,
+            R,
+            B,
+            LENGTHS,
+            INITIAL_H,
+            InputDef::optional("initial_c", Types::FLOAT),
+            InputDef::optional("p", Types::FLOAT),
+        ],
+        outputs: &[Y, Y_H, OutputDef { name: "y_c" }],
+        attrs: &LSTM_ATTRS,
+        aliasing: Aliasing::Distinct,
+        reads_only_shapes: false,
+        infer: |cx| recurrent::infer(cx, lstm(cx)?),
+        prepare: |cx| prepare(cx, lstm(cx.infer())?),
+    },
+];
+
+fn gru(cx: &InferCx<'_>) -> Result<Cell, OpError> {
+    Ok(Cell::Gru { linear_before_reset: cx.attrs().int("linear_before_reset")? != 0 })
+}
+
+fn lstm(cx: &InferCx<'_>) -> Result<Cell, OpError> {
+    Ok(Cell::Lstm { input_forget: cx.attrs().int("input_forget")? != 0 })
+}
+
+fn prepare(cx: &PrepareCx<'_>, cell: Cell) -> Result<Box<dyn Kernel>, OpError> {
+    lift(cx, Recurrent::new(cx, cell)?, &[0, 1, 2, 3, 5, 6, 7], &[0, 1, 2])
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::table::*;
+
+    #[test]
+    fn agrees_with_onnx_runtime() {
+        cases("common_rnn");
+    }
+
+    #[test]
+    fn shapes_that_contradict_each_other_are_refused() {
+        let (x, w, r) = (noise(&[2, 1, 3], 1), noise(&[1, 8, 3], 2), noise(&[1, 8, 2], 3));
+        let lstm = |x, w, r, attrs, part| refuse("CommonLSTM", &[x, w, r], attrs, part);
+        lstm(x.clone(), noise(&[1, 8, 4], 2), r.clone(), none(), "input 1");
+        lstm(x.clone(), w.clone(), r.clone(), none().with("direction", "sideways"), "sideways");
+        lstm(x.clone(), w.clone(), r.clone(), none().with("activations", vec!["Tanh".to_owned()]), "activations");
+        lstm(x, w, r, none().with("hidden_size", 3), "input 1");
+    }
+}

@@ -1,0 +1,206 @@
+//! Matrix products of 8-bit numbers with a number that stands for zero. The inputs are ONNX's.
+//!
+//! Computed in float64, which holds every sum of products of 8-bit numbers exactly.
+
+use jumar_types::dtype::DataType;
+
+use crate::kernels::lift::{Algorithm, Io, Product, Working, lift_in};
+use crate::kernels::loops::{Loops, broadcast_strides, dense_strides};
+use crate::onnx::{LATEST, alike};
+use crate::operator::OUTPUT_Y;
+use crate::{
+    Aliasing, InferCx, InputDef, Kernel, OnnxForm, OpError, Operator, PrepareCx, TensorType, Types, infer as check,
+};
+
+const BYTES: Types = Types::of(&[DataType::Int8, DataType::UInt8]);
+
+pub(super) static OPERATORS: &[&Operator] = &[
+    &Operator {
+        name: "jumar.MatMulInteger",
+        onnx: &[OnnxForm::new("MatMulInteger", 10, LATEST, |builder, node| alike(builder, node, "jumar.MatMulInteger"))],
+        inputs: &[
+            InputDef::required("a", BYTES),
+            InputDef::required("b", BYTES),
+            InputDef::optional("a_zero_point", BYTES),
+            InputDef::optional("b_zero_point", BYTES),
+        ],
+        outputs: OUTPUT_Y,
+        attrs: &[],
+        aliasing: Aliasing::Distinct,
+        reads_only_shapes: false,
+        infer: |cx| infer(cx, INTEGER, DataType::Int32),
+        prepare: |cx| prepare(cx, INTEGER, &[0, 1, 2, 3]),
+    },
+    &Operator {
+        name: "jumar.QLinearMatMul",
+        onnx: &[OnnxForm::new("QLinearMatMul", 10, LATEST, |builder, node| alike(builder, node, "jumar.QLinearMatMul"))],
+        inputs: &[
+            InputDef::required("a", BYTES),
+            InputDef::required("a_scale", Types::FLOAT),
+            InputDef::required("a_zero_point", BYTES),
+            InputDef::required("b", BYTES),
+            InputDef::required("b_scale", Types::FLOAT),
+            InputDef::required("b_zero_point", BYTES),
+            InputDef::required("y_scale", Types::FLOAT),
+            InputDef::required("y_zero_point", BYTES),
+        ],
+        outputs: OUTPUT_Y,
+        attrs: &[],
+        aliasing: Aliasing::Distinct,
+        reads_only_shapes: false,
+        infer: |cx| {
+            let dtype = cx.input(7)?.dtype;
+            infer(cx, QLINEAR, dtype)
+        },
+        prepare: |cx| prepare(cx, QLINEAR, &[0, 1, 2, 3, 4, 5, 6, 7]),
+    },
+];
+
+/// Which input is which: the operands, what stands for zero in them, and the scales of operands and result.
+#[derive(Clone, Copy)]
+struct Inputs {
+    operands: [usize; 2],
+    zeros: [usize; 2],
+    scales: Option<[usize; 3]>,
+}
+
+const INTEGER: Inputs = Inputs { operands: [0, 1], zeros: [2, 3], scales: None };
+const QLINEAR: Inputs = Inputs { operands: [0, 3], zeros: [2, 5], scales: Some([1, 4, 6]) };
+
+/// Numbers of columns and rows of a tensor as a stack of matrices; a vector is a row on the left and a column on the
+/// right.
+fn matrix(shape: &[i64], left: bool) -> Result<(Vec<i64>, i64, i64), OpError> {
+    match *shape {
+        [] => Err(OpError::invalid("a matrix product needs operands of at least one dimension")),
+        [len] if left => Ok((Vec::new(), 1, len)),
+        [len] => Ok((Vec::new(), len, 1)),
+        [ref batch @ .., rows, columns] => Ok((batch.to_vec(), rows, columns)),
+    }
+}
+
+fn infer(cx: &InferCx<'_>, inputs: Inputs, dtype: DataType) -> Result<Vec<TensorType>, OpError> {
+    let (a, b) = (cx.input(inputs.operands[0])?, cx.input(inputs.operands[1])?);
+    if a.rank().is_none() || b.rank().is_none() {
+        return Ok(vec![TensorType::of_unknown_rank(dtype)]);
+    }
+    let ((batch_a, m, k), (batch_b, k_b, n)) = (matrix(&a.shape, true)?, matrix(&b.shape, false)?);
+    if k >= 0 && k_b >= 0 && k != k_b {
+        return Err(OpError::invalid(format!("{a} and {b} cannot be multiplied: {k} columns meet {k_b} rows")));
+    }
+    let mut shape = check::broadcast(&TensorType::new(dtype, batch_a), &TensorType::new(dtype, batch_b))?;
+    if a.shape.len() > 1 {
+        shape.push(m);
+    }
+    if b.shape.len() > 1 {
+        shape.push(n);
+    }
+    let mut numbers = vec![(inputs.zeros[0], m), (inputs.zeros[1], n)];
+    if let Some([a, b, y]) = inputs.scales {
+        numbers.extend([(a, m), (b, n), (y, 1), (7, 1)]);
+    }
+    for (index, most) in numbers {
+        let fits = |count: usize| count == 1 || most < 0 || count as i64 == most;
+        if cx.has(index) && !cx.input(index)?.elements().is_none_or(fits) {
+            let found = cx.input(index)?;
+            return Err(OpError::unsupported(format!("input {index} is {found}; it has to hold 1 number or {most}")));
+        }
+    }
+    Ok(vec![TensorType { dtype, shape }])
+}
+
+struct Whole {
+    inputs: Inputs,
+    product: Product,
+    /// Over batches: result, left and right operand, counted in matrices.
+    loops: Loops<3>,
+    /// Matrices of the operands.
+    counts: [usize; 2],
+    bounds: (f64, f64),
+}
+
+fn prepare(cx: &PrepareCx<'_>, inputs: Inputs, lifted: &[usize]) -> Result<Box<dyn Kernel>, OpError> {
+    let signed = |index: usize| Ok::<_, OpError>(cx.shape(index)?.iter().map(|&dim| dim as i64).collect::<Vec<_>>());
+    let (a, b) = (signed(inputs.operands[0])?, signed(inputs.operands[1])?);
+    let ((batch_a, m, k), (batch_b, _, n)) = (matrix(&a, true)?, matrix(&b, false)?);
+    let unsigned = |dims: Vec<i64>| dims.into_iter().map(|dim| dim as usize).collect::<Vec<_>>();
+    let (batch_a, batch_b) = (unsigned(batch_a), unsigned(batch_b));
+    let out = cx.output_shape(0)?;
+    let mut batch = out[..out.len() - usize::from(a.len() > 1) - usize::from(b.len() > 1)].to_vec();
+    let mut strides =
+        [dense_strides(&batch), broadcast_strides(&batch_a, &batch), broadcast_strides(&batch_b, &batch)];
+    batch.push(1);
+    strides.iter_mut().for_each(|strides| strides.push(0));
+    let bounds = match inputs.scales {
+        None => (0.0, 0.0),
+        Some(_) => super::quantize::bounds(cx.output_dtype(0)?)?,
+    };
+    let whole = Whole {
+        inputs,
+        product: Product::dense(m as usize, n as usize, k as usize),
+        loops: Loops::new(&batch, [&strides[0], &strides[1], &strides[2]]),
+        counts: [batch_a.iter().product(), batch_b.iter().product()],
+        bounds,
+    };
+    lift_in(cx, whole, lifted, &[0], true)
+}
+
+impl Algorithm for Whole {
+    fn scratch(&self) -> usize {
+        self.product.panels()
+    }
+
+    fn run<W: Working>(&self, io: &Io<'_, W>) -> Result<(), OpError> {
+        let Product { m, n, k, .. } = self.product;
+        let [a, b] = [io.lifted_mut(self.inputs.operands[0])?, io.lifted_mut(self.inputs.operands[1])?];
+        if let Some(zeros) = io.optional(self.inputs.zeros[0])? {
+            for row in 0..self.counts[0] * m {
+                let zero = zeros.get(if zeros.len() == 1 { 0 } else { row % m });
+                let row = a.slice(row * k, k);
+                row.map1(row.as_row(), |x| x - zero);
+            }
+        }
+        if let Some(zeros) = io.optional(self.inputs.zeros[1])? {
+            for row in 0..self.counts[1] * k {
+                let row = b.slice(row * n, n);
+                if zeros.len() == 1 {
+                    let zero = zeros.get(0);
+                    row.map1(row.as_row(), |x| x - zero);
+                } else {
+                    row.update(zeros, |x, zero| x - zero);
+                }
+            }
+        }
+        let (out, panels) = (io.output(0)?, io.scratch()?);
+        let (count, steps) = (self.loops.row(), self.loops.steps());
+        self.loops.each([0; 3], |offsets| {
+            for index in 0..count {
+                let [to, one, two]: [usize; 3] =
+                    std::array::from_fn(|i| offsets[i].wrapping_add_signed(steps[i] * index as isize));
+                let out = out.slice(to * m * n, m * n);
+                let (a, b) = (a.as_row().slice(one * m * k, m * k), b.as_row().slice(two * k * n, k * n));
+                self.product.run(a, b, out, panels);
+            }
+            Ok(())
+        })?;
+        let Some([a_scale, b_scale, y_scale]) = self.inputs.scales else { return Ok(()) };
+        let (a_scale, b_scale, y_scale) = (io.input(a_scale)?, io.input(b_scale)?, io.input(y_scale)?.get(0));
+        let zero = io.input(7)?.get(0);
+        for at in 0..out.len() {
+            let pick = |scales: crate::view::Row<'_, W>, index: usize| scales.get(if scales.len() == 1 { 0 } else { index });
+            let factor = pick(a_scale, at / n % m) * pick(b_scale, at % n) / y_scale;
+            let value = (out.get(at) * factor).f64().round_ties_even() + zero.f64();
+            out.set(at, W::of(value.clamp(self.bounds.0, self.bounds.1)));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::table::*;
+
+    #[test]
+    fn agrees_with_onnx_runtime() {
+        cases("mat_mul_integer");
+    }
+}

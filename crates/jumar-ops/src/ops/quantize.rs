@@ -1,0 +1,262 @@
+//! Numbers in fewer bits: scaled, rounded and shifted, and back. The attributes are ONNX's.
+
+use jumar_types::dtype::DataType;
+
+use crate::kernels::lift::{Algorithm, Io, Working, lift};
+use crate::onnx::{LATEST, alike};
+use crate::operator::OUTPUT_Y;
+use crate::{
+    Aliasing, AttrDef, AttrKind, InferCx, InputDef, OnnxForm, OpError, Operator, OutputDef, PrepareCx, TensorType, Types,
+    attr::AttrReader, infer,
+};
+
+const SMALL: Types = Types::of(&[DataType::Int8, DataType::UInt8, DataType::Int16, DataType::UInt16]);
+const QUANTISED: Types = SMALL.and(Types::of(&[DataType::Int32]));
+const NUMBERS: Types = Types::FLOAT.and(Types::of(&[DataType::Int32]));
+
+pub(super) static OPERATORS: &[&Operator] = &[
+    &Operator {
+        name: "jumar.QuantizeLinear",
+        onnx: &[OnnxForm::new("QuantizeLinear", 10, LATEST, |builder, node| {
+            // In which type to divide: float32 at least is what happens here in any case. Saturation is a matter of 8-bit
+            // floating-point numbers, which are refused.
+            node.ignore("precision");
+            node.ignore("saturate");
+            alike(builder, node, "jumar.QuantizeLinear")
+        })],
+        inputs: &[
+            InputDef::required("x", NUMBERS),
+            InputDef::required("y_scale", NUMBERS),
+            InputDef::optional("y_zero_point", SMALL),
+        ],
+        outputs: OUTPUT_Y,
+        attrs: &[
+            AttrDef::int("axis", 1),
+            AttrDef::int("block_size", 0),
+            AttrDef { name: "output_dtype", kind: AttrKind::Int, default: crate::AttrDefault::Int(0) },
+        ],
+        aliasing: Aliasing::Distinct,
+        reads_only_shapes: false,
+        infer: |cx| {
+            let asked = asked_dtype(cx.attrs())?;
+            let zero = if cx.has(2) { Some(cx.input(2)?.dtype) } else { None };
+            let dtype = match (zero, asked) {
+                (Some(zero), Some(asked)) if zero != asked => {
+                    return Err(OpError::invalid(format!("output_dtype is {asked}, and the zero point is {zero}")));
+                }
+                (zero, asked) => zero.or(asked).unwrap_or(DataType::UInt8),
+            };
+            if !SMALL.contains(dtype) {
+                return Err(OpError::unsupported(format!("quantising to {dtype} is not supported")));
+            }
+            scales_fit(cx)?;
+            Ok(vec![TensorType { dtype, shape: cx.input(0)?.shape.clone() }])
+        },
+        prepare: |cx| {
+            let bounds = bounds(cx.output_dtype(0)?)?;
+            lift(cx, Linear { blocks: Blocks::new(cx)?, bounds: Some(bounds) }, &[0, 1, 2], &[0])
+        },
+    },
+    &Operator {
+        name: "jumar.DequantizeLinear",
+        onnx: &[OnnxForm::new("DequantizeLinear", 10, LATEST, |builder, node| {
+            alike(builder, node, "jumar.DequantizeLinear")
+        })],
+        inputs: &[
+            InputDef::required("x", QUANTISED),
+            InputDef::required("x_scale", Types::FLOAT),
+            InputDef::optional("x_zero_point", QUANTISED),
+        ],
+        outputs: OUTPUT_Y,
+        attrs: &[AttrDef::int("axis", 1), AttrDef::int("block_size", 0), AttrDef::int("output_dtype", 0)],
+        aliasing: Aliasing::Distinct,
+        reads_only_shapes: false,
+        infer: |cx| {
+            cx.same_types([0, 2])?;
+            let dtype = asked_dtype(cx.attrs())?.unwrap_or(cx.input(1)?.dtype);
+            if !Types::FLOAT.contains(dtype) {
+                return Err(OpError::unsupported(format!("dequantising to {dtype} is not supported")));
+            }
+            scales_fit(cx)?;
+            Ok(vec![TensorType { dtype, shape: cx.input(0)?.shape.clone() }])
+        },
+        prepare: |cx| lift(cx, Linear { blocks: Blocks::new(cx)?, bounds: None }, &[0, 1, 2], &[0]),
+    },
+    &Operator {
+        name: "jumar.DynamicQuantizeLinear",
+        onnx: &[OnnxForm::new("DynamicQuantizeLinear", 11, LATEST, |builder, node| {
+            alike(builder, node, "jumar.DynamicQuantizeLinear")
+        })],
+        inputs: &[InputDef::required("x", Types::of(&[DataType::Float32]))],
+        outputs: &[OUTPUT_Y[0], OutputDef { name: "y_scale" }, OutputDef { name: "y_zero_point" }],
+        attrs: &[],
+        aliasing: Aliasing::Distinct,
+        reads_only_shapes: false,
+        infer: |cx| {
+            Ok(vec![
+                TensorType { dtype: DataType::UInt8, shape: cx.input(0)?.shape.clone() },
+                TensorType::new(DataType::Float32, []),
+                TensorType::new(DataType::UInt8, []),
+            ])
+        },
+        prepare: |cx| lift(cx, Dynamic, &[0], &[0, 1, 2]),
+    },
+];
+
+/// `output_dtype`, which is numbered as ONNX numbers types; 0: not given.
+fn asked_dtype(attrs: AttrReader<'_>) -> Result<Option<DataType>, OpError> {
+    match attrs.int("output_dtype")? {
+        0 => Ok(None),
+        number => i32::try_from(number)
+            .ok()
+            .and_then(DataType::from_onnx)
+            .map(Some)
+            .ok_or_else(|| OpError::invalid(format!("output_dtype {number} is no data type"))),
+    }
+}
+
+/// The smallest and the largest number of a type of few bits.
+pub(super) fn bounds(dtype: DataType) -> Result<(f64, f64), OpError> {
+    match dtype {
+        DataType::UInt8 => Ok((0.0, 255.0)),
+        DataType::Int8 => Ok((-128.0, 127.0)),
+        DataType::UInt16 => Ok((0.0, 65535.0)),
+        DataType::Int16 => Ok((-32768.0, 32767.0)),
+        other => Err(OpError::unsupported(format!("quantising to {other} is not supported"))),
+    }
+}
+
+/// Checks that scales (and zero points) are one, one along the axis, or one a block.
+fn scales_fit(cx: &InferCx<'_>) -> Result<(), OpError> {
+    let (x, scale) = (cx.input(0)?, cx.input(1)?);
+    if cx.has(2) && cx.input(2)?.elements().is_some() && scale.elements().is_some() && cx.input(2)?.shape != scale.shape {
+        return Err(OpError::invalid(format!("the scale is {scale}, and the zero point {}", cx.input(2)?)));
+    }
+    let (Some(dims), Some(own)) = (x.dims(), scale.dims()) else { return Ok(()) };
+    Blocks::of(cx.attrs(), &dims, &own).map(|_| ())
+}
+
+/// Which scale belongs to which element: the tensor as outer, length of the axis, and inner.
+struct Blocks {
+    outer: usize,
+    len: usize,
+    inner: usize,
+    /// Elements along the axis that share a scale, and how many scales there are along it.
+    block: usize,
+    blocks: usize,
+    /// Whether scales vary over outer and inner, too.
+    full: bool,
+}
+
+impl Blocks {
+    fn new(cx: &PrepareCx<'_>) -> Result<Blocks, OpError> {
+        Blocks::of(cx.attrs(), cx.shape(0)?, cx.shape(1)?)
+    }
+
+    fn of(attrs: AttrReader<'_>, x: &[usize], scale: &[usize]) -> Result<Blocks, OpError> {
+        let size = attrs.int("block_size")?;
+        if size < 0 {
+            return Err(OpError::invalid(format!("block_size is {size}; it has to be 0 or more")));
+        }
+        let wrong = || OpError::invalid(format!("scales of shape {scale:?} do not fit an input of shape {x:?}"));
+        if scale.iter().product::<usize>() == 1 && size == 0 && scale.len() <= 1 {
+            let len = x.iter().product();
+            return Ok(Blocks { outer: 1, len, inner: 1, block: Ord::max(len, 1), blocks: 1, full: false });
+        }
+        let axis = infer::axis(attrs.int("axis")?, x.len())?;
+        let (outer, len, inner) = (x[..axis].iter().product(), x[axis], x[axis + 1..].iter().product());
+        if size == 0 {
+            if scale != [len] {
+                return Err(wrong());
+            }
+            return Ok(Blocks { outer, len, inner, block: 1, blocks: len, full: false });
+        }
+        let (block, blocks) = (size as usize, len.div_ceil(size as usize));
+        let fits = scale.len() == x.len()
+            && scale.iter().enumerate().all(|(at, &dim)| dim == if at == axis { blocks } else { x[at] });
+        if !fits {
+            return Err(wrong());
+        }
+        Ok(Blocks { outer, len, inner, block, blocks, full: true })
+    }
+}
+
+/// To bounds where there are some, and from there where there are none.
+struct Linear {
+    blocks: Blocks,
+    bounds: Option<(f64, f64)>,
+}
+
+impl Algorithm for Linear {
+    fn run<W: Working>(&self, io: &Io<'_, W>) -> Result<(), OpError> {
+        let (x, scales, zeros, out) = (io.input(0)?, io.input(1)?, io.optional(2)?, io.output(0)?);
+        let Blocks { outer, len, inner, block, blocks, full } = self.blocks;
+        let apply = |start: usize, count: usize, scale: W, zero: W| {
+            let (x, out) = (x.slice(start, count), out.slice(start, count));
+            match self.bounds {
+                None => out.map1(x, |x| (x - zero) * scale),
+                Some((low, high)) => out.map1_each(x, |x| {
+                    let value = (x / scale).f64().round_ties_even() + zero.f64();
+                    W::of(value.max(low).min(high))
+                }),
+            }
+        };
+        let zero = |index: usize| zeros.map_or(W::zero(), |zeros| zeros.get(index));
+        for outer in 0..outer {
+            for at in (0..len).step_by(block) {
+                let count = block.min(len - at);
+                let start = (outer * len + at) * inner;
+                if !full {
+                    let index = at / block;
+                    apply(start, count * inner, scales.get(index), zero(index));
+                    continue;
+                }
+                for row in 0..count {
+                    for column in 0..inner {
+                        let index = (outer * blocks + at / block) * inner + column;
+                        apply(start + row * inner + column, 1, scales.get(index), zero(index));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Scale and zero point from the smallest and the largest number.
+struct Dynamic;
+
+impl Algorithm for Dynamic {
+    fn run<W: Working>(&self, io: &Io<'_, W>) -> Result<(), OpError> {
+        let (x, out) = (io.input(0)?, io.output(0)?);
+        let (low, high) = x.fold((W::zero(), W::zero()), |(low, high), x| (low.least(x), high.most(x)));
+        // Where all are 0 any scale does; the definition has the next step divide by it.
+        let scale = if high == low { W::one() } else { (high - low) / W::of(255.0) };
+        let zero = W::of((-(low / scale)).f64().round_ties_even().clamp(0.0, 255.0));
+        out.map1_each(x, |x| W::of(((x / scale).f64().round_ties_even() + zero.f64()).clamp(0.0, 255.0)));
+        if let Some(to) = io.wanted(1)? {
+            to.set(0, if high == low { W::zero() } else { scale });
+        }
+        if let Some(to) = io.wanted(2)? {
+            to.set(0, zero);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::table::*;
+
+    #[test]
+    fn agrees_with_onnx_runtime() {
+        cases("quantize");
+    }
+
+    #[test]
+    fn scales_that_do_not_fit_are_refused() {
+        let x = noise(&[2, 3], 1);
+        refuse("jumar.QuantizeLinear", &[x.clone(), noise(&[2], 2)], none(), "scales of shape");
+        refuse("jumar.QuantizeLinear", &[x, noise(&[2, 1], 2)], none().with("block_size", 2), "scales of shape");
+    }
+}
