@@ -6,7 +6,7 @@ use jumar_types::{ErrorKind, Result};
 use crate::{Cx, Raw, limit_ms, refuse};
 
 /// A function of the program, with its argument.
-pub type HostFunction = Box<dyn FnOnce() + Send>;
+pub type HostFunction = Box<dyn Fn() + Send + Sync>;
 
 pub fn aclrtSubscribeReport(cx: &Cx<'_>, thread: u64, stream: Raw) -> Result<()> {
     cx.with_stream(stream, |stream| {

@@ -19,6 +19,7 @@
 
 pub mod allocator;
 pub mod callback;
+pub mod capture;
 pub mod context;
 pub mod data_buffer;
 pub mod dataset;

@@ -194,6 +194,24 @@ fn is_stored_as_last_error(kind: ErrorKind) -> bool {
         | K::StreamCaptured
         | K::EventCaptured
         | K::StreamNotCaptured
+        | K::CaptureDependency
+        | K::CaptureUnjoined
+        | K::CaptureOpen
+        | K::CaptureForbids
+        | K::CaptureForbidsWaiting
+        | K::CaptureImplicit
+        | K::CaptureConflict
+        | K::TaskGroupState
+        | K::CaptureOtherStream
+        | K::CaptureOtherThread
+        | K::CaptureInvalidated
+        | K::GraphRunning
+        | K::GraphUpdate
+        | K::GraphNotReady
+        | K::BranchOpen
+        | K::TaskTypeUnsupported
+        | K::ArrayTooSmall
+        | K::LabelContext
         | K::RuntimeInternal
         | K::ModelExecute
         | K::KernelFailed

@@ -10,7 +10,7 @@ use jumar_acl::hooks::{
 };
 use jumar_acl::memcpy::{BatchCopy, NO_COPY_FAILED, batch, batch_async};
 use jumar_acl::memory::MallocConfig;
-use jumar_acl::{allocator, memory};
+use jumar_acl::{Raw, allocator, capture, memory};
 
 use crate::callbacks;
 use crate::generated::calls::Player;
@@ -75,6 +75,13 @@ pub const CALLS: &[(&str, Player)] = &[
     }),
     ("aclrtMemManagedGetAttrs", managed_attributes),
     ("aclrtMemcpyBatch", memcpy_batch),
+    ("aclmdlRICaptureEnd", capture_end),
+    ("aclmdlRICaptureGetInfo", capture_info),
+    ("aclmdlRIGetStreams", graph_streams),
+    ("aclmdlRIGetTasksByStream", graph_tasks),
+    ("aclmdlRIDestroyRegisterCallback", on_graph_destroy),
+    ("aclmdlRIDestroyUnregisterCallback", forget_on_graph_destroy),
+    ("aclmdlRIAddCondTask", choose),
     ("aclrtMemcpyBatchAsync", memcpy_batch_async),
     ("aclrtMemcpyBatchAsyncV2", memcpy_batch_async_v2),
     ("aclrtMemcpyBatchV2", memcpy_batch_v2),
@@ -266,6 +273,99 @@ fn memcpy_batch(w: &Words<'_>) -> Played {
         failed.set(&failed_at(&done));
         done.map_err(|(_, error)| error)
     }))
+}
+
+/// The model is null when the capture failed.
+fn capture_end(w: &Words<'_>) -> Played {
+    let model = w.out(1)?;
+    status(enter(&calls::aclmdlRICaptureEnd, |cx| {
+        let ended = capture::aclmdlRICaptureEnd(cx, w.plain(0));
+        model.set(ended.as_ref().unwrap_or(&Raw(0)));
+        ended.map(drop)
+    }))
+}
+
+fn capture_info(w: &Words<'_>) -> Played {
+    let (at_status, model) = (w.optional(1), w.optional(2));
+    if w.plain::<u64>(1) == 0 && w.plain::<u64>(2) == 0 {
+        return Err(Stop::NotForRust(
+            "both results are returned, so neither can be left out".to_string(),
+        ));
+    }
+    status(enter(&calls::aclmdlRICaptureGetInfo, |cx| {
+        let answer = capture::aclmdlRICaptureGetInfo(cx, w.plain(0))?;
+        if w.plain::<u64>(1) != 0 {
+            at_status.set(&answer.0);
+        }
+        if w.plain::<u64>(2) != 0 {
+            model.set(&answer.1);
+        }
+        Ok(())
+    }))
+}
+
+/// A Rust program gets the whole list; the case sees as much of it as it has room for.
+fn list(w: &Words<'_>, all: Vec<u64>, what: &str) -> Result<jumar_acl::Result<()>, Stop> {
+    let count = w.out(2)?;
+    if w.plain::<u64>(1) == 0 {
+        count.set(&(all.len() as u32));
+        return Ok(Ok(()));
+    }
+    let room = w.input::<u32>(2).unwrap_or(0) as usize;
+    let fits = room.min(all.len());
+    let mut places = all.clone();
+    places.resize(room, 0);
+    w.array(1, room, true)?.set_all(&places)?;
+    count.set(&(fits as u32));
+    Ok(match fits < all.len() {
+        true => Err(capture::array_too_small(room, all.len(), what)),
+        false => Ok(()),
+    })
+}
+
+fn graph_streams(w: &Words<'_>) -> Played {
+    let mut stop = None;
+    let done = enter(&calls::aclmdlRIGetStreams, |cx| {
+        let all = capture::streams(cx, w.plain(0))?;
+        list(w, all, "streams").unwrap_or_else(|why| {
+            stop = Some(why);
+            Ok(())
+        })
+    });
+    stop.map_or_else(|| status(done), Err)
+}
+
+fn graph_tasks(w: &Words<'_>) -> Played {
+    let mut stop = None;
+    let done = enter(&calls::aclmdlRIGetTasksByStream, |cx| {
+        let all = capture::tasks(cx, w.plain(0))?;
+        list(w, all, "tasks").unwrap_or_else(|why| {
+            stop = Some(why);
+            Ok(())
+        })
+    });
+    stop.map_or_else(|| status(done), Err)
+}
+
+fn on_graph_destroy(w: &Words<'_>) -> Played {
+    let function = callbacks::closure(w.plain(1), w.plain(2));
+    status(enter(&calls::aclmdlRIDestroyRegisterCallback, |cx| {
+        let key = w.plain::<usize>(1);
+        capture::aclmdlRIDestroyRegisterCallback(cx, w.plain(0), key, function)
+    }))
+}
+
+fn forget_on_graph_destroy(w: &Words<'_>) -> Played {
+    status(enter(&calls::aclmdlRIDestroyUnregisterCallback, |cx| {
+        capture::aclmdlRIDestroyUnregisterCallback(cx, w.plain(0), w.plain(1))
+    }))
+}
+
+/// A word cannot carry a structure.
+fn choose(_: &Words<'_>) -> Played {
+    Err(Stop::NotForRust(
+        "the structure is passed by value, and its array comes back as a result".to_string(),
+    ))
 }
 
 fn memcpy_batch_v2(w: &Words<'_>) -> Played {

@@ -19,8 +19,8 @@ use jumar_types::{Error, ErrorKind, Result};
 use crate::gate::Op;
 use crate::{Caller, Stream};
 
-/// A function of the program under test.
-pub type HostFunction = Box<dyn FnOnce() + Send>;
+/// A function of the program under test. A captured callback is called at each execution of the model.
+pub type HostFunction = Box<dyn Fn() + Send + Sync>;
 
 /// What a thread of the program reports for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -90,7 +90,7 @@ impl Runs {
 
 /// A callback that is due. Dropping it lets the stream go on, whether it ran or not.
 struct Due {
-    function: Option<HostFunction>,
+    function: Option<Arc<HostFunction>>,
     returned: Option<Arc<Signal>>,
     /// Of a stream that waits for the callback.
     runs: Option<Arc<Runs>>,
@@ -186,19 +186,41 @@ impl Inbox {
     }
 }
 
-/// The task that hands a callback over.
+/// The task that hands a callback over. In a captured model it runs many times, one after the other: each time, what the
+/// stream waits for next is cleared first.
 struct HandOver {
     inbox: Arc<Inbox>,
-    due: Mutex<Option<Due>>,
+    function: Arc<HostFunction>,
+    returned: Option<Arc<Signal>>,
+    runs: Option<Arc<Runs>>,
+    stream: u64,
+    ran: AtomicBool,
+}
+
+impl Drop for HandOver {
+    fn drop(&mut self) {
+        // Dropped without having run: nobody else lets the stream go on.
+        if !self.ran.load(Ordering::Acquire)
+            && let Some(returned) = &self.returned
+        {
+            returned.set();
+        }
+    }
 }
 
 impl Program for HandOver {
     fn run(&self) -> Result<()> {
-        let due = self.due.lock().take();
-        match due {
-            Some(due) => self.inbox.put(due),
-            None => Ok(()),
+        if self.ran.swap(true, Ordering::AcqRel)
+            && let Some(returned) = &self.returned
+        {
+            returned.clear();
         }
+        self.inbox.put(Due {
+            function: Some(self.function.clone()),
+            returned: self.returned.clone(),
+            runs: self.runs.clone(),
+            stream: self.stream,
+        })
     }
 
     fn cost(&self) -> Cost {
@@ -488,15 +510,13 @@ fn hand_over(
     caller: &Caller<'_>,
 ) -> Result<()> {
     let returned = blocks.then(|| Arc::new(Signal::untimed()));
-    let due = Due {
-        function: Some(function),
+    let program = Arc::new(HandOver {
+        inbox,
+        function: Arc::new(function),
         returned: returned.clone(),
         runs: blocks.then(|| stream.runs.clone()),
         stream: stream.id(),
-    };
-    let program = Arc::new(HandOver {
-        inbox,
-        due: Mutex::new(Some(due)),
+        ran: AtomicBool::new(false),
     });
     stream.submit(caller, Task::Run(program), || Op::Callback { blocks })?;
     if let Some(signal) = returned {

@@ -11,6 +11,7 @@ use jumar_hal::sync::Instant;
 use jumar_hal::sync::{AtomicBool, Mutex, Ordering};
 use jumar_types::{Error, ErrorKind, Result};
 
+use crate::capture::Captures;
 use crate::device::Device;
 use crate::gate::{Op, Phase};
 use crate::kernel::Overflow;
@@ -32,6 +33,7 @@ pub struct Context {
     streams: Mutex<Vec<Arc<Stream>>>,
     pub(crate) failure: Arc<Failure>,
     pub(crate) overflow: Arc<Overflow>,
+    pub(crate) captures: Arc<Captures>,
 }
 
 /// What a context does after a task failed.
@@ -75,6 +77,7 @@ impl Context {
                 streams: Mutex::default(),
                 failure: Arc::default(),
                 overflow: Arc::default(),
+                captures: Arc::default(),
             })
         })?;
         device.contexts.fetch_add(1, Ordering::AcqRel);
@@ -316,6 +319,12 @@ impl Context {
     /// `NoContext`, `StreamTimeout`, or what a task failed with.
     pub fn synchronize(&self, limit: Option<Duration>, caller: &Caller<'_>) -> Result<()> {
         self.alive()?;
+        if self.captures.any() {
+            return Err(Error::new(
+                ErrorKind::StreamCaptured,
+                "a stream of the context is being captured, so the context cannot be waited for",
+            ));
+        }
         let default = self.default_stream.lock().clone();
         let streams: Vec<_> = default
             .into_iter()
@@ -337,6 +346,22 @@ impl Context {
         self.shared.settle_pools();
         self.shared.gate.report(ticket, Phase::Finished);
         result
+    }
+
+    /// Refuses what could break a capture that is under way in the context: a wait of the host, or work that is done at once.
+    ///
+    /// # Errors
+    /// `CaptureForbids`.
+    pub fn forbid_while_captured(&self, caller: &Caller<'_>) -> Result<()> {
+        match self.captures.blocking(caller) {
+            None => Ok(()),
+            Some(stream) => Err(Error::new(
+                ErrorKind::CaptureForbids,
+                format!(
+                    "stream {stream} of the context is being captured, in a mode that forbids this thread work that is done at once"
+                ),
+            )),
+        }
     }
 
     /// Destroys an explicit context.
@@ -371,6 +396,12 @@ impl Context {
     pub(crate) fn tear_down(&self, by: &'static str, mut patience: Duration) -> bool {
         if self.tearing_down.swap(true, Ordering::AcqRel) {
             return false;
+        }
+        self.captures.discard_all(by);
+        for graph in self.shared.graphs.all() {
+            if graph.context_id() == self.id {
+                graph.discard(by);
+            }
         }
         let streams = std::mem::take(&mut *self.streams.lock());
         // Submits stop first, then what was queued is done: nothing that was accepted is lost. A stream that waits for

@@ -7,6 +7,7 @@
 mod board;
 pub mod callback;
 pub mod caller;
+pub mod capture;
 pub mod context;
 pub mod copy;
 pub mod count_notify;
@@ -28,6 +29,10 @@ pub mod vmm;
 
 pub use callback::{HostFunction, Role};
 pub use caller::Caller;
+pub use capture::{
+    CaptureMode, CaptureStatus, Comparison, Condition, ConditionKind, Described, EventTask, Graph,
+    GraphTask, Label, LabelLists, Origin, TaskGroup, TaskKind, Width,
+};
 pub use context::Context;
 pub use count_notify::{CountChange, CountNotify, CountWait};
 pub use device::{Chip, Device, Limits, Profile};

@@ -77,7 +77,7 @@ pub struct Space {
 
 const REMEMBERED: usize = 4;
 
-/// A thread's last few allocations, so that the submit path takes no lock.
+/// A thread's last few allocations, so that the submit path takes no lock; and its number and mode for captures.
 #[derive(Default)]
 pub struct Lookups {
     removals: Cell<u64>,
@@ -85,6 +85,8 @@ pub struct Lookups {
     /// The number of the last task that the thread put on a stream which is no default stream; 0 before.
     last_task: Cell<u64>,
     blocks: [Cell<Option<Block>>; REMEMBERED],
+    thread: Cell<u64>,
+    pub(crate) capture_mode: Cell<crate::CaptureMode>,
 }
 
 /// A range after its check: where it lives, and the part of memory it names.
@@ -203,6 +205,11 @@ impl Space {
         drop(blocks);
         self.removals.fetch_add(1, Ordering::AcqRel);
         gone
+    }
+
+    /// Counts removals: what was live is live while the count stands still.
+    pub(crate) fn removals(&self) -> u64 {
+        self.removals.load(Ordering::Acquire)
     }
 
     /// Finds the live allocation that holds `address`.
@@ -348,6 +355,14 @@ impl Space {
 }
 
 impl Lookups {
+    /// Gives the thread's number, taken from the count when it is first asked for.
+    pub(crate) fn thread(&self, numbers: &AtomicU64) -> u64 {
+        if self.thread.get() == 0 {
+            self.thread.set(numbers.fetch_add(1, Ordering::Relaxed) + 1);
+        }
+        self.thread.get()
+    }
+
     #[inline]
     fn find(&self, removals: u64, address: usize) -> Option<Block> {
         if self.removals.get() != removals {

@@ -17,7 +17,10 @@ use crate::memory::{Block, Home, Space};
 use crate::pool::Pool;
 use crate::table::{Epoch, Table};
 use crate::vmm::{Mapping, PhysicalMemory};
-use crate::{Caller, Context, CountNotify, Event, Notify, Probe, Stream};
+use crate::{
+    Caller, Condition, Context, CountNotify, Event, Graph, GraphTask, Label, LabelLists, Notify,
+    Probe, Stream, TaskGroup,
+};
 
 /// How a runtime is built. Everything is decided before: core reads no environment.
 pub struct Config {
@@ -44,6 +47,12 @@ pub(crate) struct Shared {
     pub(crate) streams: Table<Stream>,
     pub(crate) events: Table<Event>,
     pub(crate) notifies: Table<Notify>,
+    pub(crate) graphs: Table<Graph>,
+    pub(crate) graph_tasks: Table<GraphTask>,
+    pub(crate) task_groups: Table<TaskGroup>,
+    pub(crate) conditions: Table<Condition>,
+    pub(crate) labels: Table<Label>,
+    pub(crate) label_lists: LabelLists,
     pub(crate) count_notifies: Table<CountNotify>,
     pub(crate) memory: SharedMemory,
     pub(crate) physical: Table<PhysicalMemory>,
@@ -67,6 +76,9 @@ pub(crate) struct Shared {
     pub(crate) devices: Vec<Arc<Device>>,
     pub(crate) reports: Reports,
     pub(crate) stream_numbers: AtomicU32,
+    pub(crate) graph_numbers: AtomicU32,
+    /// Threads are numbered when a capture first has to tell them apart.
+    pub(crate) thread_numbers: AtomicU64,
     pub(crate) event_numbers: AtomicU64,
     pub(crate) record_numbers: AtomicU64,
     /// Whole-process limit of queued event waits; `None` waits for ever.
@@ -85,6 +97,12 @@ impl Runtime {
                 streams: Table::new(IdKind::Stream, epoch.clone()),
                 events: Table::new(IdKind::Event, epoch.clone()),
                 notifies: Table::new(IdKind::Notify, epoch.clone()),
+                graphs: Table::new(IdKind::Graph, epoch.clone()),
+                graph_tasks: Table::new(IdKind::GraphTask, epoch.clone()),
+                task_groups: Table::new(IdKind::TaskGroup, epoch.clone()),
+                conditions: Table::new(IdKind::Condition, epoch.clone()),
+                labels: Table::new(IdKind::Label, epoch.clone()),
+                label_lists: LabelLists::default(),
                 count_notifies: Table::new(IdKind::CountNotify, epoch.clone()),
                 memory: SharedMemory::default(),
                 physical: Table::new(IdKind::PhysicalMemory, epoch.clone()),
@@ -108,6 +126,8 @@ impl Runtime {
                 epoch,
                 reports: Reports::default(),
                 stream_numbers: AtomicU32::new(0),
+                graph_numbers: AtomicU32::new(0),
+                thread_numbers: AtomicU64::new(0),
                 event_numbers: AtomicU64::new(0),
                 record_numbers: AtomicU64::new(0),
                 wait_limit: Mutex::new(None),
@@ -174,6 +194,36 @@ impl Runtime {
     /// The notifies by handle.
     pub fn notifies(&self) -> &Table<Notify> {
         &self.shared.notifies
+    }
+
+    /// The captured and built models by handle.
+    pub fn graphs(&self) -> &Table<Graph> {
+        &self.shared.graphs
+    }
+
+    /// The tasks of models by handle, those that a program asked for.
+    pub fn graph_tasks(&self) -> &Table<GraphTask> {
+        &self.shared.graph_tasks
+    }
+
+    /// The groups of captured tasks by handle.
+    pub fn task_groups(&self) -> &Table<TaskGroup> {
+        &self.shared.task_groups
+    }
+
+    /// The conditions of models by handle.
+    pub fn conditions(&self) -> &Table<Condition> {
+        &self.shared.conditions
+    }
+
+    /// The labels by handle.
+    pub fn labels(&self) -> &Table<Label> {
+        &self.shared.labels
+    }
+
+    /// The lists of labels.
+    pub fn label_lists(&self) -> &LabelLists {
+        &self.shared.label_lists
     }
 
     /// The counting notifies by handle.
@@ -395,6 +445,15 @@ impl Shared {
                 },
             )
         })
+    }
+
+    /// Gives device memory of the runtime's own back, whoever watches.
+    pub(crate) fn release_block(&self, address: usize) -> Result<()> {
+        let block = self.space.remove(address, |_| Ok(()))?;
+        if let Home::Device(device) = block.home {
+            self.devices[device as usize].give_back(block);
+        }
+        Ok(())
     }
 
     pub(crate) fn free_device(&self, address: usize, caller: &Caller<'_>) -> Result<()> {

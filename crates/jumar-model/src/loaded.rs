@@ -231,6 +231,10 @@ impl Model {
             )
             .fix("Load the model again."));
         }
+        if stream.is_recorded() {
+            // What runs now is no part of a captured model, and nothing is queued that an unload could wait for.
+            return stream.launch(program, reads, writes, caller).map(drop);
+        }
         // The lock is held while the tasks are queued, so that two threads cannot both follow the same execution.
         let mut last = self.last.lock();
         if let Some(before) = last.as_ref()

@@ -90,6 +90,42 @@ kinds! {
     EventCaptured,
     /// A stream that is not being captured.
     StreamNotCaptured,
+    /// A captured wait for something that was recorded outside of the capture.
+    CaptureDependency,
+    /// A capture was ended while a stream that joined it was not brought back.
+    CaptureUnjoined,
+    /// A model that is still being captured.
+    CaptureOpen,
+    /// A call that a capture forbids the thread.
+    CaptureForbids,
+    /// An asynchronous call that would have to wait, which a capture forbids the thread.
+    CaptureForbidsWaiting,
+    /// A default stream would be pulled into a capture.
+    CaptureImplicit,
+    /// Two captures would become one.
+    CaptureConflict,
+    /// A group of tasks that is open, or is not, where it must not be so.
+    TaskGroupState,
+    /// A capture was ended on another stream than it was begun on.
+    CaptureOtherStream,
+    /// A capture was ended by another thread than began it.
+    CaptureOtherThread,
+    /// A capture that an earlier failure made invalid.
+    CaptureInvalidated,
+    /// A captured or built model that is being executed.
+    GraphRunning,
+    /// A captured or built model that cannot be updated now.
+    GraphUpdate,
+    /// A captured or built model that is not ready to be executed.
+    GraphNotReady,
+    /// A branch of a condition that is still being captured.
+    BranchOpen,
+    /// A task of a kind that the call cannot work with.
+    TaskTypeUnsupported,
+    /// An array of the program that is too small for all there is.
+    ArrayTooSmall,
+    /// A label of another context.
+    LabelContext,
     /// A feature that this device profile, or Jumar, does not have (runtime layer).
     FeatureUnsupported,
     /// A feature that the surface refuses.

@@ -90,6 +90,16 @@ id_kinds! {
     StepInfo = 0xC8, "step information";
     /// A stamp for the program's own events.
     Stamp = 0xC9, "stamp";
+    /// A captured or built model.
+    Graph = 0xD0, "model running instance";
+    /// A task of a captured or built model.
+    GraphTask = 0xD1, "captured task";
+    /// A group of captured tasks.
+    TaskGroup = 0xD2, "task group";
+    /// A condition of a captured model.
+    Condition = 0xD3, "condition";
+    /// A label that a stream can jump to.
+    Label = 0xD4, "label";
     /// A memory pool.
     MemoryPool = 0xB0, "memory pool";
     /// A description of an allocator of the program's own.

@@ -806,6 +806,24 @@ pub const fn code(kind: ErrorKind) -> i32 {
         ErrorKind::StreamCaptured => ACL_ERROR_RT_STREAM_CAPTURED,
         ErrorKind::EventCaptured => ACL_ERROR_RT_EVENT_CAPTURED,
         ErrorKind::StreamNotCaptured => ACL_ERROR_RT_STREAM_NOT_CAPTURED,
+        ErrorKind::CaptureDependency => ACL_ERROR_RT_CAPTURE_DEPENDENCY,
+        ErrorKind::CaptureUnjoined => ACL_ERROR_RT_STREAM_UNJOINED,
+        ErrorKind::CaptureOpen => ACL_ERROR_RT_MODEL_CAPTURED,
+        ErrorKind::CaptureForbids => ACL_ERROR_RT_CAPTURE_MODE_NOT_SUPPORT,
+        ErrorKind::CaptureForbidsWaiting => ACL_ERROR_RT_CAPTURE_MODE_BLOCK_ASYNC,
+        ErrorKind::CaptureImplicit => ACL_ERROR_RT_STREAM_CAPTURE_IMPLICIT,
+        ErrorKind::CaptureConflict => ACL_ERROR_STREAM_CAPTURE_CONFLICT,
+        ErrorKind::TaskGroupState => ACL_ERROR_STREAM_TASK_GROUP_STATUS,
+        ErrorKind::CaptureOtherStream => ACL_ERROR_RT_STREAM_CAPTURE_UNMATCHED,
+        ErrorKind::CaptureOtherThread => ACL_ERROR_RT_STREAM_CAPTURE_WRONG_THREAD,
+        ErrorKind::CaptureInvalidated => ACL_ERROR_RT_STREAM_CAPTURE_INVALIDATED,
+        ErrorKind::GraphRunning => ACL_ERROR_RT_MODEL_RUNNING,
+        ErrorKind::GraphUpdate => ACL_ERROR_RT_MODEL_UPDATE_FAILED,
+        ErrorKind::GraphNotReady => ACL_ERROR_RT_MODEL_EXECUTE,
+        ErrorKind::BranchOpen => ACL_ERROR_RT_SUB_ACLGRAPH_IS_CAPTURING,
+        ErrorKind::TaskTypeUnsupported => ACL_ERROR_RT_TASK_TYPE_NOT_SUPPORT,
+        ErrorKind::ArrayTooSmall => ACL_ERROR_RT_INSUFFICIENT_INPUT_ARRAY,
+        ErrorKind::LabelContext => ACL_ERROR_RT_LABEL_CONTEXT,
         ErrorKind::FeatureUnsupported => ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
         ErrorKind::SurfaceUnsupported => ACL_ERROR_FEATURE_UNSUPPORTED,
         ErrorKind::NotImplemented => ACL_ERROR_API_NOT_SUPPORT,
@@ -902,6 +920,24 @@ pub const fn vendor(kind: ErrorKind) -> &'static str {
         ErrorKind::StreamCaptured => "EE1018",
         ErrorKind::EventCaptured => "EE1018",
         ErrorKind::StreamNotCaptured => "EE1018",
+        ErrorKind::CaptureDependency => "EE1018",
+        ErrorKind::CaptureUnjoined => "EE1018",
+        ErrorKind::CaptureOpen => "EE1018",
+        ErrorKind::CaptureForbids => "EE1018",
+        ErrorKind::CaptureForbidsWaiting => "EE1018",
+        ErrorKind::CaptureImplicit => "EE1018",
+        ErrorKind::CaptureConflict => "EE1018",
+        ErrorKind::TaskGroupState => "EE1018",
+        ErrorKind::CaptureOtherStream => "EE1018",
+        ErrorKind::CaptureOtherThread => "EE1018",
+        ErrorKind::CaptureInvalidated => "EE1018",
+        ErrorKind::GraphRunning => "EE1018",
+        ErrorKind::GraphUpdate => "EE1018",
+        ErrorKind::GraphNotReady => "EE1009",
+        ErrorKind::BranchOpen => "EE1018",
+        ErrorKind::TaskTypeUnsupported => "EE1018",
+        ErrorKind::ArrayTooSmall => "EE1018",
+        ErrorKind::LabelContext => "EE1010",
         ErrorKind::FeatureUnsupported => "EE1006",
         ErrorKind::SurfaceUnsupported => "EE1005",
         ErrorKind::NotImplemented => "EE1005",
@@ -1036,6 +1072,46 @@ pub const fn fix(kind: ErrorKind) -> &'static str {
             "An event recorded in a capture has no state of its own; use another event."
         }
         ErrorKind::StreamNotCaptured => "Begin a capture on the stream first.",
+        ErrorKind::CaptureDependency => {
+            "Record the event on a stream of the same capture before a captured stream waits for it."
+        }
+        ErrorKind::CaptureUnjoined => {
+            "Record an event on each stream that joined, after its last task, and let the first stream of the capture wait for it."
+        }
+        ErrorKind::CaptureOpen => "End the capture first.",
+        ErrorKind::CaptureForbids => {
+            "Do it before the capture begins or after it ended, or let the thread do it with aclmdlRICaptureThreadExchangeMode."
+        }
+        ErrorKind::CaptureForbidsWaiting => {
+            "Use pinned host memory, so that the copy need not wait, or copy after the capture ended."
+        }
+        ErrorKind::CaptureImplicit => {
+            "Use a stream made with aclrtCreateStream: a default stream is never captured."
+        }
+        ErrorKind::CaptureConflict => "Keep the streams of two captures apart.",
+        ErrorKind::TaskGroupState => {
+            "Begin and end task groups in pairs, one at a time, before the capture ends."
+        }
+        ErrorKind::CaptureOtherStream => "End the capture on the stream that it was begun on.",
+        ErrorKind::CaptureOtherThread => {
+            "End the capture on the thread that began it, or begin it in relaxed mode."
+        }
+        ErrorKind::CaptureInvalidated => {
+            "See the cause: the first call that failed on a stream of the capture."
+        }
+        ErrorKind::GraphRunning => "Synchronise the stream that the model was executed on first.",
+        ErrorKind::GraphUpdate => {
+            "Update after the capture ended, while no execution is queued or running."
+        }
+        ErrorKind::GraphNotReady => {
+            "Finish the model first: aclmdlRIEndTask on one of its streams, then aclmdlRIBuildEnd."
+        }
+        ErrorKind::BranchOpen => "End the capture of the branch before the model is executed.",
+        ErrorKind::TaskTypeUnsupported => "Use a task of a kind that the sentence names.",
+        ErrorKind::ArrayTooSmall => {
+            "Ask with a null array first: the call answers how many there are."
+        }
+        ErrorKind::LabelContext => "Make the context current in which the label was made.",
         ErrorKind::FeatureUnsupported => "See the sentence for what this kind of object can do.",
         ErrorKind::SurfaceUnsupported => {
             "This use is refused on every device; see the function's reference page."
@@ -1156,6 +1232,8 @@ pub const fn fix(kind: ErrorKind) -> &'static str {
 /// Gives the code that a call answers for a kind of error.
 pub fn code_for(call: &Call, kind: ErrorKind) -> i32 {
     match (call.number, kind) {
+        // aclmdlRICaptureEnd
+        (61, ErrorKind::NullPointer) => 107000,
         // aclrtStreamWaitEventWithTimeout
         (380, ErrorKind::NullPointer) => 107000,
         // aclrtGetOverflowStatus

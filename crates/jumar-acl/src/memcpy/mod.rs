@@ -61,7 +61,7 @@ pub fn aclrtMemcpy(
     if !check(to, room, from, count, kind)? || to.address() == from.address() {
         return Ok(());
     }
-    cx.context()?;
+    cx.context()?.forbid_while_captured(&cx.caller())?;
     cx.runtime()?.copy_now(to, from, &cx.caller())
 }
 
@@ -92,7 +92,7 @@ pub fn aclrtMemset(cx: &Cx<'_>, to: Span, room: usize, value: i32, count: usize)
     if !check_fill(to, room, count)? {
         return Ok(());
     }
-    cx.context()?;
+    cx.context()?.forbid_while_captured(&cx.caller())?;
     cx.runtime()?.fill_now(to, value as u8, &cx.caller())
 }
 

@@ -25,6 +25,42 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclrtUnSubscribeReport", aclrtUnSubscribeReport),
     ("aclrtSubscribeHostFunc", aclrtSubscribeHostFunc),
     ("aclrtUnSubscribeHostFunc", aclrtUnSubscribeHostFunc),
+    ("aclmdlRIUpdate", aclmdlRIUpdate),
+    ("aclmdlRITaskDisable", aclmdlRITaskDisable),
+    ("aclmdlRICaptureBegin", aclmdlRICaptureBegin),
+    ("aclmdlRIDebugPrint", aclmdlRIDebugPrint),
+    ("aclmdlRIDebugJsonPrint", aclmdlRIDebugJsonPrint),
+    (
+        "aclmdlRICaptureThreadExchangeMode",
+        aclmdlRICaptureThreadExchangeMode,
+    ),
+    ("aclmdlRIExecuteAsync", aclmdlRIExecuteAsync),
+    ("aclmdlRIExecute", aclmdlRIExecute),
+    ("aclmdlRIDestroy", aclmdlRIDestroy),
+    ("aclmdlRICaptureTaskGrpBegin", aclmdlRICaptureTaskGrpBegin),
+    ("aclmdlRICaptureTaskGrpEnd", aclmdlRICaptureTaskGrpEnd),
+    (
+        "aclmdlRICaptureTaskUpdateBegin",
+        aclmdlRICaptureTaskUpdateBegin,
+    ),
+    ("aclmdlRICaptureTaskUpdateEnd", aclmdlRICaptureTaskUpdateEnd),
+    ("aclmdlRIBuildBegin", aclmdlRIBuildBegin),
+    ("aclmdlRIBindStream", aclmdlRIBindStream),
+    ("aclmdlRIEndTask", aclmdlRIEndTask),
+    ("aclmdlRIBuildEnd", aclmdlRIBuildEnd),
+    ("aclmdlRIUnbindStream", aclmdlRIUnbindStream),
+    ("aclmdlRISetName", aclmdlRISetName),
+    ("aclmdlRIGetName", aclmdlRIGetName),
+    ("aclmdlRIGetId", aclmdlRIGetId),
+    ("aclmdlRITaskGetType", aclmdlRITaskGetType),
+    ("aclmdlRITaskGetSeqId", aclmdlRITaskGetSeqId),
+    ("aclmdlRIAbort", aclmdlRIAbort),
+    ("aclmdlRICondHandleCreate", aclmdlRICondHandleCreate),
+    ("aclmdlRICondHandleGetCondPtr", aclmdlRICondHandleGetCondPtr),
+    (
+        "aclmdlRICaptureToModelRIBegin",
+        aclmdlRICaptureToModelRIBegin,
+    ),
     ("aclrtCreateContext", aclrtCreateContext),
     ("aclrtDestroyContext", aclrtDestroyContext),
     ("aclrtSetCurrentContext", aclrtSetCurrentContext),
@@ -584,6 +620,310 @@ fn aclrtUnSubscribeHostFunc(w: &Words<'_>) -> Played {
     let exeStream = w.plain(1);
     let done = enter(&calls::aclrtUnSubscribeHostFunc, |cx| {
         jumar_acl::callback::aclrtUnSubscribeHostFunc(cx, hostFuncThreadId, exeStream)
+    });
+    words::status(done)
+}
+
+fn aclmdlRIUpdate(w: &Words<'_>) -> Played {
+    let modelRI = w.plain(0);
+    let done = enter(&calls::aclmdlRIUpdate, |cx| {
+        jumar_acl::capture::aclmdlRIUpdate(cx, modelRI)
+    });
+    words::status(done)
+}
+
+fn aclmdlRITaskDisable(w: &Words<'_>) -> Played {
+    let task = w.plain(0);
+    let done = enter(&calls::aclmdlRITaskDisable, |cx| {
+        jumar_acl::capture::aclmdlRITaskDisable(cx, task)
+    });
+    words::status(done)
+}
+
+fn aclmdlRICaptureBegin(w: &Words<'_>) -> Played {
+    let stream = w.plain(0);
+    let mode = w.plain(1);
+    let done = enter(&calls::aclmdlRICaptureBegin, |cx| {
+        jumar_acl::capture::aclmdlRICaptureBegin(cx, stream, mode)
+    });
+    words::status(done)
+}
+
+fn aclmdlRIDebugPrint(w: &Words<'_>) -> Played {
+    let modelRI = w.plain(0);
+    let done = enter(&calls::aclmdlRIDebugPrint, |cx| {
+        jumar_acl::capture::aclmdlRIDebugPrint(cx, modelRI)
+    });
+    words::status(done)
+}
+
+fn aclmdlRIDebugJsonPrint(w: &Words<'_>) -> Played {
+    let modelRI = w.plain(0);
+    let path = w.text(1);
+    let flags = w.plain(2);
+    let done = enter(&calls::aclmdlRIDebugJsonPrint, |cx| {
+        jumar_acl::capture::aclmdlRIDebugJsonPrint(cx, modelRI, path.as_deref(), flags)
+    });
+    words::status(done)
+}
+
+fn aclmdlRICaptureThreadExchangeMode(w: &Words<'_>) -> Played {
+    let mode = w.out(0)?;
+    let done = enter(&calls::aclmdlRICaptureThreadExchangeMode, |cx| {
+        jumar_acl::capture::aclmdlRICaptureThreadExchangeMode(cx, mode.get())
+    });
+    let done = match done {
+        Ok(mode_value) => {
+            mode.set(&mode_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlRIExecuteAsync(w: &Words<'_>) -> Played {
+    let modelRI = w.plain(0);
+    let stream = w.plain(1);
+    let done = enter(&calls::aclmdlRIExecuteAsync, |cx| {
+        jumar_acl::capture::aclmdlRIExecuteAsync(cx, modelRI, stream)
+    });
+    words::status(done)
+}
+
+fn aclmdlRIExecute(w: &Words<'_>) -> Played {
+    let modelRI = w.plain(0);
+    let timeout = w.plain(1);
+    let done = enter(&calls::aclmdlRIExecute, |cx| {
+        jumar_acl::capture::aclmdlRIExecute(cx, modelRI, timeout)
+    });
+    words::status(done)
+}
+
+fn aclmdlRIDestroy(w: &Words<'_>) -> Played {
+    let modelRI = w.plain(0);
+    let done = enter(&calls::aclmdlRIDestroy, |cx| {
+        jumar_acl::capture::aclmdlRIDestroy(cx, modelRI)
+    });
+    words::status(done)
+}
+
+fn aclmdlRICaptureTaskGrpBegin(w: &Words<'_>) -> Played {
+    let stream = w.plain(0);
+    let done = enter(&calls::aclmdlRICaptureTaskGrpBegin, |cx| {
+        jumar_acl::capture::aclmdlRICaptureTaskGrpBegin(cx, stream)
+    });
+    words::status(done)
+}
+
+fn aclmdlRICaptureTaskGrpEnd(w: &Words<'_>) -> Played {
+    let stream = w.plain(0);
+    let handle = w.out(1)?;
+    let done = enter(&calls::aclmdlRICaptureTaskGrpEnd, |cx| {
+        jumar_acl::capture::aclmdlRICaptureTaskGrpEnd(cx, stream)
+    });
+    let done = match done {
+        Ok(handle_value) => {
+            handle.set(&handle_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlRICaptureTaskUpdateBegin(w: &Words<'_>) -> Played {
+    let stream = w.plain(0);
+    let handle = w.plain(1);
+    let done = enter(&calls::aclmdlRICaptureTaskUpdateBegin, |cx| {
+        jumar_acl::capture::aclmdlRICaptureTaskUpdateBegin(cx, stream, handle)
+    });
+    words::status(done)
+}
+
+fn aclmdlRICaptureTaskUpdateEnd(w: &Words<'_>) -> Played {
+    let stream = w.plain(0);
+    let done = enter(&calls::aclmdlRICaptureTaskUpdateEnd, |cx| {
+        jumar_acl::capture::aclmdlRICaptureTaskUpdateEnd(cx, stream)
+    });
+    words::status(done)
+}
+
+fn aclmdlRIBuildBegin(w: &Words<'_>) -> Played {
+    let modelRI = w.out(0)?;
+    let flag = w.plain(1);
+    let done = enter(&calls::aclmdlRIBuildBegin, |cx| {
+        jumar_acl::capture::aclmdlRIBuildBegin(cx, flag)
+    });
+    let done = match done {
+        Ok(modelRI_value) => {
+            modelRI.set(&modelRI_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlRIBindStream(w: &Words<'_>) -> Played {
+    let modelRI = w.plain(0);
+    let stream = w.plain(1);
+    let flag = w.plain(2);
+    let done = enter(&calls::aclmdlRIBindStream, |cx| {
+        jumar_acl::capture::aclmdlRIBindStream(cx, modelRI, stream, flag)
+    });
+    words::status(done)
+}
+
+fn aclmdlRIEndTask(w: &Words<'_>) -> Played {
+    let modelRI = w.plain(0);
+    let stream = w.plain(1);
+    let done = enter(&calls::aclmdlRIEndTask, |cx| {
+        jumar_acl::capture::aclmdlRIEndTask(cx, modelRI, stream)
+    });
+    words::status(done)
+}
+
+fn aclmdlRIBuildEnd(w: &Words<'_>) -> Played {
+    let modelRI = w.plain(0);
+    let reserve = w.plain(1);
+    let done = enter(&calls::aclmdlRIBuildEnd, |cx| {
+        jumar_acl::capture::aclmdlRIBuildEnd(cx, modelRI, reserve)
+    });
+    words::status(done)
+}
+
+fn aclmdlRIUnbindStream(w: &Words<'_>) -> Played {
+    let modelRI = w.plain(0);
+    let stream = w.plain(1);
+    let done = enter(&calls::aclmdlRIUnbindStream, |cx| {
+        jumar_acl::capture::aclmdlRIUnbindStream(cx, modelRI, stream)
+    });
+    words::status(done)
+}
+
+fn aclmdlRISetName(w: &Words<'_>) -> Played {
+    let modelRI = w.plain(0);
+    let name = w.text(1);
+    let done = enter(&calls::aclmdlRISetName, |cx| {
+        jumar_acl::capture::aclmdlRISetName(cx, modelRI, name.as_deref())
+    });
+    words::status(done)
+}
+
+fn aclmdlRIGetName(w: &Words<'_>) -> Played {
+    let modelRI = w.plain(0);
+    let maxLen = w.plain(1);
+    let name = w.array(2, words::count(w.plain::<u32>(1)), false)?;
+    let done = enter(&calls::aclmdlRIGetName, |cx| {
+        jumar_acl::capture::aclmdlRIGetName(cx, modelRI, maxLen)
+    });
+    let done = match done {
+        Ok(name_value) => {
+            name.set_all(name_value.as_bytes_with_nul())?;
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlRIGetId(w: &Words<'_>) -> Played {
+    let modelRI = w.plain(0);
+    let modelRIId = w.out(1)?;
+    let done = enter(&calls::aclmdlRIGetId, |cx| {
+        jumar_acl::capture::aclmdlRIGetId(cx, modelRI)
+    });
+    let done = match done {
+        Ok(modelRIId_value) => {
+            modelRIId.set(&modelRIId_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlRITaskGetType(w: &Words<'_>) -> Played {
+    let task = w.plain(0);
+    let r#type = w.out(1)?;
+    let done = enter(&calls::aclmdlRITaskGetType, |cx| {
+        jumar_acl::capture::aclmdlRITaskGetType(cx, task)
+    });
+    let done = match done {
+        Ok(type_value) => {
+            r#type.set(&type_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlRITaskGetSeqId(w: &Words<'_>) -> Played {
+    let task = w.plain(0);
+    let id = w.out(1)?;
+    let done = enter(&calls::aclmdlRITaskGetSeqId, |cx| {
+        jumar_acl::capture::aclmdlRITaskGetSeqId(cx, task)
+    });
+    let done = match done {
+        Ok(id_value) => {
+            id.set(&id_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlRIAbort(w: &Words<'_>) -> Played {
+    let modelRI = w.plain(0);
+    let done = enter(&calls::aclmdlRIAbort, |cx| {
+        jumar_acl::capture::aclmdlRIAbort(cx, modelRI)
+    });
+    words::status(done)
+}
+
+fn aclmdlRICondHandleCreate(w: &Words<'_>) -> Played {
+    let modelRI = w.plain(0);
+    let defaultLaunchValue = w.plain(1);
+    let flag = w.plain(2);
+    let handle = w.out(3)?;
+    let done = enter(&calls::aclmdlRICondHandleCreate, |cx| {
+        jumar_acl::capture::aclmdlRICondHandleCreate(cx, modelRI, defaultLaunchValue, flag)
+    });
+    let done = match done {
+        Ok(handle_value) => {
+            handle.set(&handle_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlRICondHandleGetCondPtr(w: &Words<'_>) -> Played {
+    let handle = w.plain(0);
+    let ptr = w.out(1)?;
+    let done = enter(&calls::aclmdlRICondHandleGetCondPtr, |cx| {
+        jumar_acl::capture::aclmdlRICondHandleGetCondPtr(cx, handle)
+    });
+    let done = match done {
+        Ok(ptr_value) => {
+            ptr.set(&ptr_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlRICaptureToModelRIBegin(w: &Words<'_>) -> Played {
+    let stream = w.plain(0);
+    let modelRI = w.plain(1);
+    let mode = w.plain(2);
+    let done = enter(&calls::aclmdlRICaptureToModelRIBegin, |cx| {
+        jumar_acl::capture::aclmdlRICaptureToModelRIBegin(cx, stream, modelRI, mode)
     });
     words::status(done)
 }

@@ -1142,6 +1142,36 @@ pub const STRUCTURES: &[Structure] = &[
         }],
     },
     Structure {
+        name: "aclmdlRICondTaskParams",
+        size: 24,
+        fields: &[
+            Field {
+                name: "handle",
+                of: "aclmdlRICondHandle",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "type",
+                of: "aclmdlRICondTaskType",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "size",
+                of: "uint32_t",
+                at: 12,
+                lengths: &[],
+            },
+            Field {
+                name: "modelRIArray",
+                of: "aclmdlRI *",
+                at: 16,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
         name: "aclrtMemPoolProps",
         size: 56,
         fields: &[
@@ -1383,6 +1413,12 @@ structure!(aclCANNPackageVersion {
     reserved
 });
 structure!(aclrtIpcEventHandle { reserved });
+structure!(aclmdlRICondTaskParams {
+    handle,
+    r#type,
+    size,
+    modelRIArray
+});
 structure!(aclrtMemPoolProps {
     allocType,
     handleType,
