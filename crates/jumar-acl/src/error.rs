@@ -44,7 +44,16 @@ impl Default for Exceptions {
 }
 
 /// Passes a result on; if it is the failure of a task, the program's exception callback hears of it first.
+#[inline]
 pub(crate) fn told(cx: &Cx<'_>, result: Result<()>) -> Result<()> {
+    match result {
+        Ok(()) => Ok(()),
+        failed => told_of(cx, failed),
+    }
+}
+
+#[cold]
+fn told_of(cx: &Cx<'_>, result: Result<()>) -> Result<()> {
     let Err(error) = &result else { return Ok(()) };
     let Some(site) = error.task() else {
         return result;

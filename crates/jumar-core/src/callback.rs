@@ -13,7 +13,7 @@ use std::time::Duration;
 use jumar_hal::sync::Instant;
 
 use jumar_hal::sync::{AtomicBool, Condvar, Mutex, Ordering, thread};
-use jumar_hal::{Cost, Program, Signal, Task, WaitThen};
+use jumar_hal::{Cost, Program, Queue, Signal, Task, WaitThen};
 use jumar_types::{Error, ErrorKind, Result};
 
 use crate::gate::Op;
@@ -41,6 +41,8 @@ struct Reporter {
     device: u32,
     streams: Mutex<usize>,
     inbox: Arc<Inbox>,
+    /// The queue of a stream of the thread, through which it helps while it waits.
+    queue: Arc<dyn Queue>,
 }
 
 /// Where a stream's callbacks go.
@@ -56,10 +58,21 @@ pub(crate) enum Subscription {
     HostThread(Arc<Inbox>),
 }
 
-#[derive(Default)]
 pub(crate) struct Inbox {
     state: Mutex<InboxState>,
     bell: Condvar,
+    /// Set while something is due or the inbox is closed, for a thread that helps while it waits.
+    any: Arc<Signal>,
+}
+
+impl Default for Inbox {
+    fn default() -> Self {
+        Inbox {
+            state: Mutex::default(),
+            bell: Condvar::new(),
+            any: Arc::new(Signal::untimed()),
+        }
+    }
 }
 
 #[derive(Default)]
@@ -131,9 +144,31 @@ impl Inbox {
             .fix("Synchronise the stream before its subscription ends."));
         }
         state.due.push_back(due);
+        let told = self.any.set_quietly();
         drop(state);
+        for waiter in told {
+            waiter.signalled();
+        }
         self.bell.notify_one();
         Ok(())
+    }
+
+    /// Waits as `wait` does, and meanwhile runs what is bounded of the queue and of others: most often the very task that
+    /// hands the callback over.
+    fn wait_and_help(&self, queue: &Arc<dyn Queue>, limit: Option<Duration>) -> Option<Due> {
+        let until = limit.map(|limit| Instant::now() + limit);
+        loop {
+            if let Some(due) = self.take() {
+                return Some(due);
+            }
+            let now = Instant::now();
+            if self.is_closed() || until.is_some_and(|until| now >= until) {
+                return None;
+            }
+            // With a limit nothing is begun that may take long.
+            let far = now + Duration::from_secs(3600);
+            queue.wait_signal(&self.any, Some(until.map_or(far, |until| until.min(far))));
+        }
     }
 
     /// Waits for something to be due; `None` when time ran out or the inbox was closed and is empty.
@@ -161,7 +196,12 @@ impl Inbox {
     }
 
     fn take(&self) -> Option<Due> {
-        self.state.lock().due.pop_front()
+        let mut state = self.state.lock();
+        let due = state.due.pop_front();
+        if state.due.is_empty() && !state.closed {
+            self.any.clear();
+        }
+        due
     }
 
     /// Drops what is due for a stream whose tasks are dropped: its program may have taken back what the functions need.
@@ -178,6 +218,7 @@ impl Inbox {
 
     fn close(&self) {
         self.state.lock().closed = true;
+        self.any.set();
         self.bell.notify_all();
     }
 
@@ -285,6 +326,7 @@ impl Reports {
                     device: stream.device(),
                     streams: Mutex::new(0),
                     inbox: Arc::default(),
+                    queue: stream.queue().clone(),
                 })
             })
             .clone();
@@ -387,19 +429,16 @@ impl Reports {
                 format!("no stream is subscribed to this thread ({thread:#x})"),
             )
         };
-        let inbox = self
-            .threads
-            .lock()
-            .get(&(role, thread))
-            .map(|reporter| reporter.inbox.clone());
-        let inbox = inbox.ok_or_else(not_subscribed)?;
-        match inbox.wait(limit) {
+        let inbox = self.threads.lock().get(&(role, thread)).cloned();
+        let reporter = inbox.ok_or_else(not_subscribed)?;
+        let inbox = &reporter.inbox;
+        match inbox.wait_and_help(&reporter.queue, limit) {
             Some(first) => first.run(),
             None if inbox.is_closed() => {
                 let mut threads = self.threads.lock();
                 if threads
                     .get(&(role, thread))
-                    .is_some_and(|reporter| Arc::ptr_eq(&reporter.inbox, &inbox))
+                    .is_some_and(|other| Arc::ptr_eq(&other.inbox, inbox))
                 {
                     threads.remove(&(role, thread));
                 }

@@ -49,12 +49,18 @@ impl Failure {
     /// In stop mode, answers the failure that stopped the context.
     #[inline]
     pub(crate) fn refuse(&self) -> Result<()> {
-        if self.stops.load(Ordering::Acquire)
-            && let Some(error) = self.first.lock().clone()
-        {
-            return Err(error);
+        if !self.stops.load(Ordering::Acquire) {
+            return Ok(());
         }
-        Ok(())
+        self.refuse_if_stopped()
+    }
+
+    #[cold]
+    fn refuse_if_stopped(&self) -> Result<()> {
+        match self.first.lock().clone() {
+            Some(error) => Err(error),
+            None => Ok(()),
+        }
     }
 }
 
@@ -92,6 +98,7 @@ impl Context {
     }
 
     /// Gives the context's handle.
+    #[inline]
     pub fn id(&self) -> u64 {
         self.id
     }
@@ -107,6 +114,7 @@ impl Context {
     }
 
     /// Tells whether the context was torn down.
+    #[inline]
     pub fn is_dead(&self) -> bool {
         self.dead.load(Ordering::Acquire)
     }

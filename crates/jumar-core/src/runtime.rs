@@ -177,16 +177,19 @@ impl Runtime {
     }
 
     /// The contexts by handle.
+    #[inline]
     pub fn contexts(&self) -> &Table<Context> {
         &self.shared.contexts
     }
 
     /// The streams by handle.
+    #[inline]
     pub fn streams(&self) -> &Table<Stream> {
         &self.shared.streams
     }
 
     /// The events by handle.
+    #[inline]
     pub fn events(&self) -> &Table<Event> {
         &self.shared.events
     }
@@ -247,6 +250,7 @@ impl Runtime {
     }
 
     /// The count that moves on whenever an object goes away.
+    #[inline]
     pub fn epoch(&self) -> &Epoch {
         &self.shared.epoch
     }

@@ -218,6 +218,7 @@ impl Stream {
     }
 
     /// Gives the stream's handle.
+    #[inline]
     pub fn id(&self) -> u64 {
         self.id
     }
@@ -228,6 +229,7 @@ impl Stream {
     }
 
     /// Gives the handle of the stream's context.
+    #[inline]
     pub fn context_id(&self) -> u64 {
         self.context_id
     }
@@ -294,6 +296,7 @@ impl Stream {
         Ok(state & RECORDING != 0)
     }
 
+    #[inline]
     pub(crate) fn submit<'a>(
         &self,
         caller: &Caller<'_>,

@@ -170,6 +170,16 @@ fn fixtures() -> Vec<Fixture> {
                 "--dynamic_dims=1;2;4",
             ],
         },
+        Fixture {
+            name: "open",
+            onnx: model(
+                &[("Relu", &["x"], "z")],
+                &[("x", &[-1, 3])],
+                &[("z", &[-1, 3])],
+                &[],
+            ),
+            options: &["--input_shape_range=x:[1~4,3]"],
+        },
     ]
 }
 

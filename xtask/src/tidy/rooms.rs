@@ -39,6 +39,9 @@ const UNSAFE_ROOMS: &[&str] = &[
     // They call the C interface as a program does.
     "crates/jumar-testkit/src/raw/",
     "benches/jumar-bench/src/acl.rs",
+    // Placement of threads, and copies past the caches as a yardstick.
+    "benches/jumar-bench/src/place.rs",
+    "benches/jumar-bench/src/limits.rs",
     // Cases pass addresses and look behind them, and a case vouches for them as a program does.
     "crates/jumar-behaviour/src/raw.rs",
 ];

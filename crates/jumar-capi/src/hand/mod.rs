@@ -13,3 +13,4 @@ pub mod log;
 pub mod managed_memory;
 pub mod memcpy;
 pub mod memory;
+pub mod model_config;
