@@ -376,13 +376,30 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclmdlLoadFromFileWithMem", aclmdlLoadFromFileWithMem),
     ("aclmdlLoadFromMemWithMem", aclmdlLoadFromMemWithMem),
     ("aclmdlExecute", aclmdlExecute),
+    ("aclmdlExecuteV2", aclmdlExecuteV2),
+    ("aclmdlExecuteAsyncV2", aclmdlExecuteAsyncV2),
     ("aclmdlExecuteAsync", aclmdlExecuteAsync),
     ("aclmdlUnload", aclmdlUnload),
     ("aclmdlQuerySize", aclmdlQuerySize),
+    ("aclmdlQueryExeOMDesc", aclmdlQueryExeOMDesc),
     ("aclmdlQuerySizeFromMem", aclmdlQuerySizeFromMem),
     ("aclmdlSetDynamicBatchSize", aclmdlSetDynamicBatchSize),
     ("aclmdlSetDynamicHWSize", aclmdlSetDynamicHWSize),
     ("aclmdlSetInputDynamicDims", aclmdlSetInputDynamicDims),
+    (
+        "aclmdlSetExternalWeightAddress",
+        aclmdlSetExternalWeightAddress,
+    ),
+    ("aclmdlCreateExecConfigHandle", aclmdlCreateExecConfigHandle),
+    (
+        "aclmdlDestroyExecConfigHandle",
+        aclmdlDestroyExecConfigHandle,
+    ),
+    ("aclmdlSetAttribute", aclmdlSetAttribute),
+    ("aclmdlGetAttribute", aclmdlGetAttribute),
+    ("aclmdlCreateConfigHandle", aclmdlCreateConfigHandle),
+    ("aclmdlDestroyConfigHandle", aclmdlDestroyConfigHandle),
+    ("aclmdlSetExecConfigOpt", aclmdlSetExecConfigOpt),
     ("aclmdlCreateDesc", aclmdlCreateDesc),
     ("aclmdlDestroyDesc", aclmdlDestroyDesc),
     ("aclmdlGetDesc", aclmdlGetDesc),
@@ -397,6 +414,7 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclmdlGetInputDimsRange", aclmdlGetInputDimsRange),
     ("aclmdlGetOutputDims", aclmdlGetOutputDims),
     ("aclmdlGetCurOutputDims", aclmdlGetCurOutputDims),
+    ("aclmdlGetOpAttr", aclmdlGetOpAttr),
     ("aclmdlGetInputNameByIndex", aclmdlGetInputNameByIndex),
     ("aclmdlGetOutputNameByIndex", aclmdlGetOutputNameByIndex),
     ("aclmdlGetInputFormat", aclmdlGetInputFormat),
@@ -3944,6 +3962,30 @@ fn aclmdlExecute(w: &Words<'_>) -> Played {
     words::status(done)
 }
 
+fn aclmdlExecuteV2(w: &Words<'_>) -> Played {
+    let modelId = w.plain(0);
+    let input = w.plain(1);
+    let output = w.plain(2);
+    let stream = w.plain(3);
+    let handle = w.plain(4);
+    let done = enter(&calls::aclmdlExecuteV2, |cx| {
+        jumar_acl::model::aclmdlExecuteV2(cx, modelId, input, output, stream, handle)
+    });
+    words::status(done)
+}
+
+fn aclmdlExecuteAsyncV2(w: &Words<'_>) -> Played {
+    let modelId = w.plain(0);
+    let input = w.plain(1);
+    let output = w.plain(2);
+    let stream = w.plain(3);
+    let handle = w.plain(4);
+    let done = enter(&calls::aclmdlExecuteAsyncV2, |cx| {
+        jumar_acl::model::aclmdlExecuteAsyncV2(cx, modelId, input, output, stream, handle)
+    });
+    words::status(done)
+}
+
 fn aclmdlExecuteAsync(w: &Words<'_>) -> Played {
     let modelId = w.plain(0);
     let input = w.plain(1);
@@ -3974,6 +4016,22 @@ fn aclmdlQuerySize(w: &Words<'_>) -> Played {
         Ok((workSize_value, weightSize_value)) => {
             workSize.set(&workSize_value);
             weightSize.set(&weightSize_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlQueryExeOMDesc(w: &Words<'_>) -> Played {
+    let fileName = w.text(0);
+    let mdlPartitionSize = w.out(1)?;
+    let done = enter(&calls::aclmdlQueryExeOMDesc, |cx| {
+        jumar_acl::model::aclmdlQueryExeOMDesc(cx, fileName.as_deref())
+    });
+    let done = match done {
+        Ok(mdlPartitionSize_value) => {
+            mdlPartitionSize.set(&mdlPartitionSize_value);
             Ok(())
         }
         Err(code) => Err(code),
@@ -4030,6 +4088,99 @@ fn aclmdlSetInputDynamicDims(w: &Words<'_>) -> Played {
     let dims = w.input(3);
     let done = enter(&calls::aclmdlSetInputDynamicDims, |cx| {
         jumar_acl::model::aclmdlSetInputDynamicDims(cx, modelId, dataset, index, dims.as_ref())
+    });
+    words::status(done)
+}
+
+fn aclmdlSetExternalWeightAddress(w: &Words<'_>) -> Played {
+    let handle = w.plain(0);
+    let weightFileName = w.text(1);
+    let devPtr = w.plain(2);
+    let size = w.plain(3);
+    let done = enter(&calls::aclmdlSetExternalWeightAddress, |cx| {
+        jumar_acl::model_config::aclmdlSetExternalWeightAddress(
+            cx,
+            handle,
+            weightFileName.as_deref(),
+            devPtr,
+            size,
+        )
+    });
+    words::status(done)
+}
+
+fn aclmdlCreateExecConfigHandle(_: &Words<'_>) -> Played {
+    let done = enter(
+        &calls::aclmdlCreateExecConfigHandle,
+        jumar_acl::model_config::aclmdlCreateExecConfigHandle,
+    );
+    words::value(done, 0_i64)
+}
+
+fn aclmdlDestroyExecConfigHandle(w: &Words<'_>) -> Played {
+    let handle = w.plain(0);
+    let done = enter(&calls::aclmdlDestroyExecConfigHandle, |cx| {
+        jumar_acl::model_config::aclmdlDestroyExecConfigHandle(cx, handle)
+    });
+    words::status(done)
+}
+
+fn aclmdlSetAttribute(w: &Words<'_>) -> Played {
+    let modelId = w.plain(0);
+    let attr = w.plain(1);
+    let attrValue = w.input(2);
+    let done = enter(&calls::aclmdlSetAttribute, |cx| {
+        jumar_acl::model_config::aclmdlSetAttribute(cx, modelId, attr, attrValue.as_ref())
+    });
+    words::status(done)
+}
+
+fn aclmdlGetAttribute(w: &Words<'_>) -> Played {
+    let modelId = w.plain(0);
+    let attr = w.plain(1);
+    let attrValue = w.out(2)?;
+    let done = enter(&calls::aclmdlGetAttribute, |cx| {
+        jumar_acl::model_config::aclmdlGetAttribute(cx, modelId, attr)
+    });
+    let done = match done {
+        Ok(attrValue_value) => {
+            attrValue.set(&attrValue_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlCreateConfigHandle(_: &Words<'_>) -> Played {
+    let done = enter(
+        &calls::aclmdlCreateConfigHandle,
+        jumar_acl::model_config::aclmdlCreateConfigHandle,
+    );
+    words::value(done, 0_i64)
+}
+
+fn aclmdlDestroyConfigHandle(w: &Words<'_>) -> Played {
+    let handle = w.plain(0);
+    let done = enter(&calls::aclmdlDestroyConfigHandle, |cx| {
+        jumar_acl::model_config::aclmdlDestroyConfigHandle(cx, handle)
+    });
+    words::status(done)
+}
+
+fn aclmdlSetExecConfigOpt(w: &Words<'_>) -> Played {
+    let handle = w.plain(0);
+    let attr = w.plain(1);
+    let attrValue = w.slice::<u8>(2, words::count(w.plain::<usize>(3)))?;
+    let valueSize = w.plain(3);
+    let done = enter(&calls::aclmdlSetExecConfigOpt, |cx| {
+        jumar_acl::model_config::aclmdlSetExecConfigOpt(
+            cx,
+            handle,
+            attr,
+            attrValue.as_deref(),
+            valueSize,
+        )
     });
     words::status(done)
 }
@@ -4195,6 +4346,16 @@ fn aclmdlGetCurOutputDims(w: &Words<'_>) -> Played {
         Err(code) => Err(code),
     };
     words::status(done)
+}
+
+fn aclmdlGetOpAttr(w: &Words<'_>) -> Played {
+    let modelDesc = w.plain(0);
+    let opName = w.text(1);
+    let attr = w.text(2);
+    let done = enter(&calls::aclmdlGetOpAttr, |cx| {
+        jumar_acl::model_desc::aclmdlGetOpAttr(cx, modelDesc, opName.as_deref(), attr.as_deref())
+    });
+    words::value(done, 0_i64)
 }
 
 fn aclmdlGetInputNameByIndex(w: &Words<'_>) -> Played {

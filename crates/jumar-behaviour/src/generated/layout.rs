@@ -1208,6 +1208,24 @@ pub const STRUCTURES: &[Structure] = &[
         ],
     },
     Structure {
+        name: "aclmdlAttrValue_t",
+        size: 32,
+        fields: &[
+            Field {
+                name: "mdlPriority",
+                of: "uint32_t",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "reserved",
+                of: "uint32_t",
+                at: 0,
+                lengths: &[8],
+            },
+        ],
+    },
+    Structure {
         name: "aclmdlIODims",
         size: 1160,
         fields: &[
@@ -1282,6 +1300,66 @@ pub const STRUCTURES: &[Structure] = &[
                 of: "uint64_t",
                 at: 8,
                 lengths: &[128, 2],
+            },
+        ],
+    },
+    Structure {
+        name: "aclmdlExeOMDesc",
+        size: 128,
+        fields: &[
+            Field {
+                name: "workSize",
+                of: "size_t",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "weightSize",
+                of: "size_t",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "modelDescSize",
+                of: "size_t",
+                at: 16,
+                lengths: &[],
+            },
+            Field {
+                name: "kernelSize",
+                of: "size_t",
+                at: 24,
+                lengths: &[],
+            },
+            Field {
+                name: "kernelArgsSize",
+                of: "size_t",
+                at: 32,
+                lengths: &[],
+            },
+            Field {
+                name: "staticTaskSize",
+                of: "size_t",
+                at: 40,
+                lengths: &[],
+            },
+            Field {
+                name: "dynamicTaskSize",
+                of: "size_t",
+                at: 48,
+                lengths: &[],
+            },
+            Field {
+                name: "fifoTaskSize",
+                of: "size_t",
+                at: 56,
+                lengths: &[],
+            },
+            Field {
+                name: "reserved",
+                of: "size_t",
+                at: 64,
+                lengths: &[8],
             },
         ],
     },
@@ -1426,6 +1504,7 @@ structure!(aclrtMemPoolProps {
     maxSize,
     reserved
 });
+structure!(aclmdlAttrValue_t { bytes });
 structure!(aclmdlIODims {
     name,
     dimCount,
@@ -1434,3 +1513,14 @@ structure!(aclmdlIODims {
 structure!(aclmdlIODimsRange { rangeCount, range });
 structure!(aclmdlBatch { batchCount, batch });
 structure!(aclmdlHW { hwCount, hw });
+structure!(aclmdlExeOMDesc {
+    workSize,
+    weightSize,
+    modelDescSize,
+    kernelSize,
+    kernelArgsSize,
+    staticTaskSize,
+    dynamicTaskSize,
+    fifoTaskSize,
+    reserved
+});
