@@ -31,6 +31,7 @@ pub mod group;
 pub mod hooks;
 pub mod init;
 pub mod ipc;
+pub mod label;
 pub mod log;
 pub mod managed_memory;
 pub mod memcpy;
