@@ -31,6 +31,7 @@ pub mod group;
 pub mod hooks;
 pub mod init;
 pub mod ipc;
+pub mod kernel;
 pub mod label;
 pub mod log;
 pub mod managed_memory;
@@ -39,6 +40,7 @@ pub mod memory;
 pub mod mempool;
 pub mod message;
 pub mod model;
+pub mod model_config;
 pub mod model_desc;
 pub mod notify;
 pub mod peer;
@@ -114,11 +116,13 @@ impl<'a> Cx<'a> {
     ///
     /// # Errors
     /// Why it could not be built.
+    #[inline]
     pub(crate) fn runtime(&self) -> Result<&'static Runtime> {
         self.process.runtime()
     }
 
     /// Who asks, as core wants to know it.
+    #[inline]
     pub(crate) fn caller(&self) -> Caller<'a> {
         Caller::new(self.call, &self.thread.lookups)
     }

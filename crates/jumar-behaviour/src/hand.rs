@@ -75,6 +75,8 @@ pub const CALLS: &[(&str, Player)] = &[
     }),
     ("aclrtMemManagedGetAttrs", managed_attributes),
     ("aclrtMemcpyBatch", memcpy_batch),
+    ("aclmdlSetConfigOpt", set_config_option),
+    ("aclmdlLoadWithConfig", load_with_config),
     ("aclmdlRICaptureEnd", capture_end),
     ("aclmdlRICaptureGetInfo", capture_info),
     ("aclmdlRIGetStreams", graph_streams),
@@ -272,6 +274,40 @@ fn memcpy_batch(w: &Words<'_>) -> Played {
         let done = batch(cx, &b.copies, b.attributes.as_deref(), b.indexes.as_deref());
         failed.set(&failed_at(&done));
         done.map_err(|(_, error)| error)
+    }))
+}
+
+/// The value of an option may be the address of a text.
+fn set_config_option(w: &Words<'_>) -> Played {
+    let (attr, size) = (w.plain(1), w.plain(3));
+    let value = w.slice::<u8>(2, size)?;
+    let text = value
+        .as_ref()
+        .and_then(|value| value.first_chunk())
+        .filter(|_| jumar_acl::model_config::takes_text(attr))
+        .and_then(|bytes| raw::text(usize::from_ne_bytes(*bytes)));
+    status(enter(&calls::aclmdlSetConfigOpt, |cx| {
+        jumar_acl::model_config::aclmdlSetConfigOpt(
+            cx,
+            w.plain(0),
+            attr,
+            value.as_deref(),
+            size,
+            text.as_deref(),
+        )
+    }))
+}
+
+/// A model in memory lies where the configuration says.
+fn load_with_config(w: &Words<'_>) -> Played {
+    let id = w.out(1)?;
+    status(enter(&calls::aclmdlLoadWithConfig, |cx| {
+        let memory = jumar_acl::model_config::model_memory(cx, w.plain(0))?;
+        let bytes = memory.map(|(address, size)| raw::read(address, size));
+        let loaded =
+            jumar_acl::model_config::aclmdlLoadWithConfig(cx, w.plain(0), bytes.as_deref())?;
+        id.set(&loaded);
+        Ok(())
     }))
 }
 

@@ -63,6 +63,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let weights = model.weight_bytes(&file)?;
     let plan = match model.executable()? {
         Executable::Planned(plan) => plan,
+        Executable::Geared(_) => return Err("gears are chosen on a device only".into()),
         Executable::Dynamic(dynamic) => {
             return run_dynamic(&model, &dynamic, weights, inputs, &real, Path::new(out_dir));
         }
@@ -93,6 +94,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let operands = Operands {
             weights: Region::shared(weights),
             arena: arena.region(),
+            constants: Region::EMPTY,
             inputs: &ins,
             outputs: &outs,
         };
