@@ -31,6 +31,7 @@ pub mod group;
 pub mod hooks;
 pub mod init;
 pub mod ipc;
+pub mod kernel;
 pub mod log;
 pub mod managed_memory;
 pub mod memcpy;
@@ -114,11 +115,13 @@ impl<'a> Cx<'a> {
     ///
     /// # Errors
     /// Why it could not be built.
+    #[inline]
     pub(crate) fn runtime(&self) -> Result<&'static Runtime> {
         self.process.runtime()
     }
 
     /// Who asks, as core wants to know it.
+    #[inline]
     pub(crate) fn caller(&self) -> Caller<'a> {
         Caller::new(self.call, &self.thread.lookups)
     }

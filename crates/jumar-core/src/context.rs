@@ -14,6 +14,7 @@ use jumar_types::{Error, ErrorKind, Result};
 use crate::capture::Captures;
 use crate::device::Device;
 use crate::gate::{Op, Phase};
+use crate::kernel::Overflow;
 use crate::memory::Block;
 use crate::runtime::Shared;
 use crate::stream::StreamOptions;
@@ -31,6 +32,7 @@ pub struct Context {
     default_stream: Mutex<Option<Arc<Stream>>>,
     streams: Mutex<Vec<Arc<Stream>>>,
     pub(crate) failure: Arc<Failure>,
+    pub(crate) overflow: Arc<Overflow>,
     pub(crate) captures: Arc<Captures>,
 }
 
@@ -47,12 +49,18 @@ impl Failure {
     /// In stop mode, answers the failure that stopped the context.
     #[inline]
     pub(crate) fn refuse(&self) -> Result<()> {
-        if self.stops.load(Ordering::Acquire)
-            && let Some(error) = self.first.lock().clone()
-        {
-            return Err(error);
+        if !self.stops.load(Ordering::Acquire) {
+            return Ok(());
         }
-        Ok(())
+        self.refuse_if_stopped()
+    }
+
+    #[cold]
+    fn refuse_if_stopped(&self) -> Result<()> {
+        match self.first.lock().clone() {
+            Some(error) => Err(error),
+            None => Ok(()),
+        }
     }
 }
 
@@ -74,6 +82,7 @@ impl Context {
                 default_stream: Mutex::new(None),
                 streams: Mutex::default(),
                 failure: Arc::default(),
+                overflow: Arc::default(),
                 captures: Arc::default(),
             })
         })?;
@@ -89,6 +98,7 @@ impl Context {
     }
 
     /// Gives the context's handle.
+    #[inline]
     pub fn id(&self) -> u64 {
         self.id
     }
@@ -104,6 +114,7 @@ impl Context {
     }
 
     /// Tells whether the context was torn down.
+    #[inline]
     pub fn is_dead(&self) -> bool {
         self.dead.load(Ordering::Acquire)
     }
@@ -291,6 +302,16 @@ impl Context {
         self.shared.free_device(address, caller)
     }
 
+    /// Gives the device memory that holds the context's overflow state: all zero until a kernel of the context met a
+    /// floating-point result that was too large, or divided by zero.
+    ///
+    /// # Errors
+    /// `NoContext`, `OutOfMemory`.
+    pub fn overflow_state(&self) -> Result<Span> {
+        self.alive()?;
+        self.overflow.state(&self.shared, &self.device)
+    }
+
     /// Copies Rust's own bytes to the start of a span, at once, in no order with any stream.
     ///
     /// # Errors
@@ -413,6 +434,7 @@ impl Context {
         for stream in &all {
             stream.close(true);
         }
+        self.overflow.drop_state(&self.shared, &self.device);
         drop(self.shared.contexts.remove(self.id, by));
         self.device.contexts.fetch_sub(1, Ordering::AcqRel);
         true

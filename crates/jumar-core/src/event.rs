@@ -10,6 +10,8 @@
 //!
 //! A record is a signal of its own, so that moving the event to a newer record leaves queued waits alone.
 
+mod record;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,6 +27,7 @@ use crate::device::Device;
 use crate::gate::{Op, Phase};
 use crate::runtime::Shared;
 use crate::{Caller, Context, Stream};
+use record::{Point, Record, Spare};
 
 /// How an event was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,6 +90,7 @@ struct State {
     level: Arc<Signal>,
     /// Set when each queued wait has passed; for the query of waits.
     waits: Vec<Arc<Signal>>,
+    spare: Spare,
     /// The newest record, if a capture has it.
     mark: Option<Mark>,
     /// Recorded on a stream that is bound to a model.
@@ -104,20 +108,13 @@ impl State {
             next: None,
             level: Arc::new(Signal::untimed()),
             waits: Vec::new(),
+            spare: Spare::default(),
             mark: None,
             in_model: false,
             record_flag: None,
             wait_flag: None,
         }
     }
-}
-
-#[derive(Clone)]
-struct Record {
-    number: u64,
-    signal: Arc<Signal>,
-    stream_id: u64,
-    queue: Arc<dyn Queue>,
 }
 
 impl Event {
@@ -199,6 +196,7 @@ impl Event {
     }
 
     /// Gives the flags it was made with.
+    #[inline]
     pub fn flags(&self) -> u32 {
         self.flags
     }
@@ -256,55 +254,44 @@ impl Event {
         }
         (state.mark, state.in_model) = (None, false);
         let number = self.shared.next_record();
-        let mut reused = false;
-        let signal = match state.next.clone() {
-            Some(next) => next,
-            // The usual case of an event that is recorded again and again: its last record is complete and nobody waits
-            // for it, so that its signal can serve again.
-            None => match &mut state.newest {
-                Some(record)
-                    if record.signal.is_set() && Arc::strong_count(&record.signal) == 1 =>
-                {
-                    reused = true;
-                    record.signal.clear();
-                    record.signal.clone()
-                }
-                _ => Arc::new(if self.keeps_time() {
-                    Signal::new()
-                } else {
-                    Signal::untimed()
-                }),
-            },
-        };
         let op = || Op::Record {
             event: self.number,
             record: number,
         };
-        if let Err(refused) = stream.submit(caller, Task::Set(signal.clone()), op) {
-            if reused {
-                // The event still stands for its last record, which is complete.
-                signal.set();
+        let point = if self.is_level() && !self.keeps_time() {
+            Point::Position(stream.submit(caller, Task::Set(state.level.clone()), op)?)
+        } else {
+            let signal = match &state.next {
+                Some(next) => next.clone(),
+                None => state.spare.take(self.keeps_time()),
+            };
+            stream.submit(caller, Task::Set(signal.clone()), op)?;
+            if self.is_level() {
+                stream.submit_silently(caller, Task::Set(state.level.clone()));
             }
-            return Err(refused);
-        }
-        if self.is_level() {
-            stream.submit_silently(caller, Task::Set(state.level.clone()));
-        }
+            Point::Signal(signal)
+        };
         state.next = None;
-        match &mut state.newest {
+        let before = match &mut state.newest {
             Some(record) if record.stream_id == stream.id() => {
-                (record.number, record.signal) = (number, signal);
+                record.number = number;
+                std::mem::replace(&mut record.point, point)
             }
             newest => {
                 let (stream_id, queue) = (stream.id(), stream.queue().clone());
-                *newest = Some(Record {
+                let record = Record {
                     number,
-                    signal,
+                    point,
                     stream_id,
                     queue,
-                });
+                };
+                match newest.replace(record) {
+                    Some(before) => before.point,
+                    None => return Ok(()),
+                }
             }
-        }
+        };
+        state.spare.keep(before);
         Ok(())
     }
 
@@ -349,7 +336,11 @@ impl Event {
                 if record.stream_id == stream.id() {
                     return Ok(());
                 }
-                (record.signal.clone(), record.number)
+                let signal = match &record.point {
+                    Point::Signal(signal) => signal,
+                    Point::Position(_) => &state.level,
+                };
+                (signal.clone(), record.number)
             }
             (EventFamily::Ex, None, _) => return Ok(()),
             (EventFamily::Default, None, None) => {
@@ -633,7 +624,10 @@ impl Event {
             .lock()
             .newest
             .as_ref()
-            .map(|record| record.signal.clone())
+            .and_then(|record| match &record.point {
+                Point::Signal(signal) => Some(signal.clone()),
+                Point::Position(_) => None,
+            })
     }
 
     /// Moves the event to a new record, which an execution of a model on the stream is going to set.
@@ -641,7 +635,7 @@ impl Event {
         let signal = Arc::new(Signal::untimed());
         self.state.lock().newest = Some(Record {
             number: self.shared.next_record(),
-            signal: signal.clone(),
+            point: Point::Signal(signal.clone()),
             stream_id: stream.id(),
             queue: stream.queue().clone(),
         });
@@ -683,7 +677,7 @@ impl Event {
         }
         match &self.state.lock().newest {
             None => EventStatus::NotRecorded,
-            Some(record) if record.signal.is_set() => EventStatus::Complete,
+            Some(record) if record.is_reached() => EventStatus::Complete,
             Some(_) => EventStatus::Pending,
         }
     }
@@ -710,7 +704,7 @@ impl Event {
             return Ok(());
         };
         // A record that is still to come on a stream which waits for the callback that this thread is in never comes.
-        if !record.signal.is_set()
+        if !record.is_reached()
             && let Ok(stream) = self.shared.streams.get(record.stream_id)
         {
             stream.waits_for_others()?;
@@ -723,7 +717,10 @@ impl Event {
         };
         let ticket = gate.admit(caller, self.device.number(), None, op)?;
         gate.report(ticket, Phase::Started);
-        let reached = record.queue.wait_signal(&record.signal, until);
+        let reached = match &record.point {
+            Point::Signal(signal) => record.queue.wait_signal(signal, until),
+            Point::Position(position) => record.queue.wait(*position, until),
+        };
         gate.report(ticket, Phase::Finished);
         if reached {
             return Ok(());
@@ -822,7 +819,11 @@ impl Event {
                 ),
             ));
         }
-        record.signal.stamp_ns().ok_or_else(|| {
+        let stamp_ns = match &record.point {
+            Point::Signal(signal) => signal.stamp_ns(),
+            Point::Position(_) => None,
+        };
+        stamp_ns.ok_or_else(|| {
             Error::new(
                 ErrorKind::EventTimestamp,
                 format!(

@@ -23,6 +23,8 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclrtAllocatorUnregister", aclrtAllocatorUnregister),
     ("aclrtSubscribeReport", aclrtSubscribeReport),
     ("aclrtUnSubscribeReport", aclrtUnSubscribeReport),
+    ("aclrtSubscribeHostFunc", aclrtSubscribeHostFunc),
+    ("aclrtUnSubscribeHostFunc", aclrtUnSubscribeHostFunc),
     ("aclmdlRIUpdate", aclmdlRIUpdate),
     ("aclmdlRITaskDisable", aclmdlRITaskDisable),
     ("aclmdlRICaptureBegin", aclmdlRICaptureBegin),
@@ -152,6 +154,14 @@ pub const CALLS: &[(&str, Player)] = &[
         "aclrtGetErrorCodeFromExceptionInfo",
         aclrtGetErrorCodeFromExceptionInfo,
     ),
+    (
+        "aclrtGetArgsFromExceptionInfo",
+        aclrtGetArgsFromExceptionInfo,
+    ),
+    (
+        "aclrtGetFuncHandleFromExceptionInfo",
+        aclrtGetFuncHandleFromExceptionInfo,
+    ),
     ("aclrtGetMemUceInfo", aclrtGetMemUceInfo),
     ("aclrtMemUceRepair", aclrtMemUceRepair),
     ("aclrtGetErrorVerbose", aclrtGetErrorVerbose),
@@ -215,10 +225,89 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclrtIpcMemImportByKey", aclrtIpcMemImportByKey),
     ("aclrtIpcMemSetImportPid", aclrtIpcMemSetImportPid),
     ("aclrtIpcMemSetAttr", aclrtIpcMemSetAttr),
+    ("aclrtGetThreadLastTaskId", aclrtGetThreadLastTaskId),
     ("aclrtSetOpWaitTimeout", aclrtSetOpWaitTimeout),
+    ("aclrtSetOpExecuteTimeOut", aclrtSetOpExecuteTimeOut),
+    (
+        "aclrtSetOpExecuteTimeOutWithMs",
+        aclrtSetOpExecuteTimeOutWithMs,
+    ),
+    ("aclrtSetOpExecuteTimeOutV2", aclrtSetOpExecuteTimeOutV2),
+    ("aclrtGetOpTimeOutInterval", aclrtGetOpTimeOutInterval),
+    ("aclrtSetStreamOverflowSwitch", aclrtSetStreamOverflowSwitch),
+    ("aclrtGetStreamOverflowSwitch", aclrtGetStreamOverflowSwitch),
     ("aclrtSetDeviceSatMode", aclrtSetDeviceSatMode),
     ("aclrtGetDeviceSatMode", aclrtGetDeviceSatMode),
+    ("aclrtGetOverflowStatus", aclrtGetOverflowStatus),
+    ("aclrtResetOverflowStatus", aclrtResetOverflowStatus),
+    ("aclrtCreateBinary", aclrtCreateBinary),
+    ("aclrtDestroyBinary", aclrtDestroyBinary),
+    ("aclrtBinaryLoad", aclrtBinaryLoad),
+    ("aclrtBinaryUnLoad", aclrtBinaryUnLoad),
+    ("aclrtBinaryGetFunction", aclrtBinaryGetFunction),
+    ("aclrtLaunchKernel", aclrtLaunchKernel),
+    ("aclrtBinaryGetDevAddress", aclrtBinaryGetDevAddress),
+    (
+        "aclrtBinaryGetFunctionByEntry",
+        aclrtBinaryGetFunctionByEntry,
+    ),
+    ("aclrtGetFuncBySymbol", aclrtGetFuncBySymbol),
+    ("aclrtGetFunctionAddr", aclrtGetFunctionAddr),
+    ("aclrtGetFunctionSize", aclrtGetFunctionSize),
+    (
+        "aclrtKernelArgsGetHandleMemSize",
+        aclrtKernelArgsGetHandleMemSize,
+    ),
+    ("aclrtKernelArgsGetMemSize", aclrtKernelArgsGetMemSize),
+    ("aclrtKernelArgsInit", aclrtKernelArgsInit),
+    ("aclrtKernelArgsInitByUserMem", aclrtKernelArgsInitByUserMem),
+    ("aclrtKernelArgsAppend", aclrtKernelArgsAppend),
+    (
+        "aclrtKernelArgsAppendPlaceHolder",
+        aclrtKernelArgsAppendPlaceHolder,
+    ),
+    (
+        "aclrtKernelArgsGetPlaceHolderBuffer",
+        aclrtKernelArgsGetPlaceHolderBuffer,
+    ),
+    ("aclrtKernelArgsParaUpdate", aclrtKernelArgsParaUpdate),
+    ("aclrtKernelArgsFinalize", aclrtKernelArgsFinalize),
+    (
+        "aclrtUseStreamResInCurrentThread",
+        aclrtUseStreamResInCurrentThread,
+    ),
+    (
+        "aclrtUnuseStreamResInCurrentThread",
+        aclrtUnuseStreamResInCurrentThread,
+    ),
+    ("aclrtGetResInCurrentThread", aclrtGetResInCurrentThread),
+    ("aclrtGetFunctionName", aclrtGetFunctionName),
+    ("aclrtRegisterCpuFunc", aclrtRegisterCpuFunc),
+    ("aclrtCtxGetFloatOverflowAddr", aclrtCtxGetFloatOverflowAddr),
+    ("aclrtGetFloatOverflowStatus", aclrtGetFloatOverflowStatus),
+    (
+        "aclrtResetFloatOverflowStatus",
+        aclrtResetFloatOverflowStatus,
+    ),
+    (
+        "aclrtNpuGetFloatOverFlowStatus",
+        aclrtNpuGetFloatOverFlowStatus,
+    ),
+    (
+        "aclrtNpuClearFloatOverFlowStatus",
+        aclrtNpuClearFloatOverFlowStatus,
+    ),
+    ("aclrtGetHardwareSyncAddr", aclrtGetHardwareSyncAddr),
     ("aclrtRandomNumAsync", aclrtRandomNumAsync),
+    ("aclrtGetOpExecuteTimeout", aclrtGetOpExecuteTimeout),
+    ("aclrtCheckArchCompatibility", aclrtCheckArchCompatibility),
+    ("aclrtGetFunctionAttribute", aclrtGetFunctionAttribute),
+    ("aclrtFunctionGetBinary", aclrtFunctionGetBinary),
+    ("aclrtFunctionGetParamCount", aclrtFunctionGetParamCount),
+    (
+        "aclrtFunctionGetAvailDynUbufPerBlock",
+        aclrtFunctionGetAvailDynUbufPerBlock,
+    ),
     ("aclrtMemManagedGetAttr", aclrtMemManagedGetAttr),
     ("aclrtMemAllocManaged", aclrtMemAllocManaged),
     ("aclrtMemManagedAdvise", aclrtMemManagedAdvise),
@@ -238,6 +327,12 @@ pub const CALLS: &[(&str, Player)] = &[
     ),
     ("aclrtMemcpy2d", aclrtMemcpy2d),
     ("aclrtMemcpy2dAsync", aclrtMemcpy2dAsync),
+    ("aclrtGetSymbolAddress", aclrtGetSymbolAddress),
+    ("aclrtGetSymbolSize", aclrtGetSymbolSize),
+    ("aclrtMemcpyFromSymbol", aclrtMemcpyFromSymbol),
+    ("aclrtMemcpyFromSymbolAsync", aclrtMemcpyFromSymbolAsync),
+    ("aclrtMemcpyToSymbol", aclrtMemcpyToSymbol),
+    ("aclrtMemcpyToSymbolAsync", aclrtMemcpyToSymbolAsync),
     ("aclrtMemsetAsync", aclrtMemsetAsync),
     ("aclrtCmoAsync", aclrtCmoAsync),
     ("aclrtGetMemcpyDescSize", aclrtGetMemcpyDescSize),
@@ -525,6 +620,24 @@ fn aclrtUnSubscribeReport(w: &Words<'_>) -> Played {
     let stream = w.plain(1);
     let done = enter(&calls::aclrtUnSubscribeReport, |cx| {
         jumar_acl::callback::aclrtUnSubscribeReport(cx, threadId, stream)
+    });
+    words::status(done)
+}
+
+fn aclrtSubscribeHostFunc(w: &Words<'_>) -> Played {
+    let hostFuncThreadId = w.plain(0);
+    let exeStream = w.plain(1);
+    let done = enter(&calls::aclrtSubscribeHostFunc, |cx| {
+        jumar_acl::callback::aclrtSubscribeHostFunc(cx, hostFuncThreadId, exeStream)
+    });
+    words::status(done)
+}
+
+fn aclrtUnSubscribeHostFunc(w: &Words<'_>) -> Played {
+    let hostFuncThreadId = w.plain(0);
+    let exeStream = w.plain(1);
+    let done = enter(&calls::aclrtUnSubscribeHostFunc, |cx| {
+        jumar_acl::callback::aclrtUnSubscribeHostFunc(cx, hostFuncThreadId, exeStream)
     });
     words::status(done)
 }
@@ -1565,6 +1678,40 @@ fn aclrtGetErrorCodeFromExceptionInfo(w: &Words<'_>) -> Played {
     words::value(done, 0_i64)
 }
 
+fn aclrtGetArgsFromExceptionInfo(w: &Words<'_>) -> Played {
+    let info = w.plain(0);
+    let devArgsPtr = w.out(1)?;
+    let devArgsLen = w.out(2)?;
+    let done = enter(&calls::aclrtGetArgsFromExceptionInfo, |cx| {
+        jumar_acl::error::aclrtGetArgsFromExceptionInfo(cx, info)
+    });
+    let done = match done {
+        Ok((devArgsPtr_value, devArgsLen_value)) => {
+            devArgsPtr.set(&devArgsPtr_value);
+            devArgsLen.set(&devArgsLen_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtGetFuncHandleFromExceptionInfo(w: &Words<'_>) -> Played {
+    let info = w.plain(0);
+    let func = w.out(1)?;
+    let done = enter(&calls::aclrtGetFuncHandleFromExceptionInfo, |cx| {
+        jumar_acl::error::aclrtGetFuncHandleFromExceptionInfo(cx, info)
+    });
+    let done = match done {
+        Ok(func_value) => {
+            func.set(&func_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
 fn aclrtGetMemUceInfo(w: &Words<'_>) -> Played {
     let deviceId = w.plain(0);
     let memUceInfoArray = w.array(1, words::count(w.plain::<usize>(2)), false)?;
@@ -2204,11 +2351,100 @@ fn aclrtIpcMemSetAttr(w: &Words<'_>) -> Played {
     words::status(done)
 }
 
+fn aclrtGetThreadLastTaskId(w: &Words<'_>) -> Played {
+    let taskId = w.out(0)?;
+    let done = enter(
+        &calls::aclrtGetThreadLastTaskId,
+        jumar_acl::kernel::aclrtGetThreadLastTaskId,
+    );
+    let done = match done {
+        Ok(taskId_value) => {
+            taskId.set(&taskId_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
 fn aclrtSetOpWaitTimeout(w: &Words<'_>) -> Played {
     let timeout = w.plain(0);
     let done = enter(&calls::aclrtSetOpWaitTimeout, |cx| {
         jumar_acl::event::aclrtSetOpWaitTimeout(cx, timeout)
     });
+    words::status(done)
+}
+
+fn aclrtSetOpExecuteTimeOut(w: &Words<'_>) -> Played {
+    let timeout = w.plain(0);
+    let done = enter(&calls::aclrtSetOpExecuteTimeOut, |cx| {
+        jumar_acl::kernel::aclrtSetOpExecuteTimeOut(cx, timeout)
+    });
+    words::status(done)
+}
+
+fn aclrtSetOpExecuteTimeOutWithMs(w: &Words<'_>) -> Played {
+    let timeout = w.plain(0);
+    let done = enter(&calls::aclrtSetOpExecuteTimeOutWithMs, |cx| {
+        jumar_acl::kernel::aclrtSetOpExecuteTimeOutWithMs(cx, timeout)
+    });
+    words::status(done)
+}
+
+fn aclrtSetOpExecuteTimeOutV2(w: &Words<'_>) -> Played {
+    let timeout = w.plain(0);
+    let actualTimeout = w.out(1)?;
+    let done = enter(&calls::aclrtSetOpExecuteTimeOutV2, |cx| {
+        jumar_acl::kernel::aclrtSetOpExecuteTimeOutV2(cx, timeout)
+    });
+    let done = match done {
+        Ok(actualTimeout_value) => {
+            actualTimeout.set(&actualTimeout_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtGetOpTimeOutInterval(w: &Words<'_>) -> Played {
+    let interval = w.out(0)?;
+    let done = enter(
+        &calls::aclrtGetOpTimeOutInterval,
+        jumar_acl::kernel::aclrtGetOpTimeOutInterval,
+    );
+    let done = match done {
+        Ok(interval_value) => {
+            interval.set(&interval_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtSetStreamOverflowSwitch(w: &Words<'_>) -> Played {
+    let stream = w.plain(0);
+    let flag = w.plain(1);
+    let done = enter(&calls::aclrtSetStreamOverflowSwitch, |cx| {
+        jumar_acl::kernel::aclrtSetStreamOverflowSwitch(cx, stream, flag)
+    });
+    words::status(done)
+}
+
+fn aclrtGetStreamOverflowSwitch(w: &Words<'_>) -> Played {
+    let stream = w.plain(0);
+    let flag = w.out(1)?;
+    let done = enter(&calls::aclrtGetStreamOverflowSwitch, |cx| {
+        jumar_acl::kernel::aclrtGetStreamOverflowSwitch(cx, stream)
+    });
+    let done = match done {
+        Ok(flag_value) => {
+            flag.set(&flag_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
     words::status(done)
 }
 
@@ -2236,6 +2472,473 @@ fn aclrtGetDeviceSatMode(w: &Words<'_>) -> Played {
     words::status(done)
 }
 
+fn aclrtGetOverflowStatus(w: &Words<'_>) -> Played {
+    let outputAddr = w.span(0, words::count(w.plain::<usize>(1)))?;
+    let outputSize = w.plain(1);
+    let stream = w.plain(2);
+    let done = enter(&calls::aclrtGetOverflowStatus, |cx| {
+        jumar_acl::kernel::aclrtGetOverflowStatus(cx, outputAddr, outputSize, stream)
+    });
+    words::status(done)
+}
+
+fn aclrtResetOverflowStatus(w: &Words<'_>) -> Played {
+    let stream = w.plain(0);
+    let done = enter(&calls::aclrtResetOverflowStatus, |cx| {
+        jumar_acl::kernel::aclrtResetOverflowStatus(cx, stream)
+    });
+    words::status(done)
+}
+
+fn aclrtCreateBinary(w: &Words<'_>) -> Played {
+    let data = w.slice::<u8>(0, words::count(w.plain::<usize>(1)))?;
+    let dataLen = w.plain(1);
+    let done = enter(&calls::aclrtCreateBinary, |cx| {
+        jumar_acl::kernel::aclrtCreateBinary(cx, data.as_deref(), dataLen)
+    });
+    words::value(done, 0_i64)
+}
+
+fn aclrtDestroyBinary(w: &Words<'_>) -> Played {
+    let binary = w.plain(0);
+    let done = enter(&calls::aclrtDestroyBinary, |cx| {
+        jumar_acl::kernel::aclrtDestroyBinary(cx, binary)
+    });
+    words::status(done)
+}
+
+fn aclrtBinaryLoad(w: &Words<'_>) -> Played {
+    let binary = w.plain(0);
+    let binHandle = w.out(1)?;
+    let done = enter(&calls::aclrtBinaryLoad, |cx| {
+        jumar_acl::kernel::aclrtBinaryLoad(cx, binary)
+    });
+    let done = match done {
+        Ok(binHandle_value) => {
+            binHandle.set(&binHandle_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtBinaryUnLoad(w: &Words<'_>) -> Played {
+    let binHandle = w.plain(0);
+    let done = enter(&calls::aclrtBinaryUnLoad, |cx| {
+        jumar_acl::kernel::aclrtBinaryUnLoad(cx, binHandle)
+    });
+    words::status(done)
+}
+
+fn aclrtBinaryGetFunction(w: &Words<'_>) -> Played {
+    let binHandle = w.plain(0);
+    let kernelName = w.text(1);
+    let funcHandle = w.out(2)?;
+    let done = enter(&calls::aclrtBinaryGetFunction, |cx| {
+        jumar_acl::kernel::aclrtBinaryGetFunction(cx, binHandle, kernelName.as_deref())
+    });
+    let done = match done {
+        Ok(funcHandle_value) => {
+            funcHandle.set(&funcHandle_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtLaunchKernel(w: &Words<'_>) -> Played {
+    let funcHandle = w.plain(0);
+    let numBlocks = w.plain(1);
+    let argsData = w.span(2, words::count(w.plain::<usize>(3)))?;
+    let argsSize = w.plain(3);
+    let stream = w.plain(4);
+    let done = enter(&calls::aclrtLaunchKernel, |cx| {
+        jumar_acl::kernel::aclrtLaunchKernel(cx, funcHandle, numBlocks, argsData, argsSize, stream)
+    });
+    words::status(done)
+}
+
+fn aclrtBinaryGetDevAddress(w: &Words<'_>) -> Played {
+    let binHandle = w.plain(0);
+    let binAddr = w.out(1)?;
+    let binSize = w.out(2)?;
+    let done = enter(&calls::aclrtBinaryGetDevAddress, |cx| {
+        jumar_acl::kernel::aclrtBinaryGetDevAddress(cx, binHandle)
+    });
+    let done = match done {
+        Ok((binAddr_value, binSize_value)) => {
+            binAddr.set(&binAddr_value);
+            binSize.set(&binSize_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtBinaryGetFunctionByEntry(w: &Words<'_>) -> Played {
+    let binHandle = w.plain(0);
+    let funcEntry = w.plain(1);
+    let funcHandle = w.out(2)?;
+    let done = enter(&calls::aclrtBinaryGetFunctionByEntry, |cx| {
+        jumar_acl::kernel::aclrtBinaryGetFunctionByEntry(cx, binHandle, funcEntry)
+    });
+    let done = match done {
+        Ok(funcHandle_value) => {
+            funcHandle.set(&funcHandle_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtGetFuncBySymbol(w: &Words<'_>) -> Played {
+    let symbol = w.plain(0);
+    let funcHandle = w.out(1)?;
+    let done = enter(&calls::aclrtGetFuncBySymbol, |cx| {
+        jumar_acl::kernel::aclrtGetFuncBySymbol(cx, symbol)
+    });
+    let done = match done {
+        Ok(funcHandle_value) => {
+            funcHandle.set(&funcHandle_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtGetFunctionAddr(w: &Words<'_>) -> Played {
+    let funcHandle = w.plain(0);
+    let aicAddr = w.out(1)?;
+    let aivAddr = w.out(2)?;
+    let done = enter(&calls::aclrtGetFunctionAddr, |cx| {
+        jumar_acl::kernel::aclrtGetFunctionAddr(cx, funcHandle)
+    });
+    let done = match done {
+        Ok((aicAddr_value, aivAddr_value)) => {
+            aicAddr.set(&aicAddr_value);
+            aivAddr.set(&aivAddr_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtGetFunctionSize(w: &Words<'_>) -> Played {
+    let funcHandle = w.plain(0);
+    let aicSize = w.out(1)?;
+    let aivSize = w.out(2)?;
+    let done = enter(&calls::aclrtGetFunctionSize, |cx| {
+        jumar_acl::kernel::aclrtGetFunctionSize(cx, funcHandle)
+    });
+    let done = match done {
+        Ok((aicSize_value, aivSize_value)) => {
+            aicSize.set(&aicSize_value);
+            aivSize.set(&aivSize_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtKernelArgsGetHandleMemSize(w: &Words<'_>) -> Played {
+    let funcHandle = w.plain(0);
+    let memSize = w.out(1)?;
+    let done = enter(&calls::aclrtKernelArgsGetHandleMemSize, |cx| {
+        jumar_acl::kernel::aclrtKernelArgsGetHandleMemSize(cx, funcHandle)
+    });
+    let done = match done {
+        Ok(memSize_value) => {
+            memSize.set(&memSize_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtKernelArgsGetMemSize(w: &Words<'_>) -> Played {
+    let funcHandle = w.plain(0);
+    let userArgsSize = w.plain(1);
+    let actualArgsSize = w.out(2)?;
+    let done = enter(&calls::aclrtKernelArgsGetMemSize, |cx| {
+        jumar_acl::kernel::aclrtKernelArgsGetMemSize(cx, funcHandle, userArgsSize)
+    });
+    let done = match done {
+        Ok(actualArgsSize_value) => {
+            actualArgsSize.set(&actualArgsSize_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtKernelArgsInit(w: &Words<'_>) -> Played {
+    let funcHandle = w.plain(0);
+    let argsHandle = w.out(1)?;
+    let done = enter(&calls::aclrtKernelArgsInit, |cx| {
+        jumar_acl::kernel::aclrtKernelArgsInit(cx, funcHandle)
+    });
+    let done = match done {
+        Ok(argsHandle_value) => {
+            argsHandle.set(&argsHandle_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtKernelArgsInitByUserMem(w: &Words<'_>) -> Played {
+    let funcHandle = w.plain(0);
+    let argsHandle = w.plain(1);
+    let userHostMem = w.plain(2);
+    let actualArgsSize = w.plain(3);
+    let done = enter(&calls::aclrtKernelArgsInitByUserMem, |cx| {
+        jumar_acl::kernel::aclrtKernelArgsInitByUserMem(
+            cx,
+            funcHandle,
+            argsHandle,
+            userHostMem,
+            actualArgsSize,
+        )
+    });
+    words::status(done)
+}
+
+fn aclrtKernelArgsAppend(w: &Words<'_>) -> Played {
+    let argsHandle = w.plain(0);
+    let param = w.slice::<u8>(1, words::count(w.plain::<usize>(2)))?;
+    let paramSize = w.plain(2);
+    let paramHandle = w.out(3)?;
+    let done = enter(&calls::aclrtKernelArgsAppend, |cx| {
+        jumar_acl::kernel::aclrtKernelArgsAppend(cx, argsHandle, param.as_deref(), paramSize)
+    });
+    let done = match done {
+        Ok(paramHandle_value) => {
+            paramHandle.set(&paramHandle_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtKernelArgsAppendPlaceHolder(w: &Words<'_>) -> Played {
+    let argsHandle = w.plain(0);
+    let paramHandle = w.out(1)?;
+    let done = enter(&calls::aclrtKernelArgsAppendPlaceHolder, |cx| {
+        jumar_acl::kernel::aclrtKernelArgsAppendPlaceHolder(cx, argsHandle)
+    });
+    let done = match done {
+        Ok(paramHandle_value) => {
+            paramHandle.set(&paramHandle_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtKernelArgsGetPlaceHolderBuffer(w: &Words<'_>) -> Played {
+    let argsHandle = w.plain(0);
+    let paramHandle = w.plain(1);
+    let dataSize = w.plain(2);
+    let bufferAddr = w.out(3)?;
+    let done = enter(&calls::aclrtKernelArgsGetPlaceHolderBuffer, |cx| {
+        jumar_acl::kernel::aclrtKernelArgsGetPlaceHolderBuffer(
+            cx,
+            argsHandle,
+            paramHandle,
+            dataSize,
+        )
+    });
+    let done = match done {
+        Ok(bufferAddr_value) => {
+            bufferAddr.set(&bufferAddr_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtKernelArgsParaUpdate(w: &Words<'_>) -> Played {
+    let argsHandle = w.plain(0);
+    let paramHandle = w.plain(1);
+    let param = w.slice::<u8>(2, words::count(w.plain::<usize>(3)))?;
+    let paramSize = w.plain(3);
+    let done = enter(&calls::aclrtKernelArgsParaUpdate, |cx| {
+        jumar_acl::kernel::aclrtKernelArgsParaUpdate(
+            cx,
+            argsHandle,
+            paramHandle,
+            param.as_deref(),
+            paramSize,
+        )
+    });
+    words::status(done)
+}
+
+fn aclrtKernelArgsFinalize(w: &Words<'_>) -> Played {
+    let argsHandle = w.plain(0);
+    let done = enter(&calls::aclrtKernelArgsFinalize, |cx| {
+        jumar_acl::kernel::aclrtKernelArgsFinalize(cx, argsHandle)
+    });
+    words::status(done)
+}
+
+fn aclrtUseStreamResInCurrentThread(w: &Words<'_>) -> Played {
+    let stream = w.plain(0);
+    let done = enter(&calls::aclrtUseStreamResInCurrentThread, |cx| {
+        jumar_acl::kernel::aclrtUseStreamResInCurrentThread(cx, stream)
+    });
+    words::status(done)
+}
+
+fn aclrtUnuseStreamResInCurrentThread(w: &Words<'_>) -> Played {
+    let stream = w.plain(0);
+    let done = enter(&calls::aclrtUnuseStreamResInCurrentThread, |cx| {
+        jumar_acl::kernel::aclrtUnuseStreamResInCurrentThread(cx, stream)
+    });
+    words::status(done)
+}
+
+fn aclrtGetResInCurrentThread(w: &Words<'_>) -> Played {
+    let r#type = w.plain(0);
+    let value = w.out(1)?;
+    let done = enter(&calls::aclrtGetResInCurrentThread, |cx| {
+        jumar_acl::kernel::aclrtGetResInCurrentThread(cx, r#type)
+    });
+    let done = match done {
+        Ok(value_value) => {
+            value.set(&value_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtGetFunctionName(w: &Words<'_>) -> Played {
+    let funcHandle = w.plain(0);
+    let maxLen = w.plain(1);
+    let name = w.array(2, words::count(w.plain::<u32>(1)), false)?;
+    let done = enter(&calls::aclrtGetFunctionName, |cx| {
+        jumar_acl::kernel::aclrtGetFunctionName(cx, funcHandle, maxLen)
+    });
+    let done = match done {
+        Ok(name_value) => {
+            name.set_all(name_value.as_bytes_with_nul())?;
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtRegisterCpuFunc(w: &Words<'_>) -> Played {
+    let handle = w.plain(0);
+    let funcName = w.text(1);
+    let kernelName = w.text(2);
+    let funcHandle = w.out(3)?;
+    let done = enter(&calls::aclrtRegisterCpuFunc, |cx| {
+        jumar_acl::kernel::aclrtRegisterCpuFunc(
+            cx,
+            handle,
+            funcName.as_deref(),
+            kernelName.as_deref(),
+        )
+    });
+    let done = match done {
+        Ok(funcHandle_value) => {
+            funcHandle.set(&funcHandle_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtCtxGetFloatOverflowAddr(w: &Words<'_>) -> Played {
+    let overflowAddr = w.out(0)?;
+    let done = enter(
+        &calls::aclrtCtxGetFloatOverflowAddr,
+        jumar_acl::kernel::aclrtCtxGetFloatOverflowAddr,
+    );
+    let done = match done {
+        Ok(overflowAddr_value) => {
+            overflowAddr.set(&overflowAddr_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtGetFloatOverflowStatus(w: &Words<'_>) -> Played {
+    let outputAddr = w.span(0, words::count(w.plain::<u64>(1)))?;
+    let outputSize = w.plain(1);
+    let stream = w.plain(2);
+    let done = enter(&calls::aclrtGetFloatOverflowStatus, |cx| {
+        jumar_acl::kernel::aclrtGetFloatOverflowStatus(cx, outputAddr, outputSize, stream)
+    });
+    words::status(done)
+}
+
+fn aclrtResetFloatOverflowStatus(w: &Words<'_>) -> Played {
+    let stream = w.plain(0);
+    let done = enter(&calls::aclrtResetFloatOverflowStatus, |cx| {
+        jumar_acl::kernel::aclrtResetFloatOverflowStatus(cx, stream)
+    });
+    words::status(done)
+}
+
+fn aclrtNpuGetFloatOverFlowStatus(w: &Words<'_>) -> Played {
+    let outputAddr = w.span(0, words::count(w.plain::<u64>(1)))?;
+    let outputSize = w.plain(1);
+    let checkMode = w.plain(2);
+    let stream = w.plain(3);
+    let done = enter(&calls::aclrtNpuGetFloatOverFlowStatus, |cx| {
+        jumar_acl::kernel::aclrtNpuGetFloatOverFlowStatus(
+            cx, outputAddr, outputSize, checkMode, stream,
+        )
+    });
+    words::status(done)
+}
+
+fn aclrtNpuClearFloatOverFlowStatus(w: &Words<'_>) -> Played {
+    let checkMode = w.plain(0);
+    let stream = w.plain(1);
+    let done = enter(&calls::aclrtNpuClearFloatOverFlowStatus, |cx| {
+        jumar_acl::kernel::aclrtNpuClearFloatOverFlowStatus(cx, checkMode, stream)
+    });
+    words::status(done)
+}
+
+fn aclrtGetHardwareSyncAddr(w: &Words<'_>) -> Played {
+    let addr = w.out(0)?;
+    let done = enter(
+        &calls::aclrtGetHardwareSyncAddr,
+        jumar_acl::kernel::aclrtGetHardwareSyncAddr,
+    );
+    let done = match done {
+        Ok(addr_value) => {
+            addr.set(&addr_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
 fn aclrtRandomNumAsync(w: &Words<'_>) -> Played {
     let taskInfo = w.input(0);
     let stream = w.plain(1);
@@ -2243,6 +2946,104 @@ fn aclrtRandomNumAsync(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtRandomNumAsync, |cx| {
         jumar_acl::random::aclrtRandomNumAsync(cx, taskInfo.as_ref(), stream, reserve)
     });
+    words::status(done)
+}
+
+fn aclrtGetOpExecuteTimeout(w: &Words<'_>) -> Played {
+    let timeoutMs = w.out(0)?;
+    let done = enter(
+        &calls::aclrtGetOpExecuteTimeout,
+        jumar_acl::kernel::aclrtGetOpExecuteTimeout,
+    );
+    let done = match done {
+        Ok(timeoutMs_value) => {
+            timeoutMs.set(&timeoutMs_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtCheckArchCompatibility(w: &Words<'_>) -> Played {
+    let socVersion = w.text(0);
+    let canCompatible = w.out(1)?;
+    let done = enter(&calls::aclrtCheckArchCompatibility, |cx| {
+        jumar_acl::kernel::aclrtCheckArchCompatibility(cx, socVersion.as_deref())
+    });
+    let done = match done {
+        Ok(canCompatible_value) => {
+            canCompatible.set(&canCompatible_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtGetFunctionAttribute(w: &Words<'_>) -> Played {
+    let funcHandle = w.plain(0);
+    let attrType = w.plain(1);
+    let attrValue = w.out(2)?;
+    let done = enter(&calls::aclrtGetFunctionAttribute, |cx| {
+        jumar_acl::kernel::aclrtGetFunctionAttribute(cx, funcHandle, attrType)
+    });
+    let done = match done {
+        Ok(attrValue_value) => {
+            attrValue.set(&attrValue_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtFunctionGetBinary(w: &Words<'_>) -> Played {
+    let funcHandle = w.plain(0);
+    let binHandle = w.out(1)?;
+    let done = enter(&calls::aclrtFunctionGetBinary, |cx| {
+        jumar_acl::kernel::aclrtFunctionGetBinary(cx, funcHandle)
+    });
+    let done = match done {
+        Ok(binHandle_value) => {
+            binHandle.set(&binHandle_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtFunctionGetParamCount(w: &Words<'_>) -> Played {
+    let func = w.plain(0);
+    let paramCount = w.out(1)?;
+    let done = enter(&calls::aclrtFunctionGetParamCount, |cx| {
+        jumar_acl::kernel::aclrtFunctionGetParamCount(cx, func)
+    });
+    let done = match done {
+        Ok(paramCount_value) => {
+            paramCount.set(&paramCount_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtFunctionGetAvailDynUbufPerBlock(w: &Words<'_>) -> Played {
+    let func = w.plain(0);
+    let flags = w.plain(1);
+    let dynamicUbufSize = w.out(2)?;
+    let done = enter(&calls::aclrtFunctionGetAvailDynUbufPerBlock, |cx| {
+        jumar_acl::kernel::aclrtFunctionGetAvailDynUbufPerBlock(cx, func, flags)
+    });
+    let done = match done {
+        Ok(dynamicUbufSize_value) => {
+            dynamicUbufSize.set(&dynamicUbufSize_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
     words::status(done)
 }
 
@@ -2466,6 +3267,92 @@ fn aclrtMemcpy2dAsync(w: &Words<'_>) -> Played {
         jumar_acl::memcpy::aclrtMemcpy2dAsync(
             cx, dst, dpitch, src, spitch, width, height, kind, stream,
         )
+    });
+    words::status(done)
+}
+
+fn aclrtGetSymbolAddress(w: &Words<'_>) -> Played {
+    let symbol = w.plain(0);
+    let devPtr = w.out(1)?;
+    let done = enter(&calls::aclrtGetSymbolAddress, |cx| {
+        jumar_acl::kernel::aclrtGetSymbolAddress(cx, symbol)
+    });
+    let done = match done {
+        Ok(devPtr_value) => {
+            devPtr.set(&devPtr_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtGetSymbolSize(w: &Words<'_>) -> Played {
+    let symbol = w.plain(0);
+    let size = w.out(1)?;
+    let done = enter(&calls::aclrtGetSymbolSize, |cx| {
+        jumar_acl::kernel::aclrtGetSymbolSize(cx, symbol)
+    });
+    let done = match done {
+        Ok(size_value) => {
+            size.set(&size_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtMemcpyFromSymbol(w: &Words<'_>) -> Played {
+    let dst = w.span(0, words::count(w.plain::<usize>(3)))?;
+    let dstMax = w.plain(1);
+    let symbol = w.plain(2);
+    let count = w.plain(3);
+    let offset = w.plain(4);
+    let kind = w.plain(5);
+    let done = enter(&calls::aclrtMemcpyFromSymbol, |cx| {
+        jumar_acl::kernel::aclrtMemcpyFromSymbol(cx, dst, dstMax, symbol, count, offset, kind)
+    });
+    words::status(done)
+}
+
+fn aclrtMemcpyFromSymbolAsync(w: &Words<'_>) -> Played {
+    let dst = w.span(0, words::count(w.plain::<usize>(3)))?;
+    let dstMax = w.plain(1);
+    let symbol = w.plain(2);
+    let count = w.plain(3);
+    let offset = w.plain(4);
+    let kind = w.plain(5);
+    let stream = w.plain(6);
+    let done = enter(&calls::aclrtMemcpyFromSymbolAsync, |cx| {
+        jumar_acl::kernel::aclrtMemcpyFromSymbolAsync(
+            cx, dst, dstMax, symbol, count, offset, kind, stream,
+        )
+    });
+    words::status(done)
+}
+
+fn aclrtMemcpyToSymbol(w: &Words<'_>) -> Played {
+    let symbol = w.plain(0);
+    let src = w.span(1, words::count(w.plain::<usize>(2)))?;
+    let count = w.plain(2);
+    let offset = w.plain(3);
+    let kind = w.plain(4);
+    let done = enter(&calls::aclrtMemcpyToSymbol, |cx| {
+        jumar_acl::kernel::aclrtMemcpyToSymbol(cx, symbol, src, count, offset, kind)
+    });
+    words::status(done)
+}
+
+fn aclrtMemcpyToSymbolAsync(w: &Words<'_>) -> Played {
+    let symbol = w.plain(0);
+    let src = w.span(1, words::count(w.plain::<usize>(2)))?;
+    let count = w.plain(2);
+    let offset = w.plain(3);
+    let kind = w.plain(4);
+    let stream = w.plain(5);
+    let done = enter(&calls::aclrtMemcpyToSymbolAsync, |cx| {
+        jumar_acl::kernel::aclrtMemcpyToSymbolAsync(cx, symbol, src, count, offset, kind, stream)
     });
     words::status(done)
 }

@@ -8,6 +8,7 @@ pub mod capture;
 pub mod error;
 pub mod hooks;
 pub mod ipc;
+pub mod kernel;
 pub mod log;
 pub mod managed_memory;
 pub mod memcpy;
