@@ -32,6 +32,7 @@ pub mod hooks;
 pub mod init;
 pub mod ipc;
 pub mod kernel;
+pub mod label;
 pub mod log;
 pub mod managed_memory;
 pub mod mbuf;
