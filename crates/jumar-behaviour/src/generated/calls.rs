@@ -171,6 +171,7 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclrtCreateEventExWithFlag", aclrtCreateEventExWithFlag),
     ("aclrtDestroyEvent", aclrtDestroyEvent),
     ("aclrtRecordEvent", aclrtRecordEvent),
+    ("aclrtRecordEventWithFlag", aclrtRecordEventWithFlag),
     ("aclrtResetEvent", aclrtResetEvent),
     ("aclrtQueryEvent", aclrtQueryEvent),
     ("aclrtQueryEventStatus", aclrtQueryEventStatus),
@@ -183,6 +184,7 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclrtEventElapsedTime", aclrtEventElapsedTime),
     ("aclrtEventGetTimestamp", aclrtEventGetTimestamp),
     ("aclrtStreamWaitEvent", aclrtStreamWaitEvent),
+    ("aclrtStreamWaitEventWithFlag", aclrtStreamWaitEventWithFlag),
     (
         "aclrtStreamWaitEventWithTimeout",
         aclrtStreamWaitEventWithTimeout,
@@ -301,6 +303,7 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclrtRandomNumAsync", aclrtRandomNumAsync),
     ("aclrtGetOpExecuteTimeout", aclrtGetOpExecuteTimeout),
     ("aclrtCheckArchCompatibility", aclrtCheckArchCompatibility),
+    ("aclrtPersistentTaskClean", aclrtPersistentTaskClean),
     ("aclrtGetFunctionAttribute", aclrtGetFunctionAttribute),
     ("aclrtFunctionGetBinary", aclrtFunctionGetBinary),
     ("aclrtFunctionGetParamCount", aclrtFunctionGetParamCount),
@@ -308,6 +311,12 @@ pub const CALLS: &[(&str, Player)] = &[
         "aclrtFunctionGetAvailDynUbufPerBlock",
         aclrtFunctionGetAvailDynUbufPerBlock,
     ),
+    ("aclrtCreateLabel", aclrtCreateLabel),
+    ("aclrtSetLabel", aclrtSetLabel),
+    ("aclrtDestroyLabel", aclrtDestroyLabel),
+    ("aclrtCreateLabelList", aclrtCreateLabelList),
+    ("aclrtDestroyLabelList", aclrtDestroyLabelList),
+    ("aclrtSwitchLabelByIndex", aclrtSwitchLabelByIndex),
     ("aclrtMemManagedGetAttr", aclrtMemManagedGetAttr),
     ("aclrtMemAllocManaged", aclrtMemAllocManaged),
     ("aclrtMemManagedAdvise", aclrtMemManagedAdvise),
@@ -514,6 +523,8 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclrtGetStreamResLimit", aclrtGetStreamResLimit),
     ("aclrtSetStreamResLimit", aclrtSetStreamResLimit),
     ("aclrtResetStreamResLimit", aclrtResetStreamResLimit),
+    ("aclrtActiveStream", aclrtActiveStream),
+    ("aclrtSwitchStream", aclrtSwitchStream),
     ("aclrtStreamStop", aclrtStreamStop),
     ("acltdtGetTensorTypeFromItem", acltdtGetTensorTypeFromItem),
     ("acltdtGetDataTypeFromItem", acltdtGetDataTypeFromItem),
@@ -1909,6 +1920,16 @@ fn aclrtRecordEvent(w: &Words<'_>) -> Played {
     words::status(done)
 }
 
+fn aclrtRecordEventWithFlag(w: &Words<'_>) -> Played {
+    let event = w.plain(0);
+    let stream = w.plain(1);
+    let flag = w.plain(2);
+    let done = enter(&calls::aclrtRecordEventWithFlag, |cx| {
+        jumar_acl::event::aclrtRecordEventWithFlag(cx, event, stream, flag)
+    });
+    words::status(done)
+}
+
 fn aclrtResetEvent(w: &Words<'_>) -> Played {
     let event = w.plain(0);
     let stream = w.plain(1);
@@ -2021,6 +2042,17 @@ fn aclrtStreamWaitEvent(w: &Words<'_>) -> Played {
     let event = w.plain(1);
     let done = enter(&calls::aclrtStreamWaitEvent, |cx| {
         jumar_acl::event::aclrtStreamWaitEvent(cx, stream, event)
+    });
+    words::status(done)
+}
+
+fn aclrtStreamWaitEventWithFlag(w: &Words<'_>) -> Played {
+    let stream = w.plain(0);
+    let event = w.plain(1);
+    let timeout = w.plain(2);
+    let flag = w.plain(3);
+    let done = enter(&calls::aclrtStreamWaitEventWithFlag, |cx| {
+        jumar_acl::event::aclrtStreamWaitEventWithFlag(cx, stream, event, timeout, flag)
     });
     words::status(done)
 }
@@ -3059,6 +3091,14 @@ fn aclrtCheckArchCompatibility(w: &Words<'_>) -> Played {
     words::status(done)
 }
 
+fn aclrtPersistentTaskClean(w: &Words<'_>) -> Played {
+    let stream = w.plain(0);
+    let done = enter(&calls::aclrtPersistentTaskClean, |cx| {
+        jumar_acl::capture::aclrtPersistentTaskClean(cx, stream)
+    });
+    words::status(done)
+}
+
 fn aclrtGetFunctionAttribute(w: &Words<'_>) -> Played {
     let funcHandle = w.plain(0);
     let attrType = w.plain(1);
@@ -3122,6 +3162,72 @@ fn aclrtFunctionGetAvailDynUbufPerBlock(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
+    words::status(done)
+}
+
+fn aclrtCreateLabel(w: &Words<'_>) -> Played {
+    let label = w.out(0)?;
+    let done = enter(&calls::aclrtCreateLabel, jumar_acl::label::aclrtCreateLabel);
+    let done = match done {
+        Ok(label_value) => {
+            label.set(&label_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtSetLabel(w: &Words<'_>) -> Played {
+    let label = w.plain(0);
+    let stream = w.plain(1);
+    let done = enter(&calls::aclrtSetLabel, |cx| {
+        jumar_acl::label::aclrtSetLabel(cx, label, stream)
+    });
+    words::status(done)
+}
+
+fn aclrtDestroyLabel(w: &Words<'_>) -> Played {
+    let label = w.plain(0);
+    let done = enter(&calls::aclrtDestroyLabel, |cx| {
+        jumar_acl::label::aclrtDestroyLabel(cx, label)
+    });
+    words::status(done)
+}
+
+fn aclrtCreateLabelList(w: &Words<'_>) -> Played {
+    let labels = w.slice::<jumar_acl::Raw>(0, words::count(w.plain::<usize>(1)))?;
+    let num = w.plain(1);
+    let labelList = w.out(2)?;
+    let done = enter(&calls::aclrtCreateLabelList, |cx| {
+        jumar_acl::label::aclrtCreateLabelList(cx, labels.as_deref(), num)
+    });
+    let done = match done {
+        Ok(labelList_value) => {
+            labelList.set(&labelList_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtDestroyLabelList(w: &Words<'_>) -> Played {
+    let labelList = w.plain(0);
+    let done = enter(&calls::aclrtDestroyLabelList, |cx| {
+        jumar_acl::label::aclrtDestroyLabelList(cx, labelList)
+    });
+    words::status(done)
+}
+
+fn aclrtSwitchLabelByIndex(w: &Words<'_>) -> Played {
+    let ptr = w.span(0, 4)?;
+    let maxValue = w.plain(1);
+    let labelList = w.plain(2);
+    let stream = w.plain(3);
+    let done = enter(&calls::aclrtSwitchLabelByIndex, |cx| {
+        jumar_acl::label::aclrtSwitchLabelByIndex(cx, ptr, maxValue, labelList, stream)
+    });
     words::status(done)
 }
 
@@ -5398,6 +5504,38 @@ fn aclrtResetStreamResLimit(w: &Words<'_>) -> Played {
     let stream = w.plain(0);
     let done = enter(&calls::aclrtResetStreamResLimit, |cx| {
         jumar_acl::stream::aclrtResetStreamResLimit(cx, stream)
+    });
+    words::status(done)
+}
+
+fn aclrtActiveStream(w: &Words<'_>) -> Played {
+    let activeStream = w.plain(0);
+    let stream = w.plain(1);
+    let done = enter(&calls::aclrtActiveStream, |cx| {
+        jumar_acl::capture::aclrtActiveStream(cx, activeStream, stream)
+    });
+    words::status(done)
+}
+
+fn aclrtSwitchStream(w: &Words<'_>) -> Played {
+    let leftValue = w.span(0, 8)?;
+    let cond = w.plain(1);
+    let rightValue = w.span(2, 8)?;
+    let dataType = w.plain(3);
+    let trueStream = w.plain(4);
+    let falseStream = w.plain(5);
+    let stream = w.plain(6);
+    let done = enter(&calls::aclrtSwitchStream, |cx| {
+        jumar_acl::capture::aclrtSwitchStream(
+            cx,
+            leftValue,
+            cond,
+            rightValue,
+            dataType,
+            trueStream,
+            falseStream,
+            stream,
+        )
     });
     words::status(done)
 }
