@@ -5,6 +5,7 @@
 mod arrows;
 mod coverage;
 mod files;
+mod misuse;
 mod rooms;
 mod source;
 
@@ -60,6 +61,10 @@ const CHECKS: &[(&str, Check)] = &[
     (
         "every implemented function has a case that works and one that is refused",
         coverage::behaviour,
+    ),
+    (
+        "each misuse that the specification lists is shown by a case of its row",
+        misuse::shown,
     ),
     (
         "the page of environment variables names what the sources read",
