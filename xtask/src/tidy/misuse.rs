@@ -87,7 +87,9 @@ pub fn shown(repository: &Repository) -> Result<Vec<Problem>> {
 fn answers_by_row(repository: &Repository) -> Result<BTreeMap<String, Vec<u32>>> {
     let mut answers: BTreeMap<String, Vec<u32>> = BTreeMap::new();
     let tables = repository.files.iter().filter(|file| {
-        file.path.starts_with("tests/behaviour/") && !file.path.ends_with("setups.toml")
+        file.path.starts_with("tests/behaviour/")
+            && file.path.ends_with(".toml")
+            && !file.path.ends_with("setups.toml")
     });
     for file in tables {
         let cases: Cases = toml::from_str(&file.text).with_context(|| file.path.clone())?;
