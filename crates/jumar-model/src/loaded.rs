@@ -11,7 +11,7 @@ use jumar_core::{
     Block, Call, Caller, Context, Cost, Lookups, Program, Signal, Span, Stream, StreamOptions,
 };
 use jumar_graph::{
-    Executable, GraphError, GraphErrorKind, Lent, Operands, Region, TensorType, Tensorlike,
+    Executable, GraphError, GraphErrorKind, Lent, Operands, Region, TensorType, Tensorlike, Watch,
     Workspace,
 };
 use jumar_types::dtype::DataType;
@@ -49,6 +49,13 @@ struct Shared {
     work: Span,
     /// Device memory that earlier executions of unknown sizes took, for the next one.
     pool: Mutex<Vec<Block>>,
+    observer: OnceLock<Arc<dyn Observer>>,
+}
+
+/// Somebody who watches the executions of a model, node by node.
+pub trait Observer: Send + Sync {
+    /// Sees an execution begin on the stream of that number; none lets it run unwatched.
+    fn begin(&self, stream: u32) -> Option<Box<dyn Watch>>;
 }
 
 /// An output of a model whose shapes are found while it runs.
@@ -113,6 +120,7 @@ impl Model {
                 weights,
                 work,
                 pool: Mutex::default(),
+                observer: OnceLock::new(),
             }),
             context: context.clone(),
             owned: Mutex::new(owned),
@@ -146,6 +154,12 @@ impl Model {
         Ok((weights, work))
     }
 
+    /// Has the executions from now on watched. The first observer stays.
+    pub fn observe(&self, observer: Arc<dyn Observer>) {
+        // A second observer has no place, and nobody sets one.
+        let _ = self.shared.observer.set(observer);
+    }
+
     /// Describes inputs and outputs.
     pub fn description(&self) -> &Arc<Description> {
         &self.shared.description
@@ -167,6 +181,7 @@ impl Model {
     ) -> Result<()> {
         let program = Arc::new(Execution {
             model: self.shared.clone(),
+            stream: stream.number(),
             inputs: inputs.into(),
             outputs: outputs.into(),
         });
@@ -203,6 +218,7 @@ impl Model {
         let writes: Vec<Span> = outputs.iter().copied().flatten().collect();
         let program = Arc::new(OpenExecution {
             model: self.shared.clone(),
+            stream: stream.number(),
             context: self.context.clone(),
             call: caller.call,
             inputs,
@@ -310,6 +326,13 @@ impl Model {
     }
 }
 
+impl Shared {
+    /// Begins to watch an execution, if somebody wants to.
+    fn watch(&self, stream: u32) -> Option<Box<dyn Watch>> {
+        self.observer.get()?.begin(stream)
+    }
+}
+
 /// Says which memory of a model there was no room for.
 fn no_room(cause: Error, bytes: usize, what: &str) -> Error {
     if cause.kind() != ErrorKind::OutOfMemory {
@@ -355,6 +378,7 @@ fn failed(model: &Shared, error: &GraphError) -> Error {
 /// One queued execution of a model whose shapes are found while it runs.
 struct OpenExecution {
     model: Arc<Shared>,
+    stream: u32,
     context: Arc<Context>,
     call: &'static Call,
     inputs: Vec<Shaped>,
@@ -415,12 +439,13 @@ impl Program for OpenExecution {
             });
             Ok(Region::of(span))
         };
+        let watch = model.watch(self.stream);
         let ran = dynamic.run(
             Region::of(model.weights),
             &inputs,
             &mut lender,
             &mut sink,
-            None,
+            watch.as_deref(),
         );
         lender.close();
         if let Err(error) = ran {
@@ -529,6 +554,7 @@ impl Workspace<'static> for Lender<'_> {
 /// One queued execution.
 struct Execution {
     model: Arc<Shared>,
+    stream: u32,
     inputs: Box<[Span]>,
     outputs: Box<[Span]>,
 }
@@ -550,7 +576,11 @@ impl Program for Execution {
                 "a model of unknown sizes was run as one of known sizes",
             ));
         };
-        plan.run(&memory).map_err(|error| failed(model, &error))
+        let ran = match model.watch(self.stream) {
+            None => plan.run(&memory),
+            Some(watch) => plan.run_watched(&memory, &*watch),
+        };
+        ran.map_err(|error| failed(model, &error))
     }
 
     fn cost(&self) -> Cost {

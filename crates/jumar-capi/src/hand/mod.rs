@@ -4,6 +4,7 @@
 
 pub mod allocator;
 pub mod callback;
+pub mod dump;
 pub mod error;
 pub mod hooks;
 pub mod ipc;
