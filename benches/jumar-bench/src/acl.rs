@@ -15,6 +15,10 @@ const EVENT_SYNC: u32 = 1;
 /// A handle.
 pub type Handle = *mut c_void;
 
+type Function = extern "C" fn(*mut c_void);
+
+extern "C" fn nothing(_argument: *mut c_void) {}
+
 macro_rules! functions {
     ($($field:ident = $name:literal ($($type:ty),*);)*) => {
         /// The functions that are measured.
@@ -52,6 +56,16 @@ functions! {
     memcpy = "aclrtMemcpy" (*mut c_void, usize, *const c_void, usize, i32);
     memcpy_async = "aclrtMemcpyAsync" (*mut c_void, usize, *const c_void, usize, i32, Handle);
     memset_async = "aclrtMemsetAsync" (*mut c_void, usize, i32, usize, Handle);
+    capture_begin = "aclmdlRICaptureBegin" (Handle, u32);
+    capture_end = "aclmdlRICaptureEnd" (Handle, *mut Handle);
+    execute_model = "aclmdlRIExecuteAsync" (Handle, Handle);
+    memset = "aclrtMemset" (*mut c_void, usize, i32, usize);
+    query_stream = "aclrtStreamQuery" (Handle, *mut u32);
+    subscribe = "aclrtSubscribeReport" (u64, Handle);
+    unsubscribe = "aclrtUnSubscribeReport" (u64, Handle);
+    process_report = "aclrtProcessReport" (i32);
+    launch_callback = "aclrtLaunchCallback" (Function, *mut c_void, i32, Handle);
+    launch_host_function = "aclrtLaunchHostFunc" (Handle, Function, *mut c_void);
 }
 
 /// The opened library, initialised, with device 0 current on the thread that opened it.
@@ -65,6 +79,10 @@ pub struct Stream(Handle);
 /// An event, as a stream.
 #[derive(Clone, Copy)]
 pub struct Event(Handle);
+
+/// A captured model, as a stream.
+#[derive(Clone, Copy)]
+pub struct Captured(Handle);
 
 /// A context that threads share.
 #[derive(Clone, Copy)]
@@ -85,8 +103,8 @@ unsafe impl Sync for Context {}
 unsafe impl Send for Memory {}
 
 impl Acl {
-    /// Opens the library and makes device 0 current.
-    pub fn open(path: &Path) -> Result<Acl> {
+    /// Opens the library.
+    pub fn load(path: &Path) -> Result<Acl> {
         let name = CString::new(path.to_string_lossy().as_bytes())?;
         // SAFETY: a C string; the library's initialisers are the only code that runs.
         let library = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
@@ -96,20 +114,45 @@ impl Acl {
                 path.display()
             );
         }
-        let acl = Acl(Functions::find(library)?);
-        // SAFETY: null means no configuration file.
-        check("aclInit", unsafe { (acl.0.init)(std::ptr::null()) })?;
-        // SAFETY: a number.
-        check("aclrtSetDevice", unsafe { (acl.0.set_device)(0) })?;
-        Ok(acl)
+        Ok(Acl(Functions::find(library)?))
     }
 
-    /// Ends what `open` began.
+    /// Initialises it and makes device 0 current.
+    pub fn begin(&self) -> Result<()> {
+        // SAFETY: null means no configuration file.
+        check("aclInit", unsafe { (self.0.init)(std::ptr::null()) })?;
+        // SAFETY: a number.
+        check("aclrtSetDevice", unsafe { (self.0.set_device)(0) })
+    }
+
+    /// Ends what `begin` began.
     pub fn close(self) -> Result<()> {
         // SAFETY: a number.
         check("aclrtResetDevice", unsafe { (self.0.reset_device)(0) })?;
         // SAFETY: no arguments.
         check("aclFinalize", unsafe { (self.0.finalize)() })
+    }
+
+    /// Captures what `submit` submits to a stream.
+    pub fn capture(&self, stream: Stream, submit: impl FnOnce()) -> Result<Captured> {
+        // SAFETY: a handle and a number; 0 is the global mode.
+        check("aclmdlRICaptureBegin", unsafe {
+            (self.0.capture_begin)(stream.0, 0)
+        })?;
+        submit();
+        let mut model = std::ptr::null_mut();
+        // SAFETY: a handle and the address of a variable.
+        check("aclmdlRICaptureEnd", unsafe {
+            (self.0.capture_end)(stream.0, &mut model)
+        })?;
+        Ok(Captured(model))
+    }
+
+    /// Queues a captured model.
+    pub fn execute(&self, model: Captured, stream: Stream) {
+        // SAFETY: two handles.
+        let ret = unsafe { (self.0.execute_model)(model.0, stream.0) };
+        debug_assert_eq!(ret, 0);
     }
 
     /// Gives the thread's context.
@@ -237,6 +280,63 @@ impl Acl {
         // SAFETY: handles are numbers.
         let code = unsafe { (self.0.wait_event)(stream.0, event.0) };
         assert_eq!(code, 0, "aclrtStreamWaitEvent");
+    }
+
+    /// Tells whether a stream has done everything.
+    #[inline]
+    pub fn is_done(&self, stream: Stream) -> bool {
+        let mut status = 1;
+        // SAFETY: the address of a variable.
+        let code = unsafe { (self.0.query_stream)(stream.0, &mut status) };
+        assert_eq!(code, 0, "aclrtStreamQuery");
+        status == 0
+    }
+
+    /// Touches all of some device memory, at once.
+    pub fn touch(&self, memory: Memory) {
+        // SAFETY: the library checks the range.
+        let code = unsafe { (self.0.memset)(memory.address, memory.bytes, 1, memory.bytes) };
+        assert_eq!(code, 0, "aclrtMemset");
+    }
+
+    /// Lets the calling thread run the callbacks of a stream.
+    pub fn subscribe(&self, stream: Stream) -> Result<()> {
+        // SAFETY: the call has no preconditions.
+        let me = unsafe { libc::pthread_self() } as u64;
+        // SAFETY: handles are numbers.
+        check("aclrtSubscribeReport", unsafe {
+            (self.0.subscribe)(me, stream.0)
+        })
+    }
+
+    /// Ends what `subscribe` began.
+    pub fn unsubscribe(&self, stream: Stream) -> Result<()> {
+        // SAFETY: the call has no preconditions.
+        let me = unsafe { libc::pthread_self() } as u64;
+        // SAFETY: handles are numbers.
+        check("aclrtUnSubscribeReport", unsafe {
+            (self.0.unsubscribe)(me, stream.0)
+        })
+    }
+
+    /// Queues a callback that does nothing and holds the stream, and runs it.
+    #[inline]
+    pub fn call_back(&self, stream: Stream) {
+        // SAFETY: the function takes any pointer and does not look behind it.
+        let code = unsafe { (self.0.launch_callback)(nothing, std::ptr::null_mut(), 1, stream.0) };
+        assert_eq!(code, 0, "aclrtLaunchCallback");
+        // SAFETY: a number.
+        let code = unsafe { (self.0.process_report)(1000) };
+        assert_eq!(code, 0, "aclrtProcessReport");
+    }
+
+    /// Queues a host function that does nothing.
+    #[inline]
+    pub fn host_function(&self, stream: Stream) {
+        // SAFETY: the function takes any pointer and does not look behind it.
+        let code =
+            unsafe { (self.0.launch_host_function)(stream.0, nothing, std::ptr::null_mut()) };
+        assert_eq!(code, 0, "aclrtLaunchHostFunc");
     }
 
     /// Waits for a stream.

@@ -80,3 +80,115 @@ pub fn raw_copy(to: &mut [u8], from: &[u8]) -> f64 {
     black_box(to);
     start.elapsed().as_nanos() as f64 / 1000.0
 }
+
+/// Hands tasks of one cache line through a ring from one spinning core to another, and gives nanoseconds a task. Needs two
+/// cores.
+pub fn ring(count: u64) -> f64 {
+    const PLACES: usize = 1024;
+    #[repr(align(128))]
+    struct Padded(AtomicU64);
+    let (head, tail) = (Padded(AtomicU64::new(0)), Padded(AtomicU64::new(0)));
+    // Words of their own, so that no unsafe code is needed; the order comes from the two counts.
+    let slots: Vec<[AtomicU64; 8]> = (0..PLACES)
+        .map(|_| std::array::from_fn(|_| AtomicU64::new(0)))
+        .collect();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut known = 0;
+            for n in 0..count {
+                while known == n {
+                    known = tail.0.load(Ordering::Acquire);
+                    std::hint::spin_loop();
+                }
+                for word in &slots[n as usize % PLACES] {
+                    black_box(word.load(Ordering::Relaxed));
+                }
+                head.0.store(n + 1, Ordering::Release);
+            }
+        });
+        let start = Instant::now();
+        let mut known = 0;
+        for n in 0..count {
+            while n - known >= PLACES as u64 {
+                known = head.0.load(Ordering::Acquire);
+            }
+            for word in &slots[n as usize % PLACES] {
+                word.store(n, Ordering::Relaxed);
+            }
+            tail.0.store(n + 1, Ordering::Release);
+        }
+        while head.0.load(Ordering::Acquire) < count {
+            std::hint::spin_loop();
+        }
+        start.elapsed().as_nanos() as f64 / count as f64
+    })
+}
+
+/// What waking a parked thread costs its caller, in nanoseconds.
+pub fn wake_call() -> f64 {
+    std::thread::scope(|scope| {
+        let sleeper = scope.spawn(std::thread::park);
+        std::thread::sleep(Duration::from_micros(500));
+        let start = Instant::now();
+        sleeper.thread().unpark();
+        start.elapsed().as_nanos() as f64
+    })
+}
+
+/// Copies past the caches with several threads, and gives microseconds.
+pub fn streamed_copy(to: &mut [u8], from: &[u8], threads: usize) -> f64 {
+    let part = to.len().div_ceil(threads).next_multiple_of(64);
+    let start = Instant::now();
+    std::thread::scope(|scope| {
+        let mut parts = to.chunks_mut(part).zip(from.chunks(part));
+        let first = parts.next();
+        for (to, from) in parts {
+            scope.spawn(move || stream(to, from));
+        }
+        if let Some((to, from)) = first {
+            stream(to, from);
+        }
+    });
+    start.elapsed().as_nanos() as f64 / 1000.0
+}
+
+#[cfg(target_arch = "x86_64")]
+fn stream(to: &mut [u8], from: &[u8]) {
+    use std::arch::x86_64::{_mm_loadu_si128, _mm_sfence, _mm_stream_si128};
+    let aligned = to.as_ptr().align_offset(16).min(to.len());
+    to[..aligned].copy_from_slice(&from[..aligned]);
+    let (to, from) = (&mut to[aligned..], &from[aligned..]);
+    for (to, from) in to.chunks_exact_mut(16).zip(from.chunks_exact(16)) {
+        // SAFETY: sixteen bytes are there.
+        let vector = unsafe { _mm_loadu_si128(from.as_ptr().cast()) };
+        // SAFETY: sixteen bytes are there, and they are aligned.
+        unsafe { _mm_stream_si128(to.as_mut_ptr().cast(), vector) };
+    }
+    let rest = to.len() / 16 * 16;
+    to[rest..].copy_from_slice(&from[rest..]);
+    // SAFETY: every processor of this architecture has it.
+    unsafe { _mm_sfence() };
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn stream(to: &mut [u8], from: &[u8]) {
+    to.copy_from_slice(from);
+}
+
+/// Maps memory on huge pages and touches all of it, and gives microseconds.
+pub fn populate(bytes: usize) -> f64 {
+    let start = Instant::now();
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+    let access = libc::PROT_READ | libc::PROT_WRITE;
+    // SAFETY: a new mapping at a place of the system's choice.
+    let memory = unsafe { libc::mmap(std::ptr::null_mut(), bytes, access, flags, -1, 0) };
+    assert_ne!(memory, libc::MAP_FAILED, "memory");
+    // SAFETY: our own mapping; the advice is only that.
+    unsafe { libc::madvise(memory, bytes, libc::MADV_HUGEPAGE) };
+    // SAFETY: our own mapping, writable.
+    unsafe { std::ptr::write_bytes(memory.cast::<u8>(), 1, bytes) };
+    let spent = start.elapsed();
+    // SAFETY: our own mapping, which nobody uses any more.
+    unsafe { libc::munmap(memory, bytes) };
+    spent.as_nanos() as f64 / 1000.0
+}

@@ -141,6 +141,7 @@ pub fn aclrtQueryEvent(cx: &Cx<'_>, event: Raw) -> Result<u32> {
     let event = cx.event(event)?;
     not_ex(&event, "Use aclrtQueryEventStatus.")?;
     not_external(&event)?;
+    event.refuse_captured()?;
     Ok(match event.status() {
         EventStatus::NotRecorded | EventStatus::Complete => enums::ACL_EVENT_STATUS_COMPLETE,
         EventStatus::Pending => enums::ACL_EVENT_STATUS_NOT_READY,
@@ -150,6 +151,7 @@ pub fn aclrtQueryEvent(cx: &Cx<'_>, event: Raw) -> Result<u32> {
 pub fn aclrtQueryEventStatus(cx: &Cx<'_>, event: Raw) -> Result<u32> {
     let event = cx.event(event)?;
     not_external(&event)?;
+    event.refuse_captured()?;
     Ok(match (event.status(), event.family()) {
         (EventStatus::Complete, _) | (EventStatus::NotRecorded, EventFamily::Ex) => {
             enums::ACL_EVENT_RECORDED_STATUS_COMPLETE
@@ -186,6 +188,16 @@ fn synchronize(cx: &Cx<'_>, event: Raw, limit: Option<Duration>) -> Result<()> {
     let event = cx.event(event)?;
     cx.context()?;
     not_external(&event)?;
+    event.refuse_captured()?;
+    if event.is_in_model() {
+        return refuse(
+            ErrorKind::InvalidValue,
+            format!(
+                "event {} was recorded on a stream that is bound to a model; the host does not wait for it",
+                event.number()
+            ),
+        );
+    }
     event.synchronize(limit, &cx.caller())
 }
 
@@ -193,6 +205,8 @@ pub fn aclrtEventElapsedTime(cx: &Cx<'_>, start: Raw, end: Raw) -> Result<f32> {
     let (start, end) = (cx.event(start)?, cx.event(end)?);
     not_external(&start)?;
     not_external(&end)?;
+    start.refuse_captured()?;
+    end.refuse_captured()?;
     not_shared(&start)?;
     not_shared(&end)?;
     elapsed_ms(&start, &end)
@@ -253,4 +267,46 @@ pub fn aclrtIpcOpenEventHandle(cx: &Cx<'_>, handle: types::aclrtIpcEventHandle) 
     let number = crate::ipc::event_number(&handle)?;
     let event = cx.context()?.import_event(number)?;
     Ok(Raw(event.id()))
+}
+
+fn external(flag: u32) -> Result<bool> {
+    match flag {
+        0 => Ok(false),
+        1 => Ok(true),
+        _ => refuse(
+            ErrorKind::InvalidArgument,
+            format!("flag is {flag}; it has to be 0 (default) or 1 (external)"),
+        ),
+    }
+}
+
+pub fn aclrtRecordEventWithFlag(cx: &Cx<'_>, event: Raw, stream: Raw, flag: u32) -> Result<()> {
+    let event = cx.event(event)?;
+    let external = external(flag)?;
+    host_may_use(&event)?;
+    cx.with_stream(stream, |stream| {
+        event.record_with(stream, external, &cx.caller())
+    })
+}
+
+pub fn aclrtStreamWaitEventWithFlag(
+    cx: &Cx<'_>,
+    stream: Raw,
+    event: Raw,
+    seconds: u32,
+    flag: u32,
+) -> Result<()> {
+    let event = cx.event(event)?;
+    let external = external(flag)?;
+    if external && seconds != 0 {
+        return refuse(
+            ErrorKind::InvalidArgument,
+            format!("the time-out is {seconds} s; an external wait has none (0)"),
+        );
+    }
+    host_may_use(&event)?;
+    let limit = (seconds != 0).then(|| Duration::from_secs(u64::from(seconds)));
+    cx.with_stream(stream, |stream| {
+        event.wait_with(stream, external, limit, &cx.caller())
+    })
 }

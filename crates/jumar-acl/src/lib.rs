@@ -19,6 +19,7 @@
 
 pub mod allocator;
 pub mod callback;
+pub mod capture;
 pub mod context;
 pub mod data_buffer;
 pub mod dataset;
@@ -31,13 +32,17 @@ pub mod group;
 pub mod hooks;
 pub mod init;
 pub mod ipc;
+pub mod kernel;
+pub mod label;
 pub mod log;
 pub mod managed_memory;
+pub mod mbuf;
 pub mod memcpy;
 pub mod memory;
 pub mod mempool;
 pub mod message;
 pub mod model;
+pub mod model_config;
 pub mod model_desc;
 pub mod notify;
 pub mod peer;
@@ -46,6 +51,8 @@ pub mod process;
 pub mod random;
 pub mod snapshot;
 pub mod stream;
+pub mod tdt_channel;
+pub mod tdt_queue;
 pub mod tensor_desc;
 pub mod thread;
 pub mod type_util;
@@ -113,11 +120,13 @@ impl<'a> Cx<'a> {
     ///
     /// # Errors
     /// Why it could not be built.
+    #[inline]
     pub(crate) fn runtime(&self) -> Result<&'static Runtime> {
         self.process.runtime()
     }
 
     /// Who asks, as core wants to know it.
+    #[inline]
     pub(crate) fn caller(&self) -> Caller<'a> {
         Caller::new(self.call, &self.thread.lookups)
     }

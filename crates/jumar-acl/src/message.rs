@@ -152,6 +152,19 @@ fn is_stored_as_last_error(kind: ErrorKind) -> bool {
         | K::DynamicInputLength
         | K::AippMissing
         | K::FeatureUnsupported
+        | K::ProgramInvalid
+        | K::CompilerInput
+        | K::CompilerOption
+        | K::CompilationFailed
+        | K::NameTooLate
+        | K::NameTooEarly
+        | K::NameUnknown
+        | K::CompilerMissing
+        | K::ProfilerRunning
+        | K::ProfilerNotRunning
+        | K::ProfilerConflict
+        | K::ProfilerModules
+        | K::ProfilerConfig
         | K::SecondRuntime => false,
         K::InvalidValue
         | K::InvalidHandle
@@ -181,12 +194,39 @@ fn is_stored_as_last_error(kind: ErrorKind) -> bool {
         | K::StreamCaptured
         | K::EventCaptured
         | K::StreamNotCaptured
+        | K::CaptureDependency
+        | K::CaptureUnjoined
+        | K::CaptureOpen
+        | K::CaptureForbids
+        | K::CaptureForbidsWaiting
+        | K::CaptureImplicit
+        | K::CaptureConflict
+        | K::TaskGroupState
+        | K::CaptureOtherStream
+        | K::CaptureOtherThread
+        | K::CaptureInvalidated
+        | K::GraphRunning
+        | K::GraphUpdate
+        | K::GraphNotReady
+        | K::BranchOpen
+        | K::TaskTypeUnsupported
+        | K::ArrayTooSmall
+        | K::LabelContext
         | K::RuntimeInternal
         | K::ModelExecute
         | K::KernelFailed
+        | K::KernelTimeout
+        | K::CpuKernelFailed
+        | K::CpuKernelTimeout
+        | K::Overflow
+        | K::FunctionUnknown
+        | K::SymbolUnknown
         | K::CallbackFailed
         | K::HostRangeRegistered
         | K::HostRangeUnknown
+        | K::QueueFull
+        | K::QueueEmpty
+        | K::UnsupportedDataType
         | K::StreamAborted
         | K::DeviceAborted
         | K::AbortTimeout

@@ -6,12 +6,14 @@ use std::sync::Arc;
 
 use jumar::engine::Span;
 use jumar::engine::sync::{AtomicU32, Mutex, Ordering, RwLock};
-use jumar::offline::{Model, Package, Results, Shaped, Supplied, TensorInfo};
+use jumar::offline::{
+    Description, Gear, GearKind, Model, Package, Results, Shaped, Supplied, TensorInfo,
+};
 use jumar_types::{Error, ErrorKind, Result};
 
 use crate::error::null;
 use crate::generated::types;
-use crate::{Cx, Raw, dataset, refuse};
+use crate::{Cx, Raw, dataset, model_config, refuse};
 
 /// The loaded models of the process by number. Numbers start at 1 and are never used again.
 pub struct Models {
@@ -23,6 +25,9 @@ pub(crate) struct Loaded {
     pub(crate) model: Arc<Model>,
     /// A model is executed either synchronously or asynchronously; the first execution decides.
     way: Mutex<Option<Way>>,
+    /// The gear that was chosen last.
+    pub(crate) gear: Mutex<Option<usize>>,
+    pub(crate) priority: Mutex<i32>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -104,6 +109,8 @@ fn load(
         Arc::new(Loaded {
             model,
             way: Mutex::new(None),
+            gear: Mutex::new(None),
+            priority: Mutex::new(0),
         }),
     );
     Ok(id)
@@ -200,6 +207,33 @@ pub fn aclmdlQuerySizeFromMem(
     Ok((package.work_bytes(), package.weight_bytes()))
 }
 
+/// What a model is made of, in bytes. A model of Jumar has no kernels and no tasks, as it holds no instructions.
+pub fn aclmdlQueryExeOMDesc(cx: &Cx<'_>, path: Option<&CStr>) -> Result<types::aclmdlExeOMDesc> {
+    initialized(cx)?;
+    let package = open(path)?;
+    Ok(types::aclmdlExeOMDesc {
+        workSize: package.work_bytes(),
+        weightSize: package.weight_bytes(),
+        modelDescSize: package.graph_bytes(),
+        ..types::aclmdlExeOMDesc::ZERO
+    })
+}
+
+/// Loads a model with everything that a configuration says.
+pub(crate) fn load_configured(cx: &Cx<'_>, config: &model_config::Loading) -> Result<u32> {
+    let wanted = config.complete()?;
+    initialized(cx)?;
+    let package = match wanted {
+        model_config::Source::File(path) => open(Some(&path))?,
+        model_config::Source::Memory(bytes) => Package::parse(bytes)?,
+    };
+    let id = load(cx, &package, config.work, config.weights)?;
+    if let Ok(loaded) = find(cx, id) {
+        *loaded.priority.lock() = config.priority;
+    }
+    Ok(id)
+}
+
 pub fn aclmdlUnload(cx: &Cx<'_>, id: u32) -> Result<()> {
     initialized(cx)?;
     let loaded = find(cx, id)?;
@@ -233,7 +267,63 @@ pub fn aclmdlExecuteAsync(
     stream: Raw,
 ) -> Result<()> {
     let (loaded, prepared) = prepare(cx, id, input, output, Way::Queued)?;
-    cx.with_stream(stream, |stream| match prepared {
+    cx.with_stream(stream, |stream| {
+        submit(cx, &loaded, prepared, output, stream)
+    })
+}
+
+/// A limit for the wait; -1 is none.
+fn limit(milliseconds: i32) -> Option<std::time::Duration> {
+    u64::try_from(milliseconds)
+        .ok()
+        .map(std::time::Duration::from_millis)
+}
+
+pub fn aclmdlExecuteV2(
+    cx: &Cx<'_>,
+    id: u32,
+    input: Raw,
+    output: Raw,
+    stream: Raw,
+    handle: Raw,
+) -> Result<()> {
+    let config = model_config::execution(cx, handle)?;
+    if stream.is_null() && config.stream_timeout < 0 {
+        return aclmdlExecute(cx, id, input, output);
+    }
+    let (loaded, prepared) = prepare(cx, id, input, output, Way::Waiting)?;
+    let stream = if stream.is_null() {
+        loaded.model.own_stream()?
+    } else {
+        cx.with_stream(stream, |stream| Ok(stream.clone()))?
+    };
+    submit(cx, &loaded, prepared, output, &stream)?;
+    let done = stream
+        .synchronize(limit(config.stream_timeout), &cx.caller())
+        .and_then(|()| dataset::collect(cx, output));
+    crate::error::told(cx, done)
+}
+
+pub fn aclmdlExecuteAsyncV2(
+    cx: &Cx<'_>,
+    id: u32,
+    input: Raw,
+    output: Raw,
+    stream: Raw,
+    handle: Raw,
+) -> Result<()> {
+    model_config::execution(cx, handle)?;
+    aclmdlExecuteAsync(cx, id, input, output, stream)
+}
+
+fn submit(
+    cx: &Cx<'_>,
+    loaded: &Loaded,
+    prepared: Prepared,
+    output: Raw,
+    stream: &Arc<jumar::engine::Stream>,
+) -> Result<()> {
+    match prepared {
         Prepared::Fixed { inputs, outputs } => {
             loaded.model.submit(stream, &inputs, &outputs, &cx.caller())
         }
@@ -244,7 +334,7 @@ pub fn aclmdlExecuteAsync(
                 .model
                 .submit_open(stream, inputs, outputs, results, &cx.caller())
         }
-    })
+    }
 }
 
 /// What an execution is given.
@@ -327,11 +417,20 @@ fn prepare(
             .collect::<Result<Vec<_>>>()?;
         return Ok((loaded, Prepared::Open { inputs, outputs }));
     }
+    // The sizes of a model with gears are known only when the gear is read; it is compared with them then.
+    let geared = !description.gears.is_empty();
     let inputs = inputs
         .iter()
         .zip(&description.inputs)
         .enumerate()
-        .map(|(index, (buffer, tensor))| span(cx, buffer, tensor, ("input", index)))
+        .map(|(index, (buffer, tensor))| {
+            let size = buffer.content.lock().1;
+            if geared && size < tensor.bytes {
+                span(cx, buffer, &resized(tensor, size), ("input", index))
+            } else {
+                span(cx, buffer, tensor, ("input", index))
+            }
+        })
         .collect::<Result<Vec<_>>>()?;
     let outputs = outputs
         .iter()
@@ -339,7 +438,12 @@ fn prepare(
         .enumerate()
         .map(|(index, (buffer, tensor))| {
             provide(cx, buffer, tensor.bytes, way)?;
-            span(cx, buffer, tensor, ("output", index))
+            let size = buffer.content.lock().1;
+            if geared && size < tensor.bytes {
+                span(cx, buffer, &resized(tensor, size), ("output", index))
+            } else {
+                span(cx, buffer, tensor, ("output", index))
+            }
         })
         .collect::<Result<Vec<_>>>()?;
     Ok((loaded, Prepared::Fixed { inputs, outputs }))
@@ -490,14 +594,29 @@ fn span(cx: &Cx<'_>, buffer: &Buffer, tensor: &TensorInfo, of: (&str, usize)) ->
     }
 }
 
-/// Checks what every choice of a dynamic size checks first, and refuses it for models with fixed shapes, which are all that
-/// this version builds.
-fn choose(cx: &Cx<'_>, id: u32, dataset: Raw, index: usize, zero: bool, what: &str) -> Result<()> {
+/// What a choice of a size is about.
+struct Choice<'a> {
+    kind: GearKind,
+    what: &'a str,
+    /// Whether the numbers are none, which is refused before the model is looked at.
+    nothing: bool,
+}
+
+/// Chooses one of the sizes that a model was built for: its numbers are written into the buffer, before the call returns.
+fn choose(
+    cx: &Cx<'_>,
+    id: u32,
+    dataset: Raw,
+    index: usize,
+    choice: &Choice<'_>,
+    values: impl FnOnce(&Description) -> Result<Vec<i64>>,
+) -> Result<()> {
     let entries = dataset::entries(cx, dataset, "dataset")?;
-    if zero {
+    let what = choice.what;
+    if choice.nothing {
         return refuse(ErrorKind::InvalidArgument, format!("the {what} is 0"));
     }
-    let buffer = entries.get(index).ok_or_else(|| {
+    let entry = entries.get(index).ok_or_else(|| {
         Error::new(
             ErrorKind::InvalidArgument,
             format!(
@@ -506,15 +625,9 @@ fn choose(cx: &Cx<'_>, id: u32, dataset: Raw, index: usize, zero: bool, what: &s
             ),
         )
     })?;
-    if cx
-        .process
-        .data_buffers
-        .get(buffer.buffer.0)?
-        .content
-        .lock()
-        .0
-        == 0
-    {
+    let buffer = cx.process.data_buffers.get(entry.buffer.0)?;
+    let (address, size) = *buffer.content.lock();
+    if address == 0 {
         return refuse(
             ErrorKind::InvalidArgument,
             format!("buffer {index} of the dataset has no memory"),
@@ -522,13 +635,63 @@ fn choose(cx: &Cx<'_>, id: u32, dataset: Raw, index: usize, zero: bool, what: &s
     }
     initialized(cx)?;
     let loaded = find(cx, id)?;
-    Err(Error::new(
-        ErrorKind::DynamicBatch,
-        format!(
-            "model {id} (\"{}\") has fixed shapes, so there is no {what} to choose",
-            loaded.model.description().name
-        ),
-    ))
+    let description = loaded.model.description().clone();
+    let wrong = |sentence: String| Err(Error::new(ErrorKind::DynamicBatch, sentence));
+    if description.gears.is_empty() {
+        return wrong(format!(
+            "model {id} (\"{}\") was not built for several sizes, so there is no {what} to choose",
+            description.name
+        ));
+    }
+    if description.gear_kind != choice.kind {
+        return wrong(format!(
+            "model {id} (\"{}\") was built for several sizes of another kind, so there is no {what} to choose",
+            description.name
+        ));
+    }
+    let values = values(&description)?;
+    let Some(gear) = description.gear(&values) else {
+        let known: Vec<_> = description.gears.iter().map(|gear| &gear.values).collect();
+        return wrong(format!(
+            "the {what} is {values:?}, and model {id} (\"{}\") was built for {known:?}",
+            description.name
+        ));
+    };
+    if size < values.len() * size_of::<i32>() {
+        return refuse(
+            ErrorKind::DynamicInputLength,
+            format!(
+                "buffer {index} has {size} bytes, and the {what} needs {}",
+                values.len() * size_of::<i64>()
+            ),
+        );
+    }
+    let bytes: Vec<u8> = if size >= values.len() * size_of::<i64>() {
+        values
+            .iter()
+            .flat_map(|value| value.to_le_bytes())
+            .collect()
+    } else {
+        let narrow = |value: &i64| i32::try_from(*value).unwrap_or(i32::MAX).to_le_bytes();
+        values.iter().flat_map(narrow).collect()
+    };
+    let tensor = TensorInfo {
+        name: what.to_owned(),
+        data_type: 9,
+        format: 2,
+        dims: Vec::new(),
+        range: Vec::new(),
+        bytes: bytes.len(),
+    };
+    let to = span(cx, &buffer, &tensor, ("input", index))?;
+    cx.context()?.write(to, &bytes, &cx.caller())?;
+    *loaded.gear.lock() = Some(gear);
+    Ok(())
+}
+
+/// Turns a number of the interface into one that can be compared; none is beyond it that a model could have.
+fn number(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
 }
 
 pub fn aclmdlSetDynamicBatchSize(
@@ -538,7 +701,12 @@ pub fn aclmdlSetDynamicBatchSize(
     index: usize,
     batch: u64,
 ) -> Result<()> {
-    choose(cx, id, dataset, index, batch == 0, "batch size")
+    let choice = Choice {
+        kind: GearKind::Batch,
+        what: "batch size",
+        nothing: batch == 0,
+    };
+    choose(cx, id, dataset, index, &choice, |_| Ok(vec![number(batch)]))
 }
 
 pub fn aclmdlSetDynamicHWSize(
@@ -549,14 +717,14 @@ pub fn aclmdlSetDynamicHWSize(
     height: u64,
     width: u64,
 ) -> Result<()> {
-    choose(
-        cx,
-        id,
-        dataset,
-        index,
-        height == 0 || width == 0,
-        "picture size",
-    )
+    let choice = Choice {
+        kind: GearKind::Image,
+        what: "picture size",
+        nothing: height == 0 || width == 0,
+    };
+    choose(cx, id, dataset, index, &choice, |_| {
+        Ok(vec![number(height), number(width)])
+    })
 }
 
 pub fn aclmdlSetInputDynamicDims(
@@ -567,12 +735,46 @@ pub fn aclmdlSetInputDynamicDims(
     dims: Option<&types::aclmdlIODims>,
 ) -> Result<()> {
     let dims = dims.ok_or_else(|| null("dims"))?;
-    choose(
-        cx,
-        id,
-        dataset,
-        index,
-        dims.dimCount == 0,
-        "set of dimensions",
-    )
+    let choice = Choice {
+        kind: GearKind::Dims,
+        what: "set of dimensions",
+        nothing: dims.dimCount == 0,
+    };
+    choose(cx, id, dataset, index, &choice, |description| {
+        let wrong = |sentence: String| Err(Error::new(ErrorKind::DynamicInputLength, sentence));
+        let own = description.inputs.len().saturating_sub(1);
+        let declared: Vec<i64> = description.inputs[..own]
+            .iter()
+            .flat_map(|input| input.dims.iter().copied())
+            .collect();
+        let Some(given) = dims
+            .dims
+            .get(..dims.dimCount)
+            .filter(|given| given.len() == declared.len())
+        else {
+            return wrong(format!(
+                "{} dimensions are given, and the inputs of model {id} have {} together: {declared:?}",
+                dims.dimCount,
+                declared.len()
+            ));
+        };
+        let mut chosen = Vec::new();
+        for (position, (&is, &want)) in given.iter().zip(&declared).enumerate() {
+            if want >= 0 && is != want {
+                return wrong(format!(
+                    "dimension {position} is {is}, and the model has {want} there: {declared:?}"
+                ));
+            }
+            if want < 0 {
+                chosen.push((position, is));
+            }
+        }
+        // The gear's own numbers may be in another order than the inputs.
+        let flat = |gear: &Gear| gear.inputs.iter().flatten().copied().collect::<Vec<i64>>();
+        let found = description.gears.iter().find(|gear| flat(gear) == given);
+        Ok(found.map_or_else(
+            || chosen.into_iter().map(|(_, dim)| dim).collect(),
+            |gear| gear.values.clone(),
+        ))
+    })
 }

@@ -1,11 +1,12 @@
 //! Model descriptions: names, sizes, shapes, types and formats of a model's inputs and outputs.
 
+use std::collections::HashMap;
 use std::ffi::{CStr, CString};
 use std::sync::Arc;
 
 use jumar::engine::Table;
 use jumar::engine::sync::Mutex;
-use jumar::offline::{Description, TensorInfo};
+use jumar::offline::{Description, GearKind, TensorInfo};
 use jumar_types::{Error, ErrorKind, IdKind, Result};
 
 use crate::error::null;
@@ -25,6 +26,8 @@ struct Content {
     description: Arc<Description>,
     inputs: Vec<CString>,
     outputs: Vec<CString>,
+    /// The operators, and the names that each had in the original model, in brackets behind their lengths.
+    operators: HashMap<String, CString>,
 }
 
 /// The model descriptions by handle.
@@ -59,11 +62,21 @@ impl Content {
                 .collect()
         };
         let (inputs, outputs) = (texts(&description.inputs), texts(&description.outputs));
+        let operators = description
+            .operators
+            .iter()
+            .map(|name| {
+                let text = format!("[{}]{name}", name.len());
+                let text = CString::new(text.replace('\0', "")).unwrap_or_default();
+                (name.clone(), text)
+            })
+            .collect();
         Arc::new(Content {
             model,
             description,
             inputs,
             outputs,
+            operators,
         })
     }
 
@@ -268,19 +281,44 @@ pub fn aclmdlGetOutputDims(cx: &Cx<'_>, desc: Raw, index: usize) -> Result<types
     dims(cx, desc, Side::Output, index)
 }
 
-/// Models with fixed shapes have one set of output dimensions, now as ever.
+/// The dimensions under the size that was chosen last.
 pub fn aclmdlGetCurOutputDims(cx: &Cx<'_>, desc: Raw, index: usize) -> Result<types::aclmdlIODims> {
-    dims(cx, desc, Side::Output, index)
+    let content = content(cx, desc)?;
+    let mut found = dims(cx, desc, Side::Output, index)?;
+    let description = &content.description;
+    let open_input = |input: &TensorInfo| input.dims.iter().any(|&dim| dim < 0);
+    if description.open && description.inputs.iter().any(open_input) {
+        return refuse(
+            ErrorKind::NotImplemented,
+            "the shapes of this model are known only after an execution: ask aclmdlGetDatasetTensorDesc of its output dataset",
+        );
+    }
+    if description.gears.is_empty() {
+        return Ok(found);
+    }
+    let chosen = *model::find(cx, content.model)?.gear.lock();
+    if let Some(gear) = chosen.and_then(|gear| description.gears.get(gear))
+        && let Some(real) = gear.outputs.get(index)
+    {
+        found.dimCount = real.len();
+        found.dims[..real.len()].copy_from_slice(real);
+    }
+    Ok(found)
 }
 
-/// Fixed shapes have no ranges.
+/// Shapes that are fixed, or to be chosen, have no ranges.
 pub fn aclmdlGetInputDimsRange(
     cx: &Cx<'_>,
     desc: Raw,
     index: usize,
 ) -> Result<types::aclmdlIODimsRange> {
-    of(cx, desc, Side::Input, index, |_| {
-        types::aclmdlIODimsRange::ZERO
+    of(cx, desc, Side::Input, index, |tensor| {
+        let mut ranges = types::aclmdlIODimsRange::ZERO;
+        for (to, &(least, most)) in ranges.range.iter_mut().zip(&tensor.range) {
+            *to = [least, most];
+            ranges.rangeCount += 1;
+        }
+        ranges
     })
 }
 
@@ -316,14 +354,39 @@ pub fn aclmdlGetOutputIndexByName(cx: &Cx<'_>, desc: Raw, name: Option<&CStr>) -
     index_of(cx, desc, Side::Output, name)
 }
 
-/// Models with fixed shapes have no batch sizes to choose from.
-pub fn aclmdlGetDynamicBatch(cx: &Cx<'_>, desc: Raw) -> Result<types::aclmdlBatch> {
-    content(cx, desc).map(|_| types::aclmdlBatch::ZERO)
+/// Gives the numbers of the gears, where they choose what is asked.
+fn gears(cx: &Cx<'_>, desc: Raw, kind: GearKind) -> Result<Vec<Vec<i64>>> {
+    let content = content(cx, desc)?;
+    let description = &content.description;
+    if description.gear_kind != kind {
+        return Ok(Vec::new());
+    }
+    let values = description.gears.iter().map(|gear| gear.values.clone());
+    Ok(values.collect())
 }
 
-/// Models with fixed shapes have no picture sizes to choose from. The index is not looked at.
+/// A model that was not built for several batch sizes has none to choose from.
+pub fn aclmdlGetDynamicBatch(cx: &Cx<'_>, desc: Raw) -> Result<types::aclmdlBatch> {
+    let mut batch = types::aclmdlBatch::ZERO;
+    for (to, gear) in batch
+        .batch
+        .iter_mut()
+        .zip(gears(cx, desc, GearKind::Batch)?)
+    {
+        *to = gear[0].cast_unsigned();
+        batch.batchCount += 1;
+    }
+    Ok(batch)
+}
+
+/// A model that was not built for several picture sizes has none to choose from. The index is not looked at.
 pub fn aclmdlGetDynamicHW(cx: &Cx<'_>, desc: Raw, _index: usize) -> Result<types::aclmdlHW> {
-    content(cx, desc).map(|_| types::aclmdlHW::ZERO)
+    let mut sizes = types::aclmdlHW::ZERO;
+    for (to, gear) in sizes.hw.iter_mut().zip(gears(cx, desc, GearKind::Image)?) {
+        *to = [gear[0].cast_unsigned(), gear[1].cast_unsigned()];
+        sizes.hwCount += 1;
+    }
+    Ok(sizes)
 }
 
 fn whole_model(index: usize) -> Result<()> {
@@ -336,24 +399,54 @@ fn whole_model(index: usize) -> Result<()> {
     )
 }
 
-/// Models with fixed shapes have no gears.
+/// Counts the sets of dimensions that the model was built for.
 pub fn aclmdlGetInputDynamicGearCount(cx: &Cx<'_>, desc: Raw, index: usize) -> Result<usize> {
     let content = content(cx, desc)?;
     whole_model(index)?;
     drop(content);
-    Ok(0)
+    gears(cx, desc, GearKind::Dims).map(|gears| gears.len())
 }
 
+/// Each set holds the dimensions of all inputs, one input after the other.
 pub fn aclmdlGetInputDynamicDims(
     cx: &Cx<'_>,
     desc: Raw,
     index: usize,
-    _room: usize,
+    room: usize,
 ) -> Result<Vec<types::aclmdlIODims>> {
     let content = content(cx, desc)?;
     whole_model(index)?;
-    drop(content);
-    Ok(Vec::new())
+    let description = &content.description;
+    if description.gear_kind != GearKind::Dims {
+        return Ok(Vec::new());
+    }
+    if room < description.gears.len() {
+        return refuse(
+            ErrorKind::InvalidArgument,
+            format!(
+                "there is room for {room} sets of dimensions, and the model has {}",
+                description.gears.len()
+            ),
+        );
+    }
+    let mut sets = Vec::with_capacity(description.gears.len());
+    for gear in &description.gears {
+        let flat: Vec<i64> = gear.inputs.iter().flatten().copied().collect();
+        let mut set = types::aclmdlIODims::ZERO;
+        let Some(place) = set.dims.get_mut(..flat.len()) else {
+            return refuse(
+                ErrorKind::StorageOverLimit,
+                format!(
+                    "the inputs have {} dimensions together; the interface carries {MOST_DIMS}",
+                    flat.len()
+                ),
+            );
+        };
+        place.copy_from_slice(&flat);
+        set.dimCount = flat.len();
+        sets.push(set);
+    }
+    Ok(sets)
 }
 
 pub fn aclmdlGetTensorRealName(cx: &Cx<'_>, desc: Raw, wanted: Option<&CStr>) -> Result<usize> {
@@ -373,4 +466,35 @@ pub fn aclmdlGetTensorRealName(cx: &Cx<'_>, desc: Raw, wanted: Option<&CStr>) ->
         ErrorKind::InvalidArgument,
         format!("the model has no tensor \"{wanted}\""),
     )
+}
+
+/// The attribute of an operator that names the operators of the original model which it was made of.
+const ORIGINAL_NAMES: &str = "_datadump_original_op_names";
+
+/// Reads an attribute of an operator; only the names of the operators that it was made of are kept.
+pub fn aclmdlGetOpAttr(
+    cx: &Cx<'_>,
+    desc: Raw,
+    operator: Option<&CStr>,
+    attr: Option<&CStr>,
+) -> Result<usize> {
+    let content = content(cx, desc)?;
+    let operator = operator.ok_or_else(|| null("opName"))?.to_string_lossy();
+    let attr = attr.ok_or_else(|| null("attr"))?.to_string_lossy();
+    if attr != ORIGINAL_NAMES {
+        return refuse(
+            ErrorKind::InvalidArgument,
+            format!("the attribute \"{attr}\" is not kept; {ORIGINAL_NAMES} is"),
+        );
+    }
+    content
+        .operators
+        .get(&*operator)
+        .map(|text| text.as_ptr().expose_provenance())
+        .ok_or_else(|| {
+            Error::new(
+                ErrorKind::InvalidArgument,
+                format!("the model has no operator \"{operator}\""),
+            )
+        })
 }

@@ -154,6 +154,8 @@ fn destroy(cx: &Cx<'_>, stream: Raw, wait: bool) -> Result<()> {
             ),
         );
     }
+    found.refuse_captured()?;
+    found.refuse_bound(ErrorKind::StreamModel)?;
     tell(cx, found.id(), enums::ACL_RT_STREAM_STATE_DESTROY_PRE);
     forget(cx, found.id());
     context.destroy_stream(&found, wait, &cx.caller())
@@ -169,6 +171,7 @@ pub fn aclrtSynchronizeStreamWithTimeout(cx: &Cx<'_>, stream: Raw, timeout: i32)
 
 fn synchronize(cx: &Cx<'_>, stream: Raw, limit: Option<std::time::Duration>) -> Result<()> {
     let stream = cx.any_stream(stream)?;
+    stream.refuse_captured()?;
     // Streams whose tasks the device keeps (persistent) or starts itself have nothing that the host could wait for.
     if stream.options().flags & (flag::PERSISTENT | flag::CPU_SCHEDULE) != 0 {
         return Ok(());
@@ -178,6 +181,7 @@ fn synchronize(cx: &Cx<'_>, stream: Raw, limit: Option<std::time::Duration>) -> 
 
 pub fn aclrtStreamQuery(cx: &Cx<'_>, stream: Raw) -> Result<u32> {
     let stream = cx.any_stream(stream)?;
+    stream.refuse_captured()?;
     Ok(if stream.is_idle() {
         enums::ACL_STREAM_STATUS_COMPLETE
     } else {
@@ -186,7 +190,10 @@ pub fn aclrtStreamQuery(cx: &Cx<'_>, stream: Raw) -> Result<u32> {
 }
 
 pub fn aclrtSetStreamFailureMode(cx: &Cx<'_>, stream: Raw, mode: u64) -> Result<()> {
-    cx.with_stream(stream, |stream| stream.set_stop_on_failure(mode & 1 == 1))
+    cx.with_stream(stream, |stream| {
+        stream.refuse_bound(ErrorKind::FeatureUnsupported)?;
+        stream.set_stop_on_failure(mode & 1 == 1)
+    })
 }
 
 pub fn aclrtStreamGetId(cx: &Cx<'_>, stream: Raw) -> Result<i32> {
@@ -223,6 +230,7 @@ pub fn aclrtStreamAbort(cx: &Cx<'_>, stream: Raw) -> Result<()> {
         return Err(Error::new(ErrorKind::NullPointer, "the stream is null"));
     }
     cx.with_stream(stream, |stream| {
+        stream.refuse_bound(ErrorKind::RuntimeInternal)?;
         stream.abort();
         Ok(())
     })

@@ -23,6 +23,12 @@ pub struct Thread {
     remembered: RefCell<Remembered>,
     pub(crate) lookups: Lookups,
     pub(crate) last_error: Cell<i32>,
+    /// The thread's hidden list of kernel arguments; 0 is none.
+    pub(crate) argument_list: Cell<u64>,
+    /// The stream whose core limits the thread works under; 0 is none.
+    pub(crate) resource_stream: Cell<u64>,
+    /// As the system numbers threads; 0 while nobody asked.
+    number: Cell<u32>,
     /// The code that a function of the program answered, which the call passes on; 0 is none.
     pub(crate) foreign_code: Cell<i32>,
     pub(crate) messages: RefCell<Messages>,
@@ -36,16 +42,19 @@ struct Remembered {
     events: Shelf<Event>,
 }
 
-/// The last few objects of one kind, with their handles.
+/// The last few objects of one kind, with their handles. The two lie apart: written together and read one by one, or the
+/// other way round, they cost a stalled load each.
 struct Shelf<O> {
-    entries: [Option<(u64, Arc<O>)>; REMEMBERED],
+    handles: [u64; REMEMBERED],
+    objects: [Option<Arc<O>>; REMEMBERED],
     next: usize,
 }
 
 impl<O> Default for Shelf<O> {
     fn default() -> Self {
         Shelf {
-            entries: Default::default(),
+            handles: [0; REMEMBERED],
+            objects: Default::default(),
             next: 0,
         }
     }
@@ -55,14 +64,21 @@ impl<O> Shelf<O> {
     /// Takes the object with this handle out; otherwise gives the place where it is to be put.
     #[inline]
     fn take(&mut self, handle: u64) -> (usize, Option<Arc<O>>) {
-        for (place, entry) in self.entries.iter_mut().enumerate() {
-            if entry.as_ref().is_some_and(|(known, _)| *known == handle) {
-                return (place, entry.take().map(|(_, object)| object));
+        for (place, known) in self.handles.iter().enumerate() {
+            // Null is on no shelf: its places are empty.
+            if *known == handle {
+                return (place, self.objects[place].take());
             }
         }
         let place = self.next;
         self.next = (place + 1) % REMEMBERED;
         (place, None)
+    }
+
+    #[inline]
+    fn put(&mut self, place: usize, handle: u64, object: Arc<O>) {
+        self.handles[place] = handle;
+        self.objects[place] = Some(object);
     }
 }
 
@@ -84,15 +100,35 @@ thread_local! {
 
 /// Runs with the calling thread's state. A thread that is ending, whose state is gone already, gets a fresh one for the
 /// call: late calls from destructors still answer.
+#[inline]
 pub(crate) fn with<T>(body: impl FnOnce(&Thread) -> T) -> T {
-    let mut body = Some(body);
-    let mut run = |thread: &Thread| body.take().map(|body| body(thread));
-    let done = THREAD.try_with(|thread| run(thread)).ok().flatten();
-    done.or_else(|| run(&Thread::default()))
-        .expect("the body runs once, on one of the two states")
+    // Asked first, so that the body is not moved about.
+    match THREAD.try_with(|_| ()) {
+        Ok(()) => THREAD.with(body),
+        Err(_) => body(&Thread::default()),
+    }
+}
+
+impl Drop for Thread {
+    fn drop(&mut self) {
+        let list = self.argument_list.get();
+        crate::kernel::forget_list(crate::process::get(), list, "the end of its thread");
+    }
 }
 
 impl Thread {
+    /// Gives the thread's number as the system counts threads; 0 where the system does not tell.
+    pub(crate) fn system_number(&self) -> u32 {
+        if self.number.get() == 0 {
+            let link = std::fs::read_link("/proc/thread-self").unwrap_or_default();
+            let number = link
+                .file_name()
+                .and_then(|name| name.to_str()?.parse().ok());
+            self.number.set(number.unwrap_or(0));
+        }
+        self.number.get()
+    }
+
     /// Makes a context current; `None` leaves the thread without one.
     pub(crate) fn set_current(&self, context: Option<&Arc<Context>>) {
         self.current.set(context.map_or(0, |context| context.id()));
@@ -217,7 +253,7 @@ impl Thread {
         let result = work(&found);
         let mut remembered = self.remembered.borrow_mut();
         if remembered.epoch == epoch {
-            shelf(&mut remembered).entries[place] = Some((handle.0, found));
+            shelf(&mut remembered).put(place, handle.0, found);
         }
         Ok(result)
     }

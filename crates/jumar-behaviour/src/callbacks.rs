@@ -36,7 +36,7 @@ pub fn word(name: &str) -> Option<u64> {
 }
 
 /// Gives the closure for the function that a word stands for, with the pointer it wants back; null is none.
-pub fn closure(word: u64, user: u64) -> Option<Box<dyn FnOnce() + Send>> {
+pub fn closure(word: u64, user: u64) -> Option<Box<dyn Fn() + Send + Sync>> {
     let at = usize::try_from(word).ok()?.checked_sub(1)?;
     Some(match *jumar_testkit::language::CALLBACKS.get(at)? {
         "cb_note" => Box::new(move || note(&mut state(), user)),

@@ -11,7 +11,8 @@ use jumar_acl::hooks::{
 };
 use jumar_acl::memcpy::{BatchCopy, NO_COPY_FAILED, batch, batch_async};
 use jumar_acl::memory::MallocConfig;
-use jumar_acl::{allocator, memory};
+use jumar_acl::tdt_queue::QueueAttrValue;
+use jumar_acl::{Raw, allocator, capture, memory};
 
 use crate::callbacks;
 use crate::generated::calls::Player;
@@ -75,7 +76,18 @@ pub const CALLS: &[(&str, Player)] = &[
         )
     }),
     ("aclrtMemManagedGetAttrs", managed_attributes),
+    ("acltdtDequeueData", dequeue_data),
+    ("acltdtSetQueueAttr", set_queue_attr),
     ("aclrtMemcpyBatch", memcpy_batch),
+    ("aclmdlSetConfigOpt", set_config_option),
+    ("aclmdlLoadWithConfig", load_with_config),
+    ("aclmdlRICaptureEnd", capture_end),
+    ("aclmdlRICaptureGetInfo", capture_info),
+    ("aclmdlRIGetStreams", graph_streams),
+    ("aclmdlRIGetTasksByStream", graph_tasks),
+    ("aclmdlRIDestroyRegisterCallback", on_graph_destroy),
+    ("aclmdlRIDestroyUnregisterCallback", forget_on_graph_destroy),
+    ("aclmdlRIAddCondTask", choose),
     ("aclrtMemcpyBatchAsync", memcpy_batch_async),
     ("aclrtMemcpyBatchAsyncV2", memcpy_batch_async_v2),
     ("aclrtMemcpyBatchV2", memcpy_batch_v2),
@@ -283,6 +295,133 @@ fn memcpy_batch(w: &Words<'_>) -> Played {
     }))
 }
 
+/// The value of an option may be the address of a text.
+fn set_config_option(w: &Words<'_>) -> Played {
+    let (attr, size) = (w.plain(1), w.plain(3));
+    let value = w.slice::<u8>(2, size)?;
+    let text = value
+        .as_ref()
+        .and_then(|value| value.first_chunk())
+        .filter(|_| jumar_acl::model_config::takes_text(attr))
+        .and_then(|bytes| raw::text(usize::from_ne_bytes(*bytes)));
+    status(enter(&calls::aclmdlSetConfigOpt, |cx| {
+        jumar_acl::model_config::aclmdlSetConfigOpt(
+            cx,
+            w.plain(0),
+            attr,
+            value.as_deref(),
+            size,
+            text.as_deref(),
+        )
+    }))
+}
+
+/// A model in memory lies where the configuration says.
+fn load_with_config(w: &Words<'_>) -> Played {
+    let id = w.out(1)?;
+    status(enter(&calls::aclmdlLoadWithConfig, |cx| {
+        let memory = jumar_acl::model_config::model_memory(cx, w.plain(0))?;
+        let bytes = memory.map(|(address, size)| raw::read(address, size));
+        let loaded =
+            jumar_acl::model_config::aclmdlLoadWithConfig(cx, w.plain(0), bytes.as_deref())?;
+        id.set(&loaded);
+        Ok(())
+    }))
+}
+
+/// The model is null when the capture failed.
+fn capture_end(w: &Words<'_>) -> Played {
+    let model = w.out(1)?;
+    status(enter(&calls::aclmdlRICaptureEnd, |cx| {
+        let ended = capture::aclmdlRICaptureEnd(cx, w.plain(0));
+        model.set(ended.as_ref().unwrap_or(&Raw(0)));
+        ended.map(drop)
+    }))
+}
+
+fn capture_info(w: &Words<'_>) -> Played {
+    let (at_status, model) = (w.optional(1), w.optional(2));
+    if w.plain::<u64>(1) == 0 && w.plain::<u64>(2) == 0 {
+        return Err(Stop::NotForRust(
+            "both results are returned, so neither can be left out".to_string(),
+        ));
+    }
+    status(enter(&calls::aclmdlRICaptureGetInfo, |cx| {
+        let answer = capture::aclmdlRICaptureGetInfo(cx, w.plain(0))?;
+        if w.plain::<u64>(1) != 0 {
+            at_status.set(&answer.0);
+        }
+        if w.plain::<u64>(2) != 0 {
+            model.set(&answer.1);
+        }
+        Ok(())
+    }))
+}
+
+/// A Rust program gets the whole list; the case sees as much of it as it has room for.
+fn list(w: &Words<'_>, all: Vec<u64>, what: &str) -> Result<jumar_acl::Result<()>, Stop> {
+    let count = w.out(2)?;
+    if w.plain::<u64>(1) == 0 {
+        count.set(&(all.len() as u32));
+        return Ok(Ok(()));
+    }
+    let room = w.input::<u32>(2).unwrap_or(0) as usize;
+    let fits = room.min(all.len());
+    let mut places = all.clone();
+    places.resize(room, 0);
+    w.array(1, room, true)?.set_all(&places)?;
+    count.set(&(fits as u32));
+    Ok(match fits < all.len() {
+        true => Err(capture::array_too_small(room, all.len(), what)),
+        false => Ok(()),
+    })
+}
+
+fn graph_streams(w: &Words<'_>) -> Played {
+    let mut stop = None;
+    let done = enter(&calls::aclmdlRIGetStreams, |cx| {
+        let all = capture::streams(cx, w.plain(0))?;
+        list(w, all, "streams").unwrap_or_else(|why| {
+            stop = Some(why);
+            Ok(())
+        })
+    });
+    stop.map_or_else(|| status(done), Err)
+}
+
+fn graph_tasks(w: &Words<'_>) -> Played {
+    let mut stop = None;
+    let done = enter(&calls::aclmdlRIGetTasksByStream, |cx| {
+        let all = capture::tasks(cx, w.plain(0))?;
+        list(w, all, "tasks").unwrap_or_else(|why| {
+            stop = Some(why);
+            Ok(())
+        })
+    });
+    stop.map_or_else(|| status(done), Err)
+}
+
+fn on_graph_destroy(w: &Words<'_>) -> Played {
+    let function = callbacks::closure(w.plain(1), w.plain(2));
+    status(enter(&calls::aclmdlRIDestroyRegisterCallback, |cx| {
+        let key = w.plain::<usize>(1);
+        capture::aclmdlRIDestroyRegisterCallback(cx, w.plain(0), key, function)
+    }))
+}
+
+fn forget_on_graph_destroy(w: &Words<'_>) -> Played {
+    status(enter(&calls::aclmdlRIDestroyUnregisterCallback, |cx| {
+        capture::aclmdlRIDestroyUnregisterCallback(cx, w.plain(0), w.plain(1))
+    }))
+}
+
+/// A word cannot carry a structure.
+fn choose(_: &Words<'_>) -> Played {
+    Err(Stop::NotForRust(
+        "the structure is passed by value, and its array comes back as a result".to_string(),
+    ))
+}
+
 fn memcpy_batch_v2(w: &Words<'_>) -> Played {
     let b = batch_of(w)?;
     status(enter(&calls::aclrtMemcpyBatchV2, |cx| {
@@ -381,4 +520,36 @@ fn managed_attributes(w: &Words<'_>) -> Played {
         }
     }
     status(read.map(drop))
+}
+
+fn dequeue_data(w: &Words<'_>) -> Played {
+    let (data, size) = (w.span(1, w.plain(2))?, w.out(3)?);
+    let user = match w.plain::<u64>(4) {
+        0 => jumar_acl::Span::EMPTY,
+        _ => w.span(4, w.plain(5))?,
+    };
+    status(enter(&calls::acltdtDequeueData, |cx| {
+        let told = |bytes: usize| size.set(&bytes);
+        jumar_acl::tdt_queue::dequeue_data(cx, w.plain(0), data, user, w.plain(6), told)
+    }))
+}
+
+fn set_queue_attr(w: &Words<'_>) -> Played {
+    let (kind, length): (u32, usize) = (w.plain(1), w.plain(2));
+    let is_name = kind == jumar_acl::generated::enums::ACL_TDT_QUEUE_NAME_PTR;
+    let pointer = if is_name { w.slice::<u64>(3, 1)? } else { None };
+    let name = pointer.and_then(|pointer| Words(&pointer).text(0));
+    let bytes = if is_name {
+        None
+    } else {
+        w.slice::<u8>(3, length)?
+    };
+    let value = if is_name {
+        QueueAttrValue::Name(name.as_deref())
+    } else {
+        QueueAttrValue::Bytes(bytes.as_deref())
+    };
+    status(enter(&calls::acltdtSetQueueAttr, |cx| {
+        jumar_acl::tdt_queue::set_queue_attr(cx, w.plain(0), kind, length, value)
+    }))
 }

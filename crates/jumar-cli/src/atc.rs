@@ -153,6 +153,12 @@ fn convert(request: &Request) -> Result<()> {
         input_shape: text("input_shape"),
         input_format: text("input_format"),
         output_type: text("output_type"),
+        input_shape_range: text("input_shape_range"),
+        dynamic_batch_size: text("dynamic_batch_size"),
+        dynamic_image_size: text("dynamic_image_size"),
+        dynamic_dims: text("dynamic_dims"),
+        insert_op_conf: text("insert_op_conf"),
+        out_nodes: text("out_nodes"),
         log: text("log"),
     };
     let report = graph::atc::convert(&options).map_err(|error| anyhow!("{error}"))?;

@@ -51,6 +51,16 @@ fn describe(bytes: &[u8], folder: Option<&Path>, operators: bool) -> Result<Stri
                 "memory   {} bytes of weights, {} bytes of work memory for one execution",
                 plan.weight_bytes, plan.arena_bytes
             ),
+            graph::Executable::Geared(plans) => {
+                for (gear, plan) in description.gears.iter().zip(&plans) {
+                    let _ = writeln!(
+                        text,
+                        "size     {:?}: inputs {:?}, outputs {:?}, {} bytes of work memory",
+                        gear.values, gear.inputs, gear.outputs, plan.arena_bytes
+                    );
+                }
+                writeln!(text, "memory   {} bytes of weights", model.weights_len())
+            }
             graph::Executable::Dynamic(_) => writeln!(
                 text,
                 "memory   {} bytes of weights; work memory as the shapes of an execution need it",

@@ -13,25 +13,36 @@ use std::time::Duration;
 use jumar_hal::sync::Instant;
 
 use jumar_hal::sync::{AtomicBool, Condvar, Mutex, Ordering, thread};
-use jumar_hal::{Cost, Program, Signal, Task, WaitThen};
+use jumar_hal::{Cost, Program, Queue, Signal, Task, WaitThen};
 use jumar_types::{Error, ErrorKind, Result};
 
 use crate::gate::Op;
 use crate::{Caller, Stream};
 
-/// A function of the program under test.
-pub type HostFunction = Box<dyn FnOnce() + Send>;
+/// A function of the program under test. A captured callback is called at each execution of the model.
+pub type HostFunction = Box<dyn Fn() + Send + Sync>;
 
-/// The reporting threads of a runtime, by the number that the program names them by.
+/// What a thread of the program reports for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// Callbacks, which are launched for a subscribed thread alone.
+    Callbacks,
+    /// Host functions, which otherwise run on a thread of the runtime's.
+    HostFunctions,
+}
+
+/// The reporting threads of a runtime, by what they report for and the number that the program names them by.
 #[derive(Default)]
 pub struct Reports {
-    threads: Mutex<HashMap<u64, Arc<Reporter>>>,
+    threads: Mutex<HashMap<(Role, u64), Arc<Reporter>>>,
 }
 
 struct Reporter {
     device: u32,
     streams: Mutex<usize>,
     inbox: Arc<Inbox>,
+    /// The queue of a stream of the thread, through which it helps while it waits.
+    queue: Arc<dyn Queue>,
 }
 
 /// Where a stream's callbacks go.
@@ -40,16 +51,28 @@ pub(crate) enum Subscription {
     #[default]
     None,
     Thread {
+        role: Role,
         thread: u64,
         inbox: Arc<Inbox>,
     },
     HostThread(Arc<Inbox>),
 }
 
-#[derive(Default)]
 pub(crate) struct Inbox {
     state: Mutex<InboxState>,
     bell: Condvar,
+    /// Set while something is due or the inbox is closed, for a thread that helps while it waits.
+    any: Arc<Signal>,
+}
+
+impl Default for Inbox {
+    fn default() -> Self {
+        Inbox {
+            state: Mutex::default(),
+            bell: Condvar::new(),
+            any: Arc::new(Signal::untimed()),
+        }
+    }
 }
 
 #[derive(Default)]
@@ -80,7 +103,7 @@ impl Runs {
 
 /// A callback that is due. Dropping it lets the stream go on, whether it ran or not.
 struct Due {
-    function: Option<HostFunction>,
+    function: Option<Arc<HostFunction>>,
     returned: Option<Arc<Signal>>,
     /// Of a stream that waits for the callback.
     runs: Option<Arc<Runs>>,
@@ -121,9 +144,31 @@ impl Inbox {
             .fix("Synchronise the stream before its subscription ends."));
         }
         state.due.push_back(due);
+        let told = self.any.set_quietly();
         drop(state);
+        for waiter in told {
+            waiter.signalled();
+        }
         self.bell.notify_one();
         Ok(())
+    }
+
+    /// Waits as `wait` does, and meanwhile runs what is bounded of the queue and of others: most often the very task that
+    /// hands the callback over.
+    fn wait_and_help(&self, queue: &Arc<dyn Queue>, limit: Option<Duration>) -> Option<Due> {
+        let until = limit.map(|limit| Instant::now() + limit);
+        loop {
+            if let Some(due) = self.take() {
+                return Some(due);
+            }
+            let now = Instant::now();
+            if self.is_closed() || until.is_some_and(|until| now >= until) {
+                return None;
+            }
+            // With a limit nothing is begun that may take long.
+            let far = now + Duration::from_secs(3600);
+            queue.wait_signal(&self.any, Some(until.map_or(far, |until| until.min(far))));
+        }
     }
 
     /// Waits for something to be due; `None` when time ran out or the inbox was closed and is empty.
@@ -151,7 +196,12 @@ impl Inbox {
     }
 
     fn take(&self) -> Option<Due> {
-        self.state.lock().due.pop_front()
+        let mut state = self.state.lock();
+        let due = state.due.pop_front();
+        if state.due.is_empty() && !state.closed {
+            self.any.clear();
+        }
+        due
     }
 
     /// Drops what is due for a stream whose tasks are dropped: its program may have taken back what the functions need.
@@ -168,6 +218,7 @@ impl Inbox {
 
     fn close(&self) {
         self.state.lock().closed = true;
+        self.any.set();
         self.bell.notify_all();
     }
 
@@ -176,19 +227,41 @@ impl Inbox {
     }
 }
 
-/// The task that hands a callback over.
+/// The task that hands a callback over. In a captured model it runs many times, one after the other: each time, what the
+/// stream waits for next is cleared first.
 struct HandOver {
     inbox: Arc<Inbox>,
-    due: Mutex<Option<Due>>,
+    function: Arc<HostFunction>,
+    returned: Option<Arc<Signal>>,
+    runs: Option<Arc<Runs>>,
+    stream: u64,
+    ran: AtomicBool,
+}
+
+impl Drop for HandOver {
+    fn drop(&mut self) {
+        // Dropped without having run: nobody else lets the stream go on.
+        if !self.ran.load(Ordering::Acquire)
+            && let Some(returned) = &self.returned
+        {
+            returned.set();
+        }
+    }
 }
 
 impl Program for HandOver {
     fn run(&self) -> Result<()> {
-        let due = self.due.lock().take();
-        match due {
-            Some(due) => self.inbox.put(due),
-            None => Ok(()),
+        if self.ran.swap(true, Ordering::AcqRel)
+            && let Some(returned) = &self.returned
+        {
+            returned.clear();
         }
+        self.inbox.put(Due {
+            function: Some(self.function.clone()),
+            returned: self.returned.clone(),
+            runs: self.runs.clone(),
+            stream: self.stream,
+        })
     }
 
     fn cost(&self) -> Cost {
@@ -206,7 +279,8 @@ impl Reports {
     /// # Errors
     /// `StreamSubscribe`: the stream has a thread, or runs host functions; `ThreadSubscribe`: the thread reports for a stream
     /// of another device; `RuntimeInternal`: too many threads report.
-    pub fn subscribe(&self, thread: u64, stream: &Stream) -> Result<()> {
+    pub fn subscribe(&self, role: Role, thread: u64, stream: &Stream) -> Result<()> {
+        let key = (role, thread);
         const MAX_THREADS: usize = 1024;
         let mut threads = self.threads.lock();
         let mut subscription = stream.subscription.lock();
@@ -232,7 +306,7 @@ impl Reports {
                 .fix("Use one of the two kinds of callbacks on a stream."));
             }
         }
-        if threads.len() >= MAX_THREADS && !threads.contains_key(&thread) {
+        if threads.len() >= MAX_THREADS && !threads.contains_key(&key) {
             return Err(Error::new(
                 ErrorKind::RuntimeInternal,
                 format!("{MAX_THREADS} threads report callbacks, which is the limit"),
@@ -240,18 +314,19 @@ impl Reports {
         }
         // A thread whose last stream was unsubscribed starts afresh.
         if threads
-            .get(&thread)
+            .get(&key)
             .is_some_and(|reporter| reporter.inbox.is_closed())
         {
-            threads.remove(&thread);
+            threads.remove(&key);
         }
         let reporter = threads
-            .entry(thread)
+            .entry(key)
             .or_insert_with(|| {
                 Arc::new(Reporter {
                     device: stream.device(),
                     streams: Mutex::new(0),
                     inbox: Arc::default(),
+                    queue: stream.queue().clone(),
                 })
             })
             .clone();
@@ -268,6 +343,7 @@ impl Reports {
         }
         *reporter.streams.lock() += 1;
         *subscription = Subscription::Thread {
+            role,
             thread,
             inbox: reporter.inbox.clone(),
         };
@@ -278,16 +354,20 @@ impl Reports {
     ///
     /// # Errors
     /// `StreamSubscribe`: the stream is not subscribed; `ThreadSubscribe`: to another thread.
-    pub fn unsubscribe(&self, thread: u64, stream: &Stream) -> Result<()> {
+    pub fn unsubscribe(&self, role: Role, thread: u64, stream: &Stream) -> Result<()> {
         let mut threads = self.threads.lock();
         let mut subscription = stream.subscription.lock();
         match &*subscription {
             Subscription::Thread {
-                thread: subscribed, ..
-            } if *subscribed == thread => {}
+                role: reported,
+                thread: subscribed,
+                ..
+            } if *subscribed == thread && *reported == role => {}
             Subscription::Thread {
-                thread: subscribed, ..
-            } => {
+                role: reported,
+                thread: subscribed,
+                ..
+            } if *reported == role => {
                 return Err(Error::new(
                     ErrorKind::ThreadSubscribe,
                     format!(
@@ -296,7 +376,7 @@ impl Reports {
                     ),
                 ));
             }
-            Subscription::None | Subscription::HostThread(_) => {
+            Subscription::None | Subscription::Thread { .. } | Subscription::HostThread(_) => {
                 return Err(Error::new(
                     ErrorKind::StreamSubscribe,
                     format!("stream {} is not subscribed to any thread", stream.number()),
@@ -304,12 +384,12 @@ impl Reports {
             }
         }
         *subscription = Subscription::None;
-        Self::leave(&mut threads, thread);
+        Self::leave(&mut threads, (role, thread));
         Ok(())
     }
 
-    fn leave(threads: &mut HashMap<u64, Arc<Reporter>>, thread: u64) {
-        let Some(reporter) = threads.get(&thread) else {
+    fn leave(threads: &mut HashMap<(Role, u64), Arc<Reporter>>, key: (Role, u64)) {
+        let Some(reporter) = threads.get(&key) else {
             return;
         };
         let mut streams = reporter.streams.lock();
@@ -333,7 +413,7 @@ impl Reports {
         let mut threads = self.threads.lock();
         match std::mem::take(&mut *stream.subscription.lock()) {
             Subscription::None => {}
-            Subscription::Thread { thread, .. } => Self::leave(&mut threads, thread),
+            Subscription::Thread { role, thread, .. } => Self::leave(&mut threads, (role, thread)),
             Subscription::HostThread(inbox) => inbox.close(),
         }
     }
@@ -342,28 +422,25 @@ impl Reports {
     ///
     /// # Errors
     /// `ThreadSubscribe`: nobody subscribed the thread; `ReportTimeout`: nothing was due in time.
-    pub fn process(&self, thread: u64, limit: Option<Duration>) -> Result<()> {
+    pub fn process(&self, role: Role, thread: u64, limit: Option<Duration>) -> Result<()> {
         let not_subscribed = || {
             Error::new(
                 ErrorKind::ThreadSubscribe,
                 format!("no stream is subscribed to this thread ({thread:#x})"),
             )
         };
-        let inbox = self
-            .threads
-            .lock()
-            .get(&thread)
-            .map(|reporter| reporter.inbox.clone());
-        let inbox = inbox.ok_or_else(not_subscribed)?;
-        match inbox.wait(limit) {
+        let inbox = self.threads.lock().get(&(role, thread)).cloned();
+        let reporter = inbox.ok_or_else(not_subscribed)?;
+        let inbox = &reporter.inbox;
+        match inbox.wait_and_help(&reporter.queue, limit) {
             Some(first) => first.run(),
             None if inbox.is_closed() => {
                 let mut threads = self.threads.lock();
                 if threads
-                    .get(&thread)
-                    .is_some_and(|reporter| Arc::ptr_eq(&reporter.inbox, &inbox))
+                    .get(&(role, thread))
+                    .is_some_and(|other| Arc::ptr_eq(&other.inbox, inbox))
                 {
-                    threads.remove(&thread);
+                    threads.remove(&(role, thread));
                 }
                 return Err(not_subscribed());
             }
@@ -392,8 +469,12 @@ impl Reports {
         caller: &Caller<'_>,
     ) -> Result<()> {
         let inbox = match &*stream.subscription.lock() {
-            Subscription::Thread { inbox, .. } => inbox.clone(),
-            Subscription::None | Subscription::HostThread(_) => {
+            Subscription::Thread {
+                role: Role::Callbacks,
+                inbox,
+                ..
+            } => inbox.clone(),
+            Subscription::None | Subscription::Thread { .. } | Subscription::HostThread(_) => {
                 return Err(Error::new(
                     ErrorKind::NoSubscriber,
                     format!(
@@ -406,7 +487,7 @@ impl Reports {
         hand_over(stream, inbox, function, blocks, caller)
     }
 
-    /// Queues a function for the stream's own host thread. It holds the stream until it returned.
+    /// Queues a function for the thread that runs the stream's host functions: a subscribed one, else one of its own. It holds the stream until it returned.
     ///
     /// # Errors
     /// `StreamSubscribe`: the stream is subscribed to a thread of the program; `RuntimeInternal`: no thread could be made.
@@ -419,7 +500,12 @@ impl Reports {
         let inbox = {
             let mut subscription = stream.subscription.lock();
             match &*subscription {
-                Subscription::HostThread(inbox) => inbox.clone(),
+                Subscription::HostThread(inbox)
+                | Subscription::Thread {
+                    role: Role::HostFunctions,
+                    inbox,
+                    ..
+                } => inbox.clone(),
                 Subscription::Thread { thread, .. } => {
                     return Err(Error::new(
                         ErrorKind::StreamSubscribe,
@@ -463,15 +549,13 @@ fn hand_over(
     caller: &Caller<'_>,
 ) -> Result<()> {
     let returned = blocks.then(|| Arc::new(Signal::untimed()));
-    let due = Due {
-        function: Some(function),
+    let program = Arc::new(HandOver {
+        inbox,
+        function: Arc::new(function),
         returned: returned.clone(),
         runs: blocks.then(|| stream.runs.clone()),
         stream: stream.id(),
-    };
-    let program = Arc::new(HandOver {
-        inbox,
-        due: Mutex::new(Some(due)),
+        ran: AtomicBool::new(false),
     });
     stream.submit(caller, Task::Run(program), || Op::Callback { blocks })?;
     if let Some(signal) = returned {

@@ -11,8 +11,10 @@ use jumar_hal::sync::Instant;
 use jumar_hal::sync::{AtomicBool, Mutex, Ordering};
 use jumar_types::{Error, ErrorKind, Result};
 
+use crate::capture::Captures;
 use crate::device::Device;
 use crate::gate::{Op, Phase};
+use crate::kernel::Overflow;
 use crate::memory::Block;
 use crate::runtime::Shared;
 use crate::stream::StreamOptions;
@@ -30,6 +32,8 @@ pub struct Context {
     default_stream: Mutex<Option<Arc<Stream>>>,
     streams: Mutex<Vec<Arc<Stream>>>,
     pub(crate) failure: Arc<Failure>,
+    pub(crate) overflow: Arc<Overflow>,
+    pub(crate) captures: Arc<Captures>,
 }
 
 /// What a context does after a task failed.
@@ -45,12 +49,18 @@ impl Failure {
     /// In stop mode, answers the failure that stopped the context.
     #[inline]
     pub(crate) fn refuse(&self) -> Result<()> {
-        if self.stops.load(Ordering::Acquire)
-            && let Some(error) = self.first.lock().clone()
-        {
-            return Err(error);
+        if !self.stops.load(Ordering::Acquire) {
+            return Ok(());
         }
-        Ok(())
+        self.refuse_if_stopped()
+    }
+
+    #[cold]
+    fn refuse_if_stopped(&self) -> Result<()> {
+        match self.first.lock().clone() {
+            Some(error) => Err(error),
+            None => Ok(()),
+        }
     }
 }
 
@@ -72,6 +82,8 @@ impl Context {
                 default_stream: Mutex::new(None),
                 streams: Mutex::default(),
                 failure: Arc::default(),
+                overflow: Arc::default(),
+                captures: Arc::default(),
             })
         })?;
         device.contexts.fetch_add(1, Ordering::AcqRel);
@@ -86,6 +98,7 @@ impl Context {
     }
 
     /// Gives the context's handle.
+    #[inline]
     pub fn id(&self) -> u64 {
         self.id
     }
@@ -101,6 +114,7 @@ impl Context {
     }
 
     /// Tells whether the context was torn down.
+    #[inline]
     pub fn is_dead(&self) -> bool {
         self.dead.load(Ordering::Acquire)
     }
@@ -288,6 +302,16 @@ impl Context {
         self.shared.free_device(address, caller)
     }
 
+    /// Gives the device memory that holds the context's overflow state: all zero until a kernel of the context met a
+    /// floating-point result that was too large, or divided by zero.
+    ///
+    /// # Errors
+    /// `NoContext`, `OutOfMemory`.
+    pub fn overflow_state(&self) -> Result<Span> {
+        self.alive()?;
+        self.overflow.state(&self.shared, &self.device)
+    }
+
     /// Copies Rust's own bytes to the start of a span, at once, in no order with any stream.
     ///
     /// # Errors
@@ -303,6 +327,12 @@ impl Context {
     /// `NoContext`, `StreamTimeout`, or what a task failed with.
     pub fn synchronize(&self, limit: Option<Duration>, caller: &Caller<'_>) -> Result<()> {
         self.alive()?;
+        if self.captures.any() {
+            return Err(Error::new(
+                ErrorKind::StreamCaptured,
+                "a stream of the context is being captured, so the context cannot be waited for",
+            ));
+        }
         let default = self.default_stream.lock().clone();
         let streams: Vec<_> = default
             .into_iter()
@@ -324,6 +354,22 @@ impl Context {
         self.shared.settle_pools();
         self.shared.gate.report(ticket, Phase::Finished);
         result
+    }
+
+    /// Refuses what could break a capture that is under way in the context: a wait of the host, or work that is done at once.
+    ///
+    /// # Errors
+    /// `CaptureForbids`.
+    pub fn forbid_while_captured(&self, caller: &Caller<'_>) -> Result<()> {
+        match self.captures.blocking(caller) {
+            None => Ok(()),
+            Some(stream) => Err(Error::new(
+                ErrorKind::CaptureForbids,
+                format!(
+                    "stream {stream} of the context is being captured, in a mode that forbids this thread work that is done at once"
+                ),
+            )),
+        }
     }
 
     /// Destroys an explicit context.
@@ -359,6 +405,12 @@ impl Context {
         if self.tearing_down.swap(true, Ordering::AcqRel) {
             return false;
         }
+        self.captures.discard_all(by);
+        for graph in self.shared.graphs.all() {
+            if graph.context_id() == self.id {
+                graph.discard(by);
+            }
+        }
         let streams = std::mem::take(&mut *self.streams.lock());
         // Submits stop first, then what was queued is done: nothing that was accepted is lost. A stream that waits for
         // something that can no longer come must not hold the teardown for ever, hence the second, forced, round.
@@ -382,6 +434,7 @@ impl Context {
         for stream in &all {
             stream.close(true);
         }
+        self.overflow.drop_state(&self.shared, &self.device);
         drop(self.shared.contexts.remove(self.id, by));
         self.device.contexts.fetch_sub(1, Ordering::AcqRel);
         true

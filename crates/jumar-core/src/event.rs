@@ -10,6 +10,8 @@
 //!
 //! A record is a signal of its own, so that moving the event to a newer record leaves queued waits alone.
 
+mod record;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,10 +22,12 @@ use jumar_hal::{Queue, Signal, Task, WaitThen};
 use jumar_types::{Error, ErrorKind, Result};
 
 use crate::board::{Board, BoardRecord, BoardWait, Kind};
+use crate::capture::{EventAction, EventTask, Mark, Recorder, Taken};
 use crate::device::Device;
 use crate::gate::{Op, Phase};
 use crate::runtime::Shared;
 use crate::{Caller, Context, Stream};
+use record::{Point, Record, Spare};
 
 /// How an event was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,6 +90,14 @@ struct State {
     level: Arc<Signal>,
     /// Set when each queued wait has passed; for the query of waits.
     waits: Vec<Arc<Signal>>,
+    spare: Spare,
+    /// The newest record, if a capture has it.
+    mark: Option<Mark>,
+    /// Recorded on a stream that is bound to a model.
+    in_model: bool,
+    /// The flag that the first record, and the first wait, fixed.
+    record_flag: Option<u32>,
+    wait_flag: Option<u32>,
 }
 
 impl State {
@@ -96,16 +108,13 @@ impl State {
             next: None,
             level: Arc::new(Signal::untimed()),
             waits: Vec::new(),
+            spare: Spare::default(),
+            mark: None,
+            in_model: false,
+            record_flag: None,
+            wait_flag: None,
         }
     }
-}
-
-#[derive(Clone)]
-struct Record {
-    number: u64,
-    signal: Arc<Signal>,
-    stream_id: u64,
-    queue: Arc<dyn Queue>,
 }
 
 impl Event {
@@ -187,6 +196,7 @@ impl Event {
     }
 
     /// Gives the flags it was made with.
+    #[inline]
     pub fn flags(&self) -> u32 {
         self.flags
     }
@@ -230,60 +240,58 @@ impl Event {
     /// What the gate or a stopped context answers.
     pub fn record(&self, stream: &Stream, caller: &Caller<'_>) -> Result<()> {
         if let Some(board) = &self.board {
+            if stream.is_recorded() {
+                return Err(self.not_in_model(stream));
+            }
             return self.record_for_all(board, stream, caller);
         }
         let mut state = self.state.lock();
         let state = &mut *state;
+        if let Some(recorder) = stream.recorder()
+            && self.record_in_model(state, &recorder, stream, caller)?
+        {
+            return Ok(());
+        }
+        (state.mark, state.in_model) = (None, false);
         let number = self.shared.next_record();
-        let mut reused = false;
-        let signal = match state.next.clone() {
-            Some(next) => next,
-            // The usual case of an event that is recorded again and again: its last record is complete and nobody waits
-            // for it, so that its signal can serve again.
-            None => match &mut state.newest {
-                Some(record)
-                    if record.signal.is_set() && Arc::strong_count(&record.signal) == 1 =>
-                {
-                    reused = true;
-                    record.signal.clear();
-                    record.signal.clone()
-                }
-                _ => Arc::new(if self.keeps_time() {
-                    Signal::new()
-                } else {
-                    Signal::untimed()
-                }),
-            },
-        };
         let op = || Op::Record {
             event: self.number,
             record: number,
         };
-        if let Err(refused) = stream.submit(caller, Task::Set(signal.clone()), op) {
-            if reused {
-                // The event still stands for its last record, which is complete.
-                signal.set();
+        let point = if self.is_level() && !self.keeps_time() {
+            Point::Position(stream.submit(caller, Task::Set(state.level.clone()), op)?)
+        } else {
+            let signal = match &state.next {
+                Some(next) => next.clone(),
+                None => state.spare.take(self.keeps_time()),
+            };
+            stream.submit(caller, Task::Set(signal.clone()), op)?;
+            if self.is_level() {
+                stream.submit_silently(caller, Task::Set(state.level.clone()));
             }
-            return Err(refused);
-        }
-        if self.is_level() {
-            stream.submit_silently(caller, Task::Set(state.level.clone()));
-        }
+            Point::Signal(signal)
+        };
         state.next = None;
-        match &mut state.newest {
+        let before = match &mut state.newest {
             Some(record) if record.stream_id == stream.id() => {
-                (record.number, record.signal) = (number, signal);
+                record.number = number;
+                std::mem::replace(&mut record.point, point)
             }
             newest => {
                 let (stream_id, queue) = (stream.id(), stream.queue().clone());
-                *newest = Some(Record {
+                let record = Record {
                     number,
-                    signal,
+                    point,
                     stream_id,
                     queue,
-                });
+                };
+                match newest.replace(record) {
+                    Some(before) => before.point,
+                    None => return Ok(()),
+                }
             }
-        }
+        };
+        state.spare.keep(before);
         Ok(())
     }
 
@@ -294,7 +302,7 @@ impl Event {
     /// `FeatureUnsupported`: the event's flags do not allow waits; `InvalidValue`: a default event that was never recorded.
     pub fn wait(
         &self,
-        stream: &Stream,
+        stream: &Arc<Stream>,
         limit: Option<Duration>,
         caller: &Caller<'_>,
     ) -> Result<()> {
@@ -303,9 +311,21 @@ impl Event {
         }
         let limit = limit.or(*self.shared.wait_limit.lock());
         if let Some(board) = &self.board {
+            if stream.is_recorded() {
+                return Err(self.not_in_model(stream));
+            }
             return self.wait_for_all(board, stream, limit, caller);
         }
         let mut state = self.state.lock();
+        if let Some(recorder) = stream.recorder() {
+            if self.wait_in_model(&state, &recorder, stream, limit, caller)? {
+                return Ok(());
+            }
+        } else if let Some(mark) = &state.mark
+            && let Some(graph) = mark.open()
+        {
+            return graph.join_at(stream, mark, self.task(0), caller);
+        }
         let (signal, record) = match (self.family, &state.newest, &state.next) {
             (EventFamily::Classic, newest, _) => (
                 state.level.clone(),
@@ -316,7 +336,11 @@ impl Event {
                 if record.stream_id == stream.id() {
                     return Ok(());
                 }
-                (record.signal.clone(), record.number)
+                let signal = match &record.point {
+                    Point::Signal(signal) => signal,
+                    Point::Position(_) => &state.level,
+                };
+                (signal.clone(), record.number)
             }
             (EventFamily::Ex, None, _) => return Ok(()),
             (EventFamily::Default, None, None) => {
@@ -372,12 +396,274 @@ impl Event {
             return Err(self.cannot_be_waited_for());
         }
         let mut state = self.state.lock();
+        if let Some(recorder) = stream.recorder() {
+            if self.family == EventFamily::Default {
+                return Err(self.not_in_model(stream));
+            }
+            let task = Task::Clear(state.level.clone());
+            if !matches!(
+                recorder.reset_event(task, self.task(0), caller)?,
+                Taken::NotRecording
+            ) {
+                return Ok(());
+            }
+        }
         stream.submit(caller, Task::Clear(state.level.clone()), || {
             Op::ResetEvent { event: self.number }
         })?;
         state.newest = None;
         state.next = (self.family == EventFamily::Default).then(|| Arc::new(Signal::new()));
         Ok(())
+    }
+
+    fn task(&self, flag: u32) -> EventTask {
+        EventTask {
+            event: self.id,
+            number: self.number,
+            event_flags: self.flags,
+            flag,
+        }
+    }
+
+    #[cold]
+    fn not_in_model(&self, stream: &Stream) -> Error {
+        Error::new(
+            ErrorKind::FeatureUnsupported,
+            format!(
+                "event {} is of a kind that stream {}, whose tasks are recorded for a model, cannot use",
+                self.number,
+                stream.number()
+            ),
+        )
+        .fix("In a capture use events of aclrtCreateEventExWithFlag or ACL_EVENT_EXTERNAL; on bound streams notifies, or events made with ACL_EVENT_SYNC.")
+    }
+
+    /// Records the event on a stream that is being recorded; false when the recording has ended in the meantime.
+    #[cold]
+    fn record_in_model(
+        &self,
+        state: &mut State,
+        recorder: &Recorder,
+        stream: &Stream,
+        caller: &Caller<'_>,
+    ) -> Result<bool> {
+        let captured = recorder.capture().is_some();
+        let external = self.flags & flags::EXTERNAL != 0;
+        let action = match self.family {
+            EventFamily::Ex if captured && self.flags & flags::IPC == 0 => EventAction::Inside,
+            EventFamily::Classic if self.is_level() && (external || !captured) => {
+                EventAction::Plain(Task::Set(state.level.clone()))
+            }
+            EventFamily::Ex | EventFamily::Classic | EventFamily::Default => {
+                return Err(self.not_in_model(stream));
+            }
+        };
+        match recorder.record_event(action, self.task(0), caller)? {
+            Taken::Marked(mark) => state.mark = Some(mark),
+            Taken::Recorded => state.in_model = !captured,
+            Taken::NotRecording => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// Records a wait on a stream that is being recorded; false when the recording has ended in the meantime.
+    #[cold]
+    fn wait_in_model(
+        &self,
+        state: &State,
+        recorder: &Recorder,
+        stream: &Stream,
+        limit: Option<Duration>,
+        caller: &Caller<'_>,
+    ) -> Result<bool> {
+        let external = self.flags & flags::EXTERNAL != 0;
+        let level = || {
+            EventAction::Plain(Task::Wait {
+                signal: state.level.clone(),
+                then: WaitThen::Keep,
+                limit,
+            })
+        };
+        let (action, mark) = match (self.family, recorder.capture()) {
+            (EventFamily::Classic, Some(_)) if external => (level(), None),
+            (EventFamily::Classic, None) if self.is_level() => (level(), None),
+            (EventFamily::Ex, Some(graph)) if self.flags & flags::IPC == 0 => {
+                let refused = match &state.mark {
+                    Some(mark) => match mark.open() {
+                        Some(other) if Arc::ptr_eq(&other, graph) => None,
+                        Some(other) => Some(Error::new(
+                            ErrorKind::CaptureConflict,
+                            format!(
+                                "event {} was recorded in the capture of model {}, and stream {} is captured into model {}",
+                                self.number,
+                                other.number(),
+                                stream.number(),
+                                graph.number()
+                            ),
+                        )),
+                        None => Some(self.recorded_elsewhere("in a capture that has ended")),
+                    },
+                    None if state.newest.is_some() => {
+                        Some(self.recorded_elsewhere("outside of the capture"))
+                    }
+                    None => None,
+                };
+                if let Some(error) = refused {
+                    graph.invalidate(&error);
+                    return Err(error);
+                }
+                (EventAction::Inside, state.mark.as_ref())
+            }
+            (EventFamily::Ex | EventFamily::Classic | EventFamily::Default, _) => {
+                return Err(self.not_in_model(stream));
+            }
+        };
+        let taken = recorder.wait_for_event(action, mark, self.task(0), caller)?;
+        Ok(!matches!(taken, Taken::NotRecording))
+    }
+
+    fn recorded_elsewhere(&self, place: &str) -> Error {
+        Error::new(
+            ErrorKind::CaptureDependency,
+            format!(
+                "event {} was recorded {place}, and a captured stream cannot wait for that",
+                self.number
+            ),
+        )
+    }
+
+    /// Fixes the flag of the event's records (`record`) or waits, and refuses another one than the first.
+    fn fix_flag(&self, record: bool, flag: u32) -> Result<()> {
+        let mut state = self.state.lock();
+        let (place, what) = match record {
+            true => (&mut state.record_flag, "records"),
+            false => (&mut state.wait_flag, "waits"),
+        };
+        let first = *place.get_or_insert(flag);
+        if first != flag {
+            return Err(Error::new(
+                ErrorKind::InvalidValue,
+                format!(
+                    "the {what} of event {} have flag {first}, fixed by the first of them, and this one has {flag}",
+                    self.number
+                ),
+            )
+            .fix("Use an event for external records and waits, and another one for ordinary ones."));
+        }
+        Ok(())
+    }
+
+    /// Gives the recorder of a stream on which the event may order the capture with the outside.
+    fn external_on(&self, stream: &Stream) -> Result<Recorder> {
+        if self.family != EventFamily::Ex || self.flags != flags::SYNC {
+            return Err(Error::new(
+                ErrorKind::FeatureUnsupported,
+                format!(
+                    "event {} was made with flags {:#x}; external records and waits take events of the extended (Ex) family made with SYNC alone",
+                    self.number, self.flags
+                ),
+            ));
+        }
+        stream
+            .recorder()
+            .filter(|recorder| recorder.capture().is_some_and(|graph| graph.is_capturing()))
+            .ok_or_else(|| stream.not_captured())
+    }
+
+    /// Records the event with a flag; the flag 1 makes an execution of the captured model record it for the outside.
+    ///
+    /// # Errors
+    /// As [`Event::record`]; `InvalidValue`: an earlier record had another flag, or the model uses the event externally
+    /// already; `FeatureUnsupported`: not an Ex event made with SYNC alone; `StreamNotCaptured`.
+    pub fn record_with(
+        self: &Arc<Self>,
+        stream: &Stream,
+        external: bool,
+        caller: &Caller<'_>,
+    ) -> Result<()> {
+        self.fix_flag(true, u32::from(external))?;
+        if !external {
+            return self.record(stream, caller);
+        }
+        let recorder = self.external_on(stream)?;
+        recorder
+            .record_event(EventAction::External(self.clone()), self.task(1), caller)
+            .map(drop)
+    }
+
+    /// Waits for the event with a flag; the flag 1 makes an execution of the captured model wait for the record that is
+    /// the newest when it is queued.
+    ///
+    /// # Errors
+    /// As [`Event::wait`], and as [`Event::record_with`].
+    pub fn wait_with(
+        self: &Arc<Self>,
+        stream: &Arc<Stream>,
+        external: bool,
+        limit: Option<Duration>,
+        caller: &Caller<'_>,
+    ) -> Result<()> {
+        self.fix_flag(false, u32::from(external))?;
+        if !external {
+            return self.wait(stream, limit, caller);
+        }
+        let recorder = self.external_on(stream)?;
+        recorder
+            .wait_for_event(
+                EventAction::External(self.clone()),
+                None,
+                self.task(1),
+                caller,
+            )
+            .map(drop)
+    }
+
+    /// Gives the signal of the newest record, if there is one.
+    pub(crate) fn newest_record(&self) -> Option<Arc<Signal>> {
+        self.state
+            .lock()
+            .newest
+            .as_ref()
+            .and_then(|record| match &record.point {
+                Point::Signal(signal) => Some(signal.clone()),
+                Point::Position(_) => None,
+            })
+    }
+
+    /// Moves the event to a new record, which an execution of a model on the stream is going to set.
+    pub(crate) fn move_record(&self, stream: &Stream) -> Arc<Signal> {
+        let signal = Arc::new(Signal::untimed());
+        self.state.lock().newest = Some(Record {
+            number: self.shared.next_record(),
+            point: Point::Signal(signal.clone()),
+            stream_id: stream.id(),
+            queue: stream.queue().clone(),
+        });
+        signal
+    }
+
+    /// Refuses what an event whose newest record belongs to a capture cannot do.
+    ///
+    /// # Errors
+    /// `EventCaptured`.
+    pub fn refuse_captured(&self) -> Result<()> {
+        let captured = self.state.lock().mark.as_ref().and_then(Mark::open);
+        match captured {
+            None => Ok(()),
+            Some(graph) => Err(Error::new(
+                ErrorKind::EventCaptured,
+                format!(
+                    "event {} was recorded in the capture of model {}",
+                    self.number,
+                    graph.number()
+                ),
+            )),
+        }
+    }
+
+    /// Tells whether the newest record is a task of a bound stream's model.
+    pub fn is_in_model(&self) -> bool {
+        self.state.lock().in_model
     }
 
     /// Tells what the newest record is up to. Never blocks.
@@ -391,7 +677,7 @@ impl Event {
         }
         match &self.state.lock().newest {
             None => EventStatus::NotRecorded,
-            Some(record) if record.signal.is_set() => EventStatus::Complete,
+            Some(record) if record.is_reached() => EventStatus::Complete,
             Some(_) => EventStatus::Pending,
         }
     }
@@ -418,7 +704,7 @@ impl Event {
             return Ok(());
         };
         // A record that is still to come on a stream which waits for the callback that this thread is in never comes.
-        if !record.signal.is_set()
+        if !record.is_reached()
             && let Ok(stream) = self.shared.streams.get(record.stream_id)
         {
             stream.waits_for_others()?;
@@ -431,7 +717,10 @@ impl Event {
         };
         let ticket = gate.admit(caller, self.device.number(), None, op)?;
         gate.report(ticket, Phase::Started);
-        let reached = record.queue.wait_signal(&record.signal, until);
+        let reached = match &record.point {
+            Point::Signal(signal) => record.queue.wait_signal(signal, until),
+            Point::Position(position) => record.queue.wait(*position, until),
+        };
         gate.report(ticket, Phase::Finished);
         if reached {
             return Ok(());
@@ -530,7 +819,11 @@ impl Event {
                 ),
             ));
         }
-        record.signal.stamp_ns().ok_or_else(|| {
+        let stamp_ns = match &record.point {
+            Point::Signal(signal) => signal.stamp_ns(),
+            Point::Position(_) => None,
+        };
+        stamp_ns.ok_or_else(|| {
             Error::new(
                 ErrorKind::EventTimestamp,
                 format!(

@@ -7,6 +7,7 @@
 mod board;
 pub mod callback;
 pub mod caller;
+pub mod capture;
 pub mod context;
 pub mod copy;
 pub mod count_notify;
@@ -14,8 +15,10 @@ pub mod device;
 pub mod event;
 pub mod gate;
 pub mod ipc;
+pub mod kernel;
 pub mod managed;
 pub mod memory;
+pub mod message;
 pub mod notify;
 pub mod pool;
 pub mod runtime;
@@ -25,14 +28,19 @@ pub mod transfer;
 pub mod value;
 pub mod vmm;
 
-pub use callback::HostFunction;
+pub use callback::{HostFunction, Role};
 pub use caller::Caller;
+pub use capture::{
+    CaptureMode, CaptureStatus, Comparison, Condition, ConditionKind, Described, EventTask, Graph,
+    GraphTask, Label, LabelLists, Origin, TaskGroup, TaskKind, Width,
+};
 pub use context::Context;
 pub use count_notify::{CountChange, CountNotify, CountWait};
 pub use device::{Chip, Device, Limits, Profile};
 pub use event::{Event, EventFamily, EventStatus, elapsed_ms, flags as event_flags};
 pub use gate::{Admission, Gate, Op, Phase, Probe, Rows};
 pub use ipc::MemoryName;
+pub use kernel::{ArgumentBuffer, Arguments, Binary, Function, OVERFLOW_BYTES, Shape};
 pub use managed::{Advice, ManagedPage, Place};
 pub use memory::{Block, Home, Lookups};
 pub use notify::Notify;
@@ -45,7 +53,9 @@ pub use vmm::{AccessRight, Accessor, GRANULARITY, PhysicalMemory};
 
 // What a surface needs to speak about time and tasks, so that it depends on core alone.
 pub use jumar_hal::sync::now_ns;
-pub use jumar_hal::{Backend, Call, Cost, Program, Signal, Span, sync};
+pub use jumar_hal::{
+    Access, Backend, Call, CodeForm, CodeImage, Cost, Parameter, Program, Signal, Span, sync,
+};
 pub use table::Epoch;
 pub use transfer::{
     DESCRIPTOR_BYTES, Descriptor, Distribution, Generator, NumberType, RandomNumbers, ReduceKind,

@@ -14,6 +14,8 @@ use jumar_types::{Error, ErrorKind, Result};
 pub enum Home {
     /// A device's own memory.
     Device(u32),
+    /// A variable of a kernel binary that a device has loaded: that device's memory, but no allocation of its own.
+    Variable(u32),
     /// Host memory that a stream may copy from and to directly.
     Pinned,
     /// The program's own host memory, registered so that a stream may copy from and to it directly.
@@ -25,12 +27,21 @@ pub enum Home {
 impl Home {
     /// Tells whether the memory is a device's.
     pub fn is_device(self) -> bool {
-        matches!(self, Home::Device(_))
+        self.device().is_some()
+    }
+
+    /// Gives the device whose memory it is.
+    pub fn device(self) -> Option<u32> {
+        match self {
+            Home::Device(device) | Home::Variable(device) => Some(device),
+            Home::Pinned | Home::Registered | Home::Host => None,
+        }
     }
 
     fn noun(self) -> &'static str {
         match self {
             Home::Device(_) => "device memory",
+            Home::Variable(_) => "a kernel binary's variable",
             Home::Pinned => "pinned host memory",
             Home::Registered => "registered host memory",
             Home::Host => "host memory",
@@ -66,12 +77,16 @@ pub struct Space {
 
 const REMEMBERED: usize = 4;
 
-/// A thread's last few allocations, so that the submit path takes no lock.
+/// A thread's last few allocations, so that the submit path takes no lock; and its number and mode for captures.
 #[derive(Default)]
 pub struct Lookups {
     removals: Cell<u64>,
     next: Cell<usize>,
+    /// The number of the last task that the thread put on a stream which is no default stream; 0 before.
+    last_task: Cell<u64>,
     blocks: [Cell<Option<Block>>; REMEMBERED],
+    thread: Cell<u64>,
+    pub(crate) capture_mode: Cell<crate::CaptureMode>,
 }
 
 /// A range after its check: where it lives, and the part of memory it names.
@@ -190,6 +205,11 @@ impl Space {
         drop(blocks);
         self.removals.fetch_add(1, Ordering::AcqRel);
         gone
+    }
+
+    /// Counts removals: what was live is live while the count stands still.
+    pub(crate) fn removals(&self) -> u64 {
+        self.removals.load(Ordering::Acquire)
     }
 
     /// Finds the live allocation that holds `address`.
@@ -335,6 +355,14 @@ impl Space {
 }
 
 impl Lookups {
+    /// Gives the thread's number, taken from the count when it is first asked for.
+    pub(crate) fn thread(&self, numbers: &AtomicU64) -> u64 {
+        if self.thread.get() == 0 {
+            self.thread.set(numbers.fetch_add(1, Ordering::Relaxed) + 1);
+        }
+        self.thread.get()
+    }
+
     #[inline]
     fn find(&self, removals: u64, address: usize) -> Option<Block> {
         if self.removals.get() != removals {
@@ -344,6 +372,16 @@ impl Lookups {
             .iter()
             .filter_map(Cell::get)
             .find(|block| block.span.contains(address))
+    }
+
+    #[inline]
+    pub(crate) fn note_task(&self, position: u64) {
+        self.last_task.set(position);
+    }
+
+    /// Gives the number, on its stream, of the last task that the thread put on a stream which is no default stream.
+    pub fn last_task(&self) -> u64 {
+        self.last_task.get()
     }
 
     fn remember(&self, removals: u64, block: Block) {

@@ -11,12 +11,16 @@ use crate::callback::Reports;
 use crate::device::{Device, Profile};
 use crate::gate::{Gate, Op};
 use crate::ipc::SharedMemory;
+use crate::kernel::{Binary, Function};
 use crate::managed::ManagedBlock;
 use crate::memory::{Block, Home, Space};
 use crate::pool::Pool;
 use crate::table::{Epoch, Table};
 use crate::vmm::{Mapping, PhysicalMemory};
-use crate::{Caller, Context, CountNotify, Event, Notify, Probe, Stream};
+use crate::{
+    Caller, Condition, Context, CountNotify, Event, Graph, GraphTask, Label, LabelLists, Notify,
+    Probe, Stream, TaskGroup,
+};
 
 /// How a runtime is built. Everything is decided before: core reads no environment.
 pub struct Config {
@@ -43,9 +47,17 @@ pub(crate) struct Shared {
     pub(crate) streams: Table<Stream>,
     pub(crate) events: Table<Event>,
     pub(crate) notifies: Table<Notify>,
+    pub(crate) graphs: Table<Graph>,
+    pub(crate) graph_tasks: Table<GraphTask>,
+    pub(crate) task_groups: Table<TaskGroup>,
+    pub(crate) conditions: Table<Condition>,
+    pub(crate) labels: Table<Label>,
+    pub(crate) label_lists: LabelLists,
     pub(crate) count_notifies: Table<CountNotify>,
     pub(crate) memory: SharedMemory,
     pub(crate) physical: Table<PhysicalMemory>,
+    pub(crate) binaries: Table<Binary>,
+    pub(crate) functions: Table<Function>,
     /// What is mapped, by the address it is mapped at.
     pub(crate) mapped: Mutex<BTreeMap<usize, Mapping>>,
     pub(crate) pools: Table<Pool>,
@@ -64,6 +76,9 @@ pub(crate) struct Shared {
     pub(crate) devices: Vec<Arc<Device>>,
     pub(crate) reports: Reports,
     pub(crate) stream_numbers: AtomicU32,
+    pub(crate) graph_numbers: AtomicU32,
+    /// Threads are numbered when a capture first has to tell them apart.
+    pub(crate) thread_numbers: AtomicU64,
     pub(crate) event_numbers: AtomicU64,
     pub(crate) record_numbers: AtomicU64,
     /// Whole-process limit of queued event waits; `None` waits for ever.
@@ -82,9 +97,17 @@ impl Runtime {
                 streams: Table::new(IdKind::Stream, epoch.clone()),
                 events: Table::new(IdKind::Event, epoch.clone()),
                 notifies: Table::new(IdKind::Notify, epoch.clone()),
+                graphs: Table::new(IdKind::Graph, epoch.clone()),
+                graph_tasks: Table::new(IdKind::GraphTask, epoch.clone()),
+                task_groups: Table::new(IdKind::TaskGroup, epoch.clone()),
+                conditions: Table::new(IdKind::Condition, epoch.clone()),
+                labels: Table::new(IdKind::Label, epoch.clone()),
+                label_lists: LabelLists::default(),
                 count_notifies: Table::new(IdKind::CountNotify, epoch.clone()),
                 memory: SharedMemory::default(),
                 physical: Table::new(IdKind::PhysicalMemory, epoch.clone()),
+                binaries: Table::new(IdKind::LoadedBinary, epoch.clone()),
+                functions: Table::new(IdKind::Function, epoch.clone()),
                 mapped: Mutex::default(),
                 pools: Table::new(IdKind::MemoryPool, epoch.clone()),
                 living_pools: Mutex::default(),
@@ -103,6 +126,8 @@ impl Runtime {
                 epoch,
                 reports: Reports::default(),
                 stream_numbers: AtomicU32::new(0),
+                graph_numbers: AtomicU32::new(0),
+                thread_numbers: AtomicU64::new(0),
                 event_numbers: AtomicU64::new(0),
                 record_numbers: AtomicU64::new(0),
                 wait_limit: Mutex::new(None),
@@ -152,16 +177,19 @@ impl Runtime {
     }
 
     /// The contexts by handle.
+    #[inline]
     pub fn contexts(&self) -> &Table<Context> {
         &self.shared.contexts
     }
 
     /// The streams by handle.
+    #[inline]
     pub fn streams(&self) -> &Table<Stream> {
         &self.shared.streams
     }
 
     /// The events by handle.
+    #[inline]
     pub fn events(&self) -> &Table<Event> {
         &self.shared.events
     }
@@ -169,6 +197,36 @@ impl Runtime {
     /// The notifies by handle.
     pub fn notifies(&self) -> &Table<Notify> {
         &self.shared.notifies
+    }
+
+    /// The captured and built models by handle.
+    pub fn graphs(&self) -> &Table<Graph> {
+        &self.shared.graphs
+    }
+
+    /// The tasks of models by handle, those that a program asked for.
+    pub fn graph_tasks(&self) -> &Table<GraphTask> {
+        &self.shared.graph_tasks
+    }
+
+    /// The groups of captured tasks by handle.
+    pub fn task_groups(&self) -> &Table<TaskGroup> {
+        &self.shared.task_groups
+    }
+
+    /// The conditions of models by handle.
+    pub fn conditions(&self) -> &Table<Condition> {
+        &self.shared.conditions
+    }
+
+    /// The labels by handle.
+    pub fn labels(&self) -> &Table<Label> {
+        &self.shared.labels
+    }
+
+    /// The lists of labels.
+    pub fn label_lists(&self) -> &LabelLists {
+        &self.shared.label_lists
     }
 
     /// The counting notifies by handle.
@@ -192,6 +250,7 @@ impl Runtime {
     }
 
     /// The count that moves on whenever an object goes away.
+    #[inline]
     pub fn epoch(&self) -> &Epoch {
         &self.shared.epoch
     }
@@ -392,6 +451,15 @@ impl Shared {
         })
     }
 
+    /// Gives device memory of the runtime's own back, whoever watches.
+    pub(crate) fn release_block(&self, address: usize) -> Result<()> {
+        let block = self.space.remove(address, |_| Ok(()))?;
+        if let Home::Device(device) = block.home {
+            self.devices[device as usize].give_back(block);
+        }
+        Ok(())
+    }
+
     pub(crate) fn free_device(&self, address: usize, caller: &Caller<'_>) -> Result<()> {
         if let Some(freed) = self.free_pool_block(address, caller) {
             return freed;
@@ -409,6 +477,11 @@ impl Shared {
                     device: Some(device),
                 })
                 .map(drop),
+            Home::Variable(_) => Err(wrong_free(
+                block,
+                "an allocation of its own",
+                "which goes with its owner: a kernel binary when it is unloaded, a context when it is destroyed",
+            )),
             Home::Pinned => Err(wrong_free(block, "device memory", "pinned host memory")),
             Home::Registered | Home::Host => Err(wrong_free(
                 block,

@@ -1,6 +1,6 @@
 //! A stream: tasks in order, and the error of the last one that failed.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
 use jumar_hal::sync::Instant;
@@ -10,11 +10,18 @@ use jumar_hal::{Cost, Program, Queue, QueueConfig, Span, Tag, Task, Verdict, Wat
 use jumar_types::{Error, ErrorKind, Result, TaskSite};
 
 use crate::callback::{Runs, Subscription};
+use crate::capture::{Captures, Noted, Recorder};
 use crate::context::{Context, Failure};
 use crate::copy::{self, Direction};
 use crate::gate::{Op, Phase};
+use crate::kernel::Overflow;
 use crate::runtime::Shared;
 use crate::{Caller, Home};
+
+/// In a stream's state: it takes no more work.
+const CLOSED: u32 = 1;
+/// In a stream's state: submits go to the recorder.
+const RECORDING: u32 = 2;
 
 /// How a stream is made.
 #[derive(Clone, Copy, Debug, Default)]
@@ -37,8 +44,13 @@ pub struct Stream {
     queue: Arc<dyn Queue>,
     outcome: Arc<Outcome>,
     shared: Arc<Shared>,
-    closed: AtomicBool,
+    state: AtomicU32,
+    /// What happens to submits while `RECORDING` stands in `state`.
+    recorder: Mutex<Option<Recorder>>,
+    captures: Arc<Captures>,
     failure_mode: AtomicU32,
+    watches_overflow: AtomicBool,
+    pub(crate) overflow: Arc<Overflow>,
     /// Counts aborts of the stream alone, and, above [`BY_DEVICE`], of its device's tasks.
     aborts: AtomicU64,
     pub(crate) subscription: Mutex<Subscription>,
@@ -55,6 +67,8 @@ struct Outcome {
     device: u32,
     shared: Arc<Shared>,
     failure: Arc<Failure>,
+    /// The queue itself, which does not live by being known here.
+    queue: OnceLock<Weak<dyn Queue>>,
     has_error: AtomicBool,
     error: Mutex<Option<Error>>,
 }
@@ -70,6 +84,10 @@ impl Watcher for Outcome {
 
     fn failed(&self, tag: Tag, error: Error) -> Verdict {
         let error = error.operation(tag.call.name);
+        let queue = self.queue.get().and_then(Weak::upgrade);
+        // Tasks end in order, so the one that failed is the next to be counted.
+        let task = queue.map_or(0, |queue| queue.completed() + 1) as u32;
+        let site = error.task().unwrap_or_default();
         let error = Error::new(
             error.kind(),
             format!(
@@ -81,7 +99,8 @@ impl Watcher for Outcome {
         .of_task(TaskSite {
             device: self.device,
             stream: self.stream,
-            task: 0,
+            task,
+            ..site
         });
         self.shared
             .gate
@@ -129,21 +148,36 @@ impl Stream {
         options: StreamOptions,
         is_default: bool,
     ) -> Result<Arc<Stream>> {
-        let shared = context.shared();
         let device = context.device();
         device
             .streams
             .take(ErrorKind::NoStreamResource, "streams")?;
+        Stream::make(context, options, is_default).inspect_err(|_| device.streams.give_back())
+    }
+
+    /// Makes a stream that stands for a part of a captured graph. It counts as none of the device's.
+    pub(crate) fn stand_in(context: &Arc<Context>) -> Result<Arc<Stream>> {
+        Stream::make(context, StreamOptions::default(), false)
+    }
+
+    fn make(
+        context: &Arc<Context>,
+        options: StreamOptions,
+        is_default: bool,
+    ) -> Result<Arc<Stream>> {
+        let shared = context.shared();
+        let device = context.device();
         let number = shared.stream_numbers.fetch_add(1, Ordering::Relaxed);
         let outcome = Arc::new(Outcome {
             stream: number,
             device: device.number(),
             shared: shared.clone(),
             failure: context.failure.clone(),
+            queue: OnceLock::new(),
             has_error: AtomicBool::new(false),
             error: Mutex::new(None),
         });
-        let made = device
+        device
             .hardware(shared)
             .and_then(|hardware| {
                 hardware.queue(
@@ -155,6 +189,8 @@ impl Stream {
                 )
             })
             .and_then(|queue| {
+                // Nobody else sets it: the outcome was made above.
+                let _ = outcome.queue.set(Arc::downgrade(&queue));
                 shared.streams.insert(|id| {
                     Arc::new(Stream {
                         id,
@@ -167,18 +203,22 @@ impl Stream {
                         queue,
                         outcome,
                         shared: shared.clone(),
-                        closed: AtomicBool::new(false),
+                        state: AtomicU32::new(0),
+                        recorder: Mutex::default(),
+                        captures: context.captures.clone(),
                         failure_mode: AtomicU32::new(0),
+                        watches_overflow: AtomicBool::new(false),
+                        overflow: context.overflow.clone(),
                         aborts: AtomicU64::new(0),
                         subscription: Mutex::default(),
                         runs: Arc::default(),
                     })
                 })
-            });
-        made.inspect_err(|_| device.streams.give_back())
+            })
     }
 
     /// Gives the stream's handle.
+    #[inline]
     pub fn id(&self) -> u64 {
         self.id
     }
@@ -189,6 +229,7 @@ impl Stream {
     }
 
     /// Gives the handle of the stream's context.
+    #[inline]
     pub fn context_id(&self) -> u64 {
         self.context_id
     }
@@ -218,45 +259,196 @@ impl Stream {
 
     /// Gets ready for work on the program's own host memory, which cannot be touched behind its back: what was queued is
     /// waited for, and the caller does the work at once.
-    pub(crate) fn settle(&self) -> Result<()> {
-        self.accepts()?;
+    pub(crate) fn settle(&self, caller: &Caller<'_>) -> Result<()> {
+        if self.accepts()? {
+            return Err(Error::new(
+                ErrorKind::InvalidValue,
+                format!(
+                    "ordinary host memory is copied at once, which stream {} cannot do while it is recorded",
+                    self.number
+                ),
+            )
+            .fix("Use pinned host memory (aclrtMallocHost), or register it."));
+        }
+        if let Some(stream) = self.captures.blocking(caller) {
+            return Err(Error::new(
+                ErrorKind::CaptureForbidsWaiting,
+                format!(
+                    "ordinary host memory is copied at once, and stream {stream} of the context is being captured in a mode that forbids this thread to wait"
+                ),
+            ));
+        }
         self.drain(None)
     }
 
     /// Refuses work for a stream that is closed, or whose context stopped on a failure.
+    /// Otherwise tells whether submits are recorded.
     #[inline]
-    fn accepts(&self) -> Result<()> {
-        if self.closed.load(Ordering::Acquire) {
+    fn accepts(&self) -> Result<bool> {
+        let state = self.state.load(Ordering::Acquire);
+        if state & CLOSED != 0 {
             return Err(Error::new(
                 ErrorKind::InvalidHandle,
                 format!("stream {} is being destroyed", self.number),
             ));
         }
-        self.failure.refuse()
+        self.failure.refuse()?;
+        Ok(state & RECORDING != 0)
     }
 
+    #[inline]
     pub(crate) fn submit<'a>(
         &self,
         caller: &Caller<'_>,
         task: Task,
         op: impl FnOnce() -> Op<'a>,
     ) -> Result<u64> {
-        self.accepts()?;
+        if self.accepts()? {
+            return self.record(caller, task, op());
+        }
         let ticket = self
             .shared
             .gate
             .admit(caller, self.device, Some(self.number), op)?;
-        Ok(self.queue.submit(
+        let position = self.queue.submit(
             task,
             Tag {
                 ticket,
                 call: caller.call,
             },
-        ))
+        );
+        if !self.is_default {
+            caller.lookups.note_task(position);
+        }
+        Ok(position)
+    }
+
+    /// Records a task; queues it when the recording has ended in the meantime.
+    #[cold]
+    fn record(&self, caller: &Caller<'_>, task: Task, op: Op<'_>) -> Result<u64> {
+        let task = match self.recorder() {
+            None => task,
+            Some(recorder) => match recorder.take(task, Some(Noted::new(&op)), caller)? {
+                Ok(place) => return Ok(place),
+                Err(task) => task,
+            },
+        };
+        let ticket = self
+            .shared
+            .gate
+            .admit(caller, self.device, Some(self.number), || op)?;
+        let call = caller.call;
+        Ok(self.queue.submit(task, Tag { ticket, call }))
+    }
+
+    /// Gives what submits go to instead of the queue.
+    #[inline]
+    pub(crate) fn recorder(&self) -> Option<Recorder> {
+        if self.state.load(Ordering::Acquire) & RECORDING == 0 {
+            return None;
+        }
+        self.recorder.lock().clone()
+    }
+
+    /// Lets submits go to a recorder; the one that is there already stays, and is the error.
+    pub(crate) fn attach(&self, recorder: Recorder) -> std::result::Result<(), Recorder> {
+        let mut place = self.recorder.lock();
+        match &*place {
+            Some(other) => Err(other.clone()),
+            None => {
+                *place = Some(recorder);
+                self.state.fetch_or(RECORDING, Ordering::AcqRel);
+                Ok(())
+            }
+        }
+    }
+
+    /// Lets submits go to the queue again.
+    pub(crate) fn detach(&self) {
+        let gone = {
+            let mut place = self.recorder.lock();
+            self.state.fetch_and(!RECORDING, Ordering::AcqRel);
+            place.take()
+        };
+        drop(gone);
+    }
+
+    /// Tells whether submits are recorded, by a capture or for a model.
+    pub fn is_recorded(&self) -> bool {
+        self.state.load(Ordering::Acquire) & RECORDING != 0
+    }
+
+    /// Refuses what a stream that is being captured cannot do.
+    ///
+    /// # Errors
+    /// `StreamCaptured`.
+    pub fn refuse_captured(&self) -> Result<()> {
+        match self.recorder() {
+            Some(recorder) if recorder.capture().is_some_and(|graph| graph.is_capturing()) => {
+                Err(recorder.in_the_way(self))
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Refuses what a stream that is bound to a model cannot do, with the kind given.
+    ///
+    /// # Errors
+    /// `kind`.
+    pub fn refuse_bound(&self, kind: ErrorKind) -> Result<()> {
+        match self.recorder() {
+            Some(Recorder::Lane { graph, .. }) if graph.origin() == crate::Origin::Built => {
+                Err(Error::new(
+                    kind,
+                    format!(
+                        "stream {} is bound to model {}",
+                        self.number,
+                        graph.number()
+                    ),
+                ))
+            }
+            Some(recorder @ Recorder::StandIn { .. }) => Err(recorder.in_the_way(self)),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Refuses to record a stream that cannot be recorded, or is recorded already.
+    pub(crate) fn free_to_record(&self) -> Result<()> {
+        self.accepts()?;
+        if self.is_default {
+            return Err(Error::new(
+                ErrorKind::FeatureUnsupported,
+                format!(
+                    "stream {} is a default stream, which is never captured",
+                    self.number
+                ),
+            )
+            .fix("Capture a stream made with aclrtCreateStream."));
+        }
+        match self.recorder() {
+            Some(other) => Err(other.in_the_way(self)),
+            None => Ok(()),
+        }
+    }
+
+    pub(crate) fn not_captured(&self) -> Error {
+        Error::new(
+            ErrorKind::StreamNotCaptured,
+            format!("stream {} is not being captured", self.number),
+        )
     }
 
     /// Appends a task that belongs to another one (the hold after a callback); diagnostics saw the other one.
     pub(crate) fn submit_silently(&self, caller: &Caller<'_>, task: Task) -> u64 {
+        let task = match self.recorder() {
+            None => task,
+            Some(recorder) => match recorder.take(task, None, caller) {
+                Ok(Ok(place)) => return place,
+                Ok(Err(task)) => task,
+                // The task that this one belongs to was refused as well.
+                Err(_) => return 0,
+            },
+        };
         self.queue.submit(
             task,
             Tag {
@@ -292,7 +484,7 @@ impl Stream {
             return Ok(());
         }
         if target.home == Home::Host || source.home == Home::Host {
-            self.settle()?;
+            self.settle(caller)?;
             return copy::copy_resolved(&self.shared, target, source, caller);
         }
         let op = || Op::Copy {
@@ -358,7 +550,7 @@ impl Stream {
     pub fn fill(&self, to: Span, value: u8, caller: &Caller<'_>) -> Result<()> {
         let target = self.shared.space.resolve(to, caller.lookups, "target")?;
         if target.home == Home::Host {
-            self.settle()?;
+            self.settle(caller)?;
             return copy::fill_now(&self.shared, to, value, caller);
         }
         self.submit(caller, Task::Fill { to, value }, || Op::Fill { to })
@@ -386,6 +578,10 @@ impl Stream {
 
     /// Queues a wait for a signal that another stream of the runtime sets, as a part of another operation.
     pub fn follow(&self, signal: Arc<jumar_hal::Signal>, caller: &Caller<'_>) {
+        // The order of a moment is no part of a model.
+        if self.is_recorded() {
+            return;
+        }
         let then = jumar_hal::WaitThen::Keep;
         self.submit_silently(
             caller,
@@ -424,6 +620,7 @@ impl Stream {
     /// # Errors
     /// `StreamTimeout`; what a task failed with.
     pub fn synchronize(&self, limit: Option<Duration>, caller: &Caller<'_>) -> Result<()> {
+        self.refuse_captured()?;
         self.waits_for_others()?;
         let until = limit.map(|limit| Instant::now() + limit);
         let gate = &self.shared.gate;
@@ -574,6 +771,16 @@ impl Stream {
         Ok(())
     }
 
+    /// Says whether kernels of the stream fail when a floating-point result is too large.
+    pub fn watch_overflow(&self, watch: bool) {
+        self.watches_overflow.store(watch, Ordering::Release);
+    }
+
+    /// Tells whether they do.
+    pub fn watches_overflow(&self) -> bool {
+        self.watches_overflow.load(Ordering::Acquire)
+    }
+
     /// Tells whether the stream was set to stop its context when a task fails.
     pub fn stops_on_failure(&self) -> bool {
         self.failure_mode.load(Ordering::Acquire) != 0
@@ -590,9 +797,10 @@ impl Stream {
         if !wait {
             self.queue.discard();
         }
-        if self.closed.swap(true, Ordering::AcqRel) {
+        if self.state.fetch_or(CLOSED, Ordering::AcqRel) & CLOSED != 0 {
             return;
         }
+        self.detach();
         self.queue.wait(self.queue.submitted(), None);
         if !wait {
             self.shared.reports.drop_due(self);

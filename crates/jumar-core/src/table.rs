@@ -39,6 +39,7 @@ pub struct Epoch(AtomicU64);
 
 impl Epoch {
     /// Reads the count.
+    #[inline]
     pub fn now(&self) -> u64 {
         self.0.load(Ordering::Acquire)
     }

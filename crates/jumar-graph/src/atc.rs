@@ -29,6 +29,18 @@ pub struct Options {
     pub input_format: String,
     /// `--output_type`: FP32, FP16, UINT8, INT8, or `node:0:FP16`.
     pub output_type: String,
+    /// `--input_shape_range`: `name:[1~8,3,8~16,-1]`.
+    pub input_shape_range: String,
+    /// `--insert_op_conf`: the file of a configuration for pictures.
+    pub insert_op_conf: String,
+    /// `--out_nodes`: `node:0;other:1`, or names of tensors.
+    pub out_nodes: String,
+    /// `--dynamic_batch_size`: `1,2,4`.
+    pub dynamic_batch_size: String,
+    /// `--dynamic_image_size`: `224,224;448,448`.
+    pub dynamic_image_size: String,
+    /// `--dynamic_dims`: a number for each open dimension, `1,224;8,448`.
+    pub dynamic_dims: String,
     /// `--log`: kept in the file.
     pub log: String,
 }
@@ -83,15 +95,31 @@ pub fn convert(options: &Options) -> Result<Report> {
     if options.output.file_name().is_none() {
         return Err(GraphError::option("output has to name the file to write"));
     }
+    let mut input_shapes = BuildOptions::parse_input_shapes(&options.input_shape)?;
+    for (name, shape) in BuildOptions::parse_input_shape_range(&options.input_shape_range)? {
+        if input_shapes.insert(name.clone(), shape).is_some() {
+            return Err(GraphError::option(format!(
+                "input_shape and input_shape_range both name {name}"
+            )));
+        }
+    }
     let build = BuildOptions {
         name: options
             .output
             .file_stem()
             .map(|stem| stem.to_string_lossy().into_owned())
             .unwrap_or_default(),
-        input_shapes: BuildOptions::parse_input_shapes(&options.input_shape)?,
+        input_shapes,
+        out_nodes: BuildOptions::parse_out_nodes(&options.out_nodes),
         input_format: BuildOptions::parse_input_format(&options.input_format)?,
         output_type: BuildOptions::parse_output_type(&options.output_type)?,
+        preprocessing: configuration(&options.insert_op_conf)?,
+        gears: BuildOptions::parse_gears(
+            &options.dynamic_batch_size,
+            &options.dynamic_image_size,
+            &options.dynamic_dims,
+            &options.input_shape,
+        )?,
         recorded: recorded(options),
     };
     let bytes = fs::read(&options.model).map_err(|error| {
@@ -112,7 +140,7 @@ pub fn convert(options: &Options) -> Result<Report> {
         _ => Path::new("."),
     };
     let shapes = BuildOptions::open_shapes(&build.input_shapes);
-    let graph = onnx::import_with(&bytes, Some(dir), &shapes)
+    let graph = onnx::import_outputs(&bytes, Some(dir), &shapes, &build.out_nodes)
         .map_err(|error| error.at(options.model.display()))?;
     drop(bytes);
     let model = compile(graph, &build).map_err(|error| error.at(options.model.display()))?;
@@ -126,9 +154,35 @@ pub fn convert(options: &Options) -> Result<Report> {
         weight_bytes: model.weights_len(),
         work_bytes: match model.executable()? {
             Executable::Planned(plan) => plan.arena_bytes,
+            Executable::Geared(plans) => {
+                plans.iter().map(|plan| plan.arena_bytes).max().unwrap_or(0)
+            }
             Executable::Dynamic(_) => 0,
         },
     })
+}
+
+/// The largest configuration that is read.
+const LARGEST: u64 = 1 << 20;
+
+/// Reads a configuration; no name is none.
+fn configuration(path: &str) -> Result<String> {
+    if path.is_empty() {
+        return Ok(String::new());
+    }
+    let failed = |kind, why: String| {
+        GraphError::new(kind, format!("insert_op_conf {path} cannot be read: {why}"))
+    };
+    let size = fs::metadata(path)
+        .map_err(|error| failed(GraphErrorKind::NotFound, error.to_string()))?
+        .len();
+    if size > LARGEST {
+        return Err(failed(
+            GraphErrorKind::InvalidOption,
+            format!("it has {size} bytes, and {LARGEST} are the most"),
+        ));
+    }
+    fs::read_to_string(path).map_err(|error| failed(GraphErrorKind::Io, error.to_string()))
 }
 
 fn recorded(options: &Options) -> BTreeMap<String, String> {
@@ -138,6 +192,12 @@ fn recorded(options: &Options) -> BTreeMap<String, String> {
         ("input_shape", options.input_shape.clone()),
         ("input_format", options.input_format.clone()),
         ("output_type", options.output_type.clone()),
+        ("input_shape_range", options.input_shape_range.clone()),
+        ("insert_op_conf", options.insert_op_conf.clone()),
+        ("out_nodes", options.out_nodes.clone()),
+        ("dynamic_batch_size", options.dynamic_batch_size.clone()),
+        ("dynamic_image_size", options.dynamic_image_size.clone()),
+        ("dynamic_dims", options.dynamic_dims.clone()),
         ("log", options.log.clone()),
     ]
     .into_iter()

@@ -8,7 +8,8 @@ use jumar_types::dtype::DataType;
 use crate::description::Format;
 use crate::passes::{clean, fold, fuse};
 use crate::{
-    Description, Graph, GraphError, GraphErrorKind, Model, Node, Port, Result, ValueId, Weights,
+    Description, GearOptions, Graph, GraphError, GraphErrorKind, Model, Node, Port, Result,
+    ValueId, Weights, aipp, gears,
 };
 
 /// The alignment of every tensor in the weights and in the arena.
@@ -29,6 +30,12 @@ pub struct BuildOptions {
     pub input_format: Option<Format>,
     /// The element type of outputs.
     pub output_type: OutputType,
+    /// The outputs, where they are not those that the model declares: `node:index`, or the names of tensors.
+    pub out_nodes: Vec<String>,
+    /// What is done to pictures before they enter the model: the text of a configuration.
+    pub preprocessing: String,
+    /// Sizes of which each execution chooses one.
+    pub gears: GearOptions,
     /// The options as the caller wrote them, kept in the model for whoever looks inside.
     pub recorded: BTreeMap<String, String>,
 }
@@ -115,6 +122,34 @@ impl BuildOptions {
         Ok(shapes)
     }
 
+    /// Reads `name:[1~8,3,8~16,-1];other:[1,2]`; one without a name is an only input's.
+    ///
+    /// # Errors
+    ///
+    /// InvalidOption: what cannot be read so.
+    pub fn parse_input_shape_range(text: &str) -> Result<InputShapes> {
+        let plain: String = text
+            .chars()
+            .filter(|c| !matches!(c, '[' | ']' | '"'))
+            .collect();
+        let parts: Vec<String> = plain
+            .split(';')
+            .map(|part| part.trim().to_owned())
+            .filter(|part| !part.is_empty())
+            .collect();
+        BuildOptions::parse_input_shapes(&parts.join(";"))
+            .map_err(|error| GraphError::option(format!("input_shape_range: {}", error.text())))
+    }
+
+    /// Reads `node:0;other:1`, or names of tensors.
+    pub fn parse_out_nodes(text: &str) -> Vec<String> {
+        text.split(';')
+            .map(str::trim)
+            .filter(|part| !part.is_empty())
+            .map(str::to_owned)
+            .collect()
+    }
+
     /// Gives the dimensions of shapes, -1 where one is open.
     pub fn open_shapes(shapes: &InputShapes) -> BTreeMap<String, Vec<i64>> {
         shapes
@@ -191,6 +226,7 @@ impl BuildOptions {
 /// as the operators say.
 pub fn compile(mut graph: Graph, options: &BuildOptions) -> Result<Model> {
     fix_shapes(&mut graph, options)?;
+    aipp::insert(&mut graph, &options.preprocessing)?;
     fold::infer_and_fold(&mut graph)?;
     clean::remove_identities(&mut graph);
     cast_outputs(&mut graph, &options.output_type)?;
@@ -201,7 +237,14 @@ pub fn compile(mut graph: Graph, options: &BuildOptions) -> Result<Model> {
         graph.name.clone_from(&options.name);
     }
     let weights = lay_out_weights(&mut graph)?;
-    let description = describe(&graph, options)?;
+    let mut description = describe(&graph, options)?;
+    gears::describe(
+        &graph,
+        &options.gears,
+        &options.input_shapes,
+        weights.len(),
+        &mut description,
+    )?;
     let model = Model::new(
         graph,
         Weights::Owned(weights),
@@ -467,7 +510,9 @@ fn describe(graph: &Graph, options: &BuildOptions) -> Result<Description> {
             None if dims.len() == 5 => Format::Ncdhw,
             None => Format::Nchw,
         };
-        let format = if named.rank() == Some(dims.len()) {
+        let format = if aipp::preprocessing(graph, id).is_some() {
+            Format::Nhwc
+        } else if named.rank() == Some(dims.len()) {
             named
         } else {
             Format::Nd
@@ -503,5 +548,6 @@ fn describe(graph: &Graph, options: &BuildOptions) -> Result<Description> {
         name: graph.name.clone(),
         inputs,
         outputs,
+        ..Description::default()
     })
 }

@@ -82,6 +82,34 @@ pub struct Port {
     pub bytes: usize,
 }
 
+/// The name of the input that says which gear of a model is meant.
+pub const GEAR_INPUT: &str = "ascend_mbatch_shape_data";
+
+/// What a model's gears choose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum GearKind {
+    /// There are none.
+    #[default]
+    None,
+    /// The batch size: one number.
+    Batch,
+    /// Height and width of an image: two numbers.
+    Image,
+    /// Every open dimension: a number each.
+    Dims,
+}
+
+/// One of the sizes that a model was built for.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Gear {
+    /// The numbers that choose it.
+    pub values: Vec<i64>,
+    /// The dimensions of the model's own inputs.
+    pub inputs: Vec<Vec<i64>>,
+    /// The dimensions of its outputs.
+    pub outputs: Vec<Vec<i64>>,
+}
+
 /// Inputs and outputs of a model.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Description {
@@ -91,4 +119,8 @@ pub struct Description {
     pub inputs: Vec<Port>,
     /// The outputs, in order.
     pub outputs: Vec<Port>,
+    /// What the gears choose.
+    pub gear_kind: GearKind,
+    /// The gears, in the order in which they were given. Where there are some, an input more says which is meant.
+    pub gears: Vec<Gear>,
 }

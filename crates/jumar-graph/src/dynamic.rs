@@ -12,7 +12,8 @@ use jumar_ops::{
 use jumar_types::dtype::DataType;
 
 use crate::control::{self, Scanning, axis_of};
-use crate::plan::Watch;
+use crate::passes::{clean, fold, fuse};
+use crate::plan::{Plan, Watch};
 use crate::{Graph, GraphError, GraphErrorKind, Node, Region, Result, ValueId};
 
 /// Memory that a workspace has lent.
@@ -51,6 +52,7 @@ pub struct Tensorlike<'m> {
 pub struct Dynamic {
     graph: Graph,
     last: Last,
+    weight_bytes: usize,
 }
 
 /// Which values nobody needs after each node, and the same of the graphs inside.
@@ -95,9 +97,30 @@ impl Last {
 pub type Sink<'s, 'm> = dyn FnMut(usize, &TensorType) -> Result<Region<'m>> + 's;
 
 impl Dynamic {
-    pub(crate) fn new(graph: Graph) -> Dynamic {
+    pub(crate) fn new(graph: Graph, weight_bytes: usize) -> Dynamic {
         let last = Last::of(&graph);
-        Dynamic { graph, last }
+        Dynamic {
+            graph,
+            last,
+            weight_bytes,
+        }
+    }
+
+    /// Tells whether the inputs leave dimensions open, so that a plan may be made once they are known.
+    pub fn is_open(&self) -> bool {
+        self.graph
+            .inputs
+            .iter()
+            .any(|&id| self.graph.value(id).ty.elements().is_none())
+    }
+
+    /// Plans the model for given dimensions of its inputs; `None` where shapes depend on values even so.
+    ///
+    /// # Errors
+    ///
+    /// Data: dimensions that the model does not take. What inference and preparation of the operators say.
+    pub fn specialise(&self, inputs: &[Vec<i64>]) -> Result<Option<Plan>> {
+        specialise(&self.graph, inputs, self.weight_bytes)
     }
 
     /// Runs the model. `sink` says where each output goes.
@@ -152,6 +175,34 @@ impl Dynamic {
         }
         copied
     }
+}
+
+/// Plans a graph for given dimensions of its inputs; `None` where shapes depend on values even so.
+pub(crate) fn specialise(
+    graph: &Graph,
+    inputs: &[Vec<i64>],
+    weight_bytes: usize,
+) -> Result<Option<Plan>> {
+    let mut graph = graph.clone();
+    if inputs.len() != graph.inputs.len() {
+        return Err(GraphError::internal("shapes for other inputs"));
+    }
+    for (dims, id) in inputs.iter().zip(graph.inputs.clone()) {
+        let value = graph.value_mut(id);
+        let real = TensorType::new(value.ty.dtype, dims.clone());
+        fits(&real, &value.ty).map_err(|error| error.at(format_args!("input {}", value.name)))?;
+        real.layout()?;
+        value.ty = real;
+    }
+    fold::infer_and_fold(&mut graph)?;
+    if !graph.is_static() {
+        return Ok(None);
+    }
+    clean::remove_identities(&mut graph);
+    fuse::fuse_convolutions(&mut graph);
+    clean::remove_dead(&mut graph);
+    clean::renumber(&mut graph);
+    Plan::of(&graph, weight_bytes).map(Some)
 }
 
 /// Compares a real type with what the model declares.
@@ -477,6 +528,7 @@ impl<'m> Run<'_, 'm> {
         let memory = Memory {
             weights: Region::EMPTY,
             arena: scratch.map_or(Region::EMPTY, |lent| lent.region),
+            constants: Region::EMPTY,
             inputs: &regions,
             outputs: &into,
         };

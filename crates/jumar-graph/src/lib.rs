@@ -10,6 +10,7 @@
 //!    [`run_step`] executes on memory that the caller provides, without allocating anything.
 #![forbid(unsafe_code)]
 
+mod aipp;
 pub mod atc;
 mod compile;
 mod container;
@@ -17,6 +18,7 @@ mod control;
 mod description;
 mod dynamic;
 mod error;
+mod gears;
 mod graph;
 mod model;
 pub mod onnx;
@@ -24,13 +26,15 @@ mod passes;
 mod plan;
 pub mod vendor;
 
+pub use aipp::preprocessing;
 pub use compile::{BuildOptions, InputShapes, OutputType, compile};
 pub use container::{HEADER_BYTES, MAGIC, VERSION};
-pub use description::{Description, Format, Port};
+pub use description::{Description, Format, GEAR_INPUT, Gear, GearKind, Port};
 pub use dynamic::{Dynamic, Lent, Sink, Tensorlike, Workspace, read_bytes};
 pub use error::{GraphError, GraphErrorKind, Result};
+pub use gears::GearOptions;
 pub use graph::{Body, Graph, GraphOutput, Node, Value, ValueId};
 pub use jumar_ops::view::Region;
-pub use jumar_ops::{Attr, Memory as Operands, Operand, Place, TensorType};
+pub use jumar_ops::{Aipp, Attr, Memory as Operands, Operand, Place, TensorType};
 pub use model::{Executable, Model, Weights};
 pub use plan::{Plan, PlannedPort, Step, Watch, run_step};

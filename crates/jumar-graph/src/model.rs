@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::ops::Range;
 
-use crate::{Description, Dynamic, Graph, GraphError, GraphErrorKind, Plan, Result, container};
+use crate::{
+    Description, Dynamic, Graph, GraphError, GraphErrorKind, Plan, Result, container, gears,
+};
 
 /// Where a model's weights are.
 #[derive(Clone, Debug)]
@@ -20,6 +22,8 @@ pub enum Weights {
 pub enum Executable {
     /// All shapes are known: every step and every place is fixed.
     Planned(Plan),
+    /// One plan for each gear, in their order.
+    Geared(Vec<Plan>),
     /// Shapes are found while the model runs.
     Dynamic(Dynamic),
 }
@@ -130,10 +134,26 @@ impl Model {
     ///
     /// As [`Model::plan`].
     pub fn executable(&self) -> Result<Executable> {
+        if !self.description.gears.is_empty() {
+            return self
+                .description
+                .gears
+                .iter()
+                .map(|gear| {
+                    gears::plan(&self.graph, gear, self.weights_len())
+                        .map_err(|error| error.at(format_args!("gear {:?}", gear.values)))
+                })
+                .collect::<Result<_>>()
+                .map(Executable::Geared);
+        }
         if self.graph.is_static() {
             self.plan().map(Executable::Planned)
         } else {
-            Ok(Executable::Dynamic(Dynamic::new(self.graph.clone())))
+            let weights = self.weights_len();
+            Ok(Executable::Dynamic(Dynamic::new(
+                self.graph.clone(),
+                weights,
+            )))
         }
     }
 

@@ -4,6 +4,7 @@
 //! shares its place; an operator that may work in place does so where its input is read for the last time. All other
 //! results, and the scratch memory of kernels, lie in one arena: tensors that are never needed at once share bytes.
 
+use jumar_ops::view::Block;
 use jumar_ops::{
     Aliasing, Call, InferCx, Kernel, Memory, Operand, Place, PrepareCx, TensorType, find,
 };
@@ -105,6 +106,8 @@ pub struct Plan {
     pub inputs: Vec<PlannedPort>,
     /// The outputs.
     pub outputs: Vec<PlannedPort>,
+    /// What was computed while this plan was made and is read while it runs.
+    constants: Block,
 }
 
 /// Runs one step on the memory of one execution. Allocates nothing, unless it fails.
@@ -155,6 +158,9 @@ struct Planner<'a> {
     /// The storage of each value, by links to an older one.
     link: Vec<usize>,
     storage: Vec<Storage>,
+    /// Constants that have no place in the weights, and where each begins.
+    constants: Block,
+    constant_at: Vec<usize>,
 }
 
 /// Stands for the end of the model, after all steps.
@@ -162,7 +168,12 @@ const END: usize = usize::MAX;
 
 impl Plan {
     pub(crate) fn new(model: &Model) -> Result<Plan> {
-        Planner::new(model.graph())?.plan(model)
+        Plan::of(model.graph(), model.weights_len())
+    }
+
+    /// Plans a graph whose shapes are all known.
+    pub(crate) fn of(graph: &Graph, weight_bytes: usize) -> Result<Plan> {
+        Planner::new(graph)?.plan(weight_bytes)
     }
 
     /// Runs all steps.
@@ -171,9 +182,17 @@ impl Plan {
     ///
     /// As [`run_step`].
     pub fn run(&self, operands: &Memory<'_>) -> Result<()> {
+        let operands = self.with_constants(operands);
         self.steps
             .iter()
-            .try_for_each(|step| run_step(step, operands))
+            .try_for_each(|step| run_step(step, &operands))
+    }
+
+    fn with_constants<'a>(&'a self, operands: &Memory<'a>) -> Memory<'a> {
+        Memory {
+            constants: self.constants.shared(),
+            ..*operands
+        }
     }
 
     /// Runs all steps, and shows each to somebody who watches.
@@ -182,14 +201,15 @@ impl Plan {
     ///
     /// As [`run_step`].
     pub fn run_watched(&self, operands: &Memory<'_>, watch: &dyn Watch) -> Result<()> {
+        let operands = self.with_constants(operands);
         self.steps.iter().try_for_each(|step| {
-            run_step(step, operands)?;
+            run_step(step, &operands)?;
             watch.ran(
                 &step.name,
                 step.operator,
                 &step.inputs,
                 &step.outputs,
-                operands,
+                &operands,
             );
             Ok(())
         })
@@ -225,6 +245,17 @@ impl<'a> Planner<'a> {
                 last: 0,
             });
         }
+        // Known only since the shapes are: the file's weights do not hold them.
+        let mut bytes = Vec::new();
+        let mut constant_at = vec![0; graph.values.len()];
+        for (index, value) in graph.values.iter().enumerate() {
+            if let (Some(tensor), None) = (&value.constant, value.weight) {
+                bytes.resize(bytes.len().next_multiple_of(ALIGNMENT), 0);
+                constant_at[index] = bytes.len();
+                bytes.extend_from_slice(tensor.bytes());
+                storage[index].place = Some(Place::Constant);
+            }
+        }
         for (index, id) in graph.inputs.iter().enumerate() {
             let index = u32::try_from(index).map_err(|_| too_large())?;
             storage[id.0 as usize].place = Some(Place::Input(index));
@@ -241,6 +272,8 @@ impl<'a> Planner<'a> {
             graph,
             link: (0..graph.values.len()).collect(),
             storage,
+            constants: Block::of(&bytes),
+            constant_at,
         })
     }
 
@@ -316,7 +349,7 @@ impl<'a> Planner<'a> {
         Ok(copies)
     }
 
-    fn plan(mut self, model: &Model) -> Result<Plan> {
+    fn plan(mut self, weight_bytes: usize) -> Result<Plan> {
         self.share();
         let copies = self.place_outputs()?;
         let mut kernels = Vec::with_capacity(self.graph.nodes.len());
@@ -361,6 +394,7 @@ impl<'a> Planner<'a> {
             let (value, root) = (self.graph.value(id), self.root(id));
             let (place, offset) = match self.storage[root].place {
                 Some(Place::Weight) => (Place::Weight, self.graph.values[root].weight.unwrap_or(0)),
+                Some(Place::Constant) => (Place::Constant, self.constant_at[root]),
                 Some(place) => (place, 0),
                 None => (Place::Arena, storage_offset[root]),
             };
@@ -423,7 +457,8 @@ impl<'a> Planner<'a> {
         Ok(Plan {
             steps,
             arena_bytes,
-            weight_bytes: model.weights_len(),
+            weight_bytes,
+            constants: self.constants,
             inputs: self
                 .graph
                 .inputs

@@ -6,13 +6,13 @@
 
 use std::sync::{Arc, OnceLock};
 
-use jumar_core::sync::Mutex;
+use jumar_core::sync::{AtomicBool, Mutex, Ordering};
 use jumar_core::{
     Block, Call, Caller, Context, Cost, Lookups, Program, Signal, Span, Stream, StreamOptions,
 };
 use jumar_graph::{
-    Executable, GraphError, GraphErrorKind, Lent, Operands, Region, TensorType, Tensorlike, Watch,
-    Workspace,
+    Dynamic, Executable, GraphError, GraphErrorKind, Lent, Operands, Plan, Region, Sink,
+    TensorType, Tensorlike, Watch, Workspace,
 };
 use jumar_types::dtype::DataType;
 use jumar_types::{Error, ErrorKind, Result};
@@ -50,6 +50,10 @@ struct Shared {
     /// Device memory that earlier executions of unknown sizes took, for the next one.
     pool: Mutex<Vec<Block>>,
     observer: OnceLock<Arc<dyn Observer>>,
+    /// Plans that were made for dimensions that came, the latest last.
+    plans: Mutex<Vec<Known>>,
+    /// Whether knowing the inputs' dimensions is not enough for a plan.
+    unplannable: AtomicBool,
 }
 
 /// Somebody who watches the executions of a model, node by node.
@@ -57,6 +61,12 @@ pub trait Observer: Send + Sync {
     /// Sees an execution begin on the stream of that number; none lets it run unwatched.
     fn begin(&self, stream: u32) -> Option<Box<dyn Watch>>;
 }
+
+/// A plan, and the inputs' dimensions that it was made for.
+type Known = (Vec<Vec<i64>>, Arc<Plan>);
+
+/// How many plans a model of open dimensions keeps.
+const PLANS: usize = 16;
 
 /// An output of a model whose shapes are found while it runs.
 #[derive(Clone, Debug)]
@@ -121,6 +131,8 @@ impl Model {
                 work,
                 pool: Mutex::default(),
                 observer: OnceLock::new(),
+                plans: Mutex::default(),
+                unplannable: AtomicBool::new(false),
             }),
             context: context.clone(),
             owned: Mutex::new(owned),
@@ -247,6 +259,10 @@ impl Model {
             )
             .fix("Load the model again."));
         }
+        if stream.is_recorded() {
+            // What runs now is no part of a captured model, and nothing is queued that an unload could wait for.
+            return stream.launch(program, reads, writes, caller).map(drop);
+        }
         // The lock is held while the tasks are queued, so that two threads cannot both follow the same execution.
         let mut last = self.last.lock();
         if let Some(before) = last.as_ref()
@@ -291,7 +307,11 @@ impl Model {
         stream.synchronize(None, caller)
     }
 
-    fn own_stream(&self) -> Result<Arc<Stream>> {
+    /// Gives the stream of executions that the host waits for.
+    ///
+    /// # Errors
+    /// What the context answers.
+    pub fn own_stream(&self) -> Result<Arc<Stream>> {
         if let Some(stream) = self.own_stream.get() {
             return Ok(stream.clone());
         }
@@ -395,17 +415,6 @@ impl Program for OpenExecution {
                 "a model of known sizes was run as one of unknown sizes",
             ));
         };
-        let inputs = self
-            .inputs
-            .iter()
-            .zip(&model.description.inputs)
-            .map(|(input, info)| {
-                Ok(Tensorlike {
-                    ty: TensorType::new(dtype(info.data_type)?, input.dims.clone()),
-                    region: Region::of(input.span),
-                })
-            })
-            .collect::<Result<Vec<_>>>()?;
         let lookups = Lookups::default();
         let caller = Caller::new(self.call, &lookups);
         let mut lender = Lender::new(&self.context, &caller, &model.pool);
@@ -440,13 +449,14 @@ impl Program for OpenExecution {
             Ok(Region::of(span))
         };
         let watch = model.watch(self.stream);
-        let ran = dynamic.run(
-            Region::of(model.weights),
-            &inputs,
-            &mut lender,
-            &mut sink,
-            watch.as_deref(),
-        );
+        let ran = match model.plan_for(dynamic, &self.inputs) {
+            Err(error) => Err(error),
+            Ok(Some(plan)) => self.planned(&plan, &mut lender, &mut sink, watch.as_deref()),
+            Ok(None) => self.typed().and_then(|inputs| {
+                let weights = Region::of(model.weights);
+                dynamic.run(weights, &inputs, &mut lender, &mut sink, watch.as_deref())
+            }),
+        };
         lender.close();
         if let Err(error) = ran {
             let allocated: Vec<Block> = produced.iter().filter_map(|one| one.allocated).collect();
@@ -466,9 +476,94 @@ impl Program for OpenExecution {
     }
 }
 
-fn dtype(number: i32) -> Result<DataType> {
-    DataType::from_acl(number)
-        .ok_or_else(|| Error::new(ErrorKind::Internal, "a model with an unknown data type"))
+impl OpenExecution {
+    fn typed(&self) -> jumar_graph::Result<Vec<Tensorlike<'static>>> {
+        self.inputs
+            .iter()
+            .zip(&self.model.description.inputs)
+            .map(|(input, info)| {
+                let dtype = DataType::from_acl(info.data_type).ok_or_else(|| {
+                    GraphError::new(GraphErrorKind::Internal, "an unknown data type")
+                })?;
+                Ok(Tensorlike {
+                    ty: TensorType::new(dtype, input.dims.clone()),
+                    region: Region::of(input.span),
+                })
+            })
+            .collect()
+    }
+
+    /// Runs a plan that was made for the dimensions that came.
+    fn planned(
+        &self,
+        plan: &Plan,
+        lender: &mut Lender<'_>,
+        sink: &mut Sink<'_, 'static>,
+        watch: Option<&dyn Watch>,
+    ) -> jumar_graph::Result<()> {
+        let mut outputs = Vec::with_capacity(plan.outputs.len());
+        for (index, port) in plan.outputs.iter().enumerate() {
+            let dims: Vec<i64> = port.dims.iter().map(|&dim| dim as i64).collect();
+            outputs.push(sink(index, &TensorType::new(port.dtype, dims))?);
+        }
+        let arena = match plan.arena_bytes {
+            0 => None,
+            bytes => Some(lender.take(bytes)?),
+        };
+        let inputs: Vec<Region<'_>> = self
+            .inputs
+            .iter()
+            .map(|input| Region::of(input.span))
+            .collect();
+        let memory = Operands {
+            weights: Region::of(self.model.weights),
+            arena: arena.map_or(Region::EMPTY, |lent| lent.region),
+            constants: Region::EMPTY,
+            inputs: &inputs,
+            outputs: &outputs,
+        };
+        let ran = match watch {
+            None => plan.run(&memory),
+            Some(watch) => plan.run_watched(&memory, watch),
+        };
+        if let Some(lent) = arena {
+            lender.give(lent);
+        }
+        ran
+    }
+}
+
+impl Shared {
+    /// Gives a plan for the dimensions that came, if knowing them is enough for one.
+    fn plan_for(
+        &self,
+        dynamic: &Dynamic,
+        inputs: &[Shaped],
+    ) -> jumar_graph::Result<Option<Arc<Plan>>> {
+        if !dynamic.is_open() || self.unplannable.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        let dims: Vec<Vec<i64>> = inputs.iter().map(|input| input.dims.clone()).collect();
+        {
+            let mut plans = self.plans.lock();
+            if let Some(at) = plans.iter().position(|(known, _)| *known == dims) {
+                let found = plans.remove(at);
+                let plan = found.1.clone();
+                plans.push(found);
+                return Ok(Some(plan));
+            }
+        }
+        let Some(plan) = dynamic.specialise(&dims)?.map(Arc::new) else {
+            self.unplannable.store(true, Ordering::Relaxed);
+            return Ok(None);
+        };
+        let mut plans = self.plans.lock();
+        if plans.len() >= PLANS {
+            plans.remove(0);
+        }
+        plans.push((dims, plan.clone()));
+        Ok(Some(plan))
+    }
 }
 
 fn no_memory(error: &Error) -> GraphError {
@@ -551,6 +646,50 @@ impl Workspace<'static> for Lender<'_> {
     }
 }
 
+/// Finds the plan of the gear that the last input names.
+fn chosen<'a>(description: &Description, plans: &'a [Plan], inputs: &[Span]) -> Result<&'a Plan> {
+    let count = description
+        .gears
+        .first()
+        .map_or(0, |gear| gear.values.len());
+    let values = inputs
+        .last()
+        .map(|span| jumar_graph::read_bytes(Region::of(*span)))
+        .transpose()
+        .map_err(|error| refused(&error, None))?
+        .and_then(|bytes| gear_values(&bytes, count));
+    let found = values
+        .as_ref()
+        .and_then(|values| plans.get(description.gear(values)?));
+    found.ok_or_else(|| {
+        let known: Vec<_> = description.gears.iter().map(|gear| &gear.values).collect();
+        let sentence = format!(
+            "model \"{}\" was built for the sizes {known:?}, and its input \"{}\" says {values:?}",
+            description.name,
+            jumar_graph::GEAR_INPUT
+        );
+        Error::new(ErrorKind::DynamicBatch, sentence).fix(
+            "Call aclmdlSetDynamicBatchSize, aclmdlSetDynamicHWSize or aclmdlSetInputDynamicDims for this dataset first.",
+        )
+    })
+}
+
+/// Reads the numbers that choose a gear: of eight bytes each where there is room for that, otherwise of four.
+pub fn gear_values(bytes: &[u8], count: usize) -> Option<Vec<i64>> {
+    if bytes.len() >= count * size_of::<i64>() {
+        let words = bytes.as_chunks().0.iter().take(count);
+        return Some(words.map(|word| i64::from_le_bytes(*word)).collect());
+    }
+    let words = bytes.as_chunks().0;
+    (words.len() >= count).then(|| {
+        words
+            .iter()
+            .take(count)
+            .map(|word| i64::from(i32::from_le_bytes(*word)))
+            .collect()
+    })
+}
+
 /// One queued execution.
 struct Execution {
     model: Arc<Shared>,
@@ -567,14 +706,19 @@ impl Program for Execution {
         let memory = Operands {
             weights: Region::of(model.weights),
             arena: Region::of(model.work),
+            constants: Region::EMPTY,
             inputs: regions(&self.inputs, &mut few_inputs, &mut many_inputs),
             outputs: regions(&self.outputs, &mut few_outputs, &mut many_outputs),
         };
-        let Executable::Planned(plan) = &*model.executable else {
-            return Err(Error::new(
-                ErrorKind::Internal,
-                "a model of unknown sizes was run as one of known sizes",
-            ));
+        let plan = match &*model.executable {
+            Executable::Planned(plan) => plan,
+            Executable::Geared(plans) => chosen(&model.description, plans, &self.inputs)?,
+            Executable::Dynamic(_) => {
+                return Err(Error::new(
+                    ErrorKind::Internal,
+                    "a model of unknown sizes was run as one of known sizes",
+                ));
+            }
         };
         let ran = match model.watch(self.stream) {
             None => plan.run(&memory),

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use jumar_core::{Caller, Context, Span};
-use jumar_graph::{Executable, GraphError, GraphErrorKind, Port};
+use jumar_graph::{Executable, Gear, GearKind, GraphError, GraphErrorKind, Port};
 use jumar_types::{Error, ErrorKind, Result};
 
 /// What a model takes and gives.
@@ -20,6 +20,19 @@ pub struct Description {
     pub outputs: Vec<TensorInfo>,
     /// Whether shapes are found while the model runs.
     pub open: bool,
+    /// What the gears choose.
+    pub gear_kind: GearKind,
+    /// The gears.
+    pub gears: Vec<Gear>,
+    /// The names of the operators.
+    pub operators: Vec<String>,
+}
+
+impl Description {
+    /// Finds the gear that is chosen by these numbers.
+    pub fn gear(&self, values: &[i64]) -> Option<usize> {
+        self.gears.iter().position(|gear| gear.values == values)
+    }
 }
 
 /// One input or output.
@@ -128,6 +141,14 @@ impl Package {
             inputs: described.inputs.iter().map(tensor).collect(),
             outputs: described.outputs.iter().map(tensor).collect(),
             open: matches!(executable, Executable::Dynamic(_)),
+            gear_kind: described.gear_kind,
+            gears: described.gears.clone(),
+            operators: model
+                .graph()
+                .nodes
+                .iter()
+                .map(|node| node.name.clone())
+                .collect(),
         };
         Ok(Package {
             file,
@@ -149,6 +170,9 @@ impl Package {
     pub fn work_bytes(&self) -> usize {
         match &*self.executable {
             Executable::Planned(plan) => plan.arena_bytes,
+            Executable::Geared(plans) => {
+                plans.iter().map(|plan| plan.arena_bytes).max().unwrap_or(0)
+            }
             // Shapes decide, so memory is taken while the model runs.
             Executable::Dynamic(_) => 0,
         }
@@ -164,6 +188,14 @@ impl Package {
 
     pub(crate) fn executable(&self) -> Arc<Executable> {
         self.executable.clone()
+    }
+
+    /// Gives the size of everything that is neither weights nor work memory.
+    ///
+    /// # Units
+    /// Bytes.
+    pub fn graph_bytes(&self) -> usize {
+        self.file.len().saturating_sub(self.weight_bytes())
     }
 
     /// Copies the weights to their place on the device.

@@ -16,6 +16,8 @@ pub enum Place {
     Weight,
     /// The work memory of one execution.
     Arena,
+    /// What was computed while the model was planned; never written.
+    Constant,
 }
 
 /// One tensor of a call: where it lies, its type and its layout.
@@ -87,6 +89,8 @@ pub struct Memory<'a> {
     pub weights: Region<'a>,
     /// The work memory.
     pub arena: Region<'a>,
+    /// What was computed while the model was planned.
+    pub constants: Region<'a>,
     /// The inputs, where the caller put them.
     pub inputs: &'a [Region<'a>],
     /// The outputs, where the caller wants them.
@@ -100,6 +104,7 @@ impl<'a> Memory<'a> {
             Place::Output(index) => self.outputs.get(index as usize).copied(),
             Place::Weight => Some(self.weights),
             Place::Arena => Some(self.arena),
+            Place::Constant => Some(self.constants),
         }
     }
 

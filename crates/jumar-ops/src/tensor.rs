@@ -270,6 +270,12 @@ impl Tensor {
             DataType::Float64 => self.values::<f64>()?,
             DataType::Float16 => self.values::<F16>()?.into_iter().map(f64::from).collect(),
             DataType::BFloat16 => self.values::<BF16>()?.into_iter().map(f64::from).collect(),
+            // Beyond what int64 can hold there are numbers, too.
+            DataType::UInt64 => self
+                .values::<u64>()?
+                .into_iter()
+                .map(|x| x as f64)
+                .collect(),
             _ => self.ints()?.into_iter().map(|value| value as f64).collect(),
         })
     }

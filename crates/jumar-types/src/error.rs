@@ -90,6 +90,42 @@ kinds! {
     EventCaptured,
     /// A stream that is not being captured.
     StreamNotCaptured,
+    /// A captured wait for something that was recorded outside of the capture.
+    CaptureDependency,
+    /// A capture was ended while a stream that joined it was not brought back.
+    CaptureUnjoined,
+    /// A model that is still being captured.
+    CaptureOpen,
+    /// A call that a capture forbids the thread.
+    CaptureForbids,
+    /// An asynchronous call that would have to wait, which a capture forbids the thread.
+    CaptureForbidsWaiting,
+    /// A default stream would be pulled into a capture.
+    CaptureImplicit,
+    /// Two captures would become one.
+    CaptureConflict,
+    /// A group of tasks that is open, or is not, where it must not be so.
+    TaskGroupState,
+    /// A capture was ended on another stream than it was begun on.
+    CaptureOtherStream,
+    /// A capture was ended by another thread than began it.
+    CaptureOtherThread,
+    /// A capture that an earlier failure made invalid.
+    CaptureInvalidated,
+    /// A captured or built model that is being executed.
+    GraphRunning,
+    /// A captured or built model that cannot be updated now.
+    GraphUpdate,
+    /// A captured or built model that is not ready to be executed.
+    GraphNotReady,
+    /// A branch of a condition that is still being captured.
+    BranchOpen,
+    /// A task of a kind that the call cannot work with.
+    TaskTypeUnsupported,
+    /// An array of the program that is too small for all there is.
+    ArrayTooSmall,
+    /// A label of another context.
+    LabelContext,
     /// A feature that this device profile, or Jumar, does not have (runtime layer).
     FeatureUnsupported,
     /// A feature that the surface refuses.
@@ -144,12 +180,56 @@ kinds! {
     ModelExecute,
     /// A kernel failed while it ran.
     KernelFailed,
+    /// A kernel took longer than it may.
+    KernelTimeout,
+    /// A kernel of the device's own CPU failed while it ran.
+    CpuKernelFailed,
+    /// A kernel of the device's own CPU took longer than it may.
+    CpuKernelTimeout,
+    /// A result was too large, or something was divided by zero, on a stream that watches for it.
+    Overflow,
+    /// No kernel belongs to the symbol.
+    FunctionUnknown,
+    /// No variable belongs to the symbol or name.
+    SymbolUnknown,
+    /// A program for the compiler that was never made, or was destroyed.
+    ProgramInvalid,
+    /// The compiler was handed something that is no input.
+    CompilerInput,
+    /// An option that the compiler cannot take.
+    CompilerOption,
+    /// A source that does not compile.
+    CompilationFailed,
+    /// A name that was added after the compilation.
+    NameTooLate,
+    /// A name that was asked for before the compilation.
+    NameTooEarly,
+    /// A name that was never added.
+    NameUnknown,
+    /// There is no compiler, or it could not be started.
+    CompilerMissing,
+    /// A profile is being taken already, from outside the program.
+    ProfilerRunning,
+    /// No profile is being taken.
+    ProfilerNotRunning,
+    /// The two ways of profiling exclude one another.
+    ProfilerConflict,
+    /// Something that no profile can collect.
+    ProfilerModules,
+    /// A configuration of a profile that contradicts the running one, or is no value.
+    ProfilerConfig,
     /// A host callback failed.
     CallbackFailed,
     /// A host range that is registered already.
     HostRangeRegistered,
     /// A host range that was never registered.
     HostRangeUnknown,
+    /// A queue of messages without a free place.
+    QueueFull,
+    /// A queue of messages without a message.
+    QueueEmpty,
+    /// Data of a kind that nobody knows.
+    UnsupportedDataType,
     /// A stream was aborted while a call waited for it.
     StreamAborted,
     /// The tasks of a device were aborted while a call waited for one of its streams.
@@ -195,7 +275,7 @@ struct Inner {
 }
 
 /// Which queued task an error belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TaskSite {
     /// The device's number.
     pub device: u32,
@@ -203,6 +283,12 @@ pub struct TaskSite {
     pub stream: u32,
     /// The task's number on the stream.
     pub task: u32,
+    /// The thread that submitted it, as the system numbers threads; 0 where nobody noted it.
+    pub thread: u32,
+    /// The handle of the kernel that it ran; 0 for other tasks.
+    pub function: u64,
+    /// Where the kernel's arguments lie, and how many bytes they have.
+    pub arguments: (usize, usize),
 }
 
 impl Error {

@@ -270,7 +270,12 @@ impl Stream {
     pub fn call(&self, function: impl FnOnce() + Send + 'static) -> Result<()> {
         let panicked = self.inner.panicked.clone();
         let number = self.number();
+        // Queued once, so called once.
+        let once = Mutex::new(Some(function));
         let guarded = move || {
+            let Some(function) = once.lock().take() else {
+                return;
+            };
             let _here = InHostFunction::enter();
             if let Err(panic) = catch_unwind(AssertUnwindSafe(function)) {
                 let sentence = format!(

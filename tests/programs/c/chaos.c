@@ -293,7 +293,11 @@ static void *live(void *argument)
         }
         case 11:
             if (roll(me, 16) == 0) {
-                CHECK(aclrtSynchronizeDevice());
+                /* Another thread may abort its stream meanwhile; ours is waited for all the same. */
+                int answer = aclrtSynchronizeDevice();
+                if (answer != 0 && answer != 107023) {
+                    FAIL("a wait for the device gave %d", answer);
+                }
                 look(me, 0);
             }
             break;

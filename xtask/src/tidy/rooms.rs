@@ -32,11 +32,16 @@ const UNSAFE_ROOMS: &[&str] = &[
     "crates/jumar-cuda/src/sys/",
     // The one promise that everything else relies on: a span is made by somebody who vouches for its bytes.
     "crates/jumar-types/src/span.rs",
+    // Kernels are host code in shared objects: they are loaded, their descriptions are read, and their entries are called.
+    "crates/jumar-cpu/src/code.rs",
     // What a task must not inherit from its thread: rounding mode, errno, signal mask.
     "crates/jumar-cpu/src/thread.rs",
     // They call the C interface as a program does.
     "crates/jumar-testkit/src/raw/",
     "benches/jumar-bench/src/acl.rs",
+    // Placement of threads, and copies past the caches as a yardstick.
+    "benches/jumar-bench/src/place.rs",
+    "benches/jumar-bench/src/limits.rs",
     // Cases pass addresses and look behind them, and a case vouches for them as a program does.
     "crates/jumar-behaviour/src/raw.rs",
 ];

@@ -806,6 +806,24 @@ pub const fn code(kind: ErrorKind) -> i32 {
         ErrorKind::StreamCaptured => ACL_ERROR_RT_STREAM_CAPTURED,
         ErrorKind::EventCaptured => ACL_ERROR_RT_EVENT_CAPTURED,
         ErrorKind::StreamNotCaptured => ACL_ERROR_RT_STREAM_NOT_CAPTURED,
+        ErrorKind::CaptureDependency => ACL_ERROR_RT_CAPTURE_DEPENDENCY,
+        ErrorKind::CaptureUnjoined => ACL_ERROR_RT_STREAM_UNJOINED,
+        ErrorKind::CaptureOpen => ACL_ERROR_RT_MODEL_CAPTURED,
+        ErrorKind::CaptureForbids => ACL_ERROR_RT_CAPTURE_MODE_NOT_SUPPORT,
+        ErrorKind::CaptureForbidsWaiting => ACL_ERROR_RT_CAPTURE_MODE_BLOCK_ASYNC,
+        ErrorKind::CaptureImplicit => ACL_ERROR_RT_STREAM_CAPTURE_IMPLICIT,
+        ErrorKind::CaptureConflict => ACL_ERROR_STREAM_CAPTURE_CONFLICT,
+        ErrorKind::TaskGroupState => ACL_ERROR_STREAM_TASK_GROUP_STATUS,
+        ErrorKind::CaptureOtherStream => ACL_ERROR_RT_STREAM_CAPTURE_UNMATCHED,
+        ErrorKind::CaptureOtherThread => ACL_ERROR_RT_STREAM_CAPTURE_WRONG_THREAD,
+        ErrorKind::CaptureInvalidated => ACL_ERROR_RT_STREAM_CAPTURE_INVALIDATED,
+        ErrorKind::GraphRunning => ACL_ERROR_RT_MODEL_RUNNING,
+        ErrorKind::GraphUpdate => ACL_ERROR_RT_MODEL_UPDATE_FAILED,
+        ErrorKind::GraphNotReady => ACL_ERROR_RT_MODEL_EXECUTE,
+        ErrorKind::BranchOpen => ACL_ERROR_RT_SUB_ACLGRAPH_IS_CAPTURING,
+        ErrorKind::TaskTypeUnsupported => ACL_ERROR_RT_TASK_TYPE_NOT_SUPPORT,
+        ErrorKind::ArrayTooSmall => ACL_ERROR_RT_INSUFFICIENT_INPUT_ARRAY,
+        ErrorKind::LabelContext => ACL_ERROR_RT_LABEL_CONTEXT,
         ErrorKind::FeatureUnsupported => ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
         ErrorKind::SurfaceUnsupported => ACL_ERROR_FEATURE_UNSUPPORTED,
         ErrorKind::NotImplemented => ACL_ERROR_API_NOT_SUPPORT,
@@ -833,6 +851,25 @@ pub const fn code(kind: ErrorKind) -> i32 {
         ErrorKind::StorageOverLimit => ACL_ERROR_STORAGE_OVER_LIMIT,
         ErrorKind::ModelExecute => ACL_ERROR_RT_MODEL_EXECUTE,
         ErrorKind::KernelFailed => ACL_ERROR_RT_AICORE_EXCEPTION,
+        ErrorKind::KernelTimeout => ACL_ERROR_RT_AICORE_TIMEOUT,
+        ErrorKind::CpuKernelFailed => ACL_ERROR_RT_AICPU_EXCEPTION,
+        ErrorKind::CpuKernelTimeout => ACL_ERROR_RT_AICPU_TIMEOUT,
+        ErrorKind::Overflow => ACL_ERROR_RT_AICORE_OVER_FLOW,
+        ErrorKind::FunctionUnknown => ACL_ERROR_RT_INVALID_DEVICE_FUNCTION,
+        ErrorKind::SymbolUnknown => ACL_ERROR_RT_SYMBOL_NOT_FOUND,
+        ErrorKind::ProgramInvalid => 176000,
+        ErrorKind::CompilerInput => 176001,
+        ErrorKind::CompilerOption => 176002,
+        ErrorKind::CompilationFailed => 176003,
+        ErrorKind::NameTooLate => 176005,
+        ErrorKind::NameTooEarly => 176006,
+        ErrorKind::NameUnknown => 176007,
+        ErrorKind::CompilerMissing => 576000,
+        ErrorKind::ProfilerRunning => ACL_ERROR_PROF_ALREADY_RUN,
+        ErrorKind::ProfilerNotRunning => ACL_ERROR_PROF_NOT_RUN,
+        ErrorKind::ProfilerConflict => ACL_ERROR_PROF_API_CONFLICT,
+        ErrorKind::ProfilerModules => ACL_ERROR_PROF_MODULES_UNSUPPORTED,
+        ErrorKind::ProfilerConfig => ACL_ERROR_INVALID_PROFILING_CONFIG,
         ErrorKind::CallbackFailed => ACL_ERROR_RT_INTERNAL_ERROR,
         ErrorKind::HostRangeRegistered => ACL_ERROR_HOST_MEMORY_ALREADY_REGISTERED,
         ErrorKind::HostRangeUnknown => ACL_ERROR_HOST_MEMORY_NOT_REGISTERED,
@@ -846,6 +883,9 @@ pub const fn code(kind: ErrorKind) -> i32 {
         ErrorKind::SnapshotRestore => ACL_ERROR_SNAPSHOT_RESTORE_FAILED,
         ErrorKind::SnapshotCallback => ACL_ERROR_SNAPSHOT_CALLBACK_FAILED,
         ErrorKind::SnapshotRegister => ACL_ERROR_SNAPSHOT_REGISTER_CALLBACK_FAILED,
+        ErrorKind::QueueFull => ACL_ERROR_RT_QUEUE_FULL,
+        ErrorKind::QueueEmpty => ACL_ERROR_RT_QUEUE_EMPTY,
+        ErrorKind::UnsupportedDataType => ACL_ERROR_UNSUPPORTED_DATA_TYPE,
         ErrorKind::SecondRuntime => ACL_ERROR_INTERNAL_ERROR,
     }
 }
@@ -883,6 +923,24 @@ pub const fn vendor(kind: ErrorKind) -> &'static str {
         ErrorKind::StreamCaptured => "EE1018",
         ErrorKind::EventCaptured => "EE1018",
         ErrorKind::StreamNotCaptured => "EE1018",
+        ErrorKind::CaptureDependency => "EE1018",
+        ErrorKind::CaptureUnjoined => "EE1018",
+        ErrorKind::CaptureOpen => "EE1018",
+        ErrorKind::CaptureForbids => "EE1018",
+        ErrorKind::CaptureForbidsWaiting => "EE1018",
+        ErrorKind::CaptureImplicit => "EE1018",
+        ErrorKind::CaptureConflict => "EE1018",
+        ErrorKind::TaskGroupState => "EE1018",
+        ErrorKind::CaptureOtherStream => "EE1018",
+        ErrorKind::CaptureOtherThread => "EE1018",
+        ErrorKind::CaptureInvalidated => "EE1018",
+        ErrorKind::GraphRunning => "EE1018",
+        ErrorKind::GraphUpdate => "EE1018",
+        ErrorKind::GraphNotReady => "EE1009",
+        ErrorKind::BranchOpen => "EE1018",
+        ErrorKind::TaskTypeUnsupported => "EE1018",
+        ErrorKind::ArrayTooSmall => "EE1018",
+        ErrorKind::LabelContext => "EE1010",
         ErrorKind::FeatureUnsupported => "EE1006",
         ErrorKind::SurfaceUnsupported => "EE1005",
         ErrorKind::NotImplemented => "EE1005",
@@ -910,6 +968,25 @@ pub const fn vendor(kind: ErrorKind) -> &'static str {
         ErrorKind::StorageOverLimit => "EH9999",
         ErrorKind::ModelExecute => "EE1009",
         ErrorKind::KernelFailed => "EE1019",
+        ErrorKind::KernelTimeout => "EE1002",
+        ErrorKind::CpuKernelFailed => "EE1019",
+        ErrorKind::CpuKernelTimeout => "EE1002",
+        ErrorKind::Overflow => "EE1019",
+        ErrorKind::FunctionUnknown => "EE1017",
+        ErrorKind::SymbolUnknown => "EE1017",
+        ErrorKind::ProgramInvalid => "EE1017",
+        ErrorKind::CompilerInput => "EH0008",
+        ErrorKind::CompilerOption => "EE1003",
+        ErrorKind::CompilationFailed => "EE1019",
+        ErrorKind::NameTooLate => "EE1018",
+        ErrorKind::NameTooEarly => "EE1018",
+        ErrorKind::NameUnknown => "EE1017",
+        ErrorKind::CompilerMissing => "EE1019",
+        ErrorKind::ProfilerRunning => "EE1018",
+        ErrorKind::ProfilerNotRunning => "EE1018",
+        ErrorKind::ProfilerConflict => "EE1018",
+        ErrorKind::ProfilerModules => "EE1005",
+        ErrorKind::ProfilerConfig => "EE1003",
         ErrorKind::CallbackFailed => "EE1019",
         ErrorKind::HostRangeRegistered => "EE1017",
         ErrorKind::HostRangeUnknown => "EE1017",
@@ -923,6 +1000,9 @@ pub const fn vendor(kind: ErrorKind) -> &'static str {
         ErrorKind::SnapshotRestore => "EE1018",
         ErrorKind::SnapshotCallback => "EE1018",
         ErrorKind::SnapshotRegister => "EE1018",
+        ErrorKind::QueueFull => "EE1018",
+        ErrorKind::QueueEmpty => "EE1018",
+        ErrorKind::UnsupportedDataType => "EH0009",
         ErrorKind::SecondRuntime => "EE1005",
     }
 }
@@ -998,6 +1078,46 @@ pub const fn fix(kind: ErrorKind) -> &'static str {
             "An event recorded in a capture has no state of its own; use another event."
         }
         ErrorKind::StreamNotCaptured => "Begin a capture on the stream first.",
+        ErrorKind::CaptureDependency => {
+            "Record the event on a stream of the same capture before a captured stream waits for it."
+        }
+        ErrorKind::CaptureUnjoined => {
+            "Record an event on each stream that joined, after its last task, and let the first stream of the capture wait for it."
+        }
+        ErrorKind::CaptureOpen => "End the capture first.",
+        ErrorKind::CaptureForbids => {
+            "Do it before the capture begins or after it ended, or let the thread do it with aclmdlRICaptureThreadExchangeMode."
+        }
+        ErrorKind::CaptureForbidsWaiting => {
+            "Use pinned host memory, so that the copy need not wait, or copy after the capture ended."
+        }
+        ErrorKind::CaptureImplicit => {
+            "Use a stream made with aclrtCreateStream: a default stream is never captured."
+        }
+        ErrorKind::CaptureConflict => "Keep the streams of two captures apart.",
+        ErrorKind::TaskGroupState => {
+            "Begin and end task groups in pairs, one at a time, before the capture ends."
+        }
+        ErrorKind::CaptureOtherStream => "End the capture on the stream that it was begun on.",
+        ErrorKind::CaptureOtherThread => {
+            "End the capture on the thread that began it, or begin it in relaxed mode."
+        }
+        ErrorKind::CaptureInvalidated => {
+            "See the cause: the first call that failed on a stream of the capture."
+        }
+        ErrorKind::GraphRunning => "Synchronise the stream that the model was executed on first.",
+        ErrorKind::GraphUpdate => {
+            "Update after the capture ended, while no execution is queued or running."
+        }
+        ErrorKind::GraphNotReady => {
+            "Finish the model first: aclmdlRIEndTask on one of its streams, then aclmdlRIBuildEnd."
+        }
+        ErrorKind::BranchOpen => "End the capture of the branch before the model is executed.",
+        ErrorKind::TaskTypeUnsupported => "Use a task of a kind that the sentence names.",
+        ErrorKind::ArrayTooSmall => {
+            "Ask with a null array first: the call answers how many there are."
+        }
+        ErrorKind::LabelContext => "Make the context current in which the label was made.",
         ErrorKind::FeatureUnsupported => "See the sentence for what this kind of object can do.",
         ErrorKind::SurfaceUnsupported => {
             "This use is refused on every device; see the function's reference page."
@@ -1045,6 +1165,49 @@ pub const fn fix(kind: ErrorKind) -> &'static str {
         ErrorKind::KernelFailed => {
             "See the sentence; the error belongs to the operator named in it."
         }
+        ErrorKind::KernelTimeout => {
+            "Allow the kernel more time (aclrtSetOpExecuteTimeOut, or the launch's configuration), or give it less to do."
+        }
+        ErrorKind::CpuKernelFailed => {
+            "See the sentence; the error belongs to the kernel named in it."
+        }
+        ErrorKind::CpuKernelTimeout => {
+            "Allow the kernel more time (aclrtSetOpExecuteTimeOut, or the launch's configuration), or give it less to do."
+        }
+        ErrorKind::Overflow => {
+            "Look for values that grow too large and for divisions by zero; aclrtSetStreamOverflowSwitch ends the watch."
+        }
+        ErrorKind::FunctionUnknown => {
+            "Pass the address of a kernel that JUMAR_KERNEL describes, in a shared object or in a program linked with -rdynamic."
+        }
+        ErrorKind::SymbolUnknown => {
+            "Use a variable that the binary exports; for a host symbol, one that JUMAR_DEVICE_VARIABLE names."
+        }
+        ErrorKind::ProgramInvalid => {
+            "Use the handle that aclrtcCreateProg gave, before aclrtcDestroyProg."
+        }
+        ErrorKind::CompilerInput => {
+            "Pass the address of a variable or text; the function's reference page says what each pointer is for."
+        }
+        ErrorKind::CompilerOption => {
+            "Pass options of the system's C++ compiler, none of them empty."
+        }
+        ErrorKind::CompilationFailed => "Read the compiler's messages with aclrtcGetCompileLog.",
+        ErrorKind::NameTooLate => "Add names before aclrtcCompileProg.",
+        ErrorKind::NameTooEarly => "Compile the program first.",
+        ErrorKind::NameUnknown => "Ask for names that aclrtcAddNameExpr added and the source has.",
+        ErrorKind::CompilerMissing => "Install a C++ compiler, or name one in JUMAR_CXX.",
+        ErrorKind::ProfilerRunning => {
+            "The profile was started by aclInit's configuration or the environment, and ends with the program."
+        }
+        ErrorKind::ProfilerNotRunning => "Call aclprofInit first.",
+        ErrorKind::ProfilerConflict => {
+            "End the other way of profiling first: aclprofFinalize, or aclprofModelUnSubscribe for each model."
+        }
+        ErrorKind::ProfilerModules => "Use the ACL_PROF_ bits of acl_prof.h.",
+        ErrorKind::ProfilerConfig => {
+            "Stop the profile before it is started with other switches; use values that the reference page lists."
+        }
         ErrorKind::CallbackFailed => "See the sentence.",
         ErrorKind::HostRangeRegistered => "Unregister the range first, or register it once.",
         ErrorKind::HostRangeUnknown => "Pass the address that was registered.",
@@ -1066,6 +1229,13 @@ pub const fn fix(kind: ErrorKind) -> &'static str {
             "See what the registered function refused; 0 is what it answers when all is well."
         }
         ErrorKind::SnapshotRegister => "Register a function once a stage.",
+        ErrorKind::QueueFull => {
+            "Take a message out first, wait longer, or make the queue with more places."
+        }
+        ErrorKind::QueueEmpty => "Put a message in first, or wait longer.",
+        ErrorKind::UnsupportedDataType => {
+            "Let both sides of the channel be programs of this interface, of one version."
+        }
         ErrorKind::SecondRuntime => {
             "Let every part of the program load the same libascendcl.so; check LD_LIBRARY_PATH and run paths."
         }
@@ -1075,8 +1245,24 @@ pub const fn fix(kind: ErrorKind) -> &'static str {
 /// Gives the code that a call answers for a kind of error.
 pub fn code_for(call: &Call, kind: ErrorKind) -> i32 {
     match (call.number, kind) {
+        // aclmdlRICaptureEnd
+        (61, ErrorKind::NullPointer) => 107000,
         // aclrtStreamWaitEventWithTimeout
         (380, ErrorKind::NullPointer) => 107000,
+        // aclrtGetOverflowStatus
+        (449, ErrorKind::NullPointer) => 107000,
+        // aclrtBinaryGetDevAddress
+        (458, ErrorKind::NullPointer) => 107000,
+        // aclrtGetFunctionSize
+        (463, ErrorKind::NullPointer) => 107000,
+        // aclrtGetFloatOverflowStatus
+        (486, ErrorKind::NullPointer) => 107000,
+        // aclrtNpuGetFloatOverFlowStatus
+        (488, ErrorKind::NullPointer) => 107000,
+        // aclrtGetHardwareSyncAddr
+        (490, ErrorKind::NullPointer) => 107000,
+        // aclrtFunctionGetBinary
+        (499, ErrorKind::NullPointer) => 107000,
         // aclrtCmoGetDescSize
         (554, ErrorKind::NullPointer) => 107000,
         _ => code(kind),

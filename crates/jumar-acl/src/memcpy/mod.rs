@@ -25,6 +25,7 @@ use crate::generated::enums;
 use crate::{Cx, Raw, refuse};
 
 /// Checks what both kinds of copies check first. False when there is nothing to do.
+#[inline]
 fn check(to: Span, room: usize, from: Span, count: usize, kind: u32) -> Result<bool> {
     if count == 0 {
         return Ok(false);
@@ -61,7 +62,7 @@ pub fn aclrtMemcpy(
     if !check(to, room, from, count, kind)? || to.address() == from.address() {
         return Ok(());
     }
-    cx.context()?;
+    cx.context()?.forbid_while_captured(&cx.caller())?;
     cx.runtime()?.copy_now(to, from, &cx.caller())
 }
 
@@ -92,7 +93,7 @@ pub fn aclrtMemset(cx: &Cx<'_>, to: Span, room: usize, value: i32, count: usize)
     if !check_fill(to, room, count)? {
         return Ok(());
     }
-    cx.context()?;
+    cx.context()?.forbid_while_captured(&cx.caller())?;
     cx.runtime()?.fill_now(to, value as u8, &cx.caller())
 }
 
@@ -112,6 +113,7 @@ pub fn aclrtMemsetAsync(
     crate::error::told(cx, done)
 }
 
+#[inline]
 fn check_fill(to: Span, room: usize, count: usize) -> Result<bool> {
     if count == 0 {
         return Ok(false);
@@ -164,7 +166,7 @@ fn words(cx: &Cx<'_>, address: usize, room: usize, count: usize) -> Result<Optio
     cx.context()?;
     let block = cx.runtime()?.space().find(address);
     let block = block.filter(|block| match block.home {
-        Home::Device(_) | Home::Pinned => true,
+        Home::Device(_) | Home::Variable(_) | Home::Pinned => true,
         Home::Registered | Home::Host => false,
     });
     let Some(block) = block else {

@@ -79,7 +79,7 @@ pub fn aclrtMemcpy2d(
     let Some((to, from)) = check((to, to_pitch), (from, from_pitch), width, height, kind)? else {
         return Ok(());
     };
-    cx.context()?;
+    cx.context()?.forbid_while_captured(&cx.caller())?;
     let runtime = cx.runtime()?;
     let is_device = |rows: Rows| {
         let home = runtime.space().home_of(rows.span.address());

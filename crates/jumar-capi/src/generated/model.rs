@@ -145,26 +145,46 @@ pub unsafe extern "C" fn aclmdlExecute(
 
 /// Runs a model on a stream, as a configuration says, and waits until it is done.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclmdlExecuteV2(
-    _modelId: u32,
-    _input: *mut c_void,
-    _output: *mut c_void,
-    _stream: *mut c_void,
-    _handle: *mut c_void,
+pub unsafe extern "C" fn aclmdlExecuteV2(
+    modelId: u32,
+    input: *mut c_void,
+    output: *mut c_void,
+    stream: *mut c_void,
+    handle: *mut c_void,
 ) -> i32 {
-    raw::stub(&calls::aclmdlExecuteV2)
+    raw::status(&calls::aclmdlExecuteV2, |cx| {
+        jumar_acl::model::aclmdlExecuteV2(
+            cx,
+            modelId,
+            raw::handle(input),
+            raw::handle(output),
+            raw::handle(stream),
+            raw::handle(handle),
+        )?;
+        Ok(())
+    })
 }
 
 /// Queues a model on a stream, as a configuration says.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclmdlExecuteAsyncV2(
-    _modelId: u32,
-    _input: *mut c_void,
-    _output: *mut c_void,
-    _stream: *mut c_void,
-    _handle: *mut c_void,
+pub unsafe extern "C" fn aclmdlExecuteAsyncV2(
+    modelId: u32,
+    input: *mut c_void,
+    output: *mut c_void,
+    stream: *mut c_void,
+    handle: *mut c_void,
 ) -> i32 {
-    raw::stub(&calls::aclmdlExecuteAsyncV2)
+    raw::status(&calls::aclmdlExecuteAsyncV2, |cx| {
+        jumar_acl::model::aclmdlExecuteAsyncV2(
+            cx,
+            modelId,
+            raw::handle(input),
+            raw::handle(output),
+            raw::handle(stream),
+            raw::handle(handle),
+        )?;
+        Ok(())
+    })
 }
 
 /// Queues a model on a stream.
@@ -219,11 +239,21 @@ pub unsafe extern "C" fn aclmdlQuerySize(
 
 /// Reads how much memory each part of a model file needs.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclmdlQueryExeOMDesc(
-    _fileName: *const c_char,
-    _mdlPartitionSize: *mut types::aclmdlExeOMDesc,
+pub unsafe extern "C" fn aclmdlQueryExeOMDesc(
+    fileName: *const c_char,
+    mdlPartitionSize: *mut types::aclmdlExeOMDesc,
 ) -> i32 {
-    raw::stub(&calls::aclmdlQueryExeOMDesc)
+    raw::status(&calls::aclmdlQueryExeOMDesc, |cx| {
+        // SAFETY: the program vouches for `fileName`: null or a text that ends in a zero byte, as the C declaration says.
+        let fileName = unsafe { raw::text(fileName) };
+        // SAFETY: the program vouches for `mdlPartitionSize`: null or the address of a variable, as the C declaration says.
+        let mdlPartitionSize_out = unsafe {
+            raw::Out::<types::aclmdlExeOMDesc>::new(mdlPartitionSize.cast(), "mdlPartitionSize")
+        }?;
+        let mdlPartitionSize_value = jumar_acl::model::aclmdlQueryExeOMDesc(cx, fileName)?;
+        mdlPartitionSize_out.set(mdlPartitionSize_value);
+        Ok(())
+    })
 }
 
 /// Reads how much device memory a model in memory needs for work and for weights.
@@ -331,13 +361,24 @@ pub extern "C" fn aclmdlCreateAndGetOpDesc(
 
 /// Says where in device memory the content of a weight file lies.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclmdlSetExternalWeightAddress(
-    _handle: *mut c_void,
-    _weightFileName: *const c_char,
-    _devPtr: *mut c_void,
-    _size: usize,
+pub unsafe extern "C" fn aclmdlSetExternalWeightAddress(
+    handle: *mut c_void,
+    weightFileName: *const c_char,
+    devPtr: *mut c_void,
+    size: usize,
 ) -> i32 {
-    raw::stub(&calls::aclmdlSetExternalWeightAddress)
+    raw::status(&calls::aclmdlSetExternalWeightAddress, |cx| {
+        // SAFETY: the program vouches for `weightFileName`: null or a text that ends in a zero byte, as the C declaration says.
+        let weightFileName = unsafe { raw::text(weightFileName) };
+        jumar_acl::model_config::aclmdlSetExternalWeightAddress(
+            cx,
+            raw::handle(handle),
+            weightFileName,
+            devPtr.expose_provenance(),
+            size,
+        )?;
+        Ok(())
+    })
 }
 
 /// Loads a model that was built in this process.

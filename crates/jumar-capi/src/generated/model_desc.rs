@@ -195,12 +195,20 @@ pub unsafe extern "C" fn aclmdlGetCurOutputDims(
 
 /// Gives an attribute of an operator of the model as text.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclmdlGetOpAttr(
-    _modelDesc: *mut c_void,
-    _opName: *const c_char,
-    _attr: *const c_char,
+pub unsafe extern "C" fn aclmdlGetOpAttr(
+    modelDesc: *mut c_void,
+    opName: *const c_char,
+    attr: *const c_char,
 ) -> *const c_char {
-    raw::stub_value(&calls::aclmdlGetOpAttr, std::ptr::null())
+    raw::value(&calls::aclmdlGetOpAttr, std::ptr::null(), |cx| {
+        // SAFETY: the program vouches for `opName`: null or a text that ends in a zero byte, as the C declaration says.
+        let opName = unsafe { raw::text(opName) };
+        // SAFETY: the program vouches for `attr`: null or a text that ends in a zero byte, as the C declaration says.
+        let attr = unsafe { raw::text(attr) };
+        let answer =
+            jumar_acl::model_desc::aclmdlGetOpAttr(cx, raw::handle(modelDesc), opName, attr)?;
+        Ok(raw::text_address(answer))
+    })
 }
 
 /// Gives the name of an input; the text lives as long as the description.

@@ -20,7 +20,8 @@ pub unsafe extern "C" fn aclrtLaunchCallback(
 ) -> i32 {
     raw::status(&calls::aclrtLaunchCallback, |cx| {
         // SAFETY: the caller's contract.
-        let function = r#fn.map(|function| unsafe { raw::once(function, UserData::new(userData)) });
+        let function =
+            r#fn.map(|function| unsafe { raw::closure(function, UserData::new(userData)) });
         jumar_acl::callback::aclrtLaunchCallback(cx, function, blockType, raw::handle(stream))
     })
 }
@@ -37,7 +38,7 @@ pub unsafe extern "C" fn aclrtLaunchHostFunc(
 ) -> i32 {
     raw::status(&calls::aclrtLaunchHostFunc, |cx| {
         // SAFETY: the caller's contract.
-        let function = r#fn.map(|function| unsafe { raw::once(function, UserData::new(args)) });
+        let function = r#fn.map(|function| unsafe { raw::closure(function, UserData::new(args)) });
         jumar_acl::callback::aclrtLaunchHostFunc(cx, raw::handle(stream), function)
     })
 }
@@ -47,5 +48,13 @@ pub unsafe extern "C" fn aclrtLaunchHostFunc(
 pub extern "C" fn aclrtProcessReport(timeout: i32) -> i32 {
     raw::status(&calls::aclrtProcessReport, |cx| {
         jumar_acl::callback::aclrtProcessReport(cx, raw::this_thread(), timeout)
+    })
+}
+
+/// Runs one host function of a stream whose host functions this thread runs.
+#[unsafe(no_mangle)]
+pub extern "C" fn aclrtProcessHostFunc(timeout: i32) -> i32 {
+    raw::status(&calls::aclrtProcessHostFunc, |cx| {
+        jumar_acl::callback::aclrtProcessHostFunc(cx, raw::this_thread(), timeout)
     })
 }

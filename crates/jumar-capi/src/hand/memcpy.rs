@@ -9,6 +9,7 @@ use crate::acl::{calls, types};
 use crate::raw;
 
 /// A batch as it comes from C.
+#[derive(Clone, Copy)]
 struct Arrays {
     to: *mut *mut c_void,
     rooms: *mut usize,

@@ -4,11 +4,15 @@
 
 pub mod allocator;
 pub mod callback;
+pub mod capture;
 pub mod dump;
 pub mod error;
 pub mod hooks;
 pub mod ipc;
+pub mod kernel;
 pub mod log;
 pub mod managed_memory;
 pub mod memcpy;
 pub mod memory;
+pub mod model_config;
+pub mod tdt_queue;

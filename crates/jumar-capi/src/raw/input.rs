@@ -55,6 +55,7 @@ pub fn rows(pitch: usize, width: usize, height: usize) -> usize {
 }
 
 /// Takes a handle: a number in pointer clothing, never dereferenced.
+#[inline]
 pub fn handle<T>(pointer: *const T) -> Raw {
     Raw(pointer.addr() as u64)
 }
@@ -138,6 +139,7 @@ pub unsafe fn texts<'a>(
 ///
 /// # Safety
 /// The memory is mapped until the call, and whatever it queues, is done.
+#[inline]
 pub unsafe fn span(pointer: *const c_void, bytes: usize, name: &str) -> Result<Span> {
     if bytes == 0 {
         return Ok(Span::EMPTY);
@@ -166,6 +168,7 @@ fn aligned<T>(pointer: *const T, name: &str) -> Result<()> {
     ))
 }
 
+#[inline]
 fn fits<T>(address: usize, length: usize, name: &str) -> Result<()> {
     let bytes = length
         .checked_mul(size_of::<T>())

@@ -15,4 +15,4 @@ pub use fence::{code, enter, status, stub, stub_value, value};
 pub use input::{Count, Plain, count, handle, input, rows, slice, span, text, texts};
 pub use instance::Instance;
 pub use output::{InOut, Out, OutArray, TextAddress, address, pointer, text_address};
-pub use user::{UserData, once, this_thread};
+pub use user::{UserData, closure, this_thread};

@@ -30,14 +30,14 @@ pub fn this_thread() -> u64 {
     thread as u64
 }
 
-/// Makes a closure that calls a function of the program once, on any thread.
+/// Makes a closure that calls a function of the program, on any thread.
 ///
 /// # Safety
-/// The function may be called with that pointer, on any thread, until it was.
-pub unsafe fn once(
+/// The function may be called with that pointer, on any thread, until the closure is gone.
+pub unsafe fn closure(
     function: unsafe extern "C" fn(*mut c_void),
     user: UserData,
-) -> Box<dyn FnOnce() + Send> {
+) -> Box<dyn Fn() + Send + Sync> {
     Box::new(move || {
         let pointer = user.pointer();
         // SAFETY: the caller's contract.

@@ -59,7 +59,6 @@ const CACHE: &str = "no operator is compiled, so nothing is cached";
 const DEBUG: &str = "no operator is compiled, so there is nothing to debug in one";
 const CAFFE: &str = "it belongs to Caffe models";
 const PRECISE: &str = "operators compute in the types that the model declares";
-const GEARS: &str = "models with several gears come later; build one model for each shape";
 
 /// Every option.
 pub const ALL: &[Opt] = &[
@@ -83,6 +82,36 @@ pub const ALL: &[Opt] = &[
         "input_shape",
         "\"a:1,3,8,8;b:1\"",
         "Shapes of inputs that the model leaves open.",
+    ),
+    used(
+        "input_shape_range",
+        "\"a:[1~8,3,8~16,-1]\"",
+        "The same with ranges of dimensions; -1 is any.",
+    ),
+    used(
+        "dynamic_batch_size",
+        "\"1,2,4\"",
+        "Batch sizes to choose from; input_shape has -1 as the first dimension.",
+    ),
+    used(
+        "dynamic_image_size",
+        "\"224,224;448,448\"",
+        "Heights and widths to choose from; input_shape has -1 for both.",
+    ),
+    used(
+        "dynamic_dims",
+        "\"1,224;8,448\"",
+        "Sets of dimensions to choose from, a number for each -1 of input_shape.",
+    ),
+    used(
+        "insert_op_conf",
+        "FILE",
+        "What is done to pictures before they enter the model (AIPP, static).",
+    ),
+    used(
+        "out_nodes",
+        "\"node:0;other:1\" or \"tensor\"",
+        "The outputs of the model, where they are not those that it declares.",
     ),
     used(
         "input_format",
@@ -204,19 +233,6 @@ pub const ALL: &[Opt] = &[
     refused("singleop", &[], "single operators are not supported yet"),
     refused("op_name_map", &[], CAFFE),
     refused(
-        "insert_op_conf",
-        &[],
-        "preprocessing of images inside the model (AIPP) is not supported yet; prepare the input in the program",
-    ),
-    refused("dynamic_batch_size", &[], GEARS),
-    refused("dynamic_image_size", &[], GEARS),
-    refused("dynamic_dims", &[], GEARS),
-    refused(
-        "input_shape_range",
-        &[],
-        "ranges of shapes come later; give --input_shape",
-    ),
-    refused(
         "input_fp16_nodes",
         &[],
         "changing the type of an input is not supported yet; export the model with the type",
@@ -242,11 +258,6 @@ pub const ALL: &[Opt] = &[
         "customize_dtypes",
         &[],
         "operators always compute in the types that the model declares",
-    ),
-    refused(
-        "out_nodes",
-        &[],
-        "choosing outputs is not supported yet; export the model with the outputs that are wanted",
     ),
     refused(
         "cluster_config",

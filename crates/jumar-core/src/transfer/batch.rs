@@ -117,7 +117,7 @@ impl Stream {
             return Ok(());
         };
         if found.has_host_memory {
-            self.settle().map_err(whole)?;
+            self.settle(caller).map_err(whole)?;
             return now(shared, &pieces, found.homes, caller).map_err(whole);
         }
         let program = Arc::new(Batch {

@@ -83,7 +83,7 @@ impl Stream {
         let shared = self.shared();
         let homes = homes(shared, to, from, caller)?;
         if homes.0 == Home::Host || homes.1 == Home::Host {
-            self.settle()?;
+            self.settle(caller)?;
             return now(shared, to, from, homes, caller);
         }
         let op = || Op::CopyRows {

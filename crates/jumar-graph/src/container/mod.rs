@@ -14,14 +14,14 @@ use jumar_types::dtype::DataType;
 use prost::Message;
 
 use self::proto::{
-    AttrMessage, AttrValue, BodyMessage, FloatsMessage, GraphMessage, IntsMessage, NodeMessage,
-    OptionMessage, PortMessage, StrsMessage, ValueMessage,
+    AttrMessage, AttrValue, BodyMessage, FloatsMessage, GearMessage, GraphMessage, IntsMessage,
+    NodeMessage, OptionMessage, PortMessage, StrsMessage, ValueMessage,
 };
 use crate::compile::{ALIGNMENT, largest_bytes};
-use crate::description::Format;
+use crate::description::{Format, Gear, GearKind};
 use crate::{
     Body, Description, Graph, GraphError, GraphErrorKind, GraphOutput, Model, Node, Port, Result,
-    Value, ValueId, Weights, control,
+    Value, ValueId, Weights, control, gears,
 };
 
 /// The bytes that a model file of Jumar begins with.
@@ -270,6 +270,19 @@ fn message(model: &Model) -> GraphMessage {
             })
             .collect(),
         producer: concat!("Jumar ", env!("CARGO_PKG_VERSION")).to_owned(),
+        gear_kind: description.gear_kind as u32,
+        gears: description
+            .gears
+            .iter()
+            .map(|gear| GearMessage {
+                values: gear.values.clone(),
+                inputs: gear
+                    .inputs
+                    .iter()
+                    .map(|dims| IntsMessage { list: dims.clone() })
+                    .collect(),
+            })
+            .collect(),
     }
 }
 
@@ -370,6 +383,7 @@ fn attr_value(attr: &Attr) -> AttrValue {
 fn model(mut message: GraphMessage, weights: Range<usize>) -> Result<Model> {
     let (inputs, outputs) = (message.inputs.clone(), message.outputs.clone());
     let options = std::mem::take(&mut message.options);
+    let (kind, listed) = (message.gear_kind, std::mem::take(&mut message.gears));
     let mut budget = MOST;
     let graph = graph_of(message, weights.len(), 0, &mut budget)?;
     let mut description = Description {
@@ -386,6 +400,7 @@ fn model(mut message: GraphMessage, weights: Range<usize>) -> Result<Model> {
             .outputs
             .push(port_of(port, &graph, graph.outputs[index].value)?);
     }
+    read_gears(kind, listed, &graph, weights.len(), &mut description)?;
     let options: BTreeMap<String, String> = options
         .into_iter()
         .map(|option| (option.name, option.value))
@@ -396,6 +411,53 @@ fn model(mut message: GraphMessage, weights: Range<usize>) -> Result<Model> {
         description,
         options,
     ))
+}
+
+/// Reads gears; each is planned again, which finds the outputs' dimensions.
+fn read_gears(
+    kind: u32,
+    listed: Vec<GearMessage>,
+    graph: &Graph,
+    weights: usize,
+    description: &mut Description,
+) -> Result<()> {
+    let bad = || GraphError::corrupt("the gears of the model file contradict each other");
+    description.gear_kind = match kind {
+        0 if listed.is_empty() => return Ok(()),
+        1 => GearKind::Batch,
+        2 => GearKind::Image,
+        3 => GearKind::Dims,
+        _ => return Err(bad()),
+    };
+    let count = listed.first().map_or(0, |gear| gear.values.len());
+    if count == 0 || listed.len() > 128 {
+        return Err(bad());
+    }
+    for message in listed {
+        let inputs: Vec<Vec<i64>> = message.inputs.into_iter().map(|dims| dims.list).collect();
+        let sound = inputs
+            .iter()
+            .flatten()
+            .chain(&message.values)
+            .all(|&dim| dim >= 0);
+        if message.values.len() != count || inputs.len() != graph.inputs.len() || !sound {
+            return Err(bad());
+        }
+        let mut gear = Gear {
+            values: message.values,
+            inputs,
+            outputs: Vec::new(),
+        };
+        let plan = gears::plan(graph, &gear, weights)
+            .map_err(|error| GraphError::corrupt(error.text()))?;
+        gear.outputs = plan
+            .outputs
+            .iter()
+            .map(|port| port.dims.iter().map(|&dim| dim as i64).collect())
+            .collect();
+        description.gears.push(gear);
+    }
+    gears::finish(description)
 }
 
 /// Reads a graph, and the graphs inside its nodes.

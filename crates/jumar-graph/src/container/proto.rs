@@ -18,6 +18,21 @@ pub(super) struct GraphMessage {
     /// Who wrote the file, for people.
     #[prost(string, tag = "7")]
     pub producer: String,
+    /// What the gears choose: 1 a batch size, 2 an image size, 3 all open dimensions.
+    #[prost(uint32, tag = "8")]
+    pub gear_kind: u32,
+    #[prost(message, repeated, tag = "9")]
+    pub gears: Vec<GearMessage>,
+}
+
+/// One of the sizes that a model was built for.
+#[derive(Clone, PartialEq, prost::Message)]
+pub(super) struct GearMessage {
+    #[prost(sint64, repeated, tag = "1")]
+    pub values: Vec<i64>,
+    /// The dimensions of each input, in order.
+    #[prost(message, repeated, tag = "2")]
+    pub inputs: Vec<IntsMessage>,
 }
 
 /// A tensor.

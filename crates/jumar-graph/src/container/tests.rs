@@ -131,6 +131,7 @@ fn run(model: &Model, file: &[u8]) -> Option<Vec<Vec<u8>>> {
         plan.run(&Operands {
             weights,
             arena: arena.region(),
+            constants: Region::EMPTY,
             inputs: &inputs,
             outputs: &outputs,
         })
@@ -340,6 +341,7 @@ fn a_kernel_never_leaves_a_buffer_that_is_too_small() {
         let operands = Operands {
             weights,
             arena: arena.region(),
+            constants: Region::EMPTY,
             inputs: &regions[..1],
             outputs: &regions[1..],
         };

@@ -45,6 +45,21 @@ pub fn import(bytes: &[u8], dir: Option<&Path>) -> Result<Graph> {
 ///
 /// As [`import`]. InvalidOption: a shape of another number of dimensions.
 pub fn import_with(bytes: &[u8], dir: Option<&Path>, shapes: &Shapes) -> Result<Graph> {
+    import_outputs(bytes, dir, shapes, &[])
+}
+
+/// Makes a graph of an ONNX model, with outputs that the caller chooses: `node:index`, or names of tensors. None chosen are
+/// those that the model declares.
+///
+/// # Errors
+///
+/// As [`import_with`]. InvalidOption: a node or tensor that is not there.
+pub fn import_outputs(
+    bytes: &[u8],
+    dir: Option<&Path>,
+    shapes: &Shapes,
+    outputs: &[String],
+) -> Result<Graph> {
     if bytes.is_empty() {
         return Err(GraphError::new(
             GraphErrorKind::NotAModel,
@@ -93,6 +108,7 @@ pub fn import_with(bytes: &[u8], dir: Option<&Path>, shapes: &Shapes) -> Result<
         )));
     }
     let mut graph = graph;
+    choose_outputs(&mut graph, outputs)?;
     functions::inline(&mut graph, model.functions, opset)?;
     let mut unknown = BTreeMap::new();
     unknown_operators(&graph, opset, 0, &mut unknown)?;
@@ -539,6 +555,63 @@ impl Builder for Importer<'_> {
         self.graph.nodes.push(node);
         Ok(ids)
     }
+}
+
+/// Makes other tensors the model's outputs, and drops the nodes that none of them needs.
+fn choose_outputs(graph: &mut GraphProto, wanted: &[String]) -> Result<()> {
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    let mut outputs = Vec::new();
+    for one in wanted {
+        let by_node = one.rsplit_once(':').and_then(|(name, index)| {
+            let index: usize = index.trim().parse().ok()?;
+            let node = graph.node.iter().find(|node| node.name == name.trim())?;
+            node.output.get(index).filter(|name| !name.is_empty())
+        });
+        let by_tensor = || {
+            let mut all = graph.node.iter().flat_map(|node| &node.output);
+            all.find(|name| *name == one)
+        };
+        let name = by_node.or_else(by_tensor).ok_or_else(|| {
+            GraphError::option(format!(
+                "out_nodes names {one:?}, which is neither an output of a node (as node:0) nor a tensor of the model"
+            ))
+        })?;
+        outputs.push(proto::ValueInfoProto {
+            name: name.clone(),
+            r#type: None,
+        });
+    }
+    graph.output = outputs;
+    let producer: HashMap<&str, usize> = graph
+        .node
+        .iter()
+        .enumerate()
+        .flat_map(|(index, node)| node.output.iter().map(move |name| (name.as_str(), index)))
+        .collect();
+    let mut needed = vec![false; graph.node.len()];
+    let mut waiting: Vec<usize> = graph
+        .output
+        .iter()
+        .filter_map(|output| producer.get(output.name.as_str()).copied())
+        .collect();
+    while let Some(index) = waiting.pop() {
+        if std::mem::replace(&mut needed[index], true) {
+            continue;
+        }
+        let read = used_names(std::slice::from_ref(&graph.node[index]), &[]);
+        waiting.extend(
+            read.iter()
+                .filter_map(|name| producer.get(name.as_str()).copied()),
+        );
+    }
+    let mut index = 0;
+    graph.node.retain(|_| {
+        index += 1;
+        needed[index - 1]
+    });
+    Ok(())
 }
 
 /// Collects operators that are not there, and the first node of each.

@@ -58,6 +58,7 @@ pub fn compute_known(
         let memory = Memory {
             weights: Region::EMPTY,
             arena: scratch.region(),
+            constants: Region::EMPTY,
             inputs: &regions,
             outputs: &outputs,
         };

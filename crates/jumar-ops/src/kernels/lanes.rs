@@ -4,6 +4,8 @@
 //! float32, float64, int64 and uint64 alone; elements of other types are brought into one of these a block at a time,
 //! and back. What is brought back keeps its low bits, so that whole numbers wrap around in their own type.
 
+use std::cmp::Ordering;
+
 use super::number::Number;
 use super::reduce::Join;
 use crate::view::{BF16, Bool8, Element, F16};
@@ -32,6 +34,12 @@ pub(crate) trait Wide: Lane {
     fn plus(self, other: Self) -> Self;
     /// The quotient by a number of elements.
     fn over(self, count: usize) -> Self;
+    /// Compares by value. What is not a number comes last, and is equal to itself.
+    fn order(self, other: Self) -> Ordering {
+        let odd = |x: Self| x.partial_cmp(&x).is_none();
+        self.partial_cmp(&other)
+            .unwrap_or_else(|| odd(self).cmp(&odd(other)))
+    }
     /// Joins the elements of a block to one number: a sum, a product, the largest or the smallest.
     fn fold(join: Join, start: Self, block: &[Self]) -> Self;
     /// Joins two blocks, element by element; the first becomes the result.

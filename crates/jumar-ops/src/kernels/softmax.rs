@@ -7,16 +7,25 @@ use crate::{Call, InferCx, Kernel, OpError, PrepareCx, TensorType, infer};
 pub(crate) fn infer(cx: &InferCx<'_>) -> Result<Vec<TensorType>, OpError> {
     let input = cx.input(0)?;
     if let Some(rank) = input.rank() {
-        run_of_axes(cx.attrs().ints("axes")?, rank)?;
+        run_of_axes(cx, rank)?;
     }
     Ok(vec![input.clone()])
 }
 
 /// Gives the first axis and the one after the last.
-fn run_of_axes(list: &[i64], rank: usize) -> Result<(usize, usize), OpError> {
+fn run_of_axes(cx: &InferCx<'_>, rank: usize) -> Result<(usize, usize), OpError> {
+    let list = cx.attrs().ints("axes")?;
     // A tensor without dimensions is one element.
     if rank == 0 {
         return Ok((0, 0));
+    }
+    if cx.attrs().bool("to_last")? {
+        // The axis may stand behind the last dimension: then each element is a row of its own.
+        let first = list.first().copied().unwrap_or(0);
+        return match first {
+            first if first == rank as i64 => Ok((rank, rank)),
+            first => Ok((infer::axis(first, rank)?, rank)),
+        };
     }
     let axes = infer::axes(list, rank)?;
     match (axes.first(), axes.last()) {
@@ -30,7 +39,7 @@ fn run_of_axes(list: &[i64], rank: usize) -> Result<(usize, usize), OpError> {
 /// Makes the kernel; `LOG` is for the logarithm.
 pub(crate) fn prepare<const LOG: bool>(cx: &PrepareCx<'_>) -> Result<Box<dyn Kernel>, OpError> {
     let shape = cx.shape(0)?;
-    let (first, end) = run_of_axes(cx.attrs().ints("axes")?, shape.len())?;
+    let (first, end) = run_of_axes(cx.infer(), shape.len())?;
     let (outer, len, inner): (usize, usize, usize) = (
         shape[..first].iter().product(),
         shape[first..end].iter().product(),

@@ -7,13 +7,18 @@ use crate::kernels::moves;
 use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
 use crate::{
-    Aliasing, AttrDef, Attrs, Builder, InputDef, OnnxForm, OnnxNode, OpError, Operator, Tensor, Types, ValueRef,
+    Aliasing, AttrDef, Attrs, Builder, InferCx, InputDef, OnnxForm, OnnxNode, OpError, Operator, Tensor, Types, ValueRef,
 };
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "Dropout",
     onnx: &[OnnxForm::new("Dropout", 7, LATEST, lower)],
-    inputs: &[InputDef::required("x", Types::FLOAT)],
+    inputs: &[
+        InputDef::required("x", Types::FLOAT),
+        // Ours: ONNX asks for training where these say so.
+        InputDef::optional_constant("ratio", Types::FLOAT),
+        InputDef::optional_constant("training_mode", Types::of(&[DataType::Bool])),
+    ],
     outputs: OUTPUT_Y,
     attrs: &[
         AttrDef::float("dropout_ratio", 0.5),
@@ -23,26 +28,40 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     ],
     aliasing: Aliasing::View,
     reads_only_shapes: false,
-    infer: infer_same,
-    prepare: moves::copy,
-}];
-
-fn lower(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Result<Vec<ValueRef>, OpError> {
-    let ratio = node.float_or("ratio", 0.5)?;
-    node.ignore("seed");
-    let input = node.input(0)?;
-    if let Some(training) = node.optional(2) {
-        let values = |value| builder.constant(value).and_then(|tensor: &Tensor| tensor.floats());
-        let trains = values(training).is_none_or(|values| values.iter().any(|&value| value != 0.0));
-        let ratio = node.optional(1).map_or(Some(vec![ratio.into()]), values);
-        let forgets = ratio.is_none_or(|values| values.iter().any(|&value| value != 0.0));
-        if trains && forgets {
+    infer: |cx| {
+        if draws(cx) == Some(true) {
             return Err(OpError::unsupported(
-                "training_mode has to be the constant false, or the ratio 0: only inference is supported",
+                "training_mode has to be false, or the ratio 0: only inference is supported",
             ));
         }
+        infer_same(cx)
+    },
+    prepare: |cx| match draws(cx.infer()) {
+        Some(false) => moves::copy(cx),
+        _ => Err(OpError::unsupported("training_mode and ratio have to be known")),
+    },
+}];
+
+/// Whether something is forgotten, which is drawn at random; `None` where that is not known yet.
+fn draws(cx: &InferCx<'_>) -> Option<bool> {
+    let other = |index: usize, default: f64| match cx.has(index) {
+        true => cx.constant(index).and_then(Tensor::floats).map(|values| values.iter().any(|&value| value != 0.0)),
+        false => Some(default != 0.0),
+    };
+    match (other(2, 0.0), other(1, 0.5)) {
+        (Some(false), _) | (_, Some(false)) => Some(false),
+        (Some(true), Some(true)) => Some(true),
+        _ => None,
     }
-    let y = builder.node("Dropout", &[Some(input)], Attrs::new())?;
+}
+
+fn lower(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Result<Vec<ValueRef>, OpError> {
+    // Before operator set 12 there is no training mode that a model could ask for.
+    node.ignore("ratio");
+    node.ignore("seed");
+    let input = node.input(0)?;
+    let inputs = [Some(input), node.optional(1), node.optional(2)];
+    let y = builder.node("Dropout", &inputs, Attrs::new())?;
     if !node.uses_output(1) {
         return Ok(vec![y]);
     }
@@ -63,5 +82,9 @@ mod tests {
     fn forgets_nothing_in_inference() {
         let x = noise(&[2, 3], 1);
         check("Dropout", &[x.clone()], none(), &x);
+        let inputs = |ratio: f32, training: bool| [x.clone(), f32s(&[], &[ratio]), bools(&[], &[training])];
+        check("Dropout", &inputs(0.0, true), none(), &x);
+        check("Dropout", &inputs(0.5, false), none(), &x);
+        refuse("Dropout", &inputs(0.5, true), none(), "only inference");
     }
 }

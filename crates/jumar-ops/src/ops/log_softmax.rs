@@ -11,7 +11,11 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     })],
     inputs: &[InputDef::required("logits", Types::FLOAT)],
     outputs: &[OutputDef { name: "logsoftmax" }],
-    attrs: &[AttrDef::ints("axes", &[-1])],
+    attrs: &[
+        AttrDef::ints("axes", &[-1]),
+        // Ours: older ONNX takes all axes from the given one on together.
+        AttrDef::bool("to_last", false),
+    ],
     aliasing: Aliasing::Elementwise,
     reads_only_shapes: false,
     infer: softmax::infer,

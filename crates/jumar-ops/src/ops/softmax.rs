@@ -10,7 +10,12 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     onnx: &[OnnxForm::new("Softmax", 1, LATEST, |builder, node| lower(builder, node, "SoftmaxV2"))],
     inputs: &[InputDef::required("x", Types::FLOAT)],
     outputs: OUTPUT_Y,
-    attrs: &[AttrDef::ints("axes", &[-1]), AttrDef::bool("half_to_float", false)],
+    attrs: &[
+        AttrDef::ints("axes", &[-1]),
+        AttrDef::bool("half_to_float", false),
+        // Ours: older ONNX takes all axes from the given one on together.
+        AttrDef::bool("to_last", false),
+    ],
     aliasing: Aliasing::Elementwise,
     reads_only_shapes: false,
     infer: |cx| {
@@ -28,17 +33,10 @@ pub(super) fn lower(
     node: &OnnxNode<'_>,
     operator: &'static str,
 ) -> Result<Vec<ValueRef>, OpError> {
-    let input = node.input(0)?;
-    let axes = if node.opset >= 13 {
-        vec![node.int_or("axis", -1)?]
-    } else {
-        let rank = builder.ty(input).rank().ok_or_else(|| OpError::unknown("the input's rank has to be known"))? as i64;
-        let axis = node.int_or("axis", 1)?;
-        let first = if axis < 0 { axis + rank } else { axis };
-        // From the last axis on there is one element a row.
-        if first >= rank { vec![-1] } else { (first..rank).collect() }
-    };
-    Ok(vec![builder.node(operator, &[Some(input)], Attrs::new().with("axes", axes))?])
+    let joined = node.opset < 13;
+    let axis = node.int_or("axis", if joined { 1 } else { -1 })?;
+    let attrs = Attrs::new().with("axes", vec![axis]).with("to_last", joined);
+    Ok(vec![builder.node(operator, &[Some(node.input(0)?)], attrs)?])
 }
 
 #[cfg(test)]
@@ -75,6 +73,10 @@ mod tests {
             check("SoftmaxV2", &[x.clone()], none().with("axes", axes.clone()), &by_definition(&x, parts, false));
             check("LogSoftmaxV2", &[x.clone()], none().with("axes", axes), &by_definition(&x, parts, true));
         }
+        let to_last = none().with("axes", vec![1]).with("to_last", true);
+        check("SoftmaxV2", &[x.clone()], to_last, &by_definition(&x, (2, 60, 1), false));
+        let behind = none().with("axes", vec![4]).with("to_last", true);
+        check("SoftmaxV2", &[x.clone()], behind, &by_definition(&x, (120, 1, 1), false));
         refuse("SoftmaxV2", &[x.clone()], none().with("axes", vec![0, 2]), "neighbours");
         refuse("SoftmaxV2", &[x], none().with("axes", vec![4]), "outside");
     }

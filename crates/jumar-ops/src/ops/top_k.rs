@@ -102,10 +102,17 @@ struct TopK<T> {
 
 /// Orders by value, largest first, then by place. What is not a number is larger than any.
 fn order<W: Wide>(one: &(W, usize), two: &(W, usize), largest: bool) -> Ordering {
-    let (a, b) = (one.0, two.0);
-    let values = a.partial_cmp(&b).unwrap_or_else(|| (a != a).cmp(&(b != b)));
+    let values = one.0.order(two.0);
     let values = if largest { values.reverse() } else { values };
     values.then(one.1.cmp(&two.1))
+}
+
+/// Brings the first `k` to the front, in order. Built for the three types of comparison alone.
+fn select<W: Wide>(row: &mut [(W, usize)], k: usize, largest: bool) {
+    if k < row.len() {
+        row.select_nth_unstable_by(k - 1, |one, two| order(one, two, largest));
+    }
+    row[..k].sort_unstable_by(|one, two| order(one, two, largest));
 }
 
 impl<T: Carried> Kernel for TopK<T> {
@@ -122,10 +129,7 @@ impl<T: Carried> Kernel for TopK<T> {
                 row.clear();
                 let source = input.stepped(step * len * inner + column, len, inner);
                 row.extend((0..len).map(|index| (source.get(index).widen(), index)));
-                if k < len {
-                    row.select_nth_unstable_by(k - 1, |one, two| order(one, two, largest));
-                }
-                row[..k].sort_unstable_by(|one, two| order(one, two, largest));
+                select(&mut row, k, largest);
                 for (index, &(value, place)) in row[..k].iter().enumerate() {
                     let to = (step * k + index) * inner + column;
                     out.set(to, T::narrow(value));

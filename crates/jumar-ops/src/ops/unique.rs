@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use jumar_types::dtype::DataType;
 
-use crate::kernels::lanes::{Carried, for_carried};
+use crate::kernels::lanes::{Carried, Wide, for_carried};
 use crate::onnx::LATEST;
 use crate::view::{Region, Row, View};
 use crate::{
@@ -115,11 +115,9 @@ impl Sizes {
         (element / self.inner * self.items + item) * self.inner + element % self.inner
     }
 
-    fn compare<T: Carried>(&self, row: Row<'_, T>, one: usize, two: usize) -> Ordering {
+    fn compare<W: Wide>(&self, values: &[W], one: usize, two: usize) -> Ordering {
         for element in 0..self.outer * self.inner {
-            let (a, b) = (row.get(self.at(one, element)).widen(), row.get(self.at(two, element)).widen());
-            // What is not a number comes last, and is equal to itself.
-            let order = a.partial_cmp(&b).unwrap_or_else(|| (a != a).cmp(&(b != b)));
+            let order = values[self.at(one, element)].order(values[self.at(two, element)]);
             if order != Ordering::Equal {
                 return order;
             }
@@ -129,6 +127,12 @@ impl Sizes {
 
     /// Gives the items of equal contents together, each group in order; the groups by value, or as they are first seen.
     fn groups<T: Carried>(&self, row: Row<'_, T>, sorted: bool) -> Vec<Vec<usize>> {
+        let values: Vec<T::Wide> = (0..row.len()).map(|index| row.get(index).widen()).collect();
+        self.groups_of(&values, sorted)
+    }
+
+    /// Built for the three types of comparison alone.
+    fn groups_of<W: Wide>(&self, row: &[W], sorted: bool) -> Vec<Vec<usize>> {
         let mut order: Vec<usize> = (0..self.items).collect();
         order.sort_by(|&one, &two| self.compare(row, one, two));
         let mut groups: Vec<Vec<usize>> = Vec::new();

@@ -16,6 +16,12 @@ pub struct Block {
     bytes: usize,
 }
 
+impl std::fmt::Debug for Block {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Block({} bytes)", self.bytes)
+    }
+}
+
 impl Block {
     /// Allocates `bytes` zeroed bytes.
     pub fn zeroed(bytes: usize) -> Block {
@@ -36,6 +42,11 @@ impl Block {
     pub fn bytes(&self) -> &[u8] {
         // SAFETY: the vector holds at least `bytes` bytes, all initialised, and is borrowed for as long.
         unsafe { std::slice::from_raw_parts(self.lines.as_ptr().cast::<u8>(), self.bytes) }
+    }
+
+    /// Lends the block to kernels that only read it.
+    pub fn shared(&self) -> Region<'_> {
+        Region::shared(self.bytes())
     }
 
     /// Gives the bytes for writing.

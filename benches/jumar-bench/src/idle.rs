@@ -1,0 +1,118 @@
+//! Starting from rest: work that nobody waits for, callbacks, and what a wake costs.
+
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+
+use crate::acl::Acl;
+use crate::limits;
+use crate::place::Place;
+use crate::rounds::{Line, Target, alone, in_turn, median};
+
+const SMALL: usize = 64;
+/// After this long workers nap.
+const NAPPING: Duration = Duration::from_micros(300);
+/// After this long all of them sleep.
+const ASLEEP: Duration = Duration::from_millis(30);
+/// One nap, and what the target allows beyond it.
+const NAP_AND_MORE_US: f64 = 160.0;
+
+/// Runs everything that a placement can show.
+pub fn run(acl: Acl, place: Place, lines: &mut Vec<Line>) -> Result<()> {
+    let stream = acl.stream()?;
+    let small = (acl.malloc(SMALL)?, acl.malloc(SMALL)?);
+    let copy = || acl.copy_async(small.0, small.1, SMALL, stream);
+    // The host only looks, and does not help.
+    let started = |rest: Duration| {
+        let trip = || {
+            std::thread::sleep(rest);
+            let start = Instant::now();
+            copy();
+            while !acl.is_done(stream) {
+                match place {
+                    Place::OneCore => std::thread::sleep(Duration::from_micros(5)),
+                    Place::Anywhere | Place::Apart => std::hint::spin_loop(),
+                }
+            }
+            start.elapsed().as_nanos() as f64 / 1000.0
+        };
+        median((0..9).map(|_| trip()).collect())
+    };
+    lines.push(Line {
+        what: place.names("a task that nobody waits for, workers napping"),
+        value: alone(|| started(NAPPING)),
+        unit: "us",
+        limit: None,
+        target: Some(Target::Value(NAP_AND_MORE_US)),
+    });
+    let (value, wake) = in_turn(|| started(ASLEEP), limits::wake_to_run);
+    lines.push(Line {
+        what: place.names("a task that nobody waits for, workers asleep"),
+        value,
+        unit: "us",
+        limit: Some(("waking a thread until it runs".into(), wake)),
+        target: Some(Target::Ratio(1.2)),
+    });
+    let call = || {
+        let one = || {
+            std::thread::sleep(NAPPING);
+            let start = Instant::now();
+            copy();
+            let spent = start.elapsed().as_nanos() as f64;
+            acl.synchronize(stream);
+            spent
+        };
+        median((0..9).map(|_| one()).collect())
+    };
+    let (value, wake) = in_turn(call, limits::wake_call);
+    lines.push(Line {
+        what: place.names("enqueue to a runtime that naps"),
+        value,
+        unit: "ns",
+        limit: Some(("the call that wakes a thread".into(), wake)),
+        target: Some(Target::Ratio(0.05)),
+    });
+    callbacks(acl, place, lines)
+}
+
+fn callbacks(acl: Acl, place: Place, lines: &mut Vec<Line>) -> Result<()> {
+    const COUNT: usize = 1000;
+    let stream = acl.stream()?;
+    acl.subscribe(stream)?;
+    let value = alone(|| {
+        let start = Instant::now();
+        for _ in 0..COUNT {
+            acl.call_back(stream);
+        }
+        start.elapsed().as_nanos() as f64 / COUNT as f64 / 1000.0
+    });
+    acl.unsubscribe(stream)?;
+    lines.push(Line {
+        what: place.names("callback: launched and run by the thread that reports"),
+        value,
+        unit: "us",
+        limit: None,
+        target: Some(Target::Value(0.3)),
+    });
+    let stream = acl.stream()?;
+    let function = || {
+        let one = || {
+            std::thread::sleep(NAPPING);
+            let start = Instant::now();
+            acl.host_function(stream);
+            acl.synchronize(stream);
+            start.elapsed().as_nanos() as f64 / 1000.0
+        };
+        median((0..9).map(|_| one()).collect())
+    };
+    // There and back: two threads are woken, one after the other.
+    let (value, wake) = in_turn(function, || limits::wake_to_run() + limits::wake_to_run());
+    lines.push(Line {
+        what: place.names("host function on the runtime's thread, and back"),
+        value,
+        unit: "us",
+        limit: Some(("waking two threads, one after the other".into(), wake)),
+        target: Some(Target::Ratio(1.2)),
+    });
+    Ok(())
+}

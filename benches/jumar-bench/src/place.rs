@@ -1,0 +1,69 @@
+//! Where threads run: the three regimes that differ by up to fifty times.
+
+use anyhow::{Result, bail, ensure};
+
+/// Where the threads of a measurement run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Where the system likes.
+    Anywhere,
+    /// The measuring thread on one core, workers on the others.
+    Apart,
+    /// All on one core.
+    OneCore,
+}
+
+impl Place {
+    /// Reads the name that the command line gives.
+    pub fn named(name: &str) -> Result<Place> {
+        Ok(match name {
+            "anywhere" => Place::Anywhere,
+            "apart" => Place::Apart,
+            "one-core" => Place::OneCore,
+            _ => bail!("{name} is no placement: anywhere, apart, one-core"),
+        })
+    }
+
+    /// Names a line of the table.
+    pub fn names(self, what: &str) -> String {
+        match self {
+            Place::Anywhere => what.to_owned(),
+            Place::Apart => format!("{what} [apart]"),
+            Place::OneCore => format!("{what} [one core]"),
+        }
+    }
+
+    /// Puts the process where it belongs, before it starts threads.
+    pub fn begin(self) -> Result<()> {
+        match self {
+            Place::Anywhere | Place::Apart => Ok(()),
+            Place::OneCore => bind(&[0]),
+        }
+    }
+
+    /// Has `start` start workers, which stay on the other cores; this thread then goes to the first.
+    pub fn settle(self, start: impl FnOnce()) -> Result<()> {
+        if self != Place::Apart {
+            return Ok(());
+        }
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        ensure!(cores > 1, "there is one core only");
+        bind(&(1..cores).collect::<Vec<_>>())?;
+        start();
+        bind(&[0])
+    }
+}
+
+/// Binds the calling thread, and those that it starts, to cores.
+fn bind(cores: &[usize]) -> Result<()> {
+    // SAFETY: the structure is plain bits, all zero is the empty set.
+    let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+    for &core in cores {
+        // SAFETY: the set is ours; a core out of range changes nothing.
+        unsafe { libc::CPU_SET(core, &mut set) };
+    }
+    // SAFETY: the set is ours and as long as we say; 0 is the calling thread.
+    let result = unsafe { libc::sched_setaffinity(0, size_of_val(&set), &raw const set) };
+    ensure!(result == 0, "the system refuses to bind a thread");
+    Ok(())
+}

@@ -1,0 +1,484 @@
+//! Configurations: how a model is loaded, how it is executed, and attributes of one that is loaded.
+
+use std::ffi::{CStr, CString};
+use std::sync::Arc;
+
+use jumar::engine::Table;
+use jumar::engine::sync::Mutex;
+use jumar_types::{Error, ErrorKind, IdKind, Result};
+
+use crate::error::null;
+use crate::generated::types;
+use crate::{Cx, Raw, model, refuse};
+
+/// A configuration for loading.
+pub struct ModelConfig {
+    id: u64,
+    loading: Mutex<Loading>,
+}
+
+/// A configuration for executions.
+pub struct ExecConfig {
+    id: u64,
+    execution: Mutex<Execution>,
+}
+
+/// The configurations for loading by handle.
+pub type ModelConfigs = Table<ModelConfig>;
+/// The configurations for executions by handle.
+pub type ExecConfigs = Table<ExecConfig>;
+
+pub(crate) fn table() -> ModelConfigs {
+    Table::new(IdKind::ModelConfig, Arc::default())
+}
+
+pub(crate) fn exec_table() -> ExecConfigs {
+    Table::new(IdKind::ExecConfig, Arc::default())
+}
+
+/// What a configuration says about an execution.
+#[derive(Clone, Copy)]
+pub(crate) struct Execution {
+    /// How long the host waits for the stream, in milliseconds; -1 is for ever.
+    pub(crate) stream_timeout: i32,
+}
+
+impl Default for Execution {
+    fn default() -> Execution {
+        Execution { stream_timeout: -1 }
+    }
+}
+
+/// What a configuration says about loading.
+#[derive(Clone, Default)]
+pub(crate) struct Loading {
+    way: Option<usize>,
+    path: Option<CString>,
+    memory: usize,
+    memory_size: usize,
+    pub(crate) work: (usize, usize),
+    pub(crate) weights: (usize, usize),
+    weight_path: bool,
+    queues: [(usize, usize); 2],
+    pub(crate) priority: i32,
+    external: Vec<(String, usize, usize)>,
+    /// The model's bytes, once somebody who may read them has.
+    bytes: Option<Vec<u8>>,
+}
+
+/// Where a model comes from.
+pub(crate) enum Source {
+    File(CString),
+    Memory(Vec<u8>),
+}
+
+/// ACL_MDL_LOAD_FROM_FILE and the others.
+mod way {
+    pub(super) const FILE: usize = 1;
+    pub(super) const FILE_WITH_MEM: usize = 2;
+    pub(super) const MEM: usize = 3;
+    pub(super) const MEM_WITH_MEM: usize = 4;
+    pub(super) const FILE_WITH_Q: usize = 5;
+    pub(super) const MEM_WITH_Q: usize = 6;
+}
+
+impl Loading {
+    /// Where the model's bytes are, if they are in memory.
+    fn memory(&self) -> Option<(usize, usize)> {
+        let from_memory = matches!(
+            self.way,
+            Some(way::MEM | way::MEM_WITH_MEM | way::MEM_WITH_Q)
+        );
+        (from_memory && self.memory != 0 && self.memory_size != 0)
+            .then_some((self.memory, self.memory_size))
+    }
+
+    /// Checks that everything is said that the way of loading needs.
+    ///
+    /// # Errors
+    /// `InvalidArgument`: what is missing or does not go together.
+    pub(crate) fn complete(&self) -> Result<Source> {
+        let missing = |what: &str| {
+            Error::new(
+                ErrorKind::InvalidArgument,
+                format!("the configuration does not say {what}"),
+            )
+        };
+        let way = self
+            .way
+            .ok_or_else(|| missing("how to load (ACL_MDL_LOAD_TYPE_SIZET)"))?;
+        match way {
+            way::FILE | way::FILE_WITH_MEM | way::FILE_WITH_Q => {
+                let path = self
+                    .path
+                    .clone()
+                    .ok_or_else(|| missing("the model's path (ACL_MDL_PATH_PTR)"))?;
+                if self.weight_path {
+                    return refuse(
+                        ErrorKind::InvalidArgument,
+                        "a path of weights (ACL_MDL_WEIGHT_PATH_PTR) belongs to models in memory, and this one is a file",
+                    );
+                }
+                self.without_queues(way)?;
+                Ok(Source::File(path))
+            }
+            way::MEM | way::MEM_WITH_MEM | way::MEM_WITH_Q => {
+                if self.memory().is_none() {
+                    return Err(missing(
+                        "the model's address and size (ACL_MDL_MEM_ADDR_PTR, ACL_MDL_MEM_SIZET)",
+                    ));
+                }
+                self.without_queues(way)?;
+                let bytes = self.bytes.clone();
+                bytes.map(Source::Memory).ok_or_else(|| {
+                    Error::new(ErrorKind::Internal, "the model's bytes were not handed in")
+                })
+            }
+            other => refuse(
+                ErrorKind::InvalidArgument,
+                format!("the load type is {other}; 1 to 6 are possible"),
+            ),
+        }
+    }
+
+    fn without_queues(&self, way: usize) -> Result<()> {
+        if !matches!(way, way::FILE_WITH_Q | way::MEM_WITH_Q) {
+            return Ok(());
+        }
+        if self
+            .queues
+            .iter()
+            .any(|&(address, count)| address == 0 || count == 0)
+        {
+            return refuse(
+                ErrorKind::InvalidArgument,
+                "the configuration does not say which queues (ACL_MDL_INPUTQ_ADDR_PTR and the others)",
+            );
+        }
+        refuse(
+            ErrorKind::NotImplemented,
+            "loading a model that is driven by queues is not supported",
+        )
+    }
+}
+
+pub fn aclmdlCreateConfigHandle(cx: &Cx<'_>) -> Result<Raw> {
+    let made = cx.process.model_configs.insert(|id| {
+        Arc::new(ModelConfig {
+            id,
+            loading: Mutex::default(),
+        })
+    })?;
+    Ok(Raw(made.id))
+}
+
+pub fn aclmdlDestroyConfigHandle(cx: &Cx<'_>, handle: Raw) -> Result<()> {
+    if handle.is_null() {
+        return Err(null("handle"));
+    }
+    cx.process
+        .model_configs
+        .remove(handle.0, cx.call.name)
+        .map(drop)
+}
+
+pub fn aclmdlCreateExecConfigHandle(cx: &Cx<'_>) -> Result<Raw> {
+    let made = cx.process.exec_configs.insert(|id| {
+        Arc::new(ExecConfig {
+            id,
+            execution: Mutex::default(),
+        })
+    })?;
+    Ok(Raw(made.id))
+}
+
+pub fn aclmdlDestroyExecConfigHandle(cx: &Cx<'_>, handle: Raw) -> Result<()> {
+    if handle.is_null() {
+        return Err(null("handle"));
+    }
+    cx.process
+        .exec_configs
+        .remove(handle.0, cx.call.name)
+        .map(drop)
+}
+
+/// Finds what a configuration says about executions.
+///
+/// # Errors
+/// `NullPointer`, `InvalidHandle`.
+pub(crate) fn execution(cx: &Cx<'_>, handle: Raw) -> Result<Execution> {
+    if handle.is_null() {
+        return Err(null("handle"));
+    }
+    let execution = *cx.process.exec_configs.get(handle.0)?.execution.lock();
+    Ok(execution)
+}
+
+/// The value of an option, as raw bytes of the size that it has to have.
+fn value<const N: usize>(bytes: &[u8], size: usize, what: &str) -> Result<[u8; N]> {
+    match bytes.first_chunk() {
+        Some(value) if size == N => Ok(*value),
+        _ => refuse(
+            ErrorKind::InvalidArgument,
+            format!("the value of {what} has {size} bytes; it has to have {N}"),
+        ),
+    }
+}
+
+/// What an option of a configuration for loading is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Int,
+    Size,
+    /// An address that may not be null.
+    Address,
+    /// An address that may be null.
+    MaybeAddress,
+    /// The address of a text.
+    Text,
+}
+
+fn option(attr: u32) -> Option<(Kind, &'static str)> {
+    Some(match attr {
+        0 => (Kind::Int, "ACL_MDL_PRIORITY_INT32"),
+        1 => (Kind::Size, "ACL_MDL_LOAD_TYPE_SIZET"),
+        2 => (Kind::Text, "ACL_MDL_PATH_PTR"),
+        3 => (Kind::Address, "ACL_MDL_MEM_ADDR_PTR"),
+        4 => (Kind::Size, "ACL_MDL_MEM_SIZET"),
+        5 => (Kind::MaybeAddress, "ACL_MDL_WEIGHT_ADDR_PTR"),
+        6 => (Kind::Size, "ACL_MDL_WEIGHT_SIZET"),
+        7 => (Kind::MaybeAddress, "ACL_MDL_WORKSPACE_ADDR_PTR"),
+        8 => (Kind::Size, "ACL_MDL_WORKSPACE_SIZET"),
+        9 => (Kind::Size, "ACL_MDL_INPUTQ_NUM_SIZET"),
+        10 => (Kind::Address, "ACL_MDL_INPUTQ_ADDR_PTR"),
+        11 => (Kind::Size, "ACL_MDL_OUTPUTQ_NUM_SIZET"),
+        12 => (Kind::Address, "ACL_MDL_OUTPUTQ_ADDR_PTR"),
+        13 => (Kind::Size, "ACL_MDL_WORKSPACE_MEM_OPTIMIZE"),
+        14 => (Kind::Text, "ACL_MDL_WEIGHT_PATH_PTR"),
+        25 => (Kind::Size, "ACL_MDL_MEM_MALLOC_POLICY_SIZET"),
+        28 => (Kind::Int, "ACL_MDL_WITHOUT_GRAPH_INT32"),
+        _ => return None,
+    })
+}
+
+/// Tells whether the value of an option is a pointer to text, so that whoever may read memory reads it.
+pub fn takes_text(attr: u32) -> bool {
+    option(attr).is_some_and(|(kind, _)| kind == Kind::Text)
+}
+
+/// Sets one option. `bytes` are the value's own; `text` is what it points to, for options of text.
+pub fn aclmdlSetConfigOpt(
+    cx: &Cx<'_>,
+    handle: Raw,
+    attr: u32,
+    bytes: Option<&[u8]>,
+    size: usize,
+    text: Option<&CStr>,
+) -> Result<()> {
+    if handle.is_null() {
+        return Err(null("handle"));
+    }
+    let config = cx.process.model_configs.get(handle.0)?;
+    let bytes = bytes.ok_or_else(|| null("attrValue"))?;
+    let Some((kind, what)) = option(attr) else {
+        return refuse(
+            ErrorKind::InvalidArgument,
+            format!("the option {attr} is not one of aclmdlConfigAttr that this version takes"),
+        );
+    };
+    let mut number = 0;
+    let mut int = 0;
+    match kind {
+        Kind::Int => int = i32::from_ne_bytes(value(bytes, size, what)?),
+        _ => number = usize::from_ne_bytes(value(bytes, size, what)?),
+    }
+    if number == 0 && matches!(kind, Kind::Address | Kind::Text) {
+        return refuse(
+            ErrorKind::InvalidArgument,
+            format!("the value of {what} is a null pointer"),
+        );
+    }
+    let outside = |sentence: String| Err(Error::new(ErrorKind::InvalidArgument, sentence));
+    let mut loading = config.loading.lock();
+    match attr {
+        0 if !(0..=7).contains(&int) => {
+            return outside(format!("the priority is {int}; 0 to 7 are possible"));
+        }
+        0 => loading.priority = int,
+        1 if !(way::FILE..=way::MEM_WITH_Q).contains(&number) => {
+            return outside(format!("the load type is {number}; 1 to 6 are possible"));
+        }
+        1 => loading.way = Some(number),
+        2 => loading.path = text.map(CStr::to_owned),
+        3 => loading.memory = number,
+        4 => loading.memory_size = number,
+        5 => loading.weights.0 = number,
+        6 => loading.weights.1 = number,
+        7 => loading.work.0 = number,
+        8 => loading.work.1 = number,
+        9 => loading.queues[0].1 = number,
+        10 => loading.queues[0].0 = number,
+        11 => loading.queues[1].1 = number,
+        12 => loading.queues[1].0 = number,
+        13 if number > 1 => {
+            return outside(format!("{what} is {number}; 0 and 1 are possible"));
+        }
+        14 => loading.weight_path = true,
+        28 if !(0..=1).contains(&int) => {
+            return outside(format!("{what} is {int}; 0 and 1 are possible"));
+        }
+        // They steer how a card lays out memory.
+        _ => {}
+    }
+    Ok(())
+}
+
+/// Where the bytes of a model in memory are, so that whoever may read them does.
+///
+/// # Errors
+/// `NullPointer`, `InvalidHandle`.
+pub fn model_memory(cx: &Cx<'_>, handle: Raw) -> Result<Option<(usize, usize)>> {
+    if handle.is_null() {
+        return Err(null("handle"));
+    }
+    let memory = cx
+        .process
+        .model_configs
+        .get(handle.0)?
+        .loading
+        .lock()
+        .memory();
+    Ok(memory)
+}
+
+/// Loads a model as a configuration says; `bytes` is the model, where it lies in memory.
+pub fn aclmdlLoadWithConfig(cx: &Cx<'_>, handle: Raw, bytes: Option<&[u8]>) -> Result<u32> {
+    if handle.is_null() {
+        return Err(null("handle"));
+    }
+    let mut loading = cx
+        .process
+        .model_configs
+        .get(handle.0)?
+        .loading
+        .lock()
+        .clone();
+    loading.bytes = bytes.map(<[u8]>::to_vec);
+    model::load_configured(cx, &loading)
+}
+
+/// Names device memory that holds a file of weights.
+pub fn aclmdlSetExternalWeightAddress(
+    cx: &Cx<'_>,
+    handle: Raw,
+    name: Option<&CStr>,
+    address: usize,
+    size: usize,
+) -> Result<()> {
+    if handle.is_null() {
+        return Err(null("handle"));
+    }
+    let config = cx.process.model_configs.get(handle.0)?;
+    let name = name.ok_or_else(|| null("weightFileName"))?;
+    if address == 0 {
+        return Err(null("devPtr"));
+    }
+    if size == 0 || size % 32 != 0 {
+        return refuse(
+            ErrorKind::InvalidArgument,
+            format!("the size is {size}; it has to be a multiple of 32 and not 0"),
+        );
+    }
+    let name = name.to_string_lossy().into_owned();
+    config.loading.lock().external.push((name, address, size));
+    Ok(())
+}
+
+pub fn aclmdlSetExecConfigOpt(
+    cx: &Cx<'_>,
+    handle: Raw,
+    attr: u32,
+    bytes: Option<&[u8]>,
+    size: usize,
+) -> Result<()> {
+    if handle.is_null() {
+        return Err(null("handle"));
+    }
+    let config = cx.process.exec_configs.get(handle.0)?;
+    let bytes = bytes.ok_or_else(|| null("attrValue"))?;
+    match attr {
+        0 | 1 => {
+            let timeout = i32::from_ne_bytes(value(bytes, size, "a time-out")?);
+            if timeout < -1 {
+                return refuse(
+                    ErrorKind::InvalidArgument,
+                    format!("the time-out is {timeout} ms; it has to be -1 (for ever) or more"),
+                );
+            }
+            if attr == 0 {
+                config.execution.lock().stream_timeout = timeout;
+            }
+            Ok(())
+        }
+        8 => {
+            let priority = i32::from_ne_bytes(value(bytes, size, "ACL_MDL_EXEC_PRIORITY_INT32")?);
+            if (0..=7).contains(&priority) {
+                return Ok(());
+            }
+            refuse(
+                ErrorKind::InvalidArgument,
+                format!("the priority is {priority}; 0 to 7 are possible"),
+            )
+        }
+        // Quality of service of a card's memory, which a CPU has not.
+        2..=7 => value::<8>(bytes, size, "this option").map(drop),
+        other => refuse(
+            ErrorKind::InvalidArgument,
+            format!(
+                "the option {other} is not one of aclmdlExecConfigAttr that this version takes"
+            ),
+        ),
+    }
+}
+
+/// ACL_MDL_ATTR_PRIORITY_INT32.
+const PRIORITY: u32 = 0;
+
+fn known_attribute(attr: u32) -> Result<()> {
+    if attr == PRIORITY {
+        return Ok(());
+    }
+    refuse(
+        ErrorKind::InvalidArgument,
+        format!("the attribute {attr} is not one of aclmdlAttr"),
+    )
+}
+
+pub fn aclmdlSetAttribute(
+    cx: &Cx<'_>,
+    id: u32,
+    attr: u32,
+    value: Option<&types::aclmdlAttrValue_t>,
+) -> Result<()> {
+    let value = value.ok_or_else(|| null("attrValue"))?;
+    known_attribute(attr)?;
+    let priority = i32::try_from(value.mdlPriority()).unwrap_or(i32::MAX);
+    if !(0..=7).contains(&priority) {
+        return refuse(
+            ErrorKind::InvalidArgument,
+            format!("the priority is {priority}; 0 to 7 are possible"),
+        );
+    }
+    model::initialized(cx)?;
+    *model::find(cx, id)?.priority.lock() = priority;
+    Ok(())
+}
+
+pub fn aclmdlGetAttribute(cx: &Cx<'_>, id: u32, attr: u32) -> Result<types::aclmdlAttrValue_t> {
+    known_attribute(attr)?;
+    model::initialized(cx)?;
+    let priority = *model::find(cx, id)?.priority.lock();
+    let mut value = types::aclmdlAttrValue_t::ZERO;
+    value.bytes[..4].copy_from_slice(&priority.to_ne_bytes());
+    Ok(value)
+}

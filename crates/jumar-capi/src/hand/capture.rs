@@ -1,0 +1,194 @@
+//! Captured models: answers that are written when a call fails too, arrays that are asked for twice, and functions of
+//! the program.
+
+use std::ffi::c_void;
+
+use jumar_acl::{Result, capture};
+
+use crate::acl::{Raw, calls, types};
+use crate::generated::callbacks;
+use crate::raw::{self, UserData};
+
+/// Ends a capture and gives the captured model; null when there is none.
+///
+/// # Safety
+/// Called from C: `modelRI` is null or the address of a variable.
+#[unsafe(no_mangle)]
+#[expect(non_snake_case, reason = "the C interface sets names and signatures")]
+pub unsafe extern "C" fn aclmdlRICaptureEnd(stream: *mut c_void, modelRI: *mut *mut c_void) -> i32 {
+    raw::status(&calls::aclmdlRICaptureEnd, |cx| {
+        // SAFETY: the program vouches for `modelRI`: null or the address of a variable, as the C declaration says.
+        let out = unsafe { raw::Out::<Raw>::new(modelRI.cast(), "modelRI") }?;
+        let ended = capture::aclmdlRICaptureEnd(cx, raw::handle(stream));
+        out.set(*ended.as_ref().unwrap_or(&Raw(0)));
+        ended.map(drop)
+    })
+}
+
+/// Reads whether a stream is being captured, and into what; one of the two may be left out.
+///
+/// # Safety
+/// Called from C: `status` and `modelRI` are null or the addresses of variables.
+#[unsafe(no_mangle)]
+#[expect(non_snake_case, reason = "the C interface sets names and signatures")]
+pub unsafe extern "C" fn aclmdlRICaptureGetInfo(
+    stream: *mut c_void,
+    status: *mut u32,
+    modelRI: *mut *mut c_void,
+) -> i32 {
+    raw::status(&calls::aclmdlRICaptureGetInfo, |cx| {
+        if modelRI.is_null() {
+            // SAFETY: the program vouches for `status`: null or the address of a variable, as the C declaration says.
+            let status = unsafe { raw::Out::<u32>::new(status, "status") }?;
+            status.set(capture::aclmdlRICaptureGetInfo(cx, raw::handle(stream))?.0);
+            return Ok(());
+        }
+        // SAFETY: the program vouches for `status`: null or the address of a variable, as the C declaration says.
+        let status = unsafe { raw::Out::<u32>::optional(status, "status") }?;
+        // SAFETY: the program vouches for `modelRI`: null or the address of a variable, as the C declaration says.
+        let model = unsafe { raw::Out::<Raw>::optional(modelRI.cast(), "modelRI") }?;
+        let answer = capture::aclmdlRICaptureGetInfo(cx, raw::handle(stream))?;
+        status.set(answer.0);
+        model.set(answer.1);
+        Ok(())
+    })
+}
+
+/// Writes a list in two calls: the count alone, or as much as there is room for.
+///
+/// # Safety
+/// `array` is null or as long as `count` says, and `count` null or the address of a variable.
+unsafe fn list(
+    array: *mut *mut c_void,
+    count: *mut u32,
+    names: (&'static str, &str, &str),
+    all: impl FnOnce() -> Result<Vec<u64>>,
+) -> Result<()> {
+    let (array_name, count_name, what) = names;
+    // SAFETY: the caller's contract.
+    let count = unsafe { raw::InOut::<u32>::new(count, count_name) }?;
+    let all = all()?;
+    if array.is_null() {
+        count.set(all.len() as u32);
+        return Ok(());
+    }
+    let room = count.get() as usize;
+    // SAFETY: the caller's contract.
+    let array = unsafe { raw::OutArray::<Raw>::new(array.cast(), room, array_name) }?;
+    let fits = all.len().min(room);
+    // Places beyond the last one are written as well: null.
+    let places: Vec<Raw> = all
+        .iter()
+        .map(|&handle| Raw(handle))
+        .chain(std::iter::repeat(Raw(0)))
+        .take(room.min(MOST_PLACES.max(all.len())))
+        .collect();
+    array.set(&places)?;
+    count.set(fits as u32);
+    if fits < all.len() {
+        return Err(capture::array_too_small(room, all.len(), what));
+    }
+    Ok(())
+}
+
+/// So many places are written at most where there is less to write: a count that is garbage must not cost memory.
+const MOST_PLACES: usize = 1 << 16;
+
+/// Lists the streams of a model.
+///
+/// # Safety
+/// Called from C: `streams` is null or as long as `numStreams` says.
+#[unsafe(no_mangle)]
+#[expect(non_snake_case, reason = "the C interface sets names and signatures")]
+pub unsafe extern "C" fn aclmdlRIGetStreams(
+    modelRI: *mut c_void,
+    streams: *mut *mut c_void,
+    numStreams: *mut u32,
+) -> i32 {
+    raw::status(&calls::aclmdlRIGetStreams, |cx| {
+        let names = ("streams", "numStreams", "streams");
+        // SAFETY: the caller's contract.
+        unsafe {
+            list(streams, numStreams, names, || {
+                capture::streams(cx, raw::handle(modelRI))
+            })
+        }
+    })
+}
+
+/// Lists the captured tasks of a stream.
+///
+/// # Safety
+/// Called from C: `tasks` is null or as long as `numTasks` says.
+#[unsafe(no_mangle)]
+#[expect(non_snake_case, reason = "the C interface sets names and signatures")]
+pub unsafe extern "C" fn aclmdlRIGetTasksByStream(
+    stream: *mut c_void,
+    tasks: *mut *mut c_void,
+    numTasks: *mut u32,
+) -> i32 {
+    raw::status(&calls::aclmdlRIGetTasksByStream, |cx| {
+        let names = ("tasks", "numTasks", "tasks");
+        // SAFETY: the caller's contract.
+        unsafe {
+            list(tasks, numTasks, names, || {
+                capture::tasks(cx, raw::handle(stream))
+            })
+        }
+    })
+}
+
+/// Sets a function that is called when a model was destroyed.
+///
+/// # Safety
+/// Called from C: the function may be called with `userData`, on any thread, until the model was destroyed.
+#[unsafe(no_mangle)]
+#[expect(non_snake_case, reason = "the C interface sets names and signatures")]
+pub unsafe extern "C" fn aclmdlRIDestroyRegisterCallback(
+    modelRI: *mut c_void,
+    func: callbacks::aclrtCallback,
+    userData: *mut c_void,
+) -> i32 {
+    raw::status(&calls::aclmdlRIDestroyRegisterCallback, |cx| {
+        let key = func.map_or(0, |function| function as usize);
+        // SAFETY: the caller's contract.
+        let function =
+            func.map(|function| unsafe { raw::closure(function, UserData::new(userData)) });
+        capture::aclmdlRIDestroyRegisterCallback(cx, raw::handle(modelRI), key, function)
+    })
+}
+
+/// Takes a function of `aclmdlRIDestroyRegisterCallback` away.
+#[unsafe(no_mangle)]
+#[expect(non_snake_case, reason = "the C interface sets names and signatures")]
+pub extern "C" fn aclmdlRIDestroyUnregisterCallback(
+    modelRI: *mut c_void,
+    func: callbacks::aclrtCallback,
+) -> i32 {
+    raw::status(&calls::aclmdlRIDestroyUnregisterCallback, |cx| {
+        let key = func.map_or(0, |function| function as usize);
+        capture::aclmdlRIDestroyUnregisterCallback(cx, raw::handle(modelRI), key)
+    })
+}
+
+/// Queues models that run as a condition says, and gives them, empty.
+///
+/// # Safety
+/// Called from C: `params.modelRIArray` is null or as long as `params.size` says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aclmdlRIAddCondTask(
+    params: types::aclmdlRICondTaskParams,
+    stream: *mut c_void,
+    flags: u32,
+) -> i32 {
+    raw::status(&calls::aclmdlRIAddCondTask, |cx| {
+        let room = params.size as usize;
+        // SAFETY: the program vouches for `modelRIArray`: null or that many places, as the C declaration says.
+        let array = unsafe {
+            let places = std::ptr::with_exposed_provenance_mut(params.modelRIArray);
+            raw::OutArray::<Raw>::new(places, room, "params.modelRIArray")
+        }?;
+        let branches = capture::choose(cx, &params, raw::handle(stream), flags)?;
+        array.set(&branches)
+    })
+}

@@ -1,0 +1,62 @@
+//! Configurations whose values are pointers to text, or to a model in memory.
+
+use std::ffi::{c_char, c_void};
+
+use jumar_acl::model_config;
+
+use crate::acl::calls;
+use crate::raw;
+
+/// Sets one option of a configuration for loading.
+///
+/// # Safety
+/// Called from C: the value has as many bytes as is said; where the option is a text, it is the address of one that ends in
+/// a zero byte.
+#[unsafe(no_mangle)]
+#[expect(non_snake_case, reason = "the C interface sets names and signatures")]
+pub unsafe extern "C" fn aclmdlSetConfigOpt(
+    handle: *mut c_void,
+    attr: u32,
+    attrValue: *const c_void,
+    valueSize: usize,
+) -> i32 {
+    raw::status(&calls::aclmdlSetConfigOpt, |cx| {
+        // SAFETY: the program vouches for it: null or that many bytes.
+        let value = unsafe { raw::slice::<u8>(attrValue.cast(), valueSize, "attrValue") }?;
+        let pointer = value
+            .and_then(|value| value.first_chunk())
+            .filter(|_| model_config::takes_text(attr) && valueSize == size_of::<usize>())
+            .map(|bytes| std::ptr::with_exposed_provenance::<c_char>(usize::from_ne_bytes(*bytes)));
+        // SAFETY: the program vouches for it: null or a text that ends in a zero byte, as the option says.
+        let text = pointer.and_then(|pointer| unsafe { raw::text(pointer) });
+        model_config::aclmdlSetConfigOpt(cx, raw::handle(handle), attr, value, valueSize, text)
+    })
+}
+
+/// Loads a model as a configuration says.
+///
+/// # Safety
+/// Called from C: there is room for the number; a model in memory lies where the configuration says.
+#[unsafe(no_mangle)]
+#[expect(non_snake_case, reason = "the C interface sets names and signatures")]
+pub unsafe extern "C" fn aclmdlLoadWithConfig(handle: *const c_void, modelId: *mut u32) -> i32 {
+    raw::status(&calls::aclmdlLoadWithConfig, |cx| {
+        // SAFETY: the program vouches for it: null or the address of a variable.
+        let out = unsafe { raw::Out::<u32>::new(modelId, "modelId") }?;
+        let memory = model_config::model_memory(cx, raw::handle(handle))?;
+        let bytes = match memory {
+            None => None,
+            Some((address, size)) => {
+                let pointer = std::ptr::with_exposed_provenance::<u8>(address);
+                // SAFETY: the program vouches for it: the configuration says where its model lies, and how long it is.
+                unsafe { raw::slice(pointer, size, "ACL_MDL_MEM_ADDR_PTR") }?
+            }
+        };
+        out.set(model_config::aclmdlLoadWithConfig(
+            cx,
+            raw::handle(handle),
+            bytes,
+        )?);
+        Ok(())
+    })
+}

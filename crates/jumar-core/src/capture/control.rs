@@ -1,0 +1,723 @@
+//! Where the order of execution changes: labels and jumps, activation of streams, conditions with branches; and the
+//! hand-built models that most of these belong to.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use jumar_hal::Span;
+use jumar_hal::sync::{AtomicU32, Mutex, Ordering};
+use jumar_types::{Error, ErrorKind, Result};
+
+use super::record::Recording;
+use super::{Action, CaptureMode, Graph, Lane, Origin, Phase, Recorder, TaskKind};
+use crate::memory::Block;
+use crate::runtime::Shared;
+use crate::{Caller, Context, Stream};
+
+/// A place where the order of execution may change.
+pub(super) enum Control {
+    /// The place that a label names.
+    Label(Arc<Label>),
+    /// A jump to the label whose number lies in memory.
+    Jump {
+        index: Span,
+        most: u32,
+        labels: Arc<[Arc<Label>]>,
+    },
+    /// Starts the lane of a stream.
+    Activate(u64),
+    /// Starts the lane of a stream and ends this one, if two numbers in memory compare so.
+    Compare {
+        left: Span,
+        right: Span,
+        how: Comparison,
+        width: Width,
+        target: u64,
+    },
+    /// Runs branches as a number in memory says.
+    Choose {
+        condition: Arc<Condition>,
+        kind: ConditionKind,
+        branches: Box<[Arc<Graph>]>,
+    },
+    /// The end of a built model.
+    End,
+}
+
+/// How two numbers are compared; both are signed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Comparison {
+    /// Left equals right.
+    Equal,
+    /// Left differs from right.
+    NotEqual,
+    /// Left is greater.
+    Greater,
+    /// Left is greater, or equals right.
+    GreaterOrEqual,
+    /// Left is less.
+    Less,
+    /// Left is less, or equals right.
+    LessOrEqual,
+}
+
+/// How wide numbers in memory are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Width {
+    /// 32 bits.
+    Four,
+    /// 64 bits.
+    Eight,
+}
+
+impl Width {
+    /// Gives the width.
+    ///
+    /// # Units
+    /// Bytes.
+    pub fn bytes(self) -> usize {
+        match self {
+            Width::Four => 4,
+            Width::Eight => 8,
+        }
+    }
+
+    /// Reads a signed number.
+    pub(super) fn read(self, shared: &Shared, from: Span) -> i64 {
+        let mut bytes = [0; 8];
+        shared
+            .backend
+            .read_now(from, &mut bytes[..self.bytes().min(from.bytes())]);
+        match self {
+            Width::Four => i64::from(i64::from_le_bytes(bytes) as i32),
+            Width::Eight => i64::from_le_bytes(bytes),
+        }
+    }
+}
+
+impl Comparison {
+    pub(super) fn holds(self, left: i64, right: i64) -> bool {
+        match self {
+            Comparison::Equal => left == right,
+            Comparison::NotEqual => left != right,
+            Comparison::Greater => left > right,
+            Comparison::GreaterOrEqual => left >= right,
+            Comparison::Less => left < right,
+            Comparison::LessOrEqual => left <= right,
+        }
+    }
+}
+
+/// What a condition chooses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConditionKind {
+    /// The first branch if the number is not 0, otherwise the second, if there is one.
+    If,
+    /// The branch again and again while the number is not 0.
+    While,
+    /// The branch of that number, if there is one.
+    Switch,
+}
+
+/// A number in device memory that chooses among branches.
+pub struct Condition {
+    id: u64,
+    graph: u64,
+    number: u32,
+    block: Block,
+    /// What the number is set to before each execution.
+    default: Option<u32>,
+}
+
+impl Condition {
+    /// Makes a condition of a graph. With `reset`, the number is set to `default` before each execution.
+    ///
+    /// # Errors
+    /// `OutOfMemory`; `InvalidHandle`: the graph was destroyed.
+    pub fn create(
+        context: &Context,
+        graph: &Arc<Graph>,
+        default: u32,
+        reset: bool,
+        caller: &Caller<'_>,
+    ) -> Result<Arc<Condition>> {
+        let shared = context.shared();
+        let block = context.allocate(size_of::<u64>(), size_of::<u64>(), caller)?;
+        shared
+            .backend
+            .write_now(block.span, &u64::from(default).to_le_bytes());
+        let condition = shared
+            .conditions
+            .insert(|id| {
+                Arc::new(Condition {
+                    id,
+                    graph: graph.id,
+                    number: graph.number,
+                    block,
+                    default: reset.then_some(default),
+                })
+            })
+            .inspect_err(|_| drop(context.free(block.span.address(), caller)))?;
+        let mut inner = graph.inner.lock();
+        if inner.phase == Phase::Gone {
+            drop(inner);
+            condition.discard(shared, caller.call.name);
+            return Err(Error::new(
+                ErrorKind::InvalidHandle,
+                format!("model {} was destroyed", graph.number),
+            ));
+        }
+        inner.conditions.push(condition.clone());
+        Ok(condition)
+    }
+
+    /// Gives the condition's handle.
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// Gives the memory of the number.
+    pub fn memory(&self) -> Span {
+        self.block.span
+    }
+
+    pub(super) fn reset(&self, shared: &Shared) {
+        if let Some(default) = self.default {
+            shared
+                .backend
+                .write_now(self.block.span, &u64::from(default).to_le_bytes());
+        }
+    }
+
+    pub(super) fn value(&self, shared: &Shared) -> u64 {
+        let mut bytes = [0; 8];
+        shared.backend.read_now(self.block.span, &mut bytes);
+        u64::from_le_bytes(bytes)
+    }
+
+    pub(super) fn discard(&self, shared: &Shared, by: &'static str) {
+        drop(shared.conditions.remove(self.id, by));
+        // A device that was reset has dropped all memory.
+        drop(shared.release_block(self.block.span.address()));
+    }
+
+    /// Records the choice on a stream that is being captured, and gives its empty branches.
+    ///
+    /// # Errors
+    /// `StreamNotCaptured`; `InvalidValue`: the condition belongs to another model; `OutOfMemory`.
+    pub fn choose(
+        self: &Arc<Self>,
+        context: &Context,
+        stream: &Stream,
+        kind: ConditionKind,
+        branches: u32,
+        caller: &Caller<'_>,
+    ) -> Result<Vec<Arc<Graph>>> {
+        let Some((graph, lane)) = stream.recording().filter(|(graph, _)| graph.is_capturing())
+        else {
+            return Err(stream.not_captured());
+        };
+        if graph.id != self.graph {
+            return Err(Error::new(
+                ErrorKind::InvalidValue,
+                format!(
+                    "the condition belongs to model {}, and stream {} is captured into model {}",
+                    self.number,
+                    stream.number(),
+                    graph.number
+                ),
+            ));
+        }
+        let made: Vec<_> = (0..branches)
+            .map(|_| Graph::create(context, Origin::Branch, Phase::Open, CaptureMode::Global, 0))
+            .collect::<Result<_>>()?;
+        let mut inner = graph.inner.lock();
+        inner.branches.extend(made.iter().cloned());
+        inner.add(
+            lane,
+            Recording {
+                kind: TaskKind::Other,
+                action: Action::Control(Control::Choose {
+                    condition: self.clone(),
+                    kind,
+                    branches: made.clone().into(),
+                }),
+                noted: None,
+                event: None,
+            },
+            caller,
+        );
+        Ok(made)
+    }
+}
+
+/// A label: a name for a place in a stream of a model.
+pub struct Label {
+    id: u64,
+    context_id: u64,
+    /// 0: fresh; 1: in a list; 2: set.
+    state: AtomicU32,
+}
+
+const FRESH: u32 = 0;
+const LISTED: u32 = 1;
+const SET: u32 = 2;
+/// How many labels can be alive, and how many fit a list.
+pub(super) const MOST_LABELS: usize = 65535;
+/// What the device keeps for each label of a list.
+const SLOT_BYTES: usize = 16;
+
+fn refused(sentence: impl Into<String>) -> Error {
+    Error::new(ErrorKind::RuntimeInternal, sentence)
+}
+
+impl Label {
+    /// Makes a label.
+    ///
+    /// # Errors
+    /// `RuntimeInternal`: 65535 labels are alive.
+    pub fn create(context: &Context) -> Result<Arc<Label>> {
+        let shared = context.shared();
+        if shared.labels.len() >= MOST_LABELS {
+            return Err(refused(format!(
+                "{MOST_LABELS} labels are alive, which is all that there can be"
+            )));
+        }
+        shared.labels.insert(|id| {
+            Arc::new(Label {
+                id,
+                context_id: context.id(),
+                state: AtomicU32::new(FRESH),
+            })
+        })
+    }
+
+    /// Gives the label's handle.
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// Gives the handle of the label's context.
+    pub fn context_id(&self) -> u64 {
+        self.context_id
+    }
+
+    /// Destroys the label. A model that it is set in keeps the place.
+    ///
+    /// # Errors
+    /// `InvalidHandle`: destroyed already.
+    pub fn destroy(&self, context: &Context, caller: &Caller<'_>) -> Result<()> {
+        context
+            .shared()
+            .labels
+            .remove(self.id, caller.call.name)
+            .map(drop)
+    }
+
+    /// Names the place that the stream has come to.
+    ///
+    /// # Errors
+    /// `StreamModel`: the stream belongs to no model; `FeatureUnsupported`: to a branch of a condition; `RuntimeInternal`: the
+    /// label is in no list, or was set already.
+    pub fn set(self: &Arc<Self>, stream: &Stream, caller: &Caller<'_>) -> Result<()> {
+        let (graph, lane) = stream.of_model()?;
+        graph.no_branch("labels")?;
+        let mut inner = graph.inner.lock();
+        match self
+            .state
+            .compare_exchange(LISTED, SET, Ordering::AcqRel, Ordering::Acquire)
+        {
+            Ok(_) => {}
+            Err(FRESH) => {
+                return Err(
+                    refused("the label is in no list, so nothing could jump to it")
+                        .fix("Put it into a list with aclrtCreateLabelList first."),
+                );
+            }
+            Err(_) => {
+                return Err(
+                    refused("the label names a place already").fix("Make a label for each place.")
+                );
+            }
+        }
+        graph.control(&mut inner, lane, Control::Label(self.clone()), caller)
+    }
+}
+
+/// The lists of labels that are alive, by the address of their device memory.
+#[derive(Default)]
+pub struct LabelLists {
+    lists: Mutex<HashMap<usize, Arc<[Arc<Label>]>>>,
+}
+
+impl LabelLists {
+    /// Makes a list: device memory with a place for each label.
+    ///
+    /// # Errors
+    /// `RuntimeInternal`: a label is in a list already, or twice in this one; `OutOfMemory`.
+    pub fn create(
+        &self,
+        context: &Context,
+        labels: Vec<Arc<Label>>,
+        caller: &Caller<'_>,
+    ) -> Result<usize> {
+        for (place, label) in labels.iter().enumerate() {
+            // A list that fails half-way leaves the earlier labels as they are, as on the device.
+            if label
+                .state
+                .compare_exchange(FRESH, LISTED, Ordering::AcqRel, Ordering::Acquire)
+                .is_err()
+            {
+                return Err(
+                    refused(format!("label {place} of the list is in a list already"))
+                        .fix("A label is in one list for ever; make new labels for another list."),
+                );
+            }
+        }
+        let bytes = labels.len() * SLOT_BYTES;
+        let block = context.allocate(bytes, bytes, caller)?;
+        context.shared().backend.fill_now(block.span, 0xFF);
+        self.lists
+            .lock()
+            .insert(block.span.address(), labels.into());
+        Ok(block.span.address())
+    }
+
+    /// Destroys a list. Its labels stay listed.
+    ///
+    /// # Errors
+    /// `InvalidValue`: no list is there.
+    pub fn destroy(&self, context: &Context, address: usize, caller: &Caller<'_>) -> Result<()> {
+        let list = self.lists.lock().remove(&address);
+        if list.is_none() {
+            return Err(no_list(address));
+        }
+        context.free(address, caller)
+    }
+
+    fn get(&self, address: usize) -> Result<Arc<[Arc<Label>]>> {
+        self.lists
+            .lock()
+            .get(&address)
+            .cloned()
+            .ok_or_else(|| no_list(address))
+    }
+}
+
+fn no_list(address: usize) -> Error {
+    Error::new(
+        ErrorKind::InvalidValue,
+        format!("there is no list of labels at {address:#x}"),
+    )
+    .fix("Pass what aclrtCreateLabelList gave, while it is alive.")
+}
+
+impl Graph {
+    fn no_branch(&self, what: &str) -> Result<()> {
+        if self.origin == Origin::Branch {
+            return Err(Error::new(
+                ErrorKind::FeatureUnsupported,
+                format!(
+                    "model {} is a branch of a condition, which has no {what}",
+                    self.number
+                ),
+            ));
+        }
+        Ok(())
+    }
+
+    /// Adds a place of control to a lane.
+    fn control(
+        &self,
+        inner: &mut super::Inner,
+        lane: u32,
+        control: Control,
+        caller: &Caller<'_>,
+    ) -> Result<()> {
+        if !self.records(inner)? {
+            return Err(Error::new(
+                ErrorKind::StreamModel,
+                format!("model {} takes no more tasks", self.number),
+            ));
+        }
+        inner.add(
+            lane,
+            Recording {
+                kind: TaskKind::Other,
+                action: Action::Control(control),
+                noted: None,
+                event: None,
+            },
+            caller,
+        );
+        Ok(())
+    }
+
+    /// Begins a model that is built from streams.
+    ///
+    /// # Errors
+    /// `OutOfMemory`: too many models.
+    pub fn build(context: &Context) -> Result<Arc<Graph>> {
+        Graph::create(context, Origin::Built, Phase::Open, CaptureMode::Relaxed, 0)
+    }
+
+    fn built(&self, what: &str) -> Result<()> {
+        match self.origin {
+            Origin::Built => Ok(()),
+            Origin::Captured | Origin::Branch => Err(self.not_built(what)),
+        }
+    }
+
+    /// Binds a stream: what is submitted there becomes a part of the model. With `head`, it starts with the model.
+    ///
+    /// # Errors
+    /// `InvalidValue`: the model was captured; `StreamModel`: the stream is bound, or the model is finished;
+    /// `StreamCaptured`: the stream is being captured; `FeatureUnsupported`: it stops on failure.
+    pub fn bind(self: &Arc<Self>, stream: &Arc<Stream>, head: bool) -> Result<()> {
+        self.built("binding streams")?;
+        if let Some(other) = stream.recorder() {
+            return Err(other.in_the_way(stream));
+        }
+        if stream.stops_on_failure() {
+            return Err(Error::new(
+                ErrorKind::FeatureUnsupported,
+                format!(
+                    "stream {} stops on failure, and such streams are bound to no model",
+                    stream.number()
+                ),
+            ));
+        }
+        let mut inner = self.inner.lock();
+        if inner.phase != Phase::Open {
+            return Err(Error::new(
+                ErrorKind::StreamModel,
+                format!("model {} is finished", self.number),
+            ));
+        }
+        let lane = inner.lanes.len() as u32;
+        stream
+            .attach(Recorder::Lane {
+                graph: self.clone(),
+                lane,
+            })
+            .map_err(|other| other.in_the_way(stream))?;
+        inner.lanes.push(Lane::new(stream, head));
+        Ok(())
+    }
+
+    /// Frees a stream of the model. What it recorded stays a part of the model.
+    ///
+    /// # Errors
+    /// `StreamModel`: it is not bound to this model; `StreamCaptured`: it is being captured.
+    pub fn unbind(&self, stream: &Arc<Stream>) -> Result<()> {
+        match stream.recorder() {
+            Some(Recorder::Lane { graph, lane }) if std::ptr::eq(&*graph, self) => {
+                self.built("unbinding streams")?;
+                self.inner.lock().lanes[lane as usize].attached = None;
+                stream.detach();
+                Ok(())
+            }
+            Some(other @ Recorder::Lane { .. })
+                if other.capture().is_some_and(|graph| graph.is_capturing()) =>
+            {
+                Err(other.in_the_way(stream))
+            }
+            Some(_) | None => Err(Error::new(
+                ErrorKind::StreamModel,
+                format!(
+                    "stream {} is not bound to model {}",
+                    stream.number(),
+                    self.number
+                ),
+            )),
+        }
+    }
+
+    /// Marks the end of the model on one of its streams.
+    ///
+    /// # Errors
+    /// `InvalidValue`: the model was captured; `RuntimeInternal`: the stream is not bound to it; `StreamCaptured`.
+    pub fn mark_end(&self, stream: &Stream, caller: &Caller<'_>) -> Result<()> {
+        self.built("marking the end")?;
+        match stream.recorder() {
+            Some(Recorder::Lane { graph, lane }) if std::ptr::eq(&*graph, self) => {
+                let mut inner = self.inner.lock();
+                self.control(&mut inner, lane, Control::End, caller)?;
+                inner.ended = true;
+                Ok(())
+            }
+            Some(other @ Recorder::Lane { .. })
+                if other.capture().is_some_and(|graph| graph.is_capturing()) =>
+            {
+                Err(other.in_the_way(stream))
+            }
+            Some(_) | None => Err(refused(format!(
+                "stream {} is not bound to model {}",
+                stream.number(),
+                self.number
+            ))),
+        }
+    }
+
+    /// Ends the building; the model can be executed from now on.
+    ///
+    /// # Errors
+    /// `InvalidValue`: the model was captured; `GraphNotReady`: its end was not marked.
+    pub fn finish(&self) -> Result<()> {
+        self.built("the end of building")?;
+        let mut inner = self.inner.lock();
+        // A model whose end nobody marked is finished all the same; what is refused is to execute it.
+        if inner.phase == Phase::Open {
+            inner.phase = Phase::Ready;
+        }
+        Ok(())
+    }
+
+    /// Drops what was recorded on a bound stream, and takes new tasks there until the building is ended again.
+    ///
+    /// # Errors
+    /// `RuntimeInternal`: the stream is bound to no model, or the model is not finished; `GraphUpdate`: it is running.
+    pub fn clean(stream: &Stream) -> Result<()> {
+        let Some((graph, lane)) = stream
+            .recording()
+            .filter(|(graph, _)| graph.origin == Origin::Built)
+        else {
+            return Err(refused(format!(
+                "stream {} is bound to no model",
+                stream.number()
+            )));
+        };
+        if graph.is_running() {
+            return Err(Error::new(
+                ErrorKind::GraphUpdate,
+                format!("model {} is being executed", graph.number),
+            ));
+        }
+        let dropped: Vec<_> = {
+            let mut inner = graph.inner.lock();
+            if inner.phase != Phase::Ready {
+                return Err(refused(format!("model {} is not finished", graph.number)));
+            }
+            inner.phase = Phase::Open;
+            inner.plan = None;
+            let nodes = std::mem::take(&mut inner.lanes[lane as usize].nodes);
+            nodes
+                .into_iter()
+                .map(|node| {
+                    let node = &mut inner.nodes[node as usize];
+                    node.disabled = true;
+                    node.noted = None;
+                    std::mem::replace(&mut node.action, Action::Mark)
+                })
+                .collect()
+        };
+        drop(dropped);
+        Ok(())
+    }
+}
+
+impl Stream {
+    /// Gives the model and lane that the stream records for.
+    pub(super) fn recording(&self) -> Option<(Arc<Graph>, u32)> {
+        match self.recorder() {
+            Some(Recorder::Lane { graph, lane }) => Some((graph, lane)),
+            Some(Recorder::Update(_) | Recorder::StandIn { .. }) | None => None,
+        }
+    }
+
+    fn of_model(&self) -> Result<(Arc<Graph>, u32)> {
+        self.recording().ok_or_else(|| {
+            Error::new(
+                ErrorKind::StreamModel,
+                format!("stream {} is bound to no model", self.number()),
+            )
+            .fix("Bind the stream to a model with aclmdlRIBindStream first.")
+        })
+    }
+
+    fn of_built_model(&self) -> Result<(Arc<Graph>, u32)> {
+        let (graph, lane) = self.of_model()?;
+        match graph.origin {
+            Origin::Built => Ok((graph, lane)),
+            Origin::Captured | Origin::Branch => Err(Error::new(
+                ErrorKind::StreamModel,
+                format!(
+                    "stream {} is captured, and not bound to a model that is built",
+                    self.number()
+                ),
+            )),
+        }
+    }
+
+    /// Records a jump to the label whose number lies in memory.
+    ///
+    /// # Errors
+    /// `StreamModel`: the stream belongs to no model; `FeatureUnsupported`: to a branch of a condition; `InvalidValue`: there
+    /// is no such list, or the number's memory is not live.
+    pub fn jump(
+        &self,
+        index: Span,
+        most: u32,
+        lists: &LabelLists,
+        list: usize,
+        caller: &Caller<'_>,
+    ) -> Result<()> {
+        let (graph, lane) = self.of_model()?;
+        graph.no_branch("labels")?;
+        let labels = lists.get(list)?;
+        graph.shared.space.resolve(index, caller.lookups, "index")?;
+        let mut inner = graph.inner.lock();
+        graph.control(
+            &mut inner,
+            lane,
+            Control::Jump {
+                index,
+                most,
+                labels,
+            },
+            caller,
+        )
+    }
+
+    /// Records that another bound stream starts.
+    ///
+    /// # Errors
+    /// `StreamModel`: one of the two is bound to no model.
+    pub fn activate(&self, target: &Stream, caller: &Caller<'_>) -> Result<()> {
+        target.of_built_model()?;
+        let (graph, lane) = self.of_built_model()?;
+        let mut inner = graph.inner.lock();
+        graph.control(&mut inner, lane, Control::Activate(target.id()), caller)
+    }
+
+    /// Records that another bound stream starts, and this one ends, if two signed numbers in memory compare so.
+    ///
+    /// # Errors
+    /// `StreamModel`: one of the two is bound to no model; `InvalidValue`: a number's memory is not live.
+    pub fn compare(
+        &self,
+        (left, how, right): (Span, Comparison, Span),
+        width: Width,
+        target: &Stream,
+        caller: &Caller<'_>,
+    ) -> Result<()> {
+        target.of_built_model()?;
+        let (graph, lane) = self.of_built_model()?;
+        let space = &graph.shared.space;
+        space.resolve(left, caller.lookups, "left value")?;
+        space.resolve(right, caller.lookups, "right value")?;
+        let mut inner = graph.inner.lock();
+        graph.control(
+            &mut inner,
+            lane,
+            Control::Compare {
+                left,
+                right,
+                how,
+                width,
+                target: target.id(),
+            },
+            caller,
+        )
+    }
+}

@@ -1,0 +1,350 @@
+//! What programs ask of a graph: its streams, its tasks, what a task is; and changes of single tasks.
+
+use std::sync::{Arc, Weak};
+
+use jumar_hal::Span;
+use jumar_types::{Error, ErrorKind, Result};
+
+use super::control::Control;
+use super::{Action, Graph, Inner, Origin, Phase, Recorder, TaskKind};
+use crate::{Context, Stream};
+
+/// An event's part in a recorded task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EventTask {
+    /// The event's handle.
+    pub event: u64,
+    /// The event's number for messages.
+    pub number: u64,
+    /// The flags that the event was made with.
+    pub event_flags: u32,
+    /// The flag of the record or wait.
+    pub flag: u32,
+}
+
+/// A recorded task as programs hold it.
+pub struct GraphTask {
+    id: u64,
+    graph: Weak<Graph>,
+    node: u32,
+}
+
+/// A recorded task for people.
+#[derive(Clone, Debug)]
+pub struct Described {
+    /// The task's number in the graph, in the order of recording.
+    pub number: u32,
+    /// The number of its stream.
+    pub stream: u32,
+    /// Its place in the stream, from 0.
+    pub place: u32,
+    /// What it is to programs.
+    pub kind: TaskKind,
+    /// What it does.
+    pub name: String,
+    /// The call that it was recorded from.
+    pub call: &'static str,
+    /// The memory it reads.
+    pub reads: Vec<Span>,
+    /// The memory it writes.
+    pub writes: Vec<Span>,
+    /// The number of its event.
+    pub event: Option<u64>,
+    /// The task on another stream that it comes after.
+    pub after: Option<u32>,
+    /// Whether it belongs to a group.
+    pub grouped: bool,
+    /// Whether it is left out.
+    pub disabled: bool,
+}
+
+impl Inner {
+    fn describe(&self, number: u32, place: u32) -> Described {
+        let node = &self.nodes[number as usize];
+        let named = |name: &str| name.to_owned();
+        let event = node.event.map_or(0, |event| event.number);
+        let name = match (&node.action, &node.noted) {
+            (_, Some(noted)) => named(noted.name()),
+            (Action::Mark | Action::ExternalSet(_), _) => format!("record of event {event}"),
+            (Action::Join(_) | Action::ExternalWait(_), _) => format!("wait for event {event}"),
+            (Action::Task(task), None) => match node.kind {
+                TaskKind::Record => format!("record of event {event}"),
+                TaskKind::Wait => format!("wait for event {event}"),
+                TaskKind::Reset => format!("reset of event {event}"),
+                TaskKind::Other | TaskKind::Kernel | TaskKind::ValueWrite | TaskKind::ValueWait => {
+                    format!("{task:?}")
+                }
+            },
+            (Action::Slot(slot), None) => named(slot.program().name()),
+            (Action::Control(control), None) => named(match control {
+                Control::Label(_) => "label",
+                Control::Jump { .. } => "jump to a label",
+                Control::Activate(_) => "activation of a stream",
+                Control::Compare { .. } => "switch to a stream",
+                Control::Choose { .. } => "condition",
+                Control::End => "end of the model",
+            }),
+        };
+        Described {
+            number,
+            stream: self.lanes[node.lane as usize].number,
+            place,
+            kind: node.kind,
+            name,
+            call: node.call.name,
+            reads: node
+                .noted
+                .as_ref()
+                .map_or_else(Vec::new, |noted| noted.reads().to_vec()),
+            writes: node
+                .noted
+                .as_ref()
+                .map_or_else(Vec::new, |noted| noted.writes().to_vec()),
+            event: node.event.map(|event| event.number),
+            after: match node.action {
+                Action::Join(mark) => Some(mark),
+                _ => None,
+            },
+            grouped: matches!(node.action, Action::Slot(_)),
+            disabled: node.disabled,
+        }
+    }
+
+    /// Lists the nodes of a lane that are tasks of their own.
+    fn tasks(&self, lane: u32) -> impl Iterator<Item = u32> {
+        self.lanes[lane as usize]
+            .nodes
+            .iter()
+            .copied()
+            .filter(|&node| {
+                let node = &self.nodes[node as usize];
+                !matches!(
+                    (&node.action, &node.noted, &node.event),
+                    (Action::Task(_), None, None)
+                )
+            })
+    }
+}
+
+impl Graph {
+    /// Describes the tasks, stream by stream.
+    pub fn describe(&self) -> Vec<Described> {
+        let inner = self.inner.lock();
+        (0..inner.lanes.len() as u32)
+            .flat_map(|lane| {
+                inner
+                    .tasks(lane)
+                    .enumerate()
+                    .map(|(place, node)| inner.describe(node, place as u32))
+                    .collect::<Vec<_>>()
+            })
+            .collect()
+    }
+
+    /// Lists the graph's streams: the bound ones, or for a captured graph streams that stand for its parts, and take no
+    /// tasks.
+    ///
+    /// # Errors
+    /// `NoStreamResource`, `OutOfMemory`.
+    pub fn streams(self: &Arc<Self>, context: &Arc<Context>) -> Result<Vec<u64>> {
+        let (built, stand_ins, wanted) = {
+            let inner = self.inner.lock();
+            let built: Vec<u64> = inner
+                .lanes
+                .iter()
+                .filter(|lane| lane.attached.is_some())
+                .map(|lane| lane.stream)
+                .collect();
+            (built, inner.stand_ins.clone(), inner.lanes.len())
+        };
+        if self.origin == Origin::Built || self.is_capturing() {
+            return Ok(built);
+        }
+        let mut all = stand_ins;
+        while all.len() < wanted {
+            let stream = Stream::stand_in(context)?;
+            let recorder = Recorder::StandIn {
+                graph: Arc::downgrade(self),
+                lane: all.len() as u32,
+            };
+            // Nobody else knows the stream yet.
+            drop(stream.attach(recorder));
+            all.push(stream);
+        }
+        let handles = all.iter().map(|stream| stream.id()).collect();
+        let surplus = {
+            let mut inner = self.inner.lock();
+            if inner.phase == Phase::Gone {
+                all
+            } else {
+                inner.stand_ins = all;
+                Vec::new()
+            }
+        };
+        for stream in surplus {
+            drop(
+                self.shared
+                    .streams
+                    .remove(stream.id(), "the end of its model"),
+            );
+        }
+        Ok(handles)
+    }
+
+    /// Makes changes of single tasks take effect.
+    ///
+    /// # Errors
+    /// `GraphUpdate`: the graph is not ready, or an execution is queued or running.
+    pub fn update(&self) -> Result<()> {
+        let refuse = |why: &str| {
+            Err(Error::new(
+                ErrorKind::GraphUpdate,
+                format!("model {} {why}", self.number),
+            ))
+        };
+        if self.inner.lock().phase != Phase::Ready {
+            return refuse("is not ready");
+        }
+        if self.is_running() {
+            return refuse("is being executed");
+        }
+        let mut inner = self.inner.lock();
+        let inner = &mut *inner;
+        for node in std::mem::take(&mut inner.to_disable) {
+            inner.nodes[node as usize].disabled = true;
+        }
+        inner.plan = None;
+        Ok(())
+    }
+
+    /// Stops the execution that is running.
+    ///
+    /// # Errors
+    /// `FeatureUnsupported`: the graph was captured.
+    pub fn abort(&self) -> Result<()> {
+        if self.origin != Origin::Built {
+            return Err(Error::new(
+                ErrorKind::FeatureUnsupported,
+                format!(
+                    "model {} was captured; only models that are built from bound streams are aborted",
+                    self.number
+                ),
+            )
+            .fix("Abort the stream that executes it."));
+        }
+        let running = self
+            .runs
+            .lock()
+            .last
+            .as_ref()
+            .and_then(|last| last.running.upgrade());
+        if let Some(running) = running {
+            running.abort();
+        }
+        Ok(())
+    }
+}
+
+impl Stream {
+    /// Lists the recorded tasks of a stream of a model.
+    ///
+    /// # Errors
+    /// `StreamModel`: the stream belongs to no model.
+    pub fn recorded_tasks(&self) -> Result<Vec<u64>> {
+        let found = match self.recorder() {
+            Some(Recorder::Lane { graph, lane }) => Some((graph, lane)),
+            Some(Recorder::StandIn { graph, lane }) => graph.upgrade().map(|graph| (graph, lane)),
+            Some(Recorder::Update(_)) | None => None,
+        };
+        let Some((graph, lane)) = found else {
+            return Err(Error::new(
+                ErrorKind::StreamModel,
+                format!("stream {} belongs to no model", self.number()),
+            )
+            .fix("Pass a stream that aclmdlRIGetStreams listed."));
+        };
+        let nodes: Vec<(u32, u64)> = {
+            let inner = graph.inner.lock();
+            inner
+                .tasks(lane)
+                .map(|node| (node, inner.nodes[node as usize].handle))
+                .collect()
+        };
+        nodes
+            .into_iter()
+            .map(|(node, handle)| match handle {
+                0 => graph.task_handle(node),
+                known => Ok(known),
+            })
+            .collect()
+    }
+}
+
+impl Graph {
+    fn task_handle(self: &Arc<Self>, node: u32) -> Result<u64> {
+        let task = self.shared.graph_tasks.insert(|id| {
+            Arc::new(GraphTask {
+                id,
+                graph: Arc::downgrade(self),
+                node,
+            })
+        })?;
+        let mut inner = self.inner.lock();
+        inner.nodes[node as usize].handle = task.id;
+        inner.task_handles.push(task.id);
+        Ok(task.id)
+    }
+}
+
+impl GraphTask {
+    fn graph(&self) -> Result<Arc<Graph>> {
+        self.graph.upgrade().ok_or_else(|| {
+            Error::new(
+                ErrorKind::InvalidHandle,
+                "the model of the task was destroyed",
+            )
+        })
+    }
+
+    /// Gives the task's graph and what it is.
+    ///
+    /// # Errors
+    /// `InvalidHandle`: the graph was destroyed.
+    pub fn describe(&self) -> Result<Described> {
+        let graph = self.graph()?;
+        let inner = graph.inner.lock();
+        let Some(node) = inner.nodes.get(self.node as usize) else {
+            return Err(Error::new(
+                ErrorKind::InvalidHandle,
+                "the model of the task was destroyed",
+            ));
+        };
+        let place = inner
+            .tasks(node.lane)
+            .position(|other| other == self.node)
+            .unwrap_or(0);
+        Ok(inner.describe(self.node, place as u32))
+    }
+
+    /// Gives the event of a record, a wait or a reset.
+    ///
+    /// # Errors
+    /// `InvalidHandle`: the graph was destroyed.
+    pub fn event(&self) -> Result<Option<EventTask>> {
+        let graph = self.graph()?;
+        let inner = graph.inner.lock();
+        Ok(inner
+            .nodes
+            .get(self.node as usize)
+            .and_then(|node| node.event))
+    }
+
+    /// Leaves the task out of executions, from the next update of the graph on.
+    ///
+    /// # Errors
+    /// `InvalidHandle`: the graph was destroyed.
+    pub fn disable(&self) -> Result<()> {
+        self.graph()?.inner.lock().to_disable.push(self.node);
+        Ok(())
+    }
+}

@@ -1,0 +1,691 @@
+//! Execution of a graph whose lanes cannot be one array: lanes that wait beside others, jumps, activation, conditions.
+//!
+//! Each lane has a queue of the graph's own, and a driver that runs the lane's places one after the other. Where a lane
+//! has to wait, the driver queues the wait and itself behind it and gives up the worker. The stream of the execution
+//! holds three entries: the start, a wait for the signal that the last lane sets when it is over, and an end that
+//! reports the error of a task, if there was one.
+//!
+//! States of a lane: idle, or live from its start (with the graph, by activation, or by a jump) until its end. `live`
+//! counts them; whoever brings it to 0 sets the signal. A driver that is dropped without having run ends its lane.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use jumar_hal::sync::{AtomicBool, AtomicU32, Mutex, Ordering};
+use jumar_hal::{
+    Call, Cost, Program, Queue, QueueConfig, Signal, Span, Tag, Task, Verdict, WaitThen, Watcher,
+};
+use jumar_types::{Error, ErrorKind, Result};
+
+use super::control::{Comparison, Condition, ConditionKind, Control, Label, Width};
+use super::run::{Made, Outside, Resolved, Source, Step, WaitOn};
+use super::{Action, Graph, Inner};
+use crate::context::Failure;
+use crate::gate::{Op, Phase as Progress};
+use crate::memory::Lookups;
+use crate::runtime::Shared;
+use crate::{Caller, Stream};
+
+/// The lanes of a graph.
+pub(super) struct LanePlan {
+    lanes: Box<[Arc<Code>]>,
+    heads: Box<[bool]>,
+    /// The lane of each stream.
+    streams: HashMap<u64, u32>,
+    /// The lane and place after each label.
+    labels: HashMap<u64, (u32, usize)>,
+    marks: usize,
+    outside: Outside,
+    conditions: Box<[Arc<Condition>]>,
+}
+
+/// The places of a lane, or of a branch.
+struct Code {
+    places: Box<[Place]>,
+    sources: Box<[Source]>,
+}
+
+enum Place {
+    Step(Step),
+    Wait {
+        on: WaitOn,
+        then: WaitThen,
+        limit: Option<Duration>,
+    },
+    Mark(u32),
+    Join(u32),
+    Jump {
+        index: Span,
+        most: u32,
+        labels: Arc<[Arc<Label>]>,
+    },
+    Activate(u64),
+    Compare {
+        left: Span,
+        right: Span,
+        how: Comparison,
+        width: Width,
+        target: u64,
+    },
+    Choose {
+        condition: Arc<Condition>,
+        kind: ConditionKind,
+        branches: Box<[Arc<Graph>]>,
+    },
+}
+
+/// One execution.
+pub(super) struct Running {
+    graph: u32,
+    shared: Arc<Shared>,
+    failure: Arc<Failure>,
+    plan: Arc<LanePlan>,
+    resolved: Resolved,
+    marks: Box<[Arc<Signal>]>,
+    lanes: Box<[Mutex<LaneState>]>,
+    queues: Box<[Arc<dyn Queue>]>,
+    live: AtomicU32,
+    done: Arc<Signal>,
+    error: Mutex<Option<Error>>,
+    aborted: AtomicBool,
+}
+
+#[derive(Default)]
+struct LaneState {
+    live: bool,
+    frames: Vec<Frame>,
+}
+
+/// Where a lane stands, in itself or in a branch.
+struct Frame {
+    code: Arc<Code>,
+    next: usize,
+    /// The condition and branch of a loop.
+    again: Option<(Arc<Condition>, Arc<Graph>)>,
+}
+
+/// Who is told of failures of a lane's queue: waits that ran out of time.
+#[derive(Default)]
+pub(super) struct LaneWatch {
+    running: Mutex<Weak<Running>>,
+}
+
+impl Watcher for LaneWatch {
+    fn started(&self, _tag: Tag) {}
+
+    fn finished(&self, _tag: Tag) {}
+
+    fn failed(&self, _tag: Tag, error: Error) -> Verdict {
+        let running = self.running.lock().upgrade();
+        if let Some(running) = running {
+            running.keep(error);
+        }
+        Verdict::Continue
+    }
+}
+
+impl LanePlan {
+    pub(super) fn new(inner: &Inner) -> LanePlan {
+        let mut outside = Outside::default();
+        let mut marks = HashMap::new();
+        for (number, node) in inner.nodes.iter().enumerate() {
+            if matches!(node.action, Action::Mark) {
+                let mark = marks.len() as u32;
+                marks.insert(number as u32, mark);
+            }
+        }
+        let (mut labels, mut streams) = (HashMap::new(), HashMap::new());
+        let mut lanes = Vec::new();
+        for (number, lane) in inner.lanes.iter().enumerate() {
+            streams.insert(lane.stream, number as u32);
+            let code = Code::new(
+                inner,
+                &lane.nodes,
+                &mut outside,
+                Some(&marks),
+                |label, place| {
+                    labels.insert(label.id(), (number as u32, place));
+                },
+            );
+            lanes.push(Arc::new(code));
+        }
+        LanePlan {
+            lanes: lanes.into(),
+            heads: inner.lanes.iter().map(|lane| lane.head).collect(),
+            streams,
+            labels,
+            marks: marks.len(),
+            outside,
+            conditions: inner.conditions.clone().into(),
+        }
+    }
+}
+
+impl Code {
+    /// Makes the code of some nodes in order. Without `marks` the order alone stands for marks and joins.
+    fn new(
+        inner: &Inner,
+        nodes: &[u32],
+        outside: &mut Outside,
+        marks: Option<&HashMap<u32, u32>>,
+        mut label: impl FnMut(&Arc<Label>, usize),
+    ) -> Code {
+        let (mut places, mut sources) = (Vec::new(), Vec::new());
+        for &number in nodes {
+            let node = &inner.nodes[number as usize];
+            let place = match (&node.action, marks) {
+                (Action::Mark, Some(marks)) => Some(Place::Mark(marks[&number])),
+                // A wait that is left out no longer orders anything.
+                (Action::Join(_), _) if node.disabled => None,
+                (Action::Join(mark), Some(marks)) => Some(Place::Join(marks[mark])),
+                (Action::Mark | Action::Join(_), None) => None,
+                (Action::Control(_), _) if node.disabled => None,
+                (Action::Control(control), _) => match control {
+                    Control::Label(named) => {
+                        label(named, places.len());
+                        None
+                    }
+                    Control::End => None,
+                    Control::Jump {
+                        index,
+                        most,
+                        labels,
+                    } => Some(Place::Jump {
+                        index: *index,
+                        most: *most,
+                        labels: labels.clone(),
+                    }),
+                    Control::Activate(target) => Some(Place::Activate(*target)),
+                    Control::Compare {
+                        left,
+                        right,
+                        how,
+                        width,
+                        target,
+                    } => Some(Place::Compare {
+                        left: *left,
+                        right: *right,
+                        how: *how,
+                        width: *width,
+                        target: *target,
+                    }),
+                    Control::Choose {
+                        condition,
+                        kind,
+                        branches,
+                    } => Some(Place::Choose {
+                        condition: condition.clone(),
+                        kind: *kind,
+                        branches: branches.clone(),
+                    }),
+                },
+                (
+                    Action::Task(_)
+                    | Action::Slot(_)
+                    | Action::ExternalSet(_)
+                    | Action::ExternalWait(_),
+                    _,
+                ) => match node.make(outside) {
+                    Made::Nothing => None,
+                    Made::Step(step) => Some(Place::Step(step)),
+                    Made::Wait { on, then, limit } => Some(Place::Wait { on, then, limit }),
+                },
+            };
+            if let Some(place) = place {
+                places.push(place);
+                sources.push(node.source(number, inner));
+            }
+        }
+        Code {
+            places: places.into(),
+            sources: sources.into(),
+        }
+    }
+}
+
+impl Running {
+    fn keep(&self, error: Error) {
+        *self.error.lock() = Some(error);
+    }
+
+    fn stops(&self) -> bool {
+        self.aborted.load(Ordering::Acquire)
+            || (self.failure.stops.load(Ordering::Acquire) && self.error.lock().is_some())
+    }
+
+    /// Brings a lane to life at a place; false when it is live already.
+    fn start(self: &Arc<Self>, lane: u32, place: usize) -> bool {
+        {
+            let mut state = self.lanes[lane as usize].lock();
+            if std::mem::replace(&mut state.live, true) {
+                return false;
+            }
+            state.frames.push(Frame {
+                code: self.plan.lanes[lane as usize].clone(),
+                next: place,
+                again: None,
+            });
+        }
+        self.live.fetch_add(1, Ordering::AcqRel);
+        self.drive(lane);
+        true
+    }
+
+    /// Queues a lane's driver.
+    fn drive(self: &Arc<Self>, lane: u32) {
+        let driver = Arc::new(Driver {
+            running: self.clone(),
+            lane,
+            ran: AtomicBool::new(false),
+        });
+        self.queues[lane as usize].submit(Task::Run(driver), tag());
+    }
+
+    fn over(&self, lane: u32) {
+        {
+            let mut state = self.lanes[lane as usize].lock();
+            state.live = false;
+            state.frames.clear();
+        }
+        self.leave();
+    }
+
+    fn leave(&self) {
+        if self.live.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.done.set();
+        }
+    }
+
+    /// Stops the execution: lanes end where they are, and waits are given up.
+    pub(super) fn abort(&self) {
+        self.keep(Error::new(
+            ErrorKind::ModelExecute,
+            format!("the execution of model {} was aborted", self.graph),
+        ));
+        self.aborted.store(true, Ordering::Release);
+        for queue in &self.queues {
+            queue.discard();
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        for signal in &self.resolved.set {
+            if !signal.is_set() {
+                signal.set();
+            }
+        }
+        self.done.set();
+    }
+}
+
+/// The call that a graph's own queue entries stand for.
+static DRIVER: Call = Call {
+    name: "captured model",
+    number: u16::MAX,
+};
+
+fn tag() -> Tag {
+    Tag {
+        ticket: 0,
+        call: &DRIVER,
+    }
+}
+
+/// Starts the lanes.
+struct Start {
+    running: Arc<Running>,
+    watches: Box<[Arc<LaneWatch>]>,
+}
+
+impl Program for Start {
+    fn run(&self) -> Result<()> {
+        let running = &self.running;
+        for watch in &self.watches {
+            *watch.running.lock() = Arc::downgrade(running);
+        }
+        for condition in &running.plan.conditions {
+            condition.reset(&running.shared);
+        }
+        // The start counts as a lane, so that the execution is not over between two lanes.
+        running.live.fetch_add(1, Ordering::AcqRel);
+        for (lane, head) in running.plan.heads.iter().enumerate() {
+            if *head && !running.plan.lanes[lane].places.is_empty() {
+                running.start(lane as u32, 0);
+            }
+        }
+        running.leave();
+        Ok(())
+    }
+
+    fn cost(&self) -> Cost {
+        Cost::Bounded
+    }
+
+    fn name(&self) -> &str {
+        "start of a model"
+    }
+}
+
+/// Reports how the execution went.
+struct End {
+    running: Arc<Running>,
+}
+
+impl Program for End {
+    fn run(&self) -> Result<()> {
+        match self.running.error.lock().take() {
+            Some(error) => Err(error),
+            None => Ok(()),
+        }
+    }
+
+    fn cost(&self) -> Cost {
+        Cost::Bounded
+    }
+
+    fn name(&self) -> &str {
+        "end of a model"
+    }
+}
+
+/// Runs a lane from where it stands.
+struct Driver {
+    running: Arc<Running>,
+    lane: u32,
+    ran: AtomicBool,
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        if !self.ran.load(Ordering::Acquire) {
+            self.running.over(self.lane);
+        }
+    }
+}
+
+/// How a lane goes on after a place.
+enum Next {
+    On,
+    /// The lane waits for a signal first.
+    Wait(Task),
+    /// The lane ends.
+    End,
+}
+
+impl Program for Driver {
+    fn run(&self) -> Result<()> {
+        self.ran.store(true, Ordering::Release);
+        let running = &self.running;
+        let mut frames = std::mem::take(&mut running.lanes[self.lane as usize].lock().frames);
+        loop {
+            if running.stops() {
+                break;
+            }
+            let Some(frame) = frames.last_mut() else {
+                break;
+            };
+            if frame.next >= frame.code.places.len() {
+                match &frame.again {
+                    Some((condition, _)) if condition.value(&running.shared) != 0 => frame.next = 0,
+                    _ => drop(frames.pop()),
+                }
+                continue;
+            }
+            let (code, place) = (frame.code.clone(), frame.next);
+            frame.next += 1;
+            match self.place(&code, place, &mut frames) {
+                Ok(Next::On) => {}
+                Ok(Next::End) => break,
+                Ok(Next::Wait(wait)) => {
+                    running.lanes[self.lane as usize].lock().frames = frames;
+                    running.queues[self.lane as usize].submit(wait, tag());
+                    running.drive(self.lane);
+                    return Ok(());
+                }
+                Err(error) => running.keep(code.sources[place].failed(running.graph, error)),
+            }
+        }
+        running.over(self.lane);
+        Ok(())
+    }
+
+    fn name(&self) -> &str {
+        "lane of a model"
+    }
+}
+
+/// Takes a wait that is over already.
+fn passes(wait: &Task) -> bool {
+    match wait {
+        Task::Wait { signal, then, .. } => match then {
+            WaitThen::Keep => signal.is_set(),
+            WaitThen::Clear => signal.take(),
+        },
+        Task::Until { condition, .. } => condition.holds(),
+        Task::Copy { .. } | Task::Fill { .. } | Task::Set(_) | Task::Clear(_) | Task::Run(_) => {
+            true
+        }
+    }
+}
+
+impl Driver {
+    fn place(&self, code: &Code, place: usize, frames: &mut Vec<Frame>) -> Result<Next> {
+        let running = &self.running;
+        let shared = &running.shared;
+        match &code.places[place] {
+            Place::Step(step) => self.step(step, &code.sources[place]).map(|()| Next::On),
+            Place::Wait { on, then, limit } => {
+                Ok(match on.task(&running.resolved, *then, *limit) {
+                    Some(task) if !passes(&task) => Next::Wait(task),
+                    Some(_) | None => Next::On,
+                })
+            }
+            Place::Mark(mark) => {
+                running.marks[*mark as usize].set();
+                Ok(Next::On)
+            }
+            Place::Join(mark) => {
+                let signal = running.marks[*mark as usize].clone();
+                Ok(match signal.is_set() {
+                    true => Next::On,
+                    false => Next::Wait(Task::Wait {
+                        signal,
+                        then: WaitThen::Keep,
+                        limit: None,
+                    }),
+                })
+            }
+            Place::Jump {
+                index,
+                most,
+                labels,
+            } => {
+                let index = Width::Four.read(shared, *index) as u32;
+                let chosen = index.min(most.saturating_sub(1)) as usize;
+                let target = labels
+                    .get(chosen)
+                    .and_then(|label| running.plan.labels.get(&label.id()).copied());
+                let Some((lane, place)) = target else {
+                    return Err(Error::new(
+                        ErrorKind::ModelExecute,
+                        format!(
+                            "label {chosen} of the list of {} is set nowhere in the model",
+                            labels.len()
+                        ),
+                    ));
+                };
+                if lane == self.lane {
+                    frames.truncate(1);
+                    frames[0].next = place;
+                    return Ok(Next::On);
+                }
+                self.activate(lane, place)?;
+                Ok(Next::End)
+            }
+            Place::Activate(target) => {
+                self.activate(self.lane_of(*target)?, 0)?;
+                Ok(Next::On)
+            }
+            Place::Compare {
+                left,
+                right,
+                how,
+                width,
+                target,
+            } => {
+                if !how.holds(width.read(shared, *left), width.read(shared, *right)) {
+                    return Ok(Next::On);
+                }
+                self.activate(self.lane_of(*target)?, 0)?;
+                Ok(Next::End)
+            }
+            Place::Choose {
+                condition,
+                kind,
+                branches,
+            } => {
+                let value = condition.value(shared);
+                let chosen = match kind {
+                    ConditionKind::If => usize::from(value == 0),
+                    ConditionKind::While if value == 0 => return Ok(Next::On),
+                    ConditionKind::While => 0,
+                    ConditionKind::Switch => usize::try_from(value).unwrap_or(usize::MAX),
+                };
+                if let Some(branch) = branches.get(chosen) {
+                    let again = (*kind == ConditionKind::While)
+                        .then(|| (condition.clone(), branch.clone()));
+                    frames.push(Frame {
+                        code: branch.code(shared)?,
+                        next: 0,
+                        again,
+                    });
+                }
+                Ok(Next::On)
+            }
+        }
+    }
+
+    fn lane_of(&self, stream: u64) -> Result<u32> {
+        self.running
+            .plan
+            .streams
+            .get(&stream)
+            .copied()
+            .ok_or_else(|| {
+                Error::new(
+                    ErrorKind::ModelExecute,
+                    "the stream to be started is bound to another model",
+                )
+            })
+    }
+
+    fn activate(&self, lane: u32, place: usize) -> Result<()> {
+        if self.running.start(lane, place) {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorKind::ModelExecute,
+            format!("stream {lane} of the model was to be started while it was still running"),
+        ))
+    }
+
+    fn step(&self, step: &Step, source: &Source) -> Result<()> {
+        let running = &self.running;
+        let gate = &running.shared.gate;
+        let ticket = match (&source.noted, gate.is_watched()) {
+            (Some(noted), true) => {
+                let lookups = Lookups::default();
+                let caller = Caller::new(source.call, &lookups);
+                gate.admit(&caller, 0, Some(source.stream), || noted.op())?
+            }
+            _ => 0,
+        };
+        gate.report(ticket, Progress::Started);
+        let result = step.run(&running.shared, &running.resolved);
+        match &result {
+            Ok(()) => gate.report(ticket, Progress::Finished),
+            Err(error) => gate.report(ticket, Progress::Failed(error.clone())),
+        }
+        result
+    }
+}
+
+impl Graph {
+    /// Gives a branch's code, and sets its conditions to their defaults; an empty branch does nothing.
+    fn code(&self, shared: &Shared) -> Result<Arc<Code>> {
+        self.check_branch()?;
+        let inner = self.inner.lock();
+        for condition in &inner.conditions {
+            condition.reset(shared);
+        }
+        let nodes: Vec<u32> = (0..inner.nodes.len() as u32).collect();
+        Ok(Arc::new(Code::new(
+            &inner,
+            &nodes,
+            &mut Outside::default(),
+            None,
+            |_, _| {},
+        )))
+    }
+
+    pub(super) fn queue_lanes(
+        &self,
+        queues: &mut Vec<(Arc<dyn Queue>, Arc<LaneWatch>)>,
+        plan: &Arc<LanePlan>,
+        stream: &Stream,
+        done: Arc<Signal>,
+        caller: &Caller<'_>,
+    ) -> Result<Weak<Running>> {
+        let device = &self.shared.devices[self.device as usize];
+        while queues.len() < plan.lanes.len() {
+            let watch = Arc::new(LaneWatch::default());
+            let config = QueueConfig {
+                priority: stream.options().priority.min(7),
+                number: stream.number(),
+            };
+            let queue = device
+                .hardware(&self.shared)?
+                .queue(config, watch.clone())?;
+            queues.push((queue, watch));
+        }
+        let running = Arc::new(Running {
+            graph: self.number,
+            shared: self.shared.clone(),
+            failure: self.failure.clone(),
+            plan: plan.clone(),
+            resolved: plan.outside.resolve(stream),
+            marks: (0..plan.marks)
+                .map(|_| Arc::new(Signal::untimed()))
+                .collect(),
+            lanes: plan.lanes.iter().map(|_| Mutex::default()).collect(),
+            queues: queues.iter().map(|(queue, _)| queue.clone()).collect(),
+            live: AtomicU32::new(0),
+            done: done.clone(),
+            error: Mutex::new(None),
+            aborted: AtomicBool::new(false),
+        });
+        let start = Arc::new(Start {
+            running: running.clone(),
+            watches: queues.iter().map(|(_, watch)| watch.clone()).collect(),
+        });
+        stream.submit(caller, Task::Run(start), || Op::Launch {
+            name: "captured model",
+            reads: &[],
+            writes: &[],
+        })?;
+        stream.submit_silently(
+            caller,
+            Task::Wait {
+                signal: done,
+                then: WaitThen::Keep,
+                limit: None,
+            },
+        );
+        let weak = Arc::downgrade(&running);
+        stream.submit_silently(caller, Task::Run(Arc::new(End { running })));
+        Ok(weak)
+    }
+}

@@ -1,0 +1,597 @@
+//! Recording: how a capture begins, what is kept of each submit, how other streams are pulled in, and how it ends.
+
+use std::sync::Arc;
+
+use jumar_hal::Task;
+use jumar_types::{Error, ErrorKind, Result};
+
+use super::{
+    Action, CaptureMode, CaptureStatus, EventTask, Graph, Lane, Node, Noted, Origin, Phase,
+    Recorder, TaskKind,
+};
+use crate::{Caller, Context, Event, Stream};
+
+/// A task on its way into a graph.
+pub(super) struct Recording {
+    pub(super) kind: TaskKind,
+    pub(super) action: Action,
+    pub(super) noted: Option<Noted>,
+    pub(super) event: Option<EventTask>,
+}
+
+impl Graph {
+    /// Begins a capture: what is submitted to the stream from now on is recorded.
+    ///
+    /// # Errors
+    /// `FeatureUnsupported`: a default stream; `StreamCaptured`: it is being captured; `StreamModel`: it is bound to a model;
+    /// `StreamContext`: it belongs to another context.
+    pub fn begin(
+        context: &Arc<Context>,
+        stream: &Arc<Stream>,
+        mode: CaptureMode,
+        caller: &Caller<'_>,
+    ) -> Result<Arc<Graph>> {
+        stream.free_to_record()?;
+        let thread = caller.thread(context.shared());
+        let graph = Graph::create(context, Origin::Captured, Phase::Capturing, mode, thread)?;
+        graph.first_stream(stream).inspect_err(|_| {
+            drop(graph.shared.graphs.remove(graph.id, caller.call.name));
+        })?;
+        graph.captures.enter(&graph);
+        Ok(graph)
+    }
+
+    /// Begins a capture that fills this graph, which is an empty branch of a condition.
+    ///
+    /// # Errors
+    /// As [`Graph::begin`]; `InvalidValue`: it is no branch, or is filled already; `CaptureOpen`: a capture fills it now.
+    pub fn begin_into(
+        self: &Arc<Self>,
+        stream: &Arc<Stream>,
+        mode: CaptureMode,
+        caller: &Caller<'_>,
+    ) -> Result<()> {
+        stream.free_to_record()?;
+        {
+            let mut inner = self.inner.lock();
+            match (self.origin, inner.phase) {
+                (Origin::Branch, Phase::Open) => {}
+                (Origin::Branch, Phase::Capturing) => return Err(self.still_capturing()),
+                (Origin::Branch, Phase::Ready | Phase::Gone)
+                | (Origin::Captured | Origin::Built, _) => {
+                    return Err(Error::new(
+                        ErrorKind::InvalidValue,
+                        format!(
+                            "model {} is no empty branch of a condition, which is what can be captured into",
+                            self.number
+                        ),
+                    )
+                    .fix("Pass a model that aclmdlRIAddCondTask gave, once."));
+                }
+            }
+            inner.phase = Phase::Capturing;
+            inner.mode = mode;
+            inner.thread = caller.thread(&self.shared);
+        }
+        self.first_stream(stream)
+            .inspect_err(|_| self.inner.lock().phase = Phase::Open)?;
+        self.captures.enter(self);
+        Ok(())
+    }
+
+    fn first_stream(self: &Arc<Self>, stream: &Arc<Stream>) -> Result<()> {
+        let mut inner = self.inner.lock();
+        stream
+            .attach(Recorder::Lane {
+                graph: self.clone(),
+                lane: 0,
+            })
+            .map_err(|other| other.in_the_way(stream))?;
+        inner.lanes.push(Lane::new(stream, true));
+        Ok(())
+    }
+
+    /// Tells what a stream's capture is up to, and which graph it fills.
+    pub fn capture_of(stream: &Stream) -> (CaptureStatus, Option<Arc<Graph>>) {
+        match stream.recorder() {
+            Some(Recorder::Lane { graph, .. }) => {
+                let status = {
+                    let inner = graph.inner.lock();
+                    match (inner.phase, &inner.invalid) {
+                        (Phase::Capturing, None) => CaptureStatus::Active,
+                        (Phase::Capturing, Some(_)) => CaptureStatus::Invalidated,
+                        (Phase::Open | Phase::Ready | Phase::Gone, _) => CaptureStatus::None,
+                    }
+                };
+                let graph = (status != CaptureStatus::None).then_some(graph);
+                (status, graph)
+            }
+            Some(Recorder::Update(_) | Recorder::StandIn { .. }) | None => {
+                (CaptureStatus::None, None)
+            }
+        }
+    }
+
+    /// Ends the capture that was begun on the stream. Whatever is wrong with the capture itself also drops it.
+    ///
+    /// # Errors
+    /// `StreamNotCaptured`, `CaptureOtherStream`, `CaptureOtherThread`, `CaptureInvalidated`, `TaskGroupState`,
+    /// `CaptureUnjoined`.
+    pub fn end(stream: &Arc<Stream>, caller: &Caller<'_>) -> Result<Arc<Graph>> {
+        let (status, graph) = Graph::capture_of(stream);
+        let Some(graph) = graph.filter(|_| status != CaptureStatus::None) else {
+            return Err(stream.not_captured());
+        };
+        let wrong = {
+            let mut inner = graph.inner.lock();
+            let origin = inner.lanes.first().map_or(0, |lane| lane.stream);
+            if origin != stream.id() {
+                let first = inner.lanes.first().map_or(0, |lane| lane.number);
+                return Err(Error::new(
+                    ErrorKind::CaptureOtherStream,
+                    format!(
+                        "stream {} joined a capture that was begun on stream {first}",
+                        stream.number()
+                    ),
+                ));
+            }
+            let wrong = inner.wrong_at_end(caller.thread(&graph.shared));
+            if wrong.is_none() {
+                inner.phase = Phase::Ready;
+            }
+            wrong
+        };
+        match wrong {
+            Some(error) => {
+                graph.discard(caller.call.name);
+                Err(error)
+            }
+            None => {
+                graph.captures.leave(&graph);
+                graph.release_streams();
+                Ok(graph)
+            }
+        }
+    }
+
+    /// Pulls a stream into the capture: it waits for a mark there.
+    pub(crate) fn join(
+        self: &Arc<Self>,
+        stream: &Arc<Stream>,
+        mark: u32,
+        event: EventTask,
+        caller: &Caller<'_>,
+    ) -> Result<()> {
+        if stream.is_default() {
+            let error = Error::new(
+                ErrorKind::CaptureImplicit,
+                format!(
+                    "stream {} is a default stream, and its wait for an event of a capture would pull it into the capture",
+                    stream.number()
+                ),
+            );
+            self.invalidate(&error);
+            return Err(error);
+        }
+        let mut inner = self.inner.lock();
+        let lane = inner.lanes.len() as u32;
+        stream
+            .attach(Recorder::Lane {
+                graph: self.clone(),
+                lane,
+            })
+            .map_err(|other| other.in_the_way(stream))?;
+        inner.lanes.push(Lane::new(stream, true));
+        inner.add(
+            lane,
+            Recording {
+                kind: TaskKind::Wait,
+                action: Action::Join(mark),
+                noted: None,
+                event: Some(event),
+            },
+            caller,
+        );
+        Ok(())
+    }
+
+    /// Makes the capture invalid; the first reason is kept.
+    pub(crate) fn invalidate(&self, because: &Error) {
+        self.inner
+            .lock()
+            .invalid
+            .get_or_insert_with(|| because.clone());
+    }
+}
+
+impl Lane {
+    pub(super) fn new(stream: &Arc<Stream>, head: bool) -> Lane {
+        Lane {
+            stream: stream.id(),
+            number: stream.number(),
+            attached: Some(stream.clone()),
+            nodes: Vec::new(),
+            head,
+        }
+    }
+}
+
+impl super::Inner {
+    /// Adds a node to a lane and gives its place in the lane, from 1.
+    pub(super) fn add(&mut self, lane: u32, recording: Recording, caller: &Caller<'_>) -> u64 {
+        let node = self.nodes.len() as u32;
+        let Recording {
+            kind,
+            action,
+            noted,
+            event,
+        } = recording;
+        self.nodes.push(Node {
+            lane,
+            kind,
+            action,
+            noted,
+            call: caller.call,
+            event,
+            disabled: false,
+            handle: 0,
+        });
+        let nodes = &mut self.lanes[lane as usize].nodes;
+        nodes.push(node);
+        nodes.len() as u64
+    }
+
+    /// Finds what keeps a capture from becoming a graph.
+    fn wrong_at_end(&self, thread: u64) -> Option<Error> {
+        if self.mode != CaptureMode::Relaxed && self.thread != thread {
+            return Some(Error::new(
+                ErrorKind::CaptureOtherThread,
+                "the capture was begun by another thread, and not in relaxed mode; it is dropped",
+            ));
+        }
+        if let Some(cause) = &self.invalid {
+            return Some(
+                Error::new(
+                    ErrorKind::CaptureInvalidated,
+                    "an earlier call made the capture invalid; it is dropped",
+                )
+                .caused_by(cause.clone()),
+            );
+        }
+        if let Some((lane, _)) = &self.open_group {
+            return Some(Error::new(
+                ErrorKind::TaskGroupState,
+                format!(
+                    "a task group is still open on stream {}; the capture is dropped",
+                    self.lanes[*lane as usize].number
+                ),
+            ));
+        }
+        let unjoined = self.unjoined()?;
+        Some(Error::new(
+            ErrorKind::CaptureUnjoined,
+            format!(
+                "stream {unjoined} joined the capture, and the stream that it was begun on does not wait for all that was submitted there; the capture is dropped"
+            ),
+        ))
+    }
+
+    /// Finds a stream with a task that the first stream's end does not come after.
+    fn unjoined(&self) -> Option<u32> {
+        let mut reached = vec![false; self.nodes.len()];
+        // The place of each node in its lane, so that the one before it is found.
+        let mut before = vec![None; self.nodes.len()];
+        for lane in &self.lanes {
+            for pair in lane.nodes.windows(2) {
+                before[pair[1] as usize] = Some(pair[0]);
+            }
+        }
+        let mut open: Vec<u32> = self
+            .lanes
+            .first()?
+            .nodes
+            .last()
+            .copied()
+            .into_iter()
+            .collect();
+        while let Some(node) = open.pop() {
+            if std::mem::replace(&mut reached[node as usize], true) {
+                continue;
+            }
+            open.extend(before[node as usize]);
+            if let Action::Join(mark) = self.nodes[node as usize].action {
+                open.push(mark);
+            }
+        }
+        self.lanes[1..]
+            .iter()
+            .find(|lane| {
+                // A record that nobody waits for is no task.
+                lane.nodes
+                    .iter()
+                    .rfind(|&&node| !matches!(self.nodes[node as usize].action, Action::Mark))
+                    .is_some_and(|&last| !reached[last as usize])
+            })
+            .map(|lane| lane.number)
+    }
+}
+
+impl Recorder {
+    /// Records a task; gives it back when the capture has ended in the meantime, and it is to be queued.
+    pub(crate) fn take(
+        &self,
+        task: Task,
+        noted: Option<Noted>,
+        caller: &Caller<'_>,
+    ) -> Result<std::result::Result<u64, Task>> {
+        let (graph, lane) = match self {
+            Recorder::Lane { graph, lane } => (graph, *lane),
+            Recorder::Update(update) => return update.take(task, noted).map(Ok),
+            Recorder::StandIn { .. } => return Err(stands_in()),
+        };
+        let mut inner = graph.inner.lock();
+        if !graph.records(&inner)? {
+            return Ok(Err(task));
+        }
+        let kind = noted.as_ref().map_or(TaskKind::Other, Noted::kind);
+        let action = inner.grouped(lane, kind, task);
+        Ok(Ok(inner.add(
+            lane,
+            Recording {
+                kind,
+                action,
+                noted,
+                event: None,
+            },
+            caller,
+        )))
+    }
+
+    /// Records a task of an event; false when the capture has ended in the meantime.
+    pub(super) fn take_event(
+        &self,
+        kind: TaskKind,
+        action: Action,
+        event: EventTask,
+        caller: &Caller<'_>,
+    ) -> Result<Option<u32>> {
+        let (graph, lane) = match self {
+            Recorder::Lane { graph, lane } => (graph, lane),
+            Recorder::StandIn { .. } => return Err(stands_in()),
+            Recorder::Update(_) => {
+                return Err(Error::new(
+                    ErrorKind::TaskTypeUnsupported,
+                    "the stream replaces tasks of a group, which are operators and kernels; an event is neither",
+                ));
+            }
+        };
+        let mut inner = graph.inner.lock();
+        if !graph.records(&inner)? {
+            return Ok(None);
+        }
+        inner.add(
+            *lane,
+            Recording {
+                kind,
+                action,
+                noted: None,
+                event: Some(event),
+            },
+            caller,
+        );
+        Ok(Some(inner.nodes.len() as u32 - 1))
+    }
+
+    /// Says why a stream with this recorder cannot have another one.
+    pub(crate) fn in_the_way(&self, stream: &Stream) -> Error {
+        match self {
+            Recorder::Lane { graph, .. } if graph.origin == Origin::Built => Error::new(
+                ErrorKind::StreamModel,
+                format!(
+                    "stream {} is bound to model {}",
+                    stream.number(),
+                    graph.number
+                ),
+            ),
+            Recorder::Lane { graph, .. } => Error::new(
+                ErrorKind::StreamCaptured,
+                format!(
+                    "stream {} is being captured, into model {}",
+                    stream.number(),
+                    graph.number
+                ),
+            ),
+            Recorder::Update(_) => Error::new(
+                ErrorKind::StreamCaptured,
+                format!("stream {} replaces tasks of a group", stream.number()),
+            ),
+            Recorder::StandIn { .. } => stands_in(),
+        }
+    }
+}
+
+impl Graph {
+    /// Tells whether what is submitted to a stream of the graph becomes a node; a finished built model refuses it.
+    pub(super) fn records(&self, inner: &super::Inner) -> Result<bool> {
+        match (self.origin, inner.phase) {
+            (Origin::Captured | Origin::Branch, Phase::Capturing)
+            | (Origin::Built, Phase::Open) => Ok(true),
+            (Origin::Built, Phase::Ready) => Err(Error::new(
+                ErrorKind::StreamModel,
+                format!(
+                    "the stream is bound to model {}, whose building has ended",
+                    self.number
+                ),
+            )),
+            (_, Phase::Open | Phase::Capturing | Phase::Ready | Phase::Gone) => Ok(false),
+        }
+    }
+}
+
+fn stands_in() -> Error {
+    Error::new(
+        ErrorKind::StreamModel,
+        "the stream only stands for a part of a captured model",
+    )
+    .fix("Submit to a stream made with aclrtCreateStream.")
+}
+
+/// What an event's record inside a capture refers to.
+#[derive(Clone)]
+pub(crate) struct Mark {
+    graph: std::sync::Weak<Graph>,
+    node: u32,
+}
+
+impl Mark {
+    /// Gives the graph while it is being captured.
+    pub(crate) fn open(&self) -> Option<Arc<Graph>> {
+        self.graph.upgrade().filter(|graph| graph.is_capturing())
+    }
+}
+
+/// What became of an event's record or wait on a stream that is being recorded.
+pub(crate) enum Taken {
+    /// It is a node.
+    Recorded,
+    /// It is a node that other streams can come after.
+    Marked(Mark),
+    /// The recording has ended in the meantime.
+    NotRecording,
+}
+
+/// What a recorded record or wait does when it is executed.
+pub(crate) enum EventAction {
+    /// Orders streams of the graph.
+    Inside,
+    /// Works on a signal as an ordinary task does.
+    Plain(Task),
+    /// Orders the graph with the outside.
+    External(Arc<Event>),
+}
+
+impl Recorder {
+    /// Gives the graph that is being captured.
+    pub(crate) fn capture(&self) -> Option<&Arc<Graph>> {
+        match self {
+            Recorder::Lane { graph, .. } if graph.origin != Origin::Built => Some(graph),
+            Recorder::Lane { .. } | Recorder::Update(_) | Recorder::StandIn { .. } => None,
+        }
+    }
+
+    /// Records a record of an event.
+    pub(crate) fn record_event(
+        &self,
+        what: EventAction,
+        event: EventTask,
+        caller: &Caller<'_>,
+    ) -> Result<Taken> {
+        let inside = matches!(what, EventAction::Inside);
+        let action = match what {
+            EventAction::Inside => Action::Mark,
+            EventAction::Plain(task) => Action::Task(task),
+            EventAction::External(event) => {
+                self.once_outside(&event)?;
+                Action::ExternalSet(event)
+            }
+        };
+        Ok(
+            match (
+                self.take_event(TaskKind::Record, action, event, caller)?,
+                self,
+            ) {
+                (Some(node), Recorder::Lane { graph, .. }) if inside => Taken::Marked(Mark {
+                    graph: Arc::downgrade(graph),
+                    node,
+                }),
+                (Some(_), _) => Taken::Recorded,
+                (None, _) => Taken::NotRecording,
+            },
+        )
+    }
+
+    /// Records a wait for an event's mark, a signal, or the outside.
+    pub(crate) fn wait_for_event(
+        &self,
+        what: EventAction,
+        mark: Option<&Mark>,
+        event: EventTask,
+        caller: &Caller<'_>,
+    ) -> Result<Taken> {
+        let action = match (what, mark) {
+            (EventAction::Inside, Some(mark)) => Action::Join(mark.node),
+            (EventAction::Inside, None) => return Ok(Taken::Recorded),
+            (EventAction::Plain(task), _) => Action::Task(task),
+            (EventAction::External(event), _) => {
+                self.once_outside(&event)?;
+                Action::ExternalWait(event)
+            }
+        };
+        Ok(
+            match self.take_event(TaskKind::Wait, action, event, caller)? {
+                Some(_) => Taken::Recorded,
+                None => Taken::NotRecording,
+            },
+        )
+    }
+
+    /// Records a reset of an event.
+    pub(crate) fn reset_event(
+        &self,
+        task: Task,
+        event: EventTask,
+        caller: &Caller<'_>,
+    ) -> Result<Taken> {
+        Ok(
+            match self.take_event(TaskKind::Reset, Action::Task(task), event, caller)? {
+                Some(_) => Taken::Recorded,
+                None => Taken::NotRecording,
+            },
+        )
+    }
+
+    /// Lets an event be recorded for, or waited for from, the outside once in a graph.
+    fn once_outside(&self, event: &Arc<Event>) -> Result<()> {
+        let Some(graph) = self.capture() else {
+            return Ok(());
+        };
+        if graph.origin == Origin::Branch {
+            return Err(Error::new(
+                ErrorKind::FeatureUnsupported,
+                format!(
+                    "model {} is a branch of a condition, in which events have no meaning for the outside",
+                    graph.number
+                ),
+            ));
+        }
+        let inner = graph.inner.lock();
+        let used = inner.nodes.iter().any(|node| {
+            matches!(&node.action, Action::ExternalSet(other) | Action::ExternalWait(other) if Arc::ptr_eq(other, event))
+        });
+        if used {
+            return Err(Error::new(
+                ErrorKind::InvalidValue,
+                format!(
+                    "event {} orders model {} with the outside already; it can do so once in a model",
+                    event.number(),
+                    graph.number
+                ),
+            )
+            .fix("Use an event for each external record and each external wait."));
+        }
+        Ok(())
+    }
+}
+
+impl Graph {
+    /// Pulls a stream into the capture behind an event's mark.
+    pub(crate) fn join_at(
+        self: &Arc<Self>,
+        stream: &Arc<Stream>,
+        mark: &Mark,
+        event: EventTask,
+        caller: &Caller<'_>,
+    ) -> Result<()> {
+        self.join(stream, mark.node, event, caller)
+    }
+}

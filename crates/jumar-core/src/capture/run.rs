@@ -1,0 +1,640 @@
+//! Execution of a graph that is one array: the common case.
+//!
+//! The plan is made once. It holds the graph's tasks without what exists for order alone, cut where the queue has to
+//! wait. An execution is one queue entry for each piece and one for each wait; the last piece to go away, run or
+//! dropped, sets the signal that the next execution on another stream waits for, as one graph never runs twice at once.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jumar_hal::sync::Ordering;
+use jumar_hal::{Cost, Program, Signal, Span, Task, WaitThen};
+use jumar_types::{Error, ErrorKind, Result};
+
+use super::control::Control;
+use super::group::Slot;
+use super::{Action, Graph, Inner, LastRun, Node, Phase, Recorder, lanes};
+use crate::gate::{Op, Phase as Progress};
+use crate::memory::Lookups;
+use crate::runtime::Shared;
+use crate::{Caller, Event, Stream};
+
+/// What an execution does.
+pub(super) enum Plan {
+    /// One array, run by the stream's own queue.
+    Straight(Arc<Straight>),
+    /// Lanes with drivers.
+    Lanes(Arc<lanes::LanePlan>),
+}
+
+/// The tasks of a graph in one order.
+pub(super) struct Straight {
+    steps: Box<[Step]>,
+    /// The node of each step, for whoever watches and for errors.
+    nodes: Box<[Source]>,
+    pieces: Box<[Piece]>,
+    outside: Outside,
+}
+
+/// Events that order executions with the outside, resolved when one is queued.
+#[derive(Default)]
+pub(super) struct Outside {
+    pub(super) set: Vec<Arc<Event>>,
+    pub(super) waited: Vec<Arc<Event>>,
+}
+
+/// The signals of one execution, beside [`Outside`].
+pub(super) struct Resolved {
+    pub(super) set: Box<[Arc<Signal>]>,
+    pub(super) waited: Box<[Option<Arc<Signal>>]>,
+}
+
+/// One thing to do, without a look at anything else.
+pub(super) enum Step {
+    Run(Arc<dyn Program>),
+    Copy {
+        to: usize,
+        from: Span,
+    },
+    Fill {
+        to: Span,
+        value: u8,
+    },
+    Set(Arc<Signal>),
+    Clear(Arc<Signal>),
+    /// Sets the signal with this number of [`Resolved::set`].
+    SetOutside(u32),
+    Slot(Arc<Slot>),
+}
+
+enum Piece {
+    Block {
+        steps: Range<usize>,
+        cost: Cost,
+    },
+    Wait {
+        on: WaitOn,
+        then: WaitThen,
+        limit: Option<Duration>,
+    },
+}
+
+/// What a wait of a graph is for.
+#[derive(Clone)]
+pub(super) enum WaitOn {
+    Signal(Arc<Signal>),
+    /// The signal with this number of [`Resolved::waited`].
+    Outside(u32),
+    /// A value in memory.
+    Value(Arc<dyn jumar_hal::Condition>),
+}
+
+impl WaitOn {
+    /// Makes the queue's wait; none for an event that was never recorded.
+    pub(super) fn task(
+        &self,
+        resolved: &Resolved,
+        then: WaitThen,
+        limit: Option<Duration>,
+    ) -> Option<Task> {
+        let signal = match self {
+            WaitOn::Signal(signal) => signal.clone(),
+            WaitOn::Outside(place) => resolved.waited[*place as usize].clone()?,
+            WaitOn::Value(condition) => {
+                return Some(Task::Until {
+                    condition: condition.clone(),
+                    limit,
+                });
+            }
+        };
+        Some(Task::Wait {
+            signal,
+            then,
+            limit,
+        })
+    }
+}
+
+/// Where a step comes from.
+#[derive(Clone)]
+pub(super) struct Source {
+    pub(super) node: u32,
+    pub(super) stream: u32,
+    pub(super) call: &'static jumar_hal::Call,
+    pub(super) noted: Option<Arc<super::Noted>>,
+}
+
+/// What a node turns into.
+pub(super) enum Made {
+    Nothing,
+    Step(Step),
+    Wait {
+        on: WaitOn,
+        then: WaitThen,
+        limit: Option<Duration>,
+    },
+}
+
+impl Outside {
+    /// Resolves every event for one execution, as records and waits that are queued now.
+    pub(super) fn resolve(&self, stream: &Stream) -> Resolved {
+        Resolved {
+            waited: self
+                .waited
+                .iter()
+                .map(|event| event.newest_record())
+                .collect(),
+            set: self
+                .set
+                .iter()
+                .map(|event| event.move_record(stream))
+                .collect(),
+        }
+    }
+
+    fn set(&mut self, event: &Arc<Event>) -> u32 {
+        self.set.push(event.clone());
+        self.set.len() as u32 - 1
+    }
+
+    fn waited(&mut self, event: &Arc<Event>) -> u32 {
+        self.waited.push(event.clone());
+        self.waited.len() as u32 - 1
+    }
+}
+
+impl Node {
+    /// Turns the node into what an execution does for it; marks, joins and places of control are the caller's.
+    pub(super) fn make(&self, outside: &mut Outside) -> Made {
+        if self.disabled {
+            return Made::Nothing;
+        }
+        match &self.action {
+            Action::Mark | Action::Join(_) | Action::Control(_) => Made::Nothing,
+            Action::Slot(slot) => Made::Step(Step::Slot(slot.clone())),
+            Action::ExternalSet(event) => Made::Step(Step::SetOutside(outside.set(event))),
+            Action::ExternalWait(event) => Made::Wait {
+                on: WaitOn::Outside(outside.waited(event)),
+                then: WaitThen::Keep,
+                limit: None,
+            },
+            Action::Task(task) => match task {
+                Task::Copy { to, from } => Made::Step(Step::Copy {
+                    to: *to,
+                    from: *from,
+                }),
+                Task::Fill { to, value } => Made::Step(Step::Fill {
+                    to: *to,
+                    value: *value,
+                }),
+                Task::Set(signal) => Made::Step(Step::Set(signal.clone())),
+                Task::Clear(signal) => Made::Step(Step::Clear(signal.clone())),
+                Task::Run(program) => Made::Step(Step::Run(program.clone())),
+                Task::Until { condition, limit } => Made::Wait {
+                    on: WaitOn::Value(condition.clone()),
+                    then: WaitThen::Keep,
+                    limit: *limit,
+                },
+                Task::Wait {
+                    signal,
+                    then,
+                    limit,
+                } => Made::Wait {
+                    on: WaitOn::Signal(signal.clone()),
+                    then: *then,
+                    limit: *limit,
+                },
+            },
+        }
+    }
+
+    fn waits(&self) -> bool {
+        !self.disabled
+            && matches!(
+                self.action,
+                Action::ExternalWait(_) | Action::Task(Task::Wait { .. } | Task::Until { .. })
+            )
+    }
+
+    pub(super) fn source(&self, node: u32, inner: &Inner) -> Source {
+        Source {
+            node,
+            stream: inner.lanes[self.lane as usize].number,
+            call: self.call,
+            noted: self.noted.clone().map(Arc::new),
+        }
+    }
+}
+
+impl Step {
+    fn cost(&self) -> Cost {
+        let by_bytes = |bytes| match bytes {
+            0..=Task::BOUNDED_BYTES => Cost::Bounded,
+            Task::LARGE_BYTES.. => Cost::Large,
+            _ => Cost::Unbounded,
+        };
+        match self {
+            Step::Run(program) => program.cost(),
+            Step::Copy { from, .. } => by_bytes(from.bytes()),
+            Step::Fill { to, .. } => by_bytes(to.bytes()),
+            Step::Set(_) | Step::Clear(_) | Step::SetOutside(_) => Cost::Bounded,
+            Step::Slot(_) => Cost::Unbounded,
+        }
+    }
+
+    /// Does the step.
+    #[inline]
+    pub(super) fn run(&self, shared: &Shared, resolved: &Resolved) -> Result<()> {
+        match self {
+            Step::Run(program) => return program.run(),
+            Step::Copy { to, from } => shared.backend.copy_now(*to, *from),
+            Step::Fill { to, value } => shared.backend.fill_now(*to, *value),
+            Step::Set(signal) => signal.set(),
+            Step::Clear(signal) => signal.clear(),
+            Step::SetOutside(place) => resolved.set[*place as usize].set(),
+            Step::Slot(slot) => return slot.program().run(),
+        }
+        Ok(())
+    }
+}
+
+/// Up to this many bounded steps a piece is bounded itself.
+const FEW_STEPS: usize = 16;
+
+fn cost_of(steps: &[Step]) -> Cost {
+    let most = steps.iter().map(Step::cost).max().unwrap_or(Cost::Bounded);
+    match most {
+        Cost::Bounded if steps.len() > FEW_STEPS => Cost::Unbounded,
+        other => other,
+    }
+}
+
+impl Plan {
+    /// Makes the plan of a graph.
+    pub(super) fn new(inner: &Inner) -> Plan {
+        let controls = inner
+            .nodes
+            .iter()
+            .any(|node| !node.disabled && matches!(&node.action, Action::Control(control) if !matches!(control, Control::End)));
+        let used = inner.lanes.iter().filter(|lane| !lane.nodes.is_empty());
+        let dormant = inner
+            .lanes
+            .iter()
+            .any(|lane| !lane.head && !lane.nodes.is_empty());
+        let waits = inner.nodes.iter().any(Node::waits);
+        if controls || dormant || (waits && used.count() > 1) {
+            Plan::Lanes(Arc::new(lanes::LanePlan::new(inner)))
+        } else {
+            Plan::Straight(Arc::new(Straight::new(inner)))
+        }
+    }
+}
+
+impl Straight {
+    fn new(inner: &Inner) -> Straight {
+        let (mut steps, mut nodes) = (Vec::with_capacity(inner.nodes.len()), Vec::new());
+        let (mut pieces, mut outside) = (Vec::new(), Outside::default());
+        let mut first = 0;
+        for (number, node) in inner.nodes.iter().enumerate() {
+            match node.make(&mut outside) {
+                Made::Nothing => {}
+                Made::Step(step) => {
+                    steps.push(step);
+                    nodes.push(node.source(number as u32, inner));
+                }
+                Made::Wait { on, then, limit } => {
+                    if first < steps.len() {
+                        pieces.push(Piece::Block {
+                            cost: cost_of(&steps[first..]),
+                            steps: first..steps.len(),
+                        });
+                    }
+                    pieces.push(Piece::Wait { on, then, limit });
+                    first = steps.len();
+                }
+            }
+        }
+        // The last piece is always a block: what ends with it tells that the execution is over.
+        pieces.push(Piece::Block {
+            cost: cost_of(&steps[first..]),
+            steps: first..steps.len(),
+        });
+        Straight {
+            steps: steps.into(),
+            nodes: nodes.into(),
+            pieces: pieces.into(),
+            outside,
+        }
+    }
+}
+
+/// One execution of a [`Straight`]; its end sets the signal.
+struct Execution {
+    graph: u32,
+    plan: Arc<Straight>,
+    shared: Arc<Shared>,
+    failure: Arc<crate::context::Failure>,
+    resolved: Resolved,
+    /// The tickets of the steps, while somebody watches.
+    tickets: Box<[u64]>,
+    done: Arc<Signal>,
+}
+
+impl Drop for Execution {
+    fn drop(&mut self) {
+        // What was dropped without being run lets go of whoever waits, as a dropped queue entry does.
+        for signal in &self.resolved.set {
+            if !signal.is_set() {
+                signal.set();
+            }
+        }
+        self.done.set();
+    }
+}
+
+/// A part of an execution that needs no wait.
+struct Block {
+    execution: Arc<Execution>,
+    steps: Range<usize>,
+    cost: Cost,
+}
+
+impl Program for Block {
+    fn run(&self) -> Result<()> {
+        let execution = &*self.execution;
+        let (plan, shared) = (&*execution.plan, &*execution.shared);
+        let mut result = Ok(());
+        if !execution.tickets.is_empty() {
+            return execution.run_watched(self.steps.clone());
+        }
+        for (place, step) in plan.steps[self.steps.clone()].iter().enumerate() {
+            if let Err(error) = step.run(shared, &execution.resolved) {
+                result = Err(execution.failed(self.steps.start + place, error));
+                if execution.failure.stops.load(Ordering::Acquire) {
+                    break;
+                }
+            }
+        }
+        result
+    }
+
+    fn cost(&self) -> Cost {
+        self.cost
+    }
+
+    fn name(&self) -> &str {
+        "captured model"
+    }
+}
+
+impl Execution {
+    #[cold]
+    fn failed(&self, step: usize, error: Error) -> Error {
+        self.plan.nodes[step].failed(self.graph, error)
+    }
+
+    /// Runs steps and reports each.
+    #[cold]
+    fn run_watched(&self, steps: Range<usize>) -> Result<()> {
+        let mut result = Ok(());
+        for place in steps {
+            let (gate, ticket) = (&self.shared.gate, self.tickets[place]);
+            gate.report(ticket, Progress::Started);
+            match self.plan.steps[place].run(&self.shared, &self.resolved) {
+                Ok(()) => gate.report(ticket, Progress::Finished),
+                Err(error) => {
+                    let error = self.failed(place, error);
+                    gate.report(ticket, Progress::Failed(error.clone()));
+                    result = Err(error);
+                    if self.failure.stops.load(Ordering::Acquire) {
+                        break;
+                    }
+                }
+            }
+        }
+        result
+    }
+}
+
+impl Source {
+    /// Ties an error to the captured call that it came from.
+    pub(super) fn failed(&self, graph: u32, error: Error) -> Error {
+        Error::new(
+            error.kind(),
+            format!(
+                "task {} of model {graph}, captured from {} on stream {}, failed: {error}",
+                self.node, self.call.name, self.stream
+            ),
+        )
+        .operation(self.call.name)
+    }
+}
+
+impl Graph {
+    /// Queues an execution on a stream. Executions of one graph run one after the other, whichever streams they are on.
+    ///
+    /// # Errors
+    /// `CaptureOpen`: it is still being captured; `GraphNotReady`: it is not built yet, or a branch is empty; `StreamCaptured`:
+    /// the stream is being captured; `InvalidValue`: the stream is bound to a model, or memory that the graph works on is
+    /// gone; what the gate or a stopped context answers.
+    pub fn execute(self: &Arc<Self>, stream: &Arc<Stream>, caller: &Caller<'_>) -> Result<()> {
+        match stream.recorder() {
+            Some(Recorder::Lane { graph, .. }) if graph.origin == super::Origin::Built => {
+                return Err(Error::new(
+                    ErrorKind::InvalidValue,
+                    format!(
+                        "stream {} is bound to model {} and executes no models",
+                        stream.number(),
+                        graph.number
+                    ),
+                ));
+            }
+            Some(other) => return Err(other.in_the_way(stream)),
+            None => {}
+        }
+        let plan = self.ready(caller)?;
+        let mut runs = self.runs.lock();
+        if let Some(last) = &runs.last
+            && last.stream != stream.id()
+            && !last.done.is_set()
+        {
+            stream.follow(last.done.clone(), caller);
+        }
+        let done = Arc::new(Signal::untimed());
+        let running = match &*plan {
+            Plan::Straight(straight) => {
+                self.queue_straight(straight, stream, done.clone(), caller)?;
+                std::sync::Weak::new()
+            }
+            Plan::Lanes(lanes) => {
+                self.queue_lanes(&mut runs.queues, lanes, stream, done.clone(), caller)?
+            }
+        };
+        runs.last = Some(LastRun {
+            stream: stream.id(),
+            queue: stream.queue().clone(),
+            done,
+            running,
+        });
+        Ok(())
+    }
+
+    /// Gives the plan of a graph that can be executed, after a look at its memory.
+    fn ready(&self, caller: &Caller<'_>) -> Result<Arc<Plan>> {
+        let mut inner = self.inner.lock();
+        match inner.phase {
+            Phase::Ready => {}
+            Phase::Capturing => return Err(self.still_capturing()),
+            Phase::Open => {
+                return Err(Error::new(
+                    ErrorKind::GraphNotReady,
+                    format!("model {} is not finished", self.number),
+                ));
+            }
+            Phase::Gone => {
+                return Err(Error::new(
+                    ErrorKind::InvalidHandle,
+                    format!("model {} was destroyed", self.number),
+                ));
+            }
+        }
+        for branch in &inner.branches {
+            branch.check_branch()?;
+        }
+        if self.origin == super::Origin::Built && !inner.ended {
+            return Err(Error::new(
+                ErrorKind::GraphNotReady,
+                format!("the end of model {} was not marked", self.number),
+            ));
+        }
+        let removals = self.shared.space.removals();
+        if inner.checked != removals {
+            self.check_memory(&inner, caller.lookups)?;
+            inner.checked = removals;
+        }
+        if let Some(plan) = &inner.plan {
+            return Ok(plan.clone());
+        }
+        let plan = Arc::new(Plan::new(&inner));
+        inner.plan = Some(plan.clone());
+        Ok(plan)
+    }
+
+    /// Refuses a branch, with those in it, that is still being captured.
+    pub(super) fn check_branch(&self) -> Result<()> {
+        let inner = self.inner.lock();
+        if inner.phase == Phase::Capturing {
+            return Err(Error::new(
+                ErrorKind::BranchOpen,
+                format!(
+                    "model {}, a branch of a condition, is still being captured",
+                    self.number
+                ),
+            ));
+        }
+        for branch in &inner.branches {
+            branch.check_branch()?;
+        }
+        Ok(())
+    }
+
+    /// Finds memory of the graph's tasks that is no longer live.
+    fn check_memory(&self, inner: &Inner, lookups: &Lookups) -> Result<()> {
+        for (number, node) in inner.nodes.iter().enumerate() {
+            let (Some(noted), false) = (&node.noted, node.disabled) else {
+                continue;
+            };
+            let spans = noted.reads().iter().chain(noted.writes());
+            for &span in spans.filter(|span| !span.is_empty()) {
+                let live = self.shared.space.resolve(span, lookups, "range");
+                live.map_err(|cause| {
+                    Error::new(
+                        ErrorKind::InvalidValue,
+                        format!(
+                            "memory that task {number} of model {} works on ({}, captured from {}) is no longer there: {cause}",
+                            self.number,
+                            noted.name(),
+                            node.call.name
+                        ),
+                    )
+                    .fix("Keep the memory of captured tasks allocated as long as the model is executed.")
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    fn queue_straight(
+        &self,
+        plan: &Arc<Straight>,
+        stream: &Stream,
+        done: Arc<Signal>,
+        caller: &Caller<'_>,
+    ) -> Result<()> {
+        let tickets = self.admit_steps(plan, stream, caller)?;
+        let execution = Arc::new(Execution {
+            graph: self.number,
+            plan: plan.clone(),
+            shared: self.shared.clone(),
+            failure: self.failure.clone(),
+            resolved: plan.outside.resolve(stream),
+            tickets,
+            done,
+        });
+        let mut first = true;
+        for piece in &plan.pieces {
+            let task = match piece {
+                Piece::Block { steps, cost } => Task::Run(Arc::new(Block {
+                    execution: execution.clone(),
+                    steps: steps.clone(),
+                    cost: *cost,
+                })),
+                Piece::Wait { on, then, limit } => {
+                    match on.task(&execution.resolved, *then, *limit) {
+                        Some(wait) => wait,
+                        // Never recorded: passes.
+                        None => continue,
+                    }
+                }
+            };
+            if std::mem::take(&mut first) {
+                stream.submit(caller, task, || Op::Launch {
+                    name: "captured model",
+                    reads: &[],
+                    writes: &[],
+                })?;
+            } else {
+                stream.submit_silently(caller, task);
+            }
+        }
+        Ok(())
+    }
+
+    /// Shows whoever watches what an execution is going to do.
+    fn admit_steps(
+        &self,
+        plan: &Straight,
+        stream: &Stream,
+        caller: &Caller<'_>,
+    ) -> Result<Box<[u64]>> {
+        if !self.shared.gate.is_watched() {
+            return Ok(Box::default());
+        }
+        plan.nodes
+            .iter()
+            .map(|source| match &source.noted {
+                Some(noted) => {
+                    let from = Caller {
+                        call: source.call,
+                        ..*caller
+                    };
+                    self.shared
+                        .gate
+                        .admit(&from, self.device, Some(stream.number()), || noted.op())
+                }
+                None => Ok(0),
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,228 @@
+//! Gears: the sizes that a model was built for, of which each execution chooses one.
+
+use crate::description::{Format, GEAR_INPUT, Gear, GearKind};
+use crate::{
+    BuildOptions, Description, Graph, GraphError, GraphErrorKind, InputShapes, Plan, Port, Result,
+    dynamic,
+};
+use jumar_types::dtype::DataType;
+
+/// The most gears that a model may have; the interface carries 128.
+const MOST: usize = 128;
+
+/// What `atc` is told about gears.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GearOptions {
+    /// What they choose.
+    pub kind: GearKind,
+    /// The numbers of each.
+    pub values: Vec<Vec<i64>>,
+    /// The inputs in the order in which their shapes were given: the numbers are for their open dimensions in this order.
+    pub order: Vec<String>,
+}
+
+impl BuildOptions {
+    /// Reads `1,2,4` (batch), `224,224;448,448` (image) or `1,224;8,448` (dims), of which one at most is given.
+    ///
+    /// # Errors
+    ///
+    /// InvalidOption: what cannot be read so.
+    pub fn parse_gears(batch: &str, image: &str, dims: &str, shapes: &str) -> Result<GearOptions> {
+        let given: Vec<(GearKind, &str, &str)> = [
+            (GearKind::Batch, "dynamic_batch_size", batch),
+            (GearKind::Image, "dynamic_image_size", image),
+            (GearKind::Dims, "dynamic_dims", dims),
+        ]
+        .into_iter()
+        .filter(|(_, _, text)| !text.is_empty())
+        .collect();
+        let (kind, name, text) = match given[..] {
+            [] => return Ok(GearOptions::default()),
+            [one] => one,
+            [(_, one, _), (_, two, _), ..] => {
+                return Err(GraphError::option(format!(
+                    "{one} and {two} cannot be given together: choose one kind of gears"
+                )));
+            }
+        };
+        let bad = |why: &str| GraphError::option(format!("{name} {text:?} {why}"));
+        let parts: Vec<&str> = match kind {
+            GearKind::Batch => text.split(',').collect(),
+            GearKind::None | GearKind::Image | GearKind::Dims => text
+                .split(';')
+                .filter(|part| !part.trim().is_empty())
+                .collect(),
+        };
+        let mut values: Vec<Vec<i64>> = Vec::new();
+        for part in parts {
+            let gear = part
+                .split(',')
+                .map(|number| number.trim().parse::<i64>().ok().filter(|&one| one > 0))
+                .collect::<Option<Vec<i64>>>()
+                .ok_or_else(|| bad("has a part that is no list of positive numbers"))?;
+            if kind == GearKind::Image && gear.len() != 2 {
+                return Err(bad(
+                    "has to hold a height and a width in each part, as 224,224;448,448",
+                ));
+            }
+            if values.contains(&gear) {
+                return Err(bad("names a size twice"));
+            }
+            values.push(gear);
+        }
+        if values.is_empty() || values.len() > MOST {
+            return Err(bad(&format!(
+                "has {} sizes; 1 to {MOST} are possible",
+                values.len()
+            )));
+        }
+        let order = shapes
+            .split(';')
+            .filter_map(|part| Some(part.rsplit_once(':')?.0.trim().to_owned()))
+            .collect();
+        Ok(GearOptions {
+            kind,
+            values,
+            order,
+        })
+    }
+}
+
+/// Gives each gear the dimensions that it stands for, plans it, and adds the input that says which is meant.
+pub(crate) fn describe(
+    graph: &Graph,
+    options: &GearOptions,
+    shapes: &InputShapes,
+    weight_bytes: usize,
+    description: &mut Description,
+) -> Result<()> {
+    if options.kind == GearKind::None {
+        return Ok(());
+    }
+    let unbounded = shapes
+        .values()
+        .flatten()
+        .all(|&(least, most)| least == most || (least, most) == (0, -1));
+    if !unbounded {
+        return Err(GraphError::option(
+            "sizes to choose from and ranges of dimensions cannot be given together: write -1 in input_shape",
+        ));
+    }
+    // The position of each open dimension, in the order of the option.
+    let mut open: Vec<(usize, usize)> = Vec::new();
+    let rank = |name: &str| options.order.iter().position(|own| own == name);
+    let mut inputs: Vec<usize> = (0..graph.inputs.len()).collect();
+    inputs.sort_by_key(|&index| rank(&graph.value(graph.inputs[index]).name).unwrap_or(usize::MAX));
+    for index in inputs {
+        let value = graph.value(graph.inputs[index]);
+        let axes: Vec<usize> = (0..value.ty.shape.len())
+            .filter(|&axis| value.ty.shape[axis] < 0)
+            .collect();
+        let fits = match options.kind {
+            GearKind::None | GearKind::Dims => true,
+            GearKind::Batch => axes.is_empty() || axes == [0],
+            GearKind::Image => axes.is_empty() || axes.len() == 2,
+        };
+        if !fits {
+            return Err(GraphError::option(format!(
+                "the input {} is {}: {}",
+                value.name,
+                value.ty,
+                match options.kind {
+                    GearKind::Batch => "with dynamic_batch_size only the first dimension may be -1",
+                    _ => "with dynamic_image_size height and width have to be -1, and nothing else",
+                }
+            )));
+        }
+        open.extend(axes.into_iter().map(|axis| (index, axis)));
+    }
+    if open.is_empty() {
+        return Err(GraphError::option(
+            "sizes to choose from are given, and input_shape leaves no dimension open with -1",
+        ));
+    }
+    for values in &options.values {
+        let numbers: Vec<i64> = match options.kind {
+            GearKind::Batch => vec![values[0]; open.len()],
+            GearKind::Image => values.iter().copied().cycle().take(open.len()).collect(),
+            GearKind::None | GearKind::Dims => values.clone(),
+        };
+        if numbers.len() != open.len() {
+            return Err(GraphError::option(format!(
+                "dynamic_dims {values:?} has {} numbers, and input_shape leaves {} dimensions open",
+                numbers.len(),
+                open.len()
+            )));
+        }
+        let mut gear = Gear {
+            values: values.clone(),
+            inputs: graph
+                .inputs
+                .iter()
+                .map(|&id| graph.value(id).ty.shape.clone())
+                .collect(),
+            outputs: Vec::new(),
+        };
+        for (&(input, axis), number) in open.iter().zip(numbers) {
+            gear.inputs[input][axis] = number;
+        }
+        let plan = plan(graph, &gear, weight_bytes)
+            .map_err(|error| error.at(format_args!("size {values:?}")))?;
+        gear.outputs = plan
+            .outputs
+            .iter()
+            .map(|port| port.dims.iter().map(|&dim| dim as i64).collect())
+            .collect();
+        description.gears.push(gear);
+    }
+    description.gear_kind = options.kind;
+    finish(description)
+}
+
+/// Gives ports with open dimensions the size of the largest gear, and adds the input that says which gear is meant.
+pub(crate) fn finish(description: &mut Description) -> Result<()> {
+    let gears = &description.gears;
+    let largest = |dtype: DataType, dims: &mut dyn Iterator<Item = &Vec<i64>>| {
+        dims.map(|dims| crate::compile::largest_bytes(dtype, dims, &[]))
+            .max()
+            .unwrap_or(0)
+    };
+    for (index, port) in description.inputs.iter_mut().enumerate() {
+        let mut dims = gears.iter().filter_map(|gear| gear.inputs.get(index));
+        port.bytes = largest(port.dtype, &mut dims);
+        port.range.clear();
+    }
+    for (index, port) in description.outputs.iter_mut().enumerate() {
+        let mut dims = gears.iter().filter_map(|gear| gear.outputs.get(index));
+        port.bytes = largest(port.dtype, &mut dims);
+    }
+    let count = gears.first().map_or(0, |gear| gear.values.len());
+    if description
+        .inputs
+        .iter()
+        .any(|port| port.name == GEAR_INPUT)
+    {
+        return Err(GraphError::invalid(format!(
+            "the model has an input {GEAR_INPUT} of its own, the name that the size is given by"
+        )));
+    }
+    description.inputs.push(Port {
+        name: GEAR_INPUT.into(),
+        dtype: DataType::Int64,
+        dims: vec![count as i64],
+        range: Vec::new(),
+        format: Format::Nd,
+        bytes: count * size_of::<i64>(),
+    });
+    Ok(())
+}
+
+/// Plans one gear.
+pub(crate) fn plan(graph: &Graph, gear: &Gear, weight_bytes: usize) -> Result<Plan> {
+    dynamic::specialise(graph, &gear.inputs, weight_bytes)?.ok_or_else(|| {
+        GraphError::new(
+            GraphErrorKind::NotSupported,
+            "shapes depend on values that are computed while the model runs; leave the dimensions open without sizes to choose from",
+        )
+    })
+}
