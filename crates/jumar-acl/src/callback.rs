@@ -1,5 +1,6 @@
 //! Host callbacks.
 
+use jumar::engine::Role;
 use jumar_types::{ErrorKind, Result};
 
 use crate::{Cx, Raw, limit_ms, refuse};
@@ -9,20 +10,26 @@ pub type HostFunction = Box<dyn Fn() + Send + Sync>;
 
 pub fn aclrtSubscribeReport(cx: &Cx<'_>, thread: u64, stream: Raw) -> Result<()> {
     cx.with_stream(stream, |stream| {
-        cx.runtime()?.reports().subscribe(thread, stream)
+        cx.runtime()?
+            .reports()
+            .subscribe(Role::Callbacks, thread, stream)
     })
 }
 
 pub fn aclrtUnSubscribeReport(cx: &Cx<'_>, thread: u64, stream: Raw) -> Result<()> {
     cx.with_stream(stream, |stream| {
-        cx.runtime()?.reports().unsubscribe(thread, stream)
+        cx.runtime()?
+            .reports()
+            .unsubscribe(Role::Callbacks, thread, stream)
     })
 }
 
 /// `thread` is the calling thread's number as `pthread_self` gives it.
 pub fn aclrtProcessReport(cx: &Cx<'_>, thread: u64, timeout: i32) -> Result<()> {
     let limit = limit_ms(timeout, ErrorKind::InvalidArgument)?;
-    cx.runtime()?.reports().process(thread, limit)
+    cx.runtime()?
+        .reports()
+        .process(Role::Callbacks, thread, limit)
 }
 
 pub fn aclrtLaunchCallback(
@@ -56,4 +63,28 @@ pub fn aclrtLaunchHostFunc(cx: &Cx<'_>, stream: Raw, function: Option<HostFuncti
             .reports()
             .launch_host_function(stream, function, &cx.caller())
     })
+}
+
+pub fn aclrtSubscribeHostFunc(cx: &Cx<'_>, thread: u64, stream: Raw) -> Result<()> {
+    cx.with_stream(stream, |stream| {
+        cx.runtime()?
+            .reports()
+            .subscribe(Role::HostFunctions, thread, stream)
+    })
+}
+
+pub fn aclrtUnSubscribeHostFunc(cx: &Cx<'_>, thread: u64, stream: Raw) -> Result<()> {
+    cx.with_stream(stream, |stream| {
+        cx.runtime()?
+            .reports()
+            .unsubscribe(Role::HostFunctions, thread, stream)
+    })
+}
+
+/// `thread` is the calling thread's number as `pthread_self` gives it.
+pub fn aclrtProcessHostFunc(cx: &Cx<'_>, thread: u64, timeout: i32) -> Result<()> {
+    let limit = limit_ms(timeout, ErrorKind::InvalidArgument)?;
+    cx.runtime()?
+        .reports()
+        .process(Role::HostFunctions, thread, limit)
 }

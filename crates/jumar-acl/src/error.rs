@@ -1,5 +1,6 @@
 //! Last errors, error texts, and callbacks for failed tasks.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jumar::engine::sync::Mutex;
@@ -18,12 +19,17 @@ pub struct ExceptionInfo {
     device: u32,
     stream: u32,
     task: u32,
+    thread: u32,
     code: u32,
+    function: u64,
+    arguments: (usize, usize),
 }
 
 /// Who is told of failed tasks.
 pub struct Exceptions {
     callback: Mutex<Option<ExceptionCallback>>,
+    /// The registered ones, by the number that names each: the address of the program's function.
+    registered: Mutex<BTreeMap<usize, ExceptionCallback>>,
     infos: Table<ExceptionInfo>,
 }
 
@@ -31,6 +37,7 @@ impl Default for Exceptions {
     fn default() -> Self {
         Exceptions {
             callback: Mutex::default(),
+            registered: Mutex::default(),
             infos: Table::new(IdKind::ExceptionInfo, Arc::default()),
         }
     }
@@ -51,8 +58,28 @@ fn told_of(cx: &Cx<'_>, result: Result<()>) -> Result<()> {
     let Some(site) = error.task() else {
         return result;
     };
-    let callback = cx.process.exceptions.callback.lock().clone();
-    if let Some(callback) = callback {
+    let exceptions = &cx.process.exceptions;
+    // The binary's own callback comes last: it may take things away that the others look at.
+    let of_binary = match site.function {
+        0 => None,
+        function => cx.runtime()?.function(function).ok().and_then(|function| {
+            cx.process
+                .kernels
+                .watchers
+                .lock()
+                .get(&function.binary())
+                .cloned()
+        }),
+    };
+    // Taken out before any is called: a callback may register or take away.
+    let single = exceptions.callback.lock().clone();
+    let registered: Vec<_> = exceptions.registered.lock().values().cloned().collect();
+    let callbacks: Vec<_> = single
+        .into_iter()
+        .chain(registered)
+        .chain(of_binary)
+        .collect();
+    if !callbacks.is_empty() {
         let code = codes::code_for(cx.call, error.kind()) as u32;
         let infos = &cx.process.exceptions.infos;
         let info = infos.insert(|id| {
@@ -61,10 +88,16 @@ fn told_of(cx: &Cx<'_>, result: Result<()>) -> Result<()> {
                 device: site.device,
                 stream: site.stream,
                 task: site.task,
+                thread: match site.thread {
+                    0 => std::process::id(),
+                    thread => thread,
+                },
                 code,
+                function: site.function,
+                arguments: site.arguments,
             })
         })?;
-        callback(info.id);
+        callbacks.iter().for_each(|callback| callback(info.id));
         infos.remove(info.id, "the end of the exception callback")?;
     }
     result
@@ -103,11 +136,43 @@ pub fn aclrtGetDeviceIdFromExceptionInfo(cx: &Cx<'_>, handle: Raw) -> Result<u32
 }
 
 pub fn aclrtGetThreadIdFromExceptionInfo(cx: &Cx<'_>, handle: Raw) -> Result<u32> {
-    info(cx, handle, |_| std::process::id())
+    info(cx, handle, |info| info.thread)
 }
 
 pub fn aclrtGetErrorCodeFromExceptionInfo(cx: &Cx<'_>, handle: Raw) -> Result<u32> {
     info(cx, handle, |info| info.code)
+}
+
+/// `function` is the address of the program's function: a number, by which it is registered once.
+pub fn aclrtExceptionInfoCallbackRegister(
+    cx: &Cx<'_>,
+    function: usize,
+    callback: Option<ExceptionCallback>,
+) -> Result<()> {
+    let Some(callback) = callback else {
+        return refuse(ErrorKind::InvalidValue, "callback is null");
+    };
+    let mut registered = cx.process.exceptions.registered.lock();
+    registered.insert(function, callback);
+    Ok(())
+}
+
+pub fn aclrtExceptionInfoCallbackUnregister(cx: &Cx<'_>, function: usize) -> Result<()> {
+    if function == 0 {
+        return refuse(ErrorKind::InvalidValue, "callback is null");
+    }
+    cx.process.exceptions.registered.lock().remove(&function);
+    Ok(())
+}
+
+pub fn aclrtGetArgsFromExceptionInfo(cx: &Cx<'_>, handle: Raw) -> Result<(usize, u32)> {
+    let info = cx.process.exceptions.infos.get(handle.0)?;
+    let (address, bytes) = info.arguments;
+    Ok((address, u32::try_from(bytes).unwrap_or(u32::MAX)))
+}
+
+pub fn aclrtGetFuncHandleFromExceptionInfo(cx: &Cx<'_>, handle: Raw) -> Result<Raw> {
+    Ok(Raw(cx.process.exceptions.infos.get(handle.0)?.function))
 }
 
 fn check_level(level: u32) -> Result<()> {

@@ -203,7 +203,9 @@ pub fn aclrtPointerGetAttributes(cx: &Cx<'_>, address: usize) -> Result<types::a
         Some(Home::Device(device)) if runtime.is_managed(address) => {
             (enums::ACL_MEM_LOCATION_TYPE_MANAGED, device)
         }
-        Some(Home::Device(device)) => (enums::ACL_MEM_LOCATION_TYPE_DEVICE, device),
+        Some(Home::Device(device) | Home::Variable(device)) => {
+            (enums::ACL_MEM_LOCATION_TYPE_DEVICE, device)
+        }
         Some(Home::Pinned | Home::Registered) => (enums::ACL_MEM_LOCATION_TYPE_HOST, 0),
         Some(Home::Host) | None => (enums::ACL_MEM_LOCATION_TYPE_UNREGISTERED, 0),
     };

@@ -152,6 +152,19 @@ fn is_stored_as_last_error(kind: ErrorKind) -> bool {
         | K::DynamicInputLength
         | K::AippMissing
         | K::FeatureUnsupported
+        | K::ProgramInvalid
+        | K::CompilerInput
+        | K::CompilerOption
+        | K::CompilationFailed
+        | K::NameTooLate
+        | K::NameTooEarly
+        | K::NameUnknown
+        | K::CompilerMissing
+        | K::ProfilerRunning
+        | K::ProfilerNotRunning
+        | K::ProfilerConflict
+        | K::ProfilerModules
+        | K::ProfilerConfig
         | K::SecondRuntime => false,
         K::InvalidValue
         | K::InvalidHandle
@@ -202,9 +215,18 @@ fn is_stored_as_last_error(kind: ErrorKind) -> bool {
         | K::RuntimeInternal
         | K::ModelExecute
         | K::KernelFailed
+        | K::KernelTimeout
+        | K::CpuKernelFailed
+        | K::CpuKernelTimeout
+        | K::Overflow
+        | K::FunctionUnknown
+        | K::SymbolUnknown
         | K::CallbackFailed
         | K::HostRangeRegistered
         | K::HostRangeUnknown
+        | K::QueueFull
+        | K::QueueEmpty
+        | K::UnsupportedDataType
         | K::StreamAborted
         | K::DeviceAborted
         | K::AbortTimeout

@@ -23,6 +23,12 @@ pub struct Thread {
     remembered: RefCell<Remembered>,
     pub(crate) lookups: Lookups,
     pub(crate) last_error: Cell<i32>,
+    /// The thread's hidden list of kernel arguments; 0 is none.
+    pub(crate) argument_list: Cell<u64>,
+    /// The stream whose core limits the thread works under; 0 is none.
+    pub(crate) resource_stream: Cell<u64>,
+    /// As the system numbers threads; 0 while nobody asked.
+    number: Cell<u32>,
     /// The code that a function of the program answered, which the call passes on; 0 is none.
     pub(crate) foreign_code: Cell<i32>,
     pub(crate) messages: RefCell<Messages>,
@@ -103,7 +109,26 @@ pub(crate) fn with<T>(body: impl FnOnce(&Thread) -> T) -> T {
     }
 }
 
+impl Drop for Thread {
+    fn drop(&mut self) {
+        let list = self.argument_list.get();
+        crate::kernel::forget_list(crate::process::get(), list, "the end of its thread");
+    }
+}
+
 impl Thread {
+    /// Gives the thread's number as the system counts threads; 0 where the system does not tell.
+    pub(crate) fn system_number(&self) -> u32 {
+        if self.number.get() == 0 {
+            let link = std::fs::read_link("/proc/thread-self").unwrap_or_default();
+            let number = link
+                .file_name()
+                .and_then(|name| name.to_str()?.parse().ok());
+            self.number.set(number.unwrap_or(0));
+        }
+        self.number.get()
+    }
+
     /// Makes a context current; `None` leaves the thread without one.
     pub(crate) fn set_current(&self, context: Option<&Arc<Context>>) {
         self.current.set(context.map_or(0, |context| context.id()));

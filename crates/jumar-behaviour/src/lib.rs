@@ -9,6 +9,7 @@
 pub mod callbacks;
 pub mod generated;
 pub mod hand;
+pub mod kernels;
 pub mod raw;
 pub mod run;
 pub mod stage;

@@ -38,10 +38,10 @@ pub fn table(driver: &Path, filters: &[String]) -> Result<Report> {
     let missing = if tree.join("bin/atc").exists() {
         models::make(&tree, &made)?
     } else {
-        Vec::new()
+        models::make_kernels(&made)?
     };
     for (name, reason) in missing {
-        eprintln!("{name}.om could not be made: {reason}");
+        eprintln!("{name} could not be made: {reason}");
     }
     let next = AtomicUsize::new(0);
     let outcomes = Mutex::new(Vec::new());
@@ -69,9 +69,9 @@ fn outcome(driver: &Path, api: &Api, case: &Case, folder: &Path, models: &Path) 
     if !stubs.is_empty() {
         return Ok(Outcome::Waits(format!("for {}", stubs.join(", "))));
     }
-    let missing = |model: &&str| !models.join(format!("{model}.om")).exists();
+    let missing = |model: &&str| !models.join(models::file_of(model)).exists();
     if let Some(model) = case.models().into_iter().find(missing) {
-        return Ok(Outcome::NoModel(format!("{model}.om")));
+        return Ok(Outcome::NoModel(models::file_of(model)));
     }
     let own = folder.join(&case.id);
     std::fs::create_dir(&own)?;

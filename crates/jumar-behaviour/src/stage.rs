@@ -18,6 +18,7 @@ use crate::callbacks;
 use crate::generated::calls::{CALLS, Player};
 use crate::generated::layout::{SCALARS, STRUCTURES, Structure};
 use crate::hand;
+use crate::kernels;
 use crate::raw;
 use crate::words::{Stop, Words};
 
@@ -543,7 +544,7 @@ impl Stage {
                     Some(path.into_os_string().into_encoded_bytes())
                 }
                 ("model", [inner]) => {
-                    let name = format!("{}.om", shown(&self.text(inner)?));
+                    let name = jumar_testkit::models::file_of(&shown(&self.text(inner)?));
                     Some(self.models.join(name).into_os_string().into_encoded_bytes())
                 }
                 _ => bail_step(format!("{name} gives no text"))?,
@@ -735,7 +736,7 @@ fn mentioned(step: &jumar_testkit::language::Step) -> Vec<u32> {
 }
 
 fn player(name: &str) -> Option<Player> {
-    let mut calls = CALLS.iter().chain(hand::CALLS);
+    let mut calls = CALLS.iter().chain(hand::CALLS).chain(kernels::CALLS);
     calls
         .find(|(known, _)| *known == name)
         .map(|(_, player)| *player)

@@ -22,10 +22,19 @@ use crate::{Caller, Stream};
 /// A function of the program under test. A captured callback is called at each execution of the model.
 pub type HostFunction = Box<dyn Fn() + Send + Sync>;
 
-/// The reporting threads of a runtime, by the number that the program names them by.
+/// What a thread of the program reports for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// Callbacks, which are launched for a subscribed thread alone.
+    Callbacks,
+    /// Host functions, which otherwise run on a thread of the runtime's.
+    HostFunctions,
+}
+
+/// The reporting threads of a runtime, by what they report for and the number that the program names them by.
 #[derive(Default)]
 pub struct Reports {
-    threads: Mutex<HashMap<u64, Arc<Reporter>>>,
+    threads: Mutex<HashMap<(Role, u64), Arc<Reporter>>>,
 }
 
 struct Reporter {
@@ -42,6 +51,7 @@ pub(crate) enum Subscription {
     #[default]
     None,
     Thread {
+        role: Role,
         thread: u64,
         inbox: Arc<Inbox>,
     },
@@ -269,7 +279,8 @@ impl Reports {
     /// # Errors
     /// `StreamSubscribe`: the stream has a thread, or runs host functions; `ThreadSubscribe`: the thread reports for a stream
     /// of another device; `RuntimeInternal`: too many threads report.
-    pub fn subscribe(&self, thread: u64, stream: &Stream) -> Result<()> {
+    pub fn subscribe(&self, role: Role, thread: u64, stream: &Stream) -> Result<()> {
+        let key = (role, thread);
         const MAX_THREADS: usize = 1024;
         let mut threads = self.threads.lock();
         let mut subscription = stream.subscription.lock();
@@ -295,7 +306,7 @@ impl Reports {
                 .fix("Use one of the two kinds of callbacks on a stream."));
             }
         }
-        if threads.len() >= MAX_THREADS && !threads.contains_key(&thread) {
+        if threads.len() >= MAX_THREADS && !threads.contains_key(&key) {
             return Err(Error::new(
                 ErrorKind::RuntimeInternal,
                 format!("{MAX_THREADS} threads report callbacks, which is the limit"),
@@ -303,13 +314,13 @@ impl Reports {
         }
         // A thread whose last stream was unsubscribed starts afresh.
         if threads
-            .get(&thread)
+            .get(&key)
             .is_some_and(|reporter| reporter.inbox.is_closed())
         {
-            threads.remove(&thread);
+            threads.remove(&key);
         }
         let reporter = threads
-            .entry(thread)
+            .entry(key)
             .or_insert_with(|| {
                 Arc::new(Reporter {
                     device: stream.device(),
@@ -332,6 +343,7 @@ impl Reports {
         }
         *reporter.streams.lock() += 1;
         *subscription = Subscription::Thread {
+            role,
             thread,
             inbox: reporter.inbox.clone(),
         };
@@ -342,16 +354,20 @@ impl Reports {
     ///
     /// # Errors
     /// `StreamSubscribe`: the stream is not subscribed; `ThreadSubscribe`: to another thread.
-    pub fn unsubscribe(&self, thread: u64, stream: &Stream) -> Result<()> {
+    pub fn unsubscribe(&self, role: Role, thread: u64, stream: &Stream) -> Result<()> {
         let mut threads = self.threads.lock();
         let mut subscription = stream.subscription.lock();
         match &*subscription {
             Subscription::Thread {
-                thread: subscribed, ..
-            } if *subscribed == thread => {}
+                role: reported,
+                thread: subscribed,
+                ..
+            } if *subscribed == thread && *reported == role => {}
             Subscription::Thread {
-                thread: subscribed, ..
-            } => {
+                role: reported,
+                thread: subscribed,
+                ..
+            } if *reported == role => {
                 return Err(Error::new(
                     ErrorKind::ThreadSubscribe,
                     format!(
@@ -360,7 +376,7 @@ impl Reports {
                     ),
                 ));
             }
-            Subscription::None | Subscription::HostThread(_) => {
+            Subscription::None | Subscription::Thread { .. } | Subscription::HostThread(_) => {
                 return Err(Error::new(
                     ErrorKind::StreamSubscribe,
                     format!("stream {} is not subscribed to any thread", stream.number()),
@@ -368,12 +384,12 @@ impl Reports {
             }
         }
         *subscription = Subscription::None;
-        Self::leave(&mut threads, thread);
+        Self::leave(&mut threads, (role, thread));
         Ok(())
     }
 
-    fn leave(threads: &mut HashMap<u64, Arc<Reporter>>, thread: u64) {
-        let Some(reporter) = threads.get(&thread) else {
+    fn leave(threads: &mut HashMap<(Role, u64), Arc<Reporter>>, key: (Role, u64)) {
+        let Some(reporter) = threads.get(&key) else {
             return;
         };
         let mut streams = reporter.streams.lock();
@@ -397,7 +413,7 @@ impl Reports {
         let mut threads = self.threads.lock();
         match std::mem::take(&mut *stream.subscription.lock()) {
             Subscription::None => {}
-            Subscription::Thread { thread, .. } => Self::leave(&mut threads, thread),
+            Subscription::Thread { role, thread, .. } => Self::leave(&mut threads, (role, thread)),
             Subscription::HostThread(inbox) => inbox.close(),
         }
     }
@@ -406,14 +422,14 @@ impl Reports {
     ///
     /// # Errors
     /// `ThreadSubscribe`: nobody subscribed the thread; `ReportTimeout`: nothing was due in time.
-    pub fn process(&self, thread: u64, limit: Option<Duration>) -> Result<()> {
+    pub fn process(&self, role: Role, thread: u64, limit: Option<Duration>) -> Result<()> {
         let not_subscribed = || {
             Error::new(
                 ErrorKind::ThreadSubscribe,
                 format!("no stream is subscribed to this thread ({thread:#x})"),
             )
         };
-        let inbox = self.threads.lock().get(&thread).cloned();
+        let inbox = self.threads.lock().get(&(role, thread)).cloned();
         let reporter = inbox.ok_or_else(not_subscribed)?;
         let inbox = &reporter.inbox;
         match inbox.wait_and_help(&reporter.queue, limit) {
@@ -421,10 +437,10 @@ impl Reports {
             None if inbox.is_closed() => {
                 let mut threads = self.threads.lock();
                 if threads
-                    .get(&thread)
+                    .get(&(role, thread))
                     .is_some_and(|other| Arc::ptr_eq(&other.inbox, inbox))
                 {
-                    threads.remove(&thread);
+                    threads.remove(&(role, thread));
                 }
                 return Err(not_subscribed());
             }
@@ -453,8 +469,12 @@ impl Reports {
         caller: &Caller<'_>,
     ) -> Result<()> {
         let inbox = match &*stream.subscription.lock() {
-            Subscription::Thread { inbox, .. } => inbox.clone(),
-            Subscription::None | Subscription::HostThread(_) => {
+            Subscription::Thread {
+                role: Role::Callbacks,
+                inbox,
+                ..
+            } => inbox.clone(),
+            Subscription::None | Subscription::Thread { .. } | Subscription::HostThread(_) => {
                 return Err(Error::new(
                     ErrorKind::NoSubscriber,
                     format!(
@@ -467,7 +487,7 @@ impl Reports {
         hand_over(stream, inbox, function, blocks, caller)
     }
 
-    /// Queues a function for the stream's own host thread. It holds the stream until it returned.
+    /// Queues a function for the thread that runs the stream's host functions: a subscribed one, else one of its own. It holds the stream until it returned.
     ///
     /// # Errors
     /// `StreamSubscribe`: the stream is subscribed to a thread of the program; `RuntimeInternal`: no thread could be made.
@@ -480,7 +500,12 @@ impl Reports {
         let inbox = {
             let mut subscription = stream.subscription.lock();
             match &*subscription {
-                Subscription::HostThread(inbox) => inbox.clone(),
+                Subscription::HostThread(inbox)
+                | Subscription::Thread {
+                    role: Role::HostFunctions,
+                    inbox,
+                    ..
+                } => inbox.clone(),
                 Subscription::Thread { thread, .. } => {
                     return Err(Error::new(
                         ErrorKind::StreamSubscribe,

@@ -14,6 +14,7 @@ use jumar_types::{Error, ErrorKind, Result};
 use crate::capture::Captures;
 use crate::device::Device;
 use crate::gate::{Op, Phase};
+use crate::kernel::Overflow;
 use crate::memory::Block;
 use crate::runtime::Shared;
 use crate::stream::StreamOptions;
@@ -31,6 +32,7 @@ pub struct Context {
     default_stream: Mutex<Option<Arc<Stream>>>,
     streams: Mutex<Vec<Arc<Stream>>>,
     pub(crate) failure: Arc<Failure>,
+    pub(crate) overflow: Arc<Overflow>,
     pub(crate) captures: Arc<Captures>,
 }
 
@@ -80,6 +82,7 @@ impl Context {
                 default_stream: Mutex::new(None),
                 streams: Mutex::default(),
                 failure: Arc::default(),
+                overflow: Arc::default(),
                 captures: Arc::default(),
             })
         })?;
@@ -299,6 +302,16 @@ impl Context {
         self.shared.free_device(address, caller)
     }
 
+    /// Gives the device memory that holds the context's overflow state: all zero until a kernel of the context met a
+    /// floating-point result that was too large, or divided by zero.
+    ///
+    /// # Errors
+    /// `NoContext`, `OutOfMemory`.
+    pub fn overflow_state(&self) -> Result<Span> {
+        self.alive()?;
+        self.overflow.state(&self.shared, &self.device)
+    }
+
     /// Copies Rust's own bytes to the start of a span, at once, in no order with any stream.
     ///
     /// # Errors
@@ -421,6 +434,7 @@ impl Context {
         for stream in &all {
             stream.close(true);
         }
+        self.overflow.drop_state(&self.shared, &self.device);
         drop(self.shared.contexts.remove(self.id, by));
         self.device.contexts.fetch_sub(1, Ordering::AcqRel);
         true

@@ -147,8 +147,5 @@ pub(crate) fn at_once<'a>(
 }
 
 pub(crate) fn device_of(to: Home, from: Home) -> u32 {
-    match (to, from) {
-        (Home::Device(device), _) | (_, Home::Device(device)) => device,
-        _ => 0,
-    }
+    to.device().or(from.device()).unwrap_or(0)
 }

@@ -15,8 +15,10 @@ pub mod device;
 pub mod event;
 pub mod gate;
 pub mod ipc;
+pub mod kernel;
 pub mod managed;
 pub mod memory;
+pub mod message;
 pub mod notify;
 pub mod pool;
 pub mod runtime;
@@ -26,7 +28,7 @@ pub mod transfer;
 pub mod value;
 pub mod vmm;
 
-pub use callback::HostFunction;
+pub use callback::{HostFunction, Role};
 pub use caller::Caller;
 pub use capture::{
     CaptureMode, CaptureStatus, Comparison, Condition, ConditionKind, Described, EventTask, Graph,
@@ -38,6 +40,7 @@ pub use device::{Chip, Device, Limits, Profile};
 pub use event::{Event, EventFamily, EventStatus, elapsed_ms, flags as event_flags};
 pub use gate::{Admission, Gate, Op, Phase, Probe, Rows};
 pub use ipc::MemoryName;
+pub use kernel::{ArgumentBuffer, Arguments, Binary, Function, OVERFLOW_BYTES, Shape};
 pub use managed::{Advice, ManagedPage, Place};
 pub use memory::{Block, Home, Lookups};
 pub use notify::Notify;
@@ -50,7 +53,9 @@ pub use vmm::{AccessRight, Accessor, GRANULARITY, PhysicalMemory};
 
 // What a surface needs to speak about time and tasks, so that it depends on core alone.
 pub use jumar_hal::sync::now_ns;
-pub use jumar_hal::{Backend, Call, Cost, Program, Signal, Span, sync};
+pub use jumar_hal::{
+    Access, Backend, Call, CodeForm, CodeImage, Cost, Parameter, Program, Signal, Span, sync,
+};
 pub use table::Epoch;
 pub use transfer::{
     DESCRIPTOR_BYTES, Descriptor, Distribution, Generator, NumberType, RandomNumbers, ReduceKind,

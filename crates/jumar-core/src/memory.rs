@@ -14,6 +14,8 @@ use jumar_types::{Error, ErrorKind, Result};
 pub enum Home {
     /// A device's own memory.
     Device(u32),
+    /// A variable of a kernel binary that a device has loaded: that device's memory, but no allocation of its own.
+    Variable(u32),
     /// Host memory that a stream may copy from and to directly.
     Pinned,
     /// The program's own host memory, registered so that a stream may copy from and to it directly.
@@ -25,12 +27,21 @@ pub enum Home {
 impl Home {
     /// Tells whether the memory is a device's.
     pub fn is_device(self) -> bool {
-        matches!(self, Home::Device(_))
+        self.device().is_some()
+    }
+
+    /// Gives the device whose memory it is.
+    pub fn device(self) -> Option<u32> {
+        match self {
+            Home::Device(device) | Home::Variable(device) => Some(device),
+            Home::Pinned | Home::Registered | Home::Host => None,
+        }
     }
 
     fn noun(self) -> &'static str {
         match self {
             Home::Device(_) => "device memory",
+            Home::Variable(_) => "a kernel binary's variable",
             Home::Pinned => "pinned host memory",
             Home::Registered => "registered host memory",
             Home::Host => "host memory",
@@ -71,6 +82,8 @@ const REMEMBERED: usize = 4;
 pub struct Lookups {
     removals: Cell<u64>,
     next: Cell<usize>,
+    /// The number of the last task that the thread put on a stream which is no default stream; 0 before.
+    last_task: Cell<u64>,
     blocks: [Cell<Option<Block>>; REMEMBERED],
     thread: Cell<u64>,
     pub(crate) capture_mode: Cell<crate::CaptureMode>,
@@ -359,6 +372,16 @@ impl Lookups {
             .iter()
             .filter_map(Cell::get)
             .find(|block| block.span.contains(address))
+    }
+
+    #[inline]
+    pub(crate) fn note_task(&self, position: u64) {
+        self.last_task.set(position);
+    }
+
+    /// Gives the number, on its stream, of the last task that the thread put on a stream which is no default stream.
+    pub fn last_task(&self) -> u64 {
+        self.last_task.get()
     }
 
     fn remember(&self, removals: u64, block: Block) {

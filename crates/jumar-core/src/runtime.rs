@@ -11,6 +11,7 @@ use crate::callback::Reports;
 use crate::device::{Device, Profile};
 use crate::gate::{Gate, Op};
 use crate::ipc::SharedMemory;
+use crate::kernel::{Binary, Function};
 use crate::managed::ManagedBlock;
 use crate::memory::{Block, Home, Space};
 use crate::pool::Pool;
@@ -55,6 +56,8 @@ pub(crate) struct Shared {
     pub(crate) count_notifies: Table<CountNotify>,
     pub(crate) memory: SharedMemory,
     pub(crate) physical: Table<PhysicalMemory>,
+    pub(crate) binaries: Table<Binary>,
+    pub(crate) functions: Table<Function>,
     /// What is mapped, by the address it is mapped at.
     pub(crate) mapped: Mutex<BTreeMap<usize, Mapping>>,
     pub(crate) pools: Table<Pool>,
@@ -103,6 +106,8 @@ impl Runtime {
                 count_notifies: Table::new(IdKind::CountNotify, epoch.clone()),
                 memory: SharedMemory::default(),
                 physical: Table::new(IdKind::PhysicalMemory, epoch.clone()),
+                binaries: Table::new(IdKind::LoadedBinary, epoch.clone()),
+                functions: Table::new(IdKind::Function, epoch.clone()),
                 mapped: Mutex::default(),
                 pools: Table::new(IdKind::MemoryPool, epoch.clone()),
                 living_pools: Mutex::default(),
@@ -472,6 +477,11 @@ impl Shared {
                     device: Some(device),
                 })
                 .map(drop),
+            Home::Variable(_) => Err(wrong_free(
+                block,
+                "an allocation of its own",
+                "which goes with its owner: a kernel binary when it is unloaded, a context when it is destroyed",
+            )),
             Home::Pinned => Err(wrong_free(block, "device memory", "pinned host memory")),
             Home::Registered | Home::Host => Err(wrong_free(
                 block,

@@ -1,6 +1,6 @@
 //! A stream: tasks in order, and the error of the last one that failed.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
 use jumar_hal::sync::Instant;
@@ -14,6 +14,7 @@ use crate::capture::{Captures, Noted, Recorder};
 use crate::context::{Context, Failure};
 use crate::copy::{self, Direction};
 use crate::gate::{Op, Phase};
+use crate::kernel::Overflow;
 use crate::runtime::Shared;
 use crate::{Caller, Home};
 
@@ -48,6 +49,8 @@ pub struct Stream {
     recorder: Mutex<Option<Recorder>>,
     captures: Arc<Captures>,
     failure_mode: AtomicU32,
+    watches_overflow: AtomicBool,
+    pub(crate) overflow: Arc<Overflow>,
     /// Counts aborts of the stream alone, and, above [`BY_DEVICE`], of its device's tasks.
     aborts: AtomicU64,
     pub(crate) subscription: Mutex<Subscription>,
@@ -64,6 +67,8 @@ struct Outcome {
     device: u32,
     shared: Arc<Shared>,
     failure: Arc<Failure>,
+    /// The queue itself, which does not live by being known here.
+    queue: OnceLock<Weak<dyn Queue>>,
     has_error: AtomicBool,
     error: Mutex<Option<Error>>,
 }
@@ -79,6 +84,10 @@ impl Watcher for Outcome {
 
     fn failed(&self, tag: Tag, error: Error) -> Verdict {
         let error = error.operation(tag.call.name);
+        let queue = self.queue.get().and_then(Weak::upgrade);
+        // Tasks end in order, so the one that failed is the next to be counted.
+        let task = queue.map_or(0, |queue| queue.completed() + 1) as u32;
+        let site = error.task().unwrap_or_default();
         let error = Error::new(
             error.kind(),
             format!(
@@ -90,7 +99,8 @@ impl Watcher for Outcome {
         .of_task(TaskSite {
             device: self.device,
             stream: self.stream,
-            task: 0,
+            task,
+            ..site
         });
         self.shared
             .gate
@@ -163,6 +173,7 @@ impl Stream {
             device: device.number(),
             shared: shared.clone(),
             failure: context.failure.clone(),
+            queue: OnceLock::new(),
             has_error: AtomicBool::new(false),
             error: Mutex::new(None),
         });
@@ -178,6 +189,8 @@ impl Stream {
                 )
             })
             .and_then(|queue| {
+                // Nobody else sets it: the outcome was made above.
+                let _ = outcome.queue.set(Arc::downgrade(&queue));
                 shared.streams.insert(|id| {
                     Arc::new(Stream {
                         id,
@@ -194,6 +207,8 @@ impl Stream {
                         recorder: Mutex::default(),
                         captures: context.captures.clone(),
                         failure_mode: AtomicU32::new(0),
+                        watches_overflow: AtomicBool::new(false),
+                        overflow: context.overflow.clone(),
                         aborts: AtomicU64::new(0),
                         subscription: Mutex::default(),
                         runs: Arc::default(),
@@ -295,13 +310,17 @@ impl Stream {
             .shared
             .gate
             .admit(caller, self.device, Some(self.number), op)?;
-        Ok(self.queue.submit(
+        let position = self.queue.submit(
             task,
             Tag {
                 ticket,
                 call: caller.call,
             },
-        ))
+        );
+        if !self.is_default {
+            caller.lookups.note_task(position);
+        }
+        Ok(position)
     }
 
     /// Records a task; queues it when the recording has ended in the meantime.
@@ -750,6 +769,16 @@ impl Stream {
             self.failure.stops.store(true, Ordering::Release);
         }
         Ok(())
+    }
+
+    /// Says whether kernels of the stream fail when a floating-point result is too large.
+    pub fn watch_overflow(&self, watch: bool) {
+        self.watches_overflow.store(watch, Ordering::Release);
+    }
+
+    /// Tells whether they do.
+    pub fn watches_overflow(&self) -> bool {
+        self.watches_overflow.load(Ordering::Acquire)
     }
 
     /// Tells whether the stream was set to stop its context when a task fails.

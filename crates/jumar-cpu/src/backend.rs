@@ -3,13 +3,16 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use jumar_hal::{Backend, Device, Physical, Program, Queue, QueueConfig, Span, Task, Watcher};
+use jumar_hal::{
+    Backend, Code, CodeFunction, CodeImage, Device, Physical, Program, Queue, QueueConfig, Span,
+    Task, Watcher,
+};
 use jumar_sched::{Executor, ExecutorConfig, Runner, Schedule, Team};
 use jumar_types::{Error, ErrorKind, Result};
 
 use crate::mem::mapped::{self, Reservations};
 use crate::mem::{self, Space};
-use crate::thread;
+use crate::{code, elf, thread};
 
 /// How one device is made.
 #[derive(Clone, Copy, Debug)]
@@ -171,6 +174,22 @@ impl Backend for CpuBackend {
 
     fn read_now(&self, from: Span, bytes: &mut [u8]) {
         mem::read(from, bytes);
+    }
+
+    fn check_code(&self, image: &CodeImage) -> Result<()> {
+        elf::read(&image.bytes).map(drop)
+    }
+
+    fn load_code(&self, image: &CodeImage) -> Result<Arc<dyn Code>> {
+        code::load(image, &self.executor)
+    }
+
+    fn code_at(&self, address: usize) -> Option<(String, Arc<dyn CodeFunction>)> {
+        code::at(address, &self.executor)
+    }
+
+    fn variable_at(&self, address: usize) -> Option<Span> {
+        code::variable_at(address)
     }
 
     fn process(&self) -> u32 {

@@ -1,10 +1,16 @@
 //! The CPU device: memory spaces in reserved address ranges, and queues on the executor of jumar-sched.
 //!
 //! One [`CpuBackend`] has any number of devices; all of them share one pool of workers. Unsafe code lives in `mem`
-//! (mapping, copying) and `thread` (what a thread's state is while it runs our work).
+//! (mapping, copying), `code` (loading and calling a program's kernels) and `thread` (what a thread's state is while it runs our work).
 #![deny(unsafe_code)]
 
 mod backend;
+#[expect(
+    unsafe_code,
+    reason = "the room for unsafe code: shared objects that a program brings along"
+)]
+mod code;
+mod elf;
 mod heap;
 #[expect(
     unsafe_code,

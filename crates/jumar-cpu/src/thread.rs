@@ -17,6 +17,16 @@ pub(crate) fn neutral<R>(f: impl FnOnce() -> R) -> R {
     f()
 }
 
+/// Forgets which floating-point exceptions the calling thread met.
+pub(crate) fn lower_float_flags() {
+    float::lower_flags();
+}
+
+/// Tells whether a result was too large, or something was divided by zero, since the flags were lowered.
+pub(crate) fn float_overflowed() -> bool {
+    float::overflowed()
+}
+
 struct Restore {
     float: float::Saved,
     errno: i32,
@@ -106,6 +116,17 @@ mod float {
         Saved(saved)
     }
 
+    /// What was met since: bit 2 division by zero, bit 3 overflow.
+    const OVERFLOWS: u32 = 0b1100;
+
+    pub(super) fn lower_flags() {
+        write(read() & !0x3f);
+    }
+
+    pub(super) fn overflowed() -> bool {
+        read() & OVERFLOWS != 0
+    }
+
     #[inline]
     pub(super) fn leave(saved: Saved) {
         // Flags that the program raised go too.
@@ -121,6 +142,19 @@ mod float {
 
     #[derive(Clone, Copy)]
     pub(super) struct Saved(u64);
+
+    pub(super) fn lower_flags() {
+        // SAFETY: the register holds flags alone.
+        unsafe { asm!("msr fpsr, xzr", options(nomem, nostack, preserves_flags)) };
+    }
+
+    pub(super) fn overflowed() -> bool {
+        let met: u64;
+        // SAFETY: reading the register has no effect.
+        unsafe { asm!("mrs {}, fpsr", out(reg) met, options(nomem, nostack, preserves_flags)) };
+        // Bit 1 division by zero, bit 2 overflow.
+        met & 0b110 != 0
+    }
 
     #[inline]
     pub(super) fn enter() -> Saved {
@@ -151,6 +185,12 @@ mod float {
 mod float {
     #[derive(Clone, Copy)]
     pub(super) struct Saved;
+
+    pub(super) fn lower_flags() {}
+
+    pub(super) fn overflowed() -> bool {
+        false
+    }
 
     pub(super) fn enter() -> Saved {
         Saved

@@ -4,9 +4,9 @@ use crate::sync::Instant;
 use std::ops::Range;
 use std::sync::Arc;
 
-use jumar_types::{Error, Result};
+use jumar_types::{Error, ErrorKind, Result};
 
-use crate::{Signal, Span, Tag, Task};
+use crate::{Code, CodeFunction, CodeImage, Signal, Span, Tag, Task};
 
 /// A source of devices and of pinned host memory.
 pub trait Backend: Send + Sync {
@@ -45,6 +45,37 @@ pub trait Backend: Send + Sync {
     /// Copies a span into Rust's own bytes as long, at once.
     fn read_now(&self, from: Span, bytes: &mut [u8]);
 
+    /// Tells whether bytes are a binary that this backend could load, without loading it.
+    ///
+    /// # Errors
+    /// `InvalidValue`: what they are instead, and what can be done.
+    fn check_code(&self, image: &CodeImage) -> Result<()> {
+        let _ = image;
+        Err(no_code())
+    }
+
+    /// Loads a copy of a binary of its own: two loads share no variable.
+    ///
+    /// # Errors
+    /// `InvalidValue`: why the bytes cannot be loaded.
+    fn load_code(&self, image: &CodeImage) -> Result<Arc<dyn Code>> {
+        let _ = image;
+        Err(no_code())
+    }
+
+    /// Finds the function of a binary that the process has loaded by itself, by the address of its first instruction. Only
+    /// functions that describe themselves are found.
+    fn code_at(&self, address: usize) -> Option<(String, Arc<dyn CodeFunction>)> {
+        let _ = address;
+        None
+    }
+
+    /// Finds the variable that begins at an address, if the binary that holds it offers it to the host.
+    fn variable_at(&self, address: usize) -> Option<Span> {
+        let _ = address;
+        None
+    }
+
     /// Gives the number of this process.
     fn process(&self) -> u32;
 
@@ -61,6 +92,13 @@ pub trait Backend: Send + Sync {
 
     /// Writes a word as `store` does if it is `from`, and tells whether it was.
     fn exchange(&self, word: Span, from: u64, to: u64) -> bool;
+}
+
+fn no_code() -> Error {
+    Error::new(
+        ErrorKind::FeatureUnsupported,
+        "this kind of device loads no kernel binaries",
+    )
 }
 
 /// A memory space and the means to run work on it.

@@ -7,11 +7,15 @@
 //! jumar-core, for every backend. What a backend refuses is an assertion about a defect of Jumar itself.
 
 pub mod backend;
+pub mod code;
 pub mod signal;
 pub mod sync;
 pub mod task;
 
 pub use backend::{Backend, Device, Physical, Queue, QueueConfig, Verdict, Watcher};
+pub use code::{
+    Access, BlockFailure, Code, CodeForm, CodeFunction, CodeImage, Launch, Parameter, Report,
+};
 pub use jumar_types::Span;
 pub use signal::{Signal, Waiter};
 pub use task::{Call, Condition, Cost, Program, Tag, Task, WaitThen};

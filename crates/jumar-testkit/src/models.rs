@@ -21,8 +21,7 @@ struct Fixture {
 /// # Errors
 /// When the folder cannot be written or there is no `atc`.
 pub fn make(tree: &Path, folder: &Path) -> Result<Vec<(String, String)>> {
-    fs::create_dir_all(folder)?;
-    let mut missing = Vec::new();
+    let mut missing = make_kernels(folder)?;
     for fixture in fixtures() {
         let onnx = folder.join(format!("{}.onnx", fixture.name));
         fs::write(&onnx, &fixture.onnx)?;
@@ -46,6 +45,55 @@ pub fn make(tree: &Path, folder: &Path) -> Result<Vec<(String, String)>> {
         }
     }
     Ok(missing)
+}
+
+/// What a library for the device's own CPU says of itself, in a file of its name.
+const OPERATORS: &str = r#"{
+  "AddSeven": {"opInfo": {"functionName": "on_cpu", "kernelSo": "cpu.so", "opKernelLib": "CUSTAICPUKernel", "userDefined": "True"}},
+  "Fails": {"opInfo": {"functionName": "fails_on_cpu", "kernelSo": "cpu.so"}},
+  "Skipped": {}
+}"#;
+
+/// Makes the kernel binaries in a folder, with the system's C compiler. Gives what could not be made, with the reason.
+///
+/// # Errors
+/// When the folder cannot be written.
+pub fn make_kernels(folder: &Path) -> Result<Vec<(String, String)>> {
+    fs::create_dir_all(folder)?;
+    fs::write(folder.join("cpu.json"), OPERATORS)?;
+    let root = crate::root();
+    let mut missing = Vec::new();
+    for name in ["kernels.so", "cpu.so", "kernels.o"] {
+        let mut compiler = Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()));
+        compiler
+            .args(["-std=c11", "-O1", "-Wall", "-Werror", "-fPIC"])
+            .arg(if name.ends_with(".o") {
+                "-c"
+            } else {
+                "-shared"
+            })
+            .arg("-I")
+            .arg(root.join("include"))
+            .arg(root.join("tests/behaviour/kernels.c"))
+            .arg("-o")
+            .arg(folder.join(name));
+        let reason = match compiler.stdin(Stdio::null()).output() {
+            Ok(output) if output.status.success() => continue,
+            Ok(output) => String::from_utf8_lossy(&output.stderr).into_owned(),
+            Err(error) => error.to_string(),
+        };
+        missing.push((name.to_owned(), reason));
+    }
+    Ok(missing)
+}
+
+/// Gives the file of a model or a kernel binary: a name without an ending is a model's.
+pub fn file_of(name: &str) -> String {
+    if name.contains('.') {
+        name.to_owned()
+    } else {
+        format!("{name}.om")
+    }
 }
 
 fn fixtures() -> Vec<Fixture> {

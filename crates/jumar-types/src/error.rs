@@ -180,12 +180,56 @@ kinds! {
     ModelExecute,
     /// A kernel failed while it ran.
     KernelFailed,
+    /// A kernel took longer than it may.
+    KernelTimeout,
+    /// A kernel of the device's own CPU failed while it ran.
+    CpuKernelFailed,
+    /// A kernel of the device's own CPU took longer than it may.
+    CpuKernelTimeout,
+    /// A result was too large, or something was divided by zero, on a stream that watches for it.
+    Overflow,
+    /// No kernel belongs to the symbol.
+    FunctionUnknown,
+    /// No variable belongs to the symbol or name.
+    SymbolUnknown,
+    /// A program for the compiler that was never made, or was destroyed.
+    ProgramInvalid,
+    /// The compiler was handed something that is no input.
+    CompilerInput,
+    /// An option that the compiler cannot take.
+    CompilerOption,
+    /// A source that does not compile.
+    CompilationFailed,
+    /// A name that was added after the compilation.
+    NameTooLate,
+    /// A name that was asked for before the compilation.
+    NameTooEarly,
+    /// A name that was never added.
+    NameUnknown,
+    /// There is no compiler, or it could not be started.
+    CompilerMissing,
+    /// A profile is being taken already, from outside the program.
+    ProfilerRunning,
+    /// No profile is being taken.
+    ProfilerNotRunning,
+    /// The two ways of profiling exclude one another.
+    ProfilerConflict,
+    /// Something that no profile can collect.
+    ProfilerModules,
+    /// A configuration of a profile that contradicts the running one, or is no value.
+    ProfilerConfig,
     /// A host callback failed.
     CallbackFailed,
     /// A host range that is registered already.
     HostRangeRegistered,
     /// A host range that was never registered.
     HostRangeUnknown,
+    /// A queue of messages without a free place.
+    QueueFull,
+    /// A queue of messages without a message.
+    QueueEmpty,
+    /// Data of a kind that nobody knows.
+    UnsupportedDataType,
     /// A stream was aborted while a call waited for it.
     StreamAborted,
     /// The tasks of a device were aborted while a call waited for one of its streams.
@@ -231,7 +275,7 @@ struct Inner {
 }
 
 /// Which queued task an error belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TaskSite {
     /// The device's number.
     pub device: u32,
@@ -239,6 +283,12 @@ pub struct TaskSite {
     pub stream: u32,
     /// The task's number on the stream.
     pub task: u32,
+    /// The thread that submitted it, as the system numbers threads; 0 where nobody noted it.
+    pub thread: u32,
+    /// The handle of the kernel that it ran; 0 for other tasks.
+    pub function: u64,
+    /// Where the kernel's arguments lie, and how many bytes they have.
+    pub arguments: (usize, usize),
 }
 
 impl Error {

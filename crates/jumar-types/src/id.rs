@@ -70,6 +70,26 @@ id_kinds! {
     PhysicalMemory = 0x8B, "physical memory handle";
     /// A piece of information about a failed task.
     ExceptionInfo = 0x8C, "exception information";
+    /// A description of a kernel binary in memory.
+    Binary = 0xC0, "binary description";
+    /// A kernel binary that was loaded.
+    LoadedBinary = 0xC1, "kernel binary";
+    /// A kernel.
+    Function = 0xC2, "kernel";
+    /// A list of arguments.
+    Arguments = 0xC3, "argument list";
+    /// One argument of a list.
+    Argument = 0xC4, "argument";
+    /// A program for the run-time compiler.
+    Program = 0xC5, "program";
+    /// A configuration of a profile.
+    ProfileConfig = 0xC6, "profile configuration";
+    /// A configuration of a subscription to a model's profile.
+    SubscribeConfig = 0xC7, "subscription configuration";
+    /// An object that marks steps.
+    StepInfo = 0xC8, "step information";
+    /// A stamp for the program's own events.
+    Stamp = 0xC9, "stamp";
     /// A captured or built model.
     Graph = 0xD0, "model running instance";
     /// A task of a captured or built model.

@@ -354,7 +354,11 @@ fn codes(api: &Api) -> String {
     );
     out.push_str("/// Gives the code that a kind of error has, unless a call says otherwise.\npub const fn code(kind: ErrorKind) -> i32 {\n    match kind {\n");
     for kind in &api.kinds {
-        let _ = writeln!(out, "        ErrorKind::{} => {},", kind.kind, kind.name);
+        let value = match kind.name.as_str() {
+            "" => kind.code.to_string(),
+            name => name.to_owned(),
+        };
+        let _ = writeln!(out, "        ErrorKind::{} => {value},", kind.kind);
     }
     out.push_str("    }\n}\n\n/// Gives the id of the vendor's message that opens the text.\npub const fn vendor(kind: ErrorKind) -> &'static str {\n    match kind {\n");
     for kind in &api.kinds {

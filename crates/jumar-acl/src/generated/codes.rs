@@ -851,6 +851,25 @@ pub const fn code(kind: ErrorKind) -> i32 {
         ErrorKind::StorageOverLimit => ACL_ERROR_STORAGE_OVER_LIMIT,
         ErrorKind::ModelExecute => ACL_ERROR_RT_MODEL_EXECUTE,
         ErrorKind::KernelFailed => ACL_ERROR_RT_AICORE_EXCEPTION,
+        ErrorKind::KernelTimeout => ACL_ERROR_RT_AICORE_TIMEOUT,
+        ErrorKind::CpuKernelFailed => ACL_ERROR_RT_AICPU_EXCEPTION,
+        ErrorKind::CpuKernelTimeout => ACL_ERROR_RT_AICPU_TIMEOUT,
+        ErrorKind::Overflow => ACL_ERROR_RT_AICORE_OVER_FLOW,
+        ErrorKind::FunctionUnknown => ACL_ERROR_RT_INVALID_DEVICE_FUNCTION,
+        ErrorKind::SymbolUnknown => ACL_ERROR_RT_SYMBOL_NOT_FOUND,
+        ErrorKind::ProgramInvalid => 176000,
+        ErrorKind::CompilerInput => 176001,
+        ErrorKind::CompilerOption => 176002,
+        ErrorKind::CompilationFailed => 176003,
+        ErrorKind::NameTooLate => 176005,
+        ErrorKind::NameTooEarly => 176006,
+        ErrorKind::NameUnknown => 176007,
+        ErrorKind::CompilerMissing => 576000,
+        ErrorKind::ProfilerRunning => ACL_ERROR_PROF_ALREADY_RUN,
+        ErrorKind::ProfilerNotRunning => ACL_ERROR_PROF_NOT_RUN,
+        ErrorKind::ProfilerConflict => ACL_ERROR_PROF_API_CONFLICT,
+        ErrorKind::ProfilerModules => ACL_ERROR_PROF_MODULES_UNSUPPORTED,
+        ErrorKind::ProfilerConfig => ACL_ERROR_INVALID_PROFILING_CONFIG,
         ErrorKind::CallbackFailed => ACL_ERROR_RT_INTERNAL_ERROR,
         ErrorKind::HostRangeRegistered => ACL_ERROR_HOST_MEMORY_ALREADY_REGISTERED,
         ErrorKind::HostRangeUnknown => ACL_ERROR_HOST_MEMORY_NOT_REGISTERED,
@@ -864,6 +883,9 @@ pub const fn code(kind: ErrorKind) -> i32 {
         ErrorKind::SnapshotRestore => ACL_ERROR_SNAPSHOT_RESTORE_FAILED,
         ErrorKind::SnapshotCallback => ACL_ERROR_SNAPSHOT_CALLBACK_FAILED,
         ErrorKind::SnapshotRegister => ACL_ERROR_SNAPSHOT_REGISTER_CALLBACK_FAILED,
+        ErrorKind::QueueFull => ACL_ERROR_RT_QUEUE_FULL,
+        ErrorKind::QueueEmpty => ACL_ERROR_RT_QUEUE_EMPTY,
+        ErrorKind::UnsupportedDataType => ACL_ERROR_UNSUPPORTED_DATA_TYPE,
         ErrorKind::SecondRuntime => ACL_ERROR_INTERNAL_ERROR,
     }
 }
@@ -946,6 +968,25 @@ pub const fn vendor(kind: ErrorKind) -> &'static str {
         ErrorKind::StorageOverLimit => "EH9999",
         ErrorKind::ModelExecute => "EE1009",
         ErrorKind::KernelFailed => "EE1019",
+        ErrorKind::KernelTimeout => "EE1002",
+        ErrorKind::CpuKernelFailed => "EE1019",
+        ErrorKind::CpuKernelTimeout => "EE1002",
+        ErrorKind::Overflow => "EE1019",
+        ErrorKind::FunctionUnknown => "EE1017",
+        ErrorKind::SymbolUnknown => "EE1017",
+        ErrorKind::ProgramInvalid => "EE1017",
+        ErrorKind::CompilerInput => "EH0008",
+        ErrorKind::CompilerOption => "EE1003",
+        ErrorKind::CompilationFailed => "EE1019",
+        ErrorKind::NameTooLate => "EE1018",
+        ErrorKind::NameTooEarly => "EE1018",
+        ErrorKind::NameUnknown => "EE1017",
+        ErrorKind::CompilerMissing => "EE1019",
+        ErrorKind::ProfilerRunning => "EE1018",
+        ErrorKind::ProfilerNotRunning => "EE1018",
+        ErrorKind::ProfilerConflict => "EE1018",
+        ErrorKind::ProfilerModules => "EE1005",
+        ErrorKind::ProfilerConfig => "EE1003",
         ErrorKind::CallbackFailed => "EE1019",
         ErrorKind::HostRangeRegistered => "EE1017",
         ErrorKind::HostRangeUnknown => "EE1017",
@@ -959,6 +1000,9 @@ pub const fn vendor(kind: ErrorKind) -> &'static str {
         ErrorKind::SnapshotRestore => "EE1018",
         ErrorKind::SnapshotCallback => "EE1018",
         ErrorKind::SnapshotRegister => "EE1018",
+        ErrorKind::QueueFull => "EE1018",
+        ErrorKind::QueueEmpty => "EE1018",
+        ErrorKind::UnsupportedDataType => "EH0009",
         ErrorKind::SecondRuntime => "EE1005",
     }
 }
@@ -1121,6 +1165,49 @@ pub const fn fix(kind: ErrorKind) -> &'static str {
         ErrorKind::KernelFailed => {
             "See the sentence; the error belongs to the operator named in it."
         }
+        ErrorKind::KernelTimeout => {
+            "Allow the kernel more time (aclrtSetOpExecuteTimeOut, or the launch's configuration), or give it less to do."
+        }
+        ErrorKind::CpuKernelFailed => {
+            "See the sentence; the error belongs to the kernel named in it."
+        }
+        ErrorKind::CpuKernelTimeout => {
+            "Allow the kernel more time (aclrtSetOpExecuteTimeOut, or the launch's configuration), or give it less to do."
+        }
+        ErrorKind::Overflow => {
+            "Look for values that grow too large and for divisions by zero; aclrtSetStreamOverflowSwitch ends the watch."
+        }
+        ErrorKind::FunctionUnknown => {
+            "Pass the address of a kernel that JUMAR_KERNEL describes, in a shared object or in a program linked with -rdynamic."
+        }
+        ErrorKind::SymbolUnknown => {
+            "Use a variable that the binary exports; for a host symbol, one that JUMAR_DEVICE_VARIABLE names."
+        }
+        ErrorKind::ProgramInvalid => {
+            "Use the handle that aclrtcCreateProg gave, before aclrtcDestroyProg."
+        }
+        ErrorKind::CompilerInput => {
+            "Pass the address of a variable or text; the function's reference page says what each pointer is for."
+        }
+        ErrorKind::CompilerOption => {
+            "Pass options of the system's C++ compiler, none of them empty."
+        }
+        ErrorKind::CompilationFailed => "Read the compiler's messages with aclrtcGetCompileLog.",
+        ErrorKind::NameTooLate => "Add names before aclrtcCompileProg.",
+        ErrorKind::NameTooEarly => "Compile the program first.",
+        ErrorKind::NameUnknown => "Ask for names that aclrtcAddNameExpr added and the source has.",
+        ErrorKind::CompilerMissing => "Install a C++ compiler, or name one in JUMAR_CXX.",
+        ErrorKind::ProfilerRunning => {
+            "The profile was started by aclInit's configuration or the environment, and ends with the program."
+        }
+        ErrorKind::ProfilerNotRunning => "Call aclprofInit first.",
+        ErrorKind::ProfilerConflict => {
+            "End the other way of profiling first: aclprofFinalize, or aclprofModelUnSubscribe for each model."
+        }
+        ErrorKind::ProfilerModules => "Use the ACL_PROF_ bits of acl_prof.h.",
+        ErrorKind::ProfilerConfig => {
+            "Stop the profile before it is started with other switches; use values that the reference page lists."
+        }
         ErrorKind::CallbackFailed => "See the sentence.",
         ErrorKind::HostRangeRegistered => "Unregister the range first, or register it once.",
         ErrorKind::HostRangeUnknown => "Pass the address that was registered.",
@@ -1142,6 +1229,13 @@ pub const fn fix(kind: ErrorKind) -> &'static str {
             "See what the registered function refused; 0 is what it answers when all is well."
         }
         ErrorKind::SnapshotRegister => "Register a function once a stage.",
+        ErrorKind::QueueFull => {
+            "Take a message out first, wait longer, or make the queue with more places."
+        }
+        ErrorKind::QueueEmpty => "Put a message in first, or wait longer.",
+        ErrorKind::UnsupportedDataType => {
+            "Let both sides of the channel be programs of this interface, of one version."
+        }
         ErrorKind::SecondRuntime => {
             "Let every part of the program load the same libascendcl.so; check LD_LIBRARY_PATH and run paths."
         }
@@ -1155,6 +1249,20 @@ pub fn code_for(call: &Call, kind: ErrorKind) -> i32 {
         (61, ErrorKind::NullPointer) => 107000,
         // aclrtStreamWaitEventWithTimeout
         (380, ErrorKind::NullPointer) => 107000,
+        // aclrtGetOverflowStatus
+        (449, ErrorKind::NullPointer) => 107000,
+        // aclrtBinaryGetDevAddress
+        (458, ErrorKind::NullPointer) => 107000,
+        // aclrtGetFunctionSize
+        (463, ErrorKind::NullPointer) => 107000,
+        // aclrtGetFloatOverflowStatus
+        (486, ErrorKind::NullPointer) => 107000,
+        // aclrtNpuGetFloatOverFlowStatus
+        (488, ErrorKind::NullPointer) => 107000,
+        // aclrtGetHardwareSyncAddr
+        (490, ErrorKind::NullPointer) => 107000,
+        // aclrtFunctionGetBinary
+        (499, ErrorKind::NullPointer) => 107000,
         // aclrtCmoGetDescSize
         (554, ErrorKind::NullPointer) => 107000,
         _ => code(kind),

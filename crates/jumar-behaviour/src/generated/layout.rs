@@ -488,6 +488,204 @@ pub const STRUCTURES: &[Structure] = &[
         ],
     },
     Structure {
+        name: "aclrtBinaryLoadOptionValue",
+        size: 16,
+        fields: &[
+            Field {
+                name: "isLazyLoad",
+                of: "uint32_t",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "magic",
+                of: "uint32_t",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "cpuKernelMode",
+                of: "int32_t",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "rsv",
+                of: "uint32_t",
+                at: 0,
+                lengths: &[4],
+            },
+        ],
+    },
+    Structure {
+        name: "aclrtBinaryLoadOption",
+        size: 20,
+        fields: &[
+            Field {
+                name: "type",
+                of: "aclrtBinaryLoadOptionType",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "value",
+                of: "aclrtBinaryLoadOptionValue",
+                at: 4,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "aclrtBinaryLoadOptions",
+        size: 16,
+        fields: &[
+            Field {
+                name: "options",
+                of: "aclrtBinaryLoadOption *",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "numOpt",
+                of: "size_t",
+                at: 8,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "dim3",
+        size: 12,
+        fields: &[
+            Field {
+                name: "x",
+                of: "uint32_t",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "y",
+                of: "uint32_t",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "z",
+                of: "uint32_t",
+                at: 8,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "aclrtLaunchKernelAttrValue",
+        size: 16,
+        fields: &[
+            Field {
+                name: "schemMode",
+                of: "uint8_t",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "localMemorySize",
+                of: "uint32_t",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "dynUBufSize",
+                of: "uint32_t",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "engineType",
+                of: "aclrtEngineType",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "blockDimOffset",
+                of: "uint32_t",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "isBlockTaskPrefetch",
+                of: "uint8_t",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "isDataDump",
+                of: "uint8_t",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "timeout",
+                of: "uint16_t",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "timeoutUs",
+                of: "aclrtTimeoutUs",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "enableProfiling",
+                of: "uint8_t",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "rsv",
+                of: "uint32_t",
+                at: 0,
+                lengths: &[4],
+            },
+        ],
+    },
+    Structure {
+        name: "aclrtLaunchKernelAttr",
+        size: 20,
+        fields: &[
+            Field {
+                name: "id",
+                of: "aclrtLaunchKernelAttrId",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "value",
+                of: "aclrtLaunchKernelAttrValue",
+                at: 4,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "aclrtLaunchKernelCfg",
+        size: 16,
+        fields: &[
+            Field {
+                name: "attrs",
+                of: "aclrtLaunchKernelAttr *",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "numAttrs",
+                of: "size_t",
+                at: 8,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
         name: "aclrtStreamAttrValue",
         size: 16,
         fields: &[
@@ -586,6 +784,24 @@ pub const STRUCTURES: &[Structure] = &[
                 of: "uint8_t",
                 at: 16,
                 lengths: &[16],
+            },
+        ],
+    },
+    Structure {
+        name: "aclrtPlaceHolderInfo",
+        size: 8,
+        fields: &[
+            Field {
+                name: "addrOffset",
+                of: "uint32_t",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "dataOffset",
+                of: "uint32_t",
+                at: 4,
+                lengths: &[],
             },
         ],
     },
@@ -1198,6 +1414,13 @@ structure!(aclrtErrorInfo {
     errorType,
     detail
 });
+structure!(aclrtBinaryLoadOptionValue { bytes });
+structure!(aclrtBinaryLoadOption { r#type, value });
+structure!(aclrtBinaryLoadOptions { options, numOpt });
+structure!(dim3 { x, y, z });
+structure!(aclrtLaunchKernelAttrValue { bytes });
+structure!(aclrtLaunchKernelAttr { id, value });
+structure!(aclrtLaunchKernelCfg { attrs, numAttrs });
 structure!(aclrtStreamAttrValue { bytes });
 structure!(aclrtBarrierCmoInfo { cmoType, barrierId });
 structure!(aclrtBarrierTaskInfo {
@@ -1208,6 +1431,10 @@ structure!(aclrtMemcpyBatchAttr {
     dstLoc,
     srcLoc,
     rsv
+});
+structure!(aclrtPlaceHolderInfo {
+    addrOffset,
+    dataOffset
 });
 structure!(aclrtRandomParaInfo {
     isAddr,

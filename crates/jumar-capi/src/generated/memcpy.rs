@@ -197,66 +197,134 @@ pub unsafe extern "C" fn aclrtMemcpy2dAsync(
 
 /// Gives the device address of a variable that a host symbol names.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclrtGetSymbolAddress(_symbol: *const c_void, _devPtr: *mut *mut c_void) -> i32 {
-    raw::stub(&calls::aclrtGetSymbolAddress)
+pub unsafe extern "C" fn aclrtGetSymbolAddress(
+    symbol: *const c_void,
+    devPtr: *mut *mut c_void,
+) -> i32 {
+    raw::status(&calls::aclrtGetSymbolAddress, |cx| {
+        // SAFETY: the program vouches for `devPtr`: null or the address of a variable, as the C declaration says.
+        let devPtr_out = unsafe { raw::Out::<usize>::new(devPtr.cast(), "devPtr") }?;
+        let devPtr_value =
+            jumar_acl::kernel::aclrtGetSymbolAddress(cx, symbol.expose_provenance())?;
+        devPtr_out.set(devPtr_value);
+        Ok(())
+    })
 }
 
 /// Gives the size of a variable that a host symbol names.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclrtGetSymbolSize(_symbol: *const c_void, _size: *mut usize) -> i32 {
-    raw::stub(&calls::aclrtGetSymbolSize)
+pub unsafe extern "C" fn aclrtGetSymbolSize(symbol: *const c_void, size: *mut usize) -> i32 {
+    raw::status(&calls::aclrtGetSymbolSize, |cx| {
+        // SAFETY: the program vouches for `size`: null or the address of a variable, as the C declaration says.
+        let size_out = unsafe { raw::Out::<usize>::new(size.cast(), "size") }?;
+        let size_value = jumar_acl::kernel::aclrtGetSymbolSize(cx, symbol.expose_provenance())?;
+        size_out.set(size_value);
+        Ok(())
+    })
 }
 
 /// Copies out of a variable that a host symbol names.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclrtMemcpyFromSymbol(
-    _dst: *mut c_void,
-    _dstMax: usize,
-    _symbol: *const c_void,
-    _count: usize,
-    _offset: usize,
-    _kind: u32,
+pub unsafe extern "C" fn aclrtMemcpyFromSymbol(
+    dst: *mut c_void,
+    dstMax: usize,
+    symbol: *const c_void,
+    count: usize,
+    offset: usize,
+    kind: u32,
 ) -> i32 {
-    raw::stub(&calls::aclrtMemcpyFromSymbol)
+    raw::status(&calls::aclrtMemcpyFromSymbol, |cx| {
+        // SAFETY: the program vouches for `dst`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
+        let dst = unsafe { raw::span(dst.cast(), count, "dst") }?;
+        jumar_acl::kernel::aclrtMemcpyFromSymbol(
+            cx,
+            dst,
+            dstMax,
+            symbol.expose_provenance(),
+            count,
+            offset,
+            kind,
+        )?;
+        Ok(())
+    })
 }
 
 /// Queues a copy out of a variable that a host symbol names.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclrtMemcpyFromSymbolAsync(
-    _dst: *mut c_void,
-    _dstMax: usize,
-    _symbol: *const c_void,
-    _count: usize,
-    _offset: usize,
-    _kind: u32,
-    _stream: *mut c_void,
+pub unsafe extern "C" fn aclrtMemcpyFromSymbolAsync(
+    dst: *mut c_void,
+    dstMax: usize,
+    symbol: *const c_void,
+    count: usize,
+    offset: usize,
+    kind: u32,
+    stream: *mut c_void,
 ) -> i32 {
-    raw::stub(&calls::aclrtMemcpyFromSymbolAsync)
+    raw::status(&calls::aclrtMemcpyFromSymbolAsync, |cx| {
+        // SAFETY: the program vouches for `dst`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
+        let dst = unsafe { raw::span(dst.cast(), count, "dst") }?;
+        jumar_acl::kernel::aclrtMemcpyFromSymbolAsync(
+            cx,
+            dst,
+            dstMax,
+            symbol.expose_provenance(),
+            count,
+            offset,
+            kind,
+            raw::handle(stream),
+        )?;
+        Ok(())
+    })
 }
 
 /// Copies into a variable that a host symbol names.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclrtMemcpyToSymbol(
-    _symbol: *const c_void,
-    _src: *const c_void,
-    _count: usize,
-    _offset: usize,
-    _kind: u32,
+pub unsafe extern "C" fn aclrtMemcpyToSymbol(
+    symbol: *const c_void,
+    src: *const c_void,
+    count: usize,
+    offset: usize,
+    kind: u32,
 ) -> i32 {
-    raw::stub(&calls::aclrtMemcpyToSymbol)
+    raw::status(&calls::aclrtMemcpyToSymbol, |cx| {
+        // SAFETY: the program vouches for `src`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
+        let src = unsafe { raw::span(src.cast(), count, "src") }?;
+        jumar_acl::kernel::aclrtMemcpyToSymbol(
+            cx,
+            symbol.expose_provenance(),
+            src,
+            count,
+            offset,
+            kind,
+        )?;
+        Ok(())
+    })
 }
 
 /// Queues a copy into a variable that a host symbol names.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclrtMemcpyToSymbolAsync(
-    _symbol: *const c_void,
-    _src: *const c_void,
-    _count: usize,
-    _offset: usize,
-    _kind: u32,
-    _stream: *mut c_void,
+pub unsafe extern "C" fn aclrtMemcpyToSymbolAsync(
+    symbol: *const c_void,
+    src: *const c_void,
+    count: usize,
+    offset: usize,
+    kind: u32,
+    stream: *mut c_void,
 ) -> i32 {
-    raw::stub(&calls::aclrtMemcpyToSymbolAsync)
+    raw::status(&calls::aclrtMemcpyToSymbolAsync, |cx| {
+        // SAFETY: the program vouches for `src`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
+        let src = unsafe { raw::span(src.cast(), count, "src") }?;
+        jumar_acl::kernel::aclrtMemcpyToSymbolAsync(
+            cx,
+            symbol.expose_provenance(),
+            src,
+            count,
+            offset,
+            kind,
+            raw::handle(stream),
+        )?;
+        Ok(())
+    })
 }
 
 /// Queues the filling of memory with a byte.

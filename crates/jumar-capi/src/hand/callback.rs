@@ -50,3 +50,11 @@ pub extern "C" fn aclrtProcessReport(timeout: i32) -> i32 {
         jumar_acl::callback::aclrtProcessReport(cx, raw::this_thread(), timeout)
     })
 }
+
+/// Runs one host function of a stream whose host functions this thread runs.
+#[unsafe(no_mangle)]
+pub extern "C" fn aclrtProcessHostFunc(timeout: i32) -> i32 {
+    raw::status(&calls::aclrtProcessHostFunc, |cx| {
+        jumar_acl::callback::aclrtProcessHostFunc(cx, raw::this_thread(), timeout)
+    })
+}

@@ -26,3 +26,39 @@ pub unsafe extern "C" fn aclrtSetExceptionInfoCallback(
         jumar_acl::error::aclrtSetExceptionInfoCallback(cx, callback)
     })
 }
+
+/// Adds a function that is told of tasks that failed.
+///
+/// # Safety
+/// Called from C: the function may be called on any thread until it is taken away.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aclrtExceptionInfoCallbackRegister(
+    callback: callbacks::aclrtExceptionInfoCallback,
+) -> i32 {
+    raw::status(&calls::aclrtExceptionInfoCallbackRegister, |cx| {
+        let told = callback.map(|function| {
+            let told: Arc<dyn Fn(u64) + Send + Sync> = Arc::new(move |info| {
+                let info = raw::pointer(Raw(info));
+                // SAFETY: the caller's contract; the handle is valid while the function runs, and is only a number.
+                unsafe { function(info) }
+            });
+            told
+        });
+        jumar_acl::error::aclrtExceptionInfoCallbackRegister(cx, key(callback), told)
+    })
+}
+
+/// Takes a function of aclrtExceptionInfoCallbackRegister away.
+#[unsafe(no_mangle)]
+pub extern "C" fn aclrtExceptionInfoCallbackUnregister(
+    callback: callbacks::aclrtExceptionInfoCallback,
+) -> i32 {
+    raw::status(&calls::aclrtExceptionInfoCallbackUnregister, |cx| {
+        jumar_acl::error::aclrtExceptionInfoCallbackUnregister(cx, key(callback))
+    })
+}
+
+/// The number by which a function is known: its address, 0 for null.
+fn key(callback: callbacks::aclrtExceptionInfoCallback) -> usize {
+    callback.map_or(0, |function| function as usize)
+}

@@ -21,7 +21,7 @@ pub use reduce::{ReduceKind, ReduceType};
 
 use crate::gate::Op;
 use crate::runtime::Shared;
-use crate::{Caller, Home, Stream};
+use crate::{Caller, Stream};
 
 /// How long work on so many bytes may take.
 fn cost_of(bytes: usize) -> Cost {
@@ -40,10 +40,7 @@ pub(crate) fn device_range(
     what: &str,
 ) -> Result<(Span, u32)> {
     let block = shared.space.find(address);
-    let found = block.and_then(|block| match block.home {
-        Home::Device(device) => Some((block, device)),
-        Home::Pinned | Home::Registered | Home::Host => None,
-    });
+    let found = block.and_then(|block| block.home.device().map(|device| (block, device)));
     let Some((block, device)) = found else {
         return Err(Error::new(
             ErrorKind::InvalidValue,

@@ -578,3 +578,200 @@ impl<A: Algorithm, W: Working> Lifted<A, W> {
         Ok(lifted)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::table::*;
+    use crate::{Attrs, InferCx, Tensor, TensorType, UNKNOWN};
+    use jumar_types::dtype::DataType;
+
+    #[test]
+    fn shapes_that_are_not_known_yet_are_no_mistake() {
+        let names = "LayerNormV3 RmsNorm LRN jumar.LpNormalization jumar.BatchNormTraining jumar.Conv \
+                     jumar.ConvInteger jumar.QLinearConv jumar.ConvTranspose jumar.DeformConv jumar.MaxPool \
+                     jumar.AveragePool jumar.LpPool GlobalLpPool jumar.RNN CommonGRU CommonLSTM jumar.Attention \
+                     jumar.RotaryEmbedding jumar.QuantizeLinear jumar.DequantizeLinear jumar.DynamicQuantizeLinear \
+                     jumar.MatMulInteger jumar.QLinearMatMul jumar.GridSample jumar.AffineGrid jumar.RoiAlign \
+                     jumar.MaxUnpool NonMaxSuppressionV6 NLLLoss SoftmaxCrossEntropyLoss MatrixDeterminant \
+                     jumar.Col2Im jumar.DFT jumar.STFT jumar.Window jumar.MelWeightMatrix jumar.Adam jumar.Adagrad \
+                     jumar.Momentum";
+        let mut refusals = Vec::new();
+        for name in names.split_whitespace() {
+            let operator = crate::find(name).unwrap_or_else(|| panic!("no operator {name}"));
+            let types: Vec<TensorType> = operator
+                .inputs
+                .iter()
+                .map(|input| {
+                    let fits = |dtype: &&DataType| input.types.contains(**dtype);
+                    let dtype = [
+                        DataType::Float32,
+                        DataType::Int64,
+                        DataType::UInt8,
+                        DataType::Int32,
+                        DataType::Float64,
+                    ];
+                    TensorType::of_unknown_rank(*dtype.iter().find(fits).expect("a type"))
+                })
+                .collect();
+            let inputs: Vec<_> = types.iter().map(Some).collect();
+            let outputs = operator.infer(&InferCx::new(&inputs, &[], &none()));
+            match outputs {
+                Ok(outputs) if outputs.len() == operator.outputs.len() => {}
+                Ok(outputs) => refusals.push(format!("{name}: {} outputs", outputs.len())),
+                Err(error) => refusals.push(error.to_string()),
+            }
+        }
+        assert!(refusals.is_empty(), "{}", refusals.join("\n"));
+        let (x, unknown) = (
+            TensorType::new(DataType::Float32, [2, 3]),
+            TensorType::of_unknown_rank(DataType::Float32),
+        );
+        let norm = crate::find("LayerNormV3").unwrap();
+        let found = norm
+            .infer(&InferCx::new(&[Some(&x), Some(&unknown)], &[], &none()))
+            .unwrap();
+        assert_eq!(found[0], x);
+        let partly = TensorType::new(DataType::Float32, [UNKNOWN, 3]);
+        let found = norm
+            .infer(&InferCx::new(
+                &[Some(&partly), Some(&unknown)],
+                &[],
+                &none(),
+            ))
+            .unwrap();
+        assert_eq!(found[0], partly);
+    }
+
+    #[test]
+    fn tensors_without_elements_are_valid_everywhere() {
+        let x = |dims: &[usize]| noise(dims, 1);
+        let window = || none().with("kernel_shape", vec![2, 2]);
+        let cases: Vec<(&str, Vec<Tensor>, Attrs)> = vec![
+            (
+                "LayerNormV3",
+                vec![x(&[0, 3]), x(&[3])],
+                none().with("begin_norm_axis", -1),
+            ),
+            ("RmsNorm", vec![x(&[2, 0]), x(&[0])], none()),
+            (
+                "GroupNorm",
+                vec![x(&[0, 4, 2]), x(&[4]), x(&[4])],
+                none().with("num_groups", 2).with("data_format", "NCHW"),
+            ),
+            (
+                "InstanceNorm",
+                vec![x(&[2, 0, 2]), x(&[0]), x(&[0])],
+                none().with("data_format", "NCHW"),
+            ),
+            ("LRN", vec![x(&[2, 3, 0])], none()),
+            ("jumar.LpNormalization", vec![x(&[2, 0])], none()),
+            (
+                "jumar.Conv",
+                vec![x(&[0, 1, 2, 2, 2]), x(&[1, 1, 1, 1, 1])],
+                none(),
+            ),
+            (
+                "jumar.Conv",
+                vec![x(&[1, 0, 2, 2, 2]), x(&[3, 0, 1, 1, 1])],
+                none(),
+            ),
+            (
+                "jumar.ConvTranspose",
+                vec![x(&[0, 1, 2]), x(&[1, 1, 2])],
+                none(),
+            ),
+            (
+                "jumar.ConvTranspose",
+                vec![x(&[1, 0, 2]), x(&[0, 1, 2])],
+                none(),
+            ),
+            ("jumar.MaxPool", vec![x(&[0, 1, 2, 2])], window()),
+            ("jumar.LpPool", vec![x(&[1, 0, 2, 2])], window()),
+            ("GlobalLpPool", vec![x(&[1, 1, 0])], none()),
+            (
+                "CommonLSTM",
+                vec![x(&[0, 1, 3]), x(&[1, 8, 3]), x(&[1, 8, 2])],
+                none(),
+            ),
+            (
+                "CommonGRU",
+                vec![x(&[2, 0, 3]), x(&[1, 6, 3]), x(&[1, 6, 2])],
+                none(),
+            ),
+            (
+                "jumar.Attention",
+                vec![x(&[0, 2, 3, 4]), x(&[0, 2, 3, 4]), x(&[0, 2, 3, 4])],
+                none(),
+            ),
+            (
+                "jumar.Attention",
+                vec![x(&[1, 2, 3, 4]), x(&[1, 2, 0, 4]), x(&[1, 2, 0, 4])],
+                none(),
+            ),
+            (
+                "jumar.Attention",
+                vec![x(&[1, 2, 0, 4]), x(&[1, 2, 3, 4]), x(&[1, 2, 3, 4])],
+                none(),
+            ),
+            ("jumar.QuantizeLinear", vec![x(&[0]), x(&[])], none()),
+            ("jumar.DynamicQuantizeLinear", vec![x(&[0])], none()),
+            (
+                "jumar.GridSample",
+                vec![x(&[1, 1, 2, 2]), x(&[1, 0, 2, 2])],
+                none(),
+            ),
+            (
+                "jumar.RoiAlign",
+                vec![x(&[1, 1, 2, 2]), x(&[0, 4]), i64s(&[0], &[])],
+                none(),
+            ),
+            (
+                "NonMaxSuppressionV6",
+                vec![x(&[1, 0, 4]), x(&[1, 1, 0]), i64s(&[], &[3])],
+                none(),
+            ),
+            (
+                "Einsum",
+                vec![x(&[2, 0]), x(&[0, 3])],
+                none().with("equation", "ij,jk->ik"),
+            ),
+            (
+                "Einsum",
+                vec![x(&[0, 2]), x(&[2, 3])],
+                none().with("equation", "ij,jk->ik"),
+            ),
+            ("MatrixDeterminant", vec![x(&[2, 0, 0])], none()),
+            ("jumar.DFT", vec![x(&[0, 4, 1])], none()),
+            (
+                "NLLLoss",
+                vec![x(&[0, 3]), i64s(&[0], &[])],
+                none().with("reduction", "sum"),
+            ),
+            (
+                "jumar.BatchNormTraining",
+                vec![x(&[0, 1]), x(&[1]), x(&[1]), x(&[1]), x(&[1])],
+                none(),
+            ),
+        ];
+        for (operator, inputs, attrs) in cases {
+            let shapes: Vec<_> = inputs.iter().map(|input| input.ty().to_string()).collect();
+            if let Err(error) = run(operator, &inputs, attrs) {
+                panic!("{operator} of {shapes:?}: {error}");
+            }
+        }
+        // A sum over nothing is 0, and a determinant of nothing 1.
+        let sums = none().with("equation", "ij,jk->ik");
+        check(
+            "Einsum",
+            &[x(&[2, 0]), x(&[0, 1])],
+            sums,
+            &f32s(&[2, 1], &[0.0, 0.0]),
+        );
+        check(
+            "MatrixDeterminant",
+            &[x(&[0, 0])],
+            none(),
+            &f32s(&[], &[1.0]),
+        );
+    }
+}

@@ -475,7 +475,9 @@ impl Algorithm for Recurrent {
                                 );
                             }
                         }
-                        let to = from_state.slice(2 * hidden, from_state.len() - 2 * hidden);
+                        // A batch of none has no gates to skip.
+                        let skip = (2 * hidden).min(from_state.len());
+                        let to = from_state.slice(skip, from_state.len() - skip);
                         let third = recurrent.slice(2 * hidden * hidden, hidden * hidden);
                         self.of_state(1).run(reset.as_row(), third, to, panels);
                         if let Some(biases) = biases {

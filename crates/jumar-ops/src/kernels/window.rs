@@ -174,6 +174,11 @@ impl Window {
         if input < 0 {
             return Ok((UNKNOWN, before, after));
         }
+        if input > 1 << 46 {
+            return Err(OpError::too_large(format!(
+                "an image of {input} pixels along one axis"
+            )));
+        }
         match self.auto {
             AutoPad::SameUpper | AutoPad::SameLower => {
                 let output = (input + stride - 1) / stride;

@@ -130,7 +130,7 @@ fn infer(cx: &InferCx<'_>) -> Result<Vec<TensorType>, OpError> {
             }
         }
     }
-    let total = if past < 0 || k[2] < 0 { UNKNOWN } else { past + k[2] };
+    let total = if past < 0 || k[2] < 0 { UNKNOWN } else { past.saturating_add(k[2]) };
     let scores = [q[0], q[1], q[2], total];
     if cx.has(3) {
         let mask = cx.input(3)?;

@@ -83,6 +83,9 @@ fn sizes(attrs: AttrReader<'_>, image: &[i64], kernel: &[i64]) -> Result<Vec<(i6
             if !(1..LARGEST).contains(&kernel) {
                 return Err(OpError::invalid(format!("the kernel has a size of {kernel}")));
             }
+            if size >= LARGEST {
+                return Err(OpError::too_large(format!("an image of {size} pixels along one axis")));
+            }
             let reach = strides[axis] * (size - 1) + more[axis] + (kernel - 1) * dilations[axis] + 1;
             let same = matches!(auto, "SAME_UPPER" | "SAME_LOWER");
             let (output, before) = match wanted {

@@ -110,7 +110,8 @@ fn infer_patches(cx: &InferCx<'_>) -> Result<Vec<TensorType>, OpError> {
     }
     entries(cx.attrs(), "pads", 2 * image.len(), 0)?;
     let columns = Windows::of(cx.attrs(), &block, false)?.output(&image)?;
-    let (taps, columns) = (block.iter().product::<i64>(), columns.iter().product::<i64>());
+    let product = |list: &[i64]| list.iter().fold(1i64, |product, &size| product.saturating_mul(size));
+    let (taps, columns) = (product(&block), product(&columns));
     let (batch, rows, own) = match x.shape[..] {
         [batch, rows, columns] => (batch, rows, columns),
         _ if x.rank().is_none() => (UNKNOWN, UNKNOWN, UNKNOWN),

@@ -165,10 +165,14 @@ impl Form {
             .iter()
             .map(|&label| if to.contains(&label) { sizes(label) } else { held(label).unwrap_or(1) })
             .collect();
+        let len = dims[..to.len()].iter().try_fold(1usize, |product, &dim| product.checked_mul(dim));
+        let len = len.filter(|&len| len < 1 << 42).ok_or_else(|| {
+            OpError::too_large("an intermediate result of the equation does not fit any memory")
+        })?;
         let dense = dense_strides(&dims[..to.len()]);
         let strides_from: Vec<isize> = labels.iter().map(|&label| own(label)).collect();
         let strides_to: Vec<isize> = (0..labels.len()).map(|at| dense.get(at).copied().unwrap_or(0)).collect();
-        Ok(Form { loops: Loops::new(&dims, [&strides_from, &strides_to]), len: dims[..to.len()].iter().product() })
+        Ok(Form { loops: Loops::new(&dims, [&strides_from, &strides_to]), len })
     }
 
     fn run<W: Working>(&self, from: Row<'_, W>, to: RowMut<'_, W>) -> Result<(), OpError> {
@@ -254,6 +258,10 @@ impl Sums {
             }
             let count = |labels: &[Label]| labels.iter().map(|&label| sizes(label)).product::<usize>();
             let (m, n, k) = (count(&rows), count(&columns), count(&sums));
+            let whole = [count(&batch), m, n].iter().try_fold(1usize, |product, &part| product.checked_mul(part));
+            if whole.is_none_or(|whole| whole >= 1 << 42) {
+                return Err(OpError::too_large("an intermediate result of the equation does not fit any memory"));
+            }
             steps.push(Step {
                 one: Form::new(&current, &[&batch[..], &rows, &sums].concat(), &sizes)?,
                 two: Form::new(&operand, &[&batch[..], &sums, &columns].concat(), &sizes)?,

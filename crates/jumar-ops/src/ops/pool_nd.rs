@@ -20,6 +20,8 @@ const PADS: AttrDef = window_defs()[1];
 const DILATIONS: AttrDef = window_defs()[2];
 const AUTO_PAD: AttrDef = window_defs()[3];
 const KERNEL: AttrDef = AttrDef::ints("kernel_shape", &[]);
+/// No image's window is larger, and a pooling has to end.
+const MOST_TAPS: i64 = 1 << 24;
 const CEIL: AttrDef = AttrDef::bool("ceil_mode", false);
 
 pub(super) static OPERATORS: &[&Operator] = &[
@@ -82,6 +84,11 @@ fn infer(cx: &InferCx<'_>, global: bool) -> Result<TensorType, OpError> {
     if rank < 3 {
         return Err(OpError::invalid(format!("the image {image} has no spatial dimensions")));
     }
+    let kernel = cx.attrs().ints("kernel_shape").unwrap_or_default();
+    let taps = kernel.iter().fold(1i64, |product, &size| product.saturating_mul(size));
+    if taps > MOST_TAPS {
+        return Err(OpError::unsupported(format!("a window of {taps} elements is not supported; up to {MOST_TAPS} are")));
+    }
     let spatial = if global {
         vec![1; rank - 2]
     } else {
@@ -113,10 +120,18 @@ fn prepare(cx: &PrepareCx<'_>, kind: Kind, global: bool) -> Result<Box<dyn Kerne
 
 #[cfg(test)]
 mod tests {
-    use crate::table::cases;
+    use crate::table::*;
 
     #[test]
     fn agrees_with_onnx_runtime() {
         cases("pool_nd");
+    }
+
+    #[test]
+    fn windows_that_never_end_are_refused() {
+        let attrs = none().with("kernel_shape", vec![1 << 30, 1 << 30]).with("pads", vec![1 << 30; 4]);
+        refuse("jumar.LpPool", &[noise(&[1, 1, 2, 2], 1)], attrs, "window of");
+        refuse("jumar.MaxPool", &[noise(&[1, 1, 2, 2], 1)], none().with("kernel_shape", vec![3, 3]), "does not fit");
+        refuse("jumar.MaxPool", &[noise(&[1, 1, 2, 2], 1)], none(), "dimensions");
     }
 }

@@ -292,13 +292,21 @@ fn passes(cx: &PrepareCx<'_>) -> Result<Vec<Pass>, OpError> {
         if size == 0 && target > 0 {
             return Err(OpError::invalid("an image without elements cannot be made larger"));
         }
+        let large = || OpError::too_large(format!("an axis of {size} resized to {target} by {scale}"));
+        if target > 1 << 26 {
+            return Err(large());
+        }
         // How many positions before and after a coordinate matter.
         let reach = |support: f64| if antialias && scale < 1.0 { (support / scale).ceil() } else { support } as i64;
         let support = match mode {
+            _ if target == 0 => 0,
             "nearest" => 0,
             "linear" => reach(1.0),
             _ => reach(2.0),
         };
+        if !(0..1 << 26).contains(&support) || (support as usize).saturating_mul(target) > 1 << 27 {
+            return Err(large());
+        }
         let taps = if support == 0 { 1 } else { 2 * support as usize };
         let mut picks = Vec::with_capacity(taps * target);
         let mut outside = vec![false; target];
@@ -500,6 +508,13 @@ mod tests {
         let scales = f32s(&[4], &[1.0, 1.0, -1.0, 2.0]);
         let refused = crate::compute(op, &[Some(&x), None, Some(&scales)], &none()).unwrap_err();
         assert!(refused.text().contains("more than 0"), "{refused}");
+        let scales = f32s(&[4], &[1.0, 1.0, 1e9, 2.0]);
+        let refused = crate::compute(op, &[Some(&x), None, Some(&scales)], &none()).unwrap_err();
+        assert_eq!(refused.kind(), crate::OpErrorKind::TooLarge, "{refused}");
+        let scales = f32s(&[4], &[1.0, 1.0, 1e-30, 1e-30]);
+        let attrs = none().with("mode", "linear").with("antialias", true);
+        // Nothing is left of the image.
+        assert!(crate::compute(op, &[Some(&x), None, Some(&scales)], &attrs).is_ok_and(|y| y[0].is_empty()));
         let refused = crate::compute(op, &[Some(&x)], &none()).unwrap_err();
         assert!(refused.text().contains("either scales or sizes"), "{refused}");
     }

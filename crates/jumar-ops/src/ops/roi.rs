@@ -44,8 +44,8 @@ pub(super) static OPERATORS: &[&Operator] = &[
             if !matches!(cx.attrs().str("coordinate_transformation_mode")?, "half_pixel" | "output_half_pixel") {
                 return Err(OpError::invalid("coordinate_transformation_mode has to be half_pixel or output_half_pixel"));
             }
-            if cx.attrs().int("sampling_ratio")? < 0 {
-                return Err(OpError::invalid("sampling_ratio has to be 0 or more"));
+            if !(0..=MOST_SAMPLES as i64).contains(&cx.attrs().int("sampling_ratio")?) {
+                return Err(OpError::invalid(format!("sampling_ratio has to be 0 to {MOST_SAMPLES}")));
             }
             infer(cx, [cx.attrs().int("output_height")?, cx.attrs().int("output_width")?], 4)
         },
@@ -111,6 +111,9 @@ pub(super) static OPERATORS: &[&Operator] = &[
         },
     },
 ];
+
+/// Samples along one side of an output pixel: a region may be as large as it likes, and still has to end.
+const MOST_SAMPLES: usize = 4096;
 
 fn pooled(attrs: AttrReader<'_>) -> Result<[i64; 2], OpError> {
     match attrs.ints("pooled_shape")? {
@@ -195,7 +198,7 @@ impl Algorithm for Align {
                 (wide, high) = (wide.most(W::one()), high.most(W::one()));
             }
             let (bin_h, bin_w) = (high / W::of(rows as f64), wide / W::of(columns as f64));
-            let samples = |size: W| if self.samples > 0 { self.samples } else { size.f64().ceil().clamp(0.0, 65536.0) as usize };
+            let samples = |size: W| if self.samples > 0 { self.samples } else { size.f64().ceil().clamp(0.0, MOST_SAMPLES as f64) as usize };
             let (down, over) = (samples(bin_h), samples(bin_w));
             for channel in 0..channels {
                 let seen = image.slice((batch * channels + channel) * plane, plane);

@@ -110,15 +110,10 @@ pub(super) static OPERATORS: &[&Operator] = &[
             Ok(vec![TensorType::new(number_type(cx)?, [size])])
         },
         prepare: |cx| {
-            let size = cx.output_shape(0)?[0];
             let known = || OpError::unsupported("the weights have to be known before the operator is planned");
             let weights = cx.infer().constant(1).and_then(Tensor::floats).filter(|w| w.len() == 3).ok_or_else(known)?;
-            let round = if cx.attrs().bool("periodic")? { size } else { size.saturating_sub(1) }.max(1) as f64;
-            let values = (0..size).map(|at| {
-                let angle = 2.0 * std::f64::consts::PI * at as f64 / round;
-                weights[0] - weights[1] * angle.cos() + weights[2] * (2.0 * angle).cos()
-            });
-            Values::kernel(cx, values.collect())
+            let periodic = cx.attrs().bool("periodic")?;
+            lift(cx, Cosines { weights: [weights[0], weights[1], weights[2]], periodic }, &[], &[0])
         },
     },
     &Operator {
@@ -200,8 +195,30 @@ impl Algorithm for Values {
     }
 }
 
+/// A window made of cosines.
+struct Cosines {
+    weights: [f64; 3],
+    periodic: bool,
+}
+
+impl Algorithm for Cosines {
+    fn run<W: Working>(&self, io: &Io<'_, W>) -> Result<(), OpError> {
+        let out = io.output(0)?;
+        let round = if self.periodic { out.len() } else { out.len().saturating_sub(1) }.max(1) as f64;
+        for at in 0..out.len() {
+            let angle = 2.0 * std::f64::consts::PI * at as f64 / round;
+            let [one, two, three] = self.weights;
+            out.set(at, W::of(one - two * angle.cos() + three * (2.0 * angle).cos()));
+        }
+        Ok(())
+    }
+}
+
 fn prepare_mel(cx: &PrepareCx<'_>) -> Result<Box<dyn Kernel>, OpError> {
     let (rows, bins) = (cx.output_shape(0)?[0], cx.output_shape(0)?[1]);
+    if rows.max(1).saturating_mul(bins.saturating_add(2)) > 1 << 27 {
+        return Err(OpError::too_large(format!("a matrix of {rows} x {bins} weights")));
+    }
     let float = |index: usize| {
         let value = cx.infer().constant(index).and_then(Tensor::floats).and_then(|list| list.first().copied());
         value.ok_or_else(|| OpError::unsupported("the edges have to be known before the operator is planned"))
@@ -469,6 +486,9 @@ mod tests {
     fn lengths_that_make_no_sense_are_refused() {
         refuse("jumar.DFT", &[noise(&[1, 4, 1], 1), i64s(&[], &[0])], none(), "length of 0");
         refuse("jumar.DFT", &[noise(&[1, 4, 3], 1)], none(), "real parts");
+        refuse("jumar.DFT", &[noise(&[1, 4, 1], 1), i64s(&[], &[1 << 40])], none(), "");
+        let mel = [i64s(&[], &[1 << 40]), i64s(&[], &[8]), i64s(&[], &[8]), noise(&[], 1), noise(&[], 2)];
+        refuse("jumar.MelWeightMatrix", &mel, none(), "");
         refuse("jumar.STFT", &[noise(&[1, 9, 1], 1), i64s(&[], &[0]), noise(&[4], 2)], none(), "frame_step is 0");
     }
 }

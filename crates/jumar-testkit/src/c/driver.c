@@ -141,7 +141,8 @@ const char *jm_model(const char *name)
     if (path == NULL) {
         trouble("malloc");
     }
-    sprintf(path, "%s/%s.om", models == NULL ? "." : models, name);
+    /* A name without an ending is a model's. */
+    sprintf(path, "%s/%s%s", models == NULL ? "." : models, name, strchr(name, '.') == NULL ? ".om" : "");
     return path;
 }
 
@@ -778,7 +779,7 @@ int main(int argc, char **argv)
             printf("waits %s: for %s\n", current->id, current->waits_for);
             waiting++;
         } else if (model != NULL) {
-            printf("no model %s: %s.om\n", current->id, model);
+            printf("no model %s: %s%s\n", current->id, model, strchr(model, '.') == NULL ? ".om" : "");
             without_model++;
         } else if (run_case(index, base)) {
             passed++;

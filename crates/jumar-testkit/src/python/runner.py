@@ -166,7 +166,7 @@ class Case:
         return os.path.join(self.folder, name)
 
     def model(self, name):
-        return os.path.join(self.models, name + ".om")
+        return os.path.join(self.models, file_of(name))
 
     # host memory
 
@@ -398,6 +398,11 @@ def library_says():
     return "" if not text else "\n      the library says: " + text.replace("\n", "\n        ")
 
 
+def file_of(name):
+    """The file of a model or a kernel binary: a name without an ending is a model's."""
+    return name if "." in name else name + ".om"
+
+
 def child(plan, folder, models, progress, message):
     signal.alarm(LIMIT_S)
     for name in ("ASCEND_RT_VISIBLE_DEVICES", "JUMAR_DEVICES"):
@@ -461,7 +466,7 @@ def main():
     for number, plan in enumerate(plans):
         if (kind and plan["kind"] != kind) or (filters and not any(part in plan["id"] for part in filters)):
             continue
-        missing = [model for model in plan["models"] if not os.path.exists(os.path.join(models, model + ".om"))]
+        missing = [model for model in plan["models"] if not os.path.exists(os.path.join(models, file_of(model)))]
         if "not_for_python" in plan:
             counts["n/a"] += 1
             print(f"n/a {plan['id']}: {plan['not_for_python']}")
@@ -470,7 +475,7 @@ def main():
             print(f"waits {plan['id']}: for {plan['waits_for']}")
         elif missing:
             counts["no model"] += 1
-            print(f"no model {plan['id']}: {missing[0]}.om")
+            print(f"no model {plan['id']}: {file_of(missing[0])}")
         else:
             wrong = run_case(plan, os.path.join(base, f"py{number}"), models)
             counts["failed" if wrong else "passed"] += 1

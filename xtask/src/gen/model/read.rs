@@ -378,9 +378,10 @@ impl Api {
         })
     }
 
-    /// Every kind's code is a constant of that name and value.
+    /// Every kind's code is a constant of that name and value. The run-time compiler's header, which is not described as data,
+    /// names its codes itself: they have none here.
     fn check_codes(&self) -> Result<()> {
-        for kind in &self.kinds {
+        for kind in self.kinds.iter().filter(|kind| !kind.name.is_empty()) {
             let constant = self.constants.iter().find(|c| c.name == kind.name);
             let value = constant.map(|c| match &c.value {
                 ConstantValue::Typed(_, value) | ConstantValue::Macro(_, value) => *value,

@@ -1,0 +1,71 @@
+//! Which cores a thread's work may use, which task it submitted last, and what runs on this chip at all.
+
+use std::ffi::CStr;
+
+use jumar_types::{ErrorKind, Result};
+
+use crate::error::null;
+use crate::generated::enums;
+use crate::{Cx, Raw, refuse};
+
+pub fn aclrtGetThreadLastTaskId(cx: &Cx<'_>) -> Result<u32> {
+    Ok(cx.thread.lookups.last_task() as u32)
+}
+
+pub fn aclrtUseStreamResInCurrentThread(cx: &Cx<'_>, stream: Raw) -> Result<()> {
+    let handle = cx.with_stream(stream, |stream| Ok(stream.id()))?;
+    cx.thread.resource_stream.set(handle);
+    Ok(())
+}
+
+pub fn aclrtUnuseStreamResInCurrentThread(cx: &Cx<'_>, stream: Raw) -> Result<()> {
+    let handle = cx.with_stream(stream, |stream| Ok(stream.id()))?;
+    if cx.thread.resource_stream.get() == handle {
+        cx.thread.resource_stream.set(0);
+    }
+    Ok(())
+}
+
+pub fn aclrtGetResInCurrentThread(cx: &Cx<'_>, kind: u32) -> Result<u32> {
+    let context = cx.context()?;
+    let profile = context.device().profile();
+    match kind {
+        enums::ACL_RT_DEV_RES_CUBE_CORE => Ok(profile.cube_cores),
+        enums::ACL_RT_DEV_RES_VECTOR_CORE => Ok(profile.vector_cores),
+        other => refuse(
+            ErrorKind::InvalidValue,
+            format!("{other} is no value of aclrtDevResLimitType"),
+        ),
+    }
+}
+
+pub fn aclrtGetHardwareSyncAddr(cx: &Cx<'_>) -> Result<usize> {
+    cx.context()?;
+    refuse(
+        ErrorKind::FeatureUnsupported,
+        "blocks of a kernel run in no order here, so that there is no address by which they could wait for one another",
+    )
+}
+
+/// The name without what tells apart chips of one build: `Ascend910B` of `Ascend910B1`.
+fn family(soc: &str) -> &str {
+    let long = soc.trim_end_matches(|c: char| c.is_ascii_digit());
+    // A name that ends in its number alone has no variants.
+    if long.ends_with(|c: char| c.is_ascii_uppercase()) {
+        long
+    } else {
+        soc
+    }
+}
+
+pub fn aclrtCheckArchCompatibility(cx: &Cx<'_>, soc: Option<&CStr>) -> Result<i32> {
+    let Some(soc) = soc else {
+        return Err(null("socVersion"));
+    };
+    let own = match cx.context() {
+        Ok(context) => context.device().profile().soc_name.clone(),
+        Err(_) => cx.runtime()?.device(0)?.profile().soc_name.clone(),
+    };
+    let asked = soc.to_string_lossy();
+    Ok(i32::from(family(&asked) == family(&own)))
+}

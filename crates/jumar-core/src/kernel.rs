@@ -1,0 +1,773 @@
+//! Kernel binaries, their functions, and launches.
+//!
+//! A binary is bytes until a device needs it; then the backend loads a copy for that device, once. A function is a name in
+//! a binary, known on those devices on which it was asked for. A launch is an ordinary program in a stream's order. It holds
+//! the code that it runs, so that unloading a binary never pulls code away from under a kernel: the handles are stale at
+//! once, the code goes when the last launch has ended.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jumar_hal::sync::{Instant, Mutex};
+use jumar_hal::{
+    Access, Code, CodeForm, CodeFunction, CodeImage, Launch, Parameter, Program, Span, Task,
+};
+use jumar_types::{Error, ErrorKind, Result, TaskSite};
+
+use crate::device::Device;
+use crate::gate::Op;
+use crate::runtime::Shared;
+use crate::{Caller, Home, Runtime, Stream};
+
+/// A kernel binary.
+pub struct Binary {
+    id: u64,
+    image: CodeImage,
+    form: CodeForm,
+    /// A number of the surface's, kept for queries.
+    tag: u32,
+    shared: Arc<Shared>,
+    copies: Mutex<HashMap<u32, Arc<dyn Code>>>,
+    functions: Mutex<HashMap<String, Arc<Function>>>,
+    variables: Mutex<HashMap<(u32, String), Span>>,
+}
+
+/// A kernel.
+pub struct Function {
+    id: u64,
+    name: String,
+    form: CodeForm,
+    /// The binary's handle; 0 for a kernel of the program's own objects.
+    binary: u64,
+    tag: u32,
+    shared: Arc<Shared>,
+    /// What runs on each device where the kernel was asked for; a kernel of the program's own objects runs on all.
+    on: Mutex<HashMap<u32, Arc<dyn CodeFunction>>>,
+    everywhere: Option<Arc<dyn CodeFunction>>,
+    /// The arguments of the launch that failed last, for those who are told of it.
+    failed: Mutex<Option<Arc<Kept>>>,
+}
+
+/// Where the arguments of a launch come from.
+#[derive(Clone, Copy, Debug)]
+pub enum Arguments<'a> {
+    /// The kernel reads this memory when it runs.
+    InPlace(Span),
+    /// These bytes are copied before the launch returns. Each pair is the offset of an address, and the offset in the copy
+    /// of what it is to point to.
+    Copied(Span, &'a [(usize, usize)]),
+}
+
+/// How a kernel is launched.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    /// Blocks along x, y and z.
+    pub grid: [u32; 3],
+    /// Threads of a block along x, y and z.
+    pub group: [u32; 3],
+    /// Memory of each block's own.
+    ///
+    /// # Units
+    /// Bytes.
+    pub local_bytes: usize,
+    /// How long it may take; `None` for ever. What takes longer is run to its end and then counts as failed, as code of the
+    /// processor cannot be stopped.
+    pub limit: Option<Duration>,
+    /// The submitting thread, as the system numbers threads.
+    pub thread: u32,
+}
+
+/// Device memory that says whether kernels of a context met a result that was too large.
+#[derive(Default)]
+pub(crate) struct Overflow {
+    state: Mutex<Option<(Span, Span)>>,
+}
+
+/// How many bytes the overflow state has.
+pub const OVERFLOW_BYTES: usize = 64;
+
+impl Overflow {
+    /// Gives the memory, made now if need be.
+    pub(crate) fn state(&self, shared: &Shared, device: &Device) -> Result<Span> {
+        let mut state = self.state.lock();
+        if let Some((span, _)) = *state {
+            return Ok(span);
+        }
+        let reserved = device.hardware(shared)?.allocate(OVERFLOW_BYTES, 64)?;
+        let span = reserved
+            .part(0, OVERFLOW_BYTES)
+            .expect("a backend gives at least what was asked for");
+        shared.backend.fill_now(span, 0);
+        let home = Home::Variable(device.number());
+        shared
+            .space
+            .insert(span, reserved, home, "the context's overflow state");
+        *state = Some((span, reserved));
+        Ok(span)
+    }
+
+    pub(crate) fn drop_state(&self, shared: &Shared, device: &Device) {
+        let Some((span, reserved)) = self.state.lock().take() else {
+            return;
+        };
+        // It was put there by `state`, and nobody else may take it out.
+        drop(shared.space.remove(span.address(), |_| Ok(())));
+        if let Ok(hardware) = device.hardware(shared) {
+            hardware.free(reserved);
+        }
+    }
+}
+
+/// Arguments that were copied for a launch.
+struct Kept {
+    shared: Arc<Shared>,
+    reserved: Span,
+    used: Span,
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        self.shared.backend.free_pinned(self.reserved);
+    }
+}
+
+impl Kept {
+    fn copy(shared: &Arc<Shared>, from: Span, addresses: &[(usize, usize)]) -> Result<Kept> {
+        let reserved = shared.backend.allocate_pinned(from.bytes().max(8))?;
+        let used = reserved
+            .part(0, from.bytes())
+            .expect("a backend gives at least what was asked for");
+        let kept = Kept {
+            shared: shared.clone(),
+            reserved,
+            used,
+        };
+        if !from.is_empty() {
+            shared.backend.copy_now(used.address(), from);
+        }
+        for &(at, target) in addresses {
+            let outside = || {
+                Error::new(
+                    ErrorKind::InvalidValue,
+                    format!(
+                        "a place holder at {at} that points to {target} does not lie in arguments of {} bytes",
+                        from.bytes()
+                    ),
+                )
+            };
+            let place = used.part(at, 8).ok_or_else(outside)?;
+            if target >= used.bytes() {
+                return Err(outside());
+            }
+            let address = (used.address() + target) as u64;
+            shared.backend.write_now(place, &address.to_ne_bytes());
+        }
+        Ok(kept)
+    }
+}
+
+impl Runtime {
+    /// Takes a binary in. Nothing is loaded yet, but bytes that cannot be are refused.
+    ///
+    /// # Errors
+    /// `InvalidValue`: what the bytes are instead.
+    pub fn add_binary(&self, image: CodeImage, form: CodeForm, tag: u32) -> Result<Arc<Binary>> {
+        self.shared.backend.check_code(&image)?;
+        self.shared.binaries.insert(|id| {
+            Arc::new(Binary {
+                id,
+                image,
+                form,
+                tag,
+                shared: self.shared.clone(),
+                copies: Mutex::default(),
+                functions: Mutex::default(),
+                variables: Mutex::default(),
+            })
+        })
+    }
+
+    /// Finds a binary.
+    ///
+    /// # Errors
+    /// `NullPointer`, `InvalidHandle`.
+    pub fn binary(&self, id: u64) -> Result<Arc<Binary>> {
+        self.shared.binaries.get(id)
+    }
+
+    /// Finds a kernel.
+    ///
+    /// # Errors
+    /// `NullPointer`, `InvalidHandle`.
+    pub fn function(&self, id: u64) -> Result<Arc<Function>> {
+        self.shared.functions.get(id)
+    }
+
+    /// Unloads a binary: its handle, those of its kernels and its variables are gone at once. Launches that were queued
+    /// still run.
+    ///
+    /// # Errors
+    /// `NullPointer`, `InvalidHandle`.
+    pub fn unload_binary(&self, id: u64, caller: &Caller<'_>) -> Result<()> {
+        let binary = self.shared.binaries.remove(id, caller.call.name)?;
+        let functions = std::mem::take(&mut *binary.functions.lock());
+        for function in functions.values() {
+            // Each handle was made with the binary and goes with it.
+            drop(self.shared.functions.remove(function.id, caller.call.name));
+        }
+        let variables = std::mem::take(&mut *binary.variables.lock());
+        for span in variables.values() {
+            drop(self.shared.space.remove(span.address(), |_| Ok(())));
+        }
+        Ok(())
+    }
+
+    /// Finds the kernel of the program's own objects that begins at an address. The same address gives the same kernel.
+    ///
+    /// # Errors
+    /// `FunctionUnknown`: no kernel that describes itself begins there.
+    pub fn function_of_symbol(&self, address: usize) -> Result<Arc<Function>> {
+        let unknown = || {
+            Error::new(
+                ErrorKind::FunctionUnknown,
+                format!("no described kernel begins at {address:#x}"),
+            )
+        };
+        let (name, code) = self.shared.backend.code_at(address).ok_or_else(unknown)?;
+        let known = self.shared.functions.all().into_iter().find(|function| {
+            let own = function.everywhere.as_ref();
+            own.is_some_and(|own| own.place().0 == address)
+        });
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        self.shared.functions.insert(|id| {
+            Arc::new(Function {
+                id,
+                name,
+                form: CodeForm::Kernel,
+                binary: 0,
+                tag: 0,
+                shared: self.shared.clone(),
+                on: Mutex::default(),
+                everywhere: Some(code),
+                failed: Mutex::default(),
+            })
+        })
+    }
+
+    /// Finds the variable of the program's own objects that begins at an address. From then on it counts as memory of the
+    /// device, unless it is registered as something else.
+    ///
+    /// # Errors
+    /// `SymbolUnknown`: no variable that is offered to the host begins there.
+    pub fn variable_of_symbol(&self, address: usize, device: u32) -> Result<Span> {
+        let found = self.shared.backend.variable_at(address).ok_or_else(|| {
+            Error::new(
+                ErrorKind::SymbolUnknown,
+                format!("no variable that is offered to the host begins at {address:#x}"),
+            )
+        })?;
+        self.shared.make_variable(found, device);
+        Ok(found)
+    }
+}
+
+impl Shared {
+    fn make_variable(&self, span: Span, device: u32) {
+        if !span.is_empty() && self.space.find(span.address()).is_none() {
+            self.space
+                .insert(span, span, Home::Variable(device), "a kernel binary");
+        }
+    }
+}
+
+impl Binary {
+    /// Gives the handle.
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// Gives the number that the surface keeps with it.
+    pub fn tag(&self) -> u32 {
+        self.tag
+    }
+
+    /// Tells how its functions are called where they do not say.
+    pub fn form(&self) -> CodeForm {
+        self.form
+    }
+
+    /// Loads the binary onto a device, where it is not there yet.
+    ///
+    /// # Errors
+    /// `InvalidValue`: the system's loader refuses it.
+    pub fn load(&self, device: u32) -> Result<()> {
+        self.on(device).map(drop)
+    }
+
+    fn on(&self, device: u32) -> Result<Arc<dyn Code>> {
+        // One load at a time; a constructor of the binary that came back here would wait for itself, so the lock is not
+        // held while code of the program runs.
+        if let Some(code) = self.copies.lock().get(&device) {
+            return Ok(code.clone());
+        }
+        let code = self.shared.backend.load_code(&self.image)?;
+        Ok(self.copies.lock().entry(device).or_insert(code).clone())
+    }
+
+    /// Finds a kernel by name, on a device. The same name gives the same kernel.
+    ///
+    /// # Errors
+    /// `InvalidValue`: there is none, or the binary cannot be loaded.
+    pub fn function(&self, name: &str, device: u32) -> Result<Arc<Function>> {
+        self.function_called(name, name, device)
+    }
+
+    /// Finds a function and gives it a name of the caller's; later calls with that name give the same, whatever function
+    /// they ask for.
+    ///
+    /// # Errors
+    /// As [`Binary::function`].
+    pub fn function_called(
+        &self,
+        name: &str,
+        function: &str,
+        device: u32,
+    ) -> Result<Arc<Function>> {
+        let known = self.functions.lock().get(name).cloned();
+        let exported = known.as_ref().map_or(function, |known| known.name.as_str());
+        if let Some(known) = &known
+            && known.on.lock().contains_key(&device)
+        {
+            return Ok(known.clone());
+        }
+        let code = self.on(device)?.function(exported, self.form)?;
+        let found = match known {
+            Some(known) => known,
+            None => {
+                let made = self.shared.functions.insert(|id| {
+                    Arc::new(Function {
+                        id,
+                        name: function.to_owned(),
+                        form: self.form,
+                        binary: self.id,
+                        tag: self.tag,
+                        shared: self.shared.clone(),
+                        on: Mutex::default(),
+                        everywhere: None,
+                        failed: Mutex::default(),
+                    })
+                })?;
+                let kept = self
+                    .functions
+                    .lock()
+                    .entry(name.to_owned())
+                    .or_insert(made.clone())
+                    .clone();
+                if !Arc::ptr_eq(&kept, &made) {
+                    // Another thread was quicker; the handle was never given out.
+                    drop(
+                        self.shared
+                            .functions
+                            .remove(made.id, "a second search for the same kernel"),
+                    );
+                }
+                kept
+            }
+        };
+        found.on.lock().entry(device).or_insert(code);
+        Ok(found)
+    }
+
+    /// Gives the name of the exported function whose symbol has this value.
+    ///
+    /// # Errors
+    /// `InvalidValue`: there is none, or the binary cannot be loaded.
+    pub fn name_at(&self, value: u64, device: u32) -> Result<String> {
+        self.on(device)?.name_at(value).ok_or_else(|| {
+            Error::new(
+                ErrorKind::InvalidValue,
+                format!("the binary exports no function whose symbol has the value {value:#x}"),
+            )
+        })
+    }
+
+    /// Finds a variable, on a device. It counts as memory of that device until the binary is unloaded.
+    ///
+    /// # Errors
+    /// `SymbolUnknown`: the binary exports none of the name.
+    pub fn variable(&self, name: &str, device: u32) -> Result<Span> {
+        let found = self.on(device)?.variable(name).ok_or_else(|| {
+            Error::new(
+                ErrorKind::SymbolUnknown,
+                format!("the binary exports no variable \"{name}\""),
+            )
+        })?;
+        self.shared.make_variable(found, device);
+        self.variables
+            .lock()
+            .insert((device, name.to_owned()), found);
+        Ok(found)
+    }
+
+    /// Gives the memory that the binary lies in on a device.
+    ///
+    /// # Errors
+    /// `InvalidValue`: the system's loader refuses it.
+    pub fn image(&self, device: u32) -> Result<Span> {
+        Ok(self.on(device)?.image())
+    }
+}
+
+impl Function {
+    /// Gives the handle.
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// Gives the name under which the binary exports it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Gives the binary's handle; 0 for a kernel of the program's own objects.
+    pub fn binary(&self) -> u64 {
+        self.binary
+    }
+
+    /// Gives the number that the surface keeps with the binary.
+    pub fn tag(&self) -> u32 {
+        self.tag
+    }
+
+    /// Tells whether it is a function of the device's own CPU.
+    pub fn is_of_cpu(&self) -> bool {
+        self.form == CodeForm::Status
+    }
+
+    fn code(&self, device: u32) -> Result<Arc<dyn CodeFunction>> {
+        if let Some(code) = &self.everywhere {
+            return Ok(code.clone());
+        }
+        self.on.lock().get(&device).cloned().ok_or_else(|| {
+            Error::new(
+                ErrorKind::InvalidHandle,
+                format!("kernel \"{}\" was not loaded on device {device}", self.name),
+            )
+            .fix("Get the function again while a context of that device is current.")
+        })
+    }
+
+    /// The code on some device: what it tells of itself is the same on each.
+    fn any_code(&self) -> Result<Arc<dyn CodeFunction>> {
+        if let Some(code) = &self.everywhere {
+            return Ok(code.clone());
+        }
+        let on = self.on.lock();
+        let lowest = on.iter().min_by_key(|(device, _)| **device);
+        lowest.map(|(_, code)| code.clone()).ok_or_else(|| {
+            Error::new(
+                ErrorKind::InvalidHandle,
+                format!("kernel \"{}\" is loaded on no device", self.name),
+            )
+        })
+    }
+
+    /// Gives where its first instruction lies and how many bytes it has, on a device.
+    ///
+    /// # Errors
+    /// `InvalidHandle`: it was not loaded there.
+    pub fn place(&self, device: Option<u32>) -> Result<(usize, usize)> {
+        match device {
+            Some(device) => self.code(device).map(|code| code.place()),
+            None => self.any_code().map(|code| code.place()),
+        }
+    }
+
+    /// Gives the parameters; `None` where the binary does not describe them.
+    ///
+    /// # Errors
+    /// `InvalidHandle`: it is loaded nowhere.
+    pub fn parameters(&self) -> Result<Option<Vec<Parameter>>> {
+        Ok(self.any_code()?.parameters().map(<[Parameter]>::to_vec))
+    }
+
+    /// Tells whether it is a kernel of threads.
+    ///
+    /// # Errors
+    /// `InvalidHandle`: it is loaded nowhere.
+    pub fn is_of_threads(&self) -> Result<bool> {
+        Ok(self.any_code()?.is_of_threads())
+    }
+
+    /// Queues the kernel.
+    ///
+    /// # Errors
+    /// `InvalidHandle`: it was not loaded on the stream's device; `InvalidValue`: the arguments are too short, or a place
+    /// holder leaves them; what the gate answers.
+    pub fn launch(
+        self: &Arc<Self>,
+        stream: &Stream,
+        arguments: Arguments<'_>,
+        shape: Shape,
+        caller: &Caller<'_>,
+    ) -> Result<u64> {
+        let code = self.code(stream.device())?;
+        let given = match arguments {
+            Arguments::InPlace(span) | Arguments::Copied(span, _) => span,
+        };
+        self.check_length(code.parameters(), given.bytes())?;
+        let kept = match arguments {
+            Arguments::InPlace(_) => None,
+            Arguments::Copied(from, addresses) => {
+                Some(Arc::new(Kept::copy(&self.shared, from, addresses)?))
+            }
+        };
+        // What the card could not read fails as it would there: when the kernel runs.
+        let unreadable = match arguments {
+            Arguments::Copied(..) => None,
+            Arguments::InPlace(span) if span.is_empty() => None,
+            Arguments::InPlace(span) => {
+                match self
+                    .shared
+                    .space
+                    .resolve(span, caller.lookups, "argument block")
+                {
+                    Ok(found) if found.home == Home::Host => Some(format!(
+                        "the argument block at {:#x} is ordinary host memory, which a device cannot read",
+                        span.address()
+                    )),
+                    Ok(_) => None,
+                    Err(error) => Some(error.sentence().to_owned()),
+                }
+            }
+        };
+        let device = self.shared.device(i64::from(stream.device()))?;
+        let overflow = stream.overflow.state(&self.shared, &device)?;
+        let program = Arc::new(KernelLaunch {
+            function: self.clone(),
+            launch: Launch {
+                arguments: kept.as_ref().map_or(given, |kept| kept.used),
+                grid: shape.grid,
+                group: shape.group,
+                local_bytes: shape.local_bytes,
+            },
+            code,
+            kept,
+            limit: shape.limit,
+            thread: shape.thread,
+            overflow,
+            fails_on_overflow: stream.watches_overflow(),
+            unreadable,
+        });
+        if !self.shared.gate.is_watched() {
+            let task = Task::Run(program);
+            let op = || Op::Launch {
+                name: &self.name,
+                reads: &[],
+                writes: &[],
+            };
+            return stream.submit(caller, task, op);
+        }
+        let (reads, writes) = program.touches();
+        stream.launch(program, &reads, &writes, caller)
+    }
+
+    fn check_length(&self, parameters: Option<&[Parameter]>, bytes: usize) -> Result<()> {
+        let Some(parameters) = parameters else {
+            return Ok(());
+        };
+        let end = parameters.last().map_or(0, |last| last.offset + last.bytes);
+        if bytes >= end {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorKind::InvalidValue,
+            format!(
+                "the arguments have {bytes} bytes, and kernel \"{}\" takes {} parameters in {end} bytes",
+                self.name,
+                parameters.len()
+            ),
+        )
+        .fix("Let each parameter begin at a multiple of 8 bytes, in the order in which the kernel declares them."))
+    }
+}
+
+/// One launch.
+struct KernelLaunch {
+    function: Arc<Function>,
+    code: Arc<dyn CodeFunction>,
+    launch: Launch,
+    kept: Option<Arc<Kept>>,
+    limit: Option<Duration>,
+    thread: u32,
+    overflow: Span,
+    fails_on_overflow: bool,
+    unreadable: Option<String>,
+}
+
+impl Program for KernelLaunch {
+    fn run(&self) -> Result<()> {
+        let name = &self.function.name;
+        if let Some(why) = &self.unreadable {
+            return Err(self.failed(Error::new(
+                ErrorKind::KernelFailed,
+                format!("kernel \"{name}\" was not run: {why}"),
+            )));
+        }
+        let begin = self.limit.map(|_| Instant::now());
+        let report = self.code.run(&self.launch);
+        if report.overflowed
+            && let Some(flag) = self.overflow.part(0, 1)
+        {
+            self.function.shared.backend.fill_now(flag, 1);
+        }
+        let cpu = self.function.is_of_cpu();
+        let error = if let Some(failure) = report.failure {
+            let said = match failure.text.as_str() {
+                "" => String::new(),
+                text => format!(": {text}"),
+            };
+            let kind = match cpu {
+                true => ErrorKind::CpuKernelFailed,
+                false => ErrorKind::KernelFailed,
+            };
+            Error::new(
+                kind,
+                format!(
+                    "kernel \"{name}\" failed in block {} of {} with status {}{said}",
+                    failure.block,
+                    self.launch.blocks(),
+                    failure.status
+                ),
+            )
+        } else if let (Some(begin), Some(limit)) = (begin, self.limit)
+            && begin.elapsed() > limit
+        {
+            let kind = match cpu {
+                true => ErrorKind::CpuKernelTimeout,
+                false => ErrorKind::KernelTimeout,
+            };
+            Error::new(
+                kind,
+                format!(
+                    "kernel \"{name}\" took {} microseconds and may take {}; it was run to its end",
+                    begin.elapsed().as_micros(),
+                    limit.as_micros()
+                ),
+            )
+        } else if report.overflowed && self.fails_on_overflow {
+            Error::new(
+                ErrorKind::Overflow,
+                format!("kernel \"{name}\" met a result that was too large, or divided by zero"),
+            )
+        } else {
+            return Ok(());
+        };
+        Err(self.failed(error))
+    }
+
+    fn name(&self) -> &str {
+        &self.function.name
+    }
+}
+
+impl KernelLaunch {
+    /// Says which launch an error belongs to, and keeps its arguments for those who are told of it.
+    fn failed(&self, error: Error) -> Error {
+        self.function.failed.lock().clone_from(&self.kept);
+        let arguments = self.launch.arguments;
+        error.of_task(TaskSite {
+            thread: self.thread,
+            function: self.function.id,
+            arguments: (arguments.address(), arguments.bytes()),
+            ..TaskSite::default()
+        })
+    }
+
+    /// What the kernel may read and write, as far as its description and its arguments tell: the allocations that its
+    /// pointers point into. Arguments in device memory may not be there yet, so that they are not looked at.
+    fn touches(&self) -> (Vec<Span>, Vec<Span>) {
+        let shared = &self.function.shared;
+        let (mut reads, mut writes) = (Vec::new(), Vec::new());
+        if self.kept.is_none() {
+            reads.push(self.launch.arguments);
+            return (reads, writes);
+        }
+        for parameter in self.code.parameters().unwrap_or(&[]) {
+            if parameter.bytes != 8 || parameter.access == Access::Value {
+                continue;
+            }
+            let Some(place) = self.launch.arguments.part(parameter.offset, 8) else {
+                continue;
+            };
+            let mut bytes = [0; 8];
+            shared.backend.read_now(place, &mut bytes);
+            let address = u64::from_ne_bytes(bytes) as usize;
+            let Some(block) = shared.space.find(address) else {
+                continue;
+            };
+            let offset = address - block.span.address();
+            let rest = block.span.part(offset, block.span.bytes() - offset);
+            reads.extend(rest);
+            if parameter.access != Access::Read {
+                writes.extend(rest);
+            }
+        }
+        (reads, writes)
+    }
+}
+
+/// Host memory in which a list of arguments is put together. A program may write parts of it by itself.
+pub struct ArgumentBuffer {
+    kept: Kept,
+}
+
+impl ArgumentBuffer {
+    /// Gives the memory.
+    pub fn span(&self) -> Span {
+        self.kept.used
+    }
+
+    /// Copies bytes into it.
+    ///
+    /// # Errors
+    /// `InvalidValue`: they do not fit.
+    pub fn write(&self, offset: usize, bytes: &[u8]) -> Result<()> {
+        let Some(place) = self.kept.used.part(offset, bytes.len()) else {
+            return Err(Error::new(
+                ErrorKind::InvalidValue,
+                format!(
+                    "{} bytes at {offset} do not fit into arguments of {} bytes",
+                    bytes.len(),
+                    self.kept.used.bytes()
+                ),
+            ));
+        };
+        self.kept.shared.backend.write_now(place, bytes);
+        Ok(())
+    }
+}
+
+impl Runtime {
+    /// Makes memory for a list of arguments, all zero.
+    ///
+    /// # Errors
+    /// `OutOfMemory`.
+    pub fn argument_buffer(&self, bytes: usize) -> Result<ArgumentBuffer> {
+        let reserved = self.shared.backend.allocate_pinned(bytes.max(8))?;
+        let used = reserved
+            .part(0, bytes)
+            .expect("a backend gives at least what was asked for");
+        self.shared.backend.fill_now(used, 0);
+        Ok(ArgumentBuffer {
+            kept: Kept {
+                shared: self.shared.clone(),
+                reserved,
+                used,
+            },
+        })
+    }
+}
