@@ -23,6 +23,44 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclrtAllocatorUnregister", aclrtAllocatorUnregister),
     ("aclrtSubscribeReport", aclrtSubscribeReport),
     ("aclrtUnSubscribeReport", aclrtUnSubscribeReport),
+    ("aclrtSubscribeHostFunc", aclrtSubscribeHostFunc),
+    ("aclrtUnSubscribeHostFunc", aclrtUnSubscribeHostFunc),
+    ("aclmdlRIUpdate", aclmdlRIUpdate),
+    ("aclmdlRITaskDisable", aclmdlRITaskDisable),
+    ("aclmdlRICaptureBegin", aclmdlRICaptureBegin),
+    ("aclmdlRIDebugPrint", aclmdlRIDebugPrint),
+    ("aclmdlRIDebugJsonPrint", aclmdlRIDebugJsonPrint),
+    (
+        "aclmdlRICaptureThreadExchangeMode",
+        aclmdlRICaptureThreadExchangeMode,
+    ),
+    ("aclmdlRIExecuteAsync", aclmdlRIExecuteAsync),
+    ("aclmdlRIExecute", aclmdlRIExecute),
+    ("aclmdlRIDestroy", aclmdlRIDestroy),
+    ("aclmdlRICaptureTaskGrpBegin", aclmdlRICaptureTaskGrpBegin),
+    ("aclmdlRICaptureTaskGrpEnd", aclmdlRICaptureTaskGrpEnd),
+    (
+        "aclmdlRICaptureTaskUpdateBegin",
+        aclmdlRICaptureTaskUpdateBegin,
+    ),
+    ("aclmdlRICaptureTaskUpdateEnd", aclmdlRICaptureTaskUpdateEnd),
+    ("aclmdlRIBuildBegin", aclmdlRIBuildBegin),
+    ("aclmdlRIBindStream", aclmdlRIBindStream),
+    ("aclmdlRIEndTask", aclmdlRIEndTask),
+    ("aclmdlRIBuildEnd", aclmdlRIBuildEnd),
+    ("aclmdlRIUnbindStream", aclmdlRIUnbindStream),
+    ("aclmdlRISetName", aclmdlRISetName),
+    ("aclmdlRIGetName", aclmdlRIGetName),
+    ("aclmdlRIGetId", aclmdlRIGetId),
+    ("aclmdlRITaskGetType", aclmdlRITaskGetType),
+    ("aclmdlRITaskGetSeqId", aclmdlRITaskGetSeqId),
+    ("aclmdlRIAbort", aclmdlRIAbort),
+    ("aclmdlRICondHandleCreate", aclmdlRICondHandleCreate),
+    ("aclmdlRICondHandleGetCondPtr", aclmdlRICondHandleGetCondPtr),
+    (
+        "aclmdlRICaptureToModelRIBegin",
+        aclmdlRICaptureToModelRIBegin,
+    ),
     ("aclrtCreateContext", aclrtCreateContext),
     ("aclrtDestroyContext", aclrtDestroyContext),
     ("aclrtSetCurrentContext", aclrtSetCurrentContext),
@@ -125,6 +163,14 @@ pub const CALLS: &[(&str, Player)] = &[
         "aclrtGetErrorCodeFromExceptionInfo",
         aclrtGetErrorCodeFromExceptionInfo,
     ),
+    (
+        "aclrtGetArgsFromExceptionInfo",
+        aclrtGetArgsFromExceptionInfo,
+    ),
+    (
+        "aclrtGetFuncHandleFromExceptionInfo",
+        aclrtGetFuncHandleFromExceptionInfo,
+    ),
     ("aclrtGetMemUceInfo", aclrtGetMemUceInfo),
     ("aclrtMemUceRepair", aclrtMemUceRepair),
     ("aclrtGetErrorVerbose", aclrtGetErrorVerbose),
@@ -134,6 +180,7 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclrtCreateEventExWithFlag", aclrtCreateEventExWithFlag),
     ("aclrtDestroyEvent", aclrtDestroyEvent),
     ("aclrtRecordEvent", aclrtRecordEvent),
+    ("aclrtRecordEventWithFlag", aclrtRecordEventWithFlag),
     ("aclrtResetEvent", aclrtResetEvent),
     ("aclrtQueryEvent", aclrtQueryEvent),
     ("aclrtQueryEventStatus", aclrtQueryEventStatus),
@@ -146,6 +193,7 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclrtEventElapsedTime", aclrtEventElapsedTime),
     ("aclrtEventGetTimestamp", aclrtEventGetTimestamp),
     ("aclrtStreamWaitEvent", aclrtStreamWaitEvent),
+    ("aclrtStreamWaitEventWithFlag", aclrtStreamWaitEventWithFlag),
     (
         "aclrtStreamWaitEventWithTimeout",
         aclrtStreamWaitEventWithTimeout,
@@ -188,10 +236,96 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclrtIpcMemImportByKey", aclrtIpcMemImportByKey),
     ("aclrtIpcMemSetImportPid", aclrtIpcMemSetImportPid),
     ("aclrtIpcMemSetAttr", aclrtIpcMemSetAttr),
+    ("aclrtGetThreadLastTaskId", aclrtGetThreadLastTaskId),
     ("aclrtSetOpWaitTimeout", aclrtSetOpWaitTimeout),
+    ("aclrtSetOpExecuteTimeOut", aclrtSetOpExecuteTimeOut),
+    (
+        "aclrtSetOpExecuteTimeOutWithMs",
+        aclrtSetOpExecuteTimeOutWithMs,
+    ),
+    ("aclrtSetOpExecuteTimeOutV2", aclrtSetOpExecuteTimeOutV2),
+    ("aclrtGetOpTimeOutInterval", aclrtGetOpTimeOutInterval),
+    ("aclrtSetStreamOverflowSwitch", aclrtSetStreamOverflowSwitch),
+    ("aclrtGetStreamOverflowSwitch", aclrtGetStreamOverflowSwitch),
     ("aclrtSetDeviceSatMode", aclrtSetDeviceSatMode),
     ("aclrtGetDeviceSatMode", aclrtGetDeviceSatMode),
+    ("aclrtGetOverflowStatus", aclrtGetOverflowStatus),
+    ("aclrtResetOverflowStatus", aclrtResetOverflowStatus),
+    ("aclrtCreateBinary", aclrtCreateBinary),
+    ("aclrtDestroyBinary", aclrtDestroyBinary),
+    ("aclrtBinaryLoad", aclrtBinaryLoad),
+    ("aclrtBinaryUnLoad", aclrtBinaryUnLoad),
+    ("aclrtBinaryGetFunction", aclrtBinaryGetFunction),
+    ("aclrtLaunchKernel", aclrtLaunchKernel),
+    ("aclrtBinaryGetDevAddress", aclrtBinaryGetDevAddress),
+    (
+        "aclrtBinaryGetFunctionByEntry",
+        aclrtBinaryGetFunctionByEntry,
+    ),
+    ("aclrtGetFuncBySymbol", aclrtGetFuncBySymbol),
+    ("aclrtGetFunctionAddr", aclrtGetFunctionAddr),
+    ("aclrtGetFunctionSize", aclrtGetFunctionSize),
+    (
+        "aclrtKernelArgsGetHandleMemSize",
+        aclrtKernelArgsGetHandleMemSize,
+    ),
+    ("aclrtKernelArgsGetMemSize", aclrtKernelArgsGetMemSize),
+    ("aclrtKernelArgsInit", aclrtKernelArgsInit),
+    ("aclrtKernelArgsInitByUserMem", aclrtKernelArgsInitByUserMem),
+    ("aclrtKernelArgsAppend", aclrtKernelArgsAppend),
+    (
+        "aclrtKernelArgsAppendPlaceHolder",
+        aclrtKernelArgsAppendPlaceHolder,
+    ),
+    (
+        "aclrtKernelArgsGetPlaceHolderBuffer",
+        aclrtKernelArgsGetPlaceHolderBuffer,
+    ),
+    ("aclrtKernelArgsParaUpdate", aclrtKernelArgsParaUpdate),
+    ("aclrtKernelArgsFinalize", aclrtKernelArgsFinalize),
+    (
+        "aclrtUseStreamResInCurrentThread",
+        aclrtUseStreamResInCurrentThread,
+    ),
+    (
+        "aclrtUnuseStreamResInCurrentThread",
+        aclrtUnuseStreamResInCurrentThread,
+    ),
+    ("aclrtGetResInCurrentThread", aclrtGetResInCurrentThread),
+    ("aclrtGetFunctionName", aclrtGetFunctionName),
+    ("aclrtRegisterCpuFunc", aclrtRegisterCpuFunc),
+    ("aclrtCtxGetFloatOverflowAddr", aclrtCtxGetFloatOverflowAddr),
+    ("aclrtGetFloatOverflowStatus", aclrtGetFloatOverflowStatus),
+    (
+        "aclrtResetFloatOverflowStatus",
+        aclrtResetFloatOverflowStatus,
+    ),
+    (
+        "aclrtNpuGetFloatOverFlowStatus",
+        aclrtNpuGetFloatOverFlowStatus,
+    ),
+    (
+        "aclrtNpuClearFloatOverFlowStatus",
+        aclrtNpuClearFloatOverFlowStatus,
+    ),
+    ("aclrtGetHardwareSyncAddr", aclrtGetHardwareSyncAddr),
     ("aclrtRandomNumAsync", aclrtRandomNumAsync),
+    ("aclrtGetOpExecuteTimeout", aclrtGetOpExecuteTimeout),
+    ("aclrtCheckArchCompatibility", aclrtCheckArchCompatibility),
+    ("aclrtPersistentTaskClean", aclrtPersistentTaskClean),
+    ("aclrtGetFunctionAttribute", aclrtGetFunctionAttribute),
+    ("aclrtFunctionGetBinary", aclrtFunctionGetBinary),
+    ("aclrtFunctionGetParamCount", aclrtFunctionGetParamCount),
+    (
+        "aclrtFunctionGetAvailDynUbufPerBlock",
+        aclrtFunctionGetAvailDynUbufPerBlock,
+    ),
+    ("aclrtCreateLabel", aclrtCreateLabel),
+    ("aclrtSetLabel", aclrtSetLabel),
+    ("aclrtDestroyLabel", aclrtDestroyLabel),
+    ("aclrtCreateLabelList", aclrtCreateLabelList),
+    ("aclrtDestroyLabelList", aclrtDestroyLabelList),
+    ("aclrtSwitchLabelByIndex", aclrtSwitchLabelByIndex),
     ("aclrtMemManagedGetAttr", aclrtMemManagedGetAttr),
     ("aclrtMemAllocManaged", aclrtMemAllocManaged),
     ("aclrtMemManagedAdvise", aclrtMemManagedAdvise),
@@ -200,6 +334,17 @@ pub const CALLS: &[(&str, Player)] = &[
         "aclrtMemManagedPrefetchBatchAsync",
         aclrtMemManagedPrefetchBatchAsync,
     ),
+    ("aclrtGetBufFromChain", aclrtGetBufFromChain),
+    ("aclrtGetBufChainNum", aclrtGetBufChainNum),
+    ("aclrtAppendBufChain", aclrtAppendBufChain),
+    ("aclrtCopyBufRef", aclrtCopyBufRef),
+    ("aclrtGetBufUserData", aclrtGetBufUserData),
+    ("aclrtSetBufUserData", aclrtSetBufUserData),
+    ("aclrtGetBufData", aclrtGetBufData),
+    ("aclrtGetBufDataLen", aclrtGetBufDataLen),
+    ("aclrtSetBufDataLen", aclrtSetBufDataLen),
+    ("aclrtFreeBuf", aclrtFreeBuf),
+    ("aclrtAllocBuf", aclrtAllocBuf),
     ("aclrtMemcpy", aclrtMemcpy),
     ("aclrtMemset", aclrtMemset),
     ("aclrtMemcpyAsync", aclrtMemcpyAsync),
@@ -211,6 +356,12 @@ pub const CALLS: &[(&str, Player)] = &[
     ),
     ("aclrtMemcpy2d", aclrtMemcpy2d),
     ("aclrtMemcpy2dAsync", aclrtMemcpy2dAsync),
+    ("aclrtGetSymbolAddress", aclrtGetSymbolAddress),
+    ("aclrtGetSymbolSize", aclrtGetSymbolSize),
+    ("aclrtMemcpyFromSymbol", aclrtMemcpyFromSymbol),
+    ("aclrtMemcpyFromSymbolAsync", aclrtMemcpyFromSymbolAsync),
+    ("aclrtMemcpyToSymbol", aclrtMemcpyToSymbol),
+    ("aclrtMemcpyToSymbolAsync", aclrtMemcpyToSymbolAsync),
     ("aclrtMemsetAsync", aclrtMemsetAsync),
     ("aclrtCmoAsync", aclrtCmoAsync),
     ("aclrtGetMemcpyDescSize", aclrtGetMemcpyDescSize),
@@ -254,13 +405,30 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclmdlLoadFromFileWithMem", aclmdlLoadFromFileWithMem),
     ("aclmdlLoadFromMemWithMem", aclmdlLoadFromMemWithMem),
     ("aclmdlExecute", aclmdlExecute),
+    ("aclmdlExecuteV2", aclmdlExecuteV2),
+    ("aclmdlExecuteAsyncV2", aclmdlExecuteAsyncV2),
     ("aclmdlExecuteAsync", aclmdlExecuteAsync),
     ("aclmdlUnload", aclmdlUnload),
     ("aclmdlQuerySize", aclmdlQuerySize),
+    ("aclmdlQueryExeOMDesc", aclmdlQueryExeOMDesc),
     ("aclmdlQuerySizeFromMem", aclmdlQuerySizeFromMem),
     ("aclmdlSetDynamicBatchSize", aclmdlSetDynamicBatchSize),
     ("aclmdlSetDynamicHWSize", aclmdlSetDynamicHWSize),
     ("aclmdlSetInputDynamicDims", aclmdlSetInputDynamicDims),
+    (
+        "aclmdlSetExternalWeightAddress",
+        aclmdlSetExternalWeightAddress,
+    ),
+    ("aclmdlCreateExecConfigHandle", aclmdlCreateExecConfigHandle),
+    (
+        "aclmdlDestroyExecConfigHandle",
+        aclmdlDestroyExecConfigHandle,
+    ),
+    ("aclmdlSetAttribute", aclmdlSetAttribute),
+    ("aclmdlGetAttribute", aclmdlGetAttribute),
+    ("aclmdlCreateConfigHandle", aclmdlCreateConfigHandle),
+    ("aclmdlDestroyConfigHandle", aclmdlDestroyConfigHandle),
+    ("aclmdlSetExecConfigOpt", aclmdlSetExecConfigOpt),
     ("aclmdlCreateDesc", aclmdlCreateDesc),
     ("aclmdlDestroyDesc", aclmdlDestroyDesc),
     ("aclmdlGetDesc", aclmdlGetDesc),
@@ -275,6 +443,7 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclmdlGetInputDimsRange", aclmdlGetInputDimsRange),
     ("aclmdlGetOutputDims", aclmdlGetOutputDims),
     ("aclmdlGetCurOutputDims", aclmdlGetCurOutputDims),
+    ("aclmdlGetOpAttr", aclmdlGetOpAttr),
     ("aclmdlGetInputNameByIndex", aclmdlGetInputNameByIndex),
     ("aclmdlGetOutputNameByIndex", aclmdlGetOutputNameByIndex),
     ("aclmdlGetInputFormat", aclmdlGetInputFormat),
@@ -363,7 +532,76 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclrtGetStreamResLimit", aclrtGetStreamResLimit),
     ("aclrtSetStreamResLimit", aclrtSetStreamResLimit),
     ("aclrtResetStreamResLimit", aclrtResetStreamResLimit),
+    ("aclrtActiveStream", aclrtActiveStream),
+    ("aclrtSwitchStream", aclrtSwitchStream),
     ("aclrtStreamStop", aclrtStreamStop),
+    ("acltdtGetTensorTypeFromItem", acltdtGetTensorTypeFromItem),
+    ("acltdtGetDataTypeFromItem", acltdtGetDataTypeFromItem),
+    ("acltdtGetDataAddrFromItem", acltdtGetDataAddrFromItem),
+    ("acltdtGetDataSizeFromItem", acltdtGetDataSizeFromItem),
+    ("acltdtGetDimNumFromItem", acltdtGetDimNumFromItem),
+    ("acltdtGetSliceInfoFromItem", acltdtGetSliceInfoFromItem),
+    ("acltdtGetDimsFromItem", acltdtGetDimsFromItem),
+    ("acltdtCreateDataItem", acltdtCreateDataItem),
+    ("acltdtDestroyDataItem", acltdtDestroyDataItem),
+    ("acltdtCreateDataset", acltdtCreateDataset),
+    ("acltdtDestroyDataset", acltdtDestroyDataset),
+    ("acltdtGetDataItem", acltdtGetDataItem),
+    ("acltdtAddDataItem", acltdtAddDataItem),
+    ("acltdtGetDatasetSize", acltdtGetDatasetSize),
+    ("acltdtGetDatasetName", acltdtGetDatasetName),
+    ("acltdtStopChannel", acltdtStopChannel),
+    ("acltdtCreateChannel", acltdtCreateChannel),
+    (
+        "acltdtCreateChannelWithCapacity",
+        acltdtCreateChannelWithCapacity,
+    ),
+    ("acltdtDestroyChannel", acltdtDestroyChannel),
+    ("acltdtCleanChannel", acltdtCleanChannel),
+    ("acltdtSendTensor", acltdtSendTensor),
+    ("acltdtReceiveTensor", acltdtReceiveTensor),
+    ("acltdtQueryChannelSize", acltdtQueryChannelSize),
+    ("acltdtCreateQueue", acltdtCreateQueue),
+    ("acltdtDestroyQueue", acltdtDestroyQueue),
+    ("acltdtEnqueue", acltdtEnqueue),
+    ("acltdtDequeue", acltdtDequeue),
+    ("acltdtEnqueueData", acltdtEnqueueData),
+    ("acltdtGrantQueue", acltdtGrantQueue),
+    ("acltdtAttachQueue", acltdtAttachQueue),
+    ("acltdtBindQueueRoutes", acltdtBindQueueRoutes),
+    ("acltdtUnbindQueueRoutes", acltdtUnbindQueueRoutes),
+    ("acltdtQueryQueueRoutes", acltdtQueryQueueRoutes),
+    ("acltdtAllocBuf", acltdtAllocBuf),
+    ("acltdtFreeBuf", acltdtFreeBuf),
+    ("acltdtGetBufData", acltdtGetBufData),
+    ("acltdtSetBufDataLen", acltdtSetBufDataLen),
+    ("acltdtGetBufDataLen", acltdtGetBufDataLen),
+    ("acltdtAppendBufChain", acltdtAppendBufChain),
+    ("acltdtGetBufChainNum", acltdtGetBufChainNum),
+    ("acltdtGetBufFromChain", acltdtGetBufFromChain),
+    ("acltdtGetBufUserData", acltdtGetBufUserData),
+    ("acltdtSetBufUserData", acltdtSetBufUserData),
+    ("acltdtCopyBufRef", acltdtCopyBufRef),
+    ("acltdtCreateQueueAttr", acltdtCreateQueueAttr),
+    ("acltdtDestroyQueueAttr", acltdtDestroyQueueAttr),
+    ("acltdtGetQueueAttr", acltdtGetQueueAttr),
+    ("acltdtCreateQueueRoute", acltdtCreateQueueRoute),
+    ("acltdtDestroyQueueRoute", acltdtDestroyQueueRoute),
+    ("acltdtGetQueueRouteParam", acltdtGetQueueRouteParam),
+    ("acltdtCreateQueueRouteList", acltdtCreateQueueRouteList),
+    ("acltdtDestroyQueueRouteList", acltdtDestroyQueueRouteList),
+    ("acltdtAddQueueRoute", acltdtAddQueueRoute),
+    ("acltdtGetQueueRoute", acltdtGetQueueRoute),
+    ("acltdtGetQueueRouteNum", acltdtGetQueueRouteNum),
+    (
+        "acltdtCreateQueueRouteQueryInfo",
+        acltdtCreateQueueRouteQueryInfo,
+    ),
+    (
+        "acltdtDestroyQueueRouteQueryInfo",
+        acltdtDestroyQueueRouteQueryInfo,
+    ),
+    ("acltdtSetQueueRouteQueryInfo", acltdtSetQueueRouteQueryInfo),
     ("aclCreateTensorDesc", aclCreateTensorDesc),
     ("aclDestroyTensorDesc", aclDestroyTensorDesc),
     ("aclSetTensorShapeRange", aclSetTensorShapeRange),
@@ -480,6 +718,328 @@ fn aclrtUnSubscribeReport(w: &Words<'_>) -> Played {
     let stream = w.plain(1);
     let done = enter(&calls::aclrtUnSubscribeReport, |cx| {
         jumar_acl::callback::aclrtUnSubscribeReport(cx, threadId, stream)
+    });
+    words::status(done)
+}
+
+fn aclrtSubscribeHostFunc(w: &Words<'_>) -> Played {
+    let hostFuncThreadId = w.plain(0);
+    let exeStream = w.plain(1);
+    let done = enter(&calls::aclrtSubscribeHostFunc, |cx| {
+        jumar_acl::callback::aclrtSubscribeHostFunc(cx, hostFuncThreadId, exeStream)
+    });
+    words::status(done)
+}
+
+fn aclrtUnSubscribeHostFunc(w: &Words<'_>) -> Played {
+    let hostFuncThreadId = w.plain(0);
+    let exeStream = w.plain(1);
+    let done = enter(&calls::aclrtUnSubscribeHostFunc, |cx| {
+        jumar_acl::callback::aclrtUnSubscribeHostFunc(cx, hostFuncThreadId, exeStream)
+    });
+    words::status(done)
+}
+
+fn aclmdlRIUpdate(w: &Words<'_>) -> Played {
+    let modelRI = w.plain(0);
+    let done = enter(&calls::aclmdlRIUpdate, |cx| {
+        jumar_acl::capture::aclmdlRIUpdate(cx, modelRI)
+    });
+    words::status(done)
+}
+
+fn aclmdlRITaskDisable(w: &Words<'_>) -> Played {
+    let task = w.plain(0);
+    let done = enter(&calls::aclmdlRITaskDisable, |cx| {
+        jumar_acl::capture::aclmdlRITaskDisable(cx, task)
+    });
+    words::status(done)
+}
+
+fn aclmdlRICaptureBegin(w: &Words<'_>) -> Played {
+    let stream = w.plain(0);
+    let mode = w.plain(1);
+    let done = enter(&calls::aclmdlRICaptureBegin, |cx| {
+        jumar_acl::capture::aclmdlRICaptureBegin(cx, stream, mode)
+    });
+    words::status(done)
+}
+
+fn aclmdlRIDebugPrint(w: &Words<'_>) -> Played {
+    let modelRI = w.plain(0);
+    let done = enter(&calls::aclmdlRIDebugPrint, |cx| {
+        jumar_acl::capture::aclmdlRIDebugPrint(cx, modelRI)
+    });
+    words::status(done)
+}
+
+fn aclmdlRIDebugJsonPrint(w: &Words<'_>) -> Played {
+    let modelRI = w.plain(0);
+    let path = w.text(1);
+    let flags = w.plain(2);
+    let done = enter(&calls::aclmdlRIDebugJsonPrint, |cx| {
+        jumar_acl::capture::aclmdlRIDebugJsonPrint(cx, modelRI, path.as_deref(), flags)
+    });
+    words::status(done)
+}
+
+fn aclmdlRICaptureThreadExchangeMode(w: &Words<'_>) -> Played {
+    let mode = w.out(0)?;
+    let done = enter(&calls::aclmdlRICaptureThreadExchangeMode, |cx| {
+        jumar_acl::capture::aclmdlRICaptureThreadExchangeMode(cx, mode.get())
+    });
+    let done = match done {
+        Ok(mode_value) => {
+            mode.set(&mode_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlRIExecuteAsync(w: &Words<'_>) -> Played {
+    let modelRI = w.plain(0);
+    let stream = w.plain(1);
+    let done = enter(&calls::aclmdlRIExecuteAsync, |cx| {
+        jumar_acl::capture::aclmdlRIExecuteAsync(cx, modelRI, stream)
+    });
+    words::status(done)
+}
+
+fn aclmdlRIExecute(w: &Words<'_>) -> Played {
+    let modelRI = w.plain(0);
+    let timeout = w.plain(1);
+    let done = enter(&calls::aclmdlRIExecute, |cx| {
+        jumar_acl::capture::aclmdlRIExecute(cx, modelRI, timeout)
+    });
+    words::status(done)
+}
+
+fn aclmdlRIDestroy(w: &Words<'_>) -> Played {
+    let modelRI = w.plain(0);
+    let done = enter(&calls::aclmdlRIDestroy, |cx| {
+        jumar_acl::capture::aclmdlRIDestroy(cx, modelRI)
+    });
+    words::status(done)
+}
+
+fn aclmdlRICaptureTaskGrpBegin(w: &Words<'_>) -> Played {
+    let stream = w.plain(0);
+    let done = enter(&calls::aclmdlRICaptureTaskGrpBegin, |cx| {
+        jumar_acl::capture::aclmdlRICaptureTaskGrpBegin(cx, stream)
+    });
+    words::status(done)
+}
+
+fn aclmdlRICaptureTaskGrpEnd(w: &Words<'_>) -> Played {
+    let stream = w.plain(0);
+    let handle = w.out(1)?;
+    let done = enter(&calls::aclmdlRICaptureTaskGrpEnd, |cx| {
+        jumar_acl::capture::aclmdlRICaptureTaskGrpEnd(cx, stream)
+    });
+    let done = match done {
+        Ok(handle_value) => {
+            handle.set(&handle_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlRICaptureTaskUpdateBegin(w: &Words<'_>) -> Played {
+    let stream = w.plain(0);
+    let handle = w.plain(1);
+    let done = enter(&calls::aclmdlRICaptureTaskUpdateBegin, |cx| {
+        jumar_acl::capture::aclmdlRICaptureTaskUpdateBegin(cx, stream, handle)
+    });
+    words::status(done)
+}
+
+fn aclmdlRICaptureTaskUpdateEnd(w: &Words<'_>) -> Played {
+    let stream = w.plain(0);
+    let done = enter(&calls::aclmdlRICaptureTaskUpdateEnd, |cx| {
+        jumar_acl::capture::aclmdlRICaptureTaskUpdateEnd(cx, stream)
+    });
+    words::status(done)
+}
+
+fn aclmdlRIBuildBegin(w: &Words<'_>) -> Played {
+    let modelRI = w.out(0)?;
+    let flag = w.plain(1);
+    let done = enter(&calls::aclmdlRIBuildBegin, |cx| {
+        jumar_acl::capture::aclmdlRIBuildBegin(cx, flag)
+    });
+    let done = match done {
+        Ok(modelRI_value) => {
+            modelRI.set(&modelRI_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlRIBindStream(w: &Words<'_>) -> Played {
+    let modelRI = w.plain(0);
+    let stream = w.plain(1);
+    let flag = w.plain(2);
+    let done = enter(&calls::aclmdlRIBindStream, |cx| {
+        jumar_acl::capture::aclmdlRIBindStream(cx, modelRI, stream, flag)
+    });
+    words::status(done)
+}
+
+fn aclmdlRIEndTask(w: &Words<'_>) -> Played {
+    let modelRI = w.plain(0);
+    let stream = w.plain(1);
+    let done = enter(&calls::aclmdlRIEndTask, |cx| {
+        jumar_acl::capture::aclmdlRIEndTask(cx, modelRI, stream)
+    });
+    words::status(done)
+}
+
+fn aclmdlRIBuildEnd(w: &Words<'_>) -> Played {
+    let modelRI = w.plain(0);
+    let reserve = w.plain(1);
+    let done = enter(&calls::aclmdlRIBuildEnd, |cx| {
+        jumar_acl::capture::aclmdlRIBuildEnd(cx, modelRI, reserve)
+    });
+    words::status(done)
+}
+
+fn aclmdlRIUnbindStream(w: &Words<'_>) -> Played {
+    let modelRI = w.plain(0);
+    let stream = w.plain(1);
+    let done = enter(&calls::aclmdlRIUnbindStream, |cx| {
+        jumar_acl::capture::aclmdlRIUnbindStream(cx, modelRI, stream)
+    });
+    words::status(done)
+}
+
+fn aclmdlRISetName(w: &Words<'_>) -> Played {
+    let modelRI = w.plain(0);
+    let name = w.text(1);
+    let done = enter(&calls::aclmdlRISetName, |cx| {
+        jumar_acl::capture::aclmdlRISetName(cx, modelRI, name.as_deref())
+    });
+    words::status(done)
+}
+
+fn aclmdlRIGetName(w: &Words<'_>) -> Played {
+    let modelRI = w.plain(0);
+    let maxLen = w.plain(1);
+    let name = w.array(2, words::count(w.plain::<u32>(1)), false)?;
+    let done = enter(&calls::aclmdlRIGetName, |cx| {
+        jumar_acl::capture::aclmdlRIGetName(cx, modelRI, maxLen)
+    });
+    let done = match done {
+        Ok(name_value) => {
+            name.set_all(name_value.as_bytes_with_nul())?;
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlRIGetId(w: &Words<'_>) -> Played {
+    let modelRI = w.plain(0);
+    let modelRIId = w.out(1)?;
+    let done = enter(&calls::aclmdlRIGetId, |cx| {
+        jumar_acl::capture::aclmdlRIGetId(cx, modelRI)
+    });
+    let done = match done {
+        Ok(modelRIId_value) => {
+            modelRIId.set(&modelRIId_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlRITaskGetType(w: &Words<'_>) -> Played {
+    let task = w.plain(0);
+    let r#type = w.out(1)?;
+    let done = enter(&calls::aclmdlRITaskGetType, |cx| {
+        jumar_acl::capture::aclmdlRITaskGetType(cx, task)
+    });
+    let done = match done {
+        Ok(type_value) => {
+            r#type.set(&type_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlRITaskGetSeqId(w: &Words<'_>) -> Played {
+    let task = w.plain(0);
+    let id = w.out(1)?;
+    let done = enter(&calls::aclmdlRITaskGetSeqId, |cx| {
+        jumar_acl::capture::aclmdlRITaskGetSeqId(cx, task)
+    });
+    let done = match done {
+        Ok(id_value) => {
+            id.set(&id_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlRIAbort(w: &Words<'_>) -> Played {
+    let modelRI = w.plain(0);
+    let done = enter(&calls::aclmdlRIAbort, |cx| {
+        jumar_acl::capture::aclmdlRIAbort(cx, modelRI)
+    });
+    words::status(done)
+}
+
+fn aclmdlRICondHandleCreate(w: &Words<'_>) -> Played {
+    let modelRI = w.plain(0);
+    let defaultLaunchValue = w.plain(1);
+    let flag = w.plain(2);
+    let handle = w.out(3)?;
+    let done = enter(&calls::aclmdlRICondHandleCreate, |cx| {
+        jumar_acl::capture::aclmdlRICondHandleCreate(cx, modelRI, defaultLaunchValue, flag)
+    });
+    let done = match done {
+        Ok(handle_value) => {
+            handle.set(&handle_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlRICondHandleGetCondPtr(w: &Words<'_>) -> Played {
+    let handle = w.plain(0);
+    let ptr = w.out(1)?;
+    let done = enter(&calls::aclmdlRICondHandleGetCondPtr, |cx| {
+        jumar_acl::capture::aclmdlRICondHandleGetCondPtr(cx, handle)
+    });
+    let done = match done {
+        Ok(ptr_value) => {
+            ptr.set(&ptr_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlRICaptureToModelRIBegin(w: &Words<'_>) -> Played {
+    let stream = w.plain(0);
+    let modelRI = w.plain(1);
+    let mode = w.plain(2);
+    let done = enter(&calls::aclmdlRICaptureToModelRIBegin, |cx| {
+        jumar_acl::capture::aclmdlRICaptureToModelRIBegin(cx, stream, modelRI, mode)
     });
     words::status(done)
 }
@@ -1306,6 +1866,40 @@ fn aclrtGetErrorCodeFromExceptionInfo(w: &Words<'_>) -> Played {
     words::value(done, 0_i64)
 }
 
+fn aclrtGetArgsFromExceptionInfo(w: &Words<'_>) -> Played {
+    let info = w.plain(0);
+    let devArgsPtr = w.out(1)?;
+    let devArgsLen = w.out(2)?;
+    let done = enter(&calls::aclrtGetArgsFromExceptionInfo, |cx| {
+        jumar_acl::error::aclrtGetArgsFromExceptionInfo(cx, info)
+    });
+    let done = match done {
+        Ok((devArgsPtr_value, devArgsLen_value)) => {
+            devArgsPtr.set(&devArgsPtr_value);
+            devArgsLen.set(&devArgsLen_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtGetFuncHandleFromExceptionInfo(w: &Words<'_>) -> Played {
+    let info = w.plain(0);
+    let func = w.out(1)?;
+    let done = enter(&calls::aclrtGetFuncHandleFromExceptionInfo, |cx| {
+        jumar_acl::error::aclrtGetFuncHandleFromExceptionInfo(cx, info)
+    });
+    let done = match done {
+        Ok(func_value) => {
+            func.set(&func_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
 fn aclrtGetMemUceInfo(w: &Words<'_>) -> Played {
     let deviceId = w.plain(0);
     let memUceInfoArray = w.array(1, words::count(w.plain::<usize>(2)), false)?;
@@ -1425,6 +2019,16 @@ fn aclrtRecordEvent(w: &Words<'_>) -> Played {
     words::status(done)
 }
 
+fn aclrtRecordEventWithFlag(w: &Words<'_>) -> Played {
+    let event = w.plain(0);
+    let stream = w.plain(1);
+    let flag = w.plain(2);
+    let done = enter(&calls::aclrtRecordEventWithFlag, |cx| {
+        jumar_acl::event::aclrtRecordEventWithFlag(cx, event, stream, flag)
+    });
+    words::status(done)
+}
+
 fn aclrtResetEvent(w: &Words<'_>) -> Played {
     let event = w.plain(0);
     let stream = w.plain(1);
@@ -1537,6 +2141,17 @@ fn aclrtStreamWaitEvent(w: &Words<'_>) -> Played {
     let event = w.plain(1);
     let done = enter(&calls::aclrtStreamWaitEvent, |cx| {
         jumar_acl::event::aclrtStreamWaitEvent(cx, stream, event)
+    });
+    words::status(done)
+}
+
+fn aclrtStreamWaitEventWithFlag(w: &Words<'_>) -> Played {
+    let stream = w.plain(0);
+    let event = w.plain(1);
+    let timeout = w.plain(2);
+    let flag = w.plain(3);
+    let done = enter(&calls::aclrtStreamWaitEventWithFlag, |cx| {
+        jumar_acl::event::aclrtStreamWaitEventWithFlag(cx, stream, event, timeout, flag)
     });
     words::status(done)
 }
@@ -1945,11 +2560,100 @@ fn aclrtIpcMemSetAttr(w: &Words<'_>) -> Played {
     words::status(done)
 }
 
+fn aclrtGetThreadLastTaskId(w: &Words<'_>) -> Played {
+    let taskId = w.out(0)?;
+    let done = enter(
+        &calls::aclrtGetThreadLastTaskId,
+        jumar_acl::kernel::aclrtGetThreadLastTaskId,
+    );
+    let done = match done {
+        Ok(taskId_value) => {
+            taskId.set(&taskId_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
 fn aclrtSetOpWaitTimeout(w: &Words<'_>) -> Played {
     let timeout = w.plain(0);
     let done = enter(&calls::aclrtSetOpWaitTimeout, |cx| {
         jumar_acl::event::aclrtSetOpWaitTimeout(cx, timeout)
     });
+    words::status(done)
+}
+
+fn aclrtSetOpExecuteTimeOut(w: &Words<'_>) -> Played {
+    let timeout = w.plain(0);
+    let done = enter(&calls::aclrtSetOpExecuteTimeOut, |cx| {
+        jumar_acl::kernel::aclrtSetOpExecuteTimeOut(cx, timeout)
+    });
+    words::status(done)
+}
+
+fn aclrtSetOpExecuteTimeOutWithMs(w: &Words<'_>) -> Played {
+    let timeout = w.plain(0);
+    let done = enter(&calls::aclrtSetOpExecuteTimeOutWithMs, |cx| {
+        jumar_acl::kernel::aclrtSetOpExecuteTimeOutWithMs(cx, timeout)
+    });
+    words::status(done)
+}
+
+fn aclrtSetOpExecuteTimeOutV2(w: &Words<'_>) -> Played {
+    let timeout = w.plain(0);
+    let actualTimeout = w.out(1)?;
+    let done = enter(&calls::aclrtSetOpExecuteTimeOutV2, |cx| {
+        jumar_acl::kernel::aclrtSetOpExecuteTimeOutV2(cx, timeout)
+    });
+    let done = match done {
+        Ok(actualTimeout_value) => {
+            actualTimeout.set(&actualTimeout_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtGetOpTimeOutInterval(w: &Words<'_>) -> Played {
+    let interval = w.out(0)?;
+    let done = enter(
+        &calls::aclrtGetOpTimeOutInterval,
+        jumar_acl::kernel::aclrtGetOpTimeOutInterval,
+    );
+    let done = match done {
+        Ok(interval_value) => {
+            interval.set(&interval_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtSetStreamOverflowSwitch(w: &Words<'_>) -> Played {
+    let stream = w.plain(0);
+    let flag = w.plain(1);
+    let done = enter(&calls::aclrtSetStreamOverflowSwitch, |cx| {
+        jumar_acl::kernel::aclrtSetStreamOverflowSwitch(cx, stream, flag)
+    });
+    words::status(done)
+}
+
+fn aclrtGetStreamOverflowSwitch(w: &Words<'_>) -> Played {
+    let stream = w.plain(0);
+    let flag = w.out(1)?;
+    let done = enter(&calls::aclrtGetStreamOverflowSwitch, |cx| {
+        jumar_acl::kernel::aclrtGetStreamOverflowSwitch(cx, stream)
+    });
+    let done = match done {
+        Ok(flag_value) => {
+            flag.set(&flag_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
     words::status(done)
 }
 
@@ -1977,12 +2681,651 @@ fn aclrtGetDeviceSatMode(w: &Words<'_>) -> Played {
     words::status(done)
 }
 
+fn aclrtGetOverflowStatus(w: &Words<'_>) -> Played {
+    let outputAddr = w.span(0, words::count(w.plain::<usize>(1)))?;
+    let outputSize = w.plain(1);
+    let stream = w.plain(2);
+    let done = enter(&calls::aclrtGetOverflowStatus, |cx| {
+        jumar_acl::kernel::aclrtGetOverflowStatus(cx, outputAddr, outputSize, stream)
+    });
+    words::status(done)
+}
+
+fn aclrtResetOverflowStatus(w: &Words<'_>) -> Played {
+    let stream = w.plain(0);
+    let done = enter(&calls::aclrtResetOverflowStatus, |cx| {
+        jumar_acl::kernel::aclrtResetOverflowStatus(cx, stream)
+    });
+    words::status(done)
+}
+
+fn aclrtCreateBinary(w: &Words<'_>) -> Played {
+    let data = w.slice::<u8>(0, words::count(w.plain::<usize>(1)))?;
+    let dataLen = w.plain(1);
+    let done = enter(&calls::aclrtCreateBinary, |cx| {
+        jumar_acl::kernel::aclrtCreateBinary(cx, data.as_deref(), dataLen)
+    });
+    words::value(done, 0_i64)
+}
+
+fn aclrtDestroyBinary(w: &Words<'_>) -> Played {
+    let binary = w.plain(0);
+    let done = enter(&calls::aclrtDestroyBinary, |cx| {
+        jumar_acl::kernel::aclrtDestroyBinary(cx, binary)
+    });
+    words::status(done)
+}
+
+fn aclrtBinaryLoad(w: &Words<'_>) -> Played {
+    let binary = w.plain(0);
+    let binHandle = w.out(1)?;
+    let done = enter(&calls::aclrtBinaryLoad, |cx| {
+        jumar_acl::kernel::aclrtBinaryLoad(cx, binary)
+    });
+    let done = match done {
+        Ok(binHandle_value) => {
+            binHandle.set(&binHandle_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtBinaryUnLoad(w: &Words<'_>) -> Played {
+    let binHandle = w.plain(0);
+    let done = enter(&calls::aclrtBinaryUnLoad, |cx| {
+        jumar_acl::kernel::aclrtBinaryUnLoad(cx, binHandle)
+    });
+    words::status(done)
+}
+
+fn aclrtBinaryGetFunction(w: &Words<'_>) -> Played {
+    let binHandle = w.plain(0);
+    let kernelName = w.text(1);
+    let funcHandle = w.out(2)?;
+    let done = enter(&calls::aclrtBinaryGetFunction, |cx| {
+        jumar_acl::kernel::aclrtBinaryGetFunction(cx, binHandle, kernelName.as_deref())
+    });
+    let done = match done {
+        Ok(funcHandle_value) => {
+            funcHandle.set(&funcHandle_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtLaunchKernel(w: &Words<'_>) -> Played {
+    let funcHandle = w.plain(0);
+    let numBlocks = w.plain(1);
+    let argsData = w.span(2, words::count(w.plain::<usize>(3)))?;
+    let argsSize = w.plain(3);
+    let stream = w.plain(4);
+    let done = enter(&calls::aclrtLaunchKernel, |cx| {
+        jumar_acl::kernel::aclrtLaunchKernel(cx, funcHandle, numBlocks, argsData, argsSize, stream)
+    });
+    words::status(done)
+}
+
+fn aclrtBinaryGetDevAddress(w: &Words<'_>) -> Played {
+    let binHandle = w.plain(0);
+    let binAddr = w.out(1)?;
+    let binSize = w.out(2)?;
+    let done = enter(&calls::aclrtBinaryGetDevAddress, |cx| {
+        jumar_acl::kernel::aclrtBinaryGetDevAddress(cx, binHandle)
+    });
+    let done = match done {
+        Ok((binAddr_value, binSize_value)) => {
+            binAddr.set(&binAddr_value);
+            binSize.set(&binSize_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtBinaryGetFunctionByEntry(w: &Words<'_>) -> Played {
+    let binHandle = w.plain(0);
+    let funcEntry = w.plain(1);
+    let funcHandle = w.out(2)?;
+    let done = enter(&calls::aclrtBinaryGetFunctionByEntry, |cx| {
+        jumar_acl::kernel::aclrtBinaryGetFunctionByEntry(cx, binHandle, funcEntry)
+    });
+    let done = match done {
+        Ok(funcHandle_value) => {
+            funcHandle.set(&funcHandle_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtGetFuncBySymbol(w: &Words<'_>) -> Played {
+    let symbol = w.plain(0);
+    let funcHandle = w.out(1)?;
+    let done = enter(&calls::aclrtGetFuncBySymbol, |cx| {
+        jumar_acl::kernel::aclrtGetFuncBySymbol(cx, symbol)
+    });
+    let done = match done {
+        Ok(funcHandle_value) => {
+            funcHandle.set(&funcHandle_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtGetFunctionAddr(w: &Words<'_>) -> Played {
+    let funcHandle = w.plain(0);
+    let aicAddr = w.out(1)?;
+    let aivAddr = w.out(2)?;
+    let done = enter(&calls::aclrtGetFunctionAddr, |cx| {
+        jumar_acl::kernel::aclrtGetFunctionAddr(cx, funcHandle)
+    });
+    let done = match done {
+        Ok((aicAddr_value, aivAddr_value)) => {
+            aicAddr.set(&aicAddr_value);
+            aivAddr.set(&aivAddr_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtGetFunctionSize(w: &Words<'_>) -> Played {
+    let funcHandle = w.plain(0);
+    let aicSize = w.out(1)?;
+    let aivSize = w.out(2)?;
+    let done = enter(&calls::aclrtGetFunctionSize, |cx| {
+        jumar_acl::kernel::aclrtGetFunctionSize(cx, funcHandle)
+    });
+    let done = match done {
+        Ok((aicSize_value, aivSize_value)) => {
+            aicSize.set(&aicSize_value);
+            aivSize.set(&aivSize_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtKernelArgsGetHandleMemSize(w: &Words<'_>) -> Played {
+    let funcHandle = w.plain(0);
+    let memSize = w.out(1)?;
+    let done = enter(&calls::aclrtKernelArgsGetHandleMemSize, |cx| {
+        jumar_acl::kernel::aclrtKernelArgsGetHandleMemSize(cx, funcHandle)
+    });
+    let done = match done {
+        Ok(memSize_value) => {
+            memSize.set(&memSize_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtKernelArgsGetMemSize(w: &Words<'_>) -> Played {
+    let funcHandle = w.plain(0);
+    let userArgsSize = w.plain(1);
+    let actualArgsSize = w.out(2)?;
+    let done = enter(&calls::aclrtKernelArgsGetMemSize, |cx| {
+        jumar_acl::kernel::aclrtKernelArgsGetMemSize(cx, funcHandle, userArgsSize)
+    });
+    let done = match done {
+        Ok(actualArgsSize_value) => {
+            actualArgsSize.set(&actualArgsSize_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtKernelArgsInit(w: &Words<'_>) -> Played {
+    let funcHandle = w.plain(0);
+    let argsHandle = w.out(1)?;
+    let done = enter(&calls::aclrtKernelArgsInit, |cx| {
+        jumar_acl::kernel::aclrtKernelArgsInit(cx, funcHandle)
+    });
+    let done = match done {
+        Ok(argsHandle_value) => {
+            argsHandle.set(&argsHandle_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtKernelArgsInitByUserMem(w: &Words<'_>) -> Played {
+    let funcHandle = w.plain(0);
+    let argsHandle = w.plain(1);
+    let userHostMem = w.plain(2);
+    let actualArgsSize = w.plain(3);
+    let done = enter(&calls::aclrtKernelArgsInitByUserMem, |cx| {
+        jumar_acl::kernel::aclrtKernelArgsInitByUserMem(
+            cx,
+            funcHandle,
+            argsHandle,
+            userHostMem,
+            actualArgsSize,
+        )
+    });
+    words::status(done)
+}
+
+fn aclrtKernelArgsAppend(w: &Words<'_>) -> Played {
+    let argsHandle = w.plain(0);
+    let param = w.slice::<u8>(1, words::count(w.plain::<usize>(2)))?;
+    let paramSize = w.plain(2);
+    let paramHandle = w.out(3)?;
+    let done = enter(&calls::aclrtKernelArgsAppend, |cx| {
+        jumar_acl::kernel::aclrtKernelArgsAppend(cx, argsHandle, param.as_deref(), paramSize)
+    });
+    let done = match done {
+        Ok(paramHandle_value) => {
+            paramHandle.set(&paramHandle_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtKernelArgsAppendPlaceHolder(w: &Words<'_>) -> Played {
+    let argsHandle = w.plain(0);
+    let paramHandle = w.out(1)?;
+    let done = enter(&calls::aclrtKernelArgsAppendPlaceHolder, |cx| {
+        jumar_acl::kernel::aclrtKernelArgsAppendPlaceHolder(cx, argsHandle)
+    });
+    let done = match done {
+        Ok(paramHandle_value) => {
+            paramHandle.set(&paramHandle_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtKernelArgsGetPlaceHolderBuffer(w: &Words<'_>) -> Played {
+    let argsHandle = w.plain(0);
+    let paramHandle = w.plain(1);
+    let dataSize = w.plain(2);
+    let bufferAddr = w.out(3)?;
+    let done = enter(&calls::aclrtKernelArgsGetPlaceHolderBuffer, |cx| {
+        jumar_acl::kernel::aclrtKernelArgsGetPlaceHolderBuffer(
+            cx,
+            argsHandle,
+            paramHandle,
+            dataSize,
+        )
+    });
+    let done = match done {
+        Ok(bufferAddr_value) => {
+            bufferAddr.set(&bufferAddr_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtKernelArgsParaUpdate(w: &Words<'_>) -> Played {
+    let argsHandle = w.plain(0);
+    let paramHandle = w.plain(1);
+    let param = w.slice::<u8>(2, words::count(w.plain::<usize>(3)))?;
+    let paramSize = w.plain(3);
+    let done = enter(&calls::aclrtKernelArgsParaUpdate, |cx| {
+        jumar_acl::kernel::aclrtKernelArgsParaUpdate(
+            cx,
+            argsHandle,
+            paramHandle,
+            param.as_deref(),
+            paramSize,
+        )
+    });
+    words::status(done)
+}
+
+fn aclrtKernelArgsFinalize(w: &Words<'_>) -> Played {
+    let argsHandle = w.plain(0);
+    let done = enter(&calls::aclrtKernelArgsFinalize, |cx| {
+        jumar_acl::kernel::aclrtKernelArgsFinalize(cx, argsHandle)
+    });
+    words::status(done)
+}
+
+fn aclrtUseStreamResInCurrentThread(w: &Words<'_>) -> Played {
+    let stream = w.plain(0);
+    let done = enter(&calls::aclrtUseStreamResInCurrentThread, |cx| {
+        jumar_acl::kernel::aclrtUseStreamResInCurrentThread(cx, stream)
+    });
+    words::status(done)
+}
+
+fn aclrtUnuseStreamResInCurrentThread(w: &Words<'_>) -> Played {
+    let stream = w.plain(0);
+    let done = enter(&calls::aclrtUnuseStreamResInCurrentThread, |cx| {
+        jumar_acl::kernel::aclrtUnuseStreamResInCurrentThread(cx, stream)
+    });
+    words::status(done)
+}
+
+fn aclrtGetResInCurrentThread(w: &Words<'_>) -> Played {
+    let r#type = w.plain(0);
+    let value = w.out(1)?;
+    let done = enter(&calls::aclrtGetResInCurrentThread, |cx| {
+        jumar_acl::kernel::aclrtGetResInCurrentThread(cx, r#type)
+    });
+    let done = match done {
+        Ok(value_value) => {
+            value.set(&value_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtGetFunctionName(w: &Words<'_>) -> Played {
+    let funcHandle = w.plain(0);
+    let maxLen = w.plain(1);
+    let name = w.array(2, words::count(w.plain::<u32>(1)), false)?;
+    let done = enter(&calls::aclrtGetFunctionName, |cx| {
+        jumar_acl::kernel::aclrtGetFunctionName(cx, funcHandle, maxLen)
+    });
+    let done = match done {
+        Ok(name_value) => {
+            name.set_all(name_value.as_bytes_with_nul())?;
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtRegisterCpuFunc(w: &Words<'_>) -> Played {
+    let handle = w.plain(0);
+    let funcName = w.text(1);
+    let kernelName = w.text(2);
+    let funcHandle = w.out(3)?;
+    let done = enter(&calls::aclrtRegisterCpuFunc, |cx| {
+        jumar_acl::kernel::aclrtRegisterCpuFunc(
+            cx,
+            handle,
+            funcName.as_deref(),
+            kernelName.as_deref(),
+        )
+    });
+    let done = match done {
+        Ok(funcHandle_value) => {
+            funcHandle.set(&funcHandle_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtCtxGetFloatOverflowAddr(w: &Words<'_>) -> Played {
+    let overflowAddr = w.out(0)?;
+    let done = enter(
+        &calls::aclrtCtxGetFloatOverflowAddr,
+        jumar_acl::kernel::aclrtCtxGetFloatOverflowAddr,
+    );
+    let done = match done {
+        Ok(overflowAddr_value) => {
+            overflowAddr.set(&overflowAddr_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtGetFloatOverflowStatus(w: &Words<'_>) -> Played {
+    let outputAddr = w.span(0, words::count(w.plain::<u64>(1)))?;
+    let outputSize = w.plain(1);
+    let stream = w.plain(2);
+    let done = enter(&calls::aclrtGetFloatOverflowStatus, |cx| {
+        jumar_acl::kernel::aclrtGetFloatOverflowStatus(cx, outputAddr, outputSize, stream)
+    });
+    words::status(done)
+}
+
+fn aclrtResetFloatOverflowStatus(w: &Words<'_>) -> Played {
+    let stream = w.plain(0);
+    let done = enter(&calls::aclrtResetFloatOverflowStatus, |cx| {
+        jumar_acl::kernel::aclrtResetFloatOverflowStatus(cx, stream)
+    });
+    words::status(done)
+}
+
+fn aclrtNpuGetFloatOverFlowStatus(w: &Words<'_>) -> Played {
+    let outputAddr = w.span(0, words::count(w.plain::<u64>(1)))?;
+    let outputSize = w.plain(1);
+    let checkMode = w.plain(2);
+    let stream = w.plain(3);
+    let done = enter(&calls::aclrtNpuGetFloatOverFlowStatus, |cx| {
+        jumar_acl::kernel::aclrtNpuGetFloatOverFlowStatus(
+            cx, outputAddr, outputSize, checkMode, stream,
+        )
+    });
+    words::status(done)
+}
+
+fn aclrtNpuClearFloatOverFlowStatus(w: &Words<'_>) -> Played {
+    let checkMode = w.plain(0);
+    let stream = w.plain(1);
+    let done = enter(&calls::aclrtNpuClearFloatOverFlowStatus, |cx| {
+        jumar_acl::kernel::aclrtNpuClearFloatOverFlowStatus(cx, checkMode, stream)
+    });
+    words::status(done)
+}
+
+fn aclrtGetHardwareSyncAddr(w: &Words<'_>) -> Played {
+    let addr = w.out(0)?;
+    let done = enter(
+        &calls::aclrtGetHardwareSyncAddr,
+        jumar_acl::kernel::aclrtGetHardwareSyncAddr,
+    );
+    let done = match done {
+        Ok(addr_value) => {
+            addr.set(&addr_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
 fn aclrtRandomNumAsync(w: &Words<'_>) -> Played {
     let taskInfo = w.input(0);
     let stream = w.plain(1);
     let reserve = w.plain(2);
     let done = enter(&calls::aclrtRandomNumAsync, |cx| {
         jumar_acl::random::aclrtRandomNumAsync(cx, taskInfo.as_ref(), stream, reserve)
+    });
+    words::status(done)
+}
+
+fn aclrtGetOpExecuteTimeout(w: &Words<'_>) -> Played {
+    let timeoutMs = w.out(0)?;
+    let done = enter(
+        &calls::aclrtGetOpExecuteTimeout,
+        jumar_acl::kernel::aclrtGetOpExecuteTimeout,
+    );
+    let done = match done {
+        Ok(timeoutMs_value) => {
+            timeoutMs.set(&timeoutMs_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtCheckArchCompatibility(w: &Words<'_>) -> Played {
+    let socVersion = w.text(0);
+    let canCompatible = w.out(1)?;
+    let done = enter(&calls::aclrtCheckArchCompatibility, |cx| {
+        jumar_acl::kernel::aclrtCheckArchCompatibility(cx, socVersion.as_deref())
+    });
+    let done = match done {
+        Ok(canCompatible_value) => {
+            canCompatible.set(&canCompatible_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtPersistentTaskClean(w: &Words<'_>) -> Played {
+    let stream = w.plain(0);
+    let done = enter(&calls::aclrtPersistentTaskClean, |cx| {
+        jumar_acl::capture::aclrtPersistentTaskClean(cx, stream)
+    });
+    words::status(done)
+}
+
+fn aclrtGetFunctionAttribute(w: &Words<'_>) -> Played {
+    let funcHandle = w.plain(0);
+    let attrType = w.plain(1);
+    let attrValue = w.out(2)?;
+    let done = enter(&calls::aclrtGetFunctionAttribute, |cx| {
+        jumar_acl::kernel::aclrtGetFunctionAttribute(cx, funcHandle, attrType)
+    });
+    let done = match done {
+        Ok(attrValue_value) => {
+            attrValue.set(&attrValue_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtFunctionGetBinary(w: &Words<'_>) -> Played {
+    let funcHandle = w.plain(0);
+    let binHandle = w.out(1)?;
+    let done = enter(&calls::aclrtFunctionGetBinary, |cx| {
+        jumar_acl::kernel::aclrtFunctionGetBinary(cx, funcHandle)
+    });
+    let done = match done {
+        Ok(binHandle_value) => {
+            binHandle.set(&binHandle_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtFunctionGetParamCount(w: &Words<'_>) -> Played {
+    let func = w.plain(0);
+    let paramCount = w.out(1)?;
+    let done = enter(&calls::aclrtFunctionGetParamCount, |cx| {
+        jumar_acl::kernel::aclrtFunctionGetParamCount(cx, func)
+    });
+    let done = match done {
+        Ok(paramCount_value) => {
+            paramCount.set(&paramCount_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtFunctionGetAvailDynUbufPerBlock(w: &Words<'_>) -> Played {
+    let func = w.plain(0);
+    let flags = w.plain(1);
+    let dynamicUbufSize = w.out(2)?;
+    let done = enter(&calls::aclrtFunctionGetAvailDynUbufPerBlock, |cx| {
+        jumar_acl::kernel::aclrtFunctionGetAvailDynUbufPerBlock(cx, func, flags)
+    });
+    let done = match done {
+        Ok(dynamicUbufSize_value) => {
+            dynamicUbufSize.set(&dynamicUbufSize_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtCreateLabel(w: &Words<'_>) -> Played {
+    let label = w.out(0)?;
+    let done = enter(&calls::aclrtCreateLabel, jumar_acl::label::aclrtCreateLabel);
+    let done = match done {
+        Ok(label_value) => {
+            label.set(&label_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtSetLabel(w: &Words<'_>) -> Played {
+    let label = w.plain(0);
+    let stream = w.plain(1);
+    let done = enter(&calls::aclrtSetLabel, |cx| {
+        jumar_acl::label::aclrtSetLabel(cx, label, stream)
+    });
+    words::status(done)
+}
+
+fn aclrtDestroyLabel(w: &Words<'_>) -> Played {
+    let label = w.plain(0);
+    let done = enter(&calls::aclrtDestroyLabel, |cx| {
+        jumar_acl::label::aclrtDestroyLabel(cx, label)
+    });
+    words::status(done)
+}
+
+fn aclrtCreateLabelList(w: &Words<'_>) -> Played {
+    let labels = w.slice::<jumar_acl::Raw>(0, words::count(w.plain::<usize>(1)))?;
+    let num = w.plain(1);
+    let labelList = w.out(2)?;
+    let done = enter(&calls::aclrtCreateLabelList, |cx| {
+        jumar_acl::label::aclrtCreateLabelList(cx, labels.as_deref(), num)
+    });
+    let done = match done {
+        Ok(labelList_value) => {
+            labelList.set(&labelList_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtDestroyLabelList(w: &Words<'_>) -> Played {
+    let labelList = w.plain(0);
+    let done = enter(&calls::aclrtDestroyLabelList, |cx| {
+        jumar_acl::label::aclrtDestroyLabelList(cx, labelList)
+    });
+    words::status(done)
+}
+
+fn aclrtSwitchLabelByIndex(w: &Words<'_>) -> Played {
+    let ptr = w.span(0, 4)?;
+    let maxValue = w.plain(1);
+    let labelList = w.plain(2);
+    let stream = w.plain(3);
+    let done = enter(&calls::aclrtSwitchLabelByIndex, |cx| {
+        jumar_acl::label::aclrtSwitchLabelByIndex(cx, ptr, maxValue, labelList, stream)
     });
     words::status(done)
 }
@@ -2077,6 +3420,160 @@ fn aclrtMemManagedPrefetchBatchAsync(w: &Words<'_>) -> Played {
             stream,
         )
     });
+    words::status(done)
+}
+
+fn aclrtGetBufFromChain(w: &Words<'_>) -> Played {
+    let headBuf = w.plain(0);
+    let index = w.plain(1);
+    let buf = w.out(2)?;
+    let done = enter(&calls::aclrtGetBufFromChain, |cx| {
+        jumar_acl::mbuf::aclrtGetBufFromChain(cx, headBuf, index)
+    });
+    let done = match done {
+        Ok(buf_value) => {
+            buf.set(&buf_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtGetBufChainNum(w: &Words<'_>) -> Played {
+    let headBuf = w.plain(0);
+    let num = w.out(1)?;
+    let done = enter(&calls::aclrtGetBufChainNum, |cx| {
+        jumar_acl::mbuf::aclrtGetBufChainNum(cx, headBuf)
+    });
+    let done = match done {
+        Ok(num_value) => {
+            num.set(&num_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtAppendBufChain(w: &Words<'_>) -> Played {
+    let headBuf = w.plain(0);
+    let buf = w.plain(1);
+    let done = enter(&calls::aclrtAppendBufChain, |cx| {
+        jumar_acl::mbuf::aclrtAppendBufChain(cx, headBuf, buf)
+    });
+    words::status(done)
+}
+
+fn aclrtCopyBufRef(w: &Words<'_>) -> Played {
+    let buf = w.plain(0);
+    let newBuf = w.out(1)?;
+    let done = enter(&calls::aclrtCopyBufRef, |cx| {
+        jumar_acl::mbuf::aclrtCopyBufRef(cx, buf)
+    });
+    let done = match done {
+        Ok(newBuf_value) => {
+            newBuf.set(&newBuf_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtGetBufUserData(w: &Words<'_>) -> Played {
+    let buf = w.plain(0);
+    let dataPtr = w.array(1, words::count(w.plain::<usize>(2)), false)?;
+    let size = w.plain(2);
+    let offset = w.plain(3);
+    let done = enter(&calls::aclrtGetBufUserData, |cx| {
+        jumar_acl::mbuf::aclrtGetBufUserData(cx, buf, size, offset)
+    });
+    let done = match done {
+        Ok(dataPtr_value) => {
+            dataPtr.set_all(&dataPtr_value)?;
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtSetBufUserData(w: &Words<'_>) -> Played {
+    let buf = w.plain(0);
+    let dataPtr = w.slice::<u8>(1, words::count(w.plain::<usize>(2)))?;
+    let size = w.plain(2);
+    let offset = w.plain(3);
+    let done = enter(&calls::aclrtSetBufUserData, |cx| {
+        jumar_acl::mbuf::aclrtSetBufUserData(cx, buf, dataPtr.as_deref(), size, offset)
+    });
+    words::status(done)
+}
+
+fn aclrtGetBufData(w: &Words<'_>) -> Played {
+    let buf = w.plain(0);
+    let dataPtr = w.out(1)?;
+    let size = w.out(2)?;
+    let done = enter(&calls::aclrtGetBufData, |cx| {
+        jumar_acl::mbuf::aclrtGetBufData(cx, buf)
+    });
+    let done = match done {
+        Ok((dataPtr_value, size_value)) => {
+            dataPtr.set(&dataPtr_value);
+            size.set(&size_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtGetBufDataLen(w: &Words<'_>) -> Played {
+    let buf = w.plain(0);
+    let len = w.out(1)?;
+    let done = enter(&calls::aclrtGetBufDataLen, |cx| {
+        jumar_acl::mbuf::aclrtGetBufDataLen(cx, buf)
+    });
+    let done = match done {
+        Ok(len_value) => {
+            len.set(&len_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtSetBufDataLen(w: &Words<'_>) -> Played {
+    let buf = w.plain(0);
+    let len = w.plain(1);
+    let done = enter(&calls::aclrtSetBufDataLen, |cx| {
+        jumar_acl::mbuf::aclrtSetBufDataLen(cx, buf, len)
+    });
+    words::status(done)
+}
+
+fn aclrtFreeBuf(w: &Words<'_>) -> Played {
+    let buf = w.plain(0);
+    let done = enter(&calls::aclrtFreeBuf, |cx| {
+        jumar_acl::mbuf::aclrtFreeBuf(cx, buf)
+    });
+    words::status(done)
+}
+
+fn aclrtAllocBuf(w: &Words<'_>) -> Played {
+    let buf = w.out(0)?;
+    let size = w.plain(1);
+    let done = enter(&calls::aclrtAllocBuf, |cx| {
+        jumar_acl::mbuf::aclrtAllocBuf(cx, size)
+    });
+    let done = match done {
+        Ok(buf_value) => {
+            buf.set(&buf_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
     words::status(done)
 }
 
@@ -2207,6 +3704,92 @@ fn aclrtMemcpy2dAsync(w: &Words<'_>) -> Played {
         jumar_acl::memcpy::aclrtMemcpy2dAsync(
             cx, dst, dpitch, src, spitch, width, height, kind, stream,
         )
+    });
+    words::status(done)
+}
+
+fn aclrtGetSymbolAddress(w: &Words<'_>) -> Played {
+    let symbol = w.plain(0);
+    let devPtr = w.out(1)?;
+    let done = enter(&calls::aclrtGetSymbolAddress, |cx| {
+        jumar_acl::kernel::aclrtGetSymbolAddress(cx, symbol)
+    });
+    let done = match done {
+        Ok(devPtr_value) => {
+            devPtr.set(&devPtr_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtGetSymbolSize(w: &Words<'_>) -> Played {
+    let symbol = w.plain(0);
+    let size = w.out(1)?;
+    let done = enter(&calls::aclrtGetSymbolSize, |cx| {
+        jumar_acl::kernel::aclrtGetSymbolSize(cx, symbol)
+    });
+    let done = match done {
+        Ok(size_value) => {
+            size.set(&size_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtMemcpyFromSymbol(w: &Words<'_>) -> Played {
+    let dst = w.span(0, words::count(w.plain::<usize>(3)))?;
+    let dstMax = w.plain(1);
+    let symbol = w.plain(2);
+    let count = w.plain(3);
+    let offset = w.plain(4);
+    let kind = w.plain(5);
+    let done = enter(&calls::aclrtMemcpyFromSymbol, |cx| {
+        jumar_acl::kernel::aclrtMemcpyFromSymbol(cx, dst, dstMax, symbol, count, offset, kind)
+    });
+    words::status(done)
+}
+
+fn aclrtMemcpyFromSymbolAsync(w: &Words<'_>) -> Played {
+    let dst = w.span(0, words::count(w.plain::<usize>(3)))?;
+    let dstMax = w.plain(1);
+    let symbol = w.plain(2);
+    let count = w.plain(3);
+    let offset = w.plain(4);
+    let kind = w.plain(5);
+    let stream = w.plain(6);
+    let done = enter(&calls::aclrtMemcpyFromSymbolAsync, |cx| {
+        jumar_acl::kernel::aclrtMemcpyFromSymbolAsync(
+            cx, dst, dstMax, symbol, count, offset, kind, stream,
+        )
+    });
+    words::status(done)
+}
+
+fn aclrtMemcpyToSymbol(w: &Words<'_>) -> Played {
+    let symbol = w.plain(0);
+    let src = w.span(1, words::count(w.plain::<usize>(2)))?;
+    let count = w.plain(2);
+    let offset = w.plain(3);
+    let kind = w.plain(4);
+    let done = enter(&calls::aclrtMemcpyToSymbol, |cx| {
+        jumar_acl::kernel::aclrtMemcpyToSymbol(cx, symbol, src, count, offset, kind)
+    });
+    words::status(done)
+}
+
+fn aclrtMemcpyToSymbolAsync(w: &Words<'_>) -> Played {
+    let symbol = w.plain(0);
+    let src = w.span(1, words::count(w.plain::<usize>(2)))?;
+    let count = w.plain(2);
+    let offset = w.plain(3);
+    let kind = w.plain(4);
+    let stream = w.plain(5);
+    let done = enter(&calls::aclrtMemcpyToSymbolAsync, |cx| {
+        jumar_acl::kernel::aclrtMemcpyToSymbolAsync(cx, symbol, src, count, offset, kind, stream)
     });
     words::status(done)
 }
@@ -2816,6 +4399,30 @@ fn aclmdlExecute(w: &Words<'_>) -> Played {
     words::status(done)
 }
 
+fn aclmdlExecuteV2(w: &Words<'_>) -> Played {
+    let modelId = w.plain(0);
+    let input = w.plain(1);
+    let output = w.plain(2);
+    let stream = w.plain(3);
+    let handle = w.plain(4);
+    let done = enter(&calls::aclmdlExecuteV2, |cx| {
+        jumar_acl::model::aclmdlExecuteV2(cx, modelId, input, output, stream, handle)
+    });
+    words::status(done)
+}
+
+fn aclmdlExecuteAsyncV2(w: &Words<'_>) -> Played {
+    let modelId = w.plain(0);
+    let input = w.plain(1);
+    let output = w.plain(2);
+    let stream = w.plain(3);
+    let handle = w.plain(4);
+    let done = enter(&calls::aclmdlExecuteAsyncV2, |cx| {
+        jumar_acl::model::aclmdlExecuteAsyncV2(cx, modelId, input, output, stream, handle)
+    });
+    words::status(done)
+}
+
 fn aclmdlExecuteAsync(w: &Words<'_>) -> Played {
     let modelId = w.plain(0);
     let input = w.plain(1);
@@ -2846,6 +4453,22 @@ fn aclmdlQuerySize(w: &Words<'_>) -> Played {
         Ok((workSize_value, weightSize_value)) => {
             workSize.set(&workSize_value);
             weightSize.set(&weightSize_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlQueryExeOMDesc(w: &Words<'_>) -> Played {
+    let fileName = w.text(0);
+    let mdlPartitionSize = w.out(1)?;
+    let done = enter(&calls::aclmdlQueryExeOMDesc, |cx| {
+        jumar_acl::model::aclmdlQueryExeOMDesc(cx, fileName.as_deref())
+    });
+    let done = match done {
+        Ok(mdlPartitionSize_value) => {
+            mdlPartitionSize.set(&mdlPartitionSize_value);
             Ok(())
         }
         Err(code) => Err(code),
@@ -2902,6 +4525,99 @@ fn aclmdlSetInputDynamicDims(w: &Words<'_>) -> Played {
     let dims = w.input(3);
     let done = enter(&calls::aclmdlSetInputDynamicDims, |cx| {
         jumar_acl::model::aclmdlSetInputDynamicDims(cx, modelId, dataset, index, dims.as_ref())
+    });
+    words::status(done)
+}
+
+fn aclmdlSetExternalWeightAddress(w: &Words<'_>) -> Played {
+    let handle = w.plain(0);
+    let weightFileName = w.text(1);
+    let devPtr = w.plain(2);
+    let size = w.plain(3);
+    let done = enter(&calls::aclmdlSetExternalWeightAddress, |cx| {
+        jumar_acl::model_config::aclmdlSetExternalWeightAddress(
+            cx,
+            handle,
+            weightFileName.as_deref(),
+            devPtr,
+            size,
+        )
+    });
+    words::status(done)
+}
+
+fn aclmdlCreateExecConfigHandle(_: &Words<'_>) -> Played {
+    let done = enter(
+        &calls::aclmdlCreateExecConfigHandle,
+        jumar_acl::model_config::aclmdlCreateExecConfigHandle,
+    );
+    words::value(done, 0_i64)
+}
+
+fn aclmdlDestroyExecConfigHandle(w: &Words<'_>) -> Played {
+    let handle = w.plain(0);
+    let done = enter(&calls::aclmdlDestroyExecConfigHandle, |cx| {
+        jumar_acl::model_config::aclmdlDestroyExecConfigHandle(cx, handle)
+    });
+    words::status(done)
+}
+
+fn aclmdlSetAttribute(w: &Words<'_>) -> Played {
+    let modelId = w.plain(0);
+    let attr = w.plain(1);
+    let attrValue = w.input(2);
+    let done = enter(&calls::aclmdlSetAttribute, |cx| {
+        jumar_acl::model_config::aclmdlSetAttribute(cx, modelId, attr, attrValue.as_ref())
+    });
+    words::status(done)
+}
+
+fn aclmdlGetAttribute(w: &Words<'_>) -> Played {
+    let modelId = w.plain(0);
+    let attr = w.plain(1);
+    let attrValue = w.out(2)?;
+    let done = enter(&calls::aclmdlGetAttribute, |cx| {
+        jumar_acl::model_config::aclmdlGetAttribute(cx, modelId, attr)
+    });
+    let done = match done {
+        Ok(attrValue_value) => {
+            attrValue.set(&attrValue_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlCreateConfigHandle(_: &Words<'_>) -> Played {
+    let done = enter(
+        &calls::aclmdlCreateConfigHandle,
+        jumar_acl::model_config::aclmdlCreateConfigHandle,
+    );
+    words::value(done, 0_i64)
+}
+
+fn aclmdlDestroyConfigHandle(w: &Words<'_>) -> Played {
+    let handle = w.plain(0);
+    let done = enter(&calls::aclmdlDestroyConfigHandle, |cx| {
+        jumar_acl::model_config::aclmdlDestroyConfigHandle(cx, handle)
+    });
+    words::status(done)
+}
+
+fn aclmdlSetExecConfigOpt(w: &Words<'_>) -> Played {
+    let handle = w.plain(0);
+    let attr = w.plain(1);
+    let attrValue = w.slice::<u8>(2, words::count(w.plain::<usize>(3)))?;
+    let valueSize = w.plain(3);
+    let done = enter(&calls::aclmdlSetExecConfigOpt, |cx| {
+        jumar_acl::model_config::aclmdlSetExecConfigOpt(
+            cx,
+            handle,
+            attr,
+            attrValue.as_deref(),
+            valueSize,
+        )
     });
     words::status(done)
 }
@@ -3067,6 +4783,16 @@ fn aclmdlGetCurOutputDims(w: &Words<'_>) -> Played {
         Err(code) => Err(code),
     };
     words::status(done)
+}
+
+fn aclmdlGetOpAttr(w: &Words<'_>) -> Played {
+    let modelDesc = w.plain(0);
+    let opName = w.text(1);
+    let attr = w.text(2);
+    let done = enter(&calls::aclmdlGetOpAttr, |cx| {
+        jumar_acl::model_desc::aclmdlGetOpAttr(cx, modelDesc, opName.as_deref(), attr.as_deref())
+    });
+    words::value(done, 0_i64)
 }
 
 fn aclmdlGetInputNameByIndex(w: &Words<'_>) -> Played {
@@ -3881,10 +5607,705 @@ fn aclrtResetStreamResLimit(w: &Words<'_>) -> Played {
     words::status(done)
 }
 
+fn aclrtActiveStream(w: &Words<'_>) -> Played {
+    let activeStream = w.plain(0);
+    let stream = w.plain(1);
+    let done = enter(&calls::aclrtActiveStream, |cx| {
+        jumar_acl::capture::aclrtActiveStream(cx, activeStream, stream)
+    });
+    words::status(done)
+}
+
+fn aclrtSwitchStream(w: &Words<'_>) -> Played {
+    let leftValue = w.span(0, 8)?;
+    let cond = w.plain(1);
+    let rightValue = w.span(2, 8)?;
+    let dataType = w.plain(3);
+    let trueStream = w.plain(4);
+    let falseStream = w.plain(5);
+    let stream = w.plain(6);
+    let done = enter(&calls::aclrtSwitchStream, |cx| {
+        jumar_acl::capture::aclrtSwitchStream(
+            cx,
+            leftValue,
+            cond,
+            rightValue,
+            dataType,
+            trueStream,
+            falseStream,
+            stream,
+        )
+    });
+    words::status(done)
+}
+
 fn aclrtStreamStop(w: &Words<'_>) -> Played {
     let stream = w.plain(0);
     let done = enter(&calls::aclrtStreamStop, |cx| {
         jumar_acl::stream::aclrtStreamStop(cx, stream)
+    });
+    words::status(done)
+}
+
+fn acltdtGetTensorTypeFromItem(w: &Words<'_>) -> Played {
+    let dataItem = w.plain(0);
+    let done = enter(&calls::acltdtGetTensorTypeFromItem, |cx| {
+        jumar_acl::tdt_channel::acltdtGetTensorTypeFromItem(cx, dataItem)
+    });
+    words::value(done, -1_i64)
+}
+
+fn acltdtGetDataTypeFromItem(w: &Words<'_>) -> Played {
+    let dataItem = w.plain(0);
+    let done = enter(&calls::acltdtGetDataTypeFromItem, |cx| {
+        jumar_acl::tdt_channel::acltdtGetDataTypeFromItem(cx, dataItem)
+    });
+    words::value(done, -1_i64)
+}
+
+fn acltdtGetDataAddrFromItem(w: &Words<'_>) -> Played {
+    let dataItem = w.plain(0);
+    let done = enter(&calls::acltdtGetDataAddrFromItem, |cx| {
+        jumar_acl::tdt_channel::acltdtGetDataAddrFromItem(cx, dataItem)
+    });
+    words::value(done, 0_i64)
+}
+
+fn acltdtGetDataSizeFromItem(w: &Words<'_>) -> Played {
+    let dataItem = w.plain(0);
+    let done = enter(&calls::acltdtGetDataSizeFromItem, |cx| {
+        jumar_acl::tdt_channel::acltdtGetDataSizeFromItem(cx, dataItem)
+    });
+    words::value(done, 0_i64)
+}
+
+fn acltdtGetDimNumFromItem(w: &Words<'_>) -> Played {
+    let dataItem = w.plain(0);
+    let done = enter(&calls::acltdtGetDimNumFromItem, |cx| {
+        jumar_acl::tdt_channel::acltdtGetDimNumFromItem(cx, dataItem)
+    });
+    words::value(done, 0_i64)
+}
+
+fn acltdtGetSliceInfoFromItem(w: &Words<'_>) -> Played {
+    let dataItem = w.plain(0);
+    let sliceNum = w.out(1)?;
+    let sliceId = w.out(2)?;
+    let done = enter(&calls::acltdtGetSliceInfoFromItem, |cx| {
+        jumar_acl::tdt_channel::acltdtGetSliceInfoFromItem(cx, dataItem)
+    });
+    let done = match done {
+        Ok((sliceNum_value, sliceId_value)) => {
+            sliceNum.set(&sliceNum_value);
+            sliceId.set(&sliceId_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn acltdtGetDimsFromItem(w: &Words<'_>) -> Played {
+    let dataItem = w.plain(0);
+    let dims = w.array(1, words::count(w.plain::<usize>(2)), false)?;
+    let dimNum = w.plain(2);
+    let done = enter(&calls::acltdtGetDimsFromItem, |cx| {
+        jumar_acl::tdt_channel::acltdtGetDimsFromItem(cx, dataItem, dimNum)
+    });
+    let done = match done {
+        Ok(dims_value) => {
+            dims.set_all(&dims_value)?;
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn acltdtCreateDataItem(w: &Words<'_>) -> Played {
+    let tdtType = w.plain(0);
+    let dims = w.slice::<i64>(1, words::count(w.plain::<usize>(2)))?;
+    let dimNum = w.plain(2);
+    let dataType = w.plain(3);
+    let data = w.span(4, words::count(w.plain::<usize>(5)))?;
+    let size = w.plain(5);
+    let done = enter(&calls::acltdtCreateDataItem, |cx| {
+        jumar_acl::tdt_channel::acltdtCreateDataItem(
+            cx,
+            tdtType,
+            dims.as_deref(),
+            dimNum,
+            dataType,
+            data,
+            size,
+        )
+    });
+    words::value(done, 0_i64)
+}
+
+fn acltdtDestroyDataItem(w: &Words<'_>) -> Played {
+    let dataItem = w.plain(0);
+    let done = enter(&calls::acltdtDestroyDataItem, |cx| {
+        jumar_acl::tdt_channel::acltdtDestroyDataItem(cx, dataItem)
+    });
+    words::status(done)
+}
+
+fn acltdtCreateDataset(_: &Words<'_>) -> Played {
+    let done = enter(
+        &calls::acltdtCreateDataset,
+        jumar_acl::tdt_channel::acltdtCreateDataset,
+    );
+    words::value(done, 0_i64)
+}
+
+fn acltdtDestroyDataset(w: &Words<'_>) -> Played {
+    let dataset = w.plain(0);
+    let done = enter(&calls::acltdtDestroyDataset, |cx| {
+        jumar_acl::tdt_channel::acltdtDestroyDataset(cx, dataset)
+    });
+    words::status(done)
+}
+
+fn acltdtGetDataItem(w: &Words<'_>) -> Played {
+    let dataset = w.plain(0);
+    let index = w.plain(1);
+    let done = enter(&calls::acltdtGetDataItem, |cx| {
+        jumar_acl::tdt_channel::acltdtGetDataItem(cx, dataset, index)
+    });
+    words::value(done, 0_i64)
+}
+
+fn acltdtAddDataItem(w: &Words<'_>) -> Played {
+    let dataset = w.plain(0);
+    let dataItem = w.plain(1);
+    let done = enter(&calls::acltdtAddDataItem, |cx| {
+        jumar_acl::tdt_channel::acltdtAddDataItem(cx, dataset, dataItem)
+    });
+    words::status(done)
+}
+
+fn acltdtGetDatasetSize(w: &Words<'_>) -> Played {
+    let dataset = w.plain(0);
+    let done = enter(&calls::acltdtGetDatasetSize, |cx| {
+        jumar_acl::tdt_channel::acltdtGetDatasetSize(cx, dataset)
+    });
+    words::value(done, 0_i64)
+}
+
+fn acltdtGetDatasetName(w: &Words<'_>) -> Played {
+    let dataset = w.plain(0);
+    let done = enter(&calls::acltdtGetDatasetName, |cx| {
+        jumar_acl::tdt_channel::acltdtGetDatasetName(cx, dataset)
+    });
+    words::value(done, c"")
+}
+
+fn acltdtStopChannel(w: &Words<'_>) -> Played {
+    let handle = w.plain(0);
+    let done = enter(&calls::acltdtStopChannel, |cx| {
+        jumar_acl::tdt_channel::acltdtStopChannel(cx, handle)
+    });
+    words::status(done)
+}
+
+fn acltdtCreateChannel(w: &Words<'_>) -> Played {
+    let deviceId = w.plain(0);
+    let name = w.text(1);
+    let done = enter(&calls::acltdtCreateChannel, |cx| {
+        jumar_acl::tdt_channel::acltdtCreateChannel(cx, deviceId, name.as_deref())
+    });
+    words::value(done, 0_i64)
+}
+
+fn acltdtCreateChannelWithCapacity(w: &Words<'_>) -> Played {
+    let deviceId = w.plain(0);
+    let name = w.text(1);
+    let capacity = w.plain(2);
+    let done = enter(&calls::acltdtCreateChannelWithCapacity, |cx| {
+        jumar_acl::tdt_channel::acltdtCreateChannelWithCapacity(
+            cx,
+            deviceId,
+            name.as_deref(),
+            capacity,
+        )
+    });
+    words::value(done, 0_i64)
+}
+
+fn acltdtDestroyChannel(w: &Words<'_>) -> Played {
+    let handle = w.plain(0);
+    let done = enter(&calls::acltdtDestroyChannel, |cx| {
+        jumar_acl::tdt_channel::acltdtDestroyChannel(cx, handle)
+    });
+    words::status(done)
+}
+
+fn acltdtCleanChannel(w: &Words<'_>) -> Played {
+    let handle = w.plain(0);
+    let done = enter(&calls::acltdtCleanChannel, |cx| {
+        jumar_acl::tdt_channel::acltdtCleanChannel(cx, handle)
+    });
+    words::status(done)
+}
+
+fn acltdtSendTensor(w: &Words<'_>) -> Played {
+    let handle = w.plain(0);
+    let dataset = w.plain(1);
+    let timeout = w.plain(2);
+    let done = enter(&calls::acltdtSendTensor, |cx| {
+        jumar_acl::tdt_channel::acltdtSendTensor(cx, handle, dataset, timeout)
+    });
+    words::status(done)
+}
+
+fn acltdtReceiveTensor(w: &Words<'_>) -> Played {
+    let handle = w.plain(0);
+    let dataset = w.plain(1);
+    let timeout = w.plain(2);
+    let done = enter(&calls::acltdtReceiveTensor, |cx| {
+        jumar_acl::tdt_channel::acltdtReceiveTensor(cx, handle, dataset, timeout)
+    });
+    words::status(done)
+}
+
+fn acltdtQueryChannelSize(w: &Words<'_>) -> Played {
+    let handle = w.plain(0);
+    let size = w.out(1)?;
+    let done = enter(&calls::acltdtQueryChannelSize, |cx| {
+        jumar_acl::tdt_channel::acltdtQueryChannelSize(cx, handle)
+    });
+    let done = match done {
+        Ok(size_value) => {
+            size.set(&size_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn acltdtCreateQueue(w: &Words<'_>) -> Played {
+    let attr = w.plain(0);
+    let qid = w.out(1)?;
+    let done = enter(&calls::acltdtCreateQueue, |cx| {
+        jumar_acl::tdt_queue::acltdtCreateQueue(cx, attr)
+    });
+    let done = match done {
+        Ok(qid_value) => {
+            qid.set(&qid_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn acltdtDestroyQueue(w: &Words<'_>) -> Played {
+    let qid = w.plain(0);
+    let done = enter(&calls::acltdtDestroyQueue, |cx| {
+        jumar_acl::tdt_queue::acltdtDestroyQueue(cx, qid)
+    });
+    words::status(done)
+}
+
+fn acltdtEnqueue(w: &Words<'_>) -> Played {
+    let qid = w.plain(0);
+    let buf = w.plain(1);
+    let timeout = w.plain(2);
+    let done = enter(&calls::acltdtEnqueue, |cx| {
+        jumar_acl::tdt_queue::acltdtEnqueue(cx, qid, buf, timeout)
+    });
+    words::status(done)
+}
+
+fn acltdtDequeue(w: &Words<'_>) -> Played {
+    let qid = w.plain(0);
+    let buf = w.out(1)?;
+    let timeout = w.plain(2);
+    let done = enter(&calls::acltdtDequeue, |cx| {
+        jumar_acl::tdt_queue::acltdtDequeue(cx, qid, timeout)
+    });
+    let done = match done {
+        Ok(buf_value) => {
+            buf.set(&buf_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn acltdtEnqueueData(w: &Words<'_>) -> Played {
+    let qid = w.plain(0);
+    let data = w.slice::<u8>(1, words::count(w.plain::<usize>(2)))?;
+    let dataSize = w.plain(2);
+    let userData = w.slice::<u8>(3, words::count(w.plain::<usize>(4)))?;
+    let userDataSize = w.plain(4);
+    let timeout = w.plain(5);
+    let rsv = w.plain(6);
+    let done = enter(&calls::acltdtEnqueueData, |cx| {
+        jumar_acl::tdt_queue::acltdtEnqueueData(
+            cx,
+            qid,
+            data.as_deref(),
+            dataSize,
+            userData.as_deref(),
+            userDataSize,
+            timeout,
+            rsv,
+        )
+    });
+    words::status(done)
+}
+
+fn acltdtGrantQueue(w: &Words<'_>) -> Played {
+    let qid = w.plain(0);
+    let pid = w.plain(1);
+    let permission = w.plain(2);
+    let timeout = w.plain(3);
+    let done = enter(&calls::acltdtGrantQueue, |cx| {
+        jumar_acl::tdt_queue::acltdtGrantQueue(cx, qid, pid, permission, timeout)
+    });
+    words::status(done)
+}
+
+fn acltdtAttachQueue(w: &Words<'_>) -> Played {
+    let qid = w.plain(0);
+    let timeout = w.plain(1);
+    let permission = w.out(2)?;
+    let done = enter(&calls::acltdtAttachQueue, |cx| {
+        jumar_acl::tdt_queue::acltdtAttachQueue(cx, qid, timeout)
+    });
+    let done = match done {
+        Ok(permission_value) => {
+            permission.set(&permission_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn acltdtBindQueueRoutes(w: &Words<'_>) -> Played {
+    let qRouteList = w.plain(0);
+    let done = enter(&calls::acltdtBindQueueRoutes, |cx| {
+        jumar_acl::tdt_queue::acltdtBindQueueRoutes(cx, qRouteList)
+    });
+    words::status(done)
+}
+
+fn acltdtUnbindQueueRoutes(w: &Words<'_>) -> Played {
+    let qRouteList = w.plain(0);
+    let done = enter(&calls::acltdtUnbindQueueRoutes, |cx| {
+        jumar_acl::tdt_queue::acltdtUnbindQueueRoutes(cx, qRouteList)
+    });
+    words::status(done)
+}
+
+fn acltdtQueryQueueRoutes(w: &Words<'_>) -> Played {
+    let queryInfo = w.plain(0);
+    let qRouteList = w.plain(1);
+    let done = enter(&calls::acltdtQueryQueueRoutes, |cx| {
+        jumar_acl::tdt_queue::acltdtQueryQueueRoutes(cx, queryInfo, qRouteList)
+    });
+    words::status(done)
+}
+
+fn acltdtAllocBuf(w: &Words<'_>) -> Played {
+    let size = w.plain(0);
+    let r#type = w.plain(1);
+    let buf = w.out(2)?;
+    let done = enter(&calls::acltdtAllocBuf, |cx| {
+        jumar_acl::tdt_queue::acltdtAllocBuf(cx, size, r#type)
+    });
+    let done = match done {
+        Ok(buf_value) => {
+            buf.set(&buf_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn acltdtFreeBuf(w: &Words<'_>) -> Played {
+    let buf = w.plain(0);
+    let done = enter(&calls::acltdtFreeBuf, |cx| {
+        jumar_acl::tdt_queue::acltdtFreeBuf(cx, buf)
+    });
+    words::status(done)
+}
+
+fn acltdtGetBufData(w: &Words<'_>) -> Played {
+    let buf = w.plain(0);
+    let dataPtr = w.out(1)?;
+    let size = w.out(2)?;
+    let done = enter(&calls::acltdtGetBufData, |cx| {
+        jumar_acl::tdt_queue::acltdtGetBufData(cx, buf)
+    });
+    let done = match done {
+        Ok((dataPtr_value, size_value)) => {
+            dataPtr.set(&dataPtr_value);
+            size.set(&size_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn acltdtSetBufDataLen(w: &Words<'_>) -> Played {
+    let buf = w.plain(0);
+    let len = w.plain(1);
+    let done = enter(&calls::acltdtSetBufDataLen, |cx| {
+        jumar_acl::tdt_queue::acltdtSetBufDataLen(cx, buf, len)
+    });
+    words::status(done)
+}
+
+fn acltdtGetBufDataLen(w: &Words<'_>) -> Played {
+    let buf = w.plain(0);
+    let len = w.out(1)?;
+    let done = enter(&calls::acltdtGetBufDataLen, |cx| {
+        jumar_acl::tdt_queue::acltdtGetBufDataLen(cx, buf)
+    });
+    let done = match done {
+        Ok(len_value) => {
+            len.set(&len_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn acltdtAppendBufChain(w: &Words<'_>) -> Played {
+    let headBuf = w.plain(0);
+    let buf = w.plain(1);
+    let done = enter(&calls::acltdtAppendBufChain, |cx| {
+        jumar_acl::tdt_queue::acltdtAppendBufChain(cx, headBuf, buf)
+    });
+    words::status(done)
+}
+
+fn acltdtGetBufChainNum(w: &Words<'_>) -> Played {
+    let headBuf = w.plain(0);
+    let num = w.out(1)?;
+    let done = enter(&calls::acltdtGetBufChainNum, |cx| {
+        jumar_acl::tdt_queue::acltdtGetBufChainNum(cx, headBuf)
+    });
+    let done = match done {
+        Ok(num_value) => {
+            num.set(&num_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn acltdtGetBufFromChain(w: &Words<'_>) -> Played {
+    let headBuf = w.plain(0);
+    let index = w.plain(1);
+    let buf = w.out(2)?;
+    let done = enter(&calls::acltdtGetBufFromChain, |cx| {
+        jumar_acl::tdt_queue::acltdtGetBufFromChain(cx, headBuf, index)
+    });
+    let done = match done {
+        Ok(buf_value) => {
+            buf.set(&buf_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn acltdtGetBufUserData(w: &Words<'_>) -> Played {
+    let buf = w.plain(0);
+    let dataPtr = w.array(1, words::count(w.plain::<usize>(2)), false)?;
+    let size = w.plain(2);
+    let offset = w.plain(3);
+    let done = enter(&calls::acltdtGetBufUserData, |cx| {
+        jumar_acl::tdt_queue::acltdtGetBufUserData(cx, buf, size, offset)
+    });
+    let done = match done {
+        Ok(dataPtr_value) => {
+            dataPtr.set_all(&dataPtr_value)?;
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn acltdtSetBufUserData(w: &Words<'_>) -> Played {
+    let buf = w.plain(0);
+    let dataPtr = w.slice::<u8>(1, words::count(w.plain::<usize>(2)))?;
+    let size = w.plain(2);
+    let offset = w.plain(3);
+    let done = enter(&calls::acltdtSetBufUserData, |cx| {
+        jumar_acl::tdt_queue::acltdtSetBufUserData(cx, buf, dataPtr.as_deref(), size, offset)
+    });
+    words::status(done)
+}
+
+fn acltdtCopyBufRef(w: &Words<'_>) -> Played {
+    let buf = w.plain(0);
+    let newBuf = w.out(1)?;
+    let done = enter(&calls::acltdtCopyBufRef, |cx| {
+        jumar_acl::tdt_queue::acltdtCopyBufRef(cx, buf)
+    });
+    let done = match done {
+        Ok(newBuf_value) => {
+            newBuf.set(&newBuf_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn acltdtCreateQueueAttr(_: &Words<'_>) -> Played {
+    let done = enter(
+        &calls::acltdtCreateQueueAttr,
+        jumar_acl::tdt_queue::acltdtCreateQueueAttr,
+    );
+    words::value(done, 0_i64)
+}
+
+fn acltdtDestroyQueueAttr(w: &Words<'_>) -> Played {
+    let attr = w.plain(0);
+    let done = enter(&calls::acltdtDestroyQueueAttr, |cx| {
+        jumar_acl::tdt_queue::acltdtDestroyQueueAttr(cx, attr)
+    });
+    words::status(done)
+}
+
+fn acltdtGetQueueAttr(w: &Words<'_>) -> Played {
+    let attr = w.plain(0);
+    let r#type = w.plain(1);
+    let len = w.plain(2);
+    let paramRetSize = w.out(3)?;
+    let param = w.array(4, words::count(w.plain::<usize>(2)), false)?;
+    let done = enter(&calls::acltdtGetQueueAttr, |cx| {
+        jumar_acl::tdt_queue::acltdtGetQueueAttr(cx, attr, r#type, len)
+    });
+    let done = match done {
+        Ok((paramRetSize_value, param_value)) => {
+            paramRetSize.set(&paramRetSize_value);
+            param.set_all(&param_value)?;
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn acltdtCreateQueueRoute(w: &Words<'_>) -> Played {
+    let srcId = w.plain(0);
+    let dstId = w.plain(1);
+    let done = enter(&calls::acltdtCreateQueueRoute, |cx| {
+        jumar_acl::tdt_queue::acltdtCreateQueueRoute(cx, srcId, dstId)
+    });
+    words::value(done, 0_i64)
+}
+
+fn acltdtDestroyQueueRoute(w: &Words<'_>) -> Played {
+    let route = w.plain(0);
+    let done = enter(&calls::acltdtDestroyQueueRoute, |cx| {
+        jumar_acl::tdt_queue::acltdtDestroyQueueRoute(cx, route)
+    });
+    words::status(done)
+}
+
+fn acltdtGetQueueRouteParam(w: &Words<'_>) -> Played {
+    let route = w.plain(0);
+    let r#type = w.plain(1);
+    let len = w.plain(2);
+    let paramRetSize = w.out(3)?;
+    let param = w.array(4, words::count(w.plain::<usize>(2)), false)?;
+    let done = enter(&calls::acltdtGetQueueRouteParam, |cx| {
+        jumar_acl::tdt_queue::acltdtGetQueueRouteParam(cx, route, r#type, len)
+    });
+    let done = match done {
+        Ok((paramRetSize_value, param_value)) => {
+            paramRetSize.set(&paramRetSize_value);
+            param.set_all(&param_value)?;
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn acltdtCreateQueueRouteList(_: &Words<'_>) -> Played {
+    let done = enter(
+        &calls::acltdtCreateQueueRouteList,
+        jumar_acl::tdt_queue::acltdtCreateQueueRouteList,
+    );
+    words::value(done, 0_i64)
+}
+
+fn acltdtDestroyQueueRouteList(w: &Words<'_>) -> Played {
+    let routeList = w.plain(0);
+    let done = enter(&calls::acltdtDestroyQueueRouteList, |cx| {
+        jumar_acl::tdt_queue::acltdtDestroyQueueRouteList(cx, routeList)
+    });
+    words::status(done)
+}
+
+fn acltdtAddQueueRoute(w: &Words<'_>) -> Played {
+    let routeList = w.plain(0);
+    let route = w.plain(1);
+    let done = enter(&calls::acltdtAddQueueRoute, |cx| {
+        jumar_acl::tdt_queue::acltdtAddQueueRoute(cx, routeList, route)
+    });
+    words::status(done)
+}
+
+fn acltdtGetQueueRoute(w: &Words<'_>) -> Played {
+    let routeList = w.plain(0);
+    let index = w.plain(1);
+    let route = w.plain(2);
+    let done = enter(&calls::acltdtGetQueueRoute, |cx| {
+        jumar_acl::tdt_queue::acltdtGetQueueRoute(cx, routeList, index, route)
+    });
+    words::status(done)
+}
+
+fn acltdtGetQueueRouteNum(w: &Words<'_>) -> Played {
+    let routeList = w.plain(0);
+    let done = enter(&calls::acltdtGetQueueRouteNum, |cx| {
+        jumar_acl::tdt_queue::acltdtGetQueueRouteNum(cx, routeList)
+    });
+    words::value(done, 0_i64)
+}
+
+fn acltdtCreateQueueRouteQueryInfo(_: &Words<'_>) -> Played {
+    let done = enter(
+        &calls::acltdtCreateQueueRouteQueryInfo,
+        jumar_acl::tdt_queue::acltdtCreateQueueRouteQueryInfo,
+    );
+    words::value(done, 0_i64)
+}
+
+fn acltdtDestroyQueueRouteQueryInfo(w: &Words<'_>) -> Played {
+    let info = w.plain(0);
+    let done = enter(&calls::acltdtDestroyQueueRouteQueryInfo, |cx| {
+        jumar_acl::tdt_queue::acltdtDestroyQueueRouteQueryInfo(cx, info)
+    });
+    words::status(done)
+}
+
+fn acltdtSetQueueRouteQueryInfo(w: &Words<'_>) -> Played {
+    let param = w.plain(0);
+    let r#type = w.plain(1);
+    let len = w.plain(2);
+    let value = w.slice::<u8>(3, words::count(w.plain::<usize>(2)))?;
+    let done = enter(&calls::acltdtSetQueueRouteQueryInfo, |cx| {
+        jumar_acl::tdt_queue::acltdtSetQueueRouteQueryInfo(cx, param, r#type, len, value.as_deref())
     });
     words::status(done)
 }

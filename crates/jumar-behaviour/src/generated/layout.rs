@@ -488,6 +488,204 @@ pub const STRUCTURES: &[Structure] = &[
         ],
     },
     Structure {
+        name: "aclrtBinaryLoadOptionValue",
+        size: 16,
+        fields: &[
+            Field {
+                name: "isLazyLoad",
+                of: "uint32_t",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "magic",
+                of: "uint32_t",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "cpuKernelMode",
+                of: "int32_t",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "rsv",
+                of: "uint32_t",
+                at: 0,
+                lengths: &[4],
+            },
+        ],
+    },
+    Structure {
+        name: "aclrtBinaryLoadOption",
+        size: 20,
+        fields: &[
+            Field {
+                name: "type",
+                of: "aclrtBinaryLoadOptionType",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "value",
+                of: "aclrtBinaryLoadOptionValue",
+                at: 4,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "aclrtBinaryLoadOptions",
+        size: 16,
+        fields: &[
+            Field {
+                name: "options",
+                of: "aclrtBinaryLoadOption *",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "numOpt",
+                of: "size_t",
+                at: 8,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "dim3",
+        size: 12,
+        fields: &[
+            Field {
+                name: "x",
+                of: "uint32_t",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "y",
+                of: "uint32_t",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "z",
+                of: "uint32_t",
+                at: 8,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "aclrtLaunchKernelAttrValue",
+        size: 16,
+        fields: &[
+            Field {
+                name: "schemMode",
+                of: "uint8_t",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "localMemorySize",
+                of: "uint32_t",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "dynUBufSize",
+                of: "uint32_t",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "engineType",
+                of: "aclrtEngineType",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "blockDimOffset",
+                of: "uint32_t",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "isBlockTaskPrefetch",
+                of: "uint8_t",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "isDataDump",
+                of: "uint8_t",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "timeout",
+                of: "uint16_t",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "timeoutUs",
+                of: "aclrtTimeoutUs",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "enableProfiling",
+                of: "uint8_t",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "rsv",
+                of: "uint32_t",
+                at: 0,
+                lengths: &[4],
+            },
+        ],
+    },
+    Structure {
+        name: "aclrtLaunchKernelAttr",
+        size: 20,
+        fields: &[
+            Field {
+                name: "id",
+                of: "aclrtLaunchKernelAttrId",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "value",
+                of: "aclrtLaunchKernelAttrValue",
+                at: 4,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "aclrtLaunchKernelCfg",
+        size: 16,
+        fields: &[
+            Field {
+                name: "attrs",
+                of: "aclrtLaunchKernelAttr *",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "numAttrs",
+                of: "size_t",
+                at: 8,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
         name: "aclrtStreamAttrValue",
         size: 16,
         fields: &[
@@ -586,6 +784,24 @@ pub const STRUCTURES: &[Structure] = &[
                 of: "uint8_t",
                 at: 16,
                 lengths: &[16],
+            },
+        ],
+    },
+    Structure {
+        name: "aclrtPlaceHolderInfo",
+        size: 8,
+        fields: &[
+            Field {
+                name: "addrOffset",
+                of: "uint32_t",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "dataOffset",
+                of: "uint32_t",
+                at: 4,
+                lengths: &[],
             },
         ],
     },
@@ -926,6 +1142,36 @@ pub const STRUCTURES: &[Structure] = &[
         }],
     },
     Structure {
+        name: "aclmdlRICondTaskParams",
+        size: 24,
+        fields: &[
+            Field {
+                name: "handle",
+                of: "aclmdlRICondHandle",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "type",
+                of: "aclmdlRICondTaskType",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "size",
+                of: "uint32_t",
+                at: 12,
+                lengths: &[],
+            },
+            Field {
+                name: "modelRIArray",
+                of: "aclmdlRI *",
+                at: 16,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
         name: "aclrtMemPoolProps",
         size: 56,
         fields: &[
@@ -958,6 +1204,24 @@ pub const STRUCTURES: &[Structure] = &[
                 of: "unsigned char",
                 at: 24,
                 lengths: &[32],
+            },
+        ],
+    },
+    Structure {
+        name: "aclmdlAttrValue_t",
+        size: 32,
+        fields: &[
+            Field {
+                name: "mdlPriority",
+                of: "uint32_t",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "reserved",
+                of: "uint32_t",
+                at: 0,
+                lengths: &[8],
             },
         ],
     },
@@ -1036,6 +1300,66 @@ pub const STRUCTURES: &[Structure] = &[
                 of: "uint64_t",
                 at: 8,
                 lengths: &[128, 2],
+            },
+        ],
+    },
+    Structure {
+        name: "aclmdlExeOMDesc",
+        size: 128,
+        fields: &[
+            Field {
+                name: "workSize",
+                of: "size_t",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "weightSize",
+                of: "size_t",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "modelDescSize",
+                of: "size_t",
+                at: 16,
+                lengths: &[],
+            },
+            Field {
+                name: "kernelSize",
+                of: "size_t",
+                at: 24,
+                lengths: &[],
+            },
+            Field {
+                name: "kernelArgsSize",
+                of: "size_t",
+                at: 32,
+                lengths: &[],
+            },
+            Field {
+                name: "staticTaskSize",
+                of: "size_t",
+                at: 40,
+                lengths: &[],
+            },
+            Field {
+                name: "dynamicTaskSize",
+                of: "size_t",
+                at: 48,
+                lengths: &[],
+            },
+            Field {
+                name: "fifoTaskSize",
+                of: "size_t",
+                at: 56,
+                lengths: &[],
+            },
+            Field {
+                name: "reserved",
+                of: "size_t",
+                at: 64,
+                lengths: &[8],
             },
         ],
     },
@@ -1168,6 +1492,13 @@ structure!(aclrtErrorInfo {
     errorType,
     detail
 });
+structure!(aclrtBinaryLoadOptionValue { bytes });
+structure!(aclrtBinaryLoadOption { r#type, value });
+structure!(aclrtBinaryLoadOptions { options, numOpt });
+structure!(dim3 { x, y, z });
+structure!(aclrtLaunchKernelAttrValue { bytes });
+structure!(aclrtLaunchKernelAttr { id, value });
+structure!(aclrtLaunchKernelCfg { attrs, numAttrs });
 structure!(aclrtStreamAttrValue { bytes });
 structure!(aclrtBarrierCmoInfo { cmoType, barrierId });
 structure!(aclrtBarrierTaskInfo {
@@ -1178,6 +1509,10 @@ structure!(aclrtMemcpyBatchAttr {
     dstLoc,
     srcLoc,
     rsv
+});
+structure!(aclrtPlaceHolderInfo {
+    addrOffset,
+    dataOffset
 });
 structure!(aclrtRandomParaInfo {
     isAddr,
@@ -1234,6 +1569,12 @@ structure!(aclCANNPackageVersion {
     reserved
 });
 structure!(aclrtIpcEventHandle { reserved });
+structure!(aclmdlRICondTaskParams {
+    handle,
+    r#type,
+    size,
+    modelRIArray
+});
 structure!(aclrtMemPoolProps {
     allocType,
     handleType,
@@ -1241,6 +1582,7 @@ structure!(aclrtMemPoolProps {
     maxSize,
     reserved
 });
+structure!(aclmdlAttrValue_t { bytes });
 structure!(aclmdlIODims {
     name,
     dimCount,
@@ -1249,6 +1591,17 @@ structure!(aclmdlIODims {
 structure!(aclmdlIODimsRange { rangeCount, range });
 structure!(aclmdlBatch { batchCount, batch });
 structure!(aclmdlHW { hwCount, hw });
+structure!(aclmdlExeOMDesc {
+    workSize,
+    weightSize,
+    modelDescSize,
+    kernelSize,
+    kernelArgsSize,
+    staticTaskSize,
+    dynamicTaskSize,
+    fifoTaskSize,
+    reserved
+});
 structure!(acldumpTensorInfo {
     r#type,
     tensorSize,
