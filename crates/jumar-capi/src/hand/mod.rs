@@ -14,3 +14,4 @@ pub mod managed_memory;
 pub mod memcpy;
 pub mod memory;
 pub mod model_config;
+pub mod rtc;
