@@ -1,7 +1,7 @@
 /* A program that compiles its kernel while it runs: what works, and what is refused. */
-#include "acl/acl_rt_compile.h"
-
 #include "../c/program.h"
+
+#include "acl/acl_rt_compile.h"
 
 static const char *const GOOD =
     "#include \"jumar/kernel.h\"\n"

@@ -1,9 +1,9 @@
 /* Launches that the behaviour table has no words for: on grids of threads, and what an exception callback is told. The
  * argument is the binary made from tests/behaviour/kernels.c. */
+#include "../c/program.h"
+
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#include "../c/program.h"
 
 static struct {
     int calls;

@@ -1,7 +1,7 @@
 /* Kernels and variables of the program itself, named by their addresses. Linked with -rdynamic. */
-#include "jumar/kernel.h"
-
 #include "../c/program.h"
+
+#include "jumar/kernel.h"
 
 int64_t table[4] = {1, 2, 3, 4};
 JUMAR_DEVICE_VARIABLE(table)
