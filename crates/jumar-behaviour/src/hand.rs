@@ -10,6 +10,7 @@ use jumar_acl::hooks::{
 };
 use jumar_acl::memcpy::{BatchCopy, NO_COPY_FAILED, batch, batch_async};
 use jumar_acl::memory::MallocConfig;
+use jumar_acl::tdt_queue::QueueAttrValue;
 use jumar_acl::{Raw, allocator, capture, memory};
 
 use crate::callbacks;
@@ -74,6 +75,8 @@ pub const CALLS: &[(&str, Player)] = &[
         )
     }),
     ("aclrtMemManagedGetAttrs", managed_attributes),
+    ("acltdtDequeueData", dequeue_data),
+    ("acltdtSetQueueAttr", set_queue_attr),
     ("aclrtMemcpyBatch", memcpy_batch),
     ("aclmdlSetConfigOpt", set_config_option),
     ("aclmdlLoadWithConfig", load_with_config),
@@ -502,4 +505,36 @@ fn managed_attributes(w: &Words<'_>) -> Played {
         }
     }
     status(read.map(drop))
+}
+
+fn dequeue_data(w: &Words<'_>) -> Played {
+    let (data, size) = (w.span(1, w.plain(2))?, w.out(3)?);
+    let user = match w.plain::<u64>(4) {
+        0 => jumar_acl::Span::EMPTY,
+        _ => w.span(4, w.plain(5))?,
+    };
+    status(enter(&calls::acltdtDequeueData, |cx| {
+        let told = |bytes: usize| size.set(&bytes);
+        jumar_acl::tdt_queue::dequeue_data(cx, w.plain(0), data, user, w.plain(6), told)
+    }))
+}
+
+fn set_queue_attr(w: &Words<'_>) -> Played {
+    let (kind, length): (u32, usize) = (w.plain(1), w.plain(2));
+    let is_name = kind == jumar_acl::generated::enums::ACL_TDT_QUEUE_NAME_PTR;
+    let pointer = if is_name { w.slice::<u64>(3, 1)? } else { None };
+    let name = pointer.and_then(|pointer| Words(&pointer).text(0));
+    let bytes = if is_name {
+        None
+    } else {
+        w.slice::<u8>(3, length)?
+    };
+    let value = if is_name {
+        QueueAttrValue::Name(name.as_deref())
+    } else {
+        QueueAttrValue::Bytes(bytes.as_deref())
+    };
+    status(enter(&calls::acltdtSetQueueAttr, |cx| {
+        jumar_acl::tdt_queue::set_queue_attr(cx, w.plain(0), kind, length, value)
+    }))
 }

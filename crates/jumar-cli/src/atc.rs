@@ -157,6 +157,7 @@ fn convert(request: &Request) -> Result<()> {
         dynamic_batch_size: text("dynamic_batch_size"),
         dynamic_image_size: text("dynamic_image_size"),
         dynamic_dims: text("dynamic_dims"),
+        insert_op_conf: text("insert_op_conf"),
         out_nodes: text("out_nodes"),
         log: text("log"),
     };

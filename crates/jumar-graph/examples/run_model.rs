@@ -18,7 +18,7 @@ use jumar_ops::view::Block;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let (mut shape, mut real) = (String::new(), String::new());
-    let mut output_type = String::new();
+    let (mut output_type, mut aipp) = (String::new(), String::new());
     let (mut repeat, mut steps) = (0usize, false);
     let mut plain = Vec::new();
     let mut args = std::env::args().skip(1);
@@ -26,6 +26,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         match arg.as_str() {
             "--shape" => shape = args.next().ok_or("--shape needs a value")?,
             "--real" => real = args.next().ok_or("--real needs a value")?,
+            "--aipp" => {
+                aipp = fs::read_to_string(args.next().ok_or("--aipp needs a file")?)?;
+            }
             "--output-type" => output_type = args.next().ok_or("--output-type needs a value")?,
             "--repeat" => repeat = args.next().ok_or("--repeat needs a value")?.parse()?,
             "--steps" => steps = true,
@@ -50,6 +53,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         )?;
         let options = BuildOptions {
             input_shapes,
+            preprocessing: aipp,
             output_type: BuildOptions::parse_output_type(&output_type)?,
             ..BuildOptions::default()
         };

@@ -31,6 +31,8 @@ pub struct Options {
     pub output_type: String,
     /// `--input_shape_range`: `name:[1~8,3,8~16,-1]`.
     pub input_shape_range: String,
+    /// `--insert_op_conf`: the file of a configuration for pictures.
+    pub insert_op_conf: String,
     /// `--out_nodes`: `node:0;other:1`, or names of tensors.
     pub out_nodes: String,
     /// `--dynamic_batch_size`: `1,2,4`.
@@ -111,6 +113,7 @@ pub fn convert(options: &Options) -> Result<Report> {
         out_nodes: BuildOptions::parse_out_nodes(&options.out_nodes),
         input_format: BuildOptions::parse_input_format(&options.input_format)?,
         output_type: BuildOptions::parse_output_type(&options.output_type)?,
+        preprocessing: configuration(&options.insert_op_conf)?,
         gears: BuildOptions::parse_gears(
             &options.dynamic_batch_size,
             &options.dynamic_image_size,
@@ -159,6 +162,29 @@ pub fn convert(options: &Options) -> Result<Report> {
     })
 }
 
+/// The largest configuration that is read.
+const LARGEST: u64 = 1 << 20;
+
+/// Reads a configuration; no name is none.
+fn configuration(path: &str) -> Result<String> {
+    if path.is_empty() {
+        return Ok(String::new());
+    }
+    let failed = |kind, why: String| {
+        GraphError::new(kind, format!("insert_op_conf {path} cannot be read: {why}"))
+    };
+    let size = fs::metadata(path)
+        .map_err(|error| failed(GraphErrorKind::NotFound, error.to_string()))?
+        .len();
+    if size > LARGEST {
+        return Err(failed(
+            GraphErrorKind::InvalidOption,
+            format!("it has {size} bytes, and {LARGEST} are the most"),
+        ));
+    }
+    fs::read_to_string(path).map_err(|error| failed(GraphErrorKind::Io, error.to_string()))
+}
+
 fn recorded(options: &Options) -> BTreeMap<String, String> {
     [
         ("framework", options.framework.to_string()),
@@ -167,6 +193,7 @@ fn recorded(options: &Options) -> BTreeMap<String, String> {
         ("input_format", options.input_format.clone()),
         ("output_type", options.output_type.clone()),
         ("input_shape_range", options.input_shape_range.clone()),
+        ("insert_op_conf", options.insert_op_conf.clone()),
         ("out_nodes", options.out_nodes.clone()),
         ("dynamic_batch_size", options.dynamic_batch_size.clone()),
         ("dynamic_image_size", options.dynamic_image_size.clone()),

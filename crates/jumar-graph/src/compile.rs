@@ -9,7 +9,7 @@ use crate::description::Format;
 use crate::passes::{clean, fold, fuse};
 use crate::{
     Description, GearOptions, Graph, GraphError, GraphErrorKind, Model, Node, Port, Result,
-    ValueId, Weights, gears,
+    ValueId, Weights, aipp, gears,
 };
 
 /// The alignment of every tensor in the weights and in the arena.
@@ -32,6 +32,8 @@ pub struct BuildOptions {
     pub output_type: OutputType,
     /// The outputs, where they are not those that the model declares: `node:index`, or the names of tensors.
     pub out_nodes: Vec<String>,
+    /// What is done to pictures before they enter the model: the text of a configuration.
+    pub preprocessing: String,
     /// Sizes of which each execution chooses one.
     pub gears: GearOptions,
     /// The options as the caller wrote them, kept in the model for whoever looks inside.
@@ -224,6 +226,7 @@ impl BuildOptions {
 /// as the operators say.
 pub fn compile(mut graph: Graph, options: &BuildOptions) -> Result<Model> {
     fix_shapes(&mut graph, options)?;
+    aipp::insert(&mut graph, &options.preprocessing)?;
     fold::infer_and_fold(&mut graph)?;
     clean::remove_identities(&mut graph);
     cast_outputs(&mut graph, &options.output_type)?;
@@ -507,7 +510,9 @@ fn describe(graph: &Graph, options: &BuildOptions) -> Result<Description> {
             None if dims.len() == 5 => Format::Ncdhw,
             None => Format::Nchw,
         };
-        let format = if named.rank() == Some(dims.len()) {
+        let format = if aipp::preprocessing(graph, id).is_some() {
+            Format::Nhwc
+        } else if named.rank() == Some(dims.len()) {
             named
         } else {
             Format::Nd

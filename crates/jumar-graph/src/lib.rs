@@ -10,6 +10,7 @@
 //!    [`run_step`] executes on memory that the caller provides, without allocating anything.
 #![forbid(unsafe_code)]
 
+mod aipp;
 pub mod atc;
 mod compile;
 mod container;
@@ -25,6 +26,7 @@ mod passes;
 mod plan;
 pub mod vendor;
 
+pub use aipp::preprocessing;
 pub use compile::{BuildOptions, InputShapes, OutputType, compile};
 pub use container::{HEADER_BYTES, MAGIC, VERSION};
 pub use description::{Description, Format, GEAR_INPUT, Gear, GearKind, Port};
@@ -33,6 +35,6 @@ pub use error::{GraphError, GraphErrorKind, Result};
 pub use gears::GearOptions;
 pub use graph::{Body, Graph, GraphOutput, Node, Value, ValueId};
 pub use jumar_ops::view::Region;
-pub use jumar_ops::{Attr, Memory as Operands, Operand, Place, TensorType};
+pub use jumar_ops::{Aipp, Attr, Memory as Operands, Operand, Place, TensorType};
 pub use model::{Executable, Model, Weights};
 pub use plan::{Plan, PlannedPort, Step, Watch, run_step};

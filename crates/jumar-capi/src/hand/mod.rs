@@ -14,4 +14,8 @@ pub mod managed_memory;
 pub mod memcpy;
 pub mod memory;
 pub mod model_config;
+<<<<<<< HEAD
 pub mod rtc;
+=======
+pub mod tdt_queue;
+>>>>>>> main

@@ -104,6 +104,11 @@ pub const ALL: &[Opt] = &[
         "Sets of dimensions to choose from, a number for each -1 of input_shape.",
     ),
     used(
+        "insert_op_conf",
+        "FILE",
+        "What is done to pictures before they enter the model (AIPP, static).",
+    ),
+    used(
         "out_nodes",
         "\"node:0;other:1\" or \"tensor\"",
         "The outputs of the model, where they are not those that it declares.",
@@ -227,11 +232,6 @@ pub const ALL: &[Opt] = &[
     ),
     refused("singleop", &[], "single operators are not supported yet"),
     refused("op_name_map", &[], CAFFE),
-    refused(
-        "insert_op_conf",
-        &[],
-        "preprocessing of images inside the model (AIPP) is not supported yet; prepare the input in the program",
-    ),
     refused(
         "input_fp16_nodes",
         &[],

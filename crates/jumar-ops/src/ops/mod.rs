@@ -2,6 +2,8 @@
 
 use crate::Operator;
 
+pub use self::aipp::{AIPP, Aipp, Picture};
+
 macro_rules! operators {
     ($($module:ident,)*) => {
         $(mod $module;)*
@@ -17,6 +19,7 @@ operators! {
     acos,
     acosh,
     add,
+    aipp,
     arg_max,
     arg_min,
     asin,

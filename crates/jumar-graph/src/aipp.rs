@@ -1,0 +1,430 @@
+//! Preprocessing of images (AIPP): the configuration file, and the operator that it puts in front of an input.
+
+use std::collections::BTreeMap;
+
+use jumar_ops::{AIPP, Aipp, Attrs, Picture, TensorType, find};
+use jumar_types::dtype::DataType;
+
+use crate::{Attr, Graph, GraphError, Node, Result, ValueId};
+
+/// One block of a configuration: names and their values.
+type Block = BTreeMap<String, String>;
+
+/// The names that a block may hold.
+const KEYS: &[&str] = &[
+    "aipp_mode",
+    "related_input_rank",
+    "related_input_name",
+    "input_format",
+    "src_image_size_w",
+    "src_image_size_h",
+    "crop",
+    "load_start_pos_w",
+    "load_start_pos_h",
+    "crop_size_w",
+    "crop_size_h",
+    "resize",
+    "resize_output_w",
+    "resize_output_h",
+    "padding",
+    "left_padding_size",
+    "right_padding_size",
+    "top_padding_size",
+    "bottom_padding_size",
+    "padding_value",
+    "csc_switch",
+    "rbuv_swap_switch",
+    "ax_swap_switch",
+    "single_line_mode",
+    "matrix_r0c0",
+    "matrix_r0c1",
+    "matrix_r0c2",
+    "matrix_r1c0",
+    "matrix_r1c1",
+    "matrix_r1c2",
+    "matrix_r2c0",
+    "matrix_r2c1",
+    "matrix_r2c2",
+    "output_bias_0",
+    "output_bias_1",
+    "output_bias_2",
+    "input_bias_0",
+    "input_bias_1",
+    "input_bias_2",
+    "mean_chn_0",
+    "mean_chn_1",
+    "mean_chn_2",
+    "mean_chn_3",
+    "min_chn_0",
+    "min_chn_1",
+    "min_chn_2",
+    "min_chn_3",
+    "var_reci_chn_0",
+    "var_reci_chn_1",
+    "var_reci_chn_2",
+    "var_reci_chn_3",
+];
+
+fn bad(text: impl std::fmt::Display) -> GraphError {
+    GraphError::option(format!("insert_op_conf: {text}"))
+}
+
+/// Reads `aipp_op { name : value ... }`, several if there are.
+fn blocks(text: &str) -> Result<Vec<Block>> {
+    let mut words = Vec::new();
+    for line in text.lines() {
+        let line = line.split('#').next().unwrap_or_default();
+        let spaced = line
+            .replace('{', " { ")
+            .replace('}', " } ")
+            .replace([':', ',', ';'], " ");
+        words.extend(spaced.split_whitespace().map(str::to_owned));
+    }
+    let mut words = words.into_iter();
+    let mut blocks = Vec::new();
+    while let Some(word) = words.next() {
+        if word != "aipp_op" || words.next().as_deref() != Some("{") {
+            return Err(bad(format_args!(
+                "{word:?} stands where a block begins: write aipp_op {{ ... }}"
+            )));
+        }
+        let mut block = Block::new();
+        loop {
+            let Some(name) = words.next() else {
+                return Err(bad("the last block has no closing brace"));
+            };
+            if name == "}" {
+                break;
+            }
+            if !KEYS.contains(&name.as_str()) {
+                return Err(match name.as_str() {
+                    "max_src_image_size" | "support_rotation" => bad(format_args!(
+                        "{name} belongs to the dynamic mode, which is not supported yet"
+                    )),
+                    _ => bad(format_args!("{name:?} is not known")),
+                });
+            }
+            let Some(value) = words.next().filter(|value| value != "{" && value != "}") else {
+                return Err(bad(format_args!("{name} has no value")));
+            };
+            let value = value.trim_matches('"').to_owned();
+            if block.insert(name.clone(), value).is_some() {
+                return Err(bad(format_args!("{name} is given twice")));
+            }
+        }
+        blocks.push(block);
+    }
+    if blocks.is_empty() {
+        return Err(bad("the file holds no block aipp_op"));
+    }
+    Ok(blocks)
+}
+
+struct Reader<'a>(&'a Block);
+
+impl Reader<'_> {
+    fn text(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str)
+    }
+
+    fn number<T: std::str::FromStr>(&self, name: &str, default: T) -> Result<T> {
+        match self.text(name) {
+            None => Ok(default),
+            Some(text) => text.parse().map_err(|_| {
+                bad(format_args!(
+                    "{name} is {text:?}, which is no number that fits"
+                ))
+            }),
+        }
+    }
+
+    fn flag(&self, name: &str) -> Result<bool> {
+        match self.text(name) {
+            None | Some("false" | "0") => Ok(false),
+            Some("true" | "1") => Ok(true),
+            Some(text) => Err(bad(format_args!(
+                "{name} is {text:?}; true and false are possible"
+            ))),
+        }
+    }
+
+    fn numbers<T: std::str::FromStr + Copy, const N: usize>(
+        &self,
+        prefix: &str,
+        default: T,
+    ) -> Result<[T; N]> {
+        let mut values = [default; N];
+        for (index, value) in values.iter_mut().enumerate() {
+            *value = self.number(&format!("{prefix}{index}"), default)?;
+        }
+        Ok(values)
+    }
+}
+
+/// Puts the operators that a configuration describes in front of the graph's inputs.
+pub(crate) fn insert(graph: &mut Graph, text: &str) -> Result<()> {
+    if text.is_empty() {
+        return Ok(());
+    }
+    let mut done: Vec<usize> = Vec::new();
+    for block in blocks(text)? {
+        let reader = Reader(&block);
+        let index = match reader.text("related_input_name") {
+            None => reader.number("related_input_rank", 0_usize)?,
+            Some(name) => graph
+                .inputs
+                .iter()
+                .position(|&id| graph.value(id).name == name)
+                .ok_or_else(|| bad(format_args!("the model has no input {name:?}")))?,
+        };
+        if index >= graph.inputs.len() || done.contains(&index) {
+            return Err(bad(format_args!(
+                "input {index} is named of a model with {}, or is named twice",
+                graph.inputs.len()
+            )));
+        }
+        done.push(index);
+        let node = front(graph, &reader, index)?;
+        graph.nodes.insert(0, node);
+    }
+    Ok(())
+}
+
+fn front(graph: &mut Graph, reader: &Reader<'_>, index: usize) -> Result<Node> {
+    let id = graph.inputs[index];
+    let value = graph.value(id).clone();
+    let [batch, channels, height, width] = value.ty.shape[..] else {
+        return Err(bad(format_args!(
+            "the input {} is {}, and pictures have four dimensions",
+            value.name, value.ty
+        )));
+    };
+    let (Ok(channels), Ok(height), Ok(width)) = (
+        usize::try_from(channels),
+        usize::try_from(height),
+        usize::try_from(width),
+    ) else {
+        return Err(bad(format_args!(
+            "the input {} is {}: its channels, height and width have to be fixed",
+            value.name, value.ty
+        )));
+    };
+    let aipp = read(reader, width, height)?;
+    if aipp.result() != [width, height] {
+        let [wide, high] = aipp.result();
+        return Err(bad(format_args!(
+            "pictures of {wide} by {high} come out, and the input {} takes {width} by {height}",
+            value.name
+        )));
+    }
+    let [rows, columns, depth] = aipp
+        .format
+        .dims(aipp.source[1], aipp.source[0])
+        .map(|dim| dim as i64);
+    let pictures = graph.add_value(
+        value.name.clone(),
+        TensorType::new(DataType::UInt8, [batch, rows, columns, depth]),
+    );
+    let name = format!("{}/aipp", value.name);
+    graph.value_mut(id).name.clone_from(&name);
+    graph.inputs[index] = pictures;
+    let node = Node {
+        name,
+        operator: find(AIPP).ok_or_else(|| GraphError::internal("there is no preprocessing"))?,
+        inputs: vec![Some(pictures)],
+        outputs: vec![id],
+        attrs: Attrs::new()
+            .with("config", aipp.words())
+            .with("channels", channels as i64)
+            .with("dtype", value.ty.dtype),
+        bodies: Vec::new(),
+    };
+    graph.infer(&node).map_err(|error| bad(error.text()))?;
+    Ok(node)
+}
+
+fn read(reader: &Reader<'_>, width: usize, height: usize) -> Result<Aipp> {
+    match reader.text("aipp_mode") {
+        Some("static") => {}
+        Some("dynamic") => {
+            return Err(GraphError::unsupported(
+                "insert_op_conf: aipp_mode dynamic is not supported yet; static is",
+            ));
+        }
+        other => {
+            return Err(bad(format_args!(
+                "aipp_mode is {:?}; it has to be static",
+                other.unwrap_or_default()
+            )));
+        }
+    }
+    let format = match reader.text("input_format") {
+        Some("YUV420SP_U8") => Picture::Yuv420sp,
+        Some("XRGB8888_U8") => Picture::Xrgb8888,
+        Some("RGB888_U8") => Picture::Rgb888,
+        Some("YUV400_U8") => Picture::Yuv400,
+        other => {
+            return Err(bad(format_args!(
+                "input_format is {:?}; YUV420SP_U8, XRGB8888_U8, RGB888_U8 and YUV400_U8 are known",
+                other.unwrap_or_default()
+            )));
+        }
+    };
+    let or = |value: usize, otherwise: usize| if value == 0 { otherwise } else { value };
+    let border = if reader.flag("padding")? {
+        [
+            reader.number("left_padding_size", 0)?,
+            reader.number("right_padding_size", 0)?,
+            reader.number("top_padding_size", 0)?,
+            reader.number("bottom_padding_size", 0)?,
+        ]
+    } else {
+        [0_usize; 4]
+    };
+    let inner = |size: usize, one: usize, two: usize| {
+        size.checked_sub(one.saturating_add(two))
+            .ok_or_else(|| bad("the border is larger than the model's input"))
+    };
+    let inner = [
+        inner(width, border[0], border[1])?,
+        inner(height, border[2], border[3])?,
+    ];
+    let source = [
+        or(reader.number("src_image_size_w", 0)?, inner[0]),
+        or(reader.number("src_image_size_h", 0)?, inner[1]),
+    ];
+    let scales = reader.flag("resize")?;
+    let crop = if reader.flag("crop")? {
+        let whole = if scales { source } else { inner };
+        [
+            reader.number("load_start_pos_w", 0)?,
+            reader.number("load_start_pos_h", 0)?,
+            or(reader.number("crop_size_w", 0)?, whole[0]),
+            or(reader.number("crop_size_h", 0)?, whole[1]),
+        ]
+    } else {
+        [0, 0, source[0], source[1]]
+    };
+    let scaled = if scales {
+        [
+            or(reader.number("resize_output_w", 0)?, inner[0]),
+            or(reader.number("resize_output_h", 0)?, inner[1]),
+        ]
+    } else {
+        [crop[2], crop[3]]
+    };
+    let colours = if reader.flag("csc_switch")? {
+        let mut matrix = [0; 9];
+        for (at, value) in matrix.iter_mut().enumerate() {
+            *value = i32::from(reader.number(&format!("matrix_r{}c{}", at / 3, at % 3), 0_i16)?);
+        }
+        let bias = |prefix: &str| {
+            reader
+                .numbers::<u8, 3>(prefix, 0)
+                .map(|list| list.map(i32::from))
+        };
+        Some((matrix, bias("output_bias_")?, bias("input_bias_")?))
+    } else {
+        None
+    };
+    let aipp = Aipp {
+        format,
+        source,
+        crop,
+        scaled,
+        border,
+        border_value: reader.number("padding_value", 0.0)?,
+        swap: reader.flag("rbuv_swap_switch")?,
+        rotate: reader.flag("ax_swap_switch")?,
+        colours,
+        mean: reader.numbers("mean_chn_", 0.0)?,
+        least: reader.numbers("min_chn_", 0.0)?,
+        factor: reader.numbers("var_reci_chn_", 1.0)?,
+    };
+    aipp.check().map_err(|error| bad(error.text()))?;
+    Ok(aipp)
+}
+
+/// Gives what happens to the pictures of an input, where something does.
+pub fn preprocessing(graph: &Graph, input: ValueId) -> Option<Aipp> {
+    let node = graph
+        .nodes
+        .iter()
+        .find(|node| node.operator.name == AIPP && node.inputs.first() == Some(&Some(input)))?;
+    match node.attrs.get("config")? {
+        Attr::Ints(words) => Aipp::from_words(words).ok(),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_configuration_is_read_with_comments_and_any_spacing() {
+        let text = "# of a camera\naipp_op{ aipp_mode: static\ninput_format : RGB888_U8 # bytes\n mean_chn_0:121\nvar_reci_chn_0 : 0.0039 }";
+        let found = blocks(text).unwrap();
+        assert_eq!(found.len(), 1);
+        let aipp = read(&Reader(&found[0]), 6, 4).unwrap();
+        assert_eq!(aipp.source, [6, 4]);
+        assert_eq!(
+            (aipp.mean[0], aipp.factor[0], aipp.factor[1]),
+            (121.0, 0.0039, 1.0)
+        );
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        for (text, part) in [
+            ("", "no block"),
+            ("aipp { }", "where a block begins"),
+            ("aipp_op { aipp_mode: static", "closing brace"),
+            ("aipp_op { colour: 1 }", "\"colour\" is not known"),
+            ("aipp_op { crop: }", "crop has no value"),
+            ("aipp_op { crop: true crop: true }", "twice"),
+            ("aipp_op { input_format: RGB888_U8 }", "aipp_mode"),
+            ("aipp_op { aipp_mode: dynamic }", "not supported yet"),
+            (
+                "aipp_op { aipp_mode: static input_format: PNG }",
+                "input_format is \"PNG\"",
+            ),
+            (
+                "aipp_op { aipp_mode: static input_format: RGB888_U8 crop: perhaps }",
+                "true and false",
+            ),
+            (
+                "aipp_op { aipp_mode: static input_format: RGB888_U8 src_image_size_w: 99999999999999999999 }",
+                "no number",
+            ),
+            (
+                "aipp_op { aipp_mode: static input_format: YUV420SP_U8 src_image_size_w: 7 src_image_size_h: 4 crop: true crop_size_w: 6 crop_size_h: 4 }",
+                "even",
+            ),
+            (
+                "aipp_op { aipp_mode: static input_format: RGB888_U8 crop: true load_start_pos_w: 3 }",
+                "not inside",
+            ),
+            (
+                "aipp_op { aipp_mode: static input_format: RGB888_U8 padding: true left_padding_size: 50 }",
+                "border",
+            ),
+        ] {
+            let found = blocks(text).and_then(|found| read(&Reader(&found[0]), 6, 4));
+            let error = found.unwrap_err().text().to_owned();
+            assert!(error.contains(part), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn damaged_configurations_only_answer() {
+        let good = "aipp_op { aipp_mode: static input_format: YUV420SP_U8 csc_switch: true matrix_r0c0: 256 padding: true left_padding_size: 2 }";
+        for at in 0..good.len() {
+            let _ = blocks(&good[..at]).and_then(|found| read(&Reader(&found[0]), 6, 4));
+            for byte in ["{", "}", "9", "-", ":", " ", "\u{7f}"] {
+                let text = format!("{}{byte}{}", &good[..at], &good[at + 1..]);
+                let _ = blocks(&text).and_then(|found| read(&Reader(&found[0]), 6, 4));
+            }
+        }
+    }
+}

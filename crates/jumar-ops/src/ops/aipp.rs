@@ -1,0 +1,412 @@
+//! Preprocessing of images inside a model (AIPP): from the bytes of a picture to the numbers that a network takes.
+//!
+//! In this order: a part is cut out, scaled, its channels swapped, its colours converted, mean and variance applied, and a
+//! border put around it.
+//!
+//! # Source
+//!
+//! The formulas of the AIPP configuration in the toolchain's documentation. It leaves open how a division by 256 is rounded
+//! (here: downwards, as a shift does) and how pixels are scaled (here: bilinear, between pixel centres).
+
+use jumar_types::dtype::DataType;
+
+use crate::operator::OUTPUT_Y;
+use crate::view::{F16, Row, RowMut};
+use crate::{
+    Aliasing, AttrDef, AttrKind, Call, InputDef, Kernel, OpError, Operator, PrepareCx, TensorType, Types,
+};
+
+/// The order of bytes of a picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Picture {
+    /// All of Y, then U and V alternating for each two by two pixels.
+    Yuv420sp,
+    /// Four bytes a pixel, of which the first is none of the colours.
+    Xrgb8888,
+    /// Three bytes a pixel.
+    Rgb888,
+    /// Y alone.
+    Yuv400,
+}
+
+impl Picture {
+    /// The number of the format in the interface (`aclAippInputFormat`).
+    pub const fn number(self) -> i64 {
+        match self {
+            Picture::Yuv420sp => 1,
+            Picture::Xrgb8888 => 2,
+            Picture::Rgb888 => 3,
+            Picture::Yuv400 => 4,
+        }
+    }
+
+    /// Finds the format of a number.
+    pub fn of(number: i64) -> Option<Picture> {
+        [Picture::Yuv420sp, Picture::Xrgb8888, Picture::Rgb888, Picture::Yuv400]
+            .into_iter()
+            .find(|format| format.number() == number)
+    }
+
+    /// Gives the dimensions of one picture's bytes: rows, columns, bytes a pixel.
+    pub const fn dims(self, height: usize, width: usize) -> [usize; 3] {
+        match self {
+            Picture::Yuv420sp => [height + height / 2, width, 1],
+            Picture::Xrgb8888 => [height, width, 4],
+            Picture::Rgb888 => [height, width, 3],
+            Picture::Yuv400 => [height, width, 1],
+        }
+    }
+
+    const fn channels(self) -> usize {
+        match self {
+            Picture::Yuv420sp | Picture::Rgb888 => 3,
+            Picture::Xrgb8888 => 4,
+            Picture::Yuv400 => 1,
+        }
+    }
+}
+
+/// What happens to pictures on their way into a model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Aipp {
+    /// The order of their bytes.
+    pub format: Picture,
+    /// Their width and height.
+    ///
+    /// # Units
+    ///
+    /// Pixels, as all sizes here.
+    pub source: [usize; 2],
+    /// The part that is used: left, top, width, height.
+    pub crop: [usize; 4],
+    /// The width and height that the part is scaled to; its own where nothing is scaled.
+    pub scaled: [usize; 2],
+    /// The border: left, right, top, bottom.
+    pub border: [usize; 4],
+    /// What the border holds.
+    pub border_value: f32,
+    /// Whether the first and third channel change places (for YUV the second and third).
+    pub swap: bool,
+    /// Whether the first of four channels becomes the last.
+    pub rotate: bool,
+    /// The conversion of colours: nine factors in 256ths, what is added afterwards, what is taken off before.
+    pub colours: Option<([i32; 9], [i32; 3], [i32; 3])>,
+    /// What is taken off each channel, first.
+    pub mean: [f32; 4],
+    /// What is taken off each channel, too.
+    pub least: [f32; 4],
+    /// What each channel is multiplied by then.
+    pub factor: [f32; 4],
+}
+
+/// How many words an [`Aipp`] becomes.
+const WORDS: usize = 46;
+
+impl Aipp {
+    /// Pictures that are used as they are.
+    pub fn plain(format: Picture, width: usize, height: usize) -> Aipp {
+        Aipp {
+            format,
+            source: [width, height],
+            crop: [0, 0, width, height],
+            scaled: [width, height],
+            border: [0; 4],
+            border_value: 0.0,
+            swap: false,
+            rotate: false,
+            colours: None,
+            mean: [0.0; 4],
+            least: [0.0; 4],
+            factor: [1.0; 4],
+        }
+    }
+
+    /// Gives the width and height that come out.
+    pub fn result(&self) -> [usize; 2] {
+        [
+            self.scaled[0] + self.border[0] + self.border[1],
+            self.scaled[1] + self.border[2] + self.border[3],
+        ]
+    }
+
+    /// Says what contradicts itself.
+    ///
+    /// # Errors
+    ///
+    /// Invalid: sizes of nothing, or beyond what a picture has, and odd ones where colours are shared by two pixels.
+    pub fn check(&self) -> Result<(), OpError> {
+        let invalid = |text: String| Err(OpError::invalid(text));
+        let ([width, height], [left, top, part_width, part_height]) = (self.source, self.crop);
+        let all = [width, height, part_width, part_height, self.scaled[0], self.scaled[1]];
+        if all.iter().any(|&size| size == 0 || size > MOST) || self.border.iter().any(|&size| size > MOST) {
+            return invalid(format!("a picture of {width} by {height}, a part of {part_width} by {part_height}, or a border of {:?} is none, or larger than {MOST}", self.border));
+        }
+        if left + part_width > width || top + part_height > height {
+            return invalid(format!(
+                "the part of {part_width} by {part_height} at {left}, {top} is not inside the picture of {width} by {height}"
+            ));
+        }
+        if self.format == Picture::Yuv420sp && (width % 2 == 1 || height % 2 == 1) {
+            return invalid(format!("a picture of YUV420SP has an even width and height, not {width} by {height}"));
+        }
+        Ok(())
+    }
+
+    /// Writes this as numbers, for an attribute.
+    pub fn words(&self) -> Vec<i64> {
+        let size = |list: &[usize]| list.iter().map(|&one| one as i64).collect::<Vec<_>>();
+        let float = |list: &[f32]| list.iter().map(|one| i64::from(one.to_bits())).collect::<Vec<_>>();
+        let int = |list: &[i32]| list.iter().map(|&one| i64::from(one)).collect::<Vec<_>>();
+        let (matrix, after, before) = self.colours.unwrap_or_default();
+        [
+            vec![self.format.number()],
+            size(&self.source),
+            size(&self.crop),
+            size(&self.scaled),
+            size(&self.border),
+            float(&[self.border_value]),
+            vec![i64::from(self.swap), i64::from(self.rotate), i64::from(self.colours.is_some())],
+            int(&matrix),
+            int(&after),
+            int(&before),
+            float(&self.mean),
+            float(&self.least),
+            float(&self.factor),
+            vec![0; 2],
+        ]
+        .concat()
+    }
+
+    /// Reads what [`words`](Aipp::words) wrote, and checks it.
+    ///
+    /// # Errors
+    ///
+    /// Invalid: numbers that mean nothing.
+    pub fn from_words(words: &[i64]) -> Result<Aipp, OpError> {
+        let wrong = || OpError::invalid("the description of the preprocessing cannot be read");
+        if words.len() != WORDS {
+            return Err(wrong());
+        }
+        let mut rest = words.iter().copied();
+        let mut next = || rest.next().ok_or_else(wrong);
+        fn list<T: Copy + Default, const N: usize>(
+            next: &mut dyn FnMut() -> Result<i64, OpError>,
+            read: impl Fn(i64) -> Option<T>,
+        ) -> Result<[T; N], OpError> {
+            let mut values = [T::default(); N];
+            for value in &mut values {
+                *value = read(next()?).ok_or_else(|| OpError::invalid("a number of the preprocessing means nothing"))?;
+            }
+            Ok(values)
+        }
+        let size = |value: i64| usize::try_from(value).ok().filter(|&size| size <= MOST);
+        let float = |value: i64| u32::try_from(value).ok().map(f32::from_bits);
+        let flag = |value: i64| Some(value != 0);
+        let int = |value: i64| i32::try_from(value).ok().filter(|value| value.abs() <= 1 << 20);
+        let format = Picture::of(next()?).ok_or_else(wrong)?;
+        let next = &mut next;
+        let mut aipp = Aipp {
+            format,
+            source: list(next, size)?,
+            crop: list(next, size)?,
+            scaled: list(next, size)?,
+            border: list(next, size)?,
+            border_value: list::<_, 1>(next, float)?[0],
+            swap: false,
+            rotate: false,
+            colours: None,
+            mean: [0.0; 4],
+            least: [0.0; 4],
+            factor: [0.0; 4],
+        };
+        let flags: [bool; 3] = list(next, flag)?;
+        (aipp.swap, aipp.rotate) = (flags[0], flags[1]);
+        let colours = (list(next, int)?, list(next, int)?, list(next, int)?);
+        aipp.colours = flags[2].then_some(colours);
+        aipp.mean = list(next, float)?;
+        aipp.least = list(next, float)?;
+        aipp.factor = list(next, float)?;
+        aipp.check()?;
+        Ok(aipp)
+    }
+
+    /// Gives a pixel of a picture, as its format has it, channels swapped.
+    fn pixel(&self, picture: &Row<'_, u8>, x: usize, y: usize) -> [f32; 4] {
+        let [width, height] = self.source;
+        let at = |index: usize| f32::from(picture.get(index));
+        let mut pixel = match self.format {
+            Picture::Yuv420sp => {
+                let colour = width * height + y / 2 * width + x / 2 * 2;
+                [at(y * width + x), at(colour), at(colour + 1), 0.0]
+            }
+            Picture::Xrgb8888 => {
+                let first = (y * width + x) * 4;
+                [at(first), at(first + 1), at(first + 2), at(first + 3)]
+            }
+            Picture::Rgb888 => {
+                let first = (y * width + x) * 3;
+                [at(first), at(first + 1), at(first + 2), 0.0]
+            }
+            Picture::Yuv400 => [at(y * width + x), 0.0, 0.0, 0.0],
+        };
+        if self.rotate && self.format == Picture::Xrgb8888 {
+            pixel.rotate_left(1);
+        }
+        if self.swap {
+            match self.format {
+                Picture::Yuv420sp => pixel.swap(1, 2),
+                Picture::Xrgb8888 if !self.rotate => pixel.swap(1, 3),
+                Picture::Xrgb8888 | Picture::Rgb888 => pixel.swap(0, 2),
+                Picture::Yuv400 => {}
+            }
+        }
+        pixel
+    }
+
+    /// Gives a pixel of the scaled part.
+    fn scaled_pixel(&self, picture: &Row<'_, u8>, x: usize, y: usize) -> [f32; 4] {
+        let [left, top, width, height] = self.crop;
+        if self.scaled == [width, height] {
+            return self.pixel(picture, left + x, top + y);
+        }
+        let place = |at: usize, from: usize, to: usize| {
+            let centre = ((at as f64 + 0.5) * from as f64 / to as f64 - 0.5).clamp(0.0, (from - 1) as f64);
+            let first = centre.floor() as usize;
+            (first, (first + 1).min(from - 1), (centre - first as f64) as f32)
+        };
+        let (x0, x1, along) = place(x, width, self.scaled[0]);
+        let (y0, y1, down) = place(y, height, self.scaled[1]);
+        let corner = |x: usize, y: usize| self.pixel(picture, left + x, top + y);
+        let corners = [corner(x0, y0), corner(x1, y0), corner(x0, y1), corner(x1, y1)];
+        std::array::from_fn(|channel| {
+            let [a, b, c, d] = corners.map(|corner| corner[channel]);
+            let (upper, lower) = (a + (b - a) * along, c + (d - c) * along);
+            (upper + (lower - upper) * down).round_ties_even()
+        })
+    }
+
+    fn coloured(&self, pixel: [f32; 4]) -> [f32; 4] {
+        let Some((matrix, after, before)) = &self.colours else {
+            return pixel;
+        };
+        let from: [i32; 3] = std::array::from_fn(|channel| pixel[channel] as i32 - before[channel]);
+        let convert = |row: usize| {
+            let sum: i64 = (0..3).map(|column| i64::from(matrix[row * 3 + column]) * i64::from(from[column])).sum();
+            ((sum >> 8) + i64::from(after[row])).clamp(0, 255) as f32
+        };
+        [convert(0), convert(1), convert(2), pixel[3]]
+    }
+}
+
+/// The longest side of a picture.
+const MOST: usize = 8192;
+
+/// The operator's name.
+pub const AIPP: &str = "jumar.Aipp";
+
+pub(super) static OPERATORS: &[&Operator] = &[&Operator {
+    name: AIPP,
+    onnx: &[],
+    inputs: &[InputDef::required("pictures", Types::of(&[DataType::UInt8]))],
+    outputs: OUTPUT_Y,
+    attrs: &[
+        AttrDef::required("config", AttrKind::Ints),
+        AttrDef::int("channels", 3),
+        AttrDef::bool("channels_last", false),
+        AttrDef::dtype("dtype", DataType::Float32),
+    ],
+    aliasing: Aliasing::Distinct,
+    reads_only_shapes: false,
+    infer: |cx| {
+        let aipp = Aipp::from_words(cx.attrs().ints("config")?)?;
+        let channels = cx.attrs().int("channels")?;
+        if !(1..=aipp.format.channels() as i64).contains(&channels) {
+            return Err(OpError::invalid(format!(
+                "{channels} channels are wanted of pictures of {}",
+                aipp.format.channels()
+            )));
+        }
+        let input = cx.input(0)?;
+        let own = aipp.format.dims(aipp.source[1], aipp.source[0]).map(|dim| dim as i64);
+        if input.rank() != Some(4) || input.shape[1..] != own {
+            return Err(OpError::invalid(format!("pictures of {own:?} are described, and {input} is given")));
+        }
+        let dtype = cx.attrs().dtype("dtype")?;
+        if !matches!(dtype, DataType::Float32 | DataType::Float16 | DataType::UInt8) {
+            return Err(OpError::unsupported(format!("pictures cannot become {dtype}")));
+        }
+        let [width, height] = aipp.result().map(|size| size as i64);
+        let shape = if cx.attrs().bool("channels_last")? {
+            vec![input.shape[0], height, width, channels]
+        } else {
+            vec![input.shape[0], channels, height, width]
+        };
+        Ok(vec![TensorType::new(dtype, shape)])
+    },
+    prepare: |cx: &PrepareCx<'_>| {
+        Ok(Box::new(Preprocess {
+            aipp: Aipp::from_words(cx.attrs().ints("config")?)?,
+            channels: cx.attrs().int("channels")? as usize,
+            channels_last: cx.attrs().bool("channels_last")?,
+            dtype: cx.output_dtype(0)?,
+            count: cx.shape(0)?[0],
+        }))
+    },
+}];
+
+struct Preprocess {
+    aipp: Aipp,
+    channels: usize,
+    channels_last: bool,
+    dtype: DataType,
+    count: usize,
+}
+
+enum Into<'a> {
+    Float(RowMut<'a, f32>),
+    Half(RowMut<'a, F16>),
+    Byte(RowMut<'a, u8>),
+}
+
+impl Kernel for Preprocess {
+    fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
+        let aipp = &self.aipp;
+        let pictures = call.input::<u8>(0)?.flat();
+        let into = match self.dtype {
+            DataType::Float16 => Into::Half(call.output(0)?.flat()),
+            DataType::UInt8 => Into::Byte(call.output(0)?.flat()),
+            _ => Into::Float(call.output(0)?.flat()),
+        };
+        let [rows, columns, depth] = aipp.format.dims(aipp.source[1], aipp.source[0]);
+        let bytes = rows * columns * depth;
+        let [width, height] = aipp.result();
+        for image in 0..self.count {
+            let picture = pictures.slice(image * bytes, bytes);
+            for y in 0..height {
+                for x in 0..width {
+                    let inside = (aipp.border[0]..aipp.border[0] + aipp.scaled[0]).contains(&x)
+                        && (aipp.border[2]..aipp.border[2] + aipp.scaled[1]).contains(&y);
+                    let pixel = inside.then(|| {
+                        aipp.coloured(aipp.scaled_pixel(&picture, x - aipp.border[0], y - aipp.border[2]))
+                    });
+                    for channel in 0..self.channels {
+                        let value = pixel.map_or(aipp.border_value, |pixel| {
+                            (pixel[channel] - aipp.mean[channel] - aipp.least[channel]) * aipp.factor[channel]
+                        });
+                        let at = if self.channels_last {
+                            ((image * height + y) * width + x) * self.channels + channel
+                        } else {
+                            ((image * self.channels + channel) * height + y) * width + x
+                        };
+                        match &into {
+                            Into::Float(row) => row.set(at, value),
+                            Into::Half(row) => row.set(at, F16::from_f64(f64::from(value))),
+                            Into::Byte(row) => row.set(at, value.clamp(0.0, 255.0) as u8),
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
