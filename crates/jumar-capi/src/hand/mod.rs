@@ -14,8 +14,5 @@ pub mod managed_memory;
 pub mod memcpy;
 pub mod memory;
 pub mod model_config;
-<<<<<<< HEAD
 pub mod rtc;
-=======
 pub mod tdt_queue;
->>>>>>> main
