@@ -24,6 +24,7 @@ pub mod context;
 pub mod data_buffer;
 pub mod dataset;
 pub mod device;
+pub mod dump;
 pub mod error;
 pub mod event;
 pub mod generated;

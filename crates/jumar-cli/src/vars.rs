@@ -109,6 +109,27 @@ pub const READ: &[Var] = &[
         default: "ascend/log in the home folder",
         meaning: "Where log files go without ASCEND_PROCESS_LOG_PATH.",
     },
+    Var {
+        name: "ASCEND_DUMP_SCENE",
+        flag: None,
+        values: "aic_err_brief_dump, aic_err_norm_dump, aic_err_detail_dump",
+        default: "what the configuration says",
+        meaning: "Lets tensors of failures be saved without a configuration.",
+    },
+    Var {
+        name: "ASCEND_DUMP_PATH",
+        flag: None,
+        values: "a folder",
+        default: "that of ASCEND_WORK_PATH, then dump_path of the configuration",
+        meaning: "Where tensors of failures go.",
+    },
+    Var {
+        name: "NPU_COLLECT_PATH",
+        flag: None,
+        values: "a folder",
+        default: "none",
+        meaning: "Lets tensors of failures be saved, there, where no scene is chosen.",
+    },
 ];
 
 /// A variable that `jumar run`, `jumar env` and set_env.sh set for the program and its build.

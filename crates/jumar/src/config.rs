@@ -223,6 +223,37 @@ fn number(name: &str, text: &str, least: u64, most: u64) -> Result<u64> {
         })
 }
 
+/// What the environment says of dumps of failures.
+#[derive(Clone, Debug, Default)]
+pub struct DumpEnvironment {
+    /// The scene that is dumped without a configuration.
+    pub scene: Option<String>,
+    /// Where to, before what a configuration says.
+    pub folder: Option<PathBuf>,
+}
+
+impl DumpEnvironment {
+    /// Reads `ASCEND_DUMP_SCENE`, `ASCEND_DUMP_PATH`, `ASCEND_WORK_PATH` and `NPU_COLLECT_PATH`.
+    pub fn read() -> DumpEnvironment {
+        let scenes = [
+            "aic_err_brief_dump",
+            "aic_err_norm_dump",
+            "aic_err_detail_dump",
+        ];
+        let scene = variable("ASCEND_DUMP_SCENE").filter(|scene| scenes.contains(&scene.as_str()));
+        let collect = variable("NPU_COLLECT_PATH");
+        let folder = ["ASCEND_DUMP_PATH", "ASCEND_WORK_PATH"]
+            .into_iter()
+            .find_map(variable)
+            // Where a scene is chosen, the folder for collecting is not asked.
+            .or_else(|| collect.clone().filter(|_| scene.is_none()));
+        DumpEnvironment {
+            scene: scene.or_else(|| collect.map(|_| scenes[1].to_owned())),
+            folder: folder.map(PathBuf::from),
+        }
+    }
+}
+
 /// Where log lines go, and which.
 #[derive(Clone, Debug)]
 pub struct LogSettings {

@@ -5,6 +5,7 @@
 pub mod allocator;
 pub mod callback;
 pub mod capture;
+pub mod dump;
 pub mod error;
 pub mod hooks;
 pub mod ipc;
