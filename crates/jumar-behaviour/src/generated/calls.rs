@@ -129,6 +129,15 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclrtGetUserDevIdByPhyDevId", aclrtGetUserDevIdByPhyDevId),
     ("aclrtGetPhyDevIdByUserDevId", aclrtGetPhyDevIdByUserDevId),
     ("aclrtDeviceL2CacheFlush", aclrtDeviceL2CacheFlush),
+    ("aclmdlInitDump", aclmdlInitDump),
+    ("aclmdlSetDump", aclmdlSetDump),
+    ("aclmdlFinalizeDump", aclmdlFinalizeDump),
+    ("acldumpUnregCallback", acldumpUnregCallback),
+    ("aclopStartDumpArgs", aclopStartDumpArgs),
+    ("aclopStopDumpArgs", aclopStopDumpArgs),
+    ("acldumpGetPath", acldumpGetPath),
+    ("acldumpSaveExceptionInfo", acldumpSaveExceptionInfo),
+    ("acldumpGetExceptionInfoPath", acldumpGetExceptionInfoPath),
     ("acldvppMalloc", acldvppMalloc),
     ("acldvppFree", acldvppFree),
     ("aclGetRecentErrMsg", aclGetRecentErrMsg),
@@ -1683,6 +1692,96 @@ fn aclrtDeviceL2CacheFlush(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtDeviceL2CacheFlush, |cx| {
         jumar_acl::device::aclrtDeviceL2CacheFlush(cx, rsv)
     });
+    words::status(done)
+}
+
+fn aclmdlInitDump(_: &Words<'_>) -> Played {
+    let done = enter(&calls::aclmdlInitDump, jumar_acl::dump::aclmdlInitDump);
+    words::status(done)
+}
+
+fn aclmdlSetDump(w: &Words<'_>) -> Played {
+    let dumpCfgPath = w.text(0);
+    let done = enter(&calls::aclmdlSetDump, |cx| {
+        jumar_acl::dump::aclmdlSetDump(cx, dumpCfgPath.as_deref())
+    });
+    words::status(done)
+}
+
+fn aclmdlFinalizeDump(_: &Words<'_>) -> Played {
+    let done = enter(
+        &calls::aclmdlFinalizeDump,
+        jumar_acl::dump::aclmdlFinalizeDump,
+    );
+    words::status(done)
+}
+
+fn acldumpUnregCallback(_: &Words<'_>) -> Played {
+    let done = enter(
+        &calls::acldumpUnregCallback,
+        jumar_acl::dump::acldumpUnregCallback,
+    );
+    words::status(done)
+}
+
+fn aclopStartDumpArgs(w: &Words<'_>) -> Played {
+    let dumpType = w.plain(0);
+    let path = w.text(1);
+    let done = enter(&calls::aclopStartDumpArgs, |cx| {
+        jumar_acl::dump::aclopStartDumpArgs(cx, dumpType, path.as_deref())
+    });
+    words::status(done)
+}
+
+fn aclopStopDumpArgs(w: &Words<'_>) -> Played {
+    let dumpType = w.plain(0);
+    let done = enter(&calls::aclopStopDumpArgs, |cx| {
+        jumar_acl::dump::aclopStopDumpArgs(cx, dumpType)
+    });
+    words::status(done)
+}
+
+fn acldumpGetPath(w: &Words<'_>) -> Played {
+    let dumpType = w.plain(0);
+    let done = enter(&calls::acldumpGetPath, |cx| {
+        jumar_acl::dump::acldumpGetPath(cx, dumpType)
+    });
+    words::value(done, 0_i64)
+}
+
+fn acldumpSaveExceptionInfo(w: &Words<'_>) -> Played {
+    let fileName = w.text(0);
+    let userTag = w.text(1);
+    let tensors = w.slice::<jumar_acl::generated::types::acldumpTensorInfo>(
+        2,
+        words::count(w.plain::<usize>(3)),
+    )?;
+    let tensorCount = w.plain(3);
+    let done = enter(&calls::acldumpSaveExceptionInfo, |cx| {
+        jumar_acl::dump::acldumpSaveExceptionInfo(
+            cx,
+            fileName.as_deref(),
+            userTag.as_deref(),
+            tensors.as_deref(),
+            tensorCount,
+        )
+    });
+    words::status(done)
+}
+
+fn acldumpGetExceptionInfoPath(w: &Words<'_>) -> Played {
+    let path = w.array(0, words::count(w.plain::<usize>(1)), false)?;
+    let maxLen = w.plain(1);
+    let done = enter(&calls::acldumpGetExceptionInfoPath, |cx| {
+        jumar_acl::dump::acldumpGetExceptionInfoPath(cx, maxLen)
+    });
+    let done = match done {
+        Ok(path_value) => {
+            path.set_all(path_value.as_bytes_with_nul())?;
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
     words::status(done)
 }
 
