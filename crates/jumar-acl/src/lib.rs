@@ -49,6 +49,7 @@ pub mod peer;
 pub mod platform;
 pub mod process;
 pub mod random;
+pub mod rtc;
 pub mod snapshot;
 pub mod stream;
 pub mod tdt_channel;

@@ -47,6 +47,13 @@ pub const READ: &[Var] = &[
         meaning: "Where a timeline for Perfetto or chrome://tracing is written when the program ends.",
     },
     Var {
+        name: "JUMAR_CXX",
+        flag: None,
+        values: "a C++ compiler, by name or path",
+        default: "c++",
+        meaning: "What compiles kernels while a program runs (aclrtc).",
+    },
+    Var {
         name: "ASCEND_RT_VISIBLE_DEVICES",
         flag: Some("visible-devices"),
         values: "ascending device numbers with commas between them, without blanks",

@@ -202,6 +202,11 @@ pub fn launch_blocking() -> bool {
     variable("ASCEND_LAUNCH_BLOCKING").as_deref() == Some("1")
 }
 
+/// Gives the C++ compiler for programs that are compiled while a program runs: `JUMAR_CXX`, or the system's.
+pub fn compiler() -> String {
+    variable("JUMAR_CXX").unwrap_or_else(|| "c++".to_owned())
+}
+
 fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }

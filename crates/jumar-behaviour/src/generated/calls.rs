@@ -489,6 +489,13 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclrtDevicePeerAccessStatus", aclrtDevicePeerAccessStatus),
     ("aclrtMemP2PMap", aclrtMemP2PMap),
     ("aclplatformGetDeviceInfo", aclplatformGetDeviceInfo),
+    ("aclrtcCreateProg", aclrtcCreateProg),
+    ("aclrtcCompileProg", aclrtcCompileProg),
+    ("aclrtcAddNameExpr", aclrtcAddNameExpr),
+    ("aclrtcGetLoweredName", aclrtcGetLoweredName),
+    ("aclrtcDestroyProg", aclrtcDestroyProg),
+    ("aclrtcGetBinDataSize", aclrtcGetBinDataSize),
+    ("aclrtcGetCompileLogSize", aclrtcGetCompileLogSize),
     ("aclrtSnapShotProcessLock", aclrtSnapShotProcessLock),
     ("aclrtSnapShotProcessUnlock", aclrtSnapShotProcessUnlock),
     ("aclrtSnapShotProcessBackup", aclrtSnapShotProcessBackup),
@@ -5256,6 +5263,121 @@ fn aclplatformGetDeviceInfo(w: &Words<'_>) -> Played {
     let done = match done {
         Ok(value_value) => {
             value.set_all(value_value.as_bytes_with_nul())?;
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtcCreateProg(w: &Words<'_>) -> Played {
+    let prog = w.out(0)?;
+    let src = w.text(1);
+    let name = w.text(2);
+    let numHeaders = w.plain(3);
+    let headers = w.texts(4, words::count(w.plain::<i32>(3)))?;
+    let includeNames = w.texts(5, words::count(w.plain::<i32>(3)))?;
+    let done = enter(&calls::aclrtcCreateProg, |cx| {
+        jumar_acl::rtc::aclrtcCreateProg(
+            cx,
+            src.as_deref(),
+            name.as_deref(),
+            numHeaders,
+            words::borrowed(&headers).as_deref(),
+            words::borrowed(&includeNames).as_deref(),
+        )
+    });
+    let done = match done {
+        Ok(prog_value) => {
+            prog.set(&prog_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtcCompileProg(w: &Words<'_>) -> Played {
+    let prog = w.plain(0);
+    let numOptions = w.plain(1);
+    let options = w.texts(2, words::count(w.plain::<i32>(1)))?;
+    let done = enter(&calls::aclrtcCompileProg, |cx| {
+        jumar_acl::rtc::aclrtcCompileProg(
+            cx,
+            prog,
+            numOptions,
+            words::borrowed(&options).as_deref(),
+        )
+    });
+    words::status(done)
+}
+
+fn aclrtcAddNameExpr(w: &Words<'_>) -> Played {
+    let prog = w.plain(0);
+    let nameExpression = w.text(1);
+    let done = enter(&calls::aclrtcAddNameExpr, |cx| {
+        jumar_acl::rtc::aclrtcAddNameExpr(cx, prog, nameExpression.as_deref())
+    });
+    words::status(done)
+}
+
+fn aclrtcGetLoweredName(w: &Words<'_>) -> Played {
+    let prog = w.plain(0);
+    let nameExpression = w.text(1);
+    let loweredName = w.out(2)?;
+    let done = enter(&calls::aclrtcGetLoweredName, |cx| {
+        jumar_acl::rtc::aclrtcGetLoweredName(cx, prog, nameExpression.as_deref())
+    });
+    let done = match done {
+        Ok(loweredName_value) => {
+            loweredName.set(&loweredName_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtcDestroyProg(w: &Words<'_>) -> Played {
+    let prog = w.out(0)?;
+    let done = enter(&calls::aclrtcDestroyProg, |cx| {
+        jumar_acl::rtc::aclrtcDestroyProg(cx, prog.get())
+    });
+    let done = match done {
+        Ok(prog_value) => {
+            prog.set(&prog_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtcGetBinDataSize(w: &Words<'_>) -> Played {
+    let prog = w.plain(0);
+    let binDataSizeRet = w.out(1)?;
+    let done = enter(&calls::aclrtcGetBinDataSize, |cx| {
+        jumar_acl::rtc::aclrtcGetBinDataSize(cx, prog)
+    });
+    let done = match done {
+        Ok(binDataSizeRet_value) => {
+            binDataSizeRet.set(&binDataSizeRet_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtcGetCompileLogSize(w: &Words<'_>) -> Played {
+    let prog = w.plain(0);
+    let logSizeRet = w.out(1)?;
+    let done = enter(&calls::aclrtcGetCompileLogSize, |cx| {
+        jumar_acl::rtc::aclrtcGetCompileLogSize(cx, prog)
+    });
+    let done = match done {
+        Ok(logSizeRet_value) => {
+            logSizeRet.set(&logSizeRet_value);
             Ok(())
         }
         Err(code) => Err(code),

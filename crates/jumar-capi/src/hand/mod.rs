@@ -15,4 +15,5 @@ pub mod managed_memory;
 pub mod memcpy;
 pub mod memory;
 pub mod model_config;
+pub mod rtc;
 pub mod tdt_queue;
