@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use jumar_acl::dump::DumpCallback;
 use jumar_acl::enter;
 use jumar_acl::error::ExceptionCallback;
 use jumar_acl::generated::{calls, types};
@@ -90,6 +91,7 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclrtMemcpyBatchAsync", memcpy_batch_async),
     ("aclrtMemcpyBatchAsyncV2", memcpy_batch_async_v2),
     ("aclrtMemcpyBatchV2", memcpy_batch_v2),
+    ("acldumpRegCallback", dump_callback),
     ("aclrtRegDeviceStateCallback", device_state),
     ("aclrtRegStreamStateCallback", stream_state),
     ("aclrtSetDeviceTaskAbortCallback", abort_callback),
@@ -109,6 +111,19 @@ fn answering(word: u64, failure: i32) -> Option<(usize, i32)> {
         word as usize,
         if name.ends_with("_fails") { failure } else { 0 },
     ))
+}
+
+fn dump_callback(w: &Words<'_>) -> Played {
+    let function = answering(w.plain(0), 0).map(|_| {
+        let taken: DumpCallback = Arc::new(|_, bytes, _| {
+            callbacks::noted_value(bytes.len() as u64);
+            0
+        });
+        taken
+    });
+    status(enter(&calls::acldumpRegCallback, |cx| {
+        jumar_acl::dump::acldumpRegCallback(cx, function, w.plain(1))
+    }))
 }
 
 fn device_state(w: &Words<'_>) -> Played {

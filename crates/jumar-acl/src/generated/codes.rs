@@ -1265,6 +1265,20 @@ pub fn code_for(call: &Call, kind: ErrorKind) -> i32 {
         (499, ErrorKind::NullPointer) => 107000,
         // aclrtCmoGetDescSize
         (554, ErrorKind::NullPointer) => 107000,
+        // aclrtcCreateProg
+        (707, ErrorKind::NullPointer) => 176001,
+        // aclrtcGetLoweredName
+        (710, ErrorKind::NullPointer) => 176001,
+        // aclrtcDestroyProg
+        (711, ErrorKind::NullPointer) => 176001,
+        // aclrtcGetBinData
+        (712, ErrorKind::NullPointer) => 176001,
+        // aclrtcGetBinDataSize
+        (713, ErrorKind::NullPointer) => 176001,
+        // aclrtcGetCompileLogSize
+        (714, ErrorKind::NullPointer) => 176001,
+        // aclrtcGetCompileLog
+        (715, ErrorKind::NullPointer) => 176001,
         _ => code(kind),
     }
 }

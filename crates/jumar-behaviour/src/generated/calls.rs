@@ -129,6 +129,15 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclrtGetUserDevIdByPhyDevId", aclrtGetUserDevIdByPhyDevId),
     ("aclrtGetPhyDevIdByUserDevId", aclrtGetPhyDevIdByUserDevId),
     ("aclrtDeviceL2CacheFlush", aclrtDeviceL2CacheFlush),
+    ("aclmdlInitDump", aclmdlInitDump),
+    ("aclmdlSetDump", aclmdlSetDump),
+    ("aclmdlFinalizeDump", aclmdlFinalizeDump),
+    ("acldumpUnregCallback", acldumpUnregCallback),
+    ("aclopStartDumpArgs", aclopStartDumpArgs),
+    ("aclopStopDumpArgs", aclopStopDumpArgs),
+    ("acldumpGetPath", acldumpGetPath),
+    ("acldumpSaveExceptionInfo", acldumpSaveExceptionInfo),
+    ("acldumpGetExceptionInfoPath", acldumpGetExceptionInfoPath),
     ("acldvppMalloc", acldvppMalloc),
     ("acldvppFree", acldvppFree),
     ("aclGetRecentErrMsg", aclGetRecentErrMsg),
@@ -480,6 +489,13 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclrtDevicePeerAccessStatus", aclrtDevicePeerAccessStatus),
     ("aclrtMemP2PMap", aclrtMemP2PMap),
     ("aclplatformGetDeviceInfo", aclplatformGetDeviceInfo),
+    ("aclrtcCreateProg", aclrtcCreateProg),
+    ("aclrtcCompileProg", aclrtcCompileProg),
+    ("aclrtcAddNameExpr", aclrtcAddNameExpr),
+    ("aclrtcGetLoweredName", aclrtcGetLoweredName),
+    ("aclrtcDestroyProg", aclrtcDestroyProg),
+    ("aclrtcGetBinDataSize", aclrtcGetBinDataSize),
+    ("aclrtcGetCompileLogSize", aclrtcGetCompileLogSize),
     ("aclrtSnapShotProcessLock", aclrtSnapShotProcessLock),
     ("aclrtSnapShotProcessUnlock", aclrtSnapShotProcessUnlock),
     ("aclrtSnapShotProcessBackup", aclrtSnapShotProcessBackup),
@@ -1676,6 +1692,96 @@ fn aclrtDeviceL2CacheFlush(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtDeviceL2CacheFlush, |cx| {
         jumar_acl::device::aclrtDeviceL2CacheFlush(cx, rsv)
     });
+    words::status(done)
+}
+
+fn aclmdlInitDump(_: &Words<'_>) -> Played {
+    let done = enter(&calls::aclmdlInitDump, jumar_acl::dump::aclmdlInitDump);
+    words::status(done)
+}
+
+fn aclmdlSetDump(w: &Words<'_>) -> Played {
+    let dumpCfgPath = w.text(0);
+    let done = enter(&calls::aclmdlSetDump, |cx| {
+        jumar_acl::dump::aclmdlSetDump(cx, dumpCfgPath.as_deref())
+    });
+    words::status(done)
+}
+
+fn aclmdlFinalizeDump(_: &Words<'_>) -> Played {
+    let done = enter(
+        &calls::aclmdlFinalizeDump,
+        jumar_acl::dump::aclmdlFinalizeDump,
+    );
+    words::status(done)
+}
+
+fn acldumpUnregCallback(_: &Words<'_>) -> Played {
+    let done = enter(
+        &calls::acldumpUnregCallback,
+        jumar_acl::dump::acldumpUnregCallback,
+    );
+    words::status(done)
+}
+
+fn aclopStartDumpArgs(w: &Words<'_>) -> Played {
+    let dumpType = w.plain(0);
+    let path = w.text(1);
+    let done = enter(&calls::aclopStartDumpArgs, |cx| {
+        jumar_acl::dump::aclopStartDumpArgs(cx, dumpType, path.as_deref())
+    });
+    words::status(done)
+}
+
+fn aclopStopDumpArgs(w: &Words<'_>) -> Played {
+    let dumpType = w.plain(0);
+    let done = enter(&calls::aclopStopDumpArgs, |cx| {
+        jumar_acl::dump::aclopStopDumpArgs(cx, dumpType)
+    });
+    words::status(done)
+}
+
+fn acldumpGetPath(w: &Words<'_>) -> Played {
+    let dumpType = w.plain(0);
+    let done = enter(&calls::acldumpGetPath, |cx| {
+        jumar_acl::dump::acldumpGetPath(cx, dumpType)
+    });
+    words::value(done, 0_i64)
+}
+
+fn acldumpSaveExceptionInfo(w: &Words<'_>) -> Played {
+    let fileName = w.text(0);
+    let userTag = w.text(1);
+    let tensors = w.slice::<jumar_acl::generated::types::acldumpTensorInfo>(
+        2,
+        words::count(w.plain::<usize>(3)),
+    )?;
+    let tensorCount = w.plain(3);
+    let done = enter(&calls::acldumpSaveExceptionInfo, |cx| {
+        jumar_acl::dump::acldumpSaveExceptionInfo(
+            cx,
+            fileName.as_deref(),
+            userTag.as_deref(),
+            tensors.as_deref(),
+            tensorCount,
+        )
+    });
+    words::status(done)
+}
+
+fn acldumpGetExceptionInfoPath(w: &Words<'_>) -> Played {
+    let path = w.array(0, words::count(w.plain::<usize>(1)), false)?;
+    let maxLen = w.plain(1);
+    let done = enter(&calls::acldumpGetExceptionInfoPath, |cx| {
+        jumar_acl::dump::acldumpGetExceptionInfoPath(cx, maxLen)
+    });
+    let done = match done {
+        Ok(path_value) => {
+            path.set_all(path_value.as_bytes_with_nul())?;
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
     words::status(done)
 }
 
@@ -5157,6 +5263,121 @@ fn aclplatformGetDeviceInfo(w: &Words<'_>) -> Played {
     let done = match done {
         Ok(value_value) => {
             value.set_all(value_value.as_bytes_with_nul())?;
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtcCreateProg(w: &Words<'_>) -> Played {
+    let prog = w.out(0)?;
+    let src = w.text(1);
+    let name = w.text(2);
+    let numHeaders = w.plain(3);
+    let headers = w.texts(4, words::count(w.plain::<i32>(3)))?;
+    let includeNames = w.texts(5, words::count(w.plain::<i32>(3)))?;
+    let done = enter(&calls::aclrtcCreateProg, |cx| {
+        jumar_acl::rtc::aclrtcCreateProg(
+            cx,
+            src.as_deref(),
+            name.as_deref(),
+            numHeaders,
+            words::borrowed(&headers).as_deref(),
+            words::borrowed(&includeNames).as_deref(),
+        )
+    });
+    let done = match done {
+        Ok(prog_value) => {
+            prog.set(&prog_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtcCompileProg(w: &Words<'_>) -> Played {
+    let prog = w.plain(0);
+    let numOptions = w.plain(1);
+    let options = w.texts(2, words::count(w.plain::<i32>(1)))?;
+    let done = enter(&calls::aclrtcCompileProg, |cx| {
+        jumar_acl::rtc::aclrtcCompileProg(
+            cx,
+            prog,
+            numOptions,
+            words::borrowed(&options).as_deref(),
+        )
+    });
+    words::status(done)
+}
+
+fn aclrtcAddNameExpr(w: &Words<'_>) -> Played {
+    let prog = w.plain(0);
+    let nameExpression = w.text(1);
+    let done = enter(&calls::aclrtcAddNameExpr, |cx| {
+        jumar_acl::rtc::aclrtcAddNameExpr(cx, prog, nameExpression.as_deref())
+    });
+    words::status(done)
+}
+
+fn aclrtcGetLoweredName(w: &Words<'_>) -> Played {
+    let prog = w.plain(0);
+    let nameExpression = w.text(1);
+    let loweredName = w.out(2)?;
+    let done = enter(&calls::aclrtcGetLoweredName, |cx| {
+        jumar_acl::rtc::aclrtcGetLoweredName(cx, prog, nameExpression.as_deref())
+    });
+    let done = match done {
+        Ok(loweredName_value) => {
+            loweredName.set(&loweredName_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtcDestroyProg(w: &Words<'_>) -> Played {
+    let prog = w.out(0)?;
+    let done = enter(&calls::aclrtcDestroyProg, |cx| {
+        jumar_acl::rtc::aclrtcDestroyProg(cx, prog.get())
+    });
+    let done = match done {
+        Ok(prog_value) => {
+            prog.set(&prog_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtcGetBinDataSize(w: &Words<'_>) -> Played {
+    let prog = w.plain(0);
+    let binDataSizeRet = w.out(1)?;
+    let done = enter(&calls::aclrtcGetBinDataSize, |cx| {
+        jumar_acl::rtc::aclrtcGetBinDataSize(cx, prog)
+    });
+    let done = match done {
+        Ok(binDataSizeRet_value) => {
+            binDataSizeRet.set(&binDataSizeRet_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtcGetCompileLogSize(w: &Words<'_>) -> Played {
+    let prog = w.plain(0);
+    let logSizeRet = w.out(1)?;
+    let done = enter(&calls::aclrtcGetCompileLogSize, |cx| {
+        jumar_acl::rtc::aclrtcGetCompileLogSize(cx, prog)
+    });
+    let done = match done {
+        Ok(logSizeRet_value) => {
+            logSizeRet.set(&logSizeRet_value);
             Ok(())
         }
         Err(code) => Err(code),
