@@ -254,7 +254,7 @@ pub fn aclmdlRIBuildBegin(cx: &Cx<'_>, flags: u32) -> Result<Raw> {
             format!("flag is {flags}; it has to be 0"),
         );
     }
-    Graph::build(&cx.context()?).map(|graph| Raw(graph.id()))
+    Graph::build(&*cx.context()?).map(|graph| Raw(graph.id()))
 }
 
 pub fn aclmdlRIBindStream(cx: &Cx<'_>, model: Raw, stream: Raw, flags: u32) -> Result<()> {

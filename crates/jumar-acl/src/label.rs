@@ -23,12 +23,12 @@ impl Cx<'_> {
 }
 
 pub fn aclrtCreateLabel(cx: &Cx<'_>) -> Result<Raw> {
-    Label::create(&cx.context()?).map(|label| Raw(label.id()))
+    Label::create(&*cx.context()?).map(|label| Raw(label.id()))
 }
 
 pub fn aclrtDestroyLabel(cx: &Cx<'_>, label: Raw) -> Result<()> {
     let label = cx.label(label)?;
-    label.destroy(&cx.context()?, &cx.caller())
+    label.destroy(&*cx.context()?, &cx.caller())
 }
 
 pub fn aclrtSetLabel(cx: &Cx<'_>, label: Raw, stream: Raw) -> Result<()> {
