@@ -19,7 +19,7 @@ Everything ends in the same calls that the module ``acl`` makes; both work side 
 from ._array import Array, DeviceArray, array, empty, zeros
 from ._errors import Error, InvalidValueError, NotSupportedError, OutOfMemoryError, WaitTimeoutError
 from ._graph import Graph
-from ._model import Model, Pending, TensorInfo, load
+from ._model import ConversionError, Model, Pending, TensorInfo, load
 from ._runtime import Context, Device, Event, Stream, current_device, device_count, synchronize
 from ._timeline import Timeline, trace
 from ._tree import prefix
@@ -29,6 +29,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Array",
     "Context",
+    "ConversionError",
     "Device",
     "DeviceArray",
     "Error",

@@ -5,13 +5,12 @@ from __future__ import annotations
 import ctypes
 import math
 import struct
-import sys
 from collections.abc import Iterator, Sequence
 from typing import Any, Optional, Union
 
 import acl
 
-from . import _dlpack, _dtype
+from . import _buffer, _dlpack, _dtype
 from ._errors import check
 from ._runtime import Stream, _Object, ensure_context, entered
 
@@ -63,10 +62,10 @@ class _Sized(_Object):
         return self._shape[0]
 
 
-class Array(_Sized):
+class Array(_buffer.Exporter, _Sized):  # type: ignore[misc]
     """An array in pinned host memory: copies to and from devices use it directly and asynchronously.
 
-    It speaks ``__array_interface__``, DLPack (``__dlpack__``, as memory of the CPU) and, from Python 3.12 on, the buffer
+    It speaks ``__array_interface__``, DLPack (``__dlpack__``, as memory of the CPU) and, from Python 3.11 on, the buffer
     protocol; below, :meth:`memoryview` gives the view. None of them copies, and each keeps the array alive.
 
     Args:
@@ -79,6 +78,7 @@ class Array(_Sized):
 
     def __init__(self, shape: Shape, dtype: object = "float32") -> None:
         super().__init__(shape, dtype)
+        self._layout: Optional[_buffer.Layout] = None
         ensure_context()
         # The interface has no allocation of nothing.
         self._handle, code = acl.rt.malloc_host(max(1, self.nbytes))
@@ -108,10 +108,11 @@ class Array(_Sized):
         except (ValueError, TypeError, NotImplementedError):
             return view.cast("B", (*self._shape, self._dtype.size))
 
-    if sys.version_info >= (3, 12):
-
-        def __buffer__(self, flags: int, /) -> memoryview:
-            return self.memoryview()
+    def _exported(self) -> tuple[int, _buffer.Layout]:
+        if self._layout is None:
+            # bfloat16 is told as its bits.
+            self._layout = _buffer.Layout(self._shape, self._dtype.size, self._dtype.format or "H")
+        return self.handle, self._layout
 
     @property
     def __array_interface__(self) -> dict[str, Any]:
@@ -137,7 +138,7 @@ class Array(_Sized):
         """
         import numpy
 
-        view = numpy.asarray(self)
+        view = numpy.asarray(_Interface(self))
         if self._dtype.name == "bfloat16":
             try:
                 import ml_dtypes
@@ -200,6 +201,14 @@ class Array(_Sized):
     def _repr_html_(self) -> str:
         dims = " &times; ".join(map(str, self._shape)) or "one number"
         return f"<b>Array</b> {self.dtype}, {dims}, {self.nbytes:,} bytes of pinned host memory"
+
+
+class _Interface:
+    """An array as NumPy alone sees it: with a type where the buffer protocol has bits."""
+
+    def __init__(self, array: Array) -> None:
+        self.__array_interface__ = array.__array_interface__
+        self._array = array
 
 
 class DeviceArray(_Sized):

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Optional, Union
 
 import acl
 
-from . import _dtype, _tree
+from . import _dtype, _open, _tree
 from ._array import Array, array
 from ._errors import check
 from ._runtime import Event, Stream, _Object, ensure_context, entered
@@ -57,7 +57,7 @@ def load(
     Args:
         path: an ``.om`` file, or an ``.onnx`` file, which is converted first (as ``atc`` does) and kept converted in the
             user's cache folder until the file changes.
-        input_shape: dimensions of inputs that the ``.onnx`` file leaves open.
+        input_shape: dimensions of inputs that the ``.onnx`` file leaves open; -1 leaves one open until each run.
         progress: whether a line on standard error tells that a conversion goes on; by default where somebody watches.
 
     Raises:
@@ -183,14 +183,23 @@ class _Slot:
 class Pending:
     """A run that was queued. ``await`` it, or ask for its :meth:`result`."""
 
-    def __init__(self, model: Model, slot: _Slot, stream: Stream, outputs: dict[str, Array], held: object) -> None:
+    def __init__(
+        self,
+        model: Model,
+        outputs: dict[str, Array],
+        slot: Optional[_Slot] = None,
+        stream: Optional[Stream] = None,
+        held: object = None,
+    ) -> None:
         self._model = model
-        self._slot: Optional[_Slot] = slot
-        self._stream = stream
+        # Without a slot the run is over.
+        self._slot = slot
         self._outputs = outputs
         # What the queued copies read.
         self._held = held
-        self._event: Event = stream.record()
+        if stream is not None:
+            self._stream = stream
+            self._event: Event = stream.record()
 
     @property
     def done(self) -> bool:
@@ -239,7 +248,8 @@ class Model(_Object):
     """A loaded model; :func:`load` makes it. Call it with inputs; any number of threads may.
 
     ``model(inputs)`` gives a dict of host arrays. ``model(inputs, stream=s)`` queues the run and gives a :class:`Pending`.
-    ``await model.submit(inputs)`` leaves the event loop running.
+    ``await model.submit(inputs)`` leaves the event loop running. A model with open shapes (-1) runs at once in each of them,
+    after what its stream holds.
     """
 
     def __init__(self, path: Path, name: str) -> None:
@@ -259,6 +269,9 @@ class Model(_Object):
             info for index in range(acl.mdl.get_num_inputs(self._handle)) if (info := self._input(index)).name != _GEAR
         )
         self._outputs = tuple(self._output(index) for index in range(acl.mdl.get_num_outputs(self._handle)))
+
+        infos = self._inputs + self._outputs
+        self._is_open = any(info.nbytes == 0 or -1 in info.shape for info in infos)
 
     def _input(self, index: int) -> TensorInfo:
         dims, code = acl.mdl.get_input_dims(self._handle, index)
@@ -364,6 +377,10 @@ class Model(_Object):
         """Queues a run, on a stream of its own without an argument; see :meth:`__call__`. The result can be awaited."""
         arrays = [self._checked(info, value) for info, value in zip(self._inputs, self._ordered(inputs))]
         with entered(self._context):
+            if self._is_open:
+                if stream is not None:
+                    stream.synchronize()
+                return Pending(self, _open.run(self._id, arrays, self._outputs))
             slot = self._take_slot()
             try:
                 own = stream or slot.stream
@@ -382,7 +399,7 @@ class Model(_Object):
                     if size:
                         code = acl.rt.memcpy_async(host.handle, size, address, size, _DEVICE_TO_HOST, own.handle)
                         check("acl.rt.memcpy_async", code)
-                return Pending(self, slot, own, outputs, arrays)
+                return Pending(self, outputs, slot, own, arrays)
             except BaseException:
                 # What was queued before the failure may still use the memory.
                 slot.stream.synchronize() if stream is None else stream.synchronize()
@@ -396,7 +413,10 @@ class Model(_Object):
             raise TypeError(f"{self.name}, input {info.name!r}: {reason}") from None
         if taken.dtype != info.dtype:
             raise TypeError(f"{self.name}, input {info.name!r} takes {info.dtype}, not {taken.dtype}")
-        if taken.shape != info.shape:
+        fits = len(taken.shape) == len(info.shape) and all(
+            wanted in (-1, found) for found, wanted in zip(taken.shape, info.shape)
+        )
+        if not fits:
             raise ValueError(f"{self.name}, input {info.name!r} takes {info.shape}, not {taken.shape}")
         return taken
 

@@ -86,8 +86,13 @@ def test_the_buffer_protocol():
     host = jumar.array([[1, 2, 3]])
     view = host.memoryview()
     assert (view.format, view.shape, view.readonly) == ("q", (1, 3), False)
-    if sys.version_info >= (3, 12):
+    if sys.version_info >= (3, 11):
         assert bytes(host) == bytes(view)
+        held = memoryview(host)
+        del host
+        gc.collect()
+        held[0, 0] = 7
+        assert held.tolist() == [[7, 2, 3]]
     assert jumar.array(array_module.array("d", [1.5, 2.5])).tolist() == [1.5, 2.5]
     assert jumar.array(b"ab").tolist() == [97, 98]
 

@@ -148,6 +148,38 @@ def test_memory_comes_back(cache, digits):
     assert jumar.Device(0).memory()[0] == before
 
 
+def test_shapes_that_are_open_until_the_run(tmp_path, cache):
+    import nets
+
+    path = tmp_path / "open.onnx"
+    onnx.save(nets.digits(), str(path))
+    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    with jumar.load(path, input_shape={"input": (-1, 1, 8, 8)}) as model:
+        assert model.inputs[0].shape == (-1, 1, 8, 8)
+        for batch in (1, 5, 2):
+            image = np.random.default_rng(batch).random((batch, 1, 8, 8), np.float32)
+            wanted = session.run(None, {"input": image})[0]
+            close(only(model(image)), wanted)
+            with jumar.Stream() as stream:
+                close(only(model(image, stream=stream).result()), wanted)
+        with pytest.raises(ValueError, match=r"takes \(-1, 1, 8, 8\), not \(1, 64\)"):
+            model(np.zeros((1, 64), np.float32))
+
+
+def test_outputs_as_long_as_they_become(tmp_path, cache):
+    import nets
+
+    path = tmp_path / "detector.onnx"
+    onnx.save(nets.detector(), str(path))
+    picture = np.random.default_rng(5).standard_normal((1, 3, 96, 96)).astype(np.float32)
+    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    wanted = session.run(None, {"input": picture})
+    with jumar.load(path) as model:
+        found = list(model(picture).values())
+    assert [value.shape for value in found] == [value.shape for value in wanted]
+    assert np.array_equal(found[2].numpy(), wanted[2])
+
+
 def test_a_first_notebook(tmp_path, cache):
     """A network of ResNet's shape, a picture, the five best classes."""
     import nets

@@ -31,6 +31,8 @@ enum Suite {
     Runtime,
     /// Models against ONNX Runtime, in turn in the same process.
     Models,
+    /// What a call from Python costs beyond the call from C.
+    Python,
 }
 
 impl Suite {
@@ -38,6 +40,7 @@ impl Suite {
         match self {
             Suite::Runtime => "runtime",
             Suite::Models => "models",
+            Suite::Python => "python",
         }
     }
 }
@@ -71,7 +74,8 @@ pub fn run(options: &Options) -> Result<()> {
     );
     let lines = match options.what {
         Suite::Runtime => runtime(&tree)?,
-        Suite::Models => models(&tree)?,
+        Suite::Models => with_python(&tree, "models")?,
+        Suite::Python => with_python(&tree, "python")?,
     };
     print!("{}", plain(&lines));
     if !options.no_page {
@@ -108,14 +112,15 @@ fn runtime(tree: &Path) -> Result<Vec<Line>> {
     Ok(lines)
 }
 
-fn models(tree: &Path) -> Result<Vec<Line>> {
+/// Runs a benchmark that is written in Python, against the tree's modules.
+fn with_python(tree: &Path, name: &str) -> Result<Vec<Line>> {
     let python = python_env::ensure(&log("venv"))?;
     measure(
         Command::new(tree.join("bin/jumar"))
             .args(["run", "--"])
             .arg(python)
-            .arg(crate::root().join("benches/models.py")),
-        "models",
+            .arg(crate::root().join(format!("benches/{name}.py"))),
+        name,
     )
 }
 

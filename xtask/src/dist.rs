@@ -227,6 +227,7 @@ fn lay_out(built: &Built, source: &Path, tree: &Path) -> Result<()> {
     copy(&built.python, &tree.join("python/site-packages/acl.so"))?;
     copy_folder(&source.join("python"), &tree.join("python/site-packages"))?;
 
+    copy_folder(&source.join("cmake"), &tree.join("lib64/cmake/jumar"))?;
     write(&tree.join("set_env.sh"), SET_ENV)?;
     write(&tree.join("bin/setenv.bash"), SETENV_BASH)?;
     for folder in KERNEL_CMAKE_FOLDERS {

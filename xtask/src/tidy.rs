@@ -65,6 +65,10 @@ const CHECKS: &[(&str, Check)] = &[
         "the page of environment variables names what the sources read",
         coverage::variables,
     ),
+    (
+        "docs/not-supported.md lists what stays not supported of the runtime",
+        coverage::not_supported,
+    ),
 ];
 
 /// Runs every check. Returns whether all passed.

@@ -56,6 +56,9 @@ functions! {
     memcpy = "aclrtMemcpy" (*mut c_void, usize, *const c_void, usize, i32);
     memcpy_async = "aclrtMemcpyAsync" (*mut c_void, usize, *const c_void, usize, i32, Handle);
     memset_async = "aclrtMemsetAsync" (*mut c_void, usize, i32, usize, Handle);
+    capture_begin = "aclmdlRICaptureBegin" (Handle, u32);
+    capture_end = "aclmdlRICaptureEnd" (Handle, *mut Handle);
+    execute_model = "aclmdlRIExecuteAsync" (Handle, Handle);
     memset = "aclrtMemset" (*mut c_void, usize, i32, usize);
     query_stream = "aclrtStreamQuery" (Handle, *mut u32);
     subscribe = "aclrtSubscribeReport" (u64, Handle);
@@ -76,6 +79,10 @@ pub struct Stream(Handle);
 /// An event, as a stream.
 #[derive(Clone, Copy)]
 pub struct Event(Handle);
+
+/// A captured model, as a stream.
+#[derive(Clone, Copy)]
+pub struct Captured(Handle);
 
 /// A context that threads share.
 #[derive(Clone, Copy)]
@@ -124,6 +131,28 @@ impl Acl {
         check("aclrtResetDevice", unsafe { (self.0.reset_device)(0) })?;
         // SAFETY: no arguments.
         check("aclFinalize", unsafe { (self.0.finalize)() })
+    }
+
+    /// Captures what `submit` submits to a stream.
+    pub fn capture(&self, stream: Stream, submit: impl FnOnce()) -> Result<Captured> {
+        // SAFETY: a handle and a number; 0 is the global mode.
+        check("aclmdlRICaptureBegin", unsafe {
+            (self.0.capture_begin)(stream.0, 0)
+        })?;
+        submit();
+        let mut model = std::ptr::null_mut();
+        // SAFETY: a handle and the address of a variable.
+        check("aclmdlRICaptureEnd", unsafe {
+            (self.0.capture_end)(stream.0, &mut model)
+        })?;
+        Ok(Captured(model))
+    }
+
+    /// Queues a captured model.
+    pub fn execute(&self, model: Captured, stream: Stream) {
+        // SAFETY: two handles.
+        let ret = unsafe { (self.0.execute_model)(model.0, stream.0) };
+        debug_assert_eq!(ret, 0);
     }
 
     /// Gives the thread's context.

@@ -25,6 +25,7 @@ pub fn run(acl: Acl, place: Place) -> Result<Vec<Line>> {
     round_trips(acl, stream, small, &mut lines);
     hops(acl, &mut lines)?;
     thousand_tasks(acl, stream, small, &mut lines);
+    replay(acl, stream, small, &mut lines)?;
     if place == Place::Anywhere {
         enqueue_on_every_core(acl, &mut lines)?;
         overlap(acl, stream, &mut lines)?;
@@ -275,6 +276,42 @@ fn thousand_tasks(acl: Acl, stream: Stream, small: (Memory, Memory), lines: &mut
         limit: Some(("1000 pushes".into(), push)),
         target: None,
     });
+}
+
+/// A captured model of 1000 tasks, executed and waited for, beside the calls that queue the same tasks.
+fn replay(acl: Acl, stream: Stream, small: (Memory, Memory), lines: &mut Vec<Line>) -> Result<()> {
+    const TIMES: usize = 20;
+    let submit = || {
+        for _ in 0..1000 {
+            acl.fill_async(small.0, SMALL, stream);
+        }
+    };
+    let model = acl.capture(stream, submit)?;
+    let replayed = || {
+        let start = Instant::now();
+        for _ in 0..TIMES {
+            acl.execute(model, stream);
+            acl.synchronize(stream);
+        }
+        start.elapsed().as_nanos() as f64 / (TIMES * 1000) as f64
+    };
+    let queued = || batch(acl, stream, || acl.fill_async(small.0, SMALL, stream));
+    let (value, enqueue) = in_turn(replayed, queued);
+    lines.push(Line {
+        what: "replay of 1000 captured fills of 64 B, a task".into(),
+        value,
+        unit: "ns",
+        limit: Some(("queueing such a task".into(), enqueue)),
+        target: Some(Target::Ratio(0.125)),
+    });
+    lines.push(Line {
+        what: "replay of 1000 captured tasks, a task".into(),
+        value,
+        unit: "ns",
+        limit: None,
+        target: Some(Target::Value(2.5)),
+    });
+    Ok(())
 }
 
 /// The host computes for as long as a task takes: together they take hardly longer than one. Needs two cores.

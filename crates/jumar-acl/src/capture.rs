@@ -4,7 +4,8 @@ use std::ffi::{CStr, CString};
 use std::sync::Arc;
 
 use jumar::engine::{
-    CaptureMode, CaptureStatus, Condition, ConditionKind, Graph, Origin, TaskGroup, TaskKind,
+    CaptureMode, CaptureStatus, Comparison, Condition, ConditionKind, Graph, Origin, Span,
+    TaskGroup, TaskKind, Width,
 };
 use jumar_types::{Error, ErrorKind, Result};
 
@@ -473,4 +474,83 @@ pub fn aclmdlRIDestroyUnregisterCallback(cx: &Cx<'_>, model: Raw, key: usize) ->
         return refuse(ErrorKind::InvalidValue, "func is null");
     }
     graph.forget_on_destroy(key)
+}
+
+pub fn aclrtActiveStream(cx: &Cx<'_>, target: Raw, stream: Raw) -> Result<()> {
+    not_null(target, "activeStream")?;
+    not_null(stream, "stream")?;
+    let target = cx.any_stream(target)?;
+    cx.with_stream(stream, |stream| stream.activate(&target, &cx.caller()))
+}
+
+pub fn aclrtSwitchStream(
+    cx: &Cx<'_>,
+    left: Span,
+    condition: u32,
+    right: Span,
+    data_type: u32,
+    when_true: Raw,
+    when_false: Raw,
+    stream: Raw,
+) -> Result<()> {
+    not_null(when_true, "trueStream")?;
+    not_null(stream, "stream")?;
+    if !when_false.is_null() {
+        return refuse(
+            ErrorKind::InvalidArgument,
+            "falseStream is not null; when the condition does not hold, the stream itself goes on",
+        );
+    }
+    let how = match condition {
+        enums::ACL_RT_EQUAL => Comparison::Equal,
+        enums::ACL_RT_NOT_EQUAL => Comparison::NotEqual,
+        enums::ACL_RT_GREATER => Comparison::Greater,
+        enums::ACL_RT_GREATER_OR_EQUAL => Comparison::GreaterOrEqual,
+        enums::ACL_RT_LESS => Comparison::Less,
+        enums::ACL_RT_LESS_OR_EQUAL => Comparison::LessOrEqual,
+        _ => {
+            return refuse(
+                ErrorKind::InvalidValue,
+                format!("cond is {condition}; it has to be 0 (equal) to 5 (less or equal)"),
+            );
+        }
+    };
+    let width = match data_type {
+        enums::ACL_RT_SWITCH_INT32 => Width::Four,
+        enums::ACL_RT_SWITCH_INT64 => Width::Eight,
+        _ => {
+            return refuse(
+                ErrorKind::InvalidValue,
+                format!("dataType is {data_type}; it has to be 0 (INT32) or 1 (INT64)"),
+            );
+        }
+    };
+    let narrow = |span: Span| {
+        span.part(0, width.bytes())
+            .expect("the shim gives the widest of the two")
+    };
+    let target = cx.any_stream(when_true)?;
+    cx.with_stream(stream, |stream| {
+        let compared = (narrow(left), how, narrow(right));
+        stream.compare(compared, width, &target, &cx.caller())
+    })
+}
+
+pub fn aclrtPersistentTaskClean(cx: &Cx<'_>, stream: Raw) -> Result<()> {
+    if stream.is_null() {
+        return refuse(ErrorKind::InvalidValue, "stream is null");
+    }
+    cx.with_stream(stream, |stream| {
+        let with = stream.options().flags;
+        if with & flag::PERSISTENT == 0 || with & flag::CPU_SCHEDULE != 0 {
+            return refuse(
+                ErrorKind::RuntimeInternal,
+                format!(
+                    "stream {} was made with flags {with:#x}; only streams made with ACL_STREAM_PERSISTENT keep tasks",
+                    stream.number()
+                ),
+            );
+        }
+        Graph::clean(stream)
+    })
 }

@@ -268,3 +268,45 @@ pub fn aclrtIpcOpenEventHandle(cx: &Cx<'_>, handle: types::aclrtIpcEventHandle) 
     let event = cx.context()?.import_event(number)?;
     Ok(Raw(event.id()))
 }
+
+fn external(flag: u32) -> Result<bool> {
+    match flag {
+        0 => Ok(false),
+        1 => Ok(true),
+        _ => refuse(
+            ErrorKind::InvalidArgument,
+            format!("flag is {flag}; it has to be 0 (default) or 1 (external)"),
+        ),
+    }
+}
+
+pub fn aclrtRecordEventWithFlag(cx: &Cx<'_>, event: Raw, stream: Raw, flag: u32) -> Result<()> {
+    let event = cx.event(event)?;
+    let external = external(flag)?;
+    host_may_use(&event)?;
+    cx.with_stream(stream, |stream| {
+        event.record_with(stream, external, &cx.caller())
+    })
+}
+
+pub fn aclrtStreamWaitEventWithFlag(
+    cx: &Cx<'_>,
+    stream: Raw,
+    event: Raw,
+    seconds: u32,
+    flag: u32,
+) -> Result<()> {
+    let event = cx.event(event)?;
+    let external = external(flag)?;
+    if external && seconds != 0 {
+        return refuse(
+            ErrorKind::InvalidArgument,
+            format!("the time-out is {seconds} s; an external wait has none (0)"),
+        );
+    }
+    host_may_use(&event)?;
+    let limit = (seconds != 0).then(|| Duration::from_secs(u64::from(seconds)));
+    cx.with_stream(stream, |stream| {
+        event.wait_with(stream, external, limit, &cx.caller())
+    })
+}

@@ -56,7 +56,7 @@ pub fn wanted(level: u32) -> bool {
 
 /// Writes one line of a program, formatted already; below the level it is dropped.
 pub fn app_log(
-    cx: &Cx<'_>,
+    _cx: &Cx<'_>,
     level: u32,
     function: &CStr,
     file: &CStr,
@@ -81,30 +81,37 @@ pub fn app_log(
         shown.truncate(cut);
         shown.push_str(CUT);
     }
-    write(cx, level, "APP", &shown);
+    write(level, "APP", &shown);
     Ok(())
 }
 
 /// Writes down an error that a call answered.
-pub(crate) fn error(cx: &Cx<'_>, text: &str) {
+pub(crate) fn error(_cx: &Cx<'_>, text: &str) {
     if ERROR >= log().settings.level_of("ASCENDCL") {
-        write(cx, ERROR, "ASCENDCL", text);
+        write(ERROR, "ASCENDCL", text);
+    }
+}
+
+/// Writes down what went wrong where no call can answer it.
+pub(crate) fn problem(text: &str) {
+    if ERROR >= log().settings.level_of("IDEDD") {
+        write(ERROR, "IDEDD", text);
     }
 }
 
 /// Says once which library was loaded, so that it is never a mystery.
-pub(crate) fn loaded_once(cx: &Cx<'_>) {
+pub(crate) fn loaded_once(_cx: &Cx<'_>) {
     static SAID: OnceLock<()> = OnceLock::new();
     if INFO >= log().settings.level_of("RUNTIME") && SAID.set(()).is_ok() {
         let text = format!(
             "Jumar {}, a software device, is the AscendCL of this process",
             env!("CARGO_PKG_VERSION")
         );
-        write(cx, INFO, "RUNTIME", &text);
+        write(INFO, "RUNTIME", &text);
     }
 }
 
-fn write(_cx: &Cx<'_>, level: u32, module: &str, text: &str) {
+fn write(level: u32, module: &str, text: &str) {
     let log = log();
     let mut line = String::with_capacity(text.len() + 80);
     let now = SystemTime::now()
@@ -157,7 +164,7 @@ fn open(root: &Option<PathBuf>, millis: u128) -> Option<Output> {
 }
 
 /// Writes a time as `YYYY-MM-DD-hh:mm:ss.mmm.uuu ` in UTC.
-fn stamp(micros: u128) -> String {
+pub(crate) fn stamp(micros: u128) -> String {
     let (seconds, micros) = ((micros / 1_000_000) as i64, micros % 1_000_000);
     let (year, month, day) = civil(seconds.div_euclid(86_400));
     let of_day = seconds.rem_euclid(86_400);

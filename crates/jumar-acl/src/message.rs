@@ -224,6 +224,9 @@ fn is_stored_as_last_error(kind: ErrorKind) -> bool {
         | K::CallbackFailed
         | K::HostRangeRegistered
         | K::HostRangeUnknown
+        | K::QueueFull
+        | K::QueueEmpty
+        | K::UnsupportedDataType
         | K::StreamAborted
         | K::DeviceAborted
         | K::AbortTimeout

@@ -103,6 +103,7 @@ fn load(
     };
     let model = Model::load(package, &context, supplied, &cx.caller())?;
     let id = cx.process.models.last.fetch_add(1, Ordering::Relaxed) + 1;
+    crate::dump::observe(cx, &model, id, context.device().number());
     cx.process.models.loaded.write().insert(
         id,
         Arc::new(Loaded {

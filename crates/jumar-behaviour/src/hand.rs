@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use jumar_acl::dump::DumpCallback;
 use jumar_acl::enter;
 use jumar_acl::error::ExceptionCallback;
 use jumar_acl::generated::{calls, types};
@@ -10,6 +11,7 @@ use jumar_acl::hooks::{
 };
 use jumar_acl::memcpy::{BatchCopy, NO_COPY_FAILED, batch, batch_async};
 use jumar_acl::memory::MallocConfig;
+use jumar_acl::tdt_queue::QueueAttrValue;
 use jumar_acl::{Raw, allocator, capture, memory};
 
 use crate::callbacks;
@@ -74,6 +76,8 @@ pub const CALLS: &[(&str, Player)] = &[
         )
     }),
     ("aclrtMemManagedGetAttrs", managed_attributes),
+    ("acltdtDequeueData", dequeue_data),
+    ("acltdtSetQueueAttr", set_queue_attr),
     ("aclrtMemcpyBatch", memcpy_batch),
     ("aclmdlSetConfigOpt", set_config_option),
     ("aclmdlLoadWithConfig", load_with_config),
@@ -87,6 +91,7 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclrtMemcpyBatchAsync", memcpy_batch_async),
     ("aclrtMemcpyBatchAsyncV2", memcpy_batch_async_v2),
     ("aclrtMemcpyBatchV2", memcpy_batch_v2),
+    ("acldumpRegCallback", dump_callback),
     ("aclrtRegDeviceStateCallback", device_state),
     ("aclrtRegStreamStateCallback", stream_state),
     ("aclrtSetDeviceTaskAbortCallback", abort_callback),
@@ -106,6 +111,19 @@ fn answering(word: u64, failure: i32) -> Option<(usize, i32)> {
         word as usize,
         if name.ends_with("_fails") { failure } else { 0 },
     ))
+}
+
+fn dump_callback(w: &Words<'_>) -> Played {
+    let function = answering(w.plain(0), 0).map(|_| {
+        let taken: DumpCallback = Arc::new(|_, bytes, _| {
+            callbacks::noted_value(bytes.len() as u64);
+            0
+        });
+        taken
+    });
+    status(enter(&calls::acldumpRegCallback, |cx| {
+        jumar_acl::dump::acldumpRegCallback(cx, function, w.plain(1))
+    }))
 }
 
 fn device_state(w: &Words<'_>) -> Played {
@@ -502,4 +520,36 @@ fn managed_attributes(w: &Words<'_>) -> Played {
         }
     }
     status(read.map(drop))
+}
+
+fn dequeue_data(w: &Words<'_>) -> Played {
+    let (data, size) = (w.span(1, w.plain(2))?, w.out(3)?);
+    let user = match w.plain::<u64>(4) {
+        0 => jumar_acl::Span::EMPTY,
+        _ => w.span(4, w.plain(5))?,
+    };
+    status(enter(&calls::acltdtDequeueData, |cx| {
+        let told = |bytes: usize| size.set(&bytes);
+        jumar_acl::tdt_queue::dequeue_data(cx, w.plain(0), data, user, w.plain(6), told)
+    }))
+}
+
+fn set_queue_attr(w: &Words<'_>) -> Played {
+    let (kind, length): (u32, usize) = (w.plain(1), w.plain(2));
+    let is_name = kind == jumar_acl::generated::enums::ACL_TDT_QUEUE_NAME_PTR;
+    let pointer = if is_name { w.slice::<u64>(3, 1)? } else { None };
+    let name = pointer.and_then(|pointer| Words(&pointer).text(0));
+    let bytes = if is_name {
+        None
+    } else {
+        w.slice::<u8>(3, length)?
+    };
+    let value = if is_name {
+        QueueAttrValue::Name(name.as_deref())
+    } else {
+        QueueAttrValue::Bytes(bytes.as_deref())
+    };
+    status(enter(&calls::acltdtSetQueueAttr, |cx| {
+        jumar_acl::tdt_queue::set_queue_attr(cx, w.plain(0), kind, length, value)
+    }))
 }

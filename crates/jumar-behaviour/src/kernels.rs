@@ -24,6 +24,8 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclrtLaunchKernelWithHostArgs", launch_with_host_args),
     ("aclrtLaunchKernelWithArgsArray", launch_with_array),
     ("aclrtProcessHostFunc", process_host_function),
+    ("aclrtcGetBinData", compiled_binary),
+    ("aclrtcGetCompileLog", compile_log),
     ("aclrtExceptionInfoCallbackRegister", register),
     ("aclrtExceptionInfoCallbackUnregister", unregister),
 ];
@@ -196,5 +198,21 @@ fn launch_with_array(w: &Words<'_>) -> Played {
         }
         let values = raw::span(block, bytes.unwrap_or(0)).unwrap_or(jumar_acl::Span::EMPTY);
         kernel::aclrtLaunchKernelWithArgsArray(cx, function, w.plain(1), w.plain(2), given, values)
+    }))
+}
+
+fn compiled_binary(w: &Words<'_>) -> Played {
+    let to = w.plain::<usize>(1);
+    status(enter(&calls::aclrtcGetBinData, |cx| {
+        raw::write(to, &jumar_acl::rtc::binary(cx, w.plain(0))?);
+        Ok(())
+    }))
+}
+
+fn compile_log(w: &Words<'_>) -> Played {
+    let to = w.plain::<usize>(1);
+    status(enter(&calls::aclrtcGetCompileLog, |cx| {
+        raw::write(to, &jumar_acl::rtc::log(cx, w.plain(0))?);
+        Ok(())
     }))
 }

@@ -47,6 +47,13 @@ pub const READ: &[Var] = &[
         meaning: "Where a timeline for Perfetto or chrome://tracing is written when the program ends.",
     },
     Var {
+        name: "JUMAR_CXX",
+        flag: None,
+        values: "a C++ compiler, by name or path",
+        default: "c++",
+        meaning: "What compiles kernels while a program runs (aclrtc).",
+    },
+    Var {
         name: "ASCEND_RT_VISIBLE_DEVICES",
         flag: Some("visible-devices"),
         values: "ascending device numbers with commas between them, without blanks",
@@ -101,6 +108,27 @@ pub const READ: &[Var] = &[
         values: "a folder",
         default: "ascend/log in the home folder",
         meaning: "Where log files go without ASCEND_PROCESS_LOG_PATH.",
+    },
+    Var {
+        name: "ASCEND_DUMP_SCENE",
+        flag: None,
+        values: "aic_err_brief_dump, aic_err_norm_dump, aic_err_detail_dump",
+        default: "what the configuration says",
+        meaning: "Lets tensors of failures be saved without a configuration.",
+    },
+    Var {
+        name: "ASCEND_DUMP_PATH",
+        flag: None,
+        values: "a folder",
+        default: "that of ASCEND_WORK_PATH, then dump_path of the configuration",
+        meaning: "Where tensors of failures go.",
+    },
+    Var {
+        name: "NPU_COLLECT_PATH",
+        flag: None,
+        values: "a folder",
+        default: "none",
+        meaning: "Lets tensors of failures be saved, there, where no scene is chosen.",
     },
 ];
 

@@ -18,7 +18,7 @@ use std::time::Duration;
 use jumar_hal::sync::Instant;
 
 use jumar_hal::sync::{Mutex, Ordering};
-use jumar_hal::{Queue, Signal, Task, WaitThen};
+use jumar_hal::{Signal, Task, WaitThen};
 use jumar_types::{Error, ErrorKind, Result};
 
 use crate::board::{Board, BoardRecord, BoardWait, Kind};

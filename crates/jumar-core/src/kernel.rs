@@ -173,7 +173,7 @@ impl Runtime {
     /// # Errors
     /// `InvalidValue`: what the bytes are instead.
     pub fn add_binary(&self, image: CodeImage, form: CodeForm, tag: u32) -> Result<Arc<Binary>> {
-        self.shared.backend.check_code(&image)?;
+        self.shared.backend.exported_functions(&image)?;
         self.shared.binaries.insert(|id| {
             Arc::new(Binary {
                 id,
@@ -186,6 +186,14 @@ impl Runtime {
                 variables: Mutex::default(),
             })
         })
+    }
+
+    /// Lists the functions that a binary would export, without loading it.
+    ///
+    /// # Errors
+    /// `InvalidValue`: what the bytes are instead.
+    pub fn exported_functions(&self, image: &CodeImage) -> Result<Vec<String>> {
+        self.shared.backend.exported_functions(image)
     }
 
     /// Finds a binary.

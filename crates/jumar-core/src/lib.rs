@@ -18,6 +18,7 @@ pub mod ipc;
 pub mod kernel;
 pub mod managed;
 pub mod memory;
+pub mod message;
 pub mod notify;
 pub mod pool;
 pub mod runtime;

@@ -176,8 +176,12 @@ impl Backend for CpuBackend {
         mem::read(from, bytes);
     }
 
-    fn check_code(&self, image: &CodeImage) -> Result<()> {
-        elf::read(&image.bytes).map(drop)
+    fn exported_functions(&self, image: &CodeImage) -> Result<Vec<String>> {
+        let exported = elf::read(&image.bytes)?.symbols.into_iter();
+        Ok(exported
+            .filter(|(_, symbol)| symbol.is_function)
+            .map(|(name, _)| name)
+            .collect())
     }
 
     fn load_code(&self, image: &CodeImage) -> Result<Arc<dyn Code>> {

@@ -45,11 +45,11 @@ pub trait Backend: Send + Sync {
     /// Copies a span into Rust's own bytes as long, at once.
     fn read_now(&self, from: Span, bytes: &mut [u8]);
 
-    /// Tells whether bytes are a binary that this backend could load, without loading it.
+    /// Lists the functions that a binary exports, without loading it.
     ///
     /// # Errors
     /// `InvalidValue`: what they are instead, and what can be done.
-    fn check_code(&self, image: &CodeImage) -> Result<()> {
+    fn exported_functions(&self, image: &CodeImage) -> Result<Vec<String>> {
         let _ = image;
         Err(no_code())
     }

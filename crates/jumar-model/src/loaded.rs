@@ -12,7 +12,7 @@ use jumar_core::{
 };
 use jumar_graph::{
     Dynamic, Executable, GraphError, GraphErrorKind, Lent, Operands, Plan, Region, Sink,
-    TensorType, Tensorlike, Workspace,
+    TensorType, Tensorlike, Watch, Workspace,
 };
 use jumar_types::dtype::DataType;
 use jumar_types::{Error, ErrorKind, Result};
@@ -49,10 +49,17 @@ struct Shared {
     work: Span,
     /// Device memory that earlier executions of unknown sizes took, for the next one.
     pool: Mutex<Vec<Block>>,
+    observer: OnceLock<Arc<dyn Observer>>,
     /// Plans that were made for dimensions that came, the latest last.
     plans: Mutex<Vec<Known>>,
     /// Whether knowing the inputs' dimensions is not enough for a plan.
     unplannable: AtomicBool,
+}
+
+/// Somebody who watches the executions of a model, node by node.
+pub trait Observer: Send + Sync {
+    /// Sees an execution begin on the stream of that number; none lets it run unwatched.
+    fn begin(&self, stream: u32) -> Option<Box<dyn Watch>>;
 }
 
 /// A plan, and the inputs' dimensions that it was made for.
@@ -123,6 +130,7 @@ impl Model {
                 weights,
                 work,
                 pool: Mutex::default(),
+                observer: OnceLock::new(),
                 plans: Mutex::default(),
                 unplannable: AtomicBool::new(false),
             }),
@@ -158,6 +166,12 @@ impl Model {
         Ok((weights, work))
     }
 
+    /// Has the executions from now on watched. The first observer stays.
+    pub fn observe(&self, observer: Arc<dyn Observer>) {
+        // A second observer has no place, and nobody sets one.
+        let _ = self.shared.observer.set(observer);
+    }
+
     /// Describes inputs and outputs.
     pub fn description(&self) -> &Arc<Description> {
         &self.shared.description
@@ -179,6 +193,7 @@ impl Model {
     ) -> Result<()> {
         let program = Arc::new(Execution {
             model: self.shared.clone(),
+            stream: stream.number(),
             inputs: inputs.into(),
             outputs: outputs.into(),
         });
@@ -215,6 +230,7 @@ impl Model {
         let writes: Vec<Span> = outputs.iter().copied().flatten().collect();
         let program = Arc::new(OpenExecution {
             model: self.shared.clone(),
+            stream: stream.number(),
             context: self.context.clone(),
             call: caller.call,
             inputs,
@@ -330,6 +346,13 @@ impl Model {
     }
 }
 
+impl Shared {
+    /// Begins to watch an execution, if somebody wants to.
+    fn watch(&self, stream: u32) -> Option<Box<dyn Watch>> {
+        self.observer.get()?.begin(stream)
+    }
+}
+
 /// Says which memory of a model there was no room for.
 fn no_room(cause: Error, bytes: usize, what: &str) -> Error {
     if cause.kind() != ErrorKind::OutOfMemory {
@@ -375,6 +398,7 @@ fn failed(model: &Shared, error: &GraphError) -> Error {
 /// One queued execution of a model whose shapes are found while it runs.
 struct OpenExecution {
     model: Arc<Shared>,
+    stream: u32,
     context: Arc<Context>,
     call: &'static Call,
     inputs: Vec<Shaped>,
@@ -424,12 +448,13 @@ impl Program for OpenExecution {
             });
             Ok(Region::of(span))
         };
+        let watch = model.watch(self.stream);
         let ran = match model.plan_for(dynamic, &self.inputs) {
             Err(error) => Err(error),
-            Ok(Some(plan)) => self.planned(&plan, &mut lender, &mut sink),
+            Ok(Some(plan)) => self.planned(&plan, &mut lender, &mut sink, watch.as_deref()),
             Ok(None) => self.typed().and_then(|inputs| {
                 let weights = Region::of(model.weights);
-                dynamic.run(weights, &inputs, &mut lender, &mut sink, None)
+                dynamic.run(weights, &inputs, &mut lender, &mut sink, watch.as_deref())
             }),
         };
         lender.close();
@@ -474,6 +499,7 @@ impl OpenExecution {
         plan: &Plan,
         lender: &mut Lender<'_>,
         sink: &mut Sink<'_, 'static>,
+        watch: Option<&dyn Watch>,
     ) -> jumar_graph::Result<()> {
         let mut outputs = Vec::with_capacity(plan.outputs.len());
         for (index, port) in plan.outputs.iter().enumerate() {
@@ -489,13 +515,17 @@ impl OpenExecution {
             .iter()
             .map(|input| Region::of(input.span))
             .collect();
-        let ran = plan.run(&Operands {
+        let memory = Operands {
             weights: Region::of(self.model.weights),
             arena: arena.map_or(Region::EMPTY, |lent| lent.region),
             constants: Region::EMPTY,
             inputs: &inputs,
             outputs: &outputs,
-        });
+        };
+        let ran = match watch {
+            None => plan.run(&memory),
+            Some(watch) => plan.run_watched(&memory, watch),
+        };
         if let Some(lent) = arena {
             lender.give(lent);
         }
@@ -663,6 +693,7 @@ pub fn gear_values(bytes: &[u8], count: usize) -> Option<Vec<i64>> {
 /// One queued execution.
 struct Execution {
     model: Arc<Shared>,
+    stream: u32,
     inputs: Box<[Span]>,
     outputs: Box<[Span]>,
 }
@@ -689,7 +720,11 @@ impl Program for Execution {
                 ));
             }
         };
-        plan.run(&memory).map_err(|error| failed(model, &error))
+        let ran = match model.watch(self.stream) {
+            None => plan.run(&memory),
+            Some(watch) => plan.run_watched(&memory, &*watch),
+        };
+        ran.map_err(|error| failed(model, &error))
     }
 
     fn cost(&self) -> Cost {

@@ -119,7 +119,7 @@ fn functions_of_one_real_number_agree_with_float64() {
     ] {
         for dtype in REAL {
             let x = cast(&values(low, high, 1), dtype);
-            let found = run(operator, &[x.clone()], &Attrs::new())
+            let found = run(operator, std::slice::from_ref(&x), &Attrs::new())
                 .unwrap()
                 .remove(0);
             let wide = run(operator, &[cast(&x, DataType::Float64)], &Attrs::new()).unwrap();
@@ -374,7 +374,7 @@ fn tensors_without_elements_are_welcome() {
     let image = empty(&[0, 4, 2, 2], DataType::Float32);
     let blocks = none().with("block_size", 2).with("data_format", "NCHW");
     assert_eq!(
-        shape("DepthToSpace", &[image.clone()], blocks.clone()),
+        shape("DepthToSpace", std::slice::from_ref(&image), blocks.clone()),
         [0, 1, 4, 4]
     );
     assert_eq!(shape("SpaceToDepth", &[image], blocks), [0, 16, 1, 1]);

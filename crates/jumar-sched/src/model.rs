@@ -4,12 +4,14 @@
 use std::sync::Arc;
 
 use jumar_hal::sync::{AtomicUsize, Mutex, Ordering, thread};
-use jumar_hal::{Call, QueueConfig, Signal, Span, Tag, Task, Verdict, WaitThen, Waiter, Watcher};
+use jumar_hal::{
+    Call, Condition, QueueConfig, Signal, Span, Tag, Task, Verdict, WaitThen, Waiter, Watcher,
+};
 use jumar_types::Error;
 use loom::cell::UnsafeCell;
 
 use crate::park::Parker;
-use crate::pool::Pool;
+use crate::pool::{Pool, Setting};
 use crate::ring::{Called, Owner, Ring, Sizes};
 use crate::runner::Runner;
 use crate::stream::Stream;
@@ -432,5 +434,86 @@ fn loom_an_unpark_is_never_lost() {
         });
         parker.park(None);
         thread.join().unwrap();
+    });
+}
+
+/// Holds once a word is 1.
+struct Flag(Arc<AtomicUsize>);
+
+const PLACE: usize = 64;
+
+impl Condition for Flag {
+    fn holds(&self) -> bool {
+        self.0.load(Ordering::Acquire) == 1
+    }
+    fn address(&self) -> usize {
+        PLACE
+    }
+}
+
+fn waits_for(stream: &Arc<Stream>, word: &Arc<AtomicUsize>) {
+    let wait = Task::Until {
+        condition: Arc::new(Flag(word.clone())),
+        limit: None,
+    };
+    let _ = stream
+        .ring
+        .enter(false)
+        .expect("there is room")
+        .push(tag(0), wait);
+}
+
+#[test]
+fn loom_a_value_written_while_a_stream_blocks_is_found() {
+    check(|| {
+        let stream = stream();
+        let pool = stream.pool.clone();
+        // Nobody is woken or started here: whoever is owed a wake is this model.
+        let _setting = Setting::enter(&pool);
+        let word = Arc::new(AtomicUsize::new(0));
+        waits_for(&stream, &word);
+        let (writer, written) = (pool.clone(), word.clone());
+        let thread = thread::spawn(move || {
+            written.store(1, Ordering::Release);
+            if writer.looks.any() {
+                writer.look_at(PLACE, 8);
+            }
+        });
+        let owner = stream.ring.unlist().expect("is queued");
+        stream.drive(owner, false, u32::MAX, || false);
+        thread.join().unwrap();
+        if stream.ring.completed() == 0 {
+            // Called by the writer, or, where the two just missed each other, by the timer.
+            if !stream.ring.is_queued() {
+                pool.look_on_time();
+            }
+            let owner = stream.ring.unlist().expect("was called");
+            stream.drive(owner, false, u32::MAX, || false);
+        }
+        assert_eq!((stream.ring.completed(), pool.looks.any()), (1, false));
+        pool.forget_entries();
+    });
+}
+
+#[test]
+fn loom_discard_frees_a_stream_that_is_about_to_wait_for_a_value() {
+    check(|| {
+        let stream = stream();
+        let pool = stream.pool.clone();
+        let _setting = Setting::enter(&pool);
+        let never = Arc::new(AtomicUsize::new(0));
+        waits_for(&stream, &never);
+        let other = stream.clone();
+        let thread = thread::spawn(move || other.drop_all());
+        let owner = stream.ring.unlist().expect("is queued");
+        stream.drive(owner, false, u32::MAX, || false);
+        let called = thread.join().unwrap();
+        if stream.ring.completed() == 0 {
+            assert!(called, "the call came after it blocked, and queued it");
+            let owner = stream.ring.unlist().expect("is queued");
+            stream.drive(owner, false, u32::MAX, || false);
+        }
+        assert_eq!((stream.ring.completed(), pool.looks.any()), (1, false));
+        pool.forget_entries();
     });
 }

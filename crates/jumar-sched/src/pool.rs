@@ -573,6 +573,30 @@ impl Pool {
         None
     }
 
+    /// Takes the entry of a stream out that nobody uses any more: it would keep the stream until a worker comes across it.
+    #[cold]
+    pub(crate) fn forget_entry(self: &Arc<Self>, stream: &Arc<Stream>) {
+        let entry = {
+            let mut inner = self.inner.lock();
+            // The entry is young most often.
+            let index = inner.lists[stream.priority]
+                .iter()
+                .rposition(|entry| Arc::ptr_eq(&entry.stream, stream));
+            let Some(index) = index.filter(|_| !stream.ring.is_queued()) else {
+                return;
+            };
+            inner.count -= 1;
+            inner.note_count(self);
+            inner.lists[stream.priority].remove(index)
+        };
+        if let Some(owner) = stream.ring.unlist()
+            && owner.queue()
+        {
+            self.push(stream, true, Cost::Unbounded);
+        }
+        drop(entry);
+    }
+
     /// Lives a worker's life.
     fn work(self: Arc<Self>, number: usize) {
         self.runner.worker_started(number);

@@ -689,6 +689,14 @@ impl Waiter for Stream {
 /// A queue of an executor.
 pub(crate) struct Handle(pub(crate) Arc<Stream>);
 
+impl Drop for Handle {
+    fn drop(&mut self) {
+        if self.0.ring.is_listed_idle() {
+            self.0.pool.forget_entry(&self.0);
+        }
+    }
+}
+
 impl Queue for Handle {
     #[inline]
     fn submit(&self, task: Task, tag: Tag) -> u64 {

@@ -224,6 +224,12 @@ kinds! {
     HostRangeRegistered,
     /// A host range that was never registered.
     HostRangeUnknown,
+    /// A queue of messages without a free place.
+    QueueFull,
+    /// A queue of messages without a message.
+    QueueEmpty,
+    /// Data of a kind that nobody knows.
+    UnsupportedDataType,
     /// A stream was aborted while a call waited for it.
     StreamAborted,
     /// The tasks of a device were aborted while a call waited for one of its streams.

@@ -202,6 +202,11 @@ pub fn launch_blocking() -> bool {
     variable("ASCEND_LAUNCH_BLOCKING").as_deref() == Some("1")
 }
 
+/// Gives the C++ compiler for programs that are compiled while a program runs: `JUMAR_CXX`, or the system's.
+pub fn compiler() -> String {
+    variable("JUMAR_CXX").unwrap_or_else(|| "c++".to_owned())
+}
+
 fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
@@ -216,6 +221,37 @@ fn number(name: &str, text: &str, least: u64, most: u64) -> Result<u64> {
                 format!("{name} is \"{text}\"; it has to be a number from {least} to {most}"),
             )
         })
+}
+
+/// What the environment says of dumps of failures.
+#[derive(Clone, Debug, Default)]
+pub struct DumpEnvironment {
+    /// The scene that is dumped without a configuration.
+    pub scene: Option<String>,
+    /// Where to, before what a configuration says.
+    pub folder: Option<PathBuf>,
+}
+
+impl DumpEnvironment {
+    /// Reads `ASCEND_DUMP_SCENE`, `ASCEND_DUMP_PATH`, `ASCEND_WORK_PATH` and `NPU_COLLECT_PATH`.
+    pub fn read() -> DumpEnvironment {
+        let scenes = [
+            "aic_err_brief_dump",
+            "aic_err_norm_dump",
+            "aic_err_detail_dump",
+        ];
+        let scene = variable("ASCEND_DUMP_SCENE").filter(|scene| scenes.contains(&scene.as_str()));
+        let collect = variable("NPU_COLLECT_PATH");
+        let folder = ["ASCEND_DUMP_PATH", "ASCEND_WORK_PATH"]
+            .into_iter()
+            .find_map(variable)
+            // Where a scene is chosen, the folder for collecting is not asked.
+            .or_else(|| collect.clone().filter(|_| scene.is_none()));
+        DumpEnvironment {
+            scene: scene.or_else(|| collect.map(|_| scenes[1].to_owned())),
+            folder: folder.map(PathBuf::from),
+        }
+    }
 }
 
 /// Where log lines go, and which.

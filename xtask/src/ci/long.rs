@@ -15,6 +15,8 @@ use crate::progress;
 const FUZZ: Duration = Duration::from_secs(180);
 /// How long the programs are repeated.
 const SOAK: Duration = Duration::from_secs(300);
+/// How long many threads do anything, unless a variable says otherwise.
+const CHAOS: Duration = Duration::from_secs(600);
 /// A program that takes longer hangs.
 const PROGRAM_LIMIT: Duration = Duration::from_secs(120);
 
@@ -135,6 +137,62 @@ pub(super) fn soak(job: &Job) -> Result<Outcome> {
     )))
 }
 
+/// Many threads do anything to shared and own streams; then, for a shorter time, on one core and with one worker.
+///
+/// `JUMAR_CHAOS_SECONDS` and `JUMAR_CHAOS_SEED` set how long and which; the seed is printed.
+pub(super) fn chaos(job: &Job) -> Result<Outcome> {
+    let program = c_program(job, "chaos")?;
+    let number = |name: &str, usual: u64| -> Result<u64> {
+        match std::env::var(name) {
+            Ok(text) => text.parse().with_context(|| format!("{name}={text}")),
+            Err(_) => Ok(usual),
+        }
+    };
+    let seconds = number("JUMAR_CHAOS_SECONDS", CHAOS.as_secs())?;
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH)?;
+    let seed = number("JUMAR_CHAOS_SEED", now.as_secs())?;
+    println!("chaos: seed {seed}, {seconds} s");
+    let one_core = answers(Command::new("taskset").args(["-c", "0", "true"]));
+    let short = (seconds / 10).max(1);
+    let mut runs = vec![(seconds, "0", false), (short, "1", false)];
+    if one_core {
+        runs.push((short, "0", true));
+    }
+    for (seconds, workers, pinned) in runs {
+        let mut command = Command::new(jumar());
+        command.arg("run");
+        if workers != "0" {
+            command.args(["--workers", workers]);
+        }
+        command.arg("--");
+        if pinned {
+            command.args(["taskset", "-c", "0"]);
+        }
+        let threads = "64";
+        command.arg(&program).arg(seconds.to_string()).arg(threads);
+        command.arg(seed.to_string());
+        let limit = Duration::from_secs(seconds) + PROGRAM_LIMIT;
+        let done = progress::run_logged(job.name, &mut command, &job.log, limit)?;
+        if let Some(problem) = done.problem() {
+            return Ok(Outcome::Failed(format!("seed {seed}: {problem}")));
+        }
+    }
+    Ok(Outcome::Passed(format!("64 threads, seed {seed}")))
+}
+
+/// Makes and releases objects of each kind ten thousand times.
+pub(super) fn kinds(job: &Job) -> Result<Outcome> {
+    let program = c_program(job, "each_kind")?;
+    let mut command = Command::new(jumar());
+    command.args(["run", "--"]).arg(program).arg("10000");
+    let limit = Duration::from_secs(1200);
+    let done = progress::run_logged(job.name, &mut command, &job.log, limit)?;
+    Ok(match done.problem() {
+        Some(problem) => Outcome::Failed(problem),
+        None => Outcome::Passed("10000 cycles of each kind".into()),
+    })
+}
+
 /// Offers damaged copies of a model to atc and to inspect. A refusal is right, a signal or a panic is not.
 pub(super) fn fuzz(job: &Job) -> Result<Outcome> {
     let folder = crate::root().join("target/ci/fuzz");
@@ -236,9 +294,7 @@ impl Random {
 /// Compiles the C programs of the tests that take no arguments.
 fn c_programs(job: &Job) -> Result<Vec<PathBuf>> {
     let root = crate::root();
-    let (sources, tree) = (root.join("tests/programs/c"), root.join("target/jumar"));
-    let folder = root.join("target/ci/programs");
-    fs::create_dir_all(&folder)?;
+    let sources = root.join("tests/programs/c");
     let mut programs = Vec::new();
     for entry in fs::read_dir(&sources).context("tests/programs/c")? {
         let source = entry?.path();
@@ -246,20 +302,7 @@ fn c_programs(job: &Job) -> Result<Vec<PathBuf>> {
         if !is_c || !fs::read_to_string(&source)?.contains("int main(void)") {
             continue;
         }
-        let program = folder.join(source.file_stem().unwrap_or_default());
-        let mut compile = Command::new("cc");
-        compile
-            .args(["-std=gnu11", "-g", "-O1", "-I"])
-            .arg(tree.join("include"))
-            .arg(&source)
-            .arg("-o")
-            .arg(&program)
-            .arg("-L")
-            .arg(tree.join("lib64"))
-            .args(["-lascendcl", "-lpthread", "-ldl"]);
-        let problem = run_one(job, &mut compile)?;
-        ensure!(problem.is_none(), "{} does not compile", source.display());
-        programs.push(program);
+        programs.push(compiled(job, &source)?);
     }
     programs.sort();
     ensure!(
@@ -268,6 +311,33 @@ fn c_programs(job: &Job) -> Result<Vec<PathBuf>> {
         sources.display()
     );
     Ok(programs)
+}
+
+/// Compiles one of the programs.
+fn c_program(job: &Job, name: &str) -> Result<PathBuf> {
+    let sources = crate::root().join("tests/programs/c");
+    compiled(job, &sources.join(name).with_extension("c"))
+}
+
+fn compiled(job: &Job, source: &Path) -> Result<PathBuf> {
+    let root = crate::root();
+    let tree = root.join("target/jumar");
+    let folder = root.join("target/ci/programs");
+    fs::create_dir_all(&folder)?;
+    let program = folder.join(source.file_stem().unwrap_or_default());
+    let mut compile = Command::new("cc");
+    compile
+        .args(["-std=gnu11", "-g", "-O1", "-I"])
+        .arg(tree.join("include"))
+        .arg(source)
+        .arg("-o")
+        .arg(&program)
+        .arg("-L")
+        .arg(tree.join("lib64"))
+        .args(["-lascendcl", "-lpthread", "-ldl"]);
+    let problem = run_one(job, &mut compile)?;
+    ensure!(problem.is_none(), "{} does not compile", source.display());
+    Ok(program)
 }
 
 fn run_one(job: &Job, command: &mut Command) -> Result<Option<String>> {

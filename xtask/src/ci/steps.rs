@@ -192,6 +192,20 @@ pub(super) const ALL: &[Step] = &[
         run: long::soak,
     },
     Step {
+        name: "chaos",
+        what: "64 threads do anything to shared and own streams: nothing is lost, left over or stuck",
+        long: true,
+        needs: &["dist"],
+        run: long::chaos,
+    },
+    Step {
+        name: "kinds",
+        what: "ten thousand objects of each kind come and go, and the process stays as large as it was",
+        long: true,
+        needs: &["dist"],
+        run: long::kinds,
+    },
+    Step {
         name: "advisories",
         what: "cargo deny with the advisory database",
         long: true,

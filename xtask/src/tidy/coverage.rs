@@ -29,6 +29,46 @@ pub fn kinds(repository: &Repository) -> Result<Vec<Problem>> {
     Ok(missing.chain(extra).collect())
 }
 
+/// The groups of the runtime in which every function is either implemented or on the page.
+const COMPLETE: &[&str] = &[
+    "device", "context", "init", "group", "notify", "peer", "ipc", "snapshot", "platform", "dump",
+];
+
+/// The page of what stays not supported names stubs only, and every stub of the groups that are complete otherwise.
+pub fn not_supported(repository: &Repository) -> Result<Vec<Problem>> {
+    const PAGE: &str = "docs/not-supported.md";
+    let page = repository
+        .get(PAGE)
+        .with_context(|| format!("{PAGE} is missing"))?;
+    let rows = page.text.lines().filter_map(|line| {
+        let name = line.strip_prefix("| `")?.split('`').next()?;
+        name.starts_with("acl").then_some(name)
+    });
+    let on_page: BTreeSet<&str> = rows.collect();
+    let (mut stubs, mut problems) = (BTreeSet::new(), Vec::new());
+    for file in api_files(repository) {
+        let functions: BTreeMap<String, Function> =
+            toml::from_str(&file.text).with_context(|| file.path.clone())?;
+        let group = file
+            .path
+            .trim_start_matches("api/")
+            .trim_end_matches(".toml");
+        for (name, function) in functions {
+            if function.status.as_deref() != Some("stub") {
+                continue;
+            }
+            if COMPLETE.contains(&group) && !on_page.contains(name.as_str()) {
+                let what = format!("{name} is a stub, and {PAGE} does not say why");
+                problems.push(Problem::new(file.path.as_str(), what));
+            }
+            stubs.insert(name);
+        }
+    }
+    let wrong = on_page.iter().filter(|name| !stubs.contains(**name));
+    problems.extend(wrong.map(|name| Problem::new(PAGE, format!("{name} is no stub"))));
+    Ok(problems)
+}
+
 #[derive(Deserialize)]
 struct Function {
     ret: Option<String>,
@@ -84,6 +124,7 @@ const REFUSE_NOTHING: &[(&str, &str)] = &[
         "aclrtSetExceptionInfoCallback",
         "null takes the callback away",
     ),
+    ("aclopStopDumpArgs", "what was not begun is ended too"),
 ];
 
 /// Functions that only a callback for failed tasks can call with an object; the table has no words for one, so that
@@ -106,6 +147,25 @@ const BETWEEN_PROCESSES: &[&str] = &[
     "aclrtIpcMemImportByKey",
     "aclrtIpcOpenEventHandle",
     "aclrtNotifyImportByKey",
+];
+
+/// Functions that work on a card and are refused on a host, as the interface has it: there is nothing that could work.
+const REFUSED_ON_A_HOST: &[&str] = &[
+    "acltdtEnqueue",
+    "acltdtDequeue",
+    "acltdtGrantQueue",
+    "acltdtAttachQueue",
+    "acltdtAllocBuf",
+    "acltdtFreeBuf",
+    "acltdtGetBufData",
+    "acltdtSetBufDataLen",
+    "acltdtGetBufDataLen",
+    "acltdtAppendBufChain",
+    "acltdtGetBufChainNum",
+    "acltdtGetBufFromChain",
+    "acltdtGetBufUserData",
+    "acltdtSetBufUserData",
+    "acltdtCopyBufRef",
 ];
 
 /// Functions that no profile's chip has: they can only be refused.
@@ -135,9 +195,14 @@ pub fn behaviour(repository: &Repository) -> Result<Vec<Problem>> {
             if BY_VALUE.contains(&name.as_str()) {
                 continue;
             }
-            let elsewhere = [INSIDE_A_CALLBACK, BETWEEN_PROCESSES, ON_NO_CHIP]
-                .iter()
-                .any(|shown| shown.contains(&name.as_str()));
+            let elsewhere = [
+                INSIDE_A_CALLBACK,
+                BETWEEN_PROCESSES,
+                REFUSED_ON_A_HOST,
+                ON_NO_CHIP,
+            ]
+            .iter()
+            .any(|shown| shown.contains(&name.as_str()));
             if !works.contains(&name) && !elsewhere {
                 problems.push(Problem::new(&name, "no case that works names it"));
             }

@@ -883,6 +883,9 @@ pub const fn code(kind: ErrorKind) -> i32 {
         ErrorKind::SnapshotRestore => ACL_ERROR_SNAPSHOT_RESTORE_FAILED,
         ErrorKind::SnapshotCallback => ACL_ERROR_SNAPSHOT_CALLBACK_FAILED,
         ErrorKind::SnapshotRegister => ACL_ERROR_SNAPSHOT_REGISTER_CALLBACK_FAILED,
+        ErrorKind::QueueFull => ACL_ERROR_RT_QUEUE_FULL,
+        ErrorKind::QueueEmpty => ACL_ERROR_RT_QUEUE_EMPTY,
+        ErrorKind::UnsupportedDataType => ACL_ERROR_UNSUPPORTED_DATA_TYPE,
         ErrorKind::SecondRuntime => ACL_ERROR_INTERNAL_ERROR,
     }
 }
@@ -997,6 +1000,9 @@ pub const fn vendor(kind: ErrorKind) -> &'static str {
         ErrorKind::SnapshotRestore => "EE1018",
         ErrorKind::SnapshotCallback => "EE1018",
         ErrorKind::SnapshotRegister => "EE1018",
+        ErrorKind::QueueFull => "EE1018",
+        ErrorKind::QueueEmpty => "EE1018",
+        ErrorKind::UnsupportedDataType => "EH0009",
         ErrorKind::SecondRuntime => "EE1005",
     }
 }
@@ -1223,6 +1229,13 @@ pub const fn fix(kind: ErrorKind) -> &'static str {
             "See what the registered function refused; 0 is what it answers when all is well."
         }
         ErrorKind::SnapshotRegister => "Register a function once a stage.",
+        ErrorKind::QueueFull => {
+            "Take a message out first, wait longer, or make the queue with more places."
+        }
+        ErrorKind::QueueEmpty => "Put a message in first, or wait longer.",
+        ErrorKind::UnsupportedDataType => {
+            "Let both sides of the channel be programs of this interface, of one version."
+        }
         ErrorKind::SecondRuntime => {
             "Let every part of the program load the same libascendcl.so; check LD_LIBRARY_PATH and run paths."
         }
@@ -1252,6 +1265,20 @@ pub fn code_for(call: &Call, kind: ErrorKind) -> i32 {
         (499, ErrorKind::NullPointer) => 107000,
         // aclrtCmoGetDescSize
         (554, ErrorKind::NullPointer) => 107000,
+        // aclrtcCreateProg
+        (707, ErrorKind::NullPointer) => 176001,
+        // aclrtcGetLoweredName
+        (710, ErrorKind::NullPointer) => 176001,
+        // aclrtcDestroyProg
+        (711, ErrorKind::NullPointer) => 176001,
+        // aclrtcGetBinData
+        (712, ErrorKind::NullPointer) => 176001,
+        // aclrtcGetBinDataSize
+        (713, ErrorKind::NullPointer) => 176001,
+        // aclrtcGetCompileLogSize
+        (714, ErrorKind::NullPointer) => 176001,
+        // aclrtcGetCompileLog
+        (715, ErrorKind::NullPointer) => 176001,
         _ => code(kind),
     }
 }

@@ -7,6 +7,7 @@ use std::io::Read;
 use jumar_types::{Error, ErrorKind, Result};
 use serde_json::Value;
 
+use crate::dump::{Settings, stamp};
 use crate::refuse;
 
 /// What a configuration file asks for.
@@ -14,6 +15,8 @@ use crate::refuse;
 pub(super) struct Configuration {
     pub(super) share_messages: bool,
     pub(super) default_device: Option<i32>,
+    /// What the dump section asks for.
+    pub(super) dump: Option<Settings>,
 }
 
 /// Largest configuration file.
@@ -25,7 +28,7 @@ const MAX_NESTING: usize = 10;
 ///
 /// # Errors
 /// `InvalidFile`, `ParseFile`.
-pub(super) fn read(path: &CStr) -> Result<String> {
+pub(crate) fn read(path: &CStr) -> Result<String> {
     let shown = path.to_string_lossy();
     let bad = |what: String| {
         Error::new(
@@ -103,6 +106,7 @@ pub(super) fn parse(text: &str) -> Result<Configuration> {
     }
     if let Some(section) = value.get("dump") {
         check_dump(section)?;
+        configuration.dump = Settings::read(section, stamp().0);
     }
     if let Some(section) = value.get("profiler") {
         check_profiler(section)?;
@@ -136,6 +140,26 @@ fn check_nesting(value: &Value, objects: usize, arrays: usize) -> Result<()> {
     }
 }
 
+/// Reads a file of aclmdlSetDump; none when it asks for nothing.
+///
+/// # Errors
+/// `InvalidDumpConfig`: no JSON, or a broken rule; `ParseFile`: nested too deep.
+pub(crate) fn dump_file(text: &str) -> Result<Option<Settings>> {
+    if text.trim().is_empty() {
+        return Ok(None);
+    }
+    let value: Value = match serde_json::from_str(text) {
+        Ok(value) => value,
+        Err(error) => return bad_dump(format!("the file is not valid JSON: {error}")),
+    };
+    check_nesting(&value, 0, 0)?;
+    let Some(section) = value.get("dump") else {
+        return Ok(None);
+    };
+    check_dump(section)?;
+    Ok(Settings::read(section, stamp().0))
+}
+
 fn bad_dump<T>(sentence: String) -> Result<T> {
     refuse(
         ErrorKind::InvalidDumpConfig,
@@ -165,7 +189,7 @@ fn dump_text<'a>(section: &'a Value, key: &str, values: &[&str]) -> Result<Optio
 /// Longest `dump_path`, in bytes.
 const LONGEST_PATH: usize = 512;
 
-/// Checks the rules of the dump section. Dumping itself is not done by this version; the log says so.
+/// Checks the rules of the dump section.
 fn check_dump(section: &Value) -> Result<()> {
     if !section.is_object() {
         return bad_dump(format!("it is {section}, and has to be an object"));

@@ -1,6 +1,6 @@
 //! aclInit and aclFinalize, versions.
 
-mod configuration;
+pub(crate) mod configuration;
 
 use std::ffi::{CStr, CString};
 
@@ -106,6 +106,7 @@ pub fn aclInit(cx: &Cx<'_>, path: Option<&CStr>) -> Result<()> {
     }
     cx.process.set_default_device(configuration.default_device);
     cx.process.share_messages(configuration.share_messages);
+    cx.process.dump.activate(configuration.dump);
     let mut state = turn.state();
     state.configuration.get_or_insert(text);
     state.count = 1;
@@ -174,6 +175,7 @@ fn finalize(cx: &Cx<'_>, turn: &Turn) -> Result<()> {
     cx.process.set_initialized(false);
     cx.process.set_default_device(None);
     cx.process.share_messages(false);
+    cx.process.dump.activate(None);
     jumar::trace_flush();
     result
 }

@@ -70,12 +70,20 @@ pub unsafe extern "C" fn aclrtRecordEvent(event: *mut c_void, stream: *mut c_voi
 
 /// Queues the recording of an event on a stream, with flags for capture.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclrtRecordEventWithFlag(
-    _event: *mut c_void,
-    _stream: *mut c_void,
-    _flag: u32,
+pub unsafe extern "C" fn aclrtRecordEventWithFlag(
+    event: *mut c_void,
+    stream: *mut c_void,
+    flag: u32,
 ) -> i32 {
-    raw::stub(&calls::aclrtRecordEventWithFlag)
+    raw::status(&calls::aclrtRecordEventWithFlag, |cx| {
+        jumar_acl::event::aclrtRecordEventWithFlag(
+            cx,
+            raw::handle(event),
+            raw::handle(stream),
+            flag,
+        )?;
+        Ok(())
+    })
 }
 
 /// Queues the reset of an event on a stream.
@@ -184,13 +192,22 @@ pub unsafe extern "C" fn aclrtStreamWaitEvent(stream: *mut c_void, event: *mut c
 
 /// Lets a stream wait for an event, with a time limit and flags for capture.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclrtStreamWaitEventWithFlag(
-    _stream: *mut c_void,
-    _event: *mut c_void,
-    _timeout: u32,
-    _flag: u32,
+pub unsafe extern "C" fn aclrtStreamWaitEventWithFlag(
+    stream: *mut c_void,
+    event: *mut c_void,
+    timeout: u32,
+    flag: u32,
 ) -> i32 {
-    raw::stub(&calls::aclrtStreamWaitEventWithFlag)
+    raw::status(&calls::aclrtStreamWaitEventWithFlag, |cx| {
+        jumar_acl::event::aclrtStreamWaitEventWithFlag(
+            cx,
+            raw::handle(stream),
+            raw::handle(event),
+            timeout,
+            flag,
+        )?;
+        Ok(())
+    })
 }
 
 /// Lets a stream wait for an event, but not for ever.

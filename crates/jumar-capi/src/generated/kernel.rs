@@ -714,8 +714,11 @@ pub unsafe extern "C" fn aclrtCheckArchCompatibility(
 
 /// Drops the persistent tasks of a stream.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclrtPersistentTaskClean(_stream: *mut c_void) -> i32 {
-    raw::stub(&calls::aclrtPersistentTaskClean)
+pub unsafe extern "C" fn aclrtPersistentTaskClean(stream: *mut c_void) -> i32 {
+    raw::status(&calls::aclrtPersistentTaskClean, |cx| {
+        jumar_acl::capture::aclrtPersistentTaskClean(cx, raw::handle(stream))?;
+        Ok(())
+    })
 }
 
 /// Attaches a description to the task queued last.

@@ -329,22 +329,41 @@ pub unsafe extern "C" fn aclrtResetStreamResLimit(stream: *mut c_void) -> i32 {
 
 /// Starts another stream from within a stream.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclrtActiveStream(_activeStream: *mut c_void, _stream: *mut c_void) -> i32 {
-    raw::stub(&calls::aclrtActiveStream)
+pub unsafe extern "C" fn aclrtActiveStream(activeStream: *mut c_void, stream: *mut c_void) -> i32 {
+    raw::status(&calls::aclrtActiveStream, |cx| {
+        jumar_acl::capture::aclrtActiveStream(cx, raw::handle(activeStream), raw::handle(stream))?;
+        Ok(())
+    })
 }
 
 /// Compares two values on the device and goes on with one of two streams.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclrtSwitchStream(
-    _leftValue: *mut c_void,
-    _cond: u32,
-    _rightValue: *mut c_void,
-    _dataType: u32,
-    _trueStream: *mut c_void,
-    _falseStream: *mut c_void,
-    _stream: *mut c_void,
+pub unsafe extern "C" fn aclrtSwitchStream(
+    leftValue: *mut c_void,
+    cond: u32,
+    rightValue: *mut c_void,
+    dataType: u32,
+    trueStream: *mut c_void,
+    falseStream: *mut c_void,
+    stream: *mut c_void,
 ) -> i32 {
-    raw::stub(&calls::aclrtSwitchStream)
+    raw::status(&calls::aclrtSwitchStream, |cx| {
+        // SAFETY: the program vouches for `leftValue`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
+        let leftValue = unsafe { raw::span(leftValue.cast(), 8, "leftValue") }?;
+        // SAFETY: the program vouches for `rightValue`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
+        let rightValue = unsafe { raw::span(rightValue.cast(), 8, "rightValue") }?;
+        jumar_acl::capture::aclrtSwitchStream(
+            cx,
+            leftValue,
+            cond,
+            rightValue,
+            dataType,
+            raw::handle(trueStream),
+            raw::handle(falseStream),
+            raw::handle(stream),
+        )?;
+        Ok(())
+    })
 }
 
 /// Stops a stream after the task that is running.

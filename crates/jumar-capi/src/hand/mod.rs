@@ -5,6 +5,7 @@
 pub mod allocator;
 pub mod callback;
 pub mod capture;
+pub mod dump;
 pub mod error;
 pub mod hooks;
 pub mod ipc;
@@ -14,3 +15,5 @@ pub mod managed_memory;
 pub mod memcpy;
 pub mod memory;
 pub mod model_config;
+pub mod rtc;
+pub mod tdt_queue;

@@ -582,7 +582,65 @@ impl<A: Algorithm, W: Working> Lifted<A, W> {
 #[cfg(test)]
 mod tests {
     use crate::table::*;
-    use crate::{Attrs, Tensor};
+    use crate::{Attrs, InferCx, Tensor, TensorType, UNKNOWN};
+    use jumar_types::dtype::DataType;
+
+    #[test]
+    fn shapes_that_are_not_known_yet_are_no_mistake() {
+        let names = "LayerNormV3 RmsNorm LRN jumar.LpNormalization jumar.BatchNormTraining jumar.Conv \
+                     jumar.ConvInteger jumar.QLinearConv jumar.ConvTranspose jumar.DeformConv jumar.MaxPool \
+                     jumar.AveragePool jumar.LpPool GlobalLpPool jumar.RNN CommonGRU CommonLSTM jumar.Attention \
+                     jumar.RotaryEmbedding jumar.QuantizeLinear jumar.DequantizeLinear jumar.DynamicQuantizeLinear \
+                     jumar.MatMulInteger jumar.QLinearMatMul jumar.GridSample jumar.AffineGrid jumar.RoiAlign \
+                     jumar.MaxUnpool NonMaxSuppressionV6 NLLLoss SoftmaxCrossEntropyLoss MatrixDeterminant \
+                     jumar.Col2Im jumar.DFT jumar.STFT jumar.Window jumar.MelWeightMatrix jumar.Adam jumar.Adagrad \
+                     jumar.Momentum";
+        let mut refusals = Vec::new();
+        for name in names.split_whitespace() {
+            let operator = crate::find(name).unwrap_or_else(|| panic!("no operator {name}"));
+            let types: Vec<TensorType> = operator
+                .inputs
+                .iter()
+                .map(|input| {
+                    let fits = |dtype: &&DataType| input.types.contains(**dtype);
+                    let dtype = [
+                        DataType::Float32,
+                        DataType::Int64,
+                        DataType::UInt8,
+                        DataType::Int32,
+                        DataType::Float64,
+                    ];
+                    TensorType::of_unknown_rank(*dtype.iter().find(fits).expect("a type"))
+                })
+                .collect();
+            let inputs: Vec<_> = types.iter().map(Some).collect();
+            let outputs = operator.infer(&InferCx::new(&inputs, &[], &none()));
+            match outputs {
+                Ok(outputs) if outputs.len() == operator.outputs.len() => {}
+                Ok(outputs) => refusals.push(format!("{name}: {} outputs", outputs.len())),
+                Err(error) => refusals.push(error.to_string()),
+            }
+        }
+        assert!(refusals.is_empty(), "{}", refusals.join("\n"));
+        let (x, unknown) = (
+            TensorType::new(DataType::Float32, [2, 3]),
+            TensorType::of_unknown_rank(DataType::Float32),
+        );
+        let norm = crate::find("LayerNormV3").unwrap();
+        let found = norm
+            .infer(&InferCx::new(&[Some(&x), Some(&unknown)], &[], &none()))
+            .unwrap();
+        assert_eq!(found[0], x);
+        let partly = TensorType::new(DataType::Float32, [UNKNOWN, 3]);
+        let found = norm
+            .infer(&InferCx::new(
+                &[Some(&partly), Some(&unknown)],
+                &[],
+                &none(),
+            ))
+            .unwrap();
+        assert_eq!(found[0], partly);
+    }
 
     #[test]
     fn tensors_without_elements_are_valid_everywhere() {

@@ -99,6 +99,7 @@ pub(crate) fn infer_from(
                 if cx.has(index)
                     && infer::broadcast(x, cx.input(index)?)? != x.shape
                     && x.elements().is_some()
+                    && cx.input(index)?.rank().is_some()
                 {
                     return Err(OpError::invalid(format!(
                         "input {index} is {}, which does not fit {x}",

@@ -2,7 +2,7 @@
 
 use super::lanes::{BLOCK, Carried, Wide, for_carried};
 use super::loops::{Loops, dense_strides};
-use crate::view::Row;
+use crate::view::{Row, RowMut};
 use crate::{
     Attrs, Builder, Call, InferCx, Kernel, OnnxNode, OpError, PrepareCx, Tensor, TensorType,
     UNKNOWN, ValueRef, infer,
@@ -148,14 +148,9 @@ impl Reduce {
             let tops =
                 call.scratch::<T::Wide>(self.outputs * size_of::<T::Wide>(), self.outputs)?;
             tops.fill(T::LEAST);
-            self.pass::<T>(input, Join::Most, |_, _| {}, tops)?;
+            self.pass::<T>(input, Join::Most, Before::Nothing, tops)?;
             sums.fill(T::Wide::ZERO);
-            self.pass::<T>(
-                input,
-                Join::Sum,
-                |block, place| exponentials(block, tops.get(place)),
-                sums,
-            )?;
+            self.pass::<T>(input, Join::Sum, Before::Exponentials(tops), sums)?;
             for index in 0..out.len() {
                 let top = base(tops.get(index));
                 out.set(index, T::from_real(sums.get(index).real().ln() + top));
@@ -168,10 +163,10 @@ impl Reduce {
             Join::Product => T::Wide::ONE,
             _ => T::Wide::ZERO,
         });
-        let before: fn(&mut [T::Wide], usize) = match join {
-            Join::L1 => |block, _| block.iter_mut().for_each(|x| *x = x.size()),
-            Join::L2 | Join::Squares => |block, _| block.iter_mut().for_each(|x| *x = x.times(*x)),
-            _ => |_, _| {},
+        let before = match join {
+            Join::L1 => Before::Sizes,
+            Join::L2 | Join::Squares => Before::Squares,
+            _ => Before::Nothing,
         };
         if !matches!(join, Join::Most | Join::Least | Join::Product) {
             join = Join::Sum;
@@ -192,13 +187,13 @@ impl Reduce {
         Ok(())
     }
 
-    /// Joins every element to the sum of its place, a block at a time. `before` changes a block that belongs to one place.
+    /// Joins every element to the sum of its place, a block at a time.
     fn pass<T: Carried>(
         &self,
         input: Row<'_, T>,
         join: Join,
-        before: impl Fn(&mut [T::Wide], usize),
-        sums: crate::view::RowMut<'_, T::Wide>,
+        before: Before<'_, T::Wide>,
+        sums: RowMut<'_, T::Wide>,
     ) -> Result<(), OpError> {
         let (len, [step, to_step]) = (self.loops.row(), self.loops.steps());
         let mut block = [T::Wide::ZERO; BLOCK];
@@ -210,17 +205,12 @@ impl Reduce {
                 let block = &mut block[..len];
                 row.slice(start, len).load(block, T::widen);
                 if to_step == 0 {
-                    before(block, to);
+                    before.apply(block, |_| to);
                     sums.set(to, T::Wide::fold(join, sums.get(to), block));
                     continue;
                 }
                 let target = sums.stepped(to + start * to_step as usize, len, to_step as usize);
-                for (index, x) in block.iter_mut().enumerate() {
-                    before(
-                        std::slice::from_mut(x),
-                        to + (start + index) * to_step as usize,
-                    );
-                }
+                before.apply(block, |index| to + (start + index) * to_step as usize);
                 let own = &mut own[..len];
                 target.as_row().load(own, |x| x);
                 T::Wide::join(join, own, block);
@@ -237,11 +227,29 @@ fn base<W: Wide>(top: W) -> f64 {
     if top.is_finite() { top } else { 0.0 }
 }
 
-/// Replaces elements by the exponentials of their distances from the largest one.
-fn exponentials<W: Wide>(block: &mut [W], top: W) {
-    let top = base(top);
-    for x in block {
-        *x = W::of((x.real() - top).exp());
+/// What is made of the elements before they are joined.
+#[derive(Clone, Copy)]
+enum Before<'a, W> {
+    Nothing,
+    Sizes,
+    Squares,
+    /// The exponentials of their distances from the largest of their place.
+    Exponentials(RowMut<'a, W>),
+}
+
+impl<W: Wide> Before<'_, W> {
+    /// Changes a block; `place` tells for which sum an element is.
+    fn apply(self, block: &mut [W], place: impl Fn(usize) -> usize) {
+        match self {
+            Before::Nothing => {}
+            Before::Sizes => block.iter_mut().for_each(|x| *x = x.size()),
+            Before::Squares => block.iter_mut().for_each(|x| *x = x.times(*x)),
+            Before::Exponentials(tops) => {
+                for (index, x) in block.iter_mut().enumerate() {
+                    *x = W::of((x.real() - base(tops.get(place(index)))).exp());
+                }
+            }
+        }
     }
 }
 

@@ -69,7 +69,7 @@ fn infer(cx: &InferCx<'_>) -> Result<Vec<TensorType>, OpError> {
     let fits = |index: usize, channels: i64| -> Result<(), OpError> {
         let ty = cx.input(index)?;
         let wanted = [shape[0], channels, shape[2], shape[3]];
-        let agree = ty.shape.len() == 4 && ty.shape.iter().zip(wanted).all(|(&own, dim)| own < 0 || dim < 0 || own == dim);
+        let agree = ty.rank().is_none() || ty.shape.len() == 4 && ty.shape.iter().zip(wanted).all(|(&own, dim)| own < 0 || dim < 0 || own == dim);
         if agree { Ok(()) } else { Err(OpError::invalid(format!("input {index} is {ty}; it has to have the shape {wanted:?}"))) }
     };
     fits(2, taps.saturating_mul(2))?;

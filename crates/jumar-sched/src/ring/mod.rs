@@ -199,6 +199,11 @@ impl Ring {
         self.state.0.load(Ordering::Relaxed) & STATE == QUEUED
     }
 
+    /// Tells whether the stream stands in the run queue for nothing: it has no task.
+    pub(crate) fn is_listed_idle(&self) -> bool {
+        self.state.0.load(Ordering::Acquire) & (STATE | LISTED) == IDLE | LISTED
+    }
+
     /// Tells whether the first task waits for something.
     pub(crate) fn is_blocked(&self) -> bool {
         self.state.0.load(Ordering::Relaxed) & STATE == BLOCKED

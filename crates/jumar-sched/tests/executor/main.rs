@@ -789,3 +789,30 @@ fn executors_come_and_go_with_work_in_flight() {
         assert!(signal.is_set());
     }
 }
+
+#[test]
+fn a_queue_that_nobody_uses_any_more_is_gone_at_once() {
+    let executor = executor(1);
+    // The only worker is busy, so that nobody clears the run queue.
+    let hold = Arc::new(AtomicBool::new(true));
+    let held = hold.clone();
+    let other = queue(&executor);
+    other.submit(
+        run_costing(Cost::Large, move || {
+            while held.load(Ordering::Acquire) {
+                std::thread::yield_now();
+            }
+        }),
+        TAG,
+    );
+    let ears: Vec<_> = (0..100).map(|_| Arc::new(Ear::default())).collect();
+    for ear in &ears {
+        let queue = executor.queue(QueueConfig::default(), ear.clone());
+        queue.submit(run(|| {}), TAG);
+        queue.wait(1, Some(Instant::now() + Duration::from_secs(10)));
+        drop(queue);
+        assert_eq!(Arc::strong_count(ear), 1, "nobody keeps the stream");
+    }
+    hold.store(false, Ordering::Release);
+    drain(&other);
+}

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "acl/acl.h"
+#include "acl/acl_dump.h"
 #include "acl/acl_prof.h"
 #include "acl/acl_tdt.h"
 #include "acl/ops/acl_dvpp.h"
@@ -89,6 +90,7 @@ aclError cb_finalize(void *data);
 aclError cb_finalize_fails(void *data);
 uint32_t cb_snapshot(int32_t device, void *data);
 uint32_t cb_snapshot_fails(int32_t device, void *data);
+int32_t cb_dump(const acldumpChunk *chunk, int32_t length);
 void cb_exception(aclrtExceptionInfo *info);
 int64_t jm_counter(void);
 int64_t jm_noted(int64_t index);

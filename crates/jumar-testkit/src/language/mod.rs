@@ -188,6 +188,7 @@ pub const CALLBACKS: &[&str] = &[
     "cb_finalize_fails",
     "cb_snapshot",
     "cb_snapshot_fails",
+    "cb_dump",
     "cb_exception",
 ];
 

@@ -1,0 +1,533 @@
+//! Dumps: tensors of operators, written while a model runs, and tensors that a program saves of a failure.
+
+mod container;
+mod number;
+mod settings;
+
+use std::ffi::{CStr, CString};
+use std::fs::{self, OpenOptions};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use jumar::engine::sync::{AtomicU64, Mutex, Ordering, SystemTime, UNIX_EPOCH};
+use jumar::offline::graph::{Operand, Operands, Watch, read_bytes};
+use jumar::offline::{Model, Observer};
+use jumar_types::{Error, ErrorKind, Result};
+
+use container::{Record, Tensor};
+pub(crate) use settings::Settings;
+
+use crate::error::null;
+use crate::generated::{enums, types};
+use crate::init::configuration;
+use crate::{Cx, refuse};
+
+/// A function of the program that gets dumped data instead of a file: the file's name, the bytes, and whether they are the
+/// last. Anything but 0 is a failure.
+pub type DumpCallback = Arc<dyn Fn(&CStr, &[u8], bool) -> i32 + Send + Sync>;
+
+/// Most bytes that a function gets at once.
+const CHUNK: usize = 128 << 20;
+
+/// What the process dumps.
+#[derive(Default)]
+pub struct State {
+    /// Between aclmdlInitDump and aclmdlFinalizeDump.
+    started: Mutex<bool>,
+    active: Mutex<Option<Arc<Settings>>>,
+    callback: Arc<Mutex<Option<DumpCallback>>>,
+    /// Where arguments of single operators go.
+    arguments: Mutex<Option<PathBuf>>,
+    /// What programs hold the address of; never shortened.
+    told: Mutex<Vec<CString>>,
+}
+
+impl State {
+    /// Sets what is dumped from now on; none ends it.
+    pub(crate) fn activate(&self, settings: Option<Settings>) {
+        *self.active.lock() = settings.map(Arc::new);
+    }
+
+    fn settings(&self) -> Option<Arc<Settings>> {
+        let active = self.active.lock().clone();
+        active.or_else(|| {
+            let scene = jumar::config::DumpEnvironment::read().scene?;
+            Some(Arc::new(Settings::for_failures(scene, String::new())))
+        })
+    }
+}
+
+/// Gives this moment as `YYYYMMDDhhmmss` and the milliseconds behind it.
+pub(crate) fn stamp() -> (String, String) {
+    let (micros, digits) = now();
+    (digits, format!("{:03}", micros / 1000 % 1000))
+}
+
+fn now() -> (u64, String) {
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default()
+        .as_micros();
+    let digits = crate::log::stamp(now)
+        .bytes()
+        .filter(u8::is_ascii_digit)
+        .take(14)
+        .map(char::from)
+        .collect();
+    (now as u64, digits)
+}
+
+fn uninitialized<T>() -> Result<T> {
+    refuse(ErrorKind::Uninitialized, "aclInit was not called")
+}
+
+pub fn aclmdlInitDump(cx: &Cx<'_>) -> Result<()> {
+    if !cx.process.is_initialized() {
+        return uninitialized();
+    }
+    let mut started = cx.process.dump.started.lock();
+    if *started {
+        return refuse(ErrorKind::RepeatInitialize, "dumping was prepared already");
+    }
+    *started = true;
+    Ok(())
+}
+
+fn is_started(cx: &Cx<'_>) -> Result<()> {
+    if !cx.process.is_initialized() {
+        return uninitialized();
+    }
+    if *cx.process.dump.started.lock() {
+        return Ok(());
+    }
+    refuse(ErrorKind::DumpNotRunning, "aclmdlInitDump was not called")
+}
+
+pub fn aclmdlSetDump(cx: &Cx<'_>, path: Option<&CStr>) -> Result<()> {
+    is_started(cx)?;
+    let path = path.ok_or_else(|| null("dumpCfgPath"))?;
+    let text = configuration::read(path)?;
+    let settings = configuration::dump_file(&text)?;
+    cx.process.dump.activate(settings);
+    Ok(())
+}
+
+pub fn aclmdlFinalizeDump(cx: &Cx<'_>) -> Result<()> {
+    is_started(cx)?;
+    cx.process.dump.activate(None);
+    *cx.process.dump.started.lock() = false;
+    Ok(())
+}
+
+pub fn acldumpRegCallback(cx: &Cx<'_>, function: Option<DumpCallback>, flag: i32) -> Result<()> {
+    let Some(function) = function.filter(|_| flag == 0) else {
+        return refuse(
+            ErrorKind::Failure,
+            format!("the function is null, or flag is {flag} and not 0"),
+        );
+    };
+    *cx.process.dump.callback.lock() = Some(function);
+    Ok(())
+}
+
+pub fn acldumpUnregCallback(cx: &Cx<'_>) -> Result<()> {
+    *cx.process.dump.callback.lock() = None;
+    Ok(())
+}
+
+/// The bit of the kinds of arguments that can be written.
+const ARGUMENTS: u32 = 1;
+
+/// Arguments of single operators are written from now on.
+pub fn aclopStartDumpArgs(cx: &Cx<'_>, kind: u32, path: Option<&CStr>) -> Result<()> {
+    let Some(path) = path.filter(|_| kind & ARGUMENTS != 0) else {
+        return refuse(
+            ErrorKind::Failure,
+            format!("path is null, or dumpType {kind:#x} has no bit of what can be written"),
+        );
+    };
+    let path = PathBuf::from(path.to_string_lossy().into_owned());
+    *cx.process.dump.arguments.lock() = Some(path);
+    Ok(())
+}
+
+pub fn aclopStopDumpArgs(cx: &Cx<'_>, kind: u32) -> Result<()> {
+    if kind & ARGUMENTS != 0 {
+        *cx.process.dump.arguments.lock() = None;
+    }
+    Ok(())
+}
+
+/// Gives the folder of failures: what the environment says comes before what was configured.
+fn failure_folder(cx: &Cx<'_>) -> Option<PathBuf> {
+    let settings = cx.process.dump.settings()?;
+    if !settings.has_failures() {
+        return None;
+    }
+    let environment = jumar::config::DumpEnvironment::read();
+    let root = environment
+        .folder
+        .or_else(|| settings.path.clone())
+        .or_else(|| std::env::current_dir().ok())?;
+    let device = cx.context().map_or(0, |context| context.device().number());
+    let folder = root.join("extra-info").join("data-dump");
+    Some(folder.join(device.to_string()))
+}
+
+pub fn acldumpGetPath(cx: &Cx<'_>, kind: u32) -> Result<usize> {
+    let folder = match kind {
+        enums::AIC_ERR_BRIEF_DUMP | enums::AIC_ERR_NORM_DUMP | enums::AIC_ERR_DETAIL_DUMP => {
+            failure_folder(cx)
+        }
+        enums::DATA_DUMP | enums::OVERFLOW_DUMP => cx
+            .process
+            .dump
+            .settings()
+            .filter(|settings| settings.has_data())
+            .and_then(|settings| Some(settings.path.clone()?.join(&settings.stamp))),
+        _ => None,
+    };
+    let Some(folder) = folder else { return Ok(0) };
+    let text = CString::new(folder.to_string_lossy().as_bytes()).unwrap_or_default();
+    let mut told = cx.process.dump.told.lock();
+    if let Some(known) = told.iter().find(|known| **known == text) {
+        return Ok(known.as_ptr().expose_provenance());
+    }
+    let address = text.as_ptr().expose_provenance();
+    told.push(text);
+    Ok(address)
+}
+
+fn not_enabled<T>() -> Result<T> {
+    Err(
+        Error::new(ErrorKind::Failure, "the dump of failures is not enabled").fix(
+            "Set dump_scene in the configuration, or ASCEND_DUMP_SCENE, for example to aic_err_norm_dump.",
+        ),
+    )
+}
+
+pub fn acldumpGetExceptionInfoPath(cx: &Cx<'_>, room: usize) -> Result<CString> {
+    if room <= 1 {
+        return refuse(ErrorKind::InvalidArgument, format!("maxLen is {room}"));
+    }
+    let Some(folder) = failure_folder(cx) else {
+        return not_enabled();
+    };
+    let text = folder.to_string_lossy().into_owned();
+    if text.len() >= room {
+        return refuse(
+            ErrorKind::InvalidArgument,
+            format!("maxLen is {room}; the path needs {}", text.len() + 1),
+        );
+    }
+    Ok(CString::new(text).unwrap_or_default())
+}
+
+pub fn acldumpSaveExceptionInfo(
+    cx: &Cx<'_>,
+    name: Option<&CStr>,
+    tag: Option<&CStr>,
+    tensors: Option<&[types::acldumpTensorInfo]>,
+    count: usize,
+) -> Result<()> {
+    let bad = |sentence: String| Error::new(ErrorKind::InvalidArgument, sentence);
+    let name = name.ok_or_else(|| null("fileName"))?.to_string_lossy();
+    if name.is_empty() || name.contains("..") || name.contains('/') {
+        return Err(bad(format!(
+            "fileName is \"{name}\"; it has to be a name without \"..\" and \"/\""
+        )));
+    }
+    let tensors = tensors.ok_or_else(|| null("tensors"))?;
+    if count == 0 {
+        return Err(bad("tensorCount is 0".into()));
+    }
+    let mut record = Record {
+        name: name.clone().into_owned(),
+        time_us: now().0,
+        ..Record::default()
+    };
+    if let Some(tag) = tag {
+        let tag = tag.to_string_lossy().into_owned();
+        record.attributes.push(("user_tag".to_owned(), tag));
+    }
+    let Some(folder) = failure_folder(cx) else {
+        return not_enabled();
+    };
+    let runtime = cx.runtime()?;
+    for (index, tensor) in tensors.iter().enumerate() {
+        let wrong = |what: String| bad(format!("tensor {index}: {what}"));
+        let most = tensor.shape.len();
+        if tensor.shapeNum as usize > most || tensor.originShapeNum as usize > most {
+            return Err(wrong(format!("the shape is longer than {most}")));
+        }
+        if tensor.addrType != enums::ACL_DUMP_ADDR_RAW
+            || tensor.placement != enums::ACL_DUMP_PLACEMENT_DEVICE
+        {
+            return Err(wrong(
+                "the address has to be a raw one, of device memory".into(),
+            ));
+        }
+        if tensor.tensorAddr == 0 || tensor.tensorSize == 0 {
+            return Err(wrong("it has no memory".into()));
+        }
+        let block = runtime.space().find(tensor.tensorAddr);
+        let span = block.and_then(|block| {
+            let offset = tensor.tensorAddr - block.span.address();
+            block.span.part(offset, tensor.tensorSize)
+        });
+        let Some(span) = span else {
+            return Err(wrong(format!(
+                "{} bytes at {:#x} are no device memory",
+                tensor.tensorSize, tensor.tensorAddr
+            )));
+        };
+        let mut bytes = vec![0; tensor.tensorSize];
+        runtime.read(span, &mut bytes, &cx.caller())?;
+        let read = Tensor {
+            data_type: tensor.dataType,
+            format: tensor.format,
+            dims: tensor.shape[..tensor.shapeNum as usize].to_vec(),
+            bytes,
+        };
+        match tensor.r#type {
+            enums::ACL_DUMP_TENSOR_INPUT => record.inputs.push(read),
+            enums::ACL_DUMP_TENSOR_OUTPUT => record.outputs.push(read),
+            enums::ACL_DUMP_TENSOR_WORKSPACE => record.workspaces.push(read.bytes),
+            other => return Err(wrong(format!("{other} is no value of acldumpTensorType"))),
+        }
+    }
+    let (seconds, millis) = stamp();
+    let path = folder.join(format!("{name}.custom.{seconds}{millis}"));
+    let written = fs::create_dir_all(&folder)
+        .and_then(|()| fs::write(&path, container::binary(&record)))
+        .and_then(|()| {
+            let mut rights = fs::metadata(&path)?.permissions();
+            rights.set_readonly(true);
+            fs::set_permissions(&path, rights)
+        });
+    written.map_err(|error| {
+        Error::new(
+            ErrorKind::Failure,
+            format!("{} could not be written: {error}", path.display()),
+        )
+    })
+}
+
+/// Has a model that was just loaded dumped, if the settings say so.
+pub(crate) fn observe(cx: &Cx<'_>, model: &Model, id: u32, device: u32) {
+    let Some(settings) = cx.process.dump.settings() else {
+        return;
+    };
+    let name = model.description().name.clone();
+    if !settings.wants_model(&[&name]) {
+        return;
+    }
+    model.observe(Arc::new(Dumped {
+        state: &cx.process.dump,
+        settings,
+        name,
+        id,
+        device,
+        executions: AtomicU64::new(0),
+    }));
+}
+
+/// A model that is dumped.
+struct Dumped {
+    state: &'static State,
+    settings: Arc<Settings>,
+    name: String,
+    id: u32,
+    device: u32,
+    executions: AtomicU64,
+}
+
+impl Observer for Dumped {
+    fn begin(&self, stream: u32) -> Option<Box<dyn Watch>> {
+        let step = self.executions.fetch_add(1, Ordering::Relaxed);
+        let active = self.state.active.lock().clone();
+        // Settings that were ended or replaced write no more.
+        if !active.is_some_and(|active| Arc::ptr_eq(&active, &self.settings))
+            || !self.settings.wants_step(step)
+        {
+            return None;
+        }
+        let root = self.settings.path.clone()?;
+        let folder = root
+            .join(&self.settings.stamp)
+            .join(self.device.to_string())
+            .join(plain(&self.name))
+            .join(self.id.to_string())
+            .join(step.to_string());
+        Some(Box::new(Execution {
+            callback: self.state.callback.clone(),
+            settings: self.settings.clone(),
+            model: self.name.clone(),
+            stream,
+            folder,
+            inside: Mutex::new(vec![false; self.settings.ranges()]),
+            tasks: AtomicU64::new(0),
+        }))
+    }
+}
+
+/// One execution of a model that is dumped.
+struct Execution {
+    callback: Arc<Mutex<Option<DumpCallback>>>,
+    settings: Arc<Settings>,
+    model: String,
+    stream: u32,
+    folder: PathBuf,
+    inside: Mutex<Vec<bool>>,
+    tasks: AtomicU64,
+}
+
+/// Replaces what a file's name cannot hold.
+fn plain(name: &str) -> String {
+    let odd = |letter: char| matches!(letter, ' ' | '.' | '/' | '\\');
+    name.replace(odd, "_")
+}
+
+fn tensor(operand: &Operand, memory: &Operands<'_>) -> Option<Tensor> {
+    let bytes = read_bytes(memory.find(operand).ok()?).ok()?;
+    (!bytes.is_empty()).then(|| Tensor {
+        data_type: operand.dtype().acl(),
+        format: enums::ACL_FORMAT_ND,
+        dims: operand
+            .layout()
+            .shape()
+            .iter()
+            .map(|dim| *dim as u64)
+            .collect(),
+        bytes,
+    })
+}
+
+fn overflowed(tensor: &Tensor) -> bool {
+    let values = number::values(tensor.data_type, &tensor.bytes);
+    values.iter().any(|value| !value.is_finite())
+}
+
+impl Watch for Execution {
+    fn ran(
+        &self,
+        name: &str,
+        operator: &str,
+        inputs: &[Option<Operand>],
+        outputs: &[Operand],
+        memory: &Operands<'_>,
+    ) {
+        let task = self.tasks.fetch_add(1, Ordering::Relaxed);
+        let settings = &self.settings;
+        let mut inside = self.inside.lock();
+        let wanted = settings.wants_operator(&[&self.model], name, operator, &mut inside);
+        drop(inside);
+        let Some(wanted) = wanted else { return };
+        let (time_us, _) = now();
+        let mut record = Record {
+            name: name.to_owned(),
+            time_us,
+            ..Record::default()
+        };
+        if settings.inputs {
+            let read = inputs
+                .iter()
+                .enumerate()
+                .filter(|(at, _)| wanted("input", *at));
+            record.inputs = read
+                .filter_map(|(_, operand)| tensor(operand.as_ref()?, memory))
+                .collect();
+        }
+        let mut results: Vec<(usize, Tensor)> = outputs
+            .iter()
+            .enumerate()
+            .filter_map(|(at, operand)| Some((at, tensor(operand, memory)?)))
+            .collect();
+        if settings.overflow && !results.iter().any(|(_, tensor)| overflowed(tensor)) {
+            return;
+        }
+        if settings.outputs {
+            results.retain(|(at, _)| wanted("output", *at));
+            record.outputs = results.into_iter().map(|(_, tensor)| tensor).collect();
+        }
+        if record.inputs.is_empty() && record.outputs.is_empty() {
+            return;
+        }
+        let stem = format!(
+            "{}.{}.{task}.{}.{time_us}",
+            plain(operator),
+            plain(name),
+            self.stream
+        );
+        match &settings.statistics {
+            None => self.write(&stem, &container::binary(&record)),
+            Some(chosen) => {
+                let text = container::statistics(&record, chosen.as_deref());
+                self.write(&format!("{stem}.csv"), text.as_bytes());
+            }
+        }
+    }
+}
+
+/// The longest name of a file.
+const LONGEST: usize = 255;
+
+impl Execution {
+    /// Writes a file, or gives it to the program's function. A model does not fail because its dump does; the log tells.
+    fn write(&self, name: &str, bytes: &[u8]) {
+        let callback = self.callback.lock().clone();
+        let done = match callback {
+            Some(callback) => self.hand_over(&callback, name, bytes),
+            None => self.write_file(name, bytes),
+        };
+        if let Err(what) = done {
+            let path = self.folder.join(name);
+            crate::log::problem(&format!("the dump {} failed: {what}", path.display()));
+        }
+    }
+
+    fn hand_over(
+        &self,
+        callback: &DumpCallback,
+        name: &str,
+        bytes: &[u8],
+    ) -> std::result::Result<(), String> {
+        let path = self.folder.join(name);
+        let path = CString::new(path.to_string_lossy().as_bytes()).unwrap_or_default();
+        let count = bytes.len().div_ceil(CHUNK).max(1);
+        for (at, chunk) in bytes.chunks(CHUNK).enumerate() {
+            let answer = callback(&path, chunk, at + 1 == count);
+            if answer != 0 {
+                return Err(format!("the registered function answered {answer}"));
+            }
+        }
+        Ok(())
+    }
+
+    fn write_file(&self, name: &str, bytes: &[u8]) -> std::result::Result<(), String> {
+        let text = |error: std::io::Error| error.to_string();
+        fs::create_dir_all(&self.folder).map_err(text)?;
+        let short = match name.len() > LONGEST {
+            false => name.to_owned(),
+            true => {
+                let mut hasher = DefaultHasher::new();
+                name.hash(&mut hasher);
+                let number = hasher.finish().to_string();
+                note(&self.folder, &number, name).map_err(text)?;
+                number
+            }
+        };
+        fs::write(self.folder.join(short), bytes).map_err(text)
+    }
+}
+
+/// Keeps the name that a file would have had.
+fn note(folder: &Path, number: &str, name: &str) -> std::io::Result<()> {
+    let mut file = OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(folder.join("mapping.csv"))?;
+    writeln!(file, "{number},{name}")
+}

@@ -1,0 +1,49 @@
+//! The run-time compiler: buffers whose sizes another call tells.
+
+use std::ffi::{c_char, c_void};
+
+use crate::acl::{Error, ErrorKind, Result, calls};
+use crate::raw;
+
+/// Writes bytes where there is room for them.
+///
+/// # Safety
+/// `into` is null or has room for all of them.
+unsafe fn write(into: *mut c_char, bytes: &[u8], name: &'static str) -> Result<()> {
+    if into.is_null() {
+        return Err(Error::new(
+            ErrorKind::CompilerInput,
+            format!("{name} is null"),
+        ));
+    }
+    // SAFETY: the caller's contract.
+    let out = unsafe { raw::OutArray::<u8>::new(into.cast(), bytes.len(), name) }?;
+    out.set(bytes)
+}
+
+/// Writes the compiled binary.
+///
+/// # Safety
+/// Called from C: there is room for as many bytes as aclrtcGetBinDataSize tells.
+#[unsafe(no_mangle)]
+#[expect(non_snake_case, reason = "the C interface sets names and signatures")]
+pub unsafe extern "C" fn aclrtcGetBinData(prog: *mut c_void, binData: *mut c_char) -> i32 {
+    raw::status(&calls::aclrtcGetBinData, |cx| {
+        let bytes = jumar_acl::rtc::binary(cx, raw::handle(prog))?;
+        // SAFETY: the caller's contract.
+        unsafe { write(binData, &bytes, "binData") }
+    })
+}
+
+/// Writes the compiler's output.
+///
+/// # Safety
+/// Called from C: there is room for as many bytes as aclrtcGetCompileLogSize tells.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aclrtcGetCompileLog(prog: *mut c_void, log: *mut c_char) -> i32 {
+    raw::status(&calls::aclrtcGetCompileLog, |cx| {
+        let text = jumar_acl::rtc::log(cx, raw::handle(prog))?;
+        // SAFETY: the caller's contract.
+        unsafe { write(log, &text, "log") }
+    })
+}
