@@ -131,6 +131,15 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclrtGetUserDevIdByPhyDevId", aclrtGetUserDevIdByPhyDevId),
     ("aclrtGetPhyDevIdByUserDevId", aclrtGetPhyDevIdByUserDevId),
     ("aclrtDeviceL2CacheFlush", aclrtDeviceL2CacheFlush),
+    ("aclmdlInitDump", aclmdlInitDump),
+    ("aclmdlSetDump", aclmdlSetDump),
+    ("aclmdlFinalizeDump", aclmdlFinalizeDump),
+    ("acldumpUnregCallback", acldumpUnregCallback),
+    ("aclopStartDumpArgs", aclopStartDumpArgs),
+    ("aclopStopDumpArgs", aclopStopDumpArgs),
+    ("acldumpGetPath", acldumpGetPath),
+    ("acldumpSaveExceptionInfo", acldumpSaveExceptionInfo),
+    ("acldumpGetExceptionInfoPath", acldumpGetExceptionInfoPath),
     ("acldvppMalloc", acldvppMalloc),
     ("acldvppFree", acldvppFree),
     ("aclGetRecentErrMsg", aclGetRecentErrMsg),
@@ -173,6 +182,7 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclrtCreateEventExWithFlag", aclrtCreateEventExWithFlag),
     ("aclrtDestroyEvent", aclrtDestroyEvent),
     ("aclrtRecordEvent", aclrtRecordEvent),
+    ("aclrtRecordEventWithFlag", aclrtRecordEventWithFlag),
     ("aclrtResetEvent", aclrtResetEvent),
     ("aclrtQueryEvent", aclrtQueryEvent),
     ("aclrtQueryEventStatus", aclrtQueryEventStatus),
@@ -185,6 +195,7 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclrtEventElapsedTime", aclrtEventElapsedTime),
     ("aclrtEventGetTimestamp", aclrtEventGetTimestamp),
     ("aclrtStreamWaitEvent", aclrtStreamWaitEvent),
+    ("aclrtStreamWaitEventWithFlag", aclrtStreamWaitEventWithFlag),
     (
         "aclrtStreamWaitEventWithTimeout",
         aclrtStreamWaitEventWithTimeout,
@@ -303,6 +314,7 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclrtRandomNumAsync", aclrtRandomNumAsync),
     ("aclrtGetOpExecuteTimeout", aclrtGetOpExecuteTimeout),
     ("aclrtCheckArchCompatibility", aclrtCheckArchCompatibility),
+    ("aclrtPersistentTaskClean", aclrtPersistentTaskClean),
     ("aclrtGetFunctionAttribute", aclrtGetFunctionAttribute),
     ("aclrtFunctionGetBinary", aclrtFunctionGetBinary),
     ("aclrtFunctionGetParamCount", aclrtFunctionGetParamCount),
@@ -310,6 +322,12 @@ pub const CALLS: &[(&str, Player)] = &[
         "aclrtFunctionGetAvailDynUbufPerBlock",
         aclrtFunctionGetAvailDynUbufPerBlock,
     ),
+    ("aclrtCreateLabel", aclrtCreateLabel),
+    ("aclrtSetLabel", aclrtSetLabel),
+    ("aclrtDestroyLabel", aclrtDestroyLabel),
+    ("aclrtCreateLabelList", aclrtCreateLabelList),
+    ("aclrtDestroyLabelList", aclrtDestroyLabelList),
+    ("aclrtSwitchLabelByIndex", aclrtSwitchLabelByIndex),
     ("aclrtMemManagedGetAttr", aclrtMemManagedGetAttr),
     ("aclrtMemAllocManaged", aclrtMemAllocManaged),
     ("aclrtMemManagedAdvise", aclrtMemManagedAdvise),
@@ -318,6 +336,17 @@ pub const CALLS: &[(&str, Player)] = &[
         "aclrtMemManagedPrefetchBatchAsync",
         aclrtMemManagedPrefetchBatchAsync,
     ),
+    ("aclrtGetBufFromChain", aclrtGetBufFromChain),
+    ("aclrtGetBufChainNum", aclrtGetBufChainNum),
+    ("aclrtAppendBufChain", aclrtAppendBufChain),
+    ("aclrtCopyBufRef", aclrtCopyBufRef),
+    ("aclrtGetBufUserData", aclrtGetBufUserData),
+    ("aclrtSetBufUserData", aclrtSetBufUserData),
+    ("aclrtGetBufData", aclrtGetBufData),
+    ("aclrtGetBufDataLen", aclrtGetBufDataLen),
+    ("aclrtSetBufDataLen", aclrtSetBufDataLen),
+    ("aclrtFreeBuf", aclrtFreeBuf),
+    ("aclrtAllocBuf", aclrtAllocBuf),
     ("aclrtMemcpy", aclrtMemcpy),
     ("aclrtMemset", aclrtMemset),
     ("aclrtMemcpyAsync", aclrtMemcpyAsync),
@@ -462,6 +491,13 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclrtDevicePeerAccessStatus", aclrtDevicePeerAccessStatus),
     ("aclrtMemP2PMap", aclrtMemP2PMap),
     ("aclplatformGetDeviceInfo", aclplatformGetDeviceInfo),
+    ("aclrtcCreateProg", aclrtcCreateProg),
+    ("aclrtcCompileProg", aclrtcCompileProg),
+    ("aclrtcAddNameExpr", aclrtcAddNameExpr),
+    ("aclrtcGetLoweredName", aclrtcGetLoweredName),
+    ("aclrtcDestroyProg", aclrtcDestroyProg),
+    ("aclrtcGetBinDataSize", aclrtcGetBinDataSize),
+    ("aclrtcGetCompileLogSize", aclrtcGetCompileLogSize),
     ("aclrtSnapShotProcessLock", aclrtSnapShotProcessLock),
     ("aclrtSnapShotProcessUnlock", aclrtSnapShotProcessUnlock),
     ("aclrtSnapShotProcessBackup", aclrtSnapShotProcessBackup),
@@ -505,7 +541,76 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclrtGetStreamResLimit", aclrtGetStreamResLimit),
     ("aclrtSetStreamResLimit", aclrtSetStreamResLimit),
     ("aclrtResetStreamResLimit", aclrtResetStreamResLimit),
+    ("aclrtActiveStream", aclrtActiveStream),
+    ("aclrtSwitchStream", aclrtSwitchStream),
     ("aclrtStreamStop", aclrtStreamStop),
+    ("acltdtGetTensorTypeFromItem", acltdtGetTensorTypeFromItem),
+    ("acltdtGetDataTypeFromItem", acltdtGetDataTypeFromItem),
+    ("acltdtGetDataAddrFromItem", acltdtGetDataAddrFromItem),
+    ("acltdtGetDataSizeFromItem", acltdtGetDataSizeFromItem),
+    ("acltdtGetDimNumFromItem", acltdtGetDimNumFromItem),
+    ("acltdtGetSliceInfoFromItem", acltdtGetSliceInfoFromItem),
+    ("acltdtGetDimsFromItem", acltdtGetDimsFromItem),
+    ("acltdtCreateDataItem", acltdtCreateDataItem),
+    ("acltdtDestroyDataItem", acltdtDestroyDataItem),
+    ("acltdtCreateDataset", acltdtCreateDataset),
+    ("acltdtDestroyDataset", acltdtDestroyDataset),
+    ("acltdtGetDataItem", acltdtGetDataItem),
+    ("acltdtAddDataItem", acltdtAddDataItem),
+    ("acltdtGetDatasetSize", acltdtGetDatasetSize),
+    ("acltdtGetDatasetName", acltdtGetDatasetName),
+    ("acltdtStopChannel", acltdtStopChannel),
+    ("acltdtCreateChannel", acltdtCreateChannel),
+    (
+        "acltdtCreateChannelWithCapacity",
+        acltdtCreateChannelWithCapacity,
+    ),
+    ("acltdtDestroyChannel", acltdtDestroyChannel),
+    ("acltdtCleanChannel", acltdtCleanChannel),
+    ("acltdtSendTensor", acltdtSendTensor),
+    ("acltdtReceiveTensor", acltdtReceiveTensor),
+    ("acltdtQueryChannelSize", acltdtQueryChannelSize),
+    ("acltdtCreateQueue", acltdtCreateQueue),
+    ("acltdtDestroyQueue", acltdtDestroyQueue),
+    ("acltdtEnqueue", acltdtEnqueue),
+    ("acltdtDequeue", acltdtDequeue),
+    ("acltdtEnqueueData", acltdtEnqueueData),
+    ("acltdtGrantQueue", acltdtGrantQueue),
+    ("acltdtAttachQueue", acltdtAttachQueue),
+    ("acltdtBindQueueRoutes", acltdtBindQueueRoutes),
+    ("acltdtUnbindQueueRoutes", acltdtUnbindQueueRoutes),
+    ("acltdtQueryQueueRoutes", acltdtQueryQueueRoutes),
+    ("acltdtAllocBuf", acltdtAllocBuf),
+    ("acltdtFreeBuf", acltdtFreeBuf),
+    ("acltdtGetBufData", acltdtGetBufData),
+    ("acltdtSetBufDataLen", acltdtSetBufDataLen),
+    ("acltdtGetBufDataLen", acltdtGetBufDataLen),
+    ("acltdtAppendBufChain", acltdtAppendBufChain),
+    ("acltdtGetBufChainNum", acltdtGetBufChainNum),
+    ("acltdtGetBufFromChain", acltdtGetBufFromChain),
+    ("acltdtGetBufUserData", acltdtGetBufUserData),
+    ("acltdtSetBufUserData", acltdtSetBufUserData),
+    ("acltdtCopyBufRef", acltdtCopyBufRef),
+    ("acltdtCreateQueueAttr", acltdtCreateQueueAttr),
+    ("acltdtDestroyQueueAttr", acltdtDestroyQueueAttr),
+    ("acltdtGetQueueAttr", acltdtGetQueueAttr),
+    ("acltdtCreateQueueRoute", acltdtCreateQueueRoute),
+    ("acltdtDestroyQueueRoute", acltdtDestroyQueueRoute),
+    ("acltdtGetQueueRouteParam", acltdtGetQueueRouteParam),
+    ("acltdtCreateQueueRouteList", acltdtCreateQueueRouteList),
+    ("acltdtDestroyQueueRouteList", acltdtDestroyQueueRouteList),
+    ("acltdtAddQueueRoute", acltdtAddQueueRoute),
+    ("acltdtGetQueueRoute", acltdtGetQueueRoute),
+    ("acltdtGetQueueRouteNum", acltdtGetQueueRouteNum),
+    (
+        "acltdtCreateQueueRouteQueryInfo",
+        acltdtCreateQueueRouteQueryInfo,
+    ),
+    (
+        "acltdtDestroyQueueRouteQueryInfo",
+        acltdtDestroyQueueRouteQueryInfo,
+    ),
+    ("acltdtSetQueueRouteQueryInfo", acltdtSetQueueRouteQueryInfo),
     ("aclCreateTensorDesc", aclCreateTensorDesc),
     ("aclDestroyTensorDesc", aclDestroyTensorDesc),
     ("aclSetTensorShapeRange", aclSetTensorShapeRange),
@@ -1628,6 +1733,96 @@ fn aclrtDeviceL2CacheFlush(w: &Words<'_>) -> Played {
     words::status(done)
 }
 
+fn aclmdlInitDump(_: &Words<'_>) -> Played {
+    let done = enter(&calls::aclmdlInitDump, jumar_acl::dump::aclmdlInitDump);
+    words::status(done)
+}
+
+fn aclmdlSetDump(w: &Words<'_>) -> Played {
+    let dumpCfgPath = w.text(0);
+    let done = enter(&calls::aclmdlSetDump, |cx| {
+        jumar_acl::dump::aclmdlSetDump(cx, dumpCfgPath.as_deref())
+    });
+    words::status(done)
+}
+
+fn aclmdlFinalizeDump(_: &Words<'_>) -> Played {
+    let done = enter(
+        &calls::aclmdlFinalizeDump,
+        jumar_acl::dump::aclmdlFinalizeDump,
+    );
+    words::status(done)
+}
+
+fn acldumpUnregCallback(_: &Words<'_>) -> Played {
+    let done = enter(
+        &calls::acldumpUnregCallback,
+        jumar_acl::dump::acldumpUnregCallback,
+    );
+    words::status(done)
+}
+
+fn aclopStartDumpArgs(w: &Words<'_>) -> Played {
+    let dumpType = w.plain(0);
+    let path = w.text(1);
+    let done = enter(&calls::aclopStartDumpArgs, |cx| {
+        jumar_acl::dump::aclopStartDumpArgs(cx, dumpType, path.as_deref())
+    });
+    words::status(done)
+}
+
+fn aclopStopDumpArgs(w: &Words<'_>) -> Played {
+    let dumpType = w.plain(0);
+    let done = enter(&calls::aclopStopDumpArgs, |cx| {
+        jumar_acl::dump::aclopStopDumpArgs(cx, dumpType)
+    });
+    words::status(done)
+}
+
+fn acldumpGetPath(w: &Words<'_>) -> Played {
+    let dumpType = w.plain(0);
+    let done = enter(&calls::acldumpGetPath, |cx| {
+        jumar_acl::dump::acldumpGetPath(cx, dumpType)
+    });
+    words::value(done, 0_i64)
+}
+
+fn acldumpSaveExceptionInfo(w: &Words<'_>) -> Played {
+    let fileName = w.text(0);
+    let userTag = w.text(1);
+    let tensors = w.slice::<jumar_acl::generated::types::acldumpTensorInfo>(
+        2,
+        words::count(w.plain::<usize>(3)),
+    )?;
+    let tensorCount = w.plain(3);
+    let done = enter(&calls::acldumpSaveExceptionInfo, |cx| {
+        jumar_acl::dump::acldumpSaveExceptionInfo(
+            cx,
+            fileName.as_deref(),
+            userTag.as_deref(),
+            tensors.as_deref(),
+            tensorCount,
+        )
+    });
+    words::status(done)
+}
+
+fn acldumpGetExceptionInfoPath(w: &Words<'_>) -> Played {
+    let path = w.array(0, words::count(w.plain::<usize>(1)), false)?;
+    let maxLen = w.plain(1);
+    let done = enter(&calls::acldumpGetExceptionInfoPath, |cx| {
+        jumar_acl::dump::acldumpGetExceptionInfoPath(cx, maxLen)
+    });
+    let done = match done {
+        Ok(path_value) => {
+            path.set_all(path_value.as_bytes_with_nul())?;
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
 fn acldvppMalloc(w: &Words<'_>) -> Played {
     let devPtr = w.out(0)?;
     let size = w.plain(1);
@@ -1869,6 +2064,16 @@ fn aclrtRecordEvent(w: &Words<'_>) -> Played {
     words::status(done)
 }
 
+fn aclrtRecordEventWithFlag(w: &Words<'_>) -> Played {
+    let event = w.plain(0);
+    let stream = w.plain(1);
+    let flag = w.plain(2);
+    let done = enter(&calls::aclrtRecordEventWithFlag, |cx| {
+        jumar_acl::event::aclrtRecordEventWithFlag(cx, event, stream, flag)
+    });
+    words::status(done)
+}
+
 fn aclrtResetEvent(w: &Words<'_>) -> Played {
     let event = w.plain(0);
     let stream = w.plain(1);
@@ -1981,6 +2186,17 @@ fn aclrtStreamWaitEvent(w: &Words<'_>) -> Played {
     let event = w.plain(1);
     let done = enter(&calls::aclrtStreamWaitEvent, |cx| {
         jumar_acl::event::aclrtStreamWaitEvent(cx, stream, event)
+    });
+    words::status(done)
+}
+
+fn aclrtStreamWaitEventWithFlag(w: &Words<'_>) -> Played {
+    let stream = w.plain(0);
+    let event = w.plain(1);
+    let timeout = w.plain(2);
+    let flag = w.plain(3);
+    let done = enter(&calls::aclrtStreamWaitEventWithFlag, |cx| {
+        jumar_acl::event::aclrtStreamWaitEventWithFlag(cx, stream, event, timeout, flag)
     });
     words::status(done)
 }
@@ -3019,6 +3235,14 @@ fn aclrtCheckArchCompatibility(w: &Words<'_>) -> Played {
     words::status(done)
 }
 
+fn aclrtPersistentTaskClean(w: &Words<'_>) -> Played {
+    let stream = w.plain(0);
+    let done = enter(&calls::aclrtPersistentTaskClean, |cx| {
+        jumar_acl::capture::aclrtPersistentTaskClean(cx, stream)
+    });
+    words::status(done)
+}
+
 fn aclrtGetFunctionAttribute(w: &Words<'_>) -> Played {
     let funcHandle = w.plain(0);
     let attrType = w.plain(1);
@@ -3082,6 +3306,72 @@ fn aclrtFunctionGetAvailDynUbufPerBlock(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
+    words::status(done)
+}
+
+fn aclrtCreateLabel(w: &Words<'_>) -> Played {
+    let label = w.out(0)?;
+    let done = enter(&calls::aclrtCreateLabel, jumar_acl::label::aclrtCreateLabel);
+    let done = match done {
+        Ok(label_value) => {
+            label.set(&label_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtSetLabel(w: &Words<'_>) -> Played {
+    let label = w.plain(0);
+    let stream = w.plain(1);
+    let done = enter(&calls::aclrtSetLabel, |cx| {
+        jumar_acl::label::aclrtSetLabel(cx, label, stream)
+    });
+    words::status(done)
+}
+
+fn aclrtDestroyLabel(w: &Words<'_>) -> Played {
+    let label = w.plain(0);
+    let done = enter(&calls::aclrtDestroyLabel, |cx| {
+        jumar_acl::label::aclrtDestroyLabel(cx, label)
+    });
+    words::status(done)
+}
+
+fn aclrtCreateLabelList(w: &Words<'_>) -> Played {
+    let labels = w.slice::<jumar_acl::Raw>(0, words::count(w.plain::<usize>(1)))?;
+    let num = w.plain(1);
+    let labelList = w.out(2)?;
+    let done = enter(&calls::aclrtCreateLabelList, |cx| {
+        jumar_acl::label::aclrtCreateLabelList(cx, labels.as_deref(), num)
+    });
+    let done = match done {
+        Ok(labelList_value) => {
+            labelList.set(&labelList_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtDestroyLabelList(w: &Words<'_>) -> Played {
+    let labelList = w.plain(0);
+    let done = enter(&calls::aclrtDestroyLabelList, |cx| {
+        jumar_acl::label::aclrtDestroyLabelList(cx, labelList)
+    });
+    words::status(done)
+}
+
+fn aclrtSwitchLabelByIndex(w: &Words<'_>) -> Played {
+    let ptr = w.span(0, 4)?;
+    let maxValue = w.plain(1);
+    let labelList = w.plain(2);
+    let stream = w.plain(3);
+    let done = enter(&calls::aclrtSwitchLabelByIndex, |cx| {
+        jumar_acl::label::aclrtSwitchLabelByIndex(cx, ptr, maxValue, labelList, stream)
+    });
     words::status(done)
 }
 
@@ -3175,6 +3465,160 @@ fn aclrtMemManagedPrefetchBatchAsync(w: &Words<'_>) -> Played {
             stream,
         )
     });
+    words::status(done)
+}
+
+fn aclrtGetBufFromChain(w: &Words<'_>) -> Played {
+    let headBuf = w.plain(0);
+    let index = w.plain(1);
+    let buf = w.out(2)?;
+    let done = enter(&calls::aclrtGetBufFromChain, |cx| {
+        jumar_acl::mbuf::aclrtGetBufFromChain(cx, headBuf, index)
+    });
+    let done = match done {
+        Ok(buf_value) => {
+            buf.set(&buf_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtGetBufChainNum(w: &Words<'_>) -> Played {
+    let headBuf = w.plain(0);
+    let num = w.out(1)?;
+    let done = enter(&calls::aclrtGetBufChainNum, |cx| {
+        jumar_acl::mbuf::aclrtGetBufChainNum(cx, headBuf)
+    });
+    let done = match done {
+        Ok(num_value) => {
+            num.set(&num_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtAppendBufChain(w: &Words<'_>) -> Played {
+    let headBuf = w.plain(0);
+    let buf = w.plain(1);
+    let done = enter(&calls::aclrtAppendBufChain, |cx| {
+        jumar_acl::mbuf::aclrtAppendBufChain(cx, headBuf, buf)
+    });
+    words::status(done)
+}
+
+fn aclrtCopyBufRef(w: &Words<'_>) -> Played {
+    let buf = w.plain(0);
+    let newBuf = w.out(1)?;
+    let done = enter(&calls::aclrtCopyBufRef, |cx| {
+        jumar_acl::mbuf::aclrtCopyBufRef(cx, buf)
+    });
+    let done = match done {
+        Ok(newBuf_value) => {
+            newBuf.set(&newBuf_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtGetBufUserData(w: &Words<'_>) -> Played {
+    let buf = w.plain(0);
+    let dataPtr = w.array(1, words::count(w.plain::<usize>(2)), false)?;
+    let size = w.plain(2);
+    let offset = w.plain(3);
+    let done = enter(&calls::aclrtGetBufUserData, |cx| {
+        jumar_acl::mbuf::aclrtGetBufUserData(cx, buf, size, offset)
+    });
+    let done = match done {
+        Ok(dataPtr_value) => {
+            dataPtr.set_all(&dataPtr_value)?;
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtSetBufUserData(w: &Words<'_>) -> Played {
+    let buf = w.plain(0);
+    let dataPtr = w.slice::<u8>(1, words::count(w.plain::<usize>(2)))?;
+    let size = w.plain(2);
+    let offset = w.plain(3);
+    let done = enter(&calls::aclrtSetBufUserData, |cx| {
+        jumar_acl::mbuf::aclrtSetBufUserData(cx, buf, dataPtr.as_deref(), size, offset)
+    });
+    words::status(done)
+}
+
+fn aclrtGetBufData(w: &Words<'_>) -> Played {
+    let buf = w.plain(0);
+    let dataPtr = w.out(1)?;
+    let size = w.out(2)?;
+    let done = enter(&calls::aclrtGetBufData, |cx| {
+        jumar_acl::mbuf::aclrtGetBufData(cx, buf)
+    });
+    let done = match done {
+        Ok((dataPtr_value, size_value)) => {
+            dataPtr.set(&dataPtr_value);
+            size.set(&size_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtGetBufDataLen(w: &Words<'_>) -> Played {
+    let buf = w.plain(0);
+    let len = w.out(1)?;
+    let done = enter(&calls::aclrtGetBufDataLen, |cx| {
+        jumar_acl::mbuf::aclrtGetBufDataLen(cx, buf)
+    });
+    let done = match done {
+        Ok(len_value) => {
+            len.set(&len_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtSetBufDataLen(w: &Words<'_>) -> Played {
+    let buf = w.plain(0);
+    let len = w.plain(1);
+    let done = enter(&calls::aclrtSetBufDataLen, |cx| {
+        jumar_acl::mbuf::aclrtSetBufDataLen(cx, buf, len)
+    });
+    words::status(done)
+}
+
+fn aclrtFreeBuf(w: &Words<'_>) -> Played {
+    let buf = w.plain(0);
+    let done = enter(&calls::aclrtFreeBuf, |cx| {
+        jumar_acl::mbuf::aclrtFreeBuf(cx, buf)
+    });
+    words::status(done)
+}
+
+fn aclrtAllocBuf(w: &Words<'_>) -> Played {
+    let buf = w.out(0)?;
+    let size = w.plain(1);
+    let done = enter(&calls::aclrtAllocBuf, |cx| {
+        jumar_acl::mbuf::aclrtAllocBuf(cx, size)
+    });
+    let done = match done {
+        Ok(buf_value) => {
+            buf.set(&buf_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
     words::status(done)
 }
 
@@ -4864,6 +5308,121 @@ fn aclplatformGetDeviceInfo(w: &Words<'_>) -> Played {
     words::status(done)
 }
 
+fn aclrtcCreateProg(w: &Words<'_>) -> Played {
+    let prog = w.out(0)?;
+    let src = w.text(1);
+    let name = w.text(2);
+    let numHeaders = w.plain(3);
+    let headers = w.texts(4, words::count(w.plain::<i32>(3)))?;
+    let includeNames = w.texts(5, words::count(w.plain::<i32>(3)))?;
+    let done = enter(&calls::aclrtcCreateProg, |cx| {
+        jumar_acl::rtc::aclrtcCreateProg(
+            cx,
+            src.as_deref(),
+            name.as_deref(),
+            numHeaders,
+            words::borrowed(&headers).as_deref(),
+            words::borrowed(&includeNames).as_deref(),
+        )
+    });
+    let done = match done {
+        Ok(prog_value) => {
+            prog.set(&prog_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtcCompileProg(w: &Words<'_>) -> Played {
+    let prog = w.plain(0);
+    let numOptions = w.plain(1);
+    let options = w.texts(2, words::count(w.plain::<i32>(1)))?;
+    let done = enter(&calls::aclrtcCompileProg, |cx| {
+        jumar_acl::rtc::aclrtcCompileProg(
+            cx,
+            prog,
+            numOptions,
+            words::borrowed(&options).as_deref(),
+        )
+    });
+    words::status(done)
+}
+
+fn aclrtcAddNameExpr(w: &Words<'_>) -> Played {
+    let prog = w.plain(0);
+    let nameExpression = w.text(1);
+    let done = enter(&calls::aclrtcAddNameExpr, |cx| {
+        jumar_acl::rtc::aclrtcAddNameExpr(cx, prog, nameExpression.as_deref())
+    });
+    words::status(done)
+}
+
+fn aclrtcGetLoweredName(w: &Words<'_>) -> Played {
+    let prog = w.plain(0);
+    let nameExpression = w.text(1);
+    let loweredName = w.out(2)?;
+    let done = enter(&calls::aclrtcGetLoweredName, |cx| {
+        jumar_acl::rtc::aclrtcGetLoweredName(cx, prog, nameExpression.as_deref())
+    });
+    let done = match done {
+        Ok(loweredName_value) => {
+            loweredName.set(&loweredName_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtcDestroyProg(w: &Words<'_>) -> Played {
+    let prog = w.out(0)?;
+    let done = enter(&calls::aclrtcDestroyProg, |cx| {
+        jumar_acl::rtc::aclrtcDestroyProg(cx, prog.get())
+    });
+    let done = match done {
+        Ok(prog_value) => {
+            prog.set(&prog_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtcGetBinDataSize(w: &Words<'_>) -> Played {
+    let prog = w.plain(0);
+    let binDataSizeRet = w.out(1)?;
+    let done = enter(&calls::aclrtcGetBinDataSize, |cx| {
+        jumar_acl::rtc::aclrtcGetBinDataSize(cx, prog)
+    });
+    let done = match done {
+        Ok(binDataSizeRet_value) => {
+            binDataSizeRet.set(&binDataSizeRet_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclrtcGetCompileLogSize(w: &Words<'_>) -> Played {
+    let prog = w.plain(0);
+    let logSizeRet = w.out(1)?;
+    let done = enter(&calls::aclrtcGetCompileLogSize, |cx| {
+        jumar_acl::rtc::aclrtcGetCompileLogSize(cx, prog)
+    });
+    let done = match done {
+        Ok(logSizeRet_value) => {
+            logSizeRet.set(&logSizeRet_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
 fn aclrtSnapShotProcessLock(w: &Words<'_>) -> Played {
     let pid = w.plain(0);
     let reserve = w.plain(1);
@@ -5208,10 +5767,705 @@ fn aclrtResetStreamResLimit(w: &Words<'_>) -> Played {
     words::status(done)
 }
 
+fn aclrtActiveStream(w: &Words<'_>) -> Played {
+    let activeStream = w.plain(0);
+    let stream = w.plain(1);
+    let done = enter(&calls::aclrtActiveStream, |cx| {
+        jumar_acl::capture::aclrtActiveStream(cx, activeStream, stream)
+    });
+    words::status(done)
+}
+
+fn aclrtSwitchStream(w: &Words<'_>) -> Played {
+    let leftValue = w.span(0, 8)?;
+    let cond = w.plain(1);
+    let rightValue = w.span(2, 8)?;
+    let dataType = w.plain(3);
+    let trueStream = w.plain(4);
+    let falseStream = w.plain(5);
+    let stream = w.plain(6);
+    let done = enter(&calls::aclrtSwitchStream, |cx| {
+        jumar_acl::capture::aclrtSwitchStream(
+            cx,
+            leftValue,
+            cond,
+            rightValue,
+            dataType,
+            trueStream,
+            falseStream,
+            stream,
+        )
+    });
+    words::status(done)
+}
+
 fn aclrtStreamStop(w: &Words<'_>) -> Played {
     let stream = w.plain(0);
     let done = enter(&calls::aclrtStreamStop, |cx| {
         jumar_acl::stream::aclrtStreamStop(cx, stream)
+    });
+    words::status(done)
+}
+
+fn acltdtGetTensorTypeFromItem(w: &Words<'_>) -> Played {
+    let dataItem = w.plain(0);
+    let done = enter(&calls::acltdtGetTensorTypeFromItem, |cx| {
+        jumar_acl::tdt_channel::acltdtGetTensorTypeFromItem(cx, dataItem)
+    });
+    words::value(done, -1_i64)
+}
+
+fn acltdtGetDataTypeFromItem(w: &Words<'_>) -> Played {
+    let dataItem = w.plain(0);
+    let done = enter(&calls::acltdtGetDataTypeFromItem, |cx| {
+        jumar_acl::tdt_channel::acltdtGetDataTypeFromItem(cx, dataItem)
+    });
+    words::value(done, -1_i64)
+}
+
+fn acltdtGetDataAddrFromItem(w: &Words<'_>) -> Played {
+    let dataItem = w.plain(0);
+    let done = enter(&calls::acltdtGetDataAddrFromItem, |cx| {
+        jumar_acl::tdt_channel::acltdtGetDataAddrFromItem(cx, dataItem)
+    });
+    words::value(done, 0_i64)
+}
+
+fn acltdtGetDataSizeFromItem(w: &Words<'_>) -> Played {
+    let dataItem = w.plain(0);
+    let done = enter(&calls::acltdtGetDataSizeFromItem, |cx| {
+        jumar_acl::tdt_channel::acltdtGetDataSizeFromItem(cx, dataItem)
+    });
+    words::value(done, 0_i64)
+}
+
+fn acltdtGetDimNumFromItem(w: &Words<'_>) -> Played {
+    let dataItem = w.plain(0);
+    let done = enter(&calls::acltdtGetDimNumFromItem, |cx| {
+        jumar_acl::tdt_channel::acltdtGetDimNumFromItem(cx, dataItem)
+    });
+    words::value(done, 0_i64)
+}
+
+fn acltdtGetSliceInfoFromItem(w: &Words<'_>) -> Played {
+    let dataItem = w.plain(0);
+    let sliceNum = w.out(1)?;
+    let sliceId = w.out(2)?;
+    let done = enter(&calls::acltdtGetSliceInfoFromItem, |cx| {
+        jumar_acl::tdt_channel::acltdtGetSliceInfoFromItem(cx, dataItem)
+    });
+    let done = match done {
+        Ok((sliceNum_value, sliceId_value)) => {
+            sliceNum.set(&sliceNum_value);
+            sliceId.set(&sliceId_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn acltdtGetDimsFromItem(w: &Words<'_>) -> Played {
+    let dataItem = w.plain(0);
+    let dims = w.array(1, words::count(w.plain::<usize>(2)), false)?;
+    let dimNum = w.plain(2);
+    let done = enter(&calls::acltdtGetDimsFromItem, |cx| {
+        jumar_acl::tdt_channel::acltdtGetDimsFromItem(cx, dataItem, dimNum)
+    });
+    let done = match done {
+        Ok(dims_value) => {
+            dims.set_all(&dims_value)?;
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn acltdtCreateDataItem(w: &Words<'_>) -> Played {
+    let tdtType = w.plain(0);
+    let dims = w.slice::<i64>(1, words::count(w.plain::<usize>(2)))?;
+    let dimNum = w.plain(2);
+    let dataType = w.plain(3);
+    let data = w.span(4, words::count(w.plain::<usize>(5)))?;
+    let size = w.plain(5);
+    let done = enter(&calls::acltdtCreateDataItem, |cx| {
+        jumar_acl::tdt_channel::acltdtCreateDataItem(
+            cx,
+            tdtType,
+            dims.as_deref(),
+            dimNum,
+            dataType,
+            data,
+            size,
+        )
+    });
+    words::value(done, 0_i64)
+}
+
+fn acltdtDestroyDataItem(w: &Words<'_>) -> Played {
+    let dataItem = w.plain(0);
+    let done = enter(&calls::acltdtDestroyDataItem, |cx| {
+        jumar_acl::tdt_channel::acltdtDestroyDataItem(cx, dataItem)
+    });
+    words::status(done)
+}
+
+fn acltdtCreateDataset(_: &Words<'_>) -> Played {
+    let done = enter(
+        &calls::acltdtCreateDataset,
+        jumar_acl::tdt_channel::acltdtCreateDataset,
+    );
+    words::value(done, 0_i64)
+}
+
+fn acltdtDestroyDataset(w: &Words<'_>) -> Played {
+    let dataset = w.plain(0);
+    let done = enter(&calls::acltdtDestroyDataset, |cx| {
+        jumar_acl::tdt_channel::acltdtDestroyDataset(cx, dataset)
+    });
+    words::status(done)
+}
+
+fn acltdtGetDataItem(w: &Words<'_>) -> Played {
+    let dataset = w.plain(0);
+    let index = w.plain(1);
+    let done = enter(&calls::acltdtGetDataItem, |cx| {
+        jumar_acl::tdt_channel::acltdtGetDataItem(cx, dataset, index)
+    });
+    words::value(done, 0_i64)
+}
+
+fn acltdtAddDataItem(w: &Words<'_>) -> Played {
+    let dataset = w.plain(0);
+    let dataItem = w.plain(1);
+    let done = enter(&calls::acltdtAddDataItem, |cx| {
+        jumar_acl::tdt_channel::acltdtAddDataItem(cx, dataset, dataItem)
+    });
+    words::status(done)
+}
+
+fn acltdtGetDatasetSize(w: &Words<'_>) -> Played {
+    let dataset = w.plain(0);
+    let done = enter(&calls::acltdtGetDatasetSize, |cx| {
+        jumar_acl::tdt_channel::acltdtGetDatasetSize(cx, dataset)
+    });
+    words::value(done, 0_i64)
+}
+
+fn acltdtGetDatasetName(w: &Words<'_>) -> Played {
+    let dataset = w.plain(0);
+    let done = enter(&calls::acltdtGetDatasetName, |cx| {
+        jumar_acl::tdt_channel::acltdtGetDatasetName(cx, dataset)
+    });
+    words::value(done, c"")
+}
+
+fn acltdtStopChannel(w: &Words<'_>) -> Played {
+    let handle = w.plain(0);
+    let done = enter(&calls::acltdtStopChannel, |cx| {
+        jumar_acl::tdt_channel::acltdtStopChannel(cx, handle)
+    });
+    words::status(done)
+}
+
+fn acltdtCreateChannel(w: &Words<'_>) -> Played {
+    let deviceId = w.plain(0);
+    let name = w.text(1);
+    let done = enter(&calls::acltdtCreateChannel, |cx| {
+        jumar_acl::tdt_channel::acltdtCreateChannel(cx, deviceId, name.as_deref())
+    });
+    words::value(done, 0_i64)
+}
+
+fn acltdtCreateChannelWithCapacity(w: &Words<'_>) -> Played {
+    let deviceId = w.plain(0);
+    let name = w.text(1);
+    let capacity = w.plain(2);
+    let done = enter(&calls::acltdtCreateChannelWithCapacity, |cx| {
+        jumar_acl::tdt_channel::acltdtCreateChannelWithCapacity(
+            cx,
+            deviceId,
+            name.as_deref(),
+            capacity,
+        )
+    });
+    words::value(done, 0_i64)
+}
+
+fn acltdtDestroyChannel(w: &Words<'_>) -> Played {
+    let handle = w.plain(0);
+    let done = enter(&calls::acltdtDestroyChannel, |cx| {
+        jumar_acl::tdt_channel::acltdtDestroyChannel(cx, handle)
+    });
+    words::status(done)
+}
+
+fn acltdtCleanChannel(w: &Words<'_>) -> Played {
+    let handle = w.plain(0);
+    let done = enter(&calls::acltdtCleanChannel, |cx| {
+        jumar_acl::tdt_channel::acltdtCleanChannel(cx, handle)
+    });
+    words::status(done)
+}
+
+fn acltdtSendTensor(w: &Words<'_>) -> Played {
+    let handle = w.plain(0);
+    let dataset = w.plain(1);
+    let timeout = w.plain(2);
+    let done = enter(&calls::acltdtSendTensor, |cx| {
+        jumar_acl::tdt_channel::acltdtSendTensor(cx, handle, dataset, timeout)
+    });
+    words::status(done)
+}
+
+fn acltdtReceiveTensor(w: &Words<'_>) -> Played {
+    let handle = w.plain(0);
+    let dataset = w.plain(1);
+    let timeout = w.plain(2);
+    let done = enter(&calls::acltdtReceiveTensor, |cx| {
+        jumar_acl::tdt_channel::acltdtReceiveTensor(cx, handle, dataset, timeout)
+    });
+    words::status(done)
+}
+
+fn acltdtQueryChannelSize(w: &Words<'_>) -> Played {
+    let handle = w.plain(0);
+    let size = w.out(1)?;
+    let done = enter(&calls::acltdtQueryChannelSize, |cx| {
+        jumar_acl::tdt_channel::acltdtQueryChannelSize(cx, handle)
+    });
+    let done = match done {
+        Ok(size_value) => {
+            size.set(&size_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn acltdtCreateQueue(w: &Words<'_>) -> Played {
+    let attr = w.plain(0);
+    let qid = w.out(1)?;
+    let done = enter(&calls::acltdtCreateQueue, |cx| {
+        jumar_acl::tdt_queue::acltdtCreateQueue(cx, attr)
+    });
+    let done = match done {
+        Ok(qid_value) => {
+            qid.set(&qid_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn acltdtDestroyQueue(w: &Words<'_>) -> Played {
+    let qid = w.plain(0);
+    let done = enter(&calls::acltdtDestroyQueue, |cx| {
+        jumar_acl::tdt_queue::acltdtDestroyQueue(cx, qid)
+    });
+    words::status(done)
+}
+
+fn acltdtEnqueue(w: &Words<'_>) -> Played {
+    let qid = w.plain(0);
+    let buf = w.plain(1);
+    let timeout = w.plain(2);
+    let done = enter(&calls::acltdtEnqueue, |cx| {
+        jumar_acl::tdt_queue::acltdtEnqueue(cx, qid, buf, timeout)
+    });
+    words::status(done)
+}
+
+fn acltdtDequeue(w: &Words<'_>) -> Played {
+    let qid = w.plain(0);
+    let buf = w.out(1)?;
+    let timeout = w.plain(2);
+    let done = enter(&calls::acltdtDequeue, |cx| {
+        jumar_acl::tdt_queue::acltdtDequeue(cx, qid, timeout)
+    });
+    let done = match done {
+        Ok(buf_value) => {
+            buf.set(&buf_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn acltdtEnqueueData(w: &Words<'_>) -> Played {
+    let qid = w.plain(0);
+    let data = w.slice::<u8>(1, words::count(w.plain::<usize>(2)))?;
+    let dataSize = w.plain(2);
+    let userData = w.slice::<u8>(3, words::count(w.plain::<usize>(4)))?;
+    let userDataSize = w.plain(4);
+    let timeout = w.plain(5);
+    let rsv = w.plain(6);
+    let done = enter(&calls::acltdtEnqueueData, |cx| {
+        jumar_acl::tdt_queue::acltdtEnqueueData(
+            cx,
+            qid,
+            data.as_deref(),
+            dataSize,
+            userData.as_deref(),
+            userDataSize,
+            timeout,
+            rsv,
+        )
+    });
+    words::status(done)
+}
+
+fn acltdtGrantQueue(w: &Words<'_>) -> Played {
+    let qid = w.plain(0);
+    let pid = w.plain(1);
+    let permission = w.plain(2);
+    let timeout = w.plain(3);
+    let done = enter(&calls::acltdtGrantQueue, |cx| {
+        jumar_acl::tdt_queue::acltdtGrantQueue(cx, qid, pid, permission, timeout)
+    });
+    words::status(done)
+}
+
+fn acltdtAttachQueue(w: &Words<'_>) -> Played {
+    let qid = w.plain(0);
+    let timeout = w.plain(1);
+    let permission = w.out(2)?;
+    let done = enter(&calls::acltdtAttachQueue, |cx| {
+        jumar_acl::tdt_queue::acltdtAttachQueue(cx, qid, timeout)
+    });
+    let done = match done {
+        Ok(permission_value) => {
+            permission.set(&permission_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn acltdtBindQueueRoutes(w: &Words<'_>) -> Played {
+    let qRouteList = w.plain(0);
+    let done = enter(&calls::acltdtBindQueueRoutes, |cx| {
+        jumar_acl::tdt_queue::acltdtBindQueueRoutes(cx, qRouteList)
+    });
+    words::status(done)
+}
+
+fn acltdtUnbindQueueRoutes(w: &Words<'_>) -> Played {
+    let qRouteList = w.plain(0);
+    let done = enter(&calls::acltdtUnbindQueueRoutes, |cx| {
+        jumar_acl::tdt_queue::acltdtUnbindQueueRoutes(cx, qRouteList)
+    });
+    words::status(done)
+}
+
+fn acltdtQueryQueueRoutes(w: &Words<'_>) -> Played {
+    let queryInfo = w.plain(0);
+    let qRouteList = w.plain(1);
+    let done = enter(&calls::acltdtQueryQueueRoutes, |cx| {
+        jumar_acl::tdt_queue::acltdtQueryQueueRoutes(cx, queryInfo, qRouteList)
+    });
+    words::status(done)
+}
+
+fn acltdtAllocBuf(w: &Words<'_>) -> Played {
+    let size = w.plain(0);
+    let r#type = w.plain(1);
+    let buf = w.out(2)?;
+    let done = enter(&calls::acltdtAllocBuf, |cx| {
+        jumar_acl::tdt_queue::acltdtAllocBuf(cx, size, r#type)
+    });
+    let done = match done {
+        Ok(buf_value) => {
+            buf.set(&buf_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn acltdtFreeBuf(w: &Words<'_>) -> Played {
+    let buf = w.plain(0);
+    let done = enter(&calls::acltdtFreeBuf, |cx| {
+        jumar_acl::tdt_queue::acltdtFreeBuf(cx, buf)
+    });
+    words::status(done)
+}
+
+fn acltdtGetBufData(w: &Words<'_>) -> Played {
+    let buf = w.plain(0);
+    let dataPtr = w.out(1)?;
+    let size = w.out(2)?;
+    let done = enter(&calls::acltdtGetBufData, |cx| {
+        jumar_acl::tdt_queue::acltdtGetBufData(cx, buf)
+    });
+    let done = match done {
+        Ok((dataPtr_value, size_value)) => {
+            dataPtr.set(&dataPtr_value);
+            size.set(&size_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn acltdtSetBufDataLen(w: &Words<'_>) -> Played {
+    let buf = w.plain(0);
+    let len = w.plain(1);
+    let done = enter(&calls::acltdtSetBufDataLen, |cx| {
+        jumar_acl::tdt_queue::acltdtSetBufDataLen(cx, buf, len)
+    });
+    words::status(done)
+}
+
+fn acltdtGetBufDataLen(w: &Words<'_>) -> Played {
+    let buf = w.plain(0);
+    let len = w.out(1)?;
+    let done = enter(&calls::acltdtGetBufDataLen, |cx| {
+        jumar_acl::tdt_queue::acltdtGetBufDataLen(cx, buf)
+    });
+    let done = match done {
+        Ok(len_value) => {
+            len.set(&len_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn acltdtAppendBufChain(w: &Words<'_>) -> Played {
+    let headBuf = w.plain(0);
+    let buf = w.plain(1);
+    let done = enter(&calls::acltdtAppendBufChain, |cx| {
+        jumar_acl::tdt_queue::acltdtAppendBufChain(cx, headBuf, buf)
+    });
+    words::status(done)
+}
+
+fn acltdtGetBufChainNum(w: &Words<'_>) -> Played {
+    let headBuf = w.plain(0);
+    let num = w.out(1)?;
+    let done = enter(&calls::acltdtGetBufChainNum, |cx| {
+        jumar_acl::tdt_queue::acltdtGetBufChainNum(cx, headBuf)
+    });
+    let done = match done {
+        Ok(num_value) => {
+            num.set(&num_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn acltdtGetBufFromChain(w: &Words<'_>) -> Played {
+    let headBuf = w.plain(0);
+    let index = w.plain(1);
+    let buf = w.out(2)?;
+    let done = enter(&calls::acltdtGetBufFromChain, |cx| {
+        jumar_acl::tdt_queue::acltdtGetBufFromChain(cx, headBuf, index)
+    });
+    let done = match done {
+        Ok(buf_value) => {
+            buf.set(&buf_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn acltdtGetBufUserData(w: &Words<'_>) -> Played {
+    let buf = w.plain(0);
+    let dataPtr = w.array(1, words::count(w.plain::<usize>(2)), false)?;
+    let size = w.plain(2);
+    let offset = w.plain(3);
+    let done = enter(&calls::acltdtGetBufUserData, |cx| {
+        jumar_acl::tdt_queue::acltdtGetBufUserData(cx, buf, size, offset)
+    });
+    let done = match done {
+        Ok(dataPtr_value) => {
+            dataPtr.set_all(&dataPtr_value)?;
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn acltdtSetBufUserData(w: &Words<'_>) -> Played {
+    let buf = w.plain(0);
+    let dataPtr = w.slice::<u8>(1, words::count(w.plain::<usize>(2)))?;
+    let size = w.plain(2);
+    let offset = w.plain(3);
+    let done = enter(&calls::acltdtSetBufUserData, |cx| {
+        jumar_acl::tdt_queue::acltdtSetBufUserData(cx, buf, dataPtr.as_deref(), size, offset)
+    });
+    words::status(done)
+}
+
+fn acltdtCopyBufRef(w: &Words<'_>) -> Played {
+    let buf = w.plain(0);
+    let newBuf = w.out(1)?;
+    let done = enter(&calls::acltdtCopyBufRef, |cx| {
+        jumar_acl::tdt_queue::acltdtCopyBufRef(cx, buf)
+    });
+    let done = match done {
+        Ok(newBuf_value) => {
+            newBuf.set(&newBuf_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn acltdtCreateQueueAttr(_: &Words<'_>) -> Played {
+    let done = enter(
+        &calls::acltdtCreateQueueAttr,
+        jumar_acl::tdt_queue::acltdtCreateQueueAttr,
+    );
+    words::value(done, 0_i64)
+}
+
+fn acltdtDestroyQueueAttr(w: &Words<'_>) -> Played {
+    let attr = w.plain(0);
+    let done = enter(&calls::acltdtDestroyQueueAttr, |cx| {
+        jumar_acl::tdt_queue::acltdtDestroyQueueAttr(cx, attr)
+    });
+    words::status(done)
+}
+
+fn acltdtGetQueueAttr(w: &Words<'_>) -> Played {
+    let attr = w.plain(0);
+    let r#type = w.plain(1);
+    let len = w.plain(2);
+    let paramRetSize = w.out(3)?;
+    let param = w.array(4, words::count(w.plain::<usize>(2)), false)?;
+    let done = enter(&calls::acltdtGetQueueAttr, |cx| {
+        jumar_acl::tdt_queue::acltdtGetQueueAttr(cx, attr, r#type, len)
+    });
+    let done = match done {
+        Ok((paramRetSize_value, param_value)) => {
+            paramRetSize.set(&paramRetSize_value);
+            param.set_all(&param_value)?;
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn acltdtCreateQueueRoute(w: &Words<'_>) -> Played {
+    let srcId = w.plain(0);
+    let dstId = w.plain(1);
+    let done = enter(&calls::acltdtCreateQueueRoute, |cx| {
+        jumar_acl::tdt_queue::acltdtCreateQueueRoute(cx, srcId, dstId)
+    });
+    words::value(done, 0_i64)
+}
+
+fn acltdtDestroyQueueRoute(w: &Words<'_>) -> Played {
+    let route = w.plain(0);
+    let done = enter(&calls::acltdtDestroyQueueRoute, |cx| {
+        jumar_acl::tdt_queue::acltdtDestroyQueueRoute(cx, route)
+    });
+    words::status(done)
+}
+
+fn acltdtGetQueueRouteParam(w: &Words<'_>) -> Played {
+    let route = w.plain(0);
+    let r#type = w.plain(1);
+    let len = w.plain(2);
+    let paramRetSize = w.out(3)?;
+    let param = w.array(4, words::count(w.plain::<usize>(2)), false)?;
+    let done = enter(&calls::acltdtGetQueueRouteParam, |cx| {
+        jumar_acl::tdt_queue::acltdtGetQueueRouteParam(cx, route, r#type, len)
+    });
+    let done = match done {
+        Ok((paramRetSize_value, param_value)) => {
+            paramRetSize.set(&paramRetSize_value);
+            param.set_all(&param_value)?;
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn acltdtCreateQueueRouteList(_: &Words<'_>) -> Played {
+    let done = enter(
+        &calls::acltdtCreateQueueRouteList,
+        jumar_acl::tdt_queue::acltdtCreateQueueRouteList,
+    );
+    words::value(done, 0_i64)
+}
+
+fn acltdtDestroyQueueRouteList(w: &Words<'_>) -> Played {
+    let routeList = w.plain(0);
+    let done = enter(&calls::acltdtDestroyQueueRouteList, |cx| {
+        jumar_acl::tdt_queue::acltdtDestroyQueueRouteList(cx, routeList)
+    });
+    words::status(done)
+}
+
+fn acltdtAddQueueRoute(w: &Words<'_>) -> Played {
+    let routeList = w.plain(0);
+    let route = w.plain(1);
+    let done = enter(&calls::acltdtAddQueueRoute, |cx| {
+        jumar_acl::tdt_queue::acltdtAddQueueRoute(cx, routeList, route)
+    });
+    words::status(done)
+}
+
+fn acltdtGetQueueRoute(w: &Words<'_>) -> Played {
+    let routeList = w.plain(0);
+    let index = w.plain(1);
+    let route = w.plain(2);
+    let done = enter(&calls::acltdtGetQueueRoute, |cx| {
+        jumar_acl::tdt_queue::acltdtGetQueueRoute(cx, routeList, index, route)
+    });
+    words::status(done)
+}
+
+fn acltdtGetQueueRouteNum(w: &Words<'_>) -> Played {
+    let routeList = w.plain(0);
+    let done = enter(&calls::acltdtGetQueueRouteNum, |cx| {
+        jumar_acl::tdt_queue::acltdtGetQueueRouteNum(cx, routeList)
+    });
+    words::value(done, 0_i64)
+}
+
+fn acltdtCreateQueueRouteQueryInfo(_: &Words<'_>) -> Played {
+    let done = enter(
+        &calls::acltdtCreateQueueRouteQueryInfo,
+        jumar_acl::tdt_queue::acltdtCreateQueueRouteQueryInfo,
+    );
+    words::value(done, 0_i64)
+}
+
+fn acltdtDestroyQueueRouteQueryInfo(w: &Words<'_>) -> Played {
+    let info = w.plain(0);
+    let done = enter(&calls::acltdtDestroyQueueRouteQueryInfo, |cx| {
+        jumar_acl::tdt_queue::acltdtDestroyQueueRouteQueryInfo(cx, info)
+    });
+    words::status(done)
+}
+
+fn acltdtSetQueueRouteQueryInfo(w: &Words<'_>) -> Played {
+    let param = w.plain(0);
+    let r#type = w.plain(1);
+    let len = w.plain(2);
+    let value = w.slice::<u8>(3, words::count(w.plain::<usize>(2)))?;
+    let done = enter(&calls::acltdtSetQueueRouteQueryInfo, |cx| {
+        jumar_acl::tdt_queue::acltdtSetQueueRouteQueryInfo(cx, param, r#type, len, value.as_deref())
     });
     words::status(done)
 }

@@ -1717,6 +1717,84 @@ pub const STRUCTURES: &[Structure] = &[
             },
         ],
     },
+    Structure {
+        name: "acldumpTensorInfo",
+        size: 456,
+        fields: &[
+            Field {
+                name: "type",
+                of: "acldumpTensorType",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "tensorSize",
+                of: "size_t",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "format",
+                of: "int32_t",
+                at: 16,
+                lengths: &[],
+            },
+            Field {
+                name: "dataType",
+                of: "int32_t",
+                at: 20,
+                lengths: &[],
+            },
+            Field {
+                name: "tensorAddr",
+                of: "int64_t *",
+                at: 24,
+                lengths: &[],
+            },
+            Field {
+                name: "addrType",
+                of: "acldumpTensorAddressType",
+                at: 32,
+                lengths: &[],
+            },
+            Field {
+                name: "placement",
+                of: "acldumpTensorPlacement",
+                at: 36,
+                lengths: &[],
+            },
+            Field {
+                name: "argsOffset",
+                of: "uint32_t",
+                at: 40,
+                lengths: &[],
+            },
+            Field {
+                name: "shapeNum",
+                of: "uint32_t",
+                at: 44,
+                lengths: &[],
+            },
+            Field {
+                name: "originShapeNum",
+                of: "uint32_t",
+                at: 48,
+                lengths: &[],
+            },
+            Field {
+                name: "shape",
+                of: "uint64_t",
+                at: 56,
+                lengths: &[25],
+            },
+            Field {
+                name: "originShape",
+                of: "uint64_t",
+                at: 256,
+                lengths: &[25],
+            },
+        ],
+    },
 ];
 
 structure!(aclrtMemManagedLocation { r#type, id });
@@ -1938,4 +2016,18 @@ structure!(aclmdlExeOMDesc {
     dynamicTaskSize,
     fifoTaskSize,
     reserved
+});
+structure!(acldumpTensorInfo {
+    r#type,
+    tensorSize,
+    format,
+    dataType,
+    tensorAddr,
+    addrType,
+    placement,
+    argsOffset,
+    shapeNum,
+    originShapeNum,
+    shape,
+    originShape
 });
