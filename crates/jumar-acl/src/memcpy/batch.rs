@@ -38,7 +38,8 @@ pub fn batch(
     let whole = |error| (NO_COPY_FAILED, error);
     check_batch(copies, attributes, indexes).map_err(whole)?;
     let runtime = cx.runtime().map_err(whole)?;
-    cx.context().map_err(whole)?;
+    let context = cx.context().map_err(whole)?;
+    context.forbid_while_captured(&cx.caller()).map_err(whole)?;
     let Pieces { pieces, numbers } = check_directions(runtime, copies)?;
     runtime
         .copy_batch_now(&pieces, &cx.caller())

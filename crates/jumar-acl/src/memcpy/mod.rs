@@ -198,7 +198,10 @@ pub fn aclrtMemsetD32(
     count: usize,
 ) -> Result<()> {
     match words(cx, address, room, count)? {
-        Some(to) => cx.runtime()?.fill_words_now(to, value, &cx.caller()),
+        Some(to) => {
+            cx.context()?.forbid_while_captured(&cx.caller())?;
+            cx.runtime()?.fill_words_now(to, value, &cx.caller())
+        }
         None => Ok(()),
     }
 }
