@@ -151,8 +151,8 @@ impl Acl {
     /// Queues a captured model.
     pub fn execute(&self, model: Captured, stream: Stream) {
         // SAFETY: two handles.
-        let ret = unsafe { (self.0.execute_model)(model.0, stream.0) };
-        debug_assert_eq!(ret, 0);
+        let code = unsafe { (self.0.execute_model)(model.0, stream.0) };
+        assert_eq!(code, 0, "aclmdlRIExecuteAsync");
     }
 
     /// Gives the thread's context.

@@ -483,6 +483,10 @@ pub fn aclrtActiveStream(cx: &Cx<'_>, target: Raw, stream: Raw) -> Result<()> {
     cx.with_stream(stream, |stream| stream.activate(&target, &cx.caller()))
 }
 
+#[expect(
+    clippy::too_many_arguments,
+    reason = "the C interface sets the arguments"
+)]
 pub fn aclrtSwitchStream(
     cx: &Cx<'_>,
     left: Span,

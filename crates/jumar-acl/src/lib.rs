@@ -17,6 +17,7 @@
     reason = "the functions are documented on the generated reference pages"
 )]
 
+pub mod aipp;
 pub mod allocator;
 pub mod callback;
 pub mod capture;

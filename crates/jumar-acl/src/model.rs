@@ -682,6 +682,7 @@ fn choose(
         dims: Vec::new(),
         range: Vec::new(),
         bytes: bytes.len(),
+        aipp: None,
     };
     let to = span(cx, &buffer, &tensor, ("input", index))?;
     cx.context()?.write(to, &bytes, &cx.caller())?;

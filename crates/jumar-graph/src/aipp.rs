@@ -345,14 +345,17 @@ fn read(reader: &Reader<'_>, width: usize, height: usize) -> Result<Aipp> {
     Ok(aipp)
 }
 
-/// Gives what happens to the pictures of an input, where something does.
-pub fn preprocessing(graph: &Graph, input: ValueId) -> Option<Aipp> {
+/// Gives what happens to the pictures of an input, where something does, and what they become.
+pub fn preprocessing(graph: &Graph, input: ValueId) -> Option<(Aipp, TensorType)> {
     let node = graph
         .nodes
         .iter()
         .find(|node| node.operator.name == AIPP && node.inputs.first() == Some(&Some(input)))?;
     match node.attrs.get("config")? {
-        Attr::Ints(words) => Aipp::from_words(words).ok(),
+        Attr::Ints(words) => {
+            let result = graph.value(*node.outputs.first()?).ty.clone();
+            Some((Aipp::from_words(words).ok()?, result))
+        }
         _ => None,
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use jumar_core::{Caller, Context, Span};
-use jumar_graph::{Executable, Gear, GearKind, GraphError, GraphErrorKind, Port};
+use jumar_graph::{Aipp, Executable, Gear, GearKind, GraphError, GraphErrorKind, Port};
 use jumar_types::{Error, ErrorKind, Result};
 
 /// What a model takes and gives.
@@ -49,6 +49,24 @@ pub struct TensorInfo {
     /// The least and the largest that each dimension may be, -1 for no bound; empty where nothing is said.
     pub range: Vec<(i64, i64)>,
     /// The size.
+    ///
+    /// # Units
+    /// Bytes.
+    pub bytes: usize,
+    /// What is done to it before the model's first operator, where it is pictures.
+    pub aipp: Option<Arc<Preprocessing>>,
+}
+
+/// What is done to the pictures of an input, and what they become.
+#[derive(Clone, Debug)]
+pub struct Preprocessing {
+    /// What is done.
+    pub aipp: Aipp,
+    /// The number of the element type that comes out, in the ACL interface.
+    pub data_type: i32,
+    /// The dimensions that come out.
+    pub dims: Vec<i64>,
+    /// The size that comes out.
     ///
     /// # Units
     /// Bytes.
@@ -136,9 +154,21 @@ impl Package {
         let model = jumar_graph::Model::read(&file).map_err(refuse)?;
         let executable = model.executable().map_err(refuse)?;
         let described = model.description();
+        let graph = model.graph();
+        let mut inputs: Vec<TensorInfo> = described.inputs.iter().map(tensor).collect();
+        for (input, &id) in inputs.iter_mut().zip(&graph.inputs) {
+            input.aipp = jumar_graph::preprocessing(graph, id).map(|(aipp, ty)| {
+                Arc::new(Preprocessing {
+                    aipp,
+                    data_type: ty.dtype.acl(),
+                    bytes: ty.bytes().unwrap_or(0),
+                    dims: ty.shape,
+                })
+            });
+        }
         let description = Description {
             name: described.name.clone(),
-            inputs: described.inputs.iter().map(tensor).collect(),
+            inputs,
             outputs: described.outputs.iter().map(tensor).collect(),
             open: matches!(executable, Executable::Dynamic(_)),
             gear_kind: described.gear_kind,
@@ -227,6 +257,7 @@ fn tensor(port: &Port) -> TensorInfo {
         dims: port.dims.clone(),
         range: port.range.clone(),
         bytes: port.bytes,
+        aipp: None,
     }
 }
 

@@ -22,6 +22,7 @@ struct Fixture {
 /// When the folder cannot be written or there is no `atc`.
 pub fn make(tree: &Path, folder: &Path) -> Result<Vec<(String, String)>> {
     let mut missing = make_kernels(folder)?;
+    fs::write(folder.join("camera.cfg"), CAMERA)?;
     for fixture in fixtures() {
         let onnx = folder.join(format!("{}.onnx", fixture.name));
         fs::write(&onnx, &fixture.onnx)?;
@@ -30,7 +31,9 @@ pub fn make(tree: &Path, folder: &Path) -> Result<Vec<(String, String)>> {
             .arg(format!("--model={}", onnx.display()))
             .args(["--framework=5", "--soc_version=Ascend910B1"])
             .arg(format!("--output={}", folder.join(fixture.name).display()))
-            .args(fixture.options)
+            .args(fixture.options.iter().map(|option| {
+                option.replace("camera.cfg", &folder.join("camera.cfg").to_string_lossy())
+            }))
             .stdin(Stdio::null())
             .output()
             .with_context(|| format!("{}/bin/atc", tree.display()))?;
@@ -95,6 +98,22 @@ pub fn file_of(name: &str) -> String {
         format!("{name}.om")
     }
 }
+
+/// What `camera` does to its pictures.
+const CAMERA: &str = "aipp_op {
+  aipp_mode: static
+  input_format: RGB888_U8
+  src_image_size_w: 4
+  src_image_size_h: 3
+  crop: true
+  load_start_pos_w: 1
+  load_start_pos_h: 1
+  crop_size_w: 2
+  crop_size_h: 2
+  mean_chn_0: 10
+  var_reci_chn_0: 0.5
+}
+";
 
 fn fixtures() -> Vec<Fixture> {
     let matrix: Vec<f32> = (0..12).map(|i| i as f32 / 8.0).collect();
@@ -179,6 +198,16 @@ fn fixtures() -> Vec<Fixture> {
                 &[],
             ),
             options: &["--input_shape_range=x:[1~4,3]"],
+        },
+        Fixture {
+            name: "camera",
+            onnx: model(
+                &[("Relu", &["x"], "z")],
+                &[("x", &[1, 3, 2, 2])],
+                &[("z", &[1, 3, 2, 2])],
+                &[],
+            ),
+            options: &["--insert_op_conf=camera.cfg"],
         },
     ]
 }

@@ -16,6 +16,8 @@ pub type Player = fn(&Words<'_>) -> Played;
 
 /// The calls by name.
 pub const CALLS: &[(&str, Player)] = &[
+    ("aclmdlGetAippType", aclmdlGetAippType),
+    ("aclmdlGetFirstAippInfo", aclmdlGetFirstAippInfo),
     ("aclrtAllocatorCreateDesc", aclrtAllocatorCreateDesc),
     ("aclrtAllocatorDestroyDesc", aclrtAllocatorDestroyDesc),
     ("aclrtAllocatorSetObjToDesc", aclrtAllocatorSetObjToDesc),
@@ -668,6 +670,42 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclrtMemMapSelectedLink", aclrtMemMapSelectedLink),
     ("aclrtMemMapSetLink", aclrtMemMapSetLink),
 ];
+
+fn aclmdlGetAippType(w: &Words<'_>) -> Played {
+    let modelId = w.plain(0);
+    let index = w.plain(1);
+    let r#type = w.out(2)?;
+    let dynamicAttachedDataIndex = w.out(3)?;
+    let done = enter(&calls::aclmdlGetAippType, |cx| {
+        jumar_acl::aipp::aclmdlGetAippType(cx, modelId, index)
+    });
+    let done = match done {
+        Ok((type_value, dynamicAttachedDataIndex_value)) => {
+            r#type.set(&type_value);
+            dynamicAttachedDataIndex.set(&dynamicAttachedDataIndex_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlGetFirstAippInfo(w: &Words<'_>) -> Played {
+    let modelId = w.plain(0);
+    let index = w.plain(1);
+    let aippInfo = w.out(2)?;
+    let done = enter(&calls::aclmdlGetFirstAippInfo, |cx| {
+        jumar_acl::aipp::aclmdlGetFirstAippInfo(cx, modelId, index)
+    });
+    let done = match done {
+        Ok(aippInfo_value) => {
+            aippInfo.set(&*aippInfo_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
 
 fn aclrtAllocatorCreateDesc(_: &Words<'_>) -> Played {
     let done = enter(
