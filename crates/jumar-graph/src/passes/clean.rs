@@ -19,6 +19,8 @@ pub(crate) fn remove_identities(graph: &mut Graph) {
             node.inputs.first(),
             &node.outputs[..],
         ) && graph.value(input).ty == graph.value(output).ty
+            // An input whose value is not known yet may still say that more has to happen, or that nothing can.
+            && node.inputs[1..].iter().flatten().all(|id| graph.value(*id).constant.is_some())
             && (node.operator.name == "Identity" || graph.value(input).ty.elements().is_some())
         {
             instead.insert(output, input);
