@@ -227,7 +227,10 @@ fn lay_out(built: &Built, source: &Path, tree: &Path) -> Result<()> {
     copy(&built.python, &tree.join("python/site-packages/acl.so"))?;
     copy_folder(&source.join("python"), &tree.join("python/site-packages"))?;
 
-    copy_folder(&source.join("cmake"), &tree.join("lib64/cmake/jumar"))?;
+    // CMake looks into lib64 on some systems alone, and into share on all.
+    for folder in ["lib64/cmake/jumar", "share/cmake/jumar"] {
+        copy_folder(&source.join("cmake"), &tree.join(folder))?;
+    }
     write(&tree.join("set_env.sh"), SET_ENV)?;
     write(&tree.join("bin/setenv.bash"), SETENV_BASH)?;
     for folder in KERNEL_CMAKE_FOLDERS {
