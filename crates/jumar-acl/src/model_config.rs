@@ -383,7 +383,7 @@ pub fn aclmdlSetExternalWeightAddress(
     if address == 0 {
         return Err(null("devPtr"));
     }
-    if size == 0 || size % 32 != 0 {
+    if size == 0 || !size.is_multiple_of(32) {
         return refuse(
             ErrorKind::InvalidArgument,
             format!("the size is {size}; it has to be a multiple of 32 and not 0"),

@@ -175,8 +175,7 @@ pub fn acltdtCreateQueue(cx: &Cx<'_>, attributes: Raw) -> Result<u32> {
         DEPTH
     } else {
         let found = cx.process.queues.attributes.get(attributes.0)?;
-        let depth = found.content.lock().depth;
-        depth
+        found.content.lock().depth
     };
     cx.context()?;
     if !CAPACITIES.contains(&(depth as usize)) {
@@ -525,9 +524,9 @@ pub fn acltdtCreateQueueRoute(cx: &Cx<'_>, from: u32, to: u32) -> Result<Raw> {
     Ok(Raw(made.id))
 }
 
-const UNBOUND: i32 = enums::ACL_TDT_QUEUE_ROUTE_UNBIND as i32;
-const BOUND: i32 = enums::ACL_TDT_QUEUE_ROUTE_BIND as i32;
-const ABNORMAL: i32 = enums::ACL_TDT_QUEUE_ROUTE_BIND_ABNORMAL as i32;
+const UNBOUND: i32 = enums::ACL_TDT_QUEUE_ROUTE_UNBIND;
+const BOUND: i32 = enums::ACL_TDT_QUEUE_ROUTE_BIND;
+const ABNORMAL: i32 = enums::ACL_TDT_QUEUE_ROUTE_BIND_ABNORMAL;
 
 pub fn acltdtDestroyQueueRoute(cx: &Cx<'_>, route: Raw) -> Result<()> {
     destroy(cx, &cx.process.queues.routes, route, "route")

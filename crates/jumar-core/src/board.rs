@@ -36,6 +36,7 @@ const LOST: usize = 4;
 
 /// What a board is for. The numbers are what other processes see, and no likely content of other memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u64)]
 pub(crate) enum Kind {
     Notify = 0x4A4E_4F54_4946_5931,
     Event = 0x4A45_5645_4E54_5F31,

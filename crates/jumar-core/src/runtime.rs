@@ -393,10 +393,10 @@ impl Runtime {
     pub fn abort_device(&self, number: i64, limit: Option<std::time::Duration>) -> Result<()> {
         let device = self.shared.device(number)?;
         let until = limit.map(|limit| jumar_hal::sync::Instant::now() + limit);
-        let ended = self
-            .contexts_of(&device)
-            .iter()
-            .fold(true, |ended, context| context.abort(until) && ended);
+        let mut ended = true;
+        for context in self.contexts_of(&device) {
+            ended &= context.abort(until);
+        }
         if ended {
             return Ok(());
         }

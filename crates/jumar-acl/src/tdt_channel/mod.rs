@@ -50,13 +50,16 @@ enum Kind {
     HasCapacity,
 }
 
+/// Where a queue behind channels is found: its device, whether it has a capacity, its name.
+type Place = (u32, bool, Vec<u8>);
+
 /// What a process has of tensors, lists of them, and channels.
 pub(crate) struct Tensors {
     items: Table<item::Item>,
     datasets: Table<item::Dataset>,
     channels: Table<Channel>,
     /// The queues behind channels, by device, kind and name. They live as long as a channel does.
-    queues: Mutex<HashMap<(u32, bool, Vec<u8>), Weak<MessageQueue>>>,
+    queues: Mutex<HashMap<Place, Weak<MessageQueue>>>,
 }
 
 impl Default for Tensors {
