@@ -18,6 +18,9 @@ struct Row {
     /// Parts that no case can show, by name, with the file that does.
     #[serde(default)]
     elsewhere: BTreeMap<String, String>,
+    /// Parts that nothing shows yet: their functions are not implemented, or the case is still to be written.
+    #[serde(default)]
+    open: Vec<String>,
 }
 
 #[derive(Deserialize, PartialEq)]
@@ -64,7 +67,13 @@ pub fn shown(repository: &Repository) -> Result<Vec<Problem>> {
                 Answer::Code(0) | Answer::Neutral(_) => (!unused.is_empty()).then_some(None),
                 Answer::Code(code) => unused.iter().position(|other| other == code).map(Some),
             };
+            let is_open = row.open.contains(part);
             match found {
+                Some(_) if is_open => problems.push(Problem::new(
+                    TABLE,
+                    format!("row {number}, {part}: a case shows it, so it is not open any more"),
+                )),
+                None if is_open => {}
                 Some(Some(at)) => drop(unused.swap_remove(at)),
                 Some(None) => {}
                 None => problems.push(Problem::new(
@@ -73,7 +82,7 @@ pub fn shown(repository: &Repository) -> Result<Vec<Problem>> {
                 )),
             }
         }
-        for part in row.elsewhere.keys() {
+        for part in row.elsewhere.keys().chain(&row.open) {
             if !row.parts.iter().any(|(other, _)| other == part) {
                 let text = format!("row {number} has no part {part}");
                 problems.push(Problem::new(TABLE, text));
@@ -118,15 +127,14 @@ mod tests {
 
     #[test]
     fn a_part_needs_a_line_of_its_own_with_the_code() {
-        let case = |steps: &str| {
-            format!("[[case]]\nrow = \"3, 4\"\nsteps = '''\n{steps}\n'''\n")
-        };
+        let case = |steps: &str| format!("[[case]]\nrow = \"3, 4\"\nsteps = '''\n{steps}\n'''\n");
         let repository = Repository {
             files: [
                 (
                     TABLE,
                     "[3]\nparts = [[\"a\", 107000], [\"b\", 107000], [\"c\", 0]]\n\
-                     [4]\nparts = [[\"d\", 107000], [\"e\", 5]]\nelsewhere = { e = \"tests/e.c\", f = \"tests/e.c\" }\n"
+                     [4]\nparts = [[\"d\", 107000], [\"e\", 5], [\"g\", 6]]\n\
+                     elsewhere = { e = \"tests/e.c\", f = \"tests/e.c\" }\nopen = [\"d\", \"g\"]\n"
                         .to_string(),
                 ),
                 ("tests/e.c", String::new()),
@@ -145,7 +153,8 @@ mod tests {
             found,
             [
                 "row 3, b: no case of the row shows it",
-                "row 4 has no part f"
+                "row 4, d: a case shows it, so it is not open any more",
+                "row 4 has no part f",
             ]
         );
     }
