@@ -271,11 +271,21 @@ fn parameter(text: &str) -> Result<Param> {
     let (name, rest) = text
         .split_once(':')
         .with_context(|| format!("{text:?} is no parameter"))?;
-    let ty = rest.split(',').next().unwrap_or(rest).trim();
+    let ty = up_to_comma(rest).trim();
     Ok(Param {
         name: name.trim().to_string(),
         ty: ty.to_string(),
     })
+}
+
+/// The text up to the first comma that is not inside parentheses, where a pointer to a function has its own.
+fn up_to_comma(text: &str) -> &str {
+    let mut depth = 0_i32;
+    let end = text.find(|c| {
+        depth += i32::from(c == '(') - i32::from(c == ')');
+        c == ',' && depth == 0
+    });
+    &text[..end.unwrap_or(text.len())]
 }
 
 /// Splits `name: type`, `out name: type` and `count(name): type`.

@@ -142,9 +142,10 @@ fn convert(
         Passing::Plain if ctype.text.starts_with("const char *") && ctype.stars == 1 => {
             (format!("w.text({at})"), Some(format!("{name}.as_deref()")))
         }
-        // A structure by value: the word is where it lies.
+        // A structure by value: the word is where it lies, but for the one that is as long as a word.
         Passing::Plain
-            if value_type(api, ctype, "types::").is_ok_and(|of| of.starts_with("types::")) =>
+            if ctype.text != "aclrtMemManagedLocation"
+                && value_type(api, ctype, "types::").is_ok_and(|of| of.starts_with("types::")) =>
         {
             (
                 format!(

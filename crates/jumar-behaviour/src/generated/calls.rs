@@ -3415,9 +3415,7 @@ fn aclrtMemManagedAdvise(w: &Words<'_>) -> Played {
     let ptr = w.plain(0);
     let size = w.plain(1);
     let advise = w.plain(2);
-    let location = w
-        .input(3)
-        .ok_or_else(|| words::Stop::NotForRust("a structure is there".to_owned()))?;
+    let location = w.plain(3);
     let done = enter(&calls::aclrtMemManagedAdvise, |cx| {
         jumar_acl::managed_memory::aclrtMemManagedAdvise(cx, ptr, size, advise, location)
     });
@@ -3427,9 +3425,7 @@ fn aclrtMemManagedAdvise(w: &Words<'_>) -> Played {
 fn aclrtMemManagedPrefetchAsync(w: &Words<'_>) -> Played {
     let ptr = w.plain(0);
     let size = w.plain(1);
-    let location = w
-        .input(2)
-        .ok_or_else(|| words::Stop::NotForRust("a structure is there".to_owned()))?;
+    let location = w.plain(2);
     let flags = w.plain(3);
     let stream = w.plain(4);
     let done = enter(&calls::aclrtMemManagedPrefetchAsync, |cx| {

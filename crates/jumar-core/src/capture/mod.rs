@@ -5,12 +5,12 @@
 //! *branch* of a condition, which a later capture fills.
 //!
 //! Life: recording, then ready, then gone. While it is recording, each of its streams has a recorder, and whatever is
-//! submitted there becomes a node of the stream's lane ([`record`](self::record)). The order in which nodes were recorded
+//! submitted there becomes a node of the stream's lane ([`record`]). The order in which nodes were recorded
 //! is a valid order of execution, as a stream can only wait for what was recorded before; so a graph without waits for the
-//! outside is one array that one queue entry runs through ([`run`](self::run)). Where a single lane waits (external events,
+//! outside is one array that one queue entry runs through ([`run`]). Where a single lane waits (external events,
 //! notifies, values, host callbacks), the array is cut there, and the wait is a queue entry of its own, which holds no
 //! worker. Lanes that wait beside other lanes, labels, switches and conditions are run by drivers on queues of the graph's
-//! own ([`lanes`](self::lanes)).
+//! own ([`lanes`]).
 //!
 //! Locks: an event's lock comes before a graph's, a graph's `runs` before its `inner`, and a stream's recorder is the last.
 //! Neither of `inner` and recorder is held while anything outside of this folder is called.
