@@ -48,7 +48,7 @@ def feeds(session):
 @pytest.fixture(scope="module")
 def c_program(tmp_path_factory):
     folder = tmp_path_factory.mktemp("run_model")
-    return [compile_c(HERE / "c/run_model.c", folder / "run_model", "-L", LIB64, "-lascendcl")]
+    return [compile_c(HERE / "networks/run_model.c", folder / "run_model", "-L", LIB64, "-lascendcl")]
 
 
 @pytest.mark.parametrize("name", NETWORKS)
@@ -65,7 +65,7 @@ def test_network(name, c_program, tmp_path):
     run(PREFIX / "bin/atc", "--framework=5", f"--model={source}", f"--output={tmp_path}/model", "--soc_version=Ascend910B1")
 
     worst = 0.0
-    for command in (c_program, [sys.executable, HERE / "python/run_model.py"]):
+    for command in (c_program, [sys.executable, HERE / "networks/run_model.py"]):
         run(*command, tmp_path / "model.om", *files, cwd=tmp_path)
         for copy in range(2):
             for index, expected in enumerate(wanted):

@@ -33,6 +33,9 @@ pub struct Options {
     /// How many threads run the work of all devices.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     workers: Option<u32>,
+    /// What compiles kernels while the program runs, for example clang++.
+    #[arg(long, value_name = "COMPILER")]
+    cxx: Option<OsString>,
     /// Which devices the program sees, for example 0,2.
     #[arg(long, value_name = "LIST")]
     visible_devices: Option<String>,
@@ -111,6 +114,9 @@ fn chosen(options: &Options) -> Result<Vec<(&'static str, OsString)>> {
     }
     if let Some(count) = options.workers {
         set.push(("JUMAR_WORKERS", count.to_string().into()));
+    }
+    if let Some(compiler) = &options.cxx {
+        set.push(("JUMAR_CXX", compiler.clone()));
     }
     if let Some(list) = &options.visible_devices {
         set.push(("ASCEND_RT_VISIBLE_DEVICES", list.into()));

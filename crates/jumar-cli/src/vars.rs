@@ -48,7 +48,7 @@ pub const READ: &[Var] = &[
     },
     Var {
         name: "JUMAR_CXX",
-        flag: None,
+        flag: Some("cxx"),
         values: "a C++ compiler, by name or path",
         default: "c++",
         meaning: "What compiles kernels while a program runs (aclrtc).",

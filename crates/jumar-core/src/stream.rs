@@ -725,6 +725,10 @@ impl Stream {
     /// Gives up the wait that the stream is held by, if it is; what is queued behind goes on. A task that runs is not cut
     /// short.
     pub fn give_up_wait(&self) {
+        // What is queued before the wait may not have run yet: the stream gets a moment to come to where it stays.
+        const MOMENT: Duration = Duration::from_millis(2);
+        self.queue
+            .wait(self.queue.submitted(), Some(Instant::now() + MOMENT));
         self.queue.give_up_wait();
     }
 

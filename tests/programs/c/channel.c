@@ -1,7 +1,8 @@
 /* A producer thread sends batches through a tensor channel, a consumer receives them in order until the sequence ends. */
+#include "program.h"
+
 #include <pthread.h>
 
-#include "program.h"
 #include "acl/acl_tdt.h"
 
 #define BATCHES 200

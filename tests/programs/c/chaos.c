@@ -3,11 +3,11 @@
  * every byte is the right one; at the end nothing is left over.
  *
  * chaos [seconds [threads [seed]]] */
+#include "program.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
 #include <unistd.h>
-
-#include "program.h"
 
 enum { SLOTS = 64, SHARED = 8, MOST = 256, CELLS = 256, HANG_S = 90 };
 

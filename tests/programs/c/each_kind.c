@@ -1,9 +1,9 @@
 /* Objects of each kind come and go by thousands: afterwards none is left, and the second half of the cycles takes no more memory
  * than the first. each_kind [cycles] */
+#include "program.h"
+
 #include <pthread.h>
 #include <unistd.h>
-
-#include "program.h"
 
 /* What an allocator may take or give back between two looks. */
 enum { ALLOWED_KIB = 512 };

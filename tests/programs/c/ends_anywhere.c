@@ -1,11 +1,11 @@
 /* A process may end at any point, in any way, and never hangs: many children work with several threads and end by themselves or are
  * ended after a time that a seed gives. The seed is printed; a number as argument sets it, a second one sets how many children. */
+#include "program.h"
+
 #include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include "program.h"
 
 enum { THREADS = 3, WAYS = 5 };
 

@@ -1,10 +1,10 @@
 /* A child that was forked off a process with a device is refused with a sentence, waits for nobody, and may ask for versions.
  * Threads of the parent are in the middle of calls while it forks, so that their locks are held. */
+#include "program.h"
+
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include "program.h"
 
 enum { THREADS = 4, CHILDREN = 60 };
 

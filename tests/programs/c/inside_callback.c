@@ -1,7 +1,8 @@
 /* A callback cannot wait for the stream that waits for it: such a wait is refused at once. Another stream works. */
-#include <pthread.h>
-
 #include "program.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
 
 enum { BYTES = 4096 };
 
@@ -11,6 +12,8 @@ static aclrtEvent later;
 static void *device, *pinned;
 static char ordinary[BYTES];
 static volatile int done;
+/* Set once the event is recorded: before, waiting for it is no wait. */
+static atomic_int recorded;
 
 static void refused(void *argument)
 {
@@ -23,6 +26,9 @@ static void refused(void *argument)
     EXPECT(507000, aclrtSynchronizeStreamWithTimeout(held, 60000));
     EXPECT(507000, aclrtSynchronizeDevice());
     EXPECT(507000, aclrtSynchronizeDeviceWithTimeout(60000));
+    while (!recorded) {
+        nap_ms(1);
+    }
     EXPECT(507000, aclrtSynchronizeEvent(later));
     EXPECT(507000, aclrtDestroyStream(held));
     /* Ordinary host memory makes the call wait for the stream first. */
@@ -66,6 +72,7 @@ int main(void)
     /* On the runtime's own thread. */
     CHECK(aclrtLaunchHostFunc(held, refused, NULL));
     CHECK(aclrtRecordEvent(later, held));
+    recorded = 1;
     CHECK(aclrtSynchronizeStream(held));
     REQUIRE(done == 1);
     CHECK(aclrtDestroyStream(held));
@@ -74,8 +81,10 @@ int main(void)
     CHECK(aclrtCreateStream(&held));
     REQUIRE(pthread_create(&thread, NULL, report, NULL) == 0);
     CHECK(aclrtSubscribeReport((uint64_t)thread, held));
+    recorded = 0;
     CHECK(aclrtLaunchCallback(refused, NULL, ACL_CALLBACK_BLOCK, held));
     CHECK(aclrtRecordEvent(later, held));
+    recorded = 1;
     CHECK(aclrtSynchronizeStream(held));
     REQUIRE(done == 2);
     CHECK(aclrtUnSubscribeReport((uint64_t)thread, held));

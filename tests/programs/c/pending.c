@@ -1,8 +1,8 @@
 /* What destroy and reset do with work that is pending: the plain forms do it first, the Force forms drop what has not begun; a
  * stream that waits for something that does not come holds up neither a reset nor a Force. */
-#include <pthread.h>
-
 #include "program.h"
+
+#include <pthread.h>
 
 enum { BYTES = 1 << 20, MANY = 200 };
 

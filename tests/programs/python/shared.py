@@ -63,6 +63,7 @@ def first():
     ok(acl.rt.ipc_mem_close(memory_key))
     ok(acl.rt.reset_device(0))
     ok(acl.finalize())
+    print("ok")
 
 
 second() if "second" in sys.argv else first()

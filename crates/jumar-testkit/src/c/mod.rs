@@ -340,12 +340,18 @@ impl Writer<'_> {
 
     fn argument(&self, arg: &Expr, ty: &str) -> Result<String> {
         if let Expr::Out(name) = arg {
-            return Ok(format!("&{}", self.variable(name)));
+            let address = format!("&{}", self.variable(name));
+            // C does not turn `T **` into `const T **` by itself.
+            return Ok(match ty.starts_with("const ") && ty.ends_with("**") {
+                true => format!("({ty})(void *){address}"),
+                false => address,
+            });
         }
         if let Expr::Name(name) = arg
             && CALLBACKS.contains(&name.as_str())
         {
-            return Ok(name.clone());
+            // One function stands in for callbacks of several types; what it does not read does not matter to it.
+            return Ok(format!("({ty})(uintptr_t){name}"));
         }
         if let Expr::Name(name) = arg
             && self.case.variables.get(name).is_some_and(|of| of == ty)
@@ -363,7 +369,12 @@ impl Writer<'_> {
                 .iter()
                 .map(|value| self.argument(value, &element))
                 .collect::<Result<Vec<_>>>()?;
-            return Ok(format!("({element}[]){{{}}}", values.join(", ")));
+            let array = format!("({element}[]){{{}}}", values.join(", "));
+            // C does not turn `T **` into `const T **` by itself.
+            return Ok(match ty.starts_with("const ") && ty.ends_with("**") {
+                true => format!("({ty})(void *){array}"),
+                false => array,
+            });
         }
         if matches!(ty, "float" | "double") {
             return Ok(format!("({ty}){}", self.real(arg)?));

@@ -1,4 +1,4 @@
-"""run_model.py model.om inputs... : as c/run_model.c, through pyACL: two copies of the model at the same time on two streams."""
+"""run_model.py model.om inputs... : as run_model.c, through pyACL: two copies of the model at the same time on two streams."""
 
 import pathlib
 import sys
