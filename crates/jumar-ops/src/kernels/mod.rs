@@ -15,6 +15,7 @@ pub(crate) mod number;
 pub(crate) mod pool;
 pub(crate) mod recurrent;
 pub(crate) mod reduce;
+mod reduce_float32;
 pub(crate) mod softmax;
 pub(crate) mod space;
 pub(crate) mod window;

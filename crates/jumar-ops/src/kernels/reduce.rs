@@ -1,7 +1,10 @@
 //! Operators that join the elements along some axes.
 
+use jumar_types::dtype::DataType;
+
 use super::lanes::{BLOCK, Carried, Wide, for_carried};
 use super::loops::{Loops, dense_strides};
+use super::reduce_float32::Direct;
 use crate::view::{Row, RowMut};
 use crate::{
     Attrs, Builder, Call, InferCx, Kernel, OnnxNode, OpError, PrepareCx, Tensor, TensorType,
@@ -119,6 +122,11 @@ pub(crate) fn over(
     join: Join,
 ) -> Result<Box<dyn Kernel>, OpError> {
     let shape = cx.shape(0)?;
+    if cx.dtype(0)? == DataType::Float32
+        && let Some(kernel) = Direct::new(shape, axes, join)
+    {
+        return Ok(Box::new(kernel));
+    }
     let kept: Vec<usize> = shape
         .iter()
         .enumerate()

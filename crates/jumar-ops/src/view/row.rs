@@ -103,6 +103,17 @@ impl<'a, T: Element> Row<'a, T> {
         }
     }
 
+    /// Reads `N` elements that lie side by side, from `start` on. Panics outside the row, and where it is not dense.
+    #[inline(always)]
+    pub fn group<const N: usize>(&self, start: usize) -> [T; N] {
+        let inside = start <= self.len && N <= self.len - start && self.step == 1;
+        if !inside {
+            outside(start, N, self.len);
+        }
+        // SAFETY: `start + N <= len`, and the elements lie side by side.
+        unsafe { self.read_group(start) }
+    }
+
     /// Takes `len` elements from `start` on, every `step`th. Panics outside the row.
     pub fn stepped(&self, start: usize, len: usize, step: usize) -> Row<'a, T> {
         if len > 0 {
