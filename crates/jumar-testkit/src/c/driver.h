@@ -12,8 +12,12 @@
 
 #include "acl/acl.h"
 #include "acl/acl_dump.h"
+#include "acl/acl_platform.h"
 #include "acl/acl_prof.h"
+#include "acl/acl_rt_compile.h"
+#include "acl/acl_rt_memory_soma.h"
 #include "acl/acl_tdt.h"
+#include "acl/acl_tdt_queue.h"
 #include "acl/ops/acl_dvpp.h"
 
 typedef struct {
