@@ -58,7 +58,8 @@ def load(
         path: an ``.om`` file, or an ``.onnx`` file, which is converted first (as ``atc`` does) and kept converted in the
             user's cache folder until the file changes.
         input_shape: dimensions of inputs that the ``.onnx`` file leaves open; -1 leaves one open until each run.
-        progress: whether a line on standard error tells that a conversion goes on; by default where somebody watches.
+        progress: whether a line on standard error tells that a conversion or a load goes on, once it has gone on for a
+            second; by default where somebody watches.
 
     Raises:
         FileNotFoundError: there is no such file.
@@ -67,11 +68,13 @@ def load(
     path = Path(path)
     if not path.is_file():
         raise FileNotFoundError(f"there is no model file {path}")
+    built = path
     if path.suffix == ".onnx":
-        return Model(_converted(path, input_shape or {}, progress), path.stem)
-    if input_shape:
+        built = _converted(path, input_shape or {}, progress)
+    elif input_shape:
         raise ValueError("the shapes of an .om file were chosen when it was made; input_shape is for .onnx files")
-    return Model(path, path.stem)
+    with _Progress(f"loading {path.name}", progress):
+        return Model(built, path.stem)
 
 
 class ConversionError(ValueError):

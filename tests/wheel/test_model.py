@@ -137,6 +137,21 @@ def test_a_conversion_is_kept_until_the_file_changes(tmp_path, cache, digits):
     assert len(list((cache / "jumar").glob("kept-*.om"))) == 2
 
 
+def test_a_long_conversion_tells_that_it_goes_on(capsys):
+    from jumar import _model
+
+    with _model._Progress("converting net.onnx", True):
+        for _ in range(400):
+            if "converting" in capsys.readouterr().err:
+                break
+            threading.Event().wait(0.01)
+        else:
+            raise AssertionError("nothing was said")
+    with _model._Progress("converting net.onnx", False):
+        pass
+    assert capsys.readouterr().err.count("converting") <= 1
+
+
 def test_memory_comes_back(cache, digits):
     gc.collect()
     before = jumar.Device(0).memory()[0]
