@@ -12,13 +12,17 @@ import acl
 
 from . import _buffer, _dlpack, _dtype
 from ._errors import check
-from ._runtime import Stream, _Object, ensure_context, entered
+from ._runtime import Stream, _Object, ensure_context, entered, is_running, release_after
 
 _HOST_TO_DEVICE = 1
 _DEVICE_TO_HOST = 2
 _HUGE_FIRST = 0
 
 Shape = Union[int, Sequence[int]]
+
+
+def void(_: object) -> None:
+    """Forgets a code that nobody could be told of."""
 
 
 def _shape(shape: Shape) -> tuple[int, ...]:
@@ -35,6 +39,25 @@ class _Sized(_Object):
         self._shape = _shape(shape)
         self._dtype = _dtype.of(dtype)
         self._count = math.prod(self._shape)
+        #: Streams with work that uses the memory.
+        self._users: list[Stream] = []
+
+    def _free(self, handle: int) -> int:
+        raise NotImplementedError
+
+    def _release(self, handle: int) -> int:
+        if not self._users:
+            return self._free(handle)
+        # Work that is queued goes on with the memory: it is given back after it.
+        release_after(self._users, lambda: None if not is_running() else void(self._free(handle)))
+        return 0
+
+    def _used_by(self, stream: Stream) -> None:
+        if stream not in self._users:
+            self._users = [user for user in self._users if user._is_busy()]
+            self._users.append(stream)
+        if stream._deferred and not stream._is_busy():
+            stream._give_back()
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -84,7 +107,7 @@ class Array(_buffer.Exporter, _Sized):  # type: ignore[misc]
         self._handle, code = acl.rt.malloc_host(max(1, self.nbytes))
         check("acl.rt.malloc_host", code)
 
-    def _release(self, handle: int) -> int:
+    def _free(self, handle: int) -> int:
         return int(acl.rt.free_host(handle))
 
     @property
@@ -184,7 +207,8 @@ class Array(_buffer.Exporter, _Sized):  # type: ignore[misc]
     def to_device(self, stream: Optional[Stream] = None) -> DeviceArray:
         """Copies the array into new device memory of the current device.
 
-        With a stream the copy is queued there: this array must not be changed before the stream has come that far.
+        With a stream the copy is queued there: this array must not be changed before the stream has come that far. It may be
+        forgotten: memory that queued work uses is given back after it.
         """
         on_device = DeviceArray(self._shape, self._dtype)
         on_device.copy_from(self, stream)
@@ -228,7 +252,7 @@ class DeviceArray(_Sized):
         self._handle, code = acl.rt.malloc(max(1, self.nbytes), _HUGE_FIRST)
         check("acl.rt.malloc", code)
 
-    def _release(self, handle: int) -> int:
+    def _free(self, handle: int) -> int:
         with entered(self._context):
             return int(acl.rt.free(handle))
 
@@ -252,15 +276,15 @@ class DeviceArray(_Sized):
             source = array(source, self._dtype)
         if (source.shape, source.dtype) != (self.shape, self.dtype):
             raise ValueError(f"{source.dtype} {source.shape} does not fit into {self.dtype} {self.shape}")
-        self._copy(self.handle, source.handle, _HOST_TO_DEVICE, stream)
+        self._copy(self.handle, source.handle, _HOST_TO_DEVICE, stream, source)
 
     def to_host(self, stream: Optional[Stream] = None) -> Array:
         """Copies into a new host array; with a stream it holds the values once the stream has come that far."""
         host = Array(self._shape, self._dtype)
-        self._copy(host.handle, self.handle, _DEVICE_TO_HOST, stream)
+        self._copy(host.handle, self.handle, _DEVICE_TO_HOST, stream, host)
         return host
 
-    def _copy(self, to: int, source: int, kind: int, stream: Optional[Stream]) -> None:
+    def _copy(self, to: int, source: int, kind: int, stream: Optional[Stream], host: Array) -> None:
         size = self.nbytes
         with entered(self._context):
             if size == 0:
@@ -268,6 +292,8 @@ class DeviceArray(_Sized):
             if stream is None:
                 check("acl.rt.memcpy", acl.rt.memcpy(to, size, source, size, kind))
             else:
+                self._used_by(stream)
+                host._used_by(stream)
                 check("acl.rt.memcpy_async", acl.rt.memcpy_async(to, size, source, size, kind, stream.handle))
 
     def numpy(self) -> Any:

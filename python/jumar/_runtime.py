@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import atexit
 import threading
+from collections import deque
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Optional
 
@@ -286,18 +288,37 @@ class Stream(_Object):
 
     def __init__(self, priority: int = 0) -> None:
         self._context = ensure_context()
+        #: What gives back memory that work of the stream may still use.
+        self._deferred: deque[Callable[[], None]] = deque()
         self._handle, code = acl.rt.create_stream_with_config(priority, 0)
         check("acl.rt.create_stream_with_config", code)
 
     def _release(self, handle: int) -> int:
         with entered(self._context):
-            return int(acl.rt.destroy_stream(handle))
+            code = int(acl.rt.destroy_stream(handle))
+        self._give_back()
+        return code
 
     def _forget(self, handle: int) -> None:
         # A forgotten stream may wait for something that will never come; its work gets a second to end.
         with entered(self._context):
             acl.rt.synchronize_stream_with_timeout(handle, 1000)
             acl.rt.destroy_stream_force(handle)
+        self._give_back()
+
+    def _is_busy(self) -> bool:
+        if not self._handle:
+            return False
+        status, code = acl.rt.stream_query(self._handle)
+        return bool(code == 0 and status)
+
+    def _give_back(self) -> None:
+        while True:
+            try:
+                release = self._deferred.popleft()
+            except IndexError:
+                return
+            release()
 
     @property
     def context(self) -> int:
@@ -320,6 +341,7 @@ class Stream(_Object):
             limit = max(1, round(timeout * 1000))
             code = acl.rt.synchronize_stream_with_timeout(self.handle, limit)
             check("acl.rt.synchronize_stream_with_timeout", code)
+        self._give_back()
 
     def record(self, event: Optional[Event] = None) -> Event:
         """Records an event, a new one without an argument, and gives it."""
@@ -335,6 +357,15 @@ class Stream(_Object):
 
     def __repr__(self) -> str:
         return f"<jumar.Stream {self._handle:#x}>" if self._handle else "<jumar.Stream, closed>"
+
+
+def release_after(streams: Sequence[Stream], release: Callable[[], None]) -> None:
+    """Gives memory back, once what was queued on the streams that used it is done."""
+    for stream in streams:
+        if stream._is_busy():
+            stream._deferred.append(lambda: release_after(streams, release))
+            return
+    release()
 
 
 class Event(_Object):

@@ -234,6 +234,20 @@ def test_forgotten_objects_are_released():
     assert jumar.Device(0).memory()[0] == before
 
 
+def test_memory_of_forgotten_arrays_stays_until_the_stream_has_used_it():
+    gate = jumar.Event()
+    with jumar.Stream() as opener, jumar.Stream() as held:
+        held.wait(gate)
+        # Both arrays between are forgotten before anything of it has run.
+        back = jumar.array(np.full(256, 7.0, np.float32)).to_device(held).to_host(held)
+        for _ in range(8):
+            jumar.array(np.zeros(256, np.float32)).to_device()
+        opener.record(gate)
+        held.synchronize(timeout=10.0)
+        assert set(back.tolist()) == {7.0}
+        assert not held._deferred
+
+
 def test_no_reference_is_left_behind():
     source = values("float32", (16,))
 
