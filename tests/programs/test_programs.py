@@ -12,10 +12,6 @@ PYTHON_PROGRAMS = sorted(path.stem for path in (HERE / "python").glob("*.py"))
 
 # These take arguments or end with a status of their own, and have a test below or in test_models.py.
 SPECIAL = {"cycles", "datasets", "devices", "leaves_everything", "load_models", "check", "scores"}
-# About one run in thirty never ends: a thread that waits for a stream is not told that its host function has returned. `cargo xtask ci
-# --long` still runs the program under memcheck, where it fails, until that is found.
-OPEN = {"inside_callback"}
-SPECIAL |= OPEN
 # With this variable each asynchronous call may wait for its work, so that nothing overlaps, and a host function that
 # waits for the program would wait for ever.
 NEEDS_ASYNCHRONY = {"chaos", "ends_anywhere", "independent", "inside_callback", "overlap", "pending"}
