@@ -16,6 +16,7 @@ use jumar_hal::{
 use jumar_types::{Error, ErrorKind, Result, TaskSite};
 
 use crate::device::Device;
+use crate::memory::Owner;
 use crate::gate::Op;
 use crate::runtime::Shared;
 use crate::{Caller, Home, Runtime, Stream};
@@ -102,7 +103,7 @@ impl Overflow {
         let home = Home::Variable(device.number());
         shared
             .space
-            .insert(span, reserved, home, "the context's overflow state");
+            .insert(span, reserved, home, Owner::Nobody, "the context's overflow state");
         *state = Some((span, reserved));
         Ok(span)
     }
@@ -286,7 +287,7 @@ impl Shared {
     fn make_variable(&self, span: Span, device: u32) {
         if !span.is_empty() && self.space.find(span.address()).is_none() {
             self.space
-                .insert(span, span, Home::Variable(device), "a kernel binary");
+                .insert(span, span, Home::Variable(device), Owner::Nobody, "a kernel binary");
         }
     }
 }

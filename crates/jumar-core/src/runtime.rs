@@ -13,7 +13,7 @@ use crate::gate::{Gate, Op};
 use crate::ipc::SharedMemory;
 use crate::kernel::{Binary, Function};
 use crate::managed::ManagedBlock;
-use crate::memory::{Block, Home, Space};
+use crate::memory::{Block, Home, Owner, Space};
 use crate::pool::Pool;
 use crate::table::{Epoch, Table};
 use crate::vmm::{Mapping, PhysicalMemory};
@@ -293,7 +293,7 @@ impl Runtime {
         Ok(self
             .shared
             .space
-            .insert(span, reserved, Home::Pinned, caller.call.name))
+            .insert(span, reserved, Home::Pinned, Owner::Nobody, caller.call.name))
     }
 
     /// Frees pinned host memory.
