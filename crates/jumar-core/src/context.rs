@@ -291,8 +291,14 @@ impl Context {
     /// `NoContext`, `OutOfMemory`.
     pub fn allocate(&self, bytes: usize, reserve: usize, caller: &Caller<'_>) -> Result<Block> {
         self.alive()?;
-        self.device
-            .allocate(&self.shared, self.life, bytes, reserve.max(bytes), 64, caller)
+        self.device.allocate(
+            &self.shared,
+            self.life,
+            bytes,
+            reserve.max(bytes),
+            64,
+            caller,
+        )
     }
 
     pub(crate) fn allocate_aligned(

@@ -461,9 +461,8 @@ impl Device {
         }
         let mapped: Vec<_> = {
             let mut mapped = shared.mapped.lock();
-            let ours = |mapping: &Mapping| {
-                mapping.memory.device() == self.number && mapping.life <= life
-            };
+            let ours =
+                |mapping: &Mapping| mapping.memory.device() == self.number && mapping.life <= life;
             mapped.extract_if(.., |_, mapping| ours(mapping)).collect()
         };
         for (_, mapping) in mapped {

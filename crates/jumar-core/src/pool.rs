@@ -441,9 +441,7 @@ impl Stream {
                     .part(chosen.address - chunk.span.address(), bytes)
             })
         };
-        let span = span.ok_or_else(|| {
-            pool.device.ended()
-        })?;
+        let span = span.ok_or_else(|| pool.device.ended())?;
         let op = || Op::Allocate {
             span,
             device: Some(device),

@@ -290,10 +290,13 @@ impl Runtime {
             self.shared.backend.free_pinned(reserved);
             return Err(refused);
         }
-        Ok(self
-            .shared
-            .space
-            .insert(span, reserved, Home::Pinned, Owner::Nobody, caller.call.name))
+        Ok(self.shared.space.insert(
+            span,
+            reserved,
+            Home::Pinned,
+            Owner::Nobody,
+            caller.call.name,
+        ))
     }
 
     /// Frees pinned host memory.
