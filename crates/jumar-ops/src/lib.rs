@@ -28,6 +28,7 @@ mod onnx;
 mod operator;
 mod ops;
 mod registry;
+mod share;
 #[allow(unsafe_code, reason = "vector instructions; each block has its proof")]
 pub mod simd;
 #[cfg(test)]
@@ -47,5 +48,6 @@ pub use kernels::{compute, compute_known};
 pub use onnx::{Builder, OnnxForm, OnnxNode, ValueRef};
 pub use operator::{Aliasing, InputDef, InputKind, Kernel, Operator, OutputDef, Types};
 pub use ops::{AIPP, Aipp, Picture};
+pub use share::{Share, Workers};
 pub use registry::{find, find_onnx, operators};
 pub use tensor::{Tensor, TensorType, UNKNOWN, UNKNOWN_RANK};

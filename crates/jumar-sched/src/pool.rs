@@ -54,6 +54,8 @@ const GLANCES: usize = 16;
 const GRACE_NS: u64 = 2_000;
 /// How long a worker spins after work.
 const SPIN_NS: u64 = 30_000;
+/// How long workers spin after work was shared: a model shares again as soon as its next large operator comes.
+const SHARE_NS: u64 = 300_000;
 /// How long one nap takes.
 const NAP_NS: u64 = 100_000;
 /// How long the last worker goes on napping when nothing happens.
@@ -117,6 +119,8 @@ pub(crate) struct Pool {
     /// Workers that run a stream.
     busy: AtomicUsize,
     stopped: AtomicBool,
+    /// When work was shared last.
+    shared_ns: AtomicU64,
     epoch: Instant,
     workers: usize,
     cpus: usize,
@@ -258,7 +262,10 @@ impl Inner {
         match self.pick(pool, now_ns, pool.cpus > 1) {
             found @ Pick::Stream { .. } => found,
             other => match self.jobs.iter().find(|job| job.is_open()) {
-                Some(job) => Pick::Job(job.clone()),
+                Some(job) => {
+                    job.join();
+                    Pick::Job(job.clone())
+                }
                 None => other,
             },
         }
@@ -348,6 +355,7 @@ impl Pool {
             first_timer_ns: AtomicU64::new(NEVER),
             busy: AtomicUsize::new(0),
             stopped: AtomicBool::new(false),
+            shared_ns: AtomicU64::new(0),
             epoch: Instant::now(),
             workers: if schedule.is_some() {
                 1
@@ -387,8 +395,19 @@ impl Pool {
         self.cpus > 1 && self.schedule.is_none() && !self.is_stopped()
     }
 
+    /// Gives how many workers there may be.
+    pub(crate) fn workers(&self) -> usize {
+        self.workers
+    }
+
+    /// Tells whether work was shared so lately that more is likely to come.
+    fn shares_soon(&self, now_ns: u64) -> bool {
+        now_ns < self.shared_ns.load(Ordering::Relaxed).saturating_add(SHARE_NS)
+    }
+
     /// Lets workers that are free take parts of a job, and wakes one; each wakes the next.
     pub(crate) fn offer(self: &Arc<Self>, job: &Arc<Job>) {
+        self.shared_ns.store(self.now_ns(), Ordering::Relaxed);
         let wanted = {
             let mut inner = self.inner.lock();
             inner.jobs.push(job.clone());
@@ -632,7 +651,7 @@ impl Pool {
                     Pick::Nothing => {}
                 }
             }
-            if now < spin_until && self.may_spin() {
+            if (now < spin_until || self.shares_soon(now)) && self.may_spin() {
                 Self::relax();
                 continue;
             }
@@ -729,7 +748,7 @@ impl Pool {
                 continue;
             }
             inner.awake += 1;
-            let others = inner.awake > 1 && !inner.has_work();
+            let others = inner.awake > 1 && !inner.has_work() && !self.shares_soon(now);
             drop(inner);
             self.busy.fetch_sub(1, Ordering::Relaxed);
             if others {
