@@ -11,8 +11,8 @@ use jumar_core::{
     Block, Call, Caller, Context, Cost, Lookups, Program, Signal, Span, Stream, StreamOptions, Team,
 };
 use jumar_graph::{
-    Dynamic, Executable, GraphError, GraphErrorKind, Lent, Operands, Plan, Region, Share,
-    Sink, TensorType, Tensorlike, Watch, Workers, Workspace,
+    Dynamic, Executable, GraphError, GraphErrorKind, Lent, Operands, Plan, Region, Share, Sink,
+    TensorType, Tensorlike, Watch, Workers, Workspace,
 };
 use jumar_types::dtype::DataType;
 use jumar_types::{Error, ErrorKind, Result};

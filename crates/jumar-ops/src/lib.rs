@@ -48,6 +48,6 @@ pub use kernels::{compute, compute_known};
 pub use onnx::{Builder, OnnxForm, OnnxNode, ValueRef};
 pub use operator::{Aliasing, InputDef, InputKind, Kernel, Operator, OutputDef, Types};
 pub use ops::{AIPP, Aipp, Picture};
-pub use share::{Share, Workers};
 pub use registry::{find, find_onnx, operators};
+pub use share::{Share, Workers};
 pub use tensor::{Tensor, TensorType, UNKNOWN, UNKNOWN_RANK};

@@ -402,7 +402,11 @@ impl Pool {
 
     /// Tells whether work was shared so lately that more is likely to come.
     fn shares_soon(&self, now_ns: u64) -> bool {
-        now_ns < self.shared_ns.load(Ordering::Relaxed).saturating_add(SHARE_NS)
+        now_ns
+            < self
+                .shared_ns
+                .load(Ordering::Relaxed)
+                .saturating_add(SHARE_NS)
     }
 
     /// Lets workers that are free take parts of a job, and wakes one; each wakes the next.

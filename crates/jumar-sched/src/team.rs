@@ -158,7 +158,9 @@ impl Job {
         // A thread that is ending may share once more, in a destructor.
         let free = JOBS.try_with(|jobs| {
             let mut jobs = jobs.try_borrow_mut().ok()?;
-            let index = jobs.iter_mut().position(|job| Arc::get_mut(job).is_some())?;
+            let index = jobs
+                .iter_mut()
+                .position(|job| Arc::get_mut(job).is_some())?;
             Some(jobs.swap_remove(index))
         });
         match free.ok().flatten() {

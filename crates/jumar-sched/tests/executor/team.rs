@@ -28,7 +28,11 @@ fn each_part_runs_once_and_none_after_the_owner_has_left() {
         executor.team().share_borrowed(parts, &|part| {
             counts[part].fetch_add(1, Ordering::Relaxed);
         });
-        assert!(counts.iter().all(|count| count.load(Ordering::Relaxed) == 1));
+        assert!(
+            counts
+                .iter()
+                .all(|count| count.load(Ordering::Relaxed) == 1)
+        );
     }
 }
 
