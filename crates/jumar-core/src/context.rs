@@ -19,7 +19,7 @@ use crate::memory::Block;
 use crate::runtime::Shared;
 use crate::stream::StreamOptions;
 use crate::{Caller, CountNotify, Event, EventFamily, Notify, Stream};
-use jumar_hal::Span;
+use jumar_hal::{Backend, Span};
 
 /// A context.
 pub struct Context {
@@ -63,6 +63,22 @@ impl Failure {
             Some(error) => Err(error),
             None => Ok(()),
         }
+    }
+}
+
+/// The threads among which work on a device may be split.
+#[derive(Clone)]
+pub struct Team(Arc<dyn Backend>);
+
+impl Team {
+    /// Gives how many there are at most, the calling one counted.
+    pub fn threads(&self) -> usize {
+        self.0.sharers()
+    }
+
+    /// Calls `work` once for each part from 0 on, in no order, on this thread and on others that are free.
+    pub fn share(&self, parts: usize, work: &(dyn Fn(usize) + Sync)) {
+        self.0.share(parts, work);
     }
 }
 
@@ -129,6 +145,11 @@ impl Context {
     #[inline]
     pub fn is_dead(&self) -> bool {
         self.dead.load(Ordering::Acquire)
+    }
+
+    /// Gives the threads among which work on the device may be split.
+    pub fn team(&self) -> Team {
+        Team(self.shared.backend.clone())
     }
 
     pub(crate) fn shared(&self) -> &Arc<Shared> {
