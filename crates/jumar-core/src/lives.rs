@@ -66,7 +66,11 @@ mod tests {
         assert_eq!((lives.enter(), lives.enter()), (0, 0));
         assert_eq!(lives.end(), None, "another context is alive");
         lives.leave();
-        assert_eq!(lives.now(), 0, "only the end of the primary one drops memory");
+        assert_eq!(
+            lives.now(),
+            0,
+            "only the end of the primary one drops memory"
+        );
         assert_eq!(lives.enter(), 0);
         assert_eq!(lives.end(), Some(0));
         assert_eq!((lives.now(), lives.enter()), (1, 1));

@@ -73,7 +73,9 @@ fn loom_what_a_thread_remembers_is_void_once_a_removal_has_returned() {
         let gone = Arc::new(AtomicBool::new(false));
         let (other, tell) = (table.clone(), gone.clone());
         let thread = thread::spawn(move || {
-            other.remove(handle, "test").expect("nobody else removes it");
+            other
+                .remove(handle, "test")
+                .expect("nobody else removes it");
             tell.store(true, Ordering::Release);
         });
         // As a thread remembers: the count first, then the look-up.

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use jumar_hal::sync::{AtomicUsize, Mutex, Ordering, thread};
 use jumar_hal::{
-    Call, Condition, Queue, QueueConfig, Signal, Span, Tag, Task, Verdict, WaitThen, Waiter, Watcher,
+    Call, Condition, Queue, QueueConfig, Signal, Span, Tag, Task, Verdict, WaitThen, Waiter,
+    Watcher,
 };
 use jumar_types::Error;
 use loom::cell::UnsafeCell;
