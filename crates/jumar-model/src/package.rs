@@ -153,6 +153,19 @@ impl Package {
         };
         let model = jumar_graph::Model::read(&file).map_err(refuse)?;
         let executable = model.executable().map_err(refuse)?;
+        Ok(Self::described(file, model, executable))
+    }
+
+    /// Takes a model that was compiled in this process, with its weights.
+    ///
+    /// # Errors
+    /// `ModelInvalid`: it cannot be planned.
+    pub fn of(model: jumar_graph::Model) -> Result<Package> {
+        let executable = model.executable().map_err(|error| refused(&error, None))?;
+        Ok(Self::described(Vec::new(), model, executable))
+    }
+
+    fn described(file: Vec<u8>, model: jumar_graph::Model, executable: Executable) -> Package {
         let described = model.description();
         let graph = model.graph();
         let mut inputs: Vec<TensorInfo> = described.inputs.iter().map(tensor).collect();
@@ -180,12 +193,12 @@ impl Package {
                 .map(|node| node.name.clone())
                 .collect(),
         };
-        Ok(Package {
+        Package {
             file,
             model,
             executable: Arc::new(executable),
             description: Arc::new(description),
-        })
+        }
     }
 
     /// Describes inputs and outputs.
