@@ -271,7 +271,7 @@ void Misuse() {
   // An operator that nobody knows is refused with its name when the graph is built.
   ge::op::Data x = Input("x", {2});
   ge::op::NobodyKnowsIt strange("strange");
-  strange.set_input_x(x).set_attr_names({"a", "b"});
+  strange.set_input_x(x).set_attr_names(std::vector<ge::AscendString>{"a", "b"});
   CHECK(strange.get_attr_level() == 3 && strange.get_attr_names().size() == 2);
   ge::Graph graph("strange");
   graph.SetInputs({x}).SetOutputs(std::vector<ge::Operator>{strange});
