@@ -296,9 +296,7 @@ pub(crate) fn prepare_convolution(
             outputs,
         };
         if planar.columns() == 0 || window.dilation[1] != 1 {
-            return Err(OpError::unsupported(
-                "this window over an image in planes",
-            ));
+            return Err(OpError::unsupported("this window over an image in planes"));
         }
         return Ok(Box::new(FromPlanes {
             planar,

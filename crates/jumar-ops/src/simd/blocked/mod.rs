@@ -242,13 +242,7 @@ fn address(row: Option<Row<'_, f32>>, offset: usize) -> *const f32 {
 }
 
 /// Goes along one output row. `tile` describes its pixel 0.
-fn across(
-    level: Level,
-    tile: &Tile,
-    count: usize,
-    window: &Sliding,
-    (mut x, end): (usize, usize),
-) {
+fn across(level: Level, tile: &Tile, count: usize, window: &Sliding, (mut x, end): (usize, usize)) {
     while x < end {
         let column = (x * window.stride[1]) as isize - window.before[1] as isize;
         let reach = (WIDE - 1) + (window.kernel[1] - 1) * window.dilation[1];
@@ -321,7 +315,10 @@ fn planar_at(level: Level, planar: &Planar, operands: &Operands<'_>, part: Part)
         (part.image + 1) * outputs * out_plane,
     );
     let columns = planar.columns();
-    assert!(columns > 0, "a window of {kernel_h} x {kernel_w} x {channels}");
+    assert!(
+        columns > 0,
+        "a window of {kernel_h} x {kernel_w} x {channels}"
+    );
     let mut lines = [0f32; LINES];
     let width = LINES / (channels * kernel_h).max(1);
     for y in part.rows.0..part.rows.1 {
@@ -495,8 +492,7 @@ fn sweep_at(
         let mut x = part.columns.0;
         while x < part.columns.1 {
             let column = (x * window.stride[1]) as isize - window.before[1] as isize;
-            let reach =
-                (WIDE - 1) * window.stride[1] + (window.kernel[1] - 1) * window.dilation[1];
+            let reach = (WIDE - 1) * window.stride[1] + (window.kernel[1] - 1) * window.dilation[1];
             let inside = column >= 0 && column as usize + reach < window.image[1];
             let wide = window.stride[1] <= 2 && inside && part.columns.1 - x >= WIDE;
             let pixels = if wide {
@@ -560,7 +556,9 @@ pub fn separate(block: Row<'_, f32>, planes: RowMut<'_, f32>, pixels: usize) {
         let count = LANES.min(pixels - pixel);
         let mut square = [[0f32; LANES]; LANES];
         let from = block.slice(pixel * LANES, count * LANES);
-        from.load(&mut square.as_flattened_mut()[..count * LANES], |value| value);
+        from.load(&mut square.as_flattened_mut()[..count * LANES], |value| {
+            value
+        });
         for channel in 0..channels {
             let line: [f32; LANES] = std::array::from_fn(|index| square[index][channel]);
             let row = planes.slice(channel * pixels + pixel, count);

@@ -91,9 +91,8 @@ unsafe fn dense_tile<
                     let mut weights = [_mm512_setzero_ps(); BLOCKS];
                     for (block, weights) in weights.iter_mut().enumerate() {
                         // SAFETY: the weights of this step, by the caller's word.
-                        *weights = unsafe {
-                            _mm512_loadu_ps(filter.add((step * BLOCKS + block) * LANES))
-                        };
+                        *weights =
+                            unsafe { _mm512_loadu_ps(filter.add((step * BLOCKS + block) * LANES)) };
                     }
                     for (sums, seen) in sums.iter_mut().zip(seen) {
                         // SAFETY: a pixel of the image (or of the lines) under this tap, or a line of zeros.
