@@ -38,6 +38,9 @@ macro_rules! for_whole_width {
     };
 }
 
+/// How many elements a thread takes at least, where several share the work.
+const GRAIN: usize = 1 << 15;
+
 /// A function of one real number, for any width.
 pub(crate) trait RealFunction: Copy + Send + Sync + 'static {
     fn apply<A: Float>(&self, x: A) -> A;
@@ -210,7 +213,13 @@ struct RealMap<F>(F);
 impl<F: RealFunction> Kernel for RealMap<F> {
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
         let (input, out) = (call.input::<f32>(0)?.flat(), call.output::<f32>(0)?.flat());
-        wide(RealRow(self.0, input, out));
+        call.workers().ranges(out.len(), GRAIN, |start, len| {
+            wide(RealRow(
+                self.0,
+                input.slice(start, len),
+                out.slice(start, len),
+            ));
+        });
         Ok(())
     }
 }
@@ -396,7 +405,13 @@ impl<F: NumberFunction> Work for NumberRow<'_, F> {
 impl<F: NumberFunction> Kernel for Map<F> {
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
         let (input, out) = (call.input::<f32>(0)?.flat(), call.output::<f32>(0)?.flat());
-        wide(NumberRow(self.0, input, out));
+        call.workers().ranges(out.len(), GRAIN, |start, len| {
+            wide(NumberRow(
+                self.0,
+                input.slice(start, len),
+                out.slice(start, len),
+            ));
+        });
         Ok(())
     }
 }
@@ -416,20 +431,34 @@ impl<T: Number, F: PairFunction> Kernel for Pair<T, F> {
             call.output::<T>(0)?,
         );
         let (len, steps, f) = (self.loops.row(), self.loops.steps(), self.function);
-        self.loops.each([0; 3], |[to, a, b]| {
-            wide(PairRow {
-                function: f,
-                one: one.row(a, len, steps[1]),
-                two: two.row(b, len, steps[2]),
-                to: out.row(to, len, steps[0]),
-                repeated: (steps[1] == 0, steps[2] == 0),
+        let row = |to, a, b| PairRow {
+            function: f,
+            one: one.row(a, len, steps[1]),
+            two: two.row(b, len, steps[2]),
+            to: out.row(to, len, steps[0]),
+            repeated: (steps[1] == 0, steps[2] == 0),
+        };
+        if self.loops.is_one_row() {
+            let row = row(0, 0, 0);
+            call.workers().ranges(len, GRAIN, |start, len| {
+                wide(PairRow {
+                    one: row.one.slice(start, len),
+                    two: row.two.slice(start, len),
+                    to: row.to.slice(start, len),
+                    ..row
+                });
             });
+            return Ok(());
+        }
+        self.loops.each([0; 3], |[to, a, b]| {
+            wide(row(to, a, b));
             Ok(())
         })
     }
 }
 
 /// A function of the pairs of two rows.
+#[derive(Clone, Copy)]
 struct PairRow<'a, T, F> {
     function: F,
     one: Row<'a, T>,

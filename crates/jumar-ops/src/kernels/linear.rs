@@ -168,8 +168,7 @@ pub fn pack_matrix(matrix: &Tensor, turned: bool) -> Option<Tensor> {
             }
         }
     }
-    Tensor::new(DataType::Float32, &[panels, k, PANEL], packed)
-    .ok()
+    Tensor::new(DataType::Float32, &[panels, k, PANEL], packed).ok()
 }
 
 /// Infers the result: the first input's shape with another last dimension.
@@ -230,9 +229,7 @@ struct Linear {
 /// Makes the kernel.
 pub(crate) fn prepare(cx: &PrepareCx<'_>) -> Result<Box<dyn Kernel>, OpError> {
     if cx.dtype(0)? != DataType::Float32 {
-        return Err(OpError::unsupported(
-            "a packed product is one of float32",
-        ));
+        return Err(OpError::unsupported("a packed product is one of float32"));
     }
     let out = cx.output_shape(0)?;
     let n = out.last().copied().unwrap_or(1);
@@ -271,7 +268,9 @@ impl Linear {
                 let last = from + deep >= k;
                 for panel in (panels.0..panels.1).step_by(step.max(1)) {
                     let column = panel * PANEL;
-                    let len = (step * PANEL).min(panels.1 * PANEL - column).min(n - column);
+                    let len = (step * PANEL)
+                        .min(panels.1 * PANEL - column)
+                        .min(n - column);
                     let at = row * n + column;
                     let to = c.slice(at, (count - 1) * n + len);
                     let start = match operands.bias {
@@ -329,9 +328,13 @@ impl Kernel for Linear {
         if workers.threads() < 2 || m.saturating_mul(n).saturating_mul(k) < SPLIT {
             self.part(&operands, (0, m), (0, panels));
         } else if panels >= 4 * workers.threads() {
-            workers.ranges(panels, 4.min(panels / workers.threads()).max(1), |start, len| {
-                self.part(&operands, (0, m), (start, start + len));
-            });
+            workers.ranges(
+                panels,
+                4.min(panels / workers.threads()).max(1),
+                |start, len| {
+                    self.part(&operands, (0, m), (start, start + len));
+                },
+            );
         } else {
             workers.ranges(m, 8, |start, len| {
                 self.part(&operands, (start, start + len), (0, panels));

@@ -6,6 +6,9 @@ use crate::simd::wide::{Work, wide};
 use crate::view::{Row, RowMut};
 use crate::{InferCx, OpError, PrepareCx, TensorType, infer};
 
+/// How many elements a thread takes at least, where several share the work.
+const GRAIN: usize = 1 << 15;
+
 /// What is normalised, and what comes after.
 pub(crate) struct Normalise {
     pub rows: usize,
@@ -31,22 +34,30 @@ impl Algorithm for Normalise {
         };
         let joined = beside(scale, scale_step) && beside(offset, offset_step);
         let (factor, shift) = (scale.filter(|_| joined), offset.filter(|_| joined));
-        for row in 0..self.rows {
-            let (mean, inverse) = wide(OneRow {
-                x: x.slice(row * self.len, self.len),
-                y: y.slice(row * self.len, self.len),
-                epsilon: self.epsilon,
-                centre: self.centre,
-                scale: factor,
-                offset: shift,
-            });
-            if let Some(index) = self.mean.filter(|&index| io.wants(index)) {
-                io.output(index)?.set(row, mean);
+        let output = |index: Option<usize>| match index.filter(|&index| io.wants(index)) {
+            Some(index) => io.output(index).map(Some),
+            None => Ok(None),
+        };
+        let (means, deviations) = (output(self.mean)?, output(self.deviation)?);
+        let grain = (GRAIN / self.len.max(1)).max(1);
+        io.call.workers().ranges(self.rows, grain, |start, count| {
+            for row in start..start + count {
+                let (mean, inverse) = wide(OneRow {
+                    x: x.slice(row * self.len, self.len),
+                    y: y.slice(row * self.len, self.len),
+                    epsilon: self.epsilon,
+                    centre: self.centre,
+                    scale: factor,
+                    offset: shift,
+                });
+                if let Some(means) = means {
+                    means.set(row, mean);
+                }
+                if let Some(deviations) = deviations {
+                    deviations.set(row, inverse);
+                }
             }
-            if let Some(index) = self.deviation.filter(|&index| io.wants(index)) {
-                io.output(index)?.set(row, inverse);
-            }
-        }
+        });
         if joined || (scale.is_none() && offset.is_none()) {
             return Ok(());
         }

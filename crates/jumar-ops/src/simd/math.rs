@@ -315,7 +315,11 @@ mod tests {
     fn distance(found: f32, wanted: f64) -> f64 {
         let nearest = wanted as f32;
         if nearest.is_nan() || found.is_nan() {
-            return if nearest.is_nan() && found.is_nan() { 0.0 } else { f64::INFINITY };
+            return if nearest.is_nan() && found.is_nan() {
+                0.0
+            } else {
+                f64::INFINITY
+            };
         }
         if nearest == found {
             return 0.0;
