@@ -11,6 +11,7 @@ pub mod kit;
 mod callbacks;
 mod hand;
 pub mod library;
+pub mod place;
 pub mod memory;
 pub mod python;
 mod records;
