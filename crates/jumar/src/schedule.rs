@@ -2,7 +2,7 @@
 //! chooses what runs next).
 //!
 //! In both, tasks run one at a time, and only while a thread of the program waits for a stream or asks for the third time whether
-//! something is done, or when the program has called nothing for [`IDLE`]: then whatever makes progress on a device does so here.
+//! something is done, or when the program has called nothing for 20 ms: then whatever makes progress on a device does so here.
 
 use std::sync::{Arc, OnceLock};
 
@@ -13,13 +13,14 @@ use crate::config::variable;
 
 /// How long the program may call nothing before work goes on by itself.
 const IDLE_NS: u64 = 20_000_000;
+/// How often the schedule is asked (each millisecond) while that time has passed.
+const IDLE_ASKED: u32 = 10;
 /// How long nothing may run, whatever the program does.
 const STARVED_NS: u64 = 200_000_000;
 /// How often the program asks before an answer moves.
 const POLLS: u64 = 3;
 
 static LAST_CALL_NS: AtomicU64 = AtomicU64::new(0);
-static CALLS: AtomicU64 = AtomicU64::new(0);
 static POLLED: AtomicU64 = AtomicU64::new(0);
 static FREE: AtomicBool = AtomicBool::new(false);
 
@@ -56,7 +57,6 @@ pub fn called(name: &str) {
     if mode().is_none() {
         return;
     }
-    CALLS.fetch_add(1, Ordering::Relaxed);
     LAST_CALL_NS.store(now_ns(), Ordering::Relaxed);
     if name.contains("Query") {
         POLLED.fetch_add(1, Ordering::Relaxed);
@@ -79,31 +79,28 @@ pub(crate) fn from_environment() -> Option<Arc<dyn Schedule>> {
     };
     Some(Arc::new(Held {
         random: Mutex::new(state),
-        waited: Mutex::new(None),
-        ran_ns: AtomicU64::new(0),
+        asked: Mutex::new((0, 0)),
+        ran_ns: AtomicU64::new(now_ns()),
     }))
-}
-
-/// A wait of the host: the queue, and how many calls there had been.
-#[derive(Clone, Copy)]
-struct Waited {
-    number: u32,
-    calls: u64,
-    since_ns: u64,
 }
 
 struct Held {
     /// The state of the seeded choice; `None` for the latest choice.
     random: Mutex<Option<u64>>,
-    waited: Mutex<Option<Waited>>,
+    /// How often it was asked in vain since the program called last, and when that was: on a loaded machine time alone passes
+    /// while the program is not even running.
+    asked: Mutex<(u64, u32)>,
     ran_ns: AtomicU64,
 }
 
 impl Held {
-    fn choose(&self, runnable: &[u32]) -> usize {
+    fn choose(&self, runnable: &[u32], waited: &[u32]) -> usize {
         match &mut *self.random.lock() {
-            // Streams with no order between them advance in reverse of their age.
-            None => runnable.len() - 1,
+            // What is waited for goes first; streams with no order between them advance in reverse of their age.
+            None => runnable
+                .iter()
+                .position(|number| waited.contains(number))
+                .unwrap_or(runnable.len() - 1),
             Some(state) => {
                 *state ^= *state << 13;
                 *state ^= *state >> 7;
@@ -112,59 +109,34 @@ impl Held {
             }
         }
     }
+
+    /// Tells whether anything may run now.
+    fn is_due(&self, waited: &[u32], now: u64) -> bool {
+        let since = |earlier: &AtomicU64| now.saturating_sub(earlier.load(Ordering::Relaxed));
+        let idle = since(&LAST_CALL_NS) > IDLE_NS && {
+            let last = LAST_CALL_NS.load(Ordering::Relaxed);
+            let mut asked = self.asked.lock();
+            if asked.0 != last {
+                *asked = (last, 0);
+            }
+            asked.1 += 1;
+            asked.1 > IDLE_ASKED
+        };
+        !waited.is_empty()
+            || idle
+            || FREE.load(Ordering::Relaxed)
+            || POLLED.load(Ordering::Relaxed) >= POLLS
+            || since(&self.ran_ns) > STARVED_NS
+    }
 }
 
 impl Schedule for Held {
-    fn next(&self, runnable: &[u32]) -> Option<usize> {
-        if runnable.is_empty() {
+    fn next(&self, runnable: &[u32], waited: &[u32]) -> Option<usize> {
+        let now = now_ns();
+        if runnable.is_empty() || !self.is_due(waited, now) {
             return None;
         }
-        let now = now_ns();
-        let ran = |index| {
-            self.ran_ns.store(now, Ordering::Relaxed);
-            Some(index)
-        };
-        if FREE.load(Ordering::Relaxed) {
-            return ran(0);
-        }
-        let waited = *self.waited.lock();
-        if let Some(waited) = waited {
-            let seeded = self.random.lock().is_some();
-            let own = runnable.iter().position(|number| *number == waited.number);
-            let still = CALLS.load(Ordering::Relaxed) == waited.calls;
-            if still {
-                match own {
-                    Some(own) if !seeded => return ran(own),
-                    Some(_) => return ran(self.choose(runnable)),
-                    // The queue waits for another one, or is done and the program has not called yet.
-                    None if now.saturating_sub(waited.since_ns.max(self.ran_ns.load(Ordering::Relaxed)))
-                        > 2_000_000 =>
-                    {
-                        return ran(self.choose(runnable));
-                    }
-                    None => return None,
-                }
-            }
-        }
-        if POLLED.load(Ordering::Relaxed) >= POLLS {
-            return ran(self.choose(runnable));
-        }
-        let last = LAST_CALL_NS.load(Ordering::Relaxed);
-        let ran_before = self.ran_ns.load(Ordering::Relaxed).max(last.min(now));
-        if now.saturating_sub(last) > IDLE_NS
-            || now.saturating_sub(self.ran_ns.load(Ordering::Relaxed)) > STARVED_NS
-                && now.saturating_sub(ran_before) > STARVED_NS
-        {
-            return ran(self.choose(runnable));
-        }
-        None
-    }
-
-    fn waiting(&self, number: u32) {
-        *self.waited.lock() = Some(Waited {
-            number,
-            calls: CALLS.load(Ordering::Relaxed),
-            since_ns: now_ns(),
-        });
+        self.ran_ns.store(now, Ordering::Relaxed);
+        Some(self.choose(runnable, waited))
     }
 }

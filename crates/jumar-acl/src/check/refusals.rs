@@ -135,9 +135,10 @@ fn rule_for(seen: &Seen) -> Option<&'static str> {
         (145_006 | 145_007, _) => "JMR-MODEL-003",
         (145_012..=145_014, _) => "JMR-MODEL-013",
         (500_002, "aclmdlExecute" | "aclmdlExecuteAsync") => "JMR-DATASET-002",
-        (507_000..=507_899, _)
+        // A time-out of the call itself, and a device that this process cannot use, are no task's error.
+        (107_020 | 507_000..=507_899, _)
             if name.starts_with("aclrtSynchronize")
-                && !matches!(seen.code, 507_046 | 507_012) =>
+                && !matches!(seen.code, 507_046 | 507_012 | 507_033) =>
         {
             "JMR-SYNC-012"
         }
