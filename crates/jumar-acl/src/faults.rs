@@ -23,13 +23,9 @@ pub(crate) struct Plan {
 impl Plan {
     pub(crate) fn from_environment() -> Option<Plan> {
         let settings = jumar::config::FaultSettings::read()?;
-        let log = settings.log.and_then(|path| {
-            OpenOptions::new()
-                .create(true)
-                .append(true)
-                .open(path)
-                .ok()
-        });
+        let log = settings
+            .log
+            .and_then(|path| OpenOptions::new().create(true).append(true).open(path).ok());
         Some(Plan {
             name: settings.call,
             turn: settings.turn,
@@ -74,7 +70,16 @@ impl Plan {
 /// something back, which do not fail in such a way.
 fn kind_of(name: &str) -> Option<ErrorKind> {
     let has = |words: &[&str]| words.iter().any(|word| name.contains(word));
-    if has(&["Destroy", "Free", "Unload", "UnLoad", "Reset", "Finalize", "GetRecentErrMsg", "LastError"]) {
+    if has(&[
+        "Destroy",
+        "Free",
+        "Unload",
+        "UnLoad",
+        "Reset",
+        "Finalize",
+        "GetRecentErrMsg",
+        "LastError",
+    ]) {
         return None;
     }
     if has(&["Malloc", "Alloc"]) {
@@ -89,7 +94,20 @@ fn kind_of(name: &str) -> Option<ErrorKind> {
     if has(&["CreateEvent"]) {
         return Some(ErrorKind::NoEventResource);
     }
-    if has(&["Create", "Load", "Memcpy", "Memset", "Execute", "Launch", "Record", "Wait", "Synchronize", "Add", "Register", "Set"]) {
+    if has(&[
+        "Create",
+        "Load",
+        "Memcpy",
+        "Memset",
+        "Execute",
+        "Launch",
+        "Record",
+        "Wait",
+        "Synchronize",
+        "Add",
+        "Register",
+        "Set",
+    ]) {
         return Some(ErrorKind::Failure);
     }
     None

@@ -48,6 +48,8 @@ const ON: u32 = 2;
 
 static MODE: AtomicU32 = AtomicU32::new(UNKNOWN);
 static WATCHER: OnceLock<Option<Watcher>> = OnceLock::new();
+/// Of a forked child: a lock of the parent's may be held by a thread that is not here.
+static CHILD: OnceLock<Option<Watcher>> = OnceLock::new();
 /// Counts calls, for schedules that want to know whether the program goes on.
 static CALLS: AtomicU64 = AtomicU64::new(0);
 
@@ -79,6 +81,16 @@ pub fn is_off() -> bool {
 
 /// Gives whoever watches; asked first by whichever call is the process's first.
 pub(crate) fn watcher() -> Option<&'static Watcher> {
+    if crate::process::is_forked() {
+        let child = || {
+            let check = jumar::check::anew();
+            check.is_some().then_some(Watcher {
+                check,
+                faults: None,
+            })
+        };
+        return CHILD.get_or_init(child).as_ref();
+    }
     let watcher = WATCHER.get_or_init(|| {
         let check = jumar::check::from_environment();
         let faults = faults::Plan::from_environment();

@@ -60,10 +60,12 @@ pub struct Check {
 
 /// What `jumar explore` takes.
 #[derive(clap::Args)]
-#[command(after_help = "Each run gets another seed, which chooses the stream that goes on wherever several could. Runs are told \
+#[command(
+    after_help = "Each run gets another seed, which chooses the stream that goes on wherever several could. Runs are told \
 apart by exit status, output and findings.
 
-Status 0: all runs are alike, and nothing was found.")]
+Status 0: all runs are alike, and nothing was found."
+)]
 pub struct Explore {
     /// How many seeds are tried.
     #[arg(short, long, value_name = "N", default_value_t = 20)]
@@ -86,10 +88,12 @@ pub struct Explore {
 
 /// What `jumar faults` takes.
 #[derive(clap::Args)]
-#[command(after_help = "First the program is run once to see which calls it makes; then each call that can fail is made to fail, \
+#[command(
+    after_help = "First the program is run once to see which calls it makes; then each call that can fail is made to fail, \
 one run at a time.
 
-Status 0: no run crashed, hung, leaked or ended as if nothing had happened.")]
+Status 0: no run crashed, hung, leaked or ended as if nothing had happened."
+)]
 pub struct Faults {
     /// Only calls whose name contains this.
     #[arg(long, value_name = "NAME")]
@@ -390,12 +394,18 @@ pub fn faults(options: &Faults) -> Result<ExitCode> {
         .collect();
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
     for name in fs::read_to_string(&log).unwrap_or_default().lines() {
-        let wanted = options.only.as_deref().is_none_or(|only| name.contains(only));
+        let wanted = options
+            .only
+            .as_deref()
+            .is_none_or(|only| name.contains(only));
         if wanted && !name.starts_with('!') {
             *counts.entry(name.to_owned()).or_default() += 1;
         }
     }
-    let total: u64 = counts.values().map(|count| (*count).min(options.each)).sum();
+    let total: u64 = counts
+        .values()
+        .map(|count| (*count).min(options.each))
+        .sum();
     println!("{total} runs; without a fault the program ends with {normal_code}");
     println!("{:<40} {:>5}  what happened", "call", "turn");
     let mut bad = 0;
@@ -425,10 +435,13 @@ pub fn faults(options: &Faults) -> Result<ExitCode> {
             let (word, harm) = match outcome.code {
                 None => ("hangs".to_owned(), true),
                 Some(code) if code >= 128 => (format!("crash (signal {})", code - 128), true),
-                Some(code) if code == normal_code && outcome.output == normal.output => {
-                    ("ignored: it ends as if nothing had happened".to_owned(), true)
+                Some(code) if code == normal_code && outcome.output == normal.output => (
+                    "ignored: it ends as if nothing had happened".to_owned(),
+                    true,
+                ),
+                Some(code) if !leaks.is_empty() => {
+                    (format!("handled (status {code}), leaks"), true)
                 }
-                Some(code) if !leaks.is_empty() => (format!("handled (status {code}), leaks"), true),
                 Some(code) => (format!("handled (status {code})"), false),
             };
             bad += u64::from(harm);

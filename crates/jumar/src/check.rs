@@ -6,7 +6,8 @@ use std::sync::{Arc, OnceLock};
 use jumar_core::{Backend, Span};
 use jumar_cpu::CpuBackend;
 pub use jumar_diag::check::{
-    Check, Finding, Options, Place, Rule, Script, Severity, here, in_call, rules, set_script,
+    Allocation, Check, Finding, Options, Place, Rule, Script, Severity, here, in_call, rules,
+    set_script,
 };
 
 use crate::config::variable;
@@ -16,6 +17,11 @@ static CHECK: OnceLock<Option<Arc<Check>>> = OnceLock::new();
 /// Gives the process's checks, if `JUMAR_CHECK` asks for them. They are made at the first call.
 pub fn from_environment() -> Option<Arc<Check>> {
     CHECK.get_or_init(make).clone()
+}
+
+/// Makes checks of their own for a forked child, which knows nothing of the parent's.
+pub fn anew() -> Option<Arc<Check>> {
+    make()
 }
 
 fn make() -> Option<Arc<Check>> {

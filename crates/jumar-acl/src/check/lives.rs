@@ -142,7 +142,11 @@ static LIVES: &[Life] = &[
     Life {
         handle: "aclrtBinHandle",
         kind: "kernel binary",
-        makers: &["aclrtBinaryLoad", "aclrtBinaryLoadFromFile", "aclrtBinaryLoadFromData"],
+        makers: &[
+            "aclrtBinaryLoad",
+            "aclrtBinaryLoadFromFile",
+            "aclrtBinaryLoadFromData",
+        ],
         ends: &[("aclrtBinaryUnLoad", 0)],
         stale: "JMR-LEAK-002",
         twice: "JMR-LEAK-002",
@@ -181,8 +185,12 @@ impl Life {
 /// Which argument of a call is a model's id.
 pub(super) fn model_argument(name: &str) -> Option<usize> {
     match name {
-        "aclmdlUnload" | "aclmdlExecute" | "aclmdlExecuteAsync" | "aclmdlExecuteV2"
-        | "aclmdlExecuteAsyncV2" | "aclmdlSetDynamicBatchSize" => Some(0),
+        "aclmdlUnload"
+        | "aclmdlExecute"
+        | "aclmdlExecuteAsync"
+        | "aclmdlExecuteV2"
+        | "aclmdlExecuteAsyncV2"
+        | "aclmdlSetDynamicBatchSize" => Some(0),
         "aclmdlGetDesc" => Some(1),
         _ => None,
     }
@@ -284,7 +292,10 @@ pub(super) fn swept(check: &Check, by: &'static str) {
     let mut first = None;
     let mut count = 0;
     for (kind, is_gone) in [
-        ("stream", (|r, key| r_streams(r, key)) as fn(&jumar::engine::Runtime, u64) -> bool),
+        (
+            "stream",
+            (|r, key| r_streams(r, key)) as fn(&jumar::engine::Runtime, u64) -> bool,
+        ),
         ("event", |r, key| r.events().get(key).is_err()),
         ("context", |r, key| r.contexts().get(key).is_err()),
     ] {

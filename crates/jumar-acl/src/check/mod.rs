@@ -6,7 +6,7 @@
 mod lives;
 mod refusals;
 
-use jumar::check::{Check, Finding, here};
+use jumar::check::{Allocation, Check, Finding};
 use jumar::engine::Home;
 use jumar::engine::sync::{AtomicBool, AtomicU64, Mutex, Ordering};
 
@@ -130,9 +130,16 @@ fn gone(check: &Check, call: &Call, life: &Life, key: u64) {
         (_, false) => life.stale,
     };
     check.find(
-        Finding::now(rule, format!("{} gets {}, which is gone", call.name, object.name()))
-            .and("earlier", place, format!("{} is ended by {by}", object.name()))
-            .and("made", object.made, object.name()),
+        Finding::now(
+            rule,
+            format!("{} gets {}, which is gone", call.name, object.name()),
+        )
+        .and(
+            "earlier",
+            place,
+            format!("{} is ended by {by}", object.name()),
+        )
+        .and("made", object.made, object.name()),
     );
 }
 
@@ -155,7 +162,7 @@ fn memory(cx: &Cx<'_>, check: &Check, words: &[u64; MOST]) {
             reach(cx, check, "source", from, count);
             if room > count
                 && let Some(allocation) = check.allocation(to)
-                && room > allocation.start + allocation.bytes - to
+                && room > left(&allocation, to)
             {
                 check.find(
                     Finding::now(
@@ -163,7 +170,7 @@ fn memory(cx: &Cx<'_>, check: &Check, words: &[u64; MOST]) {
                         format!(
                             "destMax is {room}, and {} has {} bytes from there",
                             allocation.name(),
-                            allocation.start + allocation.bytes - to
+                            left(&allocation, to)
                         ),
                     )
                     .and("made", allocation.made, allocation.name()),
@@ -195,6 +202,11 @@ fn memory(cx: &Cx<'_>, check: &Check, words: &[u64; MOST]) {
         "aclUpdateDataBuffer" => buffer(check, words[1] as usize, words[2] as usize),
         _ => {}
     }
+}
+
+/// How much of an allocation lies behind an address.
+fn left(allocation: &Allocation, address: usize) -> usize {
+    (allocation.start + allocation.asked).saturating_sub(address)
 }
 
 fn home(cx: &Cx<'_>, address: usize) -> Option<Home> {
@@ -239,9 +251,12 @@ fn free(cx: &Cx<'_>, check: &Check, address: usize, device: bool) {
     }
     match check.freed(address) {
         Some((allocation, place)) if allocation.start == address => check.find(
-            Finding::now("JMR-MEM-004", format!("{} is freed again", allocation.name()))
-                .and("earlier", place, format!("{} is freed", allocation.name()))
-                .and("made", allocation.made, allocation.name()),
+            Finding::now(
+                "JMR-MEM-004",
+                format!("{} is freed again", allocation.name()),
+            )
+            .and("earlier", place, format!("{} is freed", allocation.name()))
+            .and("made", allocation.made, allocation.name()),
         ),
         _ => check.find(Finding::now(
             "JMR-MEM-006",
@@ -291,7 +306,13 @@ fn ends_of_copy(cx: &Cx<'_>, check: &Check, to: usize, from: usize, kind: usize)
             }
         };
         if found != wanted {
-            let lives = |device| if device { "device memory" } else { "host memory" };
+            let lives = |device| {
+                if device {
+                    "device memory"
+                } else {
+                    "host memory"
+                }
+            };
             let mut finding = Finding::now(
                 "JMR-COPY-001",
                 format!(
@@ -328,8 +349,7 @@ fn reach(_cx: &Cx<'_>, check: &Check, what: &str, address: usize, bytes: usize) 
     let Some(allocation) = check.allocation(address) else {
         return;
     };
-    let room = allocation.start + allocation.bytes - address;
-    if bytes > room {
+    if bytes > left(&allocation, address) {
         check.find(
             Finding::now(
                 "JMR-MEM-010",
@@ -337,7 +357,7 @@ fn reach(_cx: &Cx<'_>, check: &Check, what: &str, address: usize, bytes: usize) 
                     "the {what} of {bytes} bytes begins at +{} of {}, which has {} bytes",
                     address - allocation.start,
                     allocation.name(),
-                    allocation.bytes
+                    allocation.asked
                 ),
             )
             .and("made", allocation.made, allocation.name()),
@@ -349,7 +369,7 @@ fn buffer(check: &Check, address: usize, bytes: usize) {
     let Some(allocation) = check.allocation(address) else {
         return;
     };
-    let room = allocation.start + allocation.bytes - address;
+    let room = left(&allocation, address);
     if bytes > room {
         check.find(
             Finding::now(
@@ -378,7 +398,11 @@ fn host_buffers(_cx: &Cx<'_>, check: &Check, words: &[u64; MOST]) {
                         "JMR-DATASET-004",
                         format!("the {what} data set holds {}, which is gone", object.name()),
                     )
-                    .and("earlier", place, format!("{} is ended by {by}", object.name()))
+                    .and(
+                        "earlier",
+                        place,
+                        format!("{} is ended by {by}", object.name()),
+                    )
                     .and("made", object.made, object.name()),
                 );
             }
@@ -447,8 +471,11 @@ fn unrecorded(check: &Check, call: &Call, words: &[u64; MOST]) {
         _ => "JMR-EVENT-020",
     };
     check.find(
-        Finding::now(rule, format!("{} was never recorded", object.name()))
-            .and("made", object.made, object.name()),
+        Finding::now(rule, format!("{} was never recorded", object.name())).and(
+            "made",
+            object.made,
+            object.name(),
+        ),
     );
 }
 
@@ -480,6 +507,9 @@ pub(crate) fn after(check: &Check, seen: &Seen) {
             check.host_knows_all();
             lives::swept(check, name);
         }
+        "aclrtMalloc" | "aclrtMallocAlign32" | "aclrtMallocCached" | "aclrtMallocHost" => {
+            check.asked(seen.written[0] as usize, seen.words[1] as usize);
+        }
         "aclrtSetDevice" => set_device(seen.words[0] as usize, |counts| counts.0 += 1),
         "aclrtResetDevice" | "aclrtResetDeviceForce" => {
             set_device(seen.words[0] as usize, |counts| counts.1 += 1);
@@ -507,9 +537,14 @@ pub(crate) fn after(check: &Check, seen: &Seen) {
             check.note("event", seen.words[0], 1);
         }
         "aclrtResetEvent" => check.note("event", seen.words[0], 0),
+        "aclrtDestroyEvent" => {
+            if let Some(number) = lives::known_number(check, "event", seen.words[0]) {
+                check.event_ended(number);
+            }
+        }
         "aclrtDestroyStream" | "aclrtDestroyStreamForce" => {
             if let Some(number) = lives::known_number(check, "stream", seen.words[0]) {
-                check.host_knows_stream(number as u32);
+                check.stream_ended(number as u32);
             }
         }
         _ => {}
@@ -535,7 +570,6 @@ fn set_device(device: usize, change: impl FnOnce(&mut (i64, i64))) {
 /// Looks at what is left when the process ends.
 pub(crate) fn at_exit(check: &Check) {
     jumar::check::in_call(jumar::check::Place::UNKNOWN);
-    let _ = here();
     lives::leaks(check);
     if PAST.initialized.load(Ordering::Relaxed) && !PAST.finalized.load(Ordering::Relaxed) {
         check.find(Finding::now(

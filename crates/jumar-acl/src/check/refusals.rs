@@ -37,7 +37,7 @@ pub(super) fn explain(check: &Check, seen: &Seen) {
                 finding = finding.and(
                     "alive",
                     allocation.made,
-                    format!("{} of {} bytes", allocation.name(), allocation.bytes),
+                    format!("{} of {} bytes", allocation.name(), allocation.asked),
                 );
             }
         }
@@ -50,13 +50,16 @@ pub(super) fn explain(check: &Check, seen: &Seen) {
             }
         }
         "JMR-SYNC-012" => {
-            if let Some(failed) = check.last_failed() {
-                finding = Finding::now(rule, format!("reports, with {}, an error of an earlier task", seen.code)).and(
-                    "earlier",
-                    failed.place,
-                    format!("task {} failed: {}", failed.ticket, failed.sentence),
-                );
-            }
+            // Without a task that failed the code is about the call itself.
+            let Some(failed) = check.last_failed() else {
+                return;
+            };
+            let text = format!("reports, with {}, an error of an earlier task", seen.code);
+            finding = Finding::now(rule, text).and(
+                "earlier",
+                failed.place,
+                format!("task {} failed: {}", failed.ticket, failed.sentence),
+            );
         }
         _ => {}
     }
@@ -102,7 +105,9 @@ fn rule_for(seen: &Seen) -> Option<&'static str> {
         (100_000, "aclrtStreamWaitEvent") => "JMR-EVENT-015",
         (
             100_000,
-            "aclmdlExecute" | "aclmdlExecuteAsync" | "aclmdlAddDatasetBuffer"
+            "aclmdlExecute"
+            | "aclmdlExecuteAsync"
+            | "aclmdlAddDatasetBuffer"
             | "aclmdlGetDatasetBuffer",
         ) => "JMR-DATASET-003",
         (207_000, "aclrtStreamWaitEvent") => "JMR-EVENT-002",
@@ -135,10 +140,11 @@ fn rule_for(seen: &Seen) -> Option<&'static str> {
         (145_006 | 145_007, _) => "JMR-MODEL-003",
         (145_012..=145_014, _) => "JMR-MODEL-013",
         (500_002, "aclmdlExecute" | "aclmdlExecuteAsync") => "JMR-DATASET-002",
+        (507_000, _) if name.starts_with("aclrtSynchronize") => "JMR-CB-001",
         // A time-out of the call itself, and a device that this process cannot use, are no task's error.
-        (107_020 | 507_000..=507_899, _)
+        (107_020 | 507_001..=507_899, _)
             if name.starts_with("aclrtSynchronize")
-                && !matches!(seen.code, 507_046 | 507_012 | 507_033) =>
+                && !matches!(seen.code, 507_046 | 507_047 | 507_012 | 507_033) =>
         {
             "JMR-SYNC-012"
         }

@@ -66,7 +66,10 @@ mod tests {
         let name = "</script><script>alert(1)</script>@FINDINGS@";
         let page = page(&json!({"traceEvents": [{"name": name}]}), &json!([]));
         assert!(!page.contains("alert(1)</script>"));
-        assert_eq!(page.matches("</script>").count(), PAGE.matches("</script>").count());
+        assert_eq!(
+            page.matches("</script>").count(),
+            PAGE.matches("</script>").count()
+        );
         assert!(page.contains("<script id=\"found\" type=\"application/json\">[]</script>"));
     }
 }

@@ -142,7 +142,7 @@ impl Object {
 }
 
 /// How many ended objects are remembered.
-const MOST_ENDED: usize = 1 << 16;
+const MOST_ENDED: usize = 1 << 12;
 
 struct State {
     places: Places,
@@ -289,6 +289,16 @@ impl Check {
         self.state().races.host_knows_stream(stream);
     }
 
+    /// Tells that a stream is gone, with all its work done.
+    pub fn stream_ended(&self, stream: u32) {
+        self.state().races.stream_ended(stream);
+    }
+
+    /// Tells that an event is gone.
+    pub fn event_ended(&self, event: u64) {
+        self.state().races.event_ended(event);
+    }
+
     /// Tells that the host knows an event to be done.
     pub fn host_knows_event(&self, event: u64) {
         self.state().races.host_knows_event(event);
@@ -325,9 +335,14 @@ impl Check {
         self.state().races.forget(start);
     }
 
-    /// Gives the task that failed last.
+    /// Says how much the program asked for, where more was set aside.
+    pub fn asked(&self, start: usize, bytes: usize) {
+        self.state().races.asked(start, bytes);
+    }
+
+    /// Takes the task that failed last.
     pub fn last_failed(&self) -> Option<Failed> {
-        self.state().races.failed.clone()
+        self.state().races.failed.take()
     }
 
     /// Reports what is alive at the end, grouped by kind and place: `rule` for each of `kinds`.
@@ -369,9 +384,9 @@ impl Check {
                 self.state().places.key(allocation.made),
                 allocation.device.is_some(),
             );
-            let group = groups.entry(key).or_insert((0, 0, allocation));
+            let group = groups.entry(key).or_insert((0, 0, allocation.clone()));
             group.0 += 1;
-            group.1 += group.2.bytes as u64;
+            group.1 += allocation.asked as u64;
         }
         for (count, bytes, allocation) in groups.into_values() {
             let rule = match allocation.device {
@@ -425,8 +440,10 @@ pub struct Failed {
 pub struct Allocation {
     /// The first byte.
     pub start: usize,
-    /// The length.
+    /// The length that was set aside.
     pub bytes: usize,
+    /// The length that the program asked for.
+    pub asked: usize,
     /// The device, or `None` for pinned host memory.
     pub device: Option<u32>,
     /// Its number among its kind.

@@ -223,20 +223,17 @@ fn resolve(stack: &Stack) -> Described {
     for address in stack.frames.iter().filter(|address| **address != 0) {
         let mut found: Option<Described> = None;
         // The frame's own address is the one behind the call; the library looks one byte before it.
-        backtrace::resolve(
-            std::ptr::without_provenance_mut(*address),
-            |symbol| {
-                if found.is_some() {
-                    return;
-                }
-                let function = symbol.name().map(|name| name.to_string());
-                found = Some(Described {
-                    file: symbol.filename().map(|file| file.display().to_string()),
-                    line: symbol.lineno().unwrap_or(0),
-                    function: function.unwrap_or_default(),
-                });
-            },
-        );
+        backtrace::resolve(std::ptr::without_provenance_mut(*address), |symbol| {
+            if found.is_some() {
+                return;
+            }
+            let function = symbol.name().map(|name| name.to_string());
+            found = Some(Described {
+                file: symbol.filename().map(|file| file.display().to_string()),
+                line: symbol.lineno().unwrap_or(0),
+                function: function.unwrap_or_default(),
+            });
+        });
         let mut described = found.unwrap_or_default();
         if described.file.is_some() {
             return described;

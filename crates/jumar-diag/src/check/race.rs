@@ -143,6 +143,8 @@ struct Watched {
 
 pub(super) struct Races {
     actors: Vec<Actor>,
+    /// Places of streams that are gone.
+    idle: Vec<usize>,
     streams: HashMap<u32, usize>,
     events: HashMap<u64, Recorded>,
     words: HashMap<usize, Clock>,
@@ -165,6 +167,7 @@ impl Default for Races {
                 clock: vec![1],
                 ..Actor::default()
             }],
+            idle: Vec::new(),
             streams: HashMap::new(),
             events: HashMap::new(),
             words: HashMap::new(),
@@ -183,19 +186,41 @@ impl Default for Races {
 /// Calls whose memory others may write without passing the gate.
 const OPEN_MAKERS: &[&str] = &["Managed", "MapMem", "Import", "Reserve", "Ipc"];
 
+/// Calls that wait for the work before they give its memory back.
+const WAITING_FREES: &[&str] = &[
+    "aclrtResetDevice",
+    "aclrtDestroyContext",
+    "aclFinalize",
+    "aclrtFreeWithDevSync",
+    "aclrtFreeHostWithDevSync",
+];
+
 impl Races {
     fn actor(&mut self, stream: u32, device: u32) -> usize {
         if let Some(actor) = self.streams.get(&stream) {
             return *actor;
         }
-        self.actors.push(Actor {
-            stream,
-            device,
-            ..Actor::default()
-        });
-        let actor = self.actors.len() - 1;
+        let actor = match self.idle.pop() {
+            Some(actor) => actor,
+            None => {
+                self.actors.push(Actor::default());
+                self.actors.len() - 1
+            }
+        };
+        let of = &mut self.actors[actor];
+        of.stream = stream;
+        of.device = device;
         self.streams.insert(stream, actor);
         actor
+    }
+
+    /// Lets the next stream have the place of one that is gone. Its steps go on counting, so that what the old one did stays
+    /// known to whoever knew it; and the host knows all of it.
+    pub(super) fn stream_ended(&mut self, stream: u32) {
+        self.host_knows_stream(stream);
+        if let Some(actor) = self.streams.remove(&stream) {
+            self.idle.push(actor);
+        }
     }
 
     /// Lets an actor take its next step, and gives the step's number.
@@ -250,7 +275,9 @@ impl Races {
         };
         match &admission.op {
             Op::Allocate { span, device } => self.allocate(admission, *span, *device, &access),
-            Op::Free { span, .. } => self.free(*span, &access, admission.stream, &mut found),
+            Op::Free { span, .. } => {
+                self.free(*span, &access, admission.stream, admission.call, &mut found)
+            }
             Op::Copy {
                 to,
                 from,
@@ -419,6 +446,10 @@ impl Races {
         }
     }
 
+    pub(super) fn event_ended(&mut self, event: u64) {
+        self.events.remove(&event);
+    }
+
     pub(super) fn host_knows_event(&mut self, event: u64) {
         if let Some(recorded) = self.events.get(&event) {
             let clock = recorded.newest.clone();
@@ -466,6 +497,14 @@ impl Races {
             .collect()
     }
 
+    pub(super) fn asked(&mut self, start: usize, bytes: usize) {
+        if let Some(region) = self.regions.get_mut(&start)
+            && bytes <= region.allocation.bytes
+        {
+            region.allocation.asked = bytes;
+        }
+    }
+
     pub(super) fn forget(&mut self, start: usize) {
         self.regions.remove(&start);
     }
@@ -482,6 +521,7 @@ impl Races {
         let allocation = Allocation {
             start: span.address(),
             bytes: span.bytes(),
+            asked: span.bytes(),
             device,
             number: *count,
             made_by: admission.call,
@@ -519,17 +559,19 @@ impl Races {
         span: Span,
         access: &Access,
         stream: Option<u32>,
+        call: &str,
         found: &mut Vec<Finding>,
     ) {
         let Some(region) = self.regions.remove(&span.address()) else {
             return;
         };
         let clock = &self.actors[access.actor].clock;
+        let waits = WAITING_FREES.iter().any(|name| call.starts_with(name));
         let open = region
             .cells
             .values()
             .flat_map(|cell| cell.reads.iter().chain(&cell.write))
-            .find(|earlier| !knows(clock, earlier));
+            .find(|earlier| !waits && !knows(clock, earlier));
         if let Some(earlier) = open {
             let rule = match (region.pool, region.allocation.device) {
                 (true, _) => "JMR-SYNC-009",
@@ -680,7 +722,7 @@ impl Races {
                 .and(
                     "made",
                     allocation.made,
-                    format!("{} of {} bytes", allocation.name(), allocation.bytes),
+                    format!("{} of {} bytes", allocation.name(), allocation.asked),
                 ),
             );
         }
@@ -702,11 +744,17 @@ impl Races {
     fn who(&self, access: &Access) -> String {
         match access.actor {
             HOST => "the host".to_owned(),
-            actor => format!("task {} on stream#{}", access.ticket, self.actors[actor].stream),
+            actor => format!(
+                "task {} on stream#{}",
+                access.ticket, self.actors[actor].stream
+            ),
         }
     }
 
-    #[expect(clippy::too_many_arguments, reason = "two accesses and where they meet")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "two accesses and where they meet"
+    )]
     fn race(
         &self,
         allocation: &Allocation,
@@ -872,10 +920,7 @@ fn sample(memory: &dyn Memory, span: Span, into: &mut [u8]) {
     let half = into.len() / 2;
     let (first, last) = into.split_at_mut(half);
     let bytes = last.len();
-    if let (Some(head), Some(tail)) = (
-        span.part(0, half),
-        span.part(span.bytes() - bytes, bytes),
-    ) {
+    if let (Some(head), Some(tail)) = (span.part(0, half), span.part(span.bytes() - bytes, bytes)) {
         memory.read(head, first);
         memory.read(tail, last);
     }

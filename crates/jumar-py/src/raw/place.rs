@@ -34,9 +34,11 @@ fn frame(py: Python<'_>) -> PyResult<()> {
     let file: String = code.getattr("co_filename")?.extract()?;
     let function: String = code.getattr("co_name")?.extract()?;
     let line: u32 = frame.getattr("f_lineno")?.extract()?;
-    let (Ok(file), Ok(function), Some(address)) =
-        (CString::new(file), CString::new(function), SET_PLACE.resolve())
-    else {
+    let (Ok(file), Ok(function), Some(address)) = (
+        CString::new(file),
+        CString::new(function),
+        SET_PLACE.resolve(),
+    ) else {
         return Ok(());
     };
     // SAFETY: the library's function of this name has this type.
