@@ -23,8 +23,8 @@ def program(tmp_path_factory):
 
     def make(name, where="programs"):
         if name not in made:
-            source = HERE / where / f"{name}.c"
-            made[name] = compile_c(source, folder / name, "-g", "-pthread", "-L", LIB64, "-lascendcl")
+            source = HERE / where / name
+            made[name] = compile_c(source, folder / source.stem, "-g", "-pthread", "-L", LIB64, "-lascendcl")
         return made[name]
 
     return make
@@ -37,7 +37,7 @@ def jumar(*words, **more):
 
 
 def test_late_mode_makes_a_missing_wait_wrong_each_time(program):
-    app = program("read_early")
+    app = program("read_early.c")
     seen = {jumar("check", "--late", "--", app).stdout for _ in range(5)}
     assert seen == {"219\n"}
     for way in ("wait", "poll"):
@@ -59,7 +59,7 @@ def order(app, seed, tmp_path):
 
 
 def test_a_seed_gives_the_same_run_and_others_give_others(program, tmp_path):
-    app = program("four_streams")
+    app = program("four_streams.c")
     runs = {seed: order(app, seed, tmp_path) for seed in range(1, 21)}
     assert len({tuple(tasks) for tasks, _ in runs.values()}) >= 5
     assert len({output for _, output in runs.values()}) >= 2
@@ -68,7 +68,7 @@ def test_a_seed_gives_the_same_run_and_others_give_others(program, tmp_path):
 
 
 def test_exploring_tells_the_kinds_of_runs_apart(program):
-    done = jumar("explore", "-n", "12", "--", program("four_streams"))
+    done = jumar("explore", "-n", "12", "--", program("four_streams.c"))
     kinds = re.search(r"12 runs, (\d+) kinds", done.stdout)
     assert kinds and int(kinds[1]) >= 2, done.stdout
     assert "JMR-SYNC-001" in done.stdout
@@ -76,7 +76,7 @@ def test_exploring_tells_the_kinds_of_runs_apart(program):
 
 
 def test_a_fault_drill_finds_the_leak_and_the_ignored_answer(program):
-    done = jumar("faults", "--", program("error_paths"))
+    done = jumar("faults", "--", program("error_paths.c"))
     lines = done.stdout.splitlines()
 
     def line(call, turn):
@@ -93,7 +93,7 @@ def test_a_fault_drill_finds_the_leak_and_the_ignored_answer(program):
 
 
 def test_findings_as_sarif_and_against_a_baseline(program, tmp_path):
-    app = program("04_freed_too_early", "zoo")
+    app = program("04_freed_too_early.c", "zoo")
     sarif, known = tmp_path / "found.sarif", tmp_path / "known.txt"
     done = jumar("check", "--sarif", sarif, "--save-baseline", known, "--", app)
     assert done.returncode == 1
@@ -108,7 +108,7 @@ def test_findings_as_sarif_and_against_a_baseline(program, tmp_path):
 
 
 def test_without_the_wrapper_the_environment_is_enough(program):
-    app = program("04_freed_too_early", "zoo")
+    app = program("04_freed_too_early.c", "zoo")
     done = subprocess.run(
         [app], env=environment(JUMAR_CHECK="1"), capture_output=True, text=True, timeout=60
     )
@@ -119,7 +119,7 @@ def test_without_the_wrapper_the_environment_is_enough(program):
 
 def test_a_report_is_one_page_with_the_findings_in_it(program, tmp_path):
     trace, found, page = tmp_path / "run.json", tmp_path / "found.json", tmp_path / "run.html"
-    app = program("04_freed_too_early", "zoo")
+    app = program("04_freed_too_early.c", "zoo")
     jumar("check", "--json", found, "--", app, JUMAR_TRACE=str(trace))
     done = jumar("report", trace, "--findings", found, "-o", page)
     assert done.returncode == 0, done.stderr

@@ -287,11 +287,14 @@ impl Stream {
         let ticket = gate.admit(caller, self.device, Some(self.number), || Op::WaitForStream)?;
         gate.report(ticket, Phase::Started);
         let result = self.drain(until);
-        let over = match &result {
-            Err(error) if error.kind() == ErrorKind::StreamTimeout => Phase::Failed(error.clone()),
-            _ => Phase::Finished,
-        };
-        gate.report(ticket, over);
+        let expired = result
+            .as_ref()
+            .err()
+            .filter(|error| error.kind() == ErrorKind::StreamTimeout);
+        gate.report(
+            ticket,
+            expired.map_or(Phase::Finished, |error| Phase::Failed(error.clone())),
+        );
         result
     }
 

@@ -7,6 +7,7 @@
 //! One lock (`state`) guards everything; it is held for a moment by each operation, and nothing is called under it but the
 //! reading of debug information, when something was found.
 
+mod cells;
 mod place;
 mod race;
 mod report;

@@ -16,11 +16,10 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use jumar_core::{Admission, Op, Phase, Span};
 
+use super::cells::{Access, Cell, Region};
 use super::{Allocation, Finding, Memory, Place, verb};
 
 const HOST: usize = 0;
-/// More cells than this in one allocation are put together: their history is forgotten.
-const MOST_CELLS: usize = 1 << 12;
 /// How many freed allocations are remembered.
 const MOST_FREED: usize = 1 << 10;
 /// Sources of copies up to this length are compared byte by byte; of longer ones the two ends are.
@@ -39,75 +38,6 @@ fn join(into: &mut Clock, from: &Clock) {
 
 fn knows(clock: &Clock, access: &Access) -> bool {
     clock.get(access.actor).copied().unwrap_or(0) >= access.at
-}
-
-/// One access to a range.
-#[derive(Clone, Copy, Debug)]
-struct Access {
-    actor: usize,
-    at: u32,
-    ticket: u64,
-    place: Place,
-    verb: &'static str,
-    /// The program on the device that did it, as a hash of its name; 0 for copies and fills.
-    program: u64,
-}
-
-#[derive(Clone, Debug, Default)]
-struct Cell {
-    end: usize,
-    written: bool,
-    write: Option<Access>,
-    reads: Vec<Access>,
-}
-
-struct Region {
-    allocation: Allocation,
-    pool: bool,
-    /// What nobody wrote can be told: no other process and no host code writes here.
-    tracked: bool,
-    cells: BTreeMap<usize, Cell>,
-}
-
-impl Region {
-    /// Makes cell borders at the two ends of a range, and cells for what has none.
-    fn cut(&mut self, start: usize, end: usize) {
-        if self.cells.len() > MOST_CELLS {
-            self.cells.clear();
-            self.tracked = false;
-        }
-        for border in [start, end] {
-            let Some((&from, cell)) = self.cells.range_mut(..border).next_back() else {
-                continue;
-            };
-            if from < border && border < cell.end {
-                let mut rest = cell.clone();
-                rest.end = cell.end;
-                cell.end = border;
-                self.cells.insert(border, rest);
-            }
-        }
-        let mut at = start;
-        let mut gaps = Vec::new();
-        for (&from, cell) in self.cells.range(start..end) {
-            if at < from {
-                gaps.push((at, from));
-            }
-            at = cell.end;
-        }
-        if at < end {
-            gaps.push((at, end));
-        }
-        for (from, to) in gaps {
-            self.cells.insert(
-                from,
-                Cell {
-                    end: to,
-                    ..Cell::default()
-                },
-            );
-        }
-    }
 }
 
 #[derive(Default)]
