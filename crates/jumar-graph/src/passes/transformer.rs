@@ -117,10 +117,13 @@ impl<'a> Look<'a> {
             .is_some_and(|[one, two]| self.same(one, of) && self.same(two, of))
     }
 
-    /// Tells whether two values are one, or the same difference of two values.
+    /// Tells whether two values are one, or what is left of one value when its mean is taken away.
     fn same(&self, one: ValueId, two: ValueId) -> bool {
-        let difference = |id| self.node(id, "Sub").map(|node| &node.inputs);
-        one == two || difference(one).is_some_and(|inputs| Some(inputs) == difference(two))
+        let centred = |id| {
+            let [x, mean] = pair(self.node(id, "Sub")?)?;
+            (self.mean(mean) == Some(x)).then_some(x)
+        };
+        one == two || centred(one).is_some_and(|x| Some(x) == centred(two))
     }
 
     /// Finds what a mean over the last dimension, which stays as one of 1, is the mean of.
