@@ -26,6 +26,8 @@ pub struct Context {
     id: u64,
     device: Arc<Device>,
     primary: bool,
+    /// The life of the device that it was made in.
+    life: u64,
     shared: Arc<Shared>,
     dead: AtomicBool,
     tearing_down: AtomicBool,
@@ -87,11 +89,13 @@ impl Context {
         primary: bool,
     ) -> Result<Arc<Context>> {
         device.hardware(shared)?;
-        let context = shared.contexts.insert(|id| {
+        let life = device.lives.enter();
+        let made = shared.contexts.insert(|id| {
             Arc::new(Context {
                 id,
                 device: device.clone(),
                 primary,
+                life,
                 shared: shared.clone(),
                 dead: AtomicBool::new(false),
                 tearing_down: AtomicBool::new(false),
@@ -101,12 +105,15 @@ impl Context {
                 overflow: Arc::default(),
                 captures: Arc::default(),
             })
-        })?;
-        device.contexts.fetch_add(1, Ordering::AcqRel);
+        });
+        let context = made.inspect_err(|_| device.lives.leave())?;
         match Stream::create(&context, StreamOptions::default(), true) {
             Ok(stream) => *context.default_stream.lock() = Some(stream),
             Err(error) => {
                 context.tear_down("the failed creation of its default stream", NO_PATIENCE);
+                if primary {
+                    device.lives.leave();
+                }
                 return Err(error);
             }
         }
@@ -127,6 +134,11 @@ impl Context {
     /// Tells whether it is the device's primary context.
     pub fn is_primary(&self) -> bool {
         self.primary
+    }
+
+    /// Gives the life of the device that the context was made in.
+    pub fn life(&self) -> u64 {
+        self.life
     }
 
     /// Tells whether the context was torn down.
@@ -300,8 +312,14 @@ impl Context {
     /// `NoContext`, `OutOfMemory`.
     pub fn allocate(&self, bytes: usize, reserve: usize, caller: &Caller<'_>) -> Result<Block> {
         self.alive()?;
-        self.device
-            .allocate(&self.shared, bytes, reserve.max(bytes), 64, caller)
+        self.device.allocate(
+            &self.shared,
+            self.life,
+            bytes,
+            reserve.max(bytes),
+            64,
+            caller,
+        )
     }
 
     pub(crate) fn allocate_aligned(
@@ -312,7 +330,7 @@ impl Context {
     ) -> Result<Block> {
         self.alive()?;
         self.device
-            .allocate(&self.shared, bytes, bytes, align, caller)
+            .allocate(&self.shared, self.life, bytes, bytes, align, caller)
     }
 
     /// Frees device memory, at once, without waiting for any stream.
@@ -408,15 +426,19 @@ impl Context {
             )
             .fix("Release it by resetting the device."));
         }
-        self.alive()?;
         if !self.tear_down(caller.call.name, PATIENCE) {
+            // It stays in the table until its teardown is done.
+            if self.shared.contexts.get(self.id).is_err() {
+                return self.alive();
+            }
             return Err(Error::new(
                 ErrorKind::ContextReleased,
                 format!(
                     "another thread is destroying this context of device {}",
                     self.device.number()
                 ),
-            ));
+            )
+            .fix("One thread destroys a context; the others only stop using it."));
         }
         Ok(())
     }
@@ -457,7 +479,10 @@ impl Context {
         }
         self.overflow.drop_state(&self.shared, &self.device);
         drop(self.shared.contexts.remove(self.id, by));
-        self.device.contexts.fetch_sub(1, Ordering::AcqRel);
+        // The primary one left when its last use ended.
+        if !self.primary {
+            self.device.lives.leave();
+        }
         true
     }
 }

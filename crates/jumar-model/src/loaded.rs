@@ -34,8 +34,8 @@ pub struct Model {
     context: Arc<Context>,
     /// Memory that was allocated here, to be freed at unload.
     owned: Mutex<Vec<Block>>,
-    /// The device's count of memory resets when the model was loaded; a later one took the weights away.
-    resets: u64,
+    /// The life of the device that the model was loaded in; its end took the weights away.
+    life: u64,
     /// The stream of executions that the host waits for.
     own_stream: OnceLock<Arc<Stream>>,
     last: Mutex<Option<Last>>,
@@ -152,7 +152,7 @@ impl Model {
             }),
             context: context.clone(),
             owned: Mutex::new(owned),
-            resets: context.device().resets(),
+            life: context.life(),
             own_stream: OnceLock::new(),
             last: Mutex::new(None),
         }))
@@ -264,7 +264,7 @@ impl Model {
         writes: &[Span],
         caller: &Caller<'_>,
     ) -> Result<()> {
-        if self.context.device().resets() != self.resets {
+        if self.context.device().life() != self.life {
             return Err(Error::new(
                 ErrorKind::ModelExecute,
                 format!(
@@ -349,7 +349,7 @@ impl Model {
         }
         let mut owned = std::mem::take(&mut *self.owned.lock());
         owned.append(&mut self.shared.pool.lock());
-        if self.context.device().resets() == self.resets {
+        if self.context.device().life() == self.life {
             free(&self.context, &owned, caller);
         }
     }

@@ -8,6 +8,7 @@ mod evaluate;
 pub(crate) mod fourier;
 pub(crate) mod lanes;
 pub(crate) mod lift;
+pub(crate) mod linear;
 pub(crate) mod loops;
 pub(crate) mod matmul;
 pub(crate) mod moves;
@@ -22,3 +23,4 @@ pub(crate) mod space;
 pub(crate) mod window;
 
 pub use evaluate::{compute, compute_known};
+pub use linear::pack_matrix;
