@@ -223,12 +223,7 @@ impl Pass<'_> {
             .map(Some)
     }
 
-    fn convolution(
-        &mut self,
-        node: &Node,
-        x: ValueId,
-        output: ValueId,
-    ) -> Result<Option<ValueId>> {
+    fn convolution(&mut self, node: &Node, x: ValueId, output: ValueId) -> Result<Option<ValueId>> {
         let text = |name: &str| match node.attrs.get(name) {
             Some(Attr::Str(text)) => text.as_str(),
             _ => "",
@@ -486,8 +481,7 @@ impl Pass<'_> {
         let fits = match (both, numbers) {
             ([true, true], _) => {
                 // Bringing one into blocks is worth it where it saves bringing the other out.
-                blocked == [true, true]
-                    || (blocked.contains(&true) && self.ty(one) == self.ty(two))
+                blocked == [true, true] || (blocked.contains(&true) && self.ty(one) == self.ty(two))
             }
             ([true, false], [_, true]) => blocked[0],
             ([false, true], [true, _]) => blocked[1],

@@ -598,7 +598,11 @@ fn blocks_and_planes_are_each_other_s_inverse() {
         let planes = Buffer::of(&x);
         let mut block = Buffer::of(&vec![f32::NAN; pixels * LANES]);
         interleave(planes.row(), block.row_mut(), pixels);
-        for (index, wanted) in blocks(&x, 1, channels, pixels.max(1)).iter().take(pixels * LANES).enumerate() {
+        for (index, wanted) in blocks(&x, 1, channels, pixels.max(1))
+            .iter()
+            .take(pixels * LANES)
+            .enumerate()
+        {
             assert_eq!(block.row().get(index), *wanted);
         }
         let mut back = Buffer::of(&vec![f32::NAN; channels * pixels]);
