@@ -1,0 +1,22 @@
+#include "zoo.h"
+
+int main(void)
+{
+    aclrtStream stream;
+    aclmdlRI model = NULL;
+    void *memory;
+
+    set_up();
+    MUST(aclrtCreateStream(&stream));
+    MUST(aclrtMalloc(&memory, 256, ACL_MEM_MALLOC_HUGE_FIRST));
+    MUST(aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_GLOBAL));
+    MUST(aclrtMemsetAsync(memory, 256, 1, 256, stream));
+    MUST(aclmdlRICaptureEnd(stream, &model)); /* FINDS JMR-CAP-025 */
+#ifdef CLEAN
+    MUST(aclmdlRIDestroy(model));
+#endif
+    MUST(aclrtFree(memory));
+    MUST(aclrtDestroyStream(stream));
+    tear_down();
+    return 0;
+}
