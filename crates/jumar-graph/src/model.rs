@@ -5,7 +5,7 @@ use std::io::Write;
 use std::ops::Range;
 
 use crate::{
-    Description, Dynamic, Graph, GraphError, GraphErrorKind, Plan, Result, container, gears,
+    Description, Dynamic, Graph, GraphError, GraphErrorKind, Plan, Result, Sections, container, gears,
 };
 
 /// Where a model's weights are.
@@ -65,6 +65,16 @@ impl Model {
     /// NotAModel, Truncated, Corrupt, TooNew, VendorFile; NotSupported where an operator is missing here.
     pub fn read(bytes: &[u8]) -> Result<Model> {
         container::read(bytes)
+    }
+
+    /// Reads a model from the graph of a file alone. The weights are the caller's to check, with
+    /// [`Sections::check_weights`](crate::Sections::check_weights), before anything is computed with them.
+    ///
+    /// # Errors
+    ///
+    /// As [`Model::read`].
+    pub fn read_graph(sections: &Sections, graph: &[u8]) -> Result<Model> {
+        container::read_graph(sections, graph)
     }
 
     /// Writes the model as a file of Jumar.
