@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use jumar_hal::{
-    Backend, Code, CodeFunction, CodeImage, Device, FileImage, FileMapping, Physical, Program, Queue, QueueConfig, Span,
-    Task, Watcher,
+    Backend, Code, CodeFunction, CodeImage, Device, FileImage, FileMapping, Physical, Program,
+    Queue, QueueConfig, Span, Task, Watcher,
 };
 use jumar_sched::{Executor, ExecutorConfig, Runner, Schedule, Team};
 use jumar_types::{Error, ErrorKind, Result};

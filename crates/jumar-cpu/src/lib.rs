@@ -11,12 +11,12 @@ mod backend;
 )]
 mod code;
 mod elf;
-mod heap;
 #[expect(
     unsafe_code,
     reason = "the room for unsafe code: pages of files that are not there"
 )]
 mod fault;
+mod heap;
 #[expect(
     unsafe_code,
     reason = "the room for unsafe code: address ranges and raw copies"

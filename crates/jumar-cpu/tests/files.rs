@@ -46,7 +46,9 @@ fn first_word(backend: &CpuBackend, span: Span, page: usize) -> u64 {
 fn a_file_stands_in_an_allocation_until_that_is_freed() {
     let (backend, device) = device();
     let (path, file) = numbered("stands");
-    let span = device.allocate(BYTES - FileImage::PAGE, FileImage::PAGE).expect("room");
+    let span = device
+        .allocate(BYTES - FileImage::PAGE, FileImage::PAGE)
+        .expect("room");
     let image = FileImage {
         file,
         offset: FileImage::PAGE as u64,

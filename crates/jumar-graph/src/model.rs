@@ -1,18 +1,21 @@
 //! A compiled model.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::ops::Range;
 
+use crate::compile::Laid;
 use crate::{
-    Description, Dynamic, Graph, GraphError, GraphErrorKind, Plan, Result, Sections, container, gears,
+    Description, Dynamic, Graph, GraphError, GraphErrorKind, Plan, Result, Sections, container,
+    gears,
 };
 
 /// Where a model's weights are.
 #[derive(Clone, Debug)]
 pub enum Weights {
-    /// Here.
-    Owned(Vec<u8>),
+    /// Here, piece by piece.
+    Owned(Laid),
     /// In the bytes that the model was read from, at this range.
     InFile(Range<usize>),
 }
@@ -106,11 +109,11 @@ impl Model {
         &self.weights
     }
 
-    /// Gives the weights of a model, out of the bytes that it was read from if it was read.
-    pub fn weight_bytes<'a>(&'a self, file: &'a [u8]) -> Result<&'a [u8]> {
+    /// Gives the weights of a model, out of the bytes that it was read from if it was read, otherwise as a copy.
+    pub fn weight_bytes<'a>(&self, file: &'a [u8]) -> Result<Cow<'a, [u8]>> {
         match &self.weights {
-            Weights::Owned(weights) => Ok(weights),
-            Weights::InFile(range) => file.get(range.clone()).ok_or_else(|| {
+            Weights::Owned(weights) => Ok(Cow::Owned(weights.to_vec())),
+            Weights::InFile(range) => file.get(range.clone()).map(Cow::Borrowed).ok_or_else(|| {
                 GraphError::internal("these are not the bytes that the model was read from")
             }),
         }

@@ -189,7 +189,11 @@ impl Backing {
     /// `ModelInvalid`: the file was changed meanwhile, or parts of it could not be read.
     pub(crate) fn after(&self) -> Result<()> {
         self.file.unchanged()?;
-        if self.mapping.as_ref().is_none_or(|mapping| mapping.is_whole()) {
+        if self
+            .mapping
+            .as_ref()
+            .is_none_or(|mapping| mapping.is_whole())
+        {
             return Ok(());
         }
         Err(Error::new(

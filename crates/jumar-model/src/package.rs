@@ -120,6 +120,10 @@ impl<'a> Package<'a> {
         file.read(sections.graph.start, &mut graph)?;
         let model = jumar_graph::Model::read_graph(&sections, &graph).map_err(refuse)?;
         drop(graph);
+        if model.weights_len() < MAPPED_LEAST {
+            // So little is looked at at once: who asks for sizes hears of damage, too.
+            file.weights(&sections, |_, _| Ok(()))?;
+        }
         let length = file.bytes();
         Package::planned(Source::File(Arc::new(file)), sections, length, model).map_err(refuse)
     }
@@ -260,7 +264,7 @@ impl<'a> Package<'a> {
             Source::Bytes(bytes) => {
                 let weights = self.model.weight_bytes(bytes);
                 let weights = weights.map_err(|error| refused(&error, None))?;
-                context.write(to, weights, caller)
+                context.write(to, &weights, caller)
             }
             Source::File(file) => file.weights(&self.sections, |at, bytes| {
                 let part = to.part(at, bytes.len()).ok_or_else(|| {

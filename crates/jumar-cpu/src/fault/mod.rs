@@ -148,8 +148,7 @@ fn hand_on(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::
         handler(signal, info, context);
     } else {
         // SAFETY: without the flag it is a function of this form.
-        let handler =
-            unsafe { std::mem::transmute::<usize, extern "C" fn(libc::c_int)>(handler) };
+        let handler = unsafe { std::mem::transmute::<usize, extern "C" fn(libc::c_int)>(handler) };
         handler(signal);
     }
 }

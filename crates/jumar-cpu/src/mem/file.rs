@@ -74,7 +74,10 @@ impl Files {
             return true;
         }
         let mut mapped = self.mapped.lock();
-        let Some(at) = mapped.iter().position(|(start, _)| *start == span.address()) else {
+        let Some(at) = mapped
+            .iter()
+            .position(|(start, _)| *start == span.address())
+        else {
             return true;
         };
         let (start, guard) = mapped.swap_remove(at);

@@ -17,7 +17,7 @@ use self::proto::{
     AttrMessage, AttrValue, BodyMessage, FloatsMessage, GearMessage, GraphMessage, IntsMessage,
     NodeMessage, OptionMessage, PortMessage, StrsMessage, ValueMessage,
 };
-use crate::compile::{ALIGNMENT, largest_bytes};
+use crate::compile::{ALIGNMENT, Laid, largest_bytes};
 use crate::description::{Format, Gear, GearKind};
 use crate::{
     Body, Description, Graph, GraphError, GraphErrorKind, GraphOutput, Model, Node, Port, Result,
@@ -152,21 +152,26 @@ fn looks_like_onnx(bytes: &[u8]) -> bool {
 }
 
 /// Writes a model.
-pub(crate) fn write(model: &Model, weights: &[u8], to: &mut impl Write) -> io::Result<()> {
+pub(crate) fn write(model: &Model, weights: &Laid, to: &mut impl Write) -> io::Result<()> {
     let graph = message(model).encode_to_vec();
     let weights_at = (HEADER_BYTES + graph.len()).next_multiple_of(PAGE);
+    let mut sum = crc32fast::Hasher::new();
+    weights.each(|bytes| {
+        sum.update(bytes);
+        io::Result::Ok(())
+    })?;
     let header = Header {
         version: VERSION,
         graph: (HEADER_BYTES as u64, graph.len() as u64),
         weights: (weights_at as u64, weights.len() as u64),
         file: (weights_at + weights.len()) as u64,
         graph_crc: crc32fast::hash(&graph),
-        weights_crc: crc32fast::hash(weights),
+        weights_crc: sum.finalize(),
     };
     to.write_all(&header.bytes())?;
     to.write_all(&graph)?;
     to.write_all(&vec![0; weights_at - HEADER_BYTES - graph.len()])?;
-    to.write_all(weights)?;
+    weights.each(|bytes| to.write_all(bytes))?;
     to.flush()
 }
 
@@ -323,7 +328,10 @@ pub(crate) fn read_graph(sections: &Sections, graph: &[u8]) -> Result<Model> {
             GraphError::corrupt("the model file is longer than addresses of this machine")
         })
     };
-    model(message, at(sections.weights.start)?..at(sections.weights.end)?)
+    model(
+        message,
+        at(sections.weights.start)?..at(sections.weights.end)?,
+    )
 }
 
 fn message(model: &Model) -> GraphMessage {
