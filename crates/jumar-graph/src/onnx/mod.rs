@@ -587,6 +587,7 @@ impl Builder for Importer<'_> {
             definition.infer(&jumar_ops::InferCx::new(&types, &constants, &node.attrs))?;
         // Parameters of operators are often computed from constants; conversions want to see them.
         if let Some(tensors) = fold::evaluate(&self.graph, &node, &inferred)? {
+            self.graph.count_folded(&tensors);
             return Ok(tensors
                 .into_iter()
                 .take(outputs)
