@@ -35,7 +35,7 @@ pub fn run(options: &Options) -> Result<ExitCode> {
 /// Recognises the file by its first bytes.
 fn describe(bytes: &[u8], folder: Option<&Path>, operators: bool) -> Result<String> {
     if let Some(header) = graph::vendor::header(bytes) {
-        return Ok(vendors(&header));
+        return Ok(vendors(&header, graph::vendor::partitions(bytes)));
     }
     let mut text = String::new();
     let graph;
@@ -141,7 +141,10 @@ fn counted(graph: &Graph) -> String {
     shown.join(", ")
 }
 
-fn vendors(header: &graph::vendor::Header) -> String {
+fn vendors(
+    header: &graph::vendor::Header,
+    partitions: Option<Vec<graph::vendor::Partition>>,
+) -> String {
     let kind = match header.kind {
         0 => "graph",
         1 => "standard",
@@ -156,14 +159,35 @@ fn vendors(header: &graph::vendor::Header) -> String {
     } else {
         &header.platform
     };
-    format!(
+    let mut text = format!(
         "offline model of the vendor's toolchain: {:?}\nkind     {kind}{}\nformat   {:#x}, platform {platform}\ncontents {} bytes\n\
          runs on a CPU: no, it holds instructions for a card; convert the ONNX model that it was made of with this atc\n",
         header.name,
         if header.encrypted { ", encrypted" } else { "" },
         header.version,
         header.rest,
-    )
+    );
+    match partitions {
+        None => text
+            .push_str("partitions cannot be read: the file is encrypted, cut short or damaged\n"),
+        Some(partitions) => {
+            for part in partitions {
+                let whose = match header.models {
+                    0 | 1 => String::new(),
+                    _ => format!("model {}: ", part.model),
+                };
+                let _ = writeln!(
+                    text,
+                    "partition {whose}{} (kind {}), {} bytes at {}",
+                    part.what(),
+                    part.kind,
+                    part.bytes,
+                    part.start
+                );
+            }
+        }
+    }
+    text
 }
 
 #[cfg(test)]
@@ -202,10 +226,21 @@ mod tests {
         let mut file = vec![0_u8; 300];
         file[..4].copy_from_slice(b"IMOD");
         file[84..90].copy_from_slice(b"resnet");
+        // One table of one partition: the weights, of 28 bytes.
+        for (at, word) in [(8, 0x2000_0000_u32), (256, 1), (260, 1), (268, 28)] {
+            file[at..at + 4].copy_from_slice(&word.to_le_bytes());
+        }
         let text = describe(&file, None, false).unwrap();
         assert!(
             text.contains("\"resnet\"") && text.contains("runs on a CPU: no"),
             "{text}"
         );
+        assert!(
+            text.contains("partition weights (kind 1), 28 bytes at 272\n"),
+            "{text}"
+        );
+        file.truncate(260);
+        let text = describe(&file, None, false).unwrap();
+        assert!(text.contains("partitions cannot be read"), "{text}");
     }
 }
