@@ -21,6 +21,7 @@ pub mod aipp;
 pub mod allocator;
 pub mod callback;
 pub mod capture;
+mod check;
 pub mod context;
 pub mod data_buffer;
 pub mod dataset;
@@ -28,6 +29,7 @@ pub mod device;
 pub mod dump;
 pub mod error;
 pub mod event;
+mod faults;
 pub mod generated;
 pub mod group;
 pub mod hooks;
@@ -60,6 +62,7 @@ pub mod thread;
 pub mod type_util;
 pub mod value_sync;
 pub mod vmm;
+pub mod watch;
 
 use std::sync::Arc;
 
@@ -239,6 +242,7 @@ pub(crate) fn refuse<T>(kind: ErrorKind, sentence: impl Into<String>) -> Result<
 /// Called once when the process ends: writes what diagnostics kept.
 pub fn at_exit() {
     if !process::is_forked() {
+        watch::at_exit();
         jumar::trace_flush();
     }
 }

@@ -89,7 +89,7 @@ impl Context {
         primary: bool,
     ) -> Result<Arc<Context>> {
         device.hardware(shared)?;
-        let life = device.enter_life();
+        let life = device.lives.enter();
         let made = shared.contexts.insert(|id| {
             Arc::new(Context {
                 id,
@@ -106,13 +106,13 @@ impl Context {
                 captures: Arc::default(),
             })
         });
-        let context = made.inspect_err(|_| device.leave_life())?;
+        let context = made.inspect_err(|_| device.lives.leave())?;
         match Stream::create(&context, StreamOptions::default(), true) {
             Ok(stream) => *context.default_stream.lock() = Some(stream),
             Err(error) => {
                 context.tear_down("the failed creation of its default stream", NO_PATIENCE);
                 if primary {
-                    device.leave_life();
+                    device.lives.leave();
                 }
                 return Err(error);
             }
@@ -452,15 +452,19 @@ impl Context {
             )
             .fix("Release it by resetting the device."));
         }
-        self.alive()?;
         if !self.tear_down(caller.call.name, PATIENCE) {
+            // It stays in the table until its teardown is done.
+            if self.shared.contexts.get(self.id).is_err() {
+                return self.alive();
+            }
             return Err(Error::new(
                 ErrorKind::ContextReleased,
                 format!(
                     "another thread is destroying this context of device {}",
                     self.device.number()
                 ),
-            ));
+            )
+            .fix("One thread destroys a context; the others only stop using it."));
         }
         Ok(())
     }
@@ -503,7 +507,7 @@ impl Context {
         drop(self.shared.contexts.remove(self.id, by));
         // The primary one left when its last use ended.
         if !self.primary {
-            self.device.leave_life();
+            self.device.lives.leave();
         }
         true
     }

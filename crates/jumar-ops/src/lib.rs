@@ -44,7 +44,7 @@ pub use attr::{Attr, AttrDef, AttrDefault, AttrKind, Attrs};
 pub use call::{Call, Memory, Operand, Place};
 pub use error::{OpError, OpErrorKind};
 pub use infer::{InferCx, PrepareCx};
-pub use kernels::{compute, compute_known};
+pub use kernels::{compute, compute_known, pack_matrix};
 pub use onnx::{Builder, OnnxForm, OnnxNode, ValueRef};
 pub use operator::{Aliasing, InputDef, InputKind, Kernel, Operator, OutputDef, Types};
 pub use ops::{AIPP, Aipp, Picture};
