@@ -24,6 +24,7 @@ const PYTEST_FOLDERS: &[&str] = &[
     "tests/programs/",
     "tests/python/",
     "tests/models/",
+    "tests/large/",
     "tests/wheel/",
 ];
 
