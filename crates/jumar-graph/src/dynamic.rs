@@ -532,6 +532,9 @@ impl<'m> Run<'_, 'm> {
             inputs: &regions,
             outputs: &into,
         };
+        if let Some(watch) = self.watch {
+            watch.starts();
+        }
         let ran = Call::new(&operands, &results, (0, scratch_bytes), &memory)
             .and_then(|call| kernel.run(&call));
         if let Some(lent) = scratch {

@@ -90,7 +90,7 @@ impl Settings {
             .collect();
         let mut probes: Vec<Arc<dyn Probe>> = Vec::new();
         if let Some(path) = &self.trace {
-            probes.push(crate::trace::install(path)?);
+            probes.push(crate::trace_start(path)?);
         }
         Ok(Runtime::new(Config {
             backend: Arc::new(backend),
@@ -223,6 +223,25 @@ fn number(name: &str, text: &str, least: u64, most: u64) -> Result<u64> {
         })
 }
 
+/// What the environment says of profiles.
+#[derive(Clone, Debug, Default)]
+pub struct ProfilerEnvironment {
+    /// A tool switches profiles on and off, not the program.
+    pub is_dynamic: bool,
+    /// What a tool asks for, instead of what the configuration file says.
+    pub configuration: Option<String>,
+}
+
+impl ProfilerEnvironment {
+    /// Reads `PROFILING_MODE` and `PROFILER_SAMPLECONFIG`.
+    pub fn read() -> ProfilerEnvironment {
+        ProfilerEnvironment {
+            is_dynamic: variable("PROFILING_MODE").as_deref() == Some("dynamic"),
+            configuration: variable("PROFILER_SAMPLECONFIG"),
+        }
+    }
+}
+
 /// What the environment says of dumps of failures.
 #[derive(Clone, Debug, Default)]
 pub struct DumpEnvironment {
@@ -261,6 +280,10 @@ pub struct LogSettings {
     pub to_stdout: bool,
     /// The folder of log files.
     pub root: Option<PathBuf>,
+    /// How many files of a kind a process keeps; the oldest goes when one more is begun.
+    pub files: usize,
+    /// Whether events are logged: what a run's log is made of.
+    pub events: bool,
     level: u32,
     modules: Vec<(String, u32)>,
 }
@@ -281,6 +304,8 @@ impl LogSettings {
                 })
                 .collect::<Option<Vec<_>>>()
         });
+        let files = variable("ASCEND_HOST_LOG_FILE_NUM").and_then(|text| text.parse().ok());
+        // `ASCEND_LOG_SYNC_SAVE` asks that no line be dropped: none ever is, as each is written before its call returns.
         let print = variable("ASCEND_LOG_PRINT_TO_STDOUT")
             .or_else(|| variable("ASCEND_SLOG_PRINT_TO_STDOUT"));
         LogSettings {
@@ -292,6 +317,8 @@ impl LogSettings {
                 .or_else(|| {
                     variable("HOME").map(|home| PathBuf::from(home).join("ascend").join("log"))
                 }),
+            files: files.filter(|count| (1..=1000).contains(count)).unwrap_or(10),
+            events: variable("ASCEND_GLOBAL_EVENT_ENABLE").as_deref() != Some("0"),
             level: variable("ASCEND_GLOBAL_LOG_LEVEL")
                 .as_deref()
                 .and_then(level_of)
