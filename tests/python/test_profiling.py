@@ -174,7 +174,7 @@ def test_operators_of_a_model_are_in_the_summary(model, tmp_path):
     once = len(rows) // 3
     assert [row["Op Name"] for row in rows[:once]] == [row["Op Name"] for row in rows[once : 2 * once]]
     for row in rows:
-        assert row["Model ID"] == str(model) and row["Task Type"] == "JUMAR_CPU"
+        assert row["Model ID"] == str(model) and row["Task Type"] == "Jumar CPU"
         assert float(row["Task Duration(us)"]) >= 0
         assert row["Input Data Types"].split(";")[0] == "FLOAT"
     types = table(made, "op_statistic")

@@ -3,9 +3,9 @@
 //! Level, place and format follow the variables that programs set for the vendor's library. Lines go to `debug/plog`; what a
 //! run is about, once a run, goes to `run/plog`. `security/plog` is made beside them, and nothing is written there.
 
+use std::collections::VecDeque;
 use std::ffi::CStr;
 use std::fmt::Write as _;
-use std::collections::VecDeque;
 use std::fs::{self, File, OpenOptions};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -43,7 +43,11 @@ struct Files {
 impl Files {
     /// Writes a line, to the next file where this one is full. Where nothing can be written, nothing is.
     fn write(&mut self, folder: &Path, line: &str, full: u64, most: usize, micros: u128) {
-        if self.current.as_ref().is_none_or(|(_, bytes)| *bytes >= full) {
+        if self
+            .current
+            .as_ref()
+            .is_none_or(|(_, bytes)| *bytes >= full)
+        {
             self.current = self.next(folder, most, micros);
         }
         if let Some((file, bytes)) = &mut self.current
@@ -137,10 +141,18 @@ pub(crate) fn problem(text: &str) {
     }
 }
 
-/// Says once which library was loaded, so that it is never a mystery.
-pub(crate) fn loaded_once(_cx: &Cx<'_>) {
+/// Says which library was loaded, where events are asked for. Elsewhere the first other line brings it along: a program that
+/// has nothing to log leaves no file in its user's home.
+pub(crate) fn loaded(_cx: &Cx<'_>) {
+    if log().settings.events == Some(true) {
+        say_once();
+    }
+}
+
+/// Says once which library this is, so that it is never a mystery.
+fn say_once() {
     static SAID: OnceLock<()> = OnceLock::new();
-    if log().settings.events && SAID.set(()).is_ok() {
+    if SAID.set(()).is_ok() {
         let text = format!(
             "Jumar {}, a software device, is the AscendCL of this process",
             env!("CARGO_PKG_VERSION")
@@ -159,6 +171,9 @@ enum Kind {
 }
 
 fn write(kind: Kind, module: &str, text: &str) {
+    if matches!(kind, Kind::Level(_)) && log().settings.events != Some(false) {
+        say_once();
+    }
     let log = log();
     let mut line = String::with_capacity(text.len() + 80);
     let now = SystemTime::now()
@@ -258,7 +273,9 @@ mod tests {
         left.sort();
         fs::remove_dir_all(&folder).expect("the folder is the test's own");
         let lines = |from: u32| -> String {
-            (from..from + 3).map(|line| format!("line {line:02}\n")).collect()
+            (from..from + 3)
+                .map(|line| format!("line {line:02}\n"))
+                .collect()
         };
         assert_eq!(left, [lines(3), lines(6), lines(9)]);
     }

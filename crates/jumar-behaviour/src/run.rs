@@ -86,6 +86,7 @@ fn outcome(driver: &Path, api: &Api, case: &Case, folder: &Path, models: &Path) 
         }
     }
     let output = command
+        .current_dir(&own)
         .envs(&case.env)
         .stdin(Stdio::null())
         .output()

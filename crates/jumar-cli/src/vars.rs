@@ -120,8 +120,8 @@ pub const READ: &[Var] = &[
         name: "ASCEND_GLOBAL_EVENT_ENABLE",
         flag: None,
         values: "0, 1",
-        default: "1",
-        meaning: "With 0 no events are logged (the folder run).",
+        default: "1 where anything else is logged",
+        meaning: "With 0 no events are logged (the folder run), with 1 they are in any case.",
     },
     Var {
         name: "PROFILING_MODE",

@@ -282,8 +282,8 @@ pub struct LogSettings {
     pub root: Option<PathBuf>,
     /// How many files of a kind a process keeps; the oldest goes when one more is begun.
     pub files: usize,
-    /// Whether events are logged: what a run's log is made of.
-    pub events: bool,
+    /// Whether events are logged, what a run's log is made of: always, never, or where other lines are logged too.
+    pub events: Option<bool>,
     level: u32,
     modules: Vec<(String, u32)>,
 }
@@ -317,8 +317,10 @@ impl LogSettings {
                 .or_else(|| {
                     variable("HOME").map(|home| PathBuf::from(home).join("ascend").join("log"))
                 }),
-            files: files.filter(|count| (1..=1000).contains(count)).unwrap_or(10),
-            events: variable("ASCEND_GLOBAL_EVENT_ENABLE").as_deref() != Some("0"),
+            files: files
+                .filter(|count| (1..=1000).contains(count))
+                .unwrap_or(10),
+            events: variable("ASCEND_GLOBAL_EVENT_ENABLE").map(|text| text != "0"),
             level: variable("ASCEND_GLOBAL_LOG_LEVEL")
                 .as_deref()
                 .and_then(level_of)

@@ -116,7 +116,7 @@ pub fn aclInit(cx: &Cx<'_>, path: Option<&CStr>) -> Result<()> {
     state.finalized = false;
     drop(state);
     cx.process.set_initialized(true);
-    crate::log::loaded_once(cx);
+    crate::log::loaded(cx);
     Ok(())
 }
 

@@ -17,10 +17,10 @@ use super::settings::Switches;
 /// Most rows of a table.
 const MOST: usize = 1 << 20;
 
-/// A task of a stream.
+/// A task of a stream, or a copy or fill that was done at once on the calling thread.
 pub(super) struct Task {
     pub(super) device: u32,
-    pub(super) stream: u32,
+    pub(super) stream: Option<u32>,
     pub(super) number: u64,
     pub(super) call: &'static str,
     pub(super) name: Arc<str>,
@@ -289,7 +289,7 @@ fn kind<'a>(op: &Op<'a>) -> Option<(&'static str, Option<&'a str>)> {
 
 impl Probe for Tasks {
     fn before(&self, admission: &Admission<'_>) -> Result<()> {
-        let (Some(stream), Some((kind, name))) = (admission.stream, kind(&admission.op)) else {
+        let Some((kind, name)) = kind(&admission.op) else {
             return Ok(());
         };
         if !covers(&self.devices, admission.device) {
@@ -305,7 +305,7 @@ impl Probe for Tasks {
             admission.ticket,
             Task {
                 device: admission.device,
-                stream,
+                stream: admission.stream,
                 number: admission.ticket,
                 call: admission.call,
                 name,
@@ -331,7 +331,10 @@ impl Probe for Tasks {
             task.end_ns = at_ns;
             task.failed = matches!(phase, Phase::Failed(_));
             if task.start_ns == 0 {
-                task.start_ns = at_ns;
+                task.start_ns = match task.stream {
+                    Some(_) => at_ns,
+                    None => task.queued_ns,
+                };
             }
             add(&mut rows.tasks, &mut rows.lost, task);
         }

@@ -16,7 +16,7 @@ use super::collect::{Operator, Rows, Session, Step, Task};
 /// The folder of tables and the timeline.
 pub(super) const TABLES: &str = "mindstudio_profiler_output";
 /// What stands where the vendor's tools name the kind of core: no table may be read as one of a card.
-const CORE: &str = "JUMAR_CPU";
+const CORE: &str = "Jumar CPU";
 
 const README: &str = "\
 This profile was taken by Jumar, a software device: every time in it is that of a processor of this machine, not of a card.
@@ -139,18 +139,23 @@ fn is_kernel(task: &&Task) -> bool {
     task.kind == "KERNEL" && task.call.starts_with("aclrtLaunch")
 }
 
+fn stream(task: &Task) -> String {
+    task.stream
+        .map_or_else(|| "N/A".to_owned(), |stream| stream.to_string())
+}
+
 fn operators(rows: &Rows, time: Time) -> String {
     let mut text = String::from(
         "Device_id,Model Name,Model ID,Task ID,Stream ID,Op Name,OP Type,Task Type,Task Start Time(us),Task Duration(us),\
          Task Wait Time(us),Input Shapes,Input Data Types,Input Formats,Output Shapes,Output Data Types,Output Formats\n",
     );
-    let mut last_end: BTreeMap<(u32, u32), u64> = BTreeMap::new();
+    let mut last_end: BTreeMap<(u32, Option<u32>), u64> = BTreeMap::new();
     let mut wait = |device, stream, start_ns: u64, end_ns| {
         let last = last_end.insert((device, stream), end_ns);
         last.map_or(0, |last| start_ns.saturating_sub(last))
     };
     for one in &rows.operators {
-        let waited = wait(one.device, one.stream, one.start_ns, one.end_ns);
+        let waited = wait(one.device, Some(one.stream), one.start_ns, one.end_ns);
         let tensors = [&one.inputs, &one.outputs].map(|tensors| {
             [&tensors.shapes, &tensors.types, &tensors.formats]
                 .map(|list| field(list))
@@ -180,7 +185,7 @@ fn operators(rows: &Rows, time: Time) -> String {
             "{},N/A,N/A,{},{},{name},{name},{CORE},{},{},{},N/A,N/A,N/A,N/A,N/A,N/A",
             task.device,
             task.number,
-            task.stream,
+            stream(task),
             time.us(task.start_ns),
             us(task.end_ns.saturating_sub(task.start_ns)),
             us(waited),
@@ -240,7 +245,7 @@ fn tasks(rows: &Rows, time: Time) -> String {
             task.device,
             field(&task.name),
             task.kind,
-            task.stream,
+            stream(task),
             task.number,
             us(task.end_ns.saturating_sub(task.start_ns)),
             time.us(task.start_ns),
