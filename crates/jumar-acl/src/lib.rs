@@ -21,6 +21,7 @@ pub mod aipp;
 pub mod allocator;
 pub mod callback;
 pub mod capture;
+mod check;
 pub mod context;
 pub mod data_buffer;
 pub mod dataset;
@@ -28,6 +29,7 @@ pub mod device;
 pub mod dump;
 pub mod error;
 pub mod event;
+mod faults;
 pub mod generated;
 pub mod group;
 pub mod hooks;
@@ -61,6 +63,7 @@ pub mod thread;
 pub mod type_util;
 pub mod value_sync;
 pub mod vmm;
+pub mod watch;
 
 use std::sync::Arc;
 
@@ -255,6 +258,7 @@ pub fn at_exit() {
         if let Some(process) = process::existing() {
             process.prof.finish();
         }
+        watch::at_exit();
         jumar::trace_flush();
     }
 }

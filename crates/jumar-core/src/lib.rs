@@ -16,9 +16,12 @@ pub mod event;
 pub mod gate;
 pub mod ipc;
 pub mod kernel;
+mod lives;
 pub mod managed;
 pub mod memory;
 pub mod message;
+#[cfg(all(test, loom))]
+mod model;
 pub mod notify;
 pub mod pool;
 pub mod runtime;
@@ -34,7 +37,7 @@ pub use capture::{
     CaptureMode, CaptureStatus, Comparison, Condition, ConditionKind, Described, EventTask, Graph,
     GraphTask, Label, LabelLists, Origin, TaskGroup, TaskKind, Width,
 };
-pub use context::Context;
+pub use context::{Context, Team};
 pub use count_notify::{CountChange, CountNotify, CountWait};
 pub use device::{Chip, Device, Limits, Profile};
 pub use event::{Event, EventFamily, EventStatus, elapsed_ms, flags as event_flags};

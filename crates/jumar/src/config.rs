@@ -77,8 +77,10 @@ impl Settings {
                 visible.len()
             ],
             workers: self.workers.unwrap_or(0),
+            schedule: crate::schedule::from_environment(),
             ..CpuConfig::default()
         })?;
+        let backend = Arc::new(backend);
         // Under a limit on address space a device is smaller than it was to be, and says so.
         let profiles = (0..visible.len() as u32)
             .map(|device| Profile {
@@ -92,8 +94,12 @@ impl Settings {
         if let Some(path) = &self.trace {
             probes.push(crate::trace_start(path)?);
         }
+        if let Some(check) = crate::check::from_environment() {
+            check.set_memory(Arc::new(crate::check::Memory(backend.clone())));
+            probes.push(check);
+        }
         Ok(Runtime::new(Config {
-            backend: Arc::new(backend),
+            backend,
             devices: profiles,
             probes,
         }))
@@ -207,7 +213,7 @@ pub fn compiler() -> String {
     variable("JUMAR_CXX").unwrap_or_else(|| "c++".to_owned())
 }
 
-fn variable(name: &str) -> Option<String> {
+pub(crate) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
@@ -221,6 +227,38 @@ fn number(name: &str, text: &str, least: u64, most: u64) -> Result<u64> {
                 format!("{name} is \"{text}\"; it has to be a number from {least} to {most}"),
             )
         })
+}
+
+/// Which call is made to fail.
+#[derive(Clone, Debug)]
+pub struct FaultSettings {
+    /// The function, or `*` for any that can fail.
+    pub call: String,
+    /// Its which call; 0 for none.
+    pub turn: u64,
+    /// Where each call that can fail is written down.
+    pub log: Option<PathBuf>,
+}
+
+impl FaultSettings {
+    /// Reads `JUMAR_FAULT` (`aclrtMalloc#3`) and `JUMAR_FAULT_LOG`. `None`: neither is set.
+    pub fn read() -> Option<FaultSettings> {
+        let log = variable("JUMAR_FAULT_LOG").map(PathBuf::from);
+        let text = variable("JUMAR_FAULT");
+        if text.is_none() && log.is_none() {
+            return None;
+        }
+        let text = text.unwrap_or_default();
+        let (call, turn) = text.split_once('#').unwrap_or((text.as_str(), "1"));
+        Some(FaultSettings {
+            call: call.to_owned(),
+            turn: match call {
+                "" => 0,
+                _ => turn.parse().unwrap_or(1),
+            },
+            log,
+        })
+    }
 }
 
 /// What the environment says of profiles.

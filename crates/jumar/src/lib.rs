@@ -24,6 +24,7 @@
 
 mod buffer;
 mod call;
+pub mod check;
 pub mod config;
 mod context;
 mod device;
@@ -33,6 +34,7 @@ mod model;
 mod pending;
 mod profile;
 mod runtime;
+pub mod schedule;
 mod stream;
 mod trace;
 

@@ -3,3 +3,4 @@
 pub(crate) mod clean;
 pub(crate) mod fold;
 pub(crate) mod fuse;
+pub(crate) mod transformer;

@@ -7,6 +7,7 @@ mod evaluate;
 pub(crate) mod fourier;
 pub(crate) mod lanes;
 pub(crate) mod lift;
+pub(crate) mod linear;
 pub(crate) mod loops;
 pub(crate) mod matmul;
 pub(crate) mod moves;
@@ -21,3 +22,4 @@ pub(crate) mod space;
 pub(crate) mod window;
 
 pub use evaluate::{compute, compute_known};
+pub use linear::pack_matrix;

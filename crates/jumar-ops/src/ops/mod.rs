@@ -84,6 +84,7 @@ operators! {
     leaky_relu,
     less,
     less_equal,
+    linear,
     log,
     log_softmax,
     logical_and,
