@@ -22,6 +22,13 @@ pub unsafe extern "C" fn aclrtProfTrace(
     stream: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtProfTrace, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(userdata),
+                raw::Word::word(length),
+                raw::Word::word(stream),
+            ]
+        })?;
         // SAFETY: the program vouches for `userdata`: null or that many values, as the C declaration says.
         let userdata =
             unsafe { raw::slice::<u8>(userdata.cast(), raw::count(length), "userdata") }?;
@@ -34,6 +41,9 @@ pub unsafe extern "C" fn aclrtProfTrace(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclprofInit(profilerResultPath: *const c_char, length: usize) -> i32 {
     raw::status(&calls::aclprofInit, |cx| {
+        raw::watch(cx, || {
+            [raw::Word::word(profilerResultPath), raw::Word::word(length)]
+        })?;
         // SAFETY: the program vouches for `profilerResultPath`: null or a text that ends in a zero byte, as the C declaration says.
         let profilerResultPath = unsafe { raw::text(profilerResultPath) };
         jumar_acl::prof::aclprofInit(cx, profilerResultPath, length)?;
@@ -45,6 +55,7 @@ pub unsafe extern "C" fn aclprofInit(profilerResultPath: *const c_char, length: 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclprofFinalize() -> i32 {
     raw::status(&calls::aclprofFinalize, |cx| {
+        raw::watch(cx, || [])?;
         jumar_acl::prof::aclprofFinalize(cx)?;
         Ok(())
     })
@@ -54,6 +65,7 @@ pub unsafe extern "C" fn aclprofFinalize() -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclprofStart(profilerConfig: *mut c_void) -> i32 {
     raw::status(&calls::aclprofStart, |cx| {
+        raw::watch(cx, || [raw::Word::word(profilerConfig)])?;
         jumar_acl::prof::aclprofStart(cx, raw::handle(profilerConfig))?;
         Ok(())
     })
@@ -69,6 +81,15 @@ pub unsafe extern "C" fn aclprofCreateConfig(
     dataTypeConfig: u64,
 ) -> *mut c_void {
     raw::value(&calls::aclprofCreateConfig, std::ptr::null_mut(), |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(deviceIdList),
+                raw::Word::word(deviceNums),
+                raw::Word::word(aicoreMetrics),
+                raw::Word::word(aicoreEvents),
+                raw::Word::word(dataTypeConfig),
+            ]
+        })?;
         // SAFETY: the program vouches for `deviceIdList`: null or that many values, as the C declaration says.
         let deviceIdList = unsafe {
             raw::slice::<u32>(deviceIdList.cast(), raw::count(deviceNums), "deviceIdList")
@@ -89,6 +110,7 @@ pub unsafe extern "C" fn aclprofCreateConfig(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclprofDestroyConfig(profilerConfig: *mut c_void) -> i32 {
     raw::status(&calls::aclprofDestroyConfig, |cx| {
+        raw::watch(cx, || [raw::Word::word(profilerConfig)])?;
         jumar_acl::prof::aclprofDestroyConfig(cx, raw::handle(profilerConfig))?;
         Ok(())
     })
@@ -98,6 +120,7 @@ pub unsafe extern "C" fn aclprofDestroyConfig(profilerConfig: *mut c_void) -> i3
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclprofStop(profilerConfig: *mut c_void) -> i32 {
     raw::status(&calls::aclprofStop, |cx| {
+        raw::watch(cx, || [raw::Word::word(profilerConfig)])?;
         jumar_acl::prof::aclprofStop(cx, raw::handle(profilerConfig))?;
         Ok(())
     })
@@ -111,6 +134,13 @@ pub unsafe extern "C" fn aclprofSetConfig(
     configLength: usize,
 ) -> i32 {
     raw::status(&calls::aclprofSetConfig, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(configType),
+                raw::Word::word(config),
+                raw::Word::word(configLength),
+            ]
+        })?;
         // SAFETY: the program vouches for `config`: null or a text that ends in a zero byte, as the C declaration says.
         let config = unsafe { raw::text(config) };
         jumar_acl::prof::aclprofSetConfig(cx, configType, config, configLength)?;
@@ -125,6 +155,12 @@ pub unsafe extern "C" fn aclprofModelSubscribe(
     profSubscribeConfig: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclprofModelSubscribe, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(modelId),
+                raw::Word::word(profSubscribeConfig),
+            ]
+        })?;
         jumar_acl::prof::aclprofModelSubscribe(cx, modelId, raw::handle(profSubscribeConfig))?;
         Ok(())
     })
@@ -134,6 +170,7 @@ pub unsafe extern "C" fn aclprofModelSubscribe(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclprofModelUnSubscribe(modelId: u32) -> i32 {
     raw::status(&calls::aclprofModelUnSubscribe, |cx| {
+        raw::watch(cx, || [raw::Word::word(modelId)])?;
         jumar_acl::prof::aclprofModelUnSubscribe(cx, modelId)?;
         Ok(())
     })
@@ -150,6 +187,13 @@ pub unsafe extern "C" fn aclprofCreateSubscribeConfig(
         &calls::aclprofCreateSubscribeConfig,
         std::ptr::null_mut(),
         |cx| {
+            raw::watch(cx, || {
+                [
+                    raw::Word::word(timeInfoSwitch),
+                    raw::Word::word(aicoreMetrics),
+                    raw::Word::word(fd),
+                ]
+            })?;
             // SAFETY: the program vouches for `fd`: null or that many values, as the C declaration says.
             let fd = unsafe { raw::slice::<u8>(fd.cast(), 4, "fd") }?;
             let answer = jumar_acl::prof::aclprofCreateSubscribeConfig(
@@ -167,6 +211,7 @@ pub unsafe extern "C" fn aclprofCreateSubscribeConfig(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclprofDestroySubscribeConfig(profSubscribeConfig: *mut c_void) -> i32 {
     raw::status(&calls::aclprofDestroySubscribeConfig, |cx| {
+        raw::watch(cx, || [raw::Word::word(profSubscribeConfig)])?;
         jumar_acl::prof::aclprofDestroySubscribeConfig(cx, raw::handle(profSubscribeConfig))?;
         Ok(())
     })
@@ -176,6 +221,7 @@ pub unsafe extern "C" fn aclprofDestroySubscribeConfig(profSubscribeConfig: *mut
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclprofGetOpDescSize(opDescSize: *mut usize) -> i32 {
     raw::status(&calls::aclprofGetOpDescSize, |cx| {
+        raw::watch(cx, || [raw::Word::word(opDescSize)])?;
         // SAFETY: the program vouches for `opDescSize`: null or the address of a variable, as the C declaration says.
         let opDescSize_out = unsafe { raw::Out::<usize>::new(opDescSize.cast(), "opDescSize") }?;
         let opDescSize_value = jumar_acl::prof::aclprofGetOpDescSize(cx)?;
@@ -192,6 +238,13 @@ pub unsafe extern "C" fn aclprofGetOpNum(
     opNumber: *mut u32,
 ) -> i32 {
     raw::status(&calls::aclprofGetOpNum, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(opInfo),
+                raw::Word::word(opInfoLen),
+                raw::Word::word(opNumber),
+            ]
+        })?;
         // SAFETY: the program vouches for `opInfo`: null or that many values, as the C declaration says.
         let opInfo = unsafe { raw::slice::<u8>(opInfo.cast(), opInfoLen, "opInfo") }?;
         // SAFETY: the program vouches for `opNumber`: null or the address of a variable, as the C declaration says.
@@ -211,6 +264,14 @@ pub unsafe extern "C" fn aclprofGetOpTypeLen(
     opTypeLen: *mut usize,
 ) -> i32 {
     raw::status(&calls::aclprofGetOpTypeLen, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(opInfo),
+                raw::Word::word(opInfoLen),
+                raw::Word::word(index),
+                raw::Word::word(opTypeLen),
+            ]
+        })?;
         // SAFETY: the program vouches for `opInfo`: null or that many values, as the C declaration says.
         let opInfo = unsafe { raw::slice::<u8>(opInfo.cast(), opInfoLen, "opInfo") }?;
         // SAFETY: the program vouches for `opTypeLen`: null or the address of a variable, as the C declaration says.
@@ -231,6 +292,15 @@ pub unsafe extern "C" fn aclprofGetOpType(
     opTypeLen: usize,
 ) -> i32 {
     raw::status(&calls::aclprofGetOpType, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(opInfo),
+                raw::Word::word(opInfoLen),
+                raw::Word::word(index),
+                raw::Word::word(opType),
+                raw::Word::word(opTypeLen),
+            ]
+        })?;
         // SAFETY: the program vouches for `opInfo`: null or that many values, as the C declaration says.
         let opInfo = unsafe { raw::slice::<u8>(opInfo.cast(), opInfoLen, "opInfo") }?;
         // SAFETY: the program vouches for `opType`: null or room for that many, as the C declaration says.
@@ -251,6 +321,14 @@ pub unsafe extern "C" fn aclprofGetOpNameLen(
     opNameLen: *mut usize,
 ) -> i32 {
     raw::status(&calls::aclprofGetOpNameLen, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(opInfo),
+                raw::Word::word(opInfoLen),
+                raw::Word::word(index),
+                raw::Word::word(opNameLen),
+            ]
+        })?;
         // SAFETY: the program vouches for `opInfo`: null or that many values, as the C declaration says.
         let opInfo = unsafe { raw::slice::<u8>(opInfo.cast(), opInfoLen, "opInfo") }?;
         // SAFETY: the program vouches for `opNameLen`: null or the address of a variable, as the C declaration says.
@@ -271,6 +349,15 @@ pub unsafe extern "C" fn aclprofGetOpName(
     opNameLen: usize,
 ) -> i32 {
     raw::status(&calls::aclprofGetOpName, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(opInfo),
+                raw::Word::word(opInfoLen),
+                raw::Word::word(index),
+                raw::Word::word(opName),
+                raw::Word::word(opNameLen),
+            ]
+        })?;
         // SAFETY: the program vouches for `opInfo`: null or that many values, as the C declaration says.
         let opInfo = unsafe { raw::slice::<u8>(opInfo.cast(), opInfoLen, "opInfo") }?;
         // SAFETY: the program vouches for `opName`: null or room for that many, as the C declaration says.
@@ -290,6 +377,13 @@ pub unsafe extern "C" fn aclprofGetOpStart(
     index: u32,
 ) -> u64 {
     raw::value(&calls::aclprofGetOpStart, 0, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(opInfo),
+                raw::Word::word(opInfoLen),
+                raw::Word::word(index),
+            ]
+        })?;
         // SAFETY: the program vouches for `opInfo`: null or that many values, as the C declaration says.
         let opInfo = unsafe { raw::slice::<u8>(opInfo.cast(), opInfoLen, "opInfo") }?;
         let answer = jumar_acl::prof::aclprofGetOpStart(cx, opInfo, opInfoLen, index)?;
@@ -305,6 +399,13 @@ pub unsafe extern "C" fn aclprofGetOpEnd(
     index: u32,
 ) -> u64 {
     raw::value(&calls::aclprofGetOpEnd, 0, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(opInfo),
+                raw::Word::word(opInfoLen),
+                raw::Word::word(index),
+            ]
+        })?;
         // SAFETY: the program vouches for `opInfo`: null or that many values, as the C declaration says.
         let opInfo = unsafe { raw::slice::<u8>(opInfo.cast(), opInfoLen, "opInfo") }?;
         let answer = jumar_acl::prof::aclprofGetOpEnd(cx, opInfo, opInfoLen, index)?;
@@ -320,6 +421,13 @@ pub unsafe extern "C" fn aclprofGetOpDuration(
     index: u32,
 ) -> u64 {
     raw::value(&calls::aclprofGetOpDuration, 0, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(opInfo),
+                raw::Word::word(opInfoLen),
+                raw::Word::word(index),
+            ]
+        })?;
         // SAFETY: the program vouches for `opInfo`: null or that many values, as the C declaration says.
         let opInfo = unsafe { raw::slice::<u8>(opInfo.cast(), opInfoLen, "opInfo") }?;
         let answer = jumar_acl::prof::aclprofGetOpDuration(cx, opInfo, opInfoLen, index)?;
@@ -335,6 +443,13 @@ pub unsafe extern "C" fn aclprofGetModelId(
     index: u32,
 ) -> usize {
     raw::value(&calls::aclprofGetModelId, 0, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(opInfo),
+                raw::Word::word(opInfoLen),
+                raw::Word::word(index),
+            ]
+        })?;
         // SAFETY: the program vouches for `opInfo`: null or that many values, as the C declaration says.
         let opInfo = unsafe { raw::slice::<u8>(opInfo.cast(), opInfoLen, "opInfo") }?;
         let answer = jumar_acl::prof::aclprofGetModelId(cx, opInfo, opInfoLen, index)?;
@@ -350,6 +465,13 @@ pub unsafe extern "C" fn aclprofGetOpFlag(
     index: u32,
 ) -> u32 {
     raw::value(&calls::aclprofGetOpFlag, 255, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(opInfo),
+                raw::Word::word(opInfoLen),
+                raw::Word::word(index),
+            ]
+        })?;
         // SAFETY: the program vouches for `opInfo`: null or that many values, as the C declaration says.
         let opInfo = unsafe { raw::slice::<u8>(opInfo.cast(), opInfoLen, "opInfo") }?;
         let answer = jumar_acl::prof::aclprofGetOpFlag(cx, opInfo, opInfoLen, index)?;
@@ -366,6 +488,14 @@ pub unsafe extern "C" fn aclprofGetOpAttriValue(
     attri: u32,
 ) -> *const c_char {
     raw::value(&calls::aclprofGetOpAttriValue, std::ptr::null(), |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(opInfo),
+                raw::Word::word(opInfoLen),
+                raw::Word::word(index),
+                raw::Word::word(attri),
+            ]
+        })?;
         // SAFETY: the program vouches for `opInfo`: null or that many values, as the C declaration says.
         let opInfo = unsafe { raw::slice::<u8>(opInfo.cast(), opInfoLen, "opInfo") }?;
         let answer = jumar_acl::prof::aclprofGetOpAttriValue(cx, opInfo, opInfoLen, index, attri)?;
@@ -381,6 +511,13 @@ pub unsafe extern "C" fn aclprofGetStepTimestamp(
     stream: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclprofGetStepTimestamp, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(stepInfo),
+                raw::Word::word(tag),
+                raw::Word::word(stream),
+            ]
+        })?;
         jumar_acl::prof::aclprofGetStepTimestamp(
             cx,
             raw::handle(stepInfo),
@@ -395,6 +532,7 @@ pub unsafe extern "C" fn aclprofGetStepTimestamp(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclprofCreateStepInfo() -> *mut c_void {
     raw::value(&calls::aclprofCreateStepInfo, std::ptr::null_mut(), |cx| {
+        raw::watch(cx, || [])?;
         let answer = jumar_acl::prof::aclprofCreateStepInfo(cx)?;
         Ok(raw::pointer(answer))
     })
@@ -404,6 +542,7 @@ pub unsafe extern "C" fn aclprofCreateStepInfo() -> *mut c_void {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclprofDestroyStepInfo(stepinfo: *mut c_void) {
     raw::value(&calls::aclprofDestroyStepInfo, (), |cx| {
+        raw::watch(cx, || [raw::Word::word(stepinfo)])?;
         jumar_acl::prof::aclprofDestroyStepInfo(cx, raw::handle(stepinfo))?;
         Ok(())
     })
@@ -413,6 +552,7 @@ pub unsafe extern "C" fn aclprofDestroyStepInfo(stepinfo: *mut c_void) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclprofCreateStamp() -> *mut c_void {
     raw::value(&calls::aclprofCreateStamp, std::ptr::null_mut(), |cx| {
+        raw::watch(cx, || [])?;
         let answer = jumar_acl::prof::aclprofCreateStamp(cx)?;
         Ok(raw::address(answer))
     })
@@ -422,6 +562,7 @@ pub unsafe extern "C" fn aclprofCreateStamp() -> *mut c_void {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclprofDestroyStamp(stamp: *mut c_void) {
     raw::value(&calls::aclprofDestroyStamp, (), |cx| {
+        raw::watch(cx, || [raw::Word::word(stamp)])?;
         jumar_acl::prof::aclprofDestroyStamp(cx, stamp.expose_provenance())?;
         Ok(())
     })
@@ -431,6 +572,7 @@ pub unsafe extern "C" fn aclprofDestroyStamp(stamp: *mut c_void) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclprofPush(stamp: *mut c_void) -> i32 {
     raw::status(&calls::aclprofPush, |cx| {
+        raw::watch(cx, || [raw::Word::word(stamp)])?;
         jumar_acl::prof::aclprofPush(cx, stamp.expose_provenance())?;
         Ok(())
     })
@@ -440,6 +582,7 @@ pub unsafe extern "C" fn aclprofPush(stamp: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclprofPop() -> i32 {
     raw::status(&calls::aclprofPop, |cx| {
+        raw::watch(cx, || [])?;
         jumar_acl::prof::aclprofPop(cx)?;
         Ok(())
     })
@@ -449,6 +592,7 @@ pub unsafe extern "C" fn aclprofPop() -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclprofRangeStart(stamp: *mut c_void, rangeId: *mut u32) -> i32 {
     raw::status(&calls::aclprofRangeStart, |cx| {
+        raw::watch(cx, || [raw::Word::word(stamp), raw::Word::word(rangeId)])?;
         // SAFETY: the program vouches for `rangeId`: null or the address of a variable, as the C declaration says.
         let rangeId_out = unsafe { raw::Out::<u32>::new(rangeId.cast(), "rangeId") }?;
         let rangeId_value = jumar_acl::prof::aclprofRangeStart(cx, stamp.expose_provenance())?;
@@ -461,6 +605,7 @@ pub unsafe extern "C" fn aclprofRangeStart(stamp: *mut c_void, rangeId: *mut u32
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclprofRangeStop(rangeId: u32) -> i32 {
     raw::status(&calls::aclprofRangeStop, |cx| {
+        raw::watch(cx, || [raw::Word::word(rangeId)])?;
         jumar_acl::prof::aclprofRangeStop(cx, rangeId)?;
         Ok(())
     })
@@ -474,6 +619,13 @@ pub unsafe extern "C" fn aclprofSetStampTraceMessage(
     msgLen: u32,
 ) -> i32 {
     raw::status(&calls::aclprofSetStampTraceMessage, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(stamp),
+                raw::Word::word(msg),
+                raw::Word::word(msgLen),
+            ]
+        })?;
         // SAFETY: the program vouches for `msg`: null or that many values, as the C declaration says.
         let msg = unsafe { raw::slice::<u8>(msg.cast(), raw::count(msgLen), "msg") }?;
         jumar_acl::prof::aclprofSetStampTraceMessage(cx, stamp.expose_provenance(), msg, msgLen)?;
@@ -485,6 +637,7 @@ pub unsafe extern "C" fn aclprofSetStampTraceMessage(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclprofMark(stamp: *mut c_void) -> i32 {
     raw::status(&calls::aclprofMark, |cx| {
+        raw::watch(cx, || [raw::Word::word(stamp)])?;
         jumar_acl::prof::aclprofMark(cx, stamp.expose_provenance())?;
         Ok(())
     })
@@ -498,6 +651,13 @@ pub unsafe extern "C" fn aclprofMarkEx(
     stream: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclprofMarkEx, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(msg),
+                raw::Word::word(msgLen),
+                raw::Word::word(stream),
+            ]
+        })?;
         // SAFETY: the program vouches for `msg`: null or that many values, as the C declaration says.
         let msg = unsafe { raw::slice::<u8>(msg.cast(), msgLen, "msg") }?;
         jumar_acl::prof::aclprofMarkEx(cx, msg, msgLen, raw::handle(stream))?;
@@ -509,6 +669,7 @@ pub unsafe extern "C" fn aclprofMarkEx(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclprofStr2Id(message: *const c_char) -> u64 {
     raw::value(&calls::aclprofStr2Id, 0, |cx| {
+        raw::watch(cx, || [raw::Word::word(message)])?;
         // SAFETY: the program vouches for `message`: null or a text that ends in a zero byte, as the C declaration says.
         let message = unsafe { raw::text(message) };
         let answer = jumar_acl::prof::aclprofStr2Id(cx, message)?;
@@ -520,6 +681,7 @@ pub unsafe extern "C" fn aclprofStr2Id(message: *const c_char) -> u64 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclprofRangePop() -> i32 {
     raw::status(&calls::aclprofRangePop, |cx| {
+        raw::watch(cx, || [])?;
         jumar_acl::prof::aclprofRangePop(cx)?;
         Ok(())
     })
