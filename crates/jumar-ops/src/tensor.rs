@@ -129,12 +129,12 @@ impl fmt::Debug for Tensor {
 
 impl Tensor {
     /// Makes a tensor of densely packed little-endian elements, or says why the bytes do not fit the shape.
-    pub fn new(
-        dtype: DataType,
-        dims: &[usize],
-        bytes: impl Into<Bytes>,
-    ) -> Result<Tensor, OpError> {
-        let bytes = bytes.into();
+    pub fn new(dtype: DataType, dims: &[usize], bytes: Vec<u8>) -> Result<Tensor, OpError> {
+        Tensor::shared(dtype, dims, bytes.into())
+    }
+
+    /// Makes a tensor of bytes that others have, too, as [`Tensor::new`].
+    pub fn shared(dtype: DataType, dims: &[usize], bytes: Bytes) -> Result<Tensor, OpError> {
         let shape: Option<Vec<i64>> = dims.iter().map(|&dim| i64::try_from(dim).ok()).collect();
         let ty = TensorType {
             dtype,

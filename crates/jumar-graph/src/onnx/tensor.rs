@@ -46,7 +46,7 @@ fn read(proto: TensorProto, dir: Option<&Path>) -> Result<Tensor> {
     } else {
         typed(&proto, dtype)?.into()
     };
-    Ok(Tensor::new(dtype, &dims, bytes)?)
+    Ok(Tensor::shared(dtype, &dims, bytes)?)
 }
 
 /// Collects elements from the field that ONNX uses for a type. Narrow types lie in 32-bit fields, half-precision
