@@ -365,15 +365,15 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("jumar-inspect-{}", std::process::id()));
         fs::write(&folder, &bytes).unwrap();
         let mut file = File::open(&folder).unwrap();
-        let first = &bytes[..graph::HEADER_BYTES];
+        let first = bytes[..graph::HEADER_BYTES].to_vec();
         file.seek(SeekFrom::Start(0)).unwrap();
-        let same = offline(&checked(&mut file, first).unwrap(), details).unwrap();
+        let same = offline(&checked(&mut file, &first).unwrap(), details).unwrap();
         assert_eq!(same, text);
         let last = bytes.len() - 1;
         bytes[last] ^= 1;
         fs::write(&folder, &bytes).unwrap();
         let mut file = File::open(&folder).unwrap();
-        let error = checked(&mut file, first).unwrap_err().to_string();
+        let error = checked(&mut file, &first).unwrap_err().to_string();
         assert!(error.contains("checksum"), "{error}");
         fs::remove_file(&folder).unwrap();
     }
