@@ -103,7 +103,9 @@ fn load(
     };
     let model = Model::load(package, &context, supplied, &cx.caller())?;
     let id = cx.process.models.last.fetch_add(1, Ordering::Relaxed) + 1;
-    crate::dump::observe(cx, &model, id, context.device().number());
+    let device = context.device().number();
+    let dump = crate::dump::observer(cx, &model, id, device);
+    model.observe(crate::prof::observer(cx, &model, id, device, dump));
     cx.process.models.loaded.write().insert(
         id,
         Arc::new(Loaded {
@@ -238,6 +240,7 @@ pub fn aclmdlUnload(cx: &Cx<'_>, id: u32) -> Result<()> {
     initialized(cx)?;
     let loaded = find(cx, id)?;
     cx.process.models.loaded.write().remove(&id);
+    crate::prof::unloaded(cx, id);
     loaded.model.unload(&cx.caller());
     Ok(())
 }

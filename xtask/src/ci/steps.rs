@@ -165,7 +165,7 @@ pub(super) const ALL: &[Step] = &[
     },
     Step {
         name: "loom",
-        what: "every interleaving of the ring and the signals",
+        what: "every interleaving of the ring, the signals, the table of handles, the lives of a device and shutdown",
         long: true,
         needs: &[],
         run: long::loom,
@@ -204,6 +204,20 @@ pub(super) const ALL: &[Step] = &[
         long: true,
         needs: &["dist"],
         run: long::chaos,
+    },
+    Step {
+        name: "chaos-asan",
+        what: "the same, shorter, under the address sanitizer",
+        long: true,
+        needs: &[],
+        run: long::chaos_asan,
+    },
+    Step {
+        name: "chaos-helgrind",
+        what: "the same, shorter, under helgrind: the order of locks",
+        long: true,
+        needs: &["dist"],
+        run: long::chaos_helgrind,
     },
     Step {
         name: "kinds",

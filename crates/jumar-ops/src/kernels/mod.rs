@@ -1,6 +1,7 @@
 //! What kernels of several operators share. All of it is safe Rust over views.
 
 pub(crate) mod arg;
+pub(crate) mod blocked;
 pub(crate) mod conv;
 pub(crate) mod elementwise;
 mod evaluate;

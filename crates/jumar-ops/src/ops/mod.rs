@@ -34,6 +34,7 @@ operators! {
     bitwise_and,
     bitwise_or,
     bitwise_xor,
+    blocked,
     cast,
     ceil,
     celu,

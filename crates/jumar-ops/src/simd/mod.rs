@@ -3,6 +3,7 @@
 //! Every function here is safe to call: it checks its rows once and then runs unchecked. Which instructions are used
 //! is decided at run time; the portable version is the reference in the tests.
 
+pub mod blocked;
 mod gemm;
 pub(crate) mod math;
 mod patches;
