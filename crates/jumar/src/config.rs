@@ -92,7 +92,7 @@ impl Settings {
             .collect();
         let mut probes: Vec<Arc<dyn Probe>> = Vec::new();
         if let Some(path) = &self.trace {
-            probes.push(crate::trace::install(path)?);
+            probes.push(crate::trace_start(path)?);
         }
         if let Some(check) = crate::check::from_environment() {
             check.set_memory(Arc::new(crate::check::Memory(backend.clone())));
@@ -177,7 +177,12 @@ fn usable_memory() -> u64 {
 }
 
 fn machine_memory_left() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    // At once: the kernel writes the whole page anew for each read of a part of it.
+    let mut page = [0; 4096];
+    let length = std::fs::File::open("/proc/meminfo")
+        .and_then(|mut file| std::io::Read::read(&mut file, &mut page))
+        .ok()?;
+    let text = String::from_utf8_lossy(&page[..length]);
     let line = text
         .lines()
         .find(|line| line.starts_with("MemAvailable:"))?;
@@ -261,6 +266,25 @@ impl FaultSettings {
     }
 }
 
+/// What the environment says of profiles.
+#[derive(Clone, Debug, Default)]
+pub struct ProfilerEnvironment {
+    /// A tool switches profiles on and off, not the program.
+    pub is_dynamic: bool,
+    /// What a tool asks for, instead of what the configuration file says.
+    pub configuration: Option<String>,
+}
+
+impl ProfilerEnvironment {
+    /// Reads `PROFILING_MODE` and `PROFILER_SAMPLECONFIG`.
+    pub fn read() -> ProfilerEnvironment {
+        ProfilerEnvironment {
+            is_dynamic: variable("PROFILING_MODE").as_deref() == Some("dynamic"),
+            configuration: variable("PROFILER_SAMPLECONFIG"),
+        }
+    }
+}
+
 /// What the environment says of dumps of failures.
 #[derive(Clone, Debug, Default)]
 pub struct DumpEnvironment {
@@ -299,6 +323,10 @@ pub struct LogSettings {
     pub to_stdout: bool,
     /// The folder of log files.
     pub root: Option<PathBuf>,
+    /// How many files of a kind a process keeps; the oldest goes when one more is begun.
+    pub files: usize,
+    /// Whether events are logged, what a run's log is made of: always, never, or where other lines are logged too.
+    pub events: Option<bool>,
     level: u32,
     modules: Vec<(String, u32)>,
 }
@@ -319,6 +347,8 @@ impl LogSettings {
                 })
                 .collect::<Option<Vec<_>>>()
         });
+        let files = variable("ASCEND_HOST_LOG_FILE_NUM").and_then(|text| text.parse().ok());
+        // `ASCEND_LOG_SYNC_SAVE` asks that no line be dropped: none ever is, as each is written before its call returns.
         let print = variable("ASCEND_LOG_PRINT_TO_STDOUT")
             .or_else(|| variable("ASCEND_SLOG_PRINT_TO_STDOUT"));
         LogSettings {
@@ -330,6 +360,10 @@ impl LogSettings {
                 .or_else(|| {
                     variable("HOME").map(|home| PathBuf::from(home).join("ascend").join("log"))
                 }),
+            files: files
+                .filter(|count| (1..=1000).contains(count))
+                .unwrap_or(10),
+            events: variable("ASCEND_GLOBAL_EVENT_ENABLE").map(|text| text != "0"),
             level: variable("ASCEND_GLOBAL_LOG_LEVEL")
                 .as_deref()
                 .and_then(level_of)

@@ -16,5 +16,6 @@ pub mod memcpy;
 pub mod memory;
 pub mod model_config;
 pub mod place;
+pub mod prof;
 pub mod rtc;
 pub mod tdt_queue;
