@@ -82,9 +82,8 @@ fn window(stride: i64, pad: i64) -> Attrs {
 /// between that wants planes.
 fn network() -> Graph {
     let mut b = Builder::default();
-    let x = b
-        .0
-        .add_value("x", TensorType::new(DataType::Float32, [2, 3, 20, 20]));
+    let x =
+        b.0.add_value("x", TensorType::new(DataType::Float32, [2, 3, 20, 20]));
     b.0.inputs.push(x);
     let y = b.conv(x, [32, 3, 3, 3], 1, 1);
     let y = b.node("Relu", &[y], Attrs::new());
