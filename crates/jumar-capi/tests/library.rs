@@ -14,6 +14,7 @@ type Outcome = Result<(), Box<dyn Error>>;
 /// What the library exports beside the C interface: how copies of it recognise each other.
 const EXTRA: &[&str] = &[
     "jumar_instance",
+    "jumar_set_place",
     // Below the C++ headers of the Graph Engine.
     "jumar_ge_call",
     "jumar_ge_run",

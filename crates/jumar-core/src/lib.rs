@@ -16,9 +16,12 @@ pub mod event;
 pub mod gate;
 pub mod ipc;
 pub mod kernel;
+mod lives;
 pub mod managed;
 pub mod memory;
 pub mod message;
+#[cfg(all(test, loom))]
+mod model;
 pub mod notify;
 pub mod pool;
 pub mod runtime;
@@ -34,7 +37,7 @@ pub use capture::{
     CaptureMode, CaptureStatus, Comparison, Condition, ConditionKind, Described, EventTask, Graph,
     GraphTask, Label, LabelLists, Origin, TaskGroup, TaskKind, Width,
 };
-pub use context::Context;
+pub use context::{Context, Team};
 pub use count_notify::{CountChange, CountNotify, CountWait};
 pub use device::{Chip, Device, Limits, Profile};
 pub use event::{Event, EventFamily, EventStatus, elapsed_ms, flags as event_flags};
@@ -54,7 +57,8 @@ pub use vmm::{AccessRight, Accessor, GRANULARITY, PhysicalMemory};
 // What a surface needs to speak about time and tasks, so that it depends on core alone.
 pub use jumar_hal::sync::now_ns;
 pub use jumar_hal::{
-    Access, Backend, Call, CodeForm, CodeImage, Cost, Parameter, Program, Signal, Span, sync,
+    Access, Backend, Call, CodeForm, CodeImage, Cost, FileImage, FileMapping, Parameter, Program,
+    Signal, Span, sync,
 };
 pub use table::Epoch;
 pub use transfer::{

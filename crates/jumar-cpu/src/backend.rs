@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use jumar_hal::{
-    Backend, Code, CodeFunction, CodeImage, Device, Physical, Program, Queue, QueueConfig, Span,
-    Task, Watcher,
+    Backend, Code, CodeFunction, CodeImage, Device, FileImage, FileMapping, Physical, Program,
+    Queue, QueueConfig, Span, Task, Watcher,
 };
 use jumar_sched::{Executor, ExecutorConfig, Runner, Schedule, Team};
 use jumar_types::{Error, ErrorKind, Result};
@@ -162,6 +162,15 @@ impl Backend for CpuBackend {
         self.executor.wrote(to, from.bytes());
     }
 
+    fn sharers(&self) -> usize {
+        self.executor.team().threads()
+    }
+
+    fn share(&self, parts: usize, work: &(dyn Fn(usize) + Sync)) {
+        let team = self.executor.team();
+        team.share_borrowed(parts, &|part| thread::neutral(|| work(part)));
+    }
+
     fn fill_now(&self, to: Span, value: u8) {
         mem::fill(to, value);
         self.executor.wrote(to.address(), to.bytes());
@@ -255,6 +264,10 @@ impl Device for CpuDevice {
 
     fn unmap(&self, at: Span) -> Result<()> {
         self.reservations.unmap(at)
+    }
+
+    fn map_file(&self, at: Span, image: &FileImage) -> Result<Arc<dyn FileMapping>> {
+        self.space.map_file(at, image)
     }
 
     fn range(&self) -> Range<usize> {

@@ -123,7 +123,7 @@ pub struct Plan {
     pub description: Arc<Description>,
     /// Work memory and weights, in bytes.
     pub sizes: (usize, usize),
-    package: Mutex<Option<Package>>,
+    package: Mutex<Option<Package<'static>>>,
     model: OnceLock<Arc<Model>>,
     /// Device memory for inputs and outputs of runs from host memory.
     pub staging: Mutex<Option<(Vec<Block>, Vec<Block>)>>,
@@ -566,7 +566,9 @@ fn plan(lowered: ge::Lowered, given: &[Option<TensorType>]) -> Outcome<Plan> {
             what,
         })
         .collect();
-    let package = Package::of(model)?;
+    let mut bytes = Vec::new();
+    model.write(&mut bytes)?;
+    let package = Package::parse(bytes)?;
     Ok(Plan {
         given: given.to_vec(),
         inputs,

@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use jumar_graph::{
     BuildOptions, Dynamic, Executable, Lent, Model, Operands, Region, TensorType, Tensorlike,
-    Workspace, compile, onnx, run_step,
+    Workers, Workspace, compile, onnx, run_step,
 };
 use jumar_ops::view::Block;
 
@@ -64,7 +64,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         Model::read(&bytes)?;
         compiled
     };
-    let weights = model.weight_bytes(&file)?;
+    let weights = &*model.weight_bytes(&file)?;
     let plan = match model.executable()? {
         Executable::Planned(plan) => plan,
         Executable::Geared(_) => return Err("gears are chosen on a device only".into()),
@@ -101,6 +101,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             constants: Region::EMPTY,
             inputs: &ins,
             outputs: &outs,
+            workers: Workers::ALONE,
         };
         plan.run(&operands)?;
         if repeat > 0 {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use jumar_types::{Error, ErrorKind, Result};
 
-use crate::{Code, CodeFunction, CodeImage, Signal, Span, Tag, Task};
+use crate::{Code, CodeFunction, CodeImage, FileImage, FileMapping, Signal, Span, Tag, Task};
 
 /// A source of devices and of pinned host memory.
 pub trait Backend: Send + Sync {
@@ -35,6 +35,17 @@ pub trait Backend: Send + Sync {
 
     /// Copies at once, in no order with any queue; idle workers may take a part of a long copy.
     fn copy_now(&self, to: usize, from: Span);
+
+    /// Gives how many threads [`share`](Backend::share) uses at most.
+    fn sharers(&self) -> usize {
+        1
+    }
+
+    /// Calls `work` once for each part from 0 on, on this thread and on idle workers, in no order, and returns when all
+    /// calls have returned. Allocates nothing once it has run a few times.
+    fn share(&self, parts: usize, work: &(dyn Fn(usize) + Sync)) {
+        (0..parts).for_each(work);
+    }
 
     /// Fills on the calling thread, at once, in no order with any queue.
     fn fill_now(&self, to: Span, value: u8);
@@ -146,6 +157,19 @@ pub trait Device: Send + Sync {
     /// # Errors
     /// `OutOfMemory`: the system refused it, and the memory stays mapped.
     fn unmap(&self, at: Span) -> Result<()>;
+
+    /// Lets a part of a file stand in an allocation of the device, from its start: the pages come from the file when they are
+    /// touched, writing to them never reaches it, and a page that the file does not give reads as zeros. Freeing the allocation ends it.
+    ///
+    /// # Errors
+    /// `FeatureUnsupported`: this device cannot, or not now; `OutOfMemory`: the system refused it. The allocation is as it was.
+    fn map_file(&self, at: Span, image: &FileImage) -> Result<Arc<dyn FileMapping>> {
+        let _ = (at, image);
+        Err(Error::new(
+            ErrorKind::FeatureUnsupported,
+            "this kind of device has its memory elsewhere",
+        ))
+    }
 
     /// Gives the reserved address range of the device's memory.
     fn range(&self) -> Range<usize>;

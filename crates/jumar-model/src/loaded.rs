@@ -8,15 +8,16 @@ use std::sync::{Arc, OnceLock};
 
 use jumar_core::sync::{AtomicBool, Mutex, Ordering};
 use jumar_core::{
-    Block, Call, Caller, Context, Cost, Lookups, Program, Signal, Span, Stream, StreamOptions,
+    Block, Call, Caller, Context, Cost, Lookups, Program, Signal, Span, Stream, StreamOptions, Team,
 };
 use jumar_graph::{
-    Dynamic, Executable, GraphError, GraphErrorKind, Lent, Operands, Plan, Region, Sink,
-    TensorType, Tensorlike, Watch, Workspace,
+    Dynamic, Executable, GraphError, GraphErrorKind, Lent, Operands, Plan, Region, Share, Sink,
+    TensorType, Tensorlike, Watch, Workers, Workspace,
 };
 use jumar_types::dtype::DataType;
 use jumar_types::{Error, ErrorKind, Result};
 
+use crate::file::Backing;
 use crate::package::{Description, Package, refused};
 
 /// Memory that the program under test gives for a model; `None` lets the runtime allocate it.
@@ -34,8 +35,8 @@ pub struct Model {
     context: Arc<Context>,
     /// Memory that was allocated here, to be freed at unload.
     owned: Mutex<Vec<Block>>,
-    /// The device's count of memory resets when the model was loaded; a later one took the weights away.
-    resets: u64,
+    /// The life of the device that the model was loaded in; its end took the weights away.
+    life: u64,
     /// The stream of executions that the host waits for.
     own_stream: OnceLock<Arc<Stream>>,
     last: Mutex<Option<Last>>,
@@ -47,13 +48,30 @@ struct Shared {
     description: Arc<Description>,
     weights: Span,
     work: Span,
+    /// The file that the weights are used in, where they were not copied.
+    backing: Option<Backing>,
     /// Device memory that earlier executions of unknown sizes took, for the next one.
     pool: Mutex<Vec<Block>>,
     observer: OnceLock<Arc<dyn Observer>>,
+    /// The device's workers.
+    team: Threads,
     /// Plans that were made for dimensions that came, the latest last.
     plans: Mutex<Vec<Known>>,
     /// Whether knowing the inputs' dimensions is not enough for a plan.
     unplannable: AtomicBool,
+}
+
+/// The device's workers, as kernels see them.
+struct Threads(Team);
+
+impl Share for Threads {
+    fn threads(&self) -> usize {
+        self.0.threads()
+    }
+
+    fn share(&self, parts: usize, work: &(dyn Fn(usize) + Sync)) {
+        self.0.share(parts, work);
+    }
 }
 
 /// Somebody who watches the executions of a model, node by node.
@@ -122,21 +140,23 @@ impl Model {
         if loaded.is_err() {
             free(context, &owned, caller);
         }
-        let (weights, work) = loaded?;
+        let (weights, work, backing) = loaded?;
         Ok(Arc::new(Model {
             shared: Arc::new(Shared {
                 executable: package.executable(),
                 description: package.description().clone(),
                 weights,
                 work,
+                backing,
                 pool: Mutex::default(),
                 observer: OnceLock::new(),
+                team: Threads(context.team()),
                 plans: Mutex::default(),
                 unplannable: AtomicBool::new(false),
             }),
             context: context.clone(),
             owned: Mutex::new(owned),
-            resets: context.device().resets(),
+            life: context.life(),
             own_stream: OnceLock::new(),
             last: Mutex::new(None),
         }))
@@ -148,7 +168,7 @@ impl Model {
         supplied: Supplied,
         caller: &Caller<'_>,
         owned: &mut Vec<Block>,
-    ) -> Result<(Span, Span)> {
+    ) -> Result<(Span, Span, Option<Backing>)> {
         let mut memory = |given: Option<Span>, bytes: usize, what: &str| match given {
             _ if bytes == 0 => Ok(Span::EMPTY),
             Some(span) => Ok(span),
@@ -160,10 +180,24 @@ impl Model {
                 Ok(block.span)
             }
         };
-        let weights = memory(supplied.weights, package.weight_bytes(), "weight")?;
         let work = memory(supplied.work, package.work_bytes(), "work")?;
+        let in_file = package
+            .weights_in_file()
+            .filter(|_| supplied.weights.is_none());
+        if let Some((image, backing)) = in_file {
+            match context.allocate_file(&image, caller) {
+                Ok((block, mapping)) => {
+                    owned.push(block);
+                    return Ok((block.span, work, Some(backing.mapped(mapping))));
+                }
+                // Another kind of device, or more files than it can watch: the weights are copied.
+                Err(error) if error.kind() == ErrorKind::FeatureUnsupported => {}
+                Err(error) => return Err(no_room(error, image.bytes, "weight")),
+            }
+        }
+        let weights = memory(supplied.weights, package.weight_bytes(), "weight")?;
         package.write_weights(weights, context, caller)?;
-        Ok((weights, work))
+        Ok((weights, work, None))
     }
 
     /// Has the executions from now on watched. The first observer stays.
@@ -248,7 +282,7 @@ impl Model {
         writes: &[Span],
         caller: &Caller<'_>,
     ) -> Result<()> {
-        if self.context.device().resets() != self.resets {
+        if self.context.device().life() != self.life {
             return Err(Error::new(
                 ErrorKind::ModelExecute,
                 format!(
@@ -333,7 +367,7 @@ impl Model {
         }
         let mut owned = std::mem::take(&mut *self.owned.lock());
         owned.append(&mut self.shared.pool.lock());
-        if self.context.device().resets() == self.resets {
+        if self.context.device().life() == self.life {
             free(&self.context, &owned, caller);
         }
     }
@@ -347,6 +381,23 @@ impl Model {
 }
 
 impl Shared {
+    /// Runs with weights that are what was written, or not at all.
+    fn guarded(&self, run: impl FnOnce() -> jumar_graph::Result<()>) -> Result<()> {
+        let unsound = |error: Error| {
+            let name = format!("model \"{}\" failed", self.description.name);
+            Error::new(ErrorKind::ModelExecute, name).caused_by(error)
+        };
+        if let Some(backing) = &self.backing {
+            backing.before().map_err(unsound)?;
+        }
+        let ran = run();
+        // What came of weights that went away is no result, and no error of the model's either.
+        if let Some(backing) = &self.backing {
+            backing.after().map_err(unsound)?;
+        }
+        ran.map_err(|error| failed(self, &error))
+    }
+
     /// Begins to watch an execution, if somebody wants to.
     fn watch(&self, stream: u32) -> Option<Box<dyn Watch>> {
         self.observer.get()?.begin(stream)
@@ -417,7 +468,7 @@ impl Program for OpenExecution {
         };
         let lookups = Lookups::default();
         let caller = Caller::new(self.call, &lookups);
-        let mut lender = Lender::new(&self.context, &caller, &model.pool);
+        let mut lender = Lender::new(&self.context, &caller, model);
         let mut produced: Vec<Produced> = Vec::with_capacity(self.outputs.len());
         let mut sink = |index: usize, ty: &TensorType| {
             let bytes = ty.bytes().unwrap_or(usize::MAX);
@@ -449,19 +500,18 @@ impl Program for OpenExecution {
             Ok(Region::of(span))
         };
         let watch = model.watch(self.stream);
-        let ran = match model.plan_for(dynamic, &self.inputs) {
-            Err(error) => Err(error),
-            Ok(Some(plan)) => self.planned(&plan, &mut lender, &mut sink, watch.as_deref()),
-            Ok(None) => self.typed().and_then(|inputs| {
+        let ran = model.guarded(|| match model.plan_for(dynamic, &self.inputs)? {
+            Some(plan) => self.planned(&plan, &mut lender, &mut sink, watch.as_deref()),
+            None => self.typed().and_then(|inputs| {
                 let weights = Region::of(model.weights);
                 dynamic.run(weights, &inputs, &mut lender, &mut sink, watch.as_deref())
             }),
-        };
+        });
         lender.close();
         if let Err(error) = ran {
             let allocated: Vec<Block> = produced.iter().filter_map(|one| one.allocated).collect();
             free(&self.context, &allocated, &caller);
-            return Err(failed(model, &error));
+            return Err(error);
         }
         *self.results.produced.lock() = Some(produced);
         Ok(())
@@ -521,6 +571,7 @@ impl OpenExecution {
             constants: Region::EMPTY,
             inputs: &inputs,
             outputs: &outputs,
+            workers: Workers::of(&self.model.team),
         };
         let ran = match watch {
             None => plan.run(&memory),
@@ -575,6 +626,7 @@ struct Lender<'a> {
     context: &'a Context,
     caller: &'a Caller<'a>,
     pool: &'a Mutex<Vec<Block>>,
+    team: &'a Threads,
     /// Each block, and whether it is lent; a block that was given back to the device leaves its place empty.
     blocks: Vec<(Option<Block>, bool)>,
 }
@@ -583,12 +635,14 @@ struct Lender<'a> {
 const GRAIN: usize = 4096;
 
 impl<'a> Lender<'a> {
-    fn new(context: &'a Context, caller: &'a Caller<'a>, pool: &'a Mutex<Vec<Block>>) -> Self {
+    fn new(context: &'a Context, caller: &'a Caller<'a>, model: &'a Shared) -> Self {
+        let pool = &model.pool;
         let kept = std::mem::take(&mut *pool.lock());
         Lender {
             context,
             caller,
             pool,
+            team: &model.team,
             blocks: kept.into_iter().map(|block| (Some(block), false)).collect(),
         }
     }
@@ -637,6 +691,10 @@ impl Workspace<'static> for Lender<'_> {
             token: self.blocks.len() - 1,
             region: Region::of(block.span),
         })
+    }
+
+    fn workers(&self) -> Workers<'_> {
+        Workers::of(self.team)
     }
 
     fn give(&mut self, lent: Lent<'static>) {
@@ -709,6 +767,7 @@ impl Program for Execution {
             constants: Region::EMPTY,
             inputs: regions(&self.inputs, &mut few_inputs, &mut many_inputs),
             outputs: regions(&self.outputs, &mut few_outputs, &mut many_outputs),
+            workers: Workers::of(&model.team),
         };
         let plan = match &*model.executable {
             Executable::Planned(plan) => plan,
@@ -720,11 +779,10 @@ impl Program for Execution {
                 ));
             }
         };
-        let ran = match model.watch(self.stream) {
+        model.guarded(|| match model.watch(self.stream) {
             None => plan.run(&memory),
             Some(watch) => plan.run_watched(&memory, &*watch),
-        };
-        ran.map_err(|error| failed(model, &error))
+        })
     }
 
     fn cost(&self) -> Cost {

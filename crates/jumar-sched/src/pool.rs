@@ -27,6 +27,8 @@
 //! `stopped` is set under the lock; all workers are unparked and joined; then the executor drops what is left in
 //! the streams. A thread that waits may go on running streams by itself.
 
+mod scheduled;
+
 use std::cell::Cell;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Weak};
@@ -54,12 +56,24 @@ const GLANCES: usize = 16;
 const GRACE_NS: u64 = 2_000;
 /// How long a worker spins after work.
 const SPIN_NS: u64 = 30_000;
+/// How long workers spin after work was shared: a model shares again as soon as its next large operator comes.
+const SHARE_NS: u64 = 300_000;
 /// How long one nap takes.
 const NAP_NS: u64 = 100_000;
 /// How long the last worker goes on napping when nothing happens.
 const NAPS_NS: u64 = 5_000_000;
 /// How many tasks a worker runs of one stream while others wait.
 const BUDGET: u32 = 256;
+/// Tells whether a wait is satisfied.
+pub(crate) type IsOver = Arc<dyn Fn() -> bool + Send + Sync>;
+
+/// The threads that wait, for schedules.
+#[derive(Default)]
+struct Waits {
+    count: u64,
+    open: Vec<(u64, u32, IsOver)>,
+}
+
 /// How often a schedule that said "none yet" is asked again.
 const ASK: Duration = Duration::from_millis(1);
 
@@ -117,12 +131,15 @@ pub(crate) struct Pool {
     /// Workers that run a stream.
     busy: AtomicUsize,
     stopped: AtomicBool,
+    /// When work was shared last.
+    shared_ns: AtomicU64,
     epoch: Instant,
     workers: usize,
     cpus: usize,
     pub(crate) looks: Looks,
     pub(crate) runner: Arc<dyn Runner>,
     pub(crate) schedule: Option<Arc<dyn Schedule>>,
+    waits: Mutex<Waits>,
 }
 
 /// A wake or start that is carried out after the lock is released.
@@ -258,7 +275,10 @@ impl Inner {
         match self.pick(pool, now_ns, pool.cpus > 1) {
             found @ Pick::Stream { .. } => found,
             other => match self.jobs.iter().find(|job| job.is_open()) {
-                Some(job) => Pick::Job(job.clone()),
+                Some(job) => {
+                    job.join();
+                    Pick::Job(job.clone())
+                }
                 None => other,
             },
         }
@@ -348,6 +368,7 @@ impl Pool {
             first_timer_ns: AtomicU64::new(NEVER),
             busy: AtomicUsize::new(0),
             stopped: AtomicBool::new(false),
+            shared_ns: AtomicU64::new(0),
             epoch: Instant::now(),
             workers: if schedule.is_some() {
                 1
@@ -358,12 +379,20 @@ impl Pool {
             looks: Looks::new(),
             runner,
             schedule,
+            waits: Mutex::new(Waits::default()),
         }
     }
 
     /// Reads the clock that spins and naps go by.
+    #[cfg(not(loom))]
     pub(crate) fn now_ns(&self) -> u64 {
         self.ns(Instant::now())
+    }
+
+    /// In a model time stands still: every run has to take the same turns.
+    #[cfg(loom)]
+    pub(crate) fn now_ns(&self) -> u64 {
+        1
     }
 
     fn ns(&self, at: Instant) -> u64 {
@@ -387,8 +416,23 @@ impl Pool {
         self.cpus > 1 && self.schedule.is_none() && !self.is_stopped()
     }
 
+    /// Gives how many workers there may be.
+    pub(crate) fn workers(&self) -> usize {
+        self.workers
+    }
+
+    /// Tells whether work was shared so lately that more is likely to come.
+    fn shares_soon(&self, now_ns: u64) -> bool {
+        now_ns
+            < self
+                .shared_ns
+                .load(Ordering::Relaxed)
+                .saturating_add(SHARE_NS)
+    }
+
     /// Lets workers that are free take parts of a job, and wakes one; each wakes the next.
     pub(crate) fn offer(self: &Arc<Self>, job: &Arc<Job>) {
+        self.shared_ns.store(self.now_ns(), Ordering::Relaxed);
         let wanted = {
             let mut inner = self.inner.lock();
             inner.jobs.push(job.clone());
@@ -632,12 +676,16 @@ impl Pool {
                     Pick::Nothing => {}
                 }
             }
-            if now < spin_until && self.may_spin() {
+            if (now < spin_until || self.shares_soon(now)) && self.may_spin() {
                 Self::relax();
                 continue;
             }
             if !napping {
                 let mut inner = self.inner.lock();
+                if inner.stopped {
+                    // Whoever stopped told the one that napped then.
+                    continue;
+                }
                 if inner.napper.is_none() {
                     inner.napper = Some(parker.clone());
                     napping = true;
@@ -729,7 +777,7 @@ impl Pool {
                 continue;
             }
             inner.awake += 1;
-            let others = inner.awake > 1 && !inner.has_work();
+            let others = inner.awake > 1 && !inner.has_work() && !self.shares_soon(now);
             drop(inner);
             self.busy.fetch_sub(1, Ordering::Relaxed);
             if others {
@@ -783,78 +831,32 @@ impl Pool {
         }
     }
 
-    /// Runs tasks one by one as a schedule says.
-    fn work_by(self: &Arc<Self>, schedule: &dyn Schedule, number: usize) {
-        let parker = Arc::new(Parker::new());
-        self.inner.lock().napper = Some(parker.clone());
-        let _ = number;
-        while !self.is_stopped() {
-            let mut inner = self.inner.lock();
-            if inner.fire(self) {
-                drop(inner);
-                self.look_on_time();
-                inner = self.inner.lock();
-            }
-            let mut runnable: Vec<Arc<Stream>> = Vec::new();
-            let mut stale = Vec::new();
-            for list in &mut inner.lists {
-                for entry in std::mem::take(list) {
-                    if entry.stream.ring.is_queued() {
-                        runnable.push(entry.stream)
-                    } else {
-                        stale.push(entry.stream)
-                    }
-                }
-            }
-            runnable.sort_by_key(|stream| (stream.number, stream.age));
-            let numbers: Vec<u32> = runnable.iter().map(|stream| stream.number).collect();
-            drop(inner);
-            let picked = if numbers.is_empty() {
-                None
-            } else {
-                schedule.next(&numbers)
-            };
-            let picked = picked
-                .filter(|index| *index < runnable.len())
-                .map(|index| runnable.remove(index));
-            let idle = picked.is_none();
-            // Nobody else takes streams here, so that those that were queued still are.
-            let mut inner = self.inner.lock();
-            inner.count -= stale.len() + usize::from(!idle);
-            for stream in runnable {
-                inner.lists[0].push_back(Entry {
-                    stream,
-                    hot: true,
-                    seen_ns: 0,
-                    done: 0,
-                    cpu: None,
-                });
-            }
-            drop(inner);
-            for stream in stale.into_iter().chain(picked) {
-                if let Some(owner) = stream.ring.unlist() {
-                    stream.drive(owner, false, 1, || self.is_stopped());
-                }
-            }
-            if idle {
-                let timer = self.first_timer_ns.load(Ordering::Relaxed);
-                let waiting = !numbers.is_empty();
-                let until = (timer != NEVER || waiting).then(|| {
-                    let due = Duration::from_nanos(timer.saturating_sub(self.now_ns()));
-                    Instant::now() + if waiting { due.min(ASK) } else { due }
-                });
-                parker.park(until);
-            }
-        }
-    }
-
-    /// Tells the schedule that a thread begins to wait.
+    /// Lets the schedule know of a thread that waits, until [`Pool::waited`]. Gives the wait's number.
     #[cold]
-    pub(crate) fn announce(self: &Arc<Self>, number: u32) {
+    pub(crate) fn announce(self: &Arc<Self>, number: u32, is_over: IsOver) -> u64 {
+        let mut waits = self.waits.lock();
+        waits.count += 1;
+        let id = waits.count;
+        waits.open.push((id, number, is_over));
+        drop(waits);
         if let Some(schedule) = &self.schedule {
             schedule.waiting(number);
             self.prod();
         }
+        id
+    }
+
+    /// Ends what [`Pool::announce`] began.
+    #[cold]
+    pub(crate) fn waited(&self, id: u64) {
+        self.waits.lock().open.retain(|(other, ..)| *other != id);
+    }
+
+    /// Lists the queues that threads still wait for: a wait that is satisfied is over, whether its thread knows or not.
+    pub(super) fn waited_for(&self) -> Vec<u32> {
+        let waits = self.waits.lock();
+        let open = waits.open.iter().filter(|(_, _, is_over)| !is_over());
+        open.map(|(_, number, _)| *number).collect()
     }
 
     /// Ends the workers and gives the streams that are left.

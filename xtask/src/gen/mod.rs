@@ -18,6 +18,7 @@ mod headers;
 pub mod model;
 mod pages;
 mod python;
+mod rules;
 mod rust;
 mod shims;
 
@@ -28,6 +29,7 @@ const OWNED: &[&str] = &[
     "crates/jumar-behaviour/src/generated",
     "docs/reference",
     "include/op_proto",
+    "docs/rules",
 ];
 
 /// Writes the generated files, or with `check` compares them with what is there.
@@ -104,6 +106,7 @@ fn everything(root: &Path, api: &model::Api) -> Result<Vec<(PathBuf, String)>> {
     behaviour::write(api, &mut files)?;
     pages::write(api, &mut files);
     ge::write(root, &mut files)?;
+    rules::write(root, &mut files)?;
     format_rust(root, &mut files)?;
     Ok(files)
 }

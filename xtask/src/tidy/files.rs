@@ -23,9 +23,11 @@ const PYTEST_FOLDERS: &[&str] = &[
     "tests/cpp/",
     "tests/ge/",
     "tests/conventions/",
+    "tests/diag/",
     "tests/programs/",
     "tests/python/",
     "tests/models/",
+    "tests/large/",
     "tests/wheel/",
 ];
 

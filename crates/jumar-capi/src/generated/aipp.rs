@@ -198,6 +198,14 @@ pub unsafe extern "C" fn aclmdlGetAippType(
     dynamicAttachedDataIndex: *mut usize,
 ) -> i32 {
     raw::status(&calls::aclmdlGetAippType, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(modelId),
+                raw::Word::word(index),
+                raw::Word::word(r#type),
+                raw::Word::word(dynamicAttachedDataIndex),
+            ]
+        })?;
         // SAFETY: the program vouches for `type`: null or the address of a variable, as the C declaration says.
         let type_out = unsafe { raw::Out::<u32>::new(r#type.cast(), "type") }?;
         // SAFETY: the program vouches for `dynamicAttachedDataIndex`: null or the address of a variable, as the C declaration says.
@@ -220,6 +228,13 @@ pub unsafe extern "C" fn aclmdlGetFirstAippInfo(
     aippInfo: *mut types::aclAippInfo,
 ) -> i32 {
     raw::status(&calls::aclmdlGetFirstAippInfo, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(modelId),
+                raw::Word::word(index),
+                raw::Word::word(aippInfo),
+            ]
+        })?;
         // SAFETY: the program vouches for `aippInfo`: null or the address of a variable, as the C declaration says.
         let aippInfo_out =
             unsafe { raw::Out::<types::aclAippInfo>::new(aippInfo.cast(), "aippInfo") }?;

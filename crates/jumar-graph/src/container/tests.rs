@@ -127,13 +127,15 @@ fn run(model: &Model, file: &[u8]) -> Option<Vec<Vec<u8>>> {
     {
         let inputs: Vec<Region<'_>> = inputs.iter_mut().map(Block::region).collect();
         let outputs: Vec<Region<'_>> = outputs.iter_mut().map(Block::region).collect();
-        let weights = Region::shared(model.weight_bytes(file).unwrap());
+        let weights = model.weight_bytes(file).unwrap();
+        let weights = Region::shared(&weights);
         plan.run(&Operands {
             weights,
             arena: arena.region(),
             constants: Region::EMPTY,
             inputs: &inputs,
             outputs: &outputs,
+            workers: crate::Workers::ALONE,
         })
         .ok()?;
     }
@@ -344,6 +346,7 @@ fn a_kernel_never_leaves_a_buffer_that_is_too_small() {
             constants: Region::EMPTY,
             inputs: &regions[..1],
             outputs: &regions[1..],
+            workers: crate::Workers::ALONE,
         };
         let error = plan.run(&operands).unwrap_err();
         assert_eq!(error.kind(), GraphErrorKind::Buffer, "{error}");

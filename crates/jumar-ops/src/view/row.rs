@@ -41,6 +41,18 @@ pub struct RowMut<'a, T> {
     memory: PhantomData<&'a [u8]>,
 }
 
+// SAFETY: an address of plain elements whose bits are copied in and out; whoever writes the same memory meanwhile, be it
+// another part of the kernel or the program under test, changes values only. The memory outlives `'a` for every thread.
+unsafe impl<T: Element> Send for Row<'_, T> {}
+// SAFETY: as above.
+unsafe impl<T: Element> Sync for Row<'_, T> {}
+
+// SAFETY: an address of plain elements whose bits are copied in and out; whoever writes the same memory meanwhile, be it
+// another part of the kernel or the program under test, changes values only. The memory outlives `'a` for every thread.
+unsafe impl<T: Element> Send for RowMut<'_, T> {}
+// SAFETY: as above.
+unsafe impl<T: Element> Sync for RowMut<'_, T> {}
+
 impl<'a, T: Element> Row<'a, T> {
     /// Makes a row from what a view has proven.
     ///
@@ -148,7 +160,7 @@ impl<'a, T: Element> Row<'a, T> {
     }
 
     /// Calls `step` with the accumulator and each element, in order.
-    #[inline]
+    #[inline(always)]
     pub fn fold<A>(&self, start: A, mut step: impl FnMut(A, T) -> A) -> A {
         let mut accumulator = start;
         for index in 0..self.len {
@@ -159,7 +171,7 @@ impl<'a, T: Element> Row<'a, T> {
     }
 
     /// Folds with eight accumulators side by side, which a processor can run at once, and joins them at the end.
-    #[inline]
+    #[inline(always)]
     pub fn fold_wide<A: Copy>(
         &self,
         start: A,
@@ -188,7 +200,7 @@ impl<'a, T: Element> Row<'a, T> {
     }
 
     /// Folds two rows of the same length element by element with several accumulators, and joins them at the end.
-    #[inline]
+    #[inline(always)]
     pub fn fold2_wide<U: Element, A: Copy>(
         &self,
         other: Row<'_, U>,
@@ -372,7 +384,7 @@ impl<'a, T: Element> RowMut<'a, T> {
     }
 
     /// Writes `f` of each element of `source`; the two may be the same memory. Panics where the lengths differ.
-    #[inline]
+    #[inline(always)]
     pub fn map1<A: Element>(&self, source: Row<'_, A>, f: impl Fn(A) -> T) {
         if self.len != source.len {
             different(self.len, source.len);
@@ -415,7 +427,7 @@ impl<'a, T: Element> RowMut<'a, T> {
     }
 
     /// Writes `f` of each pair of elements; any of the three may be the same memory. Panics where lengths differ.
-    #[inline]
+    #[inline(always)]
     pub fn map2<A: Element, B: Element>(
         &self,
         one: Row<'_, A>,
@@ -452,7 +464,7 @@ impl<'a, T: Element> RowMut<'a, T> {
     }
 
     /// Writes `f(own element, source's element)`; the two may be the same memory. Panics where the lengths differ.
-    #[inline]
+    #[inline(always)]
     pub fn update<A: Element>(&self, source: Row<'_, A>, f: impl Fn(T, A) -> T) {
         self.map2(self.as_row(), source, f);
     }
