@@ -25,7 +25,10 @@ pub fn call(name: &str, message: &[u8]) -> Result<Vec<u8>, u32> {
         Ok(()) => Ok(to.bytes),
         Err(fail) => {
             // A link that is not made is no error to the program: it is told in a warning.
-            if matches!(name, "op.link" | "op.control" | "graph.set_inputs" | "graph.set_outputs") {
+            if matches!(
+                name,
+                "op.link" | "op.control" | "graph.set_inputs" | "graph.set_outputs"
+            ) {
                 message::warn(fail.text);
             } else {
                 message::error(&fail);
@@ -36,7 +39,9 @@ pub fn call(name: &str, message: &[u8]) -> Result<Vec<u8>, u32> {
 }
 
 fn unknown(name: &str) -> Fail {
-    Fail::new(format!("the call {name} is not supported by this version of Jumar"))
+    Fail::new(format!(
+        "the call {name} is not supported by this version of Jumar"
+    ))
 }
 
 fn told(to: &mut Writer, told: &Told) {
@@ -46,13 +51,19 @@ fn told(to: &mut Writer, told: &Told) {
 fn input_mut<'w>(world: &'w mut World, id: u64, name: &str) -> Outcome<&'w mut Input> {
     let op = world.op_mut(id)?;
     let missing = Fail::new(format!("{} ({}) has no input {name}", op.name, op.kind));
-    op.inputs.iter_mut().find(|input| input.name == name).ok_or(missing)
+    op.inputs
+        .iter_mut()
+        .find(|input| input.name == name)
+        .ok_or(missing)
 }
 
 fn output_mut<'w>(world: &'w mut World, id: u64, name: &str) -> Outcome<&'w mut Output> {
     let op = world.op_mut(id)?;
     let missing = Fail::new(format!("{} ({}) has no output {name}", op.name, op.kind));
-    op.outputs.iter_mut().find(|output| output.name == name).ok_or(missing)
+    op.outputs
+        .iter_mut()
+        .find(|output| output.name == name)
+        .ok_or(missing)
 }
 
 /// Reads which input or output is meant: a text, or where that is empty a number.
@@ -61,10 +72,12 @@ fn named(from: &mut Reader<'_>, names: &[String]) -> Outcome<String> {
     if !name.is_empty() {
         return Ok(name);
     }
-    names
-        .get(number)
-        .cloned()
-        .ok_or_else(|| Fail::new(format!("there is no number {number}; there are {}", names.len())))
+    names.get(number).cloned().ok_or_else(|| {
+        Fail::new(format!(
+            "there is no number {number}; there are {}",
+            names.len()
+        ))
+    })
 }
 
 fn op(name: &str, from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()> {
@@ -101,22 +114,32 @@ fn op(name: &str, from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()> {
             let own = from.text()?;
             let op = world.op_mut(id)?;
             if name == "op.output" {
-                op.outputs.push(Output { name: own, ..Output::default() });
+                op.outputs.push(Output {
+                    name: own,
+                    ..Output::default()
+                });
             } else {
-                op.inputs.push(Input { name: own, ..Input::default() });
+                op.inputs.push(Input {
+                    name: own,
+                    ..Input::default()
+                });
             }
         }
         "op.inputs" | "op.outputs" => {
             // A group: `own0`, `own1` and so on, behind those that are there already or at a place.
             let (own, count, at) = (from.text()?, from.index()?, from.int()?);
             if count > 65_536 {
-                return Err(Fail::new(format!("{count} inputs or outputs of name {own} are too many")));
+                return Err(Fail::new(format!(
+                    "{count} inputs or outputs of name {own} are too many"
+                )));
             }
             let op = world.op_mut(id)?;
             let group = Some(own.clone());
             if name == "op.inputs" {
                 let before = op.inputs.iter().filter(|one| one.group == group).count();
-                let place = usize::try_from(at).unwrap_or(op.inputs.len()).min(op.inputs.len());
+                let place = usize::try_from(at)
+                    .unwrap_or(op.inputs.len())
+                    .min(op.inputs.len());
                 for number in 0..count {
                     let input = Input {
                         name: format!("{own}{}", before + number),
@@ -127,7 +150,9 @@ fn op(name: &str, from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()> {
                 }
             } else {
                 let before = op.outputs.iter().filter(|one| one.group == group).count();
-                let place = usize::try_from(at).unwrap_or(op.outputs.len()).min(op.outputs.len());
+                let place = usize::try_from(at)
+                    .unwrap_or(op.outputs.len())
+                    .min(op.outputs.len());
                 for number in 0..count {
                     let output = Output {
                         name: format!("{own}{}", before + number),
@@ -150,8 +175,12 @@ fn op(name: &str, from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()> {
             to.u64(count as u64);
         }
         "op.link" => {
-            let names: Vec<String> =
-                world.op(id)?.inputs.iter().map(|input| input.name.clone()).collect();
+            let names: Vec<String> = world
+                .op(id)?
+                .inputs
+                .iter()
+                .map(|input| input.name.clone())
+                .collect();
             let input = named(from, &names)?;
             let (source, way) = (from.u64()?, from.u64()?);
             let (output, number) = (from.text()?, from.index()?);
@@ -194,8 +223,12 @@ fn op(name: &str, from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()> {
             to.u64(u64::from(world.op(id)?.attrs.contains_key(&own)));
         }
         "op.input_desc" | "op.set_input_desc" => {
-            let names: Vec<String> =
-                world.op(id)?.inputs.iter().map(|input| input.name.clone()).collect();
+            let names: Vec<String> = world
+                .op(id)?
+                .inputs
+                .iter()
+                .map(|input| input.name.clone())
+                .collect();
             let own = named(from, &names)?;
             let input = input_mut(&mut world, id, &own)?;
             if name == "op.input_desc" {
@@ -206,8 +239,12 @@ fn op(name: &str, from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()> {
             }
         }
         "op.output_desc" | "op.set_output_desc" => {
-            let names: Vec<String> =
-                world.op(id)?.outputs.iter().map(|output| output.name.clone()).collect();
+            let names: Vec<String> = world
+                .op(id)?
+                .outputs
+                .iter()
+                .map(|output| output.name.clone())
+                .collect();
             let own = named(from, &names)?;
             let output = output_mut(&mut world, id, &own)?;
             if name == "op.output_desc" {
@@ -219,7 +256,9 @@ fn op(name: &str, from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()> {
         "op.body" => {
             let (own, number, body) = (from.text()?, from.index()?, from.u64()?);
             if number > 1024 {
-                return Err(Fail::new(format!("there cannot be a graph {own} of number {number}")));
+                return Err(Fail::new(format!(
+                    "there cannot be a graph {own} of number {number}"
+                )));
             }
             world.graph(body)?;
             world.hold_graph(body);
@@ -260,7 +299,11 @@ fn op(name: &str, from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()> {
         "op.controls" => {
             let ahead = from.u64()? != 0;
             let op = world.op(id)?;
-            let list = if ahead { op.before.clone() } else { op.after.clone() };
+            let list = if ahead {
+                op.before.clone()
+            } else {
+                op.after.clone()
+            };
             for one in &list {
                 world.hold_op(*one);
             }
@@ -281,11 +324,16 @@ fn graph(name: &str, from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()> {
     match name {
         "graph.parse_onnx_file" => {
             let (path, params) = (from.text()?, from.map()?);
-            let bytes = std::fs::read(&path)
-                .map_err(|error| Fail::new(format!("the ONNX model {path} cannot be read: {error}")))?;
+            let bytes = std::fs::read(&path).map_err(|error| {
+                Fail::new(format!("the ONNX model {path} cannot be read: {error}"))
+            })?;
             let path = std::path::PathBuf::from(path);
             let dir = path.parent().map(|dir| {
-                if dir.as_os_str().is_empty() { std::path::Path::new(".") } else { dir }
+                if dir.as_os_str().is_empty() {
+                    std::path::Path::new(".")
+                } else {
+                    dir
+                }
             });
             return offline::parse_onnx(id, &bytes, dir, &params);
         }
@@ -332,13 +380,20 @@ fn graph(name: &str, from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()> {
         }
         "graph.set_outputs" => {
             let list = from.list(24, |from| {
-                Ok((from.u64()?, from.list(8, Reader::index)?, from.list(8, Reader::text)?))
+                Ok((
+                    from.u64()?,
+                    from.list(8, Reader::index)?,
+                    from.list(8, Reader::text)?,
+                ))
             })?;
             let mut outputs = Vec::new();
             for (op, numbers, names) in list {
                 let own = world.op(op)?;
                 if !world.graph(id)?.ops.contains(&op) {
-                    message::warn(format!("{} is not in the graph, and cannot be an output of it", own.name));
+                    message::warn(format!(
+                        "{} is not in the graph, and cannot be an output of it",
+                        own.name
+                    ));
                     continue;
                 }
                 let mut positions = numbers.clone();
@@ -352,7 +407,10 @@ fn graph(name: &str, from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()> {
                     positions.extend(0..own.outputs.len());
                 }
                 if let Some(bad) = positions.iter().find(|&&at| at >= own.outputs.len()) {
-                    return Err(Fail::new(format!("{} ({}) has no output {bad}", own.name, own.kind)));
+                    return Err(Fail::new(format!(
+                        "{} ({}) has no output {bad}",
+                        own.name, own.kind
+                    )));
                 }
                 outputs.extend(positions.into_iter().map(|position| (op, position)));
             }
@@ -363,7 +421,9 @@ fn graph(name: &str, from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()> {
             let op = from.u64()?;
             let own = world.op(op)?.name.clone();
             if world.graph(id)?.table.contains_key(&own) {
-                return Err(Fail::new(format!("the graph has an operator {own} already")));
+                return Err(Fail::new(format!(
+                    "the graph has an operator {own} already"
+                )));
             }
             world.hold_op(op);
             world.graph_mut(id)?.table.insert(own, op);
@@ -378,9 +438,8 @@ fn graph(name: &str, from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()> {
                     .copied()
                     .find(|op| world.op(*op).is_ok_and(|op| op.name == own))
             });
-            let found = found.ok_or_else(|| {
-                Fail::new(format!("graph {} has no operator {own}", graph.name))
-            })?;
+            let found = found
+                .ok_or_else(|| Fail::new(format!("graph {} has no operator {own}", graph.name)))?;
             world.hold_op(found);
             to.u64(found);
         }
@@ -426,10 +485,13 @@ fn graph(name: &str, from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()> {
             world.drop_op(op);
         }
         "graph.add_edge" | "graph.remove_edge" => {
-            let (source, output, target, input) = (from.u64()?, from.int()?, from.u64()?, from.int()?);
+            let (source, output, target, input) =
+                (from.u64()?, from.int()?, from.u64()?, from.int()?);
             let ops = &world.graph(id)?.ops;
             if !ops.contains(&source) || !ops.contains(&target) {
-                return Err(Fail::new("the edge is between nodes that are not both in the graph"));
+                return Err(Fail::new(
+                    "the edge is between nodes that are not both in the graph",
+                ));
             }
             if output < 0 && input < 0 {
                 if name == "graph.add_edge" {
@@ -439,13 +501,18 @@ fn graph(name: &str, from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()> {
                 return Ok(());
             }
             let (Ok(output), Ok(input)) = (usize::try_from(output), usize::try_from(input)) else {
-                return Err(Fail::new(format!("there is no edge from output {output} to input {input}")));
+                return Err(Fail::new(format!(
+                    "there is no edge from output {output} to input {input}"
+                )));
             };
             let slot = world.op(target)?.inputs.get(input).cloned();
             let slot = slot.ok_or_else(|| Fail::new(format!("the node has no input {input}")))?;
             if name == "graph.add_edge" {
                 if slot.from.is_some() {
-                    return Err(Fail::new(format!("the input {} is linked already", slot.name)));
+                    return Err(Fail::new(format!(
+                        "the input {} is linked already",
+                        slot.name
+                    )));
                 }
                 return world.link(target, &slot.name, source, Port::Number(output));
             }
@@ -503,14 +570,18 @@ fn on_session(name: &str, from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()>
         "session.build" => {
             let given = given(from)?;
             let entry = session.graph(number)?;
-            entry.plan(&given, Family::Build).map_err(|fail| match fail.status {
-                crate::UNSUPPORTED => fail,
-                _ => fail.status(crate::FAILED),
-            })?;
+            entry
+                .plan(&given, Family::Build)
+                .map_err(|fail| match fail.status {
+                    crate::UNSUPPORTED => fail,
+                    _ => fail.status(crate::FAILED),
+                })?;
         }
         "session.compile" => {
             let given = given(from)?;
-            let entry = session.graph(number).map_err(|fail| fail.status(PARAM_INVALID))?;
+            let entry = session
+                .graph(number)
+                .map_err(|fail| fail.status(PARAM_INVALID))?;
             let before = entry.state.lock().family;
             if before == Family::Compile {
                 message::warn(format!("graph {number} was compiled already"));
@@ -519,11 +590,15 @@ fn on_session(name: &str, from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()>
             entry.plan(&given, Family::Compile)?;
         }
         "session.load" => {
-            let entry = session.graph(number).map_err(|fail| fail.status(crate::FAILED))?;
+            let entry = session
+                .graph(number)
+                .map_err(|fail| fail.status(crate::FAILED))?;
             let options = from.map()?;
             session::check(&options)?;
             if entry.first_plan().is_none() {
-                return Err(Fail::new(format!("graph {number} was not compiled: call CompileGraph first")));
+                return Err(Fail::new(format!(
+                    "graph {number} was not compiled: call CompileGraph first"
+                )));
             }
             let mut state = entry.state.lock();
             if state.loaded {
@@ -552,8 +627,10 @@ fn on_session(name: &str, from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()>
             let entry = session.graph(number)?;
             let mut state = entry.state.lock();
             if state.family != Family::Compile {
-                return Err(Fail::new(format!("graph {number} was not compiled: call CompileGraph first"))
-                    .status(GRAPH_NOT_BUILT));
+                return Err(Fail::new(format!(
+                    "graph {number} was not compiled: call CompileGraph first"
+                ))
+                .status(GRAPH_NOT_BUILT));
             }
             state.bases.insert(what, (address, bytes));
         }
@@ -584,9 +661,14 @@ fn engine(name: &str, from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()> {
         }
         "build.save" => {
             let (path, bytes) = (from.text()?, from.bytes()?);
-            let path = if path.ends_with(".om") { path } else { format!("{path}.om") };
-            std::fs::write(&path, bytes)
-                .map_err(|error| Fail::new(format!("the model {path} cannot be written: {error}")))?;
+            let path = if path.ends_with(".om") {
+                path
+            } else {
+                format!("{path}.om")
+            };
+            std::fs::write(&path, bytes).map_err(|error| {
+                Fail::new(format!("the model {path} cannot be written: {error}"))
+            })?;
         }
         name => return Err(unknown(name)),
     }

@@ -54,19 +54,25 @@ fn write(to: &mut Writer, graph: &Graph) {
 /// Reads a graph; the bytes are not trusted.
 pub fn load(bytes: &[u8]) -> Outcome<Graph> {
     let Some(rest) = bytes.strip_prefix(MAGIC) else {
-        return Err(Fail::new("this is no graph that Jumar saved: its first bytes are others"));
+        return Err(Fail::new(
+            "this is no graph that Jumar saved: its first bytes are others",
+        ));
     };
     let mut from = Reader::new(rest);
     let graph = read(&mut from, 0)?;
     if !from.is_empty() {
-        return Err(Fail::new("the saved graph is damaged: there is something behind it"));
+        return Err(Fail::new(
+            "the saved graph is damaged: there is something behind it",
+        ));
     }
     Ok(graph)
 }
 
 fn read(from: &mut Reader<'_>, depth: usize) -> Outcome<Graph> {
     if depth > 8 {
-        return Err(Fail::new("the saved graph is damaged: graphs are nested more than 8 deep"));
+        return Err(Fail::new(
+            "the saved graph is damaged: graphs are nested more than 8 deep",
+        ));
     }
     let name = from.text()?;
     let nodes = from.list(56, |from| {
@@ -111,7 +117,9 @@ fn read(from: &mut Reader<'_>, depth: usize) -> Outcome<Graph> {
         .chain(nodes.iter().flat_map(|node| node.after.iter().copied()))
         .chain(outputs.iter().map(|&(at, _)| at));
     if reads.into_iter().any(|at| at >= count) {
-        return Err(Fail::new("the saved graph is damaged: it names a node that it has not"));
+        return Err(Fail::new(
+            "the saved graph is damaged: it names a node that it has not",
+        ));
     }
     Ok(Graph {
         name,
@@ -134,7 +142,13 @@ pub fn show(graph: &Graph) -> String {
             })
             .collect();
         // Writing to a text cannot fail.
-        let _ = write!(text, "  {} = {}({})", node.name, node.kind, inputs.join(", "));
+        let _ = write!(
+            text,
+            "  {} = {}({})",
+            node.name,
+            node.kind,
+            inputs.join(", ")
+        );
         for output in &node.outputs {
             let desc = &output.desc;
             let _ = write!(
@@ -146,7 +160,12 @@ pub fn show(graph: &Graph) -> String {
         for (name, value) in &node.attrs {
             match value {
                 Value::Tensor(data) => {
-                    let _ = write!(text, " {name}=<{:?}, {} bytes>", data.desc.dims, data.bytes.len());
+                    let _ = write!(
+                        text,
+                        " {name}=<{:?}, {} bytes>",
+                        data.desc.dims,
+                        data.bytes.len()
+                    );
                 }
                 Value::Tensors(list) => {
                     let _ = write!(text, " {name}=<{} tensors>", list.len());

@@ -45,10 +45,11 @@ pub fn take_warnings() -> String {
 /// Called before a fork, on the thread that forks: no other thread is in the middle of a graph then.
 pub fn fork_prepared() {
     let guard = world::lock();
-    HELD.with(|held| *held.borrow_mut() = Some(guard));
+    // A thread that is being torn down keeps nothing: the lock is given back at once.
+    let _ = HELD.try_with(|held| *held.borrow_mut() = Some(guard));
 }
 
 /// Called after a fork, in the parent and in the child.
 pub fn fork_ended() {
-    HELD.with(|held| drop(held.borrow_mut().take()));
+    let _ = HELD.try_with(|held| drop(held.borrow_mut().take()));
 }

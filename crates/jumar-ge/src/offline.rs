@@ -117,12 +117,18 @@ fn read(options: &Options) -> Outcome<BuildOptions> {
                     Fail::new(format!("the file {value} cannot be read: {error}"))
                 })?;
             }
-            "dynamic_batch_size" | "ge.dynamicBatchSize" | "dynamic_image_size"
-            | "ge.dynamicImageSize" | "dynamic_dims" | "ge.dynamicDims" => {}
+            "dynamic_batch_size"
+            | "ge.dynamicBatchSize"
+            | "dynamic_image_size"
+            | "ge.dynamicImageSize"
+            | "dynamic_dims"
+            | "ge.dynamicDims" => {}
             key if KEPT.contains(&key) => {}
             key => {
-                return Err(Fail::new(format!("the option {key} is not known to aclgrphBuildModel"))
-                    .code("E10001"));
+                return Err(Fail::new(format!(
+                    "the option {key} is not known to aclgrphBuildModel"
+                ))
+                .code("E10001"));
             }
         }
     }
@@ -143,7 +149,12 @@ fn read(options: &Options) -> Outcome<BuildOptions> {
 }
 
 /// Reads an ONNX model into a graph.
-pub fn parse_onnx(id: u64, bytes: &[u8], dir: Option<&std::path::Path>, params: &Options) -> Outcome<()> {
+pub fn parse_onnx(
+    id: u64,
+    bytes: &[u8],
+    dir: Option<&std::path::Path>,
+    params: &Options,
+) -> Outcome<()> {
     let mut shapes = onnx::Shapes::new();
     let mut outputs = Vec::new();
     let mut name = None;
@@ -154,15 +165,21 @@ pub fn parse_onnx(id: u64, bytes: &[u8], dir: Option<&std::path::Path>, params: 
             }
             "out_nodes" => outputs = BuildOptions::parse_out_nodes(value),
             "output" => name = Some(value.clone()),
-            "log" | "input_fp16_nodes" | "is_input_adjust_hw_layout"
-            | "is_output_adjust_hw_layout" | "input_data_names" | "enable_scope_fusion_passes"
+            "log"
+            | "input_fp16_nodes"
+            | "is_input_adjust_hw_layout"
+            | "is_output_adjust_hw_layout"
+            | "input_data_names"
+            | "enable_scope_fusion_passes"
             | "input_format" => {
                 if !value.is_empty() && key != "log" {
                     message::warn(format!("the parser's option {key} changes nothing here"));
                 }
             }
             key => {
-                return Err(Fail::new(format!("the parser's option {key} is not known")).code("E10001"));
+                return Err(
+                    Fail::new(format!("the parser's option {key} is not known")).code("E10001")
+                );
             }
         }
     }

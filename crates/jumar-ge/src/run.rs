@@ -96,8 +96,10 @@ pub fn run_async(session: u64, graph: u32, inputs: Vec<HostTensor>, done: Done) 
         let entry = session.graph(graph)?;
         let state = entry.state.lock();
         if state.family == Family::Compile {
-            return Err(Fail::new(format!("graph {graph} was compiled by CompileGraph: RunGraphAsync does not mix with that"))
-                .status(crate::UNSUPPORTED));
+            return Err(Fail::new(format!(
+                "graph {graph} was compiled by CompileGraph: RunGraphAsync does not mix with that"
+            ))
+            .status(crate::UNSUPPORTED));
         }
         drop(state);
         Ok(session)
@@ -176,12 +178,7 @@ struct Held {
 }
 
 /// Finds the variables of a plan, and makes those that are not there yet.
-fn variables(
-    session: &Session,
-    plan: &Plan,
-    place: &Place,
-    caller: &Caller<'_>,
-) -> Outcome<Held> {
+fn variables(session: &Session, plan: &Plan, place: &Place, caller: &Caller<'_>) -> Outcome<Held> {
     let mut held = Held {
         reads: Vec::new(),
         writes: Vec::new(),
@@ -252,7 +249,10 @@ fn count(entry: &Entry, plan: &Plan, given: usize) -> Outcome<()> {
 }
 
 fn short(index: usize, what: &str, has: usize, needs: usize) -> Fail {
-    Fail::new(format!("{what} {index} has {has} bytes, and the graph needs {needs}")).code("E13025")
+    Fail::new(format!(
+        "{what} {index} has {has} bytes, and the graph needs {needs}"
+    ))
+    .code("E13025")
 }
 
 /// Runs from host memory and waits.
@@ -282,10 +282,15 @@ fn on_host(session: &Arc<Session>, entry: &Entry, inputs: &[HostTensor]) -> Outc
                     span: block.span,
                     dims: tensor.dims.clone(),
                 })
-                .chain(held.reads.iter().zip(&plan.variables).map(|(span, used)| Shaped {
-                    span: *span,
-                    dims: used.what.ty.shape.clone(),
-                }))
+                .chain(
+                    held.reads
+                        .iter()
+                        .zip(&plan.variables)
+                        .map(|(span, used)| Shaped {
+                            span: *span,
+                            dims: used.what.ty.shape.clone(),
+                        }),
+                )
                 .collect();
             let mut targets: Vec<Option<Span>> = vec![None; plan.outputs];
             targets.extend(held.writes.iter().map(|(_, span)| Some(*span)));
@@ -355,10 +360,15 @@ fn stage(
     let (staged, results) = match kept {
         Some(kept) => kept,
         None => {
-            let allocate = |bytes: usize| place.context.allocate(bytes.max(1), bytes.max(1), caller);
+            let allocate =
+                |bytes: usize| place.context.allocate(bytes.max(1), bytes.max(1), caller);
             let mut staged = Vec::new();
             for (index, tensor) in inputs.iter().enumerate() {
-                let bytes = if open { tensor.bytes.len() } else { plan.description.inputs[index].bytes };
+                let bytes = if open {
+                    tensor.bytes.len()
+                } else {
+                    plan.description.inputs[index].bytes
+                };
                 staged.push(allocate(bytes)?);
             }
             let mut results = Vec::new();
@@ -371,7 +381,11 @@ fn stage(
         }
     };
     for (index, (tensor, block)) in inputs.iter().zip(&staged).enumerate() {
-        let bytes = if open { tensor.bytes.len() } else { plan.description.inputs[index].bytes };
+        let bytes = if open {
+            tensor.bytes.len()
+        } else {
+            plan.description.inputs[index].bytes
+        };
         if let Some(span) = block.span.part(0, bytes)
             && bytes > 0
         {
@@ -407,7 +421,9 @@ fn collect(
             dtype: one.data_type,
             format: 2,
         };
-        let bytes = session::type_of(&one.dims, one.data_type)?.bytes().unwrap_or(0);
+        let bytes = session::type_of(&one.dims, one.data_type)?
+            .bytes()
+            .unwrap_or(0);
         let mut contents = vec![0; bytes];
         if let Some(span) = one.allocated.and_then(|block| block.span.part(0, bytes))
             && bytes > 0
@@ -433,7 +449,10 @@ fn saved(
 ) -> Outcome<()> {
     let names: &[String] = if session.training { &plan.saved } else { &[] };
     let all = session.variables.lock();
-    let known: Vec<_> = names.iter().filter_map(|name| Some((name, all.get(name)?))).collect();
+    let known: Vec<_> = names
+        .iter()
+        .filter_map(|name| Some((name, all.get(name)?)))
+        .collect();
     reply.u64(known.len() as u64);
     for (name, stored) in known {
         let bytes = stored.ty.bytes().unwrap_or(0);
@@ -469,9 +488,10 @@ fn on_device(
         return Ok(Span::EMPTY);
     }
     let address = tensor.span.address();
-    let block = runtime.space().find(address).filter(|block| {
-        matches!(block.home, Home::Device(_) | Home::Variable(_))
-    });
+    let block = runtime
+        .space()
+        .find(address)
+        .filter(|block| matches!(block.home, Home::Device(_) | Home::Variable(_)));
     block
         .and_then(|block| block.span.part(address - block.span.address(), bytes))
         .ok_or_else(|| {
@@ -503,7 +523,9 @@ fn on_stream(
 ) -> Outcome<Vec<u8>> {
     let entry = session.graph(graph)?;
     if loaded && !entry.state.lock().loaded {
-        return Err(Fail::new(format!("graph {graph} was not loaded: call LoadGraph first")));
+        return Err(Fail::new(format!(
+            "graph {graph} was not loaded: call LoadGraph first"
+        )));
     }
     let stream = jumar_acl::surface::stream(stream)?;
     let fresh = session.needs_build(graph);
@@ -514,7 +536,11 @@ fn on_stream(
             "graph {graph} has {} outputs, and {} are given{}",
             plan.outputs,
             outputs.len(),
-            if fresh { "; only a graph that was built may get none" } else { "" }
+            if fresh {
+                "; only a graph that was built may get none"
+            } else {
+                ""
+            }
         )));
     }
     let place = session.place()?;
@@ -532,7 +558,11 @@ fn on_stream(
         let by_host = host_inputs(session, &entry);
         let mut spans = Vec::with_capacity(inputs.len());
         for (index, tensor) in inputs.iter().enumerate() {
-            let needs = if open { tensor.span.bytes() } else { description.inputs[index].bytes };
+            let needs = if open {
+                tensor.span.bytes()
+            } else {
+                description.inputs[index].bytes
+            };
             if by_host.contains(&index) {
                 if tensor.bytes.len() < needs {
                     return Err(short(index, "input", tensor.bytes.len(), needs));
@@ -551,8 +581,14 @@ fn on_stream(
         }
         let mut targets: Vec<Option<Span>> = Vec::with_capacity(plan.outputs);
         for index in 0..plan.outputs {
-            let tensor = outputs.get(index).filter(|tensor| tensor.span.address() != 0);
-            let needs = if open { tensor.map_or(0, |tensor| tensor.span.bytes()) } else { description.outputs[index].bytes };
+            let tensor = outputs
+                .get(index)
+                .filter(|tensor| tensor.span.address() != 0);
+            let needs = if open {
+                tensor.map_or(0, |tensor| tensor.span.bytes())
+            } else {
+                description.outputs[index].bytes
+            };
             targets.push(match tensor {
                 Some(tensor) => Some(on_device(runtime, tensor, needs, index, "output")?),
                 None if open => None,
@@ -574,10 +610,15 @@ fn on_stream(
                     span: *span,
                     dims: tensor.dims.clone(),
                 })
-                .chain(held.reads.iter().zip(&plan.variables).map(|(span, used)| Shaped {
-                    span: *span,
-                    dims: used.what.ty.shape.clone(),
-                }))
+                .chain(
+                    held.reads
+                        .iter()
+                        .zip(&plan.variables)
+                        .map(|(span, used)| Shaped {
+                            span: *span,
+                            dims: used.what.ty.shape.clone(),
+                        }),
+                )
                 .collect();
             let mut all = targets.clone();
             all.extend(held.writes.iter().map(|(_, span)| Some(*span)));
@@ -594,7 +635,9 @@ fn on_stream(
                     dtype: one.data_type,
                     format: 2,
                 };
-                let bytes = session::type_of(&one.dims, one.data_type)?.bytes().unwrap_or(0);
+                let bytes = session::type_of(&one.dims, one.data_type)?
+                    .bytes()
+                    .unwrap_or(0);
                 let address = match (one.allocated, target) {
                     (Some(block), _) => {
                         session.lent.lock().insert(block.span.address(), block);
@@ -609,7 +652,10 @@ fn on_stream(
                 reply.u64(bytes as u64);
             }
         } else {
-            let reads: Vec<Span> = spans.into_iter().chain(held.reads.iter().copied()).collect();
+            let reads: Vec<Span> = spans
+                .into_iter()
+                .chain(held.reads.iter().copied())
+                .collect();
             let writes: Vec<Span> = targets
                 .iter()
                 .copied()

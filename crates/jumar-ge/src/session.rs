@@ -18,7 +18,9 @@ pub static CALL: Call = Call {
 };
 
 /// Does something on the runtime, as the Graph Engine.
-pub fn with_runtime<T>(work: impl FnOnce(&'static Runtime, &Caller<'_>) -> Outcome<T>) -> Outcome<T> {
+pub fn with_runtime<T>(
+    work: impl FnOnce(&'static Runtime, &Caller<'_>) -> Outcome<T>,
+) -> Outcome<T> {
     let runtime = jumar_acl::surface::runtime()?;
     let lookups = Lookups::default();
     work(runtime, &Caller::new(&CALL, &lookups))
@@ -178,7 +180,10 @@ const PRECISION: &[&str] = &[
 /// Refuses options that are none.
 pub fn check(options: &Options) -> Outcome<()> {
     let refuse = |key: &str, value: &str, wanted: &str| {
-        Err(Fail::new(format!("the option {key} is {value:?}; it has to be {wanted}")).code("E10001"))
+        Err(Fail::new(format!(
+            "the option {key} is {value:?}; it has to be {wanted}"
+        ))
+        .code("E10001"))
     };
     for (key, value) in options {
         match key.as_str() {
@@ -190,7 +195,9 @@ pub fn check(options: &Options) -> Outcome<()> {
             {
                 return refuse(key, value, "0 or 1");
             }
-            "ge.exec.precision_mode" if !value.is_empty() && !PRECISION.contains(&value.as_str()) => {
+            "ge.exec.precision_mode"
+                if !value.is_empty() && !PRECISION.contains(&value.as_str()) =>
+            {
                 return refuse(key, value, &PRECISION.join(", "));
             }
             "ge.exec.deviceId" | "ge.session_device_id" if value.parse::<u32>().is_err() => {
@@ -267,7 +274,8 @@ pub fn find(id: u64) -> Outcome<Arc<Session>> {
         return Err(not_started());
     }
     engine.sessions.get(&id).cloned().ok_or_else(|| {
-        Fail::new("the session is none: it was made before GEInitialize, or it is over").code("E10062")
+        Fail::new("the session is none: it was made before GEInitialize, or it is over")
+            .code("E10062")
     })
 }
 
@@ -284,9 +292,13 @@ impl Session {
         check(&options)?;
         if self.graphs.lock().contains_key(&number) {
             if copy {
-                return Err(Fail::new(format!("the session has a graph {number} already")));
+                return Err(Fail::new(format!(
+                    "the session has a graph {number} already"
+                )));
             }
-            message::warn(format!("the session has a graph {number} already, which stays"));
+            message::warn(format!(
+                "the session has a graph {number} already, which stays"
+            ));
             return Ok(());
         }
         let mut world = world::lock();
@@ -393,7 +405,9 @@ impl Session {
     pub fn free(&self, address: usize) {
         let block = self.lent.lock().remove(&address);
         if let (Some(block), Some(place)) = (block, self.place.get()) {
-            drop(with_runtime(|_, caller| Ok(place.context.free(block.span.address(), caller)?)));
+            drop(with_runtime(|_, caller| {
+                Ok(place.context.free(block.span.address(), caller)?)
+            }));
         }
     }
 
@@ -533,7 +547,11 @@ pub fn compile(lowered: graph::Graph, mut options: BuildOptions) -> Outcome<grap
     for &id in &lowered.inputs {
         let value = lowered.value(id);
         if value.ty.rank().is_some() && value.ty.elements().is_none() {
-            let shape = value.ty.shape.iter().map(|&dim| if dim < 0 { (0, -1) } else { (dim, dim) });
+            let shape = value
+                .ty
+                .shape
+                .iter()
+                .map(|&dim| if dim < 0 { (0, -1) } else { (dim, dim) });
             options
                 .input_shapes
                 .entry(value.name.clone())
@@ -555,7 +573,9 @@ fn plan(lowered: ge::Lowered, given: &[Option<TensorType>]) -> Outcome<Plan> {
     let own = model.graph();
     let read = |position: usize| {
         own.inputs.get(position).is_some_and(|id| {
-            own.nodes.iter().any(|node| node.inputs.contains(&Some(*id)))
+            own.nodes
+                .iter()
+                .any(|node| node.inputs.contains(&Some(*id)))
                 || own.outputs.iter().any(|output| output.value == *id)
         })
     };

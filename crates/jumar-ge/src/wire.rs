@@ -54,8 +54,13 @@ impl<'a> Reader<'a> {
     /// A length, of items that take this many bytes at least each.
     fn length(&mut self, least: usize) -> Outcome<usize> {
         let length = self.index()?;
-        if length.checked_mul(least).is_none_or(|bytes| bytes > self.rest.len()) {
-            return Err(Fail::new(format!("the data is damaged: a list of {length} does not fit")));
+        if length
+            .checked_mul(least)
+            .is_none_or(|bytes| bytes > self.rest.len())
+        {
+            return Err(Fail::new(format!(
+                "the data is damaged: a list of {length} does not fit"
+            )));
         }
         Ok(length)
     }
@@ -122,7 +127,11 @@ impl<'a> Reader<'a> {
             12 => Value::Types(self.list(8, Self::number32)?),
             13 => Value::Bytes(self.bytes()?.to_vec()),
             14 => Value::Tensors(self.list(40, Self::data)?),
-            other => return Err(Fail::new(format!("attributes of kind {other} are not known"))),
+            other => {
+                return Err(Fail::new(format!(
+                    "attributes of kind {other} are not known"
+                )));
+            }
         })
     }
 }

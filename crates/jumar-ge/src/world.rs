@@ -396,7 +396,9 @@ impl World {
             }
         }
         if order.is_empty() {
-            return Err(Fail::new("none of the operators can be an input of a graph"));
+            return Err(Fail::new(
+                "none of the operators can be an input of a graph",
+            ));
         }
         let mut at = 0;
         while at < order.len() {
@@ -510,9 +512,9 @@ impl World {
                 bodies.insert(name.clone(), made);
             }
             let place = |at: usize| {
-                ids.get(at)
-                    .copied()
-                    .ok_or_else(|| Fail::new("the graph is damaged: it names a node that it has not"))
+                ids.get(at).copied().ok_or_else(|| {
+                    Fail::new("the graph is damaged: it names a node that it has not")
+                })
             };
             let mut inputs = Vec::new();
             for input in &node.inputs {
@@ -567,10 +569,9 @@ impl World {
             .outputs
             .iter()
             .map(|&(at, position)| {
-                let id = ids
-                    .get(at)
-                    .copied()
-                    .ok_or_else(|| Fail::new("the graph is damaged: it names a node that it has not"))?;
+                let id = ids.get(at).copied().ok_or_else(|| {
+                    Fail::new("the graph is damaged: it names a node that it has not")
+                })?;
                 Ok((id, position))
             })
             .collect::<Outcome<Vec<_>>>()?;

@@ -65,7 +65,7 @@ pub unsafe extern "C" fn jumar_ge_call(
     sink: Option<Sink>,
     user: *mut c_void,
 ) -> u32 {
-    let answer = raw::value(&CALL, Err(jumar_ge::FAILED), |_| {
+    let answer = raw::enter(&CALL, |_| {
         // SAFETY: the caller's contract.
         let name = unsafe { raw::text(name) };
         let message = if size == 0 {
@@ -74,11 +74,13 @@ pub unsafe extern "C" fn jumar_ge_call(
             // SAFETY: the caller's contract.
             unsafe { raw::slice::<u8>(message, size, "message") }?
         };
-        let (Some(name), Some(message)) = (name.and_then(|name| name.to_str().ok()), message) else {
+        let (Some(name), Some(message)) = (name.and_then(|name| name.to_str().ok()), message)
+        else {
             return Ok(Err(jumar_ge::FAILED));
         };
         Ok(jumar_ge::call(name, message))
-    });
+    })
+    .unwrap_or(Err(jumar_ge::FAILED));
     // SAFETY: the caller's contract.
     unsafe { reply(answer, sink, user) }
 }
@@ -114,7 +116,16 @@ unsafe fn tensors(list: *const Tensor, count: usize) -> jumar_acl::Result<Vec<Ho
             dtype: tensor.dtype,
             format: tensor.format,
             // SAFETY: the program vouches for its memory; what is used as device memory is looked up first.
-            span: unsafe { Span::trusted(tensor.data.addr(), if tensor.data.is_null() { 0 } else { tensor.bytes }) },
+            span: unsafe {
+                Span::trusted(
+                    tensor.data.addr(),
+                    if tensor.data.is_null() {
+                        0
+                    } else {
+                        tensor.bytes
+                    },
+                )
+            },
             bytes,
         });
     }
@@ -126,7 +137,10 @@ unsafe fn tensors(list: *const Tensor, count: usize) -> jumar_acl::Result<Vec<Ho
 /// # Safety
 /// The lists have as many tensors as is said, which say the truth about their memory; `sink` is null or takes `user`.
 #[unsafe(no_mangle)]
-#[allow(clippy::too_many_arguments, reason = "one function for all ways to run")]
+#[allow(
+    clippy::too_many_arguments,
+    reason = "one function for all ways to run"
+)]
 pub unsafe extern "C" fn jumar_ge_run(
     how: u32,
     session: u64,
@@ -139,14 +153,15 @@ pub unsafe extern "C" fn jumar_ge_run(
     sink: Option<Sink>,
     user: *mut c_void,
 ) -> u32 {
-    let answer = raw::value(&CALL, Err(jumar_ge::FAILED), |_| {
+    let answer = raw::enter(&CALL, |_| {
         // SAFETY: the caller's contract.
         let inputs = unsafe { tensors(inputs, input_count) }?;
         // SAFETY: the caller's contract.
         let outputs = unsafe { tensors(outputs, output_count) }?;
         let stream = stream.addr() as u64;
         Ok(jumar_ge::run(how, session, graph, stream, inputs, &outputs))
-    });
+    })
+    .unwrap_or(Err(jumar_ge::FAILED));
     // SAFETY: the caller's contract.
     unsafe { reply(answer, sink, user) }
 }
@@ -177,7 +192,7 @@ pub unsafe extern "C" fn jumar_ge_run_async(
     done: Done,
     user: *mut c_void,
 ) -> u32 {
-    let answer = raw::value(&CALL, Err(jumar_ge::FAILED), |_| {
+    let answer = raw::enter(&CALL, |_| {
         // SAFETY: the caller's contract.
         let inputs = unsafe { tensors(inputs, input_count) }?;
         let user = Passed(user);
@@ -186,6 +201,7 @@ pub unsafe extern "C" fn jumar_ge_run_async(
             unsafe { done(user.get(), status, bytes.as_ptr().cast(), bytes.len()) };
         });
         Ok(jumar_ge::run_async(session, graph, inputs, told))
-    });
+    })
+    .unwrap_or(Err(jumar_ge::FAILED));
     answer.err().unwrap_or(jumar_ge::SUCCESS)
 }

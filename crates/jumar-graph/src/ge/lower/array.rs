@@ -86,14 +86,18 @@ type Answer = Result<Vec<ValueId>, OpError>;
 pub(super) fn known(cx: &Cx, value: ValueId, name: &str) -> Result<i64, OpError> {
     match cx.constant(value).and_then(Tensor::ints).as_deref() {
         Some([number]) => Ok(*number),
-        Some(_) => Err(invalid(format!("its input {name} has to be one whole number"))),
-        None => Err(unsupported(format!("its input {name} has to be a constant"))),
+        Some(_) => Err(invalid(format!(
+            "its input {name} has to be one whole number"
+        ))),
+        None => Err(unsupported(format!(
+            "its input {name} has to be a constant"
+        ))),
     }
 }
 
 fn constant(cx: &mut Cx, op: &Op<'_>) -> Answer {
-    let tensor = tensor_attr(op.node, "value")?
-        .ok_or_else(|| invalid("its attribute value is missing"))?;
+    let tensor =
+        tensor_attr(op.node, "value")?.ok_or_else(|| invalid("its attribute value is missing"))?;
     Ok(vec![cx.add_constant(tensor)])
 }
 
@@ -101,7 +105,9 @@ fn constant(cx: &mut Cx, op: &Op<'_>) -> Answer {
 fn file_constant(cx: &mut Cx, op: &Op<'_>) -> Answer {
     let path = op.text("file_path")?;
     if path.is_empty() {
-        return Err(unsupported("its attribute file_path is empty: a file_id alone is not supported"));
+        return Err(unsupported(
+            "its attribute file_path is empty: a file_id alone is not supported",
+        ));
     }
     let dtype = op.dtype("dtype")?;
     let dims: Option<Vec<usize>> = op
@@ -121,7 +127,9 @@ fn concat(cx: &mut Cx, op: &Op<'_>, axis: i64) -> Answer {
         return Err(invalid("it has no inputs"));
     }
     cx.promote(&mut all)?;
-    let attrs = Attrs::new().with("concat_dim", axis).with("N", all.len() as i64);
+    let attrs = Attrs::new()
+        .with("concat_dim", axis)
+        .with("N", all.len() as i64);
     Ok(vec![cx.one("ConcatD", &all, attrs)?])
 }
 
@@ -135,7 +143,9 @@ fn pack(cx: &mut Cx, op: &Op<'_>) -> Answer {
     for x in &mut all {
         *x = cx.one("Unsqueeze", &[*x], Attrs::new().with("axes", vec![axis]))?;
     }
-    let attrs = Attrs::new().with("concat_dim", axis).with("N", all.len() as i64);
+    let attrs = Attrs::new()
+        .with("concat_dim", axis)
+        .with("N", all.len() as i64);
     Ok(vec![cx.one("ConcatD", &all, attrs)?])
 }
 
@@ -151,8 +161,14 @@ fn split(cx: &mut Cx, op: &Op<'_>, sizes: Option<ValueId>, axis: ValueId) -> Ans
     if sizes.is_none()
         && let (Some(rank), Some(at)) = (cx.ty(x).rank(), cx.constant(axis).and_then(Tensor::ints))
     {
-        let at = if at[0] < 0 { at[0] + rank as i64 } else { at[0] };
-        let dim = usize::try_from(at).ok().and_then(|at| cx.ty(x).shape.get(at).copied());
+        let at = if at[0] < 0 {
+            at[0] + rank as i64
+        } else {
+            at[0]
+        };
+        let dim = usize::try_from(at)
+            .ok()
+            .and_then(|at| cx.ty(x).shape.get(at).copied());
         if dim.is_some_and(|dim| dim >= 0 && dim % count != 0) {
             return Err(invalid(format!(
                 "its input is {}, which cannot be cut into {count} parts along axis {at}",
@@ -173,7 +189,9 @@ fn flatten(cx: &mut Cx, op: &Op<'_>) -> Answer {
         if (0..rank.max(1)).contains(&at) {
             return Ok(at as usize);
         }
-        Err(invalid(format!("its attribute {name} is {axis}, and its input has {rank} dimensions")))
+        Err(invalid(format!(
+            "its attribute {name} is {axis}, and its input has {rank} dimensions"
+        )))
     };
     let (first, last) = (place("axis")?, place("end_axis")?);
     let shape = cx.ty(x).shape.clone();
@@ -187,7 +205,9 @@ fn flatten(cx: &mut Cx, op: &Op<'_>) -> Answer {
     dims.push(-1);
     dims.extend_from_slice(&shape[last + 1..]);
     if shape[last + 1..].iter().any(|&dim| dim < 0) {
-        return Err(unsupported("the dimensions behind end_axis have to be known"));
+        return Err(unsupported(
+            "the dimensions behind end_axis have to be known",
+        ));
     }
     Ok(vec![cx.reshape(x, &dims)?])
 }
@@ -208,7 +228,9 @@ fn reshape(cx: &mut Cx, op: &Op<'_>) -> Answer {
     let first = if axis < 0 { axis + rank + 1 } else { axis };
     let last = if count == -1 { rank } else { first + count };
     if !(0..=rank).contains(&first) || !(first..=rank).contains(&last) {
-        return Err(invalid(format!("axis {axis} and num_axes {count} do not fit {rank} dimensions")));
+        return Err(invalid(format!(
+            "axis {axis} and num_axes {count} do not fit {rank} dimensions"
+        )));
     }
     let (first, last) = (first as usize, last as usize);
     let mut dims = own[..first].to_vec();
@@ -227,9 +249,17 @@ fn reshape(cx: &mut Cx, op: &Op<'_>) -> Answer {
 fn pad(cx: &mut Cx, op: &Op<'_>) -> Answer {
     let x = op.input("x")?;
     let value = match op.maybe("constant_values") {
-        Some(value) => Some(cx.cast(value, { let dtype: DataType = cx.ty(x).dtype; dtype })?),
+        Some(value) => Some(cx.cast(value, {
+            let dtype: DataType = cx.ty(x).dtype;
+            dtype
+        })?),
         None => None,
     };
     let attrs = op.attrs_for("PadV3")?;
-    cx.add_node("PadV3", &[Some(x), Some(op.input("paddings")?), value], attrs, 1)
+    cx.add_node(
+        "PadV3",
+        &[Some(x), Some(op.input("paddings")?), value],
+        attrs,
+        1,
+    )
 }

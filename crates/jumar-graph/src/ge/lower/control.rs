@@ -9,7 +9,10 @@ use super::{Cx, invalid};
 use crate::{Body, Graph, GraphError, GraphOutput, Node, Result, ValueId, control};
 
 pub(super) fn is_control(kind: &str) -> bool {
-    matches!(kind, "If" | "StatelessIf" | "While" | "StatelessWhile" | "PartitionedCall")
+    matches!(
+        kind,
+        "If" | "StatelessIf" | "While" | "StatelessWhile" | "PartitionedCall"
+    )
 }
 
 pub(super) fn lower(cx: &mut Cx, op: &Op<'_>) -> Result<Vec<ValueId>> {

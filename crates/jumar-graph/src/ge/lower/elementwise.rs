@@ -105,7 +105,11 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
     }),
     ("SquaredDifference", |cx, op| {
         let difference = pair(cx, op, "Sub")?[0];
-        Ok(vec![cx.one("Mul", &[difference, difference], Attrs::new())?])
+        Ok(vec![cx.one(
+            "Mul",
+            &[difference, difference],
+            Attrs::new(),
+        )?])
     }),
     ("Sub", promoted),
     ("Swish", same),
@@ -160,7 +164,11 @@ fn sum(cx: &mut Cx, op: &Op<'_>) -> Answer {
     let mut all = op.list("x")?;
     cx.promote(&mut all)?;
     let count = all.len() as i64;
-    Ok(vec![cx.one("AccumulateNV2", &all, plain().with("N", count))?])
+    Ok(vec![cx.one(
+        "AccumulateNV2",
+        &all,
+        plain().with("N", count),
+    )?])
 }
 
 fn addc(cx: &mut Cx, op: &Op<'_>, name: &'static str) -> Answer {
@@ -180,7 +188,11 @@ fn addc(cx: &mut Cx, op: &Op<'_>, name: &'static str) -> Answer {
 fn axpy(cx: &mut Cx, op: &Op<'_>) -> Answer {
     let mut both = [op.input("x1")?, op.input("x2")?];
     cx.promote(&mut both)?;
-    let scaled = cx.one("Muls", &[both[1]], plain().with("value", op.float("alpha")?))?;
+    let scaled = cx.one(
+        "Muls",
+        &[both[1]],
+        plain().with("value", op.float("alpha")?),
+    )?;
     Ok(vec![cx.one("Add", &[both[0], scaled], plain())?])
 }
 
@@ -240,7 +252,11 @@ fn prelu(cx: &mut Cx, op: &Op<'_>) -> Answer {
 
 fn elu(cx: &mut Cx, op: &Op<'_>) -> Answer {
     let x = op.input("x")?;
-    let (alpha, scale, inner) = (op.float("alpha")?, op.float("scale")?, op.float("input_scale")?);
+    let (alpha, scale, inner) = (
+        op.float("alpha")?,
+        op.float("scale")?,
+        op.float("input_scale")?,
+    );
     let mut y = if inner == 1.0 {
         cx.one("Elu", &[x], plain().with("alpha", alpha))?
     } else {
@@ -281,7 +297,9 @@ fn base(op: &Op<'_>) -> Result<f32, OpError> {
     if base > 0.0 {
         return Ok(base.ln());
     }
-    Err(invalid(format!("its attribute base is {base}; it has to be more than 0, or -1")))
+    Err(invalid(format!(
+        "its attribute base is {base}; it has to be more than 0, or -1"
+    )))
 }
 
 fn exp(cx: &mut Cx, op: &Op<'_>) -> Answer {
@@ -425,7 +443,11 @@ fn eltwise(cx: &mut Cx, op: &Op<'_>) -> Answer {
         0 => "Mul",
         1 => "Add",
         2 => "Maximum",
-        other => return Err(invalid(format!("its attribute mode is {other}; 0, 1 and 2 are known"))),
+        other => {
+            return Err(invalid(format!(
+                "its attribute mode is {other}; 0, 1 and 2 are known"
+            )));
+        }
     };
     if let Some(super::Value::Floats(factors)) = op.node.attrs.get("coeff")
         && name == "Add"
@@ -461,7 +483,11 @@ fn quant(cx: &mut Cx, op: &Op<'_>) -> Answer {
         "Round" => "Round",
         "Floor" => "Floor",
         "Ceil" => "Ceil",
-        other => return Err(unsupported(format!("its attribute round_mode is {other}; Round, Floor and Ceil are supported"))),
+        other => {
+            return Err(unsupported(format!(
+                "its attribute round_mode is {other}; Round, Floor and Ceil are supported"
+            )));
+        }
     };
     let dtype = op.dtype("dst_type")?;
     if dtype != DataType::Int8 {
@@ -491,7 +517,11 @@ fn dequant(cx: &mut Cx, op: &Op<'_>) -> Answer {
             .map(|word| {
                 let bits = u64::from_le_bytes(*word) as u32;
                 let number = f32::from_bits(bits);
-                if number.is_normal() { number } else { bits as f32 }
+                if number.is_normal() {
+                    number
+                } else {
+                    bits as f32
+                }
             })
             .collect();
         let dims = cx.dims(scale)?;

@@ -13,7 +13,9 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
         let size = sizes(cx, op, "filter_size")?;
         backprop_filter(cx, op, &size)
     }),
-    ("Conv2DBackpropFilterD", |cx, op| backprop_filter(cx, op, op.ints("filter_size")?)),
+    ("Conv2DBackpropFilterD", |cx, op| {
+        backprop_filter(cx, op, op.ints("filter_size")?)
+    }),
     ("Conv2DBackpropInput", |cx, op| {
         let size = sizes(cx, op, "input_size")?;
         transposed(cx, op, 2, "out_backprop", Some(&size))
@@ -25,14 +27,18 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
         let size = sizes(cx, op, "input_size")?;
         transposed(cx, op, 2, "x", Some(&size))
     }),
-    ("Conv2DTransposeD", |cx, op| transposed(cx, op, 2, "x", Some(op.ints("input_size")?))),
+    ("Conv2DTransposeD", |cx, op| {
+        transposed(cx, op, 2, "x", Some(op.ints("input_size")?))
+    }),
     ("Conv3D", |cx, op| convolution(cx, op, 3, Groups::Attribute)),
     ("Conv3DTranspose", |cx, op| {
         let size = sizes(cx, op, "input_size")?;
         transposed(cx, op, 3, "x", Some(&size))
     }),
     ("Deconvolution", |cx, op| transposed(cx, op, 2, "x", None)),
-    ("DepthwiseConv2D", |cx, op| convolution(cx, op, 2, Groups::Depthwise)),
+    ("DepthwiseConv2D", |cx, op| {
+        convolution(cx, op, 2, Groups::Depthwise)
+    }),
 ];
 
 type Answer = Result<Vec<ValueId>, OpError>;
@@ -60,23 +66,41 @@ pub(super) fn channels_last(format: &str, spatial: usize) -> Result<bool, OpErro
         ("NHWC", 2) | ("NDHWC", 3) => Ok(true),
         _ => Err(invalid(format!(
             "its attribute data_format is {format}; {} are known",
-            if spatial == 2 { "NCHW and NHWC" } else { "NCDHW and NDHWC" }
+            if spatial == 2 {
+                "NCHW and NHWC"
+            } else {
+                "NCDHW and NDHWC"
+            }
         ))),
     }
 }
 
 /// Takes the spatial entries out of a list with an entry for each axis.
-pub(super) fn spatial(list: &[i64], spatial: usize, last: bool, name: &str) -> Result<Vec<i64>, OpError> {
+pub(super) fn spatial(
+    list: &[i64],
+    spatial: usize,
+    last: bool,
+    name: &str,
+) -> Result<Vec<i64>, OpError> {
     if list.len() == spatial {
         return Ok(list.to_vec());
     }
     if list.len() != spatial + 2 {
-        return Err(invalid(format!("its attribute {name} is {list:?}; it has to have {} entries", spatial + 2)));
+        return Err(invalid(format!(
+            "its attribute {name} is {list:?}; it has to have {} entries",
+            spatial + 2
+        )));
     }
     let from = if last { 1 } else { 2 };
-    let others = if last { [list[0], list[spatial + 1]] } else { [list[0], list[1]] };
+    let others = if last {
+        [list[0], list[spatial + 1]]
+    } else {
+        [list[0], list[1]]
+    };
     if others != [1, 1] {
-        return Err(unsupported(format!("its attribute {name} is {list:?}; over batch and channels it has to be 1")));
+        return Err(unsupported(format!(
+            "its attribute {name} is {list:?}; over batch and channels it has to be 1"
+        )));
     }
     Ok(list[from..from + spatial].to_vec())
 }
@@ -84,7 +108,10 @@ pub(super) fn spatial(list: &[i64], spatial: usize, last: bool, name: &str) -> R
 /// Turns pads that stand in pairs into ours.
 pub(super) fn pads(list: &[i64], dims: usize) -> Result<Vec<i64>, OpError> {
     if list.len() != 2 * dims {
-        return Err(invalid(format!("its attribute pads is {list:?}; it has to have {} entries", 2 * dims)));
+        return Err(invalid(format!(
+            "its attribute pads is {list:?}; it has to have {} entries",
+            2 * dims
+        )));
     }
     let before = list.iter().step_by(2);
     let behind = list.iter().skip(1).step_by(2);
@@ -123,20 +150,42 @@ fn to_back(rank: usize) -> Vec<i64> {
 }
 
 /// Brings channels to the front where they come last.
-pub(super) fn forward(cx: &mut Cx, x: ValueId, last: bool, dims: usize) -> Result<ValueId, OpError> {
-    if last { cx.transpose(x, &to_front(dims + 2)) } else { Ok(x) }
+pub(super) fn forward(
+    cx: &mut Cx,
+    x: ValueId,
+    last: bool,
+    dims: usize,
+) -> Result<ValueId, OpError> {
+    if last {
+        cx.transpose(x, &to_front(dims + 2))
+    } else {
+        Ok(x)
+    }
 }
 
 /// Brings channels to the back again.
-pub(super) fn backward(cx: &mut Cx, y: ValueId, last: bool, dims: usize) -> Result<ValueId, OpError> {
-    if last { cx.transpose(y, &to_back(dims + 2)) } else { Ok(y) }
+pub(super) fn backward(
+    cx: &mut Cx,
+    y: ValueId,
+    last: bool,
+    dims: usize,
+) -> Result<ValueId, OpError> {
+    if last {
+        cx.transpose(y, &to_back(dims + 2))
+    } else {
+        Ok(y)
+    }
 }
 
 /// How a filter lies: by its description, and where that says nothing, by the format of the pictures.
 fn layout(op: &Op<'_>, name: &str, last: bool) -> i32 {
     match op.desc(name).map(|desc| desc.format) {
         None | Some(FORMAT_ND) => {
-            if last { FORMAT_HWCN } else { 0 }
+            if last {
+                FORMAT_HWCN
+            } else {
+                0
+            }
         }
         Some(format) => format,
     }
@@ -151,8 +200,15 @@ fn filter_order(format: i32, dims: usize) -> Result<Option<Vec<i64>>, OpError> {
         // NHWC, NDHWC.
         FORMAT_NHWC | 27 => Ok(Some(to_front(dims + 2))),
         // HWCN, DHWCN.
-        FORMAT_HWCN | 31 => Ok(Some([rank - 1, rank - 2].into_iter().chain(0..rank - 2).collect())),
-        other => Err(unsupported(format!("filters of format {other} are not supported"))),
+        FORMAT_HWCN | 31 => Ok(Some(
+            [rank - 1, rank - 2]
+                .into_iter()
+                .chain(0..rank - 2)
+                .collect(),
+        )),
+        other => Err(unsupported(format!(
+            "filters of format {other} are not supported"
+        ))),
     }
 }
 
@@ -164,7 +220,13 @@ fn inverse(order: &[i64]) -> Vec<i64> {
     inverse
 }
 
-fn plain_filter(cx: &mut Cx, op: &Op<'_>, name: &str, dims: usize, last: bool) -> Result<ValueId, OpError> {
+fn plain_filter(
+    cx: &mut Cx,
+    op: &Op<'_>,
+    name: &str,
+    dims: usize,
+    last: bool,
+) -> Result<ValueId, OpError> {
     let filter = op.input(name)?;
     match filter_order(layout(op, name, last), dims)? {
         Some(order) => cx.transpose(filter, &order),
@@ -236,26 +298,34 @@ fn transposed(cx: &mut Cx, op: &Op<'_>, dims: usize, name: &str, size: Option<&[
     // A size of zeros says nothing: the attributes decide.
     if let Some(size) = size.filter(|size| size.iter().any(|&dim| dim > 0)) {
         if size.len() != dims + 2 {
-            return Err(invalid(format!("input_size is {size:?}; it has to have {} entries", dims + 2)));
+            return Err(invalid(format!(
+                "input_size is {size:?}; it has to have {} entries",
+                dims + 2
+            )));
         }
         let from = if window.last { 1 } else { 2 };
         let wanted = &size[from..from + dims];
         let (own, kernel) = (cx.dims(all[0])?, cx.dims(all[1])?);
         let mut rest = Vec::with_capacity(dims);
         for at in 0..dims {
-            let full = (own[at + 2] - 1) * window.strides[at] - window.pads[at] - window.pads[at + dims]
-                + window.dilations[at] * (kernel[at + 2] - 1)
-                + 1;
+            let full =
+                (own[at + 2] - 1) * window.strides[at] - window.pads[at] - window.pads[at + dims]
+                    + window.dilations[at] * (kernel[at + 2] - 1)
+                    + 1;
             let more = wanted[at] - full;
             if more < 0 {
-                return Err(invalid(format!("input_size is {size:?}, and the window gives at least {full} there")));
+                return Err(invalid(format!(
+                    "input_size is {size:?}, and the window gives at least {full} there"
+                )));
             }
             rest.push(more);
         }
         attrs.set("output_padding", rest);
     } else if let Some(list) = op.node.attrs.get("output_padding") {
         let super::Value::Ints(list) = list else {
-            return Err(invalid("its attribute output_padding has to be a list of whole numbers"));
+            return Err(invalid(
+                "its attribute output_padding has to be a list of whole numbers",
+            ));
         };
         let list: Vec<i64> = if list.len() == dims + 2 {
             let from = if window.last { 1 } else { 2 };
@@ -277,11 +347,17 @@ fn backprop_filter(cx: &mut Cx, op: &Op<'_>, size: &[i64]) -> Answer {
         return Err(unsupported("groups other than 1 are not supported"));
     }
     if size.len() != 4 {
-        return Err(invalid(format!("filter_size is {size:?}; it has to have 4 entries")));
+        return Err(invalid(format!(
+            "filter_size is {size:?}; it has to have 4 entries"
+        )));
     }
     let format = match op.node.outputs.first().map(|output| output.desc.format) {
         None | Some(FORMAT_ND) => {
-            if window.last { FORMAT_HWCN } else { 0 }
+            if window.last {
+                FORMAT_HWCN
+            } else {
+                0
+            }
         }
         Some(format) => format,
     };

@@ -11,7 +11,11 @@ use crate::ValueId;
 pub(super) static TABLE: &[(&str, Lowering)] = &[
     ("AffineGrid", |cx, op| {
         let attrs = Attrs::new().with("align_corners", op.yes("align_corners")?);
-        Ok(vec![cx.one("jumar.AffineGrid", &[op.input("theta")?, op.input("output_size")?], attrs)?])
+        Ok(vec![cx.one(
+            "jumar.AffineGrid",
+            &[op.input("theta")?, op.input("output_size")?],
+            attrs,
+        )?])
     }),
     ("Col2ImV2", |cx, op| {
         let padding = op.ints("padding")?;
@@ -20,7 +24,11 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
             .with("strides", op.ints("stride")?.to_vec())
             .with("dilations", op.ints("dilation")?.to_vec())
             .with("pads", pads);
-        let inputs = [op.input("x")?, op.input("output_size")?, op.input("kernel_size")?];
+        let inputs = [
+            op.input("x")?,
+            op.input("output_size")?,
+            op.input("kernel_size")?,
+        ];
         Ok(vec![cx.one("jumar.Col2Im", &inputs, attrs)?])
     }),
     ("GridSampler2D", |cx, op| {
@@ -28,36 +36,57 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
             "bilinear" => "linear",
             "nearest" => "nearest",
             "bicubic" => "cubic",
-            other => return Err(invalid(format!("its attribute interpolation_mode is {other}"))),
+            other => {
+                return Err(invalid(format!(
+                    "its attribute interpolation_mode is {other}"
+                )));
+            }
         };
         let attrs = Attrs::new()
             .with("mode", mode)
             .with("padding_mode", op.text("padding_mode")?)
             .with("align_corners", op.yes("align_corners")?);
-        Ok(vec![cx.one("jumar.GridSample", &[op.input("x")?, op.input("grid")?], attrs)?])
+        Ok(vec![cx.one(
+            "jumar.GridSample",
+            &[op.input("x")?, op.input("grid")?],
+            attrs,
+        )?])
     }),
     ("ROIAlign", roi_align),
     ("ROIPooling", |cx, op| {
         let (scale, other) = (op.float("spatial_scale_h")?, op.float("spatial_scale_w")?);
         if scale != other {
-            return Err(unsupported("spatial_scale_h and spatial_scale_w have to be equal"));
+            return Err(unsupported(
+                "spatial_scale_h and spatial_scale_w have to be equal",
+            ));
         }
         let attrs = Attrs::new()
-            .with("pooled_shape", vec![op.int("pooled_h")?, op.int("pooled_w")?])
+            .with(
+                "pooled_shape",
+                vec![op.int("pooled_h")?, op.int("pooled_w")?],
+            )
             .with("spatial_scale", scale);
-        Ok(vec![cx.one("jumar.MaxRoiPool", &[op.input("x")?, op.input("rois")?], attrs)?])
+        Ok(vec![cx.one(
+            "jumar.MaxRoiPool",
+            &[op.input("x")?, op.input("rois")?],
+            attrs,
+        )?])
     }),
     ("Resize", same),
     ("ResizeBilinearV2", |cx, op| {
         let size = numbers(cx, op.input("size")?, "size")?;
         resize(cx, op, &size, "linear")
     }),
-    ("ResizeBilinearV2D", |cx, op| resize(cx, op, op.ints("size")?, "linear")),
+    ("ResizeBilinearV2D", |cx, op| {
+        resize(cx, op, op.ints("size")?, "linear")
+    }),
     ("ResizeNearestNeighborV2", |cx, op| {
         let size = numbers(cx, op.input("size")?, "size")?;
         resize(cx, op, &size, "nearest")
     }),
-    ("ResizeNearestNeighborV2D", |cx, op| resize(cx, op, op.ints("size")?, "nearest")),
+    ("ResizeNearestNeighborV2D", |cx, op| {
+        resize(cx, op, op.ints("size")?, "nearest")
+    }),
 ];
 
 type Answer = Result<Vec<ValueId>, OpError>;
@@ -71,15 +100,22 @@ fn numbers(cx: &Cx, value: ValueId, name: &str) -> Result<Vec<i64>, OpError> {
 fn resize(cx: &mut Cx, op: &Op<'_>, size: &[i64], mode: &'static str) -> Answer {
     let mut x = op.input("x")?;
     let &[height, width] = size else {
-        return Err(invalid(format!("its size is {size:?}; it has to be [height, width]")));
+        return Err(invalid(format!(
+            "its size is {size:?}; it has to be [height, width]"
+        )));
     };
     let (corners, centers) = (op.yes("align_corners")?, op.yes("half_pixel_centers")?);
     if corners && centers {
-        return Err(invalid("align_corners and half_pixel_centers exclude each other"));
+        return Err(invalid(
+            "align_corners and half_pixel_centers exclude each other",
+        ));
     }
     let dims = cx.dims(x)?;
     if dims.len() != 4 {
-        return Err(invalid(format!("its input has {} dimensions; it has to have 4", dims.len())));
+        return Err(invalid(format!(
+            "its input has {} dimensions; it has to have 4",
+            dims.len()
+        )));
     }
     let last = op.desc("x").is_some_and(|desc| desc.format == FORMAT_NHWC);
     let whole = if last {
@@ -117,7 +153,11 @@ fn roi_align(cx: &mut Cx, op: &Op<'_>) -> Answer {
     let way = match op.int("roi_end_mode")? {
         1 => "output_half_pixel",
         2 | 3 => "half_pixel",
-        other => return Err(unsupported(format!("roi_end_mode {other} is not supported; 1 and 2 are"))),
+        other => {
+            return Err(unsupported(format!(
+                "roi_end_mode {other} is not supported; 1 and 2 are"
+            )));
+        }
     };
     let batch = columns(cx, rois, 0, 1)?;
     let batch = cx.reshape(batch, &[-1])?;
@@ -130,5 +170,9 @@ fn roi_align(cx: &mut Cx, op: &Op<'_>) -> Answer {
         .with("output_width", op.int("pooled_width")?)
         .with("sampling_ratio", op.int("sample_num")?)
         .with("spatial_scale", op.float("spatial_scale")?);
-    Ok(vec![cx.one("jumar.RoiAlign", &[features, boxes, batch], attrs)?])
+    Ok(vec![cx.one(
+        "jumar.RoiAlign",
+        &[features, boxes, batch],
+        attrs,
+    )?])
 }

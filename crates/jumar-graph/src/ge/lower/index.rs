@@ -12,7 +12,11 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
         let (x, indices) = (op.input("x")?, op.input("indices")?);
         let axis = cx.ints(&[0]);
         let axis = cx.reshape(axis, &[])?;
-        Ok(vec![cx.one("GatherV2", &[x, indices, axis], Attrs::new())?])
+        Ok(vec![cx.one(
+            "GatherV2",
+            &[x, indices, axis],
+            Attrs::new(),
+        )?])
     }),
     ("GatherElements", same),
     ("GatherNd", same),
@@ -41,16 +45,28 @@ fn gather(cx: &mut Cx, op: &Op<'_>) -> Answer {
     let axis = op.input("axis")?;
     let axis = cx.reshape(axis, &[])?;
     let attrs = Attrs::new().with("batch_dims", op.int("batch_dims")?);
-    Ok(vec![cx.one("GatherV2", &[op.input("x")?, op.input("indices")?, axis], attrs)?])
+    Ok(vec![cx.one(
+        "GatherV2",
+        &[op.input("x")?, op.input("indices")?, axis],
+        attrs,
+    )?])
 }
 
 fn one_hot(cx: &mut Cx, op: &Op<'_>) -> Answer {
     let mut values = [op.input("on_value")?, op.input("off_value")?];
     cx.promote(&mut values)?;
     let x = op.input("x")?;
-    let x = if cx.ty(x).dtype == DataType::UInt8 { cx.cast(x, DataType::Int32)? } else { x };
+    let x = if cx.ty(x).dtype == DataType::UInt8 {
+        cx.cast(x, DataType::Int32)?
+    } else {
+        x
+    };
     let attrs = Attrs::new().with("axis", op.int("axis")?);
-    Ok(vec![cx.one("OneHot", &[x, op.input("depth")?, values[0], values[1]], attrs)?])
+    Ok(vec![cx.one(
+        "OneHot",
+        &[x, op.input("depth")?, values[0], values[1]],
+        attrs,
+    )?])
 }
 
 fn select(cx: &mut Cx, op: &Op<'_>) -> Answer {
@@ -59,7 +75,11 @@ fn select(cx: &mut Cx, op: &Op<'_>) -> Answer {
     let named = |one: &str, other: &str| op.input(one).or_else(|_| op.input(other));
     let mut both = [named("then", "x1")?, named("else", "x2")?];
     cx.promote(&mut both)?;
-    Ok(vec![cx.one("SelectV2", &[condition, both[0], both[1]], Attrs::new())?])
+    Ok(vec![cx.one(
+        "SelectV2",
+        &[condition, both[0], both[1]],
+        Attrs::new(),
+    )?])
 }
 
 fn top_k(cx: &mut Cx, op: &Op<'_>) -> Answer {
@@ -67,14 +87,23 @@ fn top_k(cx: &mut Cx, op: &Op<'_>) -> Answer {
         .with("sorted", op.yes("sorted")?)
         .with("dim", op.int("dim")?)
         .with("largest", op.yes("largest")?);
-    cx.add_node("TopK", &[Some(op.input("x")?), Some(op.input("k")?)], attrs, 2)
+    cx.add_node(
+        "TopK",
+        &[Some(op.input("x")?), Some(op.input("k")?)],
+        attrs,
+        2,
+    )
 }
 
 fn triangle(cx: &mut Cx, op: &Op<'_>, upper: i64) -> Answer {
     let x = op.input("x")?;
     let k = cx.ints(&[op.int("diagonal")?]);
     let k = cx.reshape(k, &[])?;
-    Ok(vec![cx.one("Trilu", &[x, k], Attrs::new().with("upper", upper))?])
+    Ok(vec![cx.one(
+        "Trilu",
+        &[x, k],
+        Attrs::new().with("upper", upper),
+    )?])
 }
 
 fn unique(cx: &mut Cx, op: &Op<'_>) -> Answer {
@@ -86,4 +115,3 @@ fn unique(cx: &mut Cx, op: &Op<'_>) -> Answer {
     let all = cx.add_node("jumar.Unique", &[Some(x)], attrs, 4)?;
     Ok(vec![all[0], all[2], all[3]])
 }
-

@@ -7,13 +7,21 @@ use super::{Cx, Lowering, unsupported};
 use crate::ValueId;
 
 pub(super) static TABLE: &[(&str, Lowering)] = &[
-    ("BatchMatMul", |cx, op| product(cx, op, "BatchMatMulV2", ["adj_x1", "adj_x2"])),
-    ("BatchMatMulV2", |cx, op| product(cx, op, "BatchMatMulV2", ["adj_x1", "adj_x2"])),
+    ("BatchMatMul", |cx, op| {
+        product(cx, op, "BatchMatMulV2", ["adj_x1", "adj_x2"])
+    }),
+    ("BatchMatMulV2", |cx, op| {
+        product(cx, op, "BatchMatMulV2", ["adj_x1", "adj_x2"])
+    }),
     ("Einsum", einsum),
     ("FullyConnection", fully),
     ("GEMM", gemm),
-    ("MatMul", |cx, op| product(cx, op, "MatMul", ["transpose_x1", "transpose_x2"])),
-    ("MatMulV2", |cx, op| product(cx, op, "MatMulV2", ["transpose_x1", "transpose_x2"])),
+    ("MatMul", |cx, op| {
+        product(cx, op, "MatMul", ["transpose_x1", "transpose_x2"])
+    }),
+    ("MatMulV2", |cx, op| {
+        product(cx, op, "MatMulV2", ["transpose_x1", "transpose_x2"])
+    }),
     ("MatrixDeterminant", same),
 ];
 
@@ -71,7 +79,9 @@ fn fully(cx: &mut Cx, op: &Op<'_>) -> Answer {
     cx.promote(&mut all)?;
     let axis = op.int("axis")?;
     if axis != 1 {
-        return Err(unsupported(format!("its attribute axis is {axis}; 1 is supported")));
+        return Err(unsupported(format!(
+            "its attribute axis is {axis}; 1 is supported"
+        )));
     }
     all[0] = cx.one("Flatten", &[all[0]], Attrs::new().with("axis", axis))?;
     if cx.rank(all[1])? > 2 {

@@ -192,9 +192,11 @@ pub(super) fn tensor_of(data: &super::Data) -> std::result::Result<Tensor, OpErr
         let size = ty.dtype.size().unwrap_or(1);
         ty.shape = vec![(bytes / size) as i64];
     }
-    let dims = ty
-        .dims()
-        .ok_or_else(|| invalid(format!("a constant's shape is {ty}, with dimensions that are open")))?;
+    let dims = ty.dims().ok_or_else(|| {
+        invalid(format!(
+            "a constant's shape is {ty}, with dimensions that are open"
+        ))
+    })?;
     Tensor::new(ty.dtype, &dims, data.bytes.as_slice().to_vec())
 }
 
@@ -439,11 +441,7 @@ impl Cx {
     }
 
     /// Adds a constant of one number, of the type that `like` has.
-    pub fn number(
-        &mut self,
-        value: f64,
-        like: ValueId,
-    ) -> std::result::Result<ValueId, OpError> {
+    pub fn number(&mut self, value: f64, like: ValueId) -> std::result::Result<ValueId, OpError> {
         let dtype = self.ty(like).dtype;
         Ok(self.add_constant(Tensor::scalar(dtype, value)?))
     }
@@ -562,8 +560,8 @@ impl Cx {
 /// The type that two types become together.
 fn joined_type(a: DataType, b: DataType) -> DataType {
     use DataType::{
-        BFloat16, Bool, Float16, Float32, Float64, Int8, Int16, Int32, Int64, UInt8, UInt16, UInt32,
-        UInt64,
+        BFloat16, Bool, Float16, Float32, Float64, Int8, Int16, Int32, Int64, UInt8, UInt16,
+        UInt32, UInt64,
     };
     let rank = |dtype: DataType| match dtype {
         Bool => 0,

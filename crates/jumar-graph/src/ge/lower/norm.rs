@@ -72,11 +72,18 @@ fn batch_norm(cx: &mut Cx, op: &Op<'_>) -> Answer {
     }
     let dims = cx.dims(x)?;
     let rank = dims.len();
-    let channel = if format.starts_with("NC") { 1 } else { rank.saturating_sub(1) };
+    let channel = if format.starts_with("NC") {
+        1
+    } else {
+        rank.saturating_sub(1)
+    };
     if rank < 2 {
         return Err(invalid("its input has to have two dimensions at least"));
     }
-    let others: Vec<i64> = (0..rank).filter(|&axis| axis != channel).map(|axis| axis as i64).collect();
+    let others: Vec<i64> = (0..rank)
+        .filter(|&axis| axis != channel)
+        .map(|axis| axis as i64)
+        .collect();
     let count: i64 = others.iter().map(|&axis| dims[axis as usize]).product();
     let axes = cx.ints(&others);
     let (mean_of, centred, variance) = moments(cx, x, axes)?;
@@ -96,12 +103,23 @@ fn batch_norm(cx: &mut Cx, op: &Op<'_>) -> Answer {
     let share = op.float("exponential_avg_factor")?;
     if share != 1.0 {
         for (own, name) in [(&mut batch_mean, "mean"), (&mut batch_variance, "variance")] {
-            let before = cx.one("Muls", &[op.input(name)?], plain().with("value", 1.0 - share))?;
+            let before = cx.one(
+                "Muls",
+                &[op.input(name)?],
+                plain().with("value", 1.0 - share),
+            )?;
             let now = cx.one("Muls", &[*own], plain().with("value", share))?;
             *own = cx.one("Add", &[before, now], plain())?;
         }
     }
-    Ok(vec![y, batch_mean, batch_variance, mean_of, variance, mean_of])
+    Ok(vec![
+        y,
+        batch_mean,
+        batch_variance,
+        mean_of,
+        variance,
+        mean_of,
+    ])
 }
 
 /// `(x - mean) / sqrt(variance + epsilon)` along the channels, with a factor and an offset where they are given.
@@ -109,7 +127,9 @@ fn inference(cx: &mut Cx, op: &Op<'_>) -> Answer {
     let x = op.input("x")?;
     let rank = cx.rank(x)?;
     let mut along = vec![1; rank];
-    *along.get_mut(1).ok_or_else(|| invalid("its input has to have two dimensions at least"))? = -1;
+    *along
+        .get_mut(1)
+        .ok_or_else(|| invalid("its input has to have two dimensions at least"))? = -1;
     let mean = cx.reshape(op.input("mean")?, &along)?;
     let variance = cx.reshape(op.input("variance")?, &along)?;
     let factor = inverse_deviation(cx, variance, op.float("epsilon")?)?;
@@ -159,7 +179,11 @@ fn mvn(cx: &mut Cx, op: &Op<'_>) -> Answer {
 fn l2(cx: &mut Cx, op: &Op<'_>) -> Answer {
     let x = op.input("x")?;
     let axes = cx.ints(op.ints("axis")?);
-    let norm = cx.one("jumar.ReduceL2", &[x, axes], plain().with("keep_dims", true))?;
+    let norm = cx.one(
+        "jumar.ReduceL2",
+        &[x, axes],
+        plain().with("keep_dims", true),
+    )?;
     let least = cx.number(f64::from(op.float("eps")?), x)?;
     let norm = cx.one("Maximum", &[norm, least], plain())?;
     Ok(vec![cx.one("RealDiv", &[x, norm], plain())?])

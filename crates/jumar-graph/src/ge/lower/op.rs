@@ -80,14 +80,18 @@ impl<'a> Op<'a> {
     /// Gives an input that may be left out.
     pub fn maybe(&self, name: &str) -> Option<ValueId> {
         let mut inputs = self.inputs.iter();
-        inputs.find(|(own, _)| *own == name).and_then(|(_, value)| *value)
+        inputs
+            .find(|(own, _)| *own == name)
+            .and_then(|(_, value)| *value)
     }
 
     /// Gives the inputs `name0`, `name1` and so on, all of which have to be there.
     pub fn list(&self, name: &str) -> Result<Vec<ValueId>, OpError> {
         let mut found = Vec::new();
         for (own, value) in &self.inputs {
-            let number = own.strip_prefix(name).and_then(|rest| rest.parse::<usize>().ok());
+            let number = own
+                .strip_prefix(name)
+                .and_then(|rest| rest.parse::<usize>().ok());
             if let Some(number) = number {
                 let value = value.ok_or_else(|| invalid(format!("its input {own} is missing")))?;
                 found.push((number, value));
@@ -142,7 +146,10 @@ impl<'a> Op<'a> {
 
     fn default(&self, name: &str) -> Option<Default> {
         let attrs = self.prototype?.attrs;
-        attrs.iter().find(|(own, _)| *own == name).map(|(_, default)| *default)
+        attrs
+            .iter()
+            .find(|(own, _)| *own == name)
+            .map(|(_, default)| *default)
     }
 
     fn wrong(name: &str, wanted: &str) -> OpError {
@@ -204,8 +211,8 @@ impl<'a> Op<'a> {
     /// Reads the attributes for an operator of ours: those that it knows by the same name. One that it does not know has to
     /// be what the headers say it is when nobody sets it.
     pub fn attrs_for(&self, operator: &str) -> Result<Attrs, OpError> {
-        let definition =
-            find(operator).ok_or_else(|| unsupported(format!("there is no operator {operator}")))?;
+        let definition = find(operator)
+            .ok_or_else(|| unsupported(format!("there is no operator {operator}")))?;
         let mut attrs = Attrs::new();
         let Some(prototype) = self.prototype else {
             return Ok(attrs);

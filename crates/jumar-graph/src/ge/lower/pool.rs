@@ -14,7 +14,11 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
     ("GlobalAveragePool", same),
     ("GlobalLpPool", |cx, op| {
         let x = op.input("x")?;
-        Ok(vec![cx.one("GlobalLpPool", &[x], Attrs::new().with("p", op.float("p")?))?])
+        Ok(vec![cx.one(
+            "GlobalLpPool",
+            &[x],
+            Attrs::new().with("p", op.float("p")?),
+        )?])
     }),
     ("MaxPool", |cx, op| padded(cx, op, "MaxPoolV3")),
     ("MaxPool3D", maximum),
@@ -53,7 +57,11 @@ fn maximum(cx: &mut Cx, op: &Op<'_>) -> Answer {
         "SAME" => attrs.set("auto_pad", "SAME_UPPER"),
         "VALID" => attrs.set("auto_pad", "VALID"),
         "CALCULATED" => attrs.set("pads", pads(op.ints("pads")?, 3)?),
-        other => return Err(invalid(format!("its attribute padding is {other}; SAME, VALID and CALCULATED are known"))),
+        other => {
+            return Err(invalid(format!(
+                "its attribute padding is {other}; SAME, VALID and CALCULATED are known"
+            )));
+        }
     }
     let x = forward(cx, op.input("x")?, last, 3)?;
     let y = cx.one("jumar.MaxPool", &[x], attrs)?;
@@ -63,7 +71,9 @@ fn maximum(cx: &mut Cx, op: &Op<'_>) -> Answer {
 fn average(cx: &mut Cx, op: &Op<'_>) -> Answer {
     let last = channels_last(op.text("data_format")?, 3)?;
     if op.int("divisor_override")? != 0 {
-        return Err(unsupported("divisor_override other than 0 is not supported"));
+        return Err(unsupported(
+            "divisor_override other than 0 is not supported",
+        ));
     }
     let attrs = Attrs::new()
         .with("kernel_shape", three(op.ints("ksize")?, last, "ksize")?)

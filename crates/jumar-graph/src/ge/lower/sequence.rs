@@ -46,7 +46,9 @@ type Answer = Result<Vec<ValueId>, OpError>;
 /// A value that stands for a list. Nothing computes it, and nothing but these operators reads it.
 fn made(cx: &mut Cx, list: Vec<ValueId>) -> ValueId {
     let name = format!("sequence_{}", cx.graph.values.len());
-    let id = cx.graph.add_value(name, TensorType::of_unknown_rank(DataType::Float32));
+    let id = cx
+        .graph
+        .add_value(name, TensorType::of_unknown_rank(DataType::Float32));
     cx.sequences.insert(id, list);
     id
 }
@@ -65,10 +67,16 @@ fn place(cx: &Cx, op: &Op<'_>, count: usize, absent: usize) -> Result<usize, OpE
         None => absent as i64,
         Some(value) => known(cx, value, "index")?,
     };
-    let at = if index < 0 { index + count as i64 } else { index };
+    let at = if index < 0 {
+        index + count as i64
+    } else {
+        index
+    };
     match usize::try_from(at) {
         Ok(at) if at < count => Ok(at),
-        _ => Err(invalid(format!("its input index is {index}, and the sequence has {count} places"))),
+        _ => Err(invalid(format!(
+            "its input index is {index}, and the sequence has {count} places"
+        ))),
     }
 }
 
@@ -83,7 +91,9 @@ fn concat(cx: &mut Cx, op: &Op<'_>) -> Answer {
             *x = cx.one("Unsqueeze", &[*x], Attrs::new().with("axes", vec![axis]))?;
         }
     }
-    let attrs = Attrs::new().with("concat_dim", axis).with("N", list.len() as i64);
+    let attrs = Attrs::new()
+        .with("concat_dim", axis)
+        .with("N", list.len() as i64);
     Ok(vec![cx.one("ConcatD", &list, attrs)?])
 }
 
@@ -91,11 +101,20 @@ fn split(cx: &mut Cx, op: &Op<'_>) -> Answer {
     let x = op.input("x")?;
     let dims = cx.dims(x)?;
     let axis = op.int("axis")?;
-    let at = if axis < 0 { axis + dims.len() as i64 } else { axis };
+    let at = if axis < 0 {
+        axis + dims.len() as i64
+    } else {
+        axis
+    };
     let whole = *usize::try_from(at)
         .ok()
         .and_then(|at| dims.get(at))
-        .ok_or_else(|| invalid(format!("its attribute axis is {axis}, and its input has {} dimensions", dims.len())))?;
+        .ok_or_else(|| {
+            invalid(format!(
+                "its attribute axis is {axis}, and its input has {} dimensions",
+                dims.len()
+            ))
+        })?;
     let mut drop_axis = false;
     let sizes: Vec<i64> = match op.maybe("split") {
         None => {

@@ -31,7 +31,11 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
     }),
     ("ScatterNdAdd", |cx, op| {
         let inputs = [op.input("var")?, op.input("indices")?, op.input("updates")?];
-        let new = cx.one("TensorScatterUpdate", &inputs, Attrs::new().with("reduction", "add"))?;
+        let new = cx.one(
+            "TensorScatterUpdate",
+            &inputs,
+            Attrs::new().with("reduction", "add"),
+        )?;
         write_or_pass(cx, op, "var", new)
     }),
 ];
@@ -63,7 +67,9 @@ impl Cx {
             }
         };
         if ty.elements().is_none() {
-            return Err(invalid(format!("a variable has to have a fixed shape, and this one is {ty}")));
+            return Err(invalid(format!(
+                "a variable has to have a fixed shape, and this one is {ty}"
+            )));
         }
         let first = self.graph.add_value(node.name.clone(), ty);
         self.variables.insert(
@@ -112,7 +118,9 @@ fn write(cx: &mut Cx, op: &Op<'_>, name: &str, new: ValueId) -> Answer {
     let new = cx.cast(new, wanted.dtype)?;
     let is = cx.ty(new).clone();
     if is.elements().is_some() && is.shape != wanted.shape {
-        return Err(invalid(format!("the variable {own} is {wanted}, and it is to become {is}")));
+        return Err(invalid(format!(
+            "the variable {own} is {wanted}, and it is to become {is}"
+        )));
     }
     // A constant is no node's result; an output has to be one.
     let new = cx.one("Identity", &[new], Attrs::new())?;
@@ -167,12 +175,13 @@ fn adam(cx: &mut Cx, op: &Op<'_>) -> Answer {
     let other = cx.one("Sub", &[one, power1], plain())?;
     let rate = cx.one("Mul", &[rate, young], plain())?;
     let rate = cx.one("RealDiv", &[rate, other], plain())?;
-    let moment = |cx: &mut Cx, old: ValueId, beta: ValueId, new: ValueId| -> Result<ValueId, OpError> {
-        let share = cx.one("Sub", &[one, beta], plain())?;
-        let way = cx.one("Sub", &[new, old], plain())?;
-        let way = cx.one("Mul", &[way, share], plain())?;
-        cx.one("Add", &[old, way], plain())
-    };
+    let moment =
+        |cx: &mut Cx, old: ValueId, beta: ValueId, new: ValueId| -> Result<ValueId, OpError> {
+            let share = cx.one("Sub", &[one, beta], plain())?;
+            let way = cx.one("Sub", &[new, old], plain())?;
+            let way = cx.one("Mul", &[way, share], plain())?;
+            cx.one("Add", &[old, way], plain())
+        };
     let m = moment(cx, m, beta1, gradient)?;
     let square = cx.one("Mul", &[gradient, gradient], plain())?;
     let v = moment(cx, v, beta2, square)?;
