@@ -560,7 +560,7 @@ pub fn separate(block: Row<'_, f32>, planes: RowMut<'_, f32>, pixels: usize) {
             value
         });
         for channel in 0..channels {
-            let line: [f32; LANES] = std::array::from_fn(|index| square[index][channel]);
+            let line = square.map(|pixel| pixel[channel]);
             let row = planes.slice(channel * pixels + pixel, count);
             row.store(&line[..count], |value| value);
         }
