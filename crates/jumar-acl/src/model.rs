@@ -417,7 +417,8 @@ fn prepare(
             .collect::<Result<Vec<_>>>()?;
         return Ok((loaded, Prepared::Open { inputs, outputs }));
     }
-    // The sizes of a model with gears are known only when the gear is read; it is compared with them then.
+    // The sizes of a model with gears are known only when the gear is read, and those of pictures with their settings; they are
+    // compared with them then.
     let geared = !description.gears.is_empty();
     let inputs = inputs
         .iter()
@@ -425,7 +426,7 @@ fn prepare(
         .enumerate()
         .map(|(index, (buffer, tensor))| {
             let size = buffer.content.lock().1;
-            if geared && size < tensor.bytes {
+            if (geared || tensor.is_told_pictures(index)) && size < tensor.bytes {
                 span(cx, buffer, &resized(tensor, size), ("input", index))
             } else {
                 span(cx, buffer, tensor, ("input", index))
@@ -594,6 +595,47 @@ fn span(cx: &Cx<'_>, buffer: &Buffer, tensor: &TensorInfo, of: (&str, usize)) ->
     }
 }
 
+/// Writes an input's contents into its buffer of a dataset, before the call returns.
+pub(crate) fn write_input(
+    cx: &Cx<'_>,
+    dataset: Raw,
+    index: usize,
+    tensor: &TensorInfo,
+    bytes: &[u8],
+) -> Result<()> {
+    let entries = dataset::entries(cx, dataset, "dataset")?;
+    let Some(entry) = entries.get(index) else {
+        return refuse(
+            ErrorKind::InvalidArgument,
+            format!(
+                "input {index} (\"{}\") is not in the dataset, which has {} buffers",
+                tensor.name,
+                entries.len()
+            ),
+        );
+    };
+    let buffer = cx.process.data_buffers.get(entry.buffer.0)?;
+    let (address, size) = *buffer.content.lock();
+    if address == 0 {
+        return refuse(
+            ErrorKind::InvalidArgument,
+            format!("buffer {index} of the dataset has no memory"),
+        );
+    }
+    if size < bytes.len() {
+        return refuse(
+            ErrorKind::DynamicInputLength,
+            format!(
+                "buffer {index} (\"{}\") has {size} bytes, and {} are written to it",
+                tensor.name,
+                bytes.len()
+            ),
+        );
+    }
+    let to = span(cx, &buffer, &resized(tensor, bytes.len()), ("input", index))?;
+    cx.context()?.write(to, bytes, &cx.caller())
+}
+
 /// What a choice of a size is about.
 struct Choice<'a> {
     kind: GearKind,
@@ -683,6 +725,7 @@ fn choose(
         range: Vec::new(),
         bytes: bytes.len(),
         aipp: None,
+        told: None,
     };
     let to = span(cx, &buffer, &tensor, ("input", index))?;
     cx.context()?.write(to, &bytes, &cx.caller())?;

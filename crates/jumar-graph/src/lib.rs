@@ -26,7 +26,7 @@ mod passes;
 mod plan;
 pub mod vendor;
 
-pub use aipp::preprocessing;
+pub use aipp::{SETTINGS_INPUT, Told, preprocessing, preprocessing_as_told};
 pub use compile::{BuildOptions, InputShapes, OutputType, compile};
 pub use container::{HEADER_BYTES, MAGIC, VERSION};
 pub use description::{Description, Format, GEAR_INPUT, Gear, GearKind, Port};
@@ -35,6 +35,6 @@ pub use error::{GraphError, GraphErrorKind, Result};
 pub use gears::GearOptions;
 pub use graph::{Body, Graph, GraphOutput, Node, Value, ValueId};
 pub use jumar_ops::view::Region;
-pub use jumar_ops::{Aipp, Attr, Memory as Operands, Operand, Place, TensorType};
+pub use jumar_ops::{Aipp, Attr, Memory as Operands, Operand, Picture, Place, TensorType};
 pub use model::{Executable, Model, Weights};
 pub use plan::{Plan, PlannedPort, Step, Watch, run_step};

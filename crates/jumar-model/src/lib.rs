@@ -6,6 +6,6 @@ mod package;
 
 /// Graphs and model files themselves, for tools that read and write them without a device.
 pub use jumar_graph as graph;
-pub use jumar_graph::{Aipp, Gear, GearKind};
+pub use jumar_graph::{Aipp, Gear, GearKind, Picture, Told};
 pub use loaded::{Model, Observer, Produced, Results, Shaped, Supplied, gear_values};
 pub use package::{Description, Package, Preprocessing, TensorInfo};

@@ -6,7 +6,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use jumar_core::{Caller, Context, Span};
-use jumar_graph::{Aipp, Executable, Gear, GearKind, GraphError, GraphErrorKind, Port};
+use jumar_graph::{
+    Aipp, Executable, Gear, GearKind, GraphError, GraphErrorKind, Port, Told,
+};
 use jumar_types::{Error, ErrorKind, Result};
 
 /// What a model takes and gives.
@@ -55,6 +57,16 @@ pub struct TensorInfo {
     pub bytes: usize,
     /// What is done to it before the model's first operator, where it is pictures.
     pub aipp: Option<Arc<Preprocessing>>,
+    /// The preprocessing that this input has to do with, as its pictures or as its settings, where the settings come before
+    /// each execution.
+    pub told: Option<Arc<Told>>,
+}
+
+impl TensorInfo {
+    /// Tells whether this is pictures whose sizes come with their settings: there may be fewer bytes than the input has room for.
+    pub fn is_told_pictures(&self, index: usize) -> bool {
+        self.told.as_ref().is_some_and(|told| told.pictures == index)
+    }
 }
 
 /// What is done to the pictures of an input, and what they become.
@@ -166,6 +178,13 @@ impl Package {
                 })
             });
         }
+        for told in jumar_graph::preprocessing_as_told(graph).into_iter().map(Arc::new) {
+            for index in [told.pictures, told.settings] {
+                if let Some(input) = inputs.get_mut(index) {
+                    input.told = Some(told.clone());
+                }
+            }
+        }
         let description = Description {
             name: described.name.clone(),
             inputs,
@@ -258,6 +277,7 @@ fn tensor(port: &Port) -> TensorInfo {
         range: port.range.clone(),
         bytes: port.bytes,
         aipp: None,
+        told: None,
     }
 }
 

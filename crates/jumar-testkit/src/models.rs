@@ -23,6 +23,7 @@ struct Fixture {
 pub fn make(tree: &Path, folder: &Path) -> Result<Vec<(String, String)>> {
     let mut missing = make_kernels(folder)?;
     fs::write(folder.join("camera.cfg"), CAMERA)?;
+    fs::write(folder.join("scene.cfg"), SCENE)?;
     for fixture in fixtures() {
         let onnx = folder.join(format!("{}.onnx", fixture.name));
         fs::write(&onnx, &fixture.onnx)?;
@@ -32,7 +33,12 @@ pub fn make(tree: &Path, folder: &Path) -> Result<Vec<(String, String)>> {
             .args(["--framework=5", "--soc_version=Ascend910B1"])
             .arg(format!("--output={}", folder.join(fixture.name).display()))
             .args(fixture.options.iter().map(|option| {
-                option.replace("camera.cfg", &folder.join("camera.cfg").to_string_lossy())
+                match option.split_once("=") {
+                    Some((name, file)) if file.ends_with(".cfg") => {
+                        format!("{name}={}", folder.join(file).display())
+                    }
+                    _ => (*option).to_owned(),
+                }
             }))
             .stdin(Stdio::null())
             .output()
@@ -112,6 +118,14 @@ const CAMERA: &str = "aipp_op {
   crop_size_h: 2
   mean_chn_0: 10
   var_reci_chn_0: 0.5
+}
+";
+
+/// The settings of `scene` come before each execution.
+const SCENE: &str = "aipp_op {
+  aipp_mode: dynamic
+  related_input_rank: 0
+  max_src_image_size: 96
 }
 ";
 
@@ -208,6 +222,16 @@ fn fixtures() -> Vec<Fixture> {
                 &[],
             ),
             options: &["--insert_op_conf=camera.cfg"],
+        },
+        Fixture {
+            name: "scene",
+            onnx: model(
+                &[("Relu", &["x"], "z")],
+                &[("x", &[2, 3, 2, 2])],
+                &[("z", &[2, 3, 2, 2])],
+                &[],
+            ),
+            options: &["--insert_op_conf=scene.cfg"],
         },
     ]
 }

@@ -16,6 +16,22 @@ pub type Player = fn(&Words<'_>) -> Played;
 
 /// The calls by name.
 pub const CALLS: &[(&str, Player)] = &[
+    ("aclmdlCreateAIPP", aclmdlCreateAIPP),
+    ("aclmdlDestroyAIPP", aclmdlDestroyAIPP),
+    ("aclmdlGetAippDataSize", aclmdlGetAippDataSize),
+    ("aclmdlSetAIPPInputFormat", aclmdlSetAIPPInputFormat),
+    ("aclmdlSetAIPPCscParams", aclmdlSetAIPPCscParams),
+    ("aclmdlSetAIPPRbuvSwapSwitch", aclmdlSetAIPPRbuvSwapSwitch),
+    ("aclmdlSetAIPPAxSwapSwitch", aclmdlSetAIPPAxSwapSwitch),
+    ("aclmdlSetAIPPSrcImageSize", aclmdlSetAIPPSrcImageSize),
+    ("aclmdlSetAIPPScfParams", aclmdlSetAIPPScfParams),
+    ("aclmdlSetAIPPCropParams", aclmdlSetAIPPCropParams),
+    ("aclmdlSetAIPPPaddingParams", aclmdlSetAIPPPaddingParams),
+    ("aclmdlSetAIPPDtcPixelMean", aclmdlSetAIPPDtcPixelMean),
+    ("aclmdlSetAIPPDtcPixelMin", aclmdlSetAIPPDtcPixelMin),
+    ("aclmdlSetAIPPPixelVarReci", aclmdlSetAIPPPixelVarReci),
+    ("aclmdlSetInputAIPP", aclmdlSetInputAIPP),
+    ("aclmdlSetAIPPByInputIndex", aclmdlSetAIPPByInputIndex),
     ("aclmdlGetAippType", aclmdlGetAippType),
     ("aclmdlGetFirstAippInfo", aclmdlGetFirstAippInfo),
     ("aclrtAllocatorCreateDesc", aclrtAllocatorCreateDesc),
@@ -670,6 +686,272 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclrtMemMapSelectedLink", aclrtMemMapSelectedLink),
     ("aclrtMemMapSetLink", aclrtMemMapSetLink),
 ];
+
+fn aclmdlCreateAIPP(w: &Words<'_>) -> Played {
+    let batchSize = w.plain(0);
+    let done = enter(&calls::aclmdlCreateAIPP, |cx| {
+        jumar_acl::aipp::aclmdlCreateAIPP(cx, batchSize)
+    });
+    words::value(done, 0_i64)
+}
+
+fn aclmdlDestroyAIPP(w: &Words<'_>) -> Played {
+    let aippParmsSet = w.plain(0);
+    let done = enter(&calls::aclmdlDestroyAIPP, |cx| {
+        jumar_acl::aipp::aclmdlDestroyAIPP(cx, aippParmsSet)
+    });
+    words::status(done)
+}
+
+fn aclmdlGetAippDataSize(w: &Words<'_>) -> Played {
+    let batchSize = w.plain(0);
+    let size = w.out(1)?;
+    let done = enter(&calls::aclmdlGetAippDataSize, |cx| {
+        jumar_acl::aipp::aclmdlGetAippDataSize(cx, batchSize)
+    });
+    let done = match done {
+        Ok(size_value) => {
+            size.set(&size_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlSetAIPPInputFormat(w: &Words<'_>) -> Played {
+    let aippParmsSet = w.plain(0);
+    let inputFormat = w.plain(1);
+    let done = enter(&calls::aclmdlSetAIPPInputFormat, |cx| {
+        jumar_acl::aipp::aclmdlSetAIPPInputFormat(cx, aippParmsSet, inputFormat)
+    });
+    words::status(done)
+}
+
+fn aclmdlSetAIPPCscParams(w: &Words<'_>) -> Played {
+    let aippParmsSet = w.plain(0);
+    let cscSwitch = w.plain(1);
+    let cscMatrixR0C0 = w.plain(2);
+    let cscMatrixR0C1 = w.plain(3);
+    let cscMatrixR0C2 = w.plain(4);
+    let cscMatrixR1C0 = w.plain(5);
+    let cscMatrixR1C1 = w.plain(6);
+    let cscMatrixR1C2 = w.plain(7);
+    let cscMatrixR2C0 = w.plain(8);
+    let cscMatrixR2C1 = w.plain(9);
+    let cscMatrixR2C2 = w.plain(10);
+    let cscOutputBiasR0 = w.plain(11);
+    let cscOutputBiasR1 = w.plain(12);
+    let cscOutputBiasR2 = w.plain(13);
+    let cscInputBiasR0 = w.plain(14);
+    let cscInputBiasR1 = w.plain(15);
+    let cscInputBiasR2 = w.plain(16);
+    let done = enter(&calls::aclmdlSetAIPPCscParams, |cx| {
+        jumar_acl::aipp::aclmdlSetAIPPCscParams(
+            cx,
+            aippParmsSet,
+            cscSwitch,
+            cscMatrixR0C0,
+            cscMatrixR0C1,
+            cscMatrixR0C2,
+            cscMatrixR1C0,
+            cscMatrixR1C1,
+            cscMatrixR1C2,
+            cscMatrixR2C0,
+            cscMatrixR2C1,
+            cscMatrixR2C2,
+            cscOutputBiasR0,
+            cscOutputBiasR1,
+            cscOutputBiasR2,
+            cscInputBiasR0,
+            cscInputBiasR1,
+            cscInputBiasR2,
+        )
+    });
+    words::status(done)
+}
+
+fn aclmdlSetAIPPRbuvSwapSwitch(w: &Words<'_>) -> Played {
+    let aippParmsSet = w.plain(0);
+    let rbuvSwapSwitch = w.plain(1);
+    let done = enter(&calls::aclmdlSetAIPPRbuvSwapSwitch, |cx| {
+        jumar_acl::aipp::aclmdlSetAIPPRbuvSwapSwitch(cx, aippParmsSet, rbuvSwapSwitch)
+    });
+    words::status(done)
+}
+
+fn aclmdlSetAIPPAxSwapSwitch(w: &Words<'_>) -> Played {
+    let aippParmsSet = w.plain(0);
+    let axSwapSwitch = w.plain(1);
+    let done = enter(&calls::aclmdlSetAIPPAxSwapSwitch, |cx| {
+        jumar_acl::aipp::aclmdlSetAIPPAxSwapSwitch(cx, aippParmsSet, axSwapSwitch)
+    });
+    words::status(done)
+}
+
+fn aclmdlSetAIPPSrcImageSize(w: &Words<'_>) -> Played {
+    let aippParmsSet = w.plain(0);
+    let srcImageSizeW = w.plain(1);
+    let srcImageSizeH = w.plain(2);
+    let done = enter(&calls::aclmdlSetAIPPSrcImageSize, |cx| {
+        jumar_acl::aipp::aclmdlSetAIPPSrcImageSize(cx, aippParmsSet, srcImageSizeW, srcImageSizeH)
+    });
+    words::status(done)
+}
+
+fn aclmdlSetAIPPScfParams(w: &Words<'_>) -> Played {
+    let aippParmsSet = w.plain(0);
+    let scfSwitch = w.plain(1);
+    let scfInputSizeW = w.plain(2);
+    let scfInputSizeH = w.plain(3);
+    let scfOutputSizeW = w.plain(4);
+    let scfOutputSizeH = w.plain(5);
+    let batchIndex = w.plain(6);
+    let done = enter(&calls::aclmdlSetAIPPScfParams, |cx| {
+        jumar_acl::aipp::aclmdlSetAIPPScfParams(
+            cx,
+            aippParmsSet,
+            scfSwitch,
+            scfInputSizeW,
+            scfInputSizeH,
+            scfOutputSizeW,
+            scfOutputSizeH,
+            batchIndex,
+        )
+    });
+    words::status(done)
+}
+
+fn aclmdlSetAIPPCropParams(w: &Words<'_>) -> Played {
+    let aippParmsSet = w.plain(0);
+    let cropSwitch = w.plain(1);
+    let cropStartPosW = w.plain(2);
+    let cropStartPosH = w.plain(3);
+    let cropSizeW = w.plain(4);
+    let cropSizeH = w.plain(5);
+    let batchIndex = w.plain(6);
+    let done = enter(&calls::aclmdlSetAIPPCropParams, |cx| {
+        jumar_acl::aipp::aclmdlSetAIPPCropParams(
+            cx,
+            aippParmsSet,
+            cropSwitch,
+            cropStartPosW,
+            cropStartPosH,
+            cropSizeW,
+            cropSizeH,
+            batchIndex,
+        )
+    });
+    words::status(done)
+}
+
+fn aclmdlSetAIPPPaddingParams(w: &Words<'_>) -> Played {
+    let aippParmsSet = w.plain(0);
+    let paddingSwitch = w.plain(1);
+    let paddingSizeTop = w.plain(2);
+    let paddingSizeBottom = w.plain(3);
+    let paddingSizeLeft = w.plain(4);
+    let paddingSizeRight = w.plain(5);
+    let batchIndex = w.plain(6);
+    let done = enter(&calls::aclmdlSetAIPPPaddingParams, |cx| {
+        jumar_acl::aipp::aclmdlSetAIPPPaddingParams(
+            cx,
+            aippParmsSet,
+            paddingSwitch,
+            paddingSizeTop,
+            paddingSizeBottom,
+            paddingSizeLeft,
+            paddingSizeRight,
+            batchIndex,
+        )
+    });
+    words::status(done)
+}
+
+fn aclmdlSetAIPPDtcPixelMean(w: &Words<'_>) -> Played {
+    let aippParmsSet = w.plain(0);
+    let dtcPixelMeanChn0 = w.plain(1);
+    let dtcPixelMeanChn1 = w.plain(2);
+    let dtcPixelMeanChn2 = w.plain(3);
+    let dtcPixelMeanChn3 = w.plain(4);
+    let batchIndex = w.plain(5);
+    let done = enter(&calls::aclmdlSetAIPPDtcPixelMean, |cx| {
+        jumar_acl::aipp::aclmdlSetAIPPDtcPixelMean(
+            cx,
+            aippParmsSet,
+            dtcPixelMeanChn0,
+            dtcPixelMeanChn1,
+            dtcPixelMeanChn2,
+            dtcPixelMeanChn3,
+            batchIndex,
+        )
+    });
+    words::status(done)
+}
+
+fn aclmdlSetAIPPDtcPixelMin(w: &Words<'_>) -> Played {
+    let aippParmsSet = w.plain(0);
+    let dtcPixelMinChn0 = w.plain(1);
+    let dtcPixelMinChn1 = w.plain(2);
+    let dtcPixelMinChn2 = w.plain(3);
+    let dtcPixelMinChn3 = w.plain(4);
+    let batchIndex = w.plain(5);
+    let done = enter(&calls::aclmdlSetAIPPDtcPixelMin, |cx| {
+        jumar_acl::aipp::aclmdlSetAIPPDtcPixelMin(
+            cx,
+            aippParmsSet,
+            dtcPixelMinChn0,
+            dtcPixelMinChn1,
+            dtcPixelMinChn2,
+            dtcPixelMinChn3,
+            batchIndex,
+        )
+    });
+    words::status(done)
+}
+
+fn aclmdlSetAIPPPixelVarReci(w: &Words<'_>) -> Played {
+    let aippParmsSet = w.plain(0);
+    let dtcPixelVarReciChn0 = w.plain(1);
+    let dtcPixelVarReciChn1 = w.plain(2);
+    let dtcPixelVarReciChn2 = w.plain(3);
+    let dtcPixelVarReciChn3 = w.plain(4);
+    let batchIndex = w.plain(5);
+    let done = enter(&calls::aclmdlSetAIPPPixelVarReci, |cx| {
+        jumar_acl::aipp::aclmdlSetAIPPPixelVarReci(
+            cx,
+            aippParmsSet,
+            dtcPixelVarReciChn0,
+            dtcPixelVarReciChn1,
+            dtcPixelVarReciChn2,
+            dtcPixelVarReciChn3,
+            batchIndex,
+        )
+    });
+    words::status(done)
+}
+
+fn aclmdlSetInputAIPP(w: &Words<'_>) -> Played {
+    let modelId = w.plain(0);
+    let dataset = w.plain(1);
+    let index = w.plain(2);
+    let aippParmsSet = w.plain(3);
+    let done = enter(&calls::aclmdlSetInputAIPP, |cx| {
+        jumar_acl::aipp::aclmdlSetInputAIPP(cx, modelId, dataset, index, aippParmsSet)
+    });
+    words::status(done)
+}
+
+fn aclmdlSetAIPPByInputIndex(w: &Words<'_>) -> Played {
+    let modelId = w.plain(0);
+    let dataset = w.plain(1);
+    let index = w.plain(2);
+    let aippParmsSet = w.plain(3);
+    let done = enter(&calls::aclmdlSetAIPPByInputIndex, |cx| {
+        jumar_acl::aipp::aclmdlSetAIPPByInputIndex(cx, modelId, dataset, index, aippParmsSet)
+    });
+    words::status(done)
+}
 
 fn aclmdlGetAippType(w: &Words<'_>) -> Played {
     let modelId = w.plain(0);

@@ -106,7 +106,7 @@ pub const ALL: &[Opt] = &[
     used(
         "insert_op_conf",
         "FILE",
-        "What is done to pictures before they enter the model (AIPP, static).",
+        "What is done to pictures before they enter the model (AIPP, static or dynamic).",
     ),
     used(
         "out_nodes",
