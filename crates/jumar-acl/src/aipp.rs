@@ -228,7 +228,11 @@ pub fn aclmdlGetAippDataSize(_cx: &Cx<'_>, batch: u64) -> Result<usize> {
 }
 
 /// Changes settings; null is refused.
-fn change(cx: &Cx<'_>, settings: Raw, work: impl FnOnce(&mut Settings) -> Result<()>) -> Result<()> {
+fn change(
+    cx: &Cx<'_>,
+    settings: Raw,
+    work: impl FnOnce(&mut Settings) -> Result<()>,
+) -> Result<()> {
     if settings.is_null() {
         return Err(null("aippParmsSet"));
     }
@@ -238,13 +242,22 @@ fn change(cx: &Cx<'_>, settings: Raw, work: impl FnOnce(&mut Settings) -> Result
 }
 
 /// Changes the settings of one picture.
-fn change_one(cx: &Cx<'_>, settings: Raw, index: u64, work: impl FnOnce(&mut One) -> Result<()>) -> Result<()> {
+fn change_one(
+    cx: &Cx<'_>,
+    settings: Raw,
+    index: u64,
+    work: impl FnOnce(&mut One) -> Result<()>,
+) -> Result<()> {
     change(cx, settings, |content| {
         let count = content.pictures.len();
-        let one = usize::try_from(index).ok().and_then(|index| content.pictures.get_mut(index));
+        let one = usize::try_from(index)
+            .ok()
+            .and_then(|index| content.pictures.get_mut(index));
         match one {
             Some(one) => work(one),
-            None => bad(format!("batchIndex is {index}, and the settings are for {count} pictures")),
+            None => bad(format!(
+                "batchIndex is {index}, and the settings are for {count} pictures"
+            )),
         }
     })
 }
@@ -262,14 +275,20 @@ fn within(value: i32, range: std::ops::RangeInclusive<i32>, name: &str) -> Resul
     if range.contains(&value) {
         return Ok(());
     }
-    bad(format!("{name} is {value}; {} to {} are possible", range.start(), range.end()))
+    bad(format!(
+        "{name} is {value}; {} to {} are possible",
+        range.start(),
+        range.end()
+    ))
 }
 
 /// Keeps a format of the interface; whether a model can be given it, aclmdlSetInputAIPP says.
 pub fn aclmdlSetAIPPInputFormat(cx: &Cx<'_>, settings: Raw, format: u32) -> Result<()> {
     change(cx, settings, |content| {
         if !(enums::ACL_YUV420SP_U8..=enums::ACL_RAW24).contains(&format) {
-            return bad(format!("inputFormat is {format}, which is no value of aclAippInputFormat"));
+            return bad(format!(
+                "inputFormat is {format}, which is no value of aclAippInputFormat"
+            ));
         }
         content.format = format;
         Ok(())
@@ -326,7 +345,12 @@ pub fn aclmdlSetAIPPAxSwapSwitch(cx: &Cx<'_>, settings: Raw, on: i8) -> Result<(
     })
 }
 
-pub fn aclmdlSetAIPPSrcImageSize(cx: &Cx<'_>, settings: Raw, width: i32, height: i32) -> Result<()> {
+pub fn aclmdlSetAIPPSrcImageSize(
+    cx: &Cx<'_>,
+    settings: Raw,
+    width: i32,
+    height: i32,
+) -> Result<()> {
     change(cx, settings, |content| {
         within(width, 1..=4096, "srcImageSizeW")?;
         within(height, 1..=4096, "srcImageSizeH")?;
@@ -494,9 +518,14 @@ impl Settings {
         }
         let size = |value: i32| usize::try_from(value).unwrap_or_default();
         let [width, height] = self.source.map(size);
-        let crop = one.crop.map_or([0, 0, width, height], |crop| crop.map(size));
+        let crop = one
+            .crop
+            .map_or([0, 0, width, height], |crop| crop.map(size));
         if format == Picture::Yuv420sp
-            && let Some(odd) = [width, height].iter().chain(&crop).find(|&size| size % 2 == 1)
+            && let Some(odd) = [width, height]
+                .iter()
+                .chain(&crop)
+                .find(|&size| size % 2 == 1)
         {
             return bad(format!(
                 "picture {number} of {width} by {height}, of which {crop:?} is used, has the odd size {odd}; with ACL_YUV420SP_U8 all are even"
@@ -560,7 +589,13 @@ pub fn aclmdlSetAIPPByInputIndex(
 }
 
 /// Checks what both ways to set settings have in common.
-fn preparable(cx: &Cx<'_>, id: u32, dataset: Raw, index: usize, settings: Raw) -> Result<TensorInfo> {
+fn preparable(
+    cx: &Cx<'_>,
+    id: u32,
+    dataset: Raw,
+    index: usize,
+    settings: Raw,
+) -> Result<TensorInfo> {
     dataset::entries(cx, dataset, "dataset")?;
     if settings.is_null() {
         return Err(null("aippParmsSet"));
@@ -570,7 +605,13 @@ fn preparable(cx: &Cx<'_>, id: u32, dataset: Raw, index: usize, settings: Raw) -
 
 /// Writes the settings into the input's buffer, before the call returns.
 fn write(cx: &Cx<'_>, id: u32, dataset: Raw, told: &Told, settings: Raw) -> Result<()> {
-    let content = cx.process.aipp_settings.get(settings.0)?.content.lock().clone();
+    let content = cx
+        .process
+        .aipp_settings
+        .get(settings.0)?
+        .content
+        .lock()
+        .clone();
     let loaded = model::find(cx, id)?;
     let inputs = &loaded.model.description().inputs;
     let (pictures, target) = (&inputs[told.pictures], &inputs[told.settings]);
@@ -599,7 +640,9 @@ fn write(cx: &Cx<'_>, id: u32, dataset: Raw, told: &Told, settings: Raw) -> Resu
         }
         list.push(aipp);
     }
-    let [width, height] = content.source.map(|size| usize::try_from(size).unwrap_or_default());
+    let [width, height] = content
+        .source
+        .map(|size| usize::try_from(size).unwrap_or_default());
     let bytes: usize = list
         .iter()
         .map(|aipp| aipp.format.dims(height, width).iter().product::<usize>())

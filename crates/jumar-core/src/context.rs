@@ -19,13 +19,15 @@ use crate::memory::Block;
 use crate::runtime::Shared;
 use crate::stream::StreamOptions;
 use crate::{Caller, CountNotify, Event, EventFamily, Notify, Stream};
-use jumar_hal::Span;
+use jumar_hal::{Backend, Span};
 
 /// A context.
 pub struct Context {
     id: u64,
     device: Arc<Device>,
     primary: bool,
+    /// The life of the device that it was made in.
+    life: u64,
     shared: Arc<Shared>,
     dead: AtomicBool,
     tearing_down: AtomicBool,
@@ -64,6 +66,22 @@ impl Failure {
     }
 }
 
+/// The threads among which work on a device may be split.
+#[derive(Clone)]
+pub struct Team(Arc<dyn Backend>);
+
+impl Team {
+    /// Gives how many there are at most, the calling one counted.
+    pub fn threads(&self) -> usize {
+        self.0.sharers()
+    }
+
+    /// Calls `work` once for each part from 0 on, in no order, on this thread and on others that are free.
+    pub fn share(&self, parts: usize, work: &(dyn Fn(usize) + Sync)) {
+        self.0.share(parts, work);
+    }
+}
+
 impl Context {
     pub(crate) fn create(
         shared: &Arc<Shared>,
@@ -71,11 +89,13 @@ impl Context {
         primary: bool,
     ) -> Result<Arc<Context>> {
         device.hardware(shared)?;
-        let context = shared.contexts.insert(|id| {
+        let life = device.enter_life();
+        let made = shared.contexts.insert(|id| {
             Arc::new(Context {
                 id,
                 device: device.clone(),
                 primary,
+                life,
                 shared: shared.clone(),
                 dead: AtomicBool::new(false),
                 tearing_down: AtomicBool::new(false),
@@ -85,12 +105,15 @@ impl Context {
                 overflow: Arc::default(),
                 captures: Arc::default(),
             })
-        })?;
-        device.contexts.fetch_add(1, Ordering::AcqRel);
+        });
+        let context = made.inspect_err(|_| device.leave_life())?;
         match Stream::create(&context, StreamOptions::default(), true) {
             Ok(stream) => *context.default_stream.lock() = Some(stream),
             Err(error) => {
                 context.tear_down("the failed creation of its default stream", NO_PATIENCE);
+                if primary {
+                    device.leave_life();
+                }
                 return Err(error);
             }
         }
@@ -113,10 +136,20 @@ impl Context {
         self.primary
     }
 
+    /// Gives the life of the device that the context was made in.
+    pub fn life(&self) -> u64 {
+        self.life
+    }
+
     /// Tells whether the context was torn down.
     #[inline]
     pub fn is_dead(&self) -> bool {
         self.dead.load(Ordering::Acquire)
+    }
+
+    /// Gives the threads among which work on the device may be split.
+    pub fn team(&self) -> Team {
+        Team(self.shared.backend.clone())
     }
 
     pub(crate) fn shared(&self) -> &Arc<Shared> {
@@ -279,8 +312,14 @@ impl Context {
     /// `NoContext`, `OutOfMemory`.
     pub fn allocate(&self, bytes: usize, reserve: usize, caller: &Caller<'_>) -> Result<Block> {
         self.alive()?;
-        self.device
-            .allocate(&self.shared, bytes, reserve.max(bytes), 64, caller)
+        self.device.allocate(
+            &self.shared,
+            self.life,
+            bytes,
+            reserve.max(bytes),
+            64,
+            caller,
+        )
     }
 
     pub(crate) fn allocate_aligned(
@@ -291,7 +330,7 @@ impl Context {
     ) -> Result<Block> {
         self.alive()?;
         self.device
-            .allocate(&self.shared, bytes, bytes, align, caller)
+            .allocate(&self.shared, self.life, bytes, bytes, align, caller)
     }
 
     /// Frees device memory, at once, without waiting for any stream.
@@ -436,7 +475,10 @@ impl Context {
         }
         self.overflow.drop_state(&self.shared, &self.device);
         drop(self.shared.contexts.remove(self.id, by));
-        self.device.contexts.fetch_sub(1, Ordering::AcqRel);
+        // The primary one left when its last use ended.
+        if !self.primary {
+            self.device.leave_life();
+        }
         true
     }
 }

@@ -2,6 +2,15 @@
 //!
 //! The primary slot's lock is held while the context is made or taken out, never while it is torn down; a second
 //! release that arrives in between finds a count of 0 and is refused.
+//!
+//! # Lives
+//!
+//! A device's memory is dropped when its last use ends while no other context is alive. That moment, under the locks of
+//! the primary slot and of the lives, ends one life of the device and begins the next. The work of the old life is
+//! waited for afterwards, with no lock held, and its memory is dropped then; meanwhile other threads may have set the
+//! device again. So contexts, memory, pools and mappings know the life that they were made in, and a life that ends takes
+//! along what is of it or older, and nothing else. What is made while its life ends is found by the one that drops, or
+//! sees that the life has ended and takes itself back.
 
 use std::sync::{Arc, OnceLock};
 
@@ -10,7 +19,7 @@ use jumar_types::{Error, ErrorKind, Result};
 
 use crate::context;
 use crate::gate::Op;
-use crate::memory::{Block, Home};
+use crate::memory::{Block, Home, Owner};
 use crate::runtime::Shared;
 use crate::vmm::Mapping;
 use crate::{Caller, Context};
@@ -84,13 +93,20 @@ pub struct Device {
     used_bytes: AtomicU64,
     /// The most bytes that were ever in use.
     used_high: AtomicU64,
-    /// Contexts alive on the device, primary included.
-    pub(crate) contexts: AtomicU32,
+    lives: Mutex<Lives>,
     pub(crate) streams: Count,
     pub(crate) events: Count,
     pub(crate) notifies: Count,
-    /// Moves on when the device's memory was dropped as a whole.
-    resets: AtomicU64,
+    /// The number of the life, for those who look without the lock. Written under it.
+    life: AtomicU64,
+}
+
+/// Which life a device is in, and who lives it.
+#[derive(Default)]
+struct Lives {
+    number: u64,
+    /// Contexts alive on the device, the primary one included until its last use ends.
+    contexts: u32,
 }
 
 #[derive(Default)]
@@ -143,11 +159,11 @@ impl Device {
             primary: Mutex::default(),
             used_bytes: AtomicU64::new(0),
             used_high: AtomicU64::new(0),
-            contexts: AtomicU32::new(0),
+            lives: Mutex::default(),
             streams: Count::new(profile.limits.streams),
             events: Count::new(profile.limits.events),
             notifies: Count::new(profile.limits.notifies),
-            resets: AtomicU64::new(0),
+            life: AtomicU64::new(0),
             profile,
         }
     }
@@ -192,9 +208,35 @@ impl Device {
         self.notifies.available()
     }
 
-    /// Counts how often the device's memory was dropped as a whole. What was allocated before the last time is gone.
-    pub fn resets(&self) -> u64 {
-        self.resets.load(Ordering::Acquire)
+    /// Gives the number of the device's life. Each time that its memory is dropped as a whole another one begins; what was
+    /// made in an earlier one is gone, or goes in a moment.
+    pub fn life(&self) -> u64 {
+        self.life.load(Ordering::Acquire)
+    }
+
+    /// Counts a context that is about to be made, and gives the life that it belongs to.
+    pub(crate) fn enter_life(&self) -> u64 {
+        let mut lives = self.lives.lock();
+        lives.contexts += 1;
+        lives.number
+    }
+
+    /// Counts a context no longer that is gone.
+    pub(crate) fn leave_life(&self) {
+        self.lives.lock().contexts -= 1;
+    }
+
+    /// Counts the primary context no longer, and ends the life if no other context is alive. Gives the life that ended.
+    fn end_life(&self) -> Option<u64> {
+        let mut lives = self.lives.lock();
+        lives.contexts -= 1;
+        if lives.contexts != 0 {
+            return None;
+        }
+        let ended = lives.number;
+        lives.number += 1;
+        self.life.store(lives.number, Ordering::Release);
+        Some(ended)
     }
 
     /// Counts how often the device is set.
@@ -245,7 +287,7 @@ impl Device {
         all: bool,
         caller: &Caller<'_>,
     ) -> Result<()> {
-        let gone = {
+        let (gone, ended) = {
             let mut primary = self.primary.lock();
             if primary.uses == 0 {
                 return Err(Error::new(
@@ -257,10 +299,13 @@ impl Device {
                 ));
             }
             primary.uses = if all { 0 } else { primary.uses - 1 };
-            if primary.uses == 0 {
-                primary.context.take()
-            } else {
-                None
+            match primary.uses {
+                0 => {
+                    let gone = primary.context.take();
+                    let ended = gone.as_ref().and_then(|_| self.end_life());
+                    (gone, ended)
+                }
+                _ => (None, None),
             }
         };
         if let Some(context) = gone {
@@ -269,17 +314,19 @@ impl Device {
                 false => context::PATIENCE,
             };
             context.tear_down(caller.call.name, patience);
-            if self.contexts.load(Ordering::Acquire) == 0 {
-                self.drop_memory(shared, caller);
-            }
+        }
+        if let Some(life) = ended {
+            self.drop_memory(shared, life, caller);
         }
         Ok(())
     }
 
-    /// Allocates device memory: `bytes` usable, `reserve` counted against the device, not zeroed.
+    /// Allocates device memory: `bytes` usable, `reserve` counted against the device, not zeroed; for a context of the
+    /// given life.
     pub(crate) fn allocate(
         &self,
         shared: &Shared,
+        life: u64,
         bytes: usize,
         reserve: usize,
         align: usize,
@@ -307,9 +354,29 @@ impl Device {
         let counted = reserved
             .part(0, reserve)
             .expect("a backend gives at least what was asked for");
-        Ok(shared
-            .space
-            .insert(span, counted, Home::Device(self.number), caller.call.name))
+        let block = shared.space.insert(
+            span,
+            counted,
+            Home::Device(self.number),
+            Owner::Device { life },
+            caller.call.name,
+        );
+        if life != self.life() {
+            // Whoever ended the life dropped what it found; what came after that goes back here.
+            if shared.space.take_back(&block) {
+                self.give_back(block);
+            }
+            return Err(self.ended());
+        }
+        Ok(block)
+    }
+
+    /// What a call answers whose life of the device ended while it was under way.
+    pub(crate) fn ended(&self) -> Error {
+        Error::new(
+            ErrorKind::NoContext,
+            format!("device {} was reset meanwhile", self.number),
+        )
     }
 
     fn take(&self, shared: &Shared, bytes: usize, align: usize) -> Result<jumar_hal::Span> {
@@ -370,9 +437,11 @@ impl Device {
         self.uncount(counted);
     }
 
-    /// Drops all memory: the device has no context left.
-    fn drop_memory(&self, shared: &Shared, caller: &Caller<'_>) {
-        for block in shared.space.remove_device(self.number) {
+    /// Drops all memory of a life that has ended, and of those before.
+    fn drop_memory(&self, shared: &Shared, life: u64, caller: &Caller<'_>) {
+        // Pools first hand out nothing any more.
+        let pools = shared.close_pools(self.number, life);
+        for block in shared.space.remove_device(self.number, life) {
             // A probe that refuses cannot keep memory of a device that is gone.
             let op = || Op::Free {
                 span: block.span,
@@ -380,19 +449,20 @@ impl Device {
             };
             drop(shared.gate.admit(caller, self.number, None, op));
             let address = block.span.address();
-            // Mapped physical memory goes back to nothing; it has no place in the device's own range. A pool's memory goes
-            // with the pool.
-            if shared.mapped.lock().contains_key(&address)
-                || shared.pool_blocks.lock().remove(&address).is_some()
-            {
-                continue;
+            match block.owner {
+                Owner::Device { .. } => {
+                    shared.managed.lock().remove(&address);
+                    self.give_back(block);
+                }
+                // A pool's memory goes with the pool, and mapped memory back to nothing.
+                Owner::Pool { .. } => drop(shared.pool_blocks.lock().remove(&address)),
+                Owner::Mapping { .. } | Owner::Nobody => {}
             }
-            shared.managed.lock().remove(&address);
-            self.give_back(block);
         }
         let mapped: Vec<_> = {
             let mut mapped = shared.mapped.lock();
-            let ours = |mapping: &Mapping| mapping.memory.device() == self.number;
+            let ours =
+                |mapping: &Mapping| mapping.memory.device() == self.number && mapping.life <= life;
             mapped.extract_if(.., |_, mapping| ours(mapping)).collect()
         };
         for (_, mapping) in mapped {
@@ -400,8 +470,7 @@ impl Device {
                 drop(hardware.unmap(mapping.span));
             }
         }
-        shared.drop_pools(self.number, caller.call.name);
-        self.resets.fetch_add(1, Ordering::AcqRel);
+        shared.drop_pools(pools, caller.call.name);
         shared.epoch.advance();
     }
 }

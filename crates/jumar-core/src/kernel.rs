@@ -17,6 +17,7 @@ use jumar_types::{Error, ErrorKind, Result, TaskSite};
 
 use crate::device::Device;
 use crate::gate::Op;
+use crate::memory::Owner;
 use crate::runtime::Shared;
 use crate::{Caller, Home, Runtime, Stream};
 
@@ -100,9 +101,13 @@ impl Overflow {
             .expect("a backend gives at least what was asked for");
         shared.backend.fill_now(span, 0);
         let home = Home::Variable(device.number());
-        shared
-            .space
-            .insert(span, reserved, home, "the context's overflow state");
+        shared.space.insert(
+            span,
+            reserved,
+            home,
+            Owner::Nobody,
+            "the context's overflow state",
+        );
         *state = Some((span, reserved));
         Ok(span)
     }
@@ -285,8 +290,13 @@ impl Runtime {
 impl Shared {
     fn make_variable(&self, span: Span, device: u32) {
         if !span.is_empty() && self.space.find(span.address()).is_none() {
-            self.space
-                .insert(span, span, Home::Variable(device), "a kernel binary");
+            self.space.insert(
+                span,
+                span,
+                Home::Variable(device),
+                Owner::Nobody,
+                "a kernel binary",
+            );
         }
     }
 }

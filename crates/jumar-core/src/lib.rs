@@ -34,7 +34,7 @@ pub use capture::{
     CaptureMode, CaptureStatus, Comparison, Condition, ConditionKind, Described, EventTask, Graph,
     GraphTask, Label, LabelLists, Origin, TaskGroup, TaskKind, Width,
 };
-pub use context::Context;
+pub use context::{Context, Team};
 pub use count_notify::{CountChange, CountNotify, CountWait};
 pub use device::{Chip, Device, Limits, Profile};
 pub use event::{Event, EventFamily, EventStatus, elapsed_ms, flags as event_flags};

@@ -79,8 +79,15 @@ impl Context {
             span: block.span,
             pages,
         };
-        let kept = &self.shared().managed;
-        kept.lock().insert(block.span.address(), managed);
+        let address = block.span.address();
+        let mut kept = self.shared().managed.lock();
+        // Dropped with its device meanwhile, the address may be another's by now.
+        let there = self.shared().space.find(address);
+        if there.is_none_or(|there| there.number != block.number) {
+            return Err(self.device().ended());
+        }
+        kept.insert(address, managed);
+        drop(kept);
         Ok(block)
     }
 }

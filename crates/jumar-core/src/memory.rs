@@ -62,6 +62,30 @@ pub struct Block {
     pub number: u64,
     /// The public function that made it.
     pub made_by: &'static str,
+    /// Whose the bytes are, and in which life of its device they were taken.
+    pub(crate) owner: Owner,
+}
+
+/// Whose the bytes of a block are. What a device owns is dropped with the life of the device that it was taken in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Owner {
+    /// No device's: it goes when it is given back.
+    Nobody,
+    /// An allocation of its own.
+    Device { life: u64 },
+    /// A part of a memory pool.
+    Pool { life: u64 },
+    /// Physical memory that is mapped there.
+    Mapping { life: u64 },
+}
+
+impl Owner {
+    fn life(self) -> Option<u64> {
+        match self {
+            Owner::Nobody => None,
+            Owner::Device { life } | Owner::Pool { life } | Owner::Mapping { life } => Some(life),
+        }
+    }
 }
 
 /// The live allocations of a runtime, by address.
@@ -114,6 +138,7 @@ impl Space {
         span: Span,
         reserved: Span,
         home: Home,
+        owner: Owner,
         made_by: &'static str,
     ) -> Block {
         let number = self.numbers.fetch_add(1, Ordering::Relaxed) + 1;
@@ -123,6 +148,7 @@ impl Space {
             home,
             number,
             made_by,
+            owner,
         };
         self.blocks.write().insert(span.address(), block);
         block
@@ -184,6 +210,7 @@ impl Space {
                 home,
                 number,
                 made_by: by,
+                owner: Owner::Nobody,
             },
         );
         drop(blocks);
@@ -191,12 +218,29 @@ impl Space {
         Ok(())
     }
 
-    /// Takes out every allocation of a device.
-    pub(crate) fn remove_device(&self, device: u32) -> Vec<Block> {
+    /// Takes a block out that may be gone already; its address may be another block's by now. Tells whether it was there.
+    pub(crate) fn take_back(&self, block: &Block) -> bool {
+        let address = block.span.address();
+        let mut blocks = self.blocks.write();
+        if blocks
+            .get(&address)
+            .is_none_or(|there| there.number != block.number)
+        {
+            return false;
+        }
+        blocks.remove(&address);
+        drop(blocks);
+        self.removals.fetch_add(1, Ordering::AcqRel);
+        true
+    }
+
+    /// Takes out every allocation of a device that was made in one of its lives up to `life`.
+    pub(crate) fn remove_device(&self, device: u32, life: u64) -> Vec<Block> {
         let mut blocks = self.blocks.write();
         let gone: Vec<Block> = blocks
             .values()
             .filter(|block| block.home == Home::Device(device))
+            .filter(|block| block.owner.life().is_some_and(|made_in| made_in <= life))
             .copied()
             .collect();
         for block in &gone {

@@ -14,6 +14,7 @@ use jumar_types::{Error, ErrorKind, Result};
 
 use crate::device::Device;
 use crate::gate::Op;
+use crate::memory::Owner;
 use crate::runtime::Shared;
 use crate::{Caller, Home, Runtime, Stream};
 
@@ -35,6 +36,8 @@ pub struct Pool {
     device: Arc<Device>,
     /// The most that it may take from the device; 0 is no limit of its own.
     max_bytes: u64,
+    /// The life of the device that it was made in.
+    life: u64,
     state: Mutex<State>,
 }
 
@@ -71,6 +74,8 @@ struct State {
     chunks: Vec<Chunk>,
     rules: PoolRules,
     usage: PoolUse,
+    /// The life of its device has ended: it takes and hands out nothing more.
+    closed: bool,
 }
 
 /// One allocation of the device, in parts.
@@ -252,6 +257,9 @@ impl Pool {
     fn take(&self, shared: &Shared, bytes: usize, stream: u64) -> Result<Chosen> {
         let choose = |may_wait: bool| {
             let mut state = self.state.lock();
+            if state.closed {
+                return None;
+            }
             let may_wait = may_wait && state.rules.internal_waits;
             let chosen = state.choose(bytes, stream, may_wait)?;
             state.handed_out(bytes);
@@ -279,6 +287,11 @@ impl Pool {
             Err(error) => return choose(true).ok_or(error),
         };
         let mut state = self.state.lock();
+        if state.closed {
+            drop(state);
+            self.device.return_chunk(span);
+            return Err(self.device.ended());
+        }
         let mut chunk = Chunk {
             span,
             free: BTreeMap::new(),
@@ -336,11 +349,13 @@ impl Runtime {
         let shared = &self.shared;
         let device = shared.device(device)?;
         device.hardware(shared)?;
+        let life = device.life();
         let pool = shared.pools.insert(|id| {
             Arc::new(Pool {
                 id,
                 device,
                 max_bytes,
+                life,
                 state: Mutex::new(State {
                     chunks: Vec::new(),
                     rules: PoolRules {
@@ -350,6 +365,7 @@ impl Runtime {
                         keep_bytes: 0,
                     },
                     usage: PoolUse::default(),
+                    closed: false,
                 }),
             })
         })?;
@@ -425,12 +441,7 @@ impl Stream {
                     .part(chosen.address - chunk.span.address(), bytes)
             })
         };
-        let span = span.ok_or_else(|| {
-            Error::new(
-                ErrorKind::ContextReleased,
-                "the device's memory was dropped while some was allocated",
-            )
-        })?;
+        let span = span.ok_or_else(|| pool.device.ended())?;
         let op = || Op::Allocate {
             span,
             device: Some(device),
@@ -451,13 +462,25 @@ impl Stream {
             pool.state.lock().put_back(chosen.address, None);
             return Err(refused);
         }
-        shared
-            .space
-            .insert(span, span, Home::Device(device), caller.call.name);
+        let block = shared.space.insert(
+            span,
+            span,
+            Home::Device(device),
+            Owner::Pool { life: pool.life },
+            caller.call.name,
+        );
+        // A pool that closes takes out what it finds among the blocks, once it is closed.
+        let state = pool.state.lock();
+        if state.closed {
+            drop(state);
+            shared.space.take_back(&block);
+            return Err(pool.device.ended());
+        }
         shared
             .pool_blocks
             .lock()
             .insert(span.address(), pool.clone());
+        drop(state);
         Ok(span)
     }
 
@@ -554,16 +577,26 @@ impl Shared {
         Some(Ok(()))
     }
 
-    /// Drops every pool of a device that has no context left; its memory goes whoever has it.
-    pub(crate) fn drop_pools(&self, device: u32, by: &'static str) {
+    /// Closes every pool of a device that was made in one of its lives up to `life`, and gives them.
+    pub(crate) fn close_pools(&self, device: u32, life: u64) -> Vec<Arc<Pool>> {
         let gone: Vec<Arc<Pool>> = {
             let mut living = self.living_pools.lock();
             let (gone, stay) = std::mem::take(&mut *living)
                 .into_iter()
-                .partition(|pool| pool.device.number() == device);
+                .partition(|pool| pool.device.number() == device && pool.life <= life);
             *living = stay;
             gone
         };
+        for pool in &gone {
+            pool.state.lock().closed = true;
+        }
+        self.pool_count
+            .fetch_sub(gone.len() as u32, Ordering::AcqRel);
+        gone
+    }
+
+    /// Drops pools that were closed; their memory goes whoever has it.
+    pub(crate) fn drop_pools(&self, gone: Vec<Arc<Pool>>, by: &'static str) {
         for pool in &gone {
             drop(self.pools.remove(pool.id, by));
             let chunks = {
@@ -576,7 +609,5 @@ impl Shared {
                 pool.device.return_chunk(chunk.span);
             }
         }
-        self.pool_count
-            .fetch_sub(gone.len() as u32, Ordering::AcqRel);
     }
 }

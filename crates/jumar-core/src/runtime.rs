@@ -13,7 +13,7 @@ use crate::gate::{Gate, Op};
 use crate::ipc::SharedMemory;
 use crate::kernel::{Binary, Function};
 use crate::managed::ManagedBlock;
-use crate::memory::{Block, Home, Space};
+use crate::memory::{Block, Home, Owner, Space};
 use crate::pool::Pool;
 use crate::table::{Epoch, Table};
 use crate::vmm::{Mapping, PhysicalMemory};
@@ -290,10 +290,13 @@ impl Runtime {
             self.shared.backend.free_pinned(reserved);
             return Err(refused);
         }
-        Ok(self
-            .shared
-            .space
-            .insert(span, reserved, Home::Pinned, caller.call.name))
+        Ok(self.shared.space.insert(
+            span,
+            reserved,
+            Home::Pinned,
+            Owner::Nobody,
+            caller.call.name,
+        ))
     }
 
     /// Frees pinned host memory.

@@ -11,6 +11,7 @@ use jumar_types::{Error, ErrorKind, Result};
 
 use crate::device::Device;
 use crate::gate::Op;
+use crate::memory::Owner;
 use crate::runtime::Shared;
 use crate::{Caller, Home, Runtime};
 
@@ -93,9 +94,23 @@ pub(crate) struct Mapping {
     pub(crate) memory: Arc<PhysicalMemory>,
     pub(crate) span: Span,
     pub(crate) access: Access,
+    /// The life of the device that it was made in.
+    pub(crate) life: u64,
 }
 
 impl Shared {
+    /// Puts a mapping that somebody may access among the live blocks.
+    fn show_mapping(&self, span: Span, device: u32, life: u64, by: &'static str) {
+        let owner = Owner::Mapping { life };
+        let block = self
+            .space
+            .insert(span, span, Home::Device(device), owner, by);
+        // Unmapped meanwhile, or dropped with its device.
+        if !self.mapped.lock().contains_key(&span.address()) {
+            self.space.take_back(&block);
+        }
+    }
+
     /// Tells whether any mapping shares a byte with a range.
     pub(crate) fn is_mapped_in(&self, span: Span) -> bool {
         let mapped = self.mapped.lock();
@@ -307,9 +322,11 @@ impl Runtime {
         })?;
         memory.pages.map(span)?;
         memory.mappings.fetch_add(1, Ordering::AcqRel);
+        let life = memory.device.life();
         let mapping = Mapping {
             memory: memory.clone(),
             span,
+            life,
             access: if with_access {
                 Access::Everybody
             } else {
@@ -318,9 +335,7 @@ impl Runtime {
         };
         shared.mapped.lock().insert(at, mapping);
         if with_access {
-            shared
-                .space
-                .insert(span, span, Home::Device(device), caller.call.name);
+            shared.show_mapping(span, device, life, caller.call.name);
         }
         Ok(())
     }
@@ -395,17 +410,15 @@ impl Runtime {
             }
             mapping.access = Access::Listed(listed);
         }
-        let (after, span, device) = (
+        let (after, span, device, life) = (
             mapping.access.is_any(),
             mapping.span,
             mapping.memory.device(),
+            mapping.life,
         );
         drop(mapped);
         match (before, after) {
-            (false, true) => {
-                let home = Home::Device(device);
-                shared.space.insert(span, span, home, caller.call.name);
-            }
+            (false, true) => shared.show_mapping(span, device, life, caller.call.name),
             (true, false) => drop(shared.space.remove(at, |_| Ok(()))),
             (true, true) | (false, false) => {}
         }

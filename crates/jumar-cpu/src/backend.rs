@@ -162,6 +162,15 @@ impl Backend for CpuBackend {
         self.executor.wrote(to, from.bytes());
     }
 
+    fn sharers(&self) -> usize {
+        self.executor.team().threads()
+    }
+
+    fn share(&self, parts: usize, work: &(dyn Fn(usize) + Sync)) {
+        let team = self.executor.team();
+        team.share_borrowed(parts, &|part| thread::neutral(|| work(part)));
+    }
+
     fn fill_now(&self, to: Span, value: u8) {
         mem::fill(to, value);
         self.executor.wrote(to.address(), to.bytes());

@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use jumar_graph::{
     BuildOptions, Dynamic, Executable, Lent, Model, Operands, Region, TensorType, Tensorlike,
-    Workspace, compile, onnx, run_step,
+    Workers, Workspace, compile, onnx, run_step,
 };
 use jumar_ops::view::Block;
 
@@ -101,6 +101,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             constants: Region::EMPTY,
             inputs: &ins,
             outputs: &outs,
+            workers: Workers::ALONE,
         };
         plan.run(&operands)?;
         if repeat > 0 {

@@ -236,7 +236,9 @@ fn most_pictures(options: &BuildOptions, name: &str, batch: i64) -> Result<usize
         sizes.copied().max().unwrap_or(-1)
     } else {
         let range = options.input_shapes.get(name);
-        range.and_then(|range| range.first()).map_or(-1, |first| first.1)
+        range
+            .and_then(|range| range.first())
+            .map_or(-1, |first| first.1)
     };
     usize::try_from(most).ok().filter(|&most| (1..=MOST_PICTURES).contains(&most)).ok_or_else(|| {
         bad(format_args!(
@@ -262,7 +264,9 @@ fn front_as_told(
     options: &BuildOptions,
 ) -> Result<Node> {
     if reader.flag("support_rotation")? {
-        return Err(bad("support_rotation true is not supported: no function of the interface sets a rotation"));
+        return Err(bad(
+            "support_rotation true is not supported: no function of the interface sets a rotation",
+        ));
     }
     let largest = reader.number("max_src_image_size", 0_usize)?;
     if !(1..=LARGEST).contains(&largest) {
@@ -489,7 +493,10 @@ pub fn preprocessing_as_told(graph: &Graph) -> Vec<Told> {
         let id = (*id?)?;
         graph.inputs.iter().position(|&input| input == id)
     };
-    let nodes = graph.nodes.iter().filter(|node| node.operator.name == DYNAMIC_AIPP);
+    let nodes = graph
+        .nodes
+        .iter()
+        .filter(|node| node.operator.name == DYNAMIC_AIPP);
     nodes
         .filter_map(|node| {
             let (pictures, settings) = (number(node.inputs.first())?, number(node.inputs.get(1))?);
@@ -499,7 +506,8 @@ pub fn preprocessing_as_told(graph: &Graph) -> Vec<Told> {
                 pictures,
                 settings,
                 result: graph.value(*node.outputs.first()?).ty.clone(),
-                most: usize::try_from(bytes).ok()?.checked_sub(head)? / (Aipp::block_bytes(1) - head),
+                most: usize::try_from(bytes).ok()?.checked_sub(head)?
+                    / (Aipp::block_bytes(1) - head),
             })
         })
         .collect()

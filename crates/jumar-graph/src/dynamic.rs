@@ -8,6 +8,7 @@ use std::rc::Rc;
 use jumar_ops::view::{Layout, View, ViewMut};
 use jumar_ops::{
     Aliasing, Call, InferCx, InputKind, Memory, Operand, Place, PrepareCx, Tensor, TensorType,
+    Workers,
 };
 use jumar_types::dtype::DataType;
 
@@ -36,6 +37,11 @@ pub trait Workspace<'m> {
 
     /// Takes memory back.
     fn give(&mut self, lent: Lent<'m>);
+
+    /// Gives the threads that kernels may use.
+    fn workers(&self) -> Workers<'_> {
+        Workers::ALONE
+    }
 }
 
 /// A tensor while a model runs: its real type, and its bytes.
@@ -531,9 +537,14 @@ impl<'m> Run<'_, 'm> {
             constants: Region::EMPTY,
             inputs: &regions,
             outputs: &into,
+            workers: Workers::ALONE,
         };
-        let ran = Call::new(&operands, &results, (0, scratch_bytes), &memory)
-            .and_then(|call| kernel.run(&call));
+        let ran = {
+            let workers = self.workspace.workers();
+            let memory = Memory { workers, ..memory };
+            Call::new(&operands, &results, (0, scratch_bytes), &memory)
+                .and_then(|call| kernel.run(&call))
+        };
         if let Some(lent) = scratch {
             self.workspace.give(lent);
         }

@@ -35,6 +35,8 @@ pub use error::{GraphError, GraphErrorKind, Result};
 pub use gears::GearOptions;
 pub use graph::{Body, Graph, GraphOutput, Node, Value, ValueId};
 pub use jumar_ops::view::Region;
-pub use jumar_ops::{Aipp, Attr, Memory as Operands, Operand, Picture, Place, TensorType};
+pub use jumar_ops::{
+    Aipp, Attr, Memory as Operands, Operand, Picture, Place, Share, TensorType, Workers,
+};
 pub use model::{Executable, Model, Weights};
 pub use plan::{Plan, PlannedPort, Step, Watch, run_step};

@@ -36,6 +36,17 @@ pub trait Backend: Send + Sync {
     /// Copies at once, in no order with any queue; idle workers may take a part of a long copy.
     fn copy_now(&self, to: usize, from: Span);
 
+    /// Gives how many threads [`share`](Backend::share) uses at most.
+    fn sharers(&self) -> usize {
+        1
+    }
+
+    /// Calls `work` once for each part from 0 on, on this thread and on idle workers, in no order, and returns when all
+    /// calls have returned. Allocates nothing once it has run a few times.
+    fn share(&self, parts: usize, work: &(dyn Fn(usize) + Sync)) {
+        (0..parts).for_each(work);
+    }
+
     /// Fills on the calling thread, at once, in no order with any queue.
     fn fill_now(&self, to: Span, value: u8);
 

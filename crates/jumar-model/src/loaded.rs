@@ -8,11 +8,11 @@ use std::sync::{Arc, OnceLock};
 
 use jumar_core::sync::{AtomicBool, Mutex, Ordering};
 use jumar_core::{
-    Block, Call, Caller, Context, Cost, Lookups, Program, Signal, Span, Stream, StreamOptions,
+    Block, Call, Caller, Context, Cost, Lookups, Program, Signal, Span, Stream, StreamOptions, Team,
 };
 use jumar_graph::{
-    Dynamic, Executable, GraphError, GraphErrorKind, Lent, Operands, Plan, Region, Sink,
-    TensorType, Tensorlike, Watch, Workspace,
+    Dynamic, Executable, GraphError, GraphErrorKind, Lent, Operands, Plan, Region, Share, Sink,
+    TensorType, Tensorlike, Watch, Workers, Workspace,
 };
 use jumar_types::dtype::DataType;
 use jumar_types::{Error, ErrorKind, Result};
@@ -34,8 +34,8 @@ pub struct Model {
     context: Arc<Context>,
     /// Memory that was allocated here, to be freed at unload.
     owned: Mutex<Vec<Block>>,
-    /// The device's count of memory resets when the model was loaded; a later one took the weights away.
-    resets: u64,
+    /// The life of the device that the model was loaded in; its end took the weights away.
+    life: u64,
     /// The stream of executions that the host waits for.
     own_stream: OnceLock<Arc<Stream>>,
     last: Mutex<Option<Last>>,
@@ -50,10 +50,25 @@ struct Shared {
     /// Device memory that earlier executions of unknown sizes took, for the next one.
     pool: Mutex<Vec<Block>>,
     observer: OnceLock<Arc<dyn Observer>>,
+    /// The device's workers.
+    team: Threads,
     /// Plans that were made for dimensions that came, the latest last.
     plans: Mutex<Vec<Known>>,
     /// Whether knowing the inputs' dimensions is not enough for a plan.
     unplannable: AtomicBool,
+}
+
+/// The device's workers, as kernels see them.
+struct Threads(Team);
+
+impl Share for Threads {
+    fn threads(&self) -> usize {
+        self.0.threads()
+    }
+
+    fn share(&self, parts: usize, work: &(dyn Fn(usize) + Sync)) {
+        self.0.share(parts, work);
+    }
 }
 
 /// Somebody who watches the executions of a model, node by node.
@@ -131,12 +146,13 @@ impl Model {
                 work,
                 pool: Mutex::default(),
                 observer: OnceLock::new(),
+                team: Threads(context.team()),
                 plans: Mutex::default(),
                 unplannable: AtomicBool::new(false),
             }),
             context: context.clone(),
             owned: Mutex::new(owned),
-            resets: context.device().resets(),
+            life: context.life(),
             own_stream: OnceLock::new(),
             last: Mutex::new(None),
         }))
@@ -248,7 +264,7 @@ impl Model {
         writes: &[Span],
         caller: &Caller<'_>,
     ) -> Result<()> {
-        if self.context.device().resets() != self.resets {
+        if self.context.device().life() != self.life {
             return Err(Error::new(
                 ErrorKind::ModelExecute,
                 format!(
@@ -333,7 +349,7 @@ impl Model {
         }
         let mut owned = std::mem::take(&mut *self.owned.lock());
         owned.append(&mut self.shared.pool.lock());
-        if self.context.device().resets() == self.resets {
+        if self.context.device().life() == self.life {
             free(&self.context, &owned, caller);
         }
     }
@@ -417,7 +433,7 @@ impl Program for OpenExecution {
         };
         let lookups = Lookups::default();
         let caller = Caller::new(self.call, &lookups);
-        let mut lender = Lender::new(&self.context, &caller, &model.pool);
+        let mut lender = Lender::new(&self.context, &caller, model);
         let mut produced: Vec<Produced> = Vec::with_capacity(self.outputs.len());
         let mut sink = |index: usize, ty: &TensorType| {
             let bytes = ty.bytes().unwrap_or(usize::MAX);
@@ -521,6 +537,7 @@ impl OpenExecution {
             constants: Region::EMPTY,
             inputs: &inputs,
             outputs: &outputs,
+            workers: Workers::of(&self.model.team),
         };
         let ran = match watch {
             None => plan.run(&memory),
@@ -575,6 +592,7 @@ struct Lender<'a> {
     context: &'a Context,
     caller: &'a Caller<'a>,
     pool: &'a Mutex<Vec<Block>>,
+    team: &'a Threads,
     /// Each block, and whether it is lent; a block that was given back to the device leaves its place empty.
     blocks: Vec<(Option<Block>, bool)>,
 }
@@ -583,12 +601,14 @@ struct Lender<'a> {
 const GRAIN: usize = 4096;
 
 impl<'a> Lender<'a> {
-    fn new(context: &'a Context, caller: &'a Caller<'a>, pool: &'a Mutex<Vec<Block>>) -> Self {
+    fn new(context: &'a Context, caller: &'a Caller<'a>, model: &'a Shared) -> Self {
+        let pool = &model.pool;
         let kept = std::mem::take(&mut *pool.lock());
         Lender {
             context,
             caller,
             pool,
+            team: &model.team,
             blocks: kept.into_iter().map(|block| (Some(block), false)).collect(),
         }
     }
@@ -637,6 +657,10 @@ impl Workspace<'static> for Lender<'_> {
             token: self.blocks.len() - 1,
             region: Region::of(block.span),
         })
+    }
+
+    fn workers(&self) -> Workers<'_> {
+        Workers::of(self.team)
     }
 
     fn give(&mut self, lent: Lent<'static>) {
@@ -709,6 +733,7 @@ impl Program for Execution {
             constants: Region::EMPTY,
             inputs: regions(&self.inputs, &mut few_inputs, &mut many_inputs),
             outputs: regions(&self.outputs, &mut few_outputs, &mut many_outputs),
+            workers: Workers::of(&model.team),
         };
         let plan = match &*model.executable {
             Executable::Planned(plan) => plan,

@@ -6,9 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use jumar_core::{Caller, Context, Span};
-use jumar_graph::{
-    Aipp, Executable, Gear, GearKind, GraphError, GraphErrorKind, Port, Told,
-};
+use jumar_graph::{Aipp, Executable, Gear, GearKind, GraphError, GraphErrorKind, Port, Told};
 use jumar_types::{Error, ErrorKind, Result};
 
 /// What a model takes and gives.
@@ -65,7 +63,9 @@ pub struct TensorInfo {
 impl TensorInfo {
     /// Tells whether this is pictures whose sizes come with their settings: there may be fewer bytes than the input has room for.
     pub fn is_told_pictures(&self, index: usize) -> bool {
-        self.told.as_ref().is_some_and(|told| told.pictures == index)
+        self.told
+            .as_ref()
+            .is_some_and(|told| told.pictures == index)
     }
 }
 
@@ -178,7 +178,10 @@ impl Package {
                 })
             });
         }
-        for told in jumar_graph::preprocessing_as_told(graph).into_iter().map(Arc::new) {
+        for told in jumar_graph::preprocessing_as_told(graph)
+            .into_iter()
+            .map(Arc::new)
+        {
             for index in [told.pictures, told.settings] {
                 if let Some(input) = inputs.get_mut(index) {
                     input.told = Some(told.clone());

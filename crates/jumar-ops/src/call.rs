@@ -3,7 +3,7 @@
 use jumar_types::dtype::DataType;
 
 use crate::view::{Element, Layout, Region, RowMut, View, ViewMut};
-use crate::{OpError, TensorType};
+use crate::{OpError, TensorType, Workers};
 
 /// The memory an operand lies in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -95,6 +95,8 @@ pub struct Memory<'a> {
     pub inputs: &'a [Region<'a>],
     /// The outputs, where the caller wants them.
     pub outputs: &'a [Region<'a>],
+    /// The threads that the execution may use.
+    pub workers: Workers<'a>,
 }
 
 impl<'a> Memory<'a> {
@@ -157,6 +159,11 @@ impl<'a> Call<'a> {
     /// Tells whether an input was given.
     pub fn has_input(&self, index: usize) -> bool {
         self.inputs.get(index).is_some_and(Option::is_some)
+    }
+
+    /// Gives the threads among which the kernel may split its work.
+    pub fn workers(&self) -> Workers<'a> {
+        self.memory.workers
     }
 
     /// Gives the number of inputs, given or not.

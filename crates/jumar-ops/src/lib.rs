@@ -28,6 +28,7 @@ mod onnx;
 mod operator;
 mod ops;
 mod registry;
+mod share;
 #[allow(unsafe_code, reason = "vector instructions; each block has its proof")]
 pub mod simd;
 #[cfg(test)]
@@ -48,4 +49,5 @@ pub use onnx::{Builder, OnnxForm, OnnxNode, ValueRef};
 pub use operator::{Aliasing, InputDef, InputKind, Kernel, Operator, OutputDef, Types};
 pub use ops::{AIPP, Aipp, DYNAMIC_AIPP, Picture};
 pub use registry::{find, find_onnx, operators};
+pub use share::{Share, Workers};
 pub use tensor::{Tensor, TensorType, UNKNOWN, UNKNOWN_RANK};

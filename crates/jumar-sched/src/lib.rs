@@ -23,6 +23,10 @@ mod ring;
 mod runner;
 mod schedule;
 mod stream;
+#[expect(
+    unsafe_code,
+    reason = "shared work is only lent; it is not called after its owner has left"
+)]
 mod team;
 
 pub use executor::{Executor, ExecutorConfig};

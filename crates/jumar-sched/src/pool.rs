@@ -27,6 +27,8 @@
 //! `stopped` is set under the lock; all workers are unparked and joined; then the executor drops what is left in
 //! the streams. A thread that waits may go on running streams by itself.
 
+mod scheduled;
+
 use std::cell::Cell;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Weak};
@@ -54,6 +56,8 @@ const GLANCES: usize = 16;
 const GRACE_NS: u64 = 2_000;
 /// How long a worker spins after work.
 const SPIN_NS: u64 = 30_000;
+/// How long workers spin after work was shared: a model shares again as soon as its next large operator comes.
+const SHARE_NS: u64 = 300_000;
 /// How long one nap takes.
 const NAP_NS: u64 = 100_000;
 /// How long the last worker goes on napping when nothing happens.
@@ -117,6 +121,8 @@ pub(crate) struct Pool {
     /// Workers that run a stream.
     busy: AtomicUsize,
     stopped: AtomicBool,
+    /// When work was shared last.
+    shared_ns: AtomicU64,
     epoch: Instant,
     workers: usize,
     cpus: usize,
@@ -258,7 +264,10 @@ impl Inner {
         match self.pick(pool, now_ns, pool.cpus > 1) {
             found @ Pick::Stream { .. } => found,
             other => match self.jobs.iter().find(|job| job.is_open()) {
-                Some(job) => Pick::Job(job.clone()),
+                Some(job) => {
+                    job.join();
+                    Pick::Job(job.clone())
+                }
                 None => other,
             },
         }
@@ -348,6 +357,7 @@ impl Pool {
             first_timer_ns: AtomicU64::new(NEVER),
             busy: AtomicUsize::new(0),
             stopped: AtomicBool::new(false),
+            shared_ns: AtomicU64::new(0),
             epoch: Instant::now(),
             workers: if schedule.is_some() {
                 1
@@ -387,8 +397,23 @@ impl Pool {
         self.cpus > 1 && self.schedule.is_none() && !self.is_stopped()
     }
 
+    /// Gives how many workers there may be.
+    pub(crate) fn workers(&self) -> usize {
+        self.workers
+    }
+
+    /// Tells whether work was shared so lately that more is likely to come.
+    fn shares_soon(&self, now_ns: u64) -> bool {
+        now_ns
+            < self
+                .shared_ns
+                .load(Ordering::Relaxed)
+                .saturating_add(SHARE_NS)
+    }
+
     /// Lets workers that are free take parts of a job, and wakes one; each wakes the next.
     pub(crate) fn offer(self: &Arc<Self>, job: &Arc<Job>) {
+        self.shared_ns.store(self.now_ns(), Ordering::Relaxed);
         let wanted = {
             let mut inner = self.inner.lock();
             inner.jobs.push(job.clone());
@@ -632,7 +657,7 @@ impl Pool {
                     Pick::Nothing => {}
                 }
             }
-            if now < spin_until && self.may_spin() {
+            if (now < spin_until || self.shares_soon(now)) && self.may_spin() {
                 Self::relax();
                 continue;
             }
@@ -729,7 +754,7 @@ impl Pool {
                 continue;
             }
             inner.awake += 1;
-            let others = inner.awake > 1 && !inner.has_work();
+            let others = inner.awake > 1 && !inner.has_work() && !self.shares_soon(now);
             drop(inner);
             self.busy.fetch_sub(1, Ordering::Relaxed);
             if others {
@@ -779,71 +804,6 @@ impl Pool {
                 inner.asleep.swap_remove(index);
                 inner.awake += 1;
                 return;
-            }
-        }
-    }
-
-    /// Runs tasks one by one as a schedule says.
-    fn work_by(self: &Arc<Self>, schedule: &dyn Schedule, number: usize) {
-        let parker = Arc::new(Parker::new());
-        self.inner.lock().napper = Some(parker.clone());
-        let _ = number;
-        while !self.is_stopped() {
-            let mut inner = self.inner.lock();
-            if inner.fire(self) {
-                drop(inner);
-                self.look_on_time();
-                inner = self.inner.lock();
-            }
-            let mut runnable: Vec<Arc<Stream>> = Vec::new();
-            let mut stale = Vec::new();
-            for list in &mut inner.lists {
-                for entry in std::mem::take(list) {
-                    if entry.stream.ring.is_queued() {
-                        runnable.push(entry.stream)
-                    } else {
-                        stale.push(entry.stream)
-                    }
-                }
-            }
-            runnable.sort_by_key(|stream| (stream.number, stream.age));
-            let numbers: Vec<u32> = runnable.iter().map(|stream| stream.number).collect();
-            drop(inner);
-            let picked = if numbers.is_empty() {
-                None
-            } else {
-                schedule.next(&numbers)
-            };
-            let picked = picked
-                .filter(|index| *index < runnable.len())
-                .map(|index| runnable.remove(index));
-            let idle = picked.is_none();
-            // Nobody else takes streams here, so that those that were queued still are.
-            let mut inner = self.inner.lock();
-            inner.count -= stale.len() + usize::from(!idle);
-            for stream in runnable {
-                inner.lists[0].push_back(Entry {
-                    stream,
-                    hot: true,
-                    seen_ns: 0,
-                    done: 0,
-                    cpu: None,
-                });
-            }
-            drop(inner);
-            for stream in stale.into_iter().chain(picked) {
-                if let Some(owner) = stream.ring.unlist() {
-                    stream.drive(owner, false, 1, || self.is_stopped());
-                }
-            }
-            if idle {
-                let timer = self.first_timer_ns.load(Ordering::Relaxed);
-                let waiting = !numbers.is_empty();
-                let until = (timer != NEVER || waiting).then(|| {
-                    let due = Duration::from_nanos(timer.saturating_sub(self.now_ns()));
-                    Instant::now() + if waiting { due.min(ASK) } else { due }
-                });
-                parker.park(until);
             }
         }
     }

@@ -3,10 +3,16 @@
 //! A job stands in the pool's list while parts of it have not been taken. Whoever takes a part takes it by counting
 //! `next` up, and counts `done` up when it is finished. The thread that brought the job works on it too, takes it off the
 //! list when no part is left to take, and waits for those that others are still doing: at most one part's time each.
+//!
+//! The work is borrowed: nobody calls it after the last part was counted as done, and the thread that brought it leaves
+//! only then, whether parts panicked or not. A job is used again as soon as nobody else holds it, so that sharing
+//! allocates nothing once as many jobs were made as threads held one at once.
 
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use jumar_hal::sync::{AtomicUsize, Ordering, spin_loop};
+use jumar_hal::sync::{AtomicBool, AtomicUsize, Ordering, spin_loop};
 
 use crate::park::{self, Parker};
 use crate::pool::Pool;
@@ -19,19 +25,40 @@ pub struct Team<'a> {
     pool: &'a Arc<Pool>,
 }
 
+/// What is done for each part, without the time for which it is borrowed.
+struct Work(*const (dyn Fn(usize) + Sync));
+
+// SAFETY: what it points to may be called by several threads at once (`Sync`), and is alive while parts are left.
+unsafe impl Send for Work {}
+// SAFETY: as above.
+unsafe impl Sync for Work {}
+
 /// Work in parts.
 pub(crate) struct Job {
     next: AtomicUsize,
     done: AtomicUsize,
+    /// How many more workers may join.
+    seats: AtomicUsize,
+    panicked: AtomicBool,
     parts: usize,
-    work: Arc<dyn Fn(usize) + Send + Sync>,
+    work: Work,
     parker: Arc<Parker>,
 }
 
+thread_local! {
+    /// Jobs that this thread made earlier.
+    static JOBS: RefCell<Vec<Arc<Job>>> = const { RefCell::new(Vec::new()) };
+}
+
 impl Job {
-    /// Tells whether there are parts that nobody has taken.
+    /// Tells whether there are parts that nobody has taken, and room for one more worker.
     pub(crate) fn is_open(&self) -> bool {
-        self.next.load(Ordering::Relaxed) < self.parts
+        self.next.load(Ordering::Relaxed) < self.parts && self.seats.load(Ordering::Relaxed) > 0
+    }
+
+    /// Takes a worker's place. Called under the pool's lock, of a job that is open.
+    pub(crate) fn join(&self) {
+        self.seats.fetch_sub(1, Ordering::Relaxed);
     }
 
     /// Does parts until none is left to take.
@@ -41,7 +68,13 @@ impl Job {
             if part >= self.parts {
                 return;
             }
-            (self.work)(part);
+            let call = || {
+                // SAFETY: this part is not done, so that `share_borrowed` has not returned, and it borrows the work for as long.
+                unsafe { (*self.work.0)(part) }
+            };
+            if catch_unwind(AssertUnwindSafe(call)).is_err() {
+                self.panicked.store(true, Ordering::Relaxed);
+            }
             if self.done.fetch_add(1, Ordering::AcqRel) + 1 == self.parts {
                 self.parker.unpark();
             }
@@ -58,20 +91,40 @@ impl<'a> Team<'a> {
         Team { pool }
     }
 
+    /// Gives how many threads [`share_borrowed`](Team::share_borrowed) uses at most.
+    pub fn threads(&self) -> usize {
+        match self.pool.may_share() {
+            true => self.pool.workers(),
+            false => 1,
+        }
+    }
+
     /// Calls `work` once for each part from 0 on, on this thread and on workers that are free, in no order, and returns
-    /// when all calls have returned. `work` must not panic and must not wait for anything.
+    /// when all calls have returned. `work` must not wait for anything.
     pub fn share(&self, parts: usize, work: Arc<dyn Fn(usize) + Send + Sync>) {
-        if parts < 2 || !self.pool.may_share() {
-            (0..parts).for_each(|part| work(part));
+        self.share_among(usize::MAX, parts, &*work);
+    }
+
+    /// Does as [`share`](Team::share) with work that is only lent, on as many threads as there are workers, this one
+    /// counted. Panics after the last part if one panicked.
+    pub fn share_borrowed(&self, parts: usize, work: &(dyn Fn(usize) + Sync)) {
+        self.share_among(self.pool.workers() - 1, parts, work);
+    }
+
+    fn share_among(&self, seats: usize, parts: usize, work: &(dyn Fn(usize) + Sync)) {
+        if parts < 2 || seats == 0 || !self.pool.may_share() {
+            (0..parts).for_each(work);
             return;
         }
-        let job = Arc::new(Job {
-            next: AtomicUsize::new(0),
-            done: AtomicUsize::new(0),
-            parts,
-            work,
-            parker: park::mine(),
+        // SAFETY: only the lifetime changes. Nobody calls the work after part `parts - 1` was counted as done, and this
+        // function returns after that.
+        let work = Work(unsafe {
+            std::mem::transmute::<
+                *const (dyn Fn(usize) + Sync + '_),
+                *const (dyn Fn(usize) + Sync + 'static),
+            >(work)
         });
+        let job = Job::offered(seats, parts, work);
         self.pool.offer(&job);
         job.work();
         self.pool.withdraw(&job);
@@ -84,5 +137,50 @@ impl<'a> Team<'a> {
                 job.parker.park(None);
             }
         }
+        let panicked = job.panicked.load(Ordering::Relaxed);
+        job.keep();
+        assert!(!panicked, "a part of shared work panicked");
+    }
+}
+
+impl Job {
+    /// Makes a job, out of one that nobody holds any more if there is one.
+    fn offered(seats: usize, parts: usize, work: Work) -> Arc<Job> {
+        let new = |parker| Job {
+            next: AtomicUsize::new(0),
+            done: AtomicUsize::new(0),
+            seats: AtomicUsize::new(seats),
+            panicked: AtomicBool::new(false),
+            parts,
+            work,
+            parker,
+        };
+        // A thread that is ending may share once more, in a destructor.
+        let free = JOBS.try_with(|jobs| {
+            let mut jobs = jobs.try_borrow_mut().ok()?;
+            let index = jobs
+                .iter_mut()
+                .position(|job| Arc::get_mut(job).is_some())?;
+            Some(jobs.swap_remove(index))
+        });
+        match free.ok().flatten() {
+            Some(mut job) => {
+                if let Some(old) = Arc::get_mut(&mut job) {
+                    *old = new(old.parker.clone());
+                    return job;
+                }
+                Arc::new(new(park::mine()))
+            }
+            None => Arc::new(new(park::mine())),
+        }
+    }
+
+    /// Leaves a job to the next one who shares on this thread.
+    fn keep(self: Arc<Self>) {
+        let _ = JOBS.try_with(|jobs| {
+            if let Ok(mut jobs) = jobs.try_borrow_mut() {
+                jobs.push(self);
+            }
+        });
     }
 }

@@ -32,14 +32,17 @@ pub fn make(tree: &Path, folder: &Path) -> Result<Vec<(String, String)>> {
             .arg(format!("--model={}", onnx.display()))
             .args(["--framework=5", "--soc_version=Ascend910B1"])
             .arg(format!("--output={}", folder.join(fixture.name).display()))
-            .args(fixture.options.iter().map(|option| {
-                match option.split_once("=") {
-                    Some((name, file)) if file.ends_with(".cfg") => {
-                        format!("{name}={}", folder.join(file).display())
-                    }
-                    _ => (*option).to_owned(),
-                }
-            }))
+            .args(
+                fixture
+                    .options
+                    .iter()
+                    .map(|option| match option.split_once("=") {
+                        Some((name, file)) if file.ends_with(".cfg") => {
+                            format!("{name}={}", folder.join(file).display())
+                        }
+                        _ => (*option).to_owned(),
+                    }),
+            )
             .stdin(Stdio::null())
             .output()
             .with_context(|| format!("{}/bin/atc", tree.display()))?;

@@ -134,6 +134,7 @@ fn run(model: &Model, file: &[u8]) -> Option<Vec<Vec<u8>>> {
             constants: Region::EMPTY,
             inputs: &inputs,
             outputs: &outputs,
+            workers: crate::Workers::ALONE,
         })
         .ok()?;
     }
@@ -344,6 +345,7 @@ fn a_kernel_never_leaves_a_buffer_that_is_too_small() {
             constants: Region::EMPTY,
             inputs: &regions[..1],
             outputs: &regions[1..],
+            workers: crate::Workers::ALONE,
         };
         let error = plan.run(&operands).unwrap_err();
         assert_eq!(error.kind(), GraphErrorKind::Buffer, "{error}");

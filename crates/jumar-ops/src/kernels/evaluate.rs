@@ -3,6 +3,7 @@
 use crate::view::{Block, Region};
 use crate::{
     Attrs, Call, InferCx, Memory, OpError, Operand, Operator, Place, PrepareCx, Tensor, TensorType,
+    Workers,
 };
 
 /// Computes one operator on tensors whose values are known.
@@ -61,6 +62,7 @@ pub fn compute_known(
             constants: Region::EMPTY,
             inputs: &regions,
             outputs: &outputs,
+            workers: Workers::ALONE,
         };
         kernel.run(&Call::new(
             &operands,

@@ -8,6 +8,8 @@
 //! - [`View`], [`ViewMut`]: a typed tensor in a region: shape, strides, bounds proven when it is made.
 //! - [`Row`], [`RowMut`]: a run of elements at a constant step, bounds proven when it is cut; the bulk operations
 //!   (`map1`, `map2`, `fold`, `copy_from`) check once a row and then run unchecked.
+//!
+//! Rows and views may go to other threads, which compute other parts of a result (`Workers`).
 
 mod block;
 mod element;

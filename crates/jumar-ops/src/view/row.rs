@@ -41,6 +41,18 @@ pub struct RowMut<'a, T> {
     memory: PhantomData<&'a [u8]>,
 }
 
+// SAFETY: an address of plain elements whose bits are copied in and out; whoever writes the same memory meanwhile, be it
+// another part of the kernel or the program under test, changes values only. The memory outlives `'a` for every thread.
+unsafe impl<T: Element> Send for Row<'_, T> {}
+// SAFETY: as above.
+unsafe impl<T: Element> Sync for Row<'_, T> {}
+
+// SAFETY: an address of plain elements whose bits are copied in and out; whoever writes the same memory meanwhile, be it
+// another part of the kernel or the program under test, changes values only. The memory outlives `'a` for every thread.
+unsafe impl<T: Element> Send for RowMut<'_, T> {}
+// SAFETY: as above.
+unsafe impl<T: Element> Sync for RowMut<'_, T> {}
+
 impl<'a, T: Element> Row<'a, T> {
     /// Makes a row from what a view has proven.
     ///

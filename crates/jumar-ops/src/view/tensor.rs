@@ -118,6 +118,18 @@ pub struct ViewMut<'a, T> {
     memory: PhantomData<&'a [u8]>,
 }
 
+// SAFETY: an address of plain elements whose bits are copied in and out; whoever writes the same memory meanwhile, be it
+// another part of the kernel or the program under test, changes values only. The memory outlives `'a` for every thread.
+unsafe impl<T: Element> Send for View<'_, T> {}
+// SAFETY: as above.
+unsafe impl<T: Element> Sync for View<'_, T> {}
+
+// SAFETY: an address of plain elements whose bits are copied in and out; whoever writes the same memory meanwhile, be it
+// another part of the kernel or the program under test, changes values only. The memory outlives `'a` for every thread.
+unsafe impl<T: Element> Send for ViewMut<'_, T> {}
+// SAFETY: as above.
+unsafe impl<T: Element> Sync for ViewMut<'_, T> {}
+
 impl<'a, T: Element> View<'a, T> {
     /// Lays a tensor over a region, or says why it does not fit.
     pub fn new(region: Region<'a>, layout: &'a Layout) -> Result<View<'a, T>, OpError> {

@@ -1,5 +1,6 @@
 //! The executor through its public face.
 
+mod team;
 mod values;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};

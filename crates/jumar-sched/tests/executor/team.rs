@@ -1,0 +1,85 @@
+//! Work that is lent to the workers.
+
+use std::collections::HashSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use jumar_sched::{Executor, ExecutorConfig};
+
+use super::Bare;
+
+fn executor(workers: usize) -> Executor {
+    let config = ExecutorConfig {
+        workers,
+        cpus: 4,
+        schedule: None,
+    };
+    Executor::new(config, Arc::new(Bare))
+}
+
+#[test]
+fn each_part_runs_once_and_none_after_the_owner_has_left() {
+    let executor = executor(3);
+    for round in 0..300 {
+        let parts = round % 40;
+        let counts: Vec<AtomicUsize> = (0..parts).map(|_| AtomicUsize::new(0)).collect();
+        executor.team().share_borrowed(parts, &|part| {
+            counts[part].fetch_add(1, Ordering::Relaxed);
+        });
+        assert!(
+            counts
+                .iter()
+                .all(|count| count.load(Ordering::Relaxed) == 1)
+        );
+    }
+}
+
+#[test]
+fn as_many_threads_as_workers_take_part_and_no_more() {
+    for workers in [1, 2, 3] {
+        let executor = executor(workers);
+        assert_eq!(executor.team().threads(), workers);
+        let seen = Mutex::new(HashSet::new());
+        executor.team().share_borrowed(64, &|_| {
+            seen.lock().unwrap().insert(thread::current().id());
+            thread::yield_now();
+        });
+        assert!(seen.lock().unwrap().len() <= workers);
+    }
+}
+
+#[test]
+fn several_threads_share_at_once_and_inside_each_other() {
+    let executor = executor(3);
+    let total = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                for _ in 0..50 {
+                    executor.team().share_borrowed(5, &|_| {
+                        executor.team().share_borrowed(3, &|_| {
+                            total.fetch_add(1, Ordering::Relaxed);
+                        });
+                    });
+                }
+            });
+        }
+    });
+    assert_eq!(total.load(Ordering::Relaxed), 3 * 50 * 15);
+}
+
+#[test]
+fn a_part_that_panics_is_heard_of_after_the_last_part() {
+    let executor = executor(2);
+    let done = AtomicUsize::new(0);
+    let result = catch_unwind(AssertUnwindSafe(|| {
+        executor.team().share_borrowed(8, &|part| {
+            assert!(part != 3, "on purpose");
+            done.fetch_add(1, Ordering::Relaxed);
+        });
+    }));
+    assert!(result.is_err());
+    assert_eq!(done.load(Ordering::Relaxed), 7);
+}
