@@ -5,7 +5,7 @@ import struct
 import sys
 
 import pytest
-from install import LIB64, ROOT, compile_c, run
+from install import LIB64, PREFIX, ROOT, compile_c, run
 
 HERE = pathlib.Path(__file__).resolve().parent
 DIGITS = ROOT / "examples/digits"
@@ -57,6 +57,24 @@ def test_the_scores_are_those_of_onnx_runtime(model, tmp_path):
     assert (theirs.argmax(1) == labels).mean() >= 0.97
     assert (ours.argmax(1) == theirs.argmax(1)).all()
     assert abs(ours - theirs).max() / abs(theirs).max() <= 1e-5
+
+
+def test_results_do_not_depend_on_the_callers_floating_point_modes(tmp_path):
+    np = pytest.importorskip("numpy")
+    onnx = pytest.importorskip("onnx")
+    from onnx import TensorProto, helper, numpy_helper
+
+    # Half of each number, moved by a matrix product: exact, and denormal where the half is.
+    matrix = np.zeros((64, 64), np.float32)
+    matrix[np.arange(64), np.random.default_rng(7).permutation(64)] = 1
+    constants = [numpy_helper.from_array(np.float32(0.5).reshape(1), "half"), numpy_helper.from_array(matrix, "matrix")]
+    nodes = [helper.make_node("Mul", ["x", "half"], ["halves"]), helper.make_node("MatMul", ["halves", "matrix"], ["y"])]
+    shape = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [64, 64]) for name in "xy"]
+    graph = helper.make_graph(nodes, "halves", shape[:1], shape[1:], constants)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), tmp_path / "halves.onnx")
+    output = tmp_path / "halves"
+    run(PREFIX / "bin/atc", "--framework=5", f"--model={tmp_path}/halves.onnx", f"--output={output}", "--soc_version=Ascend910B1")
+    run(build("float_modes", tmp_path), output.with_suffix(".om"))
 
 
 def load(program, *paths):

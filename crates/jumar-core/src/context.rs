@@ -89,7 +89,7 @@ impl Context {
         primary: bool,
     ) -> Result<Arc<Context>> {
         device.hardware(shared)?;
-        let life = device.enter_life();
+        let life = device.lives.enter();
         let made = shared.contexts.insert(|id| {
             Arc::new(Context {
                 id,
@@ -106,13 +106,13 @@ impl Context {
                 captures: Arc::default(),
             })
         });
-        let context = made.inspect_err(|_| device.leave_life())?;
+        let context = made.inspect_err(|_| device.lives.leave())?;
         match Stream::create(&context, StreamOptions::default(), true) {
             Ok(stream) => *context.default_stream.lock() = Some(stream),
             Err(error) => {
                 context.tear_down("the failed creation of its default stream", NO_PATIENCE);
                 if primary {
-                    device.leave_life();
+                    device.lives.leave();
                 }
                 return Err(error);
             }
@@ -477,7 +477,7 @@ impl Context {
         drop(self.shared.contexts.remove(self.id, by));
         // The primary one left when its last use ended.
         if !self.primary {
-            self.device.leave_life();
+            self.device.lives.leave();
         }
         true
     }

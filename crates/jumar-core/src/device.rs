@@ -3,14 +3,7 @@
 //! The primary slot's lock is held while the context is made or taken out, never while it is torn down; a second
 //! release that arrives in between finds a count of 0 and is refused.
 //!
-//! # Lives
-//!
-//! A device's memory is dropped when its last use ends while no other context is alive. That moment, under the locks of
-//! the primary slot and of the lives, ends one life of the device and begins the next. The work of the old life is
-//! waited for afterwards, with no lock held, and its memory is dropped then; meanwhile other threads may have set the
-//! device again. So contexts, memory, pools and mappings know the life that they were made in, and a life that ends takes
-//! along what is of it or older, and nothing else. What is made while its life ends is found by the one that drops, or
-//! sees that the life has ended and takes itself back.
+//! What a reset takes along, and what it leaves: see `lives`.
 
 use std::sync::{Arc, OnceLock};
 
@@ -19,6 +12,7 @@ use jumar_types::{Error, ErrorKind, Result};
 
 use crate::context;
 use crate::gate::Op;
+use crate::lives::Lives;
 use crate::memory::{Block, Home, Owner};
 use crate::runtime::Shared;
 use crate::vmm::Mapping;
@@ -93,20 +87,11 @@ pub struct Device {
     used_bytes: AtomicU64,
     /// The most bytes that were ever in use.
     used_high: AtomicU64,
-    lives: Mutex<Lives>,
+    /// Ended under the primary slot's lock.
+    pub(crate) lives: Lives,
     pub(crate) streams: Count,
     pub(crate) events: Count,
     pub(crate) notifies: Count,
-    /// The number of the life, for those who look without the lock. Written under it.
-    life: AtomicU64,
-}
-
-/// Which life a device is in, and who lives it.
-#[derive(Default)]
-struct Lives {
-    number: u64,
-    /// Contexts alive on the device, the primary one included until its last use ends.
-    contexts: u32,
 }
 
 #[derive(Default)]
@@ -159,11 +144,10 @@ impl Device {
             primary: Mutex::default(),
             used_bytes: AtomicU64::new(0),
             used_high: AtomicU64::new(0),
-            lives: Mutex::default(),
+            lives: Lives::default(),
             streams: Count::new(profile.limits.streams),
             events: Count::new(profile.limits.events),
             notifies: Count::new(profile.limits.notifies),
-            life: AtomicU64::new(0),
             profile,
         }
     }
@@ -211,32 +195,7 @@ impl Device {
     /// Gives the number of the device's life. Each time that its memory is dropped as a whole another one begins; what was
     /// made in an earlier one is gone, or goes in a moment.
     pub fn life(&self) -> u64 {
-        self.life.load(Ordering::Acquire)
-    }
-
-    /// Counts a context that is about to be made, and gives the life that it belongs to.
-    pub(crate) fn enter_life(&self) -> u64 {
-        let mut lives = self.lives.lock();
-        lives.contexts += 1;
-        lives.number
-    }
-
-    /// Counts a context no longer that is gone.
-    pub(crate) fn leave_life(&self) {
-        self.lives.lock().contexts -= 1;
-    }
-
-    /// Counts the primary context no longer, and ends the life if no other context is alive. Gives the life that ended.
-    fn end_life(&self) -> Option<u64> {
-        let mut lives = self.lives.lock();
-        lives.contexts -= 1;
-        if lives.contexts != 0 {
-            return None;
-        }
-        let ended = lives.number;
-        lives.number += 1;
-        self.life.store(lives.number, Ordering::Release);
-        Some(ended)
+        self.lives.now()
     }
 
     /// Counts how often the device is set.
@@ -302,7 +261,7 @@ impl Device {
             match primary.uses {
                 0 => {
                     let gone = primary.context.take();
-                    let ended = gone.as_ref().and_then(|_| self.end_life());
+                    let ended = gone.as_ref().and_then(|_| self.lives.end());
                     (gone, ended)
                 }
                 _ => (None, None),

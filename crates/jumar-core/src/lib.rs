@@ -16,9 +16,12 @@ pub mod event;
 pub mod gate;
 pub mod ipc;
 pub mod kernel;
+mod lives;
 pub mod managed;
 pub mod memory;
 pub mod message;
+#[cfg(all(test, loom))]
+mod model;
 pub mod notify;
 pub mod pool;
 pub mod runtime;

@@ -24,8 +24,12 @@ pub use loom::hint::spin_loop;
 pub use loom::sync::atomic::{
     AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
 };
+/// Threads; what the model checker has none of is the system's, and no model comes there.
 #[cfg(loom)]
-pub use loom::thread;
+pub mod thread {
+    pub use loom::thread::*;
+    pub use std::thread::{scope, sleep};
+}
 #[cfg(not(loom))]
 pub use std::hint::spin_loop;
 #[cfg(not(loom))]

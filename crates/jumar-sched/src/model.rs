@@ -5,11 +5,13 @@ use std::sync::Arc;
 
 use jumar_hal::sync::{AtomicUsize, Mutex, Ordering, thread};
 use jumar_hal::{
-    Call, Condition, QueueConfig, Signal, Span, Tag, Task, Verdict, WaitThen, Waiter, Watcher,
+    Call, Condition, Queue, QueueConfig, Signal, Span, Tag, Task, Verdict, WaitThen, Waiter,
+    Watcher,
 };
 use jumar_types::Error;
 use loom::cell::UnsafeCell;
 
+use crate::executor::{Executor, ExecutorConfig};
 use crate::park::Parker;
 use crate::pool::{Pool, Setting};
 use crate::ring::{Called, Owner, Ring, Sizes};
@@ -515,5 +517,50 @@ fn loom_discard_frees_a_stream_that_is_about_to_wait_for_a_value() {
         }
         assert_eq!((stream.ring.completed(), pool.looks.any()), (1, false));
         pool.forget_entries();
+    });
+}
+
+/// An executor with one worker on one processor, and a queue of it.
+fn executor() -> (Executor, Arc<dyn Queue>) {
+    let config = ExecutorConfig {
+        workers: 1,
+        cpus: 1,
+        schedule: None,
+    };
+    let executor = Executor::new(config, Arc::new(Bare));
+    let queue = executor.queue(QueueConfig::default(), Arc::new(Deaf));
+    (executor, queue)
+}
+
+#[test]
+fn loom_shutdown_ends_the_worker_and_sets_what_is_left() {
+    check(|| {
+        let (executor, queue) = executor();
+        let signal = Arc::new(Signal::untimed());
+        // Watched tasks are never done at once, so that the worker has to come for them.
+        queue.submit(nothing(), tag(1));
+        queue.submit(Task::Set(signal.clone()), tag(2));
+        drop(executor);
+        assert!(signal.is_set(), "run or dropped, somebody may wait for it");
+        assert_eq!(queue.completed(), 2);
+    });
+}
+
+#[test]
+fn loom_shutdown_frees_a_stream_that_is_held() {
+    check(|| {
+        let (executor, queue) = executor();
+        let never = Arc::new(Signal::untimed());
+        let after = Arc::new(Signal::untimed());
+        let wait = Task::Wait {
+            signal: never.clone(),
+            then: WaitThen::Keep,
+            limit: None,
+        };
+        queue.submit(wait, tag(1));
+        queue.submit(Task::Set(after.clone()), tag(2));
+        drop(executor);
+        assert_eq!((queue.completed(), never.waiters()), (2, 0));
+        assert!(after.is_set() && !never.is_set());
     });
 }

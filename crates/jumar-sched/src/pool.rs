@@ -372,8 +372,15 @@ impl Pool {
     }
 
     /// Reads the clock that spins and naps go by.
+    #[cfg(not(loom))]
     pub(crate) fn now_ns(&self) -> u64 {
         self.ns(Instant::now())
+    }
+
+    /// In a model time stands still: every run has to take the same turns.
+    #[cfg(loom)]
+    pub(crate) fn now_ns(&self) -> u64 {
+        1
     }
 
     fn ns(&self, at: Instant) -> u64 {
@@ -663,6 +670,10 @@ impl Pool {
             }
             if !napping {
                 let mut inner = self.inner.lock();
+                if inner.stopped {
+                    // Whoever stopped told the one that napped then.
+                    continue;
+                }
                 if inner.napper.is_none() {
                     inner.napper = Some(parker.clone());
                     napping = true;

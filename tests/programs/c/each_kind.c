@@ -1,6 +1,10 @@
 /* Objects of each kind come and go by thousands: afterwards none is left, and the second half of the cycles takes no more memory
- * than the first. each_kind [cycles] */
+ * than the first. each_kind [cycles [a part of the name of the kinds to look at]] */
 #include "program.h"
+
+#include "acl/acl_tdt.h"
+#include "acl/acl_tdt_queue.h"
+#include "acl/acl_rt_memory_soma.h"
 
 #include <pthread.h>
 #include <unistd.h>
@@ -183,6 +187,242 @@ static void a_graph(void)
     CHECK(aclmdlRIDestroy(made));
 }
 
+static void a_count_notify(void)
+{
+    aclrtCntNotify made;
+    aclrtCntNotifyRecordInfo record = {ACL_RT_CNT_NOTIFY_RECORD_SET_VALUE_MODE, 3};
+    aclrtCntNotifyWaitInfo wait;
+    memset(&wait, 0, sizeof wait);
+    wait.mode = ACL_RT_CNT_NOTIFY_WAIT_EQUAL_MODE;
+    wait.value = 3;
+    CHECK(aclrtCntNotifyCreate(&made, 0));
+    CHECK(aclrtCntNotifyRecord(made, stream, &record));
+    CHECK(aclrtCntNotifyWaitWithTimeout(made, stream, &wait));
+    CHECK(aclrtCntNotifyReset(made, stream));
+    /* Otherwise what is queued grows, not what is kept. */
+    CHECK(aclrtSynchronizeStream(stream));
+    CHECK(aclrtCntNotifyDestroy(made));
+}
+
+static void a_shared_event(void)
+{
+    aclrtEvent made;
+    aclrtIpcEventHandle handle;
+    CHECK(aclrtCreateEventExWithFlag(&made, ACL_EVENT_IPC));
+    CHECK(aclrtIpcGetEventHandle(made, &handle));
+    CHECK(aclrtRecordEvent(made, stream));
+    CHECK(aclrtStreamWaitEvent(stream, made));
+    CHECK(aclrtSynchronizeStream(stream));
+    CHECK(aclrtDestroyEvent(made));
+}
+
+static void a_shared_notify(void)
+{
+    aclrtNotify made;
+    char key[65];
+    CHECK(aclrtCreateNotify(&made, 0));
+    CHECK(aclrtNotifyGetExportKey(made, key, sizeof key, ACL_RT_NOTIFY_EXPORT_FLAG_DISABLE_PID_VALIDATION));
+    CHECK(aclrtRecordNotify(made, stream));
+    CHECK(aclrtWaitAndResetNotify(made, stream, 0));
+    CHECK(aclrtSynchronizeStream(stream));
+    CHECK(aclrtDestroyNotify(made));
+}
+
+static void shared_memory(void)
+{
+    void *block;
+    char key[65];
+    CHECK(aclrtMalloc(&block, 1 << 16, ACL_MEM_MALLOC_HUGE_FIRST));
+    CHECK(aclrtIpcMemGetExportKey(block, 1 << 16, key, sizeof key, ACL_RT_IPC_MEM_EXPORT_FLAG_DISABLE_PID_VALIDATION));
+    CHECK(aclrtIpcMemClose(key));
+    CHECK(aclrtFree(block));
+}
+
+static void a_shareable_handle(void)
+{
+    aclrtDrvMemHandle block;
+    aclrtPhysicalMemProp properties;
+    uint64_t handle;
+    memset(&properties, 0, sizeof properties);
+    properties.handleType = ACL_MEM_HANDLE_TYPE_NONE;
+    properties.allocationType = ACL_MEM_ALLOCATION_TYPE_PINNED;
+    properties.memAttr = ACL_HBM_MEM_HUGE;
+    properties.location.type = ACL_MEM_LOCATION_TYPE_DEVICE;
+    CHECK(aclrtMallocPhysical(&block, 2 << 20, &properties, 0));
+    CHECK(aclrtMemExportToShareableHandle(block, ACL_MEM_HANDLE_TYPE_NONE, 0, &handle));
+    CHECK(aclrtFreePhysical(block));
+}
+
+static void managed_memory(void)
+{
+    void *block;
+    CHECK(aclrtMemAllocManaged(&block, 2 << 20, ACL_RT_MEM_ATTACH_GLOBAL));
+    CHECK(aclrtFree(block));
+}
+
+static void a_memory_pool(void)
+{
+    aclrtMemPool pool;
+    aclrtMemPoolProps properties;
+    void *parts[2];
+    memset(&properties, 0, sizeof properties);
+    properties.location.type = ACL_MEM_LOCATION_TYPE_DEVICE;
+    CHECK(aclrtMemPoolCreate(&pool, &properties));
+    CHECK(aclrtMemPoolMallocAsync(&parts[0], 1000, pool, stream));
+    CHECK(aclrtMemPoolMallocAsync(&parts[1], 3 << 20, pool, stream));
+    CHECK(aclrtMemsetAsync(parts[0], 1000, 1, 1000, stream));
+    CHECK(aclrtMemPoolFreeAsync(parts[0], stream));
+    CHECK(aclrtMemPoolFreeAsync(parts[1], stream));
+    CHECK(aclrtSynchronizeStream(stream));
+    CHECK(aclrtMemPoolDestroy(pool));
+}
+
+static void labels(void)
+{
+    aclrtLabel made[2];
+    aclrtLabelList list;
+    CHECK(aclrtCreateLabel(&made[0]));
+    CHECK(aclrtCreateLabel(&made[1]));
+    CHECK(aclrtCreateLabelList(made, 2, &list));
+    CHECK(aclrtDestroyLabelList(list));
+    CHECK(aclrtDestroyLabel(made[0]));
+    CHECK(aclrtDestroyLabel(made[1]));
+}
+
+/* Two streams, a group of tasks, a condition, and a capture that is left in the middle. */
+static void a_large_graph(void)
+{
+    aclmdlRI made, same;
+    aclrtStream side;
+    aclrtEvent fork, join;
+    aclrtTaskGrp group;
+    aclmdlRICondHandle condition;
+    aclmdlRICaptureStatus status;
+    aclrtContext own;
+
+    CHECK(aclrtCreateStream(&side));
+    CHECK(aclrtCreateEventExWithFlag(&fork, ACL_EVENT_SYNC));
+    CHECK(aclrtCreateEventExWithFlag(&join, ACL_EVENT_SYNC));
+    CHECK(aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_RELAXED));
+    CHECK(aclmdlRICaptureGetInfo(stream, &status, &same));
+    CHECK(aclmdlRICondHandleCreate(same, 1, ACL_MODEL_RI_COND_HANDLE_ASSIGN_DEFAULT, &condition));
+    CHECK(aclrtRecordEvent(fork, stream));
+    CHECK(aclrtStreamWaitEvent(side, fork));
+    CHECK(aclrtMemsetAsync(memory, 4096, 1, 64, side));
+    CHECK(aclrtRecordEvent(join, side));
+    CHECK(aclrtStreamWaitEvent(stream, join));
+    CHECK(aclmdlRICaptureTaskGrpBegin(stream));
+    CHECK(aclrtMemsetAsync(memory, 4096, 2, 64, stream));
+    CHECK(aclmdlRICaptureTaskGrpEnd(stream, &group));
+    CHECK(aclmdlRICaptureEnd(stream, &made));
+    CHECK(aclmdlRIExecuteAsync(made, stream));
+    CHECK(aclrtSynchronizeStream(stream));
+    CHECK(aclmdlRIDestroy(made));
+    CHECK(aclrtDestroyStream(side));
+    CHECK(aclrtDestroyEvent(fork));
+    CHECK(aclrtDestroyEvent(join));
+    CHECK(aclrtCreateContext(&own, 0));
+    CHECK(aclrtCreateStream(&side));
+    CHECK(aclmdlRICaptureBegin(side, ACL_MODEL_RI_CAPTURE_MODE_RELAXED));
+    CHECK(aclrtMemsetAsync(memory, 4096, 1, 64, side));
+    CHECK(aclrtDestroyContext(own));
+    CHECK(aclrtSetCurrentContext(context));
+}
+
+static void a_built_model(void)
+{
+    aclmdlRI made;
+    aclrtStream bound;
+    CHECK(aclrtCreateStreamWithConfig(&bound, 0, ACL_STREAM_PERSISTENT));
+    CHECK(aclmdlRIBuildBegin(&made, 0));
+    CHECK(aclmdlRIBindStream(made, bound, 0));
+    CHECK(aclrtMemsetAsync(memory, 4096, 1, 64, bound));
+    CHECK(aclmdlRIEndTask(made, bound));
+    CHECK(aclmdlRIBuildEnd(made, NULL));
+    CHECK(aclmdlRIExecuteAsync(made, stream));
+    CHECK(aclrtSynchronizeStream(stream));
+    CHECK(aclmdlRIUnbindStream(made, bound));
+    CHECK(aclmdlRIDestroy(made));
+    CHECK(aclrtDestroyStream(bound));
+}
+
+static void a_snapshot(void)
+{
+    int me = (int)getpid();
+    CHECK(aclrtSnapShotProcessLock(me, NULL));
+    CHECK(aclrtSnapShotProcessBackup(me, NULL));
+    CHECK(aclrtSnapShotProcessRestore(me, NULL));
+    CHECK(aclrtSnapShotProcessUnlock(me, NULL));
+}
+
+static void a_channel(void)
+{
+    int64_t dims[1] = {16};
+    float data[16] = {0};
+    acltdtChannelHandle *channel = acltdtCreateChannelWithCapacity(0, "numbers", 3);
+    acltdtDataset *sent = acltdtCreateDataset(), *received = acltdtCreateDataset();
+    acltdtDataItem *item = acltdtCreateDataItem(ACL_TENSOR_DATA_TENSOR, dims, 1, ACL_FLOAT, data, sizeof data);
+    REQUIRE(channel != NULL && sent != NULL && received != NULL && item != NULL);
+    CHECK(acltdtAddDataItem(sent, item));
+    CHECK(acltdtSendTensor(channel, sent, -1));
+    CHECK(acltdtSendTensor(channel, sent, -1));
+    CHECK(acltdtReceiveTensor(channel, received, -1));
+    CHECK(acltdtDestroyDataItem(item));
+    CHECK(acltdtDestroyDataset(sent));
+    CHECK(acltdtDestroyDataset(received));
+    CHECK(acltdtDestroyChannel(channel));
+}
+
+static void a_queue(void)
+{
+    uint32_t queue;
+    char bytes[64] = "";
+    acltdtQueueAttr *attributes = acltdtCreateQueueAttr();
+    REQUIRE(attributes != NULL);
+    CHECK(acltdtCreateQueue(attributes, &queue));
+    CHECK(acltdtEnqueueData(queue, bytes, sizeof bytes, NULL, 0, 0, 0));
+    CHECK(acltdtDestroyQueue(queue));
+    CHECK(acltdtDestroyQueueAttr(attributes));
+}
+
+static void a_buffer(void)
+{
+    aclrtMbuf made;
+    CHECK(aclrtAllocBuf(&made, 4096));
+    CHECK(aclrtFreeBuf(made));
+}
+
+static void settings(void)
+{
+    aclmdlConfigHandle *load = aclmdlCreateConfigHandle();
+    aclmdlExecConfigHandle *run = aclmdlCreateExecConfigHandle();
+    aclrtStreamConfigHandle *made = aclrtCreateStreamConfigHandle();
+    aclrtGroupInfo *groups = aclrtCreateGroupInfo();
+    aclrtAllocatorDesc allocator = aclrtAllocatorCreateDesc();
+    REQUIRE(load != NULL && run != NULL && made != NULL && groups != NULL && allocator != NULL);
+    CHECK(aclmdlDestroyConfigHandle(load));
+    CHECK(aclmdlDestroyExecConfigHandle(run));
+    CHECK(aclrtDestroyStreamConfigHandle(made));
+    CHECK(aclrtDestroyGroupInfo(groups));
+    CHECK(aclrtAllocatorDestroyDesc(allocator));
+}
+
+/* The whole runtime goes and comes again, with what was made in it. */
+static void a_runtime(void)
+{
+    CHECK(aclrtDestroyStream(stream));
+    CHECK(aclrtFree(memory));
+    CHECK(aclrtResetDevice(0));
+    CHECK(aclFinalize());
+    CHECK(aclInit(NULL));
+    CHECK(aclrtSetDevice(0));
+    CHECK(aclrtGetCurrentContext(&context));
+    CHECK(aclrtCreateStream(&stream));
+    CHECK(aclrtMalloc(&memory, 4096, ACL_MEM_MALLOC_HUGE_FIRST));
+    CHECK(aclrtMemsetAsync(memory, 4096, 1, 64, stream));
+    CHECK(aclrtSynchronizeStream(stream));
+}
+
 static void an_error(void)
 {
     EXPECT(107001, aclrtSetDevice(1000));
@@ -226,7 +466,23 @@ int main(int argc, char **argv)
         {"stream with a host function", a_host_function, 5},
         {"descriptions", descriptions, 1},
         {"captured graph", a_graph, 1},
+        {"graph of two streams", a_large_graph, 1},
+        {"built model", a_built_model, 1},
+        {"labels", labels, 1},
+        {"counting notify", a_count_notify, 1},
+        {"shared event", a_shared_event, 1},
+        {"shared notify", a_shared_notify, 1},
+        {"shared memory", shared_memory, 5},
+        {"shareable handle", a_shareable_handle, 5},
+        {"managed memory", managed_memory, 1},
+        {"memory pool", a_memory_pool, 1},
+        {"snapshot", a_snapshot, 1},
+        {"channel", a_channel, 1},
+        {"queue", a_queue, 1},
+        {"buffer", a_buffer, 1},
+        {"settings", settings, 1},
         {"error", an_error, 1},
+        {"runtime", a_runtime, 20},
     };
     int cycles = argc > 1 ? atoi(argv[1]) : 600;
 
@@ -241,6 +497,9 @@ int main(int argc, char **argv)
         int count = cycles / kinds[kind].share;
         long half, end;
         Left after, before;
+        if (argc > 2 && strstr(kinds[kind].name, argv[2]) == NULL) {
+            continue;
+        }
         kinds[kind].cycle();
         CHECK(aclrtSynchronizeStream(stream));
         before = left();

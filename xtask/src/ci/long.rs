@@ -29,9 +29,12 @@ pub(super) fn loom(job: &Job) -> Result<Outcome> {
         "jumar-hal",
         "-p",
         "jumar-sched",
+        "-p",
+        "jumar-core",
         "--lib",
         "--target-dir",
         "target/loom",
+        "loom_",
     ]);
     // A model checker runs the same few threads through every order; more preemptions than three find nothing new in
     // structures this small and take hours.
