@@ -19,6 +19,7 @@
 
 pub mod aipp;
 pub mod allocator;
+pub mod bundle;
 pub mod callback;
 pub mod capture;
 pub mod context;

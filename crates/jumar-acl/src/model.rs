@@ -28,6 +28,8 @@ pub(crate) struct Loaded {
     /// The gear that was chosen last.
     pub(crate) gear: Mutex<Option<usize>>,
     pub(crate) priority: Mutex<i32>,
+    /// The bundle that it came with.
+    bundle: Option<u32>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -96,6 +98,27 @@ fn load(
     work: (usize, usize),
     weights: (usize, usize),
 ) -> Result<u32> {
+    load_as(cx, package, work, weights, None)
+}
+
+/// Loads a model of a bundle.
+pub(crate) fn load_member(
+    cx: &Cx<'_>,
+    package: &Package,
+    work: (usize, usize),
+    weights: (usize, usize),
+    bundle: u32,
+) -> Result<u32> {
+    load_as(cx, package, work, weights, Some(bundle))
+}
+
+fn load_as(
+    cx: &Cx<'_>,
+    package: &Package,
+    work: (usize, usize),
+    weights: (usize, usize),
+    bundle: Option<u32>,
+) -> Result<u32> {
     let context = cx.context()?;
     let supplied = Supplied {
         work: supplied(cx, work, package.work_bytes(), "work")?,
@@ -111,6 +134,7 @@ fn load(
             way: Mutex::new(None),
             gear: Mutex::new(None),
             priority: Mutex::new(0),
+            bundle,
         }),
     );
     Ok(id)
@@ -149,7 +173,8 @@ fn supplied(
     }
 }
 
-const NOTHING: (usize, usize) = (0, 0);
+/// Memory that the runtime is to allocate.
+pub(crate) const NOTHING: (usize, usize) = (0, 0);
 
 pub fn aclmdlLoadFromFile(cx: &Cx<'_>, path: Option<&CStr>) -> Result<u32> {
     initialized(cx)?;
@@ -236,6 +261,19 @@ pub(crate) fn load_configured(cx: &Cx<'_>, config: &model_config::Loading) -> Re
 
 pub fn aclmdlUnload(cx: &Cx<'_>, id: u32) -> Result<()> {
     initialized(cx)?;
+    if let Some(bundle) = find(cx, id)?.bundle {
+        return refuse(
+            ErrorKind::InvalidArgument,
+            format!(
+                "model {id} belongs to bundle {bundle}; aclmdlBundleUnload or aclmdlBundleUnloadModel unloads it"
+            ),
+        );
+    }
+    unload(cx, id)
+}
+
+/// Unloads a model, also one of a bundle.
+pub(crate) fn unload(cx: &Cx<'_>, id: u32) -> Result<()> {
     let loaded = find(cx, id)?;
     cx.process.models.loaded.write().remove(&id);
     loaded.model.unload(&cx.caller());

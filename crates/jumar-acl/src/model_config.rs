@@ -202,6 +202,24 @@ pub fn aclmdlDestroyExecConfigHandle(cx: &Cx<'_>, handle: Raw) -> Result<()> {
         .map(drop)
 }
 
+/// Finds what a configuration says about loading.
+///
+/// # Errors
+/// `NullPointer`, `InvalidHandle`.
+pub(crate) fn loading(cx: &Cx<'_>, handle: Raw) -> Result<Loading> {
+    if handle.is_null() {
+        return Err(null("handle"));
+    }
+    let loading = cx
+        .process
+        .model_configs
+        .get(handle.0)?
+        .loading
+        .lock()
+        .clone();
+    Ok(loading)
+}
+
 /// Finds what a configuration says about executions.
 ///
 /// # Errors

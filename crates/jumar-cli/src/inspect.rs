@@ -38,6 +38,15 @@ fn describe(bytes: &[u8], folder: Option<&Path>, operators: bool) -> Result<Stri
         return Ok(vendors(&header));
     }
     let mut text = String::new();
+    if graph::is_bundle(bytes) {
+        let models = graph::read_bundle(bytes).map_err(|error| anyhow!("{error}"))?;
+        let _ = writeln!(text, "bundle of {} models", models.len());
+        for (index, range) in models.into_iter().enumerate() {
+            let _ = writeln!(text, "\nmodel {index}, {} bytes", range.len());
+            text += &describe(&bytes[range], None, operators)?;
+        }
+        return Ok(text);
+    }
     let graph;
     if bytes.starts_with(graph::MAGIC) {
         let model = graph::Model::read(bytes).map_err(|error| anyhow!("{error}"))?;

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod atc;
+mod bundle;
 mod doctor;
 mod env;
 mod info;
@@ -50,6 +51,8 @@ enum Command {
     Info,
     /// Shows what is inside a model file (.om, .onnx).
     Inspect(inspect::Options),
+    /// Puts several models (.om) into one file.
+    Bundle(bundle::Options),
     /// Converts a model to .om; takes the options of the atc tool.
     #[command(disable_help_flag = true)]
     Atc {
@@ -88,6 +91,7 @@ fn main() -> ExitCode {
         Command::Prefix => prefix(),
         Command::Info => info::run(),
         Command::Inspect(options) => inspect::run(&options),
+        Command::Bundle(options) => bundle::run(&options),
         Command::Atc { arguments } => return atc::main(arguments),
         Command::Check(_) => not_supported("check"),
         Command::Explore(_) => not_supported("explore"),

@@ -12,6 +12,7 @@
 
 mod aipp;
 pub mod atc;
+mod bundle;
 mod compile;
 mod container;
 mod control;
@@ -27,6 +28,7 @@ mod plan;
 pub mod vendor;
 
 pub use aipp::{SETTINGS_INPUT, Told, preprocessing, preprocessing_as_told};
+pub use bundle::{BUNDLE_MAGIC, is_bundle, read_bundle, write_bundle};
 pub use compile::{BuildOptions, InputShapes, OutputType, compile};
 pub use container::{HEADER_BYTES, MAGIC, VERSION};
 pub use description::{Description, Format, GEAR_INPUT, Gear, GearKind, Port};

@@ -1,9 +1,11 @@
 //! Offline models on a device: opened, loaded, executed by queueing ordinary operations, unloaded.
 #![forbid(unsafe_code)]
 
+mod bundle;
 mod loaded;
 mod package;
 
+pub use bundle::Bundle;
 /// Graphs and model files themselves, for tools that read and write them without a device.
 pub use jumar_graph as graph;
 pub use jumar_graph::{Aipp, Gear, GearKind, Picture, Told};

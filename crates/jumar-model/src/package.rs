@@ -122,6 +122,7 @@ impl Package {
             .take(jumar_graph::HEADER_BYTES as u64)
             .read_to_end(&mut bytes)
             .map_err(failed)?;
+        // A bundle is named as what it is; whatever else is no model is, too.
         if !bytes.starts_with(jumar_graph::MAGIC) || data.len() <= jumar_graph::HEADER_BYTES as u64
         {
             return Self::checked(bytes, Some(path));
@@ -154,6 +155,16 @@ impl Package {
     }
 
     fn checked(file: Vec<u8>, path: Option<&Path>) -> Result<Package> {
+        if jumar_graph::is_bundle(&file) {
+            return Err(Error::new(
+                ErrorKind::ModelFailure,
+                match path {
+                    Some(path) => format!("{} is a bundle of several models", path.display()),
+                    None => "this is a bundle of several models".to_owned(),
+                },
+            )
+            .fix("Load it with aclmdlBundleLoadFromFile or aclmdlBundleLoadFromMem."));
+        }
         // A file too short for its header has its own code; one that is cut off later contradicts its header.
         let headless = file.len() < jumar_graph::HEADER_BYTES;
         let refuse = |error: GraphError| match error.kind() {

@@ -56,6 +56,18 @@ pub fn make(tree: &Path, folder: &Path) -> Result<Vec<(String, String)>> {
             ));
         }
     }
+    let both = Command::new(tree.join("bin/jumar"))
+        .env("LD_LIBRARY_PATH", tree.join("lib64"))
+        .args(["bundle", "--output", "pair.om", "add.om", "linear.om"])
+        .current_dir(folder)
+        .output()
+        .with_context(|| format!("{}/bin/jumar", tree.display()))?;
+    if !both.status.success() {
+        missing.push((
+            "pair".to_owned(),
+            String::from_utf8_lossy(&both.stderr).into_owned(),
+        ));
+    }
     Ok(missing)
 }
 

@@ -39,6 +39,30 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclrtAllocatorSetObjToDesc", aclrtAllocatorSetObjToDesc),
     ("aclrtAllocatorRegister", aclrtAllocatorRegister),
     ("aclrtAllocatorUnregister", aclrtAllocatorUnregister),
+    ("aclmdlBundleLoadFromFile", aclmdlBundleLoadFromFile),
+    ("aclmdlBundleLoadFromMem", aclmdlBundleLoadFromMem),
+    ("aclmdlBundleUnload", aclmdlBundleUnload),
+    ("aclmdlBundleGetModelNum", aclmdlBundleGetModelNum),
+    ("aclmdlBundleGetModelId", aclmdlBundleGetModelId),
+    ("aclmdlBundleCreateQueryInfo", aclmdlBundleCreateQueryInfo),
+    ("aclmdlBundleDestroyQueryInfo", aclmdlBundleDestroyQueryInfo),
+    (
+        "aclmdlBundleQueryInfoFromFile",
+        aclmdlBundleQueryInfoFromFile,
+    ),
+    ("aclmdlBundleQueryInfoFromMem", aclmdlBundleQueryInfoFromMem),
+    ("aclmdlBundleGetQueryModelNum", aclmdlBundleGetQueryModelNum),
+    ("aclmdlBundleGetVarWeightSize", aclmdlBundleGetVarWeightSize),
+    ("aclmdlBundleGetSize", aclmdlBundleGetSize),
+    ("aclmdlBundleInitFromFile", aclmdlBundleInitFromFile),
+    ("aclmdlBundleInitFromMem", aclmdlBundleInitFromMem),
+    ("aclmdlBundleLoadModel", aclmdlBundleLoadModel),
+    ("aclmdlBundleLoadModelWithMem", aclmdlBundleLoadModelWithMem),
+    (
+        "aclmdlBundleLoadModelWithConfig",
+        aclmdlBundleLoadModelWithConfig,
+    ),
+    ("aclmdlBundleUnloadModel", aclmdlBundleUnloadModel),
     ("aclrtSubscribeReport", aclrtSubscribeReport),
     ("aclrtUnSubscribeReport", aclrtUnSubscribeReport),
     ("aclrtSubscribeHostFunc", aclrtSubscribeHostFunc),
@@ -1027,6 +1051,281 @@ fn aclrtAllocatorUnregister(w: &Words<'_>) -> Played {
     let stream = w.plain(0);
     let done = enter(&calls::aclrtAllocatorUnregister, |cx| {
         jumar_acl::allocator::aclrtAllocatorUnregister(cx, stream)
+    });
+    words::status(done)
+}
+
+fn aclmdlBundleLoadFromFile(w: &Words<'_>) -> Played {
+    let modelPath = w.text(0);
+    let bundleId = w.out(1)?;
+    let done = enter(&calls::aclmdlBundleLoadFromFile, |cx| {
+        jumar_acl::bundle::aclmdlBundleLoadFromFile(cx, modelPath.as_deref())
+    });
+    let done = match done {
+        Ok(bundleId_value) => {
+            bundleId.set(&bundleId_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlBundleLoadFromMem(w: &Words<'_>) -> Played {
+    let model = w.slice::<u8>(0, words::count(w.plain::<usize>(1)))?;
+    let modelSize = w.plain(1);
+    let bundleId = w.out(2)?;
+    let done = enter(&calls::aclmdlBundleLoadFromMem, |cx| {
+        jumar_acl::bundle::aclmdlBundleLoadFromMem(cx, model.as_deref(), modelSize)
+    });
+    let done = match done {
+        Ok(bundleId_value) => {
+            bundleId.set(&bundleId_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlBundleUnload(w: &Words<'_>) -> Played {
+    let bundleId = w.plain(0);
+    let done = enter(&calls::aclmdlBundleUnload, |cx| {
+        jumar_acl::bundle::aclmdlBundleUnload(cx, bundleId)
+    });
+    words::status(done)
+}
+
+fn aclmdlBundleGetModelNum(w: &Words<'_>) -> Played {
+    let bundleId = w.plain(0);
+    let modelNum = w.out(1)?;
+    let done = enter(&calls::aclmdlBundleGetModelNum, |cx| {
+        jumar_acl::bundle::aclmdlBundleGetModelNum(cx, bundleId)
+    });
+    let done = match done {
+        Ok(modelNum_value) => {
+            modelNum.set(&modelNum_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlBundleGetModelId(w: &Words<'_>) -> Played {
+    let bundleId = w.plain(0);
+    let index = w.plain(1);
+    let modelId = w.out(2)?;
+    let done = enter(&calls::aclmdlBundleGetModelId, |cx| {
+        jumar_acl::bundle::aclmdlBundleGetModelId(cx, bundleId, index)
+    });
+    let done = match done {
+        Ok(modelId_value) => {
+            modelId.set(&modelId_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlBundleCreateQueryInfo(_: &Words<'_>) -> Played {
+    let done = enter(
+        &calls::aclmdlBundleCreateQueryInfo,
+        jumar_acl::bundle::aclmdlBundleCreateQueryInfo,
+    );
+    words::value(done, 0_i64)
+}
+
+fn aclmdlBundleDestroyQueryInfo(w: &Words<'_>) -> Played {
+    let queryInfo = w.plain(0);
+    let done = enter(&calls::aclmdlBundleDestroyQueryInfo, |cx| {
+        jumar_acl::bundle::aclmdlBundleDestroyQueryInfo(cx, queryInfo)
+    });
+    words::status(done)
+}
+
+fn aclmdlBundleQueryInfoFromFile(w: &Words<'_>) -> Played {
+    let fileName = w.text(0);
+    let queryInfo = w.plain(1);
+    let done = enter(&calls::aclmdlBundleQueryInfoFromFile, |cx| {
+        jumar_acl::bundle::aclmdlBundleQueryInfoFromFile(cx, fileName.as_deref(), queryInfo)
+    });
+    words::status(done)
+}
+
+fn aclmdlBundleQueryInfoFromMem(w: &Words<'_>) -> Played {
+    let model = w.slice::<u8>(0, words::count(w.plain::<usize>(1)))?;
+    let modelSize = w.plain(1);
+    let queryInfo = w.plain(2);
+    let done = enter(&calls::aclmdlBundleQueryInfoFromMem, |cx| {
+        jumar_acl::bundle::aclmdlBundleQueryInfoFromMem(cx, model.as_deref(), modelSize, queryInfo)
+    });
+    words::status(done)
+}
+
+fn aclmdlBundleGetQueryModelNum(w: &Words<'_>) -> Played {
+    let queryInfo = w.plain(0);
+    let modelNum = w.out(1)?;
+    let done = enter(&calls::aclmdlBundleGetQueryModelNum, |cx| {
+        jumar_acl::bundle::aclmdlBundleGetQueryModelNum(cx, queryInfo)
+    });
+    let done = match done {
+        Ok(modelNum_value) => {
+            modelNum.set(&modelNum_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlBundleGetVarWeightSize(w: &Words<'_>) -> Played {
+    let queryInfo = w.plain(0);
+    let variableWeightSize = w.out(1)?;
+    let done = enter(&calls::aclmdlBundleGetVarWeightSize, |cx| {
+        jumar_acl::bundle::aclmdlBundleGetVarWeightSize(cx, queryInfo)
+    });
+    let done = match done {
+        Ok(variableWeightSize_value) => {
+            variableWeightSize.set(&variableWeightSize_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlBundleGetSize(w: &Words<'_>) -> Played {
+    let queryInfo = w.plain(0);
+    let index = w.plain(1);
+    let workSize = w.out(2)?;
+    let constWeightSize = w.out(3)?;
+    let done = enter(&calls::aclmdlBundleGetSize, |cx| {
+        jumar_acl::bundle::aclmdlBundleGetSize(cx, queryInfo, index)
+    });
+    let done = match done {
+        Ok((workSize_value, constWeightSize_value)) => {
+            workSize.set(&workSize_value);
+            constWeightSize.set(&constWeightSize_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlBundleInitFromFile(w: &Words<'_>) -> Played {
+    let modelPath = w.text(0);
+    let varWeightPtr = w.plain(1);
+    let varWeightSize = w.plain(2);
+    let bundleId = w.out(3)?;
+    let done = enter(&calls::aclmdlBundleInitFromFile, |cx| {
+        jumar_acl::bundle::aclmdlBundleInitFromFile(
+            cx,
+            modelPath.as_deref(),
+            varWeightPtr,
+            varWeightSize,
+        )
+    });
+    let done = match done {
+        Ok(bundleId_value) => {
+            bundleId.set(&bundleId_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlBundleInitFromMem(w: &Words<'_>) -> Played {
+    let model = w.slice::<u8>(0, words::count(w.plain::<usize>(1)))?;
+    let modelSize = w.plain(1);
+    let varWeightPtr = w.plain(2);
+    let varWeightSize = w.plain(3);
+    let bundleId = w.out(4)?;
+    let done = enter(&calls::aclmdlBundleInitFromMem, |cx| {
+        jumar_acl::bundle::aclmdlBundleInitFromMem(
+            cx,
+            model.as_deref(),
+            modelSize,
+            varWeightPtr,
+            varWeightSize,
+        )
+    });
+    let done = match done {
+        Ok(bundleId_value) => {
+            bundleId.set(&bundleId_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlBundleLoadModel(w: &Words<'_>) -> Played {
+    let bundleId = w.plain(0);
+    let index = w.plain(1);
+    let modelId = w.out(2)?;
+    let done = enter(&calls::aclmdlBundleLoadModel, |cx| {
+        jumar_acl::bundle::aclmdlBundleLoadModel(cx, bundleId, index)
+    });
+    let done = match done {
+        Ok(modelId_value) => {
+            modelId.set(&modelId_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlBundleLoadModelWithMem(w: &Words<'_>) -> Played {
+    let bundleId = w.plain(0);
+    let index = w.plain(1);
+    let workPtr = w.plain(2);
+    let workSize = w.plain(3);
+    let weightPtr = w.plain(4);
+    let weightSize = w.plain(5);
+    let modelId = w.out(6)?;
+    let done = enter(&calls::aclmdlBundleLoadModelWithMem, |cx| {
+        jumar_acl::bundle::aclmdlBundleLoadModelWithMem(
+            cx, bundleId, index, workPtr, workSize, weightPtr, weightSize,
+        )
+    });
+    let done = match done {
+        Ok(modelId_value) => {
+            modelId.set(&modelId_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlBundleLoadModelWithConfig(w: &Words<'_>) -> Played {
+    let bundleId = w.plain(0);
+    let index = w.plain(1);
+    let handle = w.plain(2);
+    let modelId = w.out(3)?;
+    let done = enter(&calls::aclmdlBundleLoadModelWithConfig, |cx| {
+        jumar_acl::bundle::aclmdlBundleLoadModelWithConfig(cx, bundleId, index, handle)
+    });
+    let done = match done {
+        Ok(modelId_value) => {
+            modelId.set(&modelId_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlBundleUnloadModel(w: &Words<'_>) -> Played {
+    let bundleId = w.plain(0);
+    let modelId = w.plain(1);
+    let done = enter(&calls::aclmdlBundleUnloadModel, |cx| {
+        jumar_acl::bundle::aclmdlBundleUnloadModel(cx, bundleId, modelId)
     });
     words::status(done)
 }
