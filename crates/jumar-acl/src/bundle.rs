@@ -274,7 +274,7 @@ pub fn aclmdlBundleLoadModelWithConfig(
 ) -> Result<u32> {
     let loading = model_config::loading(cx, handle)?;
     let number = load_one(cx, id, index, loading.work, loading.weights)?;
-    *model::find(cx, number)?.priority.lock() = loading.priority;
+    model::find(cx, number)?.set_priority(loading.priority);
     Ok(number)
 }
 

@@ -26,6 +26,7 @@ pub mod context;
 pub mod data_buffer;
 pub mod dataset;
 pub mod device;
+mod driven;
 pub mod dump;
 pub mod error;
 pub mod event;

@@ -36,6 +36,16 @@ pub(crate) struct Loaded {
 enum Way {
     Waiting,
     Queued,
+    /// By messages in queues.
+    Driven,
+}
+
+impl Loaded {
+    /// Keeps a priority, which counts for executions that the host waits for.
+    pub(crate) fn set_priority(&self, priority: i32) {
+        *self.priority.lock() = priority;
+        self.model.set_priority(u8::try_from(priority).unwrap_or(7));
+    }
 }
 
 impl Default for Models {
@@ -216,6 +226,99 @@ pub fn aclmdlLoadFromMemWithMem(
     )
 }
 
+/// Checks the queues that a model is to be driven by, before it is looked at.
+pub(crate) fn given_queues<'a>(queues: Option<&'a [u32]>, name: &str) -> Result<&'a [u32]> {
+    match queues {
+        None => Err(null(name)),
+        Some([]) => refuse(ErrorKind::InvalidArgument, format!("{name} holds no queue")),
+        Some(queues) => Ok(queues),
+    }
+}
+
+/// Loads a model that takes its inputs from queues and leaves its outputs in others.
+pub(crate) fn load_driven(
+    cx: &Cx<'_>,
+    package: &Package,
+    inputs: &[u32],
+    outputs: &[u32],
+) -> Result<u32> {
+    let description = package.description();
+    let preset = description.inputs.iter().all(|input| input.told.is_none());
+    if description.open || !description.gears.is_empty() || !preset {
+        return refuse(
+            ErrorKind::NotImplemented,
+            format!(
+                "model \"{}\" has sizes or settings that each execution chooses, and messages in queues do not say them; one of fixed sizes can be driven by queues",
+                description.name
+            ),
+        );
+    }
+    let counts = [
+        ("input", inputs.len(), description.inputs.len()),
+        ("output", outputs.len(), description.outputs.len()),
+    ];
+    for (what, given, wanted) in counts {
+        if given != wanted {
+            return refuse(
+                ErrorKind::InvalidArgument,
+                format!(
+                    "{given} {what} queues are given, and model \"{}\" has {wanted} {what}s",
+                    description.name
+                ),
+            );
+        }
+    }
+    let id = load(cx, package, NOTHING, NOTHING)?;
+    let loaded = find(cx, id)?;
+    *loaded.way.lock() = Some(Way::Driven);
+    let driven = crate::driven::Driven::new(cx, id, loaded, inputs, outputs);
+    let placed = driven.and_then(|driven| {
+        cx.process.queues.drive(driven).map_err(|(error, driven)| {
+            driven.free(cx);
+            error
+        })
+    });
+    if let Err(error) = placed {
+        // The first error is the one to tell.
+        drop(unload(cx, id));
+        return Err(error);
+    }
+    Ok(id)
+}
+
+pub fn aclmdlLoadFromFileWithQ(
+    cx: &Cx<'_>,
+    path: Option<&CStr>,
+    inputs: Option<&[u32]>,
+    _input_count: usize,
+    outputs: Option<&[u32]>,
+    _output_count: usize,
+) -> Result<u32> {
+    let (inputs, outputs) = (
+        given_queues(inputs, "inputQ")?,
+        given_queues(outputs, "outputQ")?,
+    );
+    initialized(cx)?;
+    load_driven(cx, &open(path)?, inputs, outputs)
+}
+
+pub fn aclmdlLoadFromMemWithQ(
+    cx: &Cx<'_>,
+    bytes: Option<&[u8]>,
+    _size: usize,
+    inputs: Option<&[u32]>,
+    _input_count: usize,
+    outputs: Option<&[u32]>,
+    _output_count: usize,
+) -> Result<u32> {
+    let (inputs, outputs) = (
+        given_queues(inputs, "inputQ")?,
+        given_queues(outputs, "outputQ")?,
+    );
+    initialized(cx)?;
+    load_driven(cx, &parse(bytes)?, inputs, outputs)
+}
+
 pub fn aclmdlQuerySize(cx: &Cx<'_>, path: Option<&CStr>) -> Result<(usize, usize)> {
     initialized(cx)?;
     let package = open(path)?;
@@ -254,7 +357,7 @@ pub(crate) fn load_configured(cx: &Cx<'_>, config: &model_config::Loading) -> Re
     };
     let id = load(cx, &package, config.work, config.weights)?;
     if let Ok(loaded) = find(cx, id) {
-        *loaded.priority.lock() = config.priority;
+        loaded.set_priority(config.priority);
     }
     Ok(id)
 }
@@ -276,6 +379,11 @@ pub fn aclmdlUnload(cx: &Cx<'_>, id: u32) -> Result<()> {
 pub(crate) fn unload(cx: &Cx<'_>, id: u32) -> Result<()> {
     let loaded = find(cx, id)?;
     cx.process.models.loaded.write().remove(&id);
+    if let Some(driven) = cx.process.queues.release(id) {
+        loaded.model.unload(&cx.caller());
+        driven.free(cx);
+        return Ok(());
+    }
     loaded.model.unload(&cx.caller());
     Ok(())
 }
@@ -306,7 +414,7 @@ pub fn aclmdlExecuteAsync(
 ) -> Result<()> {
     let (loaded, prepared) = prepare(cx, id, input, output, Way::Queued)?;
     cx.with_stream(stream, |stream| {
-        submit(cx, &loaded, prepared, output, stream)
+        submit(cx, &loaded, prepared, output, stream, NOTHING)
     })
 }
 
@@ -326,7 +434,7 @@ pub fn aclmdlExecuteV2(
     handle: Raw,
 ) -> Result<()> {
     let config = model_config::execution(cx, handle)?;
-    if stream.is_null() && config.stream_timeout < 0 {
+    if stream.is_null() && config.stream_timeout < 0 && config.work.0 == 0 {
         return aclmdlExecute(cx, id, input, output);
     }
     let (loaded, prepared) = prepare(cx, id, input, output, Way::Waiting)?;
@@ -335,7 +443,7 @@ pub fn aclmdlExecuteV2(
     } else {
         cx.with_stream(stream, |stream| Ok(stream.clone()))?
     };
-    submit(cx, &loaded, prepared, output, &stream)?;
+    submit(cx, &loaded, prepared, output, &stream, config.work)?;
     let done = stream
         .synchronize(limit(config.stream_timeout), &cx.caller())
         .and_then(|()| dataset::collect(cx, output));
@@ -350,8 +458,11 @@ pub fn aclmdlExecuteAsyncV2(
     stream: Raw,
     handle: Raw,
 ) -> Result<()> {
-    model_config::execution(cx, handle)?;
-    aclmdlExecuteAsync(cx, id, input, output, stream)
+    let config = model_config::execution(cx, handle)?;
+    let (loaded, prepared) = prepare(cx, id, input, output, Way::Queued)?;
+    cx.with_stream(stream, |stream| {
+        submit(cx, &loaded, prepared, output, stream, config.work)
+    })
 }
 
 fn submit(
@@ -360,10 +471,14 @@ fn submit(
     prepared: Prepared,
     output: Raw,
     stream: &Arc<jumar::engine::Stream>,
+    work: (usize, usize),
 ) -> Result<()> {
     match prepared {
         Prepared::Fixed { inputs, outputs } => {
-            loaded.model.submit(stream, &inputs, &outputs, &cx.caller())
+            let work = supplied(cx, work, loaded.model.work_bytes(), "work")?;
+            loaded
+                .model
+                .submit_in(stream, &inputs, &outputs, work, &cx.caller())
         }
         Prepared::Open { inputs, outputs } => {
             let results = Arc::<Results>::default();
@@ -407,7 +522,12 @@ fn prepare(
         return refuse(
             ErrorKind::ModelFailure,
             format!(
-                "model {id} is executed both by aclmdlExecute and by aclmdlExecuteAsync; the first execution decides which it is to be"
+                "model {id} {}",
+                if first == Way::Driven {
+                    "is driven by queues, and is not executed by functions"
+                } else {
+                    "is executed both by aclmdlExecute and by aclmdlExecuteAsync; the first execution decides which it is to be"
+                }
             ),
         );
     }

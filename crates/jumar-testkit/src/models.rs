@@ -182,6 +182,20 @@ fn fixtures() -> Vec<Fixture> {
             options: &[],
         },
         Fixture {
+            name: "chain",
+            onnx: model(
+                &[
+                    ("Add", &["x", "x"], "a"),
+                    ("Relu", &["x"], "b"),
+                    ("Add", &["a", "b"], "z"),
+                ],
+                &[("x", &[256])],
+                &[("z", &[256])],
+                &[],
+            ),
+            options: &[],
+        },
+        Fixture {
             name: "gears",
             onnx: model(
                 &[("Add", &["x", "y"], "z")],

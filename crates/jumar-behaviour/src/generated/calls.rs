@@ -446,6 +446,8 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclmdlLoadFromMem", aclmdlLoadFromMem),
     ("aclmdlLoadFromFileWithMem", aclmdlLoadFromFileWithMem),
     ("aclmdlLoadFromMemWithMem", aclmdlLoadFromMemWithMem),
+    ("aclmdlLoadFromFileWithQ", aclmdlLoadFromFileWithQ),
+    ("aclmdlLoadFromMemWithQ", aclmdlLoadFromMemWithQ),
     ("aclmdlExecute", aclmdlExecute),
     ("aclmdlExecuteV2", aclmdlExecuteV2),
     ("aclmdlExecuteAsyncV2", aclmdlExecuteAsyncV2),
@@ -4999,6 +5001,62 @@ fn aclmdlLoadFromMemWithMem(w: &Words<'_>) -> Played {
             workSize,
             weightPtr,
             weightSize,
+        )
+    });
+    let done = match done {
+        Ok(modelId_value) => {
+            modelId.set(&modelId_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlLoadFromFileWithQ(w: &Words<'_>) -> Played {
+    let modelPath = w.text(0);
+    let modelId = w.out(1)?;
+    let inputQ = w.slice::<u32>(2, words::count(w.plain::<usize>(3)))?;
+    let inputQNum = w.plain(3);
+    let outputQ = w.slice::<u32>(4, words::count(w.plain::<usize>(5)))?;
+    let outputQNum = w.plain(5);
+    let done = enter(&calls::aclmdlLoadFromFileWithQ, |cx| {
+        jumar_acl::model::aclmdlLoadFromFileWithQ(
+            cx,
+            modelPath.as_deref(),
+            inputQ.as_deref(),
+            inputQNum,
+            outputQ.as_deref(),
+            outputQNum,
+        )
+    });
+    let done = match done {
+        Ok(modelId_value) => {
+            modelId.set(&modelId_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlLoadFromMemWithQ(w: &Words<'_>) -> Played {
+    let model = w.slice::<u8>(0, words::count(w.plain::<usize>(1)))?;
+    let modelSize = w.plain(1);
+    let modelId = w.out(2)?;
+    let inputQ = w.slice::<u32>(3, words::count(w.plain::<usize>(4)))?;
+    let inputQNum = w.plain(4);
+    let outputQ = w.slice::<u32>(5, words::count(w.plain::<usize>(6)))?;
+    let outputQNum = w.plain(6);
+    let done = enter(&calls::aclmdlLoadFromMemWithQ, |cx| {
+        jumar_acl::model::aclmdlLoadFromMemWithQ(
+            cx,
+            model.as_deref(),
+            modelSize,
+            inputQ.as_deref(),
+            inputQNum,
+            outputQ.as_deref(),
+            outputQNum,
         )
     });
     let done = match done {
