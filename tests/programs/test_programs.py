@@ -14,7 +14,7 @@ PYTHON_PROGRAMS = sorted(path.stem for path in (HERE / "python").glob("*.py"))
 SPECIAL = {"cycles", "datasets", "devices", "leaves_everything", "load_models", "check", "scores"}
 # With this variable each asynchronous call may wait for its work, so that nothing overlaps, and a host function that
 # waits for the program would wait for ever.
-NEEDS_ASYNCHRONY = {"chaos", "ends_anywhere", "independent", "inside_callback", "overlap", "pending"}
+NEEDS_ASYNCHRONY = {"chaos", "destroy_running", "ends_anywhere", "independent", "inside_callback", "overlap", "pending"}
 # Thousands of objects of each kind take minutes so, and show nothing more.
 TAKES_LONG = {"each_kind"}
 

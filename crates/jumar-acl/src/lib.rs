@@ -22,6 +22,7 @@ pub mod allocator;
 pub mod bundle;
 pub mod callback;
 pub mod capture;
+mod check;
 pub mod context;
 pub mod data_buffer;
 pub mod dataset;
@@ -30,6 +31,7 @@ mod driven;
 pub mod dump;
 pub mod error;
 pub mod event;
+mod faults;
 pub mod generated;
 pub mod group;
 pub mod hooks;
@@ -51,6 +53,7 @@ pub mod notify;
 pub mod peer;
 pub mod platform;
 pub mod process;
+pub mod prof;
 pub mod random;
 pub mod rtc;
 pub mod snapshot;
@@ -62,6 +65,7 @@ pub mod thread;
 pub mod type_util;
 pub mod value_sync;
 pub mod vmm;
+pub mod watch;
 
 use std::sync::Arc;
 
@@ -107,8 +111,20 @@ pub fn enter<T>(
             thread,
             call,
         };
+        if cx.process.prof.times_calls() {
+            return timed(&cx, body);
+        }
         body(&cx).map_err(|error| message::keep(&cx, error))
     })
+}
+
+/// As [`enter`], for a profile that wants to know how long calls take.
+#[cold]
+fn timed<T>(cx: &Cx<'_>, body: impl FnOnce(&Cx<'_>) -> Result<T>) -> std::result::Result<T, i32> {
+    let start_ns = jumar::engine::now_ns();
+    let answer = body(cx).map_err(|error| message::keep(cx, error));
+    cx.process.prof.call_took(cx.call.name, start_ns);
+    answer
 }
 
 /// Keeps the text of a defect of Jumar itself, found in `call`, and gives its code.
@@ -241,6 +257,10 @@ pub(crate) fn refuse<T>(kind: ErrorKind, sentence: impl Into<String>) -> Result<
 /// Called once when the process ends: writes what diagnostics kept.
 pub fn at_exit() {
     if !process::is_forked() {
+        if let Some(process) = process::existing() {
+            process.prof.finish();
+        }
+        watch::at_exit();
         jumar::trace_flush();
     }
 }

@@ -29,6 +29,7 @@ pub struct Process {
     pub(crate) programs: crate::rtc::Programs,
     pub(crate) allocators: crate::allocator::Allocators,
     pub(crate) dump: crate::dump::State,
+    pub(crate) prof: crate::prof::State,
     pub(crate) buffers: crate::mbuf::Buffers,
     pub(crate) queues: crate::tdt_queue::Queues,
     pub(crate) tensors: crate::tdt_channel::Tensors,
@@ -69,6 +70,11 @@ pub(crate) fn get() -> &'static Process {
     PROCESS.get_or_init(Process::new)
 }
 
+/// Gives the process's state if it was made; never a child's.
+pub(crate) fn existing() -> Option<&'static Process> {
+    PROCESS.get()
+}
+
 /// Tells whether this process was forked off one that had a runtime.
 #[inline]
 pub(crate) fn is_forked() -> bool {
@@ -103,6 +109,7 @@ impl Process {
             programs: crate::rtc::table(),
             allocators: crate::allocator::Allocators::default(),
             dump: crate::dump::State::default(),
+            prof: crate::prof::State::default(),
             buffers: crate::mbuf::table(),
             queues: crate::tdt_queue::Queues::default(),
             tensors: crate::tdt_channel::Tensors::default(),
@@ -133,6 +140,11 @@ impl Process {
             Some(Ok(runtime)) => Ok(runtime),
             _ => self.build(),
         }
+    }
+
+    /// The runtime, if it was built.
+    pub(crate) fn built(&self) -> Option<&Result<Runtime>> {
+        self.runtime.get()
     }
 
     #[cold]

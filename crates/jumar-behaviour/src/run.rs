@@ -85,8 +85,11 @@ fn outcome(driver: &Path, api: &Api, case: &Case, folder: &Path, models: &Path) 
             command.env_remove(name);
         }
     }
+    let here = own.to_string_lossy();
+    let env = case.env.iter();
     let output = command
-        .envs(&case.env)
+        .current_dir(&own)
+        .envs(env.map(|(name, value)| (name, value.replace("{folder}", &here))))
         .stdin(Stdio::null())
         .output()
         .with_context(|| driver.display().to_string())?;

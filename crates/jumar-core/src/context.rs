@@ -426,15 +426,19 @@ impl Context {
             )
             .fix("Release it by resetting the device."));
         }
-        self.alive()?;
         if !self.tear_down(caller.call.name, PATIENCE) {
+            // It stays in the table until its teardown is done.
+            if self.shared.contexts.get(self.id).is_err() {
+                return self.alive();
+            }
             return Err(Error::new(
                 ErrorKind::ContextReleased,
                 format!(
                     "another thread is destroying this context of device {}",
                     self.device.number()
                 ),
-            ));
+            )
+            .fix("One thread destroys a context; the others only stop using it."));
         }
         Ok(())
     }

@@ -24,4 +24,5 @@ mod mem;
 mod thread;
 
 pub use backend::{CpuBackend, CpuConfig, CpuDeviceConfig};
+pub use jumar_sched::Schedule;
 pub use mem::{read, write};

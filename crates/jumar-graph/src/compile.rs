@@ -6,7 +6,7 @@ use jumar_ops::{Attrs, Tensor, UNKNOWN, find};
 use jumar_types::dtype::DataType;
 
 use crate::description::Format;
-use crate::passes::{clean, fold, fuse};
+use crate::passes::{clean, fold, fuse, layout, transformer};
 use crate::{
     Description, GearOptions, Graph, GraphError, GraphErrorKind, Model, Node, Port, Result,
     ValueId, Weights, aipp, gears,
@@ -231,6 +231,8 @@ pub fn compile(mut graph: Graph, options: &BuildOptions) -> Result<Model> {
     clean::remove_identities(&mut graph);
     cast_outputs(&mut graph, &options.output_type)?;
     fuse::fuse_convolutions(&mut graph);
+    transformer::fuse(&mut graph);
+    layout::block_images(&mut graph)?;
     clean::remove_dead(&mut graph);
     clean::renumber(&mut graph);
     if !options.name.is_empty() {

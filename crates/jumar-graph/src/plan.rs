@@ -131,6 +131,9 @@ pub fn run_step(step: &Step, operands: &Memory<'_>) -> Result<()> {
 
 /// Watches a model run, node by node.
 pub trait Watch: Send + Sync {
+    /// Called before a node runs.
+    fn starts(&self) {}
+
     /// Called after a node has run; its operands lie in `memory`. Inputs that are only read while a model is planned
     /// are absent.
     fn ran(
@@ -203,6 +206,7 @@ impl Plan {
     pub fn run_watched(&self, operands: &Memory<'_>, watch: &dyn Watch) -> Result<()> {
         let operands = self.with_constants(operands);
         self.steps.iter().try_for_each(|step| {
+            watch.starts();
             run_step(step, &operands)?;
             watch.ran(
                 &step.name,

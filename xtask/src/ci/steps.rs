@@ -115,6 +115,13 @@ pub(super) const ALL: &[Step] = &[
         run: programs,
     },
     Step {
+        name: "diag",
+        what: "programs with a mistake each, and what jumar check says of them",
+        long: false,
+        needs: &["dist"],
+        run: diag,
+    },
+    Step {
         name: "python",
         what: "the acl module",
         long: false,
@@ -320,6 +327,10 @@ fn conventions(job: &Job) -> Result<Outcome> {
 
 fn programs(job: &Job) -> Result<Outcome> {
     job.pytest("tests/programs")
+}
+
+fn diag(job: &Job) -> Result<Outcome> {
+    job.pytest("tests/diag")
 }
 
 fn python(job: &Job) -> Result<Outcome> {

@@ -17,6 +17,7 @@ mod headers;
 pub mod model;
 mod pages;
 mod python;
+mod rules;
 mod rust;
 mod shims;
 
@@ -26,6 +27,7 @@ const OWNED: &[&str] = &[
     "crates/jumar-acl/src/generated",
     "crates/jumar-behaviour/src/generated",
     "docs/reference",
+    "docs/rules",
 ];
 
 /// Writes the generated files, or with `check` compares them with what is there.
@@ -101,6 +103,7 @@ fn everything(root: &Path, api: &model::Api) -> Result<Vec<(PathBuf, String)>> {
     shims::write(api, &mut files)?;
     behaviour::write(api, &mut files)?;
     pages::write(api, &mut files);
+    rules::write(root, &mut files)?;
     format_rust(root, &mut files)?;
     Ok(files)
 }

@@ -21,6 +21,7 @@ const PYTEST_FOLDERS: &[&str] = &[
     "tests/c/",
     "tests/cpp/",
     "tests/conventions/",
+    "tests/diag/",
     "tests/programs/",
     "tests/python/",
     "tests/models/",

@@ -9,14 +9,17 @@ use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub};
 
 use jumar_types::dtype::DataType;
 
+use super::lanes::Float;
 use super::matmul;
 use super::number::for_dtype;
+use crate::simd::math::Fast;
 use crate::view::{BF16, Bool8, Element, F16, Row, RowMut};
 use crate::{Call, Kernel, OpError, PrepareCx};
 
 /// The types that algorithms work in: float32 and float64.
 pub(crate) trait Working:
     Element
+    + WideExp
     + PartialOrd
     + Add<Output = Self>
     + Sub<Output = Self>
@@ -74,6 +77,26 @@ pub(crate) trait Working:
     /// The logistic function.
     fn sigmoid(self) -> Self {
         Self::one() / (Self::one() + (-self).exp())
+    }
+}
+
+/// The exponential inside of loops that are compiled for each level of instructions.
+pub(crate) trait WideExp {
+    /// The exponential; `FUSED` as in [`Work`](crate::simd::wide::Work).
+    fn exp_at<const FUSED: bool>(self) -> Self;
+}
+
+impl WideExp for f32 {
+    #[inline(always)]
+    fn exp_at<const FUSED: bool>(self) -> f32 {
+        Float::exp(Fast::<FUSED>(self)).0
+    }
+}
+
+impl WideExp for f64 {
+    #[inline(always)]
+    fn exp_at<const FUSED: bool>(self) -> f64 {
+        f64::exp(self)
     }
 }
 

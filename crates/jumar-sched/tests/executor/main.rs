@@ -582,7 +582,7 @@ fn dropping_the_executor_drops_what_has_not_started() {
 struct Seeded(Mutex<u64>);
 
 impl Schedule for Seeded {
-    fn next(&self, runnable: &[u32]) -> Option<usize> {
+    fn next(&self, runnable: &[u32], _waited: &[u32]) -> Option<usize> {
         let mut seed = self.0.lock().unwrap();
         *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         Some((*seed >> 33) as usize % runnable.len())

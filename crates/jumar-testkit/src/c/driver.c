@@ -637,6 +637,14 @@ static void set_environment(const char *env)
         const char *equals = strchr(env, '='), *end = strchr(env, '\n');
         char *name = strndup(env, (size_t)(equals - env));
         char *value = strndup(equals + 1, (size_t)(end - equals - 1));
+        char *mark = strstr(value, "{folder}");
+        if (mark != NULL) {
+            char *whole = NULL;
+            if (asprintf(&whole, "%.*s%s%s", (int)(mark - value), value, folder, mark + strlen("{folder}")) < 0) {
+                trouble(name);
+            }
+            value = whole;
+        }
         setenv(name, value, 1);
         env = end + 1;
     }

@@ -407,7 +407,7 @@ def child(plan, folder, models, progress, message):
     signal.alarm(LIMIT_S)
     for name in ("ASCEND_RT_VISIBLE_DEVICES", "JUMAR_DEVICES"):
         os.environ.pop(name, None)
-    os.environ.update(plan["env"])
+    os.environ.update({name: value.replace("{folder}", str(folder)) for name, value in plan["env"].items()})
     case = Case(plan, folder, models)
     try:
         case.run(progress)

@@ -3,6 +3,10 @@
 //! Buffers with a header (`acltdtBuf`) are the device's: on a host every call about them is refused. Connections move messages on the
 //! threads of whoever puts or takes one; nobody else takes part.
 
+mod buffers;
+
+pub use buffers::*;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::ffi::{CStr, CString};
 use std::sync::Arc;
@@ -260,13 +264,6 @@ impl Numbered {
     }
 }
 
-fn on_host<T>() -> Result<T> {
-    refuse(
-        ErrorKind::SurfaceUnsupported,
-        "buffers and rights of queues are the device's; a program on the host uses acltdtEnqueueData and acltdtDequeueData",
-    )
-}
-
 pub fn acltdtCreateQueue(cx: &Cx<'_>, attributes: Raw) -> Result<u32> {
     let depth = if attributes.is_null() {
         DEPTH
@@ -442,89 +439,6 @@ pub fn dequeue_data(
         runtime.write(user, &message.user[..user_size], &cx.caller())?;
     }
     Ok(())
-}
-
-pub fn acltdtEnqueue(_cx: &Cx<'_>, _queue: u32, _buffer: Raw, _timeout: i32) -> Result<()> {
-    on_host()
-}
-
-pub fn acltdtDequeue(_cx: &Cx<'_>, _queue: u32, _timeout: i32) -> Result<Raw> {
-    on_host()
-}
-
-pub fn acltdtGrantQueue(
-    _cx: &Cx<'_>,
-    _queue: u32,
-    _process: i32,
-    _permission: u32,
-    _timeout: i32,
-) -> Result<()> {
-    on_host()
-}
-
-pub fn acltdtAttachQueue(_cx: &Cx<'_>, _queue: u32, _timeout: i32) -> Result<u32> {
-    on_host()
-}
-
-pub fn acltdtAllocBuf(_cx: &Cx<'_>, _size: usize, kind: u32) -> Result<Raw> {
-    if kind > enums::ACL_TDT_DVPP_MEM {
-        return refuse(
-            ErrorKind::InvalidArgument,
-            format!("{kind} is no value of acltdtAllocBufType"),
-        );
-    }
-    on_host()
-}
-
-pub fn acltdtFreeBuf(_cx: &Cx<'_>, _buffer: Raw) -> Result<()> {
-    on_host()
-}
-
-pub fn acltdtGetBufData(_cx: &Cx<'_>, _buffer: Raw) -> Result<(usize, usize)> {
-    on_host()
-}
-
-pub fn acltdtSetBufDataLen(_cx: &Cx<'_>, _buffer: Raw, _used: usize) -> Result<()> {
-    on_host()
-}
-
-pub fn acltdtGetBufDataLen(_cx: &Cx<'_>, _buffer: Raw) -> Result<usize> {
-    on_host()
-}
-
-pub fn acltdtAppendBufChain(_cx: &Cx<'_>, _head: Raw, _buffer: Raw) -> Result<()> {
-    on_host()
-}
-
-pub fn acltdtGetBufChainNum(_cx: &Cx<'_>, _head: Raw) -> Result<u32> {
-    on_host()
-}
-
-pub fn acltdtGetBufFromChain(_cx: &Cx<'_>, _head: Raw, _index: u32) -> Result<Raw> {
-    on_host()
-}
-
-pub fn acltdtGetBufUserData(
-    _cx: &Cx<'_>,
-    _buffer: Raw,
-    _size: usize,
-    _offset: usize,
-) -> Result<Vec<u8>> {
-    on_host()
-}
-
-pub fn acltdtSetBufUserData(
-    _cx: &Cx<'_>,
-    _buffer: Raw,
-    _data: Option<&[u8]>,
-    _size: usize,
-    _offset: usize,
-) -> Result<()> {
-    on_host()
-}
-
-pub fn acltdtCopyBufRef(_cx: &Cx<'_>, _buffer: Raw) -> Result<Raw> {
-    on_host()
 }
 
 pub fn acltdtCreateQueueAttr(cx: &Cx<'_>) -> Result<Raw> {
