@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use jumar::engine::Table;
 use jumar::engine::sync::{AtomicU32, Mutex, Ordering, RwLock};
-use jumar::offline::{Bundle, Package};
+use jumar::offline::Bundle;
 use jumar_types::{Error, ErrorKind, IdKind, Result};
 
 use crate::error::null;
@@ -239,7 +239,7 @@ fn load_one(
     if index >= count {
         return Err(beyond(index, count));
     }
-    let package: Package = opened.content.package(index)?;
+    let package = opened.content.package(index)?;
     let number = model::load_member(cx, &package, work, weights, id)?;
     opened.loaded.lock().push(number);
     Ok(number)

@@ -54,13 +54,13 @@ impl Bundle {
     ///
     /// # Errors
     /// `InvalidArgument`: there is no model of that number. Otherwise as [`Package::parse`].
-    pub fn package(&self, index: usize) -> Result<Package> {
+    pub fn package(&self, index: usize) -> Result<Package<'_>> {
         let bytes = self
             .models
             .get(index)
             .and_then(|range| self.file.get(range.clone()));
         match bytes {
-            Some(bytes) => Package::parse(bytes.to_vec()),
+            Some(bytes) => Package::parse(bytes),
             None => Err(Error::new(
                 ErrorKind::InvalidArgument,
                 format!("there is no model {index} in a bundle of {}", self.count()),

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod bundle;
+mod file;
 mod loaded;
 mod package;
 

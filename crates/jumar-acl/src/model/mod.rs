@@ -84,7 +84,7 @@ pub(crate) fn find(cx: &Cx<'_>, id: u32) -> Result<Arc<Loaded>> {
 }
 
 /// Opens a model file.
-pub(crate) fn open(path: Option<&CStr>) -> Result<Package> {
+pub(crate) fn open(path: Option<&CStr>) -> Result<Package<'static>> {
     let path = path.ok_or_else(|| null("modelPath"))?;
     let text = path.to_str().map_err(|_| {
         Error::new(
@@ -95,18 +95,18 @@ pub(crate) fn open(path: Option<&CStr>) -> Result<Package> {
     Package::open(text.as_ref())
 }
 
-/// Reads a model from memory; the bytes may be freed after the call.
-pub(crate) fn parse(bytes: Option<&[u8]>) -> Result<Package> {
+/// Reads a model from memory.
+pub(crate) fn parse(bytes: Option<&[u8]>) -> Result<Package<'_>> {
     match bytes {
         None => Err(null("model")),
         Some([]) => refuse(ErrorKind::InvalidArgument, "modelSize is 0"),
-        Some(bytes) => Package::parse(bytes.to_vec()),
+        Some(bytes) => Package::parse(bytes),
     }
 }
 
 fn load(
     cx: &Cx<'_>,
-    package: &Package,
+    package: &Package<'_>,
     work: (usize, usize),
     weights: (usize, usize),
 ) -> Result<u32> {
@@ -116,7 +116,7 @@ fn load(
 /// Loads a model of a bundle.
 pub(crate) fn load_member(
     cx: &Cx<'_>,
-    package: &Package,
+    package: &Package<'_>,
     work: (usize, usize),
     weights: (usize, usize),
     bundle: u32,
@@ -126,7 +126,7 @@ pub(crate) fn load_member(
 
 fn load_as(
     cx: &Cx<'_>,
-    package: &Package,
+    package: &Package<'_>,
     work: (usize, usize),
     weights: (usize, usize),
     bundle: Option<u32>,
@@ -242,7 +242,7 @@ pub(crate) fn given_queues<'a>(queues: Option<&'a [u32]>, name: &str) -> Result<
 /// Loads a model that takes its inputs from queues and leaves its outputs in others.
 pub(crate) fn load_driven(
     cx: &Cx<'_>,
-    package: &Package,
+    package: &Package<'_>,
     inputs: &[u32],
     outputs: &[u32],
 ) -> Result<u32> {
