@@ -14,7 +14,6 @@ import os
 import pathlib
 import platform
 import re
-import resource
 import statistics
 import subprocess
 import sys
@@ -365,6 +364,11 @@ def kernels(folder, rounds):
     return found
 
 
+def resident(field):
+    """VmRSS, what the process has in memory now, or VmHWM, the most that it had, in MiB."""
+    return int(re.search(rf"{field}:\s+(\d+)", pathlib.Path("/proc/self/status").read_text()).group(1)) / 1024
+
+
 def memory(engine, path):
     """What the process has more at its peak than before the model was loaded, in MiB."""
     feed = dict(np.load(path.with_suffix(".npz")))
@@ -378,11 +382,13 @@ def memory(engine, path):
         import onnxruntime  # noqa: F401
 
         make = lambda: Ort(path, feed, 1)  # noqa: E731
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    # The peak is counted from here on.
+    pathlib.Path("/proc/self/clear_refs").write_text("5")
+    before = resident("VmRSS")
     model = make()
     for _ in range(2):
         model.run()
-    return (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+    return max(resident("VmHWM") - before, 0.1)
 
 
 # ---------------------------------------------------------------- the picture
