@@ -70,7 +70,7 @@ pub(crate) fn find(cx: &Cx<'_>, id: u32) -> Result<Arc<Loaded>> {
 }
 
 /// Opens a model file.
-pub(crate) fn open(path: Option<&CStr>) -> Result<Package> {
+pub(crate) fn open(path: Option<&CStr>) -> Result<Package<'static>> {
     let path = path.ok_or_else(|| null("modelPath"))?;
     let text = path.to_str().map_err(|_| {
         Error::new(
@@ -81,18 +81,18 @@ pub(crate) fn open(path: Option<&CStr>) -> Result<Package> {
     Package::open(text.as_ref())
 }
 
-/// Reads a model from memory; the bytes may be freed after the call.
-pub(crate) fn parse(bytes: Option<&[u8]>) -> Result<Package> {
+/// Reads a model from memory.
+pub(crate) fn parse(bytes: Option<&[u8]>) -> Result<Package<'_>> {
     match bytes {
         None => Err(null("model")),
         Some([]) => refuse(ErrorKind::InvalidArgument, "modelSize is 0"),
-        Some(bytes) => Package::parse(bytes.to_vec()),
+        Some(bytes) => Package::parse(bytes),
     }
 }
 
 fn load(
     cx: &Cx<'_>,
-    package: &Package,
+    package: &Package<'_>,
     work: (usize, usize),
     weights: (usize, usize),
 ) -> Result<u32> {

@@ -27,8 +27,8 @@ mod plan;
 pub mod vendor;
 
 pub use aipp::preprocessing;
-pub use compile::{BuildOptions, InputShapes, OutputType, compile};
-pub use container::{HEADER_BYTES, MAGIC, VERSION};
+pub use compile::{BuildOptions, InputShapes, Laid, OutputType, compile};
+pub use container::{HEADER_BYTES, MAGIC, Sections, VERSION, WeightsCheck};
 pub use description::{Description, Format, GEAR_INPUT, Gear, GearKind, Port};
 pub use dynamic::{Dynamic, Lent, Sink, Tensorlike, Workspace, read_bytes};
 pub use error::{GraphError, GraphErrorKind, Result};

@@ -1,6 +1,7 @@
 //! Offline models on a device: opened, loaded, executed by queueing ordinary operations, unloaded.
 #![forbid(unsafe_code)]
 
+mod file;
 mod loaded;
 mod package;
 

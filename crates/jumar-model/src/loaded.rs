@@ -17,6 +17,7 @@ use jumar_graph::{
 use jumar_types::dtype::DataType;
 use jumar_types::{Error, ErrorKind, Result};
 
+use crate::file::Backing;
 use crate::package::{Description, Package, refused};
 
 /// Memory that the program under test gives for a model; `None` lets the runtime allocate it.
@@ -47,6 +48,8 @@ struct Shared {
     description: Arc<Description>,
     weights: Span,
     work: Span,
+    /// The file that the weights are used in, where they were not copied.
+    backing: Option<Backing>,
     /// Device memory that earlier executions of unknown sizes took, for the next one.
     pool: Mutex<Vec<Block>>,
     observer: OnceLock<Arc<dyn Observer>>,
@@ -137,13 +140,14 @@ impl Model {
         if loaded.is_err() {
             free(context, &owned, caller);
         }
-        let (weights, work) = loaded?;
+        let (weights, work, backing) = loaded?;
         Ok(Arc::new(Model {
             shared: Arc::new(Shared {
                 executable: package.executable(),
                 description: package.description().clone(),
                 weights,
                 work,
+                backing,
                 pool: Mutex::default(),
                 observer: OnceLock::new(),
                 team: Threads(context.team()),
@@ -164,7 +168,7 @@ impl Model {
         supplied: Supplied,
         caller: &Caller<'_>,
         owned: &mut Vec<Block>,
-    ) -> Result<(Span, Span)> {
+    ) -> Result<(Span, Span, Option<Backing>)> {
         let mut memory = |given: Option<Span>, bytes: usize, what: &str| match given {
             _ if bytes == 0 => Ok(Span::EMPTY),
             Some(span) => Ok(span),
@@ -176,10 +180,24 @@ impl Model {
                 Ok(block.span)
             }
         };
-        let weights = memory(supplied.weights, package.weight_bytes(), "weight")?;
         let work = memory(supplied.work, package.work_bytes(), "work")?;
+        let in_file = package
+            .weights_in_file()
+            .filter(|_| supplied.weights.is_none());
+        if let Some((image, backing)) = in_file {
+            match context.allocate_file(&image, caller) {
+                Ok((block, mapping)) => {
+                    owned.push(block);
+                    return Ok((block.span, work, Some(backing.mapped(mapping))));
+                }
+                // Another kind of device, or more files than it can watch: the weights are copied.
+                Err(error) if error.kind() == ErrorKind::FeatureUnsupported => {}
+                Err(error) => return Err(no_room(error, image.bytes, "weight")),
+            }
+        }
+        let weights = memory(supplied.weights, package.weight_bytes(), "weight")?;
         package.write_weights(weights, context, caller)?;
-        Ok((weights, work))
+        Ok((weights, work, None))
     }
 
     /// Has the executions from now on watched. The first observer stays.
@@ -363,6 +381,23 @@ impl Model {
 }
 
 impl Shared {
+    /// Runs with weights that are what was written, or not at all.
+    fn guarded(&self, run: impl FnOnce() -> jumar_graph::Result<()>) -> Result<()> {
+        let unsound = |error: Error| {
+            let name = format!("model \"{}\" failed", self.description.name);
+            Error::new(ErrorKind::ModelExecute, name).caused_by(error)
+        };
+        if let Some(backing) = &self.backing {
+            backing.before().map_err(unsound)?;
+        }
+        let ran = run();
+        // What came of weights that went away is no result, and no error of the model's either.
+        if let Some(backing) = &self.backing {
+            backing.after().map_err(unsound)?;
+        }
+        ran.map_err(|error| failed(self, &error))
+    }
+
     /// Begins to watch an execution, if somebody wants to.
     fn watch(&self, stream: u32) -> Option<Box<dyn Watch>> {
         self.observer.get()?.begin(stream)
@@ -465,19 +500,18 @@ impl Program for OpenExecution {
             Ok(Region::of(span))
         };
         let watch = model.watch(self.stream);
-        let ran = match model.plan_for(dynamic, &self.inputs) {
-            Err(error) => Err(error),
-            Ok(Some(plan)) => self.planned(&plan, &mut lender, &mut sink, watch.as_deref()),
-            Ok(None) => self.typed().and_then(|inputs| {
+        let ran = model.guarded(|| match model.plan_for(dynamic, &self.inputs)? {
+            Some(plan) => self.planned(&plan, &mut lender, &mut sink, watch.as_deref()),
+            None => self.typed().and_then(|inputs| {
                 let weights = Region::of(model.weights);
                 dynamic.run(weights, &inputs, &mut lender, &mut sink, watch.as_deref())
             }),
-        };
+        });
         lender.close();
         if let Err(error) = ran {
             let allocated: Vec<Block> = produced.iter().filter_map(|one| one.allocated).collect();
             free(&self.context, &allocated, &caller);
-            return Err(failed(model, &error));
+            return Err(error);
         }
         *self.results.produced.lock() = Some(produced);
         Ok(())
@@ -745,11 +779,10 @@ impl Program for Execution {
                 ));
             }
         };
-        let ran = match model.watch(self.stream) {
+        model.guarded(|| match model.watch(self.stream) {
             None => plan.run(&memory),
             Some(watch) => plan.run_watched(&memory, &*watch),
-        };
-        ran.map_err(|error| failed(model, &error))
+        })
     }
 
     fn cost(&self) -> Cost {

@@ -1,0 +1,119 @@
+"""Bad ONNX models through atc: refused with a sentence that names what is wrong where, soon, in little memory, and nothing is left behind."""
+
+import os
+import re
+import subprocess
+import time
+
+import pytest
+from install import PREFIX, environment
+
+np = pytest.importorskip("numpy")
+pytest.importorskip("onnx")
+import bad_models as bad  # noqa: E402
+
+MIB = 1 << 20
+
+
+def atc(source, *options, seconds=60):
+    """Gives status, what was said, and the largest memory in bytes."""
+    output = source.parent / "out"
+    command = [
+        PREFIX / "bin/atc",
+        "--framework=5",
+        f"--model={source}",
+        f"--output={output}",
+        "--soc_version=Ascend910B1",
+        *options,
+    ]
+    with open(source.parent / "said", "w+") as said:
+        began = time.monotonic()
+        child = subprocess.Popen([str(word) for word in command], stdout=said, stderr=subprocess.STDOUT, env=environment())
+        while True:
+            done, status, usage = os.wait4(child.pid, os.WNOHANG)
+            if done:
+                break
+            if time.monotonic() - began > seconds:
+                child.kill()
+                os.wait4(child.pid, 0)
+                raise AssertionError(f"atc did not end within {seconds} s")
+            time.sleep(0.005)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        said.seek(0)
+        return child.returncode, said.read(), usage.ru_maxrss * 1024
+
+
+@pytest.fixture
+def folder(tmp_path):
+    inside = tmp_path / "model"
+    inside.mkdir()
+    bad.surroundings(inside)
+    return inside
+
+
+@pytest.mark.parametrize("name", bad.BAD)
+def test_bad_model(name, folder):
+    make, part = bad.BAD[name]
+    source = folder / "model.onnx"
+    source.write_bytes(make().SerializeToString())
+    status, said, memory = atc(source)
+    assert status == 1, said
+    line = next(line for line in said.splitlines() if line.startswith("error: "))
+    assert re.search(part, line), line
+    assert memory < 200 * MIB
+    assert not (folder / "out.om").exists()
+    assert not [path for path in folder.iterdir() if path.suffix == ".part"]
+
+
+def test_a_model_cut_short_is_refused(folder):
+    whole = bad.model([bad.node("Relu", ["x"], ["y"])]).SerializeToString()
+    source = folder / "model.onnx"
+    for content in (b"", whole[: len(whole) // 2], whole[:-1], bytes(1000)):
+        source.write_bytes(content)
+        status, said, _ = atc(source)
+        assert status == 1 and "error: " in said, said
+
+
+def test_a_file_longer_than_any_onnx_file_is_refused_unread(folder):
+    source = folder / "model.onnx"
+    with open(source, "wb") as file:
+        file.truncate(1 << 40)
+    status, said, memory = atc(source)
+    assert status == 1 and "files beside" in said, said
+    assert memory < 200 * MIB
+
+
+@pytest.mark.parametrize("shape", ["chain", "wide"])
+def test_a_hundred_thousand_nodes(shape, folder):
+    count = 100_000
+    if shape == "chain":
+        nodes = [bad.node("Sigmoid", [f"t{i}" if i else "x"], [f"t{i + 1}"], f"n{i}") for i in range(count - 1)]
+        nodes.append(bad.node("Relu", [f"t{count - 1}"], ["y"]))
+    else:
+        nodes = [bad.node("Sigmoid", ["x"], [f"t{i}"], f"n{i}") for i in range(count - 1)]
+        nodes.append(bad.node("Concat", [f"t{i}" for i in range(count - 1)], ["y"], axis=0))
+    source = folder / "model.onnx"
+    source.write_bytes(bad.model(nodes).SerializeToString())
+    status, said, memory = atc(source, seconds=50)
+    print(said, memory)
+    assert status == 0, said
+    assert memory < 1500 * MIB
+
+
+@pytest.mark.parametrize(
+    ("option", "part"),
+    [
+        ("--input_shape=x:99999999999,99999999999", "too large"),
+        ("--input_shape=x:9999999999999999999999,1", "no number"),
+        ("--input_shape=x:-1,3 --dynamic_batch_size=1,0", "positive"),
+        ("--input_shape=x:-1,3 --dynamic_batch_size=" + ",".join(map(str, range(1, 200))), "128"),
+        ("--input_shape=x:-1,3 --dynamic_batch_size=1,99999999999999", "too large|gear|size"),
+        ("--input_shape=x:-1,-1 --dynamic_dims=1,2,3;4", "dynamic_dims|open"),
+    ],
+)
+def test_bad_sizes(option, part, folder):
+    source = folder / "model.onnx"
+    source.write_bytes(bad.model([bad.node("Relu", ["x"], ["y"])]).SerializeToString())
+    status, said, memory = atc(source, *option.split())
+    assert status == 1 and re.search(part, said), said
+    assert memory < 200 * MIB
