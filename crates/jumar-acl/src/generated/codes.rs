@@ -1275,6 +1275,12 @@ pub fn code_for(call: &Call, kind: ErrorKind) -> i32 {
         (499, ErrorKind::NullPointer) => 107000,
         // aclrtCmoGetDescSize
         (554, ErrorKind::NullPointer) => 107000,
+        // aclprofModelSubscribe
+        (676, ErrorKind::ModelId) => 100011,
+        // aclprofModelSubscribe
+        (676, ErrorKind::RepeatInitialize) => 148046,
+        // aclprofModelUnSubscribe
+        (677, ErrorKind::ModelId) => 100011,
         // aclrtcCreateProg
         (707, ErrorKind::NullPointer) => 176001,
         // aclrtcGetLoweredName

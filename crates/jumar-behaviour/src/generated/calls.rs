@@ -533,6 +533,47 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclrtDevicePeerAccessStatus", aclrtDevicePeerAccessStatus),
     ("aclrtMemP2PMap", aclrtMemP2PMap),
     ("aclplatformGetDeviceInfo", aclplatformGetDeviceInfo),
+    ("aclrtProfTrace", aclrtProfTrace),
+    ("aclprofInit", aclprofInit),
+    ("aclprofFinalize", aclprofFinalize),
+    ("aclprofStart", aclprofStart),
+    ("aclprofCreateConfig", aclprofCreateConfig),
+    ("aclprofDestroyConfig", aclprofDestroyConfig),
+    ("aclprofStop", aclprofStop),
+    ("aclprofSetConfig", aclprofSetConfig),
+    ("aclprofModelSubscribe", aclprofModelSubscribe),
+    ("aclprofModelUnSubscribe", aclprofModelUnSubscribe),
+    ("aclprofCreateSubscribeConfig", aclprofCreateSubscribeConfig),
+    (
+        "aclprofDestroySubscribeConfig",
+        aclprofDestroySubscribeConfig,
+    ),
+    ("aclprofGetOpDescSize", aclprofGetOpDescSize),
+    ("aclprofGetOpNum", aclprofGetOpNum),
+    ("aclprofGetOpTypeLen", aclprofGetOpTypeLen),
+    ("aclprofGetOpType", aclprofGetOpType),
+    ("aclprofGetOpNameLen", aclprofGetOpNameLen),
+    ("aclprofGetOpName", aclprofGetOpName),
+    ("aclprofGetOpStart", aclprofGetOpStart),
+    ("aclprofGetOpEnd", aclprofGetOpEnd),
+    ("aclprofGetOpDuration", aclprofGetOpDuration),
+    ("aclprofGetModelId", aclprofGetModelId),
+    ("aclprofGetOpFlag", aclprofGetOpFlag),
+    ("aclprofGetOpAttriValue", aclprofGetOpAttriValue),
+    ("aclprofGetStepTimestamp", aclprofGetStepTimestamp),
+    ("aclprofCreateStepInfo", aclprofCreateStepInfo),
+    ("aclprofDestroyStepInfo", aclprofDestroyStepInfo),
+    ("aclprofCreateStamp", aclprofCreateStamp),
+    ("aclprofDestroyStamp", aclprofDestroyStamp),
+    ("aclprofPush", aclprofPush),
+    ("aclprofPop", aclprofPop),
+    ("aclprofRangeStart", aclprofRangeStart),
+    ("aclprofRangeStop", aclprofRangeStop),
+    ("aclprofSetStampTraceMessage", aclprofSetStampTraceMessage),
+    ("aclprofMark", aclprofMark),
+    ("aclprofMarkEx", aclprofMarkEx),
+    ("aclprofStr2Id", aclprofStr2Id),
+    ("aclprofRangePop", aclprofRangePop),
     ("aclrtcCreateProg", aclrtcCreateProg),
     ("aclrtcCompileProg", aclrtcCompileProg),
     ("aclrtcAddNameExpr", aclrtcAddNameExpr),
@@ -5940,6 +5981,411 @@ fn aclplatformGetDeviceInfo(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
+    words::status(done)
+}
+
+fn aclrtProfTrace(w: &Words<'_>) -> Played {
+    let userdata = w.slice::<u8>(0, words::count(w.plain::<i32>(1)))?;
+    let length = w.plain(1);
+    let stream = w.plain(2);
+    let done = enter(&calls::aclrtProfTrace, |cx| {
+        jumar_acl::prof::aclrtProfTrace(cx, userdata.as_deref(), length, stream)
+    });
+    words::status(done)
+}
+
+fn aclprofInit(w: &Words<'_>) -> Played {
+    let profilerResultPath = w.text(0);
+    let length = w.plain(1);
+    let done = enter(&calls::aclprofInit, |cx| {
+        jumar_acl::prof::aclprofInit(cx, profilerResultPath.as_deref(), length)
+    });
+    words::status(done)
+}
+
+fn aclprofFinalize(_: &Words<'_>) -> Played {
+    let done = enter(&calls::aclprofFinalize, jumar_acl::prof::aclprofFinalize);
+    words::status(done)
+}
+
+fn aclprofStart(w: &Words<'_>) -> Played {
+    let profilerConfig = w.plain(0);
+    let done = enter(&calls::aclprofStart, |cx| {
+        jumar_acl::prof::aclprofStart(cx, profilerConfig)
+    });
+    words::status(done)
+}
+
+fn aclprofCreateConfig(w: &Words<'_>) -> Played {
+    let deviceIdList = w.slice::<u32>(0, words::count(w.plain::<u32>(1)))?;
+    let deviceNums = w.plain(1);
+    let aicoreMetrics = w.plain(2);
+    let aicoreEvents = w.plain(3);
+    let dataTypeConfig = w.plain(4);
+    let done = enter(&calls::aclprofCreateConfig, |cx| {
+        jumar_acl::prof::aclprofCreateConfig(
+            cx,
+            deviceIdList.as_deref(),
+            deviceNums,
+            aicoreMetrics,
+            aicoreEvents,
+            dataTypeConfig,
+        )
+    });
+    words::value(done, 0_i64)
+}
+
+fn aclprofDestroyConfig(w: &Words<'_>) -> Played {
+    let profilerConfig = w.plain(0);
+    let done = enter(&calls::aclprofDestroyConfig, |cx| {
+        jumar_acl::prof::aclprofDestroyConfig(cx, profilerConfig)
+    });
+    words::status(done)
+}
+
+fn aclprofStop(w: &Words<'_>) -> Played {
+    let profilerConfig = w.plain(0);
+    let done = enter(&calls::aclprofStop, |cx| {
+        jumar_acl::prof::aclprofStop(cx, profilerConfig)
+    });
+    words::status(done)
+}
+
+fn aclprofSetConfig(w: &Words<'_>) -> Played {
+    let configType = w.plain(0);
+    let config = w.text(1);
+    let configLength = w.plain(2);
+    let done = enter(&calls::aclprofSetConfig, |cx| {
+        jumar_acl::prof::aclprofSetConfig(cx, configType, config.as_deref(), configLength)
+    });
+    words::status(done)
+}
+
+fn aclprofModelSubscribe(w: &Words<'_>) -> Played {
+    let modelId = w.plain(0);
+    let profSubscribeConfig = w.plain(1);
+    let done = enter(&calls::aclprofModelSubscribe, |cx| {
+        jumar_acl::prof::aclprofModelSubscribe(cx, modelId, profSubscribeConfig)
+    });
+    words::status(done)
+}
+
+fn aclprofModelUnSubscribe(w: &Words<'_>) -> Played {
+    let modelId = w.plain(0);
+    let done = enter(&calls::aclprofModelUnSubscribe, |cx| {
+        jumar_acl::prof::aclprofModelUnSubscribe(cx, modelId)
+    });
+    words::status(done)
+}
+
+fn aclprofCreateSubscribeConfig(w: &Words<'_>) -> Played {
+    let timeInfoSwitch = w.plain(0);
+    let aicoreMetrics = w.plain(1);
+    let fd = w.slice::<u8>(2, 4)?;
+    let done = enter(&calls::aclprofCreateSubscribeConfig, |cx| {
+        jumar_acl::prof::aclprofCreateSubscribeConfig(
+            cx,
+            timeInfoSwitch,
+            aicoreMetrics,
+            fd.as_deref(),
+        )
+    });
+    words::value(done, 0_i64)
+}
+
+fn aclprofDestroySubscribeConfig(w: &Words<'_>) -> Played {
+    let profSubscribeConfig = w.plain(0);
+    let done = enter(&calls::aclprofDestroySubscribeConfig, |cx| {
+        jumar_acl::prof::aclprofDestroySubscribeConfig(cx, profSubscribeConfig)
+    });
+    words::status(done)
+}
+
+fn aclprofGetOpDescSize(w: &Words<'_>) -> Played {
+    let opDescSize = w.out(0)?;
+    let done = enter(
+        &calls::aclprofGetOpDescSize,
+        jumar_acl::prof::aclprofGetOpDescSize,
+    );
+    let done = match done {
+        Ok(opDescSize_value) => {
+            opDescSize.set(&opDescSize_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclprofGetOpNum(w: &Words<'_>) -> Played {
+    let opInfo = w.slice::<u8>(0, words::count(w.plain::<usize>(1)))?;
+    let opInfoLen = w.plain(1);
+    let opNumber = w.out(2)?;
+    let done = enter(&calls::aclprofGetOpNum, |cx| {
+        jumar_acl::prof::aclprofGetOpNum(cx, opInfo.as_deref(), opInfoLen)
+    });
+    let done = match done {
+        Ok(opNumber_value) => {
+            opNumber.set(&opNumber_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclprofGetOpTypeLen(w: &Words<'_>) -> Played {
+    let opInfo = w.slice::<u8>(0, words::count(w.plain::<usize>(1)))?;
+    let opInfoLen = w.plain(1);
+    let index = w.plain(2);
+    let opTypeLen = w.out(3)?;
+    let done = enter(&calls::aclprofGetOpTypeLen, |cx| {
+        jumar_acl::prof::aclprofGetOpTypeLen(cx, opInfo.as_deref(), opInfoLen, index)
+    });
+    let done = match done {
+        Ok(opTypeLen_value) => {
+            opTypeLen.set(&opTypeLen_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclprofGetOpType(w: &Words<'_>) -> Played {
+    let opInfo = w.slice::<u8>(0, words::count(w.plain::<usize>(1)))?;
+    let opInfoLen = w.plain(1);
+    let index = w.plain(2);
+    let opType = w.array(3, words::count(w.plain::<usize>(4)), false)?;
+    let opTypeLen = w.plain(4);
+    let done = enter(&calls::aclprofGetOpType, |cx| {
+        jumar_acl::prof::aclprofGetOpType(cx, opInfo.as_deref(), opInfoLen, index, opTypeLen)
+    });
+    let done = match done {
+        Ok(opType_value) => {
+            opType.set_all(opType_value.as_bytes_with_nul())?;
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclprofGetOpNameLen(w: &Words<'_>) -> Played {
+    let opInfo = w.slice::<u8>(0, words::count(w.plain::<usize>(1)))?;
+    let opInfoLen = w.plain(1);
+    let index = w.plain(2);
+    let opNameLen = w.out(3)?;
+    let done = enter(&calls::aclprofGetOpNameLen, |cx| {
+        jumar_acl::prof::aclprofGetOpNameLen(cx, opInfo.as_deref(), opInfoLen, index)
+    });
+    let done = match done {
+        Ok(opNameLen_value) => {
+            opNameLen.set(&opNameLen_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclprofGetOpName(w: &Words<'_>) -> Played {
+    let opInfo = w.slice::<u8>(0, words::count(w.plain::<usize>(1)))?;
+    let opInfoLen = w.plain(1);
+    let index = w.plain(2);
+    let opName = w.array(3, words::count(w.plain::<usize>(4)), false)?;
+    let opNameLen = w.plain(4);
+    let done = enter(&calls::aclprofGetOpName, |cx| {
+        jumar_acl::prof::aclprofGetOpName(cx, opInfo.as_deref(), opInfoLen, index, opNameLen)
+    });
+    let done = match done {
+        Ok(opName_value) => {
+            opName.set_all(opName_value.as_bytes_with_nul())?;
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclprofGetOpStart(w: &Words<'_>) -> Played {
+    let opInfo = w.slice::<u8>(0, words::count(w.plain::<usize>(1)))?;
+    let opInfoLen = w.plain(1);
+    let index = w.plain(2);
+    let done = enter(&calls::aclprofGetOpStart, |cx| {
+        jumar_acl::prof::aclprofGetOpStart(cx, opInfo.as_deref(), opInfoLen, index)
+    });
+    words::value(done, 0_i64)
+}
+
+fn aclprofGetOpEnd(w: &Words<'_>) -> Played {
+    let opInfo = w.slice::<u8>(0, words::count(w.plain::<usize>(1)))?;
+    let opInfoLen = w.plain(1);
+    let index = w.plain(2);
+    let done = enter(&calls::aclprofGetOpEnd, |cx| {
+        jumar_acl::prof::aclprofGetOpEnd(cx, opInfo.as_deref(), opInfoLen, index)
+    });
+    words::value(done, 0_i64)
+}
+
+fn aclprofGetOpDuration(w: &Words<'_>) -> Played {
+    let opInfo = w.slice::<u8>(0, words::count(w.plain::<usize>(1)))?;
+    let opInfoLen = w.plain(1);
+    let index = w.plain(2);
+    let done = enter(&calls::aclprofGetOpDuration, |cx| {
+        jumar_acl::prof::aclprofGetOpDuration(cx, opInfo.as_deref(), opInfoLen, index)
+    });
+    words::value(done, 0_i64)
+}
+
+fn aclprofGetModelId(w: &Words<'_>) -> Played {
+    let opInfo = w.slice::<u8>(0, words::count(w.plain::<usize>(1)))?;
+    let opInfoLen = w.plain(1);
+    let index = w.plain(2);
+    let done = enter(&calls::aclprofGetModelId, |cx| {
+        jumar_acl::prof::aclprofGetModelId(cx, opInfo.as_deref(), opInfoLen, index)
+    });
+    words::value(done, 0_i64)
+}
+
+fn aclprofGetOpFlag(w: &Words<'_>) -> Played {
+    let opInfo = w.slice::<u8>(0, words::count(w.plain::<usize>(1)))?;
+    let opInfoLen = w.plain(1);
+    let index = w.plain(2);
+    let done = enter(&calls::aclprofGetOpFlag, |cx| {
+        jumar_acl::prof::aclprofGetOpFlag(cx, opInfo.as_deref(), opInfoLen, index)
+    });
+    words::value(done, 255_i64)
+}
+
+fn aclprofGetOpAttriValue(w: &Words<'_>) -> Played {
+    let opInfo = w.slice::<u8>(0, words::count(w.plain::<usize>(1)))?;
+    let opInfoLen = w.plain(1);
+    let index = w.plain(2);
+    let attri = w.plain(3);
+    let done = enter(&calls::aclprofGetOpAttriValue, |cx| {
+        jumar_acl::prof::aclprofGetOpAttriValue(cx, opInfo.as_deref(), opInfoLen, index, attri)
+    });
+    words::value(done, 0_i64)
+}
+
+fn aclprofGetStepTimestamp(w: &Words<'_>) -> Played {
+    let stepInfo = w.plain(0);
+    let tag = w.plain(1);
+    let stream = w.plain(2);
+    let done = enter(&calls::aclprofGetStepTimestamp, |cx| {
+        jumar_acl::prof::aclprofGetStepTimestamp(cx, stepInfo, tag, stream)
+    });
+    words::status(done)
+}
+
+fn aclprofCreateStepInfo(_: &Words<'_>) -> Played {
+    let done = enter(
+        &calls::aclprofCreateStepInfo,
+        jumar_acl::prof::aclprofCreateStepInfo,
+    );
+    words::value(done, 0_i64)
+}
+
+fn aclprofDestroyStepInfo(w: &Words<'_>) -> Played {
+    let stepinfo = w.plain(0);
+    let done = enter(&calls::aclprofDestroyStepInfo, |cx| {
+        jumar_acl::prof::aclprofDestroyStepInfo(cx, stepinfo)
+    });
+    words::status(done)
+}
+
+fn aclprofCreateStamp(_: &Words<'_>) -> Played {
+    let done = enter(
+        &calls::aclprofCreateStamp,
+        jumar_acl::prof::aclprofCreateStamp,
+    );
+    words::value(done, 0_i64)
+}
+
+fn aclprofDestroyStamp(w: &Words<'_>) -> Played {
+    let stamp = w.plain(0);
+    let done = enter(&calls::aclprofDestroyStamp, |cx| {
+        jumar_acl::prof::aclprofDestroyStamp(cx, stamp)
+    });
+    words::status(done)
+}
+
+fn aclprofPush(w: &Words<'_>) -> Played {
+    let stamp = w.plain(0);
+    let done = enter(&calls::aclprofPush, |cx| {
+        jumar_acl::prof::aclprofPush(cx, stamp)
+    });
+    words::status(done)
+}
+
+fn aclprofPop(_: &Words<'_>) -> Played {
+    let done = enter(&calls::aclprofPop, jumar_acl::prof::aclprofPop);
+    words::status(done)
+}
+
+fn aclprofRangeStart(w: &Words<'_>) -> Played {
+    let stamp = w.plain(0);
+    let rangeId = w.out(1)?;
+    let done = enter(&calls::aclprofRangeStart, |cx| {
+        jumar_acl::prof::aclprofRangeStart(cx, stamp)
+    });
+    let done = match done {
+        Ok(rangeId_value) => {
+            rangeId.set(&rangeId_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclprofRangeStop(w: &Words<'_>) -> Played {
+    let rangeId = w.plain(0);
+    let done = enter(&calls::aclprofRangeStop, |cx| {
+        jumar_acl::prof::aclprofRangeStop(cx, rangeId)
+    });
+    words::status(done)
+}
+
+fn aclprofSetStampTraceMessage(w: &Words<'_>) -> Played {
+    let stamp = w.plain(0);
+    let msg = w.slice::<u8>(1, words::count(w.plain::<u32>(2)))?;
+    let msgLen = w.plain(2);
+    let done = enter(&calls::aclprofSetStampTraceMessage, |cx| {
+        jumar_acl::prof::aclprofSetStampTraceMessage(cx, stamp, msg.as_deref(), msgLen)
+    });
+    words::status(done)
+}
+
+fn aclprofMark(w: &Words<'_>) -> Played {
+    let stamp = w.plain(0);
+    let done = enter(&calls::aclprofMark, |cx| {
+        jumar_acl::prof::aclprofMark(cx, stamp)
+    });
+    words::status(done)
+}
+
+fn aclprofMarkEx(w: &Words<'_>) -> Played {
+    let msg = w.slice::<u8>(0, words::count(w.plain::<usize>(1)))?;
+    let msgLen = w.plain(1);
+    let stream = w.plain(2);
+    let done = enter(&calls::aclprofMarkEx, |cx| {
+        jumar_acl::prof::aclprofMarkEx(cx, msg.as_deref(), msgLen, stream)
+    });
+    words::status(done)
+}
+
+fn aclprofStr2Id(w: &Words<'_>) -> Played {
+    let message = w.text(0);
+    let done = enter(&calls::aclprofStr2Id, |cx| {
+        jumar_acl::prof::aclprofStr2Id(cx, message.as_deref())
+    });
+    words::value(done, 0_i64)
+}
+
+fn aclprofRangePop(_: &Words<'_>) -> Played {
+    let done = enter(&calls::aclprofRangePop, jumar_acl::prof::aclprofRangePop);
     words::status(done)
 }
 

@@ -17,6 +17,7 @@ use crate::raw;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlCreateAIPP(batchSize: u64) -> *mut c_void {
     raw::value(&calls::aclmdlCreateAIPP, std::ptr::null_mut(), |cx| {
+        raw::watch(cx, || [raw::Word::word(batchSize)])?;
         let answer = jumar_acl::aipp::aclmdlCreateAIPP(cx, batchSize)?;
         Ok(raw::pointer(answer))
     })
@@ -26,6 +27,7 @@ pub unsafe extern "C" fn aclmdlCreateAIPP(batchSize: u64) -> *mut c_void {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlDestroyAIPP(aippParmsSet: *mut c_void) -> i32 {
     raw::status(&calls::aclmdlDestroyAIPP, |cx| {
+        raw::watch(cx, || [raw::Word::word(aippParmsSet)])?;
         jumar_acl::aipp::aclmdlDestroyAIPP(cx, raw::handle(aippParmsSet))?;
         Ok(())
     })
@@ -35,6 +37,7 @@ pub unsafe extern "C" fn aclmdlDestroyAIPP(aippParmsSet: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlGetAippDataSize(batchSize: u64, size: *mut usize) -> i32 {
     raw::status(&calls::aclmdlGetAippDataSize, |cx| {
+        raw::watch(cx, || [raw::Word::word(batchSize), raw::Word::word(size)])?;
         // SAFETY: the program vouches for `size`: null or the address of a variable, as the C declaration says.
         let size_out = unsafe { raw::Out::<usize>::new(size.cast(), "size") }?;
         let size_value = jumar_acl::aipp::aclmdlGetAippDataSize(cx, batchSize)?;
@@ -50,6 +53,9 @@ pub unsafe extern "C" fn aclmdlSetAIPPInputFormat(
     inputFormat: u32,
 ) -> i32 {
     raw::status(&calls::aclmdlSetAIPPInputFormat, |cx| {
+        raw::watch(cx, || {
+            [raw::Word::word(aippParmsSet), raw::Word::word(inputFormat)]
+        })?;
         jumar_acl::aipp::aclmdlSetAIPPInputFormat(cx, raw::handle(aippParmsSet), inputFormat)?;
         Ok(())
     })
@@ -77,6 +83,27 @@ pub unsafe extern "C" fn aclmdlSetAIPPCscParams(
     cscInputBiasR2: u8,
 ) -> i32 {
     raw::status(&calls::aclmdlSetAIPPCscParams, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(aippParmsSet),
+                raw::Word::word(cscSwitch),
+                raw::Word::word(cscMatrixR0C0),
+                raw::Word::word(cscMatrixR0C1),
+                raw::Word::word(cscMatrixR0C2),
+                raw::Word::word(cscMatrixR1C0),
+                raw::Word::word(cscMatrixR1C1),
+                raw::Word::word(cscMatrixR1C2),
+                raw::Word::word(cscMatrixR2C0),
+                raw::Word::word(cscMatrixR2C1),
+                raw::Word::word(cscMatrixR2C2),
+                raw::Word::word(cscOutputBiasR0),
+                raw::Word::word(cscOutputBiasR1),
+                raw::Word::word(cscOutputBiasR2),
+                raw::Word::word(cscInputBiasR0),
+                raw::Word::word(cscInputBiasR1),
+                raw::Word::word(cscInputBiasR2),
+            ]
+        })?;
         jumar_acl::aipp::aclmdlSetAIPPCscParams(
             cx,
             raw::handle(aippParmsSet),
@@ -108,6 +135,12 @@ pub unsafe extern "C" fn aclmdlSetAIPPRbuvSwapSwitch(
     rbuvSwapSwitch: i8,
 ) -> i32 {
     raw::status(&calls::aclmdlSetAIPPRbuvSwapSwitch, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(aippParmsSet),
+                raw::Word::word(rbuvSwapSwitch),
+            ]
+        })?;
         jumar_acl::aipp::aclmdlSetAIPPRbuvSwapSwitch(
             cx,
             raw::handle(aippParmsSet),
@@ -124,6 +157,9 @@ pub unsafe extern "C" fn aclmdlSetAIPPAxSwapSwitch(
     axSwapSwitch: i8,
 ) -> i32 {
     raw::status(&calls::aclmdlSetAIPPAxSwapSwitch, |cx| {
+        raw::watch(cx, || {
+            [raw::Word::word(aippParmsSet), raw::Word::word(axSwapSwitch)]
+        })?;
         jumar_acl::aipp::aclmdlSetAIPPAxSwapSwitch(cx, raw::handle(aippParmsSet), axSwapSwitch)?;
         Ok(())
     })
@@ -137,6 +173,13 @@ pub unsafe extern "C" fn aclmdlSetAIPPSrcImageSize(
     srcImageSizeH: i32,
 ) -> i32 {
     raw::status(&calls::aclmdlSetAIPPSrcImageSize, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(aippParmsSet),
+                raw::Word::word(srcImageSizeW),
+                raw::Word::word(srcImageSizeH),
+            ]
+        })?;
         jumar_acl::aipp::aclmdlSetAIPPSrcImageSize(
             cx,
             raw::handle(aippParmsSet),
@@ -159,6 +202,17 @@ pub unsafe extern "C" fn aclmdlSetAIPPScfParams(
     batchIndex: u64,
 ) -> i32 {
     raw::status(&calls::aclmdlSetAIPPScfParams, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(aippParmsSet),
+                raw::Word::word(scfSwitch),
+                raw::Word::word(scfInputSizeW),
+                raw::Word::word(scfInputSizeH),
+                raw::Word::word(scfOutputSizeW),
+                raw::Word::word(scfOutputSizeH),
+                raw::Word::word(batchIndex),
+            ]
+        })?;
         jumar_acl::aipp::aclmdlSetAIPPScfParams(
             cx,
             raw::handle(aippParmsSet),
@@ -185,6 +239,17 @@ pub unsafe extern "C" fn aclmdlSetAIPPCropParams(
     batchIndex: u64,
 ) -> i32 {
     raw::status(&calls::aclmdlSetAIPPCropParams, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(aippParmsSet),
+                raw::Word::word(cropSwitch),
+                raw::Word::word(cropStartPosW),
+                raw::Word::word(cropStartPosH),
+                raw::Word::word(cropSizeW),
+                raw::Word::word(cropSizeH),
+                raw::Word::word(batchIndex),
+            ]
+        })?;
         jumar_acl::aipp::aclmdlSetAIPPCropParams(
             cx,
             raw::handle(aippParmsSet),
@@ -211,6 +276,17 @@ pub unsafe extern "C" fn aclmdlSetAIPPPaddingParams(
     batchIndex: u64,
 ) -> i32 {
     raw::status(&calls::aclmdlSetAIPPPaddingParams, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(aippParmsSet),
+                raw::Word::word(paddingSwitch),
+                raw::Word::word(paddingSizeTop),
+                raw::Word::word(paddingSizeBottom),
+                raw::Word::word(paddingSizeLeft),
+                raw::Word::word(paddingSizeRight),
+                raw::Word::word(batchIndex),
+            ]
+        })?;
         jumar_acl::aipp::aclmdlSetAIPPPaddingParams(
             cx,
             raw::handle(aippParmsSet),
@@ -236,6 +312,16 @@ pub unsafe extern "C" fn aclmdlSetAIPPDtcPixelMean(
     batchIndex: u64,
 ) -> i32 {
     raw::status(&calls::aclmdlSetAIPPDtcPixelMean, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(aippParmsSet),
+                raw::Word::word(dtcPixelMeanChn0),
+                raw::Word::word(dtcPixelMeanChn1),
+                raw::Word::word(dtcPixelMeanChn2),
+                raw::Word::word(dtcPixelMeanChn3),
+                raw::Word::word(batchIndex),
+            ]
+        })?;
         jumar_acl::aipp::aclmdlSetAIPPDtcPixelMean(
             cx,
             raw::handle(aippParmsSet),
@@ -260,6 +346,16 @@ pub unsafe extern "C" fn aclmdlSetAIPPDtcPixelMin(
     batchIndex: u64,
 ) -> i32 {
     raw::status(&calls::aclmdlSetAIPPDtcPixelMin, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(aippParmsSet),
+                raw::Word::word(dtcPixelMinChn0),
+                raw::Word::word(dtcPixelMinChn1),
+                raw::Word::word(dtcPixelMinChn2),
+                raw::Word::word(dtcPixelMinChn3),
+                raw::Word::word(batchIndex),
+            ]
+        })?;
         jumar_acl::aipp::aclmdlSetAIPPDtcPixelMin(
             cx,
             raw::handle(aippParmsSet),
@@ -284,6 +380,16 @@ pub unsafe extern "C" fn aclmdlSetAIPPPixelVarReci(
     batchIndex: u64,
 ) -> i32 {
     raw::status(&calls::aclmdlSetAIPPPixelVarReci, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(aippParmsSet),
+                raw::Word::word(dtcPixelVarReciChn0),
+                raw::Word::word(dtcPixelVarReciChn1),
+                raw::Word::word(dtcPixelVarReciChn2),
+                raw::Word::word(dtcPixelVarReciChn3),
+                raw::Word::word(batchIndex),
+            ]
+        })?;
         jumar_acl::aipp::aclmdlSetAIPPPixelVarReci(
             cx,
             raw::handle(aippParmsSet),
@@ -306,6 +412,14 @@ pub unsafe extern "C" fn aclmdlSetInputAIPP(
     aippParmsSet: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclmdlSetInputAIPP, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(modelId),
+                raw::Word::word(dataset),
+                raw::Word::word(index),
+                raw::Word::word(aippParmsSet),
+            ]
+        })?;
         jumar_acl::aipp::aclmdlSetInputAIPP(
             cx,
             modelId,
@@ -326,6 +440,14 @@ pub unsafe extern "C" fn aclmdlSetAIPPByInputIndex(
     aippParmsSet: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclmdlSetAIPPByInputIndex, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(modelId),
+                raw::Word::word(dataset),
+                raw::Word::word(index),
+                raw::Word::word(aippParmsSet),
+            ]
+        })?;
         jumar_acl::aipp::aclmdlSetAIPPByInputIndex(
             cx,
             modelId,
@@ -346,6 +468,14 @@ pub unsafe extern "C" fn aclmdlGetAippType(
     dynamicAttachedDataIndex: *mut usize,
 ) -> i32 {
     raw::status(&calls::aclmdlGetAippType, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(modelId),
+                raw::Word::word(index),
+                raw::Word::word(r#type),
+                raw::Word::word(dynamicAttachedDataIndex),
+            ]
+        })?;
         // SAFETY: the program vouches for `type`: null or the address of a variable, as the C declaration says.
         let type_out = unsafe { raw::Out::<u32>::new(r#type.cast(), "type") }?;
         // SAFETY: the program vouches for `dynamicAttachedDataIndex`: null or the address of a variable, as the C declaration says.
@@ -368,6 +498,13 @@ pub unsafe extern "C" fn aclmdlGetFirstAippInfo(
     aippInfo: *mut types::aclAippInfo,
 ) -> i32 {
     raw::status(&calls::aclmdlGetFirstAippInfo, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(modelId),
+                raw::Word::word(index),
+                raw::Word::word(aippInfo),
+            ]
+        })?;
         // SAFETY: the program vouches for `aippInfo`: null or the address of a variable, as the C declaration says.
         let aippInfo_out =
             unsafe { raw::Out::<types::aclAippInfo>::new(aippInfo.cast(), "aippInfo") }?;

@@ -19,6 +19,9 @@ pub unsafe extern "C" fn aclmdlBundleLoadFromFile(
     bundleId: *mut u32,
 ) -> i32 {
     raw::status(&calls::aclmdlBundleLoadFromFile, |cx| {
+        raw::watch(cx, || {
+            [raw::Word::word(modelPath), raw::Word::word(bundleId)]
+        })?;
         // SAFETY: the program vouches for `modelPath`: null or a text that ends in a zero byte, as the C declaration says.
         let modelPath = unsafe { raw::text(modelPath) };
         // SAFETY: the program vouches for `bundleId`: null or the address of a variable, as the C declaration says.
@@ -37,6 +40,13 @@ pub unsafe extern "C" fn aclmdlBundleLoadFromMem(
     bundleId: *mut u32,
 ) -> i32 {
     raw::status(&calls::aclmdlBundleLoadFromMem, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(model),
+                raw::Word::word(modelSize),
+                raw::Word::word(bundleId),
+            ]
+        })?;
         // SAFETY: the program vouches for `model`: null or that many values, as the C declaration says.
         let model = unsafe { raw::slice::<u8>(model.cast(), modelSize, "model") }?;
         // SAFETY: the program vouches for `bundleId`: null or the address of a variable, as the C declaration says.
@@ -51,6 +61,7 @@ pub unsafe extern "C" fn aclmdlBundleLoadFromMem(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlBundleUnload(bundleId: u32) -> i32 {
     raw::status(&calls::aclmdlBundleUnload, |cx| {
+        raw::watch(cx, || [raw::Word::word(bundleId)])?;
         jumar_acl::bundle::aclmdlBundleUnload(cx, bundleId)?;
         Ok(())
     })
@@ -60,6 +71,9 @@ pub unsafe extern "C" fn aclmdlBundleUnload(bundleId: u32) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlBundleGetModelNum(bundleId: u32, modelNum: *mut usize) -> i32 {
     raw::status(&calls::aclmdlBundleGetModelNum, |cx| {
+        raw::watch(cx, || {
+            [raw::Word::word(bundleId), raw::Word::word(modelNum)]
+        })?;
         // SAFETY: the program vouches for `modelNum`: null or the address of a variable, as the C declaration says.
         let modelNum_out = unsafe { raw::Out::<usize>::new(modelNum.cast(), "modelNum") }?;
         let modelNum_value = jumar_acl::bundle::aclmdlBundleGetModelNum(cx, bundleId)?;
@@ -76,6 +90,13 @@ pub unsafe extern "C" fn aclmdlBundleGetModelId(
     modelId: *mut u32,
 ) -> i32 {
     raw::status(&calls::aclmdlBundleGetModelId, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(bundleId),
+                raw::Word::word(index),
+                raw::Word::word(modelId),
+            ]
+        })?;
         // SAFETY: the program vouches for `modelId`: null or the address of a variable, as the C declaration says.
         let modelId_out = unsafe { raw::Out::<u32>::new(modelId.cast(), "modelId") }?;
         let modelId_value = jumar_acl::bundle::aclmdlBundleGetModelId(cx, bundleId, index)?;
@@ -91,6 +112,7 @@ pub unsafe extern "C" fn aclmdlBundleCreateQueryInfo() -> *mut c_void {
         &calls::aclmdlBundleCreateQueryInfo,
         std::ptr::null_mut(),
         |cx| {
+            raw::watch(cx, || [])?;
             let answer = jumar_acl::bundle::aclmdlBundleCreateQueryInfo(cx)?;
             Ok(raw::pointer(answer))
         },
@@ -101,6 +123,7 @@ pub unsafe extern "C" fn aclmdlBundleCreateQueryInfo() -> *mut c_void {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlBundleDestroyQueryInfo(queryInfo: *mut c_void) -> i32 {
     raw::status(&calls::aclmdlBundleDestroyQueryInfo, |cx| {
+        raw::watch(cx, || [raw::Word::word(queryInfo)])?;
         jumar_acl::bundle::aclmdlBundleDestroyQueryInfo(cx, raw::handle(queryInfo))?;
         Ok(())
     })
@@ -113,6 +136,9 @@ pub unsafe extern "C" fn aclmdlBundleQueryInfoFromFile(
     queryInfo: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclmdlBundleQueryInfoFromFile, |cx| {
+        raw::watch(cx, || {
+            [raw::Word::word(fileName), raw::Word::word(queryInfo)]
+        })?;
         // SAFETY: the program vouches for `fileName`: null or a text that ends in a zero byte, as the C declaration says.
         let fileName = unsafe { raw::text(fileName) };
         jumar_acl::bundle::aclmdlBundleQueryInfoFromFile(cx, fileName, raw::handle(queryInfo))?;
@@ -128,6 +154,13 @@ pub unsafe extern "C" fn aclmdlBundleQueryInfoFromMem(
     queryInfo: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclmdlBundleQueryInfoFromMem, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(model),
+                raw::Word::word(modelSize),
+                raw::Word::word(queryInfo),
+            ]
+        })?;
         // SAFETY: the program vouches for `model`: null or that many values, as the C declaration says.
         let model = unsafe { raw::slice::<u8>(model.cast(), modelSize, "model") }?;
         jumar_acl::bundle::aclmdlBundleQueryInfoFromMem(
@@ -147,6 +180,9 @@ pub unsafe extern "C" fn aclmdlBundleGetQueryModelNum(
     modelNum: *mut usize,
 ) -> i32 {
     raw::status(&calls::aclmdlBundleGetQueryModelNum, |cx| {
+        raw::watch(cx, || {
+            [raw::Word::word(queryInfo), raw::Word::word(modelNum)]
+        })?;
         // SAFETY: the program vouches for `modelNum`: null or the address of a variable, as the C declaration says.
         let modelNum_out = unsafe { raw::Out::<usize>::new(modelNum.cast(), "modelNum") }?;
         let modelNum_value =
@@ -163,6 +199,12 @@ pub unsafe extern "C" fn aclmdlBundleGetVarWeightSize(
     variableWeightSize: *mut usize,
 ) -> i32 {
     raw::status(&calls::aclmdlBundleGetVarWeightSize, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(queryInfo),
+                raw::Word::word(variableWeightSize),
+            ]
+        })?;
         // SAFETY: the program vouches for `variableWeightSize`: null or the address of a variable, as the C declaration says.
         let variableWeightSize_out =
             unsafe { raw::Out::<usize>::new(variableWeightSize.cast(), "variableWeightSize") }?;
@@ -182,6 +224,14 @@ pub unsafe extern "C" fn aclmdlBundleGetSize(
     constWeightSize: *mut usize,
 ) -> i32 {
     raw::status(&calls::aclmdlBundleGetSize, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(queryInfo),
+                raw::Word::word(index),
+                raw::Word::word(workSize),
+                raw::Word::word(constWeightSize),
+            ]
+        })?;
         // SAFETY: the program vouches for `workSize`: null or the address of a variable, as the C declaration says.
         let workSize_out = unsafe { raw::Out::<usize>::new(workSize.cast(), "workSize") }?;
         // SAFETY: the program vouches for `constWeightSize`: null or the address of a variable, as the C declaration says.
@@ -204,6 +254,14 @@ pub unsafe extern "C" fn aclmdlBundleInitFromFile(
     bundleId: *mut u32,
 ) -> i32 {
     raw::status(&calls::aclmdlBundleInitFromFile, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(modelPath),
+                raw::Word::word(varWeightPtr),
+                raw::Word::word(varWeightSize),
+                raw::Word::word(bundleId),
+            ]
+        })?;
         // SAFETY: the program vouches for `modelPath`: null or a text that ends in a zero byte, as the C declaration says.
         let modelPath = unsafe { raw::text(modelPath) };
         // SAFETY: the program vouches for `bundleId`: null or the address of a variable, as the C declaration says.
@@ -229,6 +287,15 @@ pub unsafe extern "C" fn aclmdlBundleInitFromMem(
     bundleId: *mut u32,
 ) -> i32 {
     raw::status(&calls::aclmdlBundleInitFromMem, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(model),
+                raw::Word::word(modelSize),
+                raw::Word::word(varWeightPtr),
+                raw::Word::word(varWeightSize),
+                raw::Word::word(bundleId),
+            ]
+        })?;
         // SAFETY: the program vouches for `model`: null or that many values, as the C declaration says.
         let model = unsafe { raw::slice::<u8>(model.cast(), modelSize, "model") }?;
         // SAFETY: the program vouches for `bundleId`: null or the address of a variable, as the C declaration says.
@@ -253,6 +320,13 @@ pub unsafe extern "C" fn aclmdlBundleLoadModel(
     modelId: *mut u32,
 ) -> i32 {
     raw::status(&calls::aclmdlBundleLoadModel, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(bundleId),
+                raw::Word::word(index),
+                raw::Word::word(modelId),
+            ]
+        })?;
         // SAFETY: the program vouches for `modelId`: null or the address of a variable, as the C declaration says.
         let modelId_out = unsafe { raw::Out::<u32>::new(modelId.cast(), "modelId") }?;
         let modelId_value = jumar_acl::bundle::aclmdlBundleLoadModel(cx, bundleId, index)?;
@@ -273,6 +347,17 @@ pub unsafe extern "C" fn aclmdlBundleLoadModelWithMem(
     modelId: *mut u32,
 ) -> i32 {
     raw::status(&calls::aclmdlBundleLoadModelWithMem, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(bundleId),
+                raw::Word::word(index),
+                raw::Word::word(workPtr),
+                raw::Word::word(workSize),
+                raw::Word::word(weightPtr),
+                raw::Word::word(weightSize),
+                raw::Word::word(modelId),
+            ]
+        })?;
         // SAFETY: the program vouches for `modelId`: null or the address of a variable, as the C declaration says.
         let modelId_out = unsafe { raw::Out::<u32>::new(modelId.cast(), "modelId") }?;
         let modelId_value = jumar_acl::bundle::aclmdlBundleLoadModelWithMem(
@@ -298,6 +383,14 @@ pub unsafe extern "C" fn aclmdlBundleLoadModelWithConfig(
     modelId: *mut u32,
 ) -> i32 {
     raw::status(&calls::aclmdlBundleLoadModelWithConfig, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(bundleId),
+                raw::Word::word(index),
+                raw::Word::word(handle),
+                raw::Word::word(modelId),
+            ]
+        })?;
         // SAFETY: the program vouches for `modelId`: null or the address of a variable, as the C declaration says.
         let modelId_out = unsafe { raw::Out::<u32>::new(modelId.cast(), "modelId") }?;
         let modelId_value = jumar_acl::bundle::aclmdlBundleLoadModelWithConfig(
@@ -315,6 +408,7 @@ pub unsafe extern "C" fn aclmdlBundleLoadModelWithConfig(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlBundleUnloadModel(bundleId: u32, modelId: u32) -> i32 {
     raw::status(&calls::aclmdlBundleUnloadModel, |cx| {
+        raw::watch(cx, || [raw::Word::word(bundleId), raw::Word::word(modelId)])?;
         jumar_acl::bundle::aclmdlBundleUnloadModel(cx, bundleId, modelId)?;
         Ok(())
     })
