@@ -287,10 +287,59 @@ pub(super) fn kinds(job: &Job) -> Result<Outcome> {
     })
 }
 
-/// Offers damaged copies of a model to atc and to inspect. A refusal is right, a signal or a panic is not.
+/// How long each reader is given damaged input inside one process.
+const TARGET: Duration = Duration::from_secs(60);
+/// The addresses that it may have meanwhile, in KiB: what a damaged file says it needs is not to be believed.
+const TARGET_KIB: u64 = 6 << 20;
+
+/// Gives each reader damaged input. What it panics at, takes too long for or wants too much memory for is in the step's folder.
+fn targets(job: &Job, folder: &Path) -> Result<Option<String>> {
+    let mut build = cargo(&[
+        "build",
+        "--locked",
+        "--release",
+        "-p",
+        "jumar-graph",
+        "--example",
+        "fuzz",
+    ]);
+    let built = progress::run_logged(job.name, &mut build, &job.log, Duration::from_secs(1800))?;
+    if let Some(problem) = built.problem() {
+        return Ok(Some(problem));
+    }
+    let target = std::env::var_os("CARGO_TARGET_DIR")
+        .map_or_else(|| crate::root().join("target"), PathBuf::from);
+    let program = target.join("release/examples/fuzz");
+    for name in ["onnx", "om", "aipp", "gears"] {
+        let mut command = Command::new("sh");
+        let script = format!(
+            "ulimit -v {TARGET_KIB}; exec \"$0\" {name} {}",
+            TARGET.as_secs()
+        );
+        command
+            .arg("-c")
+            .arg(script)
+            .arg(&program)
+            .current_dir(folder);
+        let limit = TARGET + PROGRAM_LIMIT;
+        let done = progress::run_logged(job.name, &mut command, &job.log, limit)?;
+        if let Some(problem) = done.problem() {
+            return Ok(Some(format!(
+                "{name}: {problem}; see fuzz-{name}.case in {}",
+                folder.display()
+            )));
+        }
+    }
+    Ok(None)
+}
+
+/// Offers damaged input to each reader; damaged copies of a model to atc and to inspect. A refusal is right, a signal or a panic is not.
 pub(super) fn fuzz(job: &Job) -> Result<Outcome> {
     let folder = crate::root().join("target/ci/fuzz");
     fs::create_dir_all(&folder)?;
+    if let Some(problem) = targets(job, &folder)? {
+        return Ok(Outcome::Failed(problem));
+    }
     let onnx = crate::root().join("examples/digits/digits.onnx");
     let om = folder.join("whole.om");
     let atc = |model: &Path, output: &Path| {

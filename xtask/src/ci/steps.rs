@@ -186,10 +186,17 @@ pub(super) const ALL: &[Step] = &[
     },
     Step {
         name: "fuzz",
-        what: "damaged models never bring atc or inspect down",
+        what: "damaged models and options never bring a reader, atc or inspect down",
         long: true,
         needs: &["dist"],
         run: long::fuzz,
+    },
+    Step {
+        name: "large",
+        what: "models of more than 2 GiB through atc, load and execution",
+        long: true,
+        needs: &["dist"],
+        run: large,
     },
     Step {
         name: "soak",
@@ -364,6 +371,10 @@ fn models(job: &Job) -> Result<Outcome> {
 
 /// What the program ends with where the installed onnx package is not the one that the list was made for.
 const NODES_SKIPPED: &str = "skipped: ";
+
+fn large(job: &Job) -> Result<Outcome> {
+    job.pytest("tests/large")
+}
 
 fn nodes(job: &Job) -> Result<Outcome> {
     jumar()?;

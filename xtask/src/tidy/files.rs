@@ -25,6 +25,7 @@ const PYTEST_FOLDERS: &[&str] = &[
     "tests/programs/",
     "tests/python/",
     "tests/models/",
+    "tests/large/",
     "tests/wheel/",
 ];
 

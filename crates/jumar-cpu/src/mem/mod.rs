@@ -4,6 +4,7 @@
 //! reading and writing from its start on, in steps, and never closed or unmapped again: a span that somebody kept
 //! too long reads old bytes or zeros, and never faults. Memory arrives when it is touched.
 
+pub(crate) mod file;
 pub(crate) mod mapped;
 pub(crate) mod shared;
 
@@ -13,7 +14,7 @@ use std::ptr;
 use std::sync::Arc;
 
 use jumar_hal::sync::{AtomicU32, AtomicU64, AtomicUsize, Mutex, Ordering};
-use jumar_hal::{Physical, Span};
+use jumar_hal::{FileImage, FileMapping, Physical, Span};
 use jumar_types::{Error, ErrorKind, Result};
 
 use crate::heap::Heap;
@@ -23,7 +24,7 @@ const HUGE: usize = 2 << 20;
 /// The largest step by which a range is opened.
 const STEP: usize = 64 << 20;
 /// The pages of the system, as far as allocations are concerned.
-const PAGE: usize = 4096;
+pub(crate) const PAGE: usize = jumar_hal::FileImage::PAGE;
 /// From this length on an allocation has its pages for itself, so that it can be shared with other processes.
 const OWN_PAGES: usize = 64 << 10;
 
@@ -57,6 +58,8 @@ pub(crate) struct Space {
     heap: Mutex<Heap>,
     /// Offset up to which the range is open. Changed under the heap's lock.
     open: AtomicUsize,
+    /// Where files stand in the range.
+    files: file::Files,
 }
 
 impl Space {
@@ -78,6 +81,7 @@ impl Space {
                         bytes: size,
                         heap: Mutex::new(Heap::new(size)),
                         open: AtomicUsize::new(0),
+                        files: file::Files::default(),
                     });
                 }
                 // An address-space limit (ulimit -v, valgrind): half of what was left is tried next.
@@ -148,8 +152,20 @@ impl Space {
         mapped::exchange(unsafe { Span::trusted(start, bytes) })
     }
 
+    /// Lets a part of a file stand in an allocation, until that is freed.
+    ///
+    /// # Errors
+    /// `FeatureUnsupported`: no whole pages, or too many files; `OutOfMemory`: the system refused it.
+    pub(crate) fn map_file(&self, at: Span, image: &FileImage) -> Result<Arc<dyn FileMapping>> {
+        self.files.map(at, image)
+    }
+
     /// Gives memory back.
     pub(crate) fn free(&self, span: Span) {
+        if !self.files.unmap(span) {
+            // The system did not take the file out again: the addresses are not used any more.
+            return;
+        }
         let offset = span.address() - self.base;
         if span.bytes() >= RELEASE {
             let start = offset.next_multiple_of(HUGE);
@@ -261,6 +277,19 @@ fn unlock(address: usize, bytes: usize) -> io::Result<()> {
     if unsafe { libc::mprotect(start, bytes, libc::PROT_READ | libc::PROT_WRITE) } != 0 {
         return Err(io::Error::last_os_error());
     }
+    Ok(())
+}
+
+/// Puts fresh memory in the place of pages of an open range.
+fn refresh(address: usize, bytes: usize) -> io::Result<()> {
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED;
+    let access = libc::PROT_READ | libc::PROT_WRITE;
+    let at = ptr::without_provenance_mut(address);
+    // SAFETY: the pages are of a range that `Space::reserve` mapped; they belong to an allocation that is being freed.
+    if unsafe { libc::mmap(at, bytes, access, flags, -1, 0) } == libc::MAP_FAILED {
+        return Err(io::Error::last_os_error());
+    }
+    huge(address, bytes);
     Ok(())
 }
 
