@@ -19,6 +19,7 @@
 
 pub mod aipp;
 pub mod allocator;
+pub mod bundle;
 pub mod callback;
 pub mod capture;
 mod check;
@@ -26,6 +27,7 @@ pub mod context;
 pub mod data_buffer;
 pub mod dataset;
 pub mod device;
+mod driven;
 pub mod dump;
 pub mod error;
 pub mod event;

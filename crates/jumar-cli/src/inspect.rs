@@ -106,6 +106,15 @@ fn describe(bytes: &[u8], folder: Option<&Path>, details: Details) -> Result<Str
     if let Some(header) = graph::vendor::header(bytes) {
         return Ok(vendors(&header, graph::vendor::partitions(bytes)));
     }
+    if graph::is_bundle(bytes) {
+        let models = graph::read_bundle(bytes).map_err(|error| anyhow!("{error}"))?;
+        let mut text = format!("bundle of {} models\n", models.len());
+        for (index, range) in models.into_iter().enumerate() {
+            let _ = writeln!(text, "\nmodel {index}, {} bytes", range.len());
+            text += &describe(&bytes[range], None, details)?;
+        }
+        return Ok(text);
+    }
     if bytes.starts_with(graph::MAGIC) {
         let model = Model::read(bytes).map_err(|error| anyhow!("{error}"))?;
         return offline(&model, details);

@@ -227,7 +227,7 @@ impl BuildOptions {
 /// as the operators say.
 pub fn compile(mut graph: Graph, options: &BuildOptions) -> Result<Model> {
     fix_shapes(&mut graph, options)?;
-    aipp::insert(&mut graph, &options.preprocessing)?;
+    aipp::insert(&mut graph, options)?;
     fold::infer_and_fold(&mut graph)?;
     clean::remove_identities(&mut graph);
     cast_outputs(&mut graph, &options.output_type)?;

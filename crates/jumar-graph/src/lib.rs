@@ -12,6 +12,7 @@
 
 mod aipp;
 pub mod atc;
+mod bundle;
 mod compile;
 mod container;
 mod control;
@@ -27,7 +28,8 @@ mod passes;
 mod plan;
 pub mod vendor;
 
-pub use aipp::preprocessing;
+pub use aipp::{SETTINGS_INPUT, Told, preprocessing, preprocessing_as_told};
+pub use bundle::{BUNDLE_MAGIC, is_bundle, read_bundle, write_bundle};
 pub use compile::{BuildOptions, InputShapes, Laid, OutputType, compile};
 pub use container::{HEADER_BYTES, MAGIC, Sections, VERSION, WeightsCheck};
 pub use description::{Description, Format, GEAR_INPUT, Gear, GearKind, Port};
@@ -36,6 +38,8 @@ pub use error::{GraphError, GraphErrorKind, Result};
 pub use gears::GearOptions;
 pub use graph::{Body, Graph, GraphOutput, Node, Value, ValueId};
 pub use jumar_ops::view::Region;
-pub use jumar_ops::{Aipp, Attr, Memory as Operands, Operand, Place, Share, TensorType, Workers};
+pub use jumar_ops::{
+    Aipp, Attr, Memory as Operands, Operand, Picture, Place, Share, TensorType, Workers,
+};
 pub use model::{Executable, Model, Weights};
 pub use plan::{Plan, PlannedPort, Step, Watch, run_step};

@@ -6,7 +6,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use jumar_core::sync::{AtomicBool, Mutex, Ordering};
+use jumar_core::sync::{AtomicBool, AtomicU32, Mutex, Ordering};
 use jumar_core::{
     Block, Call, Caller, Context, Cost, Lookups, Program, Signal, Span, Stream, StreamOptions, Team,
 };
@@ -39,6 +39,8 @@ pub struct Model {
     life: u64,
     /// The stream of executions that the host waits for.
     own_stream: OnceLock<Arc<Stream>>,
+    /// The priority of that stream: 0 is served first, 7 last.
+    priority: AtomicU32,
     last: Mutex<Option<Last>>,
 }
 
@@ -158,6 +160,7 @@ impl Model {
             owned: Mutex::new(owned),
             life: context.life(),
             own_stream: OnceLock::new(),
+            priority: AtomicU32::new(0),
             last: Mutex::new(None),
         }))
     }
@@ -225,18 +228,35 @@ impl Model {
         outputs: &[Span],
         caller: &Caller<'_>,
     ) -> Result<()> {
+        self.submit_in(stream, inputs, outputs, None, caller)
+    }
+
+    /// Queues one execution as [`Model::submit`], with work memory of the caller's where there is some.
+    ///
+    /// # Errors
+    /// As [`Model::submit`].
+    pub fn submit_in(
+        &self,
+        stream: &Arc<Stream>,
+        inputs: &[Span],
+        outputs: &[Span],
+        work: Option<Span>,
+        caller: &Caller<'_>,
+    ) -> Result<()> {
+        let work = work.unwrap_or(self.shared.work);
         let program = Arc::new(Execution {
             model: self.shared.clone(),
             stream: stream.number(),
             inputs: inputs.into(),
             outputs: outputs.into(),
+            work,
         });
         let reads: Vec<Span> = inputs
             .iter()
             .copied()
             .chain([self.shared.weights])
             .collect();
-        let writes: Vec<Span> = outputs.iter().copied().chain([self.shared.work]).collect();
+        let writes: Vec<Span> = outputs.iter().copied().chain([work]).collect();
         self.queue(stream, program, &reads, &writes, caller)
     }
 
@@ -341,6 +361,19 @@ impl Model {
         stream.synchronize(None, caller)
     }
 
+    /// Sets the priority of executions that the host waits for. It counts from the first of them on.
+    pub fn set_priority(&self, priority: u8) {
+        self.priority.store(priority.into(), Ordering::Relaxed);
+    }
+
+    /// Gives the size of the work memory.
+    ///
+    /// # Units
+    /// Bytes.
+    pub fn work_bytes(&self) -> usize {
+        self.shared.work.bytes()
+    }
+
     /// Gives the stream of executions that the host waits for.
     ///
     /// # Errors
@@ -349,7 +382,10 @@ impl Model {
         if let Some(stream) = self.own_stream.get() {
             return Ok(stream.clone());
         }
-        let stream = self.context.create_stream(StreamOptions::default())?;
+        let stream = self.context.create_stream(StreamOptions {
+            priority: self.priority.load(Ordering::Relaxed).min(7) as u8,
+            ..StreamOptions::default()
+        })?;
         Ok(self.own_stream.get_or_init(|| stream).clone())
     }
 
@@ -754,6 +790,7 @@ struct Execution {
     stream: u32,
     inputs: Box<[Span]>,
     outputs: Box<[Span]>,
+    work: Span,
 }
 
 impl Program for Execution {
@@ -763,7 +800,7 @@ impl Program for Execution {
         let (mut many_inputs, mut many_outputs) = (Vec::new(), Vec::new());
         let memory = Operands {
             weights: Region::of(model.weights),
-            arena: Region::of(model.work),
+            arena: Region::of(self.work),
             constants: Region::EMPTY,
             inputs: regions(&self.inputs, &mut few_inputs, &mut many_inputs),
             outputs: regions(&self.outputs, &mut few_outputs, &mut many_outputs),

@@ -5,7 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use jumar_core::{Caller, Context, FileImage, Span};
-use jumar_graph::{Aipp, Executable, Gear, GearKind, GraphError, GraphErrorKind, Port, Sections};
+use jumar_graph::{
+    Aipp, Executable, Gear, GearKind, GraphError, GraphErrorKind, Port, Sections, Told,
+};
 use jumar_types::{Error, ErrorKind, Result};
 
 use crate::file::{Backing, ModelFile};
@@ -56,6 +58,18 @@ pub struct TensorInfo {
     pub bytes: usize,
     /// What is done to it before the model's first operator, where it is pictures.
     pub aipp: Option<Arc<Preprocessing>>,
+    /// The preprocessing that this input has to do with, as its pictures or as its settings, where the settings come before
+    /// each execution.
+    pub told: Option<Arc<Told>>,
+}
+
+impl TensorInfo {
+    /// Tells whether this is pictures whose sizes come with their settings: there may be fewer bytes than the input has room for.
+    pub fn is_told_pictures(&self, index: usize) -> bool {
+        self.told
+            .as_ref()
+            .is_some_and(|told| told.pictures == index)
+    }
 }
 
 /// What is done to the pictures of an input, and what they become.
@@ -101,6 +115,9 @@ impl<'a> Package<'a> {
         let refuse = |error: GraphError| refused(&error, Some(path));
         let mut first = vec![0; file.bytes().min(jumar_graph::HEADER_BYTES as u64) as usize];
         file.read(0, &mut first)?;
+        if jumar_graph::is_bundle(&first) {
+            return Err(is_bundle(&path.display().to_string()));
+        }
         if file.bytes() < jumar_graph::HEADER_BYTES as u64 {
             return Err(too_short(&first, Some(path)));
         }
@@ -134,6 +151,9 @@ impl<'a> Package<'a> {
     /// `ModelDataSize`, `ModelInvalid`: the bytes are cut short, damaged, of another maker, or use what is not there yet.
     pub fn parse(bytes: impl Into<Cow<'a, [u8]>>) -> Result<Package<'a>> {
         let bytes = bytes.into();
+        if jumar_graph::is_bundle(&bytes) {
+            return Err(is_bundle("this"));
+        }
         if bytes.len() < jumar_graph::HEADER_BYTES {
             return Err(too_short(&bytes, None));
         }
@@ -163,6 +183,16 @@ impl<'a> Package<'a> {
                     dims: ty.shape,
                 })
             });
+        }
+        for told in jumar_graph::preprocessing_as_told(graph)
+            .into_iter()
+            .map(Arc::new)
+        {
+            for index in [told.pictures, told.settings] {
+                if let Some(input) = inputs.get_mut(index) {
+                    input.told = Some(told.clone());
+                }
+            }
         }
         let description = Description {
             name: described.name.clone(),
@@ -295,6 +325,13 @@ fn too_short(bytes: &[u8], path: Option<&Path>) -> Error {
     }
 }
 
+/// Says that a file holds several models, where one was wanted.
+fn is_bundle(what: &str) -> Error {
+    let sentence = format!("{what} is a bundle of several models");
+    Error::new(ErrorKind::ModelFailure, sentence)
+        .fix("Load it with aclmdlBundleLoadFromFile or aclmdlBundleLoadFromMem.")
+}
+
 fn tensor(port: &Port) -> TensorInfo {
     TensorInfo {
         name: port.name.clone(),
@@ -304,6 +341,7 @@ fn tensor(port: &Port) -> TensorInfo {
         range: port.range.clone(),
         bytes: port.bytes,
         aipp: None,
+        told: None,
     }
 }
 
