@@ -98,7 +98,7 @@ def test_findings_as_sarif_and_against_a_baseline(program, tmp_path):
     done = jumar("check", "--sarif", sarif, "--save-baseline", known, "--", app)
     assert done.returncode == 1
     assert re.search(
-        r"JMR-SYNC-007 \[error\] .*\n  now      04_freed_too_early.c:16  main\n.*\n  earlier  04_freed_too_early.c:12  main",
+        r"JMR-SYNC-007 \[error\] .*\n  now      04_freed_too_early.c:15  main\n.*\n  earlier  04_freed_too_early.c:11  main",
         done.stderr,
     ), done.stderr
     [result] = json.loads(sarif.read_text())["runs"][0]["results"]

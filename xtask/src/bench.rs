@@ -10,6 +10,8 @@ use serde::Deserialize;
 use crate::{dist, progress, python_env};
 
 const PAGE: &str = "docs/performance.md";
+/// What the models bench draws, from the page's folder.
+const PICTURE: &str = "pictures/profile.svg";
 
 /// What `cargo xtask bench` takes.
 #[derive(clap::Args)]
@@ -250,12 +252,15 @@ fn markdown(lines: &[Line]) -> String {
 fn write_page(suite: Suite, lines: &[Line]) -> Result<()> {
     let path = crate::root().join(PAGE);
     let page = fs::read_to_string(&path).with_context(|| PAGE)?;
-    let part = format!(
+    let mut part = format!(
         "Measured on {} on {}.\n\n{}",
         machine(),
         today()?,
         markdown(lines)
     );
+    if matches!(suite, Suite::Models) && crate::root().join("docs").join(PICTURE).exists() {
+        part += &format!("\n![Which part of a model's time each operator takes]({PICTURE})\n");
+    }
     fs::write(&path, replaced(&page, suite.name(), &part)?)?;
     Ok(())
 }

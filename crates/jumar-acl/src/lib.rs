@@ -19,6 +19,7 @@
 
 pub mod aipp;
 pub mod allocator;
+pub mod bundle;
 pub mod callback;
 pub mod capture;
 mod check;
@@ -26,6 +27,7 @@ pub mod context;
 pub mod data_buffer;
 pub mod dataset;
 pub mod device;
+mod driven;
 pub mod dump;
 pub mod error;
 pub mod event;
@@ -56,6 +58,7 @@ pub mod random;
 pub mod rtc;
 pub mod snapshot;
 pub mod stream;
+pub mod surface;
 pub mod tdt_channel;
 pub mod tdt_queue;
 pub mod tensor_desc;

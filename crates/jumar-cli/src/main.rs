@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod atc;
+mod bundle;
 mod check;
 mod doctor;
 mod env;
@@ -53,6 +54,8 @@ enum Command {
     Info,
     /// Shows what is inside a model file (.om, .onnx).
     Inspect(inspect::Options),
+    /// Puts several models (.om) into one file.
+    Bundle(bundle::Options),
     /// Converts a model to .om; takes the options of the atc tool.
     #[command(disable_help_flag = true)]
     Atc {
@@ -86,6 +89,7 @@ fn main() -> ExitCode {
         Command::Prefix => prefix(),
         Command::Info => info::run(),
         Command::Inspect(options) => inspect::run(&options),
+        Command::Bundle(options) => bundle::run(&options),
         Command::Atc { arguments } => return atc::main(arguments),
         Command::Check(options) => check::check(&options),
         Command::Explore(options) => check::explore(&options),

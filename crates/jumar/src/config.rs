@@ -177,7 +177,12 @@ fn usable_memory() -> u64 {
 }
 
 fn machine_memory_left() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    // At once: the kernel writes the whole page anew for each read of a part of it.
+    let mut page = [0; 4096];
+    let length = std::fs::File::open("/proc/meminfo")
+        .and_then(|mut file| std::io::Read::read(&mut file, &mut page))
+        .ok()?;
+    let text = String::from_utf8_lossy(&page[..length]);
     let line = text
         .lines()
         .find(|line| line.starts_with("MemAvailable:"))?;

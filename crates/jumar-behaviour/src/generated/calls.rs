@@ -16,6 +16,22 @@ pub type Player = fn(&Words<'_>) -> Played;
 
 /// The calls by name.
 pub const CALLS: &[(&str, Player)] = &[
+    ("aclmdlCreateAIPP", aclmdlCreateAIPP),
+    ("aclmdlDestroyAIPP", aclmdlDestroyAIPP),
+    ("aclmdlGetAippDataSize", aclmdlGetAippDataSize),
+    ("aclmdlSetAIPPInputFormat", aclmdlSetAIPPInputFormat),
+    ("aclmdlSetAIPPCscParams", aclmdlSetAIPPCscParams),
+    ("aclmdlSetAIPPRbuvSwapSwitch", aclmdlSetAIPPRbuvSwapSwitch),
+    ("aclmdlSetAIPPAxSwapSwitch", aclmdlSetAIPPAxSwapSwitch),
+    ("aclmdlSetAIPPSrcImageSize", aclmdlSetAIPPSrcImageSize),
+    ("aclmdlSetAIPPScfParams", aclmdlSetAIPPScfParams),
+    ("aclmdlSetAIPPCropParams", aclmdlSetAIPPCropParams),
+    ("aclmdlSetAIPPPaddingParams", aclmdlSetAIPPPaddingParams),
+    ("aclmdlSetAIPPDtcPixelMean", aclmdlSetAIPPDtcPixelMean),
+    ("aclmdlSetAIPPDtcPixelMin", aclmdlSetAIPPDtcPixelMin),
+    ("aclmdlSetAIPPPixelVarReci", aclmdlSetAIPPPixelVarReci),
+    ("aclmdlSetInputAIPP", aclmdlSetInputAIPP),
+    ("aclmdlSetAIPPByInputIndex", aclmdlSetAIPPByInputIndex),
     ("aclmdlGetAippType", aclmdlGetAippType),
     ("aclmdlGetFirstAippInfo", aclmdlGetFirstAippInfo),
     ("aclrtAllocatorCreateDesc", aclrtAllocatorCreateDesc),
@@ -23,6 +39,30 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclrtAllocatorSetObjToDesc", aclrtAllocatorSetObjToDesc),
     ("aclrtAllocatorRegister", aclrtAllocatorRegister),
     ("aclrtAllocatorUnregister", aclrtAllocatorUnregister),
+    ("aclmdlBundleLoadFromFile", aclmdlBundleLoadFromFile),
+    ("aclmdlBundleLoadFromMem", aclmdlBundleLoadFromMem),
+    ("aclmdlBundleUnload", aclmdlBundleUnload),
+    ("aclmdlBundleGetModelNum", aclmdlBundleGetModelNum),
+    ("aclmdlBundleGetModelId", aclmdlBundleGetModelId),
+    ("aclmdlBundleCreateQueryInfo", aclmdlBundleCreateQueryInfo),
+    ("aclmdlBundleDestroyQueryInfo", aclmdlBundleDestroyQueryInfo),
+    (
+        "aclmdlBundleQueryInfoFromFile",
+        aclmdlBundleQueryInfoFromFile,
+    ),
+    ("aclmdlBundleQueryInfoFromMem", aclmdlBundleQueryInfoFromMem),
+    ("aclmdlBundleGetQueryModelNum", aclmdlBundleGetQueryModelNum),
+    ("aclmdlBundleGetVarWeightSize", aclmdlBundleGetVarWeightSize),
+    ("aclmdlBundleGetSize", aclmdlBundleGetSize),
+    ("aclmdlBundleInitFromFile", aclmdlBundleInitFromFile),
+    ("aclmdlBundleInitFromMem", aclmdlBundleInitFromMem),
+    ("aclmdlBundleLoadModel", aclmdlBundleLoadModel),
+    ("aclmdlBundleLoadModelWithMem", aclmdlBundleLoadModelWithMem),
+    (
+        "aclmdlBundleLoadModelWithConfig",
+        aclmdlBundleLoadModelWithConfig,
+    ),
+    ("aclmdlBundleUnloadModel", aclmdlBundleUnloadModel),
     ("aclrtSubscribeReport", aclrtSubscribeReport),
     ("aclrtUnSubscribeReport", aclrtUnSubscribeReport),
     ("aclrtSubscribeHostFunc", aclrtSubscribeHostFunc),
@@ -406,6 +446,8 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclmdlLoadFromMem", aclmdlLoadFromMem),
     ("aclmdlLoadFromFileWithMem", aclmdlLoadFromFileWithMem),
     ("aclmdlLoadFromMemWithMem", aclmdlLoadFromMemWithMem),
+    ("aclmdlLoadFromFileWithQ", aclmdlLoadFromFileWithQ),
+    ("aclmdlLoadFromMemWithQ", aclmdlLoadFromMemWithQ),
     ("aclmdlExecute", aclmdlExecute),
     ("aclmdlExecuteV2", aclmdlExecuteV2),
     ("aclmdlExecuteAsyncV2", aclmdlExecuteAsyncV2),
@@ -712,6 +754,272 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclrtMemMapSetLink", aclrtMemMapSetLink),
 ];
 
+fn aclmdlCreateAIPP(w: &Words<'_>) -> Played {
+    let batchSize = w.plain(0);
+    let done = enter(&calls::aclmdlCreateAIPP, |cx| {
+        jumar_acl::aipp::aclmdlCreateAIPP(cx, batchSize)
+    });
+    words::value(done, 0_i64)
+}
+
+fn aclmdlDestroyAIPP(w: &Words<'_>) -> Played {
+    let aippParmsSet = w.plain(0);
+    let done = enter(&calls::aclmdlDestroyAIPP, |cx| {
+        jumar_acl::aipp::aclmdlDestroyAIPP(cx, aippParmsSet)
+    });
+    words::status(done)
+}
+
+fn aclmdlGetAippDataSize(w: &Words<'_>) -> Played {
+    let batchSize = w.plain(0);
+    let size = w.out(1)?;
+    let done = enter(&calls::aclmdlGetAippDataSize, |cx| {
+        jumar_acl::aipp::aclmdlGetAippDataSize(cx, batchSize)
+    });
+    let done = match done {
+        Ok(size_value) => {
+            size.set(&size_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlSetAIPPInputFormat(w: &Words<'_>) -> Played {
+    let aippParmsSet = w.plain(0);
+    let inputFormat = w.plain(1);
+    let done = enter(&calls::aclmdlSetAIPPInputFormat, |cx| {
+        jumar_acl::aipp::aclmdlSetAIPPInputFormat(cx, aippParmsSet, inputFormat)
+    });
+    words::status(done)
+}
+
+fn aclmdlSetAIPPCscParams(w: &Words<'_>) -> Played {
+    let aippParmsSet = w.plain(0);
+    let cscSwitch = w.plain(1);
+    let cscMatrixR0C0 = w.plain(2);
+    let cscMatrixR0C1 = w.plain(3);
+    let cscMatrixR0C2 = w.plain(4);
+    let cscMatrixR1C0 = w.plain(5);
+    let cscMatrixR1C1 = w.plain(6);
+    let cscMatrixR1C2 = w.plain(7);
+    let cscMatrixR2C0 = w.plain(8);
+    let cscMatrixR2C1 = w.plain(9);
+    let cscMatrixR2C2 = w.plain(10);
+    let cscOutputBiasR0 = w.plain(11);
+    let cscOutputBiasR1 = w.plain(12);
+    let cscOutputBiasR2 = w.plain(13);
+    let cscInputBiasR0 = w.plain(14);
+    let cscInputBiasR1 = w.plain(15);
+    let cscInputBiasR2 = w.plain(16);
+    let done = enter(&calls::aclmdlSetAIPPCscParams, |cx| {
+        jumar_acl::aipp::aclmdlSetAIPPCscParams(
+            cx,
+            aippParmsSet,
+            cscSwitch,
+            cscMatrixR0C0,
+            cscMatrixR0C1,
+            cscMatrixR0C2,
+            cscMatrixR1C0,
+            cscMatrixR1C1,
+            cscMatrixR1C2,
+            cscMatrixR2C0,
+            cscMatrixR2C1,
+            cscMatrixR2C2,
+            cscOutputBiasR0,
+            cscOutputBiasR1,
+            cscOutputBiasR2,
+            cscInputBiasR0,
+            cscInputBiasR1,
+            cscInputBiasR2,
+        )
+    });
+    words::status(done)
+}
+
+fn aclmdlSetAIPPRbuvSwapSwitch(w: &Words<'_>) -> Played {
+    let aippParmsSet = w.plain(0);
+    let rbuvSwapSwitch = w.plain(1);
+    let done = enter(&calls::aclmdlSetAIPPRbuvSwapSwitch, |cx| {
+        jumar_acl::aipp::aclmdlSetAIPPRbuvSwapSwitch(cx, aippParmsSet, rbuvSwapSwitch)
+    });
+    words::status(done)
+}
+
+fn aclmdlSetAIPPAxSwapSwitch(w: &Words<'_>) -> Played {
+    let aippParmsSet = w.plain(0);
+    let axSwapSwitch = w.plain(1);
+    let done = enter(&calls::aclmdlSetAIPPAxSwapSwitch, |cx| {
+        jumar_acl::aipp::aclmdlSetAIPPAxSwapSwitch(cx, aippParmsSet, axSwapSwitch)
+    });
+    words::status(done)
+}
+
+fn aclmdlSetAIPPSrcImageSize(w: &Words<'_>) -> Played {
+    let aippParmsSet = w.plain(0);
+    let srcImageSizeW = w.plain(1);
+    let srcImageSizeH = w.plain(2);
+    let done = enter(&calls::aclmdlSetAIPPSrcImageSize, |cx| {
+        jumar_acl::aipp::aclmdlSetAIPPSrcImageSize(cx, aippParmsSet, srcImageSizeW, srcImageSizeH)
+    });
+    words::status(done)
+}
+
+fn aclmdlSetAIPPScfParams(w: &Words<'_>) -> Played {
+    let aippParmsSet = w.plain(0);
+    let scfSwitch = w.plain(1);
+    let scfInputSizeW = w.plain(2);
+    let scfInputSizeH = w.plain(3);
+    let scfOutputSizeW = w.plain(4);
+    let scfOutputSizeH = w.plain(5);
+    let batchIndex = w.plain(6);
+    let done = enter(&calls::aclmdlSetAIPPScfParams, |cx| {
+        jumar_acl::aipp::aclmdlSetAIPPScfParams(
+            cx,
+            aippParmsSet,
+            scfSwitch,
+            scfInputSizeW,
+            scfInputSizeH,
+            scfOutputSizeW,
+            scfOutputSizeH,
+            batchIndex,
+        )
+    });
+    words::status(done)
+}
+
+fn aclmdlSetAIPPCropParams(w: &Words<'_>) -> Played {
+    let aippParmsSet = w.plain(0);
+    let cropSwitch = w.plain(1);
+    let cropStartPosW = w.plain(2);
+    let cropStartPosH = w.plain(3);
+    let cropSizeW = w.plain(4);
+    let cropSizeH = w.plain(5);
+    let batchIndex = w.plain(6);
+    let done = enter(&calls::aclmdlSetAIPPCropParams, |cx| {
+        jumar_acl::aipp::aclmdlSetAIPPCropParams(
+            cx,
+            aippParmsSet,
+            cropSwitch,
+            cropStartPosW,
+            cropStartPosH,
+            cropSizeW,
+            cropSizeH,
+            batchIndex,
+        )
+    });
+    words::status(done)
+}
+
+fn aclmdlSetAIPPPaddingParams(w: &Words<'_>) -> Played {
+    let aippParmsSet = w.plain(0);
+    let paddingSwitch = w.plain(1);
+    let paddingSizeTop = w.plain(2);
+    let paddingSizeBottom = w.plain(3);
+    let paddingSizeLeft = w.plain(4);
+    let paddingSizeRight = w.plain(5);
+    let batchIndex = w.plain(6);
+    let done = enter(&calls::aclmdlSetAIPPPaddingParams, |cx| {
+        jumar_acl::aipp::aclmdlSetAIPPPaddingParams(
+            cx,
+            aippParmsSet,
+            paddingSwitch,
+            paddingSizeTop,
+            paddingSizeBottom,
+            paddingSizeLeft,
+            paddingSizeRight,
+            batchIndex,
+        )
+    });
+    words::status(done)
+}
+
+fn aclmdlSetAIPPDtcPixelMean(w: &Words<'_>) -> Played {
+    let aippParmsSet = w.plain(0);
+    let dtcPixelMeanChn0 = w.plain(1);
+    let dtcPixelMeanChn1 = w.plain(2);
+    let dtcPixelMeanChn2 = w.plain(3);
+    let dtcPixelMeanChn3 = w.plain(4);
+    let batchIndex = w.plain(5);
+    let done = enter(&calls::aclmdlSetAIPPDtcPixelMean, |cx| {
+        jumar_acl::aipp::aclmdlSetAIPPDtcPixelMean(
+            cx,
+            aippParmsSet,
+            dtcPixelMeanChn0,
+            dtcPixelMeanChn1,
+            dtcPixelMeanChn2,
+            dtcPixelMeanChn3,
+            batchIndex,
+        )
+    });
+    words::status(done)
+}
+
+fn aclmdlSetAIPPDtcPixelMin(w: &Words<'_>) -> Played {
+    let aippParmsSet = w.plain(0);
+    let dtcPixelMinChn0 = w.plain(1);
+    let dtcPixelMinChn1 = w.plain(2);
+    let dtcPixelMinChn2 = w.plain(3);
+    let dtcPixelMinChn3 = w.plain(4);
+    let batchIndex = w.plain(5);
+    let done = enter(&calls::aclmdlSetAIPPDtcPixelMin, |cx| {
+        jumar_acl::aipp::aclmdlSetAIPPDtcPixelMin(
+            cx,
+            aippParmsSet,
+            dtcPixelMinChn0,
+            dtcPixelMinChn1,
+            dtcPixelMinChn2,
+            dtcPixelMinChn3,
+            batchIndex,
+        )
+    });
+    words::status(done)
+}
+
+fn aclmdlSetAIPPPixelVarReci(w: &Words<'_>) -> Played {
+    let aippParmsSet = w.plain(0);
+    let dtcPixelVarReciChn0 = w.plain(1);
+    let dtcPixelVarReciChn1 = w.plain(2);
+    let dtcPixelVarReciChn2 = w.plain(3);
+    let dtcPixelVarReciChn3 = w.plain(4);
+    let batchIndex = w.plain(5);
+    let done = enter(&calls::aclmdlSetAIPPPixelVarReci, |cx| {
+        jumar_acl::aipp::aclmdlSetAIPPPixelVarReci(
+            cx,
+            aippParmsSet,
+            dtcPixelVarReciChn0,
+            dtcPixelVarReciChn1,
+            dtcPixelVarReciChn2,
+            dtcPixelVarReciChn3,
+            batchIndex,
+        )
+    });
+    words::status(done)
+}
+
+fn aclmdlSetInputAIPP(w: &Words<'_>) -> Played {
+    let modelId = w.plain(0);
+    let dataset = w.plain(1);
+    let index = w.plain(2);
+    let aippParmsSet = w.plain(3);
+    let done = enter(&calls::aclmdlSetInputAIPP, |cx| {
+        jumar_acl::aipp::aclmdlSetInputAIPP(cx, modelId, dataset, index, aippParmsSet)
+    });
+    words::status(done)
+}
+
+fn aclmdlSetAIPPByInputIndex(w: &Words<'_>) -> Played {
+    let modelId = w.plain(0);
+    let dataset = w.plain(1);
+    let index = w.plain(2);
+    let aippParmsSet = w.plain(3);
+    let done = enter(&calls::aclmdlSetAIPPByInputIndex, |cx| {
+        jumar_acl::aipp::aclmdlSetAIPPByInputIndex(cx, modelId, dataset, index, aippParmsSet)
+    });
+    words::status(done)
+}
+
 fn aclmdlGetAippType(w: &Words<'_>) -> Played {
     let modelId = w.plain(0);
     let index = w.plain(1);
@@ -786,6 +1094,281 @@ fn aclrtAllocatorUnregister(w: &Words<'_>) -> Played {
     let stream = w.plain(0);
     let done = enter(&calls::aclrtAllocatorUnregister, |cx| {
         jumar_acl::allocator::aclrtAllocatorUnregister(cx, stream)
+    });
+    words::status(done)
+}
+
+fn aclmdlBundleLoadFromFile(w: &Words<'_>) -> Played {
+    let modelPath = w.text(0);
+    let bundleId = w.out(1)?;
+    let done = enter(&calls::aclmdlBundleLoadFromFile, |cx| {
+        jumar_acl::bundle::aclmdlBundleLoadFromFile(cx, modelPath.as_deref())
+    });
+    let done = match done {
+        Ok(bundleId_value) => {
+            bundleId.set(&bundleId_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlBundleLoadFromMem(w: &Words<'_>) -> Played {
+    let model = w.slice::<u8>(0, words::count(w.plain::<usize>(1)))?;
+    let modelSize = w.plain(1);
+    let bundleId = w.out(2)?;
+    let done = enter(&calls::aclmdlBundleLoadFromMem, |cx| {
+        jumar_acl::bundle::aclmdlBundleLoadFromMem(cx, model.as_deref(), modelSize)
+    });
+    let done = match done {
+        Ok(bundleId_value) => {
+            bundleId.set(&bundleId_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlBundleUnload(w: &Words<'_>) -> Played {
+    let bundleId = w.plain(0);
+    let done = enter(&calls::aclmdlBundleUnload, |cx| {
+        jumar_acl::bundle::aclmdlBundleUnload(cx, bundleId)
+    });
+    words::status(done)
+}
+
+fn aclmdlBundleGetModelNum(w: &Words<'_>) -> Played {
+    let bundleId = w.plain(0);
+    let modelNum = w.out(1)?;
+    let done = enter(&calls::aclmdlBundleGetModelNum, |cx| {
+        jumar_acl::bundle::aclmdlBundleGetModelNum(cx, bundleId)
+    });
+    let done = match done {
+        Ok(modelNum_value) => {
+            modelNum.set(&modelNum_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlBundleGetModelId(w: &Words<'_>) -> Played {
+    let bundleId = w.plain(0);
+    let index = w.plain(1);
+    let modelId = w.out(2)?;
+    let done = enter(&calls::aclmdlBundleGetModelId, |cx| {
+        jumar_acl::bundle::aclmdlBundleGetModelId(cx, bundleId, index)
+    });
+    let done = match done {
+        Ok(modelId_value) => {
+            modelId.set(&modelId_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlBundleCreateQueryInfo(_: &Words<'_>) -> Played {
+    let done = enter(
+        &calls::aclmdlBundleCreateQueryInfo,
+        jumar_acl::bundle::aclmdlBundleCreateQueryInfo,
+    );
+    words::value(done, 0_i64)
+}
+
+fn aclmdlBundleDestroyQueryInfo(w: &Words<'_>) -> Played {
+    let queryInfo = w.plain(0);
+    let done = enter(&calls::aclmdlBundleDestroyQueryInfo, |cx| {
+        jumar_acl::bundle::aclmdlBundleDestroyQueryInfo(cx, queryInfo)
+    });
+    words::status(done)
+}
+
+fn aclmdlBundleQueryInfoFromFile(w: &Words<'_>) -> Played {
+    let fileName = w.text(0);
+    let queryInfo = w.plain(1);
+    let done = enter(&calls::aclmdlBundleQueryInfoFromFile, |cx| {
+        jumar_acl::bundle::aclmdlBundleQueryInfoFromFile(cx, fileName.as_deref(), queryInfo)
+    });
+    words::status(done)
+}
+
+fn aclmdlBundleQueryInfoFromMem(w: &Words<'_>) -> Played {
+    let model = w.slice::<u8>(0, words::count(w.plain::<usize>(1)))?;
+    let modelSize = w.plain(1);
+    let queryInfo = w.plain(2);
+    let done = enter(&calls::aclmdlBundleQueryInfoFromMem, |cx| {
+        jumar_acl::bundle::aclmdlBundleQueryInfoFromMem(cx, model.as_deref(), modelSize, queryInfo)
+    });
+    words::status(done)
+}
+
+fn aclmdlBundleGetQueryModelNum(w: &Words<'_>) -> Played {
+    let queryInfo = w.plain(0);
+    let modelNum = w.out(1)?;
+    let done = enter(&calls::aclmdlBundleGetQueryModelNum, |cx| {
+        jumar_acl::bundle::aclmdlBundleGetQueryModelNum(cx, queryInfo)
+    });
+    let done = match done {
+        Ok(modelNum_value) => {
+            modelNum.set(&modelNum_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlBundleGetVarWeightSize(w: &Words<'_>) -> Played {
+    let queryInfo = w.plain(0);
+    let variableWeightSize = w.out(1)?;
+    let done = enter(&calls::aclmdlBundleGetVarWeightSize, |cx| {
+        jumar_acl::bundle::aclmdlBundleGetVarWeightSize(cx, queryInfo)
+    });
+    let done = match done {
+        Ok(variableWeightSize_value) => {
+            variableWeightSize.set(&variableWeightSize_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlBundleGetSize(w: &Words<'_>) -> Played {
+    let queryInfo = w.plain(0);
+    let index = w.plain(1);
+    let workSize = w.out(2)?;
+    let constWeightSize = w.out(3)?;
+    let done = enter(&calls::aclmdlBundleGetSize, |cx| {
+        jumar_acl::bundle::aclmdlBundleGetSize(cx, queryInfo, index)
+    });
+    let done = match done {
+        Ok((workSize_value, constWeightSize_value)) => {
+            workSize.set(&workSize_value);
+            constWeightSize.set(&constWeightSize_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlBundleInitFromFile(w: &Words<'_>) -> Played {
+    let modelPath = w.text(0);
+    let varWeightPtr = w.plain(1);
+    let varWeightSize = w.plain(2);
+    let bundleId = w.out(3)?;
+    let done = enter(&calls::aclmdlBundleInitFromFile, |cx| {
+        jumar_acl::bundle::aclmdlBundleInitFromFile(
+            cx,
+            modelPath.as_deref(),
+            varWeightPtr,
+            varWeightSize,
+        )
+    });
+    let done = match done {
+        Ok(bundleId_value) => {
+            bundleId.set(&bundleId_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlBundleInitFromMem(w: &Words<'_>) -> Played {
+    let model = w.slice::<u8>(0, words::count(w.plain::<usize>(1)))?;
+    let modelSize = w.plain(1);
+    let varWeightPtr = w.plain(2);
+    let varWeightSize = w.plain(3);
+    let bundleId = w.out(4)?;
+    let done = enter(&calls::aclmdlBundleInitFromMem, |cx| {
+        jumar_acl::bundle::aclmdlBundleInitFromMem(
+            cx,
+            model.as_deref(),
+            modelSize,
+            varWeightPtr,
+            varWeightSize,
+        )
+    });
+    let done = match done {
+        Ok(bundleId_value) => {
+            bundleId.set(&bundleId_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlBundleLoadModel(w: &Words<'_>) -> Played {
+    let bundleId = w.plain(0);
+    let index = w.plain(1);
+    let modelId = w.out(2)?;
+    let done = enter(&calls::aclmdlBundleLoadModel, |cx| {
+        jumar_acl::bundle::aclmdlBundleLoadModel(cx, bundleId, index)
+    });
+    let done = match done {
+        Ok(modelId_value) => {
+            modelId.set(&modelId_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlBundleLoadModelWithMem(w: &Words<'_>) -> Played {
+    let bundleId = w.plain(0);
+    let index = w.plain(1);
+    let workPtr = w.plain(2);
+    let workSize = w.plain(3);
+    let weightPtr = w.plain(4);
+    let weightSize = w.plain(5);
+    let modelId = w.out(6)?;
+    let done = enter(&calls::aclmdlBundleLoadModelWithMem, |cx| {
+        jumar_acl::bundle::aclmdlBundleLoadModelWithMem(
+            cx, bundleId, index, workPtr, workSize, weightPtr, weightSize,
+        )
+    });
+    let done = match done {
+        Ok(modelId_value) => {
+            modelId.set(&modelId_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlBundleLoadModelWithConfig(w: &Words<'_>) -> Played {
+    let bundleId = w.plain(0);
+    let index = w.plain(1);
+    let handle = w.plain(2);
+    let modelId = w.out(3)?;
+    let done = enter(&calls::aclmdlBundleLoadModelWithConfig, |cx| {
+        jumar_acl::bundle::aclmdlBundleLoadModelWithConfig(cx, bundleId, index, handle)
+    });
+    let done = match done {
+        Ok(modelId_value) => {
+            modelId.set(&modelId_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlBundleUnloadModel(w: &Words<'_>) -> Played {
+    let bundleId = w.plain(0);
+    let modelId = w.plain(1);
+    let done = enter(&calls::aclmdlBundleUnloadModel, |cx| {
+        jumar_acl::bundle::aclmdlBundleUnloadModel(cx, bundleId, modelId)
     });
     words::status(done)
 }
@@ -4459,6 +5042,62 @@ fn aclmdlLoadFromMemWithMem(w: &Words<'_>) -> Played {
             workSize,
             weightPtr,
             weightSize,
+        )
+    });
+    let done = match done {
+        Ok(modelId_value) => {
+            modelId.set(&modelId_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlLoadFromFileWithQ(w: &Words<'_>) -> Played {
+    let modelPath = w.text(0);
+    let modelId = w.out(1)?;
+    let inputQ = w.slice::<u32>(2, words::count(w.plain::<usize>(3)))?;
+    let inputQNum = w.plain(3);
+    let outputQ = w.slice::<u32>(4, words::count(w.plain::<usize>(5)))?;
+    let outputQNum = w.plain(5);
+    let done = enter(&calls::aclmdlLoadFromFileWithQ, |cx| {
+        jumar_acl::model::aclmdlLoadFromFileWithQ(
+            cx,
+            modelPath.as_deref(),
+            inputQ.as_deref(),
+            inputQNum,
+            outputQ.as_deref(),
+            outputQNum,
+        )
+    });
+    let done = match done {
+        Ok(modelId_value) => {
+            modelId.set(&modelId_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlLoadFromMemWithQ(w: &Words<'_>) -> Played {
+    let model = w.slice::<u8>(0, words::count(w.plain::<usize>(1)))?;
+    let modelSize = w.plain(1);
+    let modelId = w.out(2)?;
+    let inputQ = w.slice::<u32>(3, words::count(w.plain::<usize>(4)))?;
+    let inputQNum = w.plain(4);
+    let outputQ = w.slice::<u32>(5, words::count(w.plain::<usize>(6)))?;
+    let outputQNum = w.plain(6);
+    let done = enter(&calls::aclmdlLoadFromMemWithQ, |cx| {
+        jumar_acl::model::aclmdlLoadFromMemWithQ(
+            cx,
+            model.as_deref(),
+            modelSize,
+            inputQ.as_deref(),
+            inputQNum,
+            outputQ.as_deref(),
+            outputQNum,
         )
     });
     let done = match done {

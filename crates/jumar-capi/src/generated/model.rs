@@ -136,29 +136,78 @@ pub unsafe extern "C" fn aclmdlLoadFromMemWithMem(
 
 /// Loads a model from a file, with queues for inputs and outputs.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclmdlLoadFromFileWithQ(
-    _modelPath: *const c_char,
-    _modelId: *mut u32,
-    _inputQ: *const u32,
-    _inputQNum: usize,
-    _outputQ: *const u32,
-    _outputQNum: usize,
+pub unsafe extern "C" fn aclmdlLoadFromFileWithQ(
+    modelPath: *const c_char,
+    modelId: *mut u32,
+    inputQ: *const u32,
+    inputQNum: usize,
+    outputQ: *const u32,
+    outputQNum: usize,
 ) -> i32 {
-    raw::stub(&calls::aclmdlLoadFromFileWithQ)
+    raw::status(&calls::aclmdlLoadFromFileWithQ, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(modelPath),
+                raw::Word::word(modelId),
+                raw::Word::word(inputQ),
+                raw::Word::word(inputQNum),
+                raw::Word::word(outputQ),
+                raw::Word::word(outputQNum),
+            ]
+        })?;
+        // SAFETY: the program vouches for `modelPath`: null or a text that ends in a zero byte, as the C declaration says.
+        let modelPath = unsafe { raw::text(modelPath) };
+        // SAFETY: the program vouches for `modelId`: null or the address of a variable, as the C declaration says.
+        let modelId_out = unsafe { raw::Out::<u32>::new(modelId.cast(), "modelId") }?;
+        // SAFETY: the program vouches for `inputQ`: null or that many values, as the C declaration says.
+        let inputQ = unsafe { raw::slice::<u32>(inputQ.cast(), inputQNum, "inputQ") }?;
+        // SAFETY: the program vouches for `outputQ`: null or that many values, as the C declaration says.
+        let outputQ = unsafe { raw::slice::<u32>(outputQ.cast(), outputQNum, "outputQ") }?;
+        let modelId_value = jumar_acl::model::aclmdlLoadFromFileWithQ(
+            cx, modelPath, inputQ, inputQNum, outputQ, outputQNum,
+        )?;
+        modelId_out.set(modelId_value);
+        Ok(())
+    })
 }
 
 /// Loads a model from memory, with queues for inputs and outputs.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclmdlLoadFromMemWithQ(
-    _model: *const c_void,
-    _modelSize: usize,
-    _modelId: *mut u32,
-    _inputQ: *const u32,
-    _inputQNum: usize,
-    _outputQ: *const u32,
-    _outputQNum: usize,
+pub unsafe extern "C" fn aclmdlLoadFromMemWithQ(
+    model: *const c_void,
+    modelSize: usize,
+    modelId: *mut u32,
+    inputQ: *const u32,
+    inputQNum: usize,
+    outputQ: *const u32,
+    outputQNum: usize,
 ) -> i32 {
-    raw::stub(&calls::aclmdlLoadFromMemWithQ)
+    raw::status(&calls::aclmdlLoadFromMemWithQ, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(model),
+                raw::Word::word(modelSize),
+                raw::Word::word(modelId),
+                raw::Word::word(inputQ),
+                raw::Word::word(inputQNum),
+                raw::Word::word(outputQ),
+                raw::Word::word(outputQNum),
+            ]
+        })?;
+        // SAFETY: the program vouches for `model`: null or that many values, as the C declaration says.
+        let model = unsafe { raw::slice::<u8>(model.cast(), modelSize, "model") }?;
+        // SAFETY: the program vouches for `modelId`: null or the address of a variable, as the C declaration says.
+        let modelId_out = unsafe { raw::Out::<u32>::new(modelId.cast(), "modelId") }?;
+        // SAFETY: the program vouches for `inputQ`: null or that many values, as the C declaration says.
+        let inputQ = unsafe { raw::slice::<u32>(inputQ.cast(), inputQNum, "inputQ") }?;
+        // SAFETY: the program vouches for `outputQ`: null or that many values, as the C declaration says.
+        let outputQ = unsafe { raw::slice::<u32>(outputQ.cast(), outputQNum, "outputQ") }?;
+        let modelId_value = jumar_acl::model::aclmdlLoadFromMemWithQ(
+            cx, model, modelSize, inputQ, inputQNum, outputQ, outputQNum,
+        )?;
+        modelId_out.set(modelId_value);
+        Ok(())
+    })
 }
 
 /// Runs a model and waits until it is done.

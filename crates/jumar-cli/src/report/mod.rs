@@ -29,18 +29,30 @@ const PAGE: &str = include_str!("page.html");
 
 /// Writes the page.
 pub fn run(options: &Options) -> Result<ExitCode> {
-    let trace = read(&options.timeline)?;
+    write(
+        &options.timeline,
+        options.findings.as_deref(),
+        &options.output,
+    )?;
+    println!("{}", options.output.display());
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Makes a page of a timeline, and of findings where there are any.
+///
+/// # Errors
+/// A file cannot be read or written, or is none of the kind.
+pub fn write(timeline: &Path, findings: Option<&Path>, output: &Path) -> Result<()> {
+    let trace = read(timeline)?;
     if !trace["traceEvents"].is_array() {
-        bail!("{} is no timeline", options.timeline.display());
+        bail!("{} is no timeline", timeline.display());
     }
-    let findings = match &options.findings {
+    let findings = match findings {
         Some(file) => read(file)?,
         None => Value::Array(Vec::new()),
     };
-    fs::write(&options.output, page(&trace, &findings))
-        .with_context(|| format!("writing {}", options.output.display()))?;
-    println!("{}", options.output.display());
-    Ok(ExitCode::SUCCESS)
+    fs::write(output, page(&trace, &findings))
+        .with_context(|| format!("writing {}", output.display()))
 }
 
 fn read(file: &Path) -> Result<Value> {

@@ -1,6 +1,6 @@
 //! The checks: what a program did wrong, with the places in the program and the way out.
 //!
-//! A [`Check`] is a probe: from the operations at the gate it keeps the order that the program established ([`race`]). A surface
+//! A [`Check`] is a probe: from the operations at the gate it keeps the order that the program established. A surface
 //! tells it of calls, objects and threads besides. Whoever finds something calls [`Check::find`]; a finding is told at once,
 //! one for each rule and pair of places, and again in the summary.
 //!

@@ -44,6 +44,8 @@ struct Pass<'a> {
     blocked: HashMap<ValueId, ValueId>,
     /// Images that are there in planes.
     plain: Vec<bool>,
+    /// How often each value is read, outputs counted.
+    reads: Vec<usize>,
 }
 
 /// Lays images out in blocks.
@@ -53,11 +55,17 @@ pub(crate) fn block_images(graph: &mut Graph) -> Result<()> {
     for output in all.iter().flat_map(|node| &node.outputs) {
         plain[output.0 as usize] = false;
     }
+    let mut reads = vec![0; graph.values.len()];
+    let read = all.iter().flat_map(|node| node.inputs.iter().flatten());
+    for id in read.chain(graph.outputs.iter().map(|output| &output.value)) {
+        reads[id.0 as usize] += 1;
+    }
     let mut pass = Pass {
         graph,
         nodes: Vec::with_capacity(all.len()),
         blocked: HashMap::new(),
         plain,
+        reads,
     };
     for node in all {
         if !pass.take(&node)? {
@@ -454,12 +462,43 @@ impl Pass<'_> {
         if !self.is_blocked(x) || !numbers {
             return Ok(None);
         }
+        let alone = self.reads.get(x.0 as usize) == Some(&1);
         let Some(x) = self.block(x)? else {
             return Ok(None);
         };
+        let bounds = match node.operator.name {
+            "Relu" => Some((0.0, f32::INFINITY)),
+            "Relu6" => Some((0.0, 6.0)),
+            _ => None,
+        };
+        if let Some((low, high)) = bounds.filter(|_| alone)
+            && self.bound(x, low, high)
+        {
+            return Ok(Some(x));
+        }
         let mut inputs = node.inputs.clone();
         inputs[0] = Some(x);
         self.replace(node, node.operator, inputs, node.attrs.clone())
+    }
+
+    /// Lets the convolution that makes an image keep to bounds. Tells whether it can.
+    fn bound(&mut self, x: ValueId, low: f32, high: f32) -> bool {
+        let maker = self
+            .nodes
+            .iter_mut()
+            .rev()
+            .find(|node| node.outputs.first() == Some(&x));
+        let Some(maker) = maker.filter(|maker| {
+            maker.operator.name.starts_with("jumar.Blocked")
+                && maker.operator.name.ends_with("Conv2D")
+                && maker.attrs.get("low").is_none()
+                && maker.attrs.get("high").is_none()
+        }) else {
+            return false;
+        };
+        maker.attrs.set("low", low);
+        maker.attrs.set("high", high);
+        true
     }
 
     /// Two images of as many channels, of which one may be a single pixel; or an image and a number.

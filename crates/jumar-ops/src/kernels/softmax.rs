@@ -188,13 +188,7 @@ impl<const LOG: bool> Work for OneRow<'_, LOG> {
     #[inline(always)]
     fn run<const FUSED: bool>(self) {
         let OneRow { row, out } = self;
-        let most = row.fold_wide(
-            f32::NEG_INFINITY,
-            #[inline(always)]
-            |most, x| Number::max(most, x),
-            #[inline(always)]
-            |a, b| Number::max(a, b),
-        );
+        let most = row.fold_wide(f32::NEG_INFINITY, Number::max, Number::max);
         let add = |a: f32, b: f32| a + b;
         if LOG {
             let sum = row.fold_wide(
@@ -250,11 +244,7 @@ impl<const LOG: bool> Work for Columns<'_, LOG> {
         most.fill(f32::NEG_INFINITY);
         sum.fill(0.0);
         for index in 0..len {
-            most.update(
-                input.slice(index * inner, inner),
-                #[inline(always)]
-                |most, x| Number::max(most, x),
-            );
+            most.update(input.slice(index * inner, inner), Number::max);
         }
         for index in 0..len {
             let to = out.slice(index * inner, inner);

@@ -2,7 +2,7 @@
 
 use crate::Operator;
 
-pub use self::aipp::{AIPP, Aipp, Picture};
+pub use self::aipp::{AIPP, Aipp, DYNAMIC_AIPP, Picture};
 
 macro_rules! operators {
     ($($module:ident,)*) => {

@@ -641,6 +641,41 @@ fn the_same_schedule_gives_the_same_order() {
     assert!((2..6).any(|seed| order_by(seed) != first));
 }
 
+/// Runs nothing but what somebody waits for.
+struct OnDemand;
+
+impl Schedule for OnDemand {
+    fn next(&self, runnable: &[u32], waited: &[u32]) -> Option<usize> {
+        runnable.iter().position(|number| waited.contains(number))
+    }
+}
+
+#[test]
+fn a_schedule_knows_what_is_waited_for_and_when_that_is_over() {
+    let config = ExecutorConfig {
+        schedule: Some(Arc::new(OnDemand)),
+        ..ExecutorConfig::default()
+    };
+    let executor = Executor::new(config, Arc::new(Bare));
+    let [one, two] = [1, 2].map(|number| {
+        let config = QueueConfig {
+            priority: 0,
+            number,
+        };
+        executor.queue(config, Arc::new(Ear::default()))
+    });
+    for _ in 0..10 {
+        one.submit(run(|| ()), TAG);
+        two.submit(run(|| ()), TAG);
+    }
+    assert!(two.wait(4, None));
+    // The wait for the fourth task is over with the fourth task, whenever the waiting thread hears of it.
+    assert_eq!((one.completed(), two.completed()), (0, 4));
+    assert!(one.wait(10, None));
+    assert_eq!((one.completed(), two.completed()), (10, 4));
+    drain(&two);
+}
+
 #[test]
 fn a_low_priority_queue_is_served_beside_a_busy_high_one() {
     let executor = executor(1);

@@ -78,14 +78,6 @@ pub static RULES: &[Rule] = &[
         fix: "end the capture first",
     },
     Rule {
-        id: "JMR-CAP-019",
-        severity: Severity::Error,
-        title: "graph destroyed while it runs, or while it is captured",
-        statement: "Wait for all executions before destroying a graph; the call waits ten seconds and then gives up.",
-        statement_zh: "销毁图之前须等待其所有执行完成；该接口最多等待十秒。",
-        fix: "synchronise the stream first",
-    },
-    Rule {
         id: "JMR-CAP-025",
         severity: Severity::Warning,
         title: "graph never destroyed",
@@ -174,14 +166,6 @@ pub static RULES: &[Rule] = &[
         fix: "call aclrtSetCurrentContext(c) after it",
     },
     Rule {
-        id: "JMR-CTX-004",
-        severity: Severity::Error,
-        title: "destroying the primary context",
-        statement: "Only contexts made by aclrtCreateContext may be destroyed; the one that aclrtSetDevice made goes with the device reset.",
-        statement_zh: "只能销毁由 aclrtCreateContext 创建的 Context；aclrtSetDevice 建立的主 Context 随设备复位释放。",
-        fix: "call aclrtResetDevice",
-    },
-    Rule {
         id: "JMR-CTX-005",
         severity: Severity::Error,
         title: "context destroyed twice",
@@ -222,14 +206,6 @@ pub static RULES: &[Rule] = &[
         fix: "reuse or destroy the context",
     },
     Rule {
-        id: "JMR-DATASET-001",
-        severity: Severity::Error,
-        title: "number of buffers differs from the model",
-        statement: "A data set holds one buffer for each input (or output) of the model in its order, the extra dynamic inputs included.",
-        statement_zh: "数据集必须按模型次序为每个输入（或输出）各放一个缓冲区，包括额外的动态输入。",
-        fix: "loop over aclmdlGetNumInputs",
-    },
-    Rule {
         id: "JMR-DATASET-002",
         severity: Severity::Error,
         title: "buffer smaller than the tensor",
@@ -254,22 +230,6 @@ pub static RULES: &[Rule] = &[
         fix: "destroy at the end",
     },
     Rule {
-        id: "JMR-DATASET-005",
-        severity: Severity::Warning,
-        title: "data set destroyed, its buffers forgotten",
-        statement: "Destroying a data set does not destroy its buffer objects, and these do not free the memory behind them.",
-        statement_zh: "销毁数据集不会销毁其缓冲区对象，而缓冲区对象也不会释放其内存。",
-        fix: "destroy each buffer and free its memory",
-    },
-    Rule {
-        id: "JMR-DATASET-008",
-        severity: Severity::Error,
-        title: "data buffer of host memory given to a model",
-        statement: "Model inputs and outputs must be device memory of the device of the model.",
-        statement_zh: "模型的输入输出必须是模型所在设备的设备内存。",
-        fix: "copy it to the device first",
-    },
-    Rule {
         id: "JMR-DEV-001",
         severity: Severity::Error,
         title: "device number out of range",
@@ -292,14 +252,6 @@ pub static RULES: &[Rule] = &[
         statement: "After the last reset nothing of the primary context may be used; a thread that needs the device must call aclrtSetDevice again.",
         statement_zh: "最后一次复位之后不得再使用主 Context 中的任何资源；仍需该设备的线程必须重新调用 aclrtSetDevice。",
         fix: "join the workers before the reset",
-    },
-    Rule {
-        id: "JMR-DEV-010",
-        severity: Severity::Error,
-        title: "aclrtGetDevice on a thread without a device",
-        statement: "aclrtGetDevice is valid only after this thread got a device or a context.",
-        statement_zh: "只有当前线程已指定设备或 Context 后，才能调用 aclrtGetDevice。",
-        fix: "set the device first, or treat 107002 as \"none\"",
     },
     Rule {
         id: "JMR-EVENT-001",
@@ -388,14 +340,6 @@ pub static RULES: &[Rule] = &[
         statement: "Synchronising an event that nobody recorded returns at once and proves nothing.",
         statement_zh: "同步一个从未记录过的事件会立即返回，不能说明任何任务已完成。",
         fix: "record the event after the work",
-    },
-    Rule {
-        id: "JMR-EVENT-021",
-        severity: Severity::Error,
-        title: "event wait time limit invalid",
-        statement: "A stream wait takes 0 (for ever) or positive seconds; a host wait takes -1 (for ever) or positive milliseconds. The meaning of 0 differs.",
-        statement_zh: "流等待的超时单位为秒，0 表示永久；主机等待的单位为毫秒，-1 表示永久，0 非法。两者对 0 的含义不同。",
-        fix: "-1 to wait for ever, aclrtQueryEventStatus to poll",
     },
     Rule {
         id: "JMR-FORK-001",
@@ -702,14 +646,6 @@ pub static RULES: &[Rule] = &[
         fix: "swap the two calls",
     },
     Rule {
-        id: "JMR-ORDER-004",
-        severity: Severity::Portability,
-        title: "work still pending at the teardown",
-        statement: "Synchronise before teardown: documents promise a wait, the implementation may throw the work away.",
-        statement_zh: "拆除之前应先同步：文档承诺会等待，而实现可能丢弃未完成的任务。",
-        fix: "aclrtSynchronizeDevice first",
-    },
-    Rule {
         id: "JMR-PERF-001",
         severity: Severity::Lint,
         title: "asynchronous copy blocks because the memory is pageable",
@@ -814,14 +750,6 @@ pub static RULES: &[Rule] = &[
         fix: "wait for the stream, or alternate two buffers",
     },
     Rule {
-        id: "JMR-SYNC-004",
-        severity: Severity::Error,
-        title: "host reads the target of a copy before it arrived",
-        statement: "The host target of an asynchronous copy may be read only after the stream, or an event recorded after the copy, was waited for.",
-        statement_zh: "异步复制的主机目标缓冲区只有在等待该流或复制之后记录的事件完成后才能读取。",
-        fix: "aclrtSynchronizeStream(s) before reading",
-    },
-    Rule {
         id: "JMR-SYNC-005",
         severity: Severity::Error,
         title: "synchronous copy reads what a stream has not written yet",
@@ -868,14 +796,6 @@ pub static RULES: &[Rule] = &[
         statement: "The call that returns an execution error is often not the one that failed; the task that failed was queued earlier and must be named.",
         statement_zh: "返回执行错误的调用往往不是出错的调用；真正失败的是更早下发的任务，应指明其下发位置。",
         fix: "look at the task that the finding names",
-    },
-    Rule {
-        id: "JMR-SYNC-014",
-        severity: Severity::Error,
-        title: "work continues after a time-out of a synchronise",
-        statement: "After an expired wait the work is still running; its buffers must be neither read nor freed until a later wait succeeded.",
-        statement_zh: "等待超时后任务仍在运行；在之后的等待成功之前，不得读取或释放其缓冲区。",
-        fix: "wait again, or abort the stream first",
     },
     Rule {
         id: "JMR-SYNC-015",

@@ -1,0 +1,837 @@
+//! Queues of data by number, their attributes, and connections between them.
+//!
+//! Buffers with a header (`acltdtBuf`) are the device's: on a host every call about them is refused. Connections move messages on the
+//! threads of whoever puts or takes one; nobody else takes part.
+
+mod buffers;
+
+pub use buffers::*;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::ffi::{CStr, CString};
+use std::sync::Arc;
+use std::time::Duration;
+
+use jumar::engine::message::{Message, MessageQueue, forward};
+use jumar::engine::sync::Mutex;
+use jumar::engine::{Span, Table};
+use jumar_types::{Error, ErrorKind, IdKind, Result};
+
+use crate::driven::Driven;
+use crate::error::null;
+use crate::generated::enums;
+use crate::mbuf::USER_BYTES;
+use crate::tdt_channel::{CAPACITIES, limit};
+use crate::{Cx, Raw, refuse};
+
+/// How deep a queue is that nobody said more of.
+const DEPTH: u32 = 8;
+/// The longest name of a queue.
+const LONGEST_NAME: usize = 127;
+
+/// What a process has of queues.
+pub(crate) struct Queues {
+    attributes: Table<Attributes>,
+    routes: Table<RouteObject>,
+    lists: Table<RouteList>,
+    questions: Table<Question>,
+    numbered: Mutex<Numbered>,
+}
+
+#[derive(Default)]
+struct Numbered {
+    next: u32,
+    queues: BTreeMap<u32, Arc<MessageQueue>>,
+    /// The targets of each queue that has some.
+    routes: BTreeMap<u32, Vec<u32>>,
+    /// The models that take messages and give some.
+    driven: Vec<Entry>,
+}
+
+/// A model among queues.
+struct Entry {
+    driven: Arc<Driven>,
+    /// Somebody executes it.
+    busy: bool,
+    /// What was taken for the next execution, which waits for the other inputs.
+    taken: Vec<Option<Message>>,
+    /// What an execution gave and found no place yet, with its queue.
+    given: VecDeque<(u32, Message)>,
+    /// Why an execution failed, until somebody is told.
+    failed: Option<Error>,
+}
+
+/// Attributes for a queue.
+struct Attributes {
+    id: u64,
+    content: Mutex<Content>,
+}
+
+struct Content {
+    /// Every name that was set, the last one in force: a program may hold the address of an earlier one.
+    names: Vec<CString>,
+    depth: u32,
+}
+
+#[derive(Clone, Copy)]
+struct Route {
+    from: u32,
+    to: u32,
+    status: i32,
+}
+
+struct RouteObject {
+    id: u64,
+    content: Mutex<Route>,
+}
+
+struct RouteList {
+    id: u64,
+    content: Mutex<Vec<Route>>,
+}
+
+struct Question {
+    id: u64,
+    content: Mutex<Asked>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Asked {
+    mode: Option<u32>,
+    from: Option<u32>,
+    to: Option<u32>,
+}
+
+impl Default for Queues {
+    fn default() -> Self {
+        Queues {
+            attributes: Table::new(IdKind::QueueAttr, Arc::default()),
+            routes: Table::new(IdKind::QueueRoute, Arc::default()),
+            lists: Table::new(IdKind::QueueRouteList, Arc::default()),
+            questions: Table::new(IdKind::QueueRouteQuery, Arc::default()),
+            numbered: Mutex::default(),
+        }
+    }
+}
+
+impl Queues {
+    /// Gives the queue of a channel a number, unless it has one.
+    pub(crate) fn adopt(&self, _device: u32, queue: &Arc<MessageQueue>) {
+        let mut numbered = self.numbered.lock();
+        let known = |other: &Arc<MessageQueue>| Arc::ptr_eq(other, queue);
+        if !numbered.queues.values().any(known) {
+            numbered.add(queue.clone());
+        }
+    }
+
+    /// Has a model take its inputs from queues and leave its outputs in others.
+    ///
+    /// # Errors
+    /// `ModelQueue`: there is no such queue.
+    pub(crate) fn drive(&self, driven: Driven) -> std::result::Result<(), (Error, Driven)> {
+        let mut numbered = self.numbered.lock();
+        let unknown = driven
+            .inputs
+            .iter()
+            .chain(&driven.outputs)
+            .find(|queue| !numbered.queues.contains_key(queue));
+        if let Some(queue) = unknown {
+            let error = Error::new(
+                ErrorKind::ModelQueue,
+                format!("there is no queue {queue} to drive a model"),
+            );
+            return Err((error, driven));
+        }
+        let taken = vec![None; driven.inputs.len()];
+        numbered.driven.push(Entry {
+            driven: Arc::new(driven),
+            busy: false,
+            taken,
+            given: VecDeque::new(),
+            failed: None,
+        });
+        Ok(())
+    }
+
+    /// Has the queues forget a model. Gives what drove it.
+    pub(crate) fn release(&self, model: u32) -> Option<Arc<Driven>> {
+        let mut numbered = self.numbered.lock();
+        let at = numbered
+            .driven
+            .iter()
+            .position(|entry| entry.driven.model == model)?;
+        Some(numbered.driven.remove(at).driven)
+    }
+
+    /// Takes the number of a channel's queue away.
+    pub(crate) fn drop_adopted(&self, queue: &Arc<MessageQueue>) {
+        let mut numbered = self.numbered.lock();
+        numbered
+            .queues
+            .retain(|_, other| !Arc::ptr_eq(other, queue));
+        let Numbered { queues, routes, .. } = &mut *numbered;
+        routes.retain(|from, targets| {
+            targets.retain(|to| queues.contains_key(to));
+            queues.contains_key(from) && !targets.is_empty()
+        });
+    }
+}
+
+impl Numbered {
+    fn add(&mut self, queue: Arc<MessageQueue>) -> u32 {
+        let number = self.next;
+        self.next = self.next.wrapping_add(1);
+        self.queues.insert(number, queue);
+        number
+    }
+
+    fn is_routed(&self, queue: u32) -> bool {
+        self.routes
+            .iter()
+            .any(|(from, targets)| *from == queue || targets.contains(&queue))
+    }
+
+    fn is_driving(&self, queue: u32) -> bool {
+        self.driven.iter().any(|entry| {
+            entry.driven.inputs.contains(&queue) || entry.driven.outputs.contains(&queue)
+        })
+    }
+
+    /// Finds a model that can be executed, and takes its messages.
+    fn next(&mut self) -> Option<(Arc<Driven>, Vec<Message>)> {
+        let Numbered { queues, driven, .. } = self;
+        for entry in driven.iter_mut().filter(|entry| !entry.busy) {
+            let has_room = |queue: &u32| {
+                let queue = queues.get(queue);
+                queue.is_some_and(|queue| queue.len() < queue.capacity())
+            };
+            while let Some((queue, message)) = entry.given.front() {
+                let put = queues
+                    .get(queue)
+                    .map(|queue| queue.put(message.clone(), Some(Duration::ZERO)));
+                if !matches!(put, Some(Ok(()))) {
+                    break;
+                }
+                entry.given.pop_front();
+            }
+            if !entry.given.is_empty() || !entry.driven.outputs.iter().all(has_room) {
+                continue;
+            }
+            for (place, queue) in entry.taken.iter_mut().zip(&entry.driven.inputs) {
+                if place.is_none() {
+                    let queue = queues.get(queue);
+                    *place = queue.and_then(|queue| queue.take(Some(Duration::ZERO)).ok());
+                }
+            }
+            if entry.taken.iter().all(Option::is_some) {
+                entry.busy = true;
+                let messages = entry.taken.iter_mut().filter_map(Option::take).collect();
+                return Some((entry.driven.clone(), messages));
+            }
+        }
+        None
+    }
+
+    /// Whether messages of `from` can come to `to`.
+    fn reaches(&self, from: u32, to: u32) -> bool {
+        let mut seen = vec![from];
+        let mut at = 0;
+        while let Some(&next) = seen.get(at) {
+            if next == to {
+                return true;
+            }
+            at += 1;
+            for &target in self.routes.get(&next).into_iter().flatten() {
+                if !seen.contains(&target) {
+                    seen.push(target);
+                }
+            }
+        }
+        false
+    }
+
+    /// Moves messages along the connections until nothing moves. Routes form no circle, so that this ends.
+    fn flow(&self) {
+        while self.routes.iter().any(|(from, targets)| {
+            let targets: Vec<&MessageQueue> = targets
+                .iter()
+                .filter_map(|to| self.queues.get(to).map(Arc::as_ref))
+                .collect();
+            self.queues
+                .get(from)
+                .is_some_and(|from| forward(from, &targets))
+        }) {}
+    }
+}
+
+pub fn acltdtCreateQueue(cx: &Cx<'_>, attributes: Raw) -> Result<u32> {
+    let depth = if attributes.is_null() {
+        DEPTH
+    } else {
+        let found = cx.process.queues.attributes.get(attributes.0)?;
+        found.content.lock().depth
+    };
+    cx.context()?;
+    if !CAPACITIES.contains(&(depth as usize)) {
+        return refuse(
+            ErrorKind::InvalidValue,
+            format!("the depth is {depth}; it has to be from 2 to 8192"),
+        );
+    }
+    let queue = Arc::new(MessageQueue::new(depth as usize));
+    Ok(cx.process.queues.numbered.lock().add(queue))
+}
+
+fn unknown(queue: u32) -> Error {
+    Error::new(
+        ErrorKind::InvalidValue,
+        format!("there is no queue {queue}"),
+    )
+    .fix("Pass the number that acltdtCreateQueue gave, while the queue is there.")
+}
+
+pub fn acltdtDestroyQueue(cx: &Cx<'_>, queue: u32) -> Result<()> {
+    cx.context()?;
+    let mut numbered = cx.process.queues.numbered.lock();
+    if !numbered.queues.contains_key(&queue) {
+        return Err(unknown(queue));
+    }
+    if numbered.is_routed(queue) {
+        return refuse(
+            ErrorKind::Failure,
+            format!("queue {queue} is connected to others; unbind its routes first"),
+        );
+    }
+    if numbered.is_driving(queue) {
+        return refuse(
+            ErrorKind::Failure,
+            format!("queue {queue} drives a model; unload the model first"),
+        );
+    }
+    let gone = numbered.queues.remove(&queue);
+    drop(numbered);
+    if let Some(gone) = gone {
+        // Whoever waits for it would wait for ever.
+        gone.stop();
+    }
+    Ok(())
+}
+
+fn find(cx: &Cx<'_>, queue: u32) -> Result<Arc<MessageQueue>> {
+    let numbered = cx.process.queues.numbered.lock();
+    let found = numbered.queues.get(&queue).cloned();
+    found.ok_or_else(|| unknown(queue))
+}
+
+/// Moves messages along connections and through models until nothing moves.
+fn flow(cx: &Cx<'_>) {
+    loop {
+        let next = {
+            let mut numbered = cx.process.queues.numbered.lock();
+            if !numbered.routes.is_empty() {
+                numbered.flow();
+            }
+            numbered.next()
+        };
+        let Some((driven, messages)) = next else {
+            return;
+        };
+        let ran = driven.run(cx, &messages);
+        let mut numbered = cx.process.queues.numbered.lock();
+        // It is not there any more when the model was unloaded meanwhile.
+        let entry = numbered
+            .driven
+            .iter_mut()
+            .find(|entry| Arc::ptr_eq(&entry.driven, &driven));
+        if let Some(entry) = entry {
+            entry.busy = false;
+            match ran {
+                Ok(given) => entry
+                    .given
+                    .extend(driven.outputs.iter().copied().zip(given)),
+                Err(error) => entry.failed = Some(error),
+            }
+        }
+    }
+}
+
+/// Gives the failure of an execution that nobody was told of.
+fn failure(cx: &Cx<'_>) -> Result<()> {
+    let mut numbered = cx.process.queues.numbered.lock();
+    let failed = numbered
+        .driven
+        .iter_mut()
+        .find_map(|entry| entry.failed.take());
+    failed.map_or(Ok(()), Err)
+}
+
+#[expect(
+    clippy::too_many_arguments,
+    reason = "the C interface sets the arguments"
+)]
+pub fn acltdtEnqueueData(
+    cx: &Cx<'_>,
+    queue: u32,
+    data: Option<&[u8]>,
+    size: usize,
+    user: Option<&[u8]>,
+    user_size: usize,
+    timeout: i32,
+    _reserved: u32,
+) -> Result<()> {
+    let data = match data {
+        Some(data) if size > 0 => data,
+        _ => {
+            return refuse(ErrorKind::InvalidArgument, "data is null, or its size is 0");
+        }
+    };
+    cx.context()?;
+    let limit = limit(timeout, ErrorKind::InvalidValue)?;
+    if user_size > USER_BYTES {
+        return refuse(
+            ErrorKind::InvalidValue,
+            format!("userData has {user_size} bytes; it may have {USER_BYTES}"),
+        );
+    }
+    let message = Message {
+        data: data.to_vec(),
+        user: user.unwrap_or_default().to_vec(),
+    };
+    find(cx, queue)?.put(message, limit)?;
+    flow(cx);
+    failure(cx)
+}
+
+/// Takes the oldest message into the program's memory. `told` gets the message's size before it is copied, also where it
+/// turns out to be too large.
+pub fn dequeue_data(
+    cx: &Cx<'_>,
+    queue: u32,
+    data: Span,
+    user: Span,
+    timeout: i32,
+    told: impl FnOnce(usize),
+) -> Result<()> {
+    if data.is_empty() {
+        return refuse(ErrorKind::InvalidArgument, "data is null, or its size is 0");
+    }
+    cx.context()?;
+    let limit = limit(timeout, ErrorKind::InvalidValue)?;
+    let runtime = cx.runtime()?;
+    let message = find(cx, queue)?.take_if(limit, |message| {
+        told(message.data.len());
+        if message.data.len() <= data.bytes() {
+            return Ok(());
+        }
+        refuse(
+            ErrorKind::InvalidValue,
+            format!(
+                "the message of queue {queue} has {} bytes, and there is room for {}",
+                message.data.len(),
+                data.bytes()
+            ),
+        )
+    })?;
+    flow(cx);
+    runtime.write(data, &message.data, &cx.caller())?;
+    let user_size = message.user.len().min(user.bytes());
+    if user_size > 0 {
+        runtime.write(user, &message.user[..user_size], &cx.caller())?;
+    }
+    Ok(())
+}
+
+pub fn acltdtCreateQueueAttr(cx: &Cx<'_>) -> Result<Raw> {
+    let made = cx.process.queues.attributes.insert(|id| {
+        Arc::new(Attributes {
+            id,
+            content: Mutex::new(Content {
+                names: vec![CString::default()],
+                depth: DEPTH,
+            }),
+        })
+    })?;
+    Ok(Raw(made.id))
+}
+
+/// Takes an object out; null is refused.
+fn destroy<T>(cx: &Cx<'_>, table: &Table<T>, handle: Raw, name: &str) -> Result<()> {
+    if handle.is_null() {
+        return Err(null(name));
+    }
+    table.remove(handle.0, cx.call.name).map(drop)
+}
+
+pub fn acltdtDestroyQueueAttr(cx: &Cx<'_>, attributes: Raw) -> Result<()> {
+    destroy(cx, &cx.process.queues.attributes, attributes, "attr")
+}
+
+/// An attribute's value as a program gives it.
+#[derive(Clone, Copy, Debug)]
+pub enum QueueAttrValue<'a> {
+    /// The text that the parameter leads to, `None` for null.
+    Name(Option<&'a CStr>),
+    /// The parameter's bytes, `None` for null.
+    Bytes(Option<&'a [u8]>),
+}
+
+/// Reads a number of 32 bits.
+fn number(bytes: Option<&[u8]>, length: usize, name: &str) -> Result<u32> {
+    let bytes = bytes.ok_or_else(|| null(name))?;
+    match <[u8; 4]>::try_from(bytes) {
+        Ok(own) => Ok(u32::from_ne_bytes(own)),
+        Err(_) => refuse(
+            ErrorKind::InvalidArgument,
+            format!("len is {length}; the value has 4 bytes"),
+        ),
+    }
+}
+
+/// `length` is what the program says of the parameter.
+pub fn set_queue_attr(
+    cx: &Cx<'_>,
+    attributes: Raw,
+    kind: u32,
+    length: usize,
+    value: QueueAttrValue<'_>,
+) -> Result<()> {
+    if attributes.is_null() {
+        return Err(null("attr"));
+    }
+    let found = cx.process.queues.attributes.get(attributes.0)?;
+    match (kind, value) {
+        (enums::ACL_TDT_QUEUE_NAME_PTR, QueueAttrValue::Name(name)) => {
+            let name = name.ok_or_else(|| null("param"))?;
+            if length > size_of::<usize>() || name.count_bytes() > LONGEST_NAME {
+                return refuse(
+                    ErrorKind::InvalidArgument,
+                    format!(
+                        "len is {length} and the name has {} characters; a pointer has {} bytes, and a name at most {LONGEST_NAME} characters",
+                        name.count_bytes(),
+                        size_of::<usize>()
+                    ),
+                );
+            }
+            found.content.lock().names.push(name.to_owned());
+            Ok(())
+        }
+        (enums::ACL_TDT_QUEUE_DEPTH_UINT32, QueueAttrValue::Bytes(bytes)) => {
+            found.content.lock().depth = number(bytes, length, "param")?;
+            Ok(())
+        }
+        _ => refuse(
+            ErrorKind::InvalidArgument,
+            format!("{kind} is no value of acltdtQueueAttrType"),
+        ),
+    }
+}
+
+/// The value, and its length; refused where the program has less room.
+fn told(value: Vec<u8>, room: usize) -> Result<(usize, Vec<u8>)> {
+    if room < value.len() {
+        return refuse(
+            ErrorKind::InvalidArgument,
+            format!("len is {room}; the value has {} bytes", value.len()),
+        );
+    }
+    Ok((value.len(), value))
+}
+
+pub fn acltdtGetQueueAttr(
+    cx: &Cx<'_>,
+    attributes: Raw,
+    kind: u32,
+    room: usize,
+) -> Result<(usize, Vec<u8>)> {
+    if attributes.is_null() {
+        return Err(null("attr"));
+    }
+    let found = cx.process.queues.attributes.get(attributes.0)?;
+    let content = found.content.lock();
+    match kind {
+        enums::ACL_TDT_QUEUE_NAME_PTR => {
+            let name = content.names.last().map(|name| name.as_ptr());
+            let address = name.map_or(0, |name| name.expose_provenance());
+            told(address.to_ne_bytes().to_vec(), room)
+        }
+        enums::ACL_TDT_QUEUE_DEPTH_UINT32 => told(content.depth.to_ne_bytes().to_vec(), room),
+        _ => refuse(
+            ErrorKind::InvalidArgument,
+            format!("{kind} is no value of acltdtQueueAttrType"),
+        ),
+    }
+}
+
+pub fn acltdtCreateQueueRoute(cx: &Cx<'_>, from: u32, to: u32) -> Result<Raw> {
+    let made = cx.process.queues.routes.insert(|id| {
+        Arc::new(RouteObject {
+            id,
+            content: Mutex::new(Route {
+                from,
+                to,
+                status: UNBOUND,
+            }),
+        })
+    })?;
+    Ok(Raw(made.id))
+}
+
+const UNBOUND: i32 = enums::ACL_TDT_QUEUE_ROUTE_UNBIND;
+const BOUND: i32 = enums::ACL_TDT_QUEUE_ROUTE_BIND;
+const ABNORMAL: i32 = enums::ACL_TDT_QUEUE_ROUTE_BIND_ABNORMAL;
+
+pub fn acltdtDestroyQueueRoute(cx: &Cx<'_>, route: Raw) -> Result<()> {
+    destroy(cx, &cx.process.queues.routes, route, "route")
+}
+
+pub fn acltdtGetQueueRouteParam(
+    cx: &Cx<'_>,
+    route: Raw,
+    kind: u32,
+    room: usize,
+) -> Result<(usize, Vec<u8>)> {
+    if route.is_null() {
+        return Err(null("route"));
+    }
+    let found = cx.process.queues.routes.get(route.0)?;
+    let route = *found.content.lock();
+    let bytes = match kind {
+        enums::ACL_TDT_QUEUE_ROUTE_SRC_UINT32 => route.from.to_ne_bytes(),
+        enums::ACL_TDT_QUEUE_ROUTE_DST_UINT32 => route.to.to_ne_bytes(),
+        enums::ACL_TDT_QUEUE_ROUTE_STATUS_INT32 => route.status.to_ne_bytes(),
+        _ => {
+            return refuse(
+                ErrorKind::InvalidArgument,
+                format!("{kind} is no value of acltdtQueueRouteParamType"),
+            );
+        }
+    };
+    told(bytes.to_vec(), room)
+}
+
+pub fn acltdtCreateQueueRouteList(cx: &Cx<'_>) -> Result<Raw> {
+    let made = cx.process.queues.lists.insert(|id| {
+        Arc::new(RouteList {
+            id,
+            content: Mutex::default(),
+        })
+    })?;
+    Ok(Raw(made.id))
+}
+
+pub fn acltdtDestroyQueueRouteList(cx: &Cx<'_>, list: Raw) -> Result<()> {
+    destroy(cx, &cx.process.queues.lists, list, "routeList")
+}
+
+fn list(cx: &Cx<'_>, handle: Raw) -> Result<Arc<RouteList>> {
+    if handle.is_null() {
+        return Err(null("routeList"));
+    }
+    cx.process.queues.lists.get(handle.0)
+}
+
+/// The route is copied into the list.
+pub fn acltdtAddQueueRoute(cx: &Cx<'_>, handle: Raw, route: Raw) -> Result<()> {
+    let list = list(cx, handle)?;
+    if route.is_null() {
+        return Err(null("route"));
+    }
+    let found = cx.process.queues.routes.get(route.0)?;
+    let route = *found.content.lock();
+    list.content.lock().push(route);
+    Ok(())
+}
+
+/// The route of the list is copied into the program's.
+pub fn acltdtGetQueueRoute(cx: &Cx<'_>, handle: Raw, index: usize, route: Raw) -> Result<()> {
+    let list = list(cx, handle)?;
+    if route.is_null() {
+        return Err(null("route"));
+    }
+    let target = cx.process.queues.routes.get(route.0)?;
+    let (found, count) = {
+        let content = list.content.lock();
+        (content.get(index).copied(), content.len())
+    };
+    let Some(found) = found else {
+        return refuse(
+            ErrorKind::InvalidArgument,
+            format!("route {index} was asked of a list of {count}"),
+        );
+    };
+    *target.content.lock() = found;
+    Ok(())
+}
+
+pub fn acltdtGetQueueRouteNum(cx: &Cx<'_>, handle: Raw) -> Result<usize> {
+    Ok(list(cx, handle)?.content.lock().len())
+}
+
+/// Works on each route of a list, keeps its status there, and fails if one failed.
+fn each_route(
+    cx: &Cx<'_>,
+    handle: Raw,
+    what: &str,
+    work: impl Fn(&mut Numbered, Route) -> std::result::Result<i32, (i32, String)>,
+) -> Result<()> {
+    let list = list(cx, handle)?;
+    cx.context()?;
+    let mut routes = list.content.lock().clone();
+    let mut failed = None;
+    {
+        let mut numbered = cx.process.queues.numbered.lock();
+        for (index, route) in routes.iter_mut().enumerate() {
+            match work(&mut numbered, *route) {
+                Ok(status) => route.status = status,
+                Err((status, why)) => {
+                    route.status = status;
+                    failed.get_or_insert((index, why));
+                }
+            }
+        }
+        numbered.flow();
+    }
+    flow(cx);
+    *list.content.lock() = routes;
+    match failed {
+        None => Ok(()),
+        Some((index, why)) => refuse(
+            ErrorKind::Failure,
+            format!("route {index} could not be {what}: {why}"),
+        ),
+    }
+}
+
+pub fn acltdtBindQueueRoutes(cx: &Cx<'_>, handle: Raw) -> Result<()> {
+    each_route(cx, handle, "bound", |numbered, route| {
+        let Route { from, to, .. } = route;
+        let bad = |why: String| Err((ABNORMAL, why));
+        for queue in [from, to] {
+            if !numbered.queues.contains_key(&queue) {
+                return bad(format!("there is no queue {queue}"));
+            }
+        }
+        if numbered.reaches(to, from) {
+            return bad(format!(
+                "queue {from} would get back what it gives to queue {to}: routes form no circle"
+            ));
+        }
+        let targets = numbered.routes.entry(from).or_default();
+        if targets.contains(&to) {
+            return Err((BOUND, format!("queue {from} gives to queue {to} already")));
+        }
+        targets.push(to);
+        Ok(BOUND)
+    })
+}
+
+pub fn acltdtUnbindQueueRoutes(cx: &Cx<'_>, handle: Raw) -> Result<()> {
+    each_route(cx, handle, "unbound", |numbered, route| {
+        let Route { from, to, .. } = route;
+        let targets = numbered.routes.get_mut(&from);
+        let place = targets.and_then(|targets| {
+            let at = targets.iter().position(|target| *target == to)?;
+            targets.remove(at);
+            Some(targets.is_empty())
+        });
+        match place {
+            Some(empty) => {
+                if empty {
+                    numbered.routes.remove(&from);
+                }
+                Ok(UNBOUND)
+            }
+            None => Err((UNBOUND, format!("queue {from} gives nothing to queue {to}"))),
+        }
+    })
+}
+
+pub fn acltdtCreateQueueRouteQueryInfo(cx: &Cx<'_>) -> Result<Raw> {
+    let made = cx.process.queues.questions.insert(|id| {
+        Arc::new(Question {
+            id,
+            content: Mutex::default(),
+        })
+    })?;
+    Ok(Raw(made.id))
+}
+
+pub fn acltdtDestroyQueueRouteQueryInfo(cx: &Cx<'_>, question: Raw) -> Result<()> {
+    destroy(cx, &cx.process.queues.questions, question, "info")
+}
+
+pub fn acltdtSetQueueRouteQueryInfo(
+    cx: &Cx<'_>,
+    question: Raw,
+    kind: u32,
+    length: usize,
+    value: Option<&[u8]>,
+) -> Result<()> {
+    if question.is_null() {
+        return Err(null("param"));
+    }
+    let found = cx.process.queues.questions.get(question.0)?;
+    let value = number(value, length, "value")?;
+    let mut asked = found.content.lock();
+    match kind {
+        enums::ACL_TDT_QUEUE_ROUTE_QUERY_MODE_ENUM => asked.mode = Some(value),
+        enums::ACL_TDT_QUEUE_ROUTE_QUERY_SRC_ID_UINT32 => asked.from = Some(value),
+        enums::ACL_TDT_QUEUE_ROUTE_QUERY_DST_ID_UINT32 => asked.to = Some(value),
+        _ => {
+            return refuse(
+                ErrorKind::InvalidArgument,
+                format!("{kind} is no value of acltdtQueueRouteQueryInfoParamType"),
+            );
+        }
+    }
+    Ok(())
+}
+
+/// The list is cleared first. Connections here are never broken, so that a question for broken ones finds none.
+pub fn acltdtQueryQueueRoutes(cx: &Cx<'_>, question: Raw, handle: Raw) -> Result<()> {
+    if question.is_null() {
+        return Err(null("queryInfo"));
+    }
+    let found = cx.process.queues.questions.get(question.0)?;
+    let list = list(cx, handle)?;
+    let asked = *found.content.lock();
+    list.content.lock().clear();
+    let missing = |what: &str| {
+        Error::new(
+            ErrorKind::InvalidArgument,
+            format!("the question does not say {what}"),
+        )
+    };
+    let mode = asked.mode.ok_or_else(|| missing("its mode"))?;
+    let from = || asked.from.ok_or_else(|| missing("the source"));
+    let to = || asked.to.ok_or_else(|| missing("the target"));
+    let (from, to) = match mode {
+        enums::ACL_TDT_QUEUE_ROUTE_QUERY_SRC => (Some(from()?), None),
+        enums::ACL_TDT_QUEUE_ROUTE_QUERY_DST => (None, Some(to()?)),
+        enums::ACL_TDT_QUEUE_ROUTE_QUERY_SRC_AND_DST => (Some(from()?), Some(to()?)),
+        enums::ACL_TDT_QUEUE_ROUTE_QUERY_ABNORMAL => return Ok(()),
+        _ => {
+            return refuse(
+                ErrorKind::InvalidArgument,
+                format!("{mode} is no value of acltdtQueueRouteQueryMode"),
+            );
+        }
+    };
+    cx.context()?;
+    let numbered = cx.process.queues.numbered.lock();
+    let routes: Vec<Route> = numbered
+        .routes
+        .iter()
+        .flat_map(|(from, targets)| targets.iter().map(|to| (*from, *to)))
+        .filter(|route| from.is_none_or(|from| route.0 == from))
+        .filter(|route| to.is_none_or(|to| route.1 == to))
+        .map(|(from, to)| Route {
+            from,
+            to,
+            status: BOUND,
+        })
+        .collect();
+    drop(numbered);
+    *list.content.lock() = routes;
+    Ok(())
+}
