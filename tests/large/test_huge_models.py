@@ -18,11 +18,9 @@ def test_a_model_of_more_than_2_gib(tmp_path):
     source = large.chain(tmp_path, WIDTH, LAYERS)
     weights = LAYERS * WIDTH * WIDTH * 4
     assert weights > 2 * GIB and source.stat().st_size < 1 << 20
-    status, said, memory = atc(source, seconds=600)
-    assert status == 0, said
-    print(f"atc: {weights} bytes of weights, {memory} bytes of memory at most")
     # One copy of the weights, not several.
-    assert memory < weights + weights // 10
+    status, said = atc(source, seconds=600, memory=weights + weights // 8)
+    assert status == 0, said
     (tmp_path / "large.weights").unlink()
     model = tmp_path / "out.om"
     assert model.stat().st_size > weights
@@ -33,7 +31,7 @@ def test_a_model_of_more_than_2_gib(tmp_path):
     print(told)
     assert (told["load"], told["first"], told["second"], told["unload"]) == (0, 0, 0, 0)
     assert told["executed_anonymous"] < GIB // 4
-    assert told["mapping"]["Private_Dirty"] == 0
+    assert told["mapping"]["Anonymous"] == 0
     found, wanted = np.fromfile(tmp_path / "output.bin", np.float32), large.wanted(WIDTH, LAYERS)
     assert np.abs(found - wanted).max() / np.abs(wanted).max() <= 1e-5
     model.unlink()
@@ -43,6 +41,5 @@ def test_constants_that_grow_are_bounded(tmp_path):
     """A thousand constants of 64 MB each, of a few bytes in the file: some are computed, the rest when the model runs."""
     source = pathlib.Path(tmp_path) / "model.onnx"
     source.write_bytes(bad.bomb().SerializeToString())
-    status, said, memory = atc(source, seconds=600)
+    status, said = atc(source, seconds=600, memory=5 * GIB)
     assert status in (0, 1), said
-    assert memory < 5 * GIB, said

@@ -1,12 +1,9 @@
 """Bad ONNX models through atc: refused with a sentence that names what is wrong where, soon, in little memory, and nothing is left behind."""
 
-import os
 import re
-import subprocess
-import time
 
 import pytest
-from install import PREFIX, environment
+from install import PREFIX, run
 
 np = pytest.importorskip("numpy")
 pytest.importorskip("onnx")
@@ -15,32 +12,21 @@ import bad_models as bad  # noqa: E402
 MIB = 1 << 20
 
 
-def atc(source, *options, seconds=60):
-    """Gives status, what was said, and the largest memory in bytes."""
-    output = source.parent / "out"
+def atc(source, *options, seconds=60, memory=400 * MIB):
+    """Gives status and what was said. More memory than that is not to be had: who asks for it is ended by a signal."""
     command = [
+        "sh",
+        "-c",
+        f'ulimit -v {memory >> 10}; exec "$0" "$@"',
         PREFIX / "bin/atc",
         "--framework=5",
         f"--model={source}",
-        f"--output={output}",
+        f"--output={source.parent / 'out'}",
         "--soc_version=Ascend910B1",
         *options,
     ]
-    with open(source.parent / "said", "w+") as said:
-        began = time.monotonic()
-        child = subprocess.Popen([str(word) for word in command], stdout=said, stderr=subprocess.STDOUT, env=environment())
-        while True:
-            done, status, usage = os.wait4(child.pid, os.WNOHANG)
-            if done:
-                break
-            if time.monotonic() - began > seconds:
-                child.kill()
-                os.wait4(child.pid, 0)
-                raise AssertionError(f"atc did not end within {seconds} s")
-            time.sleep(0.005)
-        child.returncode = os.waitstatus_to_exitcode(status)
-        said.seek(0)
-        return child.returncode, said.read(), usage.ru_maxrss * 1024
+    done = run(*command, timeout=seconds, check=False)
+    return done.returncode, done.stdout + done.stderr
 
 
 @pytest.fixture
@@ -56,11 +42,10 @@ def test_bad_model(name, folder):
     make, part = bad.BAD[name]
     source = folder / "model.onnx"
     source.write_bytes(make().SerializeToString())
-    status, said, memory = atc(source)
+    status, said = atc(source)
     assert status == 1, said
     line = next(line for line in said.splitlines() if line.startswith("error: "))
     assert re.search(part, line), line
-    assert memory < 200 * MIB
     assert not (folder / "out.om").exists()
     assert not [path for path in folder.iterdir() if path.suffix == ".part"]
 
@@ -70,7 +55,7 @@ def test_a_model_cut_short_is_refused(folder):
     source = folder / "model.onnx"
     for content in (b"", whole[: len(whole) // 2], whole[:-1], bytes(1000)):
         source.write_bytes(content)
-        status, said, _ = atc(source)
+        status, said = atc(source)
         assert status == 1 and "error: " in said, said
 
 
@@ -78,9 +63,8 @@ def test_a_file_longer_than_any_onnx_file_is_refused_unread(folder):
     source = folder / "model.onnx"
     with open(source, "wb") as file:
         file.truncate(1 << 40)
-    status, said, memory = atc(source)
+    status, said = atc(source)
     assert status == 1 and "files beside" in said, said
-    assert memory < 200 * MIB
 
 
 @pytest.mark.parametrize("shape", ["chain", "wide"])
@@ -94,10 +78,8 @@ def test_a_hundred_thousand_nodes(shape, folder):
         nodes.append(bad.node("Concat", [f"t{i}" for i in range(count - 1)], ["y"], axis=0))
     source = folder / "model.onnx"
     source.write_bytes(bad.model(nodes).SerializeToString())
-    status, said, memory = atc(source, seconds=50)
-    print(said, memory)
+    status, said = atc(source, seconds=240, memory=1500 * MIB)
     assert status == 0, said
-    assert memory < 1500 * MIB
 
 
 @pytest.mark.parametrize(
@@ -114,6 +96,5 @@ def test_a_hundred_thousand_nodes(shape, folder):
 def test_bad_sizes(option, part, folder):
     source = folder / "model.onnx"
     source.write_bytes(bad.model([bad.node("Relu", ["x"], ["y"])]).SerializeToString())
-    status, said, memory = atc(source, *option.split())
+    status, said = atc(source, *option.split())
     assert status == 1 and re.search(part, said), said
-    assert memory < 200 * MIB

@@ -60,7 +60,8 @@ def test_400_mb_of_weights_are_used_where_they_lie(tmp_path):
     assert told["executed_anonymous"] < 64 * MIB
     seen = told["mapping"]
     assert seen["Size"] >= weights and seen["Rss"] >= weights, "the execution read them all"
-    assert seen["Private_Dirty"] == 0 and seen["Anonymous"] == 0
+    # Pages of a file that was just written may count as dirty until the disk has them; copies of this process are anonymous.
+    assert seen["Anonymous"] == 0
     # They still count: a device with less memory has no room for them.
     assert told["taken"] >= weights
     assert told["left_mapped"] == 0

@@ -58,6 +58,7 @@ pub mod random;
 pub mod rtc;
 pub mod snapshot;
 pub mod stream;
+pub mod surface;
 pub mod tdt_channel;
 pub mod tdt_queue;
 pub mod tensor_desc;

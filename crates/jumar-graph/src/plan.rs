@@ -230,17 +230,29 @@ fn too_large() -> GraphError {
     )
 }
 
+/// Names the node that makes a value, for a sentence.
+fn maker(graph: &Graph, value: usize) -> String {
+    let makes = |node: &&Node| node.outputs.iter().any(|id| id.0 as usize == value);
+    let node = graph.nodes.iter().find(makes);
+    node.map_or(String::new(), |node| format!("node {}: ", node.name))
+}
+
 impl<'a> Planner<'a> {
     fn new(graph: &'a Graph) -> Result<Planner<'a>> {
         let mut storage = Vec::with_capacity(graph.values.len());
-        for value in &graph.values {
+        for (index, value) in graph.values.iter().enumerate() {
             let bytes = if value.weight.is_some() || value.constant.is_some() {
                 0
             } else {
                 value.ty.bytes().ok_or_else(|| {
                     GraphError::new(
                         GraphErrorKind::TooLarge,
-                        format!("the tensor {} is {}", value.name, value.ty),
+                        format!(
+                            "{}the tensor {} is {}, which is too large",
+                            maker(graph, index),
+                            value.name,
+                            value.ty
+                        ),
                     )
                 })?
             };

@@ -136,6 +136,13 @@ pub(super) const ALL: &[Step] = &[
         run: wheel,
     },
     Step {
+        name: "ge",
+        what: "C++ programs that build and run graphs",
+        long: false,
+        needs: &["dist"],
+        run: ge,
+    },
+    Step {
         name: "models",
         what: "models against ONNX Runtime",
         long: false,
@@ -363,6 +370,10 @@ fn wheel(job: &Job) -> Result<Outcome> {
         Outcome::Passed(_) => job.pytest("tests/wheel"),
         other => Ok(other),
     }
+}
+
+fn ge(job: &Job) -> Result<Outcome> {
+    job.pytest("tests/ge")
 }
 
 fn models(job: &Job) -> Result<Outcome> {

@@ -13,6 +13,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 mod behaviour;
 pub mod check;
+mod ge;
 mod headers;
 pub mod model;
 mod pages;
@@ -27,6 +28,7 @@ const OWNED: &[&str] = &[
     "crates/jumar-acl/src/generated",
     "crates/jumar-behaviour/src/generated",
     "docs/reference",
+    "include/op_proto",
     "docs/rules",
 ];
 
@@ -103,6 +105,7 @@ fn everything(root: &Path, api: &model::Api) -> Result<Vec<(PathBuf, String)>> {
     shims::write(api, &mut files)?;
     behaviour::write(api, &mut files)?;
     pages::write(api, &mut files);
+    ge::write(root, &mut files)?;
     rules::write(root, &mut files)?;
     format_rust(root, &mut files)?;
     Ok(files)

@@ -402,7 +402,7 @@ pub fn aclprofSetConfig(
     value: Option<&CStr>,
     length: usize,
 ) -> Result<()> {
-    if option <= enums::ACL_PROF_ARGS_MIN || option >= enums::ACL_PROF_ARGS_MAX {
+    if option == enums::ACL_PROF_ARGS_MIN || option >= enums::ACL_PROF_ARGS_MAX {
         return refuse(
             ErrorKind::InvalidArgument,
             format!("configType is {option}, which is no value of aclprofConfigType"),

@@ -153,9 +153,17 @@ pub(super) fn call_at_exit() {
 pub(super) fn hear_of_forks() {
     extern "C" fn child() {
         jumar_acl::forked();
+        jumar_ge::fork_ended();
     }
-    // SAFETY: the function stays: the library is never unloaded. It takes no lock and allocates nothing.
-    unsafe { libc::pthread_atfork(None, None, Some(child)) };
+    extern "C" fn parent() {
+        jumar_ge::fork_ended();
+    }
+    extern "C" fn prepare() {
+        jumar_ge::fork_prepared();
+    }
+    // SAFETY: the functions stay: the library is never unloaded. They take and give back one lock, that of graphs under
+    // construction, on the thread that forks, so that the child does not inherit it from a thread that is not there.
+    unsafe { libc::pthread_atfork(Some(prepare), Some(parent), Some(child)) };
 }
 
 #[cold]

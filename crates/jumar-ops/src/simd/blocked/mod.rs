@@ -560,7 +560,10 @@ pub fn separate(block: Row<'_, f32>, planes: RowMut<'_, f32>, pixels: usize) {
             value
         });
         for channel in 0..channels {
-            let line: [f32; LANES] = std::array::from_fn(|index| square[index][channel]);
+            let mut line = [0f32; LANES];
+            for (to, pixel) in line.iter_mut().zip(&square) {
+                *to = pixel[channel];
+            }
             let row = planes.slice(channel * pixels + pixel, count);
             row.store(&line[..count], |value| value);
         }
