@@ -249,10 +249,6 @@ pub fn aclmdlBundleLoadModel(cx: &Cx<'_>, id: u32, index: usize) -> Result<u32> 
     load_one(cx, id, index, NOTHING, NOTHING)
 }
 
-#[expect(
-    clippy::too_many_arguments,
-    reason = "the C interface sets the arguments"
-)]
 pub fn aclmdlBundleLoadModelWithMem(
     cx: &Cx<'_>,
     id: u32,

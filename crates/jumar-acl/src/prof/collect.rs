@@ -131,6 +131,8 @@ pub(crate) struct Session {
     /// When it began, as the names of its files say it.
     pub(super) stamp: String,
     pub(super) begin_ns: u64,
+    /// The process that takes it: a child that was forked meanwhile does not write.
+    process: u32,
     /// What has to be added to the clock of the rows for the time since 1970.
     pub(super) offset_ns: i128,
     /// The devices that were named.
@@ -183,6 +185,7 @@ impl Session {
             folder,
             stamp,
             begin_ns,
+            process: std::process::id(),
             offset_ns: since_1970 - i128::from(begin_ns),
             devices,
             stopped: Mutex::default(),
@@ -253,6 +256,9 @@ impl Session {
 
     /// Writes what was collected.
     pub(super) fn write(&self) -> Result<()> {
+        if std::process::id() != self.process {
+            return Ok(());
+        }
         let rows = std::mem::take(&mut *self.rows.lock());
         jumar::trace_flush();
         output::write(self, &rows).map_err(|error| {
