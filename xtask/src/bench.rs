@@ -10,6 +10,8 @@ use serde::Deserialize;
 use crate::{dist, progress, python_env};
 
 const PAGE: &str = "docs/performance.md";
+/// What the models bench draws, from the page's folder.
+const PICTURE: &str = "pictures/profile.svg";
 
 /// What `cargo xtask bench` takes.
 #[derive(clap::Args)]
@@ -23,13 +25,16 @@ pub struct Options {
     /// Shows the table without writing it into docs/performance.md.
     #[arg(long)]
     no_page: bool,
+    /// Measures four of the models, at batch 1, and shows the table only.
+    #[arg(long)]
+    quick: bool,
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
 enum Suite {
     /// Enqueue, round trip, hop between streams, copies, overlap; limits measured in the same process.
     Runtime,
-    /// Models against ONNX Runtime, in turn in the same process.
+    /// Models against ONNX Runtime and OpenVINO, in turn in the same process; memory, kernels, a picture of profiles.
     Models,
     /// What a call from Python costs beyond the call from C.
     Python,
@@ -53,6 +58,9 @@ struct Line {
     unit: String,
     limit: Option<(String, f64)>,
     target: Option<Target>,
+    /// Others that did the same, in the same unit.
+    #[serde(default)]
+    also: Vec<(String, f64)>,
 }
 
 #[derive(Deserialize)]
@@ -74,11 +82,14 @@ pub fn run(options: &Options) -> Result<()> {
     );
     let lines = match options.what {
         Suite::Runtime => runtime(&tree)?,
-        Suite::Models => with_python(&tree, "models")?,
-        Suite::Python => with_python(&tree, "python")?,
+        Suite::Models => models(&tree, options.quick)?,
+        Suite::Python => {
+            let python = python_env::ensure(&log("venv"))?;
+            with_python(&tree, &python, "python", &[])?
+        }
     };
     print!("{}", plain(&lines));
-    if !options.no_page {
+    if !options.no_page && !options.quick {
         write_page(options.what, &lines)?;
         println!("\nwritten into {PAGE}");
     }
@@ -91,9 +102,7 @@ fn runtime(tree: &Path) -> Result<Vec<Line>> {
         .args(["build", "--locked", "--release", "-p", "jumar-bench"])
         .current_dir(crate::root());
     progress::run_or_fail("building the benchmark", &mut build, &log("build"))?;
-    let program = std::env::var_os("CARGO_TARGET_DIR")
-        .map_or_else(|| crate::root().join("target"), PathBuf::from)
-        .join("release/jumar-bench");
+    let program = target().join("release/jumar-bench");
     let mut lines = Vec::new();
     for place in ["anywhere", "apart", "one-core"] {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -112,16 +121,42 @@ fn runtime(tree: &Path) -> Result<Vec<Line>> {
     Ok(lines)
 }
 
+fn models(tree: &Path, quick: bool) -> Result<Vec<Line>> {
+    let python = python_env::ensure_bench(&log("venv-bench"))?;
+    let mut build = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    build
+        .args(["build", "--locked", "--release", "-p", "jumar-graph"])
+        .args(["--example", "run_model"])
+        .current_dir(crate::root());
+    progress::run_or_fail(
+        "building what shows a model's steps",
+        &mut build,
+        &log("build"),
+    )?;
+    with_python(
+        tree,
+        &python,
+        "models",
+        if quick { &["--quick"] } else { &[] },
+    )
+}
+
 /// Runs a benchmark that is written in Python, against the tree's modules.
-fn with_python(tree: &Path, name: &str) -> Result<Vec<Line>> {
-    let python = python_env::ensure(&log("venv"))?;
+fn with_python(tree: &Path, python: &Path, name: &str, extra: &[&str]) -> Result<Vec<Line>> {
+    let runner = target().join("release/examples/run_model");
     measure(
         Command::new(tree.join("bin/jumar"))
             .args(["run", "--"])
             .arg(python)
-            .arg(crate::root().join(format!("benches/{name}.py"))),
+            .arg(crate::root().join(format!("benches/{name}.py")))
+            .args(extra)
+            .env("JUMAR_RUN_MODEL", runner),
         name,
     )
+}
+
+fn target() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| crate::root().join("target"), PathBuf::from)
 }
 
 fn log(name: &str) -> PathBuf {
@@ -150,10 +185,18 @@ fn figure(value: f64) -> String {
 
 /// Gives the columns behind the first: figure, limit, ratio, target, verdict.
 fn columns(line: &Line) -> [String; 5] {
-    let with_unit = |value: f64| format!("{} {}", figure(value), line.unit);
-    let limit = line.limit.as_ref().map_or(String::new(), |(name, value)| {
-        format!("{} ({name})", with_unit(*value))
-    });
+    let with_unit = |value: f64| {
+        format!("{} {}", figure(value), line.unit)
+            .trim_end()
+            .to_owned()
+    };
+    let others: Vec<String> = line
+        .limit
+        .iter()
+        .chain(&line.also)
+        .map(|(name, value)| format!("{} ({name})", with_unit(*value)))
+        .collect();
+    let limit = others.join("; ");
     let ratio = line.limit.as_ref().map(|(_, limit)| line.value / limit);
     let (target, met) = match line.target {
         None => (String::new(), None),
@@ -209,12 +252,15 @@ fn markdown(lines: &[Line]) -> String {
 fn write_page(suite: Suite, lines: &[Line]) -> Result<()> {
     let path = crate::root().join(PAGE);
     let page = fs::read_to_string(&path).with_context(|| PAGE)?;
-    let part = format!(
+    let mut part = format!(
         "Measured on {} on {}.\n\n{}",
         machine(),
         today()?,
         markdown(lines)
     );
+    if matches!(suite, Suite::Models) && crate::root().join("docs").join(PICTURE).exists() {
+        part += &format!("\n![Which part of a model's time each operator takes]({PICTURE})\n");
+    }
     fs::write(&path, replaced(&page, suite.name(), &part)?)?;
     Ok(())
 }
@@ -277,7 +323,17 @@ mod tests {
             unit: "ns".into(),
             limit: Some(("push".into(), 10.0)),
             target,
+            also: Vec::new(),
         }
+    }
+
+    #[test]
+    fn the_others_stand_beside_the_limit() {
+        let beside = Line {
+            also: vec![("pull".into(), 2.0)],
+            ..line(5.0, None)
+        };
+        assert_eq!(columns(&beside)[1], "10.0 ns (push); 2.00 ns (pull)");
     }
 
     #[test]

@@ -75,6 +75,13 @@ const INCLUDE_FOLDERS: &[&str] = &[
     "{arch}-linux/include",
 ];
 
+/// Where programs of several years look for the classes of the Graph Engine's operators.
+const PROTOTYPE_FOLDERS: &[&str] = &[
+    "opp/op_proto/built-in/inc",
+    "opp/built-in/op_proto/inc",
+    "opp/built-in/op_graph/inc",
+];
+
 /// Where operator projects look for their CMake module. Kernels for the card's cores cannot be built here: the file is empty.
 const KERNEL_CMAKE_FOLDERS: &[&str] = &[
     "compiler/tikcpp/ascendc_kernel_cmake",
@@ -210,6 +217,10 @@ fn lay_out(built: &Built, source: &Path, tree: &Path) -> Result<()> {
     copy_folder(&source.join("include"), &tree.join("include"))?;
     for folder in INCLUDE_FOLDERS {
         link(tree, &with_arch(folder), "include")?;
+    }
+
+    for folder in PROTOTYPE_FOLDERS {
+        link(tree, folder, "include/op_proto")?;
     }
 
     copy(&built.runtime, &tree.join(RUNTIME))?;

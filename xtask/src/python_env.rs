@@ -1,4 +1,5 @@
-//! The Python environment of the tests: target/venv, made from tests/requirements.txt and made anew when that changes.
+//! The Python environments: target/venv of the tests, made from tests/requirements.txt, and target/venv-bench of the
+//! benchmarks with the engines that they compare with. One is made anew when its file changes.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,14 +17,26 @@ const OLDEST: (u32, u32) = (3, 9);
 /// # Errors
 /// Says in one sentence what the machine lacks: Python, its venv module, or a way to the packages.
 pub fn ensure(log: &Path) -> Result<PathBuf> {
+    make("target/venv", "tests/requirements.txt", log)
+}
+
+/// Gives the interpreter of an environment that has the engines which benchmarks compare with, too.
+///
+/// # Errors
+/// As [`ensure`].
+pub fn ensure_bench(log: &Path) -> Result<PathBuf> {
+    make("target/venv-bench", "benches/requirements.txt", log)
+}
+
+fn make(folder: &str, list: &str, log: &Path) -> Result<PathBuf> {
     let root = crate::root();
-    let venv = root.join("target/venv");
+    let venv = root.join(folder);
     let python = venv.join("bin/python");
-    let requirements = root.join("tests/requirements.txt");
+    let requirements = root.join(list);
     let wanted = format!(
         "{}\n{}",
         system_python()?,
-        fs::read_to_string(&requirements).context("tests/requirements.txt")?
+        fs::read_to_string(&requirements).with_context(|| list.to_owned())?
     );
     let mark = venv.join("made-from.txt");
     if python.exists() && fs::read_to_string(&mark).is_ok_and(|made_from| made_from == wanted) {
@@ -33,7 +46,7 @@ pub fn ensure(log: &Path) -> Result<PathBuf> {
     let _ = fs::remove_dir_all(&venv);
     let mut make = Command::new("python3");
     make.args(["-m", "venv"]).arg(&venv);
-    progress::run_or_fail("making target/venv", &mut make, log).context(
+    progress::run_or_fail(&format!("making {folder}"), &mut make, log).context(
         "python3 cannot make a virtual environment; on Debian and Ubuntu: apt-get install python3-venv",
     )?;
     let mut install = Command::new(&python);
@@ -49,8 +62,9 @@ pub fn ensure(log: &Path) -> Result<PathBuf> {
             "-r",
         ])
         .arg(&requirements);
-    progress::run_or_fail("installing the Python packages", &mut install, log)
-        .context("the packages of tests/requirements.txt could not be installed; is a package index reachable?")?;
+    progress::run_or_fail("installing the Python packages", &mut install, log).with_context(
+        || format!("the packages of {list} could not be installed; is a package index reachable?"),
+    )?;
     fs::write(&mark, wanted)?;
     Ok(python)
 }

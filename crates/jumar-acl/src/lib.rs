@@ -19,15 +19,19 @@
 
 pub mod aipp;
 pub mod allocator;
+pub mod bundle;
 pub mod callback;
 pub mod capture;
+mod check;
 pub mod context;
 pub mod data_buffer;
 pub mod dataset;
 pub mod device;
+mod driven;
 pub mod dump;
 pub mod error;
 pub mod event;
+mod faults;
 pub mod generated;
 pub mod group;
 pub mod hooks;
@@ -49,10 +53,12 @@ pub mod notify;
 pub mod peer;
 pub mod platform;
 pub mod process;
+pub mod prof;
 pub mod random;
 pub mod rtc;
 pub mod snapshot;
 pub mod stream;
+pub mod surface;
 pub mod tdt_channel;
 pub mod tdt_queue;
 pub mod tensor_desc;
@@ -60,6 +66,7 @@ pub mod thread;
 pub mod type_util;
 pub mod value_sync;
 pub mod vmm;
+pub mod watch;
 
 use std::sync::Arc;
 
@@ -105,8 +112,20 @@ pub fn enter<T>(
             thread,
             call,
         };
+        if cx.process.prof.times_calls() {
+            return timed(&cx, body);
+        }
         body(&cx).map_err(|error| message::keep(&cx, error))
     })
+}
+
+/// As [`enter`], for a profile that wants to know how long calls take.
+#[cold]
+fn timed<T>(cx: &Cx<'_>, body: impl FnOnce(&Cx<'_>) -> Result<T>) -> std::result::Result<T, i32> {
+    let start_ns = jumar::engine::now_ns();
+    let answer = body(cx).map_err(|error| message::keep(cx, error));
+    cx.process.prof.call_took(cx.call.name, start_ns);
+    answer
 }
 
 /// Keeps the text of a defect of Jumar itself, found in `call`, and gives its code.
@@ -239,6 +258,10 @@ pub(crate) fn refuse<T>(kind: ErrorKind, sentence: impl Into<String>) -> Result<
 /// Called once when the process ends: writes what diagnostics kept.
 pub fn at_exit() {
     if !process::is_forked() {
+        if let Some(process) = process::existing() {
+            process.prof.finish();
+        }
+        watch::at_exit();
         jumar::trace_flush();
     }
 }

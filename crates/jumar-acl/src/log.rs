@@ -1,22 +1,23 @@
 //! Logging: lines of programs (`aclAppLog`) and of the runtime, in files or on standard output.
 //!
-//! Level, place and format follow the variables that programs set for the vendor's library.
+//! Level, place and format follow the variables that programs set for the vendor's library. Lines go to `debug/plog`; what a
+//! run is about, once a run, goes to `run/plog`. `security/plog` is made beside them, and nothing is written there.
 
+use std::collections::VecDeque;
 use std::ffi::CStr;
 use std::fmt::Write as _;
 use std::fs::{self, File, OpenOptions};
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use jumar::engine::sync::{Mutex, SystemTime, UNIX_EPOCH, thread};
+use jumar::engine::sync::{Mutex, SystemTime, UNIX_EPOCH};
 use jumar_types::Result;
 
 use crate::Cx;
 
 const NAMES: [&str; 4] = ["DEBUG", "INFO", "WARNING", "ERROR"];
 const ERROR: u32 = 3;
-const INFO: u32 = 1;
 /// Longest text of a line of a program.
 const LONGEST: usize = 1023;
 const CUT: &str = "...[truncated]";
@@ -26,12 +27,52 @@ const FILE_BYTES: u64 = 20 << 20;
 struct Log {
     program: String,
     settings: jumar::config::LogSettings,
-    file: Mutex<Option<Output>>,
+    debug: Mutex<Files>,
+    run: Mutex<Files>,
 }
 
-struct Output {
-    file: File,
-    bytes: u64,
+/// The files of one kind.
+#[derive(Default)]
+struct Files {
+    /// The one that is written, and how long it is.
+    current: Option<(File, u64)>,
+    /// All that this process has, the oldest first.
+    paths: VecDeque<PathBuf>,
+}
+
+impl Files {
+    /// Writes a line, to the next file where this one is full. Where nothing can be written, nothing is.
+    fn write(&mut self, folder: &Path, line: &str, full: u64, most: usize, micros: u128) {
+        if self
+            .current
+            .as_ref()
+            .is_none_or(|(_, bytes)| *bytes >= full)
+        {
+            self.current = self.next(folder, most, micros);
+        }
+        if let Some((file, bytes)) = &mut self.current
+            && file.write_all(line.as_bytes()).is_ok()
+        {
+            *bytes += line.len() as u64;
+        }
+    }
+
+    fn next(&mut self, folder: &Path, most: usize, micros: u128) -> Option<(File, u64)> {
+        fs::create_dir_all(folder).ok()?;
+        while self.paths.len() >= most {
+            let oldest = self.paths.pop_front()?;
+            // Somebody else may have removed it.
+            let _ = fs::remove_file(oldest);
+        }
+        let process = std::process::id();
+        // Two files of a process never have the same name, however quickly the first is full.
+        let path = (micros / 1000..)
+            .map(|millis| folder.join(format!("plog-{process}_{millis}.log")))
+            .find(|path| !self.paths.contains(path))?;
+        let file = OpenOptions::new().create(true).append(true).open(&path);
+        self.paths.push_back(path);
+        file.ok().map(|file| (file, 0))
+    }
 }
 
 fn log() -> &'static Log {
@@ -45,7 +86,8 @@ fn log() -> &'static Log {
     log.get_or_init(|| Log {
         program: program_name(),
         settings: jumar::config::LogSettings::from_environment(),
-        file: Mutex::new(None),
+        debug: Mutex::default(),
+        run: Mutex::default(),
     })
 }
 
@@ -56,7 +98,7 @@ pub fn wanted(level: u32) -> bool {
 
 /// Writes one line of a program, formatted already; below the level it is dropped.
 pub fn app_log(
-    _cx: &Cx<'_>,
+    cx: &Cx<'_>,
     level: u32,
     function: &CStr,
     file: &CStr,
@@ -68,8 +110,8 @@ pub fn app_log(
     }
     let text = String::from_utf8_lossy(text);
     let mut shown = format!(
-        "{:?} {}:{}:{line}: \"{text}\"",
-        thread::current().id(),
+        "{} {}:{}:{line}: \"{text}\"",
+        cx.thread.system_number(),
         function.to_string_lossy(),
         file.to_string_lossy()
     );
@@ -81,44 +123,67 @@ pub fn app_log(
         shown.truncate(cut);
         shown.push_str(CUT);
     }
-    write(level, "APP", &shown);
+    write(Kind::Level(level), "APP", &shown);
     Ok(())
 }
 
 /// Writes down an error that a call answered.
 pub(crate) fn error(_cx: &Cx<'_>, text: &str) {
     if ERROR >= log().settings.level_of("ASCENDCL") {
-        write(ERROR, "ASCENDCL", text);
+        write(Kind::Level(ERROR), "ASCENDCL", text);
     }
 }
 
 /// Writes down what went wrong where no call can answer it.
 pub(crate) fn problem(text: &str) {
     if ERROR >= log().settings.level_of("IDEDD") {
-        write(ERROR, "IDEDD", text);
+        write(Kind::Level(ERROR), "IDEDD", text);
     }
 }
 
-/// Says once which library was loaded, so that it is never a mystery.
-pub(crate) fn loaded_once(_cx: &Cx<'_>) {
+/// Says which library was loaded, where events are asked for. Elsewhere the first other line brings it along: a program that
+/// has nothing to log leaves no file in its user's home.
+pub(crate) fn loaded(_cx: &Cx<'_>) {
+    if log().settings.events == Some(true) {
+        say_once();
+    }
+}
+
+/// Says once which library this is, so that it is never a mystery.
+fn say_once() {
     static SAID: OnceLock<()> = OnceLock::new();
-    if INFO >= log().settings.level_of("RUNTIME") && SAID.set(()).is_ok() {
+    if SAID.set(()).is_ok() {
         let text = format!(
             "Jumar {}, a software device, is the AscendCL of this process",
             env!("CARGO_PKG_VERSION")
         );
-        write(INFO, "RUNTIME", &text);
+        write(Kind::Event, "RUNTIME", &text);
     }
 }
 
-fn write(level: u32, module: &str, text: &str) {
+/// What kind of line it is.
+#[derive(Clone, Copy)]
+enum Kind {
+    /// One of a level.
+    Level(u32),
+    /// Something that a run is about.
+    Event,
+}
+
+fn write(kind: Kind, module: &str, text: &str) {
+    if matches!(kind, Kind::Level(_)) && log().settings.events != Some(false) {
+        say_once();
+    }
     let log = log();
     let mut line = String::with_capacity(text.len() + 80);
     let now = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();
     let program = &log.program;
-    let level = NAMES.get(level as usize).unwrap_or(&"ERROR");
+    let level = match kind {
+        Kind::Event => "EVENT",
+        Kind::Level(level) => NAMES.get(level as usize).unwrap_or(&"ERROR"),
+    };
     let _ = writeln!(
         line,
         "[{level}] {module}({},{program}):{}{text}",
@@ -130,18 +195,21 @@ fn write(level: u32, module: &str, text: &str) {
         let _ = std::io::stdout().write_all(line.as_bytes());
         return;
     }
-    let mut output = log.file.lock();
-    if output
-        .as_ref()
-        .is_none_or(|output| output.bytes > FILE_BYTES)
-    {
-        *output = open(&log.settings.root, now.as_millis());
+    let Some(root) = &log.settings.root else {
+        return;
+    };
+    let (files, folder) = match kind {
+        Kind::Event => (&log.run, "run"),
+        Kind::Level(_) => (&log.debug, "debug"),
+    };
+    let folder = root.join(folder).join("plog");
+    let mut files = files.lock();
+    if files.paths.is_empty() {
+        // Scripts that collect logs look for it, although nothing is written there.
+        let _ = fs::create_dir_all(root.join("security").join("plog"));
     }
-    if let Some(output) = output.as_mut()
-        && output.file.write_all(line.as_bytes()).is_ok()
-    {
-        output.bytes += line.len() as u64;
-    }
+    let most = log.settings.files;
+    files.write(&folder, &line, FILE_BYTES, most, now.as_micros());
 }
 
 fn program_name() -> String {
@@ -149,18 +217,6 @@ fn program_name() -> String {
     path.file_name()
         .map(|name| name.to_string_lossy().into_owned())
         .unwrap_or_default()
-}
-
-fn open(root: &Option<PathBuf>, millis: u128) -> Option<Output> {
-    let folder = root.as_ref()?.join("debug").join("plog");
-    fs::create_dir_all(&folder).ok()?;
-    let path = folder.join(format!("plog-{}_{millis}.log", std::process::id()));
-    let file = OpenOptions::new()
-        .create(true)
-        .append(true)
-        .open(path)
-        .ok()?;
-    Some(Output { file, bytes: 0 })
 }
 
 /// Writes a time as `YYYY-MM-DD-hh:mm:ss.mmm.uuu ` in UTC.
@@ -199,6 +255,30 @@ fn civil(days: i64) -> (i64, i64, i64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_full_file_is_followed_by_the_next_and_the_oldest_goes() {
+        let name = format!("jumar-log-{}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
+        let mut files = Files::default();
+        for line in 0..12 {
+            // Three lines fill a file; the clock stands still.
+            files.write(&folder, &format!("line {line:02}\n"), 24, 3, 5_000);
+        }
+        let mut left: Vec<_> = fs::read_dir(&folder)
+            .expect("the folder was made")
+            .map(|entry| fs::read_to_string(entry.expect("it can be listed").path()))
+            .map(|text| text.expect("it can be read"))
+            .collect();
+        left.sort();
+        fs::remove_dir_all(&folder).expect("the folder is the test's own");
+        let lines = |from: u32| -> String {
+            (from..from + 3)
+                .map(|line| format!("line {line:02}\n"))
+                .collect()
+        };
+        assert_eq!(left, [lines(3), lines(6), lines(9)]);
+    }
 
     #[test]
     fn known_days_have_their_dates() {

@@ -151,6 +151,8 @@ fn is_stored_as_last_error(kind: ErrorKind) -> bool {
         | K::DynamicBatch
         | K::DynamicInputLength
         | K::AippMissing
+        | K::BundleId
+        | K::ModelQueue
         | K::FeatureUnsupported
         | K::ProgramInvalid
         | K::CompilerInput

@@ -41,11 +41,16 @@ pub(crate) fn exec_table() -> ExecConfigs {
 pub(crate) struct Execution {
     /// How long the host waits for the stream, in milliseconds; -1 is for ever.
     pub(crate) stream_timeout: i32,
+    /// Work memory for the execution: where, and how many bytes. No address leaves it to the model.
+    pub(crate) work: (usize, usize),
 }
 
 impl Default for Execution {
     fn default() -> Execution {
-        Execution { stream_timeout: -1 }
+        Execution {
+            stream_timeout: -1,
+            work: model::NOTHING,
+        }
     }
 }
 
@@ -200,6 +205,24 @@ pub fn aclmdlDestroyExecConfigHandle(cx: &Cx<'_>, handle: Raw) -> Result<()> {
         .exec_configs
         .remove(handle.0, cx.call.name)
         .map(drop)
+}
+
+/// Finds what a configuration says about loading.
+///
+/// # Errors
+/// `NullPointer`, `InvalidHandle`.
+pub(crate) fn loading(cx: &Cx<'_>, handle: Raw) -> Result<Loading> {
+    if handle.is_null() {
+        return Err(null("handle"));
+    }
+    let loading = cx
+        .process
+        .model_configs
+        .get(handle.0)?
+        .loading
+        .lock()
+        .clone();
+    Ok(loading)
 }
 
 /// Finds what a configuration says about executions.
@@ -430,8 +453,18 @@ pub fn aclmdlSetExecConfigOpt(
                 format!("the priority is {priority}; 0 to 7 are possible"),
             )
         }
+        2 => {
+            let address = value(bytes, size, "ACL_MDL_WORK_ADDR_PTR")?;
+            config.execution.lock().work.0 = usize::from_ne_bytes(address);
+            Ok(())
+        }
+        3 => {
+            let bytes = value(bytes, size, "ACL_MDL_WORK_SIZET")?;
+            config.execution.lock().work.1 = usize::from_ne_bytes(bytes);
+            Ok(())
+        }
         // Quality of service of a card's memory, which a CPU has not.
-        2..=7 => value::<8>(bytes, size, "this option").map(drop),
+        4..=7 => value::<8>(bytes, size, "this option").map(drop),
         other => refuse(
             ErrorKind::InvalidArgument,
             format!(
@@ -470,7 +503,7 @@ pub fn aclmdlSetAttribute(
         );
     }
     model::initialized(cx)?;
-    *model::find(cx, id)?.priority.lock() = priority;
+    model::find(cx, id)?.set_priority(priority);
     Ok(())
 }
 

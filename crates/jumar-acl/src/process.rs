@@ -29,6 +29,7 @@ pub struct Process {
     pub(crate) programs: crate::rtc::Programs,
     pub(crate) allocators: crate::allocator::Allocators,
     pub(crate) dump: crate::dump::State,
+    pub(crate) prof: crate::prof::State,
     pub(crate) buffers: crate::mbuf::Buffers,
     pub(crate) queues: crate::tdt_queue::Queues,
     pub(crate) tensors: crate::tdt_channel::Tensors,
@@ -42,6 +43,9 @@ pub struct Process {
     pub(crate) models: crate::model::Models,
     pub(crate) model_configs: crate::model_config::ModelConfigs,
     pub(crate) exec_configs: crate::model_config::ExecConfigs,
+    pub(crate) bundles: crate::bundle::Bundles,
+    pub(crate) bundle_queries: crate::bundle::Queries,
+    pub(crate) aipp_settings: crate::aipp::AippTable,
     pub(crate) tensor_descs: tensor_desc::TensorDescs,
     pub(crate) stream_configs: crate::stream::StreamConfigs,
     pub(crate) stream_attributes: Mutex<crate::stream::Attributes>,
@@ -64,6 +68,11 @@ pub(crate) fn get() -> &'static Process {
         return CHILD.get_or_init(Process::new);
     }
     PROCESS.get_or_init(Process::new)
+}
+
+/// Gives the process's state if it was made; never a child's.
+pub(crate) fn existing() -> Option<&'static Process> {
+    PROCESS.get()
 }
 
 /// Tells whether this process was forked off one that had a runtime.
@@ -100,6 +109,7 @@ impl Process {
             programs: crate::rtc::table(),
             allocators: crate::allocator::Allocators::default(),
             dump: crate::dump::State::default(),
+            prof: crate::prof::State::default(),
             buffers: crate::mbuf::table(),
             queues: crate::tdt_queue::Queues::default(),
             tensors: crate::tdt_channel::Tensors::default(),
@@ -113,6 +123,9 @@ impl Process {
             models: crate::model::Models::default(),
             model_configs: crate::model_config::table(),
             exec_configs: crate::model_config::exec_table(),
+            bundles: crate::bundle::Bundles::default(),
+            bundle_queries: crate::bundle::table(),
+            aipp_settings: crate::aipp::table(),
             tensor_descs: tensor_desc::table(),
             stream_configs: crate::stream::table(),
             stream_attributes: Mutex::default(),
@@ -127,6 +140,11 @@ impl Process {
             Some(Ok(runtime)) => Ok(runtime),
             _ => self.build(),
         }
+    }
+
+    /// The runtime, if it was built.
+    pub(crate) fn built(&self) -> Option<&Result<Runtime>> {
+        self.runtime.get()
     }
 
     #[cold]

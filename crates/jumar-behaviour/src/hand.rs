@@ -5,12 +5,13 @@ use std::sync::Arc;
 use jumar_acl::dump::DumpCallback;
 use jumar_acl::enter;
 use jumar_acl::error::ExceptionCallback;
-use jumar_acl::generated::{calls, types};
+use jumar_acl::generated::{calls, enums, types};
 use jumar_acl::hooks::{
     AbortHook, DeviceStateHook, FinalizeHook, InitHook, SnapshotHook, StreamStateHook,
 };
 use jumar_acl::memcpy::{BatchCopy, NO_COPY_FAILED, batch, batch_async};
 use jumar_acl::memory::MallocConfig;
+use jumar_acl::prof::RangeAttributes;
 use jumar_acl::tdt_queue::QueueAttrValue;
 use jumar_acl::{Raw, allocator, capture, memory};
 
@@ -92,6 +93,7 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclrtMemcpyBatchAsyncV2", memcpy_batch_async_v2),
     ("aclrtMemcpyBatchV2", memcpy_batch_v2),
     ("acldumpRegCallback", dump_callback),
+    ("aclprofRangePushEx", range_with_attributes),
     ("aclrtRegDeviceStateCallback", device_state),
     ("aclrtRegStreamStateCallback", stream_state),
     ("aclrtSetDeviceTaskAbortCallback", abort_callback),
@@ -123,6 +125,24 @@ fn dump_callback(w: &Words<'_>) -> Played {
     });
     status(enter(&calls::acldumpRegCallback, |cx| {
         jumar_acl::dump::acldumpRegCallback(cx, function, w.plain(1))
+    }))
+}
+
+fn range_with_attributes(w: &Words<'_>) -> Played {
+    let attributes = match w.slice::<u64>(0, 2)? {
+        None => None,
+        Some(words) => {
+            let (message, info) = ((words[0] >> 32) as u32, Words(&words[1..]));
+            let is_operator = message == enums::ACL_PROF_MESSAGE_TYPE_TENSOR_INFO;
+            let info = info.slice::<u64>(0, if is_operator { 2 } else { 0 })?;
+            Some(RangeAttributes {
+                message,
+                operator: info.filter(|_| is_operator).map(|info| (info[0], info[1])),
+            })
+        }
+    };
+    status(enter(&calls::aclprofRangePushEx, |cx| {
+        jumar_acl::prof::aclprofRangePushEx(cx, attributes)
     }))
 }
 

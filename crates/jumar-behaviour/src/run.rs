@@ -88,6 +88,7 @@ fn outcome(driver: &Path, api: &Api, case: &Case, folder: &Path, models: &Path) 
     let here = own.to_string_lossy();
     let env = case.env.iter();
     let output = command
+        .current_dir(&own)
         .envs(env.map(|(name, value)| (name, value.replace("{folder}", &here))))
         .stdin(Stdio::null())
         .output()

@@ -424,13 +424,19 @@ impl Stage {
                 }
             }
             Expr::Negative(inner) => self.form(inner),
-            Expr::Number(_)
-            | Expr::Null
-            | Expr::Out(_)
-            | Expr::Field(..)
-            | Expr::Index(..)
-            | Expr::Binary(..)
-            | Expr::Array(_) => Form::Number,
+            Expr::Field(..) | Expr::Index(..) => {
+                let real = |spot: Spot| {
+                    spot.lengths.is_empty() && matches!(self.primitive(&spot.of), "f32" | "f64")
+                };
+                if self.place(expr).is_ok_and(real) {
+                    Form::Real
+                } else {
+                    Form::Number
+                }
+            }
+            Expr::Number(_) | Expr::Null | Expr::Out(_) | Expr::Binary(..) | Expr::Array(_) => {
+                Form::Number
+            }
         }
     }
 
@@ -510,9 +516,9 @@ impl Stage {
             Expr::Negative(inner) => -self.real(inner)?,
             Expr::Name(name) if name == "INFINITY" => f64::INFINITY,
             Expr::Name(name) if name == "NAN" => f64::NAN,
-            Expr::Name(_) if self.form(expr) == Form::Real => {
+            Expr::Name(_) | Expr::Field(..) | Expr::Index(..) if self.form(expr) == Form::Real => {
                 let spot = self.place(expr)?;
-                if spot.of == "float" {
+                if self.primitive(&spot.of) == "f32" {
                     f64::from(f32::from_bits(word(&raw::read(spot.address, 4)) as u32))
                 } else {
                     f64::from_bits(word(&raw::read(spot.address, 8)))

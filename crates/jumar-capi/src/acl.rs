@@ -1,4 +1,6 @@
 //! What the shims use of jumar-acl, in one place.
 
 pub use jumar_acl::generated::{calls, types};
-pub use jumar_acl::{Call, Cx, Error, ErrorKind, Raw, Result, Span, enter, internal_panic, log};
+pub use jumar_acl::{
+    Call, Cx, Error, ErrorKind, Raw, Result, Span, enter, internal_panic, log, watch,
+};

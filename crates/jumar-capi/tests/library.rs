@@ -12,7 +12,14 @@ use object::{Endianness, elf};
 type Outcome = Result<(), Box<dyn Error>>;
 
 /// What the library exports beside the C interface: how copies of it recognise each other.
-const EXTRA: &[&str] = &["jumar_instance"];
+const EXTRA: &[&str] = &[
+    "jumar_instance",
+    "jumar_set_place",
+    // Below the C++ headers of the Graph Engine.
+    "jumar_ge_call",
+    "jumar_ge_run",
+    "jumar_ge_run_async",
+];
 
 /// What it may need. The loader belongs to libc: thread-local variables are found through it.
 const NEEDED: &[&str] = &[

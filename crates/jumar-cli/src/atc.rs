@@ -4,6 +4,7 @@
 //! is refused with a reason. None is swallowed silently.
 
 mod options;
+mod show;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -125,13 +126,60 @@ fn distance(a: &str, b: &str) -> usize {
     row[b.len()]
 }
 
+/// Says why a mode that the tool documents is not there.
+fn why_not(mode: &str) -> &'static str {
+    match mode {
+        "3" => "a conversion (--mode=0) checks the model, and names what is wrong with it",
+        "5" => {
+            "the toolchain's own text of a graph is not read; --mode=1 writes a model's graph as JSON"
+        }
+        "30" => "models for a device that runs without a host hold instructions for a card",
+        _ => "0 builds an offline model, 1 writes a model as JSON, 6 tells what a model needs",
+    }
+}
+
+/// The file that a mode without conversion is about: `--om`, or `--model` for whoever says that.
+fn subject(request: &Request) -> Result<&str> {
+    let mode = request.get("mode").unwrap_or_default();
+    request
+        .get("om")
+        .or_else(|| request.get("model"))
+        .with_context(|| format!("--mode={mode} needs the model's file; write --om=FILE"))
+}
+
+fn to_json(request: &Request) -> Result<()> {
+    let from = subject(request)?;
+    if let Some(framework) = request
+        .get("framework")
+        .filter(|framework| *framework != "5")
+    {
+        bail!("--framework={framework} is not supported; 5 (ONNX) is: export the model to ONNX");
+    }
+    let to = request
+        .get("json")
+        .context("--mode=1 writes a file; write --json=FILE")?;
+    show::to_json(from.as_ref(), to.as_ref())?;
+    println!("{to}: the graph of {from}");
+    Ok(())
+}
+
+fn summary(request: &Request) -> Result<()> {
+    let from = subject(request)?;
+    let bytes = std::fs::read(from).with_context(|| from.to_owned())?;
+    print!(
+        "{}",
+        show::summary(&bytes).with_context(|| from.to_owned())?
+    );
+    Ok(())
+}
+
 /// Checks what belongs together, and converts.
 fn convert(request: &Request) -> Result<()> {
     match request.get("mode").unwrap_or("0") {
         "0" => {}
-        other => {
-            bail!("--mode={other} is not supported; only 0, which builds an offline model, is")
-        }
+        "1" => return to_json(request),
+        "6" => return summary(request),
+        other => bail!("--mode={other} is not supported: {}", why_not(other)),
     }
     let Some(framework) = request.get("framework") else {
         bail!("--framework is missing; write --framework=5 for an ONNX model");
@@ -170,6 +218,14 @@ fn convert(request: &Request) -> Result<()> {
         report.weight_bytes,
         report.work_bytes
     );
+    match request.get("display_model_info") {
+        None | Some("0") => {}
+        Some("1") => {
+            let bytes = std::fs::read(&report.output)?;
+            print!("{}", show::summary(&bytes)?);
+        }
+        Some(other) => bail!("--display_model_info={other} is not known; 0 and 1 are"),
+    }
     for (direction, ports) in [
         ("input", &report.description.inputs),
         ("output", &report.description.outputs),
@@ -314,6 +370,86 @@ mod tests {
         );
         assert_eq!(refusal(&["--nonsense=5"]), "there is no option --nonsense");
         assert!(refusal(&["model.onnx"]).contains("is not an option"));
+    }
+
+    fn converted(arguments: &[&str]) -> Result<()> {
+        convert(&parsed(arguments)?.0)
+    }
+
+    #[test]
+    fn modes_that_are_not_there_say_why() {
+        for (mode, part) in [
+            ("3", "names what is wrong"),
+            ("5", "--mode=1 writes"),
+            ("30", "without a host"),
+            ("7", "0 builds"),
+        ] {
+            let error = converted(&[&format!("--mode={mode}")])
+                .unwrap_err()
+                .to_string();
+            assert!(
+                error.contains("is not supported") && error.contains(part),
+                "{error}"
+            );
+        }
+        assert!(
+            converted(&["--mode=1"])
+                .unwrap_err()
+                .to_string()
+                .contains("--om=FILE")
+        );
+        assert!(
+            converted(&["--mode=1", "--om=a"])
+                .unwrap_err()
+                .to_string()
+                .contains("--json=FILE")
+        );
+        assert!(
+            converted(&["--mode=6"])
+                .unwrap_err()
+                .to_string()
+                .contains("--om=FILE")
+        );
+    }
+
+    #[test]
+    fn a_model_is_converted_summed_up_and_written_as_json() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name).display().to_string();
+        let onnx = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../examples/digits/digits.onnx"
+        );
+        let om = at("digits.om");
+        converted(&[
+            &format!("--model={onnx}"),
+            "--framework=5",
+            "--soc_version=Ascend910B1",
+            "--display_model_info=1",
+            &format!("--output={}", at("digits")),
+        ])
+        .unwrap();
+        converted(&["--mode=6", &format!("--om={om}")]).unwrap();
+        let text = show::summary(&std::fs::read(&om).unwrap()).unwrap();
+        assert!(
+            text.contains("soc_version[Ascend910B1], framework_type[5]"),
+            "{text}"
+        );
+        for from in [om.as_str(), onnx] {
+            let json = at("out.json");
+            converted(&[
+                "--mode=1",
+                &format!("--om={from}"),
+                &format!("--json={json}"),
+            ])
+            .unwrap();
+            let value: serde_json::Value =
+                serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap();
+            let ops = value["graph"][0]["op"].as_array().unwrap();
+            assert!(ops.iter().any(|op| op["type"] == "NetOutput"), "{from}");
+            assert!(ops.iter().any(|op| op["type"] == "Const"), "{from}");
+        }
+        assert!(converted(&["--mode=6", &format!("--om={onnx}")]).is_err());
     }
 
     #[test]

@@ -3,10 +3,13 @@
 #![forbid(unsafe_code)]
 
 mod atc;
+mod bundle;
+mod check;
 mod doctor;
 mod env;
 mod info;
 mod inspect;
+mod report;
 mod run;
 mod tree;
 mod vars;
@@ -27,6 +30,7 @@ use clap::{Parser, Subcommand};
   jumar run -- ./classify images/         an unmodified C program
   jumar run -- python classify.py         an unmodified pyACL program
   jumar run --trace out.json -- ./app     with a timeline for Perfetto
+  jumar check -- ./app                    what the program does wrong, and where
   eval \"$(jumar env)\"                     the same environment for the whole shell
   jumar atc --model=net.onnx --framework=5 --output=net --soc_version=Ascend910B1
   jumar doctor                            which libascendcl a program would get, and why"
@@ -50,6 +54,8 @@ enum Command {
     Info,
     /// Shows what is inside a model file (.om, .onnx).
     Inspect(inspect::Options),
+    /// Puts several models (.om) into one file.
+    Bundle(bundle::Options),
     /// Converts a model to .om; takes the options of the atc tool.
     #[command(disable_help_flag = true)]
     Atc {
@@ -57,19 +63,14 @@ enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<OsString>,
     },
-    /// Checks a program for races, leaks and misuse (not supported yet).
-    Check(Later),
-    /// Runs a program under many schedules (not supported yet).
-    Explore(Later),
-    /// Fails each call of a program once (not supported yet).
-    Faults(Later),
-}
-
-/// Takes anything, so that the answer is about the command and not about its arguments.
-#[derive(clap::Args)]
-struct Later {
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
-    _arguments: Vec<OsString>,
+    /// Runs a program and finds races, leaks and misuse in it.
+    Check(check::Check),
+    /// Runs a program under many schedules and tells which runs differ.
+    Explore(check::Explore),
+    /// Lets each call of a program fail once and tells how the program takes it.
+    Faults(check::Faults),
+    /// Turns a timeline into a page for a browser.
+    Report(report::Options),
 }
 
 fn main() -> ExitCode {
@@ -88,10 +89,12 @@ fn main() -> ExitCode {
         Command::Prefix => prefix(),
         Command::Info => info::run(),
         Command::Inspect(options) => inspect::run(&options),
+        Command::Bundle(options) => bundle::run(&options),
         Command::Atc { arguments } => return atc::main(arguments),
-        Command::Check(_) => not_supported("check"),
-        Command::Explore(_) => not_supported("explore"),
-        Command::Faults(_) => not_supported("faults"),
+        Command::Check(options) => check::check(&options),
+        Command::Explore(options) => check::explore(&options),
+        Command::Faults(options) => check::faults(&options),
+        Command::Report(options) => report::run(&options),
     };
     answer.unwrap_or_else(|error| {
         eprintln!("jumar: {error:#}");
@@ -102,10 +105,6 @@ fn main() -> ExitCode {
 fn prefix() -> anyhow::Result<ExitCode> {
     println!("{}", tree::Tree::own()?.root().display());
     Ok(ExitCode::SUCCESS)
-}
-
-fn not_supported(command: &str) -> anyhow::Result<ExitCode> {
-    anyhow::bail!("`jumar {command}` is not supported yet")
 }
 
 #[cfg(test)]

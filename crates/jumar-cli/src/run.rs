@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::os::unix::process::CommandExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use anyhow::{Context as _, Result};
@@ -18,10 +18,11 @@ use crate::tree::Tree;
   jumar run --trace timeline.json -- ./app
   jumar run --devices 4 --profile Ascend310P3 -- ./app
 
-The program replaces this command, so its exit status, its signals and its terminal are its own.
+The program replaces this command (not where a page is to be written), so its exit status, its signals and its terminal are its own.
 Status 126: the program cannot be run; 127: there is no such program.")]
 pub struct Options {
-    /// Writes a timeline for Perfetto (ui.perfetto.dev) or chrome://tracing when the program ends.
+    /// Writes a timeline for Perfetto (ui.perfetto.dev) or chrome://tracing when the program ends; a name that ends in .html
+    /// makes it a page for a browser.
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
     /// How many devices the machine appears to have.
@@ -72,6 +73,9 @@ enum Level {
 pub fn run(options: &Options) -> Result<ExitCode> {
     let tree = Tree::own()?;
     let mut command = command(options, &tree)?;
+    if let Some(page) = options.trace.as_deref().filter(|file| is_page(file)) {
+        return run_and_write(&mut command, page);
+    }
     let error = command.exec();
     eprintln!(
         "jumar: cannot run {}: {error}",
@@ -82,6 +86,27 @@ pub fn run(options: &Options) -> Result<ExitCode> {
     } else {
         126
     }))
+}
+
+/// Tells whether the timeline is to be a page for a browser.
+fn is_page(file: &Path) -> bool {
+    file.extension().is_some_and(|end| end == "html")
+}
+
+/// Runs the program to its end, and then turns its timeline into a page.
+fn run_and_write(command: &mut Command, page: &Path) -> Result<ExitCode> {
+    use std::os::unix::process::ExitStatusExt as _;
+    let timeline = page.with_extension("html.json");
+    command.env("JUMAR_TRACE", std::path::absolute(&timeline)?);
+    let status = command
+        .status()
+        .with_context(|| format!("cannot run {}", command.get_program().display()))?;
+    crate::report::write(&timeline, None, page)?;
+    std::fs::remove_file(&timeline).with_context(|| format!("removing {}", timeline.display()))?;
+    let code = status
+        .code()
+        .unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
+    Ok(ExitCode::from(code as u8))
 }
 
 fn command(options: &Options, tree: &Tree) -> Result<Command> {

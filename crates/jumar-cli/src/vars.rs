@@ -47,6 +47,69 @@ pub const READ: &[Var] = &[
         meaning: "Where a timeline for Perfetto or chrome://tracing is written when the program ends.",
     },
     Var {
+        name: "JUMAR_CHECK",
+        flag: None,
+        values: "`1`, or ids of rules with commas between; `all` adds the lints",
+        default: "no checks",
+        meaning: "Finds races, leaks and misuse; `jumar check` sets it.",
+    },
+    Var {
+        name: "JUMAR_CHECK_REPORT",
+        flag: None,
+        values: "a file name",
+        default: "findings are told on standard error alone",
+        meaning: "Where each finding is appended as a line of JSON.",
+    },
+    Var {
+        name: "JUMAR_CHECK_BASELINE",
+        flag: None,
+        values: "a file name",
+        default: "every finding is told",
+        meaning: "Which findings are known and not told: a fingerprint a line.",
+    },
+    Var {
+        name: "JUMAR_CHECK_LANGUAGE",
+        flag: None,
+        values: "`zh`",
+        default: "English",
+        meaning: "The language of what findings say of their rules.",
+    },
+    Var {
+        name: "JUMAR_CHECK_REPLAY",
+        flag: None,
+        values: "a command",
+        default: "none",
+        meaning: "What findings name as the way to run the program again.",
+    },
+    Var {
+        name: "JUMAR_LATE",
+        flag: None,
+        values: "`1`",
+        default: "tasks run as soon as they can",
+        meaning: "Holds every task back until the program waits for it.",
+    },
+    Var {
+        name: "JUMAR_SEED",
+        flag: None,
+        values: "a number",
+        default: "streams advance as they come",
+        meaning: "Chooses which stream goes on; the same number gives the same run.",
+    },
+    Var {
+        name: "JUMAR_FAULT",
+        flag: None,
+        values: "a function and its turn, such as `aclrtMalloc#3`; `*#7` for the seventh call",
+        default: "no call is made to fail",
+        meaning: "Which call is made to fail.",
+    },
+    Var {
+        name: "JUMAR_FAULT_LOG",
+        flag: None,
+        values: "a file name",
+        default: "none",
+        meaning: "Where each call that can fail is written down.",
+    },
+    Var {
         name: "JUMAR_CXX",
         flag: Some("cxx"),
         values: "a C++ compiler, by name or path",
@@ -108,6 +171,34 @@ pub const READ: &[Var] = &[
         values: "a folder",
         default: "ascend/log in the home folder",
         meaning: "Where log files go without ASCEND_PROCESS_LOG_PATH.",
+    },
+    Var {
+        name: "ASCEND_HOST_LOG_FILE_NUM",
+        flag: None,
+        values: "1 to 1000",
+        default: "10",
+        meaning: "How many log files of 20 MB a process keeps; the oldest goes when one more is begun.",
+    },
+    Var {
+        name: "ASCEND_GLOBAL_EVENT_ENABLE",
+        flag: None,
+        values: "0, 1",
+        default: "1 where anything else is logged",
+        meaning: "With 0 no events are logged (the folder run), with 1 they are in any case.",
+    },
+    Var {
+        name: "PROFILING_MODE",
+        flag: None,
+        values: "dynamic",
+        default: "none",
+        meaning: "With dynamic a tool switches profiles, and aclprofInit is refused.",
+    },
+    Var {
+        name: "PROFILER_SAMPLECONFIG",
+        flag: None,
+        values: "a JSON object as the profiler section of aclInit's configuration",
+        default: "none",
+        meaning: "Takes a profile from aclInit on, whatever the configuration says.",
     },
     Var {
         name: "ASCEND_DUMP_SCENE",
@@ -288,7 +379,7 @@ mod tests {
         let run = command.find_subcommand("run").unwrap();
         for var in READ {
             assert!(
-                !var.name.starts_with("JUMAR_") || var.flag.is_some(),
+                !var.name.starts_with("JUMAR_") || var.flag.is_some() || of_checks(var.name),
                 "{}",
                 var.name
             );
@@ -300,6 +391,13 @@ mod tests {
                 );
             }
         }
+    }
+
+    /// What `jumar check`, `explore` and `faults` set.
+    fn of_checks(name: &str) -> bool {
+        ["JUMAR_CHECK", "JUMAR_LATE", "JUMAR_SEED", "JUMAR_FAULT"]
+            .iter()
+            .any(|own| name.starts_with(own))
     }
 
     #[test]

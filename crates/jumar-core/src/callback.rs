@@ -79,6 +79,8 @@ impl Default for Inbox {
 struct InboxState {
     due: VecDeque<Due>,
     closed: bool,
+    /// How many threads wait for the bell: ringing is a call of the system, whether anybody listens or not.
+    listening: usize,
 }
 
 /// Which thread runs the callback that a stream waits for. That thread must not wait for the stream.
@@ -99,6 +101,14 @@ impl Runs {
         *self.thread.lock() = thread;
         self.any.store(thread.is_some(), Ordering::Release);
     }
+}
+
+/// What an inbox had.
+enum Taken {
+    Due(Due),
+    Nothing,
+    /// And nothing comes any more.
+    Closed,
 }
 
 /// A callback that is due. Dropping it lets the stream go on, whether it ran or not.
@@ -145,28 +155,36 @@ impl Inbox {
         }
         state.due.push_back(due);
         let told = self.any.set_quietly();
+        let listening = state.listening > 0;
         drop(state);
         for waiter in told {
             waiter.signalled();
         }
-        self.bell.notify_one();
+        if listening {
+            self.bell.notify_one();
+        }
         Ok(())
     }
 
     /// Waits as `wait` does, and meanwhile runs what is bounded of the queue and of others: most often the very task that
     /// hands the callback over.
     fn wait_and_help(&self, queue: &Arc<dyn Queue>, limit: Option<Duration>) -> Option<Due> {
-        let until = limit.map(|limit| Instant::now() + limit);
+        const FAR: Duration = Duration::from_secs(3600);
+        let mut end = None;
         loop {
-            if let Some(due) = self.take() {
-                return Some(due);
+            match self.take() {
+                Taken::Due(due) => return Some(due),
+                Taken::Closed => return None,
+                Taken::Nothing => {}
             }
             let now = Instant::now();
-            if self.is_closed() || until.is_some_and(|until| now >= until) {
+            let far = now + FAR;
+            // A limit beyond the clock's end is none.
+            let until = *end.get_or_insert_with(|| limit.and_then(|limit| now.checked_add(limit)));
+            if until.is_some_and(|until| now >= until) {
                 return None;
             }
             // With a limit nothing is begun that may take long.
-            let far = now + Duration::from_secs(3600);
             queue.wait_signal(&self.any, Some(until.map_or(far, |until| until.min(far))));
         }
     }
@@ -182,26 +200,33 @@ impl Inbox {
             if state.closed {
                 return None;
             }
+            state.listening += 1;
             state = match until {
                 None => self.bell.wait(state),
                 Some(until) => {
                     let left = until.saturating_duration_since(Instant::now());
                     if left.is_zero() {
+                        state.listening -= 1;
                         return None;
                     }
                     self.bell.wait_for(state, left).0
                 }
             };
+            state.listening -= 1;
         }
     }
 
-    fn take(&self) -> Option<Due> {
+    fn take(&self) -> Taken {
         let mut state = self.state.lock();
         let due = state.due.pop_front();
         if state.due.is_empty() && !state.closed {
             self.any.clear();
         }
-        due
+        match due {
+            Some(due) => Taken::Due(due),
+            None if state.closed => Taken::Closed,
+            None => Taken::Nothing,
+        }
     }
 
     /// Drops what is due for a stream whose tasks are dropped: its program may have taken back what the functions need.
@@ -451,7 +476,7 @@ impl Reports {
                 ));
             }
         }
-        while let Some(due) = inbox.take() {
+        while let Taken::Due(due) = inbox.take() {
             due.run();
         }
         Ok(())

@@ -19,7 +19,7 @@ use crate::memory::Block;
 use crate::runtime::Shared;
 use crate::stream::StreamOptions;
 use crate::{Caller, CountNotify, Event, EventFamily, Notify, Stream};
-use jumar_hal::{Backend, Span};
+use jumar_hal::{Backend, FileImage, FileMapping, Span};
 
 /// A context.
 pub struct Context {
@@ -320,6 +320,32 @@ impl Context {
             64,
             caller,
         )
+    }
+
+    /// Allocates device memory in which a part of a file stands: nothing is copied, and pages come when they are touched.
+    ///
+    /// # Ownership
+    /// Freed as any other device memory. The file may be closed.
+    ///
+    /// # Errors
+    /// `NoContext`, `OutOfMemory`; `FeatureUnsupported`: the device's memory cannot hold it, which has to be copied then.
+    pub fn allocate_file(
+        &self,
+        image: &FileImage,
+        caller: &Caller<'_>,
+    ) -> Result<(Block, Arc<dyn FileMapping>)> {
+        let block = self.allocate_aligned(image.bytes, FileImage::PAGE, caller)?;
+        let mapped = self
+            .device
+            .hardware(&self.shared)
+            .and_then(|hardware| hardware.map_file(block.span, image));
+        match mapped {
+            Ok(mapping) => Ok((block, mapping)),
+            Err(error) => {
+                self.free(block.span.address(), caller)?;
+                Err(error)
+            }
+        }
     }
 
     pub(crate) fn allocate_aligned(

@@ -1,11 +1,12 @@
 //! The one place where diagnostics hook in: every operation on a device passes here as plain data.
 //!
 //! Core admits an operation on the caller's thread, before it is queued; whoever runs it reports its phases. Probes
-//! watch and may refuse. They are fixed when a runtime is built; with none, the gate is one branch.
+//! watch and may refuse. Most are there from the runtime's first moment on; one that comes later (a profile that a program
+//! switches on) sees the operations that are admitted from then on. With none, the gate is one load and one branch.
 
 use std::sync::Arc;
 
-use jumar_hal::sync::{AtomicU64, Ordering, now_ns};
+use jumar_hal::sync::{AtomicBool, AtomicU64, Ordering, RwLock, now_ns};
 use jumar_types::{Error, Result};
 
 use crate::Caller;
@@ -205,24 +206,49 @@ pub trait Probe: Send + Sync {
 }
 
 /// The gate of one runtime.
-#[derive(Default)]
 pub struct Gate {
-    probes: Vec<Arc<dyn Probe>>,
+    /// Whether there is any probe: all that an operation looks at when nobody watches.
+    watched: AtomicBool,
+    probes: RwLock<Arc<[Arc<dyn Probe>]>>,
     tickets: AtomicU64,
 }
 
+impl Default for Gate {
+    fn default() -> Self {
+        Gate::new(Vec::new())
+    }
+}
+
 impl Gate {
-    /// Makes a gate with a fixed set of probes.
+    /// Makes a gate with the probes that watch from the beginning.
     pub fn new(probes: Vec<Arc<dyn Probe>>) -> Self {
         Gate {
-            probes,
+            watched: AtomicBool::new(!probes.is_empty()),
+            probes: RwLock::new(probes.into()),
             tickets: AtomicU64::new(0),
         }
     }
 
+    /// Has a probe watch what is admitted from now on. It is told nothing of operations that were admitted while nobody
+    /// watched, and may be told the end of one whose beginning it did not see.
+    pub fn watch(&self, probe: Arc<dyn Probe>) {
+        let mut probes = self.probes.write();
+        *probes = probes.iter().cloned().chain([probe]).collect();
+        self.watched.store(true, Ordering::Relaxed);
+    }
+
+    /// Ends what [`Gate::watch`] began. A thread that is at the gate right now may still tell the probe of its operation.
+    pub fn unwatch(&self, probe: &Arc<dyn Probe>) {
+        let mut probes = self.probes.write();
+        let others = probes.iter().filter(|other| !Arc::ptr_eq(other, probe));
+        *probes = others.cloned().collect();
+        self.watched.store(!probes.is_empty(), Ordering::Relaxed);
+    }
+
     /// Tells whether anybody watches.
+    #[inline]
     pub fn is_watched(&self) -> bool {
-        !self.probes.is_empty()
+        self.watched.load(Ordering::Relaxed)
     }
 
     /// Lets an operation through and gives its ticket; 0 when nobody watches. The operation is only put into words
@@ -238,7 +264,7 @@ impl Gate {
         stream: Option<u32>,
         op: impl FnOnce() -> Op<'a>,
     ) -> Result<u64> {
-        if self.probes.is_empty() {
+        if !self.is_watched() {
             return Ok(0);
         }
         self.admit_watched(caller, device, stream, op())
@@ -261,7 +287,7 @@ impl Gate {
             at_ns: now_ns(),
             op,
         };
-        for probe in &self.probes {
+        for probe in self.all().iter() {
             probe.before(&admission)?;
         }
         Ok(ticket)
@@ -272,9 +298,70 @@ impl Gate {
     pub fn report(&self, ticket: u64, phase: Phase) {
         if ticket != 0 {
             let now = now_ns();
-            for probe in &self.probes {
+            for probe in self.all().iter() {
                 probe.reported(ticket, &phase, now);
             }
         }
+    }
+
+    /// The list as it is now: no lock is held while a probe is told.
+    fn all(&self) -> Arc<[Arc<dyn Probe>]> {
+        self.probes.read().clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicUsize;
+
+    use super::*;
+    use crate::{Call, Lookups};
+
+    #[derive(Default)]
+    struct Counts {
+        before: AtomicUsize,
+        after: AtomicUsize,
+    }
+
+    impl Probe for Counts {
+        fn before(&self, _admission: &Admission<'_>) -> Result<()> {
+            self.before.fetch_add(1, Ordering::Relaxed);
+            Ok(())
+        }
+
+        fn reported(&self, _ticket: u64, _phase: &Phase, _at_ns: u64) {
+            self.after.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn a_probe_that_comes_later_sees_what_is_admitted_while_it_watches() {
+        let gate = Gate::default();
+        let lookups = Lookups::default();
+        static CALL: Call = Call {
+            name: "test",
+            number: 0,
+        };
+        let caller = Caller::new(&CALL, &lookups);
+        let pass = || {
+            let ticket = gate.admit(&caller, 0, None, || Op::WaitForContext);
+            let ticket = ticket.expect("the probe refuses nothing");
+            gate.report(ticket, Phase::Finished);
+            ticket
+        };
+        assert_eq!(pass(), 0);
+        let counts = Arc::new(Counts::default());
+        let probe: Arc<dyn Probe> = counts.clone();
+        gate.watch(probe.clone());
+        assert!(gate.is_watched());
+        assert_ne!(pass(), 0);
+        gate.unwatch(&probe);
+        assert!(!gate.is_watched());
+        assert_eq!(pass(), 0);
+        let seen = (
+            counts.before.load(Ordering::Relaxed),
+            counts.after.load(Ordering::Relaxed),
+        );
+        assert_eq!(seen, (1, 1));
     }
 }

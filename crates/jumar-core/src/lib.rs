@@ -57,7 +57,8 @@ pub use vmm::{AccessRight, Accessor, GRANULARITY, PhysicalMemory};
 // What a surface needs to speak about time and tasks, so that it depends on core alone.
 pub use jumar_hal::sync::now_ns;
 pub use jumar_hal::{
-    Access, Backend, Call, CodeForm, CodeImage, Cost, Parameter, Program, Signal, Span, sync,
+    Access, Backend, Call, CodeForm, CodeImage, Cost, FileImage, FileMapping, Parameter, Program,
+    Signal, Span, sync,
 };
 pub use table::Epoch;
 pub use transfer::{

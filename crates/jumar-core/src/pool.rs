@@ -560,6 +560,10 @@ impl Shared {
         address: usize,
         caller: &Caller<'_>,
     ) -> Option<Result<()>> {
+        // A pool that has memory out is among the living.
+        if self.pool_count.load(Ordering::Acquire) == 0 {
+            return None;
+        }
         let pool = self.pool_blocks.lock().remove(&address)?;
         let device = pool.device.number();
         let removed = self.space.remove(address, |block| {

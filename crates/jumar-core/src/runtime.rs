@@ -468,11 +468,15 @@ impl Shared {
             return freed;
         }
         let block = self.space.remove(address, |block| match block.home {
-            Home::Device(_) if self.mapped.lock().contains_key(&address) => Err(wrong_free(
+            Home::Device(_) if matches!(block.owner, Owner::Mapping { .. }) => Err(wrong_free(
                 block,
                 "an allocation of its own",
                 "a mapping of physical memory: unmap it",
             )),
+            // Its pool is being dropped with the device's memory, and takes it along.
+            Home::Device(_) if matches!(block.owner, Owner::Pool { .. }) => {
+                Err(wrong_free(block, "live any more", "which its pool was"))
+            }
             Home::Device(device) => self
                 .gate
                 .admit(caller, device, None, || Op::Free {
@@ -495,7 +499,13 @@ impl Shared {
         let Home::Device(device) = block.home else {
             unreachable!("checked while the block was taken out")
         };
-        self.managed.lock().remove(&address);
+        if block
+            .span
+            .bytes()
+            .is_multiple_of(crate::managed::MANAGED_PAGE)
+        {
+            self.managed.lock().remove(&address);
+        }
         self.devices[device as usize].give_back(block);
         Ok(())
     }

@@ -278,7 +278,24 @@ impl Stream {
                 ),
             ));
         }
-        self.drain(None)
+        self.drain_watched(None, caller)
+    }
+
+    /// Waits for everything submitted so far, in sight of whoever watches. A wait that expired is no wait.
+    fn drain_watched(&self, until: Option<Instant>, caller: &Caller<'_>) -> Result<()> {
+        let gate = &self.shared.gate;
+        let ticket = gate.admit(caller, self.device, Some(self.number), || Op::WaitForStream)?;
+        gate.report(ticket, Phase::Started);
+        let result = self.drain(until);
+        let expired = result
+            .as_ref()
+            .err()
+            .filter(|error| error.kind() == ErrorKind::StreamTimeout);
+        gate.report(
+            ticket,
+            expired.map_or(Phase::Finished, |error| Phase::Failed(error.clone())),
+        );
+        result
     }
 
     /// Refuses work for a stream that is closed, or whose context stopped on a failure.
@@ -623,11 +640,7 @@ impl Stream {
         self.refuse_captured()?;
         self.waits_for_others()?;
         let until = limit.map(|limit| Instant::now() + limit);
-        let gate = &self.shared.gate;
-        let ticket = gate.admit(caller, self.device, Some(self.number), || Op::WaitForStream)?;
-        gate.report(ticket, Phase::Started);
-        let result = self.drain(until);
-        gate.report(ticket, Phase::Finished);
+        let result = self.drain_watched(until, caller);
         self.shared.settle_pools();
         result
     }

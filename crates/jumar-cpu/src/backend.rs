@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use jumar_hal::{
-    Backend, Code, CodeFunction, CodeImage, Device, Physical, Program, Queue, QueueConfig, Span,
-    Task, Watcher,
+    Backend, Code, CodeFunction, CodeImage, Device, FileImage, FileMapping, Physical, Program,
+    Queue, QueueConfig, Span, Task, Watcher,
 };
 use jumar_sched::{Executor, ExecutorConfig, Runner, Schedule, Team};
 use jumar_types::{Error, ErrorKind, Result};
@@ -264,6 +264,10 @@ impl Device for CpuDevice {
 
     fn unmap(&self, at: Span) -> Result<()> {
         self.reservations.unmap(at)
+    }
+
+    fn map_file(&self, at: Span, image: &FileImage) -> Result<Arc<dyn FileMapping>> {
+        self.space.map_file(at, image)
     }
 
     fn range(&self) -> Range<usize> {

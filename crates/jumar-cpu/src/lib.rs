@@ -1,7 +1,7 @@
 //! The CPU device: memory spaces in reserved address ranges, and queues on the executor of jumar-sched.
 //!
 //! One [`CpuBackend`] has any number of devices; all of them share one pool of workers. Unsafe code lives in `mem`
-//! (mapping, copying), `code` (loading and calling a program's kernels) and `thread` (what a thread's state is while it runs our work).
+//! (mapping, copying), `fault` (pages of files that went away), `code` (loading and calling a program's kernels) and `thread` (what a thread's state is while it runs our work).
 #![deny(unsafe_code)]
 
 mod backend;
@@ -11,6 +11,11 @@ mod backend;
 )]
 mod code;
 mod elf;
+#[expect(
+    unsafe_code,
+    reason = "the room for unsafe code: pages of files that are not there"
+)]
+mod fault;
 mod heap;
 #[expect(
     unsafe_code,
@@ -24,4 +29,5 @@ mod mem;
 mod thread;
 
 pub use backend::{CpuBackend, CpuConfig, CpuDeviceConfig};
+pub use jumar_sched::Schedule;
 pub use mem::{read, write};

@@ -2,7 +2,8 @@
 //!
 //! Results must not depend on which thread ran a program: a worker, or a thread of the program under test that waits.
 //! So rounding and denormal mode are the default while a program runs, and the thread finds its own again, together
-//! with its `errno`. Workers block every signal: a signal of the process belongs to the process's own threads.
+//! with its `errno`. Workers block every signal that is meant for the process: it belongs to the process's own threads. What a thread brings on
+//! itself (a bad access, a bad instruction) it gets itself, so that whoever handles it for the process does so here, too.
 
 use std::mem::MaybeUninit;
 use std::ptr;
@@ -49,12 +50,25 @@ fn set_errno(value: i32) {
     unsafe { *libc::__errno_location() = value };
 }
 
-/// Blocks every signal while `spawn` starts a thread, which inherits the mask.
+/// What a thread brings on itself.
+const OWN: [libc::c_int; 5] = [
+    libc::SIGBUS,
+    libc::SIGSEGV,
+    libc::SIGILL,
+    libc::SIGFPE,
+    libc::SIGTRAP,
+];
+
+/// Blocks every signal of the process while `spawn` starts a thread, which inherits the mask.
 pub(crate) fn without_signals(spawn: &mut dyn FnMut()) {
     let mut all = MaybeUninit::<libc::sigset_t>::uninit();
     let mut before = MaybeUninit::<libc::sigset_t>::uninit();
     // SAFETY: the set is ours to write.
     unsafe { libc::sigfillset(all.as_mut_ptr()) };
+    for signal in OWN {
+        // SAFETY: the set was filled by the call above.
+        unsafe { libc::sigdelset(all.as_mut_ptr(), signal) };
+    }
     // SAFETY: `all` was filled by sigfillset, `before` is ours to write.
     let masked =
         unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, all.as_ptr(), before.as_mut_ptr()) } == 0;

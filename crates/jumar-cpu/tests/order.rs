@@ -265,7 +265,7 @@ fn random_work_on_many_workers() {
 struct Last;
 
 impl jumar_sched::Schedule for Last {
-    fn next(&self, runnable: &[u32]) -> Option<usize> {
+    fn next(&self, runnable: &[u32], _waited: &[u32]) -> Option<usize> {
         runnable.len().checked_sub(1)
     }
 }

@@ -64,7 +64,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         Model::read(&bytes)?;
         compiled
     };
-    let weights = model.weight_bytes(&file)?;
+    let weights = &*model.weight_bytes(&file)?;
     let plan = match model.executable()? {
         Executable::Planned(plan) => plan,
         Executable::Geared(_) => return Err("gears are chosen on a device only".into()),

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use jumar_ops::{AIPP, Aipp, Attrs, Picture, TensorType, find};
+use jumar_ops::{AIPP, Aipp, Attrs, DYNAMIC_AIPP, Picture, TensorType, UNKNOWN, find};
 use jumar_types::dtype::DataType;
 
-use crate::{Attr, Graph, GraphError, Node, Result, ValueId};
+use crate::{Attr, BuildOptions, GearKind, Graph, GraphError, Node, Result, ValueId};
 
 /// One block of a configuration: names and their values.
 type Block = BTreeMap<String, String>;
@@ -63,7 +63,15 @@ const KEYS: &[&str] = &[
     "var_reci_chn_1",
     "var_reci_chn_2",
     "var_reci_chn_3",
+    "max_src_image_size",
+    "support_rotation",
 ];
+
+/// The names that belong to settings which come while the model runs.
+const DYNAMIC_KEYS: &[&str] = &["max_src_image_size", "support_rotation"];
+
+/// The names that belong to both modes.
+const COMMON_KEYS: &[&str] = &["aipp_mode", "related_input_rank", "related_input_name"];
 
 fn bad(text: impl std::fmt::Display) -> GraphError {
     GraphError::option(format!("insert_op_conf: {text}"))
@@ -97,12 +105,7 @@ fn blocks(text: &str) -> Result<Vec<Block>> {
                 break;
             }
             if !KEYS.contains(&name.as_str()) {
-                return Err(match name.as_str() {
-                    "max_src_image_size" | "support_rotation" => bad(format_args!(
-                        "{name} belongs to the dynamic mode, which is not supported yet"
-                    )),
-                    _ => bad(format_args!("{name:?} is not known")),
-                });
+                return Err(bad(format_args!("{name:?} is not known")));
             }
             let Some(value) = words.next().filter(|value| value != "{" && value != "}") else {
                 return Err(bad(format_args!("{name} has no value")));
@@ -162,11 +165,18 @@ impl Reader<'_> {
 }
 
 /// Puts the operators that a configuration describes in front of the graph's inputs.
-pub(crate) fn insert(graph: &mut Graph, text: &str) -> Result<()> {
+pub(crate) fn insert(graph: &mut Graph, options: &BuildOptions) -> Result<()> {
+    let text = &options.preprocessing;
     if text.is_empty() {
         return Ok(());
     }
+    if options.gears.kind == GearKind::Dims {
+        return Err(bad(
+            "pictures are not preprocessed in a model with dynamic_dims; dynamic_batch_size is possible",
+        ));
+    }
     let mut done: Vec<usize> = Vec::new();
+    let own = graph.inputs.len();
     for block in blocks(text)? {
         let reader = Reader(&block);
         let index = match reader.text("related_input_name") {
@@ -177,17 +187,150 @@ pub(crate) fn insert(graph: &mut Graph, text: &str) -> Result<()> {
                 .position(|&id| graph.value(id).name == name)
                 .ok_or_else(|| bad(format_args!("the model has no input {name:?}")))?,
         };
-        if index >= graph.inputs.len() || done.contains(&index) {
+        if index >= own || done.contains(&index) {
             return Err(bad(format_args!(
-                "input {index} is named of a model with {}, or is named twice",
-                graph.inputs.len()
+                "input {index} is named of a model with {own}, or is named twice"
             )));
         }
         done.push(index);
-        let node = front(graph, &reader, index)?;
+        let node = if is_dynamic(&reader)? {
+            front_as_told(graph, &reader, index, options)?
+        } else {
+            front(graph, &reader, index)?
+        };
         graph.nodes.insert(0, node);
     }
     Ok(())
+}
+
+/// Reads the mode of a block, and checks that it holds nothing of the other one.
+fn is_dynamic(reader: &Reader<'_>) -> Result<bool> {
+    let dynamic = match reader.text("aipp_mode") {
+        Some("static") => false,
+        Some("dynamic") => true,
+        other => {
+            return Err(bad(format_args!(
+                "aipp_mode is {:?}; it has to be static or dynamic",
+                other.unwrap_or_default()
+            )));
+        }
+    };
+    let stranger = reader.0.keys().find(|name| {
+        !COMMON_KEYS.contains(&name.as_str()) && DYNAMIC_KEYS.contains(&name.as_str()) != dynamic
+    });
+    match stranger {
+        None => Ok(dynamic),
+        Some(name) if dynamic => Err(bad(format_args!(
+            "{name} belongs to the mode static; in the mode dynamic the program says it before each execution"
+        ))),
+        Some(name) => Err(bad(format_args!("{name} belongs to the mode dynamic"))),
+    }
+}
+
+/// The most pictures that one execution may bring.
+fn most_pictures(options: &BuildOptions, name: &str, batch: i64) -> Result<usize> {
+    let most = if batch != UNKNOWN {
+        batch
+    } else if options.gears.kind == GearKind::Batch {
+        let sizes = options.gears.values.iter().filter_map(|gear| gear.first());
+        sizes.copied().max().unwrap_or(-1)
+    } else {
+        let range = options.input_shapes.get(name);
+        range
+            .and_then(|range| range.first())
+            .map_or(-1, |first| first.1)
+    };
+    usize::try_from(most).ok().filter(|&most| (1..=MOST_PICTURES).contains(&most)).ok_or_else(|| {
+        bad(format_args!(
+            "the input {name} takes {most} pictures; 1 to {MOST_PICTURES} are possible, and an open number needs a bound"
+        ))
+    })
+}
+
+/// The most pictures that settings are kept for.
+const MOST_PICTURES: usize = 4096;
+
+/// The largest `max_src_image_size`.
+const LARGEST: usize = 1 << 31;
+
+/// The name of the input with the settings of pictures, where a program gives them before each execution.
+pub const SETTINGS_INPUT: &str = "ascend_dynamic_aipp_data";
+
+/// Puts preprocessing in front whose settings are an input more.
+fn front_as_told(
+    graph: &mut Graph,
+    reader: &Reader<'_>,
+    index: usize,
+    options: &BuildOptions,
+) -> Result<Node> {
+    if reader.flag("support_rotation")? {
+        return Err(bad(
+            "support_rotation true is not supported: no function of the interface sets a rotation",
+        ));
+    }
+    let largest = reader.number("max_src_image_size", 0_usize)?;
+    if !(1..=LARGEST).contains(&largest) {
+        return Err(bad(format_args!(
+            "max_src_image_size is {largest}; in the mode dynamic it says how many bytes all pictures of an execution have at most"
+        )));
+    }
+    let id = graph.inputs[index];
+    let value = graph.value(id).clone();
+    let [batch, channels, height, width] = value.ty.shape[..] else {
+        return Err(bad(format_args!(
+            "the input {} is {}, and pictures have four dimensions",
+            value.name, value.ty
+        )));
+    };
+    if [channels, height, width].iter().any(|&dim| dim < 1) {
+        return Err(bad(format_args!(
+            "the input {} is {}: its channels, height and width have to be fixed",
+            value.name, value.ty
+        )));
+    }
+    let most = most_pictures(options, &value.name, batch)?;
+    let bytes = largest.div_ceil(most) as i64;
+    let pictures = graph.add_value(
+        value.name.clone(),
+        TensorType::new(DataType::UInt8, [batch, bytes]),
+    );
+    let before = graph
+        .inputs
+        .iter()
+        .filter(|&&id| graph.value(id).name.starts_with(SETTINGS_INPUT))
+        .count();
+    let name = match before {
+        0 => SETTINGS_INPUT.to_owned(),
+        more => format!("{SETTINGS_INPUT}_{more}"),
+    };
+    if graph.values.iter().any(|value| value.name == name) {
+        return Err(bad(format_args!(
+            "the model has a tensor {name} of its own, the name that settings are given by"
+        )));
+    }
+    let settings = graph.add_value(
+        name,
+        TensorType::new(DataType::UInt8, [Aipp::block_bytes(most) as i64]),
+    );
+    graph.inputs.push(settings);
+    let name = format!("{}/aipp", value.name);
+    graph.value_mut(id).name.clone_from(&name);
+    graph.inputs[index] = pictures;
+    let node = Node {
+        name,
+        operator: find(DYNAMIC_AIPP)
+            .ok_or_else(|| GraphError::internal("there is no preprocessing"))?,
+        inputs: vec![Some(pictures), Some(settings)],
+        outputs: vec![id],
+        attrs: Attrs::new()
+            .with("channels", channels)
+            .with("height", height)
+            .with("width", width)
+            .with("dtype", value.ty.dtype),
+        bodies: Vec::new(),
+    };
+    graph.infer(&node).map_err(|error| bad(error.text()))?;
+    Ok(node)
 }
 
 fn front(graph: &mut Graph, reader: &Reader<'_>, index: usize) -> Result<Node> {
@@ -244,20 +387,6 @@ fn front(graph: &mut Graph, reader: &Reader<'_>, index: usize) -> Result<Node> {
 }
 
 fn read(reader: &Reader<'_>, width: usize, height: usize) -> Result<Aipp> {
-    match reader.text("aipp_mode") {
-        Some("static") => {}
-        Some("dynamic") => {
-            return Err(GraphError::unsupported(
-                "insert_op_conf: aipp_mode dynamic is not supported yet; static is",
-            ));
-        }
-        other => {
-            return Err(bad(format_args!(
-                "aipp_mode is {:?}; it has to be static",
-                other.unwrap_or_default()
-            )));
-        }
-    }
     let format = match reader.text("input_format") {
         Some("YUV420SP_U8") => Picture::Yuv420sp,
         Some("XRGB8888_U8") => Picture::Xrgb8888,
@@ -345,6 +474,45 @@ fn read(reader: &Reader<'_>, width: usize, height: usize) -> Result<Aipp> {
     Ok(aipp)
 }
 
+/// Preprocessing whose settings are an input more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Told {
+    /// The number of the input with the pictures.
+    pub pictures: usize,
+    /// The number of the input with the settings.
+    pub settings: usize,
+    /// What the pictures become.
+    pub result: TensorType,
+    /// How many pictures there may be at most.
+    pub most: usize,
+}
+
+/// Finds every preprocessing whose settings are an input more.
+pub fn preprocessing_as_told(graph: &Graph) -> Vec<Told> {
+    let number = |id: Option<&Option<ValueId>>| {
+        let id = (*id?)?;
+        graph.inputs.iter().position(|&input| input == id)
+    };
+    let nodes = graph
+        .nodes
+        .iter()
+        .filter(|node| node.operator.name == DYNAMIC_AIPP);
+    nodes
+        .filter_map(|node| {
+            let (pictures, settings) = (number(node.inputs.first())?, number(node.inputs.get(1))?);
+            let bytes = *graph.value(graph.inputs[settings]).ty.shape.first()?;
+            let head = Aipp::block_bytes(0);
+            Some(Told {
+                pictures,
+                settings,
+                result: graph.value(*node.outputs.first()?).ty.clone(),
+                most: usize::try_from(bytes).ok()?.checked_sub(head)?
+                    / (Aipp::block_bytes(1) - head),
+            })
+        })
+        .collect()
+}
+
 /// Gives what happens to the pictures of an input, where something does, and what they become.
 pub fn preprocessing(graph: &Graph, input: ValueId) -> Option<(Aipp, TensorType)> {
     let node = graph
@@ -387,7 +555,15 @@ mod tests {
             ("aipp_op { crop: }", "crop has no value"),
             ("aipp_op { crop: true crop: true }", "twice"),
             ("aipp_op { input_format: RGB888_U8 }", "aipp_mode"),
-            ("aipp_op { aipp_mode: dynamic }", "not supported yet"),
+            ("aipp_op { aipp_mode: lively }", "static or dynamic"),
+            (
+                "aipp_op { aipp_mode: dynamic max_src_image_size: 9 crop: true }",
+                "crop belongs to the mode static",
+            ),
+            (
+                "aipp_op { aipp_mode: static input_format: RGB888_U8 max_src_image_size: 9 }",
+                "belongs to the mode dynamic",
+            ),
             (
                 "aipp_op { aipp_mode: static input_format: PNG }",
                 "input_format is \"PNG\"",
@@ -413,7 +589,10 @@ mod tests {
                 "border",
             ),
         ] {
-            let found = blocks(text).and_then(|found| read(&Reader(&found[0]), 6, 4));
+            let found = blocks(text).and_then(|found| {
+                is_dynamic(&Reader(&found[0]))?;
+                read(&Reader(&found[0]), 6, 4)
+            });
             let error = found.unwrap_err().text().to_owned();
             assert!(error.contains(part), "{text}: {error}");
         }

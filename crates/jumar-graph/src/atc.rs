@@ -122,27 +122,14 @@ pub fn convert(options: &Options) -> Result<Report> {
         )?,
         recorded: recorded(options),
     };
-    let bytes = fs::read(&options.model).map_err(|error| {
-        let kind = match error.kind() {
-            std::io::ErrorKind::NotFound => GraphErrorKind::NotFound,
-            _ => GraphErrorKind::Io,
-        };
-        GraphError::new(
-            kind,
-            format!(
-                "the model {} cannot be read: {error}",
-                options.model.display()
-            ),
-        )
-    })?;
+    let bytes = onnx::read_file(&options.model)?;
     let dir = match options.model.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
     let shapes = BuildOptions::open_shapes(&build.input_shapes);
-    let graph = onnx::import_outputs(&bytes, Some(dir), &shapes, &build.out_nodes)
+    let graph = onnx::import_shared(bytes, Some(dir), &shapes, &build.out_nodes)
         .map_err(|error| error.at(options.model.display()))?;
-    drop(bytes);
     let model = compile(graph, &build).map_err(|error| error.at(options.model.display()))?;
     let output = with_extension(&options.output);
     let bytes = write(&model, &output)?;

@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use bytes::Bytes;
 use jumar_ops::{Attrs, Tensor, UNKNOWN, find};
 use jumar_types::dtype::DataType;
 
 use crate::description::Format;
-use crate::passes::{clean, fold, fuse};
+use crate::passes::{clean, fold, fuse, layout, transformer};
 use crate::{
     Description, GearOptions, Graph, GraphError, GraphErrorKind, Model, Node, Port, Result,
     ValueId, Weights, aipp, gears,
@@ -226,11 +227,13 @@ impl BuildOptions {
 /// as the operators say.
 pub fn compile(mut graph: Graph, options: &BuildOptions) -> Result<Model> {
     fix_shapes(&mut graph, options)?;
-    aipp::insert(&mut graph, &options.preprocessing)?;
+    aipp::insert(&mut graph, options)?;
     fold::infer_and_fold(&mut graph)?;
     clean::remove_identities(&mut graph);
     cast_outputs(&mut graph, &options.output_type)?;
     fuse::fuse_convolutions(&mut graph);
+    transformer::fuse(&mut graph);
+    layout::block_images(&mut graph)?;
     clean::remove_dead(&mut graph);
     clean::renumber(&mut graph);
     if !options.name.is_empty() {
@@ -370,22 +373,81 @@ fn cast_outputs(graph: &mut Graph, wanted: &OutputType) -> Result<()> {
     Ok(())
 }
 
+/// Weights with a place in the weights each. Their bytes are those of the constants: a model is in memory once while it is
+/// converted, not twice.
+#[derive(Clone, Debug, Default)]
+pub struct Laid {
+    pieces: Vec<(usize, Bytes)>,
+    len: usize,
+}
+
+impl Laid {
+    fn add(&mut self, bytes: Bytes) -> usize {
+        let place = self.len.next_multiple_of(ALIGNMENT);
+        self.len = place + bytes.len();
+        self.pieces.push((place, bytes));
+        place
+    }
+
+    /// Gives the length of all, with what lies between them.
+    ///
+    /// # Units
+    ///
+    /// Bytes.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Tells whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Shows all bytes in order, with zeros between the pieces.
+    ///
+    /// # Errors
+    ///
+    /// What `each` answers.
+    pub fn each<E>(
+        &self,
+        mut each: impl FnMut(&[u8]) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        let mut at = 0;
+        for (place, bytes) in &self.pieces {
+            each(&[0; ALIGNMENT][..place - at])?;
+            each(bytes)?;
+            at = place + bytes.len();
+        }
+        Ok(())
+    }
+
+    /// Copies all into one piece.
+    pub fn to_vec(&self) -> Vec<u8> {
+        let mut all = Vec::with_capacity(self.len);
+        let Ok(()) = self.each(|bytes| {
+            all.extend_from_slice(bytes);
+            Ok::<(), std::convert::Infallible>(())
+        });
+        all
+    }
+}
+
 /// Constants up to this size stay readable in a model whose shapes are found while it runs.
 const SMALL: usize = 1024;
 
-/// Gives each constant that is read while the model runs its place in the weights, and collects their bytes.
-fn lay_out_weights(graph: &mut Graph) -> Result<Vec<u8>> {
+/// Gives each constant that is read while the model runs its place in the weights, and collects them.
+fn lay_out_weights(graph: &mut Graph) -> Result<Laid> {
     let mut weights = Layouter {
-        bytes: Vec::new(),
+        laid: Laid::default(),
         places: HashMap::new(),
         open: !graph.is_static(),
     };
     weights.graph(graph)?;
-    Ok(weights.bytes)
+    Ok(weights.laid)
 }
 
 struct Layouter {
-    bytes: Vec<u8>,
+    laid: Laid,
     /// Where a constant was put already, by the address of its contents. It is held so that no other takes its address.
     places: HashMap<usize, (usize, Tensor)>,
     open: bool,
@@ -455,9 +517,7 @@ impl Layouter {
                 let place = match known {
                     Some(&(place, _)) => place,
                     None => {
-                        let place = self.bytes.len().next_multiple_of(ALIGNMENT);
-                        self.bytes.resize(place, 0);
-                        self.bytes.extend_from_slice(tensor.bytes());
+                        let place = self.laid.add(tensor.shared_bytes());
                         self.places.insert(key, (place, tensor.clone()));
                         place
                     }

@@ -539,6 +539,9 @@ impl<'m> Run<'_, 'm> {
             outputs: &into,
             workers: Workers::ALONE,
         };
+        if let Some(watch) = self.watch {
+            watch.starts();
+        }
         let ran = {
             let workers = self.workspace.workers();
             let memory = Memory { workers, ..memory };

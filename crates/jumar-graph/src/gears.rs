@@ -226,3 +226,169 @@ pub(crate) fn plan(graph: &Graph, gear: &Gear, weight_bytes: usize) -> Result<Pl
         )
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use jumar_ops::{Attrs, TensorType, find};
+
+    use super::*;
+    use crate::{Executable, GraphOutput, Model, Node, compile};
+
+    fn parsed(batch: &str, image: &str, dims: &str) -> Result<GearOptions> {
+        BuildOptions::parse_gears(batch, image, dims, "x:-1,3;y:-1,3")
+    }
+
+    #[test]
+    fn sizes_are_read_in_the_order_of_the_option() {
+        let batch = parsed("4, 1,2", "", "").unwrap();
+        assert_eq!(
+            (batch.kind, batch.values),
+            (GearKind::Batch, vec![vec![4], vec![1], vec![2]])
+        );
+        let image = parsed("", "8,6;16,12", "").unwrap();
+        assert_eq!(
+            (image.kind, image.values),
+            (GearKind::Image, vec![vec![8, 6], vec![16, 12]])
+        );
+        let dims = parsed("", "", "1,2,3;4,5,6;").unwrap();
+        assert_eq!(
+            (dims.kind, dims.values),
+            (GearKind::Dims, vec![vec![1, 2, 3], vec![4, 5, 6]])
+        );
+        assert_eq!(dims.order, ["x", "y"]);
+        assert_eq!(parsed("", "", "").unwrap().kind, GearKind::None);
+    }
+
+    #[test]
+    fn what_is_no_size_is_refused() {
+        for (batch, image, dims) in [
+            ("0", "", ""),
+            ("-1", "", ""),
+            ("1,1", "", ""),
+            ("1;2", "", ""),
+            ("one", "", ""),
+            ("99999999999999999999", "", ""),
+            (",", "", ""),
+            ("", "8", ""),
+            ("", "8,8,8", ""),
+            ("", "8,8;8,8", ""),
+            ("", ";", ""),
+            ("", "", "1,,2"),
+            ("1,2", "8,8", ""),
+            ("1", "", "1"),
+        ] {
+            assert!(
+                parsed(batch, image, dims).is_err(),
+                "{batch:?} {image:?} {dims:?}"
+            );
+        }
+        let many: Vec<String> = (1..=129).map(|size| size.to_string()).collect();
+        assert!(parsed(&many.join(","), "", "").is_err());
+        assert_eq!(
+            parsed(&many[..128].join(","), "", "").unwrap().values.len(),
+            128
+        );
+    }
+
+    #[test]
+    fn damaged_options_only_answer() {
+        for text in ["1,2,4", "8,6;16,12", "1,2,3;4,5,6"] {
+            for at in 0..text.len() {
+                for byte in [",", ";", "-", "9", " ", "\u{7f}", ""] {
+                    let damaged = format!("{}{byte}{}", &text[..at], &text[at + 1..]);
+                    let _ = parsed(&damaged, "", "");
+                    let _ = parsed("", &damaged, "");
+                    let _ = parsed("", "", &damaged);
+                }
+            }
+        }
+    }
+
+    /// z = x + y, both of the open shape that is given.
+    fn model(shape: &[i64], gears: GearOptions) -> Result<Model> {
+        let mut graph = Graph {
+            name: "sum".into(),
+            ..Graph::default()
+        };
+        let ty = || TensorType::new(DataType::Float32, shape.to_vec());
+        let inputs = [graph.add_value("x", ty()), graph.add_value("y", ty())];
+        let sum = graph.add_value("z", ty());
+        graph.inputs = inputs.to_vec();
+        graph.outputs.push(GraphOutput {
+            name: "z".into(),
+            producer: ("add".into(), 0),
+            value: sum,
+        });
+        graph.nodes.push(Node {
+            name: "add".into(),
+            operator: find("Add").unwrap(),
+            inputs: inputs.map(Some).to_vec(),
+            outputs: vec![sum],
+            attrs: Attrs::new(),
+            bodies: Vec::new(),
+        });
+        let range: Vec<(i64, i64)> = shape
+            .iter()
+            .map(|&dim| if dim < 0 { (0, -1) } else { (dim, dim) })
+            .collect();
+        let options = BuildOptions {
+            input_shapes: [("x", &range), ("y", &range)]
+                .map(|(name, range)| (name.to_owned(), range.clone()))
+                .into(),
+            gears,
+            ..BuildOptions::default()
+        };
+        compile(graph, &options)
+    }
+
+    #[test]
+    fn each_size_has_its_dimensions_its_plan_and_the_largest_says_the_bytes() {
+        let model = model(&[-1, 3], parsed("1,4,2", "", "").unwrap()).unwrap();
+        let description = model.description();
+        assert_eq!(description.gear_kind, GearKind::Batch);
+        let dims: Vec<_> = description
+            .gears
+            .iter()
+            .map(|gear| gear.outputs[0].clone())
+            .collect();
+        assert_eq!(dims, [[1, 3], [4, 3], [2, 3]]);
+        assert_eq!(description.gears[1].inputs, [[4, 3], [4, 3]]);
+        assert_eq!(description.inputs.len(), 3);
+        assert_eq!(description.inputs[0].bytes, 4 * 3 * 4);
+        assert_eq!(description.inputs[0].dims, [-1, 3]);
+        assert_eq!(
+            (
+                description.inputs[2].name.as_str(),
+                description.inputs[2].bytes
+            ),
+            (GEAR_INPUT, 8)
+        );
+        let Executable::Geared(plans) = model.executable().unwrap() else {
+            panic!("a model with sizes to choose from has a plan for each")
+        };
+        assert_eq!(plans.len(), 3);
+        assert_eq!(plans[2].outputs[0].dims, [2, 3]);
+    }
+
+    #[test]
+    fn numbers_go_to_open_dimensions_in_the_order_in_which_shapes_were_given() {
+        let mut gears = parsed("", "", "1,2;1,4").unwrap();
+        gears.order = vec!["y".into(), "x".into()];
+        let model = model(&[-1, 3], gears).unwrap();
+        assert_eq!(model.description().gears[1].inputs, [[4, 3], [1, 3]]);
+        assert_eq!(model.description().gears[1].outputs, [[4, 3]]);
+        assert_eq!(model.description().inputs[2].bytes, 16);
+    }
+
+    #[test]
+    fn sizes_that_do_not_fit_the_shapes_are_refused() {
+        for (shape, gears) in [
+            (&[1, 3][..], parsed("1,2", "", "")),
+            (&[1, -1][..], parsed("1,2", "", "")),
+            (&[1, 1, -1, 4][..], parsed("", "8,8", "")),
+            (&[-1, 3][..], parsed("", "", "1;2")),
+        ] {
+            assert!(model(shape, gears.unwrap()).is_err(), "{shape:?}");
+        }
+    }
+}

@@ -77,6 +77,12 @@ pub struct Graph {
     pub inputs: Vec<ValueId>,
     /// The outputs, in order.
     pub outputs: Vec<GraphOutput>,
+    /// The size of all constants that were computed while the graph was made.
+    ///
+    /// # Units
+    ///
+    /// Bytes.
+    pub(crate) folded_bytes: usize,
 }
 
 impl Graph {
@@ -99,6 +105,12 @@ impl Graph {
             weight: None,
         });
         id
+    }
+
+    /// Takes note of computed constants.
+    pub(crate) fn count_folded(&mut self, tensors: &[Tensor]) {
+        let bytes: usize = tensors.iter().map(|tensor| tensor.bytes().len()).sum();
+        self.folded_bytes = self.folded_bytes.saturating_add(bytes);
     }
 
     /// Adds a value whose contents are known.

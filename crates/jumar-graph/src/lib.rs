@@ -12,12 +12,14 @@
 
 mod aipp;
 pub mod atc;
+mod bundle;
 mod compile;
 mod container;
 mod control;
 mod description;
 mod dynamic;
 mod error;
+pub mod ge;
 mod gears;
 mod graph;
 mod model;
@@ -26,15 +28,18 @@ mod passes;
 mod plan;
 pub mod vendor;
 
-pub use aipp::preprocessing;
-pub use compile::{BuildOptions, InputShapes, OutputType, compile};
-pub use container::{HEADER_BYTES, MAGIC, VERSION};
+pub use aipp::{SETTINGS_INPUT, Told, preprocessing, preprocessing_as_told};
+pub use bundle::{BUNDLE_MAGIC, is_bundle, read_bundle, write_bundle};
+pub use compile::{BuildOptions, InputShapes, Laid, OutputType, compile};
+pub use container::{HEADER_BYTES, MAGIC, Sections, VERSION, WeightsCheck};
 pub use description::{Description, Format, GEAR_INPUT, Gear, GearKind, Port};
 pub use dynamic::{Dynamic, Lent, Sink, Tensorlike, Workspace, read_bytes};
 pub use error::{GraphError, GraphErrorKind, Result};
 pub use gears::GearOptions;
 pub use graph::{Body, Graph, GraphOutput, Node, Value, ValueId};
 pub use jumar_ops::view::Region;
-pub use jumar_ops::{Aipp, Attr, Memory as Operands, Operand, Place, Share, TensorType, Workers};
+pub use jumar_ops::{
+    Aipp, Attr, Memory as Operands, Operand, Picture, Place, Share, TensorType, Workers,
+};
 pub use model::{Executable, Model, Weights};
 pub use plan::{Plan, PlannedPort, Step, Watch, run_step};

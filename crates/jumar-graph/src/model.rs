@@ -1,18 +1,21 @@
 //! A compiled model.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::ops::Range;
 
+use crate::compile::Laid;
 use crate::{
-    Description, Dynamic, Graph, GraphError, GraphErrorKind, Plan, Result, container, gears,
+    Description, Dynamic, Graph, GraphError, GraphErrorKind, Plan, Result, Sections, container,
+    gears,
 };
 
 /// Where a model's weights are.
 #[derive(Clone, Debug)]
 pub enum Weights {
-    /// Here.
-    Owned(Vec<u8>),
+    /// Here, piece by piece.
+    Owned(Laid),
     /// In the bytes that the model was read from, at this range.
     InFile(Range<usize>),
 }
@@ -67,6 +70,16 @@ impl Model {
         container::read(bytes)
     }
 
+    /// Reads a model from the graph of a file alone. The weights are the caller's to check, with
+    /// [`Sections::check_weights`](crate::Sections::check_weights), before anything is computed with them.
+    ///
+    /// # Errors
+    ///
+    /// As [`Model::read`].
+    pub fn read_graph(sections: &Sections, graph: &[u8]) -> Result<Model> {
+        container::read_graph(sections, graph)
+    }
+
     /// Writes the model as a file of Jumar.
     ///
     /// # Errors
@@ -96,11 +109,11 @@ impl Model {
         &self.weights
     }
 
-    /// Gives the weights of a model, out of the bytes that it was read from if it was read.
-    pub fn weight_bytes<'a>(&'a self, file: &'a [u8]) -> Result<&'a [u8]> {
+    /// Gives the weights of a model, out of the bytes that it was read from if it was read, otherwise as a copy.
+    pub fn weight_bytes<'a>(&self, file: &'a [u8]) -> Result<Cow<'a, [u8]>> {
         match &self.weights {
-            Weights::Owned(weights) => Ok(weights),
-            Weights::InFile(range) => file.get(range.clone()).ok_or_else(|| {
+            Weights::Owned(weights) => Ok(Cow::Owned(weights.to_vec())),
+            Weights::InFile(range) => file.get(range.clone()).map(Cow::Borrowed).ok_or_else(|| {
                 GraphError::internal("these are not the bytes that the model was read from")
             }),
         }

@@ -4,12 +4,15 @@
 //! shares its place; an operator that may work in place does so where its input is read for the last time. All other
 //! results, and the scratch memory of kernels, lie in one arena: tensors that are never needed at once share bytes.
 
+mod arena;
+
 use jumar_ops::view::Block;
 use jumar_ops::{
     Aliasing, Call, InferCx, Kernel, Memory, Operand, Place, PrepareCx, TensorType, find,
 };
 use jumar_types::dtype::DataType;
 
+use self::arena::{Owner, Request, assign};
 use crate::compile::ALIGNMENT;
 use crate::{Graph, GraphError, GraphErrorKind, Model, Node, Result, ValueId};
 
@@ -131,6 +134,9 @@ pub fn run_step(step: &Step, operands: &Memory<'_>) -> Result<()> {
 
 /// Watches a model run, node by node.
 pub trait Watch: Send + Sync {
+    /// Called before a node runs.
+    fn starts(&self) {}
+
     /// Called after a node has run; its operands lie in `memory`. Inputs that are only read while a model is planned
     /// are absent.
     fn ran(
@@ -203,6 +209,7 @@ impl Plan {
     pub fn run_watched(&self, operands: &Memory<'_>, watch: &dyn Watch) -> Result<()> {
         let operands = self.with_constants(operands);
         self.steps.iter().try_for_each(|step| {
+            watch.starts();
             run_step(step, &operands)?;
             watch.ran(
                 &step.name,
@@ -223,17 +230,29 @@ fn too_large() -> GraphError {
     )
 }
 
+/// Names the node that makes a value, for a sentence.
+fn maker(graph: &Graph, value: usize) -> String {
+    let makes = |node: &&Node| node.outputs.iter().any(|id| id.0 as usize == value);
+    let node = graph.nodes.iter().find(makes);
+    node.map_or(String::new(), |node| format!("node {}: ", node.name))
+}
+
 impl<'a> Planner<'a> {
     fn new(graph: &'a Graph) -> Result<Planner<'a>> {
         let mut storage = Vec::with_capacity(graph.values.len());
-        for value in &graph.values {
+        for (index, value) in graph.values.iter().enumerate() {
             let bytes = if value.weight.is_some() || value.constant.is_some() {
                 0
             } else {
                 value.ty.bytes().ok_or_else(|| {
                     GraphError::new(
                         GraphErrorKind::TooLarge,
-                        format!("the tensor {} is {}", value.name, value.ty),
+                        format!(
+                            "{}the tensor {} is {}, which is too large",
+                            maker(graph, index),
+                            value.name,
+                            value.ty
+                        ),
                     )
                 })?
             };
@@ -508,124 +527,4 @@ fn copy(name: String, from: Operand, output: u32, ty: &TensorType) -> Result<Ste
         outputs: vec![Operand::dense(Place::Output(output), 0, ty)?],
         scratch: (0, 0),
     })
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Owner {
-    Scratch(usize),
-    Storage(usize),
-}
-
-/// Bytes that are needed from one step to another, both included.
-#[derive(Clone, Copy, Debug)]
-struct Request {
-    bytes: usize,
-    first: usize,
-    last: usize,
-    owner: Owner,
-}
-
-/// Gives each request an offset, and the size of the arena. The largest are placed first, each into the tightest gap
-/// between those that are needed at the same time.
-fn assign(requests: &[Request]) -> Result<(Vec<usize>, usize)> {
-    let size = |request: &Request| {
-        request
-            .bytes
-            .checked_next_multiple_of(ALIGNMENT)
-            .ok_or_else(too_large)
-    };
-    let mut order: Vec<usize> = (0..requests.len()).collect();
-    order.sort_by_key(|&index| {
-        (
-            std::cmp::Reverse(requests[index].bytes),
-            requests[index].first,
-            index,
-        )
-    });
-    let mut offsets = vec![0; requests.len()];
-    let mut placed: Vec<usize> = Vec::with_capacity(requests.len());
-    let mut total = 0;
-    for index in order {
-        let own = &requests[index];
-        let bytes = size(own)?;
-        let mut taken = Vec::new();
-        for &other in &placed {
-            let there = &requests[other];
-            if there.first <= own.last && own.first <= there.last {
-                taken.push((offsets[other], offsets[other] + size(there)?));
-            }
-        }
-        taken.sort_unstable();
-        let (mut best, mut end): (Option<(usize, usize)>, usize) = (None, 0);
-        for (from, to) in taken {
-            if from > end && from - end >= bytes && best.is_none_or(|(gap, _)| from - end < gap) {
-                best = Some((from - end, end));
-            }
-            end = end.max(to);
-        }
-        let offset = best.map_or(end, |(_, offset)| offset);
-        offsets[index] = offset;
-        total = total.max(offset.checked_add(bytes).ok_or_else(too_large)?);
-        placed.push(index);
-    }
-    Ok((offsets, total))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn requests_that_live_at_once_never_overlap() {
-        let mut state = 12345u64;
-        let mut next = |bound: u64| {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) % bound
-        };
-        for _ in 0..50 {
-            let requests: Vec<Request> = (0..40)
-                .map(|index| {
-                    let first = next(30) as usize;
-                    let last = first + next(6) as usize;
-                    Request {
-                        bytes: 1 + next(5000) as usize,
-                        first,
-                        last,
-                        owner: Owner::Storage(index),
-                    }
-                })
-                .collect();
-            let (offsets, total) = assign(&requests).unwrap();
-            for (i, a) in requests.iter().enumerate() {
-                assert_eq!(offsets[i] % ALIGNMENT, 0);
-                assert!(offsets[i] + a.bytes <= total);
-                for (j, b) in requests.iter().enumerate().skip(i + 1) {
-                    let together = a.first <= b.last && b.first <= a.last;
-                    let apart =
-                        offsets[i] + a.bytes <= offsets[j] || offsets[j] + b.bytes <= offsets[i];
-                    assert!(
-                        !together || apart,
-                        "{a:?} at {} and {b:?} at {}",
-                        offsets[i],
-                        offsets[j]
-                    );
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn a_chain_needs_two_buffers() {
-        let requests: Vec<Request> = (0..10)
-            .map(|step| Request {
-                bytes: 100,
-                first: step,
-                last: step + 1,
-                owner: Owner::Storage(step),
-            })
-            .collect();
-        assert_eq!(assign(&requests).unwrap().1, 256);
-    }
 }

@@ -35,6 +35,110 @@ pub struct Header {
     ///
     /// Bytes.
     pub rest: u64,
+    /// Whether that length stands in the wide field, so that tables of partitions are wide, too.
+    wide: bool,
+    /// How many models the file holds, each with a table of its own.
+    pub models: u32,
+}
+
+/// A part of a vendor's file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Partition {
+    /// Which model of the file it belongs to, counted from 0.
+    pub model: u32,
+    /// The number of its kind.
+    pub kind: u32,
+    /// Where it begins.
+    ///
+    /// # Units
+    ///
+    /// Bytes, from the start of the file.
+    pub start: u64,
+    /// Its length.
+    ///
+    /// # Units
+    ///
+    /// Bytes.
+    pub bytes: u64,
+}
+
+impl Partition {
+    /// Says what it holds.
+    pub fn what(&self) -> &'static str {
+        match self.kind {
+            0 => "model definition",
+            1 => "weights",
+            2 => "tasks",
+            3 => "kernels",
+            4 => "kernels for the card's processors",
+            5 => "shared objects of host code",
+            6 => "flow model",
+            7 => "part of a flow model",
+            8 => "inputs and outputs",
+            9 => "static tasks",
+            10 => "dynamic tasks",
+            11 => "parameters of tasks",
+            12 => "tilings",
+            20..=23 => "part of a prepared model",
+            24 => "bundle",
+            25 => "variables of a bundle",
+            26 => "custom operators",
+            _ => "unknown",
+        }
+    }
+}
+
+/// The most entries of a table, and the most tables, that are believed.
+const MOST: u32 = 4096;
+
+/// Lists the partitions, as far as the file holds what its tables say. `None` where a table contradicts the file, which is so when
+/// it is encrypted or damaged.
+pub fn partitions(bytes: &[u8]) -> Option<Vec<Partition>> {
+    let header = header(bytes)?;
+    let length = bytes.len() as u64;
+    let u32_at = |at: u64| {
+        let at = usize::try_from(at).ok()?;
+        let word = bytes.get(at..at.checked_add(4)?)?.first_chunk()?;
+        Some(u32::from_le_bytes(*word))
+    };
+    let number_at = |at: u64| match header.wide {
+        true => Some(u64::from(u32_at(at)?) | u64::from(u32_at(at + 4)?) << 32),
+        false => u32_at(at).map(u64::from),
+    };
+    // Wide tables keep their eight-byte numbers aligned.
+    let (head, entry, first, second) = match header.wide {
+        true => (8, 24, 8, 16),
+        false => (4, 12, 4, 8),
+    };
+    let mut found = Vec::new();
+    let mut table = HEADER_BYTES as u64;
+    for model in 0..header.models.clamp(1, MOST) {
+        let count = u32_at(table).filter(|&count| count <= MOST)?;
+        let data = table + head + entry * u64::from(count);
+        let mut next = 0u64;
+        for index in 0..u64::from(count) {
+            let at = table + head + entry * index;
+            let (offset, size) = (number_at(at + first)?, number_at(at + second)?);
+            let end = |from: u64| {
+                let end = data.checked_add(from)?.checked_add(size)?;
+                (end <= length).then_some(from)
+            };
+            // Payloads follow each other. Where they are padded, the offset says so; otherwise it is not to be relied on.
+            let from = Some(offset)
+                .filter(|&offset| offset >= next)
+                .and_then(end)
+                .or_else(|| end(next))?;
+            found.push(Partition {
+                model,
+                kind: u32_at(at)?,
+                start: data + from,
+                bytes: size,
+            });
+            next = from + size;
+        }
+        table = data + next;
+    }
+    Some(found)
 }
 
 /// Reads the header; `None` where the bytes are no vendor's file or end too early.
@@ -53,18 +157,22 @@ pub fn header(bytes: &[u8]) -> Option<Header> {
             .filter(|c| !c.is_control())
             .collect::<String>()
     };
+    let old = u32_at(8) < 0x2000_0000;
     let long = u64::from(u32_at(184)) | u64::from(u32_at(188)) << 32;
     Some(Header {
         version: u32_at(8),
         encrypted: header[80] != 0,
         kind: header[82],
         name: text(84, 32),
-        platform: text(160, 20),
+        // Files of the first format have no number of models, and the text begins there.
+        platform: text(if old { 156 } else { 160 }, 20),
         rest: if long == 0 {
             u64::from(u32_at(76))
         } else {
             long
         },
+        wide: long != 0 || header[82] == 3,
+        models: if old { 1 } else { u32_at(156) },
     })
 }
 
@@ -116,5 +224,79 @@ mod tests {
             crate::onnx::import(&file, None).unwrap_err().kind(),
             GraphErrorKind::VendorFile
         );
+    }
+
+    /// A file with a table of the given width for each list of partitions (kind, padding before it, length).
+    fn file(wide: bool, models: &[&[(u32, u64, u64)]]) -> Vec<u8> {
+        let mut file = vec![0u8; HEADER_BYTES];
+        file[..4].copy_from_slice(&MAGIC);
+        file[8..12].copy_from_slice(&0x2000_0000u32.to_le_bytes());
+        file[156..160].copy_from_slice(&(models.len() as u32).to_le_bytes());
+        file[160..164].copy_from_slice(b"1.11");
+        for parts in models {
+            let mut table = (parts.len() as u32).to_le_bytes().to_vec();
+            let mut data = Vec::new();
+            if wide {
+                table.extend([0; 4]);
+            }
+            for &(kind, padding, length) in *parts {
+                data.extend(vec![0; padding as usize]);
+                let (offset, length) = (data.len() as u64, length);
+                table.extend(kind.to_le_bytes());
+                if wide {
+                    table.extend([0; 4]);
+                    table.extend(offset.to_le_bytes());
+                    table.extend(length.to_le_bytes());
+                } else {
+                    table.extend((offset as u32).to_le_bytes());
+                    table.extend((length as u32).to_le_bytes());
+                }
+                data.extend(vec![kind as u8; length as usize]);
+            }
+            file.extend(table);
+            file.extend(data);
+        }
+        let rest = (file.len() - HEADER_BYTES) as u64;
+        match wide {
+            true => file[184..192].copy_from_slice(&rest.to_le_bytes()),
+            false => file[76..80].copy_from_slice(&(rest as u32).to_le_bytes()),
+        }
+        file
+    }
+
+    #[test]
+    fn partitions_are_found_in_tables_of_either_width() {
+        let model: &[(u32, u64, u64)] = &[(0, 0, 100), (1, 0, 512), (3, 0, 7)];
+        let padded: &[(u32, u64, u64)] = &[(0, 0, 100), (1, 412, 512)];
+        for wide in [false, true] {
+            for models in [&[model][..], &[padded], &[model, padded, model]] {
+                let file = file(wide, models);
+                let found = partitions(&file).unwrap();
+                let wanted: Vec<(u32, u64)> = models
+                    .iter()
+                    .flat_map(|parts| parts.iter().map(|part| (part.0, part.2)))
+                    .collect();
+                let listed: Vec<(u32, u64)> =
+                    found.iter().map(|part| (part.kind, part.bytes)).collect();
+                assert_eq!(listed, wanted);
+                for part in &found {
+                    let range = part.start as usize..(part.start + part.bytes) as usize;
+                    assert!(file[range].iter().all(|&byte| byte == part.kind as u8));
+                }
+                assert_eq!(header(&file).unwrap().platform, "1.11");
+            }
+        }
+    }
+
+    #[test]
+    fn tables_that_contradict_the_file_are_no_tables() {
+        let whole = file(true, &[&[(0, 0, 100), (1, 0, 512)]]);
+        assert!(partitions(&whole).is_some());
+        for length in 0..whole.len() {
+            assert_eq!(partitions(&whole[..length]), None, "{length} bytes");
+        }
+        let mut many = whole.clone();
+        many[HEADER_BYTES..HEADER_BYTES + 4].copy_from_slice(&u32::MAX.to_le_bytes());
+        assert_eq!(partitions(&many), None);
     }
 }

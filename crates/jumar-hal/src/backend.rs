@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use jumar_types::{Error, ErrorKind, Result};
 
-use crate::{Code, CodeFunction, CodeImage, Signal, Span, Tag, Task};
+use crate::{Code, CodeFunction, CodeImage, FileImage, FileMapping, Signal, Span, Tag, Task};
 
 /// A source of devices and of pinned host memory.
 pub trait Backend: Send + Sync {
@@ -157,6 +157,19 @@ pub trait Device: Send + Sync {
     /// # Errors
     /// `OutOfMemory`: the system refused it, and the memory stays mapped.
     fn unmap(&self, at: Span) -> Result<()>;
+
+    /// Lets a part of a file stand in an allocation of the device, from its start: the pages come from the file when they are
+    /// touched, writing to them never reaches it, and a page that the file does not give reads as zeros. Freeing the allocation ends it.
+    ///
+    /// # Errors
+    /// `FeatureUnsupported`: this device cannot, or not now; `OutOfMemory`: the system refused it. The allocation is as it was.
+    fn map_file(&self, at: Span, image: &FileImage) -> Result<Arc<dyn FileMapping>> {
+        let _ = (at, image);
+        Err(Error::new(
+            ErrorKind::FeatureUnsupported,
+            "this kind of device has its memory elsewhere",
+        ))
+    }
 
     /// Gives the reserved address range of the device's memory.
     fn range(&self) -> Range<usize>;

@@ -8,6 +8,7 @@
 
 pub mod backend;
 pub mod code;
+pub mod file;
 pub mod signal;
 pub mod sync;
 pub mod task;
@@ -16,6 +17,7 @@ pub use backend::{Backend, Device, Physical, Queue, QueueConfig, Verdict, Watche
 pub use code::{
     Access, BlockFailure, Code, CodeForm, CodeFunction, CodeImage, Launch, Parameter, Report,
 };
+pub use file::{FileImage, FileMapping};
 pub use jumar_types::Span;
 pub use signal::{Signal, Waiter};
 pub use task::{Call, Condition, Cost, Program, Tag, Task, WaitThen};

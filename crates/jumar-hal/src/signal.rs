@@ -106,6 +106,12 @@ impl Signal {
         std::mem::take(&mut *waiters)
     }
 
+    /// Clears a signal that nobody else has: a signal that is set has no waiters, and nobody is there to set it.
+    #[inline]
+    pub fn renew(&self) {
+        self.word.store(0, Ordering::Relaxed);
+    }
+
     /// Clears the signal. Whoever waits goes on waiting.
     #[inline]
     pub fn clear(&self) {

@@ -1,11 +1,14 @@
 //! Offline models on a device: opened, loaded, executed by queueing ordinary operations, unloaded.
 #![forbid(unsafe_code)]
 
+mod bundle;
+mod file;
 mod loaded;
 mod package;
 
+pub use bundle::Bundle;
 /// Graphs and model files themselves, for tools that read and write them without a device.
 pub use jumar_graph as graph;
-pub use jumar_graph::{Aipp, Gear, GearKind};
+pub use jumar_graph::{Aipp, Gear, GearKind, Picture, Told};
 pub use loaded::{Model, Observer, Produced, Results, Shaped, Supplied, gear_values};
 pub use package::{Description, Package, Preprocessing, TensorInfo};

@@ -6,7 +6,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use jumar_core::sync::{AtomicBool, Mutex, Ordering};
+use jumar_core::sync::{AtomicBool, AtomicU32, Mutex, Ordering};
 use jumar_core::{
     Block, Call, Caller, Context, Cost, Lookups, Program, Signal, Span, Stream, StreamOptions, Team,
 };
@@ -17,6 +17,7 @@ use jumar_graph::{
 use jumar_types::dtype::DataType;
 use jumar_types::{Error, ErrorKind, Result};
 
+use crate::file::Backing;
 use crate::package::{Description, Package, refused};
 
 /// Memory that the program under test gives for a model; `None` lets the runtime allocate it.
@@ -38,6 +39,8 @@ pub struct Model {
     life: u64,
     /// The stream of executions that the host waits for.
     own_stream: OnceLock<Arc<Stream>>,
+    /// The priority of that stream: 0 is served first, 7 last.
+    priority: AtomicU32,
     last: Mutex<Option<Last>>,
 }
 
@@ -47,6 +50,8 @@ struct Shared {
     description: Arc<Description>,
     weights: Span,
     work: Span,
+    /// The file that the weights are used in, where they were not copied.
+    backing: Option<Backing>,
     /// Device memory that earlier executions of unknown sizes took, for the next one.
     pool: Mutex<Vec<Block>>,
     observer: OnceLock<Arc<dyn Observer>>,
@@ -137,13 +142,14 @@ impl Model {
         if loaded.is_err() {
             free(context, &owned, caller);
         }
-        let (weights, work) = loaded?;
+        let (weights, work, backing) = loaded?;
         Ok(Arc::new(Model {
             shared: Arc::new(Shared {
                 executable: package.executable(),
                 description: package.description().clone(),
                 weights,
                 work,
+                backing,
                 pool: Mutex::default(),
                 observer: OnceLock::new(),
                 team: Threads(context.team()),
@@ -154,6 +160,7 @@ impl Model {
             owned: Mutex::new(owned),
             life: context.life(),
             own_stream: OnceLock::new(),
+            priority: AtomicU32::new(0),
             last: Mutex::new(None),
         }))
     }
@@ -164,7 +171,7 @@ impl Model {
         supplied: Supplied,
         caller: &Caller<'_>,
         owned: &mut Vec<Block>,
-    ) -> Result<(Span, Span)> {
+    ) -> Result<(Span, Span, Option<Backing>)> {
         let mut memory = |given: Option<Span>, bytes: usize, what: &str| match given {
             _ if bytes == 0 => Ok(Span::EMPTY),
             Some(span) => Ok(span),
@@ -176,10 +183,24 @@ impl Model {
                 Ok(block.span)
             }
         };
-        let weights = memory(supplied.weights, package.weight_bytes(), "weight")?;
         let work = memory(supplied.work, package.work_bytes(), "work")?;
+        let in_file = package
+            .weights_in_file()
+            .filter(|_| supplied.weights.is_none());
+        if let Some((image, backing)) = in_file {
+            match context.allocate_file(&image, caller) {
+                Ok((block, mapping)) => {
+                    owned.push(block);
+                    return Ok((block.span, work, Some(backing.mapped(mapping))));
+                }
+                // Another kind of device, or more files than it can watch: the weights are copied.
+                Err(error) if error.kind() == ErrorKind::FeatureUnsupported => {}
+                Err(error) => return Err(no_room(error, image.bytes, "weight")),
+            }
+        }
+        let weights = memory(supplied.weights, package.weight_bytes(), "weight")?;
         package.write_weights(weights, context, caller)?;
-        Ok((weights, work))
+        Ok((weights, work, None))
     }
 
     /// Has the executions from now on watched. The first observer stays.
@@ -207,18 +228,35 @@ impl Model {
         outputs: &[Span],
         caller: &Caller<'_>,
     ) -> Result<()> {
+        self.submit_in(stream, inputs, outputs, None, caller)
+    }
+
+    /// Queues one execution as [`Model::submit`], with work memory of the caller's where there is some.
+    ///
+    /// # Errors
+    /// As [`Model::submit`].
+    pub fn submit_in(
+        &self,
+        stream: &Arc<Stream>,
+        inputs: &[Span],
+        outputs: &[Span],
+        work: Option<Span>,
+        caller: &Caller<'_>,
+    ) -> Result<()> {
+        let work = work.unwrap_or(self.shared.work);
         let program = Arc::new(Execution {
             model: self.shared.clone(),
             stream: stream.number(),
             inputs: inputs.into(),
             outputs: outputs.into(),
+            work,
         });
         let reads: Vec<Span> = inputs
             .iter()
             .copied()
             .chain([self.shared.weights])
             .collect();
-        let writes: Vec<Span> = outputs.iter().copied().chain([self.shared.work]).collect();
+        let writes: Vec<Span> = outputs.iter().copied().chain([work]).collect();
         self.queue(stream, program, &reads, &writes, caller)
     }
 
@@ -323,6 +361,19 @@ impl Model {
         stream.synchronize(None, caller)
     }
 
+    /// Sets the priority of executions that the host waits for. It counts from the first of them on.
+    pub fn set_priority(&self, priority: u8) {
+        self.priority.store(priority.into(), Ordering::Relaxed);
+    }
+
+    /// Gives the size of the work memory.
+    ///
+    /// # Units
+    /// Bytes.
+    pub fn work_bytes(&self) -> usize {
+        self.shared.work.bytes()
+    }
+
     /// Gives the stream of executions that the host waits for.
     ///
     /// # Errors
@@ -331,7 +382,10 @@ impl Model {
         if let Some(stream) = self.own_stream.get() {
             return Ok(stream.clone());
         }
-        let stream = self.context.create_stream(StreamOptions::default())?;
+        let stream = self.context.create_stream(StreamOptions {
+            priority: self.priority.load(Ordering::Relaxed).min(7) as u8,
+            ..StreamOptions::default()
+        })?;
         Ok(self.own_stream.get_or_init(|| stream).clone())
     }
 
@@ -363,6 +417,23 @@ impl Model {
 }
 
 impl Shared {
+    /// Runs with weights that are what was written, or not at all.
+    fn guarded(&self, run: impl FnOnce() -> jumar_graph::Result<()>) -> Result<()> {
+        let unsound = |error: Error| {
+            let name = format!("model \"{}\" failed", self.description.name);
+            Error::new(ErrorKind::ModelExecute, name).caused_by(error)
+        };
+        if let Some(backing) = &self.backing {
+            backing.before().map_err(unsound)?;
+        }
+        let ran = run();
+        // What came of weights that went away is no result, and no error of the model's either.
+        if let Some(backing) = &self.backing {
+            backing.after().map_err(unsound)?;
+        }
+        ran.map_err(|error| failed(self, &error))
+    }
+
     /// Begins to watch an execution, if somebody wants to.
     fn watch(&self, stream: u32) -> Option<Box<dyn Watch>> {
         self.observer.get()?.begin(stream)
@@ -465,19 +536,18 @@ impl Program for OpenExecution {
             Ok(Region::of(span))
         };
         let watch = model.watch(self.stream);
-        let ran = match model.plan_for(dynamic, &self.inputs) {
-            Err(error) => Err(error),
-            Ok(Some(plan)) => self.planned(&plan, &mut lender, &mut sink, watch.as_deref()),
-            Ok(None) => self.typed().and_then(|inputs| {
+        let ran = model.guarded(|| match model.plan_for(dynamic, &self.inputs)? {
+            Some(plan) => self.planned(&plan, &mut lender, &mut sink, watch.as_deref()),
+            None => self.typed().and_then(|inputs| {
                 let weights = Region::of(model.weights);
                 dynamic.run(weights, &inputs, &mut lender, &mut sink, watch.as_deref())
             }),
-        };
+        });
         lender.close();
         if let Err(error) = ran {
             let allocated: Vec<Block> = produced.iter().filter_map(|one| one.allocated).collect();
             free(&self.context, &allocated, &caller);
-            return Err(failed(model, &error));
+            return Err(error);
         }
         *self.results.produced.lock() = Some(produced);
         Ok(())
@@ -720,6 +790,7 @@ struct Execution {
     stream: u32,
     inputs: Box<[Span]>,
     outputs: Box<[Span]>,
+    work: Span,
 }
 
 impl Program for Execution {
@@ -729,7 +800,7 @@ impl Program for Execution {
         let (mut many_inputs, mut many_outputs) = (Vec::new(), Vec::new());
         let memory = Operands {
             weights: Region::of(model.weights),
-            arena: Region::of(model.work),
+            arena: Region::of(self.work),
             constants: Region::EMPTY,
             inputs: regions(&self.inputs, &mut few_inputs, &mut many_inputs),
             outputs: regions(&self.outputs, &mut few_outputs, &mut many_outputs),
@@ -745,11 +816,10 @@ impl Program for Execution {
                 ));
             }
         };
-        let ran = match model.watch(self.stream) {
+        model.guarded(|| match model.watch(self.stream) {
             None => plan.run(&memory),
             Some(watch) => plan.run_watched(&memory, &*watch),
-        };
-        ran.map_err(|error| failed(model, &error))
+        })
     }
 
     fn cost(&self) -> Cost {

@@ -1,13 +1,16 @@
 //! A model file, opened and checked, before it is put on a device.
 
-use std::fs::{self, File};
-use std::io::Read;
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
-use jumar_core::{Caller, Context, Span};
-use jumar_graph::{Aipp, Executable, Gear, GearKind, GraphError, GraphErrorKind, Port};
+use jumar_core::{Caller, Context, FileImage, Span};
+use jumar_graph::{
+    Aipp, Executable, Gear, GearKind, GraphError, GraphErrorKind, Port, Sections, Told,
+};
 use jumar_types::{Error, ErrorKind, Result};
+
+use crate::file::{Backing, ModelFile};
 
 /// What a model takes and gives.
 #[derive(Clone, Debug)]
@@ -55,6 +58,18 @@ pub struct TensorInfo {
     pub bytes: usize,
     /// What is done to it before the model's first operator, where it is pictures.
     pub aipp: Option<Arc<Preprocessing>>,
+    /// The preprocessing that this input has to do with, as its pictures or as its settings, where the settings come before
+    /// each execution.
+    pub told: Option<Arc<Told>>,
+}
+
+impl TensorInfo {
+    /// Tells whether this is pictures whose sizes come with their settings: there may be fewer bytes than the input has room for.
+    pub fn is_told_pictures(&self, index: usize) -> bool {
+        self.told
+            .as_ref()
+            .is_some_and(|told| told.pictures == index)
+    }
 }
 
 /// What is done to the pictures of an input, and what they become.
@@ -73,86 +88,89 @@ pub struct Preprocessing {
     pub bytes: usize,
 }
 
-/// Where the header says how long the file is: eight bytes, the lowest first.
-const LENGTH_AT: usize = 16;
-
-/// A model file, read, checked and planned.
-pub struct Package {
-    file: Vec<u8>,
+/// A model file, read, checked and planned; its weights are where they were.
+pub struct Package<'a> {
+    source: Source<'a>,
+    sections: Sections,
+    /// The length of the whole file.
+    length: u64,
     model: jumar_graph::Model,
     executable: Arc<Executable>,
     description: Arc<Description>,
 }
 
-impl Package {
-    /// Opens a file.
+/// Where the bytes of a model are.
+enum Source<'a> {
+    Bytes(Cow<'a, [u8]>),
+    File(Arc<ModelFile>),
+}
+
+impl<'a> Package<'a> {
+    /// Opens a file. Its header and its graph are read, its weights are not.
     ///
     /// # Errors
     /// `ModelPath`: it cannot be opened; otherwise as [`Package::parse`].
-    pub fn open(path: &Path) -> Result<Package> {
-        let unusable = |what: String| {
-            Error::new(
-                ErrorKind::ModelPath,
-                format!("the model file {} {what}", path.display()),
-            )
-        };
-        let data =
-            fs::metadata(path).map_err(|error| unusable(format!("cannot be found: {error}")))?;
-        if !data.is_file() {
-            return Err(unusable("is not a regular file".into()));
+    pub fn open(path: &Path) -> Result<Package<'static>> {
+        let file = ModelFile::open(path)?;
+        let refuse = |error: GraphError| refused(&error, Some(path));
+        let mut first = vec![0; file.bytes().min(jumar_graph::HEADER_BYTES as u64) as usize];
+        file.read(0, &mut first)?;
+        if jumar_graph::is_bundle(&first) {
+            return Err(is_bundle(&path.display().to_string()));
         }
-        // A file is read as far as it claims to go; a sparse one of absurd length is refused by its header before that.
-        let mut file =
-            File::open(path).map_err(|error| unusable(format!("cannot be opened: {error}")))?;
-        let mut bytes = Vec::new();
-        let failed = |error: std::io::Error| unusable(format!("cannot be read: {error}"));
-        file.by_ref()
-            .take(jumar_graph::HEADER_BYTES as u64)
-            .read_to_end(&mut bytes)
-            .map_err(failed)?;
-        if !bytes.starts_with(jumar_graph::MAGIC) || data.len() <= jumar_graph::HEADER_BYTES as u64
-        {
-            return Self::checked(bytes, Some(path));
+        if file.bytes() < jumar_graph::HEADER_BYTES as u64 {
+            return Err(too_short(&first, Some(path)));
         }
-        let claimed = bytes[LENGTH_AT..]
-            .first_chunk()
-            .map_or(0, |bytes| u64::from_le_bytes(*bytes));
-        if claimed != data.len() {
+        // The length is compared with the header's before anything is read: a sparse file may claim any.
+        let sections = Sections::read(&first, file.bytes()).map_err(refuse)?;
+        let mut graph = Vec::new();
+        let length = usize::try_from(sections.graph.end - sections.graph.start);
+        let length = length.unwrap_or(usize::MAX);
+        graph.try_reserve_exact(length).map_err(|_| {
             let sentence = format!(
-                "the model file {} has {} bytes, and its header says {claimed}",
-                path.display(),
-                data.len()
+                "{}: there is no memory for its graph of {length} bytes",
+                path.display()
             );
-            return Err(Error::new(ErrorKind::ModelInvalid, sentence));
+            Error::new(ErrorKind::ModelMemory, sentence)
+        })?;
+        graph.resize(length, 0);
+        file.read(sections.graph.start, &mut graph)?;
+        let model = jumar_graph::Model::read_graph(&sections, &graph).map_err(refuse)?;
+        drop(graph);
+        if model.weights_len() < MAPPED_LEAST {
+            // So little is looked at at once: who asks for sizes hears of damage, too.
+            file.weights(&sections, |_, _| Ok(()))?;
         }
-        let length = usize::try_from(data.len()).unwrap_or(usize::MAX);
-        bytes
-            .try_reserve_exact(length - bytes.len())
-            .map_err(|error| unusable(format!("is too large: {error}")))?;
-        file.read_to_end(&mut bytes).map_err(failed)?;
-        Self::checked(bytes, Some(path))
+        let length = file.bytes();
+        Package::planned(Source::File(Arc::new(file)), sections, length, model).map_err(refuse)
     }
 
     /// Reads the bytes of a file.
     ///
     /// # Errors
     /// `ModelDataSize`, `ModelInvalid`: the bytes are cut short, damaged, of another maker, or use what is not there yet.
-    pub fn parse(bytes: Vec<u8>) -> Result<Package> {
-        Self::checked(bytes, None)
+    pub fn parse(bytes: impl Into<Cow<'a, [u8]>>) -> Result<Package<'a>> {
+        let bytes = bytes.into();
+        if jumar_graph::is_bundle(&bytes) {
+            return Err(is_bundle("this"));
+        }
+        if bytes.len() < jumar_graph::HEADER_BYTES {
+            return Err(too_short(&bytes, None));
+        }
+        let refuse = |error: GraphError| refused(&error, None);
+        let length = bytes.len() as u64;
+        let sections = Sections::read(&bytes, length).map_err(refuse)?;
+        let model = jumar_graph::Model::read(&bytes).map_err(refuse)?;
+        Package::planned(Source::Bytes(bytes), sections, length, model).map_err(refuse)
     }
 
-    fn checked(file: Vec<u8>, path: Option<&Path>) -> Result<Package> {
-        // A file too short for its header has its own code; one that is cut off later contradicts its header.
-        let headless = file.len() < jumar_graph::HEADER_BYTES;
-        let refuse = |error: GraphError| match error.kind() {
-            GraphErrorKind::Truncated if headless => Error::new(
-                ErrorKind::ModelDataSize,
-                refused(&error, path).sentence().to_owned(),
-            ),
-            _ => refused(&error, path),
-        };
-        let model = jumar_graph::Model::read(&file).map_err(refuse)?;
-        let executable = model.executable().map_err(refuse)?;
+    fn planned(
+        source: Source<'a>,
+        sections: Sections,
+        length: u64,
+        model: jumar_graph::Model,
+    ) -> jumar_graph::Result<Package<'a>> {
+        let executable = model.executable()?;
         let described = model.description();
         let graph = model.graph();
         let mut inputs: Vec<TensorInfo> = described.inputs.iter().map(tensor).collect();
@@ -165,6 +183,16 @@ impl Package {
                     dims: ty.shape,
                 })
             });
+        }
+        for told in jumar_graph::preprocessing_as_told(graph)
+            .into_iter()
+            .map(Arc::new)
+        {
+            for index in [told.pictures, told.settings] {
+                if let Some(input) = inputs.get_mut(index) {
+                    input.told = Some(told.clone());
+                }
+            }
         }
         let description = Description {
             name: described.name.clone(),
@@ -181,7 +209,9 @@ impl Package {
                 .collect(),
         };
         Ok(Package {
-            file,
+            source,
+            sections,
+            length,
             model,
             executable: Arc::new(executable),
             description: Arc::new(description),
@@ -225,28 +255,81 @@ impl Package {
     /// # Units
     /// Bytes.
     pub fn graph_bytes(&self) -> usize {
-        self.file.len().saturating_sub(self.weight_bytes())
+        usize::try_from(self.length)
+            .unwrap_or(usize::MAX)
+            .saturating_sub(self.weight_bytes())
     }
 
-    /// Copies the weights to their place on the device.
+    /// Gives the weights as a part of their file, if it is worth using them where they lie.
+    pub(crate) fn weights_in_file(&self) -> Option<(FileImage, Backing)> {
+        let Source::File(file) = &self.source else {
+            return None;
+        };
+        let offset = self.sections.weights.start;
+        let whole_pages = offset.is_multiple_of(FileImage::PAGE as u64);
+        (whole_pages && self.weight_bytes() >= MAPPED_LEAST).then(|| {
+            let image = FileImage {
+                file: file.file().clone(),
+                offset,
+                bytes: self.weight_bytes(),
+            };
+            (image, Backing::new(file.clone(), self.sections.clone()))
+        })
+    }
+
+    /// Copies the weights to their place on the device, and checks them on the way.
     ///
     /// # Errors
-    /// What the copy answers.
+    /// `ModelInvalid`: they are damaged; `ModelPath`: they cannot be read; what the copy answers.
     pub(crate) fn write_weights(
         &self,
         to: Span,
         context: &Context,
         caller: &Caller<'_>,
     ) -> Result<()> {
-        let weights = self
-            .model
-            .weight_bytes(&self.file)
-            .map_err(|error| refused(&error, None))?;
-        if weights.is_empty() {
+        if to.is_empty() {
             return Ok(());
         }
-        context.write(to, weights, caller)
+        match &self.source {
+            Source::Bytes(bytes) => {
+                let weights = self.model.weight_bytes(bytes);
+                let weights = weights.map_err(|error| refused(&error, None))?;
+                context.write(to, &weights, caller)
+            }
+            Source::File(file) => file.weights(&self.sections, |at, bytes| {
+                let part = to.part(at, bytes.len()).ok_or_else(|| {
+                    Error::new(ErrorKind::Internal, "weights outside their memory")
+                })?;
+                context.write(part, bytes, caller)
+            }),
+        }
     }
+}
+
+/// Smaller weights are copied: a mapping has its price, and so has looking after it.
+const MAPPED_LEAST: usize = 1 << 20;
+
+/// Refuses what is too short for a header; it may have another fault that is told first.
+fn too_short(bytes: &[u8], path: Option<&Path>) -> Error {
+    let error = match Sections::read(bytes, bytes.len() as u64) {
+        Err(error) => error,
+        Ok(_) => return Error::new(ErrorKind::Internal, "a header shorter than itself"),
+    };
+    let told = refused(&error, path);
+    match error.kind() {
+        // A file too short for its header has its own code; one that is cut off later contradicts its header.
+        GraphErrorKind::Truncated => {
+            Error::new(ErrorKind::ModelDataSize, told.sentence().to_owned())
+        }
+        _ => told,
+    }
+}
+
+/// Says that a file holds several models, where one was wanted.
+fn is_bundle(what: &str) -> Error {
+    let sentence = format!("{what} is a bundle of several models");
+    Error::new(ErrorKind::ModelFailure, sentence)
+        .fix("Load it with aclmdlBundleLoadFromFile or aclmdlBundleLoadFromMem.")
 }
 
 fn tensor(port: &Port) -> TensorInfo {
@@ -258,6 +341,7 @@ fn tensor(port: &Port) -> TensorInfo {
         range: port.range.clone(),
         bytes: port.bytes,
         aipp: None,
+        told: None,
     }
 }
 

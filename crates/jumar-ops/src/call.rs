@@ -195,6 +195,30 @@ impl<'a> Call<'a> {
         }
     }
 
+    /// Gives the layout of as many bytes of a dense input as there are, its size at most: a caller's buffer may hold less.
+    pub fn bytes_there(&self, index: usize) -> Result<Layout, OpError> {
+        let Some(Some(operand)) = self.inputs.get(index) else {
+            return Err(OpError::internal(format!("input {index} is not there")));
+        };
+        let there = self
+            .memory
+            .region(operand.place)
+            .map_or(0, |region| region.bytes());
+        Layout::dense(&[operand.bytes().min(there.saturating_sub(operand.offset))])
+            .ok_or_else(|| OpError::internal("a row of bytes has no layout"))
+    }
+
+    /// Sees an input's bytes in a layout of [`Call::bytes_there`].
+    pub fn input_bytes(&self, index: usize, layout: &'a Layout) -> Result<View<'a, u8>, OpError> {
+        let Some(Some(operand)) = self.inputs.get(index) else {
+            return Err(OpError::internal(format!("input {index} is not there")));
+        };
+        let region = self
+            .memory
+            .cut(operand.place, operand.offset, layout.reach())?;
+        View::new(region, layout)
+    }
+
     /// Sees an output as a tensor of `T`.
     pub fn output<T: Element>(&self, index: usize) -> Result<ViewMut<'a, T>, OpError> {
         match self.outputs.get(index) {

@@ -40,14 +40,20 @@ mod tensor;
 )]
 pub mod view;
 
+/// How weights are packed for images whose channels lie in blocks.
+pub mod packing {
+    pub use crate::kernels::blocked::{pack_channels, pack_depthwise, pack_filter, takes_planes};
+    pub use crate::simd::blocked::LANES;
+}
+
 pub use attr::{Attr, AttrDef, AttrDefault, AttrKind, Attrs};
 pub use call::{Call, Memory, Operand, Place};
 pub use error::{OpError, OpErrorKind};
 pub use infer::{InferCx, PrepareCx};
-pub use kernels::{compute, compute_known};
+pub use kernels::{compute, compute_known, pack_matrix};
 pub use onnx::{Builder, OnnxForm, OnnxNode, ValueRef};
 pub use operator::{Aliasing, InputDef, InputKind, Kernel, Operator, OutputDef, Types};
-pub use ops::{AIPP, Aipp, Picture};
+pub use ops::{AIPP, Aipp, DYNAMIC_AIPP, Picture};
 pub use registry::{find, find_onnx, operators};
 pub use share::{Share, Workers};
 pub use tensor::{Tensor, TensorType, UNKNOWN, UNKNOWN_RANK};

@@ -1,8 +1,8 @@
 //! Types of tensors, and tensors whose values are known while a graph is built.
 
 use std::fmt;
-use std::sync::Arc;
 
+use bytes::Bytes;
 use jumar_types::dtype::DataType;
 
 use crate::OpError;
@@ -114,11 +114,11 @@ impl fmt::Display for TensorType {
 ///
 /// # Ownership
 ///
-/// The bytes are shared; cloning is cheap.
+/// The bytes are shared, with other tensors or with the file that they came in; cloning is cheap.
 #[derive(Clone, PartialEq)]
 pub struct Tensor {
     ty: TensorType,
-    bytes: Arc<Vec<u8>>,
+    bytes: Bytes,
 }
 
 impl fmt::Debug for Tensor {
@@ -130,6 +130,11 @@ impl fmt::Debug for Tensor {
 impl Tensor {
     /// Makes a tensor of densely packed little-endian elements, or says why the bytes do not fit the shape.
     pub fn new(dtype: DataType, dims: &[usize], bytes: Vec<u8>) -> Result<Tensor, OpError> {
+        Tensor::shared(dtype, dims, bytes.into())
+    }
+
+    /// Makes a tensor of bytes that others have, too, as [`Tensor::new`].
+    pub fn shared(dtype: DataType, dims: &[usize], bytes: Bytes) -> Result<Tensor, OpError> {
         let shape: Option<Vec<i64>> = dims.iter().map(|&dim| i64::try_from(dim).ok()).collect();
         let ty = TensorType {
             dtype,
@@ -141,33 +146,30 @@ impl Tensor {
                 bytes.len()
             )));
         }
-        Ok(Tensor {
-            ty,
-            bytes: Arc::new(bytes),
-        })
+        Ok(Tensor { ty, bytes })
     }
 
     /// Makes a one-dimensional int64 tensor.
     pub fn from_ints(values: &[i64]) -> Tensor {
-        let bytes = values
+        let bytes: Vec<u8> = values
             .iter()
             .flat_map(|value| value.to_le_bytes())
             .collect();
         Tensor {
             ty: TensorType::new(DataType::Int64, [values.len() as i64]),
-            bytes: Arc::new(bytes),
+            bytes: bytes.into(),
         }
     }
 
     /// Makes a one-dimensional float32 tensor.
     pub fn from_floats(values: &[f32]) -> Tensor {
-        let bytes = values
+        let bytes: Vec<u8> = values
             .iter()
             .flat_map(|value| value.to_le_bytes())
             .collect();
         Tensor {
             ty: TensorType::new(DataType::Float32, [values.len() as i64]),
-            bytes: Arc::new(bytes),
+            bytes: bytes.into(),
         }
     }
 
@@ -195,7 +197,7 @@ impl Tensor {
         };
         Ok(Tensor {
             ty: TensorType::new(dtype, []),
-            bytes: Arc::new(bytes),
+            bytes: bytes.into(),
         })
     }
 
@@ -207,6 +209,11 @@ impl Tensor {
     /// Gives the elements, densely packed, little endian.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
+    }
+
+    /// Gives the same bytes, shared.
+    pub fn shared_bytes(&self) -> Bytes {
+        self.bytes.clone()
     }
 
     /// Gives the same elements under another shape, or says that the number of elements differs.
@@ -224,7 +231,7 @@ impl Tensor {
         }
         Ok(Tensor {
             ty,
-            bytes: Arc::clone(&self.bytes),
+            bytes: self.bytes.clone(),
         })
     }
 

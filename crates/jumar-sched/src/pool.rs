@@ -64,6 +64,16 @@ const NAP_NS: u64 = 100_000;
 const NAPS_NS: u64 = 5_000_000;
 /// How many tasks a worker runs of one stream while others wait.
 const BUDGET: u32 = 256;
+/// Tells whether a wait is satisfied.
+pub(crate) type IsOver = Arc<dyn Fn() -> bool + Send + Sync>;
+
+/// The threads that wait, for schedules.
+#[derive(Default)]
+struct Waits {
+    count: u64,
+    open: Vec<(u64, u32, IsOver)>,
+}
+
 /// How often a schedule that said "none yet" is asked again.
 const ASK: Duration = Duration::from_millis(1);
 
@@ -129,6 +139,7 @@ pub(crate) struct Pool {
     pub(crate) looks: Looks,
     pub(crate) runner: Arc<dyn Runner>,
     pub(crate) schedule: Option<Arc<dyn Schedule>>,
+    waits: Mutex<Waits>,
 }
 
 /// A wake or start that is carried out after the lock is released.
@@ -368,6 +379,7 @@ impl Pool {
             looks: Looks::new(),
             runner,
             schedule,
+            waits: Mutex::new(Waits::default()),
         }
     }
 
@@ -819,13 +831,32 @@ impl Pool {
         }
     }
 
-    /// Tells the schedule that a thread begins to wait.
+    /// Lets the schedule know of a thread that waits, until [`Pool::waited`]. Gives the wait's number.
     #[cold]
-    pub(crate) fn announce(self: &Arc<Self>, number: u32) {
+    pub(crate) fn announce(self: &Arc<Self>, number: u32, is_over: IsOver) -> u64 {
+        let mut waits = self.waits.lock();
+        waits.count += 1;
+        let id = waits.count;
+        waits.open.push((id, number, is_over));
+        drop(waits);
         if let Some(schedule) = &self.schedule {
             schedule.waiting(number);
             self.prod();
         }
+        id
+    }
+
+    /// Ends what [`Pool::announce`] began.
+    #[cold]
+    pub(crate) fn waited(&self, id: u64) {
+        self.waits.lock().open.retain(|(other, ..)| *other != id);
+    }
+
+    /// Lists the queues that threads still wait for: a wait that is satisfied is over, whether its thread knows or not.
+    pub(super) fn waited_for(&self) -> Vec<u32> {
+        let waits = self.waits.lock();
+        let open = waits.open.iter().filter(|(_, _, is_over)| !is_over());
+        open.map(|(_, number, _)| *number).collect()
     }
 
     /// Ends the workers and gives the streams that are left.

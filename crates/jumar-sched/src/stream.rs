@@ -8,6 +8,7 @@
 //! that comes late, for a wait that is over already, only makes some owner look again.
 
 use std::any::Any;
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +20,7 @@ use jumar_hal::{
 use jumar_types::{Error, ErrorKind};
 
 use crate::park::{self, Parker};
-use crate::pool::{Pool, Setting};
+use crate::pool::{IsOver, Pool, Setting};
 use crate::ring::{Called, Entrance, Entry, Owner, Ring, Sizes};
 use crate::team::Team;
 
@@ -506,6 +507,7 @@ impl Stream {
     fn wait_for(
         self: &Arc<Self>,
         done: &dyn Fn() -> bool,
+        is_over: &dyn Fn() -> IsOver,
         until: Option<Instant>,
         park: &dyn Fn(Option<Instant>),
     ) -> bool {
@@ -518,16 +520,12 @@ impl Stream {
             result
         };
         if self.pool.schedule.is_some() {
-            self.pool.announce(self.number);
-            loop {
-                if done() {
-                    return true;
-                }
-                if late() {
-                    return false;
-                }
+            let wait = self.pool.announce(self.number, is_over());
+            while !done() && !late() {
                 park(until);
             }
+            self.pool.waited(wait);
+            return done();
         }
         let bounded = until.is_some();
         loop {
@@ -628,6 +626,14 @@ impl Stream {
         Some(position)
     }
 
+    /// Makes what tells whether the stream has come to a position.
+    fn reached(self: &Arc<Self>, position: u64) -> impl Fn() -> IsOver {
+        move || {
+            let stream = self.clone();
+            Arc::new(move || stream.ring.completed() >= position)
+        }
+    }
+
     /// Waits for room in a ring that holds as many tasks as it may.
     #[cold]
     fn enter_full(self: &Arc<Self>) -> Entrance<'_> {
@@ -638,7 +644,9 @@ impl Stream {
             }
             let position = self.ring.submitted().saturating_sub(Sizes::USUAL.limit / 2);
             let done = || self.ring.completed() >= position;
-            self.wait_for(&done, None, &|until| self.park(position, until));
+            self.wait_for(&done, &self.reached(position), None, &|until| {
+                self.park(position, until)
+            });
         }
     }
 
@@ -742,9 +750,12 @@ impl Queue for Handle {
         if stream.ring.completed() >= position {
             return true;
         }
-        stream.wait_for(&|| stream.ring.completed() >= position, until, &|until| {
-            stream.park(position, until)
-        })
+        stream.wait_for(
+            &|| stream.ring.completed() >= position,
+            &stream.reached(position),
+            until,
+            &|until| stream.park(position, until),
+        )
     }
 
     fn wait_signal(&self, signal: &Arc<Signal>, until: Option<Instant>) -> bool {
@@ -756,7 +767,12 @@ impl Queue for Handle {
         if !stream.scheduled
             && let Some(owner) = stream.ring.take()
         {
-            let late = || until.is_some_and(|until| Instant::now() >= until);
+            // What is run here is bounded, so that the clock is looked at now and then only.
+            let looks = Cell::new(0u32);
+            let late = || {
+                looks.set(looks.get() + 1);
+                looks.get().is_multiple_of(8) && until.is_some_and(|until| Instant::now() >= until)
+            };
             stream.drive(owner, until.is_some(), u32::MAX, || {
                 signal.is_set() || late()
             });
@@ -778,6 +794,10 @@ impl Queue for Handle {
         }
         let set = stream.wait_for(
             &|| told.told.load(Ordering::Acquire) || signal.is_set(),
+            &|| {
+                let (told, signal) = (told.clone(), signal.clone());
+                Arc::new(move || told.told.load(Ordering::Acquire) || signal.is_set())
+            },
             until,
             &|until| told.parker.park(until),
         );

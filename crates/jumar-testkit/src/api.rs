@@ -16,6 +16,8 @@ pub struct Api {
     pub constants: BTreeMap<String, Constant>,
     /// Types that are pointers without looking like one: `void *` handles and callbacks.
     pub pointer_types: BTreeSet<String>,
+    /// The C type of each member of a structure: `structure.member`, or `structure.union.member`.
+    pub members: BTreeMap<String, String>,
     /// pyACL functions by the name of the C function behind them.
     pub python: BTreeMap<String, PythonFunction>,
 }
@@ -126,6 +128,8 @@ impl Api {
             .context("api/types/enums.toml")?;
         api.add_constants(&read("constants.toml")?)
             .context("api/types/constants.toml")?;
+        api.add_members(&read("structs.toml")?)
+            .context("api/types/structs.toml")?;
         api.add_pointer_types(&read("handles.toml")?)
             .context("api/types/handles.toml")?;
         api.add_pointer_types(&read("callbacks.toml")?)
@@ -136,6 +140,22 @@ impl Api {
                 .with_context(|| format!("api/pyacl/{path}"))?;
         }
         Ok(api)
+    }
+
+    /// Reads the members of structures: `name: type, offset, size`.
+    fn add_members(&mut self, text: &str) -> Result<()> {
+        let structures: BTreeMap<String, toml::Table> = toml::from_str(text)?;
+        for (structure, row) in structures {
+            let fields = row.get("fields").and_then(toml::Value::as_array);
+            for field in fields.into_iter().flatten().filter_map(toml::Value::as_str) {
+                if let Some((name, rest)) = field.split_once(':') {
+                    let ty = rest.split(',').next().unwrap_or_default().trim();
+                    let member = format!("{structure}.{}", name.trim());
+                    self.members.insert(member, ty.to_owned());
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Whether a C type is a pointer.

@@ -23,6 +23,7 @@ struct Fixture {
 pub fn make(tree: &Path, folder: &Path) -> Result<Vec<(String, String)>> {
     let mut missing = make_kernels(folder)?;
     fs::write(folder.join("camera.cfg"), CAMERA)?;
+    fs::write(folder.join("scene.cfg"), SCENE)?;
     for fixture in fixtures() {
         let onnx = folder.join(format!("{}.onnx", fixture.name));
         fs::write(&onnx, &fixture.onnx)?;
@@ -31,9 +32,17 @@ pub fn make(tree: &Path, folder: &Path) -> Result<Vec<(String, String)>> {
             .arg(format!("--model={}", onnx.display()))
             .args(["--framework=5", "--soc_version=Ascend910B1"])
             .arg(format!("--output={}", folder.join(fixture.name).display()))
-            .args(fixture.options.iter().map(|option| {
-                option.replace("camera.cfg", &folder.join("camera.cfg").to_string_lossy())
-            }))
+            .args(
+                fixture
+                    .options
+                    .iter()
+                    .map(|option| match option.split_once("=") {
+                        Some((name, file)) if file.ends_with(".cfg") => {
+                            format!("{name}={}", folder.join(file).display())
+                        }
+                        _ => (*option).to_owned(),
+                    }),
+            )
             .stdin(Stdio::null())
             .output()
             .with_context(|| format!("{}/bin/atc", tree.display()))?;
@@ -46,6 +55,18 @@ pub fn make(tree: &Path, folder: &Path) -> Result<Vec<(String, String)>> {
                 reason.unwrap_or("atc said nothing").to_string(),
             ));
         }
+    }
+    let both = Command::new(tree.join("bin/jumar"))
+        .env("LD_LIBRARY_PATH", tree.join("lib64"))
+        .args(["bundle", "--output", "pair.om", "add.om", "linear.om"])
+        .current_dir(folder)
+        .output()
+        .with_context(|| format!("{}/bin/jumar", tree.display()))?;
+    if !both.status.success() {
+        missing.push((
+            "pair".to_owned(),
+            String::from_utf8_lossy(&both.stderr).into_owned(),
+        ));
     }
     Ok(missing)
 }
@@ -115,6 +136,14 @@ const CAMERA: &str = "aipp_op {
 }
 ";
 
+/// The settings of `scene` come before each execution.
+const SCENE: &str = "aipp_op {
+  aipp_mode: dynamic
+  related_input_rank: 0
+  max_src_image_size: 96
+}
+";
+
 fn fixtures() -> Vec<Fixture> {
     let matrix: Vec<f32> = (0..12).map(|i| i as f32 / 8.0).collect();
     vec![
@@ -149,6 +178,20 @@ fn fixtures() -> Vec<Fixture> {
                 &[("x", &[1, 4])],
                 &[("z", &[1, 3])],
                 &[("w", &[4, 3], &matrix)],
+            ),
+            options: &[],
+        },
+        Fixture {
+            name: "chain",
+            onnx: model(
+                &[
+                    ("Add", &["x", "x"], "a"),
+                    ("Relu", &["x"], "b"),
+                    ("Add", &["a", "b"], "z"),
+                ],
+                &[("x", &[256])],
+                &[("z", &[256])],
+                &[],
             ),
             options: &[],
         },
@@ -208,6 +251,16 @@ fn fixtures() -> Vec<Fixture> {
                 &[],
             ),
             options: &["--insert_op_conf=camera.cfg"],
+        },
+        Fixture {
+            name: "scene",
+            onnx: model(
+                &[("Relu", &["x"], "z")],
+                &[("x", &[2, 3, 2, 2])],
+                &[("z", &[2, 3, 2, 2])],
+                &[],
+            ),
+            options: &["--insert_op_conf=scene.cfg"],
         },
     ]
 }

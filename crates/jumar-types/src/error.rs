@@ -174,6 +174,10 @@ kinds! {
     DynamicInputLength,
     /// An input without AIPP.
     AippMissing,
+    /// A bundle id that was never given out, or was unloaded.
+    BundleId,
+    /// A queue that a model is to be driven by, and that is not there.
+    ModelQueue,
     /// A model with more dimensions than the interface can carry.
     StorageOverLimit,
     /// A model failed while it ran.

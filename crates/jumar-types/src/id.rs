@@ -122,6 +122,10 @@ id_kinds! {
     MessageBuffer = 0xB9, "message buffer";
     /// A description of groups of cores.
     GroupInfo = 0xA0, "group information";
+    /// Settings of dynamic preprocessing.
+    AippSettings = 0xA2, "preprocessing settings";
+    /// What was asked of a bundle file.
+    BundleQuery = 0xA3, "bundle query";
     /// A counting notify.
     CountNotify = 0xA1, "counting notify";
 }

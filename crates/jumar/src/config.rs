@@ -77,8 +77,10 @@ impl Settings {
                 visible.len()
             ],
             workers: self.workers.unwrap_or(0),
+            schedule: crate::schedule::from_environment(),
             ..CpuConfig::default()
         })?;
+        let backend = Arc::new(backend);
         // Under a limit on address space a device is smaller than it was to be, and says so.
         let profiles = (0..visible.len() as u32)
             .map(|device| Profile {
@@ -90,10 +92,14 @@ impl Settings {
             .collect();
         let mut probes: Vec<Arc<dyn Probe>> = Vec::new();
         if let Some(path) = &self.trace {
-            probes.push(crate::trace::install(path)?);
+            probes.push(crate::trace_start(path)?);
+        }
+        if let Some(check) = crate::check::from_environment() {
+            check.set_memory(Arc::new(crate::check::Memory(backend.clone())));
+            probes.push(check);
         }
         Ok(Runtime::new(Config {
-            backend: Arc::new(backend),
+            backend,
             devices: profiles,
             probes,
         }))
@@ -171,7 +177,12 @@ fn usable_memory() -> u64 {
 }
 
 fn machine_memory_left() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    // At once: the kernel writes the whole page anew for each read of a part of it.
+    let mut page = [0; 4096];
+    let length = std::fs::File::open("/proc/meminfo")
+        .and_then(|mut file| std::io::Read::read(&mut file, &mut page))
+        .ok()?;
+    let text = String::from_utf8_lossy(&page[..length]);
     let line = text
         .lines()
         .find(|line| line.starts_with("MemAvailable:"))?;
@@ -207,7 +218,7 @@ pub fn compiler() -> String {
     variable("JUMAR_CXX").unwrap_or_else(|| "c++".to_owned())
 }
 
-fn variable(name: &str) -> Option<String> {
+pub(crate) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
@@ -221,6 +232,57 @@ fn number(name: &str, text: &str, least: u64, most: u64) -> Result<u64> {
                 format!("{name} is \"{text}\"; it has to be a number from {least} to {most}"),
             )
         })
+}
+
+/// Which call is made to fail.
+#[derive(Clone, Debug)]
+pub struct FaultSettings {
+    /// The function, or `*` for any that can fail.
+    pub call: String,
+    /// Its which call; 0 for none.
+    pub turn: u64,
+    /// Where each call that can fail is written down.
+    pub log: Option<PathBuf>,
+}
+
+impl FaultSettings {
+    /// Reads `JUMAR_FAULT` (`aclrtMalloc#3`) and `JUMAR_FAULT_LOG`. `None`: neither is set.
+    pub fn read() -> Option<FaultSettings> {
+        let log = variable("JUMAR_FAULT_LOG").map(PathBuf::from);
+        let text = variable("JUMAR_FAULT");
+        if text.is_none() && log.is_none() {
+            return None;
+        }
+        let text = text.unwrap_or_default();
+        let (call, turn) = text.split_once('#').unwrap_or((text.as_str(), "1"));
+        Some(FaultSettings {
+            call: call.to_owned(),
+            turn: match call {
+                "" => 0,
+                _ => turn.parse().unwrap_or(1),
+            },
+            log,
+        })
+    }
+}
+
+/// What the environment says of profiles.
+#[derive(Clone, Debug, Default)]
+pub struct ProfilerEnvironment {
+    /// A tool switches profiles on and off, not the program.
+    pub is_dynamic: bool,
+    /// What a tool asks for, instead of what the configuration file says.
+    pub configuration: Option<String>,
+}
+
+impl ProfilerEnvironment {
+    /// Reads `PROFILING_MODE` and `PROFILER_SAMPLECONFIG`.
+    pub fn read() -> ProfilerEnvironment {
+        ProfilerEnvironment {
+            is_dynamic: variable("PROFILING_MODE").as_deref() == Some("dynamic"),
+            configuration: variable("PROFILER_SAMPLECONFIG"),
+        }
+    }
 }
 
 /// What the environment says of dumps of failures.
@@ -261,6 +323,10 @@ pub struct LogSettings {
     pub to_stdout: bool,
     /// The folder of log files.
     pub root: Option<PathBuf>,
+    /// How many files of a kind a process keeps; the oldest goes when one more is begun.
+    pub files: usize,
+    /// Whether events are logged, what a run's log is made of: always, never, or where other lines are logged too.
+    pub events: Option<bool>,
     level: u32,
     modules: Vec<(String, u32)>,
 }
@@ -281,6 +347,8 @@ impl LogSettings {
                 })
                 .collect::<Option<Vec<_>>>()
         });
+        let files = variable("ASCEND_HOST_LOG_FILE_NUM").and_then(|text| text.parse().ok());
+        // `ASCEND_LOG_SYNC_SAVE` asks that no line be dropped: none ever is, as each is written before its call returns.
         let print = variable("ASCEND_LOG_PRINT_TO_STDOUT")
             .or_else(|| variable("ASCEND_SLOG_PRINT_TO_STDOUT"));
         LogSettings {
@@ -292,6 +360,10 @@ impl LogSettings {
                 .or_else(|| {
                     variable("HOME").map(|home| PathBuf::from(home).join("ascend").join("log"))
                 }),
+            files: files
+                .filter(|count| (1..=1000).contains(count))
+                .unwrap_or(10),
+            events: variable("ASCEND_GLOBAL_EVENT_ENABLE").map(|text| text != "0"),
             level: variable("ASCEND_GLOBAL_LOG_LEVEL")
                 .as_deref()
                 .and_then(level_of)

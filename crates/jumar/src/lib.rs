@@ -24,6 +24,7 @@
 
 mod buffer;
 mod call;
+pub mod check;
 pub mod config;
 mod context;
 mod device;
@@ -33,6 +34,7 @@ mod model;
 mod pending;
 mod profile;
 mod runtime;
+pub mod schedule;
 mod stream;
 mod trace;
 
@@ -49,7 +51,7 @@ pub use model::{Model, Operand, Outputs, TensorInfo};
 pub use pending::Pending;
 pub use runtime::Runtime;
 pub use stream::{Scope, Stream};
-pub use trace::trace_flush;
+pub use trace::{trace_flush, trace_start};
 
 /// The runtime itself, for the other surfaces (the C interface, the command line). Rust programs use the types of the crate's
 /// root instead.
@@ -60,7 +62,7 @@ pub mod engine {
 /// Offline models, for the other surfaces. Rust programs use `Model` of the crate's root instead.
 pub mod offline {
     pub use jumar_model::{
-        Description, Gear, GearKind, Model, Observer, Package, Produced, Results, Shaped, Supplied,
-        TensorInfo, gear_values, graph,
+        Aipp, Bundle, Description, Gear, GearKind, Model, Observer, Package, Picture, Produced,
+        Results, Shaped, Supplied, TensorInfo, Told, gear_values, graph,
     };
 }

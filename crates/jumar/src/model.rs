@@ -156,7 +156,7 @@ impl Model {
         Model::from_bytes(context, bytes)
     }
 
-    fn place(context: &Context, package: &Package) -> Result<Model> {
+    fn place(context: &Context, package: &Package<'_>) -> Result<Model> {
         let shared = context.inner.clone();
         by(&call::LOAD, |caller| {
             let described = package.description();

@@ -12,11 +12,11 @@ use jumar_types::Result;
 /// a list to write at exit.
 static TIMELINES: Mutex<Vec<Weak<Trace>>> = Mutex::new(Vec::new());
 
-/// Starts a timeline and gives the probe that writes it.
+/// Starts a timeline and gives the probe that writes it, to be set at a gate. Dropping it writes what is left.
 ///
 /// # Errors
 /// `InvalidFile`: the file cannot be written.
-pub(crate) fn install(path: &Path) -> Result<Arc<dyn Probe>> {
+pub fn trace_start(path: &Path) -> Result<Arc<dyn Probe>> {
     let trace = Arc::new(Trace::create(path, &program_name())?);
     let mut timelines = TIMELINES.lock();
     timelines.retain(|other| other.strong_count() > 0);

@@ -17,6 +17,8 @@ const FUZZ: Duration = Duration::from_secs(180);
 const SOAK: Duration = Duration::from_secs(300);
 /// How long many threads do anything, unless a variable says otherwise.
 const CHAOS: Duration = Duration::from_secs(600);
+/// For how many seconds they do so under tools that make everything slow.
+const SHORT_CHAOS: &str = "20";
 /// A program that takes longer hangs.
 const PROGRAM_LIMIT: Duration = Duration::from_secs(120);
 
@@ -64,6 +66,89 @@ pub(super) fn asan(job: &Job) -> Result<Outcome> {
         .env("RUSTFLAGS", "-Zsanitizer=address")
         .env("ASAN_OPTIONS", "detect_leaks=0");
     job.cargo_test(&mut command)
+}
+
+/// The chaos, shorter, with a library and a program that the address sanitizer watches.
+///
+/// `JUMAR_CHAOS_SEED` sets which. A program of its own brings the sanitizer in; the library finds it there.
+pub(super) fn chaos_asan(job: &Job) -> Result<Outcome> {
+    let target = host_target()?;
+    let mut build = cargo(&[
+        "build",
+        "--locked",
+        "--lib",
+        "-p",
+        "jumar-capi",
+        "--target-dir",
+        "target/asan",
+        "--target",
+        &target,
+    ]);
+    build
+        .env("RUSTC_BOOTSTRAP", "1")
+        .env("RUSTFLAGS", "-Zsanitizer=address");
+    let limit = Duration::from_secs(3600);
+    if let Some(problem) = progress::run_logged(job.name, &mut build, &job.log, limit)?.problem() {
+        return Ok(Outcome::Failed(format!("the library: {problem}")));
+    }
+    let library = crate::root()
+        .join("target/asan")
+        .join(&target)
+        .join("debug");
+    let program = library.join("chaos");
+    let mut compile = Command::new("cc");
+    compile
+        .args(["-std=gnu11", "-g", "-O1", "-fsanitize=address", "-I"])
+        .arg(crate::root().join("include"))
+        .arg(crate::root().join("tests/programs/c/chaos.c"))
+        .arg("-o")
+        .arg(&program)
+        .arg("-L")
+        .arg(&library)
+        .args(["-lascendcl", "-lpthread"]);
+    if run_one(job, &mut compile)?.is_some() {
+        return Ok(Outcome::Skipped(
+            "the C compiler has no address sanitizer".into(),
+        ));
+    }
+    let seed = chaos_seed()?;
+    let mut command = Command::new(&program);
+    command
+        .args([SHORT_CHAOS, "32", &seed.to_string()])
+        .env("LD_LIBRARY_PATH", &library)
+        .env("ASAN_OPTIONS", "detect_leaks=0");
+    Ok(match run_one(job, &mut command)? {
+        Some(problem) => Outcome::Failed(format!("seed {seed}: {problem}")),
+        None => Outcome::Passed(format!("32 threads for {SHORT_CHAOS} s, seed {seed}")),
+    })
+}
+
+/// The chaos, shorter, under helgrind: the order of locks, and what threads do with them.
+///
+/// It knows locks and no atomics, by which the library orders nearly everything; so what it says of memory that the library
+/// touches is left out, and is for the models (`loom`) to show.
+pub(super) fn chaos_helgrind(job: &Job) -> Result<Outcome> {
+    if !answers(Command::new("valgrind").arg("--version")) {
+        return Ok(Outcome::Skipped("valgrind is not installed".into()));
+    }
+    let program = c_program(job, "chaos")?;
+    let known = crate::root().join("target/ci/helgrind.supp");
+    let suppression =
+        "{\n  ordered by atomics\n  Helgrind:Race\n  ...\n  obj:*/libascendcl.so*\n}\n";
+    fs::write(&known, suppression)?;
+    let seed = chaos_seed()?;
+    let mut command = Command::new(jumar());
+    command
+        .args(["run", "--", "valgrind", "-q", "--tool=helgrind"])
+        .args(["--fair-sched=try", "--history-level=none"])
+        .arg(format!("--suppressions={}", known.display()))
+        .arg("--error-exitcode=99")
+        .arg(program)
+        .args([SHORT_CHAOS, "8", &seed.to_string()]);
+    Ok(match run_one(job, &mut command)? {
+        Some(problem) => Outcome::Failed(format!("seed {seed}: {problem}")),
+        None => Outcome::Passed(format!("8 threads for {SHORT_CHAOS} s, seed {seed}")),
+    })
 }
 
 fn host_target() -> Result<String> {
@@ -151,15 +236,8 @@ pub(super) fn soak(job: &Job) -> Result<Outcome> {
 /// `JUMAR_CHAOS_SECONDS` and `JUMAR_CHAOS_SEED` set how long and which; the seed is printed.
 pub(super) fn chaos(job: &Job) -> Result<Outcome> {
     let program = c_program(job, "chaos")?;
-    let number = |name: &str, usual: u64| -> Result<u64> {
-        match std::env::var(name) {
-            Ok(text) => text.parse().with_context(|| format!("{name}={text}")),
-            Err(_) => Ok(usual),
-        }
-    };
-    let seconds = number("JUMAR_CHAOS_SECONDS", CHAOS.as_secs())?;
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH)?;
-    let seed = number("JUMAR_CHAOS_SEED", now.as_secs())?;
+    let seconds = number_of("JUMAR_CHAOS_SECONDS", CHAOS.as_secs())?;
+    let seed = chaos_seed()?;
     println!("chaos: seed {seed}, {seconds} s");
     let one_core = answers(Command::new("taskset").args(["-c", "0", "true"]));
     let short = (seconds / 10).max(1);
@@ -189,6 +267,19 @@ pub(super) fn chaos(job: &Job) -> Result<Outcome> {
     Ok(Outcome::Passed(format!("64 threads, seed {seed}")))
 }
 
+fn number_of(name: &str, usual: u64) -> Result<u64> {
+    match std::env::var(name) {
+        Ok(text) => text.parse().with_context(|| format!("{name}={text}")),
+        Err(_) => Ok(usual),
+    }
+}
+
+/// Gives the seed that a variable names, or another one each second.
+fn chaos_seed() -> Result<u64> {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH)?;
+    number_of("JUMAR_CHAOS_SEED", now.as_secs())
+}
+
 /// Makes and releases objects of each kind ten thousand times.
 pub(super) fn kinds(job: &Job) -> Result<Outcome> {
     let program = c_program(job, "each_kind")?;
@@ -202,10 +293,59 @@ pub(super) fn kinds(job: &Job) -> Result<Outcome> {
     })
 }
 
-/// Offers damaged copies of a model to atc and to inspect. A refusal is right, a signal or a panic is not.
+/// How long each reader is given damaged input inside one process.
+const TARGET: Duration = Duration::from_secs(60);
+/// The addresses that it may have meanwhile, in KiB: what a damaged file says it needs is not to be believed.
+const TARGET_KIB: u64 = 6 << 20;
+
+/// Gives each reader damaged input. What it panics at, takes too long for or wants too much memory for is in the step's folder.
+fn targets(job: &Job, folder: &Path) -> Result<Option<String>> {
+    let mut build = cargo(&[
+        "build",
+        "--locked",
+        "--release",
+        "-p",
+        "jumar-graph",
+        "--example",
+        "fuzz",
+    ]);
+    let built = progress::run_logged(job.name, &mut build, &job.log, Duration::from_secs(1800))?;
+    if let Some(problem) = built.problem() {
+        return Ok(Some(problem));
+    }
+    let target = std::env::var_os("CARGO_TARGET_DIR")
+        .map_or_else(|| crate::root().join("target"), PathBuf::from);
+    let program = target.join("release/examples/fuzz");
+    for name in ["onnx", "om", "aipp", "gears"] {
+        let mut command = Command::new("sh");
+        let script = format!(
+            "ulimit -v {TARGET_KIB}; exec \"$0\" {name} {}",
+            TARGET.as_secs()
+        );
+        command
+            .arg("-c")
+            .arg(script)
+            .arg(&program)
+            .current_dir(folder);
+        let limit = TARGET + PROGRAM_LIMIT;
+        let done = progress::run_logged(job.name, &mut command, &job.log, limit)?;
+        if let Some(problem) = done.problem() {
+            return Ok(Some(format!(
+                "{name}: {problem}; see fuzz-{name}.case in {}",
+                folder.display()
+            )));
+        }
+    }
+    Ok(None)
+}
+
+/// Offers damaged input to each reader; damaged copies of a model to atc and to inspect. A refusal is right, a signal or a panic is not.
 pub(super) fn fuzz(job: &Job) -> Result<Outcome> {
     let folder = crate::root().join("target/ci/fuzz");
     fs::create_dir_all(&folder)?;
+    if let Some(problem) = targets(job, &folder)? {
+        return Ok(Outcome::Failed(problem));
+    }
     let onnx = crate::root().join("examples/digits/digits.onnx");
     let om = folder.join("whole.om");
     let atc = |model: &Path, output: &Path| {

@@ -115,6 +115,13 @@ pub(super) const ALL: &[Step] = &[
         run: programs,
     },
     Step {
+        name: "diag",
+        what: "programs with a mistake each, and what jumar check says of them",
+        long: false,
+        needs: &["dist"],
+        run: diag,
+    },
+    Step {
         name: "python",
         what: "the acl module",
         long: false,
@@ -127,6 +134,13 @@ pub(super) const ALL: &[Step] = &[
         long: false,
         needs: &["dist"],
         run: wheel,
+    },
+    Step {
+        name: "ge",
+        what: "C++ programs that build and run graphs",
+        long: false,
+        needs: &["dist"],
+        run: ge,
     },
     Step {
         name: "models",
@@ -158,7 +172,7 @@ pub(super) const ALL: &[Step] = &[
     },
     Step {
         name: "loom",
-        what: "every interleaving of the ring and the signals",
+        what: "every interleaving of the ring, the signals, the table of handles, the lives of a device and shutdown",
         long: true,
         needs: &[],
         run: long::loom,
@@ -179,10 +193,17 @@ pub(super) const ALL: &[Step] = &[
     },
     Step {
         name: "fuzz",
-        what: "damaged models never bring atc or inspect down",
+        what: "damaged models and options never bring a reader, atc or inspect down",
         long: true,
         needs: &["dist"],
         run: long::fuzz,
+    },
+    Step {
+        name: "large",
+        what: "models of more than 2 GiB through atc, load and execution",
+        long: true,
+        needs: &["dist"],
+        run: large,
     },
     Step {
         name: "soak",
@@ -197,6 +218,20 @@ pub(super) const ALL: &[Step] = &[
         long: true,
         needs: &["dist"],
         run: long::chaos,
+    },
+    Step {
+        name: "chaos-asan",
+        what: "the same, shorter, under the address sanitizer",
+        long: true,
+        needs: &[],
+        run: long::chaos_asan,
+    },
+    Step {
+        name: "chaos-helgrind",
+        what: "the same, shorter, under helgrind: the order of locks",
+        long: true,
+        needs: &["dist"],
+        run: long::chaos_helgrind,
     },
     Step {
         name: "kinds",
@@ -322,6 +357,10 @@ fn programs(job: &Job) -> Result<Outcome> {
     job.pytest("tests/programs")
 }
 
+fn diag(job: &Job) -> Result<Outcome> {
+    job.pytest("tests/diag")
+}
+
 fn python(job: &Job) -> Result<Outcome> {
     job.pytest("tests/python")
 }
@@ -333,12 +372,20 @@ fn wheel(job: &Job) -> Result<Outcome> {
     }
 }
 
+fn ge(job: &Job) -> Result<Outcome> {
+    job.pytest("tests/ge")
+}
+
 fn models(job: &Job) -> Result<Outcome> {
     job.pytest("tests/models")
 }
 
 /// What the program ends with where the installed onnx package is not the one that the list was made for.
 const NODES_SKIPPED: &str = "skipped: ";
+
+fn large(job: &Job) -> Result<Outcome> {
+    job.pytest("tests/large")
+}
 
 fn nodes(job: &Job) -> Result<Outcome> {
     jumar()?;

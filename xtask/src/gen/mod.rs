@@ -13,10 +13,12 @@ use anyhow::{Context, Result, bail, ensure};
 
 mod behaviour;
 pub mod check;
+mod ge;
 mod headers;
 pub mod model;
 mod pages;
 mod python;
+mod rules;
 mod rust;
 mod shims;
 
@@ -26,6 +28,8 @@ const OWNED: &[&str] = &[
     "crates/jumar-acl/src/generated",
     "crates/jumar-behaviour/src/generated",
     "docs/reference",
+    "include/op_proto",
+    "docs/rules",
 ];
 
 /// Writes the generated files, or with `check` compares them with what is there.
@@ -101,6 +105,8 @@ fn everything(root: &Path, api: &model::Api) -> Result<Vec<(PathBuf, String)>> {
     shims::write(api, &mut files)?;
     behaviour::write(api, &mut files)?;
     pages::write(api, &mut files);
+    ge::write(root, &mut files)?;
+    rules::write(root, &mut files)?;
     format_rust(root, &mut files)?;
     Ok(files)
 }

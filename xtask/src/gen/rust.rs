@@ -57,13 +57,14 @@ pub fn write(api: &Api, files: &mut Vec<(PathBuf, String)>) -> Result<()> {
     files.push((folder.join("enums.rs"), enums(api)));
     files.push((folder.join("codes.rs"), codes(api)));
     files.push((folder.join("calls.rs"), calls(api)));
+    files.push((folder.join("signatures.rs"), signatures(api)));
     Ok(())
 }
 
 fn module() -> String {
     format!(
         "{FIRST_LINE}//! What is generated from the API data: plain types, constants, codes, and the list of calls.\n\n\
-         pub mod calls;\npub mod codes;\npub mod enums;\npub mod types;\n"
+         pub mod calls;\npub mod codes;\npub mod enums;\npub mod signatures;\npub mod types;\n"
     )
 }
 
@@ -424,4 +425,75 @@ fn calls(api: &Api) -> String {
     }
     out.push_str("];\n");
     out
+}
+
+/// What whoever watches calls needs to know of parameters: which are handles, and what is written through the others.
+fn signatures(api: &Api) -> String {
+    let mut out = format!(
+        "{FIRST_LINE}//! What each call takes and gives, for whoever watches calls.\n\n\
+         use crate::watch::{{Parameter, Signature}};\n\n\
+         /// One for each call, in the order of their numbers.\n\
+         pub static ALL: [Signature; {}] = [\n",
+        api.functions().count()
+    );
+    for (_, function) in api.functions() {
+        let _ = writeln!(
+            out,
+            "    // {}\n    Signature {{ returns: \"{}\", parameters: &[",
+            function.name,
+            handle_of(api, &function.ret, 0)
+        );
+        for param in &function.params {
+            let is_out = matches!(param.passing, super::model::Passing::Out { .. });
+            let handle = match param.passing {
+                super::model::Passing::Handle => param.ctype.base.as_str(),
+                _ => handle_of(api, &param.ctype, usize::from(is_out)),
+            };
+            let bytes = match is_out {
+                true => out_bytes(api, &param.ctype),
+                false => 0,
+            };
+            let _ = writeln!(
+                out,
+                "        Parameter {{ name: \"{}\", handle: \"{handle}\", out_bytes: {bytes} }},",
+                param.name
+            );
+        }
+        out.push_str("    ] },\n");
+    }
+    out.push_str("];\n");
+    out
+}
+
+/// The name of the handle that a type is, behind so many pointers; empty for anything else.
+fn handle_of<'a>(api: &'a Api, ctype: &'a CType, behind: usize) -> &'a str {
+    let mut plain = ctype.clone();
+    plain.stars = plain.stars.saturating_sub(behind);
+    let opaque = plain.stars == 1 && api.find_handle(&plain.base).is_some();
+    if api.is_handle(&plain) || opaque {
+        &ctype.base
+    } else {
+        ""
+    }
+}
+
+/// How many bytes are written through a pointer, where that is a number or an address.
+fn out_bytes(api: &Api, ctype: &CType) -> usize {
+    if !ctype.array.is_empty() || ctype.stars == 0 {
+        return 0;
+    }
+    if ctype.stars > 1 || !handle_of(api, ctype, 1).is_empty() {
+        return 8;
+    }
+    let plain = CType {
+        stars: 0,
+        ..ctype.clone()
+    };
+    match value_type(api, &plain, "").as_deref() {
+        Ok("u8" | "i8") => 1,
+        Ok("u16" | "i16") => 2,
+        Ok("u32" | "i32" | "f32") => 4,
+        Ok("u64" | "i64" | "usize" | "f64" | "Raw") => 8,
+        _ => 0,
+    }
 }

@@ -344,6 +344,12 @@ fn shim(api: &Api, group: &Group, function: &Function) -> Result<String> {
         format!(", {}", neutral(api, function)?)
     };
     let _ = writeln!(out, "    raw::{door}(&calls::{name}{rest}, |cx| {{");
+    let words = function
+        .params
+        .iter()
+        .map(|param| word(api, param))
+        .collect::<Result<Vec<_>>>()?;
+    let _ = writeln!(out, "        raw::watch(cx, || [{}])?;", words.join(", "));
     out.push_str(&pieces.before);
     let _ = writeln!(out, "        {binding}{call};");
     out.push_str(&pieces.after);
@@ -354,6 +360,20 @@ fn shim(api: &Api, group: &Group, function: &Function) -> Result<String> {
     }
     out.push_str("    })\n}\n\n");
     Ok(out)
+}
+
+/// Says a parameter as 64 bits, for whoever watches calls.
+fn word(api: &Api, param: &Param) -> Result<String> {
+    let of = ffi_type(api, &param.ctype)?;
+    let plain = of.starts_with('*')
+        || matches!(
+            of.as_str(),
+            "u8" | "i8" | "u16" | "i16" | "u32" | "i32" | "u64" | "i64" | "usize" | "f32" | "f64"
+        );
+    Ok(match plain {
+        true => format!("raw::Word::word({})", name_of(param)),
+        false => "0".to_owned(),
+    })
 }
 
 fn length(function: &Function, count: &Count) -> String {

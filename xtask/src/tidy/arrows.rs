@@ -34,8 +34,13 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     ("jumar-acl", &["jumar", "jumar-types"]),
+    // It runs graphs on the streams of the process's one runtime.
+    ("jumar-ge", &["jumar-acl", "jumar", "jumar-types"]),
     // Spans are made here, from what a program vouches for, and locks come from the one place that names them.
-    ("jumar-capi", &["jumar-acl", "jumar-hal", "jumar-types"]),
+    (
+        "jumar-capi",
+        &["jumar-acl", "jumar-ge", "jumar-hal", "jumar-types"],
+    ),
     // Model files are converted and shown without a runtime.
     ("jumar-cli", &["jumar"]),
     // It reaches the runtime through the shared library alone, so that a process has one runtime.

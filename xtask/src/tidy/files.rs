@@ -13,6 +13,7 @@ const GENERATED: &[&str] = &[
     "crates/jumar-capi/src/generated/",
     "crates/jumar-acl/src/generated/",
     "include/acl/",
+    "include/op_proto/",
     "docs/reference/",
 ];
 
@@ -20,10 +21,13 @@ const GENERATED: &[&str] = &[
 const PYTEST_FOLDERS: &[&str] = &[
     "tests/c/",
     "tests/cpp/",
+    "tests/ge/",
     "tests/conventions/",
+    "tests/diag/",
     "tests/programs/",
     "tests/python/",
     "tests/models/",
+    "tests/large/",
     "tests/wheel/",
 ];
 

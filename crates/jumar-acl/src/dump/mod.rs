@@ -315,23 +315,26 @@ pub fn acldumpSaveExceptionInfo(
     })
 }
 
-/// Has a model that was just loaded dumped, if the settings say so.
-pub(crate) fn observe(cx: &Cx<'_>, model: &Model, id: u32, device: u32) {
-    let Some(settings) = cx.process.dump.settings() else {
-        return;
-    };
+/// Gives the one who dumps a model that was just loaded, if the settings say so.
+pub(crate) fn observer(
+    cx: &Cx<'_>,
+    model: &Model,
+    id: u32,
+    device: u32,
+) -> Option<Arc<dyn Observer>> {
+    let settings = cx.process.dump.settings()?;
     let name = model.description().name.clone();
     if !settings.wants_model(&[&name]) {
-        return;
+        return None;
     }
-    model.observe(Arc::new(Dumped {
+    Some(Arc::new(Dumped {
         state: &cx.process.dump,
         settings,
         name,
         id,
         device,
         executions: AtomicU64::new(0),
-    }));
+    }))
 }
 
 /// A model that is dumped.

@@ -848,6 +848,8 @@ pub const fn code(kind: ErrorKind) -> i32 {
         ErrorKind::DynamicBatch => ACL_ERROR_GE_DYNAMIC_BATCH_SIZE_INVALID,
         ErrorKind::DynamicInputLength => ACL_ERROR_GE_DYNAMIC_INPUT_LENGTH_INVALID,
         ErrorKind::AippMissing => ACL_ERROR_GE_AIPP_NOT_EXIST,
+        ErrorKind::BundleId => ACL_ERROR_INVALID_BUNDLE_MODEL_ID,
+        ErrorKind::ModelQueue => ACL_ERROR_GE_EXEC_MODEL_QUEUE_ID_INVALID,
         ErrorKind::StorageOverLimit => ACL_ERROR_STORAGE_OVER_LIMIT,
         ErrorKind::ModelExecute => ACL_ERROR_RT_MODEL_EXECUTE,
         ErrorKind::KernelFailed => ACL_ERROR_RT_AICORE_EXCEPTION,
@@ -965,6 +967,8 @@ pub const fn vendor(kind: ErrorKind) -> &'static str {
         ErrorKind::DynamicBatch => "EE1003",
         ErrorKind::DynamicInputLength => "EE1003",
         ErrorKind::AippMissing => "EE1003",
+        ErrorKind::BundleId => "EE1003",
+        ErrorKind::ModelQueue => "EE1003",
         ErrorKind::StorageOverLimit => "EH9999",
         ErrorKind::ModelExecute => "EE1009",
         ErrorKind::KernelFailed => "EE1019",
@@ -1158,6 +1162,12 @@ pub const fn fix(kind: ErrorKind) -> &'static str {
             "Give the buffer of the dynamic input the size that the model description tells."
         }
         ErrorKind::AippMissing => "Ask only inputs that were converted with AIPP.",
+        ErrorKind::BundleId => {
+            "Pass the number that aclmdlBundleLoadFromFile or its siblings gave, while the bundle is loaded."
+        }
+        ErrorKind::ModelQueue => {
+            "Pass numbers that acltdtCreateQueue gave, a queue for each input and for each output."
+        }
         ErrorKind::StorageOverLimit => "The interface carries at most 128 dimensions.",
         ErrorKind::ModelExecute => {
             "See the sentence; the error belongs to the execution named in it."
@@ -1265,6 +1275,12 @@ pub fn code_for(call: &Call, kind: ErrorKind) -> i32 {
         (499, ErrorKind::NullPointer) => 107000,
         // aclrtCmoGetDescSize
         (554, ErrorKind::NullPointer) => 107000,
+        // aclprofModelSubscribe
+        (676, ErrorKind::ModelId) => 100011,
+        // aclprofModelSubscribe
+        (676, ErrorKind::RepeatInitialize) => 148046,
+        // aclprofModelUnSubscribe
+        (677, ErrorKind::ModelId) => 100011,
         // aclrtcCreateProg
         (707, ErrorKind::NullPointer) => 176001,
         // aclrtcGetLoweredName

@@ -4,4 +4,5 @@
 pub mod calls;
 pub mod codes;
 pub mod enums;
+pub mod signatures;
 pub mod types;

@@ -4,10 +4,12 @@ use std::ffi::CStr;
 use std::fs;
 use std::io::Read;
 
+use jumar::config::ProfilerEnvironment;
 use jumar_types::{Error, ErrorKind, Result};
 use serde_json::Value;
 
 use crate::dump::{Settings, stamp};
+use crate::prof::FromFile;
 use crate::refuse;
 
 /// What a configuration file asks for.
@@ -17,6 +19,8 @@ pub(super) struct Configuration {
     pub(super) default_device: Option<i32>,
     /// What the dump section asks for.
     pub(super) dump: Option<Settings>,
+    /// What the profiler section asks for, or a tool instead.
+    pub(super) profile: Option<FromFile>,
 }
 
 /// Largest configuration file.
@@ -69,7 +73,10 @@ pub(crate) fn read(path: &CStr) -> Result<String> {
 /// `ParseFile`, `InvalidArgument`, `InvalidDumpConfig`, `Failure`: the sentence names the key and its value.
 pub(super) fn parse(text: &str) -> Result<Configuration> {
     if text.trim().is_empty() {
-        return Ok(Configuration::default());
+        return Ok(Configuration {
+            profile: profile(None)?,
+            ..Configuration::default()
+        });
     }
     let bad = |what: String| Error::new(ErrorKind::ParseFile, what);
     let value: Value = serde_json::from_str(text)
@@ -109,9 +116,26 @@ pub(super) fn parse(text: &str) -> Result<Configuration> {
         configuration.dump = Settings::read(section, stamp().0);
     }
     if let Some(section) = value.get("profiler") {
+        // Checked even where a tool's variable stands in for it.
         check_profiler(section)?;
     }
+    configuration.profile = profile(value.get("profiler"))?;
     Ok(configuration)
+}
+
+/// Reads what is to be profiled from the beginning: a tool's variable comes before the file.
+fn profile(section: Option<&Value>) -> Result<Option<FromFile>> {
+    let Some(text) = ProfilerEnvironment::read().configuration else {
+        return section.map_or(Ok(None), FromFile::read);
+    };
+    let section: Value = serde_json::from_str(&text).map_err(|error| {
+        Error::new(
+            ErrorKind::InvalidArgument,
+            format!("PROFILER_SAMPLECONFIG is not valid JSON: {error}"),
+        )
+    })?;
+    check_profiler(&section)?;
+    FromFile::read(&section)
 }
 
 /// Reads a decimal number without sign, blanks or leading zeros.

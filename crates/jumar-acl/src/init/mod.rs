@@ -107,13 +107,16 @@ pub fn aclInit(cx: &Cx<'_>, path: Option<&CStr>) -> Result<()> {
     cx.process.set_default_device(configuration.default_device);
     cx.process.share_messages(configuration.share_messages);
     cx.process.dump.activate(configuration.dump);
+    if let Some(wanted) = &configuration.profile {
+        cx.process.prof.begin_from_outside(cx, wanted)?;
+    }
     let mut state = turn.state();
     state.configuration.get_or_insert(text);
     state.count = 1;
     state.finalized = false;
     drop(state);
     cx.process.set_initialized(true);
-    crate::log::loaded_once(cx);
+    crate::log::loaded(cx);
     Ok(())
 }
 
@@ -176,6 +179,7 @@ fn finalize(cx: &Cx<'_>, turn: &Turn) -> Result<()> {
     cx.process.set_default_device(None);
     cx.process.share_messages(false);
     cx.process.dump.activate(None);
+    cx.process.prof.end_from_outside();
     jumar::trace_flush();
     result
 }

@@ -4,6 +4,7 @@ use std::ffi::CStr;
 
 use jumar_types::{ErrorKind, Result};
 
+use crate::device::{aclrtGetDeviceResLimit, stream_cores};
 use crate::error::null;
 use crate::generated::enums;
 use crate::{Cx, Raw, refuse};
@@ -26,16 +27,19 @@ pub fn aclrtUnuseStreamResInCurrentThread(cx: &Cx<'_>, stream: Raw) -> Result<()
     Ok(())
 }
 
+/// The limits of the stream that the thread works under, or of its device.
 pub fn aclrtGetResInCurrentThread(cx: &Cx<'_>, kind: u32) -> Result<u32> {
     let context = cx.context()?;
-    let profile = context.device().profile();
-    match kind {
-        enums::ACL_RT_DEV_RES_CUBE_CORE => Ok(profile.cube_cores),
-        enums::ACL_RT_DEV_RES_VECTOR_CORE => Ok(profile.vector_cores),
-        other => refuse(
+    if kind != enums::ACL_RT_DEV_RES_CUBE_CORE && kind != enums::ACL_RT_DEV_RES_VECTOR_CORE {
+        return refuse(
             ErrorKind::InvalidValue,
-            format!("{other} is no value of aclrtDevResLimitType"),
-        ),
+            format!("{kind} is no value of aclrtDevResLimitType"),
+        );
+    }
+    // A stream that was destroyed limits nobody.
+    match cx.any_stream(Raw(cx.thread.resource_stream.get())) {
+        Ok(stream) if cx.thread.resource_stream.get() != 0 => stream_cores(cx, &stream, kind),
+        _ => aclrtGetDeviceResLimit(cx, context.device().number() as i32, kind),
     }
 }
 

@@ -16,6 +16,22 @@ pub type Player = fn(&Words<'_>) -> Played;
 
 /// The calls by name.
 pub const CALLS: &[(&str, Player)] = &[
+    ("aclmdlCreateAIPP", aclmdlCreateAIPP),
+    ("aclmdlDestroyAIPP", aclmdlDestroyAIPP),
+    ("aclmdlGetAippDataSize", aclmdlGetAippDataSize),
+    ("aclmdlSetAIPPInputFormat", aclmdlSetAIPPInputFormat),
+    ("aclmdlSetAIPPCscParams", aclmdlSetAIPPCscParams),
+    ("aclmdlSetAIPPRbuvSwapSwitch", aclmdlSetAIPPRbuvSwapSwitch),
+    ("aclmdlSetAIPPAxSwapSwitch", aclmdlSetAIPPAxSwapSwitch),
+    ("aclmdlSetAIPPSrcImageSize", aclmdlSetAIPPSrcImageSize),
+    ("aclmdlSetAIPPScfParams", aclmdlSetAIPPScfParams),
+    ("aclmdlSetAIPPCropParams", aclmdlSetAIPPCropParams),
+    ("aclmdlSetAIPPPaddingParams", aclmdlSetAIPPPaddingParams),
+    ("aclmdlSetAIPPDtcPixelMean", aclmdlSetAIPPDtcPixelMean),
+    ("aclmdlSetAIPPDtcPixelMin", aclmdlSetAIPPDtcPixelMin),
+    ("aclmdlSetAIPPPixelVarReci", aclmdlSetAIPPPixelVarReci),
+    ("aclmdlSetInputAIPP", aclmdlSetInputAIPP),
+    ("aclmdlSetAIPPByInputIndex", aclmdlSetAIPPByInputIndex),
     ("aclmdlGetAippType", aclmdlGetAippType),
     ("aclmdlGetFirstAippInfo", aclmdlGetFirstAippInfo),
     ("aclrtAllocatorCreateDesc", aclrtAllocatorCreateDesc),
@@ -23,6 +39,30 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclrtAllocatorSetObjToDesc", aclrtAllocatorSetObjToDesc),
     ("aclrtAllocatorRegister", aclrtAllocatorRegister),
     ("aclrtAllocatorUnregister", aclrtAllocatorUnregister),
+    ("aclmdlBundleLoadFromFile", aclmdlBundleLoadFromFile),
+    ("aclmdlBundleLoadFromMem", aclmdlBundleLoadFromMem),
+    ("aclmdlBundleUnload", aclmdlBundleUnload),
+    ("aclmdlBundleGetModelNum", aclmdlBundleGetModelNum),
+    ("aclmdlBundleGetModelId", aclmdlBundleGetModelId),
+    ("aclmdlBundleCreateQueryInfo", aclmdlBundleCreateQueryInfo),
+    ("aclmdlBundleDestroyQueryInfo", aclmdlBundleDestroyQueryInfo),
+    (
+        "aclmdlBundleQueryInfoFromFile",
+        aclmdlBundleQueryInfoFromFile,
+    ),
+    ("aclmdlBundleQueryInfoFromMem", aclmdlBundleQueryInfoFromMem),
+    ("aclmdlBundleGetQueryModelNum", aclmdlBundleGetQueryModelNum),
+    ("aclmdlBundleGetVarWeightSize", aclmdlBundleGetVarWeightSize),
+    ("aclmdlBundleGetSize", aclmdlBundleGetSize),
+    ("aclmdlBundleInitFromFile", aclmdlBundleInitFromFile),
+    ("aclmdlBundleInitFromMem", aclmdlBundleInitFromMem),
+    ("aclmdlBundleLoadModel", aclmdlBundleLoadModel),
+    ("aclmdlBundleLoadModelWithMem", aclmdlBundleLoadModelWithMem),
+    (
+        "aclmdlBundleLoadModelWithConfig",
+        aclmdlBundleLoadModelWithConfig,
+    ),
+    ("aclmdlBundleUnloadModel", aclmdlBundleUnloadModel),
     ("aclrtSubscribeReport", aclrtSubscribeReport),
     ("aclrtUnSubscribeReport", aclrtUnSubscribeReport),
     ("aclrtSubscribeHostFunc", aclrtSubscribeHostFunc),
@@ -406,6 +446,8 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclmdlLoadFromMem", aclmdlLoadFromMem),
     ("aclmdlLoadFromFileWithMem", aclmdlLoadFromFileWithMem),
     ("aclmdlLoadFromMemWithMem", aclmdlLoadFromMemWithMem),
+    ("aclmdlLoadFromFileWithQ", aclmdlLoadFromFileWithQ),
+    ("aclmdlLoadFromMemWithQ", aclmdlLoadFromMemWithQ),
     ("aclmdlExecute", aclmdlExecute),
     ("aclmdlExecuteV2", aclmdlExecuteV2),
     ("aclmdlExecuteAsyncV2", aclmdlExecuteAsyncV2),
@@ -491,6 +533,47 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclrtDevicePeerAccessStatus", aclrtDevicePeerAccessStatus),
     ("aclrtMemP2PMap", aclrtMemP2PMap),
     ("aclplatformGetDeviceInfo", aclplatformGetDeviceInfo),
+    ("aclrtProfTrace", aclrtProfTrace),
+    ("aclprofInit", aclprofInit),
+    ("aclprofFinalize", aclprofFinalize),
+    ("aclprofStart", aclprofStart),
+    ("aclprofCreateConfig", aclprofCreateConfig),
+    ("aclprofDestroyConfig", aclprofDestroyConfig),
+    ("aclprofStop", aclprofStop),
+    ("aclprofSetConfig", aclprofSetConfig),
+    ("aclprofModelSubscribe", aclprofModelSubscribe),
+    ("aclprofModelUnSubscribe", aclprofModelUnSubscribe),
+    ("aclprofCreateSubscribeConfig", aclprofCreateSubscribeConfig),
+    (
+        "aclprofDestroySubscribeConfig",
+        aclprofDestroySubscribeConfig,
+    ),
+    ("aclprofGetOpDescSize", aclprofGetOpDescSize),
+    ("aclprofGetOpNum", aclprofGetOpNum),
+    ("aclprofGetOpTypeLen", aclprofGetOpTypeLen),
+    ("aclprofGetOpType", aclprofGetOpType),
+    ("aclprofGetOpNameLen", aclprofGetOpNameLen),
+    ("aclprofGetOpName", aclprofGetOpName),
+    ("aclprofGetOpStart", aclprofGetOpStart),
+    ("aclprofGetOpEnd", aclprofGetOpEnd),
+    ("aclprofGetOpDuration", aclprofGetOpDuration),
+    ("aclprofGetModelId", aclprofGetModelId),
+    ("aclprofGetOpFlag", aclprofGetOpFlag),
+    ("aclprofGetOpAttriValue", aclprofGetOpAttriValue),
+    ("aclprofGetStepTimestamp", aclprofGetStepTimestamp),
+    ("aclprofCreateStepInfo", aclprofCreateStepInfo),
+    ("aclprofDestroyStepInfo", aclprofDestroyStepInfo),
+    ("aclprofCreateStamp", aclprofCreateStamp),
+    ("aclprofDestroyStamp", aclprofDestroyStamp),
+    ("aclprofPush", aclprofPush),
+    ("aclprofPop", aclprofPop),
+    ("aclprofRangeStart", aclprofRangeStart),
+    ("aclprofRangeStop", aclprofRangeStop),
+    ("aclprofSetStampTraceMessage", aclprofSetStampTraceMessage),
+    ("aclprofMark", aclprofMark),
+    ("aclprofMarkEx", aclprofMarkEx),
+    ("aclprofStr2Id", aclprofStr2Id),
+    ("aclprofRangePop", aclprofRangePop),
     ("aclrtcCreateProg", aclrtcCreateProg),
     ("aclrtcCompileProg", aclrtcCompileProg),
     ("aclrtcAddNameExpr", aclrtcAddNameExpr),
@@ -671,6 +754,272 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclrtMemMapSetLink", aclrtMemMapSetLink),
 ];
 
+fn aclmdlCreateAIPP(w: &Words<'_>) -> Played {
+    let batchSize = w.plain(0);
+    let done = enter(&calls::aclmdlCreateAIPP, |cx| {
+        jumar_acl::aipp::aclmdlCreateAIPP(cx, batchSize)
+    });
+    words::value(done, 0_i64)
+}
+
+fn aclmdlDestroyAIPP(w: &Words<'_>) -> Played {
+    let aippParmsSet = w.plain(0);
+    let done = enter(&calls::aclmdlDestroyAIPP, |cx| {
+        jumar_acl::aipp::aclmdlDestroyAIPP(cx, aippParmsSet)
+    });
+    words::status(done)
+}
+
+fn aclmdlGetAippDataSize(w: &Words<'_>) -> Played {
+    let batchSize = w.plain(0);
+    let size = w.out(1)?;
+    let done = enter(&calls::aclmdlGetAippDataSize, |cx| {
+        jumar_acl::aipp::aclmdlGetAippDataSize(cx, batchSize)
+    });
+    let done = match done {
+        Ok(size_value) => {
+            size.set(&size_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlSetAIPPInputFormat(w: &Words<'_>) -> Played {
+    let aippParmsSet = w.plain(0);
+    let inputFormat = w.plain(1);
+    let done = enter(&calls::aclmdlSetAIPPInputFormat, |cx| {
+        jumar_acl::aipp::aclmdlSetAIPPInputFormat(cx, aippParmsSet, inputFormat)
+    });
+    words::status(done)
+}
+
+fn aclmdlSetAIPPCscParams(w: &Words<'_>) -> Played {
+    let aippParmsSet = w.plain(0);
+    let cscSwitch = w.plain(1);
+    let cscMatrixR0C0 = w.plain(2);
+    let cscMatrixR0C1 = w.plain(3);
+    let cscMatrixR0C2 = w.plain(4);
+    let cscMatrixR1C0 = w.plain(5);
+    let cscMatrixR1C1 = w.plain(6);
+    let cscMatrixR1C2 = w.plain(7);
+    let cscMatrixR2C0 = w.plain(8);
+    let cscMatrixR2C1 = w.plain(9);
+    let cscMatrixR2C2 = w.plain(10);
+    let cscOutputBiasR0 = w.plain(11);
+    let cscOutputBiasR1 = w.plain(12);
+    let cscOutputBiasR2 = w.plain(13);
+    let cscInputBiasR0 = w.plain(14);
+    let cscInputBiasR1 = w.plain(15);
+    let cscInputBiasR2 = w.plain(16);
+    let done = enter(&calls::aclmdlSetAIPPCscParams, |cx| {
+        jumar_acl::aipp::aclmdlSetAIPPCscParams(
+            cx,
+            aippParmsSet,
+            cscSwitch,
+            cscMatrixR0C0,
+            cscMatrixR0C1,
+            cscMatrixR0C2,
+            cscMatrixR1C0,
+            cscMatrixR1C1,
+            cscMatrixR1C2,
+            cscMatrixR2C0,
+            cscMatrixR2C1,
+            cscMatrixR2C2,
+            cscOutputBiasR0,
+            cscOutputBiasR1,
+            cscOutputBiasR2,
+            cscInputBiasR0,
+            cscInputBiasR1,
+            cscInputBiasR2,
+        )
+    });
+    words::status(done)
+}
+
+fn aclmdlSetAIPPRbuvSwapSwitch(w: &Words<'_>) -> Played {
+    let aippParmsSet = w.plain(0);
+    let rbuvSwapSwitch = w.plain(1);
+    let done = enter(&calls::aclmdlSetAIPPRbuvSwapSwitch, |cx| {
+        jumar_acl::aipp::aclmdlSetAIPPRbuvSwapSwitch(cx, aippParmsSet, rbuvSwapSwitch)
+    });
+    words::status(done)
+}
+
+fn aclmdlSetAIPPAxSwapSwitch(w: &Words<'_>) -> Played {
+    let aippParmsSet = w.plain(0);
+    let axSwapSwitch = w.plain(1);
+    let done = enter(&calls::aclmdlSetAIPPAxSwapSwitch, |cx| {
+        jumar_acl::aipp::aclmdlSetAIPPAxSwapSwitch(cx, aippParmsSet, axSwapSwitch)
+    });
+    words::status(done)
+}
+
+fn aclmdlSetAIPPSrcImageSize(w: &Words<'_>) -> Played {
+    let aippParmsSet = w.plain(0);
+    let srcImageSizeW = w.plain(1);
+    let srcImageSizeH = w.plain(2);
+    let done = enter(&calls::aclmdlSetAIPPSrcImageSize, |cx| {
+        jumar_acl::aipp::aclmdlSetAIPPSrcImageSize(cx, aippParmsSet, srcImageSizeW, srcImageSizeH)
+    });
+    words::status(done)
+}
+
+fn aclmdlSetAIPPScfParams(w: &Words<'_>) -> Played {
+    let aippParmsSet = w.plain(0);
+    let scfSwitch = w.plain(1);
+    let scfInputSizeW = w.plain(2);
+    let scfInputSizeH = w.plain(3);
+    let scfOutputSizeW = w.plain(4);
+    let scfOutputSizeH = w.plain(5);
+    let batchIndex = w.plain(6);
+    let done = enter(&calls::aclmdlSetAIPPScfParams, |cx| {
+        jumar_acl::aipp::aclmdlSetAIPPScfParams(
+            cx,
+            aippParmsSet,
+            scfSwitch,
+            scfInputSizeW,
+            scfInputSizeH,
+            scfOutputSizeW,
+            scfOutputSizeH,
+            batchIndex,
+        )
+    });
+    words::status(done)
+}
+
+fn aclmdlSetAIPPCropParams(w: &Words<'_>) -> Played {
+    let aippParmsSet = w.plain(0);
+    let cropSwitch = w.plain(1);
+    let cropStartPosW = w.plain(2);
+    let cropStartPosH = w.plain(3);
+    let cropSizeW = w.plain(4);
+    let cropSizeH = w.plain(5);
+    let batchIndex = w.plain(6);
+    let done = enter(&calls::aclmdlSetAIPPCropParams, |cx| {
+        jumar_acl::aipp::aclmdlSetAIPPCropParams(
+            cx,
+            aippParmsSet,
+            cropSwitch,
+            cropStartPosW,
+            cropStartPosH,
+            cropSizeW,
+            cropSizeH,
+            batchIndex,
+        )
+    });
+    words::status(done)
+}
+
+fn aclmdlSetAIPPPaddingParams(w: &Words<'_>) -> Played {
+    let aippParmsSet = w.plain(0);
+    let paddingSwitch = w.plain(1);
+    let paddingSizeTop = w.plain(2);
+    let paddingSizeBottom = w.plain(3);
+    let paddingSizeLeft = w.plain(4);
+    let paddingSizeRight = w.plain(5);
+    let batchIndex = w.plain(6);
+    let done = enter(&calls::aclmdlSetAIPPPaddingParams, |cx| {
+        jumar_acl::aipp::aclmdlSetAIPPPaddingParams(
+            cx,
+            aippParmsSet,
+            paddingSwitch,
+            paddingSizeTop,
+            paddingSizeBottom,
+            paddingSizeLeft,
+            paddingSizeRight,
+            batchIndex,
+        )
+    });
+    words::status(done)
+}
+
+fn aclmdlSetAIPPDtcPixelMean(w: &Words<'_>) -> Played {
+    let aippParmsSet = w.plain(0);
+    let dtcPixelMeanChn0 = w.plain(1);
+    let dtcPixelMeanChn1 = w.plain(2);
+    let dtcPixelMeanChn2 = w.plain(3);
+    let dtcPixelMeanChn3 = w.plain(4);
+    let batchIndex = w.plain(5);
+    let done = enter(&calls::aclmdlSetAIPPDtcPixelMean, |cx| {
+        jumar_acl::aipp::aclmdlSetAIPPDtcPixelMean(
+            cx,
+            aippParmsSet,
+            dtcPixelMeanChn0,
+            dtcPixelMeanChn1,
+            dtcPixelMeanChn2,
+            dtcPixelMeanChn3,
+            batchIndex,
+        )
+    });
+    words::status(done)
+}
+
+fn aclmdlSetAIPPDtcPixelMin(w: &Words<'_>) -> Played {
+    let aippParmsSet = w.plain(0);
+    let dtcPixelMinChn0 = w.plain(1);
+    let dtcPixelMinChn1 = w.plain(2);
+    let dtcPixelMinChn2 = w.plain(3);
+    let dtcPixelMinChn3 = w.plain(4);
+    let batchIndex = w.plain(5);
+    let done = enter(&calls::aclmdlSetAIPPDtcPixelMin, |cx| {
+        jumar_acl::aipp::aclmdlSetAIPPDtcPixelMin(
+            cx,
+            aippParmsSet,
+            dtcPixelMinChn0,
+            dtcPixelMinChn1,
+            dtcPixelMinChn2,
+            dtcPixelMinChn3,
+            batchIndex,
+        )
+    });
+    words::status(done)
+}
+
+fn aclmdlSetAIPPPixelVarReci(w: &Words<'_>) -> Played {
+    let aippParmsSet = w.plain(0);
+    let dtcPixelVarReciChn0 = w.plain(1);
+    let dtcPixelVarReciChn1 = w.plain(2);
+    let dtcPixelVarReciChn2 = w.plain(3);
+    let dtcPixelVarReciChn3 = w.plain(4);
+    let batchIndex = w.plain(5);
+    let done = enter(&calls::aclmdlSetAIPPPixelVarReci, |cx| {
+        jumar_acl::aipp::aclmdlSetAIPPPixelVarReci(
+            cx,
+            aippParmsSet,
+            dtcPixelVarReciChn0,
+            dtcPixelVarReciChn1,
+            dtcPixelVarReciChn2,
+            dtcPixelVarReciChn3,
+            batchIndex,
+        )
+    });
+    words::status(done)
+}
+
+fn aclmdlSetInputAIPP(w: &Words<'_>) -> Played {
+    let modelId = w.plain(0);
+    let dataset = w.plain(1);
+    let index = w.plain(2);
+    let aippParmsSet = w.plain(3);
+    let done = enter(&calls::aclmdlSetInputAIPP, |cx| {
+        jumar_acl::aipp::aclmdlSetInputAIPP(cx, modelId, dataset, index, aippParmsSet)
+    });
+    words::status(done)
+}
+
+fn aclmdlSetAIPPByInputIndex(w: &Words<'_>) -> Played {
+    let modelId = w.plain(0);
+    let dataset = w.plain(1);
+    let index = w.plain(2);
+    let aippParmsSet = w.plain(3);
+    let done = enter(&calls::aclmdlSetAIPPByInputIndex, |cx| {
+        jumar_acl::aipp::aclmdlSetAIPPByInputIndex(cx, modelId, dataset, index, aippParmsSet)
+    });
+    words::status(done)
+}
+
 fn aclmdlGetAippType(w: &Words<'_>) -> Played {
     let modelId = w.plain(0);
     let index = w.plain(1);
@@ -745,6 +1094,281 @@ fn aclrtAllocatorUnregister(w: &Words<'_>) -> Played {
     let stream = w.plain(0);
     let done = enter(&calls::aclrtAllocatorUnregister, |cx| {
         jumar_acl::allocator::aclrtAllocatorUnregister(cx, stream)
+    });
+    words::status(done)
+}
+
+fn aclmdlBundleLoadFromFile(w: &Words<'_>) -> Played {
+    let modelPath = w.text(0);
+    let bundleId = w.out(1)?;
+    let done = enter(&calls::aclmdlBundleLoadFromFile, |cx| {
+        jumar_acl::bundle::aclmdlBundleLoadFromFile(cx, modelPath.as_deref())
+    });
+    let done = match done {
+        Ok(bundleId_value) => {
+            bundleId.set(&bundleId_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlBundleLoadFromMem(w: &Words<'_>) -> Played {
+    let model = w.slice::<u8>(0, words::count(w.plain::<usize>(1)))?;
+    let modelSize = w.plain(1);
+    let bundleId = w.out(2)?;
+    let done = enter(&calls::aclmdlBundleLoadFromMem, |cx| {
+        jumar_acl::bundle::aclmdlBundleLoadFromMem(cx, model.as_deref(), modelSize)
+    });
+    let done = match done {
+        Ok(bundleId_value) => {
+            bundleId.set(&bundleId_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlBundleUnload(w: &Words<'_>) -> Played {
+    let bundleId = w.plain(0);
+    let done = enter(&calls::aclmdlBundleUnload, |cx| {
+        jumar_acl::bundle::aclmdlBundleUnload(cx, bundleId)
+    });
+    words::status(done)
+}
+
+fn aclmdlBundleGetModelNum(w: &Words<'_>) -> Played {
+    let bundleId = w.plain(0);
+    let modelNum = w.out(1)?;
+    let done = enter(&calls::aclmdlBundleGetModelNum, |cx| {
+        jumar_acl::bundle::aclmdlBundleGetModelNum(cx, bundleId)
+    });
+    let done = match done {
+        Ok(modelNum_value) => {
+            modelNum.set(&modelNum_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlBundleGetModelId(w: &Words<'_>) -> Played {
+    let bundleId = w.plain(0);
+    let index = w.plain(1);
+    let modelId = w.out(2)?;
+    let done = enter(&calls::aclmdlBundleGetModelId, |cx| {
+        jumar_acl::bundle::aclmdlBundleGetModelId(cx, bundleId, index)
+    });
+    let done = match done {
+        Ok(modelId_value) => {
+            modelId.set(&modelId_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlBundleCreateQueryInfo(_: &Words<'_>) -> Played {
+    let done = enter(
+        &calls::aclmdlBundleCreateQueryInfo,
+        jumar_acl::bundle::aclmdlBundleCreateQueryInfo,
+    );
+    words::value(done, 0_i64)
+}
+
+fn aclmdlBundleDestroyQueryInfo(w: &Words<'_>) -> Played {
+    let queryInfo = w.plain(0);
+    let done = enter(&calls::aclmdlBundleDestroyQueryInfo, |cx| {
+        jumar_acl::bundle::aclmdlBundleDestroyQueryInfo(cx, queryInfo)
+    });
+    words::status(done)
+}
+
+fn aclmdlBundleQueryInfoFromFile(w: &Words<'_>) -> Played {
+    let fileName = w.text(0);
+    let queryInfo = w.plain(1);
+    let done = enter(&calls::aclmdlBundleQueryInfoFromFile, |cx| {
+        jumar_acl::bundle::aclmdlBundleQueryInfoFromFile(cx, fileName.as_deref(), queryInfo)
+    });
+    words::status(done)
+}
+
+fn aclmdlBundleQueryInfoFromMem(w: &Words<'_>) -> Played {
+    let model = w.slice::<u8>(0, words::count(w.plain::<usize>(1)))?;
+    let modelSize = w.plain(1);
+    let queryInfo = w.plain(2);
+    let done = enter(&calls::aclmdlBundleQueryInfoFromMem, |cx| {
+        jumar_acl::bundle::aclmdlBundleQueryInfoFromMem(cx, model.as_deref(), modelSize, queryInfo)
+    });
+    words::status(done)
+}
+
+fn aclmdlBundleGetQueryModelNum(w: &Words<'_>) -> Played {
+    let queryInfo = w.plain(0);
+    let modelNum = w.out(1)?;
+    let done = enter(&calls::aclmdlBundleGetQueryModelNum, |cx| {
+        jumar_acl::bundle::aclmdlBundleGetQueryModelNum(cx, queryInfo)
+    });
+    let done = match done {
+        Ok(modelNum_value) => {
+            modelNum.set(&modelNum_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlBundleGetVarWeightSize(w: &Words<'_>) -> Played {
+    let queryInfo = w.plain(0);
+    let variableWeightSize = w.out(1)?;
+    let done = enter(&calls::aclmdlBundleGetVarWeightSize, |cx| {
+        jumar_acl::bundle::aclmdlBundleGetVarWeightSize(cx, queryInfo)
+    });
+    let done = match done {
+        Ok(variableWeightSize_value) => {
+            variableWeightSize.set(&variableWeightSize_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlBundleGetSize(w: &Words<'_>) -> Played {
+    let queryInfo = w.plain(0);
+    let index = w.plain(1);
+    let workSize = w.out(2)?;
+    let constWeightSize = w.out(3)?;
+    let done = enter(&calls::aclmdlBundleGetSize, |cx| {
+        jumar_acl::bundle::aclmdlBundleGetSize(cx, queryInfo, index)
+    });
+    let done = match done {
+        Ok((workSize_value, constWeightSize_value)) => {
+            workSize.set(&workSize_value);
+            constWeightSize.set(&constWeightSize_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlBundleInitFromFile(w: &Words<'_>) -> Played {
+    let modelPath = w.text(0);
+    let varWeightPtr = w.plain(1);
+    let varWeightSize = w.plain(2);
+    let bundleId = w.out(3)?;
+    let done = enter(&calls::aclmdlBundleInitFromFile, |cx| {
+        jumar_acl::bundle::aclmdlBundleInitFromFile(
+            cx,
+            modelPath.as_deref(),
+            varWeightPtr,
+            varWeightSize,
+        )
+    });
+    let done = match done {
+        Ok(bundleId_value) => {
+            bundleId.set(&bundleId_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlBundleInitFromMem(w: &Words<'_>) -> Played {
+    let model = w.slice::<u8>(0, words::count(w.plain::<usize>(1)))?;
+    let modelSize = w.plain(1);
+    let varWeightPtr = w.plain(2);
+    let varWeightSize = w.plain(3);
+    let bundleId = w.out(4)?;
+    let done = enter(&calls::aclmdlBundleInitFromMem, |cx| {
+        jumar_acl::bundle::aclmdlBundleInitFromMem(
+            cx,
+            model.as_deref(),
+            modelSize,
+            varWeightPtr,
+            varWeightSize,
+        )
+    });
+    let done = match done {
+        Ok(bundleId_value) => {
+            bundleId.set(&bundleId_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlBundleLoadModel(w: &Words<'_>) -> Played {
+    let bundleId = w.plain(0);
+    let index = w.plain(1);
+    let modelId = w.out(2)?;
+    let done = enter(&calls::aclmdlBundleLoadModel, |cx| {
+        jumar_acl::bundle::aclmdlBundleLoadModel(cx, bundleId, index)
+    });
+    let done = match done {
+        Ok(modelId_value) => {
+            modelId.set(&modelId_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlBundleLoadModelWithMem(w: &Words<'_>) -> Played {
+    let bundleId = w.plain(0);
+    let index = w.plain(1);
+    let workPtr = w.plain(2);
+    let workSize = w.plain(3);
+    let weightPtr = w.plain(4);
+    let weightSize = w.plain(5);
+    let modelId = w.out(6)?;
+    let done = enter(&calls::aclmdlBundleLoadModelWithMem, |cx| {
+        jumar_acl::bundle::aclmdlBundleLoadModelWithMem(
+            cx, bundleId, index, workPtr, workSize, weightPtr, weightSize,
+        )
+    });
+    let done = match done {
+        Ok(modelId_value) => {
+            modelId.set(&modelId_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlBundleLoadModelWithConfig(w: &Words<'_>) -> Played {
+    let bundleId = w.plain(0);
+    let index = w.plain(1);
+    let handle = w.plain(2);
+    let modelId = w.out(3)?;
+    let done = enter(&calls::aclmdlBundleLoadModelWithConfig, |cx| {
+        jumar_acl::bundle::aclmdlBundleLoadModelWithConfig(cx, bundleId, index, handle)
+    });
+    let done = match done {
+        Ok(modelId_value) => {
+            modelId.set(&modelId_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlBundleUnloadModel(w: &Words<'_>) -> Played {
+    let bundleId = w.plain(0);
+    let modelId = w.plain(1);
+    let done = enter(&calls::aclmdlBundleUnloadModel, |cx| {
+        jumar_acl::bundle::aclmdlBundleUnloadModel(cx, bundleId, modelId)
     });
     words::status(done)
 }
@@ -4430,6 +5054,62 @@ fn aclmdlLoadFromMemWithMem(w: &Words<'_>) -> Played {
     words::status(done)
 }
 
+fn aclmdlLoadFromFileWithQ(w: &Words<'_>) -> Played {
+    let modelPath = w.text(0);
+    let modelId = w.out(1)?;
+    let inputQ = w.slice::<u32>(2, words::count(w.plain::<usize>(3)))?;
+    let inputQNum = w.plain(3);
+    let outputQ = w.slice::<u32>(4, words::count(w.plain::<usize>(5)))?;
+    let outputQNum = w.plain(5);
+    let done = enter(&calls::aclmdlLoadFromFileWithQ, |cx| {
+        jumar_acl::model::aclmdlLoadFromFileWithQ(
+            cx,
+            modelPath.as_deref(),
+            inputQ.as_deref(),
+            inputQNum,
+            outputQ.as_deref(),
+            outputQNum,
+        )
+    });
+    let done = match done {
+        Ok(modelId_value) => {
+            modelId.set(&modelId_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlLoadFromMemWithQ(w: &Words<'_>) -> Played {
+    let model = w.slice::<u8>(0, words::count(w.plain::<usize>(1)))?;
+    let modelSize = w.plain(1);
+    let modelId = w.out(2)?;
+    let inputQ = w.slice::<u32>(3, words::count(w.plain::<usize>(4)))?;
+    let inputQNum = w.plain(4);
+    let outputQ = w.slice::<u32>(5, words::count(w.plain::<usize>(6)))?;
+    let outputQNum = w.plain(6);
+    let done = enter(&calls::aclmdlLoadFromMemWithQ, |cx| {
+        jumar_acl::model::aclmdlLoadFromMemWithQ(
+            cx,
+            model.as_deref(),
+            modelSize,
+            inputQ.as_deref(),
+            inputQNum,
+            outputQ.as_deref(),
+            outputQNum,
+        )
+    });
+    let done = match done {
+        Ok(modelId_value) => {
+            modelId.set(&modelId_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
 fn aclmdlExecute(w: &Words<'_>) -> Played {
     let modelId = w.plain(0);
     let input = w.plain(1);
@@ -5301,6 +5981,411 @@ fn aclplatformGetDeviceInfo(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
+    words::status(done)
+}
+
+fn aclrtProfTrace(w: &Words<'_>) -> Played {
+    let userdata = w.slice::<u8>(0, words::count(w.plain::<i32>(1)))?;
+    let length = w.plain(1);
+    let stream = w.plain(2);
+    let done = enter(&calls::aclrtProfTrace, |cx| {
+        jumar_acl::prof::aclrtProfTrace(cx, userdata.as_deref(), length, stream)
+    });
+    words::status(done)
+}
+
+fn aclprofInit(w: &Words<'_>) -> Played {
+    let profilerResultPath = w.text(0);
+    let length = w.plain(1);
+    let done = enter(&calls::aclprofInit, |cx| {
+        jumar_acl::prof::aclprofInit(cx, profilerResultPath.as_deref(), length)
+    });
+    words::status(done)
+}
+
+fn aclprofFinalize(_: &Words<'_>) -> Played {
+    let done = enter(&calls::aclprofFinalize, jumar_acl::prof::aclprofFinalize);
+    words::status(done)
+}
+
+fn aclprofStart(w: &Words<'_>) -> Played {
+    let profilerConfig = w.plain(0);
+    let done = enter(&calls::aclprofStart, |cx| {
+        jumar_acl::prof::aclprofStart(cx, profilerConfig)
+    });
+    words::status(done)
+}
+
+fn aclprofCreateConfig(w: &Words<'_>) -> Played {
+    let deviceIdList = w.slice::<u32>(0, words::count(w.plain::<u32>(1)))?;
+    let deviceNums = w.plain(1);
+    let aicoreMetrics = w.plain(2);
+    let aicoreEvents = w.plain(3);
+    let dataTypeConfig = w.plain(4);
+    let done = enter(&calls::aclprofCreateConfig, |cx| {
+        jumar_acl::prof::aclprofCreateConfig(
+            cx,
+            deviceIdList.as_deref(),
+            deviceNums,
+            aicoreMetrics,
+            aicoreEvents,
+            dataTypeConfig,
+        )
+    });
+    words::value(done, 0_i64)
+}
+
+fn aclprofDestroyConfig(w: &Words<'_>) -> Played {
+    let profilerConfig = w.plain(0);
+    let done = enter(&calls::aclprofDestroyConfig, |cx| {
+        jumar_acl::prof::aclprofDestroyConfig(cx, profilerConfig)
+    });
+    words::status(done)
+}
+
+fn aclprofStop(w: &Words<'_>) -> Played {
+    let profilerConfig = w.plain(0);
+    let done = enter(&calls::aclprofStop, |cx| {
+        jumar_acl::prof::aclprofStop(cx, profilerConfig)
+    });
+    words::status(done)
+}
+
+fn aclprofSetConfig(w: &Words<'_>) -> Played {
+    let configType = w.plain(0);
+    let config = w.text(1);
+    let configLength = w.plain(2);
+    let done = enter(&calls::aclprofSetConfig, |cx| {
+        jumar_acl::prof::aclprofSetConfig(cx, configType, config.as_deref(), configLength)
+    });
+    words::status(done)
+}
+
+fn aclprofModelSubscribe(w: &Words<'_>) -> Played {
+    let modelId = w.plain(0);
+    let profSubscribeConfig = w.plain(1);
+    let done = enter(&calls::aclprofModelSubscribe, |cx| {
+        jumar_acl::prof::aclprofModelSubscribe(cx, modelId, profSubscribeConfig)
+    });
+    words::status(done)
+}
+
+fn aclprofModelUnSubscribe(w: &Words<'_>) -> Played {
+    let modelId = w.plain(0);
+    let done = enter(&calls::aclprofModelUnSubscribe, |cx| {
+        jumar_acl::prof::aclprofModelUnSubscribe(cx, modelId)
+    });
+    words::status(done)
+}
+
+fn aclprofCreateSubscribeConfig(w: &Words<'_>) -> Played {
+    let timeInfoSwitch = w.plain(0);
+    let aicoreMetrics = w.plain(1);
+    let fd = w.slice::<u8>(2, 4)?;
+    let done = enter(&calls::aclprofCreateSubscribeConfig, |cx| {
+        jumar_acl::prof::aclprofCreateSubscribeConfig(
+            cx,
+            timeInfoSwitch,
+            aicoreMetrics,
+            fd.as_deref(),
+        )
+    });
+    words::value(done, 0_i64)
+}
+
+fn aclprofDestroySubscribeConfig(w: &Words<'_>) -> Played {
+    let profSubscribeConfig = w.plain(0);
+    let done = enter(&calls::aclprofDestroySubscribeConfig, |cx| {
+        jumar_acl::prof::aclprofDestroySubscribeConfig(cx, profSubscribeConfig)
+    });
+    words::status(done)
+}
+
+fn aclprofGetOpDescSize(w: &Words<'_>) -> Played {
+    let opDescSize = w.out(0)?;
+    let done = enter(
+        &calls::aclprofGetOpDescSize,
+        jumar_acl::prof::aclprofGetOpDescSize,
+    );
+    let done = match done {
+        Ok(opDescSize_value) => {
+            opDescSize.set(&opDescSize_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclprofGetOpNum(w: &Words<'_>) -> Played {
+    let opInfo = w.slice::<u8>(0, words::count(w.plain::<usize>(1)))?;
+    let opInfoLen = w.plain(1);
+    let opNumber = w.out(2)?;
+    let done = enter(&calls::aclprofGetOpNum, |cx| {
+        jumar_acl::prof::aclprofGetOpNum(cx, opInfo.as_deref(), opInfoLen)
+    });
+    let done = match done {
+        Ok(opNumber_value) => {
+            opNumber.set(&opNumber_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclprofGetOpTypeLen(w: &Words<'_>) -> Played {
+    let opInfo = w.slice::<u8>(0, words::count(w.plain::<usize>(1)))?;
+    let opInfoLen = w.plain(1);
+    let index = w.plain(2);
+    let opTypeLen = w.out(3)?;
+    let done = enter(&calls::aclprofGetOpTypeLen, |cx| {
+        jumar_acl::prof::aclprofGetOpTypeLen(cx, opInfo.as_deref(), opInfoLen, index)
+    });
+    let done = match done {
+        Ok(opTypeLen_value) => {
+            opTypeLen.set(&opTypeLen_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclprofGetOpType(w: &Words<'_>) -> Played {
+    let opInfo = w.slice::<u8>(0, words::count(w.plain::<usize>(1)))?;
+    let opInfoLen = w.plain(1);
+    let index = w.plain(2);
+    let opType = w.array(3, words::count(w.plain::<usize>(4)), false)?;
+    let opTypeLen = w.plain(4);
+    let done = enter(&calls::aclprofGetOpType, |cx| {
+        jumar_acl::prof::aclprofGetOpType(cx, opInfo.as_deref(), opInfoLen, index, opTypeLen)
+    });
+    let done = match done {
+        Ok(opType_value) => {
+            opType.set_all(opType_value.as_bytes_with_nul())?;
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclprofGetOpNameLen(w: &Words<'_>) -> Played {
+    let opInfo = w.slice::<u8>(0, words::count(w.plain::<usize>(1)))?;
+    let opInfoLen = w.plain(1);
+    let index = w.plain(2);
+    let opNameLen = w.out(3)?;
+    let done = enter(&calls::aclprofGetOpNameLen, |cx| {
+        jumar_acl::prof::aclprofGetOpNameLen(cx, opInfo.as_deref(), opInfoLen, index)
+    });
+    let done = match done {
+        Ok(opNameLen_value) => {
+            opNameLen.set(&opNameLen_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclprofGetOpName(w: &Words<'_>) -> Played {
+    let opInfo = w.slice::<u8>(0, words::count(w.plain::<usize>(1)))?;
+    let opInfoLen = w.plain(1);
+    let index = w.plain(2);
+    let opName = w.array(3, words::count(w.plain::<usize>(4)), false)?;
+    let opNameLen = w.plain(4);
+    let done = enter(&calls::aclprofGetOpName, |cx| {
+        jumar_acl::prof::aclprofGetOpName(cx, opInfo.as_deref(), opInfoLen, index, opNameLen)
+    });
+    let done = match done {
+        Ok(opName_value) => {
+            opName.set_all(opName_value.as_bytes_with_nul())?;
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclprofGetOpStart(w: &Words<'_>) -> Played {
+    let opInfo = w.slice::<u8>(0, words::count(w.plain::<usize>(1)))?;
+    let opInfoLen = w.plain(1);
+    let index = w.plain(2);
+    let done = enter(&calls::aclprofGetOpStart, |cx| {
+        jumar_acl::prof::aclprofGetOpStart(cx, opInfo.as_deref(), opInfoLen, index)
+    });
+    words::value(done, 0_i64)
+}
+
+fn aclprofGetOpEnd(w: &Words<'_>) -> Played {
+    let opInfo = w.slice::<u8>(0, words::count(w.plain::<usize>(1)))?;
+    let opInfoLen = w.plain(1);
+    let index = w.plain(2);
+    let done = enter(&calls::aclprofGetOpEnd, |cx| {
+        jumar_acl::prof::aclprofGetOpEnd(cx, opInfo.as_deref(), opInfoLen, index)
+    });
+    words::value(done, 0_i64)
+}
+
+fn aclprofGetOpDuration(w: &Words<'_>) -> Played {
+    let opInfo = w.slice::<u8>(0, words::count(w.plain::<usize>(1)))?;
+    let opInfoLen = w.plain(1);
+    let index = w.plain(2);
+    let done = enter(&calls::aclprofGetOpDuration, |cx| {
+        jumar_acl::prof::aclprofGetOpDuration(cx, opInfo.as_deref(), opInfoLen, index)
+    });
+    words::value(done, 0_i64)
+}
+
+fn aclprofGetModelId(w: &Words<'_>) -> Played {
+    let opInfo = w.slice::<u8>(0, words::count(w.plain::<usize>(1)))?;
+    let opInfoLen = w.plain(1);
+    let index = w.plain(2);
+    let done = enter(&calls::aclprofGetModelId, |cx| {
+        jumar_acl::prof::aclprofGetModelId(cx, opInfo.as_deref(), opInfoLen, index)
+    });
+    words::value(done, 0_i64)
+}
+
+fn aclprofGetOpFlag(w: &Words<'_>) -> Played {
+    let opInfo = w.slice::<u8>(0, words::count(w.plain::<usize>(1)))?;
+    let opInfoLen = w.plain(1);
+    let index = w.plain(2);
+    let done = enter(&calls::aclprofGetOpFlag, |cx| {
+        jumar_acl::prof::aclprofGetOpFlag(cx, opInfo.as_deref(), opInfoLen, index)
+    });
+    words::value(done, 255_i64)
+}
+
+fn aclprofGetOpAttriValue(w: &Words<'_>) -> Played {
+    let opInfo = w.slice::<u8>(0, words::count(w.plain::<usize>(1)))?;
+    let opInfoLen = w.plain(1);
+    let index = w.plain(2);
+    let attri = w.plain(3);
+    let done = enter(&calls::aclprofGetOpAttriValue, |cx| {
+        jumar_acl::prof::aclprofGetOpAttriValue(cx, opInfo.as_deref(), opInfoLen, index, attri)
+    });
+    words::value(done, 0_i64)
+}
+
+fn aclprofGetStepTimestamp(w: &Words<'_>) -> Played {
+    let stepInfo = w.plain(0);
+    let tag = w.plain(1);
+    let stream = w.plain(2);
+    let done = enter(&calls::aclprofGetStepTimestamp, |cx| {
+        jumar_acl::prof::aclprofGetStepTimestamp(cx, stepInfo, tag, stream)
+    });
+    words::status(done)
+}
+
+fn aclprofCreateStepInfo(_: &Words<'_>) -> Played {
+    let done = enter(
+        &calls::aclprofCreateStepInfo,
+        jumar_acl::prof::aclprofCreateStepInfo,
+    );
+    words::value(done, 0_i64)
+}
+
+fn aclprofDestroyStepInfo(w: &Words<'_>) -> Played {
+    let stepinfo = w.plain(0);
+    let done = enter(&calls::aclprofDestroyStepInfo, |cx| {
+        jumar_acl::prof::aclprofDestroyStepInfo(cx, stepinfo)
+    });
+    words::status(done)
+}
+
+fn aclprofCreateStamp(_: &Words<'_>) -> Played {
+    let done = enter(
+        &calls::aclprofCreateStamp,
+        jumar_acl::prof::aclprofCreateStamp,
+    );
+    words::value(done, 0_i64)
+}
+
+fn aclprofDestroyStamp(w: &Words<'_>) -> Played {
+    let stamp = w.plain(0);
+    let done = enter(&calls::aclprofDestroyStamp, |cx| {
+        jumar_acl::prof::aclprofDestroyStamp(cx, stamp)
+    });
+    words::status(done)
+}
+
+fn aclprofPush(w: &Words<'_>) -> Played {
+    let stamp = w.plain(0);
+    let done = enter(&calls::aclprofPush, |cx| {
+        jumar_acl::prof::aclprofPush(cx, stamp)
+    });
+    words::status(done)
+}
+
+fn aclprofPop(_: &Words<'_>) -> Played {
+    let done = enter(&calls::aclprofPop, jumar_acl::prof::aclprofPop);
+    words::status(done)
+}
+
+fn aclprofRangeStart(w: &Words<'_>) -> Played {
+    let stamp = w.plain(0);
+    let rangeId = w.out(1)?;
+    let done = enter(&calls::aclprofRangeStart, |cx| {
+        jumar_acl::prof::aclprofRangeStart(cx, stamp)
+    });
+    let done = match done {
+        Ok(rangeId_value) => {
+            rangeId.set(&rangeId_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclprofRangeStop(w: &Words<'_>) -> Played {
+    let rangeId = w.plain(0);
+    let done = enter(&calls::aclprofRangeStop, |cx| {
+        jumar_acl::prof::aclprofRangeStop(cx, rangeId)
+    });
+    words::status(done)
+}
+
+fn aclprofSetStampTraceMessage(w: &Words<'_>) -> Played {
+    let stamp = w.plain(0);
+    let msg = w.slice::<u8>(1, words::count(w.plain::<u32>(2)))?;
+    let msgLen = w.plain(2);
+    let done = enter(&calls::aclprofSetStampTraceMessage, |cx| {
+        jumar_acl::prof::aclprofSetStampTraceMessage(cx, stamp, msg.as_deref(), msgLen)
+    });
+    words::status(done)
+}
+
+fn aclprofMark(w: &Words<'_>) -> Played {
+    let stamp = w.plain(0);
+    let done = enter(&calls::aclprofMark, |cx| {
+        jumar_acl::prof::aclprofMark(cx, stamp)
+    });
+    words::status(done)
+}
+
+fn aclprofMarkEx(w: &Words<'_>) -> Played {
+    let msg = w.slice::<u8>(0, words::count(w.plain::<usize>(1)))?;
+    let msgLen = w.plain(1);
+    let stream = w.plain(2);
+    let done = enter(&calls::aclprofMarkEx, |cx| {
+        jumar_acl::prof::aclprofMarkEx(cx, msg.as_deref(), msgLen, stream)
+    });
+    words::status(done)
+}
+
+fn aclprofStr2Id(w: &Words<'_>) -> Played {
+    let message = w.text(0);
+    let done = enter(&calls::aclprofStr2Id, |cx| {
+        jumar_acl::prof::aclprofStr2Id(cx, message.as_deref())
+    });
+    words::value(done, 0_i64)
+}
+
+fn aclprofRangePop(_: &Words<'_>) -> Played {
+    let done = enter(&calls::aclprofRangePop, jumar_acl::prof::aclprofRangePop);
     words::status(done)
 }
 

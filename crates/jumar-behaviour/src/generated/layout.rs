@@ -1795,6 +1795,126 @@ pub const STRUCTURES: &[Structure] = &[
             },
         ],
     },
+    Structure {
+        name: "aclprofTensor",
+        size: 48,
+        fields: &[
+            Field {
+                name: "type",
+                of: "uint32_t",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "format",
+                of: "uint32_t",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "dataType",
+                of: "uint32_t",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "shapeDim",
+                of: "uint32_t",
+                at: 12,
+                lengths: &[],
+            },
+            Field {
+                name: "shape",
+                of: "uint32_t",
+                at: 16,
+                lengths: &[8],
+            },
+        ],
+    },
+    Structure {
+        name: "aclprofTensorInfo",
+        size: 48,
+        fields: &[
+            Field {
+                name: "opNameId",
+                of: "uint64_t",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "opTypeId",
+                of: "uint64_t",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "resv",
+                of: "uint32_t",
+                at: 16,
+                lengths: &[],
+            },
+            Field {
+                name: "tensorNum",
+                of: "uint32_t",
+                at: 20,
+                lengths: &[],
+            },
+            Field {
+                name: "kernelType",
+                of: "uint32_t",
+                at: 24,
+                lengths: &[],
+            },
+            Field {
+                name: "blockNums",
+                of: "uint32_t",
+                at: 28,
+                lengths: &[],
+            },
+            Field {
+                name: "stream",
+                of: "void *",
+                at: 32,
+                lengths: &[],
+            },
+            Field {
+                name: "tensors",
+                of: "aclprofTensor *",
+                at: 40,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "aclprofEventAttributes",
+        size: 16,
+        fields: &[
+            Field {
+                name: "version",
+                of: "uint16_t",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "size",
+                of: "uint16_t",
+                at: 2,
+                lengths: &[],
+            },
+            Field {
+                name: "messageType",
+                of: "uint32_t",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "message.tensorInfo",
+                of: "aclprofTensorInfo *",
+                at: 8,
+                lengths: &[],
+            },
+        ],
+    },
 ];
 
 structure!(aclrtMemManagedLocation { r#type, id });
@@ -2030,4 +2150,28 @@ structure!(acldumpTensorInfo {
     originShapeNum,
     shape,
     originShape
+});
+structure!(aclprofTensor {
+    r#type,
+    format,
+    dataType,
+    shapeDim,
+    shape
+});
+structure!(aclprofTensorInfo {
+    opNameId,
+    opTypeId,
+    resv,
+    tensorNum,
+    kernelType,
+    blockNums,
+    stream,
+    tensors
+});
+structure!(aclprofEventAttributes_message { bytes });
+structure!(aclprofEventAttributes {
+    version,
+    size,
+    messageType,
+    message
 });

@@ -15,178 +15,448 @@ use crate::raw;
 
 /// Makes an object with the picture preparation of a batch.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclmdlCreateAIPP(_batchSize: u64) -> *mut c_void {
-    raw::stub_value(&calls::aclmdlCreateAIPP, std::ptr::null_mut())
+pub unsafe extern "C" fn aclmdlCreateAIPP(batchSize: u64) -> *mut c_void {
+    raw::value(&calls::aclmdlCreateAIPP, std::ptr::null_mut(), |cx| {
+        raw::watch(cx, || [raw::Word::word(batchSize)])?;
+        let answer = jumar_acl::aipp::aclmdlCreateAIPP(cx, batchSize)?;
+        Ok(raw::pointer(answer))
+    })
 }
 
 /// Destroys an object with picture preparation.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclmdlDestroyAIPP(_aippParmsSet: *mut c_void) -> i32 {
-    raw::stub(&calls::aclmdlDestroyAIPP)
+pub unsafe extern "C" fn aclmdlDestroyAIPP(aippParmsSet: *mut c_void) -> i32 {
+    raw::status(&calls::aclmdlDestroyAIPP, |cx| {
+        raw::watch(cx, || [raw::Word::word(aippParmsSet)])?;
+        jumar_acl::aipp::aclmdlDestroyAIPP(cx, raw::handle(aippParmsSet))?;
+        Ok(())
+    })
 }
 
 /// Reads how large the data of picture preparation is.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclmdlGetAippDataSize(_batchSize: u64, _size: *mut usize) -> i32 {
-    raw::stub(&calls::aclmdlGetAippDataSize)
+pub unsafe extern "C" fn aclmdlGetAippDataSize(batchSize: u64, size: *mut usize) -> i32 {
+    raw::status(&calls::aclmdlGetAippDataSize, |cx| {
+        raw::watch(cx, || [raw::Word::word(batchSize), raw::Word::word(size)])?;
+        // SAFETY: the program vouches for `size`: null or the address of a variable, as the C declaration says.
+        let size_out = unsafe { raw::Out::<usize>::new(size.cast(), "size") }?;
+        let size_value = jumar_acl::aipp::aclmdlGetAippDataSize(cx, batchSize)?;
+        size_out.set(size_value);
+        Ok(())
+    })
 }
 
 /// Sets the pixel format of the pictures.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclmdlSetAIPPInputFormat(_aippParmsSet: *mut c_void, _inputFormat: u32) -> i32 {
-    raw::stub(&calls::aclmdlSetAIPPInputFormat)
+pub unsafe extern "C" fn aclmdlSetAIPPInputFormat(
+    aippParmsSet: *mut c_void,
+    inputFormat: u32,
+) -> i32 {
+    raw::status(&calls::aclmdlSetAIPPInputFormat, |cx| {
+        raw::watch(cx, || {
+            [raw::Word::word(aippParmsSet), raw::Word::word(inputFormat)]
+        })?;
+        jumar_acl::aipp::aclmdlSetAIPPInputFormat(cx, raw::handle(aippParmsSet), inputFormat)?;
+        Ok(())
+    })
 }
 
 /// Sets the matrix and the offsets of the colour conversion.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclmdlSetAIPPCscParams(
-    _aippParmsSet: *mut c_void,
-    _cscSwitch: i8,
-    _cscMatrixR0C0: i16,
-    _cscMatrixR0C1: i16,
-    _cscMatrixR0C2: i16,
-    _cscMatrixR1C0: i16,
-    _cscMatrixR1C1: i16,
-    _cscMatrixR1C2: i16,
-    _cscMatrixR2C0: i16,
-    _cscMatrixR2C1: i16,
-    _cscMatrixR2C2: i16,
-    _cscOutputBiasR0: u8,
-    _cscOutputBiasR1: u8,
-    _cscOutputBiasR2: u8,
-    _cscInputBiasR0: u8,
-    _cscInputBiasR1: u8,
-    _cscInputBiasR2: u8,
+pub unsafe extern "C" fn aclmdlSetAIPPCscParams(
+    aippParmsSet: *mut c_void,
+    cscSwitch: i8,
+    cscMatrixR0C0: i16,
+    cscMatrixR0C1: i16,
+    cscMatrixR0C2: i16,
+    cscMatrixR1C0: i16,
+    cscMatrixR1C1: i16,
+    cscMatrixR1C2: i16,
+    cscMatrixR2C0: i16,
+    cscMatrixR2C1: i16,
+    cscMatrixR2C2: i16,
+    cscOutputBiasR0: u8,
+    cscOutputBiasR1: u8,
+    cscOutputBiasR2: u8,
+    cscInputBiasR0: u8,
+    cscInputBiasR1: u8,
+    cscInputBiasR2: u8,
 ) -> i32 {
-    raw::stub(&calls::aclmdlSetAIPPCscParams)
+    raw::status(&calls::aclmdlSetAIPPCscParams, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(aippParmsSet),
+                raw::Word::word(cscSwitch),
+                raw::Word::word(cscMatrixR0C0),
+                raw::Word::word(cscMatrixR0C1),
+                raw::Word::word(cscMatrixR0C2),
+                raw::Word::word(cscMatrixR1C0),
+                raw::Word::word(cscMatrixR1C1),
+                raw::Word::word(cscMatrixR1C2),
+                raw::Word::word(cscMatrixR2C0),
+                raw::Word::word(cscMatrixR2C1),
+                raw::Word::word(cscMatrixR2C2),
+                raw::Word::word(cscOutputBiasR0),
+                raw::Word::word(cscOutputBiasR1),
+                raw::Word::word(cscOutputBiasR2),
+                raw::Word::word(cscInputBiasR0),
+                raw::Word::word(cscInputBiasR1),
+                raw::Word::word(cscInputBiasR2),
+            ]
+        })?;
+        jumar_acl::aipp::aclmdlSetAIPPCscParams(
+            cx,
+            raw::handle(aippParmsSet),
+            cscSwitch,
+            cscMatrixR0C0,
+            cscMatrixR0C1,
+            cscMatrixR0C2,
+            cscMatrixR1C0,
+            cscMatrixR1C1,
+            cscMatrixR1C2,
+            cscMatrixR2C0,
+            cscMatrixR2C1,
+            cscMatrixR2C2,
+            cscOutputBiasR0,
+            cscOutputBiasR1,
+            cscOutputBiasR2,
+            cscInputBiasR0,
+            cscInputBiasR1,
+            cscInputBiasR2,
+        )?;
+        Ok(())
+    })
 }
 
 /// Switches the exchange of red and blue, or U and V.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclmdlSetAIPPRbuvSwapSwitch(
-    _aippParmsSet: *mut c_void,
-    _rbuvSwapSwitch: i8,
+pub unsafe extern "C" fn aclmdlSetAIPPRbuvSwapSwitch(
+    aippParmsSet: *mut c_void,
+    rbuvSwapSwitch: i8,
 ) -> i32 {
-    raw::stub(&calls::aclmdlSetAIPPRbuvSwapSwitch)
+    raw::status(&calls::aclmdlSetAIPPRbuvSwapSwitch, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(aippParmsSet),
+                raw::Word::word(rbuvSwapSwitch),
+            ]
+        })?;
+        jumar_acl::aipp::aclmdlSetAIPPRbuvSwapSwitch(
+            cx,
+            raw::handle(aippParmsSet),
+            rbuvSwapSwitch,
+        )?;
+        Ok(())
+    })
 }
 
 /// Switches the move of the alpha channel to the front.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclmdlSetAIPPAxSwapSwitch(_aippParmsSet: *mut c_void, _axSwapSwitch: i8) -> i32 {
-    raw::stub(&calls::aclmdlSetAIPPAxSwapSwitch)
+pub unsafe extern "C" fn aclmdlSetAIPPAxSwapSwitch(
+    aippParmsSet: *mut c_void,
+    axSwapSwitch: i8,
+) -> i32 {
+    raw::status(&calls::aclmdlSetAIPPAxSwapSwitch, |cx| {
+        raw::watch(cx, || {
+            [raw::Word::word(aippParmsSet), raw::Word::word(axSwapSwitch)]
+        })?;
+        jumar_acl::aipp::aclmdlSetAIPPAxSwapSwitch(cx, raw::handle(aippParmsSet), axSwapSwitch)?;
+        Ok(())
+    })
 }
 
 /// Sets the size of the pictures.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclmdlSetAIPPSrcImageSize(
-    _aippParmsSet: *mut c_void,
-    _srcImageSizeW: i32,
-    _srcImageSizeH: i32,
+pub unsafe extern "C" fn aclmdlSetAIPPSrcImageSize(
+    aippParmsSet: *mut c_void,
+    srcImageSizeW: i32,
+    srcImageSizeH: i32,
 ) -> i32 {
-    raw::stub(&calls::aclmdlSetAIPPSrcImageSize)
+    raw::status(&calls::aclmdlSetAIPPSrcImageSize, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(aippParmsSet),
+                raw::Word::word(srcImageSizeW),
+                raw::Word::word(srcImageSizeH),
+            ]
+        })?;
+        jumar_acl::aipp::aclmdlSetAIPPSrcImageSize(
+            cx,
+            raw::handle(aippParmsSet),
+            srcImageSizeW,
+            srcImageSizeH,
+        )?;
+        Ok(())
+    })
 }
 
 /// Sets how a picture of the batch is scaled.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclmdlSetAIPPScfParams(
-    _aippParmsSet: *mut c_void,
-    _scfSwitch: i8,
-    _scfInputSizeW: i32,
-    _scfInputSizeH: i32,
-    _scfOutputSizeW: i32,
-    _scfOutputSizeH: i32,
-    _batchIndex: u64,
+pub unsafe extern "C" fn aclmdlSetAIPPScfParams(
+    aippParmsSet: *mut c_void,
+    scfSwitch: i8,
+    scfInputSizeW: i32,
+    scfInputSizeH: i32,
+    scfOutputSizeW: i32,
+    scfOutputSizeH: i32,
+    batchIndex: u64,
 ) -> i32 {
-    raw::stub(&calls::aclmdlSetAIPPScfParams)
+    raw::status(&calls::aclmdlSetAIPPScfParams, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(aippParmsSet),
+                raw::Word::word(scfSwitch),
+                raw::Word::word(scfInputSizeW),
+                raw::Word::word(scfInputSizeH),
+                raw::Word::word(scfOutputSizeW),
+                raw::Word::word(scfOutputSizeH),
+                raw::Word::word(batchIndex),
+            ]
+        })?;
+        jumar_acl::aipp::aclmdlSetAIPPScfParams(
+            cx,
+            raw::handle(aippParmsSet),
+            scfSwitch,
+            scfInputSizeW,
+            scfInputSizeH,
+            scfOutputSizeW,
+            scfOutputSizeH,
+            batchIndex,
+        )?;
+        Ok(())
+    })
 }
 
 /// Sets what part of a picture of the batch is used.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclmdlSetAIPPCropParams(
-    _aippParmsSet: *mut c_void,
-    _cropSwitch: i8,
-    _cropStartPosW: i32,
-    _cropStartPosH: i32,
-    _cropSizeW: i32,
-    _cropSizeH: i32,
-    _batchIndex: u64,
+pub unsafe extern "C" fn aclmdlSetAIPPCropParams(
+    aippParmsSet: *mut c_void,
+    cropSwitch: i8,
+    cropStartPosW: i32,
+    cropStartPosH: i32,
+    cropSizeW: i32,
+    cropSizeH: i32,
+    batchIndex: u64,
 ) -> i32 {
-    raw::stub(&calls::aclmdlSetAIPPCropParams)
+    raw::status(&calls::aclmdlSetAIPPCropParams, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(aippParmsSet),
+                raw::Word::word(cropSwitch),
+                raw::Word::word(cropStartPosW),
+                raw::Word::word(cropStartPosH),
+                raw::Word::word(cropSizeW),
+                raw::Word::word(cropSizeH),
+                raw::Word::word(batchIndex),
+            ]
+        })?;
+        jumar_acl::aipp::aclmdlSetAIPPCropParams(
+            cx,
+            raw::handle(aippParmsSet),
+            cropSwitch,
+            cropStartPosW,
+            cropStartPosH,
+            cropSizeW,
+            cropSizeH,
+            batchIndex,
+        )?;
+        Ok(())
+    })
 }
 
 /// Sets the border that a picture of the batch gets.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclmdlSetAIPPPaddingParams(
-    _aippParmsSet: *mut c_void,
-    _paddingSwitch: i8,
-    _paddingSizeTop: i32,
-    _paddingSizeBottom: i32,
-    _paddingSizeLeft: i32,
-    _paddingSizeRight: i32,
-    _batchIndex: u64,
+pub unsafe extern "C" fn aclmdlSetAIPPPaddingParams(
+    aippParmsSet: *mut c_void,
+    paddingSwitch: i8,
+    paddingSizeTop: i32,
+    paddingSizeBottom: i32,
+    paddingSizeLeft: i32,
+    paddingSizeRight: i32,
+    batchIndex: u64,
 ) -> i32 {
-    raw::stub(&calls::aclmdlSetAIPPPaddingParams)
+    raw::status(&calls::aclmdlSetAIPPPaddingParams, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(aippParmsSet),
+                raw::Word::word(paddingSwitch),
+                raw::Word::word(paddingSizeTop),
+                raw::Word::word(paddingSizeBottom),
+                raw::Word::word(paddingSizeLeft),
+                raw::Word::word(paddingSizeRight),
+                raw::Word::word(batchIndex),
+            ]
+        })?;
+        jumar_acl::aipp::aclmdlSetAIPPPaddingParams(
+            cx,
+            raw::handle(aippParmsSet),
+            paddingSwitch,
+            paddingSizeTop,
+            paddingSizeBottom,
+            paddingSizeLeft,
+            paddingSizeRight,
+            batchIndex,
+        )?;
+        Ok(())
+    })
 }
 
 /// Sets the means that are subtracted from the channels.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclmdlSetAIPPDtcPixelMean(
-    _aippParmsSet: *mut c_void,
-    _dtcPixelMeanChn0: i16,
-    _dtcPixelMeanChn1: i16,
-    _dtcPixelMeanChn2: i16,
-    _dtcPixelMeanChn3: i16,
-    _batchIndex: u64,
+pub unsafe extern "C" fn aclmdlSetAIPPDtcPixelMean(
+    aippParmsSet: *mut c_void,
+    dtcPixelMeanChn0: i16,
+    dtcPixelMeanChn1: i16,
+    dtcPixelMeanChn2: i16,
+    dtcPixelMeanChn3: i16,
+    batchIndex: u64,
 ) -> i32 {
-    raw::stub(&calls::aclmdlSetAIPPDtcPixelMean)
+    raw::status(&calls::aclmdlSetAIPPDtcPixelMean, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(aippParmsSet),
+                raw::Word::word(dtcPixelMeanChn0),
+                raw::Word::word(dtcPixelMeanChn1),
+                raw::Word::word(dtcPixelMeanChn2),
+                raw::Word::word(dtcPixelMeanChn3),
+                raw::Word::word(batchIndex),
+            ]
+        })?;
+        jumar_acl::aipp::aclmdlSetAIPPDtcPixelMean(
+            cx,
+            raw::handle(aippParmsSet),
+            dtcPixelMeanChn0,
+            dtcPixelMeanChn1,
+            dtcPixelMeanChn2,
+            dtcPixelMeanChn3,
+            batchIndex,
+        )?;
+        Ok(())
+    })
 }
 
 /// Sets the minima that are subtracted from the channels.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclmdlSetAIPPDtcPixelMin(
-    _aippParmsSet: *mut c_void,
-    _dtcPixelMinChn0: f32,
-    _dtcPixelMinChn1: f32,
-    _dtcPixelMinChn2: f32,
-    _dtcPixelMinChn3: f32,
-    _batchIndex: u64,
+pub unsafe extern "C" fn aclmdlSetAIPPDtcPixelMin(
+    aippParmsSet: *mut c_void,
+    dtcPixelMinChn0: f32,
+    dtcPixelMinChn1: f32,
+    dtcPixelMinChn2: f32,
+    dtcPixelMinChn3: f32,
+    batchIndex: u64,
 ) -> i32 {
-    raw::stub(&calls::aclmdlSetAIPPDtcPixelMin)
+    raw::status(&calls::aclmdlSetAIPPDtcPixelMin, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(aippParmsSet),
+                raw::Word::word(dtcPixelMinChn0),
+                raw::Word::word(dtcPixelMinChn1),
+                raw::Word::word(dtcPixelMinChn2),
+                raw::Word::word(dtcPixelMinChn3),
+                raw::Word::word(batchIndex),
+            ]
+        })?;
+        jumar_acl::aipp::aclmdlSetAIPPDtcPixelMin(
+            cx,
+            raw::handle(aippParmsSet),
+            dtcPixelMinChn0,
+            dtcPixelMinChn1,
+            dtcPixelMinChn2,
+            dtcPixelMinChn3,
+            batchIndex,
+        )?;
+        Ok(())
+    })
 }
 
 /// Sets the factors that the channels are multiplied by.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclmdlSetAIPPPixelVarReci(
-    _aippParmsSet: *mut c_void,
-    _dtcPixelVarReciChn0: f32,
-    _dtcPixelVarReciChn1: f32,
-    _dtcPixelVarReciChn2: f32,
-    _dtcPixelVarReciChn3: f32,
-    _batchIndex: u64,
+pub unsafe extern "C" fn aclmdlSetAIPPPixelVarReci(
+    aippParmsSet: *mut c_void,
+    dtcPixelVarReciChn0: f32,
+    dtcPixelVarReciChn1: f32,
+    dtcPixelVarReciChn2: f32,
+    dtcPixelVarReciChn3: f32,
+    batchIndex: u64,
 ) -> i32 {
-    raw::stub(&calls::aclmdlSetAIPPPixelVarReci)
+    raw::status(&calls::aclmdlSetAIPPPixelVarReci, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(aippParmsSet),
+                raw::Word::word(dtcPixelVarReciChn0),
+                raw::Word::word(dtcPixelVarReciChn1),
+                raw::Word::word(dtcPixelVarReciChn2),
+                raw::Word::word(dtcPixelVarReciChn3),
+                raw::Word::word(batchIndex),
+            ]
+        })?;
+        jumar_acl::aipp::aclmdlSetAIPPPixelVarReci(
+            cx,
+            raw::handle(aippParmsSet),
+            dtcPixelVarReciChn0,
+            dtcPixelVarReciChn1,
+            dtcPixelVarReciChn2,
+            dtcPixelVarReciChn3,
+            batchIndex,
+        )?;
+        Ok(())
+    })
 }
 
 /// Gives picture preparation to a dynamic-AIPP input of the next execution.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclmdlSetInputAIPP(
-    _modelId: u32,
-    _dataset: *mut c_void,
-    _index: usize,
-    _aippParmsSet: *mut c_void,
+pub unsafe extern "C" fn aclmdlSetInputAIPP(
+    modelId: u32,
+    dataset: *mut c_void,
+    index: usize,
+    aippParmsSet: *mut c_void,
 ) -> i32 {
-    raw::stub(&calls::aclmdlSetInputAIPP)
+    raw::status(&calls::aclmdlSetInputAIPP, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(modelId),
+                raw::Word::word(dataset),
+                raw::Word::word(index),
+                raw::Word::word(aippParmsSet),
+            ]
+        })?;
+        jumar_acl::aipp::aclmdlSetInputAIPP(
+            cx,
+            modelId,
+            raw::handle(dataset),
+            index,
+            raw::handle(aippParmsSet),
+        )?;
+        Ok(())
+    })
 }
 
 /// Gives picture preparation to an input, named by its own number.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclmdlSetAIPPByInputIndex(
-    _modelId: u32,
-    _dataset: *mut c_void,
-    _index: usize,
-    _aippParmsSet: *mut c_void,
+pub unsafe extern "C" fn aclmdlSetAIPPByInputIndex(
+    modelId: u32,
+    dataset: *mut c_void,
+    index: usize,
+    aippParmsSet: *mut c_void,
 ) -> i32 {
-    raw::stub(&calls::aclmdlSetAIPPByInputIndex)
+    raw::status(&calls::aclmdlSetAIPPByInputIndex, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(modelId),
+                raw::Word::word(dataset),
+                raw::Word::word(index),
+                raw::Word::word(aippParmsSet),
+            ]
+        })?;
+        jumar_acl::aipp::aclmdlSetAIPPByInputIndex(
+            cx,
+            modelId,
+            raw::handle(dataset),
+            index,
+            raw::handle(aippParmsSet),
+        )?;
+        Ok(())
+    })
 }
 
 /// Reads what kind of AIPP an input has.
@@ -198,6 +468,14 @@ pub unsafe extern "C" fn aclmdlGetAippType(
     dynamicAttachedDataIndex: *mut usize,
 ) -> i32 {
     raw::status(&calls::aclmdlGetAippType, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(modelId),
+                raw::Word::word(index),
+                raw::Word::word(r#type),
+                raw::Word::word(dynamicAttachedDataIndex),
+            ]
+        })?;
         // SAFETY: the program vouches for `type`: null or the address of a variable, as the C declaration says.
         let type_out = unsafe { raw::Out::<u32>::new(r#type.cast(), "type") }?;
         // SAFETY: the program vouches for `dynamicAttachedDataIndex`: null or the address of a variable, as the C declaration says.
@@ -220,6 +498,13 @@ pub unsafe extern "C" fn aclmdlGetFirstAippInfo(
     aippInfo: *mut types::aclAippInfo,
 ) -> i32 {
     raw::status(&calls::aclmdlGetFirstAippInfo, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(modelId),
+                raw::Word::word(index),
+                raw::Word::word(aippInfo),
+            ]
+        })?;
         // SAFETY: the program vouches for `aippInfo`: null or the address of a variable, as the C declaration says.
         let aippInfo_out =
             unsafe { raw::Out::<types::aclAippInfo>::new(aippInfo.cast(), "aippInfo") }?;

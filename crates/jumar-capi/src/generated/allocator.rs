@@ -21,6 +21,7 @@ pub unsafe extern "C" fn aclrtAllocatorCreateDesc() -> *mut c_void {
         &calls::aclrtAllocatorCreateDesc,
         std::ptr::null_mut(),
         |cx| {
+            raw::watch(cx, || [])?;
             let answer = jumar_acl::allocator::aclrtAllocatorCreateDesc(cx)?;
             Ok(raw::pointer(answer))
         },
@@ -31,6 +32,7 @@ pub unsafe extern "C" fn aclrtAllocatorCreateDesc() -> *mut c_void {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtAllocatorDestroyDesc(allocatorDesc: *mut c_void) -> i32 {
     raw::status(&calls::aclrtAllocatorDestroyDesc, |cx| {
+        raw::watch(cx, || [raw::Word::word(allocatorDesc)])?;
         jumar_acl::allocator::aclrtAllocatorDestroyDesc(cx, raw::handle(allocatorDesc))?;
         Ok(())
     })
@@ -43,6 +45,9 @@ pub unsafe extern "C" fn aclrtAllocatorSetObjToDesc(
     allocator: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtAllocatorSetObjToDesc, |cx| {
+        raw::watch(cx, || {
+            [raw::Word::word(allocatorDesc), raw::Word::word(allocator)]
+        })?;
         jumar_acl::allocator::aclrtAllocatorSetObjToDesc(
             cx,
             raw::handle(allocatorDesc),
@@ -59,6 +64,9 @@ pub unsafe extern "C" fn aclrtAllocatorRegister(
     allocatorDesc: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtAllocatorRegister, |cx| {
+        raw::watch(cx, || {
+            [raw::Word::word(stream), raw::Word::word(allocatorDesc)]
+        })?;
         jumar_acl::allocator::aclrtAllocatorRegister(
             cx,
             raw::handle(stream),
@@ -72,6 +80,7 @@ pub unsafe extern "C" fn aclrtAllocatorRegister(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtAllocatorUnregister(stream: *mut c_void) -> i32 {
     raw::status(&calls::aclrtAllocatorUnregister, |cx| {
+        raw::watch(cx, || [raw::Word::word(stream)])?;
         jumar_acl::allocator::aclrtAllocatorUnregister(cx, raw::handle(stream))?;
         Ok(())
     })

@@ -18,6 +18,7 @@ use crate::raw;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtSubscribeReport(threadId: u64, stream: *mut c_void) -> i32 {
     raw::status(&calls::aclrtSubscribeReport, |cx| {
+        raw::watch(cx, || [raw::Word::word(threadId), raw::Word::word(stream)])?;
         jumar_acl::callback::aclrtSubscribeReport(cx, threadId, raw::handle(stream))?;
         Ok(())
     })
@@ -27,6 +28,7 @@ pub unsafe extern "C" fn aclrtSubscribeReport(threadId: u64, stream: *mut c_void
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtUnSubscribeReport(threadId: u64, stream: *mut c_void) -> i32 {
     raw::status(&calls::aclrtUnSubscribeReport, |cx| {
+        raw::watch(cx, || [raw::Word::word(threadId), raw::Word::word(stream)])?;
         jumar_acl::callback::aclrtUnSubscribeReport(cx, threadId, raw::handle(stream))?;
         Ok(())
     })
@@ -39,6 +41,12 @@ pub unsafe extern "C" fn aclrtSubscribeHostFunc(
     exeStream: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtSubscribeHostFunc, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(hostFuncThreadId),
+                raw::Word::word(exeStream),
+            ]
+        })?;
         jumar_acl::callback::aclrtSubscribeHostFunc(cx, hostFuncThreadId, raw::handle(exeStream))?;
         Ok(())
     })
@@ -51,6 +59,12 @@ pub unsafe extern "C" fn aclrtUnSubscribeHostFunc(
     exeStream: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtUnSubscribeHostFunc, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(hostFuncThreadId),
+                raw::Word::word(exeStream),
+            ]
+        })?;
         jumar_acl::callback::aclrtUnSubscribeHostFunc(
             cx,
             hostFuncThreadId,

@@ -48,6 +48,7 @@ pub extern "C" fn aclmdlRIKernelTaskGetAttribute(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlRIUpdate(modelRI: *mut c_void) -> i32 {
     raw::status(&calls::aclmdlRIUpdate, |cx| {
+        raw::watch(cx, || [raw::Word::word(modelRI)])?;
         jumar_acl::capture::aclmdlRIUpdate(cx, raw::handle(modelRI))?;
         Ok(())
     })
@@ -57,6 +58,7 @@ pub unsafe extern "C" fn aclmdlRIUpdate(modelRI: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlRITaskDisable(task: *mut c_void) -> i32 {
     raw::status(&calls::aclmdlRITaskDisable, |cx| {
+        raw::watch(cx, || [raw::Word::word(task)])?;
         jumar_acl::capture::aclmdlRITaskDisable(cx, raw::handle(task))?;
         Ok(())
     })
@@ -66,6 +68,7 @@ pub unsafe extern "C" fn aclmdlRITaskDisable(task: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlRICaptureBegin(stream: *mut c_void, mode: u32) -> i32 {
     raw::status(&calls::aclmdlRICaptureBegin, |cx| {
+        raw::watch(cx, || [raw::Word::word(stream), raw::Word::word(mode)])?;
         jumar_acl::capture::aclmdlRICaptureBegin(cx, raw::handle(stream), mode)?;
         Ok(())
     })
@@ -75,6 +78,7 @@ pub unsafe extern "C" fn aclmdlRICaptureBegin(stream: *mut c_void, mode: u32) ->
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlRIDebugPrint(modelRI: *mut c_void) -> i32 {
     raw::status(&calls::aclmdlRIDebugPrint, |cx| {
+        raw::watch(cx, || [raw::Word::word(modelRI)])?;
         jumar_acl::capture::aclmdlRIDebugPrint(cx, raw::handle(modelRI))?;
         Ok(())
     })
@@ -88,6 +92,13 @@ pub unsafe extern "C" fn aclmdlRIDebugJsonPrint(
     flags: u32,
 ) -> i32 {
     raw::status(&calls::aclmdlRIDebugJsonPrint, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(modelRI),
+                raw::Word::word(path),
+                raw::Word::word(flags),
+            ]
+        })?;
         // SAFETY: the program vouches for `path`: null or a text that ends in a zero byte, as the C declaration says.
         let path = unsafe { raw::text(path) };
         jumar_acl::capture::aclmdlRIDebugJsonPrint(cx, raw::handle(modelRI), path, flags)?;
@@ -99,6 +110,7 @@ pub unsafe extern "C" fn aclmdlRIDebugJsonPrint(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlRICaptureThreadExchangeMode(mode: *mut u32) -> i32 {
     raw::status(&calls::aclmdlRICaptureThreadExchangeMode, |cx| {
+        raw::watch(cx, || [raw::Word::word(mode)])?;
         // SAFETY: the program vouches for `mode`: null or the address of a variable that holds a value, as the C declaration says.
         let mode_out = unsafe { raw::InOut::<u32>::new(mode.cast(), "mode") }?;
         let mode_value = jumar_acl::capture::aclmdlRICaptureThreadExchangeMode(cx, mode_out.get())?;
@@ -111,6 +123,7 @@ pub unsafe extern "C" fn aclmdlRICaptureThreadExchangeMode(mode: *mut u32) -> i3
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlRIExecuteAsync(modelRI: *mut c_void, stream: *mut c_void) -> i32 {
     raw::status(&calls::aclmdlRIExecuteAsync, |cx| {
+        raw::watch(cx, || [raw::Word::word(modelRI), raw::Word::word(stream)])?;
         jumar_acl::capture::aclmdlRIExecuteAsync(cx, raw::handle(modelRI), raw::handle(stream))?;
         Ok(())
     })
@@ -120,6 +133,7 @@ pub unsafe extern "C" fn aclmdlRIExecuteAsync(modelRI: *mut c_void, stream: *mut
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlRIExecute(modelRI: *mut c_void, timeout: i32) -> i32 {
     raw::status(&calls::aclmdlRIExecute, |cx| {
+        raw::watch(cx, || [raw::Word::word(modelRI), raw::Word::word(timeout)])?;
         jumar_acl::capture::aclmdlRIExecute(cx, raw::handle(modelRI), timeout)?;
         Ok(())
     })
@@ -129,6 +143,7 @@ pub unsafe extern "C" fn aclmdlRIExecute(modelRI: *mut c_void, timeout: i32) -> 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlRIDestroy(modelRI: *mut c_void) -> i32 {
     raw::status(&calls::aclmdlRIDestroy, |cx| {
+        raw::watch(cx, || [raw::Word::word(modelRI)])?;
         jumar_acl::capture::aclmdlRIDestroy(cx, raw::handle(modelRI))?;
         Ok(())
     })
@@ -138,6 +153,7 @@ pub unsafe extern "C" fn aclmdlRIDestroy(modelRI: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlRICaptureTaskGrpBegin(stream: *mut c_void) -> i32 {
     raw::status(&calls::aclmdlRICaptureTaskGrpBegin, |cx| {
+        raw::watch(cx, || [raw::Word::word(stream)])?;
         jumar_acl::capture::aclmdlRICaptureTaskGrpBegin(cx, raw::handle(stream))?;
         Ok(())
     })
@@ -150,6 +166,7 @@ pub unsafe extern "C" fn aclmdlRICaptureTaskGrpEnd(
     handle: *mut *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclmdlRICaptureTaskGrpEnd, |cx| {
+        raw::watch(cx, || [raw::Word::word(stream), raw::Word::word(handle)])?;
         // SAFETY: the program vouches for `handle`: null or the address of a variable, as the C declaration says.
         let handle_out = unsafe { raw::Out::<Raw>::new(handle.cast(), "handle") }?;
         let handle_value = jumar_acl::capture::aclmdlRICaptureTaskGrpEnd(cx, raw::handle(stream))?;
@@ -165,6 +182,7 @@ pub unsafe extern "C" fn aclmdlRICaptureTaskUpdateBegin(
     handle: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclmdlRICaptureTaskUpdateBegin, |cx| {
+        raw::watch(cx, || [raw::Word::word(stream), raw::Word::word(handle)])?;
         jumar_acl::capture::aclmdlRICaptureTaskUpdateBegin(
             cx,
             raw::handle(stream),
@@ -178,6 +196,7 @@ pub unsafe extern "C" fn aclmdlRICaptureTaskUpdateBegin(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlRICaptureTaskUpdateEnd(stream: *mut c_void) -> i32 {
     raw::status(&calls::aclmdlRICaptureTaskUpdateEnd, |cx| {
+        raw::watch(cx, || [raw::Word::word(stream)])?;
         jumar_acl::capture::aclmdlRICaptureTaskUpdateEnd(cx, raw::handle(stream))?;
         Ok(())
     })
@@ -187,6 +206,7 @@ pub unsafe extern "C" fn aclmdlRICaptureTaskUpdateEnd(stream: *mut c_void) -> i3
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlRIBuildBegin(modelRI: *mut *mut c_void, flag: u32) -> i32 {
     raw::status(&calls::aclmdlRIBuildBegin, |cx| {
+        raw::watch(cx, || [raw::Word::word(modelRI), raw::Word::word(flag)])?;
         // SAFETY: the program vouches for `modelRI`: null or the address of a variable, as the C declaration says.
         let modelRI_out = unsafe { raw::Out::<Raw>::new(modelRI.cast(), "modelRI") }?;
         let modelRI_value = jumar_acl::capture::aclmdlRIBuildBegin(cx, flag)?;
@@ -203,6 +223,13 @@ pub unsafe extern "C" fn aclmdlRIBindStream(
     flag: u32,
 ) -> i32 {
     raw::status(&calls::aclmdlRIBindStream, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(modelRI),
+                raw::Word::word(stream),
+                raw::Word::word(flag),
+            ]
+        })?;
         jumar_acl::capture::aclmdlRIBindStream(
             cx,
             raw::handle(modelRI),
@@ -217,6 +244,7 @@ pub unsafe extern "C" fn aclmdlRIBindStream(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlRIEndTask(modelRI: *mut c_void, stream: *mut c_void) -> i32 {
     raw::status(&calls::aclmdlRIEndTask, |cx| {
+        raw::watch(cx, || [raw::Word::word(modelRI), raw::Word::word(stream)])?;
         jumar_acl::capture::aclmdlRIEndTask(cx, raw::handle(modelRI), raw::handle(stream))?;
         Ok(())
     })
@@ -226,6 +254,7 @@ pub unsafe extern "C" fn aclmdlRIEndTask(modelRI: *mut c_void, stream: *mut c_vo
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlRIBuildEnd(modelRI: *mut c_void, reserve: *mut c_void) -> i32 {
     raw::status(&calls::aclmdlRIBuildEnd, |cx| {
+        raw::watch(cx, || [raw::Word::word(modelRI), raw::Word::word(reserve)])?;
         jumar_acl::capture::aclmdlRIBuildEnd(
             cx,
             raw::handle(modelRI),
@@ -239,6 +268,7 @@ pub unsafe extern "C" fn aclmdlRIBuildEnd(modelRI: *mut c_void, reserve: *mut c_
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlRIUnbindStream(modelRI: *mut c_void, stream: *mut c_void) -> i32 {
     raw::status(&calls::aclmdlRIUnbindStream, |cx| {
+        raw::watch(cx, || [raw::Word::word(modelRI), raw::Word::word(stream)])?;
         jumar_acl::capture::aclmdlRIUnbindStream(cx, raw::handle(modelRI), raw::handle(stream))?;
         Ok(())
     })
@@ -248,6 +278,7 @@ pub unsafe extern "C" fn aclmdlRIUnbindStream(modelRI: *mut c_void, stream: *mut
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlRISetName(modelRI: *mut c_void, name: *const c_char) -> i32 {
     raw::status(&calls::aclmdlRISetName, |cx| {
+        raw::watch(cx, || [raw::Word::word(modelRI), raw::Word::word(name)])?;
         // SAFETY: the program vouches for `name`: null or a text that ends in a zero byte, as the C declaration says.
         let name = unsafe { raw::text(name) };
         jumar_acl::capture::aclmdlRISetName(cx, raw::handle(modelRI), name)?;
@@ -263,6 +294,13 @@ pub unsafe extern "C" fn aclmdlRIGetName(
     name: *mut c_char,
 ) -> i32 {
     raw::status(&calls::aclmdlRIGetName, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(modelRI),
+                raw::Word::word(maxLen),
+                raw::Word::word(name),
+            ]
+        })?;
         // SAFETY: the program vouches for `name`: null or room for that many, as the C declaration says.
         let name_out =
             unsafe { raw::OutArray::<u8>::new(name.cast(), raw::count(maxLen), "name") }?;
@@ -276,6 +314,9 @@ pub unsafe extern "C" fn aclmdlRIGetName(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlRIGetId(modelRI: *mut c_void, modelRIId: *mut u32) -> i32 {
     raw::status(&calls::aclmdlRIGetId, |cx| {
+        raw::watch(cx, || {
+            [raw::Word::word(modelRI), raw::Word::word(modelRIId)]
+        })?;
         // SAFETY: the program vouches for `modelRIId`: null or the address of a variable, as the C declaration says.
         let modelRIId_out = unsafe { raw::Out::<u32>::new(modelRIId.cast(), "modelRIId") }?;
         let modelRIId_value = jumar_acl::capture::aclmdlRIGetId(cx, raw::handle(modelRI))?;
@@ -288,6 +329,7 @@ pub unsafe extern "C" fn aclmdlRIGetId(modelRI: *mut c_void, modelRIId: *mut u32
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlRITaskGetType(task: *mut c_void, r#type: *mut u32) -> i32 {
     raw::status(&calls::aclmdlRITaskGetType, |cx| {
+        raw::watch(cx, || [raw::Word::word(task), raw::Word::word(r#type)])?;
         // SAFETY: the program vouches for `type`: null or the address of a variable, as the C declaration says.
         let type_out = unsafe { raw::Out::<u32>::new(r#type.cast(), "type") }?;
         let type_value = jumar_acl::capture::aclmdlRITaskGetType(cx, raw::handle(task))?;
@@ -300,6 +342,7 @@ pub unsafe extern "C" fn aclmdlRITaskGetType(task: *mut c_void, r#type: *mut u32
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlRITaskGetSeqId(task: *mut c_void, id: *mut u32) -> i32 {
     raw::status(&calls::aclmdlRITaskGetSeqId, |cx| {
+        raw::watch(cx, || [raw::Word::word(task), raw::Word::word(id)])?;
         // SAFETY: the program vouches for `id`: null or the address of a variable, as the C declaration says.
         let id_out = unsafe { raw::Out::<u32>::new(id.cast(), "id") }?;
         let id_value = jumar_acl::capture::aclmdlRITaskGetSeqId(cx, raw::handle(task))?;
@@ -312,6 +355,7 @@ pub unsafe extern "C" fn aclmdlRITaskGetSeqId(task: *mut c_void, id: *mut u32) -
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlRIAbort(modelRI: *mut c_void) -> i32 {
     raw::status(&calls::aclmdlRIAbort, |cx| {
+        raw::watch(cx, || [raw::Word::word(modelRI)])?;
         jumar_acl::capture::aclmdlRIAbort(cx, raw::handle(modelRI))?;
         Ok(())
     })
@@ -326,6 +370,14 @@ pub unsafe extern "C" fn aclmdlRICondHandleCreate(
     handle: *mut *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclmdlRICondHandleCreate, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(modelRI),
+                raw::Word::word(defaultLaunchValue),
+                raw::Word::word(flag),
+                raw::Word::word(handle),
+            ]
+        })?;
         // SAFETY: the program vouches for `handle`: null or the address of a variable, as the C declaration says.
         let handle_out = unsafe { raw::Out::<Raw>::new(handle.cast(), "handle") }?;
         let handle_value = jumar_acl::capture::aclmdlRICondHandleCreate(
@@ -346,6 +398,7 @@ pub unsafe extern "C" fn aclmdlRICondHandleGetCondPtr(
     ptr: *mut *mut u64,
 ) -> i32 {
     raw::status(&calls::aclmdlRICondHandleGetCondPtr, |cx| {
+        raw::watch(cx, || [raw::Word::word(handle), raw::Word::word(ptr)])?;
         // SAFETY: the program vouches for `ptr`: null or the address of a variable, as the C declaration says.
         let ptr_out = unsafe { raw::Out::<usize>::new(ptr.cast(), "ptr") }?;
         let ptr_value = jumar_acl::capture::aclmdlRICondHandleGetCondPtr(cx, raw::handle(handle))?;
@@ -362,6 +415,13 @@ pub unsafe extern "C" fn aclmdlRICaptureToModelRIBegin(
     mode: u32,
 ) -> i32 {
     raw::status(&calls::aclmdlRICaptureToModelRIBegin, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(stream),
+                raw::Word::word(modelRI),
+                raw::Word::word(mode),
+            ]
+        })?;
         jumar_acl::capture::aclmdlRICaptureToModelRIBegin(
             cx,
             raw::handle(stream),

@@ -19,6 +19,7 @@ use crate::raw;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtSetDevice(deviceId: i32) -> i32 {
     raw::status(&calls::aclrtSetDevice, |cx| {
+        raw::watch(cx, || [raw::Word::word(deviceId)])?;
         jumar_acl::device::aclrtSetDevice(cx, deviceId)?;
         Ok(())
     })
@@ -28,6 +29,7 @@ pub unsafe extern "C" fn aclrtSetDevice(deviceId: i32) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtResetDevice(deviceId: i32) -> i32 {
     raw::status(&calls::aclrtResetDevice, |cx| {
+        raw::watch(cx, || [raw::Word::word(deviceId)])?;
         jumar_acl::device::aclrtResetDevice(cx, deviceId)?;
         Ok(())
     })
@@ -37,6 +39,7 @@ pub unsafe extern "C" fn aclrtResetDevice(deviceId: i32) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtResetDeviceForce(deviceId: i32) -> i32 {
     raw::status(&calls::aclrtResetDeviceForce, |cx| {
+        raw::watch(cx, || [raw::Word::word(deviceId)])?;
         jumar_acl::device::aclrtResetDeviceForce(cx, deviceId)?;
         Ok(())
     })
@@ -46,6 +49,7 @@ pub unsafe extern "C" fn aclrtResetDeviceForce(deviceId: i32) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetDevice(deviceId: *mut i32) -> i32 {
     raw::status(&calls::aclrtGetDevice, |cx| {
+        raw::watch(cx, || [raw::Word::word(deviceId)])?;
         // SAFETY: the program vouches for `deviceId`: null or the address of a variable, as the C declaration says.
         let deviceId_out = unsafe { raw::Out::<i32>::new(deviceId.cast(), "deviceId") }?;
         let deviceId_value = jumar_acl::device::aclrtGetDevice(cx)?;
@@ -58,6 +62,7 @@ pub unsafe extern "C" fn aclrtGetDevice(deviceId: *mut i32) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetRunMode(runMode: *mut u32) -> i32 {
     raw::status(&calls::aclrtGetRunMode, |cx| {
+        raw::watch(cx, || [raw::Word::word(runMode)])?;
         // SAFETY: the program vouches for `runMode`: null or the address of a variable, as the C declaration says.
         let runMode_out = unsafe { raw::Out::<u32>::new(runMode.cast(), "runMode") }?;
         let runMode_value = jumar_acl::device::aclrtGetRunMode(cx)?;
@@ -70,6 +75,7 @@ pub unsafe extern "C" fn aclrtGetRunMode(runMode: *mut u32) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtSynchronizeDevice() -> i32 {
     raw::status(&calls::aclrtSynchronizeDevice, |cx| {
+        raw::watch(cx, || [])?;
         jumar_acl::device::aclrtSynchronizeDevice(cx)?;
         Ok(())
     })
@@ -79,6 +85,7 @@ pub unsafe extern "C" fn aclrtSynchronizeDevice() -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtSynchronizeDeviceWithTimeout(timeout: i32) -> i32 {
     raw::status(&calls::aclrtSynchronizeDeviceWithTimeout, |cx| {
+        raw::watch(cx, || [raw::Word::word(timeout)])?;
         jumar_acl::device::aclrtSynchronizeDeviceWithTimeout(cx, timeout)?;
         Ok(())
     })
@@ -88,6 +95,7 @@ pub unsafe extern "C" fn aclrtSynchronizeDeviceWithTimeout(timeout: i32) -> i32 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtSetTsDevice(tsId: u32) -> i32 {
     raw::status(&calls::aclrtSetTsDevice, |cx| {
+        raw::watch(cx, || [raw::Word::word(tsId)])?;
         jumar_acl::device::aclrtSetTsDevice(cx, tsId)?;
         Ok(())
     })
@@ -100,6 +108,9 @@ pub unsafe extern "C" fn aclrtGetDeviceUtilizationRate(
     utilizationInfo: *mut types::aclrtUtilizationInfo,
 ) -> i32 {
     raw::status(&calls::aclrtGetDeviceUtilizationRate, |cx| {
+        raw::watch(cx, || {
+            [raw::Word::word(deviceId), raw::Word::word(utilizationInfo)]
+        })?;
         // SAFETY: the program vouches for `utilizationInfo`: null or the address of a variable that holds a value, as the C declaration says.
         let utilizationInfo_out = unsafe {
             raw::InOut::<types::aclrtUtilizationInfo>::new(
@@ -121,6 +132,7 @@ pub unsafe extern "C" fn aclrtGetDeviceUtilizationRate(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetDeviceCount(count: *mut u32) -> i32 {
     raw::status(&calls::aclrtGetDeviceCount, |cx| {
+        raw::watch(cx, || [raw::Word::word(count)])?;
         // SAFETY: the program vouches for `count`: null or the address of a variable, as the C declaration says.
         let count_out = unsafe { raw::Out::<u32>::new(count.cast(), "count") }?;
         let count_value = jumar_acl::device::aclrtGetDeviceCount(cx)?;
@@ -133,6 +145,9 @@ pub unsafe extern "C" fn aclrtGetDeviceCount(count: *mut u32) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtQueryDeviceStatus(deviceId: i32, deviceStatus: *mut u32) -> i32 {
     raw::status(&calls::aclrtQueryDeviceStatus, |cx| {
+        raw::watch(cx, || {
+            [raw::Word::word(deviceId), raw::Word::word(deviceStatus)]
+        })?;
         // SAFETY: the program vouches for `deviceStatus`: null or the address of a variable, as the C declaration says.
         let deviceStatus_out =
             unsafe { raw::Out::<u32>::new(deviceStatus.cast(), "deviceStatus") }?;
@@ -146,6 +161,7 @@ pub unsafe extern "C" fn aclrtQueryDeviceStatus(deviceId: i32, deviceStatus: *mu
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtDeviceGetBareTgid(pid: *mut i32) -> i32 {
     raw::status(&calls::aclrtDeviceGetBareTgid, |cx| {
+        raw::watch(cx, || [raw::Word::word(pid)])?;
         // SAFETY: the program vouches for `pid`: null or the address of a variable, as the C declaration says.
         let pid_out = unsafe { raw::Out::<i32>::new(pid.cast(), "pid") }?;
         let pid_value = jumar_acl::device::aclrtDeviceGetBareTgid(cx)?;
@@ -158,6 +174,7 @@ pub unsafe extern "C" fn aclrtDeviceGetBareTgid(pid: *mut i32) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtDeviceTaskAbort(deviceId: i32, timeout: u32) -> i32 {
     raw::status(&calls::aclrtDeviceTaskAbort, |cx| {
+        raw::watch(cx, || [raw::Word::word(deviceId), raw::Word::word(timeout)])?;
         jumar_acl::device::aclrtDeviceTaskAbort(cx, deviceId, timeout)?;
         Ok(())
     })
@@ -167,6 +184,13 @@ pub unsafe extern "C" fn aclrtDeviceTaskAbort(deviceId: i32, timeout: u32) -> i3
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetDeviceInfo(deviceId: u32, attr: u32, value: *mut i64) -> i32 {
     raw::status(&calls::aclrtGetDeviceInfo, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(deviceId),
+                raw::Word::word(attr),
+                raw::Word::word(value),
+            ]
+        })?;
         // SAFETY: the program vouches for `value`: null or the address of a variable, as the C declaration says.
         let value_out = unsafe { raw::Out::<i64>::new(value.cast(), "value") }?;
         let value_value = jumar_acl::device::aclrtGetDeviceInfo(cx, deviceId, attr)?;
@@ -183,6 +207,13 @@ pub unsafe extern "C" fn aclrtGetDeviceCapability(
     value: *mut i32,
 ) -> i32 {
     raw::status(&calls::aclrtGetDeviceCapability, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(deviceId),
+                raw::Word::word(devFeatureType),
+                raw::Word::word(value),
+            ]
+        })?;
         // SAFETY: the program vouches for `value`: null or the address of a variable, as the C declaration says.
         let value_out = unsafe { raw::Out::<i32>::new(value.cast(), "value") }?;
         let value_value =
@@ -196,6 +227,7 @@ pub unsafe extern "C" fn aclrtGetDeviceCapability(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtDeviceGetUuid(deviceId: i32, uuid: *mut types::aclrtUuid) -> i32 {
     raw::status(&calls::aclrtDeviceGetUuid, |cx| {
+        raw::watch(cx, || [raw::Word::word(deviceId), raw::Word::word(uuid)])?;
         // SAFETY: the program vouches for `uuid`: null or the address of a variable, as the C declaration says.
         let uuid_out = unsafe { raw::Out::<types::aclrtUuid>::new(uuid.cast(), "uuid") }?;
         let uuid_value = jumar_acl::device::aclrtDeviceGetUuid(cx, deviceId)?;
@@ -208,6 +240,7 @@ pub unsafe extern "C" fn aclrtDeviceGetUuid(deviceId: i32, uuid: *mut types::acl
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtDeviceSetLimit(limit: u32, value: usize) -> i32 {
     raw::status(&calls::aclrtDeviceSetLimit, |cx| {
+        raw::watch(cx, || [raw::Word::word(limit), raw::Word::word(value)])?;
         jumar_acl::device::aclrtDeviceSetLimit(cx, limit, value)?;
         Ok(())
     })
@@ -217,6 +250,7 @@ pub unsafe extern "C" fn aclrtDeviceSetLimit(limit: u32, value: usize) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtDeviceGetLimit(limit: u32, value: *mut usize) -> i32 {
     raw::status(&calls::aclrtDeviceGetLimit, |cx| {
+        raw::watch(cx, || [raw::Word::word(limit), raw::Word::word(value)])?;
         // SAFETY: the program vouches for `value`: null or the address of a variable, as the C declaration says.
         let value_out = unsafe { raw::Out::<usize>::new(value.cast(), "value") }?;
         let value_value = jumar_acl::device::aclrtDeviceGetLimit(cx, limit)?;
@@ -233,6 +267,13 @@ pub unsafe extern "C" fn aclrtDeviceGetPCIBusId(
     len: i32,
 ) -> i32 {
     raw::status(&calls::aclrtDeviceGetPCIBusId, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(deviceId),
+                raw::Word::word(pciBusId),
+                raw::Word::word(len),
+            ]
+        })?;
         // SAFETY: the program vouches for `pciBusId`: null or room for that many, as the C declaration says.
         let pciBusId_out =
             unsafe { raw::OutArray::<u8>::new(pciBusId.cast(), raw::count(len), "pciBusId") }?;
@@ -249,6 +290,9 @@ pub unsafe extern "C" fn aclrtDeviceGetByPCIBusId(
     deviceId: *mut i32,
 ) -> i32 {
     raw::status(&calls::aclrtDeviceGetByPCIBusId, |cx| {
+        raw::watch(cx, || {
+            [raw::Word::word(pciBusId), raw::Word::word(deviceId)]
+        })?;
         // SAFETY: the program vouches for `pciBusId`: null or a text that ends in a zero byte, as the C declaration says.
         let pciBusId = unsafe { raw::text(pciBusId) };
         // SAFETY: the program vouches for `deviceId`: null or the address of a variable, as the C declaration says.
@@ -268,6 +312,14 @@ pub unsafe extern "C" fn aclrtDeviceGetHostAtomicCapabilities(
     deviceId: i32,
 ) -> i32 {
     raw::status(&calls::aclrtDeviceGetHostAtomicCapabilities, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(capabilities),
+                raw::Word::word(operations),
+                raw::Word::word(count),
+                raw::Word::word(deviceId),
+            ]
+        })?;
         // SAFETY: the program vouches for `capabilities`: null or room for that many, as the C declaration says.
         let capabilities_out = unsafe {
             raw::OutArray::<u32>::new(capabilities.cast(), raw::count(count), "capabilities")
@@ -291,6 +343,13 @@ pub unsafe extern "C" fn aclrtGetDeviceResLimit(
     value: *mut u32,
 ) -> i32 {
     raw::status(&calls::aclrtGetDeviceResLimit, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(deviceId),
+                raw::Word::word(r#type),
+                raw::Word::word(value),
+            ]
+        })?;
         // SAFETY: the program vouches for `value`: null or the address of a variable, as the C declaration says.
         let value_out = unsafe { raw::Out::<u32>::new(value.cast(), "value") }?;
         let value_value = jumar_acl::device::aclrtGetDeviceResLimit(cx, deviceId, r#type)?;
@@ -303,6 +362,13 @@ pub unsafe extern "C" fn aclrtGetDeviceResLimit(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtSetDeviceResLimit(deviceId: i32, r#type: u32, value: u32) -> i32 {
     raw::status(&calls::aclrtSetDeviceResLimit, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(deviceId),
+                raw::Word::word(r#type),
+                raw::Word::word(value),
+            ]
+        })?;
         jumar_acl::device::aclrtSetDeviceResLimit(cx, deviceId, r#type, value)?;
         Ok(())
     })
@@ -312,6 +378,7 @@ pub unsafe extern "C" fn aclrtSetDeviceResLimit(deviceId: i32, r#type: u32, valu
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtResetDeviceResLimit(deviceId: i32) -> i32 {
     raw::status(&calls::aclrtResetDeviceResLimit, |cx| {
+        raw::watch(cx, || [raw::Word::word(deviceId)])?;
         jumar_acl::device::aclrtResetDeviceResLimit(cx, deviceId)?;
         Ok(())
     })
@@ -324,6 +391,9 @@ pub unsafe extern "C" fn aclrtGetLogicDevIdByUserDevId(
     logicDevId: *mut i32,
 ) -> i32 {
     raw::status(&calls::aclrtGetLogicDevIdByUserDevId, |cx| {
+        raw::watch(cx, || {
+            [raw::Word::word(userDevid), raw::Word::word(logicDevId)]
+        })?;
         // SAFETY: the program vouches for `logicDevId`: null or the address of a variable, as the C declaration says.
         let logicDevId_out = unsafe { raw::Out::<i32>::new(logicDevId.cast(), "logicDevId") }?;
         let logicDevId_value = jumar_acl::device::aclrtGetLogicDevIdByUserDevId(cx, userDevid)?;
@@ -339,6 +409,9 @@ pub unsafe extern "C" fn aclrtGetUserDevIdByLogicDevId(
     userDevid: *mut i32,
 ) -> i32 {
     raw::status(&calls::aclrtGetUserDevIdByLogicDevId, |cx| {
+        raw::watch(cx, || {
+            [raw::Word::word(logicDevId), raw::Word::word(userDevid)]
+        })?;
         // SAFETY: the program vouches for `userDevid`: null or the address of a variable, as the C declaration says.
         let userDevid_out = unsafe { raw::Out::<i32>::new(userDevid.cast(), "userDevid") }?;
         let userDevid_value = jumar_acl::device::aclrtGetUserDevIdByLogicDevId(cx, logicDevId)?;
@@ -351,6 +424,9 @@ pub unsafe extern "C" fn aclrtGetUserDevIdByLogicDevId(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetLogicDevIdByPhyDevId(phyDevId: i32, logicDevId: *mut i32) -> i32 {
     raw::status(&calls::aclrtGetLogicDevIdByPhyDevId, |cx| {
+        raw::watch(cx, || {
+            [raw::Word::word(phyDevId), raw::Word::word(logicDevId)]
+        })?;
         // SAFETY: the program vouches for `logicDevId`: null or the address of a variable, as the C declaration says.
         let logicDevId_out = unsafe { raw::Out::<i32>::new(logicDevId.cast(), "logicDevId") }?;
         let logicDevId_value = jumar_acl::device::aclrtGetLogicDevIdByPhyDevId(cx, phyDevId)?;
@@ -363,6 +439,9 @@ pub unsafe extern "C" fn aclrtGetLogicDevIdByPhyDevId(phyDevId: i32, logicDevId:
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetPhyDevIdByLogicDevId(logicDevId: i32, phyDevId: *mut i32) -> i32 {
     raw::status(&calls::aclrtGetPhyDevIdByLogicDevId, |cx| {
+        raw::watch(cx, || {
+            [raw::Word::word(logicDevId), raw::Word::word(phyDevId)]
+        })?;
         // SAFETY: the program vouches for `phyDevId`: null or the address of a variable, as the C declaration says.
         let phyDevId_out = unsafe { raw::Out::<i32>::new(phyDevId.cast(), "phyDevId") }?;
         let phyDevId_value = jumar_acl::device::aclrtGetPhyDevIdByLogicDevId(cx, logicDevId)?;
@@ -375,6 +454,9 @@ pub unsafe extern "C" fn aclrtGetPhyDevIdByLogicDevId(logicDevId: i32, phyDevId:
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetUserDevIdByPhyDevId(phyDevId: i32, userDevId: *mut i32) -> i32 {
     raw::status(&calls::aclrtGetUserDevIdByPhyDevId, |cx| {
+        raw::watch(cx, || {
+            [raw::Word::word(phyDevId), raw::Word::word(userDevId)]
+        })?;
         // SAFETY: the program vouches for `userDevId`: null or the address of a variable, as the C declaration says.
         let userDevId_out = unsafe { raw::Out::<i32>::new(userDevId.cast(), "userDevId") }?;
         let userDevId_value = jumar_acl::device::aclrtGetUserDevIdByPhyDevId(cx, phyDevId)?;
@@ -387,6 +469,9 @@ pub unsafe extern "C" fn aclrtGetUserDevIdByPhyDevId(phyDevId: i32, userDevId: *
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetPhyDevIdByUserDevId(userDevId: i32, phyDevId: *mut i32) -> i32 {
     raw::status(&calls::aclrtGetPhyDevIdByUserDevId, |cx| {
+        raw::watch(cx, || {
+            [raw::Word::word(userDevId), raw::Word::word(phyDevId)]
+        })?;
         // SAFETY: the program vouches for `phyDevId`: null or the address of a variable, as the C declaration says.
         let phyDevId_out = unsafe { raw::Out::<i32>::new(phyDevId.cast(), "phyDevId") }?;
         let phyDevId_value = jumar_acl::device::aclrtGetPhyDevIdByUserDevId(cx, userDevId)?;
@@ -399,6 +484,7 @@ pub unsafe extern "C" fn aclrtGetPhyDevIdByUserDevId(userDevId: i32, phyDevId: *
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtDeviceL2CacheFlush(rsv: *mut c_void) -> i32 {
     raw::status(&calls::aclrtDeviceL2CacheFlush, |cx| {
+        raw::watch(cx, || [raw::Word::word(rsv)])?;
         jumar_acl::device::aclrtDeviceL2CacheFlush(cx, rsv.expose_provenance())?;
         Ok(())
     })

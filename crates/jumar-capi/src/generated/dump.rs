@@ -19,6 +19,7 @@ use crate::raw;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlInitDump() -> i32 {
     raw::status(&calls::aclmdlInitDump, |cx| {
+        raw::watch(cx, || [])?;
         jumar_acl::dump::aclmdlInitDump(cx)?;
         Ok(())
     })
@@ -28,6 +29,7 @@ pub unsafe extern "C" fn aclmdlInitDump() -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlSetDump(dumpCfgPath: *const c_char) -> i32 {
     raw::status(&calls::aclmdlSetDump, |cx| {
+        raw::watch(cx, || [raw::Word::word(dumpCfgPath)])?;
         // SAFETY: the program vouches for `dumpCfgPath`: null or a text that ends in a zero byte, as the C declaration says.
         let dumpCfgPath = unsafe { raw::text(dumpCfgPath) };
         jumar_acl::dump::aclmdlSetDump(cx, dumpCfgPath)?;
@@ -39,6 +41,7 @@ pub unsafe extern "C" fn aclmdlSetDump(dumpCfgPath: *const c_char) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlFinalizeDump() -> i32 {
     raw::status(&calls::aclmdlFinalizeDump, |cx| {
+        raw::watch(cx, || [])?;
         jumar_acl::dump::aclmdlFinalizeDump(cx)?;
         Ok(())
     })
@@ -48,6 +51,7 @@ pub unsafe extern "C" fn aclmdlFinalizeDump() -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acldumpUnregCallback() {
     raw::value(&calls::acldumpUnregCallback, (), |cx| {
+        raw::watch(cx, || [])?;
         jumar_acl::dump::acldumpUnregCallback(cx)?;
         Ok(())
     })
@@ -57,6 +61,7 @@ pub unsafe extern "C" fn acldumpUnregCallback() {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclopStartDumpArgs(dumpType: u32, path: *const c_char) -> i32 {
     raw::status(&calls::aclopStartDumpArgs, |cx| {
+        raw::watch(cx, || [raw::Word::word(dumpType), raw::Word::word(path)])?;
         // SAFETY: the program vouches for `path`: null or a text that ends in a zero byte, as the C declaration says.
         let path = unsafe { raw::text(path) };
         jumar_acl::dump::aclopStartDumpArgs(cx, dumpType, path)?;
@@ -68,6 +73,7 @@ pub unsafe extern "C" fn aclopStartDumpArgs(dumpType: u32, path: *const c_char) 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclopStopDumpArgs(dumpType: u32) -> i32 {
     raw::status(&calls::aclopStopDumpArgs, |cx| {
+        raw::watch(cx, || [raw::Word::word(dumpType)])?;
         jumar_acl::dump::aclopStopDumpArgs(cx, dumpType)?;
         Ok(())
     })
@@ -77,6 +83,7 @@ pub unsafe extern "C" fn aclopStopDumpArgs(dumpType: u32) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acldumpGetPath(dumpType: u32) -> *const c_char {
     raw::value(&calls::acldumpGetPath, std::ptr::null(), |cx| {
+        raw::watch(cx, || [raw::Word::word(dumpType)])?;
         let answer = jumar_acl::dump::acldumpGetPath(cx, dumpType)?;
         Ok(raw::text_address(answer))
     })
@@ -91,6 +98,14 @@ pub unsafe extern "C" fn acldumpSaveExceptionInfo(
     tensorCount: usize,
 ) -> i32 {
     raw::status(&calls::acldumpSaveExceptionInfo, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(fileName),
+                raw::Word::word(userTag),
+                raw::Word::word(tensors),
+                raw::Word::word(tensorCount),
+            ]
+        })?;
         // SAFETY: the program vouches for `fileName`: null or a text that ends in a zero byte, as the C declaration says.
         let fileName = unsafe { raw::text(fileName) };
         // SAFETY: the program vouches for `userTag`: null or a text that ends in a zero byte, as the C declaration says.
@@ -108,6 +123,7 @@ pub unsafe extern "C" fn acldumpSaveExceptionInfo(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acldumpGetExceptionInfoPath(path: *mut c_char, maxLen: usize) -> i32 {
     raw::status(&calls::acldumpGetExceptionInfoPath, |cx| {
+        raw::watch(cx, || [raw::Word::word(path), raw::Word::word(maxLen)])?;
         // SAFETY: the program vouches for `path`: null or room for that many, as the C declaration says.
         let path_out = unsafe { raw::OutArray::<u8>::new(path.cast(), maxLen, "path") }?;
         let path_value = jumar_acl::dump::acldumpGetExceptionInfoPath(cx, maxLen)?;

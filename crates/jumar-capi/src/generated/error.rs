@@ -20,6 +20,7 @@ use crate::raw;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetRecentErrMsg() -> *const c_char {
     raw::value(&calls::aclGetRecentErrMsg, std::ptr::null(), |cx| {
+        raw::watch(cx, || [])?;
         let answer = jumar_acl::error::aclGetRecentErrMsg(cx)?;
         Ok(raw::text_address(answer))
     })
@@ -29,6 +30,7 @@ pub unsafe extern "C" fn aclGetRecentErrMsg() -> *const c_char {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtPeekAtLastError(level: u32) -> i32 {
     raw::code(&calls::aclrtPeekAtLastError, |cx| {
+        raw::watch(cx, || [raw::Word::word(level)])?;
         let answer = jumar_acl::error::aclrtPeekAtLastError(cx, level)?;
         Ok(answer)
     })
@@ -38,6 +40,7 @@ pub unsafe extern "C" fn aclrtPeekAtLastError(level: u32) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetLastError(level: u32) -> i32 {
     raw::code(&calls::aclrtGetLastError, |cx| {
+        raw::watch(cx, || [raw::Word::word(level)])?;
         let answer = jumar_acl::error::aclrtGetLastError(cx, level)?;
         Ok(answer)
     })
@@ -47,6 +50,7 @@ pub unsafe extern "C" fn aclrtGetLastError(level: u32) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetTaskIdFromExceptionInfo(info: *mut c_void) -> u32 {
     raw::value(&calls::aclrtGetTaskIdFromExceptionInfo, 0, |cx| {
+        raw::watch(cx, || [raw::Word::word(info)])?;
         let answer = jumar_acl::error::aclrtGetTaskIdFromExceptionInfo(cx, raw::handle(info))?;
         Ok(answer)
     })
@@ -56,6 +60,7 @@ pub unsafe extern "C" fn aclrtGetTaskIdFromExceptionInfo(info: *mut c_void) -> u
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetStreamIdFromExceptionInfo(info: *mut c_void) -> u32 {
     raw::value(&calls::aclrtGetStreamIdFromExceptionInfo, 0, |cx| {
+        raw::watch(cx, || [raw::Word::word(info)])?;
         let answer = jumar_acl::error::aclrtGetStreamIdFromExceptionInfo(cx, raw::handle(info))?;
         Ok(answer)
     })
@@ -65,6 +70,7 @@ pub unsafe extern "C" fn aclrtGetStreamIdFromExceptionInfo(info: *mut c_void) ->
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetThreadIdFromExceptionInfo(info: *mut c_void) -> u32 {
     raw::value(&calls::aclrtGetThreadIdFromExceptionInfo, 0, |cx| {
+        raw::watch(cx, || [raw::Word::word(info)])?;
         let answer = jumar_acl::error::aclrtGetThreadIdFromExceptionInfo(cx, raw::handle(info))?;
         Ok(answer)
     })
@@ -74,6 +80,7 @@ pub unsafe extern "C" fn aclrtGetThreadIdFromExceptionInfo(info: *mut c_void) ->
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetDeviceIdFromExceptionInfo(info: *mut c_void) -> u32 {
     raw::value(&calls::aclrtGetDeviceIdFromExceptionInfo, 0, |cx| {
+        raw::watch(cx, || [raw::Word::word(info)])?;
         let answer = jumar_acl::error::aclrtGetDeviceIdFromExceptionInfo(cx, raw::handle(info))?;
         Ok(answer)
     })
@@ -83,6 +90,7 @@ pub unsafe extern "C" fn aclrtGetDeviceIdFromExceptionInfo(info: *mut c_void) ->
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetErrorCodeFromExceptionInfo(info: *mut c_void) -> u32 {
     raw::value(&calls::aclrtGetErrorCodeFromExceptionInfo, 0, |cx| {
+        raw::watch(cx, || [raw::Word::word(info)])?;
         let answer = jumar_acl::error::aclrtGetErrorCodeFromExceptionInfo(cx, raw::handle(info))?;
         Ok(answer)
     })
@@ -96,6 +104,13 @@ pub unsafe extern "C" fn aclrtGetArgsFromExceptionInfo(
     devArgsLen: *mut u32,
 ) -> i32 {
     raw::status(&calls::aclrtGetArgsFromExceptionInfo, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(info),
+                raw::Word::word(devArgsPtr),
+                raw::Word::word(devArgsLen),
+            ]
+        })?;
         // SAFETY: the program vouches for `devArgsPtr`: null or the address of a variable, as the C declaration says.
         let devArgsPtr_out = unsafe { raw::Out::<usize>::new(devArgsPtr.cast(), "devArgsPtr") }?;
         // SAFETY: the program vouches for `devArgsLen`: null or the address of a variable, as the C declaration says.
@@ -115,6 +130,7 @@ pub unsafe extern "C" fn aclrtGetFuncHandleFromExceptionInfo(
     func: *mut *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtGetFuncHandleFromExceptionInfo, |cx| {
+        raw::watch(cx, || [raw::Word::word(info), raw::Word::word(func)])?;
         // SAFETY: the program vouches for `func`: null or the address of a variable, as the C declaration says.
         let func_out = unsafe { raw::Out::<Raw>::new(func.cast(), "func") }?;
         let func_value =
@@ -133,6 +149,14 @@ pub unsafe extern "C" fn aclrtGetMemUceInfo(
     retSize: *mut usize,
 ) -> i32 {
     raw::status(&calls::aclrtGetMemUceInfo, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(deviceId),
+                raw::Word::word(memUceInfoArray),
+                raw::Word::word(arraySize),
+                raw::Word::word(retSize),
+            ]
+        })?;
         // SAFETY: the program vouches for `memUceInfoArray`: null or room for that many, as the C declaration says.
         let memUceInfoArray_out = unsafe {
             raw::OutArray::<types::aclrtMemUceInfo>::new(
@@ -159,6 +183,13 @@ pub unsafe extern "C" fn aclrtMemUceRepair(
     arraySize: usize,
 ) -> i32 {
     raw::status(&calls::aclrtMemUceRepair, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(deviceId),
+                raw::Word::word(memUceInfoArray),
+                raw::Word::word(arraySize),
+            ]
+        })?;
         // SAFETY: the program vouches for `memUceInfoArray`: null or that many values, as the C declaration says.
         let memUceInfoArray = unsafe {
             raw::slice::<types::aclrtMemUceInfo>(
@@ -179,6 +210,9 @@ pub unsafe extern "C" fn aclrtGetErrorVerbose(
     errorInfo: *mut types::aclrtErrorInfo,
 ) -> i32 {
     raw::status(&calls::aclrtGetErrorVerbose, |cx| {
+        raw::watch(cx, || {
+            [raw::Word::word(deviceId), raw::Word::word(errorInfo)]
+        })?;
         // SAFETY: the program vouches for `errorInfo`: null or the address of a variable, as the C declaration says.
         let errorInfo_out =
             unsafe { raw::Out::<types::aclrtErrorInfo>::new(errorInfo.cast(), "errorInfo") }?;
@@ -195,6 +229,9 @@ pub unsafe extern "C" fn aclrtRepairError(
     errorInfo: *const types::aclrtErrorInfo,
 ) -> i32 {
     raw::status(&calls::aclrtRepairError, |cx| {
+        raw::watch(cx, || {
+            [raw::Word::word(deviceId), raw::Word::word(errorInfo)]
+        })?;
         // SAFETY: the program vouches for `errorInfo`: null or the address of a value, as the C declaration says.
         let errorInfo = unsafe { raw::input(errorInfo, "errorInfo") }?;
         jumar_acl::error::aclrtRepairError(cx, deviceId, errorInfo)?;

@@ -18,6 +18,7 @@ use crate::raw;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCreateEvent(event: *mut *mut c_void) -> i32 {
     raw::status(&calls::aclrtCreateEvent, |cx| {
+        raw::watch(cx, || [raw::Word::word(event)])?;
         // SAFETY: the program vouches for `event`: null or the address of a variable, as the C declaration says.
         let event_out = unsafe { raw::Out::<Raw>::new(event.cast(), "event") }?;
         let event_value = jumar_acl::event::aclrtCreateEvent(cx)?;
@@ -30,6 +31,7 @@ pub unsafe extern "C" fn aclrtCreateEvent(event: *mut *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCreateEventWithFlag(event: *mut *mut c_void, flag: u32) -> i32 {
     raw::status(&calls::aclrtCreateEventWithFlag, |cx| {
+        raw::watch(cx, || [raw::Word::word(event), raw::Word::word(flag)])?;
         // SAFETY: the program vouches for `event`: null or the address of a variable, as the C declaration says.
         let event_out = unsafe { raw::Out::<Raw>::new(event.cast(), "event") }?;
         let event_value = jumar_acl::event::aclrtCreateEventWithFlag(cx, flag)?;
@@ -42,6 +44,7 @@ pub unsafe extern "C" fn aclrtCreateEventWithFlag(event: *mut *mut c_void, flag:
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCreateEventExWithFlag(event: *mut *mut c_void, flag: u32) -> i32 {
     raw::status(&calls::aclrtCreateEventExWithFlag, |cx| {
+        raw::watch(cx, || [raw::Word::word(event), raw::Word::word(flag)])?;
         // SAFETY: the program vouches for `event`: null or the address of a variable, as the C declaration says.
         let event_out = unsafe { raw::Out::<Raw>::new(event.cast(), "event") }?;
         let event_value = jumar_acl::event::aclrtCreateEventExWithFlag(cx, flag)?;
@@ -54,6 +57,7 @@ pub unsafe extern "C" fn aclrtCreateEventExWithFlag(event: *mut *mut c_void, fla
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtDestroyEvent(event: *mut c_void) -> i32 {
     raw::status(&calls::aclrtDestroyEvent, |cx| {
+        raw::watch(cx, || [raw::Word::word(event)])?;
         jumar_acl::event::aclrtDestroyEvent(cx, raw::handle(event))?;
         Ok(())
     })
@@ -63,6 +67,7 @@ pub unsafe extern "C" fn aclrtDestroyEvent(event: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtRecordEvent(event: *mut c_void, stream: *mut c_void) -> i32 {
     raw::status(&calls::aclrtRecordEvent, |cx| {
+        raw::watch(cx, || [raw::Word::word(event), raw::Word::word(stream)])?;
         jumar_acl::event::aclrtRecordEvent(cx, raw::handle(event), raw::handle(stream))?;
         Ok(())
     })
@@ -76,6 +81,13 @@ pub unsafe extern "C" fn aclrtRecordEventWithFlag(
     flag: u32,
 ) -> i32 {
     raw::status(&calls::aclrtRecordEventWithFlag, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(event),
+                raw::Word::word(stream),
+                raw::Word::word(flag),
+            ]
+        })?;
         jumar_acl::event::aclrtRecordEventWithFlag(
             cx,
             raw::handle(event),
@@ -90,6 +102,7 @@ pub unsafe extern "C" fn aclrtRecordEventWithFlag(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtResetEvent(event: *mut c_void, stream: *mut c_void) -> i32 {
     raw::status(&calls::aclrtResetEvent, |cx| {
+        raw::watch(cx, || [raw::Word::word(event), raw::Word::word(stream)])?;
         jumar_acl::event::aclrtResetEvent(cx, raw::handle(event), raw::handle(stream))?;
         Ok(())
     })
@@ -99,6 +112,7 @@ pub unsafe extern "C" fn aclrtResetEvent(event: *mut c_void, stream: *mut c_void
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtQueryEvent(event: *mut c_void, status: *mut u32) -> i32 {
     raw::status(&calls::aclrtQueryEvent, |cx| {
+        raw::watch(cx, || [raw::Word::word(event), raw::Word::word(status)])?;
         // SAFETY: the program vouches for `status`: null or the address of a variable, as the C declaration says.
         let status_out = unsafe { raw::Out::<u32>::new(status.cast(), "status") }?;
         let status_value = jumar_acl::event::aclrtQueryEvent(cx, raw::handle(event))?;
@@ -111,6 +125,7 @@ pub unsafe extern "C" fn aclrtQueryEvent(event: *mut c_void, status: *mut u32) -
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtQueryEventStatus(event: *mut c_void, status: *mut u32) -> i32 {
     raw::status(&calls::aclrtQueryEventStatus, |cx| {
+        raw::watch(cx, || [raw::Word::word(event), raw::Word::word(status)])?;
         // SAFETY: the program vouches for `status`: null or the address of a variable, as the C declaration says.
         let status_out = unsafe { raw::Out::<u32>::new(status.cast(), "status") }?;
         let status_value = jumar_acl::event::aclrtQueryEventStatus(cx, raw::handle(event))?;
@@ -123,6 +138,7 @@ pub unsafe extern "C" fn aclrtQueryEventStatus(event: *mut c_void, status: *mut 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtQueryEventWaitStatus(event: *mut c_void, status: *mut u32) -> i32 {
     raw::status(&calls::aclrtQueryEventWaitStatus, |cx| {
+        raw::watch(cx, || [raw::Word::word(event), raw::Word::word(status)])?;
         // SAFETY: the program vouches for `status`: null or the address of a variable, as the C declaration says.
         let status_out = unsafe { raw::Out::<u32>::new(status.cast(), "status") }?;
         let status_value = jumar_acl::event::aclrtQueryEventWaitStatus(cx, raw::handle(event))?;
@@ -135,6 +151,7 @@ pub unsafe extern "C" fn aclrtQueryEventWaitStatus(event: *mut c_void, status: *
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtSynchronizeEvent(event: *mut c_void) -> i32 {
     raw::status(&calls::aclrtSynchronizeEvent, |cx| {
+        raw::watch(cx, || [raw::Word::word(event)])?;
         jumar_acl::event::aclrtSynchronizeEvent(cx, raw::handle(event))?;
         Ok(())
     })
@@ -144,6 +161,7 @@ pub unsafe extern "C" fn aclrtSynchronizeEvent(event: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtSynchronizeEventWithTimeout(event: *mut c_void, timeout: i32) -> i32 {
     raw::status(&calls::aclrtSynchronizeEventWithTimeout, |cx| {
+        raw::watch(cx, || [raw::Word::word(event), raw::Word::word(timeout)])?;
         jumar_acl::event::aclrtSynchronizeEventWithTimeout(cx, raw::handle(event), timeout)?;
         Ok(())
     })
@@ -157,6 +175,13 @@ pub unsafe extern "C" fn aclrtEventElapsedTime(
     endEvent: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtEventElapsedTime, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(ms),
+                raw::Word::word(startEvent),
+                raw::Word::word(endEvent),
+            ]
+        })?;
         // SAFETY: the program vouches for `ms`: null or the address of a variable, as the C declaration says.
         let ms_out = unsafe { raw::Out::<f32>::new(ms.cast(), "ms") }?;
         let ms_value = jumar_acl::event::aclrtEventElapsedTime(
@@ -173,6 +198,7 @@ pub unsafe extern "C" fn aclrtEventElapsedTime(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtEventGetTimestamp(event: *mut c_void, timestamp: *mut u64) -> i32 {
     raw::status(&calls::aclrtEventGetTimestamp, |cx| {
+        raw::watch(cx, || [raw::Word::word(event), raw::Word::word(timestamp)])?;
         // SAFETY: the program vouches for `timestamp`: null or the address of a variable, as the C declaration says.
         let timestamp_out = unsafe { raw::Out::<u64>::new(timestamp.cast(), "timestamp") }?;
         let timestamp_value = jumar_acl::event::aclrtEventGetTimestamp(cx, raw::handle(event))?;
@@ -185,6 +211,7 @@ pub unsafe extern "C" fn aclrtEventGetTimestamp(event: *mut c_void, timestamp: *
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtStreamWaitEvent(stream: *mut c_void, event: *mut c_void) -> i32 {
     raw::status(&calls::aclrtStreamWaitEvent, |cx| {
+        raw::watch(cx, || [raw::Word::word(stream), raw::Word::word(event)])?;
         jumar_acl::event::aclrtStreamWaitEvent(cx, raw::handle(stream), raw::handle(event))?;
         Ok(())
     })
@@ -199,6 +226,14 @@ pub unsafe extern "C" fn aclrtStreamWaitEventWithFlag(
     flag: u32,
 ) -> i32 {
     raw::status(&calls::aclrtStreamWaitEventWithFlag, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(stream),
+                raw::Word::word(event),
+                raw::Word::word(timeout),
+                raw::Word::word(flag),
+            ]
+        })?;
         jumar_acl::event::aclrtStreamWaitEventWithFlag(
             cx,
             raw::handle(stream),
@@ -218,6 +253,13 @@ pub unsafe extern "C" fn aclrtStreamWaitEventWithTimeout(
     timeout: i32,
 ) -> i32 {
     raw::status(&calls::aclrtStreamWaitEventWithTimeout, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(stream),
+                raw::Word::word(event),
+                raw::Word::word(timeout),
+            ]
+        })?;
         jumar_acl::event::aclrtStreamWaitEventWithTimeout(
             cx,
             raw::handle(stream),
@@ -232,6 +274,7 @@ pub unsafe extern "C" fn aclrtStreamWaitEventWithTimeout(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetEventId(event: *mut c_void, eventId: *mut u32) -> i32 {
     raw::status(&calls::aclrtGetEventId, |cx| {
+        raw::watch(cx, || [raw::Word::word(event), raw::Word::word(eventId)])?;
         // SAFETY: the program vouches for `eventId`: null or the address of a variable, as the C declaration says.
         let eventId_out = unsafe { raw::Out::<u32>::new(eventId.cast(), "eventId") }?;
         let eventId_value = jumar_acl::event::aclrtGetEventId(cx, raw::handle(event))?;
@@ -244,6 +287,7 @@ pub unsafe extern "C" fn aclrtGetEventId(event: *mut c_void, eventId: *mut u32) 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetEventAvailNum(eventCount: *mut u32) -> i32 {
     raw::status(&calls::aclrtGetEventAvailNum, |cx| {
+        raw::watch(cx, || [raw::Word::word(eventCount)])?;
         // SAFETY: the program vouches for `eventCount`: null or the address of a variable, as the C declaration says.
         let eventCount_out = unsafe { raw::Out::<u32>::new(eventCount.cast(), "eventCount") }?;
         let eventCount_value = jumar_acl::event::aclrtGetEventAvailNum(cx)?;
@@ -259,6 +303,7 @@ pub unsafe extern "C" fn aclrtIpcGetEventHandle(
     handle: *mut types::aclrtIpcEventHandle,
 ) -> i32 {
     raw::status(&calls::aclrtIpcGetEventHandle, |cx| {
+        raw::watch(cx, || [raw::Word::word(event), raw::Word::word(handle)])?;
         // SAFETY: the program vouches for `handle`: null or the address of a variable, as the C declaration says.
         let handle_out =
             unsafe { raw::Out::<types::aclrtIpcEventHandle>::new(handle.cast(), "handle") }?;
@@ -275,6 +320,7 @@ pub unsafe extern "C" fn aclrtIpcOpenEventHandle(
     event: *mut *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtIpcOpenEventHandle, |cx| {
+        raw::watch(cx, || [0, raw::Word::word(event)])?;
         // SAFETY: the program vouches for `event`: null or the address of a variable, as the C declaration says.
         let event_out = unsafe { raw::Out::<Raw>::new(event.cast(), "event") }?;
         let event_value = jumar_acl::event::aclrtIpcOpenEventHandle(cx, handle)?;

@@ -19,6 +19,7 @@ use crate::raw;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetSocName() -> *const c_char {
     raw::value(&calls::aclrtGetSocName, std::ptr::null(), |cx| {
+        raw::watch(cx, || [])?;
         let answer = jumar_acl::init::aclrtGetSocName(cx)?;
         Ok(raw::text_address(answer))
     })
@@ -31,6 +32,7 @@ pub unsafe extern "C" fn aclGetCannAttributeList(
     num: *mut usize,
 ) -> i32 {
     raw::status(&calls::aclGetCannAttributeList, |cx| {
+        raw::watch(cx, || [raw::Word::word(cannAttrList), raw::Word::word(num)])?;
         // SAFETY: the program vouches for `cannAttrList`: null or the address of a variable, as the C declaration says.
         let cannAttrList_out =
             unsafe { raw::Out::<usize>::new(cannAttrList.cast(), "cannAttrList") }?;
@@ -47,6 +49,7 @@ pub unsafe extern "C" fn aclGetCannAttributeList(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetCannAttribute(cannAttr: i32, value: *mut i32) -> i32 {
     raw::status(&calls::aclGetCannAttribute, |cx| {
+        raw::watch(cx, || [raw::Word::word(cannAttr), raw::Word::word(value)])?;
         // SAFETY: the program vouches for `value`: null or the address of a variable, as the C declaration says.
         let value_out = unsafe { raw::Out::<i32>::new(value.cast(), "value") }?;
         let value_value = jumar_acl::init::aclGetCannAttribute(cx, cannAttr)?;
@@ -63,6 +66,13 @@ pub unsafe extern "C" fn aclGetDeviceCapability(
     value: *mut i64,
 ) -> i32 {
     raw::status(&calls::aclGetDeviceCapability, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(deviceId),
+                raw::Word::word(deviceInfo),
+                raw::Word::word(value),
+            ]
+        })?;
         // SAFETY: the program vouches for `value`: null or the address of a variable, as the C declaration says.
         let value_out = unsafe { raw::Out::<i64>::new(value.cast(), "value") }?;
         let value_value = jumar_acl::init::aclGetDeviceCapability(cx, deviceId, deviceInfo)?;
@@ -75,6 +85,7 @@ pub unsafe extern "C" fn aclGetDeviceCapability(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclInit(configPath: *const c_char) -> i32 {
     raw::status(&calls::aclInit, |cx| {
+        raw::watch(cx, || [raw::Word::word(configPath)])?;
         // SAFETY: the program vouches for `configPath`: null or a text that ends in a zero byte, as the C declaration says.
         let configPath = unsafe { raw::text(configPath) };
         jumar_acl::init::aclInit(cx, configPath)?;
@@ -86,6 +97,7 @@ pub unsafe extern "C" fn aclInit(configPath: *const c_char) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclFinalize() -> i32 {
     raw::status(&calls::aclFinalize, |cx| {
+        raw::watch(cx, || [])?;
         jumar_acl::init::aclFinalize(cx)?;
         Ok(())
     })
@@ -95,6 +107,7 @@ pub unsafe extern "C" fn aclFinalize() -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclFinalizeReference(refCount: *mut u64) -> i32 {
     raw::status(&calls::aclFinalizeReference, |cx| {
+        raw::watch(cx, || [raw::Word::word(refCount)])?;
         // SAFETY: the program vouches for `refCount`: null or the address of a variable, as the C declaration says.
         let refCount_out = unsafe { raw::Out::<u64>::optional(refCount.cast(), "refCount") }?;
         let refCount_value = jumar_acl::init::aclFinalizeReference(cx)?;
@@ -110,6 +123,7 @@ pub unsafe extern "C" fn aclsysGetCANNVersion(
     version: *mut types::aclCANNPackageVersion,
 ) -> i32 {
     raw::status(&calls::aclsysGetCANNVersion, |cx| {
+        raw::watch(cx, || [raw::Word::word(name), raw::Word::word(version)])?;
         // SAFETY: the program vouches for `version`: null or the address of a variable, as the C declaration says.
         let version_out =
             unsafe { raw::Out::<types::aclCANNPackageVersion>::new(version.cast(), "version") }?;
@@ -123,6 +137,9 @@ pub unsafe extern "C" fn aclsysGetCANNVersion(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclsysGetVersionStr(pkgName: *mut c_char, versionStr: *mut c_char) -> i32 {
     raw::status(&calls::aclsysGetVersionStr, |cx| {
+        raw::watch(cx, || {
+            [raw::Word::word(pkgName), raw::Word::word(versionStr)]
+        })?;
         // SAFETY: the program vouches for `pkgName`: null or a text that ends in a zero byte, as the C declaration says.
         let pkgName = unsafe { raw::text(pkgName) };
         // SAFETY: the program vouches for `versionStr`: null or room for that many, as the C declaration says.
@@ -138,6 +155,9 @@ pub unsafe extern "C" fn aclsysGetVersionStr(pkgName: *mut c_char, versionStr: *
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclsysGetVersionNum(pkgName: *mut c_char, versionNum: *mut i32) -> i32 {
     raw::status(&calls::aclsysGetVersionNum, |cx| {
+        raw::watch(cx, || {
+            [raw::Word::word(pkgName), raw::Word::word(versionNum)]
+        })?;
         // SAFETY: the program vouches for `pkgName`: null or a text that ends in a zero byte, as the C declaration says.
         let pkgName = unsafe { raw::text(pkgName) };
         // SAFETY: the program vouches for `versionNum`: null or the address of a variable, as the C declaration says.
@@ -156,6 +176,13 @@ pub unsafe extern "C" fn aclrtGetVersion(
     patchVersion: *mut i32,
 ) -> i32 {
     raw::status(&calls::aclrtGetVersion, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(majorVersion),
+                raw::Word::word(minorVersion),
+                raw::Word::word(patchVersion),
+            ]
+        })?;
         // SAFETY: the program vouches for `majorVersion`: null or the address of a variable, as the C declaration says.
         let majorVersion_out =
             unsafe { raw::Out::<i32>::new(majorVersion.cast(), "majorVersion") }?;

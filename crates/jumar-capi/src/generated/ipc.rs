@@ -25,6 +25,14 @@ pub unsafe extern "C" fn aclrtMemExportToShareableHandle(
     shareableHandle: *mut u64,
 ) -> i32 {
     raw::status(&calls::aclrtMemExportToShareableHandle, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(handle),
+                raw::Word::word(handleType),
+                raw::Word::word(flags),
+                raw::Word::word(shareableHandle),
+            ]
+        })?;
         // SAFETY: the program vouches for `shareableHandle`: null or the address of a variable, as the C declaration says.
         let shareableHandle_out =
             unsafe { raw::Out::<u64>::new(shareableHandle.cast(), "shareableHandle") }?;
@@ -47,6 +55,13 @@ pub unsafe extern "C" fn aclrtMemImportFromShareableHandle(
     handle: *mut *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtMemImportFromShareableHandle, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(shareableHandle),
+                raw::Word::word(deviceId),
+                raw::Word::word(handle),
+            ]
+        })?;
         // SAFETY: the program vouches for `handle`: null or the address of a variable, as the C declaration says.
         let handle_out = unsafe { raw::Out::<Raw>::new(handle.cast(), "handle") }?;
         let handle_value =
@@ -64,6 +79,13 @@ pub unsafe extern "C" fn aclrtMemSetPidToShareableHandle(
     pidNum: usize,
 ) -> i32 {
     raw::status(&calls::aclrtMemSetPidToShareableHandle, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(shareableHandle),
+                raw::Word::word(pid),
+                raw::Word::word(pidNum),
+            ]
+        })?;
         // SAFETY: the program vouches for `pid`: null or that many values, as the C declaration says.
         let pid = unsafe { raw::slice::<i32>(pid.cast(), pidNum, "pid") }?;
         jumar_acl::ipc::aclrtMemSetPidToShareableHandle(cx, shareableHandle, pid, pidNum)?;
@@ -81,6 +103,15 @@ pub unsafe extern "C" fn aclrtIpcMemGetExportKey(
     flags: u64,
 ) -> i32 {
     raw::status(&calls::aclrtIpcMemGetExportKey, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(devPtr),
+                raw::Word::word(size),
+                raw::Word::word(key),
+                raw::Word::word(len),
+                raw::Word::word(flags),
+            ]
+        })?;
         // SAFETY: the program vouches for `key`: null or room for that many, as the C declaration says.
         let key_out = unsafe { raw::OutArray::<u8>::new(key.cast(), len, "key") }?;
         let key_value = jumar_acl::ipc::aclrtIpcMemGetExportKey(
@@ -99,6 +130,7 @@ pub unsafe extern "C" fn aclrtIpcMemGetExportKey(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtIpcMemClose(key: *const c_char) -> i32 {
     raw::status(&calls::aclrtIpcMemClose, |cx| {
+        raw::watch(cx, || [raw::Word::word(key)])?;
         // SAFETY: the program vouches for `key`: null or a text that ends in a zero byte, as the C declaration says.
         let key = unsafe { raw::text(key) };
         jumar_acl::ipc::aclrtIpcMemClose(cx, key)?;
@@ -114,6 +146,13 @@ pub unsafe extern "C" fn aclrtIpcMemImportByKey(
     flags: u64,
 ) -> i32 {
     raw::status(&calls::aclrtIpcMemImportByKey, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(devPtr),
+                raw::Word::word(key),
+                raw::Word::word(flags),
+            ]
+        })?;
         // SAFETY: the program vouches for `devPtr`: null or the address of a variable, as the C declaration says.
         let devPtr_out = unsafe { raw::Out::<usize>::new(devPtr.cast(), "devPtr") }?;
         // SAFETY: the program vouches for `key`: null or a text that ends in a zero byte, as the C declaration says.
@@ -132,6 +171,13 @@ pub unsafe extern "C" fn aclrtIpcMemSetImportPid(
     num: usize,
 ) -> i32 {
     raw::status(&calls::aclrtIpcMemSetImportPid, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(key),
+                raw::Word::word(pid),
+                raw::Word::word(num),
+            ]
+        })?;
         // SAFETY: the program vouches for `key`: null or a text that ends in a zero byte, as the C declaration says.
         let key = unsafe { raw::text(key) };
         // SAFETY: the program vouches for `pid`: null or that many values, as the C declaration says.
@@ -145,6 +191,13 @@ pub unsafe extern "C" fn aclrtIpcMemSetImportPid(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtIpcMemSetAttr(key: *const c_char, r#type: u32, attr: u64) -> i32 {
     raw::status(&calls::aclrtIpcMemSetAttr, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(key),
+                raw::Word::word(r#type),
+                raw::Word::word(attr),
+            ]
+        })?;
         // SAFETY: the program vouches for `key`: null or a text that ends in a zero byte, as the C declaration says.
         let key = unsafe { raw::text(key) };
         jumar_acl::ipc::aclrtIpcMemSetAttr(cx, key, r#type, attr)?;

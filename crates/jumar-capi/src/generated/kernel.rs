@@ -20,6 +20,7 @@ use crate::raw;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetThreadLastTaskId(taskId: *mut u32) -> i32 {
     raw::status(&calls::aclrtGetThreadLastTaskId, |cx| {
+        raw::watch(cx, || [raw::Word::word(taskId)])?;
         // SAFETY: the program vouches for `taskId`: null or the address of a variable, as the C declaration says.
         let taskId_out = unsafe { raw::Out::<u32>::new(taskId.cast(), "taskId") }?;
         let taskId_value = jumar_acl::kernel::aclrtGetThreadLastTaskId(cx)?;
@@ -32,6 +33,7 @@ pub unsafe extern "C" fn aclrtGetThreadLastTaskId(taskId: *mut u32) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtSetOpWaitTimeout(timeout: u32) -> i32 {
     raw::status(&calls::aclrtSetOpWaitTimeout, |cx| {
+        raw::watch(cx, || [raw::Word::word(timeout)])?;
         jumar_acl::event::aclrtSetOpWaitTimeout(cx, timeout)?;
         Ok(())
     })
@@ -41,6 +43,7 @@ pub unsafe extern "C" fn aclrtSetOpWaitTimeout(timeout: u32) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtSetOpExecuteTimeOut(timeout: u32) -> i32 {
     raw::status(&calls::aclrtSetOpExecuteTimeOut, |cx| {
+        raw::watch(cx, || [raw::Word::word(timeout)])?;
         jumar_acl::kernel::aclrtSetOpExecuteTimeOut(cx, timeout)?;
         Ok(())
     })
@@ -50,6 +53,7 @@ pub unsafe extern "C" fn aclrtSetOpExecuteTimeOut(timeout: u32) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtSetOpExecuteTimeOutWithMs(timeout: u32) -> i32 {
     raw::status(&calls::aclrtSetOpExecuteTimeOutWithMs, |cx| {
+        raw::watch(cx, || [raw::Word::word(timeout)])?;
         jumar_acl::kernel::aclrtSetOpExecuteTimeOutWithMs(cx, timeout)?;
         Ok(())
     })
@@ -59,6 +63,9 @@ pub unsafe extern "C" fn aclrtSetOpExecuteTimeOutWithMs(timeout: u32) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtSetOpExecuteTimeOutV2(timeout: u64, actualTimeout: *mut u64) -> i32 {
     raw::status(&calls::aclrtSetOpExecuteTimeOutV2, |cx| {
+        raw::watch(cx, || {
+            [raw::Word::word(timeout), raw::Word::word(actualTimeout)]
+        })?;
         // SAFETY: the program vouches for `actualTimeout`: null or the address of a variable, as the C declaration says.
         let actualTimeout_out =
             unsafe { raw::Out::<u64>::new(actualTimeout.cast(), "actualTimeout") }?;
@@ -72,6 +79,7 @@ pub unsafe extern "C" fn aclrtSetOpExecuteTimeOutV2(timeout: u64, actualTimeout:
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetOpTimeOutInterval(interval: *mut u64) -> i32 {
     raw::status(&calls::aclrtGetOpTimeOutInterval, |cx| {
+        raw::watch(cx, || [raw::Word::word(interval)])?;
         // SAFETY: the program vouches for `interval`: null or the address of a variable, as the C declaration says.
         let interval_out = unsafe { raw::Out::<u64>::new(interval.cast(), "interval") }?;
         let interval_value = jumar_acl::kernel::aclrtGetOpTimeOutInterval(cx)?;
@@ -84,6 +92,7 @@ pub unsafe extern "C" fn aclrtGetOpTimeOutInterval(interval: *mut u64) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtSetStreamOverflowSwitch(stream: *mut c_void, flag: u32) -> i32 {
     raw::status(&calls::aclrtSetStreamOverflowSwitch, |cx| {
+        raw::watch(cx, || [raw::Word::word(stream), raw::Word::word(flag)])?;
         jumar_acl::kernel::aclrtSetStreamOverflowSwitch(cx, raw::handle(stream), flag)?;
         Ok(())
     })
@@ -93,6 +102,7 @@ pub unsafe extern "C" fn aclrtSetStreamOverflowSwitch(stream: *mut c_void, flag:
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetStreamOverflowSwitch(stream: *mut c_void, flag: *mut u32) -> i32 {
     raw::status(&calls::aclrtGetStreamOverflowSwitch, |cx| {
+        raw::watch(cx, || [raw::Word::word(stream), raw::Word::word(flag)])?;
         // SAFETY: the program vouches for `flag`: null or the address of a variable, as the C declaration says.
         let flag_out = unsafe { raw::Out::<u32>::new(flag.cast(), "flag") }?;
         let flag_value = jumar_acl::kernel::aclrtGetStreamOverflowSwitch(cx, raw::handle(stream))?;
@@ -105,6 +115,7 @@ pub unsafe extern "C" fn aclrtGetStreamOverflowSwitch(stream: *mut c_void, flag:
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtSetDeviceSatMode(mode: u32) -> i32 {
     raw::status(&calls::aclrtSetDeviceSatMode, |cx| {
+        raw::watch(cx, || [raw::Word::word(mode)])?;
         jumar_acl::device::aclrtSetDeviceSatMode(cx, mode)?;
         Ok(())
     })
@@ -114,6 +125,7 @@ pub unsafe extern "C" fn aclrtSetDeviceSatMode(mode: u32) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetDeviceSatMode(mode: *mut u32) -> i32 {
     raw::status(&calls::aclrtGetDeviceSatMode, |cx| {
+        raw::watch(cx, || [raw::Word::word(mode)])?;
         // SAFETY: the program vouches for `mode`: null or the address of a variable, as the C declaration says.
         let mode_out = unsafe { raw::Out::<u32>::new(mode.cast(), "mode") }?;
         let mode_value = jumar_acl::device::aclrtGetDeviceSatMode(cx)?;
@@ -130,6 +142,13 @@ pub unsafe extern "C" fn aclrtGetOverflowStatus(
     stream: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtGetOverflowStatus, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(outputAddr),
+                raw::Word::word(outputSize),
+                raw::Word::word(stream),
+            ]
+        })?;
         // SAFETY: the program vouches for `outputAddr`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
         let outputAddr = unsafe { raw::span(outputAddr.cast(), outputSize, "outputAddr") }?;
         jumar_acl::kernel::aclrtGetOverflowStatus(cx, outputAddr, outputSize, raw::handle(stream))?;
@@ -141,6 +160,7 @@ pub unsafe extern "C" fn aclrtGetOverflowStatus(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtResetOverflowStatus(stream: *mut c_void) -> i32 {
     raw::status(&calls::aclrtResetOverflowStatus, |cx| {
+        raw::watch(cx, || [raw::Word::word(stream)])?;
         jumar_acl::kernel::aclrtResetOverflowStatus(cx, raw::handle(stream))?;
         Ok(())
     })
@@ -150,6 +170,7 @@ pub unsafe extern "C" fn aclrtResetOverflowStatus(stream: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCreateBinary(data: *const c_void, dataLen: usize) -> *mut c_void {
     raw::value(&calls::aclrtCreateBinary, std::ptr::null_mut(), |cx| {
+        raw::watch(cx, || [raw::Word::word(data), raw::Word::word(dataLen)])?;
         // SAFETY: the program vouches for `data`: null or that many values, as the C declaration says.
         let data = unsafe { raw::slice::<u8>(data.cast(), dataLen, "data") }?;
         let answer = jumar_acl::kernel::aclrtCreateBinary(cx, data, dataLen)?;
@@ -161,6 +182,7 @@ pub unsafe extern "C" fn aclrtCreateBinary(data: *const c_void, dataLen: usize) 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtDestroyBinary(binary: *mut c_void) -> i32 {
     raw::status(&calls::aclrtDestroyBinary, |cx| {
+        raw::watch(cx, || [raw::Word::word(binary)])?;
         jumar_acl::kernel::aclrtDestroyBinary(cx, raw::handle(binary))?;
         Ok(())
     })
@@ -170,6 +192,7 @@ pub unsafe extern "C" fn aclrtDestroyBinary(binary: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtBinaryLoad(binary: *mut c_void, binHandle: *mut *mut c_void) -> i32 {
     raw::status(&calls::aclrtBinaryLoad, |cx| {
+        raw::watch(cx, || [raw::Word::word(binary), raw::Word::word(binHandle)])?;
         // SAFETY: the program vouches for `binHandle`: null or the address of a variable, as the C declaration says.
         let binHandle_out = unsafe { raw::Out::<Raw>::new(binHandle.cast(), "binHandle") }?;
         let binHandle_value = jumar_acl::kernel::aclrtBinaryLoad(cx, raw::handle(binary))?;
@@ -182,6 +205,7 @@ pub unsafe extern "C" fn aclrtBinaryLoad(binary: *mut c_void, binHandle: *mut *m
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtBinaryUnLoad(binHandle: *mut c_void) -> i32 {
     raw::status(&calls::aclrtBinaryUnLoad, |cx| {
+        raw::watch(cx, || [raw::Word::word(binHandle)])?;
         jumar_acl::kernel::aclrtBinaryUnLoad(cx, raw::handle(binHandle))?;
         Ok(())
     })
@@ -195,6 +219,13 @@ pub unsafe extern "C" fn aclrtBinaryGetFunction(
     funcHandle: *mut *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtBinaryGetFunction, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(binHandle),
+                raw::Word::word(kernelName),
+                raw::Word::word(funcHandle),
+            ]
+        })?;
         // SAFETY: the program vouches for `kernelName`: null or a text that ends in a zero byte, as the C declaration says.
         let kernelName = unsafe { raw::text(kernelName) };
         // SAFETY: the program vouches for `funcHandle`: null or the address of a variable, as the C declaration says.
@@ -216,6 +247,15 @@ pub unsafe extern "C" fn aclrtLaunchKernel(
     stream: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtLaunchKernel, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(funcHandle),
+                raw::Word::word(numBlocks),
+                raw::Word::word(argsData),
+                raw::Word::word(argsSize),
+                raw::Word::word(stream),
+            ]
+        })?;
         // SAFETY: the program vouches for `argsData`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
         let argsData = unsafe { raw::span(argsData.cast(), argsSize, "argsData") }?;
         jumar_acl::kernel::aclrtLaunchKernel(
@@ -238,6 +278,13 @@ pub unsafe extern "C" fn aclrtBinaryGetDevAddress(
     binSize: *mut usize,
 ) -> i32 {
     raw::status(&calls::aclrtBinaryGetDevAddress, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(binHandle),
+                raw::Word::word(binAddr),
+                raw::Word::word(binSize),
+            ]
+        })?;
         // SAFETY: the program vouches for `binAddr`: null or the address of a variable, as the C declaration says.
         let binAddr_out = unsafe { raw::Out::<usize>::new(binAddr.cast(), "binAddr") }?;
         // SAFETY: the program vouches for `binSize`: null or the address of a variable, as the C declaration says.
@@ -258,6 +305,13 @@ pub unsafe extern "C" fn aclrtBinaryGetFunctionByEntry(
     funcHandle: *mut *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtBinaryGetFunctionByEntry, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(binHandle),
+                raw::Word::word(funcEntry),
+                raw::Word::word(funcHandle),
+            ]
+        })?;
         // SAFETY: the program vouches for `funcHandle`: null or the address of a variable, as the C declaration says.
         let funcHandle_out = unsafe { raw::Out::<Raw>::new(funcHandle.cast(), "funcHandle") }?;
         let funcHandle_value = jumar_acl::kernel::aclrtBinaryGetFunctionByEntry(
@@ -277,6 +331,9 @@ pub unsafe extern "C" fn aclrtGetFuncBySymbol(
     funcHandle: *mut *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtGetFuncBySymbol, |cx| {
+        raw::watch(cx, || {
+            [raw::Word::word(symbol), raw::Word::word(funcHandle)]
+        })?;
         // SAFETY: the program vouches for `funcHandle`: null or the address of a variable, as the C declaration says.
         let funcHandle_out = unsafe { raw::Out::<Raw>::new(funcHandle.cast(), "funcHandle") }?;
         let funcHandle_value =
@@ -294,6 +351,13 @@ pub unsafe extern "C" fn aclrtGetFunctionAddr(
     aivAddr: *mut *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtGetFunctionAddr, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(funcHandle),
+                raw::Word::word(aicAddr),
+                raw::Word::word(aivAddr),
+            ]
+        })?;
         // SAFETY: the program vouches for `aicAddr`: null or the address of a variable, as the C declaration says.
         let aicAddr_out = unsafe { raw::Out::<usize>::new(aicAddr.cast(), "aicAddr") }?;
         // SAFETY: the program vouches for `aivAddr`: null or the address of a variable, as the C declaration says.
@@ -314,6 +378,13 @@ pub unsafe extern "C" fn aclrtGetFunctionSize(
     aivSize: *mut usize,
 ) -> i32 {
     raw::status(&calls::aclrtGetFunctionSize, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(funcHandle),
+                raw::Word::word(aicSize),
+                raw::Word::word(aivSize),
+            ]
+        })?;
         // SAFETY: the program vouches for `aicSize`: null or the address of a variable, as the C declaration says.
         let aicSize_out = unsafe { raw::Out::<usize>::new(aicSize.cast(), "aicSize") }?;
         // SAFETY: the program vouches for `aivSize`: null or the address of a variable, as the C declaration says.
@@ -333,6 +404,9 @@ pub unsafe extern "C" fn aclrtKernelArgsGetHandleMemSize(
     memSize: *mut usize,
 ) -> i32 {
     raw::status(&calls::aclrtKernelArgsGetHandleMemSize, |cx| {
+        raw::watch(cx, || {
+            [raw::Word::word(funcHandle), raw::Word::word(memSize)]
+        })?;
         // SAFETY: the program vouches for `memSize`: null or the address of a variable, as the C declaration says.
         let memSize_out = unsafe { raw::Out::<usize>::new(memSize.cast(), "memSize") }?;
         let memSize_value =
@@ -350,6 +424,13 @@ pub unsafe extern "C" fn aclrtKernelArgsGetMemSize(
     actualArgsSize: *mut usize,
 ) -> i32 {
     raw::status(&calls::aclrtKernelArgsGetMemSize, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(funcHandle),
+                raw::Word::word(userArgsSize),
+                raw::Word::word(actualArgsSize),
+            ]
+        })?;
         // SAFETY: the program vouches for `actualArgsSize`: null or the address of a variable, as the C declaration says.
         let actualArgsSize_out =
             unsafe { raw::Out::<usize>::new(actualArgsSize.cast(), "actualArgsSize") }?;
@@ -370,6 +451,9 @@ pub unsafe extern "C" fn aclrtKernelArgsInit(
     argsHandle: *mut *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtKernelArgsInit, |cx| {
+        raw::watch(cx, || {
+            [raw::Word::word(funcHandle), raw::Word::word(argsHandle)]
+        })?;
         // SAFETY: the program vouches for `argsHandle`: null or the address of a variable, as the C declaration says.
         let argsHandle_out = unsafe { raw::Out::<Raw>::new(argsHandle.cast(), "argsHandle") }?;
         let argsHandle_value = jumar_acl::kernel::aclrtKernelArgsInit(cx, raw::handle(funcHandle))?;
@@ -387,6 +471,14 @@ pub unsafe extern "C" fn aclrtKernelArgsInitByUserMem(
     actualArgsSize: usize,
 ) -> i32 {
     raw::status(&calls::aclrtKernelArgsInitByUserMem, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(funcHandle),
+                raw::Word::word(argsHandle),
+                raw::Word::word(userHostMem),
+                raw::Word::word(actualArgsSize),
+            ]
+        })?;
         jumar_acl::kernel::aclrtKernelArgsInitByUserMem(
             cx,
             raw::handle(funcHandle),
@@ -407,6 +499,14 @@ pub unsafe extern "C" fn aclrtKernelArgsAppend(
     paramHandle: *mut *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtKernelArgsAppend, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(argsHandle),
+                raw::Word::word(param),
+                raw::Word::word(paramSize),
+                raw::Word::word(paramHandle),
+            ]
+        })?;
         // SAFETY: the program vouches for `param`: null or that many values, as the C declaration says.
         let param = unsafe { raw::slice::<u8>(param.cast(), paramSize, "param") }?;
         // SAFETY: the program vouches for `paramHandle`: null or the address of a variable, as the C declaration says.
@@ -429,6 +529,9 @@ pub unsafe extern "C" fn aclrtKernelArgsAppendPlaceHolder(
     paramHandle: *mut *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtKernelArgsAppendPlaceHolder, |cx| {
+        raw::watch(cx, || {
+            [raw::Word::word(argsHandle), raw::Word::word(paramHandle)]
+        })?;
         // SAFETY: the program vouches for `paramHandle`: null or the address of a variable, as the C declaration says.
         let paramHandle_out = unsafe { raw::Out::<Raw>::new(paramHandle.cast(), "paramHandle") }?;
         let paramHandle_value =
@@ -447,6 +550,14 @@ pub unsafe extern "C" fn aclrtKernelArgsGetPlaceHolderBuffer(
     bufferAddr: *mut *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtKernelArgsGetPlaceHolderBuffer, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(argsHandle),
+                raw::Word::word(paramHandle),
+                raw::Word::word(dataSize),
+                raw::Word::word(bufferAddr),
+            ]
+        })?;
         // SAFETY: the program vouches for `bufferAddr`: null or the address of a variable, as the C declaration says.
         let bufferAddr_out = unsafe { raw::Out::<usize>::new(bufferAddr.cast(), "bufferAddr") }?;
         let bufferAddr_value = jumar_acl::kernel::aclrtKernelArgsGetPlaceHolderBuffer(
@@ -469,6 +580,14 @@ pub unsafe extern "C" fn aclrtKernelArgsParaUpdate(
     paramSize: usize,
 ) -> i32 {
     raw::status(&calls::aclrtKernelArgsParaUpdate, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(argsHandle),
+                raw::Word::word(paramHandle),
+                raw::Word::word(param),
+                raw::Word::word(paramSize),
+            ]
+        })?;
         // SAFETY: the program vouches for `param`: null or that many values, as the C declaration says.
         let param = unsafe { raw::slice::<u8>(param.cast(), paramSize, "param") }?;
         jumar_acl::kernel::aclrtKernelArgsParaUpdate(
@@ -486,6 +605,7 @@ pub unsafe extern "C" fn aclrtKernelArgsParaUpdate(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtKernelArgsFinalize(argsHandle: *mut c_void) -> i32 {
     raw::status(&calls::aclrtKernelArgsFinalize, |cx| {
+        raw::watch(cx, || [raw::Word::word(argsHandle)])?;
         jumar_acl::kernel::aclrtKernelArgsFinalize(cx, raw::handle(argsHandle))?;
         Ok(())
     })
@@ -495,6 +615,7 @@ pub unsafe extern "C" fn aclrtKernelArgsFinalize(argsHandle: *mut c_void) -> i32
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtUseStreamResInCurrentThread(stream: *mut c_void) -> i32 {
     raw::status(&calls::aclrtUseStreamResInCurrentThread, |cx| {
+        raw::watch(cx, || [raw::Word::word(stream)])?;
         jumar_acl::kernel::aclrtUseStreamResInCurrentThread(cx, raw::handle(stream))?;
         Ok(())
     })
@@ -504,6 +625,7 @@ pub unsafe extern "C" fn aclrtUseStreamResInCurrentThread(stream: *mut c_void) -
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtUnuseStreamResInCurrentThread(stream: *mut c_void) -> i32 {
     raw::status(&calls::aclrtUnuseStreamResInCurrentThread, |cx| {
+        raw::watch(cx, || [raw::Word::word(stream)])?;
         jumar_acl::kernel::aclrtUnuseStreamResInCurrentThread(cx, raw::handle(stream))?;
         Ok(())
     })
@@ -513,6 +635,7 @@ pub unsafe extern "C" fn aclrtUnuseStreamResInCurrentThread(stream: *mut c_void)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetResInCurrentThread(r#type: u32, value: *mut u32) -> i32 {
     raw::status(&calls::aclrtGetResInCurrentThread, |cx| {
+        raw::watch(cx, || [raw::Word::word(r#type), raw::Word::word(value)])?;
         // SAFETY: the program vouches for `value`: null or the address of a variable, as the C declaration says.
         let value_out = unsafe { raw::Out::<u32>::new(value.cast(), "value") }?;
         let value_value = jumar_acl::kernel::aclrtGetResInCurrentThread(cx, r#type)?;
@@ -529,6 +652,13 @@ pub unsafe extern "C" fn aclrtGetFunctionName(
     name: *mut c_char,
 ) -> i32 {
     raw::status(&calls::aclrtGetFunctionName, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(funcHandle),
+                raw::Word::word(maxLen),
+                raw::Word::word(name),
+            ]
+        })?;
         // SAFETY: the program vouches for `name`: null or room for that many, as the C declaration says.
         let name_out =
             unsafe { raw::OutArray::<u8>::new(name.cast(), raw::count(maxLen), "name") }?;
@@ -548,6 +678,14 @@ pub unsafe extern "C" fn aclrtRegisterCpuFunc(
     funcHandle: *mut *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtRegisterCpuFunc, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(handle),
+                raw::Word::word(funcName),
+                raw::Word::word(kernelName),
+                raw::Word::word(funcHandle),
+            ]
+        })?;
         // SAFETY: the program vouches for `funcName`: null or a text that ends in a zero byte, as the C declaration says.
         let funcName = unsafe { raw::text(funcName) };
         // SAFETY: the program vouches for `kernelName`: null or a text that ends in a zero byte, as the C declaration says.
@@ -565,6 +703,7 @@ pub unsafe extern "C" fn aclrtRegisterCpuFunc(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCtxGetFloatOverflowAddr(overflowAddr: *mut *mut c_void) -> i32 {
     raw::status(&calls::aclrtCtxGetFloatOverflowAddr, |cx| {
+        raw::watch(cx, || [raw::Word::word(overflowAddr)])?;
         // SAFETY: the program vouches for `overflowAddr`: null or the address of a variable, as the C declaration says.
         let overflowAddr_out =
             unsafe { raw::Out::<usize>::new(overflowAddr.cast(), "overflowAddr") }?;
@@ -582,6 +721,13 @@ pub unsafe extern "C" fn aclrtGetFloatOverflowStatus(
     stream: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtGetFloatOverflowStatus, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(outputAddr),
+                raw::Word::word(outputSize),
+                raw::Word::word(stream),
+            ]
+        })?;
         // SAFETY: the program vouches for `outputAddr`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
         let outputAddr =
             unsafe { raw::span(outputAddr.cast(), raw::count(outputSize), "outputAddr") }?;
@@ -599,6 +745,7 @@ pub unsafe extern "C" fn aclrtGetFloatOverflowStatus(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtResetFloatOverflowStatus(stream: *mut c_void) -> i32 {
     raw::status(&calls::aclrtResetFloatOverflowStatus, |cx| {
+        raw::watch(cx, || [raw::Word::word(stream)])?;
         jumar_acl::kernel::aclrtResetFloatOverflowStatus(cx, raw::handle(stream))?;
         Ok(())
     })
@@ -613,6 +760,14 @@ pub unsafe extern "C" fn aclrtNpuGetFloatOverFlowStatus(
     stream: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtNpuGetFloatOverFlowStatus, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(outputAddr),
+                raw::Word::word(outputSize),
+                raw::Word::word(checkMode),
+                raw::Word::word(stream),
+            ]
+        })?;
         // SAFETY: the program vouches for `outputAddr`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
         let outputAddr =
             unsafe { raw::span(outputAddr.cast(), raw::count(outputSize), "outputAddr") }?;
@@ -634,6 +789,7 @@ pub unsafe extern "C" fn aclrtNpuClearFloatOverFlowStatus(
     stream: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtNpuClearFloatOverFlowStatus, |cx| {
+        raw::watch(cx, || [raw::Word::word(checkMode), raw::Word::word(stream)])?;
         jumar_acl::kernel::aclrtNpuClearFloatOverFlowStatus(cx, checkMode, raw::handle(stream))?;
         Ok(())
     })
@@ -643,6 +799,7 @@ pub unsafe extern "C" fn aclrtNpuClearFloatOverFlowStatus(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetHardwareSyncAddr(addr: *mut *mut c_void) -> i32 {
     raw::status(&calls::aclrtGetHardwareSyncAddr, |cx| {
+        raw::watch(cx, || [raw::Word::word(addr)])?;
         // SAFETY: the program vouches for `addr`: null or the address of a variable, as the C declaration says.
         let addr_out = unsafe { raw::Out::<usize>::new(addr.cast(), "addr") }?;
         let addr_value = jumar_acl::kernel::aclrtGetHardwareSyncAddr(cx)?;
@@ -659,6 +816,13 @@ pub unsafe extern "C" fn aclrtRandomNumAsync(
     reserve: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtRandomNumAsync, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(taskInfo),
+                raw::Word::word(stream),
+                raw::Word::word(reserve),
+            ]
+        })?;
         // SAFETY: the program vouches for `taskInfo`: null or the address of a value, as the C declaration says.
         let taskInfo = unsafe { raw::input(taskInfo, "taskInfo") }?;
         jumar_acl::random::aclrtRandomNumAsync(
@@ -675,6 +839,7 @@ pub unsafe extern "C" fn aclrtRandomNumAsync(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetOpExecuteTimeout(timeoutMs: *mut u32) -> i32 {
     raw::status(&calls::aclrtGetOpExecuteTimeout, |cx| {
+        raw::watch(cx, || [raw::Word::word(timeoutMs)])?;
         // SAFETY: the program vouches for `timeoutMs`: null or the address of a variable, as the C declaration says.
         let timeoutMs_out = unsafe { raw::Out::<u32>::new(timeoutMs.cast(), "timeoutMs") }?;
         let timeoutMs_value = jumar_acl::kernel::aclrtGetOpExecuteTimeout(cx)?;
@@ -701,6 +866,9 @@ pub unsafe extern "C" fn aclrtCheckArchCompatibility(
     canCompatible: *mut i32,
 ) -> i32 {
     raw::status(&calls::aclrtCheckArchCompatibility, |cx| {
+        raw::watch(cx, || {
+            [raw::Word::word(socVersion), raw::Word::word(canCompatible)]
+        })?;
         // SAFETY: the program vouches for `socVersion`: null or a text that ends in a zero byte, as the C declaration says.
         let socVersion = unsafe { raw::text(socVersion) };
         // SAFETY: the program vouches for `canCompatible`: null or the address of a variable, as the C declaration says.
@@ -716,6 +884,7 @@ pub unsafe extern "C" fn aclrtCheckArchCompatibility(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtPersistentTaskClean(stream: *mut c_void) -> i32 {
     raw::status(&calls::aclrtPersistentTaskClean, |cx| {
+        raw::watch(cx, || [raw::Word::word(stream)])?;
         jumar_acl::capture::aclrtPersistentTaskClean(cx, raw::handle(stream))?;
         Ok(())
     })
@@ -744,6 +913,13 @@ pub unsafe extern "C" fn aclrtGetFunctionAttribute(
     attrValue: *mut i64,
 ) -> i32 {
     raw::status(&calls::aclrtGetFunctionAttribute, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(funcHandle),
+                raw::Word::word(attrType),
+                raw::Word::word(attrValue),
+            ]
+        })?;
         // SAFETY: the program vouches for `attrValue`: null or the address of a variable, as the C declaration says.
         let attrValue_out = unsafe { raw::Out::<i64>::new(attrValue.cast(), "attrValue") }?;
         let attrValue_value =
@@ -760,6 +936,9 @@ pub unsafe extern "C" fn aclrtFunctionGetBinary(
     binHandle: *mut *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtFunctionGetBinary, |cx| {
+        raw::watch(cx, || {
+            [raw::Word::word(funcHandle), raw::Word::word(binHandle)]
+        })?;
         // SAFETY: the program vouches for `binHandle`: null or the address of a variable, as the C declaration says.
         let binHandle_out = unsafe { raw::Out::<Raw>::new(binHandle.cast(), "binHandle") }?;
         let binHandle_value =
@@ -776,6 +955,7 @@ pub unsafe extern "C" fn aclrtFunctionGetParamCount(
     paramCount: *mut usize,
 ) -> i32 {
     raw::status(&calls::aclrtFunctionGetParamCount, |cx| {
+        raw::watch(cx, || [raw::Word::word(func), raw::Word::word(paramCount)])?;
         // SAFETY: the program vouches for `paramCount`: null or the address of a variable, as the C declaration says.
         let paramCount_out = unsafe { raw::Out::<usize>::new(paramCount.cast(), "paramCount") }?;
         let paramCount_value =
@@ -793,6 +973,13 @@ pub unsafe extern "C" fn aclrtFunctionGetAvailDynUbufPerBlock(
     dynamicUbufSize: *mut usize,
 ) -> i32 {
     raw::status(&calls::aclrtFunctionGetAvailDynUbufPerBlock, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(func),
+                raw::Word::word(flags),
+                raw::Word::word(dynamicUbufSize),
+            ]
+        })?;
         // SAFETY: the program vouches for `dynamicUbufSize`: null or the address of a variable, as the C declaration says.
         let dynamicUbufSize_out =
             unsafe { raw::Out::<usize>::new(dynamicUbufSize.cast(), "dynamicUbufSize") }?;

@@ -17,6 +17,7 @@ use crate::raw;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCreateLabel(label: *mut *mut c_void) -> i32 {
     raw::status(&calls::aclrtCreateLabel, |cx| {
+        raw::watch(cx, || [raw::Word::word(label)])?;
         // SAFETY: the program vouches for `label`: null or the address of a variable, as the C declaration says.
         let label_out = unsafe { raw::Out::<Raw>::new(label.cast(), "label") }?;
         let label_value = jumar_acl::label::aclrtCreateLabel(cx)?;
@@ -29,6 +30,7 @@ pub unsafe extern "C" fn aclrtCreateLabel(label: *mut *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtSetLabel(label: *mut c_void, stream: *mut c_void) -> i32 {
     raw::status(&calls::aclrtSetLabel, |cx| {
+        raw::watch(cx, || [raw::Word::word(label), raw::Word::word(stream)])?;
         jumar_acl::label::aclrtSetLabel(cx, raw::handle(label), raw::handle(stream))?;
         Ok(())
     })
@@ -38,6 +40,7 @@ pub unsafe extern "C" fn aclrtSetLabel(label: *mut c_void, stream: *mut c_void) 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtDestroyLabel(label: *mut c_void) -> i32 {
     raw::status(&calls::aclrtDestroyLabel, |cx| {
+        raw::watch(cx, || [raw::Word::word(label)])?;
         jumar_acl::label::aclrtDestroyLabel(cx, raw::handle(label))?;
         Ok(())
     })
@@ -51,6 +54,13 @@ pub unsafe extern "C" fn aclrtCreateLabelList(
     labelList: *mut *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtCreateLabelList, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(labels),
+                raw::Word::word(num),
+                raw::Word::word(labelList),
+            ]
+        })?;
         // SAFETY: the program vouches for `labels`: null or that many values, as the C declaration says.
         let labels = unsafe { raw::slice::<Raw>(labels.cast(), num, "labels") }?;
         // SAFETY: the program vouches for `labelList`: null or the address of a variable, as the C declaration says.
@@ -65,6 +75,7 @@ pub unsafe extern "C" fn aclrtCreateLabelList(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtDestroyLabelList(labelList: *mut c_void) -> i32 {
     raw::status(&calls::aclrtDestroyLabelList, |cx| {
+        raw::watch(cx, || [raw::Word::word(labelList)])?;
         jumar_acl::label::aclrtDestroyLabelList(cx, raw::handle(labelList))?;
         Ok(())
     })
@@ -79,6 +90,14 @@ pub unsafe extern "C" fn aclrtSwitchLabelByIndex(
     stream: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtSwitchLabelByIndex, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(ptr),
+                raw::Word::word(maxValue),
+                raw::Word::word(labelList),
+                raw::Word::word(stream),
+            ]
+        })?;
         // SAFETY: the program vouches for `ptr`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
         let ptr = unsafe { raw::span(ptr.cast(), 4, "ptr") }?;
         jumar_acl::label::aclrtSwitchLabelByIndex(

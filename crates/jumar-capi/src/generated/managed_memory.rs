@@ -25,6 +25,15 @@ pub unsafe extern "C" fn aclrtMemManagedGetAttr(
     dataSize: usize,
 ) -> i32 {
     raw::status(&calls::aclrtMemManagedGetAttr, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(attribute),
+                raw::Word::word(ptr),
+                raw::Word::word(size),
+                raw::Word::word(data),
+                raw::Word::word(dataSize),
+            ]
+        })?;
         // SAFETY: the program vouches for `data`: null or room for that many, as the C declaration says.
         let data_out = unsafe { raw::OutArray::<u8>::new(data.cast(), dataSize, "data") }?;
         let data_value = jumar_acl::managed_memory::aclrtMemManagedGetAttr(
@@ -43,6 +52,13 @@ pub unsafe extern "C" fn aclrtMemManagedGetAttr(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtMemAllocManaged(ptr: *mut *mut c_void, size: u64, flag: u32) -> i32 {
     raw::status(&calls::aclrtMemAllocManaged, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(ptr),
+                raw::Word::word(size),
+                raw::Word::word(flag),
+            ]
+        })?;
         // SAFETY: the program vouches for `ptr`: null or the address of a variable, as the C declaration says.
         let ptr_out = unsafe { raw::Out::<usize>::new(ptr.cast(), "ptr") }?;
         let ptr_value = jumar_acl::managed_memory::aclrtMemAllocManaged(cx, size, flag)?;
@@ -60,6 +76,14 @@ pub unsafe extern "C" fn aclrtMemManagedAdvise(
     location: types::aclrtMemManagedLocation,
 ) -> i32 {
     raw::status(&calls::aclrtMemManagedAdvise, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(ptr),
+                raw::Word::word(size),
+                raw::Word::word(advise),
+                0,
+            ]
+        })?;
         jumar_acl::managed_memory::aclrtMemManagedAdvise(
             cx,
             ptr.expose_provenance(),
@@ -81,6 +105,15 @@ pub unsafe extern "C" fn aclrtMemManagedPrefetchAsync(
     stream: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtMemManagedPrefetchAsync, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(ptr),
+                raw::Word::word(size),
+                0,
+                raw::Word::word(flags),
+                raw::Word::word(stream),
+            ]
+        })?;
         jumar_acl::managed_memory::aclrtMemManagedPrefetchAsync(
             cx,
             ptr.expose_provenance(),
@@ -106,6 +139,18 @@ pub unsafe extern "C" fn aclrtMemManagedPrefetchBatchAsync(
     stream: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtMemManagedPrefetchBatchAsync, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(ptrs),
+                raw::Word::word(sizes),
+                raw::Word::word(count),
+                raw::Word::word(prefetchLocs),
+                raw::Word::word(prefetchLocIdxs),
+                raw::Word::word(numPrefetchLocs),
+                raw::Word::word(flags),
+                raw::Word::word(stream),
+            ]
+        })?;
         // SAFETY: the program vouches for `ptrs`: null or that many values, as the C declaration says.
         let ptrs = unsafe { raw::slice::<usize>(ptrs.cast(), count, "ptrs") }?;
         // SAFETY: the program vouches for `sizes`: null or that many values, as the C declaration says.

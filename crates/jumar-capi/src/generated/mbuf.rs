@@ -21,6 +21,13 @@ pub unsafe extern "C" fn aclrtGetBufFromChain(
     buf: *mut *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtGetBufFromChain, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(headBuf),
+                raw::Word::word(index),
+                raw::Word::word(buf),
+            ]
+        })?;
         // SAFETY: the program vouches for `buf`: null or the address of a variable, as the C declaration says.
         let buf_out = unsafe { raw::Out::<Raw>::new(buf.cast(), "buf") }?;
         let buf_value = jumar_acl::mbuf::aclrtGetBufFromChain(cx, raw::handle(headBuf), index)?;
@@ -33,6 +40,7 @@ pub unsafe extern "C" fn aclrtGetBufFromChain(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetBufChainNum(headBuf: *mut c_void, num: *mut u32) -> i32 {
     raw::status(&calls::aclrtGetBufChainNum, |cx| {
+        raw::watch(cx, || [raw::Word::word(headBuf), raw::Word::word(num)])?;
         // SAFETY: the program vouches for `num`: null or the address of a variable, as the C declaration says.
         let num_out = unsafe { raw::Out::<u32>::new(num.cast(), "num") }?;
         let num_value = jumar_acl::mbuf::aclrtGetBufChainNum(cx, raw::handle(headBuf))?;
@@ -45,6 +53,7 @@ pub unsafe extern "C" fn aclrtGetBufChainNum(headBuf: *mut c_void, num: *mut u32
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtAppendBufChain(headBuf: *mut c_void, buf: *mut c_void) -> i32 {
     raw::status(&calls::aclrtAppendBufChain, |cx| {
+        raw::watch(cx, || [raw::Word::word(headBuf), raw::Word::word(buf)])?;
         jumar_acl::mbuf::aclrtAppendBufChain(cx, raw::handle(headBuf), raw::handle(buf))?;
         Ok(())
     })
@@ -54,6 +63,7 @@ pub unsafe extern "C" fn aclrtAppendBufChain(headBuf: *mut c_void, buf: *mut c_v
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCopyBufRef(buf: *mut c_void, newBuf: *mut *mut c_void) -> i32 {
     raw::status(&calls::aclrtCopyBufRef, |cx| {
+        raw::watch(cx, || [raw::Word::word(buf), raw::Word::word(newBuf)])?;
         // SAFETY: the program vouches for `newBuf`: null or the address of a variable, as the C declaration says.
         let newBuf_out = unsafe { raw::Out::<Raw>::new(newBuf.cast(), "newBuf") }?;
         let newBuf_value = jumar_acl::mbuf::aclrtCopyBufRef(cx, raw::handle(buf))?;
@@ -71,6 +81,14 @@ pub unsafe extern "C" fn aclrtGetBufUserData(
     offset: usize,
 ) -> i32 {
     raw::status(&calls::aclrtGetBufUserData, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(buf),
+                raw::Word::word(dataPtr),
+                raw::Word::word(size),
+                raw::Word::word(offset),
+            ]
+        })?;
         // SAFETY: the program vouches for `dataPtr`: null or room for that many, as the C declaration says.
         let dataPtr_out = unsafe { raw::OutArray::<u8>::new(dataPtr.cast(), size, "dataPtr") }?;
         let dataPtr_value =
@@ -89,6 +107,14 @@ pub unsafe extern "C" fn aclrtSetBufUserData(
     offset: usize,
 ) -> i32 {
     raw::status(&calls::aclrtSetBufUserData, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(buf),
+                raw::Word::word(dataPtr),
+                raw::Word::word(size),
+                raw::Word::word(offset),
+            ]
+        })?;
         // SAFETY: the program vouches for `dataPtr`: null or that many values, as the C declaration says.
         let dataPtr = unsafe { raw::slice::<u8>(dataPtr.cast(), size, "dataPtr") }?;
         jumar_acl::mbuf::aclrtSetBufUserData(cx, raw::handle(buf), dataPtr, size, offset)?;
@@ -104,6 +130,13 @@ pub unsafe extern "C" fn aclrtGetBufData(
     size: *mut usize,
 ) -> i32 {
     raw::status(&calls::aclrtGetBufData, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(buf),
+                raw::Word::word(dataPtr),
+                raw::Word::word(size),
+            ]
+        })?;
         // SAFETY: the program vouches for `dataPtr`: null or the address of a variable, as the C declaration says.
         let dataPtr_out = unsafe { raw::Out::<usize>::new(dataPtr.cast(), "dataPtr") }?;
         // SAFETY: the program vouches for `size`: null or the address of a variable, as the C declaration says.
@@ -119,6 +152,7 @@ pub unsafe extern "C" fn aclrtGetBufData(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetBufDataLen(buf: *mut c_void, len: *mut usize) -> i32 {
     raw::status(&calls::aclrtGetBufDataLen, |cx| {
+        raw::watch(cx, || [raw::Word::word(buf), raw::Word::word(len)])?;
         // SAFETY: the program vouches for `len`: null or the address of a variable, as the C declaration says.
         let len_out = unsafe { raw::Out::<usize>::new(len.cast(), "len") }?;
         let len_value = jumar_acl::mbuf::aclrtGetBufDataLen(cx, raw::handle(buf))?;
@@ -131,6 +165,7 @@ pub unsafe extern "C" fn aclrtGetBufDataLen(buf: *mut c_void, len: *mut usize) -
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtSetBufDataLen(buf: *mut c_void, len: usize) -> i32 {
     raw::status(&calls::aclrtSetBufDataLen, |cx| {
+        raw::watch(cx, || [raw::Word::word(buf), raw::Word::word(len)])?;
         jumar_acl::mbuf::aclrtSetBufDataLen(cx, raw::handle(buf), len)?;
         Ok(())
     })
@@ -140,6 +175,7 @@ pub unsafe extern "C" fn aclrtSetBufDataLen(buf: *mut c_void, len: usize) -> i32
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtFreeBuf(buf: *mut c_void) -> i32 {
     raw::status(&calls::aclrtFreeBuf, |cx| {
+        raw::watch(cx, || [raw::Word::word(buf)])?;
         jumar_acl::mbuf::aclrtFreeBuf(cx, raw::handle(buf))?;
         Ok(())
     })
@@ -149,6 +185,7 @@ pub unsafe extern "C" fn aclrtFreeBuf(buf: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtAllocBuf(buf: *mut *mut c_void, size: usize) -> i32 {
     raw::status(&calls::aclrtAllocBuf, |cx| {
+        raw::watch(cx, || [raw::Word::word(buf), raw::Word::word(size)])?;
         // SAFETY: the program vouches for `buf`: null or the address of a variable, as the C declaration says.
         let buf_out = unsafe { raw::Out::<Raw>::new(buf.cast(), "buf") }?;
         let buf_value = jumar_acl::mbuf::aclrtAllocBuf(cx, size)?;

@@ -25,6 +25,15 @@ pub unsafe extern "C" fn aclrtMemcpy(
     kind: u32,
 ) -> i32 {
     raw::status(&calls::aclrtMemcpy, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(dst),
+                raw::Word::word(destMax),
+                raw::Word::word(src),
+                raw::Word::word(count),
+                raw::Word::word(kind),
+            ]
+        })?;
         // SAFETY: the program vouches for `dst`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
         let dst = unsafe { raw::span(dst.cast(), count, "dst") }?;
         // SAFETY: the program vouches for `src`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
@@ -43,6 +52,14 @@ pub unsafe extern "C" fn aclrtMemset(
     count: usize,
 ) -> i32 {
     raw::status(&calls::aclrtMemset, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(devPtr),
+                raw::Word::word(maxCount),
+                raw::Word::word(value),
+                raw::Word::word(count),
+            ]
+        })?;
         // SAFETY: the program vouches for `devPtr`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
         let devPtr = unsafe { raw::span(devPtr.cast(), count, "devPtr") }?;
         jumar_acl::memcpy::aclrtMemset(cx, devPtr, maxCount, value, count)?;
@@ -61,6 +78,16 @@ pub unsafe extern "C" fn aclrtMemcpyAsync(
     stream: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtMemcpyAsync, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(dst),
+                raw::Word::word(destMax),
+                raw::Word::word(src),
+                raw::Word::word(count),
+                raw::Word::word(kind),
+                raw::Word::word(stream),
+            ]
+        })?;
         // SAFETY: the program vouches for `dst`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
         let dst = unsafe { raw::span(dst.cast(), count, "dst") }?;
         // SAFETY: the program vouches for `src`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
@@ -87,6 +114,14 @@ pub unsafe extern "C" fn aclrtMemsetD32(
     N: usize,
 ) -> i32 {
     raw::status(&calls::aclrtMemsetD32, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(ptr),
+                raw::Word::word(memSize),
+                raw::Word::word(value),
+                raw::Word::word(N),
+            ]
+        })?;
         jumar_acl::memcpy::aclrtMemsetD32(cx, ptr.expose_provenance(), memSize, value, N)?;
         Ok(())
     })
@@ -102,6 +137,15 @@ pub unsafe extern "C" fn aclrtMemsetD32Async(
     stream: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtMemsetD32Async, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(ptr),
+                raw::Word::word(memSize),
+                raw::Word::word(value),
+                raw::Word::word(N),
+                raw::Word::word(stream),
+            ]
+        })?;
         jumar_acl::memcpy::aclrtMemsetD32Async(
             cx,
             ptr.expose_provenance(),
@@ -125,6 +169,16 @@ pub unsafe extern "C" fn aclrtMemcpyAsyncWithCondition(
     stream: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtMemcpyAsyncWithCondition, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(dst),
+                raw::Word::word(destMax),
+                raw::Word::word(src),
+                raw::Word::word(count),
+                raw::Word::word(kind),
+                raw::Word::word(stream),
+            ]
+        })?;
         // SAFETY: the program vouches for `dst`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
         let dst = unsafe { raw::span(dst.cast(), count, "dst") }?;
         // SAFETY: the program vouches for `src`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
@@ -154,6 +208,17 @@ pub unsafe extern "C" fn aclrtMemcpy2d(
     kind: u32,
 ) -> i32 {
     raw::status(&calls::aclrtMemcpy2d, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(dst),
+                raw::Word::word(dpitch),
+                raw::Word::word(src),
+                raw::Word::word(spitch),
+                raw::Word::word(width),
+                raw::Word::word(height),
+                raw::Word::word(kind),
+            ]
+        })?;
         // SAFETY: the program vouches for `dst`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
         let dst = unsafe { raw::span(dst.cast(), raw::rows(dpitch, width, height), "dst") }?;
         // SAFETY: the program vouches for `src`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
@@ -176,6 +241,18 @@ pub unsafe extern "C" fn aclrtMemcpy2dAsync(
     stream: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtMemcpy2dAsync, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(dst),
+                raw::Word::word(dpitch),
+                raw::Word::word(src),
+                raw::Word::word(spitch),
+                raw::Word::word(width),
+                raw::Word::word(height),
+                raw::Word::word(kind),
+                raw::Word::word(stream),
+            ]
+        })?;
         // SAFETY: the program vouches for `dst`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
         let dst = unsafe { raw::span(dst.cast(), raw::rows(dpitch, width, height), "dst") }?;
         // SAFETY: the program vouches for `src`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
@@ -202,6 +279,7 @@ pub unsafe extern "C" fn aclrtGetSymbolAddress(
     devPtr: *mut *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtGetSymbolAddress, |cx| {
+        raw::watch(cx, || [raw::Word::word(symbol), raw::Word::word(devPtr)])?;
         // SAFETY: the program vouches for `devPtr`: null or the address of a variable, as the C declaration says.
         let devPtr_out = unsafe { raw::Out::<usize>::new(devPtr.cast(), "devPtr") }?;
         let devPtr_value =
@@ -215,6 +293,7 @@ pub unsafe extern "C" fn aclrtGetSymbolAddress(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetSymbolSize(symbol: *const c_void, size: *mut usize) -> i32 {
     raw::status(&calls::aclrtGetSymbolSize, |cx| {
+        raw::watch(cx, || [raw::Word::word(symbol), raw::Word::word(size)])?;
         // SAFETY: the program vouches for `size`: null or the address of a variable, as the C declaration says.
         let size_out = unsafe { raw::Out::<usize>::new(size.cast(), "size") }?;
         let size_value = jumar_acl::kernel::aclrtGetSymbolSize(cx, symbol.expose_provenance())?;
@@ -234,6 +313,16 @@ pub unsafe extern "C" fn aclrtMemcpyFromSymbol(
     kind: u32,
 ) -> i32 {
     raw::status(&calls::aclrtMemcpyFromSymbol, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(dst),
+                raw::Word::word(dstMax),
+                raw::Word::word(symbol),
+                raw::Word::word(count),
+                raw::Word::word(offset),
+                raw::Word::word(kind),
+            ]
+        })?;
         // SAFETY: the program vouches for `dst`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
         let dst = unsafe { raw::span(dst.cast(), count, "dst") }?;
         jumar_acl::kernel::aclrtMemcpyFromSymbol(
@@ -261,6 +350,17 @@ pub unsafe extern "C" fn aclrtMemcpyFromSymbolAsync(
     stream: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtMemcpyFromSymbolAsync, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(dst),
+                raw::Word::word(dstMax),
+                raw::Word::word(symbol),
+                raw::Word::word(count),
+                raw::Word::word(offset),
+                raw::Word::word(kind),
+                raw::Word::word(stream),
+            ]
+        })?;
         // SAFETY: the program vouches for `dst`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
         let dst = unsafe { raw::span(dst.cast(), count, "dst") }?;
         jumar_acl::kernel::aclrtMemcpyFromSymbolAsync(
@@ -287,6 +387,15 @@ pub unsafe extern "C" fn aclrtMemcpyToSymbol(
     kind: u32,
 ) -> i32 {
     raw::status(&calls::aclrtMemcpyToSymbol, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(symbol),
+                raw::Word::word(src),
+                raw::Word::word(count),
+                raw::Word::word(offset),
+                raw::Word::word(kind),
+            ]
+        })?;
         // SAFETY: the program vouches for `src`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
         let src = unsafe { raw::span(src.cast(), count, "src") }?;
         jumar_acl::kernel::aclrtMemcpyToSymbol(
@@ -312,6 +421,16 @@ pub unsafe extern "C" fn aclrtMemcpyToSymbolAsync(
     stream: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtMemcpyToSymbolAsync, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(symbol),
+                raw::Word::word(src),
+                raw::Word::word(count),
+                raw::Word::word(offset),
+                raw::Word::word(kind),
+                raw::Word::word(stream),
+            ]
+        })?;
         // SAFETY: the program vouches for `src`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
         let src = unsafe { raw::span(src.cast(), count, "src") }?;
         jumar_acl::kernel::aclrtMemcpyToSymbolAsync(
@@ -337,6 +456,15 @@ pub unsafe extern "C" fn aclrtMemsetAsync(
     stream: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtMemsetAsync, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(devPtr),
+                raw::Word::word(maxCount),
+                raw::Word::word(value),
+                raw::Word::word(count),
+                raw::Word::word(stream),
+            ]
+        })?;
         // SAFETY: the program vouches for `devPtr`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
         let devPtr = unsafe { raw::span(devPtr.cast(), count, "devPtr") }?;
         jumar_acl::memcpy::aclrtMemsetAsync(
@@ -360,6 +488,14 @@ pub unsafe extern "C" fn aclrtCmoAsync(
     stream: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtCmoAsync, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(src),
+                raw::Word::word(size),
+                raw::Word::word(cmoType),
+                raw::Word::word(stream),
+            ]
+        })?;
         jumar_acl::memcpy::aclrtCmoAsync(
             cx,
             src.expose_provenance(),
@@ -375,6 +511,7 @@ pub unsafe extern "C" fn aclrtCmoAsync(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetMemcpyDescSize(kind: u32, descSize: *mut usize) -> i32 {
     raw::status(&calls::aclrtGetMemcpyDescSize, |cx| {
+        raw::watch(cx, || [raw::Word::word(kind), raw::Word::word(descSize)])?;
         // SAFETY: the program vouches for `descSize`: null or the address of a variable, as the C declaration says.
         let descSize_out = unsafe { raw::Out::<usize>::new(descSize.cast(), "descSize") }?;
         let descSize_value = jumar_acl::memcpy::aclrtGetMemcpyDescSize(cx, kind)?;
@@ -394,6 +531,16 @@ pub unsafe extern "C" fn aclrtSetMemcpyDesc(
     config: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtSetMemcpyDesc, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(desc),
+                raw::Word::word(kind),
+                raw::Word::word(srcAddr),
+                raw::Word::word(dstAddr),
+                raw::Word::word(count),
+                raw::Word::word(config),
+            ]
+        })?;
         jumar_acl::memcpy::aclrtSetMemcpyDesc(
             cx,
             desc.expose_provenance(),
@@ -420,6 +567,18 @@ pub unsafe extern "C" fn aclrtMemcpyAsyncWithOffset(
     stream: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtMemcpyAsyncWithOffset, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(dst),
+                raw::Word::word(destMax),
+                raw::Word::word(dstDataOffset),
+                raw::Word::word(src),
+                raw::Word::word(count),
+                raw::Word::word(srcDataOffset),
+                raw::Word::word(kind),
+                raw::Word::word(stream),
+            ]
+        })?;
         jumar_acl::memcpy::aclrtMemcpyAsyncWithOffset(
             cx,
             dst.expose_provenance(),
@@ -443,6 +602,13 @@ pub unsafe extern "C" fn aclrtMemcpyAsyncWithDesc(
     stream: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtMemcpyAsyncWithDesc, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(desc),
+                raw::Word::word(kind),
+                raw::Word::word(stream),
+            ]
+        })?;
         jumar_acl::memcpy::aclrtMemcpyAsyncWithDesc(
             cx,
             desc.expose_provenance(),
@@ -465,6 +631,17 @@ pub unsafe extern "C" fn aclrtReduceAsync(
     reserve: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtReduceAsync, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(dst),
+                raw::Word::word(src),
+                raw::Word::word(count),
+                raw::Word::word(kind),
+                raw::Word::word(r#type),
+                raw::Word::word(stream),
+                raw::Word::word(reserve),
+            ]
+        })?;
         jumar_acl::memcpy::aclrtReduceAsync(
             cx,
             dst.expose_provenance(),
@@ -489,6 +666,15 @@ pub unsafe extern "C" fn aclrtCmoAsyncWithBarrier(
     stream: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtCmoAsyncWithBarrier, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(src),
+                raw::Word::word(size),
+                raw::Word::word(cmoType),
+                raw::Word::word(barrierId),
+                raw::Word::word(stream),
+            ]
+        })?;
         jumar_acl::memcpy::aclrtCmoAsyncWithBarrier(
             cx,
             src.expose_provenance(),
@@ -509,6 +695,13 @@ pub unsafe extern "C" fn aclrtCmoWaitBarrier(
     flag: u32,
 ) -> i32 {
     raw::status(&calls::aclrtCmoWaitBarrier, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(taskInfo),
+                raw::Word::word(stream),
+                raw::Word::word(flag),
+            ]
+        })?;
         // SAFETY: the program vouches for `taskInfo`: null or the address of a value, as the C declaration says.
         let taskInfo = unsafe { raw::input(taskInfo, "taskInfo") }?;
         jumar_acl::memcpy::aclrtCmoWaitBarrier(cx, taskInfo, raw::handle(stream), flag)?;
@@ -520,6 +713,7 @@ pub unsafe extern "C" fn aclrtCmoWaitBarrier(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCmoGetDescSize(size: *mut usize) -> i32 {
     raw::status(&calls::aclrtCmoGetDescSize, |cx| {
+        raw::watch(cx, || [raw::Word::word(size)])?;
         // SAFETY: the program vouches for `size`: null or the address of a variable, as the C declaration says.
         let size_out = unsafe { raw::Out::<usize>::new(size.cast(), "size") }?;
         let size_value = jumar_acl::memcpy::aclrtCmoGetDescSize(cx)?;
@@ -536,6 +730,13 @@ pub unsafe extern "C" fn aclrtCmoSetDesc(
     size: usize,
 ) -> i32 {
     raw::status(&calls::aclrtCmoSetDesc, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(cmoDesc),
+                raw::Word::word(src),
+                raw::Word::word(size),
+            ]
+        })?;
         jumar_acl::memcpy::aclrtCmoSetDesc(
             cx,
             cmoDesc.expose_provenance(),
@@ -555,6 +756,14 @@ pub unsafe extern "C" fn aclrtCmoAsyncWithDesc(
     reserve: *const c_void,
 ) -> i32 {
     raw::status(&calls::aclrtCmoAsyncWithDesc, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(cmoDesc),
+                raw::Word::word(cmoType),
+                raw::Word::word(stream),
+                raw::Word::word(reserve),
+            ]
+        })?;
         jumar_acl::memcpy::aclrtCmoAsyncWithDesc(
             cx,
             cmoDesc.expose_provenance(),

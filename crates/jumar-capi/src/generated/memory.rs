@@ -19,6 +19,13 @@ use crate::raw;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtMalloc(devPtr: *mut *mut c_void, size: usize, policy: u32) -> i32 {
     raw::status(&calls::aclrtMalloc, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(devPtr),
+                raw::Word::word(size),
+                raw::Word::word(policy),
+            ]
+        })?;
         // SAFETY: the program vouches for `devPtr`: null or the address of a variable, as the C declaration says.
         let devPtr_out = unsafe { raw::Out::<usize>::new(devPtr.cast(), "devPtr") }?;
         let devPtr_value = jumar_acl::memory::aclrtMalloc(cx, size, policy)?;
@@ -35,6 +42,13 @@ pub unsafe extern "C" fn aclrtMallocAlign32(
     policy: u32,
 ) -> i32 {
     raw::status(&calls::aclrtMallocAlign32, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(devPtr),
+                raw::Word::word(size),
+                raw::Word::word(policy),
+            ]
+        })?;
         // SAFETY: the program vouches for `devPtr`: null or the address of a variable, as the C declaration says.
         let devPtr_out = unsafe { raw::Out::<usize>::new(devPtr.cast(), "devPtr") }?;
         let devPtr_value = jumar_acl::memory::aclrtMallocAlign32(cx, size, policy)?;
@@ -51,6 +65,13 @@ pub unsafe extern "C" fn aclrtMallocCached(
     policy: u32,
 ) -> i32 {
     raw::status(&calls::aclrtMallocCached, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(devPtr),
+                raw::Word::word(size),
+                raw::Word::word(policy),
+            ]
+        })?;
         // SAFETY: the program vouches for `devPtr`: null or the address of a variable, as the C declaration says.
         let devPtr_out = unsafe { raw::Out::<usize>::new(devPtr.cast(), "devPtr") }?;
         let devPtr_value = jumar_acl::memory::aclrtMallocCached(cx, size, policy)?;
@@ -66,6 +87,7 @@ pub unsafe extern "C" fn aclrtPointerGetAttributes(
     attributes: *mut types::aclrtPtrAttributes,
 ) -> i32 {
     raw::status(&calls::aclrtPointerGetAttributes, |cx| {
+        raw::watch(cx, || [raw::Word::word(ptr), raw::Word::word(attributes)])?;
         // SAFETY: the program vouches for `attributes`: null or the address of a variable, as the C declaration says.
         let attributes_out =
             unsafe { raw::Out::<types::aclrtPtrAttributes>::new(attributes.cast(), "attributes") }?;
@@ -85,6 +107,14 @@ pub unsafe extern "C" fn aclrtHostRegister(
     devPtr: *mut *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtHostRegister, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(ptr),
+                raw::Word::word(size),
+                raw::Word::word(r#type),
+                raw::Word::word(devPtr),
+            ]
+        })?;
         // SAFETY: the program vouches for `ptr`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
         let ptr = unsafe { raw::span(ptr.cast(), raw::count(size), "ptr") }?;
         // SAFETY: the program vouches for `devPtr`: null or the address of a variable, as the C declaration says.
@@ -99,6 +129,13 @@ pub unsafe extern "C" fn aclrtHostRegister(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtHostRegisterV2(ptr: *mut c_void, size: u64, flag: u32) -> i32 {
     raw::status(&calls::aclrtHostRegisterV2, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(ptr),
+                raw::Word::word(size),
+                raw::Word::word(flag),
+            ]
+        })?;
         // SAFETY: the program vouches for `ptr`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
         let ptr = unsafe { raw::span(ptr.cast(), raw::count(size), "ptr") }?;
         jumar_acl::memory::aclrtHostRegisterV2(cx, ptr, size, flag)?;
@@ -114,6 +151,13 @@ pub unsafe extern "C" fn aclrtHostGetDevicePointer(
     flag: u32,
 ) -> i32 {
     raw::status(&calls::aclrtHostGetDevicePointer, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(pHost),
+                raw::Word::word(pDevice),
+                raw::Word::word(flag),
+            ]
+        })?;
         // SAFETY: the program vouches for `pDevice`: null or the address of a variable, as the C declaration says.
         let pDevice_out = unsafe { raw::Out::<usize>::new(pDevice.cast(), "pDevice") }?;
         let pDevice_value =
@@ -127,6 +171,7 @@ pub unsafe extern "C" fn aclrtHostGetDevicePointer(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtHostUnregister(ptr: *mut c_void) -> i32 {
     raw::status(&calls::aclrtHostUnregister, |cx| {
+        raw::watch(cx, || [raw::Word::word(ptr)])?;
         jumar_acl::memory::aclrtHostUnregister(cx, ptr.expose_provenance())?;
         Ok(())
     })
@@ -140,6 +185,13 @@ pub unsafe extern "C" fn aclrtHostMemMapCapabilities(
     capabilities: *mut u32,
 ) -> i32 {
     raw::status(&calls::aclrtHostMemMapCapabilities, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(deviceId),
+                raw::Word::word(hacType),
+                raw::Word::word(capabilities),
+            ]
+        })?;
         // SAFETY: the program vouches for `capabilities`: null or the address of a variable, as the C declaration says.
         let capabilities_out =
             unsafe { raw::Out::<u32>::new(capabilities.cast(), "capabilities") }?;
@@ -154,6 +206,7 @@ pub unsafe extern "C" fn aclrtHostMemMapCapabilities(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtMemFlush(devPtr: *mut c_void, size: usize) -> i32 {
     raw::status(&calls::aclrtMemFlush, |cx| {
+        raw::watch(cx, || [raw::Word::word(devPtr), raw::Word::word(size)])?;
         jumar_acl::memory::aclrtMemFlush(cx, devPtr.expose_provenance(), size)?;
         Ok(())
     })
@@ -163,6 +216,7 @@ pub unsafe extern "C" fn aclrtMemFlush(devPtr: *mut c_void, size: usize) -> i32 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtMemInvalidate(devPtr: *mut c_void, size: usize) -> i32 {
     raw::status(&calls::aclrtMemInvalidate, |cx| {
+        raw::watch(cx, || [raw::Word::word(devPtr), raw::Word::word(size)])?;
         jumar_acl::memory::aclrtMemInvalidate(cx, devPtr.expose_provenance(), size)?;
         Ok(())
     })
@@ -172,6 +226,7 @@ pub unsafe extern "C" fn aclrtMemInvalidate(devPtr: *mut c_void, size: usize) ->
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtFree(devPtr: *mut c_void) -> i32 {
     raw::status(&calls::aclrtFree, |cx| {
+        raw::watch(cx, || [raw::Word::word(devPtr)])?;
         jumar_acl::memory::aclrtFree(cx, devPtr.expose_provenance())?;
         Ok(())
     })
@@ -181,6 +236,7 @@ pub unsafe extern "C" fn aclrtFree(devPtr: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtMallocHost(hostPtr: *mut *mut c_void, size: usize) -> i32 {
     raw::status(&calls::aclrtMallocHost, |cx| {
+        raw::watch(cx, || [raw::Word::word(hostPtr), raw::Word::word(size)])?;
         // SAFETY: the program vouches for `hostPtr`: null or the address of a variable, as the C declaration says.
         let hostPtr_out = unsafe { raw::Out::<usize>::new(hostPtr.cast(), "hostPtr") }?;
         let hostPtr_value = jumar_acl::memory::aclrtMallocHost(cx, size)?;
@@ -193,6 +249,7 @@ pub unsafe extern "C" fn aclrtMallocHost(hostPtr: *mut *mut c_void, size: usize)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtFreeHost(hostPtr: *mut c_void) -> i32 {
     raw::status(&calls::aclrtFreeHost, |cx| {
+        raw::watch(cx, || [raw::Word::word(hostPtr)])?;
         jumar_acl::memory::aclrtFreeHost(cx, hostPtr.expose_provenance())?;
         Ok(())
     })
@@ -202,6 +259,7 @@ pub unsafe extern "C" fn aclrtFreeHost(hostPtr: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtFreeWithDevSync(devPtr: *mut c_void) -> i32 {
     raw::status(&calls::aclrtFreeWithDevSync, |cx| {
+        raw::watch(cx, || [raw::Word::word(devPtr)])?;
         jumar_acl::memory::aclrtFreeWithDevSync(cx, devPtr.expose_provenance())?;
         Ok(())
     })
@@ -211,6 +269,7 @@ pub unsafe extern "C" fn aclrtFreeWithDevSync(devPtr: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtFreeHostWithDevSync(hostPtr: *mut c_void) -> i32 {
     raw::status(&calls::aclrtFreeHostWithDevSync, |cx| {
+        raw::watch(cx, || [raw::Word::word(hostPtr)])?;
         jumar_acl::memory::aclrtFreeHostWithDevSync(cx, hostPtr.expose_provenance())?;
         Ok(())
     })
@@ -220,6 +279,13 @@ pub unsafe extern "C" fn aclrtFreeHostWithDevSync(hostPtr: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetMemInfo(attr: u32, free: *mut usize, total: *mut usize) -> i32 {
     raw::status(&calls::aclrtGetMemInfo, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(attr),
+                raw::Word::word(free),
+                raw::Word::word(total),
+            ]
+        })?;
         // SAFETY: the program vouches for `free`: null or the address of a variable, as the C declaration says.
         let free_out = unsafe { raw::Out::<usize>::new(free.cast(), "free") }?;
         // SAFETY: the program vouches for `total`: null or the address of a variable, as the C declaration says.
@@ -240,6 +306,14 @@ pub unsafe extern "C" fn aclrtGetMemUsageInfo(
     outputNum: *mut usize,
 ) -> i32 {
     raw::status(&calls::aclrtGetMemUsageInfo, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(deviceId),
+                raw::Word::word(memUsageInfo),
+                raw::Word::word(inputNum),
+                raw::Word::word(outputNum),
+            ]
+        })?;
         // SAFETY: the program vouches for `memUsageInfo`: null or room for that many, as the C declaration says.
         let memUsageInfo_out = unsafe {
             raw::OutArray::<types::aclrtMemUsageInfo>::new(
@@ -268,6 +342,15 @@ pub unsafe extern "C" fn aclrtCheckMemType(
     reserve: u32,
 ) -> i32 {
     raw::status(&calls::aclrtCheckMemType, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(addrList),
+                raw::Word::word(size),
+                raw::Word::word(memType),
+                raw::Word::word(checkResult),
+                raw::Word::word(reserve),
+            ]
+        })?;
         // SAFETY: the program vouches for `addrList`: null or that many values, as the C declaration says.
         let addrList =
             unsafe { raw::slice::<usize>(addrList.cast(), raw::count(size), "addrList") }?;

@@ -21,6 +21,9 @@ pub unsafe extern "C" fn aclrtMemPoolCreate(
     poolProps: *const types::aclrtMemPoolProps,
 ) -> i32 {
     raw::status(&calls::aclrtMemPoolCreate, |cx| {
+        raw::watch(cx, || {
+            [raw::Word::word(memPool), raw::Word::word(poolProps)]
+        })?;
         // SAFETY: the program vouches for `memPool`: null or the address of a variable, as the C declaration says.
         let memPool_out = unsafe { raw::Out::<Raw>::new(memPool.cast(), "memPool") }?;
         // SAFETY: the program vouches for `poolProps`: null or the address of a value, as the C declaration says.
@@ -35,6 +38,7 @@ pub unsafe extern "C" fn aclrtMemPoolCreate(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtMemPoolDestroy(memPool: *mut c_void) -> i32 {
     raw::status(&calls::aclrtMemPoolDestroy, |cx| {
+        raw::watch(cx, || [raw::Word::word(memPool)])?;
         jumar_acl::mempool::aclrtMemPoolDestroy(cx, raw::handle(memPool))?;
         Ok(())
     })
@@ -48,6 +52,13 @@ pub unsafe extern "C" fn aclrtMemPoolSetAttr(
     value: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtMemPoolSetAttr, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(memPool),
+                raw::Word::word(attr),
+                raw::Word::word(value),
+            ]
+        })?;
         // SAFETY: the program vouches for `value`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
         let value = unsafe { raw::span(value.cast(), 8, "value") }?;
         jumar_acl::mempool::aclrtMemPoolSetAttr(cx, raw::handle(memPool), attr, value)?;
@@ -63,6 +74,13 @@ pub unsafe extern "C" fn aclrtMemPoolGetAttr(
     value: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtMemPoolGetAttr, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(memPool),
+                raw::Word::word(attr),
+                raw::Word::word(value),
+            ]
+        })?;
         // SAFETY: the program vouches for `value`: null or room for that many, as the C declaration says.
         let value_out = unsafe { raw::OutArray::<u8>::new(value.cast(), 8, "value") }?;
         let value_value = jumar_acl::mempool::aclrtMemPoolGetAttr(cx, raw::handle(memPool), attr)?;
@@ -80,6 +98,14 @@ pub unsafe extern "C" fn aclrtMemPoolMallocAsync(
     stream: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtMemPoolMallocAsync, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(ptr),
+                raw::Word::word(size),
+                raw::Word::word(memPool),
+                raw::Word::word(stream),
+            ]
+        })?;
         // SAFETY: the program vouches for `ptr`: null or the address of a variable that holds a value, as the C declaration says.
         let ptr_out = unsafe { raw::InOut::<usize>::new(ptr.cast(), "ptr") }?;
         let ptr_value = jumar_acl::mempool::aclrtMemPoolMallocAsync(
@@ -98,6 +124,7 @@ pub unsafe extern "C" fn aclrtMemPoolMallocAsync(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtMemPoolFreeAsync(ptr: *mut c_void, stream: *mut c_void) -> i32 {
     raw::status(&calls::aclrtMemPoolFreeAsync, |cx| {
+        raw::watch(cx, || [raw::Word::word(ptr), raw::Word::word(stream)])?;
         jumar_acl::mempool::aclrtMemPoolFreeAsync(
             cx,
             ptr.expose_provenance(),
@@ -111,6 +138,9 @@ pub unsafe extern "C" fn aclrtMemPoolFreeAsync(ptr: *mut c_void, stream: *mut c_
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtMemPoolTrimTo(memPool: *mut c_void, minBytesToKeep: usize) -> i32 {
     raw::status(&calls::aclrtMemPoolTrimTo, |cx| {
+        raw::watch(cx, || {
+            [raw::Word::word(memPool), raw::Word::word(minBytesToKeep)]
+        })?;
         jumar_acl::mempool::aclrtMemPoolTrimTo(cx, raw::handle(memPool), minBytesToKeep)?;
         Ok(())
     })

@@ -17,6 +17,9 @@ use crate::raw;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlLoadFromFile(modelPath: *const c_char, modelId: *mut u32) -> i32 {
     raw::status(&calls::aclmdlLoadFromFile, |cx| {
+        raw::watch(cx, || {
+            [raw::Word::word(modelPath), raw::Word::word(modelId)]
+        })?;
         // SAFETY: the program vouches for `modelPath`: null or a text that ends in a zero byte, as the C declaration says.
         let modelPath = unsafe { raw::text(modelPath) };
         // SAFETY: the program vouches for `modelId`: null or the address of a variable, as the C declaration says.
@@ -35,6 +38,13 @@ pub unsafe extern "C" fn aclmdlLoadFromMem(
     modelId: *mut u32,
 ) -> i32 {
     raw::status(&calls::aclmdlLoadFromMem, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(model),
+                raw::Word::word(modelSize),
+                raw::Word::word(modelId),
+            ]
+        })?;
         // SAFETY: the program vouches for `model`: null or that many values, as the C declaration says.
         let model = unsafe { raw::slice::<u8>(model.cast(), modelSize, "model") }?;
         // SAFETY: the program vouches for `modelId`: null or the address of a variable, as the C declaration says.
@@ -56,6 +66,16 @@ pub unsafe extern "C" fn aclmdlLoadFromFileWithMem(
     weightSize: usize,
 ) -> i32 {
     raw::status(&calls::aclmdlLoadFromFileWithMem, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(modelPath),
+                raw::Word::word(modelId),
+                raw::Word::word(workPtr),
+                raw::Word::word(workSize),
+                raw::Word::word(weightPtr),
+                raw::Word::word(weightSize),
+            ]
+        })?;
         // SAFETY: the program vouches for `modelPath`: null or a text that ends in a zero byte, as the C declaration says.
         let modelPath = unsafe { raw::text(modelPath) };
         // SAFETY: the program vouches for `modelId`: null or the address of a variable, as the C declaration says.
@@ -85,6 +105,17 @@ pub unsafe extern "C" fn aclmdlLoadFromMemWithMem(
     weightSize: usize,
 ) -> i32 {
     raw::status(&calls::aclmdlLoadFromMemWithMem, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(model),
+                raw::Word::word(modelSize),
+                raw::Word::word(modelId),
+                raw::Word::word(workPtr),
+                raw::Word::word(workSize),
+                raw::Word::word(weightPtr),
+                raw::Word::word(weightSize),
+            ]
+        })?;
         // SAFETY: the program vouches for `model`: null or that many values, as the C declaration says.
         let model = unsafe { raw::slice::<u8>(model.cast(), modelSize, "model") }?;
         // SAFETY: the program vouches for `modelId`: null or the address of a variable, as the C declaration says.
@@ -105,29 +136,78 @@ pub unsafe extern "C" fn aclmdlLoadFromMemWithMem(
 
 /// Loads a model from a file, with queues for inputs and outputs.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclmdlLoadFromFileWithQ(
-    _modelPath: *const c_char,
-    _modelId: *mut u32,
-    _inputQ: *const u32,
-    _inputQNum: usize,
-    _outputQ: *const u32,
-    _outputQNum: usize,
+pub unsafe extern "C" fn aclmdlLoadFromFileWithQ(
+    modelPath: *const c_char,
+    modelId: *mut u32,
+    inputQ: *const u32,
+    inputQNum: usize,
+    outputQ: *const u32,
+    outputQNum: usize,
 ) -> i32 {
-    raw::stub(&calls::aclmdlLoadFromFileWithQ)
+    raw::status(&calls::aclmdlLoadFromFileWithQ, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(modelPath),
+                raw::Word::word(modelId),
+                raw::Word::word(inputQ),
+                raw::Word::word(inputQNum),
+                raw::Word::word(outputQ),
+                raw::Word::word(outputQNum),
+            ]
+        })?;
+        // SAFETY: the program vouches for `modelPath`: null or a text that ends in a zero byte, as the C declaration says.
+        let modelPath = unsafe { raw::text(modelPath) };
+        // SAFETY: the program vouches for `modelId`: null or the address of a variable, as the C declaration says.
+        let modelId_out = unsafe { raw::Out::<u32>::new(modelId.cast(), "modelId") }?;
+        // SAFETY: the program vouches for `inputQ`: null or that many values, as the C declaration says.
+        let inputQ = unsafe { raw::slice::<u32>(inputQ.cast(), inputQNum, "inputQ") }?;
+        // SAFETY: the program vouches for `outputQ`: null or that many values, as the C declaration says.
+        let outputQ = unsafe { raw::slice::<u32>(outputQ.cast(), outputQNum, "outputQ") }?;
+        let modelId_value = jumar_acl::model::aclmdlLoadFromFileWithQ(
+            cx, modelPath, inputQ, inputQNum, outputQ, outputQNum,
+        )?;
+        modelId_out.set(modelId_value);
+        Ok(())
+    })
 }
 
 /// Loads a model from memory, with queues for inputs and outputs.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclmdlLoadFromMemWithQ(
-    _model: *const c_void,
-    _modelSize: usize,
-    _modelId: *mut u32,
-    _inputQ: *const u32,
-    _inputQNum: usize,
-    _outputQ: *const u32,
-    _outputQNum: usize,
+pub unsafe extern "C" fn aclmdlLoadFromMemWithQ(
+    model: *const c_void,
+    modelSize: usize,
+    modelId: *mut u32,
+    inputQ: *const u32,
+    inputQNum: usize,
+    outputQ: *const u32,
+    outputQNum: usize,
 ) -> i32 {
-    raw::stub(&calls::aclmdlLoadFromMemWithQ)
+    raw::status(&calls::aclmdlLoadFromMemWithQ, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(model),
+                raw::Word::word(modelSize),
+                raw::Word::word(modelId),
+                raw::Word::word(inputQ),
+                raw::Word::word(inputQNum),
+                raw::Word::word(outputQ),
+                raw::Word::word(outputQNum),
+            ]
+        })?;
+        // SAFETY: the program vouches for `model`: null or that many values, as the C declaration says.
+        let model = unsafe { raw::slice::<u8>(model.cast(), modelSize, "model") }?;
+        // SAFETY: the program vouches for `modelId`: null or the address of a variable, as the C declaration says.
+        let modelId_out = unsafe { raw::Out::<u32>::new(modelId.cast(), "modelId") }?;
+        // SAFETY: the program vouches for `inputQ`: null or that many values, as the C declaration says.
+        let inputQ = unsafe { raw::slice::<u32>(inputQ.cast(), inputQNum, "inputQ") }?;
+        // SAFETY: the program vouches for `outputQ`: null or that many values, as the C declaration says.
+        let outputQ = unsafe { raw::slice::<u32>(outputQ.cast(), outputQNum, "outputQ") }?;
+        let modelId_value = jumar_acl::model::aclmdlLoadFromMemWithQ(
+            cx, model, modelSize, inputQ, inputQNum, outputQ, outputQNum,
+        )?;
+        modelId_out.set(modelId_value);
+        Ok(())
+    })
 }
 
 /// Runs a model and waits until it is done.
@@ -138,6 +218,13 @@ pub unsafe extern "C" fn aclmdlExecute(
     output: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclmdlExecute, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(modelId),
+                raw::Word::word(input),
+                raw::Word::word(output),
+            ]
+        })?;
         jumar_acl::model::aclmdlExecute(cx, modelId, raw::handle(input), raw::handle(output))?;
         Ok(())
     })
@@ -153,6 +240,15 @@ pub unsafe extern "C" fn aclmdlExecuteV2(
     handle: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclmdlExecuteV2, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(modelId),
+                raw::Word::word(input),
+                raw::Word::word(output),
+                raw::Word::word(stream),
+                raw::Word::word(handle),
+            ]
+        })?;
         jumar_acl::model::aclmdlExecuteV2(
             cx,
             modelId,
@@ -175,6 +271,15 @@ pub unsafe extern "C" fn aclmdlExecuteAsyncV2(
     handle: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclmdlExecuteAsyncV2, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(modelId),
+                raw::Word::word(input),
+                raw::Word::word(output),
+                raw::Word::word(stream),
+                raw::Word::word(handle),
+            ]
+        })?;
         jumar_acl::model::aclmdlExecuteAsyncV2(
             cx,
             modelId,
@@ -196,6 +301,14 @@ pub unsafe extern "C" fn aclmdlExecuteAsync(
     stream: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclmdlExecuteAsync, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(modelId),
+                raw::Word::word(input),
+                raw::Word::word(output),
+                raw::Word::word(stream),
+            ]
+        })?;
         jumar_acl::model::aclmdlExecuteAsync(
             cx,
             modelId,
@@ -211,6 +324,7 @@ pub unsafe extern "C" fn aclmdlExecuteAsync(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlUnload(modelId: u32) -> i32 {
     raw::status(&calls::aclmdlUnload, |cx| {
+        raw::watch(cx, || [raw::Word::word(modelId)])?;
         jumar_acl::model::aclmdlUnload(cx, modelId)?;
         Ok(())
     })
@@ -224,6 +338,13 @@ pub unsafe extern "C" fn aclmdlQuerySize(
     weightSize: *mut usize,
 ) -> i32 {
     raw::status(&calls::aclmdlQuerySize, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(fileName),
+                raw::Word::word(workSize),
+                raw::Word::word(weightSize),
+            ]
+        })?;
         // SAFETY: the program vouches for `fileName`: null or a text that ends in a zero byte, as the C declaration says.
         let fileName = unsafe { raw::text(fileName) };
         // SAFETY: the program vouches for `workSize`: null or the address of a variable, as the C declaration says.
@@ -244,6 +365,9 @@ pub unsafe extern "C" fn aclmdlQueryExeOMDesc(
     mdlPartitionSize: *mut types::aclmdlExeOMDesc,
 ) -> i32 {
     raw::status(&calls::aclmdlQueryExeOMDesc, |cx| {
+        raw::watch(cx, || {
+            [raw::Word::word(fileName), raw::Word::word(mdlPartitionSize)]
+        })?;
         // SAFETY: the program vouches for `fileName`: null or a text that ends in a zero byte, as the C declaration says.
         let fileName = unsafe { raw::text(fileName) };
         // SAFETY: the program vouches for `mdlPartitionSize`: null or the address of a variable, as the C declaration says.
@@ -265,6 +389,14 @@ pub unsafe extern "C" fn aclmdlQuerySizeFromMem(
     weightSize: *mut usize,
 ) -> i32 {
     raw::status(&calls::aclmdlQuerySizeFromMem, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(model),
+                raw::Word::word(modelSize),
+                raw::Word::word(workSize),
+                raw::Word::word(weightSize),
+            ]
+        })?;
         // SAFETY: the program vouches for `model`: null or that many values, as the C declaration says.
         let model = unsafe { raw::slice::<u8>(model.cast(), modelSize, "model") }?;
         // SAFETY: the program vouches for `workSize`: null or the address of a variable, as the C declaration says.
@@ -288,6 +420,14 @@ pub unsafe extern "C" fn aclmdlSetDynamicBatchSize(
     batchSize: u64,
 ) -> i32 {
     raw::status(&calls::aclmdlSetDynamicBatchSize, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(modelId),
+                raw::Word::word(dataset),
+                raw::Word::word(index),
+                raw::Word::word(batchSize),
+            ]
+        })?;
         jumar_acl::model::aclmdlSetDynamicBatchSize(
             cx,
             modelId,
@@ -309,6 +449,15 @@ pub unsafe extern "C" fn aclmdlSetDynamicHWSize(
     width: u64,
 ) -> i32 {
     raw::status(&calls::aclmdlSetDynamicHWSize, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(modelId),
+                raw::Word::word(dataset),
+                raw::Word::word(index),
+                raw::Word::word(height),
+                raw::Word::word(width),
+            ]
+        })?;
         jumar_acl::model::aclmdlSetDynamicHWSize(
             cx,
             modelId,
@@ -330,6 +479,14 @@ pub unsafe extern "C" fn aclmdlSetInputDynamicDims(
     dims: *const types::aclmdlIODims,
 ) -> i32 {
     raw::status(&calls::aclmdlSetInputDynamicDims, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(modelId),
+                raw::Word::word(dataset),
+                raw::Word::word(index),
+                raw::Word::word(dims),
+            ]
+        })?;
         // SAFETY: the program vouches for `dims`: null or the address of a value, as the C declaration says.
         let dims = unsafe { raw::input(dims, "dims") }?;
         jumar_acl::model::aclmdlSetInputDynamicDims(
@@ -368,6 +525,14 @@ pub unsafe extern "C" fn aclmdlSetExternalWeightAddress(
     size: usize,
 ) -> i32 {
     raw::status(&calls::aclmdlSetExternalWeightAddress, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(handle),
+                raw::Word::word(weightFileName),
+                raw::Word::word(devPtr),
+                raw::Word::word(size),
+            ]
+        })?;
         // SAFETY: the program vouches for `weightFileName`: null or a text that ends in a zero byte, as the C declaration says.
         let weightFileName = unsafe { raw::text(weightFileName) };
         jumar_acl::model_config::aclmdlSetExternalWeightAddress(

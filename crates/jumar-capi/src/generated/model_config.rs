@@ -22,6 +22,7 @@ pub unsafe extern "C" fn aclmdlCreateExecConfigHandle() -> *mut c_void {
         &calls::aclmdlCreateExecConfigHandle,
         std::ptr::null_mut(),
         |cx| {
+            raw::watch(cx, || [])?;
             let answer = jumar_acl::model_config::aclmdlCreateExecConfigHandle(cx)?;
             Ok(raw::pointer(answer))
         },
@@ -32,6 +33,7 @@ pub unsafe extern "C" fn aclmdlCreateExecConfigHandle() -> *mut c_void {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlDestroyExecConfigHandle(handle: *mut c_void) -> i32 {
     raw::status(&calls::aclmdlDestroyExecConfigHandle, |cx| {
+        raw::watch(cx, || [raw::Word::word(handle)])?;
         jumar_acl::model_config::aclmdlDestroyExecConfigHandle(cx, raw::handle(handle))?;
         Ok(())
     })
@@ -45,6 +47,13 @@ pub unsafe extern "C" fn aclmdlSetAttribute(
     attrValue: *mut types::aclmdlAttrValue_t,
 ) -> i32 {
     raw::status(&calls::aclmdlSetAttribute, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(modelId),
+                raw::Word::word(attr),
+                raw::Word::word(attrValue),
+            ]
+        })?;
         // SAFETY: the program vouches for `attrValue`: null or the address of a value, as the C declaration says.
         let attrValue = unsafe { raw::input(attrValue, "attrValue") }?;
         jumar_acl::model_config::aclmdlSetAttribute(cx, modelId, attr, attrValue)?;
@@ -60,6 +69,13 @@ pub unsafe extern "C" fn aclmdlGetAttribute(
     attrValue: *mut types::aclmdlAttrValue_t,
 ) -> i32 {
     raw::status(&calls::aclmdlGetAttribute, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(modelId),
+                raw::Word::word(attr),
+                raw::Word::word(attrValue),
+            ]
+        })?;
         // SAFETY: the program vouches for `attrValue`: null or the address of a variable, as the C declaration says.
         let attrValue_out =
             unsafe { raw::Out::<types::aclmdlAttrValue_t>::new(attrValue.cast(), "attrValue") }?;
@@ -76,6 +92,7 @@ pub unsafe extern "C" fn aclmdlCreateConfigHandle() -> *mut c_void {
         &calls::aclmdlCreateConfigHandle,
         std::ptr::null_mut(),
         |cx| {
+            raw::watch(cx, || [])?;
             let answer = jumar_acl::model_config::aclmdlCreateConfigHandle(cx)?;
             Ok(raw::pointer(answer))
         },
@@ -86,6 +103,7 @@ pub unsafe extern "C" fn aclmdlCreateConfigHandle() -> *mut c_void {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlDestroyConfigHandle(handle: *mut c_void) -> i32 {
     raw::status(&calls::aclmdlDestroyConfigHandle, |cx| {
+        raw::watch(cx, || [raw::Word::word(handle)])?;
         jumar_acl::model_config::aclmdlDestroyConfigHandle(cx, raw::handle(handle))?;
         Ok(())
     })
@@ -100,6 +118,14 @@ pub unsafe extern "C" fn aclmdlSetExecConfigOpt(
     valueSize: usize,
 ) -> i32 {
     raw::status(&calls::aclmdlSetExecConfigOpt, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(handle),
+                raw::Word::word(attr),
+                raw::Word::word(attrValue),
+                raw::Word::word(valueSize),
+            ]
+        })?;
         // SAFETY: the program vouches for `attrValue`: null or that many values, as the C declaration says.
         let attrValue = unsafe { raw::slice::<u8>(attrValue.cast(), valueSize, "attrValue") }?;
         jumar_acl::model_config::aclmdlSetExecConfigOpt(

@@ -17,6 +17,7 @@ use crate::raw;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlCreateDesc() -> *mut c_void {
     raw::value(&calls::aclmdlCreateDesc, std::ptr::null_mut(), |cx| {
+        raw::watch(cx, || [])?;
         let answer = jumar_acl::model_desc::aclmdlCreateDesc(cx)?;
         Ok(raw::pointer(answer))
     })
@@ -26,6 +27,7 @@ pub unsafe extern "C" fn aclmdlCreateDesc() -> *mut c_void {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlDestroyDesc(modelDesc: *mut c_void) -> i32 {
     raw::status(&calls::aclmdlDestroyDesc, |cx| {
+        raw::watch(cx, || [raw::Word::word(modelDesc)])?;
         jumar_acl::model_desc::aclmdlDestroyDesc(cx, raw::handle(modelDesc))?;
         Ok(())
     })
@@ -35,6 +37,9 @@ pub unsafe extern "C" fn aclmdlDestroyDesc(modelDesc: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlGetDesc(modelDesc: *mut c_void, modelId: u32) -> i32 {
     raw::status(&calls::aclmdlGetDesc, |cx| {
+        raw::watch(cx, || {
+            [raw::Word::word(modelDesc), raw::Word::word(modelId)]
+        })?;
         jumar_acl::model_desc::aclmdlGetDesc(cx, raw::handle(modelDesc), modelId)?;
         Ok(())
     })
@@ -47,6 +52,9 @@ pub unsafe extern "C" fn aclmdlGetDescFromFile(
     modelPath: *const c_char,
 ) -> i32 {
     raw::status(&calls::aclmdlGetDescFromFile, |cx| {
+        raw::watch(cx, || {
+            [raw::Word::word(modelDesc), raw::Word::word(modelPath)]
+        })?;
         // SAFETY: the program vouches for `modelPath`: null or a text that ends in a zero byte, as the C declaration says.
         let modelPath = unsafe { raw::text(modelPath) };
         jumar_acl::model_desc::aclmdlGetDescFromFile(cx, raw::handle(modelDesc), modelPath)?;
@@ -62,6 +70,13 @@ pub unsafe extern "C" fn aclmdlGetDescFromMem(
     modelSize: usize,
 ) -> i32 {
     raw::status(&calls::aclmdlGetDescFromMem, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(modelDesc),
+                raw::Word::word(model),
+                raw::Word::word(modelSize),
+            ]
+        })?;
         // SAFETY: the program vouches for `model`: null or that many values, as the C declaration says.
         let model = unsafe { raw::slice::<u8>(model.cast(), modelSize, "model") }?;
         jumar_acl::model_desc::aclmdlGetDescFromMem(cx, raw::handle(modelDesc), model, modelSize)?;
@@ -73,6 +88,7 @@ pub unsafe extern "C" fn aclmdlGetDescFromMem(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlGetNumInputs(modelDesc: *mut c_void) -> usize {
     raw::value(&calls::aclmdlGetNumInputs, 0, |cx| {
+        raw::watch(cx, || [raw::Word::word(modelDesc)])?;
         let answer = jumar_acl::model_desc::aclmdlGetNumInputs(cx, raw::handle(modelDesc))?;
         Ok(answer)
     })
@@ -82,6 +98,7 @@ pub unsafe extern "C" fn aclmdlGetNumInputs(modelDesc: *mut c_void) -> usize {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlGetNumOutputs(modelDesc: *mut c_void) -> usize {
     raw::value(&calls::aclmdlGetNumOutputs, 0, |cx| {
+        raw::watch(cx, || [raw::Word::word(modelDesc)])?;
         let answer = jumar_acl::model_desc::aclmdlGetNumOutputs(cx, raw::handle(modelDesc))?;
         Ok(answer)
     })
@@ -91,6 +108,7 @@ pub unsafe extern "C" fn aclmdlGetNumOutputs(modelDesc: *mut c_void) -> usize {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlGetInputSizeByIndex(modelDesc: *mut c_void, index: usize) -> usize {
     raw::value(&calls::aclmdlGetInputSizeByIndex, 0, |cx| {
+        raw::watch(cx, || [raw::Word::word(modelDesc), raw::Word::word(index)])?;
         let answer =
             jumar_acl::model_desc::aclmdlGetInputSizeByIndex(cx, raw::handle(modelDesc), index)?;
         Ok(answer)
@@ -101,6 +119,7 @@ pub unsafe extern "C" fn aclmdlGetInputSizeByIndex(modelDesc: *mut c_void, index
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlGetOutputSizeByIndex(modelDesc: *mut c_void, index: usize) -> usize {
     raw::value(&calls::aclmdlGetOutputSizeByIndex, 0, |cx| {
+        raw::watch(cx, || [raw::Word::word(modelDesc), raw::Word::word(index)])?;
         let answer =
             jumar_acl::model_desc::aclmdlGetOutputSizeByIndex(cx, raw::handle(modelDesc), index)?;
         Ok(answer)
@@ -115,6 +134,13 @@ pub unsafe extern "C" fn aclmdlGetInputDims(
     dims: *mut types::aclmdlIODims,
 ) -> i32 {
     raw::status(&calls::aclmdlGetInputDims, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(modelDesc),
+                raw::Word::word(index),
+                raw::Word::word(dims),
+            ]
+        })?;
         // SAFETY: the program vouches for `dims`: null or the address of a variable, as the C declaration says.
         let dims_out = unsafe { raw::Out::<types::aclmdlIODims>::new(dims.cast(), "dims") }?;
         let dims_value =
@@ -132,6 +158,13 @@ pub unsafe extern "C" fn aclmdlGetInputDimsV2(
     dims: *mut types::aclmdlIODims,
 ) -> i32 {
     raw::status(&calls::aclmdlGetInputDimsV2, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(modelDesc),
+                raw::Word::word(index),
+                raw::Word::word(dims),
+            ]
+        })?;
         // SAFETY: the program vouches for `dims`: null or the address of a variable, as the C declaration says.
         let dims_out = unsafe { raw::Out::<types::aclmdlIODims>::new(dims.cast(), "dims") }?;
         let dims_value =
@@ -149,6 +182,13 @@ pub unsafe extern "C" fn aclmdlGetInputDimsRange(
     dimsRange: *mut types::aclmdlIODimsRange,
 ) -> i32 {
     raw::status(&calls::aclmdlGetInputDimsRange, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(modelDesc),
+                raw::Word::word(index),
+                raw::Word::word(dimsRange),
+            ]
+        })?;
         // SAFETY: the program vouches for `dimsRange`: null or the address of a variable, as the C declaration says.
         let dimsRange_out =
             unsafe { raw::Out::<types::aclmdlIODimsRange>::new(dimsRange.cast(), "dimsRange") }?;
@@ -167,6 +207,13 @@ pub unsafe extern "C" fn aclmdlGetOutputDims(
     dims: *mut types::aclmdlIODims,
 ) -> i32 {
     raw::status(&calls::aclmdlGetOutputDims, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(modelDesc),
+                raw::Word::word(index),
+                raw::Word::word(dims),
+            ]
+        })?;
         // SAFETY: the program vouches for `dims`: null or the address of a variable, as the C declaration says.
         let dims_out = unsafe { raw::Out::<types::aclmdlIODims>::new(dims.cast(), "dims") }?;
         let dims_value =
@@ -184,6 +231,13 @@ pub unsafe extern "C" fn aclmdlGetCurOutputDims(
     dims: *mut types::aclmdlIODims,
 ) -> i32 {
     raw::status(&calls::aclmdlGetCurOutputDims, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(modelDesc),
+                raw::Word::word(index),
+                raw::Word::word(dims),
+            ]
+        })?;
         // SAFETY: the program vouches for `dims`: null or the address of a variable, as the C declaration says.
         let dims_out = unsafe { raw::Out::<types::aclmdlIODims>::new(dims.cast(), "dims") }?;
         let dims_value =
@@ -201,6 +255,13 @@ pub unsafe extern "C" fn aclmdlGetOpAttr(
     attr: *const c_char,
 ) -> *const c_char {
     raw::value(&calls::aclmdlGetOpAttr, std::ptr::null(), |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(modelDesc),
+                raw::Word::word(opName),
+                raw::Word::word(attr),
+            ]
+        })?;
         // SAFETY: the program vouches for `opName`: null or a text that ends in a zero byte, as the C declaration says.
         let opName = unsafe { raw::text(opName) };
         // SAFETY: the program vouches for `attr`: null or a text that ends in a zero byte, as the C declaration says.
@@ -218,6 +279,7 @@ pub unsafe extern "C" fn aclmdlGetInputNameByIndex(
     index: usize,
 ) -> *const c_char {
     raw::value(&calls::aclmdlGetInputNameByIndex, c"".as_ptr(), |cx| {
+        raw::watch(cx, || [raw::Word::word(modelDesc), raw::Word::word(index)])?;
         let answer =
             jumar_acl::model_desc::aclmdlGetInputNameByIndex(cx, raw::handle(modelDesc), index)?;
         Ok(raw::text_address(answer))
@@ -231,6 +293,7 @@ pub unsafe extern "C" fn aclmdlGetOutputNameByIndex(
     index: usize,
 ) -> *const c_char {
     raw::value(&calls::aclmdlGetOutputNameByIndex, c"".as_ptr(), |cx| {
+        raw::watch(cx, || [raw::Word::word(modelDesc), raw::Word::word(index)])?;
         let answer =
             jumar_acl::model_desc::aclmdlGetOutputNameByIndex(cx, raw::handle(modelDesc), index)?;
         Ok(raw::text_address(answer))
@@ -241,6 +304,7 @@ pub unsafe extern "C" fn aclmdlGetOutputNameByIndex(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlGetInputFormat(modelDesc: *mut c_void, index: usize) -> i32 {
     raw::value(&calls::aclmdlGetInputFormat, -1, |cx| {
+        raw::watch(cx, || [raw::Word::word(modelDesc), raw::Word::word(index)])?;
         let answer =
             jumar_acl::model_desc::aclmdlGetInputFormat(cx, raw::handle(modelDesc), index)?;
         Ok(answer)
@@ -251,6 +315,7 @@ pub unsafe extern "C" fn aclmdlGetInputFormat(modelDesc: *mut c_void, index: usi
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlGetOutputFormat(modelDesc: *mut c_void, index: usize) -> i32 {
     raw::value(&calls::aclmdlGetOutputFormat, -1, |cx| {
+        raw::watch(cx, || [raw::Word::word(modelDesc), raw::Word::word(index)])?;
         let answer =
             jumar_acl::model_desc::aclmdlGetOutputFormat(cx, raw::handle(modelDesc), index)?;
         Ok(answer)
@@ -261,6 +326,7 @@ pub unsafe extern "C" fn aclmdlGetOutputFormat(modelDesc: *mut c_void, index: us
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlGetInputDataType(modelDesc: *mut c_void, index: usize) -> i32 {
     raw::value(&calls::aclmdlGetInputDataType, -1, |cx| {
+        raw::watch(cx, || [raw::Word::word(modelDesc), raw::Word::word(index)])?;
         let answer =
             jumar_acl::model_desc::aclmdlGetInputDataType(cx, raw::handle(modelDesc), index)?;
         Ok(answer)
@@ -271,6 +337,7 @@ pub unsafe extern "C" fn aclmdlGetInputDataType(modelDesc: *mut c_void, index: u
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlGetOutputDataType(modelDesc: *mut c_void, index: usize) -> i32 {
     raw::value(&calls::aclmdlGetOutputDataType, -1, |cx| {
+        raw::watch(cx, || [raw::Word::word(modelDesc), raw::Word::word(index)])?;
         let answer =
             jumar_acl::model_desc::aclmdlGetOutputDataType(cx, raw::handle(modelDesc), index)?;
         Ok(answer)
@@ -285,6 +352,13 @@ pub unsafe extern "C" fn aclmdlGetInputIndexByName(
     index: *mut usize,
 ) -> i32 {
     raw::status(&calls::aclmdlGetInputIndexByName, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(modelDesc),
+                raw::Word::word(name),
+                raw::Word::word(index),
+            ]
+        })?;
         // SAFETY: the program vouches for `name`: null or a text that ends in a zero byte, as the C declaration says.
         let name = unsafe { raw::text(name) };
         // SAFETY: the program vouches for `index`: null or the address of a variable, as the C declaration says.
@@ -304,6 +378,13 @@ pub unsafe extern "C" fn aclmdlGetOutputIndexByName(
     index: *mut usize,
 ) -> i32 {
     raw::status(&calls::aclmdlGetOutputIndexByName, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(modelDesc),
+                raw::Word::word(name),
+                raw::Word::word(index),
+            ]
+        })?;
         // SAFETY: the program vouches for `name`: null or a text that ends in a zero byte, as the C declaration says.
         let name = unsafe { raw::text(name) };
         // SAFETY: the program vouches for `index`: null or the address of a variable, as the C declaration says.
@@ -322,6 +403,7 @@ pub unsafe extern "C" fn aclmdlGetDynamicBatch(
     batch: *mut types::aclmdlBatch,
 ) -> i32 {
     raw::status(&calls::aclmdlGetDynamicBatch, |cx| {
+        raw::watch(cx, || [raw::Word::word(modelDesc), raw::Word::word(batch)])?;
         // SAFETY: the program vouches for `batch`: null or the address of a variable, as the C declaration says.
         let batch_out = unsafe { raw::Out::<types::aclmdlBatch>::new(batch.cast(), "batch") }?;
         let batch_value = jumar_acl::model_desc::aclmdlGetDynamicBatch(cx, raw::handle(modelDesc))?;
@@ -338,6 +420,13 @@ pub unsafe extern "C" fn aclmdlGetDynamicHW(
     hw: *mut types::aclmdlHW,
 ) -> i32 {
     raw::status(&calls::aclmdlGetDynamicHW, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(modelDesc),
+                raw::Word::word(index),
+                raw::Word::word(hw),
+            ]
+        })?;
         // SAFETY: the program vouches for `hw`: null or the address of a variable, as the C declaration says.
         let hw_out = unsafe { raw::Out::<types::aclmdlHW>::new(hw.cast(), "hw") }?;
         let hw_value =
@@ -355,6 +444,13 @@ pub unsafe extern "C" fn aclmdlGetInputDynamicGearCount(
     gearCount: *mut usize,
 ) -> i32 {
     raw::status(&calls::aclmdlGetInputDynamicGearCount, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(modelDesc),
+                raw::Word::word(index),
+                raw::Word::word(gearCount),
+            ]
+        })?;
         // SAFETY: the program vouches for `gearCount`: null or the address of a variable, as the C declaration says.
         let gearCount_out = unsafe { raw::Out::<usize>::new(gearCount.cast(), "gearCount") }?;
         let gearCount_value = jumar_acl::model_desc::aclmdlGetInputDynamicGearCount(
@@ -376,6 +472,14 @@ pub unsafe extern "C" fn aclmdlGetInputDynamicDims(
     gearCount: usize,
 ) -> i32 {
     raw::status(&calls::aclmdlGetInputDynamicDims, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(modelDesc),
+                raw::Word::word(index),
+                raw::Word::word(dims),
+                raw::Word::word(gearCount),
+            ]
+        })?;
         // SAFETY: the program vouches for `dims`: null or room for that many, as the C declaration says.
         let dims_out =
             unsafe { raw::OutArray::<types::aclmdlIODims>::new(dims.cast(), gearCount, "dims") }?;
@@ -397,6 +501,7 @@ pub unsafe extern "C" fn aclmdlGetTensorRealName(
     name: *const c_char,
 ) -> *const c_char {
     raw::value(&calls::aclmdlGetTensorRealName, std::ptr::null(), |cx| {
+        raw::watch(cx, || [raw::Word::word(modelDesc), raw::Word::word(name)])?;
         // SAFETY: the program vouches for `name`: null or a text that ends in a zero byte, as the C declaration says.
         let name = unsafe { raw::text(name) };
         let answer =

@@ -20,6 +20,13 @@ pub unsafe extern "C" fn aclrtDeviceCanAccessPeer(
     peerDeviceId: i32,
 ) -> i32 {
     raw::status(&calls::aclrtDeviceCanAccessPeer, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(canAccessPeer),
+                raw::Word::word(deviceId),
+                raw::Word::word(peerDeviceId),
+            ]
+        })?;
         // SAFETY: the program vouches for `canAccessPeer`: null or the address of a variable, as the C declaration says.
         let canAccessPeer_out =
             unsafe { raw::Out::<i32>::new(canAccessPeer.cast(), "canAccessPeer") }?;
@@ -34,6 +41,9 @@ pub unsafe extern "C" fn aclrtDeviceCanAccessPeer(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtDeviceEnablePeerAccess(peerDeviceId: i32, flags: u32) -> i32 {
     raw::status(&calls::aclrtDeviceEnablePeerAccess, |cx| {
+        raw::watch(cx, || {
+            [raw::Word::word(peerDeviceId), raw::Word::word(flags)]
+        })?;
         jumar_acl::peer::aclrtDeviceEnablePeerAccess(cx, peerDeviceId, flags)?;
         Ok(())
     })
@@ -43,6 +53,7 @@ pub unsafe extern "C" fn aclrtDeviceEnablePeerAccess(peerDeviceId: i32, flags: u
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtDeviceDisablePeerAccess(peerDeviceId: i32) -> i32 {
     raw::status(&calls::aclrtDeviceDisablePeerAccess, |cx| {
+        raw::watch(cx, || [raw::Word::word(peerDeviceId)])?;
         jumar_acl::peer::aclrtDeviceDisablePeerAccess(cx, peerDeviceId)?;
         Ok(())
     })
@@ -58,6 +69,15 @@ pub unsafe extern "C" fn aclrtDeviceGetP2PAtomicCapabilities(
     dstDeviceId: i32,
 ) -> i32 {
     raw::status(&calls::aclrtDeviceGetP2PAtomicCapabilities, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(capabilities),
+                raw::Word::word(operations),
+                raw::Word::word(count),
+                raw::Word::word(srcDeviceId),
+                raw::Word::word(dstDeviceId),
+            ]
+        })?;
         // SAFETY: the program vouches for `capabilities`: null or room for that many, as the C declaration says.
         let capabilities_out = unsafe {
             raw::OutArray::<u32>::new(capabilities.cast(), raw::count(count), "capabilities")
@@ -85,6 +105,13 @@ pub unsafe extern "C" fn aclrtGetDevicesTopo(
     value: *mut u64,
 ) -> i32 {
     raw::status(&calls::aclrtGetDevicesTopo, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(deviceId),
+                raw::Word::word(otherDeviceId),
+                raw::Word::word(value),
+            ]
+        })?;
         // SAFETY: the program vouches for `value`: null or the address of a variable, as the C declaration says.
         let value_out = unsafe { raw::Out::<u64>::new(value.cast(), "value") }?;
         let value_value = jumar_acl::peer::aclrtGetDevicesTopo(cx, deviceId, otherDeviceId)?;
@@ -101,6 +128,13 @@ pub unsafe extern "C" fn aclrtDevicePeerAccessStatus(
     status: *mut i32,
 ) -> i32 {
     raw::status(&calls::aclrtDevicePeerAccessStatus, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(deviceId),
+                raw::Word::word(peerDeviceId),
+                raw::Word::word(status),
+            ]
+        })?;
         // SAFETY: the program vouches for `status`: null or the address of a variable, as the C declaration says.
         let status_out = unsafe { raw::Out::<i32>::new(status.cast(), "status") }?;
         let status_value =
@@ -119,6 +153,14 @@ pub unsafe extern "C" fn aclrtMemP2PMap(
     flags: u64,
 ) -> i32 {
     raw::status(&calls::aclrtMemP2PMap, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(devPtr),
+                raw::Word::word(size),
+                raw::Word::word(dstDevId),
+                raw::Word::word(flags),
+            ]
+        })?;
         jumar_acl::peer::aclrtMemP2PMap(cx, devPtr.expose_provenance(), size, dstDevId, flags)?;
         Ok(())
     })

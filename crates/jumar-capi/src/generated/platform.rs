@@ -20,6 +20,13 @@ pub unsafe extern "C" fn aclplatformGetDeviceInfo(
     maxLen: u32,
 ) -> i32 {
     raw::status(&calls::aclplatformGetDeviceInfo, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(infoType),
+                raw::Word::word(value),
+                raw::Word::word(maxLen),
+            ]
+        })?;
         // SAFETY: the program vouches for `value`: null or room for that many, as the C declaration says.
         let value_out =
             unsafe { raw::OutArray::<u8>::new(value.cast(), raw::count(maxLen), "value") }?;

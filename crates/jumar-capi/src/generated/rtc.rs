@@ -26,6 +26,16 @@ pub unsafe extern "C" fn aclrtcCreateProg(
     includeNames: *mut *const c_char,
 ) -> i32 {
     raw::status(&calls::aclrtcCreateProg, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(prog),
+                raw::Word::word(src),
+                raw::Word::word(name),
+                raw::Word::word(numHeaders),
+                raw::Word::word(headers),
+                raw::Word::word(includeNames),
+            ]
+        })?;
         // SAFETY: the program vouches for `prog`: null or the address of a variable, as the C declaration says.
         let prog_out = unsafe { raw::Out::<Raw>::new(prog.cast(), "prog") }?;
         // SAFETY: the program vouches for `src`: null or a text that ends in a zero byte, as the C declaration says.
@@ -58,6 +68,13 @@ pub unsafe extern "C" fn aclrtcCompileProg(
     options: *mut *const c_char,
 ) -> i32 {
     raw::status(&calls::aclrtcCompileProg, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(prog),
+                raw::Word::word(numOptions),
+                raw::Word::word(options),
+            ]
+        })?;
         // SAFETY: the program vouches for `options`: null or that many values, as the C declaration says.
         let options = unsafe { raw::texts(options.cast(), raw::count(numOptions), "options") }?;
         jumar_acl::rtc::aclrtcCompileProg(cx, raw::handle(prog), numOptions, options.as_deref())?;
@@ -72,6 +89,9 @@ pub unsafe extern "C" fn aclrtcAddNameExpr(
     nameExpression: *const c_char,
 ) -> i32 {
     raw::status(&calls::aclrtcAddNameExpr, |cx| {
+        raw::watch(cx, || {
+            [raw::Word::word(prog), raw::Word::word(nameExpression)]
+        })?;
         // SAFETY: the program vouches for `nameExpression`: null or a text that ends in a zero byte, as the C declaration says.
         let nameExpression = unsafe { raw::text(nameExpression) };
         jumar_acl::rtc::aclrtcAddNameExpr(cx, raw::handle(prog), nameExpression)?;
@@ -87,6 +107,13 @@ pub unsafe extern "C" fn aclrtcGetLoweredName(
     loweredName: *mut *const c_char,
 ) -> i32 {
     raw::status(&calls::aclrtcGetLoweredName, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(prog),
+                raw::Word::word(nameExpression),
+                raw::Word::word(loweredName),
+            ]
+        })?;
         // SAFETY: the program vouches for `nameExpression`: null or a text that ends in a zero byte, as the C declaration says.
         let nameExpression = unsafe { raw::text(nameExpression) };
         // SAFETY: the program vouches for `loweredName`: null or the address of a variable, as the C declaration says.
@@ -102,6 +129,7 @@ pub unsafe extern "C" fn aclrtcGetLoweredName(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtcDestroyProg(prog: *mut *mut c_void) -> i32 {
     raw::status(&calls::aclrtcDestroyProg, |cx| {
+        raw::watch(cx, || [raw::Word::word(prog)])?;
         // SAFETY: the program vouches for `prog`: null or the address of a variable that holds a value, as the C declaration says.
         let prog_out = unsafe { raw::InOut::<Raw>::new(prog.cast(), "prog") }?;
         let prog_value = jumar_acl::rtc::aclrtcDestroyProg(cx, prog_out.get())?;
@@ -117,6 +145,9 @@ pub unsafe extern "C" fn aclrtcGetBinDataSize(
     binDataSizeRet: *mut usize,
 ) -> i32 {
     raw::status(&calls::aclrtcGetBinDataSize, |cx| {
+        raw::watch(cx, || {
+            [raw::Word::word(prog), raw::Word::word(binDataSizeRet)]
+        })?;
         // SAFETY: the program vouches for `binDataSizeRet`: null or the address of a variable, as the C declaration says.
         let binDataSizeRet_out =
             unsafe { raw::Out::<usize>::new(binDataSizeRet.cast(), "binDataSizeRet") }?;
@@ -130,6 +161,7 @@ pub unsafe extern "C" fn aclrtcGetBinDataSize(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtcGetCompileLogSize(prog: *mut c_void, logSizeRet: *mut usize) -> i32 {
     raw::status(&calls::aclrtcGetCompileLogSize, |cx| {
+        raw::watch(cx, || [raw::Word::word(prog), raw::Word::word(logSizeRet)])?;
         // SAFETY: the program vouches for `logSizeRet`: null or the address of a variable, as the C declaration says.
         let logSizeRet_out = unsafe { raw::Out::<usize>::new(logSizeRet.cast(), "logSizeRet") }?;
         let logSizeRet_value = jumar_acl::rtc::aclrtcGetCompileLogSize(cx, raw::handle(prog))?;

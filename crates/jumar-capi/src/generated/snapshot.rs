@@ -18,6 +18,7 @@ use crate::raw;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtSnapShotProcessLock(pid: i32, reserve: *mut c_void) -> i32 {
     raw::status(&calls::aclrtSnapShotProcessLock, |cx| {
+        raw::watch(cx, || [raw::Word::word(pid), raw::Word::word(reserve)])?;
         jumar_acl::snapshot::aclrtSnapShotProcessLock(cx, pid, reserve.expose_provenance())?;
         Ok(())
     })
@@ -27,6 +28,7 @@ pub unsafe extern "C" fn aclrtSnapShotProcessLock(pid: i32, reserve: *mut c_void
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtSnapShotProcessUnlock(pid: i32, reserve: *mut c_void) -> i32 {
     raw::status(&calls::aclrtSnapShotProcessUnlock, |cx| {
+        raw::watch(cx, || [raw::Word::word(pid), raw::Word::word(reserve)])?;
         jumar_acl::snapshot::aclrtSnapShotProcessUnlock(cx, pid, reserve.expose_provenance())?;
         Ok(())
     })
@@ -39,6 +41,7 @@ pub unsafe extern "C" fn aclrtSnapShotProcessBackup(
     args: *mut types::aclrtSnapShotBackupArgs,
 ) -> i32 {
     raw::status(&calls::aclrtSnapShotProcessBackup, |cx| {
+        raw::watch(cx, || [raw::Word::word(pid), raw::Word::word(args)])?;
         // SAFETY: the program vouches for `args`: null or the address of a value, as the C declaration says.
         let args = unsafe { raw::input(args, "args") }?;
         jumar_acl::snapshot::aclrtSnapShotProcessBackup(cx, pid, args)?;
@@ -53,6 +56,7 @@ pub unsafe extern "C" fn aclrtSnapShotProcessRestore(
     args: *mut types::aclrtSnapShotRestoreArgs,
 ) -> i32 {
     raw::status(&calls::aclrtSnapShotProcessRestore, |cx| {
+        raw::watch(cx, || [raw::Word::word(pid), raw::Word::word(args)])?;
         // SAFETY: the program vouches for `args`: null or the address of a value, as the C declaration says.
         let args = unsafe { raw::input(args, "args") }?;
         jumar_acl::snapshot::aclrtSnapShotProcessRestore(cx, pid, args)?;

@@ -20,6 +20,7 @@ use crate::raw;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtSetStreamFailureMode(stream: *mut c_void, mode: u64) -> i32 {
     raw::status(&calls::aclrtSetStreamFailureMode, |cx| {
+        raw::watch(cx, || [raw::Word::word(stream), raw::Word::word(mode)])?;
         jumar_acl::stream::aclrtSetStreamFailureMode(cx, raw::handle(stream), mode)?;
         Ok(())
     })
@@ -29,6 +30,7 @@ pub unsafe extern "C" fn aclrtSetStreamFailureMode(stream: *mut c_void, mode: u6
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtStreamGetId(stream: *mut c_void, streamId: *mut i32) -> i32 {
     raw::status(&calls::aclrtStreamGetId, |cx| {
+        raw::watch(cx, || [raw::Word::word(stream), raw::Word::word(streamId)])?;
         // SAFETY: the program vouches for `streamId`: null or the address of a variable, as the C declaration says.
         let streamId_out = unsafe { raw::Out::<i32>::new(streamId.cast(), "streamId") }?;
         let streamId_value = jumar_acl::stream::aclrtStreamGetId(cx, raw::handle(stream))?;
@@ -44,6 +46,7 @@ pub unsafe extern "C" fn aclrtCreateStreamConfigHandle() -> *mut types::aclrtStr
         &calls::aclrtCreateStreamConfigHandle,
         std::ptr::null_mut(),
         |cx| {
+            raw::watch(cx, || [])?;
             let answer = jumar_acl::stream::aclrtCreateStreamConfigHandle(cx)?;
             Ok(raw::pointer(answer).cast())
         },
@@ -56,6 +59,7 @@ pub unsafe extern "C" fn aclrtDestroyStreamConfigHandle(
     handle: *mut types::aclrtStreamConfigHandle,
 ) -> i32 {
     raw::status(&calls::aclrtDestroyStreamConfigHandle, |cx| {
+        raw::watch(cx, || [raw::Word::word(handle)])?;
         jumar_acl::stream::aclrtDestroyStreamConfigHandle(cx, raw::handle(handle))?;
         Ok(())
     })
@@ -70,6 +74,14 @@ pub unsafe extern "C" fn aclrtSetStreamConfigOpt(
     valueSize: usize,
 ) -> i32 {
     raw::status(&calls::aclrtSetStreamConfigOpt, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(handle),
+                raw::Word::word(attr),
+                raw::Word::word(attrValue),
+                raw::Word::word(valueSize),
+            ]
+        })?;
         // SAFETY: the program vouches for `attrValue`: null or that many values, as the C declaration says.
         let attrValue = unsafe { raw::slice::<u8>(attrValue.cast(), valueSize, "attrValue") }?;
         jumar_acl::stream::aclrtSetStreamConfigOpt(
@@ -87,6 +99,7 @@ pub unsafe extern "C" fn aclrtSetStreamConfigOpt(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCreateStream(stream: *mut *mut c_void) -> i32 {
     raw::status(&calls::aclrtCreateStream, |cx| {
+        raw::watch(cx, || [raw::Word::word(stream)])?;
         // SAFETY: the program vouches for `stream`: null or the address of a variable, as the C declaration says.
         let stream_out = unsafe { raw::Out::<Raw>::new(stream.cast(), "stream") }?;
         let stream_value = jumar_acl::stream::aclrtCreateStream(cx)?;
@@ -102,6 +115,7 @@ pub unsafe extern "C" fn aclrtCreateStreamV2(
     handle: *const types::aclrtStreamConfigHandle,
 ) -> i32 {
     raw::status(&calls::aclrtCreateStreamV2, |cx| {
+        raw::watch(cx, || [raw::Word::word(stream), raw::Word::word(handle)])?;
         // SAFETY: the program vouches for `stream`: null or the address of a variable, as the C declaration says.
         let stream_out = unsafe { raw::Out::<Raw>::new(stream.cast(), "stream") }?;
         let stream_value = jumar_acl::stream::aclrtCreateStreamV2(cx, raw::handle(handle))?;
@@ -118,6 +132,13 @@ pub unsafe extern "C" fn aclrtCreateStreamWithConfig(
     flag: u32,
 ) -> i32 {
     raw::status(&calls::aclrtCreateStreamWithConfig, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(stream),
+                raw::Word::word(priority),
+                raw::Word::word(flag),
+            ]
+        })?;
         // SAFETY: the program vouches for `stream`: null or the address of a variable, as the C declaration says.
         let stream_out = unsafe { raw::Out::<Raw>::new(stream.cast(), "stream") }?;
         let stream_value = jumar_acl::stream::aclrtCreateStreamWithConfig(cx, priority, flag)?;
@@ -130,6 +151,7 @@ pub unsafe extern "C" fn aclrtCreateStreamWithConfig(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtDestroyStream(stream: *mut c_void) -> i32 {
     raw::status(&calls::aclrtDestroyStream, |cx| {
+        raw::watch(cx, || [raw::Word::word(stream)])?;
         jumar_acl::stream::aclrtDestroyStream(cx, raw::handle(stream))?;
         Ok(())
     })
@@ -139,6 +161,7 @@ pub unsafe extern "C" fn aclrtDestroyStream(stream: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtDestroyStreamForce(stream: *mut c_void) -> i32 {
     raw::status(&calls::aclrtDestroyStreamForce, |cx| {
+        raw::watch(cx, || [raw::Word::word(stream)])?;
         jumar_acl::stream::aclrtDestroyStreamForce(cx, raw::handle(stream))?;
         Ok(())
     })
@@ -148,6 +171,7 @@ pub unsafe extern "C" fn aclrtDestroyStreamForce(stream: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtSynchronizeStream(stream: *mut c_void) -> i32 {
     raw::status(&calls::aclrtSynchronizeStream, |cx| {
+        raw::watch(cx, || [raw::Word::word(stream)])?;
         jumar_acl::stream::aclrtSynchronizeStream(cx, raw::handle(stream))?;
         Ok(())
     })
@@ -160,6 +184,7 @@ pub unsafe extern "C" fn aclrtSynchronizeStreamWithTimeout(
     timeout: i32,
 ) -> i32 {
     raw::status(&calls::aclrtSynchronizeStreamWithTimeout, |cx| {
+        raw::watch(cx, || [raw::Word::word(stream), raw::Word::word(timeout)])?;
         jumar_acl::stream::aclrtSynchronizeStreamWithTimeout(cx, raw::handle(stream), timeout)?;
         Ok(())
     })
@@ -169,6 +194,7 @@ pub unsafe extern "C" fn aclrtSynchronizeStreamWithTimeout(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtStreamQuery(stream: *mut c_void, status: *mut u32) -> i32 {
     raw::status(&calls::aclrtStreamQuery, |cx| {
+        raw::watch(cx, || [raw::Word::word(stream), raw::Word::word(status)])?;
         // SAFETY: the program vouches for `status`: null or the address of a variable, as the C declaration says.
         let status_out = unsafe { raw::Out::<u32>::new(status.cast(), "status") }?;
         let status_value = jumar_acl::stream::aclrtStreamQuery(cx, raw::handle(stream))?;
@@ -181,6 +207,7 @@ pub unsafe extern "C" fn aclrtStreamQuery(stream: *mut c_void, status: *mut u32)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtStreamGetPriority(stream: *mut c_void, priority: *mut u32) -> i32 {
     raw::status(&calls::aclrtStreamGetPriority, |cx| {
+        raw::watch(cx, || [raw::Word::word(stream), raw::Word::word(priority)])?;
         // SAFETY: the program vouches for `priority`: null or the address of a variable, as the C declaration says.
         let priority_out = unsafe { raw::Out::<u32>::new(priority.cast(), "priority") }?;
         let priority_value = jumar_acl::stream::aclrtStreamGetPriority(cx, raw::handle(stream))?;
@@ -193,6 +220,7 @@ pub unsafe extern "C" fn aclrtStreamGetPriority(stream: *mut c_void, priority: *
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtStreamGetFlags(stream: *mut c_void, flags: *mut u32) -> i32 {
     raw::status(&calls::aclrtStreamGetFlags, |cx| {
+        raw::watch(cx, || [raw::Word::word(stream), raw::Word::word(flags)])?;
         // SAFETY: the program vouches for `flags`: null or the address of a variable, as the C declaration says.
         let flags_out = unsafe { raw::Out::<u32>::new(flags.cast(), "flags") }?;
         let flags_value = jumar_acl::stream::aclrtStreamGetFlags(cx, raw::handle(stream))?;
@@ -205,6 +233,7 @@ pub unsafe extern "C" fn aclrtStreamGetFlags(stream: *mut c_void, flags: *mut u3
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtStreamAbort(stream: *mut c_void) -> i32 {
     raw::status(&calls::aclrtStreamAbort, |cx| {
+        raw::watch(cx, || [raw::Word::word(stream)])?;
         jumar_acl::stream::aclrtStreamAbort(cx, raw::handle(stream))?;
         Ok(())
     })
@@ -214,6 +243,7 @@ pub unsafe extern "C" fn aclrtStreamAbort(stream: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetStreamAvailableNum(streamCount: *mut u32) -> i32 {
     raw::status(&calls::aclrtGetStreamAvailableNum, |cx| {
+        raw::watch(cx, || [raw::Word::word(streamCount)])?;
         // SAFETY: the program vouches for `streamCount`: null or the address of a variable, as the C declaration says.
         let streamCount_out = unsafe { raw::Out::<u32>::new(streamCount.cast(), "streamCount") }?;
         let streamCount_value = jumar_acl::stream::aclrtGetStreamAvailableNum(cx)?;
@@ -230,6 +260,13 @@ pub unsafe extern "C" fn aclrtSetStreamAttribute(
     value: *mut types::aclrtStreamAttrValue,
 ) -> i32 {
     raw::status(&calls::aclrtSetStreamAttribute, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(stream),
+                raw::Word::word(stmAttrType),
+                raw::Word::word(value),
+            ]
+        })?;
         // SAFETY: the program vouches for `value`: null or the address of a value, as the C declaration says.
         let value = unsafe { raw::input(value, "value") }?;
         jumar_acl::stream::aclrtSetStreamAttribute(cx, raw::handle(stream), stmAttrType, value)?;
@@ -245,6 +282,13 @@ pub unsafe extern "C" fn aclrtGetStreamAttribute(
     value: *mut types::aclrtStreamAttrValue,
 ) -> i32 {
     raw::status(&calls::aclrtGetStreamAttribute, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(stream),
+                raw::Word::word(stmAttrType),
+                raw::Word::word(value),
+            ]
+        })?;
         // SAFETY: the program vouches for `value`: null or the address of a variable, as the C declaration says.
         let value_out =
             unsafe { raw::Out::<types::aclrtStreamAttrValue>::new(value.cast(), "value") }?;
@@ -262,6 +306,12 @@ pub unsafe extern "C" fn aclrtDeviceGetStreamPriorityRange(
     greatestPriority: *mut i32,
 ) -> i32 {
     raw::status(&calls::aclrtDeviceGetStreamPriorityRange, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(leastPriority),
+                raw::Word::word(greatestPriority),
+            ]
+        })?;
         // SAFETY: the program vouches for `leastPriority`: null or the address of a variable, as the C declaration says.
         let leastPriority_out =
             unsafe { raw::Out::<i32>::optional(leastPriority.cast(), "leastPriority") }?;
@@ -280,6 +330,7 @@ pub unsafe extern "C" fn aclrtDeviceGetStreamPriorityRange(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCtxGetCurrentDefaultStream(stream: *mut *mut c_void) -> i32 {
     raw::status(&calls::aclrtCtxGetCurrentDefaultStream, |cx| {
+        raw::watch(cx, || [raw::Word::word(stream)])?;
         // SAFETY: the program vouches for `stream`: null or the address of a variable, as the C declaration says.
         let stream_out = unsafe { raw::Out::<Raw>::new(stream.cast(), "stream") }?;
         let stream_value = jumar_acl::stream::aclrtCtxGetCurrentDefaultStream(cx)?;
@@ -296,6 +347,13 @@ pub unsafe extern "C" fn aclrtGetStreamResLimit(
     value: *mut u32,
 ) -> i32 {
     raw::status(&calls::aclrtGetStreamResLimit, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(stream),
+                raw::Word::word(r#type),
+                raw::Word::word(value),
+            ]
+        })?;
         // SAFETY: the program vouches for `value`: null or the address of a variable, as the C declaration says.
         let value_out = unsafe { raw::Out::<u32>::new(value.cast(), "value") }?;
         let value_value =
@@ -313,6 +371,13 @@ pub unsafe extern "C" fn aclrtSetStreamResLimit(
     value: u32,
 ) -> i32 {
     raw::status(&calls::aclrtSetStreamResLimit, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(stream),
+                raw::Word::word(r#type),
+                raw::Word::word(value),
+            ]
+        })?;
         jumar_acl::stream::aclrtSetStreamResLimit(cx, raw::handle(stream), r#type, value)?;
         Ok(())
     })
@@ -322,6 +387,7 @@ pub unsafe extern "C" fn aclrtSetStreamResLimit(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtResetStreamResLimit(stream: *mut c_void) -> i32 {
     raw::status(&calls::aclrtResetStreamResLimit, |cx| {
+        raw::watch(cx, || [raw::Word::word(stream)])?;
         jumar_acl::stream::aclrtResetStreamResLimit(cx, raw::handle(stream))?;
         Ok(())
     })
@@ -331,6 +397,9 @@ pub unsafe extern "C" fn aclrtResetStreamResLimit(stream: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtActiveStream(activeStream: *mut c_void, stream: *mut c_void) -> i32 {
     raw::status(&calls::aclrtActiveStream, |cx| {
+        raw::watch(cx, || {
+            [raw::Word::word(activeStream), raw::Word::word(stream)]
+        })?;
         jumar_acl::capture::aclrtActiveStream(cx, raw::handle(activeStream), raw::handle(stream))?;
         Ok(())
     })
@@ -348,6 +417,17 @@ pub unsafe extern "C" fn aclrtSwitchStream(
     stream: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtSwitchStream, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(leftValue),
+                raw::Word::word(cond),
+                raw::Word::word(rightValue),
+                raw::Word::word(dataType),
+                raw::Word::word(trueStream),
+                raw::Word::word(falseStream),
+                raw::Word::word(stream),
+            ]
+        })?;
         // SAFETY: the program vouches for `leftValue`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
         let leftValue = unsafe { raw::span(leftValue.cast(), 8, "leftValue") }?;
         // SAFETY: the program vouches for `rightValue`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
@@ -370,6 +450,7 @@ pub unsafe extern "C" fn aclrtSwitchStream(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtStreamStop(stream: *mut c_void) -> i32 {
     raw::status(&calls::aclrtStreamStop, |cx| {
+        raw::watch(cx, || [raw::Word::word(stream)])?;
         jumar_acl::stream::aclrtStreamStop(cx, raw::handle(stream))?;
         Ok(())
     })

@@ -19,6 +19,7 @@ use crate::raw;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtCreateQueue(attr: *mut c_void, qid: *mut u32) -> i32 {
     raw::status(&calls::acltdtCreateQueue, |cx| {
+        raw::watch(cx, || [raw::Word::word(attr), raw::Word::word(qid)])?;
         // SAFETY: the program vouches for `qid`: null or the address of a variable, as the C declaration says.
         let qid_out = unsafe { raw::Out::<u32>::new(qid.cast(), "qid") }?;
         let qid_value = jumar_acl::tdt_queue::acltdtCreateQueue(cx, raw::handle(attr))?;
@@ -31,6 +32,7 @@ pub unsafe extern "C" fn acltdtCreateQueue(attr: *mut c_void, qid: *mut u32) -> 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtDestroyQueue(qid: u32) -> i32 {
     raw::status(&calls::acltdtDestroyQueue, |cx| {
+        raw::watch(cx, || [raw::Word::word(qid)])?;
         jumar_acl::tdt_queue::acltdtDestroyQueue(cx, qid)?;
         Ok(())
     })
@@ -40,6 +42,13 @@ pub unsafe extern "C" fn acltdtDestroyQueue(qid: u32) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtEnqueue(qid: u32, buf: *mut c_void, timeout: i32) -> i32 {
     raw::status(&calls::acltdtEnqueue, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(qid),
+                raw::Word::word(buf),
+                raw::Word::word(timeout),
+            ]
+        })?;
         jumar_acl::tdt_queue::acltdtEnqueue(cx, qid, raw::handle(buf), timeout)?;
         Ok(())
     })
@@ -49,6 +58,13 @@ pub unsafe extern "C" fn acltdtEnqueue(qid: u32, buf: *mut c_void, timeout: i32)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtDequeue(qid: u32, buf: *mut *mut c_void, timeout: i32) -> i32 {
     raw::status(&calls::acltdtDequeue, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(qid),
+                raw::Word::word(buf),
+                raw::Word::word(timeout),
+            ]
+        })?;
         // SAFETY: the program vouches for `buf`: null or the address of a variable, as the C declaration says.
         let buf_out = unsafe { raw::Out::<Raw>::new(buf.cast(), "buf") }?;
         let buf_value = jumar_acl::tdt_queue::acltdtDequeue(cx, qid, timeout)?;
@@ -69,6 +85,17 @@ pub unsafe extern "C" fn acltdtEnqueueData(
     rsv: u32,
 ) -> i32 {
     raw::status(&calls::acltdtEnqueueData, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(qid),
+                raw::Word::word(data),
+                raw::Word::word(dataSize),
+                raw::Word::word(userData),
+                raw::Word::word(userDataSize),
+                raw::Word::word(timeout),
+                raw::Word::word(rsv),
+            ]
+        })?;
         // SAFETY: the program vouches for `data`: null or that many values, as the C declaration says.
         let data = unsafe { raw::slice::<u8>(data.cast(), dataSize, "data") }?;
         // SAFETY: the program vouches for `userData`: null or that many values, as the C declaration says.
@@ -96,6 +123,14 @@ pub unsafe extern "C" fn acltdtGrantQueue(
     timeout: i32,
 ) -> i32 {
     raw::status(&calls::acltdtGrantQueue, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(qid),
+                raw::Word::word(pid),
+                raw::Word::word(permission),
+                raw::Word::word(timeout),
+            ]
+        })?;
         jumar_acl::tdt_queue::acltdtGrantQueue(cx, qid, pid, permission, timeout)?;
         Ok(())
     })
@@ -105,6 +140,13 @@ pub unsafe extern "C" fn acltdtGrantQueue(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtAttachQueue(qid: u32, timeout: i32, permission: *mut u32) -> i32 {
     raw::status(&calls::acltdtAttachQueue, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(qid),
+                raw::Word::word(timeout),
+                raw::Word::word(permission),
+            ]
+        })?;
         // SAFETY: the program vouches for `permission`: null or the address of a variable, as the C declaration says.
         let permission_out = unsafe { raw::Out::<u32>::new(permission.cast(), "permission") }?;
         let permission_value = jumar_acl::tdt_queue::acltdtAttachQueue(cx, qid, timeout)?;
@@ -117,6 +159,7 @@ pub unsafe extern "C" fn acltdtAttachQueue(qid: u32, timeout: i32, permission: *
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtBindQueueRoutes(qRouteList: *mut c_void) -> i32 {
     raw::status(&calls::acltdtBindQueueRoutes, |cx| {
+        raw::watch(cx, || [raw::Word::word(qRouteList)])?;
         jumar_acl::tdt_queue::acltdtBindQueueRoutes(cx, raw::handle(qRouteList))?;
         Ok(())
     })
@@ -126,6 +169,7 @@ pub unsafe extern "C" fn acltdtBindQueueRoutes(qRouteList: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtUnbindQueueRoutes(qRouteList: *mut c_void) -> i32 {
     raw::status(&calls::acltdtUnbindQueueRoutes, |cx| {
+        raw::watch(cx, || [raw::Word::word(qRouteList)])?;
         jumar_acl::tdt_queue::acltdtUnbindQueueRoutes(cx, raw::handle(qRouteList))?;
         Ok(())
     })
@@ -138,6 +182,9 @@ pub unsafe extern "C" fn acltdtQueryQueueRoutes(
     qRouteList: *mut c_void,
 ) -> i32 {
     raw::status(&calls::acltdtQueryQueueRoutes, |cx| {
+        raw::watch(cx, || {
+            [raw::Word::word(queryInfo), raw::Word::word(qRouteList)]
+        })?;
         jumar_acl::tdt_queue::acltdtQueryQueueRoutes(
             cx,
             raw::handle(queryInfo),
@@ -151,6 +198,13 @@ pub unsafe extern "C" fn acltdtQueryQueueRoutes(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtAllocBuf(size: usize, r#type: u32, buf: *mut *mut c_void) -> i32 {
     raw::status(&calls::acltdtAllocBuf, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(size),
+                raw::Word::word(r#type),
+                raw::Word::word(buf),
+            ]
+        })?;
         // SAFETY: the program vouches for `buf`: null or the address of a variable, as the C declaration says.
         let buf_out = unsafe { raw::Out::<Raw>::new(buf.cast(), "buf") }?;
         let buf_value = jumar_acl::tdt_queue::acltdtAllocBuf(cx, size, r#type)?;
@@ -163,6 +217,7 @@ pub unsafe extern "C" fn acltdtAllocBuf(size: usize, r#type: u32, buf: *mut *mut
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtFreeBuf(buf: *mut c_void) -> i32 {
     raw::status(&calls::acltdtFreeBuf, |cx| {
+        raw::watch(cx, || [raw::Word::word(buf)])?;
         jumar_acl::tdt_queue::acltdtFreeBuf(cx, raw::handle(buf))?;
         Ok(())
     })
@@ -176,6 +231,13 @@ pub unsafe extern "C" fn acltdtGetBufData(
     size: *mut usize,
 ) -> i32 {
     raw::status(&calls::acltdtGetBufData, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(buf),
+                raw::Word::word(dataPtr),
+                raw::Word::word(size),
+            ]
+        })?;
         // SAFETY: the program vouches for `dataPtr`: null or the address of a variable, as the C declaration says.
         let dataPtr_out = unsafe { raw::Out::<usize>::new(dataPtr.cast(), "dataPtr") }?;
         // SAFETY: the program vouches for `size`: null or the address of a variable, as the C declaration says.
@@ -192,6 +254,7 @@ pub unsafe extern "C" fn acltdtGetBufData(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtSetBufDataLen(buf: *mut c_void, len: usize) -> i32 {
     raw::status(&calls::acltdtSetBufDataLen, |cx| {
+        raw::watch(cx, || [raw::Word::word(buf), raw::Word::word(len)])?;
         jumar_acl::tdt_queue::acltdtSetBufDataLen(cx, raw::handle(buf), len)?;
         Ok(())
     })
@@ -201,6 +264,7 @@ pub unsafe extern "C" fn acltdtSetBufDataLen(buf: *mut c_void, len: usize) -> i3
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtGetBufDataLen(buf: *mut c_void, len: *mut usize) -> i32 {
     raw::status(&calls::acltdtGetBufDataLen, |cx| {
+        raw::watch(cx, || [raw::Word::word(buf), raw::Word::word(len)])?;
         // SAFETY: the program vouches for `len`: null or the address of a variable, as the C declaration says.
         let len_out = unsafe { raw::Out::<usize>::new(len.cast(), "len") }?;
         let len_value = jumar_acl::tdt_queue::acltdtGetBufDataLen(cx, raw::handle(buf))?;
@@ -213,6 +277,7 @@ pub unsafe extern "C" fn acltdtGetBufDataLen(buf: *mut c_void, len: *mut usize) 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtAppendBufChain(headBuf: *mut c_void, buf: *mut c_void) -> i32 {
     raw::status(&calls::acltdtAppendBufChain, |cx| {
+        raw::watch(cx, || [raw::Word::word(headBuf), raw::Word::word(buf)])?;
         jumar_acl::tdt_queue::acltdtAppendBufChain(cx, raw::handle(headBuf), raw::handle(buf))?;
         Ok(())
     })
@@ -222,6 +287,7 @@ pub unsafe extern "C" fn acltdtAppendBufChain(headBuf: *mut c_void, buf: *mut c_
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtGetBufChainNum(headBuf: *mut c_void, num: *mut u32) -> i32 {
     raw::status(&calls::acltdtGetBufChainNum, |cx| {
+        raw::watch(cx, || [raw::Word::word(headBuf), raw::Word::word(num)])?;
         // SAFETY: the program vouches for `num`: null or the address of a variable, as the C declaration says.
         let num_out = unsafe { raw::Out::<u32>::new(num.cast(), "num") }?;
         let num_value = jumar_acl::tdt_queue::acltdtGetBufChainNum(cx, raw::handle(headBuf))?;
@@ -238,6 +304,13 @@ pub unsafe extern "C" fn acltdtGetBufFromChain(
     buf: *mut *mut c_void,
 ) -> i32 {
     raw::status(&calls::acltdtGetBufFromChain, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(headBuf),
+                raw::Word::word(index),
+                raw::Word::word(buf),
+            ]
+        })?;
         // SAFETY: the program vouches for `buf`: null or the address of a variable, as the C declaration says.
         let buf_out = unsafe { raw::Out::<Raw>::new(buf.cast(), "buf") }?;
         let buf_value =
@@ -256,6 +329,14 @@ pub unsafe extern "C" fn acltdtGetBufUserData(
     offset: usize,
 ) -> i32 {
     raw::status(&calls::acltdtGetBufUserData, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(buf),
+                raw::Word::word(dataPtr),
+                raw::Word::word(size),
+                raw::Word::word(offset),
+            ]
+        })?;
         // SAFETY: the program vouches for `dataPtr`: null or room for that many, as the C declaration says.
         let dataPtr_out = unsafe { raw::OutArray::<u8>::new(dataPtr.cast(), size, "dataPtr") }?;
         let dataPtr_value =
@@ -274,6 +355,14 @@ pub unsafe extern "C" fn acltdtSetBufUserData(
     offset: usize,
 ) -> i32 {
     raw::status(&calls::acltdtSetBufUserData, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(buf),
+                raw::Word::word(dataPtr),
+                raw::Word::word(size),
+                raw::Word::word(offset),
+            ]
+        })?;
         // SAFETY: the program vouches for `dataPtr`: null or that many values, as the C declaration says.
         let dataPtr = unsafe { raw::slice::<u8>(dataPtr.cast(), size, "dataPtr") }?;
         jumar_acl::tdt_queue::acltdtSetBufUserData(cx, raw::handle(buf), dataPtr, size, offset)?;
@@ -285,6 +374,7 @@ pub unsafe extern "C" fn acltdtSetBufUserData(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtCopyBufRef(buf: *mut c_void, newBuf: *mut *mut c_void) -> i32 {
     raw::status(&calls::acltdtCopyBufRef, |cx| {
+        raw::watch(cx, || [raw::Word::word(buf), raw::Word::word(newBuf)])?;
         // SAFETY: the program vouches for `newBuf`: null or the address of a variable, as the C declaration says.
         let newBuf_out = unsafe { raw::Out::<Raw>::new(newBuf.cast(), "newBuf") }?;
         let newBuf_value = jumar_acl::tdt_queue::acltdtCopyBufRef(cx, raw::handle(buf))?;
@@ -297,6 +387,7 @@ pub unsafe extern "C" fn acltdtCopyBufRef(buf: *mut c_void, newBuf: *mut *mut c_
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtCreateQueueAttr() -> *mut c_void {
     raw::value(&calls::acltdtCreateQueueAttr, std::ptr::null_mut(), |cx| {
+        raw::watch(cx, || [])?;
         let answer = jumar_acl::tdt_queue::acltdtCreateQueueAttr(cx)?;
         Ok(raw::pointer(answer))
     })
@@ -306,6 +397,7 @@ pub unsafe extern "C" fn acltdtCreateQueueAttr() -> *mut c_void {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtDestroyQueueAttr(attr: *mut c_void) -> i32 {
     raw::status(&calls::acltdtDestroyQueueAttr, |cx| {
+        raw::watch(cx, || [raw::Word::word(attr)])?;
         jumar_acl::tdt_queue::acltdtDestroyQueueAttr(cx, raw::handle(attr))?;
         Ok(())
     })
@@ -321,6 +413,15 @@ pub unsafe extern "C" fn acltdtGetQueueAttr(
     param: *mut c_void,
 ) -> i32 {
     raw::status(&calls::acltdtGetQueueAttr, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(attr),
+                raw::Word::word(r#type),
+                raw::Word::word(len),
+                raw::Word::word(paramRetSize),
+                raw::Word::word(param),
+            ]
+        })?;
         // SAFETY: the program vouches for `paramRetSize`: null or the address of a variable, as the C declaration says.
         let paramRetSize_out =
             unsafe { raw::Out::<usize>::new(paramRetSize.cast(), "paramRetSize") }?;
@@ -338,6 +439,7 @@ pub unsafe extern "C" fn acltdtGetQueueAttr(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtCreateQueueRoute(srcId: u32, dstId: u32) -> *mut c_void {
     raw::value(&calls::acltdtCreateQueueRoute, std::ptr::null_mut(), |cx| {
+        raw::watch(cx, || [raw::Word::word(srcId), raw::Word::word(dstId)])?;
         let answer = jumar_acl::tdt_queue::acltdtCreateQueueRoute(cx, srcId, dstId)?;
         Ok(raw::pointer(answer))
     })
@@ -347,6 +449,7 @@ pub unsafe extern "C" fn acltdtCreateQueueRoute(srcId: u32, dstId: u32) -> *mut 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtDestroyQueueRoute(route: *mut c_void) -> i32 {
     raw::status(&calls::acltdtDestroyQueueRoute, |cx| {
+        raw::watch(cx, || [raw::Word::word(route)])?;
         jumar_acl::tdt_queue::acltdtDestroyQueueRoute(cx, raw::handle(route))?;
         Ok(())
     })
@@ -362,6 +465,15 @@ pub unsafe extern "C" fn acltdtGetQueueRouteParam(
     param: *mut c_void,
 ) -> i32 {
     raw::status(&calls::acltdtGetQueueRouteParam, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(route),
+                raw::Word::word(r#type),
+                raw::Word::word(len),
+                raw::Word::word(paramRetSize),
+                raw::Word::word(param),
+            ]
+        })?;
         // SAFETY: the program vouches for `paramRetSize`: null or the address of a variable, as the C declaration says.
         let paramRetSize_out =
             unsafe { raw::Out::<usize>::new(paramRetSize.cast(), "paramRetSize") }?;
@@ -382,6 +494,7 @@ pub unsafe extern "C" fn acltdtCreateQueueRouteList() -> *mut c_void {
         &calls::acltdtCreateQueueRouteList,
         std::ptr::null_mut(),
         |cx| {
+            raw::watch(cx, || [])?;
             let answer = jumar_acl::tdt_queue::acltdtCreateQueueRouteList(cx)?;
             Ok(raw::pointer(answer))
         },
@@ -392,6 +505,7 @@ pub unsafe extern "C" fn acltdtCreateQueueRouteList() -> *mut c_void {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtDestroyQueueRouteList(routeList: *mut c_void) -> i32 {
     raw::status(&calls::acltdtDestroyQueueRouteList, |cx| {
+        raw::watch(cx, || [raw::Word::word(routeList)])?;
         jumar_acl::tdt_queue::acltdtDestroyQueueRouteList(cx, raw::handle(routeList))?;
         Ok(())
     })
@@ -401,6 +515,7 @@ pub unsafe extern "C" fn acltdtDestroyQueueRouteList(routeList: *mut c_void) -> 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtAddQueueRoute(routeList: *mut c_void, route: *mut c_void) -> i32 {
     raw::status(&calls::acltdtAddQueueRoute, |cx| {
+        raw::watch(cx, || [raw::Word::word(routeList), raw::Word::word(route)])?;
         jumar_acl::tdt_queue::acltdtAddQueueRoute(cx, raw::handle(routeList), raw::handle(route))?;
         Ok(())
     })
@@ -414,6 +529,13 @@ pub unsafe extern "C" fn acltdtGetQueueRoute(
     route: *mut c_void,
 ) -> i32 {
     raw::status(&calls::acltdtGetQueueRoute, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(routeList),
+                raw::Word::word(index),
+                raw::Word::word(route),
+            ]
+        })?;
         jumar_acl::tdt_queue::acltdtGetQueueRoute(
             cx,
             raw::handle(routeList),
@@ -428,6 +550,7 @@ pub unsafe extern "C" fn acltdtGetQueueRoute(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtGetQueueRouteNum(routeList: *mut c_void) -> usize {
     raw::value(&calls::acltdtGetQueueRouteNum, 0, |cx| {
+        raw::watch(cx, || [raw::Word::word(routeList)])?;
         let answer = jumar_acl::tdt_queue::acltdtGetQueueRouteNum(cx, raw::handle(routeList))?;
         Ok(answer)
     })
@@ -440,6 +563,7 @@ pub unsafe extern "C" fn acltdtCreateQueueRouteQueryInfo() -> *mut c_void {
         &calls::acltdtCreateQueueRouteQueryInfo,
         std::ptr::null_mut(),
         |cx| {
+            raw::watch(cx, || [])?;
             let answer = jumar_acl::tdt_queue::acltdtCreateQueueRouteQueryInfo(cx)?;
             Ok(raw::pointer(answer))
         },
@@ -450,6 +574,7 @@ pub unsafe extern "C" fn acltdtCreateQueueRouteQueryInfo() -> *mut c_void {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtDestroyQueueRouteQueryInfo(info: *mut c_void) -> i32 {
     raw::status(&calls::acltdtDestroyQueueRouteQueryInfo, |cx| {
+        raw::watch(cx, || [raw::Word::word(info)])?;
         jumar_acl::tdt_queue::acltdtDestroyQueueRouteQueryInfo(cx, raw::handle(info))?;
         Ok(())
     })
@@ -464,6 +589,14 @@ pub unsafe extern "C" fn acltdtSetQueueRouteQueryInfo(
     value: *const c_void,
 ) -> i32 {
     raw::status(&calls::acltdtSetQueueRouteQueryInfo, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(param),
+                raw::Word::word(r#type),
+                raw::Word::word(len),
+                raw::Word::word(value),
+            ]
+        })?;
         // SAFETY: the program vouches for `value`: null or that many values, as the C declaration says.
         let value = unsafe { raw::slice::<u8>(value.cast(), len, "value") }?;
         jumar_acl::tdt_queue::acltdtSetQueueRouteQueryInfo(

@@ -21,6 +21,14 @@ pub unsafe extern "C" fn aclCreateTensorDesc(
     format: i32,
 ) -> *mut c_void {
     raw::value(&calls::aclCreateTensorDesc, std::ptr::null_mut(), |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(dataType),
+                raw::Word::word(numDims),
+                raw::Word::word(dims),
+                raw::Word::word(format),
+            ]
+        })?;
         // SAFETY: the program vouches for `dims`: null or that many values, as the C declaration says.
         let dims = unsafe { raw::slice::<i64>(dims.cast(), raw::count(numDims), "dims") }?;
         let answer =
@@ -33,6 +41,7 @@ pub unsafe extern "C" fn aclCreateTensorDesc(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclDestroyTensorDesc(desc: *mut c_void) {
     raw::value(&calls::aclDestroyTensorDesc, (), |cx| {
+        raw::watch(cx, || [raw::Word::word(desc)])?;
         jumar_acl::tensor_desc::aclDestroyTensorDesc(cx, raw::handle(desc))?;
         Ok(())
     })
@@ -46,6 +55,13 @@ pub unsafe extern "C" fn aclSetTensorShapeRange(
     dimsRange: *mut [i64; 2],
 ) -> i32 {
     raw::status(&calls::aclSetTensorShapeRange, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(desc),
+                raw::Word::word(dimsCount),
+                raw::Word::word(dimsRange),
+            ]
+        })?;
         // SAFETY: the program vouches for `dimsRange`: null or that many values, as the C declaration says.
         let dimsRange =
             unsafe { raw::slice::<[i64; 2]>(dimsRange.cast(), dimsCount, "dimsRange") }?;
@@ -67,6 +83,13 @@ pub unsafe extern "C" fn aclSetTensorValueRange(
     valueRange: *mut [i64; 2],
 ) -> i32 {
     raw::status(&calls::aclSetTensorValueRange, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(desc),
+                raw::Word::word(valueCount),
+                raw::Word::word(valueRange),
+            ]
+        })?;
         // SAFETY: the program vouches for `valueRange`: null or that many values, as the C declaration says.
         let valueRange =
             unsafe { raw::slice::<[i64; 2]>(valueRange.cast(), valueCount, "valueRange") }?;
@@ -84,6 +107,7 @@ pub unsafe extern "C" fn aclSetTensorValueRange(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetTensorDescType(desc: *mut c_void) -> i32 {
     raw::value(&calls::aclGetTensorDescType, -1, |cx| {
+        raw::watch(cx, || [raw::Word::word(desc)])?;
         let answer = jumar_acl::tensor_desc::aclGetTensorDescType(cx, raw::handle(desc))?;
         Ok(answer)
     })
@@ -93,6 +117,7 @@ pub unsafe extern "C" fn aclGetTensorDescType(desc: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetTensorDescFormat(desc: *mut c_void) -> i32 {
     raw::value(&calls::aclGetTensorDescFormat, -1, |cx| {
+        raw::watch(cx, || [raw::Word::word(desc)])?;
         let answer = jumar_acl::tensor_desc::aclGetTensorDescFormat(cx, raw::handle(desc))?;
         Ok(answer)
     })
@@ -102,6 +127,7 @@ pub unsafe extern "C" fn aclGetTensorDescFormat(desc: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetTensorDescSize(desc: *mut c_void) -> usize {
     raw::value(&calls::aclGetTensorDescSize, 0, |cx| {
+        raw::watch(cx, || [raw::Word::word(desc)])?;
         let answer = jumar_acl::tensor_desc::aclGetTensorDescSize(cx, raw::handle(desc))?;
         Ok(answer)
     })
@@ -111,6 +137,7 @@ pub unsafe extern "C" fn aclGetTensorDescSize(desc: *mut c_void) -> usize {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetTensorDescElementCount(desc: *mut c_void) -> usize {
     raw::value(&calls::aclGetTensorDescElementCount, 0, |cx| {
+        raw::watch(cx, || [raw::Word::word(desc)])?;
         let answer = jumar_acl::tensor_desc::aclGetTensorDescElementCount(cx, raw::handle(desc))?;
         Ok(answer)
     })
@@ -120,6 +147,7 @@ pub unsafe extern "C" fn aclGetTensorDescElementCount(desc: *mut c_void) -> usiz
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetTensorDescNumDims(desc: *mut c_void) -> usize {
     raw::value(&calls::aclGetTensorDescNumDims, 0, |cx| {
+        raw::watch(cx, || [raw::Word::word(desc)])?;
         let answer = jumar_acl::tensor_desc::aclGetTensorDescNumDims(cx, raw::handle(desc))?;
         Ok(answer)
     })
@@ -129,6 +157,7 @@ pub unsafe extern "C" fn aclGetTensorDescNumDims(desc: *mut c_void) -> usize {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetTensorDescDim(desc: *mut c_void, index: usize) -> i64 {
     raw::value(&calls::aclGetTensorDescDim, -1, |cx| {
+        raw::watch(cx, || [raw::Word::word(desc), raw::Word::word(index)])?;
         let answer = jumar_acl::tensor_desc::aclGetTensorDescDim(cx, raw::handle(desc), index)?;
         Ok(answer)
     })
@@ -142,6 +171,13 @@ pub unsafe extern "C" fn aclGetTensorDescDimV2(
     dimSize: *mut i64,
 ) -> i32 {
     raw::status(&calls::aclGetTensorDescDimV2, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(desc),
+                raw::Word::word(index),
+                raw::Word::word(dimSize),
+            ]
+        })?;
         // SAFETY: the program vouches for `dimSize`: null or the address of a variable, as the C declaration says.
         let dimSize_out = unsafe { raw::Out::<i64>::new(dimSize.cast(), "dimSize") }?;
         let dimSize_value =
@@ -160,6 +196,14 @@ pub unsafe extern "C" fn aclGetTensorDescDimRange(
     dimRange: *mut i64,
 ) -> i32 {
     raw::status(&calls::aclGetTensorDescDimRange, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(desc),
+                raw::Word::word(index),
+                raw::Word::word(dimRangeNum),
+                raw::Word::word(dimRange),
+            ]
+        })?;
         // SAFETY: the program vouches for `dimRange`: null or room for that many, as the C declaration says.
         let dimRange_out =
             unsafe { raw::OutArray::<i64>::new(dimRange.cast(), dimRangeNum, "dimRange") }?;
@@ -178,6 +222,7 @@ pub unsafe extern "C" fn aclGetTensorDescDimRange(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclSetTensorDescName(desc: *mut c_void, name: *const c_char) {
     raw::value(&calls::aclSetTensorDescName, (), |cx| {
+        raw::watch(cx, || [raw::Word::word(desc), raw::Word::word(name)])?;
         // SAFETY: the program vouches for `name`: null or a text that ends in a zero byte, as the C declaration says.
         let name = unsafe { raw::text(name) };
         jumar_acl::tensor_desc::aclSetTensorDescName(cx, raw::handle(desc), name)?;
@@ -189,6 +234,7 @@ pub unsafe extern "C" fn aclSetTensorDescName(desc: *mut c_void, name: *const c_
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetTensorDescName(desc: *mut c_void) -> *const c_char {
     raw::value(&calls::aclGetTensorDescName, std::ptr::null(), |cx| {
+        raw::watch(cx, || [raw::Word::word(desc)])?;
         let answer = jumar_acl::tensor_desc::aclGetTensorDescName(cx, raw::handle(desc))?;
         Ok(raw::text_address(answer))
     })
@@ -208,6 +254,7 @@ pub extern "C" fn aclTransTensorDescFormat(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclSetTensorStorageFormat(desc: *mut c_void, format: i32) -> i32 {
     raw::status(&calls::aclSetTensorStorageFormat, |cx| {
+        raw::watch(cx, || [raw::Word::word(desc), raw::Word::word(format)])?;
         jumar_acl::tensor_desc::aclSetTensorStorageFormat(cx, raw::handle(desc), format)?;
         Ok(())
     })
@@ -221,6 +268,13 @@ pub unsafe extern "C" fn aclSetTensorStorageShape(
     dims: *const i64,
 ) -> i32 {
     raw::status(&calls::aclSetTensorStorageShape, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(desc),
+                raw::Word::word(numDims),
+                raw::Word::word(dims),
+            ]
+        })?;
         // SAFETY: the program vouches for `dims`: null or that many values, as the C declaration says.
         let dims = unsafe { raw::slice::<i64>(dims.cast(), raw::count(numDims), "dims") }?;
         jumar_acl::tensor_desc::aclSetTensorStorageShape(cx, raw::handle(desc), numDims, dims)?;
@@ -232,6 +286,7 @@ pub unsafe extern "C" fn aclSetTensorStorageShape(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclSetTensorFormat(desc: *mut c_void, format: i32) -> i32 {
     raw::status(&calls::aclSetTensorFormat, |cx| {
+        raw::watch(cx, || [raw::Word::word(desc), raw::Word::word(format)])?;
         jumar_acl::tensor_desc::aclSetTensorFormat(cx, raw::handle(desc), format)?;
         Ok(())
     })
@@ -245,6 +300,13 @@ pub unsafe extern "C" fn aclSetTensorShape(
     dims: *const i64,
 ) -> i32 {
     raw::status(&calls::aclSetTensorShape, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(desc),
+                raw::Word::word(numDims),
+                raw::Word::word(dims),
+            ]
+        })?;
         // SAFETY: the program vouches for `dims`: null or that many values, as the C declaration says.
         let dims = unsafe { raw::slice::<i64>(dims.cast(), raw::count(numDims), "dims") }?;
         jumar_acl::tensor_desc::aclSetTensorShape(cx, raw::handle(desc), numDims, dims)?;
@@ -256,6 +318,7 @@ pub unsafe extern "C" fn aclSetTensorShape(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclSetTensorOriginFormat(desc: *mut c_void, format: i32) -> i32 {
     raw::status(&calls::aclSetTensorOriginFormat, |cx| {
+        raw::watch(cx, || [raw::Word::word(desc), raw::Word::word(format)])?;
         jumar_acl::tensor_desc::aclSetTensorOriginFormat(cx, raw::handle(desc), format)?;
         Ok(())
     })
@@ -269,6 +332,13 @@ pub unsafe extern "C" fn aclSetTensorOriginShape(
     dims: *const i64,
 ) -> i32 {
     raw::status(&calls::aclSetTensorOriginShape, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(desc),
+                raw::Word::word(numDims),
+                raw::Word::word(dims),
+            ]
+        })?;
         // SAFETY: the program vouches for `dims`: null or that many values, as the C declaration says.
         let dims = unsafe { raw::slice::<i64>(dims.cast(), raw::count(numDims), "dims") }?;
         jumar_acl::tensor_desc::aclSetTensorOriginShape(cx, raw::handle(desc), numDims, dims)?;
@@ -283,6 +353,7 @@ pub unsafe extern "C" fn aclGetTensorDescByIndex(desc: *mut c_void, index: usize
         &calls::aclGetTensorDescByIndex,
         std::ptr::null_mut(),
         |cx| {
+            raw::watch(cx, || [raw::Word::word(desc), raw::Word::word(index)])?;
             let answer =
                 jumar_acl::tensor_desc::aclGetTensorDescByIndex(cx, raw::handle(desc), index)?;
             Ok(raw::pointer(answer))
@@ -297,6 +368,7 @@ pub unsafe extern "C" fn aclGetTensorDescAddress(desc: *mut c_void) -> *mut c_vo
         &calls::aclGetTensorDescAddress,
         std::ptr::null_mut(),
         |cx| {
+            raw::watch(cx, || [raw::Word::word(desc)])?;
             let answer = jumar_acl::tensor_desc::aclGetTensorDescAddress(cx, raw::handle(desc))?;
             Ok(raw::address(answer))
         },
@@ -310,6 +382,9 @@ pub unsafe extern "C" fn aclSetTensorDynamicInput(
     dynamicInputName: *const c_char,
 ) -> i32 {
     raw::status(&calls::aclSetTensorDynamicInput, |cx| {
+        raw::watch(cx, || {
+            [raw::Word::word(desc), raw::Word::word(dynamicInputName)]
+        })?;
         // SAFETY: the program vouches for `dynamicInputName`: null or a text that ends in a zero byte, as the C declaration says.
         let dynamicInputName = unsafe { raw::text(dynamicInputName) };
         jumar_acl::tensor_desc::aclSetTensorDynamicInput(cx, raw::handle(desc), dynamicInputName)?;
@@ -325,6 +400,13 @@ pub unsafe extern "C" fn aclSetTensorConst(
     length: usize,
 ) -> i32 {
     raw::status(&calls::aclSetTensorConst, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(desc),
+                raw::Word::word(dataBuffer),
+                raw::Word::word(length),
+            ]
+        })?;
         // SAFETY: the program vouches for `dataBuffer`: null or that many values, as the C declaration says.
         let dataBuffer = unsafe { raw::slice::<u8>(dataBuffer.cast(), length, "dataBuffer") }?;
         jumar_acl::tensor_desc::aclSetTensorConst(cx, raw::handle(desc), dataBuffer, length)?;
@@ -336,6 +418,7 @@ pub unsafe extern "C" fn aclSetTensorConst(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclSetTensorPlaceMent(desc: *mut c_void, memType: u32) -> i32 {
     raw::status(&calls::aclSetTensorPlaceMent, |cx| {
+        raw::watch(cx, || [raw::Word::word(desc), raw::Word::word(memType)])?;
         jumar_acl::tensor_desc::aclSetTensorPlaceMent(cx, raw::handle(desc), memType)?;
         Ok(())
     })

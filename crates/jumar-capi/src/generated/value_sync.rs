@@ -21,6 +21,14 @@ pub unsafe extern "C" fn aclrtValueWrite(
     stream: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtValueWrite, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(devAddr),
+                raw::Word::word(value),
+                raw::Word::word(flag),
+                raw::Word::word(stream),
+            ]
+        })?;
         // SAFETY: the program vouches for `devAddr`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
         let devAddr = unsafe { raw::span(devAddr.cast(), 8, "devAddr") }?;
         jumar_acl::value_sync::aclrtValueWrite(cx, devAddr, value, flag, raw::handle(stream))?;
@@ -37,6 +45,14 @@ pub unsafe extern "C" fn aclrtValueWait(
     stream: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtValueWait, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(devAddr),
+                raw::Word::word(value),
+                raw::Word::word(flag),
+                raw::Word::word(stream),
+            ]
+        })?;
         // SAFETY: the program vouches for `devAddr`: that many bytes, until the call (or the task it queues) is done, as the C declaration says.
         let devAddr = unsafe { raw::span(devAddr.cast(), 8, "devAddr") }?;
         jumar_acl::value_sync::aclrtValueWait(cx, devAddr, value, flag, raw::handle(stream))?;

@@ -24,6 +24,15 @@ pub unsafe extern "C" fn aclrtReserveMemAddress(
     flags: u64,
 ) -> i32 {
     raw::status(&calls::aclrtReserveMemAddress, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(virPtr),
+                raw::Word::word(size),
+                raw::Word::word(alignment),
+                raw::Word::word(expectPtr),
+                raw::Word::word(flags),
+            ]
+        })?;
         // SAFETY: the program vouches for `virPtr`: null or the address of a variable, as the C declaration says.
         let virPtr_out = unsafe { raw::Out::<usize>::new(virPtr.cast(), "virPtr") }?;
         let virPtr_value = jumar_acl::vmm::aclrtReserveMemAddress(
@@ -42,6 +51,7 @@ pub unsafe extern "C" fn aclrtReserveMemAddress(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtReleaseMemAddress(virPtr: *mut c_void) -> i32 {
     raw::status(&calls::aclrtReleaseMemAddress, |cx| {
+        raw::watch(cx, || [raw::Word::word(virPtr)])?;
         jumar_acl::vmm::aclrtReleaseMemAddress(cx, virPtr.expose_provenance())?;
         Ok(())
     })
@@ -56,6 +66,14 @@ pub unsafe extern "C" fn aclrtMallocPhysical(
     flags: u64,
 ) -> i32 {
     raw::status(&calls::aclrtMallocPhysical, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(handle),
+                raw::Word::word(size),
+                raw::Word::word(prop),
+                raw::Word::word(flags),
+            ]
+        })?;
         // SAFETY: the program vouches for `handle`: null or the address of a variable, as the C declaration says.
         let handle_out = unsafe { raw::Out::<Raw>::new(handle.cast(), "handle") }?;
         // SAFETY: the program vouches for `prop`: null or the address of a value, as the C declaration says.
@@ -70,6 +88,7 @@ pub unsafe extern "C" fn aclrtMallocPhysical(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtFreePhysical(handle: *mut c_void) -> i32 {
     raw::status(&calls::aclrtFreePhysical, |cx| {
+        raw::watch(cx, || [raw::Word::word(handle)])?;
         jumar_acl::vmm::aclrtFreePhysical(cx, raw::handle(handle))?;
         Ok(())
     })
@@ -85,6 +104,15 @@ pub unsafe extern "C" fn aclrtMapMem(
     flags: u64,
 ) -> i32 {
     raw::status(&calls::aclrtMapMem, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(virPtr),
+                raw::Word::word(size),
+                raw::Word::word(offset),
+                raw::Word::word(handle),
+                raw::Word::word(flags),
+            ]
+        })?;
         jumar_acl::vmm::aclrtMapMem(
             cx,
             virPtr.expose_provenance(),
@@ -101,6 +129,7 @@ pub unsafe extern "C" fn aclrtMapMem(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtUnmapMem(virPtr: *mut c_void) -> i32 {
     raw::status(&calls::aclrtUnmapMem, |cx| {
+        raw::watch(cx, || [raw::Word::word(virPtr)])?;
         jumar_acl::vmm::aclrtUnmapMem(cx, virPtr.expose_provenance())?;
         Ok(())
     })
@@ -116,6 +145,15 @@ pub unsafe extern "C" fn aclrtMemMapNoAccess(
     flags: u64,
 ) -> i32 {
     raw::status(&calls::aclrtMemMapNoAccess, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(virPtr),
+                raw::Word::word(size),
+                raw::Word::word(offset),
+                raw::Word::word(handle),
+                raw::Word::word(flags),
+            ]
+        })?;
         jumar_acl::vmm::aclrtMemMapNoAccess(
             cx,
             virPtr.expose_provenance(),
@@ -136,6 +174,13 @@ pub unsafe extern "C" fn aclrtMemGetAllocationGranularity(
     granularity: *mut usize,
 ) -> i32 {
     raw::status(&calls::aclrtMemGetAllocationGranularity, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(prop),
+                raw::Word::word(option),
+                raw::Word::word(granularity),
+            ]
+        })?;
         // SAFETY: the program vouches for `prop`: null or the address of a value, as the C declaration says.
         let prop = unsafe { raw::input(prop, "prop") }?;
         // SAFETY: the program vouches for `granularity`: null or the address of a variable, as the C declaration says.
@@ -155,6 +200,14 @@ pub unsafe extern "C" fn aclrtMemSetAccess(
     count: usize,
 ) -> i32 {
     raw::status(&calls::aclrtMemSetAccess, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(virPtr),
+                raw::Word::word(size),
+                raw::Word::word(desc),
+                raw::Word::word(count),
+            ]
+        })?;
         // SAFETY: the program vouches for `desc`: null or that many values, as the C declaration says.
         let desc = unsafe { raw::slice::<types::aclrtMemAccessDesc>(desc.cast(), count, "desc") }?;
         jumar_acl::vmm::aclrtMemSetAccess(cx, virPtr.expose_provenance(), size, desc, count)?;
@@ -170,6 +223,13 @@ pub unsafe extern "C" fn aclrtMemGetAccess(
     flag: *mut u64,
 ) -> i32 {
     raw::status(&calls::aclrtMemGetAccess, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(virPtr),
+                raw::Word::word(location),
+                raw::Word::word(flag),
+            ]
+        })?;
         // SAFETY: the program vouches for `location`: null or the address of a value, as the C declaration says.
         let location = unsafe { raw::input(location, "location") }?;
         // SAFETY: the program vouches for `flag`: null or the address of a variable, as the C declaration says.
@@ -188,6 +248,7 @@ pub unsafe extern "C" fn aclrtMemRetainAllocationHandle(
     handle: *mut *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtMemRetainAllocationHandle, |cx| {
+        raw::watch(cx, || [raw::Word::word(virPtr), raw::Word::word(handle)])?;
         // SAFETY: the program vouches for `handle`: null or the address of a variable, as the C declaration says.
         let handle_out = unsafe { raw::Out::<Raw>::new(handle.cast(), "handle") }?;
         let handle_value =
@@ -204,6 +265,7 @@ pub unsafe extern "C" fn aclrtMemGetAllocationPropertiesFromHandle(
     prop: *mut types::aclrtPhysicalMemProp,
 ) -> i32 {
     raw::status(&calls::aclrtMemGetAllocationPropertiesFromHandle, |cx| {
+        raw::watch(cx, || [raw::Word::word(handle), raw::Word::word(prop)])?;
         // SAFETY: the program vouches for `prop`: null or the address of a variable, as the C declaration says.
         let prop_out =
             unsafe { raw::Out::<types::aclrtPhysicalMemProp>::new(prop.cast(), "prop") }?;
@@ -224,6 +286,15 @@ pub unsafe extern "C" fn aclrtReserveMemAddressNoUCMemory(
     flags: u64,
 ) -> i32 {
     raw::status(&calls::aclrtReserveMemAddressNoUCMemory, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(virPtr),
+                raw::Word::word(size),
+                raw::Word::word(alignment),
+                raw::Word::word(expectPtr),
+                raw::Word::word(flags),
+            ]
+        })?;
         // SAFETY: the program vouches for `virPtr`: null or the address of a variable, as the C declaration says.
         let virPtr_out = unsafe { raw::Out::<usize>::new(virPtr.cast(), "virPtr") }?;
         let virPtr_value = jumar_acl::vmm::aclrtReserveMemAddressNoUCMemory(
@@ -246,6 +317,13 @@ pub unsafe extern "C" fn aclrtMemGetAddressRange(
     psize: *mut usize,
 ) -> i32 {
     raw::status(&calls::aclrtMemGetAddressRange, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(ptr),
+                raw::Word::word(pbase),
+                raw::Word::word(psize),
+            ]
+        })?;
         // SAFETY: the program vouches for `pbase`: null or the address of a variable, as the C declaration says.
         let pbase_out = unsafe { raw::Out::<usize>::new(pbase.cast(), "pbase") }?;
         // SAFETY: the program vouches for `psize`: null or the address of a variable, as the C declaration says.
@@ -267,6 +345,14 @@ pub unsafe extern "C" fn aclrtMemMapSelectedLink(
     linkIdx: u32,
 ) -> i32 {
     raw::status(&calls::aclrtMemMapSelectedLink, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(virPtrDst),
+                raw::Word::word(size),
+                raw::Word::word(virPtrSrc),
+                raw::Word::word(linkIdx),
+            ]
+        })?;
         jumar_acl::vmm::aclrtMemMapSelectedLink(
             cx,
             virPtrDst.expose_provenance(),
@@ -282,6 +368,9 @@ pub unsafe extern "C" fn aclrtMemMapSelectedLink(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtMemMapSetLink(handle: *mut c_void, adviceLink: u32) -> i32 {
     raw::status(&calls::aclrtMemMapSetLink, |cx| {
+        raw::watch(cx, || {
+            [raw::Word::word(handle), raw::Word::word(adviceLink)]
+        })?;
         jumar_acl::vmm::aclrtMemMapSetLink(cx, raw::handle(handle), adviceLink)?;
         Ok(())
     })

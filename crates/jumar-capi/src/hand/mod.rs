@@ -15,5 +15,7 @@ pub mod managed_memory;
 pub mod memcpy;
 pub mod memory;
 pub mod model_config;
+pub mod place;
+pub mod prof;
 pub mod rtc;
 pub mod tdt_queue;

@@ -7,27 +7,47 @@ use std::sync::OnceLock;
 
 use crate::acl::{self, Call, Cx, Error, ErrorKind, Result, calls};
 
-use super::instance;
+use super::{instance, watch};
 
 /// Runs a call that answers a code.
 #[inline]
 pub fn status(call: &'static Call, body: impl FnMut(&Cx<'_>) -> Result<()>) -> i32 {
-    match enter(call, body) {
+    let watched = watch::begin(call);
+    let code = match enter(call, body) {
         Ok(()) => 0,
         Err(code) => code,
+    };
+    if watched {
+        watch::end(call, code, 0);
     }
+    code
 }
 
 /// Runs a call whose answer is a code, though not its own.
 #[inline]
 pub fn code(call: &'static Call, body: impl FnMut(&Cx<'_>) -> Result<i32>) -> i32 {
-    enter(call, body).unwrap_or_else(|code| code)
+    let watched = watch::begin(call);
+    let code = enter(call, body).unwrap_or_else(|code| code);
+    if watched {
+        watch::end(call, code, 0);
+    }
+    code
 }
 
 /// Runs a call that answers a value; `neutral` is the answer on an error, whose text is kept.
 #[inline]
-pub fn value<T>(call: &'static Call, neutral: T, body: impl FnMut(&Cx<'_>) -> Result<T>) -> T {
-    enter(call, body).unwrap_or(neutral)
+pub fn value<T: Copy + 'static>(
+    call: &'static Call,
+    neutral: T,
+    body: impl FnMut(&Cx<'_>) -> Result<T>,
+) -> T {
+    let watched = watch::begin(call);
+    let answer = enter(call, body);
+    if watched {
+        let returned = answer.as_ref().map_or(0, watch::any_word);
+        watch::end(call, answer.as_ref().err().copied().unwrap_or(0), returned);
+    }
+    answer.unwrap_or(neutral)
 }
 
 /// Answers a call that is not implemented yet with a code.
@@ -133,9 +153,17 @@ pub(super) fn call_at_exit() {
 pub(super) fn hear_of_forks() {
     extern "C" fn child() {
         jumar_acl::forked();
+        jumar_ge::fork_ended();
     }
-    // SAFETY: the function stays: the library is never unloaded. It takes no lock and allocates nothing.
-    unsafe { libc::pthread_atfork(None, None, Some(child)) };
+    extern "C" fn parent() {
+        jumar_ge::fork_ended();
+    }
+    extern "C" fn prepare() {
+        jumar_ge::fork_prepared();
+    }
+    // SAFETY: the functions stay: the library is never unloaded. They take and give back one lock, that of graphs under
+    // construction, on the thread that forks, so that the child does not inherit it from a thread that is not there.
+    unsafe { libc::pthread_atfork(Some(prepare), Some(parent), Some(child)) };
 }
 
 #[cold]

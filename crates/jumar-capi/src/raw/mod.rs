@@ -10,9 +10,11 @@ mod input;
 mod instance;
 mod output;
 mod user;
+mod watch;
 
 pub use fence::{code, enter, status, stub, stub_value, value};
 pub use input::{Count, Plain, count, handle, input, rows, slice, span, text, texts};
 pub use instance::Instance;
 pub use output::{InOut, Out, OutArray, TextAddress, address, pointer, text_address};
 pub use user::{UserData, closure, this_thread};
+pub use watch::{Word, watch};

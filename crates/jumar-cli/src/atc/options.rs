@@ -106,7 +106,7 @@ pub const ALL: &[Opt] = &[
     used(
         "insert_op_conf",
         "FILE",
-        "What is done to pictures before they enter the model (AIPP, static).",
+        "What is done to pictures before they enter the model (AIPP, static or dynamic).",
     ),
     used(
         "out_nodes",
@@ -123,7 +123,18 @@ pub const ALL: &[Opt] = &[
         "FP32|FP16|UINT8|INT8",
         "The type of the outputs.",
     ),
-    used("mode", "0", "What to do: 0 builds an offline model."),
+    used(
+        "mode",
+        "0|1|6",
+        "What to do: 0 builds an offline model, 1 writes a model as JSON, 6 tells what one needs.",
+    ),
+    used("om", "FILE", "The model (.om or .onnx) of --mode=1 and 6."),
+    used("json", "FILE", "Where --mode=1 writes."),
+    used(
+        "display_model_info",
+        "0|1",
+        "Tells what the model needs once it is built, as --mode=6 does.",
+    ),
     used(
         "log",
         "debug|info|warning|error|null",
@@ -184,10 +195,6 @@ pub const ALL: &[Opt] = &[
     idle("debug_dir", DEBUG),
     idle("op_compiler_cache_mode", CACHE),
     idle("op_compiler_cache_dir", CACHE),
-    idle(
-        "display_model_info",
-        "`jumar inspect` shows what is inside a model",
-    ),
     idle("shape_generalized_build_mode", CARD),
     idle("status_check", "every operator is checked while it runs"),
     idle("atomic_clean_policy", CARD),
@@ -216,19 +223,9 @@ pub const ALL: &[Opt] = &[
     // Would change the result.
     refused("weight", &[], CAFFE),
     refused(
-        "om",
-        &[],
-        "it belongs to --mode=1 and 6, which are not supported; `jumar inspect` shows what is inside a model",
-    ),
-    refused(
-        "json",
-        &[],
-        "it belongs to --mode=1, which is not supported; `jumar inspect` shows what is inside a model",
-    ),
-    refused(
         "dump_mode",
         &["0"],
-        "it belongs to --mode=1, which is not supported",
+        "shapes that the toolchain would work out are not added; convert the model and write its .om as JSON",
     ),
     refused("singleop", &[], "single operators are not supported yet"),
     refused("op_name_map", &[], CAFFE),

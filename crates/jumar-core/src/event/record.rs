@@ -46,7 +46,7 @@ impl Spare {
         if self.0.front().is_some_and(free)
             && let Some(signal) = self.0.pop_front()
         {
-            signal.clear();
+            signal.renew();
             return signal;
         }
         Arc::new(match timed {

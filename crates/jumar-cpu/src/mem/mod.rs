@@ -4,6 +4,7 @@
 //! reading and writing from its start on, in steps, and never closed or unmapped again: a span that somebody kept
 //! too long reads old bytes or zeros, and never faults. Memory arrives when it is touched.
 
+pub(crate) mod file;
 pub(crate) mod mapped;
 pub(crate) mod shared;
 
@@ -13,7 +14,7 @@ use std::ptr;
 use std::sync::Arc;
 
 use jumar_hal::sync::{AtomicU32, AtomicU64, AtomicUsize, Mutex, Ordering};
-use jumar_hal::{Physical, Span};
+use jumar_hal::{FileImage, FileMapping, Physical, Span};
 use jumar_types::{Error, ErrorKind, Result};
 
 use crate::heap::Heap;
@@ -23,7 +24,7 @@ const HUGE: usize = 2 << 20;
 /// The largest step by which a range is opened.
 const STEP: usize = 64 << 20;
 /// The pages of the system, as far as allocations are concerned.
-const PAGE: usize = 4096;
+pub(crate) const PAGE: usize = jumar_hal::FileImage::PAGE;
 /// From this length on an allocation has its pages for itself, so that it can be shared with other processes.
 const OWN_PAGES: usize = 64 << 10;
 
@@ -57,6 +58,8 @@ pub(crate) struct Space {
     heap: Mutex<Heap>,
     /// Offset up to which the range is open. Changed under the heap's lock.
     open: AtomicUsize,
+    /// Where files stand in the range.
+    files: file::Files,
 }
 
 impl Space {
@@ -78,6 +81,7 @@ impl Space {
                         bytes: size,
                         heap: Mutex::new(Heap::new(size)),
                         open: AtomicUsize::new(0),
+                        files: file::Files::default(),
                     });
                 }
                 // An address-space limit (ulimit -v, valgrind): half of what was left is tried next.
@@ -148,8 +152,20 @@ impl Space {
         mapped::exchange(unsafe { Span::trusted(start, bytes) })
     }
 
+    /// Lets a part of a file stand in an allocation, until that is freed.
+    ///
+    /// # Errors
+    /// `FeatureUnsupported`: no whole pages, or too many files; `OutOfMemory`: the system refused it.
+    pub(crate) fn map_file(&self, at: Span, image: &FileImage) -> Result<Arc<dyn FileMapping>> {
+        self.files.map(at, image)
+    }
+
     /// Gives memory back.
     pub(crate) fn free(&self, span: Span) {
+        if !self.files.unmap(span) {
+            // The system did not take the file out again: the addresses are not used any more.
+            return;
+        }
         let offset = span.address() - self.base;
         if span.bytes() >= RELEASE {
             let start = offset.next_multiple_of(HUGE);
@@ -191,6 +207,12 @@ impl Space {
             let end = end.next_multiple_of(HUGE).min(self.bytes);
             match unlock(self.base + open, end - open) {
                 Ok(()) => {
+                    // The first huge page of a range is left to small pages: clearing all of it for the first few bytes of a
+                    // process takes longer than everything else that the process does until then.
+                    huge(
+                        self.base + open.max(HUGE),
+                        end.saturating_sub(open.max(HUGE)),
+                    );
                     self.open.store(end, Ordering::Relaxed);
                     return Ok(());
                 }
@@ -255,10 +277,29 @@ fn unlock(address: usize, bytes: usize) -> io::Result<()> {
     if unsafe { libc::mprotect(start, bytes, libc::PROT_READ | libc::PROT_WRITE) } != 0 {
         return Err(io::Error::last_os_error());
     }
-    // A hint: without huge pages everything works, slower.
-    // SAFETY: as above.
-    let _ = unsafe { libc::madvise(start, bytes, libc::MADV_HUGEPAGE) };
     Ok(())
+}
+
+/// Puts fresh memory in the place of pages of an open range.
+fn refresh(address: usize, bytes: usize) -> io::Result<()> {
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED;
+    let access = libc::PROT_READ | libc::PROT_WRITE;
+    let at = ptr::without_provenance_mut(address);
+    // SAFETY: the pages are of a range that `Space::reserve` mapped; they belong to an allocation that is being freed.
+    if unsafe { libc::mmap(at, bytes, access, flags, -1, 0) } == libc::MAP_FAILED {
+        return Err(io::Error::last_os_error());
+    }
+    huge(address, bytes);
+    Ok(())
+}
+
+/// Asks for huge pages. A hint: without them everything works, slower.
+fn huge(address: usize, bytes: usize) {
+    if bytes > 0 {
+        let start = ptr::without_provenance_mut(address);
+        // SAFETY: the caller mapped the pages; the call changes how they are backed, not what they hold.
+        let _ = unsafe { libc::madvise(start, bytes, libc::MADV_HUGEPAGE) };
+    }
 }
 
 /// Copies; overlapping ranges behave as memmove.
@@ -268,6 +309,18 @@ pub(crate) fn copy(to: usize, from: Span) {
     }
     let source = ptr::with_exposed_provenance::<u8>(from.address());
     let target = ptr::with_exposed_provenance_mut::<u8>(to);
+    if let 16..=64 = from.bytes() {
+        let parts = small_parts(from.bytes());
+        // All is read before any is written, for the ranges may overlap.
+        // SAFETY: as below; the parts lie inside the span.
+        let words =
+            parts.map(|offset| unsafe { source.add(offset).cast::<u128>().read_unaligned() });
+        for (offset, word) in parts.into_iter().zip(words) {
+            // SAFETY: as below.
+            unsafe { target.add(offset).cast::<u128>().write_unaligned(word) };
+        }
+        return;
+    }
     // SAFETY: whoever made the spans vouches that both ranges are mapped (`Span::trusted`), and jumar-core checked that
     // the target is as long as the source. The ranges may overlap.
     unsafe { ptr::copy(source, target, from.bytes()) };
@@ -331,14 +384,24 @@ pub(crate) fn fill(to: Span, value: u8) {
     if to.is_empty() {
         return;
     }
+    let start = ptr::with_exposed_provenance_mut::<u8>(to.address());
+    if let 16..=64 = to.bytes() {
+        let word = u128::from_ne_bytes([value; 16]);
+        for offset in small_parts(to.bytes()) {
+            // SAFETY: as below; the parts lie inside the span.
+            unsafe { start.add(offset).cast::<u128>().write_unaligned(word) };
+        }
+        return;
+    }
     // SAFETY: whoever made the span vouches that it is mapped and writable (`Span::trusted`).
-    unsafe {
-        ptr::write_bytes(
-            ptr::with_exposed_provenance_mut::<u8>(to.address()),
-            value,
-            to.bytes(),
-        )
-    };
+    unsafe { ptr::write_bytes(start, value, to.bytes()) };
+}
+
+/// Where words of 16 bytes cover 16 to 64 bytes, overlapping: a call of the C library costs more than that.
+#[inline]
+fn small_parts(bytes: usize) -> [usize; 4] {
+    let last = bytes - 16;
+    [0, last.min(16), last.saturating_sub(16), last]
 }
 
 /// One word of memory that several threads or processes may touch at once.
@@ -417,4 +480,33 @@ pub fn write(to: Span, from: &[u8]) {
     // SAFETY: the slice is borrowed for the call, which is done with it when it returns.
     let source = unsafe { Span::trusted(from.as_ptr().expose_provenance(), from.len()) };
     copy(to.address(), source);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Shows memory of the test as the copies see it.
+    fn span(address: usize, bytes: usize) -> Span {
+        // SAFETY: the test passes parts of an array that it keeps.
+        unsafe { Span::trusted(address, bytes) }
+    }
+
+    #[test]
+    fn copies_and_fills_of_every_small_length_and_distance_do_what_slices_do() {
+        const LENGTH: usize = 256;
+        let fresh = || -> Vec<u8> { (0..LENGTH).map(|index| (index * 7 + 3) as u8).collect() };
+        for bytes in 0..=80 {
+            for to in [96, 97, 100, 111, 112, 113, 127, 128, 140, 160, 176] {
+                let (mut found, mut wanted) = (fresh(), fresh());
+                let base = found.as_mut_ptr().expose_provenance();
+                copy(base + to, span(base + 112, bytes));
+                wanted.copy_within(112..112 + bytes, to);
+                assert_eq!(found, wanted, "{bytes} bytes from 112 to {to}");
+                fill(span(base + to, bytes), 0xa5);
+                wanted[to..to + bytes].fill(0xa5);
+                assert_eq!(found, wanted, "{bytes} bytes at {to}");
+            }
+        }
+    }
 }

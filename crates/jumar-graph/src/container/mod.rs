@@ -17,7 +17,7 @@ use self::proto::{
     AttrMessage, AttrValue, BodyMessage, FloatsMessage, GearMessage, GraphMessage, IntsMessage,
     NodeMessage, OptionMessage, PortMessage, StrsMessage, ValueMessage,
 };
-use crate::compile::{ALIGNMENT, largest_bytes};
+use crate::compile::{ALIGNMENT, Laid, largest_bytes};
 use crate::description::{Format, Gear, GearKind};
 use crate::{
     Body, Description, Graph, GraphError, GraphErrorKind, GraphOutput, Model, Node, Port, Result,
@@ -152,78 +152,186 @@ fn looks_like_onnx(bytes: &[u8]) -> bool {
 }
 
 /// Writes a model.
-pub(crate) fn write(model: &Model, weights: &[u8], to: &mut impl Write) -> io::Result<()> {
+pub(crate) fn write(model: &Model, weights: &Laid, to: &mut impl Write) -> io::Result<()> {
     let graph = message(model).encode_to_vec();
     let weights_at = (HEADER_BYTES + graph.len()).next_multiple_of(PAGE);
+    let mut sum = crc32fast::Hasher::new();
+    weights.each(|bytes| {
+        sum.update(bytes);
+        io::Result::Ok(())
+    })?;
     let header = Header {
         version: VERSION,
         graph: (HEADER_BYTES as u64, graph.len() as u64),
         weights: (weights_at as u64, weights.len() as u64),
         file: (weights_at + weights.len()) as u64,
         graph_crc: crc32fast::hash(&graph),
-        weights_crc: crc32fast::hash(weights),
+        weights_crc: sum.finalize(),
     };
     to.write_all(&header.bytes())?;
     to.write_all(&graph)?;
     to.write_all(&vec![0; weights_at - HEADER_BYTES - graph.len()])?;
-    to.write_all(weights)?;
+    weights.each(|bytes| to.write_all(bytes))?;
     to.flush()
+}
+
+/// The largest graph that is read: a bound on what a file of any length can make the reader allocate. Protocol Buffers end at
+/// twice that.
+const LARGEST_GRAPH: u64 = 1 << 30;
+
+/// Where the parts of a model file lie, as its header says and its length allows.
+#[derive(Clone, Debug)]
+pub struct Sections {
+    /// The graph.
+    ///
+    /// # Units
+    ///
+    /// Bytes, from the start of the file.
+    pub graph: Range<u64>,
+    /// The weights.
+    ///
+    /// # Units
+    ///
+    /// Bytes, from the start of the file.
+    pub weights: Range<u64>,
+    graph_crc: u32,
+    weights_crc: u32,
+}
+
+/// Checks the weights of a file piece by piece.
+#[derive(Clone, Debug)]
+pub struct WeightsCheck {
+    so_far: crc32fast::Hasher,
+    wanted: u32,
+}
+
+impl WeightsCheck {
+    /// Takes the next bytes in.
+    pub fn update(&mut self, bytes: &[u8]) {
+        self.so_far.update(bytes);
+    }
+
+    /// Compares, after the last byte.
+    ///
+    /// # Errors
+    ///
+    /// Corrupt: they are not what was written.
+    pub fn finish(self) -> Result<()> {
+        same_sum(self.so_far.finalize(), self.wanted, "weights")
+    }
+}
+
+fn same_sum(found: u32, wanted: u32, what: &str) -> Result<()> {
+    if found == wanted {
+        return Ok(());
+    }
+    Err(GraphError::corrupt(format!(
+        "the {what} of the model file are damaged: the checksum does not agree"
+    )))
+}
+
+impl Sections {
+    /// Reads the header of a file that is `len` bytes long, out of its first bytes.
+    ///
+    /// # Errors
+    ///
+    /// As [`Model::read`].
+    pub fn read(first: &[u8], len: u64) -> Result<Sections> {
+        let header = Header::read(first)?;
+        if header.file > len {
+            return Err(GraphError::new(
+                GraphErrorKind::Truncated,
+                format!(
+                    "the model file has {len} bytes, and its header says {}: it was cut off",
+                    header.file
+                ),
+            ));
+        }
+        if header.file < len {
+            let text = format!(
+                "the model file has {len} bytes, and its header says {}: something follows it",
+                header.file
+            );
+            return Err(GraphError::corrupt(text));
+        }
+        let section = |(at, size): (u64, u64), what: &str| {
+            at.checked_add(size)
+                .filter(|&end| end <= len && at >= HEADER_BYTES as u64)
+                .map(|end| at..end)
+                .ok_or_else(|| {
+                    GraphError::corrupt(format!("the {what} of the model file lie outside it"))
+                })
+        };
+        let graph = section(header.graph, "graph")?;
+        let weights = section(header.weights, "weights")?;
+        if !weights.start.is_multiple_of(ALIGNMENT as u64)
+            || (graph.start < weights.end && weights.start < graph.end)
+        {
+            return Err(GraphError::corrupt(
+                "the sections of the model file overlap or are not aligned",
+            ));
+        }
+        if graph.end - graph.start > LARGEST_GRAPH {
+            return Err(GraphError::corrupt(format!(
+                "the graph of the model file has {} bytes, and {LARGEST_GRAPH} are the most",
+                graph.end - graph.start
+            )));
+        }
+        Ok(Sections {
+            graph,
+            weights,
+            graph_crc: header.graph_crc,
+            weights_crc: header.weights_crc,
+        })
+    }
+
+    /// Begins to check the weights.
+    pub fn check_weights(&self) -> WeightsCheck {
+        WeightsCheck {
+            so_far: crc32fast::Hasher::new(),
+            wanted: self.weights_crc,
+        }
+    }
+
+    /// Gives the part of a whole file that lies in a range.
+    fn cut<'a>(bytes: &'a [u8], range: &Range<u64>) -> Result<&'a [u8]> {
+        let at = |at: u64| usize::try_from(at).ok();
+        at(range.start)
+            .zip(at(range.end))
+            .and_then(|(start, end)| bytes.get(start..end))
+            .ok_or_else(|| GraphError::internal("a section outside the file"))
+    }
 }
 
 /// Reads a model.
 pub(crate) fn read(bytes: &[u8]) -> Result<Model> {
-    let header = Header::read(bytes)?;
-    let len = bytes.len() as u64;
-    if header.file > len {
-        return Err(GraphError::new(
-            GraphErrorKind::Truncated,
-            format!(
-                "the model file has {len} bytes, and its header says {}: it was cut off",
-                header.file
-            ),
-        ));
-    }
-    if header.file < len {
-        let text = format!(
-            "the model file has {len} bytes, and its header says {}: something follows it",
-            header.file
-        );
-        return Err(GraphError::corrupt(text));
-    }
-    let section = |(at, size): (u64, u64), what: &str| -> Result<Range<usize>> {
-        let end = at
-            .checked_add(size)
-            .filter(|&end| end <= len && at >= HEADER_BYTES as u64);
-        match (usize::try_from(at), end.map(usize::try_from)) {
-            (Ok(at), Some(Ok(end))) => Ok(at..end),
-            _ => Err(GraphError::corrupt(format!(
-                "the {what} of the model file lie outside it"
-            ))),
-        }
-    };
-    let graph = section(header.graph, "graph")?;
-    let weights = section(header.weights, "weights")?;
-    if weights.start % ALIGNMENT != 0 || (graph.start < weights.end && weights.start < graph.end) {
-        return Err(GraphError::corrupt(
-            "the sections of the model file overlap or are not aligned",
-        ));
-    }
-    for (range, crc, what) in [
-        (&graph, header.graph_crc, "graph"),
-        (&weights, header.weights_crc, "weights"),
-    ] {
-        if crc32fast::hash(&bytes[range.clone()]) != crc {
-            return Err(GraphError::corrupt(format!(
-                "the {what} of the model file are damaged: the checksum does not agree"
-            )));
-        }
-    }
-    let message = GraphMessage::decode(&bytes[graph]).map_err(|error| {
+    let sections = Sections::read(bytes, bytes.len() as u64)?;
+    let graph = Sections::cut(bytes, &sections.graph)?;
+    // A graph that is damaged is told before weights are.
+    same_sum(crc32fast::hash(graph), sections.graph_crc, "graph")?;
+    let mut weights = sections.check_weights();
+    weights.update(Sections::cut(bytes, &sections.weights)?);
+    weights.finish()?;
+    read_graph(&sections, graph)
+}
+
+/// Reads a model whose weights are looked at later.
+pub(crate) fn read_graph(sections: &Sections, graph: &[u8]) -> Result<Model> {
+    same_sum(crc32fast::hash(graph), sections.graph_crc, "graph")?;
+    let message = GraphMessage::decode(graph).map_err(|error| {
         GraphError::corrupt(format!(
             "the graph of the model file cannot be read: {error}"
         ))
     })?;
-    model(message, weights)
+    let at = |at: u64| {
+        usize::try_from(at).map_err(|_| {
+            GraphError::corrupt("the model file is longer than addresses of this machine")
+        })
+    };
+    model(
+        message,
+        at(sections.weights.start)?..at(sections.weights.end)?,
+    )
 }
 
 fn message(model: &Model) -> GraphMessage {

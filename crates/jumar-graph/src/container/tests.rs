@@ -127,7 +127,8 @@ fn run(model: &Model, file: &[u8]) -> Option<Vec<Vec<u8>>> {
     {
         let inputs: Vec<Region<'_>> = inputs.iter_mut().map(Block::region).collect();
         let outputs: Vec<Region<'_>> = outputs.iter_mut().map(Block::region).collect();
-        let weights = Region::shared(model.weight_bytes(file).unwrap());
+        let weights = model.weight_bytes(file).unwrap();
+        let weights = Region::shared(&weights);
         plan.run(&Operands {
             weights,
             arena: arena.region(),

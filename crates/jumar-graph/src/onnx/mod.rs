@@ -9,6 +9,7 @@ mod tensor;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
+use bytes::Bytes;
 use jumar_ops::{
     Attr, Attrs, Builder, OnnxNode, OpError, OpErrorKind, Tensor, TensorType, UNKNOWN, find,
     find_onnx,
@@ -60,6 +61,51 @@ pub fn import_outputs(
     shapes: &Shapes,
     outputs: &[String],
 ) -> Result<Graph> {
+    import_shared(Bytes::copy_from_slice(bytes), dir, shapes, outputs)
+}
+
+/// The most that one message of Protocol Buffers can hold.
+const LARGEST_FILE: u64 = (1 << 31) - 1;
+
+/// Reads an ONNX file. Data beside it are read when it is imported.
+///
+/// # Errors
+///
+/// NotFound, Io: it cannot be read. NotAModel: it is longer than any ONNX file.
+pub fn read_file(path: &Path) -> Result<Bytes> {
+    let failed = |error: std::io::Error| {
+        let kind = match error.kind() {
+            std::io::ErrorKind::NotFound => GraphErrorKind::NotFound,
+            _ => GraphErrorKind::Io,
+        };
+        let text = format!("the model {} cannot be read: {error}", path.display());
+        GraphError::new(kind, text)
+    };
+    let data = std::fs::metadata(path).map_err(failed)?;
+    if data.is_file() && data.len() > LARGEST_FILE {
+        return Err(GraphError::new(
+            GraphErrorKind::NotAModel,
+            format!(
+                "{} has {} bytes, and an ONNX file ends at {LARGEST_FILE}: larger models have their weights in files beside them",
+                path.display(),
+                data.len()
+            ),
+        ));
+    }
+    std::fs::read(path).map(Bytes::from).map_err(failed)
+}
+
+/// Makes a graph of an ONNX model, as [`import_outputs`]; tensors share the bytes instead of copying them.
+///
+/// # Errors
+///
+/// As [`import_outputs`].
+pub fn import_shared(
+    bytes: Bytes,
+    dir: Option<&Path>,
+    shapes: &Shapes,
+    outputs: &[String],
+) -> Result<Graph> {
     if bytes.is_empty() {
         return Err(GraphError::new(
             GraphErrorKind::NotAModel,
@@ -72,7 +118,7 @@ pub fn import_outputs(
         return Err(GraphError::new(GraphErrorKind::NotAModel, text));
     }
     if bytes.starts_with(&crate::vendor::MAGIC) {
-        return Err(crate::vendor::refusal(bytes));
+        return Err(crate::vendor::refusal(&bytes));
     }
     let model = ModelProto::decode(bytes).map_err(|error| {
         GraphError::new(
@@ -541,6 +587,7 @@ impl Builder for Importer<'_> {
             definition.infer(&jumar_ops::InferCx::new(&types, &constants, &node.attrs))?;
         // Parameters of operators are often computed from constants; conversions want to see them.
         if let Some(tensors) = fold::evaluate(&self.graph, &node, &inferred)? {
+            self.graph.count_folded(&tensors);
             return Ok(tensors
                 .into_iter()
                 .take(outputs)

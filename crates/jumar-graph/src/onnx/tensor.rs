@@ -40,13 +40,13 @@ fn read(proto: TensorProto, dir: Option<&Path>) -> Result<Tensor> {
             ))
         })?;
     let bytes = if proto.data_location == EXTERNAL {
-        external(&proto, dir)?
+        external(&proto, dtype, &dims, dir)?.into()
     } else if !proto.raw_data.is_empty() {
         proto.raw_data
     } else {
-        typed(&proto, dtype)?
+        typed(&proto, dtype)?.into()
     };
-    Ok(Tensor::new(dtype, &dims, bytes)?)
+    Ok(Tensor::shared(dtype, &dims, bytes)?)
 }
 
 /// Collects elements from the field that ONNX uses for a type. Narrow types lie in 32-bit fields, half-precision
@@ -75,7 +75,12 @@ fn typed(proto: &TensorProto, dtype: DataType) -> Result<Vec<u8>> {
     })
 }
 
-fn external(proto: &TensorProto, dir: Option<&Path>) -> Result<Vec<u8>> {
+fn external(
+    proto: &TensorProto,
+    dtype: DataType,
+    dims: &[usize],
+    dir: Option<&Path>,
+) -> Result<Vec<u8>> {
     let find = |key: &str| {
         proto
             .external_data
@@ -140,8 +145,29 @@ fn external(proto: &TensorProto, dir: Option<&Path>) -> Result<Vec<u8>> {
         );
         return Err(GraphError::new(GraphErrorKind::Truncated, text));
     }
+    // A file may be far longer than the tensor, and the tensor's length is known: neither decides what is allocated alone.
+    let wanted = dims
+        .iter()
+        .try_fold(1usize, |product, &dim| product.checked_mul(dim))
+        .and_then(|elements| dtype.size_of(elements));
+    if wanted.map(|bytes| bytes as u64) != Some(length) {
+        return Err(GraphError::invalid(format!(
+            "its shape {dims:?} of {dtype} does not have the {length} bytes that lie in {location:?}"
+        )));
+    }
     file.seek(SeekFrom::Start(offset)).map_err(io)?;
     let mut bytes = Vec::new();
+    let room = usize::try_from(length).unwrap_or(usize::MAX);
+    bytes.try_reserve_exact(room).map_err(|_| {
+        GraphError::new(
+            GraphErrorKind::NoMemory,
+            format!("there is no memory for its {length} bytes"),
+        )
+    })?;
     file.take(length).read_to_end(&mut bytes).map_err(io)?;
+    if bytes.len() != room {
+        let text = format!("its data in {location:?} were cut short while they were read");
+        return Err(GraphError::new(GraphErrorKind::Truncated, text));
+    }
     Ok(bytes)
 }

@@ -8,6 +8,12 @@ use crate::{Graph, GraphError, Node, Result, ValueId, control};
 /// it is made of.
 const LARGEST: usize = 256 << 20;
 
+/// All results of one graph together: a small file may make many such constants.
+const MOST: usize = 2 << 30;
+
+/// Results up to this size are always computed.
+const SMALL: usize = 64 << 10;
+
 /// Computes a node whose result is constant; `None` where it is not.
 pub(crate) fn evaluate(
     graph: &Graph,
@@ -24,9 +30,10 @@ pub(crate) fn evaluate(
                 .zip(&constants)
                 .all(|(ty, constant)| ty.is_none() || constant.is_some())
     };
-    let small = outputs
-        .iter()
-        .all(|ty| ty.bytes().is_some_and(|bytes| bytes <= LARGEST));
+    let small = outputs.iter().all(|ty| {
+        let left = MOST.saturating_sub(graph.folded_bytes).max(SMALL);
+        ty.bytes().is_some_and(|bytes| bytes <= LARGEST.min(left))
+    });
     if !known || !small {
         return Ok(None);
     }
@@ -64,6 +71,7 @@ pub(crate) fn infer_and_fold(graph: &mut Graph) -> Result<()> {
             .map_err(|error| GraphError::from(error).at(format_args!("node {}", node.name)))?;
         match folded {
             Some(tensors) => {
+                graph.count_folded(&tensors);
                 for (&id, tensor) in node.outputs.iter().zip(tensors) {
                     let value = graph.value_mut(id);
                     value.ty = tensor.ty().clone();

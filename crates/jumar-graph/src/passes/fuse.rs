@@ -10,14 +10,14 @@ const FUSED: &str = "jumar.Conv2D";
 const RESIDUAL: usize = 3;
 
 /// Who reads each value.
-struct Uses {
-    readers: Vec<Vec<usize>>,
-    producer: Vec<Option<usize>>,
+pub(super) struct Uses {
+    pub(super) readers: Vec<Vec<usize>>,
+    pub(super) producer: Vec<Option<usize>>,
     is_output: Vec<bool>,
 }
 
 impl Uses {
-    fn of(graph: &Graph) -> Uses {
+    pub(super) fn of(graph: &Graph) -> Uses {
         let count = graph.values.len();
         let mut uses = Uses {
             readers: vec![Vec::new(); count],
@@ -39,7 +39,7 @@ impl Uses {
     }
 
     /// Gives the one node that reads a value, if there is just one.
-    fn only_reader(&self, id: ValueId) -> Option<usize> {
+    pub(super) fn only_reader(&self, id: ValueId) -> Option<usize> {
         match self.readers[id.0 as usize][..] {
             [reader] if !self.is_output[id.0 as usize] => Some(reader),
             _ => None,

@@ -3,3 +3,5 @@
 pub(crate) mod clean;
 pub(crate) mod fold;
 pub(crate) mod fuse;
+pub(crate) mod layout;
+pub(crate) mod transformer;

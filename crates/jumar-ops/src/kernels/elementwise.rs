@@ -5,7 +5,9 @@ use jumar_types::dtype::DataType;
 use super::lanes::{BLOCK, Carried, Float, Lane, Lanes1, Lanes2, for_carried};
 use super::loops::{Loops, broadcast_strides, dense_strides};
 use super::number::{Number, for_width};
-use crate::view::{Bool8, Element};
+use crate::simd::math::Fast;
+use crate::simd::wide::{Work, wide};
+use crate::view::{Bool8, Element, Row, RowMut};
 use crate::{Call, InferCx, Kernel, OpError, PrepareCx, TensorType, infer};
 
 /// Runs a body with an unsigned integer type as wide as the data type, up to 64 bits.
@@ -35,6 +37,9 @@ macro_rules! for_whole_width {
         }
     };
 }
+
+/// How many elements a thread takes at least, where several share the work.
+const GRAIN: usize = 1 << 15;
 
 /// A function of one real number, for any width.
 pub(crate) trait RealFunction: Copy + Send + Sync + 'static {
@@ -67,6 +72,7 @@ pub(crate) trait RealTest: Copy + Send + Sync + 'static {
 pub(crate) type BitFunction = fn(u64, u64) -> u64;
 
 /// Keeps a number between two bounds; not-a-number stays what it is.
+#[inline(always)]
 pub(crate) fn between<A: Float>(x: A, low: A, high: A) -> A {
     if x < low {
         low
@@ -143,7 +149,18 @@ macro_rules! lanes2 {
     };
 }
 
-lanes1! { OfReal, RealFunction: f32 f64; self, x => self.0.apply(x) }
+impl<F: RealFunction> Lanes1 for OfReal<F> {
+    fn f32(&self, block: &mut [f32]) {
+        wide(RealBlock(self.0, block));
+    }
+
+    fn f64(&self, block: &mut [f64]) {
+        for slot in block {
+            *slot = self.0.apply(*slot);
+        }
+    }
+}
+
 lanes1! { OfNumber, NumberFunction: f32 f64 i64 u64; self, x => self.0.apply(x) }
 lanes1! { OfRealTest, RealTest: f32 f64; self, x => u8::from(self.0.apply(x)) }
 lanes2! { OfPair, PairFunction; self, a, b => self.0.apply(a, b) }
@@ -157,6 +174,53 @@ impl Lanes2 for OfBits {
         for (slot, &other) in block.iter_mut().zip(others) {
             *slot = (self.0)(*slot, other);
         }
+    }
+}
+
+/// A function over a block of float32.
+struct RealBlock<'a, F>(F, &'a mut [f32]);
+
+impl<F: RealFunction> Work for RealBlock<'_, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        for slot in self.1 {
+            *slot = self.0.apply(Fast::<FUSED>(*slot)).0;
+        }
+    }
+}
+
+/// A function of each float32 of a row.
+struct RealRow<'a, F>(F, Row<'a, f32>, RowMut<'a, f32>);
+
+impl<F: RealFunction> Work for RealRow<'_, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        self.2.map1(
+            self.1,
+            #[inline(always)]
+            |x| self.0.apply(Fast::<FUSED>(x)).0,
+        );
+    }
+}
+
+/// A map over float32 without the detour through blocks.
+struct RealMap<F>(F);
+
+impl<F: RealFunction> Kernel for RealMap<F> {
+    fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
+        let (input, out) = (call.input::<f32>(0)?.flat(), call.output::<f32>(0)?.flat());
+        call.workers().ranges(out.len(), GRAIN, |start, len| {
+            wide(RealRow(
+                self.0,
+                input.slice(start, len),
+                out.slice(start, len),
+            ));
+        });
+        Ok(())
     }
 }
 
@@ -294,7 +358,10 @@ pub(crate) fn real_map(
     cx: &PrepareCx<'_>,
     function: impl RealFunction,
 ) -> Result<Box<dyn Kernel>, OpError> {
-    blocks1(cx, OfReal(function), false)
+    match cx.dtype(0)? {
+        DataType::Float32 => Ok(Box::new(RealMap(function))),
+        _ => blocks1(cx, OfReal(function), false),
+    }
 }
 
 /// Makes the kernel that asks each real number.
@@ -311,22 +378,40 @@ pub(crate) fn number_map(
     function: impl NumberFunction,
 ) -> Result<Box<dyn Kernel>, OpError> {
     match cx.dtype(0)? {
-        DataType::Float32 => Ok(Box::new(Map {
-            function: move |x: f32| function.apply(x),
-        })),
+        DataType::Float32 => Ok(Box::new(Map(function))),
         _ => blocks1(cx, OfNumber(function), false),
     }
 }
 
 /// A map over float32 without the detour through blocks.
-struct Map<F> {
-    function: F,
+struct Map<F>(F);
+
+/// A function of each float32 of a row, as any number's.
+struct NumberRow<'a, F>(F, Row<'a, f32>, RowMut<'a, f32>);
+
+impl<F: NumberFunction> Work for NumberRow<'_, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        self.2.map1(
+            self.1,
+            #[inline(always)]
+            |x| self.0.apply(x),
+        );
+    }
 }
 
-impl<F: Fn(f32) -> f32 + Send + Sync> Kernel for Map<F> {
+impl<F: NumberFunction> Kernel for Map<F> {
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
         let (input, out) = (call.input::<f32>(0)?.flat(), call.output::<f32>(0)?.flat());
-        out.map1(input, &self.function);
+        call.workers().ranges(out.len(), GRAIN, |start, len| {
+            wide(NumberRow(
+                self.0,
+                input.slice(start, len),
+                out.slice(start, len),
+            ));
+        });
         Ok(())
     }
 }
@@ -346,26 +431,82 @@ impl<T: Number, F: PairFunction> Kernel for Pair<T, F> {
             call.output::<T>(0)?,
         );
         let (len, steps, f) = (self.loops.row(), self.loops.steps(), self.function);
+        let row = |to, a, b| PairRow {
+            function: f,
+            one: one.row(a, len, steps[1]),
+            two: two.row(b, len, steps[2]),
+            to: out.row(to, len, steps[0]),
+            repeated: (steps[1] == 0, steps[2] == 0),
+        };
+        if self.loops.is_one_row() {
+            let row = row(0, 0, 0);
+            call.workers().ranges(len, GRAIN, |start, len| {
+                wide(PairRow {
+                    one: row.one.slice(start, len),
+                    two: row.two.slice(start, len),
+                    to: row.to.slice(start, len),
+                    ..row
+                });
+            });
+            return Ok(());
+        }
         self.loops.each([0; 3], |[to, a, b]| {
-            let row = out.row(to, len, steps[0]);
-            // A repeated operand is read once a row, so that the rest of the row is a plain vector loop.
-            match (steps[1], steps[2]) {
-                (0, _) => {
-                    let left = one.row(a, 1, 1).get(0);
-                    row.map1(two.row(b, len, steps[2]), |right| f.apply(left, right));
-                }
-                (_, 0) => {
-                    let right = two.row(b, 1, 1).get(0);
-                    row.map1(one.row(a, len, steps[1]), |left| f.apply(left, right));
-                }
-                _ => row.map2(
-                    one.row(a, len, steps[1]),
-                    two.row(b, len, steps[2]),
-                    |a, b| f.apply(a, b),
-                ),
-            }
+            wide(row(to, a, b));
             Ok(())
         })
+    }
+}
+
+/// A function of the pairs of two rows.
+#[derive(Clone, Copy)]
+struct PairRow<'a, T, F> {
+    function: F,
+    one: Row<'a, T>,
+    two: Row<'a, T>,
+    to: RowMut<'a, T>,
+    repeated: (bool, bool),
+}
+
+impl<T: Number, F: PairFunction> Work for PairRow<'_, T, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        let PairRow {
+            function: f,
+            one,
+            two,
+            to,
+            repeated,
+        } = self;
+        if to.is_empty() {
+            return;
+        }
+        // A repeated operand is read once a row, so that the rest of the row is a plain vector loop.
+        match repeated {
+            (true, _) => {
+                let left = one.get(0);
+                to.map1(
+                    two,
+                    #[inline(always)]
+                    |right| f.apply(left, right),
+                );
+            }
+            (_, true) => {
+                let right = two.get(0);
+                to.map1(
+                    one,
+                    #[inline(always)]
+                    |left| f.apply(left, right),
+                );
+            }
+            _ => to.map2(
+                one,
+                two,
+                #[inline(always)]
+                |a, b| f.apply(a, b),
+            ),
+        }
     }
 }
 

@@ -9,14 +9,18 @@ use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub};
 
 use jumar_types::dtype::DataType;
 
+use super::lanes::Float;
 use super::matmul;
 use super::number::for_dtype;
+use crate::simd::math::Fast;
+use crate::simd::wide::{Work, wide};
 use crate::view::{BF16, Bool8, Element, F16, Row, RowMut};
 use crate::{Call, Kernel, OpError, PrepareCx};
 
 /// The types that algorithms work in: float32 and float64.
 pub(crate) trait Working:
     Element
+    + WideExp
     + PartialOrd
     + Add<Output = Self>
     + Sub<Output = Self>
@@ -74,6 +78,26 @@ pub(crate) trait Working:
     /// The logistic function.
     fn sigmoid(self) -> Self {
         Self::one() / (Self::one() + (-self).exp())
+    }
+}
+
+/// The exponential inside of loops that are compiled for each level of instructions.
+pub(crate) trait WideExp {
+    /// The exponential; `FUSED` as in [`Work`](crate::simd::wide::Work).
+    fn exp_at<const FUSED: bool>(self) -> Self;
+}
+
+impl WideExp for f32 {
+    #[inline(always)]
+    fn exp_at<const FUSED: bool>(self) -> f32 {
+        Float::exp(Fast::<FUSED>(self)).0
+    }
+}
+
+impl WideExp for f64 {
+    #[inline(always)]
+    fn exp_at<const FUSED: bool>(self) -> f64 {
+        f64::exp(self)
     }
 }
 
@@ -181,35 +205,53 @@ fn product64(
     c: RowMut<'_, f64>,
     _panels: RowMut<'_, f64>,
 ) {
-    let Product {
-        m,
-        n,
-        k,
-        lda,
-        ldb,
-        ldc,
-        turned,
-        accumulate,
-    } = *product;
-    for row in 0..m {
-        let (a, c) = (a.slice(row * lda, k), c.slice(row * ldc, n));
-        if !accumulate {
-            c.fill(0.0);
-        }
-        if turned {
-            for column in 0..n {
-                let sum = a.fold2_wide(
-                    b.slice(column * ldb, k),
-                    0f64,
-                    |sum, x, y| sum + x * y,
-                    |x, y| x + y,
-                );
-                c.set(column, c.get(column) + sum);
+    wide(Product64 { product, a, b, c });
+}
+
+/// The product in float64, row by row: also that of whole numbers, which it holds exactly.
+struct Product64<'a> {
+    product: &'a Product,
+    a: Row<'a, f64>,
+    b: Row<'a, f64>,
+    c: RowMut<'a, f64>,
+}
+
+impl Work for Product64<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        let Product64 { product, a, b, c } = self;
+        let Product {
+            m,
+            n,
+            k,
+            lda,
+            ldb,
+            ldc,
+            turned,
+            accumulate,
+        } = *product;
+        for row in 0..m {
+            let (a, c) = (a.slice(row * lda, k), c.slice(row * ldc, n));
+            if !accumulate {
+                c.fill(0.0);
             }
-        } else {
-            for p in 0..k {
-                let x = a.get(p);
-                c.update(b.slice(p * ldb, n), |sum, y| sum + x * y);
+            if turned {
+                for column in 0..n {
+                    let sum = a.fold2_wide(
+                        b.slice(column * ldb, k),
+                        0f64,
+                        |sum, x, y| sum + x * y,
+                        |x, y| x + y,
+                    );
+                    c.set(column, c.get(column) + sum);
+                }
+            } else {
+                for p in 0..k {
+                    let x = a.get(p);
+                    c.update(b.slice(p * ldb, n), |sum, y| sum + x * y);
+                }
             }
         }
     }

@@ -61,6 +61,11 @@ impl<const N: usize> Loops<N> {
         self.steps
     }
 
+    /// Tells whether all elements lie in one row, which is not empty.
+    pub fn is_one_row(&self) -> bool {
+        self.outer == 0 && !self.empty
+    }
+
     /// Calls `body` with each operand's offset for each row.
     #[inline]
     pub fn each(

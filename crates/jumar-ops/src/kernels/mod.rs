@@ -1,12 +1,14 @@
 //! What kernels of several operators share. All of it is safe Rust over views.
 
 pub(crate) mod arg;
+pub(crate) mod blocked;
 pub(crate) mod conv;
 pub(crate) mod elementwise;
 mod evaluate;
 pub(crate) mod fourier;
 pub(crate) mod lanes;
 pub(crate) mod lift;
+pub(crate) mod linear;
 pub(crate) mod loops;
 pub(crate) mod matmul;
 pub(crate) mod moves;
@@ -21,3 +23,4 @@ pub(crate) mod space;
 pub(crate) mod window;
 
 pub use evaluate::{compute, compute_known};
+pub use linear::pack_matrix;

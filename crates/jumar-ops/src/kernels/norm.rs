@@ -2,7 +2,12 @@
 
 use super::lift::{Algorithm, Io, Working};
 use super::loops::{Loops, broadcast_strides, dense_strides};
+use crate::simd::wide::{Work, wide};
+use crate::view::{Row, RowMut};
 use crate::{InferCx, OpError, PrepareCx, TensorType, infer};
+
+/// How many elements a thread takes at least, where several share the work.
+const GRAIN: usize = 1 << 15;
 
 /// What is normalised, and what comes after.
 pub(crate) struct Normalise {
@@ -22,35 +27,41 @@ impl Algorithm for Normalise {
     fn run<W: Working>(&self, io: &Io<'_, W>) -> Result<(), OpError> {
         let (x, y) = (io.input(0)?, io.output(0)?);
         let (scale, offset) = (io.optional(1)?, io.optional(2)?);
-        let count = W::of(self.len as f64);
-        for row in 0..self.rows {
-            let (x, y) = (
-                x.slice(row * self.len, self.len),
-                y.slice(row * self.len, self.len),
-            );
-            let mean = if self.centre {
-                x.fold_wide(W::zero(), |sum, x| sum + x, |a, b| a + b) / count
-            } else {
-                W::zero()
-            };
-            let square = x.fold_wide(
-                W::zero(),
-                |sum, x| sum + (x - mean) * (x - mean),
-                |a, b| a + b,
-            );
-            let inverse = W::one() / (square / count + W::of(self.epsilon)).sqrt();
-            y.map1(x, |x| (x - mean) * inverse);
-            if let Some(index) = self.mean.filter(|&index| io.wants(index)) {
-                io.output(index)?.set(row, mean);
+        let (affine_len, [_, scale_step, offset_step]) = (self.affine.row(), self.affine.steps());
+        // Scale and offset that belong to the elements of a row, in order, are applied with the row.
+        let beside = |given: Option<Row<'_, W>>, step: isize| {
+            given.is_none_or(|row| step == 1 && row.len() == self.len && affine_len == self.len)
+        };
+        let joined = beside(scale, scale_step) && beside(offset, offset_step);
+        let (factor, shift) = (scale.filter(|_| joined), offset.filter(|_| joined));
+        let output = |index: Option<usize>| match index.filter(|&index| io.wants(index)) {
+            Some(index) => io.output(index).map(Some),
+            None => Ok(None),
+        };
+        let (means, deviations) = (output(self.mean)?, output(self.deviation)?);
+        let grain = (GRAIN / self.len.max(1)).max(1);
+        io.call.workers().ranges(self.rows, grain, |start, count| {
+            for row in start..start + count {
+                let (mean, inverse) = wide(OneRow {
+                    x: x.slice(row * self.len, self.len),
+                    y: y.slice(row * self.len, self.len),
+                    epsilon: self.epsilon,
+                    centre: self.centre,
+                    scale: factor,
+                    offset: shift,
+                });
+                if let Some(means) = means {
+                    means.set(row, mean);
+                }
+                if let Some(deviations) = deviations {
+                    deviations.set(row, inverse);
+                }
             }
-            if let Some(index) = self.deviation.filter(|&index| io.wants(index)) {
-                io.output(index)?.set(row, inverse);
-            }
-        }
-        if scale.is_none() && offset.is_none() {
+        });
+        if joined || (scale.is_none() && offset.is_none()) {
             return Ok(());
         }
-        let (len, [_, scale_step, offset_step]) = (self.affine.row(), self.affine.steps());
+        let len = affine_len;
         self.affine.each([0; 3], |[at, from, by]| {
             let y = y.slice(at, len);
             if let Some(scale) = scale {
@@ -75,6 +86,50 @@ impl Algorithm for Normalise {
             }
             Ok(())
         })
+    }
+}
+
+/// Normalises one row; gives its mean and its inverse deviation.
+struct OneRow<'a, W> {
+    x: Row<'a, W>,
+    y: RowMut<'a, W>,
+    epsilon: f64,
+    centre: bool,
+    scale: Option<Row<'a, W>>,
+    offset: Option<Row<'a, W>>,
+}
+
+impl<W: Working> Work for OneRow<'_, W> {
+    type Output = (W, W);
+
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) -> (W, W) {
+        let OneRow {
+            x,
+            y,
+            scale,
+            offset,
+            ..
+        } = self;
+        let count = W::of(x.len() as f64);
+        let add = |a: W, b: W| a + b;
+        let mean = if self.centre {
+            x.fold_wide(W::zero(), add, add) / count
+        } else {
+            W::zero()
+        };
+        let square = x.fold_wide(W::zero(), |sum, x| sum + (x - mean) * (x - mean), add);
+        let inverse = W::one() / (square / count + W::of(self.epsilon)).sqrt();
+        match (scale, offset) {
+            (Some(scale), Some(offset)) => {
+                y.map2(x, scale, |x, factor| (x - mean) * inverse * factor);
+                y.update(offset, add);
+            }
+            (Some(scale), None) => y.map2(x, scale, |x, factor| (x - mean) * inverse * factor),
+            (None, Some(offset)) => y.map2(x, offset, |x, shift| (x - mean) * inverse + shift),
+            (None, None) => y.map1(x, |x| (x - mean) * inverse),
+        }
+        (mean, inverse)
     }
 }
 

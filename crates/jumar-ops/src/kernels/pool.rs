@@ -19,7 +19,7 @@ pub(crate) enum Kind {
     SumBy(u64),
 }
 
-fn window(
+pub(crate) fn window(
     cx: crate::attr::AttrReader<'_>,
     format: Format,
     image: Option<[i64; 2]>,

@@ -1,6 +1,12 @@
 //! Softmax and its logarithm, jointly over a run of neighbouring axes.
 
+use jumar_types::dtype::DataType;
+
+use super::lanes::Float;
 use super::number::{Analysis, Number, Real, for_real};
+use crate::simd::math::Fast;
+use crate::simd::wide::{Work, wide};
+use crate::view::{Row, RowMut};
 use crate::{Call, InferCx, Kernel, OpError, PrepareCx, TensorType, infer};
 
 /// Infers the output, and refuses axes that are not there.
@@ -45,6 +51,9 @@ pub(crate) fn prepare<const LOG: bool>(cx: &PrepareCx<'_>) -> Result<Box<dyn Ker
         shape[first..end].iter().product(),
         shape[end..].iter().product(),
     );
+    if cx.dtype(0)? == DataType::Float32 {
+        return Ok(Box::new(Softmax32::<LOG> { outer, len, inner }));
+    }
     for_real!(cx.dtype(0)?, T => {
         Ok(Box::new(Softmax::<T, LOG> { outer, len, inner, types: std::marker::PhantomData }) as Box<dyn Kernel>)
     })
@@ -119,5 +128,157 @@ impl<T: Real, const LOG: bool> Kernel for Softmax<T, LOG> {
             }
         }
         Ok(())
+    }
+}
+
+/// The same in float32, as vector loops.
+struct Softmax32<const LOG: bool> {
+    outer: usize,
+    len: usize,
+    inner: usize,
+}
+
+impl<const LOG: bool> Kernel for Softmax32<LOG> {
+    fn scratch_bytes(&self) -> usize {
+        if self.inner == 1 {
+            0
+        } else {
+            2 * self.inner * size_of::<f32>()
+        }
+    }
+
+    fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
+        let (input, out) = (call.input::<f32>(0)?.flat(), call.output::<f32>(0)?.flat());
+        let Softmax32 { len, inner, .. } = *self;
+        if len == 0 || inner == 0 {
+            return Ok(());
+        }
+        if inner == 1 {
+            for outer in 0..self.outer {
+                let (row, out) = (input.slice(outer * len, len), out.slice(outer * len, len));
+                wide(OneRow::<LOG> { row, out });
+            }
+            return Ok(());
+        }
+        let scratch = call.scratch::<f32>(0, 2 * inner)?;
+        let (most, sum) = (scratch.slice(0, inner), scratch.slice(inner, inner));
+        for outer in 0..self.outer {
+            let at = outer * len * inner;
+            wide(Columns::<LOG> {
+                input: input.slice(at, len * inner),
+                out: out.slice(at, len * inner),
+                most,
+                sum,
+                len,
+            });
+        }
+        Ok(())
+    }
+}
+
+/// Softmax of a row that lies side by side.
+struct OneRow<'a, const LOG: bool> {
+    row: Row<'a, f32>,
+    out: RowMut<'a, f32>,
+}
+
+impl<const LOG: bool> Work for OneRow<'_, LOG> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        let OneRow { row, out } = self;
+        let most = row.fold_wide(f32::NEG_INFINITY, Number::max, Number::max);
+        let add = |a: f32, b: f32| a + b;
+        if LOG {
+            let sum = row.fold_wide(
+                0f32,
+                #[inline(always)]
+                |sum, x| sum + Fast::<FUSED>(x - most).exp().0,
+                add,
+            );
+            let log = Fast::<FUSED>(sum).ln().0;
+            out.map1(
+                row,
+                #[inline(always)]
+                |x| x - most - log,
+            );
+            return;
+        }
+        out.map1(
+            row,
+            #[inline(always)]
+            |x| Fast::<FUSED>(x - most).exp().0,
+        );
+        let sum = out.as_row().fold_wide(0f32, add, add);
+        out.map1(
+            out.as_row(),
+            #[inline(always)]
+            |x| x / sum,
+        );
+    }
+}
+
+/// Softmax of columns: `len` rows, each as long as `most` and `sum`.
+struct Columns<'a, const LOG: bool> {
+    input: Row<'a, f32>,
+    out: RowMut<'a, f32>,
+    most: RowMut<'a, f32>,
+    sum: RowMut<'a, f32>,
+    len: usize,
+}
+
+impl<const LOG: bool> Work for Columns<'_, LOG> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        let Columns {
+            input,
+            out,
+            most,
+            sum,
+            len,
+        } = self;
+        let inner = most.len();
+        most.fill(f32::NEG_INFINITY);
+        sum.fill(0.0);
+        for index in 0..len {
+            most.update(input.slice(index * inner, inner), Number::max);
+        }
+        for index in 0..len {
+            let to = out.slice(index * inner, inner);
+            to.map2(
+                input.slice(index * inner, inner),
+                most.as_row(),
+                #[inline(always)]
+                |x, most| {
+                    if LOG {
+                        x - most
+                    } else {
+                        Fast::<FUSED>(x - most).exp().0
+                    }
+                },
+            );
+            sum.update(
+                to.as_row(),
+                #[inline(always)]
+                |sum, x| sum + if LOG { Fast::<FUSED>(x).exp().0 } else { x },
+            );
+        }
+        if LOG {
+            sum.map1(
+                sum.as_row(),
+                #[inline(always)]
+                |x| Fast::<FUSED>(x).ln().0,
+            );
+        }
+        for index in 0..len {
+            out.slice(index * inner, inner).update(
+                sum.as_row(),
+                #[inline(always)]
+                |x, sum| if LOG { x - sum } else { x / sum },
+            );
+        }
     }
 }

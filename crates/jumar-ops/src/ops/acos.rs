@@ -22,6 +22,7 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
 struct Function;
 
 impl RealFunction for Function {
+    #[inline(always)]
     fn apply<A: Float>(&self, x: A) -> A {
         x.acos()
     }

@@ -57,7 +57,8 @@ impl Picture {
         }
     }
 
-    const fn channels(self) -> usize {
+    /// Gives the number of channels that a pixel has.
+    pub const fn channels(self) -> usize {
         match self {
             Picture::Yuv420sp | Picture::Rgb888 => 3,
             Picture::Xrgb8888 => 4,
@@ -230,6 +231,69 @@ impl Aipp {
         Ok(aipp)
     }
 
+    /// Writes the settings of several pictures, as [`DYNAMIC_AIPP`] reads them while a model runs: what is read as this, how many
+    /// there are, and the words of each.
+    pub fn block(pictures: &[Aipp]) -> Vec<u8> {
+        let head = [BLOCK, pictures.len() as i64];
+        head.into_iter()
+            .chain(pictures.iter().flat_map(Aipp::words))
+            .flat_map(i64::to_le_bytes)
+            .collect()
+    }
+
+    /// Gives the length of such a block.
+    ///
+    /// # Units
+    ///
+    /// Bytes.
+    pub const fn block_bytes(pictures: usize) -> usize {
+        (2 + WORDS * pictures) * size_of::<i64>()
+    }
+
+    /// Reads the settings of the first `wanted` pictures of a block.
+    ///
+    /// # Errors
+    ///
+    /// Data: nobody has written settings there, or not for as many pictures, or they mean nothing.
+    fn from_block(block: &Row<'_, u8>, wanted: usize) -> Result<Vec<Aipp>, OpError> {
+        let word = |index: usize| -> i64 {
+            let bytes = std::array::from_fn(|byte| block.get(index * size_of::<i64>() + byte));
+            i64::from_le_bytes(bytes)
+        };
+        if block.len() < Aipp::block_bytes(wanted) || word(0) != BLOCK {
+            return Err(OpError::data("nothing says yet how the pictures are to be preprocessed"));
+        }
+        if usize::try_from(word(1)).is_ok_and(|count| count >= wanted) {
+            (0..wanted)
+                .map(|picture| {
+                    let words: Vec<i64> = (0..WORDS).map(|at| word(2 + picture * WORDS + at)).collect();
+                    Aipp::from_words(&words).map_err(|error| OpError::data(error.text()))
+                })
+                .collect()
+        } else {
+            Err(OpError::data(format!("the settings are for {} pictures, and there are {wanted}", word(1))))
+        }
+    }
+
+    /// Writes one picture where `place` says for each channel, line and column.
+    fn picture(&self, picture: &Row<'_, u8>, channels: usize, into: &Into<'_>, place: impl Fn(usize, usize, usize) -> usize) {
+        let [width, height] = self.result();
+        for y in 0..height {
+            for x in 0..width {
+                let inside = (self.border[0]..self.border[0] + self.scaled[0]).contains(&x)
+                    && (self.border[2]..self.border[2] + self.scaled[1]).contains(&y);
+                let pixel = inside
+                    .then(|| self.coloured(self.scaled_pixel(picture, x - self.border[0], y - self.border[2])));
+                for channel in 0..channels {
+                    let value = pixel.map_or(self.border_value, |pixel| {
+                        (pixel[channel] - self.mean[channel] - self.least[channel]) * self.factor[channel]
+                    });
+                    into.set(place(channel, y, x), value);
+                }
+            }
+        }
+    }
+
     /// Gives a pixel of a picture, as its format has it, channels swapped.
     fn pixel(&self, picture: &Row<'_, u8>, x: usize, y: usize) -> [f32; 4] {
         let [width, height] = self.source;
@@ -301,10 +365,65 @@ impl Aipp {
 /// The longest side of a picture.
 const MOST: usize = 8192;
 
+/// What a block of settings begins with.
+const BLOCK: i64 = i64::from_le_bytes(*b"JUMARPIX");
+
 /// The operator's name.
 pub const AIPP: &str = "jumar.Aipp";
 
-pub(super) static OPERATORS: &[&Operator] = &[&Operator {
+/// The name of the operator whose settings are an input of its own.
+pub const DYNAMIC_AIPP: &str = "jumar.DynamicAipp";
+
+pub(super) static OPERATORS: &[&Operator] = &[&STATIC, &DYNAMIC];
+
+static DYNAMIC: Operator = Operator {
+    name: DYNAMIC_AIPP,
+    onnx: &[],
+    inputs: &[
+        InputDef::required("pictures", Types::of(&[DataType::UInt8])),
+        InputDef::required("settings", Types::of(&[DataType::UInt8])),
+    ],
+    outputs: OUTPUT_Y,
+    attrs: &[
+        AttrDef::int("channels", 3),
+        AttrDef::int("height", 0),
+        AttrDef::int("width", 0),
+        AttrDef::dtype("dtype", DataType::Float32),
+    ],
+    aliasing: Aliasing::Distinct,
+    reads_only_shapes: false,
+    infer: |cx| {
+        let size = |name: &str, most: usize| -> Result<i64, OpError> {
+            let size = cx.attrs().int(name)?;
+            if (1..=most as i64).contains(&size) {
+                return Ok(size);
+            }
+            Err(OpError::invalid(format!("pictures of {size} {name} are wanted; 1 to {most} are possible")))
+        };
+        let (pictures, settings) = (cx.input(0)?, cx.input(1)?);
+        if pictures.rank() != Some(2) || settings.rank() != Some(1) {
+            return Err(OpError::invalid(format!(
+                "pictures are a row of bytes each and settings one row, and {pictures} and {settings} are given"
+            )));
+        }
+        let dtype = cx.attrs().dtype("dtype")?;
+        if !matches!(dtype, DataType::Float32 | DataType::Float16 | DataType::UInt8) {
+            return Err(OpError::unsupported(format!("pictures cannot become {dtype}")));
+        }
+        let shape = [pictures.shape[0], size("channels", 4)?, size("height", 2 * MOST)?, size("width", 2 * MOST)?];
+        Ok(vec![TensorType::new(dtype, shape)])
+    },
+    prepare: |cx: &PrepareCx<'_>| {
+        Ok(Box::new(PreprocessAsTold {
+            channels: cx.attrs().int("channels")? as usize,
+            result: [cx.attrs().int("width")? as usize, cx.attrs().int("height")? as usize],
+            dtype: cx.output_dtype(0)?,
+            count: cx.shape(0)?[0],
+        }))
+    },
+};
+
+static STATIC: Operator = Operator {
     name: AIPP,
     onnx: &[],
     inputs: &[InputDef::required("pictures", Types::of(&[DataType::UInt8]))],
@@ -352,7 +471,7 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
             count: cx.shape(0)?[0],
         }))
     },
-}];
+};
 
 struct Preprocess {
     aipp: Aipp,
@@ -368,44 +487,87 @@ enum Into<'a> {
     Byte(RowMut<'a, u8>),
 }
 
-impl Kernel for Preprocess {
-    fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
-        let aipp = &self.aipp;
-        let pictures = call.input::<u8>(0)?.flat();
-        let into = match self.dtype {
+impl<'a> Into<'a> {
+    fn of(call: &Call<'a>, dtype: DataType) -> Result<Into<'a>, OpError> {
+        Ok(match dtype {
             DataType::Float16 => Into::Half(call.output(0)?.flat()),
             DataType::UInt8 => Into::Byte(call.output(0)?.flat()),
             _ => Into::Float(call.output(0)?.flat()),
-        };
+        })
+    }
+
+    fn set(&self, at: usize, value: f32) {
+        match self {
+            Into::Float(row) => row.set(at, value),
+            Into::Half(row) => row.set(at, F16::from_f64(f64::from(value))),
+            Into::Byte(row) => row.set(at, value.clamp(0.0, 255.0) as u8),
+        }
+    }
+}
+
+impl Kernel for Preprocess {
+    fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
+        let (aipp, channels) = (&self.aipp, self.channels);
+        let pictures = call.input::<u8>(0)?.flat();
+        let into = Into::of(call, self.dtype)?;
         let [rows, columns, depth] = aipp.format.dims(aipp.source[1], aipp.source[0]);
         let bytes = rows * columns * depth;
         let [width, height] = aipp.result();
         for image in 0..self.count {
             let picture = pictures.slice(image * bytes, bytes);
-            for y in 0..height {
-                for x in 0..width {
-                    let inside = (aipp.border[0]..aipp.border[0] + aipp.scaled[0]).contains(&x)
-                        && (aipp.border[2]..aipp.border[2] + aipp.scaled[1]).contains(&y);
-                    let pixel = inside.then(|| {
-                        aipp.coloured(aipp.scaled_pixel(&picture, x - aipp.border[0], y - aipp.border[2]))
-                    });
-                    for channel in 0..self.channels {
-                        let value = pixel.map_or(aipp.border_value, |pixel| {
-                            (pixel[channel] - aipp.mean[channel] - aipp.least[channel]) * aipp.factor[channel]
-                        });
-                        let at = if self.channels_last {
-                            ((image * height + y) * width + x) * self.channels + channel
-                        } else {
-                            ((image * self.channels + channel) * height + y) * width + x
-                        };
-                        match &into {
-                            Into::Float(row) => row.set(at, value),
-                            Into::Half(row) => row.set(at, F16::from_f64(f64::from(value))),
-                            Into::Byte(row) => row.set(at, value.clamp(0.0, 255.0) as u8),
-                        }
-                    }
-                }
+            if self.channels_last {
+                aipp.picture(&picture, channels, &into, |channel, y, x| {
+                    ((image * height + y) * width + x) * channels + channel
+                });
+            } else {
+                aipp.picture(&picture, channels, &into, |channel, y, x| {
+                    ((image * channels + channel) * height + y) * width + x
+                });
             }
+        }
+        Ok(())
+    }
+}
+
+/// Preprocessing whose settings come with the pictures.
+struct PreprocessAsTold {
+    channels: usize,
+    result: [usize; 2],
+    dtype: DataType,
+    count: usize,
+}
+
+impl Kernel for PreprocessAsTold {
+    fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
+        // Pictures may be smaller than the largest that the input has room for, and so may the caller's buffer.
+        let there = call.bytes_there(0)?;
+        let pictures = call.input_bytes(0, &there)?.flat();
+        let settings = Aipp::from_block(&call.input::<u8>(1)?.flat(), self.count)?;
+        let into = Into::of(call, self.dtype)?;
+        let [width, height] = self.result;
+        let mut start = 0_usize;
+        for (image, aipp) in settings.iter().enumerate() {
+            let [rows, columns, depth] = aipp.format.dims(aipp.source[1], aipp.source[0]);
+            let bytes = rows * columns * depth;
+            if aipp.result() != self.result || aipp.format.channels() < self.channels {
+                return Err(OpError::data(format!(
+                    "the settings make pictures of {:?} with {} channels, and {:?} with {} are wanted",
+                    aipp.result(),
+                    aipp.format.channels(),
+                    self.result,
+                    self.channels
+                )));
+            }
+            if pictures.len() - start < bytes {
+                return Err(OpError::buffer(format!(
+                    "picture {image} has {bytes} bytes from {start} on, and the buffer ends after {}",
+                    pictures.len()
+                )));
+            }
+            aipp.picture(&pictures.slice(start, bytes), self.channels, &into, |channel, y, x| {
+                ((image * self.channels + channel) * height + y) * width + x
+            });
+            start += bytes;
         }
         Ok(())
     }

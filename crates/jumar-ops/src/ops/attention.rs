@@ -4,6 +4,7 @@
 use jumar_types::dtype::DataType;
 
 use crate::kernels::lift::{Algorithm, Io, Product, Working, lift};
+use crate::simd::wide::{Work, wide};
 use crate::onnx::{LATEST, alike};
 use crate::operator::OUTPUT_Y;
 use crate::view::{Row, RowMut};
@@ -39,6 +40,8 @@ pub(super) static OPERATORS: &[&Operator] = &[
             AttrDef::int("qk_matmul_output_mode", 0),
             // Softmax is computed in float32 at least, whatever this says.
             AttrDef::int("softmax_precision", 1),
+            // Ours: a row of which nothing may be seen becomes what softmax makes of it, and not 0.
+            AttrDef::bool("masked_rows_are_nan", false),
         ],
         aliasing: Aliasing::Distinct,
         reads_only_shapes: false,
@@ -171,6 +174,7 @@ struct Attention {
     softcap: f64,
     causal: bool,
     mode: i64,
+    masked_rows_are_nan: bool,
     /// Strides of the mask over batch, head, query and key, and whether it is one of truth values.
     mask: Option<([usize; 4], bool)>,
 }
@@ -208,9 +212,15 @@ fn prepare(cx: &PrepareCx<'_>) -> Result<Attention, OpError> {
         softcap: cx.attrs().float("softcap")?.into(),
         causal: cx.attrs().bool("is_causal")?,
         mode: cx.attrs().int("qk_matmul_output_mode")?,
+        masked_rows_are_nan: cx.attrs().bool("masked_rows_are_nan")?,
         mask,
     })
 }
+
+/// The most heads that are worked on at once.
+const SLOTS: usize = 8;
+/// Attention of fewer multiplications than this is not split among threads.
+const SPLIT: usize = 1 << 20;
 
 /// A head's matrix: where it starts and how far apart its rows lie.
 #[derive(Clone, Copy)]
@@ -227,6 +237,11 @@ impl Attention {
     /// Queries whose scores are held at once.
     fn rows(&self) -> usize {
         ((1 << 17) / self.total().max(1)).clamp(4, 512).min(self.queries.max(1))
+    }
+
+    /// How many heads may be worked on at once, each with scratch memory of its own.
+    fn slots(&self) -> usize {
+        (self.batch * self.kv_heads).clamp(1, SLOTS)
     }
 
     fn place(&self, batch: usize, head: usize, heads: usize, rows: usize, size: usize) -> Place {
@@ -269,104 +284,149 @@ impl Attention {
 
 impl Algorithm for Attention {
     fn scratch(&self) -> usize {
-        self.parts().iter().sum()
+        self.parts().iter().sum::<usize>() * self.slots()
     }
 
-    fn run<W: Working>(&self, io: &Io<'_, W>) -> Result<(), OpError> {
+    fn run<'a, W: Working>(&self, io: &Io<'a, W>) -> Result<(), OpError> {
         let (query, key, value) = (io.input(0)?, io.input(1)?, io.input(2)?);
         let (mask, past_key, past_value) = (io.optional(3)?, io.optional(4)?, io.optional(5)?);
         let out = io.output(0)?;
         let (present_key, present_value, shown) = (io.wanted(1)?, io.wanted(2)?, io.wanted(3)?);
         let (total, size, value_size) = (self.total(), self.size, self.value_size);
         let scratch = io.scratch()?;
-        let mut at = 0;
-        let [scores, keys, values, panels] = self.parts().map(|len| {
-            at += len;
-            scratch.slice(at - len, len)
-        });
+        let each = self.parts().iter().sum::<usize>();
         let group = self.heads.checked_div(self.kv_heads).unwrap_or(1).max(1);
-        let minus = W::LOWEST;
-        for batch in 0..self.batch {
-            for kv_head in 0..self.kv_heads {
-                let index = batch * self.kv_heads + kv_head;
-                let key_place = self.place(batch, kv_head, self.kv_heads, self.keys, size);
-                let value_place = self.place(batch, kv_head, self.kv_heads, self.keys, value_size);
-                if let Some(present) = present_key {
-                    self.join(past_key, index, key, key_place, size, present.slice(index * total * size, total * size));
-                }
-                if let Some(present) = present_value {
-                    let to = present.slice(index * total * value_size, total * value_size);
-                    self.join(past_value, index, value, value_place, value_size, to);
-                }
-                let (mut own_keys, mut key_step) = (key.slice(key_place.start.min(key.len()), key.len() - key_place.start.min(key.len())), key_place.step);
-                let (mut own_values, mut value_step) =
-                    (value.slice(value_place.start.min(value.len()), value.len() - value_place.start.min(value.len())), value_place.step);
-                if self.past > 0 {
-                    self.join(past_key, index, key, key_place, size, keys);
-                    self.join(past_value, index, value, value_place, value_size, values);
-                    (own_keys, key_step) = (keys.as_row(), size);
-                    (own_values, value_step) = (values.as_row(), value_size);
-                }
-                for head in kv_head * group..(kv_head + 1) * group {
-                    let query_place = self.place(batch, head, self.heads, self.queries, size);
-                    let out_place = self.place(batch, head, self.heads, self.queries, value_size);
-                    for first in (0..self.queries).step_by(self.rows()) {
-                        let rows = self.rows().min(self.queries - first);
-                        let [by_key, by_value] = self.products(rows, key_step, value_step, out_place.step);
-                        let from = (query_place.start + first * query_place.step).min(query.len());
-                        let by_key = Product { lda: query_place.step, ..by_key };
-                        by_key.run(query.slice(from, query.len() - from), own_keys, scores, panels);
-                        for row in 0..rows {
-                            let line = scores.slice(row * total, total);
-                            let at = first + row;
-                            let show = |mode: i64| {
-                                if let Some(shown) = shown.filter(|_| mode == self.mode) {
-                                    let to = ((batch * self.heads + head) * self.queries + at) * total;
-                                    shown.slice(to, total).copy_from(line.as_row());
-                                }
-                            };
-                            let scale = W::of(self.scale);
-                            line.map1(line.as_row(), |x| x * scale);
-                            show(0);
-                            if self.softcap > 0.0 {
-                                let cap = W::of(self.softcap);
-                                line.map1_each(line.as_row(), |x| (x / cap).tanh() * cap);
-                            }
-                            show(1);
-                            if let (Some(mask), Some((strides, truth))) = (mask, self.mask) {
-                                let from = batch * strides[0] + head * strides[1] + at * strides[2];
-                                for key in 0..total {
-                                    let own = mask.get(from + key * strides[3]);
-                                    if !truth {
-                                        line.set(key, line.get(key) + own);
-                                    } else if own == W::zero() {
-                                        line.set(key, minus);
-                                    }
-                                }
-                            }
-                            if self.causal {
-                                let seen = (at + self.past + 1).min(total);
-                                line.slice(seen, total - seen).fill(minus);
-                            }
-                            show(2);
-                            let most = line.as_row().fold(minus, |most, x| most.most(x));
-                            if most == minus {
-                                // Nothing may be seen: the result is 0, not the mean of everything.
-                                line.fill(W::zero());
-                            } else {
-                                line.map1_each(line.as_row(), |x| (x - most).exp());
-                                let sum = line.as_row().fold(W::zero(), |sum, x| sum + x);
-                                line.map1(line.as_row(), |x| x / sum);
-                            }
-                            show(3);
-                        }
-                        let to = (out_place.start + first * out_place.step).min(out.len());
-                        by_value.run(scores.as_row(), own_values, out.slice(to, out.len() - to), panels);
+        let (units, slots) = (self.batch * self.kv_heads, self.slots());
+        let unit = |index: usize, [scores, keys, values, panels]: [RowMut<'_, W>; 4]| {
+            let (batch, kv_head) = (index / self.kv_heads, index % self.kv_heads);
+            let key_place = self.place(batch, kv_head, self.kv_heads, self.keys, size);
+            let value_place = self.place(batch, kv_head, self.kv_heads, self.keys, value_size);
+            if let Some(present) = present_key {
+                self.join(past_key, index, key, key_place, size, present.slice(index * total * size, total * size));
+            }
+            if let Some(present) = present_value {
+                let to = present.slice(index * total * value_size, total * value_size);
+                self.join(past_value, index, value, value_place, value_size, to);
+            }
+            let behind = |row: Row<'a, W>, start: usize| {
+                let start = start.min(row.len());
+                row.slice(start, row.len() - start)
+            };
+            let (mut own_keys, mut key_step) = (behind(key, key_place.start), key_place.step);
+            let (mut own_values, mut value_step) = (behind(value, value_place.start), value_place.step);
+            if self.past > 0 {
+                self.join(past_key, index, key, key_place, size, keys);
+                self.join(past_value, index, value, value_place, value_size, values);
+                (own_keys, key_step) = (keys.as_row(), size);
+                (own_values, value_step) = (values.as_row(), value_size);
+            }
+            for head in kv_head * group..(kv_head + 1) * group {
+                let query_place = self.place(batch, head, self.heads, self.queries, size);
+                let out_place = self.place(batch, head, self.heads, self.queries, value_size);
+                for first in (0..self.queries).step_by(self.rows()) {
+                    let rows = self.rows().min(self.queries - first);
+                    let [by_key, by_value] = self.products(rows, key_step, value_step, out_place.step);
+                    let from = (query_place.start + first * query_place.step).min(query.len());
+                    let by_key = Product { lda: query_place.step, ..by_key };
+                    by_key.run(query.slice(from, query.len() - from), own_keys, scores, panels);
+                    for row in 0..rows {
+                        let at = first + row;
+                        let shown = shown.map(|shown| {
+                            let to = ((batch * self.heads + head) * self.queries + at) * total;
+                            (self.mode, shown.slice(to, total))
+                        });
+                        let mask = mask.zip(self.mask).map(|(mask, (strides, truth))| {
+                            let from = batch * strides[0] + head * strides[1] + at * strides[2];
+                            (mask.stepped(from, total, strides[3]), truth)
+                        });
+                        wide(Line {
+                            line: scores.slice(row * total, total),
+                            scale: W::of(self.scale),
+                            cap: (self.softcap > 0.0).then(|| W::of(self.softcap)),
+                            mask,
+                            seen: if self.causal { (at + self.past + 1).min(total) } else { total },
+                            keep_nan: self.masked_rows_are_nan,
+                            shown,
+                        });
                     }
+                    let to = (out_place.start + first * out_place.step).min(out.len());
+                    by_value.run(scores.as_row(), own_values, out.slice(to, out.len() - to), panels);
                 }
             }
+        };
+        let work = |slot: usize| {
+            let mut at = slot * each;
+            let parts = self.parts().map(|len| {
+                at += len;
+                scratch.slice(at - len, len)
+            });
+            (slot..units).step_by(slots).for_each(|index| unit(index, parts));
+        };
+        let workers = io.call.workers();
+        let products = units * group * self.queries * total * (size + value_size);
+        if workers.threads() < 2 || products < SPLIT {
+            (0..slots).for_each(work);
+        } else {
+            workers.each(slots, work);
         }
         Ok(())
+    }
+}
+
+/// From one query's products with the keys to its weights.
+struct Line<'a, W> {
+    line: RowMut<'a, W>,
+    scale: W,
+    cap: Option<W>,
+    /// What is added, or says what may be seen.
+    mask: Option<(Row<'a, W>, bool)>,
+    /// How many keys may be seen.
+    seen: usize,
+    keep_nan: bool,
+    /// Which of the steps somebody wants to see, and where.
+    shown: Option<(i64, RowMut<'a, W>)>,
+}
+
+impl<W: Working> Work for Line<'_, W> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        let Line { line, scale, .. } = self;
+        let show = |mode: i64| {
+            if let Some((_, shown)) = self.shown.filter(|&(own, _)| own == mode) {
+                shown.copy_from(line.as_row());
+            }
+        };
+        let minus = W::LOWEST;
+        line.map1(line.as_row(), |x| x * scale);
+        show(0);
+        if let Some(cap) = self.cap {
+            line.map1_each(line.as_row(), |x| (x / cap).tanh() * cap);
+        }
+        show(1);
+        match self.mask {
+            Some((mask, false)) => line.update(mask, |x, own| x + own),
+            Some((mask, true)) => line.update(mask, |x, own| if own == W::zero() { minus } else { x }),
+            None => {}
+        }
+        line.slice(self.seen, line.len() - self.seen).fill(minus);
+        show(2);
+        let most = line.as_row().fold_wide(minus, |most, x| most.most(x), |a, b| a.most(b));
+        if most == minus && !self.keep_nan {
+            // Nothing may be seen: the result is 0, not the mean of everything.
+            line.fill(W::zero());
+        } else {
+            line.map1(
+                line.as_row(),
+                #[inline(always)]
+                |x| (x - most).exp_at::<FUSED>(),
+            );
+            let add = |a: W, b: W| a + b;
+            let sum = line.as_row().fold_wide(W::zero(), add, add);
+            line.map1(line.as_row(), |x| x / sum);
+        }
+        show(3);
     }
 }
 

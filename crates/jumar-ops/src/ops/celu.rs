@@ -37,6 +37,7 @@ struct Function {
 }
 
 impl RealFunction for Function {
+    #[inline(always)]
     fn apply<A: Float>(&self, x: A) -> A {
         if x < A::of(0.0) {
             A::of(self.alpha1.into()) * (x / A::of(self.alpha2.into())).exp_m1()

@@ -30,6 +30,7 @@ struct Function {
 }
 
 impl RealFunction for Function {
+    #[inline(always)]
     fn apply<A: Float>(&self, x: A) -> A {
         if x < A::of(0.0) { A::of(self.alpha.into()) * x.exp_m1() } else { x }
     }

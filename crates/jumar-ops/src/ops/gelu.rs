@@ -44,6 +44,7 @@ pub(super) static OPERATORS: &[&Operator] = &[
 struct Exact;
 
 impl RealFunction for Exact {
+    #[inline(always)]
     fn apply<A: Float>(&self, x: A) -> A {
         A::of(0.5) * x * (A::of(1.0) + (x * A::of(std::f64::consts::FRAC_1_SQRT_2)).erf())
     }
@@ -53,6 +54,7 @@ impl RealFunction for Exact {
 struct Approximate;
 
 impl RealFunction for Approximate {
+    #[inline(always)]
     fn apply<A: Float>(&self, x: A) -> A {
         // The root of 2 / pi, and the factor of the cube that fits best.
         let inner = A::of(0.797_884_560_802_865_4) * (x + A::of(0.044_715) * x * x * x);

@@ -21,6 +21,7 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
 struct Function;
 
 impl PairTest for Function {
+    #[inline(always)]
     fn apply<T: PartialOrd>(&self, a: T, b: T) -> bool {
         a >= b
     }

@@ -36,6 +36,7 @@ struct Function {
 }
 
 impl RealFunction for Function {
+    #[inline(always)]
     fn apply<A: Float>(&self, x: A) -> A {
         between(A::of(self.alpha.into()) * x + A::of(self.beta.into()), A::of(0.0), A::of(1.0))
     }

@@ -34,6 +34,7 @@ struct Function {
 }
 
 impl RealTest for Function {
+    #[inline(always)]
     fn apply<A: Float>(&self, x: A) -> bool {
         x.is_infinite() && if x < A::of(0.0) { self.negative } else { self.positive }
     }

@@ -22,6 +22,7 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
 struct Function;
 
 impl RealTest for Function {
+    #[inline(always)]
     fn apply<A: Float>(&self, x: A) -> bool {
         x.is_nan()
     }

@@ -27,6 +27,7 @@ struct Function {
 }
 
 impl RealFunction for Function {
+    #[inline(always)]
     fn apply<A: Float>(&self, x: A) -> A {
         if x < A::of(0.0) { x * A::of(self.slope.into()) } else { x }
     }

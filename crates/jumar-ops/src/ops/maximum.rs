@@ -34,6 +34,7 @@ fn lower(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Result<Vec<ValueRef>
 struct Function;
 
 impl PairFunction for Function {
+    #[inline(always)]
     fn apply<T: Number>(&self, a: T, b: T) -> T {
         a.max(b)
     }

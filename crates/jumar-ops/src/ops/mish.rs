@@ -22,6 +22,7 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
 struct Function;
 
 impl RealFunction for Function {
+    #[inline(always)]
     fn apply<A: Float>(&self, x: A) -> A {
         // tanh(ln(1 + e^x)) = (e^2x + 2e^x) / (e^2x + 2e^x + 2), which overflows only where it is one.
         if x > A::of(20.0) {

@@ -2,7 +2,7 @@
 
 use crate::Operator;
 
-pub use self::aipp::{AIPP, Aipp, Picture};
+pub use self::aipp::{AIPP, Aipp, DYNAMIC_AIPP, Picture};
 
 macro_rules! operators {
     ($($module:ident,)*) => {
@@ -34,6 +34,7 @@ operators! {
     bitwise_and,
     bitwise_or,
     bitwise_xor,
+    blocked,
     cast,
     ceil,
     celu,
@@ -84,6 +85,7 @@ operators! {
     leaky_relu,
     less,
     less_equal,
+    linear,
     log,
     log_softmax,
     logical_and,

@@ -48,6 +48,7 @@ struct Function {
 impl PairFunction for Function {
     const LIGHT: bool = false;
 
+    #[inline(always)]
     fn apply<T: Number>(&self, a: T, b: T) -> T {
         let rest = a.rem(b);
         let zero = T::default();

@@ -23,6 +23,7 @@ struct Function {
 }
 
 impl NumberFunction for Function {
+    #[inline(always)]
     fn apply<T: Number>(&self, x: T) -> T {
         x.mul(T::from_f64(self.value.into()))
     }

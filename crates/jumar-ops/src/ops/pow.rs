@@ -52,6 +52,7 @@ struct Function;
 impl PairFunction for Function {
     const LIGHT: bool = false;
 
+    #[inline(always)]
     fn apply<T: Number>(&self, a: T, b: T) -> T {
         a.pow(b)
     }

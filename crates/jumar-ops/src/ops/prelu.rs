@@ -34,6 +34,7 @@ fn infer(cx: &InferCx<'_>) -> Result<Vec<TensorType>, OpError> {
 struct Function;
 
 impl PairFunction for Function {
+    #[inline(always)]
     fn apply<T: Number>(&self, a: T, b: T) -> T {
         if a < T::default() { a.mul(b) } else { a }
     }

@@ -21,6 +21,7 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
 struct Function;
 
 impl NumberFunction for Function {
+    #[inline(always)]
     fn apply<T: Number>(&self, x: T) -> T {
         crate::kernels::conv::clamp(x, T::default(), T::from_f64(6.0))
     }

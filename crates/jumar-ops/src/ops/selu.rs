@@ -40,6 +40,7 @@ struct Function {
 }
 
 impl RealFunction for Function {
+    #[inline(always)]
     fn apply<A: Float>(&self, x: A) -> A {
         let (alpha, gamma) = (A::of(self.alpha.into()), A::of(self.gamma.into()));
         gamma * if x < A::of(0.0) { alpha * x.exp_m1() } else { x }

@@ -36,6 +36,7 @@ struct Function {
 }
 
 impl RealFunction for Function {
+    #[inline(always)]
     fn apply<A: Float>(&self, x: A) -> A {
         let (width, bias) = (A::of(self.lambd.into()), A::of(self.bias.into()));
         if x < -width {

@@ -19,6 +19,7 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
 }];
 
 /// The logistic function of one number.
+#[inline(always)]
 pub(super) fn logistic<A: Float>(x: A) -> A {
     // exp of minus the size never overflows.
     let e = (-x.abs()).exp();
@@ -30,6 +31,7 @@ pub(super) fn logistic<A: Float>(x: A) -> A {
 struct Function;
 
 impl RealFunction for Function {
+    #[inline(always)]
     fn apply<A: Float>(&self, x: A) -> A {
         logistic(x)
     }

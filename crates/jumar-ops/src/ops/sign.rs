@@ -22,6 +22,7 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
 struct Function;
 
 impl NumberFunction for Function {
+    #[inline(always)]
     fn apply<T: Number>(&self, x: T) -> T {
         let zero = T::default();
         if x > zero {

@@ -173,7 +173,7 @@ fn lower_window(
     weights: [f64; 3],
 ) -> Result<Vec<ValueRef>, OpError> {
     let attrs = attrs_alike(node, "jumar.Window")?;
-    let bytes = weights.iter().flat_map(|weight| weight.to_le_bytes()).collect();
+    let bytes: Vec<u8> = weights.iter().flat_map(|weight| weight.to_le_bytes()).collect();
     let weights = builder.add_constant(Tensor::new(DataType::Float64, &[3], bytes)?);
     Ok(vec![builder.node("jumar.Window", &[Some(node.input(0)?), Some(weights)], attrs)?])
 }

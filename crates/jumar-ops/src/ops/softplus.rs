@@ -22,6 +22,7 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
 struct Function;
 
 impl RealFunction for Function {
+    #[inline(always)]
     fn apply<A: Float>(&self, x: A) -> A {
         let low = if x < A::of(0.0) { x } else { -x };
         let high = if x > A::of(0.0) { x } else { A::of(0.0) };

@@ -22,6 +22,7 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
 struct Function;
 
 impl PairFunction for Function {
+    #[inline(always)]
     fn apply<T: Number>(&self, a: T, b: T) -> T {
         a.sub(b)
     }

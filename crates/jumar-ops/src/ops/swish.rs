@@ -23,6 +23,7 @@ struct Function {
 }
 
 impl RealFunction for Function {
+    #[inline(always)]
     fn apply<A: Float>(&self, x: A) -> A {
         x * super::sigmoid::logistic(A::of(self.scale.into()) * x)
     }

@@ -42,6 +42,8 @@ struct Sizes {
     k: usize,
     lda: usize,
     ldc: usize,
+    /// From one panel of B to the next.
+    panel: usize,
 }
 
 /// The operands as addresses, after their bounds were proven by [`gemm`].
@@ -70,14 +72,27 @@ pub fn gemm(
     (c, ldc): (RowMut<'_, f32>, usize),
     epilogue: &Epilogue<'_>,
 ) {
-    gemm_at(
-        Level::best(),
-        Sizes { m, n, k, lda, ldc },
-        a,
-        b,
-        c,
-        epilogue,
-    );
+    gemm_strided((m, n, k), (a, lda), (b, k * PANEL), (c, ldc), epilogue);
+}
+
+/// Does as [`gemm`], with panels of B that lie `panel` elements apart: so that some of the rows of a larger B are
+/// taken where they lie.
+pub fn gemm_strided(
+    (m, n, k): (usize, usize, usize),
+    (a, lda): (Row<'_, f32>, usize),
+    (b, panel): (Row<'_, f32>, usize),
+    (c, ldc): (RowMut<'_, f32>, usize),
+    epilogue: &Epilogue<'_>,
+) {
+    let sizes = Sizes {
+        m,
+        n,
+        k,
+        lda,
+        ldc,
+        panel,
+    };
+    gemm_at(Level::best(), sizes, a, b, c, epilogue);
 }
 
 fn gemm_at(
@@ -88,7 +103,14 @@ fn gemm_at(
     c: RowMut<'_, f32>,
     epilogue: &Epilogue<'_>,
 ) {
-    let Sizes { m, n, k, lda, ldc } = sizes;
+    let Sizes {
+        m,
+        n,
+        k,
+        lda,
+        ldc,
+        panel,
+    } = sizes;
     if m == 0 || n == 0 {
         return;
     }
@@ -108,7 +130,7 @@ fn gemm_at(
         a.len()
     );
     assert!(
-        n.div_ceil(PANEL) * PANEL * k <= b.len(),
+        reach(n.div_ceil(PANEL), panel, k * PANEL) <= b.len(),
         "B is {k} x {n} in a row of {}",
         b.len()
     );
@@ -172,7 +194,7 @@ unsafe fn gemm_portable(sizes: Sizes, raw: Raw) {
                 // SAFETY: panel `column / PANEL` holds `k` rows of PANEL elements.
                 let b = unsafe {
                     raw.b
-                        .add(column * sizes.k + p * PANEL)
+                        .add(column / PANEL * sizes.panel + p * PANEL)
                         .cast::<[f32; PANEL]>()
                         .read_unaligned()
                 };
@@ -236,7 +258,29 @@ mod x86 {
     /// The operands are as [`gemm`](super::gemm) checks them.
     #[target_feature(enable = "avx512f")]
     pub(super) unsafe fn gemm_avx512(sizes: Sizes, raw: Raw) {
-        for column in (0..sizes.n).step_by(PANEL) {
+        // A product of few rows waits for its sums: several panels side by side give it more of them.
+        let panels = match sizes.m {
+            1 => 4,
+            2 | 3 => 2,
+            _ => 1,
+        };
+        let mut first = 0;
+        while panels > 1 && sizes.n - first > (panels - 1) * PANEL {
+            let columns = (panels * PANEL).min(sizes.n - first);
+            // SAFETY: the tile covers all rows and `columns` columns, all inside C; the last panel has some of them.
+            unsafe {
+                match sizes.m {
+                    1 => tile_avx512::<1, 8>(sizes, raw, 0, first, columns),
+                    2 => tile_avx512::<2, 4>(sizes, raw, 0, first, columns),
+                    _ => tile_avx512::<3, 4>(sizes, raw, 0, first, columns),
+                }
+            };
+            first += columns;
+            if first == sizes.n {
+                return;
+            }
+        }
+        for column in (first..sizes.n).step_by(PANEL) {
             let columns = PANEL.min(sizes.n - column);
             let mut row = 0;
             while row < sizes.m {
@@ -264,7 +308,7 @@ mod x86 {
         }
     }
 
-    /// Computes ROWS rows of one panel (VECTORS vectors of 16 columns) and gives ROWS.
+    /// Computes ROWS rows of one panel or several (VECTORS vectors of 16 columns) and gives ROWS.
     ///
     /// # Safety
     ///
@@ -280,12 +324,13 @@ mod x86 {
     ) -> usize {
         let mut sums = [[_mm512_setzero_ps(); VECTORS]; ROWS];
         let a = raw.a.wrapping_add(row * sizes.lda);
-        let b = raw.b.wrapping_add(column * sizes.k);
+        let b = raw.b.wrapping_add(column / PANEL * sizes.panel);
         for p in 0..sizes.k {
             let mut bs = [_mm512_setzero_ps(); VECTORS];
             for (v, b_vector) in bs.iter_mut().enumerate() {
-                // SAFETY: the panel holds `k` rows of 32 elements.
-                *b_vector = unsafe { _mm512_loadu_ps(b.add(p * PANEL + v * 16)) };
+                let at = v / 2 * sizes.panel + p * PANEL + v % 2 * 16;
+                // SAFETY: each panel holds `k` rows of 32 elements.
+                *b_vector = unsafe { _mm512_loadu_ps(b.add(at)) };
             }
             for (r, sums) in sums.iter_mut().enumerate() {
                 // SAFETY: `row + r < m` and `p < k`.
@@ -384,7 +429,7 @@ mod x86 {
     ) -> usize {
         let mut sums = [[_mm256_setzero_ps(); 2]; ROWS];
         let a = raw.a.wrapping_add(row * sizes.lda);
-        let b = raw.b.wrapping_add(column * sizes.k + half);
+        let b = raw.b.wrapping_add(column / PANEL * sizes.panel + half);
         for p in 0..sizes.k {
             // SAFETY: the panel holds `k` rows of 32 elements.
             let (b0, b1) = unsafe {
@@ -419,21 +464,8 @@ mod x86 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::simd::levels;
     use crate::view::{Block, Layout, View, ViewMut};
-
-    fn levels() -> Vec<Level> {
-        let mut levels = vec![Level::Portable];
-        #[cfg(target_arch = "x86_64")]
-        {
-            if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-                levels.push(Level::Avx2);
-            }
-            if is_x86_feature_detected!("avx512f") {
-                levels.push(Level::Avx512);
-            }
-        }
-        levels
-    }
 
     fn noise(index: usize) -> f32 {
         ((index.wrapping_mul(2_654_435_761) >> 7) % 2001) as f32 / 1000.0 - 1.0
@@ -453,11 +485,14 @@ mod tests {
             (17, 49, 33),
             (31, 17, 1),
             (9, 64, 100),
+            (1, 300, 20),
+            (2, 200, 9),
+            (3, 97, 40),
             (5, 33, 0),
         ] {
             let (lda, ldc) = (k + 3, n + 2);
             let mut a = block((0..m * lda).map(noise));
-            let mut b = block((0..n.div_ceil(PANEL) * PANEL * k).map(|i| noise(i + 77)));
+            let mut b = block((0..n.div_ceil(PANEL) * PANEL * (k + 1)).map(|i| noise(i + 77)));
             let mut bias = block((0..m.max(n)).map(|i| noise(i + 5)));
             let mut residual = block((0..m * ldc).map(|i| noise(i + 9)));
             for level in levels() {
@@ -467,7 +502,7 @@ mod tests {
                     let lay = |len: usize| Layout::dense(&[len]).unwrap();
                     let (la, lb, lc, lbias) = (
                         lay(m * lda),
-                        lay(n.div_ceil(PANEL) * PANEL * k),
+                        lay(n.div_ceil(PANEL) * PANEL * (k + 1)),
                         lay(m * ldc),
                         lay(m.max(n)),
                     );
@@ -486,7 +521,15 @@ mod tests {
                         residual: (case % 2 == 1).then_some(residual),
                         clamp: (case > 1).then_some((-0.5, 1.5)),
                     };
-                    gemm_at(level, Sizes { m, n, k, lda, ldc }, a, b, c, &epilogue);
+                    let sizes = Sizes {
+                        m,
+                        n,
+                        k,
+                        lda,
+                        ldc,
+                        panel: (k + 1) * PANEL,
+                    };
+                    gemm_at(level, sizes, a, b, c, &epilogue);
                     for row in 0..m {
                         for column in 0..ldc {
                             let at = row * ldc + column;
@@ -501,8 +544,9 @@ mod tests {
                                     _ => f64::from(bias.get(column)),
                                 };
                                 for p in 0..k {
-                                    let panel =
-                                        column / PANEL * PANEL * k + p * PANEL + column % PANEL;
+                                    let panel = column / PANEL * PANEL * (k + 1)
+                                        + p * PANEL
+                                        + column % PANEL;
                                     wanted +=
                                         f64::from(a.get(row * lda + p)) * f64::from(b.get(panel));
                                 }
@@ -552,6 +596,7 @@ mod tests {
                     k: 1,
                     lda: 1,
                     ldc: 4,
+                    panel: PANEL,
                 },
                 a,
                 b,

@@ -160,7 +160,7 @@ impl<'a, T: Element> Row<'a, T> {
     }
 
     /// Calls `step` with the accumulator and each element, in order.
-    #[inline]
+    #[inline(always)]
     pub fn fold<A>(&self, start: A, mut step: impl FnMut(A, T) -> A) -> A {
         let mut accumulator = start;
         for index in 0..self.len {
@@ -171,7 +171,7 @@ impl<'a, T: Element> Row<'a, T> {
     }
 
     /// Folds with eight accumulators side by side, which a processor can run at once, and joins them at the end.
-    #[inline]
+    #[inline(always)]
     pub fn fold_wide<A: Copy>(
         &self,
         start: A,
@@ -200,7 +200,7 @@ impl<'a, T: Element> Row<'a, T> {
     }
 
     /// Folds two rows of the same length element by element with several accumulators, and joins them at the end.
-    #[inline]
+    #[inline(always)]
     pub fn fold2_wide<U: Element, A: Copy>(
         &self,
         other: Row<'_, U>,
@@ -384,7 +384,7 @@ impl<'a, T: Element> RowMut<'a, T> {
     }
 
     /// Writes `f` of each element of `source`; the two may be the same memory. Panics where the lengths differ.
-    #[inline]
+    #[inline(always)]
     pub fn map1<A: Element>(&self, source: Row<'_, A>, f: impl Fn(A) -> T) {
         if self.len != source.len {
             different(self.len, source.len);
@@ -427,7 +427,7 @@ impl<'a, T: Element> RowMut<'a, T> {
     }
 
     /// Writes `f` of each pair of elements; any of the three may be the same memory. Panics where lengths differ.
-    #[inline]
+    #[inline(always)]
     pub fn map2<A: Element, B: Element>(
         &self,
         one: Row<'_, A>,
@@ -464,7 +464,7 @@ impl<'a, T: Element> RowMut<'a, T> {
     }
 
     /// Writes `f(own element, source's element)`; the two may be the same memory. Panics where the lengths differ.
-    #[inline]
+    #[inline(always)]
     pub fn update<A: Element>(&self, source: Row<'_, A>, f: impl Fn(T, A) -> T) {
         self.map2(self.as_row(), source, f);
     }

@@ -109,6 +109,10 @@ pub unsafe fn enter(
     let py = unsafe { Python::assume_attached() };
     // SAFETY: the caller's contract: a live object, borrowed for the call.
     let args = unsafe { Bound::from_borrowed_ptr(py, args) };
+    if super::place::is_wanted() {
+        // SAFETY: attached already, see `raise`.
+        unsafe { Python::attach_unchecked(super::place::tell) };
+    }
     let result = catch_unwind(AssertUnwindSafe(|| {
         let tuple = args.cast_into::<PyTuple>().map_err(|_| Stop::Args)?;
         body(&Args { tuple })

@@ -12,6 +12,7 @@ mod callbacks;
 mod hand;
 pub mod library;
 pub mod memory;
+pub mod place;
 pub mod python;
 mod records;
 mod table;

@@ -40,7 +40,7 @@ impl Pool {
             let picked = if numbers.is_empty() {
                 None
             } else {
-                schedule.next(&numbers)
+                schedule.next(&numbers, &self.waited_for())
             };
             let picked = picked
                 .filter(|index| *index < runnable.len())

@@ -151,6 +151,22 @@ pub(crate) enum Called {
     Noted,
 }
 
+/// How many slots ahead of the one that is written the producer asks for.
+const AHEAD: u64 = 4;
+
+/// Asks for the cache line of a slot that is going to be written: the owner on another core has had it, and a push that waits
+/// for it takes as long as ten that do not.
+#[inline]
+fn claim_soon(slot: *const Slot) {
+    #[cfg(all(target_arch = "x86_64", not(loom)))]
+    // SAFETY: a hint, which changes no byte and faults on no address; processors without it do nothing.
+    unsafe {
+        std::arch::asm!("prefetchw [{}]", in(reg) slot, options(nostack, preserves_flags, readonly));
+    }
+    #[cfg(any(not(target_arch = "x86_64"), loom))]
+    let _ = slot;
+}
+
 impl Ring {
     pub(crate) fn new(sizes: Sizes) -> Ring {
         let segment = Segment::leak(sizes.first);
@@ -339,6 +355,9 @@ impl Ring {
             let slot = unsafe { &*producer.slots.add((position & producer.mask) as usize) };
             // SAFETY: this thread is the only producer; there is room, so the slot's last entry was taken.
             unsafe { slot.write(position, tag, task) };
+            let soon = ((position + AHEAD) & producer.mask) as usize;
+            // SAFETY: the mask keeps the index inside the segment.
+            claim_soon(unsafe { producer.slots.add(soon) });
         });
     }
 

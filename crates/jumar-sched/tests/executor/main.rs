@@ -582,7 +582,7 @@ fn dropping_the_executor_drops_what_has_not_started() {
 struct Seeded(Mutex<u64>);
 
 impl Schedule for Seeded {
-    fn next(&self, runnable: &[u32]) -> Option<usize> {
+    fn next(&self, runnable: &[u32], _waited: &[u32]) -> Option<usize> {
         let mut seed = self.0.lock().unwrap();
         *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         Some((*seed >> 33) as usize % runnable.len())
@@ -639,6 +639,41 @@ fn the_same_schedule_gives_the_same_order() {
         assert_eq!(order_by(1), first);
     }
     assert!((2..6).any(|seed| order_by(seed) != first));
+}
+
+/// Runs nothing but what somebody waits for.
+struct OnDemand;
+
+impl Schedule for OnDemand {
+    fn next(&self, runnable: &[u32], waited: &[u32]) -> Option<usize> {
+        runnable.iter().position(|number| waited.contains(number))
+    }
+}
+
+#[test]
+fn a_schedule_knows_what_is_waited_for_and_when_that_is_over() {
+    let config = ExecutorConfig {
+        schedule: Some(Arc::new(OnDemand)),
+        ..ExecutorConfig::default()
+    };
+    let executor = Executor::new(config, Arc::new(Bare));
+    let [one, two] = [1, 2].map(|number| {
+        let config = QueueConfig {
+            priority: 0,
+            number,
+        };
+        executor.queue(config, Arc::new(Ear::default()))
+    });
+    for _ in 0..10 {
+        one.submit(run(|| ()), TAG);
+        two.submit(run(|| ()), TAG);
+    }
+    assert!(two.wait(4, None));
+    // The wait for the fourth task is over with the fourth task, whenever the waiting thread hears of it.
+    assert_eq!((one.completed(), two.completed()), (0, 4));
+    assert!(one.wait(10, None));
+    assert_eq!((one.completed(), two.completed()), (10, 4));
+    drain(&two);
 }
 
 #[test]

@@ -327,14 +327,40 @@ impl Writer<'_> {
                 _ => Form::Number,
             },
             Expr::Negative(inner) => self.form(inner),
+            Expr::Field(..) | Expr::Index(..) => match self.type_of(expr).as_deref() {
+                Some("float" | "double") => Form::Real,
+                _ => Form::Number,
+            },
             Expr::Number(_)
             | Expr::Null
             | Expr::Out(_)
-            | Expr::Field(..)
-            | Expr::Index(..)
             | Expr::Helper(..)
             | Expr::Binary(..)
             | Expr::Array(_) => Form::Number,
+        }
+    }
+
+    /// The C type of a place, where the data tell.
+    fn type_of(&self, place: &Expr) -> Option<String> {
+        match place {
+            Expr::Name(name) => self.case.variables.get(name).cloned(),
+            Expr::Field(inner, field) => {
+                // A union inside a structure has its members under its own name.
+                let member = |of: &Expr, path: &str| {
+                    let of = self.type_of(of)?;
+                    self.api.members.get(&format!("{of}.{path}")).cloned()
+                };
+                member(inner, field).or_else(|| match &**inner {
+                    Expr::Field(outer, union) => member(outer, &format!("{union}.{field}")),
+                    _ => None,
+                })
+            }
+            Expr::Index(inner, _) => {
+                let ty = self.type_of(inner)?;
+                ty.split_once('[')
+                    .map(|(element, _)| element.trim().to_owned())
+            }
+            _ => None,
         }
     }
 
@@ -448,6 +474,9 @@ impl Writer<'_> {
             }
             Expr::Name(name) if self.form(expr) == Form::Real => {
                 format!("(double){}", self.variable(name))
+            }
+            Expr::Field(..) | Expr::Index(..) if self.form(expr) == Form::Real => {
+                format!("(double){}", self.place(expr)?)
             }
             Expr::Helper(name, args) => match (name.as_str(), args.as_slice()) {
                 ("f32", [memory, index]) => {

@@ -3,15 +3,21 @@
 //! Buffers with a header (`acltdtBuf`) are the device's: on a host every call about them is refused. Connections move messages on the
 //! threads of whoever puts or takes one; nobody else takes part.
 
-use std::collections::BTreeMap;
+mod buffers;
+
+pub use buffers::*;
+
+use std::collections::{BTreeMap, VecDeque};
 use std::ffi::{CStr, CString};
 use std::sync::Arc;
+use std::time::Duration;
 
 use jumar::engine::message::{Message, MessageQueue, forward};
 use jumar::engine::sync::Mutex;
 use jumar::engine::{Span, Table};
 use jumar_types::{Error, ErrorKind, IdKind, Result};
 
+use crate::driven::Driven;
 use crate::error::null;
 use crate::generated::enums;
 use crate::mbuf::USER_BYTES;
@@ -38,6 +44,21 @@ struct Numbered {
     queues: BTreeMap<u32, Arc<MessageQueue>>,
     /// The targets of each queue that has some.
     routes: BTreeMap<u32, Vec<u32>>,
+    /// The models that take messages and give some.
+    driven: Vec<Entry>,
+}
+
+/// A model among queues.
+struct Entry {
+    driven: Arc<Driven>,
+    /// Somebody executes it.
+    busy: bool,
+    /// What was taken for the next execution, which waits for the other inputs.
+    taken: Vec<Option<Message>>,
+    /// What an execution gave and found no place yet, with its queue.
+    given: VecDeque<(u32, Message)>,
+    /// Why an execution failed, until somebody is told.
+    failed: Option<Error>,
 }
 
 /// Attributes for a queue.
@@ -103,6 +124,45 @@ impl Queues {
         }
     }
 
+    /// Has a model take its inputs from queues and leave its outputs in others.
+    ///
+    /// # Errors
+    /// `ModelQueue`: there is no such queue.
+    pub(crate) fn drive(&self, driven: Driven) -> std::result::Result<(), (Error, Driven)> {
+        let mut numbered = self.numbered.lock();
+        let unknown = driven
+            .inputs
+            .iter()
+            .chain(&driven.outputs)
+            .find(|queue| !numbered.queues.contains_key(queue));
+        if let Some(queue) = unknown {
+            let error = Error::new(
+                ErrorKind::ModelQueue,
+                format!("there is no queue {queue} to drive a model"),
+            );
+            return Err((error, driven));
+        }
+        let taken = vec![None; driven.inputs.len()];
+        numbered.driven.push(Entry {
+            driven: Arc::new(driven),
+            busy: false,
+            taken,
+            given: VecDeque::new(),
+            failed: None,
+        });
+        Ok(())
+    }
+
+    /// Has the queues forget a model. Gives what drove it.
+    pub(crate) fn release(&self, model: u32) -> Option<Arc<Driven>> {
+        let mut numbered = self.numbered.lock();
+        let at = numbered
+            .driven
+            .iter()
+            .position(|entry| entry.driven.model == model)?;
+        Some(numbered.driven.remove(at).driven)
+    }
+
     /// Takes the number of a channel's queue away.
     pub(crate) fn drop_adopted(&self, queue: &Arc<MessageQueue>) {
         let mut numbered = self.numbered.lock();
@@ -129,6 +189,47 @@ impl Numbered {
         self.routes
             .iter()
             .any(|(from, targets)| *from == queue || targets.contains(&queue))
+    }
+
+    fn is_driving(&self, queue: u32) -> bool {
+        self.driven.iter().any(|entry| {
+            entry.driven.inputs.contains(&queue) || entry.driven.outputs.contains(&queue)
+        })
+    }
+
+    /// Finds a model that can be executed, and takes its messages.
+    fn next(&mut self) -> Option<(Arc<Driven>, Vec<Message>)> {
+        let Numbered { queues, driven, .. } = self;
+        for entry in driven.iter_mut().filter(|entry| !entry.busy) {
+            let has_room = |queue: &u32| {
+                let queue = queues.get(queue);
+                queue.is_some_and(|queue| queue.len() < queue.capacity())
+            };
+            while let Some((queue, message)) = entry.given.front() {
+                let put = queues
+                    .get(queue)
+                    .map(|queue| queue.put(message.clone(), Some(Duration::ZERO)));
+                if !matches!(put, Some(Ok(()))) {
+                    break;
+                }
+                entry.given.pop_front();
+            }
+            if !entry.given.is_empty() || !entry.driven.outputs.iter().all(has_room) {
+                continue;
+            }
+            for (place, queue) in entry.taken.iter_mut().zip(&entry.driven.inputs) {
+                if place.is_none() {
+                    let queue = queues.get(queue);
+                    *place = queue.and_then(|queue| queue.take(Some(Duration::ZERO)).ok());
+                }
+            }
+            if entry.taken.iter().all(Option::is_some) {
+                entry.busy = true;
+                let messages = entry.taken.iter_mut().filter_map(Option::take).collect();
+                return Some((entry.driven.clone(), messages));
+            }
+        }
+        None
     }
 
     /// Whether messages of `from` can come to `to`.
@@ -161,13 +262,6 @@ impl Numbered {
                 .is_some_and(|from| forward(from, &targets))
         }) {}
     }
-}
-
-fn on_host<T>() -> Result<T> {
-    refuse(
-        ErrorKind::SurfaceUnsupported,
-        "buffers and rights of queues are the device's; a program on the host uses acltdtEnqueueData and acltdtDequeueData",
-    )
 }
 
 pub fn acltdtCreateQueue(cx: &Cx<'_>, attributes: Raw) -> Result<u32> {
@@ -208,6 +302,12 @@ pub fn acltdtDestroyQueue(cx: &Cx<'_>, queue: u32) -> Result<()> {
             format!("queue {queue} is connected to others; unbind its routes first"),
         );
     }
+    if numbered.is_driving(queue) {
+        return refuse(
+            ErrorKind::Failure,
+            format!("queue {queue} drives a model; unload the model first"),
+        );
+    }
     let gone = numbered.queues.remove(&queue);
     drop(numbered);
     if let Some(gone) = gone {
@@ -223,11 +323,46 @@ fn find(cx: &Cx<'_>, queue: u32) -> Result<Arc<MessageQueue>> {
     found.ok_or_else(|| unknown(queue))
 }
 
+/// Moves messages along connections and through models until nothing moves.
 fn flow(cx: &Cx<'_>) {
-    let numbered = cx.process.queues.numbered.lock();
-    if !numbered.routes.is_empty() {
-        numbered.flow();
+    loop {
+        let next = {
+            let mut numbered = cx.process.queues.numbered.lock();
+            if !numbered.routes.is_empty() {
+                numbered.flow();
+            }
+            numbered.next()
+        };
+        let Some((driven, messages)) = next else {
+            return;
+        };
+        let ran = driven.run(cx, &messages);
+        let mut numbered = cx.process.queues.numbered.lock();
+        // It is not there any more when the model was unloaded meanwhile.
+        let entry = numbered
+            .driven
+            .iter_mut()
+            .find(|entry| Arc::ptr_eq(&entry.driven, &driven));
+        if let Some(entry) = entry {
+            entry.busy = false;
+            match ran {
+                Ok(given) => entry
+                    .given
+                    .extend(driven.outputs.iter().copied().zip(given)),
+                Err(error) => entry.failed = Some(error),
+            }
+        }
     }
+}
+
+/// Gives the failure of an execution that nobody was told of.
+fn failure(cx: &Cx<'_>) -> Result<()> {
+    let mut numbered = cx.process.queues.numbered.lock();
+    let failed = numbered
+        .driven
+        .iter_mut()
+        .find_map(|entry| entry.failed.take());
+    failed.map_or(Ok(()), Err)
 }
 
 #[expect(
@@ -264,7 +399,7 @@ pub fn acltdtEnqueueData(
     };
     find(cx, queue)?.put(message, limit)?;
     flow(cx);
-    Ok(())
+    failure(cx)
 }
 
 /// Takes the oldest message into the program's memory. `told` gets the message's size before it is copied, also where it
@@ -304,89 +439,6 @@ pub fn dequeue_data(
         runtime.write(user, &message.user[..user_size], &cx.caller())?;
     }
     Ok(())
-}
-
-pub fn acltdtEnqueue(_cx: &Cx<'_>, _queue: u32, _buffer: Raw, _timeout: i32) -> Result<()> {
-    on_host()
-}
-
-pub fn acltdtDequeue(_cx: &Cx<'_>, _queue: u32, _timeout: i32) -> Result<Raw> {
-    on_host()
-}
-
-pub fn acltdtGrantQueue(
-    _cx: &Cx<'_>,
-    _queue: u32,
-    _process: i32,
-    _permission: u32,
-    _timeout: i32,
-) -> Result<()> {
-    on_host()
-}
-
-pub fn acltdtAttachQueue(_cx: &Cx<'_>, _queue: u32, _timeout: i32) -> Result<u32> {
-    on_host()
-}
-
-pub fn acltdtAllocBuf(_cx: &Cx<'_>, _size: usize, kind: u32) -> Result<Raw> {
-    if kind > enums::ACL_TDT_DVPP_MEM {
-        return refuse(
-            ErrorKind::InvalidArgument,
-            format!("{kind} is no value of acltdtAllocBufType"),
-        );
-    }
-    on_host()
-}
-
-pub fn acltdtFreeBuf(_cx: &Cx<'_>, _buffer: Raw) -> Result<()> {
-    on_host()
-}
-
-pub fn acltdtGetBufData(_cx: &Cx<'_>, _buffer: Raw) -> Result<(usize, usize)> {
-    on_host()
-}
-
-pub fn acltdtSetBufDataLen(_cx: &Cx<'_>, _buffer: Raw, _used: usize) -> Result<()> {
-    on_host()
-}
-
-pub fn acltdtGetBufDataLen(_cx: &Cx<'_>, _buffer: Raw) -> Result<usize> {
-    on_host()
-}
-
-pub fn acltdtAppendBufChain(_cx: &Cx<'_>, _head: Raw, _buffer: Raw) -> Result<()> {
-    on_host()
-}
-
-pub fn acltdtGetBufChainNum(_cx: &Cx<'_>, _head: Raw) -> Result<u32> {
-    on_host()
-}
-
-pub fn acltdtGetBufFromChain(_cx: &Cx<'_>, _head: Raw, _index: u32) -> Result<Raw> {
-    on_host()
-}
-
-pub fn acltdtGetBufUserData(
-    _cx: &Cx<'_>,
-    _buffer: Raw,
-    _size: usize,
-    _offset: usize,
-) -> Result<Vec<u8>> {
-    on_host()
-}
-
-pub fn acltdtSetBufUserData(
-    _cx: &Cx<'_>,
-    _buffer: Raw,
-    _data: Option<&[u8]>,
-    _size: usize,
-    _offset: usize,
-) -> Result<()> {
-    on_host()
-}
-
-pub fn acltdtCopyBufRef(_cx: &Cx<'_>, _buffer: Raw) -> Result<Raw> {
-    on_host()
 }
 
 pub fn acltdtCreateQueueAttr(cx: &Cx<'_>) -> Result<Raw> {
@@ -639,6 +691,7 @@ fn each_route(
         }
         numbered.flow();
     }
+    flow(cx);
     *list.content.lock() = routes;
     match failed {
         None => Ok(()),

@@ -1,14 +1,16 @@
 //! Models: load, execute, unload.
 
+mod gears;
+
+pub use gears::*;
+
 use std::collections::HashMap;
 use std::ffi::CStr;
 use std::sync::Arc;
 
 use jumar::engine::Span;
 use jumar::engine::sync::{AtomicU32, Mutex, Ordering, RwLock};
-use jumar::offline::{
-    Description, Gear, GearKind, Model, Package, Results, Shaped, Supplied, TensorInfo,
-};
+use jumar::offline::{Model, Package, Results, Shaped, Supplied, TensorInfo};
 use jumar_types::{Error, ErrorKind, Result};
 
 use crate::error::null;
@@ -28,12 +30,24 @@ pub(crate) struct Loaded {
     /// The gear that was chosen last.
     pub(crate) gear: Mutex<Option<usize>>,
     pub(crate) priority: Mutex<i32>,
+    /// The bundle that it came with.
+    bundle: Option<u32>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Way {
     Waiting,
     Queued,
+    /// By messages in queues.
+    Driven,
+}
+
+impl Loaded {
+    /// Keeps a priority, which counts for executions that the host waits for.
+    pub(crate) fn set_priority(&self, priority: i32) {
+        *self.priority.lock() = priority;
+        self.model.set_priority(u8::try_from(priority).unwrap_or(7));
+    }
 }
 
 impl Default for Models {
@@ -70,7 +84,7 @@ pub(crate) fn find(cx: &Cx<'_>, id: u32) -> Result<Arc<Loaded>> {
 }
 
 /// Opens a model file.
-pub(crate) fn open(path: Option<&CStr>) -> Result<Package> {
+pub(crate) fn open(path: Option<&CStr>) -> Result<Package<'static>> {
     let path = path.ok_or_else(|| null("modelPath"))?;
     let text = path.to_str().map_err(|_| {
         Error::new(
@@ -81,20 +95,41 @@ pub(crate) fn open(path: Option<&CStr>) -> Result<Package> {
     Package::open(text.as_ref())
 }
 
-/// Reads a model from memory; the bytes may be freed after the call.
-pub(crate) fn parse(bytes: Option<&[u8]>) -> Result<Package> {
+/// Reads a model from memory.
+pub(crate) fn parse(bytes: Option<&[u8]>) -> Result<Package<'_>> {
     match bytes {
         None => Err(null("model")),
         Some([]) => refuse(ErrorKind::InvalidArgument, "modelSize is 0"),
-        Some(bytes) => Package::parse(bytes.to_vec()),
+        Some(bytes) => Package::parse(bytes),
     }
 }
 
 fn load(
     cx: &Cx<'_>,
-    package: &Package,
+    package: &Package<'_>,
     work: (usize, usize),
     weights: (usize, usize),
+) -> Result<u32> {
+    load_as(cx, package, work, weights, None)
+}
+
+/// Loads a model of a bundle.
+pub(crate) fn load_member(
+    cx: &Cx<'_>,
+    package: &Package<'_>,
+    work: (usize, usize),
+    weights: (usize, usize),
+    bundle: u32,
+) -> Result<u32> {
+    load_as(cx, package, work, weights, Some(bundle))
+}
+
+fn load_as(
+    cx: &Cx<'_>,
+    package: &Package<'_>,
+    work: (usize, usize),
+    weights: (usize, usize),
+    bundle: Option<u32>,
 ) -> Result<u32> {
     let context = cx.context()?;
     let supplied = Supplied {
@@ -103,7 +138,9 @@ fn load(
     };
     let model = Model::load(package, &context, supplied, &cx.caller())?;
     let id = cx.process.models.last.fetch_add(1, Ordering::Relaxed) + 1;
-    crate::dump::observe(cx, &model, id, context.device().number());
+    let device = context.device().number();
+    let dump = crate::dump::observer(cx, &model, id, device);
+    model.observe(crate::prof::observer(cx, &model, id, device, dump));
     cx.process.models.loaded.write().insert(
         id,
         Arc::new(Loaded {
@@ -111,6 +148,7 @@ fn load(
             way: Mutex::new(None),
             gear: Mutex::new(None),
             priority: Mutex::new(0),
+            bundle,
         }),
     );
     Ok(id)
@@ -149,7 +187,8 @@ fn supplied(
     }
 }
 
-const NOTHING: (usize, usize) = (0, 0);
+/// Memory that the runtime is to allocate.
+pub(crate) const NOTHING: (usize, usize) = (0, 0);
 
 pub fn aclmdlLoadFromFile(cx: &Cx<'_>, path: Option<&CStr>) -> Result<u32> {
     initialized(cx)?;
@@ -191,6 +230,99 @@ pub fn aclmdlLoadFromMemWithMem(
     )
 }
 
+/// Checks the queues that a model is to be driven by, before it is looked at.
+pub(crate) fn given_queues<'a>(queues: Option<&'a [u32]>, name: &str) -> Result<&'a [u32]> {
+    match queues {
+        None => Err(null(name)),
+        Some([]) => refuse(ErrorKind::InvalidArgument, format!("{name} holds no queue")),
+        Some(queues) => Ok(queues),
+    }
+}
+
+/// Loads a model that takes its inputs from queues and leaves its outputs in others.
+pub(crate) fn load_driven(
+    cx: &Cx<'_>,
+    package: &Package<'_>,
+    inputs: &[u32],
+    outputs: &[u32],
+) -> Result<u32> {
+    let description = package.description();
+    let preset = description.inputs.iter().all(|input| input.told.is_none());
+    if description.open || !description.gears.is_empty() || !preset {
+        return refuse(
+            ErrorKind::NotImplemented,
+            format!(
+                "model \"{}\" has sizes or settings that each execution chooses, and messages in queues do not say them; one of fixed sizes can be driven by queues",
+                description.name
+            ),
+        );
+    }
+    let counts = [
+        ("input", inputs.len(), description.inputs.len()),
+        ("output", outputs.len(), description.outputs.len()),
+    ];
+    for (what, given, wanted) in counts {
+        if given != wanted {
+            return refuse(
+                ErrorKind::InvalidArgument,
+                format!(
+                    "{given} {what} queues are given, and model \"{}\" has {wanted} {what}s",
+                    description.name
+                ),
+            );
+        }
+    }
+    let id = load(cx, package, NOTHING, NOTHING)?;
+    let loaded = find(cx, id)?;
+    *loaded.way.lock() = Some(Way::Driven);
+    let driven = crate::driven::Driven::new(cx, id, loaded, inputs, outputs);
+    let placed = driven.and_then(|driven| {
+        cx.process.queues.drive(driven).map_err(|(error, driven)| {
+            driven.free(cx);
+            error
+        })
+    });
+    if let Err(error) = placed {
+        // The first error is the one to tell.
+        drop(unload(cx, id));
+        return Err(error);
+    }
+    Ok(id)
+}
+
+pub fn aclmdlLoadFromFileWithQ(
+    cx: &Cx<'_>,
+    path: Option<&CStr>,
+    inputs: Option<&[u32]>,
+    _input_count: usize,
+    outputs: Option<&[u32]>,
+    _output_count: usize,
+) -> Result<u32> {
+    let (inputs, outputs) = (
+        given_queues(inputs, "inputQ")?,
+        given_queues(outputs, "outputQ")?,
+    );
+    initialized(cx)?;
+    load_driven(cx, &open(path)?, inputs, outputs)
+}
+
+pub fn aclmdlLoadFromMemWithQ(
+    cx: &Cx<'_>,
+    bytes: Option<&[u8]>,
+    _size: usize,
+    inputs: Option<&[u32]>,
+    _input_count: usize,
+    outputs: Option<&[u32]>,
+    _output_count: usize,
+) -> Result<u32> {
+    let (inputs, outputs) = (
+        given_queues(inputs, "inputQ")?,
+        given_queues(outputs, "outputQ")?,
+    );
+    initialized(cx)?;
+    load_driven(cx, &parse(bytes)?, inputs, outputs)
+}
+
 pub fn aclmdlQuerySize(cx: &Cx<'_>, path: Option<&CStr>) -> Result<(usize, usize)> {
     initialized(cx)?;
     let package = open(path)?;
@@ -229,15 +361,34 @@ pub(crate) fn load_configured(cx: &Cx<'_>, config: &model_config::Loading) -> Re
     };
     let id = load(cx, &package, config.work, config.weights)?;
     if let Ok(loaded) = find(cx, id) {
-        *loaded.priority.lock() = config.priority;
+        loaded.set_priority(config.priority);
     }
     Ok(id)
 }
 
 pub fn aclmdlUnload(cx: &Cx<'_>, id: u32) -> Result<()> {
     initialized(cx)?;
+    if let Some(bundle) = find(cx, id)?.bundle {
+        return refuse(
+            ErrorKind::InvalidArgument,
+            format!(
+                "model {id} belongs to bundle {bundle}; aclmdlBundleUnload or aclmdlBundleUnloadModel unloads it"
+            ),
+        );
+    }
+    unload(cx, id)
+}
+
+/// Unloads a model, also one of a bundle.
+pub(crate) fn unload(cx: &Cx<'_>, id: u32) -> Result<()> {
     let loaded = find(cx, id)?;
     cx.process.models.loaded.write().remove(&id);
+    crate::prof::unloaded(cx, id);
+    if let Some(driven) = cx.process.queues.release(id) {
+        loaded.model.unload(&cx.caller());
+        driven.free(cx);
+        return Ok(());
+    }
     loaded.model.unload(&cx.caller());
     Ok(())
 }
@@ -268,7 +419,7 @@ pub fn aclmdlExecuteAsync(
 ) -> Result<()> {
     let (loaded, prepared) = prepare(cx, id, input, output, Way::Queued)?;
     cx.with_stream(stream, |stream| {
-        submit(cx, &loaded, prepared, output, stream)
+        submit(cx, &loaded, prepared, output, stream, NOTHING)
     })
 }
 
@@ -288,7 +439,7 @@ pub fn aclmdlExecuteV2(
     handle: Raw,
 ) -> Result<()> {
     let config = model_config::execution(cx, handle)?;
-    if stream.is_null() && config.stream_timeout < 0 {
+    if stream.is_null() && config.stream_timeout < 0 && config.work.0 == 0 {
         return aclmdlExecute(cx, id, input, output);
     }
     let (loaded, prepared) = prepare(cx, id, input, output, Way::Waiting)?;
@@ -297,7 +448,7 @@ pub fn aclmdlExecuteV2(
     } else {
         cx.with_stream(stream, |stream| Ok(stream.clone()))?
     };
-    submit(cx, &loaded, prepared, output, &stream)?;
+    submit(cx, &loaded, prepared, output, &stream, config.work)?;
     let done = stream
         .synchronize(limit(config.stream_timeout), &cx.caller())
         .and_then(|()| dataset::collect(cx, output));
@@ -312,8 +463,11 @@ pub fn aclmdlExecuteAsyncV2(
     stream: Raw,
     handle: Raw,
 ) -> Result<()> {
-    model_config::execution(cx, handle)?;
-    aclmdlExecuteAsync(cx, id, input, output, stream)
+    let config = model_config::execution(cx, handle)?;
+    let (loaded, prepared) = prepare(cx, id, input, output, Way::Queued)?;
+    cx.with_stream(stream, |stream| {
+        submit(cx, &loaded, prepared, output, stream, config.work)
+    })
 }
 
 fn submit(
@@ -322,10 +476,14 @@ fn submit(
     prepared: Prepared,
     output: Raw,
     stream: &Arc<jumar::engine::Stream>,
+    work: (usize, usize),
 ) -> Result<()> {
     match prepared {
         Prepared::Fixed { inputs, outputs } => {
-            loaded.model.submit(stream, &inputs, &outputs, &cx.caller())
+            let work = supplied(cx, work, loaded.model.work_bytes(), "work")?;
+            loaded
+                .model
+                .submit_in(stream, &inputs, &outputs, work, &cx.caller())
         }
         Prepared::Open { inputs, outputs } => {
             let results = Arc::<Results>::default();
@@ -369,7 +527,12 @@ fn prepare(
         return refuse(
             ErrorKind::ModelFailure,
             format!(
-                "model {id} is executed both by aclmdlExecute and by aclmdlExecuteAsync; the first execution decides which it is to be"
+                "model {id} {}",
+                if first == Way::Driven {
+                    "is driven by queues, and is not executed by functions"
+                } else {
+                    "is executed both by aclmdlExecute and by aclmdlExecuteAsync; the first execution decides which it is to be"
+                }
             ),
         );
     }
@@ -417,7 +580,8 @@ fn prepare(
             .collect::<Result<Vec<_>>>()?;
         return Ok((loaded, Prepared::Open { inputs, outputs }));
     }
-    // The sizes of a model with gears are known only when the gear is read; it is compared with them then.
+    // The sizes of a model with gears are known only when the gear is read, and those of pictures with their settings; they are
+    // compared with them then.
     let geared = !description.gears.is_empty();
     let inputs = inputs
         .iter()
@@ -425,7 +589,7 @@ fn prepare(
         .enumerate()
         .map(|(index, (buffer, tensor))| {
             let size = buffer.content.lock().1;
-            if geared && size < tensor.bytes {
+            if (geared || tensor.is_told_pictures(index)) && size < tensor.bytes {
                 span(cx, buffer, &resized(tensor, size), ("input", index))
             } else {
                 span(cx, buffer, tensor, ("input", index))
@@ -594,37 +758,25 @@ fn span(cx: &Cx<'_>, buffer: &Buffer, tensor: &TensorInfo, of: (&str, usize)) ->
     }
 }
 
-/// What a choice of a size is about.
-struct Choice<'a> {
-    kind: GearKind,
-    what: &'a str,
-    /// Whether the numbers are none, which is refused before the model is looked at.
-    nothing: bool,
-}
-
-/// Chooses one of the sizes that a model was built for: its numbers are written into the buffer, before the call returns.
-fn choose(
+/// Writes an input's contents into its buffer of a dataset, before the call returns.
+pub(crate) fn write_input(
     cx: &Cx<'_>,
-    id: u32,
     dataset: Raw,
     index: usize,
-    choice: &Choice<'_>,
-    values: impl FnOnce(&Description) -> Result<Vec<i64>>,
+    tensor: &TensorInfo,
+    bytes: &[u8],
 ) -> Result<()> {
     let entries = dataset::entries(cx, dataset, "dataset")?;
-    let what = choice.what;
-    if choice.nothing {
-        return refuse(ErrorKind::InvalidArgument, format!("the {what} is 0"));
-    }
-    let entry = entries.get(index).ok_or_else(|| {
-        Error::new(
+    let Some(entry) = entries.get(index) else {
+        return refuse(
             ErrorKind::InvalidArgument,
             format!(
-                "buffer {index} was named of a dataset with {} buffers",
+                "input {index} (\"{}\") is not in the dataset, which has {} buffers",
+                tensor.name,
                 entries.len()
             ),
-        )
-    })?;
+        );
+    };
     let buffer = cx.process.data_buffers.get(entry.buffer.0)?;
     let (address, size) = *buffer.content.lock();
     if address == 0 {
@@ -633,149 +785,16 @@ fn choose(
             format!("buffer {index} of the dataset has no memory"),
         );
     }
-    initialized(cx)?;
-    let loaded = find(cx, id)?;
-    let description = loaded.model.description().clone();
-    let wrong = |sentence: String| Err(Error::new(ErrorKind::DynamicBatch, sentence));
-    if description.gears.is_empty() {
-        return wrong(format!(
-            "model {id} (\"{}\") was not built for several sizes, so there is no {what} to choose",
-            description.name
-        ));
-    }
-    if description.gear_kind != choice.kind {
-        return wrong(format!(
-            "model {id} (\"{}\") was built for several sizes of another kind, so there is no {what} to choose",
-            description.name
-        ));
-    }
-    let values = values(&description)?;
-    let Some(gear) = description.gear(&values) else {
-        let known: Vec<_> = description.gears.iter().map(|gear| &gear.values).collect();
-        return wrong(format!(
-            "the {what} is {values:?}, and model {id} (\"{}\") was built for {known:?}",
-            description.name
-        ));
-    };
-    if size < values.len() * size_of::<i32>() {
+    if size < bytes.len() {
         return refuse(
             ErrorKind::DynamicInputLength,
             format!(
-                "buffer {index} has {size} bytes, and the {what} needs {}",
-                values.len() * size_of::<i64>()
+                "buffer {index} (\"{}\") has {size} bytes, and {} are written to it",
+                tensor.name,
+                bytes.len()
             ),
         );
     }
-    let bytes: Vec<u8> = if size >= values.len() * size_of::<i64>() {
-        values
-            .iter()
-            .flat_map(|value| value.to_le_bytes())
-            .collect()
-    } else {
-        let narrow = |value: &i64| i32::try_from(*value).unwrap_or(i32::MAX).to_le_bytes();
-        values.iter().flat_map(narrow).collect()
-    };
-    let tensor = TensorInfo {
-        name: what.to_owned(),
-        data_type: 9,
-        format: 2,
-        dims: Vec::new(),
-        range: Vec::new(),
-        bytes: bytes.len(),
-        aipp: None,
-    };
-    let to = span(cx, &buffer, &tensor, ("input", index))?;
-    cx.context()?.write(to, &bytes, &cx.caller())?;
-    *loaded.gear.lock() = Some(gear);
-    Ok(())
-}
-
-/// Turns a number of the interface into one that can be compared; none is beyond it that a model could have.
-fn number(value: u64) -> i64 {
-    i64::try_from(value).unwrap_or(i64::MAX)
-}
-
-pub fn aclmdlSetDynamicBatchSize(
-    cx: &Cx<'_>,
-    id: u32,
-    dataset: Raw,
-    index: usize,
-    batch: u64,
-) -> Result<()> {
-    let choice = Choice {
-        kind: GearKind::Batch,
-        what: "batch size",
-        nothing: batch == 0,
-    };
-    choose(cx, id, dataset, index, &choice, |_| Ok(vec![number(batch)]))
-}
-
-pub fn aclmdlSetDynamicHWSize(
-    cx: &Cx<'_>,
-    id: u32,
-    dataset: Raw,
-    index: usize,
-    height: u64,
-    width: u64,
-) -> Result<()> {
-    let choice = Choice {
-        kind: GearKind::Image,
-        what: "picture size",
-        nothing: height == 0 || width == 0,
-    };
-    choose(cx, id, dataset, index, &choice, |_| {
-        Ok(vec![number(height), number(width)])
-    })
-}
-
-pub fn aclmdlSetInputDynamicDims(
-    cx: &Cx<'_>,
-    id: u32,
-    dataset: Raw,
-    index: usize,
-    dims: Option<&types::aclmdlIODims>,
-) -> Result<()> {
-    let dims = dims.ok_or_else(|| null("dims"))?;
-    let choice = Choice {
-        kind: GearKind::Dims,
-        what: "set of dimensions",
-        nothing: dims.dimCount == 0,
-    };
-    choose(cx, id, dataset, index, &choice, |description| {
-        let wrong = |sentence: String| Err(Error::new(ErrorKind::DynamicInputLength, sentence));
-        let own = description.inputs.len().saturating_sub(1);
-        let declared: Vec<i64> = description.inputs[..own]
-            .iter()
-            .flat_map(|input| input.dims.iter().copied())
-            .collect();
-        let Some(given) = dims
-            .dims
-            .get(..dims.dimCount)
-            .filter(|given| given.len() == declared.len())
-        else {
-            return wrong(format!(
-                "{} dimensions are given, and the inputs of model {id} have {} together: {declared:?}",
-                dims.dimCount,
-                declared.len()
-            ));
-        };
-        let mut chosen = Vec::new();
-        for (position, (&is, &want)) in given.iter().zip(&declared).enumerate() {
-            if want >= 0 && is != want {
-                return wrong(format!(
-                    "dimension {position} is {is}, and the model has {want} there: {declared:?}"
-                ));
-            }
-            if want < 0 {
-                chosen.push((position, is));
-            }
-        }
-        // The gear's own numbers may be in another order than the inputs.
-        let flat = |gear: &Gear| gear.inputs.iter().flatten().copied().collect::<Vec<i64>>();
-        let found = description.gears.iter().find(|gear| flat(gear) == given);
-        Ok(found.map_or_else(
-            || chosen.into_iter().map(|(_, dim)| dim).collect(),
-            |gear| gear.values.clone(),
-        ))
-    })
+    let to = span(cx, &buffer, &resized(tensor, bytes.len()), ("input", index))?;
+    cx.context()?.write(to, bytes, &cx.caller())
 }

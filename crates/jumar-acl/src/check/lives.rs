@@ -1,0 +1,339 @@
+//! Which calls make and end which objects.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use jumar::check::{Check, Finding};
+use jumar::engine::sync::Mutex;
+
+use crate::process;
+use crate::watch::{MOST, signature};
+
+use super::Seen;
+
+/// The life of a kind of objects.
+pub(super) struct Life {
+    /// The handle's type.
+    handle: &'static str,
+    /// What it is, for people.
+    pub(super) kind: &'static str,
+    makers: &'static [&'static str],
+    /// Calls that end one, and which argument it is.
+    pub(super) ends: &'static [(&'static str, usize)],
+    /// Use after the end; a second end; never ended.
+    pub(super) stale: &'static str,
+    pub(super) twice: &'static str,
+    leak: &'static str,
+    advice: &'static str,
+}
+
+/// Models, which are numbers and no handles.
+pub(super) static MODEL: Life = Life {
+    handle: "model id",
+    kind: "model",
+    makers: &[],
+    ends: &[("aclmdlUnload", 0)],
+    stale: "JMR-MODEL-001",
+    twice: "JMR-MODEL-001",
+    leak: "JMR-MODEL-025",
+    advice: "Call aclmdlUnload before the device is reset.",
+};
+
+static LIVES: &[Life] = &[
+    Life {
+        handle: "aclrtContext",
+        kind: "context",
+        makers: &["aclrtCreateContext"],
+        ends: &[("aclrtDestroyContext", 0)],
+        stale: "JMR-CTX-007",
+        twice: "JMR-CTX-005",
+        leak: "JMR-CTX-010",
+        advice: "Call aclrtDestroyContext before the device is reset.",
+    },
+    Life {
+        handle: "aclrtStream",
+        kind: "stream",
+        makers: &[
+            "aclrtCreateStream",
+            "aclrtCreateStreamV2",
+            "aclrtCreateStreamWithConfig",
+        ],
+        ends: &[("aclrtDestroyStream", 0), ("aclrtDestroyStreamForce", 0)],
+        stale: "JMR-STREAM-002",
+        twice: "JMR-STREAM-002",
+        leak: "JMR-STREAM-023",
+        advice: "Call aclrtDestroyStream before its context goes.",
+    },
+    Life {
+        handle: "aclrtEvent",
+        kind: "event",
+        makers: &[
+            "aclrtCreateEvent",
+            "aclrtCreateEventWithFlag",
+            "aclrtCreateEventExWithFlag",
+            "aclrtIpcOpenEventHandle",
+        ],
+        ends: &[("aclrtDestroyEvent", 0)],
+        stale: "JMR-EVENT-015",
+        twice: "JMR-EVENT-015",
+        leak: "JMR-EVENT-018",
+        advice: "Call aclrtDestroyEvent.",
+    },
+    Life {
+        handle: "aclrtNotify",
+        kind: "notify",
+        makers: &["aclrtCreateNotify", "aclrtNotifyImportByKey"],
+        ends: &[("aclrtDestroyNotify", 0)],
+        stale: "JMR-NOTIFY-004",
+        twice: "JMR-NOTIFY-004",
+        leak: "JMR-NOTIFY-007",
+        advice: "Call aclrtDestroyNotify.",
+    },
+    Life {
+        handle: "aclDataBuffer",
+        kind: "data buffer",
+        makers: &["aclCreateDataBuffer"],
+        ends: &[("aclDestroyDataBuffer", 0)],
+        stale: "JMR-DATASET-003",
+        twice: "JMR-DATASET-003",
+        leak: "JMR-LEAK-002",
+        advice: "Call aclDestroyDataBuffer; destroying the data set does not do it.",
+    },
+    Life {
+        handle: "aclmdlDataset",
+        kind: "data set",
+        makers: &["aclmdlCreateDataset"],
+        ends: &[("aclmdlDestroyDataset", 0)],
+        stale: "JMR-DATASET-003",
+        twice: "JMR-DATASET-003",
+        leak: "JMR-LEAK-002",
+        advice: "Call aclmdlDestroyDataset.",
+    },
+    Life {
+        handle: "aclmdlDesc",
+        kind: "model description",
+        makers: &["aclmdlCreateDesc"],
+        ends: &[("aclmdlDestroyDesc", 0)],
+        stale: "JMR-LEAK-002",
+        twice: "JMR-LEAK-002",
+        leak: "JMR-LEAK-002",
+        advice: "Call aclmdlDestroyDesc.",
+    },
+    Life {
+        handle: "aclTensorDesc",
+        kind: "tensor description",
+        makers: &["aclCreateTensorDesc"],
+        ends: &[("aclDestroyTensorDesc", 0)],
+        stale: "JMR-OP-012",
+        twice: "JMR-OP-012",
+        leak: "JMR-OP-012",
+        advice: "Call aclDestroyTensorDesc.",
+    },
+    Life {
+        handle: "aclmdlRI",
+        kind: "captured model",
+        makers: &["aclmdlRICaptureEnd", "aclmdlRIBuildBegin"],
+        ends: &[("aclmdlRIDestroy", 0)],
+        stale: "JMR-CAP-018",
+        twice: "JMR-CAP-018",
+        leak: "JMR-CAP-025",
+        advice: "Call aclmdlRIDestroy.",
+    },
+    Life {
+        handle: "aclrtBinHandle",
+        kind: "kernel binary",
+        makers: &[
+            "aclrtBinaryLoad",
+            "aclrtBinaryLoadFromFile",
+            "aclrtBinaryLoadFromData",
+        ],
+        ends: &[("aclrtBinaryUnLoad", 0)],
+        stale: "JMR-LEAK-002",
+        twice: "JMR-LEAK-002",
+        leak: "JMR-LEAK-002",
+        advice: "Call aclrtBinaryUnLoad.",
+    },
+    Life {
+        handle: "aclrtLabel",
+        kind: "label",
+        makers: &["aclrtCreateLabel"],
+        ends: &[("aclrtDestroyLabel", 0)],
+        stale: "JMR-LEAK-002",
+        twice: "JMR-LEAK-002",
+        leak: "JMR-LEAK-002",
+        advice: "Call aclrtDestroyLabel.",
+    },
+    Life {
+        handle: "aclrtStreamConfigHandle",
+        kind: "stream configuration",
+        makers: &["aclrtCreateStreamConfigHandle"],
+        ends: &[("aclrtDestroyStreamConfigHandle", 0)],
+        stale: "JMR-LEAK-002",
+        twice: "JMR-LEAK-002",
+        leak: "JMR-LEAK-002",
+        advice: "Call aclrtDestroyStreamConfigHandle.",
+    },
+];
+
+impl Life {
+    /// Finds the life behind a type of handles.
+    pub(super) fn of(handle: &str) -> Option<&'static Life> {
+        LIVES.iter().find(|life| life.handle == handle)
+    }
+}
+
+/// Which argument of a call is a model's id.
+pub(super) fn model_argument(name: &str) -> Option<usize> {
+    match name {
+        "aclmdlUnload"
+        | "aclmdlExecute"
+        | "aclmdlExecuteAsync"
+        | "aclmdlExecuteV2"
+        | "aclmdlExecuteAsyncV2"
+        | "aclmdlSetDynamicBatchSize" => Some(0),
+        "aclmdlGetDesc" => Some(1),
+        _ => None,
+    }
+}
+
+/// Which data buffers a data set was given.
+static HELD: OnceLock<Mutex<HashMap<u64, Vec<u64>>>> = OnceLock::new();
+
+fn held() -> &'static Mutex<HashMap<u64, Vec<u64>>> {
+    HELD.get_or_init(Mutex::default)
+}
+
+pub(super) fn held_by(dataset: u64) -> Vec<u64> {
+    held().lock().get(&dataset).cloned().unwrap_or_default()
+}
+
+/// Gives the number by which messages call a live stream.
+pub(super) fn stream_number(handle: u64) -> Option<u32> {
+    let runtime = process::get().runtime().ok()?;
+    Some(runtime.streams().get(handle).ok()?.number())
+}
+
+/// Gives the number that an object had, alive or gone.
+pub(super) fn known_number(check: &Check, kind: &'static str, handle: u64) -> Option<u64> {
+    Some(check.object(kind, handle)?.number)
+}
+
+/// Notes what a successful call made and ended.
+pub(super) fn after(check: &Check, seen: &Seen) {
+    let name = seen.call.name;
+    match name {
+        "aclmdlAddDatasetBuffer" => {
+            held()
+                .lock()
+                .entry(seen.words[0])
+                .or_default()
+                .push(seen.words[1]);
+        }
+        "aclmdlDestroyDataset" => {
+            held().lock().remove(&seen.words[0]);
+        }
+        _ if name.starts_with("aclmdlLoad") => {
+            let parameters = signature(seen.call).parameters;
+            if let Some(index) = parameters.iter().position(|p| p.name == "modelId") {
+                check.made(MODEL.kind, seen.written[index], None, name, 0);
+            }
+        }
+        _ => {}
+    }
+    for life in LIVES.iter().chain([&MODEL]) {
+        if life.makers.contains(&name)
+            && let Some(key) = made_key(seen, life.handle)
+        {
+            let number = number_of(life.kind, key);
+            check.made(life.kind, key, number, name, 0);
+        }
+        if let Some((_, argument)) = life.ends.iter().find(|(ends, _)| *ends == name) {
+            check.ended(life.kind, seen.words[*argument], name);
+        }
+    }
+}
+
+fn made_key(seen: &Seen, handle: &str) -> Option<u64> {
+    let signature = signature(seen.call);
+    if signature.returns == handle {
+        return (seen.returned != 0).then_some(seen.returned);
+    }
+    let out = |(index, parameter): (usize, &crate::watch::Parameter)| {
+        (parameter.handle == handle && parameter.out_bytes > 0).then_some(index)
+    };
+    let index = signature
+        .parameters
+        .iter()
+        .enumerate()
+        .take(MOST)
+        .find_map(out)?;
+    (seen.written[index] != 0).then_some(seen.written[index])
+}
+
+fn number_of(kind: &str, handle: u64) -> Option<u64> {
+    let runtime = process::get().runtime().ok()?;
+    match kind {
+        "stream" => Some(u64::from(runtime.streams().get(handle).ok()?.number())),
+        "event" => Some(runtime.events().get(handle).ok()?.number()),
+        "notify" => Some(runtime.notifies().get(handle).ok()?.number()),
+        _ => None,
+    }
+}
+
+/// Notes what a reset, a destroyed context or a finalise took with it, and says so.
+pub(super) fn swept(check: &Check, by: &'static str) {
+    let Ok(runtime) = process::get().runtime() else {
+        return;
+    };
+    let rule = match by {
+        "aclrtDestroyContext" => "JMR-CTX-009",
+        _ => "JMR-ORDER-002",
+    };
+    let mut first = None;
+    let mut count = 0;
+    for (kind, is_gone) in [
+        (
+            "stream",
+            (|r, key| r_streams(r, key)) as fn(&jumar::engine::Runtime, u64) -> bool,
+        ),
+        ("event", |r, key| r.events().get(key).is_err()),
+        ("context", |r, key| r.contexts().get(key).is_err()),
+    ] {
+        for (key, object) in check.alive(kind) {
+            if is_gone(runtime, key) {
+                check.ended(kind, key, by);
+                count += 1;
+                first.get_or_insert(object);
+            }
+        }
+    }
+    if let Some(object) = first {
+        let others = match count {
+            1 => String::new(),
+            _ => format!(" and {} more", count - 1),
+        };
+        check.find(
+            Finding::now(rule, format!("{by} takes {}{others} with it", object.name()))
+                .and("made", object.made, object.name())
+                .fix("Destroy streams and events first, then contexts, then reset the device, then finalise."),
+        );
+    }
+    // Device memory that went with the device was given back on purpose, or by the reset.
+    for allocation in check.allocations() {
+        if runtime.space().find(allocation.start).is_none() {
+            check.forget_allocation(allocation.start);
+        }
+    }
+}
+
+fn r_streams(runtime: &jumar::engine::Runtime, key: u64) -> bool {
+    runtime.streams().get(key).is_err()
+}
+
+/// Reports what is alive when the process ends.
+pub(super) fn leaks(check: &Check) {
+    for life in LIVES.iter().chain([&MODEL]) {
+        check.leaks(life.kind, life.leak, life.advice);
+    }
+    check.memory_leaks("JMR-MEM-008", "JMR-HOST-002");
+}

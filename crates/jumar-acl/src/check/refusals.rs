@@ -1,0 +1,153 @@
+//! What a refused call says about the program: the rule behind each code.
+
+use jumar::check::{Check, Finding};
+
+use super::{Seen, is};
+
+/// Calls that ask whether there is a context, or whose refusal is an answer.
+const QUESTIONS: &[&str] = &[
+    "aclrtGetCurrentContext",
+    "aclrtGetDevice",
+    "aclrtPeekAtLastError",
+    "aclrtGetLastError",
+];
+
+/// Finds the rule that a refused call broke, where the code says it.
+pub(super) fn explain(check: &Check, seen: &Seen) {
+    let Some(rule) = rule_for(seen) else {
+        return;
+    };
+    let mut finding = Finding::now(rule, format!("refused with {}", seen.code));
+    match rule {
+        "JMR-CTX-001" | "JMR-HOST-001" => {
+            let thread = jumar::engine::sync::thread::current();
+            let name = thread.name().unwrap_or("without a name").to_owned();
+            finding = Finding::now(
+                rule,
+                format!(
+                    "this thread ({name}) called neither aclrtSetDevice nor aclrtSetCurrentContext, or its context is gone"
+                ),
+            )
+            .missing("aclrtSetCurrentContext on this thread: contexts are not inherited from the thread that started it");
+        }
+        "JMR-MEM-002" => {
+            let mut live = check.allocations();
+            live.sort_by_key(|allocation| std::cmp::Reverse(allocation.bytes));
+            for allocation in live.iter().filter(|a| a.device.is_some()).take(3) {
+                finding = finding.and(
+                    "alive",
+                    allocation.made,
+                    format!("{} of {} bytes", allocation.name(), allocation.asked),
+                );
+            }
+        }
+        "JMR-STREAM-001" | "JMR-STREAM-004" | "JMR-EVENT-012" | "JMR-NOTIFY-004" => {
+            for word in seen.words {
+                if let Some(object) = check.object("stream", word) {
+                    finding = finding.and("made", object.made, object.name());
+                    break;
+                }
+            }
+        }
+        "JMR-SYNC-012" => {
+            // Without a task that failed the code is about the call itself.
+            let Some(failed) = check.last_failed() else {
+                return;
+            };
+            let text = format!("reports, with {}, an error of an earlier task", seen.code);
+            finding = Finding::now(rule, text).and(
+                "earlier",
+                failed.place,
+                format!("task {} failed: {}", failed.ticket, failed.sentence),
+            );
+        }
+        _ => {}
+    }
+    check.find(finding);
+}
+
+fn rule_for(seen: &Seen) -> Option<&'static str> {
+    let name = seen.call.name;
+    let call = seen.call;
+    if is(call, QUESTIONS) {
+        return None;
+    }
+    let first_is_null = seen.words[0] == 0;
+    Some(match (seen.code, name) {
+        (100_002, "aclInit") => "JMR-INIT-001",
+        (100_000, "aclInit") => "JMR-INIT-002",
+        (100_003, "aclInit") => "JMR-INIT-003",
+        (100_006, "aclInit") => "JMR-INIT-004",
+        (100_037, _) => "JMR-INIT-010",
+        (107_002, "aclrtDestroyContext") => return None,
+        (107_002, "aclrtMallocHost" | "aclrtMallocHostWithCfg") => "JMR-HOST-001",
+        (107_002, _) => "JMR-CTX-001",
+        (107_003, "aclrtDestroyStream" | "aclrtDestroyStreamForce") => "JMR-STREAM-004",
+        (107_003, "aclrtRecordEvent") => "JMR-EVENT-012",
+        (107_003, "aclrtRecordNotify" | "aclrtWaitAndResetNotify") => "JMR-NOTIFY-004",
+        (107_003, _) => "JMR-STREAM-001",
+        (107_001, _) => "JMR-DEV-001",
+        (507_007, "aclrtResetDevice" | "aclrtResetDeviceForce") => "JMR-DEV-005",
+        (207_001, _) if name.contains("Malloc") => "JMR-MEM-002",
+        (100_000, "aclrtMalloc" | "aclrtMallocAlign32" | "aclrtMallocCached") => "JMR-MEM-001",
+        (100_000, "aclrtDestroyContext" | "aclrtSetCurrentContext" | "aclrtCreateContext")
+            if first_is_null =>
+        {
+            "JMR-CTX-006"
+        }
+        (100_000, "aclrtCreateStream" | "aclrtStreamQuery") => "JMR-STREAM-025",
+        (100_000, "aclrtDestroyStream" | "aclrtDestroyStreamForce") => "JMR-STREAM-003",
+        (100_000, "aclrtRecordEvent" | "aclrtDestroyEvent" | "aclrtSynchronizeEvent")
+            if first_is_null =>
+        {
+            "JMR-EVENT-015"
+        }
+        (100_000, "aclrtStreamWaitEvent") => "JMR-EVENT-015",
+        (
+            100_000,
+            "aclmdlExecute"
+            | "aclmdlExecuteAsync"
+            | "aclmdlAddDatasetBuffer"
+            | "aclmdlGetDatasetBuffer",
+        ) => "JMR-DATASET-003",
+        (207_000, "aclrtStreamWaitEvent") => "JMR-EVENT-002",
+        (207_000, "aclrtResetEvent") => "JMR-EVENT-003",
+        (207_000, "aclrtQueryEvent" | "aclrtQueryEventWaitStatus") => "JMR-EVENT-005",
+        (107_000, "aclrtCreateEventWithFlag" | "aclrtCreateEventExWithFlag") => "JMR-EVENT-008",
+        (107_006, _) => "JMR-EVENT-006",
+        (207_007, _) => "JMR-EVENT-017",
+        (207_008, _) => "JMR-STREAM-010",
+        (107_000, "aclrtSynchronizeStreamWithTimeout" | "aclrtSynchronizeDeviceWithTimeout") => {
+            "JMR-SYNC-015"
+        }
+        (107_000, "aclrtCreateNotify") => "JMR-NOTIFY-001",
+        (107_024, _) => "JMR-CAP-009",
+        (107_025, _) => "JMR-CAP-008",
+        (107_027, "aclrtDestroyStream" | "aclrtDestroyStreamForce") => "JMR-STREAM-008",
+        (107_027, _) => "JMR-CAP-001",
+        (107_030, "aclrtMemcpyAsync") => "JMR-CAP-004",
+        (107_030, _) => "JMR-CAP-002",
+        (107_029, _) => "JMR-CAP-007",
+        (107_032, _) => "JMR-CAP-011",
+        (507_903, _) => "JMR-CAP-012",
+        (107_011, _) => "JMR-CB-002",
+        (107_015, _) => "JMR-CB-006",
+        (107_012, _) => "JMR-CB-009",
+        (507_911, _) => "JMR-HOST-004",
+        (145_001, _) => "JMR-MODEL-005",
+        (145_002, _) => "JMR-MODEL-002",
+        (145_003, _) => "JMR-MODEL-001",
+        (145_006 | 145_007, _) => "JMR-MODEL-003",
+        (145_012..=145_014, _) => "JMR-MODEL-013",
+        (500_002, "aclmdlExecute" | "aclmdlExecuteAsync") => "JMR-DATASET-002",
+        (507_000, _) if name.starts_with("aclrtSynchronize") => "JMR-CB-001",
+        // A time-out of the call itself, and a device that this process cannot use, are no task's error.
+        (107_020 | 507_001..=507_899, _)
+            if name.starts_with("aclrtSynchronize")
+                && !matches!(seen.code, 507_046 | 507_047 | 507_012 | 507_033) =>
+        {
+            "JMR-SYNC-012"
+        }
+        _ => return None,
+    })
+}

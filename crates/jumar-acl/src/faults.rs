@@ -1,0 +1,114 @@
+//! Calls that are made to fail, to see what the program does then.
+//!
+//! `JUMAR_FAULT` names the call: `aclrtMalloc` and `#3` for its third time, or `*` and `#7` for the seventh call that can fail.
+//! `JUMAR_FAULT_LOG` names a file to which every call that could have failed is written, with the place in the program.
+
+use std::fs::OpenOptions;
+use std::io::Write as _;
+
+use jumar::engine::sync::{AtomicU64, Mutex, Ordering};
+use jumar_types::{Error, ErrorKind};
+
+use crate::Call;
+
+/// Which call fails.
+pub(crate) struct Plan {
+    name: String,
+    turn: u64,
+    seen: AtomicU64,
+    log: Mutex<Option<std::fs::File>>,
+    struck: AtomicU64,
+}
+
+impl Plan {
+    pub(crate) fn from_environment() -> Option<Plan> {
+        let settings = jumar::config::FaultSettings::read()?;
+        let log = settings
+            .log
+            .and_then(|path| OpenOptions::new().create(true).append(true).open(path).ok());
+        Some(Plan {
+            name: settings.call,
+            turn: settings.turn,
+            seen: AtomicU64::new(0),
+            log: Mutex::new(log),
+            struck: AtomicU64::new(0),
+        })
+    }
+
+    /// Tells whether this call is the one, and what it fails with.
+    pub(crate) fn strike(&self, call: &'static Call) -> Option<Error> {
+        let kind = kind_of(call.name)?;
+        if let Some(file) = &mut *self.log.lock() {
+            let _nobody_to_tell = file.write_all(format!("{}\n", call.name).as_bytes());
+        }
+        if self.name != "*" && self.name != call.name {
+            return None;
+        }
+        let turn = self.seen.fetch_add(1, Ordering::Relaxed) + 1;
+        if turn != self.turn {
+            return None;
+        }
+        self.struck.store(1, Ordering::Relaxed);
+        Some(Error::new(
+            kind,
+            format!("{} was made to fail by `jumar faults`", call.name),
+        ))
+    }
+
+    /// Says whether the call that was to fail came.
+    pub(crate) fn finish(&self) {
+        if self.turn != 0
+            && self.struck.load(Ordering::Relaxed) == 0
+            && let Some(file) = &mut *self.log.lock()
+        {
+            let _nobody_to_tell = file.write_all(b"!not reached\n");
+        }
+    }
+}
+
+/// What a call fails with when nothing is wrong with its arguments; `None` for calls that only look something up or give
+/// something back, which do not fail in such a way.
+fn kind_of(name: &str) -> Option<ErrorKind> {
+    let has = |words: &[&str]| words.iter().any(|word| name.contains(word));
+    if has(&[
+        "Destroy",
+        "Free",
+        "Unload",
+        "UnLoad",
+        "Reset",
+        "Finalize",
+        "GetRecentErrMsg",
+        "LastError",
+    ]) {
+        return None;
+    }
+    if has(&["Malloc", "Alloc"]) {
+        return Some(ErrorKind::OutOfMemory);
+    }
+    if has(&["aclInit", "SetDevice"]) {
+        return Some(ErrorKind::DeviceSetup);
+    }
+    if has(&["CreateStream"]) {
+        return Some(ErrorKind::NoStreamResource);
+    }
+    if has(&["CreateEvent"]) {
+        return Some(ErrorKind::NoEventResource);
+    }
+    if has(&[
+        "Create",
+        "Load",
+        "Memcpy",
+        "Memset",
+        "Execute",
+        "Launch",
+        "Record",
+        "Wait",
+        "Synchronize",
+        "Add",
+        "Register",
+        "Set",
+    ]) {
+        return Some(ErrorKind::Failure);
+    }
+    None
+}

@@ -1,0 +1,36 @@
+//! What other surfaces of the same process use of the one runtime: the Graph Engine runs graphs on the streams that
+//! programs made here.
+
+use std::sync::Arc;
+
+use jumar::engine::{Runtime, Stream};
+use jumar_types::Result;
+
+use crate::{Cx, Raw, process, thread};
+
+/// The runtime of the process, built at the first call that needs it.
+///
+/// # Errors
+/// Why it could not be built.
+pub fn runtime() -> Result<&'static Runtime> {
+    process::get().runtime()
+}
+
+/// Finds a stream by its handle; null is the default stream of the thread's current context.
+///
+/// # Errors
+/// `NoContext`: null, and the thread has no context. `InvalidHandle`.
+pub fn stream(handle: u64) -> Result<Arc<Stream>> {
+    thread::with(|thread| {
+        let cx = Cx {
+            process: process::get(),
+            thread,
+            call: &crate::generated::calls::aclrtSynchronizeStream,
+        };
+        if handle == 0 {
+            cx.context()?.default_stream()
+        } else {
+            cx.thread.stream(&cx, Raw(handle), Arc::clone)
+        }
+    })
+}

@@ -1,0 +1,219 @@
+//! Whoever watches calls: what comes in through the surface, with its arguments, its code and what it wrote.
+//!
+//! States: *unknown* (no call yet), then *off* or *on* for ever, as the environment said at the first call. Off is one
+//! load of a number that nobody writes any more.
+
+use std::cell::RefCell;
+use std::ffi::CStr;
+use std::sync::{Arc, OnceLock};
+
+use jumar::check::{Check, Place, Script, in_call};
+use jumar::engine::sync::{AtomicU32, AtomicU64, Ordering};
+use jumar_types::Result;
+
+use crate::generated::signatures;
+use crate::{Call, Cx, check, faults};
+
+/// How many arguments of a call are looked at.
+pub const MOST: usize = 12;
+
+/// What is known of a parameter.
+#[derive(Debug)]
+pub struct Parameter {
+    /// Its name.
+    pub name: &'static str,
+    /// The handle's type, where it is one or receives one; empty otherwise.
+    pub handle: &'static str,
+    /// How many bytes are written through it.
+    pub out_bytes: usize,
+}
+
+/// What is known of a call.
+#[derive(Debug)]
+pub struct Signature {
+    /// The handle's type, where it returns one; empty otherwise.
+    pub returns: &'static str,
+    /// The parameters in their order.
+    pub parameters: &'static [Parameter],
+}
+
+/// Finds what is known of a call.
+pub fn signature(call: &Call) -> &'static Signature {
+    &signatures::ALL[usize::from(call.number)]
+}
+
+const UNKNOWN: u32 = 0;
+const OFF: u32 = 1;
+const ON: u32 = 2;
+
+static MODE: AtomicU32 = AtomicU32::new(UNKNOWN);
+static WATCHER: OnceLock<Option<Watcher>> = OnceLock::new();
+/// Of a forked child: a lock of the parent's may be held by a thread that is not here.
+static CHILD: OnceLock<Option<Watcher>> = OnceLock::new();
+/// Counts calls, for schedules that want to know whether the program goes on.
+static CALLS: AtomicU64 = AtomicU64::new(0);
+
+/// Everybody who watches calls.
+pub(crate) struct Watcher {
+    /// The checks.
+    pub(crate) check: Option<Arc<Check>>,
+    /// Who makes calls fail.
+    pub(crate) faults: Option<faults::Plan>,
+}
+
+/// A call under way.
+struct Frame {
+    call: &'static Call,
+    words: [u64; MOST],
+    before: Place,
+    injected: bool,
+}
+
+thread_local! {
+    static FRAMES: RefCell<Vec<Frame>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Tells whether nobody watches.
+#[inline]
+pub fn is_off() -> bool {
+    MODE.load(Ordering::Relaxed) == OFF
+}
+
+/// Gives whoever watches; asked first by whichever call is the process's first.
+pub(crate) fn watcher() -> Option<&'static Watcher> {
+    if crate::process::is_forked() {
+        let child = || {
+            let check = jumar::check::anew();
+            check.is_some().then_some(Watcher {
+                check,
+                faults: None,
+            })
+        };
+        return CHILD.get_or_init(child).as_ref();
+    }
+    let watcher = WATCHER.get_or_init(|| {
+        let check = jumar::check::from_environment();
+        let faults = faults::Plan::from_environment();
+        let anybody = check.is_some() || faults.is_some() || jumar::schedule::wants_calls();
+        let mode = if anybody { ON } else { OFF };
+        MODE.store(mode, Ordering::Relaxed);
+        anybody.then_some(Watcher { check, faults })
+    });
+    watcher.as_ref()
+}
+
+/// Begins to watch a call. Tells whether anybody does.
+#[cold]
+pub fn begin(call: &'static Call) -> bool {
+    let Some(watcher) = watcher() else {
+        return false;
+    };
+    CALLS.fetch_add(1, Ordering::Relaxed);
+    jumar::schedule::called(call.name);
+    let before = jumar::check::here();
+    if let Some(check) = &watcher.check {
+        check.enter_call(call.name);
+    }
+    let frame = Frame {
+        call,
+        words: [0; MOST],
+        before,
+        injected: false,
+    };
+    let _ = FRAMES.try_with(|frames| frames.borrow_mut().push(frame));
+    true
+}
+
+/// Sees the arguments of the call that began last on this thread.
+///
+/// # Errors
+/// What the call is to fail with.
+#[cold]
+pub fn arguments(cx: &Cx<'_>, words: &[u64]) -> Result<()> {
+    let Some(watcher) = watcher() else {
+        return Ok(());
+    };
+    let mut kept = [0; MOST];
+    for (to, from) in kept.iter_mut().zip(words) {
+        *to = *from;
+    }
+    let _ = FRAMES.try_with(|frames| {
+        if let Some(frame) = frames.borrow_mut().last_mut() {
+            frame.words = kept;
+        }
+    });
+    if let Some(plan) = &watcher.faults
+        && let Some(error) = plan.strike(cx.call)
+    {
+        let _ = FRAMES.try_with(|frames| {
+            if let Some(frame) = frames.borrow_mut().last_mut() {
+                frame.injected = true;
+            }
+        });
+        return Err(error);
+    }
+    if let Some(check) = &watcher.check {
+        check::before(cx, check, &kept);
+    }
+    Ok(())
+}
+
+/// Lists the addresses that the call under way writes through: the parameter's place, the address, the bytes.
+pub fn outputs(call: &'static Call, mut each: impl FnMut(usize, u64, usize)) {
+    let words = FRAMES.try_with(|frames| frames.borrow().last().map(|frame| frame.words));
+    let Ok(Some(words)) = words else {
+        return;
+    };
+    let parameters = signature(call).parameters;
+    for (index, parameter) in parameters.iter().enumerate().take(MOST) {
+        if parameter.out_bytes > 0 {
+            each(index, words[index], parameter.out_bytes);
+        }
+    }
+}
+
+/// Ends the call that began last on this thread.
+#[cold]
+pub fn end(call: &'static Call, code: i32, returned: u64, written: &[u64; MOST]) {
+    let frame = FRAMES.try_with(|frames| frames.borrow_mut().pop());
+    let (Some(watcher), Ok(Some(frame))) = (watcher(), frame) else {
+        return;
+    };
+    debug_assert!(std::ptr::eq(frame.call, call), "calls end in their order");
+    if let Some(check) = &watcher.check
+        && !frame.injected
+    {
+        let seen = check::Seen {
+            call,
+            words: frame.words,
+            code,
+            returned,
+            written: *written,
+        };
+        check::after(check, &seen);
+    }
+    in_call(frame.before);
+}
+
+/// Says where in its script the calling thread is.
+pub fn set_script(file: Option<&CStr>, line: u32, function: Option<&CStr>) {
+    let text = |text: Option<&CStr>| text.map_or_else(String::new, |t| t.to_string_lossy().into());
+    jumar::check::set_script(file.map(|file| Script {
+        file: file.to_string_lossy().into(),
+        line,
+        function: text(function).into(),
+    }));
+}
+
+/// Called when the process ends.
+pub(crate) fn at_exit() {
+    if let Some(Some(watcher)) = WATCHER.get() {
+        if let Some(check) = &watcher.check {
+            check::at_exit(check);
+            check.finish();
+        }
+        if let Some(plan) = &watcher.faults {
+            plan.finish();
+        }
+    }
+}

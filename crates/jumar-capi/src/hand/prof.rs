@@ -1,0 +1,36 @@
+//! Ranges of a profile whose attributes lie behind pointers.
+
+use jumar_acl::generated::enums;
+use jumar_acl::prof::RangeAttributes;
+
+use crate::acl::{calls, types};
+use crate::raw;
+
+/// Begins a nested range that tells of an operator.
+///
+/// # Safety
+/// Called from C: `attr` is null or points to the structure, whose message is null or points to one of its type.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aclprofRangePushEx(attr: *mut types::aclprofEventAttributes) -> i32 {
+    raw::status(&calls::aclprofRangePushEx, |cx| {
+        // SAFETY: the program vouches for it: null or the structure, as the C declaration says.
+        let given = unsafe { raw::input(attr.cast_const(), "attr") }?;
+        let attributes = match given {
+            None => None,
+            Some(given) => {
+                let message = raw::address::<types::aclprofTensorInfo>(given.message.tensorInfo());
+                let is_operator = given.messageType == enums::ACL_PROF_MESSAGE_TYPE_TENSOR_INFO;
+                let info = match is_operator {
+                    // SAFETY: the program vouches for it: null or a structure of the type that `messageType` says.
+                    true => unsafe { raw::input(message.cast_const(), "attr.message.tensorInfo") }?,
+                    false => None,
+                };
+                Some(RangeAttributes {
+                    message: given.messageType,
+                    operator: info.map(|info| (info.opNameId, info.opTypeId)),
+                })
+            }
+        };
+        jumar_acl::prof::aclprofRangePushEx(cx, attributes)
+    })
+}

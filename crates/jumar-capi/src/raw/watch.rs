@@ -1,0 +1,102 @@
+//! What whoever watches calls gets to see: the arguments as 64 bit words, and what was written through the program's pointers.
+
+use std::ffi::c_void;
+
+use crate::acl::{Call, Cx, Result, watch as watcher};
+
+/// A value as 64 bits.
+pub trait Word {
+    /// Gives the bits, or the address.
+    fn word(self) -> u64;
+}
+
+macro_rules! words {
+    ($($number:ty),*) => {
+        $(impl Word for $number {
+            #[inline]
+            fn word(self) -> u64 {
+                self as u64
+            }
+        })*
+    };
+}
+
+words!(u8, i8, u16, i16, u32, i32, u64, i64, usize);
+
+impl Word for f32 {
+    #[inline]
+    fn word(self) -> u64 {
+        u64::from(self.to_bits())
+    }
+}
+
+impl Word for f64 {
+    #[inline]
+    fn word(self) -> u64 {
+        self.to_bits()
+    }
+}
+
+impl<T> Word for *const T {
+    #[inline]
+    fn word(self) -> u64 {
+        self.addr() as u64
+    }
+}
+
+impl<T> Word for *mut T {
+    #[inline]
+    fn word(self) -> u64 {
+        self.addr() as u64
+    }
+}
+
+/// Shows the arguments of the call under way to whoever watches; they are only put into words when somebody does.
+///
+/// # Errors
+/// What the watcher refuses the call with (fault injection).
+#[inline]
+pub fn watch<const N: usize>(cx: &Cx<'_>, words: impl FnOnce() -> [u64; N]) -> Result<()> {
+    match watcher::is_off() {
+        true => Ok(()),
+        false => watcher::arguments(cx, &words()),
+    }
+}
+
+/// Begins to watch a call, if anybody watches; then [`end`] has to follow.
+#[inline]
+pub(super) fn begin(call: &'static Call) -> bool {
+    !watcher::is_off() && watcher::begin(call)
+}
+
+/// Ends what [`begin`] began: shows the code, what the call returned, and what it wrote.
+#[cold]
+pub(super) fn end(call: &'static Call, code: i32, returned: u64) {
+    let mut written = [0; watcher::MOST];
+    if code == 0 {
+        watcher::outputs(call, |index, address, bytes| {
+            if address != 0 && index < watcher::MOST {
+                written[index] = read(address, bytes);
+            }
+        });
+    }
+    watcher::end(call, code, returned, &written);
+}
+
+/// Says a returned value as 64 bits, where it is a number or an address; 0 otherwise.
+pub(super) fn any_word<T: Copy + 'static>(value: &T) -> u64 {
+    if size_of::<T>() == 8 {
+        // SAFETY: as long as a word, and what C functions return in a register has no padding.
+        return unsafe { std::mem::transmute_copy::<T, u64>(value) };
+    }
+    0
+}
+
+/// Reads what a successful call wrote.
+fn read(address: u64, bytes: usize) -> u64 {
+    let mut word = [0u8; 8];
+    let from: *const c_void = std::ptr::with_exposed_provenance(address as usize);
+    // SAFETY: the call succeeded and has written that many bytes through this pointer of the program.
+    unsafe { std::ptr::copy_nonoverlapping(from.cast::<u8>(), word.as_mut_ptr(), bytes.min(8)) };
+    u64::from_le_bytes(word)
+}

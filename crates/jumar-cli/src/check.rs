@@ -1,0 +1,495 @@
+//! `jumar check`, `jumar explore`, `jumar faults`: a program run once or many times, watched.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitCode, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result};
+use serde_json::{Value, json};
+
+use crate::tree::Tree;
+
+/// What `jumar check` takes.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  jumar check -- ./app
+  jumar check --late -- python app.py        tasks run as late as they may, so that a missing wait shows
+  jumar check --rules all -- ./app           lints as well (silent synchronisation)
+  jumar check --save-baseline known.txt -- ./app; jumar check --baseline known.txt -- ./app
+  jumar check --sarif findings.sarif -- ./app
+
+Status 0: the program's is 0 and nothing was found. Otherwise the program's status, or 1 where that is 0.")]
+pub struct Check {
+    /// Rules to look at, by id or the beginning of it, with commas between; `all` adds the lints.
+    #[arg(long, value_name = "LIST")]
+    rules: Option<String>,
+    /// Holds every task back until the program waits for it.
+    #[arg(long)]
+    late: bool,
+    /// Lets a number choose which stream goes on; the same number gives the same run.
+    #[arg(long, value_name = "N", conflicts_with = "late")]
+    seed: Option<u64>,
+    /// Leaves out the findings that this file lists.
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<PathBuf>,
+    /// Writes what was found into a file for --baseline.
+    #[arg(long, value_name = "FILE")]
+    save_baseline: Option<PathBuf>,
+    /// Writes the findings as JSON.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Writes the findings as SARIF 2.1.0.
+    #[arg(long, value_name = "FILE")]
+    sarif: Option<PathBuf>,
+    /// Tells findings in Chinese.
+    #[arg(long)]
+    chinese: bool,
+    /// The program and its arguments.
+    #[arg(
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "PROGRAM [ARGUMENTS]"
+    )]
+    program: Vec<OsString>,
+}
+
+/// What `jumar explore` takes.
+#[derive(clap::Args)]
+#[command(
+    after_help = "Each run gets another seed, which chooses the stream that goes on wherever several could. Runs are told \
+apart by exit status, output and findings.
+
+Status 0: all runs are alike, and nothing was found."
+)]
+pub struct Explore {
+    /// How many seeds are tried.
+    #[arg(short, long, value_name = "N", default_value_t = 20)]
+    number: u64,
+    /// The first seed.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// How long one run may take, in seconds.
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    limit: u64,
+    /// The program and its arguments.
+    #[arg(
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "PROGRAM [ARGUMENTS]"
+    )]
+    program: Vec<OsString>,
+}
+
+/// What `jumar faults` takes.
+#[derive(clap::Args)]
+#[command(
+    after_help = "First the program is run once to see which calls it makes; then each call that can fail is made to fail, \
+one run at a time.
+
+Status 0: no run crashed, hung, leaked or ended as if nothing had happened."
+)]
+pub struct Faults {
+    /// Only calls whose name contains this.
+    #[arg(long, value_name = "NAME")]
+    only: Option<String>,
+    /// How often one function is made to fail at most.
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    each: u64,
+    /// How long one run may take, in seconds.
+    #[arg(long, value_name = "SECONDS", default_value_t = 30)]
+    limit: u64,
+    /// The program and its arguments.
+    #[arg(
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "PROGRAM [ARGUMENTS]"
+    )]
+    program: Vec<OsString>,
+}
+
+fn command(program: &[OsString]) -> Result<Command> {
+    let tree = Tree::own()?;
+    let mut command = Command::new(&program[0]);
+    command.args(&program[1..]);
+    for (name, value) in tree.environment(|name| std::env::var_os(name)) {
+        command.env(name, value);
+    }
+    Ok(command)
+}
+
+fn start(command: &mut Command) -> Result<Child> {
+    let name = command.get_program().to_owned();
+    command
+        .spawn()
+        .with_context(|| format!("cannot run {}", name.display()))
+}
+
+/// A folder for what runs write down, removed at the end.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> Result<Scratch> {
+        let folder = std::env::temp_dir().join(format!("jumar-check-{}", std::process::id()));
+        fs::create_dir_all(&folder).with_context(|| format!("making {}", folder.display()))?;
+        Ok(Scratch(folder))
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn findings(report: &Path) -> Vec<Value> {
+    let text = fs::read_to_string(report).unwrap_or_default();
+    text.lines()
+        .filter_map(|line| serde_json::from_str(line).ok())
+        .collect()
+}
+
+fn status_code(status: ExitStatus) -> i32 {
+    use std::os::unix::process::ExitStatusExt as _;
+    status
+        .code()
+        .unwrap_or_else(|| 128 + status.signal().unwrap_or(0))
+}
+
+/// Runs `jumar check`.
+pub fn check(options: &Check) -> Result<ExitCode> {
+    let scratch = Scratch::new()?;
+    let report = scratch.file("findings");
+    let mut command = command(&options.program)?;
+    command
+        .env("JUMAR_CHECK", options.rules.as_deref().unwrap_or("1"))
+        .env("JUMAR_CHECK_REPORT", &report);
+    let mut replay = String::from("jumar check");
+    if options.late {
+        command.env("JUMAR_LATE", "1");
+        replay.push_str(" --late");
+    }
+    if let Some(seed) = options.seed {
+        command.env("JUMAR_SEED", seed.to_string());
+        replay.push_str(&format!(" --seed {seed}"));
+    }
+    replay.push_str(" --");
+    for word in &options.program {
+        replay.push_str(&format!(" {}", word.display()));
+    }
+    command.env("JUMAR_CHECK_REPLAY", replay);
+    if let Some(file) = &options.baseline {
+        let file = std::path::absolute(file).context("--baseline")?;
+        anyhow::ensure!(file.exists(), "--baseline {}: no such file", file.display());
+        command.env("JUMAR_CHECK_BASELINE", file);
+    }
+    if options.chinese {
+        command.env("JUMAR_CHECK_LANGUAGE", "zh");
+    }
+    let status = start(&mut command)?.wait().context("waiting")?;
+    let found = findings(&report);
+    if let Some(file) = &options.json {
+        write(file, &serde_json::to_string_pretty(&found)?)?;
+    }
+    if let Some(file) = &options.sarif {
+        write(file, &serde_json::to_string_pretty(&sarif(&found))?)?;
+    }
+    if let Some(file) = &options.save_baseline {
+        let lines: Vec<&str> = found
+            .iter()
+            .filter_map(|finding| finding["fingerprint"].as_str())
+            .collect();
+        write(file, &(lines.join("\n") + "\n"))?;
+    }
+    let code = status_code(status);
+    let errors = found
+        .iter()
+        .filter(|finding| finding["severity"] == "error")
+        .count();
+    eprintln!(
+        "jumar check: {} finding{}, {errors} of severity error; the program ended with {code}",
+        found.len(),
+        if found.len() == 1 { "" } else { "s" }
+    );
+    Ok(match (code, found.is_empty()) {
+        (0, true) => ExitCode::SUCCESS,
+        (0, false) => ExitCode::FAILURE,
+        (code, _) => ExitCode::from(code as u8),
+    })
+}
+
+fn write(file: &Path, text: &str) -> Result<()> {
+    fs::write(file, text).with_context(|| format!("writing {}", file.display()))
+}
+
+/// Says the findings in the form that code hosts read.
+fn sarif(found: &[Value]) -> Value {
+    let level = |severity: &Value| match severity.as_str() {
+        Some("error") => "error",
+        Some("warning" | "portability") => "warning",
+        _ => "note",
+    };
+    let location = |line: &Value| {
+        let file = line["file"].as_str()?;
+        Some(json!({"physicalLocation": {
+            "artifactLocation": {"uri": file},
+            "region": {"startLine": line["line"].as_u64().unwrap_or(1).max(1)},
+        }, "message": {"text": line["text"]}}))
+    };
+    let result = |finding: &Value| {
+        let empty = Vec::new();
+        let lines = finding["lines"].as_array().unwrap_or(&empty);
+        let places: Vec<Value> = lines.iter().filter_map(location).collect();
+        json!({
+            "ruleId": finding["rule"], "level": level(&finding["severity"]),
+            "message": {"text": format!("{}: {}", finding["title"].as_str().unwrap_or(""),
+                lines.first().and_then(|line| line["text"].as_str()).unwrap_or(""))},
+            "locations": places.first().map_or(json!([]), |place| json!([place])),
+            "relatedLocations": places.get(1..).unwrap_or_default(),
+            "partialFingerprints": {"jumar": finding["fingerprint"]},
+        })
+    };
+    let rules: BTreeMap<&str, &Value> = found
+        .iter()
+        .filter_map(|finding| Some((finding["rule"].as_str()?, &finding["title"])))
+        .collect();
+    let rules: Vec<Value> = rules
+        .into_iter()
+        .map(|(id, title)| json!({"id": id, "shortDescription": {"text": title}}))
+        .collect();
+    json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0",
+        "runs": [{
+            "tool": {"driver": {"name": "jumar check", "version": env!("CARGO_PKG_VERSION"), "rules": rules}},
+            "results": found.iter().map(result).collect::<Vec<_>>(),
+        }],
+    })
+}
+
+/// What a run did.
+struct Outcome {
+    /// The exit status; `None`: it was ended after the limit.
+    code: Option<i32>,
+    output: Vec<u8>,
+}
+
+/// Runs a program to its end, or to the limit, with its output kept.
+fn run_within(command: &mut Command, limit: Duration, output: &Path) -> Result<Outcome> {
+    let file = fs::File::create(output).context("keeping the output")?;
+    let mut child = start(
+        command
+            .stdin(Stdio::null())
+            .stdout(file)
+            .stderr(Stdio::null()),
+    )?;
+    let begin = Instant::now();
+    let mut pause = Duration::from_millis(2);
+    let status = loop {
+        if let Some(status) = child.try_wait().context("waiting")? {
+            break Some(status);
+        }
+        if begin.elapsed() > limit {
+            child.kill().context("ending a run that hangs")?;
+            child.wait().context("waiting")?;
+            break None;
+        }
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(50));
+    };
+    let mut kept = Vec::new();
+    fs::File::open(output)
+        .and_then(|mut file| file.read_to_end(&mut kept))
+        .context("reading the output")?;
+    Ok(Outcome {
+        code: status.map(status_code),
+        output: kept,
+    })
+}
+
+/// Runs `jumar explore`.
+pub fn explore(options: &Explore) -> Result<ExitCode> {
+    let scratch = Scratch::new()?;
+    let limit = Duration::from_secs(options.limit);
+    let mut classes: BTreeMap<String, Vec<u64>> = BTreeMap::new();
+    for seed in options.seed..options.seed.saturating_add(options.number) {
+        let report = scratch.file("findings");
+        let _ = fs::remove_file(&report);
+        let mut command = command(&options.program)?;
+        command
+            .env("JUMAR_SEED", seed.to_string())
+            .env("JUMAR_CHECK", "1")
+            .env("JUMAR_CHECK_REPORT", &report);
+        let outcome = run_within(&mut command, limit, &scratch.file("output"))?;
+        let mut rules: Vec<String> = findings(&report)
+            .iter()
+            .filter_map(|finding| finding["fingerprint"].as_str().map(str::to_owned))
+            .collect();
+        rules.sort();
+        let status = outcome
+            .code
+            .map_or("hangs".to_owned(), |code| format!("status {code}"));
+        let mut class = format!(
+            "{status}, {} bytes of output (sum {:08x})",
+            outcome.output.len(),
+            sum(&outcome.output)
+        );
+        for rule in rules {
+            class.push_str(&format!("\n    {rule}"));
+        }
+        classes.entry(class).or_default().push(seed);
+    }
+    println!("{} runs, {} kinds:", options.number, classes.len());
+    let mut clean = classes.len() == 1;
+    for (class, seeds) in &classes {
+        println!("  {:>4} x {class}", seeds.len());
+        println!("         jumar check --seed {} -- ...", seeds[0]);
+        clean &= class.starts_with("status 0,") && !class.contains("JMR-");
+    }
+    Ok(if clean {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
+/// A number for bytes, the same in every run (FNV-1a).
+fn sum(bytes: &[u8]) -> u32 {
+    bytes.iter().fold(0x811c_9dc5, |sum, byte| {
+        (sum ^ u32::from(*byte)).wrapping_mul(0x0100_0193)
+    })
+}
+
+/// Runs `jumar faults`.
+pub fn faults(options: &Faults) -> Result<ExitCode> {
+    let scratch = Scratch::new()?;
+    let limit = Duration::from_secs(options.limit);
+    let log = scratch.file("calls");
+    let output = scratch.file("output");
+    let baseline_report = scratch.file("first");
+    let mut first = command(&options.program)?;
+    first
+        .env("JUMAR_FAULT_LOG", &log)
+        .env("JUMAR_CHECK", "1")
+        .env("JUMAR_CHECK_REPORT", &baseline_report);
+    let normal = run_within(&mut first, limit, &output)?;
+    let Some(normal_code) = normal.code else {
+        anyhow::bail!(
+            "the program does not end within {} s by itself",
+            options.limit
+        );
+    };
+    let known: Vec<String> = findings(&baseline_report)
+        .iter()
+        .filter_map(|finding| finding["fingerprint"].as_str().map(str::to_owned))
+        .collect();
+    let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+    for name in fs::read_to_string(&log).unwrap_or_default().lines() {
+        let wanted = options
+            .only
+            .as_deref()
+            .is_none_or(|only| name.contains(only));
+        if wanted && !name.starts_with('!') {
+            *counts.entry(name.to_owned()).or_default() += 1;
+        }
+    }
+    let total: u64 = counts
+        .values()
+        .map(|count| (*count).min(options.each))
+        .sum();
+    println!("{total} runs; without a fault the program ends with {normal_code}");
+    println!("{:<40} {:>5}  what happened", "call", "turn");
+    let mut bad = 0;
+    for (name, count) in &counts {
+        for turn in 1..=(*count).min(options.each) {
+            let report = scratch.file("findings");
+            let _ = fs::remove_file(&report);
+            let mut command = command(&options.program)?;
+            command
+                .env("JUMAR_FAULT", format!("{name}#{turn}"))
+                .env("JUMAR_CHECK", "1")
+                .env("JUMAR_CHECK_REPORT", &report);
+            let outcome = run_within(&mut command, limit, &output)?;
+            let new: Vec<Value> = findings(&report)
+                .into_iter()
+                .filter(|finding| {
+                    let print = finding["fingerprint"].as_str().unwrap_or("");
+                    !known.iter().any(|known| known == print)
+                })
+                .collect();
+            let leaks: Vec<&Value> = new
+                .iter()
+                .filter(|finding| {
+                    finding["lines"][0]["label"] == "made" && finding["severity"] != "lint"
+                })
+                .collect();
+            let (word, harm) = match outcome.code {
+                None => ("hangs".to_owned(), true),
+                Some(code) if code >= 128 => (format!("crash (signal {})", code - 128), true),
+                Some(code) if code == normal_code && outcome.output == normal.output => (
+                    "ignored: it ends as if nothing had happened".to_owned(),
+                    true,
+                ),
+                Some(code) if !leaks.is_empty() => {
+                    (format!("handled (status {code}), leaks"), true)
+                }
+                Some(code) => (format!("handled (status {code})"), false),
+            };
+            bad += u64::from(harm);
+            println!("{name:<40} {turn:>5}  {word}");
+            for leak in leaks {
+                println!(
+                    "{:<48}{} {}:{} {}",
+                    "",
+                    leak["rule"].as_str().unwrap_or(""),
+                    leak["lines"][0]["file"]
+                        .as_str()
+                        .and_then(|file| file.rsplit('/').next())
+                        .unwrap_or("?"),
+                    leak["lines"][0]["line"],
+                    leak["lines"][0]["text"].as_str().unwrap_or("")
+                );
+            }
+        }
+    }
+    println!("{bad} of {total} need a look");
+    Ok(if bad == 0 {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sarif_names_each_rule_once_and_keeps_places() {
+        let found = [1, 2].map(|line| {
+            json!({"rule": "JMR-X-001", "severity": "error", "title": "t", "fingerprint": "f",
+                "lines": [{"label": "now", "file": "/a/b.c", "line": line, "text": "what"}]})
+        });
+        let sarif = sarif(&found);
+        let run = &sarif["runs"][0];
+        assert_eq!(run["tool"]["driver"]["rules"].as_array().unwrap().len(), 1);
+        let place = &run["results"][1]["locations"][0]["physicalLocation"];
+        assert_eq!(place["region"]["startLine"], 2);
+        assert_eq!(place["artifactLocation"]["uri"], "/a/b.c");
+    }
+
+    #[test]
+    fn sums_differ_where_bytes_do() {
+        assert_ne!(sum(b"12"), sum(b"21"));
+        assert_eq!(sum(b"12"), sum(b"12"));
+    }
+}

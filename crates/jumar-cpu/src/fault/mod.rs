@@ -1,0 +1,154 @@
+//! What happens when a page of a mapped file is not there: the file was cut short, or its disk failed.
+//!
+//! The system sends SIGBUS to the thread that touched the page. The handler here puts zeros in the place of that page and of
+//! all after it and notes that for whoever mapped the file, so that the thread goes on and the execution that read zeros is
+//! answered with an error. A fault anywhere else is handed to whoever handled the signal before.
+//!
+//! A handler can find what it needs only through the process, so the list of mapped ranges is one of the process. It is
+//! installed when the first file is mapped, and stays.
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::ptr;
+use std::sync::OnceLock;
+
+use jumar_hal::sync::{AtomicUsize, Mutex, Ordering};
+
+/// How many ranges there may be at once.
+const MOST: usize = 512;
+
+/// A range in which faults are answered. Empty while `start` is 0.
+struct Range {
+    start: AtomicUsize,
+    end: AtomicUsize,
+    /// Counts the uses of this entry; a mapping knows its own.
+    uses: AtomicUsize,
+    /// The use during which a page was missing.
+    lost: AtomicUsize,
+}
+
+static RANGES: [Range; MOST] = [const {
+    Range {
+        start: AtomicUsize::new(0),
+        end: AtomicUsize::new(0),
+        uses: AtomicUsize::new(0),
+        lost: AtomicUsize::new(0),
+    }
+}; MOST];
+
+/// Held while entries are taken and given back; never by the handler.
+static CHANGE: Mutex<()> = Mutex::new(());
+
+/// Who handled the signal before; `None` if ours could not be installed.
+static BEFORE: OnceLock<Option<libc::sigaction>> = OnceLock::new();
+
+/// A range in which missing pages become zeros, until it is closed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Guard {
+    entry: usize,
+    number: usize,
+}
+
+impl Guard {
+    /// Answers faults in a range of whole pages from now on. `None` if there are too many ranges, or signals cannot be handled.
+    pub(crate) fn open(start: usize, end: usize) -> Option<Guard> {
+        BEFORE.get_or_init(install).as_ref()?;
+        let _change = CHANGE.lock();
+        let entry = RANGES
+            .iter()
+            .position(|range| range.start.load(Ordering::Relaxed) == 0)?;
+        let range = &RANGES[entry];
+        let number = range.uses.fetch_add(1, Ordering::Relaxed) + 1;
+        range.end.store(end, Ordering::Relaxed);
+        // The handler looks at the start first.
+        range.start.store(start, Ordering::Release);
+        Some(Guard { entry, number })
+    }
+
+    /// Answers no fault there any more.
+    pub(crate) fn close(self) {
+        let _change = CHANGE.lock();
+        RANGES[self.entry].start.store(0, Ordering::Release);
+    }
+
+    /// Tells whether a page was missing.
+    pub(crate) fn has_lost(self) -> bool {
+        RANGES[self.entry].lost.load(Ordering::Acquire) == self.number
+    }
+}
+
+fn install() -> Option<libc::sigaction> {
+    // SAFETY: all zero is a valid value of the structure.
+    let mut own: libc::sigaction = unsafe { MaybeUninit::zeroed().assume_init() };
+    let handler: extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void) = on_fault;
+    own.sa_sigaction = handler as libc::sighandler_t;
+    own.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+    let mut before = MaybeUninit::<libc::sigaction>::uninit();
+    // SAFETY: both structures are ours; the handler does only what a handler may.
+    if unsafe { libc::sigaction(libc::SIGBUS, &raw const own, before.as_mut_ptr()) } != 0 {
+        return None;
+    }
+    // SAFETY: the call above has written it.
+    Some(unsafe { before.assume_init() })
+}
+
+/// Finds the entry of a range that holds an address.
+fn holding(address: usize) -> Option<(&'static Range, usize)> {
+    RANGES.iter().find_map(|range| {
+        let start = range.start.load(Ordering::Acquire);
+        let end = range.end.load(Ordering::Relaxed);
+        (start != 0 && (start..end).contains(&address)).then_some((range, end))
+    })
+}
+
+extern "C" fn on_fault(
+    signal: libc::c_int,
+    info: *mut libc::siginfo_t,
+    context: *mut libc::c_void,
+) {
+    // SAFETY: the system hands a handler of this form a valid structure.
+    let address = unsafe { (*info).si_addr() }.addr();
+    if let Some((range, end)) = holding(address)
+        && zeros(address & !(super::mem::PAGE - 1), end).is_ok()
+    {
+        let number = range.uses.load(Ordering::Relaxed);
+        range.lost.store(number, Ordering::Release);
+        return;
+    }
+    hand_on(signal, info, context);
+}
+
+/// Puts fresh memory in the place of pages that cannot be read.
+fn zeros(start: usize, end: usize) -> io::Result<()> {
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED;
+    let access = libc::PROT_READ | libc::PROT_WRITE;
+    let at = ptr::without_provenance_mut(start);
+    // SAFETY: the pages are part of a range that `Space::map_file` mapped, and whose owner is told.
+    let mapped = unsafe { libc::mmap(at, end - start, access, flags, -1, 0) };
+    match mapped == libc::MAP_FAILED {
+        true => Err(io::Error::last_os_error()),
+        false => Ok(()),
+    }
+}
+
+/// Lets whoever handled the signal before have it.
+fn hand_on(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
+    let Some(Some(before)) = BEFORE.get() else {
+        return;
+    };
+    let handler = before.sa_sigaction;
+    if handler == libc::SIG_DFL || handler == libc::SIG_IGN {
+        // The instruction runs again, and this time the system does what it does without a handler.
+        // SAFETY: the structure is what the system gave.
+        unsafe { libc::sigaction(signal, &raw const *before, ptr::null_mut()) };
+    } else if before.sa_flags & libc::SA_SIGINFO != 0 {
+        type Full = extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void);
+        // SAFETY: the flag says that it is a function of this form.
+        let handler = unsafe { std::mem::transmute::<usize, Full>(handler) };
+        handler(signal, info, context);
+    } else {
+        // SAFETY: without the flag it is a function of this form.
+        let handler = unsafe { std::mem::transmute::<usize, extern "C" fn(libc::c_int)>(handler) };
+        handler(signal);
+    }
+}

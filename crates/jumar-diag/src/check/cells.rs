@@ -1,0 +1,77 @@
+//! What happened to the bytes of an allocation: ranges with the same history.
+
+use std::collections::BTreeMap;
+
+use super::{Allocation, Place};
+
+/// More cells than this in one allocation are put together: their history is forgotten.
+const MOST_CELLS: usize = 1 << 12;
+
+/// One access to a range.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Access {
+    pub(super) actor: usize,
+    pub(super) at: u32,
+    pub(super) ticket: u64,
+    pub(super) place: Place,
+    pub(super) verb: &'static str,
+    /// The program on the device that did it, as a hash of its name; 0 for copies and fills.
+    pub(super) program: u64,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Cell {
+    pub(super) end: usize,
+    pub(super) written: bool,
+    pub(super) write: Option<Access>,
+    pub(super) reads: Vec<Access>,
+}
+
+pub(super) struct Region {
+    pub(super) allocation: Allocation,
+    pub(super) pool: bool,
+    /// What nobody wrote can be told: no other process and no host code writes here.
+    pub(super) tracked: bool,
+    pub(super) cells: BTreeMap<usize, Cell>,
+}
+
+impl Region {
+    /// Makes cell borders at the two ends of a range, and cells for what has none.
+    pub(super) fn cut(&mut self, start: usize, end: usize) {
+        if self.cells.len() > MOST_CELLS {
+            self.cells.clear();
+            self.tracked = false;
+        }
+        for border in [start, end] {
+            let Some((&from, cell)) = self.cells.range_mut(..border).next_back() else {
+                continue;
+            };
+            if from < border && border < cell.end {
+                let mut rest = cell.clone();
+                rest.end = cell.end;
+                cell.end = border;
+                self.cells.insert(border, rest);
+            }
+        }
+        let mut at = start;
+        let mut gaps = Vec::new();
+        for (&from, cell) in self.cells.range(start..end) {
+            if at < from {
+                gaps.push((at, from));
+            }
+            at = cell.end;
+        }
+        if at < end {
+            gaps.push((at, end));
+        }
+        for (from, to) in gaps {
+            self.cells.insert(
+                from,
+                Cell {
+                    end: to,
+                    ..Cell::default()
+                },
+            );
+        }
+    }
+}

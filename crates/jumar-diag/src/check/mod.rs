@@ -1,0 +1,543 @@
+//! The checks: what a program did wrong, with the places in the program and the way out.
+//!
+//! A [`Check`] is a probe: from the operations at the gate it keeps the order that the program established. A surface
+//! tells it of calls, objects and threads besides. Whoever finds something calls [`Check::find`]; a finding is told at once,
+//! one for each rule and pair of places, and again in the summary.
+//!
+//! One lock (`state`) guards everything; it is held for a moment by each operation, and nothing is called under it but the
+//! reading of debug information, when something was found.
+
+mod cells;
+mod place;
+mod race;
+mod report;
+pub mod rules;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use jumar_core::sync::{Mutex, MutexGuard};
+use jumar_core::{Admission, Op, Phase, Probe, Span};
+use jumar_types::Result;
+
+pub use place::{Place, Script, here, in_call, set_script};
+pub use rules::{Rule, Severity};
+
+use place::Places;
+use race::Races;
+use report::Report;
+
+/// What is checked, and where findings go.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Ids of rules, or their beginnings; empty for all but the lints.
+    pub rules: Vec<String>,
+    /// A file to which each finding is appended as a line of JSON.
+    pub report: Option<PathBuf>,
+    /// Fingerprints of findings that are known and not told.
+    pub baseline: Vec<String>,
+    /// Findings are told in Chinese where a text is there.
+    pub chinese: bool,
+    /// Targets of copies to the host are overwritten before the copy runs.
+    pub poison: bool,
+    /// The line that runs the program again.
+    pub replay: String,
+}
+
+/// Access to the memory that spans name, for checks that compare or overwrite bytes.
+pub trait Memory: Send + Sync {
+    /// Copies the span's bytes.
+    fn read(&self, from: Span, into: &mut [u8]);
+    /// Fills the span.
+    fn fill(&self, to: Span, value: u8);
+}
+
+/// One line of a finding.
+#[derive(Clone, Debug)]
+pub struct Line {
+    /// What the line is: "now", "earlier", "made" and so on.
+    pub label: &'static str,
+    /// Where in the program.
+    pub place: Place,
+    /// What happened there.
+    pub text: String,
+}
+
+/// Something that a program did wrong.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    /// The rule's id.
+    pub rule: &'static str,
+    /// What happened where, the newest first.
+    pub lines: Vec<Line>,
+    /// What is missing, if the rule is about something missing.
+    pub missing: Option<String>,
+    /// What to do, where it can be said better than by the rule.
+    pub fix: Option<String>,
+}
+
+impl Finding {
+    /// Begins a finding with what happened now, at the place of the call under way.
+    pub fn now(rule: &'static str, text: impl Into<String>) -> Finding {
+        Finding {
+            rule,
+            lines: vec![Line {
+                label: "now",
+                place: here(),
+                text: text.into(),
+            }],
+            missing: None,
+            fix: None,
+        }
+    }
+
+    /// Adds a line.
+    #[must_use]
+    pub fn and(mut self, label: &'static str, place: Place, text: impl Into<String>) -> Finding {
+        self.lines.push(Line {
+            label,
+            place,
+            text: text.into(),
+        });
+        self
+    }
+
+    /// Says what is missing.
+    #[must_use]
+    pub fn missing(mut self, text: impl Into<String>) -> Finding {
+        self.missing = Some(text.into());
+        self
+    }
+
+    /// Says what to do.
+    #[must_use]
+    pub fn fix(mut self, text: impl Into<String>) -> Finding {
+        self.fix = Some(text.into());
+        self
+    }
+}
+
+/// An object of the program, alive or gone.
+#[derive(Clone, Debug)]
+pub struct Object {
+    /// What it is, for people: "stream", "event".
+    pub kind: &'static str,
+    /// Its number among its kind.
+    pub number: u64,
+    /// The call that made it.
+    pub made_by: &'static str,
+    /// Where.
+    pub made: Place,
+    /// The call that ended it, and where.
+    pub ended: Option<(&'static str, Place)>,
+    /// Something more that its rules need (a device, a size).
+    pub note: u64,
+}
+
+impl Object {
+    /// Names the object.
+    pub fn name(&self) -> String {
+        format!("{}#{}", self.kind, self.number)
+    }
+}
+
+/// How many ended objects are remembered.
+const MOST_ENDED: usize = 1 << 12;
+
+struct State {
+    places: Places,
+    report: Report,
+    objects: HashMap<(&'static str, u64), Object>,
+    ended: std::collections::VecDeque<(&'static str, u64)>,
+    counts: HashMap<&'static str, u64>,
+    races: Races,
+    told: HashSet<(&'static str, usize, usize, u64)>,
+}
+
+/// The checks of a process.
+///
+/// # Threads
+/// Any. In a forked child it goes on with what the parent knew.
+pub struct Check {
+    state: Mutex<State>,
+    options: Options,
+    memory: Mutex<Option<Arc<dyn Memory>>>,
+    process: u32,
+}
+
+impl Check {
+    /// Makes a check.
+    ///
+    /// # Errors
+    /// `InvalidFile`: the report cannot be made.
+    pub fn new(options: Options) -> Result<Check> {
+        Ok(Check {
+            state: Mutex::new(State {
+                places: Places::default(),
+                report: Report::new(&options)?,
+                objects: HashMap::new(),
+                ended: Default::default(),
+                counts: HashMap::new(),
+                races: Races::default(),
+                told: HashSet::new(),
+            }),
+            options,
+            memory: Mutex::new(None),
+            process: std::process::id(),
+        })
+    }
+
+    /// Lets the checks read and fill memory.
+    pub fn set_memory(&self, memory: Arc<dyn Memory>) {
+        *self.memory.lock() = Some(memory);
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock()
+    }
+
+    /// Tells whether a rule is wanted: all are but the lints, unless rules were named.
+    pub fn wants(&self, rule: &str) -> bool {
+        let Some(rule) = rules::find(rule) else {
+            return false;
+        };
+        match self.options.rules.as_slice() {
+            [] => rule.severity != Severity::Lint,
+            named => named
+                .iter()
+                .any(|name| name == "all" || rule.id.starts_with(name.as_str())),
+        }
+    }
+
+    /// Finds out where the calling thread is in the program, and keeps it for the call under way.
+    pub fn enter_call(&self, call: &'static str) -> Place {
+        let stack = place::walk();
+        let place = self.state().places.intern(call, stack);
+        place::enter(place);
+        place
+    }
+
+    /// Takes something that was found. Told once for each rule and pair of places.
+    pub fn find(&self, finding: Finding) {
+        if self.wants(finding.rule) {
+            self.state().tell(finding);
+        }
+    }
+
+    /// Notes a new object and gives its number.
+    pub fn made(
+        &self,
+        kind: &'static str,
+        key: u64,
+        number: Option<u64>,
+        made_by: &'static str,
+        note: u64,
+    ) -> u64 {
+        let mut state = self.state();
+        let count = state.counts.entry(kind).or_default();
+        *count += 1;
+        let number = number.unwrap_or(*count);
+        let object = Object {
+            kind,
+            number,
+            made_by,
+            made: here(),
+            ended: None,
+            note,
+        };
+        state.objects.insert((kind, key), object);
+        number
+    }
+
+    /// Notes the end of an object.
+    pub fn ended(&self, kind: &'static str, key: u64, by: &'static str) {
+        self.state().end((kind, key), by);
+    }
+
+    /// Finds an object, alive or gone.
+    pub fn object(&self, kind: &'static str, key: u64) -> Option<Object> {
+        self.state().objects.get(&(kind, key)).cloned()
+    }
+
+    /// Changes an object's note.
+    pub fn note(&self, kind: &'static str, key: u64, note: u64) {
+        if let Some(object) = self.state().objects.get_mut(&(kind, key)) {
+            object.note = note;
+        }
+    }
+
+    /// Lists the objects of a kind that are alive, by number.
+    pub fn alive(&self, kind: &'static str) -> Vec<(u64, Object)> {
+        let state = self.state();
+        let mut alive: Vec<_> = state
+            .objects
+            .iter()
+            .filter(|((of, _), object)| *of == kind && object.ended.is_none())
+            .map(|((_, key), object)| (*key, object.clone()))
+            .collect();
+        alive.sort_by_key(|(_, object)| object.number);
+        alive
+    }
+
+    /// Says where something is in the program, as `file:line function`.
+    pub fn describe(&self, place: Place) -> String {
+        self.state().places.describe(place).short()
+    }
+
+    /// Tells that the host knows all of a stream's work to be done (it asked, or destroyed the stream).
+    pub fn host_knows_stream(&self, stream: u32) {
+        self.state().races.host_knows_stream(stream);
+    }
+
+    /// Tells that a stream is gone, with all its work done.
+    pub fn stream_ended(&self, stream: u32) {
+        self.state().races.stream_ended(stream);
+    }
+
+    /// Tells that an event is gone.
+    pub fn event_ended(&self, event: u64) {
+        self.state().races.event_ended(event);
+    }
+
+    /// Tells that the host knows an event to be done.
+    pub fn host_knows_event(&self, event: u64) {
+        self.state().races.host_knows_event(event);
+    }
+
+    /// Tells that the host knows everything to be done (a reset, a finalise).
+    pub fn host_knows_all(&self) {
+        self.state().races.host_knows_all();
+    }
+
+    /// Tells whether a stream has work that the host has not waited for.
+    pub fn is_pending(&self, stream: u32) -> bool {
+        self.state().races.is_pending(stream)
+    }
+
+    /// Finds the allocation around an address: its start, its bytes, its device (`None`: pinned host memory), its number
+    /// and where it was made.
+    pub fn allocation(&self, address: usize) -> Option<Allocation> {
+        self.state().races.allocation(address)
+    }
+
+    /// Finds the last freed allocation that held an address.
+    pub fn freed(&self, address: usize) -> Option<(Allocation, Place)> {
+        self.state().races.freed(address)
+    }
+
+    /// Lists the allocations that are alive.
+    pub fn allocations(&self) -> Vec<Allocation> {
+        self.state().races.allocations()
+    }
+
+    /// Forgets an allocation that went with its device.
+    pub fn forget_allocation(&self, start: usize) {
+        self.state().races.forget(start);
+    }
+
+    /// Says how much the program asked for, where more was set aside.
+    pub fn asked(&self, start: usize, bytes: usize) {
+        self.state().races.asked(start, bytes);
+    }
+
+    /// Takes the task that failed last.
+    pub fn last_failed(&self) -> Option<Failed> {
+        self.state().races.failed.take()
+    }
+
+    /// Reports what is alive at the end, grouped by kind and place: `rule` for each of `kinds`.
+    pub fn leaks(&self, kind: &'static str, rule: &'static str, fix: &str) {
+        if !self.wants(rule) {
+            return;
+        }
+        let mut groups: BTreeMap<(usize, &'static str), (u64, Object)> = BTreeMap::new();
+        for (_, object) in self.alive(kind) {
+            let key = (self.state().places.key(object.made), object.made_by);
+            groups.entry(key).or_insert((0, object)).0 += 1;
+        }
+        for (count, object) in groups.into_values() {
+            let what = match count {
+                1 => format!("{} ({}) is never given back", object.name(), object.made_by),
+                _ => format!(
+                    "{count} of kind \"{kind}\" ({}) are never given back",
+                    object.made_by
+                ),
+            };
+            self.find(Finding {
+                rule,
+                lines: vec![Line {
+                    label: "made",
+                    place: object.made,
+                    text: what,
+                }],
+                missing: None,
+                fix: Some(fix.to_owned()),
+            });
+        }
+    }
+
+    /// Reports allocations that are alive at the end, grouped by place.
+    pub fn memory_leaks(&self, device_rule: &'static str, host_rule: &'static str) {
+        let mut groups: BTreeMap<(usize, bool), (u64, u64, Allocation)> = BTreeMap::new();
+        for allocation in self.allocations() {
+            let key = (
+                self.state().places.key(allocation.made),
+                allocation.device.is_some(),
+            );
+            let group = groups.entry(key).or_insert((0, 0, allocation.clone()));
+            group.0 += 1;
+            group.1 += allocation.asked as u64;
+        }
+        for (count, bytes, allocation) in groups.into_values() {
+            let rule = match allocation.device {
+                Some(_) => device_rule,
+                None => host_rule,
+            };
+            let times = match count {
+                1 => allocation.name(),
+                _ => format!("{count} allocations"),
+            };
+            self.find(Finding {
+                rule,
+                lines: vec![Line {
+                    label: "made",
+                    place: allocation.made,
+                    text: format!("{times} of {bytes} bytes together, never freed"),
+                }],
+                missing: None,
+                fix: None,
+            });
+        }
+    }
+
+    /// Counts what was told: findings of severity error, and all.
+    pub fn totals(&self) -> (u64, u64) {
+        let state = self.state();
+        (state.report.errors, state.report.all)
+    }
+
+    /// Writes the summary, once, where no file takes the findings.
+    pub fn finish(&self) {
+        if std::process::id() == self.process {
+            self.state().report.finish();
+        }
+    }
+}
+
+/// A task that failed.
+#[derive(Clone, Debug)]
+pub struct Failed {
+    /// The operation's number.
+    pub ticket: u64,
+    /// Where it was queued.
+    pub place: Place,
+    /// Why it failed.
+    pub sentence: String,
+}
+
+/// A live or freed allocation.
+#[derive(Clone, Debug)]
+pub struct Allocation {
+    /// The first byte.
+    pub start: usize,
+    /// The length that was set aside.
+    pub bytes: usize,
+    /// The length that the program asked for.
+    pub asked: usize,
+    /// The device, or `None` for pinned host memory.
+    pub device: Option<u32>,
+    /// Its number among its kind.
+    pub number: u64,
+    /// The call that made it.
+    pub made_by: &'static str,
+    /// Where.
+    pub made: Place,
+}
+
+impl Allocation {
+    /// Names the allocation.
+    pub fn name(&self) -> String {
+        match self.device {
+            Some(_) => format!("memory#{}", self.number),
+            None => format!("pinned#{}", self.number),
+        }
+    }
+}
+
+impl State {
+    fn tell(&mut self, finding: Finding) {
+        let key = |line: Option<&Line>| line.map_or(0, |line| self.places.key(line.place));
+        let first = key(finding.lines.first());
+        let second = key(finding.lines.get(1));
+        // Without a place two findings differ by their words.
+        let words = match first {
+            0 => report::hash(&finding.lines.first().map_or("", |line| &line.text)),
+            _ => 0,
+        };
+        if !self.told.insert((finding.rule, first, second, words)) {
+            self.report.again(finding.rule);
+            return;
+        }
+        let Some(rule) = rules::find(finding.rule) else {
+            return;
+        };
+        self.report.tell(rule, &finding, &mut self.places);
+    }
+
+    fn end(&mut self, key: (&'static str, u64), by: &'static str) {
+        let Some(object) = self.objects.get_mut(&key) else {
+            return;
+        };
+        object.ended = Some((by, here()));
+        self.ended.push_back(key);
+        if self.ended.len() > MOST_ENDED
+            && let Some(oldest) = self.ended.pop_front()
+            && self
+                .objects
+                .get(&oldest)
+                .is_some_and(|object| object.ended.is_some())
+        {
+            self.objects.remove(&oldest);
+        }
+    }
+}
+
+impl Probe for Check {
+    fn before(&self, admission: &Admission<'_>) -> Result<()> {
+        let memory = self.memory.lock().clone();
+        let mut state = self.state();
+        let State { races, .. } = &mut *state;
+        let found = races.admitted(admission, here(), memory.as_deref(), self.options.poison);
+        for finding in found {
+            if self.wants(finding.rule) {
+                state.tell(finding);
+            }
+        }
+        Ok(())
+    }
+
+    fn reported(&self, ticket: u64, phase: &Phase, _at_ns: u64) {
+        let mut state = self.state();
+        let memory = match phase {
+            Phase::Started if state.races.watches_bytes(ticket) => self.memory.lock().clone(),
+            _ => None,
+        };
+        let found = state.races.reported(ticket, phase, memory.as_deref());
+        for finding in found {
+            if self.wants(finding.rule) {
+                state.tell(finding);
+            }
+        }
+    }
+}
+
+/// Says what an operation does, for people.
+fn verb(op: &Op<'_>) -> &'static str {
+    match op {
+        Op::Fill { .. } => "fills",
+        Op::Launch { .. } => "uses",
+        Op::Free { .. } => "frees",
+        _ => "copies",
+    }
+}

@@ -1,0 +1,251 @@
+//! Where in the program a call came from: return addresses when it is made, names and lines when something is told.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+
+/// A place in the program, kept as a number; [`Place::UNKNOWN`] where nobody knows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Place(u32);
+
+impl Place {
+    /// No place.
+    pub const UNKNOWN: Place = Place(0);
+}
+
+/// A place in a script, which return addresses do not show.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Script {
+    /// The file.
+    pub file: Arc<str>,
+    /// The line.
+    pub line: u32,
+    /// The function.
+    pub function: Arc<str>,
+}
+
+const DEPTH: usize = 4;
+
+/// What was on the stack: the innermost frames that are not this library's.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Stack {
+    frames: [usize; DEPTH],
+    script: Option<Script>,
+}
+
+thread_local! {
+    static PLACE: Cell<Place> = const { Cell::new(Place::UNKNOWN) };
+    static SCRIPT: RefCell<Option<Script>> = const { RefCell::new(None) };
+    static DEEP: Cell<u32> = const { Cell::new(0) };
+}
+
+/// Gives the place of the call that the calling thread is in.
+pub fn here() -> Place {
+    PLACE.try_with(Cell::get).unwrap_or_default()
+}
+
+pub(super) fn enter(place: Place) {
+    let _ = PLACE.try_with(|cell| cell.set(place));
+}
+
+/// Sets the place of the calling thread, and gives the one before: a call inside a call puts it back.
+pub fn in_call(place: Place) -> Place {
+    PLACE
+        .try_with(|cell| cell.replace(place))
+        .unwrap_or_default()
+}
+
+/// Says where in its script the calling thread is; `None` when it leaves.
+pub fn set_script(script: Option<Script>) {
+    let _ = SCRIPT.try_with(|cell| *cell.borrow_mut() = script);
+}
+
+/// Walks the calling thread's stack.
+pub(super) fn walk() -> Stack {
+    let script = SCRIPT
+        .try_with(|cell| cell.borrow().clone())
+        .unwrap_or_default();
+    let mut stack = Stack {
+        frames: [0; DEPTH],
+        script,
+    };
+    // Frames of the interpreter say nothing.
+    if stack.script.is_some() {
+        return stack;
+    }
+    let own = own_range();
+    let mut count = 0;
+    backtrace::trace(|frame| {
+        let address = frame.ip().addr();
+        if address == 0 || (own.0..own.1).contains(&address) {
+            return true;
+        }
+        stack.frames[count] = address;
+        count += 1;
+        count < DEPTH
+    });
+    stack
+}
+
+/// Gives the addresses of the object that this code lies in.
+fn own_range() -> (usize, usize) {
+    static RANGE: OnceLock<(usize, usize)> = OnceLock::new();
+    *RANGE.get_or_init(|| {
+        let inside = own_range as fn() -> (usize, usize) as usize;
+        let maps = Mapping::all();
+        let Some(own) = maps.iter().find(|map| map.contains(inside)) else {
+            return (0, 0);
+        };
+        // A program that has the library inside itself is not left out as a whole.
+        let program = std::env::current_exe().unwrap_or_default();
+        if program.as_os_str() == own.path.as_str() {
+            return (0, 0);
+        }
+        let same = || maps.iter().filter(|map| map.path == own.path);
+        (
+            same().map(|map| map.start).min().unwrap_or(0),
+            same().map(|map| map.end).max().unwrap_or(0),
+        )
+    })
+}
+
+struct Mapping {
+    start: usize,
+    end: usize,
+    path: String,
+}
+
+impl Mapping {
+    fn all() -> Vec<Mapping> {
+        let text = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
+        let read = |line: &str| {
+            let (range, rest) = line.split_once(' ')?;
+            let (start, end) = range.split_once('-')?;
+            let path = rest.split_whitespace().nth(4)?;
+            Some(Mapping {
+                start: usize::from_str_radix(start, 16).ok()?,
+                end: usize::from_str_radix(end, 16).ok()?,
+                path: path.to_owned(),
+            })
+        };
+        text.lines().filter_map(read).collect()
+    }
+
+    fn contains(&self, address: usize) -> bool {
+        (self.start..self.end).contains(&address)
+    }
+}
+
+/// A place with names.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Described {
+    pub(super) file: Option<String>,
+    pub(super) line: u32,
+    pub(super) function: String,
+}
+
+impl Described {
+    /// `file:line function`, with the file's name alone.
+    pub(super) fn short(&self) -> String {
+        let Some(file) = &self.file else {
+            return self.function.clone();
+        };
+        let name = file.rsplit('/').next().unwrap_or(file);
+        match self.function.as_str() {
+            "" => format!("{name}:{}", self.line),
+            function => format!("{name}:{}  {function}", self.line),
+        }
+    }
+}
+
+/// Every place that was seen.
+#[derive(Default)]
+pub(super) struct Places {
+    known: HashMap<(Stack, &'static str), Place>,
+    stacks: Vec<(Stack, &'static str)>,
+    described: HashMap<Place, Described>,
+}
+
+impl Places {
+    pub(super) fn intern(&mut self, call: &'static str, stack: Stack) -> Place {
+        let key = (stack, call);
+        if let Some(place) = self.known.get(&key) {
+            return *place;
+        }
+        self.stacks.push(key.clone());
+        let place = Place(self.stacks.len() as u32);
+        self.known.insert(key, place);
+        place
+    }
+
+    fn stack(&self, place: Place) -> Option<&(Stack, &'static str)> {
+        self.stacks.get((place.0 as usize).checked_sub(1)?)
+    }
+
+    /// The public function that was called there.
+    pub(super) fn call(&self, place: Place) -> Option<&'static str> {
+        self.stack(place).map(|(_, call)| *call)
+    }
+
+    /// A number by which two calls from one line of the program are the same; 0 where nobody knows.
+    pub(super) fn key(&self, place: Place) -> usize {
+        match self.stack(place) {
+            None => 0,
+            Some((stack, _)) => match &stack.script {
+                Some(script) => super::report::hash(&(&script.file, script.line)) as usize,
+                None => stack.frames[0],
+            },
+        }
+    }
+
+    pub(super) fn describe(&mut self, place: Place) -> Described {
+        if let Some(known) = self.described.get(&place) {
+            return known.clone();
+        }
+        let described = match self.stack(place) {
+            None => Described::default(),
+            Some((stack, _)) => resolve(stack),
+        };
+        self.described.insert(place, described.clone());
+        described
+    }
+}
+
+fn resolve(stack: &Stack) -> Described {
+    if let Some(script) = &stack.script {
+        return Described {
+            file: Some(script.file.to_string()),
+            line: script.line,
+            function: script.function.to_string(),
+        };
+    }
+    let mut first = None;
+    for address in stack.frames.iter().filter(|address| **address != 0) {
+        let mut found: Option<Described> = None;
+        // The frame's own address is the one behind the call; the library looks one byte before it.
+        backtrace::resolve(std::ptr::without_provenance_mut(*address), |symbol| {
+            if found.is_some() {
+                return;
+            }
+            let function = symbol.name().map(|name| name.to_string());
+            found = Some(Described {
+                file: symbol.filename().map(|file| file.display().to_string()),
+                line: symbol.lineno().unwrap_or(0),
+                function: function.unwrap_or_default(),
+            });
+        });
+        let mut described = found.unwrap_or_default();
+        if described.file.is_some() {
+            return described;
+        }
+        if described.function.is_empty() {
+            let maps = Mapping::all();
+            if let Some(map) = maps.iter().find(|map| map.contains(*address)) {
+                let name = map.path.rsplit('/').next().unwrap_or(&map.path);
+                described.function = format!("{name}+{:#x}", address - map.start);
+            }
+        }
+        first.get_or_insert(described);
+    }
+    first.unwrap_or_default()
+}

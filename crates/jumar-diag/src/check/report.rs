@@ -1,0 +1,142 @@
+//! How findings are told: to people on standard error, to programs as lines of JSON.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs::{File, OpenOptions};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::Write as _;
+
+use jumar_types::{Error, ErrorKind, Result};
+use serde_json::json;
+
+use super::place::Places;
+use super::rules::{Rule, Severity};
+use super::{Finding, Options};
+
+/// A number for a value, the same in every run.
+pub(super) fn hash(value: &(impl Hash + ?Sized)) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
+
+pub(super) struct Report {
+    file: Option<File>,
+    baseline: Vec<String>,
+    chinese: bool,
+    replay: String,
+    again: BTreeMap<&'static str, u64>,
+    pub(super) errors: u64,
+    pub(super) all: u64,
+    finished: bool,
+}
+
+impl Report {
+    pub(super) fn new(options: &Options) -> Result<Report> {
+        let open = |path: &std::path::PathBuf| {
+            OpenOptions::new()
+                .create(true)
+                .append(true)
+                .open(path)
+                .map_err(|error| {
+                    Error::new(
+                        ErrorKind::InvalidFile,
+                        format!("the report {} cannot be written: {error}", path.display()),
+                    )
+                })
+        };
+        Ok(Report {
+            file: options.report.as_ref().map(open).transpose()?,
+            baseline: options.baseline.clone(),
+            chinese: options.chinese,
+            replay: options.replay.clone(),
+            again: BTreeMap::new(),
+            errors: 0,
+            all: 0,
+            finished: false,
+        })
+    }
+
+    /// Counts a finding that was told before.
+    pub(super) fn again(&mut self, rule: &'static str) {
+        *self.again.entry(rule).or_default() += 1;
+    }
+
+    pub(super) fn tell(&mut self, rule: &'static Rule, finding: &Finding, places: &mut Places) {
+        let lines: Vec<_> = finding
+            .lines
+            .iter()
+            .map(|line| (line, places.describe(line.place), places.call(line.place)))
+            .collect();
+        // What stays the same from run to run: the rule, and the lines of the program.
+        let mut fingerprint = rule.id.to_owned();
+        for (line, described, _) in &lines {
+            let _ = write!(fingerprint, "|{} {}", line.label, described.short());
+        }
+        if self.baseline.contains(&fingerprint) {
+            return;
+        }
+        self.all += 1;
+        self.errors += u64::from(rule.severity == Severity::Error);
+        let fix = finding.fix.as_deref().unwrap_or(match self.chinese {
+            true => rule.statement_zh,
+            false => rule.fix,
+        });
+        let title = match self.chinese {
+            true => rule.statement_zh,
+            false => rule.title,
+        };
+        let mut text = format!("{} [{}] {title}\n", rule.id, rule.severity.name());
+        for (line, described, call) in &lines {
+            let place = described.short();
+            let call = call.map_or(String::new(), |call| format!("{call}: "));
+            let _ = writeln!(text, "  {:<8} {place}", line.label);
+            let _ = writeln!(text, "           {call}{}", line.text);
+        }
+        if let Some(missing) = &finding.missing {
+            let _ = writeln!(text, "  missing  {missing}");
+        }
+        let _ = writeln!(text, "  fix      {fix}");
+        if !self.replay.is_empty() {
+            let _ = writeln!(text, "  replay   {}", self.replay);
+        }
+        eprint!("{text}");
+        if let Some(file) = &mut self.file {
+            let lines: Vec<_> = lines
+                .iter()
+                .map(|(line, described, call)| {
+                    json!({
+                        "label": line.label, "file": described.file, "line": described.line,
+                        "function": described.function, "call": call, "text": line.text,
+                    })
+                })
+                .collect();
+            let value = json!({
+                "rule": rule.id, "severity": rule.severity.name(), "title": rule.title, "fix": fix,
+                "missing": finding.missing, "lines": lines, "fingerprint": fingerprint,
+                "process": std::process::id(),
+            });
+            // One write each, so that a program that is killed leaves whole lines.
+            let _nobody_to_tell = file.write_all(format!("{value}\n").as_bytes());
+        }
+    }
+
+    /// Writes the summary.
+    pub(super) fn finish(&mut self) {
+        if std::mem::replace(&mut self.finished, true) {
+            return;
+        }
+        if self.file.is_none() {
+            eprintln!("{}", summary(self.errors, self.all));
+        }
+    }
+}
+
+/// Says how much was found.
+fn summary(errors: u64, all: u64) -> String {
+    match all {
+        0 => "jumar check: nothing found".to_owned(),
+        1 => format!("jumar check: 1 finding, {errors} of severity error"),
+        _ => format!("jumar check: {all} findings, {errors} of severity error"),
+    }
+}

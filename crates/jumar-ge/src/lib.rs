@@ -1,0 +1,87 @@
+//! The Graph Engine: operators that programs link to graphs, sessions that build and run these, and offline models.
+//!
+//! The C++ classes of `include/ge` and `include/graph` are thin: each holds a number, and each method is one [`call`] with
+//! a message. What the numbers stand for lives in `world` (operators and graphs) and `session`. The runtime is the
+//! process's one runtime, which jumar-acl owns: streams and device memory come from there. Building a graph needs
+//! neither it nor any thread.
+#![forbid(unsafe_code)]
+
+mod calls;
+mod file;
+mod message;
+mod offline;
+mod run;
+mod session;
+mod wire;
+mod world;
+
+pub use calls::call;
+pub use message::{fork_ended, fork_prepared};
+pub use run::{HostTensor, run, run_async};
+
+pub(crate) use jumar::engine::sync;
+pub(crate) use jumar::offline::graph;
+
+/// Everything is well.
+pub const SUCCESS: u32 = 0;
+/// What nearly every misuse answers.
+pub const FAILED: u32 = u32::MAX;
+/// There is no graph of that number.
+pub const GRAPH_NOT_EXIST: u32 = 1_343_242_242;
+/// The two families of calls (compile and load, build and run) do not mix on one graph.
+pub const UNSUPPORTED: u32 = 1_343_225_956;
+/// The graph was not compiled.
+pub const GRAPH_NOT_BUILT: u32 = 1_343_242_295;
+/// A parameter is not what it has to be.
+pub const PARAM_INVALID: u32 = 1_343_225_857;
+
+/// Why a call is refused: a status, and a sentence behind the number of a message.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fail {
+    /// The status.
+    pub status: u32,
+    /// The number that opens the message.
+    pub code: &'static str,
+    /// The sentence.
+    pub text: String,
+}
+
+impl Fail {
+    /// Refuses with the general status.
+    pub fn new(text: impl Into<String>) -> Fail {
+        Fail {
+            status: FAILED,
+            code: "E19999",
+            text: text.into(),
+        }
+    }
+
+    /// Gives the message another number.
+    #[must_use]
+    pub fn code(mut self, code: &'static str) -> Fail {
+        self.code = code;
+        self
+    }
+
+    /// Gives the refusal another status.
+    #[must_use]
+    pub fn status(mut self, status: u32) -> Fail {
+        self.status = status;
+        self
+    }
+}
+
+impl From<graph::GraphError> for Fail {
+    fn from(error: graph::GraphError) -> Fail {
+        Fail::new(error.text())
+    }
+}
+
+impl From<jumar_types::Error> for Fail {
+    fn from(error: jumar_types::Error) -> Fail {
+        Fail::new(error.to_string())
+    }
+}
+
+/// What a call of the Graph Engine answers.
+pub type Outcome<T> = Result<T, Fail>;

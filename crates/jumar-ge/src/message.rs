@@ -1,0 +1,55 @@
+//! Texts of errors and warnings, by thread; and what a fork must not tear apart.
+
+use std::cell::RefCell;
+
+use crate::sync::MutexGuard;
+use crate::{Fail, world};
+
+thread_local! {
+    static ERRORS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+    static WARNINGS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+    static HELD: RefCell<Option<MutexGuard<'static, world::World>>> = const { RefCell::new(None) };
+}
+
+/// A program that never asks keeps this many.
+const MOST: usize = 32;
+
+fn push(list: &RefCell<Vec<String>>, text: String) {
+    let mut list = list.borrow_mut();
+    if list.len() == MOST {
+        list.remove(0);
+    }
+    list.push(text);
+}
+
+/// Keeps the text of an error.
+pub fn error(fail: &Fail) {
+    ERRORS.with(|list| push(list, format!("{}: {}", fail.code, fail.text)));
+}
+
+/// Keeps the text of a warning.
+pub fn warn(text: impl Into<String>) {
+    WARNINGS.with(|list| push(list, format!("W19999: {}", text.into())));
+}
+
+/// Takes the texts of errors.
+pub fn take_errors() -> String {
+    ERRORS.with(|list| list.take().join("\n"))
+}
+
+/// Takes the texts of warnings.
+pub fn take_warnings() -> String {
+    WARNINGS.with(|list| list.take().join("\n"))
+}
+
+/// Called before a fork, on the thread that forks: no other thread is in the middle of a graph then.
+pub fn fork_prepared() {
+    let guard = world::lock();
+    // A thread that is being torn down keeps nothing: the lock is given back at once.
+    let _ = HELD.try_with(|held| *held.borrow_mut() = Some(guard));
+}
+
+/// Called after a fork, in the parent and in the child.
+pub fn fork_ended() {
+    let _ = HELD.try_with(|held| drop(held.borrow_mut().take()));
+}

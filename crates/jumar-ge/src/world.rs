@@ -1,0 +1,604 @@
+//! Operators and graphs while a program builds them.
+//!
+//! An operator lives as long as somebody holds it or anything that it is linked with, in either direction: a consumer that a
+//! program has dropped still belongs to the graph.
+
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::sync::{Arc, OnceLock};
+
+use crate::graph::ge::{self, Desc, Occurs, Value};
+use crate::sync::{Mutex, MutexGuard};
+use crate::wire::Told;
+use crate::{Fail, Outcome, graph, message};
+
+/// An input of an operator.
+#[derive(Clone, Default)]
+pub struct Input {
+    pub name: String,
+    /// The name of the group that it is one of, if there are several.
+    pub group: Option<String>,
+    pub from: Option<(u64, usize)>,
+    pub told: Told,
+    /// Whether the program described it itself.
+    pub described: bool,
+}
+
+/// An output of an operator.
+#[derive(Clone, Default)]
+pub struct Output {
+    pub name: String,
+    pub group: Option<String>,
+    pub told: Told,
+}
+
+/// An operator.
+#[derive(Clone, Default)]
+pub struct Op {
+    pub name: String,
+    pub kind: String,
+    pub attrs: BTreeMap<String, Value>,
+    pub inputs: Vec<Input>,
+    pub outputs: Vec<Output>,
+    pub consumers: Vec<u64>,
+    pub before: Vec<u64>,
+    pub after: Vec<u64>,
+    pub bodies: BTreeMap<String, Vec<Option<u64>>>,
+    holders: usize,
+}
+
+/// A graph.
+#[derive(Clone, Default)]
+pub struct Graph {
+    pub name: String,
+    pub ops: Vec<u64>,
+    pub outputs: Vec<(u64, usize)>,
+    pub valid: bool,
+    pub begun: bool,
+    pub added: bool,
+    pub table: BTreeMap<String, u64>,
+    /// A graph that came from a model file, as it is run.
+    pub imported: Option<Arc<graph::Graph>>,
+    holders: usize,
+}
+
+/// All operators and graphs of the process.
+#[derive(Default)]
+pub struct World {
+    ops: HashMap<u64, Op>,
+    graphs: HashMap<u64, Graph>,
+    last: u64,
+    names: u64,
+}
+
+static WORLD: OnceLock<Mutex<World>> = OnceLock::new();
+
+/// Locks the world. Nothing else is locked or called meanwhile.
+pub fn lock() -> MutexGuard<'static, World> {
+    WORLD.get_or_init(|| Mutex::new(World::default())).lock()
+}
+
+impl World {
+    fn id(&mut self) -> u64 {
+        self.last += 1;
+        // Beyond what an address can be, so that a number is never taken for a pointer.
+        self.last | 0x6e00_0000_0000_0000
+    }
+
+    pub fn op(&self, id: u64) -> Outcome<&Op> {
+        self.ops
+            .get(&id)
+            .ok_or_else(|| Fail::new("the operator is empty: it was made without a type"))
+    }
+
+    pub fn op_mut(&mut self, id: u64) -> Outcome<&mut Op> {
+        self.ops
+            .get_mut(&id)
+            .ok_or_else(|| Fail::new("the operator is empty: it was made without a type"))
+    }
+
+    pub fn graph(&self, id: u64) -> Outcome<&Graph> {
+        self.graphs
+            .get(&id)
+            .ok_or_else(|| Fail::new("the graph is empty: it was made without a name"))
+    }
+
+    pub fn graph_mut(&mut self, id: u64) -> Outcome<&mut Graph> {
+        self.graphs
+            .get_mut(&id)
+            .ok_or_else(|| Fail::new("the graph is empty: it was made without a name"))
+    }
+
+    pub fn new_op(&mut self, name: &str, kind: &str) -> u64 {
+        let id = self.id();
+        self.names += 1;
+        let name = if name.is_empty() {
+            format!("{kind}_{}", self.names)
+        } else {
+            name.to_owned()
+        };
+        let op = Op {
+            name,
+            kind: kind.to_owned(),
+            holders: 1,
+            ..Op::default()
+        };
+        self.ops.insert(id, op);
+        id
+    }
+
+    pub fn new_graph(&mut self, name: &str) -> u64 {
+        let id = self.id();
+        let graph = Graph {
+            name: name.to_owned(),
+            holders: 1,
+            ..Graph::default()
+        };
+        self.graphs.insert(id, graph);
+        id
+    }
+
+    /// Gives an operator the inputs, outputs and defaults of the headers.
+    pub fn furnish(&mut self, id: u64) -> Outcome<()> {
+        let op = self.op_mut(id)?;
+        let prototype = ge::prototype(&op.kind)
+            .ok_or_else(|| Fail::new(format!("there is no operator {}", op.kind)))?;
+        for (name, occurs) in prototype.inputs {
+            if *occurs != Occurs::Often {
+                op.inputs.push(Input {
+                    name: (*name).to_owned(),
+                    ..Input::default()
+                });
+            }
+        }
+        for (name, occurs) in prototype.outputs {
+            if *occurs != Occurs::Often {
+                op.outputs.push(Output {
+                    name: (*name).to_owned(),
+                    ..Output::default()
+                });
+            }
+        }
+        Ok(())
+    }
+
+    pub fn hold_op(&mut self, id: u64) {
+        if let Some(op) = self.ops.get_mut(&id) {
+            op.holders += 1;
+        }
+    }
+
+    pub fn drop_op(&mut self, id: u64) {
+        let Some(op) = self.ops.get_mut(&id) else {
+            return;
+        };
+        op.holders = op.holders.saturating_sub(1);
+        if op.holders > 0 {
+            return;
+        }
+        // Nobody holds this one; if nobody holds anything that it is linked with, all of it goes.
+        let mut seen = HashSet::from([id]);
+        let mut waiting = VecDeque::from([id]);
+        while let Some(at) = waiting.pop_front() {
+            for next in self.neighbours(at) {
+                if self.ops.get(&next).is_some_and(|op| op.holders > 0) {
+                    return;
+                }
+                if seen.insert(next) {
+                    waiting.push_back(next);
+                }
+            }
+        }
+        let mut bodies = Vec::new();
+        for id in seen {
+            if let Some(op) = self.ops.remove(&id) {
+                bodies.extend(op.bodies.into_values().flatten().flatten());
+            }
+        }
+        for body in bodies {
+            self.drop_graph(body);
+        }
+    }
+
+    pub fn hold_graph(&mut self, id: u64) {
+        if let Some(graph) = self.graphs.get_mut(&id) {
+            graph.holders += 1;
+        }
+    }
+
+    pub fn drop_graph(&mut self, id: u64) {
+        let Some(graph) = self.graphs.get_mut(&id) else {
+            return;
+        };
+        graph.holders = graph.holders.saturating_sub(1);
+        if graph.holders > 0 {
+            return;
+        }
+        if let Some(graph) = self.graphs.remove(&id) {
+            for op in graph.ops.into_iter().chain(graph.table.into_values()) {
+                self.drop_op(op);
+            }
+        }
+    }
+
+    fn neighbours(&self, id: u64) -> Vec<u64> {
+        let Some(op) = self.ops.get(&id) else {
+            return Vec::new();
+        };
+        let producers = op.inputs.iter().filter_map(|input| input.from);
+        producers
+            .map(|(from, _)| from)
+            .chain(op.before.iter().copied())
+            .chain(op.consumers.iter().copied())
+            .chain(op.after.iter().copied())
+            .collect()
+    }
+
+    /// Links an input with an output: by name, by number, or (`None`) with the only one.
+    pub fn link(&mut self, to: u64, input: &str, from: u64, output: Port<'_>) -> Outcome<()> {
+        let source = self.op(from)?;
+        let position = match output {
+            Port::Only if source.outputs.len() == 1 => 0,
+            Port::Only => {
+                return Err(Fail::new(format!(
+                    "{} ({}) has {} outputs, so that the one for input {input} has to be named: the link is not made",
+                    source.name,
+                    source.kind,
+                    source.outputs.len()
+                )));
+            }
+            Port::Named(name) => source
+                .outputs
+                .iter()
+                .position(|one| one.name == name)
+                .ok_or_else(|| {
+                    let known: Vec<_> = source.outputs.iter().map(|o| o.name.as_str()).collect();
+                    Fail::new(format!(
+                        "{} ({}) has no output {name}; it has {}",
+                        source.name,
+                        source.kind,
+                        known.join(", ")
+                    ))
+                })?,
+            Port::Number(number) if number < source.outputs.len() => number,
+            Port::Number(number) => {
+                return Err(Fail::new(format!(
+                    "{} ({}) has no output {number}; it has {}",
+                    source.name,
+                    source.kind,
+                    source.outputs.len()
+                )));
+            }
+        };
+        let told = source.outputs[position].told.clone();
+        let op = self.op_mut(to)?;
+        let (name, kind) = (op.name.clone(), op.kind.clone());
+        let Some(slot) = op.inputs.iter_mut().find(|one| one.name == input) else {
+            return Err(Fail::new(format!("{name} ({kind}) has no input {input}")));
+        };
+        let before = slot.from.replace((from, position));
+        let format = slot.told.desc.format;
+        if slot.described && format != ge::FORMAT_ND {
+            slot.told = told;
+            slot.told.desc.format = format;
+        } else {
+            slot.told = told;
+        }
+        if let Some((old, _)) = before {
+            self.forget_consumer(old, to);
+        }
+        if let Some(source) = self.ops.get_mut(&from)
+            && !source.consumers.contains(&to)
+        {
+            source.consumers.push(to);
+        }
+        Ok(())
+    }
+
+    /// Strikes a consumer off an operator, unless it still reads another output.
+    fn forget_consumer(&mut self, from: u64, to: u64) {
+        let reads = self.ops.get(&to).is_some_and(|op| {
+            op.inputs
+                .iter()
+                .any(|input| input.from.is_some_and(|(own, _)| own == from))
+        });
+        if !reads && let Some(source) = self.ops.get_mut(&from) {
+            source.consumers.retain(|own| *own != to);
+        }
+    }
+
+    pub fn unlink(&mut self, to: u64, input: usize) -> Outcome<()> {
+        let op = self.op_mut(to)?;
+        let name = op.name.clone();
+        let slot = op
+            .inputs
+            .get_mut(input)
+            .ok_or_else(|| Fail::new(format!("{name} has no input {input}")))?;
+        if let Some((from, _)) = slot.from.take() {
+            self.forget_consumer(from, to);
+        }
+        Ok(())
+    }
+
+    /// Orders one operator behind another.
+    pub fn order(&mut self, to: u64, from: u64) -> Outcome<()> {
+        self.op(from)?;
+        let op = self.op_mut(to)?;
+        if !op.before.contains(&from) {
+            op.before.push(from);
+        }
+        let source = self.op_mut(from)?;
+        if !source.after.contains(&to) {
+            source.after.push(to);
+        }
+        Ok(())
+    }
+
+    pub fn unorder(&mut self, to: u64, from: u64) {
+        if let Some(op) = self.ops.get_mut(&to) {
+            op.before.retain(|own| *own != from);
+        }
+        if let Some(op) = self.ops.get_mut(&from) {
+            op.after.retain(|own| *own != to);
+        }
+    }
+
+    /// Takes all links of an operator away.
+    pub fn cut(&mut self, id: u64) -> Outcome<()> {
+        let op = self.op(id)?.clone();
+        for index in 0..op.inputs.len() {
+            self.unlink(id, index)?;
+        }
+        for from in op.before {
+            self.unorder(id, from);
+        }
+        for to in op.after {
+            self.unorder(to, id);
+        }
+        for to in op.consumers {
+            let inputs = self.op(to)?.inputs.clone();
+            for (index, input) in inputs.iter().enumerate() {
+                if input.from.is_some_and(|(from, _)| from == id) {
+                    self.unlink(to, index)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes a graph of everything that is linked with these operators, in either direction.
+    pub fn set_inputs(&mut self, graph: u64, inputs: &[u64]) -> Outcome<()> {
+        let own = self.graph(graph)?;
+        if own.begun {
+            return Err(Fail::new(format!(
+                "the inputs of graph {} are set already",
+                own.name
+            )));
+        }
+        if inputs.is_empty() {
+            return Err(Fail::new(format!(
+                "the inputs of graph {} are to be none",
+                own.name
+            )));
+        }
+        let mut order = Vec::new();
+        let mut seen = HashSet::new();
+        for &id in inputs {
+            let op = self.op(id)?;
+            if op.inputs.iter().any(|input| input.from.is_some()) || op.outputs.is_empty() {
+                message::warn(format!(
+                    "{} ({}) is no input of a graph: it reads something, or it has no output",
+                    op.name, op.kind
+                ));
+                continue;
+            }
+            if seen.insert(id) {
+                order.push(id);
+            }
+        }
+        if order.is_empty() {
+            return Err(Fail::new(
+                "none of the operators can be an input of a graph",
+            ));
+        }
+        let mut at = 0;
+        while at < order.len() {
+            let next = self.neighbours(order[at]);
+            order.extend(next.into_iter().filter(|id| seen.insert(*id)));
+            at += 1;
+        }
+        for &id in &order {
+            self.hold_op(id);
+        }
+        let own = self.graph_mut(graph)?;
+        own.ops = order;
+        own.begun = true;
+        own.valid = true;
+        Ok(())
+    }
+
+    /// Copies a graph into plain data, as it is now.
+    pub fn freeze(&self, id: u64, depth: usize) -> Outcome<ge::Graph> {
+        if depth > 8 {
+            return Err(Fail::new("graphs are nested more than 8 deep"));
+        }
+        let graph = self.graph(id)?;
+        let places: HashMap<u64, usize> = graph
+            .ops
+            .iter()
+            .enumerate()
+            .map(|(at, &id)| (id, at))
+            .collect();
+        let mut nodes = Vec::with_capacity(graph.ops.len());
+        for &id in &graph.ops {
+            let op = self.op(id)?;
+            let mut bodies = BTreeMap::new();
+            for (name, list) in &op.bodies {
+                let list = list
+                    .iter()
+                    .flatten()
+                    .map(|&body| self.freeze(body, depth + 1))
+                    .collect::<Outcome<Vec<_>>>()?;
+                bodies.insert(name.clone(), list);
+            }
+            let mut inputs = Vec::with_capacity(op.inputs.len());
+            for input in &op.inputs {
+                let from = match input.from {
+                    None => None,
+                    Some((from, position)) => {
+                        let at = places.get(&from).copied().ok_or_else(|| {
+                            Fail::new(format!(
+                                "{} reads an operator that is not in graph {}",
+                                op.name, graph.name
+                            ))
+                        })?;
+                        Some((at, position))
+                    }
+                };
+                inputs.push(ge::Input {
+                    name: input.name.clone(),
+                    from,
+                    desc: input.told.desc.clone(),
+                });
+            }
+            nodes.push(ge::Node {
+                name: op.name.clone(),
+                kind: op.kind.clone(),
+                attrs: op.attrs.clone(),
+                inputs,
+                outputs: op
+                    .outputs
+                    .iter()
+                    .map(|output| ge::Output {
+                        name: output.name.clone(),
+                        desc: output.told.desc.clone(),
+                    })
+                    .collect(),
+                after: op
+                    .before
+                    .iter()
+                    .filter_map(|id| places.get(id).copied())
+                    .collect(),
+                bodies,
+            });
+        }
+        let outputs = graph
+            .outputs
+            .iter()
+            .filter_map(|(id, position)| Some((*places.get(id)?, *position)))
+            .collect();
+        Ok(ge::Graph {
+            name: graph.name.clone(),
+            nodes,
+            outputs,
+        })
+    }
+
+    /// Makes operators of plain data: the contents of a graph that was loaded.
+    pub fn thaw(&mut self, id: u64, source: &ge::Graph) -> Outcome<()> {
+        let mut ids = Vec::with_capacity(source.nodes.len());
+        for node in &source.nodes {
+            let id = self.new_op(&node.name, &node.kind);
+            ids.push(id);
+        }
+        for (node, &own) in source.nodes.iter().zip(&ids) {
+            let mut bodies = BTreeMap::new();
+            for (name, list) in &node.bodies {
+                let mut made = Vec::new();
+                for body in list {
+                    let inner = self.new_graph(&body.name);
+                    self.thaw(inner, body)?;
+                    made.push(Some(inner));
+                }
+                bodies.insert(name.clone(), made);
+            }
+            let place = |at: usize| {
+                ids.get(at).copied().ok_or_else(|| {
+                    Fail::new("the graph is damaged: it names a node that it has not")
+                })
+            };
+            let mut inputs = Vec::new();
+            for input in &node.inputs {
+                let from = match input.from {
+                    None => None,
+                    Some((at, position)) => Some((place(at)?, position)),
+                };
+                inputs.push(Input {
+                    name: input.name.clone(),
+                    from,
+                    told: Told {
+                        desc: input.desc.clone(),
+                        rest: Vec::new(),
+                    },
+                    ..Input::default()
+                });
+            }
+            let before = node
+                .after
+                .iter()
+                .map(|&at| place(at))
+                .collect::<Outcome<Vec<_>>>()?;
+            let producers: Vec<u64> = inputs.iter().filter_map(|i| Some(i.from?.0)).collect();
+            let op = self.op_mut(own)?;
+            op.attrs = node.attrs.clone();
+            op.inputs = inputs;
+            op.outputs = node
+                .outputs
+                .iter()
+                .map(|output| Output {
+                    name: output.name.clone(),
+                    told: Told {
+                        desc: output.desc.clone(),
+                        rest: Vec::new(),
+                    },
+                    ..Output::default()
+                })
+                .collect();
+            op.before.clone_from(&before);
+            op.bodies = bodies;
+            for from in producers {
+                let source = self.op_mut(from)?;
+                if !source.consumers.contains(&own) {
+                    source.consumers.push(own);
+                }
+            }
+            for from in before {
+                self.op_mut(from)?.after.push(own);
+            }
+        }
+        let outputs = source
+            .outputs
+            .iter()
+            .map(|&(at, position)| {
+                let id = ids.get(at).copied().ok_or_else(|| {
+                    Fail::new("the graph is damaged: it names a node that it has not")
+                })?;
+                Ok((id, position))
+            })
+            .collect::<Outcome<Vec<_>>>()?;
+        let graph = self.graph_mut(id)?;
+        graph.name.clone_from(&source.name);
+        graph.ops = ids;
+        graph.outputs = outputs;
+        graph.valid = true;
+        graph.begun = true;
+        Ok(())
+    }
+}
+
+/// Which output a link is to.
+#[derive(Clone, Copy)]
+pub enum Port<'a> {
+    /// The only one.
+    Only,
+    /// The one of this name.
+    Named(&'a str),
+    /// The one at this place.
+    Number(usize),
+}
+
+/// The description of nothing.
+pub const NOTHING: Desc = Desc {
+    dims: Vec::new(),
+    dtype: 0,
+    format: ge::FORMAT_ND,
+};

@@ -1,0 +1,265 @@
+//! Constants, shapes, and moving elements about.
+
+use jumar_ops::{Attrs, Builder as _, OpError, Tensor};
+use jumar_types::dtype::DataType;
+
+use super::op::{Op, same};
+use super::{Cx, Lowering, invalid, tensor_attr, unsupported};
+use crate::ValueId;
+
+pub(super) static TABLE: &[(&str, Lowering)] = &[
+    ("Concat", |cx, op| {
+        let axis = known(cx, op.input("concat_dim")?, "concat_dim")?;
+        concat(cx, op, axis)
+    }),
+    ("ConcatD", |cx, op| concat(cx, op, op.int("concat_dim")?)),
+    ("ConcatV2", |cx, op| {
+        let axis = known(cx, op.input("concat_dim")?, "concat_dim")?;
+        concat(cx, op, axis)
+    }),
+    ("ConcatV2D", |cx, op| concat(cx, op, op.int("concat_dim")?)),
+    ("Const", constant),
+    ("Constant", constant),
+    ("DepthToSpace", same),
+    ("Expand", same),
+    ("ExpandDims", |cx, op| {
+        let (x, axis) = (op.input("x")?, op.input("axis")?);
+        Ok(vec![cx.one("UnsqueezeV3", &[x, axis], Attrs::new())?])
+    }),
+    ("FileConstant", file_constant),
+    ("Fill", same),
+    ("Flatten", same),
+    ("FlattenV2", flatten),
+    ("IdentityN", |cx, op| {
+        op.list("x")?
+            .into_iter()
+            .map(|x| cx.one("Identity", &[x], Attrs::new()))
+            .collect()
+    }),
+    ("Pack", pack),
+    ("PadV3", pad),
+    ("Pad", |cx, op| {
+        let (x, paddings) = (op.input("x")?, op.input("paddings")?);
+        Ok(vec![cx.one("PadV3", &[x, paddings], Attrs::new())?])
+    }),
+    ("Permute", |cx, op| {
+        let x = op.input("x")?;
+        Ok(vec![cx.transpose(x, op.ints("order")?)?])
+    }),
+    ("Range", same),
+    ("Reshape", reshape),
+    ("ReverseSequence", same),
+    ("Shape", same),
+    ("Size", same),
+    ("SpaceToDepth", same),
+    ("Split", |cx, op| {
+        split(cx, op, None, op.input("split_dim")?)
+    }),
+    ("SplitD", |cx, op| {
+        let axis = cx.ints(&[op.int("split_dim")?]);
+        split(cx, op, None, axis)
+    }),
+    ("SplitV", |cx, op| {
+        split(cx, op, op.maybe("size_splits"), op.input("split_dim")?)
+    }),
+    ("SplitVD", |cx, op| {
+        let sizes = cx.ints(op.ints("size_splits")?);
+        let axis = cx.ints(&[op.int("split_dim")?]);
+        split(cx, op, Some(sizes), axis)
+    }),
+    ("Squeeze", same),
+    ("SqueezeV3", same),
+    ("StridedSliceV2", same),
+    ("Tile", same),
+    ("Transpose", same),
+    ("TransposeD", |cx, op| {
+        let x = op.input("x")?;
+        Ok(vec![cx.transpose(x, op.ints("perm")?)?])
+    }),
+    ("Unsqueeze", same),
+    ("UnsqueezeV3", same),
+];
+
+type Answer = Result<Vec<ValueId>, OpError>;
+
+/// The number that an input is; it has to be known.
+pub(super) fn known(cx: &Cx, value: ValueId, name: &str) -> Result<i64, OpError> {
+    match cx.constant(value).and_then(Tensor::ints).as_deref() {
+        Some([number]) => Ok(*number),
+        Some(_) => Err(invalid(format!(
+            "its input {name} has to be one whole number"
+        ))),
+        None => Err(unsupported(format!(
+            "its input {name} has to be a constant"
+        ))),
+    }
+}
+
+fn constant(cx: &mut Cx, op: &Op<'_>) -> Answer {
+    let tensor =
+        tensor_attr(op.node, "value")?.ok_or_else(|| invalid("its attribute value is missing"))?;
+    Ok(vec![cx.add_constant(tensor)])
+}
+
+/// A constant whose contents lie in a file of their own.
+fn file_constant(cx: &mut Cx, op: &Op<'_>) -> Answer {
+    let path = op.text("file_path")?;
+    if path.is_empty() {
+        return Err(unsupported(
+            "its attribute file_path is empty: a file_id alone is not supported",
+        ));
+    }
+    let dtype = op.dtype("dtype")?;
+    let dims: Option<Vec<usize>> = op
+        .ints("shape")?
+        .iter()
+        .map(|&dim| usize::try_from(dim).ok())
+        .collect();
+    let dims = dims.ok_or_else(|| invalid("its attribute shape has a negative dimension"))?;
+    let bytes = std::fs::read(path)
+        .map_err(|error| invalid(format!("the file {path} cannot be read: {error}")))?;
+    Ok(vec![cx.add_constant(Tensor::new(dtype, &dims, bytes)?)])
+}
+
+fn concat(cx: &mut Cx, op: &Op<'_>, axis: i64) -> Answer {
+    let mut all = op.list("x")?;
+    if all.is_empty() {
+        return Err(invalid("it has no inputs"));
+    }
+    cx.promote(&mut all)?;
+    let attrs = Attrs::new()
+        .with("concat_dim", axis)
+        .with("N", all.len() as i64);
+    Ok(vec![cx.one("ConcatD", &all, attrs)?])
+}
+
+fn pack(cx: &mut Cx, op: &Op<'_>) -> Answer {
+    let axis = op.int("axis")?;
+    let mut all = op.list("x")?;
+    if all.is_empty() {
+        return Err(invalid("it has no inputs"));
+    }
+    cx.promote(&mut all)?;
+    for x in &mut all {
+        *x = cx.one("Unsqueeze", &[*x], Attrs::new().with("axes", vec![axis]))?;
+    }
+    let attrs = Attrs::new()
+        .with("concat_dim", axis)
+        .with("N", all.len() as i64);
+    Ok(vec![cx.one("ConcatD", &all, attrs)?])
+}
+
+fn split(cx: &mut Cx, op: &Op<'_>, sizes: Option<ValueId>, axis: ValueId) -> Answer {
+    let x = op.input("x")?;
+    let count = op.int("num_split")?;
+    let outputs = usize::try_from(count)
+        .ok()
+        .filter(|&count| (1..=65_536).contains(&count))
+        .ok_or_else(|| invalid(format!("its attribute num_split is {count}")))?;
+    let axis = cx.reshape(axis, &[])?;
+    let attrs = Attrs::new().with("num_split", count);
+    if sizes.is_none()
+        && let (Some(rank), Some(at)) = (cx.ty(x).rank(), cx.constant(axis).and_then(Tensor::ints))
+    {
+        let at = if at[0] < 0 {
+            at[0] + rank as i64
+        } else {
+            at[0]
+        };
+        let dim = usize::try_from(at)
+            .ok()
+            .and_then(|at| cx.ty(x).shape.get(at).copied());
+        if dim.is_some_and(|dim| dim >= 0 && dim % count != 0) {
+            return Err(invalid(format!(
+                "its input is {}, which cannot be cut into {count} parts along axis {at}",
+                cx.ty(x)
+            )));
+        }
+    }
+    cx.add_node("SplitV", &[Some(x), sizes, Some(axis)], attrs, outputs)
+}
+
+/// Joins the axes from one to another.
+fn flatten(cx: &mut Cx, op: &Op<'_>) -> Answer {
+    let x = op.input("x")?;
+    let rank = cx.rank(x)? as i64;
+    let place = |name: &str| -> Result<usize, OpError> {
+        let axis = op.int(name)?;
+        let at = if axis < 0 { axis + rank } else { axis };
+        if (0..rank.max(1)).contains(&at) {
+            return Ok(at as usize);
+        }
+        Err(invalid(format!(
+            "its attribute {name} is {axis}, and its input has {rank} dimensions"
+        )))
+    };
+    let (first, last) = (place("axis")?, place("end_axis")?);
+    let shape = cx.ty(x).shape.clone();
+    if shape.is_empty() {
+        return Ok(vec![cx.reshape(x, &[1])?]);
+    }
+    if last < first {
+        return Err(invalid("its attribute end_axis lies before axis"));
+    }
+    let mut dims: Vec<i64> = vec![0; first];
+    dims.push(-1);
+    dims.extend_from_slice(&shape[last + 1..]);
+    if shape[last + 1..].iter().any(|&dim| dim < 0) {
+        return Err(unsupported(
+            "the dimensions behind end_axis have to be known",
+        ));
+    }
+    Ok(vec![cx.reshape(x, &dims)?])
+}
+
+fn reshape(cx: &mut Cx, op: &Op<'_>) -> Answer {
+    let (x, shape) = (op.input("x")?, op.input("shape")?);
+    let (axis, count) = (op.int("axis")?, op.int("num_axes")?);
+    if axis == 0 && count == -1 {
+        return Ok(vec![cx.one("Reshape", &[x, shape], Attrs::new())?]);
+    }
+    // A part of the axes gets another shape, as Caffe has it.
+    let wanted = cx
+        .constant(shape)
+        .and_then(Tensor::ints)
+        .ok_or_else(|| unsupported("its input shape has to be a constant"))?;
+    let own = cx.dims(x)?;
+    let rank = own.len() as i64;
+    let first = if axis < 0 { axis + rank + 1 } else { axis };
+    let last = if count == -1 { rank } else { first + count };
+    if !(0..=rank).contains(&first) || !(first..=rank).contains(&last) {
+        return Err(invalid(format!(
+            "axis {axis} and num_axes {count} do not fit {rank} dimensions"
+        )));
+    }
+    let (first, last) = (first as usize, last as usize);
+    let mut dims = own[..first].to_vec();
+    for (at, &dim) in wanted.iter().enumerate() {
+        dims.push(match dim {
+            0 => *own
+                .get(first + at)
+                .ok_or_else(|| invalid("its input shape copies a dimension that is not there"))?,
+            dim => dim,
+        });
+    }
+    dims.extend_from_slice(&own[last..]);
+    Ok(vec![cx.reshape(x, &dims)?])
+}
+
+fn pad(cx: &mut Cx, op: &Op<'_>) -> Answer {
+    let x = op.input("x")?;
+    let value = match op.maybe("constant_values") {
+        Some(value) => Some(cx.cast(value, {
+            let dtype: DataType = cx.ty(x).dtype;
+            dtype
+        })?),
+        None => None,
+    };
+    let attrs = op.attrs_for("PadV3")?;
+    cx.add_node(
+        "PadV3",
+        &[Some(x), Some(op.input("paddings")?), value],
+        attrs,
+        1,
+    )
+}

@@ -1,0 +1,168 @@
+//! Branches and loops.
+
+use jumar_ops::{Attrs, Builder as _, OpError, TensorType};
+use jumar_types::dtype::DataType;
+
+use super::super::Graph as Source;
+use super::op::Op;
+use super::{Cx, invalid};
+use crate::{Body, Graph, GraphError, GraphOutput, Node, Result, ValueId, control};
+
+pub(super) fn is_control(kind: &str) -> bool {
+    matches!(
+        kind,
+        "If" | "StatelessIf" | "While" | "StatelessWhile" | "PartitionedCall"
+    )
+}
+
+pub(super) fn lower(cx: &mut Cx, op: &Op<'_>) -> Result<Vec<ValueId>> {
+    match op.kind() {
+        "If" | "StatelessIf" => branch(cx, op),
+        "While" | "StatelessWhile" => repeat(cx, op),
+        _ => {
+            let inputs = op.list("args").or_else(|_| op.list("input"))?;
+            let source = body(op, "f")?;
+            let outputs = cx.nodes(source, &inputs, false)?;
+            Ok(outputs)
+        }
+    }
+}
+
+fn body<'a>(op: &Op<'a>, name: &str) -> Result<&'a Source> {
+    op.node
+        .bodies
+        .get(name)
+        .and_then(|list| list.first())
+        .ok_or_else(|| GraphError::from(invalid(format!("its graph {name} is missing"))))
+}
+
+/// A condition as a truth value of no dimensions.
+fn truth(cx: &mut Cx, value: ValueId) -> std::result::Result<ValueId, OpError> {
+    let value = cx.cast(value, DataType::Bool)?;
+    if cx.ty(value).shape.is_empty() {
+        return Ok(value);
+    }
+    cx.reshape(value, &[])
+}
+
+/// Starts a graph inside a node, with inputs of these types.
+fn inner(name: &str, types: &[TensorType]) -> (Cx, Vec<ValueId>) {
+    let mut inner = Cx::default();
+    inner.graph.name = name.to_owned();
+    let inputs: Vec<ValueId> = types
+        .iter()
+        .enumerate()
+        .map(|(index, ty)| inner.graph.add_value(format!("input_{index}"), ty.clone()))
+        .collect();
+    inner.graph.inputs.clone_from(&inputs);
+    (inner, inputs)
+}
+
+/// Closes such a graph.
+fn closed(mut inner: Cx, outputs: Vec<ValueId>) -> Result<Graph> {
+    for (index, value) in outputs.into_iter().enumerate() {
+        let value = inner.plain(value)?;
+        inner.graph.outputs.push(GraphOutput {
+            name: format!("output_{index}"),
+            producer: (String::new(), index),
+            value,
+        });
+    }
+    Ok(inner.graph)
+}
+
+fn types(cx: &Cx, values: &[ValueId]) -> Vec<TensorType> {
+    values.iter().map(|&value| cx.ty(value).clone()).collect()
+}
+
+/// Adds a node with graphs.
+fn add(
+    cx: &mut Cx,
+    operator: &'static jumar_ops::Operator,
+    inputs: Vec<Option<ValueId>>,
+    bodies: Vec<Body>,
+) -> Result<Vec<ValueId>> {
+    let mut node = Node {
+        name: cx.node.clone(),
+        operator,
+        inputs,
+        outputs: Vec::new(),
+        attrs: Attrs::new(),
+        bodies,
+    };
+    let inferred = {
+        let (types, _) = cx.graph.operands(&node);
+        control::infer(&node, &types)?
+    };
+    for (body, graph) in node.bodies.iter_mut().zip(inferred.bodies) {
+        body.graph = graph;
+    }
+    for (index, ty) in inferred.outputs.into_iter().enumerate() {
+        let value = cx.graph.add_value(format!("{}:{index}", node.name), ty);
+        node.outputs.push(value);
+    }
+    let ids = node.outputs.clone();
+    cx.graph.nodes.push(node);
+    Ok(ids)
+}
+
+fn branch(cx: &mut Cx, op: &Op<'_>) -> Result<Vec<ValueId>> {
+    let condition = op.input("cond")?;
+    let condition = truth(cx, condition)?;
+    let given = op.list("input")?;
+    let types = types(cx, &given);
+    let mut bodies = Vec::new();
+    for name in ["then_branch", "else_branch"] {
+        let source = body(op, name)?;
+        let (mut own, inputs) = inner(&source.name, &types);
+        let outputs = own.nodes(source, &inputs, false)?;
+        bodies.push(Body {
+            graph: closed(own, outputs)?,
+            captures: (1..=given.len()).collect(),
+        });
+    }
+    let inputs = [condition].into_iter().chain(given).map(Some).collect();
+    add(cx, &control::IF, inputs, bodies)
+}
+
+fn repeat(cx: &mut Cx, op: &Op<'_>) -> Result<Vec<ValueId>> {
+    let given = op.list("input")?;
+    let (test, step) = (body(op, "cond")?, body(op, "body")?);
+    // Whether there is a first turn is asked here, about each further one at the end of the turn before.
+    let node = cx.node.clone();
+    let first = cx.nodes(test, &given, false)?;
+    cx.node = node;
+    let first = *first
+        .first()
+        .ok_or_else(|| GraphError::from(invalid("its graph cond has no output")))?;
+    let first = truth(cx, first)?;
+    let mut formal = vec![
+        TensorType::new(DataType::Int64, []),
+        TensorType::new(DataType::Bool, []),
+    ];
+    formal.extend(types(cx, &given));
+    let (mut own, inputs) = inner(&step.name, &formal);
+    let carried = own.nodes(step, &inputs[2..], false)?;
+    if carried.len() != given.len() {
+        return Err(GraphError::from(invalid(format!(
+            "its graph body has {} outputs, and {} are carried",
+            carried.len(),
+            given.len()
+        ))));
+    }
+    let again = own.nodes(test, &carried, false)?;
+    let again = *again
+        .first()
+        .ok_or_else(|| GraphError::from(invalid("its graph cond has no output")))?;
+    let again = truth(&mut own, again)?;
+    let outputs = [again].into_iter().chain(carried).collect();
+    let bodies = vec![Body {
+        graph: closed(own, outputs)?,
+        captures: Vec::new(),
+    }];
+    let inputs = [None, Some(first)]
+        .into_iter()
+        .chain(given.into_iter().map(Some))
+        .collect();
+    add(cx, &control::LOOP, inputs, bodies)
+}

@@ -1,0 +1,543 @@
+//! Operators on one element, or on two at the same place.
+
+use jumar_ops::{Attrs, Builder as _, OpError};
+use jumar_types::dtype::DataType;
+
+use super::op::{Op, promoted, same};
+use super::{Cx, Lowering, invalid, unsupported};
+use crate::ValueId;
+
+pub(super) static TABLE: &[(&str, Lowering)] = &[
+    ("Abs", same),
+    ("Acos", same),
+    ("Acosh", same),
+    ("Add", promoted),
+    ("AddV2", |cx, op| pair(cx, op, "Add")),
+    ("Addcdiv", |cx, op| addc(cx, op, "RealDiv")),
+    ("Addcmul", |cx, op| addc(cx, op, "Mul")),
+    ("AddN", sum),
+    ("Adds", |cx, op| with_number(cx, op, "Add")),
+    ("AscendDequant", dequant),
+    ("AscendQuant", quant),
+    ("Asin", same),
+    ("Asinh", same),
+    ("Atan", same),
+    ("Atanh", same),
+    ("Axpy", axpy),
+    ("BNLL", |cx, op| one(cx, op, "Softplus")),
+    ("BiasAdd", bias_add),
+    ("BitwiseAnd", promoted),
+    ("BitwiseOr", promoted),
+    ("BitwiseXor", promoted),
+    ("Cast", cast),
+    ("CastLike", cast_like),
+    ("Ceil", same),
+    ("Celu", same),
+    ("ClipByValue", promoted),
+    ("Cos", same),
+    ("Cosh", same),
+    ("Div", promoted),
+    ("DivNoNan", div_no_nan),
+    ("Dropout", |cx, op| one(cx, op, "Identity")),
+    ("Eltwise", eltwise),
+    ("Elu", elu),
+    ("Equal", promoted),
+    ("Erf", same),
+    ("Erfc", |cx, op| complement(cx, op, "Erf")),
+    ("Exp", exp),
+    ("Expm1", expm1),
+    ("Floor", same),
+    ("FloorDiv", floor_div),
+    ("FloorMod", promoted),
+    ("Gelu", same),
+    ("GeluV2", same),
+    ("Greater", promoted),
+    ("GreaterEqual", promoted),
+    ("HardSigmoid", same),
+    ("HardSwish", same),
+    ("Identity", same),
+    ("Invert", same),
+    ("IsFinite", is_finite),
+    ("IsInf", same),
+    ("IsNan", same),
+    ("LeakyRelu", same),
+    ("LeftShift", promoted),
+    ("Lerp", lerp),
+    ("Less", promoted),
+    ("LessEqual", promoted),
+    ("Log", log),
+    ("Log1p", log1p),
+    ("LogicalAnd", same),
+    ("LogicalNot", same),
+    ("LogicalOr", same),
+    ("Maximum", promoted),
+    ("Minimum", promoted),
+    ("Mish", same),
+    ("Mod", promoted),
+    ("Mul", promoted),
+    ("Muls", same),
+    ("Neg", same),
+    ("NotEqual", promoted),
+    ("OnesLike", |cx, op| like(cx, op, 1.0)),
+    ("PRelu", prelu),
+    ("Pow", promoted),
+    ("Power", power),
+    ("RealDiv", promoted),
+    ("Reciprocal", same),
+    ("Relu", same),
+    ("Relu6", same),
+    ("RightShift", promoted),
+    ("Rint", |cx, op| one(cx, op, "Round")),
+    ("Round", round),
+    ("Rsqrt", rsqrt),
+    ("Selu", same),
+    ("Shrink", same),
+    ("Sigmoid", same),
+    ("Sign", same),
+    ("Sin", same),
+    ("Sinh", same),
+    ("Softplus", same),
+    ("Softsign", same),
+    ("Sqrt", same),
+    ("Square", |cx, op| {
+        let x = op.input("x")?;
+        Ok(vec![cx.one("Mul", &[x, x], Attrs::new())?])
+    }),
+    ("SquaredDifference", |cx, op| {
+        let difference = pair(cx, op, "Sub")?[0];
+        Ok(vec![cx.one(
+            "Mul",
+            &[difference, difference],
+            Attrs::new(),
+        )?])
+    }),
+    ("Sub", promoted),
+    ("Swish", same),
+    ("Tan", same),
+    ("Tanh", same),
+    ("TensorMove", |cx, op| one(cx, op, "Identity")),
+    ("Threshold", threshold),
+    ("Trunc", trunc),
+    ("Xdivy", xdivy),
+    ("Xlogy", xlogy),
+    ("ZerosLike", |cx, op| like(cx, op, 0.0)),
+];
+
+type Answer = Result<Vec<ValueId>, OpError>;
+
+fn plain() -> Attrs {
+    Attrs::new()
+}
+
+/// An operator of ours on the only input.
+fn one(cx: &mut Cx, op: &Op<'_>, name: &'static str) -> Answer {
+    let x = op.input("x")?;
+    Ok(vec![cx.one(name, &[x], plain())?])
+}
+
+/// An operator of ours on the inputs `x1` and `x2`.
+fn pair(cx: &mut Cx, op: &Op<'_>, name: &'static str) -> Answer {
+    let mut both = [op.input("x1")?, op.input("x2")?];
+    cx.promote(&mut both)?;
+    Ok(vec![cx.one(name, &both, plain())?])
+}
+
+/// An operator of ours on the input and the attribute `value`.
+fn with_number(cx: &mut Cx, op: &Op<'_>, name: &'static str) -> Answer {
+    let x = op.input("x")?;
+    let value = cx.number(f64::from(op.float("value")?), x)?;
+    Ok(vec![cx.one(name, &[x, value], plain())?])
+}
+
+fn like(cx: &mut Cx, op: &Op<'_>, value: f64) -> Answer {
+    let x = op.input("x")?;
+    let value = cx.number(value, x)?;
+    let dims = cx.one(
+        "Shape",
+        &[x],
+        plain().with("dtype", i64::from(DataType::Int64.acl())),
+    )?;
+    Ok(vec![cx.one("Fill", &[dims, value], plain())?])
+}
+
+fn sum(cx: &mut Cx, op: &Op<'_>) -> Answer {
+    let mut all = op.list("x")?;
+    cx.promote(&mut all)?;
+    let count = all.len() as i64;
+    Ok(vec![cx.one(
+        "AccumulateNV2",
+        &all,
+        plain().with("N", count),
+    )?])
+}
+
+fn addc(cx: &mut Cx, op: &Op<'_>, name: &'static str) -> Answer {
+    let mut all = [
+        op.input("input_data")?,
+        op.input("x1")?,
+        op.input("x2")?,
+        op.input("value")?,
+    ];
+    cx.promote(&mut all)?;
+    let [data, a, b, value] = all;
+    let product = cx.one(name, &[a, b], plain())?;
+    let scaled = cx.one("Mul", &[product, value], plain())?;
+    Ok(vec![cx.one("Add", &[data, scaled], plain())?])
+}
+
+fn axpy(cx: &mut Cx, op: &Op<'_>) -> Answer {
+    let mut both = [op.input("x1")?, op.input("x2")?];
+    cx.promote(&mut both)?;
+    let scaled = cx.one(
+        "Muls",
+        &[both[1]],
+        plain().with("value", op.float("alpha")?),
+    )?;
+    Ok(vec![cx.one("Add", &[both[0], scaled], plain())?])
+}
+
+fn lerp(cx: &mut Cx, op: &Op<'_>) -> Answer {
+    let mut all = [op.input("start")?, op.input("end")?, op.input("weight")?];
+    cx.promote(&mut all)?;
+    let way = cx.one("Sub", &[all[1], all[0]], plain())?;
+    let part = cx.one("Mul", &[way, all[2]], plain())?;
+    Ok(vec![cx.one("Add", &[all[0], part], plain())?])
+}
+
+fn cast(cx: &mut Cx, op: &Op<'_>) -> Answer {
+    let (x, dtype) = (op.input("x")?, op.dtype("dst_type")?);
+    Ok(vec![cx.one(
+        "Cast",
+        &[x],
+        plain().with("dst_type", i64::from(dtype.acl())),
+    )?])
+}
+
+fn cast_like(cx: &mut Cx, op: &Op<'_>) -> Answer {
+    let (x, target) = (op.input("x")?, op.input("target")?);
+    let dtype = cx.ty(target).dtype;
+    Ok(vec![cx.cast(x, dtype)?])
+}
+
+/// The channel of `x`, where a bias or a factor of one dimension belongs.
+fn along_channel(cx: &mut Cx, x: ValueId, vector: ValueId, axis: usize) -> Answer {
+    let rank = cx.rank(x)?;
+    if cx.rank(vector)? != 1 || axis + 1 >= rank {
+        return Ok(vec![vector]);
+    }
+    let mut dims = vec![1; rank - axis];
+    dims[0] = -1;
+    Ok(vec![cx.reshape(vector, &dims)?])
+}
+
+fn bias_add(cx: &mut Cx, op: &Op<'_>) -> Answer {
+    let mut both = [op.input("x")?, op.input("bias")?];
+    cx.promote(&mut both)?;
+    let rank = cx.rank(both[0])?;
+    let axis = if op.text("data_format")?.starts_with("NC") {
+        1
+    } else {
+        rank.saturating_sub(1)
+    };
+    both[1] = along_channel(cx, both[0], both[1], axis)?[0];
+    Ok(vec![cx.one("Add", &both, plain())?])
+}
+
+fn prelu(cx: &mut Cx, op: &Op<'_>) -> Answer {
+    let mut both = [op.input("x")?, op.input("weight")?];
+    cx.promote(&mut both)?;
+    both[1] = along_channel(cx, both[0], both[1], 1)?[0];
+    Ok(vec![cx.one("PRelu", &both, plain())?])
+}
+
+fn elu(cx: &mut Cx, op: &Op<'_>) -> Answer {
+    let x = op.input("x")?;
+    let (alpha, scale, inner) = (
+        op.float("alpha")?,
+        op.float("scale")?,
+        op.float("input_scale")?,
+    );
+    let mut y = if inner == 1.0 {
+        cx.one("Elu", &[x], plain().with("alpha", alpha))?
+    } else {
+        // What is negative is scaled before the exponential, what is positive is not.
+        let zero = cx.number(0.0, x)?;
+        let low = cx.one("Minimum", &[x, zero], plain())?;
+        let low = cx.one("Muls", &[low], plain().with("value", inner))?;
+        let low = cx.one("Elu", &[low], plain().with("alpha", alpha))?;
+        let high = cx.one("Relu", &[x], plain())?;
+        cx.one("Add", &[low, high], plain())?
+    };
+    if scale != 1.0 {
+        y = cx.one("Muls", &[y], plain().with("value", scale))?;
+    }
+    Ok(vec![y])
+}
+
+/// `scale * x + shift`.
+fn linear(cx: &mut Cx, op: &Op<'_>, x: ValueId) -> Result<ValueId, OpError> {
+    let (scale, shift) = (op.float("scale")?, op.float("shift")?);
+    let mut y = x;
+    if scale != 1.0 {
+        y = cx.one("Muls", &[y], plain().with("value", scale))?;
+    }
+    if shift != 0.0 {
+        let shift = cx.number(f64::from(shift), x)?;
+        y = cx.one("Add", &[y, shift], plain())?;
+    }
+    Ok(y)
+}
+
+/// The natural logarithm of the attribute `base`, 1 where it is -1.
+fn base(op: &Op<'_>) -> Result<f32, OpError> {
+    let base = op.float("base")?;
+    if base == -1.0 {
+        return Ok(1.0);
+    }
+    if base > 0.0 {
+        return Ok(base.ln());
+    }
+    Err(invalid(format!(
+        "its attribute base is {base}; it has to be more than 0, or -1"
+    )))
+}
+
+fn exp(cx: &mut Cx, op: &Op<'_>) -> Answer {
+    let x = op.input("x")?;
+    let mut y = linear(cx, op, x)?;
+    let base = base(op)?;
+    if base != 1.0 {
+        y = cx.one("Muls", &[y], plain().with("value", base))?;
+    }
+    Ok(vec![cx.one("Exp", &[y], plain())?])
+}
+
+fn log(cx: &mut Cx, op: &Op<'_>) -> Answer {
+    let x = op.input("x")?;
+    let y = linear(cx, op, x)?;
+    let mut y = cx.one("Log", &[y], plain())?;
+    let base = base(op)?;
+    if base != 1.0 {
+        y = cx.one("Muls", &[y], plain().with("value", 1.0 / base))?;
+    }
+    Ok(vec![y])
+}
+
+fn power(cx: &mut Cx, op: &Op<'_>) -> Answer {
+    let x = op.input("x")?;
+    let y = linear(cx, op, x)?;
+    let power = op.float("power")?;
+    if power == 1.0 {
+        return Ok(vec![y]);
+    }
+    let power = cx.number(f64::from(power), x)?;
+    Ok(vec![cx.one("Pow", &[y, power], plain())?])
+}
+
+fn expm1(cx: &mut Cx, op: &Op<'_>) -> Answer {
+    let x = op.input("x")?;
+    let one = cx.number(1.0, x)?;
+    let y = cx.one("Exp", &[x], plain())?;
+    Ok(vec![cx.one("Sub", &[y, one], plain())?])
+}
+
+fn log1p(cx: &mut Cx, op: &Op<'_>) -> Answer {
+    let x = op.input("x")?;
+    let one = cx.number(1.0, x)?;
+    let y = cx.one("Add", &[x, one], plain())?;
+    Ok(vec![cx.one("Log", &[y], plain())?])
+}
+
+fn complement(cx: &mut Cx, op: &Op<'_>, name: &'static str) -> Answer {
+    let x = op.input("x")?;
+    let one = cx.number(1.0, x)?;
+    let y = cx.one(name, &[x], plain())?;
+    Ok(vec![cx.one("Sub", &[one, y], plain())?])
+}
+
+fn rsqrt(cx: &mut Cx, op: &Op<'_>) -> Answer {
+    let x = op.input("x")?;
+    let root = cx.one("Sqrt", &[x], plain())?;
+    Ok(vec![cx.one("Reciprocal", &[root], plain())?])
+}
+
+fn round(cx: &mut Cx, op: &Op<'_>) -> Answer {
+    op.only_default("decimals")?;
+    let x = op.input("x")?;
+    if cx.ty(x).dtype.is_integer() {
+        return Ok(vec![cx.one("Identity", &[x], plain())?]);
+    }
+    Ok(vec![cx.one("Round", &[x], plain())?])
+}
+
+fn trunc(cx: &mut Cx, op: &Op<'_>) -> Answer {
+    let x = op.input("input_x").or_else(|_| op.input("x"))?;
+    let sign = cx.one("Sign", &[x], plain())?;
+    let size = cx.one("Abs", &[x], plain())?;
+    let size = cx.one("Floor", &[size], plain())?;
+    Ok(vec![cx.one("Mul", &[sign, size], plain())?])
+}
+
+fn floor_div(cx: &mut Cx, op: &Op<'_>) -> Answer {
+    let mut both = [op.input("x1")?, op.input("x2")?];
+    cx.promote(&mut both)?;
+    if cx.ty(both[0]).dtype.is_integer() {
+        // (x - x mod y) / y, where the remainder has the divisor's sign.
+        let rest = cx.one("FloorMod", &both, plain())?;
+        let whole = cx.one("Sub", &[both[0], rest], plain())?;
+        return Ok(vec![cx.one("Div", &[whole, both[1]], plain())?]);
+    }
+    let quotient = cx.one("RealDiv", &both, plain())?;
+    Ok(vec![cx.one("Floor", &[quotient], plain())?])
+}
+
+/// `name(x1, x2)` where `x1` (or `x2`) is not 0, else 0.
+fn unless_zero(cx: &mut Cx, both: [ValueId; 2], which: usize, y: ValueId) -> Answer {
+    let zero = cx.number(0.0, both[which])?;
+    let nothing = cx.one("Equal", &[both[which], zero], plain())?;
+    Ok(vec![cx.one("SelectV2", &[nothing, zero, y], plain())?])
+}
+
+fn xdivy(cx: &mut Cx, op: &Op<'_>) -> Answer {
+    let mut both = [op.input("x1")?, op.input("x2")?];
+    cx.promote(&mut both)?;
+    let y = cx.one("RealDiv", &both, plain())?;
+    unless_zero(cx, both, 0, y)
+}
+
+fn div_no_nan(cx: &mut Cx, op: &Op<'_>) -> Answer {
+    let mut both = [op.input("x1")?, op.input("x2")?];
+    cx.promote(&mut both)?;
+    let y = cx.one("RealDiv", &both, plain())?;
+    unless_zero(cx, both, 1, y)
+}
+
+fn xlogy(cx: &mut Cx, op: &Op<'_>) -> Answer {
+    let mut both = [op.input("x1")?, op.input("x2")?];
+    cx.promote(&mut both)?;
+    let log = cx.one("Log", &[both[1]], plain())?;
+    let y = cx.one("Mul", &[both[0], log], plain())?;
+    unless_zero(cx, both, 0, y)
+}
+
+fn is_finite(cx: &mut Cx, op: &Op<'_>) -> Answer {
+    let x = op.input("x")?;
+    let nan = cx.one("IsNan", &[x], plain())?;
+    let inf = cx.one("IsInf", &[x], plain())?;
+    let either = cx.one("LogicalOr", &[nan, inf], plain())?;
+    Ok(vec![cx.one("LogicalNot", &[either], plain())?])
+}
+
+fn threshold(cx: &mut Cx, op: &Op<'_>) -> Answer {
+    let x = op.input("x")?;
+    let limit = cx.number(f64::from(op.float("threshold")?), x)?;
+    let above = cx.one("Greater", &[x, limit], plain())?;
+    let dtype = cx.ty(x).dtype;
+    Ok(vec![cx.cast(above, dtype)?])
+}
+
+fn eltwise(cx: &mut Cx, op: &Op<'_>) -> Answer {
+    let mut all = op.list("x")?;
+    cx.promote(&mut all)?;
+    let name = match op.int("mode")? {
+        0 => "Mul",
+        1 => "Add",
+        2 => "Maximum",
+        other => {
+            return Err(invalid(format!(
+                "its attribute mode is {other}; 0, 1 and 2 are known"
+            )));
+        }
+    };
+    if let Some(super::Value::Floats(factors)) = op.node.attrs.get("coeff")
+        && name == "Add"
+        && !factors.is_empty()
+    {
+        if factors.len() != all.len() {
+            return Err(invalid(format!(
+                "its attribute coeff has {} numbers, and there are {} inputs",
+                factors.len(),
+                all.len()
+            )));
+        }
+        for (value, factor) in all.iter_mut().zip(factors) {
+            *value = cx.one("Muls", &[*value], plain().with("value", *factor))?;
+        }
+    }
+    let mut rest = all.into_iter();
+    let mut y = rest.next().ok_or_else(|| invalid("it has no inputs"))?;
+    for x in rest {
+        y = cx.one(name, &[y, x], plain())?;
+    }
+    Ok(vec![y])
+}
+
+/// `round(x * scale + offset)`, kept within the bounds of the type.
+fn quant(cx: &mut Cx, op: &Op<'_>) -> Answer {
+    let x = op.input("x")?;
+    let mut scale = op.float("scale")?;
+    if op.yes("sqrt_mode")? {
+        scale *= scale;
+    }
+    let rounding = match op.text("round_mode")? {
+        "Round" => "Round",
+        "Floor" => "Floor",
+        "Ceil" => "Ceil",
+        other => {
+            return Err(unsupported(format!(
+                "its attribute round_mode is {other}; Round, Floor and Ceil are supported"
+            )));
+        }
+    };
+    let dtype = op.dtype("dst_type")?;
+    if dtype != DataType::Int8 {
+        return Err(unsupported(format!("it makes {dtype}; int8 is supported")));
+    }
+    let x = cx.cast(x, DataType::Float32)?;
+    let y = cx.one("Muls", &[x], plain().with("value", scale))?;
+    let offset = cx.number(f64::from(op.float("offset")?), y)?;
+    let y = cx.one("Add", &[y, offset], plain())?;
+    let y = cx.one(rounding, &[y], plain())?;
+    let (low, high) = (cx.number(-128.0, y)?, cx.number(127.0, y)?);
+    let y = cx.one("ClipByValue", &[y, low, high], plain())?;
+    Ok(vec![cx.cast(y, DataType::Int8)?])
+}
+
+/// `x * scale`. The scale is a float32 in the low half of a uint64; a small whole number there is a plain number.
+fn dequant(cx: &mut Cx, op: &Op<'_>) -> Answer {
+    let (x, scale) = (op.input("x")?, op.input("deq_scale")?);
+    let scale = if cx.ty(scale).dtype == DataType::UInt64 {
+        let tensor = cx
+            .constant(scale)
+            .cloned()
+            .ok_or_else(|| unsupported("its input deq_scale has to be a constant"))?;
+        let (words, _) = tensor.bytes().as_chunks::<8>();
+        let factors: Vec<f32> = words
+            .iter()
+            .map(|word| {
+                let bits = u64::from_le_bytes(*word) as u32;
+                let number = f32::from_bits(bits);
+                if number.is_normal() {
+                    number
+                } else {
+                    bits as f32
+                }
+            })
+            .collect();
+        let dims = cx.dims(scale)?;
+        let flat = cx.add_constant(jumar_ops::Tensor::from_floats(&factors));
+        cx.reshape(flat, &dims)?
+    } else {
+        cx.cast(scale, DataType::Float32)?
+    };
+    let scale = along_channel(cx, x, scale, 1)?[0];
+    let x = cx.cast(x, DataType::Float32)?;
+    let mut y = cx.one("Mul", &[x, scale], plain())?;
+    if op.yes("sqrt_mode")? {
+        y = cx.one("Mul", &[y, scale], plain())?;
+    }
+    if op.yes("relu_flag")? {
+        y = cx.one("Relu", &[y], plain())?;
+    }
+    Ok(vec![cx.cast(y, op.dtype("dtype")?)?])
+}

@@ -1,0 +1,178 @@
+//! Pictures and places in them.
+
+use jumar_ops::{Attrs, Builder as _, OpError, Tensor};
+use jumar_types::dtype::DataType;
+
+use super::super::FORMAT_NHWC;
+use super::op::{Op, same};
+use super::{Cx, Lowering, invalid, unsupported};
+use crate::ValueId;
+
+pub(super) static TABLE: &[(&str, Lowering)] = &[
+    ("AffineGrid", |cx, op| {
+        let attrs = Attrs::new().with("align_corners", op.yes("align_corners")?);
+        Ok(vec![cx.one(
+            "jumar.AffineGrid",
+            &[op.input("theta")?, op.input("output_size")?],
+            attrs,
+        )?])
+    }),
+    ("Col2ImV2", |cx, op| {
+        let padding = op.ints("padding")?;
+        let pads = [padding, padding].concat();
+        let attrs = Attrs::new()
+            .with("strides", op.ints("stride")?.to_vec())
+            .with("dilations", op.ints("dilation")?.to_vec())
+            .with("pads", pads);
+        let inputs = [
+            op.input("x")?,
+            op.input("output_size")?,
+            op.input("kernel_size")?,
+        ];
+        Ok(vec![cx.one("jumar.Col2Im", &inputs, attrs)?])
+    }),
+    ("GridSampler2D", |cx, op| {
+        let mode = match op.text("interpolation_mode")? {
+            "bilinear" => "linear",
+            "nearest" => "nearest",
+            "bicubic" => "cubic",
+            other => {
+                return Err(invalid(format!(
+                    "its attribute interpolation_mode is {other}"
+                )));
+            }
+        };
+        let attrs = Attrs::new()
+            .with("mode", mode)
+            .with("padding_mode", op.text("padding_mode")?)
+            .with("align_corners", op.yes("align_corners")?);
+        Ok(vec![cx.one(
+            "jumar.GridSample",
+            &[op.input("x")?, op.input("grid")?],
+            attrs,
+        )?])
+    }),
+    ("ROIAlign", roi_align),
+    ("ROIPooling", |cx, op| {
+        let (scale, other) = (op.float("spatial_scale_h")?, op.float("spatial_scale_w")?);
+        if scale != other {
+            return Err(unsupported(
+                "spatial_scale_h and spatial_scale_w have to be equal",
+            ));
+        }
+        let attrs = Attrs::new()
+            .with(
+                "pooled_shape",
+                vec![op.int("pooled_h")?, op.int("pooled_w")?],
+            )
+            .with("spatial_scale", scale);
+        Ok(vec![cx.one(
+            "jumar.MaxRoiPool",
+            &[op.input("x")?, op.input("rois")?],
+            attrs,
+        )?])
+    }),
+    ("Resize", same),
+    ("ResizeBilinearV2", |cx, op| {
+        let size = numbers(cx, op.input("size")?, "size")?;
+        resize(cx, op, &size, "linear")
+    }),
+    ("ResizeBilinearV2D", |cx, op| {
+        resize(cx, op, op.ints("size")?, "linear")
+    }),
+    ("ResizeNearestNeighborV2", |cx, op| {
+        let size = numbers(cx, op.input("size")?, "size")?;
+        resize(cx, op, &size, "nearest")
+    }),
+    ("ResizeNearestNeighborV2D", |cx, op| {
+        resize(cx, op, op.ints("size")?, "nearest")
+    }),
+];
+
+type Answer = Result<Vec<ValueId>, OpError>;
+
+fn numbers(cx: &Cx, value: ValueId, name: &str) -> Result<Vec<i64>, OpError> {
+    cx.constant(value)
+        .and_then(Tensor::ints)
+        .ok_or_else(|| unsupported(format!("its input {name} has to be a constant")))
+}
+
+fn resize(cx: &mut Cx, op: &Op<'_>, size: &[i64], mode: &'static str) -> Answer {
+    let mut x = op.input("x")?;
+    let &[height, width] = size else {
+        return Err(invalid(format!(
+            "its size is {size:?}; it has to be [height, width]"
+        )));
+    };
+    let (corners, centers) = (op.yes("align_corners")?, op.yes("half_pixel_centers")?);
+    if corners && centers {
+        return Err(invalid(
+            "align_corners and half_pixel_centers exclude each other",
+        ));
+    }
+    let dims = cx.dims(x)?;
+    if dims.len() != 4 {
+        return Err(invalid(format!(
+            "its input has {} dimensions; it has to have 4",
+            dims.len()
+        )));
+    }
+    let last = op.desc("x").is_some_and(|desc| desc.format == FORMAT_NHWC);
+    let whole = if last {
+        [dims[0], height, width, dims[3]]
+    } else {
+        [dims[0], dims[1], height, width]
+    };
+    // What is read lies at whole numbers where pixels are points.
+    let (way, nearest) = match (mode, corners, centers) {
+        (_, true, _) => ("align_corners", "round_prefer_ceil"),
+        ("nearest", _, true) => ("tf_half_pixel_for_nn", "floor"),
+        (_, _, true) => ("half_pixel", "floor"),
+        _ => ("asymmetric", "floor"),
+    };
+    if mode == "linear" {
+        x = cx.cast(x, DataType::Float32)?;
+    }
+    let attrs = Attrs::new()
+        .with("coordinate_transformation_mode", way)
+        .with("mode", mode)
+        .with("nearest_mode", nearest);
+    let sizes = cx.ints(&whole);
+    cx.add_node("Resize", &[Some(x), None, None, Some(sizes)], attrs, 1)
+}
+
+/// A part of the columns of a matrix.
+fn columns(cx: &mut Cx, x: ValueId, from: i64, to: i64) -> Result<ValueId, OpError> {
+    let (begin, end, axes) = (cx.ints(&[from]), cx.ints(&[to]), cx.ints(&[1]));
+    let inputs = [Some(x), Some(begin), Some(end), Some(axes)];
+    Ok(cx.add_node("StridedSliceV2", &inputs, Attrs::new(), 1)?[0])
+}
+
+fn roi_align(cx: &mut Cx, op: &Op<'_>) -> Answer {
+    let (features, rois) = (op.input("features")?, op.input("rois")?);
+    let way = match op.int("roi_end_mode")? {
+        1 => "output_half_pixel",
+        2 | 3 => "half_pixel",
+        other => {
+            return Err(unsupported(format!(
+                "roi_end_mode {other} is not supported; 1 and 2 are"
+            )));
+        }
+    };
+    let batch = columns(cx, rois, 0, 1)?;
+    let batch = cx.reshape(batch, &[-1])?;
+    let batch = cx.cast(batch, DataType::Int64)?;
+    let boxes = columns(cx, rois, 1, 5)?;
+    let attrs = Attrs::new()
+        .with("coordinate_transformation_mode", way)
+        .with("mode", op.text("pool_mode")?)
+        .with("output_height", op.int("pooled_height")?)
+        .with("output_width", op.int("pooled_width")?)
+        .with("sampling_ratio", op.int("sample_num")?)
+        .with("spatial_scale", op.float("spatial_scale")?);
+    Ok(vec![cx.one(
+        "jumar.RoiAlign",
+        &[features, boxes, batch],
+        attrs,
+    )?])
+}

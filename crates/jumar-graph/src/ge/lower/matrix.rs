@@ -1,0 +1,93 @@
+//! Products of matrices.
+
+use jumar_ops::{Attrs, Builder as _, OpError};
+
+use super::op::{Op, same};
+use super::{Cx, Lowering, unsupported};
+use crate::ValueId;
+
+pub(super) static TABLE: &[(&str, Lowering)] = &[
+    ("BatchMatMul", |cx, op| {
+        product(cx, op, "BatchMatMulV2", ["adj_x1", "adj_x2"])
+    }),
+    ("BatchMatMulV2", |cx, op| {
+        product(cx, op, "BatchMatMulV2", ["adj_x1", "adj_x2"])
+    }),
+    ("Einsum", einsum),
+    ("FullyConnection", fully),
+    ("GEMM", gemm),
+    ("MatMul", |cx, op| {
+        product(cx, op, "MatMul", ["transpose_x1", "transpose_x2"])
+    }),
+    ("MatMulV2", |cx, op| {
+        product(cx, op, "MatMulV2", ["transpose_x1", "transpose_x2"])
+    }),
+    ("MatrixDeterminant", same),
+];
+
+type Answer = Result<Vec<ValueId>, OpError>;
+
+fn product(cx: &mut Cx, op: &Op<'_>, name: &'static str, turned: [&str; 2]) -> Answer {
+    if op.maybe("offset_w").is_some() {
+        return Err(unsupported("its input offset_w is not supported"));
+    }
+    let mut all = vec![op.input("x1")?, op.input("x2")?];
+    all.extend(op.maybe("bias"));
+    cx.promote(&mut all)?;
+    let attrs = Attrs::new()
+        .with(turned[0], op.yes(turned[0])?)
+        .with(turned[1], op.yes(turned[1])?);
+    Ok(vec![cx.one(name, &all, attrs)?])
+}
+
+fn einsum(cx: &mut Cx, op: &Op<'_>) -> Answer {
+    let mut all = op.list("x")?;
+    cx.promote(&mut all)?;
+    let attrs = Attrs::new()
+        .with("equation", op.text("equation")?)
+        .with("N", all.len() as i64);
+    Ok(vec![cx.one("Einsum", &all, attrs)?])
+}
+
+/// `alpha * a * b + beta * c`.
+fn gemm(cx: &mut Cx, op: &Op<'_>) -> Answer {
+    let mut all = [
+        op.input("a")?,
+        op.input("b")?,
+        op.input("c")?,
+        op.input("alpha")?,
+        op.input("beta")?,
+    ];
+    cx.promote(&mut all)?;
+    let [a, b, c, alpha, beta] = all;
+    let attrs = Attrs::new()
+        .with("transpose_x1", op.yes("transpose_a")?)
+        .with("transpose_x2", op.yes("transpose_b")?);
+    let product = cx.one("MatMulV2", &[a, b], attrs)?;
+    let product = cx.one("Mul", &[product, alpha], Attrs::new())?;
+    let c = cx.one("Mul", &[c, beta], Attrs::new())?;
+    Ok(vec![cx.one("Add", &[product, c], Attrs::new())?])
+}
+
+/// The axes from `axis` on are taken together and multiplied with `w`, which is turned unless `transpose` says otherwise.
+fn fully(cx: &mut Cx, op: &Op<'_>) -> Answer {
+    if op.maybe("offset_w").is_some() {
+        return Err(unsupported("its input offset_w is not supported"));
+    }
+    let mut all = vec![op.input("x")?, op.input("w")?];
+    all.extend(op.maybe("b"));
+    cx.promote(&mut all)?;
+    let axis = op.int("axis")?;
+    if axis != 1 {
+        return Err(unsupported(format!(
+            "its attribute axis is {axis}; 1 is supported"
+        )));
+    }
+    all[0] = cx.one("Flatten", &[all[0]], Attrs::new().with("axis", axis))?;
+    if cx.rank(all[1])? > 2 {
+        all[1] = cx.one("Flatten", &[all[1]], Attrs::new().with("axis", 1i64))?;
+    }
+    let attrs = Attrs::new().with("transpose_x2", !op.yes("transpose")?);
+    let inputs: Vec<_> = all.into_iter().map(Some).collect();
+    cx.add_node("MatMulV2", &inputs, attrs, 1)
+}

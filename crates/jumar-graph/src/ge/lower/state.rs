@@ -1,0 +1,214 @@
+//! Variables, and what writes them. A variable is an input of the lowered graph, and an output where it is written.
+
+use jumar_ops::{Attrs, Builder as _, OpError, Tensor, TensorType};
+
+use super::op::Op;
+use super::{Cx, Lowering, SourceNode, invalid, tensor_attr, type_of};
+use crate::ValueId;
+
+/// The operators that are variables.
+pub(super) const VARIABLES: &[&str] = &["Variable", "VariableV2", "VarHandleOp"];
+
+pub(super) static TABLE: &[(&str, Lowering)] = &[
+    ("ApplyAdam", adam),
+    ("ApplyGradientDescent", |cx, op| {
+        let (var, rate, way) = (op.input("var")?, op.input("alpha")?, op.input("delta")?);
+        let step = cx.one("Mul", &[rate, way], Attrs::new())?;
+        let new = cx.one("Sub", &[var, step], Attrs::new())?;
+        write(cx, op, "var", new)
+    }),
+    ("ApplyMomentum", momentum),
+    ("Assign", |cx, op| {
+        let value = op.input("value")?;
+        write(cx, op, "ref", value)
+    }),
+    ("AssignAdd", |cx, op| change(cx, op, "Add")),
+    ("AssignSub", |cx, op| change(cx, op, "Sub")),
+    ("ScatterNdUpdate", |cx, op| {
+        let inputs = [op.input("var")?, op.input("indices")?, op.input("updates")?];
+        let new = cx.one("TensorScatterUpdate", &inputs, Attrs::new())?;
+        write_or_pass(cx, op, "var", new)
+    }),
+    ("ScatterNdAdd", |cx, op| {
+        let inputs = [op.input("var")?, op.input("indices")?, op.input("updates")?];
+        let new = cx.one(
+            "TensorScatterUpdate",
+            &inputs,
+            Attrs::new().with("reduction", "add"),
+        )?;
+        write_or_pass(cx, op, "var", new)
+    }),
+];
+
+type Answer = Result<Vec<ValueId>, OpError>;
+
+/// What is known of a variable while a graph is lowered.
+pub(super) struct Held {
+    /// The input that gives its contents.
+    pub first: ValueId,
+    /// The value that it has now.
+    pub now: ValueId,
+    /// What it is at first, where the program says so.
+    pub initial: Option<Tensor>,
+}
+
+impl Cx {
+    /// Takes a variable in, and gives its value.
+    pub(super) fn declare(&mut self, node: &SourceNode) -> Result<ValueId, OpError> {
+        if let Some(held) = self.variables.get(&node.name) {
+            return Ok(held.now);
+        }
+        let initial = tensor_attr(node, "value")?.filter(|tensor| !tensor.is_empty());
+        let ty: TensorType = match &initial {
+            Some(tensor) => tensor.ty().clone(),
+            None => {
+                let output = node.outputs.first().map(|output| output.desc.clone());
+                type_of(&output.unwrap_or_default())?
+            }
+        };
+        if ty.elements().is_none() {
+            return Err(invalid(format!(
+                "a variable has to have a fixed shape, and this one is {ty}"
+            )));
+        }
+        let first = self.graph.add_value(node.name.clone(), ty);
+        self.variables.insert(
+            node.name.clone(),
+            Held {
+                first,
+                now: first,
+                initial,
+            },
+        );
+        Ok(first)
+    }
+
+    /// Gives what a variable holds now, if the node is one.
+    pub(super) fn current(&self, node: &SourceNode) -> Option<ValueId> {
+        if !VARIABLES.contains(&node.kind.as_str()) {
+            return None;
+        }
+        self.variables.get(&node.name).map(|held| held.now)
+    }
+}
+
+/// The variable behind an input: the node itself, or through what passes it on.
+fn variable<'a>(cx: &Cx, op: &Op<'a>, name: &str) -> Option<&'a str> {
+    let position = op.node.inputs.iter().position(|input| input.name == name)?;
+    let source = op.sources().nth(position).flatten()?;
+    if cx.variables.contains_key(source) {
+        return Some(source);
+    }
+    // An Assign gives its variable on: whoever holds this very value is meant.
+    let value = op.maybe(name)?;
+    op.variable_names()
+        .find(|own| cx.variables.get(*own).is_some_and(|held| held.now == value))
+}
+
+/// Gives a variable a new value.
+fn write(cx: &mut Cx, op: &Op<'_>, name: &str, new: ValueId) -> Answer {
+    let Some(own) = variable(cx, op, name) else {
+        return Err(invalid(format!("its input {name} is no variable")));
+    };
+    let own = own.to_owned();
+    let Some(held) = cx.variables.get(&own) else {
+        return Err(invalid(format!("its input {name} is no variable")));
+    };
+    let wanted = cx.ty(held.first).clone();
+    let new = cx.cast(new, wanted.dtype)?;
+    let is = cx.ty(new).clone();
+    if is.elements().is_some() && is.shape != wanted.shape {
+        return Err(invalid(format!(
+            "the variable {own} is {wanted}, and it is to become {is}"
+        )));
+    }
+    // A constant is no node's result; an output has to be one.
+    let new = cx.one("Identity", &[new], Attrs::new())?;
+    if let Some(held) = cx.variables.get_mut(&own) {
+        held.now = new;
+    }
+    Ok(vec![new])
+}
+
+/// As [`write`]; what is no variable is only passed on.
+fn write_or_pass(cx: &mut Cx, op: &Op<'_>, name: &str, new: ValueId) -> Answer {
+    if variable(cx, op, name).is_some() {
+        return write(cx, op, name, new);
+    }
+    Ok(vec![new])
+}
+
+fn change(cx: &mut Cx, op: &Op<'_>, how: &'static str) -> Answer {
+    let (old, value) = (op.input("ref")?, op.input("value")?);
+    let new = cx.one(how, &[old, value], Attrs::new())?;
+    write(cx, op, "ref", new)
+}
+
+fn momentum(cx: &mut Cx, op: &Op<'_>) -> Answer {
+    let plain = Attrs::new;
+    let (var, accum) = (op.input("var")?, op.input("accum")?);
+    let (rate, gradient, share) = (op.input("lr")?, op.input("grad")?, op.input("momentum")?);
+    let kept = cx.one("Mul", &[accum, share], plain())?;
+    let accum = cx.one("Add", &[kept, gradient], plain())?;
+    let way = if op.yes("use_nesterov")? {
+        let ahead = cx.one("Mul", &[accum, share], plain())?;
+        cx.one("Add", &[gradient, ahead], plain())?
+    } else {
+        accum
+    };
+    let step = cx.one("Mul", &[way, rate], plain())?;
+    let new = cx.one("Sub", &[var, step], plain())?;
+    write(cx, op, "accum", accum)?;
+    write(cx, op, "var", new)
+}
+
+fn adam(cx: &mut Cx, op: &Op<'_>) -> Answer {
+    let plain = Attrs::new;
+    let (var, m, v) = (op.input("var")?, op.input("m")?, op.input("v")?);
+    let (power1, power2) = (op.input("beta1_power")?, op.input("beta2_power")?);
+    let (rate, beta1, beta2) = (op.input("lr")?, op.input("beta1")?, op.input("beta2")?);
+    let (epsilon, gradient) = (op.input("epsilon")?, op.input("grad")?);
+    let one = cx.number(1.0, var)?;
+    // The rate, corrected for how young the moments are.
+    let young = cx.one("Sub", &[one, power2], plain())?;
+    let young = cx.one("Sqrt", &[young], plain())?;
+    let other = cx.one("Sub", &[one, power1], plain())?;
+    let rate = cx.one("Mul", &[rate, young], plain())?;
+    let rate = cx.one("RealDiv", &[rate, other], plain())?;
+    let moment =
+        |cx: &mut Cx, old: ValueId, beta: ValueId, new: ValueId| -> Result<ValueId, OpError> {
+            let share = cx.one("Sub", &[one, beta], plain())?;
+            let way = cx.one("Sub", &[new, old], plain())?;
+            let way = cx.one("Mul", &[way, share], plain())?;
+            cx.one("Add", &[old, way], plain())
+        };
+    let m = moment(cx, m, beta1, gradient)?;
+    let square = cx.one("Mul", &[gradient, gradient], plain())?;
+    let v = moment(cx, v, beta2, square)?;
+    let up = if op.yes("use_nesterov")? {
+        let ahead = cx.one("Mul", &[beta1, m], plain())?;
+        let share = cx.one("Sub", &[one, beta1], plain())?;
+        let now = cx.one("Mul", &[share, gradient], plain())?;
+        cx.one("Add", &[ahead, now], plain())?
+    } else {
+        m
+    };
+    let root = cx.one("Sqrt", &[v], plain())?;
+    let down = cx.one("Add", &[root, epsilon], plain())?;
+    let way = cx.one("RealDiv", &[up, down], plain())?;
+    let step = cx.one("Mul", &[rate, way], plain())?;
+    let new = cx.one("Sub", &[var, step], plain())?;
+    write(cx, op, "m", m)?;
+    write(cx, op, "v", v)?;
+    write(cx, op, "var", new)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn every_operator_that_writes_is_known() {
+        for (name, _) in super::TABLE {
+            assert!(super::super::is_known(name), "{name}");
+        }
+    }
+}

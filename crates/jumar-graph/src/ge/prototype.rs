@@ -1,0 +1,68 @@
+//! What the Graph Engine's headers say about an operator.
+
+use super::prototypes::ALL;
+
+/// An operator of the headers.
+#[derive(Debug)]
+pub struct Prototype {
+    /// The type.
+    pub name: &'static str,
+    /// 1 for what programs use most, 3 for what they rarely do.
+    pub priority: u32,
+    /// The inputs, in order.
+    pub inputs: &'static [(&'static str, Occurs)],
+    /// The outputs, in order.
+    pub outputs: &'static [(&'static str, Occurs)],
+    /// The attributes.
+    pub attrs: &'static [(&'static str, Default)],
+    /// The graphs inside, and whether there may be several of the name.
+    pub bodies: &'static [(&'static str, bool)],
+}
+
+/// How often an input or output is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Occurs {
+    /// Once.
+    Once,
+    /// Once or not at all.
+    Maybe,
+    /// Several times, as `x0`, `x1` and so on.
+    Often,
+}
+
+/// What an attribute is when nobody sets it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Default {
+    /// It has to be set.
+    Required,
+    /// A whole number.
+    Int(i64),
+    /// A number.
+    Float(f32),
+    /// Yes or no.
+    Bool(bool),
+    /// Text.
+    Str(&'static str),
+    /// Several whole numbers.
+    Ints(&'static [i64]),
+    /// Several numbers.
+    Floats(&'static [f32]),
+    /// Several texts.
+    Strs(&'static [&'static str]),
+    /// The number of a data type.
+    Type(i32),
+    /// An empty tensor.
+    Tensor,
+}
+
+/// Lists every operator of the headers.
+pub fn prototypes() -> &'static [Prototype] {
+    ALL
+}
+
+/// Finds an operator of the headers.
+pub fn prototype(name: &str) -> Option<&'static Prototype> {
+    ALL.binary_search_by(|one| one.name.cmp(name))
+        .ok()
+        .map(|at| &ALL[at])
+}

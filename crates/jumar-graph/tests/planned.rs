@@ -1,0 +1,165 @@
+//! What a convolutional network becomes, and that running it allocates nothing.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+use jumar_graph::{
+    BuildOptions, Graph, GraphOutput, Node, Operands, Plan, Region, TensorType, ValueId, Workers,
+    compile,
+};
+use jumar_ops::view::Block;
+use jumar_ops::{Attrs, Tensor, find};
+use jumar_types::dtype::DataType;
+
+thread_local!(static COUNT: Cell<usize> = const { Cell::new(0) });
+
+/// Counts what the calling thread allocates.
+struct Counting;
+
+// SAFETY: everything is passed on to the system's allocator.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let _ = COUNT.try_with(|count| count.set(count.get() + 1));
+        // SAFETY: the caller's word.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, address: *mut u8, layout: Layout) {
+        // SAFETY: the caller's word.
+        unsafe { System.dealloc(address, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+#[derive(Default)]
+struct Builder(Graph, u32);
+
+impl Builder {
+    fn weights(&mut self, dims: &[usize]) -> ValueId {
+        self.1 += 1;
+        let values: Vec<f32> = (0..dims.iter().product::<usize>() as u32)
+            .map(|at| {
+                ((at + self.1).wrapping_mul(2_654_435_761) >> 8) as f32 / (1 << 23) as f32 - 1.0
+            })
+            .collect();
+        let tensor = Tensor::from_floats(&values).reshaped(dims).unwrap();
+        self.0.add_constant(format!("w{}", self.1), tensor)
+    }
+
+    /// Adds a node whose output's type is found when the graph is compiled.
+    fn node(&mut self, operator: &str, inputs: &[ValueId], attrs: Attrs) -> ValueId {
+        let name = format!("{operator}_{}", self.0.nodes.len());
+        let unknown = TensorType::of_unknown_rank(DataType::Float32);
+        let output = self.0.add_value(name.clone(), unknown);
+        self.0.nodes.push(Node {
+            name,
+            operator: find(operator).unwrap(),
+            inputs: inputs.iter().copied().map(Some).collect(),
+            outputs: vec![output],
+            attrs,
+            bodies: Vec::new(),
+        });
+        output
+    }
+
+    fn conv(&mut self, x: ValueId, dims: [usize; 4], pad: i64, groups: i64) -> ValueId {
+        let (filter, bias) = (self.weights(&dims), self.weights(&dims[..1]));
+        let attrs = window(1, pad).with("groups", groups);
+        self.node("Conv2D", &[x, filter, bias], attrs)
+    }
+}
+
+fn window(stride: i64, pad: i64) -> Attrs {
+    Attrs::new()
+        .with("strides", vec![1, 1, stride, stride])
+        .with("pads", vec![pad; 4])
+        .with("data_format", "NCHW")
+}
+
+/// Takes each way through the layout: planes, blocks, groups, channels by themselves, pooling, sums, joins, and an operator in
+/// between that wants planes.
+fn network() -> Graph {
+    let mut b = Builder::default();
+    let x =
+        b.0.add_value("x", TensorType::new(DataType::Float32, [2, 3, 20, 20]));
+    b.0.inputs.push(x);
+    let y = b.conv(x, [32, 3, 3, 3], 1, 1);
+    let y = b.node("Relu", &[y], Attrs::new());
+    let pool = window(2, 1).with("ksize", vec![1, 1, 3, 3]);
+    let y = b.node("MaxPoolV3", &[y], pool);
+    let z = b.conv(y, [32, 1, 3, 3], 1, 32);
+    let z = b.conv(z, [32, 32, 1, 1], 0, 1);
+    let y = b.node("Add", &[z, y], Attrs::new());
+    let y = b.node("Sigmoid", &[y], Attrs::new());
+    let z = b.conv(y, [32, 16, 3, 3], 1, 2);
+    let y = b.node("ConcatD", &[y, z], Attrs::new().with("concat_dim", 1));
+    let perm = b.0.add_constant("perm", Tensor::from_ints(&[0, 1, 3, 2]));
+    let y = b.node("Transpose", &[y, perm], Attrs::new());
+    let y = b.conv(y, [48, 64, 1, 1], 0, 1);
+    let y = b.node("GlobalAveragePool", &[y], Attrs::new());
+    let shape = b.0.add_constant("shape", Tensor::from_ints(&[2, -1]));
+    let y = b.node("Reshape", &[y, shape], Attrs::new());
+    let weights = b.weights(&[48, 10]);
+    let y = b.node("MatMulV2", &[y, weights], Attrs::new());
+    b.0.outputs.push(GraphOutput {
+        name: "y".into(),
+        producer: ("y".into(), 0),
+        value: y,
+    });
+    b.0
+}
+
+fn plan() -> (Plan, Vec<u8>) {
+    let model = compile(network(), &BuildOptions::default()).unwrap();
+    let weights = model.weight_bytes(&[]).unwrap().to_vec();
+    (model.plan().unwrap(), weights)
+}
+
+#[test]
+fn images_stay_in_blocks_until_somebody_wants_planes() {
+    let (plan, _) = plan();
+    let operators: Vec<_> = plan.steps.iter().map(|step| step.operator()).collect();
+    assert_eq!(
+        operators,
+        [
+            "jumar.BlockedConv2D",
+            "jumar.BlockedMaxPool",
+            "jumar.BlockedDepthwiseConv2D",
+            "jumar.BlockedConv2D",
+            "Sigmoid",
+            "jumar.BlockedConv2D",
+            "ConcatD",
+            "jumar.Unblock",
+            "Transpose",
+            "jumar.Block",
+            "jumar.BlockedConv2D",
+            "jumar.BlockedAvgPool",
+            "MatMulV2",
+        ]
+    );
+}
+
+#[test]
+fn running_a_plan_allocates_nothing() {
+    let (plan, weights) = plan();
+    let weights = Block::of(&weights);
+    let mut arena = Block::zeroed(plan.arena_bytes);
+    let mut x = Block::zeroed(plan.inputs[0].bytes);
+    let mut y = Block::zeroed(plan.outputs[0].bytes);
+    let (inputs, outputs) = ([x.region()], [y.region()]);
+    let operands = Operands {
+        weights: weights.shared(),
+        arena: arena.region(),
+        constants: Region::EMPTY,
+        inputs: &inputs,
+        outputs: &outputs,
+        workers: Workers::ALONE,
+    };
+    // What is found out about the processor is kept from the first time on.
+    plan.run(&operands).unwrap();
+    let before = COUNT.get();
+    plan.run(&operands).unwrap();
+    assert_eq!(COUNT.get() - before, 0, "allocations in one execution");
+}

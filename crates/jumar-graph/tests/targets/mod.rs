@@ -1,0 +1,274 @@
+//! What is fuzzed: everything that reads what somebody else wrote. A target takes any bytes; whatever it answers is right, as
+//! long as it answers: in bounded time and memory, and without a panic.
+
+use jumar_graph::{BuildOptions, GearKind, Graph, Model, compile, onnx};
+
+/// The network of the example, in ONNX.
+pub const DIGITS: &[u8] = include_bytes!("../../../../examples/digits/digits.onnx");
+
+const AIPP: &str = "aipp_op {\n aipp_mode: static\n related_input_rank: 0\n input_format: RGB888_U8\n src_image_size_w: 12\n \
+    src_image_size_h: 10\n crop: true\n load_start_pos_w: 2\n load_start_pos_h: 1\n crop_size_w: 8\n crop_size_h: 8\n csc_switch: true\n \
+    rbuv_swap_switch: false\n matrix_r0c0: 298\n matrix_r0c1: 0\n matrix_r0c2: 409\n input_bias_0: 16\n mean_chn_0: 104\n min_chn_0: 0.5\n \
+    var_reci_chn_0: 0.0039\n}\n";
+const YUV: &str = "aipp_op {\n aipp_mode: static\n input_format: YUV420SP_U8\n src_image_size_w: 8\n src_image_size_h: 8\n resize: true\n \
+    resize_output_w: 8\n resize_output_h: 8\n padding: true\n left_padding_size: 0\n top_padding_size: 0\n padding_value: 3\n}\n";
+const DYNAMIC: &str = "aipp_op {\n aipp_mode: dynamic\n max_src_image_size: 800\n}\n";
+
+/// A target: its name, what it is started from, and how it takes what was made of that.
+pub struct Target {
+    /// The name.
+    pub name: &'static str,
+    /// Where changes start.
+    pub seeds: fn() -> Vec<Vec<u8>>,
+    /// Takes any bytes.
+    pub run: fn(&[u8]),
+}
+
+/// All of them.
+pub const ALL: &[Target] = &[
+    Target {
+        name: "onnx",
+        seeds: || vec![DIGITS.to_vec()],
+        run: import,
+    },
+    Target {
+        name: "om",
+        seeds: || vec![digits_om(), geared_om()],
+        run: read,
+    },
+    Target {
+        name: "aipp",
+        seeds: || {
+            [AIPP, YUV, DYNAMIC]
+                .map(|text| text.as_bytes().to_vec())
+                .to_vec()
+        },
+        run: preprocess,
+    },
+    Target {
+        name: "gears",
+        seeds: || {
+            [
+                "1,2,4\n\n\nimage:-1,1,8,8\nFP16",
+                "\n8,8;16,16\n\nimage:1,1,-1,-1\nimage:0:FP32",
+                "\n\n1,8;2,16\nimage:-1,1,-1,8\nUINT8",
+                "\n\n\nimage:[1~4,1,8,8]\n",
+            ]
+            .map(|text| text.as_bytes().to_vec())
+            .to_vec()
+        },
+        run: options,
+    },
+];
+
+fn digits() -> Graph {
+    onnx::import(DIGITS, None).expect("the example is right")
+}
+
+fn written(model: &Model) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    model.write(&mut bytes).expect("memory takes all");
+    bytes
+}
+
+fn digits_om() -> Vec<u8> {
+    written(&compile(digits(), &BuildOptions::default()).expect("the example is right"))
+}
+
+/// With preprocessing, whose attributes are read back, too.
+fn geared_om() -> Vec<u8> {
+    let options = BuildOptions {
+        preprocessing: YUV.replace("YUV420SP_U8", "YUV400_U8"),
+        ..BuildOptions::default()
+    };
+    match compile(digits(), &options) {
+        Ok(model) => written(&model),
+        Err(_) => digits_om(),
+    }
+}
+
+/// Memory that a case may lay hands on. A model that needs more was planned, and that is all.
+const SMALL: usize = 1 << 22;
+
+fn import(bytes: &[u8]) {
+    let Ok(graph) = onnx::import(bytes, None) else {
+        return;
+    };
+    // Open dimensions are given some.
+    let shapes = graph
+        .inputs
+        .iter()
+        .map(|&id| {
+            let value = graph.value(id);
+            let dims = value.ty.shape.iter().map(|&dim| match dim {
+                0.. => (dim, dim),
+                _ => (2, 2),
+            });
+            (value.name.clone(), dims.collect())
+        })
+        .collect();
+    let options = BuildOptions {
+        input_shapes: shapes,
+        ..BuildOptions::default()
+    };
+    if let Ok(model) = compile(graph, &options)
+        && model.weights_len() < SMALL
+    {
+        // What was accepted can be written and read back.
+        let bytes = written(&model);
+        if let Err(error) = Model::read(&bytes) {
+            panic!("what was just written is refused: {error}");
+        }
+    }
+}
+
+/// Puts the right checksums on a file, so that what they guard is reached.
+fn seal(bytes: &mut [u8]) {
+    const HEADER: usize = jumar_graph::HEADER_BYTES;
+    if bytes.len() < HEADER {
+        return;
+    }
+    let word = |bytes: &[u8], at: usize| {
+        let word: [u8; 8] = bytes[at..at + 8].try_into().expect("eight bytes");
+        usize::try_from(u64::from_le_bytes(word)).unwrap_or(usize::MAX)
+    };
+    for (at, sum) in [(24, 56), (40, 60)] {
+        let (start, len) = (word(bytes, at), word(bytes, at + 8));
+        if let Some(section) = start.checked_add(len).and_then(|end| bytes.get(start..end)) {
+            let crc = crc32fast::hash(section);
+            bytes[sum..sum + 4].copy_from_slice(&crc.to_le_bytes());
+        }
+    }
+    let crc = crc32fast::hash(&bytes[..HEADER - 4]);
+    bytes[HEADER - 4..HEADER].copy_from_slice(&crc.to_le_bytes());
+}
+
+fn read(bytes: &[u8]) {
+    let _ = jumar_graph::vendor::header(bytes);
+    let _ = Model::read(bytes).and_then(|model| model.executable());
+    let mut sealed = bytes.to_vec();
+    seal(&mut sealed);
+    let _ = Model::read(&sealed).and_then(|model| model.executable());
+}
+
+fn preprocess(bytes: &[u8]) {
+    let options = BuildOptions {
+        preprocessing: String::from_utf8_lossy(bytes).into_owned(),
+        ..BuildOptions::default()
+    };
+    let _ = compile(digits(), &options);
+}
+
+/// Five lines: batch sizes, image sizes, dimensions, shapes, output types.
+fn options(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let mut lines = text.split('\n');
+    let mut line = || lines.next().unwrap_or_default();
+    let (batch, image, dims, shapes, types) = (line(), line(), line(), line(), line());
+    let _ = BuildOptions::parse_input_shape_range(shapes);
+    let _ = BuildOptions::parse_out_nodes(types);
+    let _ = BuildOptions::parse_input_format(types);
+    let Ok(input_shapes) = BuildOptions::parse_input_shapes(shapes) else {
+        return;
+    };
+    let output_type = BuildOptions::parse_output_type(types).unwrap_or_default();
+    let gears = BuildOptions::parse_gears(batch, image, dims, shapes).unwrap_or_default();
+    let several = gears.kind != GearKind::None;
+    let options = BuildOptions {
+        input_shapes,
+        output_type,
+        gears,
+        ..BuildOptions::default()
+    };
+    let shapes = BuildOptions::open_shapes(&options.input_shapes);
+    let Ok(graph) = onnx::import_with(DIGITS, None, &shapes) else {
+        return;
+    };
+    if let Ok(model) = compile(graph, &options) {
+        assert!(several || model.description().gears.is_empty());
+    }
+}
+
+/// A small generator: the same cases in every run.
+pub struct Random(u64);
+
+impl Random {
+    /// Starts one.
+    pub fn new(seed: u64) -> Random {
+        Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    fn below(&mut self, end: usize) -> usize {
+        (self.next() % end.max(1) as u64) as usize
+    }
+
+    /// Makes a case of one of the seeds: cuts, changes, repeats, moves, or takes a part of another.
+    pub fn case(&mut self, seeds: &[Vec<u8>]) -> Vec<u8> {
+        let mut bytes = seeds[self.below(seeds.len())].clone();
+        for _ in 0..=self.below(5) {
+            let reach = match self.below(2) {
+                0 => bytes.len().min(600),
+                _ => bytes.len(),
+            };
+            let (at, len) = (self.below(reach), 1 + self.below(24));
+            let end = (at + len).min(bytes.len());
+            match self.below(10) {
+                0 => bytes.truncate(at),
+                1 => drop(bytes.drain(at..end)),
+                2 => {
+                    let part = bytes[at..end].to_vec();
+                    let to = self.below(bytes.len() + 1);
+                    bytes.splice(to..to, part);
+                }
+                3 => {
+                    let other = &seeds[self.below(seeds.len())];
+                    let from = self.below(other.len());
+                    let part = other[from..(from + len).min(other.len())].to_vec();
+                    bytes.splice(at..end, part);
+                }
+                4 => {
+                    // Numbers that are often one too many.
+                    let number = [0, 1, -1, i64::MAX, i64::MIN, 1 << 31, 1 << 62][self.below(7)];
+                    let word = number.to_le_bytes();
+                    let room = end - at;
+                    bytes.splice(at..end, word.into_iter().take(room));
+                }
+                5 => {
+                    let text: &[&[u8]] = &[
+                        b"-1",
+                        b"0",
+                        b"99999999999",
+                        b"1e38",
+                        b"nan",
+                        b"{",
+                        b"}",
+                        b":",
+                        b";",
+                        b",",
+                        b"~",
+                    ];
+                    let word = text[self.below(text.len())].to_vec();
+                    bytes.splice(at..at, word);
+                }
+                _ => {
+                    if let Some(byte) = bytes.get_mut(at) {
+                        *byte = match self.below(4) {
+                            0 => 0,
+                            1 => 0xFF,
+                            2 => *byte ^ (1 << self.below(8)),
+                            _ => self.next() as u8,
+                        };
+                    }
+                }
+            }
+        }
+        bytes
+    }
+}

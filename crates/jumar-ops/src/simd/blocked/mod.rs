@@ -1,0 +1,575 @@
+//! Convolution and pooling of images whose channels lie in blocks of sixteen: batch, block, row, column, channel.
+//!
+//! One vector holds one pixel of a block. A tile computes up to fourteen pixels of one or two blocks of output channels
+//! and keeps them in registers while it goes over input channels and taps. Pixels beside the image are read from a line
+//! of zeros, so that borders need no copy of the image.
+
+mod tile;
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
+use super::Level;
+use crate::view::{Row, RowMut};
+use tile::Tile;
+
+/// Channels in a block.
+pub const LANES: usize = 16;
+/// Blocks of output channels whose weights lie together.
+pub const PAIR: usize = 2;
+/// Pixels of the largest tile.
+const WIDE: usize = 14;
+/// Pixels of a tile at a border.
+const NARROW: usize = 7;
+/// Bytes of weights that one pass over the image uses.
+const PASS_BYTES: usize = 64 << 10;
+
+/// A window over an image, with its padding.
+#[derive(Clone, Copy, Debug)]
+pub struct Sliding {
+    /// Rows and columns of the image.
+    pub image: [usize; 2],
+    /// Rows and columns of the output.
+    pub output: [usize; 2],
+    /// Taps down and across.
+    pub kernel: [usize; 2],
+    /// Image pixels from one output pixel to the next.
+    pub stride: [usize; 2],
+    /// Image pixels from one tap to the next.
+    pub dilation: [usize; 2],
+    /// Rows above and columns left of the image.
+    pub before: [usize; 2],
+}
+
+impl Sliding {
+    fn pixels(&self) -> usize {
+        self.image[0] * self.image[1]
+    }
+
+    fn outputs(&self) -> usize {
+        self.output[0] * self.output[1]
+    }
+
+    fn taps(&self) -> usize {
+        self.kernel[0] * self.kernel[1]
+    }
+
+    /// Finds the image row of the first tap inside the image, which tap that is, and how many follow.
+    fn rows(&self, y: usize) -> (usize, usize, usize) {
+        let (stride, dilation, before) = (self.stride[0], self.dilation[0], self.before[0]);
+        let top = y * stride;
+        let first = before.saturating_sub(top).div_ceil(dilation);
+        let end = (self.image[0] + before)
+            .saturating_sub(top)
+            .div_ceil(dilation)
+            .min(self.kernel[0]);
+        if first >= end {
+            return (0, 0, 0);
+        }
+        (top + first * dilation - before, first, end - first)
+    }
+
+    /// Counts the taps inside the image along an axis, the padding counted as well where it is given.
+    fn count(&self, axis: usize, at: usize, padding: Option<usize>) -> usize {
+        let (low, high) = match padding {
+            Some(after) => (0, self.image[axis] + self.before[axis] + after),
+            None => (self.before[axis], self.image[axis] + self.before[axis]),
+        };
+        (0..self.kernel[axis])
+            .map(|tap| at * self.stride[axis] + tap * self.dilation[axis])
+            .filter(|position| (low..high).contains(position))
+            .count()
+    }
+}
+
+/// The part of an output image that one call makes.
+#[derive(Clone, Copy, Debug)]
+pub struct Part {
+    /// Which image of the batch.
+    pub image: usize,
+    /// From which row, and up to which.
+    pub rows: (usize, usize),
+    /// From which column, and up to which.
+    pub columns: (usize, usize),
+}
+
+/// Operands of a convolution.
+#[derive(Clone, Copy)]
+pub struct Operands<'a> {
+    /// The images.
+    pub x: Row<'a, f32>,
+    /// The packed weights.
+    pub filter: Row<'a, f32>,
+    /// A number for each output channel.
+    pub bias: Option<Row<'a, f32>>,
+    /// What is added, laid out as the output.
+    pub residual: Option<Row<'a, f32>>,
+    /// Bounds of the result. Not-a-number stays.
+    pub clamp: Option<(f32, f32)>,
+    /// The output.
+    pub out: RowMut<'a, f32>,
+}
+
+/// The sizes of a convolution over all channels of a group.
+#[derive(Clone, Copy, Debug)]
+pub struct Dense {
+    /// The window.
+    pub window: Sliding,
+    /// Groups of channels.
+    pub groups: usize,
+    /// Blocks of input channels of one group.
+    pub inputs: usize,
+    /// Blocks of output channels of one group.
+    pub outputs: usize,
+}
+
+fn assert_inside(part: &Part, window: &Sliding) {
+    assert!(
+        part.rows.1 <= window.output[0] && part.columns.1 <= window.output[1],
+        "{part:?} of {window:?}"
+    );
+}
+
+fn assert_row(what: &str, row: Row<'_, f32>, len: usize) {
+    assert!(
+        row.is_dense() && row.len() >= len,
+        "{what} has {} numbers where {len} are needed",
+        row.len()
+    );
+}
+
+impl Operands<'_> {
+    fn check(&self, x: usize, filter: usize, channels: usize, out: usize) {
+        assert_row("the image", self.x, x);
+        assert_row("the filter", self.filter, filter);
+        if let Some(bias) = self.bias {
+            assert_row("the bias", bias, channels);
+        }
+        if let Some(residual) = self.residual {
+            assert_row("the residual", residual, out);
+        }
+        assert_row("the output", self.out.as_row(), out);
+    }
+}
+
+/// Computes a part of the output of one pair of blocks of a group.
+///
+/// # Shapes
+///
+/// `filter`: a pair of output blocks after the other; in each a block of input channels, tap down, tap across, channel,
+/// output block of the pair, output channel. Panics where an operand is too short.
+pub fn convolve(dense: &Dense, operands: &Operands<'_>, (group, pair): (usize, usize), part: Part) {
+    convolve_at(Level::best(), dense, operands, (group, pair), part);
+}
+
+fn convolve_at(
+    level: Level,
+    dense: &Dense,
+    operands: &Operands<'_>,
+    (group, pair): (usize, usize),
+    part: Part,
+) {
+    let Dense {
+        window,
+        groups,
+        inputs,
+        outputs,
+    } = *dense;
+    let (plane, out_plane) = (window.pixels() * LANES, window.outputs() * LANES);
+    let (all_in, all_out) = (groups * inputs, groups * outputs);
+    let block = window.taps() * LANES * LANES;
+    assert_inside(&part, &window);
+    assert!(group < groups && pair * PAIR < outputs, "a pair of outputs");
+    operands.check(
+        (part.image + 1) * all_in * plane,
+        all_out * inputs * block,
+        all_out * LANES,
+        (part.image + 1) * all_out * out_plane,
+    );
+    let first = group * outputs + pair * PAIR;
+    let count = PAIR.min(outputs - pair * PAIR);
+    let x = (part.image * all_in + group * inputs) * plane;
+    let out = (part.image * all_out + first) * out_plane;
+    let pass = (PASS_BYTES / (count * block * size_of::<f32>())).clamp(1, inputs.max(1));
+    let mut from = 0;
+    loop {
+        let blocks = pass.min(inputs - from);
+        let last = from + blocks >= inputs;
+        for y in part.rows.0..part.rows.1 {
+            let (line, tap, taps) = window.rows(y);
+            let at = out + y * window.output[1] * LANES;
+            let tile = Tile {
+                x: operands
+                    .x
+                    .address()
+                    .wrapping_add(x + from * plane + line * window.image[1] * LANES),
+                blocks,
+                plane,
+                rows: taps,
+                row: window.dilation[0] * window.image[1] * LANES,
+                taps: window.kernel[1],
+                tap: window.dilation[1],
+                column: 0,
+                stride: window.stride[1],
+                width: window.image[1],
+                lane: LANES,
+                depth: LANES,
+                filter: operands.filter.address().wrapping_add(
+                    first * inputs * block
+                        + from * count * block
+                        + tap * window.kernel[1] * LANES * count * LANES,
+                ),
+                filter_row: window.kernel[1] * LANES * count * LANES,
+                filter_block: count * block,
+                out: operands.out.address().wrapping_add(at),
+                out_plane,
+                accumulate: from > 0,
+                bias: address(operands.bias.filter(|_| from == 0), first * LANES),
+                residual: address(operands.residual.filter(|_| last), at),
+                clamp: operands.clamp.filter(|_| last),
+                divide: [1.0; WIDE],
+            };
+            across(level, &tile, count, &window, part.columns);
+        }
+        from += blocks;
+        if last {
+            break;
+        }
+    }
+}
+
+fn address(row: Option<Row<'_, f32>>, offset: usize) -> *const f32 {
+    row.map_or(std::ptr::null(), |row| row.address().wrapping_add(offset))
+}
+
+/// Goes along one output row. `tile` describes its pixel 0.
+fn across(level: Level, tile: &Tile, count: usize, window: &Sliding, (mut x, end): (usize, usize)) {
+    while x < end {
+        let column = (x * window.stride[1]) as isize - window.before[1] as isize;
+        let reach = (WIDE - 1) + (window.kernel[1] - 1) * window.dilation[1];
+        let inside = column >= 0 && column as usize + reach < window.image[1];
+        let wide = window.stride[1] == 1 && inside && end - x >= WIDE;
+        let pixels = if wide { WIDE } else { NARROW.min(end - x) };
+        let tile = tile.at(x, column);
+        // SAFETY: `convolve_at` checked that the operands cover the whole image; the rows of taps lie inside it, and a tile
+        // that may leave it sideways reads zeros there.
+        unsafe { tile::dense(level, &tile, pixels, count, wide) };
+        x += pixels;
+    }
+}
+
+/// The sizes of a convolution of an image of few channels that lie in planes.
+#[derive(Clone, Copy, Debug)]
+pub struct Planar {
+    /// The window; it has no dilation across.
+    pub window: Sliding,
+    /// Channels of the image.
+    pub channels: usize,
+    /// Blocks of output channels.
+    pub outputs: usize,
+}
+
+/// Numbers of the lines that [`convolve_planar`] keeps on the stack.
+const LINES: usize = 4096;
+
+impl Planar {
+    /// Gives how many columns of the output are made at a time; 0: the window is too large.
+    pub fn columns(&self) -> usize {
+        let lines = self.channels * self.window.kernel[0];
+        let each = LINES.checked_div(lines).unwrap_or(0);
+        if each < self.window.kernel[1] {
+            return 0;
+        }
+        let most = (each - self.window.kernel[1]) / self.window.stride[1] + 1;
+        match most / NARROW {
+            0 => most,
+            tiles => tiles * NARROW,
+        }
+    }
+}
+
+/// Computes a part of the output of all blocks.
+///
+/// # Shapes
+///
+/// `x`: batch, channel, row, column. `filter`: a pair of output blocks after the other; in each channel, tap down, tap
+/// across, output block of the pair, output channel. Panics where an operand is too short.
+pub fn convolve_planar(planar: &Planar, operands: &Operands<'_>, part: Part) {
+    planar_at(Level::best(), planar, operands, part);
+}
+
+fn planar_at(level: Level, planar: &Planar, operands: &Operands<'_>, part: Part) {
+    let Planar {
+        window,
+        channels,
+        outputs,
+    } = *planar;
+    let [kernel_h, kernel_w] = window.kernel;
+    let (plane, out_plane) = (window.pixels(), window.outputs() * LANES);
+    let steps = channels * window.taps();
+    assert_inside(&part, &window);
+    assert!(window.dilation[1] == 1, "no dilation across");
+    operands.check(
+        (part.image + 1) * channels * plane,
+        outputs * steps * LANES,
+        outputs * LANES,
+        (part.image + 1) * outputs * out_plane,
+    );
+    let columns = planar.columns();
+    assert!(
+        columns > 0,
+        "a window of {kernel_h} x {kernel_w} x {channels}"
+    );
+    let mut lines = [0f32; LINES];
+    let width = LINES / (channels * kernel_h).max(1);
+    for y in part.rows.0..part.rows.1 {
+        let (line, tap, taps) = window.rows(y);
+        let mut start = part.columns.0;
+        while start < part.columns.1 {
+            let end = part.columns.1.min(start + columns);
+            // What the window sees from here on, with zeros beside the image.
+            let from = (start * window.stride[1]) as isize - window.before[1] as isize;
+            let len = (end - 1 - start) * window.stride[1] + kernel_w;
+            let skip = (-from).clamp(0, len as isize) as usize;
+            let source = from.max(0) as usize;
+            let seen = window.image[1].saturating_sub(source).min(len - skip);
+            for channel in 0..channels {
+                for row in 0..kernel_h {
+                    let to = &mut lines[(channel * kernel_h + row) * width..][..len];
+                    if row < tap || row >= tap + taps {
+                        to.fill(0.0);
+                        continue;
+                    }
+                    let image_row = line + (row - tap) * window.dilation[0];
+                    let at = (part.image * channels + channel) * plane
+                        + image_row * window.image[1]
+                        + source;
+                    to[..skip].fill(0.0);
+                    to[skip + seen..].fill(0.0);
+                    if seen > 0 {
+                        let row = operands.x.slice(at, seen);
+                        row.load(&mut to[skip..skip + seen], |value| value);
+                    }
+                }
+            }
+            for first in (0..outputs).step_by(PAIR) {
+                let count = PAIR.min(outputs - first);
+                let at = (part.image * outputs + first) * out_plane + y * window.output[1] * LANES;
+                let tile = Tile {
+                    x: lines.as_ptr(),
+                    blocks: channels,
+                    plane: kernel_h * width,
+                    rows: kernel_h,
+                    row: width,
+                    taps: 1,
+                    tap: 0,
+                    column: 0,
+                    stride: window.stride[1],
+                    width,
+                    lane: 1,
+                    depth: kernel_w,
+                    filter: operands
+                        .filter
+                        .address()
+                        .wrapping_add(first * steps * LANES),
+                    filter_row: kernel_w * count * LANES,
+                    filter_block: kernel_h * kernel_w * count * LANES,
+                    out: operands.out.address().wrapping_add(at),
+                    out_plane,
+                    accumulate: false,
+                    bias: address(operands.bias, first * LANES),
+                    residual: address(operands.residual, at),
+                    clamp: operands.clamp,
+                    divide: [1.0; WIDE],
+                };
+                let mut x = start;
+                while x < end {
+                    let pixels = NARROW.min(end - x);
+                    let tile = tile.at(x, ((x - start) * window.stride[1]) as isize);
+                    // SAFETY: the lines hold `len` numbers for each channel and row, which is what the pixels up to `end` see;
+                    // the other operands were checked above.
+                    unsafe { tile::planar(level, &tile, pixels, count) };
+                    x += pixels;
+                }
+            }
+            start = end;
+        }
+    }
+}
+
+/// What is made of the pixels under a window, channel by channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sweep {
+    /// Their products with the filter, summed.
+    Weigh,
+    /// The largest.
+    Max,
+    /// The mean of those inside the image.
+    MeanInside,
+    /// The mean of those inside the image and its padding, given below and right of it.
+    MeanPadded([usize; 2]),
+    /// The sum divided by a number.
+    SumBy(u64),
+}
+
+/// Computes a part of the output of one block from the same block of the image.
+///
+/// # Shapes
+///
+/// `filter`: block, tap down, tap across, channel; empty unless it [weighs](Sweep::Weigh). Panics where an operand is
+/// too short.
+pub fn sweep(
+    window: &Sliding,
+    what: Sweep,
+    (block, blocks): (usize, usize),
+    operands: &Operands<'_>,
+    part: Part,
+) {
+    sweep_at(Level::best(), window, what, (block, blocks), operands, part);
+}
+
+fn sweep_at(
+    level: Level,
+    window: &Sliding,
+    what: Sweep,
+    (block, blocks): (usize, usize),
+    operands: &Operands<'_>,
+    part: Part,
+) {
+    let (plane, out_plane) = (window.pixels() * LANES, window.outputs() * LANES);
+    let filter = if what == Sweep::Weigh {
+        window.taps() * LANES
+    } else {
+        0
+    };
+    assert_inside(&part, window);
+    assert!(block < blocks, "block {block} of {blocks}");
+    operands.check(
+        (part.image + 1) * blocks * plane,
+        blocks * filter,
+        blocks * LANES,
+        (part.image + 1) * blocks * out_plane,
+    );
+    let index = part.image * blocks + block;
+    for y in part.rows.0..part.rows.1 {
+        let (line, tap, taps) = window.rows(y);
+        let at = index * out_plane + y * window.output[1] * LANES;
+        let tile = Tile {
+            x: operands
+                .x
+                .address()
+                .wrapping_add(index * plane + line * window.image[1] * LANES),
+            blocks: 1,
+            plane,
+            rows: taps,
+            row: window.dilation[0] * window.image[1] * LANES,
+            taps: window.kernel[1],
+            tap: window.dilation[1],
+            column: 0,
+            stride: window.stride[1],
+            width: window.image[1],
+            lane: LANES,
+            depth: 1,
+            filter: operands
+                .filter
+                .address()
+                .wrapping_add(block * filter + tap * window.kernel[1] * LANES),
+            filter_row: window.kernel[1] * LANES,
+            filter_block: 0,
+            out: operands.out.address().wrapping_add(at),
+            out_plane,
+            accumulate: false,
+            bias: address(operands.bias, block * LANES),
+            residual: address(operands.residual, at),
+            clamp: operands.clamp,
+            divide: [1.0; WIDE],
+        };
+        let down = match what {
+            Sweep::MeanPadded([after, _]) => window.count(0, y, Some(after)),
+            Sweep::Weigh | Sweep::Max | Sweep::MeanInside | Sweep::SumBy(_) => {
+                window.count(0, y, None)
+            }
+        };
+        let mut x = part.columns.0;
+        while x < part.columns.1 {
+            let column = (x * window.stride[1]) as isize - window.before[1] as isize;
+            let reach = (WIDE - 1) * window.stride[1] + (window.kernel[1] - 1) * window.dilation[1];
+            let inside = column >= 0 && column as usize + reach < window.image[1];
+            let wide = window.stride[1] <= 2 && inside && part.columns.1 - x >= WIDE;
+            let pixels = if wide {
+                WIDE
+            } else {
+                NARROW.min(part.columns.1 - x)
+            };
+            let mut tile = tile.at(x, column);
+            if !matches!(what, Sweep::Weigh | Sweep::Max) {
+                for (pixel, divide) in tile.divide[..pixels].iter_mut().enumerate() {
+                    let across = |padding| window.count(1, x + pixel, padding);
+                    let count = match what {
+                        Sweep::SumBy(number) => number as f32,
+                        Sweep::MeanPadded([_, after]) => (down * across(Some(after))) as f32,
+                        _ => (down * across(None)) as f32,
+                    };
+                    *divide = if count > 0.0 { count } else { 1.0 };
+                }
+            }
+            // SAFETY: as in `across`.
+            unsafe { tile::sweep(level, &tile, pixels, what, wide) };
+            x += pixels;
+        }
+    }
+}
+
+/// Brings up to sixteen planes into a block; channels that are missing become 0.
+///
+/// # Shapes
+///
+/// `planes`: channel, pixel. `block`: pixel, channel. Panics where the block is too short.
+pub fn interleave(planes: Row<'_, f32>, block: RowMut<'_, f32>, pixels: usize) {
+    let channels = planes.len().checked_div(pixels).unwrap_or(0);
+    let mut pixel = 0;
+    while pixel < pixels {
+        let count = LANES.min(pixels - pixel);
+        let mut square = [[0f32; LANES]; LANES];
+        for channel in 0..channels {
+            let row = planes.slice(channel * pixels + pixel, count);
+            let mut line = [0f32; LANES];
+            row.load(&mut line[..count], |value| value);
+            for (turned, value) in square.iter_mut().zip(line) {
+                turned[channel] = value;
+            }
+        }
+        let to = block.slice(pixel * LANES, count * LANES);
+        to.store(&square.as_flattened()[..count * LANES], |value| value);
+        pixel += count;
+    }
+}
+
+/// Takes up to sixteen planes out of a block.
+///
+/// # Shapes
+///
+/// As [`interleave`].
+pub fn separate(block: Row<'_, f32>, planes: RowMut<'_, f32>, pixels: usize) {
+    let channels = planes.len().checked_div(pixels).unwrap_or(0);
+    let mut pixel = 0;
+    while pixel < pixels {
+        let count = LANES.min(pixels - pixel);
+        let mut square = [[0f32; LANES]; LANES];
+        let from = block.slice(pixel * LANES, count * LANES);
+        from.load(&mut square.as_flattened_mut()[..count * LANES], |value| {
+            value
+        });
+        for channel in 0..channels {
+            let mut line = [0f32; LANES];
+            for (to, pixel) in line.iter_mut().zip(&square) {
+                *to = pixel[channel];
+            }
+            let row = planes.slice(channel * pixels + pixel, count);
+            row.store(&line[..count], |value| value);
+        }
+        pixel += count;
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,614 @@
+//! Every level against sums in float64 over images in planes.
+
+use super::*;
+use crate::kernels::blocked::{pack_channels, pack_depthwise, pack_filter};
+use crate::table::noise;
+use crate::view::{Block, Layout, View, ViewMut};
+use crate::{Tensor, simd::Level};
+
+fn levels() -> Vec<Level> {
+    let mut levels = vec![Level::Portable];
+    #[cfg(target_arch = "x86_64")]
+    {
+        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+            levels.push(Level::Avx2);
+        }
+        if is_x86_feature_detected!("avx512f") {
+            levels.push(Level::Avx512);
+        }
+    }
+    levels
+}
+
+struct Buffer(Block, Layout);
+
+impl Buffer {
+    fn of(values: &[f32]) -> Buffer {
+        let bytes: Vec<u8> = values.iter().copied().flat_map(f32::to_le_bytes).collect();
+        Buffer(
+            Block::of(&bytes),
+            Layout::dense(&[values.len()]).expect("a small tensor"),
+        )
+    }
+
+    fn row(&self) -> Row<'_, f32> {
+        View::new(self.0.shared(), &self.1)
+            .expect("as long as its layout")
+            .flat()
+    }
+
+    fn row_mut(&mut self) -> RowMut<'_, f32> {
+        ViewMut::new(self.0.region(), &self.1)
+            .expect("as long as its layout")
+            .flat()
+    }
+}
+
+fn values(tensor: &Tensor) -> Vec<f32> {
+    tensor.values::<f32>().expect("float32")
+}
+
+/// Brings images of any number of channels into blocks.
+fn blocks(values: &[f32], images: usize, channels: usize, pixels: usize) -> Vec<f32> {
+    let count = channels.div_ceil(LANES);
+    let mut out = vec![0f32; images * count * pixels * LANES];
+    for (index, &value) in values.iter().enumerate() {
+        let (pixel, rest) = (index % pixels, index / pixels);
+        let (channel, image) = (rest % channels, rest / channels);
+        out[((image * count + channel / LANES) * pixels + pixel) * LANES + channel % LANES] = value;
+    }
+    out
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Case {
+    images: usize,
+    channels: usize,
+    outputs: usize,
+    groups: usize,
+    image: [usize; 2],
+    kernel: [usize; 2],
+    stride: [usize; 2],
+    dilation: [usize; 2],
+    before: [usize; 2],
+    after: [usize; 2],
+}
+
+impl Case {
+    fn window(&self) -> Sliding {
+        let output = [0, 1].map(|axis| {
+            let cover = (self.kernel[axis] - 1) * self.dilation[axis] + 1;
+            (self.image[axis] + self.before[axis] + self.after[axis] - cover) / self.stride[axis]
+                + 1
+        });
+        Sliding {
+            image: self.image,
+            output,
+            kernel: self.kernel,
+            stride: self.stride,
+            dilation: self.dilation,
+            before: self.before,
+        }
+    }
+
+    /// Calls `see` with each output, each channel of its group, each tap and what is seen through it, if anything.
+    fn each(&self, mut see: impl FnMut([usize; 4], [usize; 3], Option<usize>)) {
+        let window = self.window();
+        let depth = self.channels / self.groups;
+        for image in 0..self.images {
+            for output in 0..self.outputs {
+                let group = output / (self.outputs / self.groups);
+                for y in 0..window.output[0] {
+                    for x in 0..window.output[1] {
+                        for channel in 0..depth {
+                            for tap_y in 0..self.kernel[0] {
+                                for tap_x in 0..self.kernel[1] {
+                                    let row = y * self.stride[0] + tap_y * self.dilation[0];
+                                    let column = x * self.stride[1] + tap_x * self.dilation[1];
+                                    let inside = row >= self.before[0]
+                                        && row < self.before[0] + self.image[0]
+                                        && column >= self.before[1]
+                                        && column < self.before[1] + self.image[1];
+                                    let plane = image * self.channels + group * depth + channel;
+                                    let seen = inside.then(|| {
+                                        (plane * self.image[0] + row - self.before[0])
+                                            * self.image[1]
+                                            + column
+                                            - self.before[1]
+                                    });
+                                    see([image, output, y, x], [channel, tap_y, tap_x], seen);
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn place(&self, [image, output, y, x]: [usize; 4]) -> usize {
+        let [height, width] = self.window().output;
+        ((image * self.outputs + output) * height + y) * width + x
+    }
+
+    fn pixels(&self) -> usize {
+        self.window().outputs()
+    }
+}
+
+const PLAIN: Case = Case {
+    images: 1,
+    channels: 16,
+    outputs: 16,
+    groups: 1,
+    image: [7, 9],
+    kernel: [3, 3],
+    stride: [1, 1],
+    dilation: [1, 1],
+    before: [1, 1],
+    after: [1, 1],
+};
+
+fn cases() -> Vec<Case> {
+    vec![
+        PLAIN,
+        Case {
+            images: 2,
+            channels: 33,
+            outputs: 50,
+            image: [5, 31],
+            ..PLAIN
+        },
+        Case {
+            channels: 40,
+            outputs: 32,
+            kernel: [1, 1],
+            before: [0; 2],
+            after: [0; 2],
+            image: [1, 45],
+            ..PLAIN
+        },
+        Case {
+            channels: 20,
+            outputs: 24,
+            stride: [2, 2],
+            image: [9, 36],
+            before: [0, 1],
+            after: [1, 0],
+            ..PLAIN
+        },
+        Case {
+            kernel: [5, 2],
+            dilation: [2, 3],
+            before: [4, 1],
+            after: [4, 2],
+            image: [6, 40],
+            ..PLAIN
+        },
+        Case {
+            image: [2, 2],
+            before: [3; 2],
+            after: [3; 2],
+            ..PLAIN
+        },
+        Case {
+            images: 2,
+            channels: 64,
+            outputs: 96,
+            groups: 2,
+            image: [4, 16],
+            ..PLAIN
+        },
+        Case {
+            channels: 700,
+            outputs: 16,
+            kernel: [1, 1],
+            before: [0; 2],
+            after: [0; 2],
+            image: [3, 5],
+            ..PLAIN
+        },
+        Case {
+            channels: 80,
+            outputs: 48,
+            kernel: [3, 3],
+            image: [4, 30],
+            ..PLAIN
+        },
+        Case { images: 0, ..PLAIN },
+        Case {
+            image: [1, 1],
+            kernel: [1, 1],
+            before: [0; 2],
+            after: [0; 2],
+            channels: 1,
+            outputs: 1,
+            ..PLAIN
+        },
+    ]
+}
+
+/// `sums` are what the rounding is a part of.
+fn compare(level: Level, case: &Case, found: &[f32], wanted: &[f64], sums: &[f64]) {
+    let largest = sums.iter().fold(1f64, |most, x| most.max(x.abs()));
+    for (index, &value) in wanted.iter().enumerate() {
+        let pixels = case.pixels();
+        let (pixel, rest) = (index % pixels, index / pixels);
+        let (output, image) = (rest % case.outputs, rest / case.outputs);
+        let per = case.outputs / case.groups;
+        let per_blocks = per.div_ceil(LANES);
+        let block =
+            image * case.groups * per_blocks + output / per * per_blocks + output % per / LANES;
+        let own = found[(block * pixels + pixel) * LANES + output % per % LANES];
+        assert!(
+            (f64::from(own) - value).abs() <= 1e-5 * largest,
+            "{level:?} {case:?} at {index}: {own}, has to be {value}"
+        );
+    }
+}
+
+/// Adds what comes after the sums: case 0 nothing, 1 a bias, 2 bias, residual and bounds.
+fn finish(case: &Case, extra: usize, sums: &mut [f64], bias: &[f32], residual: &[f32]) {
+    for (index, sum) in sums.iter_mut().enumerate() {
+        if extra > 0 {
+            *sum += f64::from(bias[index / case.pixels() % case.outputs]);
+        }
+        if extra > 1 {
+            *sum = (*sum + f64::from(residual[index])).clamp(-0.75, 0.5);
+        }
+    }
+}
+
+fn run(case: &Case, kind: &str) {
+    let window = case.window();
+    let depth = case.channels / case.groups;
+    let pixels = case.image[0] * case.image[1];
+    let x = values(&noise(&[case.images * case.channels * pixels], 3));
+    let filter = noise(&[case.outputs, depth, case.kernel[0], case.kernel[1]], 7);
+    let weights = values(&filter);
+    let bias = noise(&[case.outputs], 11);
+    let total = case.images * case.outputs * case.pixels();
+    let residual = values(&noise(&[total], 13));
+    let mut sums = vec![0f64; total];
+    case.each(|place, [channel, tap_y, tap_x], seen| {
+        let weight =
+            ((place[1] * depth + channel) * case.kernel[0] + tap_y) * case.kernel[1] + tap_x;
+        if let Some(seen) = seen {
+            sums[case.place(place)] += f64::from(x[seen]) * f64::from(weights[weight]);
+        }
+    });
+    // Channels of their own lie in blocks as those of one group do.
+    let case = &Case {
+        groups: if kind == "depthwise" { 1 } else { case.groups },
+        ..*case
+    };
+    let out_blocks = case.groups * (case.outputs / case.groups).div_ceil(LANES);
+    let packed = match kind {
+        "depthwise" => pack_depthwise(&filter),
+        _ => pack_filter(&filter, case.groups, kind == "planar"),
+    };
+    let packed = Buffer::of(&values(&packed.expect("a filter that can be packed")));
+    let packed_bias = Buffer::of(&values(&pack_channels(&bias).expect("float32")));
+    let image = match kind {
+        "planar" => Buffer::of(&x),
+        _ => Buffer::of(&blocks(&x, case.images, case.channels, pixels)),
+    };
+    let packed_residual = Buffer::of(&blocks(&residual, case.images, case.outputs, case.pixels()));
+    for level in levels() {
+        for extra in 0..3 {
+            let mut wanted = sums.clone();
+            finish(case, extra, &mut wanted, &values(&bias), &residual);
+            let size = case.images * out_blocks * case.pixels() * LANES;
+            let mut out = Buffer::of(&vec![f32::NAN; size]);
+            {
+                let operands = Operands {
+                    x: image.row(),
+                    filter: packed.row(),
+                    bias: (extra > 0).then(|| packed_bias.row()),
+                    residual: (extra > 1).then(|| packed_residual.row()),
+                    clamp: (extra > 1).then_some((-0.75, 0.5)),
+                    out: out.row_mut(),
+                };
+                for index in 0..case.images {
+                    // Cut in two, as workers cut it.
+                    let cut = window.output[0] / 2;
+                    for rows in [(0, cut), (cut, window.output[0])] {
+                        let part = Part {
+                            image: index,
+                            rows,
+                            columns: (0, window.output[1]),
+                        };
+                        match kind {
+                            "planar" => {
+                                let planar = Planar {
+                                    window,
+                                    channels: case.channels,
+                                    outputs: out_blocks,
+                                };
+                                planar_at(level, &planar, &operands, part);
+                            }
+                            "depthwise" => {
+                                for block in 0..out_blocks {
+                                    sweep_at(
+                                        level,
+                                        &window,
+                                        Sweep::Weigh,
+                                        (block, out_blocks),
+                                        &operands,
+                                        part,
+                                    );
+                                }
+                            }
+                            _ => {
+                                let dense = Dense {
+                                    window,
+                                    groups: case.groups,
+                                    inputs: depth.div_ceil(LANES),
+                                    outputs: out_blocks / case.groups,
+                                };
+                                for group in 0..case.groups {
+                                    for pair in 0..dense.outputs.div_ceil(PAIR) {
+                                        convolve_at(level, &dense, &operands, (group, pair), part);
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+            let found: Vec<f32> = {
+                let row = out.row();
+                (0..row.len()).map(|index| row.get(index)).collect()
+            };
+            compare(level, case, &found, &wanted, &sums);
+        }
+    }
+}
+
+#[test]
+fn convolution_over_blocks_agrees_with_its_definition() {
+    cases().iter().for_each(|case| run(case, "dense"));
+}
+
+#[test]
+fn convolution_over_planes_agrees_with_its_definition() {
+    for case in [
+        Case {
+            channels: 3,
+            outputs: 40,
+            kernel: [7, 7],
+            stride: [2, 2],
+            before: [3; 2],
+            after: [3; 2],
+            image: [20, 40],
+            ..PLAIN
+        },
+        Case {
+            channels: 1,
+            image: [3, 200],
+            ..PLAIN
+        },
+        Case {
+            images: 2,
+            channels: 3,
+            outputs: 17,
+            kernel: [3, 2],
+            dilation: [3, 1],
+            image: [9, 8],
+            ..PLAIN
+        },
+        Case {
+            channels: 2,
+            outputs: 16,
+            image: [1, 1],
+            before: [3; 2],
+            after: [3; 2],
+            ..PLAIN
+        },
+        Case {
+            channels: 3,
+            outputs: 32,
+            kernel: [11, 11],
+            stride: [4, 4],
+            before: [2; 2],
+            after: [2; 2],
+            image: [40, 300],
+            ..PLAIN
+        },
+    ] {
+        run(&case, "planar");
+    }
+}
+
+#[test]
+fn depthwise_convolution_agrees_with_its_definition() {
+    for case in [
+        PLAIN,
+        Case {
+            images: 2,
+            channels: 40,
+            outputs: 40,
+            image: [6, 33],
+            ..PLAIN
+        },
+        Case {
+            stride: [2, 2],
+            image: [9, 40],
+            ..PLAIN
+        },
+        Case {
+            stride: [3, 3],
+            kernel: [5, 5],
+            before: [2; 2],
+            after: [2; 2],
+            image: [9, 50],
+            ..PLAIN
+        },
+        Case {
+            kernel: [2, 3],
+            dilation: [2, 4],
+            image: [5, 30],
+            ..PLAIN
+        },
+        Case {
+            kernel: [1, 1],
+            before: [0; 2],
+            after: [0; 2],
+            ..PLAIN
+        },
+        Case {
+            image: [1, 1],
+            before: [2; 2],
+            after: [2; 2],
+            ..PLAIN
+        },
+    ] {
+        run(
+            &Case {
+                groups: case.channels,
+                outputs: case.channels,
+                ..case
+            },
+            "depthwise",
+        );
+    }
+}
+
+#[test]
+fn pooling_agrees_with_its_definition() {
+    let base = Case {
+        channels: 20,
+        outputs: 20,
+        groups: 20,
+        ..PLAIN
+    };
+    for case in [
+        base,
+        Case {
+            images: 2,
+            image: [6, 40],
+            stride: [2, 2],
+            ..base
+        },
+        Case {
+            image: [7, 30],
+            kernel: [2, 3],
+            dilation: [2, 2],
+            ..base
+        },
+        Case {
+            image: [7, 7],
+            kernel: [7, 7],
+            before: [0; 2],
+            after: [0; 2],
+            ..base
+        },
+        Case {
+            image: [4, 50],
+            kernel: [3, 3],
+            stride: [3, 1],
+            before: [0; 2],
+            after: [2; 2],
+            ..base
+        },
+    ] {
+        let window = case.window();
+        let pixels = case.image[0] * case.image[1];
+        let x = values(&noise(&[case.images * case.channels * pixels], 5));
+        let image = Buffer::of(&blocks(&x, case.images, case.channels, pixels));
+        let count = case.channels.div_ceil(LANES);
+        let total = case.images * case.outputs * case.pixels();
+        for what in [
+            Sweep::Max,
+            Sweep::MeanInside,
+            Sweep::MeanPadded(case.after),
+            Sweep::SumBy(5),
+        ] {
+            let mut wanted = vec![
+                if what == Sweep::Max {
+                    f64::NEG_INFINITY
+                } else {
+                    0.0
+                };
+                total
+            ];
+            let mut counts = vec![0f64; total];
+            case.each(|place, [_, tap_y, tap_x], seen| {
+                let at = case.place(place);
+                let end = |axis: usize, tap: usize, place: usize| {
+                    place * case.stride[axis] + tap * case.dilation[axis]
+                        < case.image[axis] + case.before[axis] + case.after[axis]
+                };
+                if let Some(seen) = seen {
+                    let value = f64::from(x[seen]);
+                    match what {
+                        Sweep::Max => wanted[at] = wanted[at].max(value),
+                        _ => wanted[at] += value,
+                    }
+                }
+                let padded = matches!(what, Sweep::MeanPadded(_));
+                if seen.is_some() || (padded && end(0, tap_y, place[2]) && end(1, tap_x, place[3]))
+                {
+                    counts[at] += 1.0;
+                }
+            });
+            for (sum, count) in wanted.iter_mut().zip(&counts) {
+                match what {
+                    Sweep::Max | Sweep::Weigh => {}
+                    Sweep::SumBy(number) => *sum /= number as f64,
+                    _ => *sum /= count.max(1.0),
+                }
+            }
+            for level in levels() {
+                let mut out =
+                    Buffer::of(&vec![f32::NAN; case.images * count * case.pixels() * LANES]);
+                let none = Buffer::of(&[]);
+                {
+                    let operands = Operands {
+                        x: image.row(),
+                        filter: none.row(),
+                        bias: None,
+                        residual: None,
+                        clamp: None,
+                        out: out.row_mut(),
+                    };
+                    for index in 0..case.images {
+                        for block in 0..count {
+                            let part = Part {
+                                image: index,
+                                rows: (0, window.output[0]),
+                                columns: (0, window.output[1]),
+                            };
+                            sweep_at(level, &window, what, (block, count), &operands, part);
+                        }
+                    }
+                }
+                let row = out.row();
+                let found: Vec<f32> = (0..row.len()).map(|index| row.get(index)).collect();
+                compare(level, &Case { groups: 1, ..case }, &found, &wanted, &wanted);
+            }
+        }
+    }
+}
+
+#[test]
+fn blocks_and_planes_are_each_other_s_inverse() {
+    for (channels, pixels) in [(16, 35), (5, 16), (1, 1), (13, 100), (7, 0)] {
+        let x = values(&noise(&[channels * pixels], 2));
+        let planes = Buffer::of(&x);
+        let mut block = Buffer::of(&vec![f32::NAN; pixels * LANES]);
+        interleave(planes.row(), block.row_mut(), pixels);
+        for (index, wanted) in blocks(&x, 1, channels, pixels.max(1))
+            .iter()
+            .take(pixels * LANES)
+            .enumerate()
+        {
+            assert_eq!(block.row().get(index), *wanted);
+        }
+        let mut back = Buffer::of(&vec![f32::NAN; channels * pixels]);
+        separate(block.row(), back.row_mut(), pixels);
+        for (index, wanted) in x.iter().enumerate() {
+            assert_eq!(back.row().get(index), *wanted);
+        }
+    }
+}

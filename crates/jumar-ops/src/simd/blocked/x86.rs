@@ -1,0 +1,413 @@
+//! Tiles in AVX-512 and AVX2.
+
+use std::arch::x86_64::*;
+
+use super::tile::{Tile, finish};
+use super::{LANES, Sweep};
+
+/// Calls a tile function for as many pixels and blocks as there are.
+macro_rules! by_size {
+    ($function:ident, $pixels:expr, $count:expr, ($($argument:expr),*), $($more:tt),*) => {
+        match ($pixels, $count) {
+            (7, 2) => $function::<7, 2, $($more),*>($($argument),*),
+            (6, 2) => $function::<6, 2, $($more),*>($($argument),*),
+            (5, 2) => $function::<5, 2, $($more),*>($($argument),*),
+            (4, 2) => $function::<4, 2, $($more),*>($($argument),*),
+            (3, 2) => $function::<3, 2, $($more),*>($($argument),*),
+            (2, 2) => $function::<2, 2, $($more),*>($($argument),*),
+            (_, 2) => $function::<1, 2, $($more),*>($($argument),*),
+            (7, _) => $function::<7, 1, $($more),*>($($argument),*),
+            (6, _) => $function::<6, 1, $($more),*>($($argument),*),
+            (5, _) => $function::<5, 1, $($more),*>($($argument),*),
+            (4, _) => $function::<4, 1, $($more),*>($($argument),*),
+            (3, _) => $function::<3, 1, $($more),*>($($argument),*),
+            (2, _) => $function::<2, 1, $($more),*>($($argument),*),
+            (_, _) => $function::<1, 1, $($more),*>($($argument),*),
+        }
+    };
+}
+
+/// # Safety
+///
+/// As `tile::dense`.
+#[target_feature(enable = "avx512f")]
+pub(super) unsafe fn dense_avx512(tile: &Tile, pixels: usize, count: usize, wide: bool) {
+    // SAFETY: the caller's word; the sizes are those that are passed on.
+    unsafe {
+        match (wide, count) {
+            (true, 2) => dense_tile::<14, 2, true, true>(tile),
+            (true, _) => dense_tile::<14, 1, true, true>(tile),
+            (false, _) => by_size!(dense_tile, pixels, count, (tile), false, true),
+        }
+    }
+}
+
+/// # Safety
+///
+/// As `tile::planar`.
+#[target_feature(enable = "avx512f")]
+pub(super) unsafe fn planar_avx512(tile: &Tile, pixels: usize, count: usize) {
+    // SAFETY: the caller's word.
+    unsafe { by_size!(dense_tile, pixels, count, (tile), false, false) }
+}
+
+/// Computes PIXELS pixels of BLOCKS blocks. INSIDE: all pixels see the image, at a stride of 1. DEEP: sixteen channels lie
+/// together.
+///
+/// # Safety
+///
+/// As `tile::dense`.
+#[target_feature(enable = "avx512f")]
+unsafe fn dense_tile<
+    const PIXELS: usize,
+    const BLOCKS: usize,
+    const INSIDE: bool,
+    const DEEP: bool,
+>(
+    tile: &Tile,
+) {
+    let mut sums = [[_mm512_setzero_ps(); BLOCKS]; PIXELS];
+    for input in 0..tile.blocks {
+        for row in 0..tile.rows {
+            let line = tile.x.wrapping_add(input * tile.plane + row * tile.row);
+            let mut filter = tile
+                .filter
+                .wrapping_add(input * tile.filter_block + row * tile.filter_row);
+            for tap in 0..tile.taps {
+                let mut seen = [line; PIXELS];
+                if INSIDE {
+                    let first =
+                        line.wrapping_offset((tile.column + (tap * tile.tap) as isize) * 16);
+                    for (pixel, seen) in seen.iter_mut().enumerate() {
+                        *seen = first.wrapping_add(pixel * LANES);
+                    }
+                } else {
+                    for (pixel, seen) in seen.iter_mut().enumerate() {
+                        *seen = tile.seen(line, tap, pixel, false);
+                    }
+                }
+                let depth = if DEEP { LANES } else { tile.depth };
+                for step in 0..depth {
+                    let mut weights = [_mm512_setzero_ps(); BLOCKS];
+                    for (block, weights) in weights.iter_mut().enumerate() {
+                        // SAFETY: the weights of this step, by the caller's word.
+                        *weights =
+                            unsafe { _mm512_loadu_ps(filter.add((step * BLOCKS + block) * LANES)) };
+                    }
+                    for (sums, seen) in sums.iter_mut().zip(seen) {
+                        // SAFETY: a pixel of the image (or of the lines) under this tap, or a line of zeros.
+                        let value = _mm512_set1_ps(unsafe { seen.add(step).read_unaligned() });
+                        for (sum, weights) in sums.iter_mut().zip(weights) {
+                            *sum = _mm512_fmadd_ps(value, weights, *sum);
+                        }
+                    }
+                }
+                filter = filter.wrapping_add(depth * BLOCKS * LANES);
+            }
+        }
+    }
+    for (pixel, sums) in sums.into_iter().enumerate() {
+        for (block, sum) in sums.into_iter().enumerate() {
+            // SAFETY: the caller's word.
+            unsafe { finish_avx512(tile, block, pixel, sum) };
+        }
+    }
+}
+
+/// # Safety
+///
+/// As `tile::dense`.
+#[target_feature(enable = "avx512f")]
+#[inline]
+unsafe fn finish_avx512(tile: &Tile, block: usize, pixel: usize, sum: __m512) {
+    let at = block * tile.out_plane + pixel * LANES;
+    let mut sum = sum;
+    // SAFETY: output, bias and residual hold sixteen numbers there, by the caller's word.
+    unsafe {
+        if tile.accumulate {
+            sum = _mm512_add_ps(sum, _mm512_loadu_ps(tile.out.add(at)));
+        }
+        if !tile.bias.is_null() {
+            sum = _mm512_add_ps(sum, _mm512_loadu_ps(tile.bias.add(block * LANES)));
+        }
+        if !tile.residual.is_null() {
+            sum = _mm512_add_ps(sum, _mm512_loadu_ps(tile.residual.add(at)));
+        }
+    }
+    if let Some((low, high)) = tile.clamp {
+        // The second operand is what comes out when one is not a number.
+        sum = _mm512_min_ps(
+            _mm512_set1_ps(high),
+            _mm512_max_ps(_mm512_set1_ps(low), sum),
+        );
+    }
+    // SAFETY: the output holds the pixel, by the caller's word.
+    unsafe { _mm512_storeu_ps(tile.out.add(at), sum) };
+}
+
+const WEIGH: u8 = 0;
+const MAX: u8 = 1;
+const SUM: u8 = 2;
+
+/// # Safety
+///
+/// As `tile::sweep`.
+#[target_feature(enable = "avx512f")]
+pub(super) unsafe fn sweep_avx512(tile: &Tile, pixels: usize, what: Sweep, wide: bool) {
+    // SAFETY: the caller's word.
+    unsafe {
+        match what {
+            Sweep::Weigh => sweep_of::<WEIGH>(tile, pixels, wide),
+            Sweep::Max => sweep_of::<MAX>(tile, pixels, wide),
+            Sweep::MeanInside | Sweep::MeanPadded(_) | Sweep::SumBy(_) => {
+                sweep_of::<SUM>(tile, pixels, wide);
+            }
+        }
+    }
+}
+
+/// # Safety
+///
+/// As `tile::sweep`.
+#[target_feature(enable = "avx512f")]
+unsafe fn sweep_of<const KIND: u8>(tile: &Tile, pixels: usize, wide: bool) {
+    // SAFETY: the caller's word.
+    unsafe {
+        match (wide, tile.stride, pixels) {
+            (true, 1, _) => sweep_tile::<14, 1, KIND>(tile),
+            (true, ..) => sweep_tile::<14, 2, KIND>(tile),
+            (false, _, 7) => sweep_tile::<7, 0, KIND>(tile),
+            (false, _, 6) => sweep_tile::<6, 0, KIND>(tile),
+            (false, _, 5) => sweep_tile::<5, 0, KIND>(tile),
+            (false, _, 4) => sweep_tile::<4, 0, KIND>(tile),
+            (false, _, 3) => sweep_tile::<3, 0, KIND>(tile),
+            (false, _, 2) => sweep_tile::<2, 0, KIND>(tile),
+            (false, ..) => sweep_tile::<1, 0, KIND>(tile),
+        }
+    }
+}
+
+/// Sweeps PIXELS pixels. STRIDE: their distance where all are inside the image; 0 where some may not be.
+///
+/// # Safety
+///
+/// As `tile::sweep`.
+#[target_feature(enable = "avx512f")]
+unsafe fn sweep_tile<const PIXELS: usize, const STRIDE: usize, const KIND: u8>(tile: &Tile) {
+    let start = if KIND == MAX { f32::NEG_INFINITY } else { 0.0 };
+    let mut sums = [_mm512_set1_ps(start); PIXELS];
+    for row in 0..tile.rows {
+        let line = tile.x.wrapping_add(row * tile.row);
+        for tap in 0..tile.taps {
+            let weights = if KIND == WEIGH {
+                let filter = tile
+                    .filter
+                    .wrapping_add(row * tile.filter_row + tap * LANES);
+                // SAFETY: the tap's weights, by the caller's word.
+                unsafe { _mm512_loadu_ps(filter) }
+            } else {
+                _mm512_setzero_ps()
+            };
+            let first = line.wrapping_offset((tile.column + (tap * tile.tap) as isize) * 16);
+            for (pixel, sum) in sums.iter_mut().enumerate() {
+                let seen = if STRIDE > 0 {
+                    first.wrapping_add(pixel * STRIDE * LANES)
+                } else {
+                    tile.seen(line, tap, pixel, KIND == MAX)
+                };
+                // SAFETY: a pixel of the image, or a line of zeros (or of what is below everything).
+                let seen = unsafe { _mm512_loadu_ps(seen) };
+                *sum = match KIND {
+                    WEIGH => _mm512_fmadd_ps(seen, weights, *sum),
+                    // What is not a number never counts as larger.
+                    MAX => _mm512_max_ps(seen, *sum),
+                    _ => _mm512_add_ps(seen, *sum),
+                };
+            }
+        }
+    }
+    for (pixel, sum) in sums.into_iter().enumerate() {
+        let sum = match KIND {
+            SUM => _mm512_div_ps(sum, _mm512_set1_ps(tile.divide[pixel])),
+            _ => sum,
+        };
+        // SAFETY: the caller's word.
+        unsafe { finish_avx512(tile, 0, pixel, sum) };
+    }
+}
+
+/// Splits a tile into pieces of up to six pixels of one block.
+macro_rules! by_six {
+    ($function:ident, $tile:expr, $pixels:expr, $count:expr) => {
+        for block in 0..$count {
+            let own = $tile.block(block);
+            let pieces = $pixels.div_ceil(6);
+            let each = $pixels.div_ceil(pieces.max(1));
+            let mut pixel = 0;
+            while pixel < $pixels {
+                let piece = own.rest(pixel);
+                let pixels = each.min($pixels - pixel);
+                match pixels {
+                    6 => $function::<6>(&piece, $count),
+                    5 => $function::<5>(&piece, $count),
+                    4 => $function::<4>(&piece, $count),
+                    3 => $function::<3>(&piece, $count),
+                    2 => $function::<2>(&piece, $count),
+                    _ => $function::<1>(&piece, $count),
+                }
+                pixel += pixels;
+            }
+        }
+    };
+}
+
+/// # Safety
+///
+/// As `tile::dense`.
+#[target_feature(enable = "avx2,fma")]
+pub(super) unsafe fn dense_avx2(tile: &Tile, pixels: usize, count: usize) {
+    // SAFETY: the caller's word.
+    unsafe { by_six!(dense_piece, tile, pixels, count) }
+}
+
+/// # Safety
+///
+/// As `tile::dense`.
+#[target_feature(enable = "avx2,fma")]
+unsafe fn dense_piece<const PIXELS: usize>(tile: &Tile, count: usize) {
+    let mut sums = [[_mm256_setzero_ps(); 2]; PIXELS];
+    for input in 0..tile.blocks {
+        for row in 0..tile.rows {
+            let line = tile.x.wrapping_add(input * tile.plane + row * tile.row);
+            let mut filter = tile
+                .filter
+                .wrapping_add(input * tile.filter_block + row * tile.filter_row);
+            for tap in 0..tile.taps {
+                let mut seen = [line; PIXELS];
+                for (pixel, seen) in seen.iter_mut().enumerate() {
+                    *seen = tile.seen(line, tap, pixel, false);
+                }
+                for step in 0..tile.depth {
+                    // SAFETY: the weights of this step, by the caller's word.
+                    let weights = unsafe {
+                        [
+                            _mm256_loadu_ps(filter),
+                            _mm256_loadu_ps(filter.wrapping_add(8)),
+                        ]
+                    };
+                    for (sums, seen) in sums.iter_mut().zip(seen) {
+                        // SAFETY: a pixel of the image (or of the lines) under this tap, or a line of zeros.
+                        let value = _mm256_set1_ps(unsafe { seen.add(step).read_unaligned() });
+                        sums[0] = _mm256_fmadd_ps(value, weights[0], sums[0]);
+                        sums[1] = _mm256_fmadd_ps(value, weights[1], sums[1]);
+                    }
+                    filter = filter.wrapping_add(count * LANES);
+                }
+            }
+        }
+    }
+    for (pixel, sums) in sums.into_iter().enumerate() {
+        // SAFETY: the caller's word.
+        unsafe { finish_avx2(tile, pixel, sums) };
+    }
+}
+
+/// # Safety
+///
+/// As `tile::dense`.
+#[target_feature(enable = "avx2,fma")]
+unsafe fn finish_avx2(tile: &Tile, pixel: usize, sums: [__m256; 2]) {
+    let mut lanes = [0f32; LANES];
+    // SAFETY: the array holds two vectors of eight; the rest is the caller's word.
+    unsafe {
+        _mm256_storeu_ps(lanes.as_mut_ptr(), sums[0]);
+        _mm256_storeu_ps(lanes.as_mut_ptr().add(8), sums[1]);
+        finish(tile, pixel, lanes);
+    }
+}
+
+/// # Safety
+///
+/// As `tile::sweep`.
+#[target_feature(enable = "avx2,fma")]
+pub(super) unsafe fn sweep_avx2(tile: &Tile, pixels: usize, what: Sweep) {
+    // SAFETY: the caller's word.
+    unsafe {
+        match what {
+            Sweep::Weigh => by_six!(weigh_piece, tile, pixels, 1),
+            Sweep::Max => by_six!(max_piece, tile, pixels, 1),
+            Sweep::MeanInside | Sweep::MeanPadded(_) | Sweep::SumBy(_) => {
+                by_six!(sum_piece, tile, pixels, 1);
+            }
+        }
+    }
+}
+
+macro_rules! sweep_piece {
+    ($name:ident, $kind:ident) => {
+        /// # Safety
+        ///
+        /// As `tile::sweep`.
+        #[target_feature(enable = "avx2,fma")]
+        unsafe fn $name<const PIXELS: usize>(tile: &Tile, _: usize) {
+            // SAFETY: the caller's word.
+            unsafe { sweep_half::<PIXELS, $kind>(tile) };
+        }
+    };
+}
+
+sweep_piece!(weigh_piece, WEIGH);
+sweep_piece!(max_piece, MAX);
+sweep_piece!(sum_piece, SUM);
+
+/// # Safety
+///
+/// As `tile::sweep`.
+#[target_feature(enable = "avx2,fma")]
+#[inline]
+unsafe fn sweep_half<const PIXELS: usize, const KIND: u8>(tile: &Tile) {
+    let start = if KIND == MAX { f32::NEG_INFINITY } else { 0.0 };
+    let mut sums = [[_mm256_set1_ps(start); 2]; PIXELS];
+    for row in 0..tile.rows {
+        let line = tile.x.wrapping_add(row * tile.row);
+        for tap in 0..tile.taps {
+            let mut weights = [_mm256_setzero_ps(); 2];
+            if KIND == WEIGH {
+                let filter = tile
+                    .filter
+                    .wrapping_add(row * tile.filter_row + tap * LANES);
+                // SAFETY: the tap's weights, by the caller's word.
+                weights = unsafe {
+                    [
+                        _mm256_loadu_ps(filter),
+                        _mm256_loadu_ps(filter.wrapping_add(8)),
+                    ]
+                };
+            }
+            for (pixel, sums) in sums.iter_mut().enumerate() {
+                let seen = tile.seen(line, tap, pixel, KIND == MAX);
+                for (half, (sum, weights)) in sums.iter_mut().zip(weights).enumerate() {
+                    // SAFETY: a pixel of the image, or a line of zeros (or of what is below everything).
+                    let seen = unsafe { _mm256_loadu_ps(seen.wrapping_add(half * 8)) };
+                    *sum = match KIND {
+                        WEIGH => _mm256_fmadd_ps(seen, weights, *sum),
+                        MAX => _mm256_max_ps(seen, *sum),
+                        _ => _mm256_add_ps(seen, *sum),
+                    };
+                }
+            }
+        }
+    }
+    for (pixel, sums) in sums.into_iter().enumerate() {
+        let mut sums = sums;
+        if KIND == SUM {
+            let divide = _mm256_set1_ps(tile.divide[pixel]);
+            sums = [
+                _mm256_div_ps(sums[0], divide),
+                _mm256_div_ps(sums[1], divide),
+            ];
+        }
+        // SAFETY: the caller's word.
+        unsafe { finish_avx2(tile, pixel, sums) };
+    }
+}

@@ -1,0 +1,48 @@
+//! Safe loops, compiled once for each level of instructions.
+//!
+//! The compiler turns a plain loop into vector instructions, but only into those that it may take for granted: four
+//! numbers at a time on x86-64. A [`Work`] is compiled for each level instead, and the level is chosen when it runs.
+
+use super::Level;
+
+/// Work that is the same loop at each level.
+///
+/// Whatever the loop calls has to be `#[inline(always)]`, so that it is compiled for the level, too.
+pub(crate) trait Work {
+    /// What comes out.
+    type Output;
+
+    /// Does the work. `FUSED` tells that a product and a sum are one instruction with one rounding. Implementations
+    /// are `#[inline(always)]`.
+    fn run<const FUSED: bool>(self) -> Self::Output;
+}
+
+/// Does a work with the best instructions of this processor.
+#[inline]
+pub(crate) fn wide<W: Work>(work: W) -> W::Output {
+    wide_at(Level::best(), work)
+}
+
+pub(super) fn wide_at<W: Work>(level: Level, work: W) -> W::Output {
+    match level {
+        // SAFETY: the level says that the processor has AVX-512.
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 => unsafe { avx512(work) },
+        // SAFETY: the level says that the processor has AVX2 and FMA.
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 => unsafe { avx2(work) },
+        Level::Portable => work.run::<false>(),
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512vl,avx512bw,avx512dq,avx2,fma")]
+fn avx512<W: Work>(work: W) -> W::Output {
+    work.run::<true>()
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+fn avx2<W: Work>(work: W) -> W::Output {
+    work.run::<true>()
+}

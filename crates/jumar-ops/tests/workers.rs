@@ -1,0 +1,151 @@
+//! Kernels that split their work give the same bytes, however many threads there are and whoever is first.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use jumar_ops::view::{Block, Region};
+use jumar_ops::{
+    Attrs, Call, InferCx, Memory, Operand, Place, PrepareCx, Share, Tensor, Workers, find,
+    pack_matrix,
+};
+use jumar_types::dtype::DataType;
+
+/// Threads that take the parts from the last to the first.
+struct Team(usize);
+
+impl Share for Team {
+    fn threads(&self) -> usize {
+        self.0
+    }
+
+    fn share(&self, parts: usize, work: &(dyn Fn(usize) + Sync)) {
+        let left = AtomicUsize::new(parts);
+        let take = || {
+            while let Ok(part) =
+                left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1))
+            {
+                work(part - 1);
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 1..self.0 {
+                scope.spawn(take);
+            }
+            take();
+        });
+    }
+}
+
+fn noise(dims: &[usize], seed: u32) -> Tensor {
+    let mut state = seed.wrapping_mul(747_796_405).wrapping_add(2_891_336_453);
+    let bytes = (0..dims.iter().product::<usize>())
+        .flat_map(|_| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            ((state >> 8) as f32 / (1 << 23) as f32 - 1.0).to_le_bytes()
+        })
+        .collect();
+    Tensor::new(DataType::Float32, dims, bytes).unwrap()
+}
+
+/// Runs an operator with a team and gives the bytes of its first output.
+fn run(name: &str, inputs: &[Tensor], attrs: &Attrs, workers: Workers<'_>) -> Vec<u8> {
+    let operator = find(name).unwrap();
+    let types: Vec<_> = inputs.iter().map(|tensor| Some(tensor.ty())).collect();
+    let constants = vec![None; inputs.len()];
+    let cx = InferCx::new(&types, &constants, attrs);
+    let outputs = &operator.infer(&cx).unwrap()[..1];
+    let kernel = operator
+        .prepare(&PrepareCx::new(cx, outputs).unwrap())
+        .unwrap();
+    let operands: Vec<_> = inputs
+        .iter()
+        .enumerate()
+        .map(|(index, tensor)| {
+            Some(Operand::dense(Place::Input(index as u32), 0, tensor.ty()).unwrap())
+        })
+        .collect();
+    let result = [Operand::dense(Place::Output(0), 0, &outputs[0]).unwrap()];
+    let regions: Vec<_> = inputs
+        .iter()
+        .map(|tensor| Region::shared(tensor.bytes()))
+        .collect();
+    let (mut block, mut scratch) = (
+        Block::zeroed(result[0].bytes()),
+        Block::zeroed(kernel.scratch_bytes()),
+    );
+    let memory = Memory {
+        weights: Region::EMPTY,
+        arena: scratch.region(),
+        constants: Region::EMPTY,
+        inputs: &regions,
+        outputs: &[block.region()],
+        workers,
+    };
+    kernel
+        .run(&Call::new(&operands, &result, (0, kernel.scratch_bytes()), &memory).unwrap())
+        .unwrap();
+    block.bytes().to_vec()
+}
+
+#[test]
+fn the_bytes_are_the_same_with_every_team() {
+    let linear = |m, n, k| {
+        let inputs = vec![
+            noise(&[m, k], 1),
+            pack_matrix(&noise(&[k, n], 2), false).unwrap(),
+            noise(&[n], 3),
+            noise(&[m, n], 4),
+        ];
+        (
+            "jumar.Linear",
+            inputs,
+            Attrs::new()
+                .with("columns", n as i64)
+                .with("activation", "gelu"),
+        )
+    };
+    let attention = Attrs::new()
+        .with("q_num_heads", 10)
+        .with("kv_num_heads", 10);
+    let by_position = |seed| noise(&[2, 70, 160], seed);
+    let cases = [
+        // Split by columns, by rows, and a product of one row.
+        linear(70, 600, 100),
+        linear(300, 40, 120),
+        linear(1, 4000, 300),
+        (
+            "jumar.Attention",
+            vec![
+                by_position(1),
+                by_position(2),
+                by_position(3),
+                noise(&[70, 70], 4),
+            ],
+            attention,
+        ),
+        (
+            "LayerNormV3",
+            vec![noise(&[200, 500], 1), noise(&[500], 2), noise(&[500], 3)],
+            Attrs::new().with("begin_norm_axis", 1),
+        ),
+        ("Erf", vec![noise(&[100_003], 1)], Attrs::new()),
+        ("Relu", vec![noise(&[100_003], 1)], Attrs::new()),
+        (
+            "Add",
+            vec![noise(&[100_003], 1), noise(&[100_003], 2)],
+            Attrs::new(),
+        ),
+        (
+            "Mul",
+            vec![noise(&[100_003], 1), noise(&[1], 2)],
+            Attrs::new(),
+        ),
+    ];
+    for (name, inputs, attrs) in &cases {
+        let alone = run(name, inputs, attrs, Workers::ALONE);
+        assert!(alone.iter().any(|&byte| byte != 0), "{name}");
+        for threads in [2, 3, 8] {
+            let found = run(name, inputs, attrs, Workers::of(&Team(threads)));
+            assert!(alone == found, "{name} with {threads} threads");
+        }
+    }
+}

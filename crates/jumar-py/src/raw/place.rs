@@ -1,0 +1,54 @@
+//! Tells the checks of the runtime where in Python a call comes from; nothing unless `JUMAR_CHECK` is set.
+
+use std::ffi::{CString, c_char};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use pyo3::prelude::*;
+
+use super::library::Symbol;
+
+static WANTED: AtomicBool = AtomicBool::new(false);
+static SET_PLACE: Symbol = Symbol::new(c"jumar_set_place");
+
+/// Reads whether anybody wants to know. Called at the import.
+pub fn ask() {
+    let wanted = std::env::var("JUMAR_CHECK").is_ok_and(|text| !text.is_empty() && text != "0");
+    WANTED.store(wanted, Ordering::Relaxed);
+}
+
+/// Whether anybody wants to know.
+#[inline]
+pub fn is_wanted() -> bool {
+    WANTED.load(Ordering::Relaxed)
+}
+
+/// Tells where the innermost Python frame is.
+#[cold]
+pub fn tell(py: Python<'_>) {
+    let _unknown_places_are_fine = frame(py);
+}
+
+fn frame(py: Python<'_>) -> PyResult<()> {
+    let frame = py.import("sys")?.call_method1("_getframe", (0,))?;
+    let code = frame.getattr("f_code")?;
+    let file: String = code.getattr("co_filename")?.extract()?;
+    let function: String = code.getattr("co_name")?.extract()?;
+    let line: u32 = frame.getattr("f_lineno")?.extract()?;
+    let (Ok(file), Ok(function), Some(address)) = (
+        CString::new(file),
+        CString::new(function),
+        SET_PLACE.resolve(),
+    ) else {
+        return Ok(());
+    };
+    // SAFETY: the library's function of this name has this type.
+    let set = unsafe {
+        std::mem::transmute::<
+            std::ptr::NonNull<std::ffi::c_void>,
+            unsafe extern "C" fn(*const c_char, u32, *const c_char),
+        >(address)
+    };
+    // SAFETY: both are texts that end in a zero byte.
+    unsafe { set(file.as_ptr(), line, function.as_ptr()) };
+    Ok(())
+}

@@ -1,0 +1,65 @@
+//! The checks, as the environment asks for them.
+
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+
+use jumar_core::{Backend, Span};
+use jumar_cpu::CpuBackend;
+pub use jumar_diag::check::{
+    Allocation, Check, Finding, Options, Place, Rule, Script, Severity, here, in_call, rules,
+    set_script,
+};
+
+use crate::config::variable;
+
+static CHECK: OnceLock<Option<Arc<Check>>> = OnceLock::new();
+
+/// Gives the process's checks, if `JUMAR_CHECK` asks for them. They are made at the first call.
+pub fn from_environment() -> Option<Arc<Check>> {
+    CHECK.get_or_init(make).clone()
+}
+
+/// Makes checks of their own for a forked child, which knows nothing of the parent's.
+pub fn anew() -> Option<Arc<Check>> {
+    make()
+}
+
+fn make() -> Option<Arc<Check>> {
+    let asked = variable("JUMAR_CHECK").filter(|text| text != "0")?;
+    let rules = match asked.as_str() {
+        "1" => Vec::new(),
+        list => list.split(',').map(str::to_owned).collect(),
+    };
+    let baseline = variable("JUMAR_CHECK_BASELINE")
+        .and_then(|path| std::fs::read_to_string(path).ok())
+        .map(|text| text.lines().map(str::to_owned).collect())
+        .unwrap_or_default();
+    let options = Options {
+        rules,
+        report: variable("JUMAR_CHECK_REPORT").map(PathBuf::from),
+        baseline,
+        chinese: variable("JUMAR_CHECK_LANGUAGE").is_some_and(|text| text.starts_with("zh")),
+        poison: crate::schedule::is_late(),
+        replay: variable("JUMAR_CHECK_REPLAY").unwrap_or_default(),
+    };
+    match Check::new(options) {
+        Ok(check) => Some(Arc::new(check)),
+        Err(error) => {
+            eprintln!("jumar: {error}");
+            None
+        }
+    }
+}
+
+/// Reads and fills memory for the checks.
+pub(crate) struct Memory(pub(crate) Arc<CpuBackend>);
+
+impl jumar_diag::check::Memory for Memory {
+    fn read(&self, from: Span, into: &mut [u8]) {
+        self.0.read_now(from, into);
+    }
+
+    fn fill(&self, to: Span, value: u8) {
+        self.0.fill_now(to, value);
+    }
+}

@@ -1,0 +1,229 @@
+/* Graphs. */
+#ifndef JUMAR_GRAPH_GRAPH_H_
+#define JUMAR_GRAPH_GRAPH_H_
+
+#include <memory>
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gnode.h"
+#include "operator.h"
+
+namespace ge {
+
+class Graph;
+typedef std::shared_ptr<Graph> GraphPtr;
+typedef std::shared_ptr<const Graph> ConstGraphPtr;
+
+class Graph {
+ public:
+  enum class DumpFormat : uint32_t { kOnnx = 0, kTxt = 1, kReadable = 2 };
+
+  Graph() = default;
+  explicit Graph(const char_t *name) { Make(name); }
+  explicit Graph(const std::string &name) { Make(name.c_str()); }
+  ~Graph() = default;
+
+  /* Takes in everything that is linked with these operators, in either direction. */
+  Graph &SetInputs(const std::vector<Operator> &inputs) {
+    jumar::Message message;
+    message.U64(JumarId()).U64(inputs.size());
+    for (const Operator &op : inputs) {
+      message.U64(op.JumarId());
+    }
+    (void)jumar::Call("graph.set_inputs", message);
+    return *this;
+  }
+  Graph &SetOutputs(const std::vector<Operator> &outputs) {
+    jumar::Message message;
+    message.U64(JumarId()).U64(outputs.size());
+    for (const Operator &op : outputs) {
+      message.U64(op.JumarId()).U64(0).U64(0);
+    }
+    (void)jumar::Call("graph.set_outputs", message);
+    return *this;
+  }
+  Graph &SetOutputs(const std::vector<std::pair<Operator, std::vector<size_t>>> &outputs) {
+    jumar::Message message;
+    message.U64(JumarId()).U64(outputs.size());
+    for (const auto &pair : outputs) {
+      message.U64(pair.first.JumarId()).U64(pair.second.size());
+      for (size_t index : pair.second) {
+        message.U64(index);
+      }
+      message.U64(0);
+    }
+    (void)jumar::Call("graph.set_outputs", message);
+    return *this;
+  }
+  Graph &SetOutputs(const std::vector<std::pair<ge::Operator, AscendString>> &outputs) {
+    jumar::Message message;
+    message.U64(JumarId()).U64(outputs.size());
+    for (const auto &pair : outputs) {
+      message.U64(pair.first.JumarId()).U64(0);
+      if (pair.second.GetLength() == 0) {
+        message.U64(0);
+      } else {
+        message.U64(1).Text(pair.second);
+      }
+    }
+    (void)jumar::Call("graph.set_outputs", message);
+    return *this;
+  }
+  Graph &SetOutputs(const std::vector<std::pair<ge::Operator, std::string>> &outputs) {
+    std::vector<std::pair<ge::Operator, AscendString>> list;
+    for (const auto &pair : outputs) {
+      list.push_back(std::make_pair(pair.first, AscendString(pair.second.c_str())));
+    }
+    return SetOutputs(list);
+  }
+  graphStatus SetOutputs(const std::vector<std::pair<GNode, int32_t>> &outputs) {
+    jumar::Message message;
+    message.U64(JumarId()).U64(outputs.size());
+    for (const auto &pair : outputs) {
+      message.U64(pair.first.JumarId()).U64(1).Int(pair.second).U64(0);
+    }
+    return jumar::Call("graph.set_outputs", message) == 0 ? GRAPH_SUCCESS : GRAPH_FAILED;
+  }
+  /* Nodes without a consumer run in any case. */
+  Graph &SetTargets(const std::vector<Operator> &) { return *this; }
+  bool IsValid() const { return jumar::Number("graph.valid", Own()) != 0; }
+
+  graphStatus AddOp(const ge::Operator &op) { return Did("graph.add_op", Own().U64(op.JumarId())); }
+  graphStatus FindOpByName(const char_t *name, ge::Operator &op) const {
+    const uint64_t id = jumar::Number("graph.find", Own().Text(name));
+    if (id == 0) {
+      return GRAPH_FAILED;
+    }
+    op = Operator::JumarOf(id);
+    return GRAPH_SUCCESS;
+  }
+  graphStatus FindOpByName(const std::string &name, ge::Operator &op) const { return FindOpByName(name.c_str(), op); }
+  graphStatus GetAllOpName(std::vector<AscendString> &names) const {
+    jumar::Reply reply;
+    const uint32_t status = jumar::Call("graph.op_names", Own(), reply);
+    names.clear();
+    for (uint64_t left = reply.U64(); left > 0; --left) {
+      names.push_back(reply.Text());
+    }
+    return status == 0 ? GRAPH_SUCCESS : GRAPH_FAILED;
+  }
+  graphStatus SaveToFile(const char_t *file) const { return Did("graph.save_file", Own().Text(file)); }
+  graphStatus SaveToFile(const std::string &file) const { return SaveToFile(file.c_str()); }
+  graphStatus LoadFromFile(const char_t *file) {
+    if (handle_ == nullptr) {
+      Make("");
+    }
+    return Did("graph.load_file", Own().Text(file));
+  }
+  graphStatus LoadFromFile(const std::string &file) { return LoadFromFile(file.c_str()); }
+  graphStatus GetName(AscendString &name) const {
+    jumar::Reply reply;
+    const uint32_t status = jumar::Call("graph.name", Own(), reply);
+    name = reply.Text();
+    return status == 0 ? GRAPH_SUCCESS : GRAPH_FAILED;
+  }
+  /* By value, as no text of the library lives long enough for a reference. */
+  std::string GetName() const {
+    AscendString name;
+    (void)GetName(name);
+    return std::string(name.GetString());
+  }
+  std::vector<GNode> GetAllNodes() const {
+    std::vector<GNode> nodes;
+    jumar::Reply reply;
+    if (jumar::Call("graph.nodes", Own(), reply) == 0) {
+      for (uint64_t left = reply.U64(); left > 0; --left) {
+        nodes.push_back(GNode::JumarOf(reply.U64()));
+      }
+    }
+    return nodes;
+  }
+  std::vector<GNode> GetDirectNode() const { return GetAllNodes(); }
+  graphStatus RemoveNode(GNode &node) { return Did("graph.remove_node", Own().U64(node.JumarId())); }
+  graphStatus RemoveNode(GNode &node, bool) { return RemoveNode(node); }
+  graphStatus RemoveEdge(GNode &source, const int32_t output, GNode &target, const int32_t input) {
+    return Did("graph.remove_edge", Own().U64(source.JumarId()).Int(output).U64(target.JumarId()).Int(input));
+  }
+  GNode AddNodeByOp(const Operator &op) {
+    if (handle_ == nullptr || op.IsEmpty() || Did("graph.add_node", Own().U64(op.JumarId())) != GRAPH_SUCCESS) {
+      return GNode();
+    }
+    (void)jumar::Call("op.hold", jumar::Message().U64(op.JumarId()));
+    return GNode::JumarOf(op.JumarId());
+  }
+  graphStatus AddDataEdge(GNode &source, const int32_t output, GNode &target, const int32_t input) {
+    return Did("graph.add_edge", Own().U64(source.JumarId()).Int(output).U64(target.JumarId()).Int(input));
+  }
+  graphStatus AddControlEdge(GNode &source, GNode &target) {
+    return Did("graph.add_edge", Own().U64(source.JumarId()).Int(-1).U64(target.JumarId()).Int(-1));
+  }
+  graphStatus Dump(DumpFormat, std::ostream &stream) const {
+    jumar::Reply reply;
+    const uint32_t status = jumar::Call("graph.show", Own(), reply);
+    stream << reply.Text().GetString();
+    return status == 0 ? GRAPH_SUCCESS : GRAPH_FAILED;
+  }
+
+  uint64_t JumarId() const { return handle_ == nullptr ? 0 : handle_->id(); }
+  void JumarMake() {
+    if (handle_ == nullptr) {
+      Make("graph");
+    }
+  }
+  static Graph JumarOf(uint64_t id) {
+    Graph graph;
+    graph.handle_ = std::make_shared<jumar::Handle>("graph.release", id);
+    return graph;
+  }
+
+ private:
+  void Make(const char_t *name) {
+    handle_ = std::make_shared<jumar::Handle>("graph.release",
+                                              jumar::Number("graph.new", jumar::Message().Text(name)));
+  }
+  jumar::Message Own() const { return jumar::Message().U64(JumarId()); }
+  static graphStatus Did(const char *name, const jumar::Message &message) {
+    return jumar::Call(name, message) == 0 ? GRAPH_SUCCESS : GRAPH_FAILED;
+  }
+
+  jumar::HandlePtr handle_;
+};
+
+namespace jumar {
+inline AscendString BuilderName(const char_t *name, uint32_t index) {
+  const std::string text = std::string(name == nullptr ? "" : name) + "/" + std::to_string(index);
+  return AscendString(text.c_str());
+}
+}  // namespace jumar
+
+inline void Operator::SetSubgraphBuilder(const char_t *name, uint32_t index, const SubgraphBuilder &builder) {
+  if (handle_ == nullptr || !builder) {
+    return;
+  }
+  handle_->attached[jumar::BuilderName(name, index)] = std::make_shared<SubgraphBuilder>(builder);
+  const Graph graph = builder();
+  (void)jumar::Call("op.body", jumar::Message().U64(JumarId()).Text(name).U64(index).U64(graph.JumarId()));
+}
+inline SubgraphBuilder Operator::GetDynamicSubgraphBuilder(const char_t *name, uint32_t index) const {
+  if (handle_ == nullptr) {
+    return SubgraphBuilder();
+  }
+  const auto found = handle_->attached.find(jumar::BuilderName(name, index));
+  return found == handle_->attached.end() ? SubgraphBuilder()
+                                          : *static_cast<const SubgraphBuilder *>(found->second.get());
+}
+inline SubgraphBuilder Operator::GetSubgraphBuilder(const char_t *name) const {
+  return GetDynamicSubgraphBuilder(name, 0);
+}
+inline Graph Operator::GetDynamicSubgraph(const char_t *name, uint32_t index) const {
+  const SubgraphBuilder builder = GetDynamicSubgraphBuilder(name, index);
+  return builder ? builder() : Graph();
+}
+inline Graph Operator::GetSubgraph(const char_t *name) const { return GetDynamicSubgraph(name, 0); }
+
+}  // namespace ge
+
+#endif

@@ -1,0 +1,181 @@
+/* What the classes of the Graph Engine call: a few C functions, and the messages that they take. No C++ type crosses. */
+#ifndef JUMAR_GRAPH_WIRE_H_
+#define JUMAR_GRAPH_WIRE_H_
+
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ascend_string.h"
+
+extern "C" {
+typedef void (*jumar_ge_sink)(void *user, const void *bytes, size_t size);
+typedef void (*jumar_ge_done)(void *user, uint32_t status, const void *bytes, size_t size);
+
+struct jumar_ge_tensor {
+  const int64_t *dims;
+  size_t rank;
+  int32_t dtype;
+  int32_t format;
+  void *data;
+  size_t bytes;
+  uint64_t on_host;
+};
+
+uint32_t jumar_ge_call(const char *name, const void *message, size_t size, jumar_ge_sink sink, void *user);
+uint32_t jumar_ge_run(uint32_t how, uint64_t session, uint32_t graph, void *stream, const jumar_ge_tensor *inputs,
+                      size_t input_count, const jumar_ge_tensor *outputs, size_t output_count, jumar_ge_sink sink,
+                      void *user);
+uint32_t jumar_ge_run_async(uint64_t session, uint32_t graph, const jumar_ge_tensor *inputs, size_t input_count,
+                            jumar_ge_done done, void *user);
+}
+
+namespace ge {
+namespace jumar {
+
+/* Writes a message. */
+class Message {
+ public:
+  Message &U64(uint64_t value) {
+    for (int at = 0; at < 64; at += 8) {
+      bytes_.push_back(static_cast<char>((value >> at) & 0xff));
+    }
+    return *this;
+  }
+  Message &Int(int64_t value) { return U64(static_cast<uint64_t>(value)); }
+  Message &Float(float value) {
+    uint32_t bits = 0;
+    std::memcpy(&bits, &value, sizeof bits);
+    return U64(bits);
+  }
+  Message &Bytes(const void *data, size_t size) {
+    U64(size);
+    const char *from = static_cast<const char *>(data);
+    if (size > 0) {
+      bytes_.insert(bytes_.end(), from, from + size);
+    }
+    return *this;
+  }
+  Message &Text(const char *text) { return Bytes(text, text == nullptr ? 0 : std::strlen(text)); }
+  Message &Text(const AscendString &text) { return Text(text.GetString()); }
+  Message &Ints(const std::vector<int64_t> &list) {
+    U64(list.size());
+    for (int64_t value : list) {
+      Int(value);
+    }
+    return *this;
+  }
+  Message &Map(const std::map<AscendString, AscendString> &map) {
+    U64(map.size());
+    for (const auto &pair : map) {
+      Text(pair.first).Text(pair.second);
+    }
+    return *this;
+  }
+  const char *data() const { return bytes_.data(); }
+  size_t size() const { return bytes_.size(); }
+
+ private:
+  std::vector<char> bytes_;
+};
+
+/* Reads a reply. Beyond its end there are zeros. */
+class Reply {
+ public:
+  uint64_t U64() {
+    uint64_t value = 0;
+    for (int at = 0; at < 64 && at_ < bytes_.size(); at += 8) {
+      value |= static_cast<uint64_t>(static_cast<unsigned char>(bytes_[at_++])) << at;
+    }
+    return value;
+  }
+  int64_t Int() { return static_cast<int64_t>(U64()); }
+  float Float() {
+    const uint32_t bits = static_cast<uint32_t>(U64());
+    float value = 0;
+    std::memcpy(&value, &bits, sizeof value);
+    return value;
+  }
+  /* Gives bytes of the reply, which live as long as it. */
+  std::pair<const char *, size_t> Bytes() {
+    const uint64_t wanted = U64();
+    const uint64_t left = bytes_.size() - at_;
+    const size_t size = static_cast<size_t>(wanted < left ? wanted : left);
+    const char *from = bytes_.data() + at_;
+    at_ += size;
+    return std::make_pair(from, size);
+  }
+  AscendString Text() {
+    const std::pair<const char *, size_t> bytes = Bytes();
+    return AscendString(bytes.first == nullptr ? "" : bytes.first, bytes.second);
+  }
+  std::vector<int64_t> Ints() {
+    std::vector<int64_t> list(static_cast<size_t>(U64()));
+    for (int64_t &value : list) {
+      value = Int();
+    }
+    return list;
+  }
+  const std::vector<char> &All() const { return bytes_; }
+  void Take(const void *bytes, size_t size) {
+    const char *from = static_cast<const char *>(bytes);
+    bytes_.assign(from, from + size);
+    at_ = 0;
+  }
+  static void Sink(void *user, const void *bytes, size_t size) { static_cast<Reply *>(user)->Take(bytes, size); }
+
+ private:
+  std::vector<char> bytes_;
+  size_t at_ = 0;
+};
+
+inline uint32_t Call(const char *name, const Message &message, Reply &reply) {
+  return jumar_ge_call(name, message.data(), message.size(), &Reply::Sink, &reply);
+}
+inline uint32_t Call(const char *name, const Message &message) {
+  return jumar_ge_call(name, message.data(), message.size(), nullptr, nullptr);
+}
+/* A call that answers one number; 0 where it fails. */
+inline uint64_t Number(const char *name, const Message &message) {
+  Reply reply;
+  return Call(name, message, reply) == 0 ? reply.U64() : 0;
+}
+
+/* A number of the library that is given back with the last copy. */
+class Handle {
+ public:
+  Handle(const char *release, uint64_t id) : release_(release), id_(id) {}
+  Handle(const Handle &) = delete;
+  Handle &operator=(const Handle &) = delete;
+  ~Handle() {
+    if (id_ != 0) {
+      (void)Call(release_, Message().U64(id_));
+    }
+  }
+  uint64_t id() const { return id_; }
+  /* Functions of the program that belong to the object; only C++ can call them. */
+  std::map<AscendString, std::shared_ptr<void>> attached;
+
+ private:
+  const char *release_;
+  uint64_t id_;
+};
+typedef std::shared_ptr<Handle> HandlePtr;
+
+inline std::map<AscendString, AscendString> FromStrings(const std::map<std::string, std::string> &map) {
+  std::map<AscendString, AscendString> result;
+  for (const auto &pair : map) {
+    result[AscendString(pair.first.c_str())] = AscendString(pair.second.c_str());
+  }
+  return result;
+}
+
+}  // namespace jumar
+}  // namespace ge
+
+#endif

@@ -1,0 +1,228 @@
+"""Profiles and subscriptions, through the module: what is written and sent is held against what the program did."""
+
+import csv
+import ctypes
+import json
+import os
+import re
+import subprocess
+import threading
+
+import pytest
+
+import acl
+from fake import build
+
+API, TASK_TIME, TX = 0x1, 0x2, 0x80
+NONE = 255
+TO_DEVICE, HUGE_FIRST = 1, 0
+
+
+def profile(folder, switches, work):
+    """Takes a profile of what `work` does; gives its folder."""
+    before = set(folder.iterdir())
+    assert acl.prof.init(str(folder)) == 0
+    config = acl.prof.create_config([0], NONE, 0, switches)
+    assert config != 0
+    assert acl.prof.start(config) == 0
+    try:
+        work()
+    finally:
+        assert acl.prof.stop(config) == 0
+        assert acl.prof.destroy_config(config) == 0
+        assert acl.prof.finalize() == 0
+    (made,) = set(folder.iterdir()) - before
+    return made
+
+
+def table(made, name):
+    (path,) = (made / "mindstudio_profiler_output").glob(f"{name}_*.csv")
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.fixture
+def stream(device):
+    made, ret = acl.rt.create_stream()
+    assert ret == 0
+    yield made
+    assert acl.rt.destroy_stream(made) == 0
+
+
+def copies(stream, count):
+    memory, ret = acl.rt.malloc(4096, HUGE_FIRST)
+    assert ret == 0
+    host = bytes(4096)
+    for _ in range(count):
+        assert acl.rt.memcpy_async(memory, 4096, acl.util.bytes_to_ptr(host), 4096, TO_DEVICE, stream) == 0
+    assert acl.rt.synchronize_stream(stream) == 0
+    assert acl.rt.free(memory) == 0
+
+
+def test_a_profile_tells_of_the_tasks_and_calls_in_it_and_of_no_others(stream, tmp_path):
+    copies(stream, 3)
+    made = profile(tmp_path, API | TASK_TIME, lambda: copies(stream, 7))
+    copies(stream, 5)
+    assert re.fullmatch(r"PROF_\d{6}_\d{17}_[A-R]{8}", made.name)
+    assert {"host", "device_0", "mindstudio_profiler_output"} == {entry.name for entry in made.iterdir()}
+    tasks = [row for row in table(made, "task_time") if row["kernel_type"] == "MEMCPY"]
+    assert len(tasks) == 7
+    ends = 0.0
+    for row in tasks:
+        start, stop = float(row["task_start(us)"]), float(row["task_stop(us)"])
+        assert ends <= start <= stop
+        assert float(row["task_queued(us)"]) <= stop
+        assert row["Device_id"] == "0" and row["state"] == "finished"
+        ends = stop
+    calls = {row["API Name"]: row for row in table(made, "api_statistic")}
+    row = calls["aclrtMemcpyAsync"]
+    assert int(row["Count"]) == 7
+    assert float(row["Min(us)"]) <= float(row["Avg(us)"]) <= float(row["Max(us)"]) <= float(row["Time(us)"])
+    assert calls["aclrtMalloc"]["Count"] == calls["aclrtFree"]["Count"] == "1"
+    (timeline,) = (made / "mindstudio_profiler_output").glob("msprof_*.json")
+    events = json.loads(timeline.read_text())
+    events = events["traceEvents"] if isinstance(events, dict) else events
+    slices = [event for event in events if event.get("ph") == "X" and "aclrtMemcpyAsync" in json.dumps(event)]
+    assert len(slices) >= 7
+    assert "Jumar" in json.loads((made / "host/info.json").read_text())["collector"]
+
+
+def test_only_what_the_switches_ask_for_is_written(stream, tmp_path):
+    made = profile(tmp_path, API, lambda: copies(stream, 1))
+    names = {path.name.rsplit("_", 1)[0] for path in (made / "mindstudio_profiler_output").glob("*.csv")}
+    assert names == {"api_statistic"}
+    assert not list((made / "mindstudio_profiler_output").glob("*.json"))
+
+
+def test_marks_and_ranges_have_their_texts_and_times(stream, tmp_path):
+    def work():
+        stamp = acl.prof.create_stamp()
+        text = b"load, \"first\""
+        assert acl.prof.set_stamp_trace_message(stamp, acl.util.bytes_to_ptr(text), len(text)) == 0
+        assert acl.prof.mark(stamp) == 0
+        assert acl.prof.push(stamp) == 0
+        copies(stream, 1)
+        assert acl.prof.pop() == 0
+        acl.prof.destroy_stamp(stamp)
+
+    made = profile(tmp_path, TX, work)
+    mark, pushed = table(made, "msprof_tx")
+    assert [mark["event_type"], pushed["event_type"]] == ["marker", "push/pop"]
+    assert mark["message"] == pushed["message"] == 'load, "first"'
+    assert pushed["tid"] == str(threading.get_native_id())
+    assert float(mark["Start_time(us)"]) <= float(pushed["Start_time(us)"]) < float(pushed["End_time(us)"])
+
+
+def test_two_profiles_have_two_folders(stream, tmp_path):
+    first = profile(tmp_path, TASK_TIME, lambda: copies(stream, 1))
+    second = profile(tmp_path, TASK_TIME, lambda: copies(stream, 2))
+    assert [len(table(made, "task_time")) for made in (first, second)] == [1, 2]
+
+
+def execute(model, times):
+    """Executes a model with zeros."""
+    desc = acl.mdl.create_desc()
+    assert acl.mdl.get_desc(desc, model) == 0
+    sets, memory, buffers = [], [], []
+    for count, size_of in (
+        (acl.mdl.get_num_inputs(desc), acl.mdl.get_input_size_by_index),
+        (acl.mdl.get_num_outputs(desc), acl.mdl.get_output_size_by_index),
+    ):
+        dataset = acl.mdl.create_dataset()
+        for index in range(count):
+            address, ret = acl.rt.malloc(size_of(desc, index), HUGE_FIRST)
+            assert ret == 0
+            memory.append(address)
+            buffers.append(acl.create_data_buffer(address, size_of(desc, index)))
+            _, ret = acl.mdl.add_dataset_buffer(dataset, buffers[-1])
+            assert ret == 0
+        sets.append(dataset)
+    for _ in range(times):
+        assert acl.mdl.execute(model, *sets) == 0
+    for address in memory:
+        assert acl.rt.free(address) == 0
+    for buffer in buffers:
+        assert acl.destroy_data_buffer(buffer) == 0
+    for dataset in sets:
+        assert acl.mdl.destroy_dataset(dataset) == 0
+    assert acl.mdl.destroy_desc(desc) == 0
+
+
+@pytest.fixture(scope="module")
+def model_file(tmp_path_factory):
+    atc = build.module_file().resolve().parents[2] / "bin/atc"
+    output = tmp_path_factory.mktemp("model") / "digits"
+    subprocess.run(
+        [str(atc if atc.exists() else "atc"), f"--model={build.ROOT / 'examples/digits/digits.onnx'}", "--framework=5",
+         f"--output={output}", "--soc_version=Ascend910B1"],
+        check=True, capture_output=True, timeout=120)
+    return f"{output}.om"
+
+
+@pytest.fixture
+def model(device, model_file):
+    number, ret = acl.mdl.load_from_file(model_file)
+    assert ret == 0
+    yield number
+    assert acl.mdl.unload(number) == 0
+
+
+def test_operators_of_a_model_are_in_the_summary(model, tmp_path):
+    made = profile(tmp_path, TASK_TIME, lambda: execute(model, 3))
+    rows = table(made, "op_summary")
+    assert rows and len(rows) % 3 == 0
+    once = len(rows) // 3
+    assert [row["Op Name"] for row in rows[:once]] == [row["Op Name"] for row in rows[once : 2 * once]]
+    for row in rows:
+        assert row["Model ID"] == str(model) and row["Task Type"] == "Jumar CPU"
+        assert float(row["Task Duration(us)"]) >= 0
+        assert row["Input Data Types"].split(";")[0] == "FLOAT"
+    types = table(made, "op_statistic")
+    assert sum(int(row["Count"]) for row in types) == len(rows)
+    assert abs(sum(float(row["Ratio(%)"]) for row in types) - 100) < 0.1
+
+
+def test_a_subscriber_is_sent_each_operator_and_reads_a_name_once(model):
+    size, ret = acl.prof.get_op_desc_size()
+    assert ret == 0
+    reader, writer = os.pipe()
+    descriptor = ctypes.c_int(writer)
+    config = acl.prof.create_subscribe_config(1, NONE, ctypes.addressof(descriptor))
+    assert config != 0
+    assert acl.prof.model_subscribe(model, config) == 0
+    assert acl.prof.model_subscribe(model, config) == 148046
+    assert acl.prof.init("/tmp") == 148047
+    execute(model, 2)
+    assert acl.prof.model_unsubscribe(model) == 0
+    assert acl.prof.model_unsubscribe(model) == 100000
+    assert acl.prof.destroy_subscribe_config(config) == 0
+    os.close(writer)
+    with os.fdopen(reader, "rb") as file:
+        data = file.read()
+    assert data and len(data) % (2 * size) == 0
+    address = acl.util.bytes_to_ptr(data)
+    count, ret = acl.prof.get_op_num(address, len(data))
+    assert (count, ret) == (len(data) // size, 0)
+    names = []
+    for index in range(count):
+        name, ret = acl.prof.get_op_name_v2(address, len(data), index)
+        assert ret == 0
+        kind, ret = acl.prof.get_op_type(address, len(data), index, 65)
+        assert ret == 0 and kind
+        names.append(name)
+        assert acl.prof.get_op_name(address, len(data), index, 257)[1] == 100000
+        assert acl.prof.get_op_type_v2(address, len(data), index)[1] == 100000
+    assert names[: count // 2] == names[count // 2 :]
+
+
+def test_a_subscriber_that_stops_to_read_holds_up_nobody(model):
+    reader, writer = os.pipe()
+    descriptor = ctypes.c_int(writer)
+    config = acl.prof.create_subscribe_config(1, NONE, ctypes.addressof(descriptor))
+    assert acl.prof.model_subscribe(model, config) == 0
+    os.close(reader)
+    # More than a pipe holds.
+    execute(model, 400)
+    assert acl.prof.model_unsubscribe(model) == 0
+    assert acl.prof.destroy_subscribe_config(config) == 0
+    os.close(writer)
