@@ -17,6 +17,7 @@ SPECIAL = {"cycles", "datasets", "devices", "leaves_everything", "load_large", "
 NEEDS_ASYNCHRONY = {
     "chaos",
     "destroy_running",
+    "destroyed_by_two",
     "ends_anywhere",
     "independent",
     "inside_callback",

@@ -657,6 +657,9 @@ static void child(int index, const char *base)
     if (mkdir(folder, 0700) != 0 && errno != EEXIST) {
         trouble(folder);
     }
+    if (chdir(folder) != 0) {
+        trouble(folder);
+    }
     set_environment(current->env);
     if (current->files != NULL) {
         current->files();

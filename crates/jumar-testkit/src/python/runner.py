@@ -409,6 +409,7 @@ def child(plan, folder, models, progress, message):
         os.environ.pop(name, None)
     os.environ.update({name: value.replace("{folder}", str(folder)) for name, value in plan["env"].items()})
     case = Case(plan, folder, models)
+    os.chdir(folder)
     try:
         case.run(progress)
     except Located as located:
