@@ -14,6 +14,8 @@ static char ordinary[BYTES];
 static volatile int done;
 /* Set once the event is recorded: before, waiting for it is no wait. */
 static atomic_int recorded;
+/* Set once there is something behind the callback that resets. */
+static atomic_int queued;
 
 static void refused(void *argument)
 {
@@ -56,6 +58,9 @@ static void *report(void *argument)
 static void resets(void *argument)
 {
     (void)argument;
+    while (!queued) {
+        nap_ms(1);
+    }
     CHECK(aclrtResetDeviceForce(0));
     done++;
 }
@@ -99,6 +104,7 @@ int main(void)
     CHECK(aclrtCreateStream(&held));
     CHECK(aclrtLaunchHostFunc(held, resets, NULL));
     CHECK(aclrtMemsetAsync(device, BYTES, 1, BYTES, held));
+    queued = 1;
     for (double start = now_s(); done < 3;) {
         REQUIRE(now_s() - start < 5.0);
         nap_ms(1);
