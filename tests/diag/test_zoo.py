@@ -3,7 +3,7 @@
 The number in a program's name is that of the mistake in the list at the end of docs/check.md. C and C++ programs are compiled as
 they are and with CLEAN; scripts are run as they are and with the argument "clean". In a program, "FINDS <rule>" stands on the
 line that the finding names first; "NEEDS model" or "NEEDS kernels" gives it the path of a model or a kernel binary;
-"DEVICES 2" so many devices.
+"DEVICES 2" so many devices, "PROFILE small" a device with few streams and events.
 """
 
 import json
@@ -27,6 +27,17 @@ SCRIPTS = sorted(ZOO.glob("*.py"))
 LATE = ("01_",)
 # Lints are told when asked for.
 LINTS = ("14_",)
+# A device with room for little.
+SMALL = """name = "Small"
+memory_gib = 1
+cube_cores = 1
+vector_cores = 1
+aicpu_cores = 1
+[limits]
+streams = 6
+events = 8
+notifies = 2
+"""
 
 
 def wanted(source):
@@ -50,7 +61,7 @@ def given(tmp_path_factory):
         run(
             *convert,
             f"--output={folder}/gears",
-            "--input_shape=images:-1,1,28,28",
+            "--input_shape=image:-1,1,28,28",
             "--dynamic_batch_size=1,2,4",
             env=environment(),
         )
@@ -69,7 +80,13 @@ def given(tmp_path_factory):
                     made[name] = make()
                 variables |= made[name]
         devices = re.search(r"DEVICES (\d+)", text)
-        return variables | ({"JUMAR_DEVICES": devices[1]} if devices else {})
+        if devices:
+            variables["JUMAR_DEVICES"] = devices[1]
+        if "PROFILE small" in text:
+            small = folder / "small.toml"
+            small.write_text(SMALL)
+            variables["JUMAR_PROFILE"] = str(small)
+        return variables
 
     return give
 

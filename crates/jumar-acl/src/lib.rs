@@ -261,8 +261,14 @@ pub fn at_exit() {
         if let Some(process) = process::existing() {
             process.prof.finish();
         }
-        watch::at_exit();
         jumar::trace_flush();
+    }
+}
+
+/// Called behind everything that the program does when it ends: the checks say what is left.
+pub fn at_last() {
+    if !process::is_forked() {
+        watch::at_exit();
     }
 }
 

@@ -23,6 +23,6 @@ int main()
 #ifdef CLEAN
     stream.close();
 #endif
-    MUST(aclFinalize()); // FINDS JMR-ORDER-002
+    MUST(aclFinalize());
     return 0;
 }
