@@ -7,8 +7,9 @@ use std::cell::RefCell;
 use std::ffi::CStr;
 use std::sync::{Arc, OnceLock};
 
-use jumar::check::{Check, Place, Script, in_call};
-use jumar::engine::sync::{AtomicU32, AtomicU64, Ordering};
+use jumar::check::{Check, Script, in_call};
+pub use jumar::check::{DEPTH, Place, Walk};
+use jumar::engine::sync::{AtomicU32, Ordering};
 use jumar_types::Result;
 
 use crate::generated::signatures;
@@ -50,8 +51,6 @@ static MODE: AtomicU32 = AtomicU32::new(UNKNOWN);
 static WATCHER: OnceLock<Option<Watcher>> = OnceLock::new();
 /// Of a forked child: a lock of the parent's may be held by a thread that is not here.
 static CHILD: OnceLock<Option<Watcher>> = OnceLock::new();
-/// Counts calls, for schedules that want to know whether the program goes on.
-static CALLS: AtomicU64 = AtomicU64::new(0);
 
 /// Everybody who watches calls.
 pub(crate) struct Watcher {
@@ -62,15 +61,55 @@ pub(crate) struct Watcher {
 }
 
 /// A call under way.
+#[derive(Clone, Copy)]
 struct Frame {
     call: &'static Call,
     words: [u64; MOST],
     before: Place,
     injected: bool,
+    /// Whether the arguments were shown.
+    seen: bool,
+}
+
+/// Calls inside each other: a callback may make calls while a call waits for it. Beyond this many they are not watched.
+const DEEPEST: usize = 8;
+
+/// The calls under way. Without a destructor, since a program's own objects make calls when the variables of its first thread are
+/// gone.
+struct Frames {
+    depth: usize,
+    frames: [Option<Frame>; DEEPEST],
+}
+
+impl Frames {
+    fn push(&mut self, frame: Frame) {
+        if let Some(place) = self.frames.get_mut(self.depth) {
+            *place = Some(frame);
+        }
+        self.depth += 1;
+    }
+
+    fn pop(&mut self) -> Option<Frame> {
+        self.depth = self.depth.checked_sub(1)?;
+        self.frames.get_mut(self.depth)?.take()
+    }
+
+    fn last(&self) -> Option<&Frame> {
+        self.frames.get(self.depth.checked_sub(1)?)?.as_ref()
+    }
+
+    fn last_mut(&mut self) -> Option<&mut Frame> {
+        self.frames.get_mut(self.depth.checked_sub(1)?)?.as_mut()
+    }
 }
 
 thread_local! {
-    static FRAMES: RefCell<Vec<Frame>> = const { RefCell::new(Vec::new()) };
+    static FRAMES: RefCell<Frames> = const {
+        RefCell::new(Frames {
+            depth: 0,
+            frames: [None; DEEPEST],
+        })
+    };
 }
 
 /// Tells whether nobody watches.
@@ -102,26 +141,39 @@ pub(crate) fn watcher() -> Option<&'static Watcher> {
     watcher.as_ref()
 }
 
-/// Begins to watch a call. Tells whether anybody does.
+/// A call that began to be watched.
+#[derive(Default)]
+pub struct Begun {
+    /// Whether anybody watches; then [`end`] has to follow.
+    pub watched: bool,
+    /// What a walk of the stack saw, where there was one.
+    pub walk: Option<Walk>,
+}
+
+/// Begins to watch a call. `known` is its place in the program, where an earlier walk of the same stack said so.
 #[cold]
-pub fn begin(call: &'static Call) -> bool {
+pub fn begin(call: &'static Call, known: Option<Place>) -> Begun {
     let Some(watcher) = watcher() else {
-        return false;
+        return Begun::default();
     };
-    CALLS.fetch_add(1, Ordering::Relaxed);
     jumar::schedule::called(call.name);
     let before = jumar::check::here();
-    if let Some(check) = &watcher.check {
-        check.enter_call(call.name);
-    }
+    let walk = match &watcher.check {
+        Some(check) => check.begin_call(call.name, known),
+        None => None,
+    };
     let frame = Frame {
         call,
         words: [0; MOST],
         before,
         injected: false,
+        seen: false,
     };
     let _ = FRAMES.try_with(|frames| frames.borrow_mut().push(frame));
-    true
+    Begun {
+        watched: true,
+        walk,
+    }
 }
 
 /// Sees the arguments of the call that began last on this thread.
@@ -140,6 +192,7 @@ pub fn arguments(cx: &Cx<'_>, words: &[u64]) -> Result<()> {
     let _ = FRAMES.try_with(|frames| {
         if let Some(frame) = frames.borrow_mut().last_mut() {
             frame.words = kept;
+            frame.seen = true;
         }
     });
     if let Some(plan) = &watcher.faults
@@ -181,6 +234,7 @@ pub fn end(call: &'static Call, code: i32, returned: u64, written: &[u64; MOST])
     };
     debug_assert!(std::ptr::eq(frame.call, call), "calls end in their order");
     if let Some(check) = &watcher.check
+        && frame.seen
         && !frame.injected
     {
         let seen = check::Seen {
@@ -191,6 +245,9 @@ pub fn end(call: &'static Call, code: i32, returned: u64, written: &[u64; MOST])
             written: *written,
         };
         check::after(check, &seen);
+    }
+    if let Some(check) = &watcher.check {
+        check.end_call();
     }
     in_call(frame.before);
 }

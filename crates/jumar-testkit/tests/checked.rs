@@ -156,12 +156,7 @@ fn the_table_is_clean_or_its_findings_name_the_misuse() {
     let mut idle = Vec::new();
     for (rule, answers) in &corpus.answers {
         let unseen = |answer: &&String| !used.contains(&(rule.clone(), (*answer).clone()));
-        idle.extend(
-            answers
-                .iter()
-                .filter(unseen)
-                .map(|a| format!("{rule} {a}")),
-        );
+        idle.extend(answers.iter().filter(unseen).map(|a| format!("{rule} {a}")));
     }
     for shown in &corpus.case {
         let unseen = |rule: &&String| !used.contains(&(shown.id.clone(), (*rule).clone()));

@@ -24,13 +24,32 @@ pub struct Script {
     pub function: Arc<str>,
 }
 
-const DEPTH: usize = 4;
+/// How many frames of the program are kept.
+pub const DEPTH: usize = 4;
+/// So many places are told apart at most; of what comes later only the innermost frame counts.
+const MOST_PLACES: usize = 1 << 16;
+
+/// What a walk of the stack saw: enough to know the same place again without another walk.
+#[derive(Clone, Copy, Debug)]
+pub struct Walk {
+    /// The place.
+    pub place: Place,
+    /// The return addresses of the innermost frames of the program, and where on the stack each is expected to lie; 0 for frames
+    /// that are not there.
+    pub frames: [(usize, usize); DEPTH],
+}
 
 /// What was on the stack: the innermost frames that are not this library's.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Stack {
     frames: [usize; DEPTH],
     script: Option<Script>,
+}
+
+impl Stack {
+    pub(super) fn frames(&self) -> [usize; DEPTH] {
+        self.frames
+    }
 }
 
 thread_local! {
@@ -60,8 +79,16 @@ pub fn set_script(script: Option<Script>) {
     let _ = SCRIPT.try_with(|cell| *cell.borrow_mut() = script);
 }
 
-/// Walks the calling thread's stack.
-pub(super) fn walk() -> Stack {
+/// Tells whether the calling thread is in a script, so that return addresses say nothing.
+pub(super) fn is_in_script() -> bool {
+    SCRIPT
+        .try_with(|cell| cell.borrow().is_some())
+        .unwrap_or_default()
+}
+
+/// Walks the calling thread's stack. Besides the frames it gives where their return addresses lie.
+pub(super) fn walk() -> (Stack, [usize; DEPTH]) {
+    let mut slots = [0; DEPTH];
     let script = SCRIPT
         .try_with(|cell| cell.borrow().clone())
         .unwrap_or_default();
@@ -71,7 +98,7 @@ pub(super) fn walk() -> Stack {
     };
     // Frames of the interpreter say nothing.
     if stack.script.is_some() {
-        return stack;
+        return (stack, slots);
     }
     let own = own_range();
     let mut count = 0;
@@ -81,10 +108,12 @@ pub(super) fn walk() -> Stack {
             return true;
         }
         stack.frames[count] = address;
+        // The call pushed the return address right below where the stack pointer of the caller was.
+        slots[count] = frame.sp().addr().saturating_sub(size_of::<usize>());
         count += 1;
         count < DEPTH
     });
-    stack
+    (stack, slots)
 }
 
 /// Gives the addresses of the object that this code lies in.
@@ -168,9 +197,17 @@ pub(super) struct Places {
 
 impl Places {
     pub(super) fn intern(&mut self, call: &'static str, stack: Stack) -> Place {
-        let key = (stack, call);
+        let mut key = (stack, call);
         if let Some(place) = self.known.get(&key) {
             return *place;
+        }
+        if self.stacks.len() >= MOST_PLACES {
+            key.0.frames[1..].fill(0);
+            match self.known.get(&key) {
+                Some(place) => return *place,
+                None if self.stacks.len() >= 2 * MOST_PLACES => return Place::UNKNOWN,
+                None => {}
+            }
         }
         self.stacks.push(key.clone());
         let place = Place(self.stacks.len() as u32);
