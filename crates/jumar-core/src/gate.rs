@@ -228,6 +228,11 @@ pub trait Probe: Send + Sync {
     /// Sees what became of an operation, on whichever thread ran it.
     fn reported(&self, _ticket: u64, _phase: &Phase, _at_ns: u64) {}
 
+    /// Tells whether a task that it has just let through is to fail when its turn comes, and what with.
+    fn breaks(&self, _admission: &Admission<'_>) -> Option<Error> {
+        None
+    }
+
     /// Tells whether it looks at times. Where nobody does, no clock is read, and times are 0.
     fn needs_times(&self) -> bool {
         true
@@ -308,6 +313,25 @@ impl Gate {
             return Ok(0);
         }
         self.admit_watched(caller, device, stream, false, op())
+            .map(|(ticket, _)| ticket)
+    }
+
+    /// As [`Gate::admit`] for a task, with what it is to fail with instead of being run.
+    ///
+    /// # Errors
+    /// As [`Gate::admit`].
+    #[inline]
+    pub fn admit_task<'a>(
+        &self,
+        caller: &Caller<'_>,
+        device: u32,
+        stream: u32,
+        op: impl FnOnce() -> Op<'a>,
+    ) -> Result<(u64, Option<Error>)> {
+        if !self.is_watched() {
+            return Ok((0, None));
+        }
+        self.admit_watched(caller, device, Some(stream), false, op())
     }
 
     /// Shows a step of something that was admitted as a whole, and gives its ticket; 0 when nobody watches.
@@ -325,6 +349,7 @@ impl Gate {
             return Ok(0);
         }
         self.admit_watched(caller, device, Some(stream), true, op)
+            .map(|(ticket, _)| ticket)
     }
 
     #[cold]
@@ -335,7 +360,7 @@ impl Gate {
         stream: Option<u32>,
         inner: bool,
         op: Op<'_>,
-    ) -> Result<u64> {
+    ) -> Result<(u64, Option<Error>)> {
         let ticket = self.tickets.fetch_add(1, Ordering::Relaxed) + 1;
         let later = self.later();
         let admission = Admission {
@@ -350,7 +375,8 @@ impl Gate {
         for probe in self.first.iter().chain(later.iter().flat_map(|l| l.iter())) {
             probe.before(&admission)?;
         }
-        Ok(ticket)
+        let breaks = |probe: &Arc<dyn Probe>| probe.breaks(&admission);
+        Ok((ticket, self.first.iter().find_map(breaks)))
     }
 
     /// Passes on what became of an operation.

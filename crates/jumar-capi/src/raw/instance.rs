@@ -76,6 +76,7 @@ fn settle() -> bool {
                     OWN.state.store(FIRST, Ordering::SeqCst);
                     super::fence::call_at_exit();
                     super::fence::hear_of_forks();
+                    super::crash::report();
                     return true;
                 }
                 Others::First(path) => {

@@ -116,6 +116,41 @@ pub(super) fn walk() -> (Stack, [usize; DEPTH]) {
     (stack, slots)
 }
 
+/// Says where in the program the calling thread is: a line for each function that is not this library's, the innermost first.
+pub fn stack_text() -> String {
+    const MOST: usize = 24;
+    let script = SCRIPT
+        .try_with(|cell| cell.borrow().clone())
+        .unwrap_or_default();
+    let mut text = String::new();
+    if let Some(script) = script {
+        text = format!("{}:{}  {}\n", script.file, script.line, script.function);
+    }
+    let own = own_range();
+    let mut lines = Vec::new();
+    backtrace::trace(|frame| {
+        let address = frame.ip().addr();
+        if address != 0 && !(own.0..own.1).contains(&address) {
+            // Where a signal came, the address is the instruction's own; elsewhere the one behind the call.
+            let mut frames = [0; DEPTH];
+            frames[0] = address;
+            let described = resolve(&Stack {
+                frames,
+                script: None,
+            });
+            lines.push(described.short());
+        }
+        lines.len() < MOST
+    });
+    // What the system put between the fault and its handler.
+    let program = lines.iter().position(|line| line.contains(':'));
+    for line in &lines[program.unwrap_or(0)..] {
+        text.push_str(line);
+        text.push('\n');
+    }
+    text
+}
+
 /// Gives the addresses of the object that this code lies in.
 fn own_range() -> (usize, usize) {
     static RANGE: OnceLock<(usize, usize)> = OnceLock::new();
