@@ -22,6 +22,12 @@
 //! a submit is left alone for 2 us after a worker first saw it, and for as long as somebody else moves its stream
 //! on. Entries that came from a signal, a timer or a thread that gave a stream back are taken at once.
 //!
+//! # Sharing
+//!
+//! Work of one thread is shared only with processors that nobody needs: as long as fewer threads run something than there are
+//! workers and processors. Threads of the program count as soon as they run something large themselves. So two models on two
+//! streams have a processor each, and one model alone has all.
+//!
 //! # Shutdown
 //!
 //! `stopped` is set under the lock; all workers are unparked and joined; then the executor drops what is left in
@@ -128,8 +134,10 @@ pub(crate) struct Pool {
     count: AtomicUsize,
     /// When the first timer is due.
     first_timer_ns: AtomicU64,
-    /// Workers that run a stream.
+    /// Workers that run a stream or a part of shared work.
     busy: AtomicUsize,
+    /// Other threads that run something large.
+    callers: AtomicUsize,
     stopped: AtomicBool,
     /// When work was shared last.
     shared_ns: AtomicU64,
@@ -170,6 +178,20 @@ thread_local! {
     /// The pool for whose stream this thread sets a signal, and whether it owes a wake there.
     static SETTING: Cell<usize> = const { Cell::new(0) };
     static OWES: Cell<bool> = const { Cell::new(false) };
+    /// This thread is a worker, or runs something large already: it is counted.
+    static COUNTED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Counts the calling thread as one that runs something large.
+pub(crate) struct Running<'a>(Option<&'a Pool>);
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        if let Some(pool) = self.0 {
+            COUNTED.set(false);
+            pool.callers.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
 }
 
 /// Marks the calling thread as setting a signal for a stream of a pool, and as going on with that pool's work afterwards.
@@ -203,7 +225,7 @@ impl Inner {
             .timers
             .first_key_value()
             .is_some_and(|((due, _), _)| !kept(*due));
-        if !self.has_work() && !forgotten {
+        if !self.has_work(pool) && !forgotten {
             return Wanted::Nobody;
         }
         if let Some(sleeper) = self.asleep.pop() {
@@ -261,8 +283,8 @@ impl Inner {
         );
     }
 
-    fn has_work(&self) -> bool {
-        self.count > 0 || self.jobs.iter().any(|job| job.is_open())
+    fn has_work(&self, pool: &Pool) -> bool {
+        self.count > 0 || (!pool.is_full(0) && self.jobs.iter().any(|job| job.is_open()))
     }
 
     fn note_count(&self, pool: &Pool) {
@@ -270,10 +292,11 @@ impl Inner {
             .store(self.count + self.jobs.len(), Ordering::Relaxed);
     }
 
-    /// Finds something for a worker: a stream that may be run, or else a job to share.
-    fn find(&mut self, pool: &Pool, now_ns: u64) -> Pick {
+    /// Finds something for a worker: a stream that may be run, or else a job to share. `own`: 1 if the worker counts as busy.
+    fn find(&mut self, pool: &Pool, now_ns: u64, own: usize) -> Pick {
         match self.pick(pool, now_ns, pool.cpus > 1) {
             found @ Pick::Stream { .. } => found,
+            other if pool.is_full(own) => other,
             other => match self.jobs.iter().find(|job| job.is_open()) {
                 Some(job) => {
                     job.join();
@@ -367,6 +390,7 @@ impl Pool {
             count: AtomicUsize::new(0),
             first_timer_ns: AtomicU64::new(NEVER),
             busy: AtomicUsize::new(0),
+            callers: AtomicUsize::new(0),
             stopped: AtomicBool::new(false),
             shared_ns: AtomicU64::new(0),
             epoch: Instant::now(),
@@ -400,14 +424,33 @@ impl Pool {
         u64::try_from(at.saturating_duration_since(self.epoch).as_nanos()).unwrap_or(NEVER - 1) + 1
     }
 
-    /// Tells whether a thread may burn time: never on the only processor, nor when workers have all of them.
+    /// Tells whether a thread may burn time: never on the only processor, nor when others have all of them.
     pub(crate) fn may_spin(&self) -> bool {
-        self.cpus > 1 && self.busy.load(Ordering::Relaxed) < self.cpus
+        self.cpus > 1 && self.running() < self.cpus
+    }
+
+    /// Counts the threads that run something.
+    fn running(&self) -> usize {
+        self.busy.load(Ordering::Relaxed) + self.callers.load(Ordering::Relaxed)
+    }
+
+    /// Tells whether as many threads run something as are to, `own` of them left out.
+    pub(crate) fn is_full(&self, own: usize) -> bool {
+        self.running().saturating_sub(own) >= self.workers.min(self.cpus)
+    }
+
+    /// Counts the calling thread as one that runs something large, unless it is counted already.
+    pub(crate) fn run_large(&self) -> Running<'_> {
+        if COUNTED.replace(true) {
+            return Running(None);
+        }
+        self.callers.fetch_add(1, Ordering::Relaxed);
+        Running(Some(self))
     }
 
     /// Tells whether a thread that waits may burn time: not while a worker needs its processor, to take what it must not.
     pub(crate) fn may_spin_waiting(&self) -> bool {
-        let needed = self.busy.load(Ordering::Relaxed) + usize::from(self.has_entries());
+        let needed = self.running() + usize::from(self.has_entries());
         self.cpus > 1 && needed < self.cpus
     }
 
@@ -644,6 +687,7 @@ impl Pool {
     /// Lives a worker's life.
     fn work(self: Arc<Self>, number: usize) {
         self.runner.worker_started(number);
+        COUNTED.set(true);
         match self.schedule.clone() {
             Some(schedule) => self.work_by(&*schedule, number),
             None => self.work_freely(number),
@@ -713,7 +757,7 @@ impl Pool {
         }
     }
 
-    /// Looks for something to do and, if there is anything, stops counting as awake.
+    /// Looks for something to do and, if there is anything, counts as busy instead of awake.
     fn leave_idle(self: &Arc<Self>, now_ns: u64, napping: &mut bool) -> Pick {
         if self.timer_is_due() {
             let look = self.inner.lock().fire(self);
@@ -723,11 +767,12 @@ impl Pool {
         }
         let (pick, wanted) = {
             let mut inner = self.inner.lock();
-            let pick = inner.find(self, now_ns);
+            let pick = inner.find(self, now_ns, 0);
             if !matches!(pick, Pick::Stream { .. } | Pick::Job(_)) {
                 return pick;
             }
             inner.awake -= 1;
+            self.busy.fetch_add(1, Ordering::Relaxed);
             if std::mem::take(napping) {
                 inner.napper = None;
             }
@@ -740,7 +785,6 @@ impl Pool {
     /// Does what was found, and more as long as there is some that needs no grace; then counts as awake again. Sleeps
     /// first if somebody else is awake already. Tells whether it runs where its work came from.
     fn be_busy(self: &Arc<Self>, first: Pick, number: usize, parker: &Arc<Parker>) -> bool {
-        self.busy.fetch_add(1, Ordering::Relaxed);
         let mut near = false;
         let mut found = first;
         loop {
@@ -768,7 +812,7 @@ impl Pool {
             }
             found = match inner.stopped {
                 true => Pick::Nothing,
-                false => inner.find(self, now),
+                false => inner.find(self, now, 1),
             };
             if let Pick::Stream { .. } | Pick::Job(_) = found {
                 let wanted = inner.wanted(self);
@@ -777,9 +821,11 @@ impl Pool {
                 continue;
             }
             inner.awake += 1;
-            let others = inner.awake > 1 && !inner.has_work() && !self.shares_soon(now);
-            drop(inner);
             self.busy.fetch_sub(1, Ordering::Relaxed);
+            let others = inner.awake > 1
+                && !inner.has_work(self)
+                && !(self.shares_soon(now) && self.may_spin());
+            drop(inner);
             if others {
                 self.sleep(number, parker, &mut false);
             }
@@ -791,7 +837,7 @@ impl Pool {
     fn sleep(self: &Arc<Self>, number: usize, parker: &Arc<Parker>, napping: &mut bool) {
         let deadline = {
             let mut inner = self.inner.lock();
-            if inner.stopped || (inner.awake == 1 && inner.has_work()) {
+            if inner.stopped || (inner.awake == 1 && inner.has_work(self)) {
                 // Entries that nobody works on are taken out by the next looks.
                 drop(inner);
                 Self::relax();
