@@ -453,16 +453,36 @@ PROFILED = ["ResNet-50", "MobileNetV2", "BERT-base, sequence 128"]
 
 
 def measure_profile(path):
-    """The least time of each operator's steps, summed by operator, in milliseconds."""
-    files = []
-    for index, x in enumerate(np.load(path.with_suffix(".npz")).values()):
-        files.append(path.with_name(f"in{index}"))
-        x.tofile(files[-1])
-    command = [os.environ["JUMAR_RUN_MODEL"], path.with_suffix(".om"), path.parent, "--repeat", "12", "--steps", *files]
-    text = subprocess.run([str(part) for part in command], check=True, capture_output=True, text=True).stdout
+    """The least time of each step, summed by operator, in milliseconds: what a subscriber to the model is sent."""
+    import ctypes
+
+    acl = begin()
+    jumar = Jumar(path, dict(np.load(path.with_suffix(".npz"))))
+    jumar.run()
+    runs, no_metrics = 12, 0xFF
+    with open(path.with_suffix(".prof"), "w+b") as file:
+        descriptor = ctypes.c_int(file.fileno())
+        config = acl.prof.create_subscribe_config(1, no_metrics, ctypes.addressof(descriptor))
+        good(acl.prof.model_subscribe(jumar.model, config))
+        for _ in range(runs):
+            jumar.run()
+        good(acl.prof.model_unsubscribe(jumar.model))
+        good(acl.prof.destroy_subscribe_config(config))
+        file.seek(0)
+        data = file.read()
+    address = acl.util.bytes_to_ptr(data)
+    # The Python interface has no function for the duration.
+    duration = ctypes.CDLL("libascendcl.so").aclprofGetOpDuration
+    duration.restype, duration.argtypes = ctypes.c_uint64, [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_uint32]
+    steps = value(acl.prof.get_op_num(address, len(data))) // runs
+    assert steps > 0, "the subscriber was sent nothing"
     sums = {}
-    for took, operator in re.findall(r"^\s*([\d.]+) us\s+(\S+)", text, re.M):
-        sums[operator] = sums.get(operator, 0) + float(took) / 1e3
+    for step in range(steps):
+        kind = value(acl.prof.get_op_type(address, len(data), step, 65))
+        least = min(duration(address, len(data), run * steps + step) for run in range(runs))
+        sums[kind] = sums.get(kind, 0) + least / 1e6
+    jumar.close()
+    end(acl)
     return sums
 
 
@@ -588,7 +608,7 @@ def wanted_parts(options):
         parts += [f"model-{maker}-b{batch}-t{threads}" for batch in options.batch for threads in options.threads]
         if 1 in options.batch and 1 in options.threads:
             parts.append(f"memory-{maker}")
-            if maker in [MODELS[name] for name in PROFILED] and "JUMAR_RUN_MODEL" in os.environ:
+            if maker in [MODELS[name] for name in PROFILED]:
                 parts.append(f"profile-{maker}")
     if "extras" in names:
         parts += ["kernels", "streams"]
@@ -615,6 +635,8 @@ def part_of(folder, part):
     if kind == "memory":
         maker, engine = rest.rsplit("-", 1)
         return measure_memory(folder / f"{maker}_1.onnx", engine)
+    if kind == "profile":
+        return measure_profile(folder / f"{rest}_1.onnx")
     return measure_kernels(folder)
 
 
@@ -630,8 +652,6 @@ def run_part(folder, part):
     kind, _, rest = part.partition("-")
     if kind == "memory":
         return {engine: child(f"{part}-{engine}", 1) for engine in ("Jumar", ORT)}
-    if kind == "profile":
-        return measure_profile(folder / f"{rest}_1.onnx")
     if kind == "streams":
         return measure_streams(folder)
     return child(part, int(part.rsplit("-t", 1)[1]) if kind == "model" else 1)

@@ -247,29 +247,17 @@ fn runtime(tree: &Path) -> Result<Figures> {
 
 fn models(tree: &Path, extra: &[String]) -> Result<Figures> {
     let python = python_env::ensure_bench(&log("venv-bench"))?;
-    let mut build = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    build
-        .args(["build", "--locked", "--release", "-p", "jumar-graph"])
-        .args(["--example", "run_model"])
-        .current_dir(crate::root());
-    progress::run_or_fail(
-        "building what shows a model's steps",
-        &mut build,
-        &log("build"),
-    )?;
     with_python(tree, &python, "models", extra)
 }
 
 /// Runs a benchmark that is written in Python, against the tree's modules.
 fn with_python(tree: &Path, python: &Path, name: &str, extra: &[String]) -> Result<Figures> {
-    let runner = target().join("release/examples/run_model");
     measure(
         Command::new(tree.join("bin/jumar"))
             .args(["run", "--"])
             .arg(python)
             .arg(crate::root().join(format!("benches/{name}.py")))
             .args(extra)
-            .env("JUMAR_RUN_MODEL", runner)
             .env("JUMAR_BENCH_PARTS", target().join("bench/models")),
         name,
         MODELS_LIMIT,
