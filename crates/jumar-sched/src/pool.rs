@@ -34,6 +34,7 @@
 //! the streams. A thread that waits may go on running streams by itself.
 
 mod scheduled;
+mod share;
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, VecDeque};
@@ -51,6 +52,8 @@ use crate::runner::Runner;
 use crate::schedule::Schedule;
 use crate::stream::Stream;
 use crate::team::Job;
+pub(crate) use share::Running;
+use share::count_worker;
 
 /// Streams of the same hint are served in order; of different hints the smaller number comes first.
 const PRIORITIES: usize = 8;
@@ -178,20 +181,6 @@ thread_local! {
     /// The pool for whose stream this thread sets a signal, and whether it owes a wake there.
     static SETTING: Cell<usize> = const { Cell::new(0) };
     static OWES: Cell<bool> = const { Cell::new(false) };
-    /// This thread is a worker, or runs something large already: it is counted.
-    static COUNTED: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Counts the calling thread as one that runs something large.
-pub(crate) struct Running<'a>(Option<&'a Pool>);
-
-impl Drop for Running<'_> {
-    fn drop(&mut self) {
-        if let Some(pool) = self.0 {
-            COUNTED.set(false);
-            pool.callers.fetch_sub(1, Ordering::Relaxed);
-        }
-    }
 }
 
 /// Marks the calling thread as setting a signal for a stream of a pool, and as going on with that pool's work afterwards.
@@ -429,70 +418,15 @@ impl Pool {
         self.cpus > 1 && self.running() < self.cpus
     }
 
-    /// Counts the threads that run something.
-    fn running(&self) -> usize {
-        self.busy.load(Ordering::Relaxed) + self.callers.load(Ordering::Relaxed)
-    }
-
-    /// Tells whether as many threads run something as are to, `own` of them left out.
-    pub(crate) fn is_full(&self, own: usize) -> bool {
-        self.running().saturating_sub(own) >= self.workers.min(self.cpus)
-    }
-
-    /// Counts the calling thread as one that runs something large, unless it is counted already.
-    pub(crate) fn run_large(&self) -> Running<'_> {
-        if COUNTED.replace(true) {
-            return Running(None);
-        }
-        self.callers.fetch_add(1, Ordering::Relaxed);
-        Running(Some(self))
-    }
-
     /// Tells whether a thread that waits may burn time: not while a worker needs its processor, to take what it must not.
     pub(crate) fn may_spin_waiting(&self) -> bool {
         let needed = self.running() + usize::from(self.has_entries());
         self.cpus > 1 && needed < self.cpus
     }
 
-    /// Tells whether others may take parts of what a thread does.
-    pub(crate) fn may_share(&self) -> bool {
-        self.cpus > 1 && self.schedule.is_none() && !self.is_stopped()
-    }
-
     /// Gives how many workers there may be.
     pub(crate) fn workers(&self) -> usize {
         self.workers
-    }
-
-    /// Tells whether work was shared so lately that more is likely to come.
-    fn shares_soon(&self, now_ns: u64) -> bool {
-        now_ns
-            < self
-                .shared_ns
-                .load(Ordering::Relaxed)
-                .saturating_add(SHARE_NS)
-    }
-
-    /// Lets workers that are free take parts of a job, and wakes one; each wakes the next.
-    pub(crate) fn offer(self: &Arc<Self>, job: &Arc<Job>) {
-        self.shared_ns.store(self.now_ns(), Ordering::Relaxed);
-        let wanted = {
-            let mut inner = self.inner.lock();
-            inner.jobs.push(job.clone());
-            inner.note_count(self);
-            match inner.wanted(self) {
-                Wanted::Nobody => inner.napper.clone().map_or(Wanted::Nobody, Wanted::Wake),
-                wanted => wanted,
-            }
-        };
-        self.carry_out(wanted);
-    }
-
-    /// Takes a job off the list.
-    pub(crate) fn withdraw(&self, job: &Arc<Job>) {
-        let mut inner = self.inner.lock();
-        inner.jobs.retain(|other| !Arc::ptr_eq(other, job));
-        inner.note_count(self);
     }
 
     /// Tells whether the run queue holds anything, or a job is shared.
@@ -687,7 +621,7 @@ impl Pool {
     /// Lives a worker's life.
     fn work(self: Arc<Self>, number: usize) {
         self.runner.worker_started(number);
-        COUNTED.set(true);
+        count_worker();
         match self.schedule.clone() {
             Some(schedule) => self.work_by(&*schedule, number),
             None => self.work_freely(number),
