@@ -189,7 +189,9 @@ fn convolve_at(
     let count = PAIR.min(outputs - pair * PAIR);
     let x = (part.image * all_in + group * inputs) * plane;
     let out = (part.image * all_out + first) * out_plane;
-    let pass = (PASS_BYTES / (count * block * size_of::<f32>())).clamp(1, inputs.max(1));
+    let most = (pass_bytes() / (count * block * size_of::<f32>())).clamp(1, inputs.max(1));
+    // All passes are about as long: a short one would write the output once more for little.
+    let pass = inputs.div_ceil(inputs.div_ceil(most).max(1)).max(1);
     let mut from = 0;
     loop {
         let blocks = pass.min(inputs - from);
@@ -235,6 +237,16 @@ fn convolve_at(
             break;
         }
     }
+}
+
+fn pass_bytes() -> usize {
+    static P: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
+    *P.get_or_init(|| {
+        std::env::var("JX_PASS")
+            .ok()
+            .and_then(|t| t.parse().ok())
+            .unwrap_or(PASS_BYTES)
+    })
 }
 
 fn address(row: Option<Row<'_, f32>>, offset: usize) -> *const f32 {
@@ -525,7 +537,28 @@ fn sweep_at(
 ///
 /// `planes`: channel, pixel. `block`: pixel, channel. Panics where the block is too short.
 pub fn interleave(planes: Row<'_, f32>, block: RowMut<'_, f32>, pixels: usize) {
+    interleave_at(Level::best(), planes, block, pixels);
+}
+
+fn interleave_at(level: Level, planes: Row<'_, f32>, block: RowMut<'_, f32>, pixels: usize) {
     let channels = planes.len().checked_div(pixels).unwrap_or(0);
+    #[cfg(target_arch = "x86_64")]
+    if level == Level::Avx512 && channels <= LANES && planes.is_dense() {
+        assert_row("the block", block.as_row(), pixels * LANES);
+        for pixel in (0..pixels).step_by(LANES) {
+            let count = LANES.min(pixels - pixel);
+            let (from, to) = (planes.address(), block.address());
+            // SAFETY: each plane holds `pixels` numbers, and the block sixteen for each pixel, as was checked.
+            unsafe {
+                x86::turn_avx512(
+                    (from.add(pixel), pixels, channels, count),
+                    (to.add(pixel * LANES), LANES, count, LANES),
+                );
+            }
+        }
+        return;
+    }
+    let _ = level;
     let mut pixel = 0;
     while pixel < pixels {
         let count = LANES.min(pixels - pixel);
@@ -550,7 +583,28 @@ pub fn interleave(planes: Row<'_, f32>, block: RowMut<'_, f32>, pixels: usize) {
 ///
 /// As [`interleave`].
 pub fn separate(block: Row<'_, f32>, planes: RowMut<'_, f32>, pixels: usize) {
+    separate_at(Level::best(), block, planes, pixels);
+}
+
+fn separate_at(level: Level, block: Row<'_, f32>, planes: RowMut<'_, f32>, pixels: usize) {
     let channels = planes.len().checked_div(pixels).unwrap_or(0);
+    #[cfg(target_arch = "x86_64")]
+    if level == Level::Avx512 && channels <= LANES && planes.as_row().is_dense() {
+        assert_row("the block", block, pixels * LANES);
+        for pixel in (0..pixels).step_by(LANES) {
+            let count = LANES.min(pixels - pixel);
+            let (from, to) = (block.address(), planes.address());
+            // SAFETY: as in `interleave_at`.
+            unsafe {
+                x86::turn_avx512(
+                    (from.add(pixel * LANES), LANES, count, LANES),
+                    (to.add(pixel), pixels, channels, count),
+                );
+            }
+        }
+        return;
+    }
+    let _ = level;
     let mut pixel = 0;
     while pixel < pixels {
         let count = LANES.min(pixels - pixel);
