@@ -189,13 +189,24 @@ fn convolve_at(
     let count = PAIR.min(outputs - pair * PAIR);
     let x = (part.image * all_in + group * inputs) * plane;
     let out = (part.image * all_out + first) * out_plane;
-    let most = (pass_bytes() / (count * block * size_of::<f32>())).clamp(1, inputs.max(1));
+    let most = (PASS_BYTES / (count * block * size_of::<f32>())).clamp(1, inputs.max(1));
     // All passes are about as long: a short one would write the output once more for little.
     let pass = inputs.div_ceil(inputs.div_ceil(most).max(1)).max(1);
     let mut from = 0;
     loop {
         let blocks = pass.min(inputs - from);
         let last = from + blocks >= inputs;
+        // The weights of the next pass, or of the next pair, which lie behind these: they come while this one is computed.
+        let here = first * inputs * block + from * count * block;
+        let behind = (here + blocks * count * block).min(all_out * inputs * block);
+        let mut ahead = Ahead {
+            next: operands.filter.address().wrapping_add(behind),
+            left: (all_out * inputs * block - behind).min(blocks * count * block) / LANES,
+            each: 0,
+        };
+        let tiles = (part.rows.1 - part.rows.0.min(part.rows.1))
+            * (part.columns.1 - part.columns.0.min(part.columns.1)).div_ceil(WIDE);
+        ahead.each = ahead.left.div_ceil(tiles.max(1));
         for y in part.rows.0..part.rows.1 {
             let (line, tap, taps) = window.rows(y);
             let at = out + y * window.output[1] * LANES;
@@ -215,11 +226,10 @@ fn convolve_at(
                 width: window.image[1],
                 lane: LANES,
                 depth: LANES,
-                filter: operands.filter.address().wrapping_add(
-                    first * inputs * block
-                        + from * count * block
-                        + tap * window.kernel[1] * LANES * count * LANES,
-                ),
+                filter: operands
+                    .filter
+                    .address()
+                    .wrapping_add(here + tap * window.kernel[1] * LANES * count * LANES),
                 filter_row: window.kernel[1] * LANES * count * LANES,
                 filter_block: count * block,
                 out: operands.out.address().wrapping_add(at),
@@ -230,7 +240,7 @@ fn convolve_at(
                 clamp: operands.clamp.filter(|_| last),
                 divide: [1.0; WIDE],
             };
-            across(level, &tile, count, &window, part.columns);
+            across(level, &tile, count, &window, part.columns, &mut ahead);
         }
         from += blocks;
         if last {
@@ -239,23 +249,46 @@ fn convolve_at(
     }
 }
 
-fn pass_bytes() -> usize {
-    static P: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
-    *P.get_or_init(|| {
-        std::env::var("JX_PASS")
-            .ok()
-            .and_then(|t| t.parse().ok())
-            .unwrap_or(PASS_BYTES)
-    })
-}
-
 fn address(row: Option<Row<'_, f32>>, offset: usize) -> *const f32 {
     row.map_or(std::ptr::null(), |row| row.address().wrapping_add(offset))
 }
 
+/// Weights that are needed soon: one pass reads them faster than memory gives them, and would wait.
+struct Ahead {
+    next: *const f32,
+    /// Lines of sixteen numbers.
+    left: usize,
+    /// Lines that are asked for with each tile.
+    each: usize,
+}
+
+impl Ahead {
+    #[inline]
+    fn ask(&mut self) {
+        let lines = self.each.min(self.left);
+        #[cfg(target_arch = "x86_64")]
+        for line in 0..lines {
+            use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
+            let address = self.next.wrapping_add(line * LANES);
+            // SAFETY: asking for memory early reads nothing, and any address may be asked for.
+            unsafe { _mm_prefetch::<_MM_HINT_T1>(address.cast()) };
+        }
+        self.next = self.next.wrapping_add(lines * LANES);
+        self.left -= lines;
+    }
+}
+
 /// Goes along one output row. `tile` describes its pixel 0.
-fn across(level: Level, tile: &Tile, count: usize, window: &Sliding, (mut x, end): (usize, usize)) {
+fn across(
+    level: Level,
+    tile: &Tile,
+    count: usize,
+    window: &Sliding,
+    (mut x, end): (usize, usize),
+    ahead: &mut Ahead,
+) {
     while x < end {
+        ahead.ask();
         let column = (x * window.stride[1]) as isize - window.before[1] as isize;
         let reach = (WIDE - 1) + (window.kernel[1] - 1) * window.dilation[1];
         let inside = column >= 0 && column as usize + reach < window.image[1];
