@@ -196,17 +196,7 @@ fn convolve_at(
     loop {
         let blocks = pass.min(inputs - from);
         let last = from + blocks >= inputs;
-        // The weights of the next pass, or of the next pair, which lie behind these: they come while this one is computed.
         let here = first * inputs * block + from * count * block;
-        let behind = (here + blocks * count * block).min(all_out * inputs * block);
-        let mut ahead = Ahead {
-            next: operands.filter.address().wrapping_add(behind),
-            left: (all_out * inputs * block - behind).min(blocks * count * block) / LANES,
-            each: 0,
-        };
-        let tiles = (part.rows.1 - part.rows.0.min(part.rows.1))
-            * (part.columns.1 - part.columns.0.min(part.columns.1)).div_ceil(WIDE);
-        ahead.each = ahead.left.div_ceil(tiles.max(1));
         for y in part.rows.0..part.rows.1 {
             let (line, tap, taps) = window.rows(y);
             let at = out + y * window.output[1] * LANES;
@@ -240,7 +230,7 @@ fn convolve_at(
                 clamp: operands.clamp.filter(|_| last),
                 divide: [1.0; WIDE],
             };
-            across(level, &tile, count, &window, part.columns, &mut ahead);
+            across(level, &tile, count, &window, part.columns);
         }
         from += blocks;
         if last {
@@ -253,42 +243,9 @@ fn address(row: Option<Row<'_, f32>>, offset: usize) -> *const f32 {
     row.map_or(std::ptr::null(), |row| row.address().wrapping_add(offset))
 }
 
-/// Weights that are needed soon: one pass reads them faster than memory gives them, and would wait.
-struct Ahead {
-    next: *const f32,
-    /// Lines of sixteen numbers.
-    left: usize,
-    /// Lines that are asked for with each tile.
-    each: usize,
-}
-
-impl Ahead {
-    #[inline]
-    fn ask(&mut self) {
-        let lines = self.each.min(self.left);
-        #[cfg(target_arch = "x86_64")]
-        for line in 0..lines {
-            use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
-            let address = self.next.wrapping_add(line * LANES);
-            // SAFETY: asking for memory early reads nothing, and any address may be asked for.
-            unsafe { _mm_prefetch::<_MM_HINT_T1>(address.cast()) };
-        }
-        self.next = self.next.wrapping_add(lines * LANES);
-        self.left -= lines;
-    }
-}
-
 /// Goes along one output row. `tile` describes its pixel 0.
-fn across(
-    level: Level,
-    tile: &Tile,
-    count: usize,
-    window: &Sliding,
-    (mut x, end): (usize, usize),
-    ahead: &mut Ahead,
-) {
+fn across(level: Level, tile: &Tile, count: usize, window: &Sliding, (mut x, end): (usize, usize)) {
     while x < end {
-        ahead.ask();
         let column = (x * window.stride[1]) as isize - window.before[1] as isize;
         let reach = (WIDE - 1) + (window.kernel[1] - 1) * window.dilation[1];
         let inside = column >= 0 && column as usize + reach < window.image[1];
@@ -584,8 +541,8 @@ fn interleave_at(level: Level, planes: Row<'_, f32>, block: RowMut<'_, f32>, pix
             // SAFETY: each plane holds `pixels` numbers, and the block sixteen for each pixel, as was checked.
             unsafe {
                 x86::turn_avx512(
-                    (from.add(pixel), pixels, channels, count),
-                    (to.add(pixel * LANES), LANES, count, LANES),
+                    (from.wrapping_add(pixel), pixels, channels, count),
+                    (to.wrapping_add(pixel * LANES), LANES, count, LANES),
                 );
             }
         }
@@ -630,8 +587,8 @@ fn separate_at(level: Level, block: Row<'_, f32>, planes: RowMut<'_, f32>, pixel
             // SAFETY: as in `interleave_at`.
             unsafe {
                 x86::turn_avx512(
-                    (from.add(pixel * LANES), LANES, count, LANES),
-                    (to.add(pixel), pixels, channels, count),
+                    (from.wrapping_add(pixel * LANES), LANES, count, LANES),
+                    (to.wrapping_add(pixel), pixels, channels, count),
                 );
             }
         }
