@@ -173,45 +173,38 @@ pub fn arguments(cx: &Cx<'_>, words: &[u64]) -> Result<()> {
     Ok(())
 }
 
-/// Lists the addresses that the call under way writes through: the parameter's place, the address, the bytes.
-pub fn outputs(call: &'static Call, mut each: impl FnMut(usize, u64, usize)) {
-    let words = FRAMES.try_with(|frames| frames.borrow().last().map(|frame| frame.words));
-    let Ok(Some(words)) = words else {
-        return;
-    };
-    let parameters = signature(call).parameters;
-    for (index, parameter) in parameters.iter().enumerate().take(MOST) {
-        if parameter.out_bytes > 0 {
-            each(index, words[index], parameter.out_bytes);
-        }
-    }
-}
-
-/// Ends the call that began last on this thread.
+/// Ends the call that began last on this thread. `read` reads so many bytes that the call wrote to an address.
 #[cold]
-pub fn end(call: &'static Call, code: i32, returned: u64, written: &[u64; MOST]) {
+pub fn end(call: &'static Call, code: i32, returned: u64, read: fn(u64, usize) -> u64) {
     let frame = FRAMES.try_with(|frames| frames.borrow_mut().pop());
     let (Some(watcher), Ok(Some(frame))) = (watcher(), frame) else {
         return;
     };
     debug_assert!(std::ptr::eq(frame.call, call), "calls end in their order");
-    if let Some(check) = &watcher.check
-        && frame.seen
-        && !frame.injected
-    {
+    let Some(check) = &watcher.check else {
+        in_call(frame.before);
+        return;
+    };
+    if frame.seen && !frame.injected && (code != 0 || check::looks_after(call)) {
+        let mut written = [0; MOST];
+        if code == 0 {
+            let parameters = signature(call).parameters.iter().enumerate().take(MOST);
+            for (index, parameter) in parameters.filter(|(_, one)| one.out_bytes > 0) {
+                if frame.words[index] != 0 {
+                    written[index] = read(frame.words[index], parameter.out_bytes);
+                }
+            }
+        }
         let seen = check::Seen {
             call,
             words: frame.words,
             code,
             returned,
-            written: *written,
+            written,
         };
         check::after(check, &seen);
     }
-    if let Some(check) = &watcher.check {
-        check.end_call();
-    }
-    in_call(frame.before);
+    check.end_call(frame.before);
 }
 
 /// Says where in its script the calling thread is.

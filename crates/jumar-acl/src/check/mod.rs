@@ -497,6 +497,12 @@ fn unrecorded(check: &Check, call: &Call, words: &[u64; MOST]) {
     );
 }
 
+/// Tells whether a call that went well means anything.
+pub(crate) fn looks_after(call: &'static Call) -> bool {
+    let known = table::known(call);
+    known.is_of_lives || !matches!(known.after, After::Nothing)
+}
+
 /// Looks at a call that was carried out.
 pub(crate) fn after(check: &Check, seen: &Seen) {
     let name = seen.call.name;
