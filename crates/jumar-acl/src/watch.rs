@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::ffi::CStr;
 use std::sync::{Arc, OnceLock};
 
-use jumar::check::{Check, Script, in_call};
+use jumar::check::{Check, Script};
 pub use jumar::check::{DEPTH, Place, Walk};
 use jumar::engine::sync::{AtomicU32, Ordering};
 use jumar_types::Result;
@@ -61,6 +61,7 @@ pub(crate) struct Watcher {
 }
 
 /// A call under way.
+#[derive(Clone, Copy)]
 struct Frame {
     call: &'static Call,
     words: [u64; MOST],
@@ -70,8 +71,44 @@ struct Frame {
     seen: bool,
 }
 
+/// The calls that a thread is in; the places of those that ended are used again.
+struct Frames {
+    frames: Vec<Frame>,
+    depth: usize,
+}
+
 thread_local! {
-    static FRAMES: RefCell<Vec<Frame>> = const { RefCell::new(Vec::new()) };
+    static FRAMES: RefCell<Frames> = const {
+        RefCell::new(Frames {
+            frames: Vec::new(),
+            depth: 0,
+        })
+    };
+}
+
+impl Frames {
+    fn begin(&mut self, call: &'static Call, before: Place) {
+        match self.frames.get_mut(self.depth) {
+            Some(frame) => {
+                frame.call = call;
+                frame.before = before;
+                frame.injected = false;
+                frame.seen = false;
+            }
+            None => self.frames.push(Frame {
+                call,
+                words: [0; MOST],
+                before,
+                injected: false,
+                seen: false,
+            }),
+        }
+        self.depth += 1;
+    }
+
+    fn current(&mut self) -> Option<&mut Frame> {
+        self.frames[..self.depth].last_mut()
+    }
 }
 
 /// Tells whether nobody watches.
@@ -119,19 +156,11 @@ pub fn begin(call: &'static Call, known: Option<Place>) -> Begun {
         return Begun::default();
     };
     jumar::schedule::called(call.name);
-    let before = jumar::check::here();
-    let walk = match &watcher.check {
+    let (before, walk) = match &watcher.check {
         Some(check) => check.begin_call(call.name, known),
-        None => None,
+        None => (Place::UNKNOWN, None),
     };
-    let frame = Frame {
-        call,
-        words: [0; MOST],
-        before,
-        injected: false,
-        seen: false,
-    };
-    let _ = FRAMES.try_with(|frames| frames.borrow_mut().push(frame));
+    let _ = FRAMES.try_with(|frames| frames.borrow_mut().begin(call, before));
     Begun {
         watched: true,
         walk,
@@ -152,7 +181,7 @@ pub fn arguments(cx: &Cx<'_>, words: &[u64]) -> Result<()> {
         *to = *from;
     }
     let _ = FRAMES.try_with(|frames| {
-        if let Some(frame) = frames.borrow_mut().last_mut() {
+        if let Some(frame) = frames.borrow_mut().current() {
             frame.words = kept;
             frame.seen = true;
         }
@@ -161,7 +190,7 @@ pub fn arguments(cx: &Cx<'_>, words: &[u64]) -> Result<()> {
         && let Some(error) = plan.strike(cx.call)
     {
         let _ = FRAMES.try_with(|frames| {
-            if let Some(frame) = frames.borrow_mut().last_mut() {
+            if let Some(frame) = frames.borrow_mut().current() {
                 frame.injected = true;
             }
         });
@@ -176,35 +205,40 @@ pub fn arguments(cx: &Cx<'_>, words: &[u64]) -> Result<()> {
 /// Ends the call that began last on this thread. `read` reads so many bytes that the call wrote to an address.
 #[cold]
 pub fn end(call: &'static Call, code: i32, returned: u64, read: fn(u64, usize) -> u64) {
-    let frame = FRAMES.try_with(|frames| frames.borrow_mut().pop());
-    let (Some(watcher), Ok(Some(frame))) = (watcher(), frame) else {
+    let ended = FRAMES.try_with(|frames| {
+        let mut frames = frames.borrow_mut();
+        frames.depth = frames.depth.checked_sub(1)?;
+        let frame = &frames.frames[frames.depth];
+        debug_assert!(std::ptr::eq(frame.call, call), "calls end in their order");
+        let looks = frame.seen && !frame.injected && (code != 0 || check::looks_after(call));
+        Some((frame.before, looks.then_some(frame.words)))
+    });
+    let (Some(watcher), Ok(Some((before, words)))) = (watcher(), ended) else {
         return;
     };
-    debug_assert!(std::ptr::eq(frame.call, call), "calls end in their order");
     let Some(check) = &watcher.check else {
-        in_call(frame.before);
         return;
     };
-    if frame.seen && !frame.injected && (code != 0 || check::looks_after(call)) {
+    if let Some(words) = words {
         let mut written = [0; MOST];
         if code == 0 {
             let parameters = signature(call).parameters.iter().enumerate().take(MOST);
             for (index, parameter) in parameters.filter(|(_, one)| one.out_bytes > 0) {
-                if frame.words[index] != 0 {
-                    written[index] = read(frame.words[index], parameter.out_bytes);
+                if words[index] != 0 {
+                    written[index] = read(words[index], parameter.out_bytes);
                 }
             }
         }
         let seen = check::Seen {
             call,
-            words: frame.words,
+            words,
             code,
             returned,
             written,
         };
         check::after(check, &seen);
     }
-    check.end_call(frame.before);
+    check.end_call(before);
 }
 
 /// Says where in its script the calling thread is.

@@ -348,6 +348,9 @@ fn pageable(cx: &Cx<'_>, check: &Check, ends: [(usize, &Option<Allocation>); 2])
 
 /// Finds ranges that leave their allocation.
 fn reach(check: &Check, what: &str, address: usize, bytes: usize) {
+    if recent::fits(check, address, bytes) {
+        return;
+    }
     reach_of(
         check,
         what,

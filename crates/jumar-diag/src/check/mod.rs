@@ -227,12 +227,16 @@ struct State {
     told: HashSet<(&'static str, usize, usize, u64)>,
 }
 
+/// In lines of the caches of its own: whoever takes the lock does not slow down those who read what stands beside it.
+#[repr(align(128))]
+struct Apart<T>(T);
+
 /// The checks of a process.
 ///
 /// # Threads
 /// Any. In a forked child it goes on with what the parent knew.
 pub struct Check {
-    state: Mutex<State>,
+    state: Apart<Mutex<State>>,
     options: Options,
     memory: Mutex<Option<Arc<dyn Memory>>>,
     process: u32,
@@ -259,7 +263,7 @@ impl Check {
         let races = Races::default();
         let mut check = Check {
             news: races.order.common_version.clone(),
-            state: Mutex::new(State {
+            state: Apart(Mutex::new(State {
                 places: Places::default(),
                 report: Report::new(&options)?,
                 objects: HashMap::new(),
@@ -267,7 +271,7 @@ impl Check {
                 counts: HashMap::new(),
                 races,
                 told: HashSet::new(),
-            }),
+            })),
             options,
             memory: Mutex::new(None),
             process: std::process::id(),
@@ -360,7 +364,7 @@ impl Check {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock()
+        self.state.0.lock()
     }
 
     /// Tells whether a rule is wanted: all are but the lints, unless rules were named.
@@ -377,21 +381,24 @@ impl Check {
     }
 
     /// Begins a call of the calling thread: it knows from now on whatever calls that returned have done. `known` is where in the
-    /// program it is, if an earlier walk of the same stack said so; otherwise the stack is walked. Gives what the walk saw.
-    pub fn begin_call(&self, call: &'static str, known: Option<Place>) -> Option<Walk> {
-        let is_known = self.seated(|seat, local| {
+    /// program it is, if an earlier walk of the same stack said so; otherwise the stack is walked. Gives the place where the thread
+    /// was, for [`Check::end_call`], and what the walk saw.
+    pub fn begin_call(&self, call: &'static str, known: Option<Place>) -> (Place, Option<Walk>) {
+        let begun = self.seated(|seat, local| {
             if seat.heard.get() != self.news.load(Ordering::Acquire) {
                 seat.heard.set(self.state().races.order.hear(seat.place));
             }
             seat.depth.set(seat.depth.get() + 1);
             let known = known.filter(|_| !local.is_in_script());
+            let before = local.place.get();
             if let Some(place) = known {
                 local.place.set(place);
             }
-            known.is_some()
+            (before, known.is_some())
         });
-        if is_known == Some(true) {
-            return None;
+        let (before, is_known) = begun.unwrap_or_default();
+        if is_known {
+            return (before, None);
         }
         let (stack, slots) = place::walk();
         let frames = stack.frames();
@@ -404,7 +411,7 @@ impl Check {
         for (to, (frame, slot)) in walk.frames.iter_mut().zip(frames.into_iter().zip(slots)) {
             *to = (frame, slot);
         }
-        Some(walk)
+        (before, Some(walk))
     }
 
     /// Ends the call that the calling thread began last: it is back at the place `before`.
@@ -427,6 +434,15 @@ impl Check {
     /// Gives a number that changes whenever memory is handed out or given back.
     pub fn moves(&self) -> u64 {
         self.moves.load(Ordering::Acquire)
+    }
+
+    #[cold]
+    fn tell_all(&self, state: &mut State, found: Vec<Finding>) {
+        for finding in found {
+            if self.wants(finding.rule) {
+                state.tell(finding);
+            }
+        }
     }
 
     /// Takes something that was found. Told once for each rule and pair of places.
@@ -737,10 +753,9 @@ impl Probe for Check {
                 interest: &self.interest,
                 accesses: self.accesses,
             };
-            for finding in state.races.admitted(admission, &told) {
-                if self.wants(finding.rule) {
-                    state.tell(finding);
-                }
+            let found = state.races.admitted(admission, &told);
+            if !found.is_empty() {
+                self.tell_all(state, found);
             }
         });
         if let Op::Allocate { .. } | Op::Free { .. } = admission.op {
@@ -761,11 +776,7 @@ impl Probe for Check {
         let found = state
             .races
             .reported(ticket, phase, memory.as_deref(), &self.interest);
-        for finding in found {
-            if self.wants(finding.rule) {
-                state.tell(finding);
-            }
-        }
+        self.tell_all(&mut state, found);
     }
 
     fn needs_times(&self) -> bool {
