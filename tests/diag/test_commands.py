@@ -275,3 +275,12 @@ def test_each_rule_has_a_page_with_both_languages_an_example_and_a_clean_twin():
             assert rule[part] in page, (name, part)
         assert re.search("[一-龥]{4}", rule["statement_zh"]), name
         assert "](../../tests/diag/zoo/" in page or rule["not_shown"] in page, name
+
+
+def test_the_page_needs_nothing_from_elsewhere(tmp_path):
+    trace = tmp_path / "run.json"
+    trace.write_text(json.dumps({"traceEvents": []}))
+    run(JUMAR, "report", trace, "-o", tmp_path / "run.html")
+    text = (tmp_path / "run.html").read_text()
+    for way in ("src=", "href=", "fetch(", "import(", "XMLHttpRequest", "http://", "https://"):
+        assert way not in text, way

@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::ffi::CStr;
 use std::sync::{Arc, OnceLock};
 
-use jumar::check::{Check, Script, in_call};
+use jumar::check::{Check, Script};
 pub use jumar::check::{DEPTH, Place, Walk};
 use jumar::engine::sync::{AtomicU32, Ordering};
 use jumar_types::Result;
@@ -74,42 +74,48 @@ struct Frame {
 /// Calls inside each other: a callback may make calls while a call waits for it. Beyond this many they are not watched.
 const DEEPEST: usize = 8;
 
-/// The calls under way. Without a destructor, since a program's own objects make calls when the variables of its first thread are
-/// gone.
+/// The calls that a thread is in; the places of those that ended are used again. Without a destructor, since a program's own
+/// objects make calls when the variables of its first thread are gone.
 struct Frames {
-    depth: usize,
     frames: [Option<Frame>; DEEPEST],
-}
-
-impl Frames {
-    fn push(&mut self, frame: Frame) {
-        if let Some(place) = self.frames.get_mut(self.depth) {
-            *place = Some(frame);
-        }
-        self.depth += 1;
-    }
-
-    fn pop(&mut self) -> Option<Frame> {
-        self.depth = self.depth.checked_sub(1)?;
-        self.frames.get_mut(self.depth)?.take()
-    }
-
-    fn last(&self) -> Option<&Frame> {
-        self.frames.get(self.depth.checked_sub(1)?)?.as_ref()
-    }
-
-    fn last_mut(&mut self) -> Option<&mut Frame> {
-        self.frames.get_mut(self.depth.checked_sub(1)?)?.as_mut()
-    }
+    depth: usize,
 }
 
 thread_local! {
     static FRAMES: RefCell<Frames> = const {
         RefCell::new(Frames {
-            depth: 0,
             frames: [None; DEEPEST],
+            depth: 0,
         })
     };
+}
+
+impl Frames {
+    fn begin(&mut self, call: &'static Call, before: Place) {
+        match self.frames.get_mut(self.depth) {
+            Some(Some(frame)) => {
+                frame.call = call;
+                frame.before = before;
+                frame.injected = false;
+                frame.seen = false;
+            }
+            Some(place) => {
+                *place = Some(Frame {
+                    call,
+                    words: [0; MOST],
+                    before,
+                    injected: false,
+                    seen: false,
+                });
+            }
+            None => {}
+        }
+        self.depth += 1;
+    }
+
+    fn current(&mut self) -> Option<&mut Frame> {
+        self.frames.get_mut(self.depth.checked_sub(1)?)?.as_mut()
+    }
 }
 
 /// Tells whether nobody watches.
@@ -157,19 +163,11 @@ pub fn begin(call: &'static Call, known: Option<Place>) -> Begun {
         return Begun::default();
     };
     jumar::schedule::called(call.name);
-    let before = jumar::check::here();
-    let walk = match &watcher.check {
+    let (before, walk) = match &watcher.check {
         Some(check) => check.begin_call(call.name, known),
-        None => None,
+        None => (Place::UNKNOWN, None),
     };
-    let frame = Frame {
-        call,
-        words: [0; MOST],
-        before,
-        injected: false,
-        seen: false,
-    };
-    let _ = FRAMES.try_with(|frames| frames.borrow_mut().push(frame));
+    let _ = FRAMES.try_with(|frames| frames.borrow_mut().begin(call, before));
     Begun {
         watched: true,
         walk,
@@ -190,7 +188,7 @@ pub fn arguments(cx: &Cx<'_>, words: &[u64]) -> Result<()> {
         *to = *from;
     }
     let _ = FRAMES.try_with(|frames| {
-        if let Some(frame) = frames.borrow_mut().last_mut() {
+        if let Some(frame) = frames.borrow_mut().current() {
             frame.words = kept;
             frame.seen = true;
         }
@@ -199,7 +197,7 @@ pub fn arguments(cx: &Cx<'_>, words: &[u64]) -> Result<()> {
         && let Some(error) = plan.strike(cx.call)
     {
         let _ = FRAMES.try_with(|frames| {
-            if let Some(frame) = frames.borrow_mut().last_mut() {
+            if let Some(frame) = frames.borrow_mut().current() {
                 frame.injected = true;
             }
         });
@@ -211,45 +209,43 @@ pub fn arguments(cx: &Cx<'_>, words: &[u64]) -> Result<()> {
     Ok(())
 }
 
-/// Lists the addresses that the call under way writes through: the parameter's place, the address, the bytes.
-pub fn outputs(call: &'static Call, mut each: impl FnMut(usize, u64, usize)) {
-    let words = FRAMES.try_with(|frames| frames.borrow().last().map(|frame| frame.words));
-    let Ok(Some(words)) = words else {
-        return;
-    };
-    let parameters = signature(call).parameters;
-    for (index, parameter) in parameters.iter().enumerate().take(MOST) {
-        if parameter.out_bytes > 0 {
-            each(index, words[index], parameter.out_bytes);
-        }
-    }
-}
-
-/// Ends the call that began last on this thread.
+/// Ends the call that began last on this thread. `read` reads so many bytes that the call wrote to an address.
 #[cold]
-pub fn end(call: &'static Call, code: i32, returned: u64, written: &[u64; MOST]) {
-    let frame = FRAMES.try_with(|frames| frames.borrow_mut().pop());
-    let (Some(watcher), Ok(Some(frame))) = (watcher(), frame) else {
+pub fn end(call: &'static Call, code: i32, returned: u64, read: fn(u64, usize) -> u64) {
+    let ended = FRAMES.try_with(|frames| {
+        let mut frames = frames.borrow_mut();
+        frames.depth = frames.depth.checked_sub(1)?;
+        let frame = frames.frames.get(frames.depth)?.as_ref()?;
+        debug_assert!(std::ptr::eq(frame.call, call), "calls end in their order");
+        let looks = frame.seen && !frame.injected && (code != 0 || check::looks_after(call));
+        Some((frame.before, looks.then_some(frame.words)))
+    });
+    let (Some(watcher), Ok(Some((before, words)))) = (watcher(), ended) else {
         return;
     };
-    debug_assert!(std::ptr::eq(frame.call, call), "calls end in their order");
-    if let Some(check) = &watcher.check
-        && frame.seen
-        && !frame.injected
-    {
+    let Some(check) = &watcher.check else {
+        return;
+    };
+    if let Some(words) = words {
+        let mut written = [0; MOST];
+        if code == 0 {
+            let parameters = signature(call).parameters.iter().enumerate().take(MOST);
+            for (index, parameter) in parameters.filter(|(_, one)| one.out_bytes > 0) {
+                if words[index] != 0 {
+                    written[index] = read(words[index], parameter.out_bytes);
+                }
+            }
+        }
         let seen = check::Seen {
             call,
-            words: frame.words,
+            words,
             code,
             returned,
-            written: *written,
+            written,
         };
         check::after(check, &seen);
     }
-    if let Some(check) = &watcher.check {
-        check.end_call();
-    }
-    in_call(frame.before);
+    check.end_call(before);
 }
 
 /// Says where in its script the calling thread is.

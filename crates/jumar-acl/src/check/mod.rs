@@ -397,6 +397,9 @@ fn pageable(cx: &Cx<'_>, check: &Check, ends: [(usize, &Option<Allocation>); 2])
 
 /// Finds ranges that leave their allocation.
 fn reach(check: &Check, what: &str, address: usize, bytes: usize) {
+    if recent::fits(check, address, bytes) {
+        return;
+    }
     reach_of(
         check,
         what,
@@ -548,6 +551,12 @@ fn unrecorded(check: &Check, call: &Call, words: &[u64; MOST]) {
             object.name(),
         ),
     );
+}
+
+/// Tells whether a call that went well means anything.
+pub(crate) fn looks_after(call: &'static Call) -> bool {
+    let known = table::known(call);
+    known.is_of_lives || !matches!(known.after, After::Nothing)
 }
 
 /// Looks at a call that was carried out.

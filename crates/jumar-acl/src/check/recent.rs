@@ -60,3 +60,16 @@ pub(super) fn allocation(check: &Check, address: usize) -> Option<Allocation> {
     with(|recent| recent.memory[slot(address as u64)] = (address, moves, found.clone()));
     found
 }
+
+/// Tells whether a range is known to lie inside its allocation, as the program asked for it.
+pub(super) fn fits(check: &Check, address: usize, bytes: usize) -> bool {
+    let fits = with(|recent| {
+        let (of, then, allocation) = &recent.memory[slot(address as u64)];
+        *of == address
+            && *then == check.moves()
+            && allocation
+                .as_ref()
+                .is_some_and(|known| bytes <= super::left(known, address))
+    });
+    fits.unwrap_or(false)
+}

@@ -89,15 +89,7 @@ fn begin_watched(call: &'static Call) -> bool {
 /// Ends what [`begin`] began: shows the code, what the call returned, and what it wrote.
 #[cold]
 pub(super) fn end(call: &'static Call, code: i32, returned: u64) {
-    let mut written = [0; watcher::MOST];
-    if code == 0 {
-        watcher::outputs(call, |index, address, bytes| {
-            if address != 0 && index < watcher::MOST {
-                written[index] = read(address, bytes);
-            }
-        });
-    }
-    watcher::end(call, code, returned, &written);
+    watcher::end(call, code, returned, read);
 }
 
 /// Says a returned value as 64 bits, where it is a number or an address; 0 otherwise.

@@ -15,7 +15,7 @@ mod race;
 mod report;
 pub mod rules;
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ use jumar_types::Result;
 pub use place::{DEPTH, Place, Script, Walk, here, in_call, set_script, stack_text};
 pub use rules::{Rule, Severity};
 
-use place::Places;
+use place::{LOCAL, Local, Places};
 use race::{Races, Told};
 use report::Report;
 
@@ -197,10 +197,6 @@ impl Drop for Seat {
     }
 }
 
-thread_local! {
-    static SEAT: RefCell<Option<Seat>> = const { RefCell::new(None) };
-}
-
 /// The place of threads that are being torn down.
 const NOBODY: usize = 0;
 
@@ -231,12 +227,16 @@ struct State {
     told: HashSet<(&'static str, usize, usize, u64)>,
 }
 
+/// In lines of the caches of its own: whoever takes the lock does not slow down those who read what stands beside it.
+#[repr(align(128))]
+struct Apart<T>(T);
+
 /// The checks of a process.
 ///
 /// # Threads
 /// Any. In a forked child it goes on with what the parent knew.
 pub struct Check {
-    state: Mutex<State>,
+    state: Apart<Mutex<State>>,
     options: Options,
     memory: Mutex<Option<Arc<dyn Memory>>>,
     process: u32,
@@ -263,7 +263,7 @@ impl Check {
         let races = Races::default();
         let mut check = Check {
             news: races.order.common_version.clone(),
-            state: Mutex::new(State {
+            state: Apart(Mutex::new(State {
                 places: Places::default(),
                 report: Report::new(&options)?,
                 objects: HashMap::new(),
@@ -271,7 +271,7 @@ impl Check {
                 counts: HashMap::new(),
                 races,
                 told: HashSet::new(),
-            }),
+            })),
             options,
             memory: Mutex::new(None),
             process: std::process::id(),
@@ -287,50 +287,59 @@ impl Check {
     }
 
     /// Gives the calling thread's place among the actors, with what it has to do before and after it uses it.
-    fn seated<R>(&self, use_it: impl FnOnce(&Seat) -> R) -> Option<R> {
-        SEAT.try_with(|seat| {
-            if let Some(seat) = &*seat.borrow()
-                && Arc::ptr_eq(&seat.released, &self.released)
-            {
-                return use_it(seat);
-            }
-            let mut state = self.state();
-            let order = &mut state.races.order;
-            for place in std::mem::take(&mut *self.released.lock()) {
-                order.thread_ended(place);
-            }
-            let new = Seat {
-                released: self.released.clone(),
-                place: order.thread_begins(),
-                heard: Cell::new(self.news.load(Ordering::Acquire)),
-                dirty: Cell::new(false),
-                depth: Cell::new(0),
-            };
-            self.many.store(order.has_many(), Ordering::Relaxed);
-            drop(state);
-            // The seat of an earlier check goes here, outside the lock of this one.
-            let _earlier = seat.replace(Some(new));
-            let seat = seat.borrow();
-            use_it(seat.as_ref().expect("it was put there above"))
-        })
-        .ok()
+    #[inline]
+    fn seated<R>(&self, use_it: impl FnOnce(&Seat, &Local) -> R) -> Option<R> {
+        LOCAL
+            .try_with(|local| {
+                if let Some(seat) = &*local.seat.borrow()
+                    && Arc::ptr_eq(&seat.released, &self.released)
+                {
+                    return use_it(seat, local);
+                }
+                self.sit_down(local);
+                let seat = local.seat.borrow();
+                use_it(seat.as_ref().expect("it was put there above"), local)
+            })
+            .ok()
+    }
+
+    #[cold]
+    fn sit_down(&self, local: &Local) {
+        let mut state = self.state();
+        let order = &mut state.races.order;
+        for place in std::mem::take(&mut *self.released.lock()) {
+            order.thread_ended(place);
+        }
+        let new = Seat {
+            released: self.released.clone(),
+            place: order.thread_begins(),
+            heard: Cell::new(self.news.load(Ordering::Acquire)),
+            dirty: Cell::new(false),
+            depth: Cell::new(0),
+        };
+        self.many.store(order.has_many(), Ordering::Relaxed);
+        drop(state);
+        // The seat of an earlier check goes here, outside the lock of this one.
+        let _earlier = local.seat.replace(Some(new));
     }
 
     /// Runs something as the calling thread, with the state locked. Outside a call whatever others did is known first, and
     /// whatever it does is told at once.
-    fn as_thread<R>(&self, act: impl FnOnce(&mut State, usize) -> R) -> R {
+    #[inline]
+    fn as_thread<R>(&self, act: impl FnOnce(&mut State, usize, Place) -> R) -> R {
         let mut act = Some(act);
-        let done = self.seated(|seat| {
+        let done = self.seated(|seat, local| {
+            let here = local.place.get();
             let act = act.take().expect("taken once");
             let mut state = self.state();
             if seat.depth.get() > 0 {
                 seat.dirty.set(true);
-                return act(&mut state, seat.place);
+                return act(&mut state, seat.place, here);
             }
             if seat.heard.get() != self.news.load(Ordering::Acquire) {
                 seat.heard.set(state.races.order.hear(seat.place));
             }
-            let done = act(&mut state, seat.place);
+            let done = act(&mut state, seat.place, here);
             if self.many.load(Ordering::Relaxed) {
                 seat.heard.set(state.races.order.tell(seat.place));
             }
@@ -341,7 +350,7 @@ impl Check {
             (None, Some(act)) => {
                 let mut state = self.state();
                 state.races.order.hear(NOBODY);
-                let done = act(&mut state, NOBODY);
+                let done = act(&mut state, NOBODY, Place::UNKNOWN);
                 state.races.order.tell(NOBODY);
                 done
             }
@@ -355,7 +364,7 @@ impl Check {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock()
+        self.state.0.lock()
     }
 
     /// Tells whether a rule is wanted: all are but the lints, unless rules were named.
@@ -372,19 +381,24 @@ impl Check {
     }
 
     /// Begins a call of the calling thread: it knows from now on whatever calls that returned have done. `known` is where in the
-    /// program it is, if an earlier walk of the same stack said so; otherwise the stack is walked. Gives what the walk saw.
-    pub fn begin_call(&self, call: &'static str, known: Option<Place>) -> Option<Walk> {
-        let _no_seat = self.seated(|seat| {
+    /// program it is, if an earlier walk of the same stack said so; otherwise the stack is walked. Gives the place where the thread
+    /// was, for [`Check::end_call`], and what the walk saw.
+    pub fn begin_call(&self, call: &'static str, known: Option<Place>) -> (Place, Option<Walk>) {
+        let begun = self.seated(|seat, local| {
             if seat.heard.get() != self.news.load(Ordering::Acquire) {
                 seat.heard.set(self.state().races.order.hear(seat.place));
             }
             seat.depth.set(seat.depth.get() + 1);
+            let known = known.filter(|_| !local.is_in_script());
+            let before = local.place.get();
+            if let Some(place) = known {
+                local.place.set(place);
+            }
+            (before, known.is_some())
         });
-        if let Some(place) = known
-            && !place::is_in_script()
-        {
-            place::enter(place);
-            return None;
+        let (before, is_known) = begun.unwrap_or_default();
+        if is_known {
+            return (before, None);
         }
         let (stack, slots) = place::walk();
         let frames = stack.frames();
@@ -397,12 +411,13 @@ impl Check {
         for (to, (frame, slot)) in walk.frames.iter_mut().zip(frames.into_iter().zip(slots)) {
             *to = (frame, slot);
         }
-        Some(walk)
+        (before, Some(walk))
     }
 
-    /// Ends the call that the calling thread began last.
-    pub fn end_call(&self) {
-        let _no_seat = self.seated(|seat| {
+    /// Ends the call that the calling thread began last: it is back at the place `before`.
+    pub fn end_call(&self, before: Place) {
+        let _no_seat = self.seated(|seat, local| {
+            local.place.set(before);
             seat.depth.set(seat.depth.get().saturating_sub(1));
             if seat.dirty.get() && self.many.load(Ordering::Relaxed) {
                 seat.dirty.set(false);
@@ -419,6 +434,15 @@ impl Check {
     /// Gives a number that changes whenever memory is handed out or given back.
     pub fn moves(&self) -> u64 {
         self.moves.load(Ordering::Acquire)
+    }
+
+    #[cold]
+    fn tell_all(&self, state: &mut State, found: Vec<Finding>) {
+        for finding in found {
+            if self.wants(finding.rule) {
+                state.tell(finding);
+            }
+        }
     }
 
     /// Takes something that was found. Told once for each rule and pair of places.
@@ -493,12 +517,12 @@ impl Check {
 
     /// Tells that the host knows all of a stream's work to be done (it asked, or destroyed the stream).
     pub fn host_knows_stream(&self, stream: u32) {
-        self.as_thread(|state, me| state.races.host_knows_stream(me, stream));
+        self.as_thread(|state, me, _| state.races.host_knows_stream(me, stream));
     }
 
     /// Tells that a stream is gone, with all its work done.
     pub fn stream_ended(&self, stream: u32) {
-        self.as_thread(|state, me| state.races.stream_ended(me, stream, &self.interest));
+        self.as_thread(|state, me, _| state.races.stream_ended(me, stream, &self.interest));
     }
 
     /// Tells that the copy under way takes its source with it, so that the program may change it.
@@ -513,17 +537,17 @@ impl Check {
 
     /// Tells that the host knows an event to be done.
     pub fn host_knows_event(&self, event: u64) {
-        self.as_thread(|state, me| state.races.host_knows_event(me, event));
+        self.as_thread(|state, me, _| state.races.host_knows_event(me, event));
     }
 
     /// Tells that the host knows everything to be done (a reset, a finalise).
     pub fn host_knows_all(&self) {
-        self.as_thread(|state, me| state.races.host_knows_all(me));
+        self.as_thread(|state, me, _| state.races.host_knows_all(me));
     }
 
     /// Tells whether a stream has work that the host has not waited for.
     pub fn is_pending(&self, stream: u32) -> bool {
-        self.as_thread(|state, me| state.races.is_pending(me, stream))
+        self.as_thread(|state, me, _| state.races.is_pending(me, stream))
     }
 
     /// Finds the allocation around an address: its start, its bytes, its device (`None`: pinned host memory), its number
@@ -731,19 +755,18 @@ impl Probe for Check {
             }
             _ => None,
         };
-        self.as_thread(|state, thread| {
+        self.as_thread(|state, thread, place| {
             let told = Told {
                 thread,
-                place: here(),
+                place,
                 memory: memory.as_deref(),
                 poison: self.options.poison,
                 interest: &self.interest,
                 accesses: self.accesses,
             };
-            for finding in state.races.admitted(admission, &told) {
-                if self.wants(finding.rule) {
-                    state.tell(finding);
-                }
+            let found = state.races.admitted(admission, &told);
+            if !found.is_empty() {
+                self.tell_all(state, found);
             }
         });
         if let Op::Allocate { .. } | Op::Free { .. } = admission.op {
@@ -764,11 +787,7 @@ impl Probe for Check {
         let found = state
             .races
             .reported(ticket, phase, memory.as_deref(), &self.interest);
-        for finding in found {
-            if self.wants(finding.rule) {
-                state.tell(finding);
-            }
-        }
+        self.tell_all(&mut state, found);
     }
 
     fn needs_times(&self) -> bool {

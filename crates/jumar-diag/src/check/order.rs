@@ -85,6 +85,8 @@ pub(super) struct Order {
     /// Places of actors that are gone.
     idle: Vec<usize>,
     streams: Numbers<u32, usize>,
+    /// The stream that was asked for last, and its place.
+    last: (u32, usize),
     threads: u32,
     live_threads: u32,
     common: Clock,
@@ -102,6 +104,7 @@ impl Default for Order {
             }],
             idle: Vec::new(),
             streams: Numbers::default(),
+            last: (u32::MAX, 0),
             threads: 0,
             live_threads: 0,
             common: Clock::new(),
@@ -174,7 +177,11 @@ impl Order {
     }
 
     pub(super) fn stream(&mut self, number: u32, device: u32) -> usize {
+        if self.last.0 == number {
+            return self.last.1;
+        }
         if let Some(actor) = self.streams.get(&number) {
+            self.last = (number, *actor);
             return *actor;
         }
         let place = self.place();
@@ -195,6 +202,7 @@ impl Order {
     /// Lets the next actor have the place of a stream that is gone. Its steps go on counting, so that what the old one did stays
     /// known to whoever knew it.
     pub(super) fn stream_ended(&mut self, number: u32) {
+        self.last = (u32::MAX, 0);
         if let Some(actor) = self.streams.remove(&number) {
             self.idle.push(actor);
         }

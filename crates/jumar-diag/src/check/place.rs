@@ -52,45 +52,65 @@ impl Stack {
     }
 }
 
+/// What the checks keep for a thread.
+#[derive(Default)]
+pub(super) struct Local {
+    /// The place of the call that the thread is in.
+    pub(super) place: Cell<Place>,
+    script: RefCell<Option<Script>>,
+    in_script: Cell<bool>,
+    pub(super) seat: RefCell<Option<super::Seat>>,
+}
+
 thread_local! {
-    static PLACE: Cell<Place> = const { Cell::new(Place::UNKNOWN) };
-    static SCRIPT: RefCell<Option<Script>> = const { RefCell::new(None) };
-    static DEEP: Cell<u32> = const { Cell::new(0) };
+    pub(super) static LOCAL: Local = const {
+        Local {
+            place: Cell::new(Place::UNKNOWN),
+            script: RefCell::new(None),
+            in_script: Cell::new(false),
+            seat: RefCell::new(None),
+        }
+    };
+}
+
+impl Local {
+    /// Tells whether the thread is in a script, so that return addresses say nothing.
+    pub(super) fn is_in_script(&self) -> bool {
+        self.in_script.get()
+    }
 }
 
 /// Gives the place of the call that the calling thread is in.
 pub fn here() -> Place {
-    PLACE.try_with(Cell::get).unwrap_or_default()
+    LOCAL
+        .try_with(|local| local.place.get())
+        .unwrap_or_default()
 }
 
 pub(super) fn enter(place: Place) {
-    let _ = PLACE.try_with(|cell| cell.set(place));
+    let _ = LOCAL.try_with(|local| local.place.set(place));
 }
 
 /// Sets the place of the calling thread, and gives the one before: a call inside a call puts it back.
 pub fn in_call(place: Place) -> Place {
-    PLACE
-        .try_with(|cell| cell.replace(place))
+    LOCAL
+        .try_with(|local| local.place.replace(place))
         .unwrap_or_default()
 }
 
 /// Says where in its script the calling thread is; `None` when it leaves.
 pub fn set_script(script: Option<Script>) {
-    let _ = SCRIPT.try_with(|cell| *cell.borrow_mut() = script);
-}
-
-/// Tells whether the calling thread is in a script, so that return addresses say nothing.
-pub(super) fn is_in_script() -> bool {
-    SCRIPT
-        .try_with(|cell| cell.borrow().is_some())
-        .unwrap_or_default()
+    let _ = LOCAL.try_with(|local| {
+        local.in_script.set(script.is_some());
+        *local.script.borrow_mut() = script;
+    });
 }
 
 /// Walks the calling thread's stack. Besides the frames it gives where their return addresses lie.
 pub(super) fn walk() -> (Stack, [usize; DEPTH]) {
     let mut slots = [0; DEPTH];
-    let script = SCRIPT
-        .try_with(|cell| cell.borrow().clone())
+    let script = LOCAL
+        .try_with(|local| local.script.borrow().clone())
         .unwrap_or_default();
     let mut stack = Stack {
         frames: [0; DEPTH],
