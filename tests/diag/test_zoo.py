@@ -58,14 +58,7 @@ def given(tmp_path_factory):
     def model():
         convert = [PREFIX / "bin/atc", "--framework=5", f"--model={onnx}", "--soc_version=Ascend910B1"]
         run(*convert, f"--output={folder}/digits", env=environment())
-        run(
-            *convert,
-            f"--output={folder}/gears",
-            "--input_shape=image:-1,1,28,28",
-            "--dynamic_batch_size=1,2,4",
-            env=environment(),
-        )
-        return {"ZOO_MODEL": f"{folder}/digits.om", "ZOO_GEARS": f"{folder}/gears.om", "ZOO_ONNX": str(onnx)}
+        return {"ZOO_MODEL": f"{folder}/digits.om", "ZOO_ONNX": str(onnx)}
 
     def kernels():
         source = ROOT / "tests/behaviour/kernels.c"

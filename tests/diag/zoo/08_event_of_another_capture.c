@@ -16,7 +16,7 @@ int main(void)
 #ifndef CLEAN
     TRY(aclrtStreamWaitEvent(second, event)); /* FINDS JMR-CAP-011 */
 #endif
-    TRY(aclmdlRICaptureEnd(second, &other));
+    TRY(aclmdlRICaptureEnd(second, &other)); /* FINDS JMR-CAP-012 */
     TRY(aclmdlRICaptureEnd(stream, &graph));
     if (other != NULL) {
         MUST(aclmdlRIDestroy(other));

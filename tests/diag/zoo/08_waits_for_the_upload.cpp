@@ -21,7 +21,7 @@ int main()
     TRY(aclrtStreamWaitEvent(stream, uploaded)); // FINDS JMR-CAP-009
 #endif
     TRY(aclrtMemsetAsync(buffer, 256, 2, 256, stream));
-    TRY(aclmdlRICaptureEnd(stream, &graph));
+    TRY(aclmdlRICaptureEnd(stream, &graph)); // FINDS JMR-CAP-012
     if (graph != nullptr) {
         MUST(aclmdlRIDestroy(graph));
     }

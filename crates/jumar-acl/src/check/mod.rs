@@ -39,6 +39,8 @@ struct Past {
     devices: Mutex<Vec<(i64, i64)>>,
     /// Where the last finalise was called.
     finalized_at: Mutex<Place>,
+    /// Where the last initialisation was called.
+    initialized_at: Mutex<Place>,
 }
 
 static PAST: Past = Past {
@@ -48,6 +50,7 @@ static PAST: Past = Past {
     process: AtomicU64::new(0),
     devices: Mutex::new(Vec::new()),
     finalized_at: Mutex::new(Place::UNKNOWN),
+    initialized_at: Mutex::new(Place::UNKNOWN),
 };
 
 fn is(call: &Call, names: &[&str]) -> bool {
@@ -135,13 +138,19 @@ fn too_late(check: &Check, known: &table::Known, words: &[u64; MOST]) -> bool {
     let object = known
         .handles
         .iter()
-        .find_map(|(index, life)| check.object(life.kind, words[*index]))
+        .find_map(|(index, life)| {
+            let object = check.object(life.kind, words[*index])?;
+            // Whatever the call answers, that is what it is told for.
+            check.ended(life.kind, words[*index], "aclFinalize");
+            Some(object)
+        })
         .map(|object| (object.name(), object.made));
     let memory = match known.before {
         Before::Free { .. } => {
             let address = words[0] as usize;
             let freed = || check.freed(address).map(|(allocation, _)| allocation);
             let found = check.allocation(address).or_else(freed);
+            check.forget_allocation(address);
             found.map(|allocation| (allocation.name(), allocation.made))
         }
         _ => None,
@@ -564,6 +573,10 @@ pub(crate) fn after(check: &Check, seen: &Seen) {
     let name = seen.call.name;
     let known = table::known(seen.call);
     if seen.code != 0 {
+        if PAST.finalized.load(Ordering::Relaxed) && gives_back(name) {
+            // Told already: it comes too late.
+            return;
+        }
         refusals::explain(check, seen);
         if name != "aclInit" || seen.code != crate::generated::codes::ACL_ERROR_REPEAT_INITIALIZE {
             return;
@@ -576,6 +589,7 @@ pub(crate) fn after(check: &Check, seen: &Seen) {
         After::Nothing => {}
         After::Init => {
             PAST.initialized.store(true, Ordering::Relaxed);
+            *PAST.initialized_at.lock() = jumar::check::here();
             PAST.finalized.store(false, Ordering::Relaxed);
         }
         After::Finalize => {
@@ -667,9 +681,10 @@ pub(crate) fn at_exit(check: &Check) {
     jumar::check::in_call(jumar::check::Place::UNKNOWN);
     lives::leaks(check);
     if PAST.initialized.load(Ordering::Relaxed) && !PAST.finalized.load(Ordering::Relaxed) {
+        jumar::check::in_call(*PAST.initialized_at.lock());
         check.find(Finding::now(
             "JMR-INIT-015",
-            "the process ends after aclInit without aclFinalize",
+            "the process that this initialises ends without aclFinalize",
         ));
     }
 }

@@ -350,7 +350,7 @@ impl Check {
             (None, Some(act)) => {
                 let mut state = self.state();
                 state.races.order.hear(NOBODY);
-                let done = act(&mut state, NOBODY, Place::UNKNOWN);
+                let done = act(&mut state, NOBODY, here());
                 state.races.order.tell(NOBODY);
                 done
             }
