@@ -32,7 +32,8 @@ fn shown(root: &Path) -> Result<BTreeMap<String, Vec<String>>> {
         if name.ends_with(".h") || path.is_dir() {
             continue;
         }
-        let text = fs::read_to_string(&path).with_context(|| format!("reading {}", path.display()))?;
+        let text =
+            fs::read_to_string(&path).with_context(|| format!("reading {}", path.display()))?;
         for words in text.split("FINDS ").skip(1) {
             let id: String = words
                 .chars()
@@ -101,7 +102,9 @@ pub fn write(root: &Path, files: &mut Vec<(PathBuf, String)>) -> Result<()> {
                 )
             }
             (Some(_), _) => bail!("{id}: not_shown, and a program shows it"),
-            (None, []) => bail!("{id}: no program of tests/diag/zoo shows it, and not_shown does not say why"),
+            (None, []) => {
+                bail!("{id}: no program of tests/diag/zoo shows it, and not_shown does not say why")
+            }
         };
         let functions: Vec<String> = rule.functions.iter().map(|f| format!("`{f}`")).collect();
         let page = format!(
