@@ -206,6 +206,8 @@ fn convert(request: &Request) -> Result<()> {
         dynamic_image_size: text("dynamic_image_size"),
         dynamic_dims: text("dynamic_dims"),
         insert_op_conf: text("insert_op_conf"),
+        precision_mode: text("precision_mode"),
+        precision_mode_v2: text("precision_mode_v2"),
         out_nodes: text("out_nodes"),
         log: text("log"),
     };

@@ -33,6 +33,10 @@ pub struct Options {
     pub input_shape_range: String,
     /// `--insert_op_conf`: the file of a configuration for pictures.
     pub insert_op_conf: String,
+    /// `--precision_mode`: what operators may be computed in.
+    pub precision_mode: String,
+    /// `--precision_mode_v2`: the same in other words; one of the two.
+    pub precision_mode_v2: String,
     /// `--out_nodes`: `node:0;other:1`, or names of tensors.
     pub out_nodes: String,
     /// `--dynamic_batch_size`: `1,2,4`.
@@ -120,6 +124,10 @@ pub fn convert(options: &Options) -> Result<Report> {
             &options.dynamic_dims,
             &options.input_shape,
         )?,
+        products: BuildOptions::parse_precision(
+            &options.precision_mode,
+            &options.precision_mode_v2,
+        )?,
         recorded: recorded(options),
     };
     let bytes = onnx::read_file(&options.model)?;
@@ -186,6 +194,8 @@ fn recorded(options: &Options) -> BTreeMap<String, String> {
         ("dynamic_image_size", options.dynamic_image_size.clone()),
         ("dynamic_dims", options.dynamic_dims.clone()),
         ("log", options.log.clone()),
+        ("precision_mode", options.precision_mode.clone()),
+        ("precision_mode_v2", options.precision_mode_v2.clone()),
     ]
     .into_iter()
     .filter(|(_, value)| !value.is_empty())

@@ -30,7 +30,7 @@ pub mod vendor;
 
 pub use aipp::{SETTINGS_INPUT, Told, preprocessing, preprocessing_as_told};
 pub use bundle::{BUNDLE_MAGIC, is_bundle, read_bundle, write_bundle};
-pub use compile::{BuildOptions, InputShapes, Laid, OutputType, compile};
+pub use compile::{BuildOptions, InputShapes, Laid, OutputType, Products, compile};
 pub use container::{HEADER_BYTES, MAGIC, Sections, VERSION, WeightsCheck};
 pub use description::{Description, Format, GEAR_INPUT, Gear, GearKind, Port};
 pub use dynamic::{Dynamic, Lent, Sink, Tensorlike, Workspace, read_bytes};
