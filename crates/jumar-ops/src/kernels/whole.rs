@@ -565,7 +565,7 @@ impl Convolution {
                     for channel in 0..self.groups * self.depth {
                         let place = channel / self.depth * own + channel % self.depth;
                         // Sixteen channels at a time where they lie together; the rest one by one.
-                        let full = channel % self.depth % LANES == 0
+                        let full = (channel % self.depth).is_multiple_of(LANES)
                             && channel % self.depth + LANES <= self.depth;
                         let inside = channel % self.depth / LANES * LANES + LANES <= self.depth;
                         if inside && !full {

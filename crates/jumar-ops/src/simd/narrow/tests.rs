@@ -137,7 +137,7 @@ fn products_are_those_of_rounded_numbers_and_the_same_at_every_level() {
         );
         let mut first: [Option<Vec<u8>>; 2] = [None, None];
         for engine in engines::<Pairs>() {
-            for case in 0..2 {
+            for (case, first) in first.iter_mut().enumerate() {
                 let more = case == 1;
                 let (mut x, mut filter) = (halves(&a), halves(&packed));
                 let (mut bias_block, mut residual_block) = (bytes_of(&bias), bytes_of(&residual));
@@ -188,7 +188,7 @@ fn products_are_those_of_rounded_numbers_and_the_same_at_every_level() {
                         );
                     }
                 }
-                let same = first[case].get_or_insert_with(|| c.bytes().to_vec());
+                let same = first.get_or_insert_with(|| c.bytes().to_vec());
                 assert!(same == c.bytes(), "{engine:?} {m}x{n}x{k} differs in bits");
             }
         }
@@ -198,17 +198,17 @@ fn products_are_those_of_rounded_numbers_and_the_same_at_every_level() {
 #[test]
 fn convolutions_of_blocks_agree_with_sums_in_float64() {
     // Image, kernel, stride, dilation, padding, groups, blocks of input and output of a group.
-    let cases: [(
-        [usize; 2],
-        [usize; 2],
-        usize,
-        usize,
-        usize,
-        usize,
-        usize,
-        usize,
-    ); 6] = [
-        ([9, 30], [3, 3], 1, 1, 1, 1, 2, 3),
+    let cases = [
+        (
+            [9usize, 30usize],
+            [3usize, 3usize],
+            1usize,
+            1usize,
+            1usize,
+            1usize,
+            2usize,
+            3usize,
+        ),
         ([5, 7], [3, 3], 2, 1, 1, 1, 1, 2),
         ([1, 45], [1, 1], 1, 1, 0, 1, 3, 2),
         ([6, 29], [1, 1], 2, 1, 0, 1, 1, 1),
@@ -270,7 +270,7 @@ fn convolutions_of_blocks_agree_with_sums_in_float64() {
         let residual: Vec<f32> = (0..out_len).map(|i| noise(i + 31)).collect();
         let mut first: [Option<Vec<u8>>; 2] = [None, None];
         for engine in engines::<Pairs>() {
-            for case in 0..2 {
+            for (case, first) in first.iter_mut().enumerate() {
                 let (mut xb, mut fb, mut bb, mut rb) = (
                     halves(&x),
                     halves(&packed),
@@ -371,7 +371,7 @@ fn convolutions_of_blocks_agree_with_sums_in_float64() {
                         found[at]
                     );
                 }
-                let same = first[case].get_or_insert_with(|| out.bytes().to_vec());
+                let same = first.get_or_insert_with(|| out.bytes().to_vec());
                 assert!(
                     same == out.bytes(),
                     "{engine:?} {window:?} case {case} differs in bits"

@@ -93,8 +93,8 @@ macro_rules! native {
                             for (sums, seen) in sums.iter_mut().zip(seen) {
                                 let seen = seen.wrapping_add(step);
                                 // SAFETY: a pixel of the image under this tap, or what lies beside it.
-                                let value =
-                                    _mm512_set1_epi32(unsafe { seen.read_unaligned() } as i32);
+                                let value = unsafe { seen.read_unaligned() };
+                                let value = _mm512_set1_epi32(value as i32);
                                 for (sum, weights) in sums.iter_mut().zip(weights) {
                                     *sum = $dot(*sum, value, weights);
                                 }
