@@ -207,6 +207,7 @@ fn convert(request: &Request) -> Result<()> {
         dynamic_dims: text("dynamic_dims"),
         insert_op_conf: text("insert_op_conf"),
         out_nodes: text("out_nodes"),
+        external_weight: text("external_weight"),
         log: text("log"),
     };
     let report = graph::atc::convert(&options).map_err(|error| anyhow!("{error}"))?;

@@ -389,6 +389,18 @@ impl Laid {
         place
     }
 
+    /// Is one piece alone.
+    pub(crate) fn one(bytes: Bytes) -> Laid {
+        let mut laid = Laid::default();
+        laid.add(bytes);
+        laid
+    }
+
+    /// Gives the pieces, each with its place, in order.
+    pub(crate) fn pieces(&self) -> &[(usize, Bytes)] {
+        &self.pieces
+    }
+
     /// Gives the length of all, with what lies between them.
     ///
     /// # Units

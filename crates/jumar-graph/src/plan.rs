@@ -14,7 +14,7 @@ use jumar_types::dtype::DataType;
 
 use self::arena::{Owner, Request, assign};
 use crate::compile::ALIGNMENT;
-use crate::{Graph, GraphError, GraphErrorKind, Model, Node, Result, ValueId};
+use crate::{FailedStep, Graph, GraphError, GraphErrorKind, Model, Node, Result, ValueId};
 
 /// One kernel with its operands' places.
 pub struct Step {
@@ -128,7 +128,13 @@ pub fn run_step(step: &Step, operands: &Memory<'_>) -> Result<()> {
         )?)
     };
     run().map_err(|error| {
-        GraphError::from(error).at(format_args!("node {} ({})", step.name, step.operator))
+        GraphError::from(error)
+            .at(format_args!("node {} ({})", step.name, step.operator))
+            .of_step(FailedStep {
+                name: step.name.clone(),
+                inputs: step.inputs.iter().flatten().cloned().collect(),
+                outputs: step.outputs.clone(),
+            })
     })
 }
 
