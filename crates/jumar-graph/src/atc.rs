@@ -34,6 +34,8 @@ pub struct Options {
     pub input_shape_range: String,
     /// `--insert_op_conf`: the file of a configuration for pictures.
     pub insert_op_conf: String,
+    /// `--input_fp16_nodes`: `name;other`.
+    pub input_fp16_nodes: String,
     /// `--out_nodes`: `node:0;other:1`, or names of tensors.
     pub out_nodes: String,
     /// `--dynamic_batch_size`: `1,2,4`.
@@ -115,6 +117,7 @@ pub fn convert(options: &Options) -> Result<Report> {
             .map(|stem| stem.to_string_lossy().into_owned())
             .unwrap_or_default(),
         input_shapes,
+        fp16_inputs: BuildOptions::parse_input_fp16_nodes(&options.input_fp16_nodes),
         out_nodes: BuildOptions::parse_out_nodes(&options.out_nodes),
         input_format: BuildOptions::parse_input_format(&options.input_format)?,
         output_type: BuildOptions::parse_output_type(&options.output_type)?,
@@ -185,6 +188,7 @@ fn recorded(options: &Options) -> BTreeMap<String, String> {
         ("output_type", options.output_type.clone()),
         ("input_shape_range", options.input_shape_range.clone()),
         ("insert_op_conf", options.insert_op_conf.clone()),
+        ("input_fp16_nodes", options.input_fp16_nodes.clone()),
         ("out_nodes", options.out_nodes.clone()),
         ("dynamic_batch_size", options.dynamic_batch_size.clone()),
         ("dynamic_image_size", options.dynamic_image_size.clone()),
