@@ -140,10 +140,10 @@ pub fn run_step(step: &Step, operands: &Memory<'_>) -> Result<()> {
 
 /// Watches a model run, node by node.
 pub trait Watch: Send + Sync {
-    /// Called before a node runs.
-    fn starts(&self) {}
+    /// Called before a node runs, which may write over its inputs.
+    fn starts(&self, _inputs: &[Option<Operand>], _memory: &Memory<'_>) {}
 
-    /// Called after a node has run; its operands lie in `memory`. Inputs that are only read while a model is planned
+    /// Called after a node has run; its operands lie in `memory`, inputs perhaps written over. Inputs that are only read while a model is planned
     /// are absent.
     fn ran(
         &self,
@@ -215,7 +215,7 @@ impl Plan {
     pub fn run_watched(&self, operands: &Memory<'_>, watch: &dyn Watch) -> Result<()> {
         let operands = self.with_constants(operands);
         self.steps.iter().try_for_each(|step| {
-            watch.starts();
+            watch.starts(&step.inputs, &operands);
             run_step(step, &operands)?;
             watch.ran(
                 &step.name,

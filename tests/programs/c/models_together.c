@@ -3,13 +3,14 @@
  * One model executed by two threads, waiting and queued: they take turns, and each result is the one that belongs to its input.
  * Two models on two streams: they overlap. Each operator is shown to a function (a dump), and the first of one model waits there
  * until the other model has come there, too: were they run one after the other, it would wait for ever. */
+#include "program.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "acl/acl_dump.h"
-#include "program.h"
 
 enum { INPUT = 64 * 4, OUTPUT = 10 * 4, ROUNDS = 100 };
 
