@@ -38,7 +38,7 @@ impl Uses {
         uses
     }
 
-    /// Tells whether a value is an output of the graph.
+    /// Tells whether a value is one of the graph's outputs.
     pub(super) fn is_output(&self, id: ValueId) -> bool {
         self.is_output[id.0 as usize]
     }
