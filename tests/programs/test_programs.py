@@ -16,6 +16,7 @@ SPECIAL = {"cycles", "datasets", "devices", "leaves_everything", "load_large", "
 # waits for the program would wait for ever.
 NEEDS_ASYNCHRONY = {
     "chaos",
+    "cut_short",
     "destroy_running",
     "destroyed_by_two",
     "ends_anywhere",

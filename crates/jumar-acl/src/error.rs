@@ -58,6 +58,9 @@ fn told_of(cx: &Cx<'_>, result: Result<()>) -> Result<()> {
     let Some(site) = error.task() else {
         return result;
     };
+    if site.function != 0 {
+        crate::dump::kernel_failed(cx, &site);
+    }
     let exceptions = &cx.process.exceptions;
     // The binary's own callback comes last: it may take things away that the others look at.
     let of_binary = match site.function {

@@ -147,6 +147,16 @@ pub trait Watch: Send + Sync {
         outputs: &[Operand],
         memory: &Memory<'_>,
     );
+
+    /// Called after a node has failed; its inputs lie in `memory`.
+    fn failed(
+        &self,
+        _name: &str,
+        _operator: &str,
+        _inputs: &[Option<Operand>],
+        _memory: &Memory<'_>,
+    ) {
+    }
 }
 
 /// A set of values that share their bytes.
@@ -210,7 +220,9 @@ impl Plan {
         let operands = self.with_constants(operands);
         self.steps.iter().try_for_each(|step| {
             watch.starts();
-            run_step(step, &operands)?;
+            run_step(step, &operands).inspect_err(|_| {
+                watch.failed(&step.name, step.operator, &step.inputs, &operands);
+            })?;
             watch.ran(
                 &step.name,
                 step.operator,

@@ -20,6 +20,7 @@ mod group;
 mod inspect;
 mod lanes;
 mod noted;
+mod parameters;
 mod record;
 mod run;
 
@@ -39,6 +40,8 @@ pub use group::TaskGroup;
 pub(crate) use group::Update;
 pub use inspect::{Described, EventTask, GraphTask};
 pub(crate) use noted::Noted;
+pub(crate) use parameters::RecordedTask;
+pub use parameters::TaskParameters;
 pub(crate) use record::{EventAction, Mark, Taken};
 
 use control::Control;
@@ -153,6 +156,8 @@ struct Inner {
     task_handles: Vec<u64>,
     /// Tasks that the next update leaves out.
     to_disable: Vec<u32>,
+    /// Changes of tasks that the next update makes.
+    to_change: Vec<parameters::Change>,
     /// Streams made up for programs that list a captured graph's streams.
     stand_ins: Vec<Arc<Stream>>,
     /// What an execution does; made from the nodes when first needed.
@@ -185,6 +190,7 @@ struct Node {
     disabled: bool,
     /// The handle that programs know it by, once they asked.
     handle: u64,
+    belongings: parameters::Belongings,
 }
 
 enum Action {
@@ -321,6 +327,7 @@ impl Graph {
                     task_groups: Vec::new(),
                     task_handles: Vec::new(),
                     to_disable: Vec::new(),
+                    to_change: Vec::new(),
                     stand_ins: Vec::new(),
                     plan: None,
                     checked: 0,
@@ -513,9 +520,11 @@ impl Graph {
                 std::mem::take(&mut inner.task_handles),
                 std::mem::take(&mut inner.stand_ins),
                 inner.open_group.take(),
+                std::mem::take(&mut inner.to_change),
             )
         };
-        let (_nodes, _lanes, branches, conditions, groups, tasks, stand_ins, _open) = gone;
+        let (_nodes, _lanes, branches, conditions, groups, tasks, stand_ins, _open, _changes) =
+            gone;
         for branch in branches {
             drop(self.shared.graphs.remove(branch.id, by));
             branch.take_apart(by);
