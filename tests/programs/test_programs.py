@@ -22,6 +22,7 @@ NEEDS_ASYNCHRONY = {
     "ends_anywhere",
     "independent",
     "inside_callback",
+    "many_wait",
     "overlap",
     "pending",
     "reset_again",

@@ -172,3 +172,47 @@ def test_statistics_are_those_of_numpy(dumped):
     assert found["Data Size"] == "40" and found["Count"] == "10"
     for name, value in (("Max Value", result.max()), ("Min Value", result.min()), ("Avg Value", result.mean(dtype=numpy.float64))):
         assert abs(float(found[name]) - float(value)) <= 1e-5 * max(1, abs(float(value)))
+
+
+def test_the_inputs_of_an_operator_that_fails_are_dumped(device, tmp_path, monkeypatch):
+    onnx = pytest.importorskip("onnx")
+    helper, types = onnx.helper, onnx.TensorProto
+    node = helper.make_node("Gather", ["x", "i"], ["y"], name="pick.it", axis=0)
+    values = [helper.make_tensor_value_info(name, kind, shape)
+              for name, kind, shape in (("x", types.FLOAT, [4, 3]), ("i", types.INT64, [2]), ("y", types.FLOAT, [2, 3]))]
+    graph = helper.make_graph([node], "rows", values[:2], values[2:])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), str(tmp_path / "rows.onnx"))
+    atc = build.module_file().resolve().parents[2] / "bin/atc"
+    subprocess.run(
+        [str(atc if atc.exists() else "atc"), f"--model={tmp_path / 'rows.onnx'}", "--framework=5", f"--output={tmp_path / 'rows'}",
+         "--soc_version=Ascend910B1"],
+        check=True, capture_output=True, timeout=120)
+    monkeypatch.setenv("ASCEND_DUMP_SCENE", "aic_err_norm_dump")
+    monkeypatch.setenv("ASCEND_DUMP_PATH", str(tmp_path))
+    model, ret = acl.mdl.load_from_file(str(tmp_path / "rows.om"))
+    assert ret == 0
+    x, chosen = numpy.arange(12, dtype=numpy.float32).reshape(4, 3), numpy.array([1, 9], numpy.int64)
+    addresses, buffers, datasets = [], [], [acl.mdl.create_dataset(), acl.mdl.create_dataset()]
+    for array, dataset in ((x, 0), (chosen, 0), (numpy.zeros((2, 3), numpy.float32), 1)):
+        address, ret = acl.rt.malloc(array.nbytes, 0)
+        assert ret == 0
+        content = array.tobytes()
+        assert acl.rt.memcpy(address, array.nbytes, acl.util.bytes_to_ptr(content), array.nbytes, 1) == 0
+        addresses.append(address)
+        buffers.append(acl.create_data_buffer(address, array.nbytes))
+        assert acl.mdl.add_dataset_buffer(datasets[dataset], buffers[-1])[1] == 0
+    assert acl.mdl.execute(model, *datasets) != 0
+    monkeypatch.delenv("ASCEND_DUMP_SCENE")
+    assert acl.mdl.execute(model, *datasets) != 0
+    (file,) = (tmp_path / "extra-info/data-dump/0").iterdir()
+    assert re.fullmatch(r"GatherV2\.pick_it\.\d+\.\d{17}", file.name), file.name
+    header, inputs, outputs = read(file)
+    assert header[6] == b"pick.it" and not outputs
+    assert numpy.array_equal(inputs[0], x) and numpy.array_equal(inputs[1], chosen)
+    for dataset in datasets:
+        assert acl.mdl.destroy_dataset(dataset) == 0
+    for buffer in buffers:
+        assert acl.destroy_data_buffer(buffer) == 0
+    for address in addresses:
+        assert acl.rt.free(address) == 0
+    assert acl.mdl.unload(model) == 0

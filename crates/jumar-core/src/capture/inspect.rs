@@ -194,6 +194,22 @@ impl Graph {
         Ok(handles)
     }
 
+    /// Keeps memory of a pool that was given back in the order of a recorded stream, until the graph goes away.
+    ///
+    /// # Errors
+    /// `StreamModel`: the graph is complete.
+    pub(crate) fn adopt(&self, pool: Arc<crate::Pool>, address: usize) -> Result<()> {
+        let mut inner = self.inner.lock();
+        if !self.records(&inner)? {
+            return Err(Error::new(
+                ErrorKind::StreamModel,
+                format!("the recording of model {} has ended", self.number),
+            ));
+        }
+        inner.adopted.push((pool, address));
+        Ok(())
+    }
+
     /// Makes changes of single tasks take effect.
     ///
     /// # Errors

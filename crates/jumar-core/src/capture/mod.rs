@@ -156,6 +156,8 @@ struct Inner {
     task_handles: Vec<u64>,
     /// Tasks that the next update leaves out.
     to_disable: Vec<u32>,
+    /// Memory of pools that was given back while the graph was recorded.
+    adopted: Vec<(Arc<crate::Pool>, usize)>,
     /// Changes of tasks that the next update makes.
     to_change: Vec<parameters::Change>,
     /// Streams made up for programs that list a captured graph's streams.
@@ -327,6 +329,7 @@ impl Graph {
                     task_groups: Vec::new(),
                     task_handles: Vec::new(),
                     to_disable: Vec::new(),
+                    adopted: Vec::new(),
                     to_change: Vec::new(),
                     stand_ins: Vec::new(),
                     plan: None,
@@ -521,10 +524,24 @@ impl Graph {
                 std::mem::take(&mut inner.stand_ins),
                 inner.open_group.take(),
                 std::mem::take(&mut inner.to_change),
+                std::mem::take(&mut inner.adopted),
             )
         };
-        let (_nodes, _lanes, branches, conditions, groups, tasks, stand_ins, _open, _changes) =
-            gone;
+        let (
+            _nodes,
+            _lanes,
+            branches,
+            conditions,
+            groups,
+            tasks,
+            stand_ins,
+            _open,
+            _changes,
+            adopted,
+        ) = gone;
+        for (pool, address) in adopted {
+            self.shared.give_back_adopted(&pool, address);
+        }
         for branch in branches {
             drop(self.shared.graphs.remove(branch.id, by));
             branch.take_apart(by);
