@@ -105,11 +105,11 @@ def test_a_failing_kernel_is_dumped(scene, middle, broken, tmp_path):
     data = file.read_bytes()
     (length,) = struct.unpack("<Q", data[:8])
     rest = data[8 + length:]
-    # The input, the output, and the argument block: two addresses and a number.
-    assert len(rest) == 32 + 32 + 20
+    # The allocations behind input and output, which are rounded up, and the argument block: two addresses and a number.
+    assert len(rest) == 64 + 64 + 20
     assert struct.unpack("<8f", rest[:32]) == tuple(range(8))
-    assert struct.unpack("<8f", rest[32:64]) == tuple(range(1, 9))
-    assert struct.unpack("<I", rest[80:]) == (8,)
+    assert struct.unpack("<8f", rest[64:96]) == tuple(range(1, 9))
+    assert struct.unpack("<I", rest[144:]) == (8,)
 
 
 def test_a_failing_kernel_is_not_dumped_unless_it_is_wanted(broken, tmp_path):

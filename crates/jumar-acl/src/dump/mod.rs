@@ -250,7 +250,7 @@ pub(crate) fn kernel_failed(cx: &Cx<'_>, site: &TaskSite) {
                 _ => record.outputs.push(tensor),
             }
         }
-        record.workspaces.extend(read(launch.arguments()));
+        record.workspaces.push(launch.arguments());
     }
     let names = (function.name(), function.name());
     failures.write(names, site.stream, u64::from(site.task), &record);

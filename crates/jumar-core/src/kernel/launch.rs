@@ -333,8 +333,11 @@ pub struct FailedLaunch {
 
 impl FailedLaunch {
     /// Gives the argument block.
-    pub fn arguments(&self) -> Span {
-        self.kept.used
+    pub fn arguments(&self) -> Vec<u8> {
+        let mut bytes = vec![0; self.kept.used.bytes()];
+        let backend = &self.kept.shared.backend;
+        backend.read_now(self.kept.used, &mut bytes);
+        bytes
     }
 }
 
