@@ -25,6 +25,7 @@ mod graph;
 mod model;
 pub mod onnx;
 mod passes;
+mod place;
 mod plan;
 pub mod vendor;
 

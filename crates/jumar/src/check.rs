@@ -6,8 +6,8 @@ use std::sync::{Arc, OnceLock};
 use jumar_core::{Backend, Span};
 use jumar_cpu::CpuBackend;
 pub use jumar_diag::check::{
-    Allocation, Check, Finding, Options, Place, Rule, Script, Severity, here, in_call, rules,
-    set_script,
+    Allocation, Check, DEPTH, Finding, Options, Place, Rule, Script, Severity, Walk, here, in_call,
+    rules, set_script,
 };
 
 use crate::config::variable;

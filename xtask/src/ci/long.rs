@@ -43,7 +43,7 @@ pub(super) fn loom(job: &Job) -> Result<Outcome> {
     command
         .env("RUSTFLAGS", "--cfg loom")
         .env("LOOM_MAX_PREEMPTIONS", "3");
-    job.cargo_test(&mut command)
+    job.cargo_test(std::slice::from_mut(&mut command))
 }
 
 pub(super) fn asan(job: &Job) -> Result<Outcome> {
@@ -65,7 +65,7 @@ pub(super) fn asan(job: &Job) -> Result<Outcome> {
         .env("RUSTC_BOOTSTRAP", "1")
         .env("RUSTFLAGS", "-Zsanitizer=address")
         .env("ASAN_OPTIONS", "detect_leaks=0");
-    job.cargo_test(&mut command)
+    job.cargo_test(std::slice::from_mut(&mut command))
 }
 
 /// The chaos, shorter, with a library and a program that the address sanitizer watches.

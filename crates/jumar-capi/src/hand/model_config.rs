@@ -21,6 +21,14 @@ pub unsafe extern "C" fn aclmdlSetConfigOpt(
     valueSize: usize,
 ) -> i32 {
     raw::status(&calls::aclmdlSetConfigOpt, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(handle),
+                raw::Word::word(attr),
+                raw::Word::word(attrValue),
+                raw::Word::word(valueSize),
+            ]
+        })?;
         // SAFETY: the program vouches for it: null or that many bytes.
         let value = unsafe { raw::slice::<u8>(attrValue.cast(), valueSize, "attrValue") }?;
         let pointer = value
@@ -41,6 +49,7 @@ pub unsafe extern "C" fn aclmdlSetConfigOpt(
 #[expect(non_snake_case, reason = "the C interface sets names and signatures")]
 pub unsafe extern "C" fn aclmdlLoadWithConfig(handle: *const c_void, modelId: *mut u32) -> i32 {
     raw::status(&calls::aclmdlLoadWithConfig, |cx| {
+        raw::watch(cx, || [raw::Word::word(handle), raw::Word::word(modelId)])?;
         // SAFETY: the program vouches for it: null or the address of a variable.
         let out = unsafe { raw::Out::<u32>::new(modelId, "modelId") }?;
         let memory = model_config::model_memory(cx, raw::handle(handle))?;

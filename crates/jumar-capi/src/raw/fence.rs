@@ -52,15 +52,12 @@ pub fn value<T: Copy + 'static>(
 
 /// Answers a call that is not implemented yet with a code.
 pub fn stub(call: &'static Call) -> i32 {
-    match enter::<()>(call, |_| Err(not_supported(call))) {
-        Ok(()) => 0,
-        Err(code) => code,
-    }
+    status(call, |_| Err(not_supported(call)))
 }
 
 /// Answers a call that is not implemented yet and has no code to answer.
-pub fn stub_value<T>(call: &'static Call, neutral: T) -> T {
-    enter(call, |_| Err(not_supported(call))).unwrap_or(neutral)
+pub fn stub_value<T: Copy + 'static>(call: &'static Call, neutral: T) -> T {
+    value(call, neutral, |_| Err(not_supported(call)))
 }
 
 #[cold]

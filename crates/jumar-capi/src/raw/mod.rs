@@ -9,6 +9,7 @@ mod fence;
 mod input;
 mod instance;
 mod output;
+mod sites;
 mod user;
 mod watch;
 

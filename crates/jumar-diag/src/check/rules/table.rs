@@ -821,4 +821,12 @@ pub static RULES: &[Rule] = &[
         statement_zh: "已下发的模型执行完成之前，不得改写、更换或释放其输入输出缓冲区。",
         fix: "two sets of buffers, or copy on the same stream",
     },
+    Rule {
+        id: "JMR-THREAD-004",
+        severity: Severity::Warning,
+        title: "calls of two threads that overlap use the same memory",
+        statement: "Handles and memory may be used from several threads, but the order of tasks is then the order of the calls; make that order explicit.",
+        statement_zh: "句柄可被多线程使用，但任务次序取决于调用先后；必须显式保证该次序。",
+        fix: "lock, or a stream per thread and an event",
+    },
 ];
