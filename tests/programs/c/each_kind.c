@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 /* What an allocator may take or give back between two looks. */
-enum { ALLOWED_KIB = 512 };
+enum { ALLOWED_KIB = 128 };
 
 static aclrtContext context;
 static aclrtStream stream;
