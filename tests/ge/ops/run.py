@@ -103,9 +103,10 @@ def page(answers):
         "",
         "Written by `tests/ge/ops/run.py --update` from the cases in `tests/ge/ops/table`; a test fails where it is not true.",
         "",
-        f"{len(rows)} of the {len(kit.PROTOTYPES)} classes in the headers can be built: {done} of the {first} that programs use most, and"
-        f" {len(rows) - done} of the others. Each has passed its cases ({len(kit.ALL)} together): built and run by a C++ program, and compared with",
-        "NumPy in float64, or with ONNX Runtime where it is the definition. The types are those of the cases; others may work.",
+        f"{len(rows)} of the {len(kit.PROTOTYPES)} classes in the headers can be built: {done} of the {first} that programs use most"
+        f" (priority 1), and {len(rows) - done} of the others.",
+        f"Each has its cases, {len(kit.ALL)} together: built and run by a C++ program, and compared with NumPy in float64, or with ONNX",
+        "Runtime where that is the definition. The types are those of the cases; others may work.",
         "",
         "| operator | priority | cases | types |",
         "|---|---|---|---|",

@@ -9,7 +9,7 @@ SOME = ["float16", "int32", "bool"]
 
 def diagonals(x, low, high, rows, columns, padding):
     """x is [diagonals, elements]."""
-    out = np.full((rows, columns), padding)
+    out = np.full((rows, columns), float(padding))
     for row in range(rows):
         for column in range(columns):
             if low <= column - row <= high:

@@ -161,4 +161,5 @@ case("ROIPooling", "scaled", {"x": f(2, 3, 8, 9), "rois": v([[0, 2, 0, 12, 10], 
      {"pooled_h": 2, "pooled_w": 2, "spatial_scale_h": 0.5, "spatial_scale_w": 0.5})
 
 case("Upsample", "twice when not said", {"x": f(2, 3, 4, 5)}, lambda x: x.repeat(2, 2).repeat(2, 3), types=["float16"])
-case("Upsample", "each axis by its own", {"x": f(1, 2, 3, 4)}, lambda x: x.repeat(3, 2).repeat(2, 3), {"scale": 1, "stride_h": 3, "stride_w": 2})
+case("Upsample", "each axis by its own", {"x": f(1, 2, 3, 4)}, lambda x: x.repeat(3, 2).repeat(2, 3), {"stride_h": 3, "stride_w": 2})
+case("Upsample", "halved", {"x": f(1, 2, 3, 4)}, lambda x: x.repeat(2, 2).repeat(2, 3) / 2, {"scale": 0.5})

@@ -74,8 +74,9 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
     }),
     ("Resize", same),
     ("Upsample", |cx, op| {
-        let scale = op.int("scale")?;
-        let (height, width) = (scale * op.int("stride_h")?, scale * op.int("stride_w")?);
+        // Pixels are repeated, and multiplied with the scale.
+        let (height, width) = (op.int("stride_h")?, op.int("stride_w")?);
+        let scale = op.float("scale")?;
         let dims = cx.dims(op.input("x")?)?;
         let &[_, _, own_height, own_width] = &dims[..] else {
             return Err(invalid("its input has to have 4 dimensions"));
@@ -86,7 +87,12 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
             .with("mode", "nearest")
             .with("nearest_mode", "floor");
         let inputs = [Some(op.input("x")?), None, None, Some(sizes)];
-        cx.add_node("Resize", &inputs, attrs, 1)
+        let y = cx.add_node("Resize", &inputs, attrs, 1)?[0];
+        Ok(vec![cx.one(
+            "Muls",
+            &[y],
+            Attrs::new().with("value", scale),
+        )?])
     }),
     ("ResizeBilinearV2", |cx, op| {
         let size = numbers(cx, op.input("size")?, "size")?;

@@ -118,7 +118,7 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
         Ok(vec![y])
     }),
     ("ShapeN", |cx, op| {
-        let dtype = op.dtype("dtype")?;
+        let dtype = i64::from(op.dtype("dtype")?.acl());
         op.list("x")?
             .into_iter()
             .map(|x| cx.one("Shape", &[x], plain().with("dtype", dtype)))
