@@ -315,6 +315,14 @@ impl Cx {
             .flat_map(|node| node.inputs.iter().filter_map(|input| input.from))
             .chain(source.outputs.iter().copied());
         for (at, position) in reads {
+            // What came from a file may name any number.
+            let most = source.nodes.get(at).map_or(0, |node| node.outputs.len());
+            if position >= most {
+                return Err(GraphError::invalid(format!(
+                    "output {position} of node {} is read, and the node has {most}",
+                    source.nodes.get(at).map_or("", |node| node.name.as_str())
+                )));
+            }
             let list = used.entry(at).or_default();
             if list.len() <= position {
                 list.resize(position + 1, false);
