@@ -235,6 +235,10 @@ impl Places {
         place
     }
 
+    pub(super) fn len(&self) -> usize {
+        self.stacks.len()
+    }
+
     fn stack(&self, place: Place) -> Option<&(Stack, &'static str)> {
         self.stacks.get((place.0 as usize).checked_sub(1)?)
     }

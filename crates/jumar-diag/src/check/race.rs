@@ -17,6 +17,7 @@ use jumar_core::{Admission, Op, Phase, Span};
 
 use super::cells::{Access, Cell, Region, Verb};
 use super::order::{Clock, Numbers, Order, join, knows};
+use super::stuck::{For, HostWait, Stuck, Wait};
 use super::{Allocation, Finding, Interest, Memory, Place, report};
 
 /// How many freed allocations are remembered.
@@ -83,6 +84,7 @@ pub(super) struct Races {
     /// Where tasks were queued, by the last digits of their numbers.
     queued: Vec<(u64, Place)>,
     pub(super) failed: Option<super::Failed>,
+    pub(super) stuck: Stuck,
 }
 
 /// Calls whose memory others may write without passing the gate.
@@ -122,6 +124,21 @@ impl Races {
         });
         self.callbacks -= callbacks;
         self.watched_bytes -= bytes;
+        let stuck = &mut self.stuck;
+        stuck.waits.retain(|ticket, wait| {
+            let gone = wait.stream == stream;
+            if gone {
+                interest.lost(*ticket);
+            }
+            !gone
+        });
+        stuck.records.retain(|ticket, (of, ..)| {
+            let gone = *of == stream;
+            if gone {
+                interest.lost(*ticket);
+            }
+            !gone
+        });
     }
 
     pub(super) fn admitted(&mut self, admission: &Admission<'_>, told: &Told<'_>) -> Vec<Finding> {
@@ -131,6 +148,7 @@ impl Races {
             .stream
             .map(|stream| self.order.stream(stream, admission.device));
         let actor = stream.unwrap_or(thread);
+        self.note_waits(admission, told);
         // A wait of the host is no step of the stream.
         if let Op::WaitForStream = admission.op {
             let clock = self.order.actors[actor].clock.clone();
@@ -258,11 +276,101 @@ impl Races {
         found
     }
 
+    /// Notes who waits for what, for [`super::stuck`].
+    fn note_waits(&mut self, admission: &Admission<'_>, told: &Told<'_>) {
+        let (ticket, place) = (admission.ticket, told.place);
+        let limited = admission.call.contains("Timeout");
+        let stuck = &mut self.stuck;
+        stuck.changes += 1;
+        let what = match &admission.op {
+            Op::WaitForStream | Op::WaitForEvent { .. } | Op::WaitForContext => {
+                let host = HostWait {
+                    stream: admission.stream,
+                    place,
+                    limited,
+                };
+                stuck.hosts.insert(ticket, host);
+                return;
+            }
+            Op::Wait { event, .. } => For::Record(*event),
+            Op::WaitValue { at, .. } => For::Word(at.address()),
+            Op::Callback { blocks } => {
+                stuck.open |= !blocks;
+                For::Callback
+            }
+            Op::Record { event, .. } => {
+                if let Some(stream) = admission.stream {
+                    told.interest.found(ticket);
+                    stuck.records.insert(ticket, (stream, *event, place));
+                }
+                return;
+            }
+            _ => return,
+        };
+        let Some(stream) = admission.stream else {
+            return;
+        };
+        told.interest.found(ticket);
+        stuck.waits.insert(
+            ticket,
+            Wait {
+                stream,
+                what,
+                place,
+                started: false,
+                limited,
+            },
+        );
+    }
+
+    /// Notes what became of those.
+    fn note_phase(&mut self, ticket: u64, phase: &Phase, interest: &Interest) {
+        let stuck = &mut self.stuck;
+        stuck.changes += 1;
+        let over = !matches!(phase, Phase::Started);
+        if let Some(wait) = stuck.waits.get_mut(&ticket) {
+            wait.started = true;
+            // The function of a callback that has begun may do anything.
+            wait.limited |= wait.what == For::Callback;
+            if over {
+                stuck.waits.remove(&ticket);
+                interest.lost(ticket);
+            }
+        } else if over && stuck.records.remove(&ticket).is_some() {
+            interest.lost(ticket);
+        } else if over {
+            stuck.hosts.remove(&ticket);
+        }
+    }
+
     fn note_queued(&mut self, ticket: u64, place: Place) {
         if self.queued.is_empty() {
             self.queued.resize(QUEUED, (0, Place::UNKNOWN));
         }
         self.queued[ticket as usize % QUEUED] = (ticket, place);
+    }
+
+    /// Lists how much of each kind is kept.
+    pub(super) fn sizes(&self) -> Vec<(&'static str, usize)> {
+        let cells = self
+            .regions
+            .values()
+            .flat_map(|region| region.cells.values());
+        vec![
+            ("actors", self.order.actors.len()),
+            ("events", self.events.len()),
+            ("words", self.words.len()),
+            ("pending", self.pending.len()),
+            ("watched", self.watched.len()),
+            ("regions", self.regions.len()),
+            ("cells", cells.clone().count()),
+            ("reads", cells.map(|cell| cell.reads.len()).sum()),
+            ("freed", self.freed.len()),
+            ("queued", self.queued.len()),
+            ("waits", self.stuck.waits.len()),
+            ("records", self.stuck.records.len()),
+            ("hosts", self.stuck.hosts.len()),
+        ]
     }
 
     /// Tells whether memory has to be read when an operation begins.
@@ -278,6 +386,7 @@ impl Races {
         interest: &Interest,
     ) -> Vec<Finding> {
         let mut found = Vec::new();
+        self.note_phase(ticket, phase, interest);
         if let Phase::Failed(error) = phase {
             let place = match self.queued.get(ticket as usize % QUEUED) {
                 Some((of, place)) if *of == ticket => *place,
