@@ -125,6 +125,7 @@ impl Races {
         self.callbacks -= callbacks;
         self.watched_bytes -= bytes;
         let stuck = &mut self.stuck;
+        stuck.callbacks.remove(&stream);
         stuck.waits.retain(|ticket, wait| {
             let gone = wait.stream == stream;
             if gone {
@@ -295,7 +296,11 @@ impl Races {
             Op::Wait { event, .. } => For::Record(*event),
             Op::WaitValue { at, .. } => For::Word(at.address()),
             Op::Callback { blocks } => {
-                stuck.open |= !blocks;
+                // Whether such a function, on a thread of ours, waits or sleeps, nobody sees.
+                stuck.open |= admission.call == "aclrtLaunchHostFunc";
+                if !blocks {
+                    return;
+                }
                 For::Callback
             }
             Op::Record { event, .. } => {
@@ -330,8 +335,10 @@ impl Races {
         let over = !matches!(phase, Phase::Started);
         if let Some(wait) = stuck.waits.get_mut(&ticket) {
             wait.started = true;
-            // The function of a callback that has begun may do anything.
-            wait.limited |= wait.what == For::Callback;
+            if wait.what == For::Callback {
+                // It is handed over now, and holds the stream until it was called.
+                stuck.callbacks.insert(wait.stream, wait.place);
+            }
             if over {
                 stuck.waits.remove(&ticket);
                 interest.lost(ticket);
@@ -370,6 +377,7 @@ impl Races {
             ("waits", self.stuck.waits.len()),
             ("records", self.stuck.records.len()),
             ("hosts", self.stuck.hosts.len()),
+            ("callbacks", self.stuck.callbacks.len()),
         ]
     }
 

@@ -41,6 +41,8 @@ pub(super) struct Stuck {
     /// Records that have not run: the stream, the event or notify, the place.
     pub(super) records: Numbers<u64, (u32, u64, Place)>,
     pub(super) hosts: Numbers<u64, HostWait>,
+    /// By stream: the callback that was handed over last.
+    pub(super) callbacks: Numbers<u32, Place>,
     /// Something outside may release the program.
     pub(super) open: bool,
     /// Changes with each operation that is seen.
@@ -78,9 +80,19 @@ impl Stuck {
                 .iter()
                 .filter(|(_, w)| w.stream == stream)
                 .collect();
-            // The first one that has not ended holds the stream.
+            // The first one that has not ended holds the stream, or will: or else a callback, whose turn is over when it is handed over.
             waits.sort_by_key(|(ticket, _)| **ticket);
-            waits.into_iter().map(|(_, wait)| wait).next()
+            let first = waits
+                .first()
+                .map(|(_, wait)| (wait.what, wait.place, wait.started));
+            let callback = self.callbacks.get(&stream);
+            match (first, callback) {
+                (Some((what, place, true)), _) | (Some((what, place, false)), None) => {
+                    Some((stream, what, place))
+                }
+                (_, Some(place)) => Some((stream, For::Callback, *place)),
+                (None, None) => None,
+            }
         };
         let mut hosts: Vec<_> = self.hosts.iter().collect();
         hosts.sort_by_key(|(ticket, _)| **ticket);
@@ -103,18 +115,19 @@ impl Stuck {
             }];
             let mut passed = Vec::new();
             let (rule, missing) = loop {
-                passed.push(wait.stream);
-                let what = match wait.what {
+                let (waiting, what, place) = wait;
+                passed.push(waiting);
+                let text = match what {
                     For::Record(number) => format!("for a record of number {number}"),
                     For::Word(address) => format!("for the word at {address:#x}"),
                     For::Callback => "for a thread that runs its callback".to_owned(),
                 };
                 lines.push(Line {
                     label: "held",
-                    place: wait.place,
-                    text: format!("stream#{} waits {what}", wait.stream),
+                    place,
+                    text: format!("stream#{waiting} waits {text}"),
                 });
-                let number = match wait.what {
+                let number = match what {
                     For::Record(number) => number,
                     For::Word(_) => {
                         break (
