@@ -21,8 +21,9 @@ int main(int count, char **words)
         MUST(aclrtStreamWaitEvent(reads, event));
     }
     MUST(aclrtMemcpyAsync(copy, 64, source, 64, ACL_MEMCPY_DEVICE_TO_DEVICE, reads));
-    MUST(aclrtSynchronizeDevice());
+    MUST(aclrtSynchronizeStream(reads));
     MUST(aclrtMemcpy(host, 64, copy, 64, ACL_MEMCPY_DEVICE_TO_HOST));
+    MUST(aclrtSynchronizeStream(writes));
     MUST(aclrtFree(source));
     MUST(aclrtFree(copy));
     MUST(aclrtDestroyEvent(event));

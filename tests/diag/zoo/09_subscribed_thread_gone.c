@@ -2,6 +2,7 @@
 #include "zoo.h"
 
 static aclrtContext context;
+static pthread_barrier_t subscribed;
 
 static void add_one(void *number)
 {
@@ -11,6 +12,7 @@ static void add_one(void *number)
 static void *reports(void *rounds)
 {
     MUST(aclrtSetCurrentContext(context));
+    pthread_barrier_wait(&subscribed);
     for (int done = 0; done < *(int *)rounds;) {
         done += aclrtProcessReport(100) == 0;
     }
@@ -31,8 +33,10 @@ int main(void)
     set_up();
     MUST(aclrtGetCurrentContext(&context));
     MUST(aclrtCreateStream(&stream));
+    MUST(pthread_barrier_init(&subscribed, NULL, 2));
     MUST(pthread_create(&thread, NULL, reports, &rounds));
     MUST(aclrtSubscribeReport((uint64_t)thread, stream));
+    pthread_barrier_wait(&subscribed);
     MUST(aclrtLaunchCallback(add_one, &called, ACL_CALLBACK_BLOCK, stream));
     MUST(aclrtLaunchCallback(add_one, &called, ACL_CALLBACK_BLOCK, stream));
     MUST(aclrtSynchronizeStream(stream)); /* FINDS JMR-CB-008 */
