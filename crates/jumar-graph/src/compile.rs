@@ -35,6 +35,8 @@ pub struct BuildOptions {
     pub out_nodes: Vec<String>,
     /// What is done to pictures before they enter the model: the text of a configuration.
     pub preprocessing: String,
+    /// Names of float32 inputs that are to be given as float16.
+    pub fp16_inputs: Vec<String>,
     /// Sizes of which each execution chooses one.
     pub gears: GearOptions,
     /// The options as the caller wrote them, kept in the model for whoever looks inside.
@@ -151,6 +153,11 @@ impl BuildOptions {
             .collect()
     }
 
+    /// Reads `name;other`.
+    pub fn parse_input_fp16_nodes(text: &str) -> Vec<String> {
+        BuildOptions::parse_out_nodes(text)
+    }
+
     /// Gives the dimensions of shapes, -1 where one is open.
     pub fn open_shapes(shapes: &InputShapes) -> BTreeMap<String, Vec<i64>> {
         shapes
@@ -228,6 +235,7 @@ impl BuildOptions {
 pub fn compile(mut graph: Graph, options: &BuildOptions) -> Result<Model> {
     fix_shapes(&mut graph, options)?;
     aipp::insert(&mut graph, options)?;
+    narrow_inputs(&mut graph, &options.fp16_inputs)?;
     fold::infer_and_fold(&mut graph)?;
     clean::remove_identities(&mut graph);
     cast_outputs(&mut graph, &options.output_type)?;
@@ -312,6 +320,53 @@ fn fix_shapes(graph: &mut Graph, options: &BuildOptions) -> Result<()> {
     Ok(())
 }
 
+/// Lets inputs of float32 be given as float16.
+fn narrow_inputs(graph: &mut Graph, names: &[String]) -> Result<()> {
+    let cast = find("Cast").ok_or_else(|| GraphError::internal("there is no Cast"))?;
+    for name in names {
+        let named = |id: &ValueId| graph.value(*id).name == *name;
+        let Some(at) = graph.inputs.iter().position(named) else {
+            let known: Vec<&str> = graph
+                .inputs
+                .iter()
+                .map(|&id| graph.value(id).name.as_str())
+                .collect();
+            return Err(GraphError::option(format!(
+                "input_fp16_nodes names {name:?}, and the model's inputs are {}",
+                known.join(", ")
+            )));
+        };
+        let old = graph.inputs[at];
+        let ty = graph.value(old).ty.clone();
+        match ty.dtype {
+            DataType::Float16 => continue,
+            DataType::Float32 => {}
+            _ => {
+                return Err(GraphError::option(format!(
+                    "input_fp16_nodes names {name}, which is {ty}; inputs of float32 can be given as float16"
+                )));
+            }
+        }
+        let narrow = jumar_ops::TensorType {
+            dtype: DataType::Float16,
+            ..ty
+        };
+        let new = graph.add_value(name.clone(), narrow);
+        graph.value_mut(old).name = format!("{name}/float32");
+        graph.inputs[at] = new;
+        let node = Node {
+            name: format!("{name}/input_fp16"),
+            operator: cast,
+            inputs: vec![Some(new)],
+            outputs: vec![old],
+            attrs: Attrs::new().with("dst_type", i64::from(DataType::Float32.acl())),
+            bodies: Vec::new(),
+        };
+        graph.nodes.insert(0, node);
+    }
+    Ok(())
+}
+
 /// Converts outputs to the element type that was asked for.
 fn cast_outputs(graph: &mut Graph, wanted: &OutputType) -> Result<()> {
     let cast = find("Cast").ok_or_else(|| GraphError::internal("there is no Cast"))?;
@@ -387,6 +442,18 @@ impl Laid {
         self.len = place + bytes.len();
         self.pieces.push((place, bytes));
         place
+    }
+
+    /// Is one piece alone.
+    pub(crate) fn one(bytes: Bytes) -> Laid {
+        let mut laid = Laid::default();
+        laid.add(bytes);
+        laid
+    }
+
+    /// Gives the pieces, each with its place, in order.
+    pub(crate) fn pieces(&self) -> &[(usize, Bytes)] {
+        &self.pieces
     }
 
     /// Gives the length of all, with what lies between them.

@@ -540,7 +540,7 @@ impl<'m> Run<'_, 'm> {
             workers: Workers::ALONE,
         };
         if let Some(watch) = self.watch {
-            watch.starts();
+            watch.starts(&operands, &memory);
         }
         let ran = {
             let workers = self.workspace.workers();

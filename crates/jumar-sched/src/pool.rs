@@ -52,7 +52,6 @@ use crate::runner::Runner;
 use crate::schedule::Schedule;
 use crate::stream::Stream;
 use crate::team::Job;
-pub(crate) use share::Running;
 use share::count_worker;
 
 /// Streams of the same hint are served in order; of different hints the smaller number comes first.

@@ -372,6 +372,7 @@ impl Observer for Dumped {
             folder,
             inside: Mutex::new(vec![false; self.settings.ranges()]),
             tasks: AtomicU64::new(0),
+            before: Mutex::default(),
         }))
     }
 }
@@ -385,6 +386,8 @@ struct Execution {
     folder: PathBuf,
     inside: Mutex<Vec<bool>>,
     tasks: AtomicU64,
+    /// The inputs of the operator that runs now, as they were before it: it may write over them.
+    before: Mutex<Vec<Option<Tensor>>>,
 }
 
 /// Replaces what a file's name cannot hold.
@@ -414,14 +417,24 @@ fn overflowed(tensor: &Tensor) -> bool {
 }
 
 impl Watch for Execution {
+    fn starts(&self, inputs: &[Option<Operand>], memory: &Operands<'_>) {
+        if self.settings.inputs {
+            *self.before.lock() = inputs
+                .iter()
+                .map(|operand| tensor(operand.as_ref()?, memory))
+                .collect();
+        }
+    }
+
     fn ran(
         &self,
         name: &str,
         operator: &str,
-        inputs: &[Option<Operand>],
+        _inputs: &[Option<Operand>],
         outputs: &[Operand],
         memory: &Operands<'_>,
     ) {
+        let before = std::mem::take(&mut *self.before.lock());
         let task = self.tasks.fetch_add(1, Ordering::Relaxed);
         let settings = &self.settings;
         let mut inside = self.inside.lock();
@@ -435,13 +448,11 @@ impl Watch for Execution {
             ..Record::default()
         };
         if settings.inputs {
-            let read = inputs
-                .iter()
+            let read = before
+                .into_iter()
                 .enumerate()
                 .filter(|(at, _)| wanted("input", *at));
-            record.inputs = read
-                .filter_map(|(_, operand)| tensor(operand.as_ref()?, memory))
-                .collect();
+            record.inputs = read.filter_map(|(_, tensor)| tensor).collect();
         }
         let mut results: Vec<(usize, Tensor)> = outputs
             .iter()

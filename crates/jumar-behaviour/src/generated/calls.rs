@@ -459,6 +459,7 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclmdlSetDynamicBatchSize", aclmdlSetDynamicBatchSize),
     ("aclmdlSetDynamicHWSize", aclmdlSetDynamicHWSize),
     ("aclmdlSetInputDynamicDims", aclmdlSetInputDynamicDims),
+    ("aclmdlCreateAndGetOpDesc", aclmdlCreateAndGetOpDesc),
     (
         "aclmdlSetExternalWeightAddress",
         aclmdlSetExternalWeightAddress,
@@ -5247,6 +5248,39 @@ fn aclmdlSetInputDynamicDims(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclmdlSetInputDynamicDims, |cx| {
         jumar_acl::model::aclmdlSetInputDynamicDims(cx, modelId, dataset, index, dims.as_ref())
     });
+    words::status(done)
+}
+
+fn aclmdlCreateAndGetOpDesc(w: &Words<'_>) -> Played {
+    let deviceId = w.plain(0);
+    let streamId = w.plain(1);
+    let taskId = w.plain(2);
+    let opName = w.array(3, words::count(w.plain::<usize>(4)), false)?;
+    let opNameLen = w.plain(4);
+    let inputDesc = w.out(5)?;
+    let numInputs = w.out(6)?;
+    let outputDesc = w.out(7)?;
+    let numOutputs = w.out(8)?;
+    let done = enter(&calls::aclmdlCreateAndGetOpDesc, |cx| {
+        jumar_acl::model::aclmdlCreateAndGetOpDesc(cx, deviceId, streamId, taskId, opNameLen)
+    });
+    let done = match done {
+        Ok((
+            opName_value,
+            inputDesc_value,
+            numInputs_value,
+            outputDesc_value,
+            numOutputs_value,
+        )) => {
+            opName.set_all(opName_value.as_bytes_with_nul())?;
+            inputDesc.set(&inputDesc_value);
+            numInputs.set(&numInputs_value);
+            outputDesc.set(&outputDesc_value);
+            numOutputs.set(&numOutputs_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
     words::status(done)
 }
 
