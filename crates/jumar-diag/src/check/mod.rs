@@ -9,6 +9,7 @@
 //! counters ([`Interest`]) tells without the lock which ones do.
 
 mod cells;
+mod look;
 mod order;
 mod place;
 mod race;
