@@ -27,11 +27,13 @@ SPECIAL = {
 # waits for the program would wait for ever.
 NEEDS_ASYNCHRONY = {
     "chaos",
+    "cut_short",
     "destroy_running",
     "destroyed_by_two",
     "ends_anywhere",
     "independent",
     "inside_callback",
+    "many_wait",
     "overlap",
     "pending",
     "reset_again",

@@ -58,6 +58,7 @@ impl Default for Bundles {
 
 /// Opens a bundle's file.
 fn open(path: Option<&CStr>, name: &str) -> Result<Bundle> {
+    model::refuse_archive_at(path)?;
     let path = path.ok_or_else(|| null(name))?;
     let text = path.to_str().map_err(|_| {
         Error::new(
@@ -70,6 +71,7 @@ fn open(path: Option<&CStr>, name: &str) -> Result<Bundle> {
 
 /// Reads a bundle from memory; the bytes may be freed after the call.
 fn parse(bytes: Option<&[u8]>) -> Result<Bundle> {
+    model::refuse_archive(bytes.unwrap_or_default())?;
     match bytes {
         None => Err(null("model")),
         Some([]) => refuse(ErrorKind::InvalidArgument, "modelSize is 0"),

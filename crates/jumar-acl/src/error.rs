@@ -90,6 +90,9 @@ fn told_of(cx: &Cx<'_>, result: Result<()>) -> Result<()> {
     let Some(site) = error.task() else {
         return result;
     };
+    if site.function != 0 {
+        crate::dump::kernel_failed(cx, &site);
+    }
     let exceptions = &cx.process.exceptions;
     if let Some(operator) = error.failed_operator() {
         exceptions.keep((site.device, site.stream, site.task), operator.clone());

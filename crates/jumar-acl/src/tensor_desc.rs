@@ -11,6 +11,8 @@ use crate::error::null;
 use crate::type_util::size_of_type;
 use crate::{Cx, Raw, refuse};
 
+mod layout;
+
 /// A tensor description.
 pub struct TensorDesc {
     id: u64,
@@ -132,6 +134,22 @@ fn read<T>(cx: &Cx<'_>, desc: Raw, work: impl FnOnce(&Content) -> Result<T>) -> 
         return Err(null("desc"));
     }
     work(&cx.process.tensor_descs.get(desc.0)?.content.lock())
+}
+
+/// Makes the description of the same tensor in another format: its dimensions are those of that format, and its format field
+/// stays the source's.
+pub fn aclTransTensorDescFormat(cx: &Cx<'_>, desc: Raw, format: i32) -> Result<Raw> {
+    let changed = read(cx, desc, |content| {
+        let bytes = size_of_type(content.data_type);
+        let dims = layout::dims(&content.dims, content.format, format, bytes)?;
+        Ok(Content {
+            storage_dims: dims.clone(),
+            dims,
+            ranges: Vec::new(),
+            ..content.clone()
+        })
+    })?;
+    create(cx, changed)
 }
 
 pub fn aclDestroyTensorDesc(cx: &Cx<'_>, desc: Raw) -> Result<()> {

@@ -214,6 +214,8 @@ fn convert(request: &Request) -> Result<()> {
         dynamic_image_size: text("dynamic_image_size"),
         dynamic_dims: text("dynamic_dims"),
         insert_op_conf: text("insert_op_conf"),
+        precision_mode: text("precision_mode"),
+        precision_mode_v2: text("precision_mode_v2"),
         out_nodes: text("out_nodes"),
         input_fp16_nodes: text("input_fp16_nodes"),
         external_weight: text("external_weight"),

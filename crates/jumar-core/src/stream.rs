@@ -350,7 +350,12 @@ impl Stream {
         let task = match self.recorder() {
             None => task,
             Some(recorder) => match recorder.take(task, Some(Noted::new(&op)), caller)? {
-                Ok(place) => return Ok(place),
+                Ok(place) => {
+                    if let Some(task) = recorder.recorded(place) {
+                        caller.lookups.note_recorded(task);
+                    }
+                    return Ok(place);
+                }
                 Err(task) => task,
             },
         };

@@ -552,6 +552,9 @@ impl<'m> Run<'_, 'm> {
             self.workspace.give(lent);
         }
         if let Err(error) = ran {
+            if let Some(watch) = self.watch {
+                watch.failed(&node.name, node.operator.name, &operands, &memory);
+            }
             self.release_all(made);
             return Err(error.into());
         }

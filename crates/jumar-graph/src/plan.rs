@@ -153,6 +153,16 @@ pub trait Watch: Send + Sync {
         outputs: &[Operand],
         memory: &Memory<'_>,
     );
+
+    /// Called after a node has failed; its inputs lie in `memory`.
+    fn failed(
+        &self,
+        _name: &str,
+        _operator: &str,
+        _inputs: &[Option<Operand>],
+        _memory: &Memory<'_>,
+    ) {
+    }
 }
 
 /// A set of values that share their bytes.
@@ -216,7 +226,9 @@ impl Plan {
         let operands = self.with_constants(operands);
         self.steps.iter().try_for_each(|step| {
             watch.starts(&step.inputs, &operands);
-            run_step(step, &operands)?;
+            run_step(step, &operands).inspect_err(|_| {
+                watch.failed(&step.name, step.operator, &step.inputs, &operands);
+            })?;
             watch.ran(
                 &step.name,
                 step.operator,

@@ -7,7 +7,11 @@ pub use failed::*;
 pub use gears::*;
 
 use std::collections::HashMap;
-use std::ffi::CStr;
+use std::ffi::{CStr, OsStr};
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::sync::Arc;
 
 use jumar::engine::Span;
@@ -95,6 +99,31 @@ pub(crate) fn open(path: Option<&CStr>) -> Result<Package<'static>> {
         )
     })?;
     Package::open(text.as_ref())
+}
+
+/// How a package of the interface's newer kind begins: it is a zip archive.
+const ARCHIVE: [u8; 4] = *b"PK\x03\x04";
+
+/// Refuses a package of the newer kind where bundles or queues are meant: its executor has neither.
+pub(crate) fn refuse_archive(bytes: &[u8]) -> Result<()> {
+    if !bytes.starts_with(&ARCHIVE) {
+        return Ok(());
+    }
+    Err(Error::new(
+        ErrorKind::NotImplemented,
+        "the model is an archive (OM2), whose executor has neither bundles nor queues",
+    )
+    .fix("Convert the ONNX model with this Jumar's atc."))
+}
+
+/// As [`refuse_archive`], for a file; what cannot be read is refused by whoever opens it.
+pub(crate) fn refuse_archive_at(path: Option<&CStr>) -> Result<()> {
+    let mut head = [0; ARCHIVE.len()];
+    let read = path.and_then(|path| {
+        let path = Path::new(OsStr::from_bytes(path.to_bytes()));
+        File::open(path).ok()?.read_exact(&mut head).ok()
+    });
+    read.map_or(Ok(()), |()| refuse_archive(&head))
 }
 
 /// Reads a model from memory.
@@ -341,6 +370,7 @@ pub fn aclmdlLoadFromFileWithQ(
         given_queues(outputs, "outputQ")?,
     );
     initialized(cx)?;
+    refuse_archive_at(path)?;
     load_driven(cx, &open(path)?, inputs, outputs, Memory::default(), &[])
 }
 
@@ -358,6 +388,7 @@ pub fn aclmdlLoadFromMemWithQ(
         given_queues(outputs, "outputQ")?,
     );
     initialized(cx)?;
+    refuse_archive(bytes.unwrap_or_default())?;
     load_driven(cx, &parse(bytes)?, inputs, outputs, Memory::default(), &[])
 }
 

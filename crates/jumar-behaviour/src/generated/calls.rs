@@ -67,6 +67,11 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclrtUnSubscribeReport", aclrtUnSubscribeReport),
     ("aclrtSubscribeHostFunc", aclrtSubscribeHostFunc),
     ("aclrtUnSubscribeHostFunc", aclrtUnSubscribeHostFunc),
+    ("aclmdlRITaskGetParams", aclmdlRITaskGetParams),
+    (
+        "aclmdlRIKernelTaskGetAttribute",
+        aclmdlRIKernelTaskGetAttribute,
+    ),
     ("aclmdlRIUpdate", aclmdlRIUpdate),
     ("aclmdlRITaskDisable", aclmdlRITaskDisable),
     ("aclmdlRICaptureBegin", aclmdlRICaptureBegin),
@@ -353,8 +358,11 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclrtGetHardwareSyncAddr", aclrtGetHardwareSyncAddr),
     ("aclrtRandomNumAsync", aclrtRandomNumAsync),
     ("aclrtGetOpExecuteTimeout", aclrtGetOpExecuteTimeout),
+    ("aclrtTaskUpdateAsync", aclrtTaskUpdateAsync),
     ("aclrtCheckArchCompatibility", aclrtCheckArchCompatibility),
     ("aclrtPersistentTaskClean", aclrtPersistentTaskClean),
+    ("aclrtCacheLastTaskOpInfo", aclrtCacheLastTaskOpInfo),
+    ("aclrtCacheLastTaskExtendInfo", aclrtCacheLastTaskExtendInfo),
     ("aclrtGetFunctionAttribute", aclrtGetFunctionAttribute),
     ("aclrtFunctionGetBinary", aclrtFunctionGetBinary),
     ("aclrtFunctionGetParamCount", aclrtFunctionGetParamCount),
@@ -709,6 +717,7 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclGetTensorDescDimRange", aclGetTensorDescDimRange),
     ("aclSetTensorDescName", aclSetTensorDescName),
     ("aclGetTensorDescName", aclGetTensorDescName),
+    ("aclTransTensorDescFormat", aclTransTensorDescFormat),
     ("aclSetTensorStorageFormat", aclSetTensorStorageFormat),
     ("aclSetTensorStorageShape", aclSetTensorStorageShape),
     ("aclSetTensorFormat", aclSetTensorFormat),
@@ -1407,6 +1416,39 @@ fn aclrtUnSubscribeHostFunc(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtUnSubscribeHostFunc, |cx| {
         jumar_acl::callback::aclrtUnSubscribeHostFunc(cx, hostFuncThreadId, exeStream)
     });
+    words::status(done)
+}
+
+fn aclmdlRITaskGetParams(w: &Words<'_>) -> Played {
+    let task = w.plain(0);
+    let params = w.out(1)?;
+    let done = enter(&calls::aclmdlRITaskGetParams, |cx| {
+        jumar_acl::capture::aclmdlRITaskGetParams(cx, task)
+    });
+    let done = match done {
+        Ok(params_value) => {
+            params.set(&params_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlRIKernelTaskGetAttribute(w: &Words<'_>) -> Played {
+    let task = w.plain(0);
+    let attrId = w.plain(1);
+    let attrValue = w.out(2)?;
+    let done = enter(&calls::aclmdlRIKernelTaskGetAttribute, |cx| {
+        jumar_acl::capture::aclmdlRIKernelTaskGetAttribute(cx, task, attrId)
+    });
+    let done = match done {
+        Ok(attrValue_value) => {
+            attrValue.set(&attrValue_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
     words::status(done)
 }
 
@@ -3844,6 +3886,17 @@ fn aclrtGetOpExecuteTimeout(w: &Words<'_>) -> Played {
     words::status(done)
 }
 
+fn aclrtTaskUpdateAsync(w: &Words<'_>) -> Played {
+    let taskStream = w.plain(0);
+    let taskId = w.plain(1);
+    let info = w.input(2);
+    let execStream = w.plain(3);
+    let done = enter(&calls::aclrtTaskUpdateAsync, |cx| {
+        jumar_acl::capture::aclrtTaskUpdateAsync(cx, taskStream, taskId, info.as_ref(), execStream)
+    });
+    words::status(done)
+}
+
 fn aclrtCheckArchCompatibility(w: &Words<'_>) -> Played {
     let socVersion = w.text(0);
     let canCompatible = w.out(1)?;
@@ -3864,6 +3917,24 @@ fn aclrtPersistentTaskClean(w: &Words<'_>) -> Played {
     let stream = w.plain(0);
     let done = enter(&calls::aclrtPersistentTaskClean, |cx| {
         jumar_acl::capture::aclrtPersistentTaskClean(cx, stream)
+    });
+    words::status(done)
+}
+
+fn aclrtCacheLastTaskOpInfo(w: &Words<'_>) -> Played {
+    let infoPtr = w.slice::<u8>(0, words::count(w.plain::<usize>(1)))?;
+    let infoSize = w.plain(1);
+    let done = enter(&calls::aclrtCacheLastTaskOpInfo, |cx| {
+        jumar_acl::capture::aclrtCacheLastTaskOpInfo(cx, infoPtr.as_deref(), infoSize)
+    });
+    words::status(done)
+}
+
+fn aclrtCacheLastTaskExtendInfo(w: &Words<'_>) -> Played {
+    let extendInfoPtr = w.slice::<u8>(0, words::count(w.plain::<usize>(1)))?;
+    let infoSize = w.plain(1);
+    let done = enter(&calls::aclrtCacheLastTaskExtendInfo, |cx| {
+        jumar_acl::capture::aclrtCacheLastTaskExtendInfo(cx, extendInfoPtr.as_deref(), infoSize)
     });
     words::status(done)
 }
@@ -7723,6 +7794,23 @@ fn aclGetTensorDescName(w: &Words<'_>) -> Played {
         jumar_acl::tensor_desc::aclGetTensorDescName(cx, desc)
     });
     words::value(done, 0_i64)
+}
+
+fn aclTransTensorDescFormat(w: &Words<'_>) -> Played {
+    let srcDesc = w.plain(0);
+    let dstFormat = w.plain(1);
+    let dstDesc = w.out(2)?;
+    let done = enter(&calls::aclTransTensorDescFormat, |cx| {
+        jumar_acl::tensor_desc::aclTransTensorDescFormat(cx, srcDesc, dstFormat)
+    });
+    let done = match done {
+        Ok(dstDesc_value) => {
+            dstDesc.set(&dstDesc_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
 }
 
 fn aclSetTensorStorageFormat(w: &Words<'_>) -> Played {
