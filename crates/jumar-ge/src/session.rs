@@ -7,7 +7,7 @@ use jumar::engine::{Block, Call, Caller, Context, Lookups, Runtime, Stream, Stre
 use jumar::offline::{Description, Model, Package, Supplied};
 use jumar_types::dtype::DataType;
 
-use crate::graph::{BuildOptions, TensorType, ge};
+use crate::graph::{BuildOptions, Products, TensorType, ge};
 use crate::sync::{AtomicBool, Condvar, Mutex, MutexGuard, Ordering, thread};
 use crate::{Fail, GRAPH_NOT_EXIST, Outcome, UNSUPPORTED, graph, message, run, world};
 
@@ -84,6 +84,7 @@ pub struct Entry {
     origin: u64,
     source: Source,
     pub options: Options,
+    products: Products,
     pub state: Mutex<State>,
 }
 
@@ -165,6 +166,8 @@ pub fn finalize() {
     }
 }
 
+const PRECISION_MODE: &str = "ge.exec.precision_mode";
+const PRECISION_MODE_V2: &str = "ge.exec.precision_mode_v2";
 const PRECISION: &[&str] = &[
     "force_fp16",
     "allow_fp32_to_fp16",
@@ -199,6 +202,10 @@ pub fn check(options: &Options) -> Outcome<()> {
                 if !value.is_empty() && !PRECISION.contains(&value.as_str()) =>
             {
                 return refuse(key, value, &PRECISION.join(", "));
+            }
+            PRECISION_MODE_V2 => {
+                let mode = options.get(PRECISION_MODE).map_or("", String::as_str);
+                BuildOptions::parse_precision(mode, value)?;
             }
             "ge.exec.deviceId" | "ge.session_device_id" if value.parse::<u32>().is_err() => {
                 return refuse(key, value, "the number of a device");
@@ -323,15 +330,30 @@ impl Session {
             world.graph_mut(id)?.added = true;
         }
         drop(world);
+        let products = self.products(&options)?;
         let entry = Entry {
             number,
             origin: if copy { 0 } else { id },
             source,
             options,
+            products,
             state: Mutex::default(),
         };
         self.graphs.lock().insert(number, Arc::new(entry));
         Ok(())
+    }
+
+    /// What products may be computed in: by the graph's options, else the session's, else those of GEInitialize.
+    fn products(&self, options: &Options) -> Outcome<Products> {
+        let engine = engine().options.clone();
+        for options in [options, &self.options, &engine] {
+            let text = |key: &str| options.get(key).map_or("", String::as_str);
+            let (mode, mode_v2) = (text(PRECISION_MODE), text(PRECISION_MODE_V2));
+            if !mode.is_empty() || !mode_v2.is_empty() {
+                return Ok(BuildOptions::parse_precision(mode, mode_v2)?);
+            }
+        }
+        Ok(Products::Float32)
     }
 
     /// Takes a graph out, when what runs of it is over.
@@ -516,7 +538,7 @@ impl Entry {
             .code("E13025"));
         }
         let lowered = lower(&self.source, given)?;
-        plan(lowered, given)
+        plan(lowered, given, self.products)
     }
 }
 
@@ -561,7 +583,7 @@ pub fn compile(lowered: graph::Graph, mut options: BuildOptions) -> Outcome<grap
     Ok(graph::compile(lowered, &options)?)
 }
 
-fn plan(lowered: ge::Lowered, given: &[Option<TensorType>]) -> Outcome<Plan> {
+fn plan(lowered: ge::Lowered, given: &[Option<TensorType>], products: Products) -> Outcome<Plan> {
     let ge::Lowered {
         graph,
         inputs,
@@ -569,7 +591,11 @@ fn plan(lowered: ge::Lowered, given: &[Option<TensorType>]) -> Outcome<Plan> {
         variables,
         saved,
     } = lowered;
-    let model = compile(graph, BuildOptions::default())?;
+    let options = BuildOptions {
+        products,
+        ..BuildOptions::default()
+    };
+    let model = compile(graph, options)?;
     let own = model.graph();
     let read = |position: usize| {
         own.inputs.get(position).is_some_and(|id| {

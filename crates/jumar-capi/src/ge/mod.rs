@@ -32,7 +32,13 @@ pub struct Tensor {
 unsafe impl raw::Plain for Tensor {}
 
 static CALL: Call = Call {
-    name: "jumar_ge_call",
+    name: "a call of the Graph Engine",
+    number: u16::MAX as _,
+};
+
+/// A graph that runs.
+static RUN: Call = Call {
+    name: "a run of a graph",
     number: u16::MAX as _,
 };
 
@@ -65,7 +71,7 @@ pub unsafe extern "C" fn jumar_ge_call(
     sink: Option<Sink>,
     user: *mut c_void,
 ) -> u32 {
-    let answer = raw::enter(&CALL, |_| {
+    let answer = raw::surface(&CALL, |_| {
         // SAFETY: the caller's contract.
         let name = unsafe { raw::text(name) };
         let message = if size == 0 {
@@ -153,7 +159,7 @@ pub unsafe extern "C" fn jumar_ge_run(
     sink: Option<Sink>,
     user: *mut c_void,
 ) -> u32 {
-    let answer = raw::enter(&CALL, |_| {
+    let answer = raw::surface(&RUN, |_| {
         // SAFETY: the caller's contract.
         let inputs = unsafe { tensors(inputs, input_count) }?;
         // SAFETY: the caller's contract.
@@ -192,7 +198,7 @@ pub unsafe extern "C" fn jumar_ge_run_async(
     done: Done,
     user: *mut c_void,
 ) -> u32 {
-    let answer = raw::enter(&CALL, |_| {
+    let answer = raw::surface(&RUN, |_| {
         // SAFETY: the caller's contract.
         let inputs = unsafe { tensors(inputs, input_count) }?;
         let user = Passed(user);
