@@ -1,19 +1,24 @@
 """Models through the acl module, ONNX Runtime and OpenVINO, in turn in one process; `cargo xtask bench models` runs this.
 
-Prints one JSON list of lines, as jumar-bench does. Each latency is the median of the rounds, in each of which every engine runs in
-turn; all have as many threads as stand in the line. The number of Jumar's threads is fixed when its module starts, so that each has a
-process of its own: this file calls itself. Weights are seeded random numbers (tests/models/nets).
+Prints a line of JSON for each figure, as jumar-bench does. Each latency is the median of the rounds, in each of which every engine runs
+in turn; all have as many threads as stand in the line. The number of Jumar's threads is fixed when its module starts, so that each has
+a process of its own: this file calls itself. Weights are seeded random numbers (tests/models/nets).
 
-Usage: models.py [--quick]
+Each part (a network at a batch and a number of threads, its memory, the kernels, the streams) is saved as soon as it is measured, in the
+folder that JUMAR_BENCH_PARTS names. A run measures what it is told to, all by default, and prints the table of all parts that there are.
+
+Usage: models.py [--quick] [--only NAME,...] [--batch N,...] [--threads N,...] [--resume]
 """
 
 import argparse
+import datetime
 import json
 import math
 import os
 import pathlib
 import platform
 import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -42,6 +47,9 @@ DISTANCE = 1e-5
 ORT, OPENVINO, INSTALLED = "ONNX Runtime", "OpenVINO float32", "OpenVINO as installed"
 # A round of one engine lasts about so long.
 ROUND_MS = 60
+# Nine rounds, or five where all of them would take longer than this.
+BUDGET_S, ROUNDS, FEWER = 10, 9, 5
+THREADS = [threads for threads in (1, 2) if threads <= (os.cpu_count() or 1)]
 
 
 def good(ret):
@@ -207,13 +215,18 @@ def timed(make):
     return made, (time.perf_counter() - start) * 1e3
 
 
-def in_turn(works, rounds):
+def in_turn(works):
     """The median of each work over rounds in which all run in turn."""
+    start = time.monotonic()
+    for work in works.values():
+        work()  # what is found out once, and memory that is touched for the first time
     repeats = {name: max(1, min(50, int(ROUND_MS / max(milliseconds(work), 1e-3)))) for name, work in works.items()}
     times = {name: [] for name in works}
-    for _ in range(rounds):
+    done = 0
+    while done < FEWER or (done < ROUNDS and time.monotonic() - start < BUDGET_S):
         for name, work in works.items():
             times[name].append(milliseconds(work, repeats[name]))
+        done += 1
     return {name: statistics.median(found) for name, found in times.items()}
 
 
@@ -229,75 +242,120 @@ def distance(found, wanted):
     return worst
 
 
-def measure(folder, threads, names, batches, rounds):
+def begin():
     import acl
 
     good(acl.init())
     good(acl.rt.set_device(0))
-    results = {"models": [], "kernels": {}, "small": None, "alone": None}
-    for name in names:
-        for batch in batches:
-            path = folder / f"{MODELS[name]}_{batch}.onnx"
-            feed = dict(np.load(path.with_suffix(".npz")))
-            ort, ort_load = timed(lambda: Ort(path, feed, threads))
-            jumar, load = timed(lambda: Jumar(path, feed))
-            found = distance(jumar.run(), ort.run())
-            assert found <= DISTANCE, f"{name}, batch {batch}: distance {found}"
-            works = {"Jumar": jumar.run, ORT: ort.run}
-            try:
-                plain, installed = OpenVino(path, feed, threads, True), OpenVino(path, feed, threads, False)
-                plain.run(), installed.run()
-                works |= {OPENVINO: plain.run, INSTALLED: installed.run}
-            except Exception as error:  # an engine that cannot run a model is left out, and said so
-                print(f"{name}: OpenVINO: {error}", file=sys.stderr)
-            times = in_turn(works, rounds)
-            results["models"].append(
-                {"name": name, "batch": batch, "times": times, "load": [load, ort_load], "distance": found}
-            )
-            print(f"{threads} thread(s), {name}, batch {batch}: {times}", file=sys.stderr, flush=True)
-            jumar.close()
-            del works, ort
-    if threads == 1:
-        results["kernels"] = kernels(folder, rounds)
-        tiny = Jumar(folder / "tiny.onnx", dict(np.load(folder / "tiny.npz")))
-        other = Ort(folder / "tiny.onnx", dict(np.load(folder / "tiny.npz")), 1)
-        run = lambda: good(tiny.acl.mdl.execute(tiny.model, tiny.inputs, tiny.outputs))  # noqa: E731
-        results["small"] = in_turn({"Jumar": lambda: [run() for _ in range(100)], ORT: lambda: [other.run() for _ in range(100)]}, rounds)
-        tiny.close()
-    results["streams"] = streams(folder, threads)
+    return acl
+
+
+def end(acl):
     good(acl.rt.reset_device(0))
     good(acl.finalize())
-    return results
 
 
-def streams(folder, threads):
-    """Executions a second: on one stream, and of two different models on two streams at once."""
-    import acl
+def measure_model(path, threads):
+    """A network in all engines, in turn."""
+    acl = begin()
+    feed = dict(np.load(path.with_suffix(".npz")))
+    ort, ort_load = timed(lambda: Ort(path, feed, threads))
+    jumar, load = timed(lambda: Jumar(path, feed))
+    found = distance(jumar.run(), ort.run())
+    works, without = {"Jumar": jumar.run, ORT: ort.run}, ""
+    try:
+        plain, installed = OpenVino(path, feed, threads, True), OpenVino(path, feed, threads, False)
+        plain.run(), installed.run()
+        works |= {OPENVINO: plain.run, INSTALLED: installed.run}
+    except Exception as error:  # an engine that cannot run a model is left out, and said so
+        without = f"{type(error).__name__}: {error}"
+        print(f"without OpenVINO: {without}", file=sys.stderr, flush=True)
+    result = {"times": in_turn(works), "load": [load, ort_load], "distance": found, "without": without}
+    jumar.close()
+    end(acl)
+    return result
 
-    paths = [folder / "mobilenet_v2_1.onnx", folder / "decoder_1.onnx"]
-    models = [Jumar(path, dict(np.load(path.with_suffix(".npz")))) for path in paths]
-    queues = [value(acl.rt.create_stream()) for _ in models]
-    for model in models:
-        model.fill()
-    counts = [1, 1]
 
-    def work(which):
+def measure_kernels(folder):
+    """Single operators, and what a call costs."""
+    acl = begin()
+    found = kernels(folder)
+    tiny = Jumar(folder / "tiny.onnx", dict(np.load(folder / "tiny.npz")))
+    other = Ort(folder / "tiny.onnx", dict(np.load(folder / "tiny.npz")), 1)
+    run = lambda: good(tiny.acl.mdl.execute(tiny.model, tiny.inputs, tiny.outputs))  # noqa: E731
+    small = in_turn({"Jumar": lambda: [run() for _ in range(100)], ORT: lambda: [other.run() for _ in range(100)]})
+    tiny.close()
+    end(acl)
+    return {"kernels": found, "small": small}
+
+
+class Streams:
+    """Two different models, and a stream for each; a process of its own has this, and does a round when it is told to."""
+
+    PATHS = ("mobilenet_v2_1.onnx", "decoder_1.onnx")
+
+    def __init__(self, folder):
+        self.acl = begin()
+        paths = [folder / name for name in self.PATHS]
+        self.models = [Jumar(path, dict(np.load(path.with_suffix(".npz")))) for path in paths]
+        self.queues = [value(self.acl.rt.create_stream()) for _ in self.models]
+        for model in self.models:
+            model.fill()
+
+    def work(self, which, counts):
+        """Queues so many executions of each, alternately, and waits for all."""
+        acl = self.acl
+        left = {index: counts[index] for index in which}
+        while any(left.values()):
+            # The one that has the larger share left.
+            index = max(left, key=lambda index: left[index] / counts[index])
+            model = self.models[index]
+            good(acl.mdl.execute_async(model.model, model.inputs, model.outputs, self.queues[index]))
+            left[index] -= 1
         for index in which:
-            model = models[index]
-            for _ in range(counts[index]):
-                good(acl.mdl.execute_async(model.model, model.inputs, model.outputs, queues[index]))
-        for index in which:
-            good(acl.rt.synchronize_stream(queues[index]))
+            good(acl.rt.synchronize_stream(self.queues[index]))
 
+    def serve(self):
+        """Reads what to do from standard input, and answers with milliseconds."""
+        for line in sys.stdin:
+            which, counts = json.loads(line)
+            print(json.dumps(milliseconds(lambda: self.work(which, counts))), flush=True)  # noqa: B023
+
+
+def measure_streams(folder):
+    """What two models take one after the other on one worker, and at once on two, in turn; each alone on either, too."""
+
+    def started(workers):
+        environment = os.environ | {"JUMAR_WORKERS": str(workers)}
+        command = [sys.executable, __file__, "--folder", str(folder), "--part", "streams-server"]
+        return subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    servers = {workers: started(workers) for workers in (1, 2)}
+
+    def ask(workers, which, counts):
+        server = servers[workers]
+        server.stdin.write(json.dumps([which, counts]) + "\n")
+        server.stdin.flush()
+        return json.loads(server.stdout.readline())
+
+    for workers in servers:
+        ask(workers, [0, 1], [20, 100])
     # Each stream gets about as much work.
-    alone = [milliseconds(lambda: work([index]), 5) for index in range(len(models))]  # noqa: B023
+    alone = [min(ask(1, [index], [20, 20]) / 20 for _ in range(5)) for index in (0, 1)]
     counts = [max(1, round(100 / ms)) for ms in alone]
-    one = statistics.median(milliseconds(lambda: [work([0]), work([1])]) for _ in range(5))
-    two = statistics.median(milliseconds(lambda: work([0, 1])) for _ in range(5))
-    for model, queue in zip(models, queues):
-        good(acl.rt.destroy_stream(queue))
-        model.close()
-    return {"in turn": one, "at once": two}
+    kinds = {
+        "in turn": lambda: ask(1, [0], counts) + ask(1, [1], counts),
+        "at once": lambda: ask(2, [0, 1], counts),
+        "in turn, two workers": lambda: ask(2, [0], counts) + ask(2, [1], counts),
+    }
+    times = {kind: [] for kind in kinds}
+    for _ in range(ROUNDS):
+        for kind, work in kinds.items():
+            times[kind].append(work())
+    for server in servers.values():
+        server.stdin.close()
+        server.wait(60)
+    return {kind: statistics.median(found) for kind, found in times.items()} | {"counts": counts}
 
 
 CEILING = r"""
@@ -348,7 +406,7 @@ def prepare_kernels(folder):
         print(f"the ceiling cannot be measured: {done.stderr.decode()}", file=sys.stderr)
 
 
-def kernels(folder, rounds):
+def kernels(folder):
     """GFLOP/s of each kernel, of ONNX Runtime's, and of nothing but multiplications and additions."""
     found = {}
     for index, (name, (_, _, _, _, count)) in enumerate(SHAPES.items()):
@@ -356,7 +414,7 @@ def kernels(folder, rounds):
         feed = dict(np.load(path.with_suffix(".npz")))
         ort, jumar = Ort(path, feed, 1), Jumar(path, feed)
         execute = lambda: good(jumar.acl.mdl.execute(jumar.model, jumar.inputs, jumar.outputs))  # noqa: B023, E731
-        times = in_turn({"Jumar": execute, ORT: ort.run}, rounds)
+        times = in_turn({"Jumar": execute, ORT: ort.run})
         found[name] = {engine: 2 * count / ms * 1e-6 for engine, ms in times.items()}
         if (folder / "ceiling").exists():
             found[name]["ceiling"] = float(subprocess.run([folder / "ceiling"], capture_output=True, text=True).stdout.split()[0])
@@ -369,14 +427,11 @@ def resident(field):
     return int(re.search(rf"{field}:\s+(\d+)", pathlib.Path("/proc/self/status").read_text()).group(1)) / 1024
 
 
-def memory(engine, path):
-    """What the process has more at its peak than before the model was loaded, in MiB."""
+def measure_memory(path, engine):
+    """What the process has in memory at its peak, and afterwards, more than before the model was loaded, in MiB; how long loading takes, in ms."""
     feed = dict(np.load(path.with_suffix(".npz")))
     if engine == "Jumar":
-        import acl
-
-        good(acl.init())
-        good(acl.rt.set_device(0))
+        begin()
         make = lambda: Jumar(path, feed)  # noqa: E731
     else:
         import onnxruntime  # noqa: F401
@@ -385,40 +440,64 @@ def memory(engine, path):
     # The peak is counted from here on.
     pathlib.Path("/proc/self/clear_refs").write_text("5")
     before = resident("VmRSS")
-    model = make()
-    for _ in range(2):
+    model, load = timed(make)
+    for _ in range(3):
         model.run()
-    return max(resident("VmHWM") - before, 0.1)
+    return {"peak": max(resident("VmHWM") - before, 0.1), "after": max(resident("VmRSS") - before, 0.1), "load": load}
 
 
 # ---------------------------------------------------------------- the picture
 
 
-def profile(folder, runner, picture):
+PROFILED = ["ResNet-50", "MobileNetV2", "BERT-base, sequence 128"]
+
+
+def measure_profile(path):
+    """The least time of each step, summed by operator, in milliseconds: what a subscriber to the model is sent."""
+    import ctypes
+
+    acl = begin()
+    jumar = Jumar(path, dict(np.load(path.with_suffix(".npz"))))
+    jumar.run()
+    runs, no_metrics = 12, 0xFF
+    with open(path.with_suffix(".prof"), "w+b") as file:
+        descriptor = ctypes.c_int(file.fileno())
+        config = acl.prof.create_subscribe_config(1, no_metrics, ctypes.addressof(descriptor))
+        good(acl.prof.model_subscribe(jumar.model, config))
+        for _ in range(runs):
+            jumar.run()
+        good(acl.prof.model_unsubscribe(jumar.model))
+        good(acl.prof.destroy_subscribe_config(config))
+        file.seek(0)
+        data = file.read()
+    address = acl.util.bytes_to_ptr(data)
+    # The Python interface has no function for the duration.
+    duration = ctypes.CDLL("libascendcl.so").aclprofGetOpDuration
+    duration.restype, duration.argtypes = ctypes.c_uint64, [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_uint32]
+    steps = value(acl.prof.get_op_num(address, len(data))) // runs
+    assert steps > 0, "the subscriber was sent nothing"
+    sums = {}
+    for step in range(steps):
+        kind = value(acl.prof.get_op_type(address, len(data), step, 65))
+        least = min(duration(address, len(data), run * steps + step) for run in range(runs))
+        sums[kind] = sums.get(kind, 0) + least / 1e6
+    jumar.close()
+    end(acl)
+    return sums
+
+
+def draw(bars, picture):
     """Draws which part of a model's time each operator takes."""
     import matplotlib
 
     matplotlib.use("svg")
     import matplotlib.pyplot as plt
 
-    # The same picture has the same bytes.
+    # The same figures give the same bytes.
     plt.rcParams.update({"svg.hashsalt": "jumar", "font.size": 9})
-    shown = ["ResNet-50", "MobileNetV2", "BERT-base, sequence 128"]
-    bars = {}
-    for name in shown:
-        path = folder / f"{MODELS[name]}_1.onnx"
-        files = []
-        for index, x in enumerate(np.load(path.with_suffix(".npz")).values()):
-            files.append(folder / f"in{index}")
-            x.tofile(files[-1])
-        command = [runner, path, folder, "--repeat", "8", "--steps", *files]
-        text = subprocess.run([str(part) for part in command], check=True, capture_output=True, text=True).stdout
-        sums = {}
-        for took, operator in re.findall(r"^\s*([\d.]+) us\s+(\S+)", text, re.M):
-            sums[operator] = sums.get(operator, 0) + float(took) / 1e3
-        bars[name] = sorted(sums.items(), key=lambda part: -part[1])
-    figure, axes = plt.subplots(len(shown), 1, figsize=(8, 5.4), layout="constrained")
-    for axis, (name, parts) in zip(axes, bars.items()):
+    figure, axes = plt.subplots(len(bars), 1, figsize=(8, 1.8 * len(bars)), layout="constrained", squeeze=False)
+    for axis, (name, sums) in zip(axes[:, 0], bars.items()):
+        parts = sorted(sums.items(), key=lambda part: -part[1])
         total = sum(ms for _, ms in parts)
         named = [part for part in parts if part[1] > 0.01 * total]
         named.append(("all others", total - sum(ms for _, ms in named)))
@@ -440,107 +519,224 @@ def mean(ratios):
     return math.exp(statistics.fmean(math.log(ratio) for ratio in ratios))
 
 
-def lines_of(results, peaks, names, batches):
+# What the table's geometric means are held against: the first target, and the goal in words.
+FIRST, GOAL = 1.2, 0.85
+
+
+def lines_of(parts):
+    """The table of all parts that there are."""
     lines = []
 
     def line(what, number, unit="ms", limit=None, target=None, also=()):
         lines.append({"what": what, "value": number, "unit": unit, "limit": limit, "target": target, "also": list(also)})
 
-    def threads_of(threads):
-        return "1 thread" if threads == 1 else f"{threads} threads"
+    def named(batch, threads):
+        return f"batch {batch}, {threads} thread{'s' if threads > 1 else ''}"
 
-    groups = {"all models": names, "CNNs": [n for n in names if n in CNNS], "transformers": [n for n in names if n in TRANSFORMERS]}
-    for threads, result in results.items():
-        for batch in batches:
-            for group, members in groups.items():
-                found = [m["times"] for m in result["models"] if m["batch"] == batch and m["name"] in members]
-                if not found:
-                    continue
-                also = []
-                for engine in (OPENVINO, INSTALLED):
-                    shared = [times for times in found if engine in times]
-                    if shared:
-                        also.append([engine, mean([times[engine] / times[ORT] for times in shared])])
-                ratio = mean([times["Jumar"] / times[ORT] for times in found])
-                what = f"geometric mean of {group}, batch {batch}, {threads_of(threads)}"
-                line(what, ratio, "", [ORT, 1.0], {"Ratio": 1.2} if group == "all models" else None, also)
-    for threads, result in results.items():
-        for model in result["models"]:
-            times = model["times"]
+    models = {}
+    for threads in THREADS:
+        for batch in (1, 8):
+            for name, maker in MODELS.items():
+                found = parts.get(f"model-{maker}-b{batch}-t{threads}")
+                if found:
+                    models.setdefault((batch, threads), {})[name] = found
+    groups = {"all models": list(MODELS), "CNNs": list(CNNS), "transformers": list(TRANSFORMERS)}
+    for (batch, threads), found in models.items():
+        for group, members in groups.items():
+            times = [found[name]["times"] for name in members if name in found]
+            if not times:
+                continue
+            also = []
+            for engine in (OPENVINO, INSTALLED):
+                shared = [each for each in times if engine in each]
+                if shared:
+                    also.append([engine, mean([each[engine] / each[ORT] for each in shared])])
+            all_models = group == "all models"
+            ratio = mean([each["Jumar"] / each[ORT] for each in times])
+            what = f"geometric mean of {len(times)} {group.replace('all ', '')}, {named(batch, threads)}"
+            what += f" (goal {GOAL})" if all_models else ""
+            line(what, ratio, "", [ORT, 1.0], {"Ratio": FIRST} if all_models else None, also)
+    for (batch, threads), found in models.items():
+        for name, part in found.items():
+            times = part["times"]
             also = [[engine, times[engine]] for engine in (OPENVINO, INSTALLED) if engine in times]
-            what = f"{model['name']}, batch {model['batch']}, {threads_of(threads)}"
-            line(what, times["Jumar"], "ms", [ORT, times[ORT]], None, also)
-    first = next(iter(results.values()))
-    loads = [model["load"] for model in first["models"] if model["batch"] == batches[0]]
-    line("load, geometric mean", mean([ours / theirs for ours, theirs in loads]), "", [ORT, 1.0], {"Ratio": 0.5})
-    for model in first["models"]:
-        if model["batch"] == batches[0]:
-            line(f"{model['name']}, load", model["load"][0], "ms", [ORT, model["load"][1]])
-    if peaks:
-        line("peak memory, geometric mean", mean([ours / theirs for ours, theirs in peaks.values()]), "", [ORT, 1.0], {"Ratio": 1.0})
-        for name, (ours, theirs) in peaks.items():
-            line(f"{name}, peak memory", ours, "MiB", [ORT, theirs])
-    worst = max((model for result in results.values() for model in result["models"]), key=lambda model: model["distance"])
-    line(f"largest distance from ONNX Runtime ({worst['name']})", worst["distance"] * 1e6, "millionths", None, {"Value": DISTANCE * 1e6})
-    for name, found in first["kernels"].items():
-        limit = ["multiplications and additions alone", found["ceiling"]] if "ceiling" in found else None
-        line(name, found["Jumar"], "GFLOP/s", limit, None, [[ORT, found[ORT]]])
-    if first["small"]:
-        us = {engine: ms * 10 for engine, ms in first["small"].items()}
-        line("one operator on 16 numbers: aclmdlExecute from Python", us["Jumar"], "us", [ORT, us[ORT]])
-    if 2 in results and 1 in results:
-        alone, both = results[1]["streams"]["in turn"], results[2]["streams"]["at once"]
+            line(f"{name}, {named(batch, threads)}", times["Jumar"], "ms", [ORT, times[ORT]], None, also)
+    memory = {name: parts[f"memory-{maker}"] for name, maker in MODELS.items() if f"memory-{maker}" in parts}
+    for field, title, unit, most, goal in (
+        ("load", "load", "ms", 0.5, 0.1),
+        ("peak", "peak memory", "MiB", 1.0, 0.7),
+        ("after", "memory after three executions", "MiB", None, None),
+    ):
+        pairs = {name: [part["Jumar"][field], part[ORT][field]] for name, part in memory.items()}
+        if pairs:
+            what = f"{title}, geometric mean of {len(pairs)} models" + (f" (goal {goal})" if goal else "")
+            line(what, mean([ours / theirs for ours, theirs in pairs.values()]), "", [ORT, 1.0], {"Ratio": most} if most else None)
+        for name, (ours, theirs) in pairs.items():
+            line(f"{name}, {title}", ours, unit, [ORT, theirs])
+    distances = [(part["distance"], name) for found in models.values() for name, part in found.items()]
+    if distances:
+        worst, name = max(distances)
+        line(f"largest distance from ONNX Runtime ({name})", worst * 1e6, "millionths", None, {"Value": DISTANCE * 1e6})
+    if "kernels" in parts:
+        for name, found in parts["kernels"]["kernels"].items():
+            limit = ["multiplications and additions alone", found["ceiling"]] if "ceiling" in found else None
+            line(name, found["Jumar"], "GFLOP/s", limit, None, [[ORT, found[ORT]]])
+        us = {engine: ms * 10 for engine, ms in parts["kernels"]["small"].items()}
+        line("one operator on 16 numbers: aclmdlExecute from Python", us["Jumar"], "us", [ORT, us[ORT]], {"Value": 2.0})
+    if "streams" in parts:
+        found = parts["streams"]
+        also = [["one after the other, two workers", found["in turn, two workers"]]]
+        what = f"{found['counts'][0]} times MobileNetV2 and {found['counts'][1]} times the decoder on two streams, two workers"
         # 1.7 times the throughput.
-        line("MobileNetV2 and the decoder on two streams, two workers", both, "ms",
-             ["one after the other, one worker", alone], {"Ratio": 0.588})
+        line(what, found["at once"], "ms", ["one after the other, one worker", found["in turn"]], {"Ratio": 0.588}, also)
     return lines
+
+
+def wanted_parts(options):
+    """The parts to measure, by name, in an order that needs each network once at a time."""
+    if options.quick:
+        return [f"model-{MODELS[name]}-b1-t{threads}" for name in QUICK for threads in THREADS]
+    makers = {key.lower(): maker for name, maker in MODELS.items() for key in (name, maker, name.split(",")[0])}
+    names = [name.lower() for name in options.only] or [*makers.values(), "extras"]
+    unknown = [name for name in names if name not in makers and name != "extras"]
+    if unknown:
+        sys.exit(f"no network is called {', '.join(unknown)}: {', '.join(MODELS)} and extras")
+    parts = []
+    for maker in MODELS.values():
+        if maker not in [makers.get(name) for name in names]:
+            continue
+        parts += [f"model-{maker}-b{batch}-t{threads}" for batch in options.batch for threads in options.threads]
+        if 1 in options.batch and 1 in options.threads:
+            parts.append(f"memory-{maker}")
+            if maker in [MODELS[name] for name in PROFILED]:
+                parts.append(f"profile-{maker}")
+    if "extras" in names:
+        parts += ["kernels", "streams"]
+    return parts
+
+
+def needs(part):
+    """The networks and batches that a part is measured with."""
+    kind, _, rest = part.partition("-")
+    if kind == "model":
+        maker, batch, _ = rest.rsplit("-", 2)
+        return [(maker, int(batch[1:]))]
+    if kind in ("memory", "profile"):
+        return [(rest, 1)]
+    return [("mobilenet_v2", 1), ("decoder", 1)] if kind == "streams" else []
+
+
+def part_of(folder, part):
+    """Measures a part, in this process."""
+    kind, _, rest = part.partition("-")
+    if kind == "model":
+        maker, batch, threads = rest.rsplit("-", 2)
+        return measure_model(folder / f"{maker}_{batch[1:]}.onnx", int(threads[1:]))
+    if kind == "memory":
+        maker, engine = rest.rsplit("-", 1)
+        return measure_memory(folder / f"{maker}_1.onnx", engine)
+    if kind == "profile":
+        return measure_profile(folder / f"{rest}_1.onnx")
+    return measure_kernels(folder)
+
+
+def run_part(folder, part):
+    """Measures a part, in processes of its own."""
+
+    def child(part, threads):
+        environment = os.environ | {"JUMAR_WORKERS": str(threads), "OMP_NUM_THREADS": str(threads)}
+        command = [sys.executable, __file__, "--folder", str(folder), "--part", part]
+        done = subprocess.run(command, check=True, env=environment, stdout=subprocess.PIPE, text=True, timeout=600)
+        return json.loads(done.stdout.splitlines()[-1])
+
+    kind, _, rest = part.partition("-")
+    if kind == "memory":
+        return {engine: child(f"{part}-{engine}", 1) for engine in ("Jumar", ORT)}
+    if kind == "streams":
+        return measure_streams(folder)
+    return child(part, int(part.rsplit("-t", 1)[1]) if kind == "model" else 1)
+
+
+def measure_all(todo, store, read):
+    """Measures parts and saves each as soon as it is there. Returns those that failed, with the reason."""
+    failed = []
+    names = {maker: name for name, maker in MODELS.items()}
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        made = set()
+        for index, part in enumerate(todo):
+            say = f"{time.monotonic() - began:5.0f} s, part {index + 1} of {len(todo)}: {part}"
+            print(say, file=sys.stderr, flush=True)
+            if part == "kernels":
+                prepare_kernels(folder)
+            for network in set(made) - set(needs(part)):
+                # The largest take a gigabyte.
+                for file in folder.glob(f"{network[0]}_{network[1]}.*"):
+                    file.unlink()
+                made.discard(network)
+            try:
+                for maker, batch in needs(part):
+                    if (maker, batch) not in made:
+                        prepare(folder, names[maker], maker, batch)
+                        made.add((maker, batch))
+                found = run_part(folder, part)
+            except Exception as error:  # the others are measured all the same
+                failed.append(f"{part}: {type(error).__name__}: {error}")
+                print(failed[-1], file=sys.stderr, flush=True)
+                continue
+            (store / f"{part}.json").write_text(json.dumps(found))
+            read[part] = found
+            print(f"{part}: {json.dumps(found)}", file=sys.stderr, flush=True)
+    return failed
 
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--quick", action="store_true", help="four models, batch 1, three rounds")
-    parser.add_argument("--measure", type=int, help=argparse.SUPPRESS)
-    parser.add_argument("--memory", nargs=2, help=argparse.SUPPRESS)
+    parser.add_argument("--quick", action="store_true", help="four models at batch 1; nothing is saved")
+    parser.add_argument("--only", nargs="+", default=[], help="these networks, or extras: single operators and streams")
+    parser.add_argument("--batch", nargs="+", type=int, default=[1, 8])
+    parser.add_argument("--threads", nargs="+", type=int, default=THREADS)
+    parser.add_argument("--resume", action="store_true", help="only what no earlier run has measured")
+    parser.add_argument("--part", help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=pathlib.Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
-    names, batches, rounds = (QUICK, [1], 3) if options.quick else (list(MODELS), [1, 8], 5)
-    if options.measure:
-        result = measure(options.folder, options.measure, names, batches, rounds)
-        (options.folder / f"result{options.measure}.json").write_text(json.dumps(result))
+    if options.part == "streams-server":
+        Streams(options.folder).serve()
         return
-    if options.memory:
-        engine, path = options.memory
-        print(json.dumps(memory(engine, pathlib.Path(path))))
+    if options.part:
+        print(json.dumps(part_of(options.folder, options.part)))
         return
-    own = [sys.executable, __file__, *(["--quick"] if options.quick else [])]
-    with tempfile.TemporaryDirectory() as folder:
-        folder = pathlib.Path(folder)
-        for name in names:
-            for batch in batches:
-                prepare(folder, name, MODELS[name], batch)
-            print(f"{name} is made", file=sys.stderr, flush=True)
-        prepare_kernels(folder)
-        results = {}
-        for threads in (1, 2):
-            if threads > (os.cpu_count() or 1):
-                continue
-            environment = os.environ | {"JUMAR_WORKERS": str(threads), "OMP_NUM_THREADS": str(threads)}
-            subprocess.run([*own, "--measure", str(threads), "--folder", str(folder)], check=True, env=environment)
-            results[threads] = json.loads((folder / f"result{threads}.json").read_text())
-        peaks = {}
-        for name in names:
-            path = str(folder / f"{MODELS[name]}_1.onnx")
-            environment = os.environ | {"JUMAR_WORKERS": "1"}
-            figures = [
-                json.loads(subprocess.run([*own, "--memory", engine, path], check=True, env=environment, capture_output=True).stdout)
-                for engine in ("Jumar", ORT)
-            ]
-            peaks[name] = figures
-        runner = os.environ.get("JUMAR_RUN_MODEL")
-        if runner and not options.quick:
-            profile(folder, runner, ROOT / "docs/pictures/profile.svg")
-    print(f"on {platform.machine()}, Python {platform.python_version()}", file=sys.stderr)
-    print(json.dumps(lines_of(results, peaks, names, batches), indent=1))
+    todo = wanted_parts(options)
+    store = pathlib.Path(os.environ.get("JUMAR_BENCH_PARTS", ROOT / "target/bench/models"))
+    if options.quick:
+        store = pathlib.Path(tempfile.mkdtemp())
+    whole = todo == wanted_parts(parser.parse_args([]))
+    if whole and not options.resume:
+        shutil.rmtree(store, ignore_errors=True)
+    store.mkdir(parents=True, exist_ok=True)
+    read = {file.stem: json.loads(file.read_text()) for file in store.glob("*.json")}
+    if options.resume:
+        todo = [part for part in todo if part not in read]
+    print(f"{len(todo)} parts to measure, {len(read)} are there", file=sys.stderr, flush=True)
+    failed = measure_all(todo, store, read)
+    times = [file.stat().st_mtime for file in store.glob("*.json")]
+    if times:
+        first, last = (datetime.datetime.fromtimestamp(at).strftime("%H:%M") for at in (min(times), max(times)))
+        print(f"on {platform.machine()}, Python {platform.python_version()}, measured from {first} to {last}", file=sys.stderr)
+    if options.quick:
+        shutil.rmtree(store)
+    else:
+        bars = {name: read[f"profile-{MODELS[name]}"] for name in PROFILED if f"profile-{MODELS[name]}" in read}
+        if len(bars) == len(PROFILED):
+            draw(bars, ROOT / "docs/pictures/profile.svg")
+        for part in wanted_parts(parser.parse_args([])):
+            if part not in read:
+                print(f"missing: {part}", flush=True)
+    for line in lines_of(read):
+        print(json.dumps(line), flush=True)
+    if failed:
+        sys.exit("\n".join(failed))
 
 
 if __name__ == "__main__":

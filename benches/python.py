@@ -1,6 +1,6 @@
 """What Python adds: a pyACL call beside the C call, `jumar.load(...)(x)` beside aclmdlExecute; `cargo xtask bench python` runs this.
 
-Prints one JSON list of lines, as jumar-bench does. C and Python are measured in turn, each figure is the median of the rounds.
+Prints a line of JSON for each figure, as jumar-bench does. C and Python are measured in turn, each figure is the median of the rounds.
 """
 
 import json
@@ -168,7 +168,8 @@ def main():
             }
         )
         model.close()
-    print(json.dumps(lines, indent=1))
+    for line in lines:
+        print(json.dumps(line), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,11 @@
 //! `cargo xtask bench`: runs a benchmark, shows its table and writes it into docs/performance.md, misses included.
 
+mod check;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
@@ -28,7 +31,49 @@ pub struct Options {
     /// Measures four of the models, at batch 1, and shows the table only.
     #[arg(long)]
     quick: bool,
+    /// models: measures these networks only (`ResNet-50,bert`), or `extras`; the table joins them with what was measured before.
+    #[arg(long, value_delimiter = ',')]
+    only: Vec<String>,
+    /// models: measures these sizes of a batch only.
+    #[arg(long, value_delimiter = ',')]
+    batch: Vec<u32>,
+    /// models: measures with these numbers of threads only.
+    #[arg(long, value_delimiter = ',')]
+    threads: Vec<u32>,
+    /// models: goes on where an earlier run was stopped, and measures only what is missing.
+    #[arg(long)]
+    resume: bool,
 }
+
+impl Options {
+    /// What the models bench is told.
+    fn for_models(&self) -> Vec<String> {
+        let mut extra = Vec::new();
+        let mut list = |name: &str, values: Vec<String>| {
+            if !values.is_empty() {
+                extra.push(name.to_owned());
+                extra.extend(values);
+            }
+        };
+        let text = |numbers: &[u32]| numbers.iter().map(u32::to_string).collect();
+        list("--only", self.only.clone());
+        list("--batch", text(&self.batch));
+        list("--threads", text(&self.threads));
+        for (given, name) in [(self.quick, "--quick"), (self.resume, "--resume")] {
+            if given {
+                extra.push(name.into());
+            }
+        }
+        extra
+    }
+}
+
+/// A benchmark program that takes longer is stopped; what it measured until then is shown.
+const MODELS_LIMIT: Duration = Duration::from_secs(3600);
+/// One placement of the runtime's figures: all three have four minutes.
+const PLACE_LIMIT: Duration = Duration::from_secs(75);
+/// Another runtime that does the same.
+const PEER_LIMIT: Duration = Duration::from_secs(20);
 
 #[derive(Clone, Copy, clap::ValueEnum)]
 enum Suite {
@@ -38,6 +83,8 @@ enum Suite {
     Models,
     /// What a call from Python costs beyond the call from C.
     Python,
+    /// What the checks cost: off against a library without the gate, and on against off.
+    Check,
 }
 
 impl Suite {
@@ -46,6 +93,7 @@ impl Suite {
             Suite::Runtime => "runtime",
             Suite::Models => "models",
             Suite::Python => "python",
+            Suite::Check => "check",
         }
     }
 }
@@ -80,78 +128,145 @@ pub fn run(options: &Options) -> Result<()> {
         "there is no install tree in {}: cargo xtask dist",
         tree.display()
     );
-    let lines = match options.what {
+    let Figures { lines, problems } = match options.what {
         Suite::Runtime => runtime(&tree)?,
-        Suite::Models => models(&tree, options.quick)?,
+        Suite::Models => models(&tree, &options.for_models())?,
         Suite::Python => {
             let python = python_env::ensure(&log("venv"))?;
             with_python(&tree, &python, "python", &[])?
         }
+        Suite::Check => check::run(&tree)?,
     };
     print!("{}", plain(&lines));
-    if !options.no_page && !options.quick {
+    for problem in &problems {
+        println!("{problem}");
+    }
+    if !problems.is_empty() {
+        println!("\n{PAGE} stays as it is: the table is not whole");
+    } else if !options.no_page && !options.quick {
         write_page(options.what, &lines)?;
         println!("\nwritten into {PAGE}");
     }
     Ok(())
 }
 
-fn runtime(tree: &Path) -> Result<Vec<Line>> {
+/// What was measured, and why it is not all.
+#[derive(Default)]
+struct Figures {
+    lines: Vec<Line>,
+    problems: Vec<String>,
+}
+
+impl Figures {
+    fn add(&mut self, other: Figures) {
+        self.lines.extend(other.lines);
+        self.problems.extend(other.problems);
+    }
+}
+
+/// What another runtime takes for the same.
+#[derive(Deserialize)]
+struct Peer {
+    peer: String,
+    row: String,
+    unit: String,
+    value: f64,
+}
+
+/// Measures other runtimes where they are installed: their programs are compiled here, and one that does not compile is left out.
+fn peers() -> Result<Vec<Peer>> {
+    let folder = target().join("bench");
+    fs::create_dir_all(&folder)?;
+    let mut found = Vec::new();
+    for (name, compiler, source, library) in [
+        ("OpenCL", "cc", "opencl.c", "-lOpenCL"),
+        ("oneTBB", "c++", "tbb.cpp", "-ltbb"),
+    ] {
+        let program = folder.join(format!("peer-{name}"));
+        let built = Command::new(compiler)
+            .arg("-O2")
+            .arg(crate::root().join("benches/jumar-bench/peers").join(source))
+            .arg("-o")
+            .arg(&program)
+            .arg(library)
+            .stderr(Stdio::null())
+            .status();
+        if !built.is_ok_and(|status| status.success()) {
+            println!("{name} is not installed: it is not compared with");
+            continue;
+        }
+        let output = log(&format!("peer-{name}"));
+        let _ = fs::remove_file(&output);
+        let label = format!("measuring {name}");
+        let mut command = Command::new(&program);
+        let ended = progress::run_logged(&label, &mut command, &output, PEER_LIMIT)?;
+        if let Some(problem) = ended.problem() {
+            println!("{name} is not compared with: {problem}");
+        }
+        let text = fs::read_to_string(&output)?;
+        found.extend(
+            text.lines()
+                .filter_map(|line| serde_json::from_str::<Peer>(line).ok()),
+        );
+    }
+    Ok(found)
+}
+
+fn runtime(tree: &Path) -> Result<Figures> {
     let mut build = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     build
         .args(["build", "--locked", "--release", "-p", "jumar-bench"])
         .current_dir(crate::root());
     progress::run_or_fail("building the benchmark", &mut build, &log("build"))?;
     let program = target().join("release/jumar-bench");
-    let mut lines = Vec::new();
+    let peers = peers()?;
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut figures = Figures::default();
     for place in ["anywhere", "apart", "one-core"] {
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
         if cores == 1 && place != "anywhere" {
             continue;
         }
-        lines.extend(measure(
-            Command::new(tree.join("bin/jumar"))
-                .args(["run", "--"])
-                .arg(&program)
-                .arg(tree.join("lib64/libascendcl.so"))
-                .arg(place),
-            "runtime",
-        )?);
+        let mut command = Command::new(tree.join("bin/jumar"));
+        command
+            .args(["run", "--"])
+            .arg(&program)
+            .arg(tree.join("lib64/libascendcl.so"))
+            .arg(place);
+        if place == "apart" {
+            // The measuring thread has a core to itself.
+            command.env("JUMAR_WORKERS", (cores - 1).to_string());
+        }
+        let name = format!("runtime {place}");
+        figures.add(measure(&mut command, &name, PLACE_LIMIT)?);
     }
-    Ok(lines)
+    for peer in peers {
+        let row = figures
+            .lines
+            .iter_mut()
+            .find(|line| line.what == peer.row && line.unit == peer.unit);
+        if let Some(row) = row {
+            row.also.push((peer.peer, peer.value));
+        }
+    }
+    Ok(figures)
 }
 
-fn models(tree: &Path, quick: bool) -> Result<Vec<Line>> {
+fn models(tree: &Path, extra: &[String]) -> Result<Figures> {
     let python = python_env::ensure_bench(&log("venv-bench"))?;
-    let mut build = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    build
-        .args(["build", "--locked", "--release", "-p", "jumar-graph"])
-        .args(["--example", "run_model"])
-        .current_dir(crate::root());
-    progress::run_or_fail(
-        "building what shows a model's steps",
-        &mut build,
-        &log("build"),
-    )?;
-    with_python(
-        tree,
-        &python,
-        "models",
-        if quick { &["--quick"] } else { &[] },
-    )
+    with_python(tree, &python, "models", extra)
 }
 
 /// Runs a benchmark that is written in Python, against the tree's modules.
-fn with_python(tree: &Path, python: &Path, name: &str, extra: &[&str]) -> Result<Vec<Line>> {
-    let runner = target().join("release/examples/run_model");
+fn with_python(tree: &Path, python: &Path, name: &str, extra: &[String]) -> Result<Figures> {
     measure(
         Command::new(tree.join("bin/jumar"))
             .args(["run", "--"])
             .arg(python)
             .arg(crate::root().join(format!("benches/{name}.py")))
             .args(extra)
-            .env("JUMAR_RUN_MODEL", runner),
+            .env("JUMAR_BENCH_PARTS", target().join("bench/models")),
         name,
+        MODELS_LIMIT,
     )
 }
 
@@ -163,14 +278,42 @@ fn log(name: &str) -> PathBuf {
     crate::root().join(format!("target/bench/{name}.log"))
 }
 
-/// Runs a benchmark program and reads its lines: the part of its output from the first line that is `[`.
-fn measure(command: &mut Command, name: &str) -> Result<Vec<Line>> {
-    progress::run_or_fail(&format!("measuring {name}"), command, &log(name))?;
-    let text = fs::read_to_string(log(name))?;
-    let start = text
-        .find("[\n")
-        .context("the benchmark printed no figures")?;
-    serde_json::from_str(&text[start..]).context("the figures of the benchmark")
+/// Runs a benchmark program and reads its lines: those of its output that hold a figure as JSON. A program that was stopped or
+/// failed leaves those that it had.
+fn measure(command: &mut Command, name: &str, limit: Duration) -> Result<Figures> {
+    let output = log(&name.replace(' ', "-"));
+    let _ = fs::remove_file(&output);
+    let label = format!("measuring {name}");
+    let ended = progress::run_logged(&label, command, &output, limit)?;
+    let text = fs::read_to_string(&output)?;
+    let mut figures = figures_of(&text)?;
+    if let Some(problem) = ended.problem() {
+        let end = progress::tail(&output, 20);
+        figures.problems.push(format!(
+            "{label}: {problem}\n{end}\n(all of it: {})",
+            output.display()
+        ));
+    }
+    ensure!(
+        !figures.lines.is_empty() || !figures.problems.is_empty(),
+        "the benchmark printed no figures: {}",
+        output.display()
+    );
+    Ok(figures)
+}
+
+/// Reads what a benchmark printed: a line of JSON for each figure, and what it says is missing.
+fn figures_of(text: &str) -> Result<Figures> {
+    let mut figures = Figures::default();
+    for line in text.lines() {
+        if line.starts_with("{\"what\"") {
+            let line = serde_json::from_str(line).context("a figure of the benchmark")?;
+            figures.lines.push(line);
+        } else if let Some(missing) = line.strip_prefix("missing: ") {
+            figures.problems.push(format!("not measured: {missing}"));
+        }
+    }
+    Ok(figures)
 }
 
 /// Writes a figure with three digits that count.
@@ -334,6 +477,16 @@ mod tests {
             ..line(5.0, None)
         };
         assert_eq!(columns(&beside)[1], "10.0 ns (push); 2.00 ns (pull)");
+    }
+
+    #[test]
+    fn figures_are_read_from_among_other_output() {
+        let text = "0.1 s: begun\n{\"what\": \"a\", \"value\": 1.5, \"unit\": \"ns\"}\nmissing: b, batch 8\n";
+        let figures = figures_of(text).unwrap();
+        assert_eq!(figures.lines.len(), 1);
+        assert_eq!(columns(&figures.lines[0])[0], "1.50 ns");
+        assert_eq!(figures.problems, ["not measured: b, batch 8"]);
+        assert!(figures_of("{\"what\": 3}").is_err());
     }
 
     #[test]

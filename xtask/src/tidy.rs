@@ -55,6 +55,10 @@ const CHECKS: &[(&str, Check)] = &[
     ("generated files say so in their first line", files::marks),
     ("every test file is run by something", files::orphans),
     (
+        "the root and the crates hold nothing that a program left behind",
+        files::strays,
+    ),
+    (
         "errors.toml lists the kinds of errors, all of them and no other",
         coverage::kinds,
     ),

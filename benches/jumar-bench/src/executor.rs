@@ -14,8 +14,8 @@ use jumar_hal::{
 use jumar_types::Error;
 
 use crate::limits;
-use crate::place::Place;
-use crate::rounds::{Line, Target, alone, in_turn};
+use crate::place::{Place, away};
+use crate::rounds::{Line, Table, Target, alone, in_turn};
 
 static CALL: Call = Call {
     name: "bench",
@@ -94,13 +94,14 @@ fn ns_each(count: usize, work: impl FnOnce()) -> f64 {
     start.elapsed().as_nanos() as f64 / count as f64
 }
 
-/// Runs everything that a placement can show.
-pub fn run(place: Place, lines: &mut Vec<Line>) -> Result<()> {
+/// Runs everything that a placement can show, with so many workers (0: as many as there are cores).
+pub fn run(place: Place, workers: usize, lines: &mut Table) -> Result<()> {
     let failed = |error: Error| anyhow!("{error}");
     let backend = CpuBackend::new(CpuConfig {
         devices: vec![CpuDeviceConfig {
             memory_bytes: 1 << 30,
         }],
+        workers,
         ..CpuConfig::default()
     })
     .map_err(failed)?;
@@ -117,17 +118,17 @@ pub fn run(place: Place, lines: &mut Vec<Line>) -> Result<()> {
             std::thread::yield_now();
         }
     })?;
-    enqueue(&bench, place, lines);
+    enqueue(&bench, lines);
     throughput(&bench, place, lines);
     hops(&bench, place, lines);
     if place != Place::OneCore {
-        overlap(&bench, place, lines);
+        overlap(&bench, lines);
     }
-    gate(place, lines);
+    gate(lines);
     Ok(())
 }
 
-fn enqueue(bench: &Bench, place: Place, lines: &mut Vec<Line>) {
+fn enqueue(bench: &Bench, lines: &mut Table) {
     const COUNT: usize = 1000;
     let queue = bench.queue();
     let held = || {
@@ -145,7 +146,7 @@ fn enqueue(bench: &Bench, place: Place, lines: &mut Vec<Line>) {
     let limit = limits::queue();
     let (value, push) = in_turn(held, || limits::push(&limit));
     lines.push(Line {
-        what: place.names("executor: enqueue of a 64 B copy"),
+        what: "executor: enqueue of a 64 B copy".into(),
         value,
         unit: "ns",
         limit: Some(("push into a bounded queue".into(), push)),
@@ -167,12 +168,12 @@ fn over(bench: &Bench, queues: &[Arc<dyn Queue>]) -> f64 {
     })
 }
 
-fn throughput(bench: &Bench, place: Place, lines: &mut Vec<Line>) {
+fn throughput(bench: &Bench, place: Place, lines: &mut Table) {
     let one = vec![bench.queue()];
     if place != Place::OneCore {
         let (value, ring) = in_turn(|| over(bench, &one), || limits::ring(64_000));
         lines.push(Line {
-            what: place.names("executor: one stream, a task from enqueue to done"),
+            what: "executor: one stream, a task from enqueue to done".into(),
             value,
             unit: "ns",
             limit: Some(("a spinning ring between two cores".into(), ring)),
@@ -183,7 +184,7 @@ fn throughput(bench: &Bench, place: Place, lines: &mut Vec<Line>) {
         let many: Vec<_> = (0..count).map(|_| bench.queue()).collect();
         let (value, alone) = in_turn(|| over(bench, &many), || over(bench, &one));
         lines.push(Line {
-            what: place.names(&format!("executor: {count} streams, a task")),
+            what: format!("executor: {count} streams, a task"),
             value,
             unit: "ns",
             limit: Some(("one stream".into(), alone)),
@@ -193,7 +194,7 @@ fn throughput(bench: &Bench, place: Place, lines: &mut Vec<Line>) {
 }
 
 /// Two streams hand over to each other by signals; everything is queued first, or each step by its own thread.
-fn hops(bench: &Bench, place: Place, lines: &mut Vec<Line>) {
+fn hops(bench: &Bench, place: Place, lines: &mut Table) {
     const COUNT: usize = 400;
     let (a, b) = (bench.queue(), bench.queue());
     let one_executor = || {
@@ -217,7 +218,7 @@ fn hops(bench: &Bench, place: Place, lines: &mut Vec<Line>) {
         figure
     };
     let line = |what: &str, value: f64, round: Option<f64>, most: f64| Line {
-        what: place.names(what),
+        what: what.into(),
         value,
         unit: "ns",
         limit: round.map(|round| ("a cache line there and back".into(), round)),
@@ -253,7 +254,10 @@ fn hops(bench: &Bench, place: Place, lines: &mut Vec<Line>) {
             begin.elapsed().as_nanos() as f64 / COUNT as f64
         };
         std::thread::scope(|scope| {
-            let other = scope.spawn(|| run(&b, 1));
+            let other = scope.spawn(|| {
+                away();
+                run(&b, 1)
+            });
             let figure = run(&a, 0);
             other.join().expect("a measuring thread").max(figure)
         })
@@ -263,7 +267,7 @@ fn hops(bench: &Bench, place: Place, lines: &mut Vec<Line>) {
     lines.push(line(what, value, Some(round), 2.0));
 }
 
-fn overlap(bench: &Bench, place: Place, lines: &mut Vec<Line>) {
+fn overlap(bench: &Bench, lines: &mut Table) {
     const TASKS: usize = 100;
     let (a, b) = (bench.queue(), bench.queue());
     let busy = || Task::Run(Arc::new(Busy(Duration::from_micros(10))));
@@ -279,7 +283,7 @@ fn overlap(bench: &Bench, place: Place, lines: &mut Vec<Line>) {
     };
     let (value, serial) = in_turn(|| us([&a, &b]), || us([&a, &a]));
     lines.push(Line {
-        what: place.names("executor: 200 tasks of 10 us on two streams"),
+        what: "executor: 200 tasks of 10 us on two streams".into(),
         value,
         unit: "us",
         limit: Some(("on one stream".into(), serial)),
@@ -288,7 +292,7 @@ fn overlap(bench: &Bench, place: Place, lines: &mut Vec<Line>) {
 }
 
 /// What the gate adds to a submit when nobody watches: the call, against a loop without it.
-fn gate(place: Place, lines: &mut Vec<Line>) {
+fn gate(lines: &mut Table) {
     const COUNT: usize = 100_000;
     let gate = jumar_core::Gate::default();
     let lookups = jumar_core::Lookups::default();
@@ -312,7 +316,7 @@ fn gate(place: Place, lines: &mut Vec<Line>) {
     };
     let (value, nothing) = in_turn(with, without);
     lines.push(Line {
-        what: place.names("the gate with nobody watching, beyond a submit without it"),
+        what: "the gate with nobody watching, beyond a submit without it".into(),
         value: (value - nothing).max(0.0),
         unit: "ns",
         limit: None,

@@ -7,7 +7,7 @@ use anyhow::Result;
 use crate::acl::Acl;
 use crate::limits;
 use crate::place::Place;
-use crate::rounds::{Line, Target, alone, in_turn, median};
+use crate::rounds::{Line, Table, Target, alone, in_turn, median};
 
 const SMALL: usize = 64;
 /// After this long workers nap.
@@ -18,7 +18,7 @@ const ASLEEP: Duration = Duration::from_millis(30);
 const NAP_AND_MORE_US: f64 = 160.0;
 
 /// Runs everything that a placement can show.
-pub fn run(acl: Acl, place: Place, lines: &mut Vec<Line>) -> Result<()> {
+pub fn run(acl: Acl, place: Place, lines: &mut Table) -> Result<()> {
     let stream = acl.stream()?;
     let small = (acl.malloc(SMALL)?, acl.malloc(SMALL)?);
     let copy = || acl.copy_async(small.0, small.1, SMALL, stream);
@@ -39,7 +39,7 @@ pub fn run(acl: Acl, place: Place, lines: &mut Vec<Line>) -> Result<()> {
         median((0..9).map(|_| trip()).collect())
     };
     lines.push(Line {
-        what: place.names("a task that nobody waits for, workers napping"),
+        what: "a task that nobody waits for, workers napping".into(),
         value: alone(|| started(NAPPING)),
         unit: "us",
         limit: None,
@@ -47,7 +47,7 @@ pub fn run(acl: Acl, place: Place, lines: &mut Vec<Line>) -> Result<()> {
     });
     let (value, wake) = in_turn(|| started(ASLEEP), limits::wake_to_run);
     lines.push(Line {
-        what: place.names("a task that nobody waits for, workers asleep"),
+        what: "a task that nobody waits for, workers asleep".into(),
         value,
         unit: "us",
         limit: Some(("waking a thread until it runs".into(), wake)),
@@ -66,16 +66,16 @@ pub fn run(acl: Acl, place: Place, lines: &mut Vec<Line>) -> Result<()> {
     };
     let (value, wake) = in_turn(call, limits::wake_call);
     lines.push(Line {
-        what: place.names("enqueue to a runtime that naps"),
+        what: "enqueue to a runtime that naps".into(),
         value,
         unit: "ns",
         limit: Some(("the call that wakes a thread".into(), wake)),
         target: Some(Target::Ratio(0.05)),
     });
-    callbacks(acl, place, lines)
+    callbacks(acl, lines)
 }
 
-fn callbacks(acl: Acl, place: Place, lines: &mut Vec<Line>) -> Result<()> {
+fn callbacks(acl: Acl, lines: &mut Table) -> Result<()> {
     const COUNT: usize = 1000;
     let stream = acl.stream()?;
     acl.subscribe(stream)?;
@@ -88,7 +88,7 @@ fn callbacks(acl: Acl, place: Place, lines: &mut Vec<Line>) -> Result<()> {
     });
     acl.unsubscribe(stream)?;
     lines.push(Line {
-        what: place.names("callback: launched and run by the thread that reports"),
+        what: "callback: launched and run by the thread that reports".into(),
         value,
         unit: "us",
         limit: None,
@@ -108,7 +108,7 @@ fn callbacks(acl: Acl, place: Place, lines: &mut Vec<Line>) -> Result<()> {
     // There and back: two threads are woken, one after the other.
     let (value, wake) = in_turn(function, || limits::wake_to_run() + limits::wake_to_run());
     lines.push(Line {
-        what: place.names("host function on the runtime's thread, and back"),
+        what: "host function on the runtime's thread, and back".into(),
         value,
         unit: "us",
         limit: Some(("waking two threads, one after the other".into(), wake)),

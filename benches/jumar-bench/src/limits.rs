@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 
 use crossbeam_queue::ArrayQueue;
 
+use crate::place::away;
+
 /// A task of one cache line.
 type Task = [u64; 8];
 
@@ -30,14 +32,25 @@ pub fn queue() -> ArrayQueue<Task> {
 /// Sends a number to another core and back, and gives nanoseconds a round trip. Needs two cores.
 pub fn line_round_trip() -> f64 {
     const COUNT: u64 = 2000;
+    /// Where both threads have to share a core with others, fewer trips have to do.
+    const LONGEST: Duration = Duration::from_millis(300);
+    const END: u64 = u64::MAX;
     let (ping, pong) = (AtomicU64::new(0), AtomicU64::new(0));
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            for n in 1..=COUNT {
-                while ping.load(Ordering::Acquire) != n {
-                    std::hint::spin_loop();
+            away();
+            let mut seen = 0;
+            loop {
+                let next = ping.load(Ordering::Acquire);
+                if next == END {
+                    return;
                 }
-                pong.store(n, Ordering::Release);
+                if next == seen {
+                    std::hint::spin_loop();
+                    continue;
+                }
+                seen = next;
+                pong.store(next, Ordering::Release);
             }
         });
         let turn = |n: u64| {
@@ -47,10 +60,17 @@ pub fn line_round_trip() -> f64 {
             }
         };
         // The other thread has to be awake first.
-        (1..=COUNT / 2).for_each(turn);
+        (1..=10).for_each(turn);
         let start = Instant::now();
-        (COUNT / 2 + 1..=COUNT).for_each(turn);
-        start.elapsed().as_nanos() as f64 / (COUNT - COUNT / 2) as f64
+        let mut trips = 0;
+        while trips < COUNT && (trips == 0 || start.elapsed() < LONGEST) {
+            // The clock is looked at rarely.
+            (1..=100).for_each(|step| turn(10 + trips + step));
+            trips += 100;
+        }
+        let spent = start.elapsed();
+        ping.store(END, Ordering::Release);
+        spent.as_nanos() as f64 / trips as f64
     })
 }
 
@@ -60,6 +80,7 @@ pub fn wake_to_run() -> f64 {
     let woken = AtomicU64::new(0);
     std::thread::scope(|scope| {
         let sleeper = scope.spawn(|| {
+            away();
             std::thread::park();
             woken.store(begin.elapsed().as_nanos() as u64, Ordering::Release);
         });
@@ -94,6 +115,7 @@ pub fn ring(count: u64) -> f64 {
         .collect();
     std::thread::scope(|scope| {
         scope.spawn(|| {
+            away();
             let mut known = 0;
             for n in 0..count {
                 while known == n {
@@ -127,7 +149,10 @@ pub fn ring(count: u64) -> f64 {
 /// What waking a parked thread costs its caller, in nanoseconds.
 pub fn wake_call() -> f64 {
     std::thread::scope(|scope| {
-        let sleeper = scope.spawn(std::thread::park);
+        let sleeper = scope.spawn(|| {
+            away();
+            std::thread::park();
+        });
         std::thread::sleep(Duration::from_micros(500));
         let start = Instant::now();
         sleeper.thread().unpark();
@@ -143,7 +168,10 @@ pub fn streamed_copy(to: &mut [u8], from: &[u8], threads: usize) -> f64 {
         let mut parts = to.chunks_mut(part).zip(from.chunks(part));
         let first = parts.next();
         for (to, from) in parts {
-            scope.spawn(move || stream(to, from));
+            scope.spawn(move || {
+                away();
+                stream(to, from);
+            });
         }
         if let Some((to, from)) = first {
             stream(to, from);

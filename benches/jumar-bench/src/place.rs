@@ -1,6 +1,35 @@
 //! Where threads run: the three regimes that differ by up to fifty times.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use anyhow::{Result, bail, ensure};
+
+/// Whether the measuring thread was bound to the first core, and what it starts therefore, too.
+static APART: AtomicBool = AtomicBool::new(false);
+
+/// Sends a thread that the measuring thread started to the other cores, where the placement wants it there. Two threads that
+/// spin for each other on one core would take a time slice a step.
+pub fn away() {
+    if APART.load(Ordering::Relaxed) {
+        bind(&others()).expect("cores that were bound before");
+    }
+}
+
+/// Counts the cores that a measurement may use: apart, the measuring thread itself has one of them only.
+pub fn cores() -> usize {
+    let mine = std::thread::available_parallelism().map_or(1, usize::from);
+    match APART.load(Ordering::Relaxed) {
+        true => others().len() + 1,
+        false => mine,
+    }
+}
+
+/// All cores but the first. All of the machine's: the calling thread may be bound to the first already.
+fn others() -> Vec<usize> {
+    // SAFETY: the call has no conditions.
+    let cores = usize::try_from(unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) }).unwrap_or(1);
+    (1..cores).collect()
+}
 
 /// Where the threads of a measurement run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,13 +75,11 @@ impl Place {
         if self != Place::Apart {
             return Ok(());
         }
-        // All of the machine's: a measurement before this one may have bound this thread to the first already.
-        // SAFETY: the call has no conditions.
-        let cores =
-            usize::try_from(unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) }).unwrap_or(1);
-        ensure!(cores > 1, "there is one core only");
-        bind(&(1..cores).collect::<Vec<_>>())?;
+        let others = others();
+        ensure!(!others.is_empty(), "there is one core only");
+        bind(&others)?;
         start();
+        APART.store(true, Ordering::Relaxed);
         bind(&[0])
     }
 }

@@ -1,9 +1,67 @@
-//! Rounds, medians and the line that a measurement becomes.
+//! Rounds, medians, and the table that prints each line as soon as it is measured: a stop loses nothing.
+
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
+use crate::place::Place;
+
 /// The median of an odd number of rounds is one of them.
-pub const ROUNDS: usize = 9;
+pub const ROUNDS: usize = 21;
+/// A row that takes longer is measured in fewer rounds, five at least.
+const USUAL: Duration = Duration::from_millis(1500);
+const FEWER: usize = 5;
+/// Where something else holds the machine up, three rounds have to do.
+const LONGEST: Duration = Duration::from_secs(6);
+const FEWEST: usize = 3;
+
+/// Tells whether a row that has had some rounds since `start` needs more.
+fn goes_on(rounds: usize, start: Instant) -> bool {
+    let most = match start.elapsed() {
+        spent if spent < USUAL => ROUNDS,
+        spent if spent < LONGEST => FEWER,
+        _ => FEWEST,
+    };
+    rounds < most
+}
+
+/// Lines as they come.
+pub struct Table {
+    place: Place,
+    begin: Instant,
+    last: Instant,
+}
+
+impl Table {
+    /// Begins a table of a placement.
+    pub fn new(place: Place) -> Table {
+        let now = Instant::now();
+        Table {
+            place,
+            begin: now,
+            last: now,
+        }
+    }
+
+    /// Prints a line, named after the placement, and how long it took.
+    pub fn push(&mut self, mut line: Line) {
+        line.what = self.place.names(&line.what);
+        let now = Instant::now();
+        eprintln!(
+            "{:6.1} s, {:4.1} s: {}: {:.4} {}",
+            (now - self.begin).as_secs_f64(),
+            (now - self.last).as_secs_f64(),
+            line.what,
+            line.value,
+            line.unit
+        );
+        self.last = now;
+        println!(
+            "{}",
+            serde_json::to_string(&line).expect("plain numbers and text")
+        );
+    }
+}
 
 /// One line of the table.
 #[derive(Serialize)]
@@ -38,10 +96,11 @@ pub fn median(mut figures: Vec<f64>) -> f64 {
 
 /// Measures two things in turn and gives both medians. One round before the first is thrown away.
 pub fn in_turn(mut ours: impl FnMut() -> f64, mut limit: impl FnMut() -> f64) -> (f64, f64) {
+    let start = Instant::now();
     ours();
     limit();
     let (mut a, mut b) = (Vec::new(), Vec::new());
-    for _ in 0..ROUNDS {
+    while goes_on(a.len(), start) {
         a.push(ours());
         b.push(limit());
     }
@@ -50,8 +109,13 @@ pub fn in_turn(mut ours: impl FnMut() -> f64, mut limit: impl FnMut() -> f64) ->
 
 /// Measures one thing.
 pub fn alone(mut ours: impl FnMut() -> f64) -> f64 {
+    let start = Instant::now();
     ours();
-    median((0..ROUNDS).map(|_| ours()).collect())
+    let mut figures = Vec::new();
+    while goes_on(figures.len(), start) {
+        figures.push(ours());
+    }
+    median(figures)
 }
 
 #[cfg(test)]
@@ -62,6 +126,15 @@ mod tests {
     fn the_median_is_the_middle_in_order_of_size() {
         assert_eq!(median(vec![3.0, 1.0, 2.0]), 2.0);
         assert_eq!(median(vec![5.0]), 5.0);
+    }
+
+    #[test]
+    fn a_long_row_has_fewer_rounds() {
+        let ago = |time: Duration| Instant::now().checked_sub(time).expect("a moment ago");
+        assert!(goes_on(ROUNDS - 1, ago(Duration::ZERO)));
+        assert!(!goes_on(ROUNDS, ago(Duration::ZERO)));
+        assert!(goes_on(FEWER - 1, ago(USUAL)) && !goes_on(FEWER, ago(USUAL)));
+        assert!(goes_on(FEWEST - 1, ago(LONGEST)) && !goes_on(FEWEST, ago(LONGEST)));
     }
 
     #[test]

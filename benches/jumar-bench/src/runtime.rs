@@ -8,8 +8,8 @@ use anyhow::Result;
 
 use crate::acl::{Acl, Event, Memory, Stream};
 use crate::limits;
-use crate::place::Place;
-use crate::rounds::{Line, Target, alone, in_turn, median};
+use crate::place::{Place, cores};
+use crate::rounds::{Line, Table, Target, alone, in_turn, median};
 
 /// Tasks in one timed batch.
 const BATCH: usize = 1000;
@@ -17,25 +17,21 @@ const BATCH: usize = 1000;
 const SMALL: usize = 64;
 
 /// Runs everything that a placement can show.
-pub fn run(acl: Acl, place: Place) -> Result<Vec<Line>> {
+pub fn run(acl: Acl, place: Place, lines: &mut Table) -> Result<()> {
     let small = (acl.malloc(SMALL)?, acl.malloc(SMALL)?);
     let stream = acl.stream()?;
-    let mut lines = Vec::new();
-    enqueue(acl, stream, small, &mut lines)?;
-    round_trips(acl, stream, small, &mut lines);
-    hops(acl, &mut lines)?;
-    thousand_tasks(acl, stream, small, &mut lines);
-    replay(acl, stream, small, &mut lines)?;
+    enqueue(acl, stream, small, lines)?;
+    round_trips(acl, stream, small, lines);
+    hops(acl, lines)?;
+    thousand_tasks(acl, stream, small, lines);
+    replay(acl, stream, small, lines)?;
     if place == Place::Anywhere {
-        enqueue_on_every_core(acl, &mut lines)?;
-        overlap(acl, stream, &mut lines)?;
-        copies(acl, &mut lines)?;
-        allocation(acl, &mut lines)?;
+        enqueue_on_every_core(acl, lines)?;
+        overlap(acl, stream, lines)?;
+        copies(acl, lines)?;
+        allocation(acl, lines)?;
     }
-    for line in &mut lines {
-        line.what = place.names(&line.what);
-    }
-    Ok(lines)
+    Ok(())
 }
 
 /// Times a batch of calls and waits afterwards, outside the time. Nanoseconds a call.
@@ -49,7 +45,7 @@ fn batch(acl: Acl, stream: Stream, call: impl Fn()) -> f64 {
     spent.as_nanos() as f64 / BATCH as f64
 }
 
-fn enqueue(acl: Acl, stream: Stream, small: (Memory, Memory), lines: &mut Vec<Line>) -> Result<()> {
+fn enqueue(acl: Acl, stream: Stream, small: (Memory, Memory), lines: &mut Table) -> Result<()> {
     let event = acl.event()?;
     let queue = limits::queue();
     let calls: [(&str, &dyn Fn()); 3] = [
@@ -98,7 +94,7 @@ fn enqueue(acl: Acl, stream: Stream, small: (Memory, Memory), lines: &mut Vec<Li
 }
 
 /// Each core's thread has a stream of its own in one context; figures are per thread.
-fn enqueue_on_every_core(acl: Acl, lines: &mut Vec<Line>) -> Result<()> {
+fn enqueue_on_every_core(acl: Acl, lines: &mut Table) -> Result<()> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let context = acl.context()?;
     let on_threads = |threads: usize| -> f64 {
@@ -140,7 +136,7 @@ fn enqueue_on_every_core(acl: Acl, lines: &mut Vec<Line>) -> Result<()> {
     Ok(())
 }
 
-fn round_trips(acl: Acl, stream: Stream, small: (Memory, Memory), lines: &mut Vec<Line>) {
+fn round_trips(acl: Acl, stream: Stream, small: (Memory, Memory), lines: &mut Table) {
     let trip = || {
         let start = Instant::now();
         acl.copy_async(small.0, small.1, SMALL, stream);
@@ -203,13 +199,8 @@ fn round_trips(acl: Acl, stream: Stream, small: (Memory, Memory), lines: &mut Ve
     });
 }
 
-/// Counts the cores that this process may use.
-fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
-}
-
 /// Two streams hand over to each other by events. The first wait holds all of it until everything is queued.
-fn hops(acl: Acl, lines: &mut Vec<Line>) -> Result<()> {
+fn hops(acl: Acl, lines: &mut Table) -> Result<()> {
     const PAIRS: usize = 200;
     let (a, b, opener) = (acl.stream()?, acl.stream()?, acl.stream()?);
     let chain = |events: &[Event]| {
@@ -258,7 +249,7 @@ fn hops(acl: Acl, lines: &mut Vec<Line>) -> Result<()> {
     Ok(())
 }
 
-fn thousand_tasks(acl: Acl, stream: Stream, small: (Memory, Memory), lines: &mut Vec<Line>) {
+fn thousand_tasks(acl: Acl, stream: Stream, small: (Memory, Memory), lines: &mut Table) {
     let queue = limits::queue();
     let thousand = || {
         let start = Instant::now();
@@ -279,7 +270,7 @@ fn thousand_tasks(acl: Acl, stream: Stream, small: (Memory, Memory), lines: &mut
 }
 
 /// A captured model of 1000 tasks, executed and waited for, beside the calls that queue the same tasks.
-fn replay(acl: Acl, stream: Stream, small: (Memory, Memory), lines: &mut Vec<Line>) -> Result<()> {
+fn replay(acl: Acl, stream: Stream, small: (Memory, Memory), lines: &mut Table) -> Result<()> {
     const TIMES: usize = 20;
     let submit = || {
         for _ in 0..1000 {
@@ -315,7 +306,7 @@ fn replay(acl: Acl, stream: Stream, small: (Memory, Memory), lines: &mut Vec<Lin
 }
 
 /// The host computes for as long as a task takes: together they take hardly longer than one. Needs two cores.
-fn overlap(acl: Acl, stream: Stream, lines: &mut Vec<Line>) -> Result<()> {
+fn overlap(acl: Acl, stream: Stream, lines: &mut Table) -> Result<()> {
     const WANTED: Duration = Duration::from_millis(20);
     const BYTES: usize = 8 << 20;
     let memory = acl.malloc(BYTES)?;
@@ -360,7 +351,7 @@ fn overlap(acl: Acl, stream: Stream, lines: &mut Vec<Line>) -> Result<()> {
     acl.free(memory)
 }
 
-fn copies(acl: Acl, lines: &mut Vec<Line>) -> Result<()> {
+fn copies(acl: Acl, lines: &mut Table) -> Result<()> {
     for (bytes, name) in [
         (64, "64 B"),
         (64 << 10, "64 KiB"),
@@ -419,7 +410,7 @@ fn copies(acl: Acl, lines: &mut Vec<Line>) -> Result<()> {
     Ok(())
 }
 
-fn allocation(acl: Acl, lines: &mut Vec<Line>) -> Result<()> {
+fn allocation(acl: Acl, lines: &mut Table) -> Result<()> {
     let value = alone(|| {
         let start = Instant::now();
         for _ in 0..BATCH {

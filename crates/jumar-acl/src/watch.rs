@@ -7,8 +7,9 @@ use std::cell::RefCell;
 use std::ffi::CStr;
 use std::sync::{Arc, OnceLock};
 
-use jumar::check::{Check, Place, Script, in_call};
-use jumar::engine::sync::{AtomicU32, AtomicU64, Ordering};
+use jumar::check::{Check, Script};
+pub use jumar::check::{DEPTH, Place, Walk};
+use jumar::engine::sync::{AtomicU32, Ordering};
 use jumar_types::Result;
 
 use crate::generated::signatures;
@@ -50,8 +51,6 @@ static MODE: AtomicU32 = AtomicU32::new(UNKNOWN);
 static WATCHER: OnceLock<Option<Watcher>> = OnceLock::new();
 /// Of a forked child: a lock of the parent's may be held by a thread that is not here.
 static CHILD: OnceLock<Option<Watcher>> = OnceLock::new();
-/// Counts calls, for schedules that want to know whether the program goes on.
-static CALLS: AtomicU64 = AtomicU64::new(0);
 
 /// Everybody who watches calls.
 pub(crate) struct Watcher {
@@ -62,21 +61,60 @@ pub(crate) struct Watcher {
 }
 
 /// A call under way.
+#[derive(Clone, Copy)]
 struct Frame {
     call: &'static Call,
     words: [u64; MOST],
     before: Place,
     injected: bool,
+    /// Whether the arguments were shown.
+    seen: bool,
+}
+
+/// The calls that a thread is in; the places of those that ended are used again.
+struct Frames {
+    frames: Vec<Frame>,
+    depth: usize,
 }
 
 thread_local! {
-    static FRAMES: RefCell<Vec<Frame>> = const { RefCell::new(Vec::new()) };
+    static FRAMES: RefCell<Frames> = const {
+        RefCell::new(Frames {
+            frames: Vec::new(),
+            depth: 0,
+        })
+    };
+}
+
+impl Frames {
+    fn begin(&mut self, call: &'static Call, before: Place) {
+        match self.frames.get_mut(self.depth) {
+            Some(frame) => {
+                frame.call = call;
+                frame.before = before;
+                frame.injected = false;
+                frame.seen = false;
+            }
+            None => self.frames.push(Frame {
+                call,
+                words: [0; MOST],
+                before,
+                injected: false,
+                seen: false,
+            }),
+        }
+        self.depth += 1;
+    }
+
+    fn current(&mut self) -> Option<&mut Frame> {
+        self.frames[..self.depth].last_mut()
+    }
 }
 
 /// Tells whether nobody watches.
 #[inline]
 pub fn is_off() -> bool {
-    MODE.load(Ordering::Relaxed) == OFF
+    cfg!(feature = "bench-without-gate") || MODE.load(Ordering::Relaxed) == OFF
 }
 
 /// Gives whoever watches; asked first by whichever call is the process's first.
@@ -102,26 +140,31 @@ pub(crate) fn watcher() -> Option<&'static Watcher> {
     watcher.as_ref()
 }
 
-/// Begins to watch a call. Tells whether anybody does.
+/// A call that began to be watched.
+#[derive(Default)]
+pub struct Begun {
+    /// Whether anybody watches; then [`end`] has to follow.
+    pub watched: bool,
+    /// What a walk of the stack saw, where there was one.
+    pub walk: Option<Walk>,
+}
+
+/// Begins to watch a call. `known` is its place in the program, where an earlier walk of the same stack said so.
 #[cold]
-pub fn begin(call: &'static Call) -> bool {
+pub fn begin(call: &'static Call, known: Option<Place>) -> Begun {
     let Some(watcher) = watcher() else {
-        return false;
+        return Begun::default();
     };
-    CALLS.fetch_add(1, Ordering::Relaxed);
     jumar::schedule::called(call.name);
-    let before = jumar::check::here();
-    if let Some(check) = &watcher.check {
-        check.enter_call(call.name);
-    }
-    let frame = Frame {
-        call,
-        words: [0; MOST],
-        before,
-        injected: false,
+    let (before, walk) = match &watcher.check {
+        Some(check) => check.begin_call(call.name, known),
+        None => (Place::UNKNOWN, None),
     };
-    let _ = FRAMES.try_with(|frames| frames.borrow_mut().push(frame));
-    true
+    let _ = FRAMES.try_with(|frames| frames.borrow_mut().begin(call, before));
+    Begun {
+        watched: true,
+        walk,
+    }
 }
 
 /// Sees the arguments of the call that began last on this thread.
@@ -138,15 +181,16 @@ pub fn arguments(cx: &Cx<'_>, words: &[u64]) -> Result<()> {
         *to = *from;
     }
     let _ = FRAMES.try_with(|frames| {
-        if let Some(frame) = frames.borrow_mut().last_mut() {
+        if let Some(frame) = frames.borrow_mut().current() {
             frame.words = kept;
+            frame.seen = true;
         }
     });
     if let Some(plan) = &watcher.faults
         && let Some(error) = plan.strike(cx.call)
     {
         let _ = FRAMES.try_with(|frames| {
-            if let Some(frame) = frames.borrow_mut().last_mut() {
+            if let Some(frame) = frames.borrow_mut().current() {
                 frame.injected = true;
             }
         });
@@ -158,41 +202,43 @@ pub fn arguments(cx: &Cx<'_>, words: &[u64]) -> Result<()> {
     Ok(())
 }
 
-/// Lists the addresses that the call under way writes through: the parameter's place, the address, the bytes.
-pub fn outputs(call: &'static Call, mut each: impl FnMut(usize, u64, usize)) {
-    let words = FRAMES.try_with(|frames| frames.borrow().last().map(|frame| frame.words));
-    let Ok(Some(words)) = words else {
-        return;
-    };
-    let parameters = signature(call).parameters;
-    for (index, parameter) in parameters.iter().enumerate().take(MOST) {
-        if parameter.out_bytes > 0 {
-            each(index, words[index], parameter.out_bytes);
-        }
-    }
-}
-
-/// Ends the call that began last on this thread.
+/// Ends the call that began last on this thread. `read` reads so many bytes that the call wrote to an address.
 #[cold]
-pub fn end(call: &'static Call, code: i32, returned: u64, written: &[u64; MOST]) {
-    let frame = FRAMES.try_with(|frames| frames.borrow_mut().pop());
-    let (Some(watcher), Ok(Some(frame))) = (watcher(), frame) else {
+pub fn end(call: &'static Call, code: i32, returned: u64, read: fn(u64, usize) -> u64) {
+    let ended = FRAMES.try_with(|frames| {
+        let mut frames = frames.borrow_mut();
+        frames.depth = frames.depth.checked_sub(1)?;
+        let frame = &frames.frames[frames.depth];
+        debug_assert!(std::ptr::eq(frame.call, call), "calls end in their order");
+        let looks = frame.seen && !frame.injected && (code != 0 || check::looks_after(call));
+        Some((frame.before, looks.then_some(frame.words)))
+    });
+    let (Some(watcher), Ok(Some((before, words)))) = (watcher(), ended) else {
         return;
     };
-    debug_assert!(std::ptr::eq(frame.call, call), "calls end in their order");
-    if let Some(check) = &watcher.check
-        && !frame.injected
-    {
+    let Some(check) = &watcher.check else {
+        return;
+    };
+    if let Some(words) = words {
+        let mut written = [0; MOST];
+        if code == 0 {
+            let parameters = signature(call).parameters.iter().enumerate().take(MOST);
+            for (index, parameter) in parameters.filter(|(_, one)| one.out_bytes > 0) {
+                if words[index] != 0 {
+                    written[index] = read(words[index], parameter.out_bytes);
+                }
+            }
+        }
         let seen = check::Seen {
             call,
-            words: frame.words,
+            words,
             code,
             returned,
-            written: *written,
+            written,
         };
         check::after(check, &seen);
     }
-    in_call(frame.before);
+    check.end_call(before);
 }
 
 /// Says where in its script the calling thread is.

@@ -203,15 +203,30 @@ pub trait Probe: Send + Sync {
 
     /// Sees what became of an operation, on whichever thread ran it.
     fn reported(&self, _ticket: u64, _phase: &Phase, _at_ns: u64) {}
+
+    /// Tells whether it looks at times. Where nobody does, no clock is read, and times are 0.
+    fn needs_times(&self) -> bool {
+        true
+    }
 }
 
 /// The gate of one runtime.
 pub struct Gate {
     /// Whether there is any probe: all that an operation looks at when nobody watches.
     watched: AtomicBool,
-    probes: RwLock<Arc<[Arc<dyn Probe>]>>,
-    tickets: AtomicU64,
+    /// Those that watch from the beginning: told without a lock.
+    first: Box<[Arc<dyn Probe>]>,
+    /// Whether one of them looks at times.
+    timed: bool,
+    has_later: AtomicBool,
+    later: RwLock<Arc<[Arc<dyn Probe>]>>,
+    tickets: Apart<AtomicU64>,
 }
+
+/// In a line of the caches of its own: what changes with each operation does not slow down those who read what stands beside it.
+#[derive(Default)]
+#[repr(align(128))]
+struct Apart<T>(T);
 
 impl Default for Gate {
     fn default() -> Self {
@@ -224,31 +239,37 @@ impl Gate {
     pub fn new(probes: Vec<Arc<dyn Probe>>) -> Self {
         Gate {
             watched: AtomicBool::new(!probes.is_empty()),
-            probes: RwLock::new(probes.into()),
-            tickets: AtomicU64::new(0),
+            timed: probes.iter().any(|probe| probe.needs_times()),
+            first: probes.into(),
+            has_later: AtomicBool::new(false),
+            later: RwLock::new(Arc::from([])),
+            tickets: Apart::default(),
         }
     }
 
     /// Has a probe watch what is admitted from now on. It is told nothing of operations that were admitted while nobody
     /// watched, and may be told the end of one whose beginning it did not see.
     pub fn watch(&self, probe: Arc<dyn Probe>) {
-        let mut probes = self.probes.write();
-        *probes = probes.iter().cloned().chain([probe]).collect();
+        let mut later = self.later.write();
+        *later = later.iter().cloned().chain([probe]).collect();
+        self.has_later.store(true, Ordering::Relaxed);
         self.watched.store(true, Ordering::Relaxed);
     }
 
     /// Ends what [`Gate::watch`] began. A thread that is at the gate right now may still tell the probe of its operation.
     pub fn unwatch(&self, probe: &Arc<dyn Probe>) {
-        let mut probes = self.probes.write();
-        let others = probes.iter().filter(|other| !Arc::ptr_eq(other, probe));
-        *probes = others.cloned().collect();
-        self.watched.store(!probes.is_empty(), Ordering::Relaxed);
+        let mut later = self.later.write();
+        let others = later.iter().filter(|other| !Arc::ptr_eq(other, probe));
+        *later = others.cloned().collect();
+        self.has_later.store(!later.is_empty(), Ordering::Relaxed);
+        let anybody = !later.is_empty() || !self.first.is_empty();
+        self.watched.store(anybody, Ordering::Relaxed);
     }
 
     /// Tells whether anybody watches.
     #[inline]
     pub fn is_watched(&self) -> bool {
-        self.watched.load(Ordering::Relaxed)
+        !cfg!(feature = "bench-without-gate") && self.watched.load(Ordering::Relaxed)
     }
 
     /// Lets an operation through and gives its ticket; 0 when nobody watches. The operation is only put into words
@@ -278,16 +299,20 @@ impl Gate {
         stream: Option<u32>,
         op: Op<'_>,
     ) -> Result<u64> {
-        let ticket = self.tickets.fetch_add(1, Ordering::Relaxed) + 1;
+        let ticket = self.tickets.0.fetch_add(1, Ordering::Relaxed) + 1;
+        let later = self.later();
         let admission = Admission {
             ticket,
             call: caller.call.name,
             device,
             stream,
-            at_ns: now_ns(),
+            at_ns: self.time(&later),
             op,
         };
-        for probe in self.all().iter() {
+        for probe in &self.first {
+            probe.before(&admission)?;
+        }
+        for probe in later.iter().flat_map(|later| later.iter()) {
             probe.before(&admission)?;
         }
         Ok(ticket)
@@ -297,16 +322,34 @@ impl Gate {
     #[inline]
     pub fn report(&self, ticket: u64, phase: Phase) {
         if ticket != 0 {
-            let now = now_ns();
-            for probe in self.all().iter() {
-                probe.reported(ticket, &phase, now);
-            }
+            self.report_watched(ticket, &phase);
         }
     }
 
-    /// The list as it is now: no lock is held while a probe is told.
-    fn all(&self) -> Arc<[Arc<dyn Probe>]> {
-        self.probes.read().clone()
+    #[cold]
+    fn report_watched(&self, ticket: u64, phase: &Phase) {
+        let later = self.later();
+        let now = self.time(&later);
+        for probe in &self.first {
+            probe.reported(ticket, phase, now);
+        }
+        for probe in later.iter().flat_map(|later| later.iter()) {
+            probe.reported(ticket, phase, now);
+        }
+    }
+
+    fn time(&self, later: &Option<Arc<[Arc<dyn Probe>]>>) -> u64 {
+        match self.timed || later.is_some() {
+            true => now_ns(),
+            false => 0,
+        }
+    }
+
+    /// Those that came later, as they are now: no lock is held while a probe is told.
+    fn later(&self) -> Option<Arc<[Arc<dyn Probe>]>> {
+        self.has_later
+            .load(Ordering::Relaxed)
+            .then(|| self.later.read().clone())
     }
 }
 

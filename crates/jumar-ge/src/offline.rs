@@ -13,8 +13,6 @@ const KEPT: &[&str] = &[
     "ge.enableSingleStream",
     "ge.optypelistForImplmode",
     "ge.opSelectImplmode",
-    "ge.exec.precision_mode",
-    "ge.exec.precision_mode_v2",
     "ge.exec.modify_mixlist",
     "ge.bufferOptimize",
     "ge.fusionSwitchFile",
@@ -124,6 +122,11 @@ fn read(options: &Options) -> Outcome<BuildOptions> {
             | "ge.dynamicImageSize"
             | "dynamic_dims"
             | "ge.dynamicDims" => {}
+            // Read together below.
+            "precision_mode"
+            | "precision_mode_v2"
+            | "ge.exec.precision_mode"
+            | "ge.exec.precision_mode_v2" => {}
             key if KEPT.contains(&key) => {}
             key => {
                 return Err(Fail::new(format!(
@@ -140,6 +143,10 @@ fn read(options: &Options) -> Outcome<BuildOptions> {
             .cloned()
             .unwrap_or_default()
     };
+    build.products = BuildOptions::parse_precision(
+        &text("precision_mode", "ge.exec.precision_mode"),
+        &text("precision_mode_v2", "ge.exec.precision_mode_v2"),
+    )?;
     build.gears = BuildOptions::parse_gears(
         &text("dynamic_batch_size", "ge.dynamicBatchSize"),
         &text("dynamic_image_size", "ge.dynamicImageSize"),

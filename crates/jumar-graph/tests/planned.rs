@@ -1,11 +1,12 @@
-//! What a convolutional network becomes, and that running it allocates nothing.
+//! What a convolutional network becomes, and that running it, or an attention block, allocates nothing and gives the same bytes however
+//! many parts its operators are split into and whoever comes first.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 use jumar_graph::{
-    BuildOptions, Graph, GraphOutput, Node, Operands, Plan, Region, TensorType, ValueId, Workers,
-    compile,
+    BuildOptions, Graph, GraphOutput, Node, Operands, Plan, Region, Share, TensorType, ValueId,
+    Workers, compile,
 };
 use jumar_ops::view::Block;
 use jumar_ops::{Attrs, Tensor, find};
@@ -141,25 +142,123 @@ fn images_stay_in_blocks_until_somebody_wants_planes() {
     );
 }
 
-#[test]
-fn running_a_plan_allocates_nothing() {
-    let (plan, weights) = plan();
-    let weights = Block::of(&weights);
-    let mut arena = Block::zeroed(plan.arena_bytes);
-    let mut x = Block::zeroed(plan.inputs[0].bytes);
-    let mut y = Block::zeroed(plan.outputs[0].bytes);
-    let (inputs, outputs) = ([x.region()], [y.region()]);
-    let operands = Operands {
-        weights: weights.shared(),
-        arena: arena.region(),
-        constants: Region::EMPTY,
-        inputs: &inputs,
-        outputs: &outputs,
-        workers: Workers::ALONE,
+/// An attention block as exporters write it out, and what follows it: it becomes fused operators.
+fn attention() -> Graph {
+    let mut b = Builder::default();
+    let x =
+        b.0.add_value("x", TensorType::new(DataType::Float32, [2, 64, 96]));
+    b.0.inputs.push(x);
+    let heads =
+        b.0.add_constant("heads", Tensor::from_ints(&[2, 64, 6, 16]));
+    let whole = b.0.add_constant("whole", Tensor::from_ints(&[2, 64, 96]));
+    let swapped =
+        b.0.add_constant("swapped", Tensor::from_ints(&[0, 2, 1, 3]));
+    let turned = b.0.add_constant("turned", Tensor::from_ints(&[0, 2, 3, 1]));
+    let scale = b.0.add_constant("scale", Tensor::from_floats(&[0.25f32]));
+    let operand = |b: &mut Builder, order| {
+        let weights = b.weights(&[96, 96]);
+        let y = b.node("BatchMatMulV2", &[x, weights], Attrs::new());
+        let y = b.node("Reshape", &[y, heads], Attrs::new());
+        b.node("Transpose", &[y, order], Attrs::new())
     };
-    // What is found out about the processor is kept from the first time on.
-    plan.run(&operands).unwrap();
-    let before = COUNT.get();
-    plan.run(&operands).unwrap();
-    assert_eq!(COUNT.get() - before, 0, "allocations in one execution");
+    let (query, key) = (operand(&mut b, swapped), operand(&mut b, turned));
+    let value = operand(&mut b, swapped);
+    let y = b.node("BatchMatMulV2", &[query, key], Attrs::new());
+    let y = b.node("Mul", &[y, scale], Attrs::new());
+    let y = b.node("SoftmaxV2", &[y], Attrs::new().with("axes", vec![-1]));
+    let y = b.node("BatchMatMulV2", &[y, value], Attrs::new());
+    let y = b.node("Transpose", &[y, swapped], Attrs::new());
+    let y = b.node("Reshape", &[y, whole], Attrs::new());
+    let y = b.node("Add", &[y, x], Attrs::new());
+    let (gain, shift) = (b.weights(&[96]), b.weights(&[96]));
+    let axis = Attrs::new()
+        .with("begin_norm_axis", 2)
+        .with("begin_params_axis", 2);
+    let y = b.node("LayerNormV3", &[y, gain, shift], axis);
+    let weights = b.weights(&[96, 384]);
+    let y = b.node("BatchMatMulV2", &[y, weights], Attrs::new());
+    let y = b.node("Gelu", &[y], Attrs::new());
+    let weights = b.weights(&[384, 96]);
+    let y = b.node("BatchMatMulV2", &[y, weights], Attrs::new());
+    b.0.outputs.push(GraphOutput {
+        name: "y".into(),
+        producer: ("y".into(), 0),
+        value: y,
+    });
+    b.0
+}
+
+/// Threads that come in another order: parts are done on the calling thread, the last first or the odd ones first.
+struct Orders {
+    threads: usize,
+    odd_first: bool,
+}
+
+impl Share for Orders {
+    fn threads(&self) -> usize {
+        self.threads
+    }
+
+    fn share(&self, parts: usize, work: &(dyn Fn(usize) + Sync)) {
+        if self.odd_first {
+            (1..parts).step_by(2).for_each(work);
+            (0..parts).step_by(2).for_each(work);
+        } else {
+            (0..parts).rev().for_each(work);
+        }
+    }
+}
+
+/// Runs a plan twice, the second time without an allocation; gives the bytes.
+fn run_without_allocating(plan: &Plan, weights: &[u8], workers: Workers<'_>) -> Vec<u8> {
+    let weights = Block::of(weights);
+    let mut arena = Block::zeroed(plan.arena_bytes);
+    let values: Vec<u8> = (0..plan.inputs[0].bytes as u32 / 4)
+        .flat_map(|at| {
+            let value = (at.wrapping_mul(2_654_435_761) >> 8) as f32 / (1 << 23) as f32 - 1.0;
+            value.to_le_bytes()
+        })
+        .collect();
+    let mut x = Block::of(&values);
+    let mut y = Block::zeroed(plan.outputs[0].bytes);
+    {
+        let (inputs, outputs) = ([x.region()], [y.region()]);
+        let operands = Operands {
+            weights: weights.shared(),
+            arena: arena.region(),
+            constants: Region::EMPTY,
+            inputs: &inputs,
+            outputs: &outputs,
+            workers,
+        };
+        // What is found out about the processor is kept from the first time on.
+        plan.run(&operands).unwrap();
+        let before = COUNT.get();
+        plan.run(&operands).unwrap();
+        assert_eq!(COUNT.get() - before, 0, "allocations in one execution");
+    }
+    y.bytes().to_vec()
+}
+
+#[test]
+fn running_a_plan_allocates_nothing_and_gives_the_same_bytes_whoever_comes_first() {
+    for (graph, fused) in [
+        (network(), "jumar.BlockedConv2D"),
+        (attention(), "jumar.Attention"),
+    ] {
+        let model = compile(graph, &BuildOptions::default()).unwrap();
+        let weights = model.weight_bytes(&[]).unwrap().to_vec();
+        let plan = model.plan().unwrap();
+        let operators: Vec<_> = plan.steps.iter().map(|step| step.operator()).collect();
+        assert!(operators.contains(&fused), "{operators:?}");
+        let alone = run_without_allocating(&plan, &weights, Workers::ALONE);
+        assert!(alone.iter().any(|&byte| byte != 0));
+        for threads in [2, 3, 8] {
+            let bytes = |odd_first| {
+                let orders = Orders { threads, odd_first };
+                run_without_allocating(&plan, &weights, Workers::of(&orders))
+            };
+            assert!(bytes(true) == bytes(false), "{fused}, {threads} threads");
+        }
+    }
 }

@@ -22,12 +22,19 @@
 //! a submit is left alone for 2 us after a worker first saw it, and for as long as somebody else moves its stream
 //! on. Entries that came from a signal, a timer or a thread that gave a stream back are taken at once.
 //!
+//! # Sharing
+//!
+//! Work of one thread is shared only with processors that nobody needs: as long as fewer threads run something than there are
+//! workers and processors. Threads of the program count as soon as they run something large themselves. So two models on two
+//! streams have a processor each, and one model alone has all.
+//!
 //! # Shutdown
 //!
 //! `stopped` is set under the lock; all workers are unparked and joined; then the executor drops what is left in
 //! the streams. A thread that waits may go on running streams by itself.
 
 mod scheduled;
+mod share;
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, VecDeque};
@@ -45,6 +52,7 @@ use crate::runner::Runner;
 use crate::schedule::Schedule;
 use crate::stream::Stream;
 use crate::team::Job;
+use share::count_worker;
 
 /// Streams of the same hint are served in order; of different hints the smaller number comes first.
 const PRIORITIES: usize = 8;
@@ -128,8 +136,10 @@ pub(crate) struct Pool {
     count: AtomicUsize,
     /// When the first timer is due.
     first_timer_ns: AtomicU64,
-    /// Workers that run a stream.
+    /// Workers that run a stream or a part of shared work.
     busy: AtomicUsize,
+    /// Other threads that run something large.
+    callers: AtomicUsize,
     stopped: AtomicBool,
     /// When work was shared last.
     shared_ns: AtomicU64,
@@ -203,7 +213,7 @@ impl Inner {
             .timers
             .first_key_value()
             .is_some_and(|((due, _), _)| !kept(*due));
-        if !self.has_work() && !forgotten {
+        if !self.has_work(pool) && !forgotten {
             return Wanted::Nobody;
         }
         if let Some(sleeper) = self.asleep.pop() {
@@ -261,8 +271,8 @@ impl Inner {
         );
     }
 
-    fn has_work(&self) -> bool {
-        self.count > 0 || self.jobs.iter().any(|job| job.is_open())
+    fn has_work(&self, pool: &Pool) -> bool {
+        self.count > 0 || (!pool.is_full(0) && self.jobs.iter().any(|job| job.is_open()))
     }
 
     fn note_count(&self, pool: &Pool) {
@@ -270,10 +280,11 @@ impl Inner {
             .store(self.count + self.jobs.len(), Ordering::Relaxed);
     }
 
-    /// Finds something for a worker: a stream that may be run, or else a job to share.
-    fn find(&mut self, pool: &Pool, now_ns: u64) -> Pick {
+    /// Finds something for a worker: a stream that may be run, or else a job to share. `own`: 1 if the worker counts as busy.
+    fn find(&mut self, pool: &Pool, now_ns: u64, own: usize) -> Pick {
         match self.pick(pool, now_ns, pool.cpus > 1) {
             found @ Pick::Stream { .. } => found,
+            other if pool.is_full(own) => other,
             other => match self.jobs.iter().find(|job| job.is_open()) {
                 Some(job) => {
                     job.join();
@@ -367,6 +378,7 @@ impl Pool {
             count: AtomicUsize::new(0),
             first_timer_ns: AtomicU64::new(NEVER),
             busy: AtomicUsize::new(0),
+            callers: AtomicUsize::new(0),
             stopped: AtomicBool::new(false),
             shared_ns: AtomicU64::new(0),
             epoch: Instant::now(),
@@ -400,56 +412,20 @@ impl Pool {
         u64::try_from(at.saturating_duration_since(self.epoch).as_nanos()).unwrap_or(NEVER - 1) + 1
     }
 
-    /// Tells whether a thread may burn time: never on the only processor, nor when workers have all of them.
+    /// Tells whether a thread may burn time: never on the only processor, nor when others have all of them.
     pub(crate) fn may_spin(&self) -> bool {
-        self.cpus > 1 && self.busy.load(Ordering::Relaxed) < self.cpus
+        self.cpus > 1 && self.running() < self.cpus
     }
 
     /// Tells whether a thread that waits may burn time: not while a worker needs its processor, to take what it must not.
     pub(crate) fn may_spin_waiting(&self) -> bool {
-        let needed = self.busy.load(Ordering::Relaxed) + usize::from(self.has_entries());
+        let needed = self.running() + usize::from(self.has_entries());
         self.cpus > 1 && needed < self.cpus
-    }
-
-    /// Tells whether others may take parts of what a thread does.
-    pub(crate) fn may_share(&self) -> bool {
-        self.cpus > 1 && self.schedule.is_none() && !self.is_stopped()
     }
 
     /// Gives how many workers there may be.
     pub(crate) fn workers(&self) -> usize {
         self.workers
-    }
-
-    /// Tells whether work was shared so lately that more is likely to come.
-    fn shares_soon(&self, now_ns: u64) -> bool {
-        now_ns
-            < self
-                .shared_ns
-                .load(Ordering::Relaxed)
-                .saturating_add(SHARE_NS)
-    }
-
-    /// Lets workers that are free take parts of a job, and wakes one; each wakes the next.
-    pub(crate) fn offer(self: &Arc<Self>, job: &Arc<Job>) {
-        self.shared_ns.store(self.now_ns(), Ordering::Relaxed);
-        let wanted = {
-            let mut inner = self.inner.lock();
-            inner.jobs.push(job.clone());
-            inner.note_count(self);
-            match inner.wanted(self) {
-                Wanted::Nobody => inner.napper.clone().map_or(Wanted::Nobody, Wanted::Wake),
-                wanted => wanted,
-            }
-        };
-        self.carry_out(wanted);
-    }
-
-    /// Takes a job off the list.
-    pub(crate) fn withdraw(&self, job: &Arc<Job>) {
-        let mut inner = self.inner.lock();
-        inner.jobs.retain(|other| !Arc::ptr_eq(other, job));
-        inner.note_count(self);
     }
 
     /// Tells whether the run queue holds anything, or a job is shared.
@@ -644,6 +620,7 @@ impl Pool {
     /// Lives a worker's life.
     fn work(self: Arc<Self>, number: usize) {
         self.runner.worker_started(number);
+        count_worker();
         match self.schedule.clone() {
             Some(schedule) => self.work_by(&*schedule, number),
             None => self.work_freely(number),
@@ -713,7 +690,7 @@ impl Pool {
         }
     }
 
-    /// Looks for something to do and, if there is anything, stops counting as awake.
+    /// Looks for something to do and, if there is anything, counts as busy instead of awake.
     fn leave_idle(self: &Arc<Self>, now_ns: u64, napping: &mut bool) -> Pick {
         if self.timer_is_due() {
             let look = self.inner.lock().fire(self);
@@ -723,11 +700,12 @@ impl Pool {
         }
         let (pick, wanted) = {
             let mut inner = self.inner.lock();
-            let pick = inner.find(self, now_ns);
+            let pick = inner.find(self, now_ns, 0);
             if !matches!(pick, Pick::Stream { .. } | Pick::Job(_)) {
                 return pick;
             }
             inner.awake -= 1;
+            self.busy.fetch_add(1, Ordering::Relaxed);
             if std::mem::take(napping) {
                 inner.napper = None;
             }
@@ -740,7 +718,6 @@ impl Pool {
     /// Does what was found, and more as long as there is some that needs no grace; then counts as awake again. Sleeps
     /// first if somebody else is awake already. Tells whether it runs where its work came from.
     fn be_busy(self: &Arc<Self>, first: Pick, number: usize, parker: &Arc<Parker>) -> bool {
-        self.busy.fetch_add(1, Ordering::Relaxed);
         let mut near = false;
         let mut found = first;
         loop {
@@ -768,7 +745,7 @@ impl Pool {
             }
             found = match inner.stopped {
                 true => Pick::Nothing,
-                false => inner.find(self, now),
+                false => inner.find(self, now, 1),
             };
             if let Pick::Stream { .. } | Pick::Job(_) = found {
                 let wanted = inner.wanted(self);
@@ -777,9 +754,11 @@ impl Pool {
                 continue;
             }
             inner.awake += 1;
-            let others = inner.awake > 1 && !inner.has_work() && !self.shares_soon(now);
-            drop(inner);
             self.busy.fetch_sub(1, Ordering::Relaxed);
+            let others = inner.awake > 1
+                && !inner.has_work(self)
+                && !(self.shares_soon(now) && self.may_spin());
+            drop(inner);
             if others {
                 self.sleep(number, parker, &mut false);
             }
@@ -791,7 +770,7 @@ impl Pool {
     fn sleep(self: &Arc<Self>, number: usize, parker: &Arc<Parker>, napping: &mut bool) {
         let deadline = {
             let mut inner = self.inner.lock();
-            if inner.stopped || (inner.awake == 1 && inner.has_work()) {
+            if inner.stopped || (inner.awake == 1 && inner.has_work(self)) {
                 // Entries that nobody works on are taken out by the next looks.
                 drop(inner);
                 Self::relax();

@@ -253,7 +253,9 @@ impl Stream {
             Task::Wait { .. } | Task::Until { .. } => failed,
             Task::Run(program) => {
                 let inside = Inside::enter();
+                let large = (program.cost() == Cost::Large).then(|| self.pool.run_large());
                 let result = catch_unwind(AssertUnwindSafe(|| self.pool.runner.run(&**program)));
+                drop(large);
                 drop(inside);
                 if self.pool.looks.any() {
                     let place = program.writes().map(|span| (span.address(), span.bytes()));

@@ -112,7 +112,9 @@ impl<'a> Team<'a> {
     }
 
     fn share_among(&self, seats: usize, parts: usize, work: &(dyn Fn(usize) + Sync)) {
-        if parts < 2 || seats == 0 || !self.pool.may_share() {
+        let _counted = self.pool.run_large();
+        // This thread is counted, and does not keep others from helping it.
+        if parts < 2 || seats == 0 || !self.pool.may_share() || self.pool.is_full(0) {
             (0..parts).for_each(work);
             return;
         }

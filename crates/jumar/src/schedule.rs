@@ -15,7 +15,11 @@ use crate::config::variable;
 const IDLE_NS: u64 = 20_000_000;
 /// How often the schedule is asked (each millisecond) while that time has passed.
 const IDLE_ASKED: u32 = 10;
-/// How long nothing may run, whatever the program does.
+/// A thread that wants to run is not waiting; but one that has run for so long since the last call waits in a loop.
+const SPUN_NS: u64 = 10_000_000;
+/// How often at most the program's threads are looked at while it calls.
+const LOOK_NS: u64 = 5_000_000;
+/// How long the program may run, whatever it calls, while something could go on.
 const STARVED_NS: u64 = 200_000_000;
 /// How often the program asks before an answer moves.
 const POLLS: u64 = 3;
@@ -79,19 +83,63 @@ pub(crate) fn from_environment() -> Option<Arc<dyn Schedule>> {
     };
     Some(Arc::new(Held {
         random: Mutex::new(state),
-        asked: Mutex::new((0, 0)),
-        ran_ns: AtomicU64::new(now_ns()),
+        asked: Mutex::new(Asked::default()),
     }))
 }
 
 struct Held {
     /// The state of the seeded choice; `None` for the latest choice.
     random: Mutex<Option<u64>>,
-    /// How often it was asked in vain since the program called last, and when that was: on a loaded machine time alone passes
-    /// while the program is not even running.
-    asked: Mutex<(u64, u32)>,
-    ran_ns: AtomicU64,
+    asked: Mutex<Asked>,
 }
+
+/// What happened since something could run and did not. On a loaded machine time passes while the program is not even running,
+/// so what its threads do counts as well.
+#[derive(Default)]
+struct Asked {
+    /// When the program called last.
+    last_call: u64,
+    /// How often the schedule was asked since then.
+    times: u32,
+    /// How long the threads of the program had run by then, or soon after.
+    ran_ns: u64,
+    /// How long they had run when something could go on first; `None` while nothing can.
+    since_ns: Option<u64>,
+    /// When that was looked at last.
+    looked_ns: u64,
+}
+
+/// What the threads of the program are doing: how long they ran together, and whether one of them wants to run.
+fn threads() -> (u64, bool) {
+    let (mut ran_ns, mut wants) = (0, false);
+    for entry in std::fs::read_dir("/proc/self/task")
+        .into_iter()
+        .flatten()
+        .flatten()
+    {
+        let read =
+            |name: &str| std::fs::read_to_string(entry.path().join(name)).unwrap_or_default();
+        // "12 (a name) R 1 ..."
+        let stat = read("stat");
+        let (Some(name), Some(end)) = (stat.find('('), stat.rfind(')')) else {
+            continue;
+        };
+        if stat[name + 1..end].starts_with(WORKERS) {
+            continue;
+        }
+        wants |= stat[end..].starts_with(") R");
+        let first = read("schedstat");
+        ran_ns += first
+            .split(' ')
+            .next()
+            .and_then(|text| text.parse().ok())
+            .unwrap_or(0);
+    }
+    (ran_ns, wants)
+}
+
+/// How the names of the runtime's own threads begin.
+const WORKERS: &str = "jumar-worker";
 
 impl Held {
     fn choose(&self, runnable: &[u32], waited: &[u32]) -> usize {
@@ -112,21 +160,38 @@ impl Held {
 
     /// Tells whether anything may run now.
     fn is_due(&self, waited: &[u32], now: u64) -> bool {
-        let since = |earlier: &AtomicU64| now.saturating_sub(earlier.load(Ordering::Relaxed));
-        let idle = since(&LAST_CALL_NS) > IDLE_NS && {
-            let last = LAST_CALL_NS.load(Ordering::Relaxed);
-            let mut asked = self.asked.lock();
-            if asked.0 != last {
-                *asked = (last, 0);
-            }
-            asked.1 += 1;
-            asked.1 > IDLE_ASKED
-        };
         !waited.is_empty()
-            || idle
             || FREE.load(Ordering::Relaxed)
             || POLLED.load(Ordering::Relaxed) >= POLLS
-            || since(&self.ran_ns) > STARVED_NS
+            || self.stands_still(now)
+    }
+
+    /// Tells whether the program waits for something that nobody sees.
+    fn stands_still(&self, now: u64) -> bool {
+        let last = LAST_CALL_NS.load(Ordering::Relaxed);
+        let mut asked = self.asked.lock();
+        if asked.last_call != last || asked.since_ns.is_none() {
+            asked.last_call = last;
+            asked.times = 0;
+            // Programs that call all the time are not looked at all the time.
+            if asked.since_ns.is_some() && now.saturating_sub(asked.looked_ns) < LOOK_NS {
+                return false;
+            }
+            let (ran_ns, _) = threads();
+            asked.looked_ns = now;
+            asked.ran_ns = ran_ns;
+            let since = *asked.since_ns.get_or_insert(ran_ns);
+            return ran_ns.saturating_sub(since) > STARVED_NS;
+        }
+        asked.times += 1;
+        if asked.times == 1 {
+            asked.ran_ns = threads().0;
+        }
+        if now.saturating_sub(last) <= IDLE_NS || asked.times <= IDLE_ASKED {
+            return false;
+        }
+        let (ran_ns, wants) = threads();
+        !wants || ran_ns.saturating_sub(asked.ran_ns) > SPUN_NS
     }
 }
 
@@ -136,7 +201,7 @@ impl Schedule for Held {
         if runnable.is_empty() || !self.is_due(waited, now) {
             return None;
         }
-        self.ran_ns.store(now, Ordering::Relaxed);
+        self.asked.lock().since_ns = None;
         Some(self.choose(runnable, waited))
     }
 }

@@ -218,6 +218,15 @@ pub(super) fn known_number(check: &Check, kind: &'static str, handle: u64) -> Op
     Some(check.object(kind, handle)?.number)
 }
 
+/// Tells whether a call makes or ends objects, or hands them on.
+pub(super) fn are_touched_by(name: &str) -> bool {
+    ["aclmdlAddDatasetBuffer", "aclmdlDestroyDataset"].contains(&name)
+        || name.starts_with("aclmdlLoad")
+        || LIVES.iter().chain([&MODEL]).any(|life| {
+            life.makers.contains(&name) || life.ends.iter().any(|(ends, _)| *ends == name)
+        })
+}
+
 /// Notes what a successful call made and ended.
 pub(super) fn after(check: &Check, seen: &Seen) {
     let name = seen.call.name;

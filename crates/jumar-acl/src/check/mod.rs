@@ -4,16 +4,19 @@
 //! table of objects; [`refusals`] explains codes; this file has the rules that look at single calls.
 
 mod lives;
+mod recent;
 mod refusals;
+mod table;
 
 use jumar::check::{Allocation, Check, Finding};
 use jumar::engine::Home;
 use jumar::engine::sync::{AtomicBool, AtomicU64, Mutex, Ordering};
 
-use crate::watch::{MOST, signature};
+use crate::watch::MOST;
 use crate::{Call, Cx, process};
 
 use lives::Life;
+use table::{After, Before};
 
 /// A call that is over.
 pub(crate) struct Seen {
@@ -59,12 +62,49 @@ fn gives_back(name: &str) -> bool {
 /// Looks at a call before it is carried out.
 pub(crate) fn before(cx: &Cx<'_>, check: &Check, words: &[u64; MOST]) {
     let call = cx.call;
+    let known = table::known(call);
+    if PAST.process.load(Ordering::Relaxed) == 0 {
+        let own = u64::from(std::process::id());
+        PAST.process.store(own, Ordering::Relaxed);
+    }
+    if process::is_forked() {
+        forked(check);
+    }
+    if !PAST.initialized.load(Ordering::Relaxed) && known.needs_init {
+        bare(check, call);
+    }
+    for (index, life) in &known.handles {
+        let key = words[*index];
+        if key != 0 && !recent::is_alive(check, key) {
+            gone(check, call, life, key);
+        }
+    }
+    match known.before {
+        Before::Nothing => {}
+        Before::Free { device } => free(cx, check, words[0] as usize, device),
+        Before::Copy { queued } => {
+            let [to, room, from, count, kind] =
+                [words[0], words[1], words[2], words[3], words[4]].map(|word| word as usize);
+            copy(cx, check, (to, room), (from, count), kind, queued);
+        }
+        Before::Fill => reach(check, "target", words[0] as usize, words[3] as usize),
+        Before::Buffer { first } => {
+            buffer(check, words[first] as usize, words[first + 1] as usize);
+        }
+        Before::SetDevice => replaces_context(cx, check, words),
+        Before::DestroyStream => pending_stream(cx, check, words[0]),
+        Before::ExecuteModel => host_buffers(check, words),
+        Before::WaitForEvent => unrecorded(check, call, words),
+        // A wait with a limit ends by itself.
+        Before::WaitForNotify if words[2] != 0 => check.may_be_released(),
+        Before::WaitForNotify => {}
+    }
+}
+
+fn forked(check: &Check) {
     let own = u64::from(std::process::id());
-    let first = PAST
-        .process
-        .compare_exchange(0, own, Ordering::Relaxed, Ordering::Relaxed)
-        .unwrap_or_else(|first| first);
-    if process::is_forked() && first != 0 && first != own {
+    let first = PAST.process.load(Ordering::Relaxed);
+    if first != own {
         check.find(
             Finding::now(
                 "JMR-FORK-001",
@@ -73,53 +113,24 @@ pub(crate) fn before(cx: &Cx<'_>, check: &Check, words: &[u64; MOST]) {
             .missing("an exec after the fork, or a fork before the first call"),
         );
     }
-    if call.name.starts_with("aclrt")
-        && !PAST.initialized.load(Ordering::Relaxed)
-        && !PAST.finalized.load(Ordering::Relaxed)
-        && !is(call, &["aclrtGetVersion", "aclrtGetSocName"])
-        && !PAST.bare.swap(true, Ordering::Relaxed)
-    {
+}
+
+fn bare(check: &Check, call: &Call) {
+    if !PAST.finalized.load(Ordering::Relaxed) && !PAST.bare.swap(true, Ordering::Relaxed) {
         check.find(Finding::now(
             "JMR-INIT-009",
             format!("{} is called and aclInit was not", call.name),
         ));
     }
-    handles(cx, check, words);
-    memory(cx, check, words);
-    match call.name {
-        "aclrtSetDevice" => replaces_context(cx, check, words),
-        "aclrtDestroyStream" | "aclrtDestroyStreamForce" => pending_stream(cx, check, words[0]),
-        "aclmdlExecute" | "aclmdlExecuteAsync" => host_buffers(cx, check, words),
-        "aclrtSynchronizeEvent" | "aclrtSynchronizeEventWithTimeout" | "aclrtStreamWaitEvent" => {
-            unrecorded(check, call, words);
-        }
-        _ => {}
-    }
-}
-
-/// Looks for handles of objects that are gone.
-fn handles(cx: &Cx<'_>, check: &Check, words: &[u64; MOST]) {
-    let call = cx.call;
-    for (index, parameter) in signature(call).parameters.iter().enumerate().take(MOST) {
-        if parameter.handle.is_empty() || parameter.out_bytes > 0 || words[index] == 0 {
-            continue;
-        }
-        let Some(life) = Life::of(parameter.handle) else {
-            continue;
-        };
-        gone(check, call, life, words[index]);
-    }
-    if let Some(index) = lives::model_argument(call.name) {
-        gone(check, call, &lives::MODEL, words[index]);
-    }
 }
 
 fn gone(check: &Check, call: &Call, life: &Life, key: u64) {
+    let now = check.ends();
     let Some(object) = check.object(life.kind, key) else {
-        return;
+        return recent::lives(key, now);
     };
     let Some((by, place)) = object.ended else {
-        return;
+        return recent::lives(key, now);
     };
     let after_finalize = PAST.finalized.load(Ordering::Relaxed) && gives_back(call.name);
     let twice = life.ends.iter().any(|(name, _)| *name == call.name);
@@ -143,64 +154,59 @@ fn gone(check: &Check, call: &Call, life: &Life, key: u64) {
     );
 }
 
-/// Looks at addresses: frees, copies, and buffers for models.
-fn memory(cx: &Cx<'_>, check: &Check, words: &[u64; MOST]) {
-    match cx.call.name {
-        "aclrtFree" | "aclrtFreeWithDevSync" => free(cx, check, words[0] as usize, true),
-        "aclrtFreeHost" | "aclrtFreeHostWithDevSync" => free(cx, check, words[0] as usize, false),
-        "aclrtMemcpy" | "aclrtMemcpyAsync" => {
-            let [to, room, from, count, kind] =
-                [words[0], words[1], words[2], words[3], words[4]].map(|word| word as usize);
-            if count == 0 || to == 0 || from == 0 {
-                return;
-            }
-            ends_of_copy(cx, check, to, from, kind);
-            if cx.call.name == "aclrtMemcpyAsync" {
-                pageable(cx, check, to, from);
-            }
-            reach(cx, check, "target", to, count);
-            reach(cx, check, "source", from, count);
-            if room > count
-                && let Some(allocation) = check.allocation(to)
-                && room > left(&allocation, to)
-            {
-                check.find(
-                    Finding::now(
-                        "JMR-COPY-003",
-                        format!(
-                            "destMax is {room}, and {} has {} bytes from there",
-                            allocation.name(),
-                            left(&allocation, to)
-                        ),
-                    )
-                    .and("made", allocation.made, allocation.name()),
-                );
-            }
-            if count > room {
-                check.find(Finding::now(
-                    "JMR-COPY-002",
-                    format!("{count} bytes are copied into room for {room} (destMax)"),
-                ));
-            }
-            if to < from + count && from < to + count && to != from {
-                check.find(Finding::now(
-                    "JMR-COPY-009",
-                    format!(
-                        "target and source share {} bytes",
-                        count - to.abs_diff(from)
-                    ),
-                ));
-            }
-        }
-        "aclrtMemset" | "aclrtMemsetAsync" => {
-            reach(cx, check, "target", words[0] as usize, words[3] as usize);
-        }
-        "aclCreateDataBuffer" => {
-            let (address, bytes) = (words[0] as usize, words[1] as usize);
-            buffer(check, address, bytes);
-        }
-        "aclUpdateDataBuffer" => buffer(check, words[1] as usize, words[2] as usize),
-        _ => {}
+/// Looks at a copy: its two ends with their room and length, and whether it is queued.
+fn copy(
+    cx: &Cx<'_>,
+    check: &Check,
+    (to, room): (usize, usize),
+    (from, count): (usize, usize),
+    kind: usize,
+    queued: bool,
+) {
+    if count == 0 || to == 0 || from == 0 {
+        return;
+    }
+    let ends = [
+        recent::allocation(check, to),
+        recent::allocation(check, from),
+    ];
+    ends_of_copy(cx, check, [(to, &ends[0]), (from, &ends[1])], kind);
+    if queued {
+        pageable(cx, check, [(to, &ends[0]), (from, &ends[1])]);
+    }
+    let [target, source] = &ends;
+    reach_of(check, "target", target, to, count);
+    reach_of(check, "source", source, from, count);
+    if room > count
+        && let Some(allocation) = target
+        && room > left(allocation, to)
+    {
+        check.find(
+            Finding::now(
+                "JMR-COPY-003",
+                format!(
+                    "destMax is {room}, and {} has {} bytes from there",
+                    allocation.name(),
+                    left(allocation, to)
+                ),
+            )
+            .and("made", allocation.made, allocation.name()),
+        );
+    }
+    if count > room {
+        check.find(Finding::now(
+            "JMR-COPY-002",
+            format!("{count} bytes are copied into room for {room} (destMax)"),
+        ));
+    }
+    if to < from.saturating_add(count) && from < to.saturating_add(count) && to != from {
+        check.find(Finding::now(
+            "JMR-COPY-009",
+            format!(
+                "target and source share {} bytes",
+                count - to.abs_diff(from)
+            ),
+        ));
     }
 }
 
@@ -266,7 +272,7 @@ fn free(cx: &Cx<'_>, check: &Check, address: usize, device: bool) {
 }
 
 /// Compares the kind of a copy with where its ends live.
-fn ends_of_copy(cx: &Cx<'_>, check: &Check, to: usize, from: usize, kind: usize) {
+fn ends_of_copy(cx: &Cx<'_>, check: &Check, ends: [(usize, &Option<Allocation>); 2], kind: usize) {
     const HOST_TO_HOST: usize = 0;
     const HOST_TO_DEVICE: usize = 1;
     const DEVICE_TO_HOST: usize = 2;
@@ -278,16 +284,15 @@ fn ends_of_copy(cx: &Cx<'_>, check: &Check, to: usize, from: usize, kind: usize)
         DEVICE_TO_DEVICE => (true, true),
         _ => return,
     };
-    for (name, address, wanted) in [("dst", to, wanted.0), ("src", from, wanted.1)] {
-        // Managed and registered memory is both.
-        let found = match home(cx, address) {
-            Some(home) => {
-                let open = check.allocation(address).is_none();
-                if open || matches!(home, Home::Registered) {
-                    continue;
-                }
-                home.is_device()
-            }
+    let [(to, target), (from, source)] = ends;
+    for (name, address, known, wanted) in [
+        ("dst", to, target, wanted.0),
+        ("src", from, source, wanted.1),
+    ] {
+        let found = match known {
+            Some(allocation) => allocation.device.is_some(),
+            // Managed and registered memory is both.
+            None if home(cx, address).is_some() => continue,
             None => {
                 if let Some((allocation, place)) = check.freed(address)
                     && allocation.device.is_some()
@@ -321,7 +326,7 @@ fn ends_of_copy(cx: &Cx<'_>, check: &Check, to: usize, from: usize, kind: usize)
                     lives(wanted)
                 ),
             );
-            if let Some(allocation) = check.allocation(address) {
+            if let Some(allocation) = known {
                 finding = finding.and("made", allocation.made, allocation.name());
             }
             check.find(finding);
@@ -330,10 +335,10 @@ fn ends_of_copy(cx: &Cx<'_>, check: &Check, to: usize, from: usize, kind: usize)
 }
 
 /// Ordinary host memory makes an asynchronous copy wait.
-fn pageable(cx: &Cx<'_>, check: &Check, to: usize, from: usize) {
-    for (name, address) in [("target", to), ("source", from)] {
+fn pageable(cx: &Cx<'_>, check: &Check, ends: [(usize, &Option<Allocation>); 2]) {
+    for (name, (address, known)) in ["target", "source"].into_iter().zip(ends) {
         let freed = || check.freed(address).is_some();
-        if home(cx, address).is_none() && !freed() {
+        if known.is_none() && home(cx, address).is_none() && !freed() {
             check.find(Finding::now(
                 "JMR-PERF-001",
                 format!(
@@ -345,11 +350,30 @@ fn pageable(cx: &Cx<'_>, check: &Check, to: usize, from: usize) {
 }
 
 /// Finds ranges that leave their allocation.
-fn reach(_cx: &Cx<'_>, check: &Check, what: &str, address: usize, bytes: usize) {
-    let Some(allocation) = check.allocation(address) else {
+fn reach(check: &Check, what: &str, address: usize, bytes: usize) {
+    if recent::fits(check, address, bytes) {
+        return;
+    }
+    reach_of(
+        check,
+        what,
+        &recent::allocation(check, address),
+        address,
+        bytes,
+    );
+}
+
+fn reach_of(
+    check: &Check,
+    what: &str,
+    allocation: &Option<Allocation>,
+    address: usize,
+    bytes: usize,
+) {
+    let Some(allocation) = allocation else {
         return;
     };
-    if bytes > left(&allocation, address) {
+    if bytes > left(allocation, address) {
         check.find(
             Finding::now(
                 "JMR-MEM-010",
@@ -385,7 +409,7 @@ fn buffer(check: &Check, address: usize, bytes: usize) {
 }
 
 /// Finds data buffers of a model's execution that were destroyed, or lie on the host.
-fn host_buffers(_cx: &Cx<'_>, check: &Check, words: &[u64; MOST]) {
+fn host_buffers(check: &Check, words: &[u64; MOST]) {
     for (what, dataset) in [("input", words[1]), ("output", words[2])] {
         let held: Vec<u64> = lives::held_by(dataset);
         for buffer in held {
@@ -479,22 +503,32 @@ fn unrecorded(check: &Check, call: &Call, words: &[u64; MOST]) {
     );
 }
 
+/// Tells whether a call that went well means anything.
+pub(crate) fn looks_after(call: &'static Call) -> bool {
+    let known = table::known(call);
+    known.is_of_lives || !matches!(known.after, After::Nothing)
+}
+
 /// Looks at a call that was carried out.
 pub(crate) fn after(check: &Check, seen: &Seen) {
     let name = seen.call.name;
+    let known = table::known(seen.call);
     if seen.code != 0 {
         refusals::explain(check, seen);
         if name != "aclInit" || seen.code != crate::generated::codes::ACL_ERROR_REPEAT_INITIALIZE {
             return;
         }
     }
-    lives::after(check, seen);
-    match name {
-        "aclInit" => {
+    if known.is_of_lives {
+        lives::after(check, seen);
+    }
+    match known.after {
+        After::Nothing => {}
+        After::Init => {
             PAST.initialized.store(true, Ordering::Relaxed);
             PAST.finalized.store(false, Ordering::Relaxed);
         }
-        "aclFinalize" => {
+        After::Finalize => {
             if !PAST.initialized.load(Ordering::Relaxed) {
                 check.find(Finding::now("JMR-INIT-012", "aclInit was never called"));
             }
@@ -502,16 +536,16 @@ pub(crate) fn after(check: &Check, seen: &Seen) {
             check.host_knows_all();
             lives::swept(check, name);
         }
-        "aclFinalizeReference" if seen.written[0] == 0 => {
-            PAST.finalized.store(true, Ordering::Relaxed);
-            check.host_knows_all();
-            lives::swept(check, name);
+        After::FinalizeReference => {
+            if seen.written[0] == 0 {
+                PAST.finalized.store(true, Ordering::Relaxed);
+                check.host_knows_all();
+                lives::swept(check, name);
+            }
         }
-        "aclrtMalloc" | "aclrtMallocAlign32" | "aclrtMallocCached" | "aclrtMallocHost" => {
-            check.asked(seen.written[0] as usize, seen.words[1] as usize);
-        }
-        "aclrtSetDevice" => set_device(seen.words[0] as usize, |counts| counts.0 += 1),
-        "aclrtResetDevice" | "aclrtResetDeviceForce" => {
+        After::Malloc => check.asked(seen.written[0] as usize, seen.words[1] as usize),
+        After::SetDevice => set_device(seen.words[0] as usize, |counts| counts.0 += 1),
+        After::ResetDevice => {
             set_device(seen.words[0] as usize, |counts| counts.1 += 1);
             check.host_knows_all();
             if PAST.finalized.load(Ordering::Relaxed) {
@@ -522,32 +556,42 @@ pub(crate) fn after(check: &Check, seen: &Seen) {
             }
             lives::swept(check, name);
         }
-        "aclrtDestroyContext" => {
+        After::DestroyContext => {
             check.host_knows_all();
             lives::swept(check, name);
         }
-        "aclrtStreamQuery" | "aclrtSynchronizeStream" if seen.written[1] == 0 => {
-            if let Some(number) = lives::stream_number(seen.words[0]) {
+        After::StreamIsDone => {
+            if seen.written[1] == 0
+                && let Some(number) = lives::stream_number(seen.words[0])
+            {
                 check.host_knows_stream(number);
             }
         }
-        "aclrtQueryEventStatus" if seen.written[1] == 1 => known_event(check, seen.words[0]),
-        "aclrtQueryEvent" if seen.written[1] == 0 => known_event(check, seen.words[0]),
-        "aclrtRecordEvent" | "aclrtRecordEventWithFlag" => {
-            check.note("event", seen.words[0], 1);
+        After::EventIsDone { when } => {
+            if seen.written[1] == when {
+                known_event(check, seen.words[0]);
+            }
         }
-        "aclrtResetEvent" => check.note("event", seen.words[0], 0),
-        "aclrtDestroyEvent" => {
+        After::RecordEvent => {
+            if check
+                .object("event", seen.words[0])
+                .is_some_and(|event| event.note != 1)
+            {
+                check.note("event", seen.words[0], 1);
+            }
+        }
+        After::ResetEvent => check.note("event", seen.words[0], 0),
+        After::MayRelease => check.may_be_released(),
+        After::DestroyEvent => {
             if let Some(number) = lives::known_number(check, "event", seen.words[0]) {
                 check.event_ended(number);
             }
         }
-        "aclrtDestroyStream" | "aclrtDestroyStreamForce" => {
+        After::DestroyStream => {
             if let Some(number) = lives::known_number(check, "stream", seen.words[0]) {
                 check.stream_ended(number as u32);
             }
         }
-        _ => {}
     }
 }
 
@@ -569,6 +613,10 @@ fn set_device(device: usize, change: impl FnOnce(&mut (i64, i64))) {
 
 /// Looks at what is left when the process ends.
 pub(crate) fn at_exit(check: &Check) {
+    // A program that was ended in the middle gives nothing back.
+    if check.is_stuck() {
+        return;
+    }
     jumar::check::in_call(jumar::check::Place::UNKNOWN);
     lives::leaks(check);
     if PAST.initialized.load(Ordering::Relaxed) && !PAST.finalized.load(Ordering::Relaxed) {

@@ -62,6 +62,17 @@ pub unsafe extern "C" fn aclrtAllocatorGetByStream(
     getAddrFromBlockFunc: *mut callbacks::aclrtAllocatorGetAddrFromBlockFunc,
 ) -> i32 {
     raw::status(&calls::aclrtAllocatorGetByStream, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(stream),
+                raw::Word::word(allocatorDesc),
+                raw::Word::word(allocator),
+                raw::Word::word(allocFunc),
+                raw::Word::word(freeFunc),
+                raw::Word::word(allocAdviseFunc),
+                raw::Word::word(getAddrFromBlockFunc),
+            ]
+        })?;
         let places = [
             (allocatorDesc.cast::<usize>(), "allocatorDesc"),
             (allocator.cast(), "allocator"),

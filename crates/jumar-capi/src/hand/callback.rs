@@ -19,6 +19,14 @@ pub unsafe extern "C" fn aclrtLaunchCallback(
     stream: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtLaunchCallback, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(r#fn.map_or(0, |function| function as usize)),
+                raw::Word::word(userData),
+                raw::Word::word(blockType),
+                raw::Word::word(stream),
+            ]
+        })?;
         // SAFETY: the caller's contract.
         let function =
             r#fn.map(|function| unsafe { raw::closure(function, UserData::new(userData)) });
@@ -37,6 +45,13 @@ pub unsafe extern "C" fn aclrtLaunchHostFunc(
     args: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtLaunchHostFunc, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(stream),
+                raw::Word::word(r#fn.map_or(0, |function| function as usize)),
+                raw::Word::word(args),
+            ]
+        })?;
         // SAFETY: the caller's contract.
         let function = r#fn.map(|function| unsafe { raw::closure(function, UserData::new(args)) });
         jumar_acl::callback::aclrtLaunchHostFunc(cx, raw::handle(stream), function)
@@ -47,6 +62,7 @@ pub unsafe extern "C" fn aclrtLaunchHostFunc(
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtProcessReport(timeout: i32) -> i32 {
     raw::status(&calls::aclrtProcessReport, |cx| {
+        raw::watch(cx, || [raw::Word::word(timeout)])?;
         jumar_acl::callback::aclrtProcessReport(cx, raw::this_thread(), timeout)
     })
 }
@@ -55,6 +71,7 @@ pub extern "C" fn aclrtProcessReport(timeout: i32) -> i32 {
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtProcessHostFunc(timeout: i32) -> i32 {
     raw::status(&calls::aclrtProcessHostFunc, |cx| {
+        raw::watch(cx, || [raw::Word::word(timeout)])?;
         jumar_acl::callback::aclrtProcessHostFunc(cx, raw::this_thread(), timeout)
     })
 }

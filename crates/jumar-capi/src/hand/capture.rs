@@ -5,7 +5,7 @@ use std::ffi::c_void;
 
 use jumar_acl::{Result, capture};
 
-use crate::acl::{Raw, calls, types};
+use crate::acl::{Error, ErrorKind, Raw, calls, types};
 use crate::generated::callbacks;
 use crate::raw::{self, UserData};
 
@@ -17,6 +17,7 @@ use crate::raw::{self, UserData};
 #[expect(non_snake_case, reason = "the C interface sets names and signatures")]
 pub unsafe extern "C" fn aclmdlRICaptureEnd(stream: *mut c_void, modelRI: *mut *mut c_void) -> i32 {
     raw::status(&calls::aclmdlRICaptureEnd, |cx| {
+        raw::watch(cx, || [raw::Word::word(stream), raw::Word::word(modelRI)])?;
         // SAFETY: the program vouches for `modelRI`: null or the address of a variable, as the C declaration says.
         let out = unsafe { raw::Out::<Raw>::new(modelRI.cast(), "modelRI") }?;
         let ended = capture::aclmdlRICaptureEnd(cx, raw::handle(stream));
@@ -37,6 +38,13 @@ pub unsafe extern "C" fn aclmdlRICaptureGetInfo(
     modelRI: *mut *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclmdlRICaptureGetInfo, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(stream),
+                raw::Word::word(status),
+                raw::Word::word(modelRI),
+            ]
+        })?;
         if modelRI.is_null() {
             // SAFETY: the program vouches for `status`: null or the address of a variable, as the C declaration says.
             let status = unsafe { raw::Out::<u32>::new(status, "status") }?;
@@ -106,6 +114,13 @@ pub unsafe extern "C" fn aclmdlRIGetStreams(
     numStreams: *mut u32,
 ) -> i32 {
     raw::status(&calls::aclmdlRIGetStreams, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(modelRI),
+                raw::Word::word(streams),
+                raw::Word::word(numStreams),
+            ]
+        })?;
         let names = ("streams", "numStreams", "streams");
         // SAFETY: the caller's contract.
         unsafe {
@@ -128,6 +143,13 @@ pub unsafe extern "C" fn aclmdlRIGetTasksByStream(
     numTasks: *mut u32,
 ) -> i32 {
     raw::status(&calls::aclmdlRIGetTasksByStream, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(stream),
+                raw::Word::word(tasks),
+                raw::Word::word(numTasks),
+            ]
+        })?;
         let names = ("tasks", "numTasks", "tasks");
         // SAFETY: the caller's contract.
         unsafe {
@@ -150,6 +172,13 @@ pub unsafe extern "C" fn aclmdlRIDestroyRegisterCallback(
     userData: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclmdlRIDestroyRegisterCallback, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(modelRI),
+                raw::Word::word(func.map_or(0, |function| function as usize)),
+                raw::Word::word(userData),
+            ]
+        })?;
         let key = func.map_or(0, |function| function as usize);
         // SAFETY: the caller's contract.
         let function =
@@ -166,6 +195,12 @@ pub extern "C" fn aclmdlRIDestroyUnregisterCallback(
     func: callbacks::aclrtCallback,
 ) -> i32 {
     raw::status(&calls::aclmdlRIDestroyUnregisterCallback, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(modelRI),
+                raw::Word::word(func.map_or(0, |function| function as usize)),
+            ]
+        })?;
         let key = func.map_or(0, |function| function as usize);
         capture::aclmdlRIDestroyUnregisterCallback(cx, raw::handle(modelRI), key)
     })
@@ -182,6 +217,7 @@ pub unsafe extern "C" fn aclmdlRIAddCondTask(
     flags: u32,
 ) -> i32 {
     raw::status(&calls::aclmdlRIAddCondTask, |cx| {
+        raw::watch(cx, || [0, raw::Word::word(stream), raw::Word::word(flags)])?;
         let room = params.size as usize;
         // SAFETY: the program vouches for `modelRIArray`: null or that many places, as the C declaration says.
         let array = unsafe {
@@ -190,5 +226,45 @@ pub unsafe extern "C" fn aclmdlRIAddCondTask(
         }?;
         let branches = capture::choose(cx, &params, raw::handle(stream), flags)?;
         array.set(&branches)
+    })
+}
+
+/// Changes the parameters of a captured task.
+///
+/// # Safety
+/// Called from C: `params` is null or points to the structure; its configuration, its arguments and its information are as long
+/// as it says, and arguments on the device stay where they are while the model is executed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aclmdlRITaskSetParams(
+    task: *mut c_void,
+    params: *mut types::aclmdlRITaskParams,
+) -> i32 {
+    raw::status(&calls::aclmdlRITaskSetParams, |cx| {
+        // SAFETY: the caller's contract.
+        let params = unsafe { raw::input::<types::aclmdlRITaskParams>(params, "params") }?;
+        let Some(params) = params else {
+            return Err(Error::new(ErrorKind::NullPointer, "params is null"));
+        };
+        let at = capture::addresses(params);
+        let configured = raw::address::<types::aclrtLaunchKernelCfg>(at.configuration);
+        // SAFETY: the caller's contract.
+        let configuration = unsafe { super::kernel::configuration(configured.cast_const()) }?;
+        let range = |(address, bytes): (usize, usize), name| {
+            if address == 0 {
+                return Ok(None);
+            }
+            let pointer = raw::address::<c_void>(address).cast_const();
+            // SAFETY: the program vouches for the memory; core checks that of the device.
+            unsafe { raw::span(pointer, bytes, name) }.map(Some)
+        };
+        let information = raw::address::<u8>(params.opInfoPtr).cast_const();
+        let behind = capture::Behind {
+            configuration,
+            arguments: range(at.arguments, "args")?,
+            word: range((at.word, 8), "devAddr")?,
+            // SAFETY: the caller's contract.
+            information: unsafe { raw::slice(information, params.opInfoSize, "opInfoPtr") }?,
+        };
+        capture::set_parameters(cx, raw::handle(task), params, &behind)
     })
 }

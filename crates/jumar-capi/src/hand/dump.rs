@@ -21,6 +21,9 @@ pub unsafe extern "C" fn acldumpRegCallback(messageCallback: *const c_void, flag
     // SAFETY: null, or the address of such a function, as the C declaration says; both have the size of a pointer.
     let receiver = unsafe { std::mem::transmute::<*const c_void, Receiver>(messageCallback) };
     raw::status(&calls::acldumpRegCallback, |cx| {
+        raw::watch(cx, || {
+            [raw::Word::word(messageCallback), raw::Word::word(flag)]
+        })?;
         let callback = receiver.map(|receiver| {
             let taken: DumpCallback = Arc::new(move |name, bytes, last| {
                 let mut chunk = types::acldumpChunk::ZERO;

@@ -15,6 +15,11 @@ pub unsafe extern "C" fn aclrtSetExceptionInfoCallback(
     callback: callbacks::aclrtExceptionInfoCallback,
 ) -> i32 {
     raw::status(&calls::aclrtSetExceptionInfoCallback, |cx| {
+        raw::watch(cx, || {
+            [raw::Word::word(
+                callback.map_or(0, |function| function as usize),
+            )]
+        })?;
         let callback = callback.map(|function| {
             let told: Arc<dyn Fn(u64) + Send + Sync> = Arc::new(move |info| {
                 let info = raw::pointer(Raw(info));
@@ -36,6 +41,11 @@ pub unsafe extern "C" fn aclrtExceptionInfoCallbackRegister(
     callback: callbacks::aclrtExceptionInfoCallback,
 ) -> i32 {
     raw::status(&calls::aclrtExceptionInfoCallbackRegister, |cx| {
+        raw::watch(cx, || {
+            [raw::Word::word(
+                callback.map_or(0, |function| function as usize),
+            )]
+        })?;
         let told = callback.map(|function| {
             let told: Arc<dyn Fn(u64) + Send + Sync> = Arc::new(move |info| {
                 let info = raw::pointer(Raw(info));
@@ -54,6 +64,11 @@ pub extern "C" fn aclrtExceptionInfoCallbackUnregister(
     callback: callbacks::aclrtExceptionInfoCallback,
 ) -> i32 {
     raw::status(&calls::aclrtExceptionInfoCallbackUnregister, |cx| {
+        raw::watch(cx, || {
+            [raw::Word::word(
+                callback.map_or(0, |function| function as usize),
+            )]
+        })?;
         jumar_acl::error::aclrtExceptionInfoCallbackUnregister(cx, key(callback))
     })
 }

@@ -23,6 +23,13 @@ pub unsafe extern "C" fn aclrtRegDeviceStateCallback(
     args: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtRegDeviceStateCallback, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(regName),
+                raw::Word::word(callback.map_or(0, |function| function as usize)),
+                raw::Word::word(args),
+            ]
+        })?;
         let user = UserData::new(args);
         let function = callback.map(|function| {
             let told: DeviceStateHook = Arc::new(move |device, state| {
@@ -50,6 +57,13 @@ pub unsafe extern "C" fn aclrtSetDeviceTaskAbortCallback(
     args: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtSetDeviceTaskAbortCallback, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(regName),
+                raw::Word::word(callback.map_or(0, |function| function as usize)),
+                raw::Word::word(args),
+            ]
+        })?;
         let user = UserData::new(args);
         let function = callback.map(|function| {
             let told: AbortHook = Arc::new(move |device, stage, timeout| {
@@ -77,6 +91,13 @@ pub unsafe extern "C" fn aclrtRegStreamStateCallback(
     args: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtRegStreamStateCallback, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(regName),
+                raw::Word::word(callback.map_or(0, |function| function as usize)),
+                raw::Word::word(args),
+            ]
+        })?;
         let user = UserData::new(args);
         let function = callback.map(|function| {
             let told: StreamStateHook = Arc::new(move |stream, state| {
@@ -105,6 +126,13 @@ pub unsafe extern "C" fn aclInitCallbackRegister(
     userData: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclInitCallbackRegister, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(r#type),
+                raw::Word::word(cbFunc.map_or(0, |function| function as usize)),
+                raw::Word::word(userData),
+            ]
+        })?;
         let user = UserData::new(userData);
         let function = cbFunc.map(|function| {
             let told: InitHook = Arc::new(move |text| {
@@ -126,6 +154,12 @@ pub extern "C" fn aclInitCallbackUnRegister(
     cbFunc: callbacks::aclInitCallbackFunc,
 ) -> i32 {
     raw::status(&calls::aclInitCallbackUnRegister, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(r#type),
+                raw::Word::word(cbFunc.map_or(0, |function| function as usize)),
+            ]
+        })?;
         let address = cbFunc.map_or(0, |function| function as usize);
         jumar_acl::init::aclInitCallbackUnRegister(cx, r#type, address)
     })
@@ -143,6 +177,13 @@ pub unsafe extern "C" fn aclFinalizeCallbackRegister(
     userData: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclFinalizeCallbackRegister, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(r#type),
+                raw::Word::word(cbFunc.map_or(0, |function| function as usize)),
+                raw::Word::word(userData),
+            ]
+        })?;
         let user = UserData::new(userData);
         let function = cbFunc.map(|function| {
             let told: FinalizeHook = Arc::new(move || {
@@ -164,6 +205,12 @@ pub extern "C" fn aclFinalizeCallbackUnRegister(
     cbFunc: callbacks::aclFinalizeCallbackFunc,
 ) -> i32 {
     raw::status(&calls::aclFinalizeCallbackUnRegister, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(r#type),
+                raw::Word::word(cbFunc.map_or(0, |function| function as usize)),
+            ]
+        })?;
         let address = cbFunc.map_or(0, |function| function as usize);
         jumar_acl::init::aclFinalizeCallbackUnRegister(cx, r#type, address)
     })
@@ -180,6 +227,13 @@ pub unsafe extern "C" fn aclrtSnapShotCallbackRegister(
     args: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtSnapShotCallbackRegister, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(stage),
+                raw::Word::word(callback.map_or(0, |function| function as usize)),
+                raw::Word::word(args),
+            ]
+        })?;
         let user = UserData::new(args);
         let function = callback.map(|function| {
             let told: SnapshotHook = Arc::new(move |device| {
@@ -200,6 +254,12 @@ pub extern "C" fn aclrtSnapShotCallbackUnregister(
     callback: callbacks::aclrtSnapShotCallBack,
 ) -> i32 {
     raw::status(&calls::aclrtSnapShotCallbackUnregister, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(stage),
+                raw::Word::word(callback.map_or(0, |function| function as usize)),
+            ]
+        })?;
         let address = callback.map_or(0, |function| function as usize);
         jumar_acl::snapshot::aclrtSnapShotCallbackUnregister(cx, stage, address)
     })

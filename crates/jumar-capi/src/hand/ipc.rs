@@ -24,6 +24,14 @@ pub unsafe extern "C" fn aclrtMemExportToShareableHandleV2(
     shareableHandle: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtMemExportToShareableHandleV2, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(handle),
+                raw::Word::word(flags),
+                raw::Word::word(shareType),
+                raw::Word::word(shareableHandle),
+            ]
+        })?;
         match Shape::of(shareType)? {
             Shape::Number => {
                 // SAFETY: the program vouches for it: null or the address of a `uint64_t`, as the type says.
@@ -53,6 +61,14 @@ pub unsafe extern "C" fn aclrtMemImportFromShareableHandleV2(
     handle: *mut *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtMemImportFromShareableHandleV2, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(shareableHandle),
+                raw::Word::word(shareType),
+                raw::Word::word(flags),
+                raw::Word::word(handle),
+            ]
+        })?;
         // SAFETY: the program vouches for `handle`: null or the address of a variable, as the C declaration says.
         let out = unsafe { raw::Out::<Raw>::new(handle.cast(), "handle") }?;
         // SAFETY: the program vouches for it: null or a handle of that type.
@@ -75,6 +91,14 @@ pub unsafe extern "C" fn aclrtMemSetPidToShareableHandleV2(
     pidNum: usize,
 ) -> i32 {
     raw::status(&calls::aclrtMemSetPidToShareableHandleV2, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(shareableHandle),
+                raw::Word::word(shareType),
+                raw::Word::word(pid),
+                raw::Word::word(pidNum),
+            ]
+        })?;
         // SAFETY: the program vouches for it: null or a handle of that type.
         let number = unsafe { number(shareableHandle, shareType) }?;
         // SAFETY: the program vouches for `pid`: null or that many numbers, as the C declaration says.

@@ -13,7 +13,9 @@ use crate::raw::{self, UserData};
 ///
 /// # Safety
 /// `cfg` is null or points to a configuration, whose array is null or as long as it says.
-unsafe fn configuration<'a>(cfg: *const types::aclrtLaunchKernelCfg) -> Result<Configuration<'a>> {
+pub(super) unsafe fn configuration<'a>(
+    cfg: *const types::aclrtLaunchKernelCfg,
+) -> Result<Configuration<'a>> {
     // SAFETY: the caller's contract.
     let Some(cfg) = (unsafe { raw::input::<types::aclrtLaunchKernelCfg>(cfg, "cfg") })? else {
         return Ok(None);
@@ -78,6 +80,13 @@ pub unsafe extern "C" fn aclrtBinaryLoadFromFile(
     binHandle: *mut *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtBinaryLoadFromFile, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(binPath),
+                raw::Word::word(options),
+                raw::Word::word(binHandle),
+            ]
+        })?;
         // SAFETY: the program vouches for it: null or the address of a variable.
         let out = unsafe { raw::Out::<Raw>::new(binHandle.cast(), "binHandle") }?;
         // SAFETY: the program vouches for it: null or a text.
@@ -102,6 +111,14 @@ pub unsafe extern "C" fn aclrtBinaryLoadFromData(
     binHandle: *mut *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtBinaryLoadFromData, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(data),
+                raw::Word::word(length),
+                raw::Word::word(options),
+                raw::Word::word(binHandle),
+            ]
+        })?;
         // SAFETY: the program vouches for it: null or the address of a variable.
         let out = unsafe { raw::Out::<Raw>::new(binHandle.cast(), "binHandle") }?;
         // SAFETY: the program vouches for it: null or that many bytes.
@@ -126,6 +143,14 @@ pub unsafe extern "C" fn aclrtBinaryGetGlobal(
     size: *mut usize,
 ) -> i32 {
     raw::status(&calls::aclrtBinaryGetGlobal, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(binHandle),
+                raw::Word::word(name),
+                raw::Word::word(dptr),
+                raw::Word::word(size),
+            ]
+        })?;
         // SAFETY: the program vouches for it: null or a text.
         let name = unsafe { raw::text(name) };
         // SAFETY: the program vouches for both: null or the address of a variable.
@@ -150,6 +175,14 @@ pub unsafe extern "C" fn aclrtFunctionGetParamInfo(
     paramSize: *mut usize,
 ) -> i32 {
     raw::status(&calls::aclrtFunctionGetParamInfo, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(func),
+                raw::Word::word(paramIndex),
+                raw::Word::word(paramOffset),
+                raw::Word::word(paramSize),
+            ]
+        })?;
         // SAFETY: the program vouches for both: null or the address of a variable.
         let (offset, bytes) =
             unsafe { two_results(paramOffset, paramSize, ["paramOffset", "paramSize"]) }?;
@@ -198,6 +231,16 @@ pub unsafe extern "C" fn aclrtLaunchKernelWithConfig(
     reserve: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtLaunchKernelWithConfig, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(funcHandle),
+                raw::Word::word(numBlocks),
+                raw::Word::word(stream),
+                raw::Word::word(cfg),
+                raw::Word::word(argsHandle),
+                raw::Word::word(reserve),
+            ]
+        })?;
         // SAFETY: the caller's contract.
         let cfg = unsafe { configuration(cfg) }?;
         kernel::aclrtLaunchKernelWithConfig(
@@ -228,6 +271,16 @@ pub unsafe extern "C" fn aclrtLaunchKernelV2(
     stream: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtLaunchKernelV2, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(funcHandle),
+                raw::Word::word(numBlocks),
+                raw::Word::word(argsData),
+                raw::Word::word(argsSize),
+                raw::Word::word(cfg),
+                raw::Word::word(stream),
+            ]
+        })?;
         if argsData.is_null() {
             return Err(Error::new(ErrorKind::NullPointer, "argsData is null"));
         }
@@ -257,6 +310,18 @@ pub unsafe extern "C" fn aclrtLaunchKernelWithHostArgs(
     placeHolderNum: usize,
 ) -> i32 {
     raw::status(&calls::aclrtLaunchKernelWithHostArgs, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(funcHandle),
+                raw::Word::word(numBlocks),
+                raw::Word::word(stream),
+                raw::Word::word(cfg),
+                raw::Word::word(hostArgs),
+                raw::Word::word(argsSize),
+                raw::Word::word(placeHolderArray),
+                raw::Word::word(placeHolderNum),
+            ]
+        })?;
         // SAFETY: the caller's contract.
         let cfg = unsafe { configuration(cfg) }?;
         // SAFETY: the caller's contract.
@@ -329,6 +394,15 @@ pub unsafe extern "C" fn aclrtLaunchKernelWithArgsArray(
     args: *mut *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtLaunchKernelWithArgsArray, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(func),
+                raw::Word::word(numBlocks),
+                raw::Word::word(stream),
+                raw::Word::word(cfg),
+                raw::Word::word(args),
+            ]
+        })?;
         let function = func.expose_provenance();
         let places = kernel::array_of(cx, function, args.is_null())?;
         // SAFETY: the caller's contract.
@@ -363,6 +437,17 @@ pub unsafe extern "C" fn aclrtLaunchSIMTKernelWithArgsArray(
     args: *mut *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtLaunchSIMTKernelWithArgsArray, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(func),
+                0,
+                0,
+                raw::Word::word(dynUbufSize),
+                raw::Word::word(stream),
+                raw::Word::word(cfg),
+                raw::Word::word(args),
+            ]
+        })?;
         let function = func.expose_provenance();
         let places = kernel::array_of(cx, function, args.is_null())?;
         // SAFETY: the caller's contract.
@@ -405,6 +490,20 @@ pub unsafe extern "C" fn aclrtLaunchSIMTKernelWithHostArgs(
     placeHolderNum: usize,
 ) -> i32 {
     raw::status(&calls::aclrtLaunchSIMTKernelWithHostArgs, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(func),
+                0,
+                0,
+                raw::Word::word(dynUbufSize),
+                raw::Word::word(stream),
+                raw::Word::word(cfg),
+                raw::Word::word(hostArgs),
+                raw::Word::word(argsSize),
+                raw::Word::word(placeHolderArray),
+                raw::Word::word(placeHolderNum),
+            ]
+        })?;
         // SAFETY: the caller's contract.
         let cfg = unsafe { configuration(cfg) }?;
         // SAFETY: the caller's contract.
@@ -440,6 +539,13 @@ pub unsafe extern "C" fn aclrtBinarySetExceptionCallback(
 ) -> i32 {
     let user = UserData::new(userData);
     raw::status(&calls::aclrtBinarySetExceptionCallback, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(binHandle),
+                raw::Word::word(callback.map_or(0, |function| function as usize)),
+                raw::Word::word(userData),
+            ]
+        })?;
         let callback = callback.map(|function| {
             let told: Arc<dyn Fn(u64) + Send + Sync> = Arc::new(move |info| {
                 let (info, user) = (raw::pointer(Raw(info)), user.pointer());

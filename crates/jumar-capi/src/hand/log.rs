@@ -123,6 +123,16 @@ unsafe extern "C" fn take(
     length: c_int,
 ) {
     raw::value(&calls::aclAppLog, (), |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(level),
+                raw::Word::word(func),
+                raw::Word::word(file),
+                raw::Word::word(line),
+                raw::Word::word(text),
+                raw::Word::word(length),
+            ]
+        })?;
         // SAFETY: the caller's contract.
         let func = unsafe { raw::text(func) };
         // SAFETY: the caller's contract.

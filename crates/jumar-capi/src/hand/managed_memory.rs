@@ -22,6 +22,16 @@ pub unsafe extern "C" fn aclrtMemManagedGetAttrs(
     dataSizes: *mut usize,
 ) -> i32 {
     raw::status(&calls::aclrtMemManagedGetAttrs, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(attributes),
+                raw::Word::word(numAttributes),
+                raw::Word::word(ptr),
+                raw::Word::word(size),
+                raw::Word::word(data),
+                raw::Word::word(dataSizes),
+            ]
+        })?;
         let n = numAttributes;
         // SAFETY: the program vouches for `attributes`: null or that many, as the C declaration says.
         let wanted = unsafe { raw::slice::<u32>(attributes, n, "attributes") }?;

@@ -93,6 +93,19 @@ pub unsafe extern "C" fn aclrtMemcpyBatch(
         attribute_count: numAttrs,
     };
     raw::status(&calls::aclrtMemcpyBatch, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(dsts),
+                raw::Word::word(destMaxs),
+                raw::Word::word(srcs),
+                raw::Word::word(sizes),
+                raw::Word::word(numBatches),
+                raw::Word::word(attrs),
+                raw::Word::word(attrsIndexes),
+                raw::Word::word(numAttrs),
+                raw::Word::word(failIndex),
+            ]
+        })?;
         // SAFETY: the program vouches for `failIndex`: null or the address of a variable, as the C declaration says.
         let fail_index = unsafe { raw::Out::<usize>::new(failIndex, "failIndex") }?;
         // SAFETY: the caller's contract.
@@ -131,6 +144,18 @@ pub unsafe extern "C" fn aclrtMemcpyBatchV2(
         attribute_count: numAttrs,
     };
     raw::status(&calls::aclrtMemcpyBatchV2, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(dsts),
+                raw::Word::word(destMaxs),
+                raw::Word::word(srcs),
+                raw::Word::word(sizes),
+                raw::Word::word(numBatches),
+                raw::Word::word(attrs),
+                raw::Word::word(attrsIndexes),
+                raw::Word::word(numAttrs),
+            ]
+        })?;
         // SAFETY: the caller's contract.
         let b = unsafe { arrays.take() }?;
         let done = batch(cx, &b.copies, b.attributes, b.indexes);
@@ -167,6 +192,20 @@ pub unsafe extern "C" fn aclrtMemcpyBatchAsync(
         attribute_count: numAttrs,
     };
     raw::status(&calls::aclrtMemcpyBatchAsync, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(dsts),
+                raw::Word::word(destMaxs),
+                raw::Word::word(srcs),
+                raw::Word::word(sizes),
+                raw::Word::word(numBatches),
+                raw::Word::word(attrs),
+                raw::Word::word(attrsIndexes),
+                raw::Word::word(numAttrs),
+                raw::Word::word(failIndex),
+                raw::Word::word(stream),
+            ]
+        })?;
         // SAFETY: the program vouches for `failIndex`: null or the address of a variable, as the C declaration says.
         let fail_index = unsafe { raw::Out::<usize>::new(failIndex, "failIndex") }?;
         // SAFETY: the caller's contract.
@@ -206,6 +245,19 @@ pub unsafe extern "C" fn aclrtMemcpyBatchAsyncV2(
         attribute_count: numAttrs,
     };
     raw::status(&calls::aclrtMemcpyBatchAsyncV2, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(dsts),
+                raw::Word::word(destMaxs),
+                raw::Word::word(srcs),
+                raw::Word::word(sizes),
+                raw::Word::word(numBatches),
+                raw::Word::word(attrs),
+                raw::Word::word(attrsIndexes),
+                raw::Word::word(numAttrs),
+                raw::Word::word(stream),
+            ]
+        })?;
         // SAFETY: the caller's contract.
         let b = unsafe { arrays.take() }?;
         let done = batch_async(cx, &b.copies, b.attributes, b.indexes, raw::handle(stream));

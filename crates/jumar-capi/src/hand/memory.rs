@@ -89,6 +89,13 @@ pub unsafe extern "C" fn aclrtMallocHostWithCfg(
     cfg: *mut types::aclrtMallocConfig,
 ) -> i32 {
     raw::status(&calls::aclrtMallocHostWithCfg, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(ptr),
+                raw::Word::word(size),
+                raw::Word::word(cfg),
+            ]
+        })?;
         let make = |config: Option<MallocConfig<'_>>| {
             jumar_acl::memory::aclrtMallocHostWithCfg(cx, size, config)
         };

@@ -19,3 +19,38 @@ pub mod place;
 pub mod prof;
 pub mod rtc;
 pub mod tdt_queue;
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    /// Whoever watches calls (checks, faults, leaks) sees arguments only where a shim shows them.
+    #[test]
+    fn every_shim_shows_its_arguments() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+        let (mut shims, mut silent) = (0, Vec::new());
+        for room in ["hand", "generated"] {
+            for entry in fs::read_dir(folder.join(room)).expect("the folder of the shims") {
+                let path = entry.expect("an entry").path();
+                let text = fs::read_to_string(&path).expect("a source file");
+                for part in text.split("extern \"C\" fn ").skip(1) {
+                    let body = part.split("\n}\n").next().unwrap_or(part);
+                    let name = body.split(['(', '<']).next().unwrap_or("");
+                    let enters = ["raw::status(", "raw::code(", "raw::value("]
+                        .iter()
+                        .any(|way| body.contains(way));
+                    if !enters {
+                        continue;
+                    }
+                    shims += 1;
+                    if !body.contains("raw::watch(") {
+                        silent.push(name.to_owned());
+                    }
+                }
+            }
+        }
+        assert!(shims > 600, "{shims} shims were found");
+        assert_eq!(silent, Vec::<String>::new());
+    }
+}

@@ -13,6 +13,7 @@ use crate::raw;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclprofRangePushEx(attr: *mut types::aclprofEventAttributes) -> i32 {
     raw::status(&calls::aclprofRangePushEx, |cx| {
+        raw::watch(cx, || [raw::Word::word(attr)])?;
         // SAFETY: the program vouches for it: null or the structure, as the C declaration says.
         let given = unsafe { raw::input(attr.cast_const(), "attr") }?;
         let attributes = match given {

@@ -24,6 +24,17 @@ pub unsafe extern "C" fn acltdtDequeueData(
     timeout: i32,
 ) -> i32 {
     raw::status(&calls::acltdtDequeueData, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(qid),
+                raw::Word::word(data),
+                raw::Word::word(dataSize),
+                raw::Word::word(retDataSize),
+                raw::Word::word(userData),
+                raw::Word::word(userDataSize),
+                raw::Word::word(timeout),
+            ]
+        })?;
         // SAFETY: the program vouches for `retDataSize`: null or the address of a variable, as the C declaration says.
         let size = unsafe { raw::Out::<usize>::new(retDataSize, "retDataSize") }?;
         // SAFETY: the program vouches for `data`: so many bytes, until the call is done.
@@ -47,6 +58,14 @@ pub unsafe extern "C" fn acltdtSetQueueAttr(
     param: *const c_void,
 ) -> i32 {
     raw::status(&calls::acltdtSetQueueAttr, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(attr),
+                raw::Word::word(r#type),
+                raw::Word::word(len),
+                raw::Word::word(param),
+            ]
+        })?;
         let attr = raw::handle(attr);
         if r#type == enums::ACL_TDT_QUEUE_NAME_PTR {
             // A length that is not a pointer's is refused before anything is read.

@@ -50,17 +50,30 @@ pub fn value<T: Copy + 'static>(
     answer.unwrap_or(neutral)
 }
 
+/// Runs a call of a surface above the C interface: whoever watches knows where it came from, and nothing of its arguments.
+///
+/// # Errors
+/// As [`enter`].
+pub fn surface<T>(
+    call: &'static Call,
+    body: impl FnMut(&Cx<'_>) -> Result<T>,
+) -> std::result::Result<T, i32> {
+    let watched = watch::begin(call);
+    let answer = enter(call, body);
+    if watched {
+        watch::end(call, answer.as_ref().err().copied().unwrap_or(0), 0);
+    }
+    answer
+}
+
 /// Answers a call that is not implemented yet with a code.
 pub fn stub(call: &'static Call) -> i32 {
-    match enter::<()>(call, |_| Err(not_supported(call))) {
-        Ok(()) => 0,
-        Err(code) => code,
-    }
+    status(call, |_| Err(not_supported(call)))
 }
 
 /// Answers a call that is not implemented yet and has no code to answer.
-pub fn stub_value<T>(call: &'static Call, neutral: T) -> T {
-    enter(call, |_| Err(not_supported(call))).unwrap_or(neutral)
+pub fn stub_value<T: Copy + 'static>(call: &'static Call, neutral: T) -> T {
+    value(call, neutral, |_| Err(not_supported(call)))
 }
 
 #[cold]

@@ -10,13 +10,39 @@ const MOST_CELLS: usize = 1 << 12;
 /// One access to a range.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Access {
-    pub(super) actor: usize,
-    pub(super) at: u32,
+    pub(super) actor: u32,
+    /// The number of the actor's stream or thread, which others may have had before or have by now.
+    pub(super) number: u32,
+    pub(super) at: u64,
     pub(super) ticket: u64,
     pub(super) place: Place,
-    pub(super) verb: &'static str,
     /// The program on the device that did it, as a hash of its name; 0 for copies and fills.
-    pub(super) program: u64,
+    pub(super) program: u32,
+    pub(super) verb: Verb,
+    /// A thread did it itself, in a call that waits.
+    pub(super) by_thread: bool,
+}
+
+/// What was done, for people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verb {
+    Copies,
+    Fills,
+    Uses,
+    Frees,
+    Allocates,
+}
+
+impl Verb {
+    pub(super) fn text(self) -> &'static str {
+        match self {
+            Verb::Copies => "copies",
+            Verb::Fills => "fills",
+            Verb::Uses => "uses",
+            Verb::Frees => "frees",
+            Verb::Allocates => "allocates",
+        }
+    }
 }
 
 #[derive(Clone, Debug, Default)]
@@ -72,6 +98,20 @@ impl Region {
                     ..Cell::default()
                 },
             );
+        }
+    }
+
+    /// Gives all cells of a range, which were all written just now, one history.
+    pub(super) fn unite(&mut self, start: usize, end: usize) {
+        let mut range = self.cells.range(start..end);
+        if range.next().is_none() || range.next().is_none() {
+            return;
+        }
+        let mut cells = self.cells.extract_if(start..end, |_, _| true);
+        let first = cells.next();
+        cells.for_each(drop);
+        if let Some((_, cell)) = first {
+            self.cells.insert(start, Cell { end, ..cell });
         }
     }
 }

@@ -4,28 +4,33 @@
 //! tells it of calls, objects and threads besides. Whoever finds something calls [`Check::find`]; a finding is told at once,
 //! one for each rule and pair of places, and again in the summary.
 //!
-//! One lock (`state`) guards everything; it is held for a moment by each operation, and nothing is called under it but the
-//! reading of debug information, when something was found.
+//! One lock (`state`) guards everything; it is held for a moment by each operation that is admitted, and nothing is called under
+//! it but the reading of debug information, when something was found. The phases of most operations say nothing: a table of
+//! counters ([`Interest`]) tells without the lock which ones do.
 
 mod cells;
+mod look;
+mod order;
 mod place;
 mod race;
 mod report;
 pub mod rules;
+mod stuck;
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use jumar_core::sync::{Mutex, MutexGuard};
+use jumar_core::sync::{AtomicBool, AtomicU32, AtomicU64, Mutex, MutexGuard, Ordering};
 use jumar_core::{Admission, Op, Phase, Probe, Span};
 use jumar_types::Result;
 
-pub use place::{Place, Script, here, in_call, set_script};
+pub use place::{DEPTH, Place, Script, Walk, here, in_call, set_script};
 pub use rules::{Rule, Severity};
 
-use place::Places;
-use race::Races;
+use place::{LOCAL, Local, Places};
+use race::{Races, Told};
 use report::Report;
 
 /// What is checked, and where findings go.
@@ -145,6 +150,75 @@ impl Object {
 /// How many ended objects are remembered.
 const MOST_ENDED: usize = 1 << 12;
 
+/// Operations whose phases have to be heard of, by the last digits of their numbers: a count that is not zero may mean another
+/// operation, zero means nobody.
+struct Interest(Box<[AtomicU32]>);
+
+impl Interest {
+    fn new() -> Interest {
+        Interest((0..1 << 12).map(|_| AtomicU32::new(0)).collect())
+    }
+
+    fn of(&self, ticket: u64) -> &AtomicU32 {
+        &self.0[ticket as usize % self.0.len()]
+    }
+
+    // The submit that follows makes the change known to whoever runs the operation.
+    fn found(&self, ticket: u64) {
+        self.of(ticket).fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn lost(&self, ticket: u64) {
+        self.of(ticket).fetch_sub(1, Ordering::Relaxed);
+    }
+
+    fn is_there(&self, ticket: u64) -> bool {
+        self.of(ticket).load(Ordering::Relaxed) != 0
+    }
+}
+
+/// A thread's place among the actors of a check.
+struct Seat {
+    /// Takes back places of threads that ended; it also says whose seat this is.
+    released: Arc<Mutex<Vec<usize>>>,
+    place: usize,
+    /// The version of what everybody knows that the thread heard last.
+    heard: Cell<u64>,
+    /// Whether it did something that it has not told.
+    dirty: Cell<bool>,
+    /// How many calls it is in.
+    depth: Cell<u32>,
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        // In a forked child the lock may be held by a thread that is not there.
+        if let Some(mut released) = self.released.try_lock() {
+            released.push(self.place);
+        }
+    }
+}
+
+/// The place of threads that are being torn down.
+const NOBODY: usize = 0;
+
+/// Rules that look at accesses to memory.
+const OF_ACCESSES: &[&str] = &[
+    "JMR-SYNC-001",
+    "JMR-SYNC-002",
+    "JMR-SYNC-003",
+    "JMR-SYNC-005",
+    "JMR-SYNC-006",
+    "JMR-SYNC-007",
+    "JMR-SYNC-008",
+    "JMR-SYNC-009",
+    "JMR-SYNC-023",
+    "JMR-SYNC-024",
+    "JMR-MODEL-010",
+    "JMR-MEM-009",
+    "JMR-THREAD-004",
+];
+
 struct State {
     places: Places,
     report: Report,
@@ -155,15 +229,33 @@ struct State {
     told: HashSet<(&'static str, usize, usize, u64)>,
 }
 
+/// In lines of the caches of its own: whoever takes the lock does not slow down those who read what stands beside it.
+#[repr(align(128))]
+struct Apart<T>(T);
+
 /// The checks of a process.
 ///
 /// # Threads
 /// Any. In a forked child it goes on with what the parent knew.
 pub struct Check {
-    state: Mutex<State>,
+    state: Apart<Mutex<State>>,
     options: Options,
     memory: Mutex<Option<Arc<dyn Memory>>>,
     process: u32,
+    interest: Interest,
+    released: Arc<Mutex<Vec<usize>>>,
+    /// Changes whenever there is news for threads that begin a call.
+    news: Arc<AtomicU64>,
+    /// Whether there is more than one thread.
+    many: AtomicBool,
+    /// Whether a rule that looks at accesses is wanted.
+    accesses: bool,
+    /// Changes whenever an object ends.
+    ends: AtomicU64,
+    /// Changes whenever memory is handed out or given back.
+    moves: AtomicU64,
+    /// Whether the program was found to stand still for ever.
+    stuck: AtomicBool,
 }
 
 impl Check {
@@ -172,20 +264,103 @@ impl Check {
     /// # Errors
     /// `InvalidFile`: the report cannot be made.
     pub fn new(options: Options) -> Result<Check> {
-        Ok(Check {
-            state: Mutex::new(State {
+        let races = Races::default();
+        let mut check = Check {
+            news: races.order.common_version.clone(),
+            state: Apart(Mutex::new(State {
                 places: Places::default(),
                 report: Report::new(&options)?,
                 objects: HashMap::new(),
                 ended: Default::default(),
                 counts: HashMap::new(),
-                races: Races::default(),
+                races,
                 told: HashSet::new(),
-            }),
+            })),
             options,
             memory: Mutex::new(None),
             process: std::process::id(),
-        })
+            interest: Interest::new(),
+            released: Arc::default(),
+            many: AtomicBool::new(false),
+            accesses: false,
+            ends: AtomicU64::new(1),
+            moves: AtomicU64::new(1),
+            stuck: AtomicBool::new(false),
+        };
+        check.accesses = OF_ACCESSES.iter().any(|rule| check.wants(rule));
+        Ok(check)
+    }
+
+    /// Gives the calling thread's place among the actors, with what it has to do before and after it uses it.
+    #[inline]
+    fn seated<R>(&self, use_it: impl FnOnce(&Seat, &Local) -> R) -> Option<R> {
+        LOCAL
+            .try_with(|local| {
+                if let Some(seat) = &*local.seat.borrow()
+                    && Arc::ptr_eq(&seat.released, &self.released)
+                {
+                    return use_it(seat, local);
+                }
+                self.sit_down(local);
+                let seat = local.seat.borrow();
+                use_it(seat.as_ref().expect("it was put there above"), local)
+            })
+            .ok()
+    }
+
+    #[cold]
+    fn sit_down(&self, local: &Local) {
+        let mut state = self.state();
+        let order = &mut state.races.order;
+        for place in std::mem::take(&mut *self.released.lock()) {
+            order.thread_ended(place);
+        }
+        let new = Seat {
+            released: self.released.clone(),
+            place: order.thread_begins(),
+            heard: Cell::new(self.news.load(Ordering::Acquire)),
+            dirty: Cell::new(false),
+            depth: Cell::new(0),
+        };
+        self.many.store(order.has_many(), Ordering::Relaxed);
+        drop(state);
+        // The seat of an earlier check goes here, outside the lock of this one.
+        let _earlier = local.seat.replace(Some(new));
+    }
+
+    /// Runs something as the calling thread, with the state locked. Outside a call whatever others did is known first, and
+    /// whatever it does is told at once.
+    #[inline]
+    fn as_thread<R>(&self, act: impl FnOnce(&mut State, usize, Place) -> R) -> R {
+        let mut act = Some(act);
+        let done = self.seated(|seat, local| {
+            let here = local.place.get();
+            let act = act.take().expect("taken once");
+            let mut state = self.state();
+            if seat.depth.get() > 0 {
+                seat.dirty.set(true);
+                return act(&mut state, seat.place, here);
+            }
+            if seat.heard.get() != self.news.load(Ordering::Acquire) {
+                seat.heard.set(state.races.order.hear(seat.place));
+            }
+            let done = act(&mut state, seat.place, here);
+            if self.many.load(Ordering::Relaxed) {
+                seat.heard.set(state.races.order.tell(seat.place));
+            }
+            done
+        });
+        match (done, act) {
+            (Some(done), _) => done,
+            (None, Some(act)) => {
+                let mut state = self.state();
+                state.races.order.hear(NOBODY);
+                let done = act(&mut state, NOBODY, Place::UNKNOWN);
+                state.races.order.tell(NOBODY);
+                done
+            }
+            (None, None) => unreachable!("it was taken where there is a seat"),
+        }
     }
 
     /// Lets the checks read and fill memory.
@@ -194,7 +369,7 @@ impl Check {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock()
+        self.state.0.lock()
     }
 
     /// Tells whether a rule is wanted: all are but the lints, unless rules were named.
@@ -210,12 +385,69 @@ impl Check {
         }
     }
 
-    /// Finds out where the calling thread is in the program, and keeps it for the call under way.
-    pub fn enter_call(&self, call: &'static str) -> Place {
-        let stack = place::walk();
+    /// Begins a call of the calling thread: it knows from now on whatever calls that returned have done. `known` is where in the
+    /// program it is, if an earlier walk of the same stack said so; otherwise the stack is walked. Gives the place where the thread
+    /// was, for [`Check::end_call`], and what the walk saw.
+    pub fn begin_call(&self, call: &'static str, known: Option<Place>) -> (Place, Option<Walk>) {
+        let begun = self.seated(|seat, local| {
+            if seat.heard.get() != self.news.load(Ordering::Acquire) {
+                seat.heard.set(self.state().races.order.hear(seat.place));
+            }
+            seat.depth.set(seat.depth.get() + 1);
+            let known = known.filter(|_| !local.is_in_script());
+            let before = local.place.get();
+            if let Some(place) = known {
+                local.place.set(place);
+            }
+            (before, known.is_some())
+        });
+        let (before, is_known) = begun.unwrap_or_default();
+        if is_known {
+            return (before, None);
+        }
+        let (stack, slots) = place::walk();
+        let frames = stack.frames();
         let place = self.state().places.intern(call, stack);
         place::enter(place);
-        place
+        let mut walk = Walk {
+            place,
+            frames: [(0, 0); DEPTH],
+        };
+        for (to, (frame, slot)) in walk.frames.iter_mut().zip(frames.into_iter().zip(slots)) {
+            *to = (frame, slot);
+        }
+        (before, Some(walk))
+    }
+
+    /// Ends the call that the calling thread began last: it is back at the place `before`.
+    pub fn end_call(&self, before: Place) {
+        let _no_seat = self.seated(|seat, local| {
+            local.place.set(before);
+            seat.depth.set(seat.depth.get().saturating_sub(1));
+            if seat.dirty.get() && self.many.load(Ordering::Relaxed) {
+                seat.dirty.set(false);
+                seat.heard.set(self.state().races.order.tell(seat.place));
+            }
+        });
+    }
+
+    /// Gives a number that changes whenever an object ends: what was alive is alive while it stands still.
+    pub fn ends(&self) -> u64 {
+        self.ends.load(Ordering::Acquire)
+    }
+
+    /// Gives a number that changes whenever memory is handed out or given back.
+    pub fn moves(&self) -> u64 {
+        self.moves.load(Ordering::Acquire)
+    }
+
+    #[cold]
+    fn tell_all(&self, state: &mut State, found: Vec<Finding>) {
+        for finding in found {
+            if self.wants(finding.rule) {
+                state.tell(finding);
+            }
+        }
     }
 
     /// Takes something that was found. Told once for each rule and pair of places.
@@ -247,12 +479,15 @@ impl Check {
             note,
         };
         state.objects.insert((kind, key), object);
+        // The key may have been that of an object that ended.
+        self.ends.fetch_add(1, Ordering::Release);
         number
     }
 
     /// Notes the end of an object.
     pub fn ended(&self, kind: &'static str, key: u64, by: &'static str) {
         self.state().end((kind, key), by);
+        self.ends.fetch_add(1, Ordering::Release);
     }
 
     /// Finds an object, alive or gone.
@@ -287,12 +522,12 @@ impl Check {
 
     /// Tells that the host knows all of a stream's work to be done (it asked, or destroyed the stream).
     pub fn host_knows_stream(&self, stream: u32) {
-        self.state().races.host_knows_stream(stream);
+        self.as_thread(|state, me, _| state.races.host_knows_stream(me, stream));
     }
 
     /// Tells that a stream is gone, with all its work done.
     pub fn stream_ended(&self, stream: u32) {
-        self.state().races.stream_ended(stream);
+        self.as_thread(|state, me, _| state.races.stream_ended(me, stream, &self.interest));
     }
 
     /// Tells that an event is gone.
@@ -302,17 +537,17 @@ impl Check {
 
     /// Tells that the host knows an event to be done.
     pub fn host_knows_event(&self, event: u64) {
-        self.state().races.host_knows_event(event);
+        self.as_thread(|state, me, _| state.races.host_knows_event(me, event));
     }
 
     /// Tells that the host knows everything to be done (a reset, a finalise).
     pub fn host_knows_all(&self) {
-        self.state().races.host_knows_all();
+        self.as_thread(|state, me, _| state.races.host_knows_all(me));
     }
 
     /// Tells whether a stream has work that the host has not waited for.
     pub fn is_pending(&self, stream: u32) -> bool {
-        self.state().races.is_pending(stream)
+        self.as_thread(|state, me, _| state.races.is_pending(me, stream))
     }
 
     /// Finds the allocation around an address: its start, its bytes, its device (`None`: pinned host memory), its number
@@ -334,11 +569,13 @@ impl Check {
     /// Forgets an allocation that went with its device.
     pub fn forget_allocation(&self, start: usize) {
         self.state().races.forget(start);
+        self.moves.fetch_add(1, Ordering::Release);
     }
 
     /// Says how much the program asked for, where more was set aside.
     pub fn asked(&self, start: usize, bytes: usize) {
         self.state().races.asked(start, bytes);
+        self.moves.fetch_add(1, Ordering::Release);
     }
 
     /// Takes the task that failed last.
@@ -409,6 +646,49 @@ impl Check {
                 fix: None,
             });
         }
+    }
+
+    /// Lists how much of each kind is kept, for tests that compare.
+    pub fn sizes(&self) -> Vec<(&'static str, usize)> {
+        let state = self.state();
+        let mut sizes = state.races.sizes();
+        sizes.extend([
+            ("objects", state.objects.len()),
+            ("places", state.places.len()),
+            ("told", state.told.len()),
+        ]);
+        sizes
+    }
+
+    /// Says that something outside the program's threads may end waits: another process, or a limit for all waits.
+    pub fn may_be_released(&self) {
+        self.state().races.stuck.open = true;
+    }
+
+    /// Looks whether the program stands still for ever, and says so. To be called every few hundredths of a second, on a thread of
+    /// its own; `asleep` tells how many threads of the program there are, and whether all threads sleep but the calling one.
+    pub fn look(&self, asleep: impl FnOnce() -> (usize, bool)) -> bool {
+        let waiting = self.state().races.stuck.waiting();
+        let Some(waiting) = waiting else {
+            return false;
+        };
+        let (threads, asleep) = asleep();
+        let mut state = self.state();
+        if !state.races.stuck.looked(asleep && threads == waiting) {
+            return false;
+        }
+        let finding = state.races.stuck.explain();
+        let Some(finding) = finding.filter(|finding| self.wants(finding.rule)) else {
+            return false;
+        };
+        state.tell(finding);
+        self.stuck.store(true, Ordering::Release);
+        true
+    }
+
+    /// Tells whether the program was found to stand still for ever.
+    pub fn is_stuck(&self) -> bool {
+        self.stuck.load(Ordering::Acquire)
     }
 
     /// Counts what was told: findings of severity error, and all.
@@ -505,39 +785,49 @@ impl State {
 
 impl Probe for Check {
     fn before(&self, admission: &Admission<'_>) -> Result<()> {
-        let memory = self.memory.lock().clone();
-        let mut state = self.state();
-        let State { races, .. } = &mut *state;
-        let found = races.admitted(admission, here(), memory.as_deref(), self.options.poison);
-        for finding in found {
-            if self.wants(finding.rule) {
-                state.tell(finding);
+        // Only copies between the host and a device look at bytes.
+        let memory = match admission.op {
+            Op::Copy { .. } if self.accesses && admission.stream.is_some() => {
+                self.memory.lock().clone()
             }
+            _ => None,
+        };
+        self.as_thread(|state, thread, place| {
+            let told = Told {
+                thread,
+                place,
+                memory: memory.as_deref(),
+                poison: self.options.poison,
+                interest: &self.interest,
+                accesses: self.accesses,
+            };
+            let found = state.races.admitted(admission, &told);
+            if !found.is_empty() {
+                self.tell_all(state, found);
+            }
+        });
+        if let Op::Allocate { .. } | Op::Free { .. } = admission.op {
+            self.moves.fetch_add(1, Ordering::Release);
         }
         Ok(())
     }
 
     fn reported(&self, ticket: u64, phase: &Phase, _at_ns: u64) {
+        if !self.interest.is_there(ticket) && !matches!(phase, Phase::Failed(_)) {
+            return;
+        }
         let mut state = self.state();
         let memory = match phase {
             Phase::Started if state.races.watches_bytes(ticket) => self.memory.lock().clone(),
             _ => None,
         };
-        let found = state.races.reported(ticket, phase, memory.as_deref());
-        for finding in found {
-            if self.wants(finding.rule) {
-                state.tell(finding);
-            }
-        }
+        let found = state
+            .races
+            .reported(ticket, phase, memory.as_deref(), &self.interest);
+        self.tell_all(&mut state, found);
     }
-}
 
-/// Says what an operation does, for people.
-fn verb(op: &Op<'_>) -> &'static str {
-    match op {
-        Op::Fill { .. } => "fills",
-        Op::Launch { .. } => "uses",
-        Op::Free { .. } => "frees",
-        _ => "copies",
+    fn needs_times(&self) -> bool {
+        false
     }
 }

@@ -24,7 +24,20 @@ pub struct Script {
     pub function: Arc<str>,
 }
 
-const DEPTH: usize = 4;
+/// How many frames of the program are kept.
+pub const DEPTH: usize = 4;
+/// So many places are told apart at most; of what comes later only the innermost frame counts.
+const MOST_PLACES: usize = 1 << 16;
+
+/// What a walk of the stack saw: enough to know the same place again without another walk.
+#[derive(Clone, Copy, Debug)]
+pub struct Walk {
+    /// The place.
+    pub place: Place,
+    /// The return addresses of the innermost frames of the program, and where on the stack each is expected to lie; 0 for frames
+    /// that are not there.
+    pub frames: [(usize, usize); DEPTH],
+}
 
 /// What was on the stack: the innermost frames that are not this library's.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -33,37 +46,71 @@ pub(super) struct Stack {
     script: Option<Script>,
 }
 
+impl Stack {
+    pub(super) fn frames(&self) -> [usize; DEPTH] {
+        self.frames
+    }
+}
+
+/// What the checks keep for a thread.
+#[derive(Default)]
+pub(super) struct Local {
+    /// The place of the call that the thread is in.
+    pub(super) place: Cell<Place>,
+    script: RefCell<Option<Script>>,
+    in_script: Cell<bool>,
+    pub(super) seat: RefCell<Option<super::Seat>>,
+}
+
 thread_local! {
-    static PLACE: Cell<Place> = const { Cell::new(Place::UNKNOWN) };
-    static SCRIPT: RefCell<Option<Script>> = const { RefCell::new(None) };
-    static DEEP: Cell<u32> = const { Cell::new(0) };
+    pub(super) static LOCAL: Local = const {
+        Local {
+            place: Cell::new(Place::UNKNOWN),
+            script: RefCell::new(None),
+            in_script: Cell::new(false),
+            seat: RefCell::new(None),
+        }
+    };
+}
+
+impl Local {
+    /// Tells whether the thread is in a script, so that return addresses say nothing.
+    pub(super) fn is_in_script(&self) -> bool {
+        self.in_script.get()
+    }
 }
 
 /// Gives the place of the call that the calling thread is in.
 pub fn here() -> Place {
-    PLACE.try_with(Cell::get).unwrap_or_default()
+    LOCAL
+        .try_with(|local| local.place.get())
+        .unwrap_or_default()
 }
 
 pub(super) fn enter(place: Place) {
-    let _ = PLACE.try_with(|cell| cell.set(place));
+    let _ = LOCAL.try_with(|local| local.place.set(place));
 }
 
 /// Sets the place of the calling thread, and gives the one before: a call inside a call puts it back.
 pub fn in_call(place: Place) -> Place {
-    PLACE
-        .try_with(|cell| cell.replace(place))
+    LOCAL
+        .try_with(|local| local.place.replace(place))
         .unwrap_or_default()
 }
 
 /// Says where in its script the calling thread is; `None` when it leaves.
 pub fn set_script(script: Option<Script>) {
-    let _ = SCRIPT.try_with(|cell| *cell.borrow_mut() = script);
+    let _ = LOCAL.try_with(|local| {
+        local.in_script.set(script.is_some());
+        *local.script.borrow_mut() = script;
+    });
 }
 
-/// Walks the calling thread's stack.
-pub(super) fn walk() -> Stack {
-    let script = SCRIPT
-        .try_with(|cell| cell.borrow().clone())
+/// Walks the calling thread's stack. Besides the frames it gives where their return addresses lie.
+pub(super) fn walk() -> (Stack, [usize; DEPTH]) {
+    let mut slots = [0; DEPTH];
+    let script = LOCAL
+        .try_with(|local| local.script.borrow().clone())
         .unwrap_or_default();
     let mut stack = Stack {
         frames: [0; DEPTH],
@@ -71,7 +118,7 @@ pub(super) fn walk() -> Stack {
     };
     // Frames of the interpreter say nothing.
     if stack.script.is_some() {
-        return stack;
+        return (stack, slots);
     }
     let own = own_range();
     let mut count = 0;
@@ -81,10 +128,12 @@ pub(super) fn walk() -> Stack {
             return true;
         }
         stack.frames[count] = address;
+        // The call pushed the return address right below where the stack pointer of the caller was.
+        slots[count] = frame.sp().addr().saturating_sub(size_of::<usize>());
         count += 1;
         count < DEPTH
     });
-    stack
+    (stack, slots)
 }
 
 /// Gives the addresses of the object that this code lies in.
@@ -168,14 +217,26 @@ pub(super) struct Places {
 
 impl Places {
     pub(super) fn intern(&mut self, call: &'static str, stack: Stack) -> Place {
-        let key = (stack, call);
+        let mut key = (stack, call);
         if let Some(place) = self.known.get(&key) {
             return *place;
+        }
+        if self.stacks.len() >= MOST_PLACES {
+            key.0.frames[1..].fill(0);
+            match self.known.get(&key) {
+                Some(place) => return *place,
+                None if self.stacks.len() >= 2 * MOST_PLACES => return Place::UNKNOWN,
+                None => {}
+            }
         }
         self.stacks.push(key.clone());
         let place = Place(self.stacks.len() as u32);
         self.known.insert(key, place);
         place
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.stacks.len()
     }
 
     fn stack(&self, place: Place) -> Option<&(Stack, &'static str)> {
@@ -211,6 +272,18 @@ impl Places {
     }
 }
 
+/// Tells whether a file is a header of ours, whose functions are parts of the program and none of its places.
+fn is_own_header(file: &str) -> bool {
+    [
+        "/include/ge/",
+        "/include/graph/",
+        "/include/acl/",
+        "/include/exe_graph/",
+    ]
+    .iter()
+    .any(|folder| file.contains(folder))
+}
+
 fn resolve(stack: &Stack) -> Described {
     if let Some(script) = &stack.script {
         return Described {
@@ -219,33 +292,45 @@ fn resolve(stack: &Stack) -> Described {
             function: script.function.to_string(),
         };
     }
-    let mut first = None;
+    let mut first: Option<Described> = None;
     for address in stack.frames.iter().filter(|address| **address != 0) {
-        let mut found: Option<Described> = None;
+        // Innermost first: what was inlined, then the function that has it.
+        let mut found: Vec<Described> = Vec::new();
         // The frame's own address is the one behind the call; the library looks one byte before it.
         backtrace::resolve(std::ptr::without_provenance_mut(*address), |symbol| {
-            if found.is_some() {
-                return;
-            }
             let function = symbol.name().map(|name| name.to_string());
-            found = Some(Described {
+            found.push(Described {
                 file: symbol.filename().map(|file| file.display().to_string()),
                 line: symbol.lineno().unwrap_or(0),
                 function: function.unwrap_or_default(),
             });
         });
-        let mut described = found.unwrap_or_default();
-        if described.file.is_some() {
-            return described;
-        }
-        if described.function.is_empty() {
+        if found
+            .iter()
+            .all(|one| one.function.is_empty() && one.file.is_none())
+        {
             let maps = Mapping::all();
             if let Some(map) = maps.iter().find(|map| map.contains(*address)) {
                 let name = map.path.rsplit('/').next().unwrap_or(&map.path);
-                described.function = format!("{name}+{:#x}", address - map.start);
+                found = vec![Described {
+                    function: format!("{name}+{:#x}", address - map.start),
+                    ..Described::default()
+                }];
             }
         }
-        first.get_or_insert(described);
+        for described in found {
+            let is_own = described.file.as_deref().is_some_and(is_own_header);
+            if described.file.is_some() && !is_own {
+                return described;
+            }
+            let better = match &first {
+                None => true,
+                Some(first) => first.file.is_none() && described.file.is_some(),
+            };
+            if better {
+                first = Some(described);
+            }
+        }
     }
     first.unwrap_or_default()
 }

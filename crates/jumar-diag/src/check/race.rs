@@ -1,53 +1,34 @@
-//! The order that the program established, and accesses to memory that it leaves open.
+//! Accesses to memory that the order of the program leaves open.
 //!
-//! Each stream is an actor with a vector clock, and the host is one more. A task begins with what its stream knew and with what
-//! the host knew when it was queued; a record keeps the stream's clock, a wait takes it; whoever waits on the host takes
-//! the clock of what was waited for. Two accesses to the same byte, one of them a write, that neither clock orders
-//! are a race, however the run went.
+//! A task begins with what its stream knew and with what the thread that queued it knew; a record keeps the stream's clock, a
+//! wait takes it; whoever waits on the host takes the clock of what was waited for ([`super::order`]). Two accesses to the same
+//! byte, one of them a write, that neither clock orders are a race, however the run went.
 //!
-//! All threads of the program are one host actor: what they tell each other (locks, joins) is not seen, so calls of theirs count as
-//! ordered as they came. A stream that waits for something whose record was not seen yet (a notify, a word of memory) is
-//! left out until the host has waited for it. Both lose races and invent none.
+//! A stream that waits for something whose record was not seen yet (a notify, a word of memory) is left out until the host has
+//! waited for it: that loses races and invents none.
 //!
-//! Memory is known by allocation; each has cells, which are ranges with the same history: the last write, and the last read
-//! by each actor.
+//! Memory is known by allocation; each has cells, which are ranges with the same history: the last write, and the last reads
+//! that do not come before each other. All of it is bounded: by the objects that are alive, by a number of cells for each
+//! allocation, and by a number of bytes for copies that are watched.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 use jumar_core::{Admission, Op, Phase, Span};
 
-use super::cells::{Access, Cell, Region};
-use super::{Allocation, Finding, Memory, Place, verb};
+use super::cells::{Access, Cell, Region, Verb};
+use super::look::{Look, line, race, verb, who};
+use super::order::{Clock, Numbers, Order, join, knows};
+use super::stuck::{For, HostWait, Stuck, Wait};
+use super::{Allocation, Finding, Interest, Memory, Place, report};
 
-const HOST: usize = 0;
 /// How many freed allocations are remembered.
 const MOST_FREED: usize = 1 << 10;
 /// Sources of copies up to this length are compared byte by byte; of longer ones the two ends are.
 const COMPARED: usize = 64 << 10;
-
-type Clock = Vec<u32>;
-
-fn join(into: &mut Clock, from: &Clock) {
-    if into.len() < from.len() {
-        into.resize(from.len(), 0);
-    }
-    for (a, b) in into.iter_mut().zip(from) {
-        *a = (*a).max(*b);
-    }
-}
-
-fn knows(clock: &Clock, access: &Access) -> bool {
-    clock.get(access.actor).copied().unwrap_or(0) >= access.at
-}
-
-#[derive(Default)]
-struct Actor {
-    clock: Clock,
-    stream: u32,
-    device: u32,
-    /// What it waits for is unknown.
-    blind: bool,
-}
+/// So many bytes of sources are kept at most; copies beyond that are not compared.
+const MOST_WATCHED: usize = 64 << 20;
+/// Of so many tasks, the newest, the place is known when they fail.
+const QUEUED: usize = 1 << 16;
 
 #[derive(Default)]
 struct Recorded {
@@ -57,10 +38,10 @@ struct Recorded {
 }
 
 enum Pending {
-    Stream(usize, Clock),
-    Event(u64),
-    Device(u32),
-    Callback(Clock),
+    Stream(usize, usize, Clock),
+    Event(usize, u64),
+    Device(usize, u32),
+    Callback(u32, Clock),
 }
 
 /// Bytes that a queued copy is going to read, as they were when it was queued.
@@ -69,48 +50,42 @@ struct Watched {
     bytes: Vec<u8>,
     place: Place,
     stream: u32,
+    thread: usize,
 }
 
+/// What the engine is told of an operation besides the operation.
+pub(super) struct Told<'a> {
+    /// The calling thread's place among the actors.
+    pub(super) thread: usize,
+    /// Where the call was made.
+    pub(super) place: Place,
+    /// Reads and fills memory, for operations that need it.
+    pub(super) memory: Option<&'a dyn Memory>,
+    /// Whether targets of copies to the host are overwritten.
+    pub(super) poison: bool,
+    /// Takes note of the operations whose phases matter.
+    pub(super) interest: &'a Interest,
+    /// Whether accesses are looked at.
+    pub(super) accesses: bool,
+}
+
+#[derive(Default)]
 pub(super) struct Races {
-    actors: Vec<Actor>,
-    /// Places of streams that are gone.
-    idle: Vec<usize>,
-    streams: HashMap<u32, usize>,
-    events: HashMap<u64, Recorded>,
-    words: HashMap<usize, Clock>,
-    pending: HashMap<u64, Pending>,
-    watched: HashMap<u64, Watched>,
+    pub(super) order: Order,
+    events: Numbers<u64, Recorded>,
+    words: Numbers<usize, Clock>,
+    pending: Numbers<u64, Pending>,
+    watched: Numbers<u64, Watched>,
+    watched_bytes: usize,
     regions: BTreeMap<usize, Region>,
     freed: VecDeque<(Allocation, Place)>,
     counts: [u64; 2],
     /// Callbacks that were queued and have not begun: they may write host memory in stream order.
     callbacks: u64,
-    /// Where the tasks that have not ended were queued.
-    queued: HashMap<u64, Place>,
+    /// Where tasks were queued, by the last digits of their numbers.
+    queued: Vec<(u64, Place)>,
     pub(super) failed: Option<super::Failed>,
-}
-
-impl Default for Races {
-    fn default() -> Races {
-        Races {
-            actors: vec![Actor {
-                clock: vec![1],
-                ..Actor::default()
-            }],
-            idle: Vec::new(),
-            streams: HashMap::new(),
-            events: HashMap::new(),
-            words: HashMap::new(),
-            pending: HashMap::new(),
-            watched: HashMap::new(),
-            regions: BTreeMap::new(),
-            freed: VecDeque::new(),
-            counts: [0; 2],
-            callbacks: 0,
-            queued: HashMap::new(),
-            failed: None,
-        }
-    }
+    pub(super) stuck: Stuck,
 }
 
 /// Calls whose memory others may write without passing the gate.
@@ -126,104 +101,103 @@ const WAITING_FREES: &[&str] = &[
 ];
 
 impl Races {
-    fn actor(&mut self, stream: u32, device: u32) -> usize {
-        if let Some(actor) = self.streams.get(&stream) {
-            return *actor;
-        }
-        let actor = match self.idle.pop() {
-            Some(actor) => actor,
-            None => {
-                self.actors.push(Actor::default());
-                self.actors.len() - 1
+    /// The stream is gone, with all its work done or thrown away.
+    pub(super) fn stream_ended(&mut self, thread: usize, stream: u32, interest: &Interest) {
+        self.host_knows_stream(thread, stream);
+        self.order.stream_ended(stream);
+        // What was thrown away is never reported.
+        let (mut callbacks, mut bytes) = (0, 0);
+        self.pending.retain(|ticket, pending| {
+            let gone = matches!(pending, Pending::Callback(of, _) if *of == stream);
+            if gone {
+                interest.lost(*ticket);
+                callbacks += 1;
             }
-        };
-        let of = &mut self.actors[actor];
-        of.stream = stream;
-        of.device = device;
-        self.streams.insert(stream, actor);
-        actor
+            !gone
+        });
+        self.watched.retain(|ticket, watched| {
+            let gone = watched.stream == stream;
+            if gone {
+                interest.lost(*ticket);
+                bytes += watched.bytes.len();
+            }
+            !gone
+        });
+        self.callbacks -= callbacks;
+        self.watched_bytes -= bytes;
+        let stuck = &mut self.stuck;
+        stuck.callbacks.remove(&stream);
+        stuck.waits.retain(|ticket, wait| {
+            let gone = wait.stream == stream;
+            if gone {
+                interest.lost(*ticket);
+            }
+            !gone
+        });
+        stuck.records.retain(|ticket, (of, ..)| {
+            let gone = *of == stream;
+            if gone {
+                interest.lost(*ticket);
+            }
+            !gone
+        });
     }
 
-    /// Lets the next stream have the place of one that is gone. Its steps go on counting, so that what the old one did stays
-    /// known to whoever knew it; and the host knows all of it.
-    pub(super) fn stream_ended(&mut self, stream: u32) {
-        self.host_knows_stream(stream);
-        if let Some(actor) = self.streams.remove(&stream) {
-            self.idle.push(actor);
-        }
-    }
-
-    /// Lets an actor take its next step, and gives the step's number.
-    fn step(&mut self, actor: usize) -> u32 {
-        let clock = &mut self.actors[actor].clock;
-        if clock.len() <= actor {
-            clock.resize(actor + 1, 0);
-        }
-        clock[actor] += 1;
-        clock[actor]
-    }
-
-    fn host_takes(&mut self, clock: &Clock) {
-        join(&mut self.actors[HOST].clock, clock);
-    }
-
-    pub(super) fn admitted(
-        &mut self,
-        admission: &Admission<'_>,
-        place: Place,
-        memory: Option<&dyn Memory>,
-        poison: bool,
-    ) -> Vec<Finding> {
+    pub(super) fn admitted(&mut self, admission: &Admission<'_>, told: &Told<'_>) -> Vec<Finding> {
         let mut found = Vec::new();
-        let actor = match admission.stream {
-            None => HOST,
-            Some(stream) => self.actor(stream, admission.device),
-        };
+        let thread = told.thread;
+        let stream = admission
+            .stream
+            .map(|stream| self.order.stream(stream, admission.device));
+        let actor = stream.unwrap_or(thread);
+        self.note_waits(admission, told);
         // A wait of the host is no step of the stream.
         if let Op::WaitForStream = admission.op {
-            let clock = self.actors[actor].clock.clone();
+            let clock = self.order.actors[actor].clock.clone();
+            told.interest.found(admission.ticket);
             self.pending
-                .insert(admission.ticket, Pending::Stream(actor, clock));
+                .insert(admission.ticket, Pending::Stream(thread, actor, clock));
             return found;
         }
-        let at = self.step(actor);
-        if actor != HOST {
-            self.queued.insert(admission.ticket, place);
-            let host = std::mem::take(&mut self.actors[HOST].clock);
-            join(&mut self.actors[actor].clock, &host);
-            self.actors[HOST].clock = host;
-            // What the host does from now on comes after this.
-            self.step(HOST);
-        }
+        let at = match stream {
+            None => self.order.step(thread),
+            Some(stream) => {
+                self.note_queued(admission.ticket, told.place);
+                self.order.queued(stream, thread)
+            }
+        };
         let access = Access {
-            actor,
+            actor: actor as u32,
+            number: self.order.actors[actor].number,
             at,
             ticket: admission.ticket,
-            place,
+            place: told.place,
             verb: verb(&admission.op),
             program: 0,
+            by_thread: stream.is_none(),
         };
+        let looks = told.accesses;
         match &admission.op {
             Op::Allocate { span, device } => self.allocate(admission, *span, *device, &access),
-            Op::Free { span, .. } => {
-                self.free(*span, &access, admission.stream, admission.call, &mut found)
-            }
+            Op::Free { span, .. } => self.free(*span, &access, admission.call, told, &mut found),
             Op::Copy {
                 to,
                 from,
                 direction,
-            } => {
+            } if looks => {
                 self.touch(*from, false, true, &access, &mut found);
-                self.watch(admission, *to, *from, direction, place, memory, poison);
+                if told.memory.is_some() {
+                    self.watch(admission, *to, *from, direction, told);
+                }
                 self.touch(*to, true, false, &access, &mut found);
             }
-            Op::CopyRows { to, from, .. } => {
+            Op::CopyRows { to, from, .. } if looks => {
                 from.iter()
                     .for_each(|row| self.touch(row, false, true, &access, &mut found));
                 to.iter()
                     .for_each(|row| self.touch(row, true, false, &access, &mut found));
             }
-            Op::CopyBatch { pieces, .. } => {
+            Op::CopyBatch { pieces, .. } if looks => {
                 for (_, from) in *pieces {
                     self.touch(*from, false, true, &access, &mut found);
                 }
@@ -231,15 +205,15 @@ impl Races {
                     self.touch(*to, true, false, &access, &mut found);
                 }
             }
-            Op::Fill { to } => self.touch(*to, true, false, &access, &mut found),
+            Op::Fill { to } if looks => self.touch(*to, true, false, &access, &mut found),
             Op::Launch {
                 name,
                 reads,
                 writes,
-            } => {
+            } if looks => {
                 let kernel = admission.call.starts_with("aclrtLaunch");
                 let access = Access {
-                    program: super::report::hash(name).max(1),
+                    program: (report::hash(name) as u32).max(1),
                     ..access
                 };
                 for span in *reads {
@@ -255,55 +229,160 @@ impl Races {
                 }
             }
             Op::Record { event, record } => {
-                let clock = self.actors[actor].clock.clone();
+                let clock = &self.order.actors[actor].clock;
                 let recorded = self.events.entry(*event).or_default();
                 recorded.record = *record;
-                join(&mut recorded.all, &clock);
-                recorded.newest = clock;
+                join(&mut recorded.all, clock);
+                recorded.newest.clone_from(clock);
             }
             Op::Wait { event, record } => match self.events.get(event) {
                 Some(recorded) => {
                     let clock = match record {
-                        0 => recorded.all.clone(),
-                        _ => recorded.newest.clone(),
+                        0 => &recorded.all,
+                        _ => &recorded.newest,
                     };
-                    join(&mut self.actors[actor].clock, &clock);
+                    self.order.learns(actor, clock);
                 }
-                None => self.actors[actor].blind = true,
+                None => self.order.actors[actor].blind = true,
             },
             Op::WriteValue { to, .. } => {
-                let clock = self.actors[actor].clock.clone();
-                join(self.words.entry(to.address()).or_default(), &clock);
+                let clock = &self.order.actors[actor].clock;
+                join(self.words.entry(to.address()).or_default(), clock);
                 self.mark_written(*to);
             }
             Op::WaitValue { at, .. } => match self.words.get(&at.address()) {
-                Some(clock) => {
-                    let clock = clock.clone();
-                    join(&mut self.actors[actor].clock, &clock);
-                }
-                None => self.actors[actor].blind = true,
+                Some(clock) => self.order.learns(actor, clock),
+                None => self.order.actors[actor].blind = true,
             },
             Op::Callback { .. } => {
                 self.callbacks += 1;
-                let clock = self.actors[actor].clock.clone();
+                let clock = self.order.actors[actor].clock.clone();
+                told.interest.found(admission.ticket);
+                let number = admission.stream.unwrap_or(u32::MAX);
                 self.pending
-                    .insert(admission.ticket, Pending::Callback(clock));
+                    .insert(admission.ticket, Pending::Callback(number, clock));
             }
             Op::WaitForEvent { event, .. } => {
+                told.interest.found(admission.ticket);
                 self.pending
-                    .insert(admission.ticket, Pending::Event(*event));
+                    .insert(admission.ticket, Pending::Event(thread, *event));
             }
             Op::WaitForContext => {
+                told.interest.found(admission.ticket);
                 self.pending
-                    .insert(admission.ticket, Pending::Device(admission.device));
+                    .insert(admission.ticket, Pending::Device(thread, admission.device));
             }
-            Op::ResetEvent { .. } | Op::WaitForStream => {}
             // An operation that this does not know may do anything: nothing is concluded from it.
             _ => {}
         }
         found
     }
 
+    /// Notes who waits for what, for [`super::stuck`].
+    fn note_waits(&mut self, admission: &Admission<'_>, told: &Told<'_>) {
+        let (ticket, place) = (admission.ticket, told.place);
+        let limited = admission.call.contains("Timeout");
+        let stuck = &mut self.stuck;
+        stuck.changes += 1;
+        let what = match &admission.op {
+            Op::WaitForStream | Op::WaitForEvent { .. } | Op::WaitForContext => {
+                let host = HostWait {
+                    stream: admission.stream,
+                    place,
+                    limited,
+                };
+                stuck.hosts.insert(ticket, host);
+                return;
+            }
+            Op::Wait { event, .. } => For::Record(*event),
+            Op::WaitValue { at, .. } => For::Word(at.address()),
+            Op::Callback { blocks } => {
+                // Whether such a function, on a thread of ours, waits or sleeps, nobody sees.
+                stuck.open |= admission.call == "aclrtLaunchHostFunc";
+                if !blocks {
+                    return;
+                }
+                For::Callback
+            }
+            Op::Record { event, .. } => {
+                if let Some(stream) = admission.stream {
+                    told.interest.found(ticket);
+                    stuck.records.insert(ticket, (stream, *event, place));
+                }
+                return;
+            }
+            _ => return,
+        };
+        let Some(stream) = admission.stream else {
+            return;
+        };
+        told.interest.found(ticket);
+        stuck.waits.insert(
+            ticket,
+            Wait {
+                stream,
+                what,
+                place,
+                started: false,
+                limited,
+            },
+        );
+    }
+
+    /// Notes what became of those.
+    fn note_phase(&mut self, ticket: u64, phase: &Phase, interest: &Interest) {
+        let stuck = &mut self.stuck;
+        stuck.changes += 1;
+        let over = !matches!(phase, Phase::Started);
+        if let Some(wait) = stuck.waits.get_mut(&ticket) {
+            wait.started = true;
+            if wait.what == For::Callback {
+                // It is handed over now, and holds the stream until it was called.
+                stuck.callbacks.insert(wait.stream, wait.place);
+            }
+            if over {
+                stuck.waits.remove(&ticket);
+                interest.lost(ticket);
+            }
+        } else if over && stuck.records.remove(&ticket).is_some() {
+            interest.lost(ticket);
+        } else if over {
+            stuck.hosts.remove(&ticket);
+        }
+    }
+
+    fn note_queued(&mut self, ticket: u64, place: Place) {
+        if self.queued.is_empty() {
+            self.queued.resize(QUEUED, (0, Place::UNKNOWN));
+        }
+        self.queued[ticket as usize % QUEUED] = (ticket, place);
+    }
+
+    /// Lists how much of each kind is kept.
+    pub(super) fn sizes(&self) -> Vec<(&'static str, usize)> {
+        let cells = self
+            .regions
+            .values()
+            .flat_map(|region| region.cells.values());
+        vec![
+            ("actors", self.order.actors.len()),
+            ("events", self.events.len()),
+            ("words", self.words.len()),
+            ("pending", self.pending.len()),
+            ("watched", self.watched.len()),
+            ("regions", self.regions.len()),
+            ("cells", cells.clone().count()),
+            ("reads", cells.map(|cell| cell.reads.len()).sum()),
+            ("freed", self.freed.len()),
+            ("queued", self.queued.len()),
+            ("waits", self.stuck.waits.len()),
+            ("records", self.stuck.records.len()),
+            ("hosts", self.stuck.hosts.len()),
+            ("callbacks", self.stuck.callbacks.len()),
+        ]
+    }
+
+    /// Tells whether memory has to be read when an operation begins.
     pub(super) fn watches_bytes(&self, ticket: u64) -> bool {
         self.watched.contains_key(&ticket)
     }
@@ -313,66 +392,71 @@ impl Races {
         ticket: u64,
         phase: &Phase,
         memory: Option<&dyn Memory>,
+        interest: &Interest,
     ) -> Vec<Finding> {
         let mut found = Vec::new();
-        if !matches!(phase, Phase::Started)
-            && let Some(place) = self.queued.remove(&ticket)
-            && let Phase::Failed(error) = phase
-        {
+        self.note_phase(ticket, phase, interest);
+        if let Phase::Failed(error) = phase {
+            let place = match self.queued.get(ticket as usize % QUEUED) {
+                Some((of, place)) if *of == ticket => *place,
+                _ => Place::UNKNOWN,
+            };
             self.failed = Some(super::Failed {
                 ticket,
                 place,
                 sentence: error.sentence().to_owned(),
             });
         }
-        if let Some(watched) = self.watched.remove(&ticket)
-            && let (Phase::Started, Some(memory)) = (phase, memory)
-        {
-            let mut now = vec![0; watched.bytes.len()];
-            sample(memory, watched.span, &mut now);
-            if now != watched.bytes {
-                found.extend(self.overwritten(&watched, &now));
+        if let Some(watched) = self.watched.remove(&ticket) {
+            interest.lost(ticket);
+            self.watched_bytes -= watched.bytes.len();
+            if let (Phase::Started, Some(memory)) = (phase, memory) {
+                let mut now = vec![0; watched.bytes.len()];
+                sample(memory, watched.span, &mut now);
+                if now != watched.bytes {
+                    found.extend(self.overwritten(&watched, &now));
+                }
             }
         }
-        if let Some(Pending::Callback(_)) = self.pending.get(&ticket) {
-            // The function begins now, behind everything before it; whoever it tells knows as much.
-            if let Some(Pending::Callback(clock)) = self.pending.remove(&ticket) {
-                self.callbacks = self.callbacks.saturating_sub(1);
-                self.host_takes(&clock);
-            }
+        let is_over = match (self.pending.get(&ticket), phase) {
+            (None, _) => return found,
+            (Some(Pending::Callback(..)), _) => true,
+            (Some(_), Phase::Started) => false,
+            (Some(_), Phase::Finished | Phase::Failed(_)) => true,
+        };
+        if !is_over {
             return found;
         }
-        match phase {
-            Phase::Started => {}
-            Phase::Failed(_) => {
-                self.pending.remove(&ticket);
+        interest.lost(ticket);
+        let pending = self.pending.remove(&ticket);
+        match (pending, phase) {
+            // The function begins now, behind everything before it; whoever it tells knows as much.
+            (Some(Pending::Callback(_, clock)), _) => {
+                self.callbacks = self.callbacks.saturating_sub(1);
+                self.order.tell_clock(&clock);
             }
-            Phase::Finished => match self.pending.remove(&ticket) {
-                Some(Pending::Stream(actor, clock)) => {
-                    self.host_takes(&clock);
-                    self.actors[actor].blind = false;
-                }
-                Some(Pending::Event(event)) => self.host_knows_event(event),
-                Some(Pending::Device(device)) => {
-                    for index in 1..self.actors.len() {
-                        if self.actors[index].device == device {
-                            let clock = self.actors[index].clock.clone();
-                            self.actors[index].blind = false;
-                            self.host_takes(&clock);
-                        }
+            (Some(Pending::Stream(thread, actor, clock)), Phase::Finished) => {
+                self.order.learns(thread, &clock);
+                self.order.actors[actor].blind = false;
+            }
+            (Some(Pending::Event(thread, event)), Phase::Finished) => {
+                self.host_knows_event(thread, event);
+            }
+            (Some(Pending::Device(thread, device)), Phase::Finished) => {
+                for stream in self.order.all_streams() {
+                    if self.order.actors[stream].device == device {
+                        self.order.thread_knows(thread, stream);
                     }
                 }
-                Some(Pending::Callback(_)) | None => {}
-            },
+            }
+            _ => {}
         }
         found
     }
 
-    pub(super) fn host_knows_stream(&mut self, stream: u32) {
-        if let Some(&actor) = self.streams.get(&stream) {
-            let clock = self.actors[actor].clock.clone();
-            self.actors[actor].blind = false;
-            self.host_takes(&clock);
+    pub(super) fn host_knows_stream(&mut self, thread: usize, stream: u32) {
+        if let Some(stream) = self.order.known_stream(stream) {
+            self.order.thread_knows(thread, stream);
         }
     }
 
@@ -380,27 +464,21 @@ impl Races {
         self.events.remove(&event);
     }
 
-    pub(super) fn host_knows_event(&mut self, event: u64) {
+    pub(super) fn host_knows_event(&mut self, thread: usize, event: u64) {
         if let Some(recorded) = self.events.get(&event) {
-            let clock = recorded.newest.clone();
-            self.host_takes(&clock);
+            self.order.learns(thread, &recorded.newest);
         }
     }
 
-    pub(super) fn host_knows_all(&mut self) {
-        for index in 1..self.actors.len() {
-            let clock = self.actors[index].clock.clone();
-            self.actors[index].blind = false;
-            self.host_takes(&clock);
+    pub(super) fn host_knows_all(&mut self, thread: usize) {
+        for stream in self.order.all_streams() {
+            self.order.thread_knows(thread, stream);
         }
     }
 
-    pub(super) fn is_pending(&self, stream: u32) -> bool {
-        self.streams.get(&stream).is_some_and(|&actor| {
-            let done = self.actors[HOST].clock.get(actor).copied().unwrap_or(0);
-            let last = self.actors[actor].clock.get(actor).copied().unwrap_or(0);
-            done < last
-        })
+    pub(super) fn is_pending(&self, thread: usize, stream: u32) -> bool {
+        let stream = self.order.known_stream(stream);
+        stream.is_some_and(|stream| self.order.is_pending(stream, thread))
     }
 
     fn region(&self, address: usize) -> Option<&Region> {
@@ -474,7 +552,7 @@ impl Races {
                     end: span.end(),
                     written: true,
                     write: Some(Access {
-                        verb: "allocates",
+                        verb: Verb::Allocates,
                         ..*access
                     }),
                     reads: Vec::new(),
@@ -488,55 +566,48 @@ impl Races {
         &mut self,
         span: Span,
         access: &Access,
-        stream: Option<u32>,
         call: &str,
+        told: &Told<'_>,
         found: &mut Vec<Finding>,
     ) {
         let Some(region) = self.regions.remove(&span.address()) else {
             return;
         };
-        let clock = &self.actors[access.actor].clock;
+        if !self.words.is_empty() {
+            self.words.retain(|at, _| !span.contains(*at));
+        }
+        let clock = &self.order.actors[access.actor as usize].clock;
         let waits = WAITING_FREES.iter().any(|name| call.starts_with(name));
         let open = region
             .cells
             .values()
             .flat_map(|cell| cell.reads.iter().chain(&cell.write))
             .find(|earlier| !waits && !knows(clock, earlier));
-        if let Some(earlier) = open {
+        if let Some(earlier) = open.filter(|_| told.accesses) {
             let rule = match (region.pool, region.allocation.device) {
+                _ if access.by_thread && earlier.by_thread => "JMR-THREAD-004",
                 (true, _) => "JMR-SYNC-009",
                 (_, Some(_)) => "JMR-SYNC-007",
                 (_, None) => "JMR-SYNC-008",
             };
-            let by = match stream {
-                Some(stream) => format!("stream#{stream} frees"),
-                None => "the host frees".to_owned(),
+            let by = match access.by_thread {
+                false => format!("stream#{} frees", access.number),
+                true => "the host frees".to_owned(),
+            };
+            let name = region.allocation.name();
+            let (who, verb) = (who(earlier), earlier.verb.text());
+            let missing = match earlier.by_thread {
+                true => format!(
+                    "a lock, or a join, between threads {} and {}",
+                    earlier.number, access.number
+                ),
+                false => format!("a synchronise of stream#{} between the two", earlier.number),
             };
             found.push(
-                Finding {
-                    lines: vec![super::Line {
-                        label: "now",
-                        place: access.place,
-                        text: format!("{by} {}", region.allocation.name()),
-                    }],
-                    ..Finding::now(rule, "")
-                }
-                .and(
-                    "earlier",
-                    earlier.place,
-                    format!(
-                        "task {} on stream#{} {} {}",
-                        earlier.ticket,
-                        self.actors[earlier.actor].stream,
-                        earlier.verb,
-                        region.allocation.name()
-                    ),
-                )
-                .and("made", region.allocation.made, region.allocation.name())
-                .missing(format!(
-                    "a synchronise of stream#{} between the two",
-                    self.actors[earlier.actor].stream
-                )),
+                line(rule, access, format!("{by} {name}"))
+                    .and("earlier", earlier.place, format!("{who} {verb} {name}"))
+                    .and("made", region.allocation.made, region.allocation.name())
+                    .missing(missing),
             );
         }
         self.freed.push_back((region.allocation, access.place));
@@ -573,185 +644,73 @@ impl Races {
         if span.bytes() == 0 {
             return;
         }
-        if self.actors[access.actor].blind {
+        let actor = &self.order.actors[access.actor as usize];
+        if actor.blind {
             if writes {
                 self.mark_written(span);
             }
             return;
         }
-        let Some(start) = self.region(span.address()).map(|r| r.allocation.start) else {
+        let Some((_, region)) = self.regions.range_mut(..=span.address()).next_back() else {
             return;
         };
-        let Some(region) = self.regions.get_mut(&start) else {
+        let begin = span.address();
+        let border = region.allocation.start + region.allocation.bytes;
+        if begin >= border {
             return;
+        }
+        let end = span.end().min(border);
+        let mut look = Look {
+            clock: &actor.clock,
+            writes,
+            needs_bytes,
+            access,
+            first: None,
+            unwritten: None,
         };
-        let end = span
-            .end()
-            .min(region.allocation.start + region.allocation.bytes);
-        region.cut(span.address(), end);
-        let clock = &self.actors[access.actor].clock;
-        let mut first: Option<(Access, bool, usize, usize)> = None;
-        let mut unwritten: Option<(usize, usize)> = None;
-        for (&from, cell) in region.cells.range_mut(span.address()..end) {
-            if needs_bytes && !cell.written {
-                let entry = unwritten.get_or_insert((from, cell.end));
-                entry.1 = cell.end;
-            }
-            let open = |earlier: &&Access| !knows(clock, earlier);
-            let write = cell.write.as_ref().filter(open).map(|a| (*a, true));
-            let other = match writes {
-                true => write.or(cell.reads.iter().find(open).map(|a| (*a, false))),
-                false => write,
-            };
-            if first.is_none()
-                && let Some((earlier, wrote)) = other
-            {
-                first = Some((earlier, wrote, from, cell.end));
-            }
-            if writes {
-                cell.written = true;
-                cell.write = Some(*access);
-                cell.reads.clear();
-            } else {
-                match cell.reads.iter_mut().find(|a| a.actor == access.actor) {
-                    Some(read) => *read = *access,
-                    None => cell.reads.push(*access),
+        // Most accesses are to a range that was accessed before.
+        match region.cells.get_mut(&begin).filter(|cell| cell.end == end) {
+            Some(cell) => look.at(begin, cell),
+            None => {
+                region.cut(begin, end);
+                for (&from, cell) in region.cells.range_mut(begin..end) {
+                    look.at(from, cell);
+                }
+                if writes {
+                    region.unite(begin, end);
                 }
             }
         }
-        if writes {
-            // One history from now on.
-            let mut cells = region
-                .cells
-                .extract_if(span.address()..end, |_, _| true)
-                .map(|(_, cell)| cell);
-            let merged = cells.next().map(|cell| Cell { end, ..cell });
-            drop(cells);
-            if let Some(cell) = merged {
-                region.cells.insert(span.address(), cell);
-            }
-        }
-        let allocation = region.allocation.clone();
-        let (pool, tracked) = (region.pool, region.tracked);
+        let Look {
+            first, unwritten, ..
+        } = look;
         if let Some((earlier, wrote, from, to)) = first {
-            found.push(self.race(&allocation, pool, access, writes, &earlier, wrote, from, to));
+            found.push(race(region, access, writes, &earlier, wrote, from, to));
         }
-        if let (Some((from, to)), true) = (unwritten, tracked) {
-            let offset = from - allocation.start;
-            found.push(
-                self.line(
-                    "JMR-MEM-009",
-                    access,
-                    format!(
-                        "task {} reads bytes {offset} to {} of {}, which nobody wrote",
-                        access.ticket,
-                        to - allocation.start - 1,
-                        allocation.name()
-                    ),
-                )
-                .and(
-                    "made",
-                    allocation.made,
-                    format!("{} of {} bytes", allocation.name(), allocation.asked),
-                ),
+        if let (Some((from, to)), true) = (unwritten, region.tracked) {
+            let allocation = &region.allocation;
+            let text = format!(
+                "task {} reads bytes {} to {} of {}, which nobody wrote",
+                access.ticket,
+                from - allocation.start,
+                to - allocation.start - 1,
+                allocation.name()
             );
+            let made = format!("{} of {} bytes", allocation.name(), allocation.asked);
+            found.push(line("JMR-MEM-009", access, text).and("made", allocation.made, made));
         }
-    }
-
-    fn line(&self, rule: &'static str, access: &Access, text: String) -> Finding {
-        Finding {
-            rule,
-            lines: vec![super::Line {
-                label: "now",
-                place: access.place,
-                text,
-            }],
-            missing: None,
-            fix: None,
-        }
-    }
-
-    fn who(&self, access: &Access) -> String {
-        match access.actor {
-            HOST => "the host".to_owned(),
-            actor => format!(
-                "task {} on stream#{}",
-                access.ticket, self.actors[actor].stream
-            ),
-        }
-    }
-
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "two accesses and where they meet"
-    )]
-    fn race(
-        &self,
-        allocation: &Allocation,
-        pool: bool,
-        now: &Access,
-        writes: bool,
-        earlier: &Access,
-        wrote: bool,
-        from: usize,
-        to: usize,
-    ) -> Finding {
-        let rule = match (now.actor, earlier.actor, writes, wrote) {
-            _ if pool => "JMR-SYNC-009",
-            (HOST, _, false, _) if earlier.program != 0 => "JMR-SYNC-023",
-            (HOST, _, false, _) => "JMR-SYNC-005",
-            (HOST, _, true, _) if earlier.program != 0 => "JMR-SYNC-024",
-            (HOST, _, true, _) => "JMR-SYNC-006",
-            (_, _, true, true) if now.program != 0 && now.program == earlier.program => {
-                "JMR-MODEL-010"
-            }
-            (_, _, true, true) => "JMR-SYNC-001",
-            _ => "JMR-SYNC-002",
-        };
-        let does = |writes: bool| if writes { "writes" } else { "reads" };
-        let range = format!(
-            "{} +{}..{}",
-            allocation.name(),
-            from - allocation.start,
-            to - allocation.start
-        );
-        let stream = self.actors[earlier.actor].stream;
-        let missing = match now.actor {
-            HOST => format!(
-                "a synchronise of stream#{stream} before this call, or the call's asynchronous form on stream#{stream}"
-            ),
-            actor => format!(
-                "record an event on stream#{stream} after task {}, and let stream#{} wait for it before task {}",
-                earlier.ticket, self.actors[actor].stream, now.ticket
-            ),
-        };
-        self.line(
-            rule,
-            now,
-            format!("{} {} {range}", self.who(now), does(writes)),
-        )
-        .and(
-            "earlier",
-            earlier.place,
-            format!("{} {} {range}", self.who(earlier), does(wrote)),
-        )
-        .and("made", allocation.made, allocation.name())
-        .missing(missing)
     }
 
     /// Keeps what a copy from pinned memory is going to read, and overwrites the target of a copy to pinned memory.
-    #[expect(clippy::too_many_arguments, reason = "one copy, as the gate shows it")]
     fn watch(
         &mut self,
         admission: &Admission<'_>,
         to: Span,
         from: Span,
         direction: &str,
-        place: Place,
-        memory: Option<&dyn Memory>,
-        poison: bool,
+        told: &Told<'_>,
     ) {
-        let (Some(stream), Some(memory)) = (admission.stream, memory) else {
+        let (Some(stream), Some(memory)) = (admission.stream, told.memory) else {
             return;
         };
         if self.callbacks > 0 {
@@ -762,30 +721,41 @@ impl Races {
                 .is_some_and(|region| region.allocation.device.is_none())
         };
         let (from_pinned, to_pinned) = (pinned(from), pinned(to));
-        if direction == "host to device" && from_pinned && !self.is_used(from, true) {
-            let mut bytes = vec![0; from.bytes().min(2 * COMPARED)];
+        let kept = from.bytes().min(2 * COMPARED);
+        if direction == "host to device"
+            && from_pinned
+            && !self.is_used(told.thread, from, true)
+            && self.watched_bytes + kept <= MOST_WATCHED
+        {
+            let mut bytes = vec![0; kept];
             sample(memory, from, &mut bytes);
+            told.interest.found(admission.ticket);
+            self.watched_bytes += kept;
             self.watched.insert(
                 admission.ticket,
                 Watched {
                     span: from,
                     bytes,
-                    place,
+                    place: told.place,
                     stream,
+                    thread: told.thread,
                 },
             );
         }
-        if poison && direction == "device to host" && to_pinned && !self.is_used(to, false) {
+        if told.poison
+            && direction == "device to host"
+            && to_pinned
+            && !self.is_used(told.thread, to, false)
+        {
             memory.fill(to, POISON);
         }
     }
 
     /// Tells whether work that the host has not waited for writes (or also reads) a range.
-    fn is_used(&self, span: Span, writes_only: bool) -> bool {
+    fn is_used(&self, thread: usize, span: Span, writes_only: bool) -> bool {
         let Some(region) = self.region(span.address()) else {
             return false;
         };
-        let host = &self.actors[HOST].clock;
         let before = region.cells.range(..=span.address()).next_back();
         before
             .into_iter()
@@ -796,7 +766,7 @@ impl Races {
                 cell.write
                     .iter()
                     .chain(reads)
-                    .any(|access| access.actor != HOST && !knows(host, access))
+                    .any(|access| !access.by_thread && !self.order.host_knows(thread, access))
             })
     }
 
@@ -804,7 +774,7 @@ impl Races {
         let at = now.iter().zip(&watched.bytes).position(|(a, b)| a != b)?;
         let region = self.region(watched.span.address())?;
         // A task that writes here was queued meanwhile: that is its own finding, or in order.
-        if self.is_used(watched.span, true) {
+        if self.is_used(watched.thread, watched.span, true) {
             return None;
         }
         let allocation = region.allocation.clone();

@@ -10,15 +10,12 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
 use bytes::Bytes;
-use jumar_ops::{
-    Attr, Attrs, Builder, OnnxNode, OpError, OpErrorKind, Tensor, TensorType, UNKNOWN, find,
-    find_onnx,
-};
+use jumar_ops::{Attr, Attrs, Builder, OnnxNode, OpError, Tensor, TensorType, UNKNOWN, find_onnx};
 use jumar_types::dtype::DataType;
 use prost::Message;
 
 use self::proto::{AttributeProto, GraphProto, ModelProto, NodeProto, TypeProto};
-use crate::passes::fold;
+use crate::place::Place;
 use crate::{Body, Graph, GraphError, GraphErrorKind, GraphOutput, Node, Result, ValueId, control};
 
 /// The operator sets that are understood. Below 7 the operators whose conversion says so: most begin at 7.
@@ -194,9 +191,8 @@ struct Importer<'a> {
     /// Values taken from the graph around this one, by their place there.
     captured: Vec<ValueId>,
     taken: Vec<ValueId>,
-    /// The ONNX node that is being converted, and how many of ours it has become so far.
-    node: String,
-    added: usize,
+    /// The ONNX node that is being converted.
+    place: Place,
 }
 
 impl Around for Importer<'_> {
@@ -217,8 +213,7 @@ impl<'a> Importer<'a> {
             produced: HashSet::new(),
             captured: Vec::new(),
             taken: Vec::new(),
-            node: String::new(),
-            added: 0,
+            place: Place::default(),
         }
     }
 
@@ -358,8 +353,7 @@ impl<'a> Importer<'a> {
             .iter()
             .map(|name| !name.is_empty() && used.contains(name))
             .collect();
-        self.node = std::mem::take(&mut node.name);
-        self.added = 0;
+        self.place = Place::at(std::mem::take(&mut node.name));
         let outputs = if is_control(&node) {
             self.convert_control(&node, inputs, attrs, bodies)?
         } else {
@@ -405,7 +399,7 @@ impl<'a> Importer<'a> {
         mut attrs: Attrs,
         mut bodies: BTreeMap<String, GraphProto>,
     ) -> Result<Vec<ValueId>> {
-        let own = self.node.clone();
+        let own = self.place.clone();
         let (operator, names): (_, &[&str]) = match node.op_type.as_str() {
             "If" => (&control::IF, &["then_branch", "else_branch"]),
             "Loop" => (&control::LOOP, &["body"]),
@@ -458,7 +452,7 @@ impl<'a> Importer<'a> {
             }
             attrs = kept;
         }
-        self.node = own;
+        self.place = own;
         self.add_control(operator, inputs, attrs, made, node.output.len())
     }
 
@@ -471,7 +465,7 @@ impl<'a> Importer<'a> {
         outputs: usize,
     ) -> Result<Vec<ValueId>> {
         let mut node = Node {
-            name: self.node.clone(),
+            name: self.place.node().to_owned(),
             operator,
             inputs,
             outputs: Vec::new(),
@@ -551,8 +545,7 @@ impl Builder for Importer<'_> {
     }
 
     fn add_constant(&mut self, tensor: Tensor) -> ValueId {
-        let name = format!("{}/constant_{}", self.node, self.graph.values.len());
-        self.graph.add_constant(name, tensor)
+        self.place.add_constant(&mut self.graph, tensor)
     }
 
     fn add_node(
@@ -562,45 +555,8 @@ impl Builder for Importer<'_> {
         attrs: Attrs,
         outputs: usize,
     ) -> std::result::Result<Vec<ValueId>, OpError> {
-        let definition = find(operator).ok_or_else(|| {
-            OpError::new(
-                OpErrorKind::Internal,
-                format!("there is no operator {operator}"),
-            )
-        })?;
-        let name = if self.added == 0 {
-            self.node.clone()
-        } else {
-            format!("{}/{}", self.node, self.added)
-        };
-        self.added += 1;
-        let mut node = Node {
-            name,
-            operator: definition,
-            inputs: inputs.to_vec(),
-            outputs: Vec::new(),
-            attrs,
-            bodies: Vec::new(),
-        };
-        let (types, constants) = self.graph.operands(&node);
-        let inferred =
-            definition.infer(&jumar_ops::InferCx::new(&types, &constants, &node.attrs))?;
-        // Parameters of operators are often computed from constants; conversions want to see them.
-        if let Some(tensors) = fold::evaluate(&self.graph, &node, &inferred)? {
-            self.graph.count_folded(&tensors);
-            return Ok(tensors
-                .into_iter()
-                .take(outputs)
-                .map(|tensor| self.add_constant(tensor))
-                .collect());
-        }
-        for (index, ty) in inferred.into_iter().take(outputs).enumerate() {
-            let value = self.graph.add_value(format!("{}:{index}", node.name), ty);
-            node.outputs.push(value);
-        }
-        let ids = node.outputs.clone();
-        self.graph.nodes.push(node);
-        Ok(ids)
+        self.place
+            .add_node(&mut self.graph, operator, inputs, attrs, outputs)
     }
 }
 

@@ -3,12 +3,13 @@
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 
+use jumar_hal::{Cost, Signal, Task};
 use jumar_sched::{Executor, ExecutorConfig};
 
-use super::Bare;
+use super::{Bare, TAG, drain, queue, run_costing, wait_on};
 
 fn executor(workers: usize) -> Executor {
     let config = ExecutorConfig {
@@ -82,4 +83,50 @@ fn a_part_that_panics_is_heard_of_after_the_last_part() {
     }));
     assert!(result.is_err());
     assert_eq!(done.load(Ordering::Relaxed), 7);
+}
+
+#[test]
+fn work_is_not_shared_with_a_processor_that_another_stream_needs() {
+    let config = ExecutorConfig {
+        workers: 2,
+        cpus: 2,
+        schedule: None,
+    };
+    let executor = Arc::new(Executor::new(config, Arc::new(Bare)));
+    let streams = [queue(&executor), queue(&executor)];
+    let large = |f: Box<dyn Fn() + Send + Sync>| run_costing(Cost::Large, f);
+    let (inside, opened) = (Arc::new(Signal::new()), Arc::new(Signal::new()));
+    let gate = Arc::new((Mutex::new(false), Condvar::new()));
+    // Whoever runs this stream is busy until the other one is done.
+    let (there, held) = (inside.clone(), gate.clone());
+    streams[0].submit(
+        large(Box::new(move || {
+            there.set();
+            let mut open = held.0.lock().unwrap();
+            while !*open {
+                open = held.1.wait(open).unwrap();
+            }
+        })),
+        TAG,
+    );
+    let seen = Arc::new(Mutex::new(HashSet::new()));
+    let (threads, team) = (seen.clone(), executor.clone());
+    streams[1].submit(wait_on(&inside), TAG);
+    streams[1].submit(
+        large(Box::new(move || {
+            for _ in 0..200 {
+                team.team().share_borrowed(8, &|_| {
+                    threads.lock().unwrap().insert(thread::current().id());
+                    thread::yield_now();
+                });
+            }
+        })),
+        TAG,
+    );
+    streams[1].submit(Task::Set(opened.clone()), TAG);
+    assert!(streams[1].wait_signal(&opened, None));
+    assert_eq!(seen.lock().unwrap().len(), 1);
+    *gate.0.lock().unwrap() = true;
+    gate.1.notify_all();
+    drain(&streams[0]);
 }

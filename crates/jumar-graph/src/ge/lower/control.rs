@@ -84,7 +84,7 @@ fn add(
     bodies: Vec<Body>,
 ) -> Result<Vec<ValueId>> {
     let mut node = Node {
-        name: cx.node.clone(),
+        name: cx.place.node().to_owned(),
         operator,
         inputs,
         outputs: Vec::new(),
@@ -130,9 +130,9 @@ fn repeat(cx: &mut Cx, op: &Op<'_>) -> Result<Vec<ValueId>> {
     let given = op.list("input")?;
     let (test, step) = (body(op, "cond")?, body(op, "body")?);
     // Whether there is a first turn is asked here, about each further one at the end of the turn before.
-    let node = cx.node.clone();
+    let place = std::mem::take(&mut cx.place);
     let first = cx.nodes(test, &given, false)?;
-    cx.node = node;
+    cx.place = place;
     let first = *first
         .first()
         .ok_or_else(|| GraphError::from(invalid("its graph cond has no output")))?;

@@ -22,13 +22,13 @@ mod state;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::OnceLock;
 
-use jumar_ops::{Attrs, Builder, OpError, OpErrorKind, Tensor, TensorType, find};
+use jumar_ops::{Attrs, Builder, OpError, OpErrorKind, Tensor, TensorType};
 use jumar_types::dtype::DataType;
 
 use self::op::Op;
 use super::{Desc, Graph as Source, INPUTS, Node as SourceNode, Value};
-use crate::passes::fold;
-use crate::{Graph, GraphError, GraphOutput, Node, Result, ValueId, control as flow};
+use crate::place::Place;
+use crate::{Graph, GraphError, GraphOutput, Result, ValueId, control as flow};
 
 /// Says what an operator is made of: adds nodes, and gives the values of its outputs.
 type Lowering = fn(&mut Cx, &Op<'_>) -> std::result::Result<Vec<ValueId>, OpError>;
@@ -259,9 +259,8 @@ pub(super) fn unsupported(text: impl Into<String>) -> OpError {
 #[derive(Default)]
 pub(super) struct Cx {
     pub graph: Graph,
-    /// The node that is being lowered, and how many of ours it has become so far.
-    node: String,
-    added: usize,
+    /// The node that is being lowered.
+    place: Place,
     /// What variables hold at this point of the order, by name.
     variables: BTreeMap<String, state::Held>,
     /// The lists that sequences stand for, by the value that stands for each.
@@ -281,8 +280,7 @@ impl Builder for Cx {
     }
 
     fn add_constant(&mut self, tensor: Tensor) -> ValueId {
-        let name = format!("{}/constant_{}", self.node, self.graph.values.len());
-        self.graph.add_constant(name, tensor)
+        self.place.add_constant(&mut self.graph, tensor)
     }
 
     fn add_node(
@@ -292,47 +290,8 @@ impl Builder for Cx {
         attrs: Attrs,
         outputs: usize,
     ) -> std::result::Result<Vec<ValueId>, OpError> {
-        let definition = find(operator).ok_or_else(|| {
-            OpError::new(
-                OpErrorKind::Internal,
-                format!("there is no operator {operator}"),
-            )
-        })?;
-        let name = if self.added == 0 {
-            self.node.clone()
-        } else {
-            format!("{}/{}", self.node, self.added)
-        };
-        self.added += 1;
-        let mut inputs = inputs.to_vec();
-        while inputs.last() == Some(&None) {
-            inputs.pop();
-        }
-        let mut node = Node {
-            name,
-            operator: definition,
-            inputs,
-            outputs: Vec::new(),
-            attrs,
-            bodies: Vec::new(),
-        };
-        let (types, constants) = self.graph.operands(&node);
-        let inferred =
-            definition.infer(&jumar_ops::InferCx::new(&types, &constants, &node.attrs))?;
-        if let Some(tensors) = fold::evaluate(&self.graph, &node, &inferred)? {
-            return Ok(tensors
-                .into_iter()
-                .take(outputs)
-                .map(|tensor| self.add_constant(tensor))
-                .collect());
-        }
-        for (index, ty) in inferred.into_iter().take(outputs).enumerate() {
-            let value = self.graph.add_value(format!("{}:{index}", node.name), ty);
-            node.outputs.push(value);
-        }
-        let ids = node.outputs.clone();
-        self.graph.nodes.push(node);
-        Ok(ids)
+        self.place
+            .add_node(&mut self.graph, operator, inputs, attrs, outputs)
     }
 }
 
@@ -364,6 +323,14 @@ impl Cx {
             .flat_map(|node| node.inputs.iter().filter_map(|input| input.from))
             .chain(source.outputs.iter().copied());
         for (at, position) in reads {
+            // What came from a file may name any number.
+            let most = source.nodes.get(at).map_or(0, |node| node.outputs.len());
+            if position >= most {
+                return Err(GraphError::invalid(format!(
+                    "output {position} of node {} is read, and the node has {most}",
+                    source.nodes.get(at).map_or("", |node| node.name.as_str())
+                )));
+            }
             let list = used.entry(at).or_default();
             if list.len() <= position {
                 list.resize(position + 1, false);
@@ -376,8 +343,7 @@ impl Cx {
                 continue;
             }
             let place = || format!("node {} ({})", node.name, node.kind);
-            self.node.clone_from(&node.name);
-            self.added = 0;
+            self.place = Place::at(&node.name);
             if state::VARIABLES.contains(&node.kind.as_str()) {
                 if !root {
                     return Err(GraphError::unsupported(format!(

@@ -41,20 +41,20 @@ pub struct Sliding {
 }
 
 impl Sliding {
-    fn pixels(&self) -> usize {
+    pub(in crate::simd) fn pixels(&self) -> usize {
         self.image[0] * self.image[1]
     }
 
-    fn outputs(&self) -> usize {
+    pub(in crate::simd) fn outputs(&self) -> usize {
         self.output[0] * self.output[1]
     }
 
-    fn taps(&self) -> usize {
+    pub(in crate::simd) fn taps(&self) -> usize {
         self.kernel[0] * self.kernel[1]
     }
 
     /// Finds the image row of the first tap inside the image, which tap that is, and how many follow.
-    fn rows(&self, y: usize) -> (usize, usize, usize) {
+    pub(in crate::simd) fn rows(&self, y: usize) -> (usize, usize, usize) {
         let (stride, dilation, before) = (self.stride[0], self.dilation[0], self.before[0]);
         let top = y * stride;
         let first = before.saturating_sub(top).div_ceil(dilation);
@@ -189,11 +189,14 @@ fn convolve_at(
     let count = PAIR.min(outputs - pair * PAIR);
     let x = (part.image * all_in + group * inputs) * plane;
     let out = (part.image * all_out + first) * out_plane;
-    let pass = (PASS_BYTES / (count * block * size_of::<f32>())).clamp(1, inputs.max(1));
+    let most = (PASS_BYTES / (count * block * size_of::<f32>())).clamp(1, inputs.max(1));
+    // All passes are about as long: a short one would write the output once more for little.
+    let pass = inputs.div_ceil(inputs.div_ceil(most).max(1)).max(1);
     let mut from = 0;
     loop {
         let blocks = pass.min(inputs - from);
         let last = from + blocks >= inputs;
+        let here = first * inputs * block + from * count * block;
         for y in part.rows.0..part.rows.1 {
             let (line, tap, taps) = window.rows(y);
             let at = out + y * window.output[1] * LANES;
@@ -213,11 +216,10 @@ fn convolve_at(
                 width: window.image[1],
                 lane: LANES,
                 depth: LANES,
-                filter: operands.filter.address().wrapping_add(
-                    first * inputs * block
-                        + from * count * block
-                        + tap * window.kernel[1] * LANES * count * LANES,
-                ),
+                filter: operands
+                    .filter
+                    .address()
+                    .wrapping_add(here + tap * window.kernel[1] * LANES * count * LANES),
                 filter_row: window.kernel[1] * LANES * count * LANES,
                 filter_block: count * block,
                 out: operands.out.address().wrapping_add(at),
@@ -525,7 +527,28 @@ fn sweep_at(
 ///
 /// `planes`: channel, pixel. `block`: pixel, channel. Panics where the block is too short.
 pub fn interleave(planes: Row<'_, f32>, block: RowMut<'_, f32>, pixels: usize) {
+    interleave_at(Level::best(), planes, block, pixels);
+}
+
+fn interleave_at(level: Level, planes: Row<'_, f32>, block: RowMut<'_, f32>, pixels: usize) {
     let channels = planes.len().checked_div(pixels).unwrap_or(0);
+    #[cfg(target_arch = "x86_64")]
+    if level == Level::Avx512 && channels <= LANES && planes.is_dense() {
+        assert_row("the block", block.as_row(), pixels * LANES);
+        for pixel in (0..pixels).step_by(LANES) {
+            let count = LANES.min(pixels - pixel);
+            let (from, to) = (planes.address(), block.address());
+            // SAFETY: each plane holds `pixels` numbers, and the block sixteen for each pixel, as was checked.
+            unsafe {
+                x86::turn_avx512(
+                    (from.wrapping_add(pixel), pixels, channels, count),
+                    (to.wrapping_add(pixel * LANES), LANES, count, LANES),
+                );
+            }
+        }
+        return;
+    }
+    let _ = level;
     let mut pixel = 0;
     while pixel < pixels {
         let count = LANES.min(pixels - pixel);
@@ -550,7 +573,28 @@ pub fn interleave(planes: Row<'_, f32>, block: RowMut<'_, f32>, pixels: usize) {
 ///
 /// As [`interleave`].
 pub fn separate(block: Row<'_, f32>, planes: RowMut<'_, f32>, pixels: usize) {
+    separate_at(Level::best(), block, planes, pixels);
+}
+
+fn separate_at(level: Level, block: Row<'_, f32>, planes: RowMut<'_, f32>, pixels: usize) {
     let channels = planes.len().checked_div(pixels).unwrap_or(0);
+    #[cfg(target_arch = "x86_64")]
+    if level == Level::Avx512 && channels <= LANES && planes.as_row().is_dense() {
+        assert_row("the block", block, pixels * LANES);
+        for pixel in (0..pixels).step_by(LANES) {
+            let count = LANES.min(pixels - pixel);
+            let (from, to) = (block.address(), planes.address());
+            // SAFETY: as in `interleave_at`.
+            unsafe {
+                x86::turn_avx512(
+                    (from.wrapping_add(pixel * LANES), LANES, count, LANES),
+                    (to.wrapping_add(pixel), pixels, channels, count),
+                );
+            }
+        }
+        return;
+    }
+    let _ = level;
     let mut pixel = 0;
     while pixel < pixels {
         let count = LANES.min(pixels - pixel);

@@ -593,22 +593,28 @@ fn pooling_agrees_with_its_definition() {
 
 #[test]
 fn blocks_and_planes_are_each_other_s_inverse() {
-    for (channels, pixels) in [(16, 35), (5, 16), (1, 1), (13, 100), (7, 0)] {
-        let x = values(&noise(&[channels * pixels], 2));
-        let planes = Buffer::of(&x);
-        let mut block = Buffer::of(&vec![f32::NAN; pixels * LANES]);
-        interleave(planes.row(), block.row_mut(), pixels);
-        for (index, wanted) in blocks(&x, 1, channels, pixels.max(1))
-            .iter()
-            .take(pixels * LANES)
-            .enumerate()
-        {
-            assert_eq!(block.row().get(index), *wanted);
-        }
-        let mut back = Buffer::of(&vec![f32::NAN; channels * pixels]);
-        separate(block.row(), back.row_mut(), pixels);
-        for (index, wanted) in x.iter().enumerate() {
-            assert_eq!(back.row().get(index), *wanted);
+    for level in levels() {
+        for (channels, pixels) in [(16, 35), (16, 48), (5, 16), (1, 1), (13, 100), (7, 0)] {
+            let x = values(&noise(&[channels * pixels], 2));
+            let planes = Buffer::of(&x);
+            // What lies behind the block stays as it is.
+            let mut block = Buffer::of(&vec![f32::NAN; (pixels + 1) * LANES]);
+            interleave_at(level, planes.row(), block.row_mut(), pixels);
+            for (index, wanted) in blocks(&x, 1, channels, pixels.max(1))
+                .iter()
+                .take(pixels * LANES)
+                .enumerate()
+            {
+                assert_eq!(block.row().get(index), *wanted, "{level:?}");
+            }
+            for index in pixels * LANES..(pixels + 1) * LANES {
+                assert!(block.row().get(index).is_nan(), "{level:?}");
+            }
+            let mut back = Buffer::of(&vec![f32::NAN; channels * pixels]);
+            separate_at(level, block.row(), back.row_mut(), pixels);
+            for (index, wanted) in x.iter().enumerate() {
+                assert_eq!(back.row().get(index), *wanted, "{level:?}");
+            }
         }
     }
 }

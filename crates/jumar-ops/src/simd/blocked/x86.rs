@@ -145,6 +145,69 @@ unsafe fn finish_avx512(tile: &Tile, block: usize, pixel: usize, sum: __m512) {
     unsafe { _mm512_storeu_ps(tile.out.add(at), sum) };
 }
 
+/// Writes the columns of a square of up to sixteen by sixteen numbers as rows. Each side is given by its address, the distance of
+/// its rows, how many there are, and their length; what the source lacks becomes 0.
+///
+/// # Safety
+///
+/// The source is readable and the target writable as far as their sides say, sixteen rows of sixteen at most.
+#[target_feature(enable = "avx512f")]
+pub(super) unsafe fn turn_avx512(
+    (from, from_step, rows, len): (*const f32, usize, usize, usize),
+    (to, to_step, to_rows, to_len): (*mut f32, usize, usize, usize),
+) {
+    let mask = |len: usize| ((1u32 << len) - 1) as u16;
+    let (load, store) = (mask(len), mask(to_len));
+    let mut a = [_mm512_setzero_ps(); LANES];
+    for (row, line) in a.iter_mut().enumerate().take(rows) {
+        // SAFETY: the caller's word; what is masked out is not touched.
+        *line = unsafe { _mm512_maskz_loadu_ps(load, from.add(row * from_step)) };
+    }
+    let mut b = a;
+    for pair in 0..8 {
+        b[2 * pair] = _mm512_unpacklo_ps(a[2 * pair], a[2 * pair + 1]);
+        b[2 * pair + 1] = _mm512_unpackhi_ps(a[2 * pair], a[2 * pair + 1]);
+    }
+    let low = |one, two| {
+        _mm512_castpd_ps(_mm512_unpacklo_pd(
+            _mm512_castps_pd(one),
+            _mm512_castps_pd(two),
+        ))
+    };
+    let high = |one, two| {
+        _mm512_castpd_ps(_mm512_unpackhi_pd(
+            _mm512_castps_pd(one),
+            _mm512_castps_pd(two),
+        ))
+    };
+    for four in 0..4 {
+        let at = 4 * four;
+        a[at] = low(b[at], b[at + 2]);
+        a[at + 1] = high(b[at], b[at + 2]);
+        a[at + 2] = low(b[at + 1], b[at + 3]);
+        a[at + 3] = high(b[at + 1], b[at + 3]);
+    }
+    // A quarter k of a[4 i + j] holds column 4 k + j of four rows now: even quarters, then odd ones.
+    for j in 0..4 {
+        let even = [
+            _mm512_shuffle_f32x4::<0x88>(a[j], a[4 + j]),
+            _mm512_shuffle_f32x4::<0x88>(a[8 + j], a[12 + j]),
+        ];
+        let odd = [
+            _mm512_shuffle_f32x4::<0xdd>(a[j], a[4 + j]),
+            _mm512_shuffle_f32x4::<0xdd>(a[8 + j], a[12 + j]),
+        ];
+        b[j] = _mm512_shuffle_f32x4::<0x88>(even[0], even[1]);
+        b[8 + j] = _mm512_shuffle_f32x4::<0xdd>(even[0], even[1]);
+        b[4 + j] = _mm512_shuffle_f32x4::<0x88>(odd[0], odd[1]);
+        b[12 + j] = _mm512_shuffle_f32x4::<0xdd>(odd[0], odd[1]);
+    }
+    for (row, line) in b.into_iter().enumerate().take(to_rows) {
+        // SAFETY: the caller's word; what is masked out is not touched.
+        unsafe { _mm512_mask_storeu_ps(to.add(row * to_step), store, line) };
+    }
+}
+
 const WEIGH: u8 = 0;
 const MAX: u8 = 1;
 const SUM: u8 = 2;

@@ -1,0 +1,134 @@
+//! What the checks do at each call, found out once by its name.
+
+use std::sync::OnceLock;
+
+use crate::Call;
+use crate::generated::signatures;
+use crate::watch::{MOST, signature};
+
+use super::lives::{self, Life};
+
+/// What is looked at before a call.
+pub(super) enum Before {
+    Nothing,
+    Free { device: bool },
+    Copy { queued: bool },
+    Fill,
+    Buffer { first: usize },
+    SetDevice,
+    DestroyStream,
+    ExecuteModel,
+    WaitForEvent,
+    WaitForNotify,
+}
+
+/// What a call that went well means.
+pub(super) enum After {
+    Nothing,
+    Init,
+    Finalize,
+    FinalizeReference,
+    Malloc,
+    SetDevice,
+    ResetDevice,
+    DestroyContext,
+    StreamIsDone,
+    /// The value of the second argument that says so.
+    EventIsDone {
+        when: u64,
+    },
+    RecordEvent,
+    ResetEvent,
+    DestroyEvent,
+    DestroyStream,
+    /// Another process, or a limit for all waits, may end a wait from now on.
+    MayRelease,
+}
+
+/// What is known of a call.
+pub(super) struct Known {
+    pub(super) before: Before,
+    pub(super) after: After,
+    /// Whether it counts as use before aclInit.
+    pub(super) needs_init: bool,
+    /// Whether it makes or ends objects.
+    pub(super) is_of_lives: bool,
+    /// Arguments that are handles of objects with a life.
+    pub(super) handles: Vec<(usize, &'static Life)>,
+}
+
+static ALL: [OnceLock<Known>; signatures::ALL.len()] =
+    [const { OnceLock::new() }; signatures::ALL.len()];
+
+/// Finds what is known of a call.
+pub(super) fn known(call: &'static Call) -> &'static Known {
+    ALL[usize::from(call.number)].get_or_init(|| Known {
+        before: before(call.name),
+        after: after(call.name),
+        needs_init: call.name.starts_with("aclrt")
+            && !["aclrtGetVersion", "aclrtGetSocName"].contains(&call.name),
+        is_of_lives: lives::are_touched_by(call.name),
+        handles: handles(call),
+    })
+}
+
+fn before(name: &str) -> Before {
+    match name {
+        "aclrtFree" | "aclrtFreeWithDevSync" => Before::Free { device: true },
+        "aclrtFreeHost" | "aclrtFreeHostWithDevSync" => Before::Free { device: false },
+        "aclrtMemcpy" => Before::Copy { queued: false },
+        "aclrtMemcpyAsync" => Before::Copy { queued: true },
+        "aclrtMemset" | "aclrtMemsetAsync" => Before::Fill,
+        "aclCreateDataBuffer" => Before::Buffer { first: 0 },
+        "aclUpdateDataBuffer" => Before::Buffer { first: 1 },
+        "aclrtSetDevice" => Before::SetDevice,
+        "aclrtDestroyStream" | "aclrtDestroyStreamForce" => Before::DestroyStream,
+        "aclmdlExecute" | "aclmdlExecuteAsync" => Before::ExecuteModel,
+        "aclrtSynchronizeEvent" | "aclrtSynchronizeEventWithTimeout" | "aclrtStreamWaitEvent" => {
+            Before::WaitForEvent
+        }
+        "aclrtWaitAndResetNotify" => Before::WaitForNotify,
+        _ => Before::Nothing,
+    }
+}
+
+fn after(name: &str) -> After {
+    match name {
+        "aclInit" => After::Init,
+        "aclFinalize" => After::Finalize,
+        "aclFinalizeReference" => After::FinalizeReference,
+        "aclrtMalloc" | "aclrtMallocAlign32" | "aclrtMallocCached" | "aclrtMallocHost" => {
+            After::Malloc
+        }
+        "aclrtSetDevice" => After::SetDevice,
+        "aclrtResetDevice" | "aclrtResetDeviceForce" => After::ResetDevice,
+        "aclrtDestroyContext" => After::DestroyContext,
+        "aclrtStreamQuery" | "aclrtSynchronizeStream" => After::StreamIsDone,
+        "aclrtQueryEventStatus" => After::EventIsDone { when: 1 },
+        "aclrtQueryEvent" => After::EventIsDone { when: 0 },
+        "aclrtRecordEvent" | "aclrtRecordEventWithFlag" => After::RecordEvent,
+        "aclrtResetEvent" => After::ResetEvent,
+        "aclrtDestroyEvent" => After::DestroyEvent,
+        "aclrtDestroyStream" | "aclrtDestroyStreamForce" => After::DestroyStream,
+        "aclrtSetOpWaitTimeout" => After::MayRelease,
+        _ if ["Ipc", "Import", "Export"]
+            .iter()
+            .any(|word| name.contains(word)) =>
+        {
+            After::MayRelease
+        }
+        _ => After::Nothing,
+    }
+}
+
+fn handles(call: &'static Call) -> Vec<(usize, &'static Life)> {
+    let parameters = signature(call).parameters.iter().enumerate().take(MOST);
+    let mut found: Vec<_> = parameters
+        .filter(|(_, parameter)| parameter.out_bytes == 0)
+        .filter_map(|(index, parameter)| Some((index, Life::of(parameter.handle)?)))
+        .collect();
+    if let Some(index) = lives::model_argument(call.name) {
+        found.push((index, &lives::MODEL));
+    }
+    found
+}

@@ -1,0 +1,94 @@
+//! Where nodes are added: at a node of somebody else's graph, which may become several of ours.
+
+use jumar_ops::{Attrs, InferCx, OpError, OpErrorKind, Tensor, find};
+
+use crate::passes::fold;
+use crate::{Graph, Node, ValueId};
+
+/// The node that is being converted, and how many of ours it has become so far.
+///
+/// The first of them has its name, the others its name and a number.
+#[derive(Clone, Default)]
+pub(crate) struct Place {
+    node: String,
+    added: usize,
+}
+
+impl Place {
+    /// Goes on to the next node.
+    pub(crate) fn at(node: impl Into<String>) -> Place {
+        Place {
+            node: node.into(),
+            added: 0,
+        }
+    }
+
+    /// Gives the name of the node that is being converted.
+    pub(crate) fn node(&self) -> &str {
+        &self.node
+    }
+
+    /// Adds a constant to `graph`.
+    pub(crate) fn add_constant(&self, graph: &mut Graph, tensor: Tensor) -> ValueId {
+        let name = format!("{}/constant_{}", self.node, graph.values.len());
+        graph.add_constant(name, tensor)
+    }
+
+    /// Adds a node to `graph`, or, where all its inputs are known, the constants that it gives.
+    ///
+    /// # Errors
+    ///
+    /// Internal: there is no such operator. Otherwise what the operator finds wrong with its inputs and attributes.
+    pub(crate) fn add_node(
+        &mut self,
+        graph: &mut Graph,
+        operator: &'static str,
+        inputs: &[Option<ValueId>],
+        attrs: Attrs,
+        outputs: usize,
+    ) -> Result<Vec<ValueId>, OpError> {
+        let definition = find(operator).ok_or_else(|| {
+            OpError::new(
+                OpErrorKind::Internal,
+                format!("there is no operator {operator}"),
+            )
+        })?;
+        let name = if self.added == 0 {
+            self.node.clone()
+        } else {
+            format!("{}/{}", self.node, self.added)
+        };
+        self.added += 1;
+        // A missing input at the end is an input that is left out.
+        let given = inputs
+            .iter()
+            .rposition(Option::is_some)
+            .map_or(0, |last| last + 1);
+        let mut node = Node {
+            name,
+            operator: definition,
+            inputs: inputs[..given].to_vec(),
+            outputs: Vec::new(),
+            attrs,
+            bodies: Vec::new(),
+        };
+        let (types, constants) = graph.operands(&node);
+        let inferred = definition.infer(&InferCx::new(&types, &constants, &node.attrs))?;
+        // Parameters of operators are often computed from constants; conversions want to see them.
+        if let Some(tensors) = fold::evaluate(graph, &node, &inferred)? {
+            graph.count_folded(&tensors);
+            return Ok(tensors
+                .into_iter()
+                .take(outputs)
+                .map(|tensor| self.add_constant(graph, tensor))
+                .collect());
+        }
+        for (index, ty) in inferred.into_iter().take(outputs).enumerate() {
+            let value = graph.add_value(format!("{}:{index}", node.name), ty);
+            node.outputs.push(value);
+        }
+        let ids = node.outputs.clone();
+        graph.nodes.push(node);
+        Ok(ids)
+    }
+}

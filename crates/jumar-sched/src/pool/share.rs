@@ -1,0 +1,88 @@
+//! Who may take parts of a thread's work, and how many threads run something.
+
+use std::cell::Cell;
+use std::sync::Arc;
+
+use jumar_hal::sync::Ordering;
+
+use super::{Pool, SHARE_NS, Wanted};
+use crate::team::Job;
+
+thread_local! {
+    /// This thread is a worker, or runs something large already: it is counted.
+    static COUNTED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Has the calling thread counted as a worker from now on.
+pub(super) fn count_worker() {
+    COUNTED.set(true);
+}
+
+/// Counts the calling thread as one that runs something large.
+pub(crate) struct Running<'a>(Option<&'a Pool>);
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        if let Some(pool) = self.0 {
+            COUNTED.set(false);
+            pool.callers.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Pool {
+    /// Tells whether others may take parts of what a thread does.
+    pub(crate) fn may_share(&self) -> bool {
+        self.cpus > 1 && self.schedule.is_none() && !self.is_stopped()
+    }
+
+    /// Counts the threads that run something.
+    pub(super) fn running(&self) -> usize {
+        self.busy.load(Ordering::Relaxed) + self.callers.load(Ordering::Relaxed)
+    }
+
+    /// Tells whether as many threads run something as are to, `own` of them left out.
+    pub(crate) fn is_full(&self, own: usize) -> bool {
+        self.running().saturating_sub(own) >= self.workers.min(self.cpus)
+    }
+
+    /// Counts the calling thread as one that runs something large, unless it is counted already.
+    pub(crate) fn run_large(&self) -> Running<'_> {
+        if COUNTED.replace(true) {
+            return Running(None);
+        }
+        self.callers.fetch_add(1, Ordering::Relaxed);
+        Running(Some(self))
+    }
+
+    /// Tells whether work was shared so lately that more is likely to come.
+    pub(super) fn shares_soon(&self, now_ns: u64) -> bool {
+        now_ns
+            < self
+                .shared_ns
+                .load(Ordering::Relaxed)
+                .saturating_add(SHARE_NS)
+    }
+
+    /// Lets workers that are free take parts of a job, and wakes one; each wakes the next.
+    pub(crate) fn offer(self: &Arc<Self>, job: &Arc<Job>) {
+        self.shared_ns.store(self.now_ns(), Ordering::Relaxed);
+        let wanted = {
+            let mut inner = self.inner.lock();
+            inner.jobs.push(job.clone());
+            inner.note_count(self);
+            match inner.wanted(self) {
+                Wanted::Nobody => inner.napper.clone().map_or(Wanted::Nobody, Wanted::Wake),
+                wanted => wanted,
+            }
+        };
+        self.carry_out(wanted);
+    }
+
+    /// Takes a job off the list.
+    pub(crate) fn withdraw(&self, job: &Arc<Job>) {
+        let mut inner = self.inner.lock();
+        inner.jobs.retain(|other| !Arc::ptr_eq(other, job));
+        inner.note_count(self);
+    }
+}
