@@ -854,7 +854,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlSetInputDynamicDims(
     uint32_t modelId, aclmdlDataset *dataset, size_t index, const aclmdlIODims *dims);
 
 /**
- * Describes the operator that a task belonged to.
+ * Describes the operator at which a task failed; each list of descriptions is destroyed by its first.
  * @param deviceId [IN]
  * @param streamId [IN]
  * @param taskId [IN]

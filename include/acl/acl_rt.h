@@ -2805,7 +2805,7 @@ ACL_FUNC_VISIBILITY aclError aclrtRandomNumAsync(
 ACL_FUNC_VISIBILITY aclError aclrtGetOpExecuteTimeout(uint32_t *const timeoutMs);
 
 /**
- * Queues a change of a task that was queued before.
+ * Queues a change of a launch that was recorded before.
  * @param taskStream [IN]
  * @param taskId [IN]
  * @param info [IN]
@@ -2831,7 +2831,7 @@ ACL_FUNC_VISIBILITY aclError aclrtCheckArchCompatibility(const char *socVersion,
 ACL_FUNC_VISIBILITY aclError aclrtPersistentTaskClean(aclrtStream stream);
 
 /**
- * Attaches a description to the task queued last.
+ * Keeps information on an operator with the task recorded last.
  * @param infoPtr [IN]
  * @param infoSize [IN]
  * @return ACL_SUCCESS, or a code
@@ -2839,7 +2839,7 @@ ACL_FUNC_VISIBILITY aclError aclrtPersistentTaskClean(aclrtStream stream);
 ACL_FUNC_VISIBILITY aclError aclrtCacheLastTaskOpInfo(const void *const infoPtr, const size_t infoSize);
 
 /**
- * Attaches further text to the task queued last.
+ * Keeps a text with the task recorded last.
  * @param extendInfoPtr [IN]
  * @param infoSize [IN]
  * @return ACL_SUCCESS, or a code

@@ -1,7 +1,10 @@
 """Kernels: the example with make and with CMake, and programs with kernels of their own."""
 
 import pathlib
+import re
 import shutil
+import signal
+import struct
 
 import pytest
 from install import LIB64, PREFIX, ROOT, compile_c, environment, run
@@ -54,3 +57,68 @@ def test_a_program_that_compiles_its_kernel(tmp_path):
     done = run(program, env=environment(JUMAR_CXX="/nowhere/c++"), check=False)
     assert done.returncode == 1
     assert "576000" in done.stderr and "/nowhere/c++" in done.stderr
+
+
+@pytest.fixture(scope="module")
+def broken(tmp_path_factory):
+    """The program that runs kernels which do not come to a good end, and their binary."""
+    folder = tmp_path_factory.mktemp("broken")
+    compile_c(HERE / "kernels/broken.c", folder / "broken.so", "-shared", "-fPIC")
+    compile_c(HERE / "kernels/breaks.c", folder / "breaks", *link())
+    return [folder / "breaks", folder / "broken.so"]
+
+
+@pytest.mark.parametrize("workers", [1, 4])
+def test_a_fault_in_a_kernel_names_the_kernel(workers, broken):
+    done = run(*broken, "strays", env=environment(JUMAR_WORKERS=workers), check=False)
+    assert done.returncode == -signal.SIGSEGV
+    found = re.search(r'jumar: a fault in kernel "strays", (?:block 3|one of the blocks (\d+) to (\d+)) of 8: '
+                      r"it touched the address 0x18\n", done.stderr)
+    assert found, done.stderr
+    assert found[1] is None or int(found[1]) <= 3 <= int(found[2])
+
+
+def test_a_division_by_zero_in_a_kernel_names_the_kernel(broken):
+    done = run(*broken, "divides", check=False)
+    assert done.returncode == -signal.SIGFPE
+    assert 'jumar: a fault in kernel "divides", block 0 of 1: ' in done.stderr
+
+
+def test_a_programs_own_handler_is_asked_behind_the_line(broken):
+    done = run(*broken, "handled", check=False)
+    assert (done.returncode, done.stdout) == (3, "the program's own handler\n")
+    assert 'a fault in kernel "strays"' in done.stderr
+
+
+def test_a_signal_that_was_sent_is_no_fault_of_a_kernel(broken):
+    done = run(*broken, "sent", check=False)
+    assert done.returncode == -signal.SIGSEGV
+    assert "fault in kernel" not in done.stderr
+
+
+@pytest.mark.parametrize("scene, middle", [("aic_err_norm_dump", "spoils"), ("aic_err_brief_dump", r"\d+")])
+def test_a_failing_kernel_is_dumped(scene, middle, broken, tmp_path):
+    done = run(*broken, "spoils", env=environment(ASCEND_DUMP_SCENE=scene, ASCEND_DUMP_PATH=tmp_path))
+    assert done.stdout == "ok\n"
+    (file,) = (tmp_path / "extra-info/data-dump/0").iterdir()
+    assert re.fullmatch(rf"spoils\.{middle}\.\d+\.\d{{17}}", file.name)
+    data = file.read_bytes()
+    (length,) = struct.unpack("<Q", data[:8])
+    rest = data[8 + length:]
+    # The allocations behind input and output, which are rounded up, and the argument block: two addresses and a number.
+    assert len(rest) == 64 + 64 + 20
+    assert struct.unpack("<8f", rest[:32]) == tuple(range(8))
+    assert struct.unpack("<8f", rest[64:96]) == tuple(range(1, 9))
+    assert struct.unpack("<I", rest[144:]) == (8,)
+
+
+def test_a_failing_kernel_is_not_dumped_unless_it_is_wanted(broken, tmp_path):
+    assert run(*broken, "spoils", cwd=tmp_path).stdout == "ok\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_objects_of_kernels_come_and_go(binary, tmp_path):
+    program = compile_c(HERE / "c/each_kind.c", tmp_path / "each_kind", *link("-lpthread"))
+    done = run(program, 400, "kernel", env=environment(KERNELS=binary))
+    assert [line.split("  ")[0] for line in done.stdout.splitlines()] == [
+        "kernel binary", "kernel's launch", "kernel that fails", "graph of a kernel"]

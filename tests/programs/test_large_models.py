@@ -14,20 +14,20 @@ import large  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 MIB = 1 << 20
-FAILED, PARAM_INVALID = 545004, 145000
+PARAM_INVALID = 145000
 
 
-def convert(source):
+def convert(source, *options):
     output = source.with_suffix("")
-    run(PREFIX / "bin/atc", "--framework=5", f"--model={source}", f"--output={output}", "--soc_version=Ascend910B1")
+    run(PREFIX / "bin/atc", "--framework=5", f"--model={source}", f"--output={output}", "--soc_version=Ascend910B1", *options)
     return output.with_suffix(".om")
 
 
-def load(way, model, folder, width, damage=""):
+def load(way, model, folder, width, damage="", weights=None):
     source, target = folder / "input.bin", folder / "output.bin"
     source.write_bytes(large.feed(width))
     target.unlink(missing_ok=True)
-    done = run(sys.executable, HERE / "python/load_large.py", way, model, source, target, damage)
+    done = run(sys.executable, HERE / "python/load_large.py", way, model, source, target, damage, weights or model)
     told = json.loads(done.stdout.splitlines()[-1])
     return told, np.fromfile(target, np.float32) if target.exists() else None
 
@@ -111,3 +111,105 @@ def test_a_model_for_which_the_device_has_no_room_is_refused(middling, tmp_path)
         told, _ = load(way, middling, tmp_path, WIDTH, "full")
         assert told["load"], "there is no room for it"
         assert "no room" in told["text"] and str(LAYERS * WIDTH * WIDTH * 4) in told["text"]
+
+
+def test_the_models_of_a_bundle_are_used_where_they_lie(middling, tmp_path):
+    bundle = tmp_path / "both.om"
+    run(PREFIX / "bin/jumar", "bundle", "--output", bundle, middling, middling)
+    told, found = load("bundle", bundle, tmp_path, WIDTH)
+    print(json.dumps(told))
+    assert (told["load"], told["first"], told["second"], told["unload"]) == (0, 0, 0, 0)
+    assert right(found, WIDTH, LAYERS)
+    weights = LAYERS * WIDTH * WIDTH * 4
+    # Two models, of which one was executed; neither is the process's own.
+    assert told["mapping"]["Size"] >= 2 * weights and told["mapping"]["Anonymous"] == 0
+    assert told["loaded_anonymous"] < weights // 4
+    assert told["taken"] >= 2 * weights and told["left_mapped"] == 0
+
+
+@pytest.mark.parametrize("damage", ["cut", "changed"])
+def test_a_bundle_that_changes_under_its_models_is_an_error(damage, middling, tmp_path):
+    bundle = tmp_path / "both.om"
+    run(PREFIX / "bin/jumar", "bundle", "--output", bundle, middling, middling)
+    told, _ = load("bundle", bundle, tmp_path, WIDTH, damage)
+    assert told["load"] == 0 and told["first"] and told["first"] == told["second"] and str(bundle) in told["text"]
+
+
+@pytest.fixture(scope="module")
+def outside(tmp_path_factory):
+    """The same weights in files beside the model: one each, and one for all."""
+    made = {}
+    for way in ("1", "2"):
+        source = large.chain(tmp_path_factory.mktemp(f"outside{way}"), WIDTH, LAYERS)
+        made[way] = convert(source, f"--external_weight={way}")
+    return made
+
+
+@pytest.mark.parametrize("way", ["1", "2"])
+def test_weights_in_files_beside_the_model(way, outside, tmp_path):
+    model = outside[way]
+    files = sorted((model.parent / "weight").iterdir())
+    assert model.stat().st_size < 1 << 16
+    assert sum(file.stat().st_size for file in files) == LAYERS * WIDTH * WIDTH * 4
+    names = [file.name for file in files]
+    if way == "2":
+        assert names == [f"{model.stem}_weight_combined"]
+    else:
+        assert len(names) == LAYERS and all(name.startswith("weight_") for name in names)
+    said = run(PREFIX / "bin/jumar", "inspect", model).stdout
+    assert all(f"weight/{name}" in said for name in names), said
+    for how in ("file", "memory_with_folder", "file_with_memory"):
+        told, found = load(how, model, tmp_path, WIDTH, weights=files[0])
+        assert (told["load"], told["first"], told["second"], told["unload"]) == (0, 0, 0, 0), (how, told)
+        assert right(found, WIDTH, LAYERS), how
+        if way == "2" and how != "file_with_memory":
+            # One file for all is used where it lies.
+            assert told["mapping"]["Size"] >= LAYERS * WIDTH * WIDTH * 4 and told["mapping"]["Anonymous"] == 0
+
+
+def test_weights_that_are_elsewhere_damaged_or_of_another_model_are_told_by_file(outside, tmp_path):
+    told, _ = load("memory", outside["1"], tmp_path, WIDTH)
+    assert told["load"] == 145002 and "no folder" in told["text"]
+    model = tmp_path / "copy.om"
+    shutil.copy(outside["1"], model)
+    told, _ = load("file", model, tmp_path, WIDTH)
+    assert told["load"] == 145002 and str(tmp_path / "weight") in told["text"]
+    shutil.copytree(outside["1"].parent / "weight", tmp_path / "weight")
+    victim = sorted((tmp_path / "weight").iterdir())[2]
+    content = bytearray(victim.read_bytes())
+    content[1000] ^= 1
+    victim.write_bytes(content)
+    told, _ = load("file", model, tmp_path, WIDTH)
+    assert told["load"] == PARAM_INVALID and victim.name in told["text"]
+    victim.write_bytes(content[:-4])
+    told, _ = load("file", model, tmp_path, WIDTH)
+    assert told["load"] == PARAM_INVALID and victim.name in told["text"]
+
+
+def test_inputs_that_are_given_as_float16(tmp_path):
+    onnx = pytest.importorskip("onnx")
+    helper = onnx.helper
+    graph = helper.make_graph(
+        [helper.make_node("Add", ["x", "y"], ["z"])],
+        "sum",
+        [helper.make_tensor_value_info(name, 1, [4]) for name in "xy"],
+        [helper.make_tensor_value_info("z", 1, [4])],
+    )
+    source = tmp_path / "sum.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), source)
+    model = convert(source, "--input_fp16_nodes=x")
+    x, y = np.array([0.1, 1.5, -2.0, 65504.0], np.float16), np.array([1.0, 2.0, 3.0, 4.0], np.float32)
+    files = []
+    for name, data in (("x", x), ("y", y)):
+        files.append(tmp_path / name)
+        files[-1].write_bytes(data.tobytes())
+    run(sys.executable, HERE / "networks/run_model.py", model, *files, cwd=tmp_path)
+    for copy in range(2):
+        found = np.fromfile(tmp_path / f"output_{copy}_0", np.float32)
+        assert np.array_equal(found, x.astype(np.float32) + y)
+    assert "y" in run(PREFIX / "bin/jumar", "inspect", model).stdout
+    done = run(
+        PREFIX / "bin/atc", "--framework=5", f"--model={source}", f"--output={tmp_path}/out", "--soc_version=Ascend910B1",
+        "--input_fp16_nodes=nothing", check=False,
+    )
+    assert done.returncode == 1 and "inputs are x, y" in done.stdout + done.stderr

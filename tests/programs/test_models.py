@@ -5,7 +5,7 @@ import struct
 import sys
 
 import pytest
-from install import LIB64, PREFIX, ROOT, compile_c, run
+from install import LIB64, PREFIX, ROOT, compile_c, environment, run
 
 HERE = pathlib.Path(__file__).resolve().parent
 DIGITS = ROOT / "examples/digits"
@@ -165,3 +165,9 @@ def test_datasets_of_the_wrong_count_or_size_are_refused(model, tmp_path):
 
 def test_loading_running_and_releasing_again_and_again_does_not_grow_the_process(model, tmp_path):
     run(build("cycles", tmp_path), model)
+
+
+def test_models_at_the_same_time_take_turns_or_overlap(model, tmp_path):
+    settings = tmp_path / "d.json"
+    settings.write_text('{"dump": {"dump_path": "%s", "dump_mode": "all", "dump_list": [{}]}}' % tmp_path)
+    run(build("models_together", tmp_path), model, settings, env=environment(JUMAR_WORKERS=2))

@@ -10,17 +10,30 @@ HERE = pathlib.Path(__file__).resolve().parent
 C_PROGRAMS = sorted(path.stem for path in (HERE / "c").glob("*.c"))
 PYTHON_PROGRAMS = sorted(path.stem for path in (HERE / "python").glob("*.py"))
 
-# These take arguments or end with a status of their own, and have a test below or in test_models.py or test_large_models.py.
-SPECIAL = {"cycles", "datasets", "devices", "leaves_everything", "load_large", "load_models", "check", "scores"}
+# These take arguments or end with a status of their own, and have a test below or in a file beside this one.
+SPECIAL = {
+    "cycles",
+    "datasets",
+    "devices",
+    "dump_model",
+    "leaves_everything",
+    "load_large",
+    "load_models",
+    "models_together",
+    "check",
+    "scores",
+}
 # With this variable each asynchronous call may wait for its work, so that nothing overlaps, and a host function that
 # waits for the program would wait for ever.
 NEEDS_ASYNCHRONY = {
     "chaos",
+    "cut_short",
     "destroy_running",
     "destroyed_by_two",
     "ends_anywhere",
     "independent",
     "inside_callback",
+    "many_wait",
     "overlap",
     "pending",
     "reset_again",

@@ -222,3 +222,66 @@ def test_files_that_are_no_models(device, tmp_path):
     model_id, ret = acl.mdl.load_from_file(str(tmp_path / "missing.om"))
     assert model_id == 0 and ret != SUCCESS
     assert acl.mdl.unload(12345) != SUCCESS
+
+
+def test_the_operator_that_failed_is_told_in_the_exception_callback(device, tmp_path):
+    onnx = pytest.importorskip("onnx")
+    helper = onnx.helper
+    graph = helper.make_graph(
+        [helper.make_node("Relu", ["x"], ["h"], name="before"), helper.make_node("Gather", ["h", "at"], ["z"], name="pick")],
+        "net",
+        [helper.make_tensor_value_info("x", 1, [4, 3]), helper.make_tensor_value_info("at", 7, [2])],
+        [helper.make_tensor_value_info("z", 1, [2, 3])],
+    )
+    source = tmp_path / "net.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), source)
+    tree = build.module_file().resolve().parents[2]
+    subprocess.run(
+        [str(tree / "bin/atc"), f"--model={source}", "--framework=5", f"--output={tmp_path / 'net'}", "--soc_version=Ascend910B1"],
+        check=True, capture_output=True, timeout=120)
+    model, ret = acl.mdl.load_from_file(str(tmp_path / "net.om"))
+    assert ret == SUCCESS
+    buffers, addresses = [], []
+    for data in (bytes(48), numpy.array([0, 9]).tobytes(), bytes(24)):
+        address, ret = acl.rt.malloc(len(data), 0)
+        assert ret == SUCCESS
+        assert acl.rt.memcpy(address, len(data), acl.util.bytes_to_ptr(data), len(data), H2D) == SUCCESS
+        addresses.append(address)
+        buffers.append(acl.create_data_buffer(address, len(data)))
+    inputs, outputs = acl.mdl.create_dataset(), acl.mdl.create_dataset()
+    for dataset, buffer in ((inputs, buffers[0]), (inputs, buffers[1]), (outputs, buffers[2])):
+        acl.mdl.add_dataset_buffer(dataset, buffer)
+    told = []
+
+    def callback(info):
+        numbers = [
+            acl.rt.get_device_id_from_exception_info(info),
+            acl.rt.get_stream_id_from_exception_info(info),
+            acl.rt.get_task_id_from_exception_info(info),
+        ]
+        name, ins, n, outs, m, ret = acl.mdl.create_and_get_op_desc(*numbers, 256)
+        described = []
+        for desc, count in ((ins, n), (outs, m)):
+            for index in range(count):
+                one = acl.get_tensor_desc_by_index(desc, index)
+                dims = [acl.get_tensor_desc_dim_v2(one, axis)[0] for axis in range(acl.get_tensor_desc_num_dims(one))]
+                described.append((acl.get_tensor_desc_type(one), dims, acl.get_tensor_desc_address(one)))
+            acl.destroy_tensor_desc(desc)
+        told.append((ret, name, n, m, described))
+
+    assert acl.rt.set_exception_info_callback(callback) == SUCCESS
+    assert acl.mdl.execute(model, inputs, outputs) != SUCCESS
+    assert acl.rt.set_exception_info_callback(None) == SUCCESS
+    assert len(told) == 1
+    ret, name, n, m, described = told[0]
+    assert (ret, name, n, m) == (SUCCESS, "pick", 2, 1)
+    assert described[0][:2] == (0, [4, 3]) and described[0][2] != 0
+    assert described[1] == (9, [2], addresses[1])
+    assert described[2] == (0, [2, 3], addresses[2])
+    assert acl.mdl.create_and_get_op_desc(0, 4000, 1, 64)[-1] != SUCCESS
+    assert acl.mdl.unload(model) == SUCCESS
+    for dataset in (inputs, outputs):
+        assert acl.mdl.destroy_dataset(dataset) == SUCCESS
+    for buffer, address in zip(buffers, addresses):
+        assert acl.destroy_data_buffer(buffer) == SUCCESS
+        assert acl.rt.free(address) == SUCCESS

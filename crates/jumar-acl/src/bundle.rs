@@ -10,7 +10,7 @@ use jumar::offline::Bundle;
 use jumar_types::{Error, ErrorKind, IdKind, Result};
 
 use crate::error::null;
-use crate::model::{self, NOTHING};
+use crate::model::{self, Memory};
 use crate::{Cx, Raw, model_config, refuse};
 
 /// The bundles of the process by number. Numbers start at 1 and are never used again.
@@ -58,6 +58,7 @@ impl Default for Bundles {
 
 /// Opens a bundle's file.
 fn open(path: Option<&CStr>, name: &str) -> Result<Bundle> {
+    model::refuse_archive_at(path)?;
     let path = path.ok_or_else(|| null(name))?;
     let text = path.to_str().map_err(|_| {
         Error::new(
@@ -70,6 +71,7 @@ fn open(path: Option<&CStr>, name: &str) -> Result<Bundle> {
 
 /// Reads a bundle from memory; the bytes may be freed after the call.
 fn parse(bytes: Option<&[u8]>) -> Result<Bundle> {
+    model::refuse_archive(bytes.unwrap_or_default())?;
     match bytes {
         None => Err(null("model")),
         Some([]) => refuse(ErrorKind::InvalidArgument, "modelSize is 0"),
@@ -106,7 +108,7 @@ fn load(cx: &Cx<'_>, content: Bundle) -> Result<u32> {
     for index in 0..content.count() {
         let one = content
             .package(index)
-            .and_then(|package| model::load_member(cx, &package, NOTHING, NOTHING, id));
+            .and_then(|package| model::load_member(cx, &package, Memory::default(), &[], id));
         match one {
             Ok(model) => models.push(model),
             Err(error) => {
@@ -230,8 +232,8 @@ fn load_one(
     cx: &Cx<'_>,
     id: u32,
     index: usize,
-    work: (usize, usize),
-    weights: (usize, usize),
+    memory: Memory,
+    external: &[model::External],
 ) -> Result<u32> {
     model::initialized(cx)?;
     let opened = find(cx, id)?;
@@ -240,13 +242,13 @@ fn load_one(
         return Err(beyond(index, count));
     }
     let package = opened.content.package(index)?;
-    let number = model::load_member(cx, &package, work, weights, id)?;
+    let number = model::load_member(cx, &package, memory, external, id)?;
     opened.loaded.lock().push(number);
     Ok(number)
 }
 
 pub fn aclmdlBundleLoadModel(cx: &Cx<'_>, id: u32, index: usize) -> Result<u32> {
-    load_one(cx, id, index, NOTHING, NOTHING)
+    load_one(cx, id, index, Memory::default(), &[])
 }
 
 pub fn aclmdlBundleLoadModelWithMem(
@@ -258,7 +260,13 @@ pub fn aclmdlBundleLoadModelWithMem(
     weights: usize,
     weight_size: usize,
 ) -> Result<u32> {
-    load_one(cx, id, index, (work, work_size), (weights, weight_size))
+    load_one(
+        cx,
+        id,
+        index,
+        Memory::given((work, work_size), (weights, weight_size)),
+        &[],
+    )
 }
 
 /// The configuration says memory and priority; where the model comes from, the bundle says.
@@ -269,7 +277,7 @@ pub fn aclmdlBundleLoadModelWithConfig(
     handle: Raw,
 ) -> Result<u32> {
     let loading = model_config::loading(cx, handle)?;
-    let number = load_one(cx, id, index, loading.work, loading.weights)?;
+    let number = load_one(cx, id, index, loading.memory(), loading.external())?;
     model::find(cx, number)?.set_priority(loading.priority);
     Ok(number)
 }

@@ -12,8 +12,10 @@ use jumar_types::{Error, ErrorKind, Result};
 use crate::generated::{enums, types};
 use crate::{Cx, Raw, limit_ms, refuse};
 
+mod parameters;
 mod print;
 
+pub use parameters::*;
 pub use print::{aclmdlRIDebugJsonPrint, aclmdlRIDebugPrint};
 
 /// Flags of streams that this group looks at.

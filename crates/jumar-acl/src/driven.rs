@@ -7,10 +7,74 @@ use std::sync::Arc;
 
 use jumar::engine::Span;
 use jumar::engine::message::Message;
+use jumar::offline::{Description, Results, Shaped, TensorInfo, gear_values};
 use jumar_types::{ErrorKind, Result};
 
 use crate::model::Loaded;
+use crate::type_util::size_of_type;
 use crate::{Cx, refuse};
+
+/// Says why a model cannot be driven by queues, if it cannot.
+///
+/// A message is bytes. Where one dimension of an input is open, its length tells it; a gear is told by the message of the
+/// input that is there for it. More is not told by bytes, nor are the settings of pictures.
+///
+/// # Errors
+/// `NotImplemented`: it has an input of which a message does not say enough.
+pub(crate) fn check(description: &Description) -> Result<()> {
+    for (index, input) in description.inputs.iter().enumerate() {
+        let refused = |why: String| {
+            refuse(
+                ErrorKind::NotImplemented,
+                format!(
+                    "input {index} (\"{}\") of model \"{}\" {why}, so that queues cannot drive the model; execute it with functions",
+                    input.name, description.name
+                ),
+            )
+        };
+        if input.told.is_some() {
+            return refused(
+                "has to do with settings of pictures, which aclmdlSetInputAIPP writes and no message holds".into(),
+            );
+        }
+        let open = input.dims.iter().filter(|&&dim| dim < 0).count();
+        if description.open && (open > 1 || input.dims.iter().any(|&dim| dim < -1)) {
+            return refused(format!(
+                "is {:?}, with more than one dimension that is open, and a message is bytes without dimensions",
+                input.dims
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Finds the dimensions of an input out of the length of a message.
+fn dims_of(input: &TensorInfo, bytes: usize) -> Option<Vec<i64>> {
+    let element = size_of_type(input.data_type);
+    let fixed = input
+        .dims
+        .iter()
+        .filter(|&&dim| dim >= 0)
+        .try_fold(element, |product, &dim| {
+            product.checked_mul(usize::try_from(dim).ok()?)
+        })?;
+    let Some(at) = input.dims.iter().position(|&dim| dim < 0) else {
+        return (fixed == bytes).then(|| input.dims.clone());
+    };
+    if fixed == 0 || !bytes.is_multiple_of(fixed) {
+        return None;
+    }
+    let found = i64::try_from(bytes / fixed).ok()?;
+    let inside = input
+        .range
+        .get(at)
+        .is_none_or(|&(least, most)| found >= least && (most < 0 || found <= most));
+    inside.then(|| {
+        let mut dims = input.dims.clone();
+        dims[at] = found;
+        dims
+    })
+}
 
 /// A model, its queues, and device memory for one execution at a time.
 pub(crate) struct Driven {
@@ -45,6 +109,10 @@ impl Driven {
             given: Vec::new(),
         };
         let description = driven.loaded.model.description().clone();
+        if description.open {
+            // How much is needed, the messages say.
+            return Ok(driven);
+        }
         for (tensors, inwards) in [(&description.inputs, true), (&description.outputs, false)] {
             for tensor in tensors {
                 let span = match allocate(cx, tensor.bytes) {
@@ -80,43 +148,138 @@ impl Driven {
     /// # Errors
     /// `InvalidValue`: a message has not the size of its input; what the execution answers.
     pub(crate) fn run(&self, cx: &Cx<'_>, messages: &[Message]) -> Result<Vec<Message>> {
+        let given = match self.loaded.model.description().open {
+            true => self.run_open(cx, messages)?,
+            false => self.run_fixed(cx, messages)?,
+        };
+        let user = messages.first().map(|message| message.user.clone());
+        let user = user.unwrap_or_default();
+        Ok(given
+            .into_iter()
+            .map(|data| Message {
+                data,
+                user: user.clone(),
+            })
+            .collect())
+    }
+
+    /// Refuses a message that is not as long as its input.
+    fn refuse_length<T>(&self, index: usize, bytes: usize, tensor: &TensorInfo) -> Result<T> {
+        let takes = match self.loaded.model.description().open {
+            true => format!("is of dimensions {:?}", tensor.dims),
+            false => format!("takes {} bytes", tensor.bytes),
+        };
+        refuse(
+            ErrorKind::InvalidValue,
+            format!(
+                "a message of queue {} has {bytes} bytes, and input {index} (\"{}\") of model {} {takes}; the message was dropped",
+                self.inputs[index], tensor.name, self.model
+            ),
+        )
+    }
+
+    fn run_fixed(&self, cx: &Cx<'_>, messages: &[Message]) -> Result<Vec<Vec<u8>>> {
         let runtime = cx.runtime()?;
         let description = self.loaded.model.description();
+        let mut taken = Vec::with_capacity(self.taken.len());
         let inputs = messages.iter().zip(&self.taken).zip(&description.inputs);
         for (index, ((message, span), tensor)) in inputs.enumerate() {
-            if message.data.len() != tensor.bytes {
-                return refuse(
-                    ErrorKind::InvalidValue,
-                    format!(
-                        "a message of queue {} has {} bytes, and input {index} (\"{}\") of model {} takes {}; the message was dropped",
-                        self.inputs[index],
-                        message.data.len(),
-                        tensor.name,
-                        self.model,
-                        tensor.bytes
-                    ),
-                );
-            }
+            let bytes = message.data.len();
+            // A gear may be smaller than the largest, which is what the memory is for.
+            let fits = match description.gears.is_empty() {
+                true => bytes == tensor.bytes,
+                false => bytes > 0 && bytes <= tensor.bytes,
+            };
+            let Some(span) = span.part(0, bytes).filter(|_| fits) else {
+                return self.refuse_length(index, bytes, tensor);
+            };
             if !span.is_empty() {
-                runtime.write(*span, &message.data, &cx.caller())?;
+                runtime.write(span, &message.data, &cx.caller())?;
             }
+            taken.push(span);
         }
         self.loaded
             .model
-            .execute(&self.taken, &self.given, &cx.caller())?;
-        let user = messages.first().map(|message| message.user.clone());
-        self.given
-            .iter()
-            .map(|span| {
-                let mut data = vec![0; span.bytes()];
-                if !span.is_empty() {
-                    runtime.read(*span, &mut data, &cx.caller())?;
-                }
-                let user = user.clone().unwrap_or_default();
-                Ok(Message { data, user })
+            .execute(&taken, &self.given, &cx.caller())?;
+        let gear = messages.last().and_then(|message| {
+            let count = description.gears.first()?.values.len();
+            let values = gear_values(&message.data, count)?;
+            description.gears.get(description.gear(&values)?)
+        });
+        let outputs = self.given.iter().zip(&description.outputs).enumerate();
+        outputs
+            .map(|(index, (span, tensor))| {
+                let bytes = gear.map_or(span.bytes(), |gear| {
+                    let elements: i64 = gear.outputs[index].iter().product();
+                    elements.unsigned_abs() as usize * size_of_type(tensor.data_type)
+                });
+                read(cx, *span, bytes)
             })
             .collect()
     }
+
+    fn run_open(&self, cx: &Cx<'_>, messages: &[Message]) -> Result<Vec<Vec<u8>>> {
+        let description = self.loaded.model.description();
+        let mut lent = Lent {
+            cx,
+            spans: Vec::new(),
+        };
+        let mut inputs = Vec::with_capacity(messages.len());
+        for (index, (message, tensor)) in messages.iter().zip(&description.inputs).enumerate() {
+            let Some(dims) = dims_of(tensor, message.data.len()) else {
+                return self.refuse_length(index, message.data.len(), tensor);
+            };
+            let span = allocate(cx, message.data.len())?;
+            lent.spans.push(span);
+            if !span.is_empty() {
+                cx.runtime()?.write(span, &message.data, &cx.caller())?;
+            }
+            inputs.push(Shaped { span, dims });
+        }
+        let results = Arc::<Results>::default();
+        let outputs = vec![None; description.outputs.len()];
+        self.loaded
+            .model
+            .execute_open(inputs, outputs, results.clone(), &cx.caller())?;
+        let produced = results.take().unwrap_or_default();
+        let spans = produced
+            .iter()
+            .map(|one| one.allocated.map_or(Span::EMPTY, |block| block.span));
+        lent.spans.extend(spans);
+        produced
+            .iter()
+            .map(|one| {
+                let span = one.allocated.map_or(Span::EMPTY, |block| block.span);
+                read(cx, span, span.bytes())
+            })
+            .collect()
+    }
+}
+
+/// Memory of one execution, which is freed however it ends.
+struct Lent<'a, 'b> {
+    cx: &'a Cx<'b>,
+    spans: Vec<Span>,
+}
+
+impl Drop for Lent<'_, '_> {
+    fn drop(&mut self) {
+        for span in &self.spans {
+            if !span.is_empty() {
+                // A device that was reset has taken its memory along.
+                drop(crate::memory::aclrtFree(self.cx, span.address()));
+            }
+        }
+    }
+}
+
+/// Copies the first bytes of memory to the host.
+fn read(cx: &Cx<'_>, span: Span, bytes: usize) -> Result<Vec<u8>> {
+    let mut data = vec![0; bytes];
+    if let Some(part) = span.part(0, bytes).filter(|part| !part.is_empty()) {
+        cx.runtime()?.read(part, &mut data, &cx.caller())?;
+    }
+    Ok(data)
 }
 
 fn allocate(cx: &Cx<'_>, bytes: usize) -> Result<Span> {

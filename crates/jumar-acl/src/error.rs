@@ -1,11 +1,11 @@
 //! Last errors, error texts, and callbacks for failed tasks.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use jumar::engine::sync::Mutex;
 use jumar::engine::{Home, Table};
-use jumar_types::{Error, ErrorKind, IdKind, Result};
+use jumar_types::{Error, ErrorKind, FailedOperator, IdKind, Result};
 
 use crate::generated::{codes, enums, types};
 use crate::{Cx, Raw, message, refuse};
@@ -31,7 +31,15 @@ pub struct Exceptions {
     /// The registered ones, by the number that names each: the address of the program's function.
     registered: Mutex<BTreeMap<usize, ExceptionCallback>>,
     infos: Table<ExceptionInfo>,
+    /// The operators of models that failed, by device, stream and task; the latest last.
+    operators: Mutex<VecDeque<(Task, Arc<FailedOperator>)>>,
 }
+
+/// A task's device, stream and number.
+type Task = (u32, u32, u32);
+
+/// How many failed operators are kept.
+const KEPT_OPERATORS: usize = 64;
 
 impl Default for Exceptions {
     fn default() -> Self {
@@ -39,7 +47,31 @@ impl Default for Exceptions {
             callback: Mutex::default(),
             registered: Mutex::default(),
             infos: Table::new(IdKind::ExceptionInfo, Arc::default()),
+            operators: Mutex::default(),
         }
+    }
+}
+
+impl Exceptions {
+    fn keep(&self, task: Task, operator: Arc<FailedOperator>) {
+        let mut operators = self.operators.lock();
+        if operators.len() >= KEPT_OPERATORS {
+            operators.pop_front();
+        }
+        operators.push_back((task, operator));
+    }
+
+    /// Finds the operator of a model at which a task failed.
+    pub(crate) fn operator(
+        &self,
+        device: u32,
+        stream: u32,
+        task: u32,
+    ) -> Option<Arc<FailedOperator>> {
+        let operators = self.operators.lock();
+        let mut latest = operators.iter().rev();
+        let found = latest.find(|(known, _)| *known == (device, stream, task));
+        found.map(|(_, operator)| operator.clone())
     }
 }
 
@@ -58,7 +90,13 @@ fn told_of(cx: &Cx<'_>, result: Result<()>) -> Result<()> {
     let Some(site) = error.task() else {
         return result;
     };
+    if site.function != 0 {
+        crate::dump::kernel_failed(cx, &site);
+    }
     let exceptions = &cx.process.exceptions;
+    if let Some(operator) = error.failed_operator() {
+        exceptions.keep((site.device, site.stream, site.task), operator.clone());
+    }
     // The binary's own callback comes last: it may take things away that the others look at.
     let of_binary = match site.function {
         0 => None,

@@ -1,6 +1,7 @@
 //! Configurations: how a model is loaded, how it is executed, and attributes of one that is loaded.
 
 use std::ffi::{CStr, CString};
+use std::path::Path;
 use std::sync::Arc;
 
 use jumar::engine::Table;
@@ -61,14 +62,35 @@ pub(crate) struct Loading {
     path: Option<CString>,
     memory: usize,
     memory_size: usize,
-    pub(crate) work: (usize, usize),
-    pub(crate) weights: (usize, usize),
-    weight_path: bool,
+    work: (usize, usize),
+    weights: (usize, usize),
+    weight_path: Option<CString>,
     queues: [(usize, usize); 2],
     pub(crate) priority: i32,
-    external: Vec<(String, usize, usize)>,
+    without_graph: bool,
+    external: Vec<model::External>,
     /// The model's bytes, once somebody who may read them has.
     bytes: Option<Vec<u8>>,
+    /// The queues' numbers, once somebody who may read them has.
+    numbers: Option<[Vec<u32>; 2]>,
+}
+
+/// What a configuration points to, for somebody who may read memory: addresses and lengths, the queues' in numbers.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PointedTo {
+    /// The bytes of the model.
+    pub model: Option<(usize, usize)>,
+    /// The numbers of the input queues, and of the output queues.
+    pub queues: [Option<(usize, usize)>; 2],
+}
+
+/// The same, read.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Read<'a> {
+    /// The bytes of the model.
+    pub model: Option<&'a [u8]>,
+    /// The numbers of the input queues, and of the output queues.
+    pub queues: [Option<&'a [u32]>; 2],
 }
 
 /// Where a model comes from.
@@ -88,8 +110,46 @@ mod way {
 }
 
 impl Loading {
+    /// What is said about memory.
+    pub(crate) fn memory(&self) -> model::Memory {
+        model::Memory {
+            work: self.work,
+            weights: self.weights,
+            forgetful: self.without_graph,
+        }
+    }
+
+    /// The files of weights that are in device memory.
+    pub(crate) fn external(&self) -> &[model::External] {
+        &self.external
+    }
+
+    /// Where files of weights are looked for, if that is said.
+    pub(crate) fn weight_folder(&self) -> Result<Option<&Path>> {
+        let Some(folder) = &self.weight_path else {
+            return Ok(None);
+        };
+        match folder.to_str() {
+            Ok(text) => Ok(Some(text.as_ref())),
+            Err(_) => refuse(
+                ErrorKind::ModelPath,
+                format!("the path {} is not UTF-8", folder.to_string_lossy()),
+            ),
+        }
+    }
+
+    /// The queues that drive the model, where it is loaded so.
+    pub(crate) fn queues(&self) -> Option<[&[u32]; 2]> {
+        let [inputs, outputs] = self.numbers.as_ref().filter(|_| self.is_driven())?;
+        Some([inputs, outputs])
+    }
+
+    fn is_driven(&self) -> bool {
+        matches!(self.way, Some(way::FILE_WITH_Q | way::MEM_WITH_Q))
+    }
+
     /// Where the model's bytes are, if they are in memory.
-    fn memory(&self) -> Option<(usize, usize)> {
+    fn model(&self) -> Option<(usize, usize)> {
         let from_memory = matches!(
             self.way,
             Some(way::MEM | way::MEM_WITH_MEM | way::MEM_WITH_Q)
@@ -118,22 +178,22 @@ impl Loading {
                     .path
                     .clone()
                     .ok_or_else(|| missing("the model's path (ACL_MDL_PATH_PTR)"))?;
-                if self.weight_path {
+                if self.weight_path.is_some() {
                     return refuse(
                         ErrorKind::InvalidArgument,
                         "a path of weights (ACL_MDL_WEIGHT_PATH_PTR) belongs to models in memory, and this one is a file",
                     );
                 }
-                self.without_queues(way)?;
+                self.check_queues()?;
                 Ok(Source::File(path))
             }
             way::MEM | way::MEM_WITH_MEM | way::MEM_WITH_Q => {
-                if self.memory().is_none() {
+                if self.model().is_none() {
                     return Err(missing(
                         "the model's address and size (ACL_MDL_MEM_ADDR_PTR, ACL_MDL_MEM_SIZET)",
                     ));
                 }
-                self.without_queues(way)?;
+                self.check_queues()?;
                 let bytes = self.bytes.clone();
                 bytes.map(Source::Memory).ok_or_else(|| {
                     Error::new(ErrorKind::Internal, "the model's bytes were not handed in")
@@ -146,24 +206,19 @@ impl Loading {
         }
     }
 
-    fn without_queues(&self, way: usize) -> Result<()> {
-        if !matches!(way, way::FILE_WITH_Q | way::MEM_WITH_Q) {
-            return Ok(());
-        }
-        if self
-            .queues
-            .iter()
-            .any(|&(address, count)| address == 0 || count == 0)
+    fn check_queues(&self) -> Result<()> {
+        if self.is_driven()
+            && self
+                .queues
+                .iter()
+                .any(|&(address, count)| address == 0 || count == 0)
         {
             return refuse(
                 ErrorKind::InvalidArgument,
                 "the configuration does not say which queues (ACL_MDL_INPUTQ_ADDR_PTR and the others)",
             );
         }
-        refuse(
-            ErrorKind::NotImplemented,
-            "loading a model that is driven by queues is not supported",
-        )
+        Ok(())
     }
 }
 
@@ -346,47 +401,40 @@ pub fn aclmdlSetConfigOpt(
         13 if number > 1 => {
             return outside(format!("{what} is {number}; 0 and 1 are possible"));
         }
-        14 => loading.weight_path = true,
+        14 => loading.weight_path = text.map(CStr::to_owned),
         28 if !(0..=1).contains(&int) => {
             return outside(format!("{what} is {int}; 0 and 1 are possible"));
         }
+        28 => loading.without_graph = int == 1,
         // They steer how a card lays out memory.
         _ => {}
     }
     Ok(())
 }
 
-/// Where the bytes of a model in memory are, so that whoever may read them does.
+/// Where the model and the queues' numbers are, so that whoever may read memory reads them.
 ///
 /// # Errors
 /// `NullPointer`, `InvalidHandle`.
-pub fn model_memory(cx: &Cx<'_>, handle: Raw) -> Result<Option<(usize, usize)>> {
-    if handle.is_null() {
-        return Err(null("handle"));
-    }
-    let memory = cx
-        .process
-        .model_configs
-        .get(handle.0)?
-        .loading
-        .lock()
-        .memory();
-    Ok(memory)
+pub fn pointed_to(cx: &Cx<'_>, handle: Raw) -> Result<PointedTo> {
+    let loading = loading(cx, handle)?;
+    let queues = loading.queues.map(|(address, count)| {
+        let there = loading.is_driven() && address != 0 && count != 0;
+        there.then_some((address, count))
+    });
+    Ok(PointedTo {
+        model: loading.model(),
+        queues,
+    })
 }
 
-/// Loads a model as a configuration says; `bytes` is the model, where it lies in memory.
-pub fn aclmdlLoadWithConfig(cx: &Cx<'_>, handle: Raw, bytes: Option<&[u8]>) -> Result<u32> {
-    if handle.is_null() {
-        return Err(null("handle"));
+/// Loads a model as a configuration says; `read` is what lies where it points to.
+pub fn aclmdlLoadWithConfig(cx: &Cx<'_>, handle: Raw, read: Read<'_>) -> Result<u32> {
+    let mut loading = loading(cx, handle)?;
+    loading.bytes = read.model.map(<[u8]>::to_vec);
+    if let [Some(inputs), Some(outputs)] = read.queues {
+        loading.numbers = Some([inputs.to_vec(), outputs.to_vec()]);
     }
-    let mut loading = cx
-        .process
-        .model_configs
-        .get(handle.0)?
-        .loading
-        .lock()
-        .clone();
-    loading.bytes = bytes.map(<[u8]>::to_vec);
     model::load_configured(cx, &loading)
 }
 

@@ -11,9 +11,13 @@ use crate::error::null;
 use crate::type_util::size_of_type;
 use crate::{Cx, Raw, refuse};
 
+mod layout;
+
 /// A tensor description.
 pub struct TensorDesc {
     id: u64,
+    /// The descriptions that follow it, where it is the first of several.
+    following: Vec<u64>,
     pub(crate) content: Mutex<Content>,
 }
 
@@ -31,6 +35,8 @@ pub struct Content {
     dynamic_input: CString,
     constant: Option<Vec<u8>>,
     placement: u32,
+    /// Where the tensor lies, where that is known.
+    address: usize,
 }
 
 /// The tensor descriptions by handle.
@@ -46,19 +52,44 @@ const UNDEFINED: i32 = -1;
 const UNKNOWN_RANK: usize = usize::MAX - 1;
 
 pub(crate) fn create(cx: &Cx<'_>, content: Content) -> Result<Raw> {
+    create_before(cx, content, Vec::new())
+}
+
+fn create_before(cx: &Cx<'_>, content: Content, following: Vec<u64>) -> Result<Raw> {
     let made = cx.process.tensor_descs.insert(|id| {
         Arc::new(TensorDesc {
             id,
+            following,
             content: Mutex::new(content),
         })
     })?;
     Ok(Raw(made.id))
 }
 
+/// Makes several descriptions that are destroyed together, by the first, which this gives; null for none.
+pub(crate) fn create_several(cx: &Cx<'_>, contents: Vec<Content>) -> Result<Raw> {
+    let mut contents = contents.into_iter();
+    let Some(first) = contents.next() else {
+        return Ok(Raw(0));
+    };
+    let following = contents
+        .map(|content| create(cx, content).map(|made| made.0))
+        .collect::<Result<Vec<u64>>>()?;
+    create_before(cx, first, following)
+}
+
 /// Makes a copy of a description.
 pub(crate) fn copy(cx: &Cx<'_>, desc: Raw) -> Result<Raw> {
     let content = cx.process.tensor_descs.get(desc.0)?.content.lock().clone();
     create(cx, content)
+}
+
+/// Describes a tensor at an address.
+pub(crate) fn describe_at(address: usize, data_type: i32, format: i32, dims: Vec<i64>) -> Content {
+    Content {
+        address,
+        ..describe(data_type, format, dims)
+    }
 }
 
 pub(crate) fn describe(data_type: i32, format: i32, dims: Vec<i64>) -> Content {
@@ -105,14 +136,32 @@ fn read<T>(cx: &Cx<'_>, desc: Raw, work: impl FnOnce(&Content) -> Result<T>) -> 
     work(&cx.process.tensor_descs.get(desc.0)?.content.lock())
 }
 
+/// Makes the description of the same tensor in another format: its dimensions are those of that format, and its format field
+/// stays the source's.
+pub fn aclTransTensorDescFormat(cx: &Cx<'_>, desc: Raw, format: i32) -> Result<Raw> {
+    let changed = read(cx, desc, |content| {
+        let bytes = size_of_type(content.data_type);
+        let dims = layout::dims(&content.dims, content.format, format, bytes)?;
+        Ok(Content {
+            storage_dims: dims.clone(),
+            dims,
+            ranges: Vec::new(),
+            ..content.clone()
+        })
+    })?;
+    create(cx, changed)
+}
+
 pub fn aclDestroyTensorDesc(cx: &Cx<'_>, desc: Raw) -> Result<()> {
     if desc.is_null() {
         return Ok(());
     }
-    cx.process
-        .tensor_descs
-        .remove(desc.0, cx.call.name)
-        .map(drop)
+    let gone = cx.process.tensor_descs.remove(desc.0, cx.call.name)?;
+    for &one in &gone.following {
+        // One that a program destroyed by itself is gone already.
+        drop(cx.process.tensor_descs.remove(one, cx.call.name));
+    }
+    Ok(())
 }
 
 pub fn aclGetTensorDescType(cx: &Cx<'_>, desc: Raw) -> Result<i32> {
@@ -301,19 +350,28 @@ pub fn aclSetTensorOriginShape(
 }
 
 pub fn aclGetTensorDescByIndex(cx: &Cx<'_>, desc: Raw, index: usize) -> Result<Raw> {
-    read(cx, desc, |_| Ok(()))?;
+    if desc.is_null() {
+        return Err(null("desc"));
+    }
+    let found = cx.process.tensor_descs.get(desc.0)?;
     if index == 0 {
         return Ok(desc);
     }
-    refuse(
-        ErrorKind::InvalidArgument,
-        format!("a single description was asked for its part {index}"),
-    )
+    match found.following.get(index - 1) {
+        Some(&one) => Ok(Raw(one)),
+        None => refuse(
+            ErrorKind::InvalidArgument,
+            format!(
+                "description {index} was asked of {}",
+                found.following.len() + 1
+            ),
+        ),
+    }
 }
 
-/// A description has an address only where a converter put one; none does here.
+/// A description has an address where it is of an operator that failed.
 pub fn aclGetTensorDescAddress(cx: &Cx<'_>, desc: Raw) -> Result<usize> {
-    read(cx, desc, |_| Ok(0))
+    read(cx, desc, |content| Ok(content.address))
 }
 
 pub fn aclSetTensorDynamicInput(cx: &Cx<'_>, desc: Raw, name: Option<&CStr>) -> Result<()> {

@@ -18,7 +18,15 @@ pub fn aclrtValueWrite(cx: &Cx<'_>, word: Span, value: u64, flag: u32, stream: R
 }
 
 pub fn aclrtValueWait(cx: &Cx<'_>, word: Span, value: u64, flag: u32, stream: Raw) -> Result<()> {
-    let test = match flag {
+    let test = test_of(flag)?;
+    cx.with_stream(stream, |stream| {
+        stream.wait_value(word, test, value, &cx.caller())
+    })
+}
+
+/// What a flag of the interface tests.
+pub(crate) fn test_of(flag: u32) -> Result<ValueTest> {
+    Ok(match flag {
         0 => ValueTest::AtLeast,
         1 => ValueTest::Equal,
         2 => ValueTest::AnyBit,
@@ -31,8 +39,15 @@ pub fn aclrtValueWait(cx: &Cx<'_>, word: Span, value: u64, flag: u32, stream: Ra
                 ),
             );
         }
-    };
-    cx.with_stream(stream, |stream| {
-        stream.wait_value(word, test, value, &cx.caller())
     })
+}
+
+/// The flag of the interface for a test.
+pub(crate) fn flag_of(test: ValueTest) -> u32 {
+    match test {
+        ValueTest::AtLeast => 0,
+        ValueTest::Equal => 1,
+        ValueTest::AnyBit => 2,
+        ValueTest::NoneOfSomeBit => 3,
+    }
 }

@@ -336,14 +336,24 @@ fn set_config_option(w: &Words<'_>) -> Played {
     }))
 }
 
-/// A model in memory lies where the configuration says.
+/// A model in memory lies where the configuration says, and so do the numbers of queues.
 fn load_with_config(w: &Words<'_>) -> Played {
     let id = w.out(1)?;
     status(enter(&calls::aclmdlLoadWithConfig, |cx| {
-        let memory = jumar_acl::model_config::model_memory(cx, w.plain(0))?;
-        let bytes = memory.map(|(address, size)| raw::read(address, size));
-        let loaded =
-            jumar_acl::model_config::aclmdlLoadWithConfig(cx, w.plain(0), bytes.as_deref())?;
+        let there = jumar_acl::model_config::pointed_to(cx, w.plain(0))?;
+        let bytes = there.model.map(|(address, size)| raw::read(address, size));
+        let queues = there.queues.map(|queues| {
+            let (address, count) = queues?;
+            let bytes = raw::read(address, count * size_of::<u32>());
+            let numbers = bytes.as_chunks().0.iter();
+            Some(numbers.map(|number| u32::from_ne_bytes(*number)).collect())
+        });
+        let [inputs, outputs]: [Option<Vec<u32>>; 2] = queues;
+        let read = jumar_acl::model_config::Read {
+            model: bytes.as_deref(),
+            queues: [inputs.as_deref(), outputs.as_deref()],
+        };
+        let loaded = jumar_acl::model_config::aclmdlLoadWithConfig(cx, w.plain(0), read)?;
         id.set(&loaded);
         Ok(())
     }))

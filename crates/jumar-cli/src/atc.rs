@@ -34,9 +34,11 @@ impl Request {
 /// Runs the tool. Statuses as scripts expect them: 0, or not 0.
 pub fn main(arguments: Vec<OsString>) -> ExitCode {
     if arguments.is_empty()
-        || arguments
-            .iter()
-            .any(|argument| argument == "--help" || argument == "-h")
+        || arguments.iter().any(|argument| {
+            ["--help", "-help", "--h", "-h"]
+                .iter()
+                .any(|help| argument == help)
+        })
     {
         print!("{}", help());
         return ExitCode::SUCCESS;
@@ -70,7 +72,11 @@ fn parse(arguments: &[OsString]) -> Result<(Request, Vec<String>)> {
         let Some(argument) = argument.to_str() else {
             bail!("{} is not text", argument.display())
         };
-        let Some(body) = argument.strip_prefix("--") else {
+        // The tool takes one dash as it takes two.
+        let Some(body) = argument
+            .strip_prefix("--")
+            .or_else(|| argument.strip_prefix('-'))
+        else {
             bail!("{argument:?} is not an option: options are written --name=value");
         };
         let (name, value) = match body.split_once('=') {
@@ -80,6 +86,8 @@ fn parse(arguments: &[OsString]) -> Result<(Request, Vec<String>)> {
                 _ => bail!("--{body} has no value; write --{body}=VALUE"),
             },
         };
+        // And a name's words may be joined either way.
+        let name = &name.replace('-', "_");
         let Some(option) = ALL.iter().find(|option| option.name == name) else {
             bail!("there is no option --{name}{}", similar(name));
         };
@@ -206,7 +214,11 @@ fn convert(request: &Request) -> Result<()> {
         dynamic_image_size: text("dynamic_image_size"),
         dynamic_dims: text("dynamic_dims"),
         insert_op_conf: text("insert_op_conf"),
+        precision_mode: text("precision_mode"),
+        precision_mode_v2: text("precision_mode_v2"),
         out_nodes: text("out_nodes"),
+        input_fp16_nodes: text("input_fp16_nodes"),
+        external_weight: text("external_weight"),
         log: text("log"),
     };
     let report = graph::atc::convert(&options).map_err(|error| anyhow!("{error}"))?;
@@ -344,6 +356,141 @@ mod tests {
         );
         assert!(parsed(&["--enable_compress_weight=false"]).is_ok());
         assert!(refusal(&["--enable_compress_weight=true"]).contains("is not supported"));
+    }
+
+    /// Every option of the tool's public list, a value that it takes there, and what becomes of it here.
+    const DOCUMENTED: &[(&str, &str, char)] = &[
+        ("mode", "0", 'u'),
+        ("model", "a.onnx", 'u'),
+        ("weight", "a.caffemodel", 'r'),
+        ("framework", "5", 'u'),
+        ("input_format", "NCHW", 'u'),
+        ("input_shape", "x:1,3", 'u'),
+        ("input_shape_range", "x:[1~2,3]", 'u'),
+        ("dynamic_batch_size", "1,2", 'u'),
+        ("dynamic_image_size", "8,8;16,16", 'u'),
+        ("dynamic_dims", "1;2", 'u'),
+        ("om", "a.om", 'u'),
+        ("singleop", "add.json", 'r'),
+        ("distributed_cluster_build", "1", 'r'),
+        ("distributed_cluster_build", "0", 's'),
+        ("cluster_config", "cluster.json", 'r'),
+        ("enable_graph_parallel", "1", 'r'),
+        ("enable_graph_parallel", "0", 's'),
+        ("graph_parallel_option_path", "a.json", 'r'),
+        ("shard_model_dir", "models", 'r'),
+        ("model_relation_config", "a.json", 'r'),
+        ("output", "a", 'u'),
+        ("output_type", "FP32", 'u'),
+        ("check_report", "a.json", 'n'),
+        ("json", "a.json", 'u'),
+        ("host_env_os", "linux", 'n'),
+        ("host_env_cpu", "aarch64", 'n'),
+        ("soc_version", "Ascend310P3", 'u'),
+        ("core_type", "AiCore", 'n'),
+        ("aicore_num", "2", 'n'),
+        ("virtual_type", "0", 'n'),
+        ("out_nodes", "conv:0", 'u'),
+        ("input_fp16_nodes", "data;other", 'u'),
+        ("insert_op_conf", "aipp.cfg", 'u'),
+        ("external_weight", "1", 'u'),
+        ("op_name_map", "a.cfg", 'r'),
+        ("is_input_adjust_hw_layout", "true", 'n'),
+        ("is_output_adjust_hw_layout", "true", 'n'),
+        ("buffer_optimize", "l2_optimize", 'n'),
+        ("disable_reuse_memory", "1", 'n'),
+        ("enable_scope_fusion_passes", "A", 'n'),
+        ("fusion_switch_file", "a.cfg", 'n'),
+        ("enable_single_stream", "true", 'n'),
+        ("enable_small_channel", "1", 'n'),
+        ("enable_compress_weight", "true", 'r'),
+        ("enable_compress_weight", "false", 's'),
+        ("compress_weight_conf", "a.cfg", 'r'),
+        ("quant_dumpable", "1", 'n'),
+        ("compression_optimize_conf", "a.cfg", 'r'),
+        ("mdl_bank_path", "bank", 'n'),
+        ("sparsity", "1", 'r'),
+        ("sparsity", "0", 's'),
+        ("ac_parallel_enable", "1", 'n'),
+        ("oo_level", "O3", 'n'),
+        ("oo_constant_folding", "true", 'n'),
+        ("oo_dead_code_elimination", "true", 'n'),
+        ("tiling_schedule_optimize", "1", 'n'),
+        ("topo_sorting_mode", "1", 'n'),
+        ("precision_mode", "allow_fp32_to_bf16", 'u'),
+        ("precision_mode_v2", "mixed_bfloat16", 'u'),
+        ("op_precision_mode", "a.ini", 'n'),
+        ("modify_mixlist", "a.json", 'n'),
+        ("op_select_implmode", "high_precision", 'n'),
+        ("optypelist_for_implmode", "Gelu", 'n'),
+        ("keep_dtype", "a.cfg", 'n'),
+        ("customize_dtypes", "a.cfg", 'r'),
+        ("op_bank_path", "bank", 'n'),
+        ("allow_hf32", "true", 'n'),
+        ("is_weight_clip", "1", 'n'),
+        ("dump_mode", "1", 'r'),
+        ("dump_mode", "0", 's'),
+        ("log", "error", 'u'),
+        ("display_model_info", "1", 'u'),
+        ("op_compiler_cache_mode", "enable", 'n'),
+        ("op_compiler_cache_dir", "cache", 'n'),
+        ("op_debug_level", "0", 'n'),
+        ("op_debug_config", "a.cfg", 'n'),
+        ("debug_dir", "debug", 'n'),
+        ("atomic_clean_policy", "1", 'n'),
+        ("deterministic", "1", 'n'),
+        ("deterministic_level", "1", 'n'),
+        ("status_check", "1", 'n'),
+        ("export_compile_stat", "1", 'n'),
+        ("shape_generalized_build_mode", "shape_precise", 'n'),
+        ("auto_tune_mode", "RL,GA", 'n'),
+        ("optimization_switch", "a:on", 'n'),
+        ("enable_attr_compression", "true", 'n'),
+    ];
+
+    #[test]
+    fn every_documented_option_is_used_accepted_with_a_note_or_refused_with_a_reason() {
+        for &(name, value, becomes) in DOCUMENTED {
+            let option = ALL.iter().find(|option| option.name == name);
+            let option = option.unwrap_or_else(|| panic!("--{name} is documented and missing"));
+            let given = format!("--{name}={value}");
+            match becomes {
+                'u' => {
+                    assert!(matches!(option.support, Support::Used), "{given}");
+                    let (request, notes) = parsed(&[&given]).unwrap();
+                    assert_eq!(request.get(name), Some(value));
+                    assert!(notes.is_empty(), "{given}: {notes:?}");
+                }
+                'n' => {
+                    let (_, notes) = parsed(&[&given]).unwrap();
+                    let told = format!("{given} has no effect: ");
+                    let reason = notes[0].strip_prefix(&told);
+                    assert!(reason.is_some_and(|why| why.len() > 10), "{notes:?}");
+                }
+                's' => assert!(parsed(&[&given]).unwrap().1.is_empty(), "{given}"),
+                _ => {
+                    let told = format!("{given} is not supported: ");
+                    let said = refusal(&[&given]);
+                    assert!(
+                        said.strip_prefix(&told).is_some_and(|why| why.len() > 10),
+                        "{said}"
+                    );
+                }
+            }
+        }
+        for option in ALL {
+            let listed = DOCUMENTED.iter().any(|(name, ..)| *name == option.name);
+            assert!(listed, "--{} is in no line of the table", option.name);
+        }
+    }
+
+    #[test]
+    fn dashes_and_joined_words_are_taken_as_the_tool_takes_them() {
+        for given in ["--soc_version=x", "-soc_version=x", "--soc-version=x"] {
+            assert_eq!(parsed(&[given]).unwrap().0.get("soc_version"), Some("x"));
+        }
+        let (request, _) = parsed(&["-input-shape", "x:1,3"]).unwrap();
+        assert_eq!(request.get("input_shape"), Some("x:1,3"));
     }
 
     #[test]

@@ -178,6 +178,15 @@ fn offline(model: &Model, details: Details) -> Result<String> {
             model.weights_len()
         ),
     };
+    for file in model.external_weights() {
+        let _ = writeln!(
+            text,
+            "weights  {} bytes in the file {}/{}",
+            file.range.len(),
+            graph::WEIGHT_FOLDER,
+            file.name
+        );
+    }
     for (name, value) in model.options() {
         let _ = writeln!(text, "built    --{name}={value}");
     }

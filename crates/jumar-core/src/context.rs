@@ -385,6 +385,14 @@ impl Context {
         crate::copy::write_now(&self.shared, to, bytes, caller)
     }
 
+    /// Copies the start of a span into Rust's own bytes, at once, in no order with any stream.
+    ///
+    /// # Errors
+    /// As [`Runtime::read`](crate::Runtime::read).
+    pub fn read(&self, from: Span, bytes: &mut [u8], caller: &Caller<'_>) -> Result<()> {
+        crate::copy::read_now(&self.shared, from, bytes, caller)
+    }
+
     /// Waits for every stream of the context, the default stream included. The first error found is returned after all
     /// of them were waited for.
     ///

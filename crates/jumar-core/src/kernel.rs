@@ -5,15 +5,18 @@
 //! the code that it runs, so that unloading a binary never pulls code away from under a kernel: the handles are stale at
 //! once, the code goes when the last launch has ended.
 
+mod launch;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use jumar_hal::sync::{Instant, Mutex};
-use jumar_hal::{
-    Access, Code, CodeForm, CodeFunction, CodeImage, Launch, Parameter, Program, Span, Task,
-};
-use jumar_types::{Error, ErrorKind, Result, TaskSite};
+use jumar_hal::sync::Mutex;
+use jumar_hal::{Code, CodeForm, CodeFunction, CodeImage, Parameter, Span, Task};
+use jumar_types::{Error, ErrorKind, Result};
+
+pub(crate) use launch::KernelLaunch;
+pub use launch::{FailedLaunch, LaunchParameters};
 
 use crate::device::Device;
 use crate::gate::Op;
@@ -62,7 +65,7 @@ pub enum Arguments<'a> {
 
 /// How a kernel is launched.
 #[derive(Clone, Copy, Debug)]
-pub struct Shape {
+pub struct Shape<'a> {
     /// Blocks along x, y and z.
     pub grid: [u32; 3],
     /// Threads of a block along x, y and z.
@@ -77,7 +80,12 @@ pub struct Shape {
     pub limit: Option<Duration>,
     /// The submitting thread, as the system numbers threads.
     pub thread: u32,
+    /// Numbered values of the surface's, kept for queries of a recorded launch.
+    pub attributes: &'a [Attribute],
 }
+
+/// A numbered value that a surface keeps with a launch.
+pub type Attribute = (u32, [u8; 16]);
 
 /// Device memory that says whether kernels of a context met a result that was too large.
 #[derive(Default)]
@@ -529,58 +537,16 @@ impl Function {
         self: &Arc<Self>,
         stream: &Stream,
         arguments: Arguments<'_>,
-        shape: Shape,
+        shape: Shape<'_>,
         caller: &Caller<'_>,
     ) -> Result<u64> {
-        let code = self.code(stream.device())?;
-        let given = match arguments {
-            Arguments::InPlace(span) | Arguments::Copied(span, _) => span,
-        };
-        self.check_length(code.parameters(), given.bytes())?;
-        let kept = match arguments {
-            Arguments::InPlace(_) => None,
-            Arguments::Copied(from, addresses) => {
-                Some(Arc::new(Kept::copy(&self.shared, from, addresses)?))
-            }
-        };
-        // What the card could not read fails as it would there: when the kernel runs.
-        let unreadable = match arguments {
-            Arguments::Copied(..) => None,
-            Arguments::InPlace(span) if span.is_empty() => None,
-            Arguments::InPlace(span) => {
-                match self
-                    .shared
-                    .space
-                    .resolve(span, caller.lookups, "argument block")
-                {
-                    Ok(found) if found.home == Home::Host => Some(format!(
-                        "the argument block at {:#x} is ordinary host memory, which a device cannot read",
-                        span.address()
-                    )),
-                    Ok(_) => None,
-                    Err(error) => Some(error.sentence().to_owned()),
-                }
-            }
-        };
         let device = self.shared.device(i64::from(stream.device()))?;
-        let overflow = stream.overflow.state(&self.shared, &device)?;
-        let program = Arc::new(KernelLaunch {
-            function: self.clone(),
-            launch: Launch {
-                arguments: kept.as_ref().map_or(given, |kept| kept.used),
-                grid: shape.grid,
-                group: shape.group,
-                local_bytes: shape.local_bytes,
-            },
-            code,
-            kept,
-            limit: shape.limit,
-            thread: shape.thread,
-            overflow,
-            fails_on_overflow: stream.watches_overflow(),
-            unreadable,
-        });
-        if !self.shared.gate.is_watched() {
+        let overflow = || {
+            let state = stream.overflow.state(&self.shared, &device)?;
+            Ok((state, stream.watches_overflow()))
+        };
+        let program = self.prepare(stream.device(), arguments, shape, overflow, caller)?;
+        if !self.shared.gate.is_watched() && !stream.is_recorded() {
             let task = Task::Run(program);
             let op = || Op::Launch {
                 name: &self.name,
@@ -591,150 +557,6 @@ impl Function {
         }
         let (reads, writes) = program.touches();
         stream.launch(program, &reads, &writes, caller)
-    }
-
-    fn check_length(&self, parameters: Option<&[Parameter]>, bytes: usize) -> Result<()> {
-        let Some(parameters) = parameters else {
-            return Ok(());
-        };
-        let end = parameters.last().map_or(0, |last| last.offset + last.bytes);
-        if bytes >= end {
-            return Ok(());
-        }
-        Err(Error::new(
-            ErrorKind::InvalidValue,
-            format!(
-                "the arguments have {bytes} bytes, and kernel \"{}\" takes {} parameters in {end} bytes",
-                self.name,
-                parameters.len()
-            ),
-        )
-        .fix("Let each parameter begin at a multiple of 8 bytes, in the order in which the kernel declares them."))
-    }
-}
-
-/// One launch.
-struct KernelLaunch {
-    function: Arc<Function>,
-    code: Arc<dyn CodeFunction>,
-    launch: Launch,
-    kept: Option<Arc<Kept>>,
-    limit: Option<Duration>,
-    thread: u32,
-    overflow: Span,
-    fails_on_overflow: bool,
-    unreadable: Option<String>,
-}
-
-impl Program for KernelLaunch {
-    fn run(&self) -> Result<()> {
-        let name = &self.function.name;
-        if let Some(why) = &self.unreadable {
-            return Err(self.failed(Error::new(
-                ErrorKind::KernelFailed,
-                format!("kernel \"{name}\" was not run: {why}"),
-            )));
-        }
-        let begin = self.limit.map(|_| Instant::now());
-        let report = self.code.run(&self.launch);
-        if report.overflowed
-            && let Some(flag) = self.overflow.part(0, 1)
-        {
-            self.function.shared.backend.fill_now(flag, 1);
-        }
-        let cpu = self.function.is_of_cpu();
-        let error = if let Some(failure) = report.failure {
-            let said = match failure.text.as_str() {
-                "" => String::new(),
-                text => format!(": {text}"),
-            };
-            let kind = match cpu {
-                true => ErrorKind::CpuKernelFailed,
-                false => ErrorKind::KernelFailed,
-            };
-            Error::new(
-                kind,
-                format!(
-                    "kernel \"{name}\" failed in block {} of {} with status {}{said}",
-                    failure.block,
-                    self.launch.blocks(),
-                    failure.status
-                ),
-            )
-        } else if let (Some(begin), Some(limit)) = (begin, self.limit)
-            && begin.elapsed() > limit
-        {
-            let kind = match cpu {
-                true => ErrorKind::CpuKernelTimeout,
-                false => ErrorKind::KernelTimeout,
-            };
-            Error::new(
-                kind,
-                format!(
-                    "kernel \"{name}\" took {} microseconds and may take {}; it was run to its end",
-                    begin.elapsed().as_micros(),
-                    limit.as_micros()
-                ),
-            )
-        } else if report.overflowed && self.fails_on_overflow {
-            Error::new(
-                ErrorKind::Overflow,
-                format!("kernel \"{name}\" met a result that was too large, or divided by zero"),
-            )
-        } else {
-            return Ok(());
-        };
-        Err(self.failed(error))
-    }
-
-    fn name(&self) -> &str {
-        &self.function.name
-    }
-}
-
-impl KernelLaunch {
-    /// Says which launch an error belongs to, and keeps its arguments for those who are told of it.
-    fn failed(&self, error: Error) -> Error {
-        self.function.failed.lock().clone_from(&self.kept);
-        let arguments = self.launch.arguments;
-        error.of_task(TaskSite {
-            thread: self.thread,
-            function: self.function.id,
-            arguments: (arguments.address(), arguments.bytes()),
-            ..TaskSite::default()
-        })
-    }
-
-    /// What the kernel may read and write, as far as its description and its arguments tell: the allocations that its
-    /// pointers point into. Arguments in device memory may not be there yet, so that they are not looked at.
-    fn touches(&self) -> (Vec<Span>, Vec<Span>) {
-        let shared = &self.function.shared;
-        let (mut reads, mut writes) = (Vec::new(), Vec::new());
-        if self.kept.is_none() {
-            reads.push(self.launch.arguments);
-            return (reads, writes);
-        }
-        for parameter in self.code.parameters().unwrap_or(&[]) {
-            if parameter.bytes != 8 || parameter.access == Access::Value {
-                continue;
-            }
-            let Some(place) = self.launch.arguments.part(parameter.offset, 8) else {
-                continue;
-            };
-            let mut bytes = [0; 8];
-            shared.backend.read_now(place, &mut bytes);
-            let address = u64::from_ne_bytes(bytes) as usize;
-            let Some(block) = shared.space.find(address) else {
-                continue;
-            };
-            let offset = address - block.span.address();
-            let rest = block.span.part(offset, block.span.bytes() - offset);
-            reads.extend(rest);
-            if parameter.access != Access::Read {
-                writes.extend(rest);
-            }
-        }
-        (reads, writes)
     }
 }
 

@@ -35,7 +35,7 @@ pub use callback::{HostFunction, Role};
 pub use caller::Caller;
 pub use capture::{
     CaptureMode, CaptureStatus, Comparison, Condition, ConditionKind, Described, EventTask, Graph,
-    GraphTask, Label, LabelLists, Origin, TaskGroup, TaskKind, Width,
+    GraphTask, Label, LabelLists, Origin, TaskGroup, TaskKind, TaskParameters, Width,
 };
 pub use context::{Context, Team};
 pub use count_notify::{CountChange, CountNotify, CountWait};
@@ -43,7 +43,10 @@ pub use device::{Chip, Device, Limits, Profile};
 pub use event::{Event, EventFamily, EventStatus, elapsed_ms, flags as event_flags};
 pub use gate::{Admission, Gate, Op, Phase, Probe, Rows};
 pub use ipc::MemoryName;
-pub use kernel::{ArgumentBuffer, Arguments, Binary, Function, OVERFLOW_BYTES, Shape};
+pub use kernel::{
+    ArgumentBuffer, Arguments, Attribute, Binary, FailedLaunch, Function, LaunchParameters,
+    OVERFLOW_BYTES, Shape,
+};
 pub use managed::{Advice, ManagedPage, Place};
 pub use memory::{Block, Home, Lookups};
 pub use notify::Notify;

@@ -1,6 +1,6 @@
 //! What memory is live, where it lies, and whether a range stays inside it.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::Arc;
@@ -108,6 +108,8 @@ pub struct Lookups {
     next: Cell<usize>,
     /// The number of the last task that the thread put on a stream which is no default stream; 0 before.
     last_task: Cell<u64>,
+    /// The last task of the thread that was recorded instead of queued.
+    recorded: RefCell<Option<crate::capture::RecordedTask>>,
     blocks: [Cell<Option<Block>>; REMEMBERED],
     thread: Cell<u64>,
     pub(crate) capture_mode: Cell<crate::CaptureMode>,
@@ -421,6 +423,18 @@ impl Lookups {
     #[inline]
     pub(crate) fn note_task(&self, position: u64) {
         self.last_task.set(position);
+    }
+
+    /// Notes a task that was recorded instead of queued.
+    #[cold]
+    pub(crate) fn note_recorded(&self, task: crate::capture::RecordedTask) {
+        self.last_task.set(task.place());
+        *self.recorded.borrow_mut() = Some(task);
+    }
+
+    /// Gives the last task of the thread that was recorded instead of queued.
+    pub(crate) fn last_recorded(&self) -> Option<crate::capture::RecordedTask> {
+        self.recorded.borrow().clone()
     }
 
     /// Gives the number, on its stream, of the last task that the thread put on a stream which is no default stream.

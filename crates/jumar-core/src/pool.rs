@@ -12,6 +12,7 @@ use jumar_hal::sync::{Mutex, Ordering};
 use jumar_hal::{Signal, Span, Task, WaitThen};
 use jumar_types::{Error, ErrorKind, Result};
 
+use crate::capture::Recorder;
 use crate::device::Device;
 use crate::gate::Op;
 use crate::memory::Owner;
@@ -484,7 +485,8 @@ impl Stream {
         Ok(span)
     }
 
-    /// Gives memory of a pool back in the order of the stream. What is queued from now on may not use it.
+    /// Gives memory of a pool back in the order of the stream. What is queued from now on may not use it. Where the stream is
+    /// recorded, the memory stays with the model until that is destroyed.
     ///
     /// # Errors
     /// `InvalidValue`: the address is not the start of live memory of a pool; what the gate or a stopped context answers.
@@ -499,6 +501,12 @@ impl Stream {
             )
             .fix("Pass the address that the pool gave, once, while it is live."));
         };
+        if let Some(Recorder::Lane { graph, .. }) = self.recorder() {
+            // Each execution uses the memory, so it is the model's now.
+            return graph.adopt(pool.clone(), address).inspect_err(|_| {
+                shared.pool_blocks.lock().insert(address, pool);
+            });
+        }
         let signal = Arc::new(Signal::untimed());
         let queued = self.submit(caller, Task::Set(signal.clone()), || Op::Free {
             span: block.span,
@@ -519,6 +527,14 @@ impl Stream {
 }
 
 impl Shared {
+    /// Gives memory back that belonged to a model which is gone.
+    pub(crate) fn give_back_adopted(&self, pool: &Pool, address: usize) {
+        // Where the device's life has ended in the meantime, the memory went with it.
+        if self.space.remove(address, |_| Ok(())).is_ok() {
+            pool.state.lock().put_back(address, None);
+        }
+    }
+
     /// Gives back what pools keep beyond what they may, now that somebody waited for work; forgets pools that are done.
     #[inline]
     pub(crate) fn settle_pools(&self) {

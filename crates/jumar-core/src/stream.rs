@@ -88,7 +88,8 @@ impl Watcher for Outcome {
         // Tasks end in order, so the one that failed is the next to be counted.
         let task = queue.map_or(0, |queue| queue.completed() + 1) as u32;
         let site = error.task().unwrap_or_default();
-        let error = Error::new(
+        let operator = error.failed_operator().cloned();
+        let mut error = Error::new(
             error.kind(),
             format!(
                 "a task of stream {}, submitted by {}, failed: {error}",
@@ -102,6 +103,9 @@ impl Watcher for Outcome {
             task,
             ..site
         });
+        if let Some(operator) = operator {
+            error = error.at_operator(operator);
+        }
         self.shared
             .gate
             .report(tag.ticket, Phase::Failed(error.clone()));
@@ -366,7 +370,12 @@ impl Stream {
         let task = match self.recorder() {
             None => task,
             Some(recorder) => match recorder.take(task, Some(Noted::new(&op)), caller)? {
-                Ok(place) => return Ok(place),
+                Ok(place) => {
+                    if let Some(task) = recorder.recorded(place) {
+                        caller.lookups.note_recorded(task);
+                    }
+                    return Ok(place);
+                }
                 Err(task) => task,
             },
         };

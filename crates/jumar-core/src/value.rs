@@ -36,10 +36,36 @@ impl ValueTest {
     }
 }
 
-struct Write {
+/// The task that writes a word.
+pub(crate) struct Write {
     backend: Arc<dyn Backend>,
     word: Span,
     value: u64,
+}
+
+impl Write {
+    /// Makes the task.
+    ///
+    /// # Errors
+    /// `InvalidValue`: it is no aligned word of device memory.
+    pub(crate) fn new(
+        shared: &Shared,
+        word: Span,
+        value: u64,
+        caller: &Caller<'_>,
+    ) -> Result<Self> {
+        check(shared, word, caller)?;
+        Ok(Write {
+            backend: shared.backend.clone(),
+            word,
+            value,
+        })
+    }
+
+    /// Gives the word and what is written there.
+    pub(crate) fn what(&self) -> (Span, u64) {
+        (self.word, self.value)
+    }
 }
 
 impl Program for Write {
@@ -61,11 +87,39 @@ impl Program for Write {
     }
 }
 
-struct Wanted {
+/// What a wait for a word wants.
+pub(crate) struct Wanted {
     backend: Arc<dyn Backend>,
     word: Span,
     test: ValueTest,
     value: u64,
+}
+
+impl Wanted {
+    /// Makes the condition.
+    ///
+    /// # Errors
+    /// `InvalidValue`: it is no aligned word of device memory.
+    pub(crate) fn new(
+        shared: &Shared,
+        word: Span,
+        test: ValueTest,
+        value: u64,
+        caller: &Caller<'_>,
+    ) -> Result<Self> {
+        check(shared, word, caller)?;
+        Ok(Wanted {
+            backend: shared.backend.clone(),
+            word,
+            test,
+            value,
+        })
+    }
+
+    /// Gives the word, the test, and the value that it is held against.
+    pub(crate) fn what(&self) -> (Span, ValueTest, u64) {
+        (self.word, self.test, self.value)
+    }
 }
 
 impl Condition for Wanted {
@@ -101,13 +155,7 @@ impl Stream {
     /// # Errors
     /// `InvalidValue`: it is no aligned word of device memory; what the gate or a stopped context answers.
     pub fn write_value(&self, word: Span, value: u64, caller: &Caller<'_>) -> Result<()> {
-        let shared = self.shared();
-        check(shared, word, caller)?;
-        let program = Arc::new(Write {
-            backend: shared.backend.clone(),
-            word,
-            value,
-        });
+        let program = Arc::new(Write::new(self.shared(), word, value, caller)?);
         self.submit(caller, Task::Run(program), || Op::WriteValue {
             to: word,
             value,
@@ -126,14 +174,7 @@ impl Stream {
         value: u64,
         caller: &Caller<'_>,
     ) -> Result<()> {
-        let shared = self.shared();
-        check(shared, word, caller)?;
-        let condition = Arc::new(Wanted {
-            backend: shared.backend.clone(),
-            word,
-            test,
-            value,
-        });
+        let condition = Arc::new(Wanted::new(self.shared(), word, test, value, caller)?);
         let limit = None;
         self.submit(caller, Task::Until { condition, limit }, || Op::WaitValue {
             at: word,

@@ -24,7 +24,8 @@ use jumar_sched::Executor;
 use jumar_types::{Error, ErrorKind, Result};
 
 use crate::elf::{self, Exports};
-use crate::thread;
+use crate::fault::kernel::Blocks;
+use crate::{fault, thread};
 
 /// The version of the descriptions that this file reads.
 const VERSION: u32 = 1;
@@ -271,6 +272,7 @@ impl Code for HostCode {
             }
         };
         Ok(Arc::new(HostFunction {
+            name: name.into(),
             entry,
             address: address.addr(),
             bytes: symbol.bytes,
@@ -391,6 +393,7 @@ enum Entry {
 }
 
 struct HostFunction {
+    name: Arc<str>,
     entry: Entry,
     address: usize,
     bytes: usize,
@@ -434,6 +437,7 @@ impl CodeFunction for HostFunction {
         let per_part = blocks.div_ceil(parts);
         let (all, launch) = (shared.clone(), *launch);
         let part_of = Part {
+            name: self.name.clone(),
             run: self.runner(),
             launch,
         };
@@ -478,6 +482,7 @@ enum Runner {
 }
 
 struct Part {
+    name: Arc<str>,
     run: Runner,
     launch: Launch,
 }
@@ -493,6 +498,7 @@ impl HostFunction {
 
     fn run_part(&self, launch: &Launch, begin: u32, end: u32) -> Report {
         Part {
+            name: self.name.clone(),
             run: self.runner(),
             launch: *launch,
         }
@@ -506,9 +512,13 @@ impl Part {
         if begin >= end {
             return Report::default();
         }
+        let blocks = Blocks {
+            name: self.name.clone(),
+            range: (begin, end, self.launch.blocks()),
+        };
         thread::neutral(|| {
             thread::lower_float_flags();
-            let failure = self.run_blocks(begin, end);
+            let failure = fault::kernel::named(&blocks, || self.run_blocks(begin, end));
             Report {
                 failure,
                 overflowed: thread::float_overflowed(),
@@ -633,6 +643,7 @@ pub(crate) fn at(
     let info = info_of(handle, "jumar_kernel_info_", &name)?;
     let (run, parameters, of_threads) = described(info, &name).ok()??;
     let function = HostFunction {
+        name: name.as_str().into(),
         entry: Entry::Described {
             run,
             parameters,

@@ -27,7 +27,7 @@ impl Watcher for Deaf {
 
 struct Do<F>(F);
 
-impl<F: Fn() + Send + Sync> Program for Do<F> {
+impl<F: Fn() + Send + Sync + 'static> Program for Do<F> {
     fn run(&self) -> Result<()> {
         (self.0)();
         Ok(())

@@ -6,7 +6,8 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use crate::{
-    BuildOptions, Description, Executable, GraphError, GraphErrorKind, Model, Result, compile, onnx,
+    BuildOptions, Description, Executable, GraphError, GraphErrorKind, Model, Outside, Result,
+    WEIGHT_FOLDER, compile, compile::Laid, onnx,
 };
 
 /// The framework number of ONNX.
@@ -33,6 +34,12 @@ pub struct Options {
     pub input_shape_range: String,
     /// `--insert_op_conf`: the file of a configuration for pictures.
     pub insert_op_conf: String,
+    /// `--precision_mode`: what operators may be computed in.
+    pub precision_mode: String,
+    /// `--precision_mode_v2`: the same in other words; one of the two.
+    pub precision_mode_v2: String,
+    /// `--input_fp16_nodes`: `name;other`.
+    pub input_fp16_nodes: String,
     /// `--out_nodes`: `node:0;other:1`, or names of tensors.
     pub out_nodes: String,
     /// `--dynamic_batch_size`: `1,2,4`.
@@ -41,6 +48,8 @@ pub struct Options {
     pub dynamic_image_size: String,
     /// `--dynamic_dims`: a number for each open dimension, `1,224;8,448`.
     pub dynamic_dims: String,
+    /// `--external_weight`: 0 keeps weights inside, 1 gives each constant a file in the folder `weight`, 2 all of them one.
+    pub external_weight: String,
     /// `--log`: kept in the file.
     pub log: String,
 }
@@ -95,6 +104,8 @@ pub fn convert(options: &Options) -> Result<Report> {
     if options.output.file_name().is_none() {
         return Err(GraphError::option("output has to name the file to write"));
     }
+    let output = with_extension(&options.output);
+    let outside = outside(&options.external_weight, &output)?;
     let mut input_shapes = BuildOptions::parse_input_shapes(&options.input_shape)?;
     for (name, shape) in BuildOptions::parse_input_shape_range(&options.input_shape_range)? {
         if input_shapes.insert(name.clone(), shape).is_some() {
@@ -110,6 +121,7 @@ pub fn convert(options: &Options) -> Result<Report> {
             .map(|stem| stem.to_string_lossy().into_owned())
             .unwrap_or_default(),
         input_shapes,
+        fp16_inputs: BuildOptions::parse_input_fp16_nodes(&options.input_fp16_nodes),
         out_nodes: BuildOptions::parse_out_nodes(&options.out_nodes),
         input_format: BuildOptions::parse_input_format(&options.input_format)?,
         output_type: BuildOptions::parse_output_type(&options.output_type)?,
@@ -119,6 +131,10 @@ pub fn convert(options: &Options) -> Result<Report> {
             &options.dynamic_image_size,
             &options.dynamic_dims,
             &options.input_shape,
+        )?,
+        products: BuildOptions::parse_precision(
+            &options.precision_mode,
+            &options.precision_mode_v2,
         )?,
         recorded: recorded(options),
     };
@@ -131,8 +147,7 @@ pub fn convert(options: &Options) -> Result<Report> {
     let graph = onnx::import_shared(bytes, Some(dir), &shapes, &build.out_nodes)
         .map_err(|error| error.at(options.model.display()))?;
     let model = compile(graph, &build).map_err(|error| error.at(options.model.display()))?;
-    let output = with_extension(&options.output);
-    let bytes = write(&model, &output)?;
+    let bytes = write(&model, &output, outside.as_ref())?;
     Ok(Report {
         output,
         bytes,
@@ -181,11 +196,15 @@ fn recorded(options: &Options) -> BTreeMap<String, String> {
         ("output_type", options.output_type.clone()),
         ("input_shape_range", options.input_shape_range.clone()),
         ("insert_op_conf", options.insert_op_conf.clone()),
+        ("input_fp16_nodes", options.input_fp16_nodes.clone()),
         ("out_nodes", options.out_nodes.clone()),
         ("dynamic_batch_size", options.dynamic_batch_size.clone()),
         ("dynamic_image_size", options.dynamic_image_size.clone()),
         ("dynamic_dims", options.dynamic_dims.clone()),
+        ("external_weight", options.external_weight.clone()),
         ("log", options.log.clone()),
+        ("precision_mode", options.precision_mode.clone()),
+        ("precision_mode_v2", options.precision_mode_v2.clone()),
     ]
     .into_iter()
     .filter(|(_, value)| !value.is_empty())
@@ -203,8 +222,40 @@ fn with_extension(path: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
+/// Reads how the weights are to be kept; none is inside.
+fn outside(text: &str, output: &Path) -> Result<Option<Outside>> {
+    match text {
+        "" | "0" => Ok(None),
+        "1" => Ok(Some(Outside::Each)),
+        "2" => {
+            let stem = output.file_stem().unwrap_or_default().to_string_lossy();
+            Ok(Some(Outside::Together(format!("{stem}_weight_combined"))))
+        }
+        other => Err(GraphError::option(format!(
+            "external_weight {other:?} is not known; 0, 1 and 2 are"
+        ))),
+    }
+}
+
+/// Writes a file of weights into the folder beside the model file.
+fn write_weights(output: &Path, name: &str, weights: &Laid) -> std::io::Result<()> {
+    let folder = output.with_file_name(WEIGHT_FOLDER);
+    fs::create_dir_all(&folder)?;
+    let temporary = folder.join(format!(".{name}.{}.part", std::process::id()));
+    let run = || {
+        let mut to = BufWriter::with_capacity(1 << 20, fs::File::create(&temporary)?);
+        weights.each(|bytes| to.write_all(bytes))?;
+        to.flush()?;
+        fs::rename(&temporary, folder.join(name))
+    };
+    run().inspect_err(|_| {
+        // The first error is the one to tell.
+        let _ = fs::remove_file(&temporary);
+    })
+}
+
 /// Writes beside the target and renames, so that nobody ever sees half a file.
-fn write(model: &Model, output: &Path) -> Result<u64> {
+fn write(model: &Model, output: &Path, outside: Option<&Outside>) -> Result<u64> {
     let failed = |error: std::io::Error| {
         GraphError::new(
             GraphErrorKind::Io,
@@ -222,7 +273,12 @@ fn write(model: &Model, output: &Path) -> Result<u64> {
     let run = || -> Result<u64> {
         let mut to =
             BufWriter::with_capacity(1 << 20, fs::File::create(&temporary).map_err(failed)?);
-        model.write(&mut to)?;
+        match outside {
+            None => model.write(&mut to)?,
+            Some(outside) => model.write_outside(outside, &mut to, &mut |name, weights| {
+                write_weights(output, name, weights)
+            })?,
+        }
         to.flush().map_err(failed)?;
         let file = to
             .into_inner()

@@ -27,6 +27,13 @@ const PAGE: usize = 4096;
 /// The most models that a bundle may hold.
 const MOST: usize = 1024;
 
+/// How many of the first bytes of a bundle hold its table, at most.
+///
+/// # Units
+///
+/// Bytes.
+pub const BUNDLE_TABLE_BYTES: usize = TABLE_AT + ENTRY * MOST + 4;
+
 /// Tells whether a file is a bundle, by its first bytes.
 pub fn is_bundle(bytes: &[u8]) -> bool {
     bytes.starts_with(BUNDLE_MAGIC)
@@ -91,6 +98,15 @@ pub fn write_bundle(models: &[Vec<u8>], to: &mut impl Write) -> Result<()> {
 ///
 /// NotAModel: it is no bundle. Truncated, Corrupt, TooNew: what is wrong with it.
 pub fn read_bundle(bytes: &[u8]) -> Result<Vec<Range<usize>>> {
+    read_bundle_table(bytes, bytes.len() as u64)
+}
+
+/// Finds the models of a bundle in its first bytes, which hold its table; the bundle is `length` bytes long.
+///
+/// # Errors
+///
+/// As [`read_bundle`].
+pub fn read_bundle_table(bytes: &[u8], length: u64) -> Result<Vec<Range<usize>>> {
     if !is_bundle(bytes) {
         return Err(GraphError::new(
             GraphErrorKind::NotAModel,
@@ -100,10 +116,7 @@ pub fn read_bundle(bytes: &[u8]) -> Result<Vec<Range<usize>>> {
     let cut = || {
         GraphError::new(
             GraphErrorKind::Truncated,
-            format!(
-                "the bundle has {} bytes, fewer than its table says",
-                bytes.len()
-            ),
+            format!("the bundle has {length} bytes, fewer than its table says"),
         )
     };
     let word = |at: usize| -> Result<u64> {
@@ -132,10 +145,9 @@ pub fn read_bundle(bytes: &[u8]) -> Result<Vec<Range<usize>>> {
             "the table of the bundle is damaged: its checksum does not agree",
         ));
     }
-    if word(16)? != bytes.len() as u64 {
+    if word(16)? != length {
         return Err(GraphError::corrupt(format!(
-            "the bundle has {} bytes, and its header says {}",
-            bytes.len(),
+            "the bundle has {length} bytes, and its header says {}",
             word(16)?
         )));
     }
@@ -147,7 +159,7 @@ pub fn read_bundle(bytes: &[u8]) -> Result<Vec<Range<usize>>> {
         let end = usize::try_from(word(at + 8)?)
             .ok()
             .and_then(|size| start.checked_add(size));
-        match end.filter(|&end| start >= before && end <= bytes.len()) {
+        match end.filter(|&end| start >= before && end as u64 <= length) {
             Some(end) => {
                 models.push(start..end);
                 before = end;

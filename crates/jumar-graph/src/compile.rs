@@ -7,7 +7,7 @@ use jumar_ops::{Attrs, Tensor, UNKNOWN, find};
 use jumar_types::dtype::DataType;
 
 use crate::description::Format;
-use crate::passes::{clean, fold, fuse, layout, transformer};
+use crate::passes::{clean, fold, fuse, layout, narrow, transformer};
 use crate::{
     Description, GearOptions, Graph, GraphError, GraphErrorKind, Model, Node, Port, Result,
     ValueId, Weights, aipp, gears,
@@ -35,8 +35,12 @@ pub struct BuildOptions {
     pub out_nodes: Vec<String>,
     /// What is done to pictures before they enter the model: the text of a configuration.
     pub preprocessing: String,
+    /// Names of float32 inputs that are to be given as float16.
+    pub fp16_inputs: Vec<String>,
     /// Sizes of which each execution chooses one.
     pub gears: GearOptions,
+    /// What products of float32 may be computed in.
+    pub products: Products,
     /// The options as the caller wrote them, kept in the model for whoever looks inside.
     pub recorded: BTreeMap<String, String>,
 }
@@ -53,6 +57,40 @@ fn open_dims(shape: &[(i64, i64)]) -> Vec<i64> {
         .iter()
         .map(|&(least, most)| if least == most { least } else { UNKNOWN })
         .collect()
+}
+
+/// The values of `precision_mode`, and what each allows; `None`: it cannot be done here.
+const PRECISION_MODES: &[(&str, Option<Products>)] = &[
+    ("force_fp16", Some(Products::Float32)),
+    ("force_fp32", Some(Products::Float32)),
+    ("cube_fp16in_fp32out", Some(Products::Float32)),
+    ("allow_fp32_to_fp16", Some(Products::Float32)),
+    ("must_keep_origin_dtype", Some(Products::Float32)),
+    ("allow_mix_precision", Some(Products::Float32)),
+    ("allow_mix_precision_fp16", Some(Products::Float32)),
+    ("allow_mix_precision_bf16", Some(Products::BFloat16)),
+    ("allow_fp32_to_bf16", Some(Products::BFloat16)),
+];
+
+/// The values of `precision_mode_v2`.
+const PRECISION_MODES_V2: &[(&str, Option<Products>)] = &[
+    ("fp16", Some(Products::Float32)),
+    ("origin", Some(Products::Float32)),
+    ("cube_fp16in_fp32out", Some(Products::Float32)),
+    ("mixed_float16", Some(Products::Float32)),
+    ("mixed_bfloat16", Some(Products::BFloat16)),
+    ("cube_hif8", None),
+    ("mixed_hif8", None),
+];
+
+/// What products of float32 are computed in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Products {
+    /// In float32.
+    #[default]
+    Float32,
+    /// In bfloat16, summed in float32.
+    BFloat16,
 }
 
 /// The element type of outputs.
@@ -151,6 +189,11 @@ impl BuildOptions {
             .collect()
     }
 
+    /// Reads `name;other`.
+    pub fn parse_input_fp16_nodes(text: &str) -> Vec<String> {
+        BuildOptions::parse_out_nodes(text)
+    }
+
     /// Gives the dimensions of shapes, -1 where one is open.
     pub fn open_shapes(shapes: &InputShapes) -> BTreeMap<String, Vec<i64>> {
         shapes
@@ -174,6 +217,40 @@ impl BuildOptions {
             None => Err(GraphError::option(format!(
                 "input_format {text:?} is not known; NCHW, NCDHW and ND are"
             ))),
+        }
+    }
+
+    /// Reads `precision_mode` and `precision_mode_v2`, of which one may be given, and tells what products may be computed
+    /// in. Modes that allow float16 change nothing: products of float16 would be slower here, and less exact.
+    ///
+    /// # Errors
+    ///
+    /// InvalidOption: both at once; a mode that is none. NotSupported: the 8-bit modes.
+    pub fn parse_precision(mode: &str, mode_v2: &str) -> Result<Products> {
+        if !mode.is_empty() && !mode_v2.is_empty() {
+            return Err(GraphError::option(format!(
+                "precision_mode {mode:?} and precision_mode_v2 {mode_v2:?} are both given; leave one out"
+            )));
+        }
+        let (asked, name, known) = match mode_v2 {
+            "" => (mode, "precision_mode", PRECISION_MODES),
+            _ => (mode_v2, "precision_mode_v2", PRECISION_MODES_V2),
+        };
+        if asked.is_empty() {
+            return Ok(Products::Float32);
+        }
+        match known.iter().find(|(known, _)| *known == asked) {
+            Some((_, Some(products))) => Ok(*products),
+            Some((_, None)) => Err(GraphError::unsupported(format!(
+                "{name} {asked} is not supported: there are no 8-bit floating-point numbers here; mixed_bfloat16 and origin are"
+            ))),
+            None => {
+                let names: Vec<_> = known.iter().map(|(name, _)| *name).collect();
+                Err(GraphError::option(format!(
+                    "{name} {asked:?} is not known; {} are",
+                    names.join(", ")
+                )))
+            }
         }
     }
 
@@ -228,12 +305,16 @@ impl BuildOptions {
 pub fn compile(mut graph: Graph, options: &BuildOptions) -> Result<Model> {
     fix_shapes(&mut graph, options)?;
     aipp::insert(&mut graph, options)?;
+    narrow_inputs(&mut graph, &options.fp16_inputs)?;
     fold::infer_and_fold(&mut graph)?;
     clean::remove_identities(&mut graph);
     cast_outputs(&mut graph, &options.output_type)?;
     fuse::fuse_convolutions(&mut graph);
     transformer::fuse(&mut graph);
     layout::block_images(&mut graph)?;
+    if options.products == Products::BFloat16 {
+        narrow::narrow_products(&mut graph);
+    }
     clean::remove_dead(&mut graph);
     clean::renumber(&mut graph);
     if !options.name.is_empty() {
@@ -308,6 +389,53 @@ fn fix_shapes(graph: &mut Graph, options: &BuildOptions) -> Result<()> {
             );
             return Err(GraphError::new(GraphErrorKind::TooLarge, text));
         }
+    }
+    Ok(())
+}
+
+/// Lets inputs of float32 be given as float16.
+fn narrow_inputs(graph: &mut Graph, names: &[String]) -> Result<()> {
+    let cast = find("Cast").ok_or_else(|| GraphError::internal("there is no Cast"))?;
+    for name in names {
+        let named = |id: &ValueId| graph.value(*id).name == *name;
+        let Some(at) = graph.inputs.iter().position(named) else {
+            let known: Vec<&str> = graph
+                .inputs
+                .iter()
+                .map(|&id| graph.value(id).name.as_str())
+                .collect();
+            return Err(GraphError::option(format!(
+                "input_fp16_nodes names {name:?}, and the model's inputs are {}",
+                known.join(", ")
+            )));
+        };
+        let old = graph.inputs[at];
+        let ty = graph.value(old).ty.clone();
+        match ty.dtype {
+            DataType::Float16 => continue,
+            DataType::Float32 => {}
+            _ => {
+                return Err(GraphError::option(format!(
+                    "input_fp16_nodes names {name}, which is {ty}; inputs of float32 can be given as float16"
+                )));
+            }
+        }
+        let narrow = jumar_ops::TensorType {
+            dtype: DataType::Float16,
+            ..ty
+        };
+        let new = graph.add_value(name.clone(), narrow);
+        graph.value_mut(old).name = format!("{name}/float32");
+        graph.inputs[at] = new;
+        let node = Node {
+            name: format!("{name}/input_fp16"),
+            operator: cast,
+            inputs: vec![Some(new)],
+            outputs: vec![old],
+            attrs: Attrs::new().with("dst_type", i64::from(DataType::Float32.acl())),
+            bodies: Vec::new(),
+        };
+        graph.nodes.insert(0, node);
     }
     Ok(())
 }
@@ -387,6 +515,18 @@ impl Laid {
         self.len = place + bytes.len();
         self.pieces.push((place, bytes));
         place
+    }
+
+    /// Is one piece alone.
+    pub(crate) fn one(bytes: Bytes) -> Laid {
+        let mut laid = Laid::default();
+        laid.add(bytes);
+        laid
+    }
+
+    /// Gives the pieces, each with its place, in order.
+    pub(crate) fn pieces(&self) -> &[(usize, Bytes)] {
+        &self.pieces
     }
 
     /// Gives the length of all, with what lies between them.

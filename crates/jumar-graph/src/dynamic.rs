@@ -540,7 +540,7 @@ impl<'m> Run<'_, 'm> {
             workers: Workers::ALONE,
         };
         if let Some(watch) = self.watch {
-            watch.starts();
+            watch.starts(&operands, &memory);
         }
         let ran = {
             let workers = self.workspace.workers();
@@ -552,6 +552,9 @@ impl<'m> Run<'_, 'm> {
             self.workspace.give(lent);
         }
         if let Err(error) = ran {
+            if let Some(watch) = self.watch {
+                watch.failed(&node.name, node.operator.name, &operands, &memory);
+            }
             self.release_all(made);
             return Err(error.into());
         }

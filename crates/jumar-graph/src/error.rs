@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use jumar_ops::{OpError, OpErrorKind};
+use jumar_ops::{OpError, OpErrorKind, Operand};
 
 /// The result of everything here.
 pub type Result<T> = std::result::Result<T, GraphError>;
@@ -52,6 +52,18 @@ pub struct GraphError(Box<Body>);
 struct Body {
     kind: GraphErrorKind,
     text: String,
+    step: Option<FailedStep>,
+}
+
+/// The step of a plan at which an execution failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FailedStep {
+    /// The node's name.
+    pub name: String,
+    /// The inputs that it read while it ran.
+    pub inputs: Vec<Operand>,
+    /// The outputs.
+    pub outputs: Vec<Operand>,
 }
 
 impl GraphError {
@@ -60,6 +72,7 @@ impl GraphError {
         GraphError(Box::new(Body {
             kind,
             text: text.into(),
+            step: None,
         }))
     }
 
@@ -95,8 +108,21 @@ impl GraphError {
 
     /// Puts where it happened in front of the sentence.
     #[must_use]
-    pub fn at(self, place: impl fmt::Display) -> GraphError {
-        GraphError::new(self.kind(), format!("{place}: {}", self.text()))
+    pub fn at(mut self, place: impl fmt::Display) -> GraphError {
+        self.0.text = format!("{place}: {}", self.text());
+        self
+    }
+
+    /// Says which step of a plan failed.
+    #[must_use]
+    pub(crate) fn of_step(mut self, step: FailedStep) -> GraphError {
+        self.0.step = Some(step);
+        self
+    }
+
+    /// Gives the step of a plan that failed, if it was one.
+    pub fn step(&self) -> Option<&FailedStep> {
+        self.0.step.as_ref()
     }
 }
 

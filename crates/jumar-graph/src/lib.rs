@@ -30,12 +30,16 @@ mod plan;
 pub mod vendor;
 
 pub use aipp::{SETTINGS_INPUT, Told, preprocessing, preprocessing_as_told};
-pub use bundle::{BUNDLE_MAGIC, is_bundle, read_bundle, write_bundle};
-pub use compile::{BuildOptions, InputShapes, Laid, OutputType, compile};
-pub use container::{HEADER_BYTES, MAGIC, Sections, VERSION, WeightsCheck};
+pub use bundle::{
+    BUNDLE_MAGIC, BUNDLE_TABLE_BYTES, is_bundle, read_bundle, read_bundle_table, write_bundle,
+};
+pub use compile::{BuildOptions, InputShapes, Laid, OutputType, Products, compile};
+pub use container::{
+    ExternalWeights, HEADER_BYTES, MAGIC, Outside, Sections, VERSION, WEIGHT_FOLDER, WeightsCheck,
+};
 pub use description::{Description, Format, GEAR_INPUT, Gear, GearKind, Port};
 pub use dynamic::{Dynamic, Lent, Sink, Tensorlike, Workspace, read_bytes};
-pub use error::{GraphError, GraphErrorKind, Result};
+pub use error::{FailedStep, GraphError, GraphErrorKind, Result};
 pub use gears::GearOptions;
 pub use graph::{Body, Graph, GraphOutput, Node, Value, ValueId};
 pub use jumar_ops::view::Region;

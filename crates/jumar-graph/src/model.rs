@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::io::Write;
+use std::io::{self, Write};
 use std::ops::Range;
 
 use crate::compile::Laid;
 use crate::{
-    Description, Dynamic, Graph, GraphError, GraphErrorKind, Plan, Result, Sections, container,
-    gears,
+    Description, Dynamic, ExternalWeights, Graph, GraphError, GraphErrorKind, Outside, Plan,
+    Result, Sections, container, gears,
 };
 
 /// Where a model's weights are.
@@ -18,6 +18,33 @@ pub enum Weights {
     Owned(Laid),
     /// In the bytes that the model was read from, at this range.
     InFile(Range<usize>),
+    /// In files beside the one that the model was read from.
+    InFiles {
+        /// The length of all, with what lies between them.
+        bytes: usize,
+        /// The files, in the order of their places in the weights.
+        files: Vec<ExternalWeights>,
+    },
+}
+
+impl Weights {
+    /// Gives the length of all, with what lies between the pieces.
+    ///
+    /// # Units
+    ///
+    /// Bytes.
+    pub fn len(&self) -> usize {
+        match self {
+            Weights::Owned(weights) => weights.len(),
+            Weights::InFile(range) => range.len(),
+            Weights::InFiles { bytes, .. } => *bytes,
+        }
+    }
+
+    /// Tells whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
 }
 
 /// What runs a model.
@@ -86,17 +113,31 @@ impl Model {
     ///
     /// Io: what the writer says. Internal: the model was read and its weights are not here.
     pub fn write(&self, to: &mut impl Write) -> Result<()> {
-        let Weights::Owned(weights) = &self.weights else {
-            return Err(GraphError::internal(
+        container::write(self, self.owned()?, to).map_err(|error| unwritten(&error))
+    }
+
+    /// Writes the model as a file of Jumar without its weights, and hands each file of weights to `beside`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Model::write`].
+    pub fn write_outside(
+        &self,
+        outside: &Outside,
+        to: &mut impl Write,
+        beside: &mut dyn FnMut(&str, &Laid) -> io::Result<()>,
+    ) -> Result<()> {
+        container::write_outside(self, self.owned()?, outside, to, beside)
+            .map_err(|error| unwritten(&error))
+    }
+
+    fn owned(&self) -> Result<&Laid> {
+        match &self.weights {
+            Weights::Owned(weights) => Ok(weights),
+            Weights::InFile(_) | Weights::InFiles { .. } => Err(GraphError::internal(
                 "a model that was read cannot be written without its file",
-            ));
-        };
-        container::write(self, weights, to).map_err(|error| {
-            GraphError::new(
-                GraphErrorKind::Io,
-                format!("the model cannot be written: {error}"),
-            )
-        })
+            )),
+        }
     }
 
     /// Gives the graph.
@@ -116,6 +157,9 @@ impl Model {
             Weights::InFile(range) => file.get(range.clone()).map(Cow::Borrowed).ok_or_else(|| {
                 GraphError::internal("these are not the bytes that the model was read from")
             }),
+            Weights::InFiles { .. } => Err(GraphError::internal(
+                "the weights of this model are in files beside it",
+            )),
         }
     }
 
@@ -125,9 +169,14 @@ impl Model {
     ///
     /// Bytes.
     pub fn weights_len(&self) -> usize {
+        self.weights.len()
+    }
+
+    /// Gives the files that the weights are in, where they are not inside the model's own.
+    pub fn external_weights(&self) -> &[ExternalWeights] {
         match &self.weights {
-            Weights::Owned(weights) => weights.len(),
-            Weights::InFile(range) => range.len(),
+            Weights::Owned(_) | Weights::InFile(_) => &[],
+            Weights::InFiles { files, .. } => files,
         }
     }
 
@@ -178,4 +227,11 @@ impl Model {
     pub fn plan(&self) -> Result<Plan> {
         Plan::new(self)
     }
+}
+
+fn unwritten(error: &io::Error) -> GraphError {
+    GraphError::new(
+        GraphErrorKind::Io,
+        format!("the model cannot be written: {error}"),
+    )
 }

@@ -14,7 +14,7 @@ use jumar_types::dtype::DataType;
 
 use self::arena::{Owner, Request, assign};
 use crate::compile::ALIGNMENT;
-use crate::{Graph, GraphError, GraphErrorKind, Model, Node, Result, ValueId};
+use crate::{FailedStep, Graph, GraphError, GraphErrorKind, Model, Node, Result, ValueId};
 
 /// One kernel with its operands' places.
 pub struct Step {
@@ -128,16 +128,22 @@ pub fn run_step(step: &Step, operands: &Memory<'_>) -> Result<()> {
         )?)
     };
     run().map_err(|error| {
-        GraphError::from(error).at(format_args!("node {} ({})", step.name, step.operator))
+        GraphError::from(error)
+            .at(format_args!("node {} ({})", step.name, step.operator))
+            .of_step(FailedStep {
+                name: step.name.clone(),
+                inputs: step.inputs.iter().flatten().cloned().collect(),
+                outputs: step.outputs.clone(),
+            })
     })
 }
 
 /// Watches a model run, node by node.
 pub trait Watch: Send + Sync {
-    /// Called before a node runs.
-    fn starts(&self) {}
+    /// Called before a node runs, which may write over its inputs.
+    fn starts(&self, _inputs: &[Option<Operand>], _memory: &Memory<'_>) {}
 
-    /// Called after a node has run; its operands lie in `memory`. Inputs that are only read while a model is planned
+    /// Called after a node has run; its operands lie in `memory`, inputs perhaps written over. Inputs that are only read while a model is planned
     /// are absent.
     fn ran(
         &self,
@@ -147,6 +153,16 @@ pub trait Watch: Send + Sync {
         outputs: &[Operand],
         memory: &Memory<'_>,
     );
+
+    /// Called after a node has failed; its inputs lie in `memory`.
+    fn failed(
+        &self,
+        _name: &str,
+        _operator: &str,
+        _inputs: &[Option<Operand>],
+        _memory: &Memory<'_>,
+    ) {
+    }
 }
 
 /// A set of values that share their bytes.
@@ -209,8 +225,10 @@ impl Plan {
     pub fn run_watched(&self, operands: &Memory<'_>, watch: &dyn Watch) -> Result<()> {
         let operands = self.with_constants(operands);
         self.steps.iter().try_for_each(|step| {
-            watch.starts();
-            run_step(step, &operands)?;
+            watch.starts(&step.inputs, &operands);
+            run_step(step, &operands).inspect_err(|_| {
+                watch.failed(&step.name, step.operator, &step.inputs, &operands);
+            })?;
             watch.ran(
                 &step.name,
                 step.operator,

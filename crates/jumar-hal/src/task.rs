@@ -1,5 +1,6 @@
 //! What a queue can be asked to do.
 
+use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -68,7 +69,7 @@ pub enum WaitThen {
 ///
 /// # Threads
 /// `holds` is called by any thread, at any time, and often: it is a look at memory that takes no lock and calls nobody.
-pub trait Condition: Send + Sync {
+pub trait Condition: Any + Send + Sync {
     /// Tells whether the queue may go on.
     fn holds(&self) -> bool;
 
@@ -95,10 +96,12 @@ pub enum Cost {
 
 /// Something that a queue can run: a kernel, a model, a hand-over to a host callback.
 ///
+/// It is [`Any`], so that whoever queued a program of a kind can find it again in a task.
+///
 /// # Threads
 /// `run` is called once for each submit, on a worker or on a thread that waits for the queue. It must not wait for
 /// anything that only the caller's thread could bring about.
-pub trait Program: Send + Sync {
+pub trait Program: Any + Send + Sync {
     /// Does the work.
     ///
     /// # Errors

@@ -5,12 +5,13 @@
 //! who writes into a model that is in use gets an error, and no results that nobody can explain.
 
 use std::fs::{File, Metadata};
+use std::ops::Range;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use jumar_core::FileMapping;
-use jumar_graph::Sections;
+use jumar_graph::WeightsCheck;
 use jumar_types::{Error, ErrorKind, Result};
 
 use crate::package::refused;
@@ -75,6 +76,10 @@ impl ModelFile {
         self.state.bytes
     }
 
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     pub(crate) fn file(&self) -> &Arc<File> {
         &self.file
     }
@@ -95,23 +100,23 @@ impl ModelFile {
         })
     }
 
-    /// Reads the weights piece by piece and checks them; `take` is told where in the weights each piece lies.
+    /// Reads weights piece by piece and checks them; `take` is told where among them each piece lies.
     ///
     /// # Errors
     /// `ModelPath`: they cannot be read; `ModelInvalid`: they are damaged; what `take` answers.
     pub(crate) fn weights(
         &self,
-        sections: &Sections,
+        stored: &Stored,
         mut take: impl FnMut(usize, &[u8]) -> Result<()>,
     ) -> Result<()> {
-        let length = sections.weights.end - sections.weights.start;
-        let mut check = sections.check_weights();
+        let length = stored.range.end - stored.range.start;
+        let mut check = stored.check.clone();
         let mut buffer = vec![0; CHUNK.min(usize::try_from(length).unwrap_or(CHUNK))];
         let mut done = 0;
         while done < length {
             let piece = (length - done).min(CHUNK as u64) as usize;
             let piece = &mut buffer[..piece];
-            self.read(sections.weights.start + done, piece)?;
+            self.read(stored.range.start + done, piece)?;
             check.update(piece);
             take(usize::try_from(done).unwrap_or(usize::MAX), piece)?;
             done += piece.len() as u64;
@@ -144,20 +149,26 @@ impl ModelFile {
     }
 }
 
+/// Where weights lie in a file, and how they are checked.
+pub(crate) struct Stored {
+    pub(crate) range: Range<u64>,
+    pub(crate) check: WeightsCheck,
+}
+
 /// The file in which the weights of a loaded model lie.
 pub(crate) struct Backing {
     file: Arc<ModelFile>,
-    sections: Sections,
+    stored: Stored,
     mapping: Option<Arc<dyn FileMapping>>,
     /// What came out when the weights were checked.
     checked: OnceLock<Option<Error>>,
 }
 
 impl Backing {
-    pub(crate) fn new(file: Arc<ModelFile>, sections: Sections) -> Backing {
+    pub(crate) fn new(file: Arc<ModelFile>, stored: Stored) -> Backing {
         Backing {
             file,
-            sections,
+            stored,
             mapping: None,
             checked: OnceLock::new(),
         }
@@ -176,7 +187,7 @@ impl Backing {
         self.file.unchanged()?;
         let checked = self
             .checked
-            .get_or_init(|| self.file.weights(&self.sections, |_, _| Ok(())).err());
+            .get_or_init(|| self.file.weights(&self.stored, |_, _| Ok(())).err());
         match checked {
             None => Ok(()),
             Some(error) => Err(Error::new(error.kind(), error.sentence().to_owned())),

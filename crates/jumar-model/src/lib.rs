@@ -11,4 +11,4 @@ pub use bundle::Bundle;
 pub use jumar_graph as graph;
 pub use jumar_graph::{Aipp, Gear, GearKind, Picture, Told};
 pub use loaded::{Model, Observer, Produced, Results, Shaped, Supplied, gear_values};
-pub use package::{Description, Package, Preprocessing, TensorInfo};
+pub use package::{Description, Package, Placed, Preprocessing, TensorInfo};

@@ -11,22 +11,30 @@ use jumar_core::{
     Block, Call, Caller, Context, Cost, Lookups, Program, Signal, Span, Stream, StreamOptions, Team,
 };
 use jumar_graph::{
-    Dynamic, Executable, GraphError, GraphErrorKind, Lent, Operands, Plan, Region, Share, Sink,
-    TensorType, Tensorlike, Watch, Workers, Workspace,
+    Dynamic, Executable, FailedStep, GraphError, GraphErrorKind, Lent, Operand, Operands, Place,
+    Plan, Region, Share, Sink, TensorType, Tensorlike, Watch, Workers, Workspace,
 };
 use jumar_types::dtype::DataType;
-use jumar_types::{Error, ErrorKind, Result};
+use jumar_types::{Error, ErrorKind, FailedOperator, FailedTensor, Result};
 
 use crate::file::Backing;
-use crate::package::{Description, Package, refused};
+use crate::package::{Description, Package, Placed, refused};
 
 /// Memory that the program under test gives for a model; `None` lets the runtime allocate it.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Supplied {
+pub struct Supplied<'a> {
     /// Work memory; one execution at a time uses it.
     pub work: Option<Span>,
     /// Memory for the weights.
     pub weights: Option<Span>,
+    /// Whether a failed execution need not tell its operator.
+    pub forgetful: bool,
+    /// Files of weights that are in the device's memory already, by name; the last of a name counts. Each is as long as the
+    /// file at least.
+    ///
+    /// # Ownership
+    /// Where one holds all the weights, it is used where it lies and has to stay until the unload.
+    pub placed: &'a [Placed],
 }
 
 /// A loaded model.
@@ -50,6 +58,7 @@ struct Shared {
     description: Arc<Description>,
     weights: Span,
     work: Span,
+    forgetful: bool,
     /// The file that the weights are used in, where they were not copied.
     backing: Option<Backing>,
     /// Device memory that earlier executions of unknown sizes took, for the next one.
@@ -134,7 +143,7 @@ impl Model {
     pub fn load(
         package: &Package,
         context: &Arc<Context>,
-        supplied: Supplied,
+        supplied: Supplied<'_>,
         caller: &Caller<'_>,
     ) -> Result<Arc<Model>> {
         let mut owned = Vec::new();
@@ -149,6 +158,7 @@ impl Model {
                 description: package.description().clone(),
                 weights,
                 work,
+                forgetful: supplied.forgetful,
                 backing,
                 pool: Mutex::default(),
                 observer: OnceLock::new(),
@@ -168,7 +178,7 @@ impl Model {
     fn place(
         package: &Package,
         context: &Arc<Context>,
-        supplied: Supplied,
+        supplied: Supplied<'_>,
         caller: &Caller<'_>,
         owned: &mut Vec<Block>,
     ) -> Result<(Span, Span, Option<Backing>)> {
@@ -184,9 +194,13 @@ impl Model {
             }
         };
         let work = memory(supplied.work, package.work_bytes(), "work")?;
-        let in_file = package
-            .weights_in_file()
-            .filter(|_| supplied.weights.is_none());
+        if let (None, Some(span)) = (supplied.weights, package.weights_in_place(supplied.placed)) {
+            return Ok((span, work, None));
+        }
+        let in_file = match supplied.weights {
+            Some(_) => None,
+            None => package.weights_in_file()?,
+        };
         if let Some((image, backing)) = in_file {
             match context.allocate_file(&image, caller) {
                 Ok((block, mapping)) => {
@@ -199,7 +213,7 @@ impl Model {
             }
         }
         let weights = memory(supplied.weights, package.weight_bytes(), "weight")?;
-        package.write_weights(weights, context, caller)?;
+        package.write_weights(weights, supplied.placed, context, caller)?;
         Ok((weights, work, None))
     }
 
@@ -389,6 +403,14 @@ impl Model {
         Ok(self.own_stream.get_or_init(|| stream).clone())
     }
 
+    /// Tells whether every execution that was queued is over.
+    pub fn is_idle(&self) -> bool {
+        self.last
+            .lock()
+            .as_ref()
+            .is_none_or(|last| last.done.is_set())
+    }
+
     /// Waits for queued executions and frees the memory that the load allocated. Executing it later answers an error.
     pub fn unload(&self, caller: &Caller<'_>) {
         if let Some(last) = self.last.lock().take()
@@ -432,6 +454,35 @@ impl Shared {
             backing.after().map_err(unsound)?;
         }
         ran.map_err(|error| failed(self, &error))
+    }
+
+    /// Describes the step of a plan that failed, with its tensors where they lie in this execution.
+    fn failed_operator(&self, step: &FailedStep, execution: &Execution) -> FailedOperator {
+        let tensor = |operand: &Operand| {
+            let span = match operand.place() {
+                Place::Input(index) => execution.inputs.get(index as usize).copied(),
+                Place::Output(index) => execution.outputs.get(index as usize).copied(),
+                Place::Weight => Some(self.weights),
+                Place::Arena => Some(execution.work),
+                // It is in no memory of the device.
+                Place::Constant => None,
+            };
+            FailedTensor {
+                data_type: operand.dtype().acl(),
+                dims: operand
+                    .layout()
+                    .shape()
+                    .iter()
+                    .map(|&dim| dim as i64)
+                    .collect(),
+                address: span.map_or(0, |span| span.address() + operand.offset()),
+            }
+        };
+        FailedOperator {
+            name: step.name.clone(),
+            inputs: step.inputs.iter().map(tensor).collect(),
+            outputs: step.outputs.iter().map(tensor).collect(),
+        }
     }
 
     /// Begins to watch an execution, if somebody wants to.
@@ -816,9 +867,22 @@ impl Program for Execution {
                 ));
             }
         };
-        model.guarded(|| match model.watch(self.stream) {
-            None => plan.run(&memory),
-            Some(watch) => plan.run_watched(&memory, &*watch),
+        let mut operator = None;
+        let ran = model.guarded(|| {
+            let ran = match model.watch(self.stream) {
+                None => plan.run(&memory),
+                Some(watch) => plan.run_watched(&memory, &*watch),
+            };
+            ran.inspect_err(|error| {
+                operator = error
+                    .step()
+                    .filter(|_| !model.forgetful)
+                    .map(|step| Arc::new(model.failed_operator(step, self)));
+            })
+        });
+        ran.map_err(|error| match operator {
+            None => error,
+            Some(operator) => error.at_operator(operator),
         })
     }
 

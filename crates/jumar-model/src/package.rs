@@ -1,16 +1,18 @@
 //! A model file, opened and checked, before it is put on a device.
 
 use std::borrow::Cow;
-use std::path::Path;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use jumar_core::{Caller, Context, FileImage, Span};
 use jumar_graph::{
-    Aipp, Executable, Gear, GearKind, GraphError, GraphErrorKind, Port, Sections, Told,
+    Aipp, Executable, ExternalWeights, Gear, GearKind, GraphError, GraphErrorKind, Port, Sections,
+    Told, WEIGHT_FOLDER,
 };
 use jumar_types::{Error, ErrorKind, Result};
 
-use crate::file::{Backing, ModelFile};
+use crate::file::{Backing, ModelFile, Stored};
 
 /// What a model takes and gives.
 #[derive(Clone, Debug)]
@@ -91,6 +93,8 @@ pub struct Preprocessing {
 /// A model file, read, checked and planned; its weights are where they were.
 pub struct Package<'a> {
     source: Source<'a>,
+    /// Where files of weights are looked for.
+    folder: Option<PathBuf>,
     sections: Sections,
     /// The length of the whole file.
     length: u64,
@@ -105,44 +109,63 @@ enum Source<'a> {
     File(Arc<ModelFile>),
 }
 
+/// A file of weights, and memory of the device that holds its contents already.
+pub type Placed = (String, Span);
+
 impl<'a> Package<'a> {
     /// Opens a file. Its header and its graph are read, its weights are not.
     ///
     /// # Errors
     /// `ModelPath`: it cannot be opened; otherwise as [`Package::parse`].
     pub fn open(path: &Path) -> Result<Package<'static>> {
-        let file = ModelFile::open(path)?;
+        let file = Arc::new(ModelFile::open(path)?);
+        let bytes = file.bytes();
+        Package::within(file, 0..bytes)
+    }
+
+    /// Opens a model that is a part of a file.
+    ///
+    /// # Errors
+    /// As [`Package::open`].
+    pub(crate) fn within(file: Arc<ModelFile>, part: Range<u64>) -> Result<Package<'static>> {
+        let path = file.path().to_owned();
+        let path = path.as_path();
+        let length = part.end - part.start;
         let refuse = |error: GraphError| refused(&error, Some(path));
-        let mut first = vec![0; file.bytes().min(jumar_graph::HEADER_BYTES as u64) as usize];
-        file.read(0, &mut first)?;
+        let mut first = vec![0; length.min(jumar_graph::HEADER_BYTES as u64) as usize];
+        file.read(part.start, &mut first)?;
         if jumar_graph::is_bundle(&first) {
             return Err(is_bundle(&path.display().to_string()));
         }
-        if file.bytes() < jumar_graph::HEADER_BYTES as u64 {
+        if length < jumar_graph::HEADER_BYTES as u64 {
             return Err(too_short(&first, Some(path)));
         }
         // The length is compared with the header's before anything is read: a sparse file may claim any.
-        let sections = Sections::read(&first, file.bytes()).map_err(refuse)?;
+        let sections = Sections::read(&first, length).map_err(refuse)?;
+        let sections = sections.moved(part.start);
         let mut graph = Vec::new();
-        let length = usize::try_from(sections.graph.end - sections.graph.start);
-        let length = length.unwrap_or(usize::MAX);
-        graph.try_reserve_exact(length).map_err(|_| {
+        let room = usize::try_from(sections.graph.end - sections.graph.start);
+        let room = room.unwrap_or(usize::MAX);
+        graph.try_reserve_exact(room).map_err(|_| {
             let sentence = format!(
-                "{}: there is no memory for its graph of {length} bytes",
+                "{}: there is no memory for its graph of {room} bytes",
                 path.display()
             );
             Error::new(ErrorKind::ModelMemory, sentence)
         })?;
-        graph.resize(length, 0);
+        graph.resize(room, 0);
         file.read(sections.graph.start, &mut graph)?;
         let model = jumar_graph::Model::read_graph(&sections, &graph).map_err(refuse)?;
         drop(graph);
-        if model.weights_len() < MAPPED_LEAST {
+        if sections.weights.end - sections.weights.start < MAPPED_LEAST as u64 {
             // So little is looked at at once: who asks for sizes hears of damage, too.
-            file.weights(&sections, |_, _| Ok(()))?;
+            file.weights(&stored(&sections), |_, _| Ok(()))?;
         }
-        let length = file.bytes();
-        Package::planned(Source::File(Arc::new(file)), sections, length, model).map_err(refuse)
+        let folder = path.with_file_name(WEIGHT_FOLDER);
+        let mut package =
+            Package::planned(Source::File(file), sections, length, model).map_err(refuse)?;
+        package.folder = Some(folder);
+        Ok(package)
     }
 
     /// Reads the bytes of a file.
@@ -210,6 +233,7 @@ impl<'a> Package<'a> {
         };
         Ok(Package {
             source,
+            folder: None,
             sections,
             length,
             model,
@@ -255,26 +279,128 @@ impl<'a> Package<'a> {
     /// # Units
     /// Bytes.
     pub fn graph_bytes(&self) -> usize {
+        let inside = match self.external_weights() {
+            [] => self.weight_bytes(),
+            _ => 0,
+        };
         usize::try_from(self.length)
             .unwrap_or(usize::MAX)
-            .saturating_sub(self.weight_bytes())
+            .saturating_sub(inside)
+    }
+
+    /// Gives the files that the weights are in, where they are not inside the model's own.
+    pub fn external_weights(&self) -> &[ExternalWeights] {
+        self.model.external_weights()
+    }
+
+    /// Says where these files are, if not in the folder `weight` beside the model's own.
+    pub fn look_for_weights_in(&mut self, folder: &Path) {
+        self.folder = Some(folder.to_owned());
     }
 
     /// Gives the weights as a part of their file, if it is worth using them where they lie.
-    pub(crate) fn weights_in_file(&self) -> Option<(FileImage, Backing)> {
-        let Source::File(file) = &self.source else {
+    ///
+    /// # Errors
+    /// `ModelPath`, `ModelInvalid`: the one file that they are in is not there, or not theirs.
+    pub(crate) fn weights_in_file(&self) -> Result<Option<(FileImage, Backing)>> {
+        if self.weight_bytes() < MAPPED_LEAST {
+            return Ok(None);
+        }
+        let (file, stored) = match (self.external_weights(), &self.source) {
+            ([], Source::File(file)) => (file.clone(), stored(&self.sections)),
+            ([], Source::Bytes(_)) => return Ok(None),
+            ([only], _) if only.range == (0..self.weight_bytes()) => self.weight_file(only)?,
+            _ => return Ok(None),
+        };
+        let offset = stored.range.start;
+        if !offset.is_multiple_of(FileImage::PAGE as u64) {
+            return Ok(None);
+        }
+        let image = FileImage {
+            file: file.file().clone(),
+            offset,
+            bytes: self.weight_bytes(),
+        };
+        Ok(Some((image, Backing::new(file, stored))))
+    }
+
+    /// Opens a file of weights.
+    fn weight_file(&self, wanted: &ExternalWeights) -> Result<(Arc<ModelFile>, Stored)> {
+        let Some(folder) = &self.folder else {
+            return Err(Error::new(
+                ErrorKind::ModelPath,
+                format!(
+                    "the model's weights are in files such as {}, and a model in memory has no folder in which they could be",
+                    wanted.name
+                ),
+            )
+            .fix("Say where they are with ACL_MDL_WEIGHT_PATH_PTR or aclmdlSetExternalWeightAddress, or load the model's file."));
+        };
+        let path = folder.join(&wanted.name);
+        let file = ModelFile::open(&path).map_err(|error| {
+            let kind = error.kind();
+            Error::new(kind, "a file of the model's weights is not there").caused_by(error)
+        })?;
+        let bytes = wanted.range.len() as u64;
+        if file.bytes() != bytes {
+            return Err(Error::new(
+                ErrorKind::ModelInvalid,
+                format!(
+                    "the file of weights {} has {} bytes, and the model says {bytes}",
+                    path.display(),
+                    file.bytes()
+                ),
+            ));
+        }
+        let stored = Stored {
+            range: 0..bytes,
+            check: wanted.check(),
+        };
+        Ok((Arc::new(file), stored))
+    }
+
+    /// Gives the memory that holds all the weights already, if it is one that can be used as it is.
+    pub(crate) fn weights_in_place(&self, placed: &[Placed]) -> Option<Span> {
+        let [only] = self.external_weights() else {
             return None;
         };
-        let offset = self.sections.weights.start;
-        let whole_pages = offset.is_multiple_of(FileImage::PAGE as u64);
-        (whole_pages && self.weight_bytes() >= MAPPED_LEAST).then(|| {
-            let image = FileImage {
-                file: file.file().clone(),
-                offset,
-                bytes: self.weight_bytes(),
-            };
-            (image, Backing::new(file.clone(), self.sections.clone()))
-        })
+        let found = placed.iter().rfind(|(name, _)| *name == only.name);
+        let (_, span) = found.filter(|_| only.range == (0..self.weight_bytes()))?;
+        span.address().is_multiple_of(ALIGNED).then_some(*span)
+    }
+
+    fn write_files(
+        &self,
+        to: Span,
+        placed: &[Placed],
+        context: &Context,
+        caller: &Caller<'_>,
+    ) -> Result<()> {
+        for wanted in self.external_weights() {
+            let own = to
+                .part(wanted.range.start, wanted.range.len())
+                .ok_or_else(outside)?;
+            if let Some((_, span)) = placed.iter().rfind(|(name, _)| *name == wanted.name) {
+                let mut buffer = vec![0; CHUNK.min(own.bytes())];
+                let mut done = 0;
+                while done < own.bytes() {
+                    let piece = buffer.len().min(own.bytes() - done);
+                    let piece = &mut buffer[..piece];
+                    let from = span.part(done, piece.len()).ok_or_else(outside)?;
+                    context.read(from, piece, caller)?;
+                    let part = own.part(done, piece.len()).ok_or_else(outside)?;
+                    context.write(part, piece, caller)?;
+                    done += piece.len();
+                }
+                continue;
+            }
+            let (file, stored) = self.weight_file(wanted)?;
+            file.weights(&stored, |at, bytes| {
+                let part = own.part(at, bytes.len()).ok_or_else(outside)?;
+                context.write(part, bytes, caller)
+            })?;
+        }
+        Ok(())
     }
 
     /// Copies the weights to their place on the device, and checks them on the way.
@@ -284,11 +410,15 @@ impl<'a> Package<'a> {
     pub(crate) fn write_weights(
         &self,
         to: Span,
+        placed: &[Placed],
         context: &Context,
         caller: &Caller<'_>,
     ) -> Result<()> {
         if to.is_empty() {
             return Ok(());
+        }
+        if !self.external_weights().is_empty() {
+            return self.write_files(to, placed, context, caller);
         }
         match &self.source {
             Source::Bytes(bytes) => {
@@ -296,14 +426,29 @@ impl<'a> Package<'a> {
                 let weights = weights.map_err(|error| refused(&error, None))?;
                 context.write(to, &weights, caller)
             }
-            Source::File(file) => file.weights(&self.sections, |at, bytes| {
-                let part = to.part(at, bytes.len()).ok_or_else(|| {
-                    Error::new(ErrorKind::Internal, "weights outside their memory")
-                })?;
+            Source::File(file) => file.weights(&stored(&self.sections), |at, bytes| {
+                let part = to.part(at, bytes.len()).ok_or_else(outside)?;
                 context.write(part, bytes, caller)
             }),
         }
     }
+}
+
+/// How much is copied at a time from memory that holds weights.
+const CHUNK: usize = 1 << 20;
+
+/// Weights begin at a multiple of this many bytes.
+const ALIGNED: usize = 64;
+
+fn stored(sections: &Sections) -> Stored {
+    Stored {
+        range: sections.weights.clone(),
+        check: sections.check_weights(),
+    }
+}
+
+fn outside() -> Error {
+    Error::new(ErrorKind::Internal, "weights outside their memory")
 }
 
 /// Smaller weights are copied: a mapping has its price, and so has looking after it.

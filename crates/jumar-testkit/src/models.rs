@@ -243,6 +243,36 @@ fn fixtures() -> Vec<Fixture> {
             options: &["--input_shape_range=x:[1~4,3]"],
         },
         Fixture {
+            name: "plane",
+            onnx: model(
+                &[("Relu", &["x"], "z")],
+                &[("x", &[-1, -1])],
+                &[("z", &[-1, -1])],
+                &[],
+            ),
+            options: &["--input_shape_range=x:[1~4,1~4]"],
+        },
+        Fixture {
+            name: "pick",
+            onnx: model(
+                &[("Relu", &["x"], "h"), ("Gather", &["h", "at_i64"], "z")],
+                &[("x", &[4, 3]), ("at_i64", &[2])],
+                &[("z", &[2, 3])],
+                &[],
+            ),
+            options: &[],
+        },
+        Fixture {
+            name: "outside",
+            onnx: model(
+                &[("MatMul", &["x", "w"], "z")],
+                &[("x", &[1, 4])],
+                &[("z", &[1, 3])],
+                &[("w", &[4, 3], &matrix)],
+            ),
+            options: &["--external_weight=2"],
+        },
+        Fixture {
             name: "camera",
             onnx: model(
                 &[("Relu", &["x"], "z")],
@@ -317,20 +347,20 @@ fn model(
     model
 }
 
-/// Writes a ValueInfoProto of floats; a dimension of -1 has the name `n` in place of a size.
+/// Writes a ValueInfoProto of floats, or of int64 where the name says so; a dimension of -1 has a name in place of a size.
 fn value_info(name: &str, dims: &[i64]) -> Vec<u8> {
     let mut shape = Vec::new();
-    for dim in dims {
+    for (at, dim) in dims.iter().enumerate() {
         let mut dimension = Vec::new();
         if *dim < 0 {
-            bytes(&mut dimension, 2, b"n");
+            bytes(&mut dimension, 2, format!("n{at}").as_bytes());
         } else {
             varint(&mut dimension, 1, dim.cast_unsigned());
         }
         bytes(&mut shape, 1, &dimension);
     }
     let mut tensor = Vec::new();
-    varint(&mut tensor, 1, 1); // float
+    varint(&mut tensor, 1, if name.ends_with("_i64") { 7 } else { 1 }); // int64, float
     bytes(&mut tensor, 2, &shape);
     let mut ty = Vec::new();
     bytes(&mut ty, 1, &tensor);

@@ -4,6 +4,7 @@
 //! advice hang off the kind in `api/errors.toml`.
 
 use std::fmt;
+use std::sync::Arc;
 
 /// The result of every fallible operation in Jumar.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -276,6 +277,29 @@ struct Inner {
     operation: Option<&'static str>,
     source: Option<Error>,
     task: Option<TaskSite>,
+    operator: Option<Arc<FailedOperator>>,
+}
+
+/// The operator of a model at which an execution failed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FailedOperator {
+    /// The name of the node.
+    pub name: String,
+    /// The tensors that it read, in order; an optional one that was not given is left out.
+    pub inputs: Vec<FailedTensor>,
+    /// The tensors that it was to write.
+    pub outputs: Vec<FailedTensor>,
+}
+
+/// A tensor of an operator that failed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FailedTensor {
+    /// The number of the element type in the ACL interface.
+    pub data_type: i32,
+    /// The dimensions.
+    pub dims: Vec<i64>,
+    /// Where it lies in the device's memory; 0 where it lies nowhere there.
+    pub address: usize,
 }
 
 /// Which queued task an error belongs to.
@@ -305,6 +329,7 @@ impl Error {
             operation: None,
             source: None,
             task: None,
+            operator: None,
         }))
     }
 
@@ -339,6 +364,18 @@ impl Error {
     /// Gives the task that failed, if the error came from queued work.
     pub fn task(&self) -> Option<TaskSite> {
         self.0.task
+    }
+
+    /// Says at which operator of a model an execution failed.
+    #[must_use]
+    pub fn at_operator(mut self, operator: Arc<FailedOperator>) -> Self {
+        self.0.operator = Some(operator);
+        self
+    }
+
+    /// Gives the operator at which the execution of a model failed, if it was that and the operator is known.
+    pub fn failed_operator(&self) -> Option<&Arc<FailedOperator>> {
+        self.0.operator.as_ref()
     }
 
     /// Gives the kind.

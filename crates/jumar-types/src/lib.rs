@@ -8,6 +8,6 @@ pub mod error;
 pub mod id;
 pub mod span;
 
-pub use error::{Error, ErrorKind, Result, TaskSite};
+pub use error::{Error, ErrorKind, FailedOperator, FailedTensor, Result, TaskSite};
 pub use id::{Id, IdKind, IdProblem};
 pub use span::Span;

@@ -1,16 +1,21 @@
 /* Objects of each kind come and go by thousands: afterwards none is left, and the second half of the cycles takes no more memory
- * than the first. each_kind [cycles [a part of the name of the kinds to look at]] */
+ * than the first. each_kind [cycles [a part of the name of the kinds to look at]]
+ * KERNELS names a binary made from tests/behaviour/kernels.c; without it kernels are left out. What other processes share comes
+ * from a second process of this program, which is started with the argument "shares". */
 #include "program.h"
+
+#include "acl/acl_prof.h"
 
 #include "acl/acl_tdt.h"
 #include "acl/acl_tdt_queue.h"
 #include "acl/acl_rt_memory_soma.h"
 
 #include <pthread.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* What an allocator may take or give back between two looks. */
-enum { ALLOWED_KIB = 512 };
+enum { ALLOWED_KIB = 128 };
 
 static aclrtContext context;
 static aclrtStream stream;
@@ -253,6 +258,175 @@ static void a_shareable_handle(void)
     CHECK(aclrtFreePhysical(block));
 }
 
+/* What the second process shares. */
+typedef struct {
+    char memory[65], notify[65];
+    aclrtIpcEventHandle event;
+} Shared;
+
+static Shared shared;
+static int hold[2];
+
+/* The second process: shares an object of each kind until its input ends. */
+static int share(void)
+{
+    Shared mine;
+    void *block;
+    aclrtEvent event;
+    aclrtNotify notify;
+    char rest;
+    memset(&mine, 0, sizeof mine);
+    CHECK(aclInit(NULL));
+    CHECK(aclrtSetDevice(0));
+    CHECK(aclrtMalloc(&block, 1 << 16, ACL_MEM_MALLOC_HUGE_FIRST));
+    CHECK(aclrtIpcMemGetExportKey(block, 1 << 16, mine.memory, sizeof mine.memory, ACL_RT_IPC_MEM_EXPORT_FLAG_DISABLE_PID_VALIDATION));
+    CHECK(aclrtCreateNotify(&notify, 0));
+    CHECK(aclrtNotifyGetExportKey(notify, mine.notify, sizeof mine.notify, ACL_RT_NOTIFY_EXPORT_FLAG_DISABLE_PID_VALIDATION));
+    CHECK(aclrtCreateEventExWithFlag(&event, ACL_EVENT_IPC));
+    CHECK(aclrtIpcGetEventHandle(event, &mine.event));
+    REQUIRE(write(1, &mine, sizeof mine) == (ssize_t)sizeof mine);
+    while (read(0, &rest, 1) > 0) {
+    }
+    CHECK(aclrtResetDevice(0));
+    CHECK(aclFinalize());
+    return 0;
+}
+
+/* Starts the second process, before this one uses the runtime. */
+static pid_t start_sharing(const char *self)
+{
+    int told[2];
+    pid_t other;
+    REQUIRE(pipe(hold) == 0 && pipe(told) == 0);
+    other = fork();
+    REQUIRE(other >= 0);
+    if (other == 0) {
+        dup2(hold[0], 0);
+        dup2(told[1], 1);
+        close(hold[0]);
+        close(hold[1]);
+        close(told[0]);
+        close(told[1]);
+        execl(self, self, "shares", (char *)NULL);
+        _exit(127);
+    }
+    close(hold[0]);
+    close(told[1]);
+    REQUIRE(read(told[0], &shared, sizeof shared) == (ssize_t)sizeof shared);
+    close(told[0]);
+    return other;
+}
+
+static void imported_memory(void)
+{
+    void *there;
+    CHECK(aclrtIpcMemImportByKey(&there, shared.memory, 0));
+    CHECK(aclrtMemsetAsync(there, 1 << 16, 1, 64, stream));
+    CHECK(aclrtSynchronizeStream(stream));
+    CHECK(aclrtIpcMemClose(shared.memory));
+}
+
+static void imported_notify(void)
+{
+    aclrtNotify there;
+    CHECK(aclrtNotifyImportByKey(&there, shared.notify, 0));
+    CHECK(aclrtRecordNotify(there, stream));
+    CHECK(aclrtWaitAndResetNotify(there, stream, 0));
+    CHECK(aclrtSynchronizeStream(stream));
+    CHECK(aclrtDestroyNotify(there));
+}
+
+static void imported_event(void)
+{
+    aclrtEvent there;
+    CHECK(aclrtIpcOpenEventHandle(shared.event, &there));
+    CHECK(aclrtStreamWaitEvent(stream, there));
+    CHECK(aclrtSynchronizeStream(stream));
+    CHECK(aclrtDestroyEvent(there));
+}
+
+static const char *kernels;
+
+static void a_kernel_binary(void)
+{
+    aclrtBinHandle made;
+    aclrtFuncHandle blocks, fails;
+    aclrtArgsHandle list;
+    aclrtParamHandle parameter;
+    aclrtFuncHandle same;
+    CHECK(aclrtBinaryLoadFromFile(kernels, NULL, &made));
+    CHECK(aclrtBinaryGetFunction(made, "blocks", &blocks));
+    CHECK(aclrtBinaryGetFunction(made, "fails", &fails));
+    CHECK(aclrtBinaryGetFunction(made, "blocks", &same));
+    REQUIRE(same == blocks);
+    CHECK(aclrtKernelArgsInit(blocks, &list));
+    CHECK(aclrtKernelArgsAppend(list, &memory, sizeof memory, &parameter));
+    CHECK(aclrtKernelArgsFinalize(list));
+    CHECK(aclrtLaunchKernelWithConfig(blocks, 2, stream, NULL, list, NULL));
+    CHECK(aclrtSynchronizeStream(stream));
+    CHECK(aclrtBinaryUnLoad(made));
+}
+
+static aclrtFuncHandle kernel;
+
+static void a_launch(void)
+{
+    void *arguments[] = {&memory};
+    CHECK(aclrtLaunchKernelWithArgsArray(kernel, 3, stream, NULL, arguments));
+    CHECK(aclrtSynchronizeStream(stream));
+}
+
+static void a_launch_that_fails(void)
+{
+    static aclrtFuncHandle fails;
+    uint32_t from = 0;
+    int32_t status = 3;
+    void *arguments[] = {&from, &status};
+    if (fails == NULL) {
+        aclrtBinHandle binary;
+        CHECK(aclrtFunctionGetBinary(kernel, &binary));
+        CHECK(aclrtBinaryGetFunction(binary, "fails", &fails));
+    }
+    CHECK(aclrtLaunchKernelWithArgsArray(fails, 1, stream, NULL, arguments));
+    EXPECT(ACL_ERROR_RT_AICORE_EXCEPTION, aclrtSynchronizeStream(stream));
+    REQUIRE(aclGetRecentErrMsg() != NULL);
+}
+
+/* A launch that is captured, looked at, changed, and executed. */
+static void a_kernel_graph(void)
+{
+    aclmdlRI made;
+    aclrtStream lane;
+    aclmdlRITask task;
+    aclmdlRITaskParams parameters;
+    uint32_t one = 1;
+    void *arguments[] = {&memory};
+    CHECK(aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_RELAXED));
+    CHECK(aclrtLaunchKernelWithArgsArray(kernel, 3, stream, NULL, arguments));
+    CHECK(aclmdlRICaptureEnd(stream, &made));
+    CHECK(aclmdlRIGetStreams(made, &lane, &one));
+    CHECK(aclmdlRIGetTasksByStream(lane, &task, &one));
+    CHECK(aclmdlRITaskGetParams(task, &parameters));
+    parameters.kernelTaskParams.numBlocks = 2;
+    CHECK(aclmdlRITaskSetParams(task, &parameters));
+    CHECK(aclmdlRIUpdate(made));
+    CHECK(aclmdlRIExecuteAsync(made, stream));
+    CHECK(aclrtSynchronizeStream(stream));
+    CHECK(aclmdlRIDestroy(made));
+}
+
+static void objects_of_the_profiler(void)
+{
+    uint32_t device = 0;
+    aclprofConfig *all = aclprofCreateConfig(&device, 1, ACL_AICORE_NONE, NULL, ACL_PROF_TASK_TIME);
+    aclprofStepInfo *step = aclprofCreateStepInfo();
+    aclprofSubscribeConfig *subscription = aclprofCreateSubscribeConfig(1, ACL_AICORE_NONE, &device);
+    REQUIRE(all != NULL && step != NULL && subscription != NULL);
+    CHECK(aclprofDestroyConfig(all));
+    aclprofDestroyStepInfo(step);
+    CHECK(aclprofDestroySubscribeConfig(subscription));
+}
+
 static void managed_memory(void)
 {
     void *block;
@@ -474,6 +648,14 @@ int main(int argc, char **argv)
         {"shared notify", a_shared_notify, 1},
         {"shared memory", shared_memory, 5},
         {"shareable handle", a_shareable_handle, 5},
+        {"imported memory", imported_memory, 5},
+        {"imported notify", imported_notify, 1},
+        {"imported event", imported_event, 1},
+        {"kernel binary", a_kernel_binary, 1},
+        {"kernel's launch", a_launch, 1},
+        {"kernel that fails", a_launch_that_fails, 1},
+        {"graph of a kernel", a_kernel_graph, 1},
+        {"objects of the profiler", objects_of_the_profiler, 1},
         {"managed memory", managed_memory, 1},
         {"memory pool", a_memory_pool, 1},
         {"snapshot", a_snapshot, 1},
@@ -485,19 +667,34 @@ int main(int argc, char **argv)
         {"runtime", a_runtime, 20},
     };
     int cycles = argc > 1 ? atoi(argv[1]) : 600;
+    pid_t other;
+    int status;
 
+    if (argc > 1 && strcmp(argv[1], "shares") == 0) {
+        return share();
+    }
     setenv("JUMAR_DEVICES", "2", 1);
+    other = start_sharing(argv[0]);
+    kernels = getenv("KERNELS");
     CHECK(aclInit(NULL));
     CHECK(aclrtSetDevice(0));
     CHECK(aclrtGetCurrentContext(&context));
     CHECK(aclrtCreateStream(&stream));
     CHECK(aclrtMalloc(&memory, 4096, ACL_MEM_MALLOC_HUGE_FIRST));
     REQUIRE(posix_memalign((void **)&pages, 4096, 4096) == 0);
+    if (kernels != NULL) {
+        aclrtBinHandle binary;
+        CHECK(aclrtBinaryLoadFromFile(kernels, NULL, &binary));
+        CHECK(aclrtBinaryGetFunction(binary, "blocks", &kernel));
+    }
     for (size_t kind = 0; kind < sizeof kinds / sizeof *kinds; kind++) {
         int count = cycles / kinds[kind].share;
         long half, end;
         Left after, before;
         if (argc > 2 && strstr(kinds[kind].name, argv[2]) == NULL) {
+            continue;
+        }
+        if (kernels == NULL && strstr(kinds[kind].name, "kernel") != NULL) {
             continue;
         }
         kinds[kind].cycle();
@@ -524,5 +721,7 @@ int main(int argc, char **argv)
     CHECK(aclrtDestroyStream(stream));
     CHECK(aclrtResetDevice(0));
     CHECK(aclFinalize());
+    close(hold[1]);
+    REQUIRE(waitpid(other, &status, 0) == other && WIFEXITED(status) && WEXITSTATUS(status) == 0);
     return 0;
 }

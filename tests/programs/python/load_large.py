@@ -1,6 +1,7 @@
-"""load_large.py WAY model.om input.bin output.bin [DAMAGE]: loads a model one way, executes it, and prints as JSON what that took.
+"""load_large.py WAY model.om input.bin output.bin [DAMAGE [WEIGHTS]]: loads a model one way, executes it, and prints as JSON what that took.
 
-WAY: file, memory, file_with_memory, memory_with_memory. DAMAGE happens to the file between load and execution.
+WAY: file, bundle (its last model), memory, memory_with_folder, file_with_memory, memory_with_memory. DAMAGE happens to the file
+between load and execution. WEIGHTS is the file whose mapping is told, where it is not the model's.
 """
 
 import json
@@ -50,6 +51,9 @@ def free():
 
 way, path, source, target = sys.argv[1], pathlib.Path(sys.argv[2]).resolve(), sys.argv[3], sys.argv[4]
 damage = sys.argv[5] if len(sys.argv) > 5 else ""
+mapped = pathlib.Path(sys.argv[6]).resolve() if len(sys.argv) > 6 else path
+LOAD_TYPE, MEMORY_ADDRESS, MEMORY_SIZE, WEIGHT_PATH = 1, 3, 4, 14
+bundle = 0
 good(acl.init())
 good(acl.rt.set_device(0))
 told = {}
@@ -66,6 +70,17 @@ if damage == "full":
 before, anonymous = free(), status("RssAnon")
 if way == "file":
     model, ret = acl.mdl.load_from_file(str(path))
+elif way == "bundle":
+    bundle, ret = acl.mdl.bundle_load_from_file(str(path))
+    if ret == 0:
+        model = value(acl.mdl.bundle_get_model_id(bundle, value(acl.mdl.bundle_get_model_num(bundle)) - 1))
+elif way == "memory_with_folder":
+    config = acl.mdl.create_config_handle()
+    good(acl.mdl.set_config_opt(config, LOAD_TYPE, 3))
+    good(acl.mdl.set_config_opt(config, MEMORY_ADDRESS, acl.util.bytes_to_ptr(data)))
+    good(acl.mdl.set_config_opt(config, MEMORY_SIZE, len(data)))
+    good(acl.mdl.set_config_opt(config, WEIGHT_PATH, str(mapped.parent)))
+    model, ret = acl.mdl.load_with_config(config)
 elif way == "memory":
     model, ret = acl.mdl.load_from_mem(acl.util.bytes_to_ptr(data), len(data))
 elif way == "file_with_memory":
@@ -105,13 +120,13 @@ for name in ("first", "second"):
         told["text"] = acl.get_recent_err_msg()
 told["executed_anonymous"] = status("RssAnon") - anonymous
 told["taken_to_execute"] = before - free() - own
-told["mapping"] = mapping(path)
+told["mapping"] = mapping(mapped)
 host = value(acl.rt.malloc_host(size))
 good(acl.rt.memcpy(host, size, device[1], size, DEVICE_TO_HOST))
 pathlib.Path(target).write_bytes(acl.util.ptr_to_bytes(host, size))
 good(acl.rt.free_host(host))
-told["unload"] = acl.mdl.unload(model)
-told["left_mapped"] = mapping(path).get("Size", 0)
+told["unload"] = acl.mdl.bundle_unload(bundle) if bundle else acl.mdl.unload(model)
+told["left_mapped"] = mapping(mapped).get("Size", 0)
 for address in device + buffers:
     good(acl.rt.free(address))
 print(json.dumps(told))

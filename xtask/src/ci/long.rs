@@ -283,8 +283,10 @@ fn chaos_seed() -> Result<u64> {
 /// Makes and releases objects of each kind ten thousand times.
 pub(super) fn kinds(job: &Job) -> Result<Outcome> {
     let program = c_program(job, "each_kind")?;
+    let kernels = kernel_binary(job)?;
     let mut command = Command::new(jumar());
     command.args(["run", "--"]).arg(program).arg("10000");
+    command.env("KERNELS", kernels);
     let limit = Duration::from_secs(1200);
     let done = progress::run_logged(job.name, &mut command, &job.log, limit)?;
     Ok(match done.problem() {
@@ -487,6 +489,27 @@ fn compiled(job: &Job, source: &Path) -> Result<PathBuf> {
     let problem = run_one(job, &mut compile)?;
     ensure!(problem.is_none(), "{} does not compile", source.display());
     Ok(program)
+}
+
+/// Compiles the kernels of the behaviour table.
+fn kernel_binary(job: &Job) -> Result<PathBuf> {
+    let root = crate::root();
+    let folder = root.join("target/ci/programs");
+    fs::create_dir_all(&folder)?;
+    let binary = folder.join("kernels.so");
+    let mut compile = Command::new("cc");
+    compile
+        .args(["-std=gnu11", "-g", "-O1", "-shared", "-fPIC", "-I"])
+        .arg(root.join("target/jumar/include"))
+        .arg(root.join("tests/behaviour/kernels.c"))
+        .arg("-o")
+        .arg(&binary);
+    let problem = run_one(job, &mut compile)?;
+    ensure!(
+        problem.is_none(),
+        "the kernels of the behaviour table do not compile"
+    );
+    Ok(binary)
 }
 
 fn run_one(job: &Job, command: &mut Command) -> Result<Option<String>> {

@@ -105,6 +105,9 @@ fn json(graph: &Graph, verbose: bool) -> String {
         if task.grouped {
             arguments.push_str(",\"in_task_group\":true");
         }
+        if let Some(remark) = &task.remark {
+            let _ = write!(arguments, ",\"extend_info\":{}", quoted(remark));
+        }
         if task.disabled {
             arguments.push_str(",\"disabled\":true");
         }

@@ -12,9 +12,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use jumar::engine::sync::{AtomicU64, Mutex, Ordering, SystemTime, UNIX_EPOCH};
+use jumar::engine::{Access, Span};
 use jumar::offline::graph::{Operand, Operands, Watch, read_bytes};
 use jumar::offline::{Model, Observer};
-use jumar_types::{Error, ErrorKind, Result};
+use jumar_types::{Error, ErrorKind, Result, TaskSite};
 
 use container::{Record, Tensor};
 pub(crate) use settings::Settings;
@@ -160,20 +161,99 @@ pub fn aclopStopDumpArgs(cx: &Cx<'_>, kind: u32) -> Result<()> {
     Ok(())
 }
 
-/// Gives the folder of failures: what the environment says comes before what was configured.
-fn failure_folder(cx: &Cx<'_>) -> Option<PathBuf> {
-    let settings = cx.process.dump.settings()?;
-    if !settings.has_failures() {
-        return None;
+/// Where failures of a device are dumped, and how.
+struct Failures {
+    folder: PathBuf,
+    /// Files are named after the stream and not after the operator.
+    brief: bool,
+    callback: Arc<Mutex<Option<DumpCallback>>>,
+}
+
+impl State {
+    /// Tells where failures of a device are dumped: what the environment says comes before what was configured.
+    fn failures(&self, device: u32) -> Option<Failures> {
+        let settings = self.settings()?;
+        if !settings.has_failures() {
+            return None;
+        }
+        let environment = jumar::config::DumpEnvironment::read();
+        let root = environment
+            .folder
+            .or_else(|| settings.path.clone())
+            .or_else(|| std::env::current_dir().ok())?;
+        let folder = root.join("extra-info").join("data-dump");
+        Some(Failures {
+            folder: folder.join(device.to_string()),
+            brief: settings.is_brief(),
+            callback: self.callback.clone(),
+        })
     }
-    let environment = jumar::config::DumpEnvironment::read();
-    let root = environment
-        .folder
-        .or_else(|| settings.path.clone())
-        .or_else(|| std::env::current_dir().ok())?;
+}
+
+impl Failures {
+    /// Writes what a failed task was given.
+    fn write(&self, (operator, name): (&str, &str), stream: u32, task: u64, record: &Record) {
+        let (seconds, millis) = stamp();
+        let who = match self.brief {
+            true => stream.to_string(),
+            false => plain(name),
+        };
+        let file = format!("{}.{who}.{task}.{seconds}{millis}", plain(operator));
+        let sink = Sink {
+            callback: &self.callback,
+            folder: &self.folder,
+        };
+        sink.write(&file, &container::binary(record));
+    }
+}
+
+fn failure_folder(cx: &Cx<'_>) -> Option<PathBuf> {
     let device = cx.context().map_or(0, |context| context.device().number());
-    let folder = root.join("extra-info").join("data-dump");
-    Some(folder.join(device.to_string()))
+    let failures = cx.process.dump.failures(device)?;
+    Some(failures.folder)
+}
+
+/// So much of what a kernel's pointer points to is dumped at most.
+const MOST_OF_A_POINTER: usize = 64 << 20;
+
+/// Dumps what a kernel was given whose failure is about to be told, where failures are dumped.
+pub(crate) fn kernel_failed(cx: &Cx<'_>, site: &TaskSite) {
+    let Some(failures) = cx.process.dump.failures(site.device) else {
+        return;
+    };
+    let Ok(runtime) = cx.runtime() else { return };
+    let Ok(function) = runtime.function(site.function) else {
+        return;
+    };
+    let mut record = Record {
+        name: function.name().to_owned(),
+        time_us: now().0,
+        ..Record::default()
+    };
+    let read = |span: Span| {
+        let span = span.part(0, span.bytes().min(MOST_OF_A_POINTER))?;
+        let mut bytes = vec![0; span.bytes()];
+        runtime.read(span, &mut bytes, &cx.caller()).ok()?;
+        Some(bytes)
+    };
+    if let Some(launch) = function.failed_launch() {
+        for (access, span) in &launch.memory {
+            let Some(bytes) = read(*span) else { continue };
+            let tensor = Tensor {
+                data_type: enums::ACL_DT_UNDEFINED,
+                format: enums::ACL_FORMAT_ND,
+                dims: vec![bytes.len() as u64],
+                bytes,
+            };
+            match access {
+                Access::Read => record.inputs.push(tensor),
+                _ => record.outputs.push(tensor),
+            }
+        }
+        record.workspaces.push(launch.arguments());
+    }
+    let names = (function.name(), function.name());
+    failures.write(names, site.stream, u64::from(site.task), &record);
 }
 
 pub fn acldumpGetPath(cx: &Cx<'_>, kind: u32) -> Result<usize> {
@@ -324,7 +404,7 @@ pub(crate) fn observer(
 ) -> Option<Arc<dyn Observer>> {
     let settings = cx.process.dump.settings()?;
     let name = model.description().name.clone();
-    if !settings.wants_model(&[&name]) {
+    if !settings.wants_model(&[&name]) && !settings.has_failures() {
         return None;
     }
     Some(Arc::new(Dumped {
@@ -350,21 +430,13 @@ struct Dumped {
 impl Observer for Dumped {
     fn begin(&self, stream: u32) -> Option<Box<dyn Watch>> {
         let step = self.executions.fetch_add(1, Ordering::Relaxed);
-        let active = self.state.active.lock().clone();
-        // Settings that were ended or replaced write no more.
-        if !active.is_some_and(|active| Arc::ptr_eq(&active, &self.settings))
-            || !self.settings.wants_step(step)
-        {
+        let failures = self.state.failures(self.device);
+        let folder = self.folder(step);
+        if folder.is_none() && failures.is_none() {
             return None;
         }
-        let root = self.settings.path.clone()?;
-        let folder = root
-            .join(&self.settings.stamp)
-            .join(self.device.to_string())
-            .join(plain(&self.name))
-            .join(self.id.to_string())
-            .join(step.to_string());
         Some(Box::new(Execution {
+            failures,
             callback: self.state.callback.clone(),
             settings: self.settings.clone(),
             model: self.name.clone(),
@@ -372,19 +444,46 @@ impl Observer for Dumped {
             folder,
             inside: Mutex::new(vec![false; self.settings.ranges()]),
             tasks: AtomicU64::new(0),
+            before: Mutex::default(),
         }))
+    }
+}
+
+impl Dumped {
+    /// Gives the folder of an execution's tensors; none where they are not dumped.
+    fn folder(&self, step: u64) -> Option<PathBuf> {
+        let settings = &self.settings;
+        let active = self.state.active.lock().clone();
+        // Settings that were ended or replaced write no more.
+        if !active.is_some_and(|active| Arc::ptr_eq(&active, settings))
+            || !settings.wants_model(&[&self.name])
+            || !settings.wants_step(step)
+        {
+            return None;
+        }
+        let root = settings.path.clone()?;
+        let folder = root
+            .join(&settings.stamp)
+            .join(self.device.to_string())
+            .join(plain(&self.name))
+            .join(self.id.to_string());
+        Some(folder.join(step.to_string()))
     }
 }
 
 /// One execution of a model that is dumped.
 struct Execution {
+    failures: Option<Failures>,
     callback: Arc<Mutex<Option<DumpCallback>>>,
     settings: Arc<Settings>,
     model: String,
     stream: u32,
-    folder: PathBuf,
+    /// Where tensors go; none where failures alone are dumped.
+    folder: Option<PathBuf>,
     inside: Mutex<Vec<bool>>,
     tasks: AtomicU64,
+    /// The inputs of the operator that runs now, as they were before it: it may write over them.
+    before: Mutex<Vec<Option<Tensor>>>,
 }
 
 /// Replaces what a file's name cannot hold.
@@ -414,15 +513,26 @@ fn overflowed(tensor: &Tensor) -> bool {
 }
 
 impl Watch for Execution {
+    fn starts(&self, inputs: &[Option<Operand>], memory: &Operands<'_>) {
+        if self.settings.inputs {
+            *self.before.lock() = inputs
+                .iter()
+                .map(|operand| tensor(operand.as_ref()?, memory))
+                .collect();
+        }
+    }
+
     fn ran(
         &self,
         name: &str,
         operator: &str,
-        inputs: &[Option<Operand>],
+        _inputs: &[Option<Operand>],
         outputs: &[Operand],
         memory: &Operands<'_>,
     ) {
+        let before = std::mem::take(&mut *self.before.lock());
         let task = self.tasks.fetch_add(1, Ordering::Relaxed);
+        let Some(folder) = &self.folder else { return };
         let settings = &self.settings;
         let mut inside = self.inside.lock();
         let wanted = settings.wants_operator(&[&self.model], name, operator, &mut inside);
@@ -435,13 +545,11 @@ impl Watch for Execution {
             ..Record::default()
         };
         if settings.inputs {
-            let read = inputs
-                .iter()
+            let read = before
+                .into_iter()
                 .enumerate()
                 .filter(|(at, _)| wanted("input", *at));
-            record.inputs = read
-                .filter_map(|(_, operand)| tensor(operand.as_ref()?, memory))
-                .collect();
+            record.inputs = read.filter_map(|(_, tensor)| tensor).collect();
         }
         let mut results: Vec<(usize, Tensor)> = outputs
             .iter()
@@ -464,20 +572,51 @@ impl Watch for Execution {
             plain(name),
             self.stream
         );
+        let sink = Sink {
+            callback: &self.callback,
+            folder,
+        };
         match &settings.statistics {
-            None => self.write(&stem, &container::binary(&record)),
+            None => sink.write(&stem, &container::binary(&record)),
             Some(chosen) => {
                 let text = container::statistics(&record, chosen.as_deref());
-                self.write(&format!("{stem}.csv"), text.as_bytes());
+                sink.write(&format!("{stem}.csv"), text.as_bytes());
             }
         }
+    }
+
+    fn failed(
+        &self,
+        name: &str,
+        operator: &str,
+        inputs: &[Option<Operand>],
+        memory: &Operands<'_>,
+    ) {
+        let task = self.tasks.fetch_add(1, Ordering::Relaxed);
+        let Some(failures) = &self.failures else {
+            return;
+        };
+        let read = inputs.iter().flatten();
+        let record = Record {
+            name: name.to_owned(),
+            time_us: now().0,
+            inputs: read.filter_map(|operand| tensor(operand, memory)).collect(),
+            ..Record::default()
+        };
+        failures.write((operator, name), self.stream, task, &record);
     }
 }
 
 /// The longest name of a file.
 const LONGEST: usize = 255;
 
-impl Execution {
+/// Where files go: a folder, or the program's function.
+struct Sink<'a> {
+    callback: &'a Mutex<Option<DumpCallback>>,
+    folder: &'a Path,
+}
+
+impl Sink<'_> {
     /// Writes a file, or gives it to the program's function. A model does not fail because its dump does; the log tells.
     fn write(&self, name: &str, bytes: &[u8]) {
         let callback = self.callback.lock().clone();
@@ -511,14 +650,14 @@ impl Execution {
 
     fn write_file(&self, name: &str, bytes: &[u8]) -> std::result::Result<(), String> {
         let text = |error: std::io::Error| error.to_string();
-        fs::create_dir_all(&self.folder).map_err(text)?;
+        fs::create_dir_all(self.folder).map_err(text)?;
         let short = match name.len() > LONGEST {
             false => name.to_owned(),
             true => {
                 let mut hasher = DefaultHasher::new();
                 name.hash(&mut hasher);
                 let number = hasher.finish().to_string();
-                note(&self.folder, &number, name).map_err(text)?;
+                note(self.folder, &number, name).map_err(text)?;
                 number
             }
         };

@@ -149,6 +149,11 @@ impl Settings {
             .is_some_and(|scene| scene != "watcher")
     }
 
+    /// Tells whether the dump of a failure is a brief one.
+    pub(super) fn is_brief(&self) -> bool {
+        self.scene.as_deref() == Some("aic_err_brief_dump")
+    }
+
     /// Tells whether an execution is dumped, the first being 0.
     pub(super) fn wants_step(&self, step: u64) -> bool {
         self.steps.is_empty()

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use jumar::engine::{Arguments, Function, Shape, Span};
+use jumar::engine::{Arguments, Attribute, Function, GraphTask, Shape, Span};
 use jumar_types::{Error, ErrorKind, Result};
 
 use super::{arguments, function, value};
@@ -20,6 +20,8 @@ struct Wishes {
     local_bytes: usize,
     /// `Some(None)` is for ever.
     limit: Option<Option<Duration>>,
+    /// The attributes as they were given, the last of each.
+    attributes: Vec<Attribute>,
 }
 
 fn wishes(configuration: Configuration<'_>) -> Result<Wishes> {
@@ -37,6 +39,8 @@ fn wishes(configuration: Configuration<'_>) -> Result<Wishes> {
     let (mut seconds, mut micros) = (None, None);
     for attribute in attributes {
         let given = &attribute.value;
+        wishes.attributes.retain(|(id, _)| *id != attribute.id);
+        wishes.attributes.push((attribute.id, given.bytes));
         match attribute.id {
             enums::ACL_RT_LAUNCH_KERNEL_ATTR_SCHEM_MODE => switch("schemMode", given.schemMode())?,
             enums::ACL_RT_LAUNCH_KERNEL_ATTR_LOCAL_MEMORY_SIZE => {
@@ -106,6 +110,7 @@ impl Launch<'_> {
                 .limit
                 .unwrap_or_else(|| super::limits::current(cx)),
             thread: cx.thread.system_number(),
+            attributes: &self.wishes.attributes,
         };
         cx.with_stream(self.stream, |stream| {
             self.function
@@ -113,6 +118,27 @@ impl Launch<'_> {
                 .map(drop)
         })
     }
+}
+
+/// Lets a recorded launch be another one from the next update of its model on.
+pub(crate) fn change(
+    cx: &Cx<'_>,
+    task: &GraphTask,
+    function: &Arc<Function>,
+    count: u32,
+    arguments: Arguments<'_>,
+    configuration: Configuration<'_>,
+) -> Result<()> {
+    let wishes = wishes(configuration)?;
+    let shape = Shape {
+        grid: blocks(count, ErrorKind::InvalidValue)?,
+        group: [1; 3],
+        local_bytes: wishes.local_bytes,
+        limit: wishes.limit.unwrap_or_else(|| super::limits::current(cx)),
+        thread: cx.thread.system_number(),
+        attributes: &wishes.attributes,
+    };
+    task.set_launch(function, arguments, shape, &cx.caller())
 }
 
 fn blocks(count: u32, kind: ErrorKind) -> Result<[u32; 3]> {

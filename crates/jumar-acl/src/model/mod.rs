@@ -1,16 +1,22 @@
 //! Models: load, execute, unload.
 
+mod failed;
 mod gears;
 
+pub use failed::*;
 pub use gears::*;
 
 use std::collections::HashMap;
-use std::ffi::CStr;
+use std::ffi::{CStr, OsStr};
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::sync::Arc;
 
 use jumar::engine::Span;
 use jumar::engine::sync::{AtomicU32, Mutex, Ordering, RwLock};
-use jumar::offline::{Model, Package, Results, Shaped, Supplied, TensorInfo};
+use jumar::offline::{Model, Package, Placed, Results, Shaped, Supplied, TensorInfo};
 use jumar_types::{Error, ErrorKind, Result};
 
 use crate::error::null;
@@ -95,6 +101,31 @@ pub(crate) fn open(path: Option<&CStr>) -> Result<Package<'static>> {
     Package::open(text.as_ref())
 }
 
+/// How a package of the interface's newer kind begins: it is a zip archive.
+const ARCHIVE: [u8; 4] = *b"PK\x03\x04";
+
+/// Refuses a package of the newer kind where bundles or queues are meant: its executor has neither.
+pub(crate) fn refuse_archive(bytes: &[u8]) -> Result<()> {
+    if !bytes.starts_with(&ARCHIVE) {
+        return Ok(());
+    }
+    Err(Error::new(
+        ErrorKind::NotImplemented,
+        "the model is an archive (OM2), whose executor has neither bundles nor queues",
+    )
+    .fix("Convert the ONNX model with this Jumar's atc."))
+}
+
+/// As [`refuse_archive`], for a file; what cannot be read is refused by whoever opens it.
+pub(crate) fn refuse_archive_at(path: Option<&CStr>) -> Result<()> {
+    let mut head = [0; ARCHIVE.len()];
+    let read = path.and_then(|path| {
+        let path = Path::new(OsStr::from_bytes(path.to_bytes()));
+        File::open(path).ok()?.read_exact(&mut head).ok()
+    });
+    read.map_or(Ok(()), |()| refuse_archive(&head))
+}
+
 /// Reads a model from memory.
 pub(crate) fn parse(bytes: Option<&[u8]>) -> Result<Package<'_>> {
     match bytes {
@@ -104,37 +135,77 @@ pub(crate) fn parse(bytes: Option<&[u8]>) -> Result<Package<'_>> {
     }
 }
 
-fn load(
-    cx: &Cx<'_>,
-    package: &Package<'_>,
-    work: (usize, usize),
-    weights: (usize, usize),
-) -> Result<u32> {
-    load_as(cx, package, work, weights, None)
+/// What a program decides about the memory of a model.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Memory {
+    /// Its own work memory: where, and how many bytes. No address leaves it to the runtime.
+    pub(crate) work: (usize, usize),
+    /// Its own memory for the weights.
+    pub(crate) weights: (usize, usize),
+    /// Whether nothing is to be kept that only tells of a failure.
+    pub(crate) forgetful: bool,
+}
+
+impl Memory {
+    /// What a program gives, and nothing else said.
+    pub(crate) fn given(work: (usize, usize), weights: (usize, usize)) -> Memory {
+        Memory {
+            work,
+            weights,
+            forgetful: false,
+        }
+    }
+}
+
+/// Device memory that holds the contents of a file of weights: the file's name, where, and how many bytes.
+pub(crate) type External = (String, usize, usize);
+
+/// Finds the memory that holds files of weights; names that are none of the model's files do not matter.
+fn placed(cx: &Cx<'_>, package: &Package<'_>, external: &[External]) -> Result<Vec<Placed>> {
+    let mut placed = Vec::new();
+    for (name, address, size) in external {
+        let files = package.external_weights().iter();
+        let needed = files
+            .filter(|file| file.name == *name)
+            .map(|file| file.range.len())
+            .max();
+        let Some(needed) = needed else { continue };
+        let what = format!("external weight \"{name}\"");
+        if let Some(span) = supplied(cx, (*address, *size), needed, &what)? {
+            placed.push((name.clone(), span));
+        }
+    }
+    Ok(placed)
+}
+
+fn load(cx: &Cx<'_>, package: &Package<'_>, memory: Memory) -> Result<u32> {
+    load_as(cx, package, memory, &[], None)
 }
 
 /// Loads a model of a bundle.
 pub(crate) fn load_member(
     cx: &Cx<'_>,
     package: &Package<'_>,
-    work: (usize, usize),
-    weights: (usize, usize),
+    memory: Memory,
+    external: &[External],
     bundle: u32,
 ) -> Result<u32> {
-    load_as(cx, package, work, weights, Some(bundle))
+    load_as(cx, package, memory, external, Some(bundle))
 }
 
 fn load_as(
     cx: &Cx<'_>,
     package: &Package<'_>,
-    work: (usize, usize),
-    weights: (usize, usize),
+    memory: Memory,
+    external: &[External],
     bundle: Option<u32>,
 ) -> Result<u32> {
     let context = cx.context()?;
     let supplied = Supplied {
-        work: supplied(cx, work, package.work_bytes(), "work")?,
-        weights: supplied(cx, weights, package.weight_bytes(), "weight")?,
+        work: supplied(cx, memory.work, package.work_bytes(), "work")?,
+        weights: supplied(cx, memory.weights, package.weight_bytes(), "weight")?,
+        forgetful: memory.forgetful,
+        placed: &placed(cx, package, external)?,
     };
     let model = Model::load(package, &context, supplied, &cx.caller())?;
     let id = cx.process.models.last.fetch_add(1, Ordering::Relaxed) + 1;
@@ -192,12 +263,12 @@ pub(crate) const NOTHING: (usize, usize) = (0, 0);
 
 pub fn aclmdlLoadFromFile(cx: &Cx<'_>, path: Option<&CStr>) -> Result<u32> {
     initialized(cx)?;
-    load(cx, &open(path)?, NOTHING, NOTHING)
+    load(cx, &open(path)?, Memory::default())
 }
 
 pub fn aclmdlLoadFromMem(cx: &Cx<'_>, bytes: Option<&[u8]>, _size: usize) -> Result<u32> {
     initialized(cx)?;
-    load(cx, &parse(bytes)?, NOTHING, NOTHING)
+    load(cx, &parse(bytes)?, Memory::default())
 }
 
 pub fn aclmdlLoadFromFileWithMem(
@@ -209,7 +280,11 @@ pub fn aclmdlLoadFromFileWithMem(
     weight_size: usize,
 ) -> Result<u32> {
     initialized(cx)?;
-    load(cx, &open(path)?, (work, work_size), (weights, weight_size))
+    load(
+        cx,
+        &open(path)?,
+        Memory::given((work, work_size), (weights, weight_size)),
+    )
 }
 
 pub fn aclmdlLoadFromMemWithMem(
@@ -225,8 +300,7 @@ pub fn aclmdlLoadFromMemWithMem(
     load(
         cx,
         &parse(bytes)?,
-        (work, work_size),
-        (weights, weight_size),
+        Memory::given((work, work_size), (weights, weight_size)),
     )
 }
 
@@ -245,18 +319,11 @@ pub(crate) fn load_driven(
     package: &Package<'_>,
     inputs: &[u32],
     outputs: &[u32],
+    memory: Memory,
+    external: &[External],
 ) -> Result<u32> {
     let description = package.description();
-    let preset = description.inputs.iter().all(|input| input.told.is_none());
-    if description.open || !description.gears.is_empty() || !preset {
-        return refuse(
-            ErrorKind::NotImplemented,
-            format!(
-                "model \"{}\" has sizes or settings that each execution chooses, and messages in queues do not say them; one of fixed sizes can be driven by queues",
-                description.name
-            ),
-        );
-    }
+    crate::driven::check(description)?;
     let counts = [
         ("input", inputs.len(), description.inputs.len()),
         ("output", outputs.len(), description.outputs.len()),
@@ -272,7 +339,7 @@ pub(crate) fn load_driven(
             );
         }
     }
-    let id = load(cx, package, NOTHING, NOTHING)?;
+    let id = load_as(cx, package, memory, external, None)?;
     let loaded = find(cx, id)?;
     *loaded.way.lock() = Some(Way::Driven);
     let driven = crate::driven::Driven::new(cx, id, loaded, inputs, outputs);
@@ -303,7 +370,8 @@ pub fn aclmdlLoadFromFileWithQ(
         given_queues(outputs, "outputQ")?,
     );
     initialized(cx)?;
-    load_driven(cx, &open(path)?, inputs, outputs)
+    refuse_archive_at(path)?;
+    load_driven(cx, &open(path)?, inputs, outputs, Memory::default(), &[])
 }
 
 pub fn aclmdlLoadFromMemWithQ(
@@ -320,7 +388,8 @@ pub fn aclmdlLoadFromMemWithQ(
         given_queues(outputs, "outputQ")?,
     );
     initialized(cx)?;
-    load_driven(cx, &parse(bytes)?, inputs, outputs)
+    refuse_archive(bytes.unwrap_or_default())?;
+    load_driven(cx, &parse(bytes)?, inputs, outputs, Memory::default(), &[])
 }
 
 pub fn aclmdlQuerySize(cx: &Cx<'_>, path: Option<&CStr>) -> Result<(usize, usize)> {
@@ -355,11 +424,20 @@ pub fn aclmdlQueryExeOMDesc(cx: &Cx<'_>, path: Option<&CStr>) -> Result<types::a
 pub(crate) fn load_configured(cx: &Cx<'_>, config: &model_config::Loading) -> Result<u32> {
     let wanted = config.complete()?;
     initialized(cx)?;
-    let package = match wanted {
+    let mut package = match wanted {
         model_config::Source::File(path) => open(Some(&path))?,
         model_config::Source::Memory(bytes) => Package::parse(bytes)?,
     };
-    let id = load(cx, &package, config.work, config.weights)?;
+    if let Some(folder) = config.weight_folder()? {
+        package.look_for_weights_in(folder);
+    }
+    let external = config.external();
+    let id = match config.queues() {
+        Some([inputs, outputs]) => {
+            load_driven(cx, &package, inputs, outputs, config.memory(), external)?
+        }
+        None => load_as(cx, &package, config.memory(), external, None)?,
+    };
     if let Ok(loaded) = find(cx, id) {
         loaded.set_priority(config.priority);
     }

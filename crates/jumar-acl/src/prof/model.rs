@@ -101,9 +101,9 @@ fn tensors<'a>(operands: impl Iterator<Item = &'a Operand>) -> Tensors {
 }
 
 impl Watch for Execution {
-    fn starts(&self) {
+    fn starts(&self, inputs: &[Option<Operand>], memory: &Operands<'_>) {
         if let Some(dump) = &self.dump {
-            dump.starts();
+            dump.starts(inputs, memory);
         }
         self.begin_ns.store(now_ns(), Ordering::Relaxed);
     }

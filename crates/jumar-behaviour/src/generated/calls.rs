@@ -67,6 +67,11 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclrtUnSubscribeReport", aclrtUnSubscribeReport),
     ("aclrtSubscribeHostFunc", aclrtSubscribeHostFunc),
     ("aclrtUnSubscribeHostFunc", aclrtUnSubscribeHostFunc),
+    ("aclmdlRITaskGetParams", aclmdlRITaskGetParams),
+    (
+        "aclmdlRIKernelTaskGetAttribute",
+        aclmdlRIKernelTaskGetAttribute,
+    ),
     ("aclmdlRIUpdate", aclmdlRIUpdate),
     ("aclmdlRITaskDisable", aclmdlRITaskDisable),
     ("aclmdlRICaptureBegin", aclmdlRICaptureBegin),
@@ -353,8 +358,11 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclrtGetHardwareSyncAddr", aclrtGetHardwareSyncAddr),
     ("aclrtRandomNumAsync", aclrtRandomNumAsync),
     ("aclrtGetOpExecuteTimeout", aclrtGetOpExecuteTimeout),
+    ("aclrtTaskUpdateAsync", aclrtTaskUpdateAsync),
     ("aclrtCheckArchCompatibility", aclrtCheckArchCompatibility),
     ("aclrtPersistentTaskClean", aclrtPersistentTaskClean),
+    ("aclrtCacheLastTaskOpInfo", aclrtCacheLastTaskOpInfo),
+    ("aclrtCacheLastTaskExtendInfo", aclrtCacheLastTaskExtendInfo),
     ("aclrtGetFunctionAttribute", aclrtGetFunctionAttribute),
     ("aclrtFunctionGetBinary", aclrtFunctionGetBinary),
     ("aclrtFunctionGetParamCount", aclrtFunctionGetParamCount),
@@ -459,6 +467,7 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclmdlSetDynamicBatchSize", aclmdlSetDynamicBatchSize),
     ("aclmdlSetDynamicHWSize", aclmdlSetDynamicHWSize),
     ("aclmdlSetInputDynamicDims", aclmdlSetInputDynamicDims),
+    ("aclmdlCreateAndGetOpDesc", aclmdlCreateAndGetOpDesc),
     (
         "aclmdlSetExternalWeightAddress",
         aclmdlSetExternalWeightAddress,
@@ -708,6 +717,7 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclGetTensorDescDimRange", aclGetTensorDescDimRange),
     ("aclSetTensorDescName", aclSetTensorDescName),
     ("aclGetTensorDescName", aclGetTensorDescName),
+    ("aclTransTensorDescFormat", aclTransTensorDescFormat),
     ("aclSetTensorStorageFormat", aclSetTensorStorageFormat),
     ("aclSetTensorStorageShape", aclSetTensorStorageShape),
     ("aclSetTensorFormat", aclSetTensorFormat),
@@ -1406,6 +1416,39 @@ fn aclrtUnSubscribeHostFunc(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtUnSubscribeHostFunc, |cx| {
         jumar_acl::callback::aclrtUnSubscribeHostFunc(cx, hostFuncThreadId, exeStream)
     });
+    words::status(done)
+}
+
+fn aclmdlRITaskGetParams(w: &Words<'_>) -> Played {
+    let task = w.plain(0);
+    let params = w.out(1)?;
+    let done = enter(&calls::aclmdlRITaskGetParams, |cx| {
+        jumar_acl::capture::aclmdlRITaskGetParams(cx, task)
+    });
+    let done = match done {
+        Ok(params_value) => {
+            params.set(&params_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclmdlRIKernelTaskGetAttribute(w: &Words<'_>) -> Played {
+    let task = w.plain(0);
+    let attrId = w.plain(1);
+    let attrValue = w.out(2)?;
+    let done = enter(&calls::aclmdlRIKernelTaskGetAttribute, |cx| {
+        jumar_acl::capture::aclmdlRIKernelTaskGetAttribute(cx, task, attrId)
+    });
+    let done = match done {
+        Ok(attrValue_value) => {
+            attrValue.set(&attrValue_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
     words::status(done)
 }
 
@@ -3843,6 +3886,17 @@ fn aclrtGetOpExecuteTimeout(w: &Words<'_>) -> Played {
     words::status(done)
 }
 
+fn aclrtTaskUpdateAsync(w: &Words<'_>) -> Played {
+    let taskStream = w.plain(0);
+    let taskId = w.plain(1);
+    let info = w.input(2);
+    let execStream = w.plain(3);
+    let done = enter(&calls::aclrtTaskUpdateAsync, |cx| {
+        jumar_acl::capture::aclrtTaskUpdateAsync(cx, taskStream, taskId, info.as_ref(), execStream)
+    });
+    words::status(done)
+}
+
 fn aclrtCheckArchCompatibility(w: &Words<'_>) -> Played {
     let socVersion = w.text(0);
     let canCompatible = w.out(1)?;
@@ -3863,6 +3917,24 @@ fn aclrtPersistentTaskClean(w: &Words<'_>) -> Played {
     let stream = w.plain(0);
     let done = enter(&calls::aclrtPersistentTaskClean, |cx| {
         jumar_acl::capture::aclrtPersistentTaskClean(cx, stream)
+    });
+    words::status(done)
+}
+
+fn aclrtCacheLastTaskOpInfo(w: &Words<'_>) -> Played {
+    let infoPtr = w.slice::<u8>(0, words::count(w.plain::<usize>(1)))?;
+    let infoSize = w.plain(1);
+    let done = enter(&calls::aclrtCacheLastTaskOpInfo, |cx| {
+        jumar_acl::capture::aclrtCacheLastTaskOpInfo(cx, infoPtr.as_deref(), infoSize)
+    });
+    words::status(done)
+}
+
+fn aclrtCacheLastTaskExtendInfo(w: &Words<'_>) -> Played {
+    let extendInfoPtr = w.slice::<u8>(0, words::count(w.plain::<usize>(1)))?;
+    let infoSize = w.plain(1);
+    let done = enter(&calls::aclrtCacheLastTaskExtendInfo, |cx| {
+        jumar_acl::capture::aclrtCacheLastTaskExtendInfo(cx, extendInfoPtr.as_deref(), infoSize)
     });
     words::status(done)
 }
@@ -5247,6 +5319,39 @@ fn aclmdlSetInputDynamicDims(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclmdlSetInputDynamicDims, |cx| {
         jumar_acl::model::aclmdlSetInputDynamicDims(cx, modelId, dataset, index, dims.as_ref())
     });
+    words::status(done)
+}
+
+fn aclmdlCreateAndGetOpDesc(w: &Words<'_>) -> Played {
+    let deviceId = w.plain(0);
+    let streamId = w.plain(1);
+    let taskId = w.plain(2);
+    let opName = w.array(3, words::count(w.plain::<usize>(4)), false)?;
+    let opNameLen = w.plain(4);
+    let inputDesc = w.out(5)?;
+    let numInputs = w.out(6)?;
+    let outputDesc = w.out(7)?;
+    let numOutputs = w.out(8)?;
+    let done = enter(&calls::aclmdlCreateAndGetOpDesc, |cx| {
+        jumar_acl::model::aclmdlCreateAndGetOpDesc(cx, deviceId, streamId, taskId, opNameLen)
+    });
+    let done = match done {
+        Ok((
+            opName_value,
+            inputDesc_value,
+            numInputs_value,
+            outputDesc_value,
+            numOutputs_value,
+        )) => {
+            opName.set_all(opName_value.as_bytes_with_nul())?;
+            inputDesc.set(&inputDesc_value);
+            numInputs.set(&numInputs_value);
+            outputDesc.set(&outputDesc_value);
+            numOutputs.set(&numOutputs_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
     words::status(done)
 }
 
@@ -7689,6 +7794,23 @@ fn aclGetTensorDescName(w: &Words<'_>) -> Played {
         jumar_acl::tensor_desc::aclGetTensorDescName(cx, desc)
     });
     words::value(done, 0_i64)
+}
+
+fn aclTransTensorDescFormat(w: &Words<'_>) -> Played {
+    let srcDesc = w.plain(0);
+    let dstFormat = w.plain(1);
+    let dstDesc = w.out(2)?;
+    let done = enter(&calls::aclTransTensorDescFormat, |cx| {
+        jumar_acl::tensor_desc::aclTransTensorDescFormat(cx, srcDesc, dstFormat)
+    });
+    let done = match done {
+        Ok(dstDesc_value) => {
+            dstDesc.set(&dstDesc_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
 }
 
 fn aclSetTensorStorageFormat(w: &Words<'_>) -> Played {

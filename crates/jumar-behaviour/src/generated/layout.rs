@@ -728,6 +728,252 @@ pub const STRUCTURES: &[Structure] = &[
         ],
     },
     Structure {
+        name: "aclmdlRIKernelTaskParams",
+        size: 88,
+        fields: &[
+            Field {
+                name: "funcHandle",
+                of: "aclrtFuncHandle",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "cfg",
+                of: "aclrtLaunchKernelCfg *",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "args",
+                of: "void *",
+                at: 16,
+                lengths: &[],
+            },
+            Field {
+                name: "isHostArgs",
+                of: "uint32_t",
+                at: 24,
+                lengths: &[],
+            },
+            Field {
+                name: "argsSize",
+                of: "size_t",
+                at: 32,
+                lengths: &[],
+            },
+            Field {
+                name: "numBlocks",
+                of: "uint32_t",
+                at: 40,
+                lengths: &[],
+            },
+            Field {
+                name: "rsv",
+                of: "uint32_t",
+                at: 44,
+                lengths: &[10],
+            },
+        ],
+    },
+    Structure {
+        name: "aclmdlRIEventRecordTaskParams",
+        size: 16,
+        fields: &[
+            Field {
+                name: "event",
+                of: "aclrtEvent",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "eventFlag",
+                of: "uint32_t",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "recordFlag",
+                of: "uint32_t",
+                at: 12,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "aclmdlRIEventWaitTaskParams",
+        size: 16,
+        fields: &[
+            Field {
+                name: "event",
+                of: "aclrtEvent",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "eventFlag",
+                of: "uint32_t",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "waitFlag",
+                of: "uint32_t",
+                at: 12,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "aclmdlRIEventResetTaskParams",
+        size: 16,
+        fields: &[
+            Field {
+                name: "event",
+                of: "aclrtEvent",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "eventFlag",
+                of: "uint32_t",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "resetFlag",
+                of: "uint32_t",
+                at: 12,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "aclmdlRIValueWriteTaskParams",
+        size: 16,
+        fields: &[
+            Field {
+                name: "devAddr",
+                of: "void *",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "value",
+                of: "uint64_t",
+                at: 8,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "aclmdlRIValueWaitTaskParams",
+        size: 24,
+        fields: &[
+            Field {
+                name: "devAddr",
+                of: "void *",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "value",
+                of: "uint64_t",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "flag",
+                of: "uint32_t",
+                at: 16,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "aclmdlRITaskParams",
+        size: 200,
+        fields: &[
+            Field {
+                name: "type",
+                of: "aclmdlRITaskType",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "rsv0",
+                of: "uint32_t",
+                at: 4,
+                lengths: &[3],
+            },
+            Field {
+                name: "taskGrp",
+                of: "aclrtTaskGrp",
+                at: 16,
+                lengths: &[],
+            },
+            Field {
+                name: "opInfoPtr",
+                of: "void *",
+                at: 24,
+                lengths: &[],
+            },
+            Field {
+                name: "opInfoSize",
+                of: "size_t",
+                at: 32,
+                lengths: &[],
+            },
+            Field {
+                name: "rsv1",
+                of: "uint8_t",
+                at: 40,
+                lengths: &[32],
+            },
+            Field {
+                name: "rsv2",
+                of: "uint8_t",
+                at: 72,
+                lengths: &[128],
+            },
+            Field {
+                name: "kernelTaskParams",
+                of: "aclmdlRIKernelTaskParams",
+                at: 72,
+                lengths: &[],
+            },
+            Field {
+                name: "eventRecordTaskParams",
+                of: "aclmdlRIEventRecordTaskParams",
+                at: 72,
+                lengths: &[],
+            },
+            Field {
+                name: "eventWaitTaskParams",
+                of: "aclmdlRIEventWaitTaskParams",
+                at: 72,
+                lengths: &[],
+            },
+            Field {
+                name: "eventResetTaskParams",
+                of: "aclmdlRIEventResetTaskParams",
+                at: 72,
+                lengths: &[],
+            },
+            Field {
+                name: "valueWriteTaskParams",
+                of: "aclmdlRIValueWriteTaskParams",
+                at: 72,
+                lengths: &[],
+            },
+            Field {
+                name: "valueWaitTaskParams",
+                of: "aclmdlRIValueWaitTaskParams",
+                at: 72,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
         name: "aclrtBarrierCmoInfo",
         size: 8,
         fields: &[
@@ -962,6 +1208,42 @@ pub const STRUCTURES: &[Structure] = &[
                 of: "uint8_t",
                 at: 96,
                 lengths: &[8],
+            },
+        ],
+    },
+    Structure {
+        name: "aclrtUpdateTaskAttrVal",
+        size: 40,
+        fields: &[
+            Field {
+                name: "randomTaskAttr",
+                of: "aclrtRandomTaskUpdateAttr",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "aicAivTaskAttr",
+                of: "aclrtAicAivTaskUpdateAttr",
+                at: 0,
+                lengths: &[],
+            },
+        ],
+    },
+    Structure {
+        name: "aclrtTaskUpdateInfo",
+        size: 48,
+        fields: &[
+            Field {
+                name: "id",
+                of: "aclrtUpdateTaskAttrId",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "val",
+                of: "aclrtUpdateTaskAttrVal",
+                at: 8,
+                lengths: &[],
             },
         ],
     },
@@ -1974,6 +2256,46 @@ structure!(aclrtLaunchKernelAttrValue { bytes });
 structure!(aclrtLaunchKernelAttr { id, value });
 structure!(aclrtLaunchKernelCfg { attrs, numAttrs });
 structure!(aclrtStreamAttrValue { bytes });
+structure!(aclmdlRIKernelTaskParams {
+    funcHandle,
+    cfg,
+    args,
+    isHostArgs,
+    argsSize,
+    numBlocks,
+    rsv
+});
+structure!(aclmdlRIEventRecordTaskParams {
+    event,
+    eventFlag,
+    recordFlag
+});
+structure!(aclmdlRIEventWaitTaskParams {
+    event,
+    eventFlag,
+    waitFlag
+});
+structure!(aclmdlRIEventResetTaskParams {
+    event,
+    eventFlag,
+    resetFlag
+});
+structure!(aclmdlRIValueWriteTaskParams { devAddr, value });
+structure!(aclmdlRIValueWaitTaskParams {
+    devAddr,
+    value,
+    flag
+});
+structure!(aclmdlRITaskParams_anonymous { bytes });
+structure!(aclmdlRITaskParams {
+    r#type,
+    rsv0,
+    taskGrp,
+    opInfoPtr,
+    opInfoSize,
+    rsv1,
+    anonymous
+});
 structure!(aclrtBarrierCmoInfo { cmoType, barrierId });
 structure!(aclrtBarrierTaskInfo {
     barrierNum,
@@ -2012,6 +2334,8 @@ structure!(aclrtRandomNumTaskInfo {
     randomNum,
     rsv
 });
+structure!(aclrtUpdateTaskAttrVal { bytes });
+structure!(aclrtTaskUpdateInfo { id, val });
 structure!(aclrtSnapShotBackupArgs {
     backupFlags,
     reserved

@@ -848,15 +848,34 @@ pub unsafe extern "C" fn aclrtGetOpExecuteTimeout(timeoutMs: *mut u32) -> i32 {
     })
 }
 
-/// Queues a change of a task that was queued before.
+/// Queues a change of a launch that was recorded before.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclrtTaskUpdateAsync(
-    _taskStream: *mut c_void,
-    _taskId: u32,
-    _info: *mut types::aclrtTaskUpdateInfo,
-    _execStream: *mut c_void,
+pub unsafe extern "C" fn aclrtTaskUpdateAsync(
+    taskStream: *mut c_void,
+    taskId: u32,
+    info: *mut types::aclrtTaskUpdateInfo,
+    execStream: *mut c_void,
 ) -> i32 {
-    raw::stub(&calls::aclrtTaskUpdateAsync)
+    raw::status(&calls::aclrtTaskUpdateAsync, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(taskStream),
+                raw::Word::word(taskId),
+                raw::Word::word(info),
+                raw::Word::word(execStream),
+            ]
+        })?;
+        // SAFETY: the program vouches for `info`: null or the address of a value, as the C declaration says.
+        let info = unsafe { raw::input(info, "info") }?;
+        jumar_acl::capture::aclrtTaskUpdateAsync(
+            cx,
+            raw::handle(taskStream),
+            taskId,
+            info,
+            raw::handle(execStream),
+        )?;
+        Ok(())
+    })
 }
 
 /// Tells whether binaries for a chip run on this device.
@@ -890,19 +909,34 @@ pub unsafe extern "C" fn aclrtPersistentTaskClean(stream: *mut c_void) -> i32 {
     })
 }
 
-/// Attaches a description to the task queued last.
+/// Keeps information on an operator with the task recorded last.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclrtCacheLastTaskOpInfo(_infoPtr: *const c_void, _infoSize: usize) -> i32 {
-    raw::stub(&calls::aclrtCacheLastTaskOpInfo)
+pub unsafe extern "C" fn aclrtCacheLastTaskOpInfo(infoPtr: *const c_void, infoSize: usize) -> i32 {
+    raw::status(&calls::aclrtCacheLastTaskOpInfo, |cx| {
+        raw::watch(cx, || [raw::Word::word(infoPtr), raw::Word::word(infoSize)])?;
+        // SAFETY: the program vouches for `infoPtr`: null or that many values, as the C declaration says.
+        let infoPtr = unsafe { raw::slice::<u8>(infoPtr.cast(), infoSize, "infoPtr") }?;
+        jumar_acl::capture::aclrtCacheLastTaskOpInfo(cx, infoPtr, infoSize)?;
+        Ok(())
+    })
 }
 
-/// Attaches further text to the task queued last.
+/// Keeps a text with the task recorded last.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclrtCacheLastTaskExtendInfo(
-    _extendInfoPtr: *const c_char,
-    _infoSize: usize,
+pub unsafe extern "C" fn aclrtCacheLastTaskExtendInfo(
+    extendInfoPtr: *const c_char,
+    infoSize: usize,
 ) -> i32 {
-    raw::stub(&calls::aclrtCacheLastTaskExtendInfo)
+    raw::status(&calls::aclrtCacheLastTaskExtendInfo, |cx| {
+        raw::watch(cx, || {
+            [raw::Word::word(extendInfoPtr), raw::Word::word(infoSize)]
+        })?;
+        // SAFETY: the program vouches for `extendInfoPtr`: null or that many values, as the C declaration says.
+        let extendInfoPtr =
+            unsafe { raw::slice::<u8>(extendInfoPtr.cast(), infoSize, "extendInfoPtr") }?;
+        jumar_acl::capture::aclrtCacheLastTaskExtendInfo(cx, extendInfoPtr, infoSize)?;
+        Ok(())
+    })
 }
 
 /// Reads an attribute of a kernel.

@@ -9,6 +9,7 @@
 
 use std::ffi::{c_char, c_void};
 
+use crate::acl::Raw;
 use crate::acl::calls;
 use crate::acl::types;
 use crate::raw;
@@ -500,20 +501,52 @@ pub unsafe extern "C" fn aclmdlSetInputDynamicDims(
     })
 }
 
-/// Describes the operator that a task belonged to.
+/// Describes the operator at which a task failed; each list of descriptions is destroyed by its first.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclmdlCreateAndGetOpDesc(
-    _deviceId: u32,
-    _streamId: u32,
-    _taskId: u32,
-    _opName: *mut c_char,
-    _opNameLen: usize,
-    _inputDesc: *mut *mut c_void,
-    _numInputs: *mut usize,
-    _outputDesc: *mut *mut c_void,
-    _numOutputs: *mut usize,
+pub unsafe extern "C" fn aclmdlCreateAndGetOpDesc(
+    deviceId: u32,
+    streamId: u32,
+    taskId: u32,
+    opName: *mut c_char,
+    opNameLen: usize,
+    inputDesc: *mut *mut c_void,
+    numInputs: *mut usize,
+    outputDesc: *mut *mut c_void,
+    numOutputs: *mut usize,
 ) -> i32 {
-    raw::stub(&calls::aclmdlCreateAndGetOpDesc)
+    raw::status(&calls::aclmdlCreateAndGetOpDesc, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(deviceId),
+                raw::Word::word(streamId),
+                raw::Word::word(taskId),
+                raw::Word::word(opName),
+                raw::Word::word(opNameLen),
+                raw::Word::word(inputDesc),
+                raw::Word::word(numInputs),
+                raw::Word::word(outputDesc),
+                raw::Word::word(numOutputs),
+            ]
+        })?;
+        // SAFETY: the program vouches for `opName`: null or room for that many, as the C declaration says.
+        let opName_out = unsafe { raw::OutArray::<u8>::new(opName.cast(), opNameLen, "opName") }?;
+        // SAFETY: the program vouches for `inputDesc`: null or the address of a variable, as the C declaration says.
+        let inputDesc_out = unsafe { raw::Out::<Raw>::new(inputDesc.cast(), "inputDesc") }?;
+        // SAFETY: the program vouches for `numInputs`: null or the address of a variable, as the C declaration says.
+        let numInputs_out = unsafe { raw::Out::<usize>::new(numInputs.cast(), "numInputs") }?;
+        // SAFETY: the program vouches for `outputDesc`: null or the address of a variable, as the C declaration says.
+        let outputDesc_out = unsafe { raw::Out::<Raw>::new(outputDesc.cast(), "outputDesc") }?;
+        // SAFETY: the program vouches for `numOutputs`: null or the address of a variable, as the C declaration says.
+        let numOutputs_out = unsafe { raw::Out::<usize>::new(numOutputs.cast(), "numOutputs") }?;
+        let (opName_value, inputDesc_value, numInputs_value, outputDesc_value, numOutputs_value) =
+            jumar_acl::model::aclmdlCreateAndGetOpDesc(cx, deviceId, streamId, taskId, opNameLen)?;
+        opName_out.set(opName_value.as_bytes_with_nul())?;
+        inputDesc_out.set(inputDesc_value);
+        numInputs_out.set(numInputs_value);
+        outputDesc_out.set(outputDesc_value);
+        numOutputs_out.set(numOutputs_value);
+        Ok(())
+    })
 }
 
 /// Says where in device memory the content of a weight file lies.

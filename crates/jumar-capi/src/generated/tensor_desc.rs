@@ -9,6 +9,7 @@
 
 use std::ffi::{c_char, c_void};
 
+use crate::acl::Raw;
 use crate::acl::calls;
 use crate::raw;
 
@@ -242,12 +243,26 @@ pub unsafe extern "C" fn aclGetTensorDescName(desc: *mut c_void) -> *const c_cha
 
 /// Makes the description of the same tensor in another format.
 #[unsafe(no_mangle)]
-pub extern "C" fn aclTransTensorDescFormat(
-    _srcDesc: *mut c_void,
-    _dstFormat: i32,
-    _dstDesc: *mut *mut c_void,
+pub unsafe extern "C" fn aclTransTensorDescFormat(
+    srcDesc: *mut c_void,
+    dstFormat: i32,
+    dstDesc: *mut *mut c_void,
 ) -> i32 {
-    raw::stub(&calls::aclTransTensorDescFormat)
+    raw::status(&calls::aclTransTensorDescFormat, |cx| {
+        raw::watch(cx, || {
+            [
+                raw::Word::word(srcDesc),
+                raw::Word::word(dstFormat),
+                raw::Word::word(dstDesc),
+            ]
+        })?;
+        // SAFETY: the program vouches for `dstDesc`: null or the address of a variable, as the C declaration says.
+        let dstDesc_out = unsafe { raw::Out::<Raw>::new(dstDesc.cast(), "dstDesc") }?;
+        let dstDesc_value =
+            jumar_acl::tensor_desc::aclTransTensorDescFormat(cx, raw::handle(srcDesc), dstFormat)?;
+        dstDesc_out.set(dstDesc_value);
+        Ok(())
+    })
 }
 
 /// Sets the format in which the tensor lies in memory.

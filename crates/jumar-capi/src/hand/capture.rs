@@ -5,7 +5,7 @@ use std::ffi::c_void;
 
 use jumar_acl::{Result, capture};
 
-use crate::acl::{Raw, calls, types};
+use crate::acl::{Error, ErrorKind, Raw, calls, types};
 use crate::generated::callbacks;
 use crate::raw::{self, UserData};
 
@@ -226,5 +226,45 @@ pub unsafe extern "C" fn aclmdlRIAddCondTask(
         }?;
         let branches = capture::choose(cx, &params, raw::handle(stream), flags)?;
         array.set(&branches)
+    })
+}
+
+/// Changes the parameters of a captured task.
+///
+/// # Safety
+/// Called from C: `params` is null or points to the structure; its configuration, its arguments and its information are as long
+/// as it says, and arguments on the device stay where they are while the model is executed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aclmdlRITaskSetParams(
+    task: *mut c_void,
+    params: *mut types::aclmdlRITaskParams,
+) -> i32 {
+    raw::status(&calls::aclmdlRITaskSetParams, |cx| {
+        // SAFETY: the caller's contract.
+        let params = unsafe { raw::input::<types::aclmdlRITaskParams>(params, "params") }?;
+        let Some(params) = params else {
+            return Err(Error::new(ErrorKind::NullPointer, "params is null"));
+        };
+        let at = capture::addresses(params);
+        let configured = raw::address::<types::aclrtLaunchKernelCfg>(at.configuration);
+        // SAFETY: the caller's contract.
+        let configuration = unsafe { super::kernel::configuration(configured.cast_const()) }?;
+        let range = |(address, bytes): (usize, usize), name| {
+            if address == 0 {
+                return Ok(None);
+            }
+            let pointer = raw::address::<c_void>(address).cast_const();
+            // SAFETY: the program vouches for the memory; core checks that of the device.
+            unsafe { raw::span(pointer, bytes, name) }.map(Some)
+        };
+        let information = raw::address::<u8>(params.opInfoPtr).cast_const();
+        let behind = capture::Behind {
+            configuration,
+            arguments: range(at.arguments, "args")?,
+            word: range((at.word, 8), "devAddr")?,
+            // SAFETY: the caller's contract.
+            information: unsafe { raw::slice(information, params.opInfoSize, "opInfoPtr") }?,
+        };
+        capture::set_parameters(cx, raw::handle(task), params, &behind)
     })
 }

@@ -13,7 +13,9 @@ use crate::raw::{self, UserData};
 ///
 /// # Safety
 /// `cfg` is null or points to a configuration, whose array is null or as long as it says.
-unsafe fn configuration<'a>(cfg: *const types::aclrtLaunchKernelCfg) -> Result<Configuration<'a>> {
+pub(super) unsafe fn configuration<'a>(
+    cfg: *const types::aclrtLaunchKernelCfg,
+) -> Result<Configuration<'a>> {
     // SAFETY: the caller's contract.
     let Some(cfg) = (unsafe { raw::input::<types::aclrtLaunchKernelCfg>(cfg, "cfg") })? else {
         return Ok(None);

@@ -52,19 +52,25 @@ pub unsafe extern "C" fn aclmdlLoadWithConfig(handle: *const c_void, modelId: *m
         raw::watch(cx, || [raw::Word::word(handle), raw::Word::word(modelId)])?;
         // SAFETY: the program vouches for it: null or the address of a variable.
         let out = unsafe { raw::Out::<u32>::new(modelId, "modelId") }?;
-        let memory = model_config::model_memory(cx, raw::handle(handle))?;
-        let bytes = match memory {
-            None => None,
-            Some((address, size)) => {
-                let pointer = std::ptr::with_exposed_provenance::<u8>(address);
-                // SAFETY: the program vouches for it: the configuration says where its model lies, and how long it is.
-                unsafe { raw::slice(pointer, size, "ACL_MDL_MEM_ADDR_PTR") }?
+        let there = model_config::pointed_to(cx, raw::handle(handle))?;
+        let mut read = model_config::Read::default();
+        if let Some((address, size)) = there.model {
+            let pointer = std::ptr::with_exposed_provenance::<u8>(address);
+            // SAFETY: the program vouches for it: the configuration says where its model lies, and how long it is.
+            read.model = unsafe { raw::slice(pointer, size, "ACL_MDL_MEM_ADDR_PTR") }?;
+        }
+        let names = ["ACL_MDL_INPUTQ_ADDR_PTR", "ACL_MDL_OUTPUTQ_ADDR_PTR"];
+        for ((place, queues), name) in read.queues.iter_mut().zip(there.queues).zip(names) {
+            if let Some((address, count)) = queues {
+                let pointer = std::ptr::with_exposed_provenance::<u32>(address);
+                // SAFETY: the program vouches for it: the configuration says where the numbers lie, and how many there are.
+                *place = unsafe { raw::slice(pointer, count, name) }?;
             }
-        };
+        }
         out.set(model_config::aclmdlLoadWithConfig(
             cx,
             raw::handle(handle),
-            bytes,
+            read,
         )?);
         Ok(())
     })

@@ -114,6 +114,11 @@ pub const ALL: &[Opt] = &[
         "The outputs of the model, where they are not those that it declares.",
     ),
     used(
+        "input_fp16_nodes",
+        "\"a;b\"",
+        "Inputs of float32 that are given as float16.",
+    ),
+    used(
         "input_format",
         "NCHW|NCDHW|ND",
         "The layout of the inputs; ONNX models are NCHW.",
@@ -136,14 +141,29 @@ pub const ALL: &[Opt] = &[
         "Tells what the model needs once it is built, as --mode=6 does.",
     ),
     used(
+        "external_weight",
+        "0|1|2",
+        "Where weights go: 0 into the model, 1 into a file each in the folder weight beside it, 2 all into one there.",
+    ),
+    used(
         "log",
         "debug|info|warning|error|null",
         "Kept in the model file.",
     ),
+    used(
+        "precision_mode",
+        "must_keep_origin_dtype|allow_fp32_to_bf16|...",
+        "allow_fp32_to_bf16 and allow_mix_precision_bf16 compute products in bfloat16; the others in float32.",
+    ),
+    used(
+        "precision_mode_v2",
+        "origin|mixed_bfloat16|...",
+        "mixed_bfloat16 computes products in bfloat16; the others, in float32.",
+    ),
     // Without effect on a CPU.
-    idle("precision_mode", PRECISE),
-    idle("precision_mode_v2", PRECISE),
     idle("keep_dtype", PRECISE),
+    idle("allow_hf32", PRECISE),
+    idle("is_weight_clip", "no weight is made narrower"),
     idle("core_type", CARD),
     idle("aicore_num", CARD),
     idle("virtual_type", CARD),
@@ -172,6 +192,22 @@ pub const ALL: &[Opt] = &[
     idle("auto_tune_mode", CARD),
     idle("optimization_switch", CARD),
     idle("oo_level", CARD),
+    idle(
+        "oo_constant_folding",
+        "constants are always folded, which never changes a result",
+    ),
+    idle(
+        "oo_dead_code_elimination",
+        "what nobody reads is always taken out, which never changes a result",
+    ),
+    idle(
+        "topo_sorting_mode",
+        "the order of operators that do not depend on each other changes no result",
+    ),
+    idle(
+        "enable_attr_compression",
+        "it belongs to the container of the vendor's toolchain",
+    ),
     idle(
         "op_select_implmode",
         "there is one implementation of each operator, the precise one",
@@ -230,16 +266,6 @@ pub const ALL: &[Opt] = &[
     refused("singleop", &[], "single operators are not supported yet"),
     refused("op_name_map", &[], CAFFE),
     refused(
-        "input_fp16_nodes",
-        &[],
-        "changing the type of an input is not supported yet; export the model with the type",
-    ),
-    refused(
-        "external_weight",
-        &["0"],
-        "weights are always inside the offline model",
-    ),
-    refused(
         "enable_compress_weight",
         &["false"],
         "weights are never compressed",
@@ -258,6 +284,26 @@ pub const ALL: &[Opt] = &[
     ),
     refused(
         "cluster_config",
+        &[],
+        "models over several devices are not supported",
+    ),
+    refused(
+        "enable_graph_parallel",
+        &["0"],
+        "models over several devices are not supported",
+    ),
+    refused(
+        "graph_parallel_option_path",
+        &[],
+        "models over several devices are not supported",
+    ),
+    refused(
+        "shard_model_dir",
+        &[],
+        "models over several devices are not supported",
+    ),
+    refused(
+        "model_relation_config",
         &[],
         "models over several devices are not supported",
     ),

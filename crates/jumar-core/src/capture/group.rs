@@ -16,12 +16,28 @@ use crate::{Caller, Context, Op, Stream};
 /// A place for a task that can be replaced.
 pub(super) struct Slot {
     program: Mutex<Arc<dyn Program>>,
+    /// Whether it belongs to a group.
+    pub(super) grouped: bool,
 }
 
 impl Slot {
+    /// Makes a slot that belongs to no group.
+    pub(super) fn alone(program: Arc<dyn Program>) -> Arc<Slot> {
+        Arc::new(Slot {
+            program: Mutex::new(program),
+            grouped: false,
+        })
+    }
+
     /// Gives what is in the slot now.
     pub(super) fn program(&self) -> Arc<dyn Program> {
         self.program.lock().clone()
+    }
+
+    /// Puts another program into the slot.
+    pub(super) fn replace(&self, program: Arc<dyn Program>) {
+        let old = std::mem::replace(&mut *self.program.lock(), program);
+        drop(old);
     }
 }
 
@@ -47,8 +63,7 @@ struct Swap {
 impl Program for Swap {
     fn run(&self) -> Result<()> {
         for (slot, program) in self.group.slots.iter().zip(&self.programs) {
-            let old = std::mem::replace(&mut *slot.program.lock(), program.clone());
-            drop(old);
+            slot.replace(program.clone());
         }
         Ok(())
     }
@@ -71,6 +86,7 @@ impl Inner {
             {
                 let slot = Arc::new(Slot {
                     program: Mutex::new(program),
+                    grouped: true,
                 });
                 slots.push(slot.clone());
                 Action::Slot(slot)
@@ -88,6 +104,11 @@ impl TaskGroup {
     /// Gives the group's handle.
     pub fn id(&self) -> u64 {
         self.id
+    }
+
+    /// Tells whether a slot is one of the group's.
+    pub(super) fn holds(&self, slot: &Arc<Slot>) -> bool {
+        self.slots.iter().any(|own| Arc::ptr_eq(own, slot))
     }
 
     /// Begins a group: the tasks that are captured on the stream until its end belong to it.

@@ -26,7 +26,7 @@ pub struct EventTask {
 pub struct GraphTask {
     id: u64,
     graph: Weak<Graph>,
-    node: u32,
+    pub(super) node: u32,
 }
 
 /// A recorded task for people.
@@ -56,6 +56,8 @@ pub struct Described {
     pub grouped: bool,
     /// Whether it is left out.
     pub disabled: bool,
+    /// What the program noted beside it.
+    pub remark: Option<String>,
 }
 
 impl Inner {
@@ -105,8 +107,9 @@ impl Inner {
                 Action::Join(mark) => Some(mark),
                 _ => None,
             },
-            grouped: matches!(node.action, Action::Slot(_)),
+            grouped: matches!(&node.action, Action::Slot(slot) if slot.grouped),
             disabled: node.disabled,
+            remark: node.belongings.remark().map(str::to_owned),
         }
     }
 
@@ -191,6 +194,22 @@ impl Graph {
         Ok(handles)
     }
 
+    /// Keeps memory of a pool that was given back in the order of a recorded stream, until the graph goes away.
+    ///
+    /// # Errors
+    /// `StreamModel`: the graph is complete.
+    pub(crate) fn adopt(&self, pool: Arc<crate::Pool>, address: usize) -> Result<()> {
+        let mut inner = self.inner.lock();
+        if !self.records(&inner)? {
+            return Err(Error::new(
+                ErrorKind::StreamModel,
+                format!("the recording of model {} has ended", self.number),
+            ));
+        }
+        inner.adopted.push((pool, address));
+        Ok(())
+    }
+
     /// Makes changes of single tasks take effect.
     ///
     /// # Errors
@@ -213,7 +232,10 @@ impl Graph {
         for node in std::mem::take(&mut inner.to_disable) {
             inner.nodes[node as usize].disabled = true;
         }
+        inner.make_changes();
         inner.plan = None;
+        // What changed has memory of its own.
+        inner.checked = 0;
         Ok(())
     }
 
@@ -251,18 +273,7 @@ impl Stream {
     /// # Errors
     /// `StreamModel`: the stream belongs to no model.
     pub fn recorded_tasks(&self) -> Result<Vec<u64>> {
-        let found = match self.recorder() {
-            Some(Recorder::Lane { graph, lane }) => Some((graph, lane)),
-            Some(Recorder::StandIn { graph, lane }) => graph.upgrade().map(|graph| (graph, lane)),
-            Some(Recorder::Update(_)) | None => None,
-        };
-        let Some((graph, lane)) = found else {
-            return Err(Error::new(
-                ErrorKind::StreamModel,
-                format!("stream {} belongs to no model", self.number()),
-            )
-            .fix("Pass a stream that aclmdlRIGetStreams listed."));
-        };
+        let (graph, lane) = self.lane_of_model()?;
         let nodes: Vec<(u32, u64)> = {
             let inner = graph.inner.lock();
             inner
@@ -277,6 +288,24 @@ impl Stream {
                 known => Ok(known),
             })
             .collect()
+    }
+}
+
+impl Stream {
+    /// Gives the model that the stream is, or stands for, a part of, and which part.
+    pub(super) fn lane_of_model(&self) -> Result<(Arc<Graph>, u32)> {
+        let found = match self.recorder() {
+            Some(Recorder::Lane { graph, lane }) => Some((graph, lane)),
+            Some(Recorder::StandIn { graph, lane }) => graph.upgrade().map(|graph| (graph, lane)),
+            Some(Recorder::Update(_)) | None => None,
+        };
+        found.ok_or_else(|| {
+            Error::new(
+                ErrorKind::StreamModel,
+                format!("stream {} belongs to no model", self.number()),
+            )
+            .fix("Pass a stream that aclmdlRIGetStreams listed.")
+        })
     }
 }
 
@@ -297,7 +326,7 @@ impl Graph {
 }
 
 impl GraphTask {
-    fn graph(&self) -> Result<Arc<Graph>> {
+    pub(super) fn graph(&self) -> Result<Arc<Graph>> {
         self.graph.upgrade().ok_or_else(|| {
             Error::new(
                 ErrorKind::InvalidHandle,

@@ -20,6 +20,7 @@ mod group;
 mod inspect;
 mod lanes;
 mod noted;
+mod parameters;
 mod record;
 mod run;
 
@@ -39,6 +40,8 @@ pub use group::TaskGroup;
 pub(crate) use group::Update;
 pub use inspect::{Described, EventTask, GraphTask};
 pub(crate) use noted::Noted;
+pub(crate) use parameters::RecordedTask;
+pub use parameters::TaskParameters;
 pub(crate) use record::{EventAction, Mark, Taken};
 
 use control::Control;
@@ -153,6 +156,10 @@ struct Inner {
     task_handles: Vec<u64>,
     /// Tasks that the next update leaves out.
     to_disable: Vec<u32>,
+    /// Memory of pools that was given back while the graph was recorded.
+    adopted: Vec<(Arc<crate::Pool>, usize)>,
+    /// Changes of tasks that the next update makes.
+    to_change: Vec<parameters::Change>,
     /// Streams made up for programs that list a captured graph's streams.
     stand_ins: Vec<Arc<Stream>>,
     /// What an execution does; made from the nodes when first needed.
@@ -185,6 +192,7 @@ struct Node {
     disabled: bool,
     /// The handle that programs know it by, once they asked.
     handle: u64,
+    belongings: parameters::Belongings,
 }
 
 enum Action {
@@ -321,6 +329,8 @@ impl Graph {
                     task_groups: Vec::new(),
                     task_handles: Vec::new(),
                     to_disable: Vec::new(),
+                    adopted: Vec::new(),
+                    to_change: Vec::new(),
                     stand_ins: Vec::new(),
                     plan: None,
                     checked: 0,
@@ -513,9 +523,25 @@ impl Graph {
                 std::mem::take(&mut inner.task_handles),
                 std::mem::take(&mut inner.stand_ins),
                 inner.open_group.take(),
+                std::mem::take(&mut inner.to_change),
+                std::mem::take(&mut inner.adopted),
             )
         };
-        let (_nodes, _lanes, branches, conditions, groups, tasks, stand_ins, _open) = gone;
+        let (
+            _nodes,
+            _lanes,
+            branches,
+            conditions,
+            groups,
+            tasks,
+            stand_ins,
+            _open,
+            _changes,
+            adopted,
+        ) = gone;
+        for (pool, address) in adopted {
+            self.shared.give_back_adopted(&pool, address);
+        }
         for branch in branches {
             drop(self.shared.graphs.remove(branch.id, by));
             branch.take_apart(by);

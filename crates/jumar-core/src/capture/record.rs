@@ -235,6 +235,7 @@ impl super::Inner {
             event,
             disabled: false,
             handle: 0,
+            belongings: super::parameters::Belongings::default(),
         });
         let nodes = &mut self.lanes[lane as usize].nodes;
         nodes.push(node);

@@ -7,6 +7,8 @@
 //! A handler can find what it needs only through the process, so the list of mapped ranges is one of the process. It is
 //! installed when the first file is mapped, and stays.
 
+pub(crate) mod kernel;
+
 use std::io;
 use std::mem::MaybeUninit;
 use std::ptr;
@@ -133,14 +135,23 @@ fn zeros(start: usize, end: usize) -> io::Result<()> {
 
 /// Lets whoever handled the signal before have it.
 fn hand_on(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
-    let Some(Some(before)) = BEFORE.get() else {
+    hand_on_to(BEFORE.get().and_then(Option::as_ref), signal, info, context);
+}
+
+fn hand_on_to(
+    before: Option<&libc::sigaction>,
+    signal: libc::c_int,
+    info: *mut libc::siginfo_t,
+    context: *mut libc::c_void,
+) {
+    let Some(before) = before else {
         return;
     };
     let handler = before.sa_sigaction;
     if handler == libc::SIG_DFL || handler == libc::SIG_IGN {
         // The instruction runs again, and this time the system does what it does without a handler.
         // SAFETY: the structure is what the system gave.
-        unsafe { libc::sigaction(signal, &raw const *before, ptr::null_mut()) };
+        unsafe { libc::sigaction(signal, ptr::from_ref(before), ptr::null_mut()) };
     } else if before.sa_flags & libc::SA_SIGINFO != 0 {
         type Full = extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void);
         // SAFETY: the flag says that it is a function of this form.

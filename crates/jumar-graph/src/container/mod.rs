@@ -3,9 +3,11 @@
 //! Nothing in a file is trusted: lengths and offsets are checked before they are used, checksums before the contents
 //! are, and the graph itself is inferred again and has to come out as the file says.
 
+mod external;
+mod message;
 mod proto;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::io::{self, Write};
 use std::ops::Range;
 
@@ -13,10 +15,9 @@ use jumar_ops::{Attr, Attrs, Tensor, TensorType, UNKNOWN, UNKNOWN_RANK};
 use jumar_types::dtype::DataType;
 use prost::Message;
 
-use self::proto::{
-    AttrMessage, AttrValue, BodyMessage, FloatsMessage, GearMessage, GraphMessage, IntsMessage,
-    NodeMessage, OptionMessage, PortMessage, StrsMessage, ValueMessage,
-};
+pub use self::external::{ExternalWeights, Outside, WEIGHT_FOLDER};
+use self::message::message;
+use self::proto::{AttrValue, GearMessage, GraphMessage, NodeMessage, PortMessage, ValueMessage};
 use crate::compile::{ALIGNMENT, Laid, largest_bytes};
 use crate::description::{Format, Gear, GearKind};
 use crate::{
@@ -27,8 +28,11 @@ use crate::{
 /// The bytes that a model file of Jumar begins with.
 pub const MAGIC: &[u8; 8] = b"JUMAR\x1a\x0aM";
 
-/// The version of the format that is written here. Older ones are read, newer ones are refused.
-pub const VERSION: u32 = 2;
+/// The latest version of the format. Older ones are read, newer ones are refused.
+pub const VERSION: u32 = 3;
+
+/// The version that is written where all weights are inside the file.
+const WITHOUT_FILES: u32 = 2;
 
 /// The length of the header.
 ///
@@ -153,7 +157,42 @@ fn looks_like_onnx(bytes: &[u8]) -> bool {
 
 /// Writes a model.
 pub(crate) fn write(model: &Model, weights: &Laid, to: &mut impl Write) -> io::Result<()> {
-    let graph = message(model).encode_to_vec();
+    write_as(WITHOUT_FILES, message(model), weights, to)
+}
+
+/// Writes a model without its weights, and hands each file of weights to `beside`, once.
+pub(crate) fn write_outside(
+    model: &Model,
+    weights: &Laid,
+    outside: &Outside,
+    to: &mut impl Write,
+    beside: &mut dyn FnMut(&str, &Laid) -> io::Result<()>,
+) -> io::Result<()> {
+    let divided = external::divide(weights, outside);
+    let mut written = HashSet::new();
+    for (file, contents) in &divided {
+        if written.insert(&file.name) {
+            beside(&file.name, contents)?;
+        }
+    }
+    let message = GraphMessage {
+        external: divided
+            .iter()
+            .map(|(file, _)| external::message(file))
+            .collect(),
+        external_bytes: weights.len() as u64,
+        ..message(model)
+    };
+    write_as(VERSION, message, &Laid::default(), to)
+}
+
+fn write_as(
+    version: u32,
+    message: GraphMessage,
+    weights: &Laid,
+    to: &mut impl Write,
+) -> io::Result<()> {
+    let graph = message.encode_to_vec();
     let weights_at = (HEADER_BYTES + graph.len()).next_multiple_of(PAGE);
     let mut sum = crc32fast::Hasher::new();
     weights.each(|bytes| {
@@ -161,7 +200,7 @@ pub(crate) fn write(model: &Model, weights: &Laid, to: &mut impl Write) -> io::R
         io::Result::Ok(())
     })?;
     let header = Header {
-        version: VERSION,
+        version,
         graph: (HEADER_BYTES as u64, graph.len() as u64),
         weights: (weights_at as u64, weights.len() as u64),
         file: (weights_at + weights.len()) as u64,
@@ -285,6 +324,15 @@ impl Sections {
         })
     }
 
+    /// Gives the same sections of a file that begins so many bytes into another one.
+    #[must_use]
+    pub fn moved(mut self, bytes: u64) -> Sections {
+        for range in [&mut self.graph, &mut self.weights] {
+            *range = range.start.saturating_add(bytes)..range.end.saturating_add(bytes);
+        }
+        self
+    }
+
     /// Begins to check the weights.
     pub fn check_weights(&self) -> WeightsCheck {
         WeightsCheck {
@@ -334,166 +382,33 @@ pub(crate) fn read_graph(sections: &Sections, graph: &[u8]) -> Result<Model> {
     )
 }
 
-fn message(model: &Model) -> GraphMessage {
-    let graph = model.graph();
-    let port = |port: &Port, id: ValueId| PortMessage {
-        name: port.name.clone(),
-        value: id.0,
-        format: port.format.acl(),
-        range: port
-            .range
-            .iter()
-            .flat_map(|&(least, most)| [least, most])
-            .collect(),
-        ..PortMessage::default()
+fn model(mut message: GraphMessage, in_file: Range<usize>) -> Result<Model> {
+    let files = std::mem::take(&mut message.external);
+    let weights = match files.is_empty() {
+        true => Weights::InFile(in_file),
+        false => {
+            let outside = |why: &str| Err(GraphError::corrupt(format!("the model file {why}")));
+            if !in_file.is_empty() {
+                return outside("has weights both inside and in files beside it");
+            }
+            let Some(bytes) = usize::try_from(message.external_bytes)
+                .ok()
+                .filter(|&bytes| isize::try_from(bytes).is_ok())
+            else {
+                return outside("speaks of more weights than memory can hold");
+            };
+            Weights::InFiles {
+                bytes,
+                files: external::read(files, bytes)?,
+            }
+        }
     };
-    let description = model.description();
-    GraphMessage {
-        name: graph.name.clone(),
-        values: graph.values.iter().map(value_message).collect(),
-        nodes: graph.nodes.iter().map(node_message).collect(),
-        inputs: graph
-            .inputs
-            .iter()
-            .zip(&description.inputs)
-            .map(|(&id, own)| port(own, id))
-            .collect(),
-        outputs: graph
-            .outputs
-            .iter()
-            .zip(&description.outputs)
-            .map(|(output, own)| PortMessage {
-                original: output.name.clone(),
-                producer: output.producer.0.clone(),
-                producer_output: output.producer.1 as u64,
-                ..port(own, output.value)
-            })
-            .collect(),
-        options: model
-            .options()
-            .iter()
-            .map(|(name, value)| OptionMessage {
-                name: name.clone(),
-                value: value.clone(),
-            })
-            .collect(),
-        producer: concat!("Jumar ", env!("CARGO_PKG_VERSION")).to_owned(),
-        gear_kind: description.gear_kind as u32,
-        gears: description
-            .gears
-            .iter()
-            .map(|gear| GearMessage {
-                values: gear.values.clone(),
-                inputs: gear
-                    .inputs
-                    .iter()
-                    .map(|dims| IntsMessage { list: dims.clone() })
-                    .collect(),
-            })
-            .collect(),
-    }
-}
-
-fn tensor_message(name: &str, ty: &TensorType) -> ValueMessage {
-    ValueMessage {
-        name: name.to_owned(),
-        dtype: ty.dtype.acl(),
-        dims: ty.shape.iter().map(|&dim| dim as u64).collect(),
-        ..ValueMessage::default()
-    }
-}
-
-fn value_message(value: &Value) -> ValueMessage {
-    ValueMessage {
-        weight: value.weight.map(|offset| offset as u64),
-        contents: value
-            .constant
-            .as_ref()
-            .map(|tensor| tensor.bytes().to_vec()),
-        ..tensor_message(&value.name, &value.ty)
-    }
-}
-
-fn node_message(node: &Node) -> NodeMessage {
-    NodeMessage {
-        name: node.name.clone(),
-        operator: node.operator.name.to_owned(),
-        inputs: node
-            .inputs
-            .iter()
-            .map(|input| input.map_or(0, |id| id.0 + 1))
-            .collect(),
-        outputs: node.outputs.iter().map(|id| id.0).collect(),
-        attrs: node
-            .attrs
-            .iter()
-            .map(|(name, attr)| AttrMessage {
-                name: name.to_owned(),
-                value: Some(attr_value(attr)),
-            })
-            .collect(),
-        bodies: node
-            .bodies
-            .iter()
-            .map(|body| BodyMessage {
-                graph: Some(body_message(&body.graph)),
-                captures: body.captures.iter().map(|&index| index as u32).collect(),
-            })
-            .collect(),
-    }
-}
-
-fn body_message(graph: &Graph) -> GraphMessage {
-    GraphMessage {
-        name: graph.name.clone(),
-        values: graph.values.iter().map(value_message).collect(),
-        nodes: graph.nodes.iter().map(node_message).collect(),
-        inputs: graph
-            .inputs
-            .iter()
-            .map(|id| PortMessage {
-                value: id.0,
-                ..PortMessage::default()
-            })
-            .collect(),
-        outputs: graph
-            .outputs
-            .iter()
-            .map(|output| PortMessage {
-                value: output.value.0,
-                original: output.name.clone(),
-                producer: output.producer.0.clone(),
-                producer_output: output.producer.1 as u64,
-                ..PortMessage::default()
-            })
-            .collect(),
-        ..GraphMessage::default()
-    }
-}
-
-fn attr_value(attr: &Attr) -> AttrValue {
-    match attr {
-        Attr::Int(value) => AttrValue::Int(*value),
-        Attr::Float(value) => AttrValue::Float(*value),
-        Attr::Bool(value) => AttrValue::Bool(*value),
-        Attr::Str(value) => AttrValue::Str(value.clone()),
-        Attr::Ints(list) => AttrValue::Ints(IntsMessage { list: list.clone() }),
-        Attr::Floats(list) => AttrValue::Floats(FloatsMessage { list: list.clone() }),
-        Attr::Strs(list) => AttrValue::Strs(StrsMessage { list: list.clone() }),
-        Attr::Tensor(tensor) => AttrValue::Tensor(ValueMessage {
-            contents: Some(tensor.bytes().to_vec()),
-            ..tensor_message("", tensor.ty())
-        }),
-        Attr::Type(dtype) => AttrValue::Type(dtype.acl()),
-    }
-}
-
-fn model(mut message: GraphMessage, weights: Range<usize>) -> Result<Model> {
+    let weights_len = weights.len();
     let (inputs, outputs) = (message.inputs.clone(), message.outputs.clone());
     let options = std::mem::take(&mut message.options);
     let (kind, listed) = (message.gear_kind, std::mem::take(&mut message.gears));
     let mut budget = MOST;
-    let graph = graph_of(message, weights.len(), 0, &mut budget)?;
+    let graph = graph_of(message, weights_len, 0, &mut budget)?;
     let mut description = Description {
         name: graph.name.clone(),
         ..Description::default()
@@ -508,17 +423,12 @@ fn model(mut message: GraphMessage, weights: Range<usize>) -> Result<Model> {
             .outputs
             .push(port_of(port, &graph, graph.outputs[index].value)?);
     }
-    read_gears(kind, listed, &graph, weights.len(), &mut description)?;
+    read_gears(kind, listed, &graph, weights_len, &mut description)?;
     let options: BTreeMap<String, String> = options
         .into_iter()
         .map(|option| (option.name, option.value))
         .collect();
-    Ok(Model::new(
-        graph,
-        Weights::InFile(weights),
-        description,
-        options,
-    ))
+    Ok(Model::new(graph, weights, description, options))
 }
 
 /// Reads gears; each is planned again, which finds the outputs' dimensions.

@@ -23,6 +23,26 @@ pub(super) struct GraphMessage {
     pub gear_kind: u32,
     #[prost(message, repeated, tag = "9")]
     pub gears: Vec<GearMessage>,
+    /// Where the weights are, if they are in files beside this one.
+    #[prost(message, repeated, tag = "10")]
+    pub external: Vec<ExternalMessage>,
+    /// How many bytes of weights these files have together, with what lies between them.
+    #[prost(uint64, tag = "11")]
+    pub external_bytes: u64,
+}
+
+/// A file of weights beside the model file.
+#[derive(Clone, PartialEq, prost::Message)]
+pub(super) struct ExternalMessage {
+    #[prost(string, tag = "1")]
+    pub name: String,
+    /// Where its first byte belongs in the weights.
+    #[prost(uint64, tag = "2")]
+    pub at: u64,
+    #[prost(uint64, tag = "3")]
+    pub bytes: u64,
+    #[prost(fixed32, tag = "4")]
+    pub crc: u32,
 }
 
 /// One of the sizes that a model was built for.

@@ -494,33 +494,47 @@ fn pack_products(graph: &mut Graph) {
         .iter()
         .map(|node| constant_matrix(graph, node))
         .collect();
+    // How many columns the product of a node has, where its form can be packed.
+    let product_columns: Vec<Option<i64>> = graph
+        .nodes
+        .iter()
+        .zip(&found)
+        .map(|(node, found)| {
+            let (matrix, turned) = (*found)?;
+            let &[first, second] = &graph.value(matrix).ty.shape[..] else {
+                return None;
+            };
+            let columns = if turned { first } else { second };
+            let bias = node.inputs.get(BIAS).copied().flatten();
+            let bias_fits = bias.is_none_or(|id| graph.value(id).ty.shape == [columns]);
+            (bias_fits && node.inputs.len() <= SUMMAND).then_some(columns)
+        })
+        .collect();
     nodes.extend(std::mem::take(&mut graph.nodes).into_iter().map(Some));
     for index in 0..nodes.len() {
-        let Some((matrix, turned)) = found[index] else {
+        let (Some((matrix, turned)), Some(columns)) = (found[index], product_columns[index]) else {
             continue;
         };
         // Where somebody else reads the matrix, too, a packed one would be a second one.
-        let alone = uses.readers[matrix.0 as usize]
+        let readers = &uses.readers[matrix.0 as usize];
+        let alone = readers
             .iter()
             .all(|&reader| found[reader] == Some((matrix, turned)));
-        let bias_fits = |node: &Node, columns: i64| {
-            let bias = node.inputs.get(BIAS).copied().flatten();
-            bias.is_none_or(|id| graph.value(id).ty.shape == [columns])
-        };
-        let columns = match (&nodes[index], &graph.value(matrix).ty.shape[..]) {
-            (Some(node), &[first, second]) => {
-                let columns = if turned { first } else { second };
-                if !alone || !bias_fits(node, columns) || node.inputs.len() > SUMMAND {
-                    continue;
-                }
-                columns
-            }
-            _ => continue,
-        };
+        if !alone || nodes[index].is_none() {
+            continue;
+        }
         let id = *packed.entry((matrix, turned)).or_insert_with(|| {
             let value = graph.value(matrix);
             let new = pack_matrix(value.constant.as_ref()?, turned)?;
             let name = format!("{}/packed", value.name);
+            // A large model is not to be in memory twice: what nobody reads any more goes at once.
+            let is_read = uses.is_output(matrix)
+                || readers
+                    .iter()
+                    .any(|&reader| product_columns[reader].is_none());
+            if !is_read {
+                graph.value_mut(matrix).constant = None;
+            }
             Some(graph.add_constant(name, new))
         });
         let (Some(id), Some(mut node)) = (id, nodes[index].take()) else {

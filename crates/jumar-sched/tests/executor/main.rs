@@ -70,7 +70,7 @@ impl Ear {
 /// A program made of a closure.
 struct Do<F>(F, Cost);
 
-impl<F: Fn() -> Result<()> + Send + Sync> Program for Do<F> {
+impl<F: Fn() -> Result<()> + Send + Sync + 'static> Program for Do<F> {
     fn run(&self) -> Result<()> {
         (self.0)()
     }

@@ -1,0 +1,104 @@
+/* Waits that another thread cuts short: the abort of a stream answers 107023 to who waits for it, the abort of a device's tasks
+ * 107022. The abort comes once the waiting thread sleeps, as the system tells. */
+#include "program.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static aclrtStream stream;
+static aclrtEvent gate;
+static atomic_int waiting;
+
+typedef enum { STREAM, STREAM_FOR_A_TIME, DEVICE } Wait;
+
+typedef struct {
+    Wait wait;
+    aclError answer;
+} Waiter;
+
+static void *wait_for_it(void *argument)
+{
+    Waiter *waiter = argument;
+    CHECK(aclrtSetDevice(0));
+    atomic_store(&waiting, (int)syscall(SYS_gettid));
+    switch (waiter->wait) {
+    case STREAM:
+        waiter->answer = aclrtSynchronizeStream(stream);
+        break;
+    case STREAM_FOR_A_TIME:
+        waiter->answer = aclrtSynchronizeStreamWithTimeout(stream, 60000);
+        break;
+    case DEVICE:
+        waiter->answer = aclrtSynchronizeDevice();
+        break;
+    }
+    CHECK(aclrtResetDevice(0));
+    return NULL;
+}
+
+/* Whether a thread of this process sleeps. */
+static int sleeps(int thread)
+{
+    char path[64], state = '?';
+    FILE *file;
+    snprintf(path, sizeof path, "/proc/self/task/%d/stat", thread);
+    file = fopen(path, "r");
+    if (file != NULL) {
+        if (fscanf(file, "%*d (%*[^)]) %c", &state) != 1) state = '?';
+        fclose(file);
+    }
+    return state == 'S';
+}
+
+static aclError abort_stream(void)
+{
+    return aclrtStreamAbort(stream);
+}
+
+static aclError abort_device(void)
+{
+    return aclrtDeviceTaskAbort(0, 10000);
+}
+
+/* A thread that sleeps may not have begun to wait: it is tried again until it had. */
+static aclError cut_short(Wait wait, aclError (*abort)(void))
+{
+    aclError answer = ACL_SUCCESS;
+    for (int i = 0; i < 100 && answer == ACL_SUCCESS; i++) {
+        Waiter waiter = {wait, -1};
+        pthread_t thread;
+        CHECK(aclrtStreamWaitEvent(stream, gate));
+        atomic_store(&waiting, 0);
+        REQUIRE(pthread_create(&thread, NULL, wait_for_it, &waiter) == 0);
+        while (atomic_load(&waiting) == 0 || !sleeps(atomic_load(&waiting))) {
+            sched_yield();
+        }
+        CHECK(abort());
+        REQUIRE(pthread_join(thread, NULL) == 0);
+        answer = waiter.answer;
+    }
+    /* The stream is as good as new, and the abort is told nobody else. */
+    CHECK(aclrtSynchronizeStream(stream));
+    return answer;
+}
+
+int main(void)
+{
+    CHECK(aclInit(NULL));
+    CHECK(aclrtSetDevice(0));
+    CHECK(aclrtCreateStream(&stream));
+    CHECK(aclrtCreateEventWithFlag(&gate, ACL_EVENT_SYNC));
+    REQUIRE(cut_short(STREAM, abort_stream) == 107023);
+    REQUIRE(cut_short(STREAM_FOR_A_TIME, abort_stream) == 107023);
+    REQUIRE(cut_short(STREAM, abort_device) == 107022);
+    REQUIRE(cut_short(DEVICE, abort_device) == 107022);
+    CHECK(aclrtDestroyEvent(gate));
+    CHECK(aclrtDestroyStream(stream));
+    CHECK(aclrtResetDevice(0));
+    CHECK(aclFinalize());
+    printf("ok\n");
+    return 0;
+}
