@@ -1,5 +1,7 @@
 //! `cargo xtask bench`: runs a benchmark, shows its table and writes it into docs/performance.md, misses included.
 
+mod check;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -81,6 +83,8 @@ enum Suite {
     Models,
     /// What a call from Python costs beyond the call from C.
     Python,
+    /// What the checks cost: off against a library without the gate, and on against off.
+    Check,
 }
 
 impl Suite {
@@ -89,6 +93,7 @@ impl Suite {
             Suite::Runtime => "runtime",
             Suite::Models => "models",
             Suite::Python => "python",
+            Suite::Check => "check",
         }
     }
 }
@@ -130,6 +135,7 @@ pub fn run(options: &Options) -> Result<()> {
             let python = python_env::ensure(&log("venv"))?;
             with_python(&tree, &python, "python", &[])?
         }
+        Suite::Check => check::run(&tree)?,
     };
     print!("{}", plain(&lines));
     for problem in &problems {

@@ -114,7 +114,7 @@ impl Frames {
 /// Tells whether nobody watches.
 #[inline]
 pub fn is_off() -> bool {
-    MODE.load(Ordering::Relaxed) == OFF
+    cfg!(feature = "bench-without-gate") || MODE.load(Ordering::Relaxed) == OFF
 }
 
 /// Gives whoever watches; asked first by whichever call is the process's first.

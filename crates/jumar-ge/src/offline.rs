@@ -13,8 +13,6 @@ const KEPT: &[&str] = &[
     "ge.enableSingleStream",
     "ge.optypelistForImplmode",
     "ge.opSelectImplmode",
-    "ge.exec.precision_mode",
-    "ge.exec.precision_mode_v2",
     "ge.exec.modify_mixlist",
     "ge.bufferOptimize",
     "ge.fusionSwitchFile",
@@ -64,7 +62,8 @@ pub fn build(id: u64, options: &Options) -> Outcome<Vec<u8>> {
                     crate::session::type_of(shape, desc.dtype).ok()
                 })
                 .collect();
-            let lowered = ge::lower(&source, &given)?;
+            let mut lowered = ge::lower(&source, &given)?;
+            lowered.without_draws();
             if let Some(variable) = lowered.variables.first() {
                 return Err(Fail::new(format!(
                     "the graph has the variable {}, and an offline model has no session that would hold it",
@@ -123,6 +122,11 @@ fn read(options: &Options) -> Outcome<BuildOptions> {
             | "ge.dynamicImageSize"
             | "dynamic_dims"
             | "ge.dynamicDims" => {}
+            // Read together below.
+            "precision_mode"
+            | "precision_mode_v2"
+            | "ge.exec.precision_mode"
+            | "ge.exec.precision_mode_v2" => {}
             key if KEPT.contains(&key) => {}
             key => {
                 return Err(Fail::new(format!(
@@ -139,6 +143,10 @@ fn read(options: &Options) -> Outcome<BuildOptions> {
             .cloned()
             .unwrap_or_default()
     };
+    build.products = BuildOptions::parse_precision(
+        &text("precision_mode", "ge.exec.precision_mode"),
+        &text("precision_mode_v2", "ge.exec.precision_mode_v2"),
+    )?;
     build.gears = BuildOptions::parse_gears(
         &text("dynamic_batch_size", "ge.dynamicBatchSize"),
         &text("dynamic_image_size", "ge.dynamicImageSize"),

@@ -7,7 +7,7 @@ use jumar::engine::{Block, Call, Caller, Context, Lookups, Runtime, Stream, Stre
 use jumar::offline::{Description, Model, Package, Supplied};
 use jumar_types::dtype::DataType;
 
-use crate::graph::{BuildOptions, TensorType, ge};
+use crate::graph::{BuildOptions, Products, TensorType, ge};
 use crate::sync::{AtomicBool, Condvar, Mutex, MutexGuard, Ordering, thread};
 use crate::{Fail, GRAPH_NOT_EXIST, Outcome, UNSUPPORTED, graph, message, run, world};
 
@@ -59,6 +59,8 @@ pub struct Session {
     pub queued: Condvar,
     pub worker: AtomicBool,
     pub closed: AtomicBool,
+    /// What was taken out while it ran.
+    retired: Mutex<Vec<Arc<Plan>>>,
     /// Memory that outputs got from here, by its address.
     pub lent: Mutex<BTreeMap<usize, Block>>,
 }
@@ -84,6 +86,7 @@ pub struct Entry {
     origin: u64,
     source: Source,
     pub options: Options,
+    products: Products,
     pub state: Mutex<State>,
 }
 
@@ -103,7 +106,7 @@ pub struct State {
 }
 
 /// Which calls a program uses on a graph.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Family {
     /// None yet.
     #[default]
@@ -165,6 +168,8 @@ pub fn finalize() {
     }
 }
 
+const PRECISION_MODE: &str = "ge.exec.precision_mode";
+const PRECISION_MODE_V2: &str = "ge.exec.precision_mode_v2";
 const PRECISION: &[&str] = &[
     "force_fp16",
     "allow_fp32_to_fp16",
@@ -199,6 +204,10 @@ pub fn check(options: &Options) -> Outcome<()> {
                 if !value.is_empty() && !PRECISION.contains(&value.as_str()) =>
             {
                 return refuse(key, value, &PRECISION.join(", "));
+            }
+            PRECISION_MODE_V2 => {
+                let mode = options.get(PRECISION_MODE).map_or("", String::as_str);
+                BuildOptions::parse_precision(mode, value)?;
             }
             "ge.exec.deviceId" | "ge.session_device_id" if value.parse::<u32>().is_err() => {
                 return refuse(key, value, "the number of a device");
@@ -253,6 +262,7 @@ pub fn create(options: Options) -> Outcome<u64> {
             queued: Condvar::new(),
             worker: AtomicBool::new(false),
             closed: AtomicBool::new(false),
+            retired: Mutex::default(),
             lent: Mutex::default(),
         }),
     );
@@ -323,18 +333,33 @@ impl Session {
             world.graph_mut(id)?.added = true;
         }
         drop(world);
+        let products = self.products(&options)?;
         let entry = Entry {
             number,
             origin: if copy { 0 } else { id },
             source,
             options,
+            products,
             state: Mutex::default(),
         };
         self.graphs.lock().insert(number, Arc::new(entry));
         Ok(())
     }
 
-    /// Takes a graph out, when what runs of it is over.
+    /// What products may be computed in: by the graph's options, else the session's, else those of GEInitialize.
+    fn products(&self, options: &Options) -> Outcome<Products> {
+        let engine = engine().options.clone();
+        for options in [options, &self.options, &engine] {
+            let text = |key: &str| options.get(key).map_or("", String::as_str);
+            let (mode, mode_v2) = (text(PRECISION_MODE), text(PRECISION_MODE_V2));
+            if !mode.is_empty() || !mode_v2.is_empty() {
+                return Ok(BuildOptions::parse_precision(mode, mode_v2)?);
+            }
+        }
+        Ok(Products::Float32)
+    }
+
+    /// Takes a graph out. What runs of it, or waits to run, comes to its end; its memory goes then.
     pub fn remove(&self, number: u32) -> Outcome<()> {
         let entry = self.graphs.lock().remove(&number);
         let Some(entry) = entry else {
@@ -343,8 +368,24 @@ impl Session {
         if let Ok(graph) = world::lock().graph_mut(entry.origin) {
             graph.added = false;
         }
-        self.unload(&entry);
+        let plans = std::mem::take(&mut entry.state.lock().plans);
+        self.retired.lock().extend(plans);
+        self.reap();
         Ok(())
+    }
+
+    /// Unloads what was taken out and runs no more.
+    fn reap(&self) {
+        let done: Vec<Arc<Plan>> = {
+            let mut retired = self.retired.lock();
+            let (busy, done) = std::mem::take(&mut *retired).into_iter().partition(|plan| {
+                Arc::strong_count(plan) > 1
+                    || plan.model.get().is_some_and(|model| !model.is_idle())
+            });
+            *retired = busy;
+            done
+        };
+        self.unload(done);
     }
 
     /// Tells whether a graph has to be built before it runs.
@@ -355,6 +396,7 @@ impl Session {
 
     /// Where graphs run: the device's own context, which lives at least as long as the session.
     pub fn place(&self) -> Outcome<&Place> {
+        self.reap();
         if let Some(place) = self.place.get() {
             return Ok(place);
         }
@@ -379,11 +421,10 @@ impl Session {
         drop(released);
     }
 
-    fn unload(&self, entry: &Entry) {
+    fn unload(&self, plans: Vec<Arc<Plan>>) {
         let Some(place) = self.place.get() else {
             return;
         };
-        let plans = std::mem::take(&mut entry.state.lock().plans);
         for plan in plans {
             let done = with_runtime(|_, caller| {
                 if let Some(model) = plan.model.get() {
@@ -420,8 +461,11 @@ impl Session {
             if let Ok(graph) = world::lock().graph_mut(entry.origin) {
                 graph.added = false;
             }
-            self.unload(entry);
+            let plans = std::mem::take(&mut entry.state.lock().plans);
+            self.unload(plans);
         }
+        let retired = std::mem::take(&mut *self.retired.lock());
+        self.unload(retired);
         let Some(place) = self.place.get() else {
             return;
         };
@@ -505,6 +549,28 @@ impl Entry {
         self.state.lock().plans.first().cloned()
     }
 
+    /// The graph as a model file.
+    pub fn model_file(&self) -> Outcome<Vec<u8>> {
+        let given = self
+            .first_plan()
+            .map_or(Vec::new(), |plan| plan.given.clone());
+        let lowered = lower(&self.source, &given)?;
+        if let Some(variable) = lowered.variables.first() {
+            return Err(Fail::new(format!(
+                "graph {} has the variable {}, and a model file has no session that would hold it",
+                self.number, variable.name
+            )));
+        }
+        let options = BuildOptions {
+            products: self.products,
+            ..BuildOptions::default()
+        };
+        let model = compile(lowered.graph, options)?;
+        let mut bytes = Vec::new();
+        model.write(&mut bytes)?;
+        Ok(bytes)
+    }
+
     fn build(&self, given: &[Option<TensorType>]) -> Outcome<Plan> {
         let wanted = self.declared().len();
         if !given.is_empty() && given.len() < wanted {
@@ -516,7 +582,7 @@ impl Entry {
             .code("E13025"));
         }
         let lowered = lower(&self.source, given)?;
-        plan(lowered, given)
+        plan(lowered, given, self.products)
     }
 }
 
@@ -561,7 +627,7 @@ pub fn compile(lowered: graph::Graph, mut options: BuildOptions) -> Outcome<grap
     Ok(graph::compile(lowered, &options)?)
 }
 
-fn plan(lowered: ge::Lowered, given: &[Option<TensorType>]) -> Outcome<Plan> {
+fn plan(lowered: ge::Lowered, given: &[Option<TensorType>], products: Products) -> Outcome<Plan> {
     let ge::Lowered {
         graph,
         inputs,
@@ -569,7 +635,11 @@ fn plan(lowered: ge::Lowered, given: &[Option<TensorType>]) -> Outcome<Plan> {
         variables,
         saved,
     } = lowered;
-    let model = compile(graph, BuildOptions::default())?;
+    let options = BuildOptions {
+        products,
+        ..BuildOptions::default()
+    };
+    let model = compile(graph, options)?;
     let own = model.graph();
     let read = |position: usize| {
         own.inputs.get(position).is_some_and(|id| {

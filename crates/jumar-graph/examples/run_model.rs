@@ -3,7 +3,7 @@
 //!
 //! MODEL is an ONNX file or a compiled `.om`. Each INPUT is a file of raw little-endian elements; OUT_DIR receives
 //! `output_0.bin` and so on, and `description.txt`. With `--repeat` the median of N timed runs is printed, with
-//! `--steps` the time of each step, too. `--real` gives the dimensions of inputs that the model leaves open.
+//! `--steps` the time of each step, too. `--precision` is a precision mode. `--real` gives the dimensions of inputs that the model leaves open.
 
 use std::error::Error;
 use std::fs;
@@ -19,6 +19,7 @@ use jumar_ops::view::Block;
 fn main() -> Result<(), Box<dyn Error>> {
     let (mut shape, mut real) = (String::new(), String::new());
     let (mut output_type, mut aipp) = (String::new(), String::new());
+    let mut precision = String::new();
     let (mut repeat, mut steps) = (0usize, false);
     let mut plain = Vec::new();
     let mut args = std::env::args().skip(1);
@@ -30,6 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 aipp = fs::read_to_string(args.next().ok_or("--aipp needs a file")?)?;
             }
             "--output-type" => output_type = args.next().ok_or("--output-type needs a value")?,
+            "--precision" => precision = args.next().ok_or("--precision needs a value")?,
             "--repeat" => repeat = args.next().ok_or("--repeat needs a value")?.parse()?,
             "--steps" => steps = true,
             _ => plain.push(arg),
@@ -55,6 +57,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             input_shapes,
             preprocessing: aipp,
             output_type: BuildOptions::parse_output_type(&output_type)?,
+            products: BuildOptions::parse_precision(&precision, "")?,
             ..BuildOptions::default()
         };
         // Through the file format, so that every run tests it.

@@ -34,6 +34,10 @@ pub struct Options {
     pub input_shape_range: String,
     /// `--insert_op_conf`: the file of a configuration for pictures.
     pub insert_op_conf: String,
+    /// `--precision_mode`: what operators may be computed in.
+    pub precision_mode: String,
+    /// `--precision_mode_v2`: the same in other words; one of the two.
+    pub precision_mode_v2: String,
     /// `--input_fp16_nodes`: `name;other`.
     pub input_fp16_nodes: String,
     /// `--out_nodes`: `node:0;other:1`, or names of tensors.
@@ -128,6 +132,10 @@ pub fn convert(options: &Options) -> Result<Report> {
             &options.dynamic_dims,
             &options.input_shape,
         )?,
+        products: BuildOptions::parse_precision(
+            &options.precision_mode,
+            &options.precision_mode_v2,
+        )?,
         recorded: recorded(options),
     };
     let bytes = onnx::read_file(&options.model)?;
@@ -195,6 +203,8 @@ fn recorded(options: &Options) -> BTreeMap<String, String> {
         ("dynamic_dims", options.dynamic_dims.clone()),
         ("external_weight", options.external_weight.clone()),
         ("log", options.log.clone()),
+        ("precision_mode", options.precision_mode.clone()),
+        ("precision_mode_v2", options.precision_mode_v2.clone()),
     ]
     .into_iter()
     .filter(|(_, value)| !value.is_empty())

@@ -7,7 +7,7 @@ use jumar_ops::{Attrs, Tensor, UNKNOWN, find};
 use jumar_types::dtype::DataType;
 
 use crate::description::Format;
-use crate::passes::{clean, fold, fuse, layout, transformer};
+use crate::passes::{clean, fold, fuse, layout, narrow, transformer};
 use crate::{
     Description, GearOptions, Graph, GraphError, GraphErrorKind, Model, Node, Port, Result,
     ValueId, Weights, aipp, gears,
@@ -39,6 +39,8 @@ pub struct BuildOptions {
     pub fp16_inputs: Vec<String>,
     /// Sizes of which each execution chooses one.
     pub gears: GearOptions,
+    /// What products of float32 may be computed in.
+    pub products: Products,
     /// The options as the caller wrote them, kept in the model for whoever looks inside.
     pub recorded: BTreeMap<String, String>,
 }
@@ -55,6 +57,40 @@ fn open_dims(shape: &[(i64, i64)]) -> Vec<i64> {
         .iter()
         .map(|&(least, most)| if least == most { least } else { UNKNOWN })
         .collect()
+}
+
+/// The values of `precision_mode`, and what each allows; `None`: it cannot be done here.
+const PRECISION_MODES: &[(&str, Option<Products>)] = &[
+    ("force_fp16", Some(Products::Float32)),
+    ("force_fp32", Some(Products::Float32)),
+    ("cube_fp16in_fp32out", Some(Products::Float32)),
+    ("allow_fp32_to_fp16", Some(Products::Float32)),
+    ("must_keep_origin_dtype", Some(Products::Float32)),
+    ("allow_mix_precision", Some(Products::Float32)),
+    ("allow_mix_precision_fp16", Some(Products::Float32)),
+    ("allow_mix_precision_bf16", Some(Products::BFloat16)),
+    ("allow_fp32_to_bf16", Some(Products::BFloat16)),
+];
+
+/// The values of `precision_mode_v2`.
+const PRECISION_MODES_V2: &[(&str, Option<Products>)] = &[
+    ("fp16", Some(Products::Float32)),
+    ("origin", Some(Products::Float32)),
+    ("cube_fp16in_fp32out", Some(Products::Float32)),
+    ("mixed_float16", Some(Products::Float32)),
+    ("mixed_bfloat16", Some(Products::BFloat16)),
+    ("cube_hif8", None),
+    ("mixed_hif8", None),
+];
+
+/// What products of float32 are computed in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Products {
+    /// In float32.
+    #[default]
+    Float32,
+    /// In bfloat16, summed in float32.
+    BFloat16,
 }
 
 /// The element type of outputs.
@@ -184,6 +220,40 @@ impl BuildOptions {
         }
     }
 
+    /// Reads `precision_mode` and `precision_mode_v2`, of which one may be given, and tells what products may be computed
+    /// in. Modes that allow float16 change nothing: products of float16 would be slower here, and less exact.
+    ///
+    /// # Errors
+    ///
+    /// InvalidOption: both at once; a mode that is none. NotSupported: the 8-bit modes.
+    pub fn parse_precision(mode: &str, mode_v2: &str) -> Result<Products> {
+        if !mode.is_empty() && !mode_v2.is_empty() {
+            return Err(GraphError::option(format!(
+                "precision_mode {mode:?} and precision_mode_v2 {mode_v2:?} are both given; leave one out"
+            )));
+        }
+        let (asked, name, known) = match mode_v2 {
+            "" => (mode, "precision_mode", PRECISION_MODES),
+            _ => (mode_v2, "precision_mode_v2", PRECISION_MODES_V2),
+        };
+        if asked.is_empty() {
+            return Ok(Products::Float32);
+        }
+        match known.iter().find(|(known, _)| *known == asked) {
+            Some((_, Some(products))) => Ok(*products),
+            Some((_, None)) => Err(GraphError::unsupported(format!(
+                "{name} {asked} is not supported: there are no 8-bit floating-point numbers here; mixed_bfloat16 and origin are"
+            ))),
+            None => {
+                let names: Vec<_> = known.iter().map(|(name, _)| *name).collect();
+                Err(GraphError::option(format!(
+                    "{name} {asked:?} is not known; {} are",
+                    names.join(", ")
+                )))
+            }
+        }
+    }
+
     /// Reads `FP32`, `FP16`, `UINT8`, or `node:0:FP16;other:1:FP32`.
     ///
     /// # Errors
@@ -242,6 +312,9 @@ pub fn compile(mut graph: Graph, options: &BuildOptions) -> Result<Model> {
     fuse::fuse_convolutions(&mut graph);
     transformer::fuse(&mut graph);
     layout::block_images(&mut graph)?;
+    if options.products == Products::BFloat16 {
+        narrow::narrow_products(&mut graph);
+    }
     clean::remove_dead(&mut graph);
     clean::renumber(&mut graph);
     if !options.name.is_empty() {

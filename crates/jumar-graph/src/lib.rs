@@ -33,7 +33,7 @@ pub use aipp::{SETTINGS_INPUT, Told, preprocessing, preprocessing_as_told};
 pub use bundle::{
     BUNDLE_MAGIC, BUNDLE_TABLE_BYTES, is_bundle, read_bundle, read_bundle_table, write_bundle,
 };
-pub use compile::{BuildOptions, InputShapes, Laid, OutputType, compile};
+pub use compile::{BuildOptions, InputShapes, Laid, OutputType, Products, compile};
 pub use container::{
     ExternalWeights, HEADER_BYTES, MAGIC, Outside, Sections, VERSION, WEIGHT_FOLDER, WeightsCheck,
 };

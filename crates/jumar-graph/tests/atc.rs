@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use jumar_graph::{BuildOptions, GraphErrorKind, Model, OutputType, atc};
+use jumar_graph::{BuildOptions, GraphErrorKind, Model, OutputType, Products, atc};
 use jumar_types::dtype::DataType;
 
 /// One field of a Protocol Buffers message: a number or bytes.
@@ -226,5 +226,65 @@ fn an_onnx_model_cut_off_or_flipped_anywhere_never_panics() {
                 let _ = jumar_graph::compile(graph, &BuildOptions::default());
             }
         }
+    }
+}
+
+#[test]
+fn precision_modes_allow_bfloat16_or_nothing() {
+    let read = |mode: &str, mode_v2: &str| BuildOptions::parse_precision(mode, mode_v2);
+    for mode in ["allow_fp32_to_bf16", "allow_mix_precision_bf16"] {
+        assert_eq!(read(mode, "").unwrap(), Products::BFloat16, "{mode}");
+    }
+    assert_eq!(read("", "mixed_bfloat16").unwrap(), Products::BFloat16);
+    for (mode, mode_v2) in [
+        ("", ""),
+        ("force_fp16", ""),
+        ("force_fp32", ""),
+        ("cube_fp16in_fp32out", ""),
+        ("allow_fp32_to_fp16", ""),
+        ("must_keep_origin_dtype", ""),
+        ("allow_mix_precision", ""),
+        ("allow_mix_precision_fp16", ""),
+        ("", "fp16"),
+        ("", "origin"),
+        ("", "cube_fp16in_fp32out"),
+        ("", "mixed_float16"),
+    ] {
+        assert_eq!(
+            read(mode, mode_v2).unwrap(),
+            Products::Float32,
+            "{mode}{mode_v2}"
+        );
+    }
+    for (mode, mode_v2, kind, said) in [
+        (
+            "bf16",
+            "",
+            GraphErrorKind::InvalidOption,
+            "allow_fp32_to_bf16",
+        ),
+        (
+            "mixed_bfloat16",
+            "",
+            GraphErrorKind::InvalidOption,
+            "not known",
+        ),
+        (
+            "",
+            "allow_fp32_to_bf16",
+            GraphErrorKind::InvalidOption,
+            "mixed_bfloat16",
+        ),
+        (
+            "force_fp32",
+            "origin",
+            GraphErrorKind::InvalidOption,
+            "leave one out",
+        ),
+        ("", "mixed_hif8", GraphErrorKind::NotSupported, "mixed_hif8"),
+    ] {
+        let error = read(mode, mode_v2).unwrap_err();
+        assert_eq!(error.kind(), kind, "{mode}{mode_v2}");
+        assert!(error.text().contains(said), "{}", error.text());
     }
 }

@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
+use jumar_core::sync::thread;
 use jumar_core::{Backend, Span};
 use jumar_cpu::CpuBackend;
 pub use jumar_diag::check::{
@@ -16,7 +18,50 @@ static CHECK: OnceLock<Option<Arc<Check>>> = OnceLock::new();
 
 /// Gives the process's checks, if `JUMAR_CHECK` asks for them. They are made at the first call.
 pub fn from_environment() -> Option<Arc<Check>> {
+    let make = || {
+        let check = make();
+        if let Some(check) = check.clone() {
+            watch_over(check);
+        }
+        check
+    };
     CHECK.get_or_init(make).clone()
+}
+
+/// The status of a program that was ended because it stood still for ever.
+const STUCK: i32 = 70;
+/// How often it is looked at.
+const LOOK: Duration = Duration::from_millis(25);
+
+/// Looks now and then whether the program stands still for ever; then nothing is left but to end it.
+fn watch_over(check: Arc<Check>) {
+    let watch = move || {
+        while !check.look(asleep) {
+            thread::sleep(LOOK);
+        }
+        std::process::exit(STUCK);
+    };
+    // Without the thread the other checks go on.
+    let _ = thread::Builder::new()
+        .name("jumar-watch".into())
+        .spawn(watch);
+}
+
+/// Counts the threads of the program, and tells whether every thread of the process but this one sleeps.
+fn asleep() -> (usize, bool) {
+    let (mut program, mut asleep) = (0, true);
+    let folder = std::fs::read_dir("/proc/self/task").into_iter().flatten();
+    for entry in folder.flatten() {
+        let stat = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
+        // "12 (a name) S 1 ..."
+        let (Some(name), Some(end)) = (stat.find('('), stat.rfind(')')) else {
+            return (0, false);
+        };
+        let name = &stat[name + 1..end];
+        program += usize::from(!name.starts_with("jumar-"));
+        asleep &= name == "jumar-watch" || stat[end..].starts_with(") S");
+    }
+    (program, asleep)
 }
 
 /// Makes checks of their own for a forked child, which knows nothing of the parent's.

@@ -95,6 +95,9 @@ pub(crate) fn before(cx: &Cx<'_>, check: &Check, words: &[u64; MOST]) {
         Before::DestroyStream => pending_stream(cx, check, words[0]),
         Before::ExecuteModel => host_buffers(check, words),
         Before::WaitForEvent => unrecorded(check, call, words),
+        // A wait with a limit ends by itself.
+        Before::WaitForNotify if words[2] != 0 => check.may_be_released(),
+        Before::WaitForNotify => {}
     }
 }
 
@@ -578,6 +581,7 @@ pub(crate) fn after(check: &Check, seen: &Seen) {
             }
         }
         After::ResetEvent => check.note("event", seen.words[0], 0),
+        After::MayRelease => check.may_be_released(),
         After::DestroyEvent => {
             if let Some(number) = lives::known_number(check, "event", seen.words[0]) {
                 check.event_ended(number);
@@ -609,6 +613,10 @@ fn set_device(device: usize, change: impl FnOnce(&mut (i64, i64))) {
 
 /// Looks at what is left when the process ends.
 pub(crate) fn at_exit(check: &Check) {
+    // A program that was ended in the middle gives nothing back.
+    if check.is_stuck() {
+        return;
+    }
     jumar::check::in_call(jumar::check::Place::UNKNOWN);
     lives::leaks(check);
     if PAST.initialized.load(Ordering::Relaxed) && !PAST.finalized.load(Ordering::Relaxed) {

@@ -19,6 +19,7 @@ pub(super) enum Before {
     DestroyStream,
     ExecuteModel,
     WaitForEvent,
+    WaitForNotify,
 }
 
 /// What a call that went well means.
@@ -40,6 +41,8 @@ pub(super) enum After {
     ResetEvent,
     DestroyEvent,
     DestroyStream,
+    /// Another process, or a limit for all waits, may end a wait from now on.
+    MayRelease,
 }
 
 /// What is known of a call.
@@ -84,6 +87,7 @@ fn before(name: &str) -> Before {
         "aclrtSynchronizeEvent" | "aclrtSynchronizeEventWithTimeout" | "aclrtStreamWaitEvent" => {
             Before::WaitForEvent
         }
+        "aclrtWaitAndResetNotify" => Before::WaitForNotify,
         _ => Before::Nothing,
     }
 }
@@ -106,6 +110,13 @@ fn after(name: &str) -> After {
         "aclrtResetEvent" => After::ResetEvent,
         "aclrtDestroyEvent" => After::DestroyEvent,
         "aclrtDestroyStream" | "aclrtDestroyStreamForce" => After::DestroyStream,
+        "aclrtSetOpWaitTimeout" => After::MayRelease,
+        _ if ["Ipc", "Import", "Export"]
+            .iter()
+            .any(|word| name.contains(word)) =>
+        {
+            After::MayRelease
+        }
         _ => After::Nothing,
     }
 }

@@ -50,6 +50,22 @@ pub fn value<T: Copy + 'static>(
     answer.unwrap_or(neutral)
 }
 
+/// Runs a call of a surface above the C interface: whoever watches knows where it came from, and nothing of its arguments.
+///
+/// # Errors
+/// As [`enter`].
+pub fn surface<T>(
+    call: &'static Call,
+    body: impl FnMut(&Cx<'_>) -> Result<T>,
+) -> std::result::Result<T, i32> {
+    let watched = watch::begin(call);
+    let answer = enter(call, body);
+    if watched {
+        watch::end(call, answer.as_ref().err().copied().unwrap_or(0), 0);
+    }
+    answer
+}
+
 /// Answers a call that is not implemented yet with a code.
 pub fn stub(call: &'static Call) -> i32 {
     status(call, |_| Err(not_supported(call)))

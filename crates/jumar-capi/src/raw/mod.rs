@@ -13,7 +13,7 @@ mod sites;
 mod user;
 mod watch;
 
-pub use fence::{code, enter, status, stub, stub_value, value};
+pub use fence::{code, enter, status, stub, stub_value, surface, value};
 pub use input::{Count, Plain, count, handle, input, rows, slice, span, text, texts};
 pub use instance::Instance;
 pub use output::{InOut, Out, OutArray, TextAddress, address, pointer, text_address};

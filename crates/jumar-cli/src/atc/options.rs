@@ -150,9 +150,17 @@ pub const ALL: &[Opt] = &[
         "debug|info|warning|error|null",
         "Kept in the model file.",
     ),
+    used(
+        "precision_mode",
+        "must_keep_origin_dtype|allow_fp32_to_bf16|...",
+        "allow_fp32_to_bf16 and allow_mix_precision_bf16 compute products in bfloat16; the others in float32.",
+    ),
+    used(
+        "precision_mode_v2",
+        "origin|mixed_bfloat16|...",
+        "mixed_bfloat16 computes products in bfloat16; the others, in float32.",
+    ),
     // Without effect on a CPU.
-    idle("precision_mode", PRECISE),
-    idle("precision_mode_v2", PRECISE),
     idle("keep_dtype", PRECISE),
     idle("allow_hf32", PRECISE),
     idle("is_weight_clip", "no weight is made narrower"),

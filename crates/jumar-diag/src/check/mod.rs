@@ -9,11 +9,13 @@
 //! counters ([`Interest`]) tells without the lock which ones do.
 
 mod cells;
+mod look;
 mod order;
 mod place;
 mod race;
 mod report;
 pub mod rules;
+mod stuck;
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -252,6 +254,8 @@ pub struct Check {
     ends: AtomicU64,
     /// Changes whenever memory is handed out or given back.
     moves: AtomicU64,
+    /// Whether the program was found to stand still for ever.
+    stuck: AtomicBool,
 }
 
 impl Check {
@@ -281,6 +285,7 @@ impl Check {
             accesses: false,
             ends: AtomicU64::new(1),
             moves: AtomicU64::new(1),
+            stuck: AtomicBool::new(false),
         };
         check.accesses = OF_ACCESSES.iter().any(|rule| check.wants(rule));
         Ok(check)
@@ -641,6 +646,49 @@ impl Check {
                 fix: None,
             });
         }
+    }
+
+    /// Lists how much of each kind is kept, for tests that compare.
+    pub fn sizes(&self) -> Vec<(&'static str, usize)> {
+        let state = self.state();
+        let mut sizes = state.races.sizes();
+        sizes.extend([
+            ("objects", state.objects.len()),
+            ("places", state.places.len()),
+            ("told", state.told.len()),
+        ]);
+        sizes
+    }
+
+    /// Says that something outside the program's threads may end waits: another process, or a limit for all waits.
+    pub fn may_be_released(&self) {
+        self.state().races.stuck.open = true;
+    }
+
+    /// Looks whether the program stands still for ever, and says so. To be called every few hundredths of a second, on a thread of
+    /// its own; `asleep` tells how many threads of the program there are, and whether all threads sleep but the calling one.
+    pub fn look(&self, asleep: impl FnOnce() -> (usize, bool)) -> bool {
+        let waiting = self.state().races.stuck.waiting();
+        let Some(waiting) = waiting else {
+            return false;
+        };
+        let (threads, asleep) = asleep();
+        let mut state = self.state();
+        if !state.races.stuck.looked(asleep && threads == waiting) {
+            return false;
+        }
+        let finding = state.races.stuck.explain();
+        let Some(finding) = finding.filter(|finding| self.wants(finding.rule)) else {
+            return false;
+        };
+        state.tell(finding);
+        self.stuck.store(true, Ordering::Release);
+        true
+    }
+
+    /// Tells whether the program was found to stand still for ever.
+    pub fn is_stuck(&self) -> bool {
+        self.stuck.load(Ordering::Acquire)
     }
 
     /// Counts what was told: findings of severity error, and all.

@@ -235,6 +235,10 @@ impl Places {
         place
     }
 
+    pub(super) fn len(&self) -> usize {
+        self.stacks.len()
+    }
+
     fn stack(&self, place: Place) -> Option<&(Stack, &'static str)> {
         self.stacks.get((place.0 as usize).checked_sub(1)?)
     }
@@ -268,6 +272,18 @@ impl Places {
     }
 }
 
+/// Tells whether a file is a header of ours, whose functions are parts of the program and none of its places.
+fn is_own_header(file: &str) -> bool {
+    [
+        "/include/ge/",
+        "/include/graph/",
+        "/include/acl/",
+        "/include/exe_graph/",
+    ]
+    .iter()
+    .any(|folder| file.contains(folder))
+}
+
 fn resolve(stack: &Stack) -> Described {
     if let Some(script) = &stack.script {
         return Described {
@@ -276,33 +292,45 @@ fn resolve(stack: &Stack) -> Described {
             function: script.function.to_string(),
         };
     }
-    let mut first = None;
+    let mut first: Option<Described> = None;
     for address in stack.frames.iter().filter(|address| **address != 0) {
-        let mut found: Option<Described> = None;
+        // Innermost first: what was inlined, then the function that has it.
+        let mut found: Vec<Described> = Vec::new();
         // The frame's own address is the one behind the call; the library looks one byte before it.
         backtrace::resolve(std::ptr::without_provenance_mut(*address), |symbol| {
-            if found.is_some() {
-                return;
-            }
             let function = symbol.name().map(|name| name.to_string());
-            found = Some(Described {
+            found.push(Described {
                 file: symbol.filename().map(|file| file.display().to_string()),
                 line: symbol.lineno().unwrap_or(0),
                 function: function.unwrap_or_default(),
             });
         });
-        let mut described = found.unwrap_or_default();
-        if described.file.is_some() {
-            return described;
-        }
-        if described.function.is_empty() {
+        if found
+            .iter()
+            .all(|one| one.function.is_empty() && one.file.is_none())
+        {
             let maps = Mapping::all();
             if let Some(map) = maps.iter().find(|map| map.contains(*address)) {
                 let name = map.path.rsplit('/').next().unwrap_or(&map.path);
-                described.function = format!("{name}+{:#x}", address - map.start);
+                found = vec![Described {
+                    function: format!("{name}+{:#x}", address - map.start),
+                    ..Described::default()
+                }];
             }
         }
-        first.get_or_insert(described);
+        for described in found {
+            let is_own = described.file.as_deref().is_some_and(is_own_header);
+            if described.file.is_some() && !is_own {
+                return described;
+            }
+            let better = match &first {
+                None => true,
+                Some(first) => first.file.is_none() && described.file.is_some(),
+            };
+            if better {
+                first = Some(described);
+            }
+        }
     }
     first.unwrap_or_default()
 }

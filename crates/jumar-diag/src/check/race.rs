@@ -16,7 +16,9 @@ use std::collections::{BTreeMap, VecDeque};
 use jumar_core::{Admission, Op, Phase, Span};
 
 use super::cells::{Access, Cell, Region, Verb};
+use super::look::{Look, line, race, verb, who};
 use super::order::{Clock, Numbers, Order, join, knows};
+use super::stuck::{For, HostWait, Stuck, Wait};
 use super::{Allocation, Finding, Interest, Memory, Place, report};
 
 /// How many freed allocations are remembered.
@@ -83,6 +85,7 @@ pub(super) struct Races {
     /// Where tasks were queued, by the last digits of their numbers.
     queued: Vec<(u64, Place)>,
     pub(super) failed: Option<super::Failed>,
+    pub(super) stuck: Stuck,
 }
 
 /// Calls whose memory others may write without passing the gate.
@@ -122,6 +125,22 @@ impl Races {
         });
         self.callbacks -= callbacks;
         self.watched_bytes -= bytes;
+        let stuck = &mut self.stuck;
+        stuck.callbacks.remove(&stream);
+        stuck.waits.retain(|ticket, wait| {
+            let gone = wait.stream == stream;
+            if gone {
+                interest.lost(*ticket);
+            }
+            !gone
+        });
+        stuck.records.retain(|ticket, (of, ..)| {
+            let gone = *of == stream;
+            if gone {
+                interest.lost(*ticket);
+            }
+            !gone
+        });
     }
 
     pub(super) fn admitted(&mut self, admission: &Admission<'_>, told: &Told<'_>) -> Vec<Finding> {
@@ -131,6 +150,7 @@ impl Races {
             .stream
             .map(|stream| self.order.stream(stream, admission.device));
         let actor = stream.unwrap_or(thread);
+        self.note_waits(admission, told);
         // A wait of the host is no step of the stream.
         if let Op::WaitForStream = admission.op {
             let clock = self.order.actors[actor].clock.clone();
@@ -258,11 +278,108 @@ impl Races {
         found
     }
 
+    /// Notes who waits for what, for [`super::stuck`].
+    fn note_waits(&mut self, admission: &Admission<'_>, told: &Told<'_>) {
+        let (ticket, place) = (admission.ticket, told.place);
+        let limited = admission.call.contains("Timeout");
+        let stuck = &mut self.stuck;
+        stuck.changes += 1;
+        let what = match &admission.op {
+            Op::WaitForStream | Op::WaitForEvent { .. } | Op::WaitForContext => {
+                let host = HostWait {
+                    stream: admission.stream,
+                    place,
+                    limited,
+                };
+                stuck.hosts.insert(ticket, host);
+                return;
+            }
+            Op::Wait { event, .. } => For::Record(*event),
+            Op::WaitValue { at, .. } => For::Word(at.address()),
+            Op::Callback { blocks } => {
+                // Whether such a function, on a thread of ours, waits or sleeps, nobody sees.
+                stuck.open |= admission.call == "aclrtLaunchHostFunc";
+                if !blocks {
+                    return;
+                }
+                For::Callback
+            }
+            Op::Record { event, .. } => {
+                if let Some(stream) = admission.stream {
+                    told.interest.found(ticket);
+                    stuck.records.insert(ticket, (stream, *event, place));
+                }
+                return;
+            }
+            _ => return,
+        };
+        let Some(stream) = admission.stream else {
+            return;
+        };
+        told.interest.found(ticket);
+        stuck.waits.insert(
+            ticket,
+            Wait {
+                stream,
+                what,
+                place,
+                started: false,
+                limited,
+            },
+        );
+    }
+
+    /// Notes what became of those.
+    fn note_phase(&mut self, ticket: u64, phase: &Phase, interest: &Interest) {
+        let stuck = &mut self.stuck;
+        stuck.changes += 1;
+        let over = !matches!(phase, Phase::Started);
+        if let Some(wait) = stuck.waits.get_mut(&ticket) {
+            wait.started = true;
+            if wait.what == For::Callback {
+                // It is handed over now, and holds the stream until it was called.
+                stuck.callbacks.insert(wait.stream, wait.place);
+            }
+            if over {
+                stuck.waits.remove(&ticket);
+                interest.lost(ticket);
+            }
+        } else if over && stuck.records.remove(&ticket).is_some() {
+            interest.lost(ticket);
+        } else if over {
+            stuck.hosts.remove(&ticket);
+        }
+    }
+
     fn note_queued(&mut self, ticket: u64, place: Place) {
         if self.queued.is_empty() {
             self.queued.resize(QUEUED, (0, Place::UNKNOWN));
         }
         self.queued[ticket as usize % QUEUED] = (ticket, place);
+    }
+
+    /// Lists how much of each kind is kept.
+    pub(super) fn sizes(&self) -> Vec<(&'static str, usize)> {
+        let cells = self
+            .regions
+            .values()
+            .flat_map(|region| region.cells.values());
+        vec![
+            ("actors", self.order.actors.len()),
+            ("events", self.events.len()),
+            ("words", self.words.len()),
+            ("pending", self.pending.len()),
+            ("watched", self.watched.len()),
+            ("regions", self.regions.len()),
+            ("cells", cells.clone().count()),
+            ("reads", cells.map(|cell| cell.reads.len()).sum()),
+            ("freed", self.freed.len()),
+            ("queued", self.queued.len()),
+            ("waits", self.stuck.waits.len()),
+            ("records", self.stuck.records.len()),
+            ("hosts", self.stuck.hosts.len()),
+            ("callbacks", self.stuck.callbacks.len()),
+        ]
     }
 
     /// Tells whether memory has to be read when an operation begins.
@@ -278,6 +395,7 @@ impl Races {
         interest: &Interest,
     ) -> Vec<Finding> {
         let mut found = Vec::new();
+        self.note_phase(ticket, phase, interest);
         if let Phase::Failed(error) = phase {
             let place = match self.queued.get(ticket as usize % QUEUED) {
                 Some((of, place)) if *of == ticket => *place,
@@ -689,134 +807,6 @@ impl Races {
             fix: None,
         })
     }
-}
-
-/// One access on its way through cells.
-struct Look<'a> {
-    clock: &'a Clock,
-    writes: bool,
-    needs_bytes: bool,
-    access: &'a Access,
-    /// The first access that is in no order with this one: whether it wrote, and where the two meet.
-    first: Option<(Access, bool, usize, usize)>,
-    /// Bytes that are read and were never written.
-    unwritten: Option<(usize, usize)>,
-}
-
-impl Look<'_> {
-    #[inline]
-    fn at(&mut self, from: usize, cell: &mut Cell) {
-        if self.needs_bytes && !cell.written {
-            self.unwritten.get_or_insert((from, cell.end)).1 = cell.end;
-        }
-        let clock = self.clock;
-        if self.first.is_none() {
-            let open = |earlier: &&Access| !knows(clock, earlier);
-            let write = cell.write.as_ref().filter(open).map(|a| (*a, true));
-            let other = match self.writes {
-                true => write.or_else(|| cell.reads.iter().find(open).map(|a| (*a, false))),
-                false => write,
-            };
-            self.first = other.map(|(earlier, wrote)| (earlier, wrote, from, cell.end));
-        }
-        if self.writes {
-            cell.written = true;
-            cell.write = Some(*self.access);
-            cell.reads.clear();
-        } else {
-            // Whatever is in no order with an earlier read that comes before this one is in none with this one either.
-            cell.reads.retain(|read| !knows(clock, read));
-            cell.reads.push(*self.access);
-        }
-    }
-}
-
-/// Says what an operation does.
-fn verb(op: &Op<'_>) -> Verb {
-    match op {
-        Op::Fill { .. } => Verb::Fills,
-        Op::Launch { .. } => Verb::Uses,
-        Op::Free { .. } => Verb::Frees,
-        _ => Verb::Copies,
-    }
-}
-
-fn line(rule: &'static str, access: &Access, text: String) -> Finding {
-    Finding {
-        rule,
-        lines: vec![super::Line {
-            label: "now",
-            place: access.place,
-            text,
-        }],
-        missing: None,
-        fix: None,
-    }
-}
-
-fn who(access: &Access) -> String {
-    match access.by_thread {
-        true => "the host".to_owned(),
-        false => format!("task {} on stream#{}", access.ticket, access.number),
-    }
-}
-
-fn race(
-    region: &Region,
-    now: &Access,
-    writes: bool,
-    earlier: &Access,
-    wrote: bool,
-    from: usize,
-    to: usize,
-) -> Finding {
-    let allocation = &region.allocation;
-    let rule = match (now.by_thread, earlier.by_thread, writes, wrote) {
-        (_, true, ..) => "JMR-THREAD-004",
-        _ if region.pool => "JMR-SYNC-009",
-        (true, _, false, _) if earlier.program != 0 => "JMR-SYNC-023",
-        (true, _, false, _) => "JMR-SYNC-005",
-        (true, _, true, _) if earlier.program != 0 => "JMR-SYNC-024",
-        (true, _, true, _) => "JMR-SYNC-006",
-        (_, _, true, true) if now.program != 0 && now.program == earlier.program => "JMR-MODEL-010",
-        (_, _, true, true) => "JMR-SYNC-001",
-        _ => "JMR-SYNC-002",
-    };
-    let does = |writes: bool| if writes { "writes" } else { "reads" };
-    let range = format!(
-        "{} +{}..{}",
-        allocation.name(),
-        from - allocation.start,
-        to - allocation.start
-    );
-    let missing = match (now.by_thread, earlier.by_thread) {
-        (true, true) => format!(
-            "an order between threads {} and {}, whose calls overlap in time: a lock or a join",
-            earlier.number, now.number
-        ),
-        (false, true) => format!(
-            "an order between thread {}, whose call overlaps in time, and the thread that queues this task",
-            earlier.number
-        ),
-        (true, false) => {
-            let stream = earlier.number;
-            format!(
-                "a synchronise of stream#{stream} before this call, or the call's asynchronous form on stream#{stream}"
-            )
-        }
-        (false, false) => format!(
-            "record an event on stream#{} after task {}, and let stream#{} wait for it before task {}",
-            earlier.number, earlier.ticket, now.number, now.ticket
-        ),
-    };
-    line(rule, now, format!("{} {} {range}", who(now), does(writes)))
-        .and(
-            "earlier",
-            earlier.place,
-            format!("{} {} {range}", who(earlier), does(wrote)),
-        )
-        .and("made", allocation.made, allocation.name())
-        .missing(missing)
 }
 
 /// What the targets of copies to the host are filled with until the copy has run.

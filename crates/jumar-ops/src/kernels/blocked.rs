@@ -14,9 +14,9 @@ use crate::view::Row;
 use crate::{Call, InferCx, Kernel, OpError, PrepareCx, Tensor, TensorType};
 
 /// Multiplications below which a kernel is not worth sharing.
-const WORTH: usize = 1 << 19;
+pub(super) const WORTH: usize = 1 << 19;
 /// Parts a thread: one that is held up leaves the rest to others.
-const PARTS_EACH: usize = 4;
+pub(super) const PARTS_EACH: usize = 4;
 
 /// Sees a blocked image as one of four dimensions, with blocks for channels.
 fn as_image(ty: &TensorType) -> Result<TensorType, OpError> {
@@ -93,10 +93,21 @@ pub(crate) fn infer_convolution(
     cx: &InferCx<'_>,
     depthwise: bool,
 ) -> Result<Vec<TensorType>, OpError> {
-    only_float32(cx)?;
     let kernel = kernel_size(cx.attrs())?;
     let (x, filter) = (cx.input(0)?, cx.input(1)?);
     let planar = !depthwise && x.rank() == Some(4);
+    let narrow = filter.dtype == DataType::BFloat16;
+    if narrow && (planar || depthwise) {
+        return Err(OpError::unsupported(
+            "only a convolution of blocks over all channels is computed in bfloat16",
+        ));
+    }
+    let wide_only = !narrow && (x.dtype != DataType::Float32 || cx.attrs().bool("narrow")?);
+    if wide_only {
+        return Err(OpError::unsupported(
+            "an image in bfloat16 goes with a filter in bfloat16",
+        ));
+    }
     let image = if planar { x.clone() } else { as_image(x)? };
     let bad = || {
         OpError::invalid(format!(
@@ -133,8 +144,12 @@ pub(crate) fn infer_convolution(
     let window = Window::of(cx.attrs(), Format::Nchw, kernel, false)?;
     let mut shape = window.infer(Format::Nchw, &image, Some(outputs))?;
     shape.push(LANES as i64);
-    let out = TensorType::new(DataType::Float32, shape);
-    if cx.has(3) && out.elements().is_some() && cx.input(3)? != &out {
+    let dtype = match cx.attrs().bool("narrow")? {
+        true => DataType::BFloat16,
+        false => DataType::Float32,
+    };
+    let out = TensorType::new(dtype, shape);
+    if cx.has(3) && out.elements().is_some() && cx.input(3)?.shape != out.shape {
         return Err(OpError::invalid(format!(
             "the residual is {}, and the output {out}",
             cx.input(3)?
@@ -314,20 +329,32 @@ pub(crate) fn prepare_convolution(
         window.output = window.image;
     }
     let groups = cx.attrs().int("groups")?.max(1) as usize;
+    let dense = Dense {
+        window,
+        groups,
+        inputs: x[1] / groups,
+        outputs: outputs / groups,
+    };
+    if cx.dtype(1)? == DataType::BFloat16 {
+        return Ok(Box::new(super::narrow::Convolution {
+            dense,
+            images,
+            bias: extras.bias,
+            residual: extras.residual,
+            clamp: extras.clamp,
+            wide_in: cx.dtype(0)? == DataType::Float32,
+            narrow_out: cx.output_dtype(0)? == DataType::BFloat16,
+        }));
+    }
     Ok(Box::new(OfBlocks {
-        dense: Dense {
-            window,
-            groups,
-            inputs: x[1] / groups,
-            outputs: outputs / groups,
-        },
+        dense,
         images,
         extras,
     }))
 }
 
 /// Splits an output image of `rows` by `columns` into `wanted` parts or fewer.
-fn split(rows: usize, columns: usize, wanted: usize) -> (usize, usize, usize) {
+pub(super) fn split(rows: usize, columns: usize, wanted: usize) -> (usize, usize, usize) {
     /// What the largest tile covers.
     const STEP: usize = 14;
     if rows > 1 {
@@ -340,7 +367,7 @@ fn split(rows: usize, columns: usize, wanted: usize) -> (usize, usize, usize) {
 }
 
 /// Gives the part of that number; see [`split`].
-fn part_of(
+pub(super) fn part_of(
     output: [usize; 2],
     (rows, columns): (usize, usize),
     image: usize,

@@ -14,7 +14,7 @@ const DEPTH: usize = 768;
 /// Rows of A that are worked on at once: they stay in the second cache.
 const ROWS: usize = 256;
 /// Products of fewer multiplications than this are not split among threads.
-const SPLIT: usize = 1 << 20;
+pub(super) const SPLIT: usize = 1 << 20;
 
 /// What follows the sum of product, bias and residual.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +48,7 @@ impl Activation {
         })
     }
 
-    fn apply(self, c: RowMut<'_, f32>, (rows, stride): (usize, usize), len: usize) {
+    pub(super) fn apply(self, c: RowMut<'_, f32>, (rows, stride): (usize, usize), len: usize) {
         let all = |function: Activation| {
             wide(Activate {
                 function,
@@ -174,7 +174,11 @@ pub fn pack_matrix(matrix: &Tensor, turned: bool) -> Option<Tensor> {
 /// Infers the result: the first input's shape with another last dimension.
 pub(crate) fn infer(cx: &InferCx<'_>) -> Result<Vec<TensorType>, OpError> {
     let (x, packed) = (cx.input(0)?, cx.input(1)?);
-    cx.same_types([0, 1, 2, 3])?;
+    cx.same_types([0, 2, 3])?;
+    let narrow = packed.dtype == DataType::BFloat16;
+    if !narrow && packed.dtype != x.dtype {
+        return Err(OpError::unsupported(format!("{x} times {packed}")));
+    }
     let columns = cx.attrs().int("columns")?;
     Activation::of(cx.attrs().str("activation")?)?;
     let Some(&[panels, k, lanes]) = packed.dims().as_deref() else {
@@ -193,7 +197,9 @@ pub(crate) fn infer(cx: &InferCx<'_>) -> Result<Vec<TensorType>, OpError> {
     let Some((&own, outer)) = x.shape.split_last() else {
         return Err(OpError::invalid(format!("{x} has no dimension")));
     };
-    if own >= 0 && own != k as i64 {
+    // In bfloat16 rows are packed in pairs, of which the last may be filled up.
+    let filled = narrow && own % 2 == 1 && own + 1 == k as i64;
+    if own >= 0 && own != k as i64 && !filled {
         return Err(OpError::invalid(format!(
             "{x} meets a matrix of {k} rows: the last dimension has to be {k}"
         )));
@@ -233,11 +239,21 @@ pub(crate) fn prepare(cx: &PrepareCx<'_>) -> Result<Box<dyn Kernel>, OpError> {
     }
     let out = cx.output_shape(0)?;
     let n = out.last().copied().unwrap_or(1);
+    let m = out[..out.len() - 1].iter().product();
+    let activation = Activation::of(cx.attrs().str("activation")?)?;
+    if cx.dtype(1)? == DataType::BFloat16 {
+        return Ok(Box::new(super::narrow::Linear {
+            m,
+            n,
+            k: cx.shape(0)?.last().copied().unwrap_or(0),
+            activation,
+        }));
+    }
     Ok(Box::new(Linear {
-        m: out[..out.len() - 1].iter().product(),
+        m,
         n,
         k: cx.shape(1)?[1],
-        activation: Activation::of(cx.attrs().str("activation")?)?,
+        activation,
     }))
 }
 

@@ -12,6 +12,7 @@ pub(crate) mod linear;
 pub(crate) mod loops;
 pub(crate) mod matmul;
 pub(crate) mod moves;
+pub(crate) mod narrow;
 pub(crate) mod norm;
 pub(crate) mod number;
 pub(crate) mod pool;
@@ -20,6 +21,7 @@ pub(crate) mod reduce;
 mod reduce_float32;
 pub(crate) mod softmax;
 pub(crate) mod space;
+pub(crate) mod whole;
 pub(crate) mod window;
 
 pub use evaluate::{compute, compute_known};

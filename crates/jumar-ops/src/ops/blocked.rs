@@ -7,9 +7,12 @@ use jumar_types::dtype::DataType;
 
 const FLOAT32: Types = Types::of(&[DataType::Float32]);
 
+/// Where the filter is in bfloat16, so are the products, and the image may be.
+const EITHER: Types = Types::of(&[DataType::Float32, DataType::BFloat16]);
+
 const CONVOLUTION_INPUTS: &[InputDef] = &[
-    InputDef::required("x", FLOAT32),
-    InputDef::required("filter", FLOAT32),
+    InputDef::required("x", EITHER),
+    InputDef::required("filter", EITHER),
     InputDef::optional("bias", FLOAT32),
     InputDef::optional("residual", FLOAT32),
 ];
@@ -23,6 +26,8 @@ const CONVOLUTION_ATTRS: &[AttrDef] = &[
     AttrDef::str("auto_pad", "NOTSET"),
     AttrDef::float("low", f32::NEG_INFINITY),
     AttrDef::float("high", f32::INFINITY),
+    // Whether the output is rounded to bfloat16.
+    AttrDef::bool("narrow", false),
 ];
 
 const POOL_ATTRS: &[AttrDef] = &[

@@ -7,11 +7,13 @@ use jumar_types::dtype::DataType;
 
 use crate::kernels::lift::{lift, lift_in};
 use crate::kernels::space::conv::{Convolution, Inputs};
-use crate::kernels::space::{Windows, window_defs};
+use crate::kernels::space::{Axis, Windows, window_defs};
+use crate::kernels::whole;
 use crate::onnx::{LATEST, attrs_alike};
 use crate::operator::OUTPUT_Y;
+use crate::simd::blocked::Sliding;
 use crate::{
-    Aliasing, AttrDef, Builder, InferCx, InputDef, OnnxForm, OnnxNode, OpError, Operator, PrepareCx, TensorType,
+    Aliasing, AttrDef, Builder, InferCx, InputDef, Kernel, OnnxForm, OnnxNode, OpError, Operator, PrepareCx, TensorType,
     Types, ValueRef,
 };
 
@@ -54,7 +56,10 @@ pub(super) static OPERATORS: &[&Operator] = &[
         aliasing: Aliasing::Distinct,
         reads_only_shapes: false,
         infer: |cx| infer(cx, INTEGER, DataType::Int32),
-        prepare: |cx| lift(cx, prepare(cx, INTEGER)?, &[0, 1, 2, 3], &[0]),
+        prepare: |cx| match prepare_whole(cx, INTEGER)? {
+            Some(kernel) => Ok(kernel),
+            None => lift(cx, prepare(cx, INTEGER)?, &[0, 1, 2, 3], &[0]),
+        },
     },
     &Operator {
         name: "jumar.QLinearConv",
@@ -81,6 +86,9 @@ pub(super) static OPERATORS: &[&Operator] = &[
         prepare: |cx| {
             let bounds = if cx.output_dtype(0)? == DataType::Int8 { (-128.0, 127.0) } else { (0.0, 255.0) };
             let inputs = Inputs { bounds, ..QLINEAR };
+            if let Some(kernel) = prepare_whole(cx, inputs)? {
+                return Ok(kernel);
+            }
             lift_in(cx, prepare(cx, inputs)?, &[0, 1, 2, 3, 4, 5, 6, 7, 8], &[0], true)
         },
     },
@@ -163,6 +171,29 @@ fn prepare(cx: &PrepareCx<'_>, inputs: Inputs) -> Result<Convolution, OpError> {
     })
 }
 
+/// Makes the kernel for bytes: over one or two dimensions, and where a group has channels enough to multiply at once.
+fn prepare_whole(cx: &PrepareCx<'_>, inputs: Inputs) -> Result<Option<Box<dyn Kernel>>, OpError> {
+    let Convolution { batch, groups, depth, outputs, space, inputs } = prepare(cx, inputs)?;
+    if space.axes.len() > 2 || (groups > 1 && depth < 4) {
+        return Ok(None);
+    }
+    let of = |one: fn(&Axis) -> usize, missing: usize| match space.axes[..] {
+        [ref axis] => [missing, one(axis)],
+        _ => [one(&space.axes[0]), one(&space.axes[1])],
+    };
+    let window = Sliding {
+        image: of(|axis| axis.image, 1),
+        output: of(|axis| axis.output, 1),
+        kernel: of(|axis| axis.kernel, 1),
+        stride: of(|axis| axis.stride, 1),
+        dilation: of(|axis| axis.dilation, 1),
+        before: of(|axis| axis.before, 0),
+    };
+    let signed = |index: usize| Ok::<_, OpError>(cx.dtype(index)? == DataType::Int8);
+    let signed = [signed(inputs.image)?, signed(inputs.filter)?];
+    Ok(Some(Box::new(whole::Convolution { batch, groups, depth, outputs, window, inputs, signed })))
+}
+
 /// Passes an ONNX convolution on as it is.
 pub(super) fn lower(
     builder: &mut dyn Builder,
@@ -178,10 +209,72 @@ pub(super) fn lower(
 
 #[cfg(test)]
 mod tests {
-    use crate::table::cases;
+    use crate::Tensor;
+    use crate::table::*;
+    use jumar_types::dtype::DataType;
 
     #[test]
     fn agrees_with_onnx_runtime() {
         cases("conv_nd");
+    }
+
+    #[test]
+    fn sums_of_bytes_are_exact() {
+        // Image, kernel, stride, dilation, padding before and after, groups, channels of a group in and out.
+        for (image, kernel, stride, dilation, pads, groups, depth, outputs) in [
+            ([9usize, 37usize], [3usize, 3usize], 1usize, 1usize, (1usize, 1usize), 1usize, 20usize, 33usize),
+            ([8, 11], [3, 2], 2, 1, (1, 0), 2, 5, 16),
+            ([1, 40], [1, 1], 1, 1, (0, 0), 1, 64, 31),
+            ([7, 7], [2, 2], 1, 2, (2, 1), 1, 3, 4),
+            ([5, 6], [3, 3], 1, 1, (1, 1), 3, 1, 2),
+        ] {
+            for (kind_x, kind_w) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+                let size = |axis: usize| {
+                    (image[axis] + pads.0 + pads.1 - (kernel[axis] - 1) * dilation - 1) / stride + 1
+                };
+                let (output, channels, all) = ([size(0), size(1)], groups * depth, groups * outputs);
+                let (x, xi) = bytes(&[2, channels, image[0], image[1]], kind_x, 5);
+                let (w, wi) = bytes(&[all, depth, kernel[0], kernel[1]], kind_w, 70);
+                let (zx, zxi) = bytes(&[], kind_x, 900);
+                let (zw, zwi) = bytes(&[all], kind_w, 1234);
+                let mut wanted = Vec::new();
+                for at in 0..2 * all * output[0] * output[1] {
+                    let (column, rest) = (at % output[1], at / output[1]);
+                    let (line, rest) = (rest % output[0], rest / output[0]);
+                    let (out, batch) = (rest % all, rest / all);
+                    let mut sum = 0i32;
+                    for p in 0..depth {
+                        for tap in 0..kernel[0] * kernel[1] {
+                            let y = (line * stride + tap / kernel[1] * dilation).wrapping_sub(pads.0);
+                            let z = (column * stride + tap % kernel[1] * dilation).wrapping_sub(pads.0);
+                            if y < image[0] && z < image[1] {
+                                let channel = out / outputs * depth + p;
+                                let from = ((batch * channels + channel) * image[0] + y) * image[1] + z;
+                                let weight = (out * depth + p) * kernel[0] * kernel[1] + tap;
+                                sum += (xi[from] - zxi[0]) * (wi[weight] - zwi[out]);
+                            }
+                        }
+                    }
+                    wanted.extend(sum.to_le_bytes());
+                }
+                let wanted = Tensor::new(DataType::Int32, &[2, all, output[0], output[1]], wanted).unwrap();
+                let (before, after) = (pads.0 as i64, pads.1 as i64);
+                let attrs = none()
+                    .with("group", groups as i64)
+                    .with("strides", vec![stride as i64; 2])
+                    .with("dilations", vec![dilation as i64; 2])
+                    .with("pads", vec![before, before, after, after]);
+                check("jumar.ConvInteger", &[x, w, zx, zw], attrs, &wanted);
+            }
+        }
+    }
+
+    /// Bytes with (1) or without sign, as a tensor and as numbers.
+    fn bytes(dims: &[usize], signed: usize, seed: usize) -> (Tensor, Vec<i32>) {
+        let count: usize = dims.iter().product();
+        let bytes: Vec<u8> = (0..count).map(|i| ((i + seed).wrapping_mul(2_654_435_761) >> 9) as u8).collect();
+        let numbers = bytes.iter().map(|&b| if signed == 1 { i32::from(b as i8) } else { i32::from(b) }).collect();
+        let dtype = [DataType::UInt8, DataType::Int8][signed];
+        (Tensor::new(dtype, dims, bytes).unwrap(), numbers)
     }
 }

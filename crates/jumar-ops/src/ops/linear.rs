@@ -6,14 +6,15 @@ use crate::{Aliasing, AttrDef, AttrKind, InputDef, Operator, Types};
 use jumar_types::dtype::DataType;
 
 const FLOAT32: Types = Types::of(&[DataType::Float32]);
+const PACKED: Types = Types::of(&[DataType::Float32, DataType::BFloat16]);
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "jumar.Linear",
     onnx: &[],
     inputs: &[
         InputDef::required("x", FLOAT32),
-        // Panels of 32 columns; `pack_matrix` makes them.
-        InputDef::required("matrix", FLOAT32),
+        // Panels of 32 columns; `pack_matrix` makes them, and `narrow_matrix` rounds them.
+        InputDef::required("matrix", PACKED),
         InputDef::optional("bias", FLOAT32),
         InputDef::optional("summand", FLOAT32),
     ],
@@ -58,6 +59,25 @@ mod tests {
                 let inputs = [a.clone(), packed.clone(), bias.clone(), summand.clone()];
                 check_within("jumar.Linear", &inputs, attrs, &f32s(&[m, n], &wanted), 2e-5);
             }
+        }
+    }
+
+    #[test]
+    fn in_bfloat16_it_is_the_product_of_rounded_numbers() {
+        let rounded = |x: f64| f64::from(half::bf16::from_f32(x as f32));
+        for (m, n, k) in [(1, 300, 1600), (3, 97, 41), (300, 40, 800), (20, 31, 1)] {
+            let (a, b) = (noise(&[m, k], 1), noise(&[k, n], 2));
+            let (bias, summand) = (noise(&[n], 3), noise(&[m, n], 4));
+            let [av, bv, cv, dv] = [&a, &b, &bias, &summand].map(|t| t.floats().unwrap());
+            let packed = crate::packing::narrow_matrix(&pack_matrix(&b, false).unwrap()).unwrap();
+            let wanted: Vec<f32> = (0..m * n)
+                .map(|at| {
+                    let product = |p: usize| rounded(av[at / n * k + p]) * rounded(bv[p * n + at % n]);
+                    ((0..k).map(product).sum::<f64>() + cv[at % n] + dv[at]).max(0.0) as f32
+                })
+                .collect();
+            let attrs = none().with("columns", n as i64).with("activation", "relu");
+            check_within("jumar.Linear", &[a, packed, bias, summand], attrs, &f32s(&[m, n], &wanted), 2e-6);
         }
     }
 

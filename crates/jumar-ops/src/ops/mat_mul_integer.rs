@@ -1,11 +1,13 @@
 //! Matrix products of 8-bit numbers with a number that stands for zero. The inputs are ONNX's.
 //!
-//! Computed in float64, which holds every sum of products of 8-bit numbers exactly.
+//! Sums are kept in 32 bits, by instructions for bytes where there are some. Where a scale is not float32, products are
+//! computed in float64, which holds every sum of products of 8-bit numbers exactly.
 
 use jumar_types::dtype::DataType;
 
 use crate::kernels::lift::{Algorithm, Io, Product, Working, lift_in};
 use crate::kernels::loops::{Loops, broadcast_strides, dense_strides};
+use crate::kernels::whole;
 use crate::onnx::{LATEST, alike};
 use crate::operator::OUTPUT_Y;
 use crate::{
@@ -130,17 +132,30 @@ fn prepare(cx: &PrepareCx<'_>, inputs: Inputs, lifted: &[usize]) -> Result<Box<d
         [dense_strides(&batch), broadcast_strides(&batch_a, &batch), broadcast_strides(&batch_b, &batch)];
     batch.push(1);
     strides.iter_mut().for_each(|strides| strides.push(0));
+    let product = Product::dense(m as usize, n as usize, k as usize);
     let bounds = match inputs.scales {
         None => (0.0, 0.0),
         Some(_) => super::quantize::bounds(cx.output_dtype(0)?)?,
     };
-    let whole = Whole {
-        inputs,
-        product: Product::dense(m as usize, n as usize, k as usize),
-        loops: Loops::new(&batch, [&strides[0], &strides[1], &strides[2]]),
-        counts: [batch_a.iter().product(), batch_b.iter().product()],
-        bounds,
-    };
+    let loops = Loops::new(&batch, [&strides[0], &strides[1], &strides[2]]);
+    let counts = [batch_a.iter().product(), batch_b.iter().product()];
+    let scales = inputs.scales.unwrap_or([0; 3]);
+    let plain = inputs.scales.is_none();
+    if plain || scales.iter().all(|&index| matches!(cx.dtype(index), Ok(DataType::Float32))) {
+        let signed = |index: usize| Ok::<_, OpError>(cx.dtype(index)? == DataType::Int8);
+        return Ok(Box::new(whole::Product {
+            m: product.m,
+            n: product.n,
+            k: product.k,
+            loops,
+            counts,
+            operands: inputs.operands,
+            zeros: inputs.zeros,
+            signed: [signed(inputs.operands[0])?, signed(inputs.operands[1])?],
+            scaled: (!plain).then_some(whole::Scaled { scales, zero: 7, bounds }),
+        }));
+    }
+    let whole = Whole { inputs, product, loops, counts, bounds };
     lift_in(cx, whole, lifted, &[0], true)
 }
 
@@ -197,10 +212,52 @@ impl Algorithm for Whole {
 
 #[cfg(test)]
 mod tests {
+    use crate::Tensor;
     use crate::table::*;
+    use jumar_types::dtype::DataType;
 
     #[test]
     fn agrees_with_onnx_runtime() {
         cases("mat_mul_integer");
+    }
+
+    #[test]
+    fn sums_of_bytes_are_exact() {
+        for (m, n, k) in [(1usize, 40usize, 70usize), (5, 33, 7), (70, 64, 130), (3, 1, 1), (2, 5, 0), (9, 31, 1029)] {
+            for (kind_a, kind_b) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+                for zeros in 0..3 {
+                    let (a, ai) = bytes(&[m, k], kind_a, 3);
+                    let (b, bi) = bytes(&[k, n], kind_b, 500);
+                    let mut inputs = vec![a, b];
+                    let (mut za, mut zb) = (vec![0; m], vec![0; n]);
+                    if zeros > 0 {
+                        let (rows, columns) = if zeros == 2 { (m, n) } else { (1, 1) };
+                        let (one, ones) = bytes(&[rows], kind_a, 77);
+                        let (two, twos) = bytes(&[columns], kind_b, 99);
+                        za = (0..m).map(|i| ones[i % rows]).collect();
+                        zb = (0..n).map(|j| twos[j % columns]).collect();
+                        inputs.extend([one, two]);
+                    }
+                    let wanted: Vec<i32> = (0..m * n)
+                        .map(|at| {
+                            let (i, j) = (at / n, at % n);
+                            (0..k).map(|p| (ai[i * k + p] - za[i]) * (bi[p * n + j] - zb[j])).sum()
+                        })
+                        .collect();
+                    let wanted = wanted.iter().flat_map(|x| x.to_le_bytes()).collect();
+                    let wanted = Tensor::new(DataType::Int32, &[m, n], wanted).unwrap();
+                    check("jumar.MatMulInteger", &inputs, none(), &wanted);
+                }
+            }
+        }
+    }
+
+    /// Bytes with (1) or without sign, as a tensor and as numbers.
+    fn bytes(dims: &[usize], signed: usize, seed: usize) -> (Tensor, Vec<i32>) {
+        let count: usize = dims.iter().product();
+        let bytes: Vec<u8> = (0..count).map(|i| ((i + seed).wrapping_mul(2_654_435_761) >> 9) as u8).collect();
+        let numbers = bytes.iter().map(|&b| if signed == 1 { i32::from(b as i8) } else { i32::from(b) }).collect();
+        let dtype = [DataType::UInt8, DataType::Int8][signed];
+        (Tensor::new(dtype, dims, bytes).unwrap(), numbers)
     }
 }

@@ -6,6 +6,7 @@
 pub mod blocked;
 mod gemm;
 pub(crate) mod math;
+pub mod narrow;
 mod patches;
 pub(crate) mod wide;
 

@@ -317,6 +317,17 @@ impl<'a, T: Element> RowMut<'a, T> {
         }
     }
 
+    /// Writes `N` elements that lie side by side, from `start` on. Panics outside the row, and where it is not dense.
+    #[inline(always)]
+    pub fn set_group<const N: usize>(&self, start: usize, group: [T; N]) {
+        let inside = start <= self.len && N <= self.len - start && self.step == 1;
+        if !inside {
+            outside(start, N, self.len);
+        }
+        // SAFETY: `start + N <= len`, and the elements lie side by side.
+        unsafe { self.write_group(start, group) }
+    }
+
     /// Cuts `len` elements out, from `start` on. Panics outside the row.
     #[inline(always)]
     pub fn slice(&self, start: usize, len: usize) -> RowMut<'a, T> {

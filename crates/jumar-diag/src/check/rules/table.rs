@@ -110,6 +110,14 @@ pub static RULES: &[Rule] = &[
         fix: "subscribe first, or aclrtLaunchHostFunc",
     },
     Rule {
+        id: "JMR-CB-008",
+        severity: Severity::Error,
+        title: "subscribed thread does not poll",
+        statement: "Somebody must loop in aclrtProcessReport on the subscribed thread; otherwise a blocking callback holds its stream for ever.",
+        statement_zh: "被订阅的线程必须循环调用 aclrtProcessReport；否则阻塞型回调会使流永远停住。",
+        fix: "stop polling only after unsubscribing",
+    },
+    Rule {
         id: "JMR-CB-009",
         severity: Severity::Error,
         title: "poll on a thread that is not subscribed",
@@ -255,7 +263,7 @@ pub static RULES: &[Rule] = &[
     },
     Rule {
         id: "JMR-EVENT-001",
-        severity: Severity::Error,
+        severity: Severity::Warning,
         title: "wait for an event that was never recorded",
         statement: "Record an event before another stream waits for it. By kind of event the wait is a no-op, an error or blocks until somebody records.",
         statement_zh: "应先记录事件再让其他流等待。对未记录的事件，等待的结果因事件类型而异：空操作、报错或一直阻塞。",
@@ -804,6 +812,22 @@ pub static RULES: &[Rule] = &[
         statement: "The time limit is -1 (for ever) or a positive number of milliseconds; 0 does not mean poll.",
         statement_zh: "超时取值为 -1（永久）或正的毫秒数；0 并不表示轮询。",
         fix: "poll with aclrtStreamQuery",
+    },
+    Rule {
+        id: "JMR-SYNC-018",
+        severity: Severity::Error,
+        title: "streams wait for each other in a circle",
+        statement: "Waits of streams on each other must not form a circle; nothing in it can ever run.",
+        statement_zh: "流之间的等待不得成环，否则其中任何任务都无法执行。",
+        fix: "reorder the records before the waits",
+    },
+    Rule {
+        id: "JMR-SYNC-019",
+        severity: Severity::Error,
+        title: "stream waits for something nobody will send",
+        statement: "Every wait on a stream needs a matching record, set or write that is already queued or surely will be.",
+        statement_zh: "流上的每个等待都必须有已下发或必然会下发的记录、置位或写值与之对应。",
+        fix: "send the record also in the error path, or set a wait time limit",
     },
     Rule {
         id: "JMR-SYNC-023",

@@ -41,20 +41,20 @@ pub struct Sliding {
 }
 
 impl Sliding {
-    fn pixels(&self) -> usize {
+    pub(in crate::simd) fn pixels(&self) -> usize {
         self.image[0] * self.image[1]
     }
 
-    fn outputs(&self) -> usize {
+    pub(in crate::simd) fn outputs(&self) -> usize {
         self.output[0] * self.output[1]
     }
 
-    fn taps(&self) -> usize {
+    pub(in crate::simd) fn taps(&self) -> usize {
         self.kernel[0] * self.kernel[1]
     }
 
     /// Finds the image row of the first tap inside the image, which tap that is, and how many follow.
-    fn rows(&self, y: usize) -> (usize, usize, usize) {
+    pub(in crate::simd) fn rows(&self, y: usize) -> (usize, usize, usize) {
         let (stride, dilation, before) = (self.stride[0], self.dilation[0], self.before[0]);
         let top = y * stride;
         let first = before.saturating_sub(top).div_ceil(dilation);

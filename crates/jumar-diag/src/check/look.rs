@@ -1,0 +1,135 @@
+//! One access looked at beside those that came before it, and what is said when nothing puts two in order.
+
+use jumar_core::Op;
+
+use super::Finding;
+use super::cells::{Access, Cell, Region, Verb};
+use super::order::{Clock, knows};
+
+/// One access on its way through cells.
+pub(super) struct Look<'a> {
+    pub(super) clock: &'a Clock,
+    pub(super) writes: bool,
+    pub(super) needs_bytes: bool,
+    pub(super) access: &'a Access,
+    /// The first access that is in no order with this one: whether it wrote, and where the two meet.
+    pub(super) first: Option<(Access, bool, usize, usize)>,
+    /// Bytes that are read and were never written.
+    pub(super) unwritten: Option<(usize, usize)>,
+}
+
+impl Look<'_> {
+    #[inline]
+    pub(super) fn at(&mut self, from: usize, cell: &mut Cell) {
+        if self.needs_bytes && !cell.written {
+            self.unwritten.get_or_insert((from, cell.end)).1 = cell.end;
+        }
+        let clock = self.clock;
+        if self.first.is_none() {
+            let open = |earlier: &&Access| !knows(clock, earlier);
+            let write = cell.write.as_ref().filter(open).map(|a| (*a, true));
+            let other = match self.writes {
+                true => write.or_else(|| cell.reads.iter().find(open).map(|a| (*a, false))),
+                false => write,
+            };
+            self.first = other.map(|(earlier, wrote)| (earlier, wrote, from, cell.end));
+        }
+        if self.writes {
+            cell.written = true;
+            cell.write = Some(*self.access);
+            cell.reads.clear();
+        } else {
+            // Whatever is in no order with an earlier read that comes before this one is in none with this one either.
+            cell.reads.retain(|read| !knows(clock, read));
+            cell.reads.push(*self.access);
+        }
+    }
+}
+
+/// Says what an operation does.
+pub(super) fn verb(op: &Op<'_>) -> Verb {
+    match op {
+        Op::Fill { .. } => Verb::Fills,
+        Op::Launch { .. } => Verb::Uses,
+        Op::Free { .. } => Verb::Frees,
+        _ => Verb::Copies,
+    }
+}
+
+pub(super) fn line(rule: &'static str, access: &Access, text: String) -> Finding {
+    Finding {
+        rule,
+        lines: vec![super::Line {
+            label: "now",
+            place: access.place,
+            text,
+        }],
+        missing: None,
+        fix: None,
+    }
+}
+
+pub(super) fn who(access: &Access) -> String {
+    match access.by_thread {
+        true => "the host".to_owned(),
+        false => format!("task {} on stream#{}", access.ticket, access.number),
+    }
+}
+
+pub(super) fn race(
+    region: &Region,
+    now: &Access,
+    writes: bool,
+    earlier: &Access,
+    wrote: bool,
+    from: usize,
+    to: usize,
+) -> Finding {
+    let allocation = &region.allocation;
+    let rule = match (now.by_thread, earlier.by_thread, writes, wrote) {
+        (_, true, ..) => "JMR-THREAD-004",
+        _ if region.pool => "JMR-SYNC-009",
+        (true, _, false, _) if earlier.program != 0 => "JMR-SYNC-023",
+        (true, _, false, _) => "JMR-SYNC-005",
+        (true, _, true, _) if earlier.program != 0 => "JMR-SYNC-024",
+        (true, _, true, _) => "JMR-SYNC-006",
+        (_, _, true, true) if now.program != 0 && now.program == earlier.program => "JMR-MODEL-010",
+        (_, _, true, true) => "JMR-SYNC-001",
+        _ => "JMR-SYNC-002",
+    };
+    let does = |writes: bool| if writes { "writes" } else { "reads" };
+    let range = format!(
+        "{} +{}..{}",
+        allocation.name(),
+        from - allocation.start,
+        to - allocation.start
+    );
+    let missing = match (now.by_thread, earlier.by_thread) {
+        (true, true) => format!(
+            "an order between threads {} and {}, whose calls overlap in time: a lock or a join",
+            earlier.number, now.number
+        ),
+        (false, true) => format!(
+            "an order between thread {}, whose call overlaps in time, and the thread that queues this task",
+            earlier.number
+        ),
+        (true, false) => {
+            let stream = earlier.number;
+            format!(
+                "a synchronise of stream#{stream} before this call, or the call's asynchronous form on stream#{stream}"
+            )
+        }
+        (false, false) => format!(
+            "record an event on stream#{} after task {}, and let stream#{} wait for it before task {}",
+            earlier.number, earlier.ticket, now.number, now.ticket
+        ),
+    };
+    line(rule, now, format!("{} {} {range}", who(now), does(writes)))
+        .and(
+            "earlier",
+            earlier.place,
+            format!("{} {} {range}", who(earlier), does(wrote)),
+        )
+        .and("made", allocation.made, allocation.name())
+        .missing(missing)
+}

@@ -1,0 +1,180 @@
+//! Programs that stand still for ever: every thread waits for work that nothing can carry on.
+//!
+//! Each look compares what is pending with the look before. A program is stuck when, look after look, nothing was queued, begun or
+//! ended, every thread of the program waits here without a limit, and no thread of the process wants to run. Whatever could still
+//! release it from outside (a limit, another process, a function of the program on a thread of ours) rules that out.
+
+use super::order::Numbers;
+use super::{Finding, Line, Place};
+
+/// What a task on a stream waits for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum For {
+    /// An event or a notify.
+    Record(u64),
+    /// A word of memory.
+    Word(usize),
+    /// The thread that runs the stream's callbacks.
+    Callback,
+}
+
+/// A task that holds its stream, now or when its turn comes.
+pub(super) struct Wait {
+    pub(super) stream: u32,
+    pub(super) what: For,
+    pub(super) place: Place,
+    pub(super) started: bool,
+    /// It ends by itself.
+    pub(super) limited: bool,
+}
+
+/// A thread that waits.
+pub(super) struct HostWait {
+    pub(super) stream: Option<u32>,
+    pub(super) place: Place,
+    pub(super) limited: bool,
+}
+
+#[derive(Default)]
+pub(super) struct Stuck {
+    pub(super) waits: Numbers<u64, Wait>,
+    /// Records that have not run: the stream, the event or notify, the place.
+    pub(super) records: Numbers<u64, (u32, u64, Place)>,
+    pub(super) hosts: Numbers<u64, HostWait>,
+    /// By stream: the callback that was handed over last.
+    pub(super) callbacks: Numbers<u32, Place>,
+    /// Something outside may release the program.
+    pub(super) open: bool,
+    /// Changes with each operation that is seen.
+    pub(super) changes: u64,
+    /// What `changes` was at the last look, and how many looks in a row it was the same.
+    seen: (u64, u32),
+}
+
+/// So many looks in a row have to see the same.
+const LOOKS: u32 = 4;
+
+impl Stuck {
+    /// Tells how many threads wait for ever; `None` where one has a limit, or something may come from outside.
+    pub(super) fn waiting(&mut self) -> Option<usize> {
+        let limited = self.hosts.values().any(|host| host.limited)
+            || self.waits.values().any(|wait| wait.started && wait.limited);
+        if self.open || limited || self.hosts.is_empty() || self.seen.0 != self.changes {
+            self.seen = (self.changes, 0);
+            return None;
+        }
+        Some(self.hosts.len())
+    }
+
+    /// Counts a look at which every thread slept, or one at which some did not. Tells whether that is enough.
+    pub(super) fn looked(&mut self, asleep: bool) -> bool {
+        self.seen.1 = if asleep { self.seen.1 + 1 } else { 0 };
+        self.seen.1 == LOOKS
+    }
+
+    /// Says who waits for whom.
+    pub(super) fn explain(&self) -> Option<Finding> {
+        let held = |stream: u32| {
+            let mut waits: Vec<_> = self
+                .waits
+                .iter()
+                .filter(|(_, w)| w.stream == stream)
+                .collect();
+            // The first one that has not ended holds the stream, or will: or else a callback, whose turn is over when it is handed over.
+            waits.sort_by_key(|(ticket, _)| **ticket);
+            let first = waits
+                .first()
+                .map(|(_, wait)| (wait.what, wait.place, wait.started));
+            let callback = self.callbacks.get(&stream);
+            match (first, callback) {
+                (Some((what, place, true)), _) | (Some((what, place, false)), None) => {
+                    Some((stream, what, place))
+                }
+                (_, Some(place)) => Some((stream, For::Callback, *place)),
+                (None, None) => None,
+            }
+        };
+        let mut hosts: Vec<_> = self.hosts.iter().collect();
+        hosts.sort_by_key(|(ticket, _)| **ticket);
+        let started = || {
+            let mut started: Vec<_> = self.waits.iter().filter(|(_, wait)| wait.started).collect();
+            started.sort_by_key(|(ticket, _)| **ticket);
+            started.first().map(|(_, wait)| wait.stream)
+        };
+        for (_, host) in hosts {
+            let Some(first) = host.stream.or_else(started) else {
+                continue;
+            };
+            let Some(mut wait) = held(first) else {
+                continue;
+            };
+            let mut lines = vec![Line {
+                label: "now",
+                place: host.place,
+                text: format!("the host waits for stream#{first}, which never goes on"),
+            }];
+            let mut passed = Vec::new();
+            let (rule, missing) = loop {
+                let (waiting, what, place) = wait;
+                passed.push(waiting);
+                let text = match what {
+                    For::Record(number) => format!("for a record of number {number}"),
+                    For::Word(address) => format!("for the word at {address:#x}"),
+                    For::Callback => "for a thread that runs its callback".to_owned(),
+                };
+                lines.push(Line {
+                    label: "held",
+                    place,
+                    text: format!("stream#{waiting} waits {text}"),
+                });
+                let number = match what {
+                    For::Record(number) => number,
+                    For::Word(_) => {
+                        break (
+                            "JMR-SYNC-019",
+                            "a write of the value that is waited for".to_owned(),
+                        );
+                    }
+                    For::Callback => {
+                        break (
+                            "JMR-CB-008",
+                            "a loop of aclrtProcessReport on the subscribed thread".to_owned(),
+                        );
+                    }
+                };
+                let Some((stream, _, place)) =
+                    self.records.values().find(|(_, of, _)| *of == number)
+                else {
+                    let text = "the record that is waited for: nobody has queued it, and every thread waits";
+                    break ("JMR-SYNC-019", text.to_owned());
+                };
+                lines.push(Line {
+                    label: "behind",
+                    place: *place,
+                    text: format!("the record is queued on stream#{stream}, behind a wait"),
+                });
+                if passed.contains(stream) {
+                    let circle: Vec<_> = passed.iter().map(|s| format!("stream#{s}")).collect();
+                    break (
+                        "JMR-SYNC-018",
+                        format!(
+                            "an order in which {} do not wait for each other",
+                            circle.join(" and ")
+                        ),
+                    );
+                }
+                match held(*stream) {
+                    Some(next) => wait = next,
+                    None => return None,
+                }
+            };
+            return Some(Finding {
+                rule,
+                lines,
+                missing: Some(missing),
+                fix: None,
+            });
+        }
+        None
+    }
+}

@@ -1,0 +1,190 @@
+//! The checks, fed by hand with what passes the gate: what they keep is bounded, and threads are in the order of their calls.
+
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use jumar_core::{Admission, Op, Phase, Probe, Span};
+use jumar_diag::check::{Check, Options};
+
+static TICKETS: AtomicU64 = AtomicU64::new(0);
+
+fn check() -> Check {
+    Check::new(Options::default()).expect("no report file is asked for")
+}
+
+/// Memory that nobody touches: the checks only count with addresses.
+fn span(address: usize, bytes: usize) -> Span {
+    // SAFETY: nothing reads or writes the span, as the check was given no access to memory.
+    unsafe { Span::trusted(address, bytes) }
+}
+
+fn admit(check: &Check, stream: Option<u32>, call: &'static str, op: Op<'_>) -> u64 {
+    let ticket = TICKETS.fetch_add(1, Ordering::Relaxed) + 1;
+    let admission = Admission {
+        ticket,
+        call,
+        device: 0,
+        stream,
+        at_ns: 0,
+        op,
+    };
+    check.before(&admission).expect("checks refuse nothing");
+    ticket
+}
+
+fn done(check: &Check, ticket: u64) {
+    check.reported(ticket, &Phase::Started, 0);
+    check.reported(ticket, &Phase::Finished, 0);
+}
+
+fn allocate(check: &Check, address: usize, bytes: usize) {
+    let span = span(address, bytes);
+    let device = Some(0);
+    admit(check, None, "aclrtMalloc", Op::Allocate { span, device });
+}
+
+fn fill(check: &Check, stream: Option<u32>, address: usize, bytes: usize) {
+    let to = span(address, bytes);
+    let ticket = admit(check, stream, "aclrtMemsetAsync", Op::Fill { to });
+    done(check, ticket);
+}
+
+const BASE: usize = 1 << 40;
+
+#[test]
+fn a_million_tasks_leave_no_more_behind_than_a_thousand() {
+    let check = check();
+    allocate(&check, BASE, 1 << 20);
+    let run = |rounds: usize, check: &Check| {
+        for round in 0..rounds {
+            let stream = Some((round % 7) as u32);
+            let event = (round % 11) as u64;
+            // One owner for each range, so that nothing is found.
+            let at = BASE + (round % 7) * 4096;
+            fill(check, stream, at + round % 64 * 64, 64);
+            let record = round as u64 + 1;
+            let ticket = admit(
+                check,
+                stream,
+                "aclrtRecordEvent",
+                Op::Record { event, record },
+            );
+            done(check, ticket);
+            let other = Some(((round + 1) % 7) as u32);
+            let ticket = admit(
+                check,
+                other,
+                "aclrtStreamWaitEvent",
+                Op::Wait { event, record },
+            );
+            done(check, ticket);
+            let extra = BASE + (1 << 21) + round % 3 * 4096;
+            allocate(check, extra, 4096);
+            let (to, from) = (span(extra, 64), span(at + round % 64 * 64, 64));
+            let direction = "device to device";
+            let copy = Op::Copy {
+                to,
+                from,
+                direction,
+            };
+            let ticket = admit(check, stream, "aclrtMemcpyAsync", copy);
+            done(check, ticket);
+            let wait = admit(check, stream, "aclrtSynchronizeStream", Op::WaitForStream);
+            done(check, wait);
+            let (span, device) = (span(extra, 4096), Some(0));
+            admit(check, None, "aclrtFree", Op::Free { span, device });
+        }
+    };
+    run(20_000, &check);
+    let before = check.sizes();
+    // Seven operations each.
+    run(980_000 / 7, &check);
+    assert_eq!(check.totals(), (0, 0));
+    assert_eq!(check.sizes(), before);
+}
+
+#[test]
+fn cells_of_one_allocation_are_bounded() {
+    let check = check();
+    allocate(&check, BASE, 1 << 26);
+    for at in 0..20_000 {
+        fill(&check, Some(1), BASE + at * 128, 64);
+    }
+    let cells = check
+        .sizes()
+        .iter()
+        .find(|(what, _)| *what == "cells")
+        .map(|(_, n)| *n);
+    assert!(cells.is_some_and(|cells| cells <= 5_000), "{cells:?}");
+}
+
+/// Two threads write the same bytes; `between` says what happens between the two calls.
+fn two_writers(overlap: bool) -> u64 {
+    let check = check();
+    allocate(&check, BASE, 4096);
+    let (began, wrote) = (Barrier::new(2), Barrier::new(2));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            check.begin_call("aclrtMemset", None);
+            began.wait();
+            fill(&check, None, BASE, 64);
+            if overlap {
+                wrote.wait();
+            }
+            check.end_call(Default::default());
+            if !overlap {
+                wrote.wait();
+            }
+        });
+        scope.spawn(|| {
+            began.wait();
+            if !overlap {
+                wrote.wait();
+            }
+            check.begin_call("aclrtMemset", None);
+            if overlap {
+                wrote.wait();
+            }
+            fill(&check, None, BASE, 64);
+            check.end_call(Default::default());
+        });
+    });
+    check.totals().1
+}
+
+#[test]
+fn calls_of_two_threads_that_follow_each_other_are_in_order() {
+    for _ in 0..20 {
+        assert_eq!(two_writers(false), 0);
+    }
+}
+
+#[test]
+fn calls_of_two_threads_that_overlap_are_not() {
+    // The second call may begin after the first one wrote and before it ended: they overlap all the same.
+    for _ in 0..20 {
+        assert_eq!(two_writers(true), 1);
+    }
+}
+
+#[test]
+fn whoever_a_callback_wakes_knows_what_came_before_it() {
+    let check = check();
+    allocate(&check, BASE, 4096);
+    check.begin_call("aclrtMemsetAsync", None);
+    fill(&check, Some(1), BASE, 64);
+    let callback = admit(
+        &check,
+        Some(1),
+        "aclrtLaunchHostFunc",
+        Op::Callback { blocks: true },
+    );
+    check.end_call(Default::default());
+    // The function runs, and sets a condition variable.
+    check.reported(callback, &Phase::Started, 0);
+    check.begin_call("aclrtFree", None);
+    let (span, device) = (span(BASE, 4096), Some(0));
+    admit(&check, None, "aclrtFree", Op::Free { span, device });
+    check.end_call(Default::default());
+    assert_eq!(check.totals(), (0, 0));
+}

@@ -1,0 +1,48 @@
+/* The thread that runs the callbacks ends before the last one: whoever waits for the stream waits for ever. */
+#include "zoo.h"
+
+static aclrtContext context;
+static pthread_barrier_t subscribed;
+
+static void add_one(void *number)
+{
+    ++*(int *)number;
+}
+
+static void *reports(void *rounds)
+{
+    MUST(aclrtSetCurrentContext(context));
+    pthread_barrier_wait(&subscribed);
+    for (int done = 0; done < *(int *)rounds;) {
+        done += aclrtProcessReport(100) == 0;
+    }
+    return NULL;
+}
+
+int main(void)
+{
+    aclrtStream stream;
+    pthread_t thread;
+    int called = 0;
+#ifdef CLEAN
+    int rounds = 2;
+#else
+    int rounds = 1;
+#endif
+
+    set_up();
+    MUST(aclrtGetCurrentContext(&context));
+    MUST(aclrtCreateStream(&stream));
+    MUST(pthread_barrier_init(&subscribed, NULL, 2));
+    MUST(pthread_create(&thread, NULL, reports, &rounds));
+    MUST(aclrtSubscribeReport((uint64_t)thread, stream));
+    pthread_barrier_wait(&subscribed);
+    MUST(aclrtLaunchCallback(add_one, &called, ACL_CALLBACK_BLOCK, stream));
+    MUST(aclrtLaunchCallback(add_one, &called, ACL_CALLBACK_BLOCK, stream));
+    MUST(aclrtSynchronizeStream(stream)); /* FINDS JMR-CB-008 */
+    MUST(pthread_join(thread, NULL));
+    MUST(aclrtUnSubscribeReport((uint64_t)thread, stream));
+    MUST(aclrtDestroyStream(stream));
+    tear_down();
+    return called == 2 ? 0 : 1;
+}
