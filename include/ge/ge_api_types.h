@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <vector>
 
 #include "../graph/tensor.h"
@@ -14,12 +15,25 @@
 namespace ge {
 
 enum GraphRunMode { PREDICTION = 0, TRAIN = 1 };
+enum MemoryType : std::int64_t { MEMORY_TYPE_DEFAULT = 0, MEMORY_TYPE_P2P = 1 };
 
 struct InputTensorInfo {
   uint32_t data_type;
   std::vector<int64_t> dims;
   void *data;
   int64_t length;
+};
+
+struct OutputTensorInfo {
+  OutputTensorInfo() = default;
+  OutputTensorInfo(OutputTensorInfo &&) = default;
+  OutputTensorInfo &operator=(OutputTensorInfo &&) = default;
+  OutputTensorInfo(const OutputTensorInfo &) = delete;
+  OutputTensorInfo &operator=(const OutputTensorInfo &) = delete;
+  uint32_t data_type = 0;
+  std::vector<int64_t> dims;
+  std::unique_ptr<uint8_t[]> data;
+  int64_t length = 0;
 };
 
 typedef std::function<void(Status, std::vector<ge::Tensor> &)> RunAsyncCallback;

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "ge_api_types.h"
+#include "ge_external_weight_desc.h"
+#include "ge_feature_memory.h"
 
 namespace ge {
 
@@ -32,6 +34,19 @@ class CompiledGraphSummary {
   }
   Status GetStreamNum(size_t &count) const { return Give(count, 1); }
   Status GetEventNum(size_t &count) const { return Give(count, 0); }
+  std::vector<FeatureMemoryPtr> GetAllFeatureMemoryTypeSize() const {
+    return std::vector<FeatureMemoryPtr>(
+        1, std::make_shared<FeatureMemory>(MemoryType::MEMORY_TYPE_DEFAULT, feature_bytes_, false));
+  }
+  /* No output lies where an input does. */
+  Status GetIOIndexesWithSameAddr(std::vector<std::pair<uint32_t, uint32_t>> &indexes) const {
+    indexes.clear();
+    return SUCCESS;
+  }
+  Status GetExternalWeightPaths(std::vector<ExternalWeightDescPtr> &paths) const {
+    paths.clear();
+    return SUCCESS;
+  }
   Status GetOutputShapes(std::vector<ge::Shape> &shapes) const {
     shapes = shapes_;
     return SUCCESS;

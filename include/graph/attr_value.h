@@ -2,6 +2,7 @@
 #ifndef JUMAR_GRAPH_ATTR_VALUE_H_
 #define JUMAR_GRAPH_ATTR_VALUE_H_
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -207,6 +208,13 @@ class AttrValue {
     reply.Take(value_->data(), value_->size());
     return jumar::Get(reply, value) ? GRAPH_SUCCESS : GRAPH_FAILED;
   }
+  /* The value itself, of a type that is named. */
+  template <typename T>
+  T JumarValue() const {
+    T value = T();
+    (void)GetAttrValue(value);
+    return value;
+  }
   const std::vector<char> &JumarBytes() const { return *value_; }
   void JumarTake(const std::vector<char> &bytes) { *value_ = bytes; }
 
@@ -214,6 +222,81 @@ class AttrValue {
   std::shared_ptr<std::vector<char>> value_;
 };
 
+/* A name with attributes. To the library it is bytes: operators of programs have them, and nothing there looks inside. */
+class NamedAttrs {
+ public:
+  void SetName(const char_t *name) { name_ = AscendString(name); }
+  void SetName(const std::string &name) { name_ = AscendString(name.c_str()); }
+  graphStatus GetName(AscendString &name) const {
+    name = name_;
+    return GRAPH_SUCCESS;
+  }
+  graphStatus SetAttr(const AscendString &name, const AttrValue &value) {
+    attrs_[name] = value;
+    return GRAPH_SUCCESS;
+  }
+  graphStatus GetAttr(const AscendString &name, AttrValue &value) const {
+    const auto found = attrs_.find(name);
+    if (found == attrs_.end()) {
+      return GRAPH_FAILED;
+    }
+    value = found->second;
+    return GRAPH_SUCCESS;
+  }
+  void JumarWrite(jumar::Message &to) const {
+    to.Text(name_).U64(attrs_.size());
+    for (const auto &pair : attrs_) {
+      to.Text(pair.first).Bytes(pair.second.JumarBytes().data(), pair.second.JumarBytes().size());
+    }
+  }
+  static NamedAttrs JumarRead(jumar::Reply &from) {
+    NamedAttrs read;
+    read.name_ = from.Text();
+    for (uint64_t left = from.U64(); left > 0; --left) {
+      const AscendString name = from.Text();
+      const std::pair<const char *, size_t> bytes = from.Bytes();
+      AttrValue value;
+      value.JumarTake(std::vector<char>(bytes.first, bytes.first + bytes.second));
+      read.attrs_[name] = value;
+    }
+    return read;
+  }
+
+ private:
+  AscendString name_;
+  std::map<AscendString, AttrValue> attrs_;
+};
+
+namespace jumar {
+
+inline void Put(Message &to, const std::vector<NamedAttrs> &value) {
+  Message inside;
+  inside.U64(value.size());
+  for (const NamedAttrs &one : value) {
+    one.JumarWrite(inside);
+  }
+  to.U64(13).Bytes(inside.data(), inside.size());
+}
+inline void Put(Message &to, const NamedAttrs &value) { Put(to, std::vector<NamedAttrs>(1, value)); }
+inline bool Get(Reply &from, std::vector<NamedAttrs> &value) {
+  if (!Is<13>(from)) {
+    return false;
+  }
+  const std::pair<const char *, size_t> bytes = from.Bytes();
+  Reply inside;
+  inside.Take(bytes.first, bytes.second);
+  value.clear();
+  for (uint64_t left = inside.U64(); left > 0 && !inside.AtEnd(); --left) {
+    value.push_back(NamedAttrs::JumarRead(inside));
+  }
+  return true;
+}
+inline bool Get(Reply &from, NamedAttrs &value) {
+  std::vector<NamedAttrs> list;
+  return Get(from, list) && list.size() == 1 && (value = list[0], true);
+}
+
+}  // namespace jumar
 }  // namespace ge
 
 #endif

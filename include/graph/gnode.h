@@ -12,6 +12,7 @@ namespace ge {
 
 class GNode;
 typedef std::shared_ptr<GNode> GNodePtr;
+typedef std::vector<uint8_t> OpBytes;
 
 class GNode {
  public:

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "gnode.h"
+#include "graph_buffer.h"
 #include "operator.h"
 
 namespace ge {
@@ -101,6 +102,31 @@ class Graph {
     return GRAPH_SUCCESS;
   }
   graphStatus FindOpByName(const std::string &name, ge::Operator &op) const { return FindOpByName(name.c_str(), op); }
+  graphStatus FindOpByType(const char_t *type, std::vector<ge::Operator> &ops) const {
+    jumar::Reply reply;
+    const uint32_t status = jumar::Call("graph.find_kind", Own().Text(type), reply);
+    ops.clear();
+    for (uint64_t left = reply.U64(); left > 0; --left) {
+      ops.push_back(Operator::JumarOf(reply.U64()));
+    }
+    return status == 0 && !ops.empty() ? GRAPH_SUCCESS : GRAPH_FAILED;
+  }
+  graphStatus FindOpByType(const std::string &type, std::vector<ge::Operator> &ops) const {
+    return FindOpByType(type.c_str(), ops);
+  }
+  GNodePtr FindNodeByName(const AscendString &name) const {
+    const uint64_t id = jumar::Number("graph.find", Own().Text(name));
+    return id == 0 ? GNodePtr() : std::make_shared<GNode>(GNode::JumarOf(id));
+  }
+  graphStatus GetAllOpName(std::vector<std::string> &names) const {
+    std::vector<AscendString> list;
+    const graphStatus status = GetAllOpName(list);
+    names.clear();
+    for (const AscendString &name : list) {
+      names.push_back(std::string(name.GetString()));
+    }
+    return status;
+  }
   graphStatus GetAllOpName(std::vector<AscendString> &names) const {
     jumar::Reply reply;
     const uint32_t status = jumar::Call("graph.op_names", Own(), reply);
@@ -119,6 +145,43 @@ class Graph {
     return Did("graph.load_file", Own().Text(file));
   }
   graphStatus LoadFromFile(const std::string &file) { return LoadFromFile(file.c_str()); }
+  graphStatus SaveToMem(GraphBuffer &buffer) const {
+    jumar::Reply reply;
+    if (jumar::Call("graph.save", Own(), reply) != 0) {
+      return GRAPH_FAILED;
+    }
+    const std::pair<const char *, size_t> bytes = reply.Bytes();
+    buffer.JumarSet(bytes.first, bytes.second);
+    return GRAPH_SUCCESS;
+  }
+  graphStatus LoadFromMem(const uint8_t *data, const size_t len) {
+    if (data == nullptr) {
+      return GRAPH_PARAM_INVALID;
+    }
+    if (handle_ == nullptr) {
+      Make("");
+    }
+    return Did("graph.load", Own().Bytes(data, len));
+  }
+  graphStatus LoadFromMem(const GraphBuffer &buffer) { return LoadFromMem(buffer.GetData(), buffer.GetSize()); }
+  graphStatus LoadFromSerializedModelArray(const void *data, size_t len) {
+    return LoadFromMem(static_cast<const uint8_t *>(data), len);
+  }
+  /* Copies the nodes of another graph into this one, which has none yet. */
+  graphStatus CopyFrom(const Graph &source) {
+    if (handle_ == nullptr) {
+      Make("");
+    }
+    return Did("graph.copy", Own().U64(source.JumarId()));
+  }
+  static GraphPtr ConstructFromInputs(const std::vector<Operator> &inputs, const AscendString &name) {
+    GraphPtr graph = std::make_shared<Graph>(name.GetString());
+    (void)graph->SetInputs(inputs);
+    return graph->IsValid() ? graph : GraphPtr();
+  }
+  /* How often a graph runs is the program's affair. */
+  void SetNeedIteration(bool) {}
+  graphStatus SetValid() { return IsValid() ? GRAPH_SUCCESS : GRAPH_FAILED; }
   graphStatus GetName(AscendString &name) const {
     jumar::Reply reply;
     const uint32_t status = jumar::Call("graph.name", Own(), reply);
@@ -165,6 +228,14 @@ class Graph {
     const uint32_t status = jumar::Call("graph.show", Own(), reply);
     stream << reply.Text().GetString();
     return status == 0 ? GRAPH_SUCCESS : GRAPH_FAILED;
+  }
+
+  /* Writes what Dump shows to a file named after the graph and the suffix. */
+  graphStatus DumpToFile(DumpFormat, const AscendString &suffix) const {
+    AscendString name;
+    (void)GetName(name);
+    const std::string path = std::string("ge_") + name.GetString() + "_" + suffix.GetString() + ".txt";
+    return Did("graph.dump_file", Own().Text(path.c_str()));
   }
 
   uint64_t JumarId() const { return handle_ == nullptr ? 0 : handle_->id(); }

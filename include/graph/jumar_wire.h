@@ -31,7 +31,7 @@ uint32_t jumar_ge_call(const char *name, const void *message, size_t size, jumar
 uint32_t jumar_ge_run(uint32_t how, uint64_t session, uint32_t graph, void *stream, const jumar_ge_tensor *inputs,
                       size_t input_count, const jumar_ge_tensor *outputs, size_t output_count, jumar_ge_sink sink,
                       void *user);
-uint32_t jumar_ge_run_async(uint64_t session, uint32_t graph, const jumar_ge_tensor *inputs, size_t input_count,
+uint32_t jumar_ge_run_async(uint32_t how, uint64_t session, uint32_t graph, const jumar_ge_tensor *inputs, size_t input_count,
                             jumar_ge_done done, void *user);
 }
 
@@ -122,6 +122,7 @@ class Reply {
     return list;
   }
   const std::vector<char> &All() const { return bytes_; }
+  bool AtEnd() const { return at_ >= bytes_.size(); }
   void Take(const void *bytes, size_t size) {
     const char *from = static_cast<const char *>(bytes);
     bytes_.assign(from, from + size);

@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "attr_value.h"
@@ -20,18 +21,37 @@ class OperatorFactory;
 typedef std::function<Graph()> SubgraphBuilder;
 typedef std::shared_ptr<Operator> OperatorPtr;
 
-/* A name with attributes; programs of custom operators hold them, and nothing here looks inside. */
-class NamedAttrs {
+namespace jumar {
+
+/* A text of the standard library from one of ours. */
+inline std::string Owned(const char *text) { return std::string(text); }
+
+/* The name of an operator, however a program writes it. */
+class Name {
  public:
-  void SetName(const char_t *name) { name_ = AscendString(name); }
-  graphStatus GetName(AscendString &name) const {
-    name = name_;
-    return GRAPH_SUCCESS;
-  }
+  Name() : text_("") {}
+  Name(const char *text) : text_(text) {}
+  Name(const AscendString &text) : text_(text.GetString()) {}
+  Name(const std::string &text) : text_(text.c_str()) {}
+  const char *text() const { return text_; }
 
  private:
-  AscendString name_;
+  const char *text_;
 };
+
+/* Which output of an operator an input is linked with: the only one, one by name or one by number. */
+struct Port {
+  Port() {}
+  Port(const char *text) : way(1), name(text) {}
+  Port(const std::string &text) : way(1), name(text.c_str()) {}
+  template <typename N, typename = typename std::enable_if<std::is_integral<N>::value>::type>
+  Port(N place) : way(2), number(static_cast<uint64_t>(place)) {}
+  uint64_t way = 0;
+  const char *name = "";
+  uint64_t number = 0;
+};
+
+}  // namespace jumar
 
 class Operator {
  public:
@@ -47,6 +67,7 @@ class Operator {
   typedef std::vector<float32_t> OpListFloat;
   typedef std::vector<std::string> OpListString;
   typedef std::vector<AscendString> OpListAcendString;
+  typedef std::vector<AscendString> OpListAscendString;
   typedef std::vector<bool> OpListBool;
   typedef std::vector<Tensor> OpListTensor;
   typedef std::vector<uint8_t> OpBytes;
@@ -55,6 +76,11 @@ class Operator {
   typedef std::vector<ge::NamedAttrs> OpListNamedAttrs;
 
   Operator() = default;
+  /* An operator that the library knows, with its inputs, outputs and defaults. */
+  Operator(const jumar::Name &name, const char_t *type) {
+    handle_ = std::make_shared<jumar::Handle>(
+        "op.release", jumar::Number("op.create", jumar::Message().Text(name.text()).Text(type)));
+  }
   explicit Operator(const char_t *type) { Make("", type); }
   explicit Operator(const std::string &type) { Make("", type.c_str()); }
   Operator(const char_t *name, const char_t *type) { Make(name, type); }
@@ -164,10 +190,9 @@ class Operator {
   int32_t GetDynamicOutputNum(const char_t *name) const { return Group(name, 1); }
   size_t GetInputsSize() const { return Sizes().first; }
   size_t GetOutputsSize() const { return Sizes().second; }
+  /* Finds the descriptions of the outputs from those of the inputs, and from constants that are linked. */
   graphStatus InferShapeAndType() {
-    (void)jumar::Call("ge.fail", jumar::Message().Text(
-        "InferShapeAndType of a single operator is not supported: shapes are found when the graph is built"));
-    return GRAPH_FAILED;
+    return jumar::Call("op.infer", jumar::Message().U64(JumarId())) == 0 ? GRAPH_SUCCESS : GRAPH_FAILED;
   }
 
   Operator &SetAttr(const char_t *name, int64_t value) { return Attr(name, value); }
@@ -198,6 +223,8 @@ class Operator {
   Operator &SetAttr(const char_t *name, const std::vector<std::vector<int64_t>> &value) { return Attr(name, value); }
   Operator &SetAttr(const char_t *name, const std::vector<ge::DataType> &value) { return Attr(name, value); }
   Operator &SetAttr(const char_t *name, const ge::DataType &value) { return Attr(name, value); }
+  Operator &SetAttr(const char_t *name, const ge::NamedAttrs &value) { return Attr(name, value); }
+  Operator &SetAttr(const char_t *name, const std::vector<ge::NamedAttrs> &value) { return Attr(name, value); }
   Operator &SetAttr(const char_t *name, const AttrValue &value) {
     jumar::Message message;
     message.U64(JumarId()).Text(name);
@@ -267,8 +294,10 @@ class Operator {
     (void)SetAttr(name, value);
   }
   void AttrRegister(const char_t *name, const char_t *value) { (void)SetAttr(name, value); }
-  void AttrRegister(const char_t *, const ge::NamedAttrs &) {}
-  void AttrRegister(const char_t *, const std::vector<ge::NamedAttrs> &) {}
+  void AttrRegister(const std::string &name, const AscendString &value) { (void)SetAttr(name.c_str(), value); }
+  void AttrRegister(const std::string &name, const std::vector<AscendString> &value) {
+    (void)SetAttr(name.c_str(), value);
+  }
   void RequiredAttrRegister(const char_t *) {}
   void RequiredAttrWithTypeRegister(const char_t *, const char_t *) {}
   void InputRegister(const char_t *name) { (void)jumar::Call("op.input", jumar::Message().U64(JumarId()).Text(name)); }
@@ -283,6 +312,61 @@ class Operator {
   void DataTypeRegister(const char_t *, const ListTensorType &) {}
   void DataTypeRegister(const char_t *, const Promote &) {}
 
+  /* What the members of operators' classes call. None has another of its name. */
+  void JumarLink(const char_t *input, const Operator &source) { (void)Link(input, 0, source, 0, "", 0); }
+  void JumarLinkName(const char_t *input, const Operator &source, const char_t *output) {
+    (void)Link(input, 0, source, 1, output, 0);
+  }
+  void JumarLinkPort(const char_t *input, const Operator &source, const jumar::Port &port) {
+    (void)Link(input, 0, source, port.way, port.name, port.number);
+  }
+  void JumarLinkAt(const char_t *input, uint32_t index, const Operator &source, const jumar::Port &port) {
+    (void)Link(Numbered(input, index).GetString(), 0, source, port.way, port.name, port.number);
+  }
+  TensorDesc JumarInputDesc(const char_t *name) const { return Desc("op.input_desc", name, 0); }
+  TensorDesc JumarOutputDesc(const char_t *name) const { return Desc("op.output_desc", name, 0); }
+  graphStatus JumarDescribeInput(const char_t *name, const TensorDesc &desc) {
+    return SetDesc("op.set_input_desc", name, 0, desc);
+  }
+  graphStatus JumarDescribeOutput(const char_t *name, const TensorDesc &desc) {
+    return SetDesc("op.set_output_desc", name, 0, desc);
+  }
+  void JumarInputs(const char_t *name, uint32_t count, bool push_back) {
+    Groups("op.inputs", name, count, push_back ? -1 : 0);
+  }
+  void JumarOutputs(const char_t *name, uint32_t count, bool push_back) {
+    Groups("op.outputs", name, count, push_back ? -1 : 0);
+  }
+  void JumarSetText(const char_t *name, const char_t *value) { (void)Attr(name, AscendString(value)); }
+  graphStatus JumarGetText(const char_t *name, AscendString &value) const { return GetAttr(name, value); }
+  graphStatus JumarGetTexts(const char_t *name, std::vector<AscendString> &value) const { return GetAttr(name, value); }
+#define JUMAR_KIND_(T)                                                                       \
+  Op##T JumarGet##T(const char_t *name) const {                                              \
+    Op##T value = Op##T();                                                                   \
+    (void)GetAttr(name, value);                                                              \
+    return value;                                                                            \
+  }                                                                                          \
+  void JumarSet##T(const char_t *name, const Op##T &value) { (void)Attr(name, value); }
+  JUMAR_KIND_(Int)
+  JUMAR_KIND_(Float)
+  JUMAR_KIND_(Bool)
+  JUMAR_KIND_(String)
+  JUMAR_KIND_(AscendString)
+  JUMAR_KIND_(Tensor)
+  JUMAR_KIND_(Type)
+  JUMAR_KIND_(Bytes)
+  JUMAR_KIND_(NamedAttrs)
+  JUMAR_KIND_(ListInt)
+  JUMAR_KIND_(ListFloat)
+  JUMAR_KIND_(ListBool)
+  JUMAR_KIND_(ListString)
+  JUMAR_KIND_(ListAscendString)
+  JUMAR_KIND_(ListTensor)
+  JUMAR_KIND_(ListListInt)
+  JUMAR_KIND_(ListType)
+  JUMAR_KIND_(ListNamedAttrs)
+#undef JUMAR_KIND_
+
  private:
   void Make(const char_t *name, const char_t *type) {
     const uint64_t id = jumar::Number("op.new", jumar::Message().Text(name).Text(type));
@@ -296,7 +380,7 @@ class Operator {
     return jumar::Call(name, message, reply) == 0 ? GRAPH_SUCCESS : GRAPH_FAILED;
   }
   Operator &Link(const char_t *input, uint32_t number, const Operator &source, uint64_t way, const char_t *output,
-                 uint32_t index) {
+                 uint64_t index) {
     jumar::Message message;
     message.U64(JumarId()).Text(input).U64(number).U64(source.JumarId()).U64(way).Text(output).U64(index);
     (void)jumar::Call("op.link", message);

@@ -202,6 +202,24 @@ class Tensor {
     }
     return SetData(reinterpret_cast<const uint8_t *>(data), std::strlen(data));
   }
+  /* Texts, as the contents of a tensor of texts: a table of where each lies and how long it is, then the texts. */
+  graphStatus SetData(const std::vector<AscendString> &datas) {
+    std::vector<uint8_t> bytes(datas.size() * 16);
+    for (size_t index = 0; index < datas.size(); ++index) {
+      const int64_t entry[2] = {static_cast<int64_t>(bytes.size()), static_cast<int64_t>(datas[index].GetLength())};
+      std::memcpy(bytes.data() + index * 16, entry, sizeof entry);
+      const uint8_t *from = reinterpret_cast<const uint8_t *>(datas[index].GetString());
+      bytes.insert(bytes.end(), from, from + datas[index].GetLength() + 1);
+    }
+    return SetData(bytes.data(), bytes.size());
+  }
+  graphStatus SetData(const std::vector<std::string> &datas) {
+    std::vector<AscendString> list;
+    for (const std::string &one : datas) {
+      list.push_back(AscendString(one.c_str(), one.size()));
+    }
+    return SetData(list);
+  }
   graphStatus SetData(uint8_t *data, size_t size, const DeleteFunc &deleter) {
     impl_->Set(data, size, deleter);
     return GRAPH_SUCCESS;

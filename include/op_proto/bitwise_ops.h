@@ -6,17 +6,17 @@
 
 namespace ge {
 
-REG_OP(LeftShift)
-    .INPUT(x, TensorType::ALL())
-    .INPUT(y, TensorType::ALL())
-    .OUTPUT(z, TensorType::ALL())
-    .OP_END_FACTORY_REG(LeftShift)
+JUMAR_OP(LeftShift)
+JUMAR_IN(x)
+JUMAR_IN(y)
+JUMAR_OUT(z)
+JUMAR_OP_END
 
-REG_OP(RightShift)
-    .INPUT(x, TensorType::ALL())
-    .INPUT(y, TensorType::ALL())
-    .OUTPUT(z, TensorType::ALL())
-    .OP_END_FACTORY_REG(RightShift)
+JUMAR_OP(RightShift)
+JUMAR_IN(x)
+JUMAR_IN(y)
+JUMAR_OUT(z)
+JUMAR_OP_END
 }  // namespace ge
 
 #endif

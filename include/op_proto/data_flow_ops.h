@@ -6,54 +6,54 @@
 
 namespace ge {
 
-REG_OP(ConcatFromSequence)
-    .INPUT(handle, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .REQUIRED_ATTR(axis, Int)
-    .ATTR(new_axis, Int, 0)
-    .OP_END_FACTORY_REG(ConcatFromSequence)
+JUMAR_OP(ConcatFromSequence)
+JUMAR_IN(handle)
+JUMAR_OUT(y)
+JUMAR_ATTR(axis, Int)
+JUMAR_ATTR(new_axis, Int)
+JUMAR_OP_END
 
-REG_OP(SequenceAt)
-    .INPUT(handle, TensorType::ALL())
-    .INPUT(index, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(SequenceAt)
+JUMAR_OP(SequenceAt)
+JUMAR_IN(handle)
+JUMAR_IN(index)
+JUMAR_OUT(y)
+JUMAR_OP_END
 
-REG_OP(SequenceConstruct)
-    .DYNAMIC_INPUT(inputs, TensorType::ALL())
-    .OUTPUT(handle, TensorType::ALL())
-    .OP_END_FACTORY_REG(SequenceConstruct)
+JUMAR_OP(SequenceConstruct)
+JUMAR_INS(inputs)
+JUMAR_OUT(handle)
+JUMAR_OP_END
 
-REG_OP(SequenceEmpty)
-    .OUTPUT(handle, TensorType::ALL())
-    .ATTR(dtype, Type, DT_FLOAT)
-    .OP_END_FACTORY_REG(SequenceEmpty)
+JUMAR_OP(SequenceEmpty)
+JUMAR_OUT(handle)
+JUMAR_ATTR(dtype, Type)
+JUMAR_OP_END
 
-REG_OP(SequenceErase)
-    .INPUT(handle, TensorType::ALL())
-    .OPTIONAL_INPUT(index, TensorType::ALL())
-    .OUTPUT(handle_y, TensorType::ALL())
-    .OP_END_FACTORY_REG(SequenceErase)
+JUMAR_OP(SequenceErase)
+JUMAR_IN(handle)
+JUMAR_IN(index)
+JUMAR_OUT(handle_y)
+JUMAR_OP_END
 
-REG_OP(SequenceInsert)
-    .INPUT(handle, TensorType::ALL())
-    .INPUT(value, TensorType::ALL())
-    .OPTIONAL_INPUT(index, TensorType::ALL())
-    .OUTPUT(handle_y, TensorType::ALL())
-    .OP_END_FACTORY_REG(SequenceInsert)
+JUMAR_OP(SequenceInsert)
+JUMAR_IN(handle)
+JUMAR_IN(value)
+JUMAR_IN(index)
+JUMAR_OUT(handle_y)
+JUMAR_OP_END
 
-REG_OP(SequenceLength)
-    .INPUT(handle, TensorType::ALL())
-    .OUTPUT(length, TensorType::ALL())
-    .OP_END_FACTORY_REG(SequenceLength)
+JUMAR_OP(SequenceLength)
+JUMAR_IN(handle)
+JUMAR_OUT(length)
+JUMAR_OP_END
 
-REG_OP(SplitToSequence)
-    .INPUT(x, TensorType::ALL())
-    .OPTIONAL_INPUT(split, TensorType::ALL())
-    .OUTPUT(handle, TensorType::ALL())
-    .ATTR(axis, Int, 0)
-    .ATTR(keepdims, Bool, true)
-    .OP_END_FACTORY_REG(SplitToSequence)
+JUMAR_OP(SplitToSequence)
+JUMAR_IN(x)
+JUMAR_IN(split)
+JUMAR_OUT(handle)
+JUMAR_ATTR(axis, Int)
+JUMAR_ATTR(keepdims, Bool)
+JUMAR_OP_END
 }  // namespace ge
 
 #endif

@@ -6,516 +6,516 @@
 
 namespace ge {
 
-REG_OP(Abs)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(Abs)
-
-REG_OP(AccumulateNV2)
-    .DYNAMIC_INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .REQUIRED_ATTR(N, Int)
-    .OP_END_FACTORY_REG(AccumulateNV2)
-
-REG_OP(Acos)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(Acos)
-
-REG_OP(Acosh)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(Acosh)
-
-REG_OP(Add)
-    .INPUT(x1, TensorType::ALL())
-    .INPUT(x2, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(Add)
-
-REG_OP(AddN)
-    .DYNAMIC_INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .REQUIRED_ATTR(N, Int)
-    .OP_END_FACTORY_REG(AddN)
-
-REG_OP(Addcdiv)
-    .INPUT(input_data, TensorType::ALL())
-    .INPUT(x1, TensorType::ALL())
-    .INPUT(x2, TensorType::ALL())
-    .INPUT(value, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(Addcdiv)
-
-REG_OP(Addcmul)
-    .INPUT(input_data, TensorType::ALL())
-    .INPUT(x1, TensorType::ALL())
-    .INPUT(x2, TensorType::ALL())
-    .INPUT(value, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(Addcmul)
-
-REG_OP(Adds)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .REQUIRED_ATTR(value, Float)
-    .OP_END_FACTORY_REG(Adds)
-
-REG_OP(ApproximateEqual)
-    .INPUT(x1, TensorType::ALL())
-    .INPUT(x2, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .ATTR(tolerance, Float, 1e-5f)
-    .OP_END_FACTORY_REG(ApproximateEqual)
-
-REG_OP(ArgMaxD)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .REQUIRED_ATTR(dimension, Int)
-    .ATTR(dtype, Type, DT_INT64)
-    .OP_END_FACTORY_REG(ArgMaxD)
-
-REG_OP(ArgMaxV2)
-    .INPUT(x, TensorType::ALL())
-    .INPUT(dimension, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .ATTR(dtype, Type, DT_INT64)
-    .OP_END_FACTORY_REG(ArgMaxV2)
-
-REG_OP(ArgMaxWithValue)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(indice, TensorType::ALL())
-    .OUTPUT(values, TensorType::ALL())
-    .REQUIRED_ATTR(dimension, Int)
-    .ATTR(keep_dims, Bool, false)
-    .OP_END_FACTORY_REG(ArgMaxWithValue)
-
-REG_OP(ArgMin)
-    .INPUT(x, TensorType::ALL())
-    .INPUT(dimension, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .ATTR(dtype, Type, DT_INT64)
-    .OP_END_FACTORY_REG(ArgMin)
-
-REG_OP(ArgMinD)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .REQUIRED_ATTR(dimension, Int)
-    .ATTR(dtype, Type, DT_INT64)
-    .OP_END_FACTORY_REG(ArgMinD)
-
-REG_OP(Asin)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(Asin)
-
-REG_OP(Asinh)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(Asinh)
-
-REG_OP(Assign)
-    .INPUT(ref, TensorType::ALL())
-    .INPUT(value, TensorType::ALL())
-    .OUTPUT(ref, TensorType::ALL())
-    .ATTR(validate_shape, Bool, true)
-    .ATTR(use_locking, Bool, false)
-    .OP_END_FACTORY_REG(Assign)
-
-REG_OP(AssignAdd)
-    .INPUT(ref, TensorType::ALL())
-    .INPUT(value, TensorType::ALL())
-    .OUTPUT(ref, TensorType::ALL())
-    .ATTR(use_locking, Bool, false)
-    .OP_END_FACTORY_REG(AssignAdd)
-
-REG_OP(AssignSub)
-    .INPUT(var, TensorType::ALL())
-    .INPUT(value, TensorType::ALL())
-    .OUTPUT(var, TensorType::ALL())
-    .ATTR(use_locking, Bool, false)
-    .OP_END_FACTORY_REG(AssignSub)
-
-REG_OP(Atan)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(Atan)
-
-REG_OP(Atan2)
-    .INPUT(x1, TensorType::ALL())
-    .INPUT(x2, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(Atan2)
-
-REG_OP(Atanh)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(Atanh)
-
-REG_OP(Axpy)
-    .INPUT(x1, TensorType::ALL())
-    .INPUT(x2, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .REQUIRED_ATTR(alpha, Float)
-    .OP_END_FACTORY_REG(Axpy)
-
-REG_OP(Bias)
-    .INPUT(x, TensorType::ALL())
-    .INPUT(bias, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .ATTR(axis, Int, 1)
-    .ATTR(num_axes, Int, 1)
-    .ATTR(bias_from_blob, Bool, true)
-    .OP_END_FACTORY_REG(Bias)
-
-REG_OP(BiasAdd)
-    .INPUT(x, TensorType::ALL())
-    .INPUT(bias, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .ATTR(data_format, String, "NHWC")
-    .OP_END_FACTORY_REG(BiasAdd)
-
-REG_OP(BitwiseAnd)
-    .INPUT(x1, TensorType::ALL())
-    .INPUT(x2, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(BitwiseAnd)
-
-REG_OP(BitwiseOr)
-    .INPUT(x1, TensorType::ALL())
-    .INPUT(x2, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(BitwiseOr)
-
-REG_OP(BitwiseXor)
-    .INPUT(x1, TensorType::ALL())
-    .INPUT(x2, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(BitwiseXor)
-
-REG_OP(Cast)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .REQUIRED_ATTR(dst_type, Int)
-    .OP_END_FACTORY_REG(Cast)
-
-REG_OP(CastLike)
-    .INPUT(x, TensorType::ALL())
-    .INPUT(target, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(CastLike)
-
-REG_OP(Ceil)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(Ceil)
-
-REG_OP(ClipByValue)
-    .INPUT(x, TensorType::ALL())
-    .INPUT(clip_value_min, TensorType::ALL())
-    .INPUT(clip_value_max, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(ClipByValue)
-
-REG_OP(Cos)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(Cos)
-
-REG_OP(Cosh)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(Cosh)
-
-REG_OP(Div)
-    .INPUT(x1, TensorType::ALL())
-    .INPUT(x2, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(Div)
-
-REG_OP(DivNoNan)
-    .INPUT(x1, TensorType::ALL())
-    .INPUT(x2, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(DivNoNan)
-
-REG_OP(Eltwise)
-    .DYNAMIC_INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .REQUIRED_ATTR(N, Int)
-    .ATTR(mode, Int, 1)
-    .ATTR(coeff, ListFloat, {})
-    .OP_END_FACTORY_REG(Eltwise)
-
-REG_OP(Equal)
-    .INPUT(x1, TensorType::ALL())
-    .INPUT(x2, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(Equal)
-
-REG_OP(Exp)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .ATTR(base, Float, -1.0f)
-    .ATTR(scale, Float, 1.0f)
-    .ATTR(shift, Float, 0.0f)
-    .OP_END_FACTORY_REG(Exp)
-
-REG_OP(Expm1)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(Expm1)
-
-REG_OP(Fills)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .REQUIRED_ATTR(value, Float)
-    .OP_END_FACTORY_REG(Fills)
-
-REG_OP(Floor)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(Floor)
-
-REG_OP(FloorDiv)
-    .INPUT(x1, TensorType::ALL())
-    .INPUT(x2, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(FloorDiv)
-
-REG_OP(FloorMod)
-    .INPUT(x1, TensorType::ALL())
-    .INPUT(x2, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(FloorMod)
-
-REG_OP(Greater)
-    .INPUT(x1, TensorType::ALL())
-    .INPUT(x2, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(Greater)
-
-REG_OP(GreaterEqual)
-    .INPUT(x1, TensorType::ALL())
-    .INPUT(x2, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(GreaterEqual)
-
-REG_OP(HardMax)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .ATTR(axis, Int, -1)
-    .OP_END_FACTORY_REG(HardMax)
-
-REG_OP(Invert)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(Invert)
-
-REG_OP(Lerp)
-    .INPUT(start, TensorType::ALL())
-    .INPUT(end, TensorType::ALL())
-    .INPUT(weight, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(Lerp)
-
-REG_OP(Less)
-    .INPUT(x1, TensorType::ALL())
-    .INPUT(x2, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(Less)
-
-REG_OP(LessEqual)
-    .INPUT(x1, TensorType::ALL())
-    .INPUT(x2, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(LessEqual)
-
-REG_OP(Log)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .ATTR(base, Float, -1.0f)
-    .ATTR(scale, Float, 1.0f)
-    .ATTR(shift, Float, 0.0f)
-    .OP_END_FACTORY_REG(Log)
-
-REG_OP(Log1p)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(Log1p)
-
-REG_OP(LogicalAnd)
-    .INPUT(x1, TensorType::ALL())
-    .INPUT(x2, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(LogicalAnd)
-
-REG_OP(LogicalNot)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(LogicalNot)
-
-REG_OP(LogicalOr)
-    .INPUT(x1, TensorType::ALL())
-    .INPUT(x2, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(LogicalOr)
-
-REG_OP(Maximum)
-    .INPUT(x1, TensorType::ALL())
-    .INPUT(x2, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(Maximum)
-
-REG_OP(Minimum)
-    .INPUT(x1, TensorType::ALL())
-    .INPUT(x2, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(Minimum)
-
-REG_OP(Mod)
-    .INPUT(x1, TensorType::ALL())
-    .INPUT(x2, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(Mod)
-
-REG_OP(Mul)
-    .INPUT(x1, TensorType::ALL())
-    .INPUT(x2, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(Mul)
-
-REG_OP(Muls)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .REQUIRED_ATTR(value, Float)
-    .OP_END_FACTORY_REG(Muls)
-
-REG_OP(Neg)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(Neg)
-
-REG_OP(NotEqual)
-    .INPUT(x1, TensorType::ALL())
-    .INPUT(x2, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(NotEqual)
-
-REG_OP(OnesLike)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(OnesLike)
-
-REG_OP(Pow)
-    .INPUT(x1, TensorType::ALL())
-    .INPUT(x2, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(Pow)
-
-REG_OP(RealDiv)
-    .INPUT(x1, TensorType::ALL())
-    .INPUT(x2, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(RealDiv)
-
-REG_OP(Reciprocal)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(Reciprocal)
-
-REG_OP(Rint)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(Rint)
-
-REG_OP(Round)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .ATTR(decimals, Int, 0)
-    .OP_END_FACTORY_REG(Round)
-
-REG_OP(Rsqrt)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(Rsqrt)
-
-REG_OP(Sign)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(Sign)
-
-REG_OP(Sin)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(Sin)
-
-REG_OP(Sinh)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(Sinh)
-
-REG_OP(Sqrt)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(Sqrt)
-
-REG_OP(Square)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(Square)
-
-REG_OP(SquareSumV1)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .REQUIRED_ATTR(axis, ListInt)
-    .ATTR(keep_dims, Bool, false)
-    .OP_END_FACTORY_REG(SquareSumV1)
-
-REG_OP(SquaredDifference)
-    .INPUT(x1, TensorType::ALL())
-    .INPUT(x2, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(SquaredDifference)
-
-REG_OP(Sub)
-    .INPUT(x1, TensorType::ALL())
-    .INPUT(x2, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(Sub)
-
-REG_OP(Tan)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(Tan)
-
-REG_OP(TensorMove)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(TensorMove)
-
-REG_OP(Threshold)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .ATTR(threshold, Float, 0.0f)
-    .OP_END_FACTORY_REG(Threshold)
-
-REG_OP(Xdivy)
-    .INPUT(x1, TensorType::ALL())
-    .INPUT(x2, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(Xdivy)
-
-REG_OP(Xlogy)
-    .INPUT(x1, TensorType::ALL())
-    .INPUT(x2, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(Xlogy)
-
-REG_OP(ZerosLike)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(ZerosLike)
+JUMAR_OP(Abs)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(AccumulateNV2)
+JUMAR_INS(x)
+JUMAR_OUT(y)
+JUMAR_ATTR(N, Int)
+JUMAR_OP_END
+
+JUMAR_OP(Acos)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(Acosh)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(Add)
+JUMAR_IN(x1)
+JUMAR_IN(x2)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(AddN)
+JUMAR_INS(x)
+JUMAR_OUT(y)
+JUMAR_ATTR(N, Int)
+JUMAR_OP_END
+
+JUMAR_OP(Addcdiv)
+JUMAR_IN(input_data)
+JUMAR_IN(x1)
+JUMAR_IN(x2)
+JUMAR_IN(value)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(Addcmul)
+JUMAR_IN(input_data)
+JUMAR_IN(x1)
+JUMAR_IN(x2)
+JUMAR_IN(value)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(Adds)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_ATTR(value, Float)
+JUMAR_OP_END
+
+JUMAR_OP(ApproximateEqual)
+JUMAR_IN(x1)
+JUMAR_IN(x2)
+JUMAR_OUT(y)
+JUMAR_ATTR(tolerance, Float)
+JUMAR_OP_END
+
+JUMAR_OP(ArgMaxD)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_ATTR(dimension, Int)
+JUMAR_ATTR(dtype, Type)
+JUMAR_OP_END
+
+JUMAR_OP(ArgMaxV2)
+JUMAR_IN(x)
+JUMAR_IN(dimension)
+JUMAR_OUT(y)
+JUMAR_ATTR(dtype, Type)
+JUMAR_OP_END
+
+JUMAR_OP(ArgMaxWithValue)
+JUMAR_IN(x)
+JUMAR_OUT(indice)
+JUMAR_OUT(values)
+JUMAR_ATTR(dimension, Int)
+JUMAR_ATTR(keep_dims, Bool)
+JUMAR_OP_END
+
+JUMAR_OP(ArgMin)
+JUMAR_IN(x)
+JUMAR_IN(dimension)
+JUMAR_OUT(y)
+JUMAR_ATTR(dtype, Type)
+JUMAR_OP_END
+
+JUMAR_OP(ArgMinD)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_ATTR(dimension, Int)
+JUMAR_ATTR(dtype, Type)
+JUMAR_OP_END
+
+JUMAR_OP(Asin)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(Asinh)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(Assign)
+JUMAR_IN(ref)
+JUMAR_IN(value)
+JUMAR_OUT(ref)
+JUMAR_ATTR(validate_shape, Bool)
+JUMAR_ATTR(use_locking, Bool)
+JUMAR_OP_END
+
+JUMAR_OP(AssignAdd)
+JUMAR_IN(ref)
+JUMAR_IN(value)
+JUMAR_OUT(ref)
+JUMAR_ATTR(use_locking, Bool)
+JUMAR_OP_END
+
+JUMAR_OP(AssignSub)
+JUMAR_IN(var)
+JUMAR_IN(value)
+JUMAR_OUT(var)
+JUMAR_ATTR(use_locking, Bool)
+JUMAR_OP_END
+
+JUMAR_OP(Atan)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(Atan2)
+JUMAR_IN(x1)
+JUMAR_IN(x2)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(Atanh)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(Axpy)
+JUMAR_IN(x1)
+JUMAR_IN(x2)
+JUMAR_OUT(y)
+JUMAR_ATTR(alpha, Float)
+JUMAR_OP_END
+
+JUMAR_OP(Bias)
+JUMAR_IN(x)
+JUMAR_IN(bias)
+JUMAR_OUT(y)
+JUMAR_ATTR(axis, Int)
+JUMAR_ATTR(num_axes, Int)
+JUMAR_ATTR(bias_from_blob, Bool)
+JUMAR_OP_END
+
+JUMAR_OP(BiasAdd)
+JUMAR_IN(x)
+JUMAR_IN(bias)
+JUMAR_OUT(y)
+JUMAR_ATTR(data_format, String)
+JUMAR_OP_END
+
+JUMAR_OP(BitwiseAnd)
+JUMAR_IN(x1)
+JUMAR_IN(x2)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(BitwiseOr)
+JUMAR_IN(x1)
+JUMAR_IN(x2)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(BitwiseXor)
+JUMAR_IN(x1)
+JUMAR_IN(x2)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(Cast)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_ATTR(dst_type, Int)
+JUMAR_OP_END
+
+JUMAR_OP(CastLike)
+JUMAR_IN(x)
+JUMAR_IN(target)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(Ceil)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(ClipByValue)
+JUMAR_IN(x)
+JUMAR_IN(clip_value_min)
+JUMAR_IN(clip_value_max)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(Cos)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(Cosh)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(Div)
+JUMAR_IN(x1)
+JUMAR_IN(x2)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(DivNoNan)
+JUMAR_IN(x1)
+JUMAR_IN(x2)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(Eltwise)
+JUMAR_INS(x)
+JUMAR_OUT(y)
+JUMAR_ATTR(N, Int)
+JUMAR_ATTR(mode, Int)
+JUMAR_ATTR(coeff, ListFloat)
+JUMAR_OP_END
+
+JUMAR_OP(Equal)
+JUMAR_IN(x1)
+JUMAR_IN(x2)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(Exp)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_ATTR(base, Float)
+JUMAR_ATTR(scale, Float)
+JUMAR_ATTR(shift, Float)
+JUMAR_OP_END
+
+JUMAR_OP(Expm1)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(Fills)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_ATTR(value, Float)
+JUMAR_OP_END
+
+JUMAR_OP(Floor)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(FloorDiv)
+JUMAR_IN(x1)
+JUMAR_IN(x2)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(FloorMod)
+JUMAR_IN(x1)
+JUMAR_IN(x2)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(Greater)
+JUMAR_IN(x1)
+JUMAR_IN(x2)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(GreaterEqual)
+JUMAR_IN(x1)
+JUMAR_IN(x2)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(HardMax)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_ATTR(axis, Int)
+JUMAR_OP_END
+
+JUMAR_OP(Invert)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(Lerp)
+JUMAR_IN(start)
+JUMAR_IN(end)
+JUMAR_IN(weight)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(Less)
+JUMAR_IN(x1)
+JUMAR_IN(x2)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(LessEqual)
+JUMAR_IN(x1)
+JUMAR_IN(x2)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(Log)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_ATTR(base, Float)
+JUMAR_ATTR(scale, Float)
+JUMAR_ATTR(shift, Float)
+JUMAR_OP_END
+
+JUMAR_OP(Log1p)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(LogicalAnd)
+JUMAR_IN(x1)
+JUMAR_IN(x2)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(LogicalNot)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(LogicalOr)
+JUMAR_IN(x1)
+JUMAR_IN(x2)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(Maximum)
+JUMAR_IN(x1)
+JUMAR_IN(x2)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(Minimum)
+JUMAR_IN(x1)
+JUMAR_IN(x2)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(Mod)
+JUMAR_IN(x1)
+JUMAR_IN(x2)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(Mul)
+JUMAR_IN(x1)
+JUMAR_IN(x2)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(Muls)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_ATTR(value, Float)
+JUMAR_OP_END
+
+JUMAR_OP(Neg)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(NotEqual)
+JUMAR_IN(x1)
+JUMAR_IN(x2)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(OnesLike)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(Pow)
+JUMAR_IN(x1)
+JUMAR_IN(x2)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(RealDiv)
+JUMAR_IN(x1)
+JUMAR_IN(x2)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(Reciprocal)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(Rint)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(Round)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_ATTR(decimals, Int)
+JUMAR_OP_END
+
+JUMAR_OP(Rsqrt)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(Sign)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(Sin)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(Sinh)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(Sqrt)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(Square)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(SquareSumV1)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_ATTR(axis, ListInt)
+JUMAR_ATTR(keep_dims, Bool)
+JUMAR_OP_END
+
+JUMAR_OP(SquaredDifference)
+JUMAR_IN(x1)
+JUMAR_IN(x2)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(Sub)
+JUMAR_IN(x1)
+JUMAR_IN(x2)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(Tan)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(TensorMove)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(Threshold)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_ATTR(threshold, Float)
+JUMAR_OP_END
+
+JUMAR_OP(Xdivy)
+JUMAR_IN(x1)
+JUMAR_IN(x2)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(Xlogy)
+JUMAR_IN(x1)
+JUMAR_IN(x2)
+JUMAR_OUT(y)
+JUMAR_OP_END
+
+JUMAR_OP(ZerosLike)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_OP_END
 }  // namespace ge
 
 #endif

@@ -6,23 +6,23 @@
 
 namespace ge {
 
-REG_OP(HcomAllGather)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .REQUIRED_ATTR(rank_size, Int)
-    .REQUIRED_ATTR(group, String)
-    .ATTR(fusion, Int, 0)
-    .ATTR(fusion_id, Int, -1)
-    .OP_END_FACTORY_REG(HcomAllGather)
+JUMAR_OP(HcomAllGather)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_ATTR(rank_size, Int)
+JUMAR_ATTR(group, String)
+JUMAR_ATTR(fusion, Int)
+JUMAR_ATTR(fusion_id, Int)
+JUMAR_OP_END
 
-REG_OP(HcomAllReduce)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .REQUIRED_ATTR(reduction, String)
-    .REQUIRED_ATTR(group, String)
-    .ATTR(fusion, Int, 1)
-    .ATTR(fusion_id, Int, -1)
-    .OP_END_FACTORY_REG(HcomAllReduce)
+JUMAR_OP(HcomAllReduce)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_ATTR(reduction, String)
+JUMAR_ATTR(group, String)
+JUMAR_ATTR(fusion, Int)
+JUMAR_ATTR(fusion_id, Int)
+JUMAR_OP_END
 }  // namespace ge
 
 #endif

@@ -6,10 +6,10 @@
 
 namespace ge {
 
-REG_OP(MatrixDeterminant)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(MatrixDeterminant)
+JUMAR_OP(MatrixDeterminant)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_OP_END
 }  // namespace ge
 
 #endif

@@ -6,78 +6,78 @@
 
 namespace ge {
 
-REG_OP(Bincount)
-    .INPUT(array, TensorType::ALL())
-    .INPUT(size, TensorType::ALL())
-    .INPUT(weights, TensorType::ALL())
-    .OUTPUT(bins, TensorType::ALL())
-    .OP_END_FACTORY_REG(Bincount)
+JUMAR_OP(Bincount)
+JUMAR_IN(array)
+JUMAR_IN(size)
+JUMAR_IN(weights)
+JUMAR_OUT(bins)
+JUMAR_OP_END
 
-REG_OP(Erf)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(Erf)
+JUMAR_OP(Erf)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_OP_END
 
-REG_OP(Erfc)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(Erfc)
+JUMAR_OP(Erfc)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_OP_END
 
-REG_OP(IsFinite)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(IsFinite)
+JUMAR_OP(IsFinite)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_OP_END
 
-REG_OP(IsInf)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(IsInf)
+JUMAR_OP(IsInf)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_OP_END
 
-REG_OP(IsNan)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(IsNan)
+JUMAR_OP(IsNan)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_OP_END
 
-REG_OP(LpNorm)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .ATTR(p, Int, 2)
-    .ATTR(axes, ListInt, {})
-    .ATTR(keepdim, Bool, false)
-    .ATTR(epsilon, Float, 1e-12f)
-    .OP_END_FACTORY_REG(LpNorm)
+JUMAR_OP(LpNorm)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_ATTR(p, Int)
+JUMAR_ATTR(axes, ListInt)
+JUMAR_ATTR(keepdim, Bool)
+JUMAR_ATTR(epsilon, Float)
+JUMAR_OP_END
 
-REG_OP(LpNormV2)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .ATTR(p, Float, 2.0f)
-    .ATTR(axes, ListInt, {})
-    .ATTR(keepdim, Bool, false)
-    .ATTR(epsilon, Float, 1e-12f)
-    .OP_END_FACTORY_REG(LpNormV2)
+JUMAR_OP(LpNormV2)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_ATTR(p, Float)
+JUMAR_ATTR(axes, ListInt)
+JUMAR_ATTR(keepdim, Bool)
+JUMAR_ATTR(epsilon, Float)
+JUMAR_OP_END
 
-REG_OP(NLLLoss)
-    .INPUT(x, TensorType::ALL())
-    .INPUT(target, TensorType::ALL())
-    .OPTIONAL_INPUT(weight, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OUTPUT(total_weight, TensorType::ALL())
-    .ATTR(reduction, String, "mean")
-    .ATTR(ignore_index, Int, -100)
-    .OP_END_FACTORY_REG(NLLLoss)
+JUMAR_OP(NLLLoss)
+JUMAR_IN(x)
+JUMAR_IN(target)
+JUMAR_IN(weight)
+JUMAR_OUT(y)
+JUMAR_OUT(total_weight)
+JUMAR_ATTR(reduction, String)
+JUMAR_ATTR(ignore_index, Int)
+JUMAR_OP_END
 
-REG_OP(Power)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .ATTR(power, Float, 1.0f)
-    .ATTR(scale, Float, 1.0f)
-    .ATTR(shift, Float, 0.0f)
-    .OP_END_FACTORY_REG(Power)
+JUMAR_OP(Power)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_ATTR(power, Float)
+JUMAR_ATTR(scale, Float)
+JUMAR_ATTR(shift, Float)
+JUMAR_OP_END
 
-REG_OP(Trunc)
-    .INPUT(input_x, TensorType::ALL())
-    .OUTPUT(output_y, TensorType::ALL())
-    .OP_END_FACTORY_REG(Trunc)
+JUMAR_OP(Trunc)
+JUMAR_IN(input_x)
+JUMAR_OUT(output_y)
+JUMAR_OP_END
 }  // namespace ge
 
 #endif

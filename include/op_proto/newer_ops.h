@@ -6,18 +6,18 @@
 
 namespace ge {
 
-REG_OP(GeluV2)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .ATTR(approximate, String, "none")
-    .OP_END_FACTORY_REG(GeluV2)
+JUMAR_OP(GeluV2)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_ATTR(approximate, String)
+JUMAR_OP_END
 
-REG_OP(Trilu)
-    .INPUT(x, TensorType::ALL())
-    .OPTIONAL_INPUT(k, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .ATTR(upper, Int, 0)
-    .OP_END_FACTORY_REG(Trilu)
+JUMAR_OP(Trilu)
+JUMAR_IN(x)
+JUMAR_IN(k)
+JUMAR_OUT(y)
+JUMAR_ATTR(upper, Int)
+JUMAR_OP_END
 }  // namespace ge
 
 #endif

@@ -6,11 +6,11 @@
 
 namespace ge {
 
-REG_OP(SwiGlu)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .ATTR(dim, Int, -1)
-    .OP_END_FACTORY_REG(SwiGlu)
+JUMAR_OP(SwiGlu)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_ATTR(dim, Int)
+JUMAR_OP_END
 }  // namespace ge
 
 #endif

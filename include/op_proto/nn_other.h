@@ -6,22 +6,22 @@
 
 namespace ge {
 
-REG_OP(ApplyRotaryPosEmb)
-    .INPUT(query, TensorType::ALL())
-    .INPUT(key, TensorType::ALL())
-    .INPUT(cos, TensorType::ALL())
-    .INPUT(sin, TensorType::ALL())
-    .OUTPUT(query, TensorType::ALL())
-    .OUTPUT(key, TensorType::ALL())
-    .ATTR(layout, Int, 1)
-    .OP_END_FACTORY_REG(ApplyRotaryPosEmb)
+JUMAR_OP(ApplyRotaryPosEmb)
+JUMAR_IN(query)
+JUMAR_IN(key)
+JUMAR_IN(cos)
+JUMAR_IN(sin)
+JUMAR_OUT(query)
+JUMAR_OUT(key)
+JUMAR_ATTR(layout, Int)
+JUMAR_OP_END
 
-REG_OP(RotaryMul)
-    .INPUT(x, TensorType::ALL())
-    .INPUT(r1, TensorType::ALL())
-    .INPUT(r2, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(RotaryMul)
+JUMAR_OP(RotaryMul)
+JUMAR_IN(x)
+JUMAR_IN(r1)
+JUMAR_IN(r2)
+JUMAR_OUT(y)
+JUMAR_OP_END
 }  // namespace ge
 
 #endif

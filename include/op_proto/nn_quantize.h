@@ -6,14 +6,14 @@
 
 namespace ge {
 
-REG_OP(DynamicQuant)
-    .INPUT(x, TensorType::ALL())
-    .OPTIONAL_INPUT(smooth_scales, TensorType::ALL())
-    .OPTIONAL_INPUT(group_index, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OUTPUT(scale, TensorType::ALL())
-    .ATTR(dst_type, Int, 2)
-    .OP_END_FACTORY_REG(DynamicQuant)
+JUMAR_OP(DynamicQuant)
+JUMAR_IN(x)
+JUMAR_IN(smooth_scales)
+JUMAR_IN(group_index)
+JUMAR_OUT(y)
+JUMAR_OUT(scale)
+JUMAR_ATTR(dst_type, Int)
+JUMAR_OP_END
 }  // namespace ge
 
 #endif

@@ -6,8 +6,8 @@
 
 namespace ge {
 
-REG_OP(NoOp)
-    .OP_END_FACTORY_REG(NoOp)
+JUMAR_OP(NoOp)
+JUMAR_OP_END
 }  // namespace ge
 
 #endif

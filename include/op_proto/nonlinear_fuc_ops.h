@@ -6,145 +6,145 @@
 
 namespace ge {
 
-REG_OP(BNLL)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(BNLL)
+JUMAR_OP(BNLL)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_OP_END
 
-REG_OP(Celu)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .ATTR(alpha1, Float, 1.0f)
-    .ATTR(alpha2, Float, 1.0f)
-    .ATTR(alpha3, Float, 1.0f)
-    .OP_END_FACTORY_REG(Celu)
+JUMAR_OP(Celu)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_ATTR(alpha1, Float)
+JUMAR_ATTR(alpha2, Float)
+JUMAR_ATTR(alpha3, Float)
+JUMAR_OP_END
 
-REG_OP(Elu)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .ATTR(alpha, Float, 1.0f)
-    .ATTR(scale, Float, 1.0f)
-    .ATTR(input_scale, Float, 1.0f)
-    .OP_END_FACTORY_REG(Elu)
+JUMAR_OP(Elu)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_ATTR(alpha, Float)
+JUMAR_ATTR(scale, Float)
+JUMAR_ATTR(input_scale, Float)
+JUMAR_OP_END
 
-REG_OP(FastGelu)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(FastGelu)
+JUMAR_OP(FastGelu)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_OP_END
 
-REG_OP(Gelu)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(Gelu)
+JUMAR_OP(Gelu)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_OP_END
 
-REG_OP(HardShrink)
-    .INPUT(input_x, TensorType::ALL())
-    .OUTPUT(output_y, TensorType::ALL())
-    .ATTR(lambd, Float, 0.5f)
-    .OP_END_FACTORY_REG(HardShrink)
+JUMAR_OP(HardShrink)
+JUMAR_IN(input_x)
+JUMAR_OUT(output_y)
+JUMAR_ATTR(lambd, Float)
+JUMAR_OP_END
 
-REG_OP(HardSigmoid)
-    .INPUT(input_x, TensorType::ALL())
-    .OUTPUT(output_y, TensorType::ALL())
-    .ATTR(alpha, Float, 0.16666666f)
-    .ATTR(beta, Float, 0.5f)
-    .OP_END_FACTORY_REG(HardSigmoid)
+JUMAR_OP(HardSigmoid)
+JUMAR_IN(input_x)
+JUMAR_OUT(output_y)
+JUMAR_ATTR(alpha, Float)
+JUMAR_ATTR(beta, Float)
+JUMAR_OP_END
 
-REG_OP(HardSwish)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(HardSwish)
+JUMAR_OP(HardSwish)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_OP_END
 
-REG_OP(LeakyRelu)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .ATTR(negative_slope, Float, 0.0f)
-    .OP_END_FACTORY_REG(LeakyRelu)
+JUMAR_OP(LeakyRelu)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_ATTR(negative_slope, Float)
+JUMAR_OP_END
 
-REG_OP(LogSigmoid)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(LogSigmoid)
+JUMAR_OP(LogSigmoid)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_OP_END
 
-REG_OP(Mish)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(Mish)
+JUMAR_OP(Mish)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_OP_END
 
-REG_OP(PRelu)
-    .INPUT(x, TensorType::ALL())
-    .INPUT(weight, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(PRelu)
+JUMAR_OP(PRelu)
+JUMAR_IN(x)
+JUMAR_IN(weight)
+JUMAR_OUT(y)
+JUMAR_OP_END
 
-REG_OP(Relu)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(Relu)
+JUMAR_OP(Relu)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_OP_END
 
-REG_OP(Relu6)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(Relu6)
+JUMAR_OP(Relu6)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_OP_END
 
-REG_OP(ReluV2)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OUTPUT(mask, TensorType::ALL())
-    .OP_END_FACTORY_REG(ReluV2)
+JUMAR_OP(ReluV2)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_OUT(mask)
+JUMAR_OP_END
 
-REG_OP(Selu)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(Selu)
+JUMAR_OP(Selu)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_OP_END
 
-REG_OP(Shrink)
-    .INPUT(input_x, TensorType::ALL())
-    .OUTPUT(output_y, TensorType::ALL())
-    .ATTR(lambd, Float, 0.5f)
-    .ATTR(bias, Float, 0.0f)
-    .OP_END_FACTORY_REG(Shrink)
+JUMAR_OP(Shrink)
+JUMAR_IN(input_x)
+JUMAR_OUT(output_y)
+JUMAR_ATTR(lambd, Float)
+JUMAR_ATTR(bias, Float)
+JUMAR_OP_END
 
-REG_OP(Sigmoid)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(Sigmoid)
+JUMAR_OP(Sigmoid)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_OP_END
 
-REG_OP(Softplus)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(Softplus)
+JUMAR_OP(Softplus)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_OP_END
 
-REG_OP(Softsign)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(Softsign)
+JUMAR_OP(Softsign)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_OP_END
 
-REG_OP(Swish)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .ATTR(scale, Float, 1.0f)
-    .OP_END_FACTORY_REG(Swish)
+JUMAR_OP(Swish)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_ATTR(scale, Float)
+JUMAR_OP_END
 
-REG_OP(SwishGrad)
-    .INPUT(grad, TensorType::ALL())
-    .INPUT(x, TensorType::ALL())
-    .INPUT(y, TensorType::ALL())
-    .OUTPUT(grad_x, TensorType::ALL())
-    .ATTR(scale, Float, 1.0f)
-    .OP_END_FACTORY_REG(SwishGrad)
+JUMAR_OP(SwishGrad)
+JUMAR_IN(grad)
+JUMAR_IN(x)
+JUMAR_IN(y)
+JUMAR_OUT(grad_x)
+JUMAR_ATTR(scale, Float)
+JUMAR_OP_END
 
-REG_OP(Tanh)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(Tanh)
+JUMAR_OP(Tanh)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_OP_END
 
-REG_OP(ThresholdV2)
-    .INPUT(x, TensorType::ALL())
-    .INPUT(threshold, TensorType::ALL())
-    .OPTIONAL_INPUT(value, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(ThresholdV2)
+JUMAR_OP(ThresholdV2)
+JUMAR_IN(x)
+JUMAR_IN(threshold)
+JUMAR_IN(value)
+JUMAR_OUT(y)
+JUMAR_OP_END
 }  // namespace ge
 
 #endif

@@ -6,50 +6,50 @@
 
 namespace ge {
 
-REG_OP(BroadcastTo)
-    .INPUT(x, TensorType::ALL())
-    .INPUT(shape, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(BroadcastTo)
+JUMAR_OP(BroadcastTo)
+JUMAR_IN(x)
+JUMAR_IN(shape)
+JUMAR_OUT(y)
+JUMAR_OP_END
 
-REG_OP(BroadcastToD)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .REQUIRED_ATTR(shape, ListInt)
-    .OP_END_FACTORY_REG(BroadcastToD)
+JUMAR_OP(BroadcastToD)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_ATTR(shape, ListInt)
+JUMAR_OP_END
 
-REG_OP(Diag)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(Diag)
+JUMAR_OP(Diag)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_OP_END
 
-REG_OP(Fill)
-    .INPUT(dims, TensorType::ALL())
-    .INPUT(value, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(Fill)
+JUMAR_OP(Fill)
+JUMAR_IN(dims)
+JUMAR_IN(value)
+JUMAR_OUT(y)
+JUMAR_OP_END
 
-REG_OP(Pad)
-    .INPUT(x, TensorType::ALL())
-    .INPUT(paddings, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(Pad)
+JUMAR_OP(Pad)
+JUMAR_IN(x)
+JUMAR_IN(paddings)
+JUMAR_OUT(y)
+JUMAR_OP_END
 
-REG_OP(PadV2)
-    .INPUT(x, TensorType::ALL())
-    .INPUT(paddings, TensorType::ALL())
-    .INPUT(constant_values, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .OP_END_FACTORY_REG(PadV2)
+JUMAR_OP(PadV2)
+JUMAR_IN(x)
+JUMAR_IN(paddings)
+JUMAR_IN(constant_values)
+JUMAR_OUT(y)
+JUMAR_OP_END
 
-REG_OP(PadV3)
-    .INPUT(x, TensorType::ALL())
-    .INPUT(paddings, TensorType::ALL())
-    .OPTIONAL_INPUT(constant_values, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .ATTR(mode, String, "constant")
-    .ATTR(paddings_contiguous, Bool, true)
-    .OP_END_FACTORY_REG(PadV3)
+JUMAR_OP(PadV3)
+JUMAR_IN(x)
+JUMAR_IN(paddings)
+JUMAR_IN(constant_values)
+JUMAR_OUT(y)
+JUMAR_ATTR(mode, String)
+JUMAR_ATTR(paddings_contiguous, Bool)
+JUMAR_OP_END
 }  // namespace ge
 
 #endif

@@ -6,13 +6,13 @@
 
 namespace ge {
 
-REG_OP(NMSWithMask)
-    .INPUT(box_scores, TensorType::ALL())
-    .OUTPUT(selected_boxes, TensorType::ALL())
-    .OUTPUT(selected_idx, TensorType::ALL())
-    .OUTPUT(selected_mask, TensorType::ALL())
-    .ATTR(iou_threshold, Float, 0.5f)
-    .OP_END_FACTORY_REG(NMSWithMask)
+JUMAR_OP(NMSWithMask)
+JUMAR_IN(box_scores)
+JUMAR_OUT(selected_boxes)
+JUMAR_OUT(selected_idx)
+JUMAR_OUT(selected_mask)
+JUMAR_ATTR(iou_threshold, Float)
+JUMAR_OP_END
 }  // namespace ge
 
 #endif

@@ -6,9 +6,9 @@
 
 namespace ge {
 
-REG_OP(Save)
-    .DYNAMIC_INPUT(tensors, TensorType::ALL())
-    .OP_END_FACTORY_REG(Save)
+JUMAR_OP(Save)
+JUMAR_INS(tensors)
+JUMAR_OP_END
 }  // namespace ge
 
 #endif

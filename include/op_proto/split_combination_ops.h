@@ -6,63 +6,63 @@
 
 namespace ge {
 
-REG_OP(Concat)
-    .INPUT(concat_dim, TensorType::ALL())
-    .DYNAMIC_INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .ATTR(N, Int, 1)
-    .OP_END_FACTORY_REG(Concat)
+JUMAR_OP(Concat)
+JUMAR_IN(concat_dim)
+JUMAR_INS(x)
+JUMAR_OUT(y)
+JUMAR_ATTR(N, Int)
+JUMAR_OP_END
 
-REG_OP(ConcatD)
-    .DYNAMIC_INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .REQUIRED_ATTR(concat_dim, Int)
-    .ATTR(N, Int, 1)
-    .OP_END_FACTORY_REG(ConcatD)
+JUMAR_OP(ConcatD)
+JUMAR_INS(x)
+JUMAR_OUT(y)
+JUMAR_ATTR(concat_dim, Int)
+JUMAR_ATTR(N, Int)
+JUMAR_OP_END
 
-REG_OP(ConcatV2)
-    .DYNAMIC_INPUT(x, TensorType::ALL())
-    .INPUT(concat_dim, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .ATTR(N, Int, 1)
-    .OP_END_FACTORY_REG(ConcatV2)
+JUMAR_OP(ConcatV2)
+JUMAR_INS(x)
+JUMAR_IN(concat_dim)
+JUMAR_OUT(y)
+JUMAR_ATTR(N, Int)
+JUMAR_OP_END
 
-REG_OP(Pack)
-    .DYNAMIC_INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .ATTR(axis, Int, 0)
-    .ATTR(N, Int, 1)
-    .OP_END_FACTORY_REG(Pack)
+JUMAR_OP(Pack)
+JUMAR_INS(x)
+JUMAR_OUT(y)
+JUMAR_ATTR(axis, Int)
+JUMAR_ATTR(N, Int)
+JUMAR_OP_END
 
-REG_OP(Split)
-    .INPUT(split_dim, TensorType::ALL())
-    .INPUT(x, TensorType::ALL())
-    .DYNAMIC_OUTPUT(y, TensorType::ALL())
-    .REQUIRED_ATTR(num_split, Int)
-    .OP_END_FACTORY_REG(Split)
+JUMAR_OP(Split)
+JUMAR_IN(split_dim)
+JUMAR_IN(x)
+JUMAR_OUTS(y)
+JUMAR_ATTR(num_split, Int)
+JUMAR_OP_END
 
-REG_OP(SplitD)
-    .INPUT(x, TensorType::ALL())
-    .DYNAMIC_OUTPUT(y, TensorType::ALL())
-    .REQUIRED_ATTR(split_dim, Int)
-    .REQUIRED_ATTR(num_split, Int)
-    .OP_END_FACTORY_REG(SplitD)
+JUMAR_OP(SplitD)
+JUMAR_IN(x)
+JUMAR_OUTS(y)
+JUMAR_ATTR(split_dim, Int)
+JUMAR_ATTR(num_split, Int)
+JUMAR_OP_END
 
-REG_OP(SplitV)
-    .INPUT(x, TensorType::ALL())
-    .INPUT(size_splits, TensorType::ALL())
-    .INPUT(split_dim, TensorType::ALL())
-    .DYNAMIC_OUTPUT(y, TensorType::ALL())
-    .REQUIRED_ATTR(num_split, Int)
-    .OP_END_FACTORY_REG(SplitV)
+JUMAR_OP(SplitV)
+JUMAR_IN(x)
+JUMAR_IN(size_splits)
+JUMAR_IN(split_dim)
+JUMAR_OUTS(y)
+JUMAR_ATTR(num_split, Int)
+JUMAR_OP_END
 
-REG_OP(SplitVD)
-    .INPUT(x, TensorType::ALL())
-    .DYNAMIC_OUTPUT(y, TensorType::ALL())
-    .REQUIRED_ATTR(size_splits, ListInt)
-    .REQUIRED_ATTR(split_dim, Int)
-    .REQUIRED_ATTR(num_split, Int)
-    .OP_END_FACTORY_REG(SplitVD)
+JUMAR_OP(SplitVD)
+JUMAR_IN(x)
+JUMAR_OUTS(y)
+JUMAR_ATTR(size_splits, ListInt)
+JUMAR_ATTR(split_dim, Int)
+JUMAR_ATTR(num_split, Int)
+JUMAR_OP_END
 }  // namespace ge
 
 #endif

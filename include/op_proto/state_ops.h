@@ -6,14 +6,14 @@
 
 namespace ge {
 
-REG_OP(Variable)
-    .INPUT(x, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .ATTR(index, Int, 0)
-    .ATTR(value, Tensor, Tensor())
-    .ATTR(container, String, "")
-    .ATTR(shared_name, String, "")
-    .OP_END_FACTORY_REG(Variable)
+JUMAR_OP(Variable)
+JUMAR_IN(x)
+JUMAR_OUT(y)
+JUMAR_ATTR(index, Int)
+JUMAR_ATTR(value, Tensor)
+JUMAR_ATTR(container, String)
+JUMAR_ATTR(shared_name, String)
+JUMAR_OP_END
 }  // namespace ge
 
 #endif

@@ -6,14 +6,14 @@
 
 namespace ge {
 
-REG_OP(StatelessRandomUniformV2)
-    .INPUT(shape, TensorType::ALL())
-    .INPUT(key, TensorType::ALL())
-    .INPUT(counter, TensorType::ALL())
-    .INPUT(alg, TensorType::ALL())
-    .OUTPUT(y, TensorType::ALL())
-    .ATTR(dtype, Type, DT_FLOAT)
-    .OP_END_FACTORY_REG(StatelessRandomUniformV2)
+JUMAR_OP(StatelessRandomUniformV2)
+JUMAR_IN(shape)
+JUMAR_IN(key)
+JUMAR_IN(counter)
+JUMAR_IN(alg)
+JUMAR_OUT(y)
+JUMAR_ATTR(dtype, Type)
+JUMAR_OP_END
 }  // namespace ge
 
 #endif

@@ -1,30 +1,34 @@
 """C++ programs of the Graph Engine: built against the install tree as programs are, and run."""
 
-import os
-import pathlib
 import subprocess
 
 import pytest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-PREFIX = pathlib.Path(os.environ.get("JUMAR_PREFIX") or ROOT / "target/jumar").resolve()
-HERE = pathlib.Path(__file__).resolve().parent
-WARNINGS = ["-Wall", "-Wextra", "-Werror"]
-PROTOTYPES = ["opp/op_proto/built-in/inc", "opp/built-in/op_proto/inc", "opp/built-in/op_graph/inc"]
+from build import HERE, LIB64, PREFIX, PROTOTYPES, ROOT, WARNINGS, compile_program, compile_text, run
 
-
-def compile_program(source, out, *more, std="c++11", abi=0, protos=PROTOTYPES[1]):
-    command = ["g++", f"-std={std}", f"-D_GLIBCXX_USE_CXX11_ABI={abi}", *WARNINGS]
-    command += ["-I", PREFIX / "include", "-I", PREFIX / protos, source, "-o", out, *more]
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=600)
-    assert done.returncode == 0, done.stderr
-
-
-def run(program, cwd):
-    env = dict(os.environ, LD_LIBRARY_PATH=str(PREFIX / "lib64"))
-    done = subprocess.run([str(program)], cwd=cwd, env=env, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+DIGITS = ROOT / "examples/digits"
+# A small program, whichever name is on its link line.
+NAMED = r"""
+#include <cstdio>
+#include "all_ops.h"
+#include "ge/ge_api.h"
+#include "ge/ge_ir_build.h"
+int main() {
+  std::map<ge::AscendString, ge::AscendString> none;
+  ge::op::Data x("x");
+  x.update_output_desc_y(ge::TensorDesc(ge::Shape({2})));
+  ge::op::Relu y("y");
+  y.set_input_x(x);
+  ge::Graph graph("graph");
+  graph.SetInputs({x}).SetOutputs(std::vector<ge::Operator>{y});
+  ge::ModelBufferData model;
+  const bool good = ge::aclgrphBuildModel(graph, none, model) == ge::GRAPH_SUCCESS && model.length > 0;
+  std::printf(good ? "named: ok\n" : "%s\n", ge::GEGetErrorMsgV2().GetString());
+  return good ? 0 : 1;
+}
+"""
+NAMES = """graph graph_base ge_runner ge_runner_v2 ge_compiler ge_common ge_common_base ge_executor fmk_parser fmk_onnx_parser
+    opsproto exe_graph error_manager register lowering eager_style_graph_builder_base es_math ascendcl acl_rt""".split()
 
 
 @pytest.mark.parametrize(
@@ -32,20 +36,58 @@ def run(program, cwd):
     [("ge_runner", "c++11", 0, PROTOTYPES[0]), ("graph", "c++17", 1, PROTOTYPES[2])],
 )
 def test_the_seed_program_runs_whichever_library_it_names(tmp_path, library, std, abi, protos):
-    link = ["-L", PREFIX / "lib64", f"-l{library}"]
-    compile_program(HERE / "seed.cpp", tmp_path / "seed", *link, std=std, abi=abi, protos=protos)
+    compile_program(HERE / "seed.cpp", tmp_path / "seed", f"-l{library}", std=std, abi=abi, protos=protos)
     assert "seed: ok" in run(tmp_path / "seed", tmp_path)
 
 
 def test_sessions_variables_control_files_offline_models_and_misuse(tmp_path):
-    link = ["-L", PREFIX / "compiler/lib64/stub", "-lge_compiler"]
-    compile_program(HERE / "session.cpp", tmp_path / "session", *link, std="c++20", abi=1)
+    stubs = PREFIX / "compiler/lib64/stub"
+    compile_program(HERE / "session.cpp", tmp_path / "session", "-lge_compiler", std="c++20", abi=1, libs=stubs)
     assert "session: ok" in run(tmp_path / "session", tmp_path)
+
+
+# Each with another dialect and layout of the standard library's texts.
+@pytest.mark.parametrize(
+    ("program", "args", "std", "abi"),
+    [
+        ("values", [], "c++11", 0),
+        ("runs", [], "c++14", 1),
+        ("misuse", ["."], "c++17", 0),
+        ("fork", [], "c++20", 0),
+        ("train", [DIGITS, HERE / "digits"], "c++11", 1),
+    ],
+)
+def test_program(tmp_path, program, args, std, abi):
+    compile_program(HERE / f"{program}.cpp", tmp_path / program, "-lge_runner", std=std, abi=abi)
+    assert f"{program}: ok" in run(tmp_path / program, tmp_path, *args)
+
+
+def test_training_gives_the_same_numbers_each_time(tmp_path):
+    compile_program(HERE / "train.cpp", tmp_path / "train", "-lge_runner", "-O1")
+    first, second = (run(tmp_path / "train", tmp_path, DIGITS, HERE / "digits") for _ in range(2))
+    assert first == second
+
+
+def test_programs_that_leave_everything_alive_end(tmp_path):
+    compile_program(HERE / "leave.cpp", tmp_path / "leave", "-lge_runner")
+    for how in ["return", "exit", "finalize", "acl", "thread"]:
+        assert "leave: ok" in run(tmp_path / "leave", tmp_path, how, limit=60), how
+
+
+def test_each_name_alone_links_and_works(tmp_path):
+    # Compiled once, linked with each name by itself.
+    compile_text(tmp_path, NAMED, "-c")
+    (tmp_path / "program").rename(tmp_path / "program.o")
+    for name in NAMES:
+        command = ["g++", tmp_path / "program.o", "-o", tmp_path / name, "-L", LIB64, f"-l{name}"]
+        done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, f"{name}: {done.stderr}"
+        assert "named: ok" in run(tmp_path / name, tmp_path), name
 
 
 def test_each_header_stands_alone(tmp_path):
     source = tmp_path / "one.cpp"
-    folders = ["ge", "graph", "parser"]
+    folders = ["ge", "graph", "parser", "exe_graph/runtime"]
     for folder in folders:
         for header in sorted((PREFIX / "include" / folder).glob("*.h")):
             # Also with the folder alone on the search path, as older programs have it.
@@ -55,10 +97,21 @@ def test_each_header_stands_alone(tmp_path):
             assert done.returncode == 0, f"{header}: {done.stderr}"
 
 
-def test_all_operators_together_are_cheap_to_compile(tmp_path):
-    source = tmp_path / "all.cpp"
-    source.write_text('#include "all_ops.h"\nint main() { return 0; }\n')
-    before = os.times().children_user
-    compile_program(source, tmp_path / "all.o", "-c")
-    # Seconds of the compiler's own time, so that a busy machine changes little: the vendor's take half a minute.
-    assert os.times().children_user - before < 20
+def compiler_memory(tmp_path, text, std):
+    """Megabytes that the compiler uses for a program: a busy machine does not change them."""
+    source = tmp_path / "measured.cpp"
+    source.write_text(text)
+    command = ["g++", f"-std={std}", "-ftime-report", "-fsyntax-only", "-I", PREFIX / "include", "-I", PREFIX / PROTOTYPES[1]]
+    done = subprocess.run([*map(str, command), str(source)], capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stderr
+    total = next(line for line in done.stderr.splitlines() if line.strip().startswith("TOTAL")).split()[-1]
+    return float(total[:-1]) * {"k": 1e-3, "M": 1, "G": 1e3}[total[-1]]
+
+
+@pytest.mark.parametrize("std", ["c++11", "c++17"])
+def test_all_operators_together_are_cheap_to_compile(tmp_path, std):
+    standard = "".join(f"#include <{name}>\n" for name in ["functional", "map", "memory", "string", "vector"])
+    ground = compiler_memory(tmp_path, standard, std)
+    all_operators = compiler_memory(tmp_path, '#include "all_ops.h"\n', std)
+    # Measured 207 over 36 with 371 classes, which is 1.2 to 1.5 seconds where the vendor's headers take half a minute.
+    assert all_operators < 8 * ground, (all_operators, ground)

@@ -15,6 +15,15 @@ pub fn away() {
     }
 }
 
+/// Counts the cores that a measurement may use: apart, the measuring thread itself has one of them only.
+pub fn cores() -> usize {
+    let mine = std::thread::available_parallelism().map_or(1, usize::from);
+    match APART.load(Ordering::Relaxed) {
+        true => others().len() + 1,
+        false => mine,
+    }
+}
+
 /// All cores but the first. All of the machine's: the calling thread may be bound to the first already.
 fn others() -> Vec<usize> {
     // SAFETY: the call has no conditions.

@@ -8,7 +8,7 @@ use anyhow::Result;
 
 use crate::acl::{Acl, Event, Memory, Stream};
 use crate::limits;
-use crate::place::Place;
+use crate::place::{Place, cores};
 use crate::rounds::{Line, Table, Target, alone, in_turn, median};
 
 /// Tasks in one timed batch.
@@ -197,11 +197,6 @@ fn round_trips(acl: Acl, stream: Stream, small: (Memory, Memory), lines: &mut Ta
         limit: Some(("waking a thread until it runs".into(), wake)),
         target: Some(Target::Ratio(0.02)),
     });
-}
-
-/// Counts the cores that this process may use.
-fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// Two streams hand over to each other by events. The first wait holds all of it until everything is queued.

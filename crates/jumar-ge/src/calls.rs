@@ -4,7 +4,7 @@ use crate::graph::ge::{self, Value};
 use crate::session::{self, Family};
 use crate::wire::{Reader, Told, Writer};
 use crate::world::{self, Input, Output, Port, World};
-use crate::{Fail, GRAPH_NOT_BUILT, Outcome, PARAM_INVALID, file, message, offline, run};
+use crate::{Fail, GRAPH_NOT_BUILT, Outcome, PARAM_INVALID, file, infer, message, offline, run};
 
 /// Does what `name` says with a message, and gives the reply.
 ///
@@ -98,7 +98,18 @@ fn op(name: &str, from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()> {
         to.u64(u64::from(ge::prototype(&from.text()?).is_some()));
         return Ok(());
     }
+    if name == "op.supported" {
+        to.u64(u64::from(ge::is_known(&from.text()?)));
+        return Ok(());
+    }
     let id = from.u64()?;
+    if name == "op.infer" {
+        let source = world.alone(id)?;
+        // Shapes are found by computing what is constant, which may take its time.
+        drop(world);
+        let found = infer::one(&source)?;
+        return world::lock().tell(id, &found);
+    }
     match name {
         "op.hold" => world.hold_op(id),
         "op.release" => world.drop_op(id),
@@ -353,6 +364,34 @@ fn graph(name: &str, from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()> {
             let graph = file::load(from.bytes()?)?;
             return world::lock().thaw(id, &graph);
         }
+        "graph.infer" => {
+            let shapes = from.list(8, Reader::ints)?;
+            let (source, ids) = {
+                let world = world::lock();
+                (world.freeze(id, 0)?, world.graph(id)?.ops.clone())
+            };
+            let found = infer::all(&source, &shapes)?;
+            let mut world = world::lock();
+            for (id, types) in ids.into_iter().zip(&found) {
+                world.tell(id, types)?;
+            }
+            return Ok(());
+        }
+        "graph.copy" => {
+            let source = from.u64()?;
+            let mut world = world::lock();
+            let plain = world.freeze(source, 0)?;
+            let imported = world.graph(source)?.imported.clone();
+            if world.graph(id)?.begun {
+                return Err(Fail::new("the graph to copy into has nodes already"));
+            }
+            let own = world.graph(id)?.name.clone();
+            world.thaw(id, &plain)?;
+            let graph = world.graph_mut(id)?;
+            graph.name = own;
+            graph.imported = imported;
+            return Ok(());
+        }
         "graph.save_file" | "graph.dump_file" => {
             let path = from.text()?;
             let graph = world::lock().freeze(id, 0)?;
@@ -443,6 +482,18 @@ fn graph(name: &str, from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()> {
             world.hold_op(found);
             to.u64(found);
         }
+        "graph.find_kind" => {
+            let kind = from.text()?;
+            let graph = world.graph(id)?;
+            let mut found: Vec<u64> = graph.ops.clone();
+            found.extend(graph.table.values().filter(|op| !graph.ops.contains(op)));
+            found.retain(|op| world.op(*op).is_ok_and(|op| op.kind == kind));
+            for op in &found {
+                world.hold_op(*op);
+            }
+            to.list(&found, |to, id| to.u64(*id));
+        }
+        "graph.rename" => world.graph_mut(id)?.name = from.text()?,
         "graph.op_names" => {
             let names: Vec<String> = world.graph(id)?.table.keys().cloned().collect();
             to.list(&names, |to, name| to.text(name));
@@ -587,6 +638,12 @@ fn on_session(name: &str, from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()>
                 message::warn(format!("graph {number} was compiled already"));
                 return Ok(());
             }
+            if before == Family::Build {
+                return Err(Fail::new(format!(
+                    "graph {number} was built by BuildGraph or RunGraph: CompileGraph does not mix with these"
+                ))
+                .status(crate::UNSUPPORTED));
+            }
             entry.plan(&given, Family::Compile)?;
         }
         "session.load" => {
@@ -634,6 +691,20 @@ fn on_session(name: &str, from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()>
             }
             state.bases.insert(what, (address, bytes));
         }
+        "session.outputs" => {
+            // What a run with these inputs gives, for callers that bring the memory themselves.
+            let given = given(from)?;
+            let entry = session.graph(number)?;
+            let plan = entry.plan(&given, Family::Fresh)?;
+            let open = plan.description.open;
+            to.list(&plan.description.outputs[..plan.outputs], |to, tensor| {
+                to.int(if open { -1 } else { tensor.bytes as i64 });
+            });
+        }
+        "session.model" => {
+            let entry = session.graph(number)?;
+            to.bytes = entry.model_file()?;
+        }
         "session.variables" => {
             let names = from.list(8, Reader::text)?;
             to.bytes = run::read_variables(&session, &names)?;
@@ -658,6 +729,14 @@ fn engine(name: &str, from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()> {
             let graph = from.u64()?;
             let options = from.map()?;
             to.bytes = offline::build(graph, &options)?;
+        }
+        "build.bundle" => {
+            let list = from.list(16, |from| Ok((from.u64()?, from.map()?)))?;
+            let models = list
+                .iter()
+                .map(|(graph, options)| offline::build(*graph, options))
+                .collect::<Outcome<Vec<_>>>()?;
+            crate::graph::write_bundle(&models, &mut to.bytes)?;
         }
         "build.save" => {
             let (path, bytes) = (from.text()?, from.bytes()?);

@@ -8,6 +8,7 @@
 
 mod calls;
 mod file;
+mod infer;
 mod message;
 mod offline;
 mod run;

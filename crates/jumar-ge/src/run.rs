@@ -33,6 +33,7 @@ pub type Done = Box<dyn FnOnce(u32, &[u8]) + Send>;
 /// A run that waits for its turn.
 pub struct Job {
     graph: u32,
+    family: Family,
     inputs: Vec<HostTensor>,
     done: Done,
 }
@@ -40,15 +41,16 @@ pub struct Job {
 /// How a graph is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum How {
-    /// From host memory; the caller waits.
-    Waiting,
+    /// From host memory; the caller waits. A graph that was compiled is refused, or taken as well.
+    Waiting(Family),
     /// On a stream, in place.
     Stream(u64),
     /// On a stream, in place; the graph has to be loaded.
     Loaded(u64),
 }
 
-/// Runs a graph. `how` is 0 to wait, 1 to run on `stream`, 2 to run on it what was loaded.
+/// Runs a graph. `how` is 0 to wait, 1 to run on `stream`, 2 to run on it what was loaded, 3 to wait for a graph that
+/// may have been compiled.
 ///
 /// # Errors
 ///
@@ -62,17 +64,18 @@ pub fn run(
     outputs: &[HostTensor],
 ) -> Result<Vec<u8>, u32> {
     let how = match how {
-        0 => How::Waiting,
+        0 => How::Waiting(Family::Build),
         1 => How::Stream(stream),
+        3 => How::Waiting(Family::Fresh),
         _ => How::Loaded(stream),
     };
     let outcome = session::find(session).and_then(|session| match how {
-        How::Waiting => {
+        How::Waiting(family) => {
             let entry = session.graph(graph)?;
             let Some(_turn) = session.running.try_lock() else {
                 return Err(Fail::new("another graph of this session is running"));
             };
-            on_host(&session, &entry, &inputs)
+            on_host(&session, &entry, &inputs, family)
         }
         How::Stream(stream) | How::Loaded(stream) => {
             let loaded = matches!(how, How::Loaded(_));
@@ -86,16 +89,27 @@ pub fn run(
     })
 }
 
-/// Queues a run; `done` hears of its end.
+/// Queues a run; `done` hears of its end. `how` is 3 for a graph that may have been compiled, else 0.
 ///
 /// # Errors
 ///
 /// The status; `done` heard of it as well.
-pub fn run_async(session: u64, graph: u32, inputs: Vec<HostTensor>, done: Done) -> Result<(), u32> {
+pub fn run_async(
+    how: u32,
+    session: u64,
+    graph: u32,
+    inputs: Vec<HostTensor>,
+    done: Done,
+) -> Result<(), u32> {
+    let family = if how == 3 {
+        Family::Fresh
+    } else {
+        Family::Build
+    };
     let found = session::find(session).and_then(|session| {
         let entry = session.graph(graph)?;
         let state = entry.state.lock();
-        if state.family == Family::Compile {
+        if state.family == Family::Compile && family == Family::Build {
             return Err(Fail::new(format!(
                 "graph {graph} was compiled by CompileGraph: RunGraphAsync does not mix with that"
             ))
@@ -108,6 +122,7 @@ pub fn run_async(session: u64, graph: u32, inputs: Vec<HostTensor>, done: Done) 
         Ok(session) => {
             session.queue.lock().push_back(Job {
                 graph,
+                family,
                 inputs,
                 done,
             });
@@ -146,7 +161,7 @@ pub fn work_off(session: &Arc<Session>) {
             let _turn = session.running.lock();
             session
                 .graph(job.graph)
-                .and_then(|entry| on_host(session, &entry, &job.inputs))
+                .and_then(|entry| on_host(session, &entry, &job.inputs, job.family))
         };
         match outcome {
             Ok(bytes) => (job.done)(SUCCESS, &bytes),
@@ -256,8 +271,13 @@ fn short(index: usize, what: &str, has: usize, needs: usize) -> Fail {
 }
 
 /// Runs from host memory and waits.
-fn on_host(session: &Arc<Session>, entry: &Entry, inputs: &[HostTensor]) -> Outcome<Vec<u8>> {
-    let plan = entry.plan(&types(inputs)?, Family::Build)?;
+fn on_host(
+    session: &Arc<Session>,
+    entry: &Entry,
+    inputs: &[HostTensor],
+    family: Family,
+) -> Outcome<Vec<u8>> {
+    let plan = entry.plan(&types(inputs)?, family)?;
     count(entry, &plan, inputs.len())?;
     let place = session.place()?;
     session::with_runtime(|runtime, caller| {

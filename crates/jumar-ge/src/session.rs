@@ -59,6 +59,8 @@ pub struct Session {
     pub queued: Condvar,
     pub worker: AtomicBool,
     pub closed: AtomicBool,
+    /// What was taken out while it ran.
+    retired: Mutex<Vec<Arc<Plan>>>,
     /// Memory that outputs got from here, by its address.
     pub lent: Mutex<BTreeMap<usize, Block>>,
 }
@@ -104,7 +106,7 @@ pub struct State {
 }
 
 /// Which calls a program uses on a graph.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Family {
     /// None yet.
     #[default]
@@ -260,6 +262,7 @@ pub fn create(options: Options) -> Outcome<u64> {
             queued: Condvar::new(),
             worker: AtomicBool::new(false),
             closed: AtomicBool::new(false),
+            retired: Mutex::default(),
             lent: Mutex::default(),
         }),
     );
@@ -356,7 +359,7 @@ impl Session {
         Ok(Products::Float32)
     }
 
-    /// Takes a graph out, when what runs of it is over.
+    /// Takes a graph out. What runs of it, or waits to run, comes to its end; its memory goes then.
     pub fn remove(&self, number: u32) -> Outcome<()> {
         let entry = self.graphs.lock().remove(&number);
         let Some(entry) = entry else {
@@ -365,8 +368,24 @@ impl Session {
         if let Ok(graph) = world::lock().graph_mut(entry.origin) {
             graph.added = false;
         }
-        self.unload(&entry);
+        let plans = std::mem::take(&mut entry.state.lock().plans);
+        self.retired.lock().extend(plans);
+        self.reap();
         Ok(())
+    }
+
+    /// Unloads what was taken out and runs no more.
+    fn reap(&self) {
+        let done: Vec<Arc<Plan>> = {
+            let mut retired = self.retired.lock();
+            let (busy, done) = std::mem::take(&mut *retired).into_iter().partition(|plan| {
+                Arc::strong_count(plan) > 1
+                    || plan.model.get().is_some_and(|model| !model.is_idle())
+            });
+            *retired = busy;
+            done
+        };
+        self.unload(done);
     }
 
     /// Tells whether a graph has to be built before it runs.
@@ -377,6 +396,7 @@ impl Session {
 
     /// Where graphs run: the device's own context, which lives at least as long as the session.
     pub fn place(&self) -> Outcome<&Place> {
+        self.reap();
         if let Some(place) = self.place.get() {
             return Ok(place);
         }
@@ -401,11 +421,10 @@ impl Session {
         drop(released);
     }
 
-    fn unload(&self, entry: &Entry) {
+    fn unload(&self, plans: Vec<Arc<Plan>>) {
         let Some(place) = self.place.get() else {
             return;
         };
-        let plans = std::mem::take(&mut entry.state.lock().plans);
         for plan in plans {
             let done = with_runtime(|_, caller| {
                 if let Some(model) = plan.model.get() {
@@ -442,8 +461,11 @@ impl Session {
             if let Ok(graph) = world::lock().graph_mut(entry.origin) {
                 graph.added = false;
             }
-            self.unload(entry);
+            let plans = std::mem::take(&mut entry.state.lock().plans);
+            self.unload(plans);
         }
+        let retired = std::mem::take(&mut *self.retired.lock());
+        self.unload(retired);
         let Some(place) = self.place.get() else {
             return;
         };
@@ -525,6 +547,28 @@ impl Entry {
     /// The plan that was built first.
     pub fn first_plan(&self) -> Option<Arc<Plan>> {
         self.state.lock().plans.first().cloned()
+    }
+
+    /// The graph as a model file.
+    pub fn model_file(&self) -> Outcome<Vec<u8>> {
+        let given = self
+            .first_plan()
+            .map_or(Vec::new(), |plan| plan.given.clone());
+        let lowered = lower(&self.source, &given)?;
+        if let Some(variable) = lowered.variables.first() {
+            return Err(Fail::new(format!(
+                "graph {} has the variable {}, and a model file has no session that would hold it",
+                self.number, variable.name
+            )));
+        }
+        let options = BuildOptions {
+            products: self.products,
+            ..BuildOptions::default()
+        };
+        let model = compile(lowered.graph, options)?;
+        let mut bytes = Vec::new();
+        model.write(&mut bytes)?;
+        Ok(bytes)
     }
 
     fn build(&self, given: &[Option<TensorType>]) -> Outcome<Plan> {

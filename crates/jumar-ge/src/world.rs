@@ -142,6 +142,11 @@ impl World {
         let op = self.op_mut(id)?;
         let prototype = ge::prototype(&op.kind)
             .ok_or_else(|| Fail::new(format!("there is no operator {}", op.kind)))?;
+        for (name, default) in prototype.attrs {
+            if let Some(value) = default.value() {
+                op.attrs.insert((*name).to_owned(), value);
+            }
+        }
         for (name, occurs) in prototype.inputs {
             if *occurs != Occurs::Often {
                 op.inputs.push(Input {
@@ -491,6 +496,84 @@ impl World {
             nodes,
             outputs,
         })
+    }
+
+    /// Copies an operator with the constants that it reads; its other inputs are inputs as it describes them.
+    pub fn alone(&self, id: u64) -> Outcome<ge::Graph> {
+        let op = self.op(id)?;
+        let mut graph = ge::Graph {
+            name: op.name.clone(),
+            ..ge::Graph::default()
+        };
+        let mut node = ge::Node {
+            name: op.name.clone(),
+            kind: op.kind.clone(),
+            attrs: op.attrs.clone(),
+            outputs: op
+                .outputs
+                .iter()
+                .map(|output| ge::Output {
+                    name: output.name.clone(),
+                    desc: output.told.desc.clone(),
+                })
+                .collect(),
+            ..ge::Node::default()
+        };
+        for input in &op.inputs {
+            let source = input.from.and_then(|(from, _)| self.ops.get(&from));
+            let constant = source.filter(|op| op.kind == "Const" || op.kind == "Constant");
+            let given = input.from.is_some() || input.described;
+            if given {
+                let index = graph.nodes.len();
+                graph.nodes.push(match constant {
+                    Some(op) => ge::Node {
+                        name: op.name.clone(),
+                        kind: op.kind.clone(),
+                        attrs: op.attrs.clone(),
+                        outputs: vec![ge::Output {
+                            name: "y".into(),
+                            desc: input.told.desc.clone(),
+                        }],
+                        ..ge::Node::default()
+                    },
+                    None => ge::Node {
+                        name: input.name.clone(),
+                        kind: "Data".into(),
+                        outputs: vec![ge::Output {
+                            name: "y".into(),
+                            desc: input.told.desc.clone(),
+                        }],
+                        ..ge::Node::default()
+                    },
+                });
+                node.inputs.push(ge::Input {
+                    name: input.name.clone(),
+                    from: Some((index, 0)),
+                    desc: input.told.desc.clone(),
+                });
+            } else {
+                node.inputs.push(ge::Input {
+                    name: input.name.clone(),
+                    from: None,
+                    desc: input.told.desc.clone(),
+                });
+            }
+        }
+        graph.nodes.push(node);
+        Ok(graph)
+    }
+
+    /// Writes what was found of an operator's outputs; their formats stay.
+    pub fn tell(&mut self, id: u64, found: &[Option<Desc>]) -> Outcome<()> {
+        let op = self.op_mut(id)?;
+        for (output, found) in op.outputs.iter_mut().zip(found) {
+            if let Some(desc) = found {
+                let format = output.told.desc.format;
+                output.told.desc = desc.clone();
+                output.told.desc.format = format;
+            }
+        }
+        Ok(())
     }
 
     /// Makes operators of plain data: the contents of a graph that was loaded.

@@ -403,6 +403,14 @@ impl Model {
         Ok(self.own_stream.get_or_init(|| stream).clone())
     }
 
+    /// Tells whether every execution that was queued is over.
+    pub fn is_idle(&self) -> bool {
+        self.last
+            .lock()
+            .as_ref()
+            .is_none_or(|last| last.done.is_set())
+    }
+
     /// Waits for queued executions and frees the memory that the load allocated. Executing it later answers an error.
     pub fn unload(&self, caller: &Caller<'_>) {
         if let Some(last) = self.last.lock().take()

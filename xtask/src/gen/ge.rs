@@ -106,41 +106,38 @@ fn attr(list: &[Value]) -> Result<(&str, &str, Option<&Value>)> {
     }
 }
 
+/// The class of an operator. The library knows the defaults of its attributes, so that they do not stand here.
 fn class(op: &Op) -> Result<String> {
-    let mut text = format!("\nREG_OP({})\n", op.name);
+    let mut text = format!("\nJUMAR_OP({})\n", op.name);
     for (name, kind) in &op.inputs {
         let word = match kind.as_str() {
-            "required" => "INPUT",
-            "optional" => "OPTIONAL_INPUT",
-            "dynamic" => "DYNAMIC_INPUT",
+            "required" | "optional" => "JUMAR_IN",
+            "dynamic" => "JUMAR_INS",
             other => bail!("{}: an input is {other}", op.name),
         };
-        writeln!(text, "    .{word}({name}, TensorType::ALL())")?;
+        writeln!(text, "{word}({name})")?;
     }
     for (name, kind) in &op.outputs {
         let word = if kind == "dynamic" {
-            "DYNAMIC_OUTPUT"
+            "JUMAR_OUTS"
         } else {
-            "OUTPUT"
+            "JUMAR_OUT"
         };
-        writeln!(text, "    .{word}({name}, TensorType::ALL())")?;
+        writeln!(text, "{word}({name})")?;
     }
     for list in &op.attrs {
-        let (name, kind, default) = attr(list)?;
-        match default {
-            None => writeln!(text, "    .REQUIRED_ATTR({name}, {kind})")?,
-            Some(value) => writeln!(text, "    .ATTR({name}, {kind}, {})", cxx(kind, value)?)?,
-        }
+        let (name, kind, _) = attr(list)?;
+        writeln!(text, "JUMAR_ATTR({name}, {kind})")?;
     }
     for graph in &op.subgraphs {
         let word = if graph.dynamic {
-            "DYNAMIC_GRAPH"
+            "JUMAR_GRAPHS"
         } else {
-            "GRAPH"
+            "JUMAR_GRAPH"
         };
-        writeln!(text, "    .{word}({})", graph.name)?;
+        writeln!(text, "{word}({})", graph.name)?;
     }
-    writeln!(text, "    .OP_END_FACTORY_REG({})", op.name)?;
+    writeln!(text, "JUMAR_OP_END")?;
     Ok(text)
 }
 
@@ -188,21 +185,6 @@ fn data_type(name: &str) -> Result<i32> {
         "DT_INT64" => 9,
         "DT_UNDEFINED" => 28,
         other => bail!("the data type {other} has no number here"),
-    })
-}
-
-fn cxx(kind: &str, value: &Value) -> Result<String> {
-    Ok(match kind {
-        "Int" => int(value)?,
-        "Float" => format!("{}f", float(value)?),
-        "Bool" => yes(value)?.to_string(),
-        "String" => text(value)?,
-        "Tensor" => "Tensor()".into(),
-        "Type" => value.as_str().context("a Type")?.to_owned(),
-        "ListInt" => format!("{{{}}}", list(value, int)?),
-        "ListFloat" => format!("{{{}}}", list(value, |v| Ok(format!("{}f", float(v)?)))?),
-        "ListString" => format!("{{{}}}", list(value, text)?),
-        other => bail!("defaults of type {other} are not known here"),
     })
 }
 

@@ -138,7 +138,8 @@ unsafe fn tensors(list: *const Tensor, count: usize) -> jumar_acl::Result<Vec<Ho
     Ok(all)
 }
 
-/// Runs a graph: `how` is 0 to wait, 1 to run on `stream`, 2 to run on it what was loaded.
+/// Runs a graph: `how` is 0 to wait, 1 to run on `stream`, 2 to run on it what was loaded, 3 to wait for a graph that may
+/// have been compiled.
 ///
 /// # Safety
 /// The lists have as many tensors as is said, which say the truth about their memory; `sink` is null or takes `user`.
@@ -185,12 +186,13 @@ impl Passed {
     }
 }
 
-/// Queues a run of a graph from host memory.
+/// Queues a run of a graph from host memory: `how` is 3 for a graph that may have been compiled, else 0.
 ///
 /// # Safety
 /// The list has as many tensors as is said, which say the truth about their memory; `done` takes `user` on any thread.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn jumar_ge_run_async(
+    how: u32,
     session: u64,
     graph: u32,
     inputs: *const Tensor,
@@ -206,7 +208,7 @@ pub unsafe extern "C" fn jumar_ge_run_async(
             // SAFETY: the caller's contract; the bytes live until it returns.
             unsafe { done(user.get(), status, bytes.as_ptr().cast(), bytes.len()) };
         });
-        Ok(jumar_ge::run_async(session, graph, inputs, told))
+        Ok(jumar_ge::run_async(how, session, graph, inputs, told))
     })
     .unwrap_or(Err(jumar_ge::FAILED));
     answer.err().unwrap_or(jumar_ge::SUCCESS)

@@ -1,6 +1,9 @@
 //! What the Graph Engine's headers say about an operator.
 
+use std::sync::Arc;
+
 use super::prototypes::ALL;
+use super::{Data, Desc, Value};
 
 /// An operator of the headers.
 #[derive(Debug)]
@@ -53,6 +56,29 @@ pub enum Default {
     Type(i32),
     /// An empty tensor.
     Tensor,
+}
+
+impl Default {
+    /// The value of an attribute that nobody sets; none where it has to be set.
+    pub fn value(self) -> Option<Value> {
+        Some(match self {
+            Default::Required => return None,
+            Default::Int(value) => Value::Int(value),
+            Default::Float(value) => Value::Float(value),
+            Default::Bool(value) => Value::Bool(value),
+            Default::Str(text) => Value::Str(text.to_owned()),
+            Default::Ints(list) => Value::Ints(list.to_vec()),
+            Default::Floats(list) => Value::Floats(list.to_vec()),
+            Default::Strs(list) => {
+                Value::Strs(list.iter().map(|text| (*text).to_owned()).collect())
+            }
+            Default::Type(number) => Value::Type(number),
+            Default::Tensor => Value::Tensor(Data {
+                desc: Desc::default(),
+                bytes: Arc::default(),
+            }),
+        })
+    }
 }
 
 /// Lists every operator of the headers.
