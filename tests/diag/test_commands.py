@@ -198,7 +198,7 @@ def test_a_drill_lets_tasks_fail_and_shows_the_stack_of_a_crash(program):
 
 def test_the_command_of_a_class_shows_it_again(program):
     done = jumar("explore", "-n", "12", "--", program("four_streams.c"))
-    again = re.findall(r"x (status .*)\n(?:    .*\n)* +(jumar check --seed \d+ -- .*)", done.stdout)
+    again = re.findall(r"x (status .*)\n(?:    .*\n)*? +(jumar check --seed \d+ -- .*)", done.stdout)
     assert len(again) >= 2, done.stdout
     for seen, command in again[:3]:
         words = command.split()
@@ -214,7 +214,7 @@ def test_each_way_to_run_has_a_variable(program, tmp_path):
         return subprocess.run([app, *words], env=environment(**more), capture_output=True, text=True, timeout=60)
 
     read_early, freed = program("read_early.c"), program("04_freed_too_early.c", "zoo")
-    assert alone(read_early, JUMAR_LATE=1).stdout == "219\n"
+    assert alone(read_early, JUMAR_LATE=1, JUMAR_CHECK=1).stdout == "219\n"
     four = program("four_streams.c")
     assert alone(four, JUMAR_SEED=5).stdout == jumar("check", "--seed", "5", "--", four).stdout
     report, known = tmp_path / "report", tmp_path / "known"
