@@ -126,10 +126,11 @@ fn the_table_is_clean_or_its_findings_name_the_misuse() {
             errors += u64::from(finding.severity == "error");
             let call = finding.lines[0].call.as_deref().unwrap_or("");
             let answers = corpus.answers.get(&finding.rule);
-            let by_answer = refusals(case, call)
-                .find(|answer| answers.is_some_and(|known| known.contains(answer)));
-            if let Some(answer) = by_answer {
-                used.insert((finding.rule, answer));
+            let known = |answer: &String| answers.is_some_and(|known| known.contains(answer));
+            let by_answer: Vec<String> = refusals(case, call).filter(known).collect();
+            if !by_answer.is_empty() {
+                let seen = by_answer.into_iter();
+                used.extend(seen.map(|answer| (finding.rule.clone(), answer)));
             } else if shown.is_some_and(|shown| shown.rules.contains(&finding.rule)) {
                 used.insert((case.id.clone(), finding.rule));
             } else {
