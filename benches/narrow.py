@@ -1,11 +1,12 @@
 """Narrow numbers: bfloat16 where a precision mode allows it, and whole numbers, beside ONNX Runtime and OpenVINO in one process.
 
-`models.py` prints these lines with its own; alone, this file prints them as text.
+It runs where `models.py` does (`atc` and the module `acl` of the install tree, the engines of `target/venv-bench`) and prints lines of text.
 
 Usage: narrow.py [--quick]
 """
 
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -105,7 +106,7 @@ def ceilings(folder):
     return {line.split()[0]: float(line.split()[1]) for line in done.stdout.splitlines()}
 
 
-def kernels(folder, rounds):
+def kernels(folder):
     """GFLOP/s of each kernel in bfloat16 and in whole numbers, of ONNX Runtime's (float32, and the same whole numbers), and the ceilings."""
     from models import ORT, Jumar, Ort, good, in_turn
 
@@ -117,7 +118,7 @@ def kernels(folder, rounds):
             ort, jumar = Ort(path, feed, 1), Jumar(path, feed)
             jumar.fill()
             execute = lambda: good(jumar.acl.mdl.execute(jumar.model, jumar.inputs, jumar.outputs))  # noqa: B023, E731
-            times = in_turn({"Jumar": execute, ORT: ort.run}, rounds)
+            times = in_turn({"Jumar": execute, ORT: ort.run})
             row = {engine: 2 * count / ms * 1e-6 for engine, ms in times.items()}
             if what in (limits := ceilings(folder)):
                 row["ceiling"] = limits[what]
@@ -126,7 +127,7 @@ def kernels(folder, rounds):
     return found
 
 
-def networks(folder, threads, rounds, batch=1):
+def networks(folder, threads, batch=1):
     """Latencies in bfloat16 beside ONNX Runtime in float32 and OpenVINO as it is installed, and the distance from float32."""
     from models import INSTALLED, ORT, Jumar, OpenVino, Ort, distance, in_turn, inputs_of
 
@@ -148,39 +149,33 @@ def networks(folder, threads, rounds, batch=1):
             works[INSTALLED] = installed.run
         except Exception as error:  # an engine that cannot run a model is left out, and said so
             print(f"{name}: OpenVINO: {error}", file=sys.stderr)
-        found[name] = {"times": in_turn(works, rounds), "distance": off}
+        found[name] = {"times": in_turn(works), "distance": off}
         jumar.close()
     return found
 
 
-def measure(folder, threads, rounds):
+def measure(folder, threads):
     """Everything, in a process whose module `acl` has so many workers."""
-    import acl
-    from models import good
+    from models import begin, end
 
-    good(acl.init())
-    good(acl.rt.set_device(0))
-    found = {"networks": networks(folder, threads, rounds)}
+    acl = begin()
+    found = {"networks": networks(folder, threads)}
     if threads == 1:
-        found["kernels"] = kernels(folder, rounds)
-    good(acl.rt.reset_device(0))
-    good(acl.finalize())
+        found["kernels"] = kernels(folder)
+    end(acl)
     return found
 
 
 def main():
-    import os
-
     if "--measure" in sys.argv:
-        folder, threads, rounds = sys.argv[sys.argv.index("--measure") + 1 :][:3]
-        print(json.dumps(measure(pathlib.Path(folder), int(threads), int(rounds))))
+        folder, threads = sys.argv[sys.argv.index("--measure") + 1 :][:2]
+        print(json.dumps(measure(pathlib.Path(folder), int(threads))))
         return
-    rounds = 3 if "--quick" in sys.argv else 9
     with tempfile.TemporaryDirectory() as folder:
         prepare(pathlib.Path(folder))
         for threads in (1,) if "--quick" in sys.argv else (1, 2):
             environment = dict(os.environ, JUMAR_WORKERS=str(threads))
-            command = [sys.executable, "-B", __file__, "--measure", folder, str(threads), str(rounds)]
+            command = [sys.executable, "-B", __file__, "--measure", folder, str(threads)]
             text = subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout
             found = json.loads(text.splitlines()[-1])
             for name, row in found["networks"].items():

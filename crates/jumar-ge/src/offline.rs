@@ -62,7 +62,8 @@ pub fn build(id: u64, options: &Options) -> Outcome<Vec<u8>> {
                     crate::session::type_of(shape, desc.dtype).ok()
                 })
                 .collect();
-            let lowered = ge::lower(&source, &given)?;
+            let mut lowered = ge::lower(&source, &given)?;
+            lowered.without_draws();
             if let Some(variable) = lowered.variables.first() {
                 return Err(Fail::new(format!(
                     "the graph has the variable {}, and an offline model has no session that would hold it",

@@ -89,7 +89,11 @@ pub fn run(check: bool) -> Result<()> {
 pub fn write_coverage(tree: &Path) -> Result<()> {
     let root = root()?;
     let api = model::Api::load(&root)?;
-    write(&tree.join("docs/coverage.md"), &pages::coverage(&api))?;
+    let operators = fs::read_to_string(root.join("docs/graph-engine-operators.md"))?;
+    write(
+        &tree.join("docs/coverage.md"),
+        &format!("{}\n{operators}", pages::coverage(&api)),
+    )?;
     write(
         &tree.join("docs/refusals.md"),
         &pages::refusals(&root, &api)?,

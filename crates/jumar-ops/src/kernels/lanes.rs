@@ -249,13 +249,15 @@ pub(crate) trait Float:
     fn ceil(self) -> Self;
     fn round_ties_even(self) -> Self;
     fn erf(self) -> Self;
+    fn erfc(self) -> Self;
 }
 
 macro_rules! float {
-    ($($type:ident, $erf:path;)*) => {$(
+    ($($type:ident, $erf:path, $erfc:path;)*) => {$(
         impl Float for $type {
             #[inline(always)] fn of(value: f64) -> $type { value as $type }
             #[inline(always)] fn erf(self) -> $type { $erf(self) }
+            #[inline(always)] fn erfc(self) -> $type { $erfc(self) }
             float! { @same $type: abs sqrt exp exp_m1 ln ln_1p sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh
                 floor ceil round_ties_even }
             #[inline(always)] fn is_nan(self) -> bool { $type::is_nan(self) }
@@ -267,4 +269,4 @@ macro_rules! float {
     };
 }
 
-float! { f32, libm::erff; f64, libm::erf; }
+float! { f32, libm::erff, libm::erfcf; f64, libm::erf, libm::erfc; }

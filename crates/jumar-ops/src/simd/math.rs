@@ -265,6 +265,11 @@ macro_rules! functions {
                 self.0.is_infinite()
             }
 
+            #[inline(always)]
+            fn erfc(self) -> Self {
+                Fast(libm::erfcf(self.0))
+            }
+
             $(#[inline(always)] fn $own(self) -> Self { Fast($own::<FUSED>(self.0)) })*
             $(#[inline(always)] fn $name(self) -> Self { Fast(self.0.$name()) })*
         }

@@ -3,6 +3,7 @@
 use jumar_ops::{Attrs, Builder as _, OpError, Tensor};
 use jumar_types::dtype::DataType;
 
+use super::filter::{backward, channels_last, forward};
 use super::op::{Op, same};
 use super::{Cx, Lowering, invalid, tensor_attr, unsupported};
 use crate::ValueId;
@@ -20,7 +21,7 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
     ("ConcatV2D", |cx, op| concat(cx, op, op.int("concat_dim")?)),
     ("Const", constant),
     ("Constant", constant),
-    ("DepthToSpace", same),
+    ("DepthToSpace", |cx, op| blocks(cx, op, "DepthToSpace")),
     ("Expand", same),
     ("ExpandDims", |cx, op| {
         let (x, axis) = (op.input("x")?, op.input("axis")?);
@@ -51,7 +52,7 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
     ("ReverseSequence", same),
     ("Shape", same),
     ("Size", same),
-    ("SpaceToDepth", same),
+    ("SpaceToDepth", |cx, op| blocks(cx, op, "SpaceToDepth")),
     ("Split", |cx, op| {
         split(cx, op, None, op.input("split_dim")?)
     }),
@@ -69,7 +70,6 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
     }),
     ("Squeeze", same),
     ("SqueezeV3", same),
-    ("StridedSliceV2", same),
     ("Tile", same),
     ("Transpose", same),
     ("TransposeD", |cx, op| {
@@ -176,7 +176,52 @@ fn split(cx: &mut Cx, op: &Op<'_>, sizes: Option<ValueId>, axis: ValueId) -> Ans
             )));
         }
     }
+    let sizes = match sizes {
+        Some(sizes) => Some(filled(cx, x, sizes, axis)?),
+        None => None,
+    };
     cx.add_node("SplitV", &[Some(x), sizes, Some(axis)], attrs, outputs)
+}
+
+/// Sizes of parts, with what is left in the place of -1.
+fn filled(cx: &mut Cx, x: ValueId, sizes: ValueId, axis: ValueId) -> Result<ValueId, OpError> {
+    let list = cx.constant(sizes).and_then(Tensor::ints);
+    let Some(mut list) = list.filter(|list| list.contains(&-1)) else {
+        return Ok(sizes);
+    };
+    let at = known(cx, axis, "split_dim")?;
+    let dims = cx.dims(x)?;
+    let at = if at < 0 { at + dims.len() as i64 } else { at };
+    let whole = *usize::try_from(at)
+        .ok()
+        .and_then(|at| dims.get(at))
+        .ok_or_else(|| invalid(format!("its split_dim is {at}")))?;
+    let left: i64 = whole - list.iter().filter(|&&size| size != -1).sum::<i64>();
+    if left < 0 || list.iter().filter(|&&size| size == -1).count() > 1 {
+        return Err(invalid(format!(
+            "its size_splits {list:?} do not fit an axis of {whole}"
+        )));
+    }
+    for size in &mut list {
+        if *size == -1 {
+            *size = left;
+        }
+    }
+    Ok(cx.ints(&list))
+}
+
+/// Moves pixels into channels or back; channels may come last.
+fn blocks(cx: &mut Cx, op: &Op<'_>, name: &'static str) -> Answer {
+    let last = channels_last(op.text("data_format")?, 2)?;
+    let mut attrs = Attrs::new()
+        .with("block_size", op.int("block_size")?)
+        .with("data_format", "NCHW");
+    if name == "DepthToSpace" {
+        attrs.set("mode", op.text("mode")?);
+    }
+    let x = forward(cx, op.input("x")?, last, 2)?;
+    let y = cx.one(name, &[x], attrs)?;
+    Ok(vec![backward(cx, y, last, 2)?])
 }
 
 /// Joins the axes from one to another.

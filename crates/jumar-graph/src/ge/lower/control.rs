@@ -49,6 +49,7 @@ fn truth(cx: &mut Cx, value: ValueId) -> std::result::Result<ValueId, OpError> {
 fn inner(name: &str, types: &[TensorType]) -> (Cx, Vec<ValueId>) {
     let mut inner = Cx::default();
     inner.graph.name = name.to_owned();
+    inner.inner = true;
     let inputs: Vec<ValueId> = types
         .iter()
         .enumerate()

@@ -11,7 +11,7 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
     ("Abs", same),
     ("Acos", same),
     ("Acosh", same),
-    ("Add", promoted),
+    ("Add", |cx, op| either(cx, op, "LogicalOr")),
     ("AddV2", |cx, op| pair(cx, op, "Add")),
     ("Addcdiv", |cx, op| addc(cx, op, "RealDiv")),
     ("Addcmul", |cx, op| addc(cx, op, "Mul")),
@@ -43,9 +43,9 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
     ("Elu", elu),
     ("Equal", promoted),
     ("Erf", same),
-    ("Erfc", |cx, op| complement(cx, op, "Erf")),
+    ("Erfc", same),
     ("Exp", exp),
-    ("Expm1", expm1),
+    ("Expm1", same),
     ("Floor", same),
     ("FloorDiv", floor_div),
     ("FloorMod", promoted),
@@ -61,12 +61,12 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
     ("IsInf", same),
     ("IsNan", same),
     ("LeakyRelu", same),
-    ("LeftShift", promoted),
+    ("LeftShift", left_shift),
     ("Lerp", lerp),
     ("Less", promoted),
     ("LessEqual", promoted),
     ("Log", log),
-    ("Log1p", log1p),
+    ("Log1p", same),
     ("LogicalAnd", same),
     ("LogicalNot", same),
     ("LogicalOr", same),
@@ -74,7 +74,7 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
     ("Minimum", promoted),
     ("Mish", same),
     ("Mod", promoted),
-    ("Mul", promoted),
+    ("Mul", |cx, op| either(cx, op, "LogicalAnd")),
     ("Muls", same),
     ("Neg", same),
     ("NotEqual", promoted),
@@ -86,7 +86,7 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
     ("Reciprocal", same),
     ("Relu", same),
     ("Relu6", same),
-    ("RightShift", promoted),
+    ("RightShift", right_shift),
     ("Rint", |cx, op| one(cx, op, "Round")),
     ("Round", round),
     ("Rsqrt", rsqrt),
@@ -334,25 +334,59 @@ fn power(cx: &mut Cx, op: &Op<'_>) -> Answer {
     Ok(vec![cx.one("Pow", &[y, power], plain())?])
 }
 
-fn expm1(cx: &mut Cx, op: &Op<'_>) -> Answer {
-    let x = op.input("x")?;
-    let one = cx.number(1.0, x)?;
-    let y = cx.one("Exp", &[x], plain())?;
-    Ok(vec![cx.one("Sub", &[y, one], plain())?])
+/// A product or sum; of truths, another operator.
+fn either(cx: &mut Cx, op: &Op<'_>, of_truths: &'static str) -> Answer {
+    let (a, b) = (op.input("x1")?, op.input("x2")?);
+    if cx.ty(a).dtype == DataType::Bool && cx.ty(b).dtype == DataType::Bool {
+        return Ok(vec![cx.one(of_truths, &[a, b], plain())?]);
+    }
+    promoted(cx, op)
 }
 
-fn log1p(cx: &mut Cx, op: &Op<'_>) -> Answer {
-    let x = op.input("x")?;
-    let one = cx.number(1.0, x)?;
-    let y = cx.one("Add", &[x, one], plain())?;
-    Ok(vec![cx.one("Log", &[y], plain())?])
+/// The type without a sign that is as wide.
+fn unsigned(dtype: DataType) -> DataType {
+    match dtype {
+        DataType::Int8 => DataType::UInt8,
+        DataType::Int16 => DataType::UInt16,
+        DataType::Int32 => DataType::UInt32,
+        DataType::Int64 => DataType::UInt64,
+        other => other,
+    }
 }
 
-fn complement(cx: &mut Cx, op: &Op<'_>, name: &'static str) -> Answer {
-    let x = op.input("x")?;
-    let one = cx.number(1.0, x)?;
-    let y = cx.one(name, &[x], plain())?;
-    Ok(vec![cx.one("Sub", &[one, y], plain())?])
+fn left_shift(cx: &mut Cx, op: &Op<'_>) -> Answer {
+    let mut both = [op.input("x")?, op.input("y")?];
+    cx.promote(&mut both)?;
+    let dtype = cx.ty(both[0]).dtype;
+    for value in &mut both {
+        *value = cx.cast(*value, unsigned(dtype))?;
+    }
+    let y = cx.one("LeftShift", &both, plain())?;
+    Ok(vec![cx.cast(y, dtype)?])
+}
+
+/// Of what is below zero, the bits that come in are ones: what is not in it is moved instead.
+fn right_shift(cx: &mut Cx, op: &Op<'_>) -> Answer {
+    let mut both = [op.input("x")?, op.input("y")?];
+    cx.promote(&mut both)?;
+    let [x, distance] = both;
+    let dtype = cx.ty(x).dtype;
+    if unsigned(dtype) == dtype {
+        return Ok(vec![cx.one("RightShift", &both, plain())?]);
+    }
+    let zero = cx.number(0.0, x)?;
+    let negative = cx.one("Less", &[x, zero], plain())?;
+    let distance = cx.cast(distance, unsigned(dtype))?;
+    let turned = cx.one("Invert", &[x], plain())?;
+    let mut moved = [x, turned];
+    for value in &mut moved {
+        let bits = cx.cast(*value, unsigned(dtype))?;
+        let bits = cx.one("RightShift", &[bits, distance], plain())?;
+        *value = cx.cast(bits, dtype)?;
+    }
+    let turned = cx.one("Invert", &[moved[1]], plain())?;
+    let inputs = [negative, turned, moved[0]];
+    Ok(vec![cx.one("SelectV2", &inputs, plain())?])
 }
 
 fn rsqrt(cx: &mut Cx, op: &Op<'_>) -> Answer {
@@ -362,20 +396,45 @@ fn rsqrt(cx: &mut Cx, op: &Op<'_>) -> Answer {
 }
 
 fn round(cx: &mut Cx, op: &Op<'_>) -> Answer {
-    op.only_default("decimals")?;
-    let x = op.input("x")?;
-    if cx.ty(x).dtype.is_integer() {
-        return Ok(vec![cx.one("Identity", &[x], plain())?]);
+    let (x, decimals) = (op.input("x")?, op.int("decimals")?);
+    let dtype = cx.ty(x).dtype;
+    if decimals == 0 || (dtype.is_integer() && decimals > 0) {
+        let name = if dtype.is_integer() {
+            "Identity"
+        } else {
+            "Round"
+        };
+        return Ok(vec![cx.one(name, &[x], plain())?]);
     }
-    Ok(vec![cx.one("Round", &[x], plain())?])
+    // In float64, where powers of ten are exact and a product hardly moves a number over a half.
+    let power = i32::try_from(decimals.unsigned_abs().min(300)).unwrap_or(300);
+    let x = cx.cast(x, DataType::Float64)?;
+    let power = cx.number(10f64.powi(power), x)?;
+    let (there, back) = if decimals > 0 {
+        ("Mul", "RealDiv")
+    } else {
+        ("RealDiv", "Mul")
+    };
+    let y = cx.one(there, &[x, power], plain())?;
+    let y = cx.one("Round", &[y], plain())?;
+    let y = cx.one(back, &[y, power], plain())?;
+    Ok(vec![cx.cast(y, dtype)?])
 }
 
 fn trunc(cx: &mut Cx, op: &Op<'_>) -> Answer {
     let x = op.input("input_x").or_else(|_| op.input("x"))?;
+    if cx.ty(x).dtype.is_integer() {
+        return Ok(vec![cx.one("Identity", &[x], plain())?]);
+    }
+    Ok(vec![truncated(cx, x)?])
+}
+
+/// Without what stands behind the point.
+fn truncated(cx: &mut Cx, x: ValueId) -> Result<ValueId, OpError> {
     let sign = cx.one("Sign", &[x], plain())?;
     let size = cx.one("Abs", &[x], plain())?;
     let size = cx.one("Floor", &[size], plain())?;
-    Ok(vec![cx.one("Mul", &[sign, size], plain())?])
+    cx.one("Mul", &[sign, size], plain())
 }
 
 fn floor_div(cx: &mut Cx, op: &Op<'_>) -> Answer {
@@ -483,9 +542,10 @@ fn quant(cx: &mut Cx, op: &Op<'_>) -> Answer {
         "Round" => "Round",
         "Floor" => "Floor",
         "Ceil" => "Ceil",
+        "Trunc" => "Trunc",
         other => {
-            return Err(unsupported(format!(
-                "its attribute round_mode is {other}; Round, Floor and Ceil are supported"
+            return Err(invalid(format!(
+                "its attribute round_mode is {other}; Round, Floor, Ceil and Trunc are known"
             )));
         }
     };
@@ -497,7 +557,10 @@ fn quant(cx: &mut Cx, op: &Op<'_>) -> Answer {
     let y = cx.one("Muls", &[x], plain().with("value", scale))?;
     let offset = cx.number(f64::from(op.float("offset")?), y)?;
     let y = cx.one("Add", &[y, offset], plain())?;
-    let y = cx.one(rounding, &[y], plain())?;
+    let y = match rounding {
+        "Trunc" => truncated(cx, y)?,
+        name => cx.one(name, &[y], plain())?,
+    };
     let (low, high) = (cx.number(-128.0, y)?, cx.number(127.0, y)?);
     let y = cx.one("ClipByValue", &[y, low, high], plain())?;
     Ok(vec![cx.cast(y, DataType::Int8)?])

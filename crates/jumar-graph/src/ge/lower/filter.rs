@@ -1,6 +1,7 @@
 //! Convolutions, forwards and backwards.
 
 use jumar_ops::{Attrs, Builder as _, OpError, Tensor};
+use jumar_types::dtype::DataType;
 
 use super::super::{FORMAT_HWCN, FORMAT_ND, FORMAT_NHWC};
 use super::op::Op;
@@ -343,9 +344,7 @@ fn transposed(cx: &mut Cx, op: &Op<'_>, dims: usize, name: &str, size: Option<&[
 /// channels have changed places, and strides and dilations, too.
 fn backprop_filter(cx: &mut Cx, op: &Op<'_>, size: &[i64]) -> Answer {
     let window = Window::read(op, 2)?;
-    if op.int("groups")? != 1 {
-        return Err(unsupported("groups other than 1 are not supported"));
-    }
+    let groups = op.int("groups")?.max(1);
     if size.len() != 4 {
         return Err(invalid(format!(
             "filter_size is {size:?}; it has to have 4 entries"
@@ -368,10 +367,27 @@ fn backprop_filter(cx: &mut Cx, op: &Op<'_>, size: &[i64]) -> Answer {
     };
     let x = forward(cx, op.input("x")?, window.last, 2)?;
     let gradient = forward(cx, op.input("out_backprop")?, window.last, 2)?;
-    let mut both = [x, gradient];
-    cx.promote(&mut both)?;
-    let x = cx.transpose(both[0], &[1, 0, 2, 3])?;
-    let gradient = cx.transpose(both[1], &[1, 0, 2, 3])?;
+    // The gradient of a filter is float32, whatever the pictures are.
+    let x = cx.cast(x, DataType::Float32)?;
+    let gradient = cx.cast(gradient, DataType::Float32)?;
+    let mut x = cx.transpose(x, &[1, 0, 2, 3])?;
+    let gradient = cx.transpose(gradient, &[1, 0, 2, 3])?;
+    if groups != 1 {
+        // Channels [group, inner] by batch become inner by [group, batch]: each group convolves its own pictures.
+        let own = cx.dims(x)?;
+        if own[0] % groups != 0 || plain[0] % groups != 0 {
+            return Err(invalid(format!(
+                "{} channels and {} filters do not fit {groups} groups",
+                own[0], plain[0]
+            )));
+        }
+        let [channels, batch, height, width] = own[..] else {
+            return Err(invalid("its input has to have 4 dimensions"));
+        };
+        x = cx.reshape(x, &[groups, channels / groups, batch, height, width])?;
+        x = cx.transpose(x, &[1, 0, 2, 3, 4])?;
+        x = cx.reshape(x, &[channels / groups, groups * batch, height, width])?;
+    }
     let [top, left, bottom, right] = window.pads[..] else {
         return Err(invalid("its attribute pads has to have 4 entries"));
     };
@@ -380,6 +396,7 @@ fn backprop_filter(cx: &mut Cx, op: &Op<'_>, size: &[i64]) -> Answer {
         .with("strides", four(&window.dilations))
         .with("dilations", four(&window.strides))
         .with("pads", vec![top, bottom, left, right])
+        .with("groups", groups)
         .with("data_format", "NCHW");
     let all = cx.one("Conv2D", &[x, gradient], attrs)?;
     // Where the window did not fit a last time, there are more than the filter's own.

@@ -73,6 +73,27 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
         )?])
     }),
     ("Resize", same),
+    ("Upsample", |cx, op| {
+        // Pixels are repeated, and multiplied with the scale.
+        let (height, width) = (op.int("stride_h")?, op.int("stride_w")?);
+        let scale = op.float("scale")?;
+        let dims = cx.dims(op.input("x")?)?;
+        let &[_, _, own_height, own_width] = &dims[..] else {
+            return Err(invalid("its input has to have 4 dimensions"));
+        };
+        let sizes = cx.ints(&[dims[0], dims[1], own_height * height, own_width * width]);
+        let attrs = Attrs::new()
+            .with("coordinate_transformation_mode", "asymmetric")
+            .with("mode", "nearest")
+            .with("nearest_mode", "floor");
+        let inputs = [Some(op.input("x")?), None, None, Some(sizes)];
+        let y = cx.add_node("Resize", &inputs, attrs, 1)?[0];
+        Ok(vec![cx.one(
+            "Muls",
+            &[y],
+            Attrs::new().with("value", scale),
+        )?])
+    }),
     ("ResizeBilinearV2", |cx, op| {
         let size = numbers(cx, op.input("size")?, "size")?;
         resize(cx, op, &size, "linear")
@@ -142,7 +163,7 @@ fn resize(cx: &mut Cx, op: &Op<'_>, size: &[i64], mode: &'static str) -> Answer 
 }
 
 /// A part of the columns of a matrix.
-fn columns(cx: &mut Cx, x: ValueId, from: i64, to: i64) -> Result<ValueId, OpError> {
+pub(super) fn columns(cx: &mut Cx, x: ValueId, from: i64, to: i64) -> Result<ValueId, OpError> {
     let (begin, end, axes) = (cx.ints(&[from]), cx.ints(&[to]), cx.ints(&[1]));
     let inputs = [Some(x), Some(begin), Some(end), Some(axes)];
     Ok(cx.add_node("StridedSliceV2", &inputs, Attrs::new(), 1)?[0])
@@ -150,19 +171,26 @@ fn columns(cx: &mut Cx, x: ValueId, from: i64, to: i64) -> Result<ValueId, OpErr
 
 fn roi_align(cx: &mut Cx, op: &Op<'_>) -> Answer {
     let (features, rois) = (op.input("features")?, op.input("rois")?);
-    let way = match op.int("roi_end_mode")? {
-        1 => "output_half_pixel",
-        2 | 3 => "half_pixel",
+    // 0: pixels are points; 1: and a box ends with its last pixel; 2: pixels are squares.
+    let (way, more) = match op.int("roi_end_mode")? {
+        0 => ("output_half_pixel", 0.0),
+        1 => ("output_half_pixel", 1.0),
+        2 | 3 => ("half_pixel", 0.0),
         other => {
-            return Err(unsupported(format!(
-                "roi_end_mode {other} is not supported; 1 and 2 are"
+            return Err(invalid(format!(
+                "its attribute roi_end_mode is {other}; 0 to 3 are known"
             )));
         }
     };
     let batch = columns(cx, rois, 0, 1)?;
     let batch = cx.reshape(batch, &[-1])?;
     let batch = cx.cast(batch, DataType::Int64)?;
-    let boxes = columns(cx, rois, 1, 5)?;
+    let mut boxes = columns(cx, rois, 1, 5)?;
+    if more != 0.0 {
+        let shift = cx.add_constant(Tensor::from_floats(&[0.0, 0.0, more, more]));
+        let shift = cx.cast(shift, cx.ty(boxes).dtype)?;
+        boxes = cx.one("Add", &[boxes, shift], Attrs::new())?;
+    }
     let attrs = Attrs::new()
         .with("coordinate_transformation_mode", way)
         .with("mode", op.text("pool_mode")?)

@@ -3,56 +3,269 @@
 use jumar_ops::{Attr, Attrs, Builder as _, OpError};
 use jumar_types::dtype::DataType;
 
+use super::array::known;
+use super::image::columns;
 use super::op::{Op, same};
-use super::{Cx, Lowering, unsupported};
+use super::{Cx, Lowering, invalid, unsupported};
 use crate::ValueId;
 
 pub(super) static TABLE: &[(&str, Lowering)] = &[
     ("Gather", |cx, op| {
-        let (x, indices) = (op.input("x")?, op.input("indices")?);
-        let axis = cx.ints(&[0]);
+        let axis = op.int("batch_dims")?;
+        gathered(cx, op, axis)
+    }),
+    ("ArgMaxWithValue", |cx, op| {
+        let (x, at) = (op.input("x")?, op.int("dimension")?);
+        let axis = cx.ints(&[at]);
+        let keep = Attrs::new().with("keep_dims", op.yes("keep_dims")?);
+        let most = cx.one("ReduceMax", &[x, axis], keep)?;
         let axis = cx.reshape(axis, &[])?;
-        Ok(vec![cx.one(
-            "GatherV2",
-            &[x, indices, axis],
-            Attrs::new(),
-        )?])
+        let attrs = Attrs::new().with("dtype", DataType::Int32);
+        let mut place = cx.one("ArgMaxV2", &[x, axis], attrs)?;
+        if op.yes("keep_dims")? {
+            place = cx.one("Unsqueeze", &[place], Attrs::new().with("axes", vec![at]))?;
+        }
+        Ok(vec![place, most])
     }),
     ("GatherElements", same),
     ("GatherNd", same),
     ("GatherV2", gather),
-    ("NonMaxSuppressionV6", same),
-    ("NonZero", same),
+    ("GatherV2D", |cx, op| {
+        let axis = op.int("axis")?;
+        gathered(cx, op, axis)
+    }),
+    ("InplaceUpdate", |cx, op| {
+        let (x, updates) = (op.input("x")?, op.input("v")?);
+        scattered(cx, x, op.input("indices")?, updates, "none").map(|y| vec![y])
+    }),
+    ("MaskedFill", |cx, op| {
+        let x = op.input("x")?;
+        let dtype = cx.ty(x).dtype;
+        let value = cx.cast(op.input("value")?, dtype)?;
+        let mask = cx.cast(op.input("mask")?, DataType::Bool)?;
+        Ok(vec![cx.one("SelectV2", &[mask, value, x], Attrs::new())?])
+    }),
+    ("MatrixBandPart", |cx, op| {
+        let mut y = op.input("x")?;
+        let lower = known(cx, op.input("num_lower")?, "num_lower")?;
+        let upper = known(cx, op.input("num_upper")?, "num_upper")?;
+        // Below zero all of them stay.
+        for (count, diagonal, side) in [(lower, -lower, 1i64), (upper, upper, 0i64)] {
+            if count >= 0 {
+                let k = cx.ints(&[diagonal]);
+                let k = cx.reshape(k, &[])?;
+                y = cx.one("Trilu", &[y, k], Attrs::new().with("upper", side))?;
+            }
+        }
+        Ok(vec![y])
+    }),
+    ("NonMaxSuppressionV3", |cx, op| {
+        op.only_default("offset")?;
+        let boxes = cx.reshape(op.input("boxes")?, &[1, -1, 4])?;
+        let scores = cx.reshape(op.input("scores")?, &[1, 1, -1])?;
+        let inputs = [
+            boxes,
+            scores,
+            op.input("max_output_size")?,
+            op.input("iou_threshold")?,
+            op.input("score_threshold")?,
+        ];
+        let y = cx.one("NonMaxSuppressionV6", &inputs, Attrs::new())?;
+        let y = columns(cx, y, 2, 3)?;
+        Ok(vec![cx.reshape(y, &[-1])?])
+    }),
+    ("NonMaxSuppressionV6", suppression),
+    ("NonMaxSuppressionV7", |cx, op| {
+        if op.maybe("index_id").is_some() {
+            return Err(unsupported("its input index_id is not supported"));
+        }
+        suppression(cx, op)
+    }),
+    ("NonZero", |cx, op| {
+        let (turned, dtype) = (op.yes("transpose")?, op.dtype("dtype")?);
+        places(cx, op, turned, dtype)
+    }),
     ("OneHot", one_hot),
+    ("OneHotD", |cx, op| {
+        let depth = cx.ints(&[op.int("depth")?]);
+        hot(cx, op, depth)
+    }),
+    ("ScatterNd", |cx, op| {
+        let (updates, shape) = (op.input("x")?, op.input("shape")?);
+        let zero = cx.number(0.0, updates)?;
+        let x = cx.one("Fill", &[shape, zero], Attrs::new())?;
+        let attrs = Attrs::new().with("reduction", "add");
+        let inputs = [x, op.input("indices")?, updates];
+        Ok(vec![cx.one("TensorScatterUpdate", &inputs, attrs)?])
+    }),
     ("ScatterElements", same),
     ("Select", select),
     ("SelectV2", select),
+    ("Sort", |cx, op| {
+        let (x, axis) = (op.input("x")?, op.int("axis")?);
+        let dims = cx.dims(x)?;
+        let at = if axis < 0 {
+            axis + dims.len() as i64
+        } else {
+            axis
+        };
+        let count = *usize::try_from(at)
+            .ok()
+            .and_then(|at| dims.get(at))
+            .ok_or_else(|| {
+                invalid(format!(
+                    "its attribute axis is {axis}, and its input has {} dimensions",
+                    dims.len()
+                ))
+            })?;
+        let attrs = Attrs::new()
+            .with("sorted", true)
+            .with("dim", axis)
+            .with("largest", op.yes("descending")?);
+        let count = cx.ints(&[count]);
+        cx.add_node("TopK", &[Some(x), Some(count)], attrs, 2)
+    }),
     ("TensorScatterUpdate", same),
     ("TopK", same),
-    ("TopKV2", |cx, op| top_k(cx, op)),
+    ("TopKD", |cx, op| {
+        let count = cx.ints(&[op.int("k")?]);
+        top_k(cx, op, count)
+    }),
+    ("TopKV2", |cx, op| top_k(cx, op, op.input("k")?)),
     ("Tril", |cx, op| triangle(cx, op, 0)),
     ("Triu", |cx, op| triangle(cx, op, 1)),
+    ("Trilu", same),
     ("UniqueWithCountsAndSorting", unique),
-    ("Where", |cx, op| {
-        let x = op.input("x")?;
-        Ok(vec![cx.one("NonZero", &[x], Attrs::new())?])
+    ("UnsortedSegmentSum", |cx, op| {
+        let (x, ids) = (op.input("x")?, op.input("segment_ids")?);
+        let count = known(cx, op.input("num_segments")?, "num_segments")?;
+        let (own, rank) = (cx.dims(x)?, cx.rank(ids)?);
+        let rest = own
+            .get(rank..)
+            .ok_or_else(|| invalid("segment_ids has more dimensions than x"))?;
+        let shape = cx.ints(&[&[count], rest].concat());
+        let zero = cx.number(0.0, x)?;
+        let zeros = cx.one("Fill", &[shape, zero], Attrs::new())?;
+        scattered(cx, zeros, ids, x, "add").map(|y| vec![y])
     }),
+    ("Where", |cx, op| places(cx, op, false, DataType::Int64)),
 ];
 
 type Answer = Result<Vec<ValueId>, OpError>;
 
 fn gather(cx: &mut Cx, op: &Op<'_>) -> Answer {
     let axis = op.input("axis")?;
-    let axis = cx.reshape(axis, &[])?;
-    let attrs = Attrs::new().with("batch_dims", op.int("batch_dims")?);
-    Ok(vec![cx.one(
-        "GatherV2",
-        &[op.input("x")?, op.input("indices")?, axis],
-        attrs,
-    )?])
+    if op.int("batch_dims")? == 0 {
+        let axis = cx.reshape(axis, &[])?;
+        let attrs = Attrs::new().with("negative_index_support", op.yes("negative_index_support")?);
+        let inputs = [op.input("x")?, op.input("indices")?, axis];
+        return Ok(vec![cx.one("GatherV2", &inputs, attrs)?]);
+    }
+    let axis = known(cx, axis, "axis")?;
+    gathered(cx, op, axis)
+}
+
+/// Takes slices along an axis that is known. Where the first dimensions belong together, the batches are laid one behind the
+/// other, and the indices are moved by where theirs begins.
+pub(super) fn gathered(cx: &mut Cx, op: &Op<'_>, axis: i64) -> Answer {
+    let (x, indices) = (op.input("x")?, op.input("indices")?);
+    let has = |name: &str| {
+        op.prototype
+            .is_some_and(|own| own.attrs.iter().any(|(own, _)| *own == name))
+    };
+    let batch = if has("batch_dims") {
+        op.int("batch_dims")?
+    } else {
+        0
+    };
+    let negative = has("negative_index_support") && op.yes("negative_index_support")?;
+    let attrs = Attrs::new().with("negative_index_support", negative);
+    if batch == 0 {
+        let axis = cx.ints(&[axis]);
+        let axis = cx.reshape(axis, &[])?;
+        return Ok(vec![cx.one("GatherV2", &[x, indices, axis], attrs)?]);
+    }
+    let (own, places) = (cx.dims(x)?, cx.dims(indices)?);
+    let wrap = |number: i64, rank: usize| {
+        usize::try_from(if number < 0 {
+            number + rank as i64
+        } else {
+            number
+        })
+        .ok()
+    };
+    let axis = wrap(axis, own.len()).filter(|&axis| axis < own.len());
+    let batch = wrap(batch, places.len()).filter(|&batch| batch <= places.len());
+    let (Some(axis), Some(batch)) = (axis, batch) else {
+        return Err(invalid("axis and batch_dims do not fit its inputs"));
+    };
+    if axis < batch || own[..batch] != places[..batch] {
+        return Err(invalid(format!(
+            "x is {own:?} and indices are {places:?}; their first {batch} dimensions have to agree, and axis has to lie behind"
+        )));
+    }
+    if negative {
+        return Err(unsupported(
+            "negative_index_support together with batch_dims is not supported",
+        ));
+    }
+    let product = |dims: &[i64]| dims.iter().product::<i64>();
+    let (count, before) = (product(&own[..batch]), product(&own[batch..axis]));
+    let (size, behind) = (own[axis], product(&own[axis + 1..]));
+    let taken = product(&places[batch..]);
+    let x = cx.reshape(x, &[count, before, size, behind])?;
+    let x = cx.transpose(x, &[0, 2, 1, 3])?;
+    let x = cx.reshape(x, &[count * size, before, behind])?;
+    let indices = cx.cast(indices, DataType::Int64)?;
+    let indices = cx.reshape(indices, &[count, taken])?;
+    let begins: Vec<i64> = (0..count).map(|at| at * size).collect();
+    let begins = cx.ints(&begins);
+    let begins = cx.reshape(begins, &[count, 1])?;
+    let indices = cx.one("Add", &[indices, begins], Attrs::new())?;
+    let first = cx.ints(&[0]);
+    let first = cx.reshape(first, &[])?;
+    let y = cx.one("GatherV2", &[x, indices, first], attrs)?;
+    let y = cx.transpose(y, &[0, 2, 1, 3])?;
+    let shape = [&own[..axis], &places[batch..], &own[axis + 1..]].concat();
+    Ok(vec![cx.reshape(y, &shape)?])
+}
+
+/// The places of what is not zero: one a row, or one a column where they are turned.
+fn places(cx: &mut Cx, op: &Op<'_>, turned: bool, dtype: DataType) -> Answer {
+    let x = op.input("x")?;
+    let mut y = cx.one("NonZero", &[x], Attrs::new())?;
+    if !turned {
+        y = cx.transpose(y, &[1, 0])?;
+    }
+    Ok(vec![cx.cast(y, dtype)?])
+}
+
+/// The attribute max_boxes_size is room on the card; there is always enough here.
+fn suppression(cx: &mut Cx, op: &Op<'_>) -> Answer {
+    let inputs = op.in_order()?;
+    let attrs = Attrs::new().with("center_point_box", op.int("center_point_box")?);
+    cx.add_node("NonMaxSuppressionV6", &inputs[..5], attrs, 1)
+}
+
+/// Writes slices of the first axis at indices of any shape.
+pub(super) fn scattered(
+    cx: &mut Cx,
+    x: ValueId,
+    indices: ValueId,
+    updates: ValueId,
+    how: &'static str,
+) -> Result<ValueId, OpError> {
+    let indices = cx.one("Unsqueeze", &[indices], Attrs::new().with("axes", vec![-1]))?;
+    let attrs = Attrs::new().with("reduction", how);
+    cx.one("TensorScatterUpdate", &[x, indices, updates], attrs)
 }
 
 fn one_hot(cx: &mut Cx, op: &Op<'_>) -> Answer {
+    let depth = op.input("depth")?;
+    hot(cx, op, depth)
+}
+
+fn hot(cx: &mut Cx, op: &Op<'_>, depth: ValueId) -> Answer {
     let mut values = [op.input("on_value")?, op.input("off_value")?];
     cx.promote(&mut values)?;
     let x = op.input("x")?;
@@ -64,7 +277,7 @@ fn one_hot(cx: &mut Cx, op: &Op<'_>) -> Answer {
     let attrs = Attrs::new().with("axis", op.int("axis")?);
     Ok(vec![cx.one(
         "OneHot",
-        &[x, op.input("depth")?, values[0], values[1]],
+        &[x, depth, values[0], values[1]],
         attrs,
     )?])
 }
@@ -82,17 +295,12 @@ fn select(cx: &mut Cx, op: &Op<'_>) -> Answer {
     )?])
 }
 
-fn top_k(cx: &mut Cx, op: &Op<'_>) -> Answer {
+fn top_k(cx: &mut Cx, op: &Op<'_>, count: ValueId) -> Answer {
     let attrs = Attrs::new()
         .with("sorted", op.yes("sorted")?)
         .with("dim", op.int("dim")?)
         .with("largest", op.yes("largest")?);
-    cx.add_node(
-        "TopK",
-        &[Some(op.input("x")?), Some(op.input("k")?)],
-        attrs,
-        2,
-    )
+    cx.add_node("TopK", &[Some(op.input("x")?), Some(count)], attrs, 2)
 }
 
 fn triangle(cx: &mut Cx, op: &Op<'_>, upper: i64) -> Answer {

@@ -2,8 +2,10 @@
 
 use jumar_ops::{Attrs, Builder as _, OpError};
 
+use jumar_types::dtype::DataType;
+
 use super::op::{Op, same};
-use super::{Cx, Lowering, unsupported};
+use super::{Cx, Lowering, invalid, unsupported};
 use crate::ValueId;
 
 pub(super) static TABLE: &[(&str, Lowering)] = &[
@@ -34,6 +36,12 @@ fn product(cx: &mut Cx, op: &Op<'_>, name: &'static str, turned: [&str; 2]) -> A
     let mut all = vec![op.input("x1")?, op.input("x2")?];
     all.extend(op.maybe("bias"));
     cx.promote(&mut all)?;
+    // Products of 8 bits are summed up, and given, in 32.
+    if cx.ty(all[0]).dtype == DataType::Int8 {
+        for value in &mut all {
+            *value = cx.cast(*value, DataType::Int32)?;
+        }
+    }
     let attrs = Attrs::new()
         .with(turned[0], op.yes(turned[0])?)
         .with(turned[1], op.yes(turned[1])?);
@@ -78,16 +86,23 @@ fn fully(cx: &mut Cx, op: &Op<'_>) -> Answer {
     all.extend(op.maybe("b"));
     cx.promote(&mut all)?;
     let axis = op.int("axis")?;
-    if axis != 1 {
-        return Err(unsupported(format!(
-            "its attribute axis is {axis}; 1 is supported"
-        )));
-    }
-    all[0] = cx.one("Flatten", &[all[0]], Attrs::new().with("axis", axis))?;
+    let dims = cx.dims(all[0])?;
+    let kept = usize::try_from(axis)
+        .ok()
+        .and_then(|axis| dims.get(..axis))
+        .filter(|kept| !kept.is_empty())
+        .ok_or_else(|| {
+            invalid(format!(
+                "its attribute axis is {axis}, and its input has {} dimensions",
+                dims.len()
+            ))
+        })?;
+    let shape = [kept, &[dims[kept.len()..].iter().product()]].concat();
+    all[0] = cx.reshape(all[0], &shape)?;
     if cx.rank(all[1])? > 2 {
         all[1] = cx.one("Flatten", &[all[1]], Attrs::new().with("axis", 1i64))?;
     }
-    let attrs = Attrs::new().with("transpose_x2", !op.yes("transpose")?);
+    let attrs = Attrs::new().with("adj_x2", !op.yes("transpose")?);
     let inputs: Vec<_> = all.into_iter().map(Some).collect();
-    cx.add_node("MatMulV2", &inputs, attrs, 1)
+    cx.add_node("BatchMatMulV2", &inputs, attrs, 1)
 }

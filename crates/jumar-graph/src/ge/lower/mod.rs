@@ -1,17 +1,22 @@
 //! From a graph of the Graph Engine to one of ours.
 
+mod activation;
 mod array;
 mod control;
+mod diagonal;
 mod elementwise;
 mod filter;
 mod image;
 mod index;
+mod layout;
 mod matrix;
 mod norm;
 mod op;
 mod pool;
+mod random;
 mod reduce;
 mod sequence;
+mod slice;
 mod state;
 
 use std::collections::{BTreeMap, HashMap};
@@ -58,21 +63,63 @@ pub struct Lowered {
     pub saved: Vec<String>,
 }
 
+impl Lowered {
+    /// Takes out what counts how often was drawn at random, for a graph that no session runs: each run draws the same.
+    pub fn without_draws(&mut self) {
+        let draws = |variable: &Variable| variable.name.starts_with(state::DRAWS);
+        for variable in self.variables.iter().filter(|variable| draws(variable)) {
+            let value = self.graph.inputs[variable.input];
+            self.graph.value_mut(value).constant = variable.initial.clone();
+        }
+        let (inputs, outputs) = (self.inputs, self.outputs);
+        let kept: Vec<Variable> = std::mem::take(&mut self.variables)
+            .into_iter()
+            .filter(|variable| !draws(variable))
+            .collect();
+        let places: Vec<ValueId> = kept
+            .iter()
+            .map(|one| self.graph.inputs[one.input])
+            .collect();
+        let results: Vec<GraphOutput> = kept
+            .iter()
+            .filter_map(|one| Some(self.graph.outputs[one.output?].clone()))
+            .collect();
+        self.graph.inputs.truncate(inputs);
+        self.graph.outputs.truncate(outputs);
+        let mut next = outputs;
+        for (at, mut variable) in kept.into_iter().enumerate() {
+            variable.input = inputs + at;
+            if let Some(output) = &mut variable.output {
+                *output = next;
+                next += 1;
+            }
+            self.variables.push(variable);
+        }
+        self.graph.inputs.extend(places);
+        self.graph.outputs.extend(results);
+    }
+}
+
 /// The operators, by their names.
 fn table() -> &'static HashMap<&'static str, Lowering> {
     static TABLE: OnceLock<HashMap<&'static str, Lowering>> = OnceLock::new();
     TABLE.get_or_init(|| {
         [
+            activation::TABLE,
             array::TABLE,
+            diagonal::TABLE,
             elementwise::TABLE,
             filter::TABLE,
             image::TABLE,
             index::TABLE,
+            layout::TABLE,
             matrix::TABLE,
             norm::TABLE,
             pool::TABLE,
+            random::TABLE,
             reduce::TABLE,
             sequence::TABLE,
+            slice::TABLE,
             state::TABLE,
         ]
         .into_iter()
@@ -219,6 +266,8 @@ pub(super) struct Cx {
     /// The lists that sequences stand for, by the value that stands for each.
     sequences: HashMap<ValueId, Vec<ValueId>>,
     saved: Vec<String>,
+    /// Whether this is the graph of a branch or a loop, where there are no variables.
+    inner: bool,
 }
 
 impl Builder for Cx {

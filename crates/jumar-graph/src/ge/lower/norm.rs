@@ -2,25 +2,81 @@
 
 use jumar_ops::{Attrs, Builder as _, OpError};
 
+use super::filter::{backward, forward};
 use super::op::{Op, same};
 use super::{Cx, Lowering, invalid};
 use crate::ValueId;
 
 pub(super) static TABLE: &[(&str, Lowering)] = &[
+    ("AddRmsNorm", |cx, op| {
+        let mut both = [op.input("x1")?, op.input("x2")?];
+        cx.promote(&mut both)?;
+        let x = cx.one("Add", &both, plain())?;
+        let gamma = op.input("gamma")?;
+        let mut all = rms(cx, x, gamma, op.float("epsilon")?)?;
+        all.push(x);
+        Ok(all)
+    }),
+    ("BNInfer", inference),
     ("BNInference", inference),
     ("BatchNorm", batch_norm),
     ("CommonGRU", same),
     ("CommonLSTM", same),
-    ("GroupNorm", same),
-    ("InstanceNorm", same),
+    ("GroupNorm", group_norm),
+    ("GroupNormSilu", group_norm_silu),
+    ("InstanceNorm", instance_norm),
     ("L2Normalize", l2),
     ("LRN", same),
     ("LayerNorm", layer_norm),
     ("LayerNormV3", same),
     ("LayerNormV4", same),
     ("MVNV2", mvn),
-    ("NLLLoss", same),
-    ("RmsNorm", same),
+    ("NLLLoss", nll),
+    ("ReduceStd", |cx, op| {
+        let x = op.input("x")?;
+        let dims = cx.dims(x)?;
+        let mut list = op.ints("dim")?.to_vec();
+        if list.is_empty() {
+            list = (0..dims.len() as i64).collect();
+        }
+        let count: i64 = list
+            .iter()
+            .filter_map(|&axis| {
+                let at = if axis < 0 {
+                    axis + dims.len() as i64
+                } else {
+                    axis
+                };
+                usize::try_from(at).ok().and_then(|at| dims.get(at))
+            })
+            .product();
+        let axes = cx.ints(&list);
+        let (mut mean, _, variance) = moments(cx, x, axes)?;
+        let less = i64::from(op.yes("unbiased")?);
+        let factor = count as f32 / (count - less) as f32;
+        let variance = cx.one("Muls", &[variance], plain().with("value", factor))?;
+        let mut deviation = cx.one("Sqrt", &[variance], plain())?;
+        if !op.yes("keepdim")? {
+            for value in [&mut mean, &mut deviation] {
+                *value = cx.one("Squeeze", &[*value], plain().with("axis", list.clone()))?;
+            }
+        }
+        Ok(vec![deviation, mean])
+    }),
+    ("RmsNorm", rms_norm),
+    ("RotaryMul", |cx, op| {
+        let x = op.input("x")?;
+        let axis = cx.ints(&[-1]);
+        let axis = cx.reshape(axis, &[])?;
+        let attrs = plain().with("num_split", 2i64);
+        let halves = cx.add_node("SplitV", &[Some(x), None, Some(axis)], attrs, 2)?;
+        let turned = cx.one("Neg", &[halves[1]], plain())?;
+        let attrs = plain().with("concat_dim", -1i64).with("N", 2i64);
+        let turned = cx.one("ConcatD", &[turned, halves[0]], attrs)?;
+        let a = cx.one("Mul", &[x, op.input("r1")?], plain())?;
+        let b = cx.one("Mul", &[turned, op.input("r2")?], plain())?;
+        Ok(vec![cx.one("Add", &[a, b], plain())?])
+    }),
     ("SoftmaxCrossEntropyLoss", same),
     ("SoftmaxCrossEntropyWithLogits", cross_entropy),
 ];
@@ -163,6 +219,148 @@ fn layer_norm(cx: &mut Cx, op: &Op<'_>) -> Answer {
     let shifted = cx.one("Mul", &[root, root], plain())?;
     let epsilon = cx.number(f64::from(epsilon), shifted)?;
     all[2] = cx.one("Sub", &[shifted, epsilon], plain())?;
+    let dtype = cx.ty(op.input("gamma")?).dtype;
+    for moment in &mut all[1..] {
+        *moment = cx.cast(*moment, dtype)?;
+    }
+    Ok(all)
+}
+
+/// Each picture's channels for themselves.
+fn instance_norm(cx: &mut Cx, op: &Op<'_>) -> Answer {
+    let format = op.text("data_format")?;
+    let spatial = cx.rank(op.input("x")?)?.saturating_sub(2);
+    let last = !format.starts_with("NC") && format != "ND";
+    let x = forward(cx, op.input("x")?, last, spatial)?;
+    let epsilon = op.float("epsilon")?;
+    let attrs = plain().with("epsilon", epsilon).with("data_format", "NCHW");
+    let inputs = [x, op.input("gamma")?, op.input("beta")?];
+    let y = cx.one("InstanceNorm", &inputs, attrs)?;
+    let mut all = vec![backward(cx, y, last, spatial)?];
+    if op.uses(1) || op.uses(2) {
+        let axes: Vec<i64> = (2..spatial as i64 + 2).collect();
+        let axes = cx.ints(&axes);
+        let (mean, _, variance) = moments(cx, x, axes)?;
+        for moment in [mean, variance] {
+            all.push(backward(cx, moment, last, spatial)?);
+        }
+    }
+    Ok(all)
+}
+
+/// Channels in groups.
+fn group_norm(cx: &mut Cx, op: &Op<'_>) -> Answer {
+    let spatial = cx.rank(op.input("x")?)?.saturating_sub(2);
+    let last = !op.text("data_format")?.starts_with("NC");
+    let x = forward(cx, op.input("x")?, last, spatial)?;
+    let groups = op.int("num_groups")?;
+    let attrs = op.attrs_for("GroupNorm")?.with("data_format", "NCHW");
+    let inputs = [x, op.input("gamma")?, op.input("beta")?];
+    let y = cx.one("GroupNorm", &inputs, attrs)?;
+    let mut all = vec![backward(cx, y, last, spatial)?];
+    if op.uses(1) || op.uses(2) {
+        let dims = cx.dims(x)?;
+        let rows = cx.reshape(x, &[dims[0] * groups, -1])?;
+        let axes = cx.ints(&[1]);
+        let (mean, _, variance) = moments(cx, rows, axes)?;
+        for moment in [mean, variance] {
+            all.push(cx.reshape(moment, &[-1])?);
+        }
+    }
+    Ok(all)
+}
+
+/// Channels in groups, behind them the product with the logistic function.
+fn group_norm_silu(cx: &mut Cx, op: &Op<'_>) -> Answer {
+    let x = op.input("x")?;
+    let dims = cx.dims(x)?;
+    let channels = *dims
+        .get(1)
+        .ok_or_else(|| invalid("its input has to have two dimensions at least"))?;
+    let dtype = cx.ty(x).dtype;
+    let (groups, epsilon) = (op.int("num_groups")?, op.float("eps")?);
+    let mut along = Vec::new();
+    for (name, otherwise) in [("gamma", 1.0), ("beta", 0.0)] {
+        along.push(match op.maybe(name) {
+            Some(value) => cx.cast(value, dtype)?,
+            None => {
+                let value = cx.number(otherwise, x)?;
+                let dims = cx.ints(&[channels]);
+                cx.one("Fill", &[dims, value], plain())?
+            }
+        });
+    }
+    let attrs = plain()
+        .with("num_groups", groups)
+        .with("eps", epsilon)
+        .with("data_format", "NCHW");
+    let mut y = cx.one("GroupNorm", &[x, along[0], along[1]], attrs)?;
+    if op.yes("activate_silu")? {
+        y = cx.one("Swish", &[y], plain())?;
+    }
+    let rows = cx.reshape(x, &[dims[0], groups, -1])?;
+    let axes = cx.ints(&[2]);
+    let (mean, _, variance) = moments(cx, rows, axes)?;
+    let factor = inverse_deviation(cx, variance, epsilon)?;
+    let mean = cx.reshape(mean, &[dims[0], groups])?;
+    let factor = cx.reshape(factor, &[dims[0], groups])?;
+    Ok(vec![y, mean, factor])
+}
+
+/// Over as many of the last axes as gamma has.
+fn rms_norm(cx: &mut Cx, op: &Op<'_>) -> Answer {
+    let (x, gamma) = (op.input("x")?, op.input("gamma")?);
+    rms(cx, x, gamma, op.float("epsilon")?)
+}
+
+fn rms(cx: &mut Cx, x: ValueId, gamma: ValueId, epsilon: f32) -> Answer {
+    let attrs = plain().with("epsilon", epsilon);
+    let count = cx.rank(gamma)?;
+    if count <= 1 {
+        return cx.add_node("RmsNorm", &[Some(x), Some(gamma)], attrs, 2);
+    }
+    let dims = cx.dims(x)?;
+    let kept = dims.len().checked_sub(count).ok_or_else(|| {
+        invalid(format!(
+            "gamma has {count} dimensions, and its input has {}",
+            dims.len()
+        ))
+    })?;
+    let flat = [&dims[..kept], &[dims[kept..].iter().product()]].concat();
+    let rows = cx.reshape(x, &flat)?;
+    let gamma = cx.reshape(gamma, &[-1])?;
+    let all = cx.add_node("RmsNorm", &[Some(rows), Some(gamma)], attrs, 2)?;
+    let ones = [&dims[..kept], &vec![1; count][..]].concat();
+    Ok(vec![cx.reshape(all[0], &dims)?, cx.reshape(all[1], &ones)?])
+}
+
+/// The loss, and the sum of the weights that it counts.
+fn nll(cx: &mut Cx, op: &Op<'_>) -> Answer {
+    let attrs = op.attrs_for("NLLLoss")?;
+    let inputs = op.in_order()?;
+    let mut all = cx.add_node("NLLLoss", &inputs, attrs, 1)?;
+    if op.uses(1) {
+        let (x, target) = (op.input("x")?, op.input("target")?);
+        let ignored = cx.number(op.int("ignore_index")? as f64, target)?;
+        let counts = cx.one("NotEqual", &[target, ignored], plain())?;
+        // What is ignored may lie outside of the classes.
+        let zero = cx.number(0.0, target)?;
+        let class = cx.one("SelectV2", &[counts, target, zero], plain())?;
+        let counts = cx.cast(counts, cx.ty(x).dtype)?;
+        let each = match op.maybe("weight") {
+            Some(weight) => {
+                let axis = cx.ints(&[0]);
+                let axis = cx.reshape(axis, &[])?;
+                let weight = cx.cast(weight, cx.ty(x).dtype)?;
+                let weight = cx.one("GatherV2", &[weight, class, axis], plain())?;
+                cx.one("Mul", &[weight, counts], plain())?
+            }
+            None => counts,
+        };
+        let flat = cx.reshape(each, &[-1])?;
+        let axis = cx.ints(&[0]);
+        all.push(cx.one("ReduceSum", &[flat, axis], plain())?);
+    }
     Ok(all)
 }
 

@@ -3,14 +3,14 @@
 use jumar_ops::{Attrs, OpError};
 
 use super::filter::{backward, channels_last, forward, pads, spatial};
-use super::op::{Op, same};
+use super::op::{Op, renamed, same};
 use super::{Cx, Lowering, invalid, unsupported};
 use crate::ValueId;
 
 pub(super) static TABLE: &[(&str, Lowering)] = &[
     ("AvgPool", |cx, op| padded(cx, op, "AvgPoolV2")),
     ("AvgPool3D", average),
-    ("AvgPoolV2", same),
+    ("AvgPoolV2", |cx, op| windows(cx, op, "AvgPoolV2")),
     ("GlobalAveragePool", same),
     ("GlobalLpPool", |cx, op| {
         let x = op.input("x")?;
@@ -22,20 +22,42 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
     }),
     ("MaxPool", |cx, op| padded(cx, op, "MaxPoolV3")),
     ("MaxPool3D", maximum),
-    ("MaxPoolV3", same),
+    ("MaxPoolV3", |cx, op| windows(cx, op, "MaxPoolV3")),
 ];
 
 type Answer = Result<Vec<ValueId>, OpError>;
 
 /// A pooling whose padding is a word.
 fn padded(cx: &mut Cx, op: &Op<'_>, name: &'static str) -> Answer {
-    let x = op.input("x")?;
+    let last = channels_last(op.text("data_format")?, 2)?;
     let attrs = Attrs::new()
-        .with("ksize", op.ints("ksize")?.to_vec())
-        .with("strides", op.ints("strides")?.to_vec())
+        .with("ksize", four(op.ints("ksize")?, last, "ksize")?)
+        .with("strides", four(op.ints("strides")?, last, "strides")?)
         .with("padding_mode", op.text("padding")?)
-        .with("data_format", op.text("data_format")?);
-    Ok(vec![cx.one(name, &[x], attrs)?])
+        .with("data_format", "NCHW");
+    let x = forward(cx, op.input("x")?, last, 2)?;
+    let y = cx.one(name, &[x], attrs)?;
+    Ok(vec![backward(cx, y, last, 2)?])
+}
+
+/// A list with an entry for each axis, as it is where channels come first.
+fn four(list: &[i64], last: bool, name: &str) -> Result<Vec<i64>, OpError> {
+    Ok([vec![1, 1], spatial(list, 2, last, name)?].concat())
+}
+
+/// A pooling whose attributes are ours, but for channels that come last.
+fn windows(cx: &mut Cx, op: &Op<'_>, name: &'static str) -> Answer {
+    if !channels_last(op.text("data_format")?, 2)? {
+        return renamed(cx, op, name);
+    }
+    let attrs = op
+        .attrs_for(name)?
+        .with("ksize", four(op.ints("ksize")?, true, "ksize")?)
+        .with("strides", four(op.ints("strides")?, true, "strides")?)
+        .with("data_format", "NCHW");
+    let x = forward(cx, op.input("x")?, true, 2)?;
+    let y = cx.one(name, &[x], attrs)?;
+    Ok(vec![backward(cx, y, true, 2)?])
 }
 
 /// Reads a list with one, three or five entries.
@@ -70,18 +92,29 @@ fn maximum(cx: &mut Cx, op: &Op<'_>) -> Answer {
 
 fn average(cx: &mut Cx, op: &Op<'_>) -> Answer {
     let last = channels_last(op.text("data_format")?, 3)?;
-    if op.int("divisor_override")? != 0 {
+    let divisor = op.int("divisor_override")?;
+    if divisor != 0 && op.yes("ceil_mode")? {
         return Err(unsupported(
-            "divisor_override other than 0 is not supported",
+            "divisor_override together with ceil_mode is not supported",
         ));
     }
+    let kernel = three(op.ints("ksize")?, last, "ksize")?;
+    let whole: i64 = kernel.iter().product();
     let attrs = Attrs::new()
-        .with("kernel_shape", three(op.ints("ksize")?, last, "ksize")?)
+        .with("kernel_shape", kernel)
         .with("strides", three(op.ints("strides")?, last, "strides")?)
         .with("pads", pads(op.ints("pads")?, 3)?)
         .with("ceil_mode", op.yes("ceil_mode")?)
-        .with("count_include_pad", op.yes("count_include_pad")?);
+        .with(
+            "count_include_pad",
+            divisor != 0 || op.yes("count_include_pad")?,
+        );
     let x = forward(cx, op.input("x")?, last, 3)?;
-    let y = cx.one("jumar.AveragePool", &[x], attrs)?;
+    let mut y = cx.one("jumar.AveragePool", &[x], attrs)?;
+    if divisor != 0 {
+        // The mean over the whole window becomes a sum again.
+        let factor = whole as f32 / divisor as f32;
+        y = cx.one("Muls", &[y], Attrs::new().with("value", factor))?;
+    }
     Ok(vec![backward(cx, y, last, 3)?])
 }

@@ -15,6 +15,7 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
     ("Cumsum", same),
     ("HardMax", same),
     ("LogSoftmaxV2", same),
+    ("LpNorm", lp_norm),
     ("LpNormV2", lp_norm),
     ("ReduceAll", |cx, op| logical(cx, op, "ReduceMin")),
     ("ReduceAny", |cx, op| logical(cx, op, "ReduceMax")),
@@ -63,7 +64,7 @@ fn arg(cx: &mut Cx, op: &Op<'_>, name: &'static str) -> Answer {
     let x = op.input("x")?;
     let axis = cx.ints(&[op.int("dimension")?]);
     let axis = cx.reshape(axis, &[])?;
-    let attrs = Attrs::new().with("dtype", jumar_types::dtype::DataType::Int32);
+    let attrs = Attrs::new().with("dtype", op.dtype("dtype")?);
     Ok(vec![cx.one(name, &[x, axis], attrs)?])
 }
 
@@ -79,7 +80,11 @@ fn softmax(cx: &mut Cx, op: &Op<'_>) -> Answer {
 fn lp_norm(cx: &mut Cx, op: &Op<'_>) -> Answer {
     let keep = Attrs::new().with("keep_dims", op.yes("keepdim")?);
     let axes = op.ints("axes")?.to_vec();
-    let p = op.float("p")?;
+    let p = match op.float("p") {
+        Ok(p) => p,
+        // The older operator has a whole number there.
+        Err(_) => op.int("p")? as f32,
+    };
     if p == 1.0 {
         return reduced(cx, op, "jumar.ReduceL1", &axes, keep);
     }

@@ -1,10 +1,15 @@
 //! Variables, and what writes them. A variable is an input of the lowered graph, and an output where it is written.
 
 use jumar_ops::{Attrs, Builder as _, OpError, Tensor, TensorType};
+use jumar_types::dtype::DataType;
 
+use super::index::scattered;
 use super::op::Op;
 use super::{Cx, Lowering, SourceNode, invalid, tensor_attr, type_of};
 use crate::ValueId;
+
+/// What the names of variables begin with that count how often was drawn at random.
+pub(super) const DRAWS: &str = "random/";
 
 /// The operators that are variables.
 pub(super) const VARIABLES: &[&str] = &["Variable", "VariableV2", "VarHandleOp"];
@@ -22,22 +27,14 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
         let value = op.input("value")?;
         write(cx, op, "ref", value)
     }),
-    ("AssignAdd", |cx, op| change(cx, op, "Add")),
-    ("AssignSub", |cx, op| change(cx, op, "Sub")),
-    ("ScatterNdUpdate", |cx, op| {
-        let inputs = [op.input("var")?, op.input("indices")?, op.input("updates")?];
-        let new = cx.one("TensorScatterUpdate", &inputs, Attrs::new())?;
-        write_or_pass(cx, op, "var", new)
-    }),
-    ("ScatterNdAdd", |cx, op| {
-        let inputs = [op.input("var")?, op.input("indices")?, op.input("updates")?];
-        let new = cx.one(
-            "TensorScatterUpdate",
-            &inputs,
-            Attrs::new().with("reduction", "add"),
-        )?;
-        write_or_pass(cx, op, "var", new)
-    }),
+    ("AssignAdd", |cx, op| change(cx, op, "ref", "Add")),
+    ("AssignSub", |cx, op| change(cx, op, "var", "Sub")),
+    ("ScatterAdd", |cx, op| slices(cx, op, "add")),
+    ("ScatterNdMax", |cx, op| scatter(cx, op, "max")),
+    ("ScatterNdMin", |cx, op| scatter(cx, op, "min")),
+    ("ScatterUpdate", |cx, op| slices(cx, op, "none")),
+    ("ScatterNdUpdate", |cx, op| scatter(cx, op, "none")),
+    ("ScatterNdAdd", |cx, op| scatter(cx, op, "add")),
 ];
 
 type Answer = Result<Vec<ValueId>, OpError>;
@@ -81,6 +78,36 @@ impl Cx {
             },
         );
         Ok(first)
+    }
+
+    /// How often a node has drawn numbers at random before this run: a variable that the run counts up.
+    pub(super) fn draw(&mut self, node: &str) -> Result<ValueId, OpError> {
+        let zero = Tensor::scalar(DataType::Int64, 0.0)?;
+        if self.inner {
+            return Ok(self.add_constant(zero));
+        }
+        let name = format!("{DRAWS}{}/{node}", self.graph.name);
+        let first = self.graph.add_value(name.clone(), zero.ty().clone());
+        let one = self.number(1.0, first)?;
+        let now = self.one("Add", &[first, one], Attrs::new())?;
+        self.variables.insert(
+            name,
+            Held {
+                first,
+                now,
+                initial: Some(zero),
+            },
+        );
+        Ok(first)
+    }
+
+    /// A seed for a node that says none: FNV-1a of the graph's name and its own.
+    pub(super) fn named_seed(&self, node: &str) -> i64 {
+        let bytes = self.graph.name.bytes().chain([0]).chain(node.bytes());
+        let hash = bytes.fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+        hash as i64
     }
 
     /// Gives what a variable holds now, if the node is one.
@@ -138,10 +165,25 @@ fn write_or_pass(cx: &mut Cx, op: &Op<'_>, name: &str, new: ValueId) -> Answer {
     Ok(vec![new])
 }
 
-fn change(cx: &mut Cx, op: &Op<'_>, how: &'static str) -> Answer {
-    let (old, value) = (op.input("ref")?, op.input("value")?);
+/// Writes elements or slices of a variable.
+fn scatter(cx: &mut Cx, op: &Op<'_>, how: &'static str) -> Answer {
+    let inputs = [op.input("var")?, op.input("indices")?, op.input("updates")?];
+    let attrs = Attrs::new().with("reduction", how);
+    let new = cx.one("TensorScatterUpdate", &inputs, attrs)?;
+    write_or_pass(cx, op, "var", new)
+}
+
+/// Writes slices of a variable's first axis.
+fn slices(cx: &mut Cx, op: &Op<'_>, how: &'static str) -> Answer {
+    let (var, updates) = (op.input("var")?, op.input("updates")?);
+    let new = scattered(cx, var, op.input("indices")?, updates, how)?;
+    write_or_pass(cx, op, "var", new)
+}
+
+fn change(cx: &mut Cx, op: &Op<'_>, name: &str, how: &'static str) -> Answer {
+    let (old, value) = (op.input(name)?, op.input("value")?);
     let new = cx.one(how, &[old, value], Attrs::new())?;
-    write(cx, op, "ref", new)
+    write(cx, op, name, new)
 }
 
 fn momentum(cx: &mut Cx, op: &Op<'_>) -> Answer {

@@ -1,0 +1,3 @@
+"""The cases, one file a family. Importing this package fills `cases.ALL`."""
+
+from . import activation, array, diagonal, elementwise, filter, image, index, layout, matrix, norm, pool, random, reduce, sequence, state  # noqa: F401

@@ -1,0 +1,165 @@
+"""Pictures and places in them."""
+
+import numpy as np
+
+from cases import case, const, f, form, i, t, v
+from reference import last, first, ort
+
+ORT = {"tol": (2e-5, 2e-5), "why": "ONNX Runtime in float32"}
+
+
+def grid(size, to, corners, centers):
+    """Where the pixels of an axis are read, in pixels of the source."""
+    at = np.arange(to, dtype=np.float64)
+    if corners:
+        return at * (size - 1) / (to - 1) if to > 1 else at * 0
+    if centers:
+        return (at + 0.5) * size / to - 0.5
+    return at * size / to
+
+
+def nearest(x, size, corners=False, centers=False):
+    """Channels first."""
+    rows, columns = [], []
+    for out, axis in ((rows, 0), (columns, 1)):
+        own, to = x.shape[2 + axis], size[axis]
+        at = np.arange(to)
+        if corners:
+            place = np.floor(at * (own - 1) / max(to - 1, 1) + 0.5)
+        elif centers:
+            place = np.floor((at + 0.5) * own / to)
+        else:
+            place = np.floor(at * own / to)
+        out.extend(np.minimum(place, own - 1).astype(int))
+    return x[:, :, rows][:, :, :, columns]
+
+
+def bilinear(x, size, corners=False, centers=False):
+    """Channels first."""
+    for axis in (0, 1):
+        own = x.shape[2 + axis]
+        place = np.clip(grid(own, size[axis], corners, centers), 0, own - 1)
+        low = np.floor(place).astype(int)
+        high = np.minimum(low + 1, own - 1)
+        share = (place - low).reshape([-1 if other == axis else 1 for other in (0, 1)])
+        x = np.take(x, low, 2 + axis) * (1 - share) + np.take(x, high, 2 + axis) * share
+    return x
+
+
+WAYS = [("", {}), ("corners", {"align_corners": True}), ("centres", {"half_pixel_centers": True})]
+for name, attrs in WAYS:
+    ways = attrs.get("align_corners", False), attrs.get("half_pixel_centers", False)
+    for to in ([7, 9], [3, 2]):
+        label = f"{name} {'up' if to[0] > 4 else 'down'}".strip()
+        case("ResizeNearestNeighborV2", label, {"x": form("NCHW", f(2, 3, 4, 5)), "size": t(to)}, lambda x, s, to=to, ways=ways: nearest(x, to, *ways), attrs,
+             types=["float16", "bfloat16", "int8", "uint8", "int32"] if label == "up" else [])
+        case("ResizeNearestNeighborV2D", label, {"x": form("NCHW", f(2, 3, 4, 5))}, lambda x, to=to, ways=ways: nearest(x, to, *ways), {**attrs, "size": to})
+        case("ResizeBilinearV2", label, {"x": form("NCHW", f(2, 3, 4, 5)), "size": t(to)}, lambda x, s, to=to, ways=ways: bilinear(x, to, *ways), attrs, tol=(1e-5, 1e-5), why="places in float32")
+        case("ResizeBilinearV2D", label, {"x": form("NCHW", f(2, 3, 4, 5))}, lambda x, to=to, ways=ways: bilinear(x, to, *ways), {**attrs, "size": to}, tol=(1e-5, 1e-5), why="places in float32")
+case("ResizeBilinearV2D", "half gives float", {"x": form("NCHW", f(1, 2, 4, 5))}, lambda x: bilinear(x, [8, 10]), {"size": [8, 10]}, dtype="float16", out="float32")
+case("ResizeBilinearV2", "channels last", {"x": form("NHWC", f(1, 4, 5, 3)), "size": t([8, 10])}, lambda x, s: last(bilinear(first(x), [8, 10])), tol=(1e-5, 1e-5), why="places in float32")
+case("ResizeNearestNeighborV2", "channels last", {"x": form("NHWC", f(1, 4, 5, 3)), "size": t([8, 10])}, lambda x, s: last(nearest(first(x), [8, 10])))
+
+scales = np.array([1, 1, 2.5, 1.5], np.float32)
+sizes = np.array([2, 3, 7, 3])
+for mode in ["nearest", "linear", "cubic"]:
+    for way in ["half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel"]:
+        attrs = {"mode": mode, "coordinate_transformation_mode": way}
+        # Where corners meet, versions of ONNX differ about scales that give no whole size.
+        width = 6 if way == "align_corners" else 5
+        case("Resize", f"{mode} {way} scales", {"x": f(2, 3, 4, width), "scales": t(scales, "float32")},
+             lambda x, s, attrs=attrs: ort("Resize", 13, attrs=attrs)(x, None, s.astype(np.float32)), attrs, **ORT)
+        case("Resize", f"{mode} {way} sizes", {"x": f(2, 3, 4, 5), "sizes": t(sizes, "int64")},
+             lambda x, s, attrs=attrs: ort("Resize", 13, attrs=attrs)(x, None, None, s), attrs, **ORT)
+case("Resize", "half_pixel and nearest when not said", {"x": f(2, 3, 4, 5), "scales": t(scales, "float32")}, lambda x, s: ort("Resize", 13)(x, None, s.astype(np.float32)), types=["float16"])
+for how in ["floor", "ceil", "round_prefer_ceil"]:
+    case("Resize", how, {"x": f(1, 2, 4, 5), "scales": t(scales, "float32")},
+         lambda x, s, how=how: ort("Resize", 13, attrs={"nearest_mode": how})(x, None, s.astype(np.float32)), {"nearest_mode": how})
+case("Resize", "cubic, outside excluded", {"x": f(1, 2, 4, 5), "scales": t(scales, "float32")},
+     lambda x, s: ort("Resize", 13, attrs={"mode": "cubic", "cubic_coeff_a": -0.5, "exclude_outside": 1})(x, None, s.astype(np.float32)),
+     {"mode": "cubic", "cubic_coeff_a": -0.5, "exclude_outside": 1}, **ORT)
+
+for mode in ["bilinear", "nearest", "bicubic"]:
+    for padding in ["zeros", "border", "reflection"]:
+        for corners in [False, True]:
+            attrs = {"mode": mode, "padding_mode": padding, "align_corners": int(corners)}
+            case("GridSampler2D", f"{mode} {padding}{' corners' if corners else ''}", {"x": f(1, 2, 4, 5), "grid": f(1, 3, 4, 2, lo=-1.2, hi=1.2)},
+                 lambda x, g, attrs=attrs: ort("GridSample", 16, attrs=attrs)(x, g), {"interpolation_mode": mode, "padding_mode": padding, "align_corners": corners},
+                 tol=(1e-4, 1e-4), why="ONNX Runtime in float32, places near pixels' borders")
+case("GridSampler2D", "when not said", {"x": f(1, 2, 4, 5), "grid": f(1, 3, 4, 2, lo=-1, hi=1)}, lambda x, g: ort("GridSample", 16)(x, g), types=["float64"], **ORT)
+
+
+def affine(theta, size, corners):
+    n, c, h, w = size
+    axes = []
+    for count in (h, w):
+        at = np.arange(count)
+        axes.append(at * 2 / max(count - 1, 1) - 1 if corners else (2 * at + 1) / count - 1)
+    y, x = np.meshgrid(*axes, indexing="ij")
+    return np.einsum("hwk,nik->nhwi", np.stack([x, y, np.ones_like(x)], -1), theta)
+
+
+case("AffineGrid", "", {"theta": f(2, 2, 3), "output_size": t([2, 3, 4, 5])}, lambda a, s: affine(a, [2, 3, 4, 5], False), types=["float16", "bfloat16"])
+case("AffineGrid", "corners", {"theta": f(2, 2, 3), "output_size": t([2, 3, 4, 5])}, lambda a, s: affine(a, [2, 3, 4, 5], True), {"align_corners": True})
+
+
+def col2im(x, size, kernel, stride, padding, dilation):
+    n, rows, places = x.shape
+    channels = rows // (kernel[0] * kernel[1])
+    counts = [(size[a] + 2 * padding[a] - dilation[a] * (kernel[a] - 1) - 1) // stride[a] + 1 for a in (0, 1)]
+    x = x.reshape(n, channels, *kernel, *counts)
+    out = np.zeros((n, channels, size[0] + 2 * padding[0], size[1] + 2 * padding[1]))
+    for a in range(kernel[0]):
+        for b in range(kernel[1]):
+            top, left = a * dilation[0], b * dilation[1]
+            out[:, :, top : top + stride[0] * counts[0] : stride[0], left : left + stride[1] * counts[1] : stride[1]] += x[:, :, a, b]
+    return out[:, :, padding[0] : padding[0] + size[0], padding[1] : padding[1] + size[1]]
+
+
+case("Col2ImV2", "", {"x": f(1, 18, 12), "output_size": t([5, 6]), "kernel_size": t([3, 3])}, lambda x, s, k: col2im(x, [5, 6], [3, 3], [1, 1], [0, 0], [1, 1]),
+     {"dilation": [1, 1], "padding": [0, 0], "stride": [1, 1]}, types=["float16"], tol=(4e-3, 4e-3), why="sums of nine in float16")
+case("Col2ImV2", "strides, padding, dilation", {"x": f(2, 8, 12), "output_size": t([6, 5]), "kernel_size": t([2, 2])},
+     lambda x, s, k: col2im(x, [6, 5], [2, 2], [2, 1], [1, 0], [1, 2]),
+     {"dilation": [1, 2], "padding": [1, 0], "stride": [2, 1]})
+
+boxes = [[0, 1.0, 0.5, 6.3, 5.1], [1, 0.0, 0.0, 3.0, 7.9], [0, 2.2, 2.1, 2.9, 6.6]]
+
+
+def roi_align(x, rois, more, **attrs):
+    return ort("RoiAlign", 16, attrs=attrs)(x, rois[:, 1:] + np.array([0, 0, more, more]), rois[:, 0].astype(np.int64))[0].astype(np.float64)
+
+
+for end, way, more in [(0, "output_half_pixel", 0), (1, "output_half_pixel", 1), (2, "half_pixel", 0)]:
+    case("ROIAlign", f"ends {end}", {"features": f(2, 3, 8, 9), "rois": v(boxes)},
+         lambda x, r, way=way, more=more: roi_align(x, r, more, coordinate_transformation_mode=way, output_height=3, output_width=2, sampling_ratio=2, spatial_scale=0.75),
+         {"spatial_scale": 0.75, "pooled_height": 3, "pooled_width": 2, **({} if end == 1 else {"roi_end_mode": end})}, **ORT)
+case("ROIAlign", "most, samples by size", {"features": f(2, 3, 8, 9), "rois": v(boxes)},
+     lambda x, r: roi_align(x, r, 0, coordinate_transformation_mode="half_pixel", mode="max", output_height=2, output_width=2, sampling_ratio=0, spatial_scale=1.0),
+     {"spatial_scale": 1.0, "pooled_height": 2, "pooled_width": 2, "sample_num": 0, "roi_end_mode": 2, "pool_mode": "max"}, **ORT)
+
+
+def roi_pool(x, rois, size, scale):
+    out = np.zeros((len(rois), x.shape[1], *size))
+    for row, roi in enumerate(rois):
+        # Halves away from nothing, as the operator's first form in C has it.
+        x1, y1, x2, y2 = (int(np.floor(side * scale + 0.5)) for side in roi[1:])
+        height, width = max(y2 - y1 + 1, 1), max(x2 - x1 + 1, 1)
+        for py in range(size[0]):
+            for px in range(size[1]):
+                top = np.clip(int(np.floor(py * height / size[0])) + y1, 0, x.shape[2])
+                bottom = np.clip(int(np.ceil((py + 1) * height / size[0])) + y1, 0, x.shape[2])
+                left = np.clip(int(np.floor(px * width / size[1])) + x1, 0, x.shape[3])
+                right = np.clip(int(np.ceil((px + 1) * width / size[1])) + x1, 0, x.shape[3])
+                if bottom > top and right > left:
+                    out[row, :, py, px] = x[int(roi[0]), :, top:bottom, left:right].max((1, 2))
+    return out
+
+
+case("ROIPooling", "", {"x": f(2, 3, 8, 9), "rois": v([[0, 1, 0, 6, 5], [1, 0, 0, 3, 7], [0, 2, 2, 4, 6]])}, lambda x, r: roi_pool(x, r, (3, 2), 1.0),
+     {"pooled_h": 3, "pooled_w": 2, "spatial_scale_h": 1.0, "spatial_scale_w": 1.0}, types=["float16"])
+case("ROIPooling", "scaled", {"x": f(2, 3, 8, 9), "rois": v([[0, 2, 0, 12, 10], [1, 0, 0, 6, 14]])}, lambda x, r: roi_pool(x, r, (2, 2), 0.5),
+     {"pooled_h": 2, "pooled_w": 2, "spatial_scale_h": 0.5, "spatial_scale_w": 0.5})
+
+case("Upsample", "twice when not said", {"x": f(2, 3, 4, 5)}, lambda x: x.repeat(2, 2).repeat(2, 3), types=["float16"])
+case("Upsample", "each axis by its own", {"x": f(1, 2, 3, 4)}, lambda x: x.repeat(3, 2).repeat(2, 3), {"stride_h": 3, "stride_w": 2})
+case("Upsample", "halved", {"x": f(1, 2, 3, 4)}, lambda x: x.repeat(2, 2).repeat(2, 3) / 2, {"scale": 0.5})

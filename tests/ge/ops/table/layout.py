@@ -1,0 +1,61 @@
+"""Further ways to make, to move and to join elements."""
+
+import numpy as np
+
+from cases import b, case, const, f, i, t, v
+
+SOME = ["float16", "int32"]
+
+
+def space_to_batch(x, block, pads):
+    count = len(block)
+    x = np.pad(x, [(0, 0), *pads, *[(0, 0)] * (x.ndim - 1 - count)])
+    parts = []
+    for place in np.ndindex(*block):
+        parts.append(x[(slice(None), *(slice(at, None, size) for at, size in zip(place, block)))])
+    return np.concatenate(parts)
+
+
+def batch_to_space(x, block, crops):
+    volume = int(np.prod(block))
+    parts = np.split(x, volume)
+    shape = [x.shape[0] // volume, *(size * part for size, part in zip(x.shape[1:], block)), *x.shape[1 + len(block) :]]
+    y = np.zeros(shape)
+    for part, place in zip(parts, np.ndindex(*block)):
+        y[(slice(None), *(slice(at, None, size) for at, size in zip(place, block)))] = part
+    return y[(slice(None), *(slice(low, y.shape[axis + 1] - high) for axis, (low, high) in enumerate(crops)))]
+
+
+case("SpaceToBatchND", "", {"x": f(2, 4, 6, 3), "block_shape": t([2, 3]), "paddings": t([[0, 0], [0, 0]])}, lambda x, *_: space_to_batch(x, [2, 3], [(0, 0), (0, 0)]), types=SOME)
+case("SpaceToBatchND", "padded, one axis", {"x": f(2, 5, 3), "block_shape": t([4]), "paddings": t([[1, 2]])}, lambda x, *_: space_to_batch(x, [4], [(1, 2)]))
+case("BatchToSpaceND", "", {"x": f(12, 2, 2, 3), "block_shape": t([2, 3]), "crops": t([[0, 0], [0, 0]])}, lambda x, *_: batch_to_space(x, [2, 3], [(0, 0), (0, 0)]), types=SOME)
+case("BatchToSpaceND", "cropped", {"x": f(8, 3, 2), "block_shape": t([4]), "crops": t([[1, 2]])}, lambda x, *_: batch_to_space(x, [4], [(1, 2)]))
+case("Bias", "", {"x": f(2, 3, 4), "bias": const(f(3))}, lambda x, bias: x + bias[:, None], types=["float16"])
+case("Bias", "two axes", {"x": f(2, 3, 4), "bias": const(f(3, 4))}, np.add, {"axis": 1, "num_axes": 2})
+case("Scale", "", {"x": f(2, 3, 4), "scale": const(f(3)), "bias": const(f(3))}, lambda x, s, bias: x * s[:, None] + bias[:, None], types=["float16"])
+case("Scale", "the last axis", {"x": f(2, 3, 4), "scale": const(f(4))}, np.multiply, {"axis": -1})
+case("BroadcastTo", "", {"x": f(3, 1), "shape": t([2, 3, 4])}, lambda x, s: np.broadcast_to(x, (2, 3, 4)), types=[*SOME, "bool"])
+case("BroadcastToD", "", {"x": f(3, 1)}, lambda x: np.broadcast_to(x, (2, 3, 4)), {"shape": [2, 3, 4]}, types=SOME)
+case("Empty", "zeros", {"shape": t([2, 3])}, lambda s: np.zeros((2, 3)), {"dtype": "float32", "init": True})
+case("Fills", "", {"x": f(2, 3)}, lambda x: np.full((2, 3), 3.0), {"value": 3.0}, types=SOME)
+case("LinSpace", "", {"start": v(1.0), "stop": v(4.0), "num": t(7)}, lambda a, z, n: np.linspace(1, 4, 7), types=["float64"])
+case("LinSpace", "one", {"start": v(1.5), "stop": v(4.0), "num": t([1])}, lambda a, z, n: np.array([1.5]))
+case("MirrorPad", "", {"x": f(3, 4), "paddings": t([[1, 2], [0, 3]])}, lambda x, p: np.pad(x, [(1, 2), (0, 3)], "reflect"), {"mode": "REFLECT"}, types=SOME)
+case("PadV2", "", {"x": f(3, 4), "paddings": t([[1, 2], [0, 3]]), "constant_values": const(v(5))}, lambda x, p, c: np.pad(x, [(1, 2), (0, 3)], constant_values=5), types=SOME)
+case("Rank", "", {"x": f(2, 3, 4)}, lambda x: np.array(3, np.int32), types=["float16"])
+case("ReverseV2", "", {"x": f(2, 3, 4), "axis": t([0, -1])}, lambda x, a: x[::-1, :, ::-1], types=SOME)
+case("ReverseV2", "nothing", {"x": f(2, 3), "axis": t(np.zeros(0))}, lambda x, a: x)
+case("ShapeN", "", {"x": [f(2, 3), f(4)]}, lambda x: [np.array([2, 3], np.int32), np.array([4], np.int32)], outs=2)
+case("TileD", "", {"x": f(2, 3)}, lambda x: np.tile(x, (2, 3)), {"multiples": [2, 3]}, types=SOME)
+case("Unpack", "", {"x": f(3, 4)}, lambda x: list(x), {"num": 3}, outs=3, types=SOME)
+case("Unpack", "an axis", {"x": f(3, 2, 2)}, lambda x: [x[:, 0], x[:, 1]], {"num": 2, "axis": 1}, outs=2)
+case("Slice", "", {"x": f(4, 5), "offsets": t([1, 2]), "size": t([2, -1])}, lambda x, o, s: x[1:3, 2:], types=SOME)
+case("StridedSlice", "", {"x": f(4, 5), "begin": t([3, 1]), "end": t([0, 5]), "strides": t([-1, 2])}, lambda x, *_: x[3:0:-1, 1:5:2], types=SOME)
+case("StridedSlice", "masks", {"x": f(4, 5, 6), "begin": t([1, 0, 2]), "end": t([2, 0, 9]), "strides": t([1, 1, 3])}, lambda x, *_: x[1, ..., 2::3], {"ellipsis_mask": 2, "shrink_axis_mask": 1, "end_mask": 4})
+case("StridedSliceD", "", {"x": f(4, 5)}, lambda x: x[1:3, ::2], {"begin": [1, 0], "end": [3, 5], "strides": [1, 2]}, types=SOME)
+case("StridedSliceD", "masks", {"x": f(4, 5)}, lambda x: x[-1, :3], {"begin": [-1, 2], "end": [0, 3], "strides": [1, 1], "shrink_axis_mask": 1, "begin_mask": 2})
+case("NoOp", "runs before another", {"x": f(2, 3)}, lambda x: x, code="""\
+ge::op::NoOp before("before");
+ge::op::Identity op("op");
+op.set_input_x(c.in(0)).AddControlInput(before);
+c.out(op);""")

@@ -1,0 +1,71 @@
+"""Pooling."""
+
+import numpy as np
+
+from cases import case, distinct, f
+from reference import first, last, pool, same_pads
+
+HALF = {"types": ["float16"]}
+NONE = [(0, 0), (0, 0)]
+
+case("MaxPoolV3", "", {"x": f(2, 3, 6, 7)}, lambda x: pool(x, [2, 3], [2, 2], NONE, "max"),
+     {"ksize": [1, 1, 2, 3], "strides": [1, 1, 2, 2]}, types=["float16", "float64", "int32", "int64", "int16", "int8", "uint8", "uint16"])
+case("MaxPoolV3", "pads", {"x": f(1, 2, 6, 7, lo=-3, hi=-1)}, lambda x: pool(x, [3, 3], [2, 2], [(1, 1), (0, 1)], "max"),
+     {"ksize": [1, 1, 3, 3], "strides": [1, 1, 2, 2], "pads": [1, 1, 0, 1]})
+case("MaxPoolV3", "ceil", {"x": f(1, 2, 6, 6)}, lambda x: pool(x, [3, 3], [2, 2], NONE, "max", ceil=True),
+     {"ksize": [1, 1, 3, 3], "strides": [1, 1, 2, 2], "ceil_mode": True})
+case("MaxPoolV3", "same", {"x": f(1, 2, 6, 5)}, lambda x: pool(x, [3, 2], [2, 2], [same_pads(6, 3, 2), same_pads(5, 2, 2)], "max"),
+     {"ksize": [1, 1, 3, 2], "strides": [1, 1, 2, 2], "padding_mode": "SAME"})
+case("MaxPoolV3", "valid", {"x": f(1, 2, 6, 5)}, lambda x: pool(x, [3, 2], [2, 2], NONE, "max"),
+     {"ksize": [1, 1, 3, 2], "strides": [1, 1, 2, 2], "padding_mode": "VALID", "pads": [1, 1, 1, 1]})
+case("MaxPoolV3", "global", {"x": f(2, 3, 4, 5)}, lambda x: x.max((2, 3), keepdims=True),
+     {"ksize": [1, 1, 2, 2], "strides": [1, 1, 2, 2], "global_pooling": True})
+case("MaxPoolV3", "channels last", {"x": f(2, 6, 7, 3)}, lambda x: last(pool(first(x), [2, 3], [2, 1], NONE, "max")),
+     {"ksize": [1, 2, 3, 1], "strides": [1, 2, 1, 1], "data_format": "NHWC"})
+
+case("AvgPoolV2", "", {"x": f(2, 3, 6, 7)}, lambda x: pool(x, [2, 3], [2, 2], NONE, "avg", whole="own"),
+     {"ksize": [1, 1, 2, 3], "strides": [1, 1, 2, 2]}, types=["float16", "float64"])
+case("AvgPoolV2", "pads that do not count", {"x": f(1, 2, 6, 7)}, lambda x: pool(x, [3, 3], [2, 2], [(1, 1), (0, 1)], "avg", whole="own"),
+     {"ksize": [1, 1, 3, 3], "strides": [1, 1, 2, 2], "pads": [1, 1, 0, 1]})
+case("AvgPoolV2", "pads that count", {"x": f(1, 2, 6, 7)}, lambda x: pool(x, [3, 3], [2, 2], [(1, 1), (0, 1)], "avg", whole="padded"),
+     {"ksize": [1, 1, 3, 3], "strides": [1, 1, 2, 2], "pads": [1, 1, 0, 1], "exclusive": False})
+case("AvgPoolV2", "a divisor", {"x": f(1, 2, 6, 6)}, lambda x: pool(x, [3, 3], [3, 3], NONE, "avg", whole=5),
+     {"ksize": [1, 1, 3, 3], "strides": [1, 1, 3, 3], "divisor_override": 5})
+case("AvgPoolV2", "global", {"x": f(2, 3, 4, 5)}, lambda x: x.mean((2, 3), keepdims=True),
+     {"ksize": [1, 1, 2, 2], "strides": [1, 1, 2, 2], "global_pooling": True})
+case("AvgPoolV2", "same", {"x": f(1, 2, 6, 5)}, lambda x: pool(x, [3, 2], [2, 2], [same_pads(6, 3, 2), same_pads(5, 2, 2)], "avg", whole="own"),
+     {"ksize": [1, 1, 3, 2], "strides": [1, 1, 2, 2], "padding_mode": "SAME"})
+case("AvgPoolV2", "ceil", {"x": f(1, 2, 6, 6)}, lambda x: pool(x, [3, 3], [2, 2], NONE, "avg", ceil=True, whole="own"),
+     {"ksize": [1, 1, 3, 3], "strides": [1, 1, 2, 2], "ceil_mode": True})
+case("AvgPoolV2", "channels last", {"x": f(2, 6, 7, 3)}, lambda x: last(pool(first(x), [2, 3], [2, 1], NONE, "avg", whole="own")),
+     {"ksize": [1, 2, 3, 1], "strides": [1, 2, 1, 1], "data_format": "NHWC"})
+
+for op, how in [("MaxPool", "max"), ("AvgPool", "avg")]:
+    case(op, "channels last when not said", {"x": f(2, 6, 5, 3)},
+         lambda x, how=how: last(pool(first(x), [3, 2], [2, 2], [same_pads(6, 3, 2), same_pads(5, 2, 2)], how, whole="own")),
+         {"ksize": [1, 3, 2, 1], "strides": [1, 2, 2, 1], "padding": "SAME"}, **HALF)
+    case(op, "valid", {"x": f(2, 3, 6, 5)}, lambda x, how=how: pool(x, [3, 2], [2, 2], NONE, how, whole="own"),
+         {"ksize": [1, 1, 3, 2], "strides": [1, 1, 2, 2], "padding": "VALID", "data_format": "NCHW"})
+
+THREE = [(0, 0)] * 3
+case("MaxPool3D", "", {"x": f(1, 2, 4, 5, 6)}, lambda x: pool(x, [2, 2, 3], [2, 2, 2], THREE, "max"),
+     {"ksize": [1, 1, 2, 2, 3], "strides": [1, 1, 2, 2, 2], "padding": "VALID", "data_format": "NCDHW"}, types=["float16", "float64"])
+case("MaxPool3D", "channels last when not said, same", {"x": f(1, 4, 5, 6, 2)},
+     lambda x: last(pool(first(x), [2, 2, 3], [2, 2, 2], [same_pads(4, 2, 2), same_pads(5, 2, 2), same_pads(6, 3, 2)], "max")),
+     {"ksize": [1, 2, 2, 3, 1], "strides": [1, 2, 2, 2, 1], "padding": "SAME"})
+case("MaxPool3D", "pads, ceil and dilations", {"x": f(1, 2, 5, 6, 7)},
+     lambda x: pool(x, [2, 2, 2], [2, 2, 2], [(1, 0), (0, 1), (1, 1)], "max", dilations=[1, 2, 1], ceil=True),
+     {"ksize": [1, 1, 2, 2, 2], "strides": [1, 1, 2, 2, 2], "padding": "CALCULATED", "pads": [1, 0, 0, 1, 1, 1],
+      "dilation": [1, 1, 1, 2, 1], "ceil_mode": 1, "data_format": "NCDHW"})
+case("AvgPool3D", "", {"x": f(1, 2, 4, 5, 6)}, lambda x: pool(x, [2, 2, 3], [2, 2, 2], [(0, 0), (1, 1), (1, 1)], "avg", whole="padded"),
+     {"ksize": [1, 1, 2, 2, 3], "strides": [1, 1, 2, 2, 2], "pads": [0, 0, 1, 1, 1, 1], "data_format": "NCDHW"}, types=["float16", "bfloat16"])
+case("AvgPool3D", "channels last when not said, pads that do not count", {"x": f(1, 4, 5, 6, 2)},
+     lambda x: last(pool(first(x), [2, 2, 3], [2, 2, 2], [(0, 0), (1, 1), (1, 1)], "avg", whole="own")),
+     {"ksize": [1, 2, 2, 3, 1], "strides": [1, 2, 2, 2, 1], "pads": [0, 0, 1, 1, 1, 1], "count_include_pad": False})
+case("AvgPool3D", "a divisor", {"x": f(1, 2, 4, 4, 4)}, lambda x: pool(x, [2, 2, 2], [2, 2, 2], THREE, "avg", whole=3),
+     {"ksize": [1, 1, 2, 2, 2], "strides": [1, 1, 2, 2, 2], "pads": [0] * 6, "divisor_override": 3, "data_format": "NCDHW"})
+
+case("GlobalAveragePool", "", {"x": f(2, 3, 4, 5)}, lambda x: x.mean((2, 3), keepdims=True), types=["float16", "float64"])
+case("GlobalAveragePool", "three axes", {"x": f(2, 3, 2, 4, 5)}, lambda x: x.mean((2, 3, 4), keepdims=True))
+case("GlobalLpPool", "", {"x": f(2, 3, 4, 5)}, lambda x: np.sqrt((x**2).sum((2, 3), keepdims=True)), **HALF)
+case("GlobalLpPool", "third power", {"x": f(2, 3, 4, 5)}, lambda x: (np.abs(x) ** 3).sum((2, 3), keepdims=True) ** (1 / 3), {"p": 3.0})

@@ -1,0 +1,77 @@
+"""Every operator of the Graph Engine, used from C++: the cases of table/, built into one program and compared with NumPy."""
+
+import pathlib
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+import cases as kit  # noqa: E402
+import run as runner  # noqa: E402
+
+OPERATORS = sorted({one.op for one in kit.ALL})
+
+
+@pytest.fixture(scope="session")
+def outcome(tmp_path_factory):
+    """One program runs all cases, once."""
+    folder = tmp_path_factory.mktemp("ops")
+    done, results = runner.run(folder, kit.ALL, runner.build(folder, kit.ALL))
+    return folder, done, results
+
+
+@pytest.mark.timeout(600)
+def test_the_program_ends_well(outcome):
+    _, done, results = outcome
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len(results) == len(kit.ALL)
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_operator(outcome, operator):
+    wrong = [f"{one.id}: {text}" for one in kit.ALL if one.op == operator and (text := runner.verdict(one, outcome[2]))]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_cases_have_names_of_their_own():
+    names = [one.id for one in kit.ALL]
+    assert len(set(names)) == len(names), {name for name in names if names.count(name) > 1}
+
+
+def test_every_operator_that_programs_use_most_has_a_case():
+    missing = [name for name, op in kit.PROTOTYPES.items() if op["priority"] == 1 and name not in OPERATORS]
+    assert not missing
+
+
+def test_every_other_operator_is_refused_at_build_with_its_name(outcome):
+    answers = runner.built(outcome[0])
+    assert sorted(answers) == sorted(kit.PROTOTYPES)
+    for name, text in answers.items():
+        # What has a case may refuse these inputs, but not for its name; what has none is not known.
+        assert runner.refused(name, text) == (name not in OPERATORS), f"{name}: {text}"
+        if name not in OPERATORS:
+            assert "(node op)" in text
+
+
+def test_the_page_of_operators_is_true(outcome):
+    page = runner.page(runner.built(outcome[0]))
+    assert runner.PAGE.read_text() == page, "run tests/ge/ops/run.py --update"
+
+
+def test_a_wrong_result_is_seen(outcome):
+    """The comparison itself: each output of some cases is changed a little, and each change is found."""
+    for one in kit.ALL:
+        error, tensors = outcome[2][one.id]
+        if error or one.judge or not tensors or tensors[0][1].size == 0 or one.wanted()[0] is None:
+            continue
+        dtype, array = tensors[0]
+        other = array.copy()
+        if dtype in ("float32", "float64", "float16"):
+            other.flat[0] = 1.0 if not (abs(other.flat[0]) < 1e3) else other.flat[0] + max(1.0, abs(other.flat[0]))
+        elif dtype == "bfloat16":
+            other.flat[0] ^= 0x4000
+        else:
+            other.flat[0] = not other.flat[0] if dtype == "bool" else other.flat[0] ^ 1
+        assert kit.compare(one, [(dtype, other), *tensors[1:]]), one.id
+        assert kit.compare(one, tensors[1:]), one.id
