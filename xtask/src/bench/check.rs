@@ -10,7 +10,7 @@ use super::{Figures, Line, Target, log, target};
 use crate::progress;
 
 /// How often each way is measured, in turn with the others.
-const ROUNDS: usize = 7;
+const ROUNDS: usize = 15;
 
 /// The rules that look at calls and at the lives of objects, and at no accesses to memory.
 const CALLS: &str = "JMR-INIT,JMR-CTX,JMR-DEV,JMR-STREAM,JMR-EVENT,JMR-COPY,JMR-DATASET,JMR-ORDER,JMR-LEAK,JMR-CAP,JMR-CB";

@@ -252,7 +252,7 @@ impl GraphTask {
             ErrorKind::TaskTypeUnsupported,
             format!("the task is {what}, whose parameters are not changed"),
         )
-        .fix(&format!("Change {instead}, writes and waits of values."))
+        .fix(format!("Change {instead}, writes and waits of values."))
     }
 
     fn inner_of<'a>(&self, graph: &'a Graph) -> Result<jumar_hal::sync::MutexGuard<'a, Inner>> {
