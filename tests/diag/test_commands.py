@@ -10,7 +10,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "conventions"))
 
-from install import LIB64, PREFIX, compile_c, environment  # noqa: E402
+from install import LIB64, PREFIX, ROOT, compile_c, environment, run  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 JUMAR = PREFIX / "bin/jumar"
@@ -131,3 +131,161 @@ def test_a_report_is_one_page_with_the_findings_in_it(program, tmp_path):
     text = page.read_text()
     assert "JMR-SYNC-007" in text and "aclrtMemsetAsync" in text
     assert not re.search(r"(src|href)=", text), "a page of its own needs nothing from elsewhere"
+
+
+FIRST_LIGHT = ROOT / "examples/digits/sync.c"
+# What gives something back or asks for an error is not made to fail: a program can do nothing about it.
+NOT_DRILLED = re.compile(r"Destroy|Free|Unload|Reset|Finalize|GetRecentErrMsg")
+
+
+@pytest.fixture(scope="module")
+def digits(tmp_path_factory):
+    """The first program, the same with a leak planted, and what both are run on: three pictures."""
+    folder = tmp_path_factory.mktemp("digits")
+    run(
+        PREFIX / "bin/atc", "--framework=5", f"--model={ROOT}/examples/digits/digits.onnx", f"--output={folder}/digits",
+        "--soc_version=Ascend910B1", env=environment(),
+    )
+    images, labels = (ROOT / "examples/digits" / name for name in ("images.u8", "labels.u8"))
+    size = len(images.read_bytes()) // len(labels.read_bytes())
+    (folder / "images").write_bytes(images.read_bytes()[: 3 * size])
+    (folder / "labels").write_bytes(labels.read_bytes()[:3])
+    text = FIRST_LIGHT.read_text()
+    release = "RELEASE(s->input_buffer != NULL, "
+    assert text.count(release) == 1
+    leaky = folder / "leaky.c"
+    # Where the second data set cannot be made, the first buffer is forgotten.
+    leaky.write_text(text.replace(release, "RELEASE(s->input_buffer != NULL && s->output != NULL, "))
+    link = ["-g", "-I", FIRST_LIGHT.parent, "-L", LIB64, "-lascendcl"]
+    words = [folder / "digits.om", folder / "images", folder / "labels"]
+    return {
+        "first": [compile_c(FIRST_LIGHT, folder / "first", *link), *words],
+        "leaky": [compile_c(leaky, folder / "leaky", *link), *words],
+    }
+
+
+def drill(command):
+    done = jumar("faults", "--", *command)
+    rows = re.findall(r"^(\S+) +(\d+)  (handled|ignored|leaks|crash|hangs)", done.stdout, re.M)
+    assert rows, done.stdout + done.stderr
+    return done, {(name, int(turn)): word for name, turn, word in rows}
+
+
+def test_a_drill_of_the_first_program_covers_every_call_and_finds_a_planted_leak(digits):
+    source = re.sub(r"/\*.*?\*/", "", FIRST_LIGHT.read_text(), flags=re.S)
+    calls = {name for name in re.findall(r"\b(acl[a-z]*[A-Z]\w*)\s*\(", source) if not NOT_DRILLED.search(name)}
+    done, rows = drill(digits["first"])
+    assert calls <= {name for name, _ in rows}, calls - {name for name, _ in rows}
+    assert set(rows.values()) == {"handled"}, done.stdout
+    assert done.returncode == 0, done.stdout
+    done, rows = drill(digits["leaky"])
+    leaks = [site for site, word in rows.items() if word == "leaks"]
+    assert ("aclmdlCreateDataset", 2) in leaks, done.stdout
+    assert re.search(r"JMR-LEAK-002 leaky.c:\d+ data buffer#1", done.stdout), done.stdout
+    assert done.returncode == 1
+
+
+def test_a_drill_lets_tasks_fail_and_shows_the_stack_of_a_crash(program):
+    done, rows = drill([program("task_errors.c")])
+    # The first copy's error is looked at, the second one's is not; the fill's comes with the copy's.
+    assert rows[("task:aclrtMemcpyAsync", 1)] == "handled", done.stdout
+    assert rows[("task:aclrtMemcpyAsync", 2)] == "ignored", done.stdout
+    assert rows[("aclrtMallocHost", 1)] == "crash", done.stdout
+    assert re.search(r"crash \(signal 11\)\n +.*task_errors.c:\d+  fill_with", done.stdout), done.stdout
+    assert rows[("aclrtRecordEvent", 1)] == "ignored", done.stdout
+    assert re.search(r"jumar faults: \d+ of \d+", done.stderr), "progress"
+
+
+def test_the_command_of_a_class_shows_it_again(program):
+    done = jumar("explore", "-n", "12", "--", program("four_streams.c"))
+    again = re.findall(r"x (status .*)\n(?:    .*\n)* +(jumar check --seed \d+ -- .*)", done.stdout)
+    assert len(again) >= 2, done.stdout
+    for seen, command in again[:3]:
+        words = command.split()
+        once = jumar(*words[1:])
+        length = int(re.search(r"(\d+) bytes of output", seen)[1])
+        assert len(once.stdout.encode()) == length
+    outputs = {jumar(*command.split()[1:]).stdout for _, command in again}
+    assert len(outputs) == len(again), "each class has another output"
+
+
+def test_each_way_to_run_has_a_variable(program, tmp_path):
+    def alone(app, *words, **more):
+        return subprocess.run([app, *words], env=environment(**more), capture_output=True, text=True, timeout=60)
+
+    read_early, freed = program("read_early.c"), program("04_freed_too_early.c", "zoo")
+    assert alone(read_early, JUMAR_LATE=1).stdout == "219\n"
+    four = program("four_streams.c")
+    assert alone(four, JUMAR_SEED=5).stdout == jumar("check", "--seed", "5", "--", four).stdout
+    report, known = tmp_path / "report", tmp_path / "known"
+    alone(freed, JUMAR_CHECK=1, JUMAR_CHECK_REPORT=report)
+    [finding] = [json.loads(line) for line in report.read_text().splitlines()]
+    known.write_text(finding["fingerprint"] + "\n")
+    assert "0 of severity" not in alone(freed, JUMAR_CHECK=1).stderr
+    assert "nothing found" in alone(freed, JUMAR_CHECK=1, JUMAR_CHECK_BASELINE=known).stderr
+    assert "JMR-SYNC-007" not in alone(freed, JUMAR_CHECK="JMR-MEM").stderr
+    assert re.search("[一-龥]{6}", alone(freed, JUMAR_CHECK=1, JUMAR_CHECK_LANGUAGE="zh").stderr)
+    assert alone(program("error_paths.c"), JUMAR_FAULT="aclrtSetDevice#1").returncode == 3
+    calls = tmp_path / "calls"
+    alone(program("task_errors.c"), JUMAR_FAULT_LOG=calls)
+    assert "task:aclrtMemcpyAsync" in calls.read_text().splitlines()
+    trace = tmp_path / "trace.json"
+    alone(freed, JUMAR_TRACE=trace)
+    assert json.loads(trace.read_text())["traceEvents"]
+
+
+def test_sarif_is_what_its_schema_says(program, tmp_path):
+    """By the rules of the schema of SARIF 2.1.0 for everything that is written; with a reader of the whole schema where there is one."""
+    sarif = tmp_path / "found.sarif"
+    jumar("check", "--sarif", sarif, "--", program("04_freed_too_early.c", "zoo"))
+    log = json.loads(sarif.read_text())
+    assert set(log) == {"$schema", "version", "runs"} and log["version"] == "2.1.0"
+    [entry] = log["runs"]
+    driver = entry["tool"]["driver"]
+    assert driver["name"] and all(re.fullmatch(r"JMR-[A-Z]+-\d{3}", rule["id"]) for rule in driver["rules"])
+    for result in entry["results"]:
+        assert result["level"] in {"none", "note", "warning", "error"}
+        assert result["message"]["text"]
+        assert result["ruleId"] in {rule["id"] for rule in driver["rules"]}
+        for place in [*result["locations"], *result["relatedLocations"]]:
+            physical = place["physicalLocation"]
+            assert physical["region"]["startLine"] >= 1
+            assert " " not in physical["artifactLocation"]["uri"]
+        assert all(isinstance(value, str) for value in result["partialFingerprints"].values())
+    try:
+        import sarif_pydantic
+    except ImportError:
+        return
+    sarif_pydantic.Sarif.model_validate(log)
+
+
+def test_the_doctor_says_what_would_be_loaded_and_why(program, tmp_path):
+    app = program("04_freed_too_early.c", "zoo")
+    done = jumar("doctor", app)
+    assert str(LIB64 / "libascendcl.so") in done.stdout, done.stdout
+    # A stub in the way is named.
+    (tmp_path / "libascendcl.so").write_bytes(b"")
+    done = jumar("doctor", app, LD_LIBRARY_PATH=f"{tmp_path}:{LIB64}")
+    assert str(tmp_path / "libascendcl.so") in done.stdout, done.stdout
+
+
+def test_each_rule_has_a_page_with_both_languages_an_example_and_a_clean_twin():
+    import tomllib
+
+    rules = tomllib.loads((ROOT / "crates/jumar-diag/rules.toml").read_text())
+    assert len(rules) >= 60
+    for name, rule in rules.items():
+        page = (ROOT / "docs/rules" / f"{name}.md").read_text()
+        for part in ("severity", "statement", "statement_zh", "example", "fix"):
+            assert rule[part] in page, (name, part)
+        assert re.search("[一-龥]{4}", rule["statement_zh"]), name
+        assert "](../../tests/diag/zoo/" in page or rule["not_shown"] in page, name
+
+
+def test_the_page_needs_nothing_from_elsewhere(tmp_path):
+    trace = tmp_path / "run.json"
+    trace.write_text(json.dumps({"traceEvents": []}))
+    run(JUMAR, "report", trace, "-o", tmp_path / "run.html")
+    text = (tmp_path / "run.html").read_text()
+    for way in ("src=", "href=", "fetch(", "import(", "XMLHttpRequest", "http://", "https://"):
+        assert way not in text, way

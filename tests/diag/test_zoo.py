@@ -1,27 +1,43 @@
 """The zoo: small programs with a mistake each, and the exact findings that `jumar check` has to make; without the mistake, none.
 
-A program is compiled as it is and with CLEAN. "FINDS <rule>" in it stands on the line that the finding names first.
+The number in a program's name is that of the mistake in the list at the end of docs/check.md. C and C++ programs are compiled as
+they are and with CLEAN; scripts are run as they are and with the argument "clean". In a program, "FINDS <rule>" stands on the
+line that the finding names first; "NEEDS model" or "NEEDS kernels" gives it the path of a model or a kernel binary;
+"DEVICES 2" so many devices, "PROFILE small" a device with few streams and events.
 """
 
 import json
+import os
 import pathlib
 import re
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "conventions"))
 
-from install import LIB64, PREFIX, compile_c, environment  # noqa: E402
+from install import LIB64, PREFIX, ROOT, compile_c, environment, run  # noqa: E402
 
 ZOO = pathlib.Path(__file__).resolve().parent / "zoo"
-PROGRAMS = sorted(ZOO.glob("*.c"))
+SOURCES = sorted([*ZOO.glob("*.c"), *ZOO.glob("*.cpp")])
 SCRIPTS = sorted(ZOO.glob("*.py"))
 # What shows only when nothing runs before somebody waits for it.
 LATE = ("01_",)
 # Lints are told when asked for.
 LINTS = ("14_",)
+# A device with room for little.
+SMALL = """name = "Small"
+memory_gib = 1
+cube_cores = 1
+vector_cores = 1
+aicpu_cores = 1
+[limits]
+streams = 6
+events = 8
+notifies = 2
+"""
 
 
 def wanted(source):
@@ -32,7 +48,43 @@ def wanted(source):
     return found
 
 
-def check(command, source, folder, name):
+@pytest.fixture(scope="session")
+def given(tmp_path_factory):
+    """What programs ask for with NEEDS, made when the first one does."""
+    folder = tmp_path_factory.mktemp("given")
+    onnx = ROOT / "examples/digits/digits.onnx"
+    made = {}
+
+    def model():
+        convert = [PREFIX / "bin/atc", "--framework=5", f"--model={onnx}", "--soc_version=Ascend910B1"]
+        run(*convert, f"--output={folder}/digits", env=environment())
+        return {"ZOO_MODEL": f"{folder}/digits.om", "ZOO_ONNX": str(onnx)}
+
+    def kernels():
+        source = ROOT / "tests/behaviour/kernels.c"
+        return {"ZOO_KERNELS": str(compile_c(source, folder / "kernels.so", "-g", "-shared", "-fPIC"))}
+
+    def give(source):
+        text = source.read_text()
+        variables = {}
+        for name, make in (("model", model), ("kernels", kernels)):
+            if f"NEEDS {name}" in text:
+                if name not in made:
+                    made[name] = make()
+                variables |= made[name]
+        devices = re.search(r"DEVICES (\d+)", text)
+        if devices:
+            variables["JUMAR_DEVICES"] = devices[1]
+        if "PROFILE small" in text:
+            small = folder / "small.toml"
+            small.write_text(SMALL)
+            variables["JUMAR_PROFILE"] = str(small)
+        return variables
+
+    return give
+
+
+def check(command, source, folder, name, variables):
     report = folder / f"{name}.json"
     options = ["--json", report]
     if source.name.startswith(LATE):
@@ -41,7 +93,8 @@ def check(command, source, folder, name):
         options += ["--rules", "JMR-PERF"]
     done = subprocess.run(
         [PREFIX / "bin/jumar", "check", *options, "--", *command],
-        env=environment(),
+        env=environment(**variables),
+        cwd=folder,
         capture_output=True,
         text=True,
         timeout=60,
@@ -52,27 +105,47 @@ def check(command, source, folder, name):
     return done, found
 
 
-@pytest.mark.parametrize("source", PROGRAMS, ids=lambda path: path.stem)
-def test_a_mistake_is_found_and_its_absence_is_not(source, tmp_path):
+def judge(source, commands, folder, variables):
     expected = wanted(source)
     assert expected, "a program of the zoo says what is found in it"
-    link = ["-g", "-pthread", "-L", LIB64, "-lascendcl"]
-    wrong = compile_c(source, tmp_path / "wrong", *link)
-    right = compile_c(source, tmp_path / "right", "-DCLEAN", *link)
-    done, found = check([wrong], source, tmp_path, "wrong")
+    done, found = check(commands[0], source, folder, "wrong", variables)
     assert found == expected, done.stderr
     assert done.returncode != 0
-    done, found = check([right], source, tmp_path, "right")
+    done, found = check(commands[1], source, folder, "right", variables)
     assert found == set(), done.stderr
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("source", SCRIPTS, ids=lambda path: path.stem)
-def test_a_mistake_in_python_is_found_at_its_line(source, tmp_path):
-    expected = wanted(source)
-    assert expected, "a program of the zoo says what is found in it"
-    done, found = check([sys.executable, source], source, tmp_path, "wrong")
-    assert found == expected, done.stderr
-    done, found = check([sys.executable, source, "clean"], source, tmp_path, "right")
-    assert found == set(), done.stderr
-    assert done.returncode == 0, done.stderr
+def build(source, target, *more):
+    link = ["-g", "-pthread", "-L", LIB64, "-lascendcl"]
+    if source.suffix == ".c":
+        return compile_c(source, target, *more, *link)
+    run(
+        os.environ.get("CXX", "c++"), "-std=c++17", "-Wall", "-Wextra", "-Werror", *more, "-I", PREFIX / "include",
+        source, "-o", target, *link,
+    )
+    return target
+
+
+@pytest.fixture(scope="session")
+def programs(tmp_path_factory):
+    """Both forms of every program, compiled side by side before the first one runs."""
+    folder = tmp_path_factory.mktemp("zoo")
+
+    def both(source):
+        wrong = build(source, folder / f"{source.name}.wrong")
+        return [[wrong], [build(source, folder / f"{source.name}.right", "-DCLEAN")]]
+
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        waiting = {source: pool.submit(both, source) for source in SOURCES}
+        yield lambda source: waiting[source].result()
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.name)
+def test_a_mistake_is_found_and_its_absence_is_not(source, programs, given, tmp_path):
+    judge(source, programs(source), tmp_path, given(source))
+
+
+@pytest.mark.parametrize("source", SCRIPTS, ids=lambda path: path.name)
+def test_a_mistake_in_python_is_found_at_its_line(source, given, tmp_path):
+    judge(source, [[sys.executable, source], [sys.executable, source, "clean"]], tmp_path, given(source))

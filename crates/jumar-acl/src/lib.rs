@@ -261,8 +261,24 @@ pub fn at_exit() {
         if let Some(process) = process::existing() {
             process.prof.finish();
         }
-        watch::at_exit();
         jumar::trace_flush();
+    }
+}
+
+/// Gives the file for the stack of a crash, where one is wanted.
+pub fn crash_report() -> Option<String> {
+    jumar::config::crash_report()
+}
+
+/// Says where in the program the calling thread is: a line for each function, the innermost first.
+pub fn stack_text() -> String {
+    jumar::check::stack_text()
+}
+
+/// Called behind everything that the program does when it ends: the checks say what is left.
+pub fn at_last() {
+    if !process::is_forked() {
+        watch::at_exit();
     }
 }
 

@@ -71,16 +71,20 @@ struct Frame {
     seen: bool,
 }
 
-/// The calls that a thread is in; the places of those that ended are used again.
+/// Calls inside each other: a callback may make calls while a call waits for it. Beyond this many they are not watched.
+const DEEPEST: usize = 8;
+
+/// The calls that a thread is in; the places of those that ended are used again. Without a destructor, since a program's own
+/// objects make calls when the variables of its first thread are gone.
 struct Frames {
-    frames: Vec<Frame>,
+    frames: [Option<Frame>; DEEPEST],
     depth: usize,
 }
 
 thread_local! {
     static FRAMES: RefCell<Frames> = const {
         RefCell::new(Frames {
-            frames: Vec::new(),
+            frames: [None; DEEPEST],
             depth: 0,
         })
     };
@@ -89,25 +93,28 @@ thread_local! {
 impl Frames {
     fn begin(&mut self, call: &'static Call, before: Place) {
         match self.frames.get_mut(self.depth) {
-            Some(frame) => {
+            Some(Some(frame)) => {
                 frame.call = call;
                 frame.before = before;
                 frame.injected = false;
                 frame.seen = false;
             }
-            None => self.frames.push(Frame {
-                call,
-                words: [0; MOST],
-                before,
-                injected: false,
-                seen: false,
-            }),
+            Some(place) => {
+                *place = Some(Frame {
+                    call,
+                    words: [0; MOST],
+                    before,
+                    injected: false,
+                    seen: false,
+                });
+            }
+            None => {}
         }
         self.depth += 1;
     }
 
     fn current(&mut self) -> Option<&mut Frame> {
-        self.frames[..self.depth].last_mut()
+        self.frames.get_mut(self.depth.checked_sub(1)?)?.as_mut()
     }
 }
 
@@ -208,7 +215,7 @@ pub fn end(call: &'static Call, code: i32, returned: u64, read: fn(u64, usize) -
     let ended = FRAMES.try_with(|frames| {
         let mut frames = frames.borrow_mut();
         frames.depth = frames.depth.checked_sub(1)?;
-        let frame = &frames.frames[frames.depth];
+        let frame = frames.frames.get(frames.depth)?.as_ref()?;
         debug_assert!(std::ptr::eq(frame.call, call), "calls end in their order");
         let looks = frame.seen && !frame.injected && (code != 0 || check::looks_after(call));
         Some((frame.before, looks.then_some(frame.words)))

@@ -155,6 +155,7 @@ pub fn case(group: &str, id: &str, folder: PathBuf, models: PathBuf) -> Result<E
     match played {
         Ok(()) => {
             jumar_acl::at_exit();
+            jumar_acl::at_last();
             say(&format!("ok {id}: "));
         }
         Err(End::NotForRust(reason)) => say(&format!("n/a {id}: {reason}")),

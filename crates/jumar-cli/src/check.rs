@@ -1,4 +1,4 @@
-//! `jumar check`, `jumar explore`, `jumar faults`: a program run once or many times, watched.
+//! `jumar check`, `jumar explore`: a program run once or many times, watched.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -45,6 +45,9 @@ pub struct Check {
     /// Writes the findings as SARIF 2.1.0.
     #[arg(long, value_name = "FILE")]
     sarif: Option<PathBuf>,
+    /// Writes a timeline as well, as `jumar run --trace` does; a page (.html) has the findings in it.
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
     /// Tells findings in Chinese.
     #[arg(long)]
     chinese: bool,
@@ -86,35 +89,7 @@ pub struct Explore {
     program: Vec<OsString>,
 }
 
-/// What `jumar faults` takes.
-#[derive(clap::Args)]
-#[command(
-    after_help = "First the program is run once to see which calls it makes; then each call that can fail is made to fail, \
-one run at a time.
-
-Status 0: no run crashed, hung, leaked or ended as if nothing had happened."
-)]
-pub struct Faults {
-    /// Only calls whose name contains this.
-    #[arg(long, value_name = "NAME")]
-    only: Option<String>,
-    /// How often one function is made to fail at most.
-    #[arg(long, value_name = "N", default_value_t = 50)]
-    each: u64,
-    /// How long one run may take, in seconds.
-    #[arg(long, value_name = "SECONDS", default_value_t = 30)]
-    limit: u64,
-    /// The program and its arguments.
-    #[arg(
-        required = true,
-        trailing_var_arg = true,
-        allow_hyphen_values = true,
-        value_name = "PROGRAM [ARGUMENTS]"
-    )]
-    program: Vec<OsString>,
-}
-
-fn command(program: &[OsString]) -> Result<Command> {
+pub(crate) fn command(program: &[OsString]) -> Result<Command> {
     let tree = Tree::own()?;
     let mut command = Command::new(&program[0]);
     command.args(&program[1..]);
@@ -122,6 +97,21 @@ fn command(program: &[OsString]) -> Result<Command> {
         command.env(name, value);
     }
     Ok(command)
+}
+
+/// A command line as a shell reads it.
+fn words(program: &[OsString]) -> String {
+    let word = |word: &OsString| {
+        let text = word.to_string_lossy();
+        let plain = |c: char| c.is_alphanumeric() || "_-./=:,@%+".contains(c);
+        if !text.is_empty() && text.chars().all(plain) {
+            text.into_owned()
+        } else {
+            format!("'{}'", text.replace('\'', "'\\''"))
+        }
+    };
+    let all: Vec<String> = program.iter().map(word).collect();
+    all.join(" ")
 }
 
 fn start(command: &mut Command) -> Result<Child> {
@@ -132,16 +122,16 @@ fn start(command: &mut Command) -> Result<Child> {
 }
 
 /// A folder for what runs write down, removed at the end.
-struct Scratch(PathBuf);
+pub(crate) struct Scratch(PathBuf);
 
 impl Scratch {
-    fn new() -> Result<Scratch> {
+    pub(crate) fn new() -> Result<Scratch> {
         let folder = std::env::temp_dir().join(format!("jumar-check-{}", std::process::id()));
         fs::create_dir_all(&folder).with_context(|| format!("making {}", folder.display()))?;
         Ok(Scratch(folder))
     }
 
-    fn file(&self, name: &str) -> PathBuf {
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.0.join(name)
     }
 }
@@ -152,7 +142,7 @@ impl Drop for Scratch {
     }
 }
 
-fn findings(report: &Path) -> Vec<Value> {
+pub(crate) fn findings(report: &Path) -> Vec<Value> {
     let text = fs::read_to_string(report).unwrap_or_default();
     text.lines()
         .filter_map(|line| serde_json::from_str(line).ok())
@@ -183,10 +173,8 @@ pub fn check(options: &Check) -> Result<ExitCode> {
         command.env("JUMAR_SEED", seed.to_string());
         replay.push_str(&format!(" --seed {seed}"));
     }
-    replay.push_str(" --");
-    for word in &options.program {
-        replay.push_str(&format!(" {}", word.display()));
-    }
+    replay.push_str(" -- ");
+    replay.push_str(&words(&options.program));
     command.env("JUMAR_CHECK_REPLAY", replay);
     if let Some(file) = &options.baseline {
         let file = std::path::absolute(file).context("--baseline")?;
@@ -196,10 +184,31 @@ pub fn check(options: &Check) -> Result<ExitCode> {
     if options.chinese {
         command.env("JUMAR_CHECK_LANGUAGE", "zh");
     }
+    let page = options
+        .trace
+        .as_deref()
+        .filter(|file| crate::run::is_page(file));
+    let timeline = match page {
+        Some(_) => Some(scratch.file("timeline")),
+        None => options
+            .trace
+            .as_deref()
+            .map(std::path::absolute)
+            .transpose()
+            .context("--trace")?,
+    };
+    if let Some(file) = &timeline {
+        command.env("JUMAR_TRACE", file);
+    }
     let status = start(&mut command)?.wait().context("waiting")?;
     let found = findings(&report);
     if let Some(file) = &options.json {
         write(file, &serde_json::to_string_pretty(&found)?)?;
+    }
+    if let (Some(page), Some(timeline)) = (page, &timeline) {
+        let all = scratch.file("all");
+        write(&all, &Value::from(found.clone()).to_string())?;
+        crate::report::write(timeline, Some(&all), page)?;
     }
     if let Some(file) = &options.sarif {
         write(file, &serde_json::to_string_pretty(&sarif(&found))?)?;
@@ -277,14 +286,14 @@ fn sarif(found: &[Value]) -> Value {
 }
 
 /// What a run did.
-struct Outcome {
+pub(crate) struct Outcome {
     /// The exit status; `None`: it was ended after the limit.
-    code: Option<i32>,
-    output: Vec<u8>,
+    pub(crate) code: Option<i32>,
+    pub(crate) output: Vec<u8>,
 }
 
 /// Runs a program to its end, or to the limit, with its output kept.
-fn run_within(command: &mut Command, limit: Duration, output: &Path) -> Result<Outcome> {
+pub(crate) fn run_within(command: &mut Command, limit: Duration, output: &Path) -> Result<Outcome> {
     let file = fs::File::create(output).context("keeping the output")?;
     let mut child = start(
         command
@@ -348,11 +357,18 @@ pub fn explore(options: &Explore) -> Result<ExitCode> {
         }
         classes.entry(class).or_default().push(seed);
     }
-    println!("{} runs, {} kinds:", options.number, classes.len());
+    let kinds = if classes.len() == 1 { "kind" } else { "kinds" };
+    println!("{} runs, {} {kinds}:", options.number, classes.len());
     let mut clean = classes.len() == 1;
+    let mut classes: Vec<_> = classes.into_iter().collect();
+    classes.sort_by_key(|(_, seeds)| std::cmp::Reverse(seeds.len()));
     for (class, seeds) in &classes {
         println!("  {:>4} x {class}", seeds.len());
-        println!("         jumar check --seed {} -- ...", seeds[0]);
+        println!(
+            "         jumar check --seed {} -- {}",
+            seeds[0],
+            words(&options.program)
+        );
         clean &= class.starts_with("status 0,") && !class.contains("JMR-");
     }
     Ok(if clean {
@@ -366,106 +382,6 @@ pub fn explore(options: &Explore) -> Result<ExitCode> {
 fn sum(bytes: &[u8]) -> u32 {
     bytes.iter().fold(0x811c_9dc5, |sum, byte| {
         (sum ^ u32::from(*byte)).wrapping_mul(0x0100_0193)
-    })
-}
-
-/// Runs `jumar faults`.
-pub fn faults(options: &Faults) -> Result<ExitCode> {
-    let scratch = Scratch::new()?;
-    let limit = Duration::from_secs(options.limit);
-    let log = scratch.file("calls");
-    let output = scratch.file("output");
-    let baseline_report = scratch.file("first");
-    let mut first = command(&options.program)?;
-    first
-        .env("JUMAR_FAULT_LOG", &log)
-        .env("JUMAR_CHECK", "1")
-        .env("JUMAR_CHECK_REPORT", &baseline_report);
-    let normal = run_within(&mut first, limit, &output)?;
-    let Some(normal_code) = normal.code else {
-        anyhow::bail!(
-            "the program does not end within {} s by itself",
-            options.limit
-        );
-    };
-    let known: Vec<String> = findings(&baseline_report)
-        .iter()
-        .filter_map(|finding| finding["fingerprint"].as_str().map(str::to_owned))
-        .collect();
-    let mut counts: BTreeMap<String, u64> = BTreeMap::new();
-    for name in fs::read_to_string(&log).unwrap_or_default().lines() {
-        let wanted = options
-            .only
-            .as_deref()
-            .is_none_or(|only| name.contains(only));
-        if wanted && !name.starts_with('!') {
-            *counts.entry(name.to_owned()).or_default() += 1;
-        }
-    }
-    let total: u64 = counts
-        .values()
-        .map(|count| (*count).min(options.each))
-        .sum();
-    println!("{total} runs; without a fault the program ends with {normal_code}");
-    println!("{:<40} {:>5}  what happened", "call", "turn");
-    let mut bad = 0;
-    for (name, count) in &counts {
-        for turn in 1..=(*count).min(options.each) {
-            let report = scratch.file("findings");
-            let _ = fs::remove_file(&report);
-            let mut command = command(&options.program)?;
-            command
-                .env("JUMAR_FAULT", format!("{name}#{turn}"))
-                .env("JUMAR_CHECK", "1")
-                .env("JUMAR_CHECK_REPORT", &report);
-            let outcome = run_within(&mut command, limit, &output)?;
-            let new: Vec<Value> = findings(&report)
-                .into_iter()
-                .filter(|finding| {
-                    let print = finding["fingerprint"].as_str().unwrap_or("");
-                    !known.iter().any(|known| known == print)
-                })
-                .collect();
-            let leaks: Vec<&Value> = new
-                .iter()
-                .filter(|finding| {
-                    finding["lines"][0]["label"] == "made" && finding["severity"] != "lint"
-                })
-                .collect();
-            let (word, harm) = match outcome.code {
-                None => ("hangs".to_owned(), true),
-                Some(code) if code >= 128 => (format!("crash (signal {})", code - 128), true),
-                Some(code) if code == normal_code && outcome.output == normal.output => (
-                    "ignored: it ends as if nothing had happened".to_owned(),
-                    true,
-                ),
-                Some(code) if !leaks.is_empty() => {
-                    (format!("handled (status {code}), leaks"), true)
-                }
-                Some(code) => (format!("handled (status {code})"), false),
-            };
-            bad += u64::from(harm);
-            println!("{name:<40} {turn:>5}  {word}");
-            for leak in leaks {
-                println!(
-                    "{:<48}{} {}:{} {}",
-                    "",
-                    leak["rule"].as_str().unwrap_or(""),
-                    leak["lines"][0]["file"]
-                        .as_str()
-                        .and_then(|file| file.rsplit('/').next())
-                        .unwrap_or("?"),
-                    leak["lines"][0]["line"],
-                    leak["lines"][0]["text"].as_str().unwrap_or("")
-                );
-            }
-        }
-    }
-    println!("{bad} of {total} need a look");
-    Ok(if bad == 0 {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
     })
 }
 

@@ -7,6 +7,7 @@ mod bundle;
 mod check;
 mod doctor;
 mod env;
+mod faults;
 mod info;
 mod inspect;
 mod report;
@@ -67,8 +68,8 @@ enum Command {
     Check(check::Check),
     /// Runs a program under many schedules and tells which runs differ.
     Explore(check::Explore),
-    /// Lets each call of a program fail once and tells how the program takes it.
-    Faults(check::Faults),
+    /// Lets each call and each task of a program fail once and tells how the program takes it.
+    Faults(faults::Faults),
     /// Turns a timeline into a page for a browser.
     Report(report::Options),
 }
@@ -93,7 +94,7 @@ fn main() -> ExitCode {
         Command::Atc { arguments } => return atc::main(arguments),
         Command::Check(options) => check::check(&options),
         Command::Explore(options) => check::explore(&options),
-        Command::Faults(options) => check::faults(&options),
+        Command::Faults(options) => faults::run(&options),
         Command::Report(options) => report::run(&options),
     };
     answer.unwrap_or_else(|error| {

@@ -89,7 +89,7 @@ pub fn run(options: &Options) -> Result<ExitCode> {
 }
 
 /// Tells whether the timeline is to be a page for a browser.
-fn is_page(file: &Path) -> bool {
+pub(crate) fn is_page(file: &Path) -> bool {
     file.extension().is_some_and(|end| end == "html")
 }
 

@@ -98,16 +98,23 @@ pub const READ: &[Var] = &[
     Var {
         name: "JUMAR_FAULT",
         flag: None,
-        values: "a function and its turn, such as `aclrtMalloc#3`; `*#7` for the seventh call",
-        default: "no call is made to fail",
-        meaning: "Which call is made to fail.",
+        values: "a function and its turn, such as `aclrtMalloc#3`; `*#7` for the seventh call; `task:aclrtMemcpyAsync#2` for the second task that a function queues",
+        default: "nothing is made to fail",
+        meaning: "Which call, or which task on a device, is made to fail.",
     },
     Var {
         name: "JUMAR_FAULT_LOG",
         flag: None,
         values: "a file name",
         default: "none",
-        meaning: "Where each call that can fail is written down.",
+        meaning: "Where each call and each task that can fail is written down.",
+    },
+    Var {
+        name: "JUMAR_CRASH_REPORT",
+        flag: None,
+        values: "a file name",
+        default: "none",
+        meaning: "Where a program that ends by a signal of its own (a wild pointer, an abort) leaves its stack.",
     },
     Var {
         name: "JUMAR_CXX",

@@ -120,6 +120,28 @@ pub enum Op<'a> {
     WaitForContext,
 }
 
+impl Op<'_> {
+    /// Lists the memory that is written.
+    pub fn each_written(&self, mut each: impl FnMut(Span)) {
+        match self {
+            Op::Copy { to, .. } | Op::Fill { to } | Op::WriteValue { to, .. } => each(*to),
+            Op::CopyRows { to, .. } => to.iter().for_each(each),
+            Op::CopyBatch { pieces, .. } => pieces.iter().for_each(|(to, _)| each(*to)),
+            Op::Launch { writes, .. } => writes.iter().for_each(|to| each(*to)),
+            Op::Allocate { .. }
+            | Op::Free { .. }
+            | Op::Record { .. }
+            | Op::Wait { .. }
+            | Op::ResetEvent { .. }
+            | Op::WaitValue { .. }
+            | Op::Callback { .. }
+            | Op::WaitForStream
+            | Op::WaitForEvent { .. }
+            | Op::WaitForContext => {}
+        }
+    }
+}
+
 /// Rows of a matrix: as many ranges of one length, at equal distances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rows {
@@ -173,6 +195,8 @@ pub struct Admission<'a> {
     pub device: u32,
     /// The stream's number, or `None` for work done on the calling thread.
     pub stream: Option<u32>,
+    /// It is a step of something that was admitted as a whole, and is shown as it begins: its order is that of the whole.
+    pub inner: bool,
     /// When it was admitted.
     pub at_ns: u64,
     /// What it is.
@@ -203,6 +227,11 @@ pub trait Probe: Send + Sync {
 
     /// Sees what became of an operation, on whichever thread ran it.
     fn reported(&self, _ticket: u64, _phase: &Phase, _at_ns: u64) {}
+
+    /// Tells whether a task that it has just let through is to fail when its turn comes, and what with.
+    fn breaks(&self, _admission: &Admission<'_>) -> Option<Error> {
+        None
+    }
 
     /// Tells whether it looks at times. Where nobody does, no clock is read, and times are 0.
     fn needs_times(&self) -> bool {
@@ -288,7 +317,44 @@ impl Gate {
         if !self.is_watched() {
             return Ok(0);
         }
-        self.admit_watched(caller, device, stream, op())
+        self.admit_watched(caller, device, stream, false, op())
+            .map(|(ticket, _)| ticket)
+    }
+
+    /// As [`Gate::admit`] for a task, with what it is to fail with instead of being run.
+    ///
+    /// # Errors
+    /// As [`Gate::admit`].
+    #[inline]
+    pub fn admit_task<'a>(
+        &self,
+        caller: &Caller<'_>,
+        device: u32,
+        stream: u32,
+        op: impl FnOnce() -> Op<'a>,
+    ) -> Result<(u64, Option<Error>)> {
+        if !self.is_watched() {
+            return Ok((0, None));
+        }
+        self.admit_watched(caller, device, Some(stream), false, op())
+    }
+
+    /// Shows a step of something that was admitted as a whole, and gives its ticket; 0 when nobody watches.
+    ///
+    /// # Errors
+    /// As [`Gate::admit`].
+    pub fn admit_step(
+        &self,
+        caller: &Caller<'_>,
+        device: u32,
+        stream: u32,
+        op: Op<'_>,
+    ) -> Result<u64> {
+        if !self.is_watched() {
+            return Ok(0);
+        }
+        self.admit_watched(caller, device, Some(stream), true, op)
+            .map(|(ticket, _)| ticket)
     }
 
     #[cold]
@@ -297,8 +363,9 @@ impl Gate {
         caller: &Caller<'_>,
         device: u32,
         stream: Option<u32>,
+        inner: bool,
         op: Op<'_>,
-    ) -> Result<u64> {
+    ) -> Result<(u64, Option<Error>)> {
         let ticket = self.tickets.0.fetch_add(1, Ordering::Relaxed) + 1;
         let later = self.later();
         let admission = Admission {
@@ -306,6 +373,7 @@ impl Gate {
             call: caller.call.name,
             device,
             stream,
+            inner,
             at_ns: self.time(&later),
             op,
         };
@@ -315,7 +383,8 @@ impl Gate {
         for probe in later.iter().flat_map(|later| later.iter()) {
             probe.before(&admission)?;
         }
-        Ok(ticket)
+        let breaks = |probe: &Arc<dyn Probe>| probe.breaks(&admission);
+        Ok((ticket, self.first.iter().find_map(breaks)))
     }
 
     /// Passes on what became of an operation.

@@ -146,6 +146,23 @@ impl Program for GiveBack {
     }
 }
 
+/// What is queued in the place of a task that a probe lets fail.
+struct Broken(Error);
+
+impl Program for Broken {
+    fn run(&self) -> Result<()> {
+        Err(self.0.clone())
+    }
+
+    fn cost(&self) -> Cost {
+        Cost::Bounded
+    }
+
+    fn name(&self) -> &str {
+        "task that is made to fail"
+    }
+}
+
 impl Stream {
     pub(crate) fn create(
         context: &Arc<Context>,
@@ -327,12 +344,15 @@ impl Stream {
         if self.accepts()? {
             return self.record(caller, task, op());
         }
-        let ticket = self
+        let (ticket, broken) = self
             .shared
             .gate
-            .admit(caller, self.device, Some(self.number), op)?;
+            .admit_task(caller, self.device, self.number, op)?;
         let position = self.queue.submit(
-            task,
+            match broken {
+                None => task,
+                Some(error) => Task::Run(Arc::new(Broken(error))),
+            },
             Tag {
                 ticket,
                 call: caller.call,

@@ -1,7 +1,9 @@
 //! The probes: whoever watches operations at the gate of jumar-core and makes something of what they saw.
 //!
-//! A probe gets plain values and never the runtime. Here are the timeline, [`trace::Trace`], and the checks, [`check::Check`].
+//! A probe gets plain values and never the runtime. Here are the timeline, [`trace::Trace`], and the checks, [`check::Check`], and
+//! tasks that fail on purpose, [`fault::TaskFaults`].
 #![forbid(unsafe_code)]
 
 pub mod check;
+pub mod fault;
 pub mod trace;

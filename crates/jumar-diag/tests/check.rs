@@ -25,6 +25,7 @@ fn admit(check: &Check, stream: Option<u32>, call: &'static str, op: Op<'_>) -> 
         call,
         device: 0,
         stream,
+        inner: false,
         at_ns: 0,
         op,
     };

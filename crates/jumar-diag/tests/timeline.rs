@@ -14,6 +14,7 @@ fn admit(trace: &Trace, ticket: u64, stream: Option<u32>, call: &'static str, op
         call,
         device: 0,
         stream,
+        inner: false,
         at_ns: now_ns(),
         op,
     };

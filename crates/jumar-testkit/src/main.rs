@@ -72,6 +72,12 @@ struct Run {
     /// Runs the C driver under this program, such as "valgrind -q --error-exitcode=9".
     #[arg(long, value_delimiter = ' ')]
     under: Vec<String>,
+    /// Runs the C driver under the checks; each case leaves its findings in this folder.
+    #[arg(long)]
+    reports: Option<PathBuf>,
+    /// With --reports: holds every task back until the case waits for it.
+    #[arg(long, requires = "reports")]
+    late: bool,
     /// Parts of ids.
     filters: Vec<String>,
 }
@@ -83,6 +89,8 @@ impl Run {
             kind: self.kind.clone(),
             filters: self.filters.clone(),
             under: self.under.clone(),
+            reports: self.reports.clone(),
+            late: self.late,
         }
     }
 }

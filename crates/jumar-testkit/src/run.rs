@@ -109,6 +109,10 @@ pub struct Selection {
     pub filters: Vec<String>,
     /// A program, with its arguments, that the C driver runs under; a case has ten minutes then.
     pub under: Vec<String>,
+    /// A folder: the cases run under the checks, and each leaves its findings there, in a file of its id.
+    pub reports: Option<PathBuf>,
+    /// With `reports`: tasks are held back as long as they may be.
+    pub late: bool,
 }
 
 /// Runs the table through C against the tree.
@@ -273,6 +277,12 @@ fn run(
             || name_text.starts_with("JUMAR_") && !name_text.starts_with("JUMAR_TEST_");
         if configures {
             command.env_remove(name);
+        }
+    }
+    if let Some(reports) = &selection.reports {
+        command.env("JUMAR_TEST_REPORTS", reports);
+        if selection.late {
+            command.env("JUMAR_TEST_LATE", "1");
         }
     }
     if selection.all {

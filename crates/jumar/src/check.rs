@@ -9,7 +9,7 @@ use jumar_core::{Backend, Span};
 use jumar_cpu::CpuBackend;
 pub use jumar_diag::check::{
     Allocation, Check, DEPTH, Finding, Options, Place, Rule, Script, Severity, Walk, here, in_call,
-    rules, set_script,
+    rules, set_script, stack_text,
 };
 
 use crate::config::variable;

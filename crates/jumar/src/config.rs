@@ -94,6 +94,19 @@ impl Settings {
         if let Some(path) = &self.trace {
             probes.push(crate::trace_start(path)?);
         }
+        if let Some(faults) = FaultSettings::read() {
+            let log = faults.log.and_then(|path| {
+                let mut options = std::fs::OpenOptions::new();
+                options.create(true).append(true).open(path).ok()
+            });
+            let (call, turn) = match faults.call.strip_prefix("task:") {
+                Some(call) => (call.to_owned(), faults.turn),
+                None => (String::new(), 0),
+            };
+            probes.push(Arc::new(jumar_diag::fault::TaskFaults::new(
+                call, turn, log,
+            )));
+        }
         if let Some(check) = crate::check::from_environment() {
             check.set_memory(Arc::new(crate::check::Memory(backend.clone())));
             probes.push(check);
@@ -237,12 +250,17 @@ fn number(name: &str, text: &str, least: u64, most: u64) -> Result<u64> {
 /// Which call is made to fail.
 #[derive(Clone, Debug)]
 pub struct FaultSettings {
-    /// The function, or `*` for any that can fail.
+    /// The function, `*` for any that can fail, or a function behind `task:` for tasks that it queues.
     pub call: String,
     /// Its which call; 0 for none.
     pub turn: u64,
     /// Where each call that can fail is written down.
     pub log: Option<PathBuf>,
+}
+
+/// Gives the file for the stack of a crash: `JUMAR_CRASH_REPORT`.
+pub fn crash_report() -> Option<String> {
+    variable("JUMAR_CRASH_REPORT")
 }
 
 impl FaultSettings {

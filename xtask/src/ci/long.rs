@@ -528,7 +528,7 @@ fn name(program: &Path) -> String {
         .into_owned()
 }
 
-fn answers(command: &mut Command) -> bool {
+pub(super) fn answers(command: &mut Command) -> bool {
     let status = command
         .stdin(Stdio::null())
         .stdout(Stdio::null())

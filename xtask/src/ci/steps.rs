@@ -115,6 +115,13 @@ pub(super) const ALL: &[Step] = &[
         run: programs,
     },
     Step {
+        name: "corpus",
+        what: "the behaviour table under jumar check: clean cases stay clean",
+        long: false,
+        needs: &["dist"],
+        run: corpus,
+    },
+    Step {
         name: "diag",
         what: "programs with a mistake each, and what jumar check says of them",
         long: false,
@@ -204,6 +211,13 @@ pub(super) const ALL: &[Step] = &[
         long: true,
         needs: &["dist"],
         run: large,
+    },
+    Step {
+        name: "page",
+        what: "the page of a timeline in a browser: clicks, and a hundred thousand tasks",
+        long: true,
+        needs: &["dist"],
+        run: page,
     },
     Step {
         name: "soak",
@@ -360,6 +374,42 @@ fn conventions(job: &Job) -> Result<Outcome> {
 
 fn programs(job: &Job) -> Result<Outcome> {
     job.pytest("tests/programs")
+}
+
+fn corpus(job: &Job) -> Result<Outcome> {
+    let mut command = cargo(&[
+        "test",
+        "--locked",
+        "--workspace",
+        "--test",
+        "checked",
+        "--no-fail-fast",
+        "--",
+        "--nocapture",
+    ]);
+    let outcome = job.simple(&mut command)?;
+    let log = fs::read_to_string(&job.log).unwrap_or_default();
+    let says = |line: &&str| line.starts_with("checked: ") || line.starts_with("late: ");
+    let notes: Vec<&str> = log.lines().filter(says).collect();
+    Ok(match outcome {
+        Outcome::Passed(_) if notes.len() < 2 => Outcome::Failed("no case ran".into()),
+        Outcome::Passed(_) => Outcome::Passed(notes.join("; ")),
+        other => other,
+    })
+}
+
+/// Browsers by their usual names.
+const BROWSERS: &[&str] = &["chromium", "chromium-browser", "google-chrome"];
+
+fn page(job: &Job) -> Result<Outcome> {
+    let named = std::env::var_os("JUMAR_BROWSER").is_some();
+    let is_there = |name: &&str| long::answers(Command::new(name).arg("--version"));
+    if !named && !BROWSERS.iter().any(is_there) {
+        return Ok(Outcome::Skipped(
+            "there is no browser: apt-get install chromium".into(),
+        ));
+    }
+    job.pytest("tests/page")
 }
 
 fn diag(job: &Job) -> Result<Outcome> {

@@ -24,6 +24,7 @@ const PYTEST_FOLDERS: &[&str] = &[
     "tests/ge/",
     "tests/conventions/",
     "tests/diag/",
+    "tests/page/",
     "tests/programs/",
     "tests/python/",
     "tests/models/",

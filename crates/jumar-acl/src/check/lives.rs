@@ -213,6 +213,15 @@ pub(super) fn stream_number(handle: u64) -> Option<u32> {
     Some(runtime.streams().get(handle).ok()?.number())
 }
 
+/// Tells whether a stream is being captured.
+pub(super) fn stream_is_captured(handle: u64) -> bool {
+    let Ok(runtime) = process::get().runtime() else {
+        return false;
+    };
+    let stream = runtime.streams().get(handle);
+    stream.is_ok_and(|stream| stream.is_recorded())
+}
+
 /// Gives the number that an object had, alive or gone.
 pub(super) fn known_number(check: &Check, kind: &'static str, handle: u64) -> Option<u64> {
     Some(check.object(kind, handle)?.number)

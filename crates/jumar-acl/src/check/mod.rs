@@ -8,7 +8,7 @@ mod recent;
 mod refusals;
 mod table;
 
-use jumar::check::{Allocation, Check, Finding};
+use jumar::check::{Allocation, Check, Finding, Place};
 use jumar::engine::Home;
 use jumar::engine::sync::{AtomicBool, AtomicU64, Mutex, Ordering};
 
@@ -37,6 +37,10 @@ struct Past {
     process: AtomicU64,
     /// Set and reset counts of each device.
     devices: Mutex<Vec<(i64, i64)>>,
+    /// Where the last finalise was called.
+    finalized_at: Mutex<Place>,
+    /// Where the last initialisation was called.
+    initialized_at: Mutex<Place>,
 }
 
 static PAST: Past = Past {
@@ -45,6 +49,8 @@ static PAST: Past = Past {
     bare: AtomicBool::new(false),
     process: AtomicU64::new(0),
     devices: Mutex::new(Vec::new()),
+    finalized_at: Mutex::new(Place::UNKNOWN),
+    initialized_at: Mutex::new(Place::UNKNOWN),
 };
 
 fn is(call: &Call, names: &[&str]) -> bool {
@@ -72,6 +78,12 @@ pub(crate) fn before(cx: &Cx<'_>, check: &Check, words: &[u64; MOST]) {
     }
     if !PAST.initialized.load(Ordering::Relaxed) && known.needs_init {
         bare(check, call);
+    }
+    if PAST.finalized.load(Ordering::Relaxed)
+        && gives_back(call.name)
+        && too_late(check, known, words)
+    {
+        return;
     }
     for (index, life) in &known.handles {
         let key = words[*index];
@@ -124,6 +136,46 @@ fn bare(check: &Check, call: &Call) {
     }
 }
 
+/// Finds what is given back after the finalise, whether it is still there or not.
+fn too_late(check: &Check, known: &table::Known, words: &[u64; MOST]) -> bool {
+    let object = known
+        .handles
+        .iter()
+        .find_map(|(index, life)| {
+            let object = check.object(life.kind, words[*index])?;
+            // Whatever the call answers, that is what it is told for.
+            check.ended(life.kind, words[*index], "aclFinalize");
+            Some(object)
+        })
+        .map(|object| (object.name(), object.made));
+    let memory = match known.before {
+        Before::Free { .. } => {
+            let address = words[0] as usize;
+            let freed = || check.freed(address).map(|(allocation, _)| allocation);
+            let found = check.allocation(address).or_else(freed);
+            check.forget_allocation(address);
+            found.map(|allocation| (allocation.name(), allocation.made))
+        }
+        _ => None,
+    };
+    let Some((name, made)) = object.or(memory) else {
+        return false;
+    };
+    check.find(
+        Finding::now(
+            "JMR-ORDER-001",
+            format!("{name} is given back after aclFinalize"),
+        )
+        .and(
+            "earlier",
+            *PAST.finalized_at.lock(),
+            "everything is finalised",
+        )
+        .and("made", made, name),
+    );
+    true
+}
+
 fn gone(check: &Check, call: &Call, life: &Life, key: u64) {
     let now = check.ends();
     let Some(object) = check.object(life.kind, key) else {
@@ -154,6 +206,9 @@ fn gone(check: &Check, call: &Call, life: &Life, key: u64) {
     );
 }
 
+/// The kind of a copy that takes its source with it at once.
+const BUFFERED: usize = crate::generated::enums::ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE as usize;
+
 /// Looks at a copy: its two ends with their room and length, and whether it is queued.
 fn copy(
     cx: &Cx<'_>,
@@ -165,6 +220,9 @@ fn copy(
 ) {
     if count == 0 || to == 0 || from == 0 {
         return;
+    }
+    if kind == BUFFERED {
+        check.source_is_read_at_once();
     }
     let ends = [
         recent::allocation(check, to),
@@ -490,6 +548,10 @@ fn unrecorded(check: &Check, call: &Call, words: &[u64; MOST]) {
     if object.ended.is_some() || object.note & RECORDED != 0 || object.made_by.contains("Ipc") {
         return;
     }
+    // A stream's wait for such an event lasts until somebody records it; the others pass at once.
+    if call.name == "aclrtStreamWaitEvent" && object.made_by == "aclrtCreateEventWithFlag" {
+        return;
+    }
     let rule = match call.name {
         "aclrtStreamWaitEvent" => "JMR-EVENT-001",
         _ => "JMR-EVENT-020",
@@ -514,6 +576,10 @@ pub(crate) fn after(check: &Check, seen: &Seen) {
     let name = seen.call.name;
     let known = table::known(seen.call);
     if seen.code != 0 {
+        if PAST.finalized.load(Ordering::Relaxed) && gives_back(name) {
+            // Told already: it comes too late.
+            return;
+        }
         refusals::explain(check, seen);
         if name != "aclInit" || seen.code != crate::generated::codes::ACL_ERROR_REPEAT_INITIALIZE {
             return;
@@ -526,6 +592,7 @@ pub(crate) fn after(check: &Check, seen: &Seen) {
         After::Nothing => {}
         After::Init => {
             PAST.initialized.store(true, Ordering::Relaxed);
+            *PAST.initialized_at.lock() = jumar::check::here();
             PAST.finalized.store(false, Ordering::Relaxed);
         }
         After::Finalize => {
@@ -533,12 +600,14 @@ pub(crate) fn after(check: &Check, seen: &Seen) {
                 check.find(Finding::now("JMR-INIT-012", "aclInit was never called"));
             }
             PAST.finalized.store(true, Ordering::Relaxed);
+            *PAST.finalized_at.lock() = jumar::check::here();
             check.host_knows_all();
             lives::swept(check, name);
         }
         After::FinalizeReference => {
             if seen.written[0] == 0 {
                 PAST.finalized.store(true, Ordering::Relaxed);
+                *PAST.finalized_at.lock() = jumar::check::here();
                 check.host_knows_all();
                 lives::swept(check, name);
             }
@@ -620,9 +689,10 @@ pub(crate) fn at_exit(check: &Check) {
     jumar::check::in_call(jumar::check::Place::UNKNOWN);
     lives::leaks(check);
     if PAST.initialized.load(Ordering::Relaxed) && !PAST.finalized.load(Ordering::Relaxed) {
+        jumar::check::in_call(*PAST.initialized_at.lock());
         check.find(Finding::now(
             "JMR-INIT-015",
-            "the process ends after aclInit without aclFinalize",
+            "the process that this initialises ends without aclFinalize",
         ));
     }
 }

@@ -2,7 +2,7 @@
 
 use jumar::check::{Check, Finding};
 
-use super::{Seen, is};
+use super::{Seen, is, lives};
 
 /// Calls that ask whether there is a context, or whose refusal is an answer.
 const QUESTIONS: &[&str] = &[
@@ -14,7 +14,7 @@ const QUESTIONS: &[&str] = &[
 
 /// Finds the rule that a refused call broke, where the code says it.
 pub(super) fn explain(check: &Check, seen: &Seen) {
-    let Some(rule) = rule_for(seen) else {
+    let Some(rule) = rule_for(check, seen) else {
         return;
     };
     let mut finding = Finding::now(rule, format!("refused with {}", seen.code));
@@ -66,7 +66,14 @@ pub(super) fn explain(check: &Check, seen: &Seen) {
     check.find(finding);
 }
 
-fn rule_for(seen: &Seen) -> Option<&'static str> {
+/// Tells whether both ends of a copy lie in memory that the runtime handed out.
+fn copies_between_known(check: &Check, words: &[u64; crate::watch::MOST]) -> bool {
+    [words[0], words[2]]
+        .iter()
+        .all(|address| check.allocation(*address as usize).is_some())
+}
+
+fn rule_for(check: &Check, seen: &Seen) -> Option<&'static str> {
     let name = seen.call.name;
     let call = seen.call;
     if is(call, QUESTIONS) {
@@ -110,6 +117,10 @@ fn rule_for(seen: &Seen) -> Option<&'static str> {
             | "aclmdlAddDatasetBuffer"
             | "aclmdlGetDatasetBuffer",
         ) => "JMR-DATASET-003",
+        (207_000, "aclrtStreamWaitEvent") if lives::stream_is_captured(seen.words[0]) => {
+            "JMR-CAP-010"
+        }
+        (207_000, "aclrtRecordEvent") if lives::stream_is_captured(seen.words[1]) => "JMR-CAP-010",
         (207_000, "aclrtStreamWaitEvent") => "JMR-EVENT-002",
         (207_000, "aclrtResetEvent") => "JMR-EVENT-003",
         (207_000, "aclrtQueryEvent" | "aclrtQueryEventWaitStatus") => "JMR-EVENT-005",
@@ -124,10 +135,24 @@ fn rule_for(seen: &Seen) -> Option<&'static str> {
         (107_024, _) => "JMR-CAP-009",
         (107_025, _) => "JMR-CAP-008",
         (107_027, "aclrtDestroyStream" | "aclrtDestroyStreamForce") => "JMR-STREAM-008",
+        (100_000 | 207_000, "aclmdlRICaptureBegin") | (107_031, _) => "JMR-CAP-005",
+        (107_000 | 107_005 | 107_027, "aclmdlRICaptureBegin") => "JMR-CAP-006",
+        (107_029 | 107_033, _) if name.contains("TaskGrp") => "JMR-CAP-015",
+        (107_033, "aclmdlRICaptureEnd" | "aclmdlRICaptureTaskUpdateEnd") | (507_009, _) => {
+            "JMR-CAP-015"
+        }
+        (107_026 | 107_037, "aclmdlRIDestroy") => "JMR-CAP-019",
+        (107_026, _) if name.starts_with("aclmdlRIExecute") => "JMR-CAP-018",
         (107_027, _) => "JMR-CAP-001",
-        (107_030, "aclrtMemcpyAsync") => "JMR-CAP-004",
+        (107_041, _) => "JMR-CAP-004",
+        (107_000, "aclrtMemcpyAsync")
+            if lives::stream_is_captured(seen.words[5])
+                && !copies_between_known(check, &seen.words) =>
+        {
+            "JMR-CAP-004"
+        }
         (107_030, _) => "JMR-CAP-002",
-        (107_029, _) => "JMR-CAP-007",
+        (107_029 | 107_036 | 107_038, "aclmdlRICaptureEnd") => "JMR-CAP-007",
         (107_032, _) => "JMR-CAP-011",
         (507_903, _) => "JMR-CAP-012",
         (107_011, _) => "JMR-CB-002",

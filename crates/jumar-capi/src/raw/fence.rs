@@ -162,6 +162,20 @@ pub(super) fn call_at_exit() {
     unsafe { libc::atexit(finish) };
 }
 
+/// Ends the checks. A program's own objects may make calls when they are destroyed, which comes behind every handler of
+/// `atexit` that was set after they were made; what stands in this section comes behind all of them.
+#[used]
+#[unsafe(link_section = ".fini_array")]
+static LAST: extern "C" fn() = {
+    extern "C" fn last() {
+        if super::instance::serves() {
+            // The process is ending; a defect here has nobody left to tell.
+            let _ = panic::catch_unwind(jumar_acl::at_last);
+        }
+    }
+    last
+};
+
 /// Lets jumar-acl know when a child was forked.
 pub(super) fn hear_of_forks() {
     extern "C" fn child() {

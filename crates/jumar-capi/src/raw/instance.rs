@@ -50,6 +50,11 @@ pub(super) fn is_first() -> bool {
     }
 }
 
+/// Tells whether this copy was called and serves the process.
+pub(super) fn serves() -> bool {
+    OWN.state.load(Ordering::Acquire) == FIRST
+}
+
 /// Says which copy serves the process and which one was called.
 pub(super) fn sentence() -> &'static str {
     SENTENCE.get().map_or(
@@ -71,6 +76,7 @@ fn settle() -> bool {
                     OWN.state.store(FIRST, Ordering::SeqCst);
                     super::fence::call_at_exit();
                     super::fence::hear_of_forks();
+                    super::crash::report();
                     return true;
                 }
                 Others::First(path) => {

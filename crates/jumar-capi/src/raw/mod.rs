@@ -5,6 +5,7 @@
 
 #![deny(clippy::multiple_unsafe_ops_per_block, clippy::ptr_as_ptr)]
 
+mod crash;
 mod fence;
 mod input;
 mod instance;

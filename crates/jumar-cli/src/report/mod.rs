@@ -43,10 +43,12 @@ pub fn run(options: &Options) -> Result<ExitCode> {
 /// # Errors
 /// A file cannot be read or written, or is none of the kind.
 pub fn write(timeline: &Path, findings: Option<&Path>, output: &Path) -> Result<()> {
-    let trace = read(timeline)?;
-    if !trace["traceEvents"].is_array() {
+    let mut trace = read(timeline)?;
+    let Some(events) = trace["traceEvents"].as_array_mut() else {
         bail!("{} is no timeline", timeline.display());
-    }
+    };
+    // The page finds the call of a task by the number that both have.
+    events.retain(|event| event["cat"] != "queue");
     let findings = match findings {
         Some(file) => read(file)?,
         None => Value::Array(Vec::new()),

@@ -599,7 +599,7 @@ impl Driver {
             (Some(noted), true) => {
                 let lookups = Lookups::default();
                 let caller = Caller::new(source.call, &lookups);
-                gate.admit(&caller, 0, Some(source.stream), || noted.op())?
+                gate.admit_step(&caller, 0, source.stream, noted.op())?
             }
             _ => 0,
         };
@@ -629,6 +629,20 @@ impl Graph {
             None,
             |_, _| {},
         )))
+    }
+
+    /// Adds what its tasks, and those of its branches, may write.
+    fn add_writes(&self, writes: &mut Vec<Span>) {
+        let inner = self.inner.lock();
+        let noted = inner.nodes.iter().filter_map(|node| node.noted.as_ref());
+        for one in noted {
+            writes.extend(one.writes());
+        }
+        let branches = inner.branches.clone();
+        drop(inner);
+        for branch in branches {
+            branch.add_writes(writes);
+        }
     }
 
     pub(super) fn queue_lanes(
@@ -671,10 +685,15 @@ impl Graph {
             running: running.clone(),
             watches: queues.iter().map(|(_, watch)| watch.clone()).collect(),
         });
+        // Which steps come is known when they do; all that they may write is told now.
+        let mut writes = Vec::new();
+        if self.shared.gate.is_watched() {
+            self.add_writes(&mut writes);
+        }
         stream.submit(caller, Task::Run(start), || Op::Launch {
             name: "captured model",
             reads: &[],
-            writes: &[],
+            writes: &writes,
         })?;
         stream.submit_silently(
             caller,

@@ -460,6 +460,15 @@ impl Graph {
             && !last.done.is_set()
         {
             stream.follow(last.done.clone(), caller);
+            // The order is there, and no event has it.
+            let unknown = || Op::Wait {
+                event: u64::MAX,
+                record: 0,
+            };
+            let gate = &self.shared.gate;
+            let ticket = gate.admit(caller, self.device, Some(stream.number()), unknown)?;
+            gate.report(ticket, Progress::Started);
+            gate.report(ticket, Progress::Finished);
         }
         let done = Arc::new(Signal::untimed());
         let running = match &*plan {

@@ -12,8 +12,8 @@ pub(super) struct Look<'a> {
     pub(super) writes: bool,
     pub(super) needs_bytes: bool,
     pub(super) access: &'a Access,
-    /// The first access that is in no order with this one: whether it wrote, and where the two meet.
-    pub(super) first: Option<(Access, bool, usize, usize)>,
+    /// The last access that is in no order with this one: whether it wrote, and where the two meet.
+    pub(super) last: Option<(Access, bool, usize, usize)>,
     /// Bytes that are read and were never written.
     pub(super) unwritten: Option<(usize, usize)>,
 }
@@ -25,14 +25,20 @@ impl Look<'_> {
             self.unwritten.get_or_insert((from, cell.end)).1 = cell.end;
         }
         let clock = self.clock;
-        if self.first.is_none() {
-            let open = |earlier: &&Access| !knows(clock, earlier);
-            let write = cell.write.as_ref().filter(open).map(|a| (*a, true));
-            let other = match self.writes {
-                true => write.or_else(|| cell.reads.iter().find(open).map(|a| (*a, false))),
-                false => write,
-            };
-            self.first = other.map(|(earlier, wrote)| (earlier, wrote, from, cell.end));
+        // Of several the last: an edge behind it orders those before it too.
+        let mut consider = |earlier: &Access, wrote: bool| {
+            let later = |(last, ..): &(Access, bool, usize, usize)| last.ticket < earlier.ticket;
+            if !knows(clock, earlier) && self.last.as_ref().is_none_or(later) {
+                self.last = Some((*earlier, wrote, from, cell.end));
+            }
+        };
+        if let Some(write) = &cell.write {
+            consider(write, true);
+        }
+        if self.writes {
+            for read in &cell.reads {
+                consider(read, false);
+            }
         }
         if self.writes {
             cell.written = true;

@@ -26,7 +26,7 @@ use jumar_core::sync::{AtomicBool, AtomicU32, AtomicU64, Mutex, MutexGuard, Orde
 use jumar_core::{Admission, Op, Phase, Probe, Span};
 use jumar_types::Result;
 
-pub use place::{DEPTH, Place, Script, Walk, here, in_call, set_script};
+pub use place::{DEPTH, Place, Script, Walk, here, in_call, set_script, stack_text};
 pub use rules::{Rule, Severity};
 
 use place::{LOCAL, Local, Places};
@@ -355,7 +355,7 @@ impl Check {
             (None, Some(act)) => {
                 let mut state = self.state();
                 state.races.order.hear(NOBODY);
-                let done = act(&mut state, NOBODY, Place::UNKNOWN);
+                let done = act(&mut state, NOBODY, here());
                 state.races.order.tell(NOBODY);
                 done
             }
@@ -528,6 +528,11 @@ impl Check {
     /// Tells that a stream is gone, with all its work done.
     pub fn stream_ended(&self, stream: u32) {
         self.as_thread(|state, me, _| state.races.stream_ended(me, stream, &self.interest));
+    }
+
+    /// Tells that the copy under way takes its source with it, so that the program may change it.
+    pub fn source_is_read_at_once(&self) {
+        let _ = AT_ONCE.try_with(|cell| cell.set(true));
     }
 
     /// Tells that an event is gone.
@@ -783,11 +788,17 @@ impl State {
     }
 }
 
+thread_local! {
+    /// Whether the copy that comes next takes its source with it.
+    static AT_ONCE: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
 impl Probe for Check {
     fn before(&self, admission: &Admission<'_>) -> Result<()> {
-        // Only copies between the host and a device look at bytes.
+        // Only copies between the host and a device look at bytes, unless they have taken them already.
+        let taken = AT_ONCE.try_with(|cell| cell.take()).unwrap_or(false);
         let memory = match admission.op {
-            Op::Copy { .. } if self.accesses && admission.stream.is_some() => {
+            Op::Copy { .. } if self.accesses && admission.stream.is_some() && !taken => {
                 self.memory.lock().clone()
             }
             _ => None,

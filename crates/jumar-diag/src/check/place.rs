@@ -73,6 +73,11 @@ thread_local! {
     };
 }
 
+thread_local! {
+    /// The place of the call, once [`LOCAL`] is gone: a program's own objects make calls when they are destroyed behind it.
+    static LATE: Cell<Place> = const { Cell::new(Place::UNKNOWN) };
+}
+
 impl Local {
     /// Tells whether the thread is in a script, so that return addresses say nothing.
     pub(super) fn is_in_script(&self) -> bool {
@@ -84,18 +89,20 @@ impl Local {
 pub fn here() -> Place {
     LOCAL
         .try_with(|local| local.place.get())
-        .unwrap_or_default()
+        .unwrap_or_else(|_| LATE.get())
 }
 
 pub(super) fn enter(place: Place) {
-    let _ = LOCAL.try_with(|local| local.place.set(place));
+    if LOCAL.try_with(|local| local.place.set(place)).is_err() {
+        LATE.set(place);
+    }
 }
 
 /// Sets the place of the calling thread, and gives the one before: a call inside a call puts it back.
 pub fn in_call(place: Place) -> Place {
     LOCAL
         .try_with(|local| local.place.replace(place))
-        .unwrap_or_default()
+        .unwrap_or_else(|_| LATE.replace(place))
 }
 
 /// Says where in its script the calling thread is; `None` when it leaves.
@@ -134,6 +141,41 @@ pub(super) fn walk() -> (Stack, [usize; DEPTH]) {
         count < DEPTH
     });
     (stack, slots)
+}
+
+/// Says where in the program the calling thread is: a line for each function that is not this library's, the innermost first.
+pub fn stack_text() -> String {
+    const MOST: usize = 24;
+    let script = LOCAL
+        .try_with(|local| local.script.borrow().clone())
+        .unwrap_or_default();
+    let mut text = String::new();
+    if let Some(script) = script {
+        text = format!("{}:{}  {}\n", script.file, script.line, script.function);
+    }
+    let own = own_range();
+    let mut lines = Vec::new();
+    backtrace::trace(|frame| {
+        let address = frame.ip().addr();
+        if address != 0 && !(own.0..own.1).contains(&address) {
+            // Where a signal came, the address is the instruction's own; elsewhere the one behind the call.
+            let mut frames = [0; DEPTH];
+            frames[0] = address;
+            let described = resolve(&Stack {
+                frames,
+                script: None,
+            });
+            lines.push(described.short());
+        }
+        lines.len() < MOST
+    });
+    // What the system put between the fault and its handler.
+    let program = lines.iter().position(|line| line.contains(':'));
+    for line in &lines[program.unwrap_or(0)..] {
+        text.push_str(line);
+        text.push('\n');
+    }
+    text
 }
 
 /// Gives the addresses of the object that this code lies in.

@@ -17,7 +17,7 @@ use jumar_core::{Admission, Op, Phase, Span};
 
 use super::cells::{Access, Cell, Region, Verb};
 use super::look::{Look, line, race, verb, who};
-use super::order::{Clock, Numbers, Order, join, knows};
+use super::order::{Actor, Clock, Numbers, Order, join, knows};
 use super::stuck::{For, HostWait, Stuck, Wait};
 use super::{Allocation, Finding, Interest, Memory, Place, report};
 
@@ -32,6 +32,8 @@ const QUEUED: usize = 1 << 16;
 
 #[derive(Default)]
 struct Recorded {
+    /// The stream waited for something unknown: whoever waits for this may know of anything.
+    blind: bool,
     record: u64,
     newest: Clock,
     all: Clock,
@@ -89,7 +91,7 @@ pub(super) struct Races {
 }
 
 /// Calls whose memory others may write without passing the gate.
-const OPEN_MAKERS: &[&str] = &["Managed", "MapMem", "Import", "Reserve", "Ipc"];
+const OPEN_MAKERS: &[&str] = &["Managed", "Import", "Reserve", "Ipc"];
 
 /// Calls that wait for the work before they give its memory back.
 const WAITING_FREES: &[&str] = &[
@@ -159,6 +161,11 @@ impl Races {
                 .insert(admission.ticket, Pending::Stream(thread, actor, clock));
             return found;
         }
+        // A step of something that was queued as a whole has its order in there.
+        if admission.inner {
+            admission.op.each_written(|span| self.mark_written(span));
+            return found;
+        }
         let at = match stream {
             None => self.order.step(thread),
             Some(stream) => {
@@ -219,9 +226,10 @@ impl Races {
                 for span in *reads {
                     self.touch(*span, false, !kernel, &access, &mut found);
                 }
+                let may_write = admission.call.starts_with("aclmdlRI");
                 for span in *writes {
-                    // A kernel that says nothing of a pointer may only read there.
-                    if kernel && reads.contains(span) {
+                    // A kernel that says nothing of a pointer may only read there; a captured model may take another branch.
+                    if may_write || kernel && reads.contains(span) {
                         self.mark_written(*span);
                     } else {
                         self.touch(*span, true, false, &access, &mut found);
@@ -229,8 +237,9 @@ impl Races {
                 }
             }
             Op::Record { event, record } => {
-                let clock = &self.order.actors[actor].clock;
+                let Actor { clock, blind, .. } = &self.order.actors[actor];
                 let recorded = self.events.entry(*event).or_default();
+                recorded.blind = *blind;
                 recorded.record = *record;
                 join(&mut recorded.all, clock);
                 recorded.newest.clone_from(clock);
@@ -242,6 +251,7 @@ impl Races {
                         _ => &recorded.newest,
                     };
                     self.order.learns(actor, clock);
+                    self.order.actors[actor].blind |= recorded.blind;
                 }
                 None => self.order.actors[actor].blind = true,
             },
@@ -436,17 +446,31 @@ impl Races {
                 self.order.tell_clock(&clock);
             }
             (Some(Pending::Stream(thread, actor, clock)), Phase::Finished) => {
-                self.order.learns(thread, &clock);
-                self.order.actors[actor].blind = false;
+                if self.order.actors[actor].blind {
+                    self.host_knows_all(thread);
+                } else {
+                    self.order.learns(thread, &clock);
+                }
             }
             (Some(Pending::Event(thread, event)), Phase::Finished) => {
                 self.host_knows_event(thread, event);
             }
             (Some(Pending::Device(thread, device)), Phase::Finished) => {
-                for stream in self.order.all_streams() {
-                    if self.order.actors[stream].device == device {
-                        self.order.thread_knows(thread, stream);
-                    }
+                let of_device = |stream: &usize| self.order.actors[*stream].device == device;
+                let streams: Vec<usize> = self
+                    .order
+                    .all_streams()
+                    .into_iter()
+                    .filter(of_device)
+                    .collect();
+                if streams
+                    .iter()
+                    .any(|stream| self.order.actors[*stream].blind)
+                {
+                    self.host_knows_all(thread);
+                }
+                for stream in streams {
+                    self.order.thread_knows(thread, stream);
                 }
             }
             _ => {}
@@ -456,6 +480,9 @@ impl Races {
 
     pub(super) fn host_knows_stream(&mut self, thread: usize, stream: u32) {
         if let Some(stream) = self.order.known_stream(stream) {
+            if self.order.actors[stream].blind {
+                return self.host_knows_all(thread);
+            }
             self.order.thread_knows(thread, stream);
         }
     }
@@ -465,8 +492,10 @@ impl Races {
     }
 
     pub(super) fn host_knows_event(&mut self, thread: usize, event: u64) {
-        if let Some(recorded) = self.events.get(&event) {
-            self.order.learns(thread, &recorded.newest);
+        match self.events.get(&event) {
+            Some(recorded) if !recorded.blind => self.order.learns(thread, &recorded.newest),
+            Some(_) => self.host_knows_all(thread),
+            None => {}
         }
     }
 
@@ -541,6 +570,7 @@ impl Races {
             pool,
             tracked: device.is_some()
                 && !pool
+                && admission.call.contains("Malloc")
                 && !OPEN_MAKERS.iter().any(|name| admission.call.contains(name)),
             cells: BTreeMap::new(),
         };
@@ -665,7 +695,7 @@ impl Races {
             writes,
             needs_bytes,
             access,
-            first: None,
+            last: None,
             unwritten: None,
         };
         // Most accesses are to a range that was accessed before.
@@ -682,9 +712,9 @@ impl Races {
             }
         }
         let Look {
-            first, unwritten, ..
+            last, unwritten, ..
         } = look;
-        if let Some((earlier, wrote, from, to)) = first {
+        if let Some((earlier, wrote, from, to)) = last {
             found.push(race(region, access, writes, &earlier, wrote, from, to));
         }
         if let (Some((from, to)), true) = (unwritten, region.tracked) {

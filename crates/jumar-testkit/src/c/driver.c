@@ -650,6 +650,24 @@ static void set_environment(const char *env)
     }
 }
 
+/* Under the checks each case has a report of its own. */
+static void set_checks(void)
+{
+    const char *reports = getenv("JUMAR_TEST_REPORTS");
+    char *file = NULL;
+    if (reports == NULL) {
+        return;
+    }
+    if (asprintf(&file, "%s/%s", reports, current->id) < 0) {
+        trouble("the report");
+    }
+    setenv("JUMAR_CHECK", "1", 1);
+    setenv("JUMAR_CHECK_REPORT", file, 1);
+    if (getenv("JUMAR_TEST_LATE") != NULL) {
+        setenv("JUMAR_LATE", "1", 1);
+    }
+}
+
 static void child(int index, const char *base)
 {
     alarm((unsigned)limit_s);
@@ -661,6 +679,7 @@ static void child(int index, const char *base)
         trouble(folder);
     }
     set_environment(current->env);
+    set_checks();
     if (current->files != NULL) {
         current->files();
     }
