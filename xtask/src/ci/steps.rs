@@ -404,7 +404,7 @@ const BROWSERS: &[&str] = &["chromium", "chromium-browser", "google-chrome"];
 fn page(job: &Job) -> Result<Outcome> {
     let named = std::env::var_os("JUMAR_BROWSER").is_some();
     let is_there = |name: &&str| long::answers(Command::new(name).arg("--version"));
-    if !named && !BROWSERS.iter().any(|name| is_there(&name)) {
+    if !named && !BROWSERS.iter().any(is_there) {
         return Ok(Outcome::Skipped(
             "there is no browser: apt-get install chromium".into(),
         ));

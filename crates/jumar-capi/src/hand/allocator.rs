@@ -20,6 +20,9 @@ macro_rules! setter {
         ) -> i32 {
             raw::status(&calls::$name, |cx| {
                 let number = func.map_or(0, |func| func as usize);
+                raw::watch(cx, || {
+                    [raw::Word::word(allocatorDesc), raw::Word::word(number)]
+                })?;
                 jumar_acl::allocator::$name(cx, raw::handle(allocatorDesc), number)
             })
         }

@@ -240,6 +240,7 @@ pub unsafe extern "C" fn aclmdlRITaskSetParams(
     params: *mut types::aclmdlRITaskParams,
 ) -> i32 {
     raw::status(&calls::aclmdlRITaskSetParams, |cx| {
+        raw::watch(cx, || [raw::Word::word(task), raw::Word::word(params)])?;
         // SAFETY: the caller's contract.
         let params = unsafe { raw::input::<types::aclmdlRITaskParams>(params, "params") }?;
         let Some(params) = params else {

@@ -58,6 +58,14 @@ macro_rules! on_device {
             cfg: *mut types::aclrtMallocConfig,
         ) -> i32 {
             raw::status(&calls::$name, |cx: &Cx<'_>| {
+                raw::watch(cx, || {
+                    [
+                        raw::Word::word(devPtr),
+                        raw::Word::word(size),
+                        raw::Word::word(policy),
+                        raw::Word::word(cfg),
+                    ]
+                })?;
                 let make = |config: Option<MallocConfig<'_>>| {
                     jumar_acl::memory::$name(cx, size, policy, config)
                 };

@@ -25,14 +25,13 @@ pub(super) fn report() {
         return;
     }
     for signal in SIGNALS {
-        // SAFETY: a zeroed sigaction is a valid one; the handler has the type that SA_SIGINFO is not set for.
-        unsafe {
-            let mut action: libc::sigaction = std::mem::zeroed();
-            action.sa_sigaction = crashed as extern "C" fn(c_int) as usize;
-            // The next one ends the process as if nobody had looked.
-            action.sa_flags = libc::SA_RESETHAND | libc::SA_NODEFER | libc::SA_ONSTACK;
-            libc::sigaction(signal, &raw const action, std::ptr::null_mut());
-        }
+        // SAFETY: a zeroed sigaction is a valid one.
+        let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+        action.sa_sigaction = crashed as extern "C" fn(c_int) as usize;
+        // The next one ends the process as if nobody had looked.
+        action.sa_flags = libc::SA_RESETHAND | libc::SA_NODEFER | libc::SA_ONSTACK;
+        // SAFETY: the handler has the type that SA_SIGINFO is not set for; nobody wants the action before.
+        unsafe { libc::sigaction(signal, &raw const action, std::ptr::null_mut()) };
     }
 }
 
