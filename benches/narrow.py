@@ -1,6 +1,7 @@
 """Narrow numbers: bfloat16 where a precision mode allows it, and whole numbers, beside ONNX Runtime and OpenVINO in one process.
 
-It runs where `models.py` does (`atc` and the module `acl` of the install tree, the engines of `target/venv-bench`) and prints lines of text.
+`cargo xtask bench narrow` runs it where `models.py` runs (`atc` and the module `acl` of the install tree, the engines of `target/venv-bench`).
+Prints a line of JSON for each figure.
 
 Usage: narrow.py [--quick]
 """
@@ -18,6 +19,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "models"))
 
 MODE = "--precision_mode=allow_fp32_to_bf16"
+ORT = "ONNX Runtime"
+LIMITS = {"ceiling": "dot products alone", ORT: "ONNX Runtime, float32"}
 NETWORKS = {"ResNet-50": "resnet50", "BERT-base, sequence 128": "bert"}
 CEILING = r"""
 #include <immintrin.h>
@@ -179,10 +182,17 @@ def main():
             text = subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout
             found = json.loads(text.splitlines()[-1])
             for name, row in found["networks"].items():
-                times = ", ".join(f"{engine} {ms:.1f} ms" for engine, ms in row["times"].items())
-                print(f"{name}, {threads} thread(s), bfloat16: {times}; distance {row['distance']:.1e}")
+                what = f"{name}, batch 1, {threads} thread{'s' * (threads > 1)}, bfloat16 (distance from float32: {row['distance']:.1e})"
+                show(what, row["times"], "ms", ORT, {"Ratio": 0.4})
             for name, row in found.get("kernels", {}).items():
-                print(f"{name}: " + ", ".join(f"{engine} {rate:.0f} GFLOP/s" for engine, rate in row.items()))
+                show(name, row, "GFLOP/s", "ceiling" if "ceiling" in row else ORT)
+
+
+def show(what, row, unit, limit, target=None):
+    """Prints a figure as jumar-bench does, beside its limit and whoever else did the same."""
+    others = [[engine, value] for engine, value in row.items() if engine not in ("Jumar", limit)]
+    line = {"what": what, "value": row["Jumar"], "unit": unit, "limit": [LIMITS.get(limit, limit), row[limit]], "also": others}
+    print(json.dumps(line | ({"target": target} if target else {})), flush=True)
 
 
 if __name__ == "__main__":

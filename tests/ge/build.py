@@ -3,6 +3,7 @@
 import os
 import pathlib
 import subprocess
+import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PREFIX = pathlib.Path(os.environ.get("JUMAR_PREFIX") or ROOT / "target/jumar").resolve()
@@ -32,3 +33,21 @@ def run(program, cwd, *args, limit=120, env=None):
     done = subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, timeout=limit)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
+
+
+def write_resnet50(folder, side):
+    """Writes model.onnx, weights.bin (in the order of its nodes) and picture.bin for the programs that build ResNet-50."""
+    import numpy
+    import onnx
+
+    sys.path.insert(0, str(ROOT / "tests/models"))
+    import nets
+
+    model = nets.resnet50(batch=1, size=side)
+    (folder / "model.onnx").write_bytes(model.SerializeToString())
+    weights = {one.name: onnx.numpy_helper.to_array(one) for one in model.graph.initializer}
+    order = [weights[name] for node in model.graph.node for name in node.input if name in weights]
+    (folder / "weights.bin").write_bytes(b"".join(one.astype(numpy.float32).tobytes() for one in order))
+    picture = numpy.random.default_rng(1).standard_normal((1, 3, side, side)).astype(numpy.float32)
+    picture.tofile(folder / "picture.bin")
+    return model, picture

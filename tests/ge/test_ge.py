@@ -1,11 +1,10 @@
 """C++ programs of the Graph Engine: built against the install tree as programs are, and run."""
 
 import subprocess
-import sys
 
 import pytest
 
-from build import HERE, LIB64, PREFIX, PROTOTYPES, ROOT, WARNINGS, compile_program, compile_text, run
+from build import HERE, LIB64, PREFIX, PROTOTYPES, ROOT, WARNINGS, compile_program, compile_text, run, write_resnet50
 
 DIGITS = ROOT / "examples/digits"
 # A small program, whichever name is on its link line.
@@ -120,19 +119,10 @@ def test_all_operators_together_are_cheap_to_compile(tmp_path, std):
 
 def test_resnet50_built_by_operators_is_the_one_that_onnx_gives(tmp_path):
     numpy = pytest.importorskip("numpy")
-    onnx = pytest.importorskip("onnx")
+    pytest.importorskip("onnx")
     onnxruntime = pytest.importorskip("onnxruntime")
-    sys.path.insert(0, str(ROOT / "tests/models"))
-    import nets
-
     side = 64
-    model = nets.resnet50(batch=1, size=side)
-    (tmp_path / "model.onnx").write_bytes(model.SerializeToString())
-    weights = {one.name: onnx.numpy_helper.to_array(one) for one in model.graph.initializer}
-    order = [weights[name] for node in model.graph.node for name in node.input if name in weights]
-    (tmp_path / "weights.bin").write_bytes(b"".join(one.astype(numpy.float32).tobytes() for one in order))
-    picture = numpy.random.default_rng(1).standard_normal((1, 3, side, side)).astype(numpy.float32)
-    picture.tofile(tmp_path / "picture.bin")
+    model, picture = write_resnet50(tmp_path, side)
     compile_program(HERE / "resnet50.cpp", tmp_path / "resnet50", "-lge_runner")
     told = run(tmp_path / "resnet50", tmp_path, "model.onnx", "weights.bin", "picture.bin", side)
     assert "resnet50: ok" in told

@@ -81,8 +81,12 @@ enum Suite {
     Runtime,
     /// Models against ONNX Runtime and OpenVINO, in turn in the same process; memory, kernels, a picture of profiles.
     Models,
+    /// Models in bfloat16, where a precision mode allows it, and kernels of bytes, beside both engines.
+    Narrow,
     /// What a call from Python costs beyond the call from C.
     Python,
+    /// The Graph Engine beside a compiled model: ResNet-50 built by operators and parsed from ONNX.
+    Graph,
     /// What the checks cost: off against a library without the gate, and on against off.
     Check,
 }
@@ -92,7 +96,9 @@ impl Suite {
         match self {
             Suite::Runtime => "runtime",
             Suite::Models => "models",
+            Suite::Narrow => "narrow",
             Suite::Python => "python",
+            Suite::Graph => "graph",
             Suite::Check => "check",
         }
     }
@@ -131,9 +137,14 @@ pub fn run(options: &Options) -> Result<()> {
     let Figures { lines, problems } = match options.what {
         Suite::Runtime => runtime(&tree)?,
         Suite::Models => models(&tree, &options.for_models())?,
-        Suite::Python => {
+        Suite::Narrow => {
+            let python = python_env::ensure_bench(&log("venv-bench"))?;
+            let quick = options.quick.then(|| "--quick".to_owned());
+            with_python(&tree, &python, "narrow", quick.as_slice())?
+        }
+        Suite::Python | Suite::Graph => {
             let python = python_env::ensure(&log("venv"))?;
-            with_python(&tree, &python, "python", &[])?
+            with_python(&tree, &python, options.what.name(), &[])?
         }
         Suite::Check => check::run(&tree)?,
     };

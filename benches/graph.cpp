@@ -1,0 +1,85 @@
+// ResNet-50 through the Graph Engine, built by operators and parsed from ONNX, beside the same model through aclmdlExecute.
+// `cargo xtask bench graph` runs it.
+//
+// Arguments: the ONNX model, its weights in the order of its nodes, a picture, the side of the picture, the compiled model.
+//
+// Each turn measures all three, one after the other, in one process, on one stream, with everything in device memory: a run is queued
+// and waited for. Prints the medians in milliseconds: of the graph that was built, of the one that was parsed, and of the model.
+#include <algorithm>
+#include <chrono>
+#include <functional>
+
+#include "../tests/ge/resnet50.h"
+#include "parser/onnx_parser.h"
+
+namespace {
+
+const int kTurns = 21;
+
+double Milliseconds(const std::function<void()> &run) {
+  const auto start = std::chrono::steady_clock::now();
+  run();
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+}
+
+double Median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+}  // namespace
+
+int main(int, char **argv) {
+  weights = ReadFile(argv[2]);
+  const std::vector<char> picture = ReadFile(argv[3]);
+  const int64_t side = std::atoi(argv[4]);
+  CHECK(ge::GEInitialize(Options()) == ge::SUCCESS);
+  CHECK(aclInit(nullptr) == ACL_SUCCESS && aclrtSetDevice(0) == ACL_SUCCESS);
+  {
+    ge::Session session((Options()));
+    ge::Graph parsed("parsed");
+    CHECK(ge::aclgrphParseONNX(argv[1], Options(), parsed) == ge::GRAPH_SUCCESS);
+    CHECK(session.AddGraph(1, Network(side)) == ge::SUCCESS && session.AddGraph(2, parsed) == ge::SUCCESS);
+    const std::vector<float> pixels(reinterpret_cast<const float *>(picture.data()),
+                                    reinterpret_cast<const float *>(picture.data() + picture.size()));
+    Block input(pixels), built(1000 * sizeof(float)), imported(1000 * sizeof(float)), executed(1000 * sizeof(float));
+    aclrtStream stream = nullptr;
+    CHECK(aclrtCreateStream(&stream) == ACL_SUCCESS);
+    const std::vector<ge::Tensor> inputs = {OnDevice(input, {1, 3, side, side})};
+    const auto graph = [&](uint32_t id, const Block &output) {
+      std::vector<ge::Tensor> outputs = {OnDevice(output, {1, 1000})};
+      CHECK(session.RunGraphWithStreamAsync(id, stream, inputs, outputs) == ge::SUCCESS);
+      CHECK(aclrtSynchronizeStream(stream) == ACL_SUCCESS);
+    };
+    for (uint32_t id = 1; id <= 2; ++id) {
+      CHECK(session.BuildGraph(id, inputs) == ge::SUCCESS);
+    }
+    uint32_t model = 0;
+    CHECK(aclmdlLoadFromFile(argv[5], &model) == ACL_SUCCESS);
+    aclmdlDataset *given = aclmdlCreateDataset(), *made = aclmdlCreateDataset();
+    aclDataBuffer *from = aclCreateDataBuffer(input.address(), input.bytes());
+    aclDataBuffer *to = aclCreateDataBuffer(executed.address(), executed.bytes());
+    CHECK(aclmdlAddDatasetBuffer(given, from) == ACL_SUCCESS && aclmdlAddDatasetBuffer(made, to) == ACL_SUCCESS);
+    const auto execute = [&] {
+      CHECK(aclmdlExecuteAsync(model, given, made, stream) == ACL_SUCCESS);
+      CHECK(aclrtSynchronizeStream(stream) == ACL_SUCCESS);
+    };
+    std::vector<double> times[3];
+    for (int turn = -2; turn < kTurns; ++turn) {
+      const double turns[3] = {Milliseconds([&] { graph(1, built); }), Milliseconds([&] { graph(2, imported); }),
+                               Milliseconds(execute)};
+      for (int which = 0; turn >= 0 && which < 3; ++which) {
+        times[which].push_back(turns[which]);
+      }
+    }
+    CHECK(Near(built.Get(), executed.Get(), 1e-3f) && Near(imported.Get(), executed.Get(), 1e-3f));
+    std::printf("%f %f %f\n", Median(times[0]), Median(times[1]), Median(times[2]));
+    CHECK(aclmdlUnload(model) == ACL_SUCCESS);
+    CHECK(aclDestroyDataBuffer(from) == ACL_SUCCESS && aclDestroyDataBuffer(to) == ACL_SUCCESS);
+    CHECK(aclmdlDestroyDataset(given) == ACL_SUCCESS && aclmdlDestroyDataset(made) == ACL_SUCCESS);
+    CHECK(aclrtDestroyStream(stream) == ACL_SUCCESS);
+  }
+  CHECK(ge::GEFinalize() == ge::SUCCESS);
+  CHECK(aclrtResetDevice(0) == ACL_SUCCESS && aclFinalize() == ACL_SUCCESS);
+  return 0;
+}
