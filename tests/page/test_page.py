@@ -128,7 +128,8 @@ def test_search_goes_from_hit_to_hit(page):
 def test_a_click_on_a_slice_and_on_the_name_of_a_row(page):
     whole(page)
     find = "timeline.slices.find(s => /^fill/.test(s.name) && s.args.bytes > 1e6)"
-    page.run(f"(() => {{ document.getElementById('search').value = ''; }})()")
+    page.run(f"(() => {{ const s = {find}, d = s.end - s.ts; timeline.look(s.ts - d, s.end + d); return 0; }})()")
+    page.settle()
     x, y = place(page, f"timeline.place({find})")
     page.click(x, y)
     assert "fill" in detail(page) and "ticket" in detail(page) and "aclrtMemsetAsync" in detail(page)
@@ -144,14 +145,9 @@ def test_a_click_on_a_slice_and_on_the_name_of_a_row(page):
 def test_a_click_on_the_arrow_of_an_event(page):
     whole(page)
     # So near that the arrow has room of its own.
-    page.run(
-        "(() => { const a = timeline.arrows.find(a => a.kind === 'event'); const s = timeline.slices.find(s => s.key === a.to.key && s.ts <= a.to.ts && s.end >= a.to.ts - 1e-3);"
-        " for (let n = 0; n < 60 && timeline.view()[1] - timeline.view()[0] > 6 * Math.max(1, a.to.ts - a.from.ts); n++) { document.getElementById('in').click(); timeline.draw(); } return 0; })()"
-    )
-    found = page.run("(() => { const a = timeline.hot().filter(h => h.kind === 'arrow' && h.arrow.kind === 'event'); return a.length; })()")
-    if not found:
-        whole(page)
-    x, y = place(page, "(() => { const a = timeline.hot().filter(h => h.kind === 'arrow' && h.arrow.kind === 'event'); const m = a[6]; return [m.x, m.y]; })()")
+    page.run("(() => { const a = timeline.arrows[0], d = 4 * Math.max(1, a.to.ts - a.from.ts); timeline.look(a.from.ts - d, a.to.ts + d); return 0; })()")
+    page.settle()
+    x, y = place(page, "timeline.hot().find(h => h.kind === 'arrow' && h.arrow === timeline.arrows[0]).points[6]")
     page.click(x, y)
     assert page.run("!!(timeline.picked() && timeline.picked().arrow)"), detail(page)
     assert "record to wait" in detail(page) and "record event" in detail(page)

@@ -402,9 +402,14 @@ mod tests {
 
     /// What `jumar check`, `explore` and `faults` set.
     fn of_checks(name: &str) -> bool {
-        ["JUMAR_CHECK", "JUMAR_LATE", "JUMAR_SEED", "JUMAR_FAULT"]
-            .iter()
-            .any(|own| name.starts_with(own))
+        let own = [
+            "JUMAR_CHECK",
+            "JUMAR_CRASH",
+            "JUMAR_LATE",
+            "JUMAR_SEED",
+            "JUMAR_FAULT",
+        ];
+        own.iter().any(|own| name.starts_with(own))
     }
 
     #[test]

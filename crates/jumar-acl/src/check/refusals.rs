@@ -125,7 +125,9 @@ fn rule_for(check: &Check, seen: &Seen) -> Option<&'static str> {
         (207_000, "aclrtResetEvent") => "JMR-EVENT-003",
         (207_000, "aclrtQueryEvent" | "aclrtQueryEventWaitStatus") => "JMR-EVENT-005",
         (107_000, "aclrtCreateEventWithFlag" | "aclrtCreateEventExWithFlag") => "JMR-EVENT-008",
-        (107_006, _) => "JMR-EVENT-006",
+        (107_006, _) | (507_000, "aclrtEventElapsedTime" | "aclrtEventGetTimestamp") => {
+            "JMR-EVENT-006"
+        }
         (207_007, _) => "JMR-EVENT-017",
         (207_008, _) => "JMR-STREAM-010",
         (107_000, "aclrtSynchronizeStreamWithTimeout" | "aclrtSynchronizeDeviceWithTimeout") => {
@@ -163,6 +165,7 @@ fn rule_for(check: &Check, seen: &Seen) -> Option<&'static str> {
         (145_002, _) => "JMR-MODEL-002",
         (145_003, _) => "JMR-MODEL-001",
         (145_006 | 145_007, _) => "JMR-MODEL-003",
+        (145_000, "aclmdlLoadFromFile" | "aclmdlQuerySize") if !first_is_null => "JMR-MODEL-003",
         (145_012..=145_014, _) => "JMR-MODEL-013",
         (500_002, "aclmdlExecute" | "aclmdlExecuteAsync") => "JMR-DATASET-002",
         (507_000, _) if name.starts_with("aclrtSynchronize") => "JMR-CB-001",
