@@ -102,82 +102,87 @@ fn refusals<'a>(case: &'a Case, function: &'a str) -> impl Iterator<Item = Strin
     })
 }
 
-#[test]
-fn the_table_is_clean_or_its_findings_name_the_misuse() {
-    let corpus = corpus();
-    let folder = tempfile::tempdir().expect("a folder");
-    let (cases, report) = run_checked(folder.path(), None, false);
-    assert!(report.failures().is_empty(), "{:?}", report.failures());
-    let mut unexplained = Vec::new();
-    let mut used: BTreeSet<(String, String)> = BTreeSet::new();
-    let (mut clean, mut broken, mut named) = (0, 0, 0);
-    let passed = |id: &str| {
-        let of = report.cases.iter().find(|(case, _)| case == id);
-        of.is_some_and(|(_, outcome)| *outcome == Outcome::Passed)
-    };
-    for case in cases.iter().filter(|case| passed(&case.id)) {
-        let shown = corpus.case.iter().find(|shown| shown.id == case.id);
-        let (mut errors, mut told) = (0, 0);
-        for finding in findings(folder.path(), &case.id) {
-            if corpus.untidy.contains(&finding.rule) {
-                continue;
-            }
-            told += 1;
-            errors += u64::from(finding.severity == "error");
-            let call = finding.lines[0].call.as_deref().unwrap_or("");
-            let answers = corpus.answers.get(&finding.rule);
-            let known = |answer: &String| answers.is_some_and(|known| known.contains(answer));
-            let by_answer: Vec<String> = refusals(case, call).filter(known).collect();
-            if !by_answer.is_empty() {
-                let seen = by_answer.into_iter();
-                used.extend(seen.map(|answer| (finding.rule.clone(), answer)));
-            } else if shown.is_some_and(|shown| shown.rules.contains(&finding.rule)) {
-                used.insert((case.id.clone(), finding.rule));
-            } else {
-                unexplained.push(format!(
-                    "{}: {} {call}: {}",
-                    case.id, finding.rule, finding.lines[0].text
-                ));
-            }
-        }
-        match case.kind {
-            Kind::Works if errors == 0 => clean += 1,
-            Kind::Works | Kind::Refused => {
-                broken += 1;
-                named += usize::from(told > 0);
-            }
-        }
-    }
-    println!(
-        "checked: {clean} cases without a finding of severity error, {broken} that break a rule, {named} of them told so"
-    );
-    assert!(unexplained.is_empty(), "\n{}", unexplained.join("\n"));
-    assert!(clean >= 150, "{clean} clean cases");
-    // What is in the list and never seen hides a mistake of tomorrow.
-    let mut idle = Vec::new();
-    for (rule, answers) in &corpus.answers {
-        let unseen = |answer: &&String| !used.contains(&(rule.clone(), (*answer).clone()));
-        idle.extend(answers.iter().filter(unseen).map(|a| format!("{rule} {a}")));
-    }
-    for shown in &corpus.case {
-        let unseen = |rule: &&String| !used.contains(&(shown.id.clone(), (*rule).clone()));
-        let rules = shown.rules.iter().filter(unseen);
-        idle.extend(rules.map(|rule| format!("{} {rule}", shown.id)));
-    }
-    assert!(idle.is_empty(), "never seen: {}", idle.join(", "));
-}
+/// What wants the install tree; the step `test` of `cargo xtask ci` leaves it to steps of its own.
+mod install_tree {
+    use super::*;
 
-#[test]
-fn late_mode_answers_clean_cases_as_ever() {
-    let corpus = corpus();
-    let folder = tempfile::tempdir().expect("a folder");
-    let (_, report) = run_checked(folder.path(), Some("works"), true);
-    let failed: BTreeSet<&str> = report.failures().iter().map(|(id, _)| *id).collect();
-    let known: BTreeSet<&str> = corpus.late.iter().map(|shown| shown.id.as_str()).collect();
-    println!(
-        "late: {} cases of the kind \"works\" as ever, {} that look at what is not there yet",
-        report.count(|outcome| *outcome == Outcome::Passed),
-        known.len()
-    );
-    assert_eq!(failed, known, "{:?}", report.failures());
+    #[test]
+    fn the_table_is_clean_or_its_findings_name_the_misuse() {
+        let corpus = corpus();
+        let folder = tempfile::tempdir().expect("a folder");
+        let (cases, report) = run_checked(folder.path(), None, false);
+        assert!(report.failures().is_empty(), "{:?}", report.failures());
+        let mut unexplained = Vec::new();
+        let mut used: BTreeSet<(String, String)> = BTreeSet::new();
+        let (mut clean, mut broken, mut named) = (0, 0, 0);
+        let passed = |id: &str| {
+            let of = report.cases.iter().find(|(case, _)| case == id);
+            of.is_some_and(|(_, outcome)| *outcome == Outcome::Passed)
+        };
+        for case in cases.iter().filter(|case| passed(&case.id)) {
+            let shown = corpus.case.iter().find(|shown| shown.id == case.id);
+            let (mut errors, mut told) = (0, 0);
+            for finding in findings(folder.path(), &case.id) {
+                if corpus.untidy.contains(&finding.rule) {
+                    continue;
+                }
+                told += 1;
+                errors += u64::from(finding.severity == "error");
+                let call = finding.lines[0].call.as_deref().unwrap_or("");
+                let answers = corpus.answers.get(&finding.rule);
+                let known = |answer: &String| answers.is_some_and(|known| known.contains(answer));
+                let by_answer: Vec<String> = refusals(case, call).filter(known).collect();
+                if !by_answer.is_empty() {
+                    let seen = by_answer.into_iter();
+                    used.extend(seen.map(|answer| (finding.rule.clone(), answer)));
+                } else if shown.is_some_and(|shown| shown.rules.contains(&finding.rule)) {
+                    used.insert((case.id.clone(), finding.rule));
+                } else {
+                    unexplained.push(format!(
+                        "{}: {} {call}: {}",
+                        case.id, finding.rule, finding.lines[0].text
+                    ));
+                }
+            }
+            match case.kind {
+                Kind::Works if errors == 0 => clean += 1,
+                Kind::Works | Kind::Refused => {
+                    broken += 1;
+                    named += usize::from(told > 0);
+                }
+            }
+        }
+        println!(
+            "checked: {clean} cases without a finding of severity error, {broken} that break a rule, {named} of them told so"
+        );
+        assert!(unexplained.is_empty(), "\n{}", unexplained.join("\n"));
+        assert!(clean >= 150, "{clean} clean cases");
+        // What is in the list and never seen hides a mistake of tomorrow.
+        let mut idle = Vec::new();
+        for (rule, answers) in &corpus.answers {
+            let unseen = |answer: &&String| !used.contains(&(rule.clone(), (*answer).clone()));
+            idle.extend(answers.iter().filter(unseen).map(|a| format!("{rule} {a}")));
+        }
+        for shown in &corpus.case {
+            let unseen = |rule: &&String| !used.contains(&(shown.id.clone(), (*rule).clone()));
+            let rules = shown.rules.iter().filter(unseen);
+            idle.extend(rules.map(|rule| format!("{} {rule}", shown.id)));
+        }
+        assert!(idle.is_empty(), "never seen: {}", idle.join(", "));
+    }
+
+    #[test]
+    fn late_mode_answers_clean_cases_as_ever() {
+        let corpus = corpus();
+        let folder = tempfile::tempdir().expect("a folder");
+        let (_, report) = run_checked(folder.path(), Some("works"), true);
+        let failed: BTreeSet<&str> = report.failures().iter().map(|(id, _)| *id).collect();
+        let known: BTreeSet<&str> = corpus.late.iter().map(|shown| shown.id.as_str()).collect();
+        println!(
+            "late: {} cases of the kind \"works\" as ever, {} that look at what is not there yet",
+            report.count(|outcome| *outcome == Outcome::Passed),
+            known.len()
+        );
+        assert_eq!(failed, known, "{:?}", report.failures());
+    }
 }

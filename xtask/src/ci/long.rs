@@ -34,6 +34,7 @@ pub(super) fn loom(job: &Job) -> Result<Outcome> {
         "-p",
         "jumar-core",
         "--lib",
+        "--no-fail-fast",
         "--target-dir",
         "target/loom",
         "loom_",
@@ -43,7 +44,7 @@ pub(super) fn loom(job: &Job) -> Result<Outcome> {
     command
         .env("RUSTFLAGS", "--cfg loom")
         .env("LOOM_MAX_PREEMPTIONS", "3");
-    job.cargo_test(std::slice::from_mut(&mut command))
+    job.cargo_test(&mut command)
 }
 
 pub(super) fn asan(job: &Job) -> Result<Outcome> {
@@ -52,6 +53,7 @@ pub(super) fn asan(job: &Job) -> Result<Outcome> {
         "test",
         "--locked",
         "--lib",
+        "--no-fail-fast",
         "--target-dir",
         "target/asan",
         "--target",
@@ -65,7 +67,7 @@ pub(super) fn asan(job: &Job) -> Result<Outcome> {
         .env("RUSTC_BOOTSTRAP", "1")
         .env("RUSTFLAGS", "-Zsanitizer=address")
         .env("ASAN_OPTIONS", "detect_leaks=0");
-    job.cargo_test(std::slice::from_mut(&mut command))
+    job.cargo_test(&mut command)
 }
 
 /// The chaos, shorter, with a library and a program that the address sanitizer watches.
@@ -77,6 +79,7 @@ pub(super) fn chaos_asan(job: &Job) -> Result<Outcome> {
         "build",
         "--locked",
         "--lib",
+        "--no-fail-fast",
         "-p",
         "jumar-capi",
         "--target-dir",
