@@ -14,8 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What an allocator may take or give back between two looks. */
-enum { ALLOWED_KIB = 128 };
+/* What an allocator may take or give back between two looks; in a short run it has not yet seen all that it keeps. */
+enum { MANY_CYCLES = 5000, ALLOWED_KIB = 128, ALLOWED_KIB_SHORT = 512 };
 
 static aclrtContext context;
 static aclrtStream stream;
@@ -715,7 +715,7 @@ int main(int argc, char **argv)
         REQUIRE(before.streams == after.streams);
         REQUIRE(before.events == after.events);
         REQUIRE(before.bytes == after.bytes);
-        REQUIRE(end - half < ALLOWED_KIB);
+        REQUIRE(end - half < (count >= MANY_CYCLES ? ALLOWED_KIB : ALLOWED_KIB_SHORT));
     }
     CHECK(aclrtFree(memory));
     CHECK(aclrtDestroyStream(stream));
