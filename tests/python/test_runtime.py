@@ -19,6 +19,12 @@ SUCCESS = 0
 INVALID_HANDLE = 107001
 
 
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path, monkeypatch):
+    """What a call leaves in the folder that the program runs in, as profiles are, stays with the test."""
+    monkeypatch.chdir(tmp_path)
+
+
 @pytest.fixture
 def context(device):
     context, ret = acl.rt.create_context(device)
