@@ -79,7 +79,6 @@ pub(super) fn chaos_asan(job: &Job) -> Result<Outcome> {
         "build",
         "--locked",
         "--lib",
-        "--no-fail-fast",
         "-p",
         "jumar-capi",
         "--target-dir",
