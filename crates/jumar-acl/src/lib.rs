@@ -1,6 +1,7 @@
 //! The ACL dialect: each function of the C interface as a safe function over numbers.
 //!
-//! A file for each group of the API data; a C name is spelt out once, as the name of its function, so that searching for
+//! A file or folder for each group of the API data, in a room with those that belong to it; beside the rooms stands what every
+//! call needs: the process, the thread, errors and their texts. A C name is spelt out once, as the name of its function, so that searching for
 //! it finds the whole of its behaviour. Rules of the runtime itself live in jumar-core; what stands here are ACL's quirks:
 //! which null means what, old aliases, and which object a call is about. The one process-wide runtime lives in [`process`].
 #![forbid(unsafe_code)]
@@ -17,56 +18,26 @@
     reason = "the functions are documented on the generated reference pages"
 )]
 
-pub mod aipp;
-pub mod allocator;
-pub mod bundle;
-pub mod callback;
-pub mod capture;
-mod check;
-pub mod context;
-pub mod data_buffer;
-pub mod dataset;
-pub mod device;
-mod driven;
-pub mod dump;
+mod diagnosis;
 pub mod error;
-pub mod event;
-mod faults;
 pub mod generated;
-pub mod group;
 pub mod hooks;
 pub mod init;
-pub mod ipc;
-pub mod kernel;
-pub mod label;
-pub mod log;
-pub mod managed_memory;
-pub mod mbuf;
-pub mod memcpy;
-pub mod memory;
-pub mod mempool;
 pub mod message;
-pub mod model;
-pub mod model_config;
-pub mod model_desc;
-pub mod notify;
-pub mod peer;
-pub mod platform;
+mod models;
 pub mod process;
-pub mod prof;
-pub mod random;
-pub mod rtc;
-pub mod snapshot;
-pub mod stream;
+mod runtime;
+mod storage;
 pub mod surface;
-pub mod tdt_channel;
-pub mod tdt_queue;
-pub mod tensor_desc;
 pub mod thread;
-pub mod type_util;
-pub mod value_sync;
-pub mod vmm;
-pub mod watch;
+mod transfer;
+
+// A group of the interface is known by its own name, whichever room it stands in.
+pub use diagnosis::*;
+pub use models::*;
+pub use runtime::*;
+pub use storage::*;
+pub use transfer::*;
 
 use std::sync::Arc;
 

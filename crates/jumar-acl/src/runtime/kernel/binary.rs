@@ -29,10 +29,10 @@ pub(crate) type Watchers = Mutex<HashMap<u64, ExceptionCallback>>;
 
 /// The kinds of cores that a binary can be for; `ACL_FUNC_ATTR_KERNEL_TYPE` answers these numbers.
 pub(super) mod core_type {
-    pub(in crate::kernel) const AICORE: u32 = 0;
-    pub(in crate::kernel) const CUBE: u32 = 1;
-    pub(in crate::kernel) const VECTOR: u32 = 2;
-    pub(in crate::kernel) const AICPU: u32 = 100;
+    pub(in crate::runtime::kernel) const AICORE: u32 = 0;
+    pub(in crate::runtime::kernel) const CUBE: u32 = 1;
+    pub(in crate::runtime::kernel) const VECTOR: u32 = 2;
+    pub(in crate::runtime::kernel) const AICPU: u32 = 100;
 }
 
 mod magic {

@@ -13,7 +13,7 @@ use jumar_types::{Error, ErrorKind, IdKind, Result};
 use crate::{Cx, Raw, refuse};
 
 /// The header against which programs are compiled: a copy travels with the library, so that they compile wherever it lies.
-const KERNEL_HEADER: &str = include_str!("../../../include/jumar/kernel.h");
+const KERNEL_HEADER: &str = include_str!("../../../../include/jumar/kernel.h");
 
 /// What stands in front of a program's own options.
 const OPTIONS: &[&str] = &["-x", "c++", "-std=c++17", "-O2", "-g", "-shared", "-fPIC"];

@@ -1,0 +1,12 @@
+//! Models and what they take and give: tensors, data sets, pictures, bundles.
+
+pub mod aipp;
+pub mod bundle;
+pub mod data_buffer;
+pub mod dataset;
+pub(crate) mod driven;
+pub mod model;
+pub mod model_config;
+pub mod model_desc;
+pub mod tensor_desc;
+pub mod type_util;
