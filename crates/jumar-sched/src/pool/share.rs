@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jumar_hal::sync::Ordering;
 
-use super::{Pool, SHARE_NS, Wanted};
+use super::{NOWHERE, Pool, SHARE_NS, Wanted};
 use crate::team::Job;
 
 thread_local! {
@@ -64,13 +64,48 @@ impl Pool {
                 .saturating_add(SHARE_NS)
     }
 
+    /// Tells whether one more worker may burn time: never on the only processor, nor when others have all of them.
+    pub(super) fn has_room_to_spin(&self) -> bool {
+        self.cpus > 1 && self.running() + self.spinners.load(Ordering::Relaxed) < self.cpus
+    }
+
+    /// Counts the calling worker as one that burns time, if it may begin or go on to.
+    pub(super) fn goes_on_spinning(&self, spinning: &mut bool) -> bool {
+        if !*spinning && self.has_room_to_spin() {
+            *spinning = true;
+            self.spinners.fetch_add(1, Ordering::Relaxed);
+        }
+        *spinning && self.running() + self.spinners.load(Ordering::Relaxed) <= self.cpus
+    }
+
+    /// Ends what [`Pool::goes_on_spinning`] began.
+    pub(super) fn stop_spinning(&self, spinning: &mut bool) {
+        if std::mem::take(spinning) {
+            self.spinners.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Tells whether the thread that shared last did so on the processor that the calling thread runs on now.
+    pub(super) fn sharer_is_here(&self) -> bool {
+        let there = self.shared_cpu.load(Ordering::Relaxed);
+        there != NOWHERE && self.runner.processor() == Some(there)
+    }
+
     /// Lets workers that are free take parts of a job, and wakes one; each wakes the next.
     pub(crate) fn offer(self: &Arc<Self>, job: &Arc<Job>) {
-        self.shared_ns.store(self.now_ns(), Ordering::Relaxed);
+        let now = self.now_ns();
+        self.shared_ns.store(now, Ordering::Relaxed);
+        let here = self.runner.processor().unwrap_or(NOWHERE);
+        self.shared_cpu.store(here, Ordering::Relaxed);
+        let alone = now < self.alone_ns.load(Ordering::Relaxed);
         let wanted = {
             let mut inner = self.inner.lock();
             inner.jobs.push(job.clone());
             inner.note_count(self);
+            if alone && inner.count == 0 {
+                // The thread that shares does all of it if it must.
+                return;
+            }
             match inner.wanted(self) {
                 Wanted::Nobody => inner.napper.clone().map_or(Wanted::Nobody, Wanted::Wake),
                 wanted => wanted,
