@@ -26,9 +26,11 @@
 //!
 //! Work of one thread is shared only with processors that nobody needs: as long as fewer threads run something than there are
 //! workers and processors. Threads of the program count as soon as they run something large themselves. So two models on two
-//! streams have a processor each, and one model alone has all. No more workers spin for such work than there are processors left,
-//! and none takes parts, or spins, on the processor of the thread that shares: the system put it there while others were taken, and the
-//! two would only stop each other. It naps instead, and is told of nothing for a while: when it wakes, it is put where there is room.
+//! streams have a processor each, and one model alone has all. No more workers spin for such work than there are processors left.
+//!
+//! Two threads that run something large on one processor only stop each other, and the system, which put them there while the others were
+//! taken, may leave them so for long. So a worker that finds the thread that it is to help, or another that runs something large, on its own
+//! processor moves to another one, once a millisecond at most. A helper that could not naps instead, and nobody is woken to help for a while.
 //!
 //! # Shutdown
 //!
@@ -70,6 +72,8 @@ const SPIN_NS: u64 = 30_000;
 const SHARE_NS: u64 = 300_000;
 /// How long nobody is woken to help after a helper was woken on the processor of the thread that it was to help.
 const ALONE_NS: u64 = 500_000;
+/// How long a worker stays on a processor at least that it moved to.
+const MOVED_NS: u64 = 1_000_000;
 /// No processor.
 const NOWHERE: u32 = u32::MAX;
 /// How long one nap takes.
@@ -155,6 +159,8 @@ pub(crate) struct Pool {
     shared_cpu: AtomicU32,
     /// Until when nobody is woken to help.
     alone_ns: AtomicU64,
+    /// Who began something large last (high half) and on which processor (low half); [`NOWHERE`] if that is not known.
+    large: AtomicU64,
     epoch: Instant,
     workers: usize,
     cpus: usize,
@@ -185,6 +191,8 @@ enum Pick {
     Soon,
     /// Entries that somebody else works on.
     Moving,
+    /// Work that may be shared, of a thread that was on this processor.
+    Beside,
     Nothing,
 }
 
@@ -297,10 +305,8 @@ impl Inner {
         match self.pick(pool, now_ns, pool.cpus > 1) {
             found @ Pick::Stream { .. } => found,
             other if self.jobs.is_empty() || pool.is_full(own) => other,
-            other if pool.sharer_is_here() => {
-                pool.alone_ns.store(now_ns + ALONE_NS, Ordering::Relaxed);
-                other
-            }
+            Pick::Nothing if pool.sharer_is_here() => Pick::Beside,
+            other if pool.sharer_is_here() => other,
             other => match self.jobs.iter().find(|job| job.is_open()) {
                 Some(job) => {
                     job.join();
@@ -400,6 +406,7 @@ impl Pool {
             shared_ns: AtomicU64::new(0),
             shared_cpu: AtomicU32::new(NOWHERE),
             alone_ns: AtomicU64::new(0),
+            large: AtomicU64::new(u64::from(NOWHERE)),
             epoch: Instant::now(),
             workers: if schedule.is_some() {
                 1
@@ -634,7 +641,7 @@ impl Pool {
     /// Lives a worker's life.
     fn work(self: Arc<Self>, number: usize) {
         self.runner.worker_started(number);
-        count_worker();
+        count_worker(number);
         match self.schedule.clone() {
             Some(schedule) => self.work_by(&*schedule, number),
             None => self.work_freely(number),
@@ -665,6 +672,8 @@ impl Pool {
                         continue;
                     }
                     Pick::Moving => nap_until = now + NAPS_NS,
+                    Pick::Beside if self.leave_processor() => continue,
+                    Pick::Beside => self.alone_ns.store(now + ALONE_NS, Ordering::Relaxed),
                     Pick::Nothing => {}
                 }
             }
@@ -746,7 +755,7 @@ impl Pool {
                     }
                 }
                 Pick::Job(job) => job.help(),
-                Pick::Soon | Pick::Moving | Pick::Nothing => {}
+                Pick::Soon | Pick::Moving | Pick::Beside | Pick::Nothing => {}
             }
             OWES.set(false);
             let now = self.now_ns();

@@ -14,12 +14,12 @@ use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use jumar_hal::sync::{AtomicBool, AtomicU64, AtomicUsize, Ordering, spin_loop, thread};
+use jumar_hal::sync::{AtomicBool, AtomicU64, AtomicUsize, Ordering, spin_loop};
 
 use crate::park::{self, Parker};
 use crate::pool::Pool;
 
-/// How often the thread that brought the job looks before it offers its processor to others.
+/// How often the thread that brought the job looks without looking at the clock.
 const LOOKS: usize = 1000;
 /// How long it goes on looking before it parks: waking it takes longer than most parts do.
 #[cfg(not(loom))]
@@ -27,6 +27,8 @@ const PATIENCE_NS: u64 = 200_000;
 /// In a model time stands still.
 #[cfg(loom)]
 const PATIENCE_NS: u64 = 0;
+/// Who did not run for so long between two looks shares its processor with other programs.
+const STOPPED_NS: u64 = 20_000;
 /// One part taken from the back, in [`Job::taken`].
 const FROM_BACK: u64 = 1 << 32;
 /// More parts than the halves of [`Job::taken`] count are not shared.
@@ -171,12 +173,16 @@ impl<'a> Team<'a> {
             }
             spin_loop();
         }
-        let until = self.pool.now_ns() + PATIENCE_NS;
-        while !job.is_done() && self.pool.now_ns() < until && !self.pool.has_entries() {
-            // Whoever does the part may have been put on this very processor.
-            thread::yield_now();
+        let mut now = self.pool.now_ns();
+        let until = now + PATIENCE_NS;
+        while !job.is_done() && now < until && !self.pool.has_entries() {
             for _ in 0..8 {
                 spin_loop();
+            }
+            let last = std::mem::replace(&mut now, self.pool.now_ns());
+            if now - last > STOPPED_NS {
+                // Others want this processor, and need it more.
+                break;
             }
         }
         while !job.is_done() {

@@ -5,17 +5,22 @@ use std::sync::Arc;
 
 use jumar_hal::sync::Ordering;
 
-use super::{NOWHERE, Pool, SHARE_NS, Wanted};
+use super::{MOVED_NS, NOWHERE, Pool, SHARE_NS, Wanted};
 use crate::team::Job;
 
 thread_local! {
     /// This thread is a worker, or runs something large already: it is counted.
     static COUNTED: Cell<bool> = const { Cell::new(false) };
+    /// The number of the worker that this thread is, from 1 on; 0 for another thread.
+    static WORKER: Cell<u32> = const { Cell::new(0) };
+    /// When this thread moved to another processor last.
+    static MOVED_AT_NS: Cell<u64> = const { Cell::new(0) };
 }
 
 /// Has the calling thread counted as a worker from now on.
-pub(super) fn count_worker() {
+pub(super) fn count_worker(number: usize) {
     COUNTED.set(true);
+    WORKER.set(number as u32 + 1);
 }
 
 /// Counts the calling thread as one that runs something large.
@@ -48,11 +53,41 @@ impl Pool {
 
     /// Counts the calling thread as one that runs something large, unless it is counted already.
     pub(crate) fn run_large(&self) -> Running<'_> {
+        self.part_from_others();
         if COUNTED.replace(true) {
             return Running(None);
         }
         self.callers.fetch_add(1, Ordering::Relaxed);
         Running(Some(self))
+    }
+
+    /// Moves a worker off the processor on which another thread began something large last.
+    fn part_from_others(&self) {
+        if self.cpus < 2 {
+            return;
+        }
+        let Some(here) = self.runner.processor() else {
+            return;
+        };
+        let (me, word) = (WORKER.get(), u64::from(here));
+        let before = self
+            .large
+            .swap(word | u64::from(me) << 32, Ordering::Relaxed);
+        let other = before >> 32 != u64::from(me) && before as u32 == here;
+        if me != 0 && other && self.running() > 1 {
+            self.leave_processor();
+        }
+    }
+
+    /// Moves the calling worker to another processor, unless it moved lately. Tells whether it did.
+    pub(super) fn leave_processor(&self) -> bool {
+        let now = self.now_ns();
+        if now < MOVED_AT_NS.get().saturating_add(MOVED_NS) {
+            return false;
+        }
+        MOVED_AT_NS.set(now);
+        self.runner.leave_processor();
+        true
     }
 
     /// Tells whether work was shared so lately that more is likely to come.
