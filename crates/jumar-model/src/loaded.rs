@@ -45,12 +45,15 @@ pub struct Model {
     owned: Mutex<Vec<Block>>,
     /// The life of the device that the model was loaded in; its end took the weights away.
     life: u64,
-    /// The stream of executions that the host waits for.
-    own_stream: OnceLock<Arc<Stream>>,
-    /// The priority of that stream: 0 is served first, 7 last.
+    /// The streams of executions that the host waits for, one for each priority.
+    own_streams: [OnceLock<Arc<Stream>>; PRIORITIES],
+    /// The priority of executions that name none: 0 is served first, 7 last.
     priority: AtomicU32,
     last: Mutex<Option<Last>>,
 }
+
+/// How many priorities a stream can have.
+const PRIORITIES: usize = 8;
 
 /// What a queued execution needs; it outlives an unload.
 struct Shared {
@@ -169,7 +172,7 @@ impl Model {
             context: context.clone(),
             owned: Mutex::new(owned),
             life: context.life(),
-            own_stream: OnceLock::new(),
+            own_streams: std::array::from_fn(|_| OnceLock::new()),
             priority: AtomicU32::new(0),
             last: Mutex::new(None),
         }))
@@ -375,7 +378,7 @@ impl Model {
         stream.synchronize(None, caller)
     }
 
-    /// Sets the priority of executions that the host waits for. It counts from the first of them on.
+    /// Sets the priority of executions that the host waits for. It counts from the next one on.
     pub fn set_priority(&self, priority: u8) {
         self.priority.store(priority.into(), Ordering::Relaxed);
     }
@@ -393,14 +396,24 @@ impl Model {
     /// # Errors
     /// What the context answers.
     pub fn own_stream(&self) -> Result<Arc<Stream>> {
-        if let Some(stream) = self.own_stream.get() {
+        self.own_stream_of(self.priority.load(Ordering::Relaxed).min(7) as u8)
+    }
+
+    /// Gives the stream of executions of one priority that the host waits for; 0 is served first, and 7 is the last there is.
+    ///
+    /// # Errors
+    /// What the context answers.
+    pub fn own_stream_of(&self, priority: u8) -> Result<Arc<Stream>> {
+        let priority = usize::from(priority).min(PRIORITIES - 1);
+        let own = &self.own_streams[priority];
+        if let Some(stream) = own.get() {
             return Ok(stream.clone());
         }
         let stream = self.context.create_stream(StreamOptions {
-            priority: self.priority.load(Ordering::Relaxed).min(7) as u8,
+            priority: priority as u8,
             ..StreamOptions::default()
         })?;
-        Ok(self.own_stream.get_or_init(|| stream).clone())
+        Ok(own.get_or_init(|| stream).clone())
     }
 
     /// Tells whether every execution that was queued is over.
@@ -419,7 +432,7 @@ impl Model {
         {
             stream.wait_for(&last.done);
         }
-        if let Some(stream) = self.own_stream.get() {
+        for stream in self.own_streams.iter().filter_map(OnceLock::get) {
             // A context that was destroyed has taken its streams along.
             drop(self.context.destroy_stream(stream, true, caller));
         }
@@ -431,9 +444,9 @@ impl Model {
     }
 
     fn any_stream(&self) -> Option<Arc<Stream>> {
-        self.own_stream
-            .get()
-            .cloned()
+        self.own_streams
+            .iter()
+            .find_map(|own| own.get().cloned())
             .or_else(|| self.context.default_stream().ok())
     }
 }
