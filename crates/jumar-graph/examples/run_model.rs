@@ -14,8 +14,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use jumar_graph::{
-    BuildOptions, Dynamic, Executable, Graph, Lent, Model, Operands, Region, TensorType, Tensorlike,
-    Workers, Workspace, compile, onnx, run_step,
+    BuildOptions, Dynamic, Executable, Graph, Lent, Model, Operands, Region, TensorType,
+    Tensorlike, Workers, Workspace, compile, onnx, run_step,
 };
 use jumar_ops::view::Block;
 
@@ -89,7 +89,14 @@ fn serve() -> Result<(), Box<dyn Error>> {
         let answer = match load(path, &options) {
             Err(error) => format!("refused\t{error}"),
             Ok((model, file, used)) => {
-                match run(&model, &file, Path::new(out_dir), inputs, &options, Instant::now()) {
+                match run(
+                    &model,
+                    &file,
+                    Path::new(out_dir),
+                    inputs,
+                    &options,
+                    Instant::now(),
+                ) {
                     Ok(()) => format!("ok\t{used}"),
                     Err(error) => format!("failed\t{error}"),
                 }
@@ -228,10 +235,7 @@ fn run(
     }
     let mut text = String::new();
     for (index, (port, block)) in model.description().outputs.iter().zip(&outs).enumerate() {
-        fs::write(
-            out_dir.join(format!("output_{index}.bin")),
-            block.bytes(),
-        )?;
+        fs::write(out_dir.join(format!("output_{index}.bin")), block.bytes())?;
         let dims: Vec<String> = port.dims.iter().map(i64::to_string).collect();
         text.push_str(&format!(
             "{} {} {}\n",

@@ -730,13 +730,19 @@ fn of_queues_that_are_ready_the_one_of_the_smallest_number_is_served_first() {
     holder.submit(
         run_costing(Cost::Unbounded, move || {
             begun.send(()).expect("the test waits");
-            release.lock().expect("one task").recv().expect("the test frees it");
+            release
+                .lock()
+                .expect("one task")
+                .recv()
+                .expect("the test frees it");
         }),
         TAG,
     );
     begins.recv().expect("the holder runs");
     let (tell, told) = std::sync::mpsc::channel();
-    let queues: Vec<_> = [7, 3, 5, 0].map(|priority| (priority, make(priority))).into();
+    let queues: Vec<_> = [7, 3, 5, 0]
+        .map(|priority| (priority, make(priority)))
+        .into();
     for (priority, queue) in &queues {
         let (priority, tell) = (*priority, tell.clone());
         queue.submit(wait_on(&held), TAG);
