@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 
 use jumar_core::sync::{AtomicBool, AtomicU32, Mutex, Ordering};
 use jumar_core::{
-    Block, Call, Caller, Context, Cost, Lookups, Program, Signal, Span, Stream, StreamOptions, Team,
+    Block, Call, Caller, Context, Cost, Lookups, Program, Signal, Span, Stream, Team,
 };
 use jumar_graph::{
     Dynamic, Executable, FailedStep, GraphError, GraphErrorKind, Lent, Operand, Operands, Place,
@@ -18,6 +18,7 @@ use jumar_types::dtype::DataType;
 use jumar_types::{Error, ErrorKind, FailedOperator, FailedTensor, Result};
 
 use crate::file::Backing;
+use crate::own_streams::OwnStreams;
 use crate::package::{Description, Package, Placed, refused};
 
 /// Memory that the program under test gives for a model; `None` lets the runtime allocate it.
@@ -46,14 +47,11 @@ pub struct Model {
     /// The life of the device that the model was loaded in; its end took the weights away.
     life: u64,
     /// The streams of executions that the host waits for, one for each priority.
-    own_streams: [OnceLock<Arc<Stream>>; PRIORITIES],
+    own_streams: OwnStreams,
     /// The priority of executions that name none: 0 is served first, 7 last.
     priority: AtomicU32,
     last: Mutex<Option<Last>>,
 }
-
-/// How many priorities a stream can have.
-const PRIORITIES: usize = 8;
 
 /// What a queued execution needs; it outlives an unload.
 struct Shared {
@@ -172,7 +170,7 @@ impl Model {
             context: context.clone(),
             owned: Mutex::new(owned),
             life: context.life(),
-            own_streams: std::array::from_fn(|_| OnceLock::new()),
+            own_streams: OwnStreams::default(),
             priority: AtomicU32::new(0),
             last: Mutex::new(None),
         }))
@@ -404,16 +402,7 @@ impl Model {
     /// # Errors
     /// What the context answers.
     pub fn own_stream_of(&self, priority: u8) -> Result<Arc<Stream>> {
-        let priority = usize::from(priority).min(PRIORITIES - 1);
-        let own = &self.own_streams[priority];
-        if let Some(stream) = own.get() {
-            return Ok(stream.clone());
-        }
-        let stream = self.context.create_stream(StreamOptions {
-            priority: priority as u8,
-            ..StreamOptions::default()
-        })?;
-        Ok(own.get_or_init(|| stream).clone())
+        self.own_streams.of(&self.context, priority)
     }
 
     /// Tells whether every execution that was queued is over.
@@ -432,7 +421,7 @@ impl Model {
         {
             stream.wait_for(&last.done);
         }
-        for stream in self.own_streams.iter().filter_map(OnceLock::get) {
+        for stream in self.own_streams.made() {
             // A context that was destroyed has taken its streams along.
             drop(self.context.destroy_stream(stream, true, caller));
         }
@@ -445,8 +434,9 @@ impl Model {
 
     fn any_stream(&self) -> Option<Arc<Stream>> {
         self.own_streams
-            .iter()
-            .find_map(|own| own.get().cloned())
+            .made()
+            .next()
+            .cloned()
             .or_else(|| self.context.default_stream().ok())
     }
 }
