@@ -28,9 +28,9 @@
 //! workers and processors. Threads of the program count as soon as they run something large themselves. So two models on two
 //! streams have a processor each, and one model alone has all. No more workers spin for such work than there are processors left.
 //!
-//! Two threads that run something large on one processor only stop each other, and the system, which put them there while the others were
-//! taken, may leave them so for long. So a worker that finds the thread that it is to help, or another that runs something large, on its own
-//! processor moves to another one, once a millisecond at most. A helper that could not naps instead, and nobody is woken to help for a while.
+//! Two threads that run something large on one processor only stop each other, and the system may leave them so for long. So a worker that
+//! finds the thread that it is to help, or another that runs something large, on its own processor moves to another one, once a
+//! millisecond at most. A helper that could not naps instead, and nobody is woken to help for a while.
 //!
 //! # Shutdown
 //!
@@ -305,8 +305,7 @@ impl Inner {
         match self.pick(pool, now_ns, pool.cpus > 1) {
             found @ Pick::Stream { .. } => found,
             other if self.jobs.is_empty() || pool.is_full(own) => other,
-            Pick::Nothing if pool.sharer_is_here() => Pick::Beside,
-            other if pool.sharer_is_here() => other,
+            _ if pool.sharer_is_here() => Pick::Beside,
             other => match self.jobs.iter().find(|job| job.is_open()) {
                 Some(job) => {
                     job.join();
