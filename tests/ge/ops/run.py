@@ -15,7 +15,10 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
 import cases as kit  # noqa: E402
+import signatures  # noqa: E402
 import table  # noqa: E402, F401
+
+kit.ALL += signatures.spread()
 
 PREFIX = pathlib.Path(os.environ.get("JUMAR_PREFIX") or kit.ROOT / "target/jumar").resolve()
 UNITS = 4
