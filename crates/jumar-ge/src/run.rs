@@ -629,7 +629,11 @@ pub fn hand_over(session: &Session, lent: usize, target: usize, bytes: usize) ->
     let block = session.lent.lock().get(&lent).copied();
     let source = block
         .and_then(|block| block.span.part(0, bytes))
-        .ok_or_else(|| Fail::new(format!("the session has lent no {bytes} bytes at {lent:#x}")))?;
+        .ok_or_else(|| {
+            Fail::new(format!(
+                "the session has lent no {bytes} bytes at {lent:#x}"
+            ))
+        })?;
     let place = session.place()?;
     session::with_runtime(|runtime, caller| {
         let target = memory(runtime, target, bytes, "memory of the external allocator")?;

@@ -269,7 +269,10 @@ pub(super) fn type_of(desc: &Desc) -> std::result::Result<TensorType, OpError> {
         .ok_or_else(|| {
             OpError::new(
                 OpErrorKind::NotSupported,
-                format!("tensors of data type {} are not supported", super::type_name(desc.dtype)),
+                format!(
+                    "tensors of data type {} are not supported",
+                    super::type_name(desc.dtype)
+                ),
             )
         })?;
     if desc.dims == [-2] {
