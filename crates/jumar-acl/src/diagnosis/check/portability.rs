@@ -54,7 +54,7 @@ fn lacking(seen: &Seen) -> Option<(&'static str, &'static [Family])> {
         {
             Some(("events with ACL_EVENT_DEVICE_USE_ONLY", &[Family::B310]))
         }
-        "aclrtMemcpy2dAsync" if seen.words[7] == DEVICE_TO_DEVICE => Some((
+        "aclrtMemcpy2dAsync" if seen.words[6] == DEVICE_TO_DEVICE => Some((
             "copies of rows inside the device",
             &[Family::P310, Family::B310, Family::A910],
         )),
