@@ -306,7 +306,9 @@ const TARGET_KIB: u64 = 6 << 20;
 fn targets(job: &Job, folder: &Path) -> Result<Option<String>> {
     let mut build = cargo(&["build", "--locked", "--release", "-p", "jumar-graph"]);
     // With the packages of the install tree beside it, nothing below is compiled once more.
-    build.args(crate::dist::PACKAGES).args(["--example", "fuzz"]);
+    build
+        .args(crate::dist::PACKAGES)
+        .args(["--example", "fuzz"]);
     let built = progress::run_logged(job.name, &mut build, &job.log, Duration::from_secs(1800))?;
     if let Some(problem) = built.problem() {
         return Ok(Some(problem));
