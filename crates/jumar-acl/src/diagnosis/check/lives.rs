@@ -356,5 +356,10 @@ pub(super) fn leaks(check: &Check) {
     for life in LIVES.iter().chain([&MODEL]) {
         check.leaks(life.kind, life.leak, life.advice);
     }
+    check.leaks(
+        "session",
+        "JMR-GE-001",
+        "Delete the ge::Session, then call GEFinalize.",
+    );
     check.memory_leaks("JMR-MEM-008", "JMR-HOST-002");
 }

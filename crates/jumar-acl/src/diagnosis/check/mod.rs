@@ -12,7 +12,7 @@ use std::cell::Cell;
 
 use jumar::check::{Allocation, Check, Finding, Place};
 use jumar::engine::Home;
-use jumar::engine::sync::{AtomicBool, AtomicU64, Mutex, Ordering};
+use jumar::engine::sync::{AtomicBool, AtomicU32, AtomicU64, Mutex, Ordering};
 
 use crate::watch::MOST;
 use crate::{Call, Cx, process};
@@ -53,8 +53,8 @@ struct Past {
     set_up_at: Mutex<Place>,
     /// Streams whose captures were begun, and where; the newest last.
     captures: Mutex<Vec<(u64, Place)>>,
-    /// Whether something was told of what comes behind the last finalise: the rest has the same cause.
-    told_late: AtomicBool,
+    /// How bad what was told is that came behind the last finalise: 0 nothing, 1 a warning, 2 an error. The rest has the same cause.
+    told_late: AtomicU32,
     /// What a reset took with it, told at the end unless something worse comes of it.
     swept: Mutex<Option<Finding>>,
 }
@@ -71,7 +71,7 @@ static PAST: Past = Past {
     told_forked: AtomicU64::new(0),
     set_up_at: Mutex::new(Place::UNKNOWN),
     captures: Mutex::new(Vec::new()),
-    told_late: AtomicBool::new(false),
+    told_late: AtomicU32::new(0),
     swept: Mutex::new(None),
 };
 
@@ -94,10 +94,13 @@ pub(crate) fn fork_prepared() {
     }
 }
 
-/// Tells of something that comes too late behind the finalise. What follows has the same cause and is not told.
+/// Tells of something that comes too late behind the finalise. What follows has the same cause, and is told only if it is worse.
 fn find_late(check: &Check, finding: Finding) {
-    if !PAST.told_late.swap(true, Ordering::Relaxed) {
-        *PAST.swept.lock() = None;
+    let grade = 1 + u32::from(finding.rule == "JMR-ORDER-001");
+    if PAST.told_late.fetch_max(grade, Ordering::Relaxed) < grade {
+        if grade > 1 {
+            *PAST.swept.lock() = None;
+        }
         check.find(finding);
     }
 }
@@ -655,7 +658,7 @@ pub(crate) fn after(check: &Check, seen: &Seen) {
             PAST.initialized.store(true, Ordering::Relaxed);
             *PAST.initialized_at.lock() = jumar::check::here();
             PAST.finalized.store(false, Ordering::Relaxed);
-            PAST.told_late.store(false, Ordering::Relaxed);
+            PAST.told_late.store(0, Ordering::Relaxed);
         }
         After::Finalize => {
             if !PAST.initialized.load(Ordering::Relaxed) {
