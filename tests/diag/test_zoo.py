@@ -97,7 +97,7 @@ def check(command, source, folder, name, variables):
     options = ["--json", report]
     if source.name.startswith(LATE):
         options.append("--late")
-    if "WITH protect" in source.read_text():
+    if "WITH protect" in source.read_text() or EXPECTED.get(source.name, {}).get("protect"):
         options.append("--protect")
     if source.name.startswith(LINTS):
         options += ["--rules", "JMR-PERF"]

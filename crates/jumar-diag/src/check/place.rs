@@ -392,6 +392,8 @@ fn is_header_of_others(file: &str) -> bool {
     ]
     .iter()
     .any(|folder| file.contains(folder))
+        // The C library's own files, where its debug information is installed.
+        || file.contains("/sysdeps/")
 }
 
 fn resolve(stack: &Stack) -> Described {

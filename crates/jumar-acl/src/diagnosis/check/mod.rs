@@ -313,10 +313,12 @@ fn copy(
         );
     }
     if count > room {
-        check.find(Finding::now(
-            "JMR-COPY-002",
-            format!("{count} bytes are copied into room for {room} (destMax)"),
-        ));
+        let text = format!("{count} bytes are copied into room for {room} (destMax)");
+        let mut finding = Finding::now("JMR-COPY-002", text);
+        if let Some(allocation) = target {
+            finding = finding.and("made", allocation.made, allocation.name());
+        }
+        check.find(finding);
     }
     if to < from.saturating_add(count) && from < to.saturating_add(count) && to != from {
         check.find(Finding::now(
