@@ -334,6 +334,10 @@ impl Runner for CpuRunner {
         thread::processor()
     }
 
+    fn leave_processor(&self) {
+        thread::leave_processor();
+    }
+
     fn worker_started(&self, _number: usize) {
         thread::sharpen_timers();
     }
