@@ -110,9 +110,28 @@ pub struct Lookups {
     last_task: Cell<u64>,
     /// The last task of the thread that was recorded instead of queued.
     recorded: RefCell<Option<crate::capture::RecordedTask>>,
-    blocks: [Cell<Option<Block>>; REMEMBERED],
+    blocks: [Cell<Known>; REMEMBERED],
     thread: Cell<u64>,
     pub(crate) capture_mode: Cell<crate::CaptureMode>,
+}
+
+/// What a check needs of an allocation: less than half a line of the caches, as each submit looks through several.
+#[derive(Clone, Copy)]
+struct Known {
+    start: usize,
+    end: usize,
+    home: Home,
+}
+
+impl Default for Known {
+    /// Holds no range.
+    fn default() -> Self {
+        Known {
+            start: usize::MAX,
+            end: 0,
+            home: Home::Host,
+        }
+    }
 }
 
 /// A range after its check: where it lives, and the part of memory it names.
@@ -143,17 +162,30 @@ impl Space {
         owner: Owner,
         made_by: &'static str,
     ) -> Block {
-        let number = self.numbers.fetch_add(1, Ordering::Relaxed) + 1;
+        let mut blocks = self.blocks.write();
         let block = Block {
             span,
             reserved,
             home,
-            number,
+            number: self.next_number(),
             made_by,
             owner,
         };
-        self.blocks.write().insert(span.address(), block);
+        blocks.insert(span.address(), block);
         block
+    }
+
+    /// Numbers an allocation. Called under the lock of the blocks alone, so that counting needs no step of its own.
+    fn next_number(&self) -> u64 {
+        let number = self.numbers.load(Ordering::Relaxed) + 1;
+        self.numbers.store(number, Ordering::Relaxed);
+        number
+    }
+
+    /// Counts a removal. Called under the lock of the blocks alone, once they are out.
+    fn count_removal(&self) {
+        let removals = self.removals.load(Ordering::Relaxed);
+        self.removals.store(removals + 1, Ordering::Release);
     }
 
     /// Takes out the allocation that starts at `address`, if `accept` agrees.
@@ -170,8 +202,8 @@ impl Space {
         };
         accept(&block)?;
         blocks.remove(&address);
+        self.count_removal();
         drop(blocks);
-        self.removals.fetch_add(1, Ordering::AcqRel);
         Ok(block)
     }
 
@@ -202,7 +234,7 @@ impl Space {
                 "are registered already, at least in part",
             );
         }
-        let number = self.numbers.fetch_add(1, Ordering::Relaxed) + 1;
+        let number = self.next_number();
         let home = Home::Registered;
         blocks.insert(
             span.address(),
@@ -231,8 +263,8 @@ impl Space {
             return false;
         }
         blocks.remove(&address);
+        self.count_removal();
         drop(blocks);
-        self.removals.fetch_add(1, Ordering::AcqRel);
         true
     }
 
@@ -248,8 +280,8 @@ impl Space {
         for block in &gone {
             blocks.remove(&block.span.address());
         }
+        self.count_removal();
         drop(blocks);
-        self.removals.fetch_add(1, Ordering::AcqRel);
         gone
     }
 
@@ -320,17 +352,13 @@ impl Space {
     #[inline]
     pub fn resolve(&self, span: Span, lookups: &Lookups, what: &'static str) -> Result<Resolved> {
         let removals = self.removals.load(Ordering::Acquire);
-        if let Some(block) = lookups.find(removals, span.address())
-            && span.end() <= block.span.end()
-        {
-            return Ok(Resolved {
-                span,
-                home: block.home,
-            });
+        if let Some(home) = lookups.find(removals, span) {
+            return Ok(Resolved { span, home });
         }
         self.resolve_slow(span, lookups, removals, what)
     }
 
+    #[cold]
     fn resolve_slow(
         &self,
         span: Span,
@@ -410,14 +438,16 @@ impl Lookups {
     }
 
     #[inline]
-    fn find(&self, removals: u64, address: usize) -> Option<Block> {
+    fn find(&self, removals: u64, span: Span) -> Option<Home> {
         if self.removals.get() != removals {
             return None;
         }
+        let (start, end) = (span.address(), span.end());
         self.blocks
             .iter()
-            .filter_map(Cell::get)
-            .find(|block| block.span.contains(address))
+            .map(Cell::get)
+            .find(|known| known.start <= start && end <= known.end)
+            .map(|known| known.home)
     }
 
     #[inline]
@@ -444,10 +474,16 @@ impl Lookups {
 
     fn remember(&self, removals: u64, block: Block) {
         if self.removals.replace(removals) != removals {
-            self.blocks.iter().for_each(|entry| entry.set(None));
+            self.blocks
+                .iter()
+                .for_each(|entry| entry.set(Known::default()));
         }
         let next = self.next.get();
-        self.blocks[next].set(Some(block));
+        self.blocks[next].set(Known {
+            start: block.span.address(),
+            end: block.span.end(),
+            home: block.home,
+        });
         self.next.set((next + 1) % REMEMBERED);
     }
 }

@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use jumar_types::{Error, ErrorKind, Result};
 
-use crate::{Code, CodeFunction, CodeImage, FileImage, FileMapping, Signal, Span, Tag, Task};
+use crate::{
+    Code, CodeFunction, CodeImage, FileImage, FileMapping, Move, Signal, Span, Tag, Task,
+};
 
 /// A source of devices and of pinned host memory.
 pub trait Backend: Send + Sync {
@@ -49,6 +51,16 @@ pub trait Backend: Send + Sync {
 
     /// Fills on the calling thread, at once, in no order with any queue.
     fn fill_now(&self, to: Span, value: u8);
+
+    /// Does copies and fills one after the other on the calling thread, as `copy_now` and `fill_now` do each.
+    fn move_now(&self, moves: &[Move]) {
+        for next in moves {
+            match *next {
+                Move::Copy { to, from } => self.copy_now(to, from),
+                Move::Fill { to, value } => self.fill_now(to, value),
+            }
+        }
+    }
 
     /// Copies Rust's own bytes into a span as long, at once.
     fn write_now(&self, to: Span, bytes: &[u8]);
@@ -261,6 +273,12 @@ pub trait Queue: Send + Sync {
     /// Without `until` the calling thread may run tasks of this queue, and bounded tasks of others; with it, only
     /// bounded tasks.
     fn wait(&self, position: u64, until: Option<Instant>) -> bool;
+
+    /// Runs bounded tasks of this queue on the calling thread, if nobody else does, until the signal is set, or there are no
+    /// more, or after a few of them. Never waits.
+    fn advance(&self, signal: &Signal) {
+        let _ = signal;
+    }
 
     /// Waits until the signal is set; the thread helps as in [`Queue::wait`]. `self` is the queue that is expected to set it.
     fn wait_signal(&self, signal: &Arc<Signal>, until: Option<Instant>) -> bool;

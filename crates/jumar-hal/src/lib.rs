@@ -20,4 +20,4 @@ pub use code::{
 pub use file::{FileImage, FileMapping};
 pub use jumar_types::Span;
 pub use signal::{Signal, Waiter};
-pub use task::{Call, Condition, Cost, Program, Tag, Task, WaitThen};
+pub use task::{Call, Condition, Cost, Move, Program, Tag, Task, WaitThen};

@@ -760,6 +760,25 @@ impl Queue for Handle {
         )
     }
 
+    fn advance(&self, signal: &Signal) {
+        let stream = &self.0;
+        if stream.scheduled || signal.is_set() {
+            return;
+        }
+        let Some(owner) = stream.ring.take() else {
+            return;
+        };
+        let left = Cell::new(HELP);
+        let stop = || {
+            left.set(left.get() - 1);
+            left.get() == 0 || signal.is_set()
+        };
+        stream.drive(owner, true, u32::MAX, stop);
+        if Pool::owes() {
+            stream.pool.settle(false);
+        }
+    }
+
     fn wait_signal(&self, signal: &Arc<Signal>, until: Option<Instant>) -> bool {
         if signal.is_set() {
             return true;
