@@ -12,9 +12,7 @@ use std::time::Duration;
 
 use jumar_hal::sync::Instant;
 
-use jumar_hal::sync::{
-    AtomicBool, AtomicUsize, Condvar, Mutex, Ordering, thread, thread_token,
-};
+use jumar_hal::sync::{AtomicBool, AtomicUsize, Condvar, Mutex, Ordering, thread, thread_token};
 use jumar_hal::{Cost, Program, Queue, Signal, Task, WaitThen};
 use jumar_types::{Error, ErrorKind, Result};
 
@@ -56,8 +54,35 @@ pub(crate) enum Subscription {
         role: Role,
         thread: u64,
         inbox: Arc<Inbox>,
+        spare: Spare,
     },
     HostThread(Arc<Inbox>),
+}
+
+/// Signals of earlier callbacks of a stream, oldest first: one that is set and that nobody else has serves again.
+#[derive(Default)]
+pub(crate) struct Spare(VecDeque<Arc<Signal>>);
+
+impl Spare {
+    /// Gives a clear signal, and keeps it.
+    fn take(&mut self) -> Arc<Signal> {
+        const MOST: usize = 4;
+        let free = |signal: &Arc<Signal>| signal.is_set() && Arc::strong_count(signal) == 1;
+        let oldest = match self.0.front().is_some_and(free) || self.0.len() == MOST {
+            true => self.0.pop_front(),
+            false => None,
+        };
+        let signal = match oldest.filter(free) {
+            Some(signal) => {
+                signal.renew();
+                signal
+            }
+            // That of a captured callback, which is never free, is not kept for ever.
+            None => Arc::new(Signal::untimed()),
+        };
+        self.0.push_back(signal.clone());
+        signal
+    }
 }
 
 pub(crate) struct Inbox {
@@ -285,10 +310,13 @@ impl Drop for HandOver {
 
 impl Program for HandOver {
     fn run(&self) -> Result<()> {
-        if self.ran.swap(true, Ordering::AcqRel)
-            && let Some(returned) = &self.returned
-        {
-            returned.clear();
+        // Runs come one after the other, whoever's they are, so that a look and a change are enough.
+        if self.ran.load(Ordering::Acquire) {
+            if let Some(returned) = &self.returned {
+                returned.clear();
+            }
+        } else {
+            self.ran.store(true, Ordering::Release);
         }
         // Whoever runs a program has it.
         let due = Due(self.me.upgrade().expect("a program that runs is alive"));
@@ -380,6 +408,7 @@ impl Reports {
             role,
             thread,
             inbox: reporter.inbox.clone(),
+            spare: Spare::default(),
         };
         Ok(())
     }
@@ -502,12 +531,13 @@ impl Reports {
         blocks: bool,
         caller: &Caller<'_>,
     ) -> Result<()> {
-        let inbox = match &*stream.subscription.lock() {
+        let (inbox, returned) = match &mut *stream.subscription.lock() {
             Subscription::Thread {
                 role: Role::Callbacks,
                 inbox,
+                spare,
                 ..
-            } => inbox.clone(),
+            } => (inbox.clone(), blocks.then(|| spare.take())),
             Subscription::None | Subscription::Thread { .. } | Subscription::HostThread(_) => {
                 return Err(Error::new(
                     ErrorKind::NoSubscriber,
@@ -518,7 +548,7 @@ impl Reports {
                 ));
             }
         };
-        hand_over(stream, inbox, function, blocks, caller)
+        hand_over(stream, inbox, function, returned, caller)
     }
 
     /// Queues a function for the thread that runs the stream's host functions: a subscribed one, else one of its own. It holds the stream until it returned.
@@ -571,7 +601,8 @@ impl Reports {
                 }
             }
         };
-        hand_over(stream, inbox, function, true, caller)
+        let returned = Arc::new(Signal::untimed());
+        hand_over(stream, inbox, function, Some(returned), caller)
     }
 }
 
@@ -579,10 +610,10 @@ fn hand_over(
     stream: &Stream,
     inbox: Arc<Inbox>,
     function: HostFunction,
-    blocks: bool,
+    returned: Option<Arc<Signal>>,
     caller: &Caller<'_>,
 ) -> Result<()> {
-    let returned = blocks.then(|| Arc::new(Signal::untimed()));
+    let blocks = returned.is_some();
     let program = Arc::new_cyclic(|me| HandOver {
         me: me.clone(),
         inbox: Arc::downgrade(&inbox),

@@ -259,13 +259,13 @@ impl Event {
             record: number,
         };
         let point = if self.is_level() && !self.keeps_time() {
-            Point::Position(stream.submit(caller, Task::Set(state.level.clone()), op)?)
+            Point::Position(stream.submit_set(caller, state.level.clone(), op)?)
         } else {
             let signal = match &state.next {
                 Some(next) => next.clone(),
                 None => state.spare.take(self.keeps_time()),
             };
-            stream.submit(caller, Task::Set(signal.clone()), op)?;
+            stream.submit_set(caller, signal.clone(), op)?;
             if self.is_level() {
                 stream.submit_silently(caller, Task::Set(state.level.clone()));
             }

@@ -358,9 +358,43 @@ impl Stream {
                 call: caller.call,
             },
         );
+        self.note(position, caller);
+        Ok(position)
+    }
+
+    /// Tells whether nothing stands in the way of a task, and nobody wants to see it. Whatever stands in the way is found
+    /// again, and said, by [`Stream::submit`].
+    #[inline]
+    fn is_plain(&self) -> bool {
+        self.state.load(Ordering::Acquire) == 0
+            && !self.failure.stops.load(Ordering::Acquire)
+            && !self.shared.gate.is_watched()
+    }
+
+    #[inline]
+    fn note(&self, position: u64, caller: &Caller<'_>) {
         if !self.is_default {
             caller.lookups.note_task(position);
         }
+    }
+
+    /// Queues the setting of a signal.
+    #[inline]
+    pub(crate) fn submit_set<'a>(
+        &self,
+        caller: &Caller<'_>,
+        signal: Arc<jumar_hal::Signal>,
+        op: impl FnOnce() -> Op<'a>,
+    ) -> Result<u64> {
+        if !self.is_plain() {
+            return self.submit(caller, Task::Set(signal), op);
+        }
+        let tag = Tag {
+            ticket: 0,
+            call: caller.call,
+        };
+        let position = self.queue.submit_set(signal, tag);
+        self.note(position, caller);
         Ok(position)
     }
 
@@ -512,6 +546,24 @@ impl Stream {
     /// error, when the stream had to be waited for.
     pub fn copy(&self, to: Span, from: Span, caller: &Caller<'_>) -> Result<()> {
         let space = &self.shared.space;
+        let target = space.known(to, caller.lookups);
+        let source = space.known(from, caller.lookups);
+        let both = target.0 && source.0 && (target.1 || source.1);
+        if both && self.is_plain() && to.address() != from.address() {
+            let tag = Tag {
+                ticket: 0,
+                call: caller.call,
+            };
+            let position = self.queue.submit_copy(to.address(), from, tag);
+            self.note(position, caller);
+            return Ok(());
+        }
+        self.copy_with_care(to, from, caller)
+    }
+
+    #[inline(never)]
+    fn copy_with_care(&self, to: Span, from: Span, caller: &Caller<'_>) -> Result<()> {
+        let space = &self.shared.space;
         let target = space.resolve(to, caller.lookups, "target")?;
         let source = space.resolve(from, caller.lookups, "source")?;
         let direction = Direction::of(target.home, source.home);
@@ -594,6 +646,20 @@ impl Stream {
     /// # Errors
     /// `InvalidValue`: the range leaves its allocation.
     pub fn fill(&self, to: Span, value: u8, caller: &Caller<'_>) -> Result<()> {
+        if self.shared.space.known(to, caller.lookups).0 && self.is_plain() {
+            let tag = Tag {
+                ticket: 0,
+                call: caller.call,
+            };
+            let position = self.queue.submit_fill(to, value, tag);
+            self.note(position, caller);
+            return Ok(());
+        }
+        self.fill_with_care(to, value, caller)
+    }
+
+    #[inline(never)]
+    fn fill_with_care(&self, to: Span, value: u8, caller: &Caller<'_>) -> Result<()> {
         let target = self.shared.space.resolve(to, caller.lookups, "target")?;
         if target.home == Home::Host {
             self.settle(caller)?;

@@ -6,9 +6,7 @@ use std::sync::Arc;
 
 use jumar_types::{Error, ErrorKind, Result};
 
-use crate::{
-    Code, CodeFunction, CodeImage, FileImage, FileMapping, Move, Signal, Span, Tag, Task,
-};
+use crate::{Code, CodeFunction, CodeImage, FileImage, FileMapping, Move, Signal, Span, Tag, Task};
 
 /// A source of devices and of pinned host memory.
 pub trait Backend: Send + Sync {
@@ -258,6 +256,22 @@ pub trait Watcher: Send + Sync {
 pub trait Queue: Send + Sync {
     /// Appends a task and gives its position (1 for the first). Blocks only while the queue holds a million tasks.
     fn submit(&self, task: Task, tag: Tag) -> u64;
+
+    /// As [`Queue::submit`] for a copy. What is passed in registers is not written to memory and read back in pieces of
+    /// another size, for which the processor stalls: so too in the next two.
+    fn submit_copy(&self, to: usize, from: Span, tag: Tag) -> u64 {
+        self.submit(Task::Copy { to, from }, tag)
+    }
+
+    /// As [`Queue::submit`] for a fill.
+    fn submit_fill(&self, to: Span, value: u8, tag: Tag) -> u64 {
+        self.submit(Task::Fill { to, value }, tag)
+    }
+
+    /// As [`Queue::submit`] for the setting of a signal.
+    fn submit_set(&self, signal: Arc<Signal>, tag: Tag) -> u64 {
+        self.submit(Task::Set(signal), tag)
+    }
 
     /// Gives the position of the last task submitted.
     fn submitted(&self) -> u64;

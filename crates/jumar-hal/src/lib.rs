@@ -7,6 +7,7 @@
 //! jumar-core, for every backend. What a backend refuses is an assertion about a defect of Jumar itself.
 
 pub mod backend;
+pub mod brief;
 pub mod code;
 pub mod file;
 pub mod signal;
@@ -14,6 +15,7 @@ pub mod sync;
 pub mod task;
 
 pub use backend::{Backend, Device, Physical, Queue, QueueConfig, Verdict, Watcher};
+pub use brief::{Brief, BriefGuard};
 pub use code::{
     Access, BlockFailure, Code, CodeForm, CodeFunction, CodeImage, Launch, Parameter, Report,
 };

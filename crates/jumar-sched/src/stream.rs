@@ -15,7 +15,8 @@ use std::time::Duration;
 
 use jumar_hal::sync::{AtomicBool, AtomicU64, Instant, Mutex, Ordering, spin_loop};
 use jumar_hal::{
-    Condition, Cost, Queue, QueueConfig, Signal, Tag, Task, Verdict, WaitThen, Waiter, Watcher,
+    Condition, Cost, Queue, QueueConfig, Signal, Span, Tag, Task, Verdict, WaitThen, Waiter,
+    Watcher,
 };
 use jumar_types::{Error, ErrorKind};
 
@@ -636,6 +637,23 @@ impl Stream {
         }
     }
 
+    /// Puts a task into the ring, and the stream into the run queue if it was idle. A part of each caller, so that the task is
+    /// made in its place.
+    #[inline(always)]
+    fn append(self: &Arc<Self>, cost: Cost, tag: Tag, task: Task) -> u64 {
+        let entrance = match self.ring.enter(false) {
+            Some(entrance) => entrance,
+            None => self.enter_full(),
+        };
+        let pushed = entrance.push(tag, task);
+        if pushed.list {
+            self.pool.push(self, false, cost);
+        } else if cost == Cost::Large || pushed.position.is_multiple_of(BACKLOG) {
+            self.push_more(pushed.position, cost);
+        }
+        pushed.position
+    }
+
     /// Waits for room in a ring that holds as many tasks as it may.
     #[cold]
     fn enter_full(self: &Arc<Self>) -> Entrance<'_> {
@@ -721,18 +739,26 @@ impl Queue for Handle {
         {
             return position;
         }
-        let cost = task.cost();
-        let entrance = match stream.ring.enter(false) {
-            Some(entrance) => entrance,
-            None => stream.enter_full(),
-        };
-        let pushed = entrance.push(tag, task);
-        if pushed.list {
-            stream.pool.push(stream, false, cost);
-        } else if cost == Cost::Large || pushed.position.is_multiple_of(BACKLOG) {
-            stream.push_more(pushed.position, cost);
+        stream.append(task.cost(), tag, task)
+    }
+
+    fn submit_copy(&self, to: usize, from: Span, tag: Tag) -> u64 {
+        let task = Task::Copy { to, from };
+        self.0.append(task.cost(), tag, task)
+    }
+
+    fn submit_fill(&self, to: Span, value: u8, tag: Tag) -> u64 {
+        let task = Task::Fill { to, value };
+        self.0.append(task.cost(), tag, task)
+    }
+
+    fn submit_set(&self, signal: Arc<Signal>, tag: Tag) -> u64 {
+        let stream = &self.0;
+        // Most streams are at work, and then there is nothing to do at once.
+        if stream.ring.is_idle() {
+            return self.submit(Task::Set(signal), tag);
         }
-        pushed.position
+        stream.append(Cost::Bounded, tag, Task::Set(signal))
     }
 
     fn submitted(&self) -> u64 {

@@ -13,8 +13,8 @@ use std::ops::Range;
 use std::ptr;
 use std::sync::Arc;
 
-use jumar_hal::sync::{AtomicU32, AtomicU64, AtomicUsize, Mutex, Ordering};
-use jumar_hal::{FileImage, FileMapping, Physical, Span};
+use jumar_hal::sync::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use jumar_hal::{Brief, FileImage, FileMapping, Physical, Span};
 use jumar_types::{Error, ErrorKind, Result};
 
 use crate::heap::Heap;
@@ -55,7 +55,7 @@ pub(crate) struct Space {
     what: String,
     base: usize,
     bytes: usize,
-    heap: Mutex<Heap>,
+    heap: Brief<Heap>,
     /// Offset up to which the range is open. Changed under the heap's lock.
     open: AtomicUsize,
     /// Where files stand in the range.
@@ -79,7 +79,7 @@ impl Space {
                         what,
                         base,
                         bytes: size,
-                        heap: Mutex::new(Heap::new(size)),
+                        heap: Brief::new(Heap::new(size)),
                         open: AtomicUsize::new(0),
                         files: file::Files::default(),
                     });
