@@ -59,29 +59,49 @@ pub(crate) enum Subscription {
     HostThread(Arc<Inbox>),
 }
 
-/// Signals of earlier callbacks of a stream, oldest first: one that is set and that nobody else has serves again.
+/// What earlier callbacks of a stream went by, oldest first: one whose signal is set and that nobody else has serves again.
 #[derive(Default)]
-pub(crate) struct Spare(VecDeque<Arc<Signal>>);
+pub(crate) struct Spare(VecDeque<Arc<Returned>>);
 
 impl Spare {
     /// Gives a clear signal, and keeps it.
-    fn take(&mut self) -> Arc<Signal> {
+    fn take(&mut self, stream: &Stream) -> Arc<Returned> {
         const MOST: usize = 4;
-        let free = |signal: &Arc<Signal>| signal.is_set() && Arc::strong_count(signal) == 1;
+        let free = |returned: &Arc<Returned>| {
+            returned.signal.is_set()
+                && Arc::strong_count(returned) == 1
+                && Arc::strong_count(&returned.signal) == 1
+        };
         let oldest = match self.0.front().is_some_and(free) || self.0.len() == MOST {
             true => self.0.pop_front(),
             false => None,
         };
-        let signal = match oldest.filter(free) {
-            Some(signal) => {
-                signal.renew();
-                signal
+        let returned = match oldest.filter(free) {
+            Some(returned) => {
+                returned.signal.renew();
+                returned
             }
             // That of a captured callback, which is never free, is not kept for ever.
-            None => Arc::new(Signal::untimed()),
+            None => Arc::new(Returned::new(stream)),
         };
-        self.0.push_back(signal.clone());
-        signal
+        self.0.push_back(returned.clone());
+        returned
+    }
+}
+
+/// What a stream that waits for a callback goes by.
+pub(crate) struct Returned {
+    /// Set when the callback has returned.
+    signal: Arc<Signal>,
+    runs: Arc<Runs>,
+}
+
+impl Returned {
+    fn new(stream: &Stream) -> Returned {
+        Returned {
+            signal: Arc::new(Signal::untimed()),
+            runs: stream.runs.clone(),
+        }
     }
 }
 
@@ -143,8 +163,8 @@ struct Due(Arc<HandOver>);
 
 impl Due {
     fn run(self) {
-        if let Some(runs) = &self.0.runs {
-            runs.set(thread_token());
+        if let Some(returned) = &self.0.returned {
+            returned.runs.set(thread_token());
         }
         (self.0.function)();
     }
@@ -152,11 +172,9 @@ impl Due {
 
 impl Drop for Due {
     fn drop(&mut self) {
-        if let Some(runs) = &self.0.runs {
-            runs.set(0);
-        }
         if let Some(returned) = &self.0.returned {
-            returned.set();
+            returned.runs.set(0);
+            returned.signal.set();
         }
     }
 }
@@ -289,12 +307,28 @@ struct HandOver {
     /// Not kept alive from here: what is due there is one of these.
     inbox: Weak<Inbox>,
     function: HostFunction,
-    /// Set when the callback has returned, where the stream waits for that.
-    returned: Option<Arc<Signal>>,
     /// Of a stream that waits for the callback.
-    runs: Option<Arc<Runs>>,
+    returned: Option<Arc<Returned>>,
     stream: u64,
     ran: AtomicBool,
+}
+
+impl HandOver {
+    fn new(
+        inbox: &Arc<Inbox>,
+        function: HostFunction,
+        returned: Option<Arc<Returned>>,
+        stream: &Stream,
+    ) -> Arc<HandOver> {
+        Arc::new_cyclic(|me| HandOver {
+            me: me.clone(),
+            inbox: Arc::downgrade(inbox),
+            function,
+            returned,
+            stream: stream.id(),
+            ran: AtomicBool::new(false),
+        })
+    }
 }
 
 impl Drop for HandOver {
@@ -303,7 +337,7 @@ impl Drop for HandOver {
         if !self.ran.load(Ordering::Acquire)
             && let Some(returned) = &self.returned
         {
-            returned.set();
+            returned.signal.set();
         }
     }
 }
@@ -313,7 +347,7 @@ impl Program for HandOver {
         // Runs come one after the other, whoever's they are, so that a look and a change are enough.
         if self.ran.load(Ordering::Acquire) {
             if let Some(returned) = &self.returned {
-                returned.clear();
+                returned.signal.clear();
             }
         } else {
             self.ran.store(true, Ordering::Release);
@@ -531,13 +565,16 @@ impl Reports {
         blocks: bool,
         caller: &Caller<'_>,
     ) -> Result<()> {
-        let (inbox, returned) = match &mut *stream.subscription.lock() {
+        let program = match &mut *stream.subscription.lock() {
             Subscription::Thread {
                 role: Role::Callbacks,
                 inbox,
                 spare,
                 ..
-            } => (inbox.clone(), blocks.then(|| spare.take())),
+            } => {
+                let returned = blocks.then(|| spare.take(stream));
+                HandOver::new(inbox, function, returned, stream)
+            }
             Subscription::None | Subscription::Thread { .. } | Subscription::HostThread(_) => {
                 return Err(Error::new(
                     ErrorKind::NoSubscriber,
@@ -548,7 +585,7 @@ impl Reports {
                 ));
             }
         };
-        hand_over(stream, inbox, function, returned, caller)
+        hand_over(stream, program, caller)
     }
 
     /// Queues a function for the thread that runs the stream's host functions: a subscribed one, else one of its own. It holds the stream until it returned.
@@ -601,29 +638,19 @@ impl Reports {
                 }
             }
         };
-        let returned = Arc::new(Signal::untimed());
-        hand_over(stream, inbox, function, Some(returned), caller)
+        let returned = Some(Arc::new(Returned::new(stream)));
+        let program = HandOver::new(&inbox, function, returned, stream);
+        hand_over(stream, program, caller)
     }
 }
 
-fn hand_over(
-    stream: &Stream,
-    inbox: Arc<Inbox>,
-    function: HostFunction,
-    returned: Option<Arc<Signal>>,
-    caller: &Caller<'_>,
-) -> Result<()> {
+fn hand_over(stream: &Stream, program: Arc<HandOver>, caller: &Caller<'_>) -> Result<()> {
+    let returned = program
+        .returned
+        .as_ref()
+        .map(|returned| returned.signal.clone());
     let blocks = returned.is_some();
-    let program = Arc::new_cyclic(|me| HandOver {
-        me: me.clone(),
-        inbox: Arc::downgrade(&inbox),
-        function,
-        returned: returned.clone(),
-        runs: blocks.then(|| stream.runs.clone()),
-        stream: stream.id(),
-        ran: AtomicBool::new(false),
-    });
-    stream.submit(caller, Task::Run(program), || Op::Callback { blocks })?;
+    stream.submit_run(caller, program, || Op::Callback { blocks })?;
     if let Some(signal) = returned {
         stream.submit_silently(
             caller,

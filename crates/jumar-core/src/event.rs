@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use jumar_hal::sync::Instant;
 
-use jumar_hal::sync::{Mutex, Ordering};
+use jumar_hal::sync::{AtomicU64, Mutex, MutexGuard, Ordering};
 use jumar_hal::{Signal, Task, WaitThen};
 use jumar_types::{Error, ErrorKind, Result};
 
@@ -79,15 +79,51 @@ pub struct Event {
     shared: Arc<Shared>,
     /// Where other processes see the records, for an event that is made for several.
     board: Option<Arc<Board>>,
+    /// The level of a classic event that streams can wait for.
+    level: Arc<Signal>,
     state: Mutex<State>,
+    quick: Quick,
+}
+
+/// Records of an event that is a level and keeps no time, on the stream that it was recorded on before, take no lock: how far
+/// the stream was is noted beside the state, and whoever takes the lock takes it over.
+///
+/// A stretch of such records ends when anything else of the newest record changes. A note carries the stretch's number, so that
+/// one which comes late, of a record that such a change has overtaken, counts as made before the change.
+#[derive(Default)]
+struct Quick {
+    /// The number of the stretch, or 0 outside of one. Changed under the lock alone.
+    open: AtomicU64,
+    /// The stream of the stretch. Changed under the lock alone, before `open`.
+    stream: AtomicU64,
+    /// The number of a stretch, above [`Quick::POSITION`], and the position of its last record.
+    last: AtomicU64,
+}
+
+impl Quick {
+    /// How many bits a position has.
+    const POSITION: u32 = 44;
+    /// The highest number of a stretch; then they begin anew.
+    const MOST: u64 = (1 << (64 - Quick::POSITION)) - 1;
+
+    fn end(&self) {
+        self.open.store(0, Ordering::Release);
+    }
+
+    /// Begins a stretch behind a record on the stream.
+    fn begin(&self, state: &mut State, stream: u64) {
+        state.stretch = state.stretch % Quick::MOST + 1;
+        self.stream.store(stream, Ordering::Relaxed);
+        self.open.store(state.stretch, Ordering::Release);
+    }
 }
 
 struct State {
+    /// The number of the last stretch of quick records.
+    stretch: u64,
     newest: Option<Record>,
     /// After a reset of a default event: what the next record will set and waits queued until then wait for.
     next: Option<Arc<Signal>>,
-    /// The level of a classic event that streams can wait for.
-    level: Arc<Signal>,
     /// Set when each queued wait has passed; for the query of waits.
     waits: Vec<Arc<Signal>>,
     spare: Spare,
@@ -102,11 +138,10 @@ struct State {
 
 impl State {
     fn new() -> Self {
-        // A level is not timed: the record beside it is, where the event keeps time.
         State {
+            stretch: 0,
             newest: None,
             next: None,
-            level: Arc::new(Signal::untimed()),
             waits: Vec::new(),
             spare: Spare::default(),
             mark: None,
@@ -170,7 +205,10 @@ impl Event {
                     counted,
                     shared: shared.clone(),
                     board,
+                    // A level is not timed: the record beside it is, where the event keeps time.
+                    level: Arc::new(Signal::untimed()),
                     state: Mutex::new(State::new()),
+                    quick: Quick::default(),
                 })
             })
             .inspect_err(|_| {
@@ -245,7 +283,50 @@ impl Event {
             }
             return self.record_for_all(board, stream, caller);
         }
+        let stretch = self.quick.open.load(Ordering::Acquire);
+        if stretch != 0
+            && self.quick.stream.load(Ordering::Relaxed) == stream.id()
+            && let Some(position) = stream.submit_plain_set(caller, &self.level)
+        {
+            let note = stretch << Quick::POSITION | position;
+            if position >> Quick::POSITION == 0 {
+                self.quick.last.store(note, Ordering::Release);
+                return Ok(());
+            }
+            // A stream that was given a task each nanosecond for hours: from now on the long way.
+            let mut state = self.state();
+            self.quick.end();
+            if let Some(record) = &mut state.newest
+                && record.stream_id == stream.id()
+            {
+                record.point = Point::Position(position);
+            }
+            return Ok(());
+        }
+        self.record_with_care(stream, caller)
+    }
+
+    /// Takes the lock, and takes over what quick records have noted.
+    fn state(&self) -> MutexGuard<'_, State> {
         let mut state = self.state.lock();
+        let open = self.quick.open.load(Ordering::Relaxed);
+        let last = self.quick.last.load(Ordering::Acquire);
+        if open != 0
+            && last >> Quick::POSITION == open
+            && let Some(Record {
+                point: Point::Position(position),
+                ..
+            }) = &mut state.newest
+        {
+            *position = (*position).max(last & ((1 << Quick::POSITION) - 1));
+        }
+        state
+    }
+
+    #[inline(never)]
+    fn record_with_care(&self, stream: &Stream, caller: &Caller<'_>) -> Result<()> {
+        let mut state = self.state();
+        self.quick.end();
         let state = &mut *state;
         if let Some(recorder) = stream.recorder()
             && self.record_in_model(state, &recorder, stream, caller)?
@@ -259,7 +340,7 @@ impl Event {
             record: number,
         };
         let point = if self.is_level() && !self.keeps_time() {
-            Point::Position(stream.submit_set(caller, state.level.clone(), op)?)
+            Point::Position(stream.submit_set(caller, self.level.clone(), op)?)
         } else {
             let signal = match &state.next {
                 Some(next) => next.clone(),
@@ -267,11 +348,19 @@ impl Event {
             };
             stream.submit_set(caller, signal.clone(), op)?;
             if self.is_level() {
-                stream.submit_silently(caller, Task::Set(state.level.clone()));
+                stream.submit_silently(caller, Task::Set(self.level.clone()));
             }
             Point::Signal(signal)
         };
         state.next = None;
+        // Whoever watches has numbers for records, and sees each.
+        let quick = match point {
+            Point::Position(position) => number == 0 && position >> Quick::POSITION == 0,
+            Point::Signal(_) => false,
+        };
+        if quick {
+            self.quick.begin(state, stream.id());
+        }
         let before = match &mut state.newest {
             Some(record) if record.stream_id == stream.id() => {
                 record.number = number;
@@ -316,7 +405,7 @@ impl Event {
             }
             return self.wait_for_all(board, stream, limit, caller);
         }
-        let mut state = self.state.lock();
+        let mut state = self.state();
         if let Some(recorder) = stream.recorder() {
             if self.wait_in_model(&state, &recorder, stream, limit, caller)? {
                 return Ok(());
@@ -328,7 +417,7 @@ impl Event {
         }
         let (signal, record) = match (self.family, &state.newest, &state.next) {
             (EventFamily::Classic, newest, _) => (
-                state.level.clone(),
+                self.level.clone(),
                 newest.as_ref().map_or(0, |record| record.number),
             ),
             (EventFamily::Default, _, Some(next)) => (next.clone(), 0),
@@ -338,7 +427,7 @@ impl Event {
                 }
                 let signal = match &record.point {
                     Point::Signal(signal) => signal,
-                    Point::Position(_) => &state.level,
+                    Point::Position(_) => &self.level,
                 };
                 (signal.clone(), record.number)
             }
@@ -395,12 +484,13 @@ impl Event {
         if !self.can_be_waited_for() {
             return Err(self.cannot_be_waited_for());
         }
-        let mut state = self.state.lock();
+        let mut state = self.state();
+        self.quick.end();
         if let Some(recorder) = stream.recorder() {
             if self.family == EventFamily::Default {
                 return Err(self.not_in_model(stream));
             }
-            let task = Task::Clear(state.level.clone());
+            let task = Task::Clear(self.level.clone());
             if !matches!(
                 recorder.reset_event(task, self.task(0), caller)?,
                 Taken::NotRecording
@@ -408,8 +498,8 @@ impl Event {
                 return Ok(());
             }
         }
-        stream.submit(caller, Task::Clear(state.level.clone()), || {
-            Op::ResetEvent { event: self.number }
+        stream.submit(caller, Task::Clear(self.level.clone()), || Op::ResetEvent {
+            event: self.number,
         })?;
         state.newest = None;
         state.next = (self.family == EventFamily::Default).then(|| Arc::new(Signal::new()));
@@ -452,7 +542,7 @@ impl Event {
         let action = match self.family {
             EventFamily::Ex if captured && self.flags & flags::IPC == 0 => EventAction::Inside,
             EventFamily::Classic if self.is_level() && (external || !captured) => {
-                EventAction::Plain(Task::Set(state.level.clone()))
+                EventAction::Plain(Task::Set(self.level.clone()))
             }
             EventFamily::Ex | EventFamily::Classic | EventFamily::Default => {
                 return Err(self.not_in_model(stream));
@@ -479,7 +569,7 @@ impl Event {
         let external = self.flags & flags::EXTERNAL != 0;
         let level = || {
             EventAction::Plain(Task::Wait {
-                signal: state.level.clone(),
+                signal: self.level.clone(),
                 then: WaitThen::Keep,
                 limit,
             })
@@ -534,7 +624,7 @@ impl Event {
 
     /// Fixes the flag of the event's records (`record`) or waits, and refuses another one than the first.
     fn fix_flag(&self, record: bool, flag: u32) -> Result<()> {
-        let mut state = self.state.lock();
+        let mut state = self.state();
         let (place, what) = match record {
             true => (&mut state.record_flag, "records"),
             false => (&mut state.wait_flag, "waits"),
@@ -633,7 +723,9 @@ impl Event {
     /// Moves the event to a new record, which an execution of a model on the stream is going to set.
     pub(crate) fn move_record(&self, stream: &Stream) -> Arc<Signal> {
         let signal = Arc::new(Signal::untimed());
-        self.state.lock().newest = Some(Record {
+        let mut state = self.state();
+        self.quick.end();
+        state.newest = Some(Record {
             number: self.shared.next_record(),
             point: Point::Signal(signal.clone()),
             stream_id: stream.id(),
@@ -647,7 +739,7 @@ impl Event {
     /// # Errors
     /// `EventCaptured`.
     pub fn refuse_captured(&self) -> Result<()> {
-        let captured = self.state.lock().mark.as_ref().and_then(Mark::open);
+        let captured = self.state().mark.as_ref().and_then(Mark::open);
         match captured {
             None => Ok(()),
             Some(graph) => Err(Error::new(
@@ -663,7 +755,7 @@ impl Event {
 
     /// Tells whether the newest record is a task of a bound stream's model.
     pub fn is_in_model(&self) -> bool {
-        self.state.lock().in_model
+        self.state().in_model
     }
 
     /// Tells what the newest record is up to. Never blocks.
@@ -675,7 +767,7 @@ impl Event {
                 _ => EventStatus::Pending,
             };
         }
-        match &self.state.lock().newest {
+        match &self.state().newest {
             None => EventStatus::NotRecorded,
             Some(record) if record.is_reached() => EventStatus::Complete,
             Some(_) => EventStatus::Pending,
@@ -684,7 +776,7 @@ impl Event {
 
     /// Tells whether every wait that was queued for the event has passed.
     pub fn waits_have_passed(&self) -> bool {
-        self.state.lock().waits.iter().all(|wait| wait.is_set())
+        self.state().waits.iter().all(|wait| wait.is_set())
     }
 
     /// Waits on the calling thread for the newest record; an event that was never recorded is done already. Errors of
@@ -700,7 +792,7 @@ impl Event {
                 false => Err(self.is_late()),
             };
         }
-        let Some(record) = self.state.lock().newest.clone() else {
+        let Some(record) = self.state().newest.clone() else {
             return Ok(());
         };
         // A record that is still to come on a stream which waits for the callback that this thread is in never comes.
@@ -800,7 +892,7 @@ impl Event {
     /// # Errors
     /// `EventNotRecorded`; `EventTimestamp`: not complete, or made without the time-line flag.
     pub fn time_ns(&self) -> Result<u64> {
-        let state = self.state.lock();
+        let state = self.state();
         let Some(record) = &state.newest else {
             return Err(Error::new(
                 ErrorKind::EventNotRecorded,

@@ -386,14 +386,50 @@ impl Stream {
         signal: Arc<jumar_hal::Signal>,
         op: impl FnOnce() -> Op<'a>,
     ) -> Result<u64> {
+        match self.submit_plain_set(caller, &signal) {
+            Some(position) => Ok(position),
+            None => self.submit(caller, Task::Set(signal), op),
+        }
+    }
+
+    /// Queues the setting of a signal, if nothing stands in the way and nobody wants to see it.
+    #[inline]
+    pub(crate) fn submit_plain_set(
+        &self,
+        caller: &Caller<'_>,
+        signal: &Arc<jumar_hal::Signal>,
+    ) -> Option<u64> {
         if !self.is_plain() {
-            return self.submit(caller, Task::Set(signal), op);
+            return None;
         }
         let tag = Tag {
             ticket: 0,
             call: caller.call,
         };
-        let position = self.queue.submit_set(signal, tag);
+        let position = self.queue.submit_set(signal.clone(), tag);
+        self.note(position, caller);
+        Some(position)
+    }
+
+    /// Queues a program.
+    ///
+    /// # Errors
+    /// As [`Stream::submit`].
+    #[inline]
+    pub(crate) fn submit_run<'a>(
+        &self,
+        caller: &Caller<'_>,
+        program: Arc<dyn Program>,
+        op: impl FnOnce() -> Op<'a>,
+    ) -> Result<u64> {
+        if !self.is_plain() {
+            return self.submit(caller, Task::Run(program), op);
+        }
+        let tag = Tag {
+            ticket: 0,
+            call: caller.call,
+        };
+        let position = self.queue.submit_run(program, tag);
         self.note(position, caller);
         Ok(position)
     }

@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use jumar_types::{Error, ErrorKind, Result};
 
-use crate::{Code, CodeFunction, CodeImage, FileImage, FileMapping, Move, Signal, Span, Tag, Task};
+use crate::{
+    Code, CodeFunction, CodeImage, FileImage, FileMapping, Move, Program, Signal, Span, Tag, Task,
+};
 
 /// A source of devices and of pinned host memory.
 pub trait Backend: Send + Sync {
@@ -258,7 +260,7 @@ pub trait Queue: Send + Sync {
     fn submit(&self, task: Task, tag: Tag) -> u64;
 
     /// As [`Queue::submit`] for a copy. What is passed in registers is not written to memory and read back in pieces of
-    /// another size, for which the processor stalls: so too in the next two.
+    /// another size, for which the processor stalls: so too in the next three.
     fn submit_copy(&self, to: usize, from: Span, tag: Tag) -> u64 {
         self.submit(Task::Copy { to, from }, tag)
     }
@@ -271,6 +273,11 @@ pub trait Queue: Send + Sync {
     /// As [`Queue::submit`] for the setting of a signal.
     fn submit_set(&self, signal: Arc<Signal>, tag: Tag) -> u64 {
         self.submit(Task::Set(signal), tag)
+    }
+
+    /// As [`Queue::submit`] for a program.
+    fn submit_run(&self, program: Arc<dyn Program>, tag: Tag) -> u64 {
+        self.submit(Task::Run(program), tag)
     }
 
     /// Gives the position of the last task submitted.

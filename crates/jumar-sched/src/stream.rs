@@ -15,8 +15,8 @@ use std::time::Duration;
 
 use jumar_hal::sync::{AtomicBool, AtomicU64, Instant, Mutex, Ordering, spin_loop};
 use jumar_hal::{
-    Condition, Cost, Queue, QueueConfig, Signal, Span, Tag, Task, Verdict, WaitThen, Waiter,
-    Watcher,
+    Condition, Cost, Program, Queue, QueueConfig, Signal, Span, Tag, Task, Verdict, WaitThen,
+    Waiter, Watcher,
 };
 use jumar_types::{Error, ErrorKind};
 
@@ -750,6 +750,10 @@ impl Queue for Handle {
     fn submit_fill(&self, to: Span, value: u8, tag: Tag) -> u64 {
         let task = Task::Fill { to, value };
         self.0.append(task.cost(), tag, task)
+    }
+
+    fn submit_run(&self, program: Arc<dyn Program>, tag: Tag) -> u64 {
+        self.0.append(program.cost(), tag, Task::Run(program))
     }
 
     fn submit_set(&self, signal: Arc<Signal>, tag: Tag) -> u64 {
