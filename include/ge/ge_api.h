@@ -269,7 +269,7 @@ class Session {
                                      std::vector<gert::Tensor> &outputs) {
     return OnStream<jumar::RuntimeTensors>(2, graph_id, stream, inputs, outputs);
   }
-  /* What a run on the stream allocates comes from the allocator, if its size is known before the run. */
+  /* Outputs of runs on the stream that the program brings no memory for come from the allocator. */
   Status RegisterExternalAllocator(const void *const stream, AllocatorPtr allocator) const {
     if (allocator == nullptr) {
       return jumar::Call("ge.fail", jumar::Message().Text("RegisterExternalAllocator is given no allocator"));
@@ -418,18 +418,24 @@ class Session {
   static const void *Address(const Tensor &tensor) { return tensor.GetData(); }
   static const void *Address(const gert::Tensor &tensor) { return tensor.GetAddr(); }
 
-  /* Gets memory for the outputs that have none from the allocator of the stream, if there is one. */
-  template <typename List, typename T>
-  Status Allocate(uint32_t graph_id, const void *stream, const List &given, std::vector<T> &outputs) {
-    AllocatorPtr allocator;
-    {
-      const std::lock_guard<std::mutex> guard(*lock_);
-      const auto found = allocators_->find(stream);
-      if (found == allocators_->end()) {
-        return SUCCESS;
-      }
-      allocator = found->second;
+  /* The allocator of a stream, if there is one. */
+  AllocatorPtr External(const void *stream) const {
+    const std::lock_guard<std::mutex> guard(*lock_);
+    const auto found = allocators_->find(stream);
+    return found == allocators_->end() ? nullptr : found->second;
+  }
+  /* Gets a block of an allocator, or says that there is none. */
+  static MemBlock *Block(const AllocatorPtr &allocator, size_t bytes) {
+    MemBlock *const block = allocator->Malloc(bytes == 0 ? 1 : bytes);
+    if (block == nullptr || block->GetAddr() == nullptr) {
+      (void)jumar::Call("ge.fail", jumar::Message().Text("the external allocator of the stream gave no memory"));
+      return nullptr;
     }
+    return block;
+  }
+  /* Gets memory for the outputs that have none and whose sizes are known from the allocator of the stream. */
+  template <typename List, typename T>
+  Status Allocate(uint32_t graph_id, const AllocatorPtr &allocator, const List &given, std::vector<T> &outputs) {
     jumar::Message message = Own(graph_id);
     message.U64(given.size());
     for (size_t index = 0; index < given.size(); ++index) {
@@ -452,9 +458,9 @@ class Session {
       if (bytes < 0 || Address(output) != nullptr) {
         continue;
       }
-      MemBlock *const block = allocator->Malloc(bytes == 0 ? 1 : static_cast<size_t>(bytes));
-      if (block == nullptr || block->GetAddr() == nullptr) {
-        return jumar::Call("ge.fail", jumar::Message().Text("the external allocator of the stream gave no memory"));
+      MemBlock *const block = Block(allocator, static_cast<size_t>(bytes));
+      if (block == nullptr) {
+        return FAILED;
       }
       Own(output, TensorDesc(), block->GetAddr(), static_cast<size_t>(bytes),
           [allocator, block](void *) { block->Free(); });
@@ -468,7 +474,8 @@ class Session {
     for (size_t index = 0; index < given.size(); ++index) {
       given[index].on_host = MayBeOnHost(graph_id, index) ? 1 : 0;
     }
-    if (Allocate(graph_id, stream, given, outputs) != SUCCESS) {
+    const AllocatorPtr allocator = External(stream);
+    if (allocator != nullptr && Allocate(graph_id, allocator, given, outputs) != SUCCESS) {
       return FAILED;
     }
     const List wanted(outputs, false);
@@ -487,6 +494,21 @@ class Session {
       const size_t bytes = static_cast<size_t>(reply.U64());
       if (Address(output) == nullptr && data != nullptr) {
         const uint64_t id = id_;
+        if (allocator != nullptr) {
+          /* The size is known by now, and the run was waited for. */
+          MemBlock *const block = Block(allocator, bytes);
+          if (block == nullptr) {
+            return FAILED;
+          }
+          void *const to = block->GetAddr();
+          const Status moved = jumar::Call("session.hand_over", jumar::Message().U64(id).U64(reinterpret_cast<uintptr_t>(data)).U64(
+                                                                    reinterpret_cast<uintptr_t>(to)).U64(bytes));
+          Own(output, desc, to, bytes, [allocator, block](void *) { block->Free(); });
+          if (moved != SUCCESS) {
+            return FAILED;
+          }
+          continue;
+        }
         Own(output, desc, data, bytes, [id](void *own) {
           (void)jumar::Call("session.free", jumar::Message().U64(id).U64(reinterpret_cast<uintptr_t>(own)));
         });

@@ -177,10 +177,10 @@ void TheTwoFamiliesOfCalls(aclrtStream stream) {
   CHECK(summary->GetOutputShapes(shapes) == ge::SUCCESS && shapes.size() == 1 && shapes[0].GetDims() == std::vector<int64_t>{4});
   CHECK(summary->GetOutputDtypes(types) == ge::SUCCESS && types == std::vector<ge::DataType>{ge::DT_FLOAT});
   CHECK(summary->GetAllFeatureMemoryTypeSize().size() == 1);
-  Block base(feature + constant + 64);
-  CHECK(session.SetGraphConstMemoryBase(1, base.address(), constant) == ge::SUCCESS);
-  CHECK(session.UpdateGraphFeatureMemoryBase(1, base.address(), feature) == ge::SUCCESS);
-  CHECK(session.SetGraphFixedFeatureMemoryBaseWithType(1, ge::MEMORY_TYPE_DEFAULT, base.address(), 0) == ge::SUCCESS);
+  Block constants(constant + 64), between(feature + 64);
+  CHECK(session.SetGraphConstMemoryBase(1, constants.address(), constant) == ge::SUCCESS);
+  CHECK(session.UpdateGraphFeatureMemoryBase(1, between.address(), feature) == ge::SUCCESS);
+  CHECK(session.SetGraphFixedFeatureMemoryBaseWithType(1, ge::MEMORY_TYPE_DEFAULT, between.address(), 0) == ge::SUCCESS);
   CHECK(session.RunGraph(1, {Floats({4}, {1, 2, 3, 4})}, outputs) == unsupported && Says(Error(), "CompileGraph"));
   CHECK(session.BuildGraph(1, std::vector<ge::Tensor>()) == unsupported);
   CHECK(session.RunGraphAsync(1, {}, [](ge::Status, std::vector<ge::Tensor> &) {}) == unsupported);
@@ -317,6 +317,126 @@ void OutputsFromAnAllocator(aclrtStream stream) {
   std::vector<ge::Tensor> outputs;
   CHECK(session.RunGraphWithStreamAsync(1, stream, {OnDevice(x, {4})}, outputs) == ge::SUCCESS && allocator->given == 1);
   CHECK(aclrtSynchronizeStream(stream) == ACL_SUCCESS);
+}
+
+// Gives nothing.
+class Empty : public ge::Allocator {
+ public:
+  ge::MemBlock *Malloc(size_t) override { return nullptr; }
+  void Free(ge::MemBlock *) override {}
+};
+
+// Where a size depends on the data, it is known behind the run: the memory is the allocator's all the same.
+void OutputsOfSizesThatDataDecideFromAnAllocator(aclrtStream stream) {
+  ge::Session session((Options()));
+  ge::op::Data x = Input("x", 0, {6});
+  ge::op::NonZero found("found");
+  found.set_input_x(x);
+  ge::op::Adds more("more");
+  more.set_input_x(x).set_attr_value(1.0f);
+  ge::Graph graph("found");
+  graph.SetInputs({x}).SetOutputs(std::vector<ge::Operator>{found, more});
+  CHECK(session.AddGraph(1, graph) == ge::SUCCESS);
+  std::shared_ptr<Own> allocator = std::make_shared<Own>(1024);
+  CHECK(session.RegisterExternalAllocator(stream, allocator) == ge::SUCCESS);
+  Block device(std::vector<float>{1, 0, 0, 0, 0, 1}), sums(std::vector<float>(6));
+  int given = 0;
+  for (int round = 1; round <= 3; ++round) {
+    // The second one is the program's own memory.
+    std::vector<ge::Tensor> outputs = {ge::Tensor(), OnDevice(sums, {6})};
+    CHECK(session.RunGraphWithStreamAsync(1, stream, {OnDevice(device, {6})}, outputs) == ge::SUCCESS);
+    CHECK(aclrtSynchronizeStream(stream) == ACL_SUCCESS);
+    CHECK(outputs.size() == 2 && outputs[0].GetTensorDesc().GetShape().GetDims() == (std::vector<int64_t>{2, 1}));
+    CHECK(outputs[0].GetData() == allocator->address() && outputs[0].GetSize() == 16 && allocator->last == 16);
+    CHECK(allocator->given == ++given && allocator->taken == given - 1);
+    int64_t places[2] = {9, 9};
+    CHECK(aclrtMemcpy(places, 16, outputs[0].GetData(), 16, ACL_MEMCPY_DEVICE_TO_HOST) == ACL_SUCCESS);
+    CHECK(places[0] == 0 && places[1] == 5 && Near(sums.Get(), {2, 1, 1, 1, 1, 2}));
+  }
+  CHECK(allocator->taken == 3);
+  {
+    // Nothing is found: a block of the allocator's, without an element.
+    device.Set({0, 0, 0, 0, 0, 0});
+    std::vector<ge::Tensor> outputs = {ge::Tensor(), OnDevice(sums, {6})};
+    CHECK(session.RunGraphWithStreamAsync(1, stream, {OnDevice(device, {6})}, outputs) == ge::SUCCESS);
+    CHECK(outputs[0].GetTensorDesc().GetShape().GetDims() == (std::vector<int64_t>{0, 1}) && outputs[0].GetSize() == 0);
+  }
+  device.Set({1, 0, 0, 0, 0, 1});
+  CHECK(session.RegisterExternalAllocator(stream, std::make_shared<Empty>()) == ge::SUCCESS);
+  std::vector<ge::Tensor> outputs = {ge::Tensor(), OnDevice(sums, {6})};
+  CHECK(session.RunGraphWithStreamAsync(1, stream, {OnDevice(device, {6})}, outputs) == ge::FAILED);
+  CHECK(Says(Error(), "gave no memory"));
+  CHECK(session.UnregisterExternalAllocator(stream) == ge::SUCCESS);
+}
+
+bool Untouched(const Block &block) {
+  for (float value : block.Get()) {
+    unsigned char bytes[4];
+    std::memcpy(bytes, &value, 4);
+    if (bytes[0] != 0xEE || bytes[1] != 0xEE || bytes[2] != 0xEE || bytes[3] != 0xEE) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// The constants of a compiled graph, and what lies between its nodes, lie where the program says.
+void MemoryThatTheProgramGives(aclrtStream stream) {
+  ge::Session session((Options()));
+  std::vector<float> twice(64), thrice(64);
+  for (size_t at = 0; at < 8; ++at) {
+    twice[at * 9] = 2;
+    thrice[at * 9] = 3;
+  }
+  ge::op::Data x = Input("x", 0, {8, 8});
+  ge::op::Const first = Constant("first", {8, 8}, twice), second = Constant("second", {8, 8}, thrice);
+  ge::op::MatMul a("a"), b("b");
+  ge::op::Abs middle("middle");
+  a.set_input_x1(x).set_input_x2(first);
+  middle.set_input_x(a);
+  b.set_input_x1(middle).set_input_x2(second);
+  ge::Graph graph("given");
+  graph.SetInputs({x}).SetOutputs(std::vector<ge::Operator>{b});
+  CHECK(session.AddGraph(1, graph) == ge::SUCCESS && session.CompileGraph(1) == ge::SUCCESS);
+  const ge::CompiledGraphSummaryPtr summary = session.GetCompiledGraphSummary(1);
+  size_t constant = 0, feature = 0;
+  CHECK(summary->GetConstMemorySize(constant) == ge::SUCCESS && constant >= 512);
+  CHECK(summary->GetFeatureMemorySize(feature) == ge::SUCCESS && feature >= 256);
+  Block constants(constant), between(feature), later(feature);
+  for (const Block *block : {&constants, &between, &later}) {
+    CHECK(aclrtMemset(block->address(), block->bytes(), 0xEE, block->bytes()) == ACL_SUCCESS);
+  }
+  char *const address = static_cast<char *>(constants.address());
+  CHECK(session.SetGraphConstMemoryBase(1, address, constant - 1) == ge::FAILED && Says(Error(), "needs"));
+  CHECK(session.SetGraphConstMemoryBase(1, address + 4, constant) == ge::FAILED && Says(Error(), "multiple of 64"));
+  alignas(64) static char host[64];
+  CHECK(session.UpdateGraphFeatureMemoryBase(1, host, feature) == ge::FAILED && Says(Error(), "live device memory"));
+  CHECK(session.SetGraphConstMemoryBase(1, address, constant) == ge::SUCCESS);
+  CHECK(session.UpdateGraphFeatureMemoryBase(1, between.address(), feature) == ge::SUCCESS);
+  CHECK(session.UpdateGraphRefreshableFeatureMemoryBase(1, between.address(), feature) == ge::FAILED && Says(Error(), "together"));
+  CHECK(session.SetGraphFixedFeatureMemoryBase(1, later.address(), feature) == ge::SUCCESS && Says(Warning(), "not used"));
+  std::vector<float> values(64), wanted(64);
+  for (size_t at = 0; at < 64; ++at) {
+    values[at] = static_cast<float>(at) - 20;
+    wanted[at] = 6 * std::fabs(values[at]);
+  }
+  Block in(values), out(std::vector<float>(64));
+  const auto Run = [&] {
+    std::vector<ge::Tensor> outputs = {OnDevice(out, {8, 8})};
+    CHECK(session.RunGraphWithStreamAsync(1, stream, {OnDevice(in, {8, 8})}, outputs) == ge::SUCCESS);
+    CHECK(aclrtSynchronizeStream(stream) == ACL_SUCCESS);
+  };
+  Run();
+  CHECK(Near(out.Get(), wanted) && !Untouched(constants) && !Untouched(between) && Untouched(later));
+  // Feature memory may be given anew, constant memory not.
+  CHECK(session.UpdateGraphFeatureMemoryBase(1, later.address(), feature) == ge::SUCCESS);
+  CHECK(session.SetGraphConstMemoryBase(1, address, constant) == ge::FAILED && Says(Error(), "in place"));
+  Run();
+  CHECK(Near(out.Get(), wanted) && !Untouched(later));
+  // The constants really are those of the program's memory.
+  CHECK(aclrtMemset(constants.address(), constant, 0, constant) == ACL_SUCCESS);
+  Run();
+  CHECK(Near(out.Get(), std::vector<float>(64)));
 }
 
 void InputsOnTheHostWhereTheyAreNamed(aclrtStream stream) {
@@ -504,6 +624,8 @@ int main() {
   TheTwoFamiliesOfCalls(first);
   TheNewerSession(first);
   OutputsFromAnAllocator(first);
+  OutputsOfSizesThatDataDecideFromAnAllocator(first);
+  MemoryThatTheProgramGives(first);
   InputsOnTheHostWhereTheyAreNamed(first);
   ErrorsOfTheRunComeAtTheSynchronise();
   Queued();

@@ -15,6 +15,7 @@ from onnx import TensorProto
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 NEWEST = 23  # The newest operator set that atc understands.
+LATER = "operator sets after"  # Their models are kept: written for an older set, they show operators in more types.
 RANDOM = {"Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"}
 STANDARD = {"", "ai.onnx", "ai.onnx.preview.training"}
 
@@ -43,7 +44,7 @@ def out_of_scope(model, data):
     if domains:
         return f"operators of {', '.join(sorted(domains))}"
     if versions.get("ai.onnx", 0) > NEWEST:
-        return f"operator sets after {NEWEST}"
+        return f"{LATER} {NEWEST}"
     for value in [*model.graph.input, *model.graph.output]:
         kind = value.type.WhichOneof("value")
         if kind != "tensor_type":
@@ -99,7 +100,7 @@ def generate():
         data = [([*inputs], [*outputs]) for inputs, outputs in case.data_sets]
         reason = out_of_scope(case.model, data)
         operator = operator_of(case, models)
-        kept = (None, None) if reason else (case.model.SerializeToString(), data)
+        kept = (None, None) if reason and not reason.startswith(LATER) else (case.model.SerializeToString(), data)
         cases.append(Case(case.name, operator, reason, *kept, case.rtol, case.atol))
     names = [case.name for case in cases]
     assert len(set(names)) == len(names), "two cases of one name"

@@ -25,6 +25,7 @@ import time
 import onnx
 
 import cases
+import every_type
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = cases.ROOT
@@ -146,19 +147,22 @@ def table(all_cases, results):
         "",
         f"The node cases that the `onnx` package generates (version {onnx.__version__}), operator sets up to {cases.NEWEST}, each",
         "converted with `atc` and executed through `acl`. Results are compared as the suite prescribes; half-precision ones may",
-        "always differ by two units in the last place, and all by one unit of the largest expected number. A case that is not",
-        "supported is refused by `atc` with the operator's name.",
+        "always differ by two units in the last place, all by one unit of the largest expected number, and pictures of lossy JPEG by two",
+        "steps of 256. A case that is not supported is refused by `atc` with the operator's name.",
+        "",
+        "Types are those of the operator's definition at its newest set up to the one named, by type variable, in which",
+        "`tests/nodes/every_type.py` shows at least one case right; what that leaves out, `tests/nodes/untyped.txt` lists with the reason.",
         "",
         f"Of {ran} cases {total['pass']} pass ({100 * total['pass'] / ran:.1f} %), {total['wrong']} are wrong, "
         f"{total['unsupported']} are not supported.",
         "",
-        "| operator | cases | pass | wrong | not supported |",
-        "|---|---:|---:|---:|---:|",
+        "| operator | cases | pass | wrong | not supported | types |",
+        "|---|---:|---:|---:|---:|---|",
     ]
     for operator in sorted(counts):
         row = counts[operator]
         cells = [str(row[key]) if row[key] else "" for key in ("pass", "wrong", "unsupported")]
-        lines.append(f"| {operator} | {sum(row.values())} | {' | '.join(cells)} |")
+        lines.append(f"| {operator} | {sum(row.values())} | {' | '.join(cells)} | {every_type.column(operator)} |")
     lines += ["", "Out of scope, by what the case uses:", "", "| uses | cases |", "|---|---:|"]
     lines += [f"| {reason} | {count} |" for reason, count in sorted(outside.items())]
     return "\n".join(lines) + "\n"

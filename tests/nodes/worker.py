@@ -36,8 +36,11 @@ def tolerance(case, wanted):
     """The suite's relative and absolute tolerance, with two allowances for what it expects but no exact computation gives.
 
     Its half-precision results are rounded after every step; ours, computed in float32, once at the end: two units in the
-    last place. Where large numbers cancel, its results are off by a unit of the largest (a transform of a transform).
+    last place. Where large numbers cancel, its results are off by a unit of the largest (a transform of a transform). And JPEG
+    leaves to the decoder how its inverse transform and the change of colours round: two steps of brightness of 256.
     """
+    if case.operator == "ImageDecoder" and "jpeg_" in case.name:
+        return 0.0, 2.0
     unit = UNITS.get(wanted.dtype.name, 0.0)
     rtol = max(case.rtol, 2 * unit) if unit > 2.0**-23 else case.rtol
     finite = wanted[np.isfinite(wanted)] if unit else wanted[:0]

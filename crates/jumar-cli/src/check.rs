@@ -18,6 +18,7 @@ use crate::tree::Tree;
 #[command(after_help = "Examples:
   jumar check -- ./app
   jumar check --late -- python app.py        tasks run as late as they may, so that a missing wait shows
+  jumar check --protect --late -- ./app      pinned memory touched while a copy is pending, with the line that did it
   jumar check --rules all -- ./app           lints as well (silent synchronisation)
   jumar check --save-baseline known.txt -- ./app; jumar check --baseline known.txt -- ./app
   jumar check --sarif findings.sarif -- ./app
@@ -30,6 +31,9 @@ pub struct Check {
     /// Holds every task back until the program waits for it.
     #[arg(long)]
     late: bool,
+    /// Finds what the program does to pinned memory while a copy is pending, by the protection of its pages.
+    #[arg(long)]
+    protect: bool,
     /// Lets a number choose which stream goes on; the same number gives the same run.
     #[arg(long, value_name = "N", conflicts_with = "late")]
     seed: Option<u64>,
@@ -168,6 +172,10 @@ pub fn check(options: &Check) -> Result<ExitCode> {
     if options.late {
         command.env("JUMAR_LATE", "1");
         replay.push_str(" --late");
+    }
+    if options.protect {
+        command.env("JUMAR_CHECK_PROTECT", "1");
+        replay.push_str(" --protect");
     }
     if let Some(seed) = options.seed {
         command.env("JUMAR_SEED", seed.to_string());

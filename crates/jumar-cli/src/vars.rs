@@ -75,6 +75,13 @@ pub const READ: &[Var] = &[
         meaning: "The language of what findings say of their rules.",
     },
     Var {
+        name: "JUMAR_CHECK_PROTECT",
+        flag: None,
+        values: "`1`",
+        default: "pages are not protected",
+        meaning: "Protects the pages of pinned memory while copies are pending, so that the checks find who touches them.",
+    },
+    Var {
         name: "JUMAR_CHECK_REPLAY",
         flag: None,
         values: "a command",

@@ -34,6 +34,8 @@ pub struct CpuConfig {
     pub cpus: usize,
     /// Who decides what runs next; `None` for the fast path.
     pub schedule: Option<Arc<dyn Schedule>>,
+    /// Pages of pinned memory can be guarded while copies need them ([`crate::guard`]).
+    pub guarded: bool,
 }
 
 /// CPU devices with memory spaces of their own and one pool of workers.
@@ -44,7 +46,7 @@ pub struct CpuConfig {
 pub struct CpuBackend {
     executor: Arc<Executor>,
     devices: Vec<Arc<CpuDevice>>,
-    pinned: Space,
+    pinned: Arc<Space>,
     notes: Vec<String>,
 }
 
@@ -54,12 +56,6 @@ impl CpuBackend {
     /// # Errors
     /// `DeviceSetup`: the system refused the address ranges.
     pub fn new(config: CpuConfig) -> Result<CpuBackend> {
-        let executor = ExecutorConfig {
-            workers: config.workers,
-            cpus: config.cpus,
-            schedule: config.schedule,
-        };
-        let executor = Arc::new(Executor::new(executor, Arc::new(CpuRunner)));
         let largest = config
             .devices
             .iter()
@@ -91,19 +87,46 @@ impl CpuBackend {
             }
             Ok(space)
         };
-        let mut devices = Vec::new();
+        let mut spaces = Vec::new();
         for (number, device) in config.devices.iter().enumerate() {
-            let space = reserve(
-                format!("the memory of device {number}"),
-                device.memory_bytes,
-            )?;
-            devices.push(Arc::new(CpuDevice {
-                space,
-                reservations: Reservations::default(),
-                executor: executor.clone(),
-            }));
+            let what = format!("the memory of device {number}");
+            spaces.push(reserve(what, device.memory_bytes)?);
         }
-        let pinned = reserve("pinned host memory".to_owned(), pinned_bytes)?;
+        const PINNED: &str = "pinned host memory";
+        let twice = config
+            .guarded
+            .then(|| Space::reserve_twice(PINNED.to_owned(), fitting(pinned_bytes)));
+        let pinned = Arc::new(match twice.flatten() {
+            Some(space) => space,
+            None => reserve(PINNED.to_owned(), pinned_bytes)?,
+        });
+        if config.guarded && !pinned.is_twice() {
+            notes.push(
+                "pinned host memory cannot be guarded: the system does not map it twice".to_owned(),
+            );
+        }
+        let executor = ExecutorConfig {
+            workers: config.workers,
+            cpus: config.cpus,
+            schedule: config.schedule,
+        };
+        let runner: Arc<dyn Runner> = match pinned.is_twice() {
+            false => Arc::new(CpuRunner),
+            true => Arc::new(TwiceRunner {
+                pinned: pinned.clone(),
+            }),
+        };
+        let executor = Arc::new(Executor::new(executor, runner));
+        let devices = spaces
+            .into_iter()
+            .map(|space| {
+                Arc::new(CpuDevice {
+                    space,
+                    reservations: Reservations::default(),
+                    executor: executor.clone(),
+                })
+            })
+            .collect();
         Ok(CpuBackend {
             executor,
             devices,
@@ -158,7 +181,8 @@ impl Backend for CpuBackend {
     }
 
     fn copy_now(&self, to: usize, from: Span) {
-        copy_shared(to, from, &self.executor.team());
+        let (target, source) = (self.pinned.own_address(to), self.pinned.own(from));
+        copy_shared(target, source, &self.executor.team());
         self.executor.wrote(to, from.bytes());
     }
 
@@ -172,7 +196,7 @@ impl Backend for CpuBackend {
     }
 
     fn fill_now(&self, to: Span, value: u8) {
-        mem::fill(to, value);
+        mem::fill(self.pinned.own(to), value);
         self.executor.wrote(to.address(), to.bytes());
     }
 
@@ -193,12 +217,12 @@ impl Backend for CpuBackend {
     }
 
     fn write_now(&self, to: Span, bytes: &[u8]) {
-        mem::write(to, bytes);
+        mem::write(self.pinned.own(to), bytes);
         self.executor.wrote(to.address(), to.bytes());
     }
 
     fn read_now(&self, from: Span, bytes: &mut [u8]) {
-        mem::read(from, bytes);
+        mem::read(self.pinned.own(from), bytes);
     }
 
     fn exported_functions(&self, image: &CodeImage) -> Result<Vec<String>> {
@@ -230,15 +254,15 @@ impl Backend for CpuBackend {
     }
 
     fn load(&self, word: Span) -> u64 {
-        mem::load(word)
+        mem::load(self.pinned.own(word))
     }
 
     fn store(&self, word: Span, value: u64) {
-        mem::store(word, value);
+        mem::store(self.pinned.own(word), value);
     }
 
     fn exchange(&self, word: Span, from: u64, to: u64) -> bool {
-        mem::exchange(word, from, to)
+        mem::exchange(self.pinned.own(word), from, to)
     }
 }
 
@@ -326,8 +350,43 @@ impl Runner for CpuRunner {
         thread::processor()
     }
 
+    fn leave_processor(&self) {
+        thread::leave_processor();
+    }
+
     fn worker_started(&self, _number: usize) {
         thread::sharpen_timers();
+    }
+}
+
+/// As [`CpuRunner`], where pinned memory is mapped twice: the runtime goes its own way there.
+struct TwiceRunner {
+    pinned: Arc<Space>,
+}
+
+impl Runner for TwiceRunner {
+    fn copy(&self, to: usize, from: Span, team: &Team<'_>) {
+        CpuRunner.copy(self.pinned.own_address(to), self.pinned.own(from), team);
+    }
+
+    fn fill(&self, to: Span, value: u8) {
+        CpuRunner.fill(self.pinned.own(to), value);
+    }
+
+    fn run(&self, program: &dyn Program) -> Result<()> {
+        CpuRunner.run(program)
+    }
+
+    fn spawning(&self, spawn: &mut dyn FnMut()) {
+        CpuRunner.spawning(spawn);
+    }
+
+    fn processor(&self) -> Option<u32> {
+        CpuRunner.processor()
+    }
+
+    fn worker_started(&self, number: usize) {
+        CpuRunner.worker_started(number);
     }
 }
 

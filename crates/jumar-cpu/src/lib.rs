@@ -1,7 +1,7 @@
 //! The CPU device: memory spaces in reserved address ranges, and queues on the executor of jumar-sched.
 //!
 //! One [`CpuBackend`] has any number of devices; all of them share one pool of workers. Unsafe code lives in `mem`
-//! (mapping, copying), `fault` (pages of files that went away), `code` (loading and calling a program's kernels) and `thread` (what a thread's state is while it runs our work).
+//! (mapping, copying), `fault` (pages of files that went away, pages that are guarded), `code` (loading and calling a program's kernels) and `thread` (what a thread's state is while it runs our work).
 #![deny(unsafe_code)]
 
 mod backend;
@@ -29,5 +29,6 @@ mod mem;
 mod thread;
 
 pub use backend::{CpuBackend, CpuConfig, CpuDeviceConfig};
+pub use fault::guard;
 pub use jumar_sched::Schedule;
 pub use mem::{read, write};

@@ -85,6 +85,35 @@ pub(crate) fn processor() -> Option<u32> {
     u32::try_from(unsafe { libc::sched_getcpu() }).ok()
 }
 
+/// Moves the calling thread to another processor that it may run on, if there is one. Where it may run stays as it was.
+pub(crate) fn leave_processor() {
+    let Some(here) = processor().filter(|&here| (here as i32) < libc::CPU_SETSIZE) else {
+        return;
+    };
+    let size = size_of::<libc::cpu_set_t>();
+    // SAFETY: a set of processors is valid when it is all zeros.
+    let mut allowed: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+    // SAFETY: the set has the length that is given.
+    if unsafe { libc::sched_getaffinity(0, size, &mut allowed) } != 0 {
+        return;
+    }
+    let mut others = allowed;
+    // SAFETY: both calls only touch the set, in which this processor has a place.
+    let left = unsafe {
+        libc::CPU_CLR(here as usize, &mut others);
+        libc::CPU_COUNT(&others)
+    };
+    if left == 0 {
+        return;
+    }
+    // SAFETY: the sets have the length that is given. The first call moves the thread, the second lets it go anywhere again.
+    unsafe {
+        if libc::sched_setaffinity(0, size, &others) == 0 {
+            libc::sched_setaffinity(0, size, &allowed);
+        }
+    }
+}
+
 /// Lets the calling thread's short naps be short.
 pub(crate) fn sharpen_timers() {
     // The usual slack of 50 us would add half to each nap.

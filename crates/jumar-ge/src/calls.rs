@@ -4,7 +4,7 @@ use crate::graph::ge::{self, Value};
 use crate::session::{self, Family};
 use crate::wire::{Reader, Told, Writer};
 use crate::world::{self, Input, Output, Port, World};
-use crate::{Fail, GRAPH_NOT_BUILT, Outcome, PARAM_INVALID, file, infer, message, offline, run};
+use crate::{Fail, Outcome, PARAM_INVALID, file, infer, message, offline, run};
 
 /// Does what `name` says with a message, and gives the reply.
 ///
@@ -599,6 +599,10 @@ fn on_session(name: &str, from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()>
         _ => {}
     }
     let id = from.u64()?;
+    if name == "session.hand_over" {
+        let (lent, target, bytes) = (from.index()?, from.index()?, from.index()?);
+        return run::hand_over(&*session::find(id)?, lent, target, bytes);
+    }
     if name == "session.free" {
         if let Ok(session) = session::find(id) {
             session.free(from.index()?);
@@ -680,16 +684,8 @@ fn on_session(name: &str, from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()>
             });
         }
         "session.memory" => {
-            let (what, address, bytes) = (from.text()?, from.u64()?, from.u64()?);
-            let entry = session.graph(number)?;
-            let mut state = entry.state.lock();
-            if state.family != Family::Compile {
-                return Err(Fail::new(format!(
-                    "graph {number} was not compiled: call CompileGraph first"
-                ))
-                .status(GRAPH_NOT_BUILT));
-            }
-            state.bases.insert(what, (address, bytes));
+            let (what, address, bytes) = (from.text()?, from.index()?, from.index()?);
+            run::give(&session, number, &what, address, bytes)?;
         }
         "session.outputs" => {
             // What a run with these inputs gives, for callers that bring the memory themselves.

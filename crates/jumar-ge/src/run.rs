@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use jumar::engine::{Block, Caller, Context, Home, Runtime, Span};
-use jumar::offline::{Produced, Results, Shaped};
+use jumar::offline::{Produced, Results, Shaped, Supplied};
 
 use crate::graph::TensorType;
 use crate::graph::ge::Desc;
@@ -281,7 +281,7 @@ fn on_host(
     count(entry, &plan, inputs.len())?;
     let place = session.place()?;
     session::with_runtime(|runtime, caller| {
-        let model = plan.model(place, caller)?;
+        let model = plan.model(place, Supplied::default(), caller)?;
         let description = plan.description.clone();
         let open = description.open;
         for (index, tensor) in inputs.iter().enumerate() {
@@ -521,6 +521,131 @@ fn on_device(
         })
 }
 
+/// How the memory that a program gives a graph has to lie.
+const ALIGNED: usize = 64;
+
+/// Memory of a device that a program gives a graph.
+fn memory(runtime: &Runtime, address: usize, bytes: usize, what: &str) -> Outcome<Span> {
+    let block = runtime
+        .space()
+        .find(address)
+        .filter(|block| matches!(block.home, Home::Device(_) | Home::Variable(_)));
+    block
+        .and_then(|block| block.span.part(address - block.span.address(), bytes))
+        .ok_or_else(|| {
+            Fail::new(format!(
+                "the {what} at {address:#x} is not {bytes} bytes of live device memory: allocate it with aclrtMalloc"
+            ))
+        })
+}
+
+/// Takes memory for a compiled graph: "const", "feature", "refreshable", "fixed" or "fixed, p2p".
+///
+/// # Errors
+///
+/// GRAPH_NOT_BUILT: the graph was not compiled. FAILED: it is too short, it is no live memory of the device or does not lie
+/// at a multiple of 64 bytes, the shapes of the graph are open, its constants are in place already, or the part that may be
+/// given anew was given by the other call.
+pub fn give(
+    session: &Arc<Session>,
+    number: u32,
+    what: &str,
+    address: usize,
+    bytes: usize,
+) -> Outcome<()> {
+    let entry = session.graph(number)?;
+    let plan = entry.first_plan();
+    let mut state = entry.state.lock();
+    let (Family::Compile, Some(plan)) = (state.family, plan) else {
+        return Err(Fail::new(format!(
+            "graph {number} was not compiled: call CompileGraph first"
+        ))
+        .status(crate::GRAPH_NOT_BUILT));
+    };
+    if what.starts_with("fixed") {
+        message::warn(format!(
+            "graph {number} has no fixed feature memory: what is given for it is not used"
+        ));
+        return Ok(());
+    }
+    if plan.description.open {
+        return Err(Fail::new(format!(
+            "the shapes of graph {number} are open, and memory can be given to graphs of known shapes alone"
+        )));
+    }
+    let constants = what == "const";
+    let (name, needs) = if constants {
+        ("constant memory", plan.sizes.1)
+    } else {
+        ("feature memory", plan.sizes.0)
+    };
+    if constants && plan.is_loaded() {
+        return Err(Fail::new(format!(
+            "graph {number} has run, and its constants are in place: give it constant memory before"
+        )));
+    }
+    let refreshable = what == "refreshable";
+    if !constants && state.bases.work.is_some() && state.bases.refreshable != refreshable {
+        return Err(Fail::new(format!(
+            "graph {number} has its feature memory: UpdateGraphFeatureMemoryBase and UpdateGraphRefreshableFeatureMemoryBase do not go together"
+        )));
+    }
+    let base = if address == 0 && bytes == 0 {
+        None
+    } else {
+        if bytes < needs {
+            return Err(Fail::new(format!(
+                "the {name} has {bytes} bytes, and graph {number} needs {needs}"
+            )));
+        }
+        if address % ALIGNED != 0 {
+            return Err(Fail::new(format!(
+                "the {name} begins at {address:#x}; it has to lie at a multiple of {ALIGNED} bytes"
+            )));
+        }
+        session::with_runtime(|runtime, _| memory(runtime, address, bytes, name))?;
+        Some((address, bytes))
+    };
+    if constants {
+        state.bases.constants = base;
+    } else {
+        state.bases.work = base;
+        state.bases.refreshable = refreshable;
+    }
+    Ok(())
+}
+
+/// Brings an output of a run whose sizes depend on data into memory that the program's allocator gave, and frees what the
+/// session had lent for it.
+///
+/// # Errors
+///
+/// FAILED: the session has lent no such memory; the target is no live memory of the device.
+pub fn hand_over(session: &Session, lent: usize, target: usize, bytes: usize) -> Outcome<()> {
+    if bytes == 0 {
+        session.free(lent);
+        return Ok(());
+    }
+    let block = session.lent.lock().get(&lent).copied();
+    let source = block
+        .and_then(|block| block.span.part(0, bytes))
+        .ok_or_else(|| {
+            Fail::new(format!(
+                "the session has lent no {bytes} bytes at {lent:#x}"
+            ))
+        })?;
+    let place = session.place()?;
+    session::with_runtime(|runtime, caller| {
+        let target = memory(runtime, target, bytes, "memory of the external allocator")?;
+        let mut contents = vec![0; bytes];
+        runtime.read(source, &mut contents, caller)?;
+        place.context.write(target, &contents, caller)?;
+        Ok(())
+    })?;
+    session.free(lent);
+    Ok(())
+}
+
 /// Which inputs may lie in host memory.
 fn host_inputs(session: &Session, entry: &Entry) -> Vec<usize> {
     let key = "ge.exec.hostInputIndexes";
@@ -572,7 +697,21 @@ fn on_stream(
         )));
     }
     session::with_runtime(|runtime, caller| {
-        let model = plan.model(place, caller)?;
+        let bases = entry.state.lock().bases;
+        let given = |base: Option<(usize, usize)>, needs: usize, what: &str| match base {
+            Some((_, bytes)) if bytes < needs => Err(Fail::new(format!(
+                "the {what} has {bytes} bytes, and graph {graph} needs {needs} for these inputs"
+            ))),
+            Some((address, _)) => memory(runtime, address, needs, what).map(Some),
+            None => Ok(None),
+        };
+        let work = given(bases.work, plan.sizes.0, "feature memory")?;
+        let supplied = Supplied {
+            weights: given(bases.constants, plan.sizes.1, "constant memory")?,
+            work,
+            ..Supplied::default()
+        };
+        let model = plan.model(place, supplied, caller)?;
         let description = plan.description.clone();
         let open = description.open;
         let by_host = host_inputs(session, &entry);
@@ -682,7 +821,7 @@ fn on_stream(
                 .flatten()
                 .chain(held.writes.iter().map(|(_, span)| *span))
                 .collect();
-            model.submit(&stream, &reads, &writes, caller)?;
+            model.submit_in(&stream, &reads, &writes, work, caller)?;
             reply.u64(plan.outputs as u64);
             for (tensor, target) in description.outputs.iter().zip(&targets) {
                 let desc = Desc {

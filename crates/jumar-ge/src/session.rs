@@ -101,8 +101,19 @@ pub struct State {
     pub family: Family,
     pub loaded: bool,
     plans: Vec<Arc<Plan>>,
-    /// The memory that a program gave, remembered.
-    pub bases: BTreeMap<String, (u64, u64)>,
+    /// The memory that a program gave.
+    pub bases: Bases,
+}
+
+/// The memory that a program gave a compiled graph: addresses of the device, and bytes there.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Bases {
+    /// For the constants.
+    pub constants: Option<(usize, usize)>,
+    /// For what lies between the nodes.
+    pub work: Option<(usize, usize)>,
+    /// Whether the latter was given as the part that may be given anew.
+    pub refreshable: bool,
 }
 
 /// Which calls a program uses on a graph.
@@ -674,8 +685,19 @@ fn plan(lowered: ge::Lowered, given: &[Option<TensorType>], products: Products) 
 }
 
 impl Plan {
-    /// Puts the graph on the device, once.
-    pub fn model(&self, place: &Place, caller: &Caller<'_>) -> Outcome<Arc<Model>> {
+    /// Tells whether the graph is on the device.
+    pub fn is_loaded(&self) -> bool {
+        self.model.get().is_some()
+    }
+
+    /// Puts the graph on the device, once, its constants and what lies between its nodes in the program's memory where that
+    /// gave some.
+    pub fn model(
+        &self,
+        place: &Place,
+        supplied: Supplied<'_>,
+        caller: &Caller<'_>,
+    ) -> Outcome<Arc<Model>> {
         if let Some(model) = self.model.get() {
             return Ok(model.clone());
         }
@@ -686,7 +708,7 @@ impl Plan {
         let Some(held) = package.as_ref() else {
             return Err(Fail::new("the graph was unloaded"));
         };
-        let model = Model::load(held, &place.context, Supplied::default(), caller)?;
+        let model = Model::load(held, &place.context, supplied, caller)?;
         *package = None;
         Ok(self.model.get_or_init(|| model).clone())
     }
@@ -696,7 +718,12 @@ impl Plan {
 pub fn type_of(dims: &[i64], dtype: i32) -> Outcome<TensorType> {
     let known = DataType::from_acl(dtype)
         .filter(|dtype| dtype.size().is_some())
-        .ok_or_else(|| Fail::new(format!("tensors of data type {dtype} are not supported")))?;
+        .ok_or_else(|| {
+            Fail::new(format!(
+                "tensors of data type {} are not supported",
+                ge::type_name(dtype)
+            ))
+        })?;
     if dims.iter().any(|&dim| dim < -2) {
         return Err(Fail::new(format!("the shape {dims:?} is none")).code("E13025"));
     }

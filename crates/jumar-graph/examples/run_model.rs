@@ -2,77 +2,173 @@
 //! [--steps] INPUT...`
 //!
 //! MODEL is an ONNX file or a compiled `.om`. Each INPUT is a file of raw little-endian elements; OUT_DIR receives
-//! `output_0.bin` and so on, and `description.txt`. With `--repeat` the median of N timed runs is printed, with
+//! `output_0.bin` and so on, and `description.txt`. `run_model --serve` takes one `MODEL OUT_DIR INPUT...` after another from its
+//! input, separated by tabulators, and answers each with a line: `ok` and the operators with the types of their inputs, `refused`
+//! where the model is not converted, or `failed`. `run_model --operators` lists what the definitions take. With `--repeat` the median of N timed runs is printed, with
 //! `--steps` the time of each step, too. `--precision` is a precision mode. `--real` gives the dimensions of inputs that the model leaves open.
 
+use std::collections::BTreeSet;
 use std::error::Error;
 use std::fs;
 use std::path::Path;
 use std::time::Instant;
 
 use jumar_graph::{
-    BuildOptions, Dynamic, Executable, Lent, Model, Operands, Region, TensorType, Tensorlike,
-    Workers, Workspace, compile, onnx, run_step,
+    BuildOptions, Dynamic, Executable, Graph, Lent, Model, Operands, Region, TensorType,
+    Tensorlike, Workers, Workspace, compile, onnx, run_step,
 };
 use jumar_ops::view::Block;
 
+/// What the command line says.
+#[derive(Default)]
+struct Options {
+    shape: String,
+    real: String,
+    output_type: String,
+    aipp: String,
+    precision: String,
+    repeat: usize,
+    steps: bool,
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
-    let (mut shape, mut real) = (String::new(), String::new());
-    let (mut output_type, mut aipp) = (String::new(), String::new());
-    let mut precision = String::new();
-    let (mut repeat, mut steps) = (0usize, false);
+    let mut options = Options::default();
     let mut plain = Vec::new();
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
+        let mut value = || args.next().ok_or(format!("{arg} needs a value"));
         match arg.as_str() {
-            "--shape" => shape = args.next().ok_or("--shape needs a value")?,
-            "--real" => real = args.next().ok_or("--real needs a value")?,
-            "--aipp" => {
-                aipp = fs::read_to_string(args.next().ok_or("--aipp needs a file")?)?;
-            }
-            "--output-type" => output_type = args.next().ok_or("--output-type needs a value")?,
-            "--precision" => precision = args.next().ok_or("--precision needs a value")?,
-            "--repeat" => repeat = args.next().ok_or("--repeat needs a value")?.parse()?,
-            "--steps" => steps = true,
+            "--serve" => return serve(),
+            "--operators" => return list(),
+            "--shape" => options.shape = value()?,
+            "--real" => options.real = value()?,
+            "--aipp" => options.aipp = fs::read_to_string(value()?)?,
+            "--output-type" => options.output_type = value()?,
+            "--precision" => options.precision = value()?,
+            "--repeat" => options.repeat = value()?.parse()?,
+            "--steps" => options.steps = true,
             _ => plain.push(arg),
         }
     }
-    let [model_path, out_dir, inputs @ ..] = &plain[..] else {
+    let [model, out_dir, inputs @ ..] = &plain[..] else {
         return Err(
             "usage: run_model MODEL OUT_DIR [--shape S] [--repeat N] [--steps] INPUT...".into(),
         );
     };
-    let loading = Instant::now();
-    let file = fs::read(model_path)?;
-    let model = if model_path.ends_with(".om") {
-        Model::read(&file)?
-    } else {
-        let input_shapes = BuildOptions::parse_input_shapes(&shape)?;
-        let graph = onnx::import_with(
-            &file,
-            Path::new(model_path).parent(),
-            &BuildOptions::open_shapes(&input_shapes),
-        )?;
-        let options = BuildOptions {
-            input_shapes,
-            preprocessing: aipp,
-            output_type: BuildOptions::parse_output_type(&output_type)?,
-            products: BuildOptions::parse_precision(&precision, "")?,
-            ..BuildOptions::default()
+    let start = Instant::now();
+    let (model, file, _) = load(model, &options)?;
+    run(&model, &file, Path::new(out_dir), inputs, &options, start)
+}
+
+/// Prints each operator's inputs with their types, and the ONNX operators that become it.
+fn list() -> Result<(), Box<dyn Error>> {
+    for operator in jumar_ops::operators() {
+        let names: Vec<&str> = operator.onnx.iter().map(|form| form.name).collect();
+        println!("{}\t{}", operator.name, names.join(" "));
+        for (index, input) in operator.inputs.iter().enumerate() {
+            let types = jumar_types::dtype::DataType::ALL.iter();
+            let types: Vec<&str> = types
+                .filter(|dtype| input.types.contains(**dtype))
+                .map(|dtype| dtype.name())
+                .collect();
+            println!("\t{index}\t{}\t{}", input.name, types.join(" "));
+        }
+    }
+    Ok(())
+}
+
+/// Runs the models that are named line by line.
+fn serve() -> Result<(), Box<dyn Error>> {
+    let options = Options::default();
+    for line in std::io::stdin().lines() {
+        let line = line?;
+        let words: Vec<String> = line.split('\t').map(str::to_owned).collect();
+        let [path, out_dir, inputs @ ..] = &words[..] else {
+            return Err("a line is MODEL OUT_DIR INPUT..., separated by tabulators".into());
         };
-        // Through the file format, so that every run tests it.
-        let compiled = compile(graph, &options)?;
-        let mut bytes = Vec::new();
-        compiled.write(&mut bytes)?;
-        Model::read(&bytes)?;
-        compiled
+        let answer = match load(path, &options) {
+            Err(error) => format!("refused\t{error}"),
+            Ok((model, file, used)) => {
+                match run(
+                    &model,
+                    &file,
+                    Path::new(out_dir),
+                    inputs,
+                    &options,
+                    Instant::now(),
+                ) {
+                    Ok(()) => format!("ok\t{used}"),
+                    Err(error) => format!("failed\t{error}"),
+                }
+            }
+        };
+        println!("{}", answer.replace('\n', " "));
+    }
+    Ok(())
+}
+
+/// Names the operators of a graph and of the graphs inside, each with the types of its inputs.
+fn used(graph: &Graph, into: &mut BTreeSet<String>) {
+    for node in &graph.nodes {
+        for (index, input) in node.inputs.iter().enumerate() {
+            if let Some(id) = input {
+                // The last input stands for all that follow.
+                let at = index.min(node.operator.inputs.len().saturating_sub(1));
+                let dtype = graph.value(*id).ty.dtype.name();
+                into.insert(format!("{}:{at}:{dtype}", node.operator.name));
+            }
+        }
+        for body in &node.bodies {
+            used(&body.graph, into);
+        }
+    }
+}
+
+/// Reads or converts a model. Gives it, the bytes of its file, and which operators it is made of.
+fn load(model_path: &str, options: &Options) -> Result<(Model, Vec<u8>, String), Box<dyn Error>> {
+    let file = fs::read(model_path)?;
+    if model_path.ends_with(".om") {
+        return Ok((Model::read(&file)?, file, String::new()));
+    }
+    let input_shapes = BuildOptions::parse_input_shapes(&options.shape)?;
+    let graph = onnx::import_with(
+        &file,
+        Path::new(model_path).parent(),
+        &BuildOptions::open_shapes(&input_shapes),
+    )?;
+    let mut names = BTreeSet::new();
+    used(&graph, &mut names);
+    let names: Vec<String> = names.into_iter().collect();
+    let options = BuildOptions {
+        input_shapes,
+        preprocessing: options.aipp.clone(),
+        output_type: BuildOptions::parse_output_type(&options.output_type)?,
+        products: BuildOptions::parse_precision(&options.precision, "")?,
+        ..BuildOptions::default()
     };
-    let weights = &*model.weight_bytes(&file)?;
+    // Through the file format, so that every run tests it.
+    let compiled = compile(graph, &options)?;
+    let mut bytes = Vec::new();
+    compiled.write(&mut bytes)?;
+    Model::read(&bytes)?;
+    Ok((compiled, file, names.join(" ")))
+}
+
+fn run(
+    model: &Model,
+    file: &[u8],
+    out_dir: &Path,
+    inputs: &[String],
+    options: &Options,
+    loading: Instant,
+) -> Result<(), Box<dyn Error>> {
+    let (repeat, steps) = (options.repeat, options.steps);
+    let weights = &*model.weight_bytes(file)?;
     let plan = match model.executable()? {
         Executable::Planned(plan) => plan,
         Executable::Geared(_) => return Err("gears are chosen on a device only".into()),
         Executable::Dynamic(dynamic) => {
-            return run_dynamic(&model, &dynamic, weights, inputs, &real, Path::new(out_dir));
+            return run_dynamic(model, &dynamic, weights, inputs, &options.real, out_dir);
         }
     };
     eprintln!(
@@ -139,10 +235,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let mut text = String::new();
     for (index, (port, block)) in model.description().outputs.iter().zip(&outs).enumerate() {
-        fs::write(
-            Path::new(out_dir).join(format!("output_{index}.bin")),
-            block.bytes(),
-        )?;
+        fs::write(out_dir.join(format!("output_{index}.bin")), block.bytes())?;
         let dims: Vec<String> = port.dims.iter().map(i64::to_string).collect();
         text.push_str(&format!(
             "{} {} {}\n",
@@ -151,7 +244,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             port.name
         ));
     }
-    fs::write(Path::new(out_dir).join("description.txt"), text)?;
+    fs::write(out_dir.join("description.txt"), text)?;
     Ok(())
 }
 

@@ -4,6 +4,7 @@
 mod bundle;
 mod file;
 mod loaded;
+mod own_streams;
 mod package;
 
 pub use bundle::Bundle;

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 
 use jumar_core::sync::{AtomicBool, AtomicU32, Mutex, Ordering};
 use jumar_core::{
-    Block, Call, Caller, Context, Cost, Lookups, Program, Signal, Span, Stream, StreamOptions, Team,
+    Block, Call, Caller, Context, Cost, Lookups, Program, Signal, Span, Stream, Team,
 };
 use jumar_graph::{
     Dynamic, Executable, FailedStep, GraphError, GraphErrorKind, Lent, Operand, Operands, Place,
@@ -18,6 +18,7 @@ use jumar_types::dtype::DataType;
 use jumar_types::{Error, ErrorKind, FailedOperator, FailedTensor, Result};
 
 use crate::file::Backing;
+use crate::own_streams::OwnStreams;
 use crate::package::{Description, Package, Placed, refused};
 
 /// Memory that the program under test gives for a model; `None` lets the runtime allocate it.
@@ -45,9 +46,9 @@ pub struct Model {
     owned: Mutex<Vec<Block>>,
     /// The life of the device that the model was loaded in; its end took the weights away.
     life: u64,
-    /// The stream of executions that the host waits for.
-    own_stream: OnceLock<Arc<Stream>>,
-    /// The priority of that stream: 0 is served first, 7 last.
+    /// The streams of executions that the host waits for, one for each priority.
+    own_streams: OwnStreams,
+    /// The priority of executions that name none: 0 is served first, 7 last.
     priority: AtomicU32,
     last: Mutex<Option<Last>>,
 }
@@ -169,7 +170,7 @@ impl Model {
             context: context.clone(),
             owned: Mutex::new(owned),
             life: context.life(),
-            own_stream: OnceLock::new(),
+            own_streams: OwnStreams::default(),
             priority: AtomicU32::new(0),
             last: Mutex::new(None),
         }))
@@ -375,7 +376,7 @@ impl Model {
         stream.synchronize(None, caller)
     }
 
-    /// Sets the priority of executions that the host waits for. It counts from the first of them on.
+    /// Sets the priority of executions that the host waits for. It counts from the next one on.
     pub fn set_priority(&self, priority: u8) {
         self.priority.store(priority.into(), Ordering::Relaxed);
     }
@@ -393,14 +394,15 @@ impl Model {
     /// # Errors
     /// What the context answers.
     pub fn own_stream(&self) -> Result<Arc<Stream>> {
-        if let Some(stream) = self.own_stream.get() {
-            return Ok(stream.clone());
-        }
-        let stream = self.context.create_stream(StreamOptions {
-            priority: self.priority.load(Ordering::Relaxed).min(7) as u8,
-            ..StreamOptions::default()
-        })?;
-        Ok(self.own_stream.get_or_init(|| stream).clone())
+        self.own_stream_of(self.priority.load(Ordering::Relaxed).min(7) as u8)
+    }
+
+    /// Gives the stream of executions of one priority that the host waits for; 0 is served first, and 7 is the last there is.
+    ///
+    /// # Errors
+    /// What the context answers.
+    pub fn own_stream_of(&self, priority: u8) -> Result<Arc<Stream>> {
+        self.own_streams.of(&self.context, priority)
     }
 
     /// Tells whether every execution that was queued is over.
@@ -419,7 +421,7 @@ impl Model {
         {
             stream.wait_for(&last.done);
         }
-        if let Some(stream) = self.own_stream.get() {
+        for stream in self.own_streams.made() {
             // A context that was destroyed has taken its streams along.
             drop(self.context.destroy_stream(stream, true, caller));
         }
@@ -431,8 +433,9 @@ impl Model {
     }
 
     fn any_stream(&self) -> Option<Arc<Stream>> {
-        self.own_stream
-            .get()
+        self.own_streams
+            .made()
+            .next()
             .cloned()
             .or_else(|| self.context.default_stream().ok())
     }

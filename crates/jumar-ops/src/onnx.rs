@@ -287,6 +287,45 @@ pub(crate) fn attrs_alike(node: &OnnxNode<'_>, operator: &'static str) -> Result
 }
 
 /// Converts an operator that has the same inputs here and no attributes.
+/// Converts a value where it is of another type.
+pub(crate) fn cast(
+    builder: &mut dyn Builder,
+    value: ValueRef,
+    dtype: DataType,
+) -> Result<ValueRef, OpError> {
+    if builder.ty(value).dtype == dtype {
+        return Ok(value);
+    }
+    let attrs = Attrs::new().with("dst_type", i64::from(dtype.acl()));
+    builder.node("Cast", &[Some(value)], attrs)
+}
+
+/// The type in which values of two real types can be computed on together: float32 holds both narrow ones.
+pub(crate) fn wider(one: DataType, two: DataType) -> DataType {
+    match (one, two) {
+        _ if one == two => one,
+        (DataType::Float64, _) | (_, DataType::Float64) => DataType::Float64,
+        _ => DataType::Float32,
+    }
+}
+
+/// Computes on whole numbers and truth values what is defined in real ones: in float64, cut to whole numbers in the end, which
+/// wrap around as sums of the type itself do.
+pub(crate) fn through_float64(
+    builder: &mut dyn Builder,
+    x: ValueRef,
+    compute: impl FnOnce(&mut dyn Builder, ValueRef) -> Result<ValueRef, OpError>,
+) -> Result<ValueRef, OpError> {
+    let dtype = builder.ty(x).dtype;
+    if dtype.is_float() {
+        return compute(builder, x);
+    }
+    let wide = cast(builder, x, DataType::Float64)?;
+    let result = compute(builder, wide)?;
+    let whole = cast(builder, result, DataType::Int64)?;
+    cast(builder, whole, dtype)
+}
+
 pub(crate) fn plain(
     builder: &mut dyn Builder,
     node: &OnnxNode<'_>,

@@ -27,8 +27,8 @@ use pyo3::types::{PyCFunction, PyDict, PyTuple};
 #[pymodule]
 fn acl(module: &Bound<'_, PyModule>) -> PyResult<()> {
     raw::library::open().map_err(PyImportError::new_err)?;
-    raw::place::ask();
     let py = module.py();
+    raw::place::ask(py);
     let entered = py.import("sys")?.getattr("modules")?;
     for (name, table) in raw::tables() {
         if name == "base" {

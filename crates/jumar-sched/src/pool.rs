@@ -26,7 +26,11 @@
 //!
 //! Work of one thread is shared only with processors that nobody needs: as long as fewer threads run something than there are
 //! workers and processors. Threads of the program count as soon as they run something large themselves. So two models on two
-//! streams have a processor each, and one model alone has all.
+//! streams have a processor each, and one model alone has all. No more workers spin for such work than there are processors left.
+//!
+//! Two threads that run something large on one processor only stop each other, and the system may leave them so for long. So a worker that
+//! finds the thread that it is to help, or another that runs something large, on its own processor moves to another one, once a
+//! millisecond at most. A helper that could not naps instead, and nobody is woken to help for a while.
 //!
 //! # Shutdown
 //!
@@ -43,7 +47,7 @@ use std::time::Duration;
 
 use jumar_hal::Cost;
 use jumar_hal::sync::{
-    AtomicBool, AtomicU64, AtomicUsize, Instant, Mutex, Ordering, spin_loop, thread,
+    AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Instant, Mutex, Ordering, spin_loop, thread,
 };
 
 use crate::look::Looks;
@@ -66,6 +70,12 @@ const GRACE_NS: u64 = 2_000;
 const SPIN_NS: u64 = 30_000;
 /// How long workers spin after work was shared: a model shares again as soon as its next large operator comes.
 const SHARE_NS: u64 = 300_000;
+/// How long nobody is woken to help after a helper was woken on the processor of the thread that it was to help.
+const ALONE_NS: u64 = 500_000;
+/// How long a worker stays on a processor at least that it moved to.
+const MOVED_NS: u64 = 1_000_000;
+/// No processor.
+const NOWHERE: u32 = u32::MAX;
 /// How long one nap takes.
 const NAP_NS: u64 = 100_000;
 /// How long the last worker goes on napping when nothing happens.
@@ -141,8 +151,16 @@ pub(crate) struct Pool {
     /// Other threads that run something large.
     callers: AtomicUsize,
     stopped: AtomicBool,
+    /// Workers that spin.
+    spinners: AtomicUsize,
     /// When work was shared last.
     shared_ns: AtomicU64,
+    /// The processor of the thread that shared then; [`NOWHERE`] if that is not known.
+    shared_cpu: AtomicU32,
+    /// Until when nobody is woken to help.
+    alone_ns: AtomicU64,
+    /// Who began something large last (high half) and on which processor (low half); [`NOWHERE`] if that is not known.
+    large: AtomicU64,
     epoch: Instant,
     workers: usize,
     cpus: usize,
@@ -173,6 +191,8 @@ enum Pick {
     Soon,
     /// Entries that somebody else works on.
     Moving,
+    /// Work that may be shared, of a thread that was on this processor.
+    Beside,
     Nothing,
 }
 
@@ -284,7 +304,8 @@ impl Inner {
     fn find(&mut self, pool: &Pool, now_ns: u64, own: usize) -> Pick {
         match self.pick(pool, now_ns, pool.cpus > 1) {
             found @ Pick::Stream { .. } => found,
-            other if pool.is_full(own) => other,
+            other if self.jobs.is_empty() || pool.is_full(own) => other,
+            _ if pool.sharer_is_here() => Pick::Beside,
             other => match self.jobs.iter().find(|job| job.is_open()) {
                 Some(job) => {
                     job.join();
@@ -380,7 +401,11 @@ impl Pool {
             busy: AtomicUsize::new(0),
             callers: AtomicUsize::new(0),
             stopped: AtomicBool::new(false),
+            spinners: AtomicUsize::new(0),
             shared_ns: AtomicU64::new(0),
+            shared_cpu: AtomicU32::new(NOWHERE),
+            alone_ns: AtomicU64::new(0),
+            large: AtomicU64::new(u64::from(NOWHERE)),
             epoch: Instant::now(),
             workers: if schedule.is_some() {
                 1
@@ -410,11 +435,6 @@ impl Pool {
     fn ns(&self, at: Instant) -> u64 {
         // 1 at least: 0 means "not yet".
         u64::try_from(at.saturating_duration_since(self.epoch).as_nanos()).unwrap_or(NEVER - 1) + 1
-    }
-
-    /// Tells whether a thread may burn time: never on the only processor, nor when others have all of them.
-    pub(crate) fn may_spin(&self) -> bool {
-        self.cpus > 1 && self.running() < self.cpus
     }
 
     /// Tells whether a thread that waits may burn time: not while a worker needs its processor, to take what it must not.
@@ -620,7 +640,7 @@ impl Pool {
     /// Lives a worker's life.
     fn work(self: Arc<Self>, number: usize) {
         self.runner.worker_started(number);
-        count_worker();
+        count_worker(number);
         match self.schedule.clone() {
             Some(schedule) => self.work_by(&*schedule, number),
             None => self.work_freely(number),
@@ -632,12 +652,13 @@ impl Pool {
         // Counted as awake here and at the top of each round.
         let mut spin_until = self.now_ns() + SPIN_NS;
         let mut nap_until = spin_until + NAPS_NS;
-        let mut napping = false;
+        let (mut napping, mut spinning) = (false, false);
         while !self.is_stopped() {
             let now = self.now_ns();
             if self.has_entries() || self.first_timer_ns.load(Ordering::Relaxed) <= now {
                 match self.leave_idle(now, &mut napping) {
                     found @ (Pick::Stream { .. } | Pick::Job(_)) => {
+                        self.stop_spinning(&mut spinning);
                         let near = self.be_busy(found, number, &parker);
                         // Whoever brought the work cannot run while this worker spins on its processor.
                         spin_until = self.now_ns() + if near { 0 } else { SPIN_NS };
@@ -650,13 +671,17 @@ impl Pool {
                         continue;
                     }
                     Pick::Moving => nap_until = now + NAPS_NS,
+                    Pick::Beside if self.leave_processor() => continue,
+                    Pick::Beside => self.alone_ns.store(now + ALONE_NS, Ordering::Relaxed),
                     Pick::Nothing => {}
                 }
             }
-            if (now < spin_until || self.shares_soon(now)) && self.may_spin() {
+            let worthwhile = now < spin_until || (self.shares_soon(now) && !self.sharer_is_here());
+            if worthwhile && self.goes_on_spinning(&mut spinning) {
                 Self::relax();
                 continue;
             }
+            self.stop_spinning(&mut spinning);
             if !napping {
                 let mut inner = self.inner.lock();
                 if inner.stopped {
@@ -728,8 +753,8 @@ impl Pool {
                         stream.drive(owner, false, BUDGET, || self.is_stopped());
                     }
                 }
-                Pick::Job(job) => job.work(),
-                Pick::Soon | Pick::Moving | Pick::Nothing => {}
+                Pick::Job(job) => job.help(),
+                Pick::Soon | Pick::Moving | Pick::Beside | Pick::Nothing => {}
             }
             OWES.set(false);
             let now = self.now_ns();
@@ -757,7 +782,7 @@ impl Pool {
             self.busy.fetch_sub(1, Ordering::Relaxed);
             let others = inner.awake > 1
                 && !inner.has_work(self)
-                && !(self.shares_soon(now) && self.may_spin());
+                && !(self.shares_soon(now) && self.has_room_to_spin());
             drop(inner);
             if others {
                 self.sleep(number, parker, &mut false);

@@ -31,6 +31,9 @@ pub trait Runner: Send + Sync {
         None
     }
 
+    /// Moves the calling worker to another processor that it may run on, if there is one.
+    fn leave_processor(&self) {}
+
     /// Is called first on each new worker.
     fn worker_started(&self, number: usize) {
         let _ = number;

@@ -1,8 +1,10 @@
 //! One piece of work in parts, shared with workers that have nothing to do.
 //!
 //! A job stands in the pool's list while parts of it have not been taken. Whoever takes a part takes it by counting
-//! `next` up, and counts `done` up when it is finished. The thread that brought the job works on it too, takes it off the
-//! list when no part is left to take, and waits for those that others are still doing: at most one part's time each.
+//! `taken` up, and counts `done` up when it is finished. The thread that brought the job works on it too, takes it off the
+//! list when no part is left to take, and waits for those that others are still doing: at most one part's time each. It takes
+//! parts from the front, and the others from the back: parts that lie at one end are done by one thread in one job after the
+//! other, and find in its caches what it wrote there before.
 //!
 //! The work is borrowed: nobody calls it after the last part was counted as done, and the thread that brought it leaves
 //! only then, whether parts panicked or not. A job is used again as soon as nobody else holds it, so that sharing
@@ -12,13 +14,25 @@ use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use jumar_hal::sync::{AtomicBool, AtomicUsize, Ordering, spin_loop};
+use jumar_hal::sync::{AtomicBool, AtomicU64, AtomicUsize, Ordering, spin_loop};
 
 use crate::park::{self, Parker};
 use crate::pool::Pool;
 
-/// How often the thread that brought the job looks before it parks.
+/// How often the thread that brought the job looks without looking at the clock.
 const LOOKS: usize = 1000;
+/// How long it goes on looking before it parks: waking it takes longer than most parts do.
+#[cfg(not(loom))]
+const PATIENCE_NS: u64 = 200_000;
+/// In a model time stands still.
+#[cfg(loom)]
+const PATIENCE_NS: u64 = 0;
+/// Who did not run for so long between two looks shares its processor with other programs.
+const STOPPED_NS: u64 = 20_000;
+/// One part taken from the back, in [`Job::taken`].
+const FROM_BACK: u64 = 1 << 32;
+/// More parts than the halves of [`Job::taken`] count are not shared.
+const MOST_PARTS: usize = 1 << 24;
 
 /// The workers that may take parts of a job.
 pub struct Team<'a> {
@@ -35,7 +49,8 @@ unsafe impl Sync for Work {}
 
 /// Work in parts.
 pub(crate) struct Job {
-    next: AtomicUsize,
+    /// How many parts were taken from the front (low half) and from the back (high half).
+    taken: AtomicU64,
     done: AtomicUsize,
     /// How many more workers may join.
     seats: AtomicUsize,
@@ -53,7 +68,8 @@ thread_local! {
 impl Job {
     /// Tells whether there are parts that nobody has taken, and room for one more worker.
     pub(crate) fn is_open(&self) -> bool {
-        self.next.load(Ordering::Relaxed) < self.parts && self.seats.load(Ordering::Relaxed) > 0
+        let (front, back) = halves(self.taken.load(Ordering::Relaxed));
+        front + back < self.parts && self.seats.load(Ordering::Relaxed) > 0
     }
 
     /// Takes a worker's place. Called under the pool's lock, of a job that is open.
@@ -61,13 +77,22 @@ impl Job {
         self.seats.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Does parts until none is left to take.
-    pub(crate) fn work(&self) {
+    /// Does parts until none is left to take, those at the back first.
+    pub(crate) fn help(&self) {
+        self.work(FROM_BACK);
+    }
+
+    /// Does parts until none is left to take. `end` is what counts one from the end that they are taken from.
+    fn work(&self, end: u64) {
         loop {
-            let part = self.next.fetch_add(1, Ordering::Relaxed);
-            if part >= self.parts {
+            let (front, back) = halves(self.taken.fetch_add(end, Ordering::Relaxed));
+            if front + back >= self.parts {
                 return;
             }
+            let part = match end {
+                FROM_BACK => self.parts - 1 - back,
+                _ => front,
+            };
             let call = || {
                 // SAFETY: this part is not done, so that `share_borrowed` has not returned, and it borrows the work for as long.
                 unsafe { (*self.work.0)(part) }
@@ -114,7 +139,11 @@ impl<'a> Team<'a> {
     fn share_among(&self, seats: usize, parts: usize, work: &(dyn Fn(usize) + Sync)) {
         let _counted = self.pool.run_large();
         // This thread is counted, and does not keep others from helping it.
-        if parts < 2 || seats == 0 || !self.pool.may_share() || self.pool.is_full(0) {
+        if !(2..MOST_PARTS).contains(&parts)
+            || seats == 0
+            || !self.pool.may_share()
+            || self.pool.is_full(0)
+        {
             (0..parts).for_each(work);
             return;
         }
@@ -128,28 +157,53 @@ impl<'a> Team<'a> {
         });
         let job = Job::offered(seats, parts, work);
         self.pool.offer(&job);
-        job.work();
+        job.work(1);
         self.pool.withdraw(&job);
-        let mut looks = 0;
-        while !job.is_done() {
-            looks += 1;
-            if looks < LOOKS {
-                spin_loop();
-            } else {
-                job.parker.park(None);
-            }
-        }
+        self.wait_for(&job);
         let panicked = job.panicked.load(Ordering::Relaxed);
         job.keep();
         assert!(!panicked, "a part of shared work panicked");
     }
+
+    /// Waits for the parts that others are still doing.
+    fn wait_for(&self, job: &Job) {
+        for _ in 0..LOOKS {
+            if job.is_done() {
+                return;
+            }
+            spin_loop();
+        }
+        let mut now = self.pool.now_ns();
+        let until = now + PATIENCE_NS;
+        while !job.is_done() && now < until && !self.pool.has_entries() {
+            for _ in 0..8 {
+                spin_loop();
+            }
+            let last = std::mem::replace(&mut now, self.pool.now_ns());
+            if now - last > STOPPED_NS {
+                // Others want this processor, and need it more.
+                break;
+            }
+        }
+        while !job.is_done() {
+            job.parker.park(None);
+        }
+    }
+}
+
+/// Tells how many parts were taken from the front and from the back.
+fn halves(taken: u64) -> (usize, usize) {
+    (
+        (taken & (FROM_BACK - 1)) as usize,
+        (taken / FROM_BACK) as usize,
+    )
 }
 
 impl Job {
     /// Makes a job, out of one that nobody holds any more if there is one.
     fn offered(seats: usize, parts: usize, work: Work) -> Arc<Job> {
         let new = |parker| Job {
-            next: AtomicUsize::new(0),
+            taken: AtomicU64::new(0),
             done: AtomicUsize::new(0),
             seats: AtomicUsize::new(seats),
             panicked: AtomicBool::new(false),

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use jumar_core::sync::thread;
 use jumar_core::{Backend, Span};
-use jumar_cpu::CpuBackend;
+use jumar_cpu::{CpuBackend, guard};
 pub use jumar_diag::check::{
-    Allocation, Check, DEPTH, Finding, Options, Place, Rule, Script, Severity, Walk, here, in_call,
-    rules, set_script, stack_text,
+    Allocation, Check, DEPTH, Finding, Options, Place, Rule, Script, Severity, Touch, Walk, here,
+    in_call, rules, set_script, stack_text,
 };
 
 use crate::config::variable;
@@ -64,6 +64,20 @@ fn asleep() -> (usize, bool) {
     (program, asleep)
 }
 
+/// Tells whether the program's pages of pinned memory are guarded while copies are pending.
+pub(crate) fn is_protecting() -> bool {
+    from_variable("JUMAR_CHECK") && from_variable("JUMAR_CHECK_PROTECT")
+}
+
+fn from_variable(name: &str) -> bool {
+    variable(name).is_some_and(|text| !text.is_empty() && text != "0")
+}
+
+/// Takes note of the signal on which the process's interpreter writes the stack of the thread that gets it, and of the file.
+pub fn set_script_signal(signal: u32, file: u32) {
+    guard::set_script(signal, file);
+}
+
 /// Makes checks of their own for a forked child, which knows nothing of the parent's.
 pub fn anew() -> Option<Arc<Check>> {
     make()
@@ -85,6 +99,7 @@ fn make() -> Option<Arc<Check>> {
         baseline,
         chinese: variable("JUMAR_CHECK_LANGUAGE").is_some_and(|text| text.starts_with("zh")),
         poison: crate::schedule::is_late(),
+        protect: is_protecting(),
         replay: variable("JUMAR_CHECK_REPLAY").unwrap_or_default(),
     };
     match Check::new(options) {
@@ -106,5 +121,26 @@ impl jumar_diag::check::Memory for Memory {
 
     fn fill(&self, to: Span, value: u8) {
         self.0.fill_now(to, value);
+    }
+
+    fn guard(&self, ticket: u64, span: Span, writes: bool) {
+        guard::guard(ticket, span, writes);
+    }
+
+    fn release(&self, ticket: u64) {
+        guard::release(ticket);
+    }
+
+    fn touches(&self) -> Vec<Touch> {
+        let touches = guard::touches().into_iter();
+        touches
+            .map(|touch| Touch {
+                ticket: touch.ticket,
+                address: touch.address,
+                wrote: touch.wrote,
+                frames: touch.frames,
+                script: Script::of_dump(&touch.script),
+            })
+            .collect()
     }
 }

@@ -78,6 +78,7 @@ impl Settings {
             ],
             workers: self.workers.unwrap_or(0),
             schedule: crate::schedule::from_environment(),
+            guarded: crate::check::is_protecting(),
             ..CpuConfig::default()
         })?;
         let backend = Arc::new(backend);

@@ -15,7 +15,10 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
 import cases as kit  # noqa: E402
+import signatures  # noqa: E402
 import table  # noqa: E402, F401
+
+kit.ALL += signatures.spread()
 
 PREFIX = pathlib.Path(os.environ.get("JUMAR_PREFIX") or kit.ROOT / "target/jumar").resolve()
 UNITS = 4
@@ -84,6 +87,17 @@ def refused(name, text):
     return f"operators that are not supported: {name} " in text
 
 
+def tolerances():
+    """The cases that are not held to what their types allow, a line for each operator and reason."""
+    loose = {}
+    for one in kit.ALL:
+        if one.loose != 1 or one.least:
+            kinds = "the type of its inputs" if one.least == "own" else one.least
+            what = f"{one.loose} times as much" if one.loose != 1 else f"what {kinds} allows"
+            loose.setdefault((what, one.why), set()).add(one.op)
+    return [f"- {', '.join(sorted(ops))}: {what} ({why})" for (what, why), ops in sorted(loose.items())]
+
+
 def page(answers):
     """The table of operators, as docs/graph-engine-operators.md has it."""
     order = list(TYPES_SHOWN)
@@ -106,7 +120,15 @@ def page(answers):
         f"{len(rows)} of the {len(kit.PROTOTYPES)} classes in the headers can be built: {done} of the {first} that programs use most"
         f" (priority 1), and {len(rows) - done} of the others.",
         f"Each has its cases, {len(kit.ALL)} together: built and run by a C++ program, and compared with NumPy in float64, or with ONNX",
-        "Runtime where that is the definition. The types are those of the cases; others may work.",
+        "Runtime where that is the definition. The types are those of the cases: all that the operator's signature lists, as far as",
+        "Jumar computes in them. A graph that gives an operator another type of its signature (complex, quantised, text, 4 bits)",
+        "is refused when it is built, with operator, input and type.",
+        "",
+        "A number may be wrong by "
+        + ", ".join(f"{kit.TOLERANCE[dtype]:g} ({dtype})" for dtype in kit.TOLERANCE)
+        + ", and by as much of itself; whole numbers not at all. Where more is allowed:",
+        "",
+        *tolerances(),
         "",
         "| operator | priority | cases | types |",
         "|---|---|---|---|",

@@ -9,7 +9,9 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 import cases as kit  # noqa: E402
 import run as runner  # noqa: E402
+import signatures  # noqa: E402
 
+REFUSALS = signatures.refusals()
 OPERATORS = sorted({one.op for one in kit.ALL})
 
 
@@ -17,13 +19,14 @@ OPERATORS = sorted({one.op for one in kit.ALL})
 def outcome(tmp_path_factory):
     """One program runs all cases, once."""
     folder = tmp_path_factory.mktemp("ops")
-    done, results = runner.run(folder, kit.ALL, runner.build(folder, kit.ALL))
-    return folder, done, results
+    makers = runner.build(folder, [*kit.ALL, *(one for one, _ in REFUSALS)])
+    done, results = runner.run(folder, kit.ALL, makers[: len(kit.ALL)])
+    return folder, done, results, makers[len(kit.ALL) :]
 
 
 @pytest.mark.timeout(600)
 def test_the_program_ends_well(outcome):
-    _, done, results = outcome
+    _, done, results, _ = outcome
     assert done.returncode == 0, done.stdout + done.stderr
     assert len(results) == len(kit.ALL)
 
@@ -42,6 +45,37 @@ def test_cases_have_names_of_their_own():
 def test_every_operator_that_programs_use_most_has_a_case():
     missing = [name for name, op in kit.PROTOTYPES.items() if op["priority"] == 1 and name not in OPERATORS]
     assert not missing
+
+
+@pytest.mark.parametrize("priority", [1, 2, 3])
+def test_every_type_of_every_signature_has_a_case_or_a_reason(priority):
+    missing = signatures.without_case(kit.ALL)
+    assert not [pair for pair in missing if kit.PROTOTYPES[pair[0]]["priority"] == priority]
+
+
+def test_a_type_without_a_case_would_be_seen():
+    """The search itself: without the cases of one type, its pairs are found."""
+    fewer = [one for one in kit.ALL if one.dtype != "bfloat16"]
+    missing = signatures.without_case(fewer)
+    assert ("Abs", "x", "bfloat16") in missing and ("Transpose", "x", "bfloat16") in missing
+
+
+def test_types_that_nobody_computes_with_are_refused_at_build_with_operator_and_type(outcome):
+    folder, makers = outcome[0], outcome[3]
+    done, results = runner.run(folder, [one for one, _ in REFUSALS], makers)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len(results) == len(REFUSALS) > 700
+    wrong = [
+        f"{one.id}: {results[one.id][0] or 'it was built'}"
+        for one, named in REFUSALS
+        if not all(word in results[one.id][0] for word in named)
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("priority", [1, 2, 3])
+def test_every_output_is_compared_in_some_case(priority):
+    assert signatures.unseen(kit.ALL, priority) == []
 
 
 def test_every_other_operator_is_refused_at_build_with_its_name(outcome):

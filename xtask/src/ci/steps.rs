@@ -164,6 +164,13 @@ pub(super) const ALL: &[Step] = &[
         run: nodes,
     },
     Step {
+        name: "types",
+        what: "every operator of ONNX in every type that its definition lists",
+        long: false,
+        needs: &[],
+        run: types,
+    },
+    Step {
         name: "demo",
         what: "the first thing a new user runs",
         long: false,
@@ -449,8 +456,17 @@ fn large(job: &Job) -> Result<Outcome> {
 
 fn nodes(job: &Job) -> Result<Outcome> {
     jumar()?;
+    node_cases(job, "run.py", "node cases: ")
+}
+
+fn types(job: &Job) -> Result<Outcome> {
+    node_cases(job, "every_type.py", "types: ")
+}
+
+/// Runs a program of tests/nodes, which ends with a line of counts.
+fn node_cases(job: &Job, program: &str, counts: &str) -> Result<Outcome> {
     let mut command = Command::new(python_env::ensure(&job.log)?);
-    command.arg(crate::root().join("tests/nodes/run.py"));
+    command.arg(crate::root().join("tests/nodes").join(program));
     command.env("PYTHONDONTWRITEBYTECODE", "1");
     let outcome = job.simple(&mut command)?;
     let log = fs::read_to_string(&job.log).unwrap_or_default();
@@ -458,11 +474,11 @@ fn nodes(job: &Job) -> Result<Outcome> {
     if let Some(reason) = summary(NODES_SKIPPED) {
         return Ok(Outcome::Skipped(reason.to_owned()));
     }
-    Ok(match (outcome, summary("node cases: ")) {
+    Ok(match (outcome, summary(counts)) {
         (Outcome::Passed(_), None) => Outcome::Failed("no case ran".into()),
-        (Outcome::Passed(_), Some(counts)) => Outcome::Passed(counts.to_owned()),
-        (Outcome::Failed(problem), counts) => {
-            Outcome::Failed(format!("{problem}; {}", counts.unwrap_or("no case ran")))
+        (Outcome::Passed(_), Some(found)) => Outcome::Passed(found.to_owned()),
+        (Outcome::Failed(problem), found) => {
+            Outcome::Failed(format!("{problem}; {}", found.unwrap_or("no case ran")))
         }
         (Outcome::Skipped(reason), _) => Outcome::Skipped(reason),
     })

@@ -21,6 +21,8 @@ struct Op {
     attrs: Vec<Vec<Value>>,
     #[serde(default)]
     subgraphs: Vec<Subgraph>,
+    /// What the signature says of the types of inputs and outputs; the tests ask for a case of each.
+    types: BTreeMap<String, String>,
 }
 
 #[derive(Deserialize)]
@@ -51,6 +53,16 @@ pub fn write(root: &Path, files: &mut Vec<(PathBuf, String)>) -> Result<()> {
         PathBuf::from("crates/jumar-graph/src/ge/prototypes.rs"),
         table(&ops)?,
     ));
+    for op in &ops {
+        let slots = || op.inputs.iter().chain(&op.outputs);
+        for name in op.types.keys() {
+            ensure!(
+                slots().any(|(slot, _)| slot == name),
+                "{}: types are said of {name}, which it has not",
+                op.name
+            );
+        }
+    }
     let folder = Path::new("include/op_proto");
     let mut by_header: BTreeMap<&str, Vec<&Op>> = BTreeMap::new();
     for op in &ops {

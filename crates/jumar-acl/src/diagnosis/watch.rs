@@ -258,6 +258,11 @@ pub fn set_script(file: Option<&CStr>, line: u32, function: Option<&CStr>) {
     }));
 }
 
+/// Says on which signal the process's interpreter writes the stack of the thread that gets it, and to which file.
+pub fn set_script_signal(signal: u32, file: u32) {
+    jumar::check::set_script_signal(signal, file);
+}
+
 /// Called when the process ends.
 pub(crate) fn at_exit() {
     if let Some(Some(watcher)) = WATCHER.get() {

@@ -44,6 +44,8 @@ pub(crate) struct Execution {
     pub(crate) stream_timeout: i32,
     /// Work memory for the execution: where, and how many bytes. No address leaves it to the model.
     pub(crate) work: (usize, usize),
+    /// The priority of the execution where no stream of the program's has one; none leaves it to the model.
+    pub(crate) priority: Option<u8>,
 }
 
 impl Default for Execution {
@@ -51,6 +53,7 @@ impl Default for Execution {
         Execution {
             stream_timeout: -1,
             work: model::NOTHING,
+            priority: None,
         }
     }
 }
@@ -493,13 +496,16 @@ pub fn aclmdlSetExecConfigOpt(
         }
         8 => {
             let priority = i32::from_ne_bytes(value(bytes, size, "ACL_MDL_EXEC_PRIORITY_INT32")?);
-            if (0..=7).contains(&priority) {
-                return Ok(());
+            match u8::try_from(priority) {
+                Ok(known @ 0..=7) => {
+                    config.execution.lock().priority = Some(known);
+                    Ok(())
+                }
+                _ => refuse(
+                    ErrorKind::InvalidArgument,
+                    format!("the priority is {priority}; 0 to 7 are possible"),
+                ),
             }
-            refuse(
-                ErrorKind::InvalidArgument,
-                format!("the priority is {priority}; 0 to 7 are possible"),
-            )
         }
         2 => {
             let address = value(bytes, size, "ACL_MDL_WORK_ADDR_PTR")?;

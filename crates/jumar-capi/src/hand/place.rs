@@ -17,3 +17,10 @@ pub unsafe extern "C" fn jumar_set_place(file: *const c_char, line: u32, functio
     let function = unsafe { raw::text(function) };
     watch::set_script(file, line, function);
 }
+
+/// Says on which signal the process's interpreter writes the stack of the thread that gets it, and to which file. Not part of the
+/// C interface.
+#[unsafe(no_mangle)]
+pub extern "C" fn jumar_set_script_signal(signal: u32, file: u32) {
+    watch::set_script_signal(signal, file);
+}

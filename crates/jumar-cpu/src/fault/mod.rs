@@ -7,6 +7,7 @@
 //! A handler can find what it needs only through the process, so the list of mapped ranges is one of the process. It is
 //! installed when the first file is mapped, and stays.
 
+pub mod guard;
 pub(crate) mod kernel;
 
 use std::io;

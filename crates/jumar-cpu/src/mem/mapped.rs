@@ -55,6 +55,21 @@ impl Physical for Pages {
     }
 }
 
+impl Pages {
+    /// Maps the memory at a place of the system's choice, for the life of the process.
+    pub(crate) fn map_anew(&self, access: libc::c_int) -> Result<usize> {
+        let flags = libc::MAP_SHARED | libc::MAP_NORESERVE;
+        let descriptor = self.file.as_raw_fd();
+        // SAFETY: a mapping at a place of the system's choice touches nothing that exists.
+        let start =
+            unsafe { libc::mmap(ptr::null_mut(), self.bytes, access, flags, descriptor, 0) };
+        if start == libc::MAP_FAILED {
+            return Err(refused("map memory twice"));
+        }
+        Ok(start.expose_provenance())
+    }
+}
+
 /// Makes physical memory of `bytes` bytes.
 ///
 /// # Errors
@@ -90,7 +105,7 @@ pub(crate) fn exchange(at: Span) -> Result<Arc<dyn Physical>> {
     Ok(Arc::new(pages))
 }
 
-fn file_of(bytes: usize) -> Result<Pages> {
+pub(super) fn file_of(bytes: usize) -> Result<Pages> {
     // SAFETY: the name is a C text; the call has no other effect than a new file descriptor.
     let descriptor =
         unsafe { libc::memfd_create(c"jumar-device-memory".as_ptr(), libc::MFD_CLOEXEC) };

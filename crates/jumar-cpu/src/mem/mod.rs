@@ -60,6 +60,8 @@ pub(crate) struct Space {
     open: AtomicUsize,
     /// Where files stand in the range.
     files: file::Files,
+    /// Each allocation has its pages for itself, whatever its length, and they are mapped a second time, so far behind.
+    twin: Option<usize>,
 }
 
 impl Space {
@@ -82,6 +84,7 @@ impl Space {
                         heap: Brief::new(Heap::new(size)),
                         open: AtomicUsize::new(0),
                         files: file::Files::default(),
+                        twin: None,
                     });
                 }
                 // An address-space limit (ulimit -v, valgrind): half of what was left is tried next.
@@ -99,6 +102,54 @@ impl Space {
         }
     }
 
+    /// Reserves a range whose memory is mapped twice: where the program sees it, its pages may lose access ([`crate::fault::guard`]);
+    /// the runtime's own work goes through [`Space::own`], where they never do. `None`: the system does not let us.
+    pub(crate) fn reserve_twice(what: String, bytes: usize) -> Option<Space> {
+        let bytes = bytes.max(HUGE).next_multiple_of(HUGE);
+        let memory = mapped::file_of(bytes).ok()?;
+        let base = memory.map_anew(libc::PROT_NONE).ok()?;
+        let own = memory.map_anew(libc::PROT_READ | libc::PROT_WRITE).ok()?;
+        crate::fault::guard::open(base, base + bytes).then(|| Space {
+            what,
+            base,
+            bytes,
+            heap: Mutex::new(Heap::new(bytes)),
+            open: AtomicUsize::new(0),
+            files: file::Files::default(),
+            twin: Some(own.wrapping_sub(base)),
+        })
+    }
+
+    /// Tells whether the memory is mapped twice.
+    pub(crate) fn is_twice(&self) -> bool {
+        self.twin.is_some()
+    }
+
+    /// Gives the address by which the runtime itself reaches a byte: another one where the memory is mapped twice.
+    pub(crate) fn own_address(&self, address: usize) -> usize {
+        match self.twin {
+            Some(distance) if self.range().contains(&address) => address.wrapping_add(distance),
+            _ => address,
+        }
+    }
+
+    /// Gives the bytes of a span as the runtime itself reaches them.
+    pub(crate) fn own(&self, span: Span) -> Span {
+        // SAFETY: the same pages, mapped a second time for the life of the process.
+        unsafe { Span::trusted(self.own_address(span.address()), span.bytes()) }
+    }
+
+    /// Gives what an allocation takes of the heap, and where it begins: at a multiple of the second number.
+    fn taken(&self, bytes: usize, align: usize) -> (usize, usize) {
+        match self.twin {
+            None => (room(bytes), align_of(bytes, align)),
+            Some(_) => (
+                bytes.max(1).checked_next_multiple_of(PAGE).unwrap_or(bytes),
+                align.max(PAGE),
+            ),
+        }
+    }
+
     pub(crate) fn range(&self) -> Range<usize> {
         self.base..self.base + self.bytes
     }
@@ -112,7 +163,8 @@ impl Space {
     /// # Errors
     /// `OutOfMemory`.
     pub(crate) fn allocate(&self, bytes: usize, align: usize) -> Result<Span> {
-        let (bytes, align, asked) = (room(bytes), align_of(bytes, align), bytes);
+        let asked = bytes;
+        let (bytes, align) = self.taken(bytes, align);
         let mut heap = self.heap.lock();
         let Some(offset) = heap.take(bytes, align, self.base) else {
             return Err(self.exhausted(bytes, &mut heap, None));
@@ -180,7 +232,8 @@ impl Space {
                 )
             };
         }
-        self.heap.lock().give_back(offset, room(span.bytes()));
+        let (taken, _) = self.taken(span.bytes(), PAGE);
+        self.heap.lock().give_back(offset, taken);
     }
 
     fn exhausted(&self, bytes: usize, heap: &mut Heap, system: Option<io::Error>) -> Error {

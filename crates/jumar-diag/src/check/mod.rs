@@ -9,6 +9,7 @@
 //! counters ([`Interest`]) tells without the lock which ones do.
 
 mod cells;
+mod guards;
 mod look;
 mod order;
 mod place;
@@ -46,6 +47,8 @@ pub struct Options {
     pub chinese: bool,
     /// Targets of copies to the host are overwritten before the copy runs.
     pub poison: bool,
+    /// The program's pages of pinned memory are guarded while copies are pending.
+    pub protect: bool,
     /// The line that runs the program again.
     pub replay: String,
 }
@@ -56,6 +59,29 @@ pub trait Memory: Send + Sync {
     fn read(&self, from: Span, into: &mut [u8]);
     /// Fills the span.
     fn fill(&self, to: Span, value: u8);
+    /// Guards bytes that a copy reads, or writes, from the program, as long as the copy is pending.
+    fn guard(&self, _ticket: u64, _span: Span, _writes: bool) {}
+    /// Ends that.
+    fn release(&self, _ticket: u64) {}
+    /// Takes what the program touched of guarded bytes since the last time.
+    fn touches(&self) -> Vec<Touch> {
+        Vec::new()
+    }
+}
+
+/// The program touched bytes that a pending copy needs.
+#[derive(Clone, Debug)]
+pub struct Touch {
+    /// The copy.
+    pub ticket: u64,
+    /// The first byte that was touched.
+    pub address: usize,
+    /// Whether it was written.
+    pub wrote: bool,
+    /// The thread's stack, the innermost frame first: addresses behind calls.
+    pub frames: Vec<usize>,
+    /// Where its script was, if it was in one.
+    pub script: Option<Script>,
 }
 
 /// One line of a finding.
@@ -527,7 +553,11 @@ impl Check {
 
     /// Tells that a stream is gone, with all its work done.
     pub fn stream_ended(&self, stream: u32) {
-        self.as_thread(|state, me, _| state.races.stream_ended(me, stream, &self.interest));
+        let memory = self.guarding();
+        self.as_thread(|state, me, _| {
+            self.release_guards(state, memory.as_deref(), |guarded| guarded.stream == stream);
+            state.races.stream_ended(me, stream, &self.interest);
+        });
     }
 
     /// Tells that the copy under way takes its source with it, so that the program may change it.
@@ -673,6 +703,7 @@ impl Check {
     /// Looks whether the program stands still for ever, and says so. To be called every few hundredths of a second, on a thread of
     /// its own; `asleep` tells how many threads of the program there are, and whether all threads sleep but the calling one.
     pub fn look(&self, asleep: impl FnOnce() -> (usize, bool)) -> bool {
+        self.tell_touches();
         let waiting = self.state().races.stuck.waiting();
         let Some(waiting) = waiting else {
             return false;
@@ -705,6 +736,7 @@ impl Check {
     /// Writes the summary, once, where no file takes the findings.
     pub fn finish(&self) {
         if std::process::id() == self.process {
+            self.tell_touches();
             self.state().report.finish();
         }
     }
@@ -801,9 +833,15 @@ impl Probe for Check {
             Op::Copy { .. } if self.accesses && admission.stream.is_some() && !taken => {
                 self.memory.lock().clone()
             }
+            Op::CopyRows { .. } | Op::CopyBatch { .. } | Op::Free { .. } => self.guarding(),
             _ => None,
         };
         self.as_thread(|state, thread, place| {
+            if let (Op::Free { span, .. }, Some(_)) = (&admission.op, &memory) {
+                self.release_guards(state, memory.as_deref(), |guarded| {
+                    guarded.span.overlaps(*span)
+                });
+            }
             let told = Told {
                 thread,
                 place,
@@ -813,6 +851,9 @@ impl Probe for Check {
                 accesses: self.accesses,
             };
             let found = state.races.admitted(admission, &told);
+            if let (true, Some(memory)) = (self.options.protect, &memory) {
+                state.races.guard(admission, &told, memory.as_ref());
+            }
             if !found.is_empty() {
                 self.tell_all(state, found);
             }
@@ -828,6 +869,9 @@ impl Probe for Check {
             return;
         }
         let mut state = self.state();
+        if state.races.guards_any() {
+            self.hear_guards(&mut state, ticket, phase);
+        }
         let memory = match phase {
             Phase::Started if state.races.watches_bytes(ticket) => self.memory.lock().clone(),
             _ => None,

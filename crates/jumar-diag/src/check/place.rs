@@ -47,6 +47,30 @@ pub(super) struct Stack {
 }
 
 impl Stack {
+    /// Makes a stack of frames that somebody else walked, the innermost first.
+    pub(super) fn of(walked: &[usize], script: Option<Script>) -> Stack {
+        let mut stack = Stack {
+            frames: [0; DEPTH],
+            script,
+        };
+        if stack.script.is_none() {
+            // Functions of a language's library may stand before the program's own, more of them than are kept.
+            let is_of_program = |frame: &&usize| {
+                let mut frames = [0; DEPTH];
+                frames[0] = **frame;
+                let script = None;
+                let file = resolve(&Stack { frames, script }).file;
+                file.is_some_and(|file| !is_header_of_others(&file))
+            };
+            let first = walked.iter().position(|frame| is_of_program(&frame));
+            let walked = &walked[first.unwrap_or(0)..];
+            for (to, from) in stack.frames.iter_mut().zip(walked) {
+                *to = *from;
+            }
+        }
+        stack
+    }
+
     pub(super) fn frames(&self) -> [usize; DEPTH] {
         self.frames
     }
@@ -179,7 +203,7 @@ pub fn stack_text() -> String {
 }
 
 /// Gives the addresses of the object that this code lies in.
-fn own_range() -> (usize, usize) {
+pub(super) fn own_range() -> (usize, usize) {
     static RANGE: OnceLock<(usize, usize)> = OnceLock::new();
     *RANGE.get_or_init(|| {
         let inside = own_range as fn() -> (usize, usize) as usize;
@@ -314,9 +338,11 @@ impl Places {
     }
 }
 
-/// Tells whether a file is a header of ours, whose functions are parts of the program and none of its places.
-fn is_own_header(file: &str) -> bool {
+/// Tells whether a file is a header of ours or of a language's library, whose functions are parts of the program and none of its
+/// places.
+fn is_header_of_others(file: &str) -> bool {
     [
+        "/include/c++/",
         "/include/ge/",
         "/include/graph/",
         "/include/acl/",
@@ -361,7 +387,7 @@ fn resolve(stack: &Stack) -> Described {
             }
         }
         for described in found {
-            let is_own = described.file.as_deref().is_some_and(is_own_header);
+            let is_own = described.file.as_deref().is_some_and(is_header_of_others);
             if described.file.is_some() && !is_own {
                 return described;
             }

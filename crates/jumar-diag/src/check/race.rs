@@ -16,6 +16,7 @@ use std::collections::{BTreeMap, VecDeque};
 use jumar_core::{Admission, Op, Phase, Span};
 
 use super::cells::{Access, Cell, Region, Verb};
+use super::guards::Guarded;
 use super::look::{Look, line, race, verb, who};
 use super::order::{Actor, Clock, Numbers, Order, join, knows};
 use super::stuck::{For, HostWait, Stuck, Wait};
@@ -83,7 +84,9 @@ pub(super) struct Races {
     freed: VecDeque<(Allocation, Place)>,
     counts: [u64; 2],
     /// Callbacks that were queued and have not begun: they may write host memory in stream order.
-    callbacks: u64,
+    pub(super) callbacks: u64,
+    /// Pinned memory that the program must not touch now.
+    pub(super) guarded: Vec<Guarded>,
     /// Where tasks were queued, by the last digits of their numbers.
     queued: Vec<(u64, Place)>,
     pub(super) failed: Option<super::Failed>,
@@ -380,6 +383,7 @@ impl Races {
             ("words", self.words.len()),
             ("pending", self.pending.len()),
             ("watched", self.watched.len()),
+            ("guarded", self.guarded.len()),
             ("regions", self.regions.len()),
             ("cells", cells.clone().count()),
             ("reads", cells.map(|cell| cell.reads.len()).sum()),
@@ -390,6 +394,23 @@ impl Races {
             ("hosts", self.stuck.hosts.len()),
             ("callbacks", self.stuck.callbacks.len()),
         ]
+    }
+
+    /// Tells what the host waited for, when such a wait ends well: a stream, or all of them.
+    pub(super) fn waited(&self, ticket: u64) -> Option<Option<u32>> {
+        match self.pending.get(&ticket)? {
+            Pending::Stream(_, actor, _) => Some(Some(self.order.actors[*actor].number)),
+            Pending::Device(..) => Some(None),
+            Pending::Event(..) | Pending::Callback(..) => None,
+        }
+    }
+
+    /// Drops what was kept of the bytes that a copy reads.
+    pub(super) fn unwatch(&mut self, ticket: u64, interest: &Interest) {
+        if let Some(watched) = self.watched.remove(&ticket) {
+            interest.lost(ticket);
+            self.watched_bytes -= watched.bytes.len();
+        }
     }
 
     /// Tells whether memory has to be read when an operation begins.
@@ -510,7 +531,7 @@ impl Races {
         stream.is_some_and(|stream| self.order.is_pending(stream, thread))
     }
 
-    fn region(&self, address: usize) -> Option<&Region> {
+    pub(super) fn region(&self, address: usize) -> Option<&Region> {
         let (_, region) = self.regions.range(..=address).next_back()?;
         let allocation = &region.allocation;
         (address < allocation.start + allocation.bytes).then_some(region)

@@ -89,7 +89,10 @@ impl Report {
         let mut text = format!("{} [{}] {title}\n", rule.id, rule.severity.name());
         for (line, described, call) in &lines {
             let place = described.short();
-            let call = call.map_or(String::new(), |call| format!("{call}: "));
+            let call = match call {
+                None | Some("") => String::new(),
+                Some(call) => format!("{call}: "),
+            };
             let _ = writeln!(text, "  {:<8} {place}", line.label);
             let _ = writeln!(text, "           {call}{}", line.text);
         }

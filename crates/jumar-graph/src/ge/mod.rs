@@ -11,6 +11,8 @@ mod prototypes;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use jumar_types::dtype::DataType;
+
 pub use lower::{Lowered, Variable, is_known, lower};
 pub use prototype::{Default, Occurs, Prototype, prototype, prototypes};
 
@@ -134,6 +136,35 @@ pub struct Graph {
     pub nodes: Vec<Node>,
     /// The outputs: nodes and which of their outputs.
     pub outputs: Vec<(usize, usize)>,
+}
+
+/// Names an element type by its number, also one that no tensor has here.
+pub fn type_name(number: i32) -> String {
+    // Types of the Graph Engine alone.
+    const MORE: &[(i32, &str)] = &[
+        (14, "dual_sub_int8"),
+        (15, "dual_sub_uint8"),
+        (18, "qint8"),
+        (19, "qint16"),
+        (20, "qint32"),
+        (21, "quint8"),
+        (22, "quint16"),
+        (23, "resource"),
+        (24, "string_ref"),
+        (25, "dual"),
+        (26, "variant"),
+        (28, "undefined"),
+        (31, "int2"),
+        (32, "uint2"),
+    ];
+    if let Some(dtype) = DataType::from_acl(number) {
+        return dtype.name().to_owned();
+    }
+    let more = MORE.iter().find(|(own, _)| *own == number);
+    more.map_or_else(
+        || format!("data type {number}"),
+        |(_, name)| (*name).to_owned(),
+    )
 }
 
 /// The operators that are inputs of a graph.

@@ -411,7 +411,14 @@ impl Pass<'_> {
             Some(Attr::Str(format)) => format == "NCHW",
             _ => true,
         };
-        let Some(operator) = Self::operator(name).filter(|_| self.is_blocked(x) && planes) else {
+        // A window over planes takes longer than bringing them into blocks, where blocks are used at all.
+        let window = node.operator.name != "GlobalAveragePool"
+            && !matches!(node.attrs.get("global_pooling"), Some(Attr::Bool(true)))
+            && !self.blocked.is_empty()
+            && self.channels(x).is_some_and(|channels| channels >= FEW);
+        let Some(operator) =
+            Self::operator(name).filter(|_| (self.is_blocked(x) || window) && planes)
+        else {
             return Ok(None);
         };
         let Some(from) = self.block(x)? else {

@@ -15,6 +15,8 @@ use crate::{Call, InferCx, Kernel, OpError, PrepareCx, Tensor, TensorType};
 
 /// Multiplications below which a kernel is not worth sharing.
 pub(super) const WORTH: usize = 1 << 19;
+/// Pixels from which on threads share an image by rows even where there are many blocks.
+const LARGE: usize = 100;
 /// Parts a thread: one that is held up leaves the rest to others.
 pub(super) const PARTS_EACH: usize = 4;
 
@@ -420,24 +422,81 @@ impl Kernel for OfBlocks {
         } else {
             call.workers().threads()
         };
-        let wanted = match threads {
-            1 => 1,
-            threads => (threads * PARTS_EACH).div_ceil(units.max(1)),
-        };
-        let (pieces, rows, columns) = split(output[0], output[1], wanted);
+        let weights = inputs * outputs * groups * window.taps() * LANES;
+        let most = groups * (inputs * window.pixels()).max(outputs * window.outputs());
+        let cut = Cut::of(threads, self.images, units, output, most >= weights);
         let one = |index: usize| {
-            let (piece, unit) = (index % pieces, index / pieces);
-            let (pair, rest) = (unit % pairs, unit / pairs);
-            let (group, image) = (rest % groups, rest / groups);
-            let part = part_of(output, (rows, columns), image, piece);
-            convolve(&self.dense, &operands, (group, pair), part);
+            let (piece, first, last) = cut.part(index);
+            for unit in first..last {
+                let (pair, rest) = (unit % pairs, unit / pairs);
+                let (group, image) = (rest % groups, rest / groups);
+                let part = part_of(output, (cut.rows, cut.columns), image, piece);
+                convolve(&self.dense, &operands, (group, pair), part);
+            }
         };
         if threads == 1 {
-            (0..units * pieces).for_each(one);
+            (0..cut.parts()).for_each(one);
         } else {
-            call.workers().each(units * pieces, one);
+            call.workers().each(cut.parts(), one);
         }
         Ok(())
+    }
+}
+
+/// How the work of a convolution is cut into parts: pieces of the image, and units (images, groups, pairs of output blocks) that follow
+/// each other.
+///
+/// Where an image takes more memory than the weights, a thread gets rows of it in all units, and the same rows of the next image, most
+/// of which it wrote itself; where the weights take more, it gets some of them and all rows.
+struct Cut {
+    pieces: usize,
+    rows: usize,
+    columns: usize,
+    units: usize,
+    /// Units of a part.
+    each: usize,
+    by_rows: bool,
+}
+
+impl Cut {
+    fn of(threads: usize, images: usize, units: usize, output: [usize; 2], by_rows: bool) -> Cut {
+        let by_rows = by_rows && images < threads;
+        let wanted = threads * PARTS_EACH;
+        let (pieces, groups) = match (threads, by_rows) {
+            (1, _) => (1, 1),
+            (_, true) => {
+                let groups = units.clamp(1, PARTS_EACH);
+                (wanted.div_ceil(groups), groups)
+            }
+            (_, false) => (wanted.div_ceil(units.max(1)), wanted),
+        };
+        let (pieces, rows, columns) = split(output[0], output[1], pieces);
+        Cut {
+            pieces,
+            rows,
+            columns,
+            units,
+            each: units.div_ceil(groups).max(1),
+            by_rows,
+        }
+    }
+
+    fn groups(&self) -> usize {
+        self.units.div_ceil(self.each)
+    }
+
+    fn parts(&self) -> usize {
+        self.pieces * self.groups()
+    }
+
+    /// Gives the piece of a part, and from which unit to which.
+    fn part(&self, index: usize) -> (usize, usize, usize) {
+        let (piece, group) = match self.by_rows {
+            true => (index / self.groups(), index % self.groups()),
+            false => (index % self.pieces, index / self.pieces),
+        };
+        let first = group * self.each;
+        (piece, first, (first + self.each).min(self.units))
     }
 }
 
@@ -518,20 +577,39 @@ impl Kernel for Swept {
             }
         };
         let output = self.window.output;
-        let each = output[0] * output[1] * self.window.kernel[0] * self.window.kernel[1] * LANES;
-        let grain = (WORTH / 4).div_ceil(each.max(1));
-        call.workers()
-            .ranges(self.images * self.blocks, grain, |start, len| {
-                for index in start..start + len {
-                    let part = Part {
-                        image: index / self.blocks,
-                        rows: (0, output[0]),
-                        columns: (0, output[1]),
-                    };
-                    let block = (index % self.blocks, self.blocks);
-                    sweep(&self.window, self.what, block, &operands, part);
-                }
+        // Few taps wait for memory.
+        let taps = self.window.taps().max(8);
+        let each = output[0] * output[1] * taps * LANES;
+        let threads = call.workers().threads();
+        let (units, image) = (self.images * self.blocks, output[0] * output[1]);
+        let run = |first: usize, last: usize, rows: (usize, usize)| {
+            for index in first..last {
+                let part = Part {
+                    image: index / self.blocks,
+                    rows,
+                    columns: (0, output[1]),
+                };
+                let block = (index % self.blocks, self.blocks);
+                sweep(&self.window, self.what, block, &operands, part);
+            }
+        };
+        if threads > self.images
+            && output[0] > threads
+            && image >= LARGE
+            && units * each >= WORTH / 2
+        {
+            // As the convolutions around it do.
+            let (pieces, rows, _) = split(output[0], output[1], threads * PARTS_EACH);
+            call.workers().each(pieces, |piece| {
+                let from = piece * rows;
+                run(0, units, (from, (from + rows).min(output[0])));
             });
+            return Ok(());
+        }
+        let grain = (WORTH / 4).div_ceil(each.max(1));
+        call.workers().ranges(units, grain, |start, len| {
+            run(start, start + len, (0, output[0]));
+        });
         Ok(())
     }
 }

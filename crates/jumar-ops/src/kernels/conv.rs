@@ -155,7 +155,14 @@ struct ByProduct {
     columns: usize,
     /// The window only passes the image on, so that rows of pixels run together.
     pointwise: bool,
+    /// Into how many parts the work is cut where threads share it; each packs into scratch memory of its own.
+    parts: usize,
 }
+
+/// Parts at most.
+const PARTS: usize = 8;
+/// Multiplications that are worth a thread's trouble.
+const WORTH: usize = 1 << 19;
 
 impl ByProduct {
     fn new(shape: Shape) -> ByProduct {
@@ -163,14 +170,30 @@ impl ByProduct {
         let pointwise = window.kernel == [1, 1]
             && window.stride == [1, 1]
             && shape.window.image == shape.window.output;
+        let columns = COLUMNS
+            .min(shape.pixels().next_multiple_of(PANEL))
+            .max(PANEL);
+        let units = shape.batch * shape.groups * shape.pixels().div_ceil(columns);
+        let each = [shape.outputs, shape.depth, shape.taps(), shape.pixels()];
+        let cost = each
+            .into_iter()
+            .fold(shape.batch * shape.groups, usize::saturating_mul);
         ByProduct {
             channels: (DEPTH / shape.taps().max(1)).clamp(1, shape.depth.max(1)),
-            columns: COLUMNS
-                .min(shape.pixels().next_multiple_of(PANEL))
-                .max(PANEL),
+            columns,
             pointwise,
+            parts: if cost < WORTH {
+                1
+            } else {
+                units.clamp(1, PARTS)
+            },
             shape,
         }
+    }
+
+    /// Gives how many numbers one part packs at a time.
+    fn packed(&self) -> usize {
+        self.channels * self.shape.taps() * self.columns
     }
 
     /// Finds which pixels of the panel that starts at pixel `start` see the image through one tap.
@@ -248,7 +271,7 @@ impl ByProduct {
 
 impl Kernel for ByProduct {
     fn scratch_bytes(&self) -> usize {
-        self.channels * self.shape.taps() * self.columns * size_of::<f32>()
+        self.parts * self.packed() * size_of::<f32>()
     }
 
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
@@ -265,10 +288,13 @@ impl Kernel for ByProduct {
             None => None,
         };
         let out = call.output::<f32>(0)?.flat();
-        let panels = call.scratch::<f32>(0, self.scratch_bytes() / size_of::<f32>())?;
+        let scratch = call.scratch::<f32>(0, self.scratch_bytes() / size_of::<f32>())?;
         let (plane, pixels, taps) = (shape.plane(), shape.pixels(), shape.taps());
         let weights = shape.depth * taps;
-        for index in 0..shape.batch * shape.groups {
+        let blocks = pixels.div_ceil(self.columns);
+        // The pixels from one block of columns, of one group of one image.
+        let one = |panels: RowMut<'_, f32>, unit: usize| {
+            let (index, start) = (unit / blocks, unit % blocks * self.columns);
             let group = index % shape.groups;
             let image = image.slice(index * shape.depth * plane, shape.depth * plane);
             let filter = filter.slice(group * shape.outputs * weights, shape.outputs * weights);
@@ -279,47 +305,57 @@ impl Kernel for ByProduct {
                 Some(bias) => Start::RowBias(bias.slice(group * shape.outputs, shape.outputs)),
                 None => Start::Zero,
             };
-            for start in (0..pixels).step_by(self.columns) {
-                let len = self.columns.min(pixels - start);
-                let mut channel = 0;
-                loop {
-                    let channels = self.channels.min(shape.depth - channel);
-                    let last = channel + channels >= shape.depth;
-                    self.pack(
-                        panels,
-                        image.slice(channel * plane, channels * plane),
-                        channels,
-                        (start, len),
-                    );
-                    let k = channels * taps;
-                    let epilogue = Epilogue {
-                        start: if channel == 0 {
-                            first
-                        } else {
-                            Start::Accumulate
-                        },
-                        residual: residual
-                            .filter(|_| last)
-                            .map(|row| row.slice(start, row.len() - start)),
-                        clamp: shape.clamp.filter(|_| last),
-                    };
-                    simd::gemm(
-                        (shape.outputs, len, k),
-                        (
-                            filter.slice(channel * taps, filter.len() - channel * taps),
-                            weights,
-                        ),
-                        panels.as_row(),
-                        (out.slice(start, out.len() - start), pixels),
-                        &epilogue,
-                    );
-                    channel += channels;
-                    if last {
-                        break;
-                    }
+            let len = self.columns.min(pixels - start);
+            let mut channel = 0;
+            loop {
+                let channels = self.channels.min(shape.depth - channel);
+                let last = channel + channels >= shape.depth;
+                self.pack(
+                    panels,
+                    image.slice(channel * plane, channels * plane),
+                    channels,
+                    (start, len),
+                );
+                let k = channels * taps;
+                let epilogue = Epilogue {
+                    start: if channel == 0 {
+                        first
+                    } else {
+                        Start::Accumulate
+                    },
+                    residual: residual
+                        .filter(|_| last)
+                        .map(|row| row.slice(start, row.len() - start)),
+                    clamp: shape.clamp.filter(|_| last),
+                };
+                simd::gemm(
+                    (shape.outputs, len, k),
+                    (
+                        filter.slice(channel * taps, filter.len() - channel * taps),
+                        weights,
+                    ),
+                    panels.as_row(),
+                    (out.slice(start, out.len() - start), pixels),
+                    &epilogue,
+                );
+                channel += channels;
+                if last {
+                    break;
                 }
             }
-        }
+        };
+        let units = shape.batch * shape.groups * blocks;
+        let parts = match call.workers().threads() {
+            1 => 1,
+            _ => self.parts,
+        };
+        let each = units.div_ceil(parts);
+        call.workers().each(parts, |part| {
+            let panels = scratch.slice(part * self.packed(), self.packed());
+            for unit in part * each..((part + 1) * each).min(units) {
+                one(panels, unit);
+            }
+        });
         Ok(())
     }
 }

@@ -61,6 +61,26 @@ impl<const N: usize> Loops<N> {
         self.steps
     }
 
+    /// Gives how many times the outermost loop goes round.
+    pub fn rounds(&self) -> usize {
+        match self.outer {
+            0 => 1,
+            _ => self.dims[0],
+        }
+    }
+
+    /// Gives the loops over some rounds of the outermost one, and where each operand begins there.
+    pub fn some(&self, start: [usize; N], first: usize, count: usize) -> (Loops<N>, [usize; N]) {
+        let (mut loops, mut start) = (self.clone(), start);
+        if self.outer > 0 {
+            loops.dims[0] = count;
+            for (start, &stride) in start.iter_mut().zip(&self.strides[0]) {
+                *start = start.wrapping_add_signed(stride.wrapping_mul(first as isize));
+            }
+        }
+        (loops, start)
+    }
+
     /// Tells whether all elements lie in one row, which is not empty.
     pub fn is_one_row(&self) -> bool {
         self.outer == 0 && !self.empty

@@ -26,10 +26,14 @@ pub(crate) fn copy(cx: &PrepareCx<'_>) -> Result<Box<dyn Kernel>, OpError> {
     for_width!(cx.dtype(0)?, T => Ok(Box::new(Copy::<T> { types: std::marker::PhantomData }) as Box<dyn Kernel>))
 }
 
+/// Elements that are worth a thread's trouble.
+const GRAIN: usize = 1 << 13;
+
 /// A walk over input 0 with strides, written densely.
 struct Pick<T> {
     loops: Loops<2>,
     start: usize,
+    elements: usize,
     types: std::marker::PhantomData<fn(T)>,
 }
 
@@ -37,11 +41,18 @@ impl<T: Element> Kernel for Pick<T> {
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
         let (input, out) = (call.input::<T>(0)?, call.output::<T>(0)?);
         let (len, [to_step, from_step]) = (self.loops.row(), self.loops.steps());
-        self.loops.each([0, self.start], |[to, from]| {
-            out.row(to, len, to_step)
-                .copy_from(input.row(from, len, from_step));
-            Ok(())
-        })
+        let rounds = self.loops.rounds();
+        let grain = GRAIN.div_ceil((self.elements / rounds.max(1)).max(1));
+        call.workers().ranges(rounds, grain, |first, count| {
+            let (loops, start) = self.loops.some([0, self.start], first, count);
+            // The body never fails.
+            let _ = loops.each(start, |[to, from]| {
+                out.row(to, len, to_step)
+                    .copy_from(input.row(from, len, from_step));
+                Ok(())
+            });
+        });
+        Ok(())
     }
 }
 
@@ -54,7 +65,7 @@ pub(crate) fn pick(
     let shape = cx.output_shape(0)?;
     let loops = Loops::new(shape, [&dense_strides(shape), strides]);
     for_width!(cx.dtype(0)?, T => {
-        Ok(Box::new(Pick::<T> { loops, start, types: std::marker::PhantomData }) as Box<dyn Kernel>)
+        Ok(Box::new(Pick::<T> { loops, start, elements: shape.iter().product(), types: std::marker::PhantomData }) as Box<dyn Kernel>)
     })
 }
 
@@ -194,6 +205,6 @@ pub(crate) fn pick_as(
 ) -> Result<Box<dyn Kernel>, OpError> {
     let loops = Loops::new(shape, [&dense_strides(shape), strides]);
     for_width!(cx.dtype(0)?, T => {
-        Ok(Box::new(Pick::<T> { loops, start: 0, types: std::marker::PhantomData }) as Box<dyn Kernel>)
+        Ok(Box::new(Pick::<T> { loops, start: 0, elements: shape.iter().product(), types: std::marker::PhantomData }) as Box<dyn Kernel>)
     })
 }

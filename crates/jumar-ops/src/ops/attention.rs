@@ -5,7 +5,7 @@ use jumar_types::dtype::DataType;
 
 use crate::kernels::lift::{Algorithm, Io, Product, Working, lift};
 use crate::simd::wide::{Work, wide};
-use crate::onnx::{LATEST, alike};
+use crate::onnx::{LATEST, alike, attrs_alike, cast};
 use crate::operator::OUTPUT_Y;
 use crate::view::{Row, RowMut};
 use crate::{
@@ -15,7 +15,18 @@ use crate::{
 pub(super) static OPERATORS: &[&Operator] = &[
     &Operator {
         name: "jumar.Attention",
-        onnx: &[OnnxForm::new("Attention", 23, LATEST, |builder, node| alike(builder, node, "jumar.Attention"))],
+        onnx: &[OnnxForm::new("Attention", 23, LATEST, |builder, node| {
+            let attrs = attrs_alike(node, "jumar.Attention")?;
+            let mut inputs = node.inputs().to_vec();
+            // Whole numbers are added to the scores as any others; truth values choose.
+            if let Some(mask) = node.optional(3)
+                && !builder.ty(mask).dtype.is_float()
+                && builder.ty(mask).dtype != DataType::Bool
+            {
+                inputs[3] = Some(cast(builder, mask, DataType::Float32)?);
+            }
+            builder.add_node("jumar.Attention", &inputs, attrs, node.outputs.max(1))
+        })],
         inputs: &[
             InputDef::required("query", Types::FLOAT),
             InputDef::required("key", Types::FLOAT),

@@ -1,8 +1,10 @@
 //! Normalisation of each channel by a known mean and variance.
 
+use jumar_types::dtype::DataType;
+
 use crate::kernels::number::{Analysis, Number, Real, for_real};
 use crate::kernels::window::Format;
-use crate::onnx::LATEST;
+use crate::onnx::{LATEST, cast, wider};
 use crate::view::Element;
 use crate::{
     Aliasing, AttrDef, Attrs, Builder, Call, InputDef, Kernel, OnnxForm, OnnxNode, OpError, Operator, OutputDef, Types,
@@ -80,6 +82,13 @@ fn lower(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Result<Vec<ValueRef>
             .with("momentum", node.float_or("momentum", 0.9)?);
         return builder.add_node("jumar.BatchNormTraining", node.inputs(), attrs, node.outputs.max(1));
     }
+    // The four may be of two types.
+    let inputs: Vec<ValueRef> = (0..5).map(|index| node.input(index)).collect::<Result<_, _>>()?;
+    let common = inputs[1..].iter().map(|&input| builder.ty(input).dtype).reduce(wider);
+    let mut given = vec![Some(inputs[0])];
+    for &input in &inputs[1..] {
+        given.push(Some(cast(builder, input, common.unwrap_or(DataType::Float32))?));
+    }
     node.only_output("of training (running mean and variance)")?;
     node.ignore("momentum");
     if node.int_or("spatial", 1)? != 1 {
@@ -89,7 +98,7 @@ fn lower(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Result<Vec<ValueRef>
         .with("epsilon", node.float_or("epsilon", 1e-5)?)
         .with("data_format", "NCHW")
         .with("is_training", false);
-    Ok(vec![builder.node("BatchNorm", node.inputs(), attrs)?])
+    Ok(vec![builder.node("BatchNorm", &given, attrs)?])
 }
 
 struct Normalise<T, S> {

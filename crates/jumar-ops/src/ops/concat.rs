@@ -65,6 +65,9 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     },
 }];
 
+/// Elements that are worth a thread's trouble.
+const GRAIN: usize = 1 << 14;
+
 struct Concat<T> {
     outer: usize,
     /// Elements of the output a step of the outer dimensions.
@@ -77,13 +80,20 @@ struct Concat<T> {
 impl<T: Element> Kernel for Concat<T> {
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
         let out = call.output::<T>(0)?.flat();
-        let mut at = 0;
+        let mut before = 0;
         for (index, &part) in self.parts.iter().enumerate() {
             let input = call.input::<T>(index)?.flat();
-            for outer in 0..self.outer {
-                out.slice(outer * self.row + at, part).copy_from(input.slice(outer * part, part));
-            }
-            at += part;
+            call.workers().ranges(self.outer * part, GRAIN, |start, len| {
+                let (mut at, end) = (start, start + len);
+                while at < end {
+                    let (outer, within) = (at / part, at % part);
+                    let count = (part - within).min(end - at);
+                    let to = outer * self.row + before + within;
+                    out.slice(to, count).copy_from(input.slice(at, count));
+                    at += count;
+                }
+            });
+            before += part;
         }
         Ok(())
     }

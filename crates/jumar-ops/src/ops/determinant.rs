@@ -1,11 +1,13 @@
 //! Determinants; and patches put back where they came from.
 
+use jumar_types::dtype::DataType;
+
 use crate::kernels::lift::{Algorithm, Io, Working, lift, lift_in};
 use crate::kernels::space::transposed::spread;
 use crate::kernels::space::{Space, Windows, entries, window_defs};
-use crate::onnx::{LATEST, alike, plain};
+use crate::onnx::{LATEST, attrs_alike, cast, plain, through_float64};
 use crate::operator::OUTPUT_Y;
-use crate::{Aliasing, InferCx, InputDef, OnnxForm, OpError, Operator, TensorType, Types, UNKNOWN};
+use crate::{Aliasing, Builder, InferCx, InputDef, OnnxForm, OpError, Operator, TensorType, Types, UNKNOWN};
 
 pub(super) static OPERATORS: &[&Operator] = &[
     &Operator {
@@ -33,7 +35,20 @@ pub(super) static OPERATORS: &[&Operator] = &[
     },
     &Operator {
         name: "jumar.Col2Im",
-        onnx: &[OnnxForm::new("Col2Im", 18, LATEST, |builder, node| alike(builder, node, "jumar.Col2Im"))],
+        onnx: &[OnnxForm::new("Col2Im", 18, LATEST, |builder, node| {
+            let attrs = attrs_alike(node, "jumar.Col2Im")?;
+            let (x, rest) = (node.input(0)?, [node.optional(1), node.optional(2)]);
+            let sums = |builder: &mut dyn Builder, x| builder.node("jumar.Col2Im", &[Some(x), rest[0], rest[1]], attrs);
+            Ok(vec![match builder.ty(x).dtype {
+                // One of the truths that fall together is enough.
+                DataType::Bool => {
+                    let counted = cast(builder, x, DataType::Float32)?;
+                    let sum = sums(builder, counted)?;
+                    cast(builder, sum, DataType::Bool)?
+                }
+                _ => through_float64(builder, x, sums)?,
+            }])
+        })],
         inputs: &[
             InputDef::required("x", Types::FLOAT),
             InputDef::constant("image_shape", Types::INDEX),

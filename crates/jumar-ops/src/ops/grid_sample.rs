@@ -1,7 +1,9 @@
 //! Images read at places that a grid names, and the grid of an affine map. The attributes are ONNX's.
 
+use jumar_types::dtype::DataType;
+
 use crate::kernels::lift::{Algorithm, Io, Working, lift};
-use crate::onnx::{LATEST, alike, attrs_alike};
+use crate::onnx::{LATEST, alike, attrs_alike, cast};
 use crate::operator::OUTPUT_Y;
 use crate::view::Row;
 use crate::{Aliasing, AttrDef, InferCx, InputDef, OnnxForm, OpError, Operator, TensorType, Types};
@@ -18,7 +20,16 @@ pub(super) static OPERATORS: &[&Operator] = &[
                 mode => mode,
             };
             attrs.set("mode", mode);
-            Ok(vec![builder.node("jumar.GridSample", node.inputs(), attrs)?])
+            let x = node.input(0)?;
+            if builder.ty(x).dtype != DataType::Bool {
+                return Ok(vec![builder.node("jumar.GridSample", node.inputs(), attrs)?]);
+            }
+            if mode != "nearest" {
+                return Err(OpError::unsupported(format!("the mode {mode:?} between truth values is not supported; nearest is")));
+            }
+            let counted = cast(builder, x, DataType::UInt8)?;
+            let taken = builder.node("jumar.GridSample", &[Some(counted), node.optional(1)], attrs)?;
+            Ok(vec![cast(builder, taken, DataType::Bool)?])
         })],
         inputs: &[InputDef::required("x", Types::NUMBER), InputDef::required("grid", Types::FLOAT)],
         outputs: OUTPUT_Y,

@@ -1,8 +1,10 @@
 //! Normalisation over the last dimensions.
 
+use jumar_types::dtype::DataType;
+
 use crate::kernels::lift::lift;
 use crate::kernels::norm::{self, Normalise};
-use crate::onnx::LATEST;
+use crate::onnx::{LATEST, cast, wider};
 use crate::operator::OUTPUT_Y;
 use crate::{
     Aliasing, AttrDef, Attrs, Builder, InputDef, OnnxForm, OnnxNode, OpError, Operator, OutputDef, Types, ValueRef, infer,
@@ -61,12 +63,28 @@ fn prepare(cx: &crate::PrepareCx<'_>, centre: bool) -> Result<Box<dyn crate::Ker
 }
 
 fn lower(builder: &mut dyn Builder, node: &OnnxNode<'_>, operator: &'static str) -> Result<Vec<ValueRef>, OpError> {
-    // Both say in which type to compute; float32 at least is what happens here in any case.
-    node.ignore("stash_type");
+    // Both say in which type to compute; float32 at least is what happens here in any case. Mean and deviation are of it.
+    let stash = node.dtype("stash_type")?.unwrap_or(DataType::Float32);
+    if !stash.is_float() {
+        return Err(OpError::invalid(format!("the stash_type {stash} is no type of real numbers")));
+    }
     let attrs = Attrs::new()
         .with("begin_norm_axis", node.int_or("axis", -1)?)
         .with("epsilon", node.float_or("epsilon", 1e-5)?);
-    builder.add_node(operator, node.inputs(), attrs, node.outputs.max(1))
+    let (x, scale) = (node.input(0)?, node.input(1)?);
+    let (from, to) = (builder.ty(x).dtype, builder.ty(scale).dtype);
+    if operator == "RmsNorm" && from != to {
+        // The result is of the scale's type, and rounded once.
+        let common = wider(from, to);
+        let (x, scale) = (cast(builder, x, common)?, cast(builder, scale, common)?);
+        let y = builder.node(operator, &[Some(x), Some(scale)], attrs)?;
+        return Ok(vec![cast(builder, y, to)?]);
+    }
+    let mut outputs = builder.add_node(operator, node.inputs(), attrs, node.outputs.max(1))?;
+    for (_, output) in outputs.iter_mut().enumerate().skip(1).filter(|(index, _)| node.uses_output(*index)) {
+        *output = cast(builder, *output, stash)?;
+    }
+    Ok(outputs)
 }
 
 #[cfg(test)]

@@ -1,7 +1,9 @@
 //! The product of two matrices, with a bias a column. ONNX's Gemm becomes this and what its factors need.
 
+use jumar_types::dtype::DataType;
+
 use crate::kernels::matmul::{self, Transposed};
-use crate::onnx::LATEST;
+use crate::onnx::{LATEST, cast};
 use crate::operator::OUTPUT_Y;
 use crate::{
     Aliasing, AttrDef, Attrs, Builder, InferCx, InputDef, OnnxForm, OnnxNode, OpError, Operator, Types, ValueRef,
@@ -70,11 +72,31 @@ fn lower(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Result<Vec<ValueRef>
         .with("transpose_x2", node.bool_or("transB", false)?);
     let (a, b, c) = (node.input(0)?, node.input(1)?, node.optional(2).filter(|_| beta != 0.0));
     let columns = builder.ty(b).shape.get(usize::from(!node.bool_or("transB", false)?)).copied();
+    let dtype = builder.ty(a).dtype;
+    if !dtype.is_float() && [alpha, beta].iter().any(|factor| factor.fract() != 0.0) {
+        // Factors that are no whole numbers: in float64, and cut in the end.
+        let (a, b) = (cast(builder, a, DataType::Float64)?, cast(builder, b, DataType::Float64)?);
+        let c = c.map(|c| cast(builder, c, DataType::Float64)).transpose()?;
+        let product = builder.node("MatMulV2", &[Some(a), Some(b)], attrs)?;
+        let sum = scaled_sum(builder, product, alpha, c, beta)?;
+        return Ok(vec![cast(builder, sum, dtype)?]);
+    }
     let is_bias = c.is_some_and(|c| columns.is_some_and(|n| n > 0 && builder.ty(c).shape == [n]));
     if is_bias && alpha == 1.0 && beta == 1.0 {
         return Ok(vec![builder.node("MatMulV2", &[Some(a), Some(b), c], attrs)?]);
     }
-    let mut result = builder.node("MatMulV2", &[Some(a), Some(b)], attrs)?;
+    let product = builder.node("MatMulV2", &[Some(a), Some(b)], attrs)?;
+    Ok(vec![scaled_sum(builder, product, alpha, c, beta)?])
+}
+
+/// Gives `alpha * product + beta * c`.
+fn scaled_sum(
+    builder: &mut dyn Builder,
+    product: ValueRef,
+    alpha: f32,
+    c: Option<ValueRef>,
+    beta: f32,
+) -> Result<ValueRef, OpError> {
     let mut times = |value: ValueRef, factor: f32| {
         if factor == 1.0 {
             Ok(value)
@@ -82,12 +104,14 @@ fn lower(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Result<Vec<ValueRef>
             builder.node("Muls", &[Some(value)], Attrs::new().with("value", factor))
         }
     };
-    result = times(result, alpha)?;
-    if let Some(c) = c {
-        let c = times(c, beta)?;
-        result = builder.node("Add", &[Some(result), Some(c)], Attrs::new())?;
+    let product = times(product, alpha)?;
+    match c {
+        None => Ok(product),
+        Some(c) => {
+            let c = times(c, beta)?;
+            builder.node("Add", &[Some(product), Some(c)], Attrs::new())
+        }
     }
-    Ok(vec![result])
 }
 
 #[cfg(test)]

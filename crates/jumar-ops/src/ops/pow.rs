@@ -4,7 +4,7 @@ use jumar_types::dtype::DataType;
 
 use crate::kernels::elementwise::{PairFunction, infer_pair, pair};
 use crate::kernels::number::Number;
-use crate::onnx::LATEST;
+use crate::onnx::{LATEST, cast, wider};
 use crate::operator::OUTPUT_Y;
 use crate::{Aliasing, Attrs, Builder, InputDef, OnnxForm, OnnxNode, OpError, Operator, Types, ValueRef};
 
@@ -27,23 +27,16 @@ fn lower(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Result<Vec<ValueRef>
     if to == from {
         return Ok(vec![builder.node("Pow", &[Some(base), Some(exponent)], Attrs::new())?]);
     }
-    // Computed where both fit: in whole numbers if both are whole, and else in the base's or the widest real type.
+    // Computed where both fit: in whole numbers if both are whole, and else in a real type that loses nothing of a real number.
     let common = match (to.is_float(), from.is_float()) {
-        (true, _) => to,
+        (true, true) => wider(to, from),
+        (true, false) => wider(to, DataType::Float32),
         (false, true) => DataType::Float64,
         (false, false) => DataType::Int64,
     };
     let (base, exponent) = (cast(builder, base, common)?, cast(builder, exponent, common)?);
     let power = builder.node("Pow", &[Some(base), Some(exponent)], Attrs::new())?;
     Ok(vec![cast(builder, power, to)?])
-}
-
-fn cast(builder: &mut dyn Builder, value: ValueRef, dtype: DataType) -> Result<ValueRef, OpError> {
-    if builder.ty(value).dtype == dtype {
-        return Ok(value);
-    }
-    let attrs = Attrs::new().with("dst_type", i64::from(dtype.acl()));
-    builder.node("Cast", &[Some(value)], attrs)
 }
 
 #[derive(Clone, Copy)]

@@ -2,7 +2,7 @@
 
 use crate::kernels::elementwise::{RealFunction, infer_same, real_map};
 use crate::kernels::lanes::Float;
-use crate::onnx::LATEST;
+use crate::onnx::{LATEST, through_float64};
 use crate::operator::OUTPUT_Y;
 use crate::{Aliasing, AttrDef, Attrs, Builder, InputDef, OnnxForm, OnnxNode, OpError, Operator, Types, ValueRef};
 
@@ -26,7 +26,8 @@ fn lower(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Result<Vec<ValueRef>
     let attrs = Attrs::new()
         .with("lambd", node.float_or("lambd", 0.5)?)
         .with("bias", node.float_or("bias", 0.0)?);
-    Ok(vec![builder.node("Shrink", node.inputs(), attrs)?])
+    let x = node.input(0)?;
+    Ok(vec![through_float64(builder, x, |builder, x| builder.node("Shrink", &[Some(x)], attrs))?])
 }
 
 #[derive(Clone, Copy)]

@@ -207,8 +207,9 @@ impl Algorithm for Cosines {
         let round = if self.periodic { out.len() } else { out.len().saturating_sub(1) }.max(1) as f64;
         for at in 0..out.len() {
             let angle = 2.0 * std::f64::consts::PI * at as f64 / round;
+            // In this order the middle of Blackman's is 1, and not just below it, which whole numbers would show.
             let [one, two, three] = self.weights;
-            out.set(at, W::of(one - two * angle.cos() + three * (2.0 * angle).cos()));
+            out.set(at, W::of(three * (2.0 * angle).cos() - two * angle.cos() + one));
         }
         Ok(())
     }

@@ -4,16 +4,48 @@ use std::ffi::{CString, c_char};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 use super::library::Symbol;
 
 static WANTED: AtomicBool = AtomicBool::new(false);
 static SET_PLACE: Symbol = Symbol::new(c"jumar_set_place");
 
+static SET_SIGNAL: Symbol = Symbol::new(c"jumar_set_script_signal");
+
+/// The signal on which Python writes the stack of the thread that gets it: one that the system and its library leave alone.
+const SIGNAL: u32 = 61;
+
 /// Reads whether anybody wants to know. Called at the import.
-pub fn ask() {
-    let wanted = std::env::var("JUMAR_CHECK").is_ok_and(|text| !text.is_empty() && text != "0");
+pub fn ask(py: Python<'_>) {
+    let is_set = |name| std::env::var(name).is_ok_and(|text| !text.is_empty() && text != "0");
+    let wanted = is_set("JUMAR_CHECK");
     WANTED.store(wanted, Ordering::Relaxed);
+    if wanted && is_set("JUMAR_CHECK_PROTECT") {
+        let _lines_are_then_unknown = answer_faults(py);
+    }
+}
+
+/// Lets Python's own fault handler say where a script touched memory that is guarded.
+fn answer_faults(py: Python<'_>) -> PyResult<()> {
+    let file: u32 = py
+        .import("os")?
+        .call_method1("memfd_create", ("jumar-python-stack",))?
+        .extract()?;
+    let options = PyDict::new(py);
+    options.set_item("file", file)?;
+    options.set_item("all_threads", false)?;
+    py.import("faulthandler")?
+        .call_method("register", (SIGNAL,), Some(&options))?;
+    let Some(address) = SET_SIGNAL.resolve() else {
+        return Ok(());
+    };
+    // SAFETY: the library's function of this name has this type.
+    let set = unsafe {
+        std::mem::transmute::<std::ptr::NonNull<std::ffi::c_void>, extern "C" fn(u32, u32)>(address)
+    };
+    set(SIGNAL, file);
+    Ok(())
 }
 
 /// Whether anybody wants to know.

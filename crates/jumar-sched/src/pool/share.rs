@@ -5,17 +5,22 @@ use std::sync::Arc;
 
 use jumar_hal::sync::Ordering;
 
-use super::{Pool, SHARE_NS, Wanted};
+use super::{MOVED_NS, NOWHERE, Pool, SHARE_NS, Wanted};
 use crate::team::Job;
 
 thread_local! {
     /// This thread is a worker, or runs something large already: it is counted.
     static COUNTED: Cell<bool> = const { Cell::new(false) };
+    /// The number of the worker that this thread is, from 1 on; 0 for another thread.
+    static WORKER: Cell<u32> = const { Cell::new(0) };
+    /// When this thread moved to another processor last.
+    static MOVED_AT_NS: Cell<u64> = const { Cell::new(0) };
 }
 
 /// Has the calling thread counted as a worker from now on.
-pub(super) fn count_worker() {
+pub(super) fn count_worker(number: usize) {
     COUNTED.set(true);
+    WORKER.set(number as u32 + 1);
 }
 
 /// Counts the calling thread as one that runs something large.
@@ -48,11 +53,41 @@ impl Pool {
 
     /// Counts the calling thread as one that runs something large, unless it is counted already.
     pub(crate) fn run_large(&self) -> Running<'_> {
+        self.part_from_others();
         if COUNTED.replace(true) {
             return Running(None);
         }
         self.callers.fetch_add(1, Ordering::Relaxed);
         Running(Some(self))
+    }
+
+    /// Moves a worker off the processor on which another thread began something large last.
+    fn part_from_others(&self) {
+        if self.cpus < 2 {
+            return;
+        }
+        let Some(here) = self.runner.processor() else {
+            return;
+        };
+        let (me, word) = (WORKER.get(), u64::from(here));
+        let before = self
+            .large
+            .swap(word | u64::from(me) << 32, Ordering::Relaxed);
+        let other = before >> 32 != u64::from(me) && before as u32 == here;
+        if me != 0 && other && self.running() > 1 {
+            self.leave_processor();
+        }
+    }
+
+    /// Moves the calling worker to another processor, unless it moved lately. Tells whether it did.
+    pub(super) fn leave_processor(&self) -> bool {
+        let now = self.now_ns();
+        if now < MOVED_AT_NS.get().saturating_add(MOVED_NS) {
+            return false;
+        }
+        MOVED_AT_NS.set(now);
+        self.runner.leave_processor();
+        true
     }
 
     /// Tells whether work was shared so lately that more is likely to come.
@@ -64,13 +99,48 @@ impl Pool {
                 .saturating_add(SHARE_NS)
     }
 
+    /// Tells whether one more worker may burn time: never on the only processor, nor when others have all of them.
+    pub(super) fn has_room_to_spin(&self) -> bool {
+        self.cpus > 1 && self.running() + self.spinners.load(Ordering::Relaxed) < self.cpus
+    }
+
+    /// Counts the calling worker as one that burns time, if it may begin or go on to.
+    pub(super) fn goes_on_spinning(&self, spinning: &mut bool) -> bool {
+        if !*spinning && self.has_room_to_spin() {
+            *spinning = true;
+            self.spinners.fetch_add(1, Ordering::Relaxed);
+        }
+        *spinning && self.running() + self.spinners.load(Ordering::Relaxed) <= self.cpus
+    }
+
+    /// Ends what [`Pool::goes_on_spinning`] began.
+    pub(super) fn stop_spinning(&self, spinning: &mut bool) {
+        if std::mem::take(spinning) {
+            self.spinners.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Tells whether the thread that shared last did so on the processor that the calling thread runs on now.
+    pub(super) fn sharer_is_here(&self) -> bool {
+        let there = self.shared_cpu.load(Ordering::Relaxed);
+        there != NOWHERE && self.runner.processor() == Some(there)
+    }
+
     /// Lets workers that are free take parts of a job, and wakes one; each wakes the next.
     pub(crate) fn offer(self: &Arc<Self>, job: &Arc<Job>) {
-        self.shared_ns.store(self.now_ns(), Ordering::Relaxed);
+        let now = self.now_ns();
+        self.shared_ns.store(now, Ordering::Relaxed);
+        let here = self.runner.processor().unwrap_or(NOWHERE);
+        self.shared_cpu.store(here, Ordering::Relaxed);
+        let alone = now < self.alone_ns.load(Ordering::Relaxed);
         let wanted = {
             let mut inner = self.inner.lock();
             inner.jobs.push(job.clone());
             inner.note_count(self);
+            if alone && inner.count == 0 {
+                // The thread that shares does all of it if it must.
+                return;
+            }
             match inner.wanted(self) {
                 Wanted::Nobody => inner.napper.clone().map_or(Wanted::Nobody, Wanted::Wake),
                 wanted => wanted,

@@ -51,7 +51,7 @@ case("Where", "", {"x": v([[True, False, True], [False, False, True]])}, np.argw
 
 
 def top(x, k, axis=-1, largest=True):
-    order = np.argsort(-x if largest else x, axis, kind="stable")
+    order = np.argsort(-x.astype(float) if largest else x, axis, kind="stable")
     order = np.take(order, np.arange(k), axis)
     return [np.take_along_axis(x, order, axis), order.astype(np.int32)]
 

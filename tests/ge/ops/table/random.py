@@ -52,6 +52,10 @@ for dtype in ["float32", "float16", "float64"]:
     case("RandomUniform", "", SHAPE, None, {"dtype": dtype, "seed": 7, "seed2": 11}, dtype=dtype, judge=judge(even), **TWICE)
     case("RandomStandardNormal", "", SHAPE, None, {"dtype": dtype, "seed": 7}, dtype=dtype, judge=judge(bell), **TWICE)
 case("RandomUniform", "without a seed", SHAPE, None, {"dtype": "float32"}, judge=judge(even, seeded=False), **TWICE)
+for op, check in [("RandomUniform", even), ("RandomStandardNormal", bell)]:
+    case(op, "a shape in int64", {"shape": t([2, COUNT // 2], "int64")}, None, {"dtype": "float32", "seed": 7}, judge=judge(check), **TWICE)
+case("RandomUniformInt", "int64", {"shape": t([2, COUNT // 2], "int64"), "min": t(-3, "int64"), "max": t(5, "int64")}, None, {"seed": 5},
+     judge=judge(lambda draw: shares(draw, np.bincount((draw + 3).ravel(), minlength=8), np.full(8, 0.125))), **TWICE)
 case("RandomUniform", "a shape that is given", {"shape": v([2, COUNT // 2], "int32")}, None, {"dtype": "float32", "seed": 3}, judge=judge(even), **TWICE)
 case("RandomUniformInt", "", {**SHAPE, "min": t(-3), "max": t(5)}, None, {"seed": 5},
      judge=judge(lambda draw: shares(draw, np.bincount((draw + 3).ravel(), minlength=8), np.full(8, 0.125))), **TWICE)
@@ -66,5 +70,5 @@ def classes(draw):
     return wrong
 
 
-case("Multinomial", "", {"logits": v(LOGITS), "num_samples": t(COUNT)}, None, {"seed": 1, "seed2": 2}, types=["float64"], judge=judge(classes), **TWICE)
+case("Multinomial", "", {"logits": v(LOGITS), "num_samples": t(COUNT)}, None, {"seed": 1, "seed2": 2}, types=["float16", "float64"], judge=judge(classes), **TWICE)
 case("Multinomial", "int32", {"logits": v(LOGITS), "num_samples": t(COUNT)}, None, {"dtype": "int32", "seed": 9}, judge=judge(classes), **TWICE)

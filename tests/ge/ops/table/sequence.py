@@ -12,8 +12,10 @@ for (uint32_t at = 0; at < 3; ++at) {
 }
 """
 THREE = {"a": f(2, 3), "b": f(1, 3), "c": f(2, 3)}
+ANY = ["float16", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool"]
+ALL = ["bfloat16", *ANY]
 
-case("SequenceConstruct", "", THREE, lambda a, b, c: np.concatenate([a, b, c]), types=["float16", "int32", "int64"], code=BUILT + """\
+case("SequenceConstruct", "", THREE, lambda a, b, c: np.concatenate([a, b, c]), types=ANY, code=BUILT + """\
 ge::op::ConcatFromSequence op("op");
 op.set_input_handle(list).set_attr_axis(0);
 c.out(op);""")
@@ -29,7 +31,8 @@ case("SequenceLength", "", THREE, lambda a, b, c: np.array(3), out="int64", code
 ge::op::SequenceLength op("op");
 op.set_input_handle(list);
 c.out(op);""")
-case("SequenceInsert", "in a place", {**THREE, "value": f(4, 3), "index": t(1)}, lambda a, b, c, x, n: np.concatenate([a, x, b, c]), code=BUILT + """\
+for dtype in ["int32", "int64"]:
+    case("SequenceInsert", f"place in {dtype}", {**THREE, "value": f(4, 3), "index": t(1, dtype)}, lambda a, b, c, x, n: np.concatenate([a, x, b, c]), types=ANY, code=BUILT + """\
 ge::op::SequenceInsert more("more");
 more.set_input_handle(list).set_input_value(c.in(3)).set_input_index(c.in(4));
 ge::op::ConcatFromSequence op("op");
@@ -41,7 +44,8 @@ more.set_input_handle(list).set_input_value(c.in(3));
 ge::op::ConcatFromSequence op("op");
 op.set_input_handle(more).set_attr_axis(0);
 c.out(op);""")
-case("SequenceErase", "", {**THREE, "index": t(0)}, lambda a, b, c, n: np.concatenate([b, c]), code=BUILT + """\
+for dtype in ["int32", "int64"]:
+    case("SequenceErase", f"place in {dtype}", {**THREE, "index": t(0, dtype)}, lambda a, b, c, n: np.concatenate([b, c]), code=BUILT + """\
 ge::op::SequenceErase less("less");
 less.set_input_handle(list).set_input_index(c.in(3));
 ge::op::ConcatFromSequence op("op");
@@ -85,7 +89,7 @@ ge::op::SequenceLength length("length");
 length.set_input_handle(list);
 c.out(op);
 c.out(length);"""
-case("SplitToSequence", "one each when not said", {"x": f(3, 2)}, lambda x: [x[1:2], np.array(3)], out=[None, "int64"], types=["int32"], code=SPLIT.format(more="", place=1))
+case("SplitToSequence", "one each when not said", {"x": f(3, 2)}, lambda x: [x[1:2], np.array(3)], out=[None, "int64"], types=ANY, code=SPLIT.format(more="", place=1))
 case("SplitToSequence", "an axis less", {"x": f(3, 2)}, lambda x: [x[:, 1], np.array(2)], out=[None, "int64"], code=SPLIT.format(more=".set_attr_axis(1).set_attr_keepdims(false)", place=-1))
 case("SplitToSequence", "pieces of two", {"x": f(5, 2), "split": t(2)}, lambda x, s: [x[4:], np.array(3)], out=[None, "int64"], code=SPLIT.format(more=".set_input_split(c.in(1))", place=2))
 case("SplitToSequence", "sizes", {"x": f(5, 2), "split": t([1, 4], "int64")}, lambda x, s: [x[1:], np.array(2)], out=[None, "int64"], code=SPLIT.format(more=".set_input_split(c.in(1))", place=1))
@@ -106,15 +110,22 @@ const auto Inner = [](const char *name, const char *type) {
 """
 for op in ["If", "StatelessIf"]:
     for yes in [True, False]:
-        case(op, "then" if yes else "else", {"cond": v(yes, "bool"), "x": f(2, 3), "y": f(2, 3)}, lambda c, x, y, yes=yes: x + y if yes else x * y, code=INNER + f"""\
+        code = INNER + f"""\
 ge::op::{op} op("op");
 op.set_input_cond(c.in(0)).create_dynamic_input_input(2).create_dynamic_output_output(1);
 op.set_dynamic_input_input(0, c.in(1)).set_dynamic_input_input(1, c.in(2));
 op.set_subgraph_builder_then_branch([Inner]() {{ return Inner("then", "Add"); }});
-op.set_subgraph_builder_else_branch([Inner]() {{ return Inner("else", "Mul"); }});
-c.out(op);""")
+op.set_subgraph_builder_else_branch([Inner]() {{ return Inner("else", "Sub"); }});
+c.out(op);"""
+        both = {"x": f(2, 3), "y": f(2, 3)}
+        want = (lambda c, x, y: x + y) if yes else (lambda c, x, y: x - y)
+        name = "then" if yes else "else"
+        case(op, name, {"cond": v(yes, "bool"), **both}, want, types=[dtype for dtype in ALL if dtype != "bool"], code=code)
+        for dtype in [*ALL[:-1], "float32"]:
+            # A number is true where it is not 0.
+            case(op, f"{name}, a condition of {dtype}", {"cond": v(3 if yes else 0, dtype), **both}, want, code=code)
 for op in ["While", "StatelessWhile"]:
-    case(op, "", {"count": v(0, "int32"), "x": f(3, lo=1, hi=2)}, lambda n, x: [np.array(5, np.int32), x * 32], types=["float64"], code=f"""\
+    case(op, "", {"count": v(0, "int32"), "x": f(3, lo=1, hi=2)}, lambda n, x: [np.array(5), x if x.dtype == bool else x * 32], out=["int32", None], types=ALL, code=f"""\
 const auto Number = [](const char *name, int32_t value) {{
   ge::op::Const number(name);
   number.set_attr_value(ge::Tensor(ge::TensorDesc(ge::Shape(), ge::FORMAT_ND, ge::DT_INT32), reinterpret_cast<const uint8_t *>(&value), sizeof value));
@@ -147,7 +158,7 @@ op.set_subgraph_builder_body([Number]() {{
   return graph;
 }});
 c.out(op);""")
-case("PartitionedCall", "", {"x": f(2, 3), "y": f(2, 3)}, lambda x, y: x - y, code=INNER + """\
+case("PartitionedCall", "", {"x": f(2, 3), "y": f(2, 3)}, lambda x, y: x ^ y if x.dtype == bool else x - y, types=ALL, code=INNER + """\
 ge::op::PartitionedCall op("op");
 op.create_dynamic_input_args(2).create_dynamic_output_output(1);
 op.set_dynamic_input_args(0, c.in(0)).set_dynamic_input_args(1, c.in(1));

@@ -517,12 +517,16 @@ pub fn aclmdlExecuteV2(
     handle: Raw,
 ) -> Result<()> {
     let config = model_config::execution(cx, handle)?;
-    if stream.is_null() && config.stream_timeout < 0 && config.work.0 == 0 {
+    let unchanged = config.stream_timeout < 0 && config.work.0 == 0 && config.priority.is_none();
+    if stream.is_null() && unchanged {
         return aclmdlExecute(cx, id, input, output);
     }
     let (loaded, prepared) = prepare(cx, id, input, output, Way::Waiting)?;
     let stream = if stream.is_null() {
-        loaded.model.own_stream()?
+        match config.priority {
+            Some(priority) => loaded.model.own_stream_of(priority)?,
+            None => loaded.model.own_stream()?,
+        }
     } else {
         cx.with_stream(stream, |stream| Ok(stream.clone()))?
     };

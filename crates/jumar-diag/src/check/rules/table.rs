@@ -798,6 +798,14 @@ pub static RULES: &[Rule] = &[
         fix: "wait for the stream, or alternate two buffers",
     },
     Rule {
+        id: "JMR-SYNC-004",
+        severity: Severity::Error,
+        title: "host touches the target of a copy before it arrived",
+        statement: "The host target of an asynchronous copy may be used only after the stream, or an event recorded after the copy, was waited for. Found with --protect.",
+        statement_zh: "异步复制的主机目标缓冲区只有在等待该流或复制之后记录的事件完成后才能使用。需要 --protect 选项才能发现。",
+        fix: "wait for the stream before using the target",
+    },
+    Rule {
         id: "JMR-SYNC-005",
         severity: Severity::Error,
         title: "synchronous copy reads what a stream has not written yet",

@@ -1,7 +1,9 @@
 //! Activations with gates, gradients and limits.
 
 use jumar_ops::{Attrs, Builder as _, OpError};
+use jumar_types::dtype::DataType;
 
+use super::elementwise::in_float;
 use super::op::Op;
 use super::{Cx, Lowering, invalid};
 use crate::ValueId;
@@ -10,6 +12,9 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
     ("ApproximateEqual", |cx, op| {
         let mut both = [op.input("x1")?, op.input("x2")?];
         cx.promote(&mut both)?;
+        for value in &mut both {
+            *value = in_float(cx, *value, DataType::Float64)?;
+        }
         let way = cx.one("Sub", &both, plain())?;
         let way = cx.one("Abs", &[way], plain())?;
         let most = cx.number(f64::from(op.float("tolerance")?), way)?;

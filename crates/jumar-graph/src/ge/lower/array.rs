@@ -22,7 +22,14 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
     ("Const", constant),
     ("Constant", constant),
     ("DepthToSpace", |cx, op| blocks(cx, op, "DepthToSpace")),
-    ("Expand", same),
+    ("Expand", |cx, op| {
+        let (x, shape) = (op.input("x")?, op.input("shape")?);
+        let shape = match cx.ty(shape).dtype {
+            DataType::Int16 => cx.cast(shape, DataType::Int64)?,
+            _ => shape,
+        };
+        Ok(vec![cx.one("Expand", &[x, shape], Attrs::new())?])
+    }),
     ("ExpandDims", |cx, op| {
         let (x, axis) = (op.input("x")?, op.input("axis")?);
         Ok(vec![cx.one("UnsqueezeV3", &[x, axis], Attrs::new())?])

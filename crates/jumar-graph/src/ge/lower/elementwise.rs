@@ -9,7 +9,7 @@ use crate::ValueId;
 
 pub(super) static TABLE: &[(&str, Lowering)] = &[
     ("Abs", same),
-    ("Acos", same),
+    ("Acos", whole_too),
     ("Acosh", same),
     ("Add", |cx, op| either(cx, op, "LogicalOr")),
     ("AddV2", |cx, op| pair(cx, op, "Add")),
@@ -19,7 +19,7 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
     ("Adds", |cx, op| with_number(cx, op, "Add")),
     ("AscendDequant", dequant),
     ("AscendQuant", quant),
-    ("Asin", same),
+    ("Asin", whole_too),
     ("Asinh", same),
     ("Atan", same),
     ("Atanh", same),
@@ -53,7 +53,12 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
     ("GeluV2", same),
     ("Greater", promoted),
     ("GreaterEqual", promoted),
-    ("HardSigmoid", same),
+    ("HardSigmoid", |cx, op| {
+        let x = op.input("input_x")?;
+        let x = in_float(cx, x, DataType::Float32)?;
+        let attrs = op.attrs_for("HardSigmoid")?;
+        Ok(vec![cx.one("HardSigmoid", &[x], attrs)?])
+    }),
     ("HardSwish", same),
     ("Identity", same),
     ("Invert", same),
@@ -82,7 +87,16 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
     ("PRelu", prelu),
     ("Pow", promoted),
     ("Power", power),
-    ("RealDiv", promoted),
+    ("RealDiv", |cx, op| {
+        let mut both = [op.input("x1")?, op.input("x2")?];
+        cx.promote(&mut both)?;
+        if cx.ty(both[0]).dtype == DataType::Bool {
+            for value in &mut both {
+                *value = cx.cast(*value, DataType::Float32)?;
+            }
+        }
+        Ok(vec![cx.one("RealDiv", &both, plain())?])
+    }),
     ("Reciprocal", same),
     ("Relu", same),
     ("Relu6", same),
@@ -90,7 +104,7 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
     ("Rint", |cx, op| one(cx, op, "Round")),
     ("Round", round),
     ("Rsqrt", rsqrt),
-    ("Selu", same),
+    ("Selu", selu),
     ("Shrink", same),
     ("Sigmoid", same),
     ("Sign", same),
@@ -111,9 +125,9 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
             Attrs::new(),
         )?])
     }),
-    ("Sub", promoted),
+    ("Sub", |cx, op| either(cx, op, "NotEqual")),
     ("Swish", same),
-    ("Tan", same),
+    ("Tan", whole_too),
     ("Tanh", same),
     ("TensorMove", |cx, op| one(cx, op, "Identity")),
     ("Threshold", threshold),
@@ -314,6 +328,7 @@ fn exp(cx: &mut Cx, op: &Op<'_>) -> Answer {
 
 fn log(cx: &mut Cx, op: &Op<'_>) -> Answer {
     let x = op.input("x")?;
+    let x = in_float(cx, x, DataType::Float32)?;
     let y = linear(cx, op, x)?;
     let mut y = cx.one("Log", &[y], plain())?;
     let base = base(op)?;
@@ -334,7 +349,51 @@ fn power(cx: &mut Cx, op: &Op<'_>) -> Answer {
     Ok(vec![cx.one("Pow", &[y, power], plain())?])
 }
 
-/// A product or sum; of truths, another operator.
+/// A value that is no number of floating point, in a type that is.
+pub(super) fn in_float(cx: &mut Cx, x: ValueId, dtype: DataType) -> Result<ValueId, OpError> {
+    if cx.ty(x).dtype.is_float() {
+        return Ok(x);
+    }
+    cx.cast(x, dtype)
+}
+
+/// An operator of one input that takes whole numbers, too: these go through float64, and what then stands behind the point
+/// is cut off.
+fn whole_too(cx: &mut Cx, op: &Op<'_>) -> Answer {
+    let x = op.input("x")?;
+    let dtype = cx.ty(x).dtype;
+    if !dtype.is_integer() {
+        return same(cx, op);
+    }
+    let name = jumar_ops::find(op.kind())
+        .map(|operator| operator.name)
+        .ok_or_else(|| unsupported(format!("there is no operator {}", op.kind())))?;
+    let x = cx.cast(x, DataType::Float64)?;
+    let y = cx.one(name, &[x], plain())?;
+    Ok(vec![cx.cast(y, dtype)?])
+}
+
+/// In float64 its numbers have more digits than an attribute holds, so that it is written out; whole numbers go that way.
+fn selu(cx: &mut Cx, op: &Op<'_>) -> Answer {
+    let x = op.input("x")?;
+    let dtype = cx.ty(x).dtype;
+    if dtype != DataType::Float64 && !dtype.is_integer() {
+        return same(cx, op);
+    }
+    let x = cx.cast(x, DataType::Float64)?;
+    let zero = cx.number(0.0, x)?;
+    let low = cx.one("Minimum", &[x, zero], plain())?;
+    let low = cx.one("Expm1", &[low], plain())?;
+    let alpha = cx.number(1.673_263_242_354_377_2, x)?;
+    let low = cx.one("Mul", &[low, alpha], plain())?;
+    let high = cx.one("Relu", &[x], plain())?;
+    let y = cx.one("Add", &[low, high], plain())?;
+    let scale = cx.number(1.050_700_987_355_480_5, x)?;
+    let y = cx.one("Mul", &[y, scale], plain())?;
+    Ok(vec![cx.cast(y, dtype)?])
+}
+
+/// A product, sum or difference; of truths, another operator.
 fn either(cx: &mut Cx, op: &Op<'_>, of_truths: &'static str) -> Answer {
     let (a, b) = (op.input("x1")?, op.input("x2")?);
     if cx.ty(a).dtype == DataType::Bool && cx.ty(b).dtype == DataType::Bool {
@@ -481,6 +540,10 @@ fn xlogy(cx: &mut Cx, op: &Op<'_>) -> Answer {
 
 fn is_finite(cx: &mut Cx, op: &Op<'_>) -> Answer {
     let x = op.input("x")?;
+    if !cx.ty(x).dtype.is_float() {
+        // What is no number of floating point is finite: it is what it is.
+        return Ok(vec![cx.one("Equal", &[x, x], plain())?]);
+    }
     let nan = cx.one("IsNan", &[x], plain())?;
     let inf = cx.one("IsInf", &[x], plain())?;
     let either = cx.one("LogicalOr", &[nan, inf], plain())?;

@@ -242,6 +242,19 @@ fn no_offset(op: &Op<'_>) -> Result<(), OpError> {
     Ok(())
 }
 
+/// Brings what is multiplied to one type. Whole numbers go to float64, where sums of products of 8 bits are exact; whether they
+/// did is told, and their sums are int32.
+fn factors(cx: &mut Cx, all: &mut [ValueId]) -> Result<bool, OpError> {
+    let whole = all.iter().all(|&value| cx.ty(value).dtype.is_integer());
+    if whole {
+        for value in all.iter_mut() {
+            *value = cx.cast(*value, DataType::Float64)?;
+        }
+    }
+    cx.promote(all)?;
+    Ok(whole)
+}
+
 fn convolution(cx: &mut Cx, op: &Op<'_>, dims: usize, groups: Groups) -> Answer {
     no_offset(op)?;
     let window = Window::read(op, dims)?;
@@ -259,8 +272,8 @@ fn convolution(cx: &mut Cx, op: &Op<'_>, dims: usize, groups: Groups) -> Answer 
     }
     let mut all = vec![x, filter];
     all.extend(op.maybe("bias"));
-    cx.promote(&mut all)?;
-    let y = if dims == 2 {
+    let whole = factors(cx, &mut all)?;
+    let mut y = if dims == 2 {
         let four = |list: &[i64]| [vec![1, 1], list.to_vec()].concat();
         let [top, left, bottom, right] = window.pads[..] else {
             return Err(invalid("its attribute pads has to have 4 entries"));
@@ -275,6 +288,9 @@ fn convolution(cx: &mut Cx, op: &Op<'_>, dims: usize, groups: Groups) -> Answer 
     } else {
         cx.one("jumar.Conv", &all, window.attrs().with("group", count))?
     };
+    if whole {
+        y = cx.cast(y, DataType::Int32)?;
+    }
     Ok(vec![backward(cx, y, window.last, dims)?])
 }
 
@@ -294,7 +310,7 @@ fn transposed(cx: &mut Cx, op: &Op<'_>, dims: usize, name: &str, size: Option<&[
     let filter = plain_filter(cx, op, "filter", dims, window.last)?;
     let mut all = vec![x, filter];
     all.extend(op.maybe("bias"));
-    cx.promote(&mut all)?;
+    let whole = factors(cx, &mut all)?;
     let mut attrs = window.attrs().with("group", op.int("groups")?);
     // A size of zeros says nothing: the attributes decide.
     if let Some(size) = size.filter(|size| size.iter().any(|&dim| dim > 0)) {
@@ -336,7 +352,10 @@ fn transposed(cx: &mut Cx, op: &Op<'_>, dims: usize, name: &str, size: Option<&[
         };
         attrs.set("output_padding", list);
     }
-    let y = cx.one("jumar.ConvTranspose", &all, attrs)?;
+    let mut y = cx.one("jumar.ConvTranspose", &all, attrs)?;
+    if whole {
+        y = cx.cast(y, DataType::Int32)?;
+    }
     Ok(vec![backward(cx, y, window.last, dims)?])
 }
 

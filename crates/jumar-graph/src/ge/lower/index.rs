@@ -67,8 +67,8 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
             boxes,
             scores,
             op.input("max_output_size")?,
-            op.input("iou_threshold")?,
-            op.input("score_threshold")?,
+            cx.cast(op.input("iou_threshold")?, DataType::Float32)?,
+            cx.cast(op.input("score_threshold")?, DataType::Float32)?,
         ];
         let y = cx.one("NonMaxSuppressionV6", &inputs, Attrs::new())?;
         let y = columns(cx, y, 2, 3)?;

@@ -4,6 +4,7 @@ use jumar_ops::{Attrs, Builder as _, OpError, Tensor};
 use jumar_types::dtype::DataType;
 
 use super::array::known;
+use super::elementwise::in_float;
 use super::op::Op;
 use super::slice::numbers;
 use super::{Cx, Lowering, invalid, unsupported};
@@ -43,6 +44,9 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
     }),
     ("LinSpace", |cx, op| {
         let (start, stop) = (op.input("start")?, op.input("stop")?);
+        let given = cx.ty(start).dtype;
+        let start = in_float(cx, start, DataType::Float64)?;
+        let stop = in_float(cx, stop, DataType::Float64)?;
         let count = known(cx, op.input("num")?, "num")?;
         if !(1..=1 << 30).contains(&count) {
             return Err(invalid(format!("its input num is {count}")));
@@ -57,7 +61,8 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
         let step = cx.reshape(step, &[1])?;
         let start = cx.reshape(start, &[1])?;
         let y = cx.one("Mul", &[parts, step], plain())?;
-        Ok(vec![cx.one("Add", &[start, y], plain())?])
+        let y = cx.one("Add", &[start, y], plain())?;
+        Ok(vec![cx.cast(y, given)?])
     }),
     ("MirrorPad", |cx, op| {
         let mode = match op.text("mode")? {

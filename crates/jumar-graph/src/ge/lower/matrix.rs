@@ -35,17 +35,22 @@ fn product(cx: &mut Cx, op: &Op<'_>, name: &'static str, turned: [&str; 2]) -> A
     }
     let mut all = vec![op.input("x1")?, op.input("x2")?];
     all.extend(op.maybe("bias"));
-    cx.promote(&mut all)?;
-    // Products of 8 bits are summed up, and given, in 32.
-    if cx.ty(all[0]).dtype == DataType::Int8 {
-        for value in &mut all {
-            *value = cx.cast(*value, DataType::Int32)?;
-        }
-    }
+    in_32_bits(cx, &mut all)?;
     let attrs = Attrs::new()
         .with(turned[0], op.yes(turned[0])?)
         .with(turned[1], op.yes(turned[1])?);
     Ok(vec![cx.one(name, &all, attrs)?])
+}
+
+/// Brings factors to one type. Products of 8 bits are summed up, and given, in 32.
+fn in_32_bits(cx: &mut Cx, all: &mut [ValueId]) -> Result<(), OpError> {
+    cx.promote(all)?;
+    if cx.ty(all[0]).dtype == DataType::Int8 {
+        for value in all {
+            *value = cx.cast(*value, DataType::Int32)?;
+        }
+    }
+    Ok(())
 }
 
 fn einsum(cx: &mut Cx, op: &Op<'_>) -> Answer {
@@ -84,7 +89,7 @@ fn fully(cx: &mut Cx, op: &Op<'_>) -> Answer {
     }
     let mut all = vec![op.input("x")?, op.input("w")?];
     all.extend(op.maybe("b"));
-    cx.promote(&mut all)?;
+    in_32_bits(cx, &mut all)?;
     let axis = op.int("axis")?;
     let dims = cx.dims(all[0])?;
     let kept = usize::try_from(axis)

@@ -157,6 +157,7 @@ pub fn lower(source: &Source, inputs: &[Option<TensorType>]) -> Result<Lowered> 
             list.join(", ")
         )));
     }
+    refused_types(source)?;
     let mut cx = Cx::default();
     cx.graph.name.clone_from(&source.name);
     let data = source.inputs();
@@ -211,6 +212,56 @@ fn unknown_operators(
     Ok(())
 }
 
+/// Refuses what reads a tensor of a type that there is no arithmetic for.
+fn refused_types(graph: &Source) -> Result<()> {
+    for node in &graph.nodes {
+        for input in &node.inputs {
+            let Some(source) = input.from.and_then(|(from, _)| graph.nodes.get(from)) else {
+                continue;
+            };
+            let number = match source.attrs.get("value") {
+                Some(Value::Tensor(data)) => data.desc.dtype,
+                _ if INPUTS.contains(&source.kind.as_str())
+                    || state::VARIABLES.contains(&source.kind.as_str()) =>
+                {
+                    said(source).dtype
+                }
+                _ => continue,
+            };
+            let known = DataType::from_acl(number).is_some_and(|dtype| {
+                dtype.is_float() || dtype.is_integer() || dtype == DataType::Bool
+            });
+            if !known {
+                return Err(GraphError::unsupported(format!(
+                    "node {} ({}): its input {} (from {}) is {}; no operator takes tensors of that type here",
+                    node.name,
+                    node.kind,
+                    input.name,
+                    source.name,
+                    super::type_name(number)
+                )));
+            }
+        }
+        for body in node.bodies.values().flatten() {
+            refused_types(body)?;
+        }
+    }
+    Ok(())
+}
+
+/// What a program says about an input or a variable: by the output of its node, or by the input that nobody gives.
+fn said(node: &SourceNode) -> Desc {
+    let output = node.outputs.first().map(|output| &output.desc);
+    let input = node.inputs.first().map(|input| &input.desc);
+    let said = |desc: &&Desc| **desc != Desc::default();
+    output
+        .filter(said)
+        .or(input.filter(said))
+        .or(output)
+        .cloned()
+        .unwrap_or_default()
+}
+
 /// The type that a description stands for.
 pub(super) fn type_of(desc: &Desc) -> std::result::Result<TensorType, OpError> {
     let dtype = DataType::from_acl(desc.dtype)
@@ -218,7 +269,10 @@ pub(super) fn type_of(desc: &Desc) -> std::result::Result<TensorType, OpError> {
         .ok_or_else(|| {
             OpError::new(
                 OpErrorKind::NotSupported,
-                format!("tensors of data type {} are not supported", desc.dtype),
+                format!(
+                    "tensors of data type {} are not supported",
+                    super::type_name(desc.dtype)
+                ),
             )
         })?;
     if desc.dims == [-2] {
@@ -298,16 +352,7 @@ impl Builder for Cx {
 impl Cx {
     /// What an input is, as the program describes it: by the output of its node, or by the input that nobody gives.
     fn input_type(&self, node: &SourceNode) -> std::result::Result<TensorType, OpError> {
-        let output = node.outputs.first().map(|output| &output.desc);
-        let input = node.inputs.first().map(|input| &input.desc);
-        let said = |desc: &&Desc| **desc != Desc::default();
-        let desc = output
-            .filter(said)
-            .or(input.filter(said))
-            .or(output)
-            .cloned()
-            .unwrap_or_default();
-        type_of(&desc)
+        type_of(&said(node))
     }
 
     /// Lowers the nodes of a graph whose inputs have these values, and gives the values of its outputs.
@@ -607,7 +652,10 @@ fn data_type(number: i64) -> std::result::Result<DataType, OpError> {
         .ok()
         .and_then(DataType::from_acl)
         .filter(|dtype| dtype.size().is_some())
-        .ok_or_else(|| unsupported(format!("the data type {number} is not supported")))
+        .ok_or_else(|| {
+            let name = i32::try_from(number).map_or_else(|_| number.to_string(), super::type_name);
+            unsupported(format!("the data type {name} is not supported"))
+        })
 }
 
 /// Reads the tensor in an attribute.

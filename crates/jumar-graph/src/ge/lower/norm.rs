@@ -142,6 +142,9 @@ fn batch_norm(cx: &mut Cx, op: &Op<'_>) -> Answer {
         .collect();
     let count: i64 = others.iter().map(|&axis| dims[axis as usize]).product();
     let axes = cx.ints(&others);
+    // The moments have the type of the scale, which may have more digits than the pictures.
+    let given = cx.ty(x).dtype;
+    let x = cx.cast(x, cx.ty(op.input("scale")?).dtype)?;
     let (mean_of, centred, variance) = moments(cx, x, axes)?;
     let factor = inverse_deviation(cx, variance, epsilon)?;
     let mut along = vec![1; rank];
@@ -151,6 +154,7 @@ fn batch_norm(cx: &mut Cx, op: &Op<'_>) -> Answer {
     let y = cx.one("Mul", &[centred, factor], plain())?;
     let y = cx.one("Mul", &[y, scale], plain())?;
     let y = cx.one("Add", &[y, offset], plain())?;
+    let y = cx.cast(y, given)?;
     let mean_of = cx.reshape(mean_of, &[-1])?;
     let variance = cx.reshape(variance, &[-1])?;
     let bessel = count as f32 / (count - 1).max(1) as f32;
@@ -181,6 +185,10 @@ fn batch_norm(cx: &mut Cx, op: &Op<'_>) -> Answer {
 /// `(x - mean) / sqrt(variance + epsilon)` along the channels, with a factor and an offset where they are given.
 fn inference(cx: &mut Cx, op: &Op<'_>) -> Answer {
     let x = op.input("x")?;
+    let given = cx.ty(x).dtype;
+    // What was measured may have more digits than the pictures.
+    let exact = cx.ty(op.input("mean")?).dtype;
+    let x = cx.cast(x, exact)?;
     let rank = cx.rank(x)?;
     let mut along = vec![1; rank];
     *along
@@ -199,7 +207,7 @@ fn inference(cx: &mut Cx, op: &Op<'_>) -> Answer {
         let offset = cx.reshape(offset, &along)?;
         y = cx.one("Add", &[y, offset], plain())?;
     }
-    Ok(vec![y])
+    Ok(vec![cx.cast(y, given)?])
 }
 
 fn layer_norm(cx: &mut Cx, op: &Op<'_>) -> Answer {

@@ -41,15 +41,15 @@ pub struct Sliding {
 }
 
 impl Sliding {
-    pub(in crate::simd) fn pixels(&self) -> usize {
+    pub(crate) fn pixels(&self) -> usize {
         self.image[0] * self.image[1]
     }
 
-    pub(in crate::simd) fn outputs(&self) -> usize {
+    pub(crate) fn outputs(&self) -> usize {
         self.output[0] * self.output[1]
     }
 
-    pub(in crate::simd) fn taps(&self) -> usize {
+    pub(crate) fn taps(&self) -> usize {
         self.kernel[0] * self.kernel[1]
     }
 

@@ -1,0 +1,260 @@
+//! Pinned memory that a queued copy needs, and what the program did to it meanwhile.
+//!
+//! The memory's owner takes the program's access away and notes each touch ([`super::Memory`]); here stands which copy it was for,
+//! and what is said of it. A touch inside a call of the interface, or inside a function that the runtime calls in stream order, is
+//! judged elsewhere and dropped here. Where the host may hold the stream back (a wait for what nobody has queued yet, a function of
+//! the program in a queue), the host may be meant to touch the memory first, and nothing is guarded.
+
+use std::sync::Arc;
+
+use jumar_core::{Admission, Op, Phase, Span};
+
+use super::place::{Stack, own_range};
+use super::race::{Races, Told};
+use super::stuck::For;
+use super::{Check, Finding, Line, Memory, Place, Script, State, Touch};
+
+/// A range that a pending copy needs.
+pub(super) struct Guarded {
+    pub(super) ticket: u64,
+    pub(super) span: Span,
+    pub(super) stream: u32,
+    writes: bool,
+    place: Place,
+    call: &'static str,
+}
+
+/// So many rows or pieces of one copy are guarded at most.
+const MOST_PIECES: usize = 64;
+/// So many ranges are guarded at most.
+const MOST_GUARDED: usize = 512;
+
+impl Races {
+    pub(super) fn guards_any(&self) -> bool {
+        !self.guarded.is_empty()
+    }
+
+    /// Guards what a copy on a stream needs of pinned memory.
+    pub(super) fn guard(
+        &mut self,
+        admission: &Admission<'_>,
+        told: &Told<'_>,
+        memory: &dyn Memory,
+    ) {
+        let Some(stream) = admission.stream else {
+            return;
+        };
+        if admission.inner || self.callbacks > 0 || self.is_blind(stream) || self.is_held_back() {
+            return;
+        }
+        let mut add = |span: Span, writes: bool| {
+            let pinned = self
+                .region(span.address())
+                .is_some_and(|region| region.allocation.device.is_none());
+            if !pinned || self.guarded.len() >= MOST_GUARDED {
+                return;
+            }
+            told.interest.found(admission.ticket);
+            self.guarded.push(Guarded {
+                ticket: admission.ticket,
+                span,
+                stream,
+                writes,
+                place: told.place,
+                call: admission.call,
+            });
+            memory.guard(admission.ticket, span, writes);
+        };
+        match &admission.op {
+            Op::Copy { to, from, .. } => {
+                add(*from, false);
+                add(*to, true);
+            }
+            Op::CopyRows { to, from, .. } => {
+                from.iter()
+                    .take(MOST_PIECES)
+                    .for_each(|row| add(row, false));
+                to.iter().take(MOST_PIECES).for_each(|row| add(row, true));
+            }
+            Op::CopyBatch { pieces, .. } => {
+                for (to, from) in pieces.iter().take(MOST_PIECES) {
+                    add(*from, false);
+                    add(*to, true);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn is_blind(&self, stream: u32) -> bool {
+        let actor = self.order.known_stream(stream);
+        actor.is_some_and(|actor| self.order.actors[actor].blind)
+    }
+
+    /// Tells whether a stream waits for something that only the host can bring about, as far as is known.
+    fn is_held_back(&self) -> bool {
+        let stuck = &self.stuck;
+        stuck.waits.values().any(|wait| match wait.what {
+            For::Record(number) => !stuck.records.values().any(|(_, of, _)| *of == number),
+            For::Word(_) | For::Callback => true,
+        })
+    }
+
+    /// Says what a touch was; `None` where it is nobody's mistake that is known here.
+    fn touched(&self, touch: &Touch, place: Place) -> Option<Finding> {
+        let guarded = self.guarded.iter().find(|guarded| {
+            guarded.ticket == touch.ticket && guarded.span.contains(touch.address)
+        })?;
+        let allocation = &self.region(touch.address)?.allocation;
+        let (name, start) = (allocation.name(), allocation.start);
+        let does = |writes: bool| if writes { "writes" } else { "reads" };
+        let range = format!(
+            "{name} +{}..{}",
+            guarded.span.address() - start,
+            guarded.span.end() - start
+        );
+        let (rule, fix) = match guarded.writes {
+            true => ("JMR-SYNC-004", "touch it behind the wait"),
+            false => (
+                "JMR-SYNC-003",
+                "wait for the stream, or alternate two buffers",
+            ),
+        };
+        let line = |label, place, text| Line { label, place, text };
+        let offset = touch.address - start;
+        Some(Finding {
+            rule,
+            lines: vec![
+                line(
+                    "now",
+                    place,
+                    format!("the host {} {name} +{offset}", does(touch.wrote)),
+                ),
+                line(
+                    "earlier",
+                    guarded.place,
+                    format!(
+                        "task {} on stream#{}, which has not run, {} {range}",
+                        guarded.ticket,
+                        guarded.stream,
+                        does(guarded.writes)
+                    ),
+                ),
+                line("made", allocation.made, name.clone()),
+            ],
+            missing: Some(format!(
+                "a synchronise of stream#{} between {} and this",
+                guarded.stream, guarded.call
+            )),
+            fix: Some(fix.to_owned()),
+        })
+    }
+}
+
+impl Check {
+    /// Gives the memory where pages are guarded.
+    pub(super) fn guarding(&self) -> Option<Arc<dyn Memory>> {
+        match self.options.protect {
+            true => self.memory.lock().clone(),
+            false => None,
+        }
+    }
+
+    /// Hears that an operation began or ended.
+    #[cold]
+    pub(super) fn hear_guards(&self, state: &mut State, ticket: u64, phase: &Phase) {
+        let memory = self.guarding();
+        let Some(memory) = memory.as_deref() else {
+            return;
+        };
+        if let Phase::Started = phase {
+            return self.tell_touches_of(state, memory);
+        }
+        self.release_guards(state, Some(memory), |guarded| guarded.ticket == ticket);
+        // What was thrown away is never reported.
+        if let (Some(stream), Phase::Finished) = (state.races.waited(ticket), phase) {
+            self.release_guards(state, Some(memory), |guarded| {
+                let of_it = stream.is_none_or(|stream| stream == guarded.stream);
+                of_it && guarded.ticket < ticket
+            });
+        }
+    }
+
+    /// Tells what the program touched.
+    pub(super) fn tell_touches(&self) {
+        if let Some(memory) = self.guarding() {
+            self.tell_touches_of(&mut self.state(), memory.as_ref());
+        }
+    }
+
+    fn tell_touches_of(&self, state: &mut State, memory: &dyn Memory) {
+        for touch in memory.touches() {
+            let own = own_range();
+            if touch
+                .frames
+                .iter()
+                .any(|frame| (own.0..own.1).contains(frame))
+            {
+                continue;
+            }
+            let stack = Stack::of(&touch.frames, touch.script.clone());
+            let place = state.places.intern("", stack);
+            let found = state.races.touched(&touch, place);
+            if found.is_some() {
+                // The bytes would say the same again when the copy starts.
+                state.races.unwatch(touch.ticket, &self.interest);
+            }
+            self.tell_all(state, found.into_iter().collect());
+        }
+    }
+
+    /// Ends the guard of some ranges, after what was touched there has been told.
+    pub(super) fn release_guards(
+        &self,
+        state: &mut State,
+        memory: Option<&dyn Memory>,
+        of: impl Fn(&Guarded) -> bool,
+    ) {
+        let Some(memory) = memory else {
+            return;
+        };
+        if !state.races.guarded.iter().any(&of) {
+            return;
+        }
+        self.tell_touches_of(state, memory);
+        let gone = state.races.guarded.extract_if(.., |guarded| of(guarded));
+        for guarded in gone {
+            memory.release(guarded.ticket);
+            self.interest.lost(guarded.ticket);
+        }
+    }
+}
+
+impl Script {
+    /// Reads the first line of what Python's fault handler writes of a stack: `  File "a.py", line 3 in main`.
+    #[must_use]
+    pub fn of_dump(text: &str) -> Option<Script> {
+        let (_, rest) = text.split_once("  File \"")?;
+        let (file, rest) = rest.split_once("\", line ")?;
+        let (line, rest) = rest.split_once(" in ")?;
+        Some(Script {
+            file: file.into(),
+            line: line.parse().ok()?,
+            function: rest.lines().next().unwrap_or_default().into(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_innermost_line_of_a_python_stack_is_read() {
+        let text = "Stack (most recent call first):\n  File \"/a b/c.py\", line 12 in fill\n  File \"/d.py\", line 3 in <module>\n";
+        let script = Script::of_dump(text).expect("a line");
+        assert_eq!((&*script.file, script.line), ("/a b/c.py", 12));
+        assert_eq!(&*script.function, "fill");
+        assert_eq!(Script::of_dump("Stack (most recent call first):\n"), None);
+    }
+}

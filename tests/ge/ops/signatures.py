@@ -1,0 +1,213 @@
+"""The types that the operators' signatures list (api/ge/ops.json), and the cases that they ask for beside the table's lines.
+
+The table says by its lines what an operator does. A signature says for which types it does it: for each type of an input that no
+line has, `spread` adds the first line that can be had in it, with that type; so that a new operator, or a new type in a
+signature, has its cases without a word. What cannot be had stands in `EXEMPT`, each with its reason, and a test fails for
+every pair of an operator's input and a type that has neither."""
+
+import copy
+
+import cases as kit
+
+WORDS = {
+    "bool": "bool",
+    **{f"f{bits}": f"float{bits}" for bits in (16, 32, 64)},
+    "bf16": "bfloat16",
+    **{f"i{bits}": f"int{bits}" for bits in (8, 16, 32, 64)},
+    **{f"u{bits}": f"uint{bits}" for bits in (8, 16, 32, 64)},
+    "c32": "complex32",
+    "c64": "complex64",
+    "c128": "complex128",
+    **{f"qi{bits}": f"qint{bits}" for bits in (8, 16, 32)},
+    **{f"qu{bits}": f"quint{bits}" for bits in (8, 16)},
+    "i4": "int4",
+    "u1": "uint1",
+    "string": "string",
+    "resource": "resource",
+    "variant": "variant",
+}
+_WHOLE = "i8 i16 i32 i64 u8 u16 u32 u64"
+_COMPLEX = "c64 c128"
+_QUANTISED = "qi8 qi16 qi32 qu8 qu16"
+# The sets that signatures name.
+SETS = {
+    "@IndexNumberType": "i32 i64",
+    "@FloatingDataType": "f16 f32 f64",
+    "@UnaryDataType": f"f16 bf16 f32 f64 {_COMPLEX}",
+    "@IntegerDataType": _WHOLE,
+    "@RealNumberType": f"f16 bf16 f32 f64 {_WHOLE}",
+    "@NumberType": f"f16 bf16 f32 f64 {_WHOLE} {_COMPLEX} qi8 qi32 qu8",
+    "@BasicType": f"f16 bf16 f32 f64 {_WHOLE} {_COMPLEX} {_QUANTISED}",
+    "@ALL": f"f16 bf16 f32 f64 {_WHOLE} bool {_COMPLEX} {_QUANTISED} string",
+    "@FLOAT": "f16 bf16 f32",
+    "@OrdinaryType": f"f16 bf16 f32 f64 {_WHOLE} bool",
+}
+
+
+def types_of(text):
+    """The types that a signature writes, in the order of the numbers."""
+    words = [word for part in text.split() for word in SETS.get(part, part).split()]
+    names = {WORDS[word] for word in words}
+    order = [*kit.TYPES, *kit.FOREIGN]
+    return sorted(names, key=order.index)
+
+
+def listed(op):
+    """For each input of an operator (of one without inputs, each output): the types that its signature lists."""
+    prototype = kit.PROTOTYPES[op]
+    slots = [name for name, _ in prototype["inputs"]] or [name for name, _ in prototype["outputs"]]
+    return {name: types_of(prototype["types"][name]) for name in slots if name in prototype["types"]}
+
+
+def fills(one, name):
+    """What a case gives to an input: none, one, or several."""
+    given = one.inputs.get(name, [])
+    return given if isinstance(given, list) else [given]
+
+
+def had(cases, op):
+    """For each input of an operator: the types that the cases give it. Where a case is written out in C++, its inputs have names
+    of their own, and their types count for every input."""
+    types = {}
+    for one in cases:
+        if one.op != op:
+            continue
+        for name in listed(op):
+            own = one.inputs if one.code or name not in one.inputs else [name]
+            for given in own:
+                types.setdefault(name, set()).update(fill.dtype or one.dtype for fill in fills(one, given))
+        if not kit.PROTOTYPES[op]["inputs"]:
+            types.setdefault(next(iter(listed(op)), ""), set()).add(one.dtype)
+    return types
+
+
+def variant(one, name, dtype):
+    """A case once more with another type of an input, or with another type altogether where that is the input's."""
+    other = copy.copy(one)
+    other.origin = one.name
+    if all(fill.dtype is None for fill in fills(one, name)):
+        other.dtype = dtype
+        return other
+    changed = [kit.Fill(fill.make, dtype, fill.role, fill.format) for fill in fills(one, name)]
+    other.inputs = {**one.inputs, name: changed if isinstance(one.inputs[name], list) else changed[0]}
+    other.name = f"{one.name} with {name} of {dtype}".strip()
+    return other
+
+
+def may(one, name, dtype):
+    """Whether a case can have an input in a type: all inputs that have the case's own type change with it."""
+    if any(fill.dtype is not None for fill in fills(one, name)):
+        return True
+    types = listed(one.op)
+    along = [other for other in one.inputs if all(fill.dtype is None for fill in fills(one, other))]
+    return all(dtype in types.get(other, [dtype]) for other in along)
+
+
+def spread():
+    """The cases that signatures ask for and no line of the table has."""
+    more = []
+    for op in dict.fromkeys(one.op for one in kit.ALL):
+        own = [one for one in kit.ALL if one.op == op]
+        for name, types in listed(op).items():
+            for dtype in types:
+                known = [*own, *(one for one in more if one.op == op)]
+                if dtype not in kit.TYPES or dtype in had(known, op).get(name, ()) or exempt(op, name, dtype):
+                    continue
+                able = [one for one in own if name in one.inputs and not one.code and not one.judge and may(one, name, dtype)]
+                # The case's own type is what the line is about.
+                able.sort(key=lambda one: any(fill.dtype is not None for fill in fills(one, name)))
+                if able:
+                    more.append(variant(able[0], name, dtype))
+    return more
+
+
+# --- what there is no case for ------------------------------------------------------------------------------------------
+
+OFFSET = "offset_w is refused when the graph is built: the documents have it as reserved"
+EXEMPT = {
+    **{(op, "offset_w", "*"): OFFSET for op in kit.PROTOTYPES},
+    **{
+        ("ApplyAdam", name, dtype): "refused when the graph is built: a step of this kind is always a fraction"
+        for name, _ in kit.PROTOTYPES["ApplyAdam"]["inputs"]
+        for dtype in kit.TYPES
+        if "int" in dtype
+    },
+}
+
+
+def exempt(op, name, dtype):
+    """Why there is no case of an operator's input in a type; None where there has to be one."""
+    for key in [(op, name, dtype), (op, name, "*"), (op, "*", dtype), ("*", "*", dtype)]:
+        if key in EXEMPT:
+            return EXEMPT[key]
+    return None
+
+
+def without_case(cases):
+    """The pairs of an operator's input and a type that have neither a case nor a reason."""
+    missing = []
+    for op in dict.fromkeys(one.op for one in cases):
+        types = had(cases, op)
+        for name, wanted in listed(op).items():
+            for dtype in wanted:
+                if dtype in kit.TYPES and dtype not in types.get(name, ()) and not exempt(op, name, dtype):
+                    missing.append((op, name, dtype))
+    return missing
+
+
+# --- what is refused -----------------------------------------------------------------------------------------------------
+
+
+def refusals():
+    """Graphs that have to be refused when they are built, each with what the refusal names: every operator's input in every type
+    of its signature that Jumar has no arithmetic for, and every pair that is exempt from having a case."""
+    more = []
+    for op in dict.fromkeys(one.op for one in kit.ALL):
+        own = [one for one in kit.ALL if one.op == op and one.inputs]
+        for name, types in listed(op).items():
+            able = [one for one in own if name in one.inputs] or own
+            for dtype in types:
+                if not able or (dtype in kit.TYPES and not exempt(op, name, dtype)):
+                    continue
+                one = able[0]
+                if dtype in kit.TYPES and name not in one.inputs:
+                    one = copy.copy(one)
+                    one.inputs = {**one.inputs, name: kit.f(1, dtype=dtype)}
+                    named = [f"({op})", name]
+                else:
+                    # Where a case is written out in C++, another operator may be the one that reads.
+                    one = variant(one, name if name in one.inputs else next(iter(one.inputs)), dtype)
+                    named = [dtype] if one.code else [f"({op})", dtype]
+                one.name = f"{one.name} refused, {name} of {dtype}".strip()
+                one.runs, one.repeats = 1, 0
+                if dtype in kit.FOREIGN:
+                    one.inputs = {key: plain(given) for key, given in one.inputs.items()}
+                more.append((one, named))
+    return more
+
+
+def plain(given):
+    """What is given, and no variable: nobody could assign it what it holds."""
+    if isinstance(given, list):
+        return [plain(one) for one in given]
+    return kit.Fill(given.make, given.dtype, kit.DATA, given.format) if given.role == kit.VARIABLE else given
+
+
+# --- what nobody looks at ------------------------------------------------------------------------------------------------
+
+UNSEEN = {}
+
+
+def unseen(cases, priority):
+    """The outputs of operators that no case compares."""
+    missing = []
+    for op, prototype in kit.PROTOTYPES.items():
+        own = [one for one in cases if one.op == op and not one.code and not one.judge]
+        names = [name for name, occurs in prototype["outputs"] if occurs != "dynamic"]
+        if prototype["priority"] != priority or not own or len(names) < len(prototype["outputs"]):
+            continue
+        for at, name in enumerate(names):
+            looked = any(at < len(want) and want[at] is not None for want in (one.wanted() for one in own))
+            if not looked and (op, name) not in UNSEEN:
+                missing.append((op, name))
+    return missing
