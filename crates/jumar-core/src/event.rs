@@ -10,23 +10,26 @@
 //!
 //! A record is a signal of its own, so that moving the event to a newer record leaves queued waits alone.
 
+mod quick;
 mod record;
+mod shared;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use jumar_hal::sync::Instant;
 
-use jumar_hal::sync::{AtomicU64, Mutex, MutexGuard, Ordering};
+use jumar_hal::sync::{Mutex, MutexGuard, Ordering};
 use jumar_hal::{Signal, Task, WaitThen};
 use jumar_types::{Error, ErrorKind, Result};
 
-use crate::board::{Board, BoardRecord, BoardWait, Kind};
+use crate::board::{Board, Kind};
 use crate::capture::{EventAction, EventTask, Mark, Recorder, Taken};
 use crate::device::Device;
 use crate::gate::{Op, Phase};
 use crate::runtime::Shared;
 use crate::{Caller, Context, Stream};
+use quick::Quick;
 use record::{Point, Record, Spare};
 
 /// How an event was made.
@@ -83,39 +86,6 @@ pub struct Event {
     level: Arc<Signal>,
     state: Mutex<State>,
     quick: Quick,
-}
-
-/// Records of an event that is a level and keeps no time, on the stream that it was recorded on before, take no lock: how far
-/// the stream was is noted beside the state, and whoever takes the lock takes it over.
-///
-/// A stretch of such records ends when anything else of the newest record changes. A note carries the stretch's number, so that
-/// one which comes late, of a record that such a change has overtaken, counts as made before the change.
-#[derive(Default)]
-struct Quick {
-    /// The number of the stretch, or 0 outside of one. Changed under the lock alone.
-    open: AtomicU64,
-    /// The stream of the stretch. Changed under the lock alone, before `open`.
-    stream: AtomicU64,
-    /// The number of a stretch, above [`Quick::POSITION`], and the position of its last record.
-    last: AtomicU64,
-}
-
-impl Quick {
-    /// How many bits a position has.
-    const POSITION: u32 = 44;
-    /// The highest number of a stretch; then they begin anew.
-    const MOST: u64 = (1 << (64 - Quick::POSITION)) - 1;
-
-    fn end(&self) {
-        self.open.store(0, Ordering::Release);
-    }
-
-    /// Begins a stretch behind a record on the stream.
-    fn begin(&self, state: &mut State, stream: u64) {
-        state.stretch = state.stretch % Quick::MOST + 1;
-        self.stream.store(stream, Ordering::Relaxed);
-        self.open.store(state.stretch, Ordering::Release);
-    }
 }
 
 struct State {
@@ -839,49 +809,6 @@ impl Event {
                 format!("event {} was not made with the IPC flag", self.number),
             )),
         }
-    }
-
-    /// Records an event of several processes. The record has its number before it is queued, so that whoever waits from now
-    /// on, in whatever process, waits for this one.
-    fn record_for_all(
-        &self,
-        board: &Arc<Board>,
-        stream: &Stream,
-        caller: &Caller<'_>,
-    ) -> Result<()> {
-        let record = board.begin();
-        let op = || Op::Record {
-            event: self.number,
-            record: self.shared.next_record(),
-        };
-        let task = Task::Run(BoardRecord::record(board, record));
-        // Nobody is to wait for a record that is never made.
-        stream
-            .submit(caller, task, op)
-            .map(drop)
-            .inspect_err(|_| board.reach(record))
-    }
-
-    fn wait_for_all(
-        &self,
-        board: &Arc<Board>,
-        stream: &Stream,
-        limit: Option<Duration>,
-        caller: &Caller<'_>,
-    ) -> Result<()> {
-        let newest = board.newest();
-        if newest == 0 || board.is_reached(newest) {
-            return Ok(());
-        }
-        let wait = BoardWait::for_record(board, newest);
-        let condition = wait.clone();
-        let op = || Op::Wait {
-            event: self.number,
-            record: 0,
-        };
-        stream.submit(caller, Task::Until { condition, limit }, op)?;
-        stream.submit_silently(caller, Task::Run(wait));
-        Ok(())
     }
 
     /// Gives the time of the newest record.
