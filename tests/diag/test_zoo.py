@@ -3,7 +3,8 @@
 The number in a program's name is that of the mistake in the list at the end of docs/check.md. C and C++ programs are compiled as
 they are and with CLEAN; scripts are run as they are and with the argument "clean". In a program, "FINDS <rule>" stands on the
 line that the finding names first; "NEEDS model" or "NEEDS kernels" gives it the path of a model or a kernel binary;
-"DEVICES 2" so many devices, "PROFILE small" a device with few streams and events; "WITH protect" is run with --protect.
+"DEVICES 2" so many devices, "PROFILE small" a device with few streams and events; "WITH protect" is run with --protect,
+"WITH profiles 310P3" with --profiles 310P3.
 """
 
 import json
@@ -89,6 +90,9 @@ def check(command, source, folder, name, variables):
     options = ["--json", report]
     if source.name.startswith(LATE):
         options.append("--late")
+    profiles = re.search(r"WITH profiles ([\w,]+)", source.read_text())
+    if profiles:
+        options += ["--profiles", profiles[1]]
     if "WITH protect" in source.read_text():
         options.append("--protect")
     if source.name.startswith(LINTS):

@@ -37,6 +37,9 @@ pub struct Check {
     /// Lets a number choose which stream goes on; the same number gives the same run.
     #[arg(long, value_name = "N", conflicts_with = "late")]
     seed: Option<u64>,
+    /// Tells what other products refuse: names of profiles with commas between (310P3,910B1), or `all`.
+    #[arg(long, value_name = "LIST")]
+    profiles: Option<String>,
     /// Leaves out the findings that this file lists.
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
@@ -180,6 +183,13 @@ pub fn check(options: &Check) -> Result<ExitCode> {
     if let Some(seed) = options.seed {
         command.env("JUMAR_SEED", seed.to_string());
         replay.push_str(&format!(" --seed {seed}"));
+    }
+    if let Some(list) = &options.profiles {
+        if let Err(name) = jumar::check::profiles_of(list) {
+            anyhow::bail!("--profiles: {name} is no profile; `jumar info` lists them");
+        }
+        command.env("JUMAR_CHECK_PROFILES", list);
+        replay.push_str(&format!(" --profiles {list}"));
     }
     replay.push_str(" -- ");
     replay.push_str(&words(&options.program));

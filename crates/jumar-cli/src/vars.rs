@@ -75,6 +75,13 @@ pub const READ: &[Var] = &[
         meaning: "The language of what findings say of their rules.",
     },
     Var {
+        name: "JUMAR_CHECK_PROFILES",
+        flag: None,
+        values: "names of profiles with commas between, or `all`",
+        default: "other products are not thought of",
+        meaning: "Tells what a program does that these products refuse.",
+    },
+    Var {
         name: "JUMAR_CHECK_PROTECT",
         flag: None,
         values: "`1`",

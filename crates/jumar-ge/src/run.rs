@@ -598,7 +598,7 @@ pub fn give(
                 "the {name} has {bytes} bytes, and graph {number} needs {needs}"
             )));
         }
-        if address % ALIGNED != 0 {
+        if !address.is_multiple_of(ALIGNED) {
             return Err(Fail::new(format!(
                 "the {name} begins at {address:#x}; it has to lie at a multiple of {ALIGNED} bytes"
             )));

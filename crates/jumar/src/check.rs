@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use jumar_core::sync::thread;
-use jumar_core::{Backend, Span};
+use jumar_core::{Backend, Profile, Span};
 use jumar_cpu::{CpuBackend, guard};
 pub use jumar_diag::check::{
     Allocation, Check, DEPTH, Finding, Options, Place, Rule, Script, Severity, Touch, Walk, here,
@@ -13,6 +13,7 @@ pub use jumar_diag::check::{
 };
 
 use crate::config::variable;
+use crate::profile::built_in;
 
 static CHECK: OnceLock<Option<Arc<Check>>> = OnceLock::new();
 
@@ -71,6 +72,35 @@ pub(crate) fn is_protecting() -> bool {
 
 fn from_variable(name: &str) -> bool {
     variable(name).is_some_and(|text| !text.is_empty() && text != "0")
+}
+
+/// Gives the profiles of products on which the program is to run as well: what `JUMAR_CHECK_PROFILES` names.
+pub fn profiles() -> &'static [Profile] {
+    static PROFILES: OnceLock<Vec<Profile>> = OnceLock::new();
+    PROFILES.get_or_init(|| match variable("JUMAR_CHECK_PROFILES") {
+        None => Vec::new(),
+        Some(list) => profiles_of(&list).unwrap_or_else(|name| {
+            eprintln!("jumar: JUMAR_CHECK_PROFILES names \"{name}\", which is no profile");
+            Vec::new()
+        }),
+    })
+}
+
+/// Finds profiles by their names, with commas between, with or without "Ascend"; `all` stands for the built-in ones.
+///
+/// # Errors
+/// The name that is none.
+pub fn profiles_of(list: &str) -> std::result::Result<Vec<Profile>, String> {
+    if list == "all" {
+        let names = crate::profile::names();
+        return Ok(names.iter().filter_map(|name| built_in(name)).collect());
+    }
+    let find = |name: &str| {
+        built_in(name)
+            .or_else(|| built_in(&format!("Ascend{name}")))
+            .ok_or_else(|| name.to_owned())
+    };
+    list.split(',').map(|name| find(name.trim())).collect()
 }
 
 /// Takes note of the signal on which the process's interpreter writes the stack of the thread that gets it, and of the file.

@@ -15,6 +15,8 @@ use crate::config::variable;
 const IDLE_NS: u64 = 20_000_000;
 /// How often the schedule is asked (each millisecond) while that time has passed.
 const IDLE_ASKED: u32 = 10;
+/// At so many looks in a row the program has to be asleep.
+const IDLE_ASLEEP: u32 = 5;
 /// A thread that wants to run is not waiting; but one that has run for so long since the last call waits in a loop.
 const SPUN_NS: u64 = 10_000_000;
 /// How often at most the program's threads are looked at while it calls.
@@ -105,6 +107,9 @@ struct Asked {
     ran_ns: u64,
     /// How long they had run when something could go on first; `None` while nothing can.
     since_ns: Option<u64>,
+    /// How long they had run at the last look, and for how many looks that has stayed the same while none wanted to run.
+    seen_ns: u64,
+    asleep: u32,
     /// When that was looked at last.
     looked_ns: u64,
 }
@@ -139,7 +144,7 @@ fn threads() -> (u64, bool) {
 }
 
 /// How the names of the runtime's own threads begin.
-const WORKERS: &str = "jumar-worker";
+const WORKERS: &str = "jumar-";
 
 impl Held {
     fn choose(&self, runnable: &[u32], waited: &[u32]) -> usize {
@@ -173,6 +178,7 @@ impl Held {
         if asked.last_call != last || asked.since_ns.is_none() {
             asked.last_call = last;
             asked.times = 0;
+            asked.asleep = 0;
             // Programs that call all the time are not looked at all the time.
             if asked.since_ns.is_some() && now.saturating_sub(asked.looked_ns) < LOOK_NS {
                 return false;
@@ -191,7 +197,11 @@ impl Held {
             return false;
         }
         let (ran_ns, wants) = threads();
-        !wants || ran_ns.saturating_sub(asked.ran_ns) > SPUN_NS
+        // One look may meet a program that sleeps for a moment (a lock, a page that is fetched): it has to sleep through several.
+        let slept = !wants && ran_ns == asked.seen_ns;
+        asked.asleep = if slept { asked.asleep + 1 } else { 0 };
+        asked.seen_ns = ran_ns;
+        asked.asleep >= IDLE_ASLEEP || ran_ns.saturating_sub(asked.ran_ns) > SPUN_NS
     }
 }
 

@@ -124,7 +124,7 @@ pub(crate) fn open(start: usize, end: usize) -> bool {
     RANGE[0].store(start, Ordering::Relaxed);
     RANGE[1].store(end, Ordering::Release);
     // The unwinder prepares itself at its first use, which had better not be in a handler.
-    let _ = stack(0, &mut [0; MOST_FRAMES]);
+    stack(0, &mut [0; MOST_FRAMES]);
     let before = BEFORE.get_or_init(|| {
         [
             install(libc::SIGSEGV, on_fault),

@@ -93,6 +93,16 @@ pub(super) struct Races {
     pub(super) stuck: Stuck,
 }
 
+/// Gives what went wrong in the end: each layer says that its task failed, and whose error that was.
+fn cause(mut sentence: &str) -> &str {
+    while sentence.starts_with("a task of stream ")
+        && let Some((_, inner)) = sentence.split_once(", failed: ")
+    {
+        sentence = inner;
+    }
+    sentence
+}
+
 /// Calls whose memory others may write without passing the gate.
 const OPEN_MAKERS: &[&str] = &["Managed", "Import", "Reserve", "Ipc"];
 
@@ -435,7 +445,7 @@ impl Races {
             self.failed = Some(super::Failed {
                 ticket,
                 place,
-                sentence: error.sentence().to_owned(),
+                sentence: cause(error.sentence()).to_owned(),
             });
         }
         if let Some(watched) = self.watched.remove(&ticket) {

@@ -4,6 +4,7 @@
 //! table of objects; [`refusals`] explains codes; this file has the rules that look at single calls.
 
 mod lives;
+mod portability;
 mod recent;
 mod refusals;
 mod table;
@@ -568,7 +569,9 @@ fn unrecorded(check: &Check, call: &Call, words: &[u64; MOST]) {
 /// Tells whether a call that went well means anything.
 pub(crate) fn looks_after(call: &'static Call) -> bool {
     let known = table::known(call);
-    known.is_of_lives || !matches!(known.after, After::Nothing)
+    known.is_of_lives
+        || !matches!(known.after, After::Nothing)
+        || !jumar::check::profiles().is_empty()
 }
 
 /// Looks at a call that was carried out.
@@ -588,6 +591,7 @@ pub(crate) fn after(check: &Check, seen: &Seen) {
     if known.is_of_lives {
         lives::after(check, seen);
     }
+    portability::look(check, seen);
     match known.after {
         After::Nothing => {}
         After::Init => {

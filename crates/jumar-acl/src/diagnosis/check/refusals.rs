@@ -54,7 +54,7 @@ pub(super) fn explain(check: &Check, seen: &Seen) {
             let Some(failed) = check.last_failed() else {
                 return;
             };
-            let text = format!("reports, with {}, an error of an earlier task", seen.code);
+            let text = format!("answers {}, the error of an earlier task", seen.code);
             finding = Finding::now(rule, text).and(
                 "earlier",
                 failed.place,

@@ -702,6 +702,22 @@ pub static RULES: &[Rule] = &[
         fix: "aclrtMallocHost, or aclrtHostRegisterV2 with PINNED",
     },
     Rule {
+        id: "JMR-PORT-001",
+        severity: Severity::Portability,
+        title: "feature that another product lacks",
+        statement: "Not every product has the call, or the way in which it is used here; one that lacks it answers 207000. Found with --profiles.",
+        statement_zh: "该功能仅部分产品支持；不支持的产品返回 207000。需要 --profiles 选项才能发现。",
+        fix: "ask aclrtGetDeviceCapability, and keep another way",
+    },
+    Rule {
+        id: "JMR-PORT-002",
+        severity: Severity::Portability,
+        title: "more objects than another product has room for",
+        statement: "The program holds more streams, events or notifies on a device than a product that it is to run on has. Found with --profiles.",
+        statement_zh: "程序占用的流、事件或通知数量超过了目标产品的上限。需要 --profiles 选项才能发现。",
+        fix: "hold fewer at a time",
+    },
+    Rule {
         id: "JMR-STREAM-001",
         severity: Severity::Error,
         title: "stream of another context or device",

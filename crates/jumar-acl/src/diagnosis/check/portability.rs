@@ -1,0 +1,154 @@
+//! What is legal on the device that is imitated and refused on another product: limits, and calls that not every product has.
+//!
+//! Looked at for the profiles that were asked for. The facts are those of the interface's documentation; where it says that some
+//! products have a call and does not list them, that is what is said here.
+
+use jumar::check::{Check, Finding};
+use jumar::engine::sync::{AtomicU64, Ordering};
+use jumar::engine::{Device, Profile};
+
+use super::Seen;
+use crate::generated::enums;
+use crate::process;
+
+/// A family of products, by the beginning of its profiles' names; the first that fits counts.
+const FAMILIES: &[(&str, Family)] = &[
+    ("Ascend310P", Family::P310),
+    ("Ascend310B", Family::B310),
+    ("Ascend910B", Family::B910),
+    ("Ascend910", Family::A910),
+];
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Family {
+    P310,
+    B310,
+    B910,
+    A910,
+}
+
+fn family(profile: &Profile) -> Option<Family> {
+    let found = FAMILIES
+        .iter()
+        .find(|(begin, _)| profile.soc_name.starts_with(begin));
+    found.map(|(_, family)| *family)
+}
+
+/// Calls that some products have, which are not listed.
+const OF_SOME: &[&str] = &[
+    "aclrtStreamAbort",
+    "aclrtMemAllocManaged",
+    "aclrtMallocPhysical",
+    "aclrtDeviceGetPCIBusId",
+    "aclrtDeviceGetByPCIBusId",
+    "aclrtGetOverflowStatus",
+    "aclrtSetGroup",
+];
+
+/// What a call uses that not every product has: the words for it, and who lacks it.
+fn lacking(seen: &Seen) -> Option<(&'static str, &'static [Family])> {
+    const DEVICE_TO_DEVICE: u64 = 3;
+    match seen.call.name {
+        "aclrtCreateEventWithFlag"
+            if seen.words[1] == u64::from(enums::ACL_EVENT_DEVICE_USE_ONLY) =>
+        {
+            Some(("events with ACL_EVENT_DEVICE_USE_ONLY", &[Family::B310]))
+        }
+        "aclrtMemcpy2dAsync" if seen.words[6] == DEVICE_TO_DEVICE => Some((
+            "copies of rows inside the device",
+            &[Family::P310, Family::B310, Family::A910],
+        )),
+        _ => None,
+    }
+}
+
+/// A kind of objects of which a device has so many.
+struct Limited {
+    noun: &'static str,
+    makers: &'static [&'static str],
+    of: fn(&Profile) -> u32,
+    left: fn(&Device) -> u32,
+}
+
+const LIMITED: &[Limited] = &[
+    Limited {
+        noun: "streams, default streams included",
+        makers: &[
+            "aclrtCreateStream",
+            "aclrtCreateStreamV2",
+            "aclrtCreateStreamWithConfig",
+            "aclrtCreateContext",
+        ],
+        of: |profile| profile.limits.streams,
+        left: Device::streams_available,
+    },
+    Limited {
+        noun: "events that count (aclrtCreateEventWithFlag)",
+        makers: &["aclrtCreateEventWithFlag"],
+        of: |profile| profile.limits.events,
+        left: Device::events_available,
+    },
+    Limited {
+        noun: "notifies",
+        makers: &["aclrtCreateNotify"],
+        of: |profile| profile.limits.notifies,
+        left: Device::notifies_available,
+    },
+];
+
+/// The limits that were passed and told: a bit for each kind and profile.
+static TOLD: AtomicU64 = AtomicU64::new(0);
+
+/// Looks at a call that went well.
+pub(super) fn look(check: &Check, seen: &Seen) {
+    let profiles = jumar::check::profiles();
+    if profiles.is_empty() {
+        return;
+    }
+    let name = seen.call.name;
+    if let Some((what, families)) = lacking(seen) {
+        let lack = profiles
+            .iter()
+            .filter(|profile| family(profile).is_some_and(|family| families.contains(&family)));
+        let names: Vec<&str> = lack.map(|profile| profile.soc_name.as_str()).collect();
+        if !names.is_empty() {
+            let text = format!("{} has no {what}", names.join(", "));
+            check.find(Finding::now("JMR-PORT-001", text));
+        }
+    }
+    if OF_SOME.contains(&name) {
+        let text = format!("not every product has {name}: ask for it first, or keep another way");
+        check.find(Finding::now("JMR-PORT-001", text));
+    }
+    for (kind, limited) in LIMITED.iter().enumerate() {
+        if limited.makers.contains(&name) {
+            passed(check, profiles, kind, limited);
+        }
+    }
+}
+
+fn passed(check: &Check, profiles: &[Profile], kind: usize, limited: &Limited) {
+    let Ok(runtime) = process::get().runtime() else {
+        return;
+    };
+    let devices = (0..runtime.device_count()).filter_map(|n| runtime.device(i64::from(n)).ok());
+    for device in devices {
+        let used = (limited.of)(device.profile()).saturating_sub((limited.left)(&device));
+        for (number, profile) in profiles.iter().enumerate().take(16) {
+            let limit = (limited.of)(profile);
+            let bit = 1 << (kind * 16 + number);
+            if used <= limit || TOLD.fetch_or(bit, Ordering::Relaxed) & bit != 0 {
+                continue;
+            }
+            check.find(Finding::now(
+                "JMR-PORT-002",
+                format!(
+                    "device {} has {used} {} now; {} has room for {limit}",
+                    device.number(),
+                    limited.noun,
+                    profile.soc_name
+                ),
+            ));
+        }
+    }
+}
