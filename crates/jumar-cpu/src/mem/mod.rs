@@ -113,7 +113,7 @@ impl Space {
             what,
             base,
             bytes,
-            heap: Mutex::new(Heap::new(bytes)),
+            heap: Brief::new(Heap::new(bytes)),
             open: AtomicUsize::new(0),
             files: file::Files::default(),
             twin: Some(own.wrapping_sub(base)),
