@@ -201,14 +201,16 @@ impl Backend for CpuBackend {
     }
 
     fn move_now(&self, moves: &[Move]) {
-        // One loop with everything that is short in it: a captured model is a thousand of these.
+        // One loop with everything that is short in it: a captured model is a thousand of these. Where memory is mapped twice,
+        // each goes the runtime's own way to it.
+        let once = !self.pinned.is_twice();
         for next in moves {
             match *next {
-                Move::Copy { to, from } => match mem::copy_small(to, from) {
+                Move::Copy { to, from } => match once && mem::copy_small(to, from) {
                     true => self.executor.wrote(to, from.bytes()),
                     false => self.copy_now(to, from),
                 },
-                Move::Fill { to, value } => match mem::fill_small(to, value) {
+                Move::Fill { to, value } => match once && mem::fill_small(to, value) {
                     true => self.executor.wrote(to.address(), to.bytes()),
                     false => self.fill_now(to, value),
                 },
