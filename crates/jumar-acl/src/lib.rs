@@ -271,3 +271,16 @@ pub fn at_last() {
 }
 
 pub use process::forked;
+
+/// Called before a fork, on the thread that forks.
+pub fn fork_prepared() {
+    if !watch::is_off() {
+        check::fork_prepared();
+        jumar::check::fork_prepared();
+    }
+}
+
+/// Called after a fork, in the parent and in the child.
+pub fn fork_ended() {
+    jumar::check::fork_ended();
+}
