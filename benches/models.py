@@ -23,6 +23,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
@@ -49,6 +50,8 @@ ORT, OPENVINO, INSTALLED = "ONNX Runtime", "OpenVINO float32", "OpenVINO as inst
 ROUND_MS = 60
 # Nine rounds, or five where all of them would take longer than this.
 BUDGET_S, ROUNDS, FEWER = 10, 9, 5
+# Threads of one engine go on spinning after its turn (ONNX Runtime's for some 20 ms) and would take a processor from the next.
+REST_S = 0.04
 THREADS = [threads for threads in (1, 2) if threads <= (os.cpu_count() or 1)]
 
 
@@ -225,6 +228,8 @@ def in_turn(works):
     done = 0
     while done < FEWER or (done < ROUNDS and time.monotonic() - start < BUDGET_S):
         for name, work in works.items():
+            time.sleep(REST_S)
+            work()
             times[name].append(milliseconds(work, repeats[name]))
         done += 1
     return {name: statistics.median(found) for name, found in times.items()}
@@ -292,11 +297,9 @@ def measure_kernels(folder):
 class Streams:
     """Two different models, and a stream for each; a process of its own has this, and does a round when it is told to."""
 
-    PATHS = ("mobilenet_v2_1.onnx", "decoder_1.onnx")
-
-    def __init__(self, folder):
+    def __init__(self, folder, makers):
         self.acl = begin()
-        paths = [folder / name for name in self.PATHS]
+        paths = [folder / f"{maker}_1.onnx" for maker in makers]
         self.models = [Jumar(path, dict(np.load(path.with_suffix(".npz")))) for path in paths]
         self.queues = [value(self.acl.rt.create_stream()) for _ in self.models]
         for model in self.models:
@@ -315,42 +318,92 @@ class Streams:
         for index in which:
             good(acl.rt.synchronize_stream(self.queues[index]))
 
-    def serve(self):
-        """Reads what to do from standard input, and answers with milliseconds."""
-        for line in sys.stdin:
-            which, counts = json.loads(line)
-            print(json.dumps(milliseconds(lambda: self.work(which, counts))), flush=True)  # noqa: B023
+
+class OrtStreams:
+    """Two sessions of ONNX Runtime with one thread each, and a thread of this process for each."""
+
+    def __init__(self, folder, makers):
+        paths = [folder / f"{maker}_1.onnx" for maker in makers]
+        self.sessions = [Ort(path, dict(np.load(path.with_suffix(".npz"))), 1) for path in paths]
+
+    def work(self, which, counts):
+        def many(index):
+            for _ in range(counts[index]):
+                self.sessions[index].run()
+
+        threads = [threading.Thread(target=many, args=(index,)) for index in which]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
 
 
-def measure_streams(folder):
-    """What two models take one after the other on one worker, and at once on two, in turn; each alone on either, too."""
+def serve(streams):
+    """Reads what to do from standard input, and answers with milliseconds."""
+    for line in sys.stdin:
+        which, counts = json.loads(line)
+        print(json.dumps(milliseconds(lambda: streams.work(which, counts))), flush=True)  # noqa: B023
 
-    def started(workers):
-        environment = os.environ | {"JUMAR_WORKERS": str(workers)}
-        command = [sys.executable, __file__, "--folder", str(folder), "--part", "streams-server"]
+
+# Two models that compute, one that computes and one that streams its weights, and two that do both.
+PAIRS = [("mobilenet_v2", "decoder"), ("resnet50", "mobilenet_v2"), ("bert", "decoder"), ("resnet50", "bert")]
+
+
+def measure_streams(folder, makers):
+    """What two models take one after the other on one worker, and at once on two, in turn; beside it what the machine allows: the same
+    two models in two processes with a worker and a processor each, and two sessions of ONNX Runtime in two threads."""
+
+    def started(kind, workers, processor=None):
+        environment = os.environ | {"JUMAR_WORKERS": str(workers), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+        command = [sys.executable, __file__, "--folder", str(folder), "--part", f"{kind}-{'+'.join(makers)}"]
+        if processor is not None:
+            # The processor is chosen by the process itself, before anything else starts threads.
+            command += ["--processor", str(processor)]
         return subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
-    servers = {workers: started(workers) for workers in (1, 2)}
+    processors = sorted(os.sched_getaffinity(0))[:2]
+    servers = {"one": started("jumar", 1), "two": started("jumar", 2), "ort": started("ort", 1)}
+    if len(processors) == 2:
+        servers |= {f"apart {index}": started("jumar", 1, processor) for index, processor in enumerate(processors)}
 
-    def ask(workers, which, counts):
-        server = servers[workers]
-        server.stdin.write(json.dumps([which, counts]) + "\n")
-        server.stdin.flush()
-        return json.loads(server.stdout.readline())
+    def tell(name, which, counts):
+        servers[name].stdin.write(json.dumps([which, counts]) + "\n")
+        servers[name].stdin.flush()
 
-    for workers in servers:
-        ask(workers, [0, 1], [20, 100])
-    # Each stream gets about as much work.
-    alone = [min(ask(1, [index], [20, 20]) / 20 for _ in range(5)) for index in (0, 1)]
-    counts = [max(1, round(100 / ms)) for ms in alone]
+    def answer(name):
+        return json.loads(servers[name].stdout.readline())
+
+    def ask(name, which, counts):
+        tell(name, which, counts)
+        return answer(name)
+
+    def apart(counts):
+        for index in (0, 1):
+            tell(f"apart {index}", [index], counts)
+        return max(answer(f"apart {index}") for index in (0, 1))
+
+    def balanced(name):
+        """So many executions of each that each stream gets about as much work."""
+        ask(name, [0], [2, 2]), ask(name, [1], [2, 2])
+        alone = [min(ask(name, [index], [5, 5]) / 5 for _ in range(5)) for index in (0, 1)]
+        return [max(1, round(max(100, 2 * max(alone)) / ms)) for ms in alone]
+
+    counts, theirs = balanced("one"), balanced("ort")
+    for name in servers:
+        ask(name, [0], [2, 2]), ask(name, [1], [2, 2])
     kinds = {
-        "in turn": lambda: ask(1, [0], counts) + ask(1, [1], counts),
-        "at once": lambda: ask(2, [0, 1], counts),
-        "in turn, two workers": lambda: ask(2, [0], counts) + ask(2, [1], counts),
+        "in turn": lambda: ask("one", [0], counts) + ask("one", [1], counts),
+        "at once": lambda: ask("two", [0, 1], counts),
+        "in turn, two workers": lambda: ask("two", [0], counts) + ask("two", [1], counts),
+        "ort in turn": lambda: ask("ort", [0], theirs) + ask("ort", [1], theirs),
+        "ort at once": lambda: ask("ort", [0, 1], theirs),
     }
+    if len(processors) == 2:
+        kinds["apart"] = lambda: apart(counts)
     times = {kind: [] for kind in kinds}
     for _ in range(ROUNDS):
         for kind, work in kinds.items():
+            time.sleep(REST_S)
             times[kind].append(work())
     for server in servers.values():
         server.stdin.close()
@@ -583,10 +636,17 @@ def lines_of(parts):
             line(name, found["Jumar"], "GFLOP/s", limit, None, [[ORT, found[ORT]]])
         us = {engine: ms * 10 for engine, ms in parts["kernels"]["small"].items()}
         line("one operator on 16 numbers: aclmdlExecute from Python", us["Jumar"], "us", [ORT, us[ORT]], {"Value": 2.0})
-    if "streams" in parts:
-        found = parts["streams"]
+    names = {maker: name for name, maker in MODELS.items()}
+    for makers in PAIRS:
+        found = parts.get(f"streams-{'+'.join(makers)}")
+        if not found:
+            continue
         also = [["one after the other, two workers", found["in turn, two workers"]]]
-        what = f"{found['counts'][0]} times MobileNetV2 and {found['counts'][1]} times the decoder on two streams, two workers"
+        if "apart" in found:
+            also.append(["two processes, a processor each", found["apart"]])
+        also.append(["two sessions of ONNX Runtime at once, as a part of them in turn", found["ort at once"] / found["ort in turn"] * found["in turn"]])
+        each = [f"{count} times {names[maker]}" for count, maker in zip(found["counts"], makers)]
+        what = f"{each[0]} and {each[1]} on two streams, two workers"
         # 1.7 times the throughput.
         line(what, found["at once"], "ms", ["one after the other, one worker", found["in turn"]], {"Ratio": 0.588}, also)
     return lines
@@ -611,7 +671,7 @@ def wanted_parts(options):
             if maker in [MODELS[name] for name in PROFILED]:
                 parts.append(f"profile-{maker}")
     if "extras" in names:
-        parts += ["kernels", "streams"]
+        parts += ["kernels", *(f"streams-{'+'.join(makers)}" for makers in PAIRS)]
     return parts
 
 
@@ -623,7 +683,7 @@ def needs(part):
         return [(maker, int(batch[1:]))]
     if kind in ("memory", "profile"):
         return [(rest, 1)]
-    return [("mobilenet_v2", 1), ("decoder", 1)] if kind == "streams" else []
+    return [(maker, 1) for maker in rest.split("+")] if kind == "streams" else []
 
 
 def part_of(folder, part):
@@ -653,7 +713,7 @@ def run_part(folder, part):
     if kind == "memory":
         return {engine: child(f"{part}-{engine}", 1) for engine in ("Jumar", ORT)}
     if kind == "streams":
-        return measure_streams(folder)
+        return measure_streams(folder, rest.split("+"))
     return child(part, int(part.rsplit("-t", 1)[1]) if kind == "model" else 1)
 
 
@@ -699,10 +759,14 @@ def main():
     parser.add_argument("--threads", nargs="+", type=int, default=THREADS)
     parser.add_argument("--resume", action="store_true", help="only what no earlier run has measured")
     parser.add_argument("--part", help=argparse.SUPPRESS)
+    parser.add_argument("--processor", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=pathlib.Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.part == "streams-server":
-        Streams(options.folder).serve()
+    kind, _, rest = (options.part or "").partition("-")
+    if kind in ("jumar", "ort"):
+        if options.processor is not None:
+            os.sched_setaffinity(0, {options.processor})
+        serve((Streams if kind == "jumar" else OrtStreams)(options.folder, rest.split("+")))
         return
     if options.part:
         print(json.dumps(part_of(options.folder, options.part)))

@@ -93,6 +93,8 @@ static int slot_open(Session *s, Slot *slot)
     CHECK(aclrtMallocHost(&slot->host_output, BATCH * s->output_stride));
     CHECK(aclrtMalloc(&slot->device_input, BATCH * s->input_stride, ACL_MEM_MALLOC_HUGE_FIRST));
     CHECK(aclrtMalloc(&slot->device_output, BATCH * s->output_stride, ACL_MEM_MALLOC_HUGE_FIRST));
+    /* The scores of a batch come down in one copy, and the gaps between them with it: they hold zeros, not what was there before. */
+    CHECK(aclrtMemset(slot->device_output, BATCH * s->output_stride, 0, BATCH * s->output_stride));
     CHECK(aclrtCreateEvent(&slot->uploaded));
     CHECK(aclrtCreateEvent(&slot->computed));
     CHECK(aclrtCreateEvent(&slot->downloaded));

@@ -164,8 +164,8 @@ def digits(tmp_path_factory):
     }
 
 
-def drill(command):
-    done = jumar("faults", "--", *command)
+def drill(command, *options):
+    done = jumar("faults", *options, "--", *command)
     rows = re.findall(r"^(\S+) +(\d+)  (handled|ignored|leaks|crash|hangs)", done.stdout, re.M)
     assert rows, done.stdout + done.stderr
     return done, {(name, int(turn)): word for name, turn, word in rows}
@@ -194,6 +194,13 @@ def test_a_drill_lets_tasks_fail_and_shows_the_stack_of_a_crash(program):
     assert re.search(r"crash \(signal 11\)\n +.*task_errors.c:\d+  fill_with", done.stdout), done.stdout
     assert rows[("aclrtRecordEvent", 1)] == "ignored", done.stdout
     assert re.search(r"jumar faults: \d+ of \d+", done.stderr), "progress"
+
+
+def test_a_drill_ends_a_program_that_hangs_when_a_call_fails(program):
+    done, rows = drill([program("waits_for_ever.c")], "--limit", "3")
+    assert [site for site, word in rows.items() if word == "hangs"] == [("aclrtSetDevice", 1)], done.stdout
+    assert rows[("aclInit", 1)] == "handled" and rows[("aclrtMalloc", 1)] == "ignored", done.stdout
+    assert re.search(r"\b1 hangs\b", done.stdout) and done.returncode == 1, done.stdout
 
 
 def test_the_command_of_a_class_shows_it_again(program):

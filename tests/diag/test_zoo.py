@@ -5,6 +5,9 @@ they are and with CLEAN; scripts are run as they are and with the argument "clea
 line that the finding names first; "NEEDS model" or "NEEDS kernels" gives it the path of a model or a kernel binary;
 "DEVICES 2" so many devices, "PROFILE small" a device with few streams and events; "WITH protect" is run with --protect,
 "WITH profiles 310P3" with --profiles 310P3.
+
+The programs of fresh/ were written by somebody who knew the list of mistakes and nothing else; each has its clean form beside it, and
+what was expected is in fresh/expected.toml. zoo/README.md says which programs were written from the list alone.
 """
 
 import json
@@ -13,6 +16,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import tomllib
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -24,6 +28,10 @@ from install import LIB64, PREFIX, ROOT, compile_c, environment, run  # noqa: E4
 ZOO = pathlib.Path(__file__).resolve().parent / "zoo"
 SOURCES = sorted([*ZOO.glob("*.c"), *ZOO.glob("*.cpp")])
 SCRIPTS = sorted(ZOO.glob("*.py"))
+FRESH = sorted(path for path in (ZOO / "fresh").iterdir() if path.suffix != ".toml" and ".clean" not in path.name)
+EXPECTED = tomllib.loads((ZOO / "fresh/expected.toml").read_text())
+# Programs that were written from the list of mistakes alone, beside those of fresh/.
+BLIND = (ZOO / "blind.txt").read_text().split()
 # What shows only when nothing runs before somebody waits for it.
 LATE = ("01_",)
 # Lints are told when asked for.
@@ -93,7 +101,7 @@ def check(command, source, folder, name, variables):
     profiles = re.search(r"WITH profiles ([\w,]+)", source.read_text())
     if profiles:
         options += ["--profiles", profiles[1]]
-    if "WITH protect" in source.read_text():
+    if "WITH protect" in source.read_text() or EXPECTED.get(source.name, {}).get("protect"):
         options.append("--protect")
     if source.name.startswith(LINTS):
         options += ["--rules", "JMR-PERF"]
@@ -128,7 +136,7 @@ def build(source, target, *more):
         return compile_c(source, target, *more, *link)
     run(
         os.environ.get("CXX", "c++"), "-std=c++17", "-Wall", "-Wextra", "-Werror", *more, "-I", PREFIX / "include",
-        source, "-o", target, *link,
+        "-I", PREFIX / "opp/built-in/op_proto/inc", source, "-o", target, *link,
     )
     return target
 
@@ -155,3 +163,49 @@ def test_a_mistake_is_found_and_its_absence_is_not(source, programs, given, tmp_
 @pytest.mark.parametrize("source", SCRIPTS, ids=lambda path: path.name)
 def test_a_mistake_in_python_is_found_at_its_line(source, given, tmp_path):
     judge(source, [[sys.executable, source], [sys.executable, source, "clean"]], tmp_path, given(source))
+
+
+@pytest.fixture(scope="session")
+def fresh(tmp_path_factory):
+    """The programs of fresh/ and their clean forms, compiled side by side."""
+    folder = tmp_path_factory.mktemp("fresh")
+
+    def both(source):
+        clean = source.with_name(f"{source.stem}.clean{source.suffix}")
+        if source.suffix == ".py":
+            return [[sys.executable, source], [sys.executable, clean]]
+        return [[build(form, folder / form.name.replace(".", "-"))] for form in (source, clean)]
+
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        waiting = {source: pool.submit(both, source) for source in FRESH}
+        yield lambda source: waiting[source].result()
+
+
+@pytest.mark.parametrize("source", FRESH, ids=lambda path: path.name)
+def test_a_program_of_somebody_who_knew_the_list_alone(source, fresh, tmp_path):
+    expected = EXPECTED[source.name]
+    # What was expected, or what stands beside it with the reason.
+    now, earlier = ({**expected, **expected.get("told", {})}[key] for key in ("now", "earlier"))
+    wrong, right = fresh(source)
+    done, _ = check(wrong, source, tmp_path, "wrong", {})
+    findings = json.loads((tmp_path / "wrong.json").read_text())
+    assert [one["rule"] for one in findings] == [expected["rule"]], done.stderr
+    lines = [line["line"] for line in findings[0]["lines"]]
+    assert lines[0] == now and set(earlier) <= set(lines[1:]), (lines, done.stderr)
+    assert done.returncode != 0
+    done, found = check(right, source, tmp_path, "right", {})
+    assert found == set() and done.returncode == 0, done.stderr
+
+
+def test_a_third_of_the_zoo_was_written_from_the_list_alone():
+    every = {path.name for path in [*SOURCES, *SCRIPTS]}
+    assert set(BLIND) <= every and len(set(BLIND)) == len(BLIND)
+    assert set(EXPECTED) == {path.name for path in FRESH}
+    share = (len(BLIND) + len(FRESH)) / (len(every) + len(FRESH))
+    print(f"zoo: {len(every) + len(FRESH)} programs, {len(BLIND) + len(FRESH)} of them from the list alone, {share:.1%}")
+    assert share >= 1 / 3
+
+
+def test_each_mistake_has_three_programs_at_least():
+    numbers = [path.name[:2] for path in [*SOURCES, *SCRIPTS, *FRESH]]
+    assert all(numbers.count(f"{mistake:02}") >= 3 for mistake in range(1, 16))

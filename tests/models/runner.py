@@ -20,8 +20,9 @@ class Refused(Exception):
 
 
 def build():
-    """Builds the runner."""
-    command = ["cargo", "build", "--quiet", "--release", "-p", "jumar-graph", "--example", "run_model"]
+    """Builds the runner, of the parts that the libraries were built of: with packages chosen otherwise, features differ and all is compiled again."""
+    packages = [word for name in ("jumar-capi", "jumar-py", "jumar-cli", "jumar-graph") for word in ("-p", name)]
+    command = ["cargo", "build", "--quiet", "--release", *packages, "--example", "run_model"]
     subprocess.run(command, cwd=ROOT, check=True)
 
 

@@ -13,7 +13,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "conventions"))
 
-from install import LIB64, PREFIX, compile_c, environment, run  # noqa: E402
+from install import LIB64, PREFIX, ROOT, compile_c, environment, run  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parents[1] / "diag"
 JUMAR = PREFIX / "bin/jumar"
@@ -169,6 +169,38 @@ def test_a_click_on_the_mark_of_a_finding(page):
     page.run("document.querySelector('.finding').click()")
     page.settle()
     assert page.run("!!timeline.picked().slice.marks")
+
+
+@needs_browser
+def test_the_operators_of_a_model_are_slices_in_its_executions_and_a_table(tmp_path):
+    digits = ROOT / "examples/digits"
+    atc = [PREFIX / "bin/atc", "--framework=5", f"--model={digits}/digits.onnx", "--soc_version=Ascend910B1"]
+    run(*atc, f"--output={tmp_path}/digits", env=environment())
+    app = compile_c(digits / "streams.c", tmp_path / "streams", "-L", LIB64, "-lascendcl")
+    target = tmp_path / "run.html"
+    run(JUMAR, "run", "--trace", target, "--", app, tmp_path / "digits.om", digits / "images.u8", digits / "labels.u8")
+    page = browser.Page(PATH, target.as_uri())
+    try:
+        # The program is called "streams", and its thread is none.
+        assert page.run("document.querySelectorAll('#streams tr.go').length") == 2
+        rows = page.run("[...document.querySelectorAll('#operators tr.go')].map(r => [...r.cells].map(c => c.textContent))")
+        assert any("Conv" in cells[0] for cells in rows) and any("MatMul" in cells[0] for cells in rows), rows
+        assert sum(int(cells[1]) for cells in rows) == page.run("timeline.inner.length")
+        runs = page.run("timeline.slices.filter(s => s.name === 'digits').length")
+        assert runs == 320 and page.run("timeline.inner.length") % runs == 0
+        find = "timeline.inner.find(s => /Conv/.test(s.name))"
+        page.run(f"(() => {{ const s = {find}, d = s.end - s.ts; timeline.look(s.ts - d, s.end + d); return 0; }})()")
+        page.settle()
+        x, y = place(page, f"(() => {{ const q = timeline.place({find}); return [q[0], q[1] + 6]; }})()")
+        page.click(x, y)
+        assert "Conv" in detail(page) and "node" in detail(page)
+        keep(page, "operators")
+        # Above the strip is the execution itself.
+        page.click(x, y - 10)
+        assert "aclmdlExecuteAsync" in detail(page)
+        assert page.errors == []
+    finally:
+        page.close()
 
 
 @needs_browser

@@ -22,10 +22,10 @@ def events(model, example, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def tracks(events):
-    """The slices of each track, in order of time, by the track's name."""
+    """The slices of each track, in order of time, by the track's name; without the operators inside models."""
     names = {(e["pid"], e["tid"]): e["args"]["name"] for e in events if e["ph"] == "M" and e["name"] == "thread_name"}
     slices = collections.defaultdict(list)
-    for e in sorted((e for e in events if e["ph"] == "X"), key=lambda e: e["ts"]):
+    for e in sorted((e for e in events if e["ph"] == "X" and "node" not in e["args"]), key=lambda e: e["ts"]):
         slices[names[e["pid"], e["tid"]]].append(e)
     return slices
 
@@ -46,6 +46,18 @@ def test_each_stream_is_a_track_on_which_nothing_overlaps(tracks):
 def test_the_model_runs_once_a_picture_on_one_of_them(tracks, model):
     counts = {name: sum(e["name"] == model.stem for e in slices) for name, slices in streams(tracks).items()}
     assert sorted(counts.values()) == [0, PICTURES], counts
+
+
+def test_each_operator_lies_inside_the_execution_of_its_model(events, model):
+    runs = {e["args"]["ticket"]: e for e in events if e["ph"] == "X" and e["name"] == model.stem}
+    operators = [e for e in events if e["ph"] == "X" and "node" in e["args"]]
+    each = collections.Counter(e["args"]["of"] for e in operators)
+    # The same operators in each of the executions.
+    assert each.keys() == runs.keys() and len(set(each.values())) == 1, each
+    for e in operators:
+        run = runs[e["args"]["of"]]
+        assert (e["pid"], e["tid"]) == (run["pid"], run["tid"])
+        assert run["ts"] - 0.002 <= e["ts"] and e["ts"] + e["dur"] <= run["ts"] + run["dur"] + 0.002, (run, e)
 
 
 def test_the_calls_of_the_program_are_on_its_thread(tracks):

@@ -54,6 +54,7 @@ pub(crate) fn keep(cx: &Cx<'_>, error: Error) -> i32 {
     if is_stored_as_last_error(kind) && !question {
         cx.thread.last_error.set(code);
     }
+    crate::watch::refused(cx.call, &error);
     if !is_silent(kind) {
         let text = compose(cx.call.name, code, &error);
         crate::log::error(cx, &text);

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, OnceLock};
 
+use jumar::check::Finding;
 use jumar::engine::{Block, Call, Caller, Context, Lookups, Runtime, Stream, StreamOptions};
 use jumar::offline::{Description, Model, Package, Supplied};
 use jumar_types::dtype::DataType;
@@ -36,6 +37,8 @@ pub struct Engine {
     options: Options,
     sessions: BTreeMap<u64, Arc<Session>>,
     last: u64,
+    /// Where it was ended, as long as it is.
+    ended_at: Option<jumar::check::Place>,
 }
 
 static ENGINE: OnceLock<Mutex<Engine>> = OnceLock::new();
@@ -164,6 +167,7 @@ pub fn initialize(options: Options) -> Outcome<()> {
         return Ok(());
     }
     engine.started = true;
+    engine.ended_at = None;
     engine.options = options;
     Ok(())
 }
@@ -171,9 +175,18 @@ pub fn initialize(options: Options) -> Outcome<()> {
 /// Ends the Graph Engine, and all sessions with it.
 pub fn finalize() {
     let mut engine = engine();
+    if engine.started {
+        engine.ended_at = Some(jumar::check::here());
+    }
     engine.started = false;
     let sessions = std::mem::take(&mut engine.sessions);
     drop(engine);
+    // It ends them in good order: a session on the stack may be destroyed behind it.
+    if let Some(check) = jumar::check::from_environment() {
+        sessions
+            .keys()
+            .for_each(|id| check.ended(SESSION, *id, "GEFinalize"));
+    }
     for session in sessions.values() {
         session.close();
     }
@@ -236,7 +249,22 @@ pub fn check(options: &Options) -> Outcome<()> {
     Ok(())
 }
 
-fn not_started() -> Fail {
+/// What the checks call a session.
+pub const SESSION: &str = "session";
+
+/// Refuses what needs the engine; it is a mistake of its own where the engine was there and is gone.
+fn not_started(engine: &Engine) -> Fail {
+    if let Some(place) = engine.ended_at
+        && let Some(check) = jumar::check::from_environment()
+    {
+        check.find(
+            Finding::now("JMR-GE-002", "the Graph Engine is used after GEFinalize").and(
+                "earlier",
+                place,
+                "GEFinalize",
+            ),
+        );
+    }
     Fail::new("GEInitialize was not called, or GEFinalize was").code("E10062")
 }
 
@@ -245,7 +273,7 @@ pub fn create(options: Options) -> Outcome<u64> {
     check(&options)?;
     let mut engine = engine();
     if !engine.started {
-        return Err(not_started());
+        return Err(not_started(&engine));
     }
     let device = options
         .get("ge.session_device_id")
@@ -277,6 +305,9 @@ pub fn create(options: Options) -> Outcome<u64> {
             lent: Mutex::default(),
         }),
     );
+    if let Some(check) = jumar::check::from_environment() {
+        check.made(SESSION, id, Some(id), "ge::Session", 0);
+    }
     Ok(id)
 }
 
@@ -284,6 +315,9 @@ pub fn create(options: Options) -> Outcome<u64> {
 pub fn destroy(id: u64) {
     let session = engine().sessions.remove(&id);
     if let Some(session) = session {
+        if let Some(check) = jumar::check::from_environment() {
+            check.ended(SESSION, id, "its destructor");
+        }
         session.close();
     }
 }
@@ -292,7 +326,7 @@ pub fn destroy(id: u64) {
 pub fn find(id: u64) -> Outcome<Arc<Session>> {
     let engine = engine();
     if !engine.started {
-        return Err(not_started());
+        return Err(not_started(&engine));
     }
     engine.sessions.get(&id).cloned().ok_or_else(|| {
         Fail::new("the session is none: it was made before GEInitialize, or it is over")
@@ -709,6 +743,8 @@ impl Plan {
             return Err(Fail::new("the graph was unloaded"));
         };
         let model = Model::load(held, &place.context, supplied, caller)?;
+        let device = place.context.device().number();
+        model.observe(Arc::new(jumar::OnTimelines { device }));
         *package = None;
         Ok(self.model.get_or_init(|| model).clone())
     }

@@ -1,7 +1,7 @@
 //! Reads handwritten digits on a device, two pictures at a time: while one is computed, the next one is on its way.
 //!
 //! ```text
-//! cargo run --release --example digits [model.onnx | model.om] [images] [labels]
+//! cargo run --example digits [model.onnx | model.om] [images] [labels]
 //! ```
 
 use std::path::{Path, PathBuf};

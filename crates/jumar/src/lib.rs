@@ -51,7 +51,7 @@ pub use model::{Model, Operand, Outputs, TensorInfo};
 pub use pending::Pending;
 pub use runtime::Runtime;
 pub use stream::{Scope, Stream};
-pub use trace::{trace_flush, trace_start};
+pub use trace::{OnTimelines, trace_flush, trace_operators, trace_start};
 
 /// The runtime itself, for the other surfaces (the C interface, the command line). Rust programs use the types of the crate's
 /// root instead.

@@ -10,7 +10,7 @@ int main(void)
     MUST(aclrtDestroyStream(stream));
     tear_down();
 #else
-    MUST(aclrtResetDevice(0)); /* FINDS JMR-ORDER-002 */
+    MUST(aclrtResetDevice(0));
     MUST(aclFinalize());
     TRY(aclrtDestroyStream(stream)); /* FINDS JMR-ORDER-001 */
 #endif

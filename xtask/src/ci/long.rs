@@ -304,15 +304,11 @@ const TARGET_KIB: u64 = 6 << 20;
 
 /// Gives each reader damaged input. What it panics at, takes too long for or wants too much memory for is in the step's folder.
 fn targets(job: &Job, folder: &Path) -> Result<Option<String>> {
-    let mut build = cargo(&[
-        "build",
-        "--locked",
-        "--release",
-        "-p",
-        "jumar-graph",
-        "--example",
-        "fuzz",
-    ]);
+    let mut build = cargo(&["build", "--locked", "--release", "-p", "jumar-graph"]);
+    // With the packages of the install tree beside it, nothing below is compiled once more.
+    build
+        .args(crate::dist::PACKAGES)
+        .args(["--example", "fuzz"]);
     let built = progress::run_logged(job.name, &mut build, &job.log, Duration::from_secs(1800))?;
     if let Some(problem) = built.problem() {
         return Ok(Some(problem));

@@ -490,15 +490,8 @@ fn demo(job: &Job) -> Result<Outcome> {
 }
 
 fn example(job: &Job) -> Result<Outcome> {
-    let mut command = cargo(&[
-        "run",
-        "--locked",
-        "--release",
-        "-p",
-        "jumar",
-        "--example",
-        "digits",
-    ]);
+    // As the readme has it. Without a choice of packages it is made of what the tests were made of.
+    let mut command = cargo(&["run", "--locked", "--example", "digits"]);
     let outcome = job.simple(&mut command)?;
     Ok(job.with_accuracies(outcome))
 }
@@ -562,12 +555,17 @@ impl Job {
             "no:cacheprovider",
             "--timeout=300",
             "--durations=5",
+            "-rs",
             folder,
         ]);
         command.env("PYTHONDONTWRITEBYTECODE", "1");
         let outcome = self.simple(&mut command)?;
-        let summary = pytest_summary(&fs::read_to_string(&self.log).unwrap_or_default());
+        let log = fs::read_to_string(&self.log).unwrap_or_default();
+        let summary = pytest_summary(&log);
         Ok(match outcome {
+            Outcome::Passed(_) if !passed_any(&summary) => {
+                Outcome::Skipped(format!("{summary}: {}", skip_reason(&log)))
+            }
             Outcome::Passed(_) => Outcome::Passed(summary),
             Outcome::Failed(problem) => Outcome::Failed(format!("{problem}; {summary}")),
             Outcome::Skipped(reason) => Outcome::Skipped(reason),
@@ -647,10 +645,24 @@ fn count_cargo_tests(log: &str) -> Counts {
     counts
 }
 
+/// Tells whether a summary of pytest counts a test that passed. A step in which every test was skipped has shown nothing.
+fn passed_any(summary: &str) -> bool {
+    summary
+        .split(", ")
+        .any(|part| part.contains(" passed") && !part.starts_with("0 "))
+}
+
+/// Gives the first reason that pytest lists for a test that it skipped: `SKIPPED [7] tests/page/test_page.py:59: no browser`.
+fn skip_reason(log: &str) -> &str {
+    let line = log.lines().find_map(|line| line.strip_prefix("SKIPPED ["));
+    let reason = line.and_then(|line| line.split_once(": "));
+    reason.map_or("it does not say why", |(_, reason)| reason)
+}
+
 /// Gives pytest's last line without its decoration: `12 passed, 1 skipped in 3.20s`.
 fn pytest_summary(log: &str) -> String {
     let summary = log.lines().rev().find(|line| {
-        [" passed", " failed", " error", "no tests ran"]
+        [" passed", " failed", " error", " skipped", "no tests ran"]
             .iter()
             .any(|word| line.contains(word))
     });
@@ -679,5 +691,17 @@ mod tests {
             "12 passed, 1 skipped in 3.20s"
         );
         assert_eq!(pytest_summary(""), "no summary");
+    }
+
+    #[test]
+    fn a_run_that_skipped_every_test_has_not_passed() {
+        let log = "sssss\nSKIPPED [5] tests/page/test_page.py:59: no browser: apt-get install chromium\n5 skipped in 0.03s\n";
+        let summary = pytest_summary(log);
+        assert_eq!(summary, "5 skipped in 0.03s");
+        assert!(!passed_any(&summary));
+        assert_eq!(skip_reason(log), "no browser: apt-get install chromium");
+        assert!(!passed_any("no tests ran in 0.01s"));
+        assert!(passed_any("12 passed, 1 skipped in 3.20s"));
+        assert!(passed_any("1 skipped, 2 passed, 1 warning in 3.20s"));
     }
 }

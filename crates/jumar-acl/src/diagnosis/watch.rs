@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 use jumar::check::{Check, Script};
 pub use jumar::check::{DEPTH, Place, Walk};
 use jumar::engine::sync::{AtomicU32, Ordering};
-use jumar_types::Result;
+use jumar_types::{Error, Result};
 
 use crate::generated::signatures;
 use crate::{Call, Cx, check, faults};
@@ -88,6 +88,20 @@ thread_local! {
             depth: 0,
         })
     };
+}
+
+thread_local! {
+    /// What the last error of the calling thread says, and which call answered it.
+    static SENTENCE: RefCell<Option<(u16, Box<str>)>> = const { RefCell::new(None) };
+}
+
+/// Hears of the error that a call is about to answer.
+#[cold]
+pub(crate) fn refused(call: &Call, error: &Error) {
+    if !is_off() {
+        let sentence = error.sentence().into();
+        let _ = SENTENCE.try_with(|last| *last.borrow_mut() = Some((call.number, sentence)));
+    }
 }
 
 impl Frames {
@@ -236,12 +250,22 @@ pub fn end(call: &'static Call, code: i32, returned: u64, read: fn(u64, usize) -
                 }
             }
         }
+        let sentence = match code {
+            0 => None,
+            _ => SENTENCE
+                .try_with(|last| last.borrow_mut().take())
+                .ok()
+                .flatten()
+                .filter(|(of, _)| *of == call.number)
+                .map(|(_, sentence)| sentence),
+        };
         let seen = check::Seen {
             call,
             words,
             code,
             returned,
             written,
+            sentence,
         };
         check::after(check, &seen);
     }

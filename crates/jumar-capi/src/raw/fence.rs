@@ -181,15 +181,19 @@ pub(super) fn hear_of_forks() {
     extern "C" fn child() {
         jumar_acl::forked();
         jumar_ge::fork_ended();
+        jumar_acl::fork_ended();
     }
     extern "C" fn parent() {
         jumar_ge::fork_ended();
+        jumar_acl::fork_ended();
     }
     extern "C" fn prepare() {
         jumar_ge::fork_prepared();
+        jumar_acl::fork_prepared();
     }
-    // SAFETY: the functions stay: the library is never unloaded. They take and give back one lock, that of graphs under
-    // construction, on the thread that forks, so that the child does not inherit it from a thread that is not there.
+    // SAFETY: the functions stay: the library is never unloaded. They take and give back two locks, that of graphs under
+    // construction and that of what the checks read, on the thread that forks, so that the child does not inherit one from a thread
+    // that is not there.
     unsafe { libc::pthread_atfork(Some(prepare), Some(parent), Some(child)) };
 }
 

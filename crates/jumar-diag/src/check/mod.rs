@@ -27,7 +27,9 @@ use jumar_core::sync::{AtomicBool, AtomicU32, AtomicU64, Mutex, MutexGuard, Orde
 use jumar_core::{Admission, Op, Phase, Probe, Span};
 use jumar_types::Result;
 
-pub use place::{DEPTH, Place, Script, Walk, here, in_call, set_script, stack_text};
+pub use place::{
+    DEPTH, Place, Script, Walk, fork_ended, fork_prepared, here, in_call, set_script, stack_text,
+};
 pub use rules::{Rule, Severity};
 
 use place::{LOCAL, Local, Places};

@@ -4,6 +4,8 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
+use jumar_core::sync::{Mutex, MutexGuard};
+
 /// A place in the program, kept as a number; [`Place::UNKNOWN`] where nobody knows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Place(u32);
@@ -137,6 +139,44 @@ pub fn set_script(script: Option<Script>) {
     });
 }
 
+/// Held while a stack is walked, debug information is read, or something is told: the libraries behind that have locks of their
+/// own, and a child must not be forked while another thread has one of them.
+static OUTSIDE: Mutex<()> = Mutex::new(());
+
+thread_local! {
+    /// What the thread that forks holds meanwhile.
+    static HELD: RefCell<Option<MutexGuard<'static, ()>>> = const { RefCell::new(None) };
+    /// Whether the thread is behind the lock: a walk may ask for names, and a crash may come in the middle of one.
+    static IS_OUTSIDE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Does something that takes locks which are not ours.
+pub(super) fn outside<R>(act: impl FnOnce() -> R) -> R {
+    if IS_OUTSIDE.get() {
+        return act();
+    }
+    let guard = OUTSIDE.lock();
+    IS_OUTSIDE.set(true);
+    let done = act();
+    IS_OUTSIDE.set(false);
+    drop(guard);
+    done
+}
+
+/// Called before a fork, on the thread that forks.
+pub fn fork_prepared() {
+    if !IS_OUTSIDE.get() {
+        let guard = OUTSIDE.lock();
+        // A thread that is being torn down keeps nothing: the lock is given back at once.
+        let _ = HELD.try_with(|held| *held.borrow_mut() = Some(guard));
+    }
+}
+
+/// Called after a fork, in the parent and in the child.
+pub fn fork_ended() {
+    let _ = HELD.try_with(|held| drop(held.borrow_mut().take()));
+}
+
 /// Walks the calling thread's stack. Besides the frames it gives where their return addresses lie.
 pub(super) fn walk() -> (Stack, [usize; DEPTH]) {
     let mut slots = [0; DEPTH];
@@ -153,7 +193,7 @@ pub(super) fn walk() -> (Stack, [usize; DEPTH]) {
     }
     let own = own_range();
     let mut count = 0;
-    backtrace::trace(|frame| {
+    let see = |frame: &backtrace::Frame| {
         let address = frame.ip().addr();
         if address == 0 || (own.0..own.1).contains(&address) {
             return true;
@@ -163,7 +203,8 @@ pub(super) fn walk() -> (Stack, [usize; DEPTH]) {
         slots[count] = frame.sp().addr().saturating_sub(size_of::<usize>());
         count += 1;
         count < DEPTH
-    });
+    };
+    outside(|| backtrace::trace(see));
     (stack, slots)
 }
 
@@ -179,7 +220,7 @@ pub fn stack_text() -> String {
     }
     let own = own_range();
     let mut lines = Vec::new();
-    backtrace::trace(|frame| {
+    let see = |frame: &backtrace::Frame| {
         let address = frame.ip().addr();
         if address != 0 && !(own.0..own.1).contains(&address) {
             // Where a signal came, the address is the instruction's own; elsewhere the one behind the call.
@@ -192,7 +233,8 @@ pub fn stack_text() -> String {
             lines.push(described.short());
         }
         lines.len() < MOST
-    });
+    };
+    outside(|| backtrace::trace(see));
     // What the system put between the fault and its handler.
     let program = lines.iter().position(|line| line.contains(':'));
     for line in &lines[program.unwrap_or(0)..] {
@@ -350,6 +392,8 @@ fn is_header_of_others(file: &str) -> bool {
     ]
     .iter()
     .any(|folder| file.contains(folder))
+        // The C library's own files, where its debug information is installed.
+        || file.contains("/sysdeps/")
 }
 
 fn resolve(stack: &Stack) -> Described {
@@ -365,14 +409,15 @@ fn resolve(stack: &Stack) -> Described {
         // Innermost first: what was inlined, then the function that has it.
         let mut found: Vec<Described> = Vec::new();
         // The frame's own address is the one behind the call; the library looks one byte before it.
-        backtrace::resolve(std::ptr::without_provenance_mut(*address), |symbol| {
+        let read = |symbol: &backtrace::Symbol| {
             let function = symbol.name().map(|name| name.to_string());
             found.push(Described {
                 file: symbol.filename().map(|file| file.display().to_string()),
                 line: symbol.lineno().unwrap_or(0),
                 function: function.unwrap_or_default(),
             });
-        });
+        };
+        outside(|| backtrace::resolve(std::ptr::without_provenance_mut(*address), read));
         if found
             .iter()
             .all(|one| one.function.is_empty() && one.file.is_none())

@@ -103,7 +103,7 @@ impl Report {
         if !self.replay.is_empty() {
             let _ = writeln!(text, "  replay   {}", self.replay);
         }
-        eprint!("{text}");
+        super::place::outside(|| eprint!("{text}"));
         if let Some(file) = &mut self.file {
             let lines: Vec<_> = lines
                 .iter()

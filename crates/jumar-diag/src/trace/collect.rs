@@ -34,6 +34,7 @@ pub(super) enum Event {
         stream: u32,
     },
     Slice(Slice),
+    Operator(Operator),
     NotStarted(Pending),
     Flow(Flow),
     Memory {
@@ -53,6 +54,18 @@ pub(super) struct Slice {
     pub(super) what: What,
     pub(super) extent: Extent,
     pub(super) error: Option<Box<str>>,
+}
+
+/// An operator of a model, inside the slice of the model's execution.
+pub(super) struct Operator {
+    pub(super) track: Track,
+    pub(super) start_ns: u64,
+    pub(super) end_ns: u64,
+    /// The kind of operator, and the node's name.
+    pub(super) operator: Arc<str>,
+    pub(super) node: Arc<str>,
+    /// The execution's number; 0 where nobody knows.
+    pub(super) of: u64,
 }
 
 /// What a slice's length means.
@@ -159,6 +172,8 @@ pub(super) struct State {
     streams: HashSet<(u32, u32)>,
     devices: HashSet<u32>,
     open: HashMap<u64, Open>,
+    /// The program that runs on each row.
+    running: HashMap<Track, u64>,
     ended: Vec<Event>,
     /// Up to where a row is taken: slices of one row never overlap, whatever the clock's grain.
     taken_ns: HashMap<Track, u64>,
@@ -265,6 +280,12 @@ impl State {
             Track::Stream { .. } => at_ns.max(self.taken_ns.get(&open.track).copied().unwrap_or(0)),
         };
         open.start_ns = Some(start_ns);
+        if matches!(
+            (&open.what, open.track),
+            (What::Launch { .. }, Track::Stream { .. })
+        ) {
+            self.running.insert(open.track, ticket);
+        }
         if let What::Record { event, record } = open.what {
             let place = Place {
                 track: open.track,
@@ -294,6 +315,9 @@ impl State {
         let end_ns = at_ns.max(start_ns + 1).max(taken);
         self.taken_ns.insert(open.track, end_ns);
         self.newest_over.insert(open.track, ticket);
+        if self.running.get(&open.track) == Some(&ticket) {
+            self.running.remove(&open.track);
+        }
         if matches!(open.track, Track::Stream { .. }) {
             let call = Place {
                 track: Track::Host(open.thread),
@@ -337,6 +361,31 @@ impl State {
             what: open.what,
             extent: Extent::Whole,
             error,
+        }));
+    }
+
+    /// Takes in an operator of a model that ran on a stream.
+    pub(super) fn operator(
+        &mut self,
+        (device, stream): (u32, u32),
+        (operator, node): (&str, &str),
+        (start_ns, end_ns): (u64, u64),
+    ) {
+        self.meet_device(device);
+        self.meet_stream(device, stream);
+        let track = Track::Stream { device, stream };
+        let of = self.running.get(&track).copied().unwrap_or(0);
+        // Never before the execution around it, whose begin may have been moved behind the task before it.
+        let begin = self.open.get(&of).and_then(|open| open.start_ns);
+        let start_ns = start_ns.max(begin.unwrap_or(0));
+        let (operator, node) = (self.intern(operator), self.intern(node));
+        self.ended.push(Event::Operator(Operator {
+            track,
+            start_ns,
+            end_ns: end_ns.max(start_ns),
+            operator,
+            node,
+            of,
         }));
     }
 

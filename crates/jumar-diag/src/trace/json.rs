@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use super::collect::{Event, Extent, Flow, Place, Slice, Track, What};
+use super::collect::{Event, Extent, Flow, Operator, Place, Slice, Track, What};
 
 /// The host's row group. Devices follow; these are labels for the viewer, not process ids of the system.
 const HOST: u32 = 1;
@@ -52,6 +52,7 @@ pub(super) fn write(event: &Event, out: &mut String) {
             );
         }
         Event::Slice(slice) => write_slice(slice, out),
+        Event::Operator(operator) => write_operator(operator, out),
         Event::NotStarted(pending) => {
             let (group, row) = ids(pending.place.track);
             begin(
@@ -132,6 +133,18 @@ fn write_slice(slice: &Slice, out: &mut String) {
         );
         out.push_str(",\"s\":\"t\"}");
     }
+}
+
+fn write_operator(one: &Operator, out: &mut String) {
+    let (group, row) = ids(one.track);
+    begin(out, "X", &one.operator, group, row, one.start_ns);
+    let _ = write!(
+        out,
+        ",\"dur\":{},\"args\":{{\"node\":{},\"of\":{}}}}}",
+        Microseconds(one.end_ns - one.start_ns),
+        quoted(&one.node),
+        one.of
+    );
 }
 
 fn write_flow(flow: &Flow, out: &mut String) {

@@ -3,7 +3,7 @@
 //! A track for each stream shows its tasks from start to end. A track for each host thread shows its calls: one that works or
 //! waits on the thread (a copy at once, a synchronise) from start to end, one that only queues as a mark, because the gate
 //! does not see when such a call returns. Arrows go from a call to its task, and from an event's record to whoever waited
-//! for it. A counter shows the memory allocated on each device.
+//! for it. The operators of a model's execution lie inside its slice. A counter shows the memory allocated on each device.
 //!
 //! Two locks, never held together. `state` collects events in compact form; every operation takes it for a moment.
 //! `output` writes them; whoever finds many events collected, or flushes, takes it. Between two writes the file is complete:
@@ -58,6 +58,26 @@ impl Trace {
             path,
             process,
         })
+    }
+
+    /// Takes in an operator of a model that ran on a stream: its kind, the node's name, and when it began and ended.
+    ///
+    /// # Units
+    /// Nanoseconds of the clock of [`now_ns`].
+    pub fn operator(
+        &self,
+        (device, stream): (u32, u32),
+        operator: &str,
+        node: &str,
+        times_ns: (u64, u64),
+    ) {
+        let mut state = self.state.lock();
+        state.operator((device, stream), (operator, node), times_ns);
+        let many = state.is_longer_than(WRITE_AT_LAST);
+        drop(state);
+        if many {
+            self.write_some();
+        }
     }
 
     /// Gives the file's path.

@@ -47,7 +47,13 @@ fn of_queues_that_are_ready_the_one_of_the_smallest_number_is_served_first() {
     free.send(()).expect("the holder waits");
     // Nobody waits for a queue: a thread that does runs it by itself.
     let order: Vec<u8> = (0..4).map(|_| told.recv().expect("a task runs")).collect();
-    assert_eq!(order, [0, 3, 5, 7]);
+    // One look in sixteen begins at the other end, so that nobody starves: at most one of the four is out of turn.
+    let in_turn = (0..4).any(|skipped| {
+        let mut rest = order.clone();
+        rest.remove(skipped);
+        rest.is_sorted()
+    });
+    assert!(in_turn, "served {order:?}");
     for (_, queue) in queues {
         drain(&queue);
     }

@@ -330,11 +330,14 @@ pub(super) fn swept(check: &Check, by: &'static str) {
             1 => String::new(),
             _ => format!(" and {} more", count - 1),
         };
-        check.find(
-            Finding::now(rule, format!("{by} takes {}{others} with it", object.name()))
-                .and("made", object.made, object.name())
-                .fix("Destroy streams and events first, then contexts, then reset the device, then finalise."),
-        );
+        let finding = Finding::now(rule, format!("{by} takes {}{others} with it", object.name()))
+            .and("made", object.made, object.name())
+            .fix("Destroy streams and events first, then contexts, then reset the device, then finalise.");
+        match rule {
+            // Where one of them is given back later still, that is told, and this is a part of it.
+            "JMR-ORDER-002" => super::told_at_the_end(check, finding),
+            _ => check.find(finding),
+        }
     }
     // Device memory that went with the device was given back on purpose, or by the reset.
     for allocation in check.allocations() {
@@ -353,5 +356,10 @@ pub(super) fn leaks(check: &Check) {
     for life in LIVES.iter().chain([&MODEL]) {
         check.leaks(life.kind, life.leak, life.advice);
     }
+    check.leaks(
+        "session",
+        "JMR-GE-001",
+        "Delete the ge::Session, then call GEFinalize.",
+    );
     check.memory_leaks("JMR-MEM-008", "JMR-HOST-002");
 }

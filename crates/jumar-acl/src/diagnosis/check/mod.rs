@@ -9,9 +9,11 @@ mod recent;
 mod refusals;
 mod table;
 
+use std::cell::Cell;
+
 use jumar::check::{Allocation, Check, Finding, Place};
 use jumar::engine::Home;
-use jumar::engine::sync::{AtomicBool, AtomicU64, Mutex, Ordering};
+use jumar::engine::sync::{AtomicBool, AtomicU32, AtomicU64, Mutex, Ordering};
 
 use crate::watch::MOST;
 use crate::{Call, Cx, process};
@@ -26,6 +28,8 @@ pub(crate) struct Seen {
     pub(crate) code: i32,
     pub(crate) returned: u64,
     pub(crate) written: [u64; MOST],
+    /// What its error says.
+    pub(crate) sentence: Option<Box<str>>,
 }
 
 /// What the process did that later calls are judged by.
@@ -42,6 +46,18 @@ struct Past {
     finalized_at: Mutex<Place>,
     /// Where the last initialisation was called.
     initialized_at: Mutex<Place>,
+    /// The same in words, for a child that is forked: it knows no places of its parent.
+    origin: Mutex<Option<(Place, String)>>,
+    /// Whether this process was told that it is a fork.
+    told_forked: AtomicU64,
+    /// Where a thread last got a device or a context.
+    set_up_at: Mutex<Place>,
+    /// Streams whose captures were begun, and where; the newest last.
+    captures: Mutex<Vec<(u64, Place)>>,
+    /// How bad what was told is that came behind the last finalise: 0 nothing, 1 a warning, 2 an error. The rest has the same cause.
+    told_late: AtomicU32,
+    /// What a reset took with it, told at the end unless something worse comes of it.
+    swept: Mutex<Option<Finding>>,
 }
 
 static PAST: Past = Past {
@@ -52,7 +68,43 @@ static PAST: Past = Past {
     devices: Mutex::new(Vec::new()),
     finalized_at: Mutex::new(Place::UNKNOWN),
     initialized_at: Mutex::new(Place::UNKNOWN),
+    origin: Mutex::new(None),
+    told_forked: AtomicU64::new(0),
+    set_up_at: Mutex::new(Place::UNKNOWN),
+    captures: Mutex::new(Vec::new()),
+    told_late: AtomicU32::new(0),
+    swept: Mutex::new(None),
 };
+
+thread_local! {
+    /// Where the calling thread last got a device or a context.
+    static CONTEXT_AT: Cell<Place> = const { Cell::new(Place::UNKNOWN) };
+}
+
+/// Puts into words what a child that is about to be forked may be told.
+pub(crate) fn fork_prepared() {
+    let Some(check) = crate::watch::watcher().and_then(|watcher| watcher.check.as_ref()) else {
+        return;
+    };
+    let place = *PAST.initialized_at.lock();
+    let mut origin = PAST.origin.lock();
+    if PAST.initialized.load(Ordering::Relaxed)
+        && origin.as_ref().is_none_or(|(known, _)| *known != place)
+    {
+        *origin = Some((place, check.describe(place)));
+    }
+}
+
+/// Tells of something that comes too late behind the finalise. What follows has the same cause, and is told only if it is worse.
+fn find_late(check: &Check, finding: Finding) {
+    let grade = 1 + u32::from(finding.rule == "JMR-ORDER-001");
+    if PAST.told_late.fetch_max(grade, Ordering::Relaxed) < grade {
+        if grade > 1 {
+            *PAST.swept.lock() = None;
+        }
+        check.find(finding);
+    }
+}
 
 fn is(call: &Call, names: &[&str]) -> bool {
     names.contains(&call.name)
@@ -117,11 +169,17 @@ pub(crate) fn before(cx: &Cx<'_>, check: &Check, words: &[u64; MOST]) {
 fn forked(check: &Check) {
     let own = u64::from(std::process::id());
     let first = PAST.process.load(Ordering::Relaxed);
-    if first != own {
+    if first != own && PAST.told_forked.swap(own, Ordering::Relaxed) != own {
+        let origin = PAST.origin.try_lock();
+        let origin = origin.as_ref().and_then(|origin| origin.as_ref());
+        let parent = match origin {
+            Some((_, place)) => format!("which had called aclInit at {place}"),
+            None => "which had used a device".to_owned(),
+        };
         check.find(
             Finding::now(
                 "JMR-FORK-001",
-                format!("process {own} is a fork of process {first}, which had used a device"),
+                format!("process {own} is a fork of process {first}, {parent}"),
             )
             .missing("an exec after the fork, or a fork before the first call"),
         );
@@ -162,7 +220,8 @@ fn too_late(check: &Check, known: &table::Known, words: &[u64; MOST]) -> bool {
     let Some((name, made)) = object.or(memory) else {
         return false;
     };
-    check.find(
+    find_late(
+        check,
         Finding::now(
             "JMR-ORDER-001",
             format!("{name} is given back after aclFinalize"),
@@ -193,18 +252,20 @@ fn gone(check: &Check, call: &Call, life: &Life, key: u64) {
         (_, true) => life.twice,
         (_, false) => life.stale,
     };
-    check.find(
-        Finding::now(
-            rule,
-            format!("{} gets {}, which is gone", call.name, object.name()),
-        )
-        .and(
-            "earlier",
-            place,
-            format!("{} is ended by {by}", object.name()),
-        )
-        .and("made", object.made, object.name()),
-    );
+    let finding = Finding::now(
+        rule,
+        format!("{} gets {}, which is gone", call.name, object.name()),
+    )
+    .and(
+        "earlier",
+        place,
+        format!("{} is ended by {by}", object.name()),
+    )
+    .and("made", object.made, object.name());
+    match after_finalize {
+        true => find_late(check, finding),
+        false => check.find(finding),
+    }
 }
 
 /// The kind of a copy that takes its source with it at once.
@@ -253,10 +314,12 @@ fn copy(
         );
     }
     if count > room {
-        check.find(Finding::now(
-            "JMR-COPY-002",
-            format!("{count} bytes are copied into room for {room} (destMax)"),
-        ));
+        let text = format!("{count} bytes are copied into room for {room} (destMax)");
+        let mut finding = Finding::now("JMR-COPY-002", text);
+        if let Some(allocation) = target {
+            finding = finding.and("made", allocation.made, allocation.name());
+        }
+        check.find(finding);
     }
     if to < from.saturating_add(count) && from < to.saturating_add(count) && to != from {
         check.find(Finding::now(
@@ -584,6 +647,9 @@ pub(crate) fn after(check: &Check, seen: &Seen) {
             return;
         }
         refusals::explain(check, seen);
+        if name == "aclmdlRICaptureEnd" {
+            capture_ended(seen.words[0]);
+        }
         if name != "aclInit" || seen.code != crate::generated::codes::ACL_ERROR_REPEAT_INITIALIZE {
             return;
         }
@@ -598,6 +664,7 @@ pub(crate) fn after(check: &Check, seen: &Seen) {
             PAST.initialized.store(true, Ordering::Relaxed);
             *PAST.initialized_at.lock() = jumar::check::here();
             PAST.finalized.store(false, Ordering::Relaxed);
+            PAST.told_late.store(0, Ordering::Relaxed);
         }
         After::Finalize => {
             if !PAST.initialized.load(Ordering::Relaxed) {
@@ -617,15 +684,29 @@ pub(crate) fn after(check: &Check, seen: &Seen) {
             }
         }
         After::Malloc => check.asked(seen.written[0] as usize, seen.words[1] as usize),
-        After::SetDevice => set_device(seen.words[0] as usize, |counts| counts.0 += 1),
+        After::SetDevice => {
+            set_device(seen.words[0] as usize, |counts| counts.0 += 1);
+            set_up();
+        }
+        After::SetContext => set_up(),
+        After::BeginCapture => {
+            PAST.captures
+                .lock()
+                .push((seen.words[0], jumar::check::here()));
+        }
+        After::EndCapture => capture_ended(seen.words[0]),
         After::ResetDevice => {
             set_device(seen.words[0] as usize, |counts| counts.1 += 1);
             check.host_knows_all();
             if PAST.finalized.load(Ordering::Relaxed) {
-                check.find(Finding::now(
-                    "JMR-ORDER-003",
-                    "the device is reset after aclFinalize",
-                ));
+                find_late(
+                    check,
+                    Finding::now("JMR-ORDER-003", "the device is reset after aclFinalize").and(
+                        "earlier",
+                        *PAST.finalized_at.lock(),
+                        "everything is finalised",
+                    ),
+                );
             }
             lives::swept(check, name);
         }
@@ -668,6 +749,24 @@ pub(crate) fn after(check: &Check, seen: &Seen) {
     }
 }
 
+/// The calling thread has a context from now on.
+fn set_up() {
+    let place = jumar::check::here();
+    let _ = CONTEXT_AT.try_with(|at| at.set(place));
+    *PAST.set_up_at.lock() = place;
+}
+
+fn capture_ended(stream: u64) {
+    PAST.captures.lock().retain(|(known, _)| *known != stream);
+}
+
+/// Keeps what a reset took until it is known whether worse comes of it. An earlier one is told.
+fn told_at_the_end(check: &Check, finding: Finding) {
+    if let Some(earlier) = PAST.swept.lock().replace(finding) {
+        check.find(earlier);
+    }
+}
+
 fn known_event(check: &Check, handle: u64) {
     if let Some(number) = lives::known_number(check, "event", handle) {
         check.host_knows_event(number);
@@ -691,6 +790,9 @@ pub(crate) fn at_exit(check: &Check) {
         return;
     }
     jumar::check::in_call(jumar::check::Place::UNKNOWN);
+    if let Some(finding) = PAST.swept.lock().take() {
+        check.find(finding);
+    }
     lives::leaks(check);
     if PAST.initialized.load(Ordering::Relaxed) && !PAST.finalized.load(Ordering::Relaxed) {
         jumar::check::in_call(*PAST.initialized_at.lock());

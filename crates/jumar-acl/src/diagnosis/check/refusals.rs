@@ -1,8 +1,9 @@
 //! What a refused call says about the program: the rule behind each code.
 
-use jumar::check::{Check, Finding};
+use jumar::check::{Check, Finding, Place};
+use jumar::engine::sync::Ordering;
 
-use super::{Seen, is, lives};
+use super::{CONTEXT_AT, PAST, Seen, is, lives};
 
 /// Calls that ask whether there is a context, or whose refusal is an answer.
 const QUESTIONS: &[&str] = &[
@@ -17,7 +18,11 @@ pub(super) fn explain(check: &Check, seen: &Seen) {
     let Some(rule) = rule_for(check, seen) else {
         return;
     };
-    let mut finding = Finding::now(rule, format!("refused with {}", seen.code));
+    let why = match &seen.sentence {
+        Some(sentence) => format!("refused with {}: {sentence}", seen.code),
+        None => format!("refused with {}", seen.code),
+    };
+    let mut finding = Finding::now(rule, why);
     match rule {
         "JMR-CTX-001" | "JMR-HOST-001" => {
             let thread = jumar::engine::sync::thread::current();
@@ -29,6 +34,10 @@ pub(super) fn explain(check: &Check, seen: &Seen) {
                 ),
             )
             .missing("aclrtSetCurrentContext on this thread: contexts are not inherited from the thread that started it");
+            let set_up_at = *PAST.set_up_at.lock();
+            if set_up_at != Place::UNKNOWN && CONTEXT_AT.get() == Place::UNKNOWN {
+                finding = finding.and("earlier", set_up_at, "another thread got a context here");
+            }
         }
         "JMR-MEM-002" => {
             let mut live = check.allocations();
@@ -48,6 +57,32 @@ pub(super) fn explain(check: &Check, seen: &Seen) {
                     break;
                 }
             }
+            let context_at = CONTEXT_AT.get();
+            if context_at != Place::UNKNOWN {
+                finding = finding.and(
+                    "earlier",
+                    context_at,
+                    "this thread's context is the one from here",
+                );
+            }
+        }
+        "JMR-CAP-001" | "JMR-CAP-002" | "JMR-CAP-004" | "JMR-CAP-007" | "JMR-CAP-008"
+        | "JMR-CAP-012" => {
+            let captures = PAST.captures.lock();
+            let of_stream = captures
+                .iter()
+                .rev()
+                .find(|(stream, _)| seen.words.contains(stream));
+            if let Some((_, place)) = of_stream.or_else(|| captures.last()) {
+                finding = finding.and("earlier", *place, "the capture is begun");
+            }
+        }
+        "JMR-INIT-010" if PAST.finalized.load(Ordering::Relaxed) => {
+            let place = *PAST.finalized_at.lock();
+            return super::find_late(
+                check,
+                finding.and("earlier", place, "everything is finalised"),
+            );
         }
         "JMR-SYNC-012" => {
             // Without a task that failed the code is about the call itself.

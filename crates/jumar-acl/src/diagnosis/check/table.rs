@@ -30,6 +30,10 @@ pub(super) enum After {
     FinalizeReference,
     Malloc,
     SetDevice,
+    /// The thread has a context from then on.
+    SetContext,
+    BeginCapture,
+    EndCapture,
     ResetDevice,
     DestroyContext,
     StreamIsDone,
@@ -101,6 +105,9 @@ fn after(name: &str) -> After {
             After::Malloc
         }
         "aclrtSetDevice" => After::SetDevice,
+        "aclrtSetCurrentContext" | "aclrtCreateContext" => After::SetContext,
+        "aclmdlRICaptureBegin" => After::BeginCapture,
+        "aclmdlRICaptureEnd" => After::EndCapture,
         "aclrtResetDevice" | "aclrtResetDeviceForce" => After::ResetDevice,
         "aclrtDestroyContext" => After::DestroyContext,
         "aclrtStreamQuery" | "aclrtSynchronizeStream" => After::StreamIsDone,

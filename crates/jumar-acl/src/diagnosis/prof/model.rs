@@ -1,4 +1,4 @@
-//! The operators of models, watched for a profile, for a subscription and for dumps at once.
+//! The operators of models, watched for timelines, for a profile, for a subscription and for dumps at once.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::subscription::{Record, Subscription};
 use crate::Cx;
 use crate::generated::enums;
 
-/// Gives the one who watches a model that was just loaded: for dumps, where there are any, and for profiles to come.
+/// Gives the one who watches a model that was just loaded: for dumps, where there are any, for timelines, and for profiles to come.
 pub(crate) fn observer(
     cx: &Cx<'_>,
     model: &Model,
@@ -41,19 +41,21 @@ struct Observed {
 impl Observer for Observed {
     fn begin(&self, stream: u32) -> Option<Box<dyn Watch>> {
         let dump = self.dump.as_ref().and_then(|dump| dump.begin(stream));
-        if !self.state.watches_operators.load(Ordering::Relaxed) {
-            return dump;
+        let timelines = jumar::trace_operators(self.device, stream);
+        let (mut session, mut subscription) = (None, None);
+        if self.state.watches_operators.load(Ordering::Relaxed) {
+            session = self
+                .state
+                .session()
+                .filter(|session| session.switches.has_tasks() && session.covers(self.device));
+            subscription = self.state.subscriptions.of(self.model);
         }
-        let session = self
-            .state
-            .session()
-            .filter(|session| session.switches.has_tasks() && session.covers(self.device));
-        let subscription = self.state.subscriptions.of(self.model);
-        if session.is_none() && subscription.is_none() {
+        if session.is_none() && subscription.is_none() && timelines.is_none() {
             return dump;
         }
         Some(Box::new(Execution {
             dump,
+            timelines,
             session,
             subscription,
             model: self.model,
@@ -69,6 +71,7 @@ impl Observer for Observed {
 /// One execution. Its operators run one after the other.
 struct Execution {
     dump: Option<Box<dyn Watch>>,
+    timelines: Option<Box<dyn Watch>>,
     session: Option<Arc<Session>>,
     subscription: Option<Arc<Subscription>>,
     model: u32,
@@ -105,6 +108,9 @@ impl Watch for Execution {
         if let Some(dump) = &self.dump {
             dump.starts(inputs, memory);
         }
+        if let Some(timelines) = &self.timelines {
+            timelines.starts(inputs, memory);
+        }
         self.begin_ns.store(now_ns(), Ordering::Relaxed);
     }
 
@@ -117,6 +123,9 @@ impl Watch for Execution {
         memory: &Operands<'_>,
     ) {
         let end_ns = now_ns();
+        if let Some(timelines) = &self.timelines {
+            timelines.ran(name, operator, inputs, outputs, memory);
+        }
         let start_ns = self.begin_ns.load(Ordering::Relaxed).min(end_ns);
         let number = self.number.fetch_add(1, Ordering::Relaxed);
         if let Some(subscription) = &self.subscription {

@@ -398,6 +398,22 @@ pub static RULES: &[Rule] = &[
         fix: "multiprocessing.set_start_method(\"spawn\")",
     },
     Rule {
+        id: "JMR-GE-001",
+        severity: Severity::Warning,
+        title: "session of the Graph Engine never ended",
+        statement: "Delete every ge::Session, or call GEFinalize, which ends them: until then a session holds its graphs, their weights and their memory on the device.",
+        statement_zh: "必须销毁每个 ge::Session 或调用 GEFinalize（它会结束所有会话）：在此之前，会话一直占用其图、权重以及设备内存。",
+        fix: "delete the session, then call GEFinalize",
+    },
+    Rule {
+        id: "JMR-GE-002",
+        severity: Severity::Error,
+        title: "Graph Engine used after GEFinalize",
+        statement: "GEFinalize ends every session; what is called on one later, or to make one, is refused until GEInitialize is called again.",
+        statement_zh: "GEFinalize 会结束所有会话；之后再使用会话或创建会话都会被拒绝，直到再次调用 GEInitialize。",
+        fix: "call GEFinalize last",
+    },
+    Rule {
         id: "JMR-HOST-001",
         severity: Severity::Error,
         title: "host allocation without a context",

@@ -1,0 +1,59 @@
+"""Programs of the other suites under `jumar check`: a clean one is told nothing of severity error, and one that makes mistakes on
+purpose is told what programs.toml says. With --late each prints what it prints without, and ends."""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tomllib
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "conventions"))
+
+from install import PREFIX, environment  # noqa: E402
+
+DATA = tomllib.loads((HERE / "programs.toml").read_text())
+#: A program that takes longer hangs.
+LIMIT = 60
+
+
+def check(command, report, *options, **how):
+    """Runs a command under the checks, and gives how it ended and what was found."""
+    report.unlink(missing_ok=True)
+    done = subprocess.run(
+        [str(word) for word in (PREFIX / "bin/jumar", "check", "--json", report, *options, "--", *command)],
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT, **how,
+    )
+    assert report.exists(), done.stderr
+    return done, json.loads(report.read_text())
+
+
+def told(findings):
+    return sorted({f"{one['rule']} {one['lines'][0]['call']}" for one in findings})
+
+
+def judge(name, command, folder, env=None, plain=None):
+    """Runs a program under the checks, and again with every task held back; `plain` is what it prints without."""
+    known = DATA["program"].get(name, {})
+    env = environment() if env is None else env
+    plain = subprocess.run(
+        [str(word) for word in command], env=env, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+        timeout=LIMIT,
+    ) if plain is None else plain
+    for late in ([], ["--late"]):
+        if late and "not_late" in known:
+            continue
+        done, findings = check(command, folder / "findings.json", *late, env=env, cwd=folder)
+        where = (name, late, done.stderr)
+        errors = [one for one in findings if one["severity"] == "error"]
+        if "may" in known:
+            assert set(told(findings)) <= set(known["may"]), where
+        elif "told" in known:
+            assert told(findings) == sorted(known["told"]), where
+        else:
+            assert told(errors) == [], where
+        # The program's own status, where nothing is found or it is none; 1 says that something was found.
+        wanted = plain.returncode or int(bool(findings))
+        assert done.returncode == wanted, where
+        if "prints" not in known:
+            assert done.stdout == plain.stdout, where
