@@ -145,6 +145,23 @@ impl<'a> Cx<'a> {
         }
     }
 
+    /// Lends a stream of any context. The caller needs some context nevertheless.
+    ///
+    /// # Errors
+    /// `NoContext`, `InvalidHandle`.
+    #[inline]
+    pub(crate) fn with_any_stream<T>(
+        &self,
+        stream: Raw,
+        work: impl FnOnce(&Arc<Stream>) -> Result<T>,
+    ) -> Result<T> {
+        if stream.is_null() {
+            return work(&self.context()?.default_stream()?);
+        }
+        self.thread.with_context(self, |_| ())?;
+        self.thread.stream(self, stream, work)?
+    }
+
     /// Finds a stream that must belong to the current context; null is the default stream. The stream is lent, so that
     /// the submit path touches no shared reference count.
     ///

@@ -6,13 +6,13 @@
 //! callback blocks the stream, the next task waits for the signal that is set when the callback returned, so no worker is
 //! held. An inbox that is closed refuses: the callback is not run, its signal is set, and the task fails.
 
-use std::collections::{HashMap, VecDeque};
-use std::sync::Arc;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use jumar_hal::sync::Instant;
 
-use jumar_hal::sync::{AtomicBool, Condvar, Mutex, Ordering, thread};
+use jumar_hal::sync::{AtomicBool, AtomicUsize, Condvar, Mutex, Ordering, thread, thread_token};
 use jumar_hal::{Cost, Program, Queue, Signal, Task, WaitThen};
 use jumar_types::{Error, ErrorKind, Result};
 
@@ -23,7 +23,7 @@ use crate::{Caller, Stream};
 pub type HostFunction = Box<dyn Fn() + Send + Sync>;
 
 /// What a thread of the program reports for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
     /// Callbacks, which are launched for a subscribed thread alone.
     Callbacks,
@@ -34,7 +34,7 @@ pub enum Role {
 /// The reporting threads of a runtime, by what they report for and the number that the program names them by.
 #[derive(Default)]
 pub struct Reports {
-    threads: Mutex<HashMap<(Role, u64), Arc<Reporter>>>,
+    threads: Mutex<BTreeMap<(Role, u64), Arc<Reporter>>>,
 }
 
 struct Reporter {
@@ -54,8 +54,55 @@ pub(crate) enum Subscription {
         role: Role,
         thread: u64,
         inbox: Arc<Inbox>,
+        spare: Spare,
     },
     HostThread(Arc<Inbox>),
+}
+
+/// What earlier callbacks of a stream went by, oldest first: one whose signal is set and that nobody else has serves again.
+#[derive(Default)]
+pub(crate) struct Spare(VecDeque<Arc<Returned>>);
+
+impl Spare {
+    /// Gives a clear signal, and keeps it.
+    fn take(&mut self, stream: &Stream) -> Arc<Returned> {
+        const MOST: usize = 4;
+        let free = |returned: &Arc<Returned>| {
+            returned.signal.is_set()
+                && Arc::strong_count(returned) == 1
+                && Arc::strong_count(&returned.signal) == 1
+        };
+        let oldest = match self.0.front().is_some_and(free) || self.0.len() == MOST {
+            true => self.0.pop_front(),
+            false => None,
+        };
+        let returned = match oldest.filter(free) {
+            Some(returned) => {
+                returned.signal.renew();
+                returned
+            }
+            // That of a captured callback, which is never free, is not kept for ever.
+            None => Arc::new(Returned::new(stream)),
+        };
+        self.0.push_back(returned.clone());
+        returned
+    }
+}
+
+/// What a stream that waits for a callback goes by.
+pub(crate) struct Returned {
+    /// Set when the callback has returned.
+    signal: Arc<Signal>,
+    runs: Arc<Runs>,
+}
+
+impl Returned {
+    fn new(stream: &Stream) -> Returned {
+        Returned {
+            signal: Arc::new(Signal::untimed()),
+            runs: stream.runs.clone(),
+        }
+    }
 }
 
 pub(crate) struct Inbox {
@@ -86,20 +133,20 @@ struct InboxState {
 /// Which thread runs the callback that a stream waits for. That thread must not wait for the stream.
 #[derive(Default)]
 pub(crate) struct Runs {
-    any: AtomicBool,
-    thread: Mutex<Option<thread::ThreadId>>,
+    /// The thread's token; 0 for none.
+    thread: AtomicUsize,
 }
 
 impl Runs {
     /// Tells whether the calling thread is inside a callback that the stream waits for.
     #[inline]
     pub(crate) fn here(&self) -> bool {
-        self.any.load(Ordering::Acquire) && *self.thread.lock() == Some(thread::current().id())
+        let thread = self.thread.load(Ordering::Acquire);
+        thread != 0 && thread == thread_token()
     }
 
-    fn set(&self, thread: Option<thread::ThreadId>) {
-        *self.thread.lock() = thread;
-        self.any.store(thread.is_some(), Ordering::Release);
+    fn set(&self, thread: usize) {
+        self.thread.store(thread, Ordering::Release);
     }
 }
 
@@ -112,32 +159,22 @@ enum Taken {
 }
 
 /// A callback that is due. Dropping it lets the stream go on, whether it ran or not.
-struct Due {
-    function: Option<Arc<HostFunction>>,
-    returned: Option<Arc<Signal>>,
-    /// Of a stream that waits for the callback.
-    runs: Option<Arc<Runs>>,
-    stream: u64,
-}
+struct Due(Arc<HandOver>);
 
 impl Due {
-    fn run(mut self) {
-        if let Some(function) = self.function.take() {
-            if let Some(runs) = &self.runs {
-                runs.set(Some(thread::current().id()));
-            }
-            function();
+    fn run(self) {
+        if let Some(returned) = &self.0.returned {
+            returned.runs.set(thread_token());
         }
+        (self.0.function)();
     }
 }
 
 impl Drop for Due {
     fn drop(&mut self) {
-        if let Some(runs) = self.runs.take() {
-            runs.set(None);
-        }
-        if let Some(returned) = self.returned.take() {
-            returned.set();
+        if let Some(returned) = &self.0.returned {
+            returned.runs.set(0);
+            returned.signal.set();
         }
     }
 }
@@ -147,11 +184,7 @@ impl Inbox {
         let mut state = self.state.lock();
         if state.closed {
             drop(state);
-            return Err(Error::new(
-                ErrorKind::CallbackFailed,
-                "the callback was not run: the stream's thread was unsubscribed before it was due",
-            )
-            .fix("Synchronise the stream before its subscription ends."));
+            return Err(not_run());
         }
         state.due.push_back(due);
         let told = self.any.set_quietly();
@@ -171,6 +204,8 @@ impl Inbox {
     fn wait_and_help(&self, queue: &Arc<dyn Queue>, limit: Option<Duration>) -> Option<Due> {
         const FAR: Duration = Duration::from_secs(3600);
         let mut end = None;
+        // Before the clock is looked at: that alone takes as long as what is due most often.
+        queue.advance(&self.any);
         loop {
             match self.take() {
                 Taken::Due(due) => return Some(due),
@@ -217,6 +252,10 @@ impl Inbox {
     }
 
     fn take(&self) -> Taken {
+        // What is put in is announced before it may be counted on.
+        if !self.any.is_set() {
+            return Taken::Nothing;
+        }
         let mut state = self.state.lock();
         let due = state.due.pop_front();
         if state.due.is_empty() && !state.closed {
@@ -234,7 +273,7 @@ impl Inbox {
         let gone: Vec<Due> = {
             let mut state = self.state.lock();
             let due = std::mem::take(&mut state.due);
-            let (gone, kept) = due.into_iter().partition(|due| due.stream == stream);
+            let (gone, kept) = due.into_iter().partition(|due| due.0.stream == stream);
             state.due = Vec::into(kept);
             gone
         };
@@ -252,15 +291,44 @@ impl Inbox {
     }
 }
 
+#[cold]
+fn not_run() -> Error {
+    Error::new(
+        ErrorKind::CallbackFailed,
+        "the callback was not run: the stream's thread was unsubscribed before it was due",
+    )
+    .fix("Synchronise the stream before its subscription ends.")
+}
+
 /// The task that hands a callback over. In a captured model it runs many times, one after the other: each time, what the
 /// stream waits for next is cleared first.
 struct HandOver {
-    inbox: Arc<Inbox>,
-    function: Arc<HostFunction>,
-    returned: Option<Arc<Signal>>,
-    runs: Option<Arc<Runs>>,
+    me: Weak<HandOver>,
+    /// Not kept alive from here: what is due there is one of these.
+    inbox: Weak<Inbox>,
+    function: HostFunction,
+    /// Of a stream that waits for the callback.
+    returned: Option<Arc<Returned>>,
     stream: u64,
     ran: AtomicBool,
+}
+
+impl HandOver {
+    fn new(
+        inbox: &Arc<Inbox>,
+        function: HostFunction,
+        returned: Option<Arc<Returned>>,
+        stream: &Stream,
+    ) -> Arc<HandOver> {
+        Arc::new_cyclic(|me| HandOver {
+            me: me.clone(),
+            inbox: Arc::downgrade(inbox),
+            function,
+            returned,
+            stream: stream.id(),
+            ran: AtomicBool::new(false),
+        })
+    }
 }
 
 impl Drop for HandOver {
@@ -269,24 +337,27 @@ impl Drop for HandOver {
         if !self.ran.load(Ordering::Acquire)
             && let Some(returned) = &self.returned
         {
-            returned.set();
+            returned.signal.set();
         }
     }
 }
 
 impl Program for HandOver {
     fn run(&self) -> Result<()> {
-        if self.ran.swap(true, Ordering::AcqRel)
-            && let Some(returned) = &self.returned
-        {
-            returned.clear();
+        // Runs come one after the other, whoever's they are, so that a look and a change are enough.
+        if self.ran.load(Ordering::Acquire) {
+            if let Some(returned) = &self.returned {
+                returned.signal.clear();
+            }
+        } else {
+            self.ran.store(true, Ordering::Release);
         }
-        self.inbox.put(Due {
-            function: Some(self.function.clone()),
-            returned: self.returned.clone(),
-            runs: self.runs.clone(),
-            stream: self.stream,
-        })
+        // Whoever runs a program has it.
+        let due = Due(self.me.upgrade().expect("a program that runs is alive"));
+        match self.inbox.upgrade() {
+            Some(inbox) => inbox.put(due),
+            None => Err(not_run()),
+        }
     }
 
     fn cost(&self) -> Cost {
@@ -371,6 +442,7 @@ impl Reports {
             role,
             thread,
             inbox: reporter.inbox.clone(),
+            spare: Spare::default(),
         };
         Ok(())
     }
@@ -413,7 +485,7 @@ impl Reports {
         Ok(())
     }
 
-    fn leave(threads: &mut HashMap<(Role, u64), Arc<Reporter>>, key: (Role, u64)) {
+    fn leave(threads: &mut BTreeMap<(Role, u64), Arc<Reporter>>, key: (Role, u64)) {
         let Some(reporter) = threads.get(&key) else {
             return;
         };
@@ -493,12 +565,16 @@ impl Reports {
         blocks: bool,
         caller: &Caller<'_>,
     ) -> Result<()> {
-        let inbox = match &*stream.subscription.lock() {
+        let program = match &mut *stream.subscription.lock() {
             Subscription::Thread {
                 role: Role::Callbacks,
                 inbox,
+                spare,
                 ..
-            } => inbox.clone(),
+            } => {
+                let returned = blocks.then(|| spare.take(stream));
+                HandOver::new(inbox, function, returned, stream)
+            }
             Subscription::None | Subscription::Thread { .. } | Subscription::HostThread(_) => {
                 return Err(Error::new(
                     ErrorKind::NoSubscriber,
@@ -509,7 +585,7 @@ impl Reports {
                 ));
             }
         };
-        hand_over(stream, inbox, function, blocks, caller)
+        hand_over(stream, program, caller)
     }
 
     /// Queues a function for the thread that runs the stream's host functions: a subscribed one, else one of its own. It holds the stream until it returned.
@@ -562,27 +638,19 @@ impl Reports {
                 }
             }
         };
-        hand_over(stream, inbox, function, true, caller)
+        let returned = Some(Arc::new(Returned::new(stream)));
+        let program = HandOver::new(&inbox, function, returned, stream);
+        hand_over(stream, program, caller)
     }
 }
 
-fn hand_over(
-    stream: &Stream,
-    inbox: Arc<Inbox>,
-    function: HostFunction,
-    blocks: bool,
-    caller: &Caller<'_>,
-) -> Result<()> {
-    let returned = blocks.then(|| Arc::new(Signal::untimed()));
-    let program = Arc::new(HandOver {
-        inbox,
-        function: Arc::new(function),
-        returned: returned.clone(),
-        runs: blocks.then(|| stream.runs.clone()),
-        stream: stream.id(),
-        ran: AtomicBool::new(false),
-    });
-    stream.submit(caller, Task::Run(program), || Op::Callback { blocks })?;
+fn hand_over(stream: &Stream, program: Arc<HandOver>, caller: &Caller<'_>) -> Result<()> {
+    let returned = program
+        .returned
+        .as_ref()
+        .map(|returned| returned.signal.clone());
+    let blocks = returned.is_some();
+    stream.submit_run(caller, program, || Op::Callback { blocks })?;
     if let Some(signal) = returned {
         stream.submit_silently(
             caller,

@@ -364,8 +364,11 @@ impl Device {
             self.uncount(bytes);
             return Err(self.exhausted(bytes, used));
         }
-        self.used_high
-            .fetch_max(used + bytes as u64, Ordering::Relaxed);
+        // Most often it is no new height, and a look is cheaper than a change.
+        let height = used + bytes as u64;
+        if self.used_high.load(Ordering::Relaxed) < height {
+            self.used_high.fetch_max(height, Ordering::Relaxed);
+        }
         Ok(())
     }
 

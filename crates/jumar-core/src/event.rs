@@ -10,23 +10,26 @@
 //!
 //! A record is a signal of its own, so that moving the event to a newer record leaves queued waits alone.
 
+mod quick;
 mod record;
+mod shared;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use jumar_hal::sync::Instant;
 
-use jumar_hal::sync::{Mutex, Ordering};
+use jumar_hal::sync::{Mutex, MutexGuard, Ordering};
 use jumar_hal::{Signal, Task, WaitThen};
 use jumar_types::{Error, ErrorKind, Result};
 
-use crate::board::{Board, BoardRecord, BoardWait, Kind};
+use crate::board::{Board, Kind};
 use crate::capture::{EventAction, EventTask, Mark, Recorder, Taken};
 use crate::device::Device;
 use crate::gate::{Op, Phase};
 use crate::runtime::Shared;
 use crate::{Caller, Context, Stream};
+use quick::Quick;
 use record::{Point, Record, Spare};
 
 /// How an event was made.
@@ -79,15 +82,18 @@ pub struct Event {
     shared: Arc<Shared>,
     /// Where other processes see the records, for an event that is made for several.
     board: Option<Arc<Board>>,
+    /// The level of a classic event that streams can wait for.
+    level: Arc<Signal>,
     state: Mutex<State>,
+    quick: Quick,
 }
 
 struct State {
+    /// The number of the last stretch of quick records.
+    stretch: u64,
     newest: Option<Record>,
     /// After a reset of a default event: what the next record will set and waits queued until then wait for.
     next: Option<Arc<Signal>>,
-    /// The level of a classic event that streams can wait for.
-    level: Arc<Signal>,
     /// Set when each queued wait has passed; for the query of waits.
     waits: Vec<Arc<Signal>>,
     spare: Spare,
@@ -102,11 +108,10 @@ struct State {
 
 impl State {
     fn new() -> Self {
-        // A level is not timed: the record beside it is, where the event keeps time.
         State {
+            stretch: 0,
             newest: None,
             next: None,
-            level: Arc::new(Signal::untimed()),
             waits: Vec::new(),
             spare: Spare::default(),
             mark: None,
@@ -170,7 +175,10 @@ impl Event {
                     counted,
                     shared: shared.clone(),
                     board,
+                    // A level is not timed: the record beside it is, where the event keeps time.
+                    level: Arc::new(Signal::untimed()),
                     state: Mutex::new(State::new()),
+                    quick: Quick::default(),
                 })
             })
             .inspect_err(|_| {
@@ -245,7 +253,50 @@ impl Event {
             }
             return self.record_for_all(board, stream, caller);
         }
+        let stretch = self.quick.open.load(Ordering::Acquire);
+        if stretch != 0
+            && self.quick.stream.load(Ordering::Relaxed) == stream.id()
+            && let Some(position) = stream.submit_plain_set(caller, &self.level)
+        {
+            let note = stretch << Quick::POSITION | position;
+            if position >> Quick::POSITION == 0 {
+                self.quick.last.store(note, Ordering::Release);
+                return Ok(());
+            }
+            // A stream that was given a task each nanosecond for hours: from now on the long way.
+            let mut state = self.state();
+            self.quick.end();
+            if let Some(record) = &mut state.newest
+                && record.stream_id == stream.id()
+            {
+                record.point = Point::Position(position);
+            }
+            return Ok(());
+        }
+        self.record_with_care(stream, caller)
+    }
+
+    /// Takes the lock, and takes over what quick records have noted.
+    fn state(&self) -> MutexGuard<'_, State> {
         let mut state = self.state.lock();
+        let open = self.quick.open.load(Ordering::Relaxed);
+        let last = self.quick.last.load(Ordering::Acquire);
+        if open != 0
+            && last >> Quick::POSITION == open
+            && let Some(Record {
+                point: Point::Position(position),
+                ..
+            }) = &mut state.newest
+        {
+            *position = (*position).max(last & ((1 << Quick::POSITION) - 1));
+        }
+        state
+    }
+
+    #[inline(never)]
+    fn record_with_care(&self, stream: &Stream, caller: &Caller<'_>) -> Result<()> {
+        let mut state = self.state();
+        self.quick.end();
         let state = &mut *state;
         if let Some(recorder) = stream.recorder()
             && self.record_in_model(state, &recorder, stream, caller)?
@@ -259,19 +310,27 @@ impl Event {
             record: number,
         };
         let point = if self.is_level() && !self.keeps_time() {
-            Point::Position(stream.submit(caller, Task::Set(state.level.clone()), op)?)
+            Point::Position(stream.submit_set(caller, self.level.clone(), op)?)
         } else {
             let signal = match &state.next {
                 Some(next) => next.clone(),
                 None => state.spare.take(self.keeps_time()),
             };
-            stream.submit(caller, Task::Set(signal.clone()), op)?;
+            stream.submit_set(caller, signal.clone(), op)?;
             if self.is_level() {
-                stream.submit_silently(caller, Task::Set(state.level.clone()));
+                stream.submit_silently(caller, Task::Set(self.level.clone()));
             }
             Point::Signal(signal)
         };
         state.next = None;
+        // Whoever watches has numbers for records, and sees each.
+        let quick = match point {
+            Point::Position(position) => number == 0 && position >> Quick::POSITION == 0,
+            Point::Signal(_) => false,
+        };
+        if quick {
+            self.quick.begin(state, stream.id());
+        }
         let before = match &mut state.newest {
             Some(record) if record.stream_id == stream.id() => {
                 record.number = number;
@@ -316,7 +375,7 @@ impl Event {
             }
             return self.wait_for_all(board, stream, limit, caller);
         }
-        let mut state = self.state.lock();
+        let mut state = self.state();
         if let Some(recorder) = stream.recorder() {
             if self.wait_in_model(&state, &recorder, stream, limit, caller)? {
                 return Ok(());
@@ -328,7 +387,7 @@ impl Event {
         }
         let (signal, record) = match (self.family, &state.newest, &state.next) {
             (EventFamily::Classic, newest, _) => (
-                state.level.clone(),
+                self.level.clone(),
                 newest.as_ref().map_or(0, |record| record.number),
             ),
             (EventFamily::Default, _, Some(next)) => (next.clone(), 0),
@@ -338,7 +397,7 @@ impl Event {
                 }
                 let signal = match &record.point {
                     Point::Signal(signal) => signal,
-                    Point::Position(_) => &state.level,
+                    Point::Position(_) => &self.level,
                 };
                 (signal.clone(), record.number)
             }
@@ -395,12 +454,13 @@ impl Event {
         if !self.can_be_waited_for() {
             return Err(self.cannot_be_waited_for());
         }
-        let mut state = self.state.lock();
+        let mut state = self.state();
+        self.quick.end();
         if let Some(recorder) = stream.recorder() {
             if self.family == EventFamily::Default {
                 return Err(self.not_in_model(stream));
             }
-            let task = Task::Clear(state.level.clone());
+            let task = Task::Clear(self.level.clone());
             if !matches!(
                 recorder.reset_event(task, self.task(0), caller)?,
                 Taken::NotRecording
@@ -408,8 +468,8 @@ impl Event {
                 return Ok(());
             }
         }
-        stream.submit(caller, Task::Clear(state.level.clone()), || {
-            Op::ResetEvent { event: self.number }
+        stream.submit(caller, Task::Clear(self.level.clone()), || Op::ResetEvent {
+            event: self.number,
         })?;
         state.newest = None;
         state.next = (self.family == EventFamily::Default).then(|| Arc::new(Signal::new()));
@@ -452,7 +512,7 @@ impl Event {
         let action = match self.family {
             EventFamily::Ex if captured && self.flags & flags::IPC == 0 => EventAction::Inside,
             EventFamily::Classic if self.is_level() && (external || !captured) => {
-                EventAction::Plain(Task::Set(state.level.clone()))
+                EventAction::Plain(Task::Set(self.level.clone()))
             }
             EventFamily::Ex | EventFamily::Classic | EventFamily::Default => {
                 return Err(self.not_in_model(stream));
@@ -479,7 +539,7 @@ impl Event {
         let external = self.flags & flags::EXTERNAL != 0;
         let level = || {
             EventAction::Plain(Task::Wait {
-                signal: state.level.clone(),
+                signal: self.level.clone(),
                 then: WaitThen::Keep,
                 limit,
             })
@@ -534,7 +594,7 @@ impl Event {
 
     /// Fixes the flag of the event's records (`record`) or waits, and refuses another one than the first.
     fn fix_flag(&self, record: bool, flag: u32) -> Result<()> {
-        let mut state = self.state.lock();
+        let mut state = self.state();
         let (place, what) = match record {
             true => (&mut state.record_flag, "records"),
             false => (&mut state.wait_flag, "waits"),
@@ -633,7 +693,9 @@ impl Event {
     /// Moves the event to a new record, which an execution of a model on the stream is going to set.
     pub(crate) fn move_record(&self, stream: &Stream) -> Arc<Signal> {
         let signal = Arc::new(Signal::untimed());
-        self.state.lock().newest = Some(Record {
+        let mut state = self.state();
+        self.quick.end();
+        state.newest = Some(Record {
             number: self.shared.next_record(),
             point: Point::Signal(signal.clone()),
             stream_id: stream.id(),
@@ -647,7 +709,7 @@ impl Event {
     /// # Errors
     /// `EventCaptured`.
     pub fn refuse_captured(&self) -> Result<()> {
-        let captured = self.state.lock().mark.as_ref().and_then(Mark::open);
+        let captured = self.state().mark.as_ref().and_then(Mark::open);
         match captured {
             None => Ok(()),
             Some(graph) => Err(Error::new(
@@ -663,7 +725,7 @@ impl Event {
 
     /// Tells whether the newest record is a task of a bound stream's model.
     pub fn is_in_model(&self) -> bool {
-        self.state.lock().in_model
+        self.state().in_model
     }
 
     /// Tells what the newest record is up to. Never blocks.
@@ -675,7 +737,7 @@ impl Event {
                 _ => EventStatus::Pending,
             };
         }
-        match &self.state.lock().newest {
+        match &self.state().newest {
             None => EventStatus::NotRecorded,
             Some(record) if record.is_reached() => EventStatus::Complete,
             Some(_) => EventStatus::Pending,
@@ -684,7 +746,7 @@ impl Event {
 
     /// Tells whether every wait that was queued for the event has passed.
     pub fn waits_have_passed(&self) -> bool {
-        self.state.lock().waits.iter().all(|wait| wait.is_set())
+        self.state().waits.iter().all(|wait| wait.is_set())
     }
 
     /// Waits on the calling thread for the newest record; an event that was never recorded is done already. Errors of
@@ -700,7 +762,7 @@ impl Event {
                 false => Err(self.is_late()),
             };
         }
-        let Some(record) = self.state.lock().newest.clone() else {
+        let Some(record) = self.state().newest.clone() else {
             return Ok(());
         };
         // A record that is still to come on a stream which waits for the callback that this thread is in never comes.
@@ -749,49 +811,6 @@ impl Event {
         }
     }
 
-    /// Records an event of several processes. The record has its number before it is queued, so that whoever waits from now
-    /// on, in whatever process, waits for this one.
-    fn record_for_all(
-        &self,
-        board: &Arc<Board>,
-        stream: &Stream,
-        caller: &Caller<'_>,
-    ) -> Result<()> {
-        let record = board.begin();
-        let op = || Op::Record {
-            event: self.number,
-            record: self.shared.next_record(),
-        };
-        let task = Task::Run(BoardRecord::record(board, record));
-        // Nobody is to wait for a record that is never made.
-        stream
-            .submit(caller, task, op)
-            .map(drop)
-            .inspect_err(|_| board.reach(record))
-    }
-
-    fn wait_for_all(
-        &self,
-        board: &Arc<Board>,
-        stream: &Stream,
-        limit: Option<Duration>,
-        caller: &Caller<'_>,
-    ) -> Result<()> {
-        let newest = board.newest();
-        if newest == 0 || board.is_reached(newest) {
-            return Ok(());
-        }
-        let wait = BoardWait::for_record(board, newest);
-        let condition = wait.clone();
-        let op = || Op::Wait {
-            event: self.number,
-            record: 0,
-        };
-        stream.submit(caller, Task::Until { condition, limit }, op)?;
-        stream.submit_silently(caller, Task::Run(wait));
-        Ok(())
-    }
-
     /// Gives the time of the newest record.
     ///
     /// # Units
@@ -800,7 +819,7 @@ impl Event {
     /// # Errors
     /// `EventNotRecorded`; `EventTimestamp`: not complete, or made without the time-line flag.
     pub fn time_ns(&self) -> Result<u64> {
-        let state = self.state.lock();
+        let state = self.state();
         let Some(record) = &state.newest else {
             return Err(Error::new(
                 ErrorKind::EventNotRecorded,

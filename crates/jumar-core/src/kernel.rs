@@ -125,7 +125,7 @@ impl Overflow {
             return;
         };
         // It was put there by `state`, and nobody else may take it out.
-        drop(shared.space.remove(span.address(), |_| Ok(())));
+        drop(shared.space.remove(span.address(), false, |_| Ok(())));
         if let Ok(hardware) = device.hardware(shared) {
             hardware.free(reserved);
         }
@@ -239,7 +239,7 @@ impl Runtime {
         }
         let variables = std::mem::take(&mut *binary.variables.lock());
         for span in variables.values() {
-            drop(self.shared.space.remove(span.address(), |_| Ok(())));
+            drop(self.shared.space.remove(span.address(), false, |_| Ok(())));
         }
         Ok(())
     }

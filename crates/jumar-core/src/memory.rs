@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::Arc;
 
-use jumar_hal::sync::{AtomicU64, Ordering, RwLock};
-use jumar_hal::{Backend, Span};
+use jumar_hal::sync::{AtomicU64, AtomicUsize, Ordering, RwLock};
+use jumar_hal::{Backend, Brief, Span};
 use jumar_types::{Error, ErrorKind, Result};
 
 /// Where memory lives.
@@ -90,9 +90,11 @@ impl Owner {
 
 /// The live allocations of a runtime, by address.
 pub struct Space {
-    blocks: RwLock<BTreeMap<usize, Block>>,
+    blocks: Brief<BTreeMap<usize, Block>>,
     /// Reserved addresses, by start: the device and the range. What is mapped there stands among the blocks.
     reserved: RwLock<BTreeMap<usize, (u32, Span)>>,
+    /// How many there are, so that those who have none pay for none.
+    reservations: AtomicUsize,
     numbers: AtomicU64,
     /// Moves on at each removal: a remembered block is valid while it stands still.
     removals: AtomicU64,
@@ -110,9 +112,28 @@ pub struct Lookups {
     last_task: Cell<u64>,
     /// The last task of the thread that was recorded instead of queued.
     recorded: RefCell<Option<crate::capture::RecordedTask>>,
-    blocks: [Cell<Option<Block>>; REMEMBERED],
+    blocks: [Cell<Known>; REMEMBERED],
     thread: Cell<u64>,
     pub(crate) capture_mode: Cell<crate::CaptureMode>,
+}
+
+/// What a check needs of an allocation: less than half a line of the caches, as each submit looks through several.
+#[derive(Clone, Copy)]
+struct Known {
+    start: usize,
+    end: usize,
+    home: Home,
+}
+
+impl Default for Known {
+    /// Holds no range.
+    fn default() -> Self {
+        Known {
+            start: usize::MAX,
+            end: 0,
+            home: Home::Host,
+        }
+    }
 }
 
 /// A range after its check: where it lives, and the part of memory it names.
@@ -127,8 +148,9 @@ pub struct Resolved {
 impl Space {
     pub(crate) fn new(backend: Arc<dyn Backend>) -> Self {
         Space {
-            blocks: RwLock::new(BTreeMap::new()),
+            blocks: Brief::default(),
             reserved: RwLock::new(BTreeMap::new()),
+            reservations: AtomicUsize::new(0),
             numbers: AtomicU64::new(0),
             removals: AtomicU64::new(1),
             backend,
@@ -143,35 +165,60 @@ impl Space {
         owner: Owner,
         made_by: &'static str,
     ) -> Block {
-        let number = self.numbers.fetch_add(1, Ordering::Relaxed) + 1;
+        let mut blocks = self.blocks.lock();
         let block = Block {
             span,
             reserved,
             home,
-            number,
+            number: self.next_number(),
             made_by,
             owner,
         };
-        self.blocks.write().insert(span.address(), block);
+        blocks.insert(span.address(), block);
         block
     }
 
-    /// Takes out the allocation that starts at `address`, if `accept` agrees.
+    /// Numbers an allocation. Called under the lock of the blocks alone, so that counting needs no step of its own.
+    fn next_number(&self) -> u64 {
+        let number = self.numbers.load(Ordering::Relaxed) + 1;
+        self.numbers.store(number, Ordering::Relaxed);
+        number
+    }
+
+    /// Counts a removal. Called under the lock of the blocks alone, once they are out.
+    fn count_removal(&self) {
+        let removals = self.removals.load(Ordering::Relaxed);
+        self.removals.store(removals + 1, Ordering::Release);
+    }
+
+    /// Takes out the allocation that starts at `address`, if `accept` agrees. Where the gate is `watched`, so that somebody is
+    /// asked, the lock is not held meanwhile.
     pub(crate) fn remove(
         &self,
         address: usize,
+        watched: bool,
         accept: impl FnOnce(&Block) -> Result<()>,
     ) -> Result<Block> {
-        let mut blocks = self.blocks.write();
-        let Some(block) = blocks.get(&address).copied() else {
+        let mut blocks = self.blocks.lock();
+        let found = blocks.get(&address).copied();
+        if let Some(block) = found.filter(|_| watched) {
+            drop(blocks);
+            accept(&block)?;
+            return match self.take_back(&block) {
+                true => Ok(block),
+                // Somebody else gave it back in the meantime.
+                false => Err(self.unknown(address, None)),
+            };
+        }
+        let Some(block) = found else {
             let inside = Self::holding(&blocks, address);
             drop(blocks);
             return Err(self.unknown(address, inside));
         };
         accept(&block)?;
         blocks.remove(&address);
+        self.count_removal();
         drop(blocks);
-        self.removals.fetch_add(1, Ordering::AcqRel);
         Ok(block)
     }
 
@@ -191,7 +238,7 @@ impl Space {
                 "are memory of the runtime, which needs no registration",
             );
         }
-        let mut blocks = self.blocks.write();
+        let mut blocks = self.blocks.lock();
         let overlapping = blocks
             .range(..span.end())
             .next_back()
@@ -202,7 +249,7 @@ impl Space {
                 "are registered already, at least in part",
             );
         }
-        let number = self.numbers.fetch_add(1, Ordering::Relaxed) + 1;
+        let number = self.next_number();
         let home = Home::Registered;
         blocks.insert(
             span.address(),
@@ -223,7 +270,7 @@ impl Space {
     /// Takes a block out that may be gone already; its address may be another block's by now. Tells whether it was there.
     pub(crate) fn take_back(&self, block: &Block) -> bool {
         let address = block.span.address();
-        let mut blocks = self.blocks.write();
+        let mut blocks = self.blocks.lock();
         if blocks
             .get(&address)
             .is_none_or(|there| there.number != block.number)
@@ -231,14 +278,14 @@ impl Space {
             return false;
         }
         blocks.remove(&address);
+        self.count_removal();
         drop(blocks);
-        self.removals.fetch_add(1, Ordering::AcqRel);
         true
     }
 
     /// Takes out every allocation of a device that was made in one of its lives up to `life`.
     pub(crate) fn remove_device(&self, device: u32, life: u64) -> Vec<Block> {
-        let mut blocks = self.blocks.write();
+        let mut blocks = self.blocks.lock();
         let gone: Vec<Block> = blocks
             .values()
             .filter(|block| block.home == Home::Device(device))
@@ -248,8 +295,8 @@ impl Space {
         for block in &gone {
             blocks.remove(&block.span.address());
         }
+        self.count_removal();
         drop(blocks);
-        self.removals.fetch_add(1, Ordering::AcqRel);
         gone
     }
 
@@ -258,9 +305,18 @@ impl Space {
         self.removals.load(Ordering::Acquire)
     }
 
+    /// Tells whether a range was found live before and still is, and whether it is a device's.
+    #[inline]
+    pub(crate) fn known(&self, span: Span, lookups: &Lookups) -> (bool, bool) {
+        match lookups.find(self.removals.load(Ordering::Acquire), span) {
+            Some(home) => (true, matches!(home, Home::Device(_) | Home::Variable(_))),
+            None => (false, false),
+        }
+    }
+
     /// Finds the live allocation that holds `address`.
     pub fn find(&self, address: usize) -> Option<Block> {
-        Self::holding(&self.blocks.read(), address)
+        Self::holding(&self.blocks.lock(), address)
     }
 
     fn holding(blocks: &BTreeMap<usize, Block>, address: usize) -> Option<Block> {
@@ -285,7 +341,9 @@ impl Space {
     }
 
     pub(crate) fn reserve(&self, device: u32, span: Span) {
-        self.reserved.write().insert(span.address(), (device, span));
+        let mut reserved = self.reserved.write();
+        reserved.insert(span.address(), (device, span));
+        self.reservations.store(reserved.len(), Ordering::Release);
     }
 
     /// Takes a reservation out, if `accept` agrees.
@@ -303,11 +361,15 @@ impl Space {
         };
         accept(span)?;
         reserved.remove(&address);
+        self.reservations.store(reserved.len(), Ordering::Release);
         Ok((device, span))
     }
 
     /// Finds the reserved range that holds an address.
     pub(crate) fn reservation(&self, address: usize) -> Option<Span> {
+        if self.reservations.load(Ordering::Acquire) == 0 {
+            return None;
+        }
         let reserved = self.reserved.read();
         let (_, &(_, span)) = reserved.range(..=address).next_back()?;
         span.contains(address).then_some(span)
@@ -320,17 +382,13 @@ impl Space {
     #[inline]
     pub fn resolve(&self, span: Span, lookups: &Lookups, what: &'static str) -> Result<Resolved> {
         let removals = self.removals.load(Ordering::Acquire);
-        if let Some(block) = lookups.find(removals, span.address())
-            && span.end() <= block.span.end()
-        {
-            return Ok(Resolved {
-                span,
-                home: block.home,
-            });
+        if let Some(home) = lookups.find(removals, span) {
+            return Ok(Resolved { span, home });
         }
         self.resolve_slow(span, lookups, removals, what)
     }
 
+    #[cold]
     fn resolve_slow(
         &self,
         span: Span,
@@ -410,14 +468,16 @@ impl Lookups {
     }
 
     #[inline]
-    fn find(&self, removals: u64, address: usize) -> Option<Block> {
+    fn find(&self, removals: u64, span: Span) -> Option<Home> {
         if self.removals.get() != removals {
             return None;
         }
+        let (start, end) = (span.address(), span.end());
         self.blocks
             .iter()
-            .filter_map(Cell::get)
-            .find(|block| block.span.contains(address))
+            .map(Cell::get)
+            .find(|known| known.start <= start && end <= known.end)
+            .map(|known| known.home)
     }
 
     #[inline]
@@ -444,10 +504,16 @@ impl Lookups {
 
     fn remember(&self, removals: u64, block: Block) {
         if self.removals.replace(removals) != removals {
-            self.blocks.iter().for_each(|entry| entry.set(None));
+            self.blocks
+                .iter()
+                .for_each(|entry| entry.set(Known::default()));
         }
         let next = self.next.get();
-        self.blocks[next].set(Some(block));
+        self.blocks[next].set(Known {
+            start: block.span.address(),
+            end: block.span.end(),
+            home: block.home,
+        });
         self.next.set((next + 1) % REMEMBERED);
     }
 }

@@ -516,7 +516,7 @@ impl Stream {
             shared.pool_blocks.lock().insert(address, pool);
             return Err(refused);
         }
-        drop(shared.space.remove(address, |_| Ok(())));
+        drop(shared.space.remove(address, false, |_| Ok(())));
         let after = After {
             stream: self.id(),
             signal,
@@ -530,7 +530,7 @@ impl Shared {
     /// Gives memory back that belonged to a model which is gone.
     pub(crate) fn give_back_adopted(&self, pool: &Pool, address: usize) {
         // Where the device's life has ended in the meantime, the memory went with it.
-        if self.space.remove(address, |_| Ok(())).is_ok() {
+        if self.space.remove(address, false, |_| Ok(())).is_ok() {
             pool.state.lock().put_back(address, None);
         }
     }
@@ -582,7 +582,7 @@ impl Shared {
         }
         let pool = self.pool_blocks.lock().remove(&address)?;
         let device = pool.device.number();
-        let removed = self.space.remove(address, |block| {
+        let removed = self.space.remove(address, self.gate.is_watched(), |block| {
             let op = || Op::Free {
                 span: block.span,
                 device: Some(device),

@@ -305,19 +305,21 @@ impl Runtime {
     /// `InvalidValue`: the address is not the start of a live allocation of pinned memory.
     pub fn free_pinned(&self, address: usize, caller: &Caller<'_>) -> Result<()> {
         let shared = &self.shared;
-        let block = shared.space.remove(address, |block| {
-            if block.home == Home::Pinned {
-                shared
-                    .gate
-                    .admit(caller, 0, None, || Op::Free {
-                        span: block.span,
-                        device: None,
-                    })
-                    .map(drop)
-            } else {
-                Err(wrong_free(block, "pinned host memory", "device memory"))
-            }
-        })?;
+        let block = shared
+            .space
+            .remove(address, shared.gate.is_watched(), |block| {
+                if block.home == Home::Pinned {
+                    shared
+                        .gate
+                        .admit(caller, 0, None, || Op::Free {
+                            span: block.span,
+                            device: None,
+                        })
+                        .map(drop)
+                } else {
+                    Err(wrong_free(block, "pinned host memory", "device memory"))
+                }
+            })?;
         shared.backend.free_pinned(block.reserved);
         Ok(())
     }
@@ -351,7 +353,7 @@ impl Runtime {
         }
         self.shared
             .space
-            .remove(address, |_| Ok(()))
+            .remove(address, false, |_| Ok(()))
             .map(drop)
             .map_err(|_| unknown())
     }
@@ -456,7 +458,7 @@ impl Shared {
 
     /// Gives device memory of the runtime's own back, whoever watches.
     pub(crate) fn release_block(&self, address: usize) -> Result<()> {
-        let block = self.space.remove(address, |_| Ok(()))?;
+        let block = self.space.remove(address, false, |_| Ok(()))?;
         if let Home::Device(device) = block.home {
             self.devices[device as usize].give_back(block);
         }
@@ -467,7 +469,7 @@ impl Shared {
         if let Some(freed) = self.free_pool_block(address, caller) {
             return freed;
         }
-        let block = self.space.remove(address, |block| match block.home {
+        let block = self.space.remove(address, self.gate.is_watched(), |block| match block.home {
             Home::Device(_) if matches!(block.owner, Owner::Mapping { .. }) => Err(wrong_free(
                 block,
                 "an allocation of its own",

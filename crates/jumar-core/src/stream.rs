@@ -1,5 +1,7 @@
 //! A stream: tasks in order, and the error of the last one that failed.
 
+mod moves;
+
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
@@ -9,14 +11,13 @@ use jumar_hal::sync::{AtomicBool, AtomicU32, AtomicU64, Mutex, Ordering};
 use jumar_hal::{Cost, Program, Queue, QueueConfig, Span, Tag, Task, Verdict, Watcher};
 use jumar_types::{Error, ErrorKind, Result, TaskSite};
 
+use crate::Caller;
 use crate::callback::{Runs, Subscription};
 use crate::capture::{Captures, Noted, Recorder};
 use crate::context::{Context, Failure};
-use crate::copy::{self, Direction};
 use crate::gate::{Op, Phase};
 use crate::kernel::Overflow;
 use crate::runtime::Shared;
-use crate::{Caller, Home};
 
 /// In a stream's state: it takes no more work.
 const CLOSED: u32 = 1;
@@ -117,32 +118,6 @@ impl Watcher for Outcome {
         }
         self.failure.first.lock().get_or_insert(error);
         Verdict::Discard
-    }
-}
-
-/// Gives bytes that were kept aside for a copy back when it is dropped: after its turn, or with a discarded queue.
-struct GiveBack {
-    shared: Arc<Shared>,
-    kept: Span,
-}
-
-impl Drop for GiveBack {
-    fn drop(&mut self) {
-        self.shared.backend.free_pinned(self.kept);
-    }
-}
-
-impl Program for GiveBack {
-    fn run(&self) -> Result<()> {
-        Ok(())
-    }
-
-    fn cost(&self) -> Cost {
-        Cost::Bounded
-    }
-
-    fn name(&self) -> &str {
-        "end of a buffered copy"
     }
 }
 
@@ -358,9 +333,79 @@ impl Stream {
                 call: caller.call,
             },
         );
+        self.note(position, caller);
+        Ok(position)
+    }
+
+    /// Tells whether nothing stands in the way of a task, and nobody wants to see it. Whatever stands in the way is found
+    /// again, and said, by [`Stream::submit`].
+    #[inline]
+    fn is_plain(&self) -> bool {
+        self.state.load(Ordering::Acquire) == 0
+            && !self.failure.stops.load(Ordering::Acquire)
+            && !self.shared.gate.is_watched()
+    }
+
+    #[inline]
+    fn note(&self, position: u64, caller: &Caller<'_>) {
         if !self.is_default {
             caller.lookups.note_task(position);
         }
+    }
+
+    /// Queues the setting of a signal.
+    #[inline]
+    pub(crate) fn submit_set<'a>(
+        &self,
+        caller: &Caller<'_>,
+        signal: Arc<jumar_hal::Signal>,
+        op: impl FnOnce() -> Op<'a>,
+    ) -> Result<u64> {
+        match self.submit_plain_set(caller, &signal) {
+            Some(position) => Ok(position),
+            None => self.submit(caller, Task::Set(signal), op),
+        }
+    }
+
+    /// Queues the setting of a signal, if nothing stands in the way and nobody wants to see it.
+    #[inline]
+    pub(crate) fn submit_plain_set(
+        &self,
+        caller: &Caller<'_>,
+        signal: &Arc<jumar_hal::Signal>,
+    ) -> Option<u64> {
+        if !self.is_plain() {
+            return None;
+        }
+        let tag = Tag {
+            ticket: 0,
+            call: caller.call,
+        };
+        let position = self.queue.submit_set(signal.clone(), tag);
+        self.note(position, caller);
+        Some(position)
+    }
+
+    /// Queues a program.
+    ///
+    /// # Errors
+    /// As [`Stream::submit`].
+    #[inline]
+    pub(crate) fn submit_run<'a>(
+        &self,
+        caller: &Caller<'_>,
+        program: Arc<dyn Program>,
+        op: impl FnOnce() -> Op<'a>,
+    ) -> Result<u64> {
+        if !self.is_plain() {
+            return self.submit(caller, Task::Run(program), op);
+        }
+        let tag = Tag {
+            ticket: 0,
+            call: caller.call,
+        };
+        let position = self.queue.submit_run(program, tag);
+        self.note(position, caller);
         Ok(position)
     }
 
@@ -502,105 +547,6 @@ impl Stream {
                 call: caller.call,
             },
         )
-    }
-
-    /// Queues a copy. With ordinary host memory on one end the stream is waited for, and the copy is done before the
-    /// call returns, as such memory cannot be copied from behind the program's back.
-    ///
-    /// # Errors
-    /// `InvalidValue`: an end leaves its allocation; `FeatureUnsupported`: both ends are host memory; an earlier task's
-    /// error, when the stream had to be waited for.
-    pub fn copy(&self, to: Span, from: Span, caller: &Caller<'_>) -> Result<()> {
-        let space = &self.shared.space;
-        let target = space.resolve(to, caller.lookups, "target")?;
-        let source = space.resolve(from, caller.lookups, "source")?;
-        let direction = Direction::of(target.home, source.home);
-        if direction == Direction::HostToHost {
-            return Err(Error::new(
-                ErrorKind::FeatureUnsupported,
-                format!(
-                    "both ends of the copy are host memory (target {:#x}, source {:#x}); a stream copies to or from device memory",
-                    to.address(),
-                    from.address()
-                ),
-            )
-            .fix("Copy on the host, or let one end be device memory."));
-        }
-        if to.address() == from.address() {
-            return Ok(());
-        }
-        if target.home == Home::Host || source.home == Home::Host {
-            self.settle(caller)?;
-            return copy::copy_resolved(&self.shared, target, source, caller);
-        }
-        let op = || Op::Copy {
-            to,
-            from,
-            direction: direction.name(),
-        };
-        self.submit(
-            caller,
-            Task::Copy {
-                to: to.address(),
-                from,
-            },
-            op,
-        )
-        .map(drop)
-    }
-
-    /// Queues a copy whose source may be changed as soon as the call returned: the bytes are kept aside first.
-    ///
-    /// # Errors
-    /// As [`Stream::copy`]; `OutOfMemory`: no room to keep the bytes.
-    pub fn copy_buffered(&self, to: Span, from: Span, caller: &Caller<'_>) -> Result<()> {
-        let space = &self.shared.space;
-        let target = space.resolve(to, caller.lookups, "target")?;
-        let source = space.resolve(from, caller.lookups, "source")?;
-        if !target.home.is_device() || source.home.is_device() {
-            return self.copy(to, from, caller);
-        }
-        self.accepts()?;
-        let backend = &self.shared.backend;
-        let kept = backend.allocate_pinned(from.bytes())?;
-        let bytes = kept
-            .part(0, from.bytes())
-            .expect("a backend gives at least what was asked for");
-        backend.copy_now(bytes.address(), from);
-        let give_back = Arc::new(GiveBack {
-            shared: self.shared.clone(),
-            kept,
-        });
-        let direction = Direction::HostToDevice.name();
-        let op = || Op::Copy {
-            to,
-            from,
-            direction,
-        };
-        self.submit(
-            caller,
-            Task::Copy {
-                to: to.address(),
-                from: bytes,
-            },
-            op,
-        )?;
-        self.submit_silently(caller, Task::Run(give_back));
-        Ok(())
-    }
-
-    /// Queues a fill with one byte value.
-    ///
-    /// # Errors
-    /// `InvalidValue`: the range leaves its allocation.
-    pub fn fill(&self, to: Span, value: u8, caller: &Caller<'_>) -> Result<()> {
-        let target = self.shared.space.resolve(to, caller.lookups, "target")?;
-        if target.home == Home::Host {
-            self.settle(caller)?;
-            return copy::fill_now(&self.shared, to, value, caller);
-        }
-        self.submit(caller, Task::Fill { to, value }, || Op::Fill { to })
-            .map(drop)
     }
 
     /// Queues a program, and says what it reads and writes.

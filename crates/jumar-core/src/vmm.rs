@@ -362,7 +362,7 @@ impl Runtime {
             return Err(refused);
         }
         if mapping.access.is_any() {
-            drop(shared.space.remove(at, |_| Ok(())));
+            drop(shared.space.remove(at, false, |_| Ok(())));
         }
         let memory = mapping.memory;
         memory.mappings.fetch_sub(1, Ordering::AcqRel);
@@ -419,7 +419,7 @@ impl Runtime {
         drop(mapped);
         match (before, after) {
             (false, true) => shared.show_mapping(span, device, life, caller.call.name),
-            (true, false) => drop(shared.space.remove(at, |_| Ok(()))),
+            (true, false) => drop(shared.space.remove(at, false, |_| Ok(()))),
             (true, true) | (false, false) => {}
         }
         Ok(())

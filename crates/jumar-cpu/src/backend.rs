@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use jumar_hal::{
-    Backend, Code, CodeFunction, CodeImage, Device, FileImage, FileMapping, Physical, Program,
-    Queue, QueueConfig, Span, Task, Watcher,
+    Backend, Code, CodeFunction, CodeImage, Device, FileImage, FileMapping, Move, Physical,
+    Program, Queue, QueueConfig, Span, Task, Watcher,
 };
 use jumar_sched::{Executor, ExecutorConfig, Runner, Schedule, Team};
 use jumar_types::{Error, ErrorKind, Result};
@@ -198,6 +198,24 @@ impl Backend for CpuBackend {
     fn fill_now(&self, to: Span, value: u8) {
         mem::fill(self.pinned.own(to), value);
         self.executor.wrote(to.address(), to.bytes());
+    }
+
+    fn move_now(&self, moves: &[Move]) {
+        // One loop with everything that is short in it: a captured model is a thousand of these. Where memory is mapped twice,
+        // each goes the runtime's own way to it.
+        let once = !self.pinned.is_twice();
+        for next in moves {
+            match *next {
+                Move::Copy { to, from } => match once && mem::copy_small(to, from) {
+                    true => self.executor.wrote(to, from.bytes()),
+                    false => self.copy_now(to, from),
+                },
+                Move::Fill { to, value } => match once && mem::fill_small(to, value) {
+                    true => self.executor.wrote(to.address(), to.bytes()),
+                    false => self.fill_now(to, value),
+                },
+            }
+        }
     }
 
     fn write_now(&self, to: Span, bytes: &[u8]) {

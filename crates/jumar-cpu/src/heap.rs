@@ -2,6 +2,10 @@
 //!
 //! The heap knows offsets only; it never touches the memory. Free chunks are kept twice, by offset to find neighbours
 //! and by size to find the best fit. What was never handed out is not a chunk: it begins at `top`.
+//!
+//! Programs take and give back chunks of the same few lengths again and again. So the last few that came back are kept
+//! aside as they are, and serve whoever wants exactly as much. Whoever wants something else has them joined with their
+//! neighbours first: where chunks lie is then as if nothing had been kept aside.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,8 +19,17 @@ pub(crate) struct Heap {
     top: usize,
     by_offset: BTreeMap<usize, usize>,
     by_size: BTreeSet<(usize, usize)>,
+    /// Chunks that came back last: offset and length, which is 0 in a place that is empty.
+    aside: [(usize, usize); ASIDE],
+    /// The place of `aside` that is used next, when none is empty.
+    next: usize,
     taken: usize,
 }
+
+/// How many chunks are kept aside.
+const ASIDE: usize = 4;
+/// Longer ones are not: they may be what the system wants to have back, or what another allocation waits for.
+const ASIDE_BYTES: usize = 1 << 20;
 
 impl Heap {
     pub(crate) fn new(size: usize) -> Heap {
@@ -26,6 +39,8 @@ impl Heap {
             top: 0,
             by_offset: BTreeMap::new(),
             by_size: BTreeSet::new(),
+            aside: [(0, 0); ASIDE],
+            next: 0,
             taken: 0,
         }
     }
@@ -46,7 +61,8 @@ impl Heap {
     }
 
     /// Gives the size of the largest piece.
-    pub(crate) fn largest_free(&self) -> usize {
+    pub(crate) fn largest_free(&mut self) -> usize {
+        self.join_aside();
         let largest = self.by_size.last().map_or(0, |(size, _)| *size);
         largest.max(self.size - self.top)
     }
@@ -55,6 +71,14 @@ impl Heap {
     pub(crate) fn take(&mut self, bytes: usize, align: usize, base: usize) -> Option<usize> {
         let need = Heap::chunk(bytes)?;
         let align = align.max(GRAIN);
+        for chunk in &mut self.aside {
+            if chunk.1 == need && (base + chunk.0).is_multiple_of(align) {
+                let (offset, _) = std::mem::take(chunk);
+                self.taken += need;
+                return Some(offset);
+            }
+        }
+        self.join_aside();
         let pad = |offset: usize| (base + offset).next_multiple_of(align) - (base + offset);
         // The smallest that fits without alignment is tried first, then one that fits whatever its alignment.
         let fits = |(size, offset): (usize, usize)| {
@@ -100,10 +124,35 @@ impl Heap {
 
     /// Gives a chunk back.
     pub(crate) fn give_back(&mut self, offset: usize, bytes: usize) {
-        let (mut offset, Some(mut size)) = (offset, Heap::chunk(bytes)) else {
+        let Some(size) = Heap::chunk(bytes) else {
             return;
         };
         self.taken -= size;
+        if size > ASIDE_BYTES {
+            return self.join(offset, size);
+        }
+        let place = self.aside.iter().position(|(_, size)| *size == 0);
+        let place = place.unwrap_or_else(|| {
+            self.next = (self.next + 1) % ASIDE;
+            self.next
+        });
+        let before = std::mem::replace(&mut self.aside[place], (offset, size));
+        if before.1 > 0 {
+            self.join(before.0, before.1);
+        }
+    }
+
+    /// Joins what is kept aside with its neighbours.
+    fn join_aside(&mut self) {
+        for (offset, size) in std::mem::take(&mut self.aside) {
+            if size > 0 {
+                self.join(offset, size);
+            }
+        }
+    }
+
+    /// Makes a chunk free, together with its neighbours.
+    fn join(&mut self, mut offset: usize, mut size: usize) {
         if let Some((&before, &length)) = self.by_offset.range(..offset).next_back()
             && before + length == offset
         {
@@ -167,7 +216,7 @@ mod tests {
         {
             heap.give_back(*chunk, 64);
         }
-        assert_eq!((heap.free_bytes(), heap.top()), (4096, 0));
+        assert_eq!(heap.free_bytes(), 4096);
         assert_eq!(heap.take(4096, 64, BASE), Some(0));
     }
 
@@ -227,8 +276,35 @@ mod tests {
             heap.give_back(offset, bytes);
         }
         assert_eq!(
-            (heap.free_bytes(), heap.largest_free(), heap.top()),
+            (heap.largest_free(), heap.free_bytes(), heap.top()),
             (1 << 16, 1 << 16, 0)
         );
+    }
+
+    #[test]
+    fn what_came_back_last_serves_whoever_wants_as_much() {
+        let mut heap = Heap::new(1 << 20);
+        let a = heap.take(4096, 64, BASE).expect("room");
+        let b = heap.take(128, 64, BASE).expect("room");
+        let _c = heap.take(64, 64, BASE).expect("room");
+        heap.give_back(a, 4096);
+        heap.give_back(b, 128);
+        // Neither was joined with the other, until somebody wants what only both together hold.
+        assert_eq!(heap.take(128, 64, BASE), Some(b));
+        assert_eq!(heap.take(4096, 64, BASE), Some(a));
+        heap.give_back(b, 128);
+        heap.give_back(a, 4096);
+        assert_eq!(heap.take(4096 + 128, 64, BASE), Some(a));
+    }
+
+    #[test]
+    fn what_is_kept_aside_is_not_handed_out_with_less_alignment_than_was_asked_for() {
+        let mut heap = Heap::new(1 << 20);
+        let a = heap.take(64, 64, BASE).expect("room");
+        let b = heap.take(64, 64, BASE).expect("room");
+        heap.give_back(a, 64);
+        heap.give_back(b, 64);
+        let at = heap.take(64, 4096, BASE + 64).expect("room");
+        assert_eq!((BASE + 64 + at) % 4096, 0);
     }
 }

@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use jumar_types::{Error, ErrorKind, Result};
 
-use crate::{Code, CodeFunction, CodeImage, FileImage, FileMapping, Signal, Span, Tag, Task};
+use crate::{
+    Code, CodeFunction, CodeImage, FileImage, FileMapping, Move, Program, Signal, Span, Tag, Task,
+};
 
 /// A source of devices and of pinned host memory.
 pub trait Backend: Send + Sync {
@@ -49,6 +51,16 @@ pub trait Backend: Send + Sync {
 
     /// Fills on the calling thread, at once, in no order with any queue.
     fn fill_now(&self, to: Span, value: u8);
+
+    /// Does copies and fills one after the other on the calling thread, as `copy_now` and `fill_now` do each.
+    fn move_now(&self, moves: &[Move]) {
+        for next in moves {
+            match *next {
+                Move::Copy { to, from } => self.copy_now(to, from),
+                Move::Fill { to, value } => self.fill_now(to, value),
+            }
+        }
+    }
 
     /// Copies Rust's own bytes into a span as long, at once.
     fn write_now(&self, to: Span, bytes: &[u8]);
@@ -247,6 +259,27 @@ pub trait Queue: Send + Sync {
     /// Appends a task and gives its position (1 for the first). Blocks only while the queue holds a million tasks.
     fn submit(&self, task: Task, tag: Tag) -> u64;
 
+    /// As [`Queue::submit`] for a copy. What is passed in registers is not written to memory and read back in pieces of
+    /// another size, for which the processor stalls: so too in the next three.
+    fn submit_copy(&self, to: usize, from: Span, tag: Tag) -> u64 {
+        self.submit(Task::Copy { to, from }, tag)
+    }
+
+    /// As [`Queue::submit`] for a fill.
+    fn submit_fill(&self, to: Span, value: u8, tag: Tag) -> u64 {
+        self.submit(Task::Fill { to, value }, tag)
+    }
+
+    /// As [`Queue::submit`] for the setting of a signal.
+    fn submit_set(&self, signal: Arc<Signal>, tag: Tag) -> u64 {
+        self.submit(Task::Set(signal), tag)
+    }
+
+    /// As [`Queue::submit`] for a program.
+    fn submit_run(&self, program: Arc<dyn Program>, tag: Tag) -> u64 {
+        self.submit(Task::Run(program), tag)
+    }
+
     /// Gives the position of the last task submitted.
     fn submitted(&self) -> u64;
 
@@ -261,6 +294,12 @@ pub trait Queue: Send + Sync {
     /// Without `until` the calling thread may run tasks of this queue, and bounded tasks of others; with it, only
     /// bounded tasks.
     fn wait(&self, position: u64, until: Option<Instant>) -> bool;
+
+    /// Runs bounded tasks of this queue on the calling thread, if nobody else does, until the signal is set, or there are no
+    /// more, or after a few of them. Never waits.
+    fn advance(&self, signal: &Signal) {
+        let _ = signal;
+    }
 
     /// Waits until the signal is set; the thread helps as in [`Queue::wait`]. `self` is the queue that is expected to set it.
     fn wait_signal(&self, signal: &Arc<Signal>, until: Option<Instant>) -> bool;

@@ -7,6 +7,7 @@
 //! jumar-core, for every backend. What a backend refuses is an assertion about a defect of Jumar itself.
 
 pub mod backend;
+pub mod brief;
 pub mod code;
 pub mod file;
 pub mod signal;
@@ -14,10 +15,11 @@ pub mod sync;
 pub mod task;
 
 pub use backend::{Backend, Device, Physical, Queue, QueueConfig, Verdict, Watcher};
+pub use brief::{Brief, BriefGuard};
 pub use code::{
     Access, BlockFailure, Code, CodeForm, CodeFunction, CodeImage, Launch, Parameter, Report,
 };
 pub use file::{FileImage, FileMapping};
 pub use jumar_types::Span;
 pub use signal::{Signal, Waiter};
-pub use task::{Call, Condition, Cost, Program, Tag, Task, WaitThen};
+pub use task::{Call, Condition, Cost, Move, Program, Tag, Task, WaitThen};

@@ -1,6 +1,6 @@
 //! The one place that names locks, atomics, threads and clocks.
 //!
-//! Everything else in the workspace takes them from here (`Arc` and `OnceLock` are free), so that a model checker or a
+//! Beside them stands [`Brief`](crate::Brief), a lock for a few instructions. Everything else in the workspace takes them from here (`Arc` and `OnceLock` are free), so that a model checker or a
 //! test clock has one place to go in. Under `--cfg loom` the primitives are loom's.
 //!
 //! Lock order, outermost first; a thread that holds a lock takes only locks further down:
@@ -153,6 +153,13 @@ impl<T> RwLock<T> {
             .write()
             .unwrap_or_else(|poisoned| poisoned.into_inner())
     }
+}
+
+/// Gives a number, never 0, that no other living thread has: cheaper than the identity that the standard library gives,
+/// whose references are counted.
+pub fn thread_token() -> usize {
+    thread_local!(static HERE: u8 = const { 0 });
+    HERE.with(|here| std::ptr::from_ref(here).addr())
 }
 
 /// Reads the monotonic clock.

@@ -52,6 +52,25 @@ pub enum Task {
 // SAFETY-relevant layout is none; the size matters for the ring: see jumar-sched.
 const _: () = assert!(size_of::<Task>() <= 40);
 
+/// A copy or a fill among others that are done one after the other.
+#[derive(Clone, Copy, Debug)]
+pub enum Move {
+    /// As [`Task::Copy`].
+    Copy {
+        /// Address of the first byte written.
+        to: usize,
+        /// What is read.
+        from: Span,
+    },
+    /// As [`Task::Fill`].
+    Fill {
+        /// What is written.
+        to: Span,
+        /// The value of each byte.
+        value: u8,
+    },
+}
+
 /// What a wait does to its signal once it was seen set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaitThen {

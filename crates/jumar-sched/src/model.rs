@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jumar_hal::sync::{AtomicUsize, Mutex, Ordering, thread};
 use jumar_hal::{
-    Call, Condition, Queue, QueueConfig, Signal, Span, Tag, Task, Verdict, WaitThen, Waiter,
+    Brief, Call, Condition, Queue, QueueConfig, Signal, Span, Tag, Task, Verdict, WaitThen, Waiter,
     Watcher,
 };
 use jumar_types::Error;
@@ -50,6 +50,28 @@ fn nothing() -> Task {
         to: Span::EMPTY,
         value: 0,
     }
+}
+
+/// Both numbers of a pair behind a [`Brief`] change together, for whoever looks.
+#[test]
+fn loom_one_thread_at_a_time_is_at_a_brief_value() {
+    check(|| {
+        let pair = Arc::new(Brief::new((0, 0)));
+        let change = |pair: &Brief<(u32, u32)>| {
+            let mut pair = pair.lock();
+            assert_eq!(pair.0, pair.1);
+            pair.0 += 1;
+            thread::yield_now();
+            pair.1 += 1;
+        };
+        let other = {
+            let pair = pair.clone();
+            thread::spawn(move || change(&pair))
+        };
+        change(&pair);
+        other.join().expect("it ends");
+        assert_eq!(*pair.lock(), (2, 2));
+    });
 }
 
 /// A ring, its stand-in for the run queue, and the number of the task that ran last.

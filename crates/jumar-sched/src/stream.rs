@@ -7,15 +7,16 @@
 //! blocked, and the thread is free. Registration and timer are undone by the owner that finds the wait over. A call
 //! that comes late, for a wait that is over already, only makes some owner look again.
 
+mod handle;
+
 use std::any::Any;
-use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-use jumar_hal::sync::{AtomicBool, AtomicU64, Instant, Mutex, Ordering, spin_loop};
+use jumar_hal::sync::{AtomicU64, Instant, Mutex, Ordering, spin_loop};
 use jumar_hal::{
-    Condition, Cost, Queue, QueueConfig, Signal, Tag, Task, Verdict, WaitThen, Waiter, Watcher,
+    Condition, Cost, QueueConfig, Signal, Tag, Task, Verdict, WaitThen, Waiter, Watcher,
 };
 use jumar_types::{Error, ErrorKind};
 
@@ -23,6 +24,7 @@ use crate::park::{self, Parker};
 use crate::pool::{IsOver, Pool, Setting};
 use crate::ring::{Called, Entrance, Entry, Owner, Ring, Sizes};
 use crate::team::Team;
+pub(crate) use handle::Handle;
 
 /// How long a thread that waits spins before it parks.
 const SPIN: Duration = Duration::from_micros(20);
@@ -636,6 +638,23 @@ impl Stream {
         }
     }
 
+    /// Puts a task into the ring, and the stream into the run queue if it was idle. A part of each caller, so that the task is
+    /// made in its place.
+    #[inline(always)]
+    fn append(self: &Arc<Self>, cost: Cost, tag: Tag, task: Task) -> u64 {
+        let entrance = match self.ring.enter(false) {
+            Some(entrance) => entrance,
+            None => self.enter_full(),
+        };
+        let pushed = entrance.push(tag, task);
+        if pushed.list {
+            self.pool.push(self, false, cost);
+        } else if cost == Cost::Large || pushed.position.is_multiple_of(BACKLOG) {
+            self.push_more(pushed.position, cost);
+        }
+        pushed.position
+    }
+
     /// Waits for room in a ring that holds as many tasks as it may.
     #[cold]
     fn enter_full(self: &Arc<Self>) -> Entrance<'_> {
@@ -693,147 +712,6 @@ impl Waiter for Stream {
         if self.call() {
             self.pool.push(&self, true, Cost::Bounded);
         }
-    }
-}
-
-/// A queue of an executor.
-pub(crate) struct Handle(pub(crate) Arc<Stream>);
-
-impl Drop for Handle {
-    fn drop(&mut self) {
-        if self.0.ring.is_listed_idle() {
-            self.0.pool.forget_entry(&self.0);
-        }
-    }
-}
-
-impl Queue for Handle {
-    #[inline]
-    fn submit(&self, task: Task, tag: Tag) -> u64 {
-        let stream = &self.0;
-        // A watcher is never called inside a submit, and a schedule sees everything.
-        if matches!(
-            task,
-            Task::Set(_) | Task::Clear(_) | Task::Wait { .. } | Task::Until { .. }
-        ) && tag.ticket == 0
-            && !stream.scheduled
-            && let Some(position) = stream.at_once(&task)
-        {
-            return position;
-        }
-        let cost = task.cost();
-        let entrance = match stream.ring.enter(false) {
-            Some(entrance) => entrance,
-            None => stream.enter_full(),
-        };
-        let pushed = entrance.push(tag, task);
-        if pushed.list {
-            stream.pool.push(stream, false, cost);
-        } else if cost == Cost::Large || pushed.position.is_multiple_of(BACKLOG) {
-            stream.push_more(pushed.position, cost);
-        }
-        pushed.position
-    }
-
-    fn submitted(&self) -> u64 {
-        self.0.ring.submitted()
-    }
-
-    fn completed(&self) -> u64 {
-        self.0.ring.completed()
-    }
-
-    fn is_held(&self) -> bool {
-        self.0.ring.is_blocked()
-    }
-
-    fn wait(&self, position: u64, until: Option<Instant>) -> bool {
-        let stream = &self.0;
-        if stream.ring.completed() >= position {
-            return true;
-        }
-        stream.wait_for(
-            &|| stream.ring.completed() >= position,
-            &stream.reached(position),
-            until,
-            &|until| stream.park(position, until),
-        )
-    }
-
-    fn wait_signal(&self, signal: &Arc<Signal>, until: Option<Instant>) -> bool {
-        if signal.is_set() {
-            return true;
-        }
-        let stream = &self.0;
-        // The hot path: the queue is at rest, and this thread runs it as far as the signal.
-        if !stream.scheduled
-            && let Some(owner) = stream.ring.take()
-        {
-            // What is run here is bounded, so that the clock is looked at now and then only.
-            let looks = Cell::new(0u32);
-            let late = || {
-                looks.set(looks.get() + 1);
-                looks.get().is_multiple_of(8) && until.is_some_and(|until| Instant::now() >= until)
-            };
-            stream.drive(owner, until.is_some(), u32::MAX, || {
-                signal.is_set() || late()
-            });
-            if signal.is_set() {
-                if Pool::owes() {
-                    stream.pool.settle(false);
-                }
-                return true;
-            }
-        }
-        // Registered before anything else, so that a set that is cleared at once still counts.
-        let told = Arc::new(Told {
-            told: AtomicBool::new(false),
-            parker: park::mine(),
-        });
-        let waiter: Arc<dyn Waiter> = told.clone();
-        if !signal.register(waiter.clone()) {
-            return true;
-        }
-        let set = stream.wait_for(
-            &|| told.told.load(Ordering::Acquire) || signal.is_set(),
-            &|| {
-                let (told, signal) = (told.clone(), signal.clone());
-                Arc::new(move || told.told.load(Ordering::Acquire) || signal.is_set())
-            },
-            until,
-            &|until| told.parker.park(until),
-        );
-        if !told.told.load(Ordering::Acquire) {
-            signal.forget(&waiter);
-        }
-        set
-    }
-
-    fn discard(&self) {
-        let stream = &self.0;
-        if stream.drop_all() {
-            stream.pool.push(stream, true, Cost::Bounded);
-        }
-    }
-
-    fn give_up_wait(&self) {
-        let stream = &self.0;
-        if stream.drop_wait() {
-            stream.pool.push(stream, true, Cost::Bounded);
-        }
-    }
-}
-
-/// A thread that waits for a signal.
-struct Told {
-    told: AtomicBool,
-    parker: Arc<Parker>,
-}
-
-impl Waiter for Told {
-    fn signalled(self: Arc<Self>) {
-        self.told.store(true, Ordering::Release);
-        self.parker.unpark();
     }
 }
 

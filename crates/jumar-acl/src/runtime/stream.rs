@@ -170,22 +170,24 @@ pub fn aclrtSynchronizeStreamWithTimeout(cx: &Cx<'_>, stream: Raw, timeout: i32)
 }
 
 fn synchronize(cx: &Cx<'_>, stream: Raw, limit: Option<std::time::Duration>) -> Result<()> {
-    let stream = cx.any_stream(stream)?;
-    stream.refuse_captured()?;
-    // Streams whose tasks the device keeps (persistent) or starts itself have nothing that the host could wait for.
-    if stream.options().flags & (flag::PERSISTENT | flag::CPU_SCHEDULE) != 0 {
-        return Ok(());
-    }
-    crate::error::told(cx, stream.synchronize(limit, &cx.caller()))
+    let done = cx.with_any_stream(stream, |stream| {
+        stream.refuse_captured()?;
+        // Streams whose tasks the device keeps (persistent) or starts itself have nothing that the host could wait for.
+        if stream.options().flags & (flag::PERSISTENT | flag::CPU_SCHEDULE) != 0 {
+            return Ok(());
+        }
+        stream.synchronize(limit, &cx.caller())
+    });
+    crate::error::told(cx, done)
 }
 
 pub fn aclrtStreamQuery(cx: &Cx<'_>, stream: Raw) -> Result<u32> {
-    let stream = cx.any_stream(stream)?;
-    stream.refuse_captured()?;
-    Ok(if stream.is_idle() {
-        enums::ACL_STREAM_STATUS_COMPLETE
-    } else {
-        enums::ACL_STREAM_STATUS_NOT_READY
+    cx.with_any_stream(stream, |stream| {
+        stream.refuse_captured()?;
+        Ok(match stream.is_idle() {
+            true => enums::ACL_STREAM_STATUS_COMPLETE,
+            false => enums::ACL_STREAM_STATUS_NOT_READY,
+        })
     })
 }
 

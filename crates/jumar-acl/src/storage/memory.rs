@@ -1,6 +1,8 @@
 //! Allocation, and where memory lives.
 
-use jumar::engine::{Home, Span};
+use std::sync::Arc;
+
+use jumar::engine::{Context, Home, Span};
 use jumar_types::{Error, ErrorKind, Result};
 
 use crate::generated::{enums, types};
@@ -27,9 +29,9 @@ fn allocate(cx: &Cx<'_>, size: usize, padding: usize) -> Result<usize> {
     let reserve = round_up(size)? + padding;
     // The policy chooses page sizes on hardware; unknown values are accepted there, and all are alike here. Programs may
     // use what the rounding adds, as the interface documents it.
-    cx.context()?
-        .allocate(reserve, reserve, &cx.caller())
-        .map(|block| block.span.address())
+    let take = |context: &Arc<Context>| context.allocate(reserve, reserve, &cx.caller());
+    let block = cx.thread.with_context(cx, take)??;
+    Ok(block.span.address())
 }
 
 pub fn aclrtMalloc(cx: &Cx<'_>, size: usize, _policy: u32) -> Result<usize> {

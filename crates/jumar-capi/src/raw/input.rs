@@ -139,19 +139,31 @@ pub unsafe fn texts<'a>(
 ///
 /// # Safety
 /// The memory is mapped until the call, and whatever it queues, is done.
-#[inline]
+#[inline(always)]
 pub unsafe fn span(pointer: *const c_void, bytes: usize, name: &str) -> Result<Span> {
     if bytes == 0 {
         return Ok(Span::EMPTY);
     }
-    if pointer.is_null() {
-        return Err(super::output::null(name, "memory"));
+    let ends = isize::try_from(bytes).is_ok() && pointer.addr().checked_add(bytes).is_some();
+    if pointer.is_null() || !ends {
+        return Err(no_span(pointer, bytes, name));
     }
-    // Sizes of memory are the runtime's to judge, so this refusal is of its kind.
-    fits::<u8>(pointer.addr(), bytes, name)
-        .map_err(|error| Error::new(ErrorKind::InvalidValue, error.sentence().to_owned()))?;
     // SAFETY: the range does not wrap; the rest is the caller's contract.
     Ok(unsafe { Span::trusted(pointer.expose_provenance(), bytes) })
+}
+
+#[cold]
+#[inline(never)]
+fn no_span(pointer: *const c_void, bytes: usize, name: &str) -> Error {
+    if pointer.is_null() {
+        return super::output::null(name, "memory");
+    }
+    // Sizes of memory are the runtime's to judge, so this refusal is of its kind.
+    let sentence = match fits::<u8>(pointer.addr(), bytes, name) {
+        Err(error) => error.sentence().to_owned(),
+        Ok(()) => format!("{name} is no range of {bytes} bytes"),
+    };
+    Error::new(ErrorKind::InvalidValue, sentence)
 }
 
 fn aligned<T>(pointer: *const T, name: &str) -> Result<()> {
@@ -168,7 +180,6 @@ fn aligned<T>(pointer: *const T, name: &str) -> Result<()> {
     ))
 }
 
-#[inline]
 fn fits<T>(address: usize, length: usize, name: &str) -> Result<()> {
     let bytes = length
         .checked_mul(size_of::<T>())

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jumar_hal::sync::Ordering;
-use jumar_hal::{Cost, Program, Signal, Span, Task, WaitThen};
+use jumar_hal::{Cost, Move, Program, Signal, Task, WaitThen};
 use jumar_types::{Error, ErrorKind, Result};
 
 use super::control::Control;
@@ -31,6 +31,10 @@ pub(super) enum Plan {
 /// The tasks of a graph in one order.
 pub(super) struct Straight {
     steps: Box<[Step]>,
+    /// The copies and fills among the steps once more, side by side: nothing but what the backend needs passes through the
+    /// caches, and a stretch of them is one call of it.
+    moves: Box<[Move]>,
+    stretches: Box<[Stretch]>,
     /// The node of each step, for whoever watches and for errors.
     nodes: Box<[Source]>,
     pieces: Box<[Piece]>,
@@ -53,14 +57,7 @@ pub(super) struct Resolved {
 /// One thing to do, without a look at anything else.
 pub(super) enum Step {
     Run(Arc<dyn Program>),
-    Copy {
-        to: usize,
-        from: Span,
-    },
-    Fill {
-        to: Span,
-        value: u8,
-    },
+    Move(Move),
     Set(Arc<Signal>),
     Clear(Arc<Signal>),
     /// Sets the signal with this number of [`Resolved::set`].
@@ -68,9 +65,18 @@ pub(super) enum Step {
     Slot(Arc<Slot>),
 }
 
+/// What is done without a look in between: the copies and fills that follow each other, or one other step.
+enum Stretch {
+    /// These of [`Straight::moves`].
+    Moves(Range<usize>),
+    /// This of [`Straight::steps`].
+    Step(usize),
+}
+
 enum Piece {
     Block {
         steps: Range<usize>,
+        stretches: Range<usize>,
         cost: Cost,
     },
     Wait {
@@ -180,14 +186,14 @@ impl Node {
                 limit: None,
             },
             Action::Task(task) => match task {
-                Task::Copy { to, from } => Made::Step(Step::Copy {
+                Task::Copy { to, from } => Made::Step(Step::Move(Move::Copy {
                     to: *to,
                     from: *from,
-                }),
-                Task::Fill { to, value } => Made::Step(Step::Fill {
+                })),
+                Task::Fill { to, value } => Made::Step(Step::Move(Move::Fill {
                     to: *to,
                     value: *value,
-                }),
+                })),
                 Task::Set(signal) => Made::Step(Step::Set(signal.clone())),
                 Task::Clear(signal) => Made::Step(Step::Clear(signal.clone())),
                 Task::Run(program) => Made::Step(Step::Run(program.clone())),
@@ -236,8 +242,8 @@ impl Step {
         };
         match self {
             Step::Run(program) => program.cost(),
-            Step::Copy { from, .. } => by_bytes(from.bytes()),
-            Step::Fill { to, .. } => by_bytes(to.bytes()),
+            Step::Move(Move::Copy { from, .. }) => by_bytes(from.bytes()),
+            Step::Move(Move::Fill { to, .. }) => by_bytes(to.bytes()),
             Step::Set(_) | Step::Clear(_) | Step::SetOutside(_) => Cost::Bounded,
             Step::Slot(_) => Cost::Unbounded,
         }
@@ -248,8 +254,7 @@ impl Step {
     pub(super) fn run(&self, shared: &Shared, resolved: &Resolved) -> Result<()> {
         match self {
             Step::Run(program) => return program.run(),
-            Step::Copy { to, from } => shared.backend.copy_now(*to, *from),
-            Step::Fill { to, value } => shared.backend.fill_now(*to, *value),
+            Step::Move(step) => shared.backend.move_now(std::slice::from_ref(step)),
             Step::Set(signal) => signal.set(),
             Step::Clear(signal) => signal.clear(),
             Step::SetOutside(place) => resolved.set[*place as usize].set(),
@@ -295,11 +300,23 @@ impl Straight {
     fn new(inner: &Inner) -> Straight {
         let (mut steps, mut nodes) = (Vec::with_capacity(inner.nodes.len()), Vec::new());
         let (mut pieces, mut outside) = (Vec::new(), Outside::default());
-        let mut first = 0;
+        let (mut moves, mut stretches) = (Vec::new(), Vec::new());
+        let (mut first, mut first_stretch) = (0, 0);
         for (number, node) in inner.nodes.iter().enumerate() {
             match node.make(&mut outside) {
                 Made::Nothing => {}
                 Made::Step(step) => {
+                    match (&step, stretches[first_stretch..].last_mut()) {
+                        (Step::Move(next), Some(Stretch::Moves(stretch))) => {
+                            moves.push(*next);
+                            stretch.end = moves.len();
+                        }
+                        (Step::Move(next), _) => {
+                            moves.push(*next);
+                            stretches.push(Stretch::Moves(moves.len() - 1..moves.len()));
+                        }
+                        _ => stretches.push(Stretch::Step(steps.len())),
+                    }
                     steps.push(step);
                     nodes.push(node.source(number as u32, inner));
                 }
@@ -308,10 +325,11 @@ impl Straight {
                         pieces.push(Piece::Block {
                             cost: cost_of(&steps[first..]),
                             steps: first..steps.len(),
+                            stretches: first_stretch..stretches.len(),
                         });
                     }
                     pieces.push(Piece::Wait { on, then, limit });
-                    first = steps.len();
+                    (first, first_stretch) = (steps.len(), stretches.len());
                 }
             }
         }
@@ -319,9 +337,12 @@ impl Straight {
         pieces.push(Piece::Block {
             cost: cost_of(&steps[first..]),
             steps: first..steps.len(),
+            stretches: first_stretch..stretches.len(),
         });
         Straight {
             steps: steps.into(),
+            moves: moves.into(),
+            stretches: stretches.into(),
             nodes: nodes.into(),
             pieces: pieces.into(),
             outside,
@@ -357,6 +378,7 @@ impl Drop for Execution {
 struct Block {
     execution: Arc<Execution>,
     steps: Range<usize>,
+    stretches: Range<usize>,
     cost: Cost,
 }
 
@@ -368,9 +390,16 @@ impl Program for Block {
         if !execution.tickets.is_empty() {
             return execution.run_watched(self.steps.clone());
         }
-        for (place, step) in plan.steps[self.steps.clone()].iter().enumerate() {
-            if let Err(error) = step.run(shared, &execution.resolved) {
-                result = Err(execution.failed(self.steps.start + place, error));
+        for stretch in &plan.stretches[self.stretches.clone()] {
+            let place = match stretch {
+                Stretch::Moves(moves) => {
+                    shared.backend.move_now(&plan.moves[moves.clone()]);
+                    continue;
+                }
+                Stretch::Step(place) => *place,
+            };
+            if let Err(error) = plan.steps[place].run(shared, &execution.resolved) {
+                result = Err(execution.failed(place, error));
                 if execution.failure.stops.load(Ordering::Acquire) {
                     break;
                 }
@@ -594,9 +623,14 @@ impl Graph {
         let mut first = true;
         for piece in &plan.pieces {
             let task = match piece {
-                Piece::Block { steps, cost } => Task::Run(Arc::new(Block {
+                Piece::Block {
+                    steps,
+                    stretches,
+                    cost,
+                } => Task::Run(Arc::new(Block {
                     execution: execution.clone(),
                     steps: steps.clone(),
+                    stretches: stretches.clone(),
                     cost: *cost,
                 })),
                 Piece::Wait { on, then, limit } => {

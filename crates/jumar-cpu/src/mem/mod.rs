@@ -13,8 +13,8 @@ use std::ops::Range;
 use std::ptr;
 use std::sync::Arc;
 
-use jumar_hal::sync::{AtomicU32, AtomicU64, AtomicUsize, Mutex, Ordering};
-use jumar_hal::{FileImage, FileMapping, Physical, Span};
+use jumar_hal::sync::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use jumar_hal::{Brief, FileImage, FileMapping, Physical, Span};
 use jumar_types::{Error, ErrorKind, Result};
 
 use crate::heap::Heap;
@@ -55,7 +55,7 @@ pub(crate) struct Space {
     what: String,
     base: usize,
     bytes: usize,
-    heap: Mutex<Heap>,
+    heap: Brief<Heap>,
     /// Offset up to which the range is open. Changed under the heap's lock.
     open: AtomicUsize,
     /// Where files stand in the range.
@@ -81,7 +81,7 @@ impl Space {
                         what,
                         base,
                         bytes: size,
-                        heap: Mutex::new(Heap::new(size)),
+                        heap: Brief::new(Heap::new(size)),
                         open: AtomicUsize::new(0),
                         files: file::Files::default(),
                         twin: None,
@@ -113,7 +113,7 @@ impl Space {
             what,
             base,
             bytes,
-            heap: Mutex::new(Heap::new(bytes)),
+            heap: Brief::new(Heap::new(bytes)),
             open: AtomicUsize::new(0),
             files: file::Files::default(),
             twin: Some(own.wrapping_sub(base)),
@@ -167,13 +167,13 @@ impl Space {
         let (bytes, align) = self.taken(bytes, align);
         let mut heap = self.heap.lock();
         let Some(offset) = heap.take(bytes, align, self.base) else {
-            return Err(self.exhausted(bytes, &heap, None));
+            return Err(self.exhausted(bytes, &mut heap, None));
         };
         if heap.top() > self.open.load(Ordering::Relaxed)
             && let Err(error) = self.open_to(heap.top())
         {
             heap.give_back(offset, bytes);
-            return Err(self.exhausted(bytes, &heap, Some(error)));
+            return Err(self.exhausted(bytes, &mut heap, Some(error)));
         }
         drop(heap);
         // SAFETY: the bytes lie in the range, which is open up to the heap's top and stays mapped for the life of the
@@ -236,7 +236,7 @@ impl Space {
         self.heap.lock().give_back(offset, taken);
     }
 
-    fn exhausted(&self, bytes: usize, heap: &Heap, system: Option<io::Error>) -> Error {
+    fn exhausted(&self, bytes: usize, heap: &mut Heap, system: Option<io::Error>) -> Error {
         let mut sentence = format!(
             "{} is exhausted: {bytes} bytes were asked for, {} of {} are free, {} in one piece",
             self.what,
@@ -360,23 +360,33 @@ pub(crate) fn copy(to: usize, from: Span) {
     if from.is_empty() {
         return;
     }
-    let source = ptr::with_exposed_provenance::<u8>(from.address());
-    let target = ptr::with_exposed_provenance_mut::<u8>(to);
-    if let 16..=64 = from.bytes() {
-        let parts = small_parts(from.bytes());
-        // All is read before any is written, for the ranges may overlap.
-        // SAFETY: as below; the parts lie inside the span.
-        let words =
-            parts.map(|offset| unsafe { source.add(offset).cast::<u128>().read_unaligned() });
-        for (offset, word) in parts.into_iter().zip(words) {
-            // SAFETY: as below.
-            unsafe { target.add(offset).cast::<u128>().write_unaligned(word) };
-        }
+    if copy_small(to, from) {
         return;
     }
+    let source = ptr::with_exposed_provenance::<u8>(from.address());
+    let target = ptr::with_exposed_provenance_mut::<u8>(to);
     // SAFETY: whoever made the spans vouches that both ranges are mapped (`Span::trusted`), and jumar-core checked that
     // the target is as long as the source. The ranges may overlap.
     unsafe { ptr::copy(source, target, from.bytes()) };
+}
+
+/// Copies 16 to 64 bytes; tells whether it did. Overlapping ranges behave as memmove.
+#[inline]
+pub(crate) fn copy_small(to: usize, from: Span) -> bool {
+    let 16..=64 = from.bytes() else {
+        return false;
+    };
+    let source = ptr::with_exposed_provenance::<u8>(from.address());
+    let target = ptr::with_exposed_provenance_mut::<u8>(to);
+    let parts = small_parts(from.bytes());
+    // All is read before any is written, for the ranges may overlap.
+    // SAFETY: as for `copy`; the parts lie inside the span.
+    let words = parts.map(|offset| unsafe { source.add(offset).cast::<u128>().read_unaligned() });
+    for (offset, word) in parts.into_iter().zip(words) {
+        // SAFETY: as for `copy`.
+        unsafe { target.add(offset).cast::<u128>().write_unaligned(word) };
+    }
+    true
 }
 
 /// Copies between ranges that do not overlap, past the caches: the target is too long to stay in them anyway.
@@ -437,17 +447,27 @@ pub(crate) fn fill(to: Span, value: u8) {
     if to.is_empty() {
         return;
     }
-    let start = ptr::with_exposed_provenance_mut::<u8>(to.address());
-    if let 16..=64 = to.bytes() {
-        let word = u128::from_ne_bytes([value; 16]);
-        for offset in small_parts(to.bytes()) {
-            // SAFETY: as below; the parts lie inside the span.
-            unsafe { start.add(offset).cast::<u128>().write_unaligned(word) };
-        }
+    if fill_small(to, value) {
         return;
     }
+    let start = ptr::with_exposed_provenance_mut::<u8>(to.address());
     // SAFETY: whoever made the span vouches that it is mapped and writable (`Span::trusted`).
     unsafe { ptr::write_bytes(start, value, to.bytes()) };
+}
+
+/// Fills 16 to 64 bytes; tells whether it did.
+#[inline]
+pub(crate) fn fill_small(to: Span, value: u8) -> bool {
+    let 16..=64 = to.bytes() else {
+        return false;
+    };
+    let start = ptr::with_exposed_provenance_mut::<u8>(to.address());
+    let word = u128::from_ne_bytes([value; 16]);
+    for offset in small_parts(to.bytes()) {
+        // SAFETY: as for `fill`; the parts lie inside the span.
+        unsafe { start.add(offset).cast::<u128>().write_unaligned(word) };
+    }
+    true
 }
 
 /// Where words of 16 bytes cover 16 to 64 bytes, overlapping: a call of the C library costs more than that.

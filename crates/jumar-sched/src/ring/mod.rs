@@ -215,6 +215,12 @@ impl Ring {
         self.state.0.load(Ordering::Relaxed) & STATE == QUEUED
     }
 
+    /// Tells whether nobody owns the stream and it holds no task.
+    #[inline]
+    pub(crate) fn is_idle(&self) -> bool {
+        self.state.0.load(Ordering::Relaxed) & STATE == IDLE
+    }
+
     /// Tells whether the stream stands in the run queue for nothing: it has no task.
     pub(crate) fn is_listed_idle(&self) -> bool {
         self.state.0.load(Ordering::Acquire) & (STATE | LISTED) == IDLE | LISTED

@@ -6,7 +6,9 @@ mod indirect;
 mod reduce;
 mod rows;
 
-use jumar::engine::{Home, Span};
+use std::sync::Arc;
+
+use jumar::engine::{Context, Home, Span};
 use jumar_types::{Error, ErrorKind, Result};
 
 pub use batch::{BatchCopy, NO_COPY_FAILED, batch, batch_async};
@@ -62,7 +64,8 @@ pub fn aclrtMemcpy(
     if !check(to, room, from, count, kind)? || to.address() == from.address() {
         return Ok(());
     }
-    cx.context()?.forbid_while_captured(&cx.caller())?;
+    let forbid = |context: &Arc<Context>| context.forbid_while_captured(&cx.caller());
+    cx.thread.with_context(cx, forbid)??;
     cx.runtime()?.copy_now(to, from, &cx.caller())
 }
 
@@ -93,7 +96,8 @@ pub fn aclrtMemset(cx: &Cx<'_>, to: Span, room: usize, value: i32, count: usize)
     if !check_fill(to, room, count)? {
         return Ok(());
     }
-    cx.context()?.forbid_while_captured(&cx.caller())?;
+    let forbid = |context: &Arc<Context>| context.forbid_while_captured(&cx.caller());
+    cx.thread.with_context(cx, forbid)??;
     cx.runtime()?.fill_now(to, value as u8, &cx.caller())
 }
 
@@ -199,7 +203,8 @@ pub fn aclrtMemsetD32(
 ) -> Result<()> {
     match words(cx, address, room, count)? {
         Some(to) => {
-            cx.context()?.forbid_while_captured(&cx.caller())?;
+            let forbid = |context: &Arc<Context>| context.forbid_while_captured(&cx.caller());
+            cx.thread.with_context(cx, forbid)??;
             cx.runtime()?.fill_words_now(to, value, &cx.caller())
         }
         None => Ok(()),

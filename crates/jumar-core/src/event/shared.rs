@@ -1,0 +1,57 @@
+//! Events that several processes share.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jumar_hal::Task;
+use jumar_types::Result;
+
+use super::Event;
+use crate::board::{Board, BoardRecord, BoardWait};
+use crate::gate::Op;
+use crate::{Caller, Stream};
+
+impl Event {
+    /// Records an event of several processes. The record has its number before it is queued, so that whoever waits from now
+    /// on, in whatever process, waits for this one.
+    pub(super) fn record_for_all(
+        &self,
+        board: &Arc<Board>,
+        stream: &Stream,
+        caller: &Caller<'_>,
+    ) -> Result<()> {
+        let record = board.begin();
+        let op = || Op::Record {
+            event: self.number,
+            record: self.shared.next_record(),
+        };
+        let task = Task::Run(BoardRecord::record(board, record));
+        // Nobody is to wait for a record that is never made.
+        stream
+            .submit(caller, task, op)
+            .map(drop)
+            .inspect_err(|_| board.reach(record))
+    }
+
+    pub(super) fn wait_for_all(
+        &self,
+        board: &Arc<Board>,
+        stream: &Stream,
+        limit: Option<Duration>,
+        caller: &Caller<'_>,
+    ) -> Result<()> {
+        let newest = board.newest();
+        if newest == 0 || board.is_reached(newest) {
+            return Ok(());
+        }
+        let wait = BoardWait::for_record(board, newest);
+        let condition = wait.clone();
+        let op = || Op::Wait {
+            event: self.number,
+            record: 0,
+        };
+        stream.submit(caller, Task::Until { condition, limit }, op)?;
+        stream.submit_silently(caller, Task::Run(wait));
+        Ok(())
+    }
+}

@@ -1,0 +1,183 @@
+//! A stream as the runtime sees it: a queue.
+
+use std::cell::Cell;
+use std::sync::Arc;
+
+use jumar_hal::sync::{AtomicBool, Instant, Ordering};
+use jumar_hal::{Cost, Program, Queue, Signal, Span, Tag, Task, Waiter};
+
+use super::{HELP, Stream};
+use crate::park::{self, Parker};
+use crate::pool::Pool;
+
+/// A queue of an executor.
+pub(crate) struct Handle(pub(crate) Arc<Stream>);
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        if self.0.ring.is_listed_idle() {
+            self.0.pool.forget_entry(&self.0);
+        }
+    }
+}
+
+impl Queue for Handle {
+    #[inline]
+    fn submit(&self, task: Task, tag: Tag) -> u64 {
+        let stream = &self.0;
+        // A watcher is never called inside a submit, and a schedule sees everything.
+        if matches!(
+            task,
+            Task::Set(_) | Task::Clear(_) | Task::Wait { .. } | Task::Until { .. }
+        ) && tag.ticket == 0
+            && !stream.scheduled
+            && let Some(position) = stream.at_once(&task)
+        {
+            return position;
+        }
+        stream.append(task.cost(), tag, task)
+    }
+
+    fn submit_copy(&self, to: usize, from: Span, tag: Tag) -> u64 {
+        let task = Task::Copy { to, from };
+        self.0.append(task.cost(), tag, task)
+    }
+
+    fn submit_fill(&self, to: Span, value: u8, tag: Tag) -> u64 {
+        let task = Task::Fill { to, value };
+        self.0.append(task.cost(), tag, task)
+    }
+
+    fn submit_run(&self, program: Arc<dyn Program>, tag: Tag) -> u64 {
+        self.0.append(program.cost(), tag, Task::Run(program))
+    }
+
+    fn submit_set(&self, signal: Arc<Signal>, tag: Tag) -> u64 {
+        let stream = &self.0;
+        // Most streams are at work, and then there is nothing to do at once.
+        if stream.ring.is_idle() {
+            return self.submit(Task::Set(signal), tag);
+        }
+        stream.append(Cost::Bounded, tag, Task::Set(signal))
+    }
+
+    fn submitted(&self) -> u64 {
+        self.0.ring.submitted()
+    }
+
+    fn completed(&self) -> u64 {
+        self.0.ring.completed()
+    }
+
+    fn is_held(&self) -> bool {
+        self.0.ring.is_blocked()
+    }
+
+    fn wait(&self, position: u64, until: Option<Instant>) -> bool {
+        let stream = &self.0;
+        if stream.ring.completed() >= position {
+            return true;
+        }
+        stream.wait_for(
+            &|| stream.ring.completed() >= position,
+            &stream.reached(position),
+            until,
+            &|until| stream.park(position, until),
+        )
+    }
+
+    fn advance(&self, signal: &Signal) {
+        let stream = &self.0;
+        if stream.scheduled || signal.is_set() {
+            return;
+        }
+        let Some(owner) = stream.ring.take() else {
+            return;
+        };
+        let left = Cell::new(HELP);
+        let stop = || {
+            left.set(left.get() - 1);
+            left.get() == 0 || signal.is_set()
+        };
+        stream.drive(owner, true, u32::MAX, stop);
+        if Pool::owes() {
+            stream.pool.settle(false);
+        }
+    }
+
+    fn wait_signal(&self, signal: &Arc<Signal>, until: Option<Instant>) -> bool {
+        if signal.is_set() {
+            return true;
+        }
+        let stream = &self.0;
+        // The hot path: the queue is at rest, and this thread runs it as far as the signal.
+        if !stream.scheduled
+            && let Some(owner) = stream.ring.take()
+        {
+            // What is run here is bounded, so that the clock is looked at now and then only.
+            let looks = Cell::new(0u32);
+            let late = || {
+                looks.set(looks.get() + 1);
+                looks.get().is_multiple_of(8) && until.is_some_and(|until| Instant::now() >= until)
+            };
+            stream.drive(owner, until.is_some(), u32::MAX, || {
+                signal.is_set() || late()
+            });
+            if signal.is_set() {
+                if Pool::owes() {
+                    stream.pool.settle(false);
+                }
+                return true;
+            }
+        }
+        // Registered before anything else, so that a set that is cleared at once still counts.
+        let told = Arc::new(Told {
+            told: AtomicBool::new(false),
+            parker: park::mine(),
+        });
+        let waiter: Arc<dyn Waiter> = told.clone();
+        if !signal.register(waiter.clone()) {
+            return true;
+        }
+        let set = stream.wait_for(
+            &|| told.told.load(Ordering::Acquire) || signal.is_set(),
+            &|| {
+                let (told, signal) = (told.clone(), signal.clone());
+                Arc::new(move || told.told.load(Ordering::Acquire) || signal.is_set())
+            },
+            until,
+            &|until| told.parker.park(until),
+        );
+        if !told.told.load(Ordering::Acquire) {
+            signal.forget(&waiter);
+        }
+        set
+    }
+
+    fn discard(&self) {
+        let stream = &self.0;
+        if stream.drop_all() {
+            stream.pool.push(stream, true, Cost::Bounded);
+        }
+    }
+
+    fn give_up_wait(&self) {
+        let stream = &self.0;
+        if stream.drop_wait() {
+            stream.pool.push(stream, true, Cost::Bounded);
+        }
+    }
+}
+
+/// A thread that waits for a signal.
+struct Told {
+    told: AtomicBool,
+    parker: Arc<Parker>,
+}
+
+impl Waiter for Told {
+    fn signalled(self: Arc<Self>) {
+        self.told.store(true, Ordering::Release);
+        self.parker.unpark();
+    }
+}
