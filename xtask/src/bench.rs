@@ -355,7 +355,11 @@ fn columns(line: &Line) -> [String; 5] {
     let (target, met) = match line.target {
         None => (String::new(), None),
         Some(Target::Value(most)) => (format!("<= {}", with_unit(most)), Some(line.value <= most)),
-        Some(Target::Ratio(most)) => (format!("<= {most}x"), ratio.map(|ratio| ratio <= most)),
+        Some(Target::Ratio(most)) => {
+            // 0.6666666666666666 comes of "1.5 times as many": three digits say it.
+            let rounded = (most * 1000.0).round() / 1000.0;
+            (format!("<= {rounded}x"), ratio.map(|ratio| ratio <= most))
+        }
     };
     let verdict = match met {
         None => "",
