@@ -49,6 +49,16 @@ def place(page, what):
     return page.run(f"(() => {{ const b = {box}, p = {what}; return [b.left + p[0], b.top + p[1]]; }})()")
 
 
+def clear_of_arrows(page, slice_, below):
+    """A place in a slice, some pixels below its middle, that is as far as can be from every arrow: arrows get a click first."""
+    return place(page, f"""(() => {{
+        const [x, y] = timeline.place({slice_}), points = timeline.hot().filter(h => h.kind === "arrow").flatMap(h => h.points);
+        const far = px => Math.min(1e9, ...points.map(p => Math.hypot(p[0] - px, p[1] - y - {below})));
+        const places = [...Array(21).keys()].map(n => x + 5 * (n - 10));
+        return [places.reduce((best, px) => far(px) > far(best) ? px : best, x), y + {below}];
+    }})()""")
+
+
 def detail(page):
     return page.run("document.getElementById('detail').textContent")
 
@@ -191,12 +201,11 @@ def test_the_operators_of_a_model_are_slices_in_its_executions_and_a_table(tmp_p
         find = "timeline.inner.find(s => /Conv/.test(s.name))"
         page.run(f"(() => {{ const s = {find}, d = s.end - s.ts; timeline.look(s.ts - d, s.end + d); return 0; }})()")
         page.settle()
-        x, y = place(page, f"(() => {{ const q = timeline.place({find}); return [q[0], q[1] + 6]; }})()")
-        page.click(x, y)
+        page.click(*clear_of_arrows(page, find, 6))
         assert "Conv" in detail(page) and "node" in detail(page)
         keep(page, "operators")
         # Above the strip is the execution itself.
-        page.click(x, y - 10)
+        page.click(*clear_of_arrows(page, find, -4))
         assert "aclmdlExecuteAsync" in detail(page)
         assert page.errors == []
     finally:
