@@ -253,17 +253,14 @@ impl Event {
             }
             return self.record_for_all(board, stream, caller);
         }
-        let stretch = self.quick.open.load(Ordering::Acquire);
-        if stretch != 0
-            && self.quick.stream.load(Ordering::Relaxed) == stream.id()
+        if let Some(stretch) = self.quick.stretch_on(stream.id())
             && let Some(position) = stream.submit_plain_set(caller, &self.level)
         {
-            let note = stretch << Quick::POSITION | position;
-            if position >> Quick::POSITION == 0 {
-                self.quick.last.store(note, Ordering::Release);
+            if Quick::holds(position) {
+                self.quick.note(stretch, position);
                 return Ok(());
             }
-            // A stream that was given a task each nanosecond for hours: from now on the long way.
+            // From now on the long way.
             let mut state = self.state();
             self.quick.end();
             if let Some(record) = &mut state.newest
@@ -279,16 +276,13 @@ impl Event {
     /// Takes the lock, and takes over what quick records have noted.
     fn state(&self) -> MutexGuard<'_, State> {
         let mut state = self.state.lock();
-        let open = self.quick.open.load(Ordering::Relaxed);
-        let last = self.quick.last.load(Ordering::Acquire);
-        if open != 0
-            && last >> Quick::POSITION == open
+        if let Some(noted) = self.quick.noted()
             && let Some(Record {
                 point: Point::Position(position),
                 ..
             }) = &mut state.newest
         {
-            *position = (*position).max(last & ((1 << Quick::POSITION) - 1));
+            *position = (*position).max(noted);
         }
         state
     }
@@ -325,11 +319,11 @@ impl Event {
         state.next = None;
         // Whoever watches has numbers for records, and sees each.
         let quick = match point {
-            Point::Position(position) => number == 0 && position >> Quick::POSITION == 0,
+            Point::Position(position) => number == 0 && Quick::holds(position),
             Point::Signal(_) => false,
         };
         if quick {
-            self.quick.begin(state, stream.id());
+            self.quick.begin(&mut state.stretch, stream.id());
         }
         let before = match &mut state.newest {
             Some(record) if record.stream_id == stream.id() => {
