@@ -280,6 +280,40 @@ mod tests {
     }
 
     #[test]
+    fn damaged_pictures_end_in_an_answer() {
+        let picture = DynamicImage::ImageRgb8(image::RgbImage::from_fn(6, 5, |x, y| {
+            image::Rgb([(40 * x) as u8, (50 * y) as u8, (x * y) as u8])
+        }));
+        for format in [
+            ImageFormat::Bmp,
+            ImageFormat::Jpeg,
+            ImageFormat::Png,
+            ImageFormat::Pnm,
+            ImageFormat::Tiff,
+            ImageFormat::WebP,
+        ] {
+            let mut whole = Cursor::new(Vec::new());
+            picture.write_to(&mut whole, format).unwrap();
+            let whole = whole.into_inner();
+            assert_eq!(size(&whole).unwrap(), [5, 6], "{format:?}");
+            assert_eq!(decode(&whole).unwrap().0.len(), 6 * 5 * 3, "{format:?}");
+            // As the kernel does it: pixels are asked for only where the header is believed.
+            let answer = |bytes: &[u8]| size(bytes).and_then(|_| decode(bytes)).is_ok();
+            for length in 0..whole.len() {
+                answer(&whole[..length]);
+            }
+            assert!(!answer(&whole[..whole.len() / 2]), "{format:?}");
+            for at in 0..whole.len() {
+                for flip in [0x01, 0x80, 0xff] {
+                    let mut damaged = whole.clone();
+                    damaged[at] ^= flip;
+                    answer(&damaged);
+                }
+            }
+        }
+    }
+
+    #[test]
     fn a_header_alone_takes_no_memory() {
         refuse(NAME, &[bytes(b"P6 1000000 1000000 255\n")], none(), "are the most");
         refuse(NAME, &[bytes(b"P6 8192 8192 255\nabc")], none(), "cannot be decoded");
