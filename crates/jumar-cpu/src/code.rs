@@ -588,7 +588,7 @@ impl Part {
 fn text(message: &[c_char; MESSAGE]) -> String {
     let bytes: Vec<u8> = message
         .iter()
-        .map(|c| c.cast_unsigned())
+        .map(|c| c.to_ne_bytes()[0])
         .take_while(|c| *c != 0)
         .collect();
     String::from_utf8_lossy(&bytes).into_owned()
