@@ -165,6 +165,67 @@ fn host_target() -> Result<String> {
         .to_string())
 }
 
+/// Aarch64, as Rust names it for Linux.
+const AARCH64: &str = "aarch64-unknown-linux-gnu";
+/// The crates whose code depends on the processor, and those that need no file of this machine to be tested.
+const ON_AARCH64: [&str; 7] = [
+    "jumar-types",
+    "jumar-hal",
+    "jumar-sched",
+    "jumar-cpu",
+    "jumar-core",
+    "jumar-ops",
+    "jumar-graph",
+];
+/// Asks the system below the emulator what it cannot know: the signals of its threads.
+const BELOW_THE_EMULATOR: &str = "workers_start_late_have_a_name_take_no_signals_and_end";
+
+/// Builds for another processor, and runs the tests of what depends on the processor in an emulator.
+pub(super) fn aarch64(job: &Job) -> Result<Outcome> {
+    let linker = "aarch64-linux-gnu-gcc";
+    let lacks = |what: &str| Ok(Outcome::Skipped(format!("{what} is not installed")));
+    if !answers(Command::new(linker).arg("--version")) {
+        return lacks(linker);
+    }
+    if !answers(Command::new("qemu-aarch64").arg("--version")) {
+        return lacks("qemu-aarch64 (qemu-user)");
+    }
+    let libraries = Command::new("rustc")
+        .args(["--print", "target-libdir", "--target", AARCH64])
+        .stdin(Stdio::null())
+        .output()?;
+    let libraries = String::from_utf8_lossy(&libraries.stdout).into_owned();
+    if !Path::new(libraries.trim()).is_dir() {
+        return lacks("Rust's library for aarch64 (rustup target add aarch64-unknown-linux-gnu)");
+    }
+    let for_it = |verb: &str| {
+        let mut command = cargo(&[verb, "--locked", "--target", AARCH64]);
+        command
+            .args(["--target-dir", "target/aarch64"])
+            .env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER", linker)
+            .env(
+                "CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER",
+                "qemu-aarch64 -L /usr/aarch64-linux-gnu",
+            );
+        command
+    };
+    let mut build = for_it("build");
+    build.args(["-p", "jumar-capi", "-p", "jumar-cli"]);
+    let limit = Duration::from_secs(3600);
+    if let Some(problem) = progress::run_logged(job.name, &mut build, &job.log, limit)?.problem() {
+        return Ok(Outcome::Failed(format!(
+            "the library and the commands: {problem}"
+        )));
+    }
+    let mut test = for_it("test");
+    test.arg("--no-fail-fast");
+    for package in ON_AARCH64 {
+        test.args(["-p", package]);
+    }
+    test.args(["--", "--skip", BELOW_THE_EMULATOR]);
+    job.cargo_test(&mut test)
+}
+
 /// Runs every C program of the tests that takes no arguments under memcheck.
 ///
 /// Valgrind runs one thread at a time, so what measures overlap is left out.

@@ -199,6 +199,13 @@ pub(super) const ALL: &[Step] = &[
         run: long::asan,
     },
     Step {
+        name: "aarch64",
+        what: "the library built for aarch64, and the tests of what depends on the processor in an emulator of it",
+        long: true,
+        needs: &[],
+        run: long::aarch64,
+    },
+    Step {
         name: "valgrind",
         what: "C programs under memcheck",
         long: true,
