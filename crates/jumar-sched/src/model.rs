@@ -13,7 +13,7 @@ use loom::cell::UnsafeCell;
 
 use crate::executor::{Executor, ExecutorConfig};
 use crate::park::Parker;
-use crate::pool::{Pool, Setting};
+use crate::pool::{Cpus, Pool, Setting};
 use crate::ring::{Called, Owner, Ring, Sizes};
 use crate::runner::Runner;
 use crate::stream::Stream;
@@ -391,7 +391,7 @@ impl Watcher for Deaf {
 
 /// A stream whose pool has no workers.
 fn stream() -> Arc<Stream> {
-    let pool = Arc::new(Pool::new(0, 1, Arc::new(Bare), None));
+    let pool = Arc::new(Pool::new(Some(1), Cpus::Count(1), Arc::new(Bare), None));
     Stream::new(pool, QueueConfig::default(), 0, TINY, Arc::new(Deaf))
 }
 

@@ -42,7 +42,7 @@ mod share;
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
 use jumar_hal::Cost;
@@ -119,8 +119,17 @@ enum Timer {
 
 struct Sleeper {
     worker: usize,
-    parker: Arc<Parker>,
+    bed: Bed,
     deadline: Option<Instant>,
+}
+
+/// Where a worker sleeps.
+#[derive(Clone)]
+struct Bed {
+    parker: Arc<Parker>,
+    /// The number by which the system knows the worker, and the processor that it fell asleep on.
+    thread: Option<u32>,
+    cpu: Option<u32>,
 }
 
 struct Inner {
@@ -151,7 +160,7 @@ pub(crate) struct Pool {
     /// Other threads that run something large.
     callers: AtomicUsize,
     stopped: AtomicBool,
-    /// Workers that spin.
+    /// Workers that spin, and threads that spin while they wait.
     spinners: AtomicUsize,
     /// When work was shared last.
     shared_ns: AtomicU64,
@@ -162,19 +171,35 @@ pub(crate) struct Pool {
     /// Who began something large last (high half) and on which processor (low half); [`NOWHERE`] if that is not known.
     large: AtomicU64,
     epoch: Instant,
-    workers: usize,
-    cpus: usize,
+    /// How many workers there may be; `None` for as many as there are processors.
+    workers: Option<usize>,
+    /// How many processors the process may use.
+    allowed_cpus: usize,
+    /// How many of them it may use at a time. Not known before it is asked for: the answer takes tens of microseconds.
+    cpus: OnceLock<usize>,
     pub(crate) looks: Looks,
     pub(crate) runner: Arc<dyn Runner>,
     pub(crate) schedule: Option<Arc<dyn Schedule>>,
     waits: Mutex<Waits>,
 }
 
+/// What is known of the processors when an executor is made.
+#[derive(Clone, Copy)]
+pub(crate) enum Cpus {
+    /// It may count on so many.
+    Count(usize),
+    /// The process may use so many, or less at a time.
+    Most(usize),
+}
+
 /// A wake or start that is carried out after the lock is released.
 #[must_use]
 enum Wanted {
     Nobody,
+    /// A worker that naps: it wakes by itself soon.
     Wake(Arc<Parker>),
+    /// A worker that sleeps.
+    Rouse(Bed),
     Start(usize),
 }
 
@@ -238,9 +263,9 @@ impl Inner {
         }
         if let Some(sleeper) = self.asleep.pop() {
             self.awake += 1;
-            return Wanted::Wake(sleeper.parker);
+            return Wanted::Rouse(sleeper.bed);
         }
-        if self.started < pool.workers {
+        if self.started == 0 || self.started < pool.workers() {
             self.started += 1;
             self.awake += 1;
             return Wanted::Start(self.started - 1);
@@ -302,7 +327,7 @@ impl Inner {
 
     /// Finds something for a worker: a stream that may be run, or else a job to share. `own`: 1 if the worker counts as busy.
     fn find(&mut self, pool: &Pool, now_ns: u64, own: usize) -> Pick {
-        match self.pick(pool, now_ns, pool.cpus > 1) {
+        match self.pick(pool, now_ns, pool.has_grace()) {
             found @ Pick::Stream { .. } => found,
             other if self.jobs.is_empty() || pool.is_full(own) => other,
             _ if pool.sharer_is_here() => Pick::Beside,
@@ -375,8 +400,8 @@ impl Inner {
 
 impl Pool {
     pub(crate) fn new(
-        workers: usize,
-        cpus: usize,
+        workers: Option<usize>,
+        cpus: Cpus,
         runner: Arc<dyn Runner>,
         schedule: Option<Arc<dyn Schedule>>,
     ) -> Pool {
@@ -407,12 +432,17 @@ impl Pool {
             alone_ns: AtomicU64::new(0),
             large: AtomicU64::new(u64::from(NOWHERE)),
             epoch: Instant::now(),
-            workers: if schedule.is_some() {
-                1
-            } else {
-                workers.max(1)
+            workers: match schedule {
+                Some(_) => Some(1),
+                None => workers,
             },
-            cpus,
+            allowed_cpus: match cpus {
+                Cpus::Count(cpus) | Cpus::Most(cpus) => cpus,
+            },
+            cpus: match cpus {
+                Cpus::Count(cpus) => OnceLock::from(cpus),
+                Cpus::Most(_) => OnceLock::new(),
+            },
             looks: Looks::new(),
             runner,
             schedule,
@@ -440,12 +470,34 @@ impl Pool {
     /// Tells whether a thread that waits may burn time: not while a worker needs its processor, to take what it must not.
     pub(crate) fn may_spin_waiting(&self) -> bool {
         let needed = self.running() + usize::from(self.has_entries());
-        self.cpus > 1 && needed < self.cpus
+        self.cpus() > 1 && needed < self.cpus()
     }
 
     /// Gives how many workers there may be.
     pub(crate) fn workers(&self) -> usize {
-        self.workers
+        self.workers.unwrap_or_else(|| self.cpus().max(2))
+    }
+
+    /// Gives how many processors there are to run on at a time.
+    #[inline]
+    pub(super) fn cpus(&self) -> usize {
+        match self.cpus.get() {
+            Some(cpus) => *cpus,
+            None => self.count_cpus(),
+        }
+    }
+
+    #[cold]
+    fn count_cpus(&self) -> usize {
+        *self.cpus.get_or_init(|| {
+            let most = self.runner.processor_time().unwrap_or(usize::MAX);
+            self.allowed_cpus.min(most).max(1)
+        })
+    }
+
+    /// Tells whether fresh entries are left alone for a while. The first of them is not to wait for a count of processors.
+    fn has_grace(&self) -> bool {
+        self.cpus.get().is_none_or(|cpus| *cpus > 1)
     }
 
     /// Tells whether the run queue holds anything, or a job is shared.
@@ -527,7 +579,25 @@ impl Pool {
         match wanted {
             Wanted::Nobody => {}
             Wanted::Wake(parker) => parker.unpark(),
+            Wanted::Rouse(bed) => self.rouse(&bed),
             Wanted::Start(number) => self.start(number),
+        }
+    }
+
+    /// Wakes a worker that sleeps. The system likes to wake a thread where it slept, and if that is the processor of the calling
+    /// thread, which goes on with something else, the worker would wait there for the end of its time slice.
+    #[cold]
+    fn rouse(&self, bed: &Bed) {
+        match bed.thread {
+            Some(thread)
+                if bed.cpu.is_some()
+                    && bed.cpu == self.runner.processor()
+                    && self.allowed_cpus > 1 =>
+            {
+                self.runner
+                    .wake_elsewhere(thread, &mut || bed.parker.unpark());
+            }
+            _ => bed.parker.unpark(),
         }
     }
 
@@ -811,7 +881,11 @@ impl Pool {
             };
             inner.asleep.push(Sleeper {
                 worker: number,
-                parker: parker.clone(),
+                bed: Bed {
+                    parker: parker.clone(),
+                    thread: self.runner.thread(),
+                    cpu: self.runner.processor(),
+                },
                 deadline,
             });
             deadline
@@ -872,7 +946,7 @@ impl Pool {
         let sleepers: Vec<_> = inner
             .asleep
             .iter()
-            .map(|sleeper| sleeper.parker.clone())
+            .map(|sleeper| sleeper.bed.parker.clone())
             .collect();
         let napper = inner.napper.clone();
         let threads = std::mem::take(&mut inner.threads);

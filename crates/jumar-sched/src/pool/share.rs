@@ -35,10 +35,19 @@ impl Drop for Running<'_> {
     }
 }
 
+/// Counts the calling thread as one that spins while it waits.
+pub(crate) struct SpinWaiting<'a>(&'a Pool);
+
+impl Drop for SpinWaiting<'_> {
+    fn drop(&mut self) {
+        self.0.spinners.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 impl Pool {
     /// Tells whether others may take parts of what a thread does.
     pub(crate) fn may_share(&self) -> bool {
-        self.cpus > 1 && self.schedule.is_none() && !self.is_stopped()
+        self.cpus() > 1 && self.schedule.is_none() && !self.is_stopped()
     }
 
     /// Counts the threads that run something.
@@ -48,7 +57,7 @@ impl Pool {
 
     /// Tells whether as many threads run something as are to, `own` of them left out.
     pub(crate) fn is_full(&self, own: usize) -> bool {
-        self.running().saturating_sub(own) >= self.workers.min(self.cpus)
+        self.running().saturating_sub(own) >= self.workers().min(self.cpus())
     }
 
     /// Counts the calling thread as one that runs something large, unless it is counted already.
@@ -63,7 +72,7 @@ impl Pool {
 
     /// Moves a worker off the processor on which another thread began something large last.
     fn part_from_others(&self) {
-        if self.cpus < 2 {
+        if self.cpus() < 2 {
             return;
         }
         let Some(here) = self.runner.processor() else {
@@ -101,7 +110,7 @@ impl Pool {
 
     /// Tells whether one more worker may burn time: never on the only processor, nor when others have all of them.
     pub(super) fn has_room_to_spin(&self) -> bool {
-        self.cpus > 1 && self.running() + self.spinners.load(Ordering::Relaxed) < self.cpus
+        self.cpus() > 1 && self.running() + self.spinners.load(Ordering::Relaxed) < self.cpus()
     }
 
     /// Counts the calling worker as one that burns time, if it may begin or go on to.
@@ -110,7 +119,7 @@ impl Pool {
             *spinning = true;
             self.spinners.fetch_add(1, Ordering::Relaxed);
         }
-        *spinning && self.running() + self.spinners.load(Ordering::Relaxed) <= self.cpus
+        *spinning && self.running() + self.spinners.load(Ordering::Relaxed) <= self.cpus()
     }
 
     /// Ends what [`Pool::goes_on_spinning`] began.
@@ -118,6 +127,12 @@ impl Pool {
         if std::mem::take(spinning) {
             self.spinners.fetch_sub(1, Ordering::Relaxed);
         }
+    }
+
+    /// Counts the calling thread as one that spins while it waits: no worker is to spin beside it where that takes its processor.
+    pub(crate) fn spin_waiting(&self) -> SpinWaiting<'_> {
+        self.spinners.fetch_add(1, Ordering::Relaxed);
+        SpinWaiting(self)
     }
 
     /// Tells whether the thread that shared last did so on the processor that the calling thread runs on now.
