@@ -318,7 +318,10 @@ mod quota {
                 _ if controllers.split(',').any(|name| name == "cpu") => {
                     // Mounted by its controllers' names, as one or under a link.
                     let tops = [mount.join("cpu"), mount.join(controllers)];
-                    first = tops.into_iter().find(|top| top.is_dir()).map(|top| (top, group));
+                    first = tops
+                        .into_iter()
+                        .find(|top| top.is_dir())
+                        .map(|top| (top, group));
                 }
                 _ => {}
             }
@@ -328,7 +331,9 @@ mod quota {
             let own = top.join(group.trim_start_matches('/'));
             // In a container the group's path may be one of the system outside.
             let own = if own.is_dir() { own } else { top.clone() };
-            let around = own.ancestors().take_while(|folder| folder.starts_with(&top));
+            let around = own
+                .ancestors()
+                .take_while(|folder| folder.starts_with(&top));
             around.filter_map(read).min()
         };
         share(second, of_second).or_else(|| share(first, of_first))

@@ -168,6 +168,8 @@ pub(crate) struct Pool {
     shared_cpu: AtomicU32,
     /// Until when nobody is woken to help.
     alone_ns: AtomicU64,
+    /// The processor on which a stream got its first task last; [`NOWHERE`] if that is not known.
+    pushed_cpu: AtomicU32,
     /// Who began something large last (high half) and on which processor (low half); [`NOWHERE`] if that is not known.
     large: AtomicU64,
     epoch: Instant,
@@ -274,12 +276,17 @@ impl Inner {
     }
 
     fn put(&mut self, pool: &Pool, stream: &Arc<Stream>, hot: bool) {
+        let cpu = pool.runner.processor();
+        if !hot {
+            let here = cpu.unwrap_or(NOWHERE);
+            pool.pushed_cpu.store(here, Ordering::Relaxed);
+        }
         self.lists[stream.priority].push_back(Entry {
             stream: stream.clone(),
             hot,
             seen_ns: 0,
             done: 0,
-            cpu: pool.runner.processor(),
+            cpu,
         });
         self.count += 1;
         self.note_count(pool);
@@ -430,6 +437,7 @@ impl Pool {
             shared_ns: AtomicU64::new(0),
             shared_cpu: AtomicU32::new(NOWHERE),
             alone_ns: AtomicU64::new(0),
+            pushed_cpu: AtomicU32::new(NOWHERE),
             large: AtomicU64::new(u64::from(NOWHERE)),
             epoch: Instant::now(),
             workers: match schedule {
@@ -533,8 +541,10 @@ impl Pool {
                 OWES.set(true);
                 Wanted::Nobody
             } else {
+                // Whoever waits next runs one stream: programs on a second one are worth a wake.
+                let second = !hot && cost == Cost::Unbounded && inner.count > 1;
                 match &inner.napper {
-                    Some(napper) if cost == Cost::Large || self.schedule.is_some() => {
+                    Some(napper) if cost == Cost::Large || second || self.schedule.is_some() => {
                         Wanted::Wake(napper.clone())
                     }
                     _ => inner.wanted(self),
@@ -763,6 +773,7 @@ impl Pool {
                     napping = true;
                 }
             }
+            self.leave_pusher();
             if napping && now < nap_until {
                 let timer = self
                     .first_timer_ns

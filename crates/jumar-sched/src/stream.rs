@@ -14,7 +14,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-use jumar_hal::sync::{AtomicU64, Instant, Mutex, Ordering, spin_loop};
+use jumar_hal::sync::{AtomicU64, Instant, Mutex, Ordering, fence, spin_loop};
 use jumar_hal::{
     Condition, Cost, QueueConfig, Signal, Tag, Task, Verdict, WaitThen, Waiter, Watcher,
 };
@@ -472,7 +472,12 @@ impl Stream {
     /// Wakes a thread that waits for the stream, now that it may go on: it runs what it waits for, where a worker that naps would
     /// come to it at the end of its nap only.
     fn call_parked(&self) {
-        if self.scheduled || self.first_waited.load(Ordering::Acquire) == u64::MAX {
+        if self.scheduled {
+            return;
+        }
+        // The stream was queued before this; who parks looks whether it is after it can be seen.
+        fence(Ordering::SeqCst);
+        if self.first_waited.load(Ordering::Acquire) == u64::MAX {
             return;
         }
         let first = {
@@ -506,7 +511,12 @@ impl Stream {
             let first = self.first_waited.load(Ordering::Relaxed);
             self.first_waited
                 .store(first.min(position), Ordering::Release);
-            if self.ring.mark_waited() >= position {
+            let over = self.ring.mark_waited() >= position;
+            // Nobody calls this thread for what was queued before it could be seen. With a time limit it may not run everything, and
+            // leaves that to the workers.
+            fence(Ordering::SeqCst);
+            let may_go_on = until.is_none() && !self.scheduled && self.ring.is_queued();
+            if over || may_go_on {
                 parked.pop();
                 self.note_waited(&parked);
                 return;

@@ -219,11 +219,7 @@ fn group_memory_left(machine: u64) -> Option<u64> {
         let limit = read(limit).filter(|&limit| limit < machine)?;
         Some(limit.saturating_sub(read(used)?))
     };
-    left(
-        "/sys/fs/cgroup/memory.max",
-        "/sys/fs/cgroup/memory.current",
-    )
-    .or_else(|| {
+    left("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current").or_else(|| {
         left(
             "/sys/fs/cgroup/memory/memory.limit_in_bytes",
             "/sys/fs/cgroup/memory/memory.usage_in_bytes",

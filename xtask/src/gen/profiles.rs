@@ -38,7 +38,16 @@ fn one(path: &Path) -> Result<String> {
     let chip = of("chip").cloned().unwrap_or_default();
     Ok(format!(
         "File {{ {}, limits: FileLimits {{ {} }}, chip: FileChip {{ {} }} }},\n",
-        must(&table, &["name", "memory_gib", "cube_cores", "vector_cores", "aicpu_cores"])?,
+        must(
+            &table,
+            &[
+                "name",
+                "memory_gib",
+                "cube_cores",
+                "vector_cores",
+                "aicpu_cores"
+            ]
+        )?,
         must(limits, &["streams", "events", "notifies"])?,
         may(
             &chip,
