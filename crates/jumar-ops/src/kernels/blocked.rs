@@ -8,7 +8,8 @@ use jumar_types::dtype::DataType;
 use super::pool;
 use super::window::{Format, Window};
 use crate::simd::blocked::{
-    Dense, LANES, Operands, PAIR, Part, Planar, Sliding, Sweep, convolve, convolve_planar, sweep,
+    Dense, LANES, Operands, PAIR, Part, Picked, Planar, Share, Sliding, Sweep, convolve,
+    convolve_picked, convolve_planar, sweep, together,
 };
 use crate::view::Row;
 use crate::{Call, InferCx, Kernel, OpError, PrepareCx, Tensor, TensorType};
@@ -19,6 +20,9 @@ pub(super) const WORTH: usize = 1 << 19;
 const LARGE: usize = 100;
 /// Parts a thread: one that is held up leaves the rest to others.
 pub(super) const PARTS_EACH: usize = 4;
+
+/// Numbers about units that a convolution of picked channels has at most; they lie on the stack while it runs.
+const UNITS: usize = 4096;
 
 /// Sees a blocked image as one of four dimensions, with blocks for channels.
 fn as_image(ty: &TensorType) -> Result<TensorType, OpError> {
@@ -151,6 +155,44 @@ pub(crate) fn infer_convolution(
         false => DataType::Float32,
     };
     let out = TensorType::new(dtype, shape);
+    if cx.has(3) && out.elements().is_some() && cx.input(3)?.shape != out.shape {
+        return Err(OpError::invalid(format!(
+            "the residual is {}, and the output {out}",
+            cx.input(3)?
+        )));
+    }
+    Ok(vec![out])
+}
+
+/// Infers the output of a convolution of picked channels.
+pub(crate) fn infer_picked(cx: &InferCx<'_>) -> Result<Vec<TensorType>, OpError> {
+    let kernel = kernel_size(cx.attrs())?;
+    let (x, filter, units) = (cx.input(0)?, cx.input(1)?, cx.input(4)?);
+    let image = as_image(x)?;
+    let blocks = cx.attrs().int("blocks")?;
+    let given = [cx.has(2).then_some(2), cx.has(3).then_some(3)];
+    let float32 = [0, 1]
+        .into_iter()
+        .chain(given.into_iter().flatten())
+        .all(|index| {
+            cx.input(index)
+                .is_ok_and(|ty| ty.dtype == DataType::Float32)
+        });
+    let fits = matches!(filter.shape[..], [_, lanes] if lanes == LANES as i64)
+        && matches!(units.shape[..], [count, line]
+            if count >= 0 && image.shape[1] >= 1 && image.shape[1].checked_add(3) == Some(line)
+                && count.checked_mul(line).is_some_and(|all| all <= UNITS as i64));
+    let bias = blocks.checked_mul(LANES as i64).map(|len| vec![len]);
+    let bias = !cx.has(2) || Some(&cx.input(2)?.shape) == bias.as_ref();
+    if !float32 || units.dtype != DataType::Int32 || blocks < 1 || !fits || !bias {
+        return Err(OpError::invalid(format!(
+            "the image {x} does not go with the packed filter {filter}, the units {units} and {blocks} blocks of output"
+        )));
+    }
+    let window = Window::of(cx.attrs(), Format::Nchw, kernel, false)?;
+    let mut shape = window.infer(Format::Nchw, &image, Some(blocks))?;
+    shape.push(LANES as i64);
+    let out = TensorType::new(DataType::Float32, shape);
     if cx.has(3) && out.elements().is_some() && cx.input(3)?.shape != out.shape {
         return Err(OpError::invalid(format!(
             "the residual is {}, and the output {out}",
@@ -330,6 +372,15 @@ pub(crate) fn prepare_convolution(
         window.image = [1, window.image[0] * window.image[1]];
         window.output = window.image;
     }
+    if cx.has(4) {
+        return Ok(Box::new(Picking {
+            window,
+            inputs: x[1],
+            outputs,
+            images,
+            extras,
+        }));
+    }
     let groups = cx.attrs().int("groups")?.max(1) as usize;
     let dense = Dense {
         window,
@@ -408,13 +459,12 @@ impl Kernel for OfBlocks {
             inputs,
             outputs,
         } = self.dense;
-        let pairs = outputs.div_ceil(PAIR);
-        let units = self.images * groups * pairs;
+        let pairs = groups * outputs.div_ceil(PAIR);
         let output = window.output;
         let factors = [
             output[0] * output[1],
             window.kernel[0] * window.kernel[1],
-            inputs * PAIR * units * LANES * LANES,
+            inputs * PAIR * self.images * pairs * LANES * LANES,
         ];
         let cost = factors.into_iter().fold(1, usize::saturating_mul);
         let threads = if cost < WORTH {
@@ -424,16 +474,9 @@ impl Kernel for OfBlocks {
         };
         let weights = inputs * outputs * groups * window.taps() * LANES;
         let most = groups * (inputs * window.pixels()).max(outputs * window.outputs());
-        let cut = Cut::of(threads, self.images, units, output, most >= weights);
-        let one = |index: usize| {
-            let (piece, first, last) = cut.part(index);
-            for unit in first..last {
-                let (pair, rest) = (unit % pairs, unit / pairs);
-                let (group, image) = (rest % groups, rest / groups);
-                let part = part_of(output, (cut.rows, cut.columns), image, piece);
-                convolve(&self.dense, &operands, (group, pair), part);
-            }
-        };
+        let each = together(&self.dense, self.images, pairs);
+        let cut = Cut::of(threads, (self.images, each), pairs, output, most >= weights);
+        let one = |index: usize| convolve(&self.dense, &operands, cut.share(index));
         if threads == 1 {
             (0..cut.parts()).for_each(one);
         } else {
@@ -443,60 +486,144 @@ impl Kernel for OfBlocks {
     }
 }
 
-/// How the work of a convolution is cut into parts: pieces of the image, and units (images, groups, pairs of output blocks) that follow
-/// each other.
+/// How the work of a convolution is cut into parts: pieces of the image, images that take the same weights one after the other, and
+/// pairs of output blocks.
 ///
 /// Where an image takes more memory than the weights, a thread gets rows of it in all units, and the same rows of the next image, most
 /// of which it wrote itself; where the weights take more, it gets some of them and all rows.
 struct Cut {
+    output: [usize; 2],
     pieces: usize,
     rows: usize,
     columns: usize,
-    units: usize,
-    /// Units of a part.
+    images: usize,
+    /// Images of a part.
     each: usize,
+    pairs: usize,
+    /// Pairs of a part.
+    some: usize,
     by_rows: bool,
 }
 
 impl Cut {
-    fn of(threads: usize, images: usize, units: usize, output: [usize; 2], by_rows: bool) -> Cut {
-        let by_rows = by_rows && images < threads;
+    fn of(
+        threads: usize,
+        (images, each): (usize, usize),
+        pairs: usize,
+        output: [usize; 2],
+        by_rows: bool,
+    ) -> Cut {
         let wanted = threads * PARTS_EACH;
+        let by_rows = by_rows && images < threads;
+        let each = if threads == 1 { images } else { each }.max(1);
+        let turns = images.div_ceil(each).max(1);
         let (pieces, groups) = match (threads, by_rows) {
             (1, _) => (1, 1),
             (_, true) => {
-                let groups = units.clamp(1, PARTS_EACH);
-                (wanted.div_ceil(groups), groups)
+                let groups = pairs.clamp(1, PARTS_EACH.div_ceil(turns));
+                (wanted.div_ceil(groups * turns), groups)
             }
-            (_, false) => (wanted.div_ceil(units.max(1)), wanted),
+            (_, false) => {
+                let groups = pairs.clamp(1, wanted.div_ceil(turns));
+                (wanted.div_ceil(groups * turns), groups)
+            }
         };
         let (pieces, rows, columns) = split(output[0], output[1], pieces);
         Cut {
+            output,
             pieces,
             rows,
             columns,
-            units,
-            each: units.div_ceil(groups).max(1),
+            images,
+            each,
+            pairs,
+            some: pairs.div_ceil(groups).max(1),
             by_rows,
         }
     }
 
     fn groups(&self) -> usize {
-        self.units.div_ceil(self.each)
+        self.pairs.div_ceil(self.some)
+    }
+
+    fn units(&self) -> usize {
+        self.images.div_ceil(self.each) * self.groups()
     }
 
     fn parts(&self) -> usize {
-        self.pieces * self.groups()
+        self.pieces * self.units()
     }
 
-    /// Gives the piece of a part, and from which unit to which.
-    fn part(&self, index: usize) -> (usize, usize, usize) {
-        let (piece, group) = match self.by_rows {
-            true => (index / self.groups(), index % self.groups()),
+    /// Gives what a part computes.
+    fn share(&self, index: usize) -> Share {
+        let (piece, unit) = match self.by_rows {
+            true => (index / self.units(), index % self.units()),
             false => (index % self.pieces, index / self.pieces),
         };
-        let first = group * self.each;
-        (piece, first, (first + self.each).min(self.units))
+        let (turn, group) = (unit / self.groups(), unit % self.groups());
+        let part = part_of(self.output, (self.rows, self.columns), 0, piece);
+        let along = |each: usize, size: usize, index: usize| {
+            ((index * each).min(size), ((index + 1) * each).min(size))
+        };
+        Share {
+            images: along(self.each, self.images, turn),
+            pairs: along(self.some, self.pairs, group),
+            rows: part.rows,
+            columns: part.columns,
+        }
+    }
+}
+
+/// A convolution whose outputs read some channels only.
+struct Picking {
+    window: Sliding,
+    inputs: usize,
+    outputs: usize,
+    images: usize,
+    extras: Extras,
+}
+
+impl Kernel for Picking {
+    fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
+        let operands = self.extras.operands(call)?;
+        let units = call.input::<i32>(4)?.flat();
+        let lines = operands.filter.len() / LANES;
+        // The masks come from a file, and are few; on the stack they are read once for all threads.
+        let mut numbers = [0i32; UNITS];
+        let Some(numbers) = numbers.get_mut(..units.len()) else {
+            return Err(OpError::invalid(format!(
+                "{} numbers about units, where {UNITS} fit",
+                units.len()
+            )));
+        };
+        units.load(numbers, |value| value);
+        let picked = Picked {
+            window: self.window,
+            inputs: self.inputs,
+            outputs: self.outputs,
+            units: numbers,
+        };
+        if !picked.fits(lines) {
+            return Err(OpError::invalid(format!(
+                "units that do not fit {} blocks of input, {} of output and {lines} lines of weights",
+                self.inputs, self.outputs
+            )));
+        }
+        let output = self.window.output;
+        let cost = output[0] * output[1] * lines * LANES * self.images;
+        let threads = if cost < WORTH {
+            1
+        } else {
+            call.workers().threads()
+        };
+        let cut = Cut::of(threads, (self.images, 1), picked.units(), output, true);
+        let one = |index: usize| convolve_picked(&picked, &operands, cut.share(index));
+        if threads == 1 {
+            (0..cut.parts()).for_each(one);
+        } else {
+            call.workers().each(cut.parts(), one);
+        }
+        Ok(())
     }
 }
 
@@ -664,6 +791,96 @@ pub fn pack_filter(filter: &Tensor, groups: usize, planar: bool) -> Option<Tenso
     Tensor::from_floats(&packed)
         .reshaped(&[groups * blocks, steps, LANES])
         .ok()
+}
+
+/// Weights of a convolution in groups that are no whole blocks, and which channels each unit of its output reads: the inputs
+/// `filter` and `units` of `jumar.BlockedPickedConv2D`.
+///
+/// # Shapes
+///
+/// `filter`: output channel, channel of the group, down, across. `places`: where each channel lies in the image, counted through
+/// its blocks; each lies somewhere else. `None`: no float32 tensor of four dimensions, groups that do not fit, or groups so small that most
+/// of the products would be with zeros.
+pub fn pack_picked(filter: &Tensor, groups: usize, places: &[usize]) -> Option<(Tensor, Tensor)> {
+    let (dims, values) = (filter.ty().dims()?, floats(filter)?);
+    let &[outputs, depth, height, width] = &dims[..] else {
+        return None;
+    };
+    if groups == 0
+        || outputs == 0
+        || !outputs.is_multiple_of(groups)
+        || depth.checked_mul(groups) != Some(places.len())
+    {
+        return None;
+    }
+    let (taps, own) = (height * width, outputs / groups);
+    let inputs = places.len().div_ceil(LANES);
+    let mut channel_at = vec![None; inputs * LANES];
+    for (channel, &place) in places.iter().enumerate() {
+        *channel_at.get_mut(place)? = Some(channel);
+    }
+    let masks: Vec<Vec<i32>> = (0..outputs.div_ceil(LANES))
+        .map(|block| {
+            let mut masks = vec![0; inputs];
+            let (first, last) = (block * LANES, outputs.min((block + 1) * LANES) - 1);
+            for &place in &places[first / own * depth..(last / own + 1) * depth] {
+                masks[place / LANES] |= 1 << (place % LANES);
+            }
+            masks
+        })
+        .collect();
+    let count =
+        |masks: &[i32]| -> usize { masks.iter().map(|mask| mask.count_ones() as usize).sum() };
+    let (mut units, mut packed) = (Vec::new(), Vec::new());
+    let mut products = 0;
+    let mut first = 0;
+    while first < masks.len() {
+        let mut unit = masks[first].clone();
+        let mut blocks = 1;
+        if let Some(next) = masks.get(first + 1) {
+            let both: Vec<i32> = unit.iter().zip(next).map(|(a, b)| a | b).collect();
+            // A tile of one block does somewhat less at a time than one of two.
+            if 200 * count(&both) <= 115 * (count(&unit) + count(next)) {
+                (unit, blocks) = (both, 2);
+            }
+        }
+        let start = packed.len() / LANES;
+        units
+            .extend([first, blocks, start].map(|number| i32::try_from(number).unwrap_or(i32::MAX)));
+        units.extend(&unit);
+        products += blocks * LANES * count(&unit);
+        for (input, &mask) in unit.iter().enumerate() {
+            for tap in 0..taps {
+                for lane in (0..LANES).filter(|lane| mask >> lane & 1 == 1) {
+                    let channel = channel_at[input * LANES + lane]?;
+                    for output in first * LANES..(first + blocks) * LANES {
+                        let reads = output < outputs && output / own == channel / depth;
+                        packed.push(if reads {
+                            values[(output * depth + channel % depth) * taps + tap]
+                        } else {
+                            0.0
+                        });
+                    }
+                }
+            }
+        }
+        first += blocks;
+    }
+    if units.len() > UNITS || products > 3 * outputs * depth {
+        return None;
+    }
+    let lines = packed.len() / LANES;
+    let bytes = units
+        .iter()
+        .flat_map(|number| number.to_le_bytes())
+        .collect();
+    let each = inputs + 3;
+    Some((
+        Tensor::from_floats(&packed)
+            .reshaped(&[lines, LANES])
+            .ok()?,
+        Tensor::new(DataType::Int32, &[units.len() / each, each], bytes).ok()?,
+    ))
 }
 
 /// Weights of a convolution of each channel by itself, as the kernels for images in blocks read them.
