@@ -127,22 +127,23 @@ fn unit_at(
     let window = &picked.window;
     let (plane, out_plane) = (window.pixels() * LANES, window.outputs() * LANES);
     assert_inside(&part, window);
-    operands.check(
-        (part.image + 1) * picked.inputs * plane,
-        0,
-        picked.outputs * LANES,
-        (part.image + 1) * picked.outputs * out_plane,
+    let begins = operands.check(
+        part.image,
+        (
+            picked.inputs * plane,
+            0,
+            picked.outputs * LANES,
+            picked.outputs * out_plane,
+        ),
     );
-    let x = part.image * picked.inputs * plane;
-    let out = (part.image * picked.outputs + unit.first) * out_plane;
     for y in part.rows.0..part.rows.1 {
         let (line, tap, taps) = window.rows(y);
-        let at = out + y * window.output[1] * LANES;
+        let at = unit.first * out_plane + y * window.output[1] * LANES;
         let tile = Tile {
             x: operands
                 .x
                 .address()
-                .wrapping_add(x + line * window.image[1] * LANES),
+                .wrapping_add(begins.x + line * window.image[1] * LANES),
             blocks: picked.inputs,
             plane,
             rows: taps,
@@ -159,11 +160,11 @@ fn unit_at(
             filter_row: tap,
             filter_block: window.kernel[0],
             picks: unit.masks.as_ptr(),
-            out: operands.out.address().wrapping_add(at),
+            out: operands.out.address().wrapping_add(begins.out + at),
             out_plane,
             accumulate: false,
             bias: address(operands.bias, unit.first * LANES),
-            residual: address(operands.residual, at),
+            residual: address(operands.residual, begins.residual + at),
             clamp: operands.clamp,
             divide: [1.0; WIDE],
         };
