@@ -291,12 +291,44 @@ impl Model {
         results: Arc<Results>,
         caller: &Caller<'_>,
     ) -> Result<()> {
+        self.submit_open_in(stream, inputs, outputs, None, results, caller)
+    }
+
+    /// Tells how much work memory an execution with inputs of these dimensions takes, which [`Model::submit_open_in`] may be given.
+    /// `None`: it depends on more than dimensions, or there is no such execution, as the execution itself will say.
+    ///
+    /// # Units
+    /// Bytes.
+    pub fn open_work_bytes(&self, inputs: &[Shaped]) -> Option<usize> {
+        let Executable::Dynamic(dynamic) = &*self.shared.executable else {
+            return None;
+        };
+        let plan = self.shared.plan_for(dynamic, inputs).ok().flatten()?;
+        Some(plan.arena_bytes)
+    }
+
+    /// Queues one execution as [`Model::submit_open`], with work memory of the caller's where there is some.
+    ///
+    /// # Ownership
+    /// The work memory has to stay until the execution is over; what is queued on the stream later may use it again.
+    ///
+    /// # Errors
+    /// As [`Model::submit`].
+    pub fn submit_open_in(
+        &self,
+        stream: &Arc<Stream>,
+        inputs: Vec<Shaped>,
+        outputs: Vec<Option<Span>>,
+        work: Option<Span>,
+        results: Arc<Results>,
+        caller: &Caller<'_>,
+    ) -> Result<()> {
         let reads: Vec<Span> = inputs
             .iter()
             .map(|input| input.span)
             .chain([self.shared.weights])
             .collect();
-        let writes: Vec<Span> = outputs.iter().copied().flatten().collect();
+        let writes: Vec<Span> = outputs.iter().copied().flatten().chain(work).collect();
         let program = Arc::new(OpenExecution {
             model: self.shared.clone(),
             stream: stream.number(),
@@ -304,6 +336,7 @@ impl Model {
             call: caller.call,
             inputs,
             outputs,
+            work,
             results,
         });
         self.queue(stream, program, &reads, &writes, caller)
@@ -544,6 +577,8 @@ struct OpenExecution {
     call: &'static Call,
     inputs: Vec<Shaped>,
     outputs: Vec<Option<Span>>,
+    /// Work memory that somebody lends, as much as the plan for these inputs takes.
+    work: Option<Span>,
     results: Arc<Results>,
 }
 
@@ -646,10 +681,12 @@ impl OpenExecution {
             let dims: Vec<i64> = port.dims.iter().map(|&dim| dim as i64).collect();
             outputs.push(sink(index, &TensorType::new(port.dtype, dims))?);
         }
+        let work = self.work.filter(|work| work.bytes() >= plan.arena_bytes);
         let arena = match plan.arena_bytes {
-            0 => None,
-            bytes => Some(lender.take(bytes)?),
+            bytes if bytes > 0 && work.is_none() => Some(lender.take(bytes)?),
+            _ => None,
         };
+        let own = work.map_or(Region::EMPTY, Region::of);
         let inputs: Vec<Region<'_>> = self
             .inputs
             .iter()
@@ -657,7 +694,7 @@ impl OpenExecution {
             .collect();
         let memory = Operands {
             weights: Region::of(self.model.weights),
-            arena: arena.map_or(Region::EMPTY, |lent| lent.region),
+            arena: arena.map_or(own, |lent| lent.region),
             constants: Region::EMPTY,
             inputs: &inputs,
             outputs: &outputs,
