@@ -131,7 +131,7 @@ fn images_stay_in_blocks_until_somebody_wants_planes() {
             "jumar.BlockedConv2D",
             "Sigmoid",
             "jumar.BlockedConv2D",
-            "ConcatD",
+            // The join is no step: what makes its parts writes them where they belong.
             "jumar.Unblock",
             "Transpose",
             "jumar.Block",

@@ -53,7 +53,9 @@ pub use error::{OpError, OpErrorKind};
 pub use infer::{InferCx, PrepareCx};
 pub use kernels::{compute, compute_known, pack_matrix};
 pub use onnx::{Builder, OnnxForm, OnnxNode, ValueRef};
-pub use operator::{Aliasing, InputDef, InputKind, Kernel, Operator, OutputDef, Types};
+pub use operator::{
+    Aliasing, InputDef, InputKind, Joined, Kernel, Operator, OutputDef, Seen, Slot, Types,
+};
 pub use ops::{AIPP, Aipp, DYNAMIC_AIPP, Picture};
 pub use registry::{find, find_onnx, operators};
 pub use share::{Share, Workers};

@@ -8,10 +8,11 @@ use jumar_types::dtype::DataType;
 use super::pool;
 use super::window::{Format, Window};
 use crate::simd::blocked::{
-    Dense, LANES, Operands, PAIR, Part, Planar, Sliding, Sweep, convolve, convolve_planar, sweep,
+    Apart, Dense, LANES, Operands, PAIR, Part, Planar, Sliding, Sweep, convolve, convolve_planar,
+    sweep,
 };
 use crate::view::Row;
-use crate::{Call, InferCx, Kernel, OpError, PrepareCx, Tensor, TensorType};
+use crate::{Call, InferCx, Kernel, OpError, PrepareCx, Slot, Tensor, TensorType};
 
 /// Multiplications below which a kernel is not worth sharing.
 pub(super) const WORTH: usize = 1 << 19;
@@ -207,8 +208,17 @@ pub(crate) fn prepare_unblock(cx: &PrepareCx<'_>) -> Result<Box<dyn Kernel>, OpE
 }
 
 impl Kernel for Reorder {
+    fn takes_apart(&self, _slot: Slot) -> bool {
+        true
+    }
+
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
-        let (x, out) = (call.input::<f32>(0)?.flat(), call.output::<f32>(0)?.flat());
+        let (x, x_apart) = call.input::<f32>(0)?.spread();
+        let (out, out_apart) = call.output::<f32>(0)?.spread();
+        let (planes_apart, blocks_apart) = match self.into_blocks {
+            true => (x_apart, out_apart),
+            false => (out_apart, x_apart),
+        };
         let Reorder {
             channels,
             blocks,
@@ -219,8 +229,11 @@ impl Kernel for Reorder {
             let (image, block) = (index / blocks, index % blocks);
             let from = block * LANES;
             let lanes = LANES.min(channels - from);
-            let planes = ((image * channels + from) * pixels, lanes * pixels);
-            let block = (index * pixels * LANES, pixels * LANES);
+            let planes = (image * planes_apart + from * pixels, lanes * pixels);
+            let block = (
+                image * blocks_apart + block * pixels * LANES,
+                pixels * LANES,
+            );
             if self.into_blocks {
                 let (from, to) = (x.slice(planes.0, planes.1), out.slice(block.0, block.1));
                 crate::simd::blocked::interleave(from, to, pixels);
@@ -258,21 +271,36 @@ impl Extras {
     }
 
     fn operands<'a>(&self, call: &Call<'a>) -> Result<Operands<'a>, OpError> {
-        let given = |given: bool, index: usize| -> Result<Option<Row<'a, f32>>, OpError> {
-            Ok(if given {
-                Some(call.input::<f32>(index)?.flat())
-            } else {
-                None
-            })
+        let bias = match self.bias {
+            true => Some(call.input::<f32>(2)?.flat()),
+            false => None,
         };
+        let residual: Option<(Row<'a, f32>, usize)> = match self.residual {
+            true => Some(call.input::<f32>(3)?.spread()),
+            false => None,
+        };
+        let (x, out) = (
+            call.input::<f32>(0)?.spread(),
+            call.output::<f32>(0)?.spread(),
+        );
         Ok(Operands {
-            x: call.input::<f32>(0)?.flat(),
+            x: x.0,
             filter: call.input::<f32>(1)?.flat(),
-            bias: given(self.bias, 2)?,
-            residual: given(self.residual, 3)?,
+            bias,
+            residual: residual.map(|(row, _)| row),
             clamp: self.clamp,
-            out: call.output::<f32>(0)?.flat(),
+            out: out.0,
+            apart: Apart {
+                x: Some(x.1),
+                residual: residual.map(|(_, apart)| apart),
+                out: Some(out.1),
+            },
         })
+    }
+
+    /// Images and what is added to them may lie apart; weights are dense.
+    fn take_apart(slot: Slot) -> bool {
+        matches!(slot, Slot::Input(0 | 3) | Slot::Output(_))
     }
 }
 
@@ -400,6 +428,10 @@ struct OfBlocks {
 }
 
 impl Kernel for OfBlocks {
+    fn takes_apart(&self, slot: Slot) -> bool {
+        Extras::take_apart(slot)
+    }
+
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
         let operands = self.extras.operands(call)?;
         let Dense {
@@ -507,6 +539,10 @@ struct FromPlanes {
 }
 
 impl Kernel for FromPlanes {
+    fn takes_apart(&self, slot: Slot) -> bool {
+        Extras::take_apart(slot)
+    }
+
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
         let operands = self.extras.operands(call)?;
         let output = self.planar.window.output;
@@ -561,18 +597,28 @@ struct Swept {
 }
 
 impl Kernel for Swept {
+    fn takes_apart(&self, slot: Slot) -> bool {
+        Extras::take_apart(slot)
+    }
+
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
         let operands = match &self.extras {
             Some(extras) => extras.operands(call)?,
             None => {
-                let x = call.input::<f32>(0)?.flat();
+                let (x, x_apart) = call.input::<f32>(0)?.spread();
+                let (out, out_apart) = call.output::<f32>(0)?.spread();
                 Operands {
                     x,
                     filter: x.slice(0, 0),
                     bias: None,
                     residual: None,
                     clamp: None,
-                    out: call.output::<f32>(0)?.flat(),
+                    out,
+                    apart: Apart {
+                        x: Some(x_apart),
+                        residual: None,
+                        out: Some(out_apart),
+                    },
                 }
             }
         };

@@ -259,7 +259,27 @@ fn finish(case: &Case, extra: usize, sums: &mut [f64], bias: &[f32], residual: &
     }
 }
 
+/// Puts numbers of somebody else between the images.
+fn spread(values: &[f32], images: usize, between: usize) -> Vec<f32> {
+    let one = values.len() / images.max(1);
+    let each = values.chunks(one.max(1));
+    each.flat_map(|image| {
+        image
+            .iter()
+            .copied()
+            .chain(std::iter::repeat_n(f32::NAN, between))
+    })
+    .collect()
+}
+
 fn run(case: &Case, kind: &str) {
+    run_apart(case, kind, None);
+    run_apart(case, kind, Some([48, 7, 80]));
+}
+
+/// `between`: how many numbers of somebody else lie between images, residuals and outputs.
+fn run_apart(case: &Case, kind: &str, between: Option<[usize; 3]>) {
+    let gaps = between.unwrap_or_default();
     let window = case.window();
     let depth = case.channels / case.groups;
     let pixels = case.image[0] * case.image[1];
@@ -290,16 +310,23 @@ fn run(case: &Case, kind: &str) {
     let packed = Buffer::of(&values(&packed.expect("a filter that can be packed")));
     let packed_bias = Buffer::of(&values(&pack_channels(&bias).expect("float32")));
     let image = match kind {
-        "planar" => Buffer::of(&x),
-        _ => Buffer::of(&blocks(&x, case.images, case.channels, pixels)),
+        "planar" => x,
+        _ => blocks(&x, case.images, case.channels, pixels),
     };
-    let packed_residual = Buffer::of(&blocks(&residual, case.images, case.outputs, case.pixels()));
+    let packed_residual = blocks(&residual, case.images, case.outputs, case.pixels());
+    let one = [
+        image.len() / case.images.max(1),
+        packed_residual.len() / case.images.max(1),
+        out_blocks * case.pixels() * LANES,
+    ];
+    let apart = [0, 1, 2].map(|at| between.map(|gaps| one[at] + gaps[at]));
+    let image = Buffer::of(&spread(&image, case.images, gaps[0]));
+    let packed_residual = Buffer::of(&spread(&packed_residual, case.images, gaps[1]));
     for level in levels() {
         for extra in 0..3 {
             let mut wanted = sums.clone();
             finish(case, extra, &mut wanted, &values(&bias), &residual);
-            let size = case.images * out_blocks * case.pixels() * LANES;
-            let mut out = Buffer::of(&vec![f32::NAN; size]);
+            let mut out = Buffer::of(&vec![f32::NAN; case.images * (one[2] + gaps[2])]);
             {
                 let operands = Operands {
                     x: image.row(),
@@ -308,6 +335,11 @@ fn run(case: &Case, kind: &str) {
                     residual: (extra > 1).then(|| packed_residual.row()),
                     clamp: (extra > 1).then_some((-0.75, 0.5)),
                     out: out.row_mut(),
+                    apart: Apart {
+                        x: apart[0],
+                        residual: apart[1],
+                        out: apart[2],
+                    },
                 };
                 for index in 0..case.images {
                     // Cut in two, as workers cut it.
@@ -356,10 +388,16 @@ fn run(case: &Case, kind: &str) {
                     }
                 }
             }
-            let found: Vec<f32> = {
-                let row = out.row();
-                (0..row.len()).map(|index| row.get(index)).collect()
-            };
+            let row = out.row();
+            let all: Vec<f32> = (0..row.len()).map(|index| row.get(index)).collect();
+            let images = all
+                .chunks((one[2] + gaps[2]).max(1))
+                .map(|all| all.split_at(one[2]));
+            let mut found = Vec::new();
+            for (image, between) in images {
+                found.extend_from_slice(image);
+                assert!(between.iter().all(|number| number.is_nan()), "{case:?}");
+            }
             compare(level, case, &found, &wanted, &sums);
         }
     }
@@ -571,6 +609,7 @@ fn pooling_agrees_with_its_definition() {
                         residual: None,
                         clamp: None,
                         out: out.row_mut(),
+                        apart: Apart::default(),
                     };
                     for index in 0..case.images {
                         for block in 0..count {
