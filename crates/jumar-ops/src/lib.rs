@@ -49,6 +49,12 @@ pub mod packing {
     pub use crate::simd::blocked::LANES;
 }
 
+/// What computes products of narrow numbers on this machine.
+pub mod processor {
+    pub use crate::simd::narrow::engines;
+    pub use crate::simd::unit::{Answer, Unit, answered, ask};
+}
+
 pub use attr::{Attr, AttrDef, AttrDefault, AttrKind, Attrs};
 pub use call::{Call, Memory, Operand, Place};
 pub use error::{OpError, OpErrorKind};

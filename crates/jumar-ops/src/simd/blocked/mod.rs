@@ -73,6 +73,14 @@ impl Sliding {
         (top + first * dilation - before, first, end - first)
     }
 
+    /// Tells whether each output pixel sees one pixel of the image, the one in its place.
+    pub(in crate::simd) fn is_one_pixel(&self) -> bool {
+        self.kernel == [1, 1]
+            && self.stride == [1, 1]
+            && self.before == [0, 0]
+            && self.output == self.image
+    }
+
     /// Counts the taps inside the image along an axis, the padding counted as well where it is given.
     fn count(&self, axis: usize, at: usize, padding: Option<usize>) -> usize {
         let (low, high) = match padding {
