@@ -25,6 +25,9 @@ pub struct Settings {
     pub workers: Option<usize>,
     /// Where a timeline is written, if at all.
     pub trace: Option<PathBuf>,
+    /// Whether products may use the processor's matrix unit (AMX), where it has one. The first runtime of a process asks
+    /// the system for it, once and for the whole process.
+    pub matrix_unit: bool,
 }
 
 impl Default for Settings {
@@ -36,12 +39,14 @@ impl Default for Settings {
             visible: None,
             workers: None,
             trace: None,
+            matrix_unit: true,
         }
     }
 }
 
 impl Settings {
-    /// Reads `JUMAR_DEVICES`, `JUMAR_PROFILE`, `JUMAR_WORKERS`, `JUMAR_TRACE` and `ASCEND_RT_VISIBLE_DEVICES`.
+    /// Reads `JUMAR_DEVICES`, `JUMAR_PROFILE`, `JUMAR_WORKERS`, `JUMAR_TRACE`, `JUMAR_MATRIX_UNIT` and
+    /// `ASCEND_RT_VISIBLE_DEVICES`.
     ///
     /// # Errors
     /// `InvalidArgument`: a variable with a value that it cannot have; the sentence names both.
@@ -57,6 +62,9 @@ impl Settings {
             settings.workers = Some(number("JUMAR_WORKERS", &text, 1, 1024)? as usize);
         }
         settings.trace = variable("JUMAR_TRACE").map(PathBuf::from);
+        if let Some(text) = variable("JUMAR_MATRIX_UNIT") {
+            settings.matrix_unit = number("JUMAR_MATRIX_UNIT", &text, 0, 1)? == 1;
+        }
         // An empty list is a list too: it hides every device.
         settings.visible = std::env::var("ASCEND_RT_VISIBLE_DEVICES").ok();
         Ok(settings)
@@ -68,6 +76,10 @@ impl Settings {
     /// `DeviceSetup`: the machine has too little memory or address space.
     pub fn build(&self) -> Result<Runtime> {
         let visible = visible_devices(self.visible.as_deref(), self.devices);
+        if self.matrix_unit {
+            // Whatever the answer is: kernels without the unit are used where it is not granted.
+            let _ = jumar_model::processor::ask();
+        }
         let memory_bytes = self.profile.memory_bytes.min(usable_memory());
         let backend = CpuBackend::new(CpuConfig {
             devices: vec![
@@ -168,6 +180,22 @@ fn visible_devices(list: Option<&str>, devices: u32) -> Vec<u32> {
     } else {
         Vec::new()
     }
+}
+
+/// Says in a line what computes products of bfloat16 and of bytes on this machine, once a runtime was built.
+pub fn products() -> String {
+    use jumar_model::processor::{Answer, answered, engines};
+    let [bfloat16, bytes] = engines();
+    let unit = match answered() {
+        Answer::Granted(_) => "the matrix unit may be used".to_owned(),
+        Answer::Absent => "the processor has no matrix unit".to_owned(),
+        Answer::Unasked => "the matrix unit was not asked for".to_owned(),
+        Answer::Refused(error) => {
+            let why = std::io::Error::from_raw_os_error(error);
+            format!("the system refused the matrix unit: {why}")
+        }
+    };
+    format!("bfloat16 by {bfloat16}, bytes by {bytes}; {unit}")
 }
 
 /// Lists the names of the built-in profiles.
