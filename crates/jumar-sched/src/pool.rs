@@ -37,6 +37,7 @@
 //! `stopped` is set under the lock; all workers are unparked and joined; then the executor drops what is left in
 //! the streams. A thread that waits may go on running streams by itself.
 
+mod rest;
 mod scheduled;
 mod share;
 
@@ -56,6 +57,7 @@ use crate::runner::Runner;
 use crate::schedule::Schedule;
 use crate::stream::Stream;
 use crate::team::Job;
+use rest::{Bed, Sleeper};
 use share::count_worker;
 
 /// Streams of the same hint are served in order; of different hints the smaller number comes first.
@@ -115,21 +117,6 @@ enum Timer {
     Call(Arc<Stream>),
     /// Somebody looks after the streams that wait for values.
     Look,
-}
-
-struct Sleeper {
-    worker: usize,
-    bed: Bed,
-    deadline: Option<Instant>,
-}
-
-/// Where a worker sleeps.
-#[derive(Clone)]
-struct Bed {
-    parker: Arc<Parker>,
-    /// The number by which the system knows the worker, and the processor that it fell asleep on.
-    thread: Option<u32>,
-    cpu: Option<u32>,
 }
 
 struct Inner {
@@ -481,33 +468,6 @@ impl Pool {
         self.cpus() > 1 && needed < self.cpus()
     }
 
-    /// Gives how many workers there may be.
-    pub(crate) fn workers(&self) -> usize {
-        self.workers.unwrap_or_else(|| self.cpus().max(2))
-    }
-
-    /// Gives how many processors there are to run on at a time.
-    #[inline]
-    pub(super) fn cpus(&self) -> usize {
-        match self.cpus.get() {
-            Some(cpus) => *cpus,
-            None => self.count_cpus(),
-        }
-    }
-
-    #[cold]
-    fn count_cpus(&self) -> usize {
-        *self.cpus.get_or_init(|| {
-            let most = self.runner.processor_time().unwrap_or(usize::MAX);
-            self.allowed_cpus.min(most).max(1)
-        })
-    }
-
-    /// Tells whether fresh entries are left alone for a while. The first of them is not to wait for a count of processors.
-    fn has_grace(&self) -> bool {
-        self.cpus.get().is_none_or(|cpus| *cpus > 1)
-    }
-
     /// Tells whether the run queue holds anything, or a job is shared.
     pub(crate) fn has_entries(&self) -> bool {
         self.count.load(Ordering::Relaxed) > 0
@@ -591,23 +551,6 @@ impl Pool {
             Wanted::Wake(parker) => parker.unpark(),
             Wanted::Rouse(bed) => self.rouse(&bed),
             Wanted::Start(number) => self.start(number),
-        }
-    }
-
-    /// Wakes a worker that sleeps. The system likes to wake a thread where it slept, and if that is the processor of the calling
-    /// thread, which goes on with something else, the worker would wait there for the end of its time slice.
-    #[cold]
-    fn rouse(&self, bed: &Bed) {
-        match bed.thread {
-            Some(thread)
-                if bed.cpu.is_some()
-                    && bed.cpu == self.runner.processor()
-                    && self.allowed_cpus > 1 =>
-            {
-                self.runner
-                    .wake_elsewhere(thread, &mut || bed.parker.unpark());
-            }
-            _ => bed.parker.unpark(),
         }
     }
 
@@ -869,54 +812,6 @@ impl Pool {
                 self.sleep(number, parker, &mut false);
             }
             return near;
-        }
-    }
-
-    /// Falls asleep, unless nobody else is awake and there is something to do. The last one keeps the first timer.
-    fn sleep(self: &Arc<Self>, number: usize, parker: &Arc<Parker>, napping: &mut bool) {
-        let deadline = {
-            let mut inner = self.inner.lock();
-            if inner.stopped || (inner.awake == 1 && inner.has_work(self)) {
-                // Entries that nobody works on are taken out by the next looks.
-                drop(inner);
-                Self::relax();
-                return;
-            }
-            if std::mem::take(napping) {
-                inner.napper = None;
-            }
-            inner.awake -= 1;
-            let deadline = match inner.awake {
-                0 => inner.timers.first_key_value().map(|((due, _), _)| *due),
-                _ => None,
-            };
-            inner.asleep.push(Sleeper {
-                worker: number,
-                bed: Bed {
-                    parker: parker.clone(),
-                    thread: self.runner.thread(),
-                    cpu: self.runner.processor(),
-                },
-                deadline,
-            });
-            deadline
-        };
-        loop {
-            parker.park(deadline);
-            let mut inner = self.inner.lock();
-            let Some(index) = inner
-                .asleep
-                .iter()
-                .position(|sleeper| sleeper.worker == number)
-            else {
-                return;
-            };
-            // Not woken by anybody: a timer is due, or the park returned for no reason.
-            if inner.stopped || deadline.is_some_and(|due| due <= Instant::now()) {
-                inner.asleep.swap_remove(index);
-                inner.awake += 1;
-                return;
-            }
         }
     }
 

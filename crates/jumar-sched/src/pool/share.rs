@@ -50,6 +50,33 @@ impl Pool {
         self.cpus() > 1 && self.schedule.is_none() && !self.is_stopped()
     }
 
+    /// Gives how many workers there may be.
+    pub(crate) fn workers(&self) -> usize {
+        self.workers.unwrap_or_else(|| self.cpus().max(2))
+    }
+
+    /// Gives how many processors there are to run on at a time.
+    #[inline]
+    pub(super) fn cpus(&self) -> usize {
+        match self.cpus.get() {
+            Some(cpus) => *cpus,
+            None => self.count_cpus(),
+        }
+    }
+
+    #[cold]
+    fn count_cpus(&self) -> usize {
+        *self.cpus.get_or_init(|| {
+            let most = self.runner.processor_time().unwrap_or(usize::MAX);
+            self.allowed_cpus.min(most).max(1)
+        })
+    }
+
+    /// Tells whether fresh entries are left alone for a while. The first of them is not to wait for a count of processors.
+    pub(super) fn has_grace(&self) -> bool {
+        self.cpus.get().is_none_or(|cpus| *cpus > 1)
+    }
+
     /// Counts the threads that run something.
     pub(super) fn running(&self) -> usize {
         self.busy.load(Ordering::Relaxed) + self.callers.load(Ordering::Relaxed)
@@ -188,7 +215,8 @@ mod tests {
 
     use jumar_hal::Span;
 
-    use super::super::{Bed, Cpus};
+    use super::super::Cpus;
+    use super::super::rest::Bed;
     use super::*;
     use crate::park::Parker;
     use crate::runner::Runner;
