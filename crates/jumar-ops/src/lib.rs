@@ -42,7 +42,9 @@ pub mod view;
 
 /// How weights are packed for images whose channels lie in blocks, and what is packed rounded to bfloat16.
 pub mod packing {
-    pub use crate::kernels::blocked::{pack_channels, pack_depthwise, pack_filter, takes_planes};
+    pub use crate::kernels::blocked::{
+        pack_channels, pack_depthwise, pack_filter, pack_picked, takes_planes,
+    };
     pub use crate::kernels::narrow::{narrow_filter, narrow_matrix};
     pub use crate::simd::blocked::LANES;
 }

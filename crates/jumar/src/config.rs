@@ -211,28 +211,31 @@ pub fn profile(name: &str) -> Option<Profile> {
 /// Tells how much memory a device may take: 80 % of what machine and control group have left, so that exhaustion is an answer
 /// and never the end of the process.
 fn usable_memory() -> u64 {
-    let left = [machine_memory_left(), group_memory_left()]
-        .into_iter()
-        .flatten()
-        .min();
-    left.unwrap_or(4 << 30) / 10 * 8
+    let machine = machine_memory();
+    let group = group_memory_left(machine.map_or(u64::MAX, |(all, _)| all));
+    let left = [machine.map(|(_, left)| left), group];
+    left.into_iter().flatten().min().unwrap_or(4 << 30) / 10 * 8
 }
 
-fn machine_memory_left() -> Option<u64> {
+/// Gives how much memory the machine has, and how much of it is left.
+fn machine_memory() -> Option<(u64, u64)> {
     // At once: the kernel writes the whole page anew for each read of a part of it.
     let mut page = [0; 4096];
     let length = std::fs::File::open("/proc/meminfo")
         .and_then(|mut file| std::io::Read::read(&mut file, &mut page))
         .ok()?;
     let text = String::from_utf8_lossy(&page[..length]);
-    let line = text
-        .lines()
-        .find(|line| line.starts_with("MemAvailable:"))?;
-    let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
-    Some(kib * 1024)
+    let bytes = |name: &str| {
+        let line = text.lines().find(|line| line.starts_with(name))?;
+        let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
+        Some(kib * 1024)
+    };
+    Some((bytes("MemTotal:")?, bytes("MemAvailable:")?))
 }
 
-fn group_memory_left() -> Option<u64> {
+/// Gives what the control group has left, if it has less than the machine. Each file takes some microseconds: what is used is
+/// read only where there is a limit.
+fn group_memory_left(machine: u64) -> Option<u64> {
     let read = |path: &str| {
         std::fs::read_to_string(path)
             .ok()?
@@ -240,14 +243,16 @@ fn group_memory_left() -> Option<u64> {
             .parse::<u64>()
             .ok()
     };
-    let second = read("/sys/fs/cgroup/memory.max").zip(read("/sys/fs/cgroup/memory.current"));
-    let first = || {
-        read("/sys/fs/cgroup/memory/memory.limit_in_bytes")
-            .zip(read("/sys/fs/cgroup/memory/memory.usage_in_bytes"))
+    let left = |limit: &str, used: &str| {
+        let limit = read(limit).filter(|&limit| limit < machine)?;
+        Some(limit.saturating_sub(read(used)?))
     };
-    second
-        .or_else(first)
-        .map(|(limit, used)| limit.saturating_sub(used))
+    left("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current").or_else(|| {
+        left(
+            "/sys/fs/cgroup/memory/memory.limit_in_bytes",
+            "/sys/fs/cgroup/memory/memory.usage_in_bytes",
+        )
+    })
 }
 
 /// Tells whether every submit is to wait for its stream (`ASCEND_LAUNCH_BLOCKING=1`), which makes the order of failures plain.
