@@ -42,9 +42,17 @@ pub mod view;
 
 /// How weights are packed for images whose channels lie in blocks, and what is packed rounded to bfloat16.
 pub mod packing {
-    pub use crate::kernels::blocked::{pack_channels, pack_depthwise, pack_filter, takes_planes};
+    pub use crate::kernels::blocked::{
+        pack_channels, pack_depthwise, pack_filter, pack_picked, takes_planes,
+    };
     pub use crate::kernels::narrow::{narrow_filter, narrow_matrix};
     pub use crate::simd::blocked::LANES;
+}
+
+/// What computes products of narrow numbers on this machine.
+pub mod processor {
+    pub use crate::simd::narrow::engines;
+    pub use crate::simd::unit::{Answer, Unit, answered, ask};
 }
 
 pub use attr::{Attr, AttrDef, AttrDefault, AttrKind, Attrs};

@@ -4,9 +4,14 @@
 //! and keeps them in registers while it goes over input channels and taps. Pixels beside the image are read from a line
 //! of zeros, so that borders need no copy of the image.
 
+mod order;
+mod picked;
 mod tile;
 #[cfg(target_arch = "x86_64")]
 mod x86;
+
+pub use order::{Share, convolve, together};
+pub use picked::{Picked, convolve_picked};
 
 use super::Level;
 use crate::view::{Row, RowMut};
@@ -66,6 +71,14 @@ impl Sliding {
             return (0, 0, 0);
         }
         (top + first * dilation - before, first, end - first)
+    }
+
+    /// Tells whether each output pixel sees one pixel of the image, the one in its place.
+    pub(in crate::simd) fn is_one_pixel(&self) -> bool {
+        self.kernel == [1, 1]
+            && self.stride == [1, 1]
+            && self.before == [0, 0]
+            && self.output == self.image
     }
 
     /// Counts the taps inside the image along an axis, the padding counted as well where it is given.
@@ -199,22 +212,42 @@ impl Operands<'_> {
     }
 }
 
-/// Computes a part of the output of one pair of blocks of a group.
-///
-/// # Shapes
-///
-/// `filter`: a pair of output blocks after the other; in each a block of input channels, tap down, tap across, channel,
-/// output block of the pair, output channel. Panics where an operand is too short.
-pub fn convolve(dense: &Dense, operands: &Operands<'_>, (group, pair): (usize, usize), part: Part) {
-    convolve_at(Level::best(), dense, operands, (group, pair), part);
+impl Dense {
+    /// Numbers of weights that one block of input channels has for one block of output channels.
+    fn block(&self) -> usize {
+        self.window.taps() * LANES * LANES
+    }
+
+    /// Pairs of output blocks of a group; the last may be a single one.
+    pub fn pairs(&self) -> usize {
+        self.outputs.div_ceil(PAIR)
+    }
+
+    /// Input blocks that a pass over the image takes. Sums are grouped by passes, so that nothing but the sizes of the convolution
+    /// says how long they are.
+    fn pass(&self) -> usize {
+        let each = PAIR.min(self.outputs) * self.block() * size_of::<f32>();
+        let most = (PASS_BYTES / each.max(1)).clamp(1, self.inputs.max(1));
+        // All passes are about as long: a short one would write the output once more for little.
+        self.inputs
+            .div_ceil(self.inputs.div_ceil(most).max(1))
+            .max(1)
+    }
+
+    /// Passes over the image; one that adds nothing where there is no input.
+    fn passes(&self) -> usize {
+        self.inputs.div_ceil(self.pass()).max(1)
+    }
 }
 
+/// Computes some passes of a part of the output of one pair of blocks of a group. Panics where an operand is too short.
 fn convolve_at(
     level: Level,
     dense: &Dense,
     operands: &Operands<'_>,
     (group, pair): (usize, usize),
     part: Part,
+    passes: (usize, usize),
 ) {
     let Dense {
         window,
@@ -239,11 +272,9 @@ fn convolve_at(
     let first = group * outputs + pair * PAIR;
     let count = PAIR.min(outputs - pair * PAIR);
     let x = begins.x + group * inputs * plane;
-    let most = (PASS_BYTES / (count * block * size_of::<f32>())).clamp(1, inputs.max(1));
-    // All passes are about as long: a short one would write the output once more for little.
-    let pass = inputs.div_ceil(inputs.div_ceil(most).max(1)).max(1);
-    let mut from = 0;
-    loop {
+    let pass = dense.pass();
+    for number in passes.0..passes.1 {
+        let from = (number * pass).min(inputs);
         let blocks = pass.min(inputs - from);
         let last = from + blocks >= inputs;
         let here = first * inputs * block + from * count * block;
@@ -272,6 +303,7 @@ fn convolve_at(
                     .wrapping_add(here + tap * window.kernel[1] * LANES * count * LANES),
                 filter_row: window.kernel[1] * LANES * count * LANES,
                 filter_block: count * block,
+                picks: std::ptr::null(),
                 out: operands.out.address().wrapping_add(begins.out + at),
                 out_plane,
                 accumulate: from > 0,
@@ -281,10 +313,6 @@ fn convolve_at(
                 divide: [1.0; WIDE],
             };
             across(level, &tile, count, &window, part.columns);
-        }
-        from += blocks;
-        if last {
-            break;
         }
     }
 }
@@ -297,12 +325,12 @@ fn address(row: Option<Row<'_, f32>>, offset: usize) -> *const f32 {
 fn across(level: Level, tile: &Tile, count: usize, window: &Sliding, (mut x, end): (usize, usize)) {
     while x < end {
         let column = (x * window.stride[1]) as isize - window.before[1] as isize;
-        let reach = (WIDE - 1) + (window.kernel[1] - 1) * window.dilation[1];
+        let reach = (WIDE - 1) * window.stride[1] + (window.kernel[1] - 1) * window.dilation[1];
         let inside = column >= 0 && column as usize + reach < window.image[1];
-        let wide = window.stride[1] == 1 && inside && end - x >= WIDE;
+        let wide = window.stride[1] <= 2 && inside && end - x >= WIDE;
         let pixels = if wide { WIDE } else { NARROW.min(end - x) };
         let tile = tile.at(x, column);
-        // SAFETY: `convolve_at` checked that the operands cover the whole image; the rows of taps lie inside it, and a tile
+        // SAFETY: the caller checked that the operands cover the whole image; the rows of taps lie inside it, and a tile
         // that may leave it sideways reads zeros there.
         unsafe { tile::dense(level, &tile, pixels, count, wide) };
         x += pixels;
@@ -426,6 +454,7 @@ fn planar_at(level: Level, planar: &Planar, operands: &Operands<'_>, part: Part)
                         .wrapping_add(first * steps * LANES),
                     filter_row: kernel_w * count * LANES,
                     filter_block: kernel_h * kernel_w * count * LANES,
+                    picks: std::ptr::null(),
                     out: operands.out.address().wrapping_add(begins.out + at),
                     out_plane,
                     accumulate: false,
@@ -436,7 +465,10 @@ fn planar_at(level: Level, planar: &Planar, operands: &Operands<'_>, part: Part)
                 };
                 let mut x = start;
                 while x < end {
-                    let pixels = NARROW.min(end - x);
+                    let pixels = match end - x {
+                        WIDE.. => WIDE,
+                        rest => NARROW.min(rest),
+                    };
                     let tile = tile.at(x, ((x - start) * window.stride[1]) as isize);
                     // SAFETY: the lines hold `len` numbers for each channel and row, which is what the pixels up to `end` see;
                     // the other operands were checked above.
@@ -530,6 +562,7 @@ fn sweep_at(
                 .wrapping_add(block * filter + tap * window.kernel[1] * LANES),
             filter_row: window.kernel[1] * LANES,
             filter_block: 0,
+            picks: std::ptr::null(),
             out: operands.out.address().wrapping_add(begins.out + at),
             out_plane,
             accumulate: false,
