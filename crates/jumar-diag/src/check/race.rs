@@ -548,7 +548,21 @@ impl Races {
     }
 
     pub(super) fn allocation(&self, address: usize) -> Option<Allocation> {
-        self.region(address).map(|region| region.allocation.clone())
+        let mut allocation = self.region(address)?.allocation.clone();
+        // Mappings that follow each other without a gap are used as one.
+        let is_mapping = |made_by: &str| matches!(made_by, "aclrtMapMem" | "aclrtMemMapNoAccess");
+        while is_mapping(allocation.made_by) {
+            let next = self.regions.get(&(allocation.start + allocation.bytes));
+            let Some(next) = next.map(|region| &region.allocation) else {
+                break;
+            };
+            if !is_mapping(next.made_by) || next.device != allocation.device {
+                break;
+            }
+            allocation.bytes += next.bytes;
+            allocation.asked = allocation.bytes;
+        }
+        Some(allocation)
     }
 
     pub(super) fn freed(&self, address: usize) -> Option<(Allocation, Place)> {
