@@ -28,7 +28,6 @@ SPECIAL = {
 NEEDS_ASYNCHRONY = {
     "chaos",
     "cut_short",
-    "forked_after_count",
     "destroy_running",
     "destroyed_by_two",
     "ends_anywhere",
