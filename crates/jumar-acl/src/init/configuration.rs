@@ -354,14 +354,20 @@ fn check_entry(entry: &Value, operators: bool, by_operator: bool) -> Result<()> 
                 false => has("name") && one.get("pos").is_none_or(named_list),
             }
         };
+        let count = value.as_array().map_or(0, Vec::len);
+        if !is_range && count > MOST_BANS {
+            return bad_dump(format!(
+                "{key} has {count} entries; it has to have {MOST_BANS} at most"
+            ));
+        }
         let list = value.as_array().filter(|list| list.iter().all(fine));
-        let Some(list) = list.filter(|list| is_range || list.len() <= MOST_BANS) else {
+        let Some(list) = list else {
             return bad_dump(match is_range {
                 true => format!(
                     "{key} is {value}; it has to be an array of objects with \"begin\" and \"end\""
                 ),
                 false => format!(
-                    "{key} is {value}; it has to be an array of at most {MOST_BANS} objects with \"name\" and perhaps \"pos\""
+                    "{key} is {value}; it has to be an array of objects with \"name\" and perhaps \"pos\""
                 ),
             });
         };
