@@ -1,7 +1,7 @@
 """Narrow numbers: bfloat16 where a precision mode allows it, and whole numbers, beside ONNX Runtime and OpenVINO in one process.
 
 `cargo xtask bench narrow` runs it where `models.py` runs (`atc` and the module `acl` of the install tree, the engines of `target/venv-bench`).
-Prints a line of JSON for each figure.
+Prints a line of JSON for each figure; each says what computed it (`amx`, `avx512_bf16`, `avx512_vnni`, `avx512`, `avx2`, `plain`).
 
 Usage: narrow.py [--quick]
 """
@@ -9,6 +9,7 @@ Usage: narrow.py [--quick]
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -54,6 +55,12 @@ KERNELS = {
     "convolution 1 x 1, 256 to 64 channels, 56 x 56": (
         "Conv", (1, 256, 56, 56), (64, 256, 1, 1), {"kernel_shape": [1, 1]}, 256 * 64 * 56 * 56),
 }
+
+
+def engines():
+    """What computes products of bfloat16 and of bytes here, as `jumar info` says."""
+    text = subprocess.run(["jumar", "info"], check=True, capture_output=True, text=True).stdout
+    return dict(re.findall(r"(bfloat16|bytes) by (\w+)", text))
 
 
 def convert(source, target, *more):
@@ -176,15 +183,17 @@ def main():
         return
     with tempfile.TemporaryDirectory() as folder:
         prepare(pathlib.Path(folder))
+        by = engines()
         for threads in (1,) if "--quick" in sys.argv else (1, 2):
             environment = dict(os.environ, JUMAR_WORKERS=str(threads))
             command = [sys.executable, "-B", __file__, "--measure", folder, str(threads)]
             text = subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout
             found = json.loads(text.splitlines()[-1])
             for name, row in found["networks"].items():
-                what = f"{name}, batch 1, {threads} thread{'s' * (threads > 1)}, bfloat16 (distance from float32: {row['distance']:.1e})"
+                what = f"{name}, batch 1, {threads} thread{'s' * (threads > 1)}, bfloat16 by {by['bfloat16']} (distance from float32: {row['distance']:.1e})"
                 show(what, row["times"], "ms", ORT, {"Ratio": 0.4})
             for name, row in found.get("kernels", {}).items():
+                name = f"{name} by {by[name.rpartition(', ')[2]]}"
                 show(name, row, "GFLOP/s", "ceiling" if "ceiling" in row else ORT)
 
 

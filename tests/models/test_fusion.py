@@ -1,4 +1,4 @@
-"""What transformers are made of, as exporters write it out: it becomes one operator, and its results stay those of ONNX Runtime."""
+"""What transformers and shuffled groups are made of, as exporters write it out: it becomes fewer operators, and its results stay those of ONNX Runtime."""
 
 import re
 
@@ -170,3 +170,40 @@ def test_a_small_encoder_and_a_decoder_step(tmp_path):
     found = operators(model, [rng.integers(0, 50, (2, 9)), np.ones((2, 9), np.int64)], tmp_path)
     assert found.count("jumar.Attention") == 2 and found.count("LayerNormV3") == 5
     assert not {"Transpose", "Erf", "BatchMatMulV2", "MatMulV2"} & set(found)
+
+
+def shuffle(net, x, groups, channels, size, perm=(0, 2, 1, 3, 4)):
+    """Deals channels out in turn."""
+    x = net.node("Reshape", [x, net.weight(np.array([2, groups, channels // groups, size, size]))])
+    x = net.node("Transpose", [x], perm=list(perm))
+    return net.node("Reshape", [x, net.weight(np.array([2, channels, size, size]))])
+
+
+@pytest.mark.parametrize("groups", [1, 2, 3, 5, 30, 60])
+@pytest.mark.parametrize("size", [7, 15])
+def test_shuffled_groups(tmp_path, groups, size):
+    net, x = nets.Net(groups), noise(2, 60, size, size)
+    y = shuffle(net, net.node("Relu", [net.conv("x", 60, 60, 1, groups=3, bias=True)]), groups, 60, size)
+    y = net.conv(y, 60, 60, 3, 1, 1, groups=60, bias=True)
+    y = net.conv(y, 60, 120, 1, groups=3)
+    z = shuffle(net, shuffle(net, y, 2, 120, size), groups, 120, size)
+    y = net.node("Relu", [net.node("Add", [net.conv(z, 120, 120, 3, 1, 1, groups=2, bias=True), y])])
+    found = operators(net.model({"x": port(x)}, [y]), [x], tmp_path)
+    assert "Transpose" not in found and "jumar.BlockedPickedConv2D" in found
+
+
+def test_a_shuffle_that_others_read(tmp_path):
+    """The order of channels that a program asked for: where an output, a sum or a function of each element sees it, and not only a convolution."""
+    net, x = nets.Net(1), noise(2, 48, 9, 9)
+    y = net.conv("x", 48, 48, 3, 1, 1)
+    z = shuffle(net, y, 3, 48, 9)
+    outputs = [z, net.node("Add", [z, y]), net.node("Tanh", [z]), net.conv(z, 48, 32, 1)]
+    found = operators(net.model({"x": port(x)}, outputs), [x], tmp_path)
+    assert "Transpose" not in found and found.count("GatherV2") == 1
+
+
+@pytest.mark.parametrize("perm", [(0, 1, 2, 3, 4), (0, 2, 1, 4, 3), (0, 1, 2, 4, 3)])
+def test_what_is_no_shuffle(tmp_path, perm):
+    net, x = nets.Net(1), noise(2, 48, 9, 9)
+    y = shuffle(net, net.conv("x", 48, 48, 3, 1, 1), 3, 48, 9, perm)
+    operators(net.model({"x": port(x)}, [net.conv(y, 48, 32, 1)]), [x], tmp_path)

@@ -24,7 +24,7 @@ LINK = ["-g", "-L", LIB64, "-lascendcl", "-lpthread", "-ldl"]
 
 
 @pytest.fixture(scope="module")
-def results(model, tmp_path_factory):
+def results(model, open_model, tmp_path_factory):
     """Runs all of them side by side, and gives what came of each."""
     top = tmp_path_factory.mktemp("checked")
     settings = top / "dump.json"
@@ -36,6 +36,7 @@ def results(model, tmp_path_factory):
         "c/devices.c": [1],
         "c/load_models.c": [model],
         "c/models_together.c": [model, settings],
+        "c/own_allocator.c": [open_model],
         "digits/sync.c": pictures,
         "digits/streams.c": pictures,
         "digits/digits.py": pictures,

@@ -1,6 +1,7 @@
 """Model files as they come: the digits network, and files that are no model, or no longer."""
 
 import pathlib
+import shutil
 import struct
 import sys
 
@@ -171,3 +172,17 @@ def test_models_at_the_same_time_take_turns_or_overlap(model, tmp_path):
     settings = tmp_path / "d.json"
     settings.write_text('{"dump": {"dump_path": "%s", "dump_mode": "all", "dump_list": [{}]}}' % tmp_path)
     run(build("models_together", tmp_path), model, settings, env=environment(JUMAR_WORKERS=2))
+
+
+@pytest.mark.parametrize("under", [[], ["valgrind", "-q", "--fair-sched=try", "--error-exitcode=99", "--leak-check=no"]], ids=["plain", "memcheck"])
+def test_an_allocator_of_the_program_serves_a_model_of_open_shapes(under, open_model, tmp_path):
+    if under and not shutil.which("valgrind"):
+        pytest.skip("valgrind is not installed")
+    run(*under, build("own_allocator", tmp_path), open_model)
+
+
+def test_an_allocator_that_releases_memory_too_early_is_told_by_the_checks(open_model, tmp_path):
+    program = build("own_allocator", tmp_path)
+    run(program, open_model, "early")
+    done = run(PREFIX / "bin/jumar", "check", "--", program, open_model, "early", check=False)
+    assert "JMR-SYNC-007" in done.stdout + done.stderr, done.stdout + done.stderr

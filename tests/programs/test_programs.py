@@ -20,6 +20,7 @@ SPECIAL = {
     "load_large",
     "load_models",
     "models_together",
+    "own_allocator",
     "check",
     "scores",
 }

@@ -14,7 +14,7 @@ use jumar_hal::{
 use jumar_types::Error;
 
 use crate::limits;
-use crate::place::{Place, away};
+use crate::place::{Place, away, cores};
 use crate::rounds::{Line, Table, Target, alone, in_turn};
 
 static CALL: Call = Call {
@@ -102,6 +102,8 @@ pub fn run(place: Place, workers: usize, lines: &mut Table) -> Result<()> {
             memory_bytes: 1 << 30,
         }],
         workers,
+        // Apart, this thread may run on one core only, and is not to be taken for all that there is.
+        cpus: cores(),
         ..CpuConfig::default()
     })
     .map_err(failed)?;

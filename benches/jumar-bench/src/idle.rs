@@ -45,12 +45,13 @@ pub fn run(acl: Acl, place: Place, lines: &mut Table) -> Result<()> {
         limit: None,
         target: Some(Target::Value(NAP_AND_MORE_US)),
     });
-    let (value, wake) = in_turn(|| started(ASLEEP), limits::wake_to_run);
+    let wake = || median((0..9).map(|_| limits::wake_beside()).collect());
+    let (value, wake) = in_turn(|| started(ASLEEP), wake);
     lines.push(Line {
         what: "a task that nobody waits for, workers asleep".into(),
         value,
         unit: "us",
-        limit: Some(("waking a thread until it runs".into(), wake)),
+        limit: Some(("waking a thread on another core until it runs".into(), wake)),
         target: Some(Target::Ratio(1.2)),
     });
     let call = || {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_queue::ArrayQueue;
 
-use crate::place::away;
+use crate::place::{away, cores, here, leave};
 
 /// A task of one cache line.
 type Task = [u64; 8];
@@ -89,6 +89,31 @@ pub fn wake_to_run() -> f64 {
         sleeper.thread().unpark();
         while woken.load(Ordering::Acquire) == 0 {
             std::thread::yield_now();
+        }
+        woken.load(Ordering::Acquire).saturating_sub(called) as f64 / 1000.0
+    })
+}
+
+/// As [`wake_to_run`], of a thread that may not run on this one's core, which looks without a pause: so it is for a worker while the
+/// host goes on with something else. On one core there is no such thing.
+pub fn wake_beside() -> f64 {
+    if cores() == 1 {
+        return wake_to_run();
+    }
+    let begin = Instant::now();
+    let woken = AtomicU64::new(0);
+    let core = here();
+    std::thread::scope(|scope| {
+        let sleeper = scope.spawn(|| {
+            leave(core);
+            std::thread::park();
+            woken.store(begin.elapsed().as_nanos() as u64, Ordering::Release);
+        });
+        std::thread::sleep(Duration::from_millis(2));
+        let called = begin.elapsed().as_nanos() as u64;
+        sleeper.thread().unpark();
+        while woken.load(Ordering::Acquire) == 0 {
+            std::hint::spin_loop();
         }
         woken.load(Ordering::Acquire).saturating_sub(called) as f64 / 1000.0
     })

@@ -24,6 +24,19 @@ pub fn cores() -> usize {
     }
 }
 
+/// Gives the core that the calling thread runs on.
+pub fn here() -> usize {
+    // SAFETY: the call has no conditions.
+    usize::try_from(unsafe { libc::sched_getcpu() }).unwrap_or(0)
+}
+
+/// Sends the calling thread to the cores that are not this one.
+pub fn leave(core: usize) {
+    let all = [0].into_iter().chain(others());
+    let left: Vec<usize> = all.filter(|&other| other != core).collect();
+    bind(&left).expect("another core");
+}
+
 /// All cores but the first. All of the machine's: the calling thread may be bound to the first already.
 fn others() -> Vec<usize> {
     // SAFETY: the call has no conditions.

@@ -35,18 +35,21 @@ pub const CALLS: &[(&str, Player)] = &[
     }),
     ("aclrtAllocatorSetAllocFuncToDesc", |w| {
         status(enter(&calls::aclrtAllocatorSetAllocFuncToDesc, |cx| {
-            allocator::aclrtAllocatorSetAllocFuncToDesc(cx, w.plain(0), w.plain(1))
+            allocator::aclrtAllocatorSetAllocFuncToDesc(cx, w.plain(0), allocates(w.plain(1)))
         }))
     }),
     ("aclrtAllocatorSetFreeFuncToDesc", |w| {
         status(enter(&calls::aclrtAllocatorSetFreeFuncToDesc, |cx| {
-            allocator::aclrtAllocatorSetFreeFuncToDesc(cx, w.plain(0), w.plain(1))
+            allocator::aclrtAllocatorSetFreeFuncToDesc(cx, w.plain(0), frees(w.plain(1)))
         }))
     }),
     ("aclrtAllocatorSetGetAddrFromBlockFuncToDesc", |w| {
         status(enter(
             &calls::aclrtAllocatorSetGetAddrFromBlockFuncToDesc,
-            |cx| allocator::aclrtAllocatorSetGetAddrFromBlockFuncToDesc(cx, w.plain(0), w.plain(1)),
+            |cx| {
+                let function = addresses(w.plain(1));
+                allocator::aclrtAllocatorSetGetAddrFromBlockFuncToDesc(cx, w.plain(0), function)
+            },
         ))
     }),
     ("aclrtMallocForTaskScheduler", |w| {
@@ -479,21 +482,51 @@ fn memcpy_batch_async_v2(w: &Words<'_>) -> Played {
     }))
 }
 
+/// An allocator of one block, which is its object: it notes the bytes, the block + 1, and the block + 2. Other numbers stand
+/// for functions that nobody calls.
+fn allocates(word: u64) -> Option<allocator::Allocate> {
+    (word != 0).then(|| allocator::Function {
+        number: word as usize,
+        call: Arc::new(move |object: u64, bytes: usize| {
+            callbacks::noted_value(bytes as u64);
+            match callbacks::name(word) {
+                Some("cb_allocate_none") => 0,
+                _ => object,
+            }
+        }) as Arc<dyn Fn(u64, usize) -> u64 + Send + Sync>,
+    })
+}
+
+fn frees(word: u64) -> Option<allocator::Free> {
+    (word != 0).then(|| allocator::Function {
+        number: word as usize,
+        call: Arc::new(|_: u64, block: u64| callbacks::noted_value(block + 2))
+            as Arc<dyn Fn(u64, u64) + Send + Sync>,
+    })
+}
+
+fn addresses(word: u64) -> Option<allocator::AddressOf> {
+    (word != 0).then(|| allocator::Function {
+        number: word as usize,
+        call: Arc::new(move |block: u64| {
+            callbacks::noted_value(block + 1);
+            match callbacks::name(word) {
+                Some("cb_address_none") => 0,
+                _ => block,
+            }
+        }) as Arc<dyn Fn(u64) -> u64 + Send + Sync>,
+    })
+}
+
 fn allocator_by_stream(w: &Words<'_>) -> Played {
     let outs = (1..7).map(|at| w.out(at)).collect::<Result<Vec<_>, _>>()?;
     let found = enter(&calls::aclrtAllocatorGetByStream, |cx| {
         allocator::aclrtAllocatorGetByStream(cx, w.plain(0))
     });
     if let Ok((desc, found)) = &found {
-        let functions = [
-            found.allocate,
-            found.free,
-            found.allocate_near,
-            found.address_of,
-        ];
         let words = [desc.0, found.object]
             .into_iter()
-            .chain(functions.map(|function| function as u64));
+            .chain(found.numbers().map(|function| function as u64));
         for (out, word) in outs.iter().zip(words) {
             out.set(&word);
         }

@@ -47,6 +47,13 @@ pub const READ: &[Var] = &[
         meaning: "Where a timeline for Perfetto or chrome://tracing is written when the program ends.",
     },
     Var {
+        name: "JUMAR_MATRIX_UNIT",
+        flag: None,
+        values: "0, 1",
+        default: "1",
+        meaning: "With 0 products never use the processor's matrix unit (AMX), and the system is not asked for it.",
+    },
+    Var {
         name: "JUMAR_CHECK",
         flag: None,
         values: "`1`, or ids of rules with commas between; `all` adds the lints",

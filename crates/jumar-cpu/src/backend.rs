@@ -352,6 +352,22 @@ impl Runner for CpuRunner {
         thread::processor()
     }
 
+    fn processors(&self) -> Option<usize> {
+        thread::processors()
+    }
+
+    fn processor_time(&self) -> Option<usize> {
+        thread::processor_time()
+    }
+
+    fn thread(&self) -> Option<u32> {
+        thread::number()
+    }
+
+    fn wake_elsewhere(&self, number: u32, wake: &mut dyn FnMut()) {
+        thread::wake_elsewhere(number, wake);
+    }
+
     fn leave_processor(&self) {
         thread::leave_processor();
     }
@@ -385,6 +401,26 @@ impl Runner for TwiceRunner {
 
     fn processor(&self) -> Option<u32> {
         CpuRunner.processor()
+    }
+
+    fn processors(&self) -> Option<usize> {
+        CpuRunner.processors()
+    }
+
+    fn processor_time(&self) -> Option<usize> {
+        CpuRunner.processor_time()
+    }
+
+    fn thread(&self) -> Option<u32> {
+        CpuRunner.thread()
+    }
+
+    fn wake_elsewhere(&self, number: u32, wake: &mut dyn FnMut()) {
+        CpuRunner.wake_elsewhere(number, wake);
+    }
+
+    fn leave_processor(&self) {
+        CpuRunner.leave_processor();
     }
 
     fn worker_started(&self, number: usize) {

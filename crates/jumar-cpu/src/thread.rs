@@ -85,33 +85,82 @@ pub(crate) fn processor() -> Option<u32> {
     u32::try_from(unsafe { libc::sched_getcpu() }).ok()
 }
 
-/// Moves the calling thread to another processor that it may run on, if there is one. Where it may run stays as it was.
-pub(crate) fn leave_processor() {
-    let Some(here) = processor().filter(|&here| (here as i32) < libc::CPU_SETSIZE) else {
-        return;
-    };
-    let size = size_of::<libc::cpu_set_t>();
+/// The number that stands for the calling thread where the system wants one.
+const ME: libc::pid_t = 0;
+
+/// Reads which processors a thread may run on.
+fn allowed(thread: libc::pid_t) -> Option<libc::cpu_set_t> {
     // SAFETY: a set of processors is valid when it is all zeros.
-    let mut allowed: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+    let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
     // SAFETY: the set has the length that is given.
-    if unsafe { libc::sched_getaffinity(0, size, &mut allowed) } != 0 {
-        return;
-    }
+    let result = unsafe { libc::sched_getaffinity(thread, size_of_val(&set), &mut set) };
+    (result == 0).then_some(set)
+}
+
+/// Says which processors a thread may run on. Tells whether the system does so.
+fn allow(thread: libc::pid_t, set: &libc::cpu_set_t) -> bool {
+    // SAFETY: the set has the length that is given.
+    unsafe { libc::sched_setaffinity(thread, size_of_val(set), set) == 0 }
+}
+
+/// Gives where a thread may run, and the same without the processor that the calling thread runs on, if something is left.
+fn without_here(thread: libc::pid_t) -> Option<(libc::cpu_set_t, libc::cpu_set_t)> {
+    let here = processor().filter(|&here| (here as i32) < libc::CPU_SETSIZE)?;
+    let allowed = allowed(thread)?;
     let mut others = allowed;
     // SAFETY: both calls only touch the set, in which this processor has a place.
     let left = unsafe {
         libc::CPU_CLR(here as usize, &mut others);
         libc::CPU_COUNT(&others)
     };
-    if left == 0 {
-        return;
+    (left > 0).then_some((allowed, others))
+}
+
+/// Moves the calling thread to another processor that it may run on, if there is one. Where it may run stays as it was.
+pub(crate) fn leave_processor() {
+    if let Some((allowed, others)) = without_here(ME)
+        // The first call moves the thread, the second lets it go anywhere again.
+        && allow(ME, &others)
+    {
+        allow(ME, &allowed);
     }
-    // SAFETY: the sets have the length that is given. The first call moves the thread, the second lets it go anywhere again.
-    unsafe {
-        if libc::sched_setaffinity(0, size, &others) == 0 {
-            libc::sched_setaffinity(0, size, &allowed);
+}
+
+/// Calls `wake`, which wakes a thread, and has that thread run on another processor than this one if it may. Where it may run stays as
+/// it was: what the program said a moment before counts, and `errno` is the program's.
+pub(crate) fn wake_elsewhere(thread: u32, wake: &mut dyn FnMut()) {
+    let before = errno();
+    let thread = thread as libc::pid_t;
+    match without_here(thread) {
+        Some((allowed, others)) if allow(thread, &others) => {
+            // A thread that is woken is put on a processor at once, and stays there when it may go anywhere again.
+            wake();
+            allow(thread, &allowed);
         }
+        _ => wake(),
     }
+    set_errno(before);
+}
+
+/// Gives the number by which the system knows the calling thread.
+pub(crate) fn number() -> Option<u32> {
+    // SAFETY: the call has no preconditions and no effect.
+    u32::try_from(unsafe { libc::gettid() }).ok()
+}
+
+/// Counts the processors that the calling thread may run on.
+pub(crate) fn processors() -> Option<usize> {
+    // SAFETY: the call only reads the set.
+    let count = unsafe { libc::CPU_COUNT(&allowed(ME)?) };
+    usize::try_from(count).ok().filter(|&count| count > 0)
+}
+
+/// Gives how many processors' time the process's control group has, if that is limited. `errno` stays as it was.
+pub(crate) fn processor_time() -> Option<usize> {
+    let before = errno();
+    let quota = quota::read();
+    set_errno(before);
+    quota
 }
 
 /// Lets the calling thread's short naps be short.
@@ -240,6 +289,158 @@ mod float {
     }
 
     pub(super) fn leave(_: Saved) {}
+}
+
+/// The share of the processors that a control group has.
+mod quota {
+    use std::fs;
+    use std::path::{Path, PathBuf};
+
+    /// Where control groups are seen, by convention.
+    const MOUNT: &str = "/sys/fs/cgroup";
+
+    pub(super) fn read() -> Option<usize> {
+        let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
+        least(&groups, Path::new(MOUNT))
+    }
+
+    /// Finds the least share of the groups that a process is in, and of those around them. Of the second version if the process
+    /// is in such a group that has a share, else of the first.
+    pub(super) fn least(groups: &str, mount: &Path) -> Option<usize> {
+        let mut fields = groups.lines().map(|line| {
+            let mut fields = line.splitn(3, ':').skip(1);
+            (fields.next().unwrap_or(""), fields.next().unwrap_or("/"))
+        });
+        let (mut second, mut first) = (None, None);
+        for (controllers, group) in &mut fields {
+            match controllers {
+                "" => second = Some((mount.to_owned(), group)),
+                _ if controllers.split(',').any(|name| name == "cpu") => {
+                    // Mounted by its controllers' names, as one or under a link.
+                    let tops = [mount.join("cpu"), mount.join(controllers)];
+                    first = tops
+                        .into_iter()
+                        .find(|top| top.is_dir())
+                        .map(|top| (top, group));
+                }
+                _ => {}
+            }
+        }
+        let share = |top: Option<(PathBuf, &str)>, read: fn(&Path) -> Option<usize>| {
+            let (top, group) = top?;
+            let own = top.join(group.trim_start_matches('/'));
+            // In a container the group's path may be one of the system outside.
+            let own = if own.is_dir() { own } else { top.clone() };
+            let around = own
+                .ancestors()
+                .take_while(|folder| folder.starts_with(&top));
+            around.filter_map(read).min()
+        };
+        share(second, of_second).or_else(|| share(first, of_first))
+    }
+
+    /// `max 100000`: no limit; `150000 100000`: one and a half processors.
+    fn of_second(folder: &Path) -> Option<usize> {
+        let text = fs::read_to_string(folder.join("cpu.max")).ok()?;
+        let (time, period) = text.trim().split_once(' ')?;
+        processors(time, period)
+    }
+
+    fn of_first(folder: &Path) -> Option<usize> {
+        let read = |name| fs::read_to_string(folder.join(name)).ok();
+        let time = read("cpu.cfs_quota_us").filter(|time| !time.starts_with('-'))?;
+        processors(&time, &read("cpu.cfs_period_us")?)
+    }
+
+    /// Part of a processor's time is not worth a thread more, and is one at least.
+    fn processors(time: &str, period: &str) -> Option<usize> {
+        let number = |text: &str| text.trim().parse::<usize>().ok();
+        Some((number(time)? / number(period)?.max(1)).max(1))
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        #[test]
+        fn the_least_share_of_the_groups_around_counts() {
+            let mount = tempfile::tempdir().expect("a folder");
+            let mount = mount.path();
+            let inner = mount.join("a/b");
+            fs::create_dir_all(&inner).expect("groups");
+            fs::write(mount.join("a/cpu.max"), "250000 100000\n").expect("a share");
+            fs::write(inner.join("cpu.max"), "max 100000\n").expect("no limit");
+            assert_eq!(least("0::/a/b\n", mount), Some(2));
+            fs::write(inner.join("cpu.max"), "50000 100000\n").expect("half a processor");
+            assert_eq!(least("0::/a/b\n", mount), Some(1));
+            assert_eq!(least("0::/\n", mount), None);
+        }
+
+        #[test]
+        fn groups_of_the_first_version_count_where_the_second_has_no_share() {
+            let mount = tempfile::tempdir().expect("a folder");
+            let mount = mount.path();
+            let group = mount.join("cpu,cpuacct/job");
+            fs::create_dir_all(&group).expect("groups");
+            let say = |time: &str| {
+                fs::write(group.join("cpu.cfs_quota_us"), time).expect("a share");
+                fs::write(group.join("cpu.cfs_period_us"), "100000\n").expect("a period");
+            };
+            let groups = "4:memory:/job\n3:cpu,cpuacct:/job\n0::/\n";
+            say("-1\n");
+            assert_eq!(least(groups, mount), None);
+            say("400000\n");
+            assert_eq!(least(groups, mount), Some(4));
+            // The path of a system outside: what is seen at the top counts.
+            assert_eq!(least("3:cpu,cpuacct:/elsewhere\n", mount), None);
+        }
+
+        #[test]
+        fn it_agrees_with_the_standard_library() {
+            let allowed = super::super::processors().expect("processors");
+            let known = std::thread::available_parallelism().expect("a count").get();
+            assert_eq!(allowed.min(read().unwrap_or(usize::MAX)), known);
+        }
+    }
+}
+
+#[cfg(test)]
+mod places {
+    use super::*;
+
+    /// Waits for a number in a cell that another thread writes.
+    #[test]
+    fn a_thread_that_is_woken_elsewhere_may_run_everywhere_again() {
+        let (send, wait) = std::sync::mpsc::channel::<()>();
+        let (tell, told) = std::sync::mpsc::channel();
+        let sleeper = std::thread::spawn(move || {
+            tell.send(number().expect("a number")).expect("a listener");
+            wait.recv().expect("a call");
+            // SAFETY: both sets are the thread's own.
+            allowed(ME).map(|set| unsafe { libc::CPU_COUNT(&set) })
+        });
+        let thread = told.recv().expect("its number");
+        set_errno(7);
+        let mut calls = 0;
+        wake_elsewhere(thread, &mut || {
+            calls += 1;
+            set_errno(11);
+        });
+        // SAFETY: the set was read just now.
+        let after = allowed(thread as libc::pid_t).map(|set| unsafe { libc::CPU_COUNT(&set) });
+        assert_eq!((calls, errno()), (1, 7));
+        send.send(()).expect("a sleeper");
+        let seen = sleeper.join().expect("no panic");
+        assert_eq!(after, seen);
+        assert_eq!(after.map(|count| count as usize), processors());
+    }
+
+    #[test]
+    fn a_thread_that_is_gone_is_no_obstacle() {
+        let mut calls = 0;
+        wake_elsewhere(u32::MAX / 2, &mut || calls += 1);
+        assert_eq!(calls, 1);
+    }
 }
 
 #[cfg(all(test, target_arch = "x86_64"))]

@@ -293,6 +293,32 @@ pub fn read_bytes(region: Region<'_>) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// Gives a copy of the elements of an operand, side by side, however it lies.
+///
+/// # Errors
+///
+/// Buffer: its memory is smaller than it. Internal: it lies in a way that no plan makes.
+pub fn read_tensor(operand: &Operand, memory: &Memory<'_>) -> Result<Vec<u8>> {
+    let bytes = read_bytes(memory.find(operand)?)?;
+    let layout = operand.layout();
+    if layout.is_dense() {
+        return Ok(bytes);
+    }
+    let (Some(apart), Some(&entries), Some(size)) = (
+        layout.apart(),
+        layout.shape().first(),
+        operand.dtype().size(),
+    ) else {
+        return Err(GraphError::internal("a tensor whose elements lie apart"));
+    };
+    let each = layout.elements() / entries.max(1) * size;
+    let mut dense = Vec::with_capacity(entries * each);
+    for entry in 0..entries {
+        dense.extend_from_slice(&bytes[entry * apart * size..][..each]);
+    }
+    Ok(dense)
+}
+
 impl<'m> Run<'_, 'm> {
     fn release(&mut self, held: Held<'m>) {
         if let Some(lent) = held.memory.and_then(Rc::into_inner) {

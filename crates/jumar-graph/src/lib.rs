@@ -38,7 +38,7 @@ pub use container::{
     ExternalWeights, HEADER_BYTES, MAGIC, Outside, Sections, VERSION, WEIGHT_FOLDER, WeightsCheck,
 };
 pub use description::{Description, Format, GEAR_INPUT, Gear, GearKind, Port};
-pub use dynamic::{Dynamic, Lent, Sink, Tensorlike, Workspace, read_bytes};
+pub use dynamic::{Dynamic, Lent, Sink, Tensorlike, Workspace, read_bytes, read_tensor};
 pub use error::{FailedStep, GraphError, GraphErrorKind, Result};
 pub use gears::GearOptions;
 pub use graph::{Body, Graph, GraphOutput, Node, Value, ValueId};

@@ -1,10 +1,14 @@
 //! The plan of a model: which kernel runs when, and where every tensor lies.
 //!
 //! Inputs and outputs are used where the caller put them. A tensor that is only another's bytes under another shape
-//! shares its place; an operator that may work in place does so where its input is read for the last time. All other
-//! results, and the scratch memory of kernels, lie in one arena: tensors that are never needed at once share bytes.
+//! shares its place; an operator that may work in place does so where its input is read for the last time; parts of joins lie
+//! in them, and cuts in what is cut (`views`). All other results, and the scratch memory of kernels, lie in one arena:
+//! tensors that are never needed at once share bytes.
 
 mod arena;
+#[cfg(test)]
+mod tests;
+mod views;
 
 use jumar_ops::view::Block;
 use jumar_ops::{
@@ -13,6 +17,7 @@ use jumar_ops::{
 use jumar_types::dtype::DataType;
 
 use self::arena::{Owner, Request, assign};
+use self::views::{Location, Sharing};
 use crate::compile::ALIGNMENT;
 use crate::{FailedStep, Graph, GraphError, GraphErrorKind, Model, Node, Result, ValueId};
 
@@ -177,8 +182,6 @@ struct Storage {
 
 struct Planner<'a> {
     graph: &'a Graph,
-    /// The storage of each value, by links to an older one.
-    link: Vec<usize>,
     storage: Vec<Storage>,
     /// Constants that have no place in the weights, and where each begins.
     constants: Block,
@@ -195,7 +198,7 @@ impl Plan {
 
     /// Plans a graph whose shapes are all known.
     pub(crate) fn of(graph: &Graph, weight_bytes: usize) -> Result<Plan> {
-        Planner::new(graph)?.plan(weight_bytes)
+        Planner::new(graph)?.plan(weight_bytes, true)
     }
 
     /// Runs all steps.
@@ -307,92 +310,39 @@ impl<'a> Planner<'a> {
         }
         Ok(Planner {
             graph,
-            link: (0..graph.values.len()).collect(),
             storage,
             constants: Block::of(&bytes),
             constant_at,
         })
     }
 
-    fn root(&self, id: ValueId) -> usize {
-        let mut at = id.0 as usize;
-        while self.link[at] != at {
-            at = self.link[at];
-        }
-        at
-    }
-
-    /// Lets one storage continue another. The place of the older one counts, where it has one.
-    fn join(&mut self, older: usize, newer: usize) {
-        let new = self.storage[newer].clone();
-        let old = &mut self.storage[older];
-        old.place = old.place.or(new.place);
-        old.bytes = old.bytes.max(new.bytes);
-        old.first = old.first.min(new.first);
-        old.last = old.last.max(new.last);
-        self.link[newer] = older;
-    }
-
-    /// Decides which values share their bytes.
-    fn share(&mut self) {
-        for (step, node) in self.graph.nodes.iter().enumerate() {
-            for &id in &node.outputs {
-                let own = &mut self.storage[id.0 as usize];
-                own.first = step;
-                own.last = own.last.max(step);
-            }
-            let Some(&output) = node.outputs.first() else {
-                continue;
-            };
-            let continued = match node.operator.aliasing {
-                Aliasing::Distinct => None,
-                Aliasing::View => node
-                    .inputs
-                    .first()
-                    .copied()
-                    .flatten()
-                    .map(|input| self.root(input)),
-                Aliasing::Elementwise => self.dying_input(node, step, output),
-            };
-            if let Some(root) = continued {
-                self.join(root, output.0 as usize);
-            }
-        }
-    }
-
-    /// Finds an input of the output's own type whose bytes nobody needs after this step.
-    fn dying_input(&self, node: &Node, step: usize, output: ValueId) -> Option<usize> {
-        let ty = &self.graph.value(output).ty;
-        node.inputs.iter().flatten().find_map(|&input| {
-            let root = self.root(input);
-            let storage = &self.storage[root];
-            let computed = storage.place.is_none() && storage.first != END;
-            (computed && storage.last <= step && self.graph.value(input).ty == *ty).then_some(root)
-        })
-    }
-
-    /// Puts computed outputs where the caller wants them; gives the outputs that have to be copied there.
-    fn place_outputs(&mut self) -> Result<Vec<(u32, ValueId)>> {
+    /// `views`: parts of joins, and cuts, lie inside others.
+    fn plan(self, weight_bytes: usize, views: bool) -> Result<Plan> {
+        let graph = self.graph;
+        let prepared = graph.nodes.iter().map(|node| prepare(graph, node));
+        let kernels = prepared.collect::<Result<Vec<_>>>()?;
+        let mut sharing = Sharing::new(graph, &kernels, self.storage);
+        sharing.decide(views)?;
+        let located = (0..graph.values.len()).map(|value| sharing.locate(value));
+        let locations: Vec<Option<Location>> = located.collect();
+        let whole = |sharing: &Sharing<'_>, id: ValueId| sharing.is_whole(id.0 as usize);
+        // Computed outputs go where the caller wants them; the others are copied there.
         let mut copies = Vec::new();
-        for (index, output) in self.graph.outputs.iter().enumerate() {
+        for (index, output) in graph.outputs.iter().enumerate() {
             let index = u32::try_from(index).map_err(|_| too_large())?;
-            let root = self.root(output.value);
-            let storage = &mut self.storage[root];
-            match storage.place {
-                None => storage.place = Some(Place::Output(index)),
-                Some(_) => copies.push((index, output.value)),
+            let root = locations[output.value.0 as usize].map(|location| location.root);
+            match root {
+                Some(root)
+                    if sharing.storage[root].place.is_none() && whole(&sharing, output.value) =>
+                {
+                    sharing.storage[root].place = Some(Place::Output(index));
+                }
+                _ => copies.push((index, output.value)),
             }
         }
-        Ok(copies)
-    }
-
-    fn plan(mut self, weight_bytes: usize) -> Result<Plan> {
-        self.share();
-        let copies = self.place_outputs()?;
-        let mut kernels = Vec::with_capacity(self.graph.nodes.len());
+        let (done, storage) = (sharing.done, sharing.storage);
         let mut requests = Vec::new();
-        for (step, node) in self.graph.nodes.iter().enumerate() {
-            let kernel = prepare(self.graph, node)?;
+        for (step, kernel) in kernels.iter().enumerate() {
             let bytes = kernel.scratch_bytes();
             if bytes > 0 {
                 requests.push(Request {
@@ -402,13 +352,10 @@ impl<'a> Planner<'a> {
                     owner: Owner::Scratch(step),
                 });
             }
-            kernels.push(kernel);
         }
-        for (root, storage) in self.storage.iter().enumerate() {
-            if self.link[root] == root
-                && storage.place.is_none()
-                && storage.first != END
-                && storage.bytes > 0
+        let is_root = |value: usize| locations[value].is_none_or(|found| found.root == value);
+        for (root, storage) in storage.iter().enumerate() {
+            if is_root(root) && storage.place.is_none() && storage.first != END && storage.bytes > 0
             {
                 requests.push(Request {
                     bytes: storage.bytes,
@@ -420,7 +367,7 @@ impl<'a> Planner<'a> {
         }
         let (offsets, arena_bytes) = assign(&requests)?;
         let mut scratch = vec![(0, 0); self.graph.nodes.len()];
-        let mut storage_offset = vec![0; self.storage.len()];
+        let mut storage_offset = vec![0; storage.len()];
         for (request, offset) in requests.iter().zip(offsets) {
             match request.owner {
                 Owner::Scratch(step) => scratch[step] = (offset, request.bytes),
@@ -428,17 +375,27 @@ impl<'a> Planner<'a> {
             }
         }
         let operand = |id: ValueId| -> Result<Operand> {
-            let (value, root) = (self.graph.value(id), self.root(id));
-            let (place, offset) = match self.storage[root].place {
-                Some(Place::Weight) => (Place::Weight, self.graph.values[root].weight.unwrap_or(0)),
+            let ty = &graph.value(id).ty;
+            let Some(location) = &locations[id.0 as usize] else {
+                // Says what is wrong with the type.
+                return Err(ty.layout().err().map_or_else(
+                    || GraphError::internal("a value that lies nowhere"),
+                    GraphError::from,
+                ));
+            };
+            let root = location.root;
+            let (place, start) = match storage[root].place {
+                Some(Place::Weight) => (Place::Weight, graph.values[root].weight.unwrap_or(0)),
                 Some(Place::Constant) => (Place::Constant, self.constant_at[root]),
                 Some(place) => (place, 0),
                 None => (Place::Arena, storage_offset[root]),
             };
-            Ok(Operand::dense(place, offset, &value.ty)?)
+            let offset = start + location.offset(graph);
+            Ok(Operand::strided(place, offset, ty.dtype, location.layout))
         };
         let mut steps = Vec::with_capacity(kernels.len());
-        for ((node, kernel), scratch) in self.graph.nodes.iter().zip(kernels).zip(scratch) {
+        let nodes = graph.nodes.iter().zip(done);
+        for (((node, done), kernel), scratch) in nodes.zip(kernels).zip(scratch) {
             let inputs = node
                 .inputs
                 .iter()
@@ -459,7 +416,7 @@ impl<'a> Planner<'a> {
             };
             let nothing_to_do = node.operator.aliasing == Aliasing::View
                 && matches!((&inputs[..], &outputs[..]), ([Some(from), ..], [to]) if same_place(from, to));
-            if nothing_to_do {
+            if nothing_to_do || done {
                 continue;
             }
             steps.push(Step {

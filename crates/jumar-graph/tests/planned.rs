@@ -112,6 +112,67 @@ fn network() -> Graph {
     b.0
 }
 
+/// Deals the channels of an image of 20 x 20 out in turn, as exporters write it out.
+fn shuffle(b: &mut Builder, x: ValueId, groups: i64, channels: i64) -> ValueId {
+    let parts = [2, groups, channels / groups, 20, 20];
+    let parts = b.0.add_constant("parts", Tensor::from_ints(&parts));
+    let whole =
+        b.0.add_constant("whole", Tensor::from_ints(&[2, channels, 20, 20]));
+    let perm =
+        b.0.add_constant("perm", Tensor::from_ints(&[0, 2, 1, 3, 4]));
+    let y = b.node("Reshape", &[x, parts], Attrs::new());
+    let y = b.node("Transpose", &[y, perm], Attrs::new());
+    b.node("Reshape", &[y, whole], Attrs::new())
+}
+
+/// Groups that are no whole blocks, and changes of the order of channels between them.
+fn shuffled() -> Graph {
+    let mut b = Builder::default();
+    let x =
+        b.0.add_value("x", TensorType::new(DataType::Float32, [2, 3, 20, 20]));
+    b.0.inputs.push(x);
+    let y = b.conv(x, [60, 3, 3, 3], 1, 1);
+    let z = shuffle(&mut b, y, 3, 60);
+    // One more before anybody reads it.
+    let z = shuffle(&mut b, z, 5, 60);
+    let z = b.conv(z, [60, 1, 3, 3], 1, 60);
+    let z = b.conv(z, [120, 20, 1, 1], 0, 3);
+    let z = b.node("Relu", &[z], Attrs::new());
+    let z = shuffle(&mut b, z, 2, 120);
+    // All channels, in another order.
+    let z = b.conv(z, [60, 120, 3, 3], 1, 1);
+    let y = b.node("Add", &[z, y], Attrs::new());
+    // What is no convolution needs them where they belong.
+    let y = shuffle(&mut b, y, 4, 60);
+    let y = b.node("Sigmoid", &[y], Attrs::new());
+    b.0.outputs.push(GraphOutput {
+        name: "y".into(),
+        producer: ("y".into(), 0),
+        value: y,
+    });
+    b.0
+}
+
+#[test]
+fn another_order_of_channels_is_no_step_where_convolutions_read_them() {
+    let model = compile(shuffled(), &BuildOptions::default()).unwrap();
+    let plan = model.plan().unwrap();
+    let operators: Vec<_> = plan.steps.iter().map(|step| step.operator()).collect();
+    assert_eq!(
+        operators,
+        [
+            "jumar.BlockedConv2D",
+            "jumar.BlockedDepthwiseConv2D",
+            "jumar.BlockedPickedConv2D",
+            // With the sum.
+            "jumar.BlockedPickedConv2D",
+            "jumar.Unblock",
+            "GatherV2",
+            "Sigmoid",
+        ]
+    );
+}
+
 fn plan() -> (Plan, Vec<u8>) {
     let model = compile(network(), &BuildOptions::default()).unwrap();
     let weights = model.weight_bytes(&[]).unwrap().to_vec();
@@ -131,7 +192,7 @@ fn images_stay_in_blocks_until_somebody_wants_planes() {
             "jumar.BlockedConv2D",
             "Sigmoid",
             "jumar.BlockedConv2D",
-            "ConcatD",
+            // The join is no step: what makes its parts writes them where they belong.
             "jumar.Unblock",
             "Transpose",
             "jumar.Block",
@@ -244,6 +305,7 @@ fn run_without_allocating(plan: &Plan, weights: &[u8], workers: Workers<'_>) -> 
 fn running_a_plan_allocates_nothing_and_gives_the_same_bytes_whoever_comes_first() {
     for (graph, fused) in [
         (network(), "jumar.BlockedConv2D"),
+        (shuffled(), "jumar.BlockedPickedConv2D"),
         (attention(), "jumar.Attention"),
     ] {
         let model = compile(graph, &BuildOptions::default()).unwrap();

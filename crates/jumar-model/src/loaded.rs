@@ -4,22 +4,22 @@
 //! when it goes to another stream than the one before, it first waits for the signal that the one before sets. Nobody is
 //! blocked by this: the second stream is held by an ordinary wait.
 
+mod open;
+
 use std::sync::{Arc, OnceLock};
 
 use jumar_core::sync::{AtomicBool, AtomicU32, Mutex, Ordering};
-use jumar_core::{
-    Block, Call, Caller, Context, Cost, Lookups, Program, Signal, Span, Stream, Team,
-};
+use jumar_core::{Block, Caller, Context, Cost, Program, Signal, Span, Stream, Team};
 use jumar_graph::{
-    Dynamic, Executable, FailedStep, GraphError, GraphErrorKind, Lent, Operand, Operands, Place,
-    Plan, Region, Share, Sink, TensorType, Tensorlike, Watch, Workers, Workspace,
+    Executable, FailedStep, GraphError, Operand, Operands, Place, Plan, Region, Share, Watch,
+    Workers,
 };
-use jumar_types::dtype::DataType;
 use jumar_types::{Error, ErrorKind, FailedOperator, FailedTensor, Result};
 
 use crate::file::Backing;
 use crate::own_streams::OwnStreams;
 use crate::package::{Description, Package, Placed, refused};
+use open::OpenExecution;
 
 /// Memory that the program under test gives for a model; `None` lets the runtime allocate it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -291,12 +291,44 @@ impl Model {
         results: Arc<Results>,
         caller: &Caller<'_>,
     ) -> Result<()> {
+        self.submit_open_in(stream, inputs, outputs, None, results, caller)
+    }
+
+    /// Tells how much work memory an execution with inputs of these dimensions takes, which [`Model::submit_open_in`] may be given.
+    /// `None`: it depends on more than dimensions, or there is no such execution, as the execution itself will say.
+    ///
+    /// # Units
+    /// Bytes.
+    pub fn open_work_bytes(&self, inputs: &[Shaped]) -> Option<usize> {
+        let Executable::Dynamic(dynamic) = &*self.shared.executable else {
+            return None;
+        };
+        let plan = self.shared.plan_for(dynamic, inputs).ok().flatten()?;
+        Some(plan.arena_bytes)
+    }
+
+    /// Queues one execution as [`Model::submit_open`], with work memory of the caller's where there is some.
+    ///
+    /// # Ownership
+    /// The work memory has to stay until the execution is over; what is queued on the stream later may use it again.
+    ///
+    /// # Errors
+    /// As [`Model::submit`].
+    pub fn submit_open_in(
+        &self,
+        stream: &Arc<Stream>,
+        inputs: Vec<Shaped>,
+        outputs: Vec<Option<Span>>,
+        work: Option<Span>,
+        results: Arc<Results>,
+        caller: &Caller<'_>,
+    ) -> Result<()> {
         let reads: Vec<Span> = inputs
             .iter()
             .map(|input| input.span)
             .chain([self.shared.weights])
             .collect();
-        let writes: Vec<Span> = outputs.iter().copied().flatten().collect();
+        let writes: Vec<Span> = outputs.iter().copied().flatten().chain(work).collect();
         let program = Arc::new(OpenExecution {
             model: self.shared.clone(),
             stream: stream.number(),
@@ -304,6 +336,7 @@ impl Model {
             call: caller.call,
             inputs,
             outputs,
+            work,
             results,
         });
         self.queue(stream, program, &reads, &writes, caller)
@@ -534,264 +567,6 @@ fn regions<'a>(
 fn failed(model: &Shared, error: &GraphError) -> Error {
     let name = format!("model \"{}\" failed", model.description.name);
     Error::new(ErrorKind::ModelExecute, name).caused_by(refused(error, None))
-}
-
-/// One queued execution of a model whose shapes are found while it runs.
-struct OpenExecution {
-    model: Arc<Shared>,
-    stream: u32,
-    context: Arc<Context>,
-    call: &'static Call,
-    inputs: Vec<Shaped>,
-    outputs: Vec<Option<Span>>,
-    results: Arc<Results>,
-}
-
-impl Program for OpenExecution {
-    fn run(&self) -> Result<()> {
-        let model = &self.model;
-        let Executable::Dynamic(dynamic) = &*model.executable else {
-            return Err(Error::new(
-                ErrorKind::Internal,
-                "a model of known sizes was run as one of unknown sizes",
-            ));
-        };
-        let lookups = Lookups::default();
-        let caller = Caller::new(self.call, &lookups);
-        let mut lender = Lender::new(&self.context, &caller, model);
-        let mut produced: Vec<Produced> = Vec::with_capacity(self.outputs.len());
-        let mut sink = |index: usize, ty: &TensorType| {
-            let bytes = ty.bytes().unwrap_or(usize::MAX);
-            let (span, allocated) = match self.outputs.get(index) {
-                Some(Some(span)) if span.bytes() >= bytes => (*span, None),
-                Some(Some(span)) => {
-                    return Err(GraphError::new(
-                        GraphErrorKind::Buffer,
-                        format!(
-                            "output {index} is {ty}, {bytes} bytes, and its buffer has {}",
-                            span.bytes()
-                        ),
-                    ));
-                }
-                _ if bytes == 0 => (Span::EMPTY, None),
-                _ => {
-                    let block = self
-                        .context
-                        .allocate(bytes, bytes, &caller)
-                        .map_err(|error| no_memory(&error))?;
-                    (block.span, Some(block))
-                }
-            };
-            produced.push(Produced {
-                data_type: ty.dtype.acl(),
-                dims: ty.shape.clone(),
-                allocated,
-            });
-            Ok(Region::of(span))
-        };
-        let watch = model.watch(self.stream);
-        let ran = model.guarded(|| match model.plan_for(dynamic, &self.inputs)? {
-            Some(plan) => self.planned(&plan, &mut lender, &mut sink, watch.as_deref()),
-            None => self.typed().and_then(|inputs| {
-                let weights = Region::of(model.weights);
-                dynamic.run(weights, &inputs, &mut lender, &mut sink, watch.as_deref())
-            }),
-        });
-        lender.close();
-        if let Err(error) = ran {
-            let allocated: Vec<Block> = produced.iter().filter_map(|one| one.allocated).collect();
-            free(&self.context, &allocated, &caller);
-            return Err(error);
-        }
-        *self.results.produced.lock() = Some(produced);
-        Ok(())
-    }
-
-    fn cost(&self) -> Cost {
-        Cost::Large
-    }
-
-    fn name(&self) -> &str {
-        &self.model.description.name
-    }
-}
-
-impl OpenExecution {
-    fn typed(&self) -> jumar_graph::Result<Vec<Tensorlike<'static>>> {
-        self.inputs
-            .iter()
-            .zip(&self.model.description.inputs)
-            .map(|(input, info)| {
-                let dtype = DataType::from_acl(info.data_type).ok_or_else(|| {
-                    GraphError::new(GraphErrorKind::Internal, "an unknown data type")
-                })?;
-                Ok(Tensorlike {
-                    ty: TensorType::new(dtype, input.dims.clone()),
-                    region: Region::of(input.span),
-                })
-            })
-            .collect()
-    }
-
-    /// Runs a plan that was made for the dimensions that came.
-    fn planned(
-        &self,
-        plan: &Plan,
-        lender: &mut Lender<'_>,
-        sink: &mut Sink<'_, 'static>,
-        watch: Option<&dyn Watch>,
-    ) -> jumar_graph::Result<()> {
-        let mut outputs = Vec::with_capacity(plan.outputs.len());
-        for (index, port) in plan.outputs.iter().enumerate() {
-            let dims: Vec<i64> = port.dims.iter().map(|&dim| dim as i64).collect();
-            outputs.push(sink(index, &TensorType::new(port.dtype, dims))?);
-        }
-        let arena = match plan.arena_bytes {
-            0 => None,
-            bytes => Some(lender.take(bytes)?),
-        };
-        let inputs: Vec<Region<'_>> = self
-            .inputs
-            .iter()
-            .map(|input| Region::of(input.span))
-            .collect();
-        let memory = Operands {
-            weights: Region::of(self.model.weights),
-            arena: arena.map_or(Region::EMPTY, |lent| lent.region),
-            constants: Region::EMPTY,
-            inputs: &inputs,
-            outputs: &outputs,
-            workers: Workers::of(&self.model.team),
-        };
-        let ran = match watch {
-            None => plan.run(&memory),
-            Some(watch) => plan.run_watched(&memory, watch),
-        };
-        if let Some(lent) = arena {
-            lender.give(lent);
-        }
-        ran
-    }
-}
-
-impl Shared {
-    /// Gives a plan for the dimensions that came, if knowing them is enough for one.
-    fn plan_for(
-        &self,
-        dynamic: &Dynamic,
-        inputs: &[Shaped],
-    ) -> jumar_graph::Result<Option<Arc<Plan>>> {
-        if !dynamic.is_open() || self.unplannable.load(Ordering::Relaxed) {
-            return Ok(None);
-        }
-        let dims: Vec<Vec<i64>> = inputs.iter().map(|input| input.dims.clone()).collect();
-        {
-            let mut plans = self.plans.lock();
-            if let Some(at) = plans.iter().position(|(known, _)| *known == dims) {
-                let found = plans.remove(at);
-                let plan = found.1.clone();
-                plans.push(found);
-                return Ok(Some(plan));
-            }
-        }
-        let Some(plan) = dynamic.specialise(&dims)?.map(Arc::new) else {
-            self.unplannable.store(true, Ordering::Relaxed);
-            return Ok(None);
-        };
-        let mut plans = self.plans.lock();
-        if plans.len() >= PLANS {
-            plans.remove(0);
-        }
-        plans.push((dims, plan.clone()));
-        Ok(Some(plan))
-    }
-}
-
-fn no_memory(error: &Error) -> GraphError {
-    GraphError::new(GraphErrorKind::NoMemory, error.sentence())
-}
-
-/// Lends device memory to one execution, first what earlier ones left.
-struct Lender<'a> {
-    context: &'a Context,
-    caller: &'a Caller<'a>,
-    pool: &'a Mutex<Vec<Block>>,
-    team: &'a Threads,
-    /// Each block, and whether it is lent; a block that was given back to the device leaves its place empty.
-    blocks: Vec<(Option<Block>, bool)>,
-}
-
-/// Memory is lent in multiples of this.
-const GRAIN: usize = 4096;
-
-impl<'a> Lender<'a> {
-    fn new(context: &'a Context, caller: &'a Caller<'a>, model: &'a Shared) -> Self {
-        let pool = &model.pool;
-        let kept = std::mem::take(&mut *pool.lock());
-        Lender {
-            context,
-            caller,
-            pool,
-            team: &model.team,
-            blocks: kept.into_iter().map(|block| (Some(block), false)).collect(),
-        }
-    }
-
-    /// Leaves the memory to the next execution.
-    fn close(self) {
-        let kept = self.blocks.into_iter().filter_map(|(block, _)| block);
-        self.pool.lock().extend(kept);
-    }
-}
-
-impl Workspace<'static> for Lender<'_> {
-    fn take(&mut self, bytes: usize) -> jumar_graph::Result<Lent<'static>> {
-        let fitting = self
-            .blocks
-            .iter()
-            .enumerate()
-            .filter_map(|(index, &(block, lent))| Some((index, block.filter(|_| !lent)?)))
-            .filter(|(_, block)| {
-                block.span.bytes() >= bytes && block.span.bytes() / 4 <= bytes.max(GRAIN)
-            })
-            .min_by_key(|(_, block)| block.span.bytes());
-        if let Some((index, block)) = fitting {
-            self.blocks[index].1 = true;
-            return Ok(Lent {
-                token: index,
-                region: Region::of(block.span),
-            });
-        }
-        let rounded = bytes.checked_next_multiple_of(GRAIN).unwrap_or(bytes);
-        let mut block = self.context.allocate(rounded, rounded, self.caller);
-        if block.is_err() {
-            // What lies idle is given back before the device is called exhausted.
-            let idle: Vec<Block> = self
-                .blocks
-                .iter_mut()
-                .filter(|(_, lent)| !lent)
-                .filter_map(|(block, _)| block.take())
-                .collect();
-            free(self.context, &idle, self.caller);
-            block = self.context.allocate(rounded, rounded, self.caller);
-        }
-        let block = block.map_err(|error| no_memory(&error))?;
-        self.blocks.push((Some(block), true));
-        Ok(Lent {
-            token: self.blocks.len() - 1,
-            region: Region::of(block.span),
-        })
-    }
-
-    fn workers(&self) -> Workers<'_> {
-        Workers::of(self.team)
-    }
-
-    fn give(&mut self, lent: Lent<'static>) {
-        if let Some(block) = self.blocks.get_mut(lent.token) {
-            block.1 = false;
-        }
-    }
 }
 
 /// Finds the plan of the gear that the last input names.

@@ -42,9 +42,17 @@ pub mod view;
 
 /// How weights are packed for images whose channels lie in blocks, and what is packed rounded to bfloat16.
 pub mod packing {
-    pub use crate::kernels::blocked::{pack_channels, pack_depthwise, pack_filter, takes_planes};
+    pub use crate::kernels::blocked::{
+        pack_channels, pack_depthwise, pack_filter, pack_picked, takes_planes,
+    };
     pub use crate::kernels::narrow::{narrow_filter, narrow_matrix};
     pub use crate::simd::blocked::LANES;
+}
+
+/// What computes products of narrow numbers on this machine.
+pub mod processor {
+    pub use crate::simd::narrow::engines;
+    pub use crate::simd::unit::{Answer, Unit, answered, ask};
 }
 
 pub use attr::{Attr, AttrDef, AttrDefault, AttrKind, Attrs};
@@ -53,7 +61,9 @@ pub use error::{OpError, OpErrorKind};
 pub use infer::{InferCx, PrepareCx};
 pub use kernels::{compute, compute_known, pack_matrix};
 pub use onnx::{Builder, OnnxForm, OnnxNode, ValueRef};
-pub use operator::{Aliasing, InputDef, InputKind, Kernel, Operator, OutputDef, Types};
+pub use operator::{
+    Aliasing, InputDef, InputKind, Joined, Kernel, Operator, OutputDef, Seen, Slot, Types,
+};
 pub use ops::{AIPP, Aipp, DYNAMIC_AIPP, Picture};
 pub use registry::{find, find_onnx, operators};
 pub use share::{Share, Workers};

@@ -158,6 +158,33 @@ pub enum Aliasing {
     View,
 }
 
+/// An operand of a kernel, by its position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Slot {
+    /// An input.
+    Input(usize),
+    /// An output.
+    Output(usize),
+}
+
+/// Where an output lies in the first input, counted in elements of a dense tensor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// The element that comes first.
+    pub start: usize,
+    /// The stride of each dimension of the output; negative ones go backwards.
+    pub strides: Vec<isize>,
+}
+
+/// Where an input lies in the first output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Joined {
+    /// The element of a dense output that comes first.
+    pub start: usize,
+    /// In how many runs of elements it lies there, which are equally long and equally far apart.
+    pub runs: usize,
+}
+
 /// Computes one operator on given shapes.
 ///
 /// # Threads
@@ -167,6 +194,22 @@ pub trait Kernel: Send + Sync {
     /// Gives the number of bytes of scratch memory that a run needs.
     fn scratch_bytes(&self) -> usize {
         0
+    }
+
+    /// Tells whether the entries of an operand's first dimension may lie apart, each of them dense. All operands of which a
+    /// kernel does not say so are dense.
+    fn takes_apart(&self, _slot: Slot) -> bool {
+        false
+    }
+
+    /// Tells where in the first input an output is already, if all that the kernel does is to move elements.
+    fn seen(&self, _output: usize) -> Option<Seen> {
+        None
+    }
+
+    /// Tells where in the first output an input goes as it is. What is there already when the kernel runs is not copied again.
+    fn joined(&self, _input: usize) -> Option<Joined> {
+        None
     }
 
     /// Computes. Allocates nothing.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jumar_hal::sync::{AtomicU64, Ordering, thread};
 use jumar_hal::{Queue, QueueConfig, Watcher};
 
-use crate::pool::Pool;
+use crate::pool::{Cpus, Pool};
 use crate::ring::Sizes;
 use crate::runner::Runner;
 use crate::schedule::Schedule;
@@ -41,13 +41,10 @@ impl Executor {
     /// Makes an executor. Starts no thread.
     pub fn new(config: ExecutorConfig, runner: Arc<dyn Runner>) -> Executor {
         let cpus = match config.cpus {
-            0 => available_cpus(),
-            cpus => cpus,
+            0 => runner.processors().map_or_else(count_cpus, Cpus::Most),
+            cpus => Cpus::Count(cpus),
         };
-        let workers = match config.workers {
-            0 => cpus.max(2),
-            workers => workers,
-        };
+        let workers = (config.workers > 0).then_some(config.workers);
         Executor {
             pool: Arc::new(Pool::new(workers, cpus, runner, config.schedule)),
             queues: AtomicU64::new(0),
@@ -87,13 +84,13 @@ impl Drop for Executor {
     }
 }
 
-/// Counts the processors that this process may use (affinity, quota).
-fn available_cpus() -> usize {
+/// Counts the processors that this process may use at a time (affinity, quota).
+fn count_cpus() -> Cpus {
     #[cfg(not(loom))]
-    return thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    return Cpus::Count(thread::available_parallelism().map_or(1, std::num::NonZero::get));
     #[cfg(loom)]
     {
         let _ = thread::current();
-        2
+        Cpus::Count(2)
     }
 }

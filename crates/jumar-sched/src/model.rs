@@ -13,7 +13,7 @@ use loom::cell::UnsafeCell;
 
 use crate::executor::{Executor, ExecutorConfig};
 use crate::park::Parker;
-use crate::pool::{Pool, Setting};
+use crate::pool::{Cpus, Pool, Setting};
 use crate::ring::{Called, Owner, Ring, Sizes};
 use crate::runner::Runner;
 use crate::stream::Stream;
@@ -391,7 +391,7 @@ impl Watcher for Deaf {
 
 /// A stream whose pool has no workers.
 fn stream() -> Arc<Stream> {
-    let pool = Arc::new(Pool::new(0, 1, Arc::new(Bare), None));
+    let pool = Arc::new(Pool::new(Some(1), Cpus::Count(1), Arc::new(Bare), None));
     Stream::new(pool, QueueConfig::default(), 0, TINY, Arc::new(Deaf))
 }
 
@@ -407,15 +407,63 @@ fn loom_a_parked_thread_hears_its_position() {
                 .push(tag(0), nothing());
         }
         let waiting = stream.clone();
+        // Taken before: a thread that may run what is queued does not park.
+        let owner = stream.ring.take().expect("is queued");
         let thread = thread::spawn(move || {
             while waiting.ring.completed() < 1 {
                 waiting.park(1, None);
             }
         });
-        let owner = stream.ring.take().expect("is queued");
         stream.drive(owner, false, u32::MAX, || false);
         thread.join().unwrap();
         assert_eq!(stream.ring.mark_waited(), 2);
+    });
+}
+
+/// The system has no thread to give.
+struct Alone;
+
+impl Runner for Alone {
+    fn copy(&self, _to: usize, _from: Span, _team: &Team<'_>) {}
+    fn fill(&self, _to: Span, _value: u8) {}
+    fn spawning(&self, _spawn: &mut dyn FnMut()) {}
+}
+
+#[test]
+fn loom_a_parked_thread_hears_that_its_stream_may_go_on() {
+    check(|| {
+        let pool = Arc::new(Pool::new(Some(1), Cpus::Count(1), Arc::new(Alone), None));
+        let stream = Stream::new(pool, QueueConfig::default(), 0, TINY, Arc::new(Deaf));
+        let signal = Arc::new(Signal::new());
+        let wait = Task::Wait {
+            signal: signal.clone(),
+            then: WaitThen::Keep,
+            limit: None,
+        };
+        let _ = stream
+            .ring
+            .enter(false)
+            .expect("there is room")
+            .push(tag(0), wait);
+        let owner = stream.ring.unlist().expect("is queued");
+        stream.drive(owner, false, u32::MAX, || false);
+        let thread = thread::spawn(move || signal.set());
+        // Nobody else can run it.
+        while stream.ring.completed() < 1 {
+            match stream
+                .ring
+                .is_queued()
+                .then(|| stream.ring.take())
+                .flatten()
+            {
+                Some(owner) => {
+                    stream.drive(owner, false, u32::MAX, || false);
+                }
+                None => stream.park(1, None),
+            }
+        }
+        thread.join().unwrap();
+        stream.pool.forget_entries();
     });
 }
 

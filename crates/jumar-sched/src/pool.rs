@@ -37,12 +37,13 @@
 //! `stopped` is set under the lock; all workers are unparked and joined; then the executor drops what is left in
 //! the streams. A thread that waits may go on running streams by itself.
 
+mod rest;
 mod scheduled;
 mod share;
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
 use jumar_hal::Cost;
@@ -56,6 +57,7 @@ use crate::runner::Runner;
 use crate::schedule::Schedule;
 use crate::stream::Stream;
 use crate::team::Job;
+use rest::{Bed, Sleeper};
 use share::count_worker;
 
 /// Streams of the same hint are served in order; of different hints the smaller number comes first.
@@ -117,12 +119,6 @@ enum Timer {
     Look,
 }
 
-struct Sleeper {
-    worker: usize,
-    parker: Arc<Parker>,
-    deadline: Option<Instant>,
-}
-
 struct Inner {
     lists: [VecDeque<Entry>; PRIORITIES],
     count: usize,
@@ -151,7 +147,7 @@ pub(crate) struct Pool {
     /// Other threads that run something large.
     callers: AtomicUsize,
     stopped: AtomicBool,
-    /// Workers that spin.
+    /// Workers that spin, and threads that spin while they wait.
     spinners: AtomicUsize,
     /// When work was shared last.
     shared_ns: AtomicU64,
@@ -159,22 +155,40 @@ pub(crate) struct Pool {
     shared_cpu: AtomicU32,
     /// Until when nobody is woken to help.
     alone_ns: AtomicU64,
+    /// The processor on which a stream got its first task last; [`NOWHERE`] if that is not known.
+    pushed_cpu: AtomicU32,
     /// Who began something large last (high half) and on which processor (low half); [`NOWHERE`] if that is not known.
     large: AtomicU64,
     epoch: Instant,
-    workers: usize,
-    cpus: usize,
+    /// How many workers there may be; `None` for as many as there are processors.
+    workers: Option<usize>,
+    /// How many processors the process may use.
+    allowed_cpus: usize,
+    /// How many of them it may use at a time. Not known before it is asked for: the answer takes tens of microseconds.
+    cpus: OnceLock<usize>,
     pub(crate) looks: Looks,
     pub(crate) runner: Arc<dyn Runner>,
     pub(crate) schedule: Option<Arc<dyn Schedule>>,
     waits: Mutex<Waits>,
 }
 
+/// What is known of the processors when an executor is made.
+#[derive(Clone, Copy)]
+pub(crate) enum Cpus {
+    /// It may count on so many.
+    Count(usize),
+    /// The process may use so many, or less at a time.
+    Most(usize),
+}
+
 /// A wake or start that is carried out after the lock is released.
 #[must_use]
 enum Wanted {
     Nobody,
+    /// A worker that naps: it wakes by itself soon.
     Wake(Arc<Parker>),
+    /// A worker that sleeps.
+    Rouse(Bed),
     Start(usize),
 }
 
@@ -238,9 +252,9 @@ impl Inner {
         }
         if let Some(sleeper) = self.asleep.pop() {
             self.awake += 1;
-            return Wanted::Wake(sleeper.parker);
+            return Wanted::Rouse(sleeper.bed);
         }
-        if self.started < pool.workers {
+        if self.started == 0 || self.started < pool.workers() {
             self.started += 1;
             self.awake += 1;
             return Wanted::Start(self.started - 1);
@@ -249,12 +263,17 @@ impl Inner {
     }
 
     fn put(&mut self, pool: &Pool, stream: &Arc<Stream>, hot: bool) {
+        let cpu = pool.runner.processor();
+        if !hot {
+            let here = cpu.unwrap_or(NOWHERE);
+            pool.pushed_cpu.store(here, Ordering::Relaxed);
+        }
         self.lists[stream.priority].push_back(Entry {
             stream: stream.clone(),
             hot,
             seen_ns: 0,
             done: 0,
-            cpu: pool.runner.processor(),
+            cpu,
         });
         self.count += 1;
         self.note_count(pool);
@@ -302,7 +321,7 @@ impl Inner {
 
     /// Finds something for a worker: a stream that may be run, or else a job to share. `own`: 1 if the worker counts as busy.
     fn find(&mut self, pool: &Pool, now_ns: u64, own: usize) -> Pick {
-        match self.pick(pool, now_ns, pool.cpus > 1) {
+        match self.pick(pool, now_ns, pool.has_grace()) {
             found @ Pick::Stream { .. } => found,
             other if self.jobs.is_empty() || pool.is_full(own) => other,
             _ if pool.sharer_is_here() => Pick::Beside,
@@ -375,8 +394,8 @@ impl Inner {
 
 impl Pool {
     pub(crate) fn new(
-        workers: usize,
-        cpus: usize,
+        workers: Option<usize>,
+        cpus: Cpus,
         runner: Arc<dyn Runner>,
         schedule: Option<Arc<dyn Schedule>>,
     ) -> Pool {
@@ -405,14 +424,20 @@ impl Pool {
             shared_ns: AtomicU64::new(0),
             shared_cpu: AtomicU32::new(NOWHERE),
             alone_ns: AtomicU64::new(0),
+            pushed_cpu: AtomicU32::new(NOWHERE),
             large: AtomicU64::new(u64::from(NOWHERE)),
             epoch: Instant::now(),
-            workers: if schedule.is_some() {
-                1
-            } else {
-                workers.max(1)
+            workers: match schedule {
+                Some(_) => Some(1),
+                None => workers,
             },
-            cpus,
+            allowed_cpus: match cpus {
+                Cpus::Count(cpus) | Cpus::Most(cpus) => cpus,
+            },
+            cpus: match cpus {
+                Cpus::Count(cpus) => OnceLock::from(cpus),
+                Cpus::Most(_) => OnceLock::new(),
+            },
             looks: Looks::new(),
             runner,
             schedule,
@@ -440,12 +465,7 @@ impl Pool {
     /// Tells whether a thread that waits may burn time: not while a worker needs its processor, to take what it must not.
     pub(crate) fn may_spin_waiting(&self) -> bool {
         let needed = self.running() + usize::from(self.has_entries());
-        self.cpus > 1 && needed < self.cpus
-    }
-
-    /// Gives how many workers there may be.
-    pub(crate) fn workers(&self) -> usize {
-        self.workers
+        self.cpus() > 1 && needed < self.cpus()
     }
 
     /// Tells whether the run queue holds anything, or a job is shared.
@@ -481,8 +501,10 @@ impl Pool {
                 OWES.set(true);
                 Wanted::Nobody
             } else {
+                // Whoever waits next runs one stream: programs on a second one are worth a wake.
+                let second = !hot && cost == Cost::Unbounded && inner.count > 1;
                 match &inner.napper {
-                    Some(napper) if cost == Cost::Large || self.schedule.is_some() => {
+                    Some(napper) if cost == Cost::Large || second || self.schedule.is_some() => {
                         Wanted::Wake(napper.clone())
                     }
                     _ => inner.wanted(self),
@@ -527,6 +549,7 @@ impl Pool {
         match wanted {
             Wanted::Nobody => {}
             Wanted::Wake(parker) => parker.unpark(),
+            Wanted::Rouse(bed) => self.rouse(&bed),
             Wanted::Start(number) => self.start(number),
         }
     }
@@ -693,6 +716,7 @@ impl Pool {
                     napping = true;
                 }
             }
+            self.leave_pusher();
             if napping && now < nap_until {
                 let timer = self
                     .first_timer_ns
@@ -791,50 +815,6 @@ impl Pool {
         }
     }
 
-    /// Falls asleep, unless nobody else is awake and there is something to do. The last one keeps the first timer.
-    fn sleep(self: &Arc<Self>, number: usize, parker: &Arc<Parker>, napping: &mut bool) {
-        let deadline = {
-            let mut inner = self.inner.lock();
-            if inner.stopped || (inner.awake == 1 && inner.has_work(self)) {
-                // Entries that nobody works on are taken out by the next looks.
-                drop(inner);
-                Self::relax();
-                return;
-            }
-            if std::mem::take(napping) {
-                inner.napper = None;
-            }
-            inner.awake -= 1;
-            let deadline = match inner.awake {
-                0 => inner.timers.first_key_value().map(|((due, _), _)| *due),
-                _ => None,
-            };
-            inner.asleep.push(Sleeper {
-                worker: number,
-                parker: parker.clone(),
-                deadline,
-            });
-            deadline
-        };
-        loop {
-            parker.park(deadline);
-            let mut inner = self.inner.lock();
-            let Some(index) = inner
-                .asleep
-                .iter()
-                .position(|sleeper| sleeper.worker == number)
-            else {
-                return;
-            };
-            // Not woken by anybody: a timer is due, or the park returned for no reason.
-            if inner.stopped || deadline.is_some_and(|due| due <= Instant::now()) {
-                inner.asleep.swap_remove(index);
-                inner.awake += 1;
-                return;
-            }
-        }
-    }
-
     /// Lets the schedule know of a thread that waits, until [`Pool::waited`]. Gives the wait's number.
     #[cold]
     pub(crate) fn announce(self: &Arc<Self>, number: u32, is_over: IsOver) -> u64 {
@@ -872,7 +852,7 @@ impl Pool {
         let sleepers: Vec<_> = inner
             .asleep
             .iter()
-            .map(|sleeper| sleeper.parker.clone())
+            .map(|sleeper| sleeper.bed.parker.clone())
             .collect();
         let napper = inner.napper.clone();
         let threads = std::mem::take(&mut inner.threads);

@@ -31,6 +31,29 @@ pub trait Runner: Send + Sync {
         None
     }
 
+    /// Gives how many processors the calling thread may run on, if that is cheap to know; `None` to have the system asked for all
+    /// that limits the process, which takes long.
+    fn processors(&self) -> Option<usize> {
+        None
+    }
+
+    /// Gives how many processors' time the process has, if that is limited. Asked once, when it is needed; it may take long.
+    fn processor_time(&self) -> Option<usize> {
+        None
+    }
+
+    /// Gives the number by which the system knows the calling thread.
+    fn thread(&self) -> Option<u32> {
+        None
+    }
+
+    /// Calls `wake`, which wakes a worker by that number, and has the worker run on another processor than the calling thread's if it
+    /// may. Where it may run later stays as it was.
+    fn wake_elsewhere(&self, thread: u32, wake: &mut dyn FnMut()) {
+        let _ = thread;
+        wake();
+    }
+
     /// Moves the calling worker to another processor that it may run on, if there is one.
     fn leave_processor(&self) {}
 

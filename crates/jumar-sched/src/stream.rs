@@ -14,7 +14,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-use jumar_hal::sync::{AtomicU64, Instant, Mutex, Ordering, spin_loop};
+use jumar_hal::sync::{AtomicU64, Instant, Mutex, Ordering, fence, spin_loop};
 use jumar_hal::{
     Condition, Cost, QueueConfig, Signal, Tag, Task, Verdict, WaitThen, Waiter, Watcher,
 };
@@ -469,6 +469,27 @@ impl Stream {
         }
     }
 
+    /// Wakes a thread that waits for the stream, now that it may go on: it runs what it waits for, where a worker that naps would
+    /// come to it at the end of its nap only.
+    fn call_parked(&self) {
+        if self.scheduled {
+            return;
+        }
+        // The stream was queued before this; who parks looks whether it is after it can be seen.
+        fence(Ordering::SeqCst);
+        if self.first_waited.load(Ordering::Acquire) == u64::MAX {
+            return;
+        }
+        let first = {
+            let parked = self.parked.lock();
+            let first = parked.iter().min_by_key(|parked| parked.position);
+            first.map(|parked| parked.parker.clone())
+        };
+        if let Some(parker) = first {
+            parker.unpark();
+        }
+    }
+
     fn note_waited(&self, parked: &[Parked]) {
         let first = parked.iter().map(|parked| parked.position).min();
         self.first_waited
@@ -490,7 +511,12 @@ impl Stream {
             let first = self.first_waited.load(Ordering::Relaxed);
             self.first_waited
                 .store(first.min(position), Ordering::Release);
-            if self.ring.mark_waited() >= position {
+            let over = self.ring.mark_waited() >= position;
+            // Nobody calls this thread for what was queued before it could be seen. With a time limit it may not run everything, and
+            // leaves that to the workers.
+            fence(Ordering::SeqCst);
+            let may_go_on = until.is_none() && !self.scheduled && self.ring.is_queued();
+            if over || may_go_on {
                 parked.pop();
                 self.note_waited(&parked);
                 return;
@@ -537,6 +563,7 @@ impl Stream {
             let mut refused_at = u64::MAX;
             let mut help = true;
             let mut spin_until = None;
+            let mut spinning = None;
             loop {
                 if done() {
                     return over(true);
@@ -548,12 +575,14 @@ impl Stream {
                     && self.ring.completed() != refused_at
                     && let Some(owner) = self.ring.take()
                 {
+                    spinning = None;
                     if self.drive(owner, bounded, u32::MAX, stop) == Left::Refused {
                         refused_at = self.ring.completed();
                     }
                     continue;
                 }
                 if help && self.pool.has_entries() {
+                    spinning = None;
                     help = self.help(stop);
                     continue;
                 }
@@ -570,10 +599,12 @@ impl Stream {
                 if now >= *spin_until.get_or_insert(now + SPIN) {
                     break;
                 }
+                spinning.get_or_insert_with(|| self.pool.spin_waiting());
                 for _ in 0..4 {
                     spin_loop();
                 }
             }
+            drop(spinning);
             park(until);
         }
     }
@@ -711,6 +742,7 @@ impl Waiter for Stream {
     fn signalled(self: Arc<Self>) {
         if self.call() {
             self.pool.push(&self, true, Cost::Bounded);
+            self.call_parked();
         }
     }
 }

@@ -243,6 +243,20 @@ fn fixtures() -> Vec<Fixture> {
             options: &["--input_shape_range=x:[1~4,3]"],
         },
         Fixture {
+            name: "openwork",
+            onnx: model(
+                &[
+                    ("MatMul", &["x", "w"], "h"),
+                    ("Relu", &["h"], "g"),
+                    ("Add", &["g", "h"], "z"),
+                ],
+                &[("x", &[-1, 4])],
+                &[("z", &[-1, 3])],
+                &[("w", &[4, 3], &matrix)],
+            ),
+            options: &["--input_shape_range=x:[1~64,4]"],
+        },
+        Fixture {
             name: "plane",
             onnx: model(
                 &[("Relu", &["x"], "z")],

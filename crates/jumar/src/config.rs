@@ -25,6 +25,9 @@ pub struct Settings {
     pub workers: Option<usize>,
     /// Where a timeline is written, if at all.
     pub trace: Option<PathBuf>,
+    /// Whether products may use the processor's matrix unit (AMX), where it has one. The first runtime of a process asks
+    /// the system for it, once and for the whole process.
+    pub matrix_unit: bool,
 }
 
 impl Default for Settings {
@@ -36,12 +39,14 @@ impl Default for Settings {
             visible: None,
             workers: None,
             trace: None,
+            matrix_unit: true,
         }
     }
 }
 
 impl Settings {
-    /// Reads `JUMAR_DEVICES`, `JUMAR_PROFILE`, `JUMAR_WORKERS`, `JUMAR_TRACE` and `ASCEND_RT_VISIBLE_DEVICES`.
+    /// Reads `JUMAR_DEVICES`, `JUMAR_PROFILE`, `JUMAR_WORKERS`, `JUMAR_TRACE`, `JUMAR_MATRIX_UNIT` and
+    /// `ASCEND_RT_VISIBLE_DEVICES`.
     ///
     /// # Errors
     /// `InvalidArgument`: a variable with a value that it cannot have; the sentence names both.
@@ -57,6 +62,9 @@ impl Settings {
             settings.workers = Some(number("JUMAR_WORKERS", &text, 1, 1024)? as usize);
         }
         settings.trace = variable("JUMAR_TRACE").map(PathBuf::from);
+        if let Some(text) = variable("JUMAR_MATRIX_UNIT") {
+            settings.matrix_unit = number("JUMAR_MATRIX_UNIT", &text, 0, 1)? == 1;
+        }
         // An empty list is a list too: it hides every device.
         settings.visible = std::env::var("ASCEND_RT_VISIBLE_DEVICES").ok();
         Ok(settings)
@@ -73,6 +81,10 @@ impl Settings {
     /// `DeviceSetup`: the machine has too little memory or address space.
     pub fn build(&self) -> Result<Runtime> {
         let visible = self.visible_devices();
+        if self.matrix_unit {
+            // Whatever the answer is: kernels without the unit are used where it is not granted.
+            let _ = jumar_model::processor::ask();
+        }
         let memory_bytes = self.profile.memory_bytes.min(usable_memory());
         let backend = CpuBackend::new(CpuConfig {
             devices: vec![
@@ -175,6 +187,22 @@ fn visible_devices(list: Option<&str>, devices: u32) -> Vec<u32> {
     }
 }
 
+/// Says in a line what computes products of bfloat16 and of bytes on this machine, once a runtime was built.
+pub fn products() -> String {
+    use jumar_model::processor::{Answer, answered, engines};
+    let [bfloat16, bytes] = engines();
+    let unit = match answered() {
+        Answer::Granted(_) => "the matrix unit may be used".to_owned(),
+        Answer::Absent => "the processor has no matrix unit".to_owned(),
+        Answer::Unasked => "the matrix unit was not asked for".to_owned(),
+        Answer::Refused(error) => {
+            let why = std::io::Error::from_raw_os_error(error);
+            format!("the system refused the matrix unit: {why}")
+        }
+    };
+    format!("bfloat16 by {bfloat16}, bytes by {bytes}; {unit}")
+}
+
 /// Lists the names of the built-in profiles.
 pub fn profile_names() -> Vec<&'static str> {
     crate::profile::names()
@@ -188,28 +216,31 @@ pub fn profile(name: &str) -> Option<Profile> {
 /// Tells how much memory a device may take: 80 % of what machine and control group have left, so that exhaustion is an answer
 /// and never the end of the process.
 fn usable_memory() -> u64 {
-    let left = [machine_memory_left(), group_memory_left()]
-        .into_iter()
-        .flatten()
-        .min();
-    left.unwrap_or(4 << 30) / 10 * 8
+    let machine = machine_memory();
+    let group = group_memory_left(machine.map_or(u64::MAX, |(all, _)| all));
+    let left = [machine.map(|(_, left)| left), group];
+    left.into_iter().flatten().min().unwrap_or(4 << 30) / 10 * 8
 }
 
-fn machine_memory_left() -> Option<u64> {
+/// Gives how much memory the machine has, and how much of it is left.
+fn machine_memory() -> Option<(u64, u64)> {
     // At once: the kernel writes the whole page anew for each read of a part of it.
     let mut page = [0; 4096];
     let length = std::fs::File::open("/proc/meminfo")
         .and_then(|mut file| std::io::Read::read(&mut file, &mut page))
         .ok()?;
     let text = String::from_utf8_lossy(&page[..length]);
-    let line = text
-        .lines()
-        .find(|line| line.starts_with("MemAvailable:"))?;
-    let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
-    Some(kib * 1024)
+    let bytes = |name: &str| {
+        let line = text.lines().find(|line| line.starts_with(name))?;
+        let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
+        Some(kib * 1024)
+    };
+    Some((bytes("MemTotal:")?, bytes("MemAvailable:")?))
 }
 
-fn group_memory_left() -> Option<u64> {
+/// Gives what the control group has left, if it has less than the machine. Each file takes some microseconds: what is used is
+/// read only where there is a limit.
+fn group_memory_left(machine: u64) -> Option<u64> {
     let read = |path: &str| {
         std::fs::read_to_string(path)
             .ok()?
@@ -217,14 +248,16 @@ fn group_memory_left() -> Option<u64> {
             .parse::<u64>()
             .ok()
     };
-    let second = read("/sys/fs/cgroup/memory.max").zip(read("/sys/fs/cgroup/memory.current"));
-    let first = || {
-        read("/sys/fs/cgroup/memory/memory.limit_in_bytes")
-            .zip(read("/sys/fs/cgroup/memory/memory.usage_in_bytes"))
+    let left = |limit: &str, used: &str| {
+        let limit = read(limit).filter(|&limit| limit < machine)?;
+        Some(limit.saturating_sub(read(used)?))
     };
-    second
-        .or_else(first)
-        .map(|(limit, used)| limit.saturating_sub(used))
+    left("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current").or_else(|| {
+        left(
+            "/sys/fs/cgroup/memory/memory.limit_in_bytes",
+            "/sys/fs/cgroup/memory/memory.usage_in_bytes",
+        )
+    })
 }
 
 /// Tells whether every submit is to wait for its stream (`ASCEND_LAUNCH_BLOCKING=1`), which makes the order of failures plain.

@@ -17,6 +17,7 @@ mod ge;
 mod headers;
 pub mod model;
 mod pages;
+mod profiles;
 mod python;
 mod rules;
 mod rust;
@@ -111,6 +112,7 @@ fn everything(root: &Path, api: &model::Api) -> Result<Vec<(PathBuf, String)>> {
     pages::write(api, &mut files);
     ge::write(root, &mut files)?;
     rules::write(root, &mut files)?;
+    profiles::write(root, &mut files)?;
     format_rust(root, &mut files)?;
     Ok(files)
 }

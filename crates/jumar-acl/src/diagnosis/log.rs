@@ -25,7 +25,8 @@ const CUT: &str = "...[truncated]";
 const FILE_BYTES: u64 = 20 << 20;
 
 struct Log {
-    program: String,
+    /// Its name is asked for when the first line is written.
+    program: OnceLock<String>,
     settings: jumar::config::LogSettings,
     debug: Mutex<Files>,
     run: Mutex<Files>,
@@ -84,7 +85,7 @@ fn log() -> &'static Log {
         false => &LOG,
     };
     log.get_or_init(|| Log {
-        program: program_name(),
+        program: OnceLock::new(),
         settings: jumar::config::LogSettings::from_environment(),
         debug: Mutex::default(),
         run: Mutex::default(),
@@ -179,7 +180,7 @@ fn write(kind: Kind, module: &str, text: &str) {
     let now = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();
-    let program = &log.program;
+    let program = log.program.get_or_init(program_name);
     let level = match kind {
         Kind::Event => "EVENT",
         Kind::Level(level) => NAMES.get(level as usize).unwrap_or(&"ERROR"),

@@ -1,17 +1,21 @@
-//! Allocators of the program's own: functions that are kept, and told back.
+//! Allocators of the program's own: functions that are called while an execution of a model is queued, and told back.
 
 use std::ffi::c_void;
+use std::sync::Arc;
 
-use crate::acl::calls;
+use jumar_acl::allocator::{AddressOf, Allocate, Free, Function};
+
+use crate::acl::{Raw, calls};
 use crate::generated::callbacks;
 use crate::raw;
 
 macro_rules! setter {
-    ($(#[$doc:meta])* $name:ident, $of:ident) => {
+    ($(#[$doc:meta])* $name:ident, $of:ident, $made:ident) => {
         $(#[$doc])*
         ///
         /// # Safety
-        /// Called from C. The function is kept as a number.
+        /// Called from C: the function may be called with the description's object, and with blocks of the allocator, while an
+        /// execution is queued on a stream that the allocator is registered for.
         #[unsafe(no_mangle)]
         #[expect(non_snake_case, reason = "the C interface sets names and signatures")]
         pub unsafe extern "C" fn $name(
@@ -23,30 +27,76 @@ macro_rules! setter {
                 raw::watch(cx, || {
                     [raw::Word::word(allocatorDesc), raw::Word::word(number)]
                 })?;
-                jumar_acl::allocator::$name(cx, raw::handle(allocatorDesc), number)
+                jumar_acl::allocator::$name(cx, raw::handle(allocatorDesc), $made(func))
             })
         }
     };
 }
 
+fn allocates(func: callbacks::aclrtAllocatorAllocFunc) -> Option<Allocate> {
+    func.map(|func| -> Allocate {
+        Function {
+            number: func as usize,
+            call: Arc::new(move |object, bytes| {
+                let object = raw::pointer(Raw(object));
+                // SAFETY: the caller's contract of the function that sets it; the object is the program's own pointer.
+                let block = unsafe { func(object, bytes) };
+                raw::handle(block).0
+            }),
+        }
+    })
+}
+
+fn frees(func: callbacks::aclrtAllocatorFreeFunc) -> Option<Free> {
+    func.map(|func| -> Free {
+        Function {
+            number: func as usize,
+            call: Arc::new(move |object, block| {
+                let (object, block) = (raw::pointer(Raw(object)), raw::pointer(Raw(block)));
+                // SAFETY: as above; the block is one that the program's function gave.
+                unsafe { func(object, block) }
+            }),
+        }
+    })
+}
+
+fn addresses(func: callbacks::aclrtAllocatorGetAddrFromBlockFunc) -> Option<AddressOf> {
+    func.map(|func| -> AddressOf {
+        Function {
+            number: func as usize,
+            call: Arc::new(move |block| {
+                let block = raw::pointer(Raw(block));
+                // SAFETY: as above.
+                let address = unsafe { func(block) };
+                raw::handle(address).0
+            }),
+        }
+    })
+}
+
+/// The function is kept as a number: nothing wants memory near an address.
+fn kept(func: callbacks::aclrtAllocatorAllocAdviseFunc) -> usize {
+    func.map_or(0, |func| func as usize)
+}
+
 setter! {
     /// Sets the function that allocates.
-    aclrtAllocatorSetAllocFuncToDesc, aclrtAllocatorAllocFunc
+    aclrtAllocatorSetAllocFuncToDesc, aclrtAllocatorAllocFunc, allocates
 }
 
 setter! {
     /// Sets the function that frees.
-    aclrtAllocatorSetFreeFuncToDesc, aclrtAllocatorFreeFunc
+    aclrtAllocatorSetFreeFuncToDesc, aclrtAllocatorFreeFunc, frees
 }
 
 setter! {
     /// Sets the function that allocates near a wanted address.
-    aclrtAllocatorSetAllocAdviseFuncToDesc, aclrtAllocatorAllocAdviseFunc
+    aclrtAllocatorSetAllocAdviseFuncToDesc, aclrtAllocatorAllocAdviseFunc, kept
 }
 
 setter! {
     /// Sets the function that gives a block's address.
-    aclrtAllocatorSetGetAddrFromBlockFuncToDesc, aclrtAllocatorGetAddrFromBlockFunc
+    aclrtAllocatorSetGetAddrFromBlockFuncToDesc, aclrtAllocatorGetAddrFromBlockFunc, addresses
 }
 
 /// Reads the allocator of a stream. The functions come back as the program gave them.
@@ -94,10 +144,11 @@ pub unsafe extern "C" fn aclrtAllocatorGetByStream(
         let (of, found) = jumar_acl::allocator::aclrtAllocatorGetByStream(cx, raw::handle(stream))?;
         outs.0.set(of.0 as usize);
         outs.1.set(found.object as usize);
-        outs.2.set(found.allocate);
-        outs.3.set(found.free);
-        outs.4.set(found.allocate_near);
-        outs.5.set(found.address_of);
+        let [allocate, free, near, address_of] = found.numbers();
+        outs.2.set(allocate);
+        outs.3.set(free);
+        outs.4.set(near);
+        outs.5.set(address_of);
         Ok(())
     })
 }

@@ -3,10 +3,14 @@
 //! A convolution reads and writes blocks; what follows it stays in blocks as long as it can: pooling, sums and products
 //! of images, functions of each element, joins of whole blocks. Images are brought back into planes where somebody needs
 //! planes, and only there. Weights are packed here, once, and stored so.
+//!
+//! Where channels are only put in another order, nothing is moved: convolutions that follow take their weights in that order.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use jumar_ops::packing::{LANES, pack_channels, pack_depthwise, pack_filter, takes_planes};
+use jumar_ops::packing::{
+    LANES, pack_channels, pack_depthwise, pack_filter, pack_picked, takes_planes,
+};
 use jumar_ops::{Attr, Attrs, Operator, Tensor, TensorType, find};
 use jumar_types::dtype::DataType;
 
@@ -42,6 +46,10 @@ struct Pass<'a> {
     nodes: Vec<Node>,
     /// The image in blocks that holds the same as one in planes.
     blocked: HashMap<ValueId, ValueId>,
+    /// Images whose channels lie in the blocks of another one in another order: that image in blocks, and where each channel lies.
+    shuffled: HashMap<ValueId, (ValueId, Vec<usize>)>,
+    /// What need not be computed, because it was seen to be another order of channels.
+    skipped: HashSet<ValueId>,
     /// Images that are there in planes.
     plain: Vec<bool>,
     /// How often each value is read, outputs counted.
@@ -64,18 +72,27 @@ pub(crate) fn block_images(graph: &mut Graph) -> Result<()> {
         graph,
         nodes: Vec::with_capacity(all.len()),
         blocked: HashMap::new(),
+        shuffled: HashMap::new(),
+        skipped: HashSet::new(),
         plain,
         reads,
     };
-    for node in all {
-        if !pass.take(&node)? {
+    for (index, node) in all.iter().enumerate() {
+        let skipped = node
+            .outputs
+            .iter()
+            .all(|output| pass.skipped.contains(output));
+        if skipped || pass.shuffle(node, &all[index + 1..]) {
+            continue;
+        }
+        if !pass.take(node)? {
             for &input in node.inputs.iter().flatten() {
                 pass.unblock(input)?;
             }
             for &output in &node.outputs {
                 pass.plain[output.0 as usize] = true;
             }
-            pass.nodes.push(node);
+            pass.nodes.push(node.clone());
         }
     }
     let outputs: Vec<ValueId> = pass.graph.outputs.iter().map(|out| out.value).collect();
@@ -143,6 +160,7 @@ impl Pass<'_> {
         if let Some(&blocked) = self.blocked.get(&id) {
             return Ok(Some(blocked));
         }
+        self.unblock(id)?;
         let Some(operator) = Self::operator("jumar.Block").filter(|_| self.channels(id).is_some())
         else {
             return Ok(None);
@@ -153,10 +171,99 @@ impl Pass<'_> {
         Ok(Some(blocked))
     }
 
+    /// Finds a change of the order of channels, written out: groups of channels that are dealt out in turn. Tells whether `node` begins one; then
+    /// its end is known, and nothing between is computed.
+    fn shuffle(&mut self, node: &Node, later: &[Node]) -> bool {
+        let found = || {
+            let (&[Some(x), ..], &[parted]) = (&node.inputs[..], &node.outputs[..]) else {
+                return None;
+            };
+            let (from, before) = match (self.blocked.get(&x), self.shuffled.get(&x)) {
+                (Some(from), _) => (*from, None),
+                (None, Some((from, places))) => (*from, Some(places)),
+                (None, None) => return None,
+            };
+            let only = |id: ValueId, name: &str| {
+                let alone = self.reads.get(id.0 as usize) == Some(&1);
+                later
+                    .iter()
+                    .find(|node| node.inputs.first() == Some(&Some(id)))
+                    .filter(|reader| alone && reader.operator.name == name)
+                    .and_then(|reader| Some((reader, *reader.outputs.first()?)))
+            };
+            if node.operator.name != "Reshape" {
+                return None;
+            }
+            let (turn, turned) = only(parted, "Transpose")?;
+            let (_, end) = only(turned, "Reshape")?;
+            let perm = self.constant(*turn.inputs.get(1)?)?.ints()?;
+            let (image, parts) = (self.ty(x).dims()?, self.ty(parted).dims()?);
+            let (&[batch, channels, height, width], &[b, groups, each, h, w]) =
+                (&image[..], &parts[..])
+            else {
+                return None;
+            };
+            let same = [b, groups * each, h, w] == [batch, channels, height, width]
+                && self.ty(end) == self.ty(x)
+                && perm == [0, 2, 1, 3, 4];
+            if !same || self.channels(end).is_none() {
+                return None;
+            }
+            let places: Vec<usize> = (0..channels)
+                .map(|channel| channel % groups * each + channel / groups)
+                .map(|channel| before.map_or(channel, |places| places[channel]))
+                .collect();
+            Some(([parted, turned], end, (from, places)))
+        };
+        let Some((between, end, shuffled)) = found() else {
+            return false;
+        };
+        self.skipped.extend(between);
+        self.skipped.insert(end);
+        self.shuffled.insert(end, shuffled);
+        true
+    }
+
+    /// Brings an image whose channels lie in another order into planes.
+    fn unshuffle(&mut self, id: ValueId) -> Result<()> {
+        let Some((from, places)) = self.shuffled.get(&id).cloned() else {
+            return Ok(());
+        };
+        let (Some(unblock), Some(gather), Some(channels)) = (
+            Self::operator("jumar.Unblock"),
+            Self::operator("GatherV2"),
+            self.channels(id),
+        ) else {
+            return Err(crate::GraphError::unsupported(
+                "an image whose channels lie in another order cannot be brought back",
+            ));
+        };
+        self.plain[id.0 as usize] = true;
+        let name = self.graph.value(id).name.clone();
+        let attrs = Attrs::new().with("channels", channels);
+        let planes = self.add(format!("{name}/planes"), unblock, vec![Some(from)], attrs)?;
+        let places: Vec<i64> = places.iter().map(|&place| place as i64).collect();
+        let places = self.add_constant(format!("{name}/places"), Tensor::from_ints(&places));
+        let axis = Tensor::from_ints(&[1]).reshaped(&[])?;
+        let axis = self.add_constant(format!("{name}/axis"), axis);
+        self.nodes.push(Node {
+            name: format!("{name}/ordered"),
+            operator: gather,
+            inputs: vec![Some(planes), Some(places), Some(axis)],
+            outputs: vec![id],
+            attrs: Attrs::new(),
+            bodies: Vec::new(),
+        });
+        Ok(())
+    }
+
     /// Makes an image be there in planes.
     fn unblock(&mut self, id: ValueId) -> Result<()> {
         if self.plain[id.0 as usize] {
             return Ok(());
+        }
+        if self.shuffled.contains_key(&id) {
+            return self.unshuffle(id);
         }
         let (Some(&from), Some(channels), Some(operator)) = (
             self.blocked.get(&id),
@@ -215,7 +322,16 @@ impl Pass<'_> {
             _ => None,
         };
         let Some(made) = made else { return Ok(false) };
-        self.blocked.insert(output, made);
+        // Each channel by itself: they stay where they lie.
+        match self.shuffled.get(&x) {
+            Some((_, places)) if self.stays(node) => {
+                let places = places.clone();
+                self.shuffled.insert(output, (made, places));
+            }
+            _ => {
+                self.blocked.insert(output, made);
+            }
+        }
         Ok(true)
     }
 
@@ -270,6 +386,11 @@ impl Pass<'_> {
             },
         };
         let depthwise = groups > 1 && groups == channels && groups == outputs;
+        // Where each channel of the image lies, where that is not its number.
+        let places = match (self.shuffled.get(&x), depthwise && residual.is_some()) {
+            (Some((_, places)), false) => Some(places.clone()),
+            _ => None,
+        };
         let strides = ints("strides");
         let dilations = ints("dilations");
         let near = dilations.is_empty() || dilations.iter().all(|&dilation| dilation == 1);
@@ -277,6 +398,7 @@ impl Pass<'_> {
         // An image of few channels is read where it lies.
         let planar = groups == 1
             && channels < FEW
+            && places.is_none()
             && !self.is_blocked(x)
             && near
             && takes_planes(
@@ -288,25 +410,50 @@ impl Pass<'_> {
         let worth = match (depthwise, groups) {
             (true, _) => channels >= FEW,
             (false, 1) => outputs >= FEW && (planar || channels >= FEW || self.is_blocked(x)),
-            (false, _) => whole(channels) && whole(outputs),
+            (false, _) => true,
         };
         if !worth {
             return Ok(None);
         }
-        let packed = match depthwise {
-            true => pack_depthwise(&filter),
-            false => pack_filter(&filter, groups as usize, planar),
+        let own: Vec<usize> = match &places {
+            Some(places) => places.clone(),
+            None => (0..channels as usize).collect(),
         };
-        let name = match depthwise {
-            true => "jumar.BlockedDepthwiseConv2D",
-            false => "jumar.BlockedConv2D",
+        let whole = groups == 1 || (whole(channels) && whole(outputs));
+        let mut units = None;
+        let mut packed_bias = packed_bias;
+        let (packed, name) = if depthwise {
+            let order = channels_at(&own);
+            let filter = ordered(&filter, &order);
+            if places.is_some() {
+                packed_bias = match self.constant(bias) {
+                    Some(bias) => ordered(&bias, &order).and_then(|bias| pack_channels(&bias)),
+                    None => None,
+                };
+            }
+            let packed = filter.and_then(|filter| pack_depthwise(&filter));
+            (packed, "jumar.BlockedDepthwiseConv2D")
+        } else if whole && places.is_none() {
+            let packed = pack_filter(&filter, groups as usize, planar);
+            (packed, "jumar.BlockedConv2D")
+        } else {
+            let Some((packed, picks)) = pack_picked(&filter, groups as usize, &own) else {
+                return Ok(None);
+            };
+            units = Some(picks);
+            (Some(packed), "jumar.BlockedPickedConv2D")
         };
+        if bias.is_some() != packed_bias.is_some() {
+            return Ok(None);
+        }
         let (Some(packed), Some(operator)) = (packed, Self::operator(name)) else {
             return Ok(None);
         };
         let x = if planar {
             self.unblock(x)?;
             x
+        } else if let (Some((from, _)), Some(_)) = (self.shuffled.get(&x), &places) {
+            *from
         } else {
             match self.block(x)? {
                 Some(x) => x,
@@ -320,9 +467,11 @@ impl Pass<'_> {
                 blocked => blocked,
             },
         };
-        let mut attrs = Attrs::new()
-            .with("kernel", vec![height, width])
-            .with("groups", if depthwise { 1 } else { groups });
+        let mut attrs = Attrs::new().with("kernel", vec![height, width]);
+        match units {
+            Some(_) => attrs.set("blocks", (outputs as u64).div_ceil(LANES as u64) as i64),
+            None => attrs.set("groups", if depthwise { 1 } else { groups }),
+        }
         for name in ["strides", "pads", "dilations", "auto_pad", "low", "high"] {
             if let Some(value) = node.attrs.get(name) {
                 attrs.set(name, value.clone());
@@ -331,12 +480,27 @@ impl Pass<'_> {
         let filter = self.add_constant(format!("{}/packed", node.name), packed);
         let bias =
             packed_bias.map(|bias| self.add_constant(format!("{}/packed_bias", node.name), bias));
-        self.replace(
-            node,
-            operator,
-            vec![Some(x), Some(filter), bias, residual],
-            attrs,
-        )
+        let mut inputs = vec![Some(x), Some(filter), bias, residual];
+        if let Some(units) = units {
+            inputs.push(Some(
+                self.add_constant(format!("{}/units", node.name), units),
+            ));
+        }
+        self.replace(node, operator, inputs, attrs)
+    }
+
+    /// Tells whether a node computes each channel by itself, so that channels stay in their order, whichever that is.
+    fn stays(&self, node: &Node) -> bool {
+        let groups = match node.attrs.get("groups") {
+            Some(Attr::Int(groups)) => *groups,
+            _ => 1,
+        };
+        let channels = |id: Option<&Option<ValueId>>| id.and_then(|&id| self.channels(id?));
+        matches!(node.operator.name, "Conv2D" | "jumar.Conv2D")
+            && groups > 1
+            && node.inputs.get(3).copied().flatten().is_none()
+            && channels(node.inputs.first()) == Some(groups)
+            && node.outputs.first().and_then(|&id| self.channels(id)) == Some(groups)
     }
 
     /// A normalisation by known numbers is a window of one pixel over each channel.
@@ -549,4 +713,27 @@ impl Pass<'_> {
         }
         self.replace(node, node.operator, inputs, node.attrs.clone())
     }
+}
+
+/// Gives the channel at each place.
+fn channels_at(places: &[usize]) -> Vec<usize> {
+    let mut channels = vec![0; places.len()];
+    for (channel, &place) in places.iter().enumerate() {
+        channels[place] = channel;
+    }
+    channels
+}
+
+/// Puts the entries of the first axis into an order.
+fn ordered(tensor: &Tensor, order: &[usize]) -> Option<Tensor> {
+    let (dims, values) = (tensor.ty().dims()?, tensor.values::<f32>()?);
+    if dims.first() != Some(&order.len()) {
+        return None;
+    }
+    let each = values.len() / order.len();
+    let moved: Vec<f32> = order
+        .iter()
+        .flat_map(|&from| values[from * each..(from + 1) * each].iter().copied())
+        .collect();
+    Tensor::from_floats(&moved).reshaped(&dims).ok()
 }

@@ -7,8 +7,8 @@ use super::loops::{Loops, broadcast_strides, dense_strides};
 use super::number::{Number, for_width};
 use crate::simd::math::Fast;
 use crate::simd::wide::{Work, wide};
-use crate::view::{Bool8, Element, Row, RowMut};
-use crate::{Call, InferCx, Kernel, OpError, PrepareCx, TensorType, infer};
+use crate::view::{Bool8, Element, Layout, Row, RowMut, View, ViewMut};
+use crate::{Call, InferCx, Kernel, OpError, PrepareCx, Slot, TensorType, infer};
 
 /// Runs a body with an unsigned integer type as wide as the data type, up to 64 bits.
 macro_rules! for_whole_width {
@@ -207,19 +207,46 @@ impl<F: RealFunction> Work for RealRow<'_, F> {
     }
 }
 
+/// Calls `work` with rows of the same elements of two tensors of one shape whose entries may lie apart, shared among the threads.
+fn each_row(
+    call: &Call<'_>,
+    input: View<'_, f32>,
+    out: ViewMut<'_, f32>,
+    work: impl Fn(Row<'_, f32>, RowMut<'_, f32>) + Sync,
+) {
+    let ((from, from_apart), (to, to_apart)) = (input.spread(), out.spread());
+    let entries = out.shape().first().copied().unwrap_or(1).max(1);
+    let each = out.len() / entries;
+    // Where nothing lies between them, entries are one row.
+    let (entries, each) = match from_apart == each && to_apart == each {
+        true => (1, out.len()),
+        false => (entries, each),
+    };
+    for entry in 0..entries {
+        call.workers().ranges(each, GRAIN, |start, len| {
+            work(
+                from.slice(entry * from_apart + start, len),
+                to.slice(entry * to_apart + start, len),
+            );
+        });
+    }
+}
+
 /// A map over float32 without the detour through blocks.
 struct RealMap<F>(F);
 
 impl<F: RealFunction> Kernel for RealMap<F> {
+    fn takes_apart(&self, slot: Slot) -> bool {
+        matches!(slot, Slot::Input(0) | Slot::Output(0))
+    }
+
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
-        let (input, out) = (call.input::<f32>(0)?.flat(), call.output::<f32>(0)?.flat());
-        call.workers().ranges(out.len(), GRAIN, |start, len| {
-            wide(RealRow(
-                self.0,
-                input.slice(start, len),
-                out.slice(start, len),
-            ));
-        });
+        each_row(
+            call,
+            call.input::<f32>(0)?,
+            call.output::<f32>(0)?,
+            |from, to| wide(RealRow(self.0, from, to)),
+        );
         Ok(())
     }
 }
@@ -403,15 +430,17 @@ impl<F: NumberFunction> Work for NumberRow<'_, F> {
 }
 
 impl<F: NumberFunction> Kernel for Map<F> {
+    fn takes_apart(&self, slot: Slot) -> bool {
+        matches!(slot, Slot::Input(0) | Slot::Output(0))
+    }
+
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
-        let (input, out) = (call.input::<f32>(0)?.flat(), call.output::<f32>(0)?.flat());
-        call.workers().ranges(out.len(), GRAIN, |start, len| {
-            wide(NumberRow(
-                self.0,
-                input.slice(start, len),
-                out.slice(start, len),
-            ));
-        });
+        each_row(
+            call,
+            call.input::<f32>(0)?,
+            call.output::<f32>(0)?,
+            |from, to| wide(NumberRow(self.0, from, to)),
+        );
         Ok(())
     }
 }
@@ -420,10 +449,20 @@ impl<F: NumberFunction> Kernel for Map<F> {
 struct Pair<T, F> {
     loops: Loops<3>,
     function: F,
+    /// Which inputs are of the output's shape.
+    alike: [bool; 2],
     types: std::marker::PhantomData<fn(T)>,
 }
 
 impl<T: Number, F: PairFunction> Kernel for Pair<T, F> {
+    fn takes_apart(&self, slot: Slot) -> bool {
+        self.loops.is_one_row()
+            && match slot {
+                Slot::Input(index) => self.alike.get(index) == Some(&true),
+                Slot::Output(_) => true,
+            }
+    }
+
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
         let (one, two, out) = (
             call.input::<T>(0)?,
@@ -439,15 +478,46 @@ impl<T: Number, F: PairFunction> Kernel for Pair<T, F> {
             repeated: (steps[1] == 0, steps[2] == 0),
         };
         if self.loops.is_one_row() {
-            let row = row(0, 0, 0);
-            call.workers().ranges(len, GRAIN, |start, len| {
-                wide(PairRow {
-                    one: row.one.slice(start, len),
-                    two: row.two.slice(start, len),
-                    to: row.to.slice(start, len),
-                    ..row
+            // Entries of the first dimension may lie apart in each of them.
+            let dense =
+                out.layout().is_dense() && one.layout().is_dense() && two.layout().is_dense();
+            let (entries, each, apart) = match (dense, out.shape().first()) {
+                (false, Some(&entries)) if entries > 0 => {
+                    let far = |alike, layout: &Layout| match alike {
+                        true => layout.apart(),
+                        false => Some(0),
+                    };
+                    let apart = [
+                        out.layout().apart(),
+                        far(self.alike[0], one.layout()),
+                        far(self.alike[1], two.layout()),
+                    ];
+                    (
+                        entries,
+                        len / entries,
+                        apart.map(|apart| apart.unwrap_or(0)),
+                    )
+                }
+                _ => (1, len, [0; 3]),
+            };
+            for entry in 0..entries {
+                let [to, a, b] = apart.map(|apart| entry * apart);
+                let row = PairRow {
+                    function: f,
+                    one: one.row(a, each, steps[1]),
+                    two: two.row(b, each, steps[2]),
+                    to: out.row(to, each, steps[0]),
+                    repeated: (steps[1] == 0, steps[2] == 0),
+                };
+                call.workers().ranges(each, GRAIN, |start, len| {
+                    wide(PairRow {
+                        one: row.one.slice(start, len),
+                        two: row.two.slice(start, len),
+                        to: row.to.slice(start, len),
+                        ..row
+                    });
                 });
-            });
+            }
             return Ok(());
         }
         self.loops.each([0; 3], |[to, a, b]| {
@@ -522,11 +592,14 @@ fn direct<F: PairFunction>(cx: &PrepareCx<'_>, function: F) -> Result<Box<dyn Ke
     let types = std::marker::PhantomData;
     if F::LIGHT {
         let loops = pair_loops(cx)?;
+        let alike = |index: usize| Ok::<_, OpError>(cx.shape(index)? == cx.output_shape(0)?);
+        let alike = [alike(0)?, alike(1)?];
         match cx.dtype(0)? {
             DataType::Float32 => {
                 return Ok(Box::new(Pair::<f32, F> {
                     loops,
                     function,
+                    alike,
                     types,
                 }));
             }
@@ -534,6 +607,7 @@ fn direct<F: PairFunction>(cx: &PrepareCx<'_>, function: F) -> Result<Box<dyn Ke
                 return Ok(Box::new(Pair::<i64, F> {
                     loops,
                     function,
+                    alike,
                     types: std::marker::PhantomData,
                 }));
             }

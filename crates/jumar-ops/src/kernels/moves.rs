@@ -6,7 +6,7 @@ use super::loops::{Loops, dense_strides};
 use super::number::for_width;
 use super::reduce::Join;
 use crate::view::{Element, Row};
-use crate::{Call, Kernel, OpError, PrepareCx};
+use crate::{Call, Kernel, OpError, PrepareCx, Seen};
 
 struct Copy<T> {
     types: std::marker::PhantomData<fn(T)>,
@@ -33,11 +33,21 @@ const GRAIN: usize = 1 << 13;
 struct Pick<T> {
     loops: Loops<2>,
     start: usize,
+    /// The strides of the output's own dimensions; none where it is seen under another shape.
+    strides: Option<Vec<isize>>,
     elements: usize,
     types: std::marker::PhantomData<fn(T)>,
 }
 
 impl<T: Element> Kernel for Pick<T> {
+    fn seen(&self, _output: usize) -> Option<Seen> {
+        let strides = self.strides.clone()?;
+        Some(Seen {
+            start: self.start,
+            strides,
+        })
+    }
+
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
         let (input, out) = (call.input::<T>(0)?, call.output::<T>(0)?);
         let (len, [to_step, from_step]) = (self.loops.row(), self.loops.steps());
@@ -65,7 +75,13 @@ pub(crate) fn pick(
     let shape = cx.output_shape(0)?;
     let loops = Loops::new(shape, [&dense_strides(shape), strides]);
     for_width!(cx.dtype(0)?, T => {
-        Ok(Box::new(Pick::<T> { loops, start, elements: shape.iter().product(), types: std::marker::PhantomData }) as Box<dyn Kernel>)
+        Ok(Box::new(Pick::<T> {
+            loops,
+            start,
+            strides: Some(strides.to_vec()),
+            elements: shape.iter().product(),
+            types: std::marker::PhantomData,
+        }) as Box<dyn Kernel>)
     })
 }
 
@@ -205,6 +221,12 @@ pub(crate) fn pick_as(
 ) -> Result<Box<dyn Kernel>, OpError> {
     let loops = Loops::new(shape, [&dense_strides(shape), strides]);
     for_width!(cx.dtype(0)?, T => {
-        Ok(Box::new(Pick::<T> { loops, start: 0, elements: shape.iter().product(), types: std::marker::PhantomData }) as Box<dyn Kernel>)
+        Ok(Box::new(Pick::<T> {
+            loops,
+            start: 0,
+            strides: None,
+            elements: shape.iter().product(),
+            types: std::marker::PhantomData,
+        }) as Box<dyn Kernel>)
     })
 }

@@ -30,6 +30,27 @@ const CONVOLUTION_ATTRS: &[AttrDef] = &[
     AttrDef::bool("narrow", false),
 ];
 
+const PICKED_INPUTS: &[InputDef] = &[
+    InputDef::required("x", FLOAT32),
+    InputDef::required("filter", FLOAT32),
+    InputDef::optional("bias", FLOAT32),
+    InputDef::optional("residual", FLOAT32),
+    // Which channels each part of the output reads.
+    InputDef::required("units", Types::of(&[DataType::Int32])),
+];
+
+const PICKED_ATTRS: &[AttrDef] = &[
+    AttrDef::required("kernel", AttrKind::Ints),
+    AttrDef::required("strides", AttrKind::Ints),
+    AttrDef::required("pads", AttrKind::Ints),
+    AttrDef::ints("dilations", &[1, 1, 1, 1]),
+    AttrDef::str("auto_pad", "NOTSET"),
+    // Blocks of the output.
+    AttrDef::required("blocks", AttrKind::Int),
+    AttrDef::float("low", f32::NEG_INFINITY),
+    AttrDef::float("high", f32::INFINITY),
+];
+
 const POOL_ATTRS: &[AttrDef] = &[
     AttrDef::required("ksize", AttrKind::Ints),
     AttrDef::required("strides", AttrKind::Ints),
@@ -88,6 +109,17 @@ pub(super) static OPERATORS: &[&Operator] = &[
         reads_only_shapes: false,
         infer: |cx| blocked::infer_convolution(cx, true),
         prepare: |cx| blocked::prepare_convolution(cx, true),
+    },
+    &Operator {
+        name: "jumar.BlockedPickedConv2D",
+        onnx: &[],
+        inputs: PICKED_INPUTS,
+        outputs: OUTPUT_Y,
+        attrs: PICKED_ATTRS,
+        aliasing: Aliasing::Distinct,
+        reads_only_shapes: false,
+        infer: blocked::infer_picked,
+        prepare: |cx| blocked::prepare_convolution(cx, false),
     },
     &Operator {
         name: "jumar.BlockedMaxPool",

@@ -5,8 +5,8 @@ use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
 use crate::view::Element;
 use crate::{
-    Aliasing, AttrDef, AttrKind, Attrs, Call, InputDef, Kernel, OnnxForm, OpError, Operator, TensorType, Types, UNKNOWN,
-    infer,
+    Aliasing, AttrDef, AttrKind, Attrs, Call, InputDef, Joined, Kernel, OnnxForm, OpError, Operator, Slot, TensorType,
+    Types, UNKNOWN, infer,
 };
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
@@ -59,8 +59,9 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
         let inner: usize = out[axis + 1..].iter().product();
         let parts = (0..cx.inputs()).map(|index| Ok(cx.shape(index)?[axis] * inner)).collect::<Result<_, OpError>>()?;
         let (outer, row) = (out[..axis].iter().product(), out[axis] * inner);
+        let first = out.first().copied().filter(|_| axis > 0);
         for_width!(cx.dtype(0)?, T => {
-            Ok(Box::new(Concat::<T> { outer, row, parts, types: std::marker::PhantomData }) as Box<dyn Kernel>)
+            Ok(Box::new(Concat::<T> { outer, first, inner, row, parts, types: std::marker::PhantomData }) as Box<dyn Kernel>)
         })
     },
 }];
@@ -70,6 +71,10 @@ const GRAIN: usize = 1 << 14;
 
 struct Concat<T> {
     outer: usize,
+    /// Entries of the first dimension, where it is not the one that is joined.
+    first: Option<usize>,
+    /// Elements a step of the dimension that is joined.
+    inner: usize,
     /// Elements of the output a step of the outer dimensions.
     row: usize,
     /// The same of each input.
@@ -78,18 +83,37 @@ struct Concat<T> {
 }
 
 impl<T: Element> Kernel for Concat<T> {
+    fn takes_apart(&self, _slot: Slot) -> bool {
+        true
+    }
+
+    fn joined(&self, input: usize) -> Option<Joined> {
+        self.parts.get(input)?;
+        Some(Joined { start: self.parts[..input].iter().sum(), runs: self.outer })
+    }
+
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
-        let out = call.output::<T>(0)?.flat();
+        let (out, out_apart) = call.output::<T>(0)?.spread();
         let mut before = 0;
         for (index, &part) in self.parts.iter().enumerate() {
-            let input = call.input::<T>(index)?.flat();
+            let (input, apart) = call.input::<T>(index)?.spread();
+            // Entries of the first dimension may lie apart: runs a entry, elements a run, and where the first one goes.
+            let (runs, run, base) = match self.first {
+                Some(first) => (self.outer / first.max(1), part, before),
+                None if apart == self.inner && out_apart == self.inner => (1, part, before),
+                None => (1, self.inner, before / self.inner.max(1) * out_apart),
+            };
             call.workers().ranges(self.outer * part, GRAIN, |start, len| {
                 let (mut at, end) = (start, start + len);
                 while at < end {
-                    let (outer, within) = (at / part, at % part);
-                    let count = (part - within).min(end - at);
-                    let to = outer * self.row + before + within;
-                    out.slice(to, count).copy_from(input.slice(at, count));
+                    let (entry, line, within) = (at / run / runs, at / run % runs, at % run);
+                    let count = (run - within).min(end - at);
+                    let from = input.slice(entry * apart + line * run + within, count);
+                    let to = out.slice(base + entry * out_apart + line * self.row + within, count);
+                    // What makes a part may have put it there.
+                    if from.address() != to.as_row().address() {
+                        to.copy_from(from);
+                    }
                     at += count;
                 }
             });

@@ -1,11 +1,12 @@
 //! Cuts a tensor into parts along an axis.
 
+use crate::kernels::loops::dense_strides;
 use crate::kernels::number::for_width;
 use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
 use crate::view::Element;
 use crate::{
-    Aliasing, AttrDef, AttrKind, Attrs, Builder, Call, InferCx, InputDef, Kernel, OnnxForm, OnnxNode, OpError, Operator,
+    Aliasing, AttrDef, AttrKind, Attrs, Builder, Call, InferCx, InputDef, Kernel, OnnxForm, OnnxNode, OpError, Operator, Seen,
     Tensor, TensorType, Types, UNKNOWN, ValueRef, infer,
 };
 
@@ -49,7 +50,8 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
         let (outer, row) = (shape[..axis].iter().product(), shape[axis] * inner);
         let parts = sizes.into_iter().map(|size| size * inner).collect();
         for_width!(cx.dtype(0)?, T => {
-            Ok(Box::new(Split::<T> { outer, row, parts, types: std::marker::PhantomData }) as Box<dyn Kernel>)
+            let strides = dense_strides(shape);
+            Ok(Box::new(Split::<T> { outer, row, parts, strides, types: std::marker::PhantomData }) as Box<dyn Kernel>)
         })
     },
 }];
@@ -102,10 +104,16 @@ struct Split<T> {
     row: usize,
     /// The same of each part.
     parts: Vec<usize>,
+    strides: Vec<isize>,
     types: std::marker::PhantomData<fn(T)>,
 }
 
 impl<T: Element> Kernel for Split<T> {
+    fn seen(&self, output: usize) -> Option<Seen> {
+        self.parts.get(output)?;
+        Some(Seen { start: self.parts[..output].iter().sum(), strides: self.strides.clone() })
+    }
+
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
         let input = call.input::<T>(0)?.flat();
         let mut at = 0;

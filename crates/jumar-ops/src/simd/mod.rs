@@ -8,6 +8,7 @@ mod gemm;
 pub(crate) mod math;
 pub mod narrow;
 mod patches;
+pub mod unit;
 pub(crate) mod wide;
 
 pub use gemm::{Epilogue, PANEL, Start, gemm, gemm_strided};

@@ -89,6 +89,22 @@ impl Layout {
         self.reach
     }
 
+    /// Gives the elements from one entry of the first dimension to the next, where each entry lies densely by itself. `None`:
+    /// some entry does not.
+    pub fn apart(&self) -> Option<usize> {
+        let mut step = 1isize;
+        for (&dim, &stride) in self.shape().iter().zip(self.strides()).skip(1).rev() {
+            if dim > 1 && stride != step && self.elements != 0 {
+                return None;
+            }
+            step *= dim.max(1) as isize;
+        }
+        match self.strides().first() {
+            Some(&stride) if self.dims[0] > 1 && self.elements != 0 => usize::try_from(stride).ok(),
+            _ => usize::try_from(step).ok(),
+        }
+    }
+
     /// Tells whether the elements lie densely, last dimension fastest.
     pub fn is_dense(&self) -> bool {
         let mut step = 1isize;
@@ -141,6 +157,11 @@ impl<'a, T: Element> View<'a, T> {
         })
     }
 
+    /// Gives shape and strides.
+    pub fn layout(&self) -> &'a Layout {
+        self.layout
+    }
+
     /// Gives the dimensions.
     pub fn shape(&self) -> &'a [usize] {
         self.layout.shape()
@@ -167,6 +188,15 @@ impl<'a, T: Element> View<'a, T> {
         assert!(self.layout.is_dense(), "a dense tensor");
         // SAFETY: `new` proved that `reach` elements are readable; a dense layout reaches `elements`.
         unsafe { Row::new(self.first, self.layout.elements(), 1) }
+    }
+
+    /// Sees all from the first element to the last as one row, with what lies between the entries of the first dimension,
+    /// and gives how many elements there are from one entry to the next. Panics where an entry is not dense: a kernel says
+    /// which of its operands may lie so ([`Kernel::takes_apart`](crate::Kernel::takes_apart)).
+    pub fn spread(&self) -> (Row<'a, T>, usize) {
+        let apart = self.layout.apart();
+        let apart = apart.unwrap_or_else(|| panic!("{:?} has no dense entries", self.layout));
+        (self.row(0, self.layout.reach(), 1), apart)
     }
 
     /// Cuts `len` elements out, from offset `start` on, every `step`th. Panics outside the tensor.
@@ -206,6 +236,11 @@ impl<'a, T: Element> ViewMut<'a, T> {
         }
     }
 
+    /// Gives shape and strides.
+    pub fn layout(&self) -> &'a Layout {
+        self.layout
+    }
+
     /// Gives the dimensions.
     pub fn shape(&self) -> &'a [usize] {
         self.layout.shape()
@@ -231,6 +266,14 @@ impl<'a, T: Element> ViewMut<'a, T> {
         assert!(self.layout.is_dense(), "a dense tensor");
         // SAFETY: `new` proved that `reach` elements are readable and writable; a dense layout reaches `elements`.
         unsafe { RowMut::new(self.first, self.layout.elements(), 1) }
+    }
+
+    /// Sees all from the first element to the last as one row, as the view that is read does. Panics where an entry of
+    /// the first dimension is not dense.
+    pub fn spread(&self) -> (RowMut<'a, T>, usize) {
+        let apart = self.layout.apart();
+        let apart = apart.unwrap_or_else(|| panic!("{:?} has no dense entries", self.layout));
+        (self.row(0, self.layout.reach(), 1), apart)
     }
 
     /// Cuts `len` elements out, from offset `start` on, every `step`th. Panics outside the tensor.
@@ -338,6 +381,28 @@ mod tests {
         view.map1(view.as_row(), |x| x * 2);
         view.update(view.as_row(), |own, other| own + other);
         assert!((0..100).all(|index| view.get(index) == 4 * index as i32));
+    }
+
+    #[test]
+    fn entries_of_the_first_dimension_may_lie_apart() {
+        let apart = |shape: &[usize], strides: &[isize]| {
+            Layout::strided(shape, strides).and_then(|layout| layout.apart())
+        };
+        assert_eq!(apart(&[2, 3, 4], &[12, 4, 1]), Some(12));
+        assert_eq!(apart(&[2, 3, 4], &[40, 4, 1]), Some(40));
+        assert_eq!(apart(&[2, 3, 4], &[0, 4, 1]), Some(0));
+        assert_eq!(apart(&[2, 3, 4], &[40, 5, 1]), None);
+        assert_eq!(apart(&[2, 3, 1], &[40, 1, 7]), Some(40));
+        assert_eq!(apart(&[1, 3, 4], &[40, 4, 1]), Some(12));
+        assert_eq!(apart(&[2, 0, 4], &[40, 9, 9]), Some(4));
+        assert_eq!(apart(&[5], &[2]), Some(2));
+        assert_eq!(apart(&[], &[]), Some(1));
+        let mut block = Block::zeroed(4 * 52);
+        let layout = Layout::strided(&[2, 3, 4], &[40, 4, 1]).unwrap();
+        let view = ViewMut::<f32>::new(block.region(), &layout).unwrap();
+        let (row, apart) = view.spread();
+        assert_eq!((row.len(), apart), (52, 40));
+        assert!(std::panic::catch_unwind(|| view.flat().len()).is_err());
     }
 
     #[test]

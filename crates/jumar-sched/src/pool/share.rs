@@ -13,7 +13,7 @@ thread_local! {
     static COUNTED: Cell<bool> = const { Cell::new(false) };
     /// The number of the worker that this thread is, from 1 on; 0 for another thread.
     static WORKER: Cell<u32> = const { Cell::new(0) };
-    /// When this thread moved to another processor last.
+    /// When this thread moved to another processor last; 0 if it never did.
     static MOVED_AT_NS: Cell<u64> = const { Cell::new(0) };
 }
 
@@ -35,10 +35,46 @@ impl Drop for Running<'_> {
     }
 }
 
+/// Counts the calling thread as one that spins while it waits.
+pub(crate) struct SpinWaiting<'a>(&'a Pool);
+
+impl Drop for SpinWaiting<'_> {
+    fn drop(&mut self) {
+        self.0.spinners.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 impl Pool {
     /// Tells whether others may take parts of what a thread does.
     pub(crate) fn may_share(&self) -> bool {
-        self.cpus > 1 && self.schedule.is_none() && !self.is_stopped()
+        self.cpus() > 1 && self.schedule.is_none() && !self.is_stopped()
+    }
+
+    /// Gives how many workers there may be.
+    pub(crate) fn workers(&self) -> usize {
+        self.workers.unwrap_or_else(|| self.cpus().max(2))
+    }
+
+    /// Gives how many processors there are to run on at a time.
+    #[inline]
+    pub(super) fn cpus(&self) -> usize {
+        match self.cpus.get() {
+            Some(cpus) => *cpus,
+            None => self.count_cpus(),
+        }
+    }
+
+    #[cold]
+    fn count_cpus(&self) -> usize {
+        *self.cpus.get_or_init(|| {
+            let most = self.runner.processor_time().unwrap_or(usize::MAX);
+            self.allowed_cpus.min(most).max(1)
+        })
+    }
+
+    /// Tells whether fresh entries are left alone for a while. The first of them is not to wait for a count of processors.
+    pub(super) fn has_grace(&self) -> bool {
+        self.cpus.get().is_none_or(|cpus| *cpus > 1)
     }
 
     /// Counts the threads that run something.
@@ -48,7 +84,7 @@ impl Pool {
 
     /// Tells whether as many threads run something as are to, `own` of them left out.
     pub(crate) fn is_full(&self, own: usize) -> bool {
-        self.running().saturating_sub(own) >= self.workers.min(self.cpus)
+        self.running().saturating_sub(own) >= self.workers().min(self.cpus())
     }
 
     /// Counts the calling thread as one that runs something large, unless it is counted already.
@@ -63,7 +99,7 @@ impl Pool {
 
     /// Moves a worker off the processor on which another thread began something large last.
     fn part_from_others(&self) {
-        if self.cpus < 2 {
+        if self.cpus() < 2 {
             return;
         }
         let Some(here) = self.runner.processor() else {
@@ -82,12 +118,22 @@ impl Pool {
     /// Moves the calling worker to another processor, unless it moved lately. Tells whether it did.
     pub(super) fn leave_processor(&self) -> bool {
         let now = self.now_ns();
-        if now < MOVED_AT_NS.get().saturating_add(MOVED_NS) {
+        let last = MOVED_AT_NS.get();
+        if last != 0 && now < last.saturating_add(MOVED_NS) {
             return false;
         }
         MOVED_AT_NS.set(now);
         self.runner.leave_processor();
         true
+    }
+
+    /// Moves a worker that is about to rest off the processor on which the program queues its work. At the end of its rest it would
+    /// wait there for the end of a time slice, while that thread goes on.
+    pub(super) fn leave_pusher(&self) {
+        let there = self.pushed_cpu.load(Ordering::Relaxed);
+        if there != NOWHERE && self.allowed_cpus > 1 && self.runner.processor() == Some(there) {
+            self.leave_processor();
+        }
     }
 
     /// Tells whether work was shared so lately that more is likely to come.
@@ -101,7 +147,7 @@ impl Pool {
 
     /// Tells whether one more worker may burn time: never on the only processor, nor when others have all of them.
     pub(super) fn has_room_to_spin(&self) -> bool {
-        self.cpus > 1 && self.running() + self.spinners.load(Ordering::Relaxed) < self.cpus
+        self.cpus() > 1 && self.running() + self.spinners.load(Ordering::Relaxed) < self.cpus()
     }
 
     /// Counts the calling worker as one that burns time, if it may begin or go on to.
@@ -110,7 +156,7 @@ impl Pool {
             *spinning = true;
             self.spinners.fetch_add(1, Ordering::Relaxed);
         }
-        *spinning && self.running() + self.spinners.load(Ordering::Relaxed) <= self.cpus
+        *spinning && self.running() + self.spinners.load(Ordering::Relaxed) <= self.cpus()
     }
 
     /// Ends what [`Pool::goes_on_spinning`] began.
@@ -118,6 +164,12 @@ impl Pool {
         if std::mem::take(spinning) {
             self.spinners.fetch_sub(1, Ordering::Relaxed);
         }
+    }
+
+    /// Counts the calling thread as one that spins while it waits: no worker is to spin beside it where that takes its processor.
+    pub(crate) fn spin_waiting(&self) -> SpinWaiting<'_> {
+        self.spinners.fetch_add(1, Ordering::Relaxed);
+        SpinWaiting(self)
     }
 
     /// Tells whether the thread that shared last did so on the processor that the calling thread runs on now.
@@ -154,5 +206,119 @@ impl Pool {
         let mut inner = self.inner.lock();
         inner.jobs.retain(|other| !Arc::ptr_eq(other, job));
         inner.note_count(self);
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::sync::atomic::{AtomicU32, AtomicUsize};
+
+    use jumar_hal::Span;
+
+    use super::super::Cpus;
+    use super::super::rest::Bed;
+    use super::*;
+    use crate::park::Parker;
+    use crate::runner::Runner;
+    use crate::team::Team;
+
+    /// Says where it runs as it was told, and counts what it is asked for.
+    #[derive(Default)]
+    struct Told {
+        here: AtomicU32,
+        woken_elsewhere: AtomicU32,
+        left: AtomicUsize,
+        counted: AtomicUsize,
+    }
+
+    struct Teller(Arc<Told>);
+
+    impl Runner for Teller {
+        fn copy(&self, _to: usize, _from: Span, _team: &Team<'_>) {}
+        fn fill(&self, _to: Span, _value: u8) {}
+        fn processor(&self) -> Option<u32> {
+            Some(self.0.here.load(Ordering::Relaxed))
+        }
+        fn processor_time(&self) -> Option<usize> {
+            self.0.counted.fetch_add(1, Ordering::Relaxed);
+            Some(3)
+        }
+        fn leave_processor(&self) {
+            self.0.left.fetch_add(1, Ordering::Relaxed);
+        }
+        fn wake_elsewhere(&self, thread: u32, wake: &mut dyn FnMut()) {
+            self.0.woken_elsewhere.fetch_add(thread, Ordering::Relaxed);
+            wake();
+        }
+    }
+
+    fn pool(told: &Arc<Told>, cpus: Cpus) -> Pool {
+        Pool::new(None, cpus, Arc::new(Teller(told.clone())), None)
+    }
+
+    #[test]
+    fn a_worker_is_woken_elsewhere_if_it_slept_where_its_waker_runs() {
+        let told = Arc::new(Told::default());
+        for (cpus, slept, elsewhere) in [
+            (2, Some(0), 100),
+            (2, Some(1), 0),
+            (2, None, 0),
+            (1, Some(0), 0),
+        ] {
+            told.woken_elsewhere.store(0, Ordering::Relaxed);
+            let bed = Bed {
+                parker: Arc::new(Parker::new()),
+                thread: Some(100),
+                cpu: slept,
+            };
+            pool(&told, Cpus::Most(cpus)).rouse(&bed);
+            let woken = told.woken_elsewhere.load(Ordering::Relaxed);
+            assert_eq!(woken, elsewhere, "{cpus} processors, slept on {slept:?}");
+            // It was told either way, or this would not return.
+            bed.parker.park(None);
+        }
+    }
+
+    #[test]
+    fn a_worker_does_not_rest_where_the_program_queues() {
+        for (cpus, rests, leaves) in [(2, 0, 1), (2, 1, 0), (1, 0, 0)] {
+            let told = Arc::new(Told::default());
+            let pool = pool(&told, Cpus::Most(cpus));
+            pool.leave_pusher();
+            assert_eq!(told.left.load(Ordering::Relaxed), 0, "nobody queued yet");
+            pool.pushed_cpu.store(0, Ordering::Relaxed);
+            told.here.store(rests, Ordering::Relaxed);
+            // A thread moves once in a while only: another for each case.
+            std::thread::scope(|scope| {
+                scope.spawn(|| pool.leave_pusher());
+            });
+            let left = told.left.load(Ordering::Relaxed);
+            assert_eq!(left, leaves, "{cpus} processors, rests on {rests}");
+        }
+    }
+
+    #[test]
+    fn no_worker_spins_where_threads_that_wait_have_all_processors() {
+        let told = Arc::new(Told::default());
+        let pool = pool(&told, Cpus::Count(2));
+        let mut worker = false;
+        assert!(pool.goes_on_spinning(&mut worker));
+        let one = pool.spin_waiting();
+        assert!(pool.goes_on_spinning(&mut worker));
+        let two = pool.spin_waiting();
+        assert!(!pool.goes_on_spinning(&mut worker));
+        pool.stop_spinning(&mut worker);
+        assert!(!pool.has_room_to_spin());
+        drop((one, two));
+        assert!(pool.has_room_to_spin());
+    }
+
+    #[test]
+    fn processors_are_counted_when_somebody_asks_and_once() {
+        let told = Arc::new(Told::default());
+        let pool = pool(&told, Cpus::Most(8));
+        assert_eq!(told.counted.load(Ordering::Relaxed), 0);
+        assert_eq!((pool.cpus(), pool.workers(), pool.cpus()), (3, 3, 3));
+        assert_eq!(told.counted.load(Ordering::Relaxed), 1);
     }
 }

@@ -459,6 +459,37 @@ void cb_exception(aclrtExceptionInfo *info)
     pthread_mutex_unlock(&callback_lock);
 }
 
+void *cb_allocate(void *allocator, size_t bytes)
+{
+    note_alone((int64_t)bytes);
+    return allocator;
+}
+
+void *cb_allocate_none(void *allocator, size_t bytes)
+{
+    (void)allocator;
+    note_alone((int64_t)bytes);
+    return NULL;
+}
+
+void *cb_address(void *block)
+{
+    note_alone((int64_t)(intptr_t)block + 1);
+    return block;
+}
+
+void *cb_address_none(void *block)
+{
+    note_alone((int64_t)(intptr_t)block + 1);
+    return NULL;
+}
+
+void cb_free(void *allocator, void *block)
+{
+    (void)allocator;
+    note_alone((int64_t)(intptr_t)block + 2);
+}
+
 static int64_t locked(const int64_t *value)
 {
     pthread_mutex_lock(&callback_lock);

@@ -96,6 +96,12 @@ uint32_t cb_snapshot(int32_t device, void *data);
 uint32_t cb_snapshot_fails(int32_t device, void *data);
 int32_t cb_dump(const acldumpChunk *chunk, int32_t length);
 void cb_exception(aclrtExceptionInfo *info);
+/* An allocator of one block, which is its object: it notes the bytes, the block + 1, and the block + 2. */
+void *cb_allocate(void *allocator, size_t bytes);
+void *cb_allocate_none(void *allocator, size_t bytes);
+void *cb_address(void *block);
+void *cb_address_none(void *block);
+void cb_free(void *allocator, void *block);
 int64_t jm_counter(void);
 int64_t jm_noted(int64_t index);
 int64_t jm_callback_thread(void);

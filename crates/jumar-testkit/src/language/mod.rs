@@ -190,6 +190,11 @@ pub const CALLBACKS: &[&str] = &[
     "cb_snapshot_fails",
     "cb_dump",
     "cb_exception",
+    "cb_allocate",
+    "cb_allocate_none",
+    "cb_address",
+    "cb_address_none",
+    "cb_free",
 ];
 
 /// Why a line is not of the language.

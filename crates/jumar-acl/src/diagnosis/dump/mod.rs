@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use jumar::engine::sync::{AtomicU64, Mutex, Ordering, SystemTime, UNIX_EPOCH};
 use jumar::engine::{Access, Span};
-use jumar::offline::graph::{Operand, Operands, Watch, read_bytes};
+use jumar::offline::graph::{Operand, Operands, Watch, read_tensor};
 use jumar::offline::{Model, Observer};
 use jumar_types::{Error, ErrorKind, Result, TaskSite};
 
@@ -493,7 +493,7 @@ fn plain(name: &str) -> String {
 }
 
 fn tensor(operand: &Operand, memory: &Operands<'_>) -> Option<Tensor> {
-    let bytes = read_bytes(memory.find(operand).ok()?).ok()?;
+    let bytes = read_tensor(operand, memory).ok()?;
     (!bytes.is_empty()).then(|| Tensor {
         data_type: operand.dtype().acl(),
         format: enums::ACL_FORMAT_ND,

@@ -21,7 +21,7 @@ use jumar_types::{Error, ErrorKind, Result};
 
 use crate::error::null;
 use crate::generated::types;
-use crate::{Cx, Raw, dataset, model_config, refuse};
+use crate::{Cx, Raw, allocator, dataset, model_config, refuse};
 
 /// The loaded models of the process by number. Numbers start at 1 and are never used again.
 pub struct Models {
@@ -568,11 +568,15 @@ fn submit(
                 .submit_in(stream, &inputs, &outputs, work, &cx.caller())
         }
         Prepared::Open { inputs, outputs } => {
+            let lent = allocator::lend(cx, stream, || loaded.model.open_work_bytes(&inputs))?;
+            let work = lent.as_ref().map(|lent| lent.span);
             let results = Arc::<Results>::default();
             dataset::expect(cx, output, results.clone())?;
+            let caller = cx.caller();
+            // The block goes back when this is queued: what it serves next comes after it on the stream.
             loaded
                 .model
-                .submit_open(stream, inputs, outputs, results, &cx.caller())
+                .submit_open_in(stream, inputs, outputs, work, results, &caller)
         }
     }
 }

@@ -4,9 +4,14 @@
 //! and keeps them in registers while it goes over input channels and taps. Pixels beside the image are read from a line
 //! of zeros, so that borders need no copy of the image.
 
+mod order;
+mod picked;
 mod tile;
 #[cfg(target_arch = "x86_64")]
 mod x86;
+
+pub use order::{Share, convolve, together};
+pub use picked::{Picked, convolve_picked};
 
 use super::Level;
 use crate::view::{Row, RowMut};
@@ -68,6 +73,14 @@ impl Sliding {
         (top + first * dilation - before, first, end - first)
     }
 
+    /// Tells whether each output pixel sees one pixel of the image, the one in its place.
+    pub(in crate::simd) fn is_one_pixel(&self) -> bool {
+        self.kernel == [1, 1]
+            && self.stride == [1, 1]
+            && self.before == [0, 0]
+            && self.output == self.image
+    }
+
     /// Counts the taps inside the image along an axis, the padding counted as well where it is given.
     fn count(&self, axis: usize, at: usize, padding: Option<usize>) -> usize {
         let (low, high) = match padding {
@@ -92,6 +105,21 @@ pub struct Part {
     pub columns: (usize, usize),
 }
 
+/// How far apart images of a batch lie, where something else lies between them.
+///
+/// # Units
+///
+/// Numbers from one image to the next; `None`: they lie one after the other.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Apart {
+    /// Of the images that are read.
+    pub x: Option<usize>,
+    /// Of what is added.
+    pub residual: Option<usize>,
+    /// Of the output.
+    pub out: Option<usize>,
+}
+
 /// Operands of a convolution.
 #[derive(Clone, Copy)]
 pub struct Operands<'a> {
@@ -107,6 +135,16 @@ pub struct Operands<'a> {
     pub clamp: Option<(f32, f32)>,
     /// The output.
     pub out: RowMut<'a, f32>,
+    /// How far apart images lie in each of them.
+    pub apart: Apart,
+}
+
+/// Where an image begins in each operand.
+#[derive(Clone, Copy)]
+struct Begins {
+    x: usize,
+    residual: usize,
+    out: usize,
 }
 
 /// The sizes of a convolution over all channels of a group.
@@ -138,35 +176,78 @@ fn assert_row(what: &str, row: Row<'_, f32>, len: usize) {
 }
 
 impl Operands<'_> {
-    fn check(&self, x: usize, filter: usize, channels: usize, out: usize) {
-        assert_row("the image", self.x, x);
+    /// Finds an image in each operand. `x` and `out` are numbers of one image. Panics where an operand is too short.
+    fn check(
+        &self,
+        image: usize,
+        (x, filter, channels, out): (usize, usize, usize, usize),
+    ) -> Begins {
+        let begin = |apart: Option<usize>, len: usize| {
+            let begin = image.checked_mul(apart.unwrap_or(len));
+            let end = begin.and_then(|begin| begin.checked_add(len));
+            let [Some(begin), Some(end)] = [begin, end] else {
+                panic!("image {image}, {apart:?} apart");
+            };
+            (begin, end)
+        };
+        let (image, added, made) = (
+            begin(self.apart.x, x),
+            begin(self.apart.residual, out),
+            begin(self.apart.out, out),
+        );
+        assert_row("the image", self.x, image.1);
         assert_row("the filter", self.filter, filter);
         if let Some(bias) = self.bias {
             assert_row("the bias", bias, channels);
         }
         if let Some(residual) = self.residual {
-            assert_row("the residual", residual, out);
+            assert_row("the residual", residual, added.1);
         }
-        assert_row("the output", self.out.as_row(), out);
+        assert_row("the output", self.out.as_row(), made.1);
+        Begins {
+            x: image.0,
+            residual: added.0,
+            out: made.0,
+        }
     }
 }
 
-/// Computes a part of the output of one pair of blocks of a group.
-///
-/// # Shapes
-///
-/// `filter`: a pair of output blocks after the other; in each a block of input channels, tap down, tap across, channel,
-/// output block of the pair, output channel. Panics where an operand is too short.
-pub fn convolve(dense: &Dense, operands: &Operands<'_>, (group, pair): (usize, usize), part: Part) {
-    convolve_at(Level::best(), dense, operands, (group, pair), part);
+impl Dense {
+    /// Numbers of weights that one block of input channels has for one block of output channels.
+    fn block(&self) -> usize {
+        self.window.taps() * LANES * LANES
+    }
+
+    /// Pairs of output blocks of a group; the last may be a single one.
+    pub fn pairs(&self) -> usize {
+        self.outputs.div_ceil(PAIR)
+    }
+
+    /// Input blocks that a pass over the image takes. Sums are grouped by passes, so that nothing but the sizes of the convolution
+    /// says how long they are.
+    fn pass(&self) -> usize {
+        let each = PAIR.min(self.outputs) * self.block() * size_of::<f32>();
+        let most = (PASS_BYTES / each.max(1)).clamp(1, self.inputs.max(1));
+        // All passes are about as long: a short one would write the output once more for little.
+        self.inputs
+            .div_ceil(self.inputs.div_ceil(most).max(1))
+            .max(1)
+    }
+
+    /// Passes over the image; one that adds nothing where there is no input.
+    fn passes(&self) -> usize {
+        self.inputs.div_ceil(self.pass()).max(1)
+    }
 }
 
+/// Computes some passes of a part of the output of one pair of blocks of a group. Panics where an operand is too short.
 fn convolve_at(
     level: Level,
     dense: &Dense,
     operands: &Operands<'_>,
     (group, pair): (usize, usize),
     part: Part,
+    passes: (usize, usize),
 ) {
     let Dense {
         window,
@@ -179,27 +260,27 @@ fn convolve_at(
     let block = window.taps() * LANES * LANES;
     assert_inside(&part, &window);
     assert!(group < groups && pair * PAIR < outputs, "a pair of outputs");
-    operands.check(
-        (part.image + 1) * all_in * plane,
-        all_out * inputs * block,
-        all_out * LANES,
-        (part.image + 1) * all_out * out_plane,
+    let begins = operands.check(
+        part.image,
+        (
+            all_in * plane,
+            all_out * inputs * block,
+            all_out * LANES,
+            all_out * out_plane,
+        ),
     );
     let first = group * outputs + pair * PAIR;
     let count = PAIR.min(outputs - pair * PAIR);
-    let x = (part.image * all_in + group * inputs) * plane;
-    let out = (part.image * all_out + first) * out_plane;
-    let most = (PASS_BYTES / (count * block * size_of::<f32>())).clamp(1, inputs.max(1));
-    // All passes are about as long: a short one would write the output once more for little.
-    let pass = inputs.div_ceil(inputs.div_ceil(most).max(1)).max(1);
-    let mut from = 0;
-    loop {
+    let x = begins.x + group * inputs * plane;
+    let pass = dense.pass();
+    for number in passes.0..passes.1 {
+        let from = (number * pass).min(inputs);
         let blocks = pass.min(inputs - from);
         let last = from + blocks >= inputs;
         let here = first * inputs * block + from * count * block;
         for y in part.rows.0..part.rows.1 {
             let (line, tap, taps) = window.rows(y);
-            let at = out + y * window.output[1] * LANES;
+            let at = first * out_plane + y * window.output[1] * LANES;
             let tile = Tile {
                 x: operands
                     .x
@@ -222,19 +303,16 @@ fn convolve_at(
                     .wrapping_add(here + tap * window.kernel[1] * LANES * count * LANES),
                 filter_row: window.kernel[1] * LANES * count * LANES,
                 filter_block: count * block,
-                out: operands.out.address().wrapping_add(at),
+                picks: std::ptr::null(),
+                out: operands.out.address().wrapping_add(begins.out + at),
                 out_plane,
                 accumulate: from > 0,
                 bias: address(operands.bias.filter(|_| from == 0), first * LANES),
-                residual: address(operands.residual.filter(|_| last), at),
+                residual: address(operands.residual.filter(|_| last), begins.residual + at),
                 clamp: operands.clamp.filter(|_| last),
                 divide: [1.0; WIDE],
             };
             across(level, &tile, count, &window, part.columns);
-        }
-        from += blocks;
-        if last {
-            break;
         }
     }
 }
@@ -247,12 +325,12 @@ fn address(row: Option<Row<'_, f32>>, offset: usize) -> *const f32 {
 fn across(level: Level, tile: &Tile, count: usize, window: &Sliding, (mut x, end): (usize, usize)) {
     while x < end {
         let column = (x * window.stride[1]) as isize - window.before[1] as isize;
-        let reach = (WIDE - 1) + (window.kernel[1] - 1) * window.dilation[1];
+        let reach = (WIDE - 1) * window.stride[1] + (window.kernel[1] - 1) * window.dilation[1];
         let inside = column >= 0 && column as usize + reach < window.image[1];
-        let wide = window.stride[1] == 1 && inside && end - x >= WIDE;
+        let wide = window.stride[1] <= 2 && inside && end - x >= WIDE;
         let pixels = if wide { WIDE } else { NARROW.min(end - x) };
         let tile = tile.at(x, column);
-        // SAFETY: `convolve_at` checked that the operands cover the whole image; the rows of taps lie inside it, and a tile
+        // SAFETY: the caller checked that the operands cover the whole image; the rows of taps lie inside it, and a tile
         // that may leave it sideways reads zeros there.
         unsafe { tile::dense(level, &tile, pixels, count, wide) };
         x += pixels;
@@ -310,11 +388,14 @@ fn planar_at(level: Level, planar: &Planar, operands: &Operands<'_>, part: Part)
     let steps = channels * window.taps();
     assert_inside(&part, &window);
     assert!(window.dilation[1] == 1, "no dilation across");
-    operands.check(
-        (part.image + 1) * channels * plane,
-        outputs * steps * LANES,
-        outputs * LANES,
-        (part.image + 1) * outputs * out_plane,
+    let begins = operands.check(
+        part.image,
+        (
+            channels * plane,
+            outputs * steps * LANES,
+            outputs * LANES,
+            outputs * out_plane,
+        ),
     );
     let columns = planar.columns();
     assert!(
@@ -342,9 +423,7 @@ fn planar_at(level: Level, planar: &Planar, operands: &Operands<'_>, part: Part)
                         continue;
                     }
                     let image_row = line + (row - tap) * window.dilation[0];
-                    let at = (part.image * channels + channel) * plane
-                        + image_row * window.image[1]
-                        + source;
+                    let at = begins.x + channel * plane + image_row * window.image[1] + source;
                     to[..skip].fill(0.0);
                     to[skip + seen..].fill(0.0);
                     if seen > 0 {
@@ -355,7 +434,7 @@ fn planar_at(level: Level, planar: &Planar, operands: &Operands<'_>, part: Part)
             }
             for first in (0..outputs).step_by(PAIR) {
                 let count = PAIR.min(outputs - first);
-                let at = (part.image * outputs + first) * out_plane + y * window.output[1] * LANES;
+                let at = first * out_plane + y * window.output[1] * LANES;
                 let tile = Tile {
                     x: lines.as_ptr(),
                     blocks: channels,
@@ -375,17 +454,21 @@ fn planar_at(level: Level, planar: &Planar, operands: &Operands<'_>, part: Part)
                         .wrapping_add(first * steps * LANES),
                     filter_row: kernel_w * count * LANES,
                     filter_block: kernel_h * kernel_w * count * LANES,
-                    out: operands.out.address().wrapping_add(at),
+                    picks: std::ptr::null(),
+                    out: operands.out.address().wrapping_add(begins.out + at),
                     out_plane,
                     accumulate: false,
                     bias: address(operands.bias, first * LANES),
-                    residual: address(operands.residual, at),
+                    residual: address(operands.residual, begins.residual + at),
                     clamp: operands.clamp,
                     divide: [1.0; WIDE],
                 };
                 let mut x = start;
                 while x < end {
-                    let pixels = NARROW.min(end - x);
+                    let pixels = match end - x {
+                        WIDE.. => WIDE,
+                        rest => NARROW.min(rest),
+                    };
                     let tile = tile.at(x, ((x - start) * window.stride[1]) as isize);
                     // SAFETY: the lines hold `len` numbers for each channel and row, which is what the pixels up to `end` see;
                     // the other operands were checked above.
@@ -445,21 +528,23 @@ fn sweep_at(
     };
     assert_inside(&part, window);
     assert!(block < blocks, "block {block} of {blocks}");
-    operands.check(
-        (part.image + 1) * blocks * plane,
-        blocks * filter,
-        blocks * LANES,
-        (part.image + 1) * blocks * out_plane,
+    let begins = operands.check(
+        part.image,
+        (
+            blocks * plane,
+            blocks * filter,
+            blocks * LANES,
+            blocks * out_plane,
+        ),
     );
-    let index = part.image * blocks + block;
     for y in part.rows.0..part.rows.1 {
         let (line, tap, taps) = window.rows(y);
-        let at = index * out_plane + y * window.output[1] * LANES;
+        let at = block * out_plane + y * window.output[1] * LANES;
         let tile = Tile {
             x: operands
                 .x
                 .address()
-                .wrapping_add(index * plane + line * window.image[1] * LANES),
+                .wrapping_add(begins.x + block * plane + line * window.image[1] * LANES),
             blocks: 1,
             plane,
             rows: taps,
@@ -477,11 +562,12 @@ fn sweep_at(
                 .wrapping_add(block * filter + tap * window.kernel[1] * LANES),
             filter_row: window.kernel[1] * LANES,
             filter_block: 0,
-            out: operands.out.address().wrapping_add(at),
+            picks: std::ptr::null(),
+            out: operands.out.address().wrapping_add(begins.out + at),
             out_plane,
             accumulate: false,
             bias: address(operands.bias, block * LANES),
-            residual: address(operands.residual, at),
+            residual: address(operands.residual, begins.residual + at),
             clamp: operands.clamp,
             divide: [1.0; WIDE],
         };

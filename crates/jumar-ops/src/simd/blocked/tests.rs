@@ -1,7 +1,9 @@
 //! Every level against sums in float64 over images in planes.
 
+use super::order::convolve_share;
+use super::picked::picked_at;
 use super::*;
-use crate::kernels::blocked::{pack_channels, pack_depthwise, pack_filter};
+use crate::kernels::blocked::{pack_channels, pack_depthwise, pack_filter, pack_picked};
 use crate::table::noise;
 use crate::view::{Block, Layout, View, ViewMut};
 use crate::{Tensor, simd::Level};
@@ -215,6 +217,31 @@ fn cases() -> Vec<Case> {
             image: [4, 30],
             ..PLAIN
         },
+        // Weights that many images share, in several passes.
+        Case {
+            images: 5,
+            channels: 300,
+            outputs: 70,
+            image: [7, 7],
+            ..PLAIN
+        },
+        // An image that is gone through in stretches.
+        Case {
+            channels: 64,
+            outputs: 40,
+            kernel: [1, 1],
+            before: [0; 2],
+            after: [0; 2],
+            image: [1, 2500],
+            ..PLAIN
+        },
+        Case {
+            channels: 32,
+            outputs: 48,
+            image: [61, 62],
+            stride: [1, 2],
+            ..PLAIN
+        },
         Case { images: 0, ..PLAIN },
         Case {
             image: [1, 1],
@@ -259,7 +286,27 @@ fn finish(case: &Case, extra: usize, sums: &mut [f64], bias: &[f32], residual: &
     }
 }
 
+/// Puts numbers of somebody else between the images.
+fn spread(values: &[f32], images: usize, between: usize) -> Vec<f32> {
+    let one = values.len() / images.max(1);
+    let each = values.chunks(one.max(1));
+    each.flat_map(|image| {
+        image
+            .iter()
+            .copied()
+            .chain(std::iter::repeat_n(f32::NAN, between))
+    })
+    .collect()
+}
+
 fn run(case: &Case, kind: &str) {
+    run_apart(case, kind, None);
+    run_apart(case, kind, Some([48, 7, 80]));
+}
+
+/// `between`: how many numbers of somebody else lie between images, residuals and outputs.
+fn run_apart(case: &Case, kind: &str, between: Option<[usize; 3]>) {
+    let gaps = between.unwrap_or_default();
     let window = case.window();
     let depth = case.channels / case.groups;
     let pixels = case.image[0] * case.image[1];
@@ -290,16 +337,23 @@ fn run(case: &Case, kind: &str) {
     let packed = Buffer::of(&values(&packed.expect("a filter that can be packed")));
     let packed_bias = Buffer::of(&values(&pack_channels(&bias).expect("float32")));
     let image = match kind {
-        "planar" => Buffer::of(&x),
-        _ => Buffer::of(&blocks(&x, case.images, case.channels, pixels)),
+        "planar" => x,
+        _ => blocks(&x, case.images, case.channels, pixels),
     };
-    let packed_residual = Buffer::of(&blocks(&residual, case.images, case.outputs, case.pixels()));
+    let packed_residual = blocks(&residual, case.images, case.outputs, case.pixels());
+    let one = [
+        image.len() / case.images.max(1),
+        packed_residual.len() / case.images.max(1),
+        out_blocks * case.pixels() * LANES,
+    ];
+    let apart = [0, 1, 2].map(|at| between.map(|gaps| one[at] + gaps[at]));
+    let image = Buffer::of(&spread(&image, case.images, gaps[0]));
+    let packed_residual = Buffer::of(&spread(&packed_residual, case.images, gaps[1]));
     for level in levels() {
         for extra in 0..3 {
             let mut wanted = sums.clone();
             finish(case, extra, &mut wanted, &values(&bias), &residual);
-            let size = case.images * out_blocks * case.pixels() * LANES;
-            let mut out = Buffer::of(&vec![f32::NAN; size]);
+            let mut out = Buffer::of(&vec![f32::NAN; case.images * (one[2] + gaps[2])]);
             {
                 let operands = Operands {
                     x: image.row(),
@@ -308,8 +362,18 @@ fn run(case: &Case, kind: &str) {
                     residual: (extra > 1).then(|| packed_residual.row()),
                     clamp: (extra > 1).then_some((-0.75, 0.5)),
                     out: out.row_mut(),
+                    apart: Apart {
+                        x: apart[0],
+                        residual: apart[1],
+                        out: apart[2],
+                    },
                 };
-                for index in 0..case.images {
+                let many = if kind == "dense" {
+                    case.images.max(1)
+                } else {
+                    1
+                };
+                for index in (0..case.images).step_by(many) {
                     // Cut in two, as workers cut it.
                     let cut = window.output[0] / 2;
                     for rows in [(0, cut), (cut, window.output[0])] {
@@ -346,20 +410,32 @@ fn run(case: &Case, kind: &str) {
                                     inputs: depth.div_ceil(LANES),
                                     outputs: out_blocks / case.groups,
                                 };
-                                for group in 0..case.groups {
-                                    for pair in 0..dense.outputs.div_ceil(PAIR) {
-                                        convolve_at(level, &dense, &operands, (group, pair), part);
-                                    }
+                                // All images at once, in two pieces of the pairs.
+                                let pairs = case.groups * dense.pairs();
+                                for pairs in [(0, pairs / 2), (pairs / 2, pairs)] {
+                                    let share = Share {
+                                        images: (index, case.images.min(index + many)),
+                                        pairs,
+                                        rows,
+                                        columns: part.columns,
+                                    };
+                                    convolve_share(level, &dense, &operands, share);
                                 }
                             }
                         }
                     }
                 }
             }
-            let found: Vec<f32> = {
-                let row = out.row();
-                (0..row.len()).map(|index| row.get(index)).collect()
-            };
+            let row = out.row();
+            let all: Vec<f32> = (0..row.len()).map(|index| row.get(index)).collect();
+            let images = all
+                .chunks((one[2] + gaps[2]).max(1))
+                .map(|all| all.split_at(one[2]));
+            let mut found = Vec::new();
+            for (image, between) in images {
+                found.extend_from_slice(image);
+                assert!(between.iter().all(|number| number.is_nan()), "{case:?}");
+            }
             compare(level, case, &found, &wanted, &sums);
         }
     }
@@ -368,6 +444,173 @@ fn run(case: &Case, kind: &str) {
 #[test]
 fn convolution_over_blocks_agrees_with_its_definition() {
     cases().iter().for_each(|case| run(case, "dense"));
+}
+
+/// Computes a case whose channels lie in another order, at every level, and compares with sums in float64.
+fn run_picked(case: &Case) {
+    let window = case.window();
+    let depth = case.channels / case.groups;
+    let (pixels, outputs) = (case.image[0] * case.image[1], case.pixels());
+    let x = values(&noise(&[case.images * case.channels * pixels], 3));
+    let filter = noise(&[case.outputs, depth, case.kernel[0], case.kernel[1]], 7);
+    let weights = values(&filter);
+    let mut sums = vec![0f64; case.images * case.outputs * outputs];
+    case.each(|place, [channel, tap_y, tap_x], seen| {
+        let weight =
+            ((place[1] * depth + channel) * case.kernel[0] + tap_y) * case.kernel[1] + tap_x;
+        if let Some(seen) = seen {
+            sums[case.place(place)] += f64::from(x[seen]) * f64::from(weights[weight]);
+        }
+    });
+    // Dealt out in turn: seven and the number of channels have no common divisor here.
+    assert!(!case.channels.is_multiple_of(7));
+    let places: Vec<usize> = (0..case.channels)
+        .map(|channel| channel * 7 % case.channels)
+        .collect();
+    let mut moved = vec![0f32; x.len()];
+    for (index, &value) in x.iter().enumerate() {
+        let (image, rest) = (
+            index / (case.channels * pixels),
+            index % (case.channels * pixels),
+        );
+        let place = places[rest / pixels];
+        moved[(image * case.channels + place) * pixels + rest % pixels] = value;
+    }
+    let (packed, units) = pack_picked(&filter, case.groups, &places).expect("a filter to pack");
+    let (packed, units) = (
+        Buffer::of(&values(&packed)),
+        units.values::<i32>().expect("int32"),
+    );
+    let image = Buffer::of(&blocks(&moved, case.images, case.channels, pixels));
+    let bias = noise(&[case.outputs], 11);
+    let packed_bias = Buffer::of(&values(&pack_channels(&bias).expect("float32")));
+    let residual = values(&noise(&[sums.len()], 13));
+    let packed_residual = Buffer::of(&blocks(&residual, case.images, case.outputs, outputs));
+    let picked = Picked {
+        window,
+        inputs: case.channels.div_ceil(LANES),
+        outputs: case.outputs.div_ceil(LANES),
+        units: &units,
+    };
+    let mut wanted = sums.clone();
+    finish(case, 2, &mut wanted, &values(&bias), &residual);
+    for level in levels() {
+        let size = case.images * picked.outputs * outputs * LANES;
+        let mut out = Buffer::of(&vec![f32::NAN; size]);
+        let operands = Operands {
+            x: image.row(),
+            filter: packed.row(),
+            bias: Some(packed_bias.row()),
+            residual: Some(packed_residual.row()),
+            clamp: Some((-0.75, 0.5)),
+            out: out.row_mut(),
+            apart: Apart::default(),
+        };
+        let cut = window.output[0] / 2;
+        for rows in [(0, cut), (cut, window.output[0])] {
+            let share = Share {
+                images: (0, case.images),
+                pairs: (0, picked.units()),
+                rows,
+                columns: (0, window.output[1]),
+            };
+            picked_at(level, &picked, &operands, share);
+        }
+        let row = out.row();
+        let found: Vec<f32> = (0..row.len()).map(|index| row.get(index)).collect();
+        let whole = Case { groups: 1, ..*case };
+        compare(level, &whole, &found, &wanted, &sums);
+    }
+}
+
+#[test]
+fn picked_channels_agree_with_the_definition() {
+    let single = Case {
+        kernel: [1, 1],
+        before: [0; 2],
+        after: [0; 2],
+        ..PLAIN
+    };
+    for case in [
+        Case {
+            images: 2,
+            channels: 60,
+            outputs: 240,
+            groups: 3,
+            image: [1, 50],
+            ..single
+        },
+        Case {
+            channels: 240,
+            outputs: 60,
+            groups: 3,
+            image: [20, 28],
+            ..single
+        },
+        Case {
+            channels: 24,
+            outputs: 60,
+            image: [9, 33],
+            ..PLAIN
+        },
+        Case {
+            images: 2,
+            channels: 40,
+            outputs: 72,
+            groups: 2,
+            image: [9, 40],
+            stride: [2, 2],
+            dilation: [2, 1],
+            ..PLAIN
+        },
+    ] {
+        run_picked(&case);
+    }
+}
+
+#[test]
+fn units_that_do_not_fit_are_told() {
+    let case = Case {
+        channels: 60,
+        outputs: 240,
+        groups: 3,
+        kernel: [1, 1],
+        before: [0; 2],
+        after: [0; 2],
+        ..PLAIN
+    };
+    let filter = noise(&[240, 20, 1, 1], 7);
+    let places: Vec<usize> = (0..60).collect();
+    let (packed, units) = pack_picked(&filter, 3, &places).expect("a filter to pack");
+    let lines = packed.len() / LANES;
+    let units = units.values::<i32>().expect("int32");
+    let fits = |units: &[i32], lines: usize| {
+        Picked {
+            window: case.window(),
+            inputs: 4,
+            outputs: 15,
+            units,
+        }
+        .fits(lines)
+    };
+    assert!(fits(&units, lines));
+    assert!(!fits(&units, lines - 1));
+    assert!(!fits(&units[1..], lines));
+    // Which block, how many of them, the first line of weights, and which channels.
+    for (at, values) in [
+        (0, [-1, 15, i32::MAX]),
+        (1, [0, 3, -1]),
+        (2, [-1, lines as i32 + 1, i32::MAX]),
+        (3, [-1, 1 << 16, i32::MIN]),
+    ] {
+        for value in values {
+            let mut units = units.clone();
+            units[at] = value;
+            assert!(!fits(&units, lines), "{value} at {at}");
+        }
+    }
+    // Groups of one channel would be products with zeros nearly all.
+    assert!(pack_picked(&noise(&[60, 1, 1, 1], 7), 60, &places).is_none());
 }
 
 #[test]
@@ -571,6 +814,7 @@ fn pooling_agrees_with_its_definition() {
                         residual: None,
                         clamp: None,
                         out: out.row_mut(),
+                        apart: Apart::default(),
                     };
                     for index in 0..case.images {
                         for block in 0..count {

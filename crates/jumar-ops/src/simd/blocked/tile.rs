@@ -24,8 +24,12 @@ pub(super) struct Tile {
     /// Numbers that follow each other under one tap, each with its own weights.
     pub depth: usize,
     pub filter: *const f32,
+    /// Where channels are picked: the first row of taps inside the image.
     pub filter_row: usize,
+    /// Where channels are picked: the rows of taps.
     pub filter_block: usize,
+    /// Null, or a mask for each block of input: of which channels of it there are weights at all.
+    pub picks: *const i32,
     pub out: *mut f32,
     pub out_plane: usize,
     /// The sum goes on from what the output holds.
@@ -101,13 +105,25 @@ impl Tile {
     }
 }
 
-/// Computes a tile of a convolution over blocks; `count` is 1 or 2 blocks of output.
+/// Computes a tile of a convolution over blocks, or over channels that are picked from them; `count` is 1 or 2 blocks of output.
 ///
 /// # Safety
 ///
 /// Operands cover all that the tile describes; `wide` only where all `pixels` (fourteen) see the image through all taps, at
-/// a stride of 1.
+/// a stride of 1 or 2.
 pub(super) unsafe fn dense(level: Level, tile: &Tile, pixels: usize, count: usize, wide: bool) {
+    if !tile.picks.is_null() {
+        // SAFETY: the level says what the processor has; the rest is the caller's word.
+        return unsafe {
+            match level {
+                #[cfg(target_arch = "x86_64")]
+                Level::Avx512 => super::x86::picked_avx512(tile, pixels, count, wide),
+                #[cfg(target_arch = "x86_64")]
+                Level::Avx2 => super::x86::picked_avx2(tile, pixels, count),
+                Level::Portable => picked_portable(tile, pixels, count),
+            }
+        };
+    }
     match level {
         // SAFETY: the level says what the processor has; the rest is the caller's word.
         #[cfg(target_arch = "x86_64")]
@@ -142,7 +158,7 @@ pub(super) unsafe fn planar(level: Level, tile: &Tile, pixels: usize, count: usi
 ///
 /// # Safety
 ///
-/// As [`dense`]; `wide` up to a stride of 2.
+/// As [`dense`].
 pub(super) unsafe fn sweep(level: Level, tile: &Tile, pixels: usize, what: Sweep, wide: bool) {
     match level {
         // SAFETY: as in `dense`.
@@ -199,6 +215,58 @@ pub(super) unsafe fn dense_portable(tile: &Tile, pixels: usize, count: usize) {
                         }
                     }
                 }
+            }
+            // SAFETY: the caller's word.
+            unsafe { finish(&own, pixel, sums) };
+        }
+    }
+}
+
+/// Goes through the channels that a mask picks.
+#[inline(always)]
+pub(super) fn picked(mask: i32) -> impl Iterator<Item = usize> {
+    let mut left = mask as u32;
+    std::iter::from_fn(move || {
+        let lane = left.trailing_zeros() as usize;
+        (left != 0).then(|| {
+            left &= left - 1;
+            lane
+        })
+    })
+}
+
+/// # Safety
+///
+/// As [`dense`]; there is a mask for each block of input.
+#[inline(always)]
+pub(super) unsafe fn picked_portable(tile: &Tile, pixels: usize, count: usize) {
+    for block in 0..count {
+        let own = tile.block(block);
+        for pixel in 0..pixels {
+            let mut sums = [0f32; LANES];
+            let mut filter = own.filter;
+            for input in 0..tile.blocks {
+                // SAFETY: the caller's word.
+                let mask = unsafe { tile.picks.add(input).read() };
+                let step = mask.count_ones() as usize * count * LANES;
+                for row in 0..tile.rows {
+                    let line = tile.x.wrapping_add(input * tile.plane + row * tile.row);
+                    for tap in 0..tile.taps {
+                        let seen = tile.seen(line, tap, pixel, false);
+                        let at = ((tile.filter_row + row) * tile.taps + tap) * step;
+                        for (index, lane) in picked(mask).enumerate() {
+                            let weights = filter.wrapping_add(at + index * count * LANES);
+                            // SAFETY: the pixel's number under the tap and its weights, by the caller's word.
+                            let (value, weights) = unsafe {
+                                (seen.wrapping_add(lane).read_unaligned(), load(weights))
+                            };
+                            for lane in 0..LANES {
+                                sums[lane] += value * weights[lane];
+                            }
+                        }
+                    }
+                }
+                filter = filter.wrapping_add(tile.filter_block * tile.taps * step);
             }
             // SAFETY: the caller's word.
             unsafe { finish(&own, pixel, sums) };

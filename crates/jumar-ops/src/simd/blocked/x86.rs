@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::tile::{Tile, finish};
+use super::tile::{Tile, finish, picked_portable};
 use super::{LANES, Sweep};
 
 /// Calls a tile function for as many pixels and blocks as there are.
@@ -34,10 +34,12 @@ macro_rules! by_size {
 pub(super) unsafe fn dense_avx512(tile: &Tile, pixels: usize, count: usize, wide: bool) {
     // SAFETY: the caller's word; the sizes are those that are passed on.
     unsafe {
-        match (wide, count) {
-            (true, 2) => dense_tile::<14, 2, true, true>(tile),
-            (true, _) => dense_tile::<14, 1, true, true>(tile),
-            (false, _) => by_size!(dense_tile, pixels, count, (tile), false, true),
+        match (wide, count, tile.stride) {
+            (true, 2, 1) => dense_tile::<14, 2, 1>(tile),
+            (true, _, 1) => dense_tile::<14, 1, 1>(tile),
+            (true, 2, _) => dense_tile::<14, 2, 2>(tile),
+            (true, ..) => dense_tile::<14, 1, 2>(tile),
+            (false, ..) => by_size!(dense_tile, pixels, count, (tile), 0),
         }
     }
 }
@@ -48,26 +50,180 @@ pub(super) unsafe fn dense_avx512(tile: &Tile, pixels: usize, count: usize, wide
 #[target_feature(enable = "avx512f")]
 pub(super) unsafe fn planar_avx512(tile: &Tile, pixels: usize, count: usize) {
     // SAFETY: the caller's word.
-    unsafe { by_size!(dense_tile, pixels, count, (tile), false, false) }
+    unsafe {
+        match (pixels, count, tile.stride) {
+            (14, 2, 1) => planar_tile::<14, 2, 1>(tile),
+            (14, 2, 2) => planar_tile::<14, 2, 2>(tile),
+            (14, 2, _) => planar_tile::<14, 2, 0>(tile),
+            (14, ..) => planar_tile::<14, 1, 0>(tile),
+            (.., 1) => by_size!(planar_tile, pixels, count, (tile), 1),
+            (.., 2) => by_size!(planar_tile, pixels, count, (tile), 2),
+            _ => by_size!(planar_tile, pixels, count, (tile), 0),
+        }
+    }
 }
 
-/// Computes PIXELS pixels of BLOCKS blocks. INSIDE: all pixels see the image, at a stride of 1. DEEP: sixteen channels lie
-/// together.
+/// Computes PIXELS pixels of BLOCKS blocks from lines that hold all that the pixels see. STRIDE: columns from one pixel to the
+/// next; 0 where only the tile says how many.
+///
+/// # Safety
+///
+/// As `tile::planar`.
+#[target_feature(enable = "avx512f")]
+unsafe fn planar_tile<const PIXELS: usize, const BLOCKS: usize, const STRIDE: usize>(tile: &Tile) {
+    let stride = if STRIDE > 0 { STRIDE } else { tile.stride };
+    let mut sums = [[_mm512_setzero_ps(); BLOCKS]; PIXELS];
+    let first = tile.x.wrapping_offset(tile.column);
+    let mut filter = tile.filter;
+    for channel in 0..tile.blocks {
+        for row in 0..tile.rows {
+            let line = first.wrapping_add(channel * tile.plane + row * tile.row);
+            for step in 0..tile.depth {
+                let seen = line.wrapping_add(step);
+                let mut weights = [_mm512_setzero_ps(); BLOCKS];
+                for (block, weights) in weights.iter_mut().enumerate() {
+                    // SAFETY: the weights of this step, by the caller's word.
+                    *weights = unsafe { _mm512_loadu_ps(filter.add(block * LANES)) };
+                }
+                filter = filter.wrapping_add(BLOCKS * LANES);
+                for (pixel, sums) in sums.iter_mut().enumerate() {
+                    // SAFETY: the lines hold what each pixel sees, by the caller's word.
+                    let value =
+                        _mm512_set1_ps(unsafe { seen.add(pixel * stride).read_unaligned() });
+                    for (sum, weights) in sums.iter_mut().zip(weights) {
+                        *sum = _mm512_fmadd_ps(value, weights, *sum);
+                    }
+                }
+            }
+        }
+    }
+    for (pixel, sums) in sums.into_iter().enumerate() {
+        for (block, sum) in sums.into_iter().enumerate() {
+            // SAFETY: the caller's word.
+            unsafe { finish_avx512(tile, block, pixel, sum) };
+        }
+    }
+}
+
+/// # Safety
+///
+/// As `tile::dense`, with masks.
+#[target_feature(enable = "avx512f")]
+pub(super) unsafe fn picked_avx512(tile: &Tile, pixels: usize, count: usize, wide: bool) {
+    // SAFETY: the caller's word; the sizes are those that are passed on.
+    unsafe {
+        match (wide && tile.stride == 1, count, pixels) {
+            (true, 2, _) => picked_tile::<14, 2, true>(tile),
+            (true, ..) => picked_tile::<14, 1, true>(tile),
+            (false, 2, 14) => picked_tile::<14, 2, false>(tile),
+            (false, _, 14) => picked_tile::<14, 1, false>(tile),
+            (false, ..) => by_size!(picked_tile, pixels, count, (tile), false),
+        }
+    }
+}
+
+/// Computes PIXELS pixels of BLOCKS blocks from the channels that are picked. INSIDE: all pixels see the image, at a stride of 1.
+///
+/// # Safety
+///
+/// As `tile::dense`, with masks.
+#[target_feature(enable = "avx512f")]
+unsafe fn picked_tile<const PIXELS: usize, const BLOCKS: usize, const INSIDE: bool>(tile: &Tile) {
+    let mut sums = [[_mm512_setzero_ps(); BLOCKS]; PIXELS];
+    // SAFETY: the caller's word.
+    unsafe { call_for::<PIXELS, BLOCKS>(tile) };
+    let mut filter = tile.filter;
+    for input in 0..tile.blocks {
+        // SAFETY: there is a mask for each block, by the caller's word.
+        let mask = unsafe { tile.picks.add(input).read() };
+        if mask == 0 {
+            continue;
+        }
+        let step = mask.count_ones() as usize * BLOCKS * LANES;
+        for row in 0..tile.rows {
+            let line = tile.x.wrapping_add(input * tile.plane + row * tile.row);
+            for tap in 0..tile.taps {
+                let mut weights_at =
+                    filter.wrapping_add(((tile.filter_row + row) * tile.taps + tap) * step);
+                let first = line.wrapping_offset((tile.column + (tap * tile.tap) as isize) * 16);
+                let mut seen = [line; PIXELS];
+                if !INSIDE {
+                    for (pixel, seen) in seen.iter_mut().enumerate() {
+                        *seen = tile.seen(line, tap, pixel, false);
+                    }
+                }
+                let mut left = mask as u32;
+                while left != 0 {
+                    let lane = left.trailing_zeros() as usize;
+                    left &= left - 1;
+                    let mut weights = [_mm512_setzero_ps(); BLOCKS];
+                    for (block, weights) in weights.iter_mut().enumerate() {
+                        // SAFETY: the weights of this channel, by the caller's word.
+                        *weights = unsafe { _mm512_loadu_ps(weights_at.add(block * LANES)) };
+                    }
+                    weights_at = weights_at.wrapping_add(BLOCKS * LANES);
+                    let own = first.wrapping_add(lane);
+                    for (pixel, sums) in sums.iter_mut().enumerate() {
+                        let at = if INSIDE {
+                            own.wrapping_add(pixel * LANES)
+                        } else {
+                            seen[pixel].wrapping_add(lane)
+                        };
+                        // SAFETY: a pixel of the image under this tap, or a line of zeros.
+                        let value = _mm512_set1_ps(unsafe { at.read_unaligned() });
+                        for (sum, weights) in sums.iter_mut().zip(weights) {
+                            *sum = _mm512_fmadd_ps(value, weights, *sum);
+                        }
+                    }
+                }
+            }
+        }
+        filter = filter.wrapping_add(tile.filter_block * tile.taps * step);
+    }
+    for (pixel, sums) in sums.into_iter().enumerate() {
+        for (block, sum) in sums.into_iter().enumerate() {
+            // SAFETY: the caller's word.
+            unsafe { finish_avx512(tile, block, pixel, sum) };
+        }
+    }
+}
+
+/// Asks for what a tile adds and writes at its end, so that it is there by then.
 ///
 /// # Safety
 ///
 /// As `tile::dense`.
 #[target_feature(enable = "avx512f")]
-unsafe fn dense_tile<
-    const PIXELS: usize,
-    const BLOCKS: usize,
-    const INSIDE: bool,
-    const DEEP: bool,
->(
-    tile: &Tile,
-) {
+#[inline]
+unsafe fn call_for<const PIXELS: usize, const BLOCKS: usize>(tile: &Tile) {
+    for block in 0..BLOCKS {
+        for pixel in 0..PIXELS {
+            let at = block * tile.out_plane + pixel * LANES;
+            _mm_prefetch::<_MM_HINT_ET0>(tile.out.wrapping_add(at).cast_const().cast());
+            if !tile.residual.is_null() {
+                _mm_prefetch::<_MM_HINT_T0>(tile.residual.wrapping_add(at).cast());
+            }
+        }
+    }
+}
+
+/// Computes PIXELS pixels of BLOCKS blocks. STRIDE: their distance where all see the image; 0 where some may not.
+///
+/// # Safety
+///
+/// As `tile::dense`.
+#[target_feature(enable = "avx512f")]
+unsafe fn dense_tile<const PIXELS: usize, const BLOCKS: usize, const STRIDE: usize>(tile: &Tile) {
     let mut sums = [[_mm512_setzero_ps(); BLOCKS]; PIXELS];
+    // SAFETY: the caller's word.
+    unsafe { call_for::<PIXELS, BLOCKS>(tile) };
     for input in 0..tile.blocks {
+        // The pixels of the next block are asked for while this one is computed.
+        let ahead = if input + 1 < tile.blocks {
+            tile.plane
+        } else {
+            PIXELS * STRIDE * LANES
+        };
         for row in 0..tile.rows {
             let line = tile.x.wrapping_add(input * tile.plane + row * tile.row);
             let mut filter = tile
@@ -75,19 +231,21 @@ unsafe fn dense_tile<
                 .wrapping_add(input * tile.filter_block + row * tile.filter_row);
             for tap in 0..tile.taps {
                 let mut seen = [line; PIXELS];
-                if INSIDE {
+                if STRIDE > 0 {
                     let first =
                         line.wrapping_offset((tile.column + (tap * tile.tap) as isize) * 16);
                     for (pixel, seen) in seen.iter_mut().enumerate() {
-                        *seen = first.wrapping_add(pixel * LANES);
+                        *seen = first.wrapping_add(pixel * STRIDE * LANES);
                     }
                 } else {
                     for (pixel, seen) in seen.iter_mut().enumerate() {
                         *seen = tile.seen(line, tap, pixel, false);
                     }
                 }
-                let depth = if DEEP { LANES } else { tile.depth };
-                for step in 0..depth {
+                for step in 0..LANES {
+                    if STRIDE > 0 && step < PIXELS {
+                        _mm_prefetch::<_MM_HINT_T0>(seen[step].wrapping_add(ahead).cast());
+                    }
                     let mut weights = [_mm512_setzero_ps(); BLOCKS];
                     for (block, weights) in weights.iter_mut().enumerate() {
                         // SAFETY: the weights of this step, by the caller's word.
@@ -102,7 +260,7 @@ unsafe fn dense_tile<
                         }
                     }
                 }
-                filter = filter.wrapping_add(depth * BLOCKS * LANES);
+                filter = filter.wrapping_add(LANES * BLOCKS * LANES);
             }
         }
     }
@@ -274,7 +432,13 @@ unsafe fn sweep_tile<const PIXELS: usize, const STRIDE: usize, const KIND: u8>(t
             let first = line.wrapping_offset((tile.column + (tap * tile.tap) as isize) * 16);
             for (pixel, sum) in sums.iter_mut().enumerate() {
                 let seen = if STRIDE > 0 {
-                    first.wrapping_add(pixel * STRIDE * LANES)
+                    let own = first.wrapping_add(pixel * STRIDE * LANES);
+                    if tap < STRIDE {
+                        // What the next tile sees, where this one leaves the row.
+                        let next = own.wrapping_add(PIXELS * STRIDE * LANES);
+                        _mm_prefetch::<_MM_HINT_T0>(next.cast());
+                    }
+                    own
                 } else {
                     tile.seen(line, tap, pixel, KIND == MAX)
                 };
@@ -331,6 +495,15 @@ macro_rules! by_six {
 pub(super) unsafe fn dense_avx2(tile: &Tile, pixels: usize, count: usize) {
     // SAFETY: the caller's word.
     unsafe { by_six!(dense_piece, tile, pixels, count) }
+}
+
+/// # Safety
+///
+/// As `tile::dense`, with masks.
+#[target_feature(enable = "avx2,fma")]
+pub(super) unsafe fn picked_avx2(tile: &Tile, pixels: usize, count: usize) {
+    // SAFETY: the caller's word. The loop is compiled for these instructions.
+    unsafe { picked_portable(tile, pixels, count) }
 }
 
 /// # Safety

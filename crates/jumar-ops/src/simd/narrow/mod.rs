@@ -3,10 +3,12 @@
 //! Four bytes of the left side, two numbers or four, are spread over a vector and multiplied with sixteen groups of
 //! weights by one instruction. A matrix product is the convolution whose pixels are rows and whose window is one pixel.
 //!
-//! The sums of bfloat16 are the same to the last bit at every level of instructions: numbers are rounded to the nearest
-//! (ties to even, denormal ones to zero), products are exact, and sums are rounded in one order. Only denormal sums may
-//! differ, which processors take for zero.
+//! The sums of bfloat16 are the same to the last bit at every level of instructions but a matrix unit's: numbers are
+//! rounded to the nearest (ties to even, denormal ones to zero), products are exact, and sums are rounded in one order.
+//! Only denormal sums may differ, which processors take for zero. The order of a matrix unit is said in `matrix`.
 
+#[cfg(target_arch = "x86_64")]
+mod matrix;
 mod tile;
 #[cfg(target_arch = "x86_64")]
 mod x86;
@@ -22,6 +24,14 @@ pub const PANEL: usize = PAIR * LANES;
 const BLOCK: usize = LANES / 2;
 /// What pixels of bfloat16 see beside the image.
 static ZEROS: [u32; BLOCK] = [0; BLOCK];
+
+/// Names what computes products here: of bfloat16, and of bytes.
+pub fn engines() -> [&'static str; 2] {
+    [
+        Engine::best::<Pairs>().name("avx512_bf16"),
+        Engine::best::<Quads>().name("avx512_vnni"),
+    ]
+}
 
 /// Rounds to bfloat16: to the nearest, ties to even; denormal numbers become zero.
 #[inline(always)]
@@ -48,6 +58,9 @@ fn round_at(engine: Engine, from: Row<'_, f32>, to: RowMut<'_, BF16>) {
     let dense = from.is_dense() && to.as_row().is_dense();
     assert!(dense && from.len() == to.len(), "two dense rows alike");
     match engine {
+        // A matrix unit does not round.
+        Engine::Matrix if Pairs::native() => round_at(Engine::Native, from, to),
+        Engine::Matrix => wide_at(super::Level::best(), Round(from, to)),
         // SAFETY: the engine says that the processor has the instruction; both rows hold as many numbers.
         #[cfg(target_arch = "x86_64")]
         Engine::Native => unsafe { x86::round(from.address(), to.address().cast(), from.len()) },
@@ -178,11 +191,12 @@ fn convolve_at(
     part: Part,
 ) {
     let Dense {
-        window,
+        mut window,
         groups,
         inputs,
         outputs,
     } = *dense;
+    let mut part = part;
     let (plane, out_plane) = (window.pixels() * BLOCK, window.outputs() * LANES);
     let (all_in, all_out) = (groups * inputs, groups * outputs);
     let block = window.taps() * BLOCK * LANES;
@@ -204,11 +218,19 @@ fn convolve_at(
     let filter = operands.filter.address().cast::<u32>();
     let filter = filter.wrapping_add(first * inputs * block);
     let out = (part.image * all_out + first) * out_plane;
-    for y in part.rows.0..part.rows.1 {
+    if engine == Engine::Matrix && window.is_one_pixel() && part.columns == (0, window.output[1]) {
+        // Rows of pixels that see themselves alone are one row: a matrix unit takes more pixels than a small image is wide.
+        let width = window.output[1];
+        part.columns = (part.rows.0 * width, part.rows.1 * width);
+        part.rows = (0, 1);
+        window.image = [1, window.pixels()];
+        window.output = window.image;
+    }
+    let tile_of = |y: usize| {
         let (line, tap, taps) = window.rows(y);
         let at = out + y * window.output[1] * LANES;
         let (to, narrow) = operands.out.at(at);
-        let tile = Tile::<Pairs> {
+        Tile::<Pairs> {
             x: x.wrapping_add(line * window.image[1] * BLOCK),
             blocks: inputs,
             plane,
@@ -235,9 +257,24 @@ fn convolve_at(
                 residual: address(operands.residual, at),
                 clamp: operands.clamp,
             },
-        };
-        // SAFETY: `check` saw that the operands cover the whole image; the rows of taps lie inside it.
-        unsafe { across(engine, &tile, count, &window, part.columns, true) };
+        }
+    };
+    #[cfg(target_arch = "x86_64")]
+    if engine == Engine::Matrix {
+        let mut queue = matrix::Queue::new(count);
+        for y in part.rows.0..part.rows.1 {
+            // SAFETY: `check` saw that the operands cover the whole image; the rows of taps lie inside it.
+            unsafe { queue.row(&tile_of(y), part.columns, window.before[1]) };
+        }
+        // SAFETY: as above.
+        unsafe { queue.finish() };
+        return;
+    }
+    for y in part.rows.0..part.rows.1 {
+        // SAFETY: as above.
+        unsafe {
+            across(engine, &tile_of(y), count, &window, part.columns, true);
+        }
     }
 }
 
@@ -356,6 +393,16 @@ fn rows<D: Dots>(
 ///
 /// As `tile::run`, for all rows.
 unsafe fn down<D: Dots>(engine: Engine, tile: &Tile<D>, m: usize) {
+    #[cfg(target_arch = "x86_64")]
+    if engine == Engine::Matrix {
+        let mut queue = matrix::Queue::new(PAIR);
+        // SAFETY: the caller's word; no row lies outside.
+        unsafe {
+            queue.row(tile, (0, m), 0);
+            queue.finish();
+        }
+        return;
+    }
     let mut row = 0;
     while row < m {
         let left = m - row;
@@ -507,7 +554,17 @@ fn whole_convolve_at(
             lanes: channels,
         },
     };
-    // SAFETY: operands cover the image, the filter and the row, as was checked; no tap leaves the image.
+    #[cfg(target_arch = "x86_64")]
+    if engine == Engine::Matrix {
+        let mut queue = matrix::Queue::new(PAIR);
+        // SAFETY: operands cover the image, the filter and the row, as was checked; no tap leaves the image.
+        unsafe {
+            queue.row(&tile, (0, pixels), 0);
+            queue.finish();
+        }
+        return;
+    }
+    // SAFETY: as above.
     unsafe { across(engine, &tile, PAIR, &window, (0, pixels), false) };
 }
 

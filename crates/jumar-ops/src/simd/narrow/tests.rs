@@ -1,6 +1,9 @@
-//! Every engine against sums in float64 of numbers rounded by hand, and all engines against each other, bit by bit.
+//! Every engine against sums in float64 of numbers rounded by hand, and all engines against each other, bit by bit; a
+//! matrix unit, which is emulated here, against a model of its order of sums.
 
+use super::tile::phases;
 use super::*;
+use crate::simd::unit::{self, Answer};
 use crate::view::{Block, Layout, ViewMut};
 
 /// The engines that this processor has.
@@ -12,7 +15,94 @@ fn engines<D: Dots>() -> Vec<Engine> {
     if D::native() {
         engines.push(Engine::Native);
     }
+    if has_unit() {
+        engines.push(Engine::Matrix);
+    }
     engines
+}
+
+/// Whether the machine code for a matrix unit can be run here, by the unit or by its emulator.
+fn has_unit() -> bool {
+    let emulated = cfg!(all(target_arch = "x86_64", target_os = "linux"));
+    match unit::ask() {
+        Answer::Granted(unit) => unit.bfloat16 && unit.bytes,
+        // Some of its instructions do not stop a processor that has the unit, so that they cannot be emulated there.
+        Answer::Refused(_) => false,
+        Answer::Absent | Answer::Unasked => emulated,
+    }
+}
+
+/// Runs an engine; a matrix unit that is not there is emulated, and may read the two operands.
+fn on<T: crate::view::Element>(
+    engine: Engine,
+    (x, filter): (Row<'_, T>, Row<'_, T>),
+    run: impl FnOnce(),
+) {
+    let range = |row: Row<'_, T>| {
+        let from = row.address() as u64;
+        (from, from + (row.len() * size_of::<T>()) as u64)
+    };
+    if engine != Engine::Matrix || unit::ask() != Answer::Absent {
+        return run();
+    }
+    #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+    matrix::emulator::emulated([range(x), range(filter)], run);
+}
+
+/// Two numbers of the left side with two of the right.
+type Group = [(f32, f32); 2];
+
+/// What a matrix unit makes of runs of groups, all of one length: pieces of a run are summed apart, first numbers and
+/// second ones, which are added, and then to the sum.
+fn modelled(runs: &[Vec<Group>]) -> f32 {
+    let mut sum = 0f32;
+    let len = runs.first().map_or(0, Vec::len);
+    for phase in phases(len) {
+        for run in runs {
+            for piece in 0..phase.pieces {
+                let groups = &run[phase.first + piece * phase.depth..][..phase.depth];
+                let apart = [0, 1].map(|half| {
+                    groups
+                        .iter()
+                        .fold(0f32, |sum, group| sum + group[half].0 * group[half].1)
+                });
+                sum += apart[0] + apart[1];
+            }
+        }
+    }
+    sum
+}
+
+/// The largest error of such sums: each rounding on the way of a product is off by half a unit of all that was added.
+fn bound(runs: &[Vec<Group>], more: f64) -> f64 {
+    let pieces: usize = runs.iter().map(|run| run.len().div_ceil(16) + 1).sum();
+    let all: f64 = runs
+        .iter()
+        .flatten()
+        .flatten()
+        .map(|&(a, b)| f64::from((a * b).abs()))
+        .sum();
+    (16 + 1 + pieces + 3) as f64 * f64::from(f32::EPSILON) / 2.0 * (all + more)
+}
+
+fn finished(sum: f32, more: &[f32], (low, high): (f32, f32)) -> f32 {
+    more.iter()
+        .fold(sum, |sum, more| sum + more)
+        .clamp(low, high)
+}
+
+#[test]
+fn runs_are_cut_into_pieces_that_a_register_holds() {
+    for run in 0..200 {
+        let mut next = 0;
+        for phase in phases(run) {
+            assert!(phase.pieces == 0 || phase.first == next && (1..=16).contains(&phase.depth));
+            next += phase.pieces * phase.depth;
+        }
+        assert_eq!(next, run);
+        let pieces: usize = phases(run).iter().map(|phase| phase.pieces).sum();
+        assert_eq!(pieces, run.div_ceil(16), "{run}: no more than are needed");
+    }
 }
 
 fn noise(index: usize) -> f32 {
@@ -114,6 +204,66 @@ fn numbers_are_rounded_to_the_nearest_even() {
 }
 
 #[test]
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+fn a_call_configures_the_unit_no_oftener_than_sizes_change() {
+    use super::matrix::emulator::{Seen, tried};
+    if unit::ask() != Answer::Absent {
+        return; // Nobody counts what the unit itself executes.
+    }
+    // Rows, depth in bytes; how often sizes are told; products: pieces of the depth, jobs of 16 rows, two blocks.
+    for (m, k, configurations, products) in [
+        (64, 128, 1, 2 * 4 * 2),
+        (31, 64, 1, 2 * 2),
+        (33, 64, 1, 3 * 2),
+        (32, 68, 2, 2 * 2 * 2),
+        (64, 68, 4, 2 * 4 * 2),
+        (0, 64, 0, 0),
+        (5, 0, 0, 0),
+    ] {
+        let (mut x, mut filter) = (Block::of(&vec![1; m * k]), Block::of(&vec![1; k * PANEL]));
+        let mut c = Block::of(&vec![0; m * PANEL * 4]);
+        let mut seen = Ok(Seen::default());
+        row::<u8>(&mut x, m * k, |x| {
+            row::<u8>(&mut filter, k * PANEL, |filter| {
+                row::<i32>(&mut c, m * PANEL, |c| {
+                    seen = tried(|| {
+                        let sides = (x.as_row(), filter.as_row());
+                        whole_product_at(Engine::Matrix, (m, PANEL, k), sides, (c, PANEL));
+                    });
+                });
+            });
+        });
+        let seen = seen.unwrap();
+        let told = (seen.configurations, seen.products, seen.releases);
+        assert_eq!(
+            told,
+            (configurations, products, configurations.min(1)),
+            "{m} x {k}"
+        );
+    }
+}
+
+#[test]
+fn without_the_permission_other_engines_compute() {
+    let best = [Engine::best::<Pairs>(), Engine::best::<Quads>()];
+    if !matches!(unit::ask(), Answer::Granted(_)) {
+        assert!(!best.contains(&Engine::Matrix));
+    }
+    let other = [Pairs::native(), Quads::native()].map(|native| match native {
+        true => Engine::Native,
+        false => Engine::Plain(super::super::Level::best()),
+    });
+    for answer in [Answer::Unasked, Answer::Absent, Answer::Refused(28)] {
+        assert_eq!(answer.unit(), unit::Unit::default(), "{answer:?}");
+        let engines = [
+            Engine::among::<Pairs>(answer.unit().bfloat16),
+            Engine::among::<Quads>(answer.unit().bytes),
+        ];
+        assert_eq!(engines, other, "{answer:?}");
+    }
+}
+
+#[test]
 fn products_are_those_of_rounded_numbers_and_the_same_at_every_level() {
     for (m, n, k) in [
         (1usize, 1usize, 2usize),
@@ -122,6 +272,8 @@ fn products_are_those_of_rounded_numbers_and_the_same_at_every_level() {
         (8, 32, 128),
         (9, 16, 6),
         (23, 31, 40),
+        (33, 32, 34),
+        (16, 9, 70),
         (5, 3, 0),
     ] {
         let stride = n + 3;
@@ -155,7 +307,9 @@ fn products_are_those_of_rounded_numbers_and_the_same_at_every_level() {
                                         clamp: more.then_some((-1.0, 2.0)),
                                         out: Out::Wide(c),
                                     };
-                                    product_at(engine, (m, n, k), &operands, stride);
+                                    on(engine, (x.as_row(), filter.as_row()), || {
+                                        product_at(engine, (m, n, k), &operands, stride)
+                                    });
                                 });
                             });
                         });
@@ -186,7 +340,27 @@ fn products_are_those_of_rounded_numbers_and_the_same_at_every_level() {
                             off < 1e-5,
                             "{engine:?} {m}x{n}x{k} case {case} at {i},{j}: {off}"
                         );
+                        if engine == Engine::Matrix && j < n {
+                            let number =
+                                |p: usize| (nearest(a[i * k + p]), nearest(b[p * PANEL + j]));
+                            let run = (0..k / 2).map(|p| [number(2 * p), number(2 * p + 1)]);
+                            let runs = [run.collect::<Vec<_>>()];
+                            assert!(off <= bound(&runs, 8.0), "{m}x{n}x{k} at {i},{j}: {off}");
+                            let mut sum = modelled(&runs);
+                            if more {
+                                sum = finished(
+                                    sum,
+                                    &[bias[j], residual[i * stride + j]],
+                                    (-1.0, 2.0),
+                                );
+                            }
+                            let found = found[i * stride + j];
+                            assert_eq!(found.to_bits(), sum.to_bits(), "{m}x{n}x{k} at {i},{j}");
+                        }
                     }
+                }
+                if engine == Engine::Matrix {
+                    continue;
                 }
                 let same = first.get_or_insert_with(|| c.bytes().to_vec());
                 assert!(same == c.bytes(), "{engine:?} {m}x{n}x{k} differs in bits");
@@ -214,6 +388,14 @@ fn convolutions_of_blocks_agree_with_sums_in_float64() {
         ([6, 29], [1, 1], 2, 1, 0, 1, 1, 1),
         ([8, 19], [3, 3], 1, 2, 2, 2, 1, 2),
         ([4, 16], [5, 5], 1, 1, 2, 1, 1, 2),
+        // Small images, whose rows a matrix unit takes two at a time, or as one.
+        ([7, 7], [3, 3], 1, 1, 1, 1, 2, 2),
+        ([5, 7], [1, 1], 1, 1, 0, 2, 2, 3),
+        // Windows larger than the image, rows that see nothing of it, and more taps than are copied at once.
+        ([2, 2], [5, 5], 1, 1, 2, 1, 1, 1),
+        ([2, 80], [1, 70], 1, 1, 3, 1, 1, 1),
+        ([5, 37], [7, 7], 2, 1, 3, 1, 1, 2),
+        ([3, 90], [1, 3], 40, 7, 9, 1, 1, 2),
     ];
     for (image, kernel, stride, dilation, pad, groups, inputs, outputs) in cases {
         let size =
@@ -268,6 +450,44 @@ fn convolutions_of_blocks_agree_with_sums_in_float64() {
         }
         let bias: Vec<f32> = (0..all_out * LANES).map(|i| noise(i + 99)).collect();
         let residual: Vec<f32> = (0..out_len).map(|i| noise(i + 31)).collect();
+        // Where an output lies: its row, its channel, and its column, group and image.
+        let place = |at: usize| {
+            let (lane, rest) = (at % LANES, at / LANES);
+            let (column, rest) = (rest % window.output[1], rest / window.output[1]);
+            let (line, rest) = (rest % window.output[0], rest / window.output[0]);
+            let (block, image) = (rest % all_out, rest / all_out);
+            (line, block * LANES + lane, (column, block / outputs, image))
+        };
+        let near = |values: &[f32]| values.iter().map(|&v| nearest(v)).collect::<Vec<_>>();
+        let (rounded, weights) = (near(&x), near(&w));
+        // What an output is the sum of, by channel and tap.
+        let seen = |at: usize| {
+            let (line, output, (column, group, image_index)) = place(at);
+            let mut seen = vec![(0f32, 0f32); depth * taps];
+            for channel in 0..depth {
+                for tap in 0..taps {
+                    let y = (line * stride + tap / kernel[1] * dilation) as isize - pad as isize;
+                    let z = (column * stride + tap % kernel[1] * dilation) as isize - pad as isize;
+                    if y < 0 || z < 0 || y as usize >= image[0] || z as usize >= image[1] {
+                        continue;
+                    }
+                    let plane = (image_index * groups + group) * inputs + channel / LANES;
+                    let from = (plane * pixels + y as usize * image[1] + z as usize) * LANES;
+                    seen[channel * taps + tap] = (
+                        rounded[from + channel % LANES],
+                        weights[(output * depth + channel) * taps + tap],
+                    );
+                }
+            }
+            seen
+        };
+        let sum = |at: usize| {
+            seen(at)
+                .iter()
+                .map(|&(a, b)| f64::from(a) * f64::from(b))
+                .sum()
+        };
+        let exact: Vec<f64> = (0..out_len).map(sum).collect();
         let mut first: [Option<Vec<u8>>; 2] = [None, None];
         for engine in engines::<Pairs>() {
             for (case, first) in first.iter_mut().enumerate() {
@@ -299,13 +519,15 @@ fn convolutions_of_blocks_agree_with_sums_in_float64() {
                                                     rows: (0, window.output[0]),
                                                     columns: (0, window.output[1]),
                                                 };
-                                                convolve_at(
-                                                    engine,
-                                                    &dense,
-                                                    &operands,
-                                                    (group, pair),
-                                                    part,
-                                                );
+                                                on(engine, (x.as_row(), filter.as_row()), || {
+                                                    convolve_at(
+                                                        engine,
+                                                        &dense,
+                                                        &operands,
+                                                        (group, pair),
+                                                        part,
+                                                    );
+                                                });
                                             }
                                         }
                                     }
@@ -332,29 +554,8 @@ fn convolutions_of_blocks_agree_with_sums_in_float64() {
                         .collect(),
                 };
                 for at in 0..out_len {
-                    let (lane, rest) = (at % LANES, at / LANES);
-                    let (column, rest) = (rest % window.output[1], rest / window.output[1]);
-                    let (line, rest) = (rest % window.output[0], rest / window.output[0]);
-                    let (block, image_index) = (rest % all_out, rest / all_out);
-                    let (group, output) = (block / outputs, block * LANES + lane);
-                    let mut wanted = f64::from(bias[output]);
-                    for channel in 0..depth {
-                        for tap in 0..taps {
-                            let y = (line * stride + tap / kernel[1] * dilation) as isize
-                                - pad as isize;
-                            let z = (column * stride + tap % kernel[1] * dilation) as isize
-                                - pad as isize;
-                            if y < 0 || z < 0 || y as usize >= image[0] || z as usize >= image[1] {
-                                continue;
-                            }
-                            let plane = (image_index * groups + group) * inputs + channel / LANES;
-                            let from = (plane * pixels + y as usize * image[1] + z as usize)
-                                * LANES
-                                + channel % LANES;
-                            wanted += f64::from(nearest(x[from]))
-                                * f64::from(nearest(w[(output * depth + channel) * taps + tap]));
-                        }
-                    }
+                    let (line, output, _) = place(at);
+                    let mut wanted = f64::from(bias[output]) + exact[at];
                     if case == 0 {
                         wanted += f64::from(residual[at]);
                     }
@@ -370,6 +571,50 @@ fn convolutions_of_blocks_agree_with_sums_in_float64() {
                         "{engine:?} {window:?} case {case} at {at}: {} and {wanted}",
                         found[at]
                     );
+                    if engine != Engine::Matrix {
+                        continue;
+                    }
+                    let seen = seen(at);
+                    // Taps across follow each other where they lie side by side.
+                    let together = match dilation == 1 && kernel[1] <= 64 {
+                        true => kernel[1],
+                        false => 1,
+                    };
+                    let mut runs = Vec::new();
+                    for (input, tap) in
+                        (0..inputs).flat_map(|i| (0..taps).step_by(together).map(move |t| (i, t)))
+                    {
+                        let y =
+                            (line * stride + tap / kernel[1] * dilation) as isize - pad as isize;
+                        if y < 0 || y as usize >= image[0] {
+                            continue;
+                        }
+                        let group = |at: usize| {
+                            [0, 1].map(|half| {
+                                let channel = input * LANES + at % BLOCK * 2 + half;
+                                seen[channel * taps + tap + at / BLOCK]
+                            })
+                        };
+                        runs.push((0..together * BLOCK).map(group).collect());
+                    }
+                    let added = match case {
+                        0 => vec![bias[output], residual[at]],
+                        _ => vec![bias[output]],
+                    };
+                    let mut sum = finished(modelled(&runs), &added, (0.0, f32::INFINITY));
+                    if case == 0 {
+                        assert!(off <= self::bound(&runs, 4.0), "{window:?} at {at}: {off}");
+                    } else {
+                        sum = nearest(sum);
+                    }
+                    assert_eq!(
+                        found[at].to_bits(),
+                        sum.to_bits(),
+                        "{window:?} case {case} at {at}"
+                    );
+                }
+                if engine == Engine::Matrix {
+                    continue;
                 }
                 let same = first.get_or_insert_with(|| out.bytes().to_vec());
                 assert!(
@@ -388,6 +633,7 @@ fn products_of_bytes_are_exact_at_every_level() {
         (9, 32, 64),
         (5, 17, 1000),
         (17, 31, 12),
+        (40, 32, 272),
         (2, 5, 0),
     ] {
         let stride = n + 1;
@@ -405,12 +651,14 @@ fn products_of_bytes_are_exact_at_every_level() {
             row::<u8>(&mut x, a.len(), |x| {
                 row::<u8>(&mut filter, b.len(), |filter| {
                     row::<i32>(&mut c, m * stride, |c| {
-                        whole_product_at(
-                            engine,
-                            (m, n, k),
-                            (x.as_row(), filter.as_row()),
-                            (c, stride),
-                        );
+                        on(engine, (x.as_row(), filter.as_row()), || {
+                            whole_product_at(
+                                engine,
+                                (m, n, k),
+                                (x.as_row(), filter.as_row()),
+                                (c, stride),
+                            );
+                        });
                     });
                 });
             });
@@ -444,6 +692,8 @@ fn convolutions_of_bytes_are_exact_at_every_level() {
         ([3usize, 19usize], [3usize, 3usize], 1, 1, 8, 8, 32),
         ([2, 9], [1, 1], 2, 1, 12, 4, 7),
         ([4, 1], [2, 3], 2, 2, 4, 4, 17),
+        ([2, 37], [1, 7], 2, 1, 4, 4, 32),
+        ([1, 33], [3, 3], 1, 2, 72, 68, 30),
     ] {
         let image =
             [0, 1].map(|axis| (output[axis] - 1) * stride + (kernel[axis] - 1) * dilation + 1);
@@ -474,13 +724,15 @@ fn convolutions_of_bytes_are_exact_at_every_level() {
                 row::<u8>(&mut xb, x.len(), |x| {
                     row::<u8>(&mut wb, w.len(), |w| {
                         row::<i32>(&mut c, output[1] * channels, |c| {
-                            whole_convolve_at(
-                                engine,
-                                &whole,
-                                (x.as_row(), w.as_row()),
-                                (c, channels, channels),
-                                y,
-                            );
+                            on(engine, (x.as_row(), w.as_row()), || {
+                                whole_convolve_at(
+                                    engine,
+                                    &whole,
+                                    (x.as_row(), w.as_row()),
+                                    (c, channels, channels),
+                                    y,
+                                );
+                            });
                         });
                     });
                 });

@@ -4,12 +4,14 @@ use crate::simd::Level;
 use crate::simd::wide::{Work, wide_at};
 use crate::view::BF16;
 
+#[cfg(target_arch = "x86_64")]
+use super::matrix::{Job, Lefts, Unit, step_pairs, step_quads};
 use super::{LANES, narrow};
 
 /// Numbers that are multiplied in groups of 32 bits: two of bfloat16, or four bytes.
 ///
 /// A processor's instruction takes sixteen groups at once. The order of weights in memory, step by step sixteen groups
-/// for each block, is also the one that matrix units (AMX) load, so that one would be another [`Engine`] here.
+/// for each block, is also the one that matrix units (AMX) load.
 pub(super) trait Dots: Copy + Sized + Sync + 'static {
     /// What products are added up in.
     type Sum: Copy + Default;
@@ -28,6 +30,25 @@ pub(super) trait Dots: Copy + Sized + Sync + 'static {
     ///
     /// As [`run`]; the processor has the instruction.
     unsafe fn tile(tile: &Tile<Self>, pixels: usize, count: usize, reach: Reach);
+
+    /// Tells whether the processor has a matrix unit for it that this process may use.
+    fn unit() -> bool;
+
+    /// Multiplies and adds by the matrix unit.
+    ///
+    /// # Safety
+    ///
+    /// The unit is configured, and all that its registers are to hold lies there.
+    #[cfg(target_arch = "x86_64")]
+    unsafe fn step(lefts: &Lefts, right: *const u32, count: usize);
+
+    /// Writes one pixel of one block, as [`Out::finish`], by vector instructions.
+    ///
+    /// # Safety
+    ///
+    /// As [`run`]; the processor has the instruction for dot products; `sums` points to sums.
+    #[cfg(target_arch = "x86_64")]
+    unsafe fn settle(out: &Self::Out, pixel: usize, block: usize, sums: *const [Self::Sum; LANES]);
 }
 
 /// Where sums go, and what happens to them on the way.
@@ -111,18 +132,69 @@ pub(super) enum Reach {
 pub(super) enum Engine {
     /// By the processor's instruction for dot products.
     Native,
+    /// By the processor's matrix unit.
+    Matrix,
     /// By what the compiler makes of a loop, at a level of instructions.
     Plain(Level),
 }
 
 impl Engine {
     pub fn best<D: Dots>() -> Engine {
-        if D::native() {
+        Engine::among::<D>(D::unit())
+    }
+
+    /// Names it; `instruction` is the native one.
+    pub fn name(self, instruction: &'static str) -> &'static str {
+        match self {
+            Engine::Matrix => "amx",
+            Engine::Native => instruction,
+            #[cfg(target_arch = "x86_64")]
+            Engine::Plain(Level::Avx512) => "avx512",
+            #[cfg(target_arch = "x86_64")]
+            Engine::Plain(Level::Avx2) => "avx2",
+            Engine::Plain(Level::Portable) => "plain",
+        }
+    }
+
+    /// Gives the best engine with a matrix unit that may be used, or without.
+    pub fn among<D: Dots>(unit: bool) -> Engine {
+        if unit {
+            Engine::Matrix
+        } else if D::native() {
             Engine::Native
         } else {
             Engine::Plain(Level::best())
         }
     }
+}
+
+/// Groups of 32 bits of a row of a register of a matrix unit.
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "no such unit"))]
+pub(super) const DEPTH: usize = 16;
+
+/// Groups that follow each other in the image and in the filter, cut into pieces that a register holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "no such unit"))]
+pub(super) struct Phase {
+    pub first: usize,
+    pub depth: usize,
+    pub pieces: usize,
+}
+
+/// Cuts `run` groups into pieces: all alike where that takes no more of them, else a last one by itself.
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "no such unit"))]
+pub(super) fn phases(run: usize) -> [Phase; 2] {
+    let pieces = run.div_ceil(DEPTH);
+    let phase = |first, depth, pieces| Phase {
+        first,
+        depth,
+        pieces,
+    };
+    if pieces == 0 || run.is_multiple_of(pieces) {
+        return [phase(0, run / pieces.max(1), pieces), phase(run, 0, 0)];
+    }
+    let full = run / DEPTH;
+    [phase(0, DEPTH, full), phase(full * DEPTH, run % DEPTH, 1)]
 }
 
 /// Computes a tile of `count` blocks (1 or 2) of output.
@@ -140,6 +212,14 @@ pub(super) unsafe fn run<D: Dots>(
     match engine {
         // SAFETY: the engine is chosen where the processor has the instruction; the rest is the caller's word.
         Engine::Native => unsafe { D::tile(tile, pixels, count, reach) },
+        // SAFETY: as above. Fourteen pixels at most are a job.
+        #[cfg(target_arch = "x86_64")]
+        Engine::Matrix => unsafe {
+            let tile = *tile;
+            Unit::new().run(&[Job { tile, pixels }], count);
+        },
+        #[cfg(not(target_arch = "x86_64"))]
+        Engine::Matrix => unreachable!("no such unit"),
         Engine::Plain(level) => wide_at(
             level,
             Plain {
@@ -269,6 +349,22 @@ impl Dots for Pairs {
             tile.x
         );
     }
+
+    fn unit() -> bool {
+        crate::simd::unit::allowed().bfloat16 && Self::native()
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    unsafe fn step(lefts: &Lefts, right: *const u32, count: usize) {
+        // SAFETY: the caller's word.
+        unsafe { step_pairs(lefts, right, count) };
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    unsafe fn settle(out: &Floats, pixel: usize, block: usize, sums: *const [f32; LANES]) {
+        // SAFETY: the caller's word.
+        unsafe { super::x86::settle_pairs(out, pixel, block, sums) };
+    }
 }
 
 /// Where sums in float32 go.
@@ -391,6 +487,22 @@ impl Dots for Quads {
             "no instruction for {pixels} x {count} {reach:?} at {:?}",
             tile.x
         );
+    }
+
+    fn unit() -> bool {
+        crate::simd::unit::allowed().bytes && Self::native()
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    unsafe fn step(lefts: &Lefts, right: *const u32, count: usize) {
+        // SAFETY: the caller's word.
+        unsafe { step_quads(lefts, right, count) };
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    unsafe fn settle(out: &Wholes, pixel: usize, block: usize, sums: *const [i32; LANES]) {
+        // SAFETY: the caller's word.
+        unsafe { super::x86::settle_quads(out, pixel, block, sums) };
     }
 }
 

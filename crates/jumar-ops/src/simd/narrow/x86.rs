@@ -205,6 +205,34 @@ unsafe fn finish_quads(out: &Wholes, pixel: usize, block: usize, sum: __m512i) {
     unsafe { _mm512_mask_storeu_epi32(to, mask, sum) };
 }
 
+/// # Safety
+///
+/// As `tile::run`; `sums` points to sums.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512bf16")]
+pub(super) unsafe fn settle_pairs(
+    out: &Floats,
+    pixel: usize,
+    block: usize,
+    sums: *const [f32; LANES],
+) {
+    // SAFETY: the caller's word.
+    unsafe { finish_pairs(out, pixel, block, _mm512_loadu_ps(sums.cast())) };
+}
+
+/// # Safety
+///
+/// As `tile::run`; `sums` points to sums.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni")]
+pub(super) unsafe fn settle_quads(
+    out: &Wholes,
+    pixel: usize,
+    block: usize,
+    sums: *const [i32; LANES],
+) {
+    // SAFETY: the caller's word.
+    unsafe { finish_quads(out, pixel, block, _mm512_loadu_si512(sums.cast())) };
+}
+
 /// Rounds numbers to bfloat16, sixteen at a time.
 ///
 /// # Safety

@@ -3,22 +3,31 @@
 //! The layout is the same whatever the processor, so that a compiled model runs anywhere. Channels that fill the last
 //! block up have weights and biases of 0; what other operators make of them is never read back.
 
+mod cut;
+mod pack;
+
 use jumar_types::dtype::DataType;
+
+pub(super) use cut::{PARTS_EACH, part_of, split};
+pub use pack::{pack_channels, pack_depthwise, pack_filter, pack_picked, takes_planes};
 
 use super::pool;
 use super::window::{Format, Window};
 use crate::simd::blocked::{
-    Dense, LANES, Operands, PAIR, Part, Planar, Sliding, Sweep, convolve, convolve_planar, sweep,
+    Apart, Dense, LANES, Operands, PAIR, Part, Picked, Planar, Sliding, Sweep, convolve,
+    convolve_picked, convolve_planar, sweep, together,
 };
 use crate::view::Row;
-use crate::{Call, InferCx, Kernel, OpError, PrepareCx, Tensor, TensorType};
+use crate::{Call, InferCx, Kernel, OpError, PrepareCx, Slot, TensorType};
+use cut::Cut;
 
 /// Multiplications below which a kernel is not worth sharing.
 pub(super) const WORTH: usize = 1 << 19;
 /// Pixels from which on threads share an image by rows even where there are many blocks.
 const LARGE: usize = 100;
-/// Parts a thread: one that is held up leaves the rest to others.
-pub(super) const PARTS_EACH: usize = 4;
+
+/// Numbers about units that a convolution of picked channels has at most; they lie on the stack while it runs.
+const UNITS: usize = 4096;
 
 /// Sees a blocked image as one of four dimensions, with blocks for channels.
 fn as_image(ty: &TensorType) -> Result<TensorType, OpError> {
@@ -160,6 +169,44 @@ pub(crate) fn infer_convolution(
     Ok(vec![out])
 }
 
+/// Infers the output of a convolution of picked channels.
+pub(crate) fn infer_picked(cx: &InferCx<'_>) -> Result<Vec<TensorType>, OpError> {
+    let kernel = kernel_size(cx.attrs())?;
+    let (x, filter, units) = (cx.input(0)?, cx.input(1)?, cx.input(4)?);
+    let image = as_image(x)?;
+    let blocks = cx.attrs().int("blocks")?;
+    let given = [cx.has(2).then_some(2), cx.has(3).then_some(3)];
+    let float32 = [0, 1]
+        .into_iter()
+        .chain(given.into_iter().flatten())
+        .all(|index| {
+            cx.input(index)
+                .is_ok_and(|ty| ty.dtype == DataType::Float32)
+        });
+    let fits = matches!(filter.shape[..], [_, lanes] if lanes == LANES as i64)
+        && matches!(units.shape[..], [count, line]
+            if count >= 0 && image.shape[1] >= 1 && image.shape[1].checked_add(3) == Some(line)
+                && count.checked_mul(line).is_some_and(|all| all <= UNITS as i64));
+    let bias = blocks.checked_mul(LANES as i64).map(|len| vec![len]);
+    let bias = !cx.has(2) || Some(&cx.input(2)?.shape) == bias.as_ref();
+    if !float32 || units.dtype != DataType::Int32 || blocks < 1 || !fits || !bias {
+        return Err(OpError::invalid(format!(
+            "the image {x} does not go with the packed filter {filter}, the units {units} and {blocks} blocks of output"
+        )));
+    }
+    let window = Window::of(cx.attrs(), Format::Nchw, kernel, false)?;
+    let mut shape = window.infer(Format::Nchw, &image, Some(blocks))?;
+    shape.push(LANES as i64);
+    let out = TensorType::new(DataType::Float32, shape);
+    if cx.has(3) && out.elements().is_some() && cx.input(3)?.shape != out.shape {
+        return Err(OpError::invalid(format!(
+            "the residual is {}, and the output {out}",
+            cx.input(3)?
+        )));
+    }
+    Ok(vec![out])
+}
+
 /// Infers the output of pooling.
 pub(crate) fn infer_pool(cx: &InferCx<'_>) -> Result<Vec<TensorType>, OpError> {
     only_float32(cx)?;
@@ -207,8 +254,17 @@ pub(crate) fn prepare_unblock(cx: &PrepareCx<'_>) -> Result<Box<dyn Kernel>, OpE
 }
 
 impl Kernel for Reorder {
+    fn takes_apart(&self, _slot: Slot) -> bool {
+        true
+    }
+
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
-        let (x, out) = (call.input::<f32>(0)?.flat(), call.output::<f32>(0)?.flat());
+        let (x, x_apart) = call.input::<f32>(0)?.spread();
+        let (out, out_apart) = call.output::<f32>(0)?.spread();
+        let (planes_apart, blocks_apart) = match self.into_blocks {
+            true => (x_apart, out_apart),
+            false => (out_apart, x_apart),
+        };
         let Reorder {
             channels,
             blocks,
@@ -219,8 +275,11 @@ impl Kernel for Reorder {
             let (image, block) = (index / blocks, index % blocks);
             let from = block * LANES;
             let lanes = LANES.min(channels - from);
-            let planes = ((image * channels + from) * pixels, lanes * pixels);
-            let block = (index * pixels * LANES, pixels * LANES);
+            let planes = (image * planes_apart + from * pixels, lanes * pixels);
+            let block = (
+                image * blocks_apart + block * pixels * LANES,
+                pixels * LANES,
+            );
             if self.into_blocks {
                 let (from, to) = (x.slice(planes.0, planes.1), out.slice(block.0, block.1));
                 crate::simd::blocked::interleave(from, to, pixels);
@@ -258,21 +317,36 @@ impl Extras {
     }
 
     fn operands<'a>(&self, call: &Call<'a>) -> Result<Operands<'a>, OpError> {
-        let given = |given: bool, index: usize| -> Result<Option<Row<'a, f32>>, OpError> {
-            Ok(if given {
-                Some(call.input::<f32>(index)?.flat())
-            } else {
-                None
-            })
+        let bias = match self.bias {
+            true => Some(call.input::<f32>(2)?.flat()),
+            false => None,
         };
+        let residual: Option<(Row<'a, f32>, usize)> = match self.residual {
+            true => Some(call.input::<f32>(3)?.spread()),
+            false => None,
+        };
+        let (x, out) = (
+            call.input::<f32>(0)?.spread(),
+            call.output::<f32>(0)?.spread(),
+        );
         Ok(Operands {
-            x: call.input::<f32>(0)?.flat(),
+            x: x.0,
             filter: call.input::<f32>(1)?.flat(),
-            bias: given(self.bias, 2)?,
-            residual: given(self.residual, 3)?,
+            bias,
+            residual: residual.map(|(row, _)| row),
             clamp: self.clamp,
-            out: call.output::<f32>(0)?.flat(),
+            out: out.0,
+            apart: Apart {
+                x: Some(x.1),
+                residual: residual.map(|(_, apart)| apart),
+                out: Some(out.1),
+            },
         })
+    }
+
+    /// Images and what is added to them may lie apart; weights are dense.
+    fn take_apart(slot: Slot) -> bool {
+        matches!(slot, Slot::Input(0 | 3) | Slot::Output(_))
     }
 }
 
@@ -330,6 +404,15 @@ pub(crate) fn prepare_convolution(
         window.image = [1, window.image[0] * window.image[1]];
         window.output = window.image;
     }
+    if cx.has(4) {
+        return Ok(Box::new(Picking {
+            window,
+            inputs: x[1],
+            outputs,
+            images,
+            extras,
+        }));
+    }
     let groups = cx.attrs().int("groups")?.max(1) as usize;
     let dense = Dense {
         window,
@@ -355,44 +438,6 @@ pub(crate) fn prepare_convolution(
     }))
 }
 
-/// Splits an output image of `rows` by `columns` into `wanted` parts or fewer.
-pub(super) fn split(rows: usize, columns: usize, wanted: usize) -> (usize, usize, usize) {
-    /// What the largest tile covers.
-    const STEP: usize = 14;
-    if rows > 1 {
-        let each = rows.div_ceil(wanted.clamp(1, rows));
-        return (rows.div_ceil(each), each, columns);
-    }
-    let steps = columns.div_ceil(STEP).max(1);
-    let each = steps.div_ceil(wanted.clamp(1, steps)) * STEP;
-    (columns.div_ceil(each.max(1)).max(1), 1, each)
-}
-
-/// Gives the part of that number; see [`split`].
-pub(super) fn part_of(
-    output: [usize; 2],
-    (rows, columns): (usize, usize),
-    image: usize,
-    index: usize,
-) -> Part {
-    let along = |each: usize, size: usize, index: usize| {
-        ((index * each).min(size), ((index + 1) * each).min(size))
-    };
-    if output[0] > 1 {
-        Part {
-            image,
-            rows: along(rows, output[0], index),
-            columns: (0, output[1]),
-        }
-    } else {
-        Part {
-            image,
-            rows: (0, output[0]),
-            columns: along(columns, output[1], index),
-        }
-    }
-}
-
 struct OfBlocks {
     dense: Dense,
     images: usize,
@@ -400,6 +445,10 @@ struct OfBlocks {
 }
 
 impl Kernel for OfBlocks {
+    fn takes_apart(&self, slot: Slot) -> bool {
+        Extras::take_apart(slot)
+    }
+
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
         let operands = self.extras.operands(call)?;
         let Dense {
@@ -408,13 +457,12 @@ impl Kernel for OfBlocks {
             inputs,
             outputs,
         } = self.dense;
-        let pairs = outputs.div_ceil(PAIR);
-        let units = self.images * groups * pairs;
+        let pairs = groups * outputs.div_ceil(PAIR);
         let output = window.output;
         let factors = [
             output[0] * output[1],
             window.kernel[0] * window.kernel[1],
-            inputs * PAIR * units * LANES * LANES,
+            inputs * PAIR * self.images * pairs * LANES * LANES,
         ];
         let cost = factors.into_iter().fold(1, usize::saturating_mul);
         let threads = if cost < WORTH {
@@ -424,16 +472,9 @@ impl Kernel for OfBlocks {
         };
         let weights = inputs * outputs * groups * window.taps() * LANES;
         let most = groups * (inputs * window.pixels()).max(outputs * window.outputs());
-        let cut = Cut::of(threads, self.images, units, output, most >= weights);
-        let one = |index: usize| {
-            let (piece, first, last) = cut.part(index);
-            for unit in first..last {
-                let (pair, rest) = (unit % pairs, unit / pairs);
-                let (group, image) = (rest % groups, rest / groups);
-                let part = part_of(output, (cut.rows, cut.columns), image, piece);
-                convolve(&self.dense, &operands, (group, pair), part);
-            }
-        };
+        let each = together(&self.dense, self.images, pairs);
+        let cut = Cut::of(threads, (self.images, each), pairs, output, most >= weights);
+        let one = |index: usize| convolve(&self.dense, &operands, cut.share(index));
         if threads == 1 {
             (0..cut.parts()).for_each(one);
         } else {
@@ -443,60 +484,60 @@ impl Kernel for OfBlocks {
     }
 }
 
-/// How the work of a convolution is cut into parts: pieces of the image, and units (images, groups, pairs of output blocks) that follow
-/// each other.
-///
-/// Where an image takes more memory than the weights, a thread gets rows of it in all units, and the same rows of the next image, most
-/// of which it wrote itself; where the weights take more, it gets some of them and all rows.
-struct Cut {
-    pieces: usize,
-    rows: usize,
-    columns: usize,
-    units: usize,
-    /// Units of a part.
-    each: usize,
-    by_rows: bool,
+/// A convolution whose outputs read some channels only.
+struct Picking {
+    window: Sliding,
+    inputs: usize,
+    outputs: usize,
+    images: usize,
+    extras: Extras,
 }
 
-impl Cut {
-    fn of(threads: usize, images: usize, units: usize, output: [usize; 2], by_rows: bool) -> Cut {
-        let by_rows = by_rows && images < threads;
-        let wanted = threads * PARTS_EACH;
-        let (pieces, groups) = match (threads, by_rows) {
-            (1, _) => (1, 1),
-            (_, true) => {
-                let groups = units.clamp(1, PARTS_EACH);
-                (wanted.div_ceil(groups), groups)
-            }
-            (_, false) => (wanted.div_ceil(units.max(1)), wanted),
+impl Kernel for Picking {
+    fn takes_apart(&self, slot: Slot) -> bool {
+        Extras::take_apart(slot)
+    }
+
+    fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
+        let operands = self.extras.operands(call)?;
+        let units = call.input::<i32>(4)?.flat();
+        let lines = operands.filter.len() / LANES;
+        // The masks come from a file, and are few; on the stack they are read once for all threads.
+        let mut numbers = [0i32; UNITS];
+        let Some(numbers) = numbers.get_mut(..units.len()) else {
+            return Err(OpError::invalid(format!(
+                "{} numbers about units, where {UNITS} fit",
+                units.len()
+            )));
         };
-        let (pieces, rows, columns) = split(output[0], output[1], pieces);
-        Cut {
-            pieces,
-            rows,
-            columns,
-            units,
-            each: units.div_ceil(groups).max(1),
-            by_rows,
+        units.load(numbers, |value| value);
+        let picked = Picked {
+            window: self.window,
+            inputs: self.inputs,
+            outputs: self.outputs,
+            units: numbers,
+        };
+        if !picked.fits(lines) {
+            return Err(OpError::invalid(format!(
+                "units that do not fit {} blocks of input, {} of output and {lines} lines of weights",
+                self.inputs, self.outputs
+            )));
         }
-    }
-
-    fn groups(&self) -> usize {
-        self.units.div_ceil(self.each)
-    }
-
-    fn parts(&self) -> usize {
-        self.pieces * self.groups()
-    }
-
-    /// Gives the piece of a part, and from which unit to which.
-    fn part(&self, index: usize) -> (usize, usize, usize) {
-        let (piece, group) = match self.by_rows {
-            true => (index / self.groups(), index % self.groups()),
-            false => (index % self.pieces, index / self.pieces),
+        let output = self.window.output;
+        let cost = output[0] * output[1] * lines * LANES * self.images;
+        let threads = if cost < WORTH {
+            1
+        } else {
+            call.workers().threads()
         };
-        let first = group * self.each;
-        (piece, first, (first + self.each).min(self.units))
+        let cut = Cut::of(threads, (self.images, 1), picked.units(), output, true);
+        let one = |index: usize| convolve_picked(&picked, &operands, cut.share(index));
+        if threads == 1 {
+            (0..cut.parts()).for_each(one);
+        } else {
+            call.workers().each(cut.parts(), one);
+        }
+        Ok(())
     }
 }
 
@@ -507,6 +548,10 @@ struct FromPlanes {
 }
 
 impl Kernel for FromPlanes {
+    fn takes_apart(&self, slot: Slot) -> bool {
+        Extras::take_apart(slot)
+    }
+
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
         let operands = self.extras.operands(call)?;
         let output = self.planar.window.output;
@@ -561,18 +606,28 @@ struct Swept {
 }
 
 impl Kernel for Swept {
+    fn takes_apart(&self, slot: Slot) -> bool {
+        Extras::take_apart(slot)
+    }
+
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
         let operands = match &self.extras {
             Some(extras) => extras.operands(call)?,
             None => {
-                let x = call.input::<f32>(0)?.flat();
+                let (x, x_apart) = call.input::<f32>(0)?.spread();
+                let (out, out_apart) = call.output::<f32>(0)?.spread();
                 Operands {
                     x,
                     filter: x.slice(0, 0),
                     bias: None,
                     residual: None,
                     clamp: None,
-                    out: call.output::<f32>(0)?.flat(),
+                    out,
+                    apart: Apart {
+                        x: Some(x_apart),
+                        residual: None,
+                        out: Some(out_apart),
+                    },
                 }
             }
         };
@@ -612,106 +667,4 @@ impl Kernel for Swept {
         });
         Ok(())
     }
-}
-
-/// Weights of a convolution as the kernels for images in blocks read them.
-///
-/// # Shapes
-///
-/// `filter`: output channel, channel of the group, down, across. `planar`: the image lies in planes. `None`: no float32
-/// tensor of four dimensions, or groups that are no whole blocks.
-pub fn pack_filter(filter: &Tensor, groups: usize, planar: bool) -> Option<Tensor> {
-    let (dims, values) = (filter.ty().dims()?, floats(filter)?);
-    let &[outputs, depth, height, width] = &dims[..] else {
-        return None;
-    };
-    let whole =
-        |size: usize| groups == 1 || (size.is_multiple_of(groups * LANES) && size > 0 && !planar);
-    if groups == 0 || !whole(outputs) || !whole(depth * groups) {
-        return None;
-    }
-    let (taps, own) = (height * width, outputs / groups);
-    let (inner, inputs) = match planar {
-        true => (1, depth),
-        false => (LANES, depth.div_ceil(LANES)),
-    };
-    let blocks = own.div_ceil(LANES);
-    let steps = inputs * taps * inner;
-    let mut packed = Vec::with_capacity(groups * blocks * steps * LANES);
-    for group in 0..groups {
-        for first in (0..blocks).step_by(PAIR) {
-            let count = PAIR.min(blocks - first);
-            for input in 0..inputs {
-                for tap in 0..taps {
-                    for lane_in in 0..inner {
-                        for block in 0..count {
-                            for lane in 0..LANES {
-                                let output = (first + block) * LANES + lane;
-                                let channel = input * inner + lane_in;
-                                packed.push(if output < own && channel < depth {
-                                    let output = group * own + output;
-                                    values[(output * depth + channel) * taps + tap]
-                                } else {
-                                    0.0
-                                });
-                            }
-                        }
-                    }
-                }
-            }
-        }
-    }
-    Tensor::from_floats(&packed)
-        .reshaped(&[groups * blocks, steps, LANES])
-        .ok()
-}
-
-/// Weights of a convolution of each channel by itself, as the kernels for images in blocks read them.
-///
-/// # Shapes
-///
-/// `filter`: channel, 1, down, across.
-pub fn pack_depthwise(filter: &Tensor) -> Option<Tensor> {
-    let (dims, values) = (filter.ty().dims()?, floats(filter)?);
-    let &[channels, 1, height, width] = &dims[..] else {
-        return None;
-    };
-    let (taps, blocks) = (height * width, channels.div_ceil(LANES));
-    let mut packed = vec![0f32; blocks * taps * LANES];
-    for (index, &value) in values.iter().enumerate() {
-        let (channel, tap) = (index / taps, index % taps);
-        packed[(channel / LANES * taps + tap) * LANES + channel % LANES] = value;
-    }
-    Tensor::from_floats(&packed)
-        .reshaped(&[blocks, taps, LANES])
-        .ok()
-}
-
-/// A number for each channel, with zeros for those that fill the last block up.
-pub fn pack_channels(numbers: &Tensor) -> Option<Tensor> {
-    let mut values = floats(numbers)?;
-    values.resize(values.len().next_multiple_of(LANES), 0.0);
-    Some(Tensor::from_floats(&values))
-}
-
-/// Gives how many columns of the output the kernel for an image in planes makes at a time; 0 where it cannot.
-pub fn takes_planes(channels: usize, kernel: [usize; 2], stride: usize) -> bool {
-    let window = Sliding {
-        image: [0; 2],
-        output: [0; 2],
-        kernel,
-        stride: [stride.max(1); 2],
-        dilation: [1; 2],
-        before: [0; 2],
-    };
-    let planar = Planar {
-        window,
-        channels,
-        outputs: 1,
-    };
-    channels > 0 && planar.columns() > 0
-}
-
-fn floats(tensor: &Tensor) -> Option<Vec<f32>> {
-    (tensor.ty().dtype == DataType::Float32).then(|| tensor.values::<f32>())?
 }

@@ -1,0 +1,276 @@
+//! Executions whose shapes are found while they run, and the memory that they are lent.
+
+use std::sync::Arc;
+
+use jumar_core::sync::{Mutex, Ordering};
+use jumar_core::{Block, Call, Caller, Context, Cost, Lookups, Program, Span};
+use jumar_graph::{
+    Dynamic, Executable, GraphError, GraphErrorKind, Lent, Operands, Plan, Region, Sink,
+    TensorType, Tensorlike, Watch, Workers, Workspace,
+};
+use jumar_types::dtype::DataType;
+use jumar_types::{Error, ErrorKind, Result};
+
+use super::{PLANS, Produced, Results, Shaped, Shared, Threads, free};
+
+/// One queued execution of a model whose shapes are found while it runs.
+pub(super) struct OpenExecution {
+    pub(super) model: Arc<Shared>,
+    pub(super) stream: u32,
+    pub(super) context: Arc<Context>,
+    pub(super) call: &'static Call,
+    pub(super) inputs: Vec<Shaped>,
+    pub(super) outputs: Vec<Option<Span>>,
+    /// Work memory that somebody lends, as much as the plan for these inputs takes.
+    pub(super) work: Option<Span>,
+    pub(super) results: Arc<Results>,
+}
+
+impl Program for OpenExecution {
+    fn run(&self) -> Result<()> {
+        let model = &self.model;
+        let Executable::Dynamic(dynamic) = &*model.executable else {
+            return Err(Error::new(
+                ErrorKind::Internal,
+                "a model of known sizes was run as one of unknown sizes",
+            ));
+        };
+        let lookups = Lookups::default();
+        let caller = Caller::new(self.call, &lookups);
+        let mut lender = Lender::new(&self.context, &caller, model);
+        let mut produced: Vec<Produced> = Vec::with_capacity(self.outputs.len());
+        let mut sink = |index: usize, ty: &TensorType| {
+            let bytes = ty.bytes().unwrap_or(usize::MAX);
+            let (span, allocated) = match self.outputs.get(index) {
+                Some(Some(span)) if span.bytes() >= bytes => (*span, None),
+                Some(Some(span)) => {
+                    return Err(GraphError::new(
+                        GraphErrorKind::Buffer,
+                        format!(
+                            "output {index} is {ty}, {bytes} bytes, and its buffer has {}",
+                            span.bytes()
+                        ),
+                    ));
+                }
+                _ if bytes == 0 => (Span::EMPTY, None),
+                _ => {
+                    let block = self
+                        .context
+                        .allocate(bytes, bytes, &caller)
+                        .map_err(|error| no_memory(&error))?;
+                    (block.span, Some(block))
+                }
+            };
+            produced.push(Produced {
+                data_type: ty.dtype.acl(),
+                dims: ty.shape.clone(),
+                allocated,
+            });
+            Ok(Region::of(span))
+        };
+        let watch = model.watch(self.stream);
+        let ran = model.guarded(|| match model.plan_for(dynamic, &self.inputs)? {
+            Some(plan) => self.planned(&plan, &mut lender, &mut sink, watch.as_deref()),
+            None => self.typed().and_then(|inputs| {
+                let weights = Region::of(model.weights);
+                dynamic.run(weights, &inputs, &mut lender, &mut sink, watch.as_deref())
+            }),
+        });
+        lender.close();
+        if let Err(error) = ran {
+            let allocated: Vec<Block> = produced.iter().filter_map(|one| one.allocated).collect();
+            free(&self.context, &allocated, &caller);
+            return Err(error);
+        }
+        *self.results.produced.lock() = Some(produced);
+        Ok(())
+    }
+
+    fn cost(&self) -> Cost {
+        Cost::Large
+    }
+
+    fn name(&self) -> &str {
+        &self.model.description.name
+    }
+}
+
+impl OpenExecution {
+    fn typed(&self) -> jumar_graph::Result<Vec<Tensorlike<'static>>> {
+        self.inputs
+            .iter()
+            .zip(&self.model.description.inputs)
+            .map(|(input, info)| {
+                let dtype = DataType::from_acl(info.data_type).ok_or_else(|| {
+                    GraphError::new(GraphErrorKind::Internal, "an unknown data type")
+                })?;
+                Ok(Tensorlike {
+                    ty: TensorType::new(dtype, input.dims.clone()),
+                    region: Region::of(input.span),
+                })
+            })
+            .collect()
+    }
+
+    /// Runs a plan that was made for the dimensions that came.
+    fn planned(
+        &self,
+        plan: &Plan,
+        lender: &mut Lender<'_>,
+        sink: &mut Sink<'_, 'static>,
+        watch: Option<&dyn Watch>,
+    ) -> jumar_graph::Result<()> {
+        let mut outputs = Vec::with_capacity(plan.outputs.len());
+        for (index, port) in plan.outputs.iter().enumerate() {
+            let dims: Vec<i64> = port.dims.iter().map(|&dim| dim as i64).collect();
+            outputs.push(sink(index, &TensorType::new(port.dtype, dims))?);
+        }
+        let work = self.work.filter(|work| work.bytes() >= plan.arena_bytes);
+        let arena = match plan.arena_bytes {
+            bytes if bytes > 0 && work.is_none() => Some(lender.take(bytes)?),
+            _ => None,
+        };
+        let own = work.map_or(Region::EMPTY, Region::of);
+        let inputs: Vec<Region<'_>> = self
+            .inputs
+            .iter()
+            .map(|input| Region::of(input.span))
+            .collect();
+        let memory = Operands {
+            weights: Region::of(self.model.weights),
+            arena: arena.map_or(own, |lent| lent.region),
+            constants: Region::EMPTY,
+            inputs: &inputs,
+            outputs: &outputs,
+            workers: Workers::of(&self.model.team),
+        };
+        let ran = match watch {
+            None => plan.run(&memory),
+            Some(watch) => plan.run_watched(&memory, watch),
+        };
+        if let Some(lent) = arena {
+            lender.give(lent);
+        }
+        ran
+    }
+}
+
+impl Shared {
+    /// Gives a plan for the dimensions that came, if knowing them is enough for one.
+    pub(super) fn plan_for(
+        &self,
+        dynamic: &Dynamic,
+        inputs: &[Shaped],
+    ) -> jumar_graph::Result<Option<Arc<Plan>>> {
+        if !dynamic.is_open() || self.unplannable.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        let dims: Vec<Vec<i64>> = inputs.iter().map(|input| input.dims.clone()).collect();
+        {
+            let mut plans = self.plans.lock();
+            if let Some(at) = plans.iter().position(|(known, _)| *known == dims) {
+                let found = plans.remove(at);
+                let plan = found.1.clone();
+                plans.push(found);
+                return Ok(Some(plan));
+            }
+        }
+        let Some(plan) = dynamic.specialise(&dims)?.map(Arc::new) else {
+            self.unplannable.store(true, Ordering::Relaxed);
+            return Ok(None);
+        };
+        let mut plans = self.plans.lock();
+        if plans.len() >= PLANS {
+            plans.remove(0);
+        }
+        plans.push((dims, plan.clone()));
+        Ok(Some(plan))
+    }
+}
+
+fn no_memory(error: &Error) -> GraphError {
+    GraphError::new(GraphErrorKind::NoMemory, error.sentence())
+}
+
+/// Lends device memory to one execution, first what earlier ones left.
+struct Lender<'a> {
+    context: &'a Context,
+    caller: &'a Caller<'a>,
+    pool: &'a Mutex<Vec<Block>>,
+    team: &'a Threads,
+    /// Each block, and whether it is lent; a block that was given back to the device leaves its place empty.
+    blocks: Vec<(Option<Block>, bool)>,
+}
+
+/// Memory is lent in multiples of this.
+const GRAIN: usize = 4096;
+
+impl<'a> Lender<'a> {
+    fn new(context: &'a Context, caller: &'a Caller<'a>, model: &'a Shared) -> Self {
+        let pool = &model.pool;
+        let kept = std::mem::take(&mut *pool.lock());
+        Lender {
+            context,
+            caller,
+            pool,
+            team: &model.team,
+            blocks: kept.into_iter().map(|block| (Some(block), false)).collect(),
+        }
+    }
+
+    /// Leaves the memory to the next execution.
+    fn close(self) {
+        let kept = self.blocks.into_iter().filter_map(|(block, _)| block);
+        self.pool.lock().extend(kept);
+    }
+}
+
+impl Workspace<'static> for Lender<'_> {
+    fn take(&mut self, bytes: usize) -> jumar_graph::Result<Lent<'static>> {
+        let fitting = self
+            .blocks
+            .iter()
+            .enumerate()
+            .filter_map(|(index, &(block, lent))| Some((index, block.filter(|_| !lent)?)))
+            .filter(|(_, block)| {
+                block.span.bytes() >= bytes && block.span.bytes() / 4 <= bytes.max(GRAIN)
+            })
+            .min_by_key(|(_, block)| block.span.bytes());
+        if let Some((index, block)) = fitting {
+            self.blocks[index].1 = true;
+            return Ok(Lent {
+                token: index,
+                region: Region::of(block.span),
+            });
+        }
+        let rounded = bytes.checked_next_multiple_of(GRAIN).unwrap_or(bytes);
+        let mut block = self.context.allocate(rounded, rounded, self.caller);
+        if block.is_err() {
+            // What lies idle is given back before the device is called exhausted.
+            let idle: Vec<Block> = self
+                .blocks
+                .iter_mut()
+                .filter(|(_, lent)| !lent)
+                .filter_map(|(block, _)| block.take())
+                .collect();
+            free(self.context, &idle, self.caller);
+            block = self.context.allocate(rounded, rounded, self.caller);
+        }
+        let block = block.map_err(|error| no_memory(&error))?;
+        self.blocks.push((Some(block), true));
+        Ok(Lent {
+            token: self.blocks.len() - 1,
+            region: Region::of(block.span),
+        })
+    }
+
+    fn workers(&self) -> Workers<'_> {
+        Workers::of(self.team)
+    }
+
+    fn give(&mut self, lent: Lent<'static>) {
+        if let Some(block) = self.blocks.get_mut(lent.token) {
+            block.1 = false;
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! How a worker falls asleep, and how it is woken.
+
+use std::sync::Arc;
+
+use jumar_hal::sync::Instant;
+
+use super::Pool;
+use crate::park::Parker;
+
+/// A worker that sleeps.
+pub(super) struct Sleeper {
+    worker: usize,
+    pub(super) bed: Bed,
+    pub(super) deadline: Option<Instant>,
+}
+
+/// Where a worker sleeps.
+#[derive(Clone)]
+pub(super) struct Bed {
+    pub(super) parker: Arc<Parker>,
+    /// The number by which the system knows the worker, and the processor that it fell asleep on.
+    pub(super) thread: Option<u32>,
+    pub(super) cpu: Option<u32>,
+}
+
+impl Pool {
+    /// Wakes a worker that sleeps. The system likes to wake a thread where it slept, and if that is the processor of the calling
+    /// thread, which goes on with something else, the worker would wait there for the end of its time slice.
+    #[cold]
+    pub(super) fn rouse(&self, bed: &Bed) {
+        match bed.thread {
+            Some(thread)
+                if bed.cpu.is_some()
+                    && bed.cpu == self.runner.processor()
+                    && self.allowed_cpus > 1 =>
+            {
+                self.runner
+                    .wake_elsewhere(thread, &mut || bed.parker.unpark());
+            }
+            _ => bed.parker.unpark(),
+        }
+    }
+
+    /// Falls asleep, unless nobody else is awake and there is something to do. The last one keeps the first timer.
+    pub(super) fn sleep(self: &Arc<Self>, number: usize, parker: &Arc<Parker>, napping: &mut bool) {
+        let deadline = {
+            let mut inner = self.inner.lock();
+            if inner.stopped || (inner.awake == 1 && inner.has_work(self)) {
+                // Entries that nobody works on are taken out by the next looks.
+                drop(inner);
+                Self::relax();
+                return;
+            }
+            if std::mem::take(napping) {
+                inner.napper = None;
+            }
+            inner.awake -= 1;
+            let deadline = match inner.awake {
+                0 => inner.timers.first_key_value().map(|((due, _), _)| *due),
+                _ => None,
+            };
+            inner.asleep.push(Sleeper {
+                worker: number,
+                bed: Bed {
+                    parker: parker.clone(),
+                    thread: self.runner.thread(),
+                    cpu: self.runner.processor(),
+                },
+                deadline,
+            });
+            deadline
+        };
+        loop {
+            parker.park(deadline);
+            let mut inner = self.inner.lock();
+            let Some(index) = inner
+                .asleep
+                .iter()
+                .position(|sleeper| sleeper.worker == number)
+            else {
+                return;
+            };
+            // Not woken by anybody: a timer is due, or the park returned for no reason.
+            if inner.stopped || deadline.is_some_and(|due| due <= Instant::now()) {
+                inner.asleep.swap_remove(index);
+                inner.awake += 1;
+                return;
+            }
+        }
+    }
+}
