@@ -550,16 +550,14 @@ impl Races {
     pub(super) fn allocation(&self, address: usize) -> Option<Allocation> {
         let mut allocation = self.region(address)?.allocation.clone();
         // Mappings that follow each other without a gap are used as one.
-        let is_mapping = |made_by: &str| matches!(made_by, "aclrtMapMem" | "aclrtMemMapNoAccess");
-        while is_mapping(allocation.made_by) {
-            let next = self.regions.get(&(allocation.start + allocation.bytes));
-            let Some(next) = next.map(|region| &region.allocation) else {
-                break;
-            };
-            if !is_mapping(next.made_by) || next.device != allocation.device {
-                break;
-            }
-            allocation.bytes += next.bytes;
+        let is_mapping =
+            |of: &Allocation| matches!(of.made_by, "aclrtMapMem" | "aclrtMemMapNoAccess");
+        while is_mapping(&allocation)
+            && let Some(next) = self.regions.get(&(allocation.start + allocation.bytes))
+            && is_mapping(&next.allocation)
+            && next.allocation.device == allocation.device
+        {
+            allocation.bytes += next.allocation.bytes;
             allocation.asked = allocation.bytes;
         }
         Some(allocation)
