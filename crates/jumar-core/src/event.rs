@@ -783,9 +783,8 @@ impl Event {
             return Err(self.is_late());
         }
         // Errors of tasks are the stream's to tell. That the record was dropped, or that the context stopped, is told here.
-        match (&stream, aborts) {
-            (Some(stream), Some(before)) => stream.was_not_aborted(before)?,
-            (Some(_) | None, _) => {}
+        if let (Some(stream), Some(before)) = (&stream, aborts) {
+            stream.was_not_aborted(before)?;
         }
         stream.map_or(Ok(()), |stream| stream.refuse_stopped())
     }
