@@ -89,8 +89,8 @@ def test_results_do_not_depend_on_the_callers_floating_point_modes(tmp_path):
 def test_nor_do_those_of_operators_that_several_threads_share(workers, tmp_path):
     np = pytest.importorskip("numpy")
 
-    # Each column is copied 512 times and halved there, an operator of two million numbers; each column of the result comes from another copy,
-    # so that the part of every thread is in it.
+    # Each column is copied 512 times and halved there, an operator of two million numbers; each column of the result comes from
+    # another copy, so that the part of every thread is in it.
     copies, rng = 512, np.random.default_rng(8)
     wide = np.zeros((64, 64 * copies), np.float32)
     wide[np.tile(np.arange(64), copies), np.arange(64 * copies)] = 1
@@ -198,11 +198,14 @@ def test_models_at_the_same_time_take_turns_or_overlap(model, tmp_path):
     run(build("models_together", tmp_path), model, settings, env=environment(JUMAR_WORKERS=2))
 
 
-@pytest.mark.parametrize("under", [[], ["valgrind", "-q", "--fair-sched=try", "--error-exitcode=99", "--leak-check=no"]], ids=["plain", "memcheck"])
+MEMCHECK = ["valgrind", "-q", "--fair-sched=try", "--error-exitcode=99", "--leak-check=no"]
+
+
+@pytest.mark.parametrize("under", [[], MEMCHECK], ids=["plain", "memcheck"])
 def test_an_allocator_of_the_program_serves_a_model_of_open_shapes(under, open_model, tmp_path):
     if under and not shutil.which("valgrind"):
         pytest.skip("valgrind is not installed")
-    run(*under, build("own_allocator", tmp_path), open_model)
+    run(*under, build("own_allocator", tmp_path), open_model, timeout=240)
 
 
 def test_an_allocator_that_releases_memory_too_early_is_told_by_the_checks(open_model, tmp_path):
