@@ -1,13 +1,17 @@
-// A child builds a model while its parent's runtime is at work; the parent takes the bytes and runs them. And a process that
-// builds starts no threads and needs no aclInit.
+// A child builds a model while its parent's runtime is at work and its threads build models and graphs and run one in a session;
+// the parent takes the bytes and runs them. The child also saves the model, stores and loads a graph, reads an ONNX file, infers shapes and tells
+// versions; what needs a device is refused with a sentence, and `exit` waits for nobody. And a process that builds starts no threads and
+// needs no aclInit.
 #include <dirent.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <thread>
 
 #include "ge/ge_ir_build.h"
+#include "parser/onnx_parser.h"
 #include "support.h"
 
 namespace {
@@ -35,6 +39,10 @@ size_t Threads() {
   return count - 2;
 }
 
+ge::Tensor Ones() {
+  return Filled({1, 3, 8, 8}, ge::DT_FLOAT, std::vector<float>(192, 1), ge::FORMAT_NCHW);
+}
+
 // The size of a model in its first eight bytes, then the model.
 void Build(char *to, size_t room) {
   Options global = {{"ge.socVersion", "Ascend910B1"}};
@@ -47,9 +55,43 @@ void Build(char *to, size_t room) {
   std::memcpy(to + 8, model.data.get(), model.length);
 }
 
+// What a process that was forked off a running one may do, and what it is refused.
+void InChild(char *shared, size_t room, const std::string &folder, const char *onnx) {
+  alarm(60);  // whoever hangs is killed, and the parent sees it
+  Build(shared, room);
+
+  ge::ModelBufferData model;
+  std::memcpy(&model.length, shared, 8);
+  model.data.reset(new uint8_t[model.length], std::default_delete<uint8_t[]>());
+  std::memcpy(model.data.get(), shared + 8, model.length);
+  CHECK(ge::aclgrphSaveModel((folder + "/child").c_str(), model) == ge::GRAPH_SUCCESS);
+  std::ifstream saved(folder + "/child.om", std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(saved)), std::istreambuf_iterator<char>());
+  CHECK(bytes.size() == model.length && std::memcmp(bytes.data(), model.data.get(), bytes.size()) == 0);
+
+  const std::string stored = folder + "/child.graph";
+  CHECK(Layer().SaveToFile(stored.c_str()) == ge::GRAPH_SUCCESS);
+  ge::Graph loaded("loaded");
+  CHECK(loaded.LoadFromFile(stored.c_str()) == ge::GRAPH_SUCCESS && loaded.IsValid());
+  ge::Graph parsed("parsed");
+  CHECK(ge::aclgrphParseONNX(onnx, Options(), parsed) == ge::GRAPH_SUCCESS);
+  ge::op::Relu relu("shape");
+  relu.update_input_desc_x(Desc({3, 5}));
+  CHECK(relu.InferShapeAndType() == ge::GRAPH_SUCCESS);
+  CHECK(relu.GetOutputDescByName("y").GetShape().GetDims() == std::vector<int64_t>({3, 5}));
+  int32_t major = 0, minor = 0, patch = 0;
+  CHECK(aclrtGetVersion(&major, &minor, &patch) == ACL_SUCCESS);
+  CHECK(ge::aclgrphGetIRVersion(&major, &minor, &patch) == ge::GRAPH_SUCCESS);
+
+  // What needs a device.
+  CHECK(aclrtSetDevice(0) == 507033);
+  CHECK(std::strstr(aclGetRecentErrMsg(), "fork") != nullptr);
+}
+
 }  // namespace
 
-int main() {
+int main(int argc, char **argv) {
+  CHECK(argc == 3);
   // Before anything of the runtime: one thread before, one thread after.
   std::vector<char> own(1 << 20);
   CHECK(Threads() == 1);
@@ -63,20 +105,36 @@ int main() {
   const size_t room = 1 << 20;
   char *shared = static_cast<char *>(mmap(nullptr, room, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
   CHECK(shared != MAP_FAILED);
-  // Other threads of the parent build graphs all the while: the child must not find their locks held.
-  volatile bool stop = false;
-  std::thread busy([&stop] {
+  CHECK(ge::GEInitialize(Options({{"ge.exec.deviceId", "0"}})) == ge::SUCCESS);
+  ge::Session session((Options()));
+  CHECK(session.AddGraph(1, Layer()) == ge::SUCCESS);
+  // Other threads of the parent are at it all the while: the child must not find their locks held.
+  std::atomic<bool> stop(false);
+  std::vector<std::thread> busy;
+  busy.emplace_back([&stop] {
     while (!stop) {
-      ge::Graph graph = Layer();
-      CHECK(graph.IsValid());
+      CHECK(Layer().IsValid());
     }
   });
-  for (int turn = 0; turn < 10; ++turn) {
+  busy.emplace_back([&stop, &own] {
+    std::vector<char> again(1 << 20);
+    while (!stop) {
+      Build(again.data(), again.size());
+      CHECK(std::memcmp(own.data(), again.data(), 64) == 0);
+    }
+  });
+  busy.emplace_back([&stop, &session] {
+    while (!stop) {
+      std::vector<ge::Tensor> outputs;
+      CHECK(session.RunGraph(1, {Ones()}, outputs) == ge::SUCCESS && outputs.size() == 1);
+    }
+  });
+  for (int turn = 0; turn < 20; ++turn) {
     std::memset(shared, 0, 8);
     const pid_t child = fork();
     CHECK(child >= 0);
     if (child == 0) {
-      Build(shared, room);
+      InChild(shared, room, argv[1], argv[2]);
       std::exit(0);
     }
     int status = 1;
@@ -86,7 +144,9 @@ int main() {
     CHECK(std::memcmp(own.data(), shared, length + 8) == 0);
   }
   stop = true;
-  busy.join();
+  for (std::thread &one : busy) {
+    one.join();
+  }
   uint64_t length = 0;
   std::memcpy(&length, shared, 8);
   uint32_t id = 0;

@@ -121,4 +121,4 @@ def test_objects_of_kernels_come_and_go(binary, tmp_path):
     program = compile_c(HERE / "c/each_kind.c", tmp_path / "each_kind", *link("-lpthread"))
     done = run(program, 400, "kernel", env=environment(KERNELS=binary))
     assert [line.split("  ")[0] for line in done.stdout.splitlines()] == [
-        "kernel binary", "kernel's launch", "kernel that fails", "graph of a kernel"]
+        "kernel binary", "kernel's launch", "kernel that fails", "graph of a kernel", "group of kernels that is updated"]

@@ -60,22 +60,46 @@ def test_the_scores_are_those_of_onnx_runtime(model, tmp_path):
     assert abs(ours - theirs).max() / abs(theirs).max() <= 1e-5
 
 
-def test_results_do_not_depend_on_the_callers_floating_point_modes(tmp_path):
-    np = pytest.importorskip("numpy")
+def denormals(folder, name, nodes, constants):
+    """A model of float [64, 64] for c/float_modes.c."""
     onnx = pytest.importorskip("onnx")
     from onnx import TensorProto, helper, numpy_helper
+
+    shape = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [64, 64]) for name in "xy"]
+    constants = [numpy_helper.from_array(value, name) for name, value in constants.items()]
+    graph = helper.make_graph([helper.make_node(*node) for node in nodes], name, shape[:1], shape[1:], constants)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), folder / f"{name}.onnx")
+    output = folder / name
+    run(PREFIX / "bin/atc", "--framework=5", f"--model={output}.onnx", f"--output={output}", "--soc_version=Ascend910B1")
+    return output.with_suffix(".om")
+
+
+def test_results_do_not_depend_on_the_callers_floating_point_modes(tmp_path):
+    np = pytest.importorskip("numpy")
 
     # Half of each number, moved by a matrix product: exact, and denormal where the half is.
     matrix = np.zeros((64, 64), np.float32)
     matrix[np.arange(64), np.random.default_rng(7).permutation(64)] = 1
-    constants = [numpy_helper.from_array(np.float32(0.5).reshape(1), "half"), numpy_helper.from_array(matrix, "matrix")]
-    nodes = [helper.make_node("Mul", ["x", "half"], ["halves"]), helper.make_node("MatMul", ["halves", "matrix"], ["y"])]
-    shape = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [64, 64]) for name in "xy"]
-    graph = helper.make_graph(nodes, "halves", shape[:1], shape[1:], constants)
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), tmp_path / "halves.onnx")
-    output = tmp_path / "halves"
-    run(PREFIX / "bin/atc", "--framework=5", f"--model={tmp_path}/halves.onnx", f"--output={output}", "--soc_version=Ascend910B1")
-    run(build("float_modes", tmp_path), output.with_suffix(".om"))
+    nodes = [("Mul", ["x", "half"], ["halves"]), ("MatMul", ["halves", "matrix"], ["y"])]
+    path = denormals(tmp_path, "halves", nodes, {"half": np.full(1, 0.5, np.float32), "matrix": matrix})
+    run(build("float_modes", tmp_path), path)
+
+
+@pytest.mark.parametrize("workers", [2, 4])
+def test_nor_do_those_of_operators_that_several_threads_share(workers, tmp_path):
+    np = pytest.importorskip("numpy")
+
+    # Each column is copied 512 times and halved there, an operator of two million numbers; each column of the result comes from
+    # another copy, so that the part of every thread is in it.
+    copies, rng = 512, np.random.default_rng(8)
+    wide = np.zeros((64, 64 * copies), np.float32)
+    wide[np.tile(np.arange(64), copies), np.arange(64 * copies)] = 1
+    back = np.zeros((64 * copies, 64), np.float32)
+    back[rng.permutation(64) + 64 * rng.permutation(copies)[:64], np.arange(64)] = 1
+    nodes = [("MatMul", ["x", "wide"], ["all"]), ("Mul", ["all", "half"], ["halves"]), ("MatMul", ["halves", "back"], ["y"])]
+    constants = {"wide": wide, "half": np.full(1, 0.5, np.float32), "back": back}
+    path = denormals(tmp_path, "shared", nodes, constants)
+    run(build("float_modes", tmp_path), path, env=environment(JUMAR_WORKERS=workers))
 
 
 def load(program, *paths):
@@ -174,11 +198,14 @@ def test_models_at_the_same_time_take_turns_or_overlap(model, tmp_path):
     run(build("models_together", tmp_path), model, settings, env=environment(JUMAR_WORKERS=2))
 
 
-@pytest.mark.parametrize("under", [[], ["valgrind", "-q", "--fair-sched=try", "--error-exitcode=99", "--leak-check=no"]], ids=["plain", "memcheck"])
+MEMCHECK = ["valgrind", "-q", "--fair-sched=try", "--error-exitcode=99", "--leak-check=no"]
+
+
+@pytest.mark.parametrize("under", [[], MEMCHECK], ids=["plain", "memcheck"])
 def test_an_allocator_of_the_program_serves_a_model_of_open_shapes(under, open_model, tmp_path):
     if under and not shutil.which("valgrind"):
         pytest.skip("valgrind is not installed")
-    run(*under, build("own_allocator", tmp_path), open_model)
+    run(*under, build("own_allocator", tmp_path), open_model, timeout=240)
 
 
 def test_an_allocator_that_releases_memory_too_early_is_told_by_the_checks(open_model, tmp_path):

@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use jumar::config::Settings;
 use jumar::engine::Runtime;
 use jumar::engine::sync::{AtomicBool, AtomicI32, Condvar, Mutex, MutexGuard, Ordering};
 use jumar_types::{Error, ErrorKind, Result};
@@ -17,6 +18,8 @@ pub struct Process {
     pub(crate) init: Mutex<init::State>,
     /// Told when a thread is through with initialising or finalising.
     pub(crate) init_done: Condvar,
+    /// What the environment said when something was first asked of it; the runtime is built from it.
+    settings: OnceLock<Result<Settings>>,
     initialized: AtomicBool,
     /// The device that a bare thread gets by itself; -1 is none.
     default_device: AtomicI32,
@@ -92,6 +95,10 @@ pub fn forked() {
     }
 }
 
+fn not_built(error: &Error) -> Error {
+    Error::new(ErrorKind::DeviceSetup, "the runtime could not be built").caused_by(error.clone())
+}
+
 impl Process {
     fn new() -> Process {
         Process {
@@ -99,6 +106,7 @@ impl Process {
             built: AtomicBool::new(false),
             init: Mutex::default(),
             init_done: Condvar::new(),
+            settings: OnceLock::new(),
             initialized: AtomicBool::new(false),
             default_device: AtomicI32::new(-1),
             share_messages: AtomicBool::new(false),
@@ -151,13 +159,22 @@ impl Process {
     fn build(&self) -> Result<&Runtime> {
         self.refuse_if_forked()?;
         self.built.store(true, Ordering::Relaxed);
-        let built = self.runtime.get_or_init(|| {
-            jumar::config::Settings::from_environment().and_then(|settings| settings.build())
+        let built = self.runtime.get_or_init(|| match self.read_settings() {
+            Ok(settings) => settings.build(),
+            Err(error) => Err(error.clone()),
         });
-        built.as_ref().map_err(|error| {
-            Error::new(ErrorKind::DeviceSetup, "the runtime could not be built")
-                .caused_by(error.clone())
-        })
+        built.as_ref().map_err(not_built)
+    }
+
+    fn read_settings(&self) -> &Result<Settings> {
+        self.settings.get_or_init(Settings::from_environment)
+    }
+
+    /// What the runtime is or will be built from. To ask for it uses no device, so that a process which only counted them
+    /// may still be forked.
+    pub(crate) fn settings(&self) -> Result<&Settings> {
+        self.refuse_if_forked()?;
+        self.read_settings().as_ref().map_err(not_built)
     }
 
     /// Refuses what a child of a process with a runtime cannot do.

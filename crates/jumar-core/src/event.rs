@@ -759,12 +759,13 @@ impl Event {
         let Some(record) = self.state().newest.clone() else {
             return Ok(());
         };
+        let stream = self.shared.streams.get(record.stream_id).ok();
         // A record that is still to come on a stream which waits for the callback that this thread is in never comes.
-        if !record.is_reached()
-            && let Ok(stream) = self.shared.streams.get(record.stream_id)
-        {
+        let pending = stream.as_ref().filter(|_| !record.is_reached());
+        if let Some(stream) = pending {
             stream.waits_for_others()?;
         }
+        let aborts = pending.map(|stream| stream.aborts());
         let until = limit.map(|limit| Instant::now() + limit);
         let gate = &self.shared.gate;
         let op = || Op::WaitForEvent {
@@ -778,10 +779,26 @@ impl Event {
             Point::Position(position) => record.queue.wait(*position, until),
         };
         gate.report(ticket, Phase::Finished);
-        if reached {
-            return Ok(());
+        if !reached {
+            return Err(self.is_late());
         }
-        Err(self.is_late())
+        // Errors of tasks are the stream's to tell. That the record was dropped, or that the context stopped, is told here.
+        if let (Some(stream), Some(before)) = (&stream, aborts) {
+            stream.was_not_aborted(before)?;
+        }
+        stream.map_or(Ok(()), |stream| stream.refuse_stopped())
+    }
+
+    /// Answers the failure that stopped the context of the stream that the newest record is on, if one did.
+    ///
+    /// # Errors
+    /// That failure.
+    pub fn refuse_stopped(&self) -> Result<()> {
+        let stream_id = self.state().newest.as_ref().map(|record| record.stream_id);
+        match stream_id.and_then(|id| self.shared.streams.get(id).ok()) {
+            Some(stream) => stream.refuse_stopped(),
+            None => Ok(()),
+        }
     }
 
     fn is_late(&self) -> Error {

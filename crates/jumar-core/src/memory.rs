@@ -319,6 +319,34 @@ impl Space {
         Self::holding(&self.blocks.lock(), address)
     }
 
+    /// Finds what a range that begins at `address` may go through as one: the live allocation that holds it, or, where
+    /// physical memory is mapped, that mapping and those of the same device which follow in the reserved range without a
+    /// gap. Looks no further than `bytes` ask for.
+    pub fn reach(&self, address: usize, bytes: usize) -> Option<Block> {
+        let range = self.reservation(address);
+        let blocks = self.blocks.lock();
+        let mut block = Self::holding(&blocks, address)?;
+        let Some(range) = range else {
+            return Some(block);
+        };
+        let wanted = address.saturating_add(bytes).min(range.end());
+        let is_mapping = |block: &Block| matches!(block.owner, Owner::Mapping { .. });
+        while is_mapping(&block) && block.span.end() < wanted {
+            let next = blocks.get(&block.span.end());
+            let Some(next) = next.filter(|next| is_mapping(next) && next.home == block.home) else {
+                break;
+            };
+            let Some(both) = range.part(
+                block.span.address() - range.address(),
+                block.span.bytes() + next.span.bytes(),
+            ) else {
+                break;
+            };
+            block.span = both;
+        }
+        Some(block)
+    }
+
     fn holding(blocks: &BTreeMap<usize, Block>, address: usize) -> Option<Block> {
         let (_, block) = blocks
             .range((Bound::Unbounded, Bound::Included(address)))
@@ -407,7 +435,7 @@ impl Space {
             )
             .fix("Pass an address of device memory, of pinned host memory, or of ordinary host memory."));
         }
-        match self.find(address) {
+        match self.reach(address, bytes) {
             Some(block) if span.end() <= block.span.end() => {
                 lookups.remember(removals, block);
                 Ok(Resolved { span, home: block.home })

@@ -637,7 +637,7 @@ impl Stream {
 
     pub(crate) fn drain(&self, until: Option<Instant>) -> Result<()> {
         self.waits_for_others()?;
-        let aborts = self.aborts.load(Ordering::Acquire);
+        let aborts = self.aborts();
         let last = self.queue.submitted();
         if !self.queue.wait(last, until) {
             return Err(Error::new(
@@ -720,8 +720,21 @@ impl Stream {
         self.queue.give_up_wait();
     }
 
+    /// Counts aborts, for [`Stream::was_not_aborted`].
+    pub(crate) fn aborts(&self) -> u64 {
+        self.aborts.load(Ordering::Acquire)
+    }
+
+    /// Answers the failure that stopped the stream's context, if one did.
+    ///
+    /// # Errors
+    /// That failure.
+    pub fn refuse_stopped(&self) -> Result<()> {
+        self.failure.refuse()
+    }
+
     /// Tells a caller that waited whether what it waited for was dropped meanwhile.
-    fn was_not_aborted(&self, before: u64) -> Result<()> {
+    pub(crate) fn was_not_aborted(&self, before: u64) -> Result<()> {
         let now = self.aborts.load(Ordering::Acquire);
         if now == before {
             return Ok(());

@@ -98,6 +98,30 @@ pub(crate) struct Mapping {
     pub(crate) life: u64,
 }
 
+impl Mapping {
+    fn grant(&mut self, grants: &[(Accessor, AccessRight)]) {
+        let mut listed = match &self.access {
+            Access::Listed(listed) => listed.clone(),
+            Access::Everybody => BTreeMap::new(),
+        };
+        listed.extend(grants.iter().copied());
+        // Whoever had everything keeps it unless something was taken from somebody.
+        let had_all = matches!(self.access, Access::Everybody);
+        if had_all
+            && listed
+                .values()
+                .all(|right| *right == AccessRight::ReadWrite)
+        {
+            return;
+        }
+        if had_all {
+            let own = Accessor::Device(self.memory.device());
+            listed.entry(own).or_insert(AccessRight::ReadWrite);
+        }
+        self.access = Access::Listed(listed);
+    }
+}
+
 impl Shared {
     /// Puts a mapping that somebody may access among the live blocks.
     fn show_mapping(&self, span: Span, device: u32, life: u64, by: &'static str) {
@@ -369,10 +393,10 @@ impl Runtime {
         memory.device.hardware(shared)?.unmap(mapping.span)
     }
 
-    /// Says how somebody may access a whole mapping.
+    /// Says how somebody may access a mapping, or several that follow each other without a gap, as a whole.
     ///
     /// # Errors
-    /// `InvalidValue`: no mapping begins there, or it has another length.
+    /// `InvalidValue`: the range does not begin and end with mappings.
     pub fn set_access(
         &self,
         at: usize,
@@ -382,45 +406,46 @@ impl Runtime {
     ) -> Result<()> {
         let shared = &self.shared;
         let mut mapped = shared.mapped.lock();
-        let mapping = mapped
-            .get_mut(&at)
-            .filter(|mapping| mapping.span.bytes() == bytes);
-        let Some(mapping) = mapping else {
+        let mut starts = Vec::new();
+        let mut covered = 0;
+        while covered < bytes {
+            let Some(mapping) = mapped.get(&(at + covered)) else {
+                break;
+            };
+            starts.push(at + covered);
+            covered += mapping.span.bytes();
+        }
+        if starts.is_empty() || covered != bytes {
             return Err(Error::new(
                 ErrorKind::InvalidValue,
-                format!("{bytes} bytes at {at:#x} are no mapping as a whole"),
+                format!(
+                    "{bytes} bytes at {at:#x} are no mapping as a whole, nor several without a gap"
+                ),
             )
             .fix("Pass the address and the size that the mapping was made with."));
-        };
-        let before = mapping.access.is_any();
-        let mut listed = match &mapping.access {
-            Access::Listed(listed) => listed.clone(),
-            Access::Everybody => BTreeMap::new(),
-        };
-        listed.extend(grants.iter().copied());
-        // Whoever had everything keeps it unless something was taken from somebody.
-        let keeps_all = matches!(mapping.access, Access::Everybody)
-            && listed
-                .values()
-                .all(|right| *right == AccessRight::ReadWrite);
-        if !keeps_all {
-            if matches!(mapping.access, Access::Everybody) {
-                let own = Accessor::Device(mapping.memory.device());
-                listed.entry(own).or_insert(AccessRight::ReadWrite);
-            }
-            mapping.access = Access::Listed(listed);
         }
-        let (after, span, device, life) = (
-            mapping.access.is_any(),
-            mapping.span,
-            mapping.memory.device(),
-            mapping.life,
-        );
+        let mut changed = Vec::new();
+        for start in starts {
+            let Some(mapping) = mapped.get_mut(&start) else {
+                continue;
+            };
+            let before = mapping.access.is_any();
+            mapping.grant(grants);
+            changed.push((
+                before,
+                mapping.access.is_any(),
+                mapping.span,
+                mapping.memory.device(),
+                mapping.life,
+            ));
+        }
         drop(mapped);
-        match (before, after) {
-            (false, true) => shared.show_mapping(span, device, life, caller.call.name),
-            (true, false) => drop(shared.space.remove(at, false, |_| Ok(()))),
-            (true, true) | (false, false) => {}
+        for (before, after, span, device, life) in changed {
+            match (before, after) {
+                (false, true) => shared.show_mapping(span, device, life, caller.call.name),
+                (true, false) => drop(shared.space.remove(span.address(), false, |_| Ok(()))),
+                (true, true) | (false, false) => {}
+            }
         }
         Ok(())
     }

@@ -70,12 +70,17 @@ impl Settings {
         Ok(settings)
     }
 
+    /// Lists the devices that are visible, by their numbers on the machine.
+    pub fn visible_devices(&self) -> Vec<u32> {
+        visible_devices(self.visible.as_deref(), self.devices)
+    }
+
     /// Builds a runtime.
     ///
     /// # Errors
     /// `DeviceSetup`: the machine has too little memory or address space.
     pub fn build(&self) -> Result<Runtime> {
-        let visible = visible_devices(self.visible.as_deref(), self.devices);
+        let visible = self.visible_devices();
         if self.matrix_unit {
             // Whatever the answer is: kernels without the unit are used where it is not granted.
             let _ = jumar_model::processor::ask();
@@ -135,7 +140,7 @@ impl Settings {
 /// Gives the number that a visible device has on the machine.
 pub fn physical_number(device: u32) -> u32 {
     let settings = Settings::from_environment().unwrap_or_default();
-    let visible = visible_devices(settings.visible.as_deref(), settings.devices);
+    let visible = settings.visible_devices();
     visible.get(device as usize).copied().unwrap_or(device)
 }
 

@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 static aclrtStream stream;
-static aclrtEvent gate;
+static aclrtEvent gate, behind;
 static atomic_int waiting;
 
-typedef enum { STREAM, STREAM_FOR_A_TIME, DEVICE } Wait;
+typedef enum { STREAM, STREAM_FOR_A_TIME, EVENT, EVENT_FOR_A_TIME, DEVICE } Wait;
 
 typedef struct {
     Wait wait;
@@ -30,6 +30,12 @@ static void *wait_for_it(void *argument)
         break;
     case STREAM_FOR_A_TIME:
         waiter->answer = aclrtSynchronizeStreamWithTimeout(stream, 60000);
+        break;
+    case EVENT:
+        waiter->answer = aclrtSynchronizeEvent(behind);
+        break;
+    case EVENT_FOR_A_TIME:
+        waiter->answer = aclrtSynchronizeEventWithTimeout(behind, 60000);
         break;
     case DEVICE:
         waiter->answer = aclrtSynchronizeDevice();
@@ -71,6 +77,7 @@ static aclError cut_short(Wait wait, aclError (*abort)(void))
         Waiter waiter = {wait, -1};
         pthread_t thread;
         CHECK(aclrtStreamWaitEvent(stream, gate));
+        CHECK(aclrtRecordEvent(behind, stream));
         atomic_store(&waiting, 0);
         REQUIRE(pthread_create(&thread, NULL, wait_for_it, &waiter) == 0);
         while (atomic_load(&waiting) == 0 || !sleeps(atomic_load(&waiting))) {
@@ -91,10 +98,15 @@ int main(void)
     CHECK(aclrtSetDevice(0));
     CHECK(aclrtCreateStream(&stream));
     CHECK(aclrtCreateEventWithFlag(&gate, ACL_EVENT_SYNC));
+    CHECK(aclrtCreateEvent(&behind));
     REQUIRE(cut_short(STREAM, abort_stream) == 107023);
+    REQUIRE(cut_short(EVENT, abort_stream) == 107023);
+    REQUIRE(cut_short(EVENT_FOR_A_TIME, abort_stream) == 107023);
+    REQUIRE(cut_short(EVENT, abort_device) == 107022);
     REQUIRE(cut_short(STREAM_FOR_A_TIME, abort_stream) == 107023);
     REQUIRE(cut_short(STREAM, abort_device) == 107022);
     REQUIRE(cut_short(DEVICE, abort_device) == 107022);
+    CHECK(aclrtDestroyEvent(behind));
     CHECK(aclrtDestroyEvent(gate));
     CHECK(aclrtDestroyStream(stream));
     CHECK(aclrtResetDevice(0));

@@ -581,6 +581,73 @@ static void settings(void)
     CHECK(aclrtAllocatorDestroyDesc(allocator));
 }
 
+static void *no_block(void *object, size_t bytes)
+{
+    (void)object, (void)bytes;
+    return NULL;
+}
+
+static void no_free(void *object, void *block)
+{
+    (void)object, (void)block;
+}
+
+static void *no_address(void *block)
+{
+    return block;
+}
+
+/* Twice registered for a stream; every second one goes with its stream. */
+static void a_registered_allocator(void)
+{
+    static int turn;
+    aclrtStream made;
+    aclrtAllocatorDesc found, allocator = aclrtAllocatorCreateDesc();
+    aclrtAllocator object;
+    aclrtAllocatorAllocFunc allocate;
+    aclrtAllocatorFreeFunc release;
+    aclrtAllocatorAllocAdviseFunc near;
+    aclrtAllocatorGetAddrFromBlockFunc address_of;
+    CHECK(aclrtCreateStream(&made));
+    CHECK(aclrtAllocatorSetObjToDesc(allocator, &turn));
+    CHECK(aclrtAllocatorSetAllocFuncToDesc(allocator, no_block));
+    CHECK(aclrtAllocatorSetFreeFuncToDesc(allocator, no_free));
+    CHECK(aclrtAllocatorSetGetAddrFromBlockFuncToDesc(allocator, no_address));
+    CHECK(aclrtAllocatorRegister(made, allocator));
+    CHECK(aclrtAllocatorRegister(made, allocator));
+    CHECK(aclrtAllocatorGetByStream(made, &found, &object, &allocate, &release, &near, &address_of));
+    REQUIRE(found == allocator && object == &turn && allocate == no_block && near == NULL);
+    CHECK(aclrtAllocatorDestroyDesc(allocator));
+    if (turn++ % 2 == 0) {
+        CHECK(aclrtAllocatorUnregister(made));
+    }
+    CHECK(aclrtDestroyStream(made));
+}
+
+/* A group of tasks whose launch is replaced between executions. */
+static void an_updated_group(void)
+{
+    aclmdlRI made;
+    aclrtStream side;
+    aclrtTaskGrp group;
+    void *arguments[] = {&memory};
+    CHECK(aclrtCreateStream(&side));
+    CHECK(aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_RELAXED));
+    CHECK(aclmdlRICaptureTaskGrpBegin(stream));
+    CHECK(aclrtLaunchKernelWithArgsArray(kernel, 3, stream, NULL, arguments));
+    CHECK(aclmdlRICaptureTaskGrpEnd(stream, &group));
+    CHECK(aclmdlRICaptureEnd(stream, &made));
+    for (uint32_t blocks = 1; blocks < 3; blocks++) {
+        CHECK(aclmdlRICaptureTaskUpdateBegin(side, group));
+        CHECK(aclrtLaunchKernelWithArgsArray(kernel, blocks, side, NULL, arguments));
+        CHECK(aclmdlRICaptureTaskUpdateEnd(side));
+        CHECK(aclmdlRIExecuteAsync(made, stream));
+        CHECK(aclrtSynchronizeStream(stream));
+    }
+    CHECK(aclmdlRIDestroy(made));
+    CHECK(aclrtDestroyStream(side));
+}
+
 /* The whole runtime goes and comes again, with what was made in it. */
 static void a_runtime(void)
 {
@@ -655,6 +722,7 @@ int main(int argc, char **argv)
         {"kernel's launch", a_launch, 1},
         {"kernel that fails", a_launch_that_fails, 1},
         {"graph of a kernel", a_kernel_graph, 1},
+        {"group of kernels that is updated", an_updated_group, 1},
         {"objects of the profiler", objects_of_the_profiler, 1},
         {"managed memory", managed_memory, 1},
         {"memory pool", a_memory_pool, 1},
@@ -663,6 +731,7 @@ int main(int argc, char **argv)
         {"queue", a_queue, 1},
         {"buffer", a_buffer, 1},
         {"settings", settings, 1},
+        {"registered allocator", a_registered_allocator, 1},
         {"error", an_error, 1},
         {"runtime", a_runtime, 20},
     };

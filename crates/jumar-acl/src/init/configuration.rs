@@ -219,10 +219,10 @@ fn check_dump(section: &Value) -> Result<()> {
         return bad_dump(format!("it is {section}, and has to be an object"));
     }
     let on_off = ["on", "off"];
-    dump_text(section, "dump_mode", &["input", "output", "all"])?;
+    let mode = dump_text(section, "dump_mode", &["input", "output", "all"])?;
     let operators = dump_text(section, "dump_op_switch", &on_off)? == Some("on");
     let data = dump_text(section, "dump_data", &["tensor", "stats"])?;
-    dump_text(section, "dump_level", &["op", "kernel", "all"])?;
+    let level = dump_text(section, "dump_level", &["op", "kernel", "all"])?;
     let overflow = dump_text(section, "dump_debug", &on_off)? == Some("on");
     let scenes = [
         "lite_exception",
@@ -264,14 +264,116 @@ fn check_dump(section: &Value) -> Result<()> {
     if let Some(steps) = dump_text(section, "dump_step", &[])? {
         check_steps(steps)?;
     }
-    let list = match section.get("dump_list") {
-        None => false,
-        Some(Value::Array(entries)) => !entries.is_empty(),
+    if let Some(prints) = dump_text(section, "dump_kernel_data", &[])? {
+        let known = ["all", "printf", "tensor", "assert", "timestamp"];
+        if !prints.split(',').all(|print| known.contains(&print)) {
+            return bad_dump(format!(
+                "dump_kernel_data is \"{prints}\"; it has to be some of {}, with commas between them",
+                known.join(", ")
+            ));
+        }
+    }
+    let entries = match section.get("dump_list") {
+        None => &[][..],
+        Some(Value::Array(entries)) => entries,
         Some(other) => return bad_dump(format!("dump_list is {other}, and has to be an array")),
     };
+    for entry in entries {
+        check_entry(entry, operators, level == Some("op"))?;
+    }
+    if scene == Some("watcher") {
+        if mode.is_some_and(|mode| mode != "output") {
+            return bad_dump("dump_scene \"watcher\" needs dump_mode \"output\"".into());
+        }
+        if entries
+            .iter()
+            .all(|entry| entry.get("watcher_nodes").is_none())
+        {
+            return bad_dump("dump_scene \"watcher\" needs watcher_nodes in dump_list".into());
+        }
+        if entries
+            .iter()
+            .any(|entry| entry.get("model_name").is_some())
+        {
+            return bad_dump("dump_scene \"watcher\" goes with no model_name in dump_list".into());
+        }
+    }
+    let list = !entries.is_empty();
     let path = dump_text(section, "dump_path", &[])?;
     if list || operators || overflow || scene == Some("watcher") {
         check_path(path)?;
+    }
+    Ok(())
+}
+
+/// Checks an entry of `dump_list`. With single operators dumped as well (`operators`), a model without a name and an empty
+/// list of layers are let pass; bans and ranges are for operators alone (`by_operator`).
+fn check_entry(entry: &Value, operators: bool, by_operator: bool) -> Result<()> {
+    const MOST_BANS: usize = 100;
+    if !entry.is_object() {
+        return bad_dump(format!("dump_list holds {entry}; it has to hold objects"));
+    }
+    let is_named = |value: &Value| value.as_str().is_some_and(|text| !text.is_empty());
+    let empty_passes = |value: &Value| operators && value.as_str() == Some("");
+    if let Some(name) = entry
+        .get("model_name")
+        .filter(|name| !is_named(name) && !empty_passes(name))
+    {
+        return bad_dump(format!(
+            "model_name is {name} in dump_list; it has to be a text that is not empty"
+        ));
+    }
+    let named_list = |value: &Value| {
+        value
+            .as_array()
+            .is_some_and(|names| names.iter().all(is_named))
+    };
+    for (key, may_be_empty) in [("layer", operators), ("watcher_nodes", false)] {
+        let Some(names) = entry.get(key) else {
+            continue;
+        };
+        let is_empty = names.as_array().is_some_and(Vec::is_empty);
+        if !named_list(names) || is_empty && !may_be_empty {
+            return bad_dump(format!(
+                "{key} is {names} in dump_list; it has to be an array of texts, none of them empty"
+            ));
+        }
+    }
+    for key in ["optype_blacklist", "opname_blacklist", "opname_range"] {
+        let Some(value) = entry.get(key) else {
+            continue;
+        };
+        if !by_operator {
+            return bad_dump(format!("{key} needs dump_level \"op\""));
+        }
+        let is_range = key == "opname_range";
+        let fine = |one: &Value| {
+            let has = |key: &str| one.get(key).is_some_and(is_named);
+            match is_range {
+                true => has("begin") && has("end"),
+                false => has("name") && one.get("pos").is_none_or(named_list),
+            }
+        };
+        let count = value.as_array().map_or(0, Vec::len);
+        if !is_range && count > MOST_BANS {
+            return bad_dump(format!(
+                "{key} has {count} entries; it has to have {MOST_BANS} at most"
+            ));
+        }
+        let list = value.as_array().filter(|list| list.iter().all(fine));
+        let Some(list) = list else {
+            return bad_dump(match is_range {
+                true => format!(
+                    "{key} is {value}; it has to be an array of objects with \"begin\" and \"end\""
+                ),
+                false => format!(
+                    "{key} is {value}; it has to be an array of objects with \"name\" and perhaps \"pos\""
+                ),
+            });
+        };
+        if is_range && !list.is_empty() && entry.get("model_name").is_none() {
+            return bad_dump(format!("{key} needs a model_name"));
+        }
     }
     Ok(())
 }

@@ -269,11 +269,14 @@ pub fn aclGetCannAttribute(_cx: &Cx<'_>, attribute: i32) -> Result<i32> {
 }
 
 pub fn aclrtGetSocName(cx: &Cx<'_>) -> Result<usize> {
-    let device = cx.runtime()?.device(0)?;
+    let settings = cx.process.settings()?;
+    if settings.visible_devices().is_empty() {
+        cx.runtime()?.device(0)?;
+    }
     // The name of a device never changes, so that one text serves every call.
     static NAME: std::sync::OnceLock<CString> = std::sync::OnceLock::new();
     let name =
-        NAME.get_or_init(|| CString::new(device.profile().soc_name.as_str()).unwrap_or_default());
+        NAME.get_or_init(|| CString::new(settings.profile.soc_name.as_str()).unwrap_or_default());
     Ok(name.as_ptr().expose_provenance())
 }
 

@@ -73,7 +73,7 @@ pub fn aclrtGetRunMode(_cx: &Cx<'_>) -> Result<u32> {
 }
 
 pub fn aclrtGetDeviceCount(cx: &Cx<'_>) -> Result<u32> {
-    match cx.runtime()?.device_count() {
+    match cx.process.settings()?.visible_devices().len() as u32 {
         0 => refuse(
             ErrorKind::NoDevice,
             "ASCEND_RT_VISIBLE_DEVICES leaves no device visible",

@@ -142,6 +142,7 @@ pub fn aclrtQueryEvent(cx: &Cx<'_>, event: Raw) -> Result<u32> {
     not_ex(&event, "Use aclrtQueryEventStatus.")?;
     not_external(&event)?;
     event.refuse_captured()?;
+    event.refuse_stopped()?;
     Ok(match event.status() {
         EventStatus::NotRecorded | EventStatus::Complete => enums::ACL_EVENT_STATUS_COMPLETE,
         EventStatus::Pending => enums::ACL_EVENT_STATUS_NOT_READY,
@@ -152,6 +153,7 @@ pub fn aclrtQueryEventStatus(cx: &Cx<'_>, event: Raw) -> Result<u32> {
     let event = cx.event(event)?;
     not_external(&event)?;
     event.refuse_captured()?;
+    event.refuse_stopped()?;
     Ok(match (event.status(), event.family()) {
         (EventStatus::Complete, _) | (EventStatus::NotRecorded, EventFamily::Ex) => {
             enums::ACL_EVENT_RECORDED_STATUS_COMPLETE

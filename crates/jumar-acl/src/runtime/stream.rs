@@ -184,6 +184,7 @@ fn synchronize(cx: &Cx<'_>, stream: Raw, limit: Option<std::time::Duration>) -> 
 pub fn aclrtStreamQuery(cx: &Cx<'_>, stream: Raw) -> Result<u32> {
     cx.with_any_stream(stream, |stream| {
         stream.refuse_captured()?;
+        stream.refuse_stopped()?;
         Ok(match stream.is_idle() {
             true => enums::ACL_STREAM_STATUS_COMPLETE,
             false => enums::ACL_STREAM_STATUS_NOT_READY,
@@ -203,8 +204,12 @@ pub fn aclrtStreamGetId(cx: &Cx<'_>, stream: Raw) -> Result<i32> {
 }
 
 pub fn aclrtStreamGetPriority(cx: &Cx<'_>, stream: Raw) -> Result<u32> {
-    cx.any_stream(stream)
-        .map(|stream| u32::from(stream.options().priority))
+    cx.any_stream(stream).map(|stream| priority(cx, &stream))
+}
+
+/// The priority that was set last: when the stream was made, or by its attribute.
+fn priority(cx: &Cx<'_>, stream: &Stream) -> u32 {
+    kept(cx, stream, enums::ACL_STREAM_ATTR_PRIORITY).unwrap_or(stream.options().priority.into())
 }
 
 pub fn aclrtStreamGetFlags(cx: &Cx<'_>, stream: Raw) -> Result<u32> {
@@ -389,7 +394,7 @@ pub fn aclrtGetStreamAttribute(
         enums::ACL_STREAM_ATTR_USER_CUSTOM_TAG => value.set_userCustomTag(set.unwrap_or(0)),
         enums::ACL_STREAM_ATTR_CACHE_OP_INFO => value.set_cacheOpInfoSwitch(set.unwrap_or(0)),
         enums::ACL_STREAM_ATTR_PRIORITY => {
-            value.set_streamPriority(set.unwrap_or(stream.options().priority.into()));
+            value.set_streamPriority(priority(cx, &stream));
         }
         _ => return unknown_attribute(attribute),
     }

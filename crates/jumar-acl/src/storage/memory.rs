@@ -342,7 +342,7 @@ fn cached_range(cx: &Cx<'_>, address: usize, size: usize) -> Result<()> {
     if size == 0 {
         return refuse(ErrorKind::InvalidArgument, "the size is 0");
     }
-    let block = cx.runtime()?.space().find(address);
+    let block = cx.runtime()?.space().reach(address, size);
     let inside = block
         .filter(|block| block.home.is_device())
         .is_some_and(|block| {

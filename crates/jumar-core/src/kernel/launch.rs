@@ -316,7 +316,7 @@ fn pointed_to(shared: &Shared, parameters: &[Parameter], arguments: Span) -> Vec
                 .backend
                 .read_now(arguments.part(parameter.offset, 8)?, &mut bytes);
             let address = u64::from_ne_bytes(bytes) as usize;
-            let block = shared.space.find(address)?;
+            let block = shared.space.reach(address, usize::MAX)?;
             let offset = address - block.span.address();
             let rest = block.span.part(offset, block.span.bytes() - offset)?;
             Some((parameter.access, rest))

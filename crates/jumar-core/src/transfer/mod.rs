@@ -39,7 +39,7 @@ pub(crate) fn device_range(
     bytes: usize,
     what: &str,
 ) -> Result<(Span, u32)> {
-    let block = shared.space.find(address);
+    let block = shared.space.reach(address, bytes);
     let found = block.and_then(|block| block.home.device().map(|device| (block, device)));
     let Some((block, device)) = found else {
         return Err(Error::new(

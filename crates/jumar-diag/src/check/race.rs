@@ -548,7 +548,19 @@ impl Races {
     }
 
     pub(super) fn allocation(&self, address: usize) -> Option<Allocation> {
-        self.region(address).map(|region| region.allocation.clone())
+        let mut allocation = self.region(address)?.allocation.clone();
+        // Mappings that follow each other without a gap are used as one.
+        let is_mapping =
+            |of: &Allocation| matches!(of.made_by, "aclrtMapMem" | "aclrtMemMapNoAccess");
+        while is_mapping(&allocation)
+            && let Some(next) = self.regions.get(&(allocation.start + allocation.bytes))
+            && is_mapping(&next.allocation)
+            && next.allocation.device == allocation.device
+        {
+            allocation.bytes += next.allocation.bytes;
+            allocation.asked = allocation.bytes;
+        }
+        Some(allocation)
     }
 
     pub(super) fn freed(&self, address: usize) -> Option<(Allocation, Place)> {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Mutex;
 
 use jumar_ops::view::{Block, Region};
-use jumar_ops::{Attrs, Call, Kernel, Memory, Operand, Tensor, TensorType, Workers, compute, find};
+use jumar_ops::{Attrs, Memory, Operand, Tensor, TensorType, Workers, compute, find};
 use jumar_types::dtype::DataType;
 
 use super::*;
@@ -595,15 +595,21 @@ fn a_chain_of_joins_is_planned_in_time() {
     );
 }
 
-/// Says that it can do what it cannot, were it asked.
 #[test]
-fn a_kernel_takes_no_entries_apart_of_itself() {
-    struct Plain;
-    impl Kernel for Plain {
-        fn run(&self, _call: &Call<'_>) -> std::result::Result<(), jumar_ops::OpError> {
-            Ok(())
-        }
-    }
-    assert!(!Plain.takes_apart(jumar_ops::Slot::Input(0)));
-    assert!(Plain.seen(0).is_none() && Plain.joined(0).is_none());
+fn an_output_that_is_joined_as_well_is_written_where_the_caller_wants_it() {
+    let mut b = Builder::default();
+    let x = b.input(&[1, 40]);
+    b.node("Sigmoid", &[Some(x)], Attrs::new(), &[&[1, 40]]);
+    let one = b.last();
+    b.node("Tanh", &[Some(x)], Attrs::new(), &[&[1, 40]]);
+    let two = b.last();
+    b.join(&[one.clone(), two], 1);
+    let whole = b.last().0;
+    b.output(one.0);
+    b.output(whole);
+    let (plan, ..) = compare(b.graph);
+    // No step copies an output; the join copies the one part, and has the other.
+    assert_eq!(operators(&plan), ["Sigmoid", "Tanh", "ConcatD"]);
+    let places: Vec<_> = plan.steps[2].inputs().map(Operand::place).collect();
+    assert_eq!(places, [Place::Output(0), Place::Output(1)]);
 }

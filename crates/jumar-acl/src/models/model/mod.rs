@@ -819,7 +819,7 @@ fn span(cx: &Cx<'_>, buffer: &Buffer, tensor: &TensorInfo, of: (&str, usize)) ->
         ));
     }
     let space = cx.runtime()?.space();
-    match space.find(address) {
+    match space.reach(address, needed) {
         Some(block) if block.home.is_device() => {
             block.span.part(address - block.span.address(), needed).ok_or_else(|| {
                 bad(

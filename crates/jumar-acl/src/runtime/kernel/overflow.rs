@@ -14,6 +14,7 @@ pub fn aclrtSetStreamOverflowSwitch(cx: &Cx<'_>, stream: Raw, flag: u32) -> Resu
         );
     }
     cx.with_stream(stream, |stream| {
+        stream.refuse_captured()?;
         stream.watch_overflow(flag == 1);
         Ok(())
     })

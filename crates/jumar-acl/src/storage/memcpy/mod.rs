@@ -168,7 +168,7 @@ fn words(cx: &Cx<'_>, address: usize, room: usize, count: usize) -> Result<Optio
         );
     };
     cx.context()?;
-    let block = cx.runtime()?.space().find(address);
+    let block = cx.runtime()?.space().reach(address, bytes);
     let block = block.filter(|block| match block.home {
         Home::Device(_) | Home::Variable(_) | Home::Pinned => true,
         Home::Registered | Home::Host => false,

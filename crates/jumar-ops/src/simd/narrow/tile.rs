@@ -42,13 +42,13 @@ pub(super) trait Dots: Copy + Sized + Sync + 'static {
     #[cfg(target_arch = "x86_64")]
     unsafe fn step(lefts: &Lefts, right: *const u32, count: usize);
 
-    /// Writes one pixel of one block, as [`Out::finish`], by vector instructions.
+    /// Writes pixels of one block, as [`Out::finish`], by vector instructions.
     ///
     /// # Safety
     ///
-    /// As [`run`]; the processor has the instruction for dot products; `sums` points to sums.
+    /// As [`run`]; the processor has the instruction for dot products; `sums` points to those of each pixel.
     #[cfg(target_arch = "x86_64")]
-    unsafe fn settle(out: &Self::Out, pixel: usize, block: usize, sums: *const [Self::Sum; LANES]);
+    unsafe fn settle(out: &Self::Out, pixels: usize, block: usize, sums: *const [Self::Sum; LANES]);
 }
 
 /// Where sums go, and what happens to them on the way.
@@ -361,9 +361,9 @@ impl Dots for Pairs {
     }
 
     #[cfg(target_arch = "x86_64")]
-    unsafe fn settle(out: &Floats, pixel: usize, block: usize, sums: *const [f32; LANES]) {
+    unsafe fn settle(out: &Floats, pixels: usize, block: usize, sums: *const [f32; LANES]) {
         // SAFETY: the caller's word.
-        unsafe { super::x86::settle_pairs(out, pixel, block, sums) };
+        unsafe { super::x86::settle_pairs(out, pixels, block, sums) };
     }
 }
 
@@ -500,9 +500,9 @@ impl Dots for Quads {
     }
 
     #[cfg(target_arch = "x86_64")]
-    unsafe fn settle(out: &Wholes, pixel: usize, block: usize, sums: *const [i32; LANES]) {
+    unsafe fn settle(out: &Wholes, pixels: usize, block: usize, sums: *const [i32; LANES]) {
         // SAFETY: the caller's word.
-        unsafe { super::x86::settle_quads(out, pixel, block, sums) };
+        unsafe { super::x86::settle_quads(out, pixels, block, sums) };
     }
 }
 

@@ -207,30 +207,40 @@ unsafe fn finish_quads(out: &Wholes, pixel: usize, block: usize, sum: __m512i) {
 
 /// # Safety
 ///
-/// As `tile::run`; `sums` points to sums.
+/// As `tile::run`; `sums` points to those of each pixel.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512bf16")]
 pub(super) unsafe fn settle_pairs(
     out: &Floats,
-    pixel: usize,
+    pixels: usize,
     block: usize,
     sums: *const [f32; LANES],
 ) {
-    // SAFETY: the caller's word.
-    unsafe { finish_pairs(out, pixel, block, _mm512_loadu_ps(sums.cast())) };
+    for pixel in 0..pixels {
+        // SAFETY: the caller's word.
+        unsafe {
+            let sum = _mm512_loadu_ps(sums.add(pixel).cast());
+            finish_pairs(out, pixel, block, sum);
+        }
+    }
 }
 
 /// # Safety
 ///
-/// As `tile::run`; `sums` points to sums.
+/// As `tile::run`; `sums` points to those of each pixel.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni")]
 pub(super) unsafe fn settle_quads(
     out: &Wholes,
-    pixel: usize,
+    pixels: usize,
     block: usize,
     sums: *const [i32; LANES],
 ) {
-    // SAFETY: the caller's word.
-    unsafe { finish_quads(out, pixel, block, _mm512_loadu_si512(sums.cast())) };
+    for pixel in 0..pixels {
+        // SAFETY: the caller's word.
+        unsafe {
+            let sum = _mm512_loadu_si512(sums.add(pixel).cast());
+            finish_quads(out, pixel, block, sum);
+        }
+    }
 }
 
 /// Rounds numbers to bfloat16, sixteen at a time.

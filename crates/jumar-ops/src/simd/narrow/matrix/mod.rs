@@ -372,15 +372,15 @@ impl Unit {
                 // SAFETY: there is room for sixteen rows.
                 unsafe { sums.write_bytes(0, ROWS * LANES) };
             }
-            let out = &jobs[side].tile.out;
-            for pixel in 0..jobs[side].pixels {
-                let sums = sums.wrapping_add(pixel * LANES).cast::<[D::Sum; LANES]>();
-                // SAFETY: the sums were written; the rest is the caller's word.
-                unsafe {
-                    if D::native() {
-                        D::settle(out, pixel, at - PAIR * side, sums);
-                    } else {
-                        out.finish(pixel, at - PAIR * side, sums.read());
+            let (out, pixels, block) = (&jobs[side].tile.out, jobs[side].pixels, at - PAIR * side);
+            let sums = sums.cast::<[D::Sum; LANES]>();
+            // SAFETY: the sums were written; the rest is the caller's word.
+            unsafe {
+                if D::native() {
+                    D::settle(out, pixels, block, sums);
+                } else {
+                    for pixel in 0..pixels {
+                        out.finish(pixel, block, sums.add(pixel).read());
                     }
                 }
             }
