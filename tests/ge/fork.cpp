@@ -56,7 +56,7 @@ void Build(char *to, size_t room) {
 }
 
 // What a process that was forked off a running one may do, and what it is refused.
-void InChild(char *shared, size_t room, const std::string &folder, const char *onnx) {
+void InChild(char *shared, size_t room, ge::Session &parents, const std::string &folder, const char *onnx) {
   alarm(60);  // whoever hangs is killed, and the parent sees it
   Build(shared, room);
 
@@ -83,7 +83,17 @@ void InChild(char *shared, size_t room, const std::string &folder, const char *o
   CHECK(aclrtGetVersion(&major, &minor, &patch) == ACL_SUCCESS);
   CHECK(ge::aclgrphGetIRVersion(&major, &minor, &patch) == ge::GRAPH_SUCCESS);
 
-  // What needs a device.
+  // The parent's session lives in the parent; one of the child's own has no device either.
+  std::vector<ge::Tensor> outputs;
+  CHECK(parents.RunGraph(1, {Ones()}, outputs) != ge::SUCCESS);
+  CHECK(std::strstr(ge::GEGetErrorMsgV2().GetString(), "fork") != nullptr);
+  {
+    ge::Session own((Options()));
+    CHECK(own.AddGraph(1, Layer()) == ge::SUCCESS);
+    CHECK(own.RunGraph(1, {Ones()}, outputs) != ge::SUCCESS);
+    CHECK(std::strstr(ge::GEGetErrorMsgV2().GetString(), "fork") != nullptr);
+  }
+  CHECK(ge::GEFinalize() == ge::SUCCESS);
   CHECK(aclrtSetDevice(0) == 507033);
   CHECK(std::strstr(aclGetRecentErrMsg(), "fork") != nullptr);
 }
@@ -134,7 +144,7 @@ int main(int argc, char **argv) {
     const pid_t child = fork();
     CHECK(child >= 0);
     if (child == 0) {
-      InChild(shared, room, argv[1], argv[2]);
+      InChild(shared, room, session, argv[1], argv[2]);
       std::exit(0);
     }
     int status = 1;

@@ -16,6 +16,14 @@ pub fn runtime() -> Result<&'static Runtime> {
     process::get().runtime()
 }
 
+/// Refuses what a child of a process that had used a device cannot do.
+///
+/// # Errors
+/// `DeviceSetup`.
+pub fn refuse_if_forked() -> Result<()> {
+    process::get().refuse_if_forked()
+}
+
 /// Finds a stream by its handle; null is the default stream of the thread's current context.
 ///
 /// # Errors

@@ -3,13 +3,19 @@
 use std::cell::RefCell;
 
 use crate::sync::MutexGuard;
-use crate::{Fail, world};
+use crate::{Fail, session, world};
 
 thread_local! {
     static ERRORS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
     static WARNINGS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
-    static HELD: RefCell<Option<MutexGuard<'static, world::World>>> = const { RefCell::new(None) };
+    static HELD: RefCell<Option<Held>> = const { RefCell::new(None) };
 }
+
+/// The locks that a fork holds, so that the child does not find them held by a thread that it does not have.
+type Held = (
+    MutexGuard<'static, world::World>,
+    MutexGuard<'static, session::Engine>,
+);
 
 /// A program that never asks keeps this many.
 const MOST: usize = 32;
@@ -42,9 +48,10 @@ pub fn take_warnings() -> String {
     WARNINGS.with(|list| list.take().join("\n"))
 }
 
-/// Called before a fork, on the thread that forks: no other thread is in the middle of a graph then.
+/// Called before a fork, on the thread that forks: no other thread is in the middle of a graph, or of finding a session, then.
+/// What sessions hold themselves stays held; a child is refused the sessions of its parent.
 pub fn fork_prepared() {
-    let guard = world::lock();
+    let guard = (world::lock(), session::engine());
     // A thread that is being torn down keeps nothing: the lock is given back at once.
     let _ = HELD.try_with(|held| *held.borrow_mut() = Some(guard));
 }

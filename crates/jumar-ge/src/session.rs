@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use jumar::check::Finding;
 use jumar::engine::{Block, Call, Caller, Context, Lookups, Runtime, Stream, StreamOptions};
 use jumar::offline::{Description, Model, Package, Supplied};
+use jumar_acl::surface;
 use jumar_types::dtype::DataType;
 
 use crate::graph::{BuildOptions, Products, TensorType, ge};
@@ -43,7 +44,8 @@ pub struct Engine {
 
 static ENGINE: OnceLock<Mutex<Engine>> = OnceLock::new();
 
-fn engine() -> MutexGuard<'static, Engine> {
+/// Locks it. Nothing else is locked meanwhile.
+pub(crate) fn engine() -> MutexGuard<'static, Engine> {
     ENGINE.get_or_init(|| Mutex::new(Engine::default())).lock()
 }
 
@@ -52,6 +54,8 @@ pub struct Session {
     pub options: Options,
     /// Whether GEInitialize asked for training.
     pub training: bool,
+    /// Whether a forked child made it, which is refused the sessions of its parent: threads of the parent may have been at them.
+    in_child: bool,
     device: u32,
     graphs: Mutex<BTreeMap<u32, Arc<Entry>>>,
     pub variables: Mutex<BTreeMap<String, Stored>>,
@@ -174,9 +178,10 @@ pub fn initialize(options: Options) -> Outcome<()> {
 
 /// Ends the Graph Engine, and all sessions with it.
 pub fn finalize() {
+    let here = jumar::check::here();
     let mut engine = engine();
     if engine.started {
-        engine.ended_at = Some(jumar::check::here());
+        engine.ended_at = Some(here);
     }
     engine.started = false;
     let sessions = std::mem::take(&mut engine.sessions);
@@ -292,6 +297,7 @@ pub fn create(options: Options) -> Outcome<u64> {
         Arc::new(Session {
             options,
             training,
+            in_child: surface::refuse_if_forked().is_err(),
             device,
             graphs: Mutex::default(),
             variables: Mutex::default(),
@@ -305,6 +311,7 @@ pub fn create(options: Options) -> Outcome<u64> {
             lent: Mutex::default(),
         }),
     );
+    drop(engine);
     if let Some(check) = jumar::check::from_environment() {
         check.made(SESSION, id, Some(id), "ge::Session", 0);
     }
@@ -328,13 +335,23 @@ pub fn find(id: u64) -> Outcome<Arc<Session>> {
     if !engine.started {
         return Err(not_started(&engine));
     }
-    engine.sessions.get(&id).cloned().ok_or_else(|| {
+    let session = engine.sessions.get(&id).cloned().ok_or_else(|| {
         Fail::new("the session is none: it was made before GEInitialize, or it is over")
             .code("E10062")
-    })
+    })?;
+    drop(engine);
+    if !session.is_here() {
+        surface::refuse_if_forked()?;
+    }
+    Ok(session)
 }
 
 impl Session {
+    /// Tells whether this process made it, and not the one that it was forked off.
+    fn is_here(&self) -> bool {
+        self.in_child || surface::refuse_if_forked().is_ok()
+    }
+
     /// Finds a graph.
     pub fn graph(&self, number: u32) -> Outcome<Arc<Entry>> {
         self.graphs.lock().get(&number).cloned().ok_or_else(|| {
@@ -498,6 +515,10 @@ impl Session {
     }
 
     fn close(&self) {
+        if !self.is_here() {
+            // It is the parent's to end, and so is what it holds.
+            return;
+        }
         self.closed.store(true, Ordering::Release);
         self.queued.notify_all();
         let _turn = self.running.lock();
