@@ -13,7 +13,7 @@ use std::time::Duration;
 use jumar_hal::sync::Instant;
 
 use jumar_hal::sync::{AtomicBool, AtomicUsize, Condvar, Mutex, Ordering, thread, thread_token};
-use jumar_hal::{Cost, Program, Queue, Signal, Task, WaitThen};
+use jumar_hal::{Cost, Program, Queue, Signal, Tag, Task, WaitThen};
 use jumar_types::{Error, ErrorKind, Result};
 
 use crate::gate::Op;
@@ -268,16 +268,15 @@ impl Inbox {
         }
     }
 
-    /// Drops what is due for a stream whose tasks are dropped: its program may have taken back what the functions need.
-    fn drop_of(&self, stream: u64) {
-        let gone: Vec<Due> = {
-            let mut state = self.state.lock();
-            let due = std::mem::take(&mut state.due);
-            let (gone, kept) = due.into_iter().partition(|due| due.0.stream == stream);
-            state.due = Vec::into(kept);
-            gone
-        };
-        drop(gone);
+    /// Takes out what is due for a stream, all or what holds it. A stream is held until that is dropped.
+    fn take_of(&self, stream: u64, holding: bool) -> Vec<Due> {
+        let mut state = self.state.lock();
+        let due = std::mem::take(&mut state.due);
+        let (gone, kept) = due
+            .into_iter()
+            .partition(|Due(due)| due.stream == stream && (due.returned.is_some() || !holding));
+        state.due = Vec::into(kept);
+        gone
     }
 
     fn close(&self) {
@@ -295,9 +294,26 @@ impl Inbox {
 fn not_run() -> Error {
     Error::new(
         ErrorKind::CallbackFailed,
-        "the callback was not run: the stream's thread was unsubscribed before it was due",
+        "the callback was not run: the stream was unsubscribed from its thread before",
     )
     .fix("Synchronise the stream before its subscription ends.")
+}
+
+/// What a stream fails by whose callback was due, and not begun, when its subscription ended.
+struct NotRun;
+
+impl Program for NotRun {
+    fn run(&self) -> Result<()> {
+        Err(not_run())
+    }
+
+    fn cost(&self) -> Cost {
+        Cost::Bounded
+    }
+
+    fn name(&self) -> &str {
+        "host callback"
+    }
 }
 
 /// The task that hands a callback over. In a captured model it runs many times, one after the other: each time, what the
@@ -447,19 +463,41 @@ impl Reports {
         Ok(())
     }
 
-    /// Ends a subscription. Callbacks that are due already can still be fetched by the thread.
+    /// Ends a subscription. Callbacks that are due already can still be fetched by the thread, but for one that holds the stream: the
+    /// thread may never come, and the stream would wait for ever. It is not run, and the stream fails as it does by one that
+    /// comes due later.
     ///
     /// # Errors
     /// `StreamSubscribe`: the stream is not subscribed; `ThreadSubscribe`: to another thread.
-    pub fn unsubscribe(&self, role: Role, thread: u64, stream: &Stream) -> Result<()> {
+    pub fn unsubscribe(
+        &self,
+        role: Role,
+        thread: u64,
+        stream: &Stream,
+        caller: &Caller<'_>,
+    ) -> Result<()> {
+        let inbox = self.end_subscription(role, thread, stream)?;
+        let held_by = inbox.take_of(stream.id(), true);
+        if !held_by.is_empty() {
+            let tag = Tag {
+                ticket: 0,
+                call: caller.call,
+            };
+            stream.queue().submit(Task::Run(Arc::new(NotRun)), tag);
+        }
+        Ok(())
+    }
+
+    fn end_subscription(&self, role: Role, thread: u64, stream: &Stream) -> Result<Arc<Inbox>> {
         let mut threads = self.threads.lock();
         let mut subscription = stream.subscription.lock();
-        match &*subscription {
+        let inbox = match &*subscription {
             Subscription::Thread {
                 role: reported,
                 thread: subscribed,
+                inbox,
                 ..
-            } if *subscribed == thread && *reported == role => {}
+            } if *subscribed == thread && *reported == role => inbox.clone(),
             Subscription::Thread {
                 role: reported,
                 thread: subscribed,
@@ -479,10 +517,10 @@ impl Reports {
                     format!("stream {} is not subscribed to any thread", stream.number()),
                 ));
             }
-        }
+        };
         *subscription = Subscription::None;
         Self::leave(&mut threads, (role, thread));
-        Ok(())
+        Ok(inbox)
     }
 
     fn leave(threads: &mut BTreeMap<(Role, u64), Arc<Reporter>>, key: (Role, u64)) {
@@ -502,7 +540,8 @@ impl Reports {
             Subscription::None => return,
             Subscription::Thread { inbox, .. } | Subscription::HostThread(inbox) => inbox.clone(),
         };
-        inbox.drop_of(stream.id());
+        // The program may have taken back what the functions need.
+        drop(inbox.take_of(stream.id(), false));
     }
 
     /// Ends whatever a stream that goes away was subscribed to.

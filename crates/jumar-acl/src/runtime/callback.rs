@@ -20,7 +20,7 @@ pub fn aclrtUnSubscribeReport(cx: &Cx<'_>, thread: u64, stream: Raw) -> Result<(
     cx.with_stream(stream, |stream| {
         cx.runtime()?
             .reports()
-            .unsubscribe(Role::Callbacks, thread, stream)
+            .unsubscribe(Role::Callbacks, thread, stream, &cx.caller())
     })
 }
 
@@ -77,7 +77,7 @@ pub fn aclrtUnSubscribeHostFunc(cx: &Cx<'_>, thread: u64, stream: Raw) -> Result
     cx.with_stream(stream, |stream| {
         cx.runtime()?
             .reports()
-            .unsubscribe(Role::HostFunctions, thread, stream)
+            .unsubscribe(Role::HostFunctions, thread, stream, &cx.caller())
     })
 }
 
