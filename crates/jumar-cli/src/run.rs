@@ -34,6 +34,9 @@ pub struct Options {
     /// How many threads run the work of all devices.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     workers: Option<u32>,
+    /// Computes products without the processor's matrix unit (AMX), and does not ask the system for it.
+    #[arg(long)]
+    no_matrix_unit: bool,
     /// What compiles kernels while the program runs, for example clang++.
     #[arg(long, value_name = "COMPILER")]
     cxx: Option<OsString>,
@@ -140,6 +143,9 @@ fn chosen(options: &Options) -> Result<Vec<(&'static str, OsString)>> {
     if let Some(count) = options.workers {
         set.push(("JUMAR_WORKERS", count.to_string().into()));
     }
+    if options.no_matrix_unit {
+        set.push(("JUMAR_MATRIX_UNIT", "0".into()));
+    }
     if let Some(compiler) = &options.cxx {
         set.push(("JUMAR_CXX", compiler.clone()));
     }
@@ -196,6 +202,7 @@ mod tests {
             "Ascend310P3",
             "--workers",
             "2",
+            "--no-matrix-unit",
             "--visible-devices",
             "0,2",
             "--launch-blocking",
@@ -217,6 +224,7 @@ mod tests {
                 "JUMAR_DEVICES=4",
                 "JUMAR_PROFILE=Ascend310P3",
                 "JUMAR_WORKERS=2",
+                "JUMAR_MATRIX_UNIT=0",
                 "ASCEND_RT_VISIBLE_DEVICES=0,2",
                 "ASCEND_LAUNCH_BLOCKING=1",
                 "ASCEND_GLOBAL_LOG_LEVEL=1",

@@ -48,7 +48,7 @@ pub const READ: &[Var] = &[
     },
     Var {
         name: "JUMAR_MATRIX_UNIT",
-        flag: None,
+        flag: Some("no-matrix-unit"),
         values: "0, 1",
         default: "1",
         meaning: "With 0 products never use the processor's matrix unit (AMX), and the system is not asked for it.",

@@ -108,6 +108,12 @@ fn copies_between_known(check: &Check, words: &[u64; crate::watch::MOST]) -> boo
         .all(|address| check.allocation(*address as usize).is_some())
 }
 
+/// Tells whether the error's sentence has these words.
+fn says(seen: &Seen, words: &str) -> bool {
+    let sentence = seen.sentence.as_deref();
+    sentence.is_some_and(|sentence| sentence.contains(words))
+}
+
 fn rule_for(check: &Check, seen: &Seen) -> Option<&'static str> {
     let name = seen.call.name;
     let call = seen.call;
@@ -203,6 +209,12 @@ fn rule_for(check: &Check, seen: &Seen) -> Option<&'static str> {
         (145_000, "aclmdlLoadFromFile" | "aclmdlQuerySize") if !first_is_null => "JMR-MODEL-003",
         (145_012..=145_014, _) => "JMR-MODEL-013",
         (500_002, "aclmdlExecute" | "aclmdlExecuteAsync") => "JMR-DATASET-002",
+        // Of a stream whose callback came to nobody; else the call itself is refused, inside a callback.
+        (507_000, _)
+            if name.starts_with("aclrtSynchronize") && says(seen, "callback was not run") =>
+        {
+            "JMR-CB-008"
+        }
         (507_000, _) if name.starts_with("aclrtSynchronize") => "JMR-CB-001",
         // A time-out of the call itself, and a device that this process cannot use, are no task's error.
         (107_020 | 507_001..=507_899, _)
