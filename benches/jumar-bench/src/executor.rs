@@ -1,8 +1,8 @@
 //! The executor itself, without the C functions and their checks: what it costs to queue, to run and to hand over.
 
 use std::hint::black_box;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow};
@@ -33,6 +33,22 @@ impl Watcher for Deaf {
     fn finished(&self, _tag: Tag) {}
     fn failed(&self, _tag: Tag, _error: Error) -> Verdict {
         Verdict::Continue
+    }
+}
+
+/// A task that waits for all others of its kind.
+struct Meet(Arc<Barrier>);
+
+impl Program for Meet {
+    fn run(&self) -> jumar_types::Result<()> {
+        self.0.wait();
+        Ok(())
+    }
+    fn cost(&self) -> Cost {
+        Cost::Unbounded
+    }
+    fn name(&self) -> &str {
+        "meet"
     }
 }
 
@@ -113,10 +129,19 @@ pub fn run(place: Place, workers: usize, lines: &mut Table) -> Result<()> {
         device.allocate(64, 64).map_err(failed)?,
     );
     let bench = Bench { device, to, from };
+    // As many tasks that wait for each other as there are workers: each has one, which was started where it is to stay.
     place.settle(|| {
-        let queue = bench.queue();
-        queue.submit(bench.copy(), TAG);
-        while queue.completed() < 1 {
+        let all = if workers == 0 {
+            cores().max(2)
+        } else {
+            workers
+        };
+        let met = Arc::new(Barrier::new(all));
+        let queues: Vec<_> = (0..all).map(|_| bench.queue()).collect();
+        for queue in &queues {
+            queue.submit(Task::Run(Arc::new(Meet(met.clone()))), TAG);
+        }
+        while queues.iter().any(|queue| queue.completed() < 1) {
             std::thread::yield_now();
         }
     })?;

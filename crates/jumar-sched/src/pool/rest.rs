@@ -18,22 +18,18 @@ pub(super) struct Sleeper {
 #[derive(Clone)]
 pub(super) struct Bed {
     pub(super) parker: Arc<Parker>,
-    /// The number by which the system knows the worker, and the processor that it fell asleep on.
+    /// The number by which the system knows the worker.
     pub(super) thread: Option<u32>,
-    pub(super) cpu: Option<u32>,
 }
 
 impl Pool {
-    /// Wakes a worker that sleeps. The system likes to wake a thread where it slept, and if that is the processor of the calling
-    /// thread, which goes on with something else, the worker would wait there for the end of its time slice.
+    /// Wakes a worker that sleeps, on another processor than that of the calling thread, which goes on with something else: the worker would
+    /// wait there for the end of its time slice. Where it slept is no matter. In a virtual machine the system takes an idle processor
+    /// for one that is not to be had, and wakes a thread beside its waker though it slept elsewhere.
     #[cold]
     pub(super) fn rouse(&self, bed: &Bed) {
         match bed.thread {
-            Some(thread)
-                if bed.cpu.is_some()
-                    && bed.cpu == self.runner.processor()
-                    && self.allowed_cpus > 1 =>
-            {
+            Some(thread) if self.allowed_cpus > 1 => {
                 self.runner
                     .wake_elsewhere(thread, &mut || bed.parker.unpark());
             }
@@ -64,7 +60,6 @@ impl Pool {
                 bed: Bed {
                     parker: parker.clone(),
                     thread: self.runner.thread(),
-                    cpu: self.runner.processor(),
                 },
                 deadline,
             });
