@@ -4,9 +4,9 @@
 //! (`process`); streams are subscribed to it. A *host thread* belongs to one stream and is made by the runtime at the
 //! stream's first host function. Either has an inbox. The stream's task only puts the callback into the inbox; if the
 //! callback blocks the stream, the next task waits for the signal that is set when the callback returned, so no worker is
-//! held. An inbox that is closed refuses: the callback is not run, its signal is set, and the task fails.
+//! held. An inbox that is closed, or that the stream has left, refuses: the callback is not run, its signal is set, and the task fails.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -125,6 +125,8 @@ impl Default for Inbox {
 #[derive(Default)]
 struct InboxState {
     due: VecDeque<Due>,
+    /// The streams whose callbacks come here: those of others are refused, as somebody may never come for them.
+    streams: BTreeSet<u64>,
     closed: bool,
     /// How many threads wait for the bell: ringing is a call of the system, whether anybody listens or not.
     listening: usize,
@@ -182,7 +184,7 @@ impl Drop for Due {
 impl Inbox {
     fn put(&self, due: Due) -> Result<()> {
         let mut state = self.state.lock();
-        if state.closed {
+        if state.closed || !state.streams.contains(&due.0.stream) {
             drop(state);
             return Err(not_run());
         }
@@ -266,6 +268,16 @@ impl Inbox {
             None if state.closed => Taken::Closed,
             None => Taken::Nothing,
         }
+    }
+
+    /// Takes callbacks of a stream from now on.
+    fn admit(&self, stream: u64) {
+        self.state.lock().streams.insert(stream);
+    }
+
+    /// Refuses callbacks of a stream from now on.
+    fn dismiss(&self, stream: u64) {
+        self.state.lock().streams.remove(&stream);
     }
 
     /// Takes out what is due for a stream, all or what holds it. A stream is held until that is dropped.
@@ -454,6 +466,7 @@ impl Reports {
             ));
         }
         *reporter.streams.lock() += 1;
+        reporter.inbox.admit(stream.id());
         *subscription = Subscription::Thread {
             role,
             thread,
@@ -518,6 +531,7 @@ impl Reports {
                 ));
             }
         };
+        inbox.dismiss(stream.id());
         *subscription = Subscription::None;
         Self::leave(&mut threads, (role, thread));
         Ok(inbox)
@@ -549,7 +563,15 @@ impl Reports {
         let mut threads = self.threads.lock();
         match std::mem::take(&mut *stream.subscription.lock()) {
             Subscription::None => {}
-            Subscription::Thread { role, thread, .. } => Self::leave(&mut threads, (role, thread)),
+            Subscription::Thread {
+                role,
+                thread,
+                inbox,
+                ..
+            } => {
+                inbox.dismiss(stream.id());
+                Self::leave(&mut threads, (role, thread));
+            }
             Subscription::HostThread(inbox) => inbox.close(),
         }
     }
@@ -658,6 +680,7 @@ impl Reports {
                 }
                 Subscription::None => {
                     let inbox: Arc<Inbox> = Arc::default();
+                    inbox.admit(stream.id());
                     let at_work = inbox.clone();
                     thread::Builder::new()
                         .name("jumar-callback".into())
