@@ -8,7 +8,9 @@ use crate::{Aliasing, InputDef, OnnxForm, Operator, Types};
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "Abs",
-    onnx: &[OnnxForm::new("Abs", 6, LATEST, |builder, node| plain(builder, node, "Abs"))],
+    onnx: &[OnnxForm::new("Abs", 6, LATEST, |builder, node| {
+        plain(builder, node, "Abs")
+    })],
     inputs: &[InputDef::required("x", Types::NUMBER)],
     outputs: OUTPUT_Y,
     attrs: &[],
@@ -34,6 +36,11 @@ mod tests {
 
     #[test]
     fn agrees_with_numpy() {
-        check("Abs", &[f32s(&[3], &[-1.5, 0.0, 2.0])], none(), &f32s(&[3], &[1.5, 0.0, 2.0]));
+        check(
+            "Abs",
+            &[f32s(&[3], &[-1.5, 0.0, 2.0])],
+            none(),
+            &f32s(&[3], &[1.5, 0.0, 2.0]),
+        );
     }
 }

@@ -8,7 +8,9 @@ use crate::{Aliasing, InputDef, OnnxForm, Operator, Types};
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "Acos",
-    onnx: &[OnnxForm::new("Acos", 7, LATEST, |builder, node| plain(builder, node, "Acos"))],
+    onnx: &[OnnxForm::new("Acos", 7, LATEST, |builder, node| {
+        plain(builder, node, "Acos")
+    })],
     inputs: &[InputDef::required("x", Types::FLOAT)],
     outputs: OUTPUT_Y,
     attrs: &[],
@@ -35,6 +37,11 @@ mod tests {
     #[test]
     fn agrees_with_numpy() {
         let x = f32s(&[4], &[-0.9, -0.6, 0.1, 0.7]);
-        check("Acos", &[x], none(), &f32s(&[4], &[2.690_565_8, 2.214_297_5, 1.470_628_9, 0.795_398_83]));
+        check(
+            "Acos",
+            &[x],
+            none(),
+            &f32s(&[4], &[2.690_565_8, 2.214_297_5, 1.470_628_9, 0.795_398_83]),
+        );
     }
 }

@@ -8,7 +8,9 @@ use crate::{Aliasing, InputDef, OnnxForm, Operator, Types};
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "Acosh",
-    onnx: &[OnnxForm::new("Acosh", 9, LATEST, |builder, node| plain(builder, node, "Acosh"))],
+    onnx: &[OnnxForm::new("Acosh", 9, LATEST, |builder, node| {
+        plain(builder, node, "Acosh")
+    })],
     inputs: &[InputDef::required("x", Types::FLOAT)],
     outputs: OUTPUT_Y,
     attrs: &[],
@@ -35,6 +37,11 @@ mod tests {
     #[test]
     fn agrees_with_numpy() {
         let x = f32s(&[4], &[1.0, 1.5, 2.0, 10.0]);
-        check("Acosh", &[x], none(), &f32s(&[4], &[0.0, 0.962_423_6, 1.316_958, 2.993_223]));
+        check(
+            "Acosh",
+            &[x],
+            none(),
+            &f32s(&[4], &[0.0, 0.962_423_6, 1.316_958, 2.993_223]),
+        );
     }
 }

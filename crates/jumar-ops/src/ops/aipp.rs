@@ -13,7 +13,8 @@ use jumar_types::dtype::DataType;
 use crate::operator::OUTPUT_Y;
 use crate::view::{F16, Row, RowMut};
 use crate::{
-    Aliasing, AttrDef, AttrKind, Call, InputDef, Kernel, OpError, Operator, PrepareCx, TensorType, Types,
+    Aliasing, AttrDef, AttrKind, Call, InputDef, Kernel, OpError, Operator, PrepareCx, TensorType,
+    Types,
 };
 
 /// The order of bytes of a picture.
@@ -42,9 +43,14 @@ impl Picture {
 
     /// Finds the format of a number.
     pub fn of(number: i64) -> Option<Picture> {
-        [Picture::Yuv420sp, Picture::Xrgb8888, Picture::Rgb888, Picture::Yuv400]
-            .into_iter()
-            .find(|format| format.number() == number)
+        [
+            Picture::Yuv420sp,
+            Picture::Xrgb8888,
+            Picture::Rgb888,
+            Picture::Yuv400,
+        ]
+        .into_iter()
+        .find(|format| format.number() == number)
     }
 
     /// Gives the dimensions of one picture's bytes: rows, columns, bytes a pixel.
@@ -138,9 +144,21 @@ impl Aipp {
     pub fn check(&self) -> Result<(), OpError> {
         let invalid = |text: String| Err(OpError::invalid(text));
         let ([width, height], [left, top, part_width, part_height]) = (self.source, self.crop);
-        let all = [width, height, part_width, part_height, self.scaled[0], self.scaled[1]];
-        if all.iter().any(|&size| size == 0 || size > MOST) || self.border.iter().any(|&size| size > MOST) {
-            return invalid(format!("a picture of {width} by {height}, a part of {part_width} by {part_height}, or a border of {:?} is none, or larger than {MOST}", self.border));
+        let all = [
+            width,
+            height,
+            part_width,
+            part_height,
+            self.scaled[0],
+            self.scaled[1],
+        ];
+        if all.iter().any(|&size| size == 0 || size > MOST)
+            || self.border.iter().any(|&size| size > MOST)
+        {
+            return invalid(format!(
+                "a picture of {width} by {height}, a part of {part_width} by {part_height}, or a border of {:?} is none, or larger than {MOST}",
+                self.border
+            ));
         }
         if left + part_width > width || top + part_height > height {
             return invalid(format!(
@@ -148,7 +166,9 @@ impl Aipp {
             ));
         }
         if self.format == Picture::Yuv420sp && (width % 2 == 1 || height % 2 == 1) {
-            return invalid(format!("a picture of YUV420SP has an even width and height, not {width} by {height}"));
+            return invalid(format!(
+                "a picture of YUV420SP has an even width and height, not {width} by {height}"
+            ));
         }
         Ok(())
     }
@@ -156,7 +176,11 @@ impl Aipp {
     /// Writes this as numbers, for an attribute.
     pub fn words(&self) -> Vec<i64> {
         let size = |list: &[usize]| list.iter().map(|&one| one as i64).collect::<Vec<_>>();
-        let float = |list: &[f32]| list.iter().map(|one| i64::from(one.to_bits())).collect::<Vec<_>>();
+        let float = |list: &[f32]| {
+            list.iter()
+                .map(|one| i64::from(one.to_bits()))
+                .collect::<Vec<_>>()
+        };
         let int = |list: &[i32]| list.iter().map(|&one| i64::from(one)).collect::<Vec<_>>();
         let (matrix, after, before) = self.colours.unwrap_or_default();
         [
@@ -166,7 +190,11 @@ impl Aipp {
             size(&self.scaled),
             size(&self.border),
             float(&[self.border_value]),
-            vec![i64::from(self.swap), i64::from(self.rotate), i64::from(self.colours.is_some())],
+            vec![
+                i64::from(self.swap),
+                i64::from(self.rotate),
+                i64::from(self.colours.is_some()),
+            ],
             int(&matrix),
             int(&after),
             int(&before),
@@ -196,14 +224,20 @@ impl Aipp {
         ) -> Result<[T; N], OpError> {
             let mut values = [T::default(); N];
             for value in &mut values {
-                *value = read(next()?).ok_or_else(|| OpError::invalid("a number of the preprocessing means nothing"))?;
+                *value = read(next()?).ok_or_else(|| {
+                    OpError::invalid("a number of the preprocessing means nothing")
+                })?;
             }
             Ok(values)
         }
         let size = |value: i64| usize::try_from(value).ok().filter(|&size| size <= MOST);
         let float = |value: i64| u32::try_from(value).ok().map(f32::from_bits);
         let flag = |value: i64| Some(value != 0);
-        let int = |value: i64| i32::try_from(value).ok().filter(|value| value.abs() <= 1 << 20);
+        let int = |value: i64| {
+            i32::try_from(value)
+                .ok()
+                .filter(|value| value.abs() <= 1 << 20)
+        };
         let format = Picture::of(next()?).ok_or_else(wrong)?;
         let next = &mut next;
         let mut aipp = Aipp {
@@ -261,32 +295,51 @@ impl Aipp {
             i64::from_le_bytes(bytes)
         };
         if block.len() < Aipp::block_bytes(wanted) || word(0) != BLOCK {
-            return Err(OpError::data("nothing says yet how the pictures are to be preprocessed"));
+            return Err(OpError::data(
+                "nothing says yet how the pictures are to be preprocessed",
+            ));
         }
         if usize::try_from(word(1)).is_ok_and(|count| count >= wanted) {
             (0..wanted)
                 .map(|picture| {
-                    let words: Vec<i64> = (0..WORDS).map(|at| word(2 + picture * WORDS + at)).collect();
+                    let words: Vec<i64> = (0..WORDS)
+                        .map(|at| word(2 + picture * WORDS + at))
+                        .collect();
                     Aipp::from_words(&words).map_err(|error| OpError::data(error.text()))
                 })
                 .collect()
         } else {
-            Err(OpError::data(format!("the settings are for {} pictures, and there are {wanted}", word(1))))
+            Err(OpError::data(format!(
+                "the settings are for {} pictures, and there are {wanted}",
+                word(1)
+            )))
         }
     }
 
     /// Writes one picture where `place` says for each channel, line and column.
-    fn picture(&self, picture: &Row<'_, u8>, channels: usize, into: &Into<'_>, place: impl Fn(usize, usize, usize) -> usize) {
+    fn picture(
+        &self,
+        picture: &Row<'_, u8>,
+        channels: usize,
+        into: &Into<'_>,
+        place: impl Fn(usize, usize, usize) -> usize,
+    ) {
         let [width, height] = self.result();
         for y in 0..height {
             for x in 0..width {
                 let inside = (self.border[0]..self.border[0] + self.scaled[0]).contains(&x)
                     && (self.border[2]..self.border[2] + self.scaled[1]).contains(&y);
-                let pixel = inside
-                    .then(|| self.coloured(self.scaled_pixel(picture, x - self.border[0], y - self.border[2])));
+                let pixel = inside.then(|| {
+                    self.coloured(self.scaled_pixel(
+                        picture,
+                        x - self.border[0],
+                        y - self.border[2],
+                    ))
+                });
                 for channel in 0..channels {
                     let value = pixel.map_or(self.border_value, |pixel| {
-                        (pixel[channel] - self.mean[channel] - self.least[channel]) * self.factor[channel]
+                        (pixel[channel] - self.mean[channel] - self.least[channel])
+                            * self.factor[channel]
                     });
                     into.set(place(channel, y, x), value);
                 }
@@ -334,14 +387,24 @@ impl Aipp {
             return self.pixel(picture, left + x, top + y);
         }
         let place = |at: usize, from: usize, to: usize| {
-            let centre = ((at as f64 + 0.5) * from as f64 / to as f64 - 0.5).clamp(0.0, (from - 1) as f64);
+            let centre =
+                ((at as f64 + 0.5) * from as f64 / to as f64 - 0.5).clamp(0.0, (from - 1) as f64);
             let first = centre.floor() as usize;
-            (first, (first + 1).min(from - 1), (centre - first as f64) as f32)
+            (
+                first,
+                (first + 1).min(from - 1),
+                (centre - first as f64) as f32,
+            )
         };
         let (x0, x1, along) = place(x, width, self.scaled[0]);
         let (y0, y1, down) = place(y, height, self.scaled[1]);
         let corner = |x: usize, y: usize| self.pixel(picture, left + x, top + y);
-        let corners = [corner(x0, y0), corner(x1, y0), corner(x0, y1), corner(x1, y1)];
+        let corners = [
+            corner(x0, y0),
+            corner(x1, y0),
+            corner(x0, y1),
+            corner(x1, y1),
+        ];
         std::array::from_fn(|channel| {
             let [a, b, c, d] = corners.map(|corner| corner[channel]);
             let (upper, lower) = (a + (b - a) * along, c + (d - c) * along);
@@ -355,7 +418,9 @@ impl Aipp {
         };
         let from: [i32; 3] = std::array::from_fn(|channel| pixel[channel] as i32 - before[channel]);
         let convert = |row: usize| {
-            let sum: i64 = (0..3).map(|column| i64::from(matrix[row * 3 + column]) * i64::from(from[column])).sum();
+            let sum: i64 = (0..3)
+                .map(|column| i64::from(matrix[row * 3 + column]) * i64::from(from[column]))
+                .sum();
             ((sum >> 8) + i64::from(after[row])).clamp(0, 255) as f32
         };
         [convert(0), convert(1), convert(2), pixel[3]]
@@ -398,7 +463,9 @@ static DYNAMIC: Operator = Operator {
             if (1..=most as i64).contains(&size) {
                 return Ok(size);
             }
-            Err(OpError::invalid(format!("pictures of {size} {name} are wanted; 1 to {most} are possible")))
+            Err(OpError::invalid(format!(
+                "pictures of {size} {name} are wanted; 1 to {most} are possible"
+            )))
         };
         let (pictures, settings) = (cx.input(0)?, cx.input(1)?);
         if pictures.rank() != Some(2) || settings.rank() != Some(1) {
@@ -407,16 +474,29 @@ static DYNAMIC: Operator = Operator {
             )));
         }
         let dtype = cx.attrs().dtype("dtype")?;
-        if !matches!(dtype, DataType::Float32 | DataType::Float16 | DataType::UInt8) {
-            return Err(OpError::unsupported(format!("pictures cannot become {dtype}")));
+        if !matches!(
+            dtype,
+            DataType::Float32 | DataType::Float16 | DataType::UInt8
+        ) {
+            return Err(OpError::unsupported(format!(
+                "pictures cannot become {dtype}"
+            )));
         }
-        let shape = [pictures.shape[0], size("channels", 4)?, size("height", 2 * MOST)?, size("width", 2 * MOST)?];
+        let shape = [
+            pictures.shape[0],
+            size("channels", 4)?,
+            size("height", 2 * MOST)?,
+            size("width", 2 * MOST)?,
+        ];
         Ok(vec![TensorType::new(dtype, shape)])
     },
     prepare: |cx: &PrepareCx<'_>| {
         Ok(Box::new(PreprocessAsTold {
             channels: cx.attrs().int("channels")? as usize,
-            result: [cx.attrs().int("width")? as usize, cx.attrs().int("height")? as usize],
+            result: [
+                cx.attrs().int("width")? as usize,
+                cx.attrs().int("height")? as usize,
+            ],
             dtype: cx.output_dtype(0)?,
             count: cx.shape(0)?[0],
         }))
@@ -426,7 +506,10 @@ static DYNAMIC: Operator = Operator {
 static STATIC: Operator = Operator {
     name: AIPP,
     onnx: &[],
-    inputs: &[InputDef::required("pictures", Types::of(&[DataType::UInt8]))],
+    inputs: &[InputDef::required(
+        "pictures",
+        Types::of(&[DataType::UInt8]),
+    )],
     outputs: OUTPUT_Y,
     attrs: &[
         AttrDef::required("config", AttrKind::Ints),
@@ -446,13 +529,23 @@ static STATIC: Operator = Operator {
             )));
         }
         let input = cx.input(0)?;
-        let own = aipp.format.dims(aipp.source[1], aipp.source[0]).map(|dim| dim as i64);
+        let own = aipp
+            .format
+            .dims(aipp.source[1], aipp.source[0])
+            .map(|dim| dim as i64);
         if input.rank() != Some(4) || input.shape[1..] != own {
-            return Err(OpError::invalid(format!("pictures of {own:?} are described, and {input} is given")));
+            return Err(OpError::invalid(format!(
+                "pictures of {own:?} are described, and {input} is given"
+            )));
         }
         let dtype = cx.attrs().dtype("dtype")?;
-        if !matches!(dtype, DataType::Float32 | DataType::Float16 | DataType::UInt8) {
-            return Err(OpError::unsupported(format!("pictures cannot become {dtype}")));
+        if !matches!(
+            dtype,
+            DataType::Float32 | DataType::Float16 | DataType::UInt8
+        ) {
+            return Err(OpError::unsupported(format!(
+                "pictures cannot become {dtype}"
+            )));
         }
         let [width, height] = aipp.result().map(|size| size as i64);
         let shape = if cx.attrs().bool("channels_last")? {
@@ -564,9 +657,12 @@ impl Kernel for PreprocessAsTold {
                     pictures.len()
                 )));
             }
-            aipp.picture(&pictures.slice(start, bytes), self.channels, &into, |channel, y, x| {
-                ((image * self.channels + channel) * height + y) * width + x
-            });
+            aipp.picture(
+                &pictures.slice(start, bytes),
+                self.channels,
+                &into,
+                |channel, y, x| ((image * self.channels + channel) * height + y) * width + x,
+            );
             start += bytes;
         }
         Ok(())

@@ -8,7 +8,9 @@ use crate::{Aliasing, InputDef, OnnxForm, Operator, Types};
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "Asin",
-    onnx: &[OnnxForm::new("Asin", 7, LATEST, |builder, node| plain(builder, node, "Asin"))],
+    onnx: &[OnnxForm::new("Asin", 7, LATEST, |builder, node| {
+        plain(builder, node, "Asin")
+    })],
     inputs: &[InputDef::required("x", Types::FLOAT)],
     outputs: OUTPUT_Y,
     attrs: &[],
@@ -35,6 +37,11 @@ mod tests {
     #[test]
     fn agrees_with_numpy() {
         let x = f32s(&[4], &[-0.9, -0.6, 0.0, 0.7]);
-        check("Asin", &[x], none(), &f32s(&[4], &[-1.119_769_5, -0.643_501_16, 0.0, 0.775_397_5]));
+        check(
+            "Asin",
+            &[x],
+            none(),
+            &f32s(&[4], &[-1.119_769_5, -0.643_501_16, 0.0, 0.775_397_5]),
+        );
     }
 }

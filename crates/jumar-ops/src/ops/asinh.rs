@@ -8,7 +8,9 @@ use crate::{Aliasing, InputDef, OnnxForm, Operator, Types};
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "Asinh",
-    onnx: &[OnnxForm::new("Asinh", 9, LATEST, |builder, node| plain(builder, node, "Asinh"))],
+    onnx: &[OnnxForm::new("Asinh", 9, LATEST, |builder, node| {
+        plain(builder, node, "Asinh")
+    })],
     inputs: &[InputDef::required("x", Types::FLOAT)],
     outputs: OUTPUT_Y,
     attrs: &[],
@@ -35,6 +37,14 @@ mod tests {
     #[test]
     fn agrees_with_numpy() {
         let x = f32s(&[5], &[-2.0, -0.5, 0.0, 0.7, 10.0]);
-        check("Asinh", &[x], none(), &f32s(&[5], &[-1.443_635_5, -0.481_211_8, 0.0, 0.652_666_57, 2.998_223]));
+        check(
+            "Asinh",
+            &[x],
+            none(),
+            &f32s(
+                &[5],
+                &[-1.443_635_5, -0.481_211_8, 0.0, 0.652_666_57, 2.998_223],
+            ),
+        );
     }
 }

@@ -8,7 +8,9 @@ use crate::{Aliasing, InputDef, OnnxForm, Operator, Types};
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "Atan",
-    onnx: &[OnnxForm::new("Atan", 7, LATEST, |builder, node| plain(builder, node, "Atan"))],
+    onnx: &[OnnxForm::new("Atan", 7, LATEST, |builder, node| {
+        plain(builder, node, "Atan")
+    })],
     inputs: &[InputDef::required("x", Types::FLOAT)],
     outputs: OUTPUT_Y,
     attrs: &[],
@@ -35,6 +37,14 @@ mod tests {
     #[test]
     fn agrees_with_numpy() {
         let x = f32s(&[5], &[-2.0, -0.5, 0.0, 0.7, 10.0]);
-        check("Atan", &[x], none(), &f32s(&[5], &[-1.107_148_8, -0.463_647_6, 0.0, 0.610_725_94, 1.471_127_6]));
+        check(
+            "Atan",
+            &[x],
+            none(),
+            &f32s(
+                &[5],
+                &[-1.107_148_8, -0.463_647_6, 0.0, 0.610_725_94, 1.471_127_6],
+            ),
+        );
     }
 }

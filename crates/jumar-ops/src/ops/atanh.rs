@@ -8,7 +8,9 @@ use crate::{Aliasing, InputDef, OnnxForm, Operator, Types};
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "Atanh",
-    onnx: &[OnnxForm::new("Atanh", 9, LATEST, |builder, node| plain(builder, node, "Atanh"))],
+    onnx: &[OnnxForm::new("Atanh", 9, LATEST, |builder, node| {
+        plain(builder, node, "Atanh")
+    })],
     inputs: &[InputDef::required("x", Types::FLOAT)],
     outputs: OUTPUT_Y,
     attrs: &[],
@@ -35,6 +37,11 @@ mod tests {
     #[test]
     fn agrees_with_numpy() {
         let x = f32s(&[4], &[-0.9, -0.5, 0.0, 0.7]);
-        check("Atanh", &[x], none(), &f32s(&[4], &[-1.472_219_3, -0.549_306_15, 0.0, 0.867_300_5]));
+        check(
+            "Atanh",
+            &[x],
+            none(),
+            &f32s(&[4], &[-1.472_219_3, -0.549_306_15, 0.0, 0.867_300_5]),
+        );
     }
 }

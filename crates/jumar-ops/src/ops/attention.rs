@@ -4,12 +4,13 @@
 use jumar_types::dtype::DataType;
 
 use crate::kernels::lift::{Algorithm, Io, Product, Working, lift};
-use crate::simd::wide::{Work, wide};
 use crate::onnx::{LATEST, alike, attrs_alike, cast};
 use crate::operator::OUTPUT_Y;
+use crate::simd::wide::{Work, wide};
 use crate::view::{Row, RowMut};
 use crate::{
-    Aliasing, AttrDef, InferCx, InputDef, OnnxForm, OpError, Operator, OutputDef, PrepareCx, TensorType, Types, UNKNOWN,
+    Aliasing, AttrDef, InferCx, InputDef, OnnxForm, OpError, Operator, OutputDef, PrepareCx,
+    TensorType, Types, UNKNOWN,
 };
 
 pub(super) static OPERATORS: &[&Operator] = &[
@@ -37,9 +38,15 @@ pub(super) static OPERATORS: &[&Operator] = &[
         ],
         outputs: &[
             OUTPUT_Y[0],
-            OutputDef { name: "present_key" },
-            OutputDef { name: "present_value" },
-            OutputDef { name: "qk_matmul_output" },
+            OutputDef {
+                name: "present_key",
+            },
+            OutputDef {
+                name: "present_value",
+            },
+            OutputDef {
+                name: "qk_matmul_output",
+            },
         ],
         attrs: &[
             AttrDef::bool("is_causal", false),
@@ -61,9 +68,12 @@ pub(super) static OPERATORS: &[&Operator] = &[
     },
     &Operator {
         name: "jumar.RotaryEmbedding",
-        onnx: &[OnnxForm::new("RotaryEmbedding", 23, LATEST, |builder, node| {
-            alike(builder, node, "jumar.RotaryEmbedding")
-        })],
+        onnx: &[OnnxForm::new(
+            "RotaryEmbedding",
+            23,
+            LATEST,
+            |builder, node| alike(builder, node, "jumar.RotaryEmbedding"),
+        )],
         inputs: &[
             InputDef::required("x", Types::FLOAT),
             InputDef::required("cos_cache", Types::FLOAT),
@@ -80,8 +90,15 @@ pub(super) static OPERATORS: &[&Operator] = &[
         reads_only_shapes: false,
         infer: |cx| {
             cx.same_types(0..3)?;
-            if cx.input(0)?.rank().is_some_and(|rank| rank != 3 && rank != 4) {
-                return Err(OpError::invalid(format!("the input {} has to have 3 or 4 dimensions", cx.input(0)?)));
+            if cx
+                .input(0)?
+                .rank()
+                .is_some_and(|rank| rank != 3 && rank != 4)
+            {
+                return Err(OpError::invalid(format!(
+                    "the input {} has to have 3 or 4 dimensions",
+                    cx.input(0)?
+                )));
             }
             Ok(vec![cx.input(0)?.clone()])
         },
@@ -95,14 +112,25 @@ fn heads(ty: &TensorType, heads: i64) -> Result<[i64; 4], OpError> {
         [batch, heads, sequence, size] => Ok([batch, heads, sequence, size]),
         [batch, sequence, hidden] => {
             if heads < 1 {
-                return Err(OpError::invalid(format!("{ty} has 3 dimensions, so that the number of heads has to be given")));
+                return Err(OpError::invalid(format!(
+                    "{ty} has 3 dimensions, so that the number of heads has to be given"
+                )));
             }
             if hidden >= 0 && hidden % heads != 0 {
-                return Err(OpError::invalid(format!("{ty} cannot be split into {heads} heads")));
+                return Err(OpError::invalid(format!(
+                    "{ty} cannot be split into {heads} heads"
+                )));
             }
-            Ok([batch, heads, sequence, if hidden < 0 { UNKNOWN } else { hidden / heads }])
+            Ok([
+                batch,
+                heads,
+                sequence,
+                if hidden < 0 { UNKNOWN } else { hidden / heads },
+            ])
         }
-        _ => Err(OpError::invalid(format!("{ty} has to have 3 or 4 dimensions"))),
+        _ => Err(OpError::invalid(format!(
+            "{ty} has to have 3 or 4 dimensions"
+        ))),
     }
 }
 
@@ -112,26 +140,49 @@ fn infer(cx: &InferCx<'_>) -> Result<Vec<TensorType>, OpError> {
     cx.same_types([2, 5])?;
     let (dtype, value_dtype) = (query.dtype, value.dtype);
     if !(0..=3).contains(&cx.attrs().int("qk_matmul_output_mode")?) {
-        return Err(OpError::invalid("qk_matmul_output_mode has to be 0, 1, 2 or 3"));
+        return Err(OpError::invalid(
+            "qk_matmul_output_mode has to be 0, 1, 2 or 3",
+        ));
     }
     if cx.has(4) != cx.has(5) {
-        return Err(OpError::invalid("past_key and past_value have to be given together"));
+        return Err(OpError::invalid(
+            "past_key and past_value have to be given together",
+        ));
     }
     if query.rank().is_none() || key.rank().is_none() || value.rank().is_none() {
         let of = TensorType::of_unknown_rank;
         return Ok(vec![of(dtype), of(dtype), of(value_dtype), of(dtype)]);
     }
     if query.rank() != key.rank() || query.rank() != value.rank() {
-        return Err(OpError::invalid(format!("{query}, {key} and {value} have to have as many dimensions")));
+        return Err(OpError::invalid(format!(
+            "{query}, {key} and {value} have to have as many dimensions"
+        )));
     }
-    let (q_heads, kv_heads) = (cx.attrs().int("q_num_heads")?, cx.attrs().int("kv_num_heads")?);
-    let (q, k, v) = (heads(query, q_heads)?, heads(key, kv_heads)?, heads(value, kv_heads)?);
+    let (q_heads, kv_heads) = (
+        cx.attrs().int("q_num_heads")?,
+        cx.attrs().int("kv_num_heads")?,
+    );
+    let (q, k, v) = (
+        heads(query, q_heads)?,
+        heads(key, kv_heads)?,
+        heads(value, kv_heads)?,
+    );
     let differ = |a: i64, b: i64| a >= 0 && b >= 0 && a != b;
-    if differ(q[0], k[0]) || differ(k[0], v[0]) || differ(q[3], k[3]) || differ(k[1], v[1]) || differ(k[2], v[2]) {
-        return Err(OpError::invalid(format!("{query}, {key} and {value} do not fit each other")));
+    if differ(q[0], k[0])
+        || differ(k[0], v[0])
+        || differ(q[3], k[3])
+        || differ(k[1], v[1])
+        || differ(k[2], v[2])
+    {
+        return Err(OpError::invalid(format!(
+            "{query}, {key} and {value} do not fit each other"
+        )));
     }
     if q[1] > 0 && k[1] >= 0 && (k[1] == 0 || q[1] % k[1] != 0) {
-        return Err(OpError::invalid(format!("{} heads of queries cannot share {} of keys", q[1], k[1])));
+        return Err(OpError::invalid(format!(
+            "{} heads of queries cannot share {} of keys",
+            q[1], k[1]
+        )));
     }
     let mut past = 0;
     if cx.has(4) {
@@ -139,28 +190,54 @@ fn infer(cx: &InferCx<'_>) -> Result<Vec<TensorType>, OpError> {
         past = key.shape.get(2).copied().unwrap_or(UNKNOWN);
         for (ty, size) in [(key, k[3]), (value, v[3])] {
             let wanted = [k[0], k[1], past, size];
-            if ty.rank().is_some() && (ty.shape.len() != 4 || ty.shape.iter().zip(wanted).any(|(&a, b)| differ(a, b))) {
-                return Err(OpError::invalid(format!("the cache {ty} has to have the shape {wanted:?}")));
+            if ty.rank().is_some()
+                && (ty.shape.len() != 4 || ty.shape.iter().zip(wanted).any(|(&a, b)| differ(a, b)))
+            {
+                return Err(OpError::invalid(format!(
+                    "the cache {ty} has to have the shape {wanted:?}"
+                )));
             }
         }
     }
-    let total = if past < 0 || k[2] < 0 { UNKNOWN } else { past.saturating_add(k[2]) };
+    let total = if past < 0 || k[2] < 0 {
+        UNKNOWN
+    } else {
+        past.saturating_add(k[2])
+    };
     let scores = [q[0], q[1], q[2], total];
     if cx.has(3) {
         let mask = cx.input(3)?;
         let long = mask.shape.len() > 4;
-        let wide = mask.shape.iter().rev().zip(scores.iter().rev()).any(|(&own, &dim)| own != 1 && differ(own, dim));
+        let wide = mask
+            .shape
+            .iter()
+            .rev()
+            .zip(scores.iter().rev())
+            .any(|(&own, &dim)| own != 1 && differ(own, dim));
         if mask.rank().is_some() && (long || wide) {
-            return Err(OpError::invalid(format!("the mask is {mask}; it has to fit {scores:?}")));
+            return Err(OpError::invalid(format!(
+                "the mask is {mask}; it has to fit {scores:?}"
+            )));
         }
         if mask.dtype != DataType::Bool && !mask.dtype.is_float() {
-            return Err(OpError::unsupported(format!("a mask of {} is not supported", mask.dtype)));
+            return Err(OpError::unsupported(format!(
+                "a mask of {} is not supported",
+                mask.dtype
+            )));
         }
     }
     let y = if query.shape.len() == 4 {
         vec![q[0], q[1], q[2], v[3]]
     } else {
-        vec![q[0], q[2], if v[3] < 0 { UNKNOWN } else { q[1].saturating_mul(v[3]) }]
+        vec![
+            q[0],
+            q[2],
+            if v[3] < 0 {
+                UNKNOWN
+            } else {
+                q[1].saturating_mul(v[3])
+            },
+        ]
     };
     Ok(vec![
         TensorType::new(dtype, y),
@@ -192,14 +269,32 @@ struct Attention {
 
 fn prepare(cx: &PrepareCx<'_>) -> Result<Attention, OpError> {
     let of = |index: usize, heads_attr: &str| {
-        let ty = TensorType::new(DataType::Float32, cx.shape(index)?.iter().map(|&dim| dim as i64).collect::<Vec<_>>());
+        let ty = TensorType::new(
+            DataType::Float32,
+            cx.shape(index)?
+                .iter()
+                .map(|&dim| dim as i64)
+                .collect::<Vec<_>>(),
+        );
         Ok::<_, OpError>(heads(&ty, cx.attrs().int(heads_attr)?)?.map(|dim| dim as usize))
     };
-    let (q, k, v) = (of(0, "q_num_heads")?, of(1, "kv_num_heads")?, of(2, "kv_num_heads")?);
+    let (q, k, v) = (
+        of(0, "q_num_heads")?,
+        of(1, "kv_num_heads")?,
+        of(2, "kv_num_heads")?,
+    );
     let past = if cx.has(4) { cx.shape(4)?[2] } else { 0 };
     let mask = if cx.has(3) {
-        let strides = crate::kernels::loops::broadcast_strides(cx.shape(3)?, &[q[0], q[1], q[2], past + k[2]]);
-        let strides = [strides[0] as usize, strides[1] as usize, strides[2] as usize, strides[3] as usize];
+        let strides = crate::kernels::loops::broadcast_strides(
+            cx.shape(3)?,
+            &[q[0], q[1], q[2], past + k[2]],
+        );
+        let strides = [
+            strides[0] as usize,
+            strides[1] as usize,
+            strides[2] as usize,
+            strides[3] as usize,
+        ];
         Some((strides, cx.dtype(3)? == DataType::Bool))
     } else {
         None
@@ -247,7 +342,9 @@ impl Attention {
 
     /// Queries whose scores are held at once.
     fn rows(&self) -> usize {
-        ((1 << 17) / self.total().max(1)).clamp(4, 512).min(self.queries.max(1))
+        ((1 << 17) / self.total().max(1))
+            .clamp(4, 512)
+            .min(self.queries.max(1))
     }
 
     /// How many heads may be worked on at once, each with scratch memory of its own.
@@ -257,23 +354,43 @@ impl Attention {
 
     fn place(&self, batch: usize, head: usize, heads: usize, rows: usize, size: usize) -> Place {
         if self.by_head {
-            Place { start: (batch * heads + head) * rows * size, step: size }
+            Place {
+                start: (batch * heads + head) * rows * size,
+                step: size,
+            }
         } else {
-            Place { start: (batch * rows * heads + head) * size, step: heads * size }
+            Place {
+                start: (batch * rows * heads + head) * size,
+                step: heads * size,
+            }
         }
     }
 
-    fn products(&self, rows: usize, key_step: usize, value_step: usize, out_step: usize) -> [Product; 2] {
+    fn products(
+        &self,
+        rows: usize,
+        key_step: usize,
+        value_step: usize,
+        out_step: usize,
+    ) -> [Product; 2] {
         let total = self.total();
-        let scores = Product { ldb: key_step, ..Product::dense(rows, total, self.size).turned() };
-        let values = Product { ldb: value_step, ldc: out_step, ..Product::dense(rows, self.value_size, total) };
+        let scores = Product {
+            ldb: key_step,
+            ..Product::dense(rows, total, self.size).turned()
+        };
+        let values = Product {
+            ldb: value_step,
+            ldc: out_step,
+            ..Product::dense(rows, self.value_size, total)
+        };
         [scores, values]
     }
 
     /// Elements of scratch: scores, joined keys, joined values, panels.
     fn parts(&self) -> [usize; 4] {
         let joined = if self.past > 0 { self.total() } else { 0 };
-        let [scores, values] = self.products(self.rows(), self.size, self.value_size, self.value_size);
+        let [scores, values] =
+            self.products(self.rows(), self.size, self.value_size, self.value_size);
         [
             self.rows() * self.total(),
             joined * self.size,
@@ -283,12 +400,22 @@ impl Attention {
     }
 
     /// Puts the cache of one head and what is new after it one behind the other.
-    fn join<W: Working>(&self, past: Option<Row<'_, W>>, at: usize, new: Row<'_, W>, place: Place, size: usize, to: RowMut<'_, W>) {
+    fn join<W: Working>(
+        &self,
+        past: Option<Row<'_, W>>,
+        at: usize,
+        new: Row<'_, W>,
+        place: Place,
+        size: usize,
+        to: RowMut<'_, W>,
+    ) {
         if let Some(past) = past {
-            to.slice(0, self.past * size).copy_from(past.slice(at * self.past * size, self.past * size));
+            to.slice(0, self.past * size)
+                .copy_from(past.slice(at * self.past * size, self.past * size));
         }
         for row in 0..self.keys {
-            to.slice((self.past + row) * size, size).copy_from(new.slice(place.start + row * place.step, size));
+            to.slice((self.past + row) * size, size)
+                .copy_from(new.slice(place.start + row * place.step, size));
         }
     }
 }
@@ -313,7 +440,14 @@ impl Algorithm for Attention {
             let key_place = self.place(batch, kv_head, self.kv_heads, self.keys, size);
             let value_place = self.place(batch, kv_head, self.kv_heads, self.keys, value_size);
             if let Some(present) = present_key {
-                self.join(past_key, index, key, key_place, size, present.slice(index * total * size, total * size));
+                self.join(
+                    past_key,
+                    index,
+                    key,
+                    key_place,
+                    size,
+                    present.slice(index * total * size, total * size),
+                );
             }
             if let Some(present) = present_value {
                 let to = present.slice(index * total * value_size, total * value_size);
@@ -324,7 +458,8 @@ impl Algorithm for Attention {
                 row.slice(start, row.len() - start)
             };
             let (mut own_keys, mut key_step) = (behind(key, key_place.start), key_place.step);
-            let (mut own_values, mut value_step) = (behind(value, value_place.start), value_place.step);
+            let (mut own_values, mut value_step) =
+                (behind(value, value_place.start), value_place.step);
             if self.past > 0 {
                 self.join(past_key, index, key, key_place, size, keys);
                 self.join(past_value, index, value, value_place, value_size, values);
@@ -336,10 +471,19 @@ impl Algorithm for Attention {
                 let out_place = self.place(batch, head, self.heads, self.queries, value_size);
                 for first in (0..self.queries).step_by(self.rows()) {
                     let rows = self.rows().min(self.queries - first);
-                    let [by_key, by_value] = self.products(rows, key_step, value_step, out_place.step);
+                    let [by_key, by_value] =
+                        self.products(rows, key_step, value_step, out_place.step);
                     let from = (query_place.start + first * query_place.step).min(query.len());
-                    let by_key = Product { lda: query_place.step, ..by_key };
-                    by_key.run(query.slice(from, query.len() - from), own_keys, scores, panels);
+                    let by_key = Product {
+                        lda: query_place.step,
+                        ..by_key
+                    };
+                    by_key.run(
+                        query.slice(from, query.len() - from),
+                        own_keys,
+                        scores,
+                        panels,
+                    );
                     for row in 0..rows {
                         let at = first + row;
                         let shown = shown.map(|shown| {
@@ -355,13 +499,22 @@ impl Algorithm for Attention {
                             scale: W::of(self.scale),
                             cap: (self.softcap > 0.0).then(|| W::of(self.softcap)),
                             mask,
-                            seen: if self.causal { (at + self.past + 1).min(total) } else { total },
+                            seen: if self.causal {
+                                (at + self.past + 1).min(total)
+                            } else {
+                                total
+                            },
                             keep_nan: self.masked_rows_are_nan,
                             shown,
                         });
                     }
                     let to = (out_place.start + first * out_place.step).min(out.len());
-                    by_value.run(scores.as_row(), own_values, out.slice(to, out.len() - to), panels);
+                    by_value.run(
+                        scores.as_row(),
+                        own_values,
+                        out.slice(to, out.len() - to),
+                        panels,
+                    );
                 }
             }
         };
@@ -371,7 +524,9 @@ impl Algorithm for Attention {
                 at += len;
                 scratch.slice(at - len, len)
             });
-            (slot..units).step_by(slots).for_each(|index| unit(index, parts));
+            (slot..units)
+                .step_by(slots)
+                .for_each(|index| unit(index, parts));
         };
         let workers = io.call.workers();
         let products = units * group * self.queries * total * (size + value_size);
@@ -418,12 +573,16 @@ impl<W: Working> Work for Line<'_, W> {
         show(1);
         match self.mask {
             Some((mask, false)) => line.update(mask, |x, own| x + own),
-            Some((mask, true)) => line.update(mask, |x, own| if own == W::zero() { minus } else { x }),
+            Some((mask, true)) => {
+                line.update(mask, |x, own| if own == W::zero() { minus } else { x })
+            }
             None => {}
         }
         line.slice(self.seen, line.len() - self.seen).fill(minus);
         show(2);
-        let most = line.as_row().fold_wide(minus, |most, x| most.most(x), |a, b| a.most(b));
+        let most = line
+            .as_row()
+            .fold_wide(minus, |most, x| most.most(x), |a, b| a.most(b));
         if most == minus && !self.keep_nan {
             // Nothing may be seen: the result is 0, not the mean of everything.
             line.fill(W::zero());
@@ -462,17 +621,24 @@ impl Rotation {
         } else {
             let heads = cx.attrs().int("num_heads")?;
             if heads < 1 || x[2] % heads as usize != 0 {
-                return Err(OpError::invalid(format!("{x:?} cannot be split into num_heads = {heads}")));
+                return Err(OpError::invalid(format!(
+                    "{x:?} cannot be split into num_heads = {heads}"
+                )));
             }
             (x[0], heads as usize, x[1], x[2] / heads as usize)
         };
         let turned = match cx.attrs().int("rotary_embedding_dim")? {
             0 => size,
             turned if turned > 0 && turned as usize <= size && turned % 2 == 0 => turned as usize,
-            turned => return Err(OpError::invalid(format!("rotary_embedding_dim is {turned}, and a head has {size} numbers"))),
+            turned => {
+                return Err(OpError::invalid(format!(
+                    "rotary_embedding_dim is {turned}, and a head has {size} numbers"
+                )));
+            }
         };
         let wanted = if cx.has(3) { 2 } else { 3 };
-        let fits = cos == sin && cos.len() == wanted && cos[wanted - 1] == turned / 2 && turned % 2 == 0;
+        let fits =
+            cos == sin && cos.len() == wanted && cos[wanted - 1] == turned / 2 && turned % 2 == 0;
         let fits = fits && (wanted == 2 || (cos[0] == batch && cos[1] == sequence));
         if !fits || (cx.has(3) && cx.shape(3)? != [batch, sequence]) {
             return Err(OpError::invalid(format!(
@@ -481,7 +647,16 @@ impl Rotation {
             )));
         }
         let positions = cos[0];
-        Ok(Rotation { batch, heads, sequence, size, turned, by_head, interleaved: cx.attrs().bool("interleaved")?, positions })
+        Ok(Rotation {
+            batch,
+            heads,
+            sequence,
+            size,
+            turned,
+            by_head,
+            interleaved: cx.attrs().bool("interleaved")?,
+            positions,
+        })
     }
 }
 
@@ -496,9 +671,15 @@ impl Algorithm for Rotation {
                     None => batch * self.sequence + at,
                     Some(positions) => {
                         let position = positions.get(batch * self.sequence + at);
-                        usize::try_from(position).ok().filter(|&position| position < self.positions).ok_or_else(|| {
-                            OpError::data(format!("the position {position} is outside tables of {}", self.positions))
-                        })?
+                        usize::try_from(position)
+                            .ok()
+                            .filter(|&position| position < self.positions)
+                            .ok_or_else(|| {
+                                OpError::data(format!(
+                                    "the position {position} is outside tables of {}",
+                                    self.positions
+                                ))
+                            })?
                     }
                 };
                 let (cos, sin) = (cos.slice(row * half, half), sin.slice(row * half, half));
@@ -508,10 +689,17 @@ impl Algorithm for Rotation {
                     } else {
                         (batch * self.sequence + at) * self.heads + head
                     };
-                    let (x, out) = (x.slice(index * self.size, self.size), out.slice(index * self.size, self.size));
+                    let (x, out) = (
+                        x.slice(index * self.size, self.size),
+                        out.slice(index * self.size, self.size),
+                    );
                     out.copy_from(x);
                     for pair in 0..half {
-                        let (one, two) = if self.interleaved { (2 * pair, 2 * pair + 1) } else { (pair, half + pair) };
+                        let (one, two) = if self.interleaved {
+                            (2 * pair, 2 * pair + 1)
+                        } else {
+                            (pair, half + pair)
+                        };
                         let (c, s) = (cos.get(pair), sin.get(pair));
                         out.set(one, c * x.get(one) - s * x.get(two));
                         out.set(two, s * x.get(one) + c * x.get(two));
@@ -534,7 +722,12 @@ mod tests {
 
     #[test]
     fn a_position_outside_the_tables_is_refused() {
-        let inputs = [noise(&[1, 1, 1, 4], 1), noise(&[3, 2], 2), noise(&[3, 2], 3), i64s(&[1, 1], &[3])];
+        let inputs = [
+            noise(&[1, 1, 1, 4], 1),
+            noise(&[3, 2], 2),
+            noise(&[3, 2], 3),
+            i64s(&[1, 1], &[3]),
+        ];
         refuse("jumar.RotaryEmbedding", &inputs, none(), "position 3");
     }
 }

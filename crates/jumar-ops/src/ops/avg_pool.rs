@@ -31,7 +31,10 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     reads_only_shapes: false,
     infer: pool::infer,
     prepare: |cx| {
-        let kind = match (cx.attrs().int("divisor_override")?, cx.attrs().bool("exclusive")?) {
+        let kind = match (
+            cx.attrs().int("divisor_override")?,
+            cx.attrs().bool("exclusive")?,
+        ) {
             (0, true) => Kind::MeanInside,
             (0, false) => Kind::MeanPadded,
             (divisor @ 1.., _) => Kind::SumBy(divisor as u64),
@@ -48,12 +51,39 @@ mod tests {
     #[test]
     fn padding_counts_only_where_asked() {
         let x = f32s(&[1, 1, 2, 2], &[1.0, 2.0, 3.0, 4.0]);
-        let attrs = || none().with("ksize", vec![1, 1, 2, 2]).with("strides", vec![1; 4]).with("pads", vec![1, 0, 1, 0]);
-        check("AvgPoolV2", &[x.clone()], attrs(), &f32s(&[1, 1, 2, 2], &[1.0, 1.5, 2.0, 2.5]));
+        let attrs = || {
+            none()
+                .with("ksize", vec![1, 1, 2, 2])
+                .with("strides", vec![1; 4])
+                .with("pads", vec![1, 0, 1, 0])
+        };
+        check(
+            "AvgPoolV2",
+            &[x.clone()],
+            attrs(),
+            &f32s(&[1, 1, 2, 2], &[1.0, 1.5, 2.0, 2.5]),
+        );
         let padded = f32s(&[1, 1, 2, 2], &[0.25, 0.75, 1.0, 2.5]);
-        check("AvgPoolV2", &[x.clone()], attrs().with("exclusive", false), &padded);
+        check(
+            "AvgPoolV2",
+            &[x.clone()],
+            attrs().with("exclusive", false),
+            &padded,
+        );
         let by_two = f32s(&[1, 1, 2, 2], &[0.5, 1.5, 2.0, 5.0]);
-        check("AvgPoolV2", &[x.clone()], attrs().with("divisor_override", 2), &by_two);
-        check("AvgPoolV2", &[x], attrs().with("global_pooling", true).with("pads", vec![0; 4]), &f32s(&[1, 1, 1, 1], &[2.5]));
+        check(
+            "AvgPoolV2",
+            &[x.clone()],
+            attrs().with("divisor_override", 2),
+            &by_two,
+        );
+        check(
+            "AvgPoolV2",
+            &[x],
+            attrs()
+                .with("global_pooling", true)
+                .with("pads", vec![0; 4]),
+            &f32s(&[1, 1, 1, 1], &[2.5]),
+        );
     }
 }

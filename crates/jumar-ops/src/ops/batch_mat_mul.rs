@@ -7,7 +7,9 @@ use crate::{Aliasing, AttrDef, InferCx, InputDef, OnnxForm, OpError, Operator, T
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "BatchMatMulV2",
-    onnx: &[OnnxForm::new("MatMul", 1, LATEST, |builder, node| plain(builder, node, "BatchMatMulV2"))],
+    onnx: &[OnnxForm::new("MatMul", 1, LATEST, |builder, node| {
+        plain(builder, node, "BatchMatMulV2")
+    })],
     inputs: &[
         InputDef::required("x1", Types::NUMBER),
         InputDef::required("x2", Types::NUMBER),
@@ -15,7 +17,11 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
         InputDef::optional("offset_w", Types::NUMBER),
     ],
     outputs: OUTPUT_Y,
-    attrs: &[AttrDef::bool("adj_x1", false), AttrDef::bool("adj_x2", false), AttrDef::int("offset_x", 0)],
+    attrs: &[
+        AttrDef::bool("adj_x1", false),
+        AttrDef::bool("adj_x2", false),
+        AttrDef::int("offset_x", 0),
+    ],
     aliasing: Aliasing::Distinct,
     reads_only_shapes: false,
     infer: |cx| {
@@ -28,7 +34,10 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
 }];
 
 fn transposed(cx: &InferCx<'_>) -> Result<Transposed, OpError> {
-    Ok(Transposed { one: cx.attrs().bool("adj_x1")?, two: cx.attrs().bool("adj_x2")? })
+    Ok(Transposed {
+        one: cx.attrs().bool("adj_x1")?,
+        two: cx.attrs().bool("adj_x2")?,
+    })
 }
 
 #[cfg(test)]
@@ -39,29 +48,61 @@ mod tests {
 
     /// The definition on one pair of matrices, in float64.
     fn product(a: &[f64], b: &[f64], (m, n, k): (usize, usize, usize)) -> Vec<f32> {
-        (0..m * n).map(|at| (0..k).map(|p| a[at / n * k + p] * b[p * n + at % n]).sum::<f64>() as f32).collect()
+        (0..m * n)
+            .map(|at| {
+                (0..k)
+                    .map(|p| a[at / n * k + p] * b[p * n + at % n])
+                    .sum::<f64>() as f32
+            })
+            .collect()
     }
 
     fn turned(x: &Tensor) -> Tensor {
         let dims = x.ty().dims().unwrap();
         let values = x.floats().unwrap();
         let (rows, columns) = (dims[0], dims[1]);
-        let new: Vec<f32> = (0..rows * columns).map(|at| values[at % rows * columns + at / rows] as f32).collect();
+        let new: Vec<f32> = (0..rows * columns)
+            .map(|at| values[at % rows * columns + at / rows] as f32)
+            .collect();
         f32s(&[columns, rows], &new)
     }
 
     #[test]
     fn agrees_with_its_definition_whatever_is_transposed() {
-        for (m, n, k) in [(1, 1, 1), (1, 10, 20), (2, 40, 300), (5, 33, 7), (20, 600, 270), (4, 3, 0), (64, 64, 64)] {
+        for (m, n, k) in [
+            (1, 1, 1),
+            (1, 10, 20),
+            (2, 40, 300),
+            (5, 33, 7),
+            (20, 600, 270),
+            (4, 3, 0),
+            (64, 64, 64),
+        ] {
             let (a, b) = (noise(&[m, k], 1), noise(&[k, n], 2));
-            let wanted = f32s(&[m, n], &product(&a.floats().unwrap(), &b.floats().unwrap(), (m, n, k)));
+            let wanted = f32s(
+                &[m, n],
+                &product(&a.floats().unwrap(), &b.floats().unwrap(), (m, n, k)),
+            );
             for case in 0..4 {
                 let one = if case & 1 == 1 { turned(&a) } else { a.clone() };
                 let two = if case & 2 == 2 { turned(&b) } else { b.clone() };
-                let attrs = none().with("adj_x1", case & 1 == 1).with("adj_x2", case & 2 == 2);
-                check_within("BatchMatMulV2", &[one.clone(), two.clone()], attrs.clone(), &wanted, 2e-6);
+                let attrs = none()
+                    .with("adj_x1", case & 1 == 1)
+                    .with("adj_x2", case & 2 == 2);
+                check_within(
+                    "BatchMatMulV2",
+                    &[one.clone(), two.clone()],
+                    attrs.clone(),
+                    &wanted,
+                    2e-6,
+                );
                 let wide = |t: &Tensor| cast(t, DataType::Float64);
-                check("BatchMatMulV2", &[wide(&one), wide(&two)], attrs, &wide(&wanted));
+                check(
+                    "BatchMatMulV2",
+                    &[wide(&one), wide(&two)],
+                    attrs,
+                    &wide(&wanted),
+                );
             }
         }
     }
@@ -73,16 +114,41 @@ mod tests {
         let mut wanted = Vec::new();
         for one in 0..2 {
             for two in 0..5 {
-                wanted.extend(product(&av[one * 12..][..12], &bv[two * 24..][..24], (3, 6, 4)));
+                wanted.extend(product(
+                    &av[one * 12..][..12],
+                    &bv[two * 24..][..24],
+                    (3, 6, 4),
+                ));
             }
         }
-        check("BatchMatMulV2", &[a, b.clone()], none(), &f32s(&[2, 5, 3, 6], &wanted));
+        check(
+            "BatchMatMulV2",
+            &[a, b.clone()],
+            none(),
+            &f32s(&[2, 5, 3, 6], &wanted),
+        );
         let v = noise(&[4], 3);
-        let wanted: Vec<f32> =
-            (0..5).flat_map(|two| product(&v.floats().unwrap(), &bv[two * 24..][..24], (1, 6, 4))).collect();
-        check("BatchMatMulV2", &[v.clone(), b], none(), &f32s(&[5, 6], &wanted));
+        let wanted: Vec<f32> = (0..5)
+            .flat_map(|two| product(&v.floats().unwrap(), &bv[two * 24..][..24], (1, 6, 4)))
+            .collect();
+        check(
+            "BatchMatMulV2",
+            &[v.clone(), b],
+            none(),
+            &f32s(&[5, 6], &wanted),
+        );
         let dot = product(&v.floats().unwrap(), &v.floats().unwrap(), (1, 1, 4));
-        check("BatchMatMulV2", &[v.clone(), v.clone()], none(), &f32s(&[], &dot));
-        refuse("BatchMatMulV2", &[v, noise(&[5, 2], 1)], none(), "cannot be multiplied");
+        check(
+            "BatchMatMulV2",
+            &[v.clone(), v.clone()],
+            none(),
+            &f32s(&[], &dot),
+        );
+        refuse(
+            "BatchMatMulV2",
+            &[v, noise(&[5, 2], 1)],
+            none(),
+            "cannot be multiplied",
+        );
     }
 }

@@ -15,8 +15,19 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
         InputDef::required("mean", Types::FLOAT),
         InputDef::required("variance", Types::FLOAT),
     ],
-    outputs: &[OUTPUT_Y[0], OutputDef { name: "running_mean" }, OutputDef { name: "running_variance" }],
-    attrs: &[AttrDef::float("epsilon", 1e-5), AttrDef::float("momentum", 0.9)],
+    outputs: &[
+        OUTPUT_Y[0],
+        OutputDef {
+            name: "running_mean",
+        },
+        OutputDef {
+            name: "running_variance",
+        },
+    ],
+    attrs: &[
+        AttrDef::float("epsilon", 1e-5),
+        AttrDef::float("momentum", 0.9),
+    ],
     aliasing: Aliasing::Distinct,
     reads_only_shapes: false,
     infer: |cx| {
@@ -24,13 +35,19 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
         cx.same_types([1, 2])?;
         cx.same_types([3, 4])?;
         if x.rank().is_some_and(|rank| rank < 2) {
-            return Err(OpError::invalid(format!("the input {x} has no axis of channels")));
+            return Err(OpError::invalid(format!(
+                "the input {x} has no axis of channels"
+            )));
         }
         let channels = x.shape.get(1).copied().unwrap_or(-1);
         for index in 1..5 {
             let one = cx.input(index)?;
-            if one.rank().is_some() && !matches!(one.shape[..], [size] if size < 0 || channels < 0 || size == channels) {
-                return Err(OpError::invalid(format!("input {index} is {one}; it needs {channels} elements")));
+            if one.rank().is_some()
+                && !matches!(one.shape[..], [size] if size < 0 || channels < 0 || size == channels)
+            {
+                return Err(OpError::invalid(format!(
+                    "input {index} is {one}; it needs {channels} elements"
+                )));
             }
         }
         Ok(vec![x.clone(), cx.input(3)?.clone(), cx.input(4)?.clone()])
@@ -68,7 +85,8 @@ impl Algorithm for Training {
             mean = mean / count;
             let mut variance = W::zero();
             for image in 0..batch {
-                variance += row(image).fold_wide(W::zero(), |sum, x| sum + (x - mean) * (x - mean), join);
+                variance +=
+                    row(image).fold_wide(W::zero(), |sum, x| sum + (x - mean) * (x - mean), join);
             }
             variance = variance / count;
             let factor = scale.get(channel) / (variance + W::of(self.epsilon)).sqrt();

@@ -7,8 +7,13 @@ use crate::{Aliasing, InputDef, OnnxForm, Operator, Types};
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "BitwiseAnd",
-    onnx: &[OnnxForm::new("BitwiseAnd", 18, LATEST, |builder, node| plain(builder, node, "BitwiseAnd"))],
-    inputs: &[InputDef::required("x1", Types::INTEGER), InputDef::required("x2", Types::INTEGER)],
+    onnx: &[OnnxForm::new("BitwiseAnd", 18, LATEST, |builder, node| {
+        plain(builder, node, "BitwiseAnd")
+    })],
+    inputs: &[
+        InputDef::required("x1", Types::INTEGER),
+        InputDef::required("x2", Types::INTEGER),
+    ],
     outputs: OUTPUT_Y,
     attrs: &[],
     aliasing: Aliasing::Elementwise,
@@ -23,6 +28,11 @@ mod tests {
 
     #[test]
     fn agrees_with_numpy() {
-        check("BitwiseAnd", &[i64s(&[3], &[12, -1, 5]), i64s(&[3], &[10, 7, -8])], none(), &i64s(&[3], &[8, 7, 0]));
+        check(
+            "BitwiseAnd",
+            &[i64s(&[3], &[12, -1, 5]), i64s(&[3], &[10, 7, -8])],
+            none(),
+            &i64s(&[3], &[8, 7, 0]),
+        );
     }
 }

@@ -7,8 +7,13 @@ use crate::{Aliasing, InputDef, OnnxForm, Operator, Types};
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "BitwiseOr",
-    onnx: &[OnnxForm::new("BitwiseOr", 18, LATEST, |builder, node| plain(builder, node, "BitwiseOr"))],
-    inputs: &[InputDef::required("x1", Types::INTEGER), InputDef::required("x2", Types::INTEGER)],
+    onnx: &[OnnxForm::new("BitwiseOr", 18, LATEST, |builder, node| {
+        plain(builder, node, "BitwiseOr")
+    })],
+    inputs: &[
+        InputDef::required("x1", Types::INTEGER),
+        InputDef::required("x2", Types::INTEGER),
+    ],
     outputs: OUTPUT_Y,
     attrs: &[],
     aliasing: Aliasing::Elementwise,
@@ -23,6 +28,11 @@ mod tests {
 
     #[test]
     fn agrees_with_numpy() {
-        check("BitwiseOr", &[i64s(&[3], &[12, -1, 5]), i64s(&[3], &[10, 7, -8])], none(), &i64s(&[3], &[14, -1, -3]));
+        check(
+            "BitwiseOr",
+            &[i64s(&[3], &[12, -1, 5]), i64s(&[3], &[10, 7, -8])],
+            none(),
+            &i64s(&[3], &[14, -1, -3]),
+        );
     }
 }

@@ -142,7 +142,10 @@ pub(super) static OPERATORS: &[&Operator] = &[
         reads_only_shapes: false,
         infer: blocked::infer_pool,
         prepare: |cx| {
-            let kind = match (cx.attrs().int("divisor_override")?, cx.attrs().bool("exclusive")?) {
+            let kind = match (
+                cx.attrs().int("divisor_override")?,
+                cx.attrs().bool("exclusive")?,
+            ) {
                 (0, true) => Kind::MeanInside,
                 (0, false) => Kind::MeanPadded,
                 (divisor @ 1.., _) => Kind::SumBy(divisor as u64),

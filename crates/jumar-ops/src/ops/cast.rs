@@ -6,8 +6,8 @@ use crate::kernels::lanes::{BLOCK, Carried, Wide, for_carried};
 use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
 use crate::{
-    Aliasing, AttrDef, AttrKind, Attrs, Builder, Call, InferCx, InputDef, Kernel, OnnxForm, OnnxNode, OpError, Operator,
-    TensorType, Types, ValueRef,
+    Aliasing, AttrDef, AttrKind, Attrs, Builder, Call, InferCx, InputDef, Kernel, OnnxForm,
+    OnnxNode, OpError, Operator, TensorType, Types, ValueRef,
 };
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
@@ -19,7 +19,11 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
             node.ignore("round_mode");
             let to = builder.ty(node.input(1)?).dtype;
             let attrs = Attrs::new().with("dst_type", i64::from(to.acl()));
-            Ok(vec![builder.node("Cast", &[Some(node.input(0)?)], attrs)?])
+            Ok(vec![builder.node(
+                "Cast",
+                &[Some(node.input(0)?)],
+                attrs,
+            )?])
         }),
     ],
     inputs: &[InputDef::required("x", Types::ALL)],
@@ -30,9 +34,14 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     infer: |cx| {
         let dtype = target(cx)?;
         if !Types::ALL.contains(dtype) {
-            return Err(OpError::unsupported(format!("a conversion to {dtype} is not supported")));
+            return Err(OpError::unsupported(format!(
+                "a conversion to {dtype} is not supported"
+            )));
         }
-        Ok(vec![TensorType { dtype, shape: cx.input(0)?.shape.clone() }])
+        Ok(vec![TensorType {
+            dtype,
+            shape: cx.input(0)?.shape.clone(),
+        }])
     },
     prepare: |cx| {
         let store = for_carried!(target(cx.infer())?, T => Ok(Box::new(Store::<T>(std::marker::PhantomData)) as Box<dyn Stores>))?;
@@ -55,7 +64,9 @@ fn lower(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Result<Vec<ValueRef>
     // Both only matter for 8-bit floating-point types, which are refused.
     node.ignore("saturate");
     node.ignore("round_mode");
-    let to = node.dtype("to")?.ok_or_else(|| OpError::invalid("the attribute to is missing"))?;
+    let to = node
+        .dtype("to")?
+        .ok_or_else(|| OpError::invalid("the attribute to is missing"))?;
     let attrs = Attrs::new().with("dst_type", i64::from(to.acl()));
     Ok(vec![builder.node("Cast", node.inputs(), attrs)?])
 }
@@ -139,13 +150,26 @@ mod tests {
     fn agrees_with_numpy() {
         let to = |dtype: DataType| none().with("dst_type", i64::from(dtype.acl()));
         let x = f32s(&[5], &[-1.9, 0.0, 0.5, 2.5, 100.0]);
-        check("Cast", &[x.clone()], to(DataType::Int64), &i64s(&[5], &[-1, 0, 0, 2, 100]));
+        check(
+            "Cast",
+            &[x.clone()],
+            to(DataType::Int64),
+            &i64s(&[5], &[-1, 0, 0, 2, 100]),
+        );
         let truth = run("Cast", &[x.clone()], to(DataType::Bool)).unwrap();
         assert_eq!(truth[0].bytes(), [1, 0, 1, 1, 1]);
         let half = run("Cast", &[x.clone()], to(DataType::Float16)).unwrap();
-        check("Cast", &half, to(DataType::Float32), &f32s(&[5], &[-1.900_390_6, 0.0, 0.5, 2.5, 100.0]));
+        check(
+            "Cast",
+            &half,
+            to(DataType::Float32),
+            &f32s(&[5], &[-1.900_390_6, 0.0, 0.5, 2.5, 100.0]),
+        );
         let large = i64s(&[2], &[i64::MAX, 258]);
-        assert_eq!(run("Cast", &[large], to(DataType::UInt8)).unwrap()[0].bytes(), [255, 2]);
+        assert_eq!(
+            run("Cast", &[large], to(DataType::UInt8)).unwrap()[0].bytes(),
+            [255, 2]
+        );
         refuse("Cast", &[x.clone()], to(DataType::String), "not supported");
         refuse("Cast", &[x], none().with("dst_type", 5), "no data type");
     }

@@ -8,7 +8,9 @@ use crate::{Aliasing, InputDef, OnnxForm, Operator, Types};
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "Ceil",
-    onnx: &[OnnxForm::new("Ceil", 6, LATEST, |builder, node| plain(builder, node, "Ceil"))],
+    onnx: &[OnnxForm::new("Ceil", 6, LATEST, |builder, node| {
+        plain(builder, node, "Ceil")
+    })],
     inputs: &[InputDef::required("x", Types::FLOAT)],
     outputs: OUTPUT_Y,
     attrs: &[],
@@ -35,6 +37,11 @@ mod tests {
     #[test]
     fn agrees_with_numpy() {
         let x = f32s(&[5], &[-1.5, -0.5, 0.0, 0.2, 3.0]);
-        check("Ceil", &[x], none(), &f32s(&[5], &[-1.0, -0.0, 0.0, 1.0, 3.0]));
+        check(
+            "Ceil",
+            &[x],
+            none(),
+            &f32s(&[5], &[-1.0, -0.0, 0.0, 1.0, 3.0]),
+        );
     }
 }

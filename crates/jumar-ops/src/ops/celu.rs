@@ -4,20 +4,31 @@ use crate::kernels::elementwise::{RealFunction, infer_same, real_map};
 use crate::kernels::lanes::Float;
 use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
-use crate::{Aliasing, AttrDef, Attrs, Builder, InputDef, OnnxForm, OnnxNode, OpError, Operator, Types, ValueRef};
+use crate::{
+    Aliasing, AttrDef, Attrs, Builder, InputDef, OnnxForm, OnnxNode, OpError, Operator, Types,
+    ValueRef,
+};
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "Celu",
     onnx: &[OnnxForm::new("Celu", 12, LATEST, lower)],
     inputs: &[InputDef::required("x", Types::FLOAT)],
     outputs: OUTPUT_Y,
-    attrs: &[AttrDef::float("alpha1", 1.0), AttrDef::float("alpha2", 1.0), AttrDef::float("alpha3", 1.0)],
+    attrs: &[
+        AttrDef::float("alpha1", 1.0),
+        AttrDef::float("alpha2", 1.0),
+        AttrDef::float("alpha3", 1.0),
+    ],
     aliasing: Aliasing::Elementwise,
     reads_only_shapes: false,
     infer: infer_same,
     prepare: |cx| {
         let attrs = cx.attrs();
-        let function = Function { alpha1: attrs.float("alpha1")?, alpha2: attrs.float("alpha2")?, alpha3: attrs.float("alpha3")? };
+        let function = Function {
+            alpha1: attrs.float("alpha1")?,
+            alpha2: attrs.float("alpha2")?,
+            alpha3: attrs.float("alpha3")?,
+        };
         real_map(cx, function)
     },
 }];
@@ -54,6 +65,11 @@ mod tests {
     #[test]
     fn agrees_with_numpy() {
         let x = f32s(&[5], &[-2.0, -0.5, 0.0, 0.7, 3.0]);
-        check("Celu", &[x], none().with("alpha1", 2.0f32).with("alpha2", 2.0f32), &f32s(&[5], &[-1.264_241_1, -0.442_398_43, 0.0, 0.7, 3.0]));
+        check(
+            "Celu",
+            &[x],
+            none().with("alpha1", 2.0f32).with("alpha2", 2.0f32),
+            &f32s(&[5], &[-1.264_241_1, -0.442_398_43, 0.0, 0.7, 3.0]),
+        );
     }
 }

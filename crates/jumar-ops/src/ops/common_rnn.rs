@@ -6,7 +6,8 @@ use crate::kernels::lift::lift;
 use crate::kernels::recurrent::{self, ATTRS, Cell, Recurrent};
 use crate::onnx::{LATEST, alike};
 use crate::{
-    Aliasing, AttrDef, InferCx, InputDef, Kernel, OnnxForm, OpError, Operator, OutputDef, PrepareCx, Types,
+    Aliasing, AttrDef, InferCx, InputDef, Kernel, OnnxForm, OpError, Operator, OutputDef,
+    PrepareCx, Types,
 };
 
 const X: InputDef = InputDef::required("x", Types::FLOAT);
@@ -34,7 +35,9 @@ static LSTM_ATTRS: [AttrDef; 8] = with(AttrDef::int("input_forget", 0));
 pub(super) static OPERATORS: &[&Operator] = &[
     &Operator {
         name: "jumar.RNN",
-        onnx: &[OnnxForm::new("RNN", 7, LATEST, |builder, node| alike(builder, node, "jumar.RNN"))],
+        onnx: &[OnnxForm::new("RNN", 7, LATEST, |builder, node| {
+            alike(builder, node, "jumar.RNN")
+        })],
         inputs: &[X, W, R, B, LENGTHS, INITIAL_H],
         outputs: &[Y, Y_H],
         attrs: &ATTRS,
@@ -45,7 +48,9 @@ pub(super) static OPERATORS: &[&Operator] = &[
     },
     &Operator {
         name: "CommonGRU",
-        onnx: &[OnnxForm::new("GRU", 7, LATEST, |builder, node| alike(builder, node, "CommonGRU"))],
+        onnx: &[OnnxForm::new("GRU", 7, LATEST, |builder, node| {
+            alike(builder, node, "CommonGRU")
+        })],
         inputs: &[X, W, R, B, LENGTHS, INITIAL_H],
         outputs: &[Y, Y_H],
         attrs: &GRU_ATTRS,
@@ -56,7 +61,9 @@ pub(super) static OPERATORS: &[&Operator] = &[
     },
     &Operator {
         name: "CommonLSTM",
-        onnx: &[OnnxForm::new("LSTM", 7, LATEST, |builder, node| alike(builder, node, "CommonLSTM"))],
+        onnx: &[OnnxForm::new("LSTM", 7, LATEST, |builder, node| {
+            alike(builder, node, "CommonLSTM")
+        })],
         inputs: &[
             X,
             W,
@@ -77,15 +84,24 @@ pub(super) static OPERATORS: &[&Operator] = &[
 ];
 
 fn gru(cx: &InferCx<'_>) -> Result<Cell, OpError> {
-    Ok(Cell::Gru { linear_before_reset: cx.attrs().int("linear_before_reset")? != 0 })
+    Ok(Cell::Gru {
+        linear_before_reset: cx.attrs().int("linear_before_reset")? != 0,
+    })
 }
 
 fn lstm(cx: &InferCx<'_>) -> Result<Cell, OpError> {
-    Ok(Cell::Lstm { input_forget: cx.attrs().int("input_forget")? != 0 })
+    Ok(Cell::Lstm {
+        input_forget: cx.attrs().int("input_forget")? != 0,
+    })
 }
 
 fn prepare(cx: &PrepareCx<'_>, cell: Cell) -> Result<Box<dyn Kernel>, OpError> {
-    lift(cx, Recurrent::new(cx, cell)?, &[0, 1, 2, 3, 5, 6, 7], &[0, 1, 2])
+    lift(
+        cx,
+        Recurrent::new(cx, cell)?,
+        &[0, 1, 2, 3, 5, 6, 7],
+        &[0, 1, 2],
+    )
 }
 
 #[cfg(test)]
@@ -99,11 +115,33 @@ mod tests {
 
     #[test]
     fn shapes_that_contradict_each_other_are_refused() {
-        let (x, w, r) = (noise(&[2, 1, 3], 1), noise(&[1, 8, 3], 2), noise(&[1, 8, 2], 3));
+        let (x, w, r) = (
+            noise(&[2, 1, 3], 1),
+            noise(&[1, 8, 3], 2),
+            noise(&[1, 8, 2], 3),
+        );
         let lstm = |x, w, r, attrs, part| refuse("CommonLSTM", &[x, w, r], attrs, part);
-        lstm(x.clone(), noise(&[1, 8, 4], 2), r.clone(), none(), "input 1");
-        lstm(x.clone(), w.clone(), r.clone(), none().with("direction", "sideways"), "sideways");
-        lstm(x.clone(), w.clone(), r.clone(), none().with("activations", vec!["Tanh".to_owned()]), "activations");
+        lstm(
+            x.clone(),
+            noise(&[1, 8, 4], 2),
+            r.clone(),
+            none(),
+            "input 1",
+        );
+        lstm(
+            x.clone(),
+            w.clone(),
+            r.clone(),
+            none().with("direction", "sideways"),
+            "sideways",
+        );
+        lstm(
+            x.clone(),
+            w.clone(),
+            r.clone(),
+            none().with("activations", vec!["Tanh".to_owned()]),
+            "activations",
+        );
         lstm(x, w, r, none().with("hidden_size", 3), "input 1");
     }
 }

@@ -7,8 +7,8 @@ use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
 use crate::view::{Bool8, Element};
 use crate::{
-    Aliasing, AttrDef, Attrs, Call, InferCx, InputDef, Kernel, OnnxForm, OpError, Operator, TensorType, Types, UNKNOWN,
-    infer,
+    Aliasing, AttrDef, Attrs, Call, InferCx, InputDef, Kernel, OnnxForm, OpError, Operator,
+    TensorType, Types, UNKNOWN, infer,
 };
 
 /// Stands for no axis: the tensor is taken as one row.
@@ -18,9 +18,16 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "jumar.Compress",
     onnx: &[OnnxForm::new("Compress", 9, LATEST, |builder, node| {
         let attrs = Attrs::new().with("axis", node.int_or("axis", FLAT)?);
-        Ok(vec![builder.node("jumar.Compress", node.inputs(), attrs)?])
+        Ok(vec![builder.node(
+            "jumar.Compress",
+            node.inputs(),
+            attrs,
+        )?])
     })],
-    inputs: &[InputDef::required("x", Types::ALL), InputDef::required("condition", Types::of(&[DataType::Bool]))],
+    inputs: &[
+        InputDef::required("x", Types::ALL),
+        InputDef::required("condition", Types::of(&[DataType::Bool])),
+    ],
     outputs: OUTPUT_Y,
     attrs: &[AttrDef::int("axis", FLAT)],
     aliasing: Aliasing::Distinct,
@@ -29,7 +36,9 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
         let input = cx.input(0)?;
         // How many there are is seen in the values alone.
         let condition = cx.constant(1).and_then(|tensor| tensor.ints());
-        let kept = condition.as_ref().map_or(UNKNOWN, |list| list.iter().filter(|&&keep| keep != 0).count() as i64);
+        let kept = condition.as_ref().map_or(UNKNOWN, |list| {
+            list.iter().filter(|&&keep| keep != 0).count() as i64
+        });
         let fits = |size: i64| match &condition {
             Some(list) if size >= 0 && list.len() as i64 > size => Err(OpError::invalid(format!(
                 "the condition has {} elements, and there are {size}",
@@ -41,12 +50,17 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
             fits(input.elements().map_or(UNKNOWN, |count| count as i64))?;
             return Ok(vec![TensorType::new(input.dtype, [kept])]);
         };
-        let Some(rank) = input.rank() else { return Ok(vec![TensorType::of_unknown_rank(input.dtype)]) };
+        let Some(rank) = input.rank() else {
+            return Ok(vec![TensorType::of_unknown_rank(input.dtype)]);
+        };
         let axis = infer::axis(axis, rank)?;
         let mut shape = input.shape.clone();
         fits(shape[axis])?;
         shape[axis] = kept;
-        Ok(vec![TensorType { dtype: input.dtype, shape }])
+        Ok(vec![TensorType {
+            dtype: input.dtype,
+            shape,
+        }])
     },
     prepare: |cx| {
         let shape = cx.shape(0)?;
@@ -54,7 +68,11 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
             None => (1, shape.iter().product(), 1),
             Some(axis) => {
                 let axis = infer::axis(axis, shape.len())?;
-                (shape[..axis].iter().product(), shape[axis], shape[axis + 1..].iter().product())
+                (
+                    shape[..axis].iter().product(),
+                    shape[axis],
+                    shape[axis + 1..].iter().product(),
+                )
             }
         };
         for_width!(cx.dtype(0)?, T => {
@@ -87,9 +105,12 @@ impl<T: Element> Kernel for Compress<T> {
                     continue;
                 }
                 if at + inner > out.len() {
-                    return Err(OpError::data("the condition was changed while it was counted"));
+                    return Err(OpError::data(
+                        "the condition was changed while it was counted",
+                    ));
                 }
-                out.slice(at, inner).copy_from(input.slice((outer * self.len + index) * inner, inner));
+                out.slice(at, inner)
+                    .copy_from(input.slice((outer * self.len + index) * inner, inner));
                 at += inner;
             }
         }
@@ -105,11 +126,31 @@ mod tests {
     fn agrees_with_numpy() {
         let x = || f32s(&[3, 2], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
         let rows = bools(&[3], &[false, true, true]);
-        check("jumar.Compress", &[x(), rows], none().with("axis", 0), &f32s(&[2, 2], &[3.0, 4.0, 5.0, 6.0]));
+        check(
+            "jumar.Compress",
+            &[x(), rows],
+            none().with("axis", 0),
+            &f32s(&[2, 2], &[3.0, 4.0, 5.0, 6.0]),
+        );
         let columns = bools(&[2], &[false, true]);
-        check("jumar.Compress", &[x(), columns], none().with("axis", -1), &f32s(&[3, 1], &[2.0, 4.0, 6.0]));
+        check(
+            "jumar.Compress",
+            &[x(), columns],
+            none().with("axis", -1),
+            &f32s(&[3, 1], &[2.0, 4.0, 6.0]),
+        );
         let all = bools(&[5], &[false, true, false, false, true]);
-        check("jumar.Compress", &[x(), all], none(), &f32s(&[2], &[2.0, 5.0]));
-        refuse("jumar.Compress", &[x(), bools(&[4], &[true; 4])], none().with("axis", 0), "4 elements");
+        check(
+            "jumar.Compress",
+            &[x(), all],
+            none(),
+            &f32s(&[2], &[2.0, 5.0]),
+        );
+        refuse(
+            "jumar.Compress",
+            &[x(), bools(&[4], &[true; 4])],
+            none().with("axis", 0),
+            "4 elements",
+        );
     }
 }

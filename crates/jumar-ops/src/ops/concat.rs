@@ -5,20 +5,27 @@ use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
 use crate::view::Element;
 use crate::{
-    Aliasing, AttrDef, AttrKind, Attrs, Call, InputDef, Joined, Kernel, OnnxForm, OpError, Operator, Slot, TensorType,
-    Types, UNKNOWN, infer,
+    Aliasing, AttrDef, AttrKind, Attrs, Call, InputDef, Joined, Kernel, OnnxForm, OpError,
+    Operator, Slot, TensorType, Types, UNKNOWN, infer,
 };
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "ConcatD",
     onnx: &[OnnxForm::new("Concat", 4, LATEST, |builder, node| {
-        let axis = node.int("axis")?.ok_or_else(|| OpError::invalid("the attribute axis is missing"))?;
-        let attrs = Attrs::new().with("concat_dim", axis).with("N", node.inputs().len() as i64);
+        let axis = node
+            .int("axis")?
+            .ok_or_else(|| OpError::invalid("the attribute axis is missing"))?;
+        let attrs = Attrs::new()
+            .with("concat_dim", axis)
+            .with("N", node.inputs().len() as i64);
         Ok(vec![builder.node("ConcatD", node.inputs(), attrs)?])
     })],
     inputs: &[InputDef::variadic("x", Types::ALL)],
     outputs: OUTPUT_Y,
-    attrs: &[AttrDef::required("concat_dim", AttrKind::Int), AttrDef::int("N", 1)],
+    attrs: &[
+        AttrDef::required("concat_dim", AttrKind::Int),
+        AttrDef::int("N", 1),
+    ],
     aliasing: Aliasing::Distinct,
     reads_only_shapes: false,
     infer: |cx| {
@@ -26,13 +33,19 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
         let mut shape: Option<Vec<i64>> = None;
         for index in 0..cx.len() {
             let input = cx.input(index)?;
-            let Some(rank) = input.rank() else { return Ok(vec![TensorType::of_unknown_rank(dtype)]) };
+            let Some(rank) = input.rank() else {
+                return Ok(vec![TensorType::of_unknown_rank(dtype)]);
+            };
             let axis = infer::axis(cx.attrs().int("concat_dim")?, rank)?;
             let Some(joined) = &mut shape else {
                 shape = Some(input.shape.clone());
                 continue;
             };
-            let clash = || OpError::invalid(format!("{input} cannot be joined to a tensor of another shape along {axis}"));
+            let clash = || {
+                OpError::invalid(format!(
+                    "{input} cannot be joined to a tensor of another shape along {axis}"
+                ))
+            };
             if joined.len() != rank {
                 return Err(clash());
             }
@@ -51,13 +64,18 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
                 };
             }
         }
-        Ok(vec![TensorType { dtype, shape: shape.unwrap_or_default() }])
+        Ok(vec![TensorType {
+            dtype,
+            shape: shape.unwrap_or_default(),
+        }])
     },
     prepare: |cx| {
         let out = cx.output_shape(0)?;
         let axis = infer::axis(cx.attrs().int("concat_dim")?, out.len())?;
         let inner: usize = out[axis + 1..].iter().product();
-        let parts = (0..cx.inputs()).map(|index| Ok(cx.shape(index)?[axis] * inner)).collect::<Result<_, OpError>>()?;
+        let parts = (0..cx.inputs())
+            .map(|index| Ok(cx.shape(index)?[axis] * inner))
+            .collect::<Result<_, OpError>>()?;
         let (outer, row) = (out[..axis].iter().product(), out[axis] * inner);
         let first = out.first().copied().filter(|_| axis > 0);
         for_width!(cx.dtype(0)?, T => {
@@ -89,7 +107,10 @@ impl<T: Element> Kernel for Concat<T> {
 
     fn joined(&self, input: usize) -> Option<Joined> {
         self.parts.get(input)?;
-        Some(Joined { start: self.parts[..input].iter().sum(), runs: self.outer })
+        Some(Joined {
+            start: self.parts[..input].iter().sum(),
+            runs: self.outer,
+        })
     }
 
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
@@ -103,20 +124,22 @@ impl<T: Element> Kernel for Concat<T> {
                 None if apart == self.inner && out_apart == self.inner => (1, part, before),
                 None => (1, self.inner, before / self.inner.max(1) * out_apart),
             };
-            call.workers().ranges(self.outer * part, GRAIN, |start, len| {
-                let (mut at, end) = (start, start + len);
-                while at < end {
-                    let (entry, line, within) = (at / run / runs, at / run % runs, at % run);
-                    let count = (run - within).min(end - at);
-                    let from = input.slice(entry * apart + line * run + within, count);
-                    let to = out.slice(base + entry * out_apart + line * self.row + within, count);
-                    // What makes a part may have put it there.
-                    if from.address() != to.as_row().address() {
-                        to.copy_from(from);
+            call.workers()
+                .ranges(self.outer * part, GRAIN, |start, len| {
+                    let (mut at, end) = (start, start + len);
+                    while at < end {
+                        let (entry, line, within) = (at / run / runs, at / run % runs, at % run);
+                        let count = (run - within).min(end - at);
+                        let from = input.slice(entry * apart + line * run + within, count);
+                        let to =
+                            out.slice(base + entry * out_apart + line * self.row + within, count);
+                        // What makes a part may have put it there.
+                        if from.address() != to.as_row().address() {
+                            to.copy_from(from);
+                        }
+                        at += count;
                     }
-                    at += count;
-                }
-            });
+                });
             before += part;
         }
         Ok(())
@@ -129,11 +152,24 @@ mod tests {
 
     #[test]
     fn agrees_with_numpy() {
-        let (a, b) = (f32s(&[2, 1], &[1.0, 2.0]), f32s(&[2, 2], &[3.0, 4.0, 5.0, 6.0]));
+        let (a, b) = (
+            f32s(&[2, 1], &[1.0, 2.0]),
+            f32s(&[2, 2], &[3.0, 4.0, 5.0, 6.0]),
+        );
         let attrs = none().with("concat_dim", -1).with("N", 2);
-        check("ConcatD", &[a.clone(), b.clone()], attrs.clone(), &f32s(&[2, 3], &[1.0, 3.0, 4.0, 2.0, 5.0, 6.0]));
+        check(
+            "ConcatD",
+            &[a.clone(), b.clone()],
+            attrs.clone(),
+            &f32s(&[2, 3], &[1.0, 3.0, 4.0, 2.0, 5.0, 6.0]),
+        );
         check("ConcatD", &[f32s(&[2, 0], &[]), b.clone()], attrs, &b);
-        refuse("ConcatD", &[a, b], none().with("concat_dim", 0), "another shape");
+        refuse(
+            "ConcatD",
+            &[a, b],
+            none().with("concat_dim", 0),
+            "another shape",
+        );
         refuse("ConcatD", &[], none().with("concat_dim", 0), "missing");
     }
 }

@@ -1,9 +1,11 @@
 //! Values that are part of the graph.
 
 use crate::onnx::LATEST;
-use crate::{Builder, OnnxForm, OnnxNode, OpError, Operator, Tensor, TensorType, UNKNOWN, ValueRef};
 use crate::operator::OUTPUT_Y;
-use crate::{Aliasing, AttrDef, AttrKind, Attr, Call, Kernel};
+use crate::{Aliasing, Attr, AttrDef, AttrKind, Call, Kernel};
+use crate::{
+    Builder, OnnxForm, OnnxNode, OpError, Operator, Tensor, TensorType, UNKNOWN, ValueRef,
+};
 
 pub(super) static OPERATORS: &[&Operator] = &[
     &Operator {
@@ -65,7 +67,9 @@ fn lower(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Result<Vec<ValueRef>
     } else if let Some(values) = node.ints("value_ints")? {
         Tensor::from_ints(values)
     } else {
-        return Err(OpError::unsupported("a constant of text or of sparse values is not supported"));
+        return Err(OpError::unsupported(
+            "a constant of text or of sparse values is not supported",
+        ));
     };
     Ok(vec![builder.add_constant(tensor)])
 }

@@ -8,7 +8,8 @@ use crate::kernels::conv;
 use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
 use crate::{
-    Aliasing, AttrDef, AttrKind, Attrs, Builder, InputDef, OnnxForm, OnnxNode, OpError, Operator, Types, ValueRef,
+    Aliasing, AttrDef, AttrKind, Attrs, Builder, InputDef, OnnxForm, OnnxNode, OpError, Operator,
+    Types, ValueRef,
 };
 
 pub(super) static OPERATORS: &[&Operator] = &[
@@ -40,7 +41,16 @@ pub(super) static OPERATORS: &[&Operator] = &[
             }
             conv::infer(cx)
         },
-        prepare: |cx| conv::prepare(cx, conv::Inputs { bias: 2, residual: None }, None),
+        prepare: |cx| {
+            conv::prepare(
+                cx,
+                conv::Inputs {
+                    bias: 2,
+                    residual: None,
+                },
+                None,
+            )
+        },
     },
     &Operator {
         name: "jumar.Conv2D",
@@ -67,15 +77,28 @@ pub(super) static OPERATORS: &[&Operator] = &[
         reads_only_shapes: false,
         infer: |cx| {
             let outputs = conv::infer(cx)?;
-            if cx.has(3) && outputs.iter().any(|ty| ty.elements().is_some() && ty != cx.inputs()[3].unwrap_or(ty)) {
-                return Err(OpError::invalid("the residual does not have the output's shape"));
+            if cx.has(3)
+                && outputs
+                    .iter()
+                    .any(|ty| ty.elements().is_some() && ty != cx.inputs()[3].unwrap_or(ty))
+            {
+                return Err(OpError::invalid(
+                    "the residual does not have the output's shape",
+                ));
             }
             Ok(outputs)
         },
         prepare: |cx| {
             let (low, high) = (cx.attrs().float("low")?, cx.attrs().float("high")?);
             let bounded = low > f32::NEG_INFINITY || high < f32::INFINITY;
-            conv::prepare(cx, conv::Inputs { bias: 2, residual: Some(3) }, bounded.then_some((low, high)))
+            conv::prepare(
+                cx,
+                conv::Inputs {
+                    bias: 2,
+                    residual: Some(3),
+                },
+                bounded.then_some((low, high)),
+            )
         },
     },
 ];
@@ -84,22 +107,29 @@ pub(super) static OPERATORS: &[&Operator] = &[
 /// pads in the order top, bottom, left, right. A one-dimensional window becomes one of height 1.
 pub(crate) fn window_attrs(node: &OnnxNode<'_>, rank: usize) -> Result<Attrs, OpError> {
     if !(1..=2).contains(&rank) {
-        return Err(OpError::unsupported(format!("windows over {rank} dimensions are not supported; 1 and 2 are")));
+        return Err(OpError::unsupported(format!(
+            "windows over {rank} dimensions are not supported; 1 and 2 are"
+        )));
     }
     let two = |name: &str| -> Result<Vec<i64>, OpError> {
         match node.ints(name)? {
             None => Ok(vec![1; 4]),
-            Some(list) if list.len() == rank => {
-                Ok([vec![1; 4 - rank], list.to_vec()].concat())
-            }
-            Some(list) => Err(OpError::invalid(format!("{name} is {list:?}; it has to have {rank} entries"))),
+            Some(list) if list.len() == rank => Ok([vec![1; 4 - rank], list.to_vec()].concat()),
+            Some(list) => Err(OpError::invalid(format!(
+                "{name} is {list:?}; it has to have {rank} entries"
+            ))),
         }
     };
     let pads = match node.ints("pads")? {
         None => vec![0; 4],
         Some(&[left, right]) if rank == 1 => vec![0, 0, left, right],
         Some(&[top, left, bottom, right]) if rank == 2 => vec![top, bottom, left, right],
-        Some(list) => return Err(OpError::invalid(format!("pads is {list:?}; it has to have {} entries", 2 * rank))),
+        Some(list) => {
+            return Err(OpError::invalid(format!(
+                "pads is {list:?}; it has to have {} entries",
+                2 * rank
+            )));
+        }
     };
     Ok(Attrs::new()
         .with("strides", two("strides")?)
@@ -120,7 +150,10 @@ fn lower(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Result<Vec<ValueRef>
     if let (Some(kernel), Some(dims)) = (node.ints("kernel_shape")?, builder.ty(filter).dims()) {
         let own = dims.get(2..).unwrap_or_default();
         if !kernel.iter().copied().eq(own.iter().map(|&dim| dim as i64)) {
-            return Err(OpError::invalid(format!("kernel_shape is {kernel:?}, and the filter {}", builder.ty(filter))));
+            return Err(OpError::invalid(format!(
+                "kernel_shape is {kernel:?}, and the filter {}",
+                builder.ty(filter)
+            )));
         }
     }
     if spatial > 2 {
@@ -128,12 +161,28 @@ fn lower(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Result<Vec<ValueRef>
     }
     let attrs = window_attrs(node, spatial)?.with("groups", node.int_or("group", 1)?);
     if spatial == 1 {
-        image = builder.node("Unsqueeze", &[Some(image)], Attrs::new().with("axes", vec![2]))?;
-        filter = builder.node("Unsqueeze", &[Some(filter)], Attrs::new().with("axes", vec![2]))?;
+        image = builder.node(
+            "Unsqueeze",
+            &[Some(image)],
+            Attrs::new().with("axes", vec![2]),
+        )?;
+        filter = builder.node(
+            "Unsqueeze",
+            &[Some(filter)],
+            Attrs::new().with("axes", vec![2]),
+        )?;
     }
-    let out = builder.node("Conv2D", &[Some(image), Some(filter), node.optional(2)], attrs)?;
+    let out = builder.node(
+        "Conv2D",
+        &[Some(image), Some(filter), node.optional(2)],
+        attrs,
+    )?;
     if spatial == 1 {
-        return Ok(vec![builder.node("Squeeze", &[Some(out)], Attrs::new().with("axis", vec![2]))?]);
+        return Ok(vec![builder.node(
+            "Squeeze",
+            &[Some(out)],
+            Attrs::new().with("axis", vec![2]),
+        )?]);
     }
     Ok(vec![out])
 }
@@ -141,11 +190,14 @@ fn lower(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Result<Vec<ValueRef>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::*;
     use crate::Tensor;
+    use crate::table::*;
 
     /// The definition, seven loops deep, in float64.
-    #[allow(clippy::too_many_arguments, reason = "one argument a parameter of the definition")]
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "one argument a parameter of the definition"
+    )]
     fn by_definition(
         x: &Tensor,
         w: &Tensor,
@@ -159,7 +211,9 @@ mod tests {
         let (xv, wv) = (x.floats().unwrap(), w.floats().unwrap());
         let bias = bias.map(|bias| bias.floats().unwrap());
         let size = |axis: usize, before: i64, after: i64| {
-            (xd[2 + axis] as i64 + before + after - dilations[axis] * (wd[2 + axis] as i64 - 1) - 1) / strides[axis] + 1
+            (xd[2 + axis] as i64 + before + after - dilations[axis] * (wd[2 + axis] as i64 - 1) - 1)
+                / strides[axis]
+                + 1
         };
         let (height, width) = (size(0, pads[0], pads[1]), size(1, pads[2], pads[3]));
         let mut out = Vec::new();
@@ -174,10 +228,14 @@ mod tests {
                                 for j in 0..wd[3] {
                                     let row = y * strides[0] + i as i64 * dilations[0] - pads[0];
                                     let column = z * strides[1] + j as i64 * dilations[1] - pads[2];
-                                    if (0..xd[2] as i64).contains(&row) && (0..xd[3] as i64).contains(&column) {
+                                    if (0..xd[2] as i64).contains(&row)
+                                        && (0..xd[3] as i64).contains(&column)
+                                    {
                                         let channel = group * wd[1] + c;
-                                        let at = ((n * xd[1] + channel) * xd[2] + row as usize) * xd[3];
-                                        sum += xv[at + column as usize] * wv[((m * wd[1] + c) * wd[2] + i) * wd[3] + j];
+                                        let at =
+                                            ((n * xd[1] + channel) * xd[2] + row as usize) * xd[3];
+                                        sum += xv[at + column as usize]
+                                            * wv[((m * wd[1] + c) * wd[2] + i) * wd[3] + j];
                                     }
                                 }
                             }
@@ -195,15 +253,57 @@ mod tests {
         let cases = [
             ([1, 3, 8, 8], [8, 3, 3, 3], [1, 1], [1, 1, 1, 1], [1, 1], 1),
             ([2, 3, 9, 7], [5, 3, 3, 3], [2, 2], [0, 1, 1, 0], [1, 1], 1),
-            ([1, 4, 10, 40], [6, 2, 3, 2], [1, 3], [2, 2, 3, 3], [2, 1], 2),
+            (
+                [1, 4, 10, 40],
+                [6, 2, 3, 2],
+                [1, 3],
+                [2, 2, 3, 3],
+                [2, 1],
+                2,
+            ),
             ([1, 6, 7, 7], [6, 1, 3, 3], [1, 1], [1, 1, 1, 1], [1, 1], 6),
             ([2, 6, 9, 9], [12, 1, 5, 5], [2, 2], [2, 2, 2, 2], [1, 1], 6),
-            ([2, 33, 6, 6], [17, 33, 1, 1], [1, 1], [0, 0, 0, 0], [1, 1], 1),
+            (
+                [2, 33, 6, 6],
+                [17, 33, 1, 1],
+                [1, 1],
+                [0, 0, 0, 0],
+                [1, 1],
+                1,
+            ),
             ([1, 8, 6, 6], [9, 8, 1, 1], [2, 2], [0, 0, 0, 0], [1, 1], 1),
-            ([1, 300, 5, 5], [8, 300, 1, 1], [1, 1], [0, 0, 0, 0], [1, 1], 1),
-            ([1, 70, 6, 5], [4, 70, 3, 3], [1, 1], [1, 1, 1, 1], [1, 1], 1),
-            ([1, 1, 30, 30], [4, 1, 7, 7], [2, 2], [3, 3, 3, 3], [1, 1], 1),
-            ([1, 2, 1, 100], [2, 2, 1, 5], [1, 1], [0, 0, 2, 2], [1, 1], 1),
+            (
+                [1, 300, 5, 5],
+                [8, 300, 1, 1],
+                [1, 1],
+                [0, 0, 0, 0],
+                [1, 1],
+                1,
+            ),
+            (
+                [1, 70, 6, 5],
+                [4, 70, 3, 3],
+                [1, 1],
+                [1, 1, 1, 1],
+                [1, 1],
+                1,
+            ),
+            (
+                [1, 1, 30, 30],
+                [4, 1, 7, 7],
+                [2, 2],
+                [3, 3, 3, 3],
+                [1, 1],
+                1,
+            ),
+            (
+                [1, 2, 1, 100],
+                [2, 2, 1, 5],
+                [1, 1],
+                [0, 0, 2, 2],
+                [1, 1],
+                1,
+            ),
             ([1, 2, 3, 3], [4, 2, 3, 3], [1, 1], [4, 4, 4, 4], [1, 1], 1),
             ([0, 2, 3, 3], [4, 2, 3, 3], [1, 1], [1, 1, 1, 1], [1, 1], 1),
         ];
@@ -217,14 +317,39 @@ mod tests {
                 .with("groups", groups as i64)
                 .with("data_format", "NCHW");
             let wanted = by_definition(&x, &w, Some(&bias), strides, pads, dilations, groups);
-            check("Conv2D", &[x.clone(), w.clone(), bias.clone()], attrs.clone(), &wanted);
+            check(
+                "Conv2D",
+                &[x.clone(), w.clone(), bias.clone()],
+                attrs.clone(),
+                &wanted,
+            );
             let plain = by_definition(&x, &w, None, strides, pads, dilations, groups);
             check("Conv2D", &[x.clone(), w.clone()], attrs.clone(), &plain);
             let wide = |t: &Tensor| cast(t, DataType::Float64);
-            check_within("Conv2D", &[wide(&x), wide(&w)], attrs.clone(), &wide(&plain), 1e-6);
+            check_within(
+                "Conv2D",
+                &[wide(&x), wide(&w)],
+                attrs.clone(),
+                &wide(&plain),
+                1e-6,
+            );
             let half = |t: &Tensor| cast(t, DataType::Float16);
-            let halved = half(&by_definition(&half(&x), &half(&w), None, strides, pads, dilations, groups));
-            check_within("Conv2D", &[half(&x), half(&w)], attrs.clone(), &halved, 1e-3);
+            let halved = half(&by_definition(
+                &half(&x),
+                &half(&w),
+                None,
+                strides,
+                pads,
+                dilations,
+                groups,
+            ));
+            check_within(
+                "Conv2D",
+                &[half(&x), half(&w)],
+                attrs.clone(),
+                &halved,
+                1e-3,
+            );
 
             let residual = noise(&wanted.ty().dims().unwrap(), 7);
             let sums: Vec<f32> = wanted
@@ -251,7 +376,11 @@ mod tests {
                 .with("auto_pad", pad)
         };
         let (x, w) = (noise(&[1, 1, 6, 6], 3), noise(&[1, 1, 3, 3], 4));
-        for (pad, pads) in [("SAME_UPPER", [0, 1, 0, 1]), ("SAME_LOWER", [1, 0, 1, 0]), ("VALID", [0; 4])] {
+        for (pad, pads) in [
+            ("SAME_UPPER", [0, 1, 0, 1]),
+            ("SAME_LOWER", [1, 0, 1, 0]),
+            ("VALID", [0; 4]),
+        ] {
             let wanted = by_definition(&x, &w, None, [2, 2], pads, [1, 1], 1);
             check("Conv2D", &[x.clone(), w.clone()], attrs(pad), &wanted);
         }
@@ -259,13 +388,46 @@ mod tests {
 
     #[test]
     fn shapes_that_contradict_each_other_are_refused() {
-        let attrs = none().with("strides", vec![1; 4]).with("pads", vec![0; 4]).with("data_format", "NCHW");
+        let attrs = none()
+            .with("strides", vec![1; 4])
+            .with("pads", vec![0; 4])
+            .with("data_format", "NCHW");
         let x = noise(&[1, 3, 8, 8], 1);
-        refuse("Conv2D", &[x.clone(), noise(&[4, 2, 3, 3], 2)], attrs.clone(), "channels");
-        refuse("Conv2D", &[x.clone(), noise(&[4, 3, 9, 9], 2)], attrs.clone(), "does not fit");
-        refuse("Conv2D", &[x.clone(), noise(&[4, 3, 3, 3], 2), noise(&[3], 1)], attrs.clone(), "bias");
-        refuse("Conv2D", &[x.clone(), noise(&[4, 3, 3, 3], 2)], none().with("pads", vec![0; 4]), "strides");
-        refuse("Conv2D", &[x.clone(), noise(&[4, 3, 3, 3], 2)], attrs.clone().with("strides", vec![1, 1, 0, 1]), "strides");
-        refuse("Conv2D", &[x, noise(&[4, 3, 3, 3], 2)], attrs.with("sparkle", 1), "sparkle");
+        refuse(
+            "Conv2D",
+            &[x.clone(), noise(&[4, 2, 3, 3], 2)],
+            attrs.clone(),
+            "channels",
+        );
+        refuse(
+            "Conv2D",
+            &[x.clone(), noise(&[4, 3, 9, 9], 2)],
+            attrs.clone(),
+            "does not fit",
+        );
+        refuse(
+            "Conv2D",
+            &[x.clone(), noise(&[4, 3, 3, 3], 2), noise(&[3], 1)],
+            attrs.clone(),
+            "bias",
+        );
+        refuse(
+            "Conv2D",
+            &[x.clone(), noise(&[4, 3, 3, 3], 2)],
+            none().with("pads", vec![0; 4]),
+            "strides",
+        );
+        refuse(
+            "Conv2D",
+            &[x.clone(), noise(&[4, 3, 3, 3], 2)],
+            attrs.clone().with("strides", vec![1, 1, 0, 1]),
+            "strides",
+        );
+        refuse(
+            "Conv2D",
+            &[x, noise(&[4, 3, 3, 3], 2)],
+            attrs.with("sparkle", 1),
+            "sparkle",
+        );
     }
 }

@@ -6,8 +6,8 @@ use crate::kernels::space::{Axis, MOST, Space, entries, window_defs};
 use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
 use crate::{
-    Aliasing, AttrDef, InferCx, InputDef, OnnxForm, OpError, Operator, PrepareCx, TensorType, Types, UNKNOWN,
-    attr::AttrReader,
+    Aliasing, AttrDef, InferCx, InputDef, OnnxForm, OpError, Operator, PrepareCx, TensorType,
+    Types, UNKNOWN, attr::AttrReader,
 };
 
 const ATTRS: &[AttrDef] = {
@@ -25,9 +25,12 @@ const ATTRS: &[AttrDef] = {
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "jumar.ConvTranspose",
-    onnx: &[OnnxForm::new("ConvTranspose", 1, LATEST, |builder, node| {
-        super::conv_nd::lower(builder, node, "jumar.ConvTranspose")
-    })],
+    onnx: &[OnnxForm::new(
+        "ConvTranspose",
+        1,
+        LATEST,
+        |builder, node| super::conv_nd::lower(builder, node, "jumar.ConvTranspose"),
+    )],
     inputs: &[
         InputDef::required("x", Types::FLOAT),
         InputDef::required("filter", Types::FLOAT),
@@ -55,23 +58,38 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
 /// Gives the output's size along each dimension, and the padding before it.
 fn sizes(attrs: AttrReader<'_>, image: &[i64], kernel: &[i64]) -> Result<Vec<(i64, i64)>, OpError> {
     let rank = image.len();
-    let (strides, dilations) = (entries(attrs, "strides", rank, 1)?, entries(attrs, "dilations", rank, 1)?);
-    let (pads, more) = (entries(attrs, "pads", 2 * rank, 0)?, entries(attrs, "output_padding", rank, 0)?);
+    let (strides, dilations) = (
+        entries(attrs, "strides", rank, 1)?,
+        entries(attrs, "dilations", rank, 1)?,
+    );
+    let (pads, more) = (
+        entries(attrs, "pads", 2 * rank, 0)?,
+        entries(attrs, "output_padding", rank, 0)?,
+    );
     let wanted = match attrs.ints("output_shape")? {
         [] => None,
         list if list.len() >= rank => Some(&list[list.len() - rank..]),
-        list => return Err(OpError::invalid(format!("output_shape is {list:?}; it has to have {rank} entries"))),
+        list => {
+            return Err(OpError::invalid(format!(
+                "output_shape is {list:?}; it has to have {rank} entries"
+            )));
+        }
     };
     let auto = attrs.str("auto_pad")?;
     if !matches!(auto, "" | "NOTSET" | "VALID" | "SAME_UPPER" | "SAME_LOWER") {
         return Err(OpError::invalid(format!("auto_pad {auto} is not known")));
     }
     const LARGEST: i64 = 1 << 31;
-    for (name, list, least) in
-        [("strides", &strides, 1), ("dilations", &dilations, 1), ("pads", &pads, 0), ("output_padding", &more, 0)]
-    {
+    for (name, list, least) in [
+        ("strides", &strides, 1),
+        ("dilations", &dilations, 1),
+        ("pads", &pads, 0),
+        ("output_padding", &more, 0),
+    ] {
         if list.iter().any(|value| !(least..LARGEST).contains(value)) {
-            return Err(OpError::invalid(format!("{name} is {list:?}; each entry has to be {least} or more")));
+            return Err(OpError::invalid(format!(
+                "{name} is {list:?}; each entry has to be {least} or more"
+            )));
         }
     }
     (0..rank)
@@ -81,28 +99,45 @@ fn sizes(attrs: AttrReader<'_>, image: &[i64], kernel: &[i64]) -> Result<Vec<(i6
                 return Ok((wanted.map_or(UNKNOWN, |wanted| wanted[axis]), 0));
             }
             if !(1..LARGEST).contains(&kernel) {
-                return Err(OpError::invalid(format!("the kernel has a size of {kernel}")));
+                return Err(OpError::invalid(format!(
+                    "the kernel has a size of {kernel}"
+                )));
             }
             if size >= LARGEST {
-                return Err(OpError::too_large(format!("an image of {size} pixels along one axis")));
+                return Err(OpError::too_large(format!(
+                    "an image of {size} pixels along one axis"
+                )));
             }
-            let reach = strides[axis] * (size - 1) + more[axis] + (kernel - 1) * dilations[axis] + 1;
+            let reach =
+                strides[axis] * (size - 1) + more[axis] + (kernel - 1) * dilations[axis] + 1;
             let same = matches!(auto, "SAME_UPPER" | "SAME_LOWER");
             let (output, before) = match wanted {
                 None if !same => {
-                    let (before, after) =
-                        if auto == "VALID" { (0, 0) } else { (pads[axis], pads[rank + axis]) };
+                    let (before, after) = if auto == "VALID" {
+                        (0, 0)
+                    } else {
+                        (pads[axis], pads[rank + axis])
+                    };
                     (reach - before - after, before)
                 }
                 _ => {
                     let output = wanted.map_or(size * strides[axis], |wanted| wanted[axis]);
                     let total = (reach - output).max(0);
                     let small = total / 2;
-                    (output, if auto == "SAME_UPPER" { small } else { total - small })
+                    (
+                        output,
+                        if auto == "SAME_UPPER" {
+                            small
+                        } else {
+                            total - small
+                        },
+                    )
                 }
             };
             if size > 0 && !(1..LARGEST).contains(&output) {
-                return Err(OpError::invalid(format!("the output would have a size of {output}")));
+                return Err(OpError::invalid(format!(
+                    "the output would have a size of {output}"
+                )));
             }
             Ok((output.max(0), before))
         })
@@ -116,30 +151,51 @@ fn infer(cx: &InferCx<'_>) -> Result<Vec<TensorType>, OpError> {
         return Ok(vec![TensorType::of_unknown_rank(dtype)]);
     };
     if rank != filter_rank || !(3..=MOST + 2).contains(&rank) {
-        return Err(OpError::invalid(format!("image {image} and filter {filter} have to have as many dimensions, 3 or more")));
+        return Err(OpError::invalid(format!(
+            "image {image} and filter {filter} have to have as many dimensions, 3 or more"
+        )));
     }
     let (groups, channels, depth) = (cx.attrs().int("group")?, image.shape[1], filter.shape[0]);
     if groups < 1 || (depth >= 0 && depth % groups != 0) {
-        return Err(OpError::invalid(format!("{depth} input channels cannot be split into {groups} groups")));
+        return Err(OpError::invalid(format!(
+            "{depth} input channels cannot be split into {groups} groups"
+        )));
     }
     if channels >= 0 && depth >= 0 && channels != depth {
-        return Err(OpError::invalid(format!("the image {image} has {channels} channels, and the filter {filter} needs {depth}")));
+        return Err(OpError::invalid(format!(
+            "the image {image} has {channels} channels, and the filter {filter} needs {depth}"
+        )));
     }
-    let outputs = if filter.shape[1] < 0 { UNKNOWN } else { filter.shape[1].saturating_mul(groups) };
+    let outputs = if filter.shape[1] < 0 {
+        UNKNOWN
+    } else {
+        filter.shape[1].saturating_mul(groups)
+    };
     if cx.has(2) {
         let bias = cx.input(2)?;
         if !matches!(bias.shape[..], [size] if size < 0 || outputs < 0 || size == outputs) {
-            return Err(OpError::invalid(format!("the bias is {bias}; it needs {outputs} elements")));
+            return Err(OpError::invalid(format!(
+                "the bias is {bias}; it needs {outputs} elements"
+            )));
         }
     }
     let mut shape = vec![image.shape[0], outputs];
-    shape.extend(sizes(cx.attrs(), &image.shape[2..], &filter.shape[2..])?.iter().map(|size| size.0));
+    shape.extend(
+        sizes(cx.attrs(), &image.shape[2..], &filter.shape[2..])?
+            .iter()
+            .map(|size| size.0),
+    );
     Ok(vec![TensorType { dtype, shape }])
 }
 
 /// The convolution that leads back: from the output to the image.
 fn space(cx: &PrepareCx<'_>) -> Result<Space, OpError> {
-    let signed = |shape: &[usize]| shape[2..].iter().map(|&size| size as i64).collect::<Vec<_>>();
+    let signed = |shape: &[usize]| {
+        shape[2..]
+            .iter()
+            .map(|&size| size as i64)
+            .collect::<Vec<_>>()
+    };
     let (image, kernel) = (signed(cx.shape(0)?), signed(cx.shape(1)?));
     let rank = image.len();
     let strides = entries(cx.attrs(), "strides", rank, 1)?;
@@ -154,7 +210,9 @@ fn space(cx: &PrepareCx<'_>) -> Result<Space, OpError> {
         image: sizes[axis].0 as usize,
         output: image[axis] as usize,
     });
-    Ok(Space { axes: axes.collect() })
+    Ok(Space {
+        axes: axes.collect(),
+    })
 }
 
 #[cfg(test)]
@@ -171,6 +229,11 @@ mod tests {
         let (x, w) = (noise(&[1, 2, 3], 1), noise(&[3, 2, 2], 2));
         refuse("jumar.ConvTranspose", &[x.clone(), w], none(), "channels");
         let w = noise(&[2, 2, 2], 2);
-        refuse("jumar.ConvTranspose", &[x, w], none().with("pads", vec![5, 5]), "size");
+        refuse(
+            "jumar.ConvTranspose",
+            &[x, w],
+            none().with("pads", vec![5, 5]),
+            "size",
+        );
     }
 }

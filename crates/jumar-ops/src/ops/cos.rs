@@ -8,7 +8,9 @@ use crate::{Aliasing, InputDef, OnnxForm, Operator, Types};
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "Cos",
-    onnx: &[OnnxForm::new("Cos", 7, LATEST, |builder, node| plain(builder, node, "Cos"))],
+    onnx: &[OnnxForm::new("Cos", 7, LATEST, |builder, node| {
+        plain(builder, node, "Cos")
+    })],
     inputs: &[InputDef::required("x", Types::FLOAT)],
     outputs: OUTPUT_Y,
     attrs: &[],
@@ -35,6 +37,14 @@ mod tests {
     #[test]
     fn agrees_with_numpy() {
         let x = f32s(&[5], &[-2.0, -0.5, 0.0, 0.7, 10.0]);
-        check("Cos", &[x], none(), &f32s(&[5], &[-0.416_146_84, 0.877_582_55, 1.0, 0.764_842_2, -0.839_071_5]));
+        check(
+            "Cos",
+            &[x],
+            none(),
+            &f32s(
+                &[5],
+                &[-0.416_146_84, 0.877_582_55, 1.0, 0.764_842_2, -0.839_071_5],
+            ),
+        );
     }
 }

@@ -8,7 +8,9 @@ use crate::{Aliasing, InputDef, OnnxForm, Operator, Types};
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "Cosh",
-    onnx: &[OnnxForm::new("Cosh", 9, LATEST, |builder, node| plain(builder, node, "Cosh"))],
+    onnx: &[OnnxForm::new("Cosh", 9, LATEST, |builder, node| {
+        plain(builder, node, "Cosh")
+    })],
     inputs: &[InputDef::required("x", Types::FLOAT)],
     outputs: OUTPUT_Y,
     attrs: &[],
@@ -35,6 +37,11 @@ mod tests {
     #[test]
     fn agrees_with_numpy() {
         let x = f32s(&[5], &[-2.0, -0.5, 0.0, 0.7, 3.0]);
-        check("Cosh", &[x], none(), &f32s(&[5], &[3.762_195_6, 1.127_626, 1.0, 1.255_169, 10.067_662]));
+        check(
+            "Cosh",
+            &[x],
+            none(),
+            &f32s(&[5], &[3.762_195_6, 1.127_626, 1.0, 1.255_169, 10.067_662]),
+        );
     }
 }

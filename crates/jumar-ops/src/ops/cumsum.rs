@@ -3,7 +3,10 @@
 use crate::kernels::lanes::{Carried, Wide, for_carried};
 use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
-use crate::{Aliasing, AttrDef, Attrs, Call, InferCx, InputDef, Kernel, OnnxForm, OpError, Operator, Types, infer};
+use crate::{
+    Aliasing, AttrDef, Attrs, Call, InferCx, InputDef, Kernel, OnnxForm, OpError, Operator, Types,
+    infer,
+};
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "Cumsum",
@@ -13,9 +16,15 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
             .with("reverse", node.bool_or("reverse", false)?);
         Ok(vec![builder.node("Cumsum", node.inputs(), attrs)?])
     })],
-    inputs: &[InputDef::required("x", Types::NUMBER), InputDef::constant("axis", Types::INDEX)],
+    inputs: &[
+        InputDef::required("x", Types::NUMBER),
+        InputDef::constant("axis", Types::INDEX),
+    ],
     outputs: OUTPUT_Y,
-    attrs: &[AttrDef::bool("exclusive", false), AttrDef::bool("reverse", false)],
+    attrs: &[
+        AttrDef::bool("exclusive", false),
+        AttrDef::bool("reverse", false),
+    ],
     aliasing: Aliasing::Elementwise,
     reads_only_shapes: false,
     infer: |cx| {
@@ -27,7 +36,8 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     },
     prepare: |cx| {
         let shape = cx.shape(0)?;
-        let axis = axis(cx.infer(), shape.len())?.ok_or_else(|| OpError::unsupported("the axis has to be known"))?;
+        let axis = axis(cx.infer(), shape.len())?
+            .ok_or_else(|| OpError::unsupported("the axis has to be known"))?;
         let sizes = Sizes {
             outer: shape[..axis].iter().product(),
             len: shape[axis],
@@ -45,7 +55,9 @@ fn axis(cx: &InferCx<'_>, rank: usize) -> Result<Option<usize>, OpError> {
     match cx.ints(1)?.as_deref() {
         None => Ok(None),
         Some(&[axis]) => infer::axis(axis, rank).map(Some),
-        Some(other) => Err(OpError::invalid(format!("the axis is {other:?}, not one number"))),
+        Some(other) => Err(OpError::invalid(format!(
+            "the axis is {other:?}, not one number"
+        ))),
     }
 }
 
@@ -64,12 +76,21 @@ struct Cumsum<T> {
 
 impl<T: Carried> Kernel for Cumsum<T> {
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
-        let Sizes { outer, len, inner, exclusive, reverse } = self.sizes;
+        let Sizes {
+            outer,
+            len,
+            inner,
+            exclusive,
+            reverse,
+        } = self.sizes;
         let (input, out) = (call.input::<T>(0)?.flat(), call.output::<T>(0)?.flat());
         for step in 0..outer {
             for column in 0..inner {
                 let start = step * len * inner + column;
-                let (row, to) = (input.stepped(start, len, inner), out.stepped(start, len, inner));
+                let (row, to) = (
+                    input.stepped(start, len, inner),
+                    out.stepped(start, len, inner),
+                );
                 let mut sum = T::Wide::ZERO;
                 for index in 0..len {
                     let at = if reverse { len - 1 - index } else { index };
@@ -90,14 +111,44 @@ mod tests {
     #[test]
     fn agrees_with_numpy() {
         let x = || f32s(&[2, 3], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
-        check("Cumsum", &[x(), i64s(&[], &[1])], none(), &f32s(&[2, 3], &[1.0, 3.0, 6.0, 4.0, 9.0, 15.0]));
-        check("Cumsum", &[x(), i64s(&[], &[0])], none(), &f32s(&[2, 3], &[1.0, 2.0, 3.0, 5.0, 7.0, 9.0]));
+        check(
+            "Cumsum",
+            &[x(), i64s(&[], &[1])],
+            none(),
+            &f32s(&[2, 3], &[1.0, 3.0, 6.0, 4.0, 9.0, 15.0]),
+        );
+        check(
+            "Cumsum",
+            &[x(), i64s(&[], &[0])],
+            none(),
+            &f32s(&[2, 3], &[1.0, 2.0, 3.0, 5.0, 7.0, 9.0]),
+        );
         let before = none().with("exclusive", true);
-        check("Cumsum", &[x(), i64s(&[1], &[-1])], before.clone(), &f32s(&[2, 3], &[0.0, 1.0, 3.0, 0.0, 4.0, 9.0]));
+        check(
+            "Cumsum",
+            &[x(), i64s(&[1], &[-1])],
+            before.clone(),
+            &f32s(&[2, 3], &[0.0, 1.0, 3.0, 0.0, 4.0, 9.0]),
+        );
         let back = none().with("reverse", true);
-        check("Cumsum", &[x(), i64s(&[], &[1])], back, &f32s(&[2, 3], &[6.0, 5.0, 3.0, 15.0, 11.0, 6.0]));
+        check(
+            "Cumsum",
+            &[x(), i64s(&[], &[1])],
+            back,
+            &f32s(&[2, 3], &[6.0, 5.0, 3.0, 15.0, 11.0, 6.0]),
+        );
         let both = before.with("reverse", true);
-        check("Cumsum", &[x(), i64s(&[], &[1])], both, &f32s(&[2, 3], &[5.0, 3.0, 0.0, 11.0, 6.0, 0.0]));
-        check("Cumsum", &[i64s(&[2], &[i64::MAX, 1]), i64s(&[], &[0])], none(), &i64s(&[2], &[i64::MAX, i64::MIN]));
+        check(
+            "Cumsum",
+            &[x(), i64s(&[], &[1])],
+            both,
+            &f32s(&[2, 3], &[5.0, 3.0, 0.0, 11.0, 6.0, 0.0]),
+        );
+        check(
+            "Cumsum",
+            &[i64s(&[2], &[i64::MAX, 1]), i64s(&[], &[0])],
+            none(),
+            &i64s(&[2], &[i64::MAX, i64::MIN]),
+        );
     }
 }

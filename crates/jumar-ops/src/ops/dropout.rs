@@ -7,7 +7,8 @@ use crate::kernels::moves;
 use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
 use crate::{
-    Aliasing, AttrDef, Attrs, Builder, InferCx, InputDef, OnnxForm, OnnxNode, OpError, Operator, Tensor, Types, ValueRef,
+    Aliasing, AttrDef, Attrs, Builder, InferCx, InputDef, OnnxForm, OnnxNode, OpError, Operator,
+    Tensor, Types, ValueRef,
 };
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
@@ -38,14 +39,19 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     },
     prepare: |cx| match draws(cx.infer()) {
         Some(false) => moves::copy(cx),
-        _ => Err(OpError::unsupported("training_mode and ratio have to be known")),
+        _ => Err(OpError::unsupported(
+            "training_mode and ratio have to be known",
+        )),
     },
 }];
 
 /// Whether something is forgotten, which is drawn at random; `None` where that is not known yet.
 fn draws(cx: &InferCx<'_>) -> Option<bool> {
     let other = |index: usize, default: f64| match cx.has(index) {
-        true => cx.constant(index).and_then(Tensor::floats).map(|values| values.iter().any(|&value| value != 0.0)),
+        true => cx
+            .constant(index)
+            .and_then(Tensor::floats)
+            .map(|values| values.iter().any(|&value| value != 0.0)),
         false => Some(default != 0.0),
     };
     match (other(2, 0.0), other(1, 0.5)) {
@@ -66,7 +72,11 @@ fn lower(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Result<Vec<ValueRef>
         return Ok(vec![y]);
     }
     // Nothing is forgotten: the mask is true everywhere. Before operator set 10 it had the input's type.
-    let dtype = if node.opset < 10 { builder.ty(input).dtype } else { DataType::Bool };
+    let dtype = if node.opset < 10 {
+        builder.ty(input).dtype
+    } else {
+        DataType::Bool
+    };
     let attrs = Attrs::new().with("dtype", i64::from(DataType::Int64.acl()));
     let shape = builder.node("Shape", &[Some(input)], attrs)?;
     let kept = builder.add_constant(Tensor::scalar(dtype, 1.0)?);
@@ -82,7 +92,8 @@ mod tests {
     fn forgets_nothing_in_inference() {
         let x = noise(&[2, 3], 1);
         check("Dropout", &[x.clone()], none(), &x);
-        let inputs = |ratio: f32, training: bool| [x.clone(), f32s(&[], &[ratio]), bools(&[], &[training])];
+        let inputs =
+            |ratio: f32, training: bool| [x.clone(), f32s(&[], &[ratio]), bools(&[], &[training])];
         check("Dropout", &inputs(0.0, true), none(), &x);
         check("Dropout", &inputs(0.5, false), none(), &x);
         refuse("Dropout", &inputs(0.5, true), none(), "only inference");

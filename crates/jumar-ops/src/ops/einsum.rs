@@ -9,8 +9,8 @@ use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
 use crate::view::{MAX_RANK, Row, RowMut};
 use crate::{
-    Aliasing, AttrDef, AttrKind, Attrs, InferCx, InputDef, OnnxForm, OpError, Operator, PrepareCx, TensorType, Types,
-    UNKNOWN,
+    Aliasing, AttrDef, AttrKind, Attrs, InferCx, InputDef, OnnxForm, OpError, Operator, PrepareCx,
+    TensorType, Types, UNKNOWN,
 };
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
@@ -23,7 +23,10 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     })],
     inputs: &[InputDef::variadic("x", Types::NUMBER)],
     outputs: OUTPUT_Y,
-    attrs: &[AttrDef::required("equation", AttrKind::Str), AttrDef::int("N", 0)],
+    attrs: &[
+        AttrDef::required("equation", AttrKind::Str),
+        AttrDef::int("N", 0),
+    ],
     aliasing: Aliasing::Distinct,
     reads_only_shapes: false,
     infer,
@@ -52,16 +55,29 @@ fn term(text: &str, rank: Option<usize>, ellipsis: usize) -> Result<Vec<Label>, 
         part.bytes()
             .map(|byte| match byte.is_ascii_alphabetic() {
                 true => Ok(Label::from(byte)),
-                false => Err(OpError::invalid(format!("the equation holds {:?}", char::from(byte)))),
+                false => Err(OpError::invalid(format!(
+                    "the equation holds {:?}",
+                    char::from(byte)
+                ))),
             })
             .collect()
     };
     let (before, after) = (letters(before)?, letters(after)?);
     let own = before.len() + after.len();
     let more = match rank {
-        None => if dots { ellipsis } else { 0 },
+        None => {
+            if dots {
+                ellipsis
+            } else {
+                0
+            }
+        }
         Some(rank) if rank >= own && (dots || rank == own) => rank - own,
-        Some(rank) => return Err(OpError::invalid(format!("the term {text} does not fit an operand of {rank} dimensions"))),
+        Some(rank) => {
+            return Err(OpError::invalid(format!(
+                "the term {text} does not fit an operand of {rank} dimensions"
+            )));
+        }
     };
     let middle = (0..more).rev().map(|at| ELLIPSIS + at as Label);
     Ok(before.into_iter().chain(middle).chain(after).collect())
@@ -75,26 +91,45 @@ fn equation(text: &str, ranks: &[usize]) -> Result<Equation, OpError> {
     };
     let terms: Vec<&str> = left.split(',').collect();
     if terms.len() != ranks.len() {
-        return Err(OpError::invalid(format!("the equation {text} has {} terms for {} operands", terms.len(), ranks.len())));
+        return Err(OpError::invalid(format!(
+            "the equation {text} has {} terms for {} operands",
+            terms.len(),
+            ranks.len()
+        )));
     }
-    let inputs =
-        terms.iter().zip(ranks).map(|(text, &rank)| term(text, Some(rank), 0)).collect::<Result<Vec<_>, _>>()?;
+    let inputs = terms
+        .iter()
+        .zip(ranks)
+        .map(|(text, &rank)| term(text, Some(rank), 0))
+        .collect::<Result<Vec<_>, _>>()?;
     let all = || inputs.iter().flatten().copied();
-    let ellipsis = all().filter(|&label| label >= ELLIPSIS).map(|label| usize::from(label - ELLIPSIS) + 1).max().unwrap_or(0);
+    let ellipsis = all()
+        .filter(|&label| label >= ELLIPSIS)
+        .map(|label| usize::from(label - ELLIPSIS) + 1)
+        .max()
+        .unwrap_or(0);
     let output = match right {
         Some(right) => term(right, None, ellipsis)?,
         None => {
             // What is named once, in the order of letters, after the ellipsis.
             let mut once: Vec<Label> = all()
-                .filter(|&label| label < ELLIPSIS && all().filter(|&other| other == label).count() == 1)
+                .filter(|&label| {
+                    label < ELLIPSIS && all().filter(|&other| other == label).count() == 1
+                })
                 .collect();
             once.sort_unstable();
-            (0..ellipsis).rev().map(|at| ELLIPSIS + at as Label).chain(once).collect()
+            (0..ellipsis)
+                .rev()
+                .map(|at| ELLIPSIS + at as Label)
+                .chain(once)
+                .collect()
         }
     };
     for (at, label) in output.iter().enumerate() {
         if output[..at].contains(label) || !all().any(|other| other == *label) {
-            return Err(OpError::invalid(format!("the result of the equation {text} names a dimension twice or from nowhere")));
+            return Err(OpError::invalid(format!(
+                "the result of the equation {text} names a dimension twice or from nowhere"
+            )));
         }
     }
     Ok(Equation { inputs, output })
@@ -112,16 +147,24 @@ fn infer(cx: &InferCx<'_>) -> Result<Vec<TensorType>, OpError> {
     let equation = equation(cx.attrs().str("equation")?, &ranks)?;
     let mut shape = vec![1; equation.output.len()];
     for (at, &label) in equation.output.iter().enumerate() {
-        shape[at] = size_of(label, &equation, |index| cx.inputs()[index].map_or(&[][..], |ty| &ty.shape[..]))?;
+        shape[at] = size_of(label, &equation, |index| {
+            cx.inputs()[index].map_or(&[][..], |ty| &ty.shape[..])
+        })?;
     }
     for &label in equation.inputs.iter().flatten() {
-        size_of(label, &equation, |index| cx.inputs()[index].map_or(&[][..], |ty| &ty.shape[..]))?;
+        size_of(label, &equation, |index| {
+            cx.inputs()[index].map_or(&[][..], |ty| &ty.shape[..])
+        })?;
     }
     Ok(vec![TensorType { dtype, shape }])
 }
 
 /// The size of a dimension over all operands; 1 is repeated.
-fn size_of<'a>(label: Label, equation: &Equation, shape: impl Fn(usize) -> &'a [i64]) -> Result<i64, OpError> {
+fn size_of<'a>(
+    label: Label,
+    equation: &Equation,
+    shape: impl Fn(usize) -> &'a [i64],
+) -> Result<i64, OpError> {
     let mut size = 1;
     for (index, labels) in equation.inputs.iter().enumerate() {
         for (axis, _) in labels.iter().enumerate().filter(|(_, own)| **own == label) {
@@ -131,7 +174,9 @@ fn size_of<'a>(label: Label, equation: &Equation, shape: impl Fn(usize) -> &'a [
                 (1 | UNKNOWN, own) => size = own,
                 (_, UNKNOWN) => {}
                 (size, own) if size != own => {
-                    return Err(OpError::invalid(format!("one dimension of the equation is both {size} and {own}")));
+                    return Err(OpError::invalid(format!(
+                        "one dimension of the equation is both {size} and {own}"
+                    )));
                 }
                 _ => {}
             }
@@ -148,7 +193,11 @@ struct Form {
 
 impl Form {
     /// `from`: names and strides of the operand's dimensions; `to`: the order wanted; `sizes`: of all dimensions.
-    fn new(from: &[(Label, isize, usize)], to: &[Label], sizes: &dyn Fn(Label) -> usize) -> Result<Form, OpError> {
+    fn new(
+        from: &[(Label, isize, usize)],
+        to: &[Label],
+        sizes: &dyn Fn(Label) -> usize,
+    ) -> Result<Form, OpError> {
         let mut labels: Vec<Label> = to.to_vec();
         for &(label, ..) in from {
             if !labels.contains(&label) {
@@ -156,23 +205,49 @@ impl Form {
             }
         }
         if labels.len() > MAX_RANK {
-            return Err(OpError::unsupported(format!("an equation over {} dimensions at once; {MAX_RANK} are supported", labels.len())));
+            return Err(OpError::unsupported(format!(
+                "an equation over {} dimensions at once; {MAX_RANK} are supported",
+                labels.len()
+            )));
         }
         // A dimension that the operand repeats walks along its diagonal; one of size 1 stands still.
-        let own = |label: Label| from.iter().filter(|part| part.0 == label && part.2 != 1).map(|part| part.1).sum::<isize>();
-        let held = |label: Label| from.iter().filter(|part| part.0 == label).map(|part| part.2).max();
+        let own = |label: Label| {
+            from.iter()
+                .filter(|part| part.0 == label && part.2 != 1)
+                .map(|part| part.1)
+                .sum::<isize>()
+        };
+        let held = |label: Label| {
+            from.iter()
+                .filter(|part| part.0 == label)
+                .map(|part| part.2)
+                .max()
+        };
         let dims: Vec<usize> = labels
             .iter()
-            .map(|&label| if to.contains(&label) { sizes(label) } else { held(label).unwrap_or(1) })
+            .map(|&label| {
+                if to.contains(&label) {
+                    sizes(label)
+                } else {
+                    held(label).unwrap_or(1)
+                }
+            })
             .collect();
-        let len = dims[..to.len()].iter().try_fold(1usize, |product, &dim| product.checked_mul(dim));
+        let len = dims[..to.len()]
+            .iter()
+            .try_fold(1usize, |product, &dim| product.checked_mul(dim));
         let len = len.filter(|&len| len < 1 << 42).ok_or_else(|| {
             OpError::too_large("an intermediate result of the equation does not fit any memory")
         })?;
         let dense = dense_strides(&dims[..to.len()]);
         let strides_from: Vec<isize> = labels.iter().map(|&label| own(label)).collect();
-        let strides_to: Vec<isize> = (0..labels.len()).map(|at| dense.get(at).copied().unwrap_or(0)).collect();
-        Ok(Form { loops: Loops::new(&dims, [&strides_from, &strides_to]), len })
+        let strides_to: Vec<isize> = (0..labels.len())
+            .map(|at| dense.get(at).copied().unwrap_or(0))
+            .collect();
+        Ok(Form {
+            loops: Loops::new(&dims, [&strides_from, &strides_to]),
+            len,
+        })
     }
 
     fn run<W: Working>(&self, from: Row<'_, W>, to: RowMut<'_, W>) -> Result<(), OpError> {
@@ -190,11 +265,15 @@ impl Form {
             }
             if from_step == 0 {
                 let x = seen.get(0);
-                let row = to.slice(place, to.len() - place).stepped(0, len, to_step as usize);
+                let row = to
+                    .slice(place, to.len() - place)
+                    .stepped(0, len, to_step as usize);
                 row.map1(row.as_row(), |sum| sum + x);
                 return Ok(());
             }
-            let row = to.slice(place, to.len() - place).stepped(0, len, to_step as usize);
+            let row = to
+                .slice(place, to.len() - place)
+                .stepped(0, len, to_step as usize);
             row.update(seen.stepped(0, len, from_step as usize), |sum, x| sum + x);
             Ok(())
         })
@@ -225,21 +304,34 @@ impl Sums {
         let equation = equation(cx.attrs().str("equation")?, &ranks)?;
         let mut known = std::collections::BTreeMap::new();
         for &label in equation.inputs.iter().flatten() {
-            known.insert(label, size_of(label, &equation, |index| &shapes[index])? as usize);
+            known.insert(
+                label,
+                size_of(label, &equation, |index| &shapes[index])? as usize,
+            );
         }
         let sizes = |label: Label| known.get(&label).copied().unwrap_or(1);
         let described = |index: usize| -> Vec<(Label, isize, usize)> {
             let dims: Vec<usize> = shapes[index].iter().map(|&dim| dim as usize).collect();
             let strides = dense_strides(&dims);
-            equation.inputs[index].iter().zip(strides).zip(dims).map(|((&label, stride), dim)| (label, stride, dim)).collect()
+            equation.inputs[index]
+                .iter()
+                .zip(strides)
+                .zip(dims)
+                .map(|((&label, stride), dim)| (label, stride, dim))
+                .collect()
         };
         let mut current = described(0);
         let mut steps = Vec::new();
         for index in 1..cx.inputs() {
             let operand = described(index);
-            let has = |parts: &[(Label, isize, usize)], label: Label| parts.iter().any(|part| part.0 == label);
+            let has = |parts: &[(Label, isize, usize)], label: Label| {
+                parts.iter().any(|part| part.0 == label)
+            };
             let later = |label: Label| {
-                equation.output.contains(&label) || equation.inputs[index + 1..].iter().any(|labels| labels.contains(&label))
+                equation.output.contains(&label)
+                    || equation.inputs[index + 1..]
+                        .iter()
+                        .any(|labels| labels.contains(&label))
             };
             let (mut batch, mut rows, mut sums, mut columns) = (vec![], vec![], vec![], vec![]);
             for &(label, ..) in current.iter().chain(&operand) {
@@ -256,11 +348,16 @@ impl Sums {
                     list.push(label);
                 }
             }
-            let count = |labels: &[Label]| labels.iter().map(|&label| sizes(label)).product::<usize>();
+            let count =
+                |labels: &[Label]| labels.iter().map(|&label| sizes(label)).product::<usize>();
             let (m, n, k) = (count(&rows), count(&columns), count(&sums));
-            let whole = [count(&batch), m, n].iter().try_fold(1usize, |product, &part| product.checked_mul(part));
+            let whole = [count(&batch), m, n]
+                .iter()
+                .try_fold(1usize, |product, &part| product.checked_mul(part));
             if whole.is_none_or(|whole| whole >= 1 << 42) {
-                return Err(OpError::too_large("an intermediate result of the equation does not fit any memory"));
+                return Err(OpError::too_large(
+                    "an intermediate result of the equation does not fit any memory",
+                ));
             }
             steps.push(Step {
                 one: Form::new(&current, &[&batch[..], &rows, &sums].concat(), &sizes)?,
@@ -270,16 +367,30 @@ impl Sums {
             });
             let result = [batch, rows, columns].concat();
             let dims: Vec<usize> = result.iter().map(|&label| sizes(label)).collect();
-            current = result.iter().zip(dense_strides(&dims)).zip(&dims).map(|((&label, stride), &dim)| (label, stride, dim)).collect();
+            current = result
+                .iter()
+                .zip(dense_strides(&dims))
+                .zip(&dims)
+                .map(|((&label, stride), &dim)| (label, stride, dim))
+                .collect();
         }
-        Ok(Sums { last: Form::new(&current, &equation.output, &sizes)?, steps })
+        Ok(Sums {
+            last: Form::new(&current, &equation.output, &sizes)?,
+            steps,
+        })
     }
 
     /// Elements of scratch: both forms, two results that take turns, panels.
     fn parts(&self) -> [usize; 5] {
         let most = |of: &dyn Fn(&Step) -> usize| self.steps.iter().map(of).max().unwrap_or(0);
         let result = most(&|step| step.batch * step.product.m * step.product.n);
-        [most(&|step| step.one.len), most(&|step| step.two.len), result, result, most(&|step| step.product.panels())]
+        [
+            most(&|step| step.one.len),
+            most(&|step| step.two.len),
+            result,
+            result,
+            most(&|step| step.product.panels()),
+        ]
     }
 }
 
@@ -298,12 +409,17 @@ impl Algorithm for Sums {
         let mut current = io.input(0)?;
         for (number, step) in self.steps.iter().enumerate() {
             step.one.run(current, one.slice(0, step.one.len))?;
-            step.two.run(io.input(number + 1)?, two.slice(0, step.two.len))?;
+            step.two
+                .run(io.input(number + 1)?, two.slice(0, step.two.len))?;
             let Product { m, n, k, .. } = step.product;
             let result = if number % 2 == 0 { even } else { odd }.slice(0, step.batch * m * n);
             for batch in 0..step.batch {
-                let (a, b) = (one.as_row().slice(batch * m * k, m * k), two.as_row().slice(batch * k * n, k * n));
-                step.product.run(a, b, result.slice(batch * m * n, m * n), panels);
+                let (a, b) = (
+                    one.as_row().slice(batch * m * k, m * k),
+                    two.as_row().slice(batch * k * n, k * n),
+                );
+                step.product
+                    .run(a, b, result.slice(batch * m * n, m * n), panels);
             }
             current = result.as_row();
         }
@@ -323,9 +439,14 @@ mod tests {
     #[test]
     fn equations_that_make_no_sense_are_refused() {
         let x = noise(&[2, 3], 1);
-        for (text, part) in
-            [("ij,jk", "terms"), ("ijk", "does not fit"), ("i1", "holds"), ("ij->ii", "twice"), ("ij->k", "nowhere"), ("ii", "both 2 and 3")]
-        {
+        for (text, part) in [
+            ("ij,jk", "terms"),
+            ("ijk", "does not fit"),
+            ("i1", "holds"),
+            ("ij->ii", "twice"),
+            ("ij->k", "nowhere"),
+            ("ii", "both 2 and 3"),
+        ] {
             refuse("Einsum", &[x.clone()], none().with("equation", text), part);
         }
     }

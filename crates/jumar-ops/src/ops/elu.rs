@@ -4,7 +4,10 @@ use crate::kernels::elementwise::{RealFunction, infer_same, real_map};
 use crate::kernels::lanes::Float;
 use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
-use crate::{Aliasing, AttrDef, Attrs, Builder, InputDef, OnnxForm, OnnxNode, OpError, Operator, Types, ValueRef};
+use crate::{
+    Aliasing, AttrDef, Attrs, Builder, InputDef, OnnxForm, OnnxNode, OpError, Operator, Types,
+    ValueRef,
+};
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "Elu",
@@ -15,12 +18,18 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     aliasing: Aliasing::Elementwise,
     reads_only_shapes: false,
     infer: infer_same,
-    prepare: |cx| real_map(cx, Function { alpha: cx.attrs().float("alpha")? }),
+    prepare: |cx| {
+        real_map(
+            cx,
+            Function {
+                alpha: cx.attrs().float("alpha")?,
+            },
+        )
+    },
 }];
 
 fn lower(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Result<Vec<ValueRef>, OpError> {
-    let attrs = Attrs::new()
-        .with("alpha", node.float_or("alpha", 1.0)?);
+    let attrs = Attrs::new().with("alpha", node.float_or("alpha", 1.0)?);
     Ok(vec![builder.node("Elu", node.inputs(), attrs)?])
 }
 
@@ -32,7 +41,11 @@ struct Function {
 impl RealFunction for Function {
     #[inline(always)]
     fn apply<A: Float>(&self, x: A) -> A {
-        if x < A::of(0.0) { A::of(self.alpha.into()) * x.exp_m1() } else { x }
+        if x < A::of(0.0) {
+            A::of(self.alpha.into()) * x.exp_m1()
+        } else {
+            x
+        }
     }
 }
 
@@ -43,6 +56,11 @@ mod tests {
     #[test]
     fn agrees_with_numpy() {
         let x = f32s(&[5], &[-2.0, -0.5, 0.0, 0.7, 3.0]);
-        check("Elu", &[x], none().with("alpha", 2.0f32), &f32s(&[5], &[-1.729_329_5, -0.786_938_67, 0.0, 0.7, 3.0]));
+        check(
+            "Elu",
+            &[x],
+            none().with("alpha", 2.0f32),
+            &f32s(&[5], &[-1.729_329_5, -0.786_938_67, 0.0, 0.7, 3.0]),
+        );
     }
 }

@@ -8,7 +8,9 @@ use crate::{Aliasing, InputDef, OnnxForm, Operator, Types};
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "Erf",
-    onnx: &[OnnxForm::new("Erf", 9, LATEST, |builder, node| plain(builder, node, "Erf"))],
+    onnx: &[OnnxForm::new("Erf", 9, LATEST, |builder, node| {
+        plain(builder, node, "Erf")
+    })],
     inputs: &[InputDef::required("x", Types::FLOAT)],
     outputs: OUTPUT_Y,
     attrs: &[],
@@ -35,6 +37,22 @@ mod tests {
     #[test]
     fn agrees_with_numpy() {
         let x = f32s(&[7], &[-3.0, -1.0, -0.1, 0.0, 0.5, 1.0, 2.5]);
-        check("Erf", &[x], none(), &f32s(&[7], &[-0.999_977_9, -0.842_700_8, -0.112_462_915, 0.0, 0.520_499_9, 0.842_700_8, 0.999_593]));
+        check(
+            "Erf",
+            &[x],
+            none(),
+            &f32s(
+                &[7],
+                &[
+                    -0.999_977_9,
+                    -0.842_700_8,
+                    -0.112_462_915,
+                    0.0,
+                    0.520_499_9,
+                    0.842_700_8,
+                    0.999_593,
+                ],
+            ),
+        );
     }
 }

@@ -8,7 +8,9 @@ use crate::{Aliasing, InputDef, OnnxForm, Operator, Types};
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "Exp",
-    onnx: &[OnnxForm::new("Exp", 6, LATEST, |builder, node| plain(builder, node, "Exp"))],
+    onnx: &[OnnxForm::new("Exp", 6, LATEST, |builder, node| {
+        plain(builder, node, "Exp")
+    })],
     inputs: &[InputDef::required("x", Types::FLOAT)],
     outputs: OUTPUT_Y,
     attrs: &[],
@@ -34,7 +36,12 @@ mod tests {
 
     #[test]
     fn agrees_with_numpy() {
-        check("Exp", &[f32s(&[4], &[0.0, 1.0, -1.0, 3.5])], none(), &f32s(&[4], &[1.0, 2.718_281_7, 0.367_879_45, 33.115_45]));
+        check(
+            "Exp",
+            &[f32s(&[4], &[0.0, 1.0, -1.0, 3.5])],
+            none(),
+            &f32s(&[4], &[1.0, 2.718_281_7, 0.367_879_45, 33.115_45]),
+        );
         check("Exp", &[f32s(&[0], &[])], none(), &f32s(&[0], &[]));
     }
 }

@@ -8,8 +8,13 @@ use crate::{Aliasing, InputDef, OnnxForm, OpError, Operator, TensorType, Types, 
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "Expand",
-    onnx: &[OnnxForm::new("Expand", 8, LATEST, |builder, node| plain(builder, node, "Expand"))],
-    inputs: &[InputDef::required("x", Types::ALL), InputDef::constant("shape", Types::INDEX)],
+    onnx: &[OnnxForm::new("Expand", 8, LATEST, |builder, node| {
+        plain(builder, node, "Expand")
+    })],
+    inputs: &[
+        InputDef::required("x", Types::ALL),
+        InputDef::constant("shape", Types::INDEX),
+    ],
     outputs: OUTPUT_Y,
     attrs: &[],
     aliasing: Aliasing::Distinct,
@@ -22,10 +27,15 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
             (None, None) => return Ok(vec![TensorType::of_unknown_rank(input.dtype)]),
         };
         if cx.constant(1).is_some() && shape.iter().any(|&dim| dim < 0) {
-            return Err(OpError::invalid(format!("the shape {shape:?} has a negative dimension")));
+            return Err(OpError::invalid(format!(
+                "the shape {shape:?} has a negative dimension"
+            )));
         }
         let shape = infer::broadcast(input, &TensorType::new(input.dtype, shape))?;
-        Ok(vec![TensorType { dtype: input.dtype, shape }])
+        Ok(vec![TensorType {
+            dtype: input.dtype,
+            shape,
+        }])
     },
     prepare: |cx| moves::pick(cx, 0, &broadcast_strides(cx.shape(0)?, cx.output_shape(0)?)),
 }];
@@ -38,8 +48,18 @@ mod tests {
     fn agrees_with_numpy() {
         let x = f32s(&[2, 1], &[1.0, 2.0]);
         let wanted = f32s(&[2, 2, 2], &[1.0, 1.0, 2.0, 2.0, 1.0, 1.0, 2.0, 2.0]);
-        check("Expand", &[x.clone(), i64s(&[3], &[2, 1, 2])], none(), &wanted);
-        check("Expand", &[x.clone(), i64s(&[2], &[2, 0])], none(), &f32s(&[2, 0], &[]));
+        check(
+            "Expand",
+            &[x.clone(), i64s(&[3], &[2, 1, 2])],
+            none(),
+            &wanted,
+        );
+        check(
+            "Expand",
+            &[x.clone(), i64s(&[2], &[2, 0])],
+            none(),
+            &f32s(&[2, 0], &[]),
+        );
         refuse("Expand", &[x, i64s(&[1], &[-3])], none(), "negative");
     }
 }

@@ -5,18 +5,28 @@ use jumar_types::dtype::DataType;
 use crate::kernels::lanes::{Carried, for_carried};
 use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
-use crate::{Aliasing, AttrDef, AttrKind, Attrs, Call, InputDef, Kernel, OnnxForm, OpError, Operator, TensorType, Types};
+use crate::{
+    Aliasing, AttrDef, AttrKind, Attrs, Call, InputDef, Kernel, OnnxForm, OpError, Operator,
+    TensorType, Types,
+};
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "jumar.EyeLike",
     onnx: &[OnnxForm::new("EyeLike", 9, LATEST, |builder, node| {
-        let dtype = node.dtype("dtype")?.unwrap_or(builder.ty(node.input(0)?).dtype);
-        let attrs = Attrs::new().with("dtype", dtype).with("k", node.int_or("k", 0)?);
+        let dtype = node
+            .dtype("dtype")?
+            .unwrap_or(builder.ty(node.input(0)?).dtype);
+        let attrs = Attrs::new()
+            .with("dtype", dtype)
+            .with("k", node.int_or("k", 0)?);
         Ok(vec![builder.node("jumar.EyeLike", node.inputs(), attrs)?])
     })],
     inputs: &[InputDef::required("x", Types::ALL)],
     outputs: OUTPUT_Y,
-    attrs: &[AttrDef::required("dtype", AttrKind::Type), AttrDef::int("k", 0)],
+    attrs: &[
+        AttrDef::required("dtype", AttrKind::Type),
+        AttrDef::int("k", 0),
+    ],
     aliasing: Aliasing::Distinct,
     reads_only_shapes: true,
     infer: |cx| {
@@ -25,12 +35,19 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
             return Err(OpError::invalid(format!("{input} is no matrix")));
         }
         if !Types::ALL.contains(dtype) {
-            return Err(OpError::unsupported(format!("a matrix of {dtype} is not supported")));
+            return Err(OpError::unsupported(format!(
+                "a matrix of {dtype} is not supported"
+            )));
         }
-        Ok(vec![TensorType { dtype, shape: input.shape.clone() }])
+        Ok(vec![TensorType {
+            dtype,
+            shape: input.shape.clone(),
+        }])
     },
     prepare: |cx| {
-        let &[_, columns] = cx.output_shape(0)? else { return Err(OpError::internal("no matrix")) };
+        let &[_, columns] = cx.output_shape(0)? else {
+            return Err(OpError::internal("no matrix"));
+        };
         let shift = cx.attrs().int("k")?;
         for_carried!(cx.output_dtype(0)?, T => {
             Ok(Box::new(Eye::<T> { columns, shift, types: std::marker::PhantomData }) as Box<dyn Kernel>)
@@ -74,12 +91,42 @@ mod tests {
     fn agrees_with_numpy() {
         let x = || f32s(&[2, 3], &[9.0; 6]);
         let attrs = || none().with("dtype", DataType::Float32);
-        check("jumar.EyeLike", &[x()], attrs(), &f32s(&[2, 3], &[1.0, 0.0, 0.0, 0.0, 1.0, 0.0]));
-        check("jumar.EyeLike", &[x()], attrs().with("k", 1), &f32s(&[2, 3], &[0.0, 1.0, 0.0, 0.0, 0.0, 1.0]));
-        check("jumar.EyeLike", &[x()], attrs().with("k", -2), &f32s(&[2, 3], &[0.0; 6]));
+        check(
+            "jumar.EyeLike",
+            &[x()],
+            attrs(),
+            &f32s(&[2, 3], &[1.0, 0.0, 0.0, 0.0, 1.0, 0.0]),
+        );
+        check(
+            "jumar.EyeLike",
+            &[x()],
+            attrs().with("k", 1),
+            &f32s(&[2, 3], &[0.0, 1.0, 0.0, 0.0, 0.0, 1.0]),
+        );
+        check(
+            "jumar.EyeLike",
+            &[x()],
+            attrs().with("k", -2),
+            &f32s(&[2, 3], &[0.0; 6]),
+        );
         let whole = none().with("dtype", DataType::Int64);
-        check("jumar.EyeLike", &[x()], whole, &i64s(&[2, 3], &[1, 0, 0, 0, 1, 0]));
-        check("jumar.EyeLike", &[f32s(&[3, 0], &[])], attrs(), &f32s(&[3, 0], &[]));
-        refuse("jumar.EyeLike", &[f32s(&[2], &[0.0; 2])], attrs(), "no matrix");
+        check(
+            "jumar.EyeLike",
+            &[x()],
+            whole,
+            &i64s(&[2, 3], &[1, 0, 0, 0, 1, 0]),
+        );
+        check(
+            "jumar.EyeLike",
+            &[f32s(&[3, 0], &[])],
+            attrs(),
+            &f32s(&[3, 0], &[]),
+        );
+        refuse(
+            "jumar.EyeLike",
+            &[f32s(&[2], &[0.0; 2])],
+            attrs(),
+            "no matrix",
+        );
     }
 }

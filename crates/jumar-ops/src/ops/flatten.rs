@@ -3,7 +3,9 @@
 use crate::kernels::moves;
 use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
-use crate::{Aliasing, AttrDef, Attrs, InputDef, OnnxForm, OpError, Operator, TensorType, Types, UNKNOWN};
+use crate::{
+    Aliasing, AttrDef, Attrs, InputDef, OnnxForm, OpError, Operator, TensorType, Types, UNKNOWN,
+};
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "Flatten",
@@ -25,13 +27,24 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
         let axis = cx.attrs().int("axis")?;
         let at = if axis < 0 { axis + rank as i64 } else { axis };
         let Some(at) = usize::try_from(at).ok().filter(|&at| at <= rank) else {
-            return Err(OpError::invalid(format!("the axis {axis} is outside a tensor of {rank} dimensions")));
+            return Err(OpError::invalid(format!(
+                "the axis {axis} is outside a tensor of {rank} dimensions"
+            )));
         };
         let product = |dims: &[i64]| {
-            dims.iter().try_fold(1i64, |product, &dim| if dim < 0 { None } else { product.checked_mul(dim) })
+            dims.iter().try_fold(1i64, |product, &dim| {
+                if dim < 0 {
+                    None
+                } else {
+                    product.checked_mul(dim)
+                }
+            })
         };
         let part = |dims: &[i64]| product(dims).unwrap_or(UNKNOWN);
-        Ok(vec![TensorType::new(input.dtype, [part(&input.shape[..at]), part(&input.shape[at..])])])
+        Ok(vec![TensorType::new(
+            input.dtype,
+            [part(&input.shape[..at]), part(&input.shape[at..])],
+        )])
     },
     prepare: moves::copy,
 }];
@@ -44,7 +57,12 @@ mod tests {
     fn agrees_with_numpy() {
         let x = noise(&[2, 3, 4], 1);
         for (axis, dims) in [(0, [1, 24]), (1, [2, 12]), (3, [24, 1]), (-1, [6, 4])] {
-            check("Flatten", &[x.clone()], none().with("axis", axis), &x.reshaped(&dims).unwrap());
+            check(
+                "Flatten",
+                &[x.clone()],
+                none().with("axis", axis),
+                &x.reshaped(&dims).unwrap(),
+            );
         }
         refuse("Flatten", &[x], none().with("axis", 4), "outside");
     }

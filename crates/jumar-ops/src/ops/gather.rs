@@ -5,15 +5,21 @@ use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
 use crate::view::Element;
 use crate::{
-    Aliasing, AttrDef, Attrs, Call, InputDef, Kernel, OnnxForm, OpError, Operator, Tensor, TensorType, Types, infer,
+    Aliasing, AttrDef, Attrs, Call, InputDef, Kernel, OnnxForm, OpError, Operator, Tensor,
+    TensorType, Types, infer,
 };
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "GatherV2",
     onnx: &[OnnxForm::new("Gather", 1, LATEST, |builder, node| {
-        let axis = builder.add_constant(Tensor::from_ints(&[node.int_or("axis", 0)?]).reshaped(&[])?);
+        let axis =
+            builder.add_constant(Tensor::from_ints(&[node.int_or("axis", 0)?]).reshaped(&[])?);
         let inputs = [Some(node.input(0)?), Some(node.input(1)?), Some(axis)];
-        Ok(vec![builder.node("GatherV2", &inputs, Attrs::new().with("negative_index_support", true))?])
+        Ok(vec![builder.node(
+            "GatherV2",
+            &inputs,
+            Attrs::new().with("negative_index_support", true),
+        )?])
     })],
     inputs: &[
         InputDef::required("x", Types::ALL),
@@ -30,15 +36,29 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     reads_only_shapes: false,
     infer: |cx| {
         if cx.attrs().int("batch_dims")? != 0 {
-            return Err(OpError::unsupported("batch_dims other than 0 is not supported"));
+            return Err(OpError::unsupported(
+                "batch_dims other than 0 is not supported",
+            ));
         }
         let (input, indices) = (cx.input(0)?, cx.input(1)?);
         let unknown = || Ok(vec![TensorType::of_unknown_rank(input.dtype)]);
-        let (Some(rank), Some(_), Some(axis)) = (input.rank(), indices.rank(), cx.ints(2)?) else { return unknown() };
-        let &[axis] = &axis[..] else { return Err(OpError::invalid("the axis has to be one number")) };
+        let (Some(rank), Some(_), Some(axis)) = (input.rank(), indices.rank(), cx.ints(2)?) else {
+            return unknown();
+        };
+        let &[axis] = &axis[..] else {
+            return Err(OpError::invalid("the axis has to be one number"));
+        };
         let axis = infer::axis(axis, rank)?;
-        let shape = [&input.shape[..axis], &indices.shape[..], &input.shape[axis + 1..]].concat();
-        Ok(vec![TensorType { dtype: input.dtype, shape }])
+        let shape = [
+            &input.shape[..axis],
+            &indices.shape[..],
+            &input.shape[axis + 1..],
+        ]
+        .concat();
+        Ok(vec![TensorType {
+            dtype: input.dtype,
+            shape,
+        }])
     },
     prepare: |cx| {
         let shape = cx.shape(0)?;
@@ -70,20 +90,30 @@ struct Gather<T, I> {
 
 impl<T: Element, I: Element + Into<i64>> Kernel for Gather<T, I> {
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
-        let Sizes { outer, axis, inner, negative } = self.sizes;
+        let Sizes {
+            outer,
+            axis,
+            inner,
+            negative,
+        } = self.sizes;
         let (input, out) = (call.input::<T>(0)?.flat(), call.output::<T>(0)?.flat());
         let indices = call.input::<I>(1)?.flat();
         let mut at = 0;
         for step in 0..outer {
             for position in 0..indices.len() {
                 let index: i64 = indices.get(position).into();
-                let wrapped = if index < 0 && negative { index + axis as i64 } else { index };
+                let wrapped = if index < 0 && negative {
+                    index + axis as i64
+                } else {
+                    index
+                };
                 let Some(from) = usize::try_from(wrapped).ok().filter(|&from| from < axis) else {
                     return Err(OpError::data(format!(
                         "element {position} of the indices is {index}, and the axis has {axis} elements"
                     )));
                 };
-                out.slice(at, inner).copy_from(input.slice((step * axis + from) * inner, inner));
+                out.slice(at, inner)
+                    .copy_from(input.slice((step * axis + from) * inner, inner));
                 at += inner;
             }
         }
@@ -101,9 +131,29 @@ mod tests {
         let attrs = || none().with("negative_index_support", true);
         let axis = |axis: i64| i64s(&[], &[axis]);
         let rows = f32s(&[2, 2], &[5.0, 6.0, 1.0, 2.0]);
-        check("GatherV2", &[x.clone(), i64s(&[2], &[-1, 0]), axis(0)], attrs(), &rows);
-        check("GatherV2", &[x.clone(), i64s(&[], &[1]), axis(-1)], attrs(), &f32s(&[3], &[2.0, 4.0, 6.0]));
-        refuse("GatherV2", &[x.clone(), i64s(&[1], &[3]), axis(0)], attrs(), "is 3");
-        refuse("GatherV2", &[x, i64s(&[1], &[-1]), axis(0)], none(), "is -1");
+        check(
+            "GatherV2",
+            &[x.clone(), i64s(&[2], &[-1, 0]), axis(0)],
+            attrs(),
+            &rows,
+        );
+        check(
+            "GatherV2",
+            &[x.clone(), i64s(&[], &[1]), axis(-1)],
+            attrs(),
+            &f32s(&[3], &[2.0, 4.0, 6.0]),
+        );
+        refuse(
+            "GatherV2",
+            &[x.clone(), i64s(&[1], &[3]), axis(0)],
+            attrs(),
+            "is 3",
+        );
+        refuse(
+            "GatherV2",
+            &[x, i64s(&[1], &[-1]), axis(0)],
+            none(),
+            "is -1",
+        );
     }
 }

@@ -6,7 +6,8 @@ use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
 use crate::view::Element;
 use crate::{
-    Aliasing, AttrDef, Attrs, Call, InferCx, InputDef, Kernel, OnnxForm, OpError, Operator, TensorType, Types, UNKNOWN,
+    Aliasing, AttrDef, Attrs, Call, InferCx, InputDef, Kernel, OnnxForm, OpError, Operator,
+    TensorType, Types, UNKNOWN,
 };
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
@@ -17,7 +18,10 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
             .with("negative_index_support", true);
         Ok(vec![builder.node("GatherNd", node.inputs(), attrs)?])
     })],
-    inputs: &[InputDef::required("x", Types::ALL), InputDef::required("indices", Types::INDEX)],
+    inputs: &[
+        InputDef::required("x", Types::ALL),
+        InputDef::required("indices", Types::INDEX),
+    ],
     outputs: OUTPUT_Y,
     attrs: &[
         AttrDef::bool("negative_index_support", false),
@@ -32,7 +36,11 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
             return Ok(vec![TensorType::of_unknown_rank(input.dtype)]);
         };
         let batch = batch(cx)?;
-        let wrong = || OpError::invalid(format!("the indices are {indices}, and the tensor is {input}"));
+        let wrong = || {
+            OpError::invalid(format!(
+                "the indices are {indices}, and the tensor is {input}"
+            ))
+        };
         if depth == 0 || batch >= depth || batch >= rank {
             return Err(wrong());
         }
@@ -40,13 +48,24 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
         if width == UNKNOWN {
             return Ok(vec![TensorType::of_unknown_rank(input.dtype)]);
         }
-        let from = usize::try_from(width).ok().map(|width| batch + width).filter(|&from| from <= rank).ok_or_else(wrong)?;
+        let from = usize::try_from(width)
+            .ok()
+            .map(|width| batch + width)
+            .filter(|&from| from <= rank)
+            .ok_or_else(wrong)?;
         let differ = |(a, b): (&i64, &i64)| *a >= 0 && *b >= 0 && a != b;
-        if input.shape[..batch].iter().zip(&indices.shape[..batch]).any(differ) {
+        if input.shape[..batch]
+            .iter()
+            .zip(&indices.shape[..batch])
+            .any(differ)
+        {
             return Err(wrong());
         }
         let shape = [&indices.shape[..depth - 1], &input.shape[from..]].concat();
-        Ok(vec![TensorType { dtype: input.dtype, shape }])
+        Ok(vec![TensorType {
+            dtype: input.dtype,
+            shape,
+        }])
     },
     prepare: |cx| {
         let batch = batch(cx.infer())?;
@@ -73,7 +92,8 @@ impl<T: Element> Kernel for Gather<T> {
         let (input, out) = (call.input::<T>(0)?.flat(), call.output::<T>(0)?.flat());
         let slice = self.tuples.slice;
         self.tuples.each(call, 1, |tuple, from| {
-            out.slice(tuple * slice, slice).copy_from(input.slice(from, slice));
+            out.slice(tuple * slice, slice)
+                .copy_from(input.slice(from, slice));
         })
     }
 }
@@ -86,12 +106,32 @@ mod tests {
     fn agrees_with_numpy() {
         let x = || f32s(&[2, 2, 2], &[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]);
         let attrs = || none().with("negative_index_support", true);
-        check("GatherNd", &[x(), i64s(&[2, 2], &[0, 1, 1, -2])], attrs(), &f32s(&[2, 2], &[2.0, 3.0, 4.0, 5.0]));
-        check("GatherNd", &[x(), i64s(&[1, 3], &[1, 0, 1])], attrs(), &f32s(&[1], &[5.0]));
+        check(
+            "GatherNd",
+            &[x(), i64s(&[2, 2], &[0, 1, 1, -2])],
+            attrs(),
+            &f32s(&[2, 2], &[2.0, 3.0, 4.0, 5.0]),
+        );
+        check(
+            "GatherNd",
+            &[x(), i64s(&[1, 3], &[1, 0, 1])],
+            attrs(),
+            &f32s(&[1], &[5.0]),
+        );
         let batched = attrs().with("batch_dims", 1);
-        check("GatherNd", &[x(), i64s(&[2, 1], &[1, 0])], batched, &f32s(&[2, 2], &[2.0, 3.0, 4.0, 5.0]));
+        check(
+            "GatherNd",
+            &[x(), i64s(&[2, 1], &[1, 0])],
+            batched,
+            &f32s(&[2, 2], &[2.0, 3.0, 4.0, 5.0]),
+        );
         refuse("GatherNd", &[x(), i64s(&[1, 1], &[2])], attrs(), "is 2");
         refuse("GatherNd", &[x(), i64s(&[1, 1], &[-1])], none(), "is -1");
-        refuse("GatherNd", &[x(), i64s(&[1, 4], &[0; 4])], none(), "the indices are");
+        refuse(
+            "GatherNd",
+            &[x(), i64s(&[1, 4], &[0; 4])],
+            none(),
+            "the indices are",
+        );
     }
 }

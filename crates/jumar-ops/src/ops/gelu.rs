@@ -20,7 +20,9 @@ pub(super) static OPERATORS: &[&Operator] = &[
         reads_only_shapes: false,
         infer: |cx| match cx.attrs().str("approximate")? {
             "none" | "tanh" => infer_same(cx),
-            other => Err(OpError::invalid(format!("approximate is {other:?}; it can be none and tanh"))),
+            other => Err(OpError::invalid(format!(
+                "approximate is {other:?}; it can be none and tanh"
+            ))),
         },
         prepare: |cx| match cx.attrs().str("approximate")? {
             "tanh" => real_map(cx, Approximate),
@@ -69,7 +71,10 @@ mod tests {
     #[test]
     fn agrees_with_numpy() {
         let x = || f32s(&[4], &[-2.0, -0.5, 0.5, 3.0]);
-        let exact = f32s(&[4], &[-0.045_500_26, -0.154_268_77, 0.345_731_23, 2.995_950_3]);
+        let exact = f32s(
+            &[4],
+            &[-0.045_500_26, -0.154_268_77, 0.345_731_23, 2.995_950_3],
+        );
         check("GeluV2", &[x()], none(), &exact);
         let near = f32s(&[4], &[-0.045_402_306, -0.154_286, 0.345_714, 2.996_362_7]);
         check("GeluV2", &[x()], none().with("approximate", "tanh"), &near);

@@ -7,8 +7,16 @@ use crate::{Aliasing, InputDef, OnnxForm, Operator, Types};
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "GreaterEqual",
-    onnx: &[OnnxForm::new("GreaterOrEqual", 12, LATEST, |builder, node| plain(builder, node, "GreaterEqual"))],
-    inputs: &[InputDef::required("x1", Types::NUMBER), InputDef::required("x2", Types::NUMBER)],
+    onnx: &[OnnxForm::new(
+        "GreaterOrEqual",
+        12,
+        LATEST,
+        |builder, node| plain(builder, node, "GreaterEqual"),
+    )],
+    inputs: &[
+        InputDef::required("x1", Types::NUMBER),
+        InputDef::required("x2", Types::NUMBER),
+    ],
     outputs: OUTPUT_Y,
     attrs: &[],
     aliasing: Aliasing::Distinct,
@@ -33,10 +41,31 @@ mod tests {
 
     #[test]
     fn agrees_with_numpy() {
-        let (x, y) = (f32s(&[4], &[-1.0, 2.0, 2.0, f32::NAN]), f32s(&[4], &[1.0, 2.0, -3.0, f32::NAN]));
-        check("GreaterEqual", &[x.clone(), y], none(), &bools(&[4], &[false, true, true, false]));
-        let (x2, y2) = (i64s(&[2], &[i64::MAX, i64::MAX]), i64s(&[2], &[i64::MAX - 1, i64::MAX]));
-        check("GreaterEqual", &[x2, y2], none(), &bools(&[2], &[true, true]));
-        check("GreaterEqual", &[f32s(&[0, 4], &[]), x], none(), &bools(&[0, 4], &[]));
+        let (x, y) = (
+            f32s(&[4], &[-1.0, 2.0, 2.0, f32::NAN]),
+            f32s(&[4], &[1.0, 2.0, -3.0, f32::NAN]),
+        );
+        check(
+            "GreaterEqual",
+            &[x.clone(), y],
+            none(),
+            &bools(&[4], &[false, true, true, false]),
+        );
+        let (x2, y2) = (
+            i64s(&[2], &[i64::MAX, i64::MAX]),
+            i64s(&[2], &[i64::MAX - 1, i64::MAX]),
+        );
+        check(
+            "GreaterEqual",
+            &[x2, y2],
+            none(),
+            &bools(&[2], &[true, true]),
+        );
+        check(
+            "GreaterEqual",
+            &[f32s(&[0, 4], &[]), x],
+            none(),
+            &bools(&[0, 4], &[]),
+        );
     }
 }

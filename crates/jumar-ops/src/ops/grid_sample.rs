@@ -22,16 +22,29 @@ pub(super) static OPERATORS: &[&Operator] = &[
             attrs.set("mode", mode);
             let x = node.input(0)?;
             if builder.ty(x).dtype != DataType::Bool {
-                return Ok(vec![builder.node("jumar.GridSample", node.inputs(), attrs)?]);
+                return Ok(vec![builder.node(
+                    "jumar.GridSample",
+                    node.inputs(),
+                    attrs,
+                )?]);
             }
             if mode != "nearest" {
-                return Err(OpError::unsupported(format!("the mode {mode:?} between truth values is not supported; nearest is")));
+                return Err(OpError::unsupported(format!(
+                    "the mode {mode:?} between truth values is not supported; nearest is"
+                )));
             }
             let counted = cast(builder, x, DataType::UInt8)?;
-            let taken = builder.node("jumar.GridSample", &[Some(counted), node.optional(1)], attrs)?;
+            let taken = builder.node(
+                "jumar.GridSample",
+                &[Some(counted), node.optional(1)],
+                attrs,
+            )?;
             Ok(vec![cast(builder, taken, DataType::Bool)?])
         })],
-        inputs: &[InputDef::required("x", Types::NUMBER), InputDef::required("grid", Types::FLOAT)],
+        inputs: &[
+            InputDef::required("x", Types::NUMBER),
+            InputDef::required("grid", Types::FLOAT),
+        ],
         outputs: OUTPUT_Y,
         attrs: &[
             AttrDef::str("mode", "linear"),
@@ -53,15 +66,22 @@ pub(super) static OPERATORS: &[&Operator] = &[
                 align: cx.attrs().bool("align_corners")?,
             };
             if sample.points > 0 && sample.batch > 0 && sample.image.contains(&0) {
-                return Err(OpError::invalid("an image without elements cannot be read from"));
+                return Err(OpError::invalid(
+                    "an image without elements cannot be read from",
+                ));
             }
             lift(cx, sample, &[0, 1], &[0])
         },
     },
     &Operator {
         name: "jumar.AffineGrid",
-        onnx: &[OnnxForm::new("AffineGrid", 20, LATEST, |builder, node| alike(builder, node, "jumar.AffineGrid"))],
-        inputs: &[InputDef::required("theta", Types::FLOAT), InputDef::constant("size", Types::INDEX)],
+        onnx: &[OnnxForm::new("AffineGrid", 20, LATEST, |builder, node| {
+            alike(builder, node, "jumar.AffineGrid")
+        })],
+        inputs: &[
+            InputDef::required("theta", Types::FLOAT),
+            InputDef::constant("size", Types::INDEX),
+        ],
         outputs: OUTPUT_Y,
         attrs: &[AttrDef::bool("align_corners", false)],
         aliasing: Aliasing::Distinct,
@@ -69,7 +89,16 @@ pub(super) static OPERATORS: &[&Operator] = &[
         infer: infer_affine,
         prepare: |cx| {
             let size: Vec<usize> = cx.ints(1)?[2..].iter().map(|&size| size as usize).collect();
-            lift(cx, Affine { batch: cx.shape(0)?[0], size, align: cx.attrs().bool("align_corners")? }, &[0], &[0])
+            lift(
+                cx,
+                Affine {
+                    batch: cx.shape(0)?[0],
+                    size,
+                    align: cx.attrs().bool("align_corners")?,
+                },
+                &[0],
+                &[0],
+            )
         },
     },
 ];
@@ -93,7 +122,9 @@ fn mode(cx: &InferCx<'_>) -> Result<Mode, OpError> {
         "nearest" => Ok(Mode::Nearest),
         "linear" => Ok(Mode::Linear),
         "cubic" => Ok(Mode::Cubic),
-        other => Err(OpError::invalid(format!("mode is {other}; it has to be nearest, linear or cubic"))),
+        other => Err(OpError::invalid(format!(
+            "mode is {other}; it has to be nearest, linear or cubic"
+        ))),
     }
 }
 
@@ -102,7 +133,9 @@ fn padding(cx: &InferCx<'_>) -> Result<Padding, OpError> {
         "zeros" => Ok(Padding::Zeros),
         "border" => Ok(Padding::Border),
         "reflection" => Ok(Padding::Reflection),
-        other => Err(OpError::invalid(format!("padding_mode is {other}; it has to be zeros, border or reflection"))),
+        other => Err(OpError::invalid(format!(
+            "padding_mode is {other}; it has to be zeros, border or reflection"
+        ))),
     }
 }
 
@@ -114,10 +147,19 @@ fn infer(cx: &InferCx<'_>) -> Result<Vec<TensorType>, OpError> {
         return Ok(vec![TensorType::of_unknown_rank(x.dtype)]);
     };
     let differ = |a: i64, b: i64| a >= 0 && b >= 0 && a != b;
-    if rank < 3 || rank != grid_rank || differ(x.shape[0], grid.shape[0]) || differ(grid.shape[rank - 1], rank as i64 - 2) {
-        return Err(OpError::invalid(format!("the grid {grid} does not fit the image {x}")));
+    if rank < 3
+        || rank != grid_rank
+        || differ(x.shape[0], grid.shape[0])
+        || differ(grid.shape[rank - 1], rank as i64 - 2)
+    {
+        return Err(OpError::invalid(format!(
+            "the grid {grid} does not fit the image {x}"
+        )));
     }
-    Ok(vec![TensorType::new(x.dtype, [&x.shape[..2], &grid.shape[1..rank - 1]].concat())])
+    Ok(vec![TensorType::new(
+        x.dtype,
+        [&x.shape[..2], &grid.shape[1..rank - 1]].concat(),
+    )])
 }
 
 struct Sample {
@@ -132,7 +174,11 @@ struct Sample {
 
 /// Folds a coordinate back into the image, as a mirror at each end does.
 fn reflect<W: Working>(x: W, len: usize, align: bool) -> W {
-    let (low, high) = if align { (0.0, len as f64 - 1.0) } else { (-0.5, len as f64 - 0.5) };
+    let (low, high) = if align {
+        (0.0, len as f64 - 1.0)
+    } else {
+        (-0.5, len as f64 - 0.5)
+    };
     let range = high - low;
     let x = x.f64();
     if range <= 0.0 {
@@ -165,12 +211,18 @@ impl Sample {
     fn coordinate<W: Working>(&self, point: W, len: usize) -> W {
         let size = W::of(len as f64);
         let (one, half) = (W::one(), W::of(0.5));
-        let x = if self.align { (point + one) * half * (size - one) } else { ((point + one) * size - one) * half };
+        let x = if self.align {
+            (point + one) * half * (size - one)
+        } else {
+            ((point + one) * size - one) * half
+        };
         match (self.mode, self.padding) {
             // A cubic's taps are brought in one by one.
             (Mode::Cubic, _) | (_, Padding::Zeros) => x,
             (_, Padding::Border) => x.most(W::zero()).least(size - one),
-            (_, Padding::Reflection) => reflect(x, len, self.align).most(W::zero()).least(size - one),
+            (_, Padding::Reflection) => reflect(x, len, self.align)
+                .most(W::zero())
+                .least(size - one),
         }
     }
 }
@@ -181,7 +233,12 @@ fn cubic<W: Working>(t: W) -> [W; 4] {
     let t = t.f64();
     let near = |x: f64| ((a + 2.0) * x - (a + 3.0)) * x * x + 1.0;
     let far = |x: f64| ((a * x - 5.0 * a) * x + 8.0 * a) * x - 4.0 * a;
-    [W::of(far(1.0 + t)), W::of(near(t)), W::of(near(1.0 - t)), W::of(far(2.0 - t))]
+    [
+        W::of(far(1.0 + t)),
+        W::of(near(t)),
+        W::of(near(1.0 - t)),
+        W::of(far(2.0 - t)),
+    ]
 }
 
 impl Algorithm for Sample {
@@ -215,7 +272,8 @@ impl Algorithm for Sample {
                         _ => (floor, [W::one() - t, t, W::zero(), W::zero()]),
                     };
                     for tap in 0..taps {
-                        seen[axis][tap] = (self.pixel(first + W::of(tap as f64), len), weights[tap]);
+                        seen[axis][tap] =
+                            (self.pixel(first + W::of(tap as f64), len), weights[tap]);
                     }
                 }
                 for channel in 0..self.channels {
@@ -230,7 +288,12 @@ impl Algorithm for Sample {
 }
 
 impl Sample {
-    fn weigh<W: Working>(&self, image: Row<'_, W>, seen: &[[(Option<usize>, W); 4]], taps: usize) -> W {
+    fn weigh<W: Working>(
+        &self,
+        image: Row<'_, W>,
+        seen: &[[(Option<usize>, W); 4]],
+        taps: usize,
+    ) -> W {
         let rank = self.image.len();
         let mut sum = W::zero();
         for number in 0..taps.pow(rank as u32) {
@@ -251,17 +314,31 @@ impl Sample {
 
 fn infer_affine(cx: &InferCx<'_>) -> Result<Vec<TensorType>, OpError> {
     let theta = cx.input(0)?;
-    let Some(size) = cx.ints(1)? else { return Ok(vec![TensorType::of_unknown_rank(theta.dtype)]) };
+    let Some(size) = cx.ints(1)? else {
+        return Ok(vec![TensorType::of_unknown_rank(theta.dtype)]);
+    };
     let rank = size.len() as i64 - 2;
     if !(2..=3).contains(&rank) || size.iter().any(|&size| size < 0) {
-        return Err(OpError::invalid(format!("size is {size:?}; it has to be N, C, H, W or N, C, D, H, W")));
+        return Err(OpError::invalid(format!(
+            "size is {size:?}; it has to be N, C, H, W or N, C, D, H, W"
+        )));
     }
     let wanted = [size[0], rank, rank + 1];
-    let fits = theta.shape.len() == 3 && theta.shape.iter().zip(wanted).all(|(&own, dim)| own < 0 || own == dim);
+    let fits = theta.shape.len() == 3
+        && theta
+            .shape
+            .iter()
+            .zip(wanted)
+            .all(|(&own, dim)| own < 0 || own == dim);
     if theta.rank().is_some() && !fits {
-        return Err(OpError::invalid(format!("theta is {theta}; it has to have the shape {wanted:?}")));
+        return Err(OpError::invalid(format!(
+            "theta is {theta}; it has to have the shape {wanted:?}"
+        )));
     }
-    Ok(vec![TensorType::new(theta.dtype, [&size[..1], &size[2..], &[rank]].concat())])
+    Ok(vec![TensorType::new(
+        theta.dtype,
+        [&size[..1], &size[2..], &[rank]].concat(),
+    )])
 }
 
 struct Affine {
@@ -315,7 +392,17 @@ mod tests {
 
     #[test]
     fn grids_that_do_not_fit_are_refused() {
-        refuse("jumar.GridSample", &[noise(&[1, 1, 2, 2], 1), noise(&[1, 2, 2, 3], 2)], none(), "does not fit");
-        refuse("jumar.AffineGrid", &[noise(&[1, 2, 3], 1), i64s(&[3], &[1, 1, 2])], none(), "size is");
+        refuse(
+            "jumar.GridSample",
+            &[noise(&[1, 1, 2, 2], 1), noise(&[1, 2, 2, 3], 2)],
+            none(),
+            "does not fit",
+        );
+        refuse(
+            "jumar.AffineGrid",
+            &[noise(&[1, 2, 3], 1), i64s(&[3], &[1, 1, 2])],
+            none(),
+            "size is",
+        );
     }
 }

@@ -4,14 +4,18 @@ use crate::kernels::elementwise::infer_same;
 use crate::kernels::lanes::{Carried, for_carried};
 use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
-use crate::{Aliasing, AttrDef, Attrs, Call, InputDef, Kernel, OnnxForm, OpError, Operator, Types, infer};
+use crate::{
+    Aliasing, AttrDef, Attrs, Call, InputDef, Kernel, OnnxForm, OpError, Operator, Types, infer,
+};
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "HardMax",
     onnx: &[OnnxForm::new("Hardmax", 1, LATEST, |builder, node| {
         // Before operator set 13, the axes from the given one on are taken together.
         let joined = node.opset < 13;
-        let attrs = Attrs::new().with("axis", node.int_or("axis", if joined { 1 } else { -1 })?).with("joined", joined);
+        let attrs = Attrs::new()
+            .with("axis", node.int_or("axis", if joined { 1 } else { -1 })?)
+            .with("joined", joined);
         Ok(vec![builder.node("HardMax", node.inputs(), attrs)?])
     })],
     inputs: &[InputDef::required("x", Types::FLOAT)],
@@ -27,9 +31,22 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     },
     prepare: |cx| {
         let shape = cx.shape(0)?;
-        let (axis, joined) = (infer::axis(cx.attrs().int("axis")?, shape.len().max(1))?, cx.attrs().bool("joined")?);
-        let after = |axis: usize| shape.get(axis..).unwrap_or_default().iter().product::<usize>();
-        let (len, inner) = if joined { (after(axis), 1) } else { (shape.get(axis).copied().unwrap_or(1), after(axis + 1)) };
+        let (axis, joined) = (
+            infer::axis(cx.attrs().int("axis")?, shape.len().max(1))?,
+            cx.attrs().bool("joined")?,
+        );
+        let after = |axis: usize| {
+            shape
+                .get(axis..)
+                .unwrap_or_default()
+                .iter()
+                .product::<usize>()
+        };
+        let (len, inner) = if joined {
+            (after(axis), 1)
+        } else {
+            (shape.get(axis).copied().unwrap_or(1), after(axis + 1))
+        };
         let outer = shape.get(..axis).unwrap_or_default().iter().product();
         for_carried!(cx.dtype(0)?, T => {
             Ok(Box::new(Hardmax::<T> { outer, len, inner, types: std::marker::PhantomData }) as Box<dyn Kernel>)
@@ -46,7 +63,9 @@ struct Hardmax<T> {
 
 impl<T: Carried> Kernel for Hardmax<T> {
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
-        let Hardmax { outer, len, inner, .. } = *self;
+        let Hardmax {
+            outer, len, inner, ..
+        } = *self;
         let (input, out) = (call.input::<T>(0)?.flat(), call.output::<T>(0)?.flat());
         out.fill(T::from_signed(0));
         if len == 0 {
@@ -76,10 +95,30 @@ mod tests {
     #[test]
     fn agrees_with_its_definition() {
         let x = || f32s(&[2, 3], &[3.0, 7.0, 7.0, 6.0, 5.0, 4.0]);
-        check("HardMax", &[x()], none(), &f32s(&[2, 3], &[0.0, 1.0, 0.0, 1.0, 0.0, 0.0]));
-        check("HardMax", &[x()], none().with("axis", 0), &f32s(&[2, 3], &[0.0, 1.0, 1.0, 1.0, 0.0, 0.0]));
+        check(
+            "HardMax",
+            &[x()],
+            none(),
+            &f32s(&[2, 3], &[0.0, 1.0, 0.0, 1.0, 0.0, 0.0]),
+        );
+        check(
+            "HardMax",
+            &[x()],
+            none().with("axis", 0),
+            &f32s(&[2, 3], &[0.0, 1.0, 1.0, 1.0, 0.0, 0.0]),
+        );
         let joined = none().with("axis", 0).with("joined", true);
-        check("HardMax", &[x()], joined, &f32s(&[2, 3], &[0.0, 1.0, 0.0, 0.0, 0.0, 0.0]));
-        check("HardMax", &[f32s(&[2, 0], &[])], none(), &f32s(&[2, 0], &[]));
+        check(
+            "HardMax",
+            &[x()],
+            joined,
+            &f32s(&[2, 3], &[0.0, 1.0, 0.0, 0.0, 0.0, 0.0]),
+        );
+        check(
+            "HardMax",
+            &[f32s(&[2, 0], &[])],
+            none(),
+            &f32s(&[2, 0], &[]),
+        );
     }
 }

@@ -8,7 +8,9 @@ use crate::{Aliasing, InputDef, OnnxForm, Operator, Types};
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "HardSwish",
-    onnx: &[OnnxForm::new("HardSwish", 14, LATEST, |builder, node| plain(builder, node, "HardSwish"))],
+    onnx: &[OnnxForm::new("HardSwish", 14, LATEST, |builder, node| {
+        plain(builder, node, "HardSwish")
+    })],
     inputs: &[InputDef::required("x", Types::FLOAT)],
     outputs: OUTPUT_Y,
     attrs: &[],
@@ -35,6 +37,11 @@ mod tests {
     #[test]
     fn agrees_with_numpy() {
         let x = f32s(&[5], &[-4.0, -0.5, 0.0, 0.7, 4.0]);
-        check("HardSwish", &[x], none(), &f32s(&[5], &[-0.0, -0.208_333_33, 0.0, 0.431_666_67, 4.0]));
+        check(
+            "HardSwish",
+            &[x],
+            none(),
+            &f32s(&[5], &[-0.0, -0.208_333_33, 0.0, 0.431_666_67, 4.0]),
+        );
     }
 }

@@ -8,7 +8,9 @@ use crate::{Aliasing, InputDef, OnnxForm, Operator, Types};
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "Identity",
-    onnx: &[OnnxForm::new("Identity", 1, LATEST, |builder, node| plain(builder, node, "Identity"))],
+    onnx: &[OnnxForm::new("Identity", 1, LATEST, |builder, node| {
+        plain(builder, node, "Identity")
+    })],
     inputs: &[InputDef::required("x", Types::ALL)],
     outputs: OUTPUT_Y,
     attrs: &[],

@@ -17,10 +17,15 @@ const NAME: &str = "jumar.ImageDecoder";
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: NAME,
-    onnx: &[OnnxForm::new("ImageDecoder", 20, LATEST, |builder, node| {
-        let attrs = Attrs::new().with("pixel_format", node.str_or("pixel_format", "RGB")?);
-        Ok(vec![builder.node(NAME, node.inputs(), attrs)?])
-    })],
+    onnx: &[OnnxForm::new(
+        "ImageDecoder",
+        20,
+        LATEST,
+        |builder, node| {
+            let attrs = Attrs::new().with("pixel_format", node.str_or("pixel_format", "RGB")?);
+            Ok(vec![builder.node(NAME, node.inputs(), attrs)?])
+        },
+    )],
     inputs: &[InputDef::required("x", Types::of(&[DataType::UInt8]))],
     outputs: OUTPUT_Y,
     attrs: &[AttrDef::str("pixel_format", "RGB")],
@@ -29,9 +34,7 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     infer: |cx| {
         let input = cx.input(0)?;
         if input.rank().is_some_and(|rank| rank != 1) {
-            return Err(OpError::invalid(format!(
-                "{input} is no sequence of bytes"
-            )));
+            return Err(OpError::invalid(format!("{input} is no sequence of bytes")));
         }
         let channels = Pixels::of(cx.attrs().str("pixel_format")?)?.channels() as i64;
         let [height, width] = match cx.constant(0) {
@@ -264,10 +267,20 @@ mod tests {
             // 0.299 x 255 + 0.114 x 10 = 77.4, and 0.299 + 1.174 + 0.342 = 1.8.
             ("Grayscale", [1, 2, 1], vec![77, 2]),
         ] {
-            check(NAME, &[bytes(&pnm())], as_(format), &picture(&dims, &wanted));
+            check(
+                NAME,
+                &[bytes(&pnm())],
+                as_(format),
+                &picture(&dims, &wanted),
+            );
         }
         let grey = [b"P5 2 1 255\n".as_slice(), &[9, 200]].concat();
-        check(NAME, &[bytes(&grey)], as_("RGB"), &picture(&[1, 2, 3], &[9, 9, 9, 200, 200, 200]));
+        check(
+            NAME,
+            &[bytes(&grey)],
+            as_("RGB"),
+            &picture(&[1, 2, 3], &[9, 9, 9, 200, 200, 200]),
+        );
     }
 
     #[test]
@@ -275,7 +288,12 @@ mod tests {
         refuse(NAME, &[bytes(b"")], none(), "no picture");
         refuse(NAME, &[bytes(b"GIF89a and more")], none(), "no picture");
         refuse(NAME, &[bytes(&pnm()[..14])], none(), "cannot be decoded");
-        refuse(NAME, &[bytes(b"\xff\x4f\xff\x51\x00")], none(), "cannot be decoded");
+        refuse(
+            NAME,
+            &[bytes(b"\xff\x4f\xff\x51\x00")],
+            none(),
+            "cannot be decoded",
+        );
         refuse(NAME, &[bytes(&pnm())], as_("CMYK"), "none of RGB");
     }
 
@@ -315,7 +333,17 @@ mod tests {
 
     #[test]
     fn a_header_alone_takes_no_memory() {
-        refuse(NAME, &[bytes(b"P6 1000000 1000000 255\n")], none(), "are the most");
-        refuse(NAME, &[bytes(b"P6 8192 8192 255\nabc")], none(), "cannot be decoded");
+        refuse(
+            NAME,
+            &[bytes(b"P6 1000000 1000000 255\n")],
+            none(),
+            "are the most",
+        );
+        refuse(
+            NAME,
+            &[bytes(b"P6 8192 8192 255\nabc")],
+            none(),
+            "cannot be decoded",
+        );
     }
 }

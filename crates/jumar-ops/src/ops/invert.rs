@@ -7,7 +7,9 @@ use crate::{Aliasing, InputDef, OnnxForm, Operator, Types};
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "Invert",
-    onnx: &[OnnxForm::new("BitwiseNot", 18, LATEST, |builder, node| plain(builder, node, "Invert"))],
+    onnx: &[OnnxForm::new("BitwiseNot", 18, LATEST, |builder, node| {
+        plain(builder, node, "Invert")
+    })],
     inputs: &[InputDef::required("x", Types::INTEGER)],
     outputs: OUTPUT_Y,
     attrs: &[],
@@ -23,6 +25,11 @@ mod tests {
 
     #[test]
     fn agrees_with_numpy() {
-        check("Invert", &[i64s(&[3], &[0, -1, 5])], none(), &i64s(&[3], &[-1, 0, -6]));
+        check(
+            "Invert",
+            &[i64s(&[3], &[0, -1, 5])],
+            none(),
+            &i64s(&[3], &[-1, 0, -6]),
+        );
     }
 }

@@ -17,13 +17,22 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     inputs: &[InputDef::required("x", Types::FLOAT)],
     outputs: OUTPUT_Y,
     // Ours: ONNX can ask for one sign alone.
-    attrs: &[AttrDef::bool("detect_negative", true), AttrDef::bool("detect_positive", true)],
+    attrs: &[
+        AttrDef::bool("detect_negative", true),
+        AttrDef::bool("detect_positive", true),
+    ],
     aliasing: Aliasing::Distinct,
     reads_only_shapes: false,
     infer: infer_truth,
     prepare: |cx| {
         let attrs = cx.attrs();
-        real_test(cx, Function { negative: attrs.bool("detect_negative")?, positive: attrs.bool("detect_positive")? })
+        real_test(
+            cx,
+            Function {
+                negative: attrs.bool("detect_negative")?,
+                positive: attrs.bool("detect_positive")?,
+            },
+        )
     },
 }];
 
@@ -36,7 +45,12 @@ struct Function {
 impl RealTest for Function {
     #[inline(always)]
     fn apply<A: Float>(&self, x: A) -> bool {
-        x.is_infinite() && if x < A::of(0.0) { self.negative } else { self.positive }
+        x.is_infinite()
+            && if x < A::of(0.0) {
+                self.negative
+            } else {
+                self.positive
+            }
     }
 }
 
@@ -47,8 +61,23 @@ mod tests {
     #[test]
     fn agrees_with_numpy() {
         let x = || f32s(&[4], &[1.0, f32::NEG_INFINITY, f32::INFINITY, f32::NAN]);
-        check("IsInf", &[x()], none(), &bools(&[4], &[false, true, true, false]));
-        check("IsInf", &[x()], none().with("detect_negative", false), &bools(&[4], &[false, false, true, false]));
-        check("IsInf", &[x()], none().with("detect_positive", false), &bools(&[4], &[false, true, false, false]));
+        check(
+            "IsInf",
+            &[x()],
+            none(),
+            &bools(&[4], &[false, true, true, false]),
+        );
+        check(
+            "IsInf",
+            &[x()],
+            none().with("detect_negative", false),
+            &bools(&[4], &[false, false, true, false]),
+        );
+        check(
+            "IsInf",
+            &[x()],
+            none().with("detect_positive", false),
+            &bools(&[4], &[false, true, false, false]),
+        );
     }
 }

@@ -8,7 +8,9 @@ use crate::{Aliasing, InputDef, OnnxForm, Operator, Types};
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "IsNan",
-    onnx: &[OnnxForm::new("IsNaN", 9, LATEST, |builder, node| plain(builder, node, "IsNan"))],
+    onnx: &[OnnxForm::new("IsNaN", 9, LATEST, |builder, node| {
+        plain(builder, node, "IsNan")
+    })],
     inputs: &[InputDef::required("x", Types::FLOAT)],
     outputs: OUTPUT_Y,
     attrs: &[],
@@ -35,6 +37,11 @@ mod tests {
     #[test]
     fn agrees_with_numpy() {
         let x = f32s(&[4], &[1.0, f32::NAN, f32::INFINITY, 0.0]);
-        check("IsNan", &[x], none(), &bools(&[4], &[false, true, false, false]));
+        check(
+            "IsNan",
+            &[x],
+            none(),
+            &bools(&[4], &[false, true, false, false]),
+        );
     }
 }

@@ -7,19 +7,29 @@ use crate::kernels::norm::{self, Normalise};
 use crate::onnx::{LATEST, cast, wider};
 use crate::operator::OUTPUT_Y;
 use crate::{
-    Aliasing, AttrDef, Attrs, Builder, InputDef, OnnxForm, OnnxNode, OpError, Operator, OutputDef, Types, ValueRef, infer,
+    Aliasing, AttrDef, Attrs, Builder, InputDef, OnnxForm, OnnxNode, OpError, Operator, OutputDef,
+    Types, ValueRef, infer,
 };
 
 pub(super) static OPERATORS: &[&Operator] = &[
     &Operator {
         name: "LayerNormV3",
-        onnx: &[OnnxForm::new("LayerNormalization", 17, LATEST, |builder, node| lower(builder, node, "LayerNormV3"))],
+        onnx: &[OnnxForm::new(
+            "LayerNormalization",
+            17,
+            LATEST,
+            |builder, node| lower(builder, node, "LayerNormV3"),
+        )],
         inputs: &[
             InputDef::required("x", Types::FLOAT),
             InputDef::required("gamma", Types::FLOAT),
             InputDef::optional("beta", Types::FLOAT),
         ],
-        outputs: &[OutputDef { name: "y" }, OutputDef { name: "mean" }, OutputDef { name: "rstd" }],
+        outputs: &[
+            OutputDef { name: "y" },
+            OutputDef { name: "mean" },
+            OutputDef { name: "rstd" },
+        ],
         attrs: &[
             AttrDef::int("begin_norm_axis", 0),
             AttrDef::int("begin_params_axis", 0),
@@ -32,8 +42,16 @@ pub(super) static OPERATORS: &[&Operator] = &[
     },
     &Operator {
         name: "RmsNorm",
-        onnx: &[OnnxForm::new("RMSNormalization", 23, LATEST, |builder, node| lower(builder, node, "RmsNorm"))],
-        inputs: &[InputDef::required("x", Types::FLOAT), InputDef::required("gamma", Types::FLOAT)],
+        onnx: &[OnnxForm::new(
+            "RMSNormalization",
+            23,
+            LATEST,
+            |builder, node| lower(builder, node, "RmsNorm"),
+        )],
+        inputs: &[
+            InputDef::required("x", Types::FLOAT),
+            InputDef::required("gamma", Types::FLOAT),
+        ],
         outputs: &[OUTPUT_Y[0], OutputDef { name: "rstd" }],
         attrs: &[
             AttrDef::float("epsilon", 1e-6),
@@ -62,11 +80,17 @@ fn prepare(cx: &crate::PrepareCx<'_>, centre: bool) -> Result<Box<dyn crate::Ker
     lift(cx, algorithm, &[0, 1, 2], &[0, 1, 2])
 }
 
-fn lower(builder: &mut dyn Builder, node: &OnnxNode<'_>, operator: &'static str) -> Result<Vec<ValueRef>, OpError> {
+fn lower(
+    builder: &mut dyn Builder,
+    node: &OnnxNode<'_>,
+    operator: &'static str,
+) -> Result<Vec<ValueRef>, OpError> {
     // Both say in which type to compute; float32 at least is what happens here in any case. Mean and deviation are of it.
     let stash = node.dtype("stash_type")?.unwrap_or(DataType::Float32);
     if !stash.is_float() {
-        return Err(OpError::invalid(format!("the stash_type {stash} is no type of real numbers")));
+        return Err(OpError::invalid(format!(
+            "the stash_type {stash} is no type of real numbers"
+        )));
     }
     let attrs = Attrs::new()
         .with("begin_norm_axis", node.int_or("axis", -1)?)
@@ -81,7 +105,12 @@ fn lower(builder: &mut dyn Builder, node: &OnnxNode<'_>, operator: &'static str)
         return Ok(vec![cast(builder, y, to)?]);
     }
     let mut outputs = builder.add_node(operator, node.inputs(), attrs, node.outputs.max(1))?;
-    for (_, output) in outputs.iter_mut().enumerate().skip(1).filter(|(index, _)| node.uses_output(*index)) {
+    for (_, output) in outputs
+        .iter_mut()
+        .enumerate()
+        .skip(1)
+        .filter(|(index, _)| node.uses_output(*index))
+    {
         *output = cast(builder, *output, stash)?;
     }
     Ok(outputs)

@@ -18,7 +18,14 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     aliasing: Aliasing::Elementwise,
     reads_only_shapes: false,
     infer: infer_same,
-    prepare: |cx| real_map(cx, Function { slope: cx.attrs().float("negative_slope")? }),
+    prepare: |cx| {
+        real_map(
+            cx,
+            Function {
+                slope: cx.attrs().float("negative_slope")?,
+            },
+        )
+    },
 }];
 
 #[derive(Clone, Copy)]
@@ -29,7 +36,11 @@ struct Function {
 impl RealFunction for Function {
     #[inline(always)]
     fn apply<A: Float>(&self, x: A) -> A {
-        if x < A::of(0.0) { x * A::of(self.slope.into()) } else { x }
+        if x < A::of(0.0) {
+            x * A::of(self.slope.into())
+        } else {
+            x
+        }
     }
 }
 
@@ -40,6 +51,11 @@ mod tests {
     #[test]
     fn agrees_with_numpy() {
         let attrs = none().with("negative_slope", 0.1f32);
-        check("LeakyRelu", &[f32s(&[3], &[-2.0, 0.0, 3.0])], attrs, &f32s(&[3], &[-0.2, 0.0, 3.0]));
+        check(
+            "LeakyRelu",
+            &[f32s(&[3], &[-2.0, 0.0, 3.0])],
+            attrs,
+            &f32s(&[3], &[-0.2, 0.0, 3.0]),
+        );
     }
 }

@@ -7,8 +7,13 @@ use crate::{Aliasing, InputDef, OnnxForm, Operator, Types};
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "LessEqual",
-    onnx: &[OnnxForm::new("LessOrEqual", 12, LATEST, |builder, node| plain(builder, node, "LessEqual"))],
-    inputs: &[InputDef::required("x1", Types::NUMBER), InputDef::required("x2", Types::NUMBER)],
+    onnx: &[OnnxForm::new("LessOrEqual", 12, LATEST, |builder, node| {
+        plain(builder, node, "LessEqual")
+    })],
+    inputs: &[
+        InputDef::required("x1", Types::NUMBER),
+        InputDef::required("x2", Types::NUMBER),
+    ],
     outputs: OUTPUT_Y,
     attrs: &[],
     aliasing: Aliasing::Distinct,
@@ -33,10 +38,26 @@ mod tests {
 
     #[test]
     fn agrees_with_numpy() {
-        let (x, y) = (f32s(&[4], &[-1.0, 2.0, 2.0, f32::NAN]), f32s(&[4], &[1.0, 2.0, -3.0, f32::NAN]));
-        check("LessEqual", &[x.clone(), y], none(), &bools(&[4], &[true, true, false, false]));
-        let (x2, y2) = (i64s(&[2], &[i64::MAX, i64::MAX]), i64s(&[2], &[i64::MAX - 1, i64::MAX]));
+        let (x, y) = (
+            f32s(&[4], &[-1.0, 2.0, 2.0, f32::NAN]),
+            f32s(&[4], &[1.0, 2.0, -3.0, f32::NAN]),
+        );
+        check(
+            "LessEqual",
+            &[x.clone(), y],
+            none(),
+            &bools(&[4], &[true, true, false, false]),
+        );
+        let (x2, y2) = (
+            i64s(&[2], &[i64::MAX, i64::MAX]),
+            i64s(&[2], &[i64::MAX - 1, i64::MAX]),
+        );
         check("LessEqual", &[x2, y2], none(), &bools(&[2], &[false, true]));
-        check("LessEqual", &[f32s(&[0, 4], &[]), x], none(), &bools(&[0, 4], &[]));
+        check(
+            "LessEqual",
+            &[f32s(&[0, 4], &[]), x],
+            none(),
+            &bools(&[0, 4], &[]),
+        );
     }
 }

@@ -8,7 +8,9 @@ use crate::{Aliasing, InputDef, OnnxForm, Operator, Types};
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "Log",
-    onnx: &[OnnxForm::new("Log", 6, LATEST, |builder, node| plain(builder, node, "Log"))],
+    onnx: &[OnnxForm::new("Log", 6, LATEST, |builder, node| {
+        plain(builder, node, "Log")
+    })],
     inputs: &[InputDef::required("x", Types::FLOAT)],
     outputs: OUTPUT_Y,
     attrs: &[],
@@ -36,6 +38,11 @@ mod tests {
 
     #[test]
     fn agrees_with_numpy() {
-        check("Log", &[f32s(&[3], &[1.0, 2.0, 0.5])], none(), &f32s(&[3], &[0.0, LN_2, -LN_2]));
+        check(
+            "Log",
+            &[f32s(&[3], &[1.0, 2.0, 0.5])],
+            none(),
+            &f32s(&[3], &[0.0, LN_2, -LN_2]),
+        );
     }
 }

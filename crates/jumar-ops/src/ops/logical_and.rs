@@ -9,8 +9,13 @@ use crate::{Aliasing, InputDef, OnnxForm, Operator, Types};
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "LogicalAnd",
-    onnx: &[OnnxForm::new("And", 7, LATEST, |builder, node| plain(builder, node, "LogicalAnd"))],
-    inputs: &[InputDef::required("x1", Types::of(&[DataType::Bool])), InputDef::required("x2", Types::of(&[DataType::Bool]))],
+    onnx: &[OnnxForm::new("And", 7, LATEST, |builder, node| {
+        plain(builder, node, "LogicalAnd")
+    })],
+    inputs: &[
+        InputDef::required("x1", Types::of(&[DataType::Bool])),
+        InputDef::required("x2", Types::of(&[DataType::Bool])),
+    ],
     outputs: OUTPUT_Y,
     attrs: &[],
     aliasing: Aliasing::Elementwise,
@@ -25,6 +30,14 @@ mod tests {
 
     #[test]
     fn agrees_with_numpy() {
-        check("LogicalAnd", &[bools(&[4], &[false, false, true, true]), bools(&[4], &[false, true, false, true])], none(), &bools(&[4], &[false, false, false, true]));
+        check(
+            "LogicalAnd",
+            &[
+                bools(&[4], &[false, false, true, true]),
+                bools(&[4], &[false, true, false, true]),
+            ],
+            none(),
+            &bools(&[4], &[false, false, false, true]),
+        );
     }
 }

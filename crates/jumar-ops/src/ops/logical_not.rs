@@ -9,7 +9,9 @@ use crate::{Aliasing, InputDef, OnnxForm, Operator, Types};
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "LogicalNot",
-    onnx: &[OnnxForm::new("Not", 1, LATEST, |builder, node| plain(builder, node, "LogicalNot"))],
+    onnx: &[OnnxForm::new("Not", 1, LATEST, |builder, node| {
+        plain(builder, node, "LogicalNot")
+    })],
     inputs: &[InputDef::required("x", Types::of(&[DataType::Bool]))],
     outputs: OUTPUT_Y,
     attrs: &[],
@@ -25,6 +27,11 @@ mod tests {
 
     #[test]
     fn agrees_with_numpy() {
-        check("LogicalNot", &[bools(&[2], &[false, true])], none(), &bools(&[2], &[true, false]));
+        check(
+            "LogicalNot",
+            &[bools(&[2], &[false, true])],
+            none(),
+            &bools(&[2], &[true, false]),
+        );
     }
 }

@@ -9,8 +9,13 @@ use crate::{Aliasing, InputDef, OnnxForm, Operator, Types};
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "LogicalOr",
-    onnx: &[OnnxForm::new("Or", 7, LATEST, |builder, node| plain(builder, node, "LogicalOr"))],
-    inputs: &[InputDef::required("x1", Types::of(&[DataType::Bool])), InputDef::required("x2", Types::of(&[DataType::Bool]))],
+    onnx: &[OnnxForm::new("Or", 7, LATEST, |builder, node| {
+        plain(builder, node, "LogicalOr")
+    })],
+    inputs: &[
+        InputDef::required("x1", Types::of(&[DataType::Bool])),
+        InputDef::required("x2", Types::of(&[DataType::Bool])),
+    ],
     outputs: OUTPUT_Y,
     attrs: &[],
     aliasing: Aliasing::Elementwise,
@@ -25,6 +30,14 @@ mod tests {
 
     #[test]
     fn agrees_with_numpy() {
-        check("LogicalOr", &[bools(&[4], &[false, false, true, true]), bools(&[4], &[false, true, false, true])], none(), &bools(&[4], &[false, true, true, true]));
+        check(
+            "LogicalOr",
+            &[
+                bools(&[4], &[false, false, true, true]),
+                bools(&[4], &[false, true, false, true]),
+            ],
+            none(),
+            &bools(&[4], &[false, true, true, true]),
+        );
     }
 }

@@ -6,8 +6,8 @@ use crate::kernels::lift::{Algorithm, Io, Working, lift};
 use crate::onnx::{LATEST, attrs_alike};
 use crate::operator::OUTPUT_Y;
 use crate::{
-    Aliasing, AttrDef, Attrs, InferCx, InputDef, OnnxForm, OnnxNode, OpError, Operator, OutputDef, PrepareCx, TensorType,
-    Types,
+    Aliasing, AttrDef, Attrs, InferCx, InputDef, OnnxForm, OnnxNode, OpError, Operator, OutputDef,
+    PrepareCx, TensorType, Types,
 };
 
 /// No class is named by this number: ONNX may leave out which one to ignore.
@@ -16,9 +16,18 @@ const NOTHING: i64 = i64::MIN;
 pub(super) static OPERATORS: &[&Operator] = &[
     &Operator {
         name: "NLLLoss",
-        onnx: &[OnnxForm::new("NegativeLogLikelihoodLoss", 12, LATEST, |builder, node| {
-            Ok(vec![builder.node("NLLLoss", node.inputs(), attrs(node, "NLLLoss")?)?])
-        })],
+        onnx: &[OnnxForm::new(
+            "NegativeLogLikelihoodLoss",
+            12,
+            LATEST,
+            |builder, node| {
+                Ok(vec![builder.node(
+                    "NLLLoss",
+                    node.inputs(),
+                    attrs(node, "NLLLoss")?,
+                )?])
+            },
+        )],
         inputs: &[
             InputDef::required("x", Types::FLOAT),
             InputDef::required("target", Types::INDEX),
@@ -26,7 +35,10 @@ pub(super) static OPERATORS: &[&Operator] = &[
         ],
         // The Graph Engine's operator gives the sum of the weights, too; no program has asked for it yet.
         outputs: OUTPUT_Y,
-        attrs: &[AttrDef::str("reduction", "mean"), AttrDef::int("ignore_index", -100)],
+        attrs: &[
+            AttrDef::str("reduction", "mean"),
+            AttrDef::int("ignore_index", -100),
+        ],
         aliasing: Aliasing::Distinct,
         reads_only_shapes: false,
         infer: |cx| Ok(vec![infer(cx)?]),
@@ -34,17 +46,30 @@ pub(super) static OPERATORS: &[&Operator] = &[
     },
     &Operator {
         name: "SoftmaxCrossEntropyLoss",
-        onnx: &[OnnxForm::new("SoftmaxCrossEntropyLoss", 12, LATEST, |builder, node| {
-            let attrs = attrs(node, "SoftmaxCrossEntropyLoss")?;
-            builder.add_node("SoftmaxCrossEntropyLoss", node.inputs(), attrs, node.outputs.max(1))
-        })],
+        onnx: &[OnnxForm::new(
+            "SoftmaxCrossEntropyLoss",
+            12,
+            LATEST,
+            |builder, node| {
+                let attrs = attrs(node, "SoftmaxCrossEntropyLoss")?;
+                builder.add_node(
+                    "SoftmaxCrossEntropyLoss",
+                    node.inputs(),
+                    attrs,
+                    node.outputs.max(1),
+                )
+            },
+        )],
         inputs: &[
             InputDef::required("scores", Types::FLOAT),
             InputDef::required("labels", Types::INDEX),
             InputDef::optional("weights", Types::FLOAT),
         ],
         outputs: &[OutputDef { name: "loss" }, OutputDef { name: "log_prop" }],
-        attrs: &[AttrDef::int("ignore_index", 0), AttrDef::str("reduction", "mean")],
+        attrs: &[
+            AttrDef::int("ignore_index", 0),
+            AttrDef::str("reduction", "mean"),
+        ],
         aliasing: Aliasing::Distinct,
         reads_only_shapes: false,
         infer: |cx| Ok(vec![infer(cx)?, cx.input(0)?.clone()]),
@@ -66,20 +91,51 @@ fn infer(cx: &InferCx<'_>) -> Result<TensorType, OpError> {
     let whole = match cx.attrs().str("reduction")? {
         "none" => false,
         "mean" | "sum" => true,
-        other => return Err(OpError::invalid(format!("reduction is {other}; it has to be none, mean or sum"))),
+        other => {
+            return Err(OpError::invalid(format!(
+                "reduction is {other}; it has to be none, mean or sum"
+            )));
+        }
     };
     if let (Some(rank), Some(own)) = (x.rank(), target.rank()) {
-        let wanted: Vec<i64> = x.shape.iter().enumerate().filter(|(axis, _)| *axis != 1).map(|(_, &dim)| dim).collect();
+        let wanted: Vec<i64> = x
+            .shape
+            .iter()
+            .enumerate()
+            .filter(|(axis, _)| *axis != 1)
+            .map(|(_, &dim)| dim)
+            .collect();
         let differ = |a: i64, b: i64| a >= 0 && b >= 0 && a != b;
-        if rank < 2 || own != rank - 1 || target.shape.iter().zip(&wanted).any(|(&a, &b)| differ(a, b)) {
-            return Err(OpError::invalid(format!("targets of {target} do not fit predictions of {x}")));
+        if rank < 2
+            || own != rank - 1
+            || target
+                .shape
+                .iter()
+                .zip(&wanted)
+                .any(|(&a, &b)| differ(a, b))
+        {
+            return Err(OpError::invalid(format!(
+                "targets of {target} do not fit predictions of {x}"
+            )));
         }
-        let weights = |ty: &TensorType| !matches!(ty.shape[..], [size] if !differ(size, x.shape[1]));
+        let weights =
+            |ty: &TensorType| !matches!(ty.shape[..], [size] if !differ(size, x.shape[1]));
         if cx.has(2) && cx.input(2)?.rank().is_some() && weights(cx.input(2)?) {
-            return Err(OpError::invalid(format!("the weights are {}, and there are {} classes", cx.input(2)?, x.shape[1])));
+            return Err(OpError::invalid(format!(
+                "the weights are {}, and there are {} classes",
+                cx.input(2)?,
+                x.shape[1]
+            )));
         }
     }
-    Ok(if whole { TensorType::new(dtype, []) } else { TensorType { dtype, shape: target.shape.clone() } })
+    Ok(if whole {
+        TensorType::new(dtype, [])
+    } else {
+        TensorType {
+            dtype,
+            shape: target.shape.clone(),
+        }
+    })
 }
 
 struct Loss {
@@ -111,28 +167,43 @@ impl Loss {
 
 impl Algorithm for Loss {
     fn run<W: Working>(&self, io: &Io<'_, W>) -> Result<(), OpError> {
-        let (x, targets, weights, out) = (io.input(0)?, io.ints(1)?, io.optional(2)?, io.output(0)?);
+        let (x, targets, weights, out) =
+            (io.input(0)?, io.ints(1)?, io.optional(2)?, io.output(0)?);
         let logs = io.wanted(1)?;
         let (mut sum, mut total) = (W::zero(), W::zero());
         for batch in 0..self.batch {
             for inner in 0..self.inner {
-                let row = x.stepped(batch * self.classes * self.inner + inner, self.classes, self.inner);
+                let row = x.stepped(
+                    batch * self.classes * self.inner + inner,
+                    self.classes,
+                    self.inner,
+                );
                 let mut shift = W::zero();
                 if self.softmax {
                     let most = row.fold(W::LOWEST, |most, x| most.most(x));
                     shift = most + row.fold(W::zero(), |sum, x| sum + (x - most).exp()).ln();
                 }
                 if let Some(logs) = logs {
-                    let to = logs.stepped(batch * self.classes * self.inner + inner, self.classes, self.inner);
+                    let to = logs.stepped(
+                        batch * self.classes * self.inner + inner,
+                        self.classes,
+                        self.inner,
+                    );
                     to.map1(row, |x| x - shift);
                 }
                 let at = batch * self.inner + inner;
                 let target = targets.get(at);
                 let mut loss = W::zero();
                 if target != self.ignore {
-                    let class = usize::try_from(target).ok().filter(|&class| class < self.classes);
-                    let class = class
-                        .ok_or_else(|| OpError::data(format!("the target {target} is none of {} classes", self.classes)))?;
+                    let class = usize::try_from(target)
+                        .ok()
+                        .filter(|&class| class < self.classes);
+                    let class = class.ok_or_else(|| {
+                        OpError::data(format!(
+                            "the target {target} is none of {} classes",
+                            self.classes
+                        ))
+                    })?;
                     let weight = weights.map_or(W::one(), |weights| weights.get(class));
                     loss = (shift - row.get(class)) * weight;
                     sum += loss;
@@ -161,7 +232,17 @@ mod tests {
 
     #[test]
     fn classes_that_are_not_there_are_refused() {
-        refuse("NLLLoss", &[noise(&[1, 3], 1), i64s(&[1], &[3])], none(), "target 3");
-        refuse("NLLLoss", &[noise(&[1, 3], 1), i64s(&[2], &[0, 0])], none(), "do not fit");
+        refuse(
+            "NLLLoss",
+            &[noise(&[1, 3], 1), i64s(&[1], &[3])],
+            none(),
+            "target 3",
+        );
+        refuse(
+            "NLLLoss",
+            &[noise(&[1, 3], 1), i64s(&[2], &[0, 0])],
+            none(),
+            "do not fit",
+        );
     }
 }

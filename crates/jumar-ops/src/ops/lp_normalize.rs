@@ -5,13 +5,16 @@ use crate::kernels::lift::{Algorithm, Io, Working, lift};
 use crate::onnx::{LATEST, alike};
 use crate::operator::OUTPUT_Y;
 use crate::{
-    Aliasing, AttrDef, Attrs, Builder, InputDef, OnnxForm, OnnxNode, OpError, Operator, Tensor, Types, ValueRef, infer,
+    Aliasing, AttrDef, Attrs, Builder, InputDef, OnnxForm, OnnxNode, OpError, Operator, Tensor,
+    Types, ValueRef, infer,
 };
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "jumar.LpNormalization",
     onnx: &[
-        OnnxForm::new("LpNormalization", 1, LATEST, |builder, node| alike(builder, node, "jumar.LpNormalization")),
+        OnnxForm::new("LpNormalization", 1, LATEST, |builder, node| {
+            alike(builder, node, "jumar.LpNormalization")
+        }),
         OnnxForm::new("MeanVarianceNormalization", 9, LATEST, lower_deviation),
     ],
     inputs: &[InputDef::required("x", Types::FLOAT)],
@@ -21,7 +24,10 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     reads_only_shapes: false,
     infer: |cx| {
         if !(1..=2).contains(&cx.attrs().int("p")?) {
-            return Err(OpError::invalid(format!("p is {}; it has to be 1 or 2", cx.attrs().int("p")?)));
+            return Err(OpError::invalid(format!(
+                "p is {}; it has to be 1 or 2",
+                cx.attrs().int("p")?
+            )));
         }
         if let Some(rank) = cx.input(0)?.rank() {
             infer::axis(cx.attrs().int("axis")?, rank)?;
@@ -61,7 +67,8 @@ impl Algorithm for ByNorm {
                     from.fold(W::zero(), |sum, x| sum + x.abs())
                 };
                 // A row of zeros stays one.
-                y.stepped(start, self.len, self.inner).map1(from, |x| if norm == W::zero() { norm } else { x / norm });
+                y.stepped(start, self.len, self.inner)
+                    .map1(from, |x| if norm == W::zero() { norm } else { x / norm });
             }
         }
         Ok(())
@@ -69,7 +76,10 @@ impl Algorithm for ByNorm {
 }
 
 /// `(x - mean) / (deviation + 1e-9)`.
-fn lower_deviation(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Result<Vec<ValueRef>, OpError> {
+fn lower_deviation(
+    builder: &mut dyn Builder,
+    node: &OnnxNode<'_>,
+) -> Result<Vec<ValueRef>, OpError> {
     let x = node.input(0)?;
     let dtype = builder.ty(x).dtype;
     let axes = builder.add_constant(Tensor::from_ints(node.ints("axes")?.unwrap_or(&[0, 2, 3])));
@@ -81,7 +91,11 @@ fn lower_deviation(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Result<Vec
     let deviation = builder.node("Sqrt", &[Some(variance)], Attrs::new())?;
     let epsilon = builder.add_constant(Tensor::scalar(dtype, 1e-9)?);
     let divisor = builder.node("Add", &[Some(deviation), Some(epsilon)], Attrs::new())?;
-    Ok(vec![builder.node("RealDiv", &[Some(centred), Some(divisor)], Attrs::new())?])
+    Ok(vec![builder.node(
+        "RealDiv",
+        &[Some(centred), Some(divisor)],
+        Attrs::new(),
+    )?])
 }
 
 #[cfg(test)]

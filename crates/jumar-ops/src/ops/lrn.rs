@@ -4,7 +4,10 @@ use crate::kernels::elementwise::infer_same;
 use crate::kernels::lift::{Algorithm, Io, Working, lift};
 use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
-use crate::{Aliasing, AttrDef, Attrs, Builder, InputDef, OnnxForm, OnnxNode, OpError, Operator, Types, ValueRef};
+use crate::{
+    Aliasing, AttrDef, Attrs, Builder, InputDef, OnnxForm, OnnxNode, OpError, Operator, Types,
+    ValueRef,
+};
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "LRN",
@@ -24,20 +27,31 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     reads_only_shapes: false,
     infer: |cx| {
         if cx.attrs().str("norm_region")? != "ACROSS_CHANNELS" {
-            return Err(OpError::unsupported("norm_region has to be ACROSS_CHANNELS"));
+            return Err(OpError::unsupported(
+                "norm_region has to be ACROSS_CHANNELS",
+            ));
         }
         if cx.attrs().int("size")? < 0 || cx.attrs().int("depth_radius")? < 0 {
-            return Err(OpError::invalid("the number of channels has to be 1 or more"));
+            return Err(OpError::invalid(
+                "the number of channels has to be 1 or more",
+            ));
         }
         if cx.input(0)?.rank().is_some_and(|rank| rank < 2) {
-            return Err(OpError::invalid(format!("the input {} has no axis of channels", cx.input(0)?)));
+            return Err(OpError::invalid(format!(
+                "the input {} has no axis of channels",
+                cx.input(0)?
+            )));
         }
         infer_same(cx)
     },
     prepare: |cx| {
         let shape = cx.shape(0)?;
         let size = match cx.attrs().int("size")? {
-            0 => cx.attrs().int("depth_radius")?.saturating_mul(2).saturating_add(1),
+            0 => cx
+                .attrs()
+                .int("depth_radius")?
+                .saturating_mul(2)
+                .saturating_add(1),
             size => size,
         } as usize;
         let algorithm = Neighbours {
@@ -72,23 +86,34 @@ impl Algorithm for Neighbours {
             sums.fill(W::zero());
             let last = channel.saturating_add(self.after).min(channels - 1);
             for other in channel.saturating_sub(self.before)..=last {
-                sums.update(x.slice((image + other) * inner, inner), |sum, x| sum + x * x);
+                sums.update(x.slice((image + other) * inner, inner), |sum, x| {
+                    sum + x * x
+                });
             }
-            sums.update(x.slice(at * inner, inner), |sum, x| x / (bias + alpha * sum).powf(beta));
+            sums.update(x.slice(at * inner, inner), |sum, x| {
+                x / (bias + alpha * sum).powf(beta)
+            });
         }
         Ok(())
     }
 }
 
 fn lower(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Result<Vec<ValueRef>, OpError> {
-    let size = node.int("size")?.ok_or_else(|| OpError::invalid("the attribute size is missing"))?;
+    let size = node
+        .int("size")?
+        .ok_or_else(|| OpError::invalid("the attribute size is missing"))?;
     if size < 1 {
-        return Err(OpError::invalid(format!("size is {size}; it has to be 1 or more")));
+        return Err(OpError::invalid(format!(
+            "size is {size}; it has to be 1 or more"
+        )));
     }
     let attrs = Attrs::new()
         .with("size", size)
         // ONNX divides by the number of channels; the Graph Engine does not.
-        .with("alpha", (f64::from(node.float_or("alpha", 1e-4)?) / size as f64) as f32)
+        .with(
+            "alpha",
+            (f64::from(node.float_or("alpha", 1e-4)?) / size as f64) as f32,
+        )
         .with("beta", node.float_or("beta", 0.75)?)
         .with("bias", node.float_or("bias", 1.0)?);
     Ok(vec![builder.node("LRN", node.inputs(), attrs)?])

@@ -6,7 +6,8 @@ use crate::kernels::matmul::{self, Transposed};
 use crate::onnx::{LATEST, cast};
 use crate::operator::OUTPUT_Y;
 use crate::{
-    Aliasing, AttrDef, Attrs, Builder, InferCx, InputDef, OnnxForm, OnnxNode, OpError, Operator, Types, ValueRef,
+    Aliasing, AttrDef, Attrs, Builder, InferCx, InputDef, OnnxForm, OnnxNode, OpError, Operator,
+    Types, ValueRef,
 };
 
 pub(super) static OPERATORS: &[&Operator] = &[
@@ -39,7 +40,10 @@ pub(super) static OPERATORS: &[&Operator] = &[
             InputDef::optional("bias", Types::NUMBER),
         ],
         outputs: OUTPUT_Y,
-        attrs: &[AttrDef::bool("transpose_x1", false), AttrDef::bool("transpose_x2", false)],
+        attrs: &[
+            AttrDef::bool("transpose_x1", false),
+            AttrDef::bool("transpose_x2", false),
+        ],
         aliasing: Aliasing::Distinct,
         reads_only_shapes: false,
         infer: infer_matrices,
@@ -48,7 +52,10 @@ pub(super) static OPERATORS: &[&Operator] = &[
 ];
 
 fn transposed(cx: &InferCx<'_>) -> Result<Transposed, OpError> {
-    Ok(Transposed { one: cx.attrs().bool("transpose_x1")?, two: cx.attrs().bool("transpose_x2")? })
+    Ok(Transposed {
+        one: cx.attrs().bool("transpose_x1")?,
+        two: cx.attrs().bool("transpose_x2")?,
+    })
 }
 
 fn infer_matrices(cx: &InferCx<'_>) -> Result<Vec<crate::TensorType>, OpError> {
@@ -70,12 +77,23 @@ fn lower(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Result<Vec<ValueRef>
     let attrs = Attrs::new()
         .with("transpose_x1", node.bool_or("transA", false)?)
         .with("transpose_x2", node.bool_or("transB", false)?);
-    let (a, b, c) = (node.input(0)?, node.input(1)?, node.optional(2).filter(|_| beta != 0.0));
-    let columns = builder.ty(b).shape.get(usize::from(!node.bool_or("transB", false)?)).copied();
+    let (a, b, c) = (
+        node.input(0)?,
+        node.input(1)?,
+        node.optional(2).filter(|_| beta != 0.0),
+    );
+    let columns = builder
+        .ty(b)
+        .shape
+        .get(usize::from(!node.bool_or("transB", false)?))
+        .copied();
     let dtype = builder.ty(a).dtype;
     if !dtype.is_float() && [alpha, beta].iter().any(|factor| factor.fract() != 0.0) {
         // Factors that are no whole numbers: in float64, and cut in the end.
-        let (a, b) = (cast(builder, a, DataType::Float64)?, cast(builder, b, DataType::Float64)?);
+        let (a, b) = (
+            cast(builder, a, DataType::Float64)?,
+            cast(builder, b, DataType::Float64)?,
+        );
         let c = c.map(|c| cast(builder, c, DataType::Float64)).transpose()?;
         let product = builder.node("MatMulV2", &[Some(a), Some(b)], attrs)?;
         let sum = scaled_sum(builder, product, alpha, c, beta)?;
@@ -83,7 +101,11 @@ fn lower(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Result<Vec<ValueRef>
     }
     let is_bias = c.is_some_and(|c| columns.is_some_and(|n| n > 0 && builder.ty(c).shape == [n]));
     if is_bias && alpha == 1.0 && beta == 1.0 {
-        return Ok(vec![builder.node("MatMulV2", &[Some(a), Some(b), c], attrs)?]);
+        return Ok(vec![builder.node(
+            "MatMulV2",
+            &[Some(a), Some(b), c],
+            attrs,
+        )?]);
     }
     let product = builder.node("MatMulV2", &[Some(a), Some(b)], attrs)?;
     Ok(vec![scaled_sum(builder, product, alpha, c, beta)?])
@@ -120,12 +142,35 @@ mod tests {
 
     #[test]
     fn a_bias_is_added_to_each_row() {
-        let (a, b) = (f32s(&[2, 2], &[1.0, 2.0, 3.0, 4.0]), f32s(&[2, 2], &[1.0, 0.0, 0.0, 2.0]));
+        let (a, b) = (
+            f32s(&[2, 2], &[1.0, 2.0, 3.0, 4.0]),
+            f32s(&[2, 2], &[1.0, 0.0, 0.0, 2.0]),
+        );
         let bias = f32s(&[2], &[10.0, 20.0]);
-        check("MatMulV2", &[a.clone(), b.clone(), bias.clone()], none(), &f32s(&[2, 2], &[11.0, 24.0, 13.0, 28.0]));
+        check(
+            "MatMulV2",
+            &[a.clone(), b.clone(), bias.clone()],
+            none(),
+            &f32s(&[2, 2], &[11.0, 24.0, 13.0, 28.0]),
+        );
         let turned = none().with("transpose_x1", true);
-        check("MatMul", &[a.clone(), b.clone(), bias], turned, &f32s(&[2, 2], &[11.0, 26.0, 12.0, 28.0]));
-        check("MatMulV2", &[i64s(&[1, 2], &[2, 3]), i64s(&[2, 1], &[4, 5])], none(), &i64s(&[1, 1], &[23]));
-        refuse("MatMulV2", &[noise(&[2, 2, 2], 1), b], none(), "not a matrix");
+        check(
+            "MatMul",
+            &[a.clone(), b.clone(), bias],
+            turned,
+            &f32s(&[2, 2], &[11.0, 26.0, 12.0, 28.0]),
+        );
+        check(
+            "MatMulV2",
+            &[i64s(&[1, 2], &[2, 3]), i64s(&[2, 1], &[4, 5])],
+            none(),
+            &i64s(&[1, 1], &[23]),
+        );
+        refuse(
+            "MatMulV2",
+            &[noise(&[2, 2, 2], 1), b],
+            none(),
+            "not a matrix",
+        );
     }
 }

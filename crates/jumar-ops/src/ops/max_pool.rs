@@ -4,7 +4,8 @@ use crate::kernels::pool::{self, Kind};
 use crate::onnx::{LATEST, alike};
 use crate::operator::OUTPUT_Y;
 use crate::{
-    Aliasing, AttrDef, AttrKind, Attrs, Builder, InputDef, OnnxForm, OnnxNode, OpError, Operator, Types, ValueRef,
+    Aliasing, AttrDef, AttrKind, Attrs, Builder, InputDef, OnnxForm, OnnxNode, OpError, Operator,
+    Types, ValueRef,
 };
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
@@ -46,24 +47,41 @@ pub(super) fn lower_pool(
     operator: &'static str,
     more: Attrs,
 ) -> Result<Vec<ValueRef>, OpError> {
-    let kernel = node.ints("kernel_shape")?.ok_or_else(|| OpError::invalid("the attribute kernel_shape is missing"))?;
+    let kernel = node
+        .ints("kernel_shape")?
+        .ok_or_else(|| OpError::invalid("the attribute kernel_shape is missing"))?;
     if kernel.len() > 2 {
-        let operator = if operator == "MaxPoolV3" { "jumar.MaxPool" } else { "jumar.AveragePool" };
+        let operator = if operator == "MaxPoolV3" {
+            "jumar.MaxPool"
+        } else {
+            "jumar.AveragePool"
+        };
         return alike(builder, node, operator);
     }
     let mut attrs = super::window_attrs(node, kernel.len())?
-        .with("ksize", [vec![1; 4 - kernel.len()], kernel.to_vec()].concat())
+        .with(
+            "ksize",
+            [vec![1; 4 - kernel.len()], kernel.to_vec()].concat(),
+        )
         .with("ceil_mode", node.bool_or("ceil_mode", false)?);
     for (name, value) in more.iter() {
         attrs.set(name, value.clone());
     }
     let mut image = node.input(0)?;
     if kernel.len() == 1 {
-        image = builder.node("Unsqueeze", &[Some(image)], Attrs::new().with("axes", vec![2]))?;
+        image = builder.node(
+            "Unsqueeze",
+            &[Some(image)],
+            Attrs::new().with("axes", vec![2]),
+        )?;
     }
     let out = builder.node(operator, &[Some(image)], attrs)?;
     if kernel.len() == 1 {
-        return Ok(vec![builder.node("Squeeze", &[Some(out)], Attrs::new().with("axis", vec![2]))?]);
+        return Ok(vec![builder.node(
+            "Squeeze",
+            &[Some(out)],
+            Attrs::new().with("axis", vec![2]),
+        )?]);
     }
     Ok(vec![out])
 }
@@ -76,13 +94,21 @@ mod tests {
     fn agrees_with_its_definition() {
         let x = noise(&[2, 3, 9, 11], 5);
         let values = x.floats().unwrap();
-        for (kernel, stride, pad, dilation, ceil) in
-            [(2, 2, 0, 1, false), (3, 2, 1, 1, false), (3, 2, 1, 1, true), (2, 3, 0, 2, true), (3, 1, 2, 1, false)]
-        {
+        for (kernel, stride, pad, dilation, ceil) in [
+            (2, 2, 0, 1, false),
+            (3, 2, 1, 1, false),
+            (3, 2, 1, 1, true),
+            (2, 3, 0, 2, true),
+            (3, 1, 2, 1, false),
+        ] {
             let cover = dilation * (kernel - 1) + 1;
             let size = |input: i64| {
                 let room = input + 2 * pad - cover;
-                let mut out = if ceil { (room + stride - 1) / stride } else { room / stride } + 1;
+                let mut out = if ceil {
+                    (room + stride - 1) / stride
+                } else {
+                    room / stride
+                } + 1;
                 if ceil && (out - 1) * stride >= input + pad {
                     out -= 1;
                 }
@@ -96,9 +122,14 @@ mod tests {
                         let mut most = f32::NEG_INFINITY;
                         for i in 0..kernel {
                             for j in 0..kernel {
-                                let (row, column) = (y * stride + i * dilation - pad, z * stride + j * dilation - pad);
+                                let (row, column) = (
+                                    y * stride + i * dilation - pad,
+                                    z * stride + j * dilation - pad,
+                                );
                                 if (0..9).contains(&row) && (0..11).contains(&column) {
-                                    most = most.max(values[(plane * 99 + row * 11 + column) as usize] as f32);
+                                    most = most.max(
+                                        values[(plane * 99 + row * 11 + column) as usize] as f32,
+                                    );
                                 }
                             }
                         }
@@ -112,7 +143,12 @@ mod tests {
                 .with("pads", vec![pad; 4])
                 .with("dilations", vec![1, 1, dilation, dilation])
                 .with("ceil_mode", ceil);
-            check("MaxPoolV3", &[x.clone()], attrs, &f32s(&[2, 3, height as usize, width as usize], &wanted));
+            check(
+                "MaxPoolV3",
+                &[x.clone()],
+                attrs,
+                &f32s(&[2, 3, height as usize, width as usize], &wanted),
+            );
         }
     }
 }

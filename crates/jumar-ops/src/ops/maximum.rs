@@ -4,12 +4,17 @@ use crate::kernels::elementwise::{PairFunction, infer_pair, pair};
 use crate::kernels::number::Number;
 use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
-use crate::{Aliasing, Attrs, Builder, InputDef, OnnxForm, OnnxNode, OpError, Operator, Types, ValueRef};
+use crate::{
+    Aliasing, Attrs, Builder, InputDef, OnnxForm, OnnxNode, OpError, Operator, Types, ValueRef,
+};
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "Maximum",
     onnx: &[OnnxForm::new("Max", 8, LATEST, lower)],
-    inputs: &[InputDef::required("x1", Types::NUMBER), InputDef::required("x2", Types::NUMBER)],
+    inputs: &[
+        InputDef::required("x1", Types::NUMBER),
+        InputDef::required("x2", Types::NUMBER),
+    ],
     outputs: OUTPUT_Y,
     attrs: &[],
     aliasing: Aliasing::Elementwise,
@@ -25,7 +30,11 @@ fn lower(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Result<Vec<ValueRef>
         result = builder.node("Identity", &[Some(result)], Attrs::new())?;
     }
     for index in 1..node.inputs().len() {
-        result = builder.node("Maximum", &[Some(result), Some(node.input(index)?)], Attrs::new())?;
+        result = builder.node(
+            "Maximum",
+            &[Some(result), Some(node.input(index)?)],
+            Attrs::new(),
+        )?;
     }
     Ok(vec![result])
 }
@@ -46,6 +55,11 @@ mod tests {
 
     #[test]
     fn agrees_with_numpy() {
-        check("Maximum", &[f32s(&[2], &[1.0, 2.0]), f32s(&[2], &[3.0, -1.0])], none(), &f32s(&[2], &[3.0, 2.0]));
+        check(
+            "Maximum",
+            &[f32s(&[2], &[1.0, 2.0]), f32s(&[2], &[3.0, -1.0])],
+            none(),
+            &f32s(&[2], &[3.0, 2.0]),
+        );
     }
 }

@@ -8,7 +8,9 @@ use crate::{Aliasing, InputDef, OnnxForm, Operator, Types};
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "Mish",
-    onnx: &[OnnxForm::new("Mish", 18, LATEST, |builder, node| plain(builder, node, "Mish"))],
+    onnx: &[OnnxForm::new("Mish", 18, LATEST, |builder, node| {
+        plain(builder, node, "Mish")
+    })],
     inputs: &[InputDef::required("x", Types::FLOAT)],
     outputs: OUTPUT_Y,
     attrs: &[],
@@ -41,6 +43,22 @@ mod tests {
     #[test]
     fn agrees_with_numpy() {
         let x = f32s(&[7], &[-9.0, -4.0, -0.5, 0.0, 0.7, 4.0, 100.0]);
-        check("Mish", &[x], none(), &f32s(&[7], &[-0.001_110_619_7, -0.072_591_744, -0.220_743_78, 0.0, 0.561_148_35, 3.997_413, 100.0]));
+        check(
+            "Mish",
+            &[x],
+            none(),
+            &f32s(
+                &[7],
+                &[
+                    -0.001_110_619_7,
+                    -0.072_591_744,
+                    -0.220_743_78,
+                    0.0,
+                    0.561_148_35,
+                    3.997_413,
+                    100.0,
+                ],
+            ),
+        );
     }
 }

@@ -8,8 +8,13 @@ use crate::{Aliasing, InputDef, OnnxForm, Operator, Types};
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "Mul",
-    onnx: &[OnnxForm::new("Mul", 7, LATEST, |builder, node| plain(builder, node, "Mul"))],
-    inputs: &[InputDef::required("x1", Types::NUMBER), InputDef::required("x2", Types::NUMBER)],
+    onnx: &[OnnxForm::new("Mul", 7, LATEST, |builder, node| {
+        plain(builder, node, "Mul")
+    })],
+    inputs: &[
+        InputDef::required("x1", Types::NUMBER),
+        InputDef::required("x2", Types::NUMBER),
+    ],
     outputs: OUTPUT_Y,
     attrs: &[],
     aliasing: Aliasing::Elementwise,
@@ -35,6 +40,11 @@ mod tests {
     #[test]
     fn agrees_with_numpy() {
         let x = f32s(&[2, 2], &[1.0, 2.0, 3.0, 4.0]);
-        check("Mul", &[x, f32s(&[2, 1], &[10.0, 100.0])], none(), &f32s(&[2, 2], &[10.0, 20.0, 300.0, 400.0]));
+        check(
+            "Mul",
+            &[x, f32s(&[2, 1], &[10.0, 100.0])],
+            none(),
+            &f32s(&[2, 2], &[10.0, 20.0, 300.0, 400.0]),
+        );
     }
 }

@@ -14,7 +14,14 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     aliasing: Aliasing::Elementwise,
     reads_only_shapes: false,
     infer: infer_same,
-    prepare: |cx| number_map(cx, Function { value: cx.attrs().float("value")? }),
+    prepare: |cx| {
+        number_map(
+            cx,
+            Function {
+                value: cx.attrs().float("value")?,
+            },
+        )
+    },
 }];
 
 #[derive(Clone, Copy)]
@@ -35,7 +42,12 @@ mod tests {
 
     #[test]
     fn agrees_with_numpy() {
-        check("Muls", &[f32s(&[2], &[1.0, -2.0])], none().with("value", 2.5f32), &f32s(&[2], &[2.5, -5.0]));
+        check(
+            "Muls",
+            &[f32s(&[2], &[1.0, -2.0])],
+            none().with("value", 2.5f32),
+            &f32s(&[2], &[2.5, -5.0]),
+        );
         refuse("Muls", &[f32s(&[2], &[1.0, -2.0])], none(), "value");
     }
 }

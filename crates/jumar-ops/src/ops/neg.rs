@@ -8,7 +8,9 @@ use crate::{Aliasing, InputDef, OnnxForm, Operator, Types};
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "Neg",
-    onnx: &[OnnxForm::new("Neg", 6, LATEST, |builder, node| plain(builder, node, "Neg"))],
+    onnx: &[OnnxForm::new("Neg", 6, LATEST, |builder, node| {
+        plain(builder, node, "Neg")
+    })],
     inputs: &[InputDef::required("x", Types::NUMBER)],
     outputs: OUTPUT_Y,
     attrs: &[],
@@ -34,6 +36,11 @@ mod tests {
 
     #[test]
     fn agrees_with_numpy() {
-        check("Neg", &[i64s(&[3], &[-1, 0, 7])], none(), &i64s(&[3], &[1, 0, -7]));
+        check(
+            "Neg",
+            &[i64s(&[3], &[-1, 0, 7])],
+            none(),
+            &i64s(&[3], &[1, 0, -7]),
+        );
     }
 }

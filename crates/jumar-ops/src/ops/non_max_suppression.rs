@@ -6,16 +6,26 @@ use crate::kernels::lift::{Algorithm, Io, Working, lift};
 use crate::onnx::{LATEST, attrs_alike};
 use crate::view::{Block, RowMut};
 use crate::{
-    Aliasing, AttrDef, InferCx, InputDef, OnnxForm, OpError, Operator, OutputDef, Tensor, TensorType, Types,
-    UNKNOWN,
+    Aliasing, AttrDef, InferCx, InputDef, OnnxForm, OpError, Operator, OutputDef, Tensor,
+    TensorType, Types, UNKNOWN,
 };
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "NonMaxSuppressionV6",
-    onnx: &[OnnxForm::new("NonMaxSuppression", 10, LATEST, |builder, node| {
-        let attrs = attrs_alike(node, "NonMaxSuppressionV6")?.with("index_dtype", DataType::Int64);
-        Ok(vec![builder.node("NonMaxSuppressionV6", node.inputs(), attrs)?])
-    })],
+    onnx: &[OnnxForm::new(
+        "NonMaxSuppression",
+        10,
+        LATEST,
+        |builder, node| {
+            let attrs =
+                attrs_alike(node, "NonMaxSuppressionV6")?.with("index_dtype", DataType::Int64);
+            Ok(vec![builder.node(
+                "NonMaxSuppressionV6",
+                node.inputs(),
+                attrs,
+            )?])
+        },
+    )],
     inputs: &[
         InputDef::required("boxes", Types::of(&[DataType::Float32, DataType::Float16])),
         InputDef::required("scores", Types::of(&[DataType::Float32, DataType::Float16])),
@@ -23,7 +33,9 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
         InputDef::optional("iou_threshold", Types::of(&[DataType::Float32])),
         InputDef::optional("score_threshold", Types::of(&[DataType::Float32])),
     ],
-    outputs: &[OutputDef { name: "selected_indices" }],
+    outputs: &[OutputDef {
+        name: "selected_indices",
+    }],
     attrs: &[
         AttrDef::int("center_point_box", 0),
         // Ours: ONNX's result is int64, the Graph Engine's int32.
@@ -33,8 +45,17 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     reads_only_shapes: false,
     infer,
     prepare: |cx| {
-        let shapes = Shapes::of(cx.infer())?.ok_or_else(|| OpError::unknown("the shapes have to be known"))?;
-        lift(cx, Chosen { shapes, rows: cx.output_shape(0)?[0] }, &[0, 1, 3, 4], &[])
+        let shapes = Shapes::of(cx.infer())?
+            .ok_or_else(|| OpError::unknown("the shapes have to be known"))?;
+        lift(
+            cx,
+            Chosen {
+                shapes,
+                rows: cx.output_shape(0)?[0],
+            },
+            &[0, 1, 3, 4],
+            &[],
+        )
     },
 }];
 
@@ -52,7 +73,11 @@ impl Shapes {
         let centres = match cx.attrs().int("center_point_box")? {
             0 => false,
             1 => true,
-            other => return Err(OpError::invalid(format!("center_point_box is {other}; it has to be 0 or 1"))),
+            other => {
+                return Err(OpError::invalid(format!(
+                    "center_point_box is {other}; it has to be 0 or 1"
+                )));
+            }
         };
         if boxes.rank().is_none() || scores.rank().is_none() {
             return Ok(None);
@@ -63,14 +88,18 @@ impl Shapes {
                 if !differ(batch, own_batch) && !differ(count, own_count) && !differ(four, 4) =>
             {
                 let known = |one: i64, two: i64| usize::try_from(one.max(two)).ok();
-                Ok((|| Some(Shapes {
-                    batch: known(batch, own_batch)?,
-                    boxes: known(count, own_count)?,
-                    classes: known(classes, classes)?,
-                    centres,
-                }))())
+                Ok((|| {
+                    Some(Shapes {
+                        batch: known(batch, own_batch)?,
+                        boxes: known(count, own_count)?,
+                        classes: known(classes, classes)?,
+                        centres,
+                    })
+                })())
             }
-            _ => Err(OpError::invalid(format!("boxes of {boxes} and scores of {scores} do not fit each other"))),
+            _ => Err(OpError::invalid(format!(
+                "boxes of {boxes} and scores of {scores} do not fit each other"
+            ))),
         }
     }
 }
@@ -87,10 +116,16 @@ impl Limits {
     fn new(most: Option<i64>, overlap: Option<f64>, score: Option<f64>) -> Result<Limits, OpError> {
         let overlap = overlap.unwrap_or(0.0) as f32;
         if !(0.0..=1.0).contains(&overlap) {
-            return Err(OpError::data(format!("iou_threshold is {overlap}; it has to be between 0 and 1")));
+            return Err(OpError::data(format!(
+                "iou_threshold is {overlap}; it has to be between 0 and 1"
+            )));
         }
         let most = usize::try_from(most.unwrap_or(0)).unwrap_or(0);
-        Ok(Limits { most, overlap, score: score.map(|score| score as f32) })
+        Ok(Limits {
+            most,
+            overlap,
+            score: score.map(|score| score as f32),
+        })
     }
 }
 
@@ -107,10 +142,15 @@ fn corners(numbers: [f32; 4], centres: bool) -> [f32; 4] {
 }
 
 fn overlap(one: [f32; 4], two: [f32; 4]) -> f32 {
-    let side = |low: usize, high: usize| (one[high].min(two[high]) - one[low].max(two[low])).max(0.0);
+    let side =
+        |low: usize, high: usize| (one[high].min(two[high]) - one[low].max(two[low])).max(0.0);
     let area = |of: [f32; 4]| (of[2] - of[0]) * (of[3] - of[1]);
     let (shared, both) = (side(0, 2) * side(1, 3), area(one) + area(two));
-    if area(one) <= 0.0 || area(two) <= 0.0 || both <= shared { 0.0 } else { shared / (both - shared) }
+    if area(one) <= 0.0 || area(two) <= 0.0 || both <= shared {
+        0.0
+    } else {
+        shared / (both - shared)
+    }
 }
 
 /// Chooses among the boxes of every image and class: always the best score that is left, which puts out all boxes that
@@ -123,7 +163,12 @@ fn choose(
     left: RowMut<'_, u8>,
     mut chosen: impl FnMut([usize; 3]) -> Result<(), OpError>,
 ) -> Result<(), OpError> {
-    let Shapes { batch, boxes, classes, centres } = shapes;
+    let Shapes {
+        batch,
+        boxes,
+        classes,
+        centres,
+    } = shapes;
     for image in 0..batch {
         let corners = |index: usize| {
             let at = (image * boxes + index) * 4;
@@ -132,14 +177,22 @@ fn choose(
         for class in 0..classes {
             let score = |index: usize| score((image * classes + class) * boxes + index);
             for index in 0..boxes {
-                left.set(index, u8::from(limits.score.is_none_or(|limit| score(index) > limit)));
+                left.set(
+                    index,
+                    u8::from(limits.score.is_none_or(|limit| score(index) > limit)),
+                );
             }
             for _ in 0..limits.most {
                 let better = |best: Option<usize>, index: usize| match best {
                     Some(best) if score(best) >= score(index) => Some(best),
                     _ => Some(index),
                 };
-                let Some(best) = (0..boxes).filter(|&index| left.get(index) == 1).fold(None, better) else { break };
+                let Some(best) = (0..boxes)
+                    .filter(|&index| left.get(index) == 1)
+                    .fold(None, better)
+                else {
+                    break;
+                };
                 chosen([image, class, best])?;
                 let own = corners(best);
                 left.set(best, 0);
@@ -157,10 +210,14 @@ fn choose(
 fn infer(cx: &InferCx<'_>) -> Result<Vec<TensorType>, OpError> {
     let dtype = cx.attrs().dtype("index_dtype")?;
     if !Types::INDEX.contains(dtype) {
-        return Err(OpError::invalid(format!("index_dtype is {dtype}; it has to be int32 or int64")));
+        return Err(OpError::invalid(format!(
+            "index_dtype is {dtype}; it has to be int32 or int64"
+        )));
     }
     let unknown = vec![TensorType::new(dtype, [UNKNOWN, 3])];
-    let Some(shapes) = Shapes::of(cx)? else { return Ok(unknown) };
+    let Some(shapes) = Shapes::of(cx)? else {
+        return Ok(unknown);
+    };
     // Without a number of boxes none is chosen.
     if !cx.has(2) {
         return Ok(vec![TensorType::new(dtype, [0, 3])]);
@@ -172,15 +229,26 @@ fn infer(cx: &InferCx<'_>) -> Result<Vec<TensorType>, OpError> {
     let first = |index: usize| floats(index).and_then(|list| list.first().copied());
     let most = cx.ints(2)?.and_then(|list| list.first().copied());
     let limits = Limits::new(most, first(3), first(4))?;
-    let (Some(places), Some(scores)) = (floats(0), floats(1)) else { return Ok(unknown) };
+    let (Some(places), Some(scores)) = (floats(0), floats(1)) else {
+        return Ok(unknown);
+    };
     let mut block = Block::zeroed(shapes.boxes);
     let region = block.region();
-    let left = region.scratch::<u8>(shapes.boxes).ok_or_else(|| OpError::internal("a block too small"))?;
+    let left = region
+        .scratch::<u8>(shapes.boxes)
+        .ok_or_else(|| OpError::internal("a block too small"))?;
     let mut count = 0i64;
-    choose(shapes, limits, |at| places[at] as f32, |at| scores[at] as f32, left, |_| {
-        count += 1;
-        Ok(())
-    })?;
+    choose(
+        shapes,
+        limits,
+        |at| places[at] as f32,
+        |at| scores[at] as f32,
+        left,
+        |_| {
+            count += 1;
+            Ok(())
+        },
+    )?;
     Ok(vec![TensorType::new(dtype, [count, 3])])
 }
 
@@ -196,7 +264,13 @@ impl Algorithm for Chosen {
 
     fn run<W: Working>(&self, io: &Io<'_, W>) -> Result<(), OpError> {
         let (places, scores) = (io.input(0)?, io.input(1)?);
-        let first = |index: usize| Ok::<_, OpError>(io.optional(index)?.filter(|row| !row.is_empty()).map(|row| row.get(0).f64()));
+        let first = |index: usize| {
+            Ok::<_, OpError>(
+                io.optional(index)?
+                    .filter(|row| !row.is_empty())
+                    .map(|row| row.get(0).f64()),
+            )
+        };
         let most = if io.has(2) { Some(io.ints(2)?) } else { None };
         let most = most.filter(|most| most.len() > 0).map(|most| most.get(0));
         let limits = Limits::new(most, first(3)?, first(4)?)?;
@@ -205,19 +279,31 @@ impl Algorithm for Chosen {
         let rows = self.rows;
         let mut write = |set: &dyn Fn(usize, usize), chosen: [usize; 3]| {
             if row >= rows {
-                return Err(OpError::data("more boxes are chosen than were when the shapes were worked out"));
+                return Err(OpError::data(
+                    "more boxes are chosen than were when the shapes were worked out",
+                ));
             }
-            chosen.iter().enumerate().for_each(|(at, &value)| set(row * 3 + at, value));
+            chosen
+                .iter()
+                .enumerate()
+                .for_each(|(at, &value)| set(row * 3 + at, value));
             row += 1;
             Ok(())
         };
-        let (place, score) = (|at: usize| places.get(at).f64() as f32, |at: usize| scores.get(at).f64() as f32);
+        let (place, score) = (
+            |at: usize| places.get(at).f64() as f32,
+            |at: usize| scores.get(at).f64() as f32,
+        );
         if let Ok(out) = io.call.output::<i64>(0) {
             let out = out.flat();
-            choose(self.shapes, limits, place, score, left, |one| write(&|at, value| out.set(at, value as i64), one))
+            choose(self.shapes, limits, place, score, left, |one| {
+                write(&|at, value| out.set(at, value as i64), one)
+            })
         } else {
             let out = io.call.output::<i32>(0)?.flat();
-            choose(self.shapes, limits, place, score, left, |one| write(&|at, value| out.set(at, value as i32), one))
+            choose(self.shapes, limits, place, score, left, |one| {
+                write(&|at, value| out.set(at, value as i32), one)
+            })
         }
     }
 }
@@ -233,6 +319,11 @@ mod tests {
 
     #[test]
     fn boxes_without_scores_are_refused() {
-        refuse("NonMaxSuppressionV6", &[noise(&[1, 3, 4], 1), noise(&[1, 2, 4], 2)], none(), "do not fit");
+        refuse(
+            "NonMaxSuppressionV6",
+            &[noise(&[1, 3, 4], 1), noise(&[1, 2, 4], 2)],
+            none(),
+            "do not fit",
+        );
     }
 }

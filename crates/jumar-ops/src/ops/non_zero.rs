@@ -5,19 +5,29 @@ use jumar_types::dtype::DataType;
 use crate::kernels::lanes::{Carried, Lane, for_carried};
 use crate::onnx::{LATEST, plain};
 use crate::operator::OUTPUT_Y;
-use crate::{Aliasing, AttrDef, Call, InputDef, Kernel, OnnxForm, OpError, Operator, TensorType, Types, UNKNOWN};
+use crate::{
+    Aliasing, AttrDef, Call, InputDef, Kernel, OnnxForm, OpError, Operator, TensorType, Types,
+    UNKNOWN,
+};
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "NonZero",
-    onnx: &[OnnxForm::new("NonZero", 9, LATEST, |builder, node| plain(builder, node, "NonZero"))],
+    onnx: &[OnnxForm::new("NonZero", 9, LATEST, |builder, node| {
+        plain(builder, node, "NonZero")
+    })],
     inputs: &[InputDef::required("x", Types::ALL)],
     outputs: OUTPUT_Y,
-    attrs: &[AttrDef::bool("transpose", false), AttrDef::dtype("dtype", DataType::Int64)],
+    attrs: &[
+        AttrDef::bool("transpose", false),
+        AttrDef::dtype("dtype", DataType::Int64),
+    ],
     aliasing: Aliasing::Distinct,
     reads_only_shapes: false,
     infer: |cx| {
         if cx.attrs().bool("transpose")? || cx.attrs().dtype("dtype")? != DataType::Int64 {
-            return Err(OpError::unsupported("only transpose = false and dtype = int64 are supported"));
+            return Err(OpError::unsupported(
+                "only transpose = false and dtype = int64 are supported",
+            ));
         }
         // How many there are is seen in the values alone.
         let count = match cx.constant(0).and_then(|tensor| tensor.floats()) {
@@ -59,7 +69,11 @@ impl<T: Carried> Kernel for NonZero<T> {
             }
             found += 1;
         }
-        if found == self.count { Ok(()) } else { Err(changed()) }
+        if found == self.count {
+            Ok(())
+        } else {
+            Err(changed())
+        }
     }
 }
 
@@ -77,6 +91,11 @@ mod tests {
     fn agrees_with_numpy() {
         let x = f32s(&[2, 3], &[1.0, 0.0, -0.0, f32::NAN, 2.0, 0.0]);
         check("NonZero", &[x], none(), &i64s(&[2, 3], &[0, 1, 1, 0, 0, 1]));
-        check("NonZero", &[f32s(&[0, 3], &[])], none(), &i64s(&[2, 0], &[]));
+        check(
+            "NonZero",
+            &[f32s(&[0, 3], &[])],
+            none(),
+            &i64s(&[2, 0], &[]),
+        );
     }
 }

@@ -7,7 +7,10 @@ use crate::{Aliasing, InputDef, Operator, Types};
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "NotEqual",
     onnx: &[],
-    inputs: &[InputDef::required("x1", Types::ALL), InputDef::required("x2", Types::ALL)],
+    inputs: &[
+        InputDef::required("x1", Types::ALL),
+        InputDef::required("x2", Types::ALL),
+    ],
     outputs: OUTPUT_Y,
     attrs: &[],
     aliasing: Aliasing::Distinct,
@@ -32,10 +35,26 @@ mod tests {
 
     #[test]
     fn agrees_with_numpy() {
-        let (x, y) = (f32s(&[4], &[-1.0, 2.0, 2.0, f32::NAN]), f32s(&[4], &[1.0, 2.0, -3.0, f32::NAN]));
-        check("NotEqual", &[x.clone(), y], none(), &bools(&[4], &[true, false, true, true]));
-        let (x2, y2) = (i64s(&[2], &[i64::MAX, i64::MAX]), i64s(&[2], &[i64::MAX - 1, i64::MAX]));
+        let (x, y) = (
+            f32s(&[4], &[-1.0, 2.0, 2.0, f32::NAN]),
+            f32s(&[4], &[1.0, 2.0, -3.0, f32::NAN]),
+        );
+        check(
+            "NotEqual",
+            &[x.clone(), y],
+            none(),
+            &bools(&[4], &[true, false, true, true]),
+        );
+        let (x2, y2) = (
+            i64s(&[2], &[i64::MAX, i64::MAX]),
+            i64s(&[2], &[i64::MAX - 1, i64::MAX]),
+        );
         check("NotEqual", &[x2, y2], none(), &bools(&[2], &[true, false]));
-        check("NotEqual", &[f32s(&[0, 4], &[]), x], none(), &bools(&[0, 4], &[]));
+        check(
+            "NotEqual",
+            &[f32s(&[0, 4], &[]), x],
+            none(),
+            &bools(&[0, 4], &[]),
+        );
     }
 }

@@ -8,8 +8,8 @@ use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
 use crate::view::Element;
 use crate::{
-    Aliasing, AttrDef, Attrs, Builder, Call, InferCx, InputDef, Kernel, OnnxForm, OnnxNode, OpError, Operator, Tensor,
-    TensorType, Types, UNKNOWN, ValueRef, infer,
+    Aliasing, AttrDef, Attrs, Builder, Call, InferCx, InputDef, Kernel, OnnxForm, OnnxNode,
+    OpError, Operator, Tensor, TensorType, Types, UNKNOWN, ValueRef, infer,
 };
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
@@ -29,10 +29,15 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
         let (input, dtype) = (cx.input(0)?, cx.same_types([2, 3])?);
         for index in 2..4 {
             if cx.input(index)?.elements().is_some_and(|count| count != 1) {
-                return Err(OpError::invalid(format!("the value {} is not one number", cx.input(index)?)));
+                return Err(OpError::invalid(format!(
+                    "the value {} is not one number",
+                    cx.input(index)?
+                )));
             }
         }
-        let Some(rank) = input.rank() else { return Ok(vec![TensorType::of_unknown_rank(dtype)]) };
+        let Some(rank) = input.rank() else {
+            return Ok(vec![TensorType::of_unknown_rank(dtype)]);
+        };
         let axis = infer::axis(cx.attrs().int("axis")?, rank + 1)?;
         let mut shape = input.shape.clone();
         shape.insert(axis, depth(cx)?.unwrap_or(UNKNOWN));
@@ -76,11 +81,21 @@ fn lower(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Result<Vec<ValueRef>
     let axis = builder.add_constant(Tensor::from_ints(&[0]).reshaped(&[])?);
     let mut value = |at: i64| -> Result<Option<ValueRef>, OpError> {
         let at = builder.add_constant(Tensor::from_ints(&[at]));
-        builder.node("GatherV2", &[Some(values), Some(at), Some(axis)], Attrs::new()).map(Some)
+        builder
+            .node(
+                "GatherV2",
+                &[Some(values), Some(at), Some(axis)],
+                Attrs::new(),
+            )
+            .map(Some)
     };
     let (off, on) = (value(0)?, value(1)?);
     let attrs = Attrs::new().with("axis", node.int_or("axis", -1)?);
-    Ok(vec![builder.node("OneHot", &[Some(indices), Some(depth), on, off], attrs)?])
+    Ok(vec![builder.node(
+        "OneHot",
+        &[Some(indices), Some(depth), on, off],
+        attrs,
+    )?])
 }
 
 struct Sizes {
@@ -97,14 +112,26 @@ struct OneHot<T> {
 
 impl<T: Element> Kernel for OneHot<T> {
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
-        let Sizes { outer, depth, inner, index } = self.sizes;
-        let (on, off) = (call.input::<T>(2)?.flat().get(0), call.input::<T>(3)?.flat().get(0));
+        let Sizes {
+            outer,
+            depth,
+            inner,
+            index,
+        } = self.sizes;
+        let (on, off) = (
+            call.input::<T>(2)?.flat().get(0),
+            call.input::<T>(3)?.flat().get(0),
+        );
         let (indices, out) = (Indices::of(call, 0, index)?, call.output::<T>(0)?.flat());
         out.fill(off);
         for step in 0..outer {
             for column in 0..inner {
                 let index = indices.get(step * inner + column);
-                let index = if index < 0 { index.saturating_add(depth as i64) } else { index };
+                let index = if index < 0 {
+                    index.saturating_add(depth as i64)
+                } else {
+                    index
+                };
                 // A number outside names no place.
                 if (0..depth as i64).contains(&index) {
                     out.set((step * depth + index as usize) * inner + column, on);
@@ -127,7 +154,17 @@ mod tests {
         let wanted = f32s(&[3, 3], &[5.0, 1.0, 1.0, 1.0, 1.0, 5.0, 1.0, 1.0, 1.0]);
         check("OneHot", &[x(), depth(), on(), off()], none(), &wanted);
         let wanted = f32s(&[3, 3], &[5.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 5.0, 1.0]);
-        check("OneHot", &[x(), depth(), on(), off()], none().with("axis", 0), &wanted);
-        refuse("OneHot", &[x(), i64s(&[], &[-3]), on(), off()], none(), "depth");
+        check(
+            "OneHot",
+            &[x(), depth(), on(), off()],
+            none().with("axis", 0),
+            &wanted,
+        );
+        refuse(
+            "OneHot",
+            &[x(), i64s(&[], &[-3]), on(), off()],
+            none(),
+            "depth",
+        );
     }
 }

@@ -5,8 +5,8 @@ use jumar_types::dtype::DataType;
 use crate::kernels::lift::{Algorithm, Io, Working, lift};
 use crate::onnx::attrs_alike;
 use crate::{
-    Aliasing, AttrDef, Builder, InferCx, InputDef, OnnxForm, OnnxNode, OpError, Operator, OutputDef, TensorType, Types,
-    ValueRef,
+    Aliasing, AttrDef, Builder, InferCx, InputDef, OnnxForm, OnnxNode, OpError, Operator,
+    OutputDef, TensorType, Types, ValueRef,
 };
 
 const REAL: Types = Types::of(&[DataType::Float32, DataType::Float64]);
@@ -24,7 +24,12 @@ const EPSILON: AttrDef = AttrDef::float("epsilon", 1e-6);
 pub(super) static OPERATORS: &[&Operator] = &[
     &Operator {
         name: "jumar.Adagrad",
-        onnx: &[OnnxForm::new("Adagrad", 1, crate::onnx::LATEST, |builder, node| lower(builder, node, "jumar.Adagrad", 1))],
+        onnx: &[OnnxForm::new(
+            "Adagrad",
+            1,
+            crate::onnx::LATEST,
+            |builder, node| lower(builder, node, "jumar.Adagrad", 1),
+        )],
         inputs: &[R, T, X, G, STATE],
         outputs: &[X_NEW, STATE_NEW],
         attrs: &[AttrDef::float("decay_factor", 0.0), EPSILON, NORM],
@@ -33,16 +38,37 @@ pub(super) static OPERATORS: &[&Operator] = &[
         infer: |cx| infer(cx, 1),
         prepare: |cx| {
             let (attrs, decay) = (cx.attrs(), cx.attrs().float("decay_factor")?.into());
-            let rule = Rule::Adagrad { decay, epsilon: attrs.float("epsilon")?.into() };
-            lift(cx, Update { rule, norm: attrs.float("norm_coefficient")?.into() }, &[0, 2, 3, 4], &[0, 1])
+            let rule = Rule::Adagrad {
+                decay,
+                epsilon: attrs.float("epsilon")?.into(),
+            };
+            lift(
+                cx,
+                Update {
+                    rule,
+                    norm: attrs.float("norm_coefficient")?.into(),
+                },
+                &[0, 2, 3, 4],
+                &[0, 1],
+            )
         },
     },
     &Operator {
         name: "jumar.Momentum",
-        onnx: &[OnnxForm::new("Momentum", 1, crate::onnx::LATEST, |builder, node| lower(builder, node, "jumar.Momentum", 1))],
+        onnx: &[OnnxForm::new(
+            "Momentum",
+            1,
+            crate::onnx::LATEST,
+            |builder, node| lower(builder, node, "jumar.Momentum", 1),
+        )],
         inputs: &[R, T, X, G, STATE],
         outputs: &[X_NEW, STATE_NEW],
-        attrs: &[AttrDef::float("alpha", 0.0), AttrDef::float("beta", 0.0), NORM, AttrDef::str("mode", "standard")],
+        attrs: &[
+            AttrDef::float("alpha", 0.0),
+            AttrDef::float("beta", 0.0),
+            NORM,
+            AttrDef::str("mode", "standard"),
+        ],
         aliasing: Aliasing::Distinct,
         reads_only_shapes: false,
         infer: |cx| infer(cx, 1),
@@ -51,17 +77,44 @@ pub(super) static OPERATORS: &[&Operator] = &[
             let nesterov = match attrs.str("mode")? {
                 "standard" => false,
                 "nesterov" => true,
-                other => return Err(OpError::invalid(format!("mode is {other}; it has to be standard or nesterov"))),
+                other => {
+                    return Err(OpError::invalid(format!(
+                        "mode is {other}; it has to be standard or nesterov"
+                    )));
+                }
             };
-            let rule = Rule::Momentum { alpha: attrs.float("alpha")?.into(), beta: attrs.float("beta")?.into(), nesterov };
-            lift(cx, Update { rule, norm: attrs.float("norm_coefficient")?.into() }, &[0, 2, 3, 4], &[0, 1])
+            let rule = Rule::Momentum {
+                alpha: attrs.float("alpha")?.into(),
+                beta: attrs.float("beta")?.into(),
+                nesterov,
+            };
+            lift(
+                cx,
+                Update {
+                    rule,
+                    norm: attrs.float("norm_coefficient")?.into(),
+                },
+                &[0, 2, 3, 4],
+                &[0, 1],
+            )
         },
     },
     &Operator {
         name: "jumar.Adam",
-        onnx: &[OnnxForm::new("Adam", 1, crate::onnx::LATEST, |builder, node| lower(builder, node, "jumar.Adam", 2))],
+        onnx: &[OnnxForm::new(
+            "Adam",
+            1,
+            crate::onnx::LATEST,
+            |builder, node| lower(builder, node, "jumar.Adam", 2),
+        )],
         inputs: &[R, T, X, G, STATE, InputDef::required("squares", REAL)],
-        outputs: &[X_NEW, STATE_NEW, OutputDef { name: "squares_new" }],
+        outputs: &[
+            X_NEW,
+            STATE_NEW,
+            OutputDef {
+                name: "squares_new",
+            },
+        ],
         attrs: &[
             AttrDef::float("alpha", 0.9),
             AttrDef::float("beta", 0.999),
@@ -80,7 +133,15 @@ pub(super) static OPERATORS: &[&Operator] = &[
                 epsilon: attrs.float("epsilon")?.into(),
                 post: attrs.float("norm_coefficient_post")?.into(),
             };
-            lift(cx, Update { rule, norm: attrs.float("norm_coefficient")?.into() }, &[0, 2, 3, 4, 5], &[0, 1, 2])
+            lift(
+                cx,
+                Update {
+                    rule,
+                    norm: attrs.float("norm_coefficient")?.into(),
+                },
+                &[0, 2, 3, 4, 5],
+                &[0, 1, 2],
+            )
         },
     },
 ];
@@ -89,17 +150,28 @@ fn infer(cx: &InferCx<'_>, states: usize) -> Result<Vec<TensorType>, OpError> {
     let dtype = cx.same_types(2..4 + states)?;
     for index in 0..2 {
         if cx.input(index)?.elements().is_some_and(|count| count != 1) {
-            return Err(OpError::invalid(format!("input {index} is {}; it has to hold one number", cx.input(index)?)));
+            return Err(OpError::invalid(format!(
+                "input {index} is {}; it has to hold one number",
+                cx.input(index)?
+            )));
         }
     }
     let x = cx.input(2)?;
     for index in 3..4 + states {
         let other = cx.input(index)?;
         if x.elements().is_some() && other.elements().is_some() && x.shape != other.shape {
-            return Err(OpError::invalid(format!("input {index} is {other}; it has to have the shape of {x}")));
+            return Err(OpError::invalid(format!(
+                "input {index} is {other}; it has to have the shape of {x}"
+            )));
         }
     }
-    Ok(vec![TensorType { dtype, shape: x.shape.clone() }; 1 + states])
+    Ok(vec![
+        TensorType {
+            dtype,
+            shape: x.shape.clone()
+        };
+        1 + states
+    ])
 }
 
 /// Inputs come as rate and count, all tensors, all gradients, all states; outputs likewise.
@@ -111,24 +183,45 @@ fn lower(
 ) -> Result<Vec<ValueRef>, OpError> {
     let attrs = attrs_alike(node, operator)?;
     let given = node.inputs().len();
-    let (parts, rest) = (given.saturating_sub(2) / (2 + states), given.saturating_sub(2) % (2 + states));
+    let (parts, rest) = (
+        given.saturating_sub(2) / (2 + states),
+        given.saturating_sub(2) % (2 + states),
+    );
     if parts == 0 || rest != 0 {
-        return Err(OpError::invalid(format!("{given} inputs are not a rate, a count and {} for each tensor", 2 + states)));
+        return Err(OpError::invalid(format!(
+            "{given} inputs are not a rate, a count and {} for each tensor",
+            2 + states
+        )));
     }
     let mut results = vec![Vec::new(); 1 + states];
     for part in 0..parts {
         let mut inputs = vec![node.optional(0), node.optional(1)];
         inputs.extend((0..2 + states).map(|kind| node.optional(2 + kind * parts + part)));
         let outputs = builder.add_node(operator, &inputs, attrs.clone(), 1 + states)?;
-        results.iter_mut().zip(outputs).for_each(|(list, value)| list.push(value));
+        results
+            .iter_mut()
+            .zip(outputs)
+            .for_each(|(list, value)| list.push(value));
     }
     Ok(results.concat())
 }
 
 enum Rule {
-    Adagrad { decay: f64, epsilon: f64 },
-    Momentum { alpha: f64, beta: f64, nesterov: bool },
-    Adam { alpha: f64, beta: f64, epsilon: f64, post: f64 },
+    Adagrad {
+        decay: f64,
+        epsilon: f64,
+    },
+    Momentum {
+        alpha: f64,
+        beta: f64,
+        nesterov: bool,
+    },
+    Adam {
+        alpha: f64,
+        beta: f64,
+        epsilon: f64,
+        post: f64,
+    },
 }
 
 struct Update {
@@ -157,19 +250,39 @@ impl Algorithm for Update {
                     let new = old + gradient * gradient;
                     (new, x - rate * gradient / (new.sqrt() + W::of(epsilon)))
                 }
-                Rule::Momentum { alpha, beta, nesterov } => {
+                Rule::Momentum {
+                    alpha,
+                    beta,
+                    nesterov,
+                } => {
                     let weight = if count > 0.0 { W::of(beta) } else { W::one() };
                     let new = W::of(alpha) * old + weight * gradient;
-                    (new, x - rate * if nesterov { gradient + W::of(alpha) * new } else { new })
+                    (
+                        new,
+                        x - rate
+                            * if nesterov {
+                                gradient + W::of(alpha) * new
+                            } else {
+                                new
+                            },
+                    )
                 }
-                Rule::Adam { alpha, beta, epsilon, post } => {
+                Rule::Adam {
+                    alpha,
+                    beta,
+                    epsilon,
+                    post,
+                } => {
                     let new = W::of(alpha) * old + W::of(1.0 - alpha) * gradient;
                     let old = squares.map_or(W::zero(), |squares| squares.get(at));
                     let square = W::of(beta) * old + W::of(1.0 - beta) * gradient * gradient;
                     if let Some(to) = squares_new {
                         to.set(at, square);
                     }
-                    (new, (x - rate * new / (square.sqrt() + W::of(epsilon))) * W::of(1.0 - post))
+                    (
+                        new,
+                        (x - rate * new / (square.sqrt() + W::of(epsilon))) * W::of(1.0 - post),
+                    )
                 }
             };
             x_new.set(at, next);

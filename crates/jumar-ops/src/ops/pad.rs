@@ -6,8 +6,8 @@ use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
 use crate::view::{Element, MAX_RANK};
 use crate::{
-    Aliasing, AttrDef, Attrs, Builder, Call, InferCx, InputDef, Kernel, OnnxForm, OnnxNode, OpError, Operator, Tensor,
-    TensorType, Types, UNKNOWN, ValueRef, infer,
+    Aliasing, AttrDef, Attrs, Builder, Call, InferCx, InputDef, Kernel, OnnxForm, OnnxNode,
+    OpError, Operator, Tensor, TensorType, Types, UNKNOWN, ValueRef, infer,
 };
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
@@ -21,7 +21,10 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
         InputDef::optional_constant("axes", Types::INDEX),
     ],
     outputs: OUTPUT_Y,
-    attrs: &[AttrDef::str("mode", "constant"), AttrDef::bool("paddings_contiguous", true)],
+    attrs: &[
+        AttrDef::str("mode", "constant"),
+        AttrDef::bool("paddings_contiguous", true),
+    ],
     aliasing: Aliasing::Distinct,
     reads_only_shapes: false,
     infer: |cx| {
@@ -29,10 +32,15 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
         if cx.has(2) {
             cx.same_types([0, 2])?;
             if cx.input(2)?.elements().is_some_and(|count| count != 1) {
-                return Err(OpError::invalid(format!("the border's value is {}, not one number", cx.input(2)?)));
+                return Err(OpError::invalid(format!(
+                    "the border's value is {}, not one number",
+                    cx.input(2)?
+                )));
             }
         }
-        let Some(rank) = input.rank() else { return Ok(vec![input.clone()]) };
+        let Some(rank) = input.rank() else {
+            return Ok(vec![input.clone()]);
+        };
         let Some(pads) = paddings(cx, rank)? else {
             return Ok(vec![TensorType::new(input.dtype, vec![UNKNOWN; rank])]);
         };
@@ -42,39 +50,66 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
                 shape.push(UNKNOWN);
                 continue;
             }
-            let size = dim.checked_add(before).and_then(|size| size.checked_add(after)).filter(|&size| size >= 0);
+            let size = dim
+                .checked_add(before)
+                .and_then(|size| size.checked_add(after))
+                .filter(|&size| size >= 0);
             let Some(size) = size else {
-                return Err(OpError::invalid(format!("a border of {before} and {after} leaves nothing of {dim}")));
+                return Err(OpError::invalid(format!(
+                    "a border of {before} and {after} leaves nothing of {dim}"
+                )));
             };
             shape.push(size);
         }
-        Ok(vec![TensorType { dtype: input.dtype, shape }])
+        Ok(vec![TensorType {
+            dtype: input.dtype,
+            shape,
+        }])
     },
     prepare: |cx| {
         let (from, to) = (cx.shape(0)?, cx.output_shape(0)?);
-        let pads = paddings(cx.infer(), from.len())?.ok_or_else(|| OpError::unsupported("paddings have to be constant"))?;
+        let pads = paddings(cx.infer(), from.len())?
+            .ok_or_else(|| OpError::unsupported("paddings have to be constant"))?;
         let mode = cx.attrs().str("mode")?;
         // For each position of the output, the position of the input that it shows; none where it shows the border.
         let mut maps: Vec<Vec<Option<usize>>> = Vec::with_capacity(from.len());
         for (axis, &(before, _)) in pads.iter().enumerate() {
             let size = from[axis] as i64;
             if mode != "constant" && size == 0 && to[axis] > 0 {
-                return Err(OpError::invalid(format!("there is nothing to repeat along axis {axis}")));
+                return Err(OpError::invalid(format!(
+                    "there is nothing to repeat along axis {axis}"
+                )));
             }
-            maps.push((0..to[axis] as i64).map(|at| source(mode, at - before, size)).collect::<Result<_, _>>()?);
+            maps.push(
+                (0..to[axis] as i64)
+                    .map(|at| source(mode, at - before, size))
+                    .collect::<Result<_, _>>()?,
+            );
         }
         // The innermost axis is a row of its own.
         let row = maps.pop().unwrap_or_else(|| vec![Some(0)]);
         let outer = &to[..to.len().saturating_sub(1)];
         let mut strides = dense_strides(from);
         strides.truncate(outer.len());
-        let plain = match (row.iter().position(Option::is_some), row.iter().flatten().count()) {
-            (Some(first), count) if (0..count).all(|i| row[first + i] == row[first].map(|from| from + i)) => {
+        let plain = match (
+            row.iter().position(Option::is_some),
+            row.iter().flatten().count(),
+        ) {
+            (Some(first), count)
+                if (0..count).all(|i| row[first + i] == row[first].map(|from| from + i)) =>
+            {
                 Some((first, count))
             }
             _ => None,
         };
-        let pad = Border { maps, strides, row, plain, value: cx.has(2), outputs: to.iter().product() };
+        let pad = Border {
+            maps,
+            strides,
+            row,
+            plain,
+            value: cx.has(2),
+            outputs: to.iter().product(),
+        };
         for_width!(cx.dtype(0)?, T => {
             Ok(Box::new(Pad::<T> { pad, types: std::marker::PhantomData }) as Box<dyn Kernel>)
         })
@@ -83,12 +118,20 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
 
 /// Gives what is added before and after each axis, as pairs.
 fn paddings(cx: &InferCx<'_>, rank: usize) -> Result<Option<Vec<(i64, i64)>>, OpError> {
-    let Some(mut list) = cx.ints(1)? else { return Ok(None) };
+    let Some(mut list) = cx.ints(1)? else {
+        return Ok(None);
+    };
     if cx.has(3) {
-        let Some(axes) = cx.ints(3)? else { return Ok(None) };
+        let Some(axes) = cx.ints(3)? else {
+            return Ok(None);
+        };
         infer::axes(&axes, rank)?;
         if list.len() != 2 * axes.len() {
-            return Err(OpError::invalid(format!("{} paddings for {} axes", list.len(), axes.len())));
+            return Err(OpError::invalid(format!(
+                "{} paddings for {} axes",
+                list.len(),
+                axes.len()
+            )));
         }
         let mut all = vec![0; 2 * rank];
         for (index, &axis) in axes.iter().enumerate() {
@@ -99,10 +142,19 @@ fn paddings(cx: &InferCx<'_>, rank: usize) -> Result<Option<Vec<(i64, i64)>>, Op
         list = all;
     }
     if list.len() != 2 * rank {
-        return Err(OpError::invalid(format!("{} paddings for a tensor of {rank} dimensions", list.len())));
+        return Err(OpError::invalid(format!(
+            "{} paddings for a tensor of {rank} dimensions",
+            list.len()
+        )));
     }
     let pairs = cx.attrs().bool("paddings_contiguous")?;
-    let pair = |axis: usize| if pairs { (list[2 * axis], list[2 * axis + 1]) } else { (list[axis], list[rank + axis]) };
+    let pair = |axis: usize| {
+        if pairs {
+            (list[2 * axis], list[2 * axis + 1])
+        } else {
+            (list[axis], list[rank + axis])
+        }
+    };
     Ok(Some((0..rank).map(pair).collect()))
 }
 
@@ -118,7 +170,11 @@ fn source(mode: &str, at: i64, size: i64) -> Result<Option<usize>, OpError> {
             let at = at.rem_euclid(period);
             if at < size { at } else { period - at }
         }
-        other => return Err(OpError::unsupported(format!("the mode {other} is not supported"))),
+        other => {
+            return Err(OpError::unsupported(format!(
+                "the mode {other} is not supported"
+            )));
+        }
     };
     Ok(Some(from as usize))
 }
@@ -126,14 +182,25 @@ fn source(mode: &str, at: i64, size: i64) -> Result<Option<usize>, OpError> {
 fn lower(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Result<Vec<ValueRef>, OpError> {
     let input = node.input(0)?;
     let (pads, value) = if node.opset < 11 {
-        let pads = node.ints("pads")?.ok_or_else(|| OpError::invalid("the attribute pads is missing"))?;
+        let pads = node
+            .ints("pads")?
+            .ok_or_else(|| OpError::invalid("the attribute pads is missing"))?;
         let value = Tensor::scalar(builder.ty(input).dtype, node.float_or("value", 0.0)?.into())?;
-        (builder.add_constant(Tensor::from_ints(pads)), Some(builder.add_constant(value)))
+        (
+            builder.add_constant(Tensor::from_ints(pads)),
+            Some(builder.add_constant(value)),
+        )
     } else {
         (node.input(1)?, node.optional(2))
     };
-    let attrs = Attrs::new().with("mode", node.str_or("mode", "constant")?).with("paddings_contiguous", false);
-    Ok(vec![builder.node("PadV3", &[Some(input), Some(pads), value, node.optional(3)], attrs)?])
+    let attrs = Attrs::new()
+        .with("mode", node.str_or("mode", "constant")?)
+        .with("paddings_contiguous", false);
+    Ok(vec![builder.node(
+        "PadV3",
+        &[Some(input), Some(pads), value, node.optional(3)],
+        attrs,
+    )?])
 }
 
 struct Border {
@@ -153,9 +220,20 @@ struct Pad<T> {
 
 impl<T: Element> Kernel for Pad<T> {
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
-        let Border { maps, strides, row, plain, value, outputs } = &self.pad;
+        let Border {
+            maps,
+            strides,
+            row,
+            plain,
+            value,
+            outputs,
+        } = &self.pad;
         let (input, out) = (call.input::<T>(0)?.flat(), call.output::<T>(0)?.flat());
-        let border = if *value { call.input::<T>(2)?.flat().get(0) } else { T::default() };
+        let border = if *value {
+            call.input::<T>(2)?.flat().get(0)
+        } else {
+            T::default()
+        };
         if *outputs == 0 {
             return Ok(());
         }
@@ -175,7 +253,8 @@ impl<T: Element> Kernel for Pad<T> {
                     out.slice(0, first).fill(border);
                     let start = from + row[first].unwrap_or(0);
                     out.slice(first, count).copy_from(input.slice(start, count));
-                    out.slice(first + count, row.len() - first - count).fill(border);
+                    out.slice(first + count, row.len() - first - count)
+                        .fill(border);
                 }
                 (Some(from), None) => {
                     for (at, source) in row.iter().enumerate() {
@@ -205,22 +284,68 @@ mod tests {
         let attrs = |mode: &str| none().with("mode", mode).with("paddings_contiguous", false);
         let pads = |list: &[i64]| i64s(&[list.len()], list);
         let value = f32s(&[], &[9.0]);
-        let wanted = f32s(&[3, 4], &[9.0, 9.0, 9.0, 9.0, 1.0, 2.0, 3.0, 9.0, 4.0, 5.0, 6.0, 9.0]);
-        check("PadV3", &[x.clone(), pads(&[1, 0, 0, 1]), value], attrs("constant"), &wanted);
+        let wanted = f32s(
+            &[3, 4],
+            &[9.0, 9.0, 9.0, 9.0, 1.0, 2.0, 3.0, 9.0, 4.0, 5.0, 6.0, 9.0],
+        );
+        check(
+            "PadV3",
+            &[x.clone(), pads(&[1, 0, 0, 1]), value],
+            attrs("constant"),
+            &wanted,
+        );
         let wanted = f32s(&[2, 5], &[3.0, 2.0, 1.0, 2.0, 3.0, 6.0, 5.0, 4.0, 5.0, 6.0]);
-        check("PadV3", &[x.clone(), pads(&[0, 2, 0, 0])], attrs("reflect"), &wanted);
-        let wanted = f32s(&[3, 4], &[1.0, 1.0, 2.0, 3.0, 4.0, 4.0, 5.0, 6.0, 4.0, 4.0, 5.0, 6.0]);
-        check("PadV3", &[x.clone(), pads(&[0, 1, 1, 0])], attrs("edge"), &wanted);
+        check(
+            "PadV3",
+            &[x.clone(), pads(&[0, 2, 0, 0])],
+            attrs("reflect"),
+            &wanted,
+        );
+        let wanted = f32s(
+            &[3, 4],
+            &[1.0, 1.0, 2.0, 3.0, 4.0, 4.0, 5.0, 6.0, 4.0, 4.0, 5.0, 6.0],
+        );
+        check(
+            "PadV3",
+            &[x.clone(), pads(&[0, 1, 1, 0])],
+            attrs("edge"),
+            &wanted,
+        );
         let wanted = f32s(&[2, 4], &[1.0, 2.0, 3.0, 1.0, 4.0, 5.0, 6.0, 4.0]);
-        check("PadV3", &[x.clone(), pads(&[0, 0, 0, 1])], attrs("wrap"), &wanted);
-        check("PadV3", &[x.clone(), pads(&[-1, 0, 0, -2])], attrs("constant"), &f32s(&[1, 1], &[4.0]));
+        check(
+            "PadV3",
+            &[x.clone(), pads(&[0, 0, 0, 1])],
+            attrs("wrap"),
+            &wanted,
+        );
+        check(
+            "PadV3",
+            &[x.clone(), pads(&[-1, 0, 0, -2])],
+            attrs("constant"),
+            &f32s(&[1, 1], &[4.0]),
+        );
         let paired = none().with("mode", "constant");
         let wanted = f32s(&[2, 4], &[0.0, 1.0, 2.0, 3.0, 0.0, 4.0, 5.0, 6.0]);
-        check("PadV3", &[x.clone(), i64s(&[2, 2], &[0, 0, 1, 0])], paired, &wanted);
+        check(
+            "PadV3",
+            &[x.clone(), i64s(&[2, 2], &[0, 0, 1, 0])],
+            paired,
+            &wanted,
+        );
         let wanted = f32s(&[2, 4], &[9.0, 1.0, 2.0, 3.0, 9.0, 4.0, 5.0, 6.0]);
-        let named = [x.clone(), pads(&[1, 0]), f32s(&[], &[9.0]), i64s(&[1], &[-1])];
+        let named = [
+            x.clone(),
+            pads(&[1, 0]),
+            f32s(&[], &[9.0]),
+            i64s(&[1], &[-1]),
+        ];
         check("PadV3", &named, attrs("constant"), &wanted);
-        refuse("PadV3", &[x.clone(), pads(&[-3, 0, 0, 0])], attrs("constant"), "leaves nothing");
+        refuse(
+            "PadV3",
+            &[x.clone(), pads(&[-3, 0, 0, 0])],
+            attrs("constant"),
+            "leaves nothing",
+        );
         refuse("PadV3", &[x, pads(&[0, 1])], attrs("constant"), "paddings");
     }
 }

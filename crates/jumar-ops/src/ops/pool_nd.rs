@@ -11,8 +11,8 @@ use crate::kernels::space::{Windows, window_defs};
 use crate::onnx::{LATEST, alike};
 use crate::operator::OUTPUT_Y;
 use crate::{
-    Aliasing, AttrDef, Attrs, InferCx, InputDef, Kernel, OnnxForm, OpError, Operator, OutputDef, PrepareCx, TensorType,
-    Types,
+    Aliasing, AttrDef, Attrs, InferCx, InputDef, Kernel, OnnxForm, OpError, Operator, OutputDef,
+    PrepareCx, TensorType, Types,
 };
 
 const STRIDES: AttrDef = window_defs()[0];
@@ -30,7 +30,15 @@ pub(super) static OPERATORS: &[&Operator] = &[
         onnx: &[],
         inputs: &[InputDef::required("x", Types::NUMBER)],
         outputs: &[OutputDef { name: "y" }, OutputDef { name: "indices" }],
-        attrs: &[KERNEL, STRIDES, PADS, DILATIONS, AUTO_PAD, CEIL, AttrDef::bool("storage_order", false)],
+        attrs: &[
+            KERNEL,
+            STRIDES,
+            PADS,
+            DILATIONS,
+            AUTO_PAD,
+            CEIL,
+            AttrDef::bool("storage_order", false),
+        ],
         aliasing: Aliasing::Distinct,
         reads_only_shapes: false,
         infer: |cx| {
@@ -38,25 +46,59 @@ pub(super) static OPERATORS: &[&Operator] = &[
             let indices = TensorType::new(DataType::Int64, y.shape.clone());
             Ok(vec![y, indices])
         },
-        prepare: |cx| prepare(cx, Kind::Max { column_major: cx.attrs().bool("storage_order")? }, false),
+        prepare: |cx| {
+            prepare(
+                cx,
+                Kind::Max {
+                    column_major: cx.attrs().bool("storage_order")?,
+                },
+                false,
+            )
+        },
     },
     &Operator {
         name: "jumar.AveragePool",
         onnx: &[],
         inputs: &[InputDef::required("x", Types::FLOAT)],
         outputs: OUTPUT_Y,
-        attrs: &[KERNEL, STRIDES, PADS, DILATIONS, AUTO_PAD, CEIL, AttrDef::bool("count_include_pad", false)],
+        attrs: &[
+            KERNEL,
+            STRIDES,
+            PADS,
+            DILATIONS,
+            AUTO_PAD,
+            CEIL,
+            AttrDef::bool("count_include_pad", false),
+        ],
         aliasing: Aliasing::Distinct,
         reads_only_shapes: false,
         infer: |cx| Ok(vec![infer(cx, false)?]),
-        prepare: |cx| prepare(cx, Kind::Mean { padded: cx.attrs().bool("count_include_pad")? }, false),
+        prepare: |cx| {
+            prepare(
+                cx,
+                Kind::Mean {
+                    padded: cx.attrs().bool("count_include_pad")?,
+                },
+                false,
+            )
+        },
     },
     &Operator {
         name: "jumar.LpPool",
-        onnx: &[OnnxForm::new("LpPool", 2, LATEST, |builder, node| alike(builder, node, "jumar.LpPool"))],
+        onnx: &[OnnxForm::new("LpPool", 2, LATEST, |builder, node| {
+            alike(builder, node, "jumar.LpPool")
+        })],
         inputs: &[InputDef::required("x", Types::FLOAT)],
         outputs: OUTPUT_Y,
-        attrs: &[KERNEL, STRIDES, PADS, DILATIONS, AUTO_PAD, CEIL, AttrDef::int("p", 2)],
+        attrs: &[
+            KERNEL,
+            STRIDES,
+            PADS,
+            DILATIONS,
+            AUTO_PAD,
+            CEIL,
+            AttrDef::int("p", 2),
+        ],
         aliasing: Aliasing::Distinct,
         reads_only_shapes: false,
         infer: |cx| Ok(vec![infer(cx, false)?]),
@@ -70,7 +112,14 @@ pub(super) static OPERATORS: &[&Operator] = &[
         })],
         inputs: &[InputDef::required("x", Types::FLOAT)],
         outputs: OUTPUT_Y,
-        attrs: &[AttrDef::float("p", 2.0), STRIDES, PADS, DILATIONS, AUTO_PAD, CEIL],
+        attrs: &[
+            AttrDef::float("p", 2.0),
+            STRIDES,
+            PADS,
+            DILATIONS,
+            AUTO_PAD,
+            CEIL,
+        ],
         aliasing: Aliasing::Distinct,
         reads_only_shapes: false,
         infer: |cx| Ok(vec![infer(cx, true)?]),
@@ -80,21 +129,37 @@ pub(super) static OPERATORS: &[&Operator] = &[
 
 fn infer(cx: &InferCx<'_>, global: bool) -> Result<TensorType, OpError> {
     let image = cx.input(0)?;
-    let Some(rank) = image.rank() else { return Ok(TensorType::of_unknown_rank(image.dtype)) };
+    let Some(rank) = image.rank() else {
+        return Ok(TensorType::of_unknown_rank(image.dtype));
+    };
     if rank < 3 {
-        return Err(OpError::invalid(format!("the image {image} has no spatial dimensions")));
+        return Err(OpError::invalid(format!(
+            "the image {image} has no spatial dimensions"
+        )));
     }
     let kernel = cx.attrs().ints("kernel_shape").unwrap_or_default();
-    let taps = kernel.iter().fold(1i64, |product, &size| product.saturating_mul(size));
+    let taps = kernel
+        .iter()
+        .fold(1i64, |product, &size| product.saturating_mul(size));
     if taps > MOST_TAPS {
-        return Err(OpError::unsupported(format!("a window of {taps} elements is not supported; up to {MOST_TAPS} are")));
+        return Err(OpError::unsupported(format!(
+            "a window of {taps} elements is not supported; up to {MOST_TAPS} are"
+        )));
     }
     let spatial = if global {
         vec![1; rank - 2]
     } else {
-        Windows::of(cx.attrs(), cx.attrs().ints("kernel_shape")?, cx.attrs().bool("ceil_mode")?)?.output(&image.shape[2..])?
+        Windows::of(
+            cx.attrs(),
+            cx.attrs().ints("kernel_shape")?,
+            cx.attrs().bool("ceil_mode")?,
+        )?
+        .output(&image.shape[2..])?
     };
-    Ok(TensorType { dtype: image.dtype, shape: [&image.shape[..2], &spatial].concat() })
+    Ok(TensorType {
+        dtype: image.dtype,
+        shape: [&image.shape[..2], &spatial].concat(),
+    })
 }
 
 fn prepare(cx: &PrepareCx<'_>, kind: Kind, global: bool) -> Result<Box<dyn Kernel>, OpError> {
@@ -114,7 +179,11 @@ fn prepare(cx: &PrepareCx<'_>, kind: Kind, global: bool) -> Result<Box<dyn Kerne
             window.after[0] = usize::from(size == 0);
         }
     }
-    let pooling = Pooling { planes: image[0] * image[1], space: space.fix(&image[2..])?, kind };
+    let pooling = Pooling {
+        planes: image[0] * image[1],
+        space: space.fix(&image[2..])?,
+        kind,
+    };
     lift(cx, pooling, &[0], &[0])
 }
 
@@ -129,9 +198,26 @@ mod tests {
 
     #[test]
     fn windows_that_never_end_are_refused() {
-        let attrs = none().with("kernel_shape", vec![1 << 30, 1 << 30]).with("pads", vec![1 << 30; 4]);
-        refuse("jumar.LpPool", &[noise(&[1, 1, 2, 2], 1)], attrs, "window of");
-        refuse("jumar.MaxPool", &[noise(&[1, 1, 2, 2], 1)], none().with("kernel_shape", vec![3, 3]), "does not fit");
-        refuse("jumar.MaxPool", &[noise(&[1, 1, 2, 2], 1)], none(), "dimensions");
+        let attrs = none()
+            .with("kernel_shape", vec![1 << 30, 1 << 30])
+            .with("pads", vec![1 << 30; 4]);
+        refuse(
+            "jumar.LpPool",
+            &[noise(&[1, 1, 2, 2], 1)],
+            attrs,
+            "window of",
+        );
+        refuse(
+            "jumar.MaxPool",
+            &[noise(&[1, 1, 2, 2], 1)],
+            none().with("kernel_shape", vec![3, 3]),
+            "does not fit",
+        );
+        refuse(
+            "jumar.MaxPool",
+            &[noise(&[1, 1, 2, 2], 1)],
+            none(),
+            "dimensions",
+        );
     }
 }

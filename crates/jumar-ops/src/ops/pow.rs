@@ -6,12 +6,17 @@ use crate::kernels::elementwise::{PairFunction, infer_pair, pair};
 use crate::kernels::number::Number;
 use crate::onnx::{LATEST, cast, wider};
 use crate::operator::OUTPUT_Y;
-use crate::{Aliasing, Attrs, Builder, InputDef, OnnxForm, OnnxNode, OpError, Operator, Types, ValueRef};
+use crate::{
+    Aliasing, Attrs, Builder, InputDef, OnnxForm, OnnxNode, OpError, Operator, Types, ValueRef,
+};
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "Pow",
     onnx: &[OnnxForm::new("Pow", 7, LATEST, lower)],
-    inputs: &[InputDef::required("x1", Types::NUMBER), InputDef::required("x2", Types::NUMBER)],
+    inputs: &[
+        InputDef::required("x1", Types::NUMBER),
+        InputDef::required("x2", Types::NUMBER),
+    ],
     outputs: OUTPUT_Y,
     attrs: &[],
     aliasing: Aliasing::Elementwise,
@@ -25,7 +30,11 @@ fn lower(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Result<Vec<ValueRef>
     let (base, exponent) = (node.input(0)?, node.input(1)?);
     let (to, from) = (builder.ty(base).dtype, builder.ty(exponent).dtype);
     if to == from {
-        return Ok(vec![builder.node("Pow", &[Some(base), Some(exponent)], Attrs::new())?]);
+        return Ok(vec![builder.node(
+            "Pow",
+            &[Some(base), Some(exponent)],
+            Attrs::new(),
+        )?]);
     }
     // Computed where both fit: in whole numbers if both are whole, and else in a real type that loses nothing of a real number.
     let common = match (to.is_float(), from.is_float()) {
@@ -34,7 +43,10 @@ fn lower(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Result<Vec<ValueRef>
         (false, true) => DataType::Float64,
         (false, false) => DataType::Int64,
     };
-    let (base, exponent) = (cast(builder, base, common)?, cast(builder, exponent, common)?);
+    let (base, exponent) = (
+        cast(builder, base, common)?,
+        cast(builder, exponent, common)?,
+    );
     let power = builder.node("Pow", &[Some(base), Some(exponent)], Attrs::new())?;
     Ok(vec![cast(builder, power, to)?])
 }
@@ -58,7 +70,20 @@ mod tests {
     #[test]
     fn agrees_with_numpy() {
         let x = f32s(&[3], &[1.0, 2.0, 3.0]);
-        check("Pow", &[x, f32s(&[], &[2.0])], none(), &f32s(&[3], &[1.0, 4.0, 9.0]));
-        check("Pow", &[i64s(&[5], &[2, -1, 3, 5, -1]), i64s(&[5], &[10, 3, 0, -2, -3])], none(), &i64s(&[5], &[1024, -1, 1, 0, -1]));
+        check(
+            "Pow",
+            &[x, f32s(&[], &[2.0])],
+            none(),
+            &f32s(&[3], &[1.0, 4.0, 9.0]),
+        );
+        check(
+            "Pow",
+            &[
+                i64s(&[5], &[2, -1, 3, 5, -1]),
+                i64s(&[5], &[10, 3, 0, -2, -3]),
+            ],
+            none(),
+            &i64s(&[5], &[1024, -1, 1, 0, -1]),
+        );
     }
 }

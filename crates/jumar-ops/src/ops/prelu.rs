@@ -8,8 +8,13 @@ use crate::{Aliasing, InferCx, InputDef, OnnxForm, OpError, Operator, TensorType
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "PRelu",
-    onnx: &[OnnxForm::new("PRelu", 7, LATEST, |builder, node| plain(builder, node, "PRelu"))],
-    inputs: &[InputDef::required("x", Types::NUMBER), InputDef::required("weight", Types::NUMBER)],
+    onnx: &[OnnxForm::new("PRelu", 7, LATEST, |builder, node| {
+        plain(builder, node, "PRelu")
+    })],
+    inputs: &[
+        InputDef::required("x", Types::NUMBER),
+        InputDef::required("weight", Types::NUMBER),
+    ],
     outputs: OUTPUT_Y,
     attrs: &[],
     aliasing: Aliasing::Elementwise,
@@ -23,9 +28,15 @@ fn infer(cx: &InferCx<'_>) -> Result<Vec<TensorType>, OpError> {
     let input = cx.input(0)?;
     let joined = infer_pair(cx)?.remove(0);
     let grows = |(own, joined): (&i64, &i64)| *own >= 0 && *joined >= 0 && own != joined;
-    let wider = input.rank().zip(joined.rank()).is_some_and(|(own, joined)| joined > own);
+    let wider = input
+        .rank()
+        .zip(joined.rank())
+        .is_some_and(|(own, joined)| joined > own);
     if wider || input.shape.iter().zip(&joined.shape).any(grows) {
-        return Err(OpError::invalid(format!("the weight {} is larger than the input {input}", cx.input(1)?)));
+        return Err(OpError::invalid(format!(
+            "the weight {} is larger than the input {input}",
+            cx.input(1)?
+        )));
     }
     Ok(vec![input.clone()])
 }
@@ -48,7 +59,17 @@ mod tests {
     fn agrees_with_numpy() {
         let x = f32s(&[2, 2], &[-1.0, -2.0, 3.0, -4.0]);
         let weight = f32s(&[2], &[0.5, 0.25]);
-        check("PRelu", &[x.clone(), weight], none(), &f32s(&[2, 2], &[-0.5, -0.5, 3.0, -1.0]));
-        refuse("PRelu", &[f32s(&[2], &[1.0, 2.0]), x], none(), "larger than the input");
+        check(
+            "PRelu",
+            &[x.clone(), weight],
+            none(),
+            &f32s(&[2, 2], &[-0.5, -0.5, 3.0, -1.0]),
+        );
+        refuse(
+            "PRelu",
+            &[f32s(&[2], &[1.0, 2.0]), x],
+            none(),
+            "larger than the input",
+        );
     }
 }

@@ -6,24 +6,34 @@ use crate::kernels::lift::{Algorithm, Io, Working, lift};
 use crate::onnx::{LATEST, alike};
 use crate::operator::OUTPUT_Y;
 use crate::{
-    Aliasing, AttrDef, AttrKind, InferCx, InputDef, OnnxForm, OpError, Operator, OutputDef, PrepareCx, TensorType, Types,
-    attr::AttrReader, infer,
+    Aliasing, AttrDef, AttrKind, InferCx, InputDef, OnnxForm, OpError, Operator, OutputDef,
+    PrepareCx, TensorType, Types, attr::AttrReader, infer,
 };
 
-const SMALL: Types = Types::of(&[DataType::Int8, DataType::UInt8, DataType::Int16, DataType::UInt16]);
+const SMALL: Types = Types::of(&[
+    DataType::Int8,
+    DataType::UInt8,
+    DataType::Int16,
+    DataType::UInt16,
+]);
 const QUANTISED: Types = SMALL.and(Types::of(&[DataType::Int32]));
 const NUMBERS: Types = Types::FLOAT.and(Types::of(&[DataType::Int32]));
 
 pub(super) static OPERATORS: &[&Operator] = &[
     &Operator {
         name: "jumar.QuantizeLinear",
-        onnx: &[OnnxForm::new("QuantizeLinear", 10, LATEST, |builder, node| {
-            // In which type to divide: float32 at least is what happens here in any case. Saturation is a matter of 8-bit
-            // floating-point numbers, which are refused.
-            node.ignore("precision");
-            node.ignore("saturate");
-            alike(builder, node, "jumar.QuantizeLinear")
-        })],
+        onnx: &[OnnxForm::new(
+            "QuantizeLinear",
+            10,
+            LATEST,
+            |builder, node| {
+                // In which type to divide: float32 at least is what happens here in any case. Saturation is a matter of 8-bit
+                // floating-point numbers, which are refused.
+                node.ignore("precision");
+                node.ignore("saturate");
+                alike(builder, node, "jumar.QuantizeLinear")
+            },
+        )],
         inputs: &[
             InputDef::required("x", NUMBERS),
             InputDef::required("y_scale", NUMBERS),
@@ -33,68 +43,125 @@ pub(super) static OPERATORS: &[&Operator] = &[
         attrs: &[
             AttrDef::int("axis", 1),
             AttrDef::int("block_size", 0),
-            AttrDef { name: "output_dtype", kind: AttrKind::Int, default: crate::AttrDefault::Int(0) },
+            AttrDef {
+                name: "output_dtype",
+                kind: AttrKind::Int,
+                default: crate::AttrDefault::Int(0),
+            },
         ],
         aliasing: Aliasing::Distinct,
         reads_only_shapes: false,
         infer: |cx| {
             let asked = asked_dtype(cx.attrs())?;
-            let zero = if cx.has(2) { Some(cx.input(2)?.dtype) } else { None };
+            let zero = if cx.has(2) {
+                Some(cx.input(2)?.dtype)
+            } else {
+                None
+            };
             let dtype = match (zero, asked) {
                 (Some(zero), Some(asked)) if zero != asked => {
-                    return Err(OpError::invalid(format!("output_dtype is {asked}, and the zero point is {zero}")));
+                    return Err(OpError::invalid(format!(
+                        "output_dtype is {asked}, and the zero point is {zero}"
+                    )));
                 }
                 (zero, asked) => zero.or(asked).unwrap_or(DataType::UInt8),
             };
             if !SMALL.contains(dtype) {
-                return Err(OpError::unsupported(format!("quantising to {dtype} is not supported")));
+                return Err(OpError::unsupported(format!(
+                    "quantising to {dtype} is not supported"
+                )));
             }
             scales_fit(cx)?;
-            Ok(vec![TensorType { dtype, shape: cx.input(0)?.shape.clone() }])
+            Ok(vec![TensorType {
+                dtype,
+                shape: cx.input(0)?.shape.clone(),
+            }])
         },
         prepare: |cx| {
             let bounds = bounds(cx.output_dtype(0)?)?;
-            lift(cx, Linear { blocks: Blocks::new(cx)?, bounds: Some(bounds) }, &[0, 1, 2], &[0])
+            lift(
+                cx,
+                Linear {
+                    blocks: Blocks::new(cx)?,
+                    bounds: Some(bounds),
+                },
+                &[0, 1, 2],
+                &[0],
+            )
         },
     },
     &Operator {
         name: "jumar.DequantizeLinear",
-        onnx: &[OnnxForm::new("DequantizeLinear", 10, LATEST, |builder, node| {
-            alike(builder, node, "jumar.DequantizeLinear")
-        })],
+        onnx: &[OnnxForm::new(
+            "DequantizeLinear",
+            10,
+            LATEST,
+            |builder, node| alike(builder, node, "jumar.DequantizeLinear"),
+        )],
         inputs: &[
             InputDef::required("x", QUANTISED),
             InputDef::required("x_scale", Types::FLOAT),
             InputDef::optional("x_zero_point", QUANTISED),
         ],
         outputs: OUTPUT_Y,
-        attrs: &[AttrDef::int("axis", 1), AttrDef::int("block_size", 0), AttrDef::int("output_dtype", 0)],
+        attrs: &[
+            AttrDef::int("axis", 1),
+            AttrDef::int("block_size", 0),
+            AttrDef::int("output_dtype", 0),
+        ],
         aliasing: Aliasing::Distinct,
         reads_only_shapes: false,
         infer: |cx| {
             cx.same_types([0, 2])?;
             let dtype = asked_dtype(cx.attrs())?.unwrap_or(cx.input(1)?.dtype);
             if !Types::FLOAT.contains(dtype) {
-                return Err(OpError::unsupported(format!("dequantising to {dtype} is not supported")));
+                return Err(OpError::unsupported(format!(
+                    "dequantising to {dtype} is not supported"
+                )));
             }
             scales_fit(cx)?;
-            Ok(vec![TensorType { dtype, shape: cx.input(0)?.shape.clone() }])
+            Ok(vec![TensorType {
+                dtype,
+                shape: cx.input(0)?.shape.clone(),
+            }])
         },
-        prepare: |cx| lift(cx, Linear { blocks: Blocks::new(cx)?, bounds: None }, &[0, 1, 2], &[0]),
+        prepare: |cx| {
+            lift(
+                cx,
+                Linear {
+                    blocks: Blocks::new(cx)?,
+                    bounds: None,
+                },
+                &[0, 1, 2],
+                &[0],
+            )
+        },
     },
     &Operator {
         name: "jumar.DynamicQuantizeLinear",
-        onnx: &[OnnxForm::new("DynamicQuantizeLinear", 11, LATEST, |builder, node| {
-            alike(builder, node, "jumar.DynamicQuantizeLinear")
-        })],
+        onnx: &[OnnxForm::new(
+            "DynamicQuantizeLinear",
+            11,
+            LATEST,
+            |builder, node| alike(builder, node, "jumar.DynamicQuantizeLinear"),
+        )],
         inputs: &[InputDef::required("x", Types::of(&[DataType::Float32]))],
-        outputs: &[OUTPUT_Y[0], OutputDef { name: "y_scale" }, OutputDef { name: "y_zero_point" }],
+        outputs: &[
+            OUTPUT_Y[0],
+            OutputDef { name: "y_scale" },
+            OutputDef {
+                name: "y_zero_point",
+            },
+        ],
         attrs: &[],
         aliasing: Aliasing::Distinct,
         reads_only_shapes: false,
         infer: |cx| {
             Ok(vec![
-                TensorType { dtype: DataType::UInt8, shape: cx.input(0)?.shape.clone() },
+                TensorType {
+                    dtype: DataType::UInt8,
+                    shape: cx.input(0)?.shape.clone(),
+                },
                 TensorType::new(DataType::Float32, []),
                 TensorType::new(DataType::UInt8, []),
             ])
@@ -122,20 +189,31 @@ pub(super) fn bounds(dtype: DataType) -> Result<(f64, f64), OpError> {
         DataType::Int8 => Ok((-128.0, 127.0)),
         DataType::UInt16 => Ok((0.0, 65535.0)),
         DataType::Int16 => Ok((-32768.0, 32767.0)),
-        other => Err(OpError::unsupported(format!("quantising to {other} is not supported"))),
+        other => Err(OpError::unsupported(format!(
+            "quantising to {other} is not supported"
+        ))),
     }
 }
 
 /// Checks that scales (and zero points) are one, one along the axis, or one a block.
 fn scales_fit(cx: &InferCx<'_>) -> Result<(), OpError> {
     let (x, scale) = (cx.input(0)?, cx.input(1)?);
-    if cx.has(2) && cx.input(2)?.elements().is_some() && scale.elements().is_some() && cx.input(2)?.shape != scale.shape {
-        return Err(OpError::invalid(format!("the scale is {scale}, and the zero point {}", cx.input(2)?)));
+    if cx.has(2)
+        && cx.input(2)?.elements().is_some()
+        && scale.elements().is_some()
+        && cx.input(2)?.shape != scale.shape
+    {
+        return Err(OpError::invalid(format!(
+            "the scale is {scale}, and the zero point {}",
+            cx.input(2)?
+        )));
     }
     if x.bytes().is_none() || scale.bytes().is_none() {
         return Ok(());
     }
-    let (Some(dims), Some(own)) = (x.dims(), scale.dims()) else { return Ok(()) };
+    let (Some(dims), Some(own)) = (x.dims(), scale.dims()) else {
+        return Ok(());
+    };
     Blocks::of(cx.attrs(), &dims, &own).map(|_| ())
 }
 
@@ -159,28 +237,62 @@ impl Blocks {
     fn of(attrs: AttrReader<'_>, x: &[usize], scale: &[usize]) -> Result<Blocks, OpError> {
         let size = attrs.int("block_size")?;
         if size < 0 {
-            return Err(OpError::invalid(format!("block_size is {size}; it has to be 0 or more")));
+            return Err(OpError::invalid(format!(
+                "block_size is {size}; it has to be 0 or more"
+            )));
         }
-        let wrong = || OpError::invalid(format!("scales of shape {scale:?} do not fit an input of shape {x:?}"));
+        let wrong = || {
+            OpError::invalid(format!(
+                "scales of shape {scale:?} do not fit an input of shape {x:?}"
+            ))
+        };
         if scale.iter().product::<usize>() == 1 && size == 0 && scale.len() <= 1 {
             let len = x.iter().product();
-            return Ok(Blocks { outer: 1, len, inner: 1, block: Ord::max(len, 1), blocks: 1, full: false });
+            return Ok(Blocks {
+                outer: 1,
+                len,
+                inner: 1,
+                block: Ord::max(len, 1),
+                blocks: 1,
+                full: false,
+            });
         }
         let axis = infer::axis(attrs.int("axis")?, x.len())?;
-        let (outer, len, inner) = (x[..axis].iter().product(), x[axis], x[axis + 1..].iter().product());
+        let (outer, len, inner) = (
+            x[..axis].iter().product(),
+            x[axis],
+            x[axis + 1..].iter().product(),
+        );
         if size == 0 {
             if scale != [len] {
                 return Err(wrong());
             }
-            return Ok(Blocks { outer, len, inner, block: 1, blocks: len, full: false });
+            return Ok(Blocks {
+                outer,
+                len,
+                inner,
+                block: 1,
+                blocks: len,
+                full: false,
+            });
         }
         let (block, blocks) = (size as usize, len.div_ceil(size as usize));
         let fits = scale.len() == x.len()
-            && scale.iter().enumerate().all(|(at, &dim)| dim == if at == axis { blocks } else { x[at] });
+            && scale
+                .iter()
+                .enumerate()
+                .all(|(at, &dim)| dim == if at == axis { blocks } else { x[at] });
         if !fits {
             return Err(wrong());
         }
-        Ok(Blocks { outer, len, inner, block, blocks, full: true })
+        Ok(Blocks {
+            outer,
+            len,
+            inner,
+            block,
+            blocks,
+            full: true,
+        })
     }
 }
 
@@ -193,7 +305,14 @@ struct Linear {
 impl Algorithm for Linear {
     fn run<W: Working>(&self, io: &Io<'_, W>) -> Result<(), OpError> {
         let (x, scales, zeros, out) = (io.input(0)?, io.input(1)?, io.optional(2)?, io.output(0)?);
-        let Blocks { outer, len, inner, block, blocks, full } = self.blocks;
+        let Blocks {
+            outer,
+            len,
+            inner,
+            block,
+            blocks,
+            full,
+        } = self.blocks;
         let apply = |start: usize, count: usize, scale: W, zero: W| {
             let (x, out) = (x.slice(start, count), out.slice(start, count));
             match self.bounds {
@@ -217,7 +336,12 @@ impl Algorithm for Linear {
                 for row in 0..count {
                     for column in 0..inner {
                         let index = (outer * blocks + at / block) * inner + column;
-                        apply(start + row * inner + column, 1, scales.get(index), zero(index));
+                        apply(
+                            start + row * inner + column,
+                            1,
+                            scales.get(index),
+                            zero(index),
+                        );
                     }
                 }
             }
@@ -232,11 +356,19 @@ struct Dynamic;
 impl Algorithm for Dynamic {
     fn run<W: Working>(&self, io: &Io<'_, W>) -> Result<(), OpError> {
         let (x, out) = (io.input(0)?, io.output(0)?);
-        let (low, high) = x.fold((W::zero(), W::zero()), |(low, high), x| (low.least(x), high.most(x)));
+        let (low, high) = x.fold((W::zero(), W::zero()), |(low, high), x| {
+            (low.least(x), high.most(x))
+        });
         // Where all are 0 any scale does; the definition has the next step divide by it.
-        let scale = if high == low { W::one() } else { (high - low) / W::of(255.0) };
+        let scale = if high == low {
+            W::one()
+        } else {
+            (high - low) / W::of(255.0)
+        };
         let zero = W::of((-(low / scale)).f64().round_ties_even().clamp(0.0, 255.0));
-        out.map1_each(x, |x| W::of(((x / scale).f64().round_ties_even() + zero.f64()).clamp(0.0, 255.0)));
+        out.map1_each(x, |x| {
+            W::of(((x / scale).f64().round_ties_even() + zero.f64()).clamp(0.0, 255.0))
+        });
         if let Some(to) = io.wanted(1)? {
             to.set(0, if high == low { W::zero() } else { scale });
         }
@@ -259,7 +391,17 @@ mod tests {
     #[test]
     fn scales_that_do_not_fit_are_refused() {
         let x = noise(&[2, 3], 1);
-        refuse("jumar.QuantizeLinear", &[x.clone(), noise(&[2], 2)], none(), "scales of shape");
-        refuse("jumar.QuantizeLinear", &[x, noise(&[2, 1], 2)], none().with("block_size", 2), "scales of shape");
+        refuse(
+            "jumar.QuantizeLinear",
+            &[x.clone(), noise(&[2], 2)],
+            none(),
+            "scales of shape",
+        );
+        refuse(
+            "jumar.QuantizeLinear",
+            &[x, noise(&[2, 1], 2)],
+            none().with("block_size", 2),
+            "scales of shape",
+        );
     }
 }

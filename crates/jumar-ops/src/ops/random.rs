@@ -5,7 +5,10 @@ use jumar_types::dtype::DataType;
 use crate::kernels::number::for_dtype;
 use crate::operator::OUTPUT_Y;
 use crate::view::Element;
-use crate::{Aliasing, AttrDef, AttrKind, Attrs, Call, InputDef, Kernel, OpError, Operator, TensorType, Types, UNKNOWN};
+use crate::{
+    Aliasing, AttrDef, AttrKind, Attrs, Call, InputDef, Kernel, OpError, Operator, TensorType,
+    Types, UNKNOWN,
+};
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "jumar.Random",
@@ -28,7 +31,9 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
         let dtype = dtype(cx.attrs().attrs)?;
         Ok(vec![match (cx.ints(0)?, cx.input(0)?.elements()) {
             (Some(dims), _) if dims.iter().any(|&dim| dim < 0) => {
-                return Err(OpError::invalid(format!("the shape {dims:?} has a negative dimension")));
+                return Err(OpError::invalid(format!(
+                    "the shape {dims:?} has a negative dimension"
+                )));
             }
             (Some(dims), _) => TensorType::new(dtype, dims),
             (None, Some(rank)) => TensorType::new(dtype, vec![UNKNOWN; rank]),
@@ -37,7 +42,10 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     },
     prepare: |cx| {
         let attrs = cx.attrs();
-        let key = Key { seed: attrs.int("seed")? as u64, other: attrs.int("seed2")? as u64 };
+        let key = Key {
+            seed: attrs.int("seed")? as u64,
+            other: attrs.int("seed2")? as u64,
+        };
         let normal = attrs.bool("normal")?;
         for_dtype!(cx.output_dtype(0)?, [Float32 => f32, Float64 => f64], T => {
             Ok(Box::new(Random::<T> { key, normal, types: std::marker::PhantomData }) as Box<dyn Kernel>)
@@ -48,7 +56,9 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
 fn dtype(attrs: &Attrs) -> Result<DataType, OpError> {
     match attrs.get("dtype") {
         Some(&crate::Attr::Type(dtype @ (DataType::Float32 | DataType::Float64))) => Ok(dtype),
-        other => Err(OpError::unsupported(format!("random numbers of {other:?}; float32 and float64 are supported"))),
+        other => Err(OpError::unsupported(format!(
+            "random numbers of {other:?}; float32 and float64 are supported"
+        ))),
     }
 }
 
@@ -70,7 +80,10 @@ fn philox(mut counter: [u32; 4], mut key: [u32; 2]) -> [u32; 4] {
             (a >> 32) as u32 ^ counter[3] ^ key[1],
             a as u32,
         ];
-        key = [key[0].wrapping_add(0x9E37_79B9), key[1].wrapping_add(0xBB67_AE85)];
+        key = [
+            key[0].wrapping_add(0x9E37_79B9),
+            key[1].wrapping_add(0xBB67_AE85),
+        ];
     }
     counter
 }
@@ -80,10 +93,18 @@ impl Key {
     fn pair(self, draw: u64, place: u64) -> [u64; 2] {
         // The second seed and the draw choose a stream of their own; the place counts in it.
         let stream = philox(
-            [self.other as u32, (self.other >> 32) as u32, draw as u32, (draw >> 32) as u32],
+            [
+                self.other as u32,
+                (self.other >> 32) as u32,
+                draw as u32,
+                (draw >> 32) as u32,
+            ],
             [self.seed as u32, (self.seed >> 32) as u32],
         );
-        let words = philox([place as u32, (place >> 32) as u32, stream[2], stream[3]], [stream[0], stream[1]]);
+        let words = philox(
+            [place as u32, (place >> 32) as u32, stream[2], stream[3]],
+            [stream[0], stream[1]],
+        );
         let join = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
         [join(words[0], words[1]), join(words[2], words[3])]
     }
@@ -128,7 +149,11 @@ impl<T: Uniform> Kernel for Random<T> {
         let draw = if draw.is_empty() { 0 } else { draw.get(0) } as u64;
         for place in (0..out.len()).step_by(2) {
             let words = self.key.pair(draw, place as u64 / 2);
-            let both = if self.normal { normal(words) } else { words.map(T::uniform) };
+            let both = if self.normal {
+                normal(words)
+            } else {
+                words.map(T::uniform)
+            };
             out.set(place, both[0]);
             if place + 1 < out.len() {
                 out.set(place + 1, both[1]);
@@ -154,17 +179,28 @@ mod tests {
 
     #[test]
     fn the_words_are_those_that_the_authors_published() {
-        assert_eq!(philox([0; 4], [0; 2]), [0x6627_e8d5, 0xe169_c58d, 0xbc57_ac4c, 0x9b00_dbd8]);
-        assert_eq!(philox([u32::MAX; 4], [u32::MAX; 2]), [0x408f_276d, 0x41c8_3b0e, 0xa20b_c7c6, 0x6d54_51fd]);
         assert_eq!(
-            philox([0x243f_6a88, 0x85a3_08d3, 0x1319_8a2e, 0x0370_7344], [0xa409_3822, 0x299f_31d0]),
+            philox([0; 4], [0; 2]),
+            [0x6627_e8d5, 0xe169_c58d, 0xbc57_ac4c, 0x9b00_dbd8]
+        );
+        assert_eq!(
+            philox([u32::MAX; 4], [u32::MAX; 2]),
+            [0x408f_276d, 0x41c8_3b0e, 0xa20b_c7c6, 0x6d54_51fd]
+        );
+        assert_eq!(
+            philox(
+                [0x243f_6a88, 0x85a3_08d3, 0x1319_8a2e, 0x0370_7344],
+                [0xa409_3822, 0x299f_31d0]
+            ),
             [0xd16c_fe09, 0x94fd_cceb, 0x5001_e420, 0x2412_6ea1]
         );
     }
 
     fn drawn(draw: i64, attrs: Attrs) -> Vec<f64> {
         let inputs = [i64s(&[2], &[100, 101]), i64s(&[], &[draw])];
-        run("jumar.Random", &inputs, attrs).unwrap()[0].floats().unwrap()
+        run("jumar.Random", &inputs, attrs).unwrap()[0]
+            .floats()
+            .unwrap()
     }
 
     fn moments(values: &[f64]) -> (f64, f64) {
@@ -180,23 +216,43 @@ mod tests {
             let uniform = drawn(0, attrs());
             let (mean, variance) = moments(&uniform);
             // Five deviations of the means of 10100 numbers.
-            assert!((mean - 0.5).abs() < 0.015 && (variance - 1.0 / 12.0).abs() < 0.005, "{mean} {variance}");
+            assert!(
+                (mean - 0.5).abs() < 0.015 && (variance - 1.0 / 12.0).abs() < 0.005,
+                "{mean} {variance}"
+            );
             assert!(uniform.iter().all(|x| (0.0..1.0).contains(x)));
             let (mean, variance) = moments(&drawn(0, attrs().with("normal", true)));
-            assert!(mean.abs() < 0.05 && (variance - 1.0).abs() < 0.08, "{mean} {variance}");
+            assert!(
+                mean.abs() < 0.05 && (variance - 1.0).abs() < 0.08,
+                "{mean} {variance}"
+            );
         }
     }
 
     #[test]
     fn seeds_and_draws_decide() {
-        let attrs = |seed: i64, other: i64| none().with("dtype", DataType::Float32).with("seed", seed).with("seed2", other);
+        let attrs = |seed: i64, other: i64| {
+            none()
+                .with("dtype", DataType::Float32)
+                .with("seed", seed)
+                .with("seed2", other)
+        };
         let first = drawn(0, attrs(1, 2));
         assert_eq!(first, drawn(0, attrs(1, 2)));
-        for other in [drawn(1, attrs(1, 2)), drawn(0, attrs(2, 2)), drawn(0, attrs(1, 3))] {
+        for other in [
+            drawn(1, attrs(1, 2)),
+            drawn(0, attrs(2, 2)),
+            drawn(0, attrs(1, 3)),
+        ] {
             assert!(first.iter().zip(&other).filter(|(a, b)| a == b).count() < 10);
         }
         let shape = [i64s(&[1], &[-1]), i64s(&[], &[0])];
         refuse("jumar.Random", &shape, attrs(1, 2), "negative");
-        refuse("jumar.Random", &[i64s(&[1], &[1]), i64s(&[], &[0])], none().with("dtype", DataType::Int8), "float32");
+        refuse(
+            "jumar.Random",
+            &[i64s(&[1], &[1]), i64s(&[], &[0])],
+            none().with("dtype", DataType::Int8),
+            "float32",
+        );
     }
 }

@@ -8,7 +8,9 @@ use crate::{Aliasing, InputDef, OnnxForm, Operator, Types};
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "Reciprocal",
-    onnx: &[OnnxForm::new("Reciprocal", 6, LATEST, |builder, node| plain(builder, node, "Reciprocal"))],
+    onnx: &[OnnxForm::new("Reciprocal", 6, LATEST, |builder, node| {
+        plain(builder, node, "Reciprocal")
+    })],
     inputs: &[InputDef::required("x", Types::FLOAT)],
     outputs: OUTPUT_Y,
     attrs: &[],
@@ -35,6 +37,11 @@ mod tests {
     #[test]
     fn agrees_with_numpy() {
         let x = f32s(&[4], &[-4.0, -0.5, 0.7, 4.0]);
-        check("Reciprocal", &[x], none(), &f32s(&[4], &[-0.25, -2.0, 1.428_571_5, 0.25]));
+        check(
+            "Reciprocal",
+            &[x],
+            none(),
+            &f32s(&[4], &[-0.25, -2.0, 1.428_571_5, 0.25]),
+        );
     }
 }

@@ -8,17 +8,24 @@ use crate::{Aliasing, AttrDef, InputDef, OnnxForm, Operator, Types};
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "ReduceMean",
     onnx: ONNX,
-    inputs: &[InputDef::required("x", Types::NUMBER), InputDef::optional_constant("axes", Types::INDEX)],
+    inputs: &[
+        InputDef::required("x", Types::NUMBER),
+        InputDef::optional_constant("axes", Types::INDEX),
+    ],
     outputs: OUTPUT_Y,
-    attrs: &[AttrDef::bool("keep_dims", false), AttrDef::bool("noop_with_empty_axes", true)],
+    attrs: &[
+        AttrDef::bool("keep_dims", false),
+        AttrDef::bool("noop_with_empty_axes", true),
+    ],
     aliasing: Aliasing::Distinct,
     reads_only_shapes: false,
     infer: reduce::infer,
     prepare: |cx| reduce::prepare(cx, reduce::Join::Mean),
 }];
 
-const ONNX: &[OnnxForm] =
-    &[OnnxForm::new("ReduceMean", 7, LATEST, |builder, node| reduce::lower(builder, node, "ReduceMean", 18))];
+const ONNX: &[OnnxForm] = &[OnnxForm::new("ReduceMean", 7, LATEST, |builder, node| {
+    reduce::lower(builder, node, "ReduceMean", 18)
+})];
 
 #[cfg(test)]
 mod tests {
@@ -27,8 +34,18 @@ mod tests {
     #[test]
     fn agrees_with_numpy() {
         let x = f32s(&[2, 3], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
-        check("ReduceMean", &[x.clone(), i64s(&[1], &[1])], none(), &f32s(&[2], &[2.0, 5.0]));
-        check("ReduceMean", &[x.clone(), i64s(&[1], &[0])], none().with("keep_dims", true), &f32s(&[1, 3], &[2.5, 3.5, 4.5]));
+        check(
+            "ReduceMean",
+            &[x.clone(), i64s(&[1], &[1])],
+            none(),
+            &f32s(&[2], &[2.0, 5.0]),
+        );
+        check(
+            "ReduceMean",
+            &[x.clone(), i64s(&[1], &[0])],
+            none().with("keep_dims", true),
+            &f32s(&[1, 3], &[2.5, 3.5, 4.5]),
+        );
         check("ReduceMean", &[x], none(), &f32s(&[], &[3.5]));
     }
 }

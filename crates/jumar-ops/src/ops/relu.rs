@@ -8,7 +8,9 @@ use crate::{Aliasing, InputDef, OnnxForm, Operator, Types};
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "Relu",
-    onnx: &[OnnxForm::new("Relu", 6, LATEST, |builder, node| plain(builder, node, "Relu"))],
+    onnx: &[OnnxForm::new("Relu", 6, LATEST, |builder, node| {
+        plain(builder, node, "Relu")
+    })],
     inputs: &[InputDef::required("x", Types::NUMBER)],
     outputs: OUTPUT_Y,
     attrs: &[],
@@ -34,8 +36,18 @@ mod tests {
 
     #[test]
     fn agrees_with_numpy() {
-        check("Relu", &[f32s(&[2, 2], &[-1.0, 0.0, 2.5, -0.5])], none(), &f32s(&[2, 2], &[0.0, 0.0, 2.5, 0.0]));
-        check("Relu", &[i64s(&[3], &[-1, 0, 7])], none(), &i64s(&[3], &[0, 0, 7]));
+        check(
+            "Relu",
+            &[f32s(&[2, 2], &[-1.0, 0.0, 2.5, -0.5])],
+            none(),
+            &f32s(&[2, 2], &[0.0, 0.0, 2.5, 0.0]),
+        );
+        check(
+            "Relu",
+            &[i64s(&[3], &[-1, 0, 7])],
+            none(),
+            &i64s(&[3], &[0, 0, 7]),
+        );
         let kept = run("Relu", &[f32s(&[1], &[f32::NAN])], none()).unwrap();
         assert!(kept[0].floats().unwrap()[0].is_nan());
     }

@@ -3,7 +3,9 @@
 use crate::kernels::moves;
 use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
-use crate::{Aliasing, AttrDef, Attrs, InputDef, OnnxForm, OpError, Operator, TensorType, Types, UNKNOWN};
+use crate::{
+    Aliasing, AttrDef, Attrs, InputDef, OnnxForm, OpError, Operator, TensorType, Types, UNKNOWN,
+};
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "Reshape",
@@ -11,7 +13,10 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
         let attrs = Attrs::new().with("allowzero", node.bool_or("allowzero", false)?);
         Ok(vec![builder.node("Reshape", node.inputs(), attrs)?])
     })],
-    inputs: &[InputDef::required("x", Types::ALL), InputDef::constant("shape", Types::INDEX)],
+    inputs: &[
+        InputDef::required("x", Types::ALL),
+        InputDef::constant("shape", Types::INDEX),
+    ],
     outputs: OUTPUT_Y,
     attrs: &[
         AttrDef::int("axis", 0),
@@ -24,7 +29,9 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     infer: |cx| {
         let input = cx.input(0)?;
         if cx.attrs().int("axis")? != 0 || cx.attrs().int("num_axes")? != -1 {
-            return Err(OpError::unsupported("axis and num_axes other than 0 and -1 are not supported"));
+            return Err(OpError::unsupported(
+                "axis and num_axes other than 0 and -1 are not supported",
+            ));
         }
         let Some(wanted) = cx.ints(1)? else {
             return Ok(vec![match cx.input(1)?.elements() {
@@ -40,7 +47,11 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
                 0 if copies_zero => match input.rank() {
                     None => UNKNOWN,
                     Some(rank) if axis < rank => input.shape[axis],
-                    Some(_) => return Err(OpError::invalid(format!("{wanted:?} copies dimension {axis} of {input}"))),
+                    Some(_) => {
+                        return Err(OpError::invalid(format!(
+                            "{wanted:?} copies dimension {axis} of {input}"
+                        )));
+                    }
                 },
                 -1 if open.is_none() => {
                     open = Some(axis);
@@ -56,16 +67,23 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
                 .iter()
                 .enumerate()
                 .filter(|&(axis, _)| open != Some(axis))
-                .try_fold(1usize, |product, (_, &dim)| product.checked_mul(usize::try_from(dim).ok()?))
+                .try_fold(1usize, |product, (_, &dim)| {
+                    product.checked_mul(usize::try_from(dim).ok()?)
+                })
                 .ok_or_else(fits)?;
             match open {
-                Some(axis) if rest > 0 && elements % rest == 0 => shape[axis] = (elements / rest) as i64,
+                Some(axis) if rest > 0 && elements % rest == 0 => {
+                    shape[axis] = (elements / rest) as i64
+                }
                 Some(axis) if rest == 0 && elements == 0 => shape[axis] = 0,
                 None if rest == elements => {}
                 _ => return Err(fits()),
             }
         }
-        Ok(vec![TensorType { dtype: input.dtype, shape }])
+        Ok(vec![TensorType {
+            dtype: input.dtype,
+            shape,
+        }])
     },
     prepare: moves::copy,
 }];
@@ -77,15 +95,39 @@ mod tests {
     #[test]
     fn agrees_with_onnx() {
         let x = noise(&[2, 3, 4], 1);
-        for (wanted, dims) in [(&[6, 4][..], &[6, 4][..]), (&[-1], &[24]), (&[0, -1], &[2, 12]), (&[4, 0, -1], &[4, 3, 2])] {
-            check("Reshape", &[x.clone(), i64s(&[wanted.len()], wanted)], none(), &x.reshaped(dims).unwrap());
+        for (wanted, dims) in [
+            (&[6, 4][..], &[6, 4][..]),
+            (&[-1], &[24]),
+            (&[0, -1], &[2, 12]),
+            (&[4, 0, -1], &[4, 3, 2]),
+        ] {
+            check(
+                "Reshape",
+                &[x.clone(), i64s(&[wanted.len()], wanted)],
+                none(),
+                &x.reshaped(dims).unwrap(),
+            );
         }
         let empty = f32s(&[0, 3], &[]);
         let allow = none().with("allowzero", true);
-        check("Reshape", &[empty.clone(), i64s(&[2], &[3, 0])], allow, &f32s(&[3, 0], &[]));
-        check("Reshape", &[empty, i64s(&[2], &[0, -1])], none(), &f32s(&[0, 0], &[]));
+        check(
+            "Reshape",
+            &[empty.clone(), i64s(&[2], &[3, 0])],
+            allow,
+            &f32s(&[3, 0], &[]),
+        );
+        check(
+            "Reshape",
+            &[empty, i64s(&[2], &[0, -1])],
+            none(),
+            &f32s(&[0, 0], &[]),
+        );
         for wanted in [&[5, 5][..], &[-1, -1], &[-1, 5], &[-2], &[2, 3, 4, 0]] {
-            let error = run("Reshape", &[x.clone(), i64s(&[wanted.len()], wanted)], none());
+            let error = run(
+                "Reshape",
+                &[x.clone(), i64s(&[wanted.len()], wanted)],
+                none(),
+            );
             assert!(error.is_err(), "{wanted:?}");
         }
     }

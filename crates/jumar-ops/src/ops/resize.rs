@@ -8,19 +8,23 @@ use crate::onnx::{LATEST, attrs_alike};
 use crate::operator::OUTPUT_Y;
 use crate::view::Element;
 use crate::{
-    Aliasing, AttrDef, Attrs, Builder, Call, InferCx, InputDef, Kernel, OnnxForm, OnnxNode, OpError, Operator, PrepareCx,
-    Tensor, TensorType, Types, UNKNOWN, ValueRef, infer as check,
+    Aliasing, AttrDef, Attrs, Builder, Call, InferCx, InputDef, Kernel, OnnxForm, OnnxNode,
+    OpError, Operator, PrepareCx, Tensor, TensorType, Types, UNKNOWN, ValueRef, infer as check,
 };
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "Resize",
     onnx: &[
-        OnnxForm::new("Resize", 10, 10, |builder, node| lower_scales(builder, node, "simple")),
+        OnnxForm::new("Resize", 10, 10, |builder, node| {
+            lower_scales(builder, node, "simple")
+        }),
         OnnxForm::new("Resize", 11, LATEST, |builder, node| {
             let attrs = attrs_alike(node, "Resize")?;
             Ok(vec![builder.node("Resize", node.inputs(), attrs)?])
         }),
-        OnnxForm::new("Upsample", 7, LATEST, |builder, node| lower_scales(builder, node, "floor")),
+        OnnxForm::new("Upsample", 7, LATEST, |builder, node| {
+            lower_scales(builder, node, "floor")
+        }),
     ],
     inputs: &[
         InputDef::required("x", Types::ALL),
@@ -65,7 +69,11 @@ fn lower_scales(
         Some(scales) => builder.add_constant(Tensor::from_floats(scales)),
         None => node.input(1)?,
     };
-    Ok(vec![builder.node("Resize", &[Some(node.input(0)?), None, Some(scales)], attrs)?])
+    Ok(vec![builder.node(
+        "Resize",
+        &[Some(node.input(0)?), None, Some(scales)],
+        attrs,
+    )?])
 }
 
 /// Which axes are resized, and by what: a scale and the resulting size for each.
@@ -87,49 +95,88 @@ fn sizes(cx: &InferCx<'_>, image: &[i64]) -> Result<Option<Sizes>, OpError> {
         [] => (0..rank).collect(),
         list => {
             check::axes(list, rank)?;
-            list.iter().map(|&axis| check::axis(axis, rank)).collect::<Result<_, _>>()?
+            list.iter()
+                .map(|&axis| check::axis(axis, rank))
+                .collect::<Result<_, _>>()?
         }
     };
     let wrong = |name: &str, found: usize| {
-        OpError::invalid(format!("{name} holds {found} numbers, and {} dimensions are resized", axes.len()))
+        OpError::invalid(format!(
+            "{name} holds {found} numbers, and {} dimensions are resized",
+            axes.len()
+        ))
     };
     match (given(cx, 2), given(cx, 3)) {
         (true, false) => {
-            let Some(scales) = cx.constant(2) else { return Ok(None) };
-            let scales = scales.floats().ok_or_else(|| OpError::invalid("scales have to be numbers"))?;
+            let Some(scales) = cx.constant(2) else {
+                return Ok(None);
+            };
+            let scales = scales
+                .floats()
+                .ok_or_else(|| OpError::invalid("scales have to be numbers"))?;
             if scales.len() != axes.len() {
                 return Err(wrong("scales", scales.len()));
             }
-            if let Some(scale) = scales.iter().find(|scale| !(**scale > 0.0 && scale.is_finite())) {
-                return Err(OpError::invalid(format!("scales holds {scale}; it has to be more than 0")));
+            if let Some(scale) = scales
+                .iter()
+                .find(|scale| !(**scale > 0.0 && scale.is_finite()))
+            {
+                return Err(OpError::invalid(format!(
+                    "scales holds {scale}; it has to be more than 0"
+                )));
             }
             let sizes = axes
                 .iter()
                 .zip(&scales)
                 // The product of float32 numbers, as the definition's own implementation computes it.
-                .map(|(&axis, &scale)| if image[axis] < 0 { UNKNOWN } else { (image[axis] as f32 * scale as f32).floor() as i64 })
+                .map(|(&axis, &scale)| {
+                    if image[axis] < 0 {
+                        UNKNOWN
+                    } else {
+                        (image[axis] as f32 * scale as f32).floor() as i64
+                    }
+                })
                 .collect();
-            Ok(Some(Sizes { axes, scales, sizes }))
+            Ok(Some(Sizes {
+                axes,
+                scales,
+                sizes,
+            }))
         }
         (false, true) => {
-            let Some(mut sizes) = cx.ints(3)? else { return Ok(None) };
+            let Some(mut sizes) = cx.ints(3)? else {
+                return Ok(None);
+            };
             if sizes.len() != axes.len() {
                 return Err(wrong("sizes", sizes.len()));
             }
             if let Some(size) = sizes.iter().find(|size| **size < 0) {
-                return Err(OpError::invalid(format!("sizes holds {size}; it has to be 0 or more")));
+                return Err(OpError::invalid(format!(
+                    "sizes holds {size}; it has to be 0 or more"
+                )));
             }
             if axes.iter().any(|&axis| image[axis] < 0) {
                 let stretch = cx.attrs().str("keep_aspect_ratio_policy")? == "stretch";
-                return Ok(stretch.then(|| Sizes { scales: vec![1.0; axes.len()], axes, sizes }));
+                return Ok(stretch.then(|| Sizes {
+                    scales: vec![1.0; axes.len()],
+                    axes,
+                    sizes,
+                }));
             }
-            let mut scales: Vec<f64> =
-                axes.iter().zip(&sizes).map(|(&axis, &size)| size as f64 / (image[axis] as f64).max(1.0)).collect();
+            let mut scales: Vec<f64> = axes
+                .iter()
+                .zip(&sizes)
+                .map(|(&axis, &size)| size as f64 / (image[axis] as f64).max(1.0))
+                .collect();
             let kept = match cx.attrs().str("keep_aspect_ratio_policy")? {
                 "stretch" => None,
                 "not_larger" => scales.iter().copied().reduce(f64::min),
                 "not_smaller" => scales.iter().copied().reduce(f64::max),
-                other => return Err(OpError::invalid(format!("keep_aspect_ratio_policy {other} is not known"))),
+                other => {
+                    return Err(OpError::invalid(format!(
+                        "keep_aspect_ratio_policy {other} is not known"
+                    )));
+                }
             };
             if let Some(scale) = kept {
                 for (at, &axis) in axes.iter().enumerate() {
@@ -137,9 +184,15 @@ fn sizes(cx: &InferCx<'_>, image: &[i64]) -> Result<Option<Sizes>, OpError> {
                     sizes[at] = (image[axis] as f64 * scale + 0.5).floor() as i64;
                 }
             }
-            Ok(Some(Sizes { axes, scales, sizes }))
+            Ok(Some(Sizes {
+                axes,
+                scales,
+                sizes,
+            }))
         }
-        _ => Err(OpError::invalid("either scales or sizes have to be given, and not both")),
+        _ => Err(OpError::invalid(
+            "either scales or sizes have to be given, and not both",
+        )),
     }
 }
 
@@ -147,7 +200,16 @@ fn infer(cx: &InferCx<'_>) -> Result<Vec<TensorType>, OpError> {
     let image = cx.input(0)?;
     for (name, known) in [
         ("mode", &["nearest", "linear", "cubic"][..]),
-        ("nearest_mode", &["round_prefer_floor", "round_prefer_ceil", "floor", "ceil", "simple"]),
+        (
+            "nearest_mode",
+            &[
+                "round_prefer_floor",
+                "round_prefer_ceil",
+                "floor",
+                "ceil",
+                "simple",
+            ],
+        ),
         (
             "coordinate_transformation_mode",
             &[
@@ -163,7 +225,10 @@ fn infer(cx: &InferCx<'_>) -> Result<Vec<TensorType>, OpError> {
     ] {
         let value = cx.attrs().str(name)?;
         if !known.contains(&value) {
-            return Err(OpError::invalid(format!("{name} is {value}; it has to be one of {}", known.join(", "))));
+            return Err(OpError::invalid(format!(
+                "{name} is {value}; it has to be one of {}",
+                known.join(", ")
+            )));
         }
     }
     if image.rank().is_none() {
@@ -179,14 +244,18 @@ fn infer(cx: &InferCx<'_>) -> Result<Vec<TensorType>, OpError> {
         None => {
             let axes = cx.attrs().ints("axes")?;
             for (axis, dim) in shape.iter_mut().enumerate() {
-                let own = |&one: &i64| check::axis(one, image.shape.len()).is_ok_and(|one| one == axis);
+                let own =
+                    |&one: &i64| check::axis(one, image.shape.len()).is_ok_and(|one| one == axis);
                 if axes.is_empty() || axes.iter().any(own) {
                     *dim = UNKNOWN;
                 }
             }
         }
     }
-    Ok(vec![TensorType { dtype: image.dtype, shape }])
+    Ok(vec![TensorType {
+        dtype: image.dtype,
+        shape,
+    }])
 }
 
 /// How one axis is resized.
@@ -211,7 +280,13 @@ impl Pass {
 
 /// The original coordinate of an output position. In float32, because which pixel is the nearest hangs on the last bit,
 /// and scales are float32 numbers.
-fn coordinate(mode: &str, at: usize, scale: f64, (from, to): (usize, usize), roi: (f64, f64)) -> f64 {
+fn coordinate(
+    mode: &str,
+    at: usize,
+    scale: f64,
+    (from, to): (usize, usize),
+    roi: (f64, f64),
+) -> f64 {
     let (x, from_size, to_size, scale) = (at as f32, from as f32, to as f32, scale as f32);
     let (start, end) = (roi.0 as f32, roi.1 as f32);
     // Where positions are counted from end to end, ONNX takes the length before it is rounded.
@@ -222,8 +297,20 @@ fn coordinate(mode: &str, at: usize, scale: f64, (from, to): (usize, usize), roi
             let adjustment = to_size / (scale * from_size);
             from_size / 2.0 * (1.0 - adjustment) + (x + 0.5) / scale - 0.5
         }
-        "pytorch_half_pixel" => if to > 1 { (x + 0.5) / scale - 0.5 } else { 0.0 },
-        "align_corners" => if to > 1 { x * (from_size - 1.0) / (length - 1.0) } else { 0.0 },
+        "pytorch_half_pixel" => {
+            if to > 1 {
+                (x + 0.5) / scale - 0.5
+            } else {
+                0.0
+            }
+        }
+        "align_corners" => {
+            if to > 1 {
+                x * (from_size - 1.0) / (length - 1.0)
+            } else {
+                0.0
+            }
+        }
         "tf_half_pixel_for_nn" => (x + 0.5) / scale,
         "tf_crop_and_resize" => {
             if to > 1 {
@@ -242,7 +329,13 @@ fn nearest(mode: &str, x: f64, scale: f64) -> f64 {
         "round_prefer_ceil" => (x + 0.5).floor(),
         "floor" => x.floor(),
         "ceil" => x.ceil(),
-        _ => if scale < 1.0 { x.ceil() } else { x.floor() },
+        _ => {
+            if scale < 1.0 {
+                x.ceil()
+            } else {
+                x.floor()
+            }
+        }
     }
 }
 
@@ -261,18 +354,31 @@ fn cubic(x: f64, a: f64) -> f64 {
 fn passes(cx: &PrepareCx<'_>) -> Result<Vec<Pass>, OpError> {
     let (from, to) = (cx.shape(0)?, cx.output_shape(0)?);
     let signed: Vec<i64> = from.iter().map(|&dim| dim as i64).collect();
-    let sizes = sizes(cx.infer(), &signed)?
-        .ok_or_else(|| OpError::unsupported("scales or sizes have to be known before the operator is planned"))?;
+    let sizes = sizes(cx.infer(), &signed)?.ok_or_else(|| {
+        OpError::unsupported("scales or sizes have to be known before the operator is planned")
+    })?;
     let attrs = cx.attrs();
-    let (mode, transformation) = (attrs.str("mode")?, attrs.str("coordinate_transformation_mode")?);
+    let (mode, transformation) = (
+        attrs.str("mode")?,
+        attrs.str("coordinate_transformation_mode")?,
+    );
     let (nearest_mode, exclude) = (attrs.str("nearest_mode")?, attrs.bool("exclude_outside")?);
-    let (antialias, a) = (attrs.bool("antialias")?, f64::from(attrs.float("cubic_coeff_a")?));
+    let (antialias, a) = (
+        attrs.bool("antialias")?,
+        f64::from(attrs.float("cubic_coeff_a")?),
+    );
     let crops = transformation == "tf_crop_and_resize";
     let roi = if crops && given(cx.infer(), 1) {
         let roi = cx.infer().constant(1).and_then(Tensor::floats);
-        let roi = roi.ok_or_else(|| OpError::unsupported("the roi has to be known before the operator is planned"))?;
+        let roi = roi.ok_or_else(|| {
+            OpError::unsupported("the roi has to be known before the operator is planned")
+        })?;
         if roi.len() != 2 * sizes.axes.len() {
-            return Err(OpError::invalid(format!("roi holds {} numbers, not {}", roi.len(), 2 * sizes.axes.len())));
+            return Err(OpError::invalid(format!(
+                "roi holds {} numbers, not {}",
+                roi.len(),
+                2 * sizes.axes.len()
+            )));
         }
         roi
     } else {
@@ -286,13 +392,19 @@ fn passes(cx: &PrepareCx<'_>) -> Result<Vec<Pass>, OpError> {
         let axis = sizes.axes[number];
         let (size, target, scale) = (from[axis], to[axis], sizes.scales[number]);
         let region = (roi[number], roi[sizes.axes.len() + number]);
-        if size == target && (scale == 1.0 || sizes.scales.is_empty()) && (!crops || region == (0.0, 1.0)) {
+        if size == target
+            && (scale == 1.0 || sizes.scales.is_empty())
+            && (!crops || region == (0.0, 1.0))
+        {
             continue;
         }
         if size == 0 && target > 0 {
-            return Err(OpError::invalid("an image without elements cannot be made larger"));
+            return Err(OpError::invalid(
+                "an image without elements cannot be made larger",
+            ));
         }
-        let large = || OpError::too_large(format!("an axis of {size} resized to {target} by {scale}"));
+        let large =
+            || OpError::too_large(format!("an axis of {size} resized to {target} by {scale}"));
         if target > 1 << 26 {
             return Err(large());
         }
@@ -307,7 +419,11 @@ fn passes(cx: &PrepareCx<'_>) -> Result<Vec<Pass>, OpError> {
         if !(0..1 << 26).contains(&support) || (support as usize).saturating_mul(target) > 1 << 27 {
             return Err(large());
         }
-        let taps = if support == 0 { 1 } else { 2 * support as usize };
+        let taps = if support == 0 {
+            1
+        } else {
+            2 * support as usize
+        };
         let mut picks = Vec::with_capacity(taps * target);
         let mut outside = vec![false; target];
         for (at, outside) in outside.iter_mut().enumerate() {
@@ -325,8 +441,11 @@ fn passes(cx: &PrepareCx<'_>) -> Result<Vec<Pass>, OpError> {
             for tap in 0..taps {
                 let position = first + tap as f64;
                 let distance = (position - x) * squeeze;
-                let mut weight =
-                    if mode == "linear" { (1.0 - distance.abs()).max(0.0) } else { cubic(distance, a) };
+                let mut weight = if mode == "linear" {
+                    (1.0 - distance.abs()).max(0.0)
+                } else {
+                    cubic(distance, a)
+                };
                 if exclude && (position < 0.0 || position > (size - 1) as f64) {
                     weight = 0.0;
                 }
@@ -359,9 +478,14 @@ fn prepare(cx: &PrepareCx<'_>) -> Result<Box<dyn Kernel>, OpError> {
         return for_width!(dtype, T => Ok(Box::new(Picks::<T>::new(passes)) as Box<dyn Kernel>));
     }
     if dtype == DataType::Bool {
-        return Err(OpError::unsupported("truth values cannot be mixed: the mode has to be nearest"));
+        return Err(OpError::unsupported(
+            "truth values cannot be mixed: the mode has to be nearest",
+        ));
     }
-    let algorithm = Mix { passes, outside: cx.attrs().float("extrapolation_value")?.into() };
+    let algorithm = Mix {
+        passes,
+        outside: cx.attrs().float("extrapolation_value")?.into(),
+    };
     lift(cx, algorithm, &[0], &[0])
 }
 
@@ -373,7 +497,10 @@ struct Picks<T> {
 
 impl<T: Element> Picks<T> {
     fn new(passes: Vec<Pass>) -> Picks<T> {
-        Picks { passes, types: std::marker::PhantomData }
+        Picks {
+            passes,
+            types: std::marker::PhantomData,
+        }
     }
 }
 
@@ -408,7 +535,9 @@ impl<T: Element> Kernel for Picks<T> {
                         target.set(position, source.get(pick));
                     } else {
                         let row = source.slice(pick * pass.inner, pass.inner);
-                        target.slice(position * pass.inner, pass.inner).copy_from(row);
+                        target
+                            .slice(position * pass.inner, pass.inner)
+                            .copy_from(row);
                     }
                 }
             }
@@ -484,8 +613,14 @@ impl Mix {
             let (from, to) = self.passes[number + 1..].iter().fold((1, 1), grown);
             let inner = pass.inner / from.max(1) * to;
             for outer in 0..pass.outer {
-                for (position, _) in pass.outside.iter().enumerate().filter(|(_, outside)| **outside) {
-                    out.slice((outer * pass.to + position) * inner, inner).fill(W::of(self.outside));
+                for (position, _) in pass
+                    .outside
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, outside)| **outside)
+                {
+                    out.slice((outer * pass.to + position) * inner, inner)
+                        .fill(W::of(self.outside));
                 }
             }
         }
@@ -514,8 +649,14 @@ mod tests {
         let scales = f32s(&[4], &[1.0, 1.0, 1e-30, 1e-30]);
         let attrs = none().with("mode", "linear").with("antialias", true);
         // Nothing is left of the image.
-        assert!(crate::compute(op, &[Some(&x), None, Some(&scales)], &attrs).is_ok_and(|y| y[0].is_empty()));
+        assert!(
+            crate::compute(op, &[Some(&x), None, Some(&scales)], &attrs)
+                .is_ok_and(|y| y[0].is_empty())
+        );
         let refused = crate::compute(op, &[Some(&x)], &none()).unwrap_err();
-        assert!(refused.text().contains("either scales or sizes"), "{refused}");
+        assert!(
+            refused.text().contains("either scales or sizes"),
+            "{refused}"
+        );
     }
 }

@@ -7,7 +7,8 @@ use crate::onnx::{LATEST, alike, attrs_alike};
 use crate::operator::OUTPUT_Y;
 use crate::view::Row;
 use crate::{
-    Aliasing, AttrDef, InferCx, InputDef, OnnxForm, OpError, Operator, TensorType, Types, UNKNOWN, attr::AttrReader,
+    Aliasing, AttrDef, InferCx, InputDef, OnnxForm, OpError, Operator, TensorType, Types, UNKNOWN,
+    attr::AttrReader,
 };
 
 pub(super) static OPERATORS: &[&Operator] = &[
@@ -18,7 +19,11 @@ pub(super) static OPERATORS: &[&Operator] = &[
             if node.opset < 16 {
                 attrs.set("coordinate_transformation_mode", "output_half_pixel");
             }
-            Ok(vec![builder.node("jumar.RoiAlign", node.inputs(), attrs)?])
+            Ok(vec![builder.node(
+                "jumar.RoiAlign",
+                node.inputs(),
+                attrs,
+            )?])
         })],
         inputs: &[
             InputDef::required("x", Types::FLOAT),
@@ -41,20 +46,37 @@ pub(super) static OPERATORS: &[&Operator] = &[
             if !matches!(cx.attrs().str("mode")?, "avg" | "max") {
                 return Err(OpError::invalid("mode has to be avg or max"));
             }
-            if !matches!(cx.attrs().str("coordinate_transformation_mode")?, "half_pixel" | "output_half_pixel") {
-                return Err(OpError::invalid("coordinate_transformation_mode has to be half_pixel or output_half_pixel"));
+            if !matches!(
+                cx.attrs().str("coordinate_transformation_mode")?,
+                "half_pixel" | "output_half_pixel"
+            ) {
+                return Err(OpError::invalid(
+                    "coordinate_transformation_mode has to be half_pixel or output_half_pixel",
+                ));
             }
             if !(0..=MOST_SAMPLES as i64).contains(&cx.attrs().int("sampling_ratio")?) {
-                return Err(OpError::invalid(format!("sampling_ratio has to be 0 to {MOST_SAMPLES}")));
+                return Err(OpError::invalid(format!(
+                    "sampling_ratio has to be 0 to {MOST_SAMPLES}"
+                )));
             }
-            infer(cx, [cx.attrs().int("output_height")?, cx.attrs().int("output_width")?], 4)
+            infer(
+                cx,
+                [
+                    cx.attrs().int("output_height")?,
+                    cx.attrs().int("output_width")?,
+                ],
+                4,
+            )
         },
         prepare: |cx| {
             let image = cx.shape(0)?;
             let align = Align {
                 image: [image[0], image[1], image[2], image[3]],
                 rois: cx.shape(1)?[0],
-                size: [cx.attrs().int("output_height")? as usize, cx.attrs().int("output_width")? as usize],
+                size: [
+                    cx.attrs().int("output_height")? as usize,
+                    cx.attrs().int("output_width")? as usize,
+                ],
                 samples: cx.attrs().int("sampling_ratio")? as usize,
                 scale: cx.attrs().float("spatial_scale")?.into(),
                 mean: cx.attrs().str("mode")? == "avg",
@@ -65,10 +87,18 @@ pub(super) static OPERATORS: &[&Operator] = &[
     },
     &Operator {
         name: "jumar.MaxRoiPool",
-        onnx: &[OnnxForm::new("MaxRoiPool", 1, LATEST, |builder, node| alike(builder, node, "jumar.MaxRoiPool"))],
-        inputs: &[InputDef::required("x", Types::FLOAT), InputDef::required("rois", Types::FLOAT)],
+        onnx: &[OnnxForm::new("MaxRoiPool", 1, LATEST, |builder, node| {
+            alike(builder, node, "jumar.MaxRoiPool")
+        })],
+        inputs: &[
+            InputDef::required("x", Types::FLOAT),
+            InputDef::required("rois", Types::FLOAT),
+        ],
         outputs: OUTPUT_Y,
-        attrs: &[AttrDef::ints("pooled_shape", &[]), AttrDef::float("spatial_scale", 1.0)],
+        attrs: &[
+            AttrDef::ints("pooled_shape", &[]),
+            AttrDef::float("spatial_scale", 1.0),
+        ],
         aliasing: Aliasing::Distinct,
         reads_only_shapes: false,
         infer: |cx| {
@@ -88,26 +118,42 @@ pub(super) static OPERATORS: &[&Operator] = &[
     },
     &Operator {
         name: "jumar.MaxUnpool",
-        onnx: &[OnnxForm::new("MaxUnpool", 9, LATEST, |builder, node| alike(builder, node, "jumar.MaxUnpool"))],
+        onnx: &[OnnxForm::new("MaxUnpool", 9, LATEST, |builder, node| {
+            alike(builder, node, "jumar.MaxUnpool")
+        })],
         inputs: &[
             InputDef::required("x", Types::FLOAT),
             InputDef::required("indices", Types::INDEX),
             InputDef::optional_constant("output_shape", Types::INDEX),
         ],
         outputs: OUTPUT_Y,
-        attrs: &[AttrDef::ints("kernel_shape", &[]), window_defs()[0], window_defs()[1]],
+        attrs: &[
+            AttrDef::ints("kernel_shape", &[]),
+            window_defs()[0],
+            window_defs()[1],
+        ],
         aliasing: Aliasing::Distinct,
         reads_only_shapes: false,
         infer: infer_unpool,
         prepare: |cx| {
             if cx.shape(0)? != cx.shape(1)? {
-                return Err(OpError::invalid("indices have to have the shape of the input"));
+                return Err(OpError::invalid(
+                    "indices have to have the shape of the input",
+                ));
             }
             // Indices count elements of what was pooled, which is smaller than an output shape that was asked for.
             let pooled = infer_size(cx.infer())?.unwrap_or_default();
             let out: Vec<i64> = cx.output_shape(0)?.iter().map(|&dim| dim as i64).collect();
             let inner = |shape: &[i64]| shape.get(2..).unwrap_or_default().to_vec();
-            lift(cx, Unpool { from: inner(&pooled), to: inner(&out) }, &[0], &[0])
+            lift(
+                cx,
+                Unpool {
+                    from: inner(&pooled),
+                    to: inner(&out),
+                },
+                &[0],
+                &[0],
+            )
         },
     },
 ];
@@ -118,30 +164,50 @@ const MOST_SAMPLES: usize = 4096;
 fn pooled(attrs: AttrReader<'_>) -> Result<[i64; 2], OpError> {
     match attrs.ints("pooled_shape")? {
         &[height, width] => Ok([height, width]),
-        list => Err(OpError::invalid(format!("pooled_shape is {list:?}; it has to have 2 entries"))),
+        list => Err(OpError::invalid(format!(
+            "pooled_shape is {list:?}; it has to have 2 entries"
+        ))),
     }
 }
 
 fn infer(cx: &InferCx<'_>, size: [i64; 2], columns: i64) -> Result<Vec<TensorType>, OpError> {
     let (image, rois) = (cx.input(0)?, cx.input(1)?);
     if size.iter().any(|size| !(1..1 << 31).contains(size)) {
-        return Err(OpError::invalid(format!("the output's size is {size:?}; it has to be 1 or more")));
+        return Err(OpError::invalid(format!(
+            "the output's size is {size:?}; it has to be 1 or more"
+        )));
     }
     if image.rank().is_some_and(|rank| rank != 4) {
-        return Err(OpError::invalid(format!("the image {image} has to have 4 dimensions")));
+        return Err(OpError::invalid(format!(
+            "the image {image} has to have 4 dimensions"
+        )));
     }
-    if rois.rank().is_some() && !matches!(rois.shape[..], [_, found] if found < 0 || found == columns) {
-        return Err(OpError::invalid(format!("the regions {rois} have to have {columns} numbers each")));
+    if rois.rank().is_some()
+        && !matches!(rois.shape[..], [_, found] if found < 0 || found == columns)
+    {
+        return Err(OpError::invalid(format!(
+            "the regions {rois} have to have {columns} numbers each"
+        )));
     }
-    let count = rois.shape.first().copied().filter(|&count| count >= 0).unwrap_or(UNKNOWN);
+    let count = rois
+        .shape
+        .first()
+        .copied()
+        .filter(|&count| count >= 0)
+        .unwrap_or(UNKNOWN);
     if columns == 4 && cx.input(2)?.rank().is_some() {
         let indices = cx.input(2)?;
         if !matches!(indices.shape[..], [found] if found < 0 || count < 0 || found == count) {
-            return Err(OpError::invalid(format!("the batch indices are {indices}, and there are {count} regions")));
+            return Err(OpError::invalid(format!(
+                "the batch indices are {indices}, and there are {count} regions"
+            )));
         }
     }
     let channels = image.shape.get(1).copied().unwrap_or(UNKNOWN);
-    Ok(vec![TensorType::new(image.dtype, [count, channels, size[0], size[1]])])
+    Ok(vec![TensorType::new(
+        image.dtype,
+        [count, channels, size[0], size[1]],
+    )])
 }
 
 fn which(batch: i64, images: usize) -> Result<usize, OpError> {
@@ -170,7 +236,11 @@ fn around<W: Working>(y: W, x: W, [height, width]: [usize; 2]) -> Option<[(usize
     let along = |at: W, len: usize| {
         let at = at.most(W::zero());
         let low = at.floor().f64() as usize;
-        if low + 1 >= len { (len - 1, len - 1, W::zero()) } else { (low, low + 1, at - W::of(low as f64)) }
+        if low + 1 >= len {
+            (len - 1, len - 1, W::zero())
+        } else {
+            (low, low + 1, at - W::of(low as f64))
+        }
     };
     let ((top, bottom, down), (left, right, over)) = (along(y, height), along(x, width));
     let (up, back) = (W::one() - down, W::one() - over);
@@ -192,13 +262,20 @@ impl Algorithm for Align {
         let (scale, shift) = (W::of(self.scale), W::of(if self.half { 0.5 } else { 0.0 }));
         for roi in 0..self.rois {
             let batch = which(batches.get(roi), images)?;
-            let [left, top, right, bottom] = std::array::from_fn(|at| rois.get(roi * 4 + at) * scale - shift);
+            let [left, top, right, bottom] =
+                std::array::from_fn(|at| rois.get(roi * 4 + at) * scale - shift);
             let (mut wide, mut high) = (right - left, bottom - top);
             if !self.half {
                 (wide, high) = (wide.most(W::one()), high.most(W::one()));
             }
             let (bin_h, bin_w) = (high / W::of(rows as f64), wide / W::of(columns as f64));
-            let samples = |size: W| if self.samples > 0 { self.samples } else { size.f64().ceil().clamp(0.0, MOST_SAMPLES as f64) as usize };
+            let samples = |size: W| {
+                if self.samples > 0 {
+                    self.samples
+                } else {
+                    size.f64().ceil().clamp(0.0, MOST_SAMPLES as f64) as usize
+                }
+            };
             let (down, over) = (samples(bin_h), samples(bin_w));
             for channel in 0..channels {
                 let seen = image.slice((batch * channels + channel) * plane, plane);
@@ -212,7 +289,9 @@ impl Algorithm for Align {
                                 let part = W::of(j as f64 + 0.5) * bin_w / W::of(over as f64);
                                 let x = left + W::of(column as f64) * bin_w + part;
                                 let (mut value, mut corner) = (W::zero(), W::zero());
-                                for (number, &(at, weight)) in around(y, x, [height, width]).iter().flatten().enumerate() {
+                                for (number, &(at, weight)) in
+                                    around(y, x, [height, width]).iter().flatten().enumerate()
+                                {
                                     let one = seen.get(at) * weight;
                                     value += one;
                                     corner = if number == 0 { one } else { corner.most(one) };
@@ -261,15 +340,26 @@ impl Algorithm for Pool {
                             let bin = size / count as f64;
                             let low = (at as f64 * bin).floor() + start;
                             let high = ((at + 1) as f64 * bin).ceil() + start;
-                            (low.clamp(0.0, len as f64) as usize, high.clamp(0.0, len as f64) as usize)
+                            (
+                                low.clamp(0.0, len as f64) as usize,
+                                high.clamp(0.0, len as f64) as usize,
+                            )
                         };
                         let (y0, y1) = range(row, rows, high, top, height);
                         let (x0, x1) = range(column, columns, wide, left, width);
-                        let mut most = if y1 <= y0 || x1 <= x0 { W::zero() } else { W::LOWEST };
+                        let mut most = if y1 <= y0 || x1 <= x0 {
+                            W::zero()
+                        } else {
+                            W::LOWEST
+                        };
                         for y in y0..y1 {
-                            most = (x0..x1).fold(most, |most, x| most.most(seen.get(y * width + x)));
+                            most =
+                                (x0..x1).fold(most, |most, x| most.most(seen.get(y * width + x)));
                         }
-                        out.set(((roi * channels + channel) * rows + row) * columns + column, most);
+                        out.set(
+                            ((roi * channels + channel) * rows + row) * columns + column,
+                            most,
+                        );
                     }
                 }
             }
@@ -281,10 +371,14 @@ impl Algorithm for Pool {
 /// The size of what was pooled, as far as it is known.
 fn infer_size(cx: &InferCx<'_>) -> Result<Option<Vec<i64>>, OpError> {
     let x = cx.input(0)?;
-    let Some(rank) = x.rank() else { return Ok(None) };
+    let Some(rank) = x.rank() else {
+        return Ok(None);
+    };
     let kernel = cx.attrs().ints("kernel_shape")?;
     if rank < 3 || kernel.len() != rank - 2 {
-        return Err(OpError::invalid(format!("kernel_shape {kernel:?} does not fit the input {x}")));
+        return Err(OpError::invalid(format!(
+            "kernel_shape {kernel:?} does not fit the input {x}"
+        )));
     }
     let strides = entries(cx.attrs(), "strides", rank - 2, 1)?;
     let pads = entries(cx.attrs(), "pads", 2 * (rank - 2), 0)?;
@@ -299,7 +393,9 @@ fn infer_size(cx: &InferCx<'_>) -> Result<Option<Vec<i64>>, OpError> {
                 .and_then(|size| size.checked_sub(pads[axis]))
                 .and_then(|size| size.checked_sub(pads[axis + rank - 2]));
             shape[axis + 2] = all.filter(|&size| size >= 0).ok_or_else(|| {
-                OpError::invalid(format!("kernel, strides and pads make no size of the input {x}"))
+                OpError::invalid(format!(
+                    "kernel, strides and pads make no size of the input {x}"
+                ))
             })?;
         }
     }
@@ -311,18 +407,33 @@ fn infer_unpool(cx: &InferCx<'_>) -> Result<Vec<TensorType>, OpError> {
     let own = infer_size(cx)?;
     if cx.has(2) {
         let Some(shape) = cx.ints(2)? else {
-            let rank = x.rank().map_or(vec![crate::UNKNOWN_RANK], |rank| vec![UNKNOWN; rank]);
+            let rank = x
+                .rank()
+                .map_or(vec![crate::UNKNOWN_RANK], |rank| vec![UNKNOWN; rank]);
             return Ok(vec![TensorType::new(x.dtype, rank)]);
         };
         let fits = own.is_none_or(|own| {
-            own.len() == shape.len() && own.iter().zip(&shape).enumerate().all(|(axis, (&own, &dim))| dim >= 0 && (own < 0 || if axis < 2 { own == dim } else { own <= dim }))
+            own.len() == shape.len()
+                && own
+                    .iter()
+                    .zip(&shape)
+                    .enumerate()
+                    .all(|(axis, (&own, &dim))| {
+                        dim >= 0 && (own < 0 || if axis < 2 { own == dim } else { own <= dim })
+                    })
         });
         if !fits {
-            return Err(OpError::invalid(format!("output_shape {shape:?} does not fit the input {x}")));
+            return Err(OpError::invalid(format!(
+                "output_shape {shape:?} does not fit the input {x}"
+            )));
         }
         return Ok(vec![TensorType::new(x.dtype, shape)]);
     }
-    Ok(vec![own.map_or(TensorType::of_unknown_rank(x.dtype), |shape| TensorType::new(x.dtype, shape))])
+    Ok(vec![
+        own.map_or(TensorType::of_unknown_rank(x.dtype), |shape| {
+            TensorType::new(x.dtype, shape)
+        }),
+    ])
 }
 
 struct Unpool {
@@ -345,9 +456,15 @@ impl Algorithm for Unpool {
                 rest /= from.max(1);
                 step *= to;
             }
-            let place = image.checked_mul(larger).and_then(|start| start.checked_add(place));
-            let place = place.and_then(|place| usize::try_from(place).ok()).filter(|&place| place < out.len());
-            let place = place.ok_or_else(|| OpError::data(format!("the index {index} lies outside the output")))?;
+            let place = image
+                .checked_mul(larger)
+                .and_then(|start| start.checked_add(place));
+            let place = place
+                .and_then(|place| usize::try_from(place).ok())
+                .filter(|&place| place < out.len());
+            let place = place.ok_or_else(|| {
+                OpError::data(format!("the index {index} lies outside the output"))
+            })?;
             out.set(place, x.get(at));
         }
         Ok(())
@@ -365,10 +482,26 @@ mod tests {
 
     #[test]
     fn regions_of_images_that_are_not_there_are_refused() {
-        let inputs = [noise(&[1, 1, 4, 4], 1), f32s(&[1, 4], &[0.0, 0.0, 2.0, 2.0]), i64s(&[1], &[1])];
+        let inputs = [
+            noise(&[1, 1, 4, 4], 1),
+            f32s(&[1, 4], &[0.0, 0.0, 2.0, 2.0]),
+            i64s(&[1], &[1]),
+        ];
         refuse("jumar.RoiAlign", &inputs, none(), "image 1 of 1");
-        refuse("jumar.MaxRoiPool", &inputs[..2], none().with("pooled_shape", vec![1, 1]), "5 numbers");
+        refuse(
+            "jumar.MaxRoiPool",
+            &inputs[..2],
+            none().with("pooled_shape", vec![1, 1]),
+            "5 numbers",
+        );
         let inputs = [noise(&[1, 1, 1, 1], 1), i64s(&[1, 1, 1, 1], &[9])];
-        refuse("jumar.MaxUnpool", &inputs, none().with("kernel_shape", vec![2, 2]).with("strides", vec![2, 2]), "outside");
+        refuse(
+            "jumar.MaxUnpool",
+            &inputs,
+            none()
+                .with("kernel_shape", vec![2, 2])
+                .with("strides", vec![2, 2]),
+            "outside",
+        );
     }
 }

@@ -8,7 +8,9 @@ use crate::{Aliasing, InputDef, OnnxForm, Operator, Types};
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "Round",
-    onnx: &[OnnxForm::new("Round", 11, LATEST, |builder, node| plain(builder, node, "Round"))],
+    onnx: &[OnnxForm::new("Round", 11, LATEST, |builder, node| {
+        plain(builder, node, "Round")
+    })],
     inputs: &[InputDef::required("x", Types::FLOAT)],
     outputs: OUTPUT_Y,
     attrs: &[],
@@ -35,6 +37,11 @@ mod tests {
     #[test]
     fn agrees_with_numpy() {
         let x = f32s(&[6], &[-2.5, -1.5, -0.4, 0.5, 1.5, 2.6]);
-        check("Round", &[x], none(), &f32s(&[6], &[-2.0, -2.0, -0.0, 0.0, 2.0, 3.0]));
+        check(
+            "Round",
+            &[x],
+            none(),
+            &f32s(&[6], &[-2.0, -2.0, -0.0, 0.0, 2.0, 3.0]),
+        );
     }
 }

@@ -9,8 +9,8 @@ use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
 use crate::view::Element;
 use crate::{
-    Aliasing, AttrDef, Attrs, Builder, Call, InputDef, Kernel, OnnxForm, OnnxNode, OpError, Operator, Types, ValueRef,
-    infer,
+    Aliasing, AttrDef, Attrs, Builder, Call, InputDef, Kernel, OnnxForm, OnnxNode, OpError,
+    Operator, Types, ValueRef, infer,
 };
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
@@ -36,12 +36,17 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
         let ranks = [data.rank(), indices.rank(), updates.rank()];
         if let [Some(rank), Some(two), Some(three)] = ranks {
             let axis = infer::axis(cx.attrs().int("axis")?, rank)?;
-            let beyond = |at: usize| at != axis && data.shape[at] >= 0 && indices.shape[at] > data.shape[at];
+            let beyond =
+                |at: usize| at != axis && data.shape[at] >= 0 && indices.shape[at] > data.shape[at];
             if rank != two || rank != three || (0..rank).any(beyond) {
-                return Err(OpError::invalid(format!("the indices are {indices}, and the tensor is {data}")));
+                return Err(OpError::invalid(format!(
+                    "the indices are {indices}, and the tensor is {data}"
+                )));
             }
             if indices.shape.iter().zip(&updates.shape).any(differ) {
-                return Err(OpError::invalid(format!("the indices are {indices}, and the updates are {updates}")));
+                return Err(OpError::invalid(format!(
+                    "the indices are {indices}, and the updates are {updates}"
+                )));
             }
         }
         Ok(vec![data.clone()])
@@ -51,7 +56,12 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
         let axis = infer::axis(cx.attrs().int("axis")?, shape.len())?;
         let mut to = dense_strides(shape);
         let step = std::mem::replace(&mut to[axis], 0) as usize;
-        let sizes = Sizes { loops: Loops::new(from, [&to, &dense_strides(from)]), size: shape[axis], step, index: cx.dtype(1)? };
+        let sizes = Sizes {
+            loops: Loops::new(from, [&to, &dense_strides(from)]),
+            size: shape[axis],
+            step,
+            index: cx.dtype(1)?,
+        };
         match combination(cx.attrs().str("reduction")?)? {
             None => for_width!(cx.dtype(0)?, T => {
                 Ok(Box::new(Replace::<T> { sizes, types: std::marker::PhantomData }) as Box<dyn Kernel>)
@@ -67,7 +77,11 @@ fn lower(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Result<Vec<ValueRef>
     let attrs = Attrs::new()
         .with("axis", node.int_or("axis", 0)?)
         .with("reduction", node.str_or("reduction", "none")?);
-    Ok(vec![builder.node("ScatterElements", node.inputs(), attrs)?])
+    Ok(vec![builder.node(
+        "ScatterElements",
+        node.inputs(),
+        attrs,
+    )?])
 }
 
 struct Sizes {
@@ -103,7 +117,8 @@ impl<T: Element> Kernel for Replace<T> {
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
         let (updates, out) = (call.input::<T>(2)?.flat(), call.output::<T>(0)?.flat());
         out.copy_from(call.input::<T>(0)?.flat());
-        self.sizes.each(call, |to, from| out.set(to, updates.get(from)))
+        self.sizes
+            .each(call, |to, from| out.set(to, updates.get(from)))
     }
 }
 
@@ -118,7 +133,8 @@ impl<T: Carried> Kernel for Combine<T> {
         let (updates, out) = (call.input::<T>(2)?.flat(), call.output::<T>(0)?.flat());
         out.copy_from(call.input::<T>(0)?.flat());
         self.sizes.each(call, |to, from| {
-            let joined = T::Wide::fold(self.join, out.get(to).widen(), &[updates.get(from).widen()]);
+            let joined =
+                T::Wide::fold(self.join, out.get(to).widen(), &[updates.get(from).widen()]);
             out.set(to, T::narrow(joined));
         })
     }
@@ -141,10 +157,30 @@ mod tests {
             ("min", [1.0, 1.5, 3.0, 2.5, 5.0]),
         ] {
             let attrs = none().with("axis", 1).with("reduction", how);
-            check("ScatterElements", &[x(), index(), updates()], attrs, &f32s(&[1, 5], &wanted));
+            check(
+                "ScatterElements",
+                &[x(), index(), updates()],
+                attrs,
+                &f32s(&[1, 5], &wanted),
+            );
         }
-        refuse("ScatterElements", &[x(), i64s(&[1, 3], &[5, 0, 0]), updates()], none().with("axis", 1), "is 5");
-        refuse("ScatterElements", &[x(), index(), f32s(&[1, 2], &[0.0; 2])], none().with("axis", 1), "updates are");
-        refuse("ScatterElements", &[x(), index(), updates()], none().with("reduction", "xor"), "xor");
+        refuse(
+            "ScatterElements",
+            &[x(), i64s(&[1, 3], &[5, 0, 0]), updates()],
+            none().with("axis", 1),
+            "is 5",
+        );
+        refuse(
+            "ScatterElements",
+            &[x(), index(), f32s(&[1, 2], &[0.0; 2])],
+            none().with("axis", 1),
+            "updates are",
+        );
+        refuse(
+            "ScatterElements",
+            &[x(), index(), updates()],
+            none().with("reduction", "xor"),
+            "xor",
+        );
     }
 }

@@ -13,7 +13,11 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "TensorScatterUpdate",
     onnx: &[OnnxForm::new("ScatterND", 11, LATEST, |builder, node| {
         let attrs = Attrs::new().with("reduction", node.str_or("reduction", "none")?);
-        Ok(vec![builder.node("TensorScatterUpdate", node.inputs(), attrs)?])
+        Ok(vec![builder.node(
+            "TensorScatterUpdate",
+            node.inputs(),
+            attrs,
+        )?])
     })],
     inputs: &[
         InputDef::required("x", Types::ALL),
@@ -29,19 +33,29 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
         cx.same_types([0, 2])?;
         combination(cx.attrs().str("reduction")?)?;
         let (data, indices, updates) = (cx.input(0)?, cx.input(1)?, cx.input(2)?);
-        let (Some(rank), Some(depth), Some(_)) = (data.rank(), indices.rank(), updates.rank()) else {
+        let (Some(rank), Some(depth), Some(_)) = (data.rank(), indices.rank(), updates.rank())
+        else {
             return Ok(vec![data.clone()]);
         };
-        let wrong = || OpError::invalid(format!("the indices are {indices}, and the tensor is {data}"));
-        let Some((&width, outer)) = indices.shape.split_last() else { return Err(wrong()) };
+        let wrong = || {
+            OpError::invalid(format!(
+                "the indices are {indices}, and the tensor is {data}"
+            ))
+        };
+        let Some((&width, outer)) = indices.shape.split_last() else {
+            return Err(wrong());
+        };
         if let Ok(width) = usize::try_from(width) {
             if width > rank || depth == 0 {
                 return Err(wrong());
             }
             let wanted = [outer, &data.shape[width..]].concat();
             let differ = |(a, b): (&i64, &i64)| *a >= 0 && *b >= 0 && a != b;
-            if wanted.len() != updates.shape.len() || wanted.iter().zip(&updates.shape).any(differ) {
-                return Err(OpError::invalid(format!("the updates are {updates}, and have to be of shape {wanted:?}")));
+            if wanted.len() != updates.shape.len() || wanted.iter().zip(&updates.shape).any(differ)
+            {
+                return Err(OpError::invalid(format!(
+                    "the updates are {updates}, and have to be of shape {wanted:?}"
+                )));
             }
         }
         Ok(vec![data.clone()])
@@ -70,7 +84,8 @@ impl<T: Element> Kernel for Replace<T> {
         out.copy_from(call.input::<T>(0)?.flat());
         let slice = self.tuples.slice;
         self.tuples.each(call, 1, |tuple, to| {
-            out.slice(to, slice).copy_from(updates.slice(tuple * slice, slice));
+            out.slice(to, slice)
+                .copy_from(updates.slice(tuple * slice, slice));
         })
     }
 }
@@ -113,9 +128,24 @@ mod tests {
             ("min", [1, 2, 3, 4, 5, 6]),
         ] {
             let attrs = none().with("reduction", how);
-            check("TensorScatterUpdate", &[x(), index(), updates()], attrs, &i64s(&[3, 2], &wanted));
+            check(
+                "TensorScatterUpdate",
+                &[x(), index(), updates()],
+                attrs,
+                &i64s(&[3, 2], &wanted),
+            );
         }
-        refuse("TensorScatterUpdate", &[x(), i64s(&[3, 1], &[0, 1, 3]), updates()], none(), "is 3");
-        refuse("TensorScatterUpdate", &[x(), index(), i64s(&[1, 2], &[0; 2])], none(), "updates are");
+        refuse(
+            "TensorScatterUpdate",
+            &[x(), i64s(&[3, 1], &[0, 1, 3]), updates()],
+            none(),
+            "is 3",
+        );
+        refuse(
+            "TensorScatterUpdate",
+            &[x(), index(), i64s(&[1, 2], &[0; 2])],
+            none(),
+            "updates are",
+        );
     }
 }

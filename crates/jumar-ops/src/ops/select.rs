@@ -9,7 +9,9 @@ use crate::{Aliasing, InputDef, OnnxForm, Operator, TensorType, Types, infer};
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "SelectV2",
-    onnx: &[OnnxForm::new("Where", 9, LATEST, |builder, node| plain(builder, node, "SelectV2"))],
+    onnx: &[OnnxForm::new("Where", 9, LATEST, |builder, node| {
+        plain(builder, node, "SelectV2")
+    })],
     inputs: &[
         InputDef::required("condition", Types::of(&[DataType::Bool])),
         InputDef::required("then", Types::ALL),
@@ -21,8 +23,14 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     reads_only_shapes: false,
     infer: |cx| {
         let dtype = cx.same_types([1, 2])?;
-        let values = TensorType { dtype, shape: infer::broadcast(cx.input(1)?, cx.input(2)?)? };
-        Ok(vec![TensorType { dtype, shape: infer::broadcast(cx.input(0)?, &values)? }])
+        let values = TensorType {
+            dtype,
+            shape: infer::broadcast(cx.input(1)?, cx.input(2)?)?,
+        };
+        Ok(vec![TensorType {
+            dtype,
+            shape: infer::broadcast(cx.input(0)?, &values)?,
+        }])
     },
     prepare: choose,
 }];
@@ -36,7 +44,17 @@ mod tests {
         let condition = bools(&[2, 1], &[true, false]);
         let (x, y) = (f32s(&[3], &[1.0, 2.0, 3.0]), f32s(&[], &[9.0]));
         let wanted = f32s(&[2, 3], &[1.0, 2.0, 3.0, 9.0, 9.0, 9.0]);
-        check("SelectV2", &[condition.clone(), x.clone(), y], none(), &wanted);
-        refuse("SelectV2", &[condition, x, i64s(&[1], &[1])], none(), "one type");
+        check(
+            "SelectV2",
+            &[condition.clone(), x.clone(), y],
+            none(),
+            &wanted,
+        );
+        refuse(
+            "SelectV2",
+            &[condition, x, i64s(&[1], &[1])],
+            none(),
+            "one type",
+        );
     }
 }

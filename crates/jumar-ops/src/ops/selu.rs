@@ -4,7 +4,10 @@ use crate::kernels::elementwise::{RealFunction, infer_same, real_map};
 use crate::kernels::lanes::Float;
 use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
-use crate::{Aliasing, AttrDef, Attrs, Builder, InputDef, OnnxForm, OnnxNode, OpError, Operator, Types, ValueRef};
+use crate::{
+    Aliasing, AttrDef, Attrs, Builder, InputDef, OnnxForm, OnnxNode, OpError, Operator, Types,
+    ValueRef,
+};
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "Selu",
@@ -21,7 +24,10 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     infer: infer_same,
     prepare: |cx| {
         let attrs = cx.attrs();
-        let function = Function { alpha: attrs.float("alpha")?, gamma: attrs.float("gamma")? };
+        let function = Function {
+            alpha: attrs.float("alpha")?,
+            gamma: attrs.float("gamma")?,
+        };
         real_map(cx, function)
     },
 }];
@@ -43,7 +49,12 @@ impl RealFunction for Function {
     #[inline(always)]
     fn apply<A: Float>(&self, x: A) -> A {
         let (alpha, gamma) = (A::of(self.alpha.into()), A::of(self.gamma.into()));
-        gamma * if x < A::of(0.0) { alpha * x.exp_m1() } else { x }
+        gamma
+            * if x < A::of(0.0) {
+                alpha * x.exp_m1()
+            } else {
+                x
+            }
     }
 }
 
@@ -54,6 +65,14 @@ mod tests {
     #[test]
     fn agrees_with_numpy() {
         let x = f32s(&[5], &[-2.0, -0.5, 0.0, 0.7, 3.0]);
-        check("Selu", &[x], none(), &f32s(&[5], &[-1.520_166_5, -0.691_758_2, 0.0, 0.735_490_7, 3.152_103]));
+        check(
+            "Selu",
+            &[x],
+            none(),
+            &f32s(
+                &[5],
+                &[-1.520_166_5, -0.691_758_2, 0.0, 0.735_490_7, 3.152_103],
+            ),
+        );
     }
 }

@@ -5,7 +5,8 @@ use jumar_types::dtype::DataType;
 use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
 use crate::{
-    Aliasing, AttrDef, Attrs, Call, InferCx, InputDef, Kernel, OnnxForm, OpError, Operator, TensorType, Types, UNKNOWN,
+    Aliasing, AttrDef, Attrs, Call, InferCx, InputDef, Kernel, OnnxForm, OpError, Operator,
+    TensorType, Types, UNKNOWN,
 };
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
@@ -30,9 +31,16 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     aliasing: Aliasing::Distinct,
     reads_only_shapes: true,
     infer: |cx| {
-        let dtype = match i32::try_from(cx.attrs().int("dtype")?).ok().and_then(DataType::from_acl) {
+        let dtype = match i32::try_from(cx.attrs().int("dtype")?)
+            .ok()
+            .and_then(DataType::from_acl)
+        {
             Some(dtype @ (DataType::Int32 | DataType::Int64)) => dtype,
-            _ => return Err(OpError::invalid("the dtype of a shape has to be int32 or int64")),
+            _ => {
+                return Err(OpError::invalid(
+                    "the dtype of a shape has to be int32 or int64",
+                ));
+            }
         };
         let count = match cx.input(0)?.rank() {
             Some(rank) => {
@@ -47,16 +55,26 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
         let shape = cx.shape(0)?;
         let (start, end) = part(cx.infer(), shape.len())?;
         let dims = shape[start..end].iter().map(|&dim| dim as i64).collect();
-        Ok(Box::new(Dims { dims, wide: cx.output_dtype(0)? == DataType::Int64 }))
+        Ok(Box::new(Dims {
+            dims,
+            wide: cx.output_dtype(0)? == DataType::Int64,
+        }))
     },
 }];
 
 fn part(cx: &InferCx<'_>, rank: usize) -> Result<(usize, usize), OpError> {
     let place = |value: i64| {
-        let value = if value < 0 { value.saturating_add(rank as i64) } else { value };
+        let value = if value < 0 {
+            value.saturating_add(rank as i64)
+        } else {
+            value
+        };
         value.clamp(0, rank as i64) as usize
     };
-    let (start, end) = (place(cx.attrs().int("start")?), place(cx.attrs().int("end")?));
+    let (start, end) = (
+        place(cx.attrs().int("start")?),
+        place(cx.attrs().int("end")?),
+    );
     Ok((start, end.max(start)))
 }
 
@@ -88,8 +106,18 @@ mod tests {
         let x = noise(&[2, 3, 4], 1);
         let attrs = || none().with("dtype", i64::from(DataType::Int64.acl()));
         check("Shape", &[x.clone()], attrs(), &i64s(&[3], &[2, 3, 4]));
-        check("Shape", &[x.clone()], attrs().with("start", -2), &i64s(&[2], &[3, 4]));
-        check("Shape", &[x.clone()], attrs().with("start", 1).with("end", 2), &i64s(&[1], &[3]));
+        check(
+            "Shape",
+            &[x.clone()],
+            attrs().with("start", -2),
+            &i64s(&[2], &[3, 4]),
+        );
+        check(
+            "Shape",
+            &[x.clone()],
+            attrs().with("start", 1).with("end", 2),
+            &i64s(&[1], &[3]),
+        );
         check("Shape", &[x], attrs().with("start", 3), &i64s(&[0], &[]));
         check("Shape", &[f32s(&[], &[1.0])], attrs(), &i64s(&[0], &[]));
     }

@@ -4,7 +4,10 @@ use crate::kernels::elementwise::{RealFunction, infer_same, real_map};
 use crate::kernels::lanes::Float;
 use crate::onnx::{LATEST, through_float64};
 use crate::operator::OUTPUT_Y;
-use crate::{Aliasing, AttrDef, Attrs, Builder, InputDef, OnnxForm, OnnxNode, OpError, Operator, Types, ValueRef};
+use crate::{
+    Aliasing, AttrDef, Attrs, Builder, InputDef, OnnxForm, OnnxNode, OpError, Operator, Types,
+    ValueRef,
+};
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "Shrink",
@@ -17,7 +20,10 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     infer: infer_same,
     prepare: |cx| {
         let attrs = cx.attrs();
-        let function = Function { lambd: attrs.float("lambd")?, bias: attrs.float("bias")? };
+        let function = Function {
+            lambd: attrs.float("lambd")?,
+            bias: attrs.float("bias")?,
+        };
         real_map(cx, function)
     },
 }];
@@ -27,7 +33,9 @@ fn lower(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Result<Vec<ValueRef>
         .with("lambd", node.float_or("lambd", 0.5)?)
         .with("bias", node.float_or("bias", 0.0)?);
     let x = node.input(0)?;
-    Ok(vec![through_float64(builder, x, |builder, x| builder.node("Shrink", &[Some(x)], attrs))?])
+    Ok(vec![through_float64(builder, x, |builder, x| {
+        builder.node("Shrink", &[Some(x)], attrs)
+    })?])
 }
 
 #[derive(Clone, Copy)]
@@ -57,6 +65,11 @@ mod tests {
     #[test]
     fn agrees_with_numpy() {
         let x = f32s(&[5], &[-4.0, -0.5, 0.0, 0.7, 4.0]);
-        check("Shrink", &[x], none().with("lambd", 0.6f32).with("bias", 0.25f32), &f32s(&[5], &[-3.75, 0.0, 0.0, 0.45, 3.75]));
+        check(
+            "Shrink",
+            &[x],
+            none().with("lambd", 0.6f32).with("bias", 0.25f32),
+            &f32s(&[5], &[-3.75, 0.0, 0.0, 0.45, 3.75]),
+        );
     }
 }

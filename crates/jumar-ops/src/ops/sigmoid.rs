@@ -8,7 +8,9 @@ use crate::{Aliasing, InputDef, OnnxForm, Operator, Types};
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "Sigmoid",
-    onnx: &[OnnxForm::new("Sigmoid", 6, LATEST, |builder, node| plain(builder, node, "Sigmoid"))],
+    onnx: &[OnnxForm::new("Sigmoid", 6, LATEST, |builder, node| {
+        plain(builder, node, "Sigmoid")
+    })],
     inputs: &[InputDef::required("x", Types::FLOAT)],
     outputs: OUTPUT_Y,
     attrs: &[],
@@ -44,6 +46,11 @@ mod tests {
     #[test]
     fn agrees_with_numpy() {
         let x = f32s(&[4], &[0.0, 2.0, -2.0, -200.0]);
-        check("Sigmoid", &[x], none(), &f32s(&[4], &[0.5, 0.880_797_1, 0.119_202_92, 0.0]));
+        check(
+            "Sigmoid",
+            &[x],
+            none(),
+            &f32s(&[4], &[0.5, 0.880_797_1, 0.119_202_92, 0.0]),
+        );
     }
 }

@@ -8,7 +8,9 @@ use crate::{Aliasing, InputDef, OnnxForm, Operator, Types};
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "Sign",
-    onnx: &[OnnxForm::new("Sign", 9, LATEST, |builder, node| plain(builder, node, "Sign"))],
+    onnx: &[OnnxForm::new("Sign", 9, LATEST, |builder, node| {
+        plain(builder, node, "Sign")
+    })],
     inputs: &[InputDef::required("x", Types::NUMBER)],
     outputs: OUTPUT_Y,
     attrs: &[],
@@ -43,7 +45,17 @@ mod tests {
     #[test]
     fn agrees_with_numpy() {
         let x = f32s(&[4], &[-3.5, 0.0, 2.0, f32::NAN]);
-        check("Sign", &[x], none(), &f32s(&[4], &[-1.0, 0.0, 1.0, f32::NAN]));
-        check("Sign", &[i64s(&[3], &[-7, 0, 9])], none(), &i64s(&[3], &[-1, 0, 1]));
+        check(
+            "Sign",
+            &[x],
+            none(),
+            &f32s(&[4], &[-1.0, 0.0, 1.0, f32::NAN]),
+        );
+        check(
+            "Sign",
+            &[i64s(&[3], &[-7, 0, 9])],
+            none(),
+            &i64s(&[3], &[-1, 0, 1]),
+        );
     }
 }

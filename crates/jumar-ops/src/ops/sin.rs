@@ -8,7 +8,9 @@ use crate::{Aliasing, InputDef, OnnxForm, Operator, Types};
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "Sin",
-    onnx: &[OnnxForm::new("Sin", 7, LATEST, |builder, node| plain(builder, node, "Sin"))],
+    onnx: &[OnnxForm::new("Sin", 7, LATEST, |builder, node| {
+        plain(builder, node, "Sin")
+    })],
     inputs: &[InputDef::required("x", Types::FLOAT)],
     outputs: OUTPUT_Y,
     attrs: &[],
@@ -35,6 +37,14 @@ mod tests {
     #[test]
     fn agrees_with_numpy() {
         let x = f32s(&[5], &[-2.0, -0.5, 0.0, 0.7, 10.0]);
-        check("Sin", &[x], none(), &f32s(&[5], &[-0.909_297_4, -0.479_425_55, 0.0, 0.644_217_67, -0.544_021_1]));
+        check(
+            "Sin",
+            &[x],
+            none(),
+            &f32s(
+                &[5],
+                &[-0.909_297_4, -0.479_425_55, 0.0, 0.644_217_67, -0.544_021_1],
+            ),
+        );
     }
 }

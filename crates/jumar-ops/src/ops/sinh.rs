@@ -8,7 +8,9 @@ use crate::{Aliasing, InputDef, OnnxForm, Operator, Types};
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "Sinh",
-    onnx: &[OnnxForm::new("Sinh", 9, LATEST, |builder, node| plain(builder, node, "Sinh"))],
+    onnx: &[OnnxForm::new("Sinh", 9, LATEST, |builder, node| {
+        plain(builder, node, "Sinh")
+    })],
     inputs: &[InputDef::required("x", Types::FLOAT)],
     outputs: OUTPUT_Y,
     attrs: &[],
@@ -35,6 +37,14 @@ mod tests {
     #[test]
     fn agrees_with_numpy() {
         let x = f32s(&[5], &[-2.0, -0.5, 0.0, 0.7, 3.0]);
-        check("Sinh", &[x], none(), &f32s(&[5], &[-3.626_860_4, -0.521_095_3, 0.0, 0.758_583_66, 10.017_875]));
+        check(
+            "Sinh",
+            &[x],
+            none(),
+            &f32s(
+                &[5],
+                &[-3.626_860_4, -0.521_095_3, 0.0, 0.758_583_66, 10.017_875],
+            ),
+        );
     }
 }

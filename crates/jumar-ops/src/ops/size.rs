@@ -4,7 +4,10 @@ use jumar_types::dtype::DataType;
 
 use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
-use crate::{Aliasing, AttrDef, Attrs, Call, InputDef, Kernel, OnnxForm, OpError, Operator, TensorType, Types};
+use crate::{
+    Aliasing, AttrDef, Attrs, Call, InputDef, Kernel, OnnxForm, OpError, Operator, TensorType,
+    Types,
+};
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "Size",
@@ -17,13 +20,21 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     attrs: &[AttrDef::int("dtype", DataType::Int32.acl() as i64)],
     aliasing: Aliasing::Distinct,
     reads_only_shapes: true,
-    infer: |cx| match i32::try_from(cx.attrs().int("dtype")?).ok().and_then(DataType::from_acl) {
+    infer: |cx| match i32::try_from(cx.attrs().int("dtype")?)
+        .ok()
+        .and_then(DataType::from_acl)
+    {
         Some(dtype @ (DataType::Int32 | DataType::Int64)) => Ok(vec![TensorType::new(dtype, [])]),
-        _ => Err(OpError::invalid("the dtype of a size has to be int32 or int64")),
+        _ => Err(OpError::invalid(
+            "the dtype of a size has to be int32 or int64",
+        )),
     },
     prepare: |cx| {
         let count = cx.shape(0)?.iter().product();
-        Ok(Box::new(Count { count, wide: cx.output_dtype(0)? == DataType::Int64 }))
+        Ok(Box::new(Count {
+            count,
+            wide: cx.output_dtype(0)? == DataType::Int64,
+        }))
     },
 }];
 

@@ -8,7 +8,9 @@ use crate::{Aliasing, InputDef, OnnxForm, Operator, Types};
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "Softplus",
-    onnx: &[OnnxForm::new("Softplus", 1, LATEST, |builder, node| plain(builder, node, "Softplus"))],
+    onnx: &[OnnxForm::new("Softplus", 1, LATEST, |builder, node| {
+        plain(builder, node, "Softplus")
+    })],
     inputs: &[InputDef::required("x", Types::FLOAT)],
     outputs: OUTPUT_Y,
     attrs: &[],
@@ -38,6 +40,14 @@ mod tests {
     #[test]
     fn agrees_with_numpy() {
         let x = f32s(&[5], &[-10.0, -0.5, 0.1, 0.7, 200.0]);
-        check("Softplus", &[x], none(), &f32s(&[5], &[0.000_045_398_898, 0.474_077, 0.744_396_7, 1.103_186, 200.0]));
+        check(
+            "Softplus",
+            &[x],
+            none(),
+            &f32s(
+                &[5],
+                &[0.000_045_398_898, 0.474_077, 0.744_396_7, 1.103_186, 200.0],
+            ),
+        );
     }
 }

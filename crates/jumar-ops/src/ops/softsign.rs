@@ -8,7 +8,9 @@ use crate::{Aliasing, InputDef, OnnxForm, Operator, Types};
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "Softsign",
-    onnx: &[OnnxForm::new("Softsign", 1, LATEST, |builder, node| plain(builder, node, "Softsign"))],
+    onnx: &[OnnxForm::new("Softsign", 1, LATEST, |builder, node| {
+        plain(builder, node, "Softsign")
+    })],
     inputs: &[InputDef::required("x", Types::FLOAT)],
     outputs: OUTPUT_Y,
     attrs: &[],
@@ -35,6 +37,11 @@ mod tests {
     #[test]
     fn agrees_with_numpy() {
         let x = f32s(&[5], &[-4.0, -0.5, 0.0, 0.7, 4.0]);
-        check("Softsign", &[x], none(), &f32s(&[5], &[-0.8, -0.333_333_34, 0.0, 0.411_764_7, 0.8]));
+        check(
+            "Softsign",
+            &[x],
+            none(),
+            &f32s(&[5], &[-0.8, -0.333_333_34, 0.0, 0.411_764_7, 0.8]),
+        );
     }
 }

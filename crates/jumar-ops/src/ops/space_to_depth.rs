@@ -4,44 +4,72 @@ use super::depth_to_space::block_of;
 use crate::kernels::moves::pick_as;
 use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
-use crate::{Aliasing, AttrDef, AttrKind, Attrs, InputDef, OnnxForm, OpError, Operator, TensorType, Types, UNKNOWN};
+use crate::{
+    Aliasing, AttrDef, AttrKind, Attrs, InputDef, OnnxForm, OpError, Operator, TensorType, Types,
+    UNKNOWN,
+};
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "SpaceToDepth",
     onnx: &[OnnxForm::new("SpaceToDepth", 1, LATEST, |builder, node| {
-        let size = node.int("blocksize")?.ok_or_else(|| OpError::invalid("the attribute blocksize is missing"))?;
-        let attrs = Attrs::new().with("block_size", size).with("data_format", "NCHW");
+        let size = node
+            .int("blocksize")?
+            .ok_or_else(|| OpError::invalid("the attribute blocksize is missing"))?;
+        let attrs = Attrs::new()
+            .with("block_size", size)
+            .with("data_format", "NCHW");
         Ok(vec![builder.node("SpaceToDepth", node.inputs(), attrs)?])
     })],
     inputs: &[InputDef::required("x", Types::ALL)],
     outputs: OUTPUT_Y,
-    attrs: &[AttrDef::required("block_size", AttrKind::Int), AttrDef::str("data_format", "NHWC")],
+    attrs: &[
+        AttrDef::required("block_size", AttrKind::Int),
+        AttrDef::str("data_format", "NHWC"),
+    ],
     aliasing: Aliasing::Distinct,
     reads_only_shapes: false,
     infer: |cx| {
         let (input, block) = (cx.input(0)?, block_of(cx)?);
-        let Some(rank) = input.rank() else { return Ok(vec![TensorType::new(input.dtype, [UNKNOWN; 4])]) };
+        let Some(rank) = input.rank() else {
+            return Ok(vec![TensorType::new(input.dtype, [UNKNOWN; 4])]);
+        };
         let (4, &[batch, channels, height, width]) = (rank, &input.shape[..]) else {
-            return Err(OpError::invalid(format!("{input} has other than 4 dimensions")));
+            return Err(OpError::invalid(format!(
+                "{input} has other than 4 dimensions"
+            )));
         };
         let part = |dim: i64| match dim {
             ..0 => Ok(UNKNOWN),
             _ if dim % block == 0 => Ok(dim / block),
-            _ => Err(OpError::invalid(format!("{input} has no blocks of {block} by {block}"))),
+            _ => Err(OpError::invalid(format!(
+                "{input} has no blocks of {block} by {block}"
+            ))),
         };
         let channels = if channels < 0 {
             UNKNOWN
         } else {
-            channels.checked_mul(block * block).ok_or_else(|| OpError::too_large("the channels"))?
+            channels
+                .checked_mul(block * block)
+                .ok_or_else(|| OpError::too_large("the channels"))?
         };
-        Ok(vec![TensorType::new(input.dtype, [batch, channels, part(height)?, part(width)?])])
+        Ok(vec![TensorType::new(
+            input.dtype,
+            [batch, channels, part(height)?, part(width)?],
+        )])
     },
     prepare: |cx| {
-        let &[batch, channels, height, width] = cx.shape(0)? else { return Err(OpError::internal("no image")) };
+        let &[batch, channels, height, width] = cx.shape(0)? else {
+            return Err(OpError::internal("no image"));
+        };
         let block = block_of(cx.infer())? as usize;
         let plane = height * width;
-        let strides = [channels * plane, width, 1, plane, block * width, block].map(|stride| stride as isize);
-        pick_as(cx, &[batch, block, block, channels, height / block, width / block], &strides)
+        let strides =
+            [channels * plane, width, 1, plane, block * width, block].map(|stride| stride as isize);
+        pick_as(
+            cx,
+            &[batch, block, block, channels, height / block, width / block],
+            &strides,
+        )
     },
 }];
 
@@ -55,6 +83,11 @@ mod tests {
         let attrs = || none().with("block_size", 2).with("data_format", "NCHW");
         let wanted = f32s(&[1, 8, 1, 1], &[0.0, 4.0, 1.0, 5.0, 2.0, 6.0, 3.0, 7.0]);
         check("SpaceToDepth", &[x()], attrs(), &wanted);
-        refuse("SpaceToDepth", &[f32s(&[1, 1, 1, 2], &[0.0; 2])], attrs(), "no blocks");
+        refuse(
+            "SpaceToDepth",
+            &[f32s(&[1, 1, 1, 2], &[0.0; 2])],
+            attrs(),
+            "no blocks",
+        );
     }
 }

@@ -6,8 +6,8 @@ use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
 use crate::view::Element;
 use crate::{
-    Aliasing, AttrDef, AttrKind, Attrs, Builder, Call, InferCx, InputDef, Kernel, OnnxForm, OnnxNode, OpError, Operator, Seen,
-    Tensor, TensorType, Types, UNKNOWN, ValueRef, infer,
+    Aliasing, AttrDef, AttrKind, Attrs, Builder, Call, InferCx, InputDef, Kernel, OnnxForm,
+    OnnxNode, OpError, Operator, Seen, Tensor, TensorType, Types, UNKNOWN, ValueRef, infer,
 };
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
@@ -37,7 +37,10 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
         let part = |index: usize| {
             let mut shape = input.shape.clone();
             shape[axis] = sizes.as_ref().map_or(UNKNOWN, |sizes| sizes[index] as i64);
-            TensorType { dtype: input.dtype, shape }
+            TensorType {
+                dtype: input.dtype,
+                shape,
+            }
         };
         Ok((0..parts).map(part).collect())
     },
@@ -68,15 +71,34 @@ fn parts(cx: &InferCx<'_>) -> Result<usize, OpError> {
 
 /// The size of each part; `None` where the sizes are given and not known yet.
 fn sizes(cx: &InferCx<'_>, dim: usize, parts: usize) -> Result<Option<Vec<usize>>, OpError> {
-    let wrong = |sizes: &[i64]| OpError::invalid(format!("an axis of {dim} cannot be cut into {parts} parts of {sizes:?}"));
+    let wrong = |sizes: &[i64]| {
+        OpError::invalid(format!(
+            "an axis of {dim} cannot be cut into {parts} parts of {sizes:?}"
+        ))
+    };
     if !cx.has(1) {
         let size = dim.div_ceil(parts);
-        return Ok(Some((0..parts).map(|part| size.min(dim.saturating_sub(part * size))).collect()));
+        return Ok(Some(
+            (0..parts)
+                .map(|part| size.min(dim.saturating_sub(part * size)))
+                .collect(),
+        ));
     }
-    let Some(list) = cx.ints(1)? else { return Ok(None) };
-    let sizes: Option<Vec<usize>> = list.iter().map(|&size| usize::try_from(size).ok()).collect();
+    let Some(list) = cx.ints(1)? else {
+        return Ok(None);
+    };
+    let sizes: Option<Vec<usize>> = list
+        .iter()
+        .map(|&size| usize::try_from(size).ok())
+        .collect();
     match sizes {
-        Some(sizes) if sizes.len() == parts && sizes.iter().try_fold(0usize, |sum, &size| sum.checked_add(size)) == Some(dim) => {
+        Some(sizes)
+            if sizes.len() == parts
+                && sizes
+                    .iter()
+                    .try_fold(0usize, |sum, &size| sum.checked_add(size))
+                    == Some(dim) =>
+        {
             Ok(Some(sizes))
         }
         _ => Err(wrong(&list)),
@@ -86,16 +108,25 @@ fn sizes(cx: &InferCx<'_>, dim: usize, parts: usize) -> Result<Option<Vec<usize>
 fn lower(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Result<Vec<ValueRef>, OpError> {
     let axis = builder.add_constant(Tensor::from_ints(&[node.int_or("axis", 0)?]).reshaped(&[])?);
     let sizes = if node.opset < 13 {
-        node.ints("split")?.map(|sizes| builder.add_constant(Tensor::from_ints(sizes)))
+        node.ints("split")?
+            .map(|sizes| builder.add_constant(Tensor::from_ints(sizes)))
     } else {
         node.optional(1)
     };
     let parts = node.int_or("num_outputs", node.outputs as i64)?;
     if parts != node.outputs as i64 {
-        return Err(OpError::invalid(format!("num_outputs is {parts}, and the node has {} outputs", node.outputs)));
+        return Err(OpError::invalid(format!(
+            "num_outputs is {parts}, and the node has {} outputs",
+            node.outputs
+        )));
     }
     let attrs = Attrs::new().with("num_split", parts);
-    builder.add_node("SplitV", &[Some(node.input(0)?), sizes, Some(axis)], attrs, node.outputs)
+    builder.add_node(
+        "SplitV",
+        &[Some(node.input(0)?), sizes, Some(axis)],
+        attrs,
+        node.outputs,
+    )
 }
 
 struct Split<T> {
@@ -111,7 +142,10 @@ struct Split<T> {
 impl<T: Element> Kernel for Split<T> {
     fn seen(&self, output: usize) -> Option<Seen> {
         self.parts.get(output)?;
-        Some(Seen { start: self.parts[..output].iter().sum(), strides: self.strides.clone() })
+        Some(Seen {
+            start: self.parts[..output].iter().sum(),
+            strides: self.strides.clone(),
+        })
     }
 
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
@@ -120,7 +154,8 @@ impl<T: Element> Kernel for Split<T> {
         for (index, &part) in self.parts.iter().enumerate().take(call.outputs()) {
             let out = call.output::<T>(index)?.flat();
             for outer in 0..self.outer {
-                out.slice(outer * part, part).copy_from(input.slice(outer * self.row + at, part));
+                out.slice(outer * part, part)
+                    .copy_from(input.slice(outer * self.row + at, part));
             }
             at += part;
         }
@@ -136,11 +171,37 @@ mod tests {
     fn agrees_with_numpy() {
         let x = || f32s(&[2, 3], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
         let axis = || i64s(&[], &[-1]);
-        let parts = run("SplitV", &[x(), i64s(&[2], &[1, 2]), axis()], none().with("num_split", 2)).unwrap();
-        assert_eq!(parts, [f32s(&[2, 1], &[1.0, 4.0]), f32s(&[2, 2], &[2.0, 3.0, 5.0, 6.0])]);
+        let parts = run(
+            "SplitV",
+            &[x(), i64s(&[2], &[1, 2]), axis()],
+            none().with("num_split", 2),
+        )
+        .unwrap();
+        assert_eq!(
+            parts,
+            [
+                f32s(&[2, 1], &[1.0, 4.0]),
+                f32s(&[2, 2], &[2.0, 3.0, 5.0, 6.0])
+            ]
+        );
         let sizes = |list: &[i64]| i64s(&[list.len()], list);
-        refuse("SplitV", &[x(), sizes(&[1, 1]), axis()], none().with("num_split", 2), "cannot be cut");
-        refuse("SplitV", &[x(), sizes(&[3]), axis()], none().with("num_split", 2), "cannot be cut");
-        refuse("SplitV", &[x(), sizes(&[3]), axis()], none().with("num_split", 0), "0 parts");
+        refuse(
+            "SplitV",
+            &[x(), sizes(&[1, 1]), axis()],
+            none().with("num_split", 2),
+            "cannot be cut",
+        );
+        refuse(
+            "SplitV",
+            &[x(), sizes(&[3]), axis()],
+            none().with("num_split", 2),
+            "cannot be cut",
+        );
+        refuse(
+            "SplitV",
+            &[x(), sizes(&[3]), axis()],
+            none().with("num_split", 0),
+            "0 parts",
+        );
     }
 }

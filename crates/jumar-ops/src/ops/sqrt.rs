@@ -8,7 +8,9 @@ use crate::{Aliasing, InputDef, OnnxForm, Operator, Types};
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "Sqrt",
-    onnx: &[OnnxForm::new("Sqrt", 6, LATEST, |builder, node| plain(builder, node, "Sqrt"))],
+    onnx: &[OnnxForm::new("Sqrt", 6, LATEST, |builder, node| {
+        plain(builder, node, "Sqrt")
+    })],
     inputs: &[InputDef::required("x", Types::FLOAT)],
     outputs: OUTPUT_Y,
     attrs: &[],
@@ -34,6 +36,11 @@ mod tests {
 
     #[test]
     fn agrees_with_numpy() {
-        check("Sqrt", &[f32s(&[3], &[0.0, 2.0, 9.0])], none(), &f32s(&[3], &[0.0, std::f32::consts::SQRT_2, 3.0]));
+        check(
+            "Sqrt",
+            &[f32s(&[3], &[0.0, 2.0, 9.0])],
+            none(),
+            &f32s(&[3], &[0.0, std::f32::consts::SQRT_2, 3.0]),
+        );
     }
 }

@@ -4,7 +4,8 @@ use crate::kernels::moves;
 use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
 use crate::{
-    Aliasing, AttrDef, Attrs, InferCx, InputDef, OnnxForm, OpError, Operator, TensorType, Types, UNKNOWN, infer,
+    Aliasing, AttrDef, Attrs, InferCx, InputDef, OnnxForm, OpError, Operator, TensorType, Types,
+    UNKNOWN, infer,
 };
 
 pub(super) static OPERATORS: &[&Operator] = &[
@@ -25,9 +26,16 @@ pub(super) static OPERATORS: &[&Operator] = &[
     &Operator {
         name: "SqueezeV3",
         onnx: &[OnnxForm::new("Squeeze", 13, LATEST, |builder, node| {
-            Ok(vec![builder.node("SqueezeV3", node.inputs(), Attrs::new())?])
+            Ok(vec![builder.node(
+                "SqueezeV3",
+                node.inputs(),
+                Attrs::new(),
+            )?])
         })],
-        inputs: &[InputDef::required("x", Types::ALL), InputDef::optional_constant("axes", Types::INDEX)],
+        inputs: &[
+            InputDef::required("x", Types::ALL),
+            InputDef::optional_constant("axes", Types::INDEX),
+        ],
         outputs: OUTPUT_Y,
         attrs: &[],
         aliasing: Aliasing::View,
@@ -54,14 +62,25 @@ fn dropped(cx: &InferCx<'_>, axes: Option<&[i64]>) -> Result<Vec<TensorType>, Op
     let named = infer::axes(axes, rank)?;
     let mut shape = Vec::with_capacity(rank);
     for (axis, &dim) in input.shape.iter().enumerate() {
-        let drop = if named.is_empty() { dim == 1 } else { named.contains(&axis) };
+        let drop = if named.is_empty() {
+            dim == 1
+        } else {
+            named.contains(&axis)
+        };
         match dim {
             _ if !drop => shape.push(dim),
             1 | UNKNOWN => {}
-            _ => return Err(OpError::invalid(format!("dimension {axis} of {input} is {dim}, and only 1 can be dropped"))),
+            _ => {
+                return Err(OpError::invalid(format!(
+                    "dimension {axis} of {input} is {dim}, and only 1 can be dropped"
+                )));
+            }
         }
     }
-    Ok(vec![TensorType { dtype: input.dtype, shape }])
+    Ok(vec![TensorType {
+        dtype: input.dtype,
+        shape,
+    }])
 }
 
 #[cfg(test)]
@@ -71,11 +90,36 @@ mod tests {
     #[test]
     fn agrees_with_numpy() {
         let x = noise(&[1, 2, 1, 3], 1);
-        check("Squeeze", &[x.clone()], none(), &x.reshaped(&[2, 3]).unwrap());
-        check("Squeeze", &[x.clone()], none().with("axis", vec![-2]), &x.reshaped(&[1, 2, 3]).unwrap());
-        check("SqueezeV3", &[x.clone(), i64s(&[1], &[0])], none(), &x.reshaped(&[2, 1, 3]).unwrap());
-        check("SqueezeV3", &[x.clone()], none(), &x.reshaped(&[2, 3]).unwrap());
-        refuse("Squeeze", &[x.clone()], none().with("axis", vec![1]), "only 1 can be dropped");
+        check(
+            "Squeeze",
+            &[x.clone()],
+            none(),
+            &x.reshaped(&[2, 3]).unwrap(),
+        );
+        check(
+            "Squeeze",
+            &[x.clone()],
+            none().with("axis", vec![-2]),
+            &x.reshaped(&[1, 2, 3]).unwrap(),
+        );
+        check(
+            "SqueezeV3",
+            &[x.clone(), i64s(&[1], &[0])],
+            none(),
+            &x.reshaped(&[2, 1, 3]).unwrap(),
+        );
+        check(
+            "SqueezeV3",
+            &[x.clone()],
+            none(),
+            &x.reshaped(&[2, 3]).unwrap(),
+        );
+        refuse(
+            "Squeeze",
+            &[x.clone()],
+            none().with("axis", vec![1]),
+            "only 1 can be dropped",
+        );
         refuse("Squeeze", &[x], none().with("axis", vec![0, -4]), "twice");
     }
 }

@@ -5,8 +5,8 @@ use crate::kernels::moves;
 use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
 use crate::{
-    Aliasing, AttrDef, Attrs, Builder, InferCx, InputDef, OnnxForm, OnnxNode, OpError, Operator, Tensor, TensorType,
-    Types, UNKNOWN, ValueRef, infer,
+    Aliasing, AttrDef, Attrs, Builder, InferCx, InputDef, OnnxForm, OnnxNode, OpError, Operator,
+    Tensor, TensorType, Types, UNKNOWN, ValueRef, infer,
 };
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
@@ -30,13 +30,23 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     aliasing: Aliasing::Distinct,
     reads_only_shapes: false,
     infer: |cx| {
-        for mask in ["begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask"] {
+        for mask in [
+            "begin_mask",
+            "end_mask",
+            "ellipsis_mask",
+            "new_axis_mask",
+            "shrink_axis_mask",
+        ] {
             if cx.attrs().int(mask)? != 0 {
-                return Err(OpError::unsupported(format!("{mask} other than 0 is not supported")));
+                return Err(OpError::unsupported(format!(
+                    "{mask} other than 0 is not supported"
+                )));
             }
         }
         let input = cx.input(0)?;
-        let Some(rank) = input.rank() else { return Ok(vec![input.clone()]) };
+        let Some(rank) = input.rank() else {
+            return Ok(vec![input.clone()]);
+        };
         let Some(cuts) = cuts(cx, rank)? else {
             return Ok(vec![TensorType::new(input.dtype, vec![UNKNOWN; rank])]);
         };
@@ -46,16 +56,24 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
                 shape[cut.axis] = cut.apply(shape[cut.axis]).1 as i64;
             }
         }
-        Ok(vec![TensorType { dtype: input.dtype, shape }])
+        Ok(vec![TensorType {
+            dtype: input.dtype,
+            shape,
+        }])
     },
     prepare: |cx| {
         let shape = cx.shape(0)?;
         let mut strides = dense_strides(shape);
         let mut start = 0usize;
-        let cuts = cuts(cx.infer(), shape.len())?.ok_or_else(|| OpError::unsupported("a slice has to be constant"))?;
+        let cuts = cuts(cx.infer(), shape.len())?
+            .ok_or_else(|| OpError::unsupported("a slice has to be constant"))?;
         for cut in cuts {
             let (first, count) = cut.apply(shape[cut.axis] as i64);
-            start += if count > 0 { first * strides[cut.axis] as usize } else { 0 };
+            start += if count > 0 {
+                first * strides[cut.axis] as usize
+            } else {
+                0
+            };
             // A step that nothing takes may be any number; what it is multiplied with has to stay small.
             let step = if count > 1 { cut.step } else { 1 };
             strides[cut.axis] *= step as isize;
@@ -77,24 +95,47 @@ impl Cut {
     fn apply(&self, size: i64) -> (usize, usize) {
         let wrap = |at: i64| if at < 0 { at.saturating_add(size) } else { at };
         if self.step > 0 {
-            let (first, end) = (wrap(self.begin).clamp(0, size), wrap(self.end).clamp(0, size));
+            let (first, end) = (
+                wrap(self.begin).clamp(0, size),
+                wrap(self.end).clamp(0, size),
+            );
             let count = (end - first).max(0) as u64;
             (first as usize, count.div_ceil(self.step as u64) as usize)
         } else {
-            let (first, end) = (wrap(self.begin).clamp(-1, size - 1), wrap(self.end).clamp(-1, size - 1));
+            let (first, end) = (
+                wrap(self.begin).clamp(-1, size - 1),
+                wrap(self.end).clamp(-1, size - 1),
+            );
             let count = (first - end).max(0) as u64;
-            (first.max(0) as usize, count.div_ceil(self.step.unsigned_abs()) as usize)
+            (
+                first.max(0) as usize,
+                count.div_ceil(self.step.unsigned_abs()) as usize,
+            )
         }
     }
 }
 
 fn cuts(cx: &InferCx<'_>, rank: usize) -> Result<Option<Vec<Cut>>, OpError> {
-    let (Some(begin), Some(end)) = (cx.ints(1)?, cx.ints(2)?) else { return Ok(None) };
-    let optional = |index: usize, default: Vec<i64>| if cx.has(index) { cx.ints(index) } else { Ok(Some(default)) };
-    let Some(axes) = optional(3, (0..begin.len() as i64).collect())? else { return Ok(None) };
-    let Some(steps) = optional(4, vec![1; begin.len()])? else { return Ok(None) };
+    let (Some(begin), Some(end)) = (cx.ints(1)?, cx.ints(2)?) else {
+        return Ok(None);
+    };
+    let optional = |index: usize, default: Vec<i64>| {
+        if cx.has(index) {
+            cx.ints(index)
+        } else {
+            Ok(Some(default))
+        }
+    };
+    let Some(axes) = optional(3, (0..begin.len() as i64).collect())? else {
+        return Ok(None);
+    };
+    let Some(steps) = optional(4, vec![1; begin.len()])? else {
+        return Ok(None);
+    };
     if [end.len(), axes.len(), steps.len()] != [begin.len(); 3] {
-        return Err(OpError::invalid("begin, end, axes and strides have to be of one length"));
+        return Err(OpError::invalid(
+            "begin, end, axes and strides have to be of one length",
+        ));
     }
     infer::axes(&axes, rank)?;
     let cut = |index: usize| {
@@ -102,20 +143,44 @@ fn cuts(cx: &InferCx<'_>, rank: usize) -> Result<Option<Vec<Cut>>, OpError> {
         if step == 0 {
             return Err(OpError::invalid("a stride of 0"));
         }
-        Ok(Cut { axis: infer::axis(axes[index], rank)?, begin: begin[index], end: end[index], step })
+        Ok(Cut {
+            axis: infer::axis(axes[index], rank)?,
+            begin: begin[index],
+            end: end[index],
+            step,
+        })
     };
-    (0..begin.len()).map(cut).collect::<Result<_, _>>().map(Some)
+    (0..begin.len())
+        .map(cut)
+        .collect::<Result<_, _>>()
+        .map(Some)
 }
 
 fn lower(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Result<Vec<ValueRef>, OpError> {
     if node.opset >= 10 {
-        return Ok(vec![builder.node("StridedSliceV2", node.inputs(), Attrs::new())?]);
+        return Ok(vec![builder.node(
+            "StridedSliceV2",
+            node.inputs(),
+            Attrs::new(),
+        )?]);
     }
-    let needed = |name: &str| node.ints(name)?.ok_or_else(|| OpError::invalid(format!("the attribute {name} is missing")));
+    let needed = |name: &str| {
+        node.ints(name)?
+            .ok_or_else(|| OpError::invalid(format!("the attribute {name} is missing")))
+    };
     let (starts, ends, axes) = (needed("starts")?, needed("ends")?, node.ints("axes")?);
     let mut constant = |list: &[i64]| builder.add_constant(Tensor::from_ints(list));
-    let inputs = [Some(node.input(0)?), Some(constant(starts)), Some(constant(ends)), axes.map(constant)];
-    Ok(vec![builder.node("StridedSliceV2", &inputs, Attrs::new())?])
+    let inputs = [
+        Some(node.input(0)?),
+        Some(constant(starts)),
+        Some(constant(ends)),
+        axes.map(constant),
+    ];
+    Ok(vec![builder.node(
+        "StridedSliceV2",
+        &inputs,
+        Attrs::new(),
+    )?])
 }
 
 #[cfg(test)]
@@ -132,9 +197,17 @@ mod tests {
         for (case, dims, wanted) in [
             (cut(1, 3, 1, 1), [2, 2], &[2.0, 3.0, 6.0, 7.0][..]),
             (cut(0, i64::MAX, 1, 2), [2, 2], &[1.0, 3.0, 5.0, 7.0]),
-            (cut(-1, i64::MIN, -1, -1), [2, 4], &[4.0, 3.0, 2.0, 1.0, 8.0, 7.0, 6.0, 5.0]),
+            (
+                cut(-1, i64::MIN, -1, -1),
+                [2, 4],
+                &[4.0, 3.0, 2.0, 1.0, 8.0, 7.0, 6.0, 5.0],
+            ),
             (cut(3, 0, 1, -2), [2, 2], &[4.0, 2.0, 8.0, 6.0]),
-            (cut(-1, -9, 0, -1), [2, 4], &[5.0, 6.0, 7.0, 8.0, 1.0, 2.0, 3.0, 4.0]),
+            (
+                cut(-1, -9, 0, -1),
+                [2, 4],
+                &[5.0, 6.0, 7.0, 8.0, 1.0, 2.0, 3.0, 4.0],
+            ),
             (cut(3, 1, 1, 1), [2, 0], &[]),
             (cut(9, 99, 0, i64::MAX), [0, 4], &[]),
             (cut(1, 99, 0, i64::MAX), [1, 4], &[5.0, 6.0, 7.0, 8.0]),

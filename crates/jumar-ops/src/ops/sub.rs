@@ -8,8 +8,13 @@ use crate::{Aliasing, InputDef, OnnxForm, Operator, Types};
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "Sub",
-    onnx: &[OnnxForm::new("Sub", 7, LATEST, |builder, node| plain(builder, node, "Sub"))],
-    inputs: &[InputDef::required("x1", Types::NUMBER), InputDef::required("x2", Types::NUMBER)],
+    onnx: &[OnnxForm::new("Sub", 7, LATEST, |builder, node| {
+        plain(builder, node, "Sub")
+    })],
+    inputs: &[
+        InputDef::required("x1", Types::NUMBER),
+        InputDef::required("x2", Types::NUMBER),
+    ],
     outputs: OUTPUT_Y,
     attrs: &[],
     aliasing: Aliasing::Elementwise,
@@ -35,6 +40,11 @@ mod tests {
     #[test]
     fn agrees_with_numpy() {
         let x = f32s(&[2, 2], &[1.0, 2.0, 3.0, 4.0]);
-        check("Sub", &[x, f32s(&[2], &[10.0, 20.0])], none(), &f32s(&[2, 2], &[-9.0, -18.0, -7.0, -16.0]));
+        check(
+            "Sub",
+            &[x, f32s(&[2], &[10.0, 20.0])],
+            none(),
+            &f32s(&[2, 2], &[-9.0, -18.0, -7.0, -16.0]),
+        );
     }
 }

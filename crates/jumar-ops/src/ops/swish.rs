@@ -14,7 +14,14 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     aliasing: Aliasing::Elementwise,
     reads_only_shapes: false,
     infer: infer_same,
-    prepare: |cx| real_map(cx, Function { scale: cx.attrs().float("scale")? }),
+    prepare: |cx| {
+        real_map(
+            cx,
+            Function {
+                scale: cx.attrs().float("scale")?,
+            },
+        )
+    },
 }];
 
 #[derive(Clone, Copy)]
@@ -36,6 +43,20 @@ mod tests {
     #[test]
     fn agrees_with_numpy() {
         let x = f32s(&[5], &[-4.0, -0.5, 0.0, 0.7, 4.0]);
-        check("Swish", &[x], none().with("scale", 2.0f32), &f32s(&[5], &[-0.001_341_400_6, -0.134_470_72, 0.0, 0.561_528_7, 3.998_658_7]));
+        check(
+            "Swish",
+            &[x],
+            none().with("scale", 2.0f32),
+            &f32s(
+                &[5],
+                &[
+                    -0.001_341_400_6,
+                    -0.134_470_72,
+                    0.0,
+                    0.561_528_7,
+                    3.998_658_7,
+                ],
+            ),
+        );
     }
 }

@@ -8,7 +8,9 @@ use crate::{Aliasing, InputDef, OnnxForm, Operator, Types};
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "Tan",
-    onnx: &[OnnxForm::new("Tan", 7, LATEST, |builder, node| plain(builder, node, "Tan"))],
+    onnx: &[OnnxForm::new("Tan", 7, LATEST, |builder, node| {
+        plain(builder, node, "Tan")
+    })],
     inputs: &[InputDef::required("x", Types::FLOAT)],
     outputs: OUTPUT_Y,
     attrs: &[],
@@ -35,6 +37,14 @@ mod tests {
     #[test]
     fn agrees_with_numpy() {
         let x = f32s(&[5], &[-1.0, -0.5, 0.0, 0.7, 1.2]);
-        check("Tan", &[x], none(), &f32s(&[5], &[-1.557_407_7, -0.546_302_5, 0.0, 0.842_288_4, 2.572_152]));
+        check(
+            "Tan",
+            &[x],
+            none(),
+            &f32s(
+                &[5],
+                &[-1.557_407_7, -0.546_302_5, 0.0, 0.842_288_4, 2.572_152],
+            ),
+        );
     }
 }

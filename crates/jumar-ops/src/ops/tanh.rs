@@ -8,7 +8,9 @@ use crate::{Aliasing, InputDef, OnnxForm, Operator, Types};
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "Tanh",
-    onnx: &[OnnxForm::new("Tanh", 6, LATEST, |builder, node| plain(builder, node, "Tanh"))],
+    onnx: &[OnnxForm::new("Tanh", 6, LATEST, |builder, node| {
+        plain(builder, node, "Tanh")
+    })],
     inputs: &[InputDef::required("x", Types::FLOAT)],
     outputs: OUTPUT_Y,
     attrs: &[],
@@ -34,6 +36,11 @@ mod tests {
 
     #[test]
     fn agrees_with_numpy() {
-        check("Tanh", &[f32s(&[3], &[0.0, 0.5, -2.0])], none(), &f32s(&[3], &[0.0, 0.462_117_16, -0.964_027_6]));
+        check(
+            "Tanh",
+            &[f32s(&[3], &[0.0, 0.5, -2.0])],
+            none(),
+            &f32s(&[3], &[0.0, 0.462_117_16, -0.964_027_6]),
+        );
     }
 }

@@ -4,39 +4,52 @@ use std::collections::HashMap;
 
 use jumar_types::dtype::DataType;
 
+use crate::attr::AttrReader;
 use crate::kernels::number::for_dtype;
 use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
 use crate::view::Element;
-use crate::attr::AttrReader;
 use crate::{
-    Aliasing, AttrDef, Attrs, Call, InputDef, Kernel, OnnxForm, OpError, Operator, TensorType, Types,
+    Aliasing, AttrDef, Attrs, Call, InputDef, Kernel, OnnxForm, OpError, Operator, TensorType,
+    Types,
 };
 
 const NAME: &str = "jumar.TfIdfVectorizer";
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: NAME,
-    onnx: &[OnnxForm::new("TfIdfVectorizer", 9, LATEST, |builder, node| {
-        let ints = |name: &str| Ok::<_, OpError>(node.ints(name)?.unwrap_or_default().to_vec());
-        let pool = ints("pool_int64s")?;
-        if pool.is_empty() {
-            return Err(OpError::unsupported("a pool of texts is not supported; pool_int64s is"));
-        }
-        let mut attrs = Attrs::new()
-            .with("mode", node.str_or("mode", "")?)
-            .with("pool", pool)
-            .with("ngram_counts", ints("ngram_counts")?)
-            .with("ngram_indexes", ints("ngram_indexes")?);
-        for name in ["min_gram_length", "max_gram_length", "max_skip_count"] {
-            let value = node.int(name)?;
-            attrs.set(name, value.ok_or_else(|| OpError::invalid(format!("the attribute {name} is missing")))?);
-        }
-        if let Some(weights) = node.floats("weights")? {
-            attrs.set("weights", weights.to_vec());
-        }
-        Ok(vec![builder.node(NAME, node.inputs(), attrs)?])
-    })],
+    onnx: &[OnnxForm::new(
+        "TfIdfVectorizer",
+        9,
+        LATEST,
+        |builder, node| {
+            let ints = |name: &str| Ok::<_, OpError>(node.ints(name)?.unwrap_or_default().to_vec());
+            let pool = ints("pool_int64s")?;
+            if pool.is_empty() {
+                return Err(OpError::unsupported(
+                    "a pool of texts is not supported; pool_int64s is",
+                ));
+            }
+            let mut attrs = Attrs::new()
+                .with("mode", node.str_or("mode", "")?)
+                .with("pool", pool)
+                .with("ngram_counts", ints("ngram_counts")?)
+                .with("ngram_indexes", ints("ngram_indexes")?);
+            for name in ["min_gram_length", "max_gram_length", "max_skip_count"] {
+                let value = node.int(name)?;
+                attrs.set(
+                    name,
+                    value.ok_or_else(|| {
+                        OpError::invalid(format!("the attribute {name} is missing"))
+                    })?,
+                );
+            }
+            if let Some(weights) = node.floats("weights")? {
+                attrs.set("weights", weights.to_vec());
+            }
+            Ok(vec![builder.node(NAME, node.inputs(), attrs)?])
+        },
+    )],
     inputs: &[InputDef::required("x", Types::INDEX)],
     outputs: OUTPUT_Y,
     attrs: &[
@@ -60,7 +73,11 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
             None => return Ok(vec![TensorType::of_unknown_rank(dtype)]),
             Some(1) => vec![width],
             Some(2) => vec![input.shape[0], width],
-            Some(_) => return Err(OpError::invalid(format!("{input} is neither a sequence nor a batch of some"))),
+            Some(_) => {
+                return Err(OpError::invalid(format!(
+                    "{input} is neither a sequence nor a batch of some"
+                )));
+            }
         };
         Ok(vec![TensorType { dtype, shape }])
     },
@@ -89,16 +106,26 @@ impl Known {
     fn of(attrs: &AttrReader<'_>) -> Result<Known, OpError> {
         let size = |name: &str| {
             let value = attrs.int(name)?;
-            usize::try_from(value).map_err(|_| OpError::invalid(format!("{name} is {value}, which is no number of elements")))
+            usize::try_from(value).map_err(|_| {
+                OpError::invalid(format!("{name} is {value}, which is no number of elements"))
+            })
         };
-        let (least, most, skips) = (size("min_gram_length")?, size("max_gram_length")?, size("max_skip_count")?);
+        let (least, most, skips) = (
+            size("min_gram_length")?,
+            size("max_gram_length")?,
+            size("max_skip_count")?,
+        );
         let (pool, starts) = (attrs.ints("pool")?, attrs.ints("ngram_counts")?);
         let (indexes, weights) = (attrs.ints("ngram_indexes")?, attrs.floats("weights")?);
         let (once, weighted) = match attrs.str("mode")? {
             "TF" => (false, false),
             "IDF" => (true, true),
             "TFIDF" => (false, true),
-            other => return Err(OpError::invalid(format!("the mode {other:?} is none of TF, IDF and TFIDF"))),
+            other => {
+                return Err(OpError::invalid(format!(
+                    "the mode {other:?} is none of TF, IDF and TFIDF"
+                )));
+            }
         };
         if least < 1 || most < least || most > starts.len() {
             return Err(OpError::invalid(format!(
@@ -106,18 +133,27 @@ impl Known {
                 starts.len()
             )));
         }
-        let torn = || OpError::invalid("ngram_counts, ngram_indexes, weights and the pool do not fit each other");
+        let torn = || {
+            OpError::invalid(
+                "ngram_counts, ngram_indexes, weights and the pool do not fit each other",
+            )
+        };
         let mut places = HashMap::new();
         let mut number = 0;
         for (at, &start) in starts.iter().enumerate() {
             let end = starts.get(at + 1).map_or(pool.len() as i64, |&end| end);
             let part = usize::try_from(start).ok().zip(usize::try_from(end).ok());
-            let part = part.and_then(|(start, end)| pool.get(start..end)).ok_or_else(torn)?;
+            let part = part
+                .and_then(|(start, end)| pool.get(start..end))
+                .ok_or_else(torn)?;
             if !part.len().is_multiple_of(at + 1) {
                 return Err(torn());
             }
             for sequence in part.chunks_exact(at + 1) {
-                let place = indexes.get(number).and_then(|&place| usize::try_from(place).ok()).ok_or_else(torn)?;
+                let place = indexes
+                    .get(number)
+                    .and_then(|&place| usize::try_from(place).ok())
+                    .ok_or_else(torn)?;
                 let weight = match (weighted, weights.is_empty()) {
                     (true, false) => *weights.get(number).ok_or_else(torn)?,
                     _ => 1.0,
@@ -127,8 +163,18 @@ impl Known {
             }
         }
         let largest = indexes.iter().copied().max().ok_or_else(torn)?;
-        let width = usize::try_from(largest).ok().filter(|&width| width < 1 << 31).ok_or_else(torn)? + 1;
-        Ok(Known { places, lengths: least..=most, skips, width, once })
+        let width = usize::try_from(largest)
+            .ok()
+            .filter(|&width| width < 1 << 31)
+            .ok_or_else(torn)?
+            + 1;
+        Ok(Known {
+            places,
+            lengths: least..=most,
+            skips,
+            width,
+            once,
+        })
     }
 
     /// Shows where each known sequence is found in a row, and what it counts.
@@ -138,7 +184,12 @@ impl Known {
             // A gap changes nothing where there is one element.
             let skips = if length == 1 { 0 } else { self.skips };
             for step in 1..=skips.saturating_add(1) {
-                let Some(reach) = (length - 1).checked_mul(step).filter(|&reach| reach < row.len()) else { break };
+                let Some(reach) = (length - 1)
+                    .checked_mul(step)
+                    .filter(|&reach| reach < row.len())
+                else {
+                    break;
+                };
                 for start in 0..row.len() - reach {
                     sequence.clear();
                     sequence.extend(row[start..=start + reach].iter().step_by(step));
@@ -163,11 +214,19 @@ impl<T: Element + Into<i64>> Kernel for Count<T> {
         out.fill(0.0);
         let width = self.known.width;
         for (number, start) in (0..out.len()).step_by(width).enumerate() {
-            let row: Vec<i64> =
-                (0..self.length).map(|at| input.get(number * self.length + at).into()).collect();
+            let row: Vec<i64> = (0..self.length)
+                .map(|at| input.get(number * self.length + at).into())
+                .collect();
             self.known.each(&row, |place, weight| {
                 let at = start + place;
-                out.set(at, if self.known.once { weight } else { out.get(at) + weight });
+                out.set(
+                    at,
+                    if self.known.once {
+                        weight
+                    } else {
+                        out.get(at) + weight
+                    },
+                );
             });
         }
         Ok(())
@@ -199,15 +258,49 @@ mod tests {
         let all = f32s(&[7], &[0.0, 3.0, 1.0, 0.0, 1.0, 3.0, 1.0]);
         check(NAME, &[x.clone()], attrs(1, 2, 5), &all);
         let rows = i64s(&[2, 6], &[1, 1, 3, 3, 3, 7, 8, 6, 7, 5, 6, 8]);
-        let each = f32s(&[2, 7], &[0.0, 3.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 1.0, 1.0, 1.0]);
+        let each = f32s(
+            &[2, 7],
+            &[
+                0.0, 3.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 1.0, 1.0, 1.0,
+            ],
+        );
         check(NAME, &[rows], attrs(1, 2, 5), &each);
         let weights = vec![1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0];
-        let weighted = |mode: &str| attrs(1, 2, 5).with("mode", mode).with("weights", weights.clone());
-        check(NAME, &[x.clone()], weighted("IDF"), &f32s(&[7], &[0.0, 2.0, 3.0, 0.0, 5.0, 6.0, 7.0]));
-        check(NAME, &[x.clone()], weighted("TFIDF"), &f32s(&[7], &[0.0, 6.0, 3.0, 0.0, 5.0, 18.0, 7.0]));
-        check(NAME, &[i64s(&[0], &[])], attrs(1, 2, 5), &f32s(&[7], &[0.0; 7]));
+        let weighted = |mode: &str| {
+            attrs(1, 2, 5)
+                .with("mode", mode)
+                .with("weights", weights.clone())
+        };
+        check(
+            NAME,
+            &[x.clone()],
+            weighted("IDF"),
+            &f32s(&[7], &[0.0, 2.0, 3.0, 0.0, 5.0, 6.0, 7.0]),
+        );
+        check(
+            NAME,
+            &[x.clone()],
+            weighted("TFIDF"),
+            &f32s(&[7], &[0.0, 6.0, 3.0, 0.0, 5.0, 18.0, 7.0]),
+        );
+        check(
+            NAME,
+            &[i64s(&[0], &[])],
+            attrs(1, 2, 5),
+            &f32s(&[7], &[0.0; 7]),
+        );
         refuse(NAME, &[x.clone()], attrs(1, 3, 0), "do not fit a pool");
-        refuse(NAME, &[x.clone()], attrs(1, 2, 0).with("ngram_indexes", vec![0, 1]), "do not fit each other");
-        refuse(NAME, &[x], attrs(1, 2, 0).with("mode", "BOTH"), "none of TF");
+        refuse(
+            NAME,
+            &[x.clone()],
+            attrs(1, 2, 0).with("ngram_indexes", vec![0, 1]),
+            "do not fit each other",
+        );
+        refuse(
+            NAME,
+            &[x],
+            attrs(1, 2, 0).with("mode", "BOTH"),
+            "none of TF",
+        );
     }
 }

@@ -5,19 +5,28 @@ use crate::kernels::number::for_width;
 use crate::onnx::{LATEST, plain};
 use crate::operator::OUTPUT_Y;
 use crate::view::{Element, MAX_RANK};
-use crate::{Aliasing, Call, InputDef, Kernel, OnnxForm, OpError, Operator, TensorType, Types, UNKNOWN};
+use crate::{
+    Aliasing, Call, InputDef, Kernel, OnnxForm, OpError, Operator, TensorType, Types, UNKNOWN,
+};
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "Tile",
-    onnx: &[OnnxForm::new("Tile", 6, LATEST, |builder, node| plain(builder, node, "Tile"))],
-    inputs: &[InputDef::required("x", Types::ALL), InputDef::constant("multiples", Types::INDEX)],
+    onnx: &[OnnxForm::new("Tile", 6, LATEST, |builder, node| {
+        plain(builder, node, "Tile")
+    })],
+    inputs: &[
+        InputDef::required("x", Types::ALL),
+        InputDef::constant("multiples", Types::INDEX),
+    ],
     outputs: OUTPUT_Y,
     attrs: &[],
     aliasing: Aliasing::Distinct,
     reads_only_shapes: false,
     infer: |cx| {
         let input = cx.input(0)?;
-        let Some(rank) = input.rank() else { return Ok(vec![input.clone()]) };
+        let Some(rank) = input.rank() else {
+            return Ok(vec![input.clone()]);
+        };
         let Some(multiples) = cx.ints(1)? else {
             return Ok(vec![TensorType::new(input.dtype, vec![UNKNOWN; rank])]);
         };
@@ -33,7 +42,10 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
                 _ => dim.checked_mul(times).ok_or_else(wrong)?,
             });
         }
-        Ok(vec![TensorType { dtype: input.dtype, shape }])
+        Ok(vec![TensorType {
+            dtype: input.dtype,
+            shape,
+        }])
     },
     prepare: |cx| {
         let (from, to) = (cx.shape(0)?.to_vec(), cx.output_shape(0)?.to_vec());
@@ -63,8 +75,14 @@ impl<T: Element> Kernel for Tile<T> {
         }
         let mut counter = [0usize; MAX_RANK];
         for line in (0..out.len()).step_by(row) {
-            let places = counter.iter().zip(&self.from).zip(&self.strides).take(outer.len());
-            let from: usize = places.map(|((at, dim), &stride)| at % dim * stride as usize).sum();
+            let places = counter
+                .iter()
+                .zip(&self.from)
+                .zip(&self.strides)
+                .take(outer.len());
+            let from: usize = places
+                .map(|((at, dim), &stride)| at % dim * stride as usize)
+                .sum();
             let part_row = input.slice(from, part);
             for start in (0..row).step_by(part) {
                 out.slice(line + start, part).copy_from(part_row);
@@ -92,8 +110,18 @@ mod tests {
         check("Tile", &[x(), i64s(&[2], &[1, 2])], none(), &wanted);
         let wanted = f32s(&[4, 2], &[1.0, 2.0, 3.0, 4.0, 1.0, 2.0, 3.0, 4.0]);
         check("Tile", &[x(), i64s(&[2], &[2, 1])], none(), &wanted);
-        check("Tile", &[x(), i64s(&[2], &[0, 3])], none(), &f32s(&[0, 6], &[]));
-        check("Tile", &[f32s(&[], &[2.0]), i64s(&[0], &[])], none(), &f32s(&[], &[2.0]));
+        check(
+            "Tile",
+            &[x(), i64s(&[2], &[0, 3])],
+            none(),
+            &f32s(&[0, 6], &[]),
+        );
+        check(
+            "Tile",
+            &[f32s(&[], &[2.0]), i64s(&[0], &[])],
+            none(),
+            &f32s(&[], &[2.0]),
+        );
         refuse("Tile", &[x(), i64s(&[1], &[2])], none(), "repeated");
         refuse("Tile", &[x(), i64s(&[2], &[2, -1])], none(), "repeated");
     }

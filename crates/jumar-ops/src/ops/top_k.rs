@@ -7,14 +7,17 @@ use jumar_types::dtype::DataType;
 use crate::kernels::lanes::{Carried, Wide, for_carried};
 use crate::onnx::LATEST;
 use crate::{
-    Aliasing, AttrDef, Attrs, Builder, Call, InferCx, InputDef, Kernel, OnnxForm, OnnxNode, OpError, Operator, OutputDef,
-    Tensor, TensorType, Types, UNKNOWN, ValueRef, infer,
+    Aliasing, AttrDef, Attrs, Builder, Call, InferCx, InputDef, Kernel, OnnxForm, OnnxNode,
+    OpError, Operator, OutputDef, Tensor, TensorType, Types, UNKNOWN, ValueRef, infer,
 };
 
 pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     name: "TopK",
     onnx: &[OnnxForm::new("TopK", 1, LATEST, lower)],
-    inputs: &[InputDef::required("x", Types::NUMBER), InputDef::constant("k", Types::INDEX)],
+    inputs: &[
+        InputDef::required("x", Types::NUMBER),
+        InputDef::constant("k", Types::INDEX),
+    ],
     outputs: &[OutputDef { name: "values" }, OutputDef { name: "indices" }],
     attrs: &[
         AttrDef::bool("sorted", true),
@@ -32,19 +35,30 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
             return Err(OpError::invalid(format!("indices of type {dtype}")));
         }
         let Some(rank) = input.rank() else {
-            return Ok(vec![TensorType::of_unknown_rank(input.dtype), TensorType::of_unknown_rank(dtype)]);
+            return Ok(vec![
+                TensorType::of_unknown_rank(input.dtype),
+                TensorType::of_unknown_rank(dtype),
+            ]);
         };
         let axis = infer::axis(cx.attrs().int("dim")?, rank)?;
         let mut shape = input.shape.clone();
         let size = shape[axis];
         shape[axis] = match count(cx)? {
             Some(k) if size >= 0 && k > size => {
-                return Err(OpError::invalid(format!("{k} elements of an axis of {size}")));
+                return Err(OpError::invalid(format!(
+                    "{k} elements of an axis of {size}"
+                )));
             }
             Some(k) => k,
             None => UNKNOWN,
         };
-        Ok(vec![TensorType { dtype: input.dtype, shape: shape.clone() }, TensorType { dtype, shape }])
+        Ok(vec![
+            TensorType {
+                dtype: input.dtype,
+                shape: shape.clone(),
+            },
+            TensorType { dtype, shape },
+        ])
     },
     prepare: |cx| {
         let shape = cx.shape(0)?;
@@ -67,13 +81,17 @@ fn count(cx: &InferCx<'_>) -> Result<Option<i64>, OpError> {
     match cx.ints(1)?.as_deref() {
         None => Ok(None),
         Some(&[k]) if k >= 0 => Ok(Some(k)),
-        Some(other) => Err(OpError::invalid(format!("k is {other:?}, and has to be one number that is not negative"))),
+        Some(other) => Err(OpError::invalid(format!(
+            "k is {other:?}, and has to be one number that is not negative"
+        ))),
     }
 }
 
 fn lower(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Result<Vec<ValueRef>, OpError> {
     let k = if node.opset < 10 {
-        let k = node.int("k")?.ok_or_else(|| OpError::invalid("the attribute k is missing"))?;
+        let k = node
+            .int("k")?
+            .ok_or_else(|| OpError::invalid("the attribute k is missing"))?;
         builder.add_constant(Tensor::from_ints(&[k]))
     } else {
         node.input(1)?
@@ -117,7 +135,14 @@ fn select<W: Wide>(row: &mut [(W, usize)], k: usize, largest: bool) {
 
 impl<T: Carried> Kernel for TopK<T> {
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
-        let Sizes { outer, len, inner, k, largest, wide } = self.sizes;
+        let Sizes {
+            outer,
+            len,
+            inner,
+            k,
+            largest,
+            wide,
+        } = self.sizes;
         let (input, out) = (call.input::<T>(0)?.flat(), call.output::<T>(0)?.flat());
         if k == 0 {
             return Ok(());
@@ -159,10 +184,27 @@ mod tests {
         let k = |k: i64| i64s(&[1], &[k]);
         let attrs = || none().with("indices_dtype", DataType::Int64);
         let found = run("TopK", &[x(), k(3)], attrs()).unwrap();
-        assert_eq!(found, [f32s(&[2, 3], &[3.0, 3.0, 1.0, 7.0, 6.0, 5.0]), i64s(&[2, 3], &[1, 2, 3, 0, 3, 2])]);
-        let found = run("TopK", &[x(), k(1)], attrs().with("largest", false).with("dim", 0)).unwrap();
-        assert_eq!(found, [f32s(&[1, 4], &[0.0, 3.0, 3.0, 1.0]), i64s(&[1, 4], &[0; 4])]);
-        assert_eq!(run("TopK", &[x(), k(0)], attrs()).unwrap()[0], f32s(&[2, 0], &[]));
+        assert_eq!(
+            found,
+            [
+                f32s(&[2, 3], &[3.0, 3.0, 1.0, 7.0, 6.0, 5.0]),
+                i64s(&[2, 3], &[1, 2, 3, 0, 3, 2])
+            ]
+        );
+        let found = run(
+            "TopK",
+            &[x(), k(1)],
+            attrs().with("largest", false).with("dim", 0),
+        )
+        .unwrap();
+        assert_eq!(
+            found,
+            [f32s(&[1, 4], &[0.0, 3.0, 3.0, 1.0]), i64s(&[1, 4], &[0; 4])]
+        );
+        assert_eq!(
+            run("TopK", &[x(), k(0)], attrs()).unwrap()[0],
+            f32s(&[2, 0], &[])
+        );
         refuse("TopK", &[x(), k(5)], attrs(), "axis of 4");
         refuse("TopK", &[x(), k(-1)], attrs(), "k is");
         let odd = run("TopK", &[f32s(&[3], &[1.0, f32::NAN, 2.0]), k(1)], attrs()).unwrap();

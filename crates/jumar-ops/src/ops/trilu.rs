@@ -14,7 +14,10 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
         let attrs = Attrs::new().with("upper", node.int_or("upper", 1)?);
         Ok(vec![builder.node("Trilu", node.inputs(), attrs)?])
     })],
-    inputs: &[InputDef::required("x", Types::ALL), InputDef::optional_constant("k", Types::INDEX)],
+    inputs: &[
+        InputDef::required("x", Types::ALL),
+        InputDef::optional_constant("k", Types::INDEX),
+    ],
     outputs: OUTPUT_Y,
     attrs: &[AttrDef::int("upper", 0)],
     aliasing: Aliasing::Elementwise,
@@ -29,8 +32,11 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     },
     prepare: |cx| {
         let shape = cx.shape(0)?;
-        let [.., rows, columns] = *shape else { return Err(OpError::internal("no matrix")) };
-        let diagonal = diagonal(cx.infer())?.ok_or_else(|| OpError::unsupported("the diagonal has to be known"))?;
+        let [.., rows, columns] = *shape else {
+            return Err(OpError::internal("no matrix"));
+        };
+        let diagonal = diagonal(cx.infer())?
+            .ok_or_else(|| OpError::unsupported("the diagonal has to be known"))?;
         let upper = cx.attrs().int("upper")? != 0;
         for_width!(cx.dtype(0)?, T => {
             Ok(Box::new(Trilu::<T> { rows, columns, diagonal, upper, types: std::marker::PhantomData }) as Box<dyn Kernel>)
@@ -45,7 +51,9 @@ fn diagonal(cx: &InferCx<'_>) -> Result<Option<i64>, OpError> {
     match cx.ints(1)?.as_deref() {
         None => Ok(None),
         Some(&[k]) => Ok(Some(k)),
-        Some(other) => Err(OpError::invalid(format!("the diagonal is {other:?}, not one number"))),
+        Some(other) => Err(OpError::invalid(format!(
+            "the diagonal is {other:?}, not one number"
+        ))),
     }
 }
 
@@ -65,10 +73,19 @@ impl<T: Element> Kernel for Trilu<T> {
             return Ok(());
         }
         for (line, start) in (0..out.len()).step_by(columns).enumerate() {
-            let own = |shift: i64| self.diagonal.saturating_add((line % rows) as i64 + shift).clamp(0, columns as i64) as usize;
-            let (first, end) = if self.upper { (own(0), columns) } else { (0, own(1)) };
+            let own = |shift: i64| {
+                self.diagonal
+                    .saturating_add((line % rows) as i64 + shift)
+                    .clamp(0, columns as i64) as usize
+            };
+            let (first, end) = if self.upper {
+                (own(0), columns)
+            } else {
+                (0, own(1))
+            };
             let (from, to) = (input.slice(start, columns), out.slice(start, columns));
-            to.slice(first, end - first).copy_from(from.slice(first, end - first));
+            to.slice(first, end - first)
+                .copy_from(from.slice(first, end - first));
             to.slice(0, first).fill(T::default());
             to.slice(end, columns - end).fill(T::default());
         }
@@ -83,11 +100,36 @@ mod tests {
     #[test]
     fn agrees_with_numpy() {
         let x = || f32s(&[2, 3], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
-        check("Trilu", &[x()], none().with("upper", 1), &f32s(&[2, 3], &[1.0, 2.0, 3.0, 0.0, 5.0, 6.0]));
-        check("Trilu", &[x()], none(), &f32s(&[2, 3], &[1.0, 0.0, 0.0, 4.0, 5.0, 0.0]));
-        check("Trilu", &[x(), i64s(&[], &[1])], none(), &f32s(&[2, 3], &[1.0, 2.0, 0.0, 4.0, 5.0, 6.0]));
-        check("Trilu", &[x(), i64s(&[], &[i64::MAX])], none().with("upper", 1), &f32s(&[2, 3], &[0.0; 6]));
-        check("Trilu", &[x(), i64s(&[], &[-9])], none(), &f32s(&[2, 3], &[0.0; 6]));
+        check(
+            "Trilu",
+            &[x()],
+            none().with("upper", 1),
+            &f32s(&[2, 3], &[1.0, 2.0, 3.0, 0.0, 5.0, 6.0]),
+        );
+        check(
+            "Trilu",
+            &[x()],
+            none(),
+            &f32s(&[2, 3], &[1.0, 0.0, 0.0, 4.0, 5.0, 0.0]),
+        );
+        check(
+            "Trilu",
+            &[x(), i64s(&[], &[1])],
+            none(),
+            &f32s(&[2, 3], &[1.0, 2.0, 0.0, 4.0, 5.0, 6.0]),
+        );
+        check(
+            "Trilu",
+            &[x(), i64s(&[], &[i64::MAX])],
+            none().with("upper", 1),
+            &f32s(&[2, 3], &[0.0; 6]),
+        );
+        check(
+            "Trilu",
+            &[x(), i64s(&[], &[-9])],
+            none(),
+            &f32s(&[2, 3], &[0.0; 6]),
+        );
         check("Trilu", &[f32s(&[2, 0], &[])], none(), &f32s(&[2, 0], &[]));
         refuse("Trilu", &[f32s(&[2], &[1.0, 2.0])], none(), "no matrix");
     }

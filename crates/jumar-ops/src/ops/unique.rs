@@ -8,8 +8,8 @@ use crate::kernels::lanes::{Carried, Wide, for_carried};
 use crate::onnx::LATEST;
 use crate::view::{Region, Row, View};
 use crate::{
-    Aliasing, AttrDef, Attrs, Call, InferCx, InputDef, Kernel, OnnxForm, OpError, Operator, OutputDef, TensorType, Types,
-    UNKNOWN, infer,
+    Aliasing, AttrDef, Attrs, Call, InferCx, InputDef, Kernel, OnnxForm, OpError, Operator,
+    OutputDef, TensorType, Types, UNKNOWN, infer,
 };
 
 /// Stands for no axis: the tensor is taken as one row.
@@ -28,7 +28,9 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     outputs: &[
         OutputDef { name: "y" },
         OutputDef { name: "indices" },
-        OutputDef { name: "inverse_indices" },
+        OutputDef {
+            name: "inverse_indices",
+        },
         OutputDef { name: "counts" },
     ],
     attrs: &[AttrDef::int("axis", FLAT), AttrDef::bool("sorted", true)],
@@ -63,7 +65,13 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
             Some(axis) => {
                 let mut shape = input.shape.clone();
                 let items = std::mem::replace(&mut shape[axis], count);
-                (TensorType { dtype: input.dtype, shape }, items)
+                (
+                    TensorType {
+                        dtype: input.dtype,
+                        shape,
+                    },
+                    items,
+                )
             }
             None => {
                 let items = input.elements().map_or(UNKNOWN, |items| items as i64);
@@ -74,7 +82,9 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     },
     prepare: |cx| {
         let shape = cx.shape(0)?;
-        let axis = axis(cx.infer())?.map(|axis| infer::axis(axis, shape.len())).transpose()?;
+        let axis = axis(cx.infer())?
+            .map(|axis| infer::axis(axis, shape.len()))
+            .transpose()?;
         let sizes = Sizes::new(shape, axis);
         let sorted = cx.attrs().bool("sorted")?;
         let count = match axis {
@@ -102,7 +112,11 @@ struct Sizes {
 impl Sizes {
     fn new(shape: &[usize], axis: Option<usize>) -> Sizes {
         match axis {
-            None => Sizes { outer: 1, items: shape.iter().product(), inner: 1 },
+            None => Sizes {
+                outer: 1,
+                items: shape.iter().product(),
+                inner: 1,
+            },
             Some(axis) => Sizes {
                 outer: shape[..axis].iter().product(),
                 items: shape[axis],
@@ -138,7 +152,9 @@ impl Sizes {
         let mut groups: Vec<Vec<usize>> = Vec::new();
         for item in order {
             match groups.last_mut() {
-                Some(group) if self.compare(row, group[0], item) == Ordering::Equal => group.push(item),
+                Some(group) if self.compare(row, group[0], item) == Ordering::Equal => {
+                    group.push(item)
+                }
                 _ => groups.push(vec![item]),
             }
         }
@@ -161,22 +177,34 @@ impl<T: Carried> Kernel for Unique<T> {
         let (input, out) = (call.input::<T>(0)?.flat(), call.output::<T>(0)?.flat());
         let groups = self.sizes.groups(input, self.sorted);
         if groups.len() != self.count {
-            return Err(OpError::data("the tensor was changed while its values were counted"));
+            return Err(OpError::data(
+                "the tensor was changed while its values were counted",
+            ));
         }
-        let to = Sizes { items: self.count, ..self.sizes };
+        let to = Sizes {
+            items: self.count,
+            ..self.sizes
+        };
         for (number, group) in groups.iter().enumerate() {
             for element in 0..to.outer * to.inner {
-                out.set(to.at(number, element), input.get(self.sizes.at(group[0], element)));
+                out.set(
+                    to.at(number, element),
+                    input.get(self.sizes.at(group[0], element)),
+                );
             }
             if call.outputs() > 1 {
                 call.output::<i64>(1)?.flat().set(number, group[0] as i64);
             }
             if call.outputs() > 2 {
                 let inverse = call.output::<i64>(2)?.flat();
-                group.iter().for_each(|&item| inverse.set(item, number as i64));
+                group
+                    .iter()
+                    .for_each(|&item| inverse.set(item, number as i64));
             }
             if call.outputs() > 3 {
-                call.output::<i64>(3)?.flat().set(number, group.len() as i64);
+                call.output::<i64>(3)?
+                    .flat()
+                    .set(number, group.len() as i64);
             }
         }
         Ok(())
@@ -204,6 +232,9 @@ mod tests {
         let found = run("jumar.Unique", &[rows], none().with("axis", 0)).unwrap();
         assert_eq!(found[0], f32s(&[2, 2], &[1.0, 0.0, 2.0, 3.0]));
         assert_eq!(found[2], i64s(&[3], &[1, 0, 1]));
-        assert_eq!(run("jumar.Unique", &[f32s(&[0], &[])], none()).unwrap()[0], f32s(&[0], &[]));
+        assert_eq!(
+            run("jumar.Unique", &[f32s(&[0], &[])], none()).unwrap()[0],
+            f32s(&[0], &[])
+        );
     }
 }

@@ -4,15 +4,22 @@ use crate::kernels::moves;
 use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
 use crate::{
-    Aliasing, AttrDef, Attrs, InferCx, InputDef, OnnxForm, OpError, Operator, TensorType, Types, UNKNOWN, infer,
+    Aliasing, AttrDef, Attrs, InferCx, InputDef, OnnxForm, OpError, Operator, TensorType, Types,
+    UNKNOWN, infer,
 };
 
 pub(super) static OPERATORS: &[&Operator] = &[
     &Operator {
         name: "Unsqueeze",
         onnx: &[OnnxForm::new("Unsqueeze", 1, 12, |builder, node| {
-            let axes = node.ints("axes")?.ok_or_else(|| OpError::invalid("the attribute axes is missing"))?;
-            Ok(vec![builder.node("Unsqueeze", node.inputs(), Attrs::new().with("axes", axes))?])
+            let axes = node
+                .ints("axes")?
+                .ok_or_else(|| OpError::invalid("the attribute axes is missing"))?;
+            Ok(vec![builder.node(
+                "Unsqueeze",
+                node.inputs(),
+                Attrs::new().with("axes", axes),
+            )?])
         })],
         inputs: &[InputDef::required("x", Types::ALL)],
         outputs: OUTPUT_Y,
@@ -25,9 +32,16 @@ pub(super) static OPERATORS: &[&Operator] = &[
     &Operator {
         name: "UnsqueezeV3",
         onnx: &[OnnxForm::new("Unsqueeze", 13, LATEST, |builder, node| {
-            Ok(vec![builder.node("UnsqueezeV3", node.inputs(), Attrs::new())?])
+            Ok(vec![builder.node(
+                "UnsqueezeV3",
+                node.inputs(),
+                Attrs::new(),
+            )?])
         })],
-        inputs: &[InputDef::required("x", Types::ALL), InputDef::constant("axes", Types::INDEX)],
+        inputs: &[
+            InputDef::required("x", Types::ALL),
+            InputDef::constant("axes", Types::INDEX),
+        ],
         outputs: OUTPUT_Y,
         attrs: &[],
         aliasing: Aliasing::View,
@@ -36,7 +50,10 @@ pub(super) static OPERATORS: &[&Operator] = &[
             if cx.ints(1)?.is_none()
                 && let (Some(rank), Some(count)) = (cx.input(0)?.rank(), cx.input(1)?.elements())
             {
-                return Ok(vec![TensorType::new(cx.input(0)?.dtype, vec![UNKNOWN; rank + count])]);
+                return Ok(vec![TensorType::new(
+                    cx.input(0)?.dtype,
+                    vec![UNKNOWN; rank + count],
+                )]);
             }
             added(cx, cx.ints(1)?.as_deref())
         },
@@ -54,7 +71,10 @@ fn added(cx: &InferCx<'_>, axes: Option<&[i64]>) -> Result<Vec<TensorType>, OpEr
     for axis in infer::axes(axes, rank + axes.len())? {
         shape.insert(axis, 1);
     }
-    Ok(vec![TensorType { dtype: input.dtype, shape }])
+    Ok(vec![TensorType {
+        dtype: input.dtype,
+        shape,
+    }])
 }
 
 #[cfg(test)]
@@ -64,9 +84,24 @@ mod tests {
     #[test]
     fn agrees_with_numpy() {
         let x = noise(&[2, 3], 1);
-        check("Unsqueeze", &[x.clone()], none().with("axes", vec![0, 3]), &x.reshaped(&[1, 2, 3, 1]).unwrap());
-        check("Unsqueeze", &[x.clone()], none().with("axes", vec![-1]), &x.reshaped(&[2, 3, 1]).unwrap());
-        check("UnsqueezeV3", &[x.clone(), i64s(&[1], &[1])], none(), &x.reshaped(&[2, 1, 3]).unwrap());
+        check(
+            "Unsqueeze",
+            &[x.clone()],
+            none().with("axes", vec![0, 3]),
+            &x.reshaped(&[1, 2, 3, 1]).unwrap(),
+        );
+        check(
+            "Unsqueeze",
+            &[x.clone()],
+            none().with("axes", vec![-1]),
+            &x.reshaped(&[2, 3, 1]).unwrap(),
+        );
+        check(
+            "UnsqueezeV3",
+            &[x.clone(), i64s(&[1], &[1])],
+            none(),
+            &x.reshaped(&[2, 1, 3]).unwrap(),
+        );
         refuse("Unsqueeze", &[x], none().with("axes", vec![3]), "outside");
     }
 }
