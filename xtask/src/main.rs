@@ -58,8 +58,12 @@ enum Command {
     /// Compiles every installed header in every dialect, and links the layout test against the installed library.
     #[command(hide = true)]
     Headers,
-    /// Checks the rules of the house that no compiler checks.
-    Tidy,
+    /// Checks the project's rules that no compiler checks.
+    Tidy {
+        /// Writes the smaller counts of banned words into xtask/vocabulary.tsv; larger ones are refused.
+        #[arg(long)]
+        update_vocabulary: bool,
+    },
 }
 
 fn main() -> ExitCode {
@@ -101,7 +105,12 @@ fn run(command: Command) -> Result<bool> {
             r#gen::check::links(&tree.join("include"), &tree.join("lib64"))?;
             Ok(true)
         }
-        Command::Tidy => tidy::run(),
+        Command::Tidy { update_vocabulary } => {
+            if update_vocabulary {
+                tidy::update_vocabulary()?;
+            }
+            tidy::run()
+        }
     }
 }
 

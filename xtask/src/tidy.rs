@@ -3,11 +3,13 @@
 //! Each check looks at text or data alone, so all of them together take about a second.
 
 mod arrows;
+mod commits;
 mod coverage;
 mod files;
 mod misuse;
 mod rooms;
 mod source;
+mod vocabulary;
 
 use std::time::Instant;
 
@@ -78,7 +80,23 @@ const CHECKS: &[(&str, Check)] = &[
         "docs/not-supported.md lists what stays not supported of the runtime",
         coverage::not_supported,
     ),
+    (
+        "the words that docs/glossary.md bans are used no more often than recorded",
+        vocabulary::ratchet,
+    ),
+    (
+        "the subject of a commit has at most 72 characters",
+        commits::subjects,
+    ),
 ];
+
+/// Writes the counts of banned words, which may only become smaller.
+///
+/// # Errors
+/// A word is used more often than recorded, or a file cannot be read or written.
+pub fn update_vocabulary() -> Result<()> {
+    vocabulary::update(&Repository::read(crate::root())?)
+}
 
 /// Runs every check. Returns whether all passed.
 pub fn run() -> Result<bool> {
