@@ -254,8 +254,8 @@ mod tests {
         assert_eq!(found("a.rs", "fn take_places() {}"), ["place@8"]);
         assert_eq!(found("a.rs", "struct MyPlace;"), ["place@9"]);
         assert_eq!(
-            found("a.rs", "struct HandOvers; struct HandOver;"),
-            ["HandOver@25"]
+            found("a.rs", "struct LetOvers; struct LetOver;"),
+            ["LetOver@24"]
         );
         assert_eq!(found("a.rs", "f(\"a place\")"), ["place@5"]);
         assert_eq!(found("a.rs", "let replaced = placeholder;"), [""; 0]);
