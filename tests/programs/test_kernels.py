@@ -96,6 +96,10 @@ def test_a_signal_that_was_sent_is_no_fault_of_a_kernel(broken):
     assert "fault in kernel" not in done.stderr
 
 
+def test_a_handler_that_returns_is_called_once_for_each_signal_that_was_sent(broken):
+    assert run(*broken, "returned").stdout == "ok\n"
+
+
 @pytest.mark.parametrize("scene, middle", [("aic_err_norm_dump", "spoils"), ("aic_err_brief_dump", r"\d+")])
 def test_a_failing_kernel_is_dumped(scene, middle, broken, tmp_path):
     done = run(*broken, "spoils", env=environment(ASCEND_DUMP_SCENE=scene, ASCEND_DUMP_PATH=tmp_path))

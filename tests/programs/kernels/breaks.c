@@ -1,4 +1,4 @@
-/* Runs a kernel of broken.c: breaks <binary> spoils | strays | divides | handled | sent. */
+/* Runs a kernel of broken.c: breaks <binary> spoils | strays | divides | handled | sent | returned. */
 #include "../c/program.h"
 
 #include <signal.h>
@@ -10,6 +10,15 @@ static void handler(int number)
     (void)number;
     if (write(1, said, sizeof said - 1) < 0) _exit(4);
     _exit(3);
+}
+
+static volatile sig_atomic_t calls;
+
+/* Counts, and returns as a handler that only sets a flag does. A handler that is called for ever ends the program. */
+static void counts(int number)
+{
+    (void)number;
+    if (++calls > 8) _exit(7);
 }
 
 int main(int argc, char **argv)
@@ -24,6 +33,11 @@ int main(int argc, char **argv)
     if (strcmp(what, "handled") == 0) {
         REQUIRE(signal(SIGSEGV, handler) != SIG_ERR);
         what = "strays";
+    }
+    if (strcmp(what, "returned") == 0) {
+        REQUIRE(signal(SIGSEGV, counts) != SIG_ERR);
+        REQUIRE(signal(SIGFPE, counts) != SIG_ERR);
+        REQUIRE(signal(SIGILL, counts) != SIG_ERR);
     }
     CHECK(aclInit(NULL));
     CHECK(aclrtSetDevice(0));
@@ -45,13 +59,25 @@ int main(int argc, char **argv)
         printf("ok\n");
         return 0;
     }
-    if (strcmp(what, "sent") == 0) {
-        /* A kernel has run, so the handlers are there; what somebody sends still ends the process. */
+    if (strcmp(what, "sent") == 0 || strcmp(what, "returned") == 0) {
+        /* A kernel has run, so that the handlers are installed. A signal that is sent takes its effect all the same. */
         int32_t one = 1;
         void *arguments[] = {&one, &one};
         CHECK(aclrtBinaryGetFunction(binary, "divides", &kernel));
         CHECK(aclrtLaunchKernelWithArgsArray(kernel, 1, stream, NULL, arguments));
         CHECK(aclrtSynchronizeStream(stream));
+        if (strcmp(what, "returned") == 0) {
+            static const int sent[] = {SIGSEGV, SIGFPE, SIGILL, SIGSEGV};
+            size_t i;
+            for (i = 0; i < sizeof sent / sizeof *sent; i++) {
+                CHECK(raise(sent[i]));
+                REQUIRE(calls == (sig_atomic_t)(i + 1));
+            }
+            CHECK(aclrtResetDevice(0));
+            CHECK(aclFinalize());
+            printf("ok\n");
+            return 0;
+        }
         kill(getpid(), SIGSEGV);
         return 5;
     }

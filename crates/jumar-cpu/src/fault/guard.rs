@@ -3,21 +3,20 @@
 //! The memory is mapped twice ([`crate::mem::Space`]): once for the program, where pages lose access while a copy is pending,
 //! and once for the runtime, where they never do. So a copy opens no window in which the program could touch them unseen. A
 //! touch raises SIGSEGV; the handler here notes where it came from, gives the page back, and lets the program go on. A touch of
-//! bytes beside the copy's, on the same page, is let through for one instruction and not noted. A fault anywhere else is handed
-//! to whoever handled the signal before.
+//! bytes beside the copy's, on the same page, is let through for one instruction and not noted. A fault anywhere else is forwarded
+//! to the handler that was installed before.
 //!
 //! A handler finds what it needs only through the process, so copies and touches stand in tables of the process, of a fixed
 //! size. The handler takes no lock and allocates nothing: it reads the tables, fills one entry, walks its own stack, and calls
 //! `mprotect`.
 
 use std::ffi::c_void;
-use std::mem::MaybeUninit;
 use std::ptr;
-use std::sync::OnceLock;
 
 use jumar_hal::Span;
 use jumar_hal::sync::{AtomicU32, AtomicU64, AtomicUsize, Mutex, Ordering, spin_loop};
 
+use super::chain::{self, Chain};
 use crate::mem::PAGE;
 
 /// How many ranges may be guarded at once; those beyond are not.
@@ -95,8 +94,8 @@ static STEPS: [Step; MOST_STEPS] = [const {
     }
 }; MOST_STEPS];
 
-/// Who handled the two signals before: faults, and steps.
-static BEFORE: OnceLock<[Option<libc::sigaction>; 2]> = OnceLock::new();
+static FAULTS: Chain = Chain::new(libc::SIGSEGV);
+static TRAPS: Chain = Chain::new(libc::SIGTRAP);
 
 /// The signal on which an interpreter writes its stack to a file, and the file; 0: there is none.
 static SCRIPT: [AtomicU32; 2] = [const { AtomicU32::new(0) }; 2];
@@ -125,13 +124,7 @@ pub(crate) fn open(start: usize, end: usize) -> bool {
     RANGE[1].store(end, Ordering::Release);
     // The unwinder prepares itself at its first use, which had better not be in a handler.
     stack(0, &mut [0; MOST_FRAMES]);
-    let before = BEFORE.get_or_init(|| {
-        [
-            install(libc::SIGSEGV, on_fault),
-            install(libc::SIGTRAP, on_step),
-        ]
-    });
-    before.iter().all(Option::is_some)
+    FAULTS.install(on_fault) && TRAPS.install(on_step)
 }
 
 /// Takes note of the signal on which the process's interpreter writes the stack of the thread that gets it, and of the file.
@@ -256,51 +249,25 @@ fn allow(start: usize, end: usize, access: Access) -> bool {
     unsafe { libc::mprotect(at, end - start, bits) == 0 }
 }
 
-type Handler = extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut c_void);
-
-fn install(signal: libc::c_int, handler: Handler) -> Option<libc::sigaction> {
-    // SAFETY: all zero is a valid value of the structure.
-    let mut own: libc::sigaction = unsafe { MaybeUninit::zeroed().assume_init() };
-    own.sa_sigaction = handler as libc::sighandler_t;
-    own.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
-    let mut before = MaybeUninit::<libc::sigaction>::uninit();
-    // SAFETY: both structures are ours; the handlers do only what a handler may.
-    if unsafe { libc::sigaction(signal, &raw const own, before.as_mut_ptr()) } != 0 {
-        return None;
-    }
-    // SAFETY: the call above has written it.
-    Some(unsafe { before.assume_init() })
-}
-
 fn thread() -> u32 {
     // SAFETY: the call has no arguments and no effect.
     unsafe { libc::gettid() }.unsigned_abs()
 }
 
-extern "C" fn on_fault(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+extern "C" fn on_fault(_signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     // SAFETY: the system hands a handler of this form a valid structure.
-    let (code, address) = unsafe { ((*info).si_code, (*info).si_addr().addr()) };
+    let address = unsafe { (*info).si_addr() }.addr();
     let inside = RANGE[0].load(Ordering::Relaxed)..RANGE[1].load(Ordering::Acquire);
     // SAFETY: the C library gives each thread its own.
     let errno = unsafe { libc::__errno_location() };
     // SAFETY: as above.
     let kept = unsafe { *errno };
-    if code > 0 && inside.contains(&address) && answer(address, context) {
+    if !chain::was_sent(info) && inside.contains(&address) && answer(address, context) {
         // SAFETY: as above.
         unsafe { *errno = kept };
         return;
     }
-    let before = BEFORE.get().and_then(|both| both[0].as_ref());
-    super::hand_on_to(before, signal, info, context);
-    raise_if_sent(signal, code);
-}
-
-/// A fault comes again by itself, what was sent does not.
-fn raise_if_sent(signal: libc::c_int, code: libc::c_int) {
-    if code <= 0 {
-        // SAFETY: the function may be called by a handler.
-        unsafe { libc::raise(signal) };
-    }
+    FAULTS.forward(info, context);
 }
 
 /// Lets the program touch a page, and notes it if the bytes are a copy's. Tells whether the page could be had.
@@ -394,7 +361,7 @@ fn ask_interpreter(text: &mut [u8; SCRIPT_BYTES]) {
     ASKING.store(0, Ordering::Release);
 }
 
-extern "C" fn on_step(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+extern "C" fn on_step(_signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     let own = thread();
     let mut ours = false;
     for step in &STEPS {
@@ -416,13 +383,7 @@ extern "C" fn on_step(signal: libc::c_int, info: *mut libc::siginfo_t, context: 
     if ours {
         return Machine(context).step(false);
     }
-    let before = BEFORE.get().and_then(|both| both[1].as_ref());
-    super::hand_on_to(before, signal, info, context);
-    if before.is_some_and(|before| before.sa_sigaction == libc::SIG_DFL) {
-        // A trap does not come again by itself.
-        // SAFETY: the function may be called by a handler.
-        unsafe { libc::raise(signal) };
-    }
+    TRAPS.forward(info, context);
 }
 
 unsafe extern "C" {

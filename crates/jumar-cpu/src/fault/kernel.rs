@@ -2,21 +2,22 @@
 //!
 //! A kernel is code of the program, and a fault in it ends the program as one in any other function of it does. Only, it happens
 //! on some worker, in code that the program never called by itself; so the handler here writes a line to the standard error and
-//! hands the signal on. It is installed when the first kernel runs, and stays. What it needs it finds in the faulting thread's own
+//! forwards the signal. It is installed when the first kernel runs, and stays. What it needs it finds in the faulting thread's own
 //! storage, which was set up before the kernel was called.
 
 use std::cell::Cell;
-use std::mem::MaybeUninit;
 use std::ptr;
-use std::sync::OnceLock;
 
 use jumar_hal::sync::{AtomicUsize, Ordering};
 
-/// The signals of a fault. SIGBUS is left to [`super`]: it may be about a file that was cut.
-const SIGNALS: [libc::c_int; 3] = [libc::SIGSEGV, libc::SIGFPE, libc::SIGILL];
+use super::chain::{self, Chain};
 
-/// Who handled the signals before.
-static BEFORE: OnceLock<[Option<libc::sigaction>; SIGNALS.len()]> = OnceLock::new();
+/// The signals of a fault. SIGBUS is left to [`super`]: it may be about a file that was cut.
+static CHAINS: [Chain; 3] = [
+    Chain::new(libc::SIGSEGV),
+    Chain::new(libc::SIGFPE),
+    Chain::new(libc::SIGILL),
+];
 
 /// How many threads run kernels now: the handler looks at a thread's storage only where there can be something.
 static RUNNING: AtomicUsize = AtomicUsize::new(0);
@@ -42,25 +43,13 @@ pub(crate) fn named<T>(blocks: &Blocks, work: impl FnOnce() -> T) -> T {
             RUNNING.fetch_sub(1, Ordering::Relaxed);
         }
     }
-    BEFORE.get_or_init(|| SIGNALS.map(install));
+    for chain in &CHAINS {
+        // Without a handler a fault ends the process as well, and does not name the kernel.
+        let _ = chain.install(on_fault);
+    }
     RUNNING.fetch_add(1, Ordering::Relaxed);
     let _restore = Restore(CURRENT.replace(ptr::from_ref(blocks)));
     work()
-}
-
-fn install(signal: libc::c_int) -> Option<libc::sigaction> {
-    // SAFETY: all zero is a valid value of the structure.
-    let mut own: libc::sigaction = unsafe { MaybeUninit::zeroed().assume_init() };
-    let handler: extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void) = on_fault;
-    own.sa_sigaction = handler as libc::sighandler_t;
-    own.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
-    let mut before = MaybeUninit::<libc::sigaction>::uninit();
-    // SAFETY: both structures are ours; the handler does only what a handler may.
-    if unsafe { libc::sigaction(signal, &raw const own, before.as_mut_ptr()) } != 0 {
-        return None;
-    }
-    // SAFETY: the call above has written it.
-    Some(unsafe { before.assume_init() })
 }
 
 extern "C" fn on_fault(
@@ -69,24 +58,17 @@ extern "C" fn on_fault(
     context: *mut libc::c_void,
 ) {
     // SAFETY: the system hands a handler of this form a valid structure.
-    let (code, address) = unsafe { ((*info).si_code, (*info).si_addr().addr()) };
-    // A signal that somebody sent is no fault of the kernel's.
-    if code > 0 && RUNNING.load(Ordering::Relaxed) != 0 {
+    let address = unsafe { (*info).si_addr() }.addr();
+    // A signal that was sent is not a fault of the kernel.
+    if !chain::was_sent(info) && RUNNING.load(Ordering::Relaxed) != 0 {
         let blocks = CURRENT.get();
         if !blocks.is_null() {
             // SAFETY: `named` keeps it as long as the pointer is there, and this is its own thread.
             say(signal, address, unsafe { &*blocks });
         }
     }
-    let before = BEFORE.get().and_then(|all| {
-        let place = SIGNALS.iter().position(|known| *known == signal)?;
-        all[place].as_ref()
-    });
-    super::hand_on_to(before, signal, info, context);
-    if code <= 0 {
-        // A fault comes again by itself, what was sent does not.
-        // SAFETY: the function may be called by a handler.
-        unsafe { libc::raise(signal) };
+    if let Some(chain) = CHAINS.iter().find(|chain| chain.signal() == signal) {
+        chain.forward(info, context);
     }
 }
 

@@ -2,19 +2,19 @@
 //!
 //! The system sends SIGBUS to the thread that touched the page. The handler here puts zeros in the place of that page and of
 //! all after it and notes that for whoever mapped the file, so that the thread goes on and the execution that read zeros is
-//! answered with an error. A fault anywhere else is handed to whoever handled the signal before.
+//! answered with an error. A fault anywhere else is forwarded to the handler that was installed before.
 //!
 //! A handler can find what it needs only through the process, so the list of mapped ranges is one of the process. It is
 //! installed when the first file is mapped, and stays.
 
+mod chain;
 pub mod guard;
 pub(crate) mod kernel;
 
 use std::io;
-use std::mem::MaybeUninit;
 use std::ptr;
-use std::sync::OnceLock;
 
+use chain::Chain;
 use jumar_hal::sync::{AtomicUsize, Mutex, Ordering};
 
 /// How many ranges there may be at once.
@@ -42,8 +42,7 @@ static RANGES: [Range; MOST] = [const {
 /// Held while entries are taken and given back; never by the handler.
 static CHANGE: Mutex<()> = Mutex::new(());
 
-/// Who handled the signal before; `None` if ours could not be installed.
-static BEFORE: OnceLock<Option<libc::sigaction>> = OnceLock::new();
+static CHAIN: Chain = Chain::new(libc::SIGBUS);
 
 /// A range in which missing pages become zeros, until it is closed.
 #[derive(Clone, Copy, Debug)]
@@ -55,7 +54,9 @@ pub(crate) struct Guard {
 impl Guard {
     /// Answers faults in a range of whole pages from now on. `None` if there are too many ranges, or signals cannot be handled.
     pub(crate) fn open(start: usize, end: usize) -> Option<Guard> {
-        BEFORE.get_or_init(install).as_ref()?;
+        if !CHAIN.install(on_fault) {
+            return None;
+        }
         let _change = CHANGE.lock();
         let entry = RANGES
             .iter()
@@ -80,21 +81,6 @@ impl Guard {
     }
 }
 
-fn install() -> Option<libc::sigaction> {
-    // SAFETY: all zero is a valid value of the structure.
-    let mut own: libc::sigaction = unsafe { MaybeUninit::zeroed().assume_init() };
-    let handler: extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void) = on_fault;
-    own.sa_sigaction = handler as libc::sighandler_t;
-    own.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
-    let mut before = MaybeUninit::<libc::sigaction>::uninit();
-    // SAFETY: both structures are ours; the handler does only what a handler may.
-    if unsafe { libc::sigaction(libc::SIGBUS, &raw const own, before.as_mut_ptr()) } != 0 {
-        return None;
-    }
-    // SAFETY: the call above has written it.
-    Some(unsafe { before.assume_init() })
-}
-
 /// Finds the entry of a range that holds an address.
 fn holding(address: usize) -> Option<(&'static Range, usize)> {
     RANGES.iter().find_map(|range| {
@@ -105,20 +91,22 @@ fn holding(address: usize) -> Option<(&'static Range, usize)> {
 }
 
 extern "C" fn on_fault(
-    signal: libc::c_int,
+    _signal: libc::c_int,
     info: *mut libc::siginfo_t,
     context: *mut libc::c_void,
 ) {
     // SAFETY: the system hands a handler of this form a valid structure.
     let address = unsafe { (*info).si_addr() }.addr();
-    if let Some((range, end)) = holding(address)
+    // A signal that was sent has no address: the process that sent it stands there.
+    if !chain::was_sent(info)
+        && let Some((range, end)) = holding(address)
         && zeros(address & !(super::mem::PAGE - 1), end).is_ok()
     {
         let number = range.uses.load(Ordering::Relaxed);
         range.lost.store(number, Ordering::Release);
         return;
     }
-    hand_on(signal, info, context);
+    CHAIN.forward(info, context);
 }
 
 /// Puts fresh memory in the place of pages that cannot be read.
@@ -131,36 +119,5 @@ fn zeros(start: usize, end: usize) -> io::Result<()> {
     match mapped == libc::MAP_FAILED {
         true => Err(io::Error::last_os_error()),
         false => Ok(()),
-    }
-}
-
-/// Lets whoever handled the signal before have it.
-fn hand_on(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
-    hand_on_to(BEFORE.get().and_then(Option::as_ref), signal, info, context);
-}
-
-fn hand_on_to(
-    before: Option<&libc::sigaction>,
-    signal: libc::c_int,
-    info: *mut libc::siginfo_t,
-    context: *mut libc::c_void,
-) {
-    let Some(before) = before else {
-        return;
-    };
-    let handler = before.sa_sigaction;
-    if handler == libc::SIG_DFL || handler == libc::SIG_IGN {
-        // The instruction runs again, and this time the system does what it does without a handler.
-        // SAFETY: the structure is what the system gave.
-        unsafe { libc::sigaction(signal, ptr::from_ref(before), ptr::null_mut()) };
-    } else if before.sa_flags & libc::SA_SIGINFO != 0 {
-        type Full = extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void);
-        // SAFETY: the flag says that it is a function of this form.
-        let handler = unsafe { std::mem::transmute::<usize, Full>(handler) };
-        handler(signal, info, context);
-    } else {
-        // SAFETY: without the flag it is a function of this form.
-        let handler = unsafe { std::mem::transmute::<usize, extern "C" fn(libc::c_int)>(handler) };
-        handler(signal);
     }
 }
