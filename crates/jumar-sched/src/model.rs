@@ -509,6 +509,29 @@ fn loom_an_unpark_is_never_lost() {
     });
 }
 
+/// Two threads unpark one thread: a notice that meets another one is not lost, nor is what was written before it.
+#[test]
+fn loom_two_unparks_of_one_parker_are_both_seen() {
+    check(|| {
+        let parker = Arc::new(Parker::new());
+        let written = [0, 1].map(|_| Arc::new(AtomicUsize::new(0)));
+        let threads = written.clone().map(|word| {
+            let parker = parker.clone();
+            thread::spawn(move || {
+                word.store(1, Ordering::Relaxed);
+                parker.unpark();
+            })
+        });
+        // A notice that is lost leaves this thread parked for ever.
+        while written.iter().any(|word| word.load(Ordering::Relaxed) == 0) {
+            parker.park(None);
+        }
+        for thread in threads {
+            thread.join().unwrap();
+        }
+    });
+}
+
 /// Holds once a word is 1.
 struct Flag(Arc<AtomicUsize>);
 

@@ -38,7 +38,9 @@ impl Parker {
             .compare_exchange(EMPTY, PARKED, Ordering::AcqRel, Ordering::Acquire)
             .is_err()
         {
-            self.state.store(EMPTY, Ordering::Release);
+            // A swap, not a store: a second notice may have come since the exchange failed. Taking it off without acquiring it
+            // would hide what its thread wrote before.
+            self.state.swap(EMPTY, Ordering::Acquire);
             return;
         }
         loop {
