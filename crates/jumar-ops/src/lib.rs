@@ -49,6 +49,13 @@ pub mod packing {
     pub use crate::simd::blocked::LANES;
 }
 
+/// Functions of real numbers, and loops compiled once for each level of vector instructions.
+pub mod math {
+    pub use crate::kernels::lanes::Float;
+    pub use crate::simd::math::Fast;
+    pub use crate::simd::wide::{Work, wide};
+}
+
 /// What computes products of narrow numbers on this machine.
 pub mod processor {
     pub use crate::simd::narrow::engines;

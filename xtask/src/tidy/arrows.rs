@@ -16,6 +16,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("jumar-sched", &["jumar-hal", "jumar-types"]),
     ("jumar-cpu", &["jumar-sched", "jumar-hal", "jumar-types"]),
     ("jumar-ops", &["jumar-types"]),
+    ("jumar-eager", &["jumar-ops", "jumar-types"]),
     ("jumar-graph", &["jumar-ops", "jumar-types"]),
     ("jumar-core", &["jumar-hal", "jumar-types"]),
     ("jumar-diag", &["jumar-core", "jumar-types"]),

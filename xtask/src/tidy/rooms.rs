@@ -53,7 +53,9 @@ const UNSAFE_ROOMS: &[&str] = &[
 ];
 
 /// Crates whose root forbids unsafe code.
-const FORBIDDING: &[&str] = &["core", "graph", "model", "diag", "acl", "cli", "ge"];
+const FORBIDDING: &[&str] = &[
+    "core", "eager", "graph", "model", "diag", "acl", "cli", "ge",
+];
 
 /// What is free of `std::sync`.
 const FREE_OF_SYNC: &[&str] = &["Arc", "Weak", "OnceLock", "LazyLock"];

@@ -215,7 +215,8 @@ macro_rules! for_carried {
 pub(crate) use for_carried;
 
 /// A real number that functions of analysis are written for: float32 and float64.
-pub(crate) trait Float:
+#[allow(missing_docs, reason = "the functions are known by their names")]
+pub trait Float:
     Copy
     + PartialOrd
     + std::ops::Add<Output = Self>

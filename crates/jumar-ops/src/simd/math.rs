@@ -10,7 +10,10 @@ use crate::kernels::lanes::Float;
 
 /// A float32 whose functions are written here. `FUSED`: a product and a sum are one instruction.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Fast<const FUSED: bool>(pub f32);
+pub struct Fast<const FUSED: bool>(
+    /// The number.
+    pub f32,
+);
 
 /// Added and taken away again, it leaves a small number rounded to a whole one, which its low bits hold meanwhile.
 const ROUNDER: f32 = 12_582_912.0;

@@ -8,7 +8,7 @@ use super::Level;
 /// Work that is the same loop at each level.
 ///
 /// Whatever the loop calls has to be `#[inline(always)]`, so that it is compiled for the level, too.
-pub(crate) trait Work {
+pub trait Work {
     /// What comes out.
     type Output;
 
@@ -19,7 +19,7 @@ pub(crate) trait Work {
 
 /// Does a work with the best instructions of this processor.
 #[inline]
-pub(crate) fn wide<W: Work>(work: W) -> W::Output {
+pub fn wide<W: Work>(work: W) -> W::Output {
     wide_at(Level::best(), work)
 }
 

@@ -79,6 +79,11 @@ impl<'a> Region<'a> {
         self.bytes
     }
 
+    /// Returns the address of the first byte, to compare regions with. It is never turned back into a pointer.
+    pub fn address(&self) -> usize {
+        self.base.addr()
+    }
+
     /// Tells whether kernels may write here.
     pub const fn is_writable(&self) -> bool {
         self.writable

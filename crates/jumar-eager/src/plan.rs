@@ -1,0 +1,272 @@
+//! The steps of one call, and their execution.
+
+use jumar_ops::view::{Block, Layout, Region, View};
+use jumar_ops::{Call, Kernel, Memory, OpError, OpErrorKind, Operand, Place, Workers};
+use jumar_types::dtype::DataType;
+
+use crate::{Dims, Io};
+
+/// How the plan uses the memory of one tensor argument.
+#[derive(Clone, Debug)]
+pub struct Access {
+    /// The index of the tensor: see [`TensorArg::buffer`](crate::TensorArg::buffer).
+    pub buffer: usize,
+    /// Whether the tensor is read, written, or both.
+    pub io: Io,
+    /// The element type.
+    pub dtype: DataType,
+    /// The distance of the first element from the data pointer, in elements.
+    pub offset: usize,
+    /// Shape and strides.
+    pub layout: Layout,
+}
+
+impl Access {
+    /// Returns how many bytes from the data pointer on the tensor spans. The region that [`Plan::run`] gets for it has to
+    /// start at the data pointer and to be at least this long.
+    ///
+    /// # Units
+    ///
+    /// Bytes. 0 for an empty tensor.
+    pub fn bytes(&self) -> usize {
+        match self.layout.elements() {
+            0 => 0,
+            _ => bytes(self.dtype, self.offset + self.layout.reach()),
+        }
+    }
+
+    /// Returns the first byte that the tensor uses, counted from the data pointer.
+    fn start(&self) -> usize {
+        bytes(self.dtype, self.offset)
+    }
+
+    pub(crate) fn reads(&self) -> bool {
+        matches!(self.io, Io::In | Io::InOut)
+    }
+
+    pub(crate) fn writes(&self) -> bool {
+        matches!(self.io, Io::Out | Io::InOut)
+    }
+}
+
+/// Sizes were checked when the view was created, so that nothing overflows here.
+pub(crate) fn bytes(dtype: DataType, elements: usize) -> usize {
+    (elements * dtype.bits()).div_ceil(8)
+}
+
+/// One kernel and its operands.
+pub(crate) struct Step {
+    pub kernel: Box<dyn Kernel>,
+    pub inputs: Vec<Option<Operand>>,
+    pub outputs: Vec<Operand>,
+    /// Start and length of the scratch memory in the workspace, in bytes.
+    pub scratch: (usize, usize),
+    /// Whether an output may share the memory of an input with the same layout: each element is read before it is
+    /// written.
+    pub in_place: bool,
+}
+
+/// An output whose shape is known only after the run.
+pub(crate) struct Report {
+    /// The tensor.
+    pub buffer: usize,
+    /// Where in the workspace the dimensions are written, as int64.
+    pub offset: usize,
+    /// How many there are.
+    pub rank: usize,
+}
+
+/// The steps of one call.
+///
+/// # Ownership
+///
+/// Owns copies of all it needs; arguments and descriptions of the call may be destroyed.
+///
+/// # Threads
+///
+/// May run on several threads at once, each with its own workspace.
+pub struct Plan {
+    pub(crate) steps: Vec<Step>,
+    pub(crate) accesses: Vec<Access>,
+    pub(crate) constants: Vec<u8>,
+    pub(crate) workspace: usize,
+    pub(crate) reports: Vec<Report>,
+}
+
+impl std::fmt::Debug for Plan {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (steps, workspace) = (self.steps.len(), self.workspace);
+        write!(f, "Plan({steps} steps, {workspace} bytes of workspace)")
+    }
+}
+
+/// What a run found out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ran {
+    /// The true shapes of outputs that depend on data, with the index of each tensor.
+    pub shapes: Vec<(usize, Dims)>,
+}
+
+impl Plan {
+    /// Returns the size of the memory that a run needs for intermediate results.
+    ///
+    /// # Units
+    ///
+    /// Bytes.
+    pub fn workspace_bytes(&self) -> usize {
+        self.workspace
+    }
+
+    /// Returns how the plan uses the tensor arguments, in the order of the signature.
+    pub fn accesses(&self) -> &[Access] {
+        &self.accesses
+    }
+
+    /// Reports whether shapes of outputs depend on data: [`Ran::shapes`] has them after a run.
+    pub fn writes_shapes(&self) -> bool {
+        !self.reports.is_empty()
+    }
+
+    /// Executes the steps.
+    ///
+    /// `buffers[i]` is the memory of the tensor `i`, from its data pointer on, at least [`Access::bytes`] long. Tensors may
+    /// overlap in any way: an input that a write could change too early is copied first.
+    ///
+    /// # Errors
+    ///
+    /// `Data` where values cannot be computed on (an index outside its tensor); `Buffer` where a region is too small.
+    pub fn run(
+        &self,
+        buffers: &[Region<'_>],
+        workspace: Region<'_>,
+        workers: Workers<'_>,
+    ) -> Result<Ran, OpError> {
+        let copies = self.copies(buffers)?;
+        if copies.is_empty() {
+            return self.execute(buffers, buffers, workspace, workers);
+        }
+        let mut inputs = buffers.to_vec();
+        for (buffer, block) in &copies {
+            inputs[*buffer] = block.shared();
+        }
+        self.execute(&inputs, buffers, workspace, workers)
+    }
+
+    fn execute(
+        &self,
+        inputs: &[Region<'_>],
+        outputs: &[Region<'_>],
+        workspace: Region<'_>,
+        workers: Workers<'_>,
+    ) -> Result<Ran, OpError> {
+        let memory = Memory {
+            weights: Region::EMPTY,
+            arena: workspace,
+            constants: Region::shared(&self.constants),
+            inputs,
+            outputs,
+            workers,
+        };
+        for step in &self.steps {
+            let call = Call::new(&step.inputs, &step.outputs, step.scratch, &memory)?;
+            step.kernel.run(&call)?;
+        }
+        let mut ran = Ran::default();
+        for report in &self.reports {
+            let dims = read_dims(workspace, report)?;
+            ran.shapes.push((report.buffer, dims));
+        }
+        Ok(ran)
+    }
+
+    /// Copies the inputs that overlap an output in a way that the steps do not allow.
+    fn copies(&self, buffers: &[Region<'_>]) -> Result<Vec<(usize, Block)>, OpError> {
+        let mut copies = Vec::new();
+        for input in &self.accesses {
+            if !input.reads() || input.writes() || input.layout.elements() == 0 {
+                continue;
+            }
+            let unsafe_write = self.accesses.iter().any(|output| {
+                output.writes()
+                    && output.layout.elements() != 0
+                    && overlap(input, output, buffers)
+                    && !self.allows(input.buffer, output.buffer, buffers)
+            });
+            if unsafe_write {
+                copies.push((input.buffer, copy(input, buffers)?));
+            }
+        }
+        Ok(copies)
+    }
+
+    /// Reports whether no step reads `input` after the first write to `output`, where the two overlap.
+    fn allows(&self, input: usize, output: usize, buffers: &[Region<'_>]) -> bool {
+        let reads = |operand: &&Operand| operand.place() == Place::Input(input as u32);
+        let writes = |operand: &&Operand| operand.place() == Place::Output(output as u32);
+        let mut written = false;
+        for step in &self.steps {
+            let mut read = step.inputs.iter().flatten().filter(reads).peekable();
+            if read.peek().is_some() {
+                if written {
+                    return false;
+                }
+                for target in step.outputs.iter().filter(writes) {
+                    let (from, to) = (buffers[input], buffers[output]);
+                    let mut same = |source: &Operand| {
+                        from.address() + source.offset() == to.address() + target.offset()
+                            && source.dtype().bits() == target.dtype().bits()
+                            && source.layout() == target.layout()
+                    };
+                    if !step.in_place || !read.all(&mut same) {
+                        return false;
+                    }
+                }
+            }
+            written |= step.outputs.iter().any(|operand| writes(&operand));
+        }
+        true
+    }
+}
+
+/// Reports whether two tensors share a byte.
+fn overlap(one: &Access, two: &Access, buffers: &[Region<'_>]) -> bool {
+    let range = |access: &Access| {
+        let base = buffers.get(access.buffer).map_or(0, Region::address);
+        (base + access.start(), base + access.bytes())
+    };
+    let ((one_start, one_end), (two_start, two_end)) = (range(one), range(two));
+    one_start < two_end && two_start < one_end
+}
+
+/// Copies the memory of a tensor from its data pointer on.
+fn copy(access: &Access, buffers: &[Region<'_>]) -> Result<Block, OpError> {
+    let bytes = access.bytes();
+    let (layout, region) = (Layout::dense(&[bytes]), buffers.get(access.buffer));
+    let (Some(layout), Some(region)) = (layout, region) else {
+        return Err(internal("a tensor of the call has no memory"));
+    };
+    let mut block = Block::zeroed(bytes);
+    View::<u8>::new(*region, &layout)?
+        .flat()
+        .load(block.bytes_mut(), |byte| byte);
+    Ok(block)
+}
+
+fn read_dims(workspace: Region<'_>, report: &Report) -> Result<Dims, OpError> {
+    let layout = Layout::dense(&[report.rank]);
+    let region = workspace.part(report.offset, report.rank * size_of::<i64>());
+    let (Some(layout), Some(region)) = (layout, region) else {
+        return Err(internal(
+            "the shape of an output lies outside the workspace",
+        ));
+    };
+    let mut dims = vec![0; report.rank];
+    View::<i64>::new(region, &layout)?
+        .flat()
+        .load(&mut dims, |dim| dim);
+    Ok(Dims::new(&dims))
+}
+
+fn internal(text: &str) -> OpError {
+    OpError::new(OpErrorKind::Internal, text)
+}

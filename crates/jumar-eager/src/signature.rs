@@ -1,0 +1,63 @@
+//! The parameters of operators.
+
+/// What a parameter is in the C interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParamKind {
+    /// `aclTensor*`.
+    Tensor,
+    /// `aclTensorList*`.
+    Tensors,
+    /// `aclScalar*`.
+    Scalar,
+    /// `aclScalarList*`.
+    Scalars,
+    /// `aclIntArray*`.
+    Ints,
+    /// `aclFloatArray*`.
+    Floats,
+    /// `aclBoolArray*`.
+    Bools,
+    /// An integer of any width.
+    Int,
+    /// `float` or `double`.
+    Float,
+    /// `bool`.
+    Bool,
+    /// `char*`.
+    Text,
+    /// `aclDataType`.
+    Type,
+}
+
+/// Whether the operator reads a tensor, writes it, or both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Io {
+    /// Read.
+    In,
+    /// Written.
+    Out,
+    /// Read and written: `…Ref` parameters.
+    InOut,
+}
+
+/// One parameter of the first phase.
+#[derive(Clone, Copy, Debug)]
+pub struct Param {
+    /// The name in the header.
+    pub name: &'static str,
+    /// The kind.
+    pub kind: ParamKind,
+    /// Whether it may be null.
+    pub optional: bool,
+    /// Whether it is read or written.
+    pub io: Io,
+}
+
+/// The first phase of one operator, without its last two parameters.
+#[derive(Clone, Copy, Debug)]
+pub struct Signature {
+    /// The name of the operator: `aclnnAdd`.
+    pub name: &'static str,
+    /// The parameters, in order.
+    pub params: &'static [Param],
+}
