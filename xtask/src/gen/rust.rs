@@ -395,29 +395,24 @@ fn codes(api: &Api) -> String {
     out
 }
 
+/// Writes one line for each function: its number, its name and its group.
 fn calls(api: &Api) -> String {
+    let count = api.functions().count();
     let mut out = format!(
         "{FIRST_LINE}//! One [`Call`] for each function of the C interface: its name and its number.\n\n\
          #![expect(non_upper_case_globals, reason = \"the C names, so that they can be searched for\")]\n\n\
-         use crate::Call;\n\n"
+         use crate::Call;\n\n\
+         /// Defines the calls, and the list of them in the order of their numbers.\n\
+         macro_rules! calls {{\n    ($($number:literal $name:ident $group:literal)*) => {{\n        \
+         $(\n            #[doc = concat!(\"`\", stringify!($name), \"`, of the group `\", $group, \"`.\")]\n            \
+         pub static $name: Call = Call {{ name: stringify!($name), number: $number }};\n        )*\n\n        \
+         /// All calls, in the order of their numbers.\n        \
+         pub static ALL: [&Call; {count}] = [$(&$name,)*];\n    }};\n}}\n\ncalls! {{\n"
     );
     for (number, (group, function)) in api.functions().enumerate() {
-        let name = &function.name;
-        let _ = writeln!(out, "/// `{name}`, of the group `{}`.", group.name);
-        let _ = writeln!(
-            out,
-            "pub static {name}: Call = Call {{ name: \"{name}\", number: {number} }};"
-        );
+        let _ = writeln!(out, "    {number} {} \"{}\"", function.name, group.name);
     }
-    let _ = writeln!(
-        out,
-        "\n/// All calls, in the order of their numbers.\npub static ALL: [&Call; {}] = [",
-        api.functions().count()
-    );
-    for (_, function) in api.functions() {
-        let _ = writeln!(out, "    &{},", function.name);
-    }
-    out.push_str("];\n\n/// The numbers of the calls that are not implemented yet.\npub static STUBS: &[u16] = &[\n");
+    out.push_str("}\n\n/// The numbers of the calls that are not implemented yet.\npub static STUBS: &[u16] = &[\n");
     for (number, (_, function)) in api.functions().enumerate() {
         if function.stub {
             let _ = writeln!(out, "    {number},");
@@ -427,22 +422,25 @@ fn calls(api: &Api) -> String {
     out
 }
 
-/// What whoever watches calls needs to know of parameters: which are handles, and what is written through the others.
+/// Writes what an observer of calls needs to know of parameters: which are handles, and what is written through the
+/// others. One line for each function, in the order of their numbers.
 fn signatures(api: &Api) -> String {
     let mut out = format!(
-        "{FIRST_LINE}//! What each call takes and gives, for whoever watches calls.\n\n\
+        "{FIRST_LINE}//! What each call takes and returns, for observers of calls.\n\n\
          use crate::watch::{{Parameter, Signature}};\n\n\
-         /// One for each call, in the order of their numbers.\n\
-         pub static ALL: [Signature; {}] = [\n",
+         /// Makes the table. `name: handle` is a parameter with a handle; `= bytes` follows where that many are written\n\
+         /// through it.\n\
+         macro_rules! signatures {{\n    \
+         ($($function:ident($($name:ident $(: $handle:ident)? $(= $bytes:literal)?),*) $(-> $returns:ident)?;)*) => {{\n        \
+         /// One for each call, in the order of their numbers.\n        \
+         pub static ALL: [Signature; {}] = [$(\n            Signature {{\n                \
+         returns: concat!(\"\" $(, stringify!($returns))?),\n                parameters: &[$(Parameter {{\n                    \
+         name: stringify!($name),\n                    handle: concat!(\"\" $(, stringify!($handle))?),\n                    \
+         out_bytes: 0 $(+ $bytes)?,\n                }}),*],\n            }},\n        )*];\n    }};\n}}\n\nsignatures! {{\n",
         api.functions().count()
     );
     for (_, function) in api.functions() {
-        let _ = writeln!(
-            out,
-            "    // {}\n    Signature {{ returns: \"{}\", parameters: &[",
-            function.name,
-            handle_of(api, &function.ret, 0)
-        );
+        let mut parameters = Vec::new();
         for param in &function.params {
             let is_out = matches!(param.passing, super::model::Passing::Out { .. });
             let handle = match param.passing {
@@ -453,15 +451,24 @@ fn signatures(api: &Api) -> String {
                 true => out_bytes(api, &param.ctype),
                 false => 0,
             };
-            let _ = writeln!(
-                out,
-                "        Parameter {{ name: \"{}\", handle: \"{handle}\", out_bytes: {bytes} }},",
-                param.name
-            );
+            let mut text = param.name.clone();
+            if !handle.is_empty() {
+                let _ = write!(text, ": {handle}");
+            }
+            if bytes > 0 {
+                let _ = write!(text, " = {bytes}");
+            }
+            parameters.push(text);
         }
-        out.push_str("    ] },\n");
+        let _ = write!(out, "    {}({})", function.name, parameters.join(", "));
+        match handle_of(api, &function.ret, 0) {
+            "" => out.push_str(";\n"),
+            handle => {
+                let _ = writeln!(out, " -> {handle};");
+            }
+        }
     }
-    out.push_str("];\n");
+    out.push_str("}\n");
     out
 }
 

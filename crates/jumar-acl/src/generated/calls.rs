@@ -8,5392 +8,918 @@
 
 use crate::Call;
 
-/// `aclmdlCreateAIPP`, of the group `aipp`.
-pub static aclmdlCreateAIPP: Call = Call {
-    name: "aclmdlCreateAIPP",
-    number: 0,
-};
-/// `aclmdlDestroyAIPP`, of the group `aipp`.
-pub static aclmdlDestroyAIPP: Call = Call {
-    name: "aclmdlDestroyAIPP",
-    number: 1,
-};
-/// `aclmdlGetAippDataSize`, of the group `aipp`.
-pub static aclmdlGetAippDataSize: Call = Call {
-    name: "aclmdlGetAippDataSize",
-    number: 2,
-};
-/// `aclmdlSetAIPPInputFormat`, of the group `aipp`.
-pub static aclmdlSetAIPPInputFormat: Call = Call {
-    name: "aclmdlSetAIPPInputFormat",
-    number: 3,
-};
-/// `aclmdlSetAIPPCscParams`, of the group `aipp`.
-pub static aclmdlSetAIPPCscParams: Call = Call {
-    name: "aclmdlSetAIPPCscParams",
-    number: 4,
-};
-/// `aclmdlSetAIPPRbuvSwapSwitch`, of the group `aipp`.
-pub static aclmdlSetAIPPRbuvSwapSwitch: Call = Call {
-    name: "aclmdlSetAIPPRbuvSwapSwitch",
-    number: 5,
-};
-/// `aclmdlSetAIPPAxSwapSwitch`, of the group `aipp`.
-pub static aclmdlSetAIPPAxSwapSwitch: Call = Call {
-    name: "aclmdlSetAIPPAxSwapSwitch",
-    number: 6,
-};
-/// `aclmdlSetAIPPSrcImageSize`, of the group `aipp`.
-pub static aclmdlSetAIPPSrcImageSize: Call = Call {
-    name: "aclmdlSetAIPPSrcImageSize",
-    number: 7,
-};
-/// `aclmdlSetAIPPScfParams`, of the group `aipp`.
-pub static aclmdlSetAIPPScfParams: Call = Call {
-    name: "aclmdlSetAIPPScfParams",
-    number: 8,
-};
-/// `aclmdlSetAIPPCropParams`, of the group `aipp`.
-pub static aclmdlSetAIPPCropParams: Call = Call {
-    name: "aclmdlSetAIPPCropParams",
-    number: 9,
-};
-/// `aclmdlSetAIPPPaddingParams`, of the group `aipp`.
-pub static aclmdlSetAIPPPaddingParams: Call = Call {
-    name: "aclmdlSetAIPPPaddingParams",
-    number: 10,
-};
-/// `aclmdlSetAIPPDtcPixelMean`, of the group `aipp`.
-pub static aclmdlSetAIPPDtcPixelMean: Call = Call {
-    name: "aclmdlSetAIPPDtcPixelMean",
-    number: 11,
-};
-/// `aclmdlSetAIPPDtcPixelMin`, of the group `aipp`.
-pub static aclmdlSetAIPPDtcPixelMin: Call = Call {
-    name: "aclmdlSetAIPPDtcPixelMin",
-    number: 12,
-};
-/// `aclmdlSetAIPPPixelVarReci`, of the group `aipp`.
-pub static aclmdlSetAIPPPixelVarReci: Call = Call {
-    name: "aclmdlSetAIPPPixelVarReci",
-    number: 13,
-};
-/// `aclmdlSetInputAIPP`, of the group `aipp`.
-pub static aclmdlSetInputAIPP: Call = Call {
-    name: "aclmdlSetInputAIPP",
-    number: 14,
-};
-/// `aclmdlSetAIPPByInputIndex`, of the group `aipp`.
-pub static aclmdlSetAIPPByInputIndex: Call = Call {
-    name: "aclmdlSetAIPPByInputIndex",
-    number: 15,
-};
-/// `aclmdlGetAippType`, of the group `aipp`.
-pub static aclmdlGetAippType: Call = Call {
-    name: "aclmdlGetAippType",
-    number: 16,
-};
-/// `aclmdlGetFirstAippInfo`, of the group `aipp`.
-pub static aclmdlGetFirstAippInfo: Call = Call {
-    name: "aclmdlGetFirstAippInfo",
-    number: 17,
-};
-/// `aclrtAllocatorCreateDesc`, of the group `allocator`.
-pub static aclrtAllocatorCreateDesc: Call = Call {
-    name: "aclrtAllocatorCreateDesc",
-    number: 18,
-};
-/// `aclrtAllocatorDestroyDesc`, of the group `allocator`.
-pub static aclrtAllocatorDestroyDesc: Call = Call {
-    name: "aclrtAllocatorDestroyDesc",
-    number: 19,
-};
-/// `aclrtAllocatorSetObjToDesc`, of the group `allocator`.
-pub static aclrtAllocatorSetObjToDesc: Call = Call {
-    name: "aclrtAllocatorSetObjToDesc",
-    number: 20,
-};
-/// `aclrtAllocatorSetAllocFuncToDesc`, of the group `allocator`.
-pub static aclrtAllocatorSetAllocFuncToDesc: Call = Call {
-    name: "aclrtAllocatorSetAllocFuncToDesc",
-    number: 21,
-};
-/// `aclrtAllocatorSetFreeFuncToDesc`, of the group `allocator`.
-pub static aclrtAllocatorSetFreeFuncToDesc: Call = Call {
-    name: "aclrtAllocatorSetFreeFuncToDesc",
-    number: 22,
-};
-/// `aclrtAllocatorSetAllocAdviseFuncToDesc`, of the group `allocator`.
-pub static aclrtAllocatorSetAllocAdviseFuncToDesc: Call = Call {
-    name: "aclrtAllocatorSetAllocAdviseFuncToDesc",
-    number: 23,
-};
-/// `aclrtAllocatorSetGetAddrFromBlockFuncToDesc`, of the group `allocator`.
-pub static aclrtAllocatorSetGetAddrFromBlockFuncToDesc: Call = Call {
-    name: "aclrtAllocatorSetGetAddrFromBlockFuncToDesc",
-    number: 24,
-};
-/// `aclrtAllocatorRegister`, of the group `allocator`.
-pub static aclrtAllocatorRegister: Call = Call {
-    name: "aclrtAllocatorRegister",
-    number: 25,
-};
-/// `aclrtAllocatorGetByStream`, of the group `allocator`.
-pub static aclrtAllocatorGetByStream: Call = Call {
-    name: "aclrtAllocatorGetByStream",
-    number: 26,
-};
-/// `aclrtAllocatorUnregister`, of the group `allocator`.
-pub static aclrtAllocatorUnregister: Call = Call {
-    name: "aclrtAllocatorUnregister",
-    number: 27,
-};
-/// `aclmdlBundleLoadFromFile`, of the group `bundle`.
-pub static aclmdlBundleLoadFromFile: Call = Call {
-    name: "aclmdlBundleLoadFromFile",
-    number: 28,
-};
-/// `aclmdlBundleLoadFromMem`, of the group `bundle`.
-pub static aclmdlBundleLoadFromMem: Call = Call {
-    name: "aclmdlBundleLoadFromMem",
-    number: 29,
-};
-/// `aclmdlBundleUnload`, of the group `bundle`.
-pub static aclmdlBundleUnload: Call = Call {
-    name: "aclmdlBundleUnload",
-    number: 30,
-};
-/// `aclmdlBundleGetModelNum`, of the group `bundle`.
-pub static aclmdlBundleGetModelNum: Call = Call {
-    name: "aclmdlBundleGetModelNum",
-    number: 31,
-};
-/// `aclmdlBundleGetModelId`, of the group `bundle`.
-pub static aclmdlBundleGetModelId: Call = Call {
-    name: "aclmdlBundleGetModelId",
-    number: 32,
-};
-/// `aclmdlBundleCreateQueryInfo`, of the group `bundle`.
-pub static aclmdlBundleCreateQueryInfo: Call = Call {
-    name: "aclmdlBundleCreateQueryInfo",
-    number: 33,
-};
-/// `aclmdlBundleDestroyQueryInfo`, of the group `bundle`.
-pub static aclmdlBundleDestroyQueryInfo: Call = Call {
-    name: "aclmdlBundleDestroyQueryInfo",
-    number: 34,
-};
-/// `aclmdlBundleQueryInfoFromFile`, of the group `bundle`.
-pub static aclmdlBundleQueryInfoFromFile: Call = Call {
-    name: "aclmdlBundleQueryInfoFromFile",
-    number: 35,
-};
-/// `aclmdlBundleQueryInfoFromMem`, of the group `bundle`.
-pub static aclmdlBundleQueryInfoFromMem: Call = Call {
-    name: "aclmdlBundleQueryInfoFromMem",
-    number: 36,
-};
-/// `aclmdlBundleGetQueryModelNum`, of the group `bundle`.
-pub static aclmdlBundleGetQueryModelNum: Call = Call {
-    name: "aclmdlBundleGetQueryModelNum",
-    number: 37,
-};
-/// `aclmdlBundleGetVarWeightSize`, of the group `bundle`.
-pub static aclmdlBundleGetVarWeightSize: Call = Call {
-    name: "aclmdlBundleGetVarWeightSize",
-    number: 38,
-};
-/// `aclmdlBundleGetSize`, of the group `bundle`.
-pub static aclmdlBundleGetSize: Call = Call {
-    name: "aclmdlBundleGetSize",
-    number: 39,
-};
-/// `aclmdlBundleInitFromFile`, of the group `bundle`.
-pub static aclmdlBundleInitFromFile: Call = Call {
-    name: "aclmdlBundleInitFromFile",
-    number: 40,
-};
-/// `aclmdlBundleInitFromMem`, of the group `bundle`.
-pub static aclmdlBundleInitFromMem: Call = Call {
-    name: "aclmdlBundleInitFromMem",
-    number: 41,
-};
-/// `aclmdlBundleLoadModel`, of the group `bundle`.
-pub static aclmdlBundleLoadModel: Call = Call {
-    name: "aclmdlBundleLoadModel",
-    number: 42,
-};
-/// `aclmdlBundleLoadModelWithMem`, of the group `bundle`.
-pub static aclmdlBundleLoadModelWithMem: Call = Call {
-    name: "aclmdlBundleLoadModelWithMem",
-    number: 43,
-};
-/// `aclmdlBundleLoadModelWithConfig`, of the group `bundle`.
-pub static aclmdlBundleLoadModelWithConfig: Call = Call {
-    name: "aclmdlBundleLoadModelWithConfig",
-    number: 44,
-};
-/// `aclmdlBundleUnloadModel`, of the group `bundle`.
-pub static aclmdlBundleUnloadModel: Call = Call {
-    name: "aclmdlBundleUnloadModel",
-    number: 45,
-};
-/// `aclrtSubscribeReport`, of the group `callback`.
-pub static aclrtSubscribeReport: Call = Call {
-    name: "aclrtSubscribeReport",
-    number: 46,
-};
-/// `aclrtLaunchCallback`, of the group `callback`.
-pub static aclrtLaunchCallback: Call = Call {
-    name: "aclrtLaunchCallback",
-    number: 47,
-};
-/// `aclrtProcessReport`, of the group `callback`.
-pub static aclrtProcessReport: Call = Call {
-    name: "aclrtProcessReport",
-    number: 48,
-};
-/// `aclrtUnSubscribeReport`, of the group `callback`.
-pub static aclrtUnSubscribeReport: Call = Call {
-    name: "aclrtUnSubscribeReport",
-    number: 49,
-};
-/// `aclrtSubscribeHostFunc`, of the group `callback`.
-pub static aclrtSubscribeHostFunc: Call = Call {
-    name: "aclrtSubscribeHostFunc",
-    number: 50,
-};
-/// `aclrtProcessHostFunc`, of the group `callback`.
-pub static aclrtProcessHostFunc: Call = Call {
-    name: "aclrtProcessHostFunc",
-    number: 51,
-};
-/// `aclrtUnSubscribeHostFunc`, of the group `callback`.
-pub static aclrtUnSubscribeHostFunc: Call = Call {
-    name: "aclrtUnSubscribeHostFunc",
-    number: 52,
-};
-/// `aclrtLaunchHostFunc`, of the group `callback`.
-pub static aclrtLaunchHostFunc: Call = Call {
-    name: "aclrtLaunchHostFunc",
-    number: 53,
-};
-/// `aclmdlRITaskGetParams`, of the group `capture`.
-pub static aclmdlRITaskGetParams: Call = Call {
-    name: "aclmdlRITaskGetParams",
-    number: 54,
-};
-/// `aclmdlRITaskSetParams`, of the group `capture`.
-pub static aclmdlRITaskSetParams: Call = Call {
-    name: "aclmdlRITaskSetParams",
-    number: 55,
-};
-/// `aclmdlRIKernelTaskGetAttribute`, of the group `capture`.
-pub static aclmdlRIKernelTaskGetAttribute: Call = Call {
-    name: "aclmdlRIKernelTaskGetAttribute",
-    number: 56,
-};
-/// `aclmdlRIUpdate`, of the group `capture`.
-pub static aclmdlRIUpdate: Call = Call {
-    name: "aclmdlRIUpdate",
-    number: 57,
-};
-/// `aclmdlRITaskDisable`, of the group `capture`.
-pub static aclmdlRITaskDisable: Call = Call {
-    name: "aclmdlRITaskDisable",
-    number: 58,
-};
-/// `aclmdlRICaptureBegin`, of the group `capture`.
-pub static aclmdlRICaptureBegin: Call = Call {
-    name: "aclmdlRICaptureBegin",
-    number: 59,
-};
-/// `aclmdlRICaptureGetInfo`, of the group `capture`.
-pub static aclmdlRICaptureGetInfo: Call = Call {
-    name: "aclmdlRICaptureGetInfo",
-    number: 60,
-};
-/// `aclmdlRICaptureEnd`, of the group `capture`.
-pub static aclmdlRICaptureEnd: Call = Call {
-    name: "aclmdlRICaptureEnd",
-    number: 61,
-};
-/// `aclmdlRIDebugPrint`, of the group `capture`.
-pub static aclmdlRIDebugPrint: Call = Call {
-    name: "aclmdlRIDebugPrint",
-    number: 62,
-};
-/// `aclmdlRIDebugJsonPrint`, of the group `capture`.
-pub static aclmdlRIDebugJsonPrint: Call = Call {
-    name: "aclmdlRIDebugJsonPrint",
-    number: 63,
-};
-/// `aclmdlRICaptureThreadExchangeMode`, of the group `capture`.
-pub static aclmdlRICaptureThreadExchangeMode: Call = Call {
-    name: "aclmdlRICaptureThreadExchangeMode",
-    number: 64,
-};
-/// `aclmdlRIExecuteAsync`, of the group `capture`.
-pub static aclmdlRIExecuteAsync: Call = Call {
-    name: "aclmdlRIExecuteAsync",
-    number: 65,
-};
-/// `aclmdlRIExecute`, of the group `capture`.
-pub static aclmdlRIExecute: Call = Call {
-    name: "aclmdlRIExecute",
-    number: 66,
-};
-/// `aclmdlRIDestroy`, of the group `capture`.
-pub static aclmdlRIDestroy: Call = Call {
-    name: "aclmdlRIDestroy",
-    number: 67,
-};
-/// `aclmdlRICaptureTaskGrpBegin`, of the group `capture`.
-pub static aclmdlRICaptureTaskGrpBegin: Call = Call {
-    name: "aclmdlRICaptureTaskGrpBegin",
-    number: 68,
-};
-/// `aclmdlRICaptureTaskGrpEnd`, of the group `capture`.
-pub static aclmdlRICaptureTaskGrpEnd: Call = Call {
-    name: "aclmdlRICaptureTaskGrpEnd",
-    number: 69,
-};
-/// `aclmdlRICaptureTaskUpdateBegin`, of the group `capture`.
-pub static aclmdlRICaptureTaskUpdateBegin: Call = Call {
-    name: "aclmdlRICaptureTaskUpdateBegin",
-    number: 70,
-};
-/// `aclmdlRICaptureTaskUpdateEnd`, of the group `capture`.
-pub static aclmdlRICaptureTaskUpdateEnd: Call = Call {
-    name: "aclmdlRICaptureTaskUpdateEnd",
-    number: 71,
-};
-/// `aclmdlRIBuildBegin`, of the group `capture`.
-pub static aclmdlRIBuildBegin: Call = Call {
-    name: "aclmdlRIBuildBegin",
-    number: 72,
-};
-/// `aclmdlRIBindStream`, of the group `capture`.
-pub static aclmdlRIBindStream: Call = Call {
-    name: "aclmdlRIBindStream",
-    number: 73,
-};
-/// `aclmdlRIEndTask`, of the group `capture`.
-pub static aclmdlRIEndTask: Call = Call {
-    name: "aclmdlRIEndTask",
-    number: 74,
-};
-/// `aclmdlRIBuildEnd`, of the group `capture`.
-pub static aclmdlRIBuildEnd: Call = Call {
-    name: "aclmdlRIBuildEnd",
-    number: 75,
-};
-/// `aclmdlRIUnbindStream`, of the group `capture`.
-pub static aclmdlRIUnbindStream: Call = Call {
-    name: "aclmdlRIUnbindStream",
-    number: 76,
-};
-/// `aclmdlRISetName`, of the group `capture`.
-pub static aclmdlRISetName: Call = Call {
-    name: "aclmdlRISetName",
-    number: 77,
-};
-/// `aclmdlRIGetName`, of the group `capture`.
-pub static aclmdlRIGetName: Call = Call {
-    name: "aclmdlRIGetName",
-    number: 78,
-};
-/// `aclmdlRIGetId`, of the group `capture`.
-pub static aclmdlRIGetId: Call = Call {
-    name: "aclmdlRIGetId",
-    number: 79,
-};
-/// `aclmdlRIDestroyRegisterCallback`, of the group `capture`.
-pub static aclmdlRIDestroyRegisterCallback: Call = Call {
-    name: "aclmdlRIDestroyRegisterCallback",
-    number: 80,
-};
-/// `aclmdlRIDestroyUnregisterCallback`, of the group `capture`.
-pub static aclmdlRIDestroyUnregisterCallback: Call = Call {
-    name: "aclmdlRIDestroyUnregisterCallback",
-    number: 81,
-};
-/// `aclmdlRIGetStreams`, of the group `capture`.
-pub static aclmdlRIGetStreams: Call = Call {
-    name: "aclmdlRIGetStreams",
-    number: 82,
-};
-/// `aclmdlRIGetTasksByStream`, of the group `capture`.
-pub static aclmdlRIGetTasksByStream: Call = Call {
-    name: "aclmdlRIGetTasksByStream",
-    number: 83,
-};
-/// `aclmdlRITaskGetType`, of the group `capture`.
-pub static aclmdlRITaskGetType: Call = Call {
-    name: "aclmdlRITaskGetType",
-    number: 84,
-};
-/// `aclmdlRITaskGetSeqId`, of the group `capture`.
-pub static aclmdlRITaskGetSeqId: Call = Call {
-    name: "aclmdlRITaskGetSeqId",
-    number: 85,
-};
-/// `aclmdlRIAbort`, of the group `capture`.
-pub static aclmdlRIAbort: Call = Call {
-    name: "aclmdlRIAbort",
-    number: 86,
-};
-/// `aclmdlRICondHandleCreate`, of the group `capture`.
-pub static aclmdlRICondHandleCreate: Call = Call {
-    name: "aclmdlRICondHandleCreate",
-    number: 87,
-};
-/// `aclmdlRICondHandleGetCondPtr`, of the group `capture`.
-pub static aclmdlRICondHandleGetCondPtr: Call = Call {
-    name: "aclmdlRICondHandleGetCondPtr",
-    number: 88,
-};
-/// `aclmdlRIAddCondTask`, of the group `capture`.
-pub static aclmdlRIAddCondTask: Call = Call {
-    name: "aclmdlRIAddCondTask",
-    number: 89,
-};
-/// `aclmdlRICaptureToModelRIBegin`, of the group `capture`.
-pub static aclmdlRICaptureToModelRIBegin: Call = Call {
-    name: "aclmdlRICaptureToModelRIBegin",
-    number: 90,
-};
-/// `aclblasGemvEx`, of the group `cblas`.
-pub static aclblasGemvEx: Call = Call {
-    name: "aclblasGemvEx",
-    number: 91,
-};
-/// `aclblasCreateHandleForGemvEx`, of the group `cblas`.
-pub static aclblasCreateHandleForGemvEx: Call = Call {
-    name: "aclblasCreateHandleForGemvEx",
-    number: 92,
-};
-/// `aclblasHgemv`, of the group `cblas`.
-pub static aclblasHgemv: Call = Call {
-    name: "aclblasHgemv",
-    number: 93,
-};
-/// `aclblasCreateHandleForHgemv`, of the group `cblas`.
-pub static aclblasCreateHandleForHgemv: Call = Call {
-    name: "aclblasCreateHandleForHgemv",
-    number: 94,
-};
-/// `aclblasS8gemv`, of the group `cblas`.
-pub static aclblasS8gemv: Call = Call {
-    name: "aclblasS8gemv",
-    number: 95,
-};
-/// `aclblasCreateHandleForS8gemv`, of the group `cblas`.
-pub static aclblasCreateHandleForS8gemv: Call = Call {
-    name: "aclblasCreateHandleForS8gemv",
-    number: 96,
-};
-/// `aclblasGemmEx`, of the group `cblas`.
-pub static aclblasGemmEx: Call = Call {
-    name: "aclblasGemmEx",
-    number: 97,
-};
-/// `aclblasCreateHandleForGemmEx`, of the group `cblas`.
-pub static aclblasCreateHandleForGemmEx: Call = Call {
-    name: "aclblasCreateHandleForGemmEx",
-    number: 98,
-};
-/// `aclblasHgemm`, of the group `cblas`.
-pub static aclblasHgemm: Call = Call {
-    name: "aclblasHgemm",
-    number: 99,
-};
-/// `aclblasCreateHandleForHgemm`, of the group `cblas`.
-pub static aclblasCreateHandleForHgemm: Call = Call {
-    name: "aclblasCreateHandleForHgemm",
-    number: 100,
-};
-/// `aclblasS8gemm`, of the group `cblas`.
-pub static aclblasS8gemm: Call = Call {
-    name: "aclblasS8gemm",
-    number: 101,
-};
-/// `aclblasCreateHandleForS8gemm`, of the group `cblas`.
-pub static aclblasCreateHandleForS8gemm: Call = Call {
-    name: "aclblasCreateHandleForS8gemm",
-    number: 102,
-};
-/// `aclrtCreateContext`, of the group `context`.
-pub static aclrtCreateContext: Call = Call {
-    name: "aclrtCreateContext",
-    number: 103,
-};
-/// `aclrtDestroyContext`, of the group `context`.
-pub static aclrtDestroyContext: Call = Call {
-    name: "aclrtDestroyContext",
-    number: 104,
-};
-/// `aclrtSetCurrentContext`, of the group `context`.
-pub static aclrtSetCurrentContext: Call = Call {
-    name: "aclrtSetCurrentContext",
-    number: 105,
-};
-/// `aclrtGetCurrentContext`, of the group `context`.
-pub static aclrtGetCurrentContext: Call = Call {
-    name: "aclrtGetCurrentContext",
-    number: 106,
-};
-/// `aclrtCtxGetSysParamOpt`, of the group `context`.
-pub static aclrtCtxGetSysParamOpt: Call = Call {
-    name: "aclrtCtxGetSysParamOpt",
-    number: 107,
-};
-/// `aclrtCtxSetSysParamOpt`, of the group `context`.
-pub static aclrtCtxSetSysParamOpt: Call = Call {
-    name: "aclrtCtxSetSysParamOpt",
-    number: 108,
-};
-/// `aclrtGetSysParamOpt`, of the group `context`.
-pub static aclrtGetSysParamOpt: Call = Call {
-    name: "aclrtGetSysParamOpt",
-    number: 109,
-};
-/// `aclrtSetSysParamOpt`, of the group `context`.
-pub static aclrtSetSysParamOpt: Call = Call {
-    name: "aclrtSetSysParamOpt",
-    number: 110,
-};
-/// `aclrtGetPrimaryCtxState`, of the group `context`.
-pub static aclrtGetPrimaryCtxState: Call = Call {
-    name: "aclrtGetPrimaryCtxState",
-    number: 111,
-};
-/// `aclCreateDataBuffer`, of the group `data_buffer`.
-pub static aclCreateDataBuffer: Call = Call {
-    name: "aclCreateDataBuffer",
-    number: 112,
-};
-/// `aclDestroyDataBuffer`, of the group `data_buffer`.
-pub static aclDestroyDataBuffer: Call = Call {
-    name: "aclDestroyDataBuffer",
-    number: 113,
-};
-/// `aclUpdateDataBuffer`, of the group `data_buffer`.
-pub static aclUpdateDataBuffer: Call = Call {
-    name: "aclUpdateDataBuffer",
-    number: 114,
-};
-/// `aclGetDataBufferAddr`, of the group `data_buffer`.
-pub static aclGetDataBufferAddr: Call = Call {
-    name: "aclGetDataBufferAddr",
-    number: 115,
-};
-/// `aclGetDataBufferSize`, of the group `data_buffer`.
-pub static aclGetDataBufferSize: Call = Call {
-    name: "aclGetDataBufferSize",
-    number: 116,
-};
-/// `aclGetDataBufferSizeV2`, of the group `data_buffer`.
-pub static aclGetDataBufferSizeV2: Call = Call {
-    name: "aclGetDataBufferSizeV2",
-    number: 117,
-};
-/// `aclmdlCreateDataset`, of the group `dataset`.
-pub static aclmdlCreateDataset: Call = Call {
-    name: "aclmdlCreateDataset",
-    number: 118,
-};
-/// `aclmdlDestroyDataset`, of the group `dataset`.
-pub static aclmdlDestroyDataset: Call = Call {
-    name: "aclmdlDestroyDataset",
-    number: 119,
-};
-/// `aclmdlAddDatasetBuffer`, of the group `dataset`.
-pub static aclmdlAddDatasetBuffer: Call = Call {
-    name: "aclmdlAddDatasetBuffer",
-    number: 120,
-};
-/// `aclmdlSetDatasetTensorDesc`, of the group `dataset`.
-pub static aclmdlSetDatasetTensorDesc: Call = Call {
-    name: "aclmdlSetDatasetTensorDesc",
-    number: 121,
-};
-/// `aclmdlGetDatasetTensorDesc`, of the group `dataset`.
-pub static aclmdlGetDatasetTensorDesc: Call = Call {
-    name: "aclmdlGetDatasetTensorDesc",
-    number: 122,
-};
-/// `aclmdlGetDatasetNumBuffers`, of the group `dataset`.
-pub static aclmdlGetDatasetNumBuffers: Call = Call {
-    name: "aclmdlGetDatasetNumBuffers",
-    number: 123,
-};
-/// `aclmdlGetDatasetBuffer`, of the group `dataset`.
-pub static aclmdlGetDatasetBuffer: Call = Call {
-    name: "aclmdlGetDatasetBuffer",
-    number: 124,
-};
-/// `aclrtSetDevice`, of the group `device`.
-pub static aclrtSetDevice: Call = Call {
-    name: "aclrtSetDevice",
-    number: 125,
-};
-/// `aclrtResetDevice`, of the group `device`.
-pub static aclrtResetDevice: Call = Call {
-    name: "aclrtResetDevice",
-    number: 126,
-};
-/// `aclrtResetDeviceForce`, of the group `device`.
-pub static aclrtResetDeviceForce: Call = Call {
-    name: "aclrtResetDeviceForce",
-    number: 127,
-};
-/// `aclrtGetDevice`, of the group `device`.
-pub static aclrtGetDevice: Call = Call {
-    name: "aclrtGetDevice",
-    number: 128,
-};
-/// `aclrtGetRunMode`, of the group `device`.
-pub static aclrtGetRunMode: Call = Call {
-    name: "aclrtGetRunMode",
-    number: 129,
-};
-/// `aclrtSynchronizeDevice`, of the group `device`.
-pub static aclrtSynchronizeDevice: Call = Call {
-    name: "aclrtSynchronizeDevice",
-    number: 130,
-};
-/// `aclrtSynchronizeDeviceWithTimeout`, of the group `device`.
-pub static aclrtSynchronizeDeviceWithTimeout: Call = Call {
-    name: "aclrtSynchronizeDeviceWithTimeout",
-    number: 131,
-};
-/// `aclrtSetTsDevice`, of the group `device`.
-pub static aclrtSetTsDevice: Call = Call {
-    name: "aclrtSetTsDevice",
-    number: 132,
-};
-/// `aclrtGetDeviceUtilizationRate`, of the group `device`.
-pub static aclrtGetDeviceUtilizationRate: Call = Call {
-    name: "aclrtGetDeviceUtilizationRate",
-    number: 133,
-};
-/// `aclrtGetDeviceCount`, of the group `device`.
-pub static aclrtGetDeviceCount: Call = Call {
-    name: "aclrtGetDeviceCount",
-    number: 134,
-};
-/// `aclrtQueryDeviceStatus`, of the group `device`.
-pub static aclrtQueryDeviceStatus: Call = Call {
-    name: "aclrtQueryDeviceStatus",
-    number: 135,
-};
-/// `aclrtDeviceGetBareTgid`, of the group `device`.
-pub static aclrtDeviceGetBareTgid: Call = Call {
-    name: "aclrtDeviceGetBareTgid",
-    number: 136,
-};
-/// `aclrtDeviceTaskAbort`, of the group `device`.
-pub static aclrtDeviceTaskAbort: Call = Call {
-    name: "aclrtDeviceTaskAbort",
-    number: 137,
-};
-/// `aclrtGetDeviceInfo`, of the group `device`.
-pub static aclrtGetDeviceInfo: Call = Call {
-    name: "aclrtGetDeviceInfo",
-    number: 138,
-};
-/// `aclrtGetDeviceCapability`, of the group `device`.
-pub static aclrtGetDeviceCapability: Call = Call {
-    name: "aclrtGetDeviceCapability",
-    number: 139,
-};
-/// `aclrtDeviceGetUuid`, of the group `device`.
-pub static aclrtDeviceGetUuid: Call = Call {
-    name: "aclrtDeviceGetUuid",
-    number: 140,
-};
-/// `aclrtDeviceSetLimit`, of the group `device`.
-pub static aclrtDeviceSetLimit: Call = Call {
-    name: "aclrtDeviceSetLimit",
-    number: 141,
-};
-/// `aclrtDeviceGetLimit`, of the group `device`.
-pub static aclrtDeviceGetLimit: Call = Call {
-    name: "aclrtDeviceGetLimit",
-    number: 142,
-};
-/// `aclrtDeviceGetPCIBusId`, of the group `device`.
-pub static aclrtDeviceGetPCIBusId: Call = Call {
-    name: "aclrtDeviceGetPCIBusId",
-    number: 143,
-};
-/// `aclrtDeviceGetByPCIBusId`, of the group `device`.
-pub static aclrtDeviceGetByPCIBusId: Call = Call {
-    name: "aclrtDeviceGetByPCIBusId",
-    number: 144,
-};
-/// `aclrtDeviceGetHostAtomicCapabilities`, of the group `device`.
-pub static aclrtDeviceGetHostAtomicCapabilities: Call = Call {
-    name: "aclrtDeviceGetHostAtomicCapabilities",
-    number: 145,
-};
-/// `aclrtGetDeviceResLimit`, of the group `device`.
-pub static aclrtGetDeviceResLimit: Call = Call {
-    name: "aclrtGetDeviceResLimit",
-    number: 146,
-};
-/// `aclrtSetDeviceResLimit`, of the group `device`.
-pub static aclrtSetDeviceResLimit: Call = Call {
-    name: "aclrtSetDeviceResLimit",
-    number: 147,
-};
-/// `aclrtResetDeviceResLimit`, of the group `device`.
-pub static aclrtResetDeviceResLimit: Call = Call {
-    name: "aclrtResetDeviceResLimit",
-    number: 148,
-};
-/// `aclrtGetLogicDevIdByUserDevId`, of the group `device`.
-pub static aclrtGetLogicDevIdByUserDevId: Call = Call {
-    name: "aclrtGetLogicDevIdByUserDevId",
-    number: 149,
-};
-/// `aclrtGetUserDevIdByLogicDevId`, of the group `device`.
-pub static aclrtGetUserDevIdByLogicDevId: Call = Call {
-    name: "aclrtGetUserDevIdByLogicDevId",
-    number: 150,
-};
-/// `aclrtGetLogicDevIdByPhyDevId`, of the group `device`.
-pub static aclrtGetLogicDevIdByPhyDevId: Call = Call {
-    name: "aclrtGetLogicDevIdByPhyDevId",
-    number: 151,
-};
-/// `aclrtGetPhyDevIdByLogicDevId`, of the group `device`.
-pub static aclrtGetPhyDevIdByLogicDevId: Call = Call {
-    name: "aclrtGetPhyDevIdByLogicDevId",
-    number: 152,
-};
-/// `aclrtGetUserDevIdByPhyDevId`, of the group `device`.
-pub static aclrtGetUserDevIdByPhyDevId: Call = Call {
-    name: "aclrtGetUserDevIdByPhyDevId",
-    number: 153,
-};
-/// `aclrtGetPhyDevIdByUserDevId`, of the group `device`.
-pub static aclrtGetPhyDevIdByUserDevId: Call = Call {
-    name: "aclrtGetPhyDevIdByUserDevId",
-    number: 154,
-};
-/// `aclrtRegDeviceStateCallback`, of the group `device`.
-pub static aclrtRegDeviceStateCallback: Call = Call {
-    name: "aclrtRegDeviceStateCallback",
-    number: 155,
-};
-/// `aclrtSetDeviceTaskAbortCallback`, of the group `device`.
-pub static aclrtSetDeviceTaskAbortCallback: Call = Call {
-    name: "aclrtSetDeviceTaskAbortCallback",
-    number: 156,
-};
-/// `aclrtDeviceL2CacheFlush`, of the group `device`.
-pub static aclrtDeviceL2CacheFlush: Call = Call {
-    name: "aclrtDeviceL2CacheFlush",
-    number: 157,
-};
-/// `aclmdlInitDump`, of the group `dump`.
-pub static aclmdlInitDump: Call = Call {
-    name: "aclmdlInitDump",
-    number: 158,
-};
-/// `aclmdlSetDump`, of the group `dump`.
-pub static aclmdlSetDump: Call = Call {
-    name: "aclmdlSetDump",
-    number: 159,
-};
-/// `aclmdlFinalizeDump`, of the group `dump`.
-pub static aclmdlFinalizeDump: Call = Call {
-    name: "aclmdlFinalizeDump",
-    number: 160,
-};
-/// `acldumpRegCallback`, of the group `dump`.
-pub static acldumpRegCallback: Call = Call {
-    name: "acldumpRegCallback",
-    number: 161,
-};
-/// `acldumpUnregCallback`, of the group `dump`.
-pub static acldumpUnregCallback: Call = Call {
-    name: "acldumpUnregCallback",
-    number: 162,
-};
-/// `aclopStartDumpArgs`, of the group `dump`.
-pub static aclopStartDumpArgs: Call = Call {
-    name: "aclopStartDumpArgs",
-    number: 163,
-};
-/// `aclopStopDumpArgs`, of the group `dump`.
-pub static aclopStopDumpArgs: Call = Call {
-    name: "aclopStopDumpArgs",
-    number: 164,
-};
-/// `acldumpGetPath`, of the group `dump`.
-pub static acldumpGetPath: Call = Call {
-    name: "acldumpGetPath",
-    number: 165,
-};
-/// `acldumpSaveExceptionInfo`, of the group `dump`.
-pub static acldumpSaveExceptionInfo: Call = Call {
-    name: "acldumpSaveExceptionInfo",
-    number: 166,
-};
-/// `acldumpGetExceptionInfoPath`, of the group `dump`.
-pub static acldumpGetExceptionInfoPath: Call = Call {
-    name: "acldumpGetExceptionInfoPath",
-    number: 167,
-};
-/// `acldvppMalloc`, of the group `dvpp`.
-pub static acldvppMalloc: Call = Call {
-    name: "acldvppMalloc",
-    number: 168,
-};
-/// `acldvppMallocWithCfg`, of the group `dvpp`.
-pub static acldvppMallocWithCfg: Call = Call {
-    name: "acldvppMallocWithCfg",
-    number: 169,
-};
-/// `acldvppFree`, of the group `dvpp`.
-pub static acldvppFree: Call = Call {
-    name: "acldvppFree",
-    number: 170,
-};
-/// `acldvppCreateChannelDesc`, of the group `dvpp`.
-pub static acldvppCreateChannelDesc: Call = Call {
-    name: "acldvppCreateChannelDesc",
-    number: 171,
-};
-/// `acldvppDestroyChannelDesc`, of the group `dvpp`.
-pub static acldvppDestroyChannelDesc: Call = Call {
-    name: "acldvppDestroyChannelDesc",
-    number: 172,
-};
-/// `acldvppGetChannelDescChannelId`, of the group `dvpp`.
-pub static acldvppGetChannelDescChannelId: Call = Call {
-    name: "acldvppGetChannelDescChannelId",
-    number: 173,
-};
-/// `acldvppCreatePicDesc`, of the group `dvpp`.
-pub static acldvppCreatePicDesc: Call = Call {
-    name: "acldvppCreatePicDesc",
-    number: 174,
-};
-/// `acldvppDestroyPicDesc`, of the group `dvpp`.
-pub static acldvppDestroyPicDesc: Call = Call {
-    name: "acldvppDestroyPicDesc",
-    number: 175,
-};
-/// `acldvppSetPicDescData`, of the group `dvpp`.
-pub static acldvppSetPicDescData: Call = Call {
-    name: "acldvppSetPicDescData",
-    number: 176,
-};
-/// `acldvppSetPicDescSize`, of the group `dvpp`.
-pub static acldvppSetPicDescSize: Call = Call {
-    name: "acldvppSetPicDescSize",
-    number: 177,
-};
-/// `acldvppSetPicDescFormat`, of the group `dvpp`.
-pub static acldvppSetPicDescFormat: Call = Call {
-    name: "acldvppSetPicDescFormat",
-    number: 178,
-};
-/// `acldvppSetPicDescWidth`, of the group `dvpp`.
-pub static acldvppSetPicDescWidth: Call = Call {
-    name: "acldvppSetPicDescWidth",
-    number: 179,
-};
-/// `acldvppSetPicDescHeight`, of the group `dvpp`.
-pub static acldvppSetPicDescHeight: Call = Call {
-    name: "acldvppSetPicDescHeight",
-    number: 180,
-};
-/// `acldvppSetPicDescWidthStride`, of the group `dvpp`.
-pub static acldvppSetPicDescWidthStride: Call = Call {
-    name: "acldvppSetPicDescWidthStride",
-    number: 181,
-};
-/// `acldvppSetPicDescHeightStride`, of the group `dvpp`.
-pub static acldvppSetPicDescHeightStride: Call = Call {
-    name: "acldvppSetPicDescHeightStride",
-    number: 182,
-};
-/// `acldvppSetPicDescRetCode`, of the group `dvpp`.
-pub static acldvppSetPicDescRetCode: Call = Call {
-    name: "acldvppSetPicDescRetCode",
-    number: 183,
-};
-/// `acldvppGetPicDescData`, of the group `dvpp`.
-pub static acldvppGetPicDescData: Call = Call {
-    name: "acldvppGetPicDescData",
-    number: 184,
-};
-/// `acldvppGetPicDescSize`, of the group `dvpp`.
-pub static acldvppGetPicDescSize: Call = Call {
-    name: "acldvppGetPicDescSize",
-    number: 185,
-};
-/// `acldvppGetPicDescFormat`, of the group `dvpp`.
-pub static acldvppGetPicDescFormat: Call = Call {
-    name: "acldvppGetPicDescFormat",
-    number: 186,
-};
-/// `acldvppGetPicDescWidth`, of the group `dvpp`.
-pub static acldvppGetPicDescWidth: Call = Call {
-    name: "acldvppGetPicDescWidth",
-    number: 187,
-};
-/// `acldvppGetPicDescHeight`, of the group `dvpp`.
-pub static acldvppGetPicDescHeight: Call = Call {
-    name: "acldvppGetPicDescHeight",
-    number: 188,
-};
-/// `acldvppGetPicDescWidthStride`, of the group `dvpp`.
-pub static acldvppGetPicDescWidthStride: Call = Call {
-    name: "acldvppGetPicDescWidthStride",
-    number: 189,
-};
-/// `acldvppGetPicDescHeightStride`, of the group `dvpp`.
-pub static acldvppGetPicDescHeightStride: Call = Call {
-    name: "acldvppGetPicDescHeightStride",
-    number: 190,
-};
-/// `acldvppGetPicDescRetCode`, of the group `dvpp`.
-pub static acldvppGetPicDescRetCode: Call = Call {
-    name: "acldvppGetPicDescRetCode",
-    number: 191,
-};
-/// `acldvppCreateRoiConfig`, of the group `dvpp`.
-pub static acldvppCreateRoiConfig: Call = Call {
-    name: "acldvppCreateRoiConfig",
-    number: 192,
-};
-/// `acldvppDestroyRoiConfig`, of the group `dvpp`.
-pub static acldvppDestroyRoiConfig: Call = Call {
-    name: "acldvppDestroyRoiConfig",
-    number: 193,
-};
-/// `acldvppSetRoiConfigLeft`, of the group `dvpp`.
-pub static acldvppSetRoiConfigLeft: Call = Call {
-    name: "acldvppSetRoiConfigLeft",
-    number: 194,
-};
-/// `acldvppSetRoiConfigRight`, of the group `dvpp`.
-pub static acldvppSetRoiConfigRight: Call = Call {
-    name: "acldvppSetRoiConfigRight",
-    number: 195,
-};
-/// `acldvppSetRoiConfigTop`, of the group `dvpp`.
-pub static acldvppSetRoiConfigTop: Call = Call {
-    name: "acldvppSetRoiConfigTop",
-    number: 196,
-};
-/// `acldvppSetRoiConfigBottom`, of the group `dvpp`.
-pub static acldvppSetRoiConfigBottom: Call = Call {
-    name: "acldvppSetRoiConfigBottom",
-    number: 197,
-};
-/// `acldvppSetRoiConfig`, of the group `dvpp`.
-pub static acldvppSetRoiConfig: Call = Call {
-    name: "acldvppSetRoiConfig",
-    number: 198,
-};
-/// `acldvppCreateResizeConfig`, of the group `dvpp`.
-pub static acldvppCreateResizeConfig: Call = Call {
-    name: "acldvppCreateResizeConfig",
-    number: 199,
-};
-/// `acldvppDestroyResizeConfig`, of the group `dvpp`.
-pub static acldvppDestroyResizeConfig: Call = Call {
-    name: "acldvppDestroyResizeConfig",
-    number: 200,
-};
-/// `acldvppCreateJpegeConfig`, of the group `dvpp`.
-pub static acldvppCreateJpegeConfig: Call = Call {
-    name: "acldvppCreateJpegeConfig",
-    number: 201,
-};
-/// `acldvppDestroyJpegeConfig`, of the group `dvpp`.
-pub static acldvppDestroyJpegeConfig: Call = Call {
-    name: "acldvppDestroyJpegeConfig",
-    number: 202,
-};
-/// `acldvppSetJpegeConfigLevel`, of the group `dvpp`.
-pub static acldvppSetJpegeConfigLevel: Call = Call {
-    name: "acldvppSetJpegeConfigLevel",
-    number: 203,
-};
-/// `acldvppGetJpegeConfigLevel`, of the group `dvpp`.
-pub static acldvppGetJpegeConfigLevel: Call = Call {
-    name: "acldvppGetJpegeConfigLevel",
-    number: 204,
-};
-/// `aclvdecCreateChannelDesc`, of the group `dvpp`.
-pub static aclvdecCreateChannelDesc: Call = Call {
-    name: "aclvdecCreateChannelDesc",
-    number: 205,
-};
-/// `aclvdecDestroyChannelDesc`, of the group `dvpp`.
-pub static aclvdecDestroyChannelDesc: Call = Call {
-    name: "aclvdecDestroyChannelDesc",
-    number: 206,
-};
-/// `aclvdecSetChannelDescChannelId`, of the group `dvpp`.
-pub static aclvdecSetChannelDescChannelId: Call = Call {
-    name: "aclvdecSetChannelDescChannelId",
-    number: 207,
-};
-/// `aclvdecSetChannelDescThreadId`, of the group `dvpp`.
-pub static aclvdecSetChannelDescThreadId: Call = Call {
-    name: "aclvdecSetChannelDescThreadId",
-    number: 208,
-};
-/// `aclvdecSetChannelDescCallback`, of the group `dvpp`.
-pub static aclvdecSetChannelDescCallback: Call = Call {
-    name: "aclvdecSetChannelDescCallback",
-    number: 209,
-};
-/// `aclvdecSetChannelDescEnType`, of the group `dvpp`.
-pub static aclvdecSetChannelDescEnType: Call = Call {
-    name: "aclvdecSetChannelDescEnType",
-    number: 210,
-};
-/// `aclvdecSetChannelDescOutPicFormat`, of the group `dvpp`.
-pub static aclvdecSetChannelDescOutPicFormat: Call = Call {
-    name: "aclvdecSetChannelDescOutPicFormat",
-    number: 211,
-};
-/// `aclvdecSetChannelDescOutPicWidth`, of the group `dvpp`.
-pub static aclvdecSetChannelDescOutPicWidth: Call = Call {
-    name: "aclvdecSetChannelDescOutPicWidth",
-    number: 212,
-};
-/// `aclvdecSetChannelDescOutPicHeight`, of the group `dvpp`.
-pub static aclvdecSetChannelDescOutPicHeight: Call = Call {
-    name: "aclvdecSetChannelDescOutPicHeight",
-    number: 213,
-};
-/// `aclvdecSetChannelDescRefFrameNum`, of the group `dvpp`.
-pub static aclvdecSetChannelDescRefFrameNum: Call = Call {
-    name: "aclvdecSetChannelDescRefFrameNum",
-    number: 214,
-};
-/// `aclvdecSetChannelDescBitDepth`, of the group `dvpp`.
-pub static aclvdecSetChannelDescBitDepth: Call = Call {
-    name: "aclvdecSetChannelDescBitDepth",
-    number: 215,
-};
-/// `aclvdecGetChannelDescChannelId`, of the group `dvpp`.
-pub static aclvdecGetChannelDescChannelId: Call = Call {
-    name: "aclvdecGetChannelDescChannelId",
-    number: 216,
-};
-/// `aclvdecGetChannelDescThreadId`, of the group `dvpp`.
-pub static aclvdecGetChannelDescThreadId: Call = Call {
-    name: "aclvdecGetChannelDescThreadId",
-    number: 217,
-};
-/// `aclvdecGetChannelDescCallback`, of the group `dvpp`.
-pub static aclvdecGetChannelDescCallback: Call = Call {
-    name: "aclvdecGetChannelDescCallback",
-    number: 218,
-};
-/// `aclvdecGetChannelDescEnType`, of the group `dvpp`.
-pub static aclvdecGetChannelDescEnType: Call = Call {
-    name: "aclvdecGetChannelDescEnType",
-    number: 219,
-};
-/// `aclvdecGetChannelDescOutPicFormat`, of the group `dvpp`.
-pub static aclvdecGetChannelDescOutPicFormat: Call = Call {
-    name: "aclvdecGetChannelDescOutPicFormat",
-    number: 220,
-};
-/// `aclvdecGetChannelDescOutPicWidth`, of the group `dvpp`.
-pub static aclvdecGetChannelDescOutPicWidth: Call = Call {
-    name: "aclvdecGetChannelDescOutPicWidth",
-    number: 221,
-};
-/// `aclvdecGetChannelDescOutPicHeight`, of the group `dvpp`.
-pub static aclvdecGetChannelDescOutPicHeight: Call = Call {
-    name: "aclvdecGetChannelDescOutPicHeight",
-    number: 222,
-};
-/// `aclvdecGetChannelDescBitDepth`, of the group `dvpp`.
-pub static aclvdecGetChannelDescBitDepth: Call = Call {
-    name: "aclvdecGetChannelDescBitDepth",
-    number: 223,
-};
-/// `aclvdecGetChannelDescRefFrameNum`, of the group `dvpp`.
-pub static aclvdecGetChannelDescRefFrameNum: Call = Call {
-    name: "aclvdecGetChannelDescRefFrameNum",
-    number: 224,
-};
-/// `aclvencCreateChannelDesc`, of the group `dvpp`.
-pub static aclvencCreateChannelDesc: Call = Call {
-    name: "aclvencCreateChannelDesc",
-    number: 225,
-};
-/// `aclvencDestroyChannelDesc`, of the group `dvpp`.
-pub static aclvencDestroyChannelDesc: Call = Call {
-    name: "aclvencDestroyChannelDesc",
-    number: 226,
-};
-/// `aclvencSetChannelDescThreadId`, of the group `dvpp`.
-pub static aclvencSetChannelDescThreadId: Call = Call {
-    name: "aclvencSetChannelDescThreadId",
-    number: 227,
-};
-/// `aclvencSetChannelDescCallback`, of the group `dvpp`.
-pub static aclvencSetChannelDescCallback: Call = Call {
-    name: "aclvencSetChannelDescCallback",
-    number: 228,
-};
-/// `aclvencSetChannelDescEnType`, of the group `dvpp`.
-pub static aclvencSetChannelDescEnType: Call = Call {
-    name: "aclvencSetChannelDescEnType",
-    number: 229,
-};
-/// `aclvencSetChannelDescPicFormat`, of the group `dvpp`.
-pub static aclvencSetChannelDescPicFormat: Call = Call {
-    name: "aclvencSetChannelDescPicFormat",
-    number: 230,
-};
-/// `aclvencSetChannelDescPicWidth`, of the group `dvpp`.
-pub static aclvencSetChannelDescPicWidth: Call = Call {
-    name: "aclvencSetChannelDescPicWidth",
-    number: 231,
-};
-/// `aclvencSetChannelDescPicHeight`, of the group `dvpp`.
-pub static aclvencSetChannelDescPicHeight: Call = Call {
-    name: "aclvencSetChannelDescPicHeight",
-    number: 232,
-};
-/// `aclvencSetChannelDescKeyFrameInterval`, of the group `dvpp`.
-pub static aclvencSetChannelDescKeyFrameInterval: Call = Call {
-    name: "aclvencSetChannelDescKeyFrameInterval",
-    number: 233,
-};
-/// `aclvencSetChannelDescBufAddr`, of the group `dvpp`.
-pub static aclvencSetChannelDescBufAddr: Call = Call {
-    name: "aclvencSetChannelDescBufAddr",
-    number: 234,
-};
-/// `aclvencSetChannelDescBufSize`, of the group `dvpp`.
-pub static aclvencSetChannelDescBufSize: Call = Call {
-    name: "aclvencSetChannelDescBufSize",
-    number: 235,
-};
-/// `aclvencSetChannelDescRcMode`, of the group `dvpp`.
-pub static aclvencSetChannelDescRcMode: Call = Call {
-    name: "aclvencSetChannelDescRcMode",
-    number: 236,
-};
-/// `aclvencSetChannelDescSrcRate`, of the group `dvpp`.
-pub static aclvencSetChannelDescSrcRate: Call = Call {
-    name: "aclvencSetChannelDescSrcRate",
-    number: 237,
-};
-/// `aclvencSetChannelDescMaxBitRate`, of the group `dvpp`.
-pub static aclvencSetChannelDescMaxBitRate: Call = Call {
-    name: "aclvencSetChannelDescMaxBitRate",
-    number: 238,
-};
-/// `aclvencSetChannelDescParam`, of the group `dvpp`.
-pub static aclvencSetChannelDescParam: Call = Call {
-    name: "aclvencSetChannelDescParam",
-    number: 239,
-};
-/// `aclvencGetChannelDescBufAddr`, of the group `dvpp`.
-pub static aclvencGetChannelDescBufAddr: Call = Call {
-    name: "aclvencGetChannelDescBufAddr",
-    number: 240,
-};
-/// `aclvencGetChannelDescBufSize`, of the group `dvpp`.
-pub static aclvencGetChannelDescBufSize: Call = Call {
-    name: "aclvencGetChannelDescBufSize",
-    number: 241,
-};
-/// `aclvencGetChannelDescChannelId`, of the group `dvpp`.
-pub static aclvencGetChannelDescChannelId: Call = Call {
-    name: "aclvencGetChannelDescChannelId",
-    number: 242,
-};
-/// `aclvencGetChannelDescThreadId`, of the group `dvpp`.
-pub static aclvencGetChannelDescThreadId: Call = Call {
-    name: "aclvencGetChannelDescThreadId",
-    number: 243,
-};
-/// `aclvencGetChannelDescCallback`, of the group `dvpp`.
-pub static aclvencGetChannelDescCallback: Call = Call {
-    name: "aclvencGetChannelDescCallback",
-    number: 244,
-};
-/// `aclvencGetChannelDescEnType`, of the group `dvpp`.
-pub static aclvencGetChannelDescEnType: Call = Call {
-    name: "aclvencGetChannelDescEnType",
-    number: 245,
-};
-/// `aclvencGetChannelDescPicFormat`, of the group `dvpp`.
-pub static aclvencGetChannelDescPicFormat: Call = Call {
-    name: "aclvencGetChannelDescPicFormat",
-    number: 246,
-};
-/// `aclvencGetChannelDescPicWidth`, of the group `dvpp`.
-pub static aclvencGetChannelDescPicWidth: Call = Call {
-    name: "aclvencGetChannelDescPicWidth",
-    number: 247,
-};
-/// `aclvencGetChannelDescPicHeight`, of the group `dvpp`.
-pub static aclvencGetChannelDescPicHeight: Call = Call {
-    name: "aclvencGetChannelDescPicHeight",
-    number: 248,
-};
-/// `aclvencGetChannelDescKeyFrameInterval`, of the group `dvpp`.
-pub static aclvencGetChannelDescKeyFrameInterval: Call = Call {
-    name: "aclvencGetChannelDescKeyFrameInterval",
-    number: 249,
-};
-/// `aclvencGetChannelDescRcMode`, of the group `dvpp`.
-pub static aclvencGetChannelDescRcMode: Call = Call {
-    name: "aclvencGetChannelDescRcMode",
-    number: 250,
-};
-/// `aclvencGetChannelDescSrcRate`, of the group `dvpp`.
-pub static aclvencGetChannelDescSrcRate: Call = Call {
-    name: "aclvencGetChannelDescSrcRate",
-    number: 251,
-};
-/// `aclvencGetChannelDescMaxBitRate`, of the group `dvpp`.
-pub static aclvencGetChannelDescMaxBitRate: Call = Call {
-    name: "aclvencGetChannelDescMaxBitRate",
-    number: 252,
-};
-/// `aclvencGetChannelDescParam`, of the group `dvpp`.
-pub static aclvencGetChannelDescParam: Call = Call {
-    name: "aclvencGetChannelDescParam",
-    number: 253,
-};
-/// `aclvencGetFrameConfigForceIFrame`, of the group `dvpp`.
-pub static aclvencGetFrameConfigForceIFrame: Call = Call {
-    name: "aclvencGetFrameConfigForceIFrame",
-    number: 254,
-};
-/// `aclvencGetFrameConfigEos`, of the group `dvpp`.
-pub static aclvencGetFrameConfigEos: Call = Call {
-    name: "aclvencGetFrameConfigEos",
-    number: 255,
-};
-/// `aclvencSetFrameConfigForceIFrame`, of the group `dvpp`.
-pub static aclvencSetFrameConfigForceIFrame: Call = Call {
-    name: "aclvencSetFrameConfigForceIFrame",
-    number: 256,
-};
-/// `aclvencSetFrameConfigEos`, of the group `dvpp`.
-pub static aclvencSetFrameConfigEos: Call = Call {
-    name: "aclvencSetFrameConfigEos",
-    number: 257,
-};
-/// `aclvencDestroyFrameConfig`, of the group `dvpp`.
-pub static aclvencDestroyFrameConfig: Call = Call {
-    name: "aclvencDestroyFrameConfig",
-    number: 258,
-};
-/// `aclvencCreateFrameConfig`, of the group `dvpp`.
-pub static aclvencCreateFrameConfig: Call = Call {
-    name: "aclvencCreateFrameConfig",
-    number: 259,
-};
-/// `aclvencCreateChannel`, of the group `dvpp`.
-pub static aclvencCreateChannel: Call = Call {
-    name: "aclvencCreateChannel",
-    number: 260,
-};
-/// `aclvencDestroyChannel`, of the group `dvpp`.
-pub static aclvencDestroyChannel: Call = Call {
-    name: "aclvencDestroyChannel",
-    number: 261,
-};
-/// `aclvencSendFrame`, of the group `dvpp`.
-pub static aclvencSendFrame: Call = Call {
-    name: "aclvencSendFrame",
-    number: 262,
-};
-/// `acldvppCreateStreamDesc`, of the group `dvpp`.
-pub static acldvppCreateStreamDesc: Call = Call {
-    name: "acldvppCreateStreamDesc",
-    number: 263,
-};
-/// `acldvppDestroyStreamDesc`, of the group `dvpp`.
-pub static acldvppDestroyStreamDesc: Call = Call {
-    name: "acldvppDestroyStreamDesc",
-    number: 264,
-};
-/// `acldvppSetStreamDescData`, of the group `dvpp`.
-pub static acldvppSetStreamDescData: Call = Call {
-    name: "acldvppSetStreamDescData",
-    number: 265,
-};
-/// `acldvppSetStreamDescSize`, of the group `dvpp`.
-pub static acldvppSetStreamDescSize: Call = Call {
-    name: "acldvppSetStreamDescSize",
-    number: 266,
-};
-/// `acldvppSetStreamDescFormat`, of the group `dvpp`.
-pub static acldvppSetStreamDescFormat: Call = Call {
-    name: "acldvppSetStreamDescFormat",
-    number: 267,
-};
-/// `acldvppSetStreamDescTimestamp`, of the group `dvpp`.
-pub static acldvppSetStreamDescTimestamp: Call = Call {
-    name: "acldvppSetStreamDescTimestamp",
-    number: 268,
-};
-/// `acldvppSetStreamDescRetCode`, of the group `dvpp`.
-pub static acldvppSetStreamDescRetCode: Call = Call {
-    name: "acldvppSetStreamDescRetCode",
-    number: 269,
-};
-/// `acldvppSetStreamDescEos`, of the group `dvpp`.
-pub static acldvppSetStreamDescEos: Call = Call {
-    name: "acldvppSetStreamDescEos",
-    number: 270,
-};
-/// `acldvppGetStreamDescData`, of the group `dvpp`.
-pub static acldvppGetStreamDescData: Call = Call {
-    name: "acldvppGetStreamDescData",
-    number: 271,
-};
-/// `acldvppGetStreamDescSize`, of the group `dvpp`.
-pub static acldvppGetStreamDescSize: Call = Call {
-    name: "acldvppGetStreamDescSize",
-    number: 272,
-};
-/// `acldvppGetStreamDescFormat`, of the group `dvpp`.
-pub static acldvppGetStreamDescFormat: Call = Call {
-    name: "acldvppGetStreamDescFormat",
-    number: 273,
-};
-/// `acldvppGetStreamDescTimestamp`, of the group `dvpp`.
-pub static acldvppGetStreamDescTimestamp: Call = Call {
-    name: "acldvppGetStreamDescTimestamp",
-    number: 274,
-};
-/// `acldvppGetStreamDescRetCode`, of the group `dvpp`.
-pub static acldvppGetStreamDescRetCode: Call = Call {
-    name: "acldvppGetStreamDescRetCode",
-    number: 275,
-};
-/// `acldvppGetStreamDescEos`, of the group `dvpp`.
-pub static acldvppGetStreamDescEos: Call = Call {
-    name: "acldvppGetStreamDescEos",
-    number: 276,
-};
-/// `aclvdecCreateFrameConfig`, of the group `dvpp`.
-pub static aclvdecCreateFrameConfig: Call = Call {
-    name: "aclvdecCreateFrameConfig",
-    number: 277,
-};
-/// `aclvdecDestroyFrameConfig`, of the group `dvpp`.
-pub static aclvdecDestroyFrameConfig: Call = Call {
-    name: "aclvdecDestroyFrameConfig",
-    number: 278,
-};
-/// `acldvppJpegGetImageInfo`, of the group `dvpp`.
-pub static acldvppJpegGetImageInfo: Call = Call {
-    name: "acldvppJpegGetImageInfo",
-    number: 279,
-};
-/// `acldvppJpegGetImageInfoV2`, of the group `dvpp`.
-pub static acldvppJpegGetImageInfoV2: Call = Call {
-    name: "acldvppJpegGetImageInfoV2",
-    number: 280,
-};
-/// `acldvppJpegPredictEncSize`, of the group `dvpp`.
-pub static acldvppJpegPredictEncSize: Call = Call {
-    name: "acldvppJpegPredictEncSize",
-    number: 281,
-};
-/// `acldvppJpegPredictDecSize`, of the group `dvpp`.
-pub static acldvppJpegPredictDecSize: Call = Call {
-    name: "acldvppJpegPredictDecSize",
-    number: 282,
-};
-/// `acldvppPngGetImageInfo`, of the group `dvpp`.
-pub static acldvppPngGetImageInfo: Call = Call {
-    name: "acldvppPngGetImageInfo",
-    number: 283,
-};
-/// `acldvppPngPredictDecSize`, of the group `dvpp`.
-pub static acldvppPngPredictDecSize: Call = Call {
-    name: "acldvppPngPredictDecSize",
-    number: 284,
-};
-/// `acldvppCreateChannel`, of the group `dvpp`.
-pub static acldvppCreateChannel: Call = Call {
-    name: "acldvppCreateChannel",
-    number: 285,
-};
-/// `acldvppDestroyChannel`, of the group `dvpp`.
-pub static acldvppDestroyChannel: Call = Call {
-    name: "acldvppDestroyChannel",
-    number: 286,
-};
-/// `acldvppVpcResizeAsync`, of the group `dvpp`.
-pub static acldvppVpcResizeAsync: Call = Call {
-    name: "acldvppVpcResizeAsync",
-    number: 287,
-};
-/// `acldvppVpcCropAsync`, of the group `dvpp`.
-pub static acldvppVpcCropAsync: Call = Call {
-    name: "acldvppVpcCropAsync",
-    number: 288,
-};
-/// `acldvppVpcCropResizeAsync`, of the group `dvpp`.
-pub static acldvppVpcCropResizeAsync: Call = Call {
-    name: "acldvppVpcCropResizeAsync",
-    number: 289,
-};
-/// `acldvppVpcBatchCropAsync`, of the group `dvpp`.
-pub static acldvppVpcBatchCropAsync: Call = Call {
-    name: "acldvppVpcBatchCropAsync",
-    number: 290,
-};
-/// `acldvppVpcBatchCropResizeAsync`, of the group `dvpp`.
-pub static acldvppVpcBatchCropResizeAsync: Call = Call {
-    name: "acldvppVpcBatchCropResizeAsync",
-    number: 291,
-};
-/// `acldvppVpcCropAndPasteAsync`, of the group `dvpp`.
-pub static acldvppVpcCropAndPasteAsync: Call = Call {
-    name: "acldvppVpcCropAndPasteAsync",
-    number: 292,
-};
-/// `acldvppVpcCropResizePasteAsync`, of the group `dvpp`.
-pub static acldvppVpcCropResizePasteAsync: Call = Call {
-    name: "acldvppVpcCropResizePasteAsync",
-    number: 293,
-};
-/// `acldvppVpcBatchCropAndPasteAsync`, of the group `dvpp`.
-pub static acldvppVpcBatchCropAndPasteAsync: Call = Call {
-    name: "acldvppVpcBatchCropAndPasteAsync",
-    number: 294,
-};
-/// `acldvppVpcBatchCropResizePasteAsync`, of the group `dvpp`.
-pub static acldvppVpcBatchCropResizePasteAsync: Call = Call {
-    name: "acldvppVpcBatchCropResizePasteAsync",
-    number: 295,
-};
-/// `acldvppJpegDecodeAsync`, of the group `dvpp`.
-pub static acldvppJpegDecodeAsync: Call = Call {
-    name: "acldvppJpegDecodeAsync",
-    number: 296,
-};
-/// `acldvppJpegEncodeAsync`, of the group `dvpp`.
-pub static acldvppJpegEncodeAsync: Call = Call {
-    name: "acldvppJpegEncodeAsync",
-    number: 297,
-};
-/// `acldvppPngDecodeAsync`, of the group `dvpp`.
-pub static acldvppPngDecodeAsync: Call = Call {
-    name: "acldvppPngDecodeAsync",
-    number: 298,
-};
-/// `aclvdecCreateChannel`, of the group `dvpp`.
-pub static aclvdecCreateChannel: Call = Call {
-    name: "aclvdecCreateChannel",
-    number: 299,
-};
-/// `aclvdecDestroyChannel`, of the group `dvpp`.
-pub static aclvdecDestroyChannel: Call = Call {
-    name: "aclvdecDestroyChannel",
-    number: 300,
-};
-/// `aclvdecSendFrame`, of the group `dvpp`.
-pub static aclvdecSendFrame: Call = Call {
-    name: "aclvdecSendFrame",
-    number: 301,
-};
-/// `aclvdecSendSkippedFrame`, of the group `dvpp`.
-pub static aclvdecSendSkippedFrame: Call = Call {
-    name: "aclvdecSendSkippedFrame",
-    number: 302,
-};
-/// `acldvppVpcConvertColorAsync`, of the group `dvpp`.
-pub static acldvppVpcConvertColorAsync: Call = Call {
-    name: "acldvppVpcConvertColorAsync",
-    number: 303,
-};
-/// `acldvppVpcPyrDownAsync`, of the group `dvpp`.
-pub static acldvppVpcPyrDownAsync: Call = Call {
-    name: "acldvppVpcPyrDownAsync",
-    number: 304,
-};
-/// `acldvppSetChannelDescMode`, of the group `dvpp`.
-pub static acldvppSetChannelDescMode: Call = Call {
-    name: "acldvppSetChannelDescMode",
-    number: 305,
-};
-/// `acldvppSetResizeConfigInterpolation`, of the group `dvpp`.
-pub static acldvppSetResizeConfigInterpolation: Call = Call {
-    name: "acldvppSetResizeConfigInterpolation",
-    number: 306,
-};
-/// `acldvppGetResizeConfigInterpolation`, of the group `dvpp`.
-pub static acldvppGetResizeConfigInterpolation: Call = Call {
-    name: "acldvppGetResizeConfigInterpolation",
-    number: 307,
-};
-/// `aclvdecSetChannelDescOutMode`, of the group `dvpp`.
-pub static aclvdecSetChannelDescOutMode: Call = Call {
-    name: "aclvdecSetChannelDescOutMode",
-    number: 308,
-};
-/// `aclvdecGetChannelDescOutMode`, of the group `dvpp`.
-pub static aclvdecGetChannelDescOutMode: Call = Call {
-    name: "aclvdecGetChannelDescOutMode",
-    number: 309,
-};
-/// `acldvppCreateBatchPicDesc`, of the group `dvpp`.
-pub static acldvppCreateBatchPicDesc: Call = Call {
-    name: "acldvppCreateBatchPicDesc",
-    number: 310,
-};
-/// `acldvppGetPicDesc`, of the group `dvpp`.
-pub static acldvppGetPicDesc: Call = Call {
-    name: "acldvppGetPicDesc",
-    number: 311,
-};
-/// `acldvppDestroyBatchPicDesc`, of the group `dvpp`.
-pub static acldvppDestroyBatchPicDesc: Call = Call {
-    name: "acldvppDestroyBatchPicDesc",
-    number: 312,
-};
-/// `acldvppCreateLutMap`, of the group `dvpp`.
-pub static acldvppCreateLutMap: Call = Call {
-    name: "acldvppCreateLutMap",
-    number: 313,
-};
-/// `acldvppDestroyLutMap`, of the group `dvpp`.
-pub static acldvppDestroyLutMap: Call = Call {
-    name: "acldvppDestroyLutMap",
-    number: 314,
-};
-/// `acldvppGetLutMapDims`, of the group `dvpp`.
-pub static acldvppGetLutMapDims: Call = Call {
-    name: "acldvppGetLutMapDims",
-    number: 315,
-};
-/// `acldvppGetLutMapData`, of the group `dvpp`.
-pub static acldvppGetLutMapData: Call = Call {
-    name: "acldvppGetLutMapData",
-    number: 316,
-};
-/// `acldvppVpcEqualizeHistAsync`, of the group `dvpp`.
-pub static acldvppVpcEqualizeHistAsync: Call = Call {
-    name: "acldvppVpcEqualizeHistAsync",
-    number: 317,
-};
-/// `acldvppCreateBorderConfig`, of the group `dvpp`.
-pub static acldvppCreateBorderConfig: Call = Call {
-    name: "acldvppCreateBorderConfig",
-    number: 318,
-};
-/// `acldvppSetBorderConfigValue`, of the group `dvpp`.
-pub static acldvppSetBorderConfigValue: Call = Call {
-    name: "acldvppSetBorderConfigValue",
-    number: 319,
-};
-/// `acldvppSetBorderConfigBorderType`, of the group `dvpp`.
-pub static acldvppSetBorderConfigBorderType: Call = Call {
-    name: "acldvppSetBorderConfigBorderType",
-    number: 320,
-};
-/// `acldvppSetBorderConfigTop`, of the group `dvpp`.
-pub static acldvppSetBorderConfigTop: Call = Call {
-    name: "acldvppSetBorderConfigTop",
-    number: 321,
-};
-/// `acldvppSetBorderConfigBottom`, of the group `dvpp`.
-pub static acldvppSetBorderConfigBottom: Call = Call {
-    name: "acldvppSetBorderConfigBottom",
-    number: 322,
-};
-/// `acldvppSetBorderConfigLeft`, of the group `dvpp`.
-pub static acldvppSetBorderConfigLeft: Call = Call {
-    name: "acldvppSetBorderConfigLeft",
-    number: 323,
-};
-/// `acldvppSetBorderConfigRight`, of the group `dvpp`.
-pub static acldvppSetBorderConfigRight: Call = Call {
-    name: "acldvppSetBorderConfigRight",
-    number: 324,
-};
-/// `acldvppGetBorderConfigValue`, of the group `dvpp`.
-pub static acldvppGetBorderConfigValue: Call = Call {
-    name: "acldvppGetBorderConfigValue",
-    number: 325,
-};
-/// `acldvppGetBorderConfigBorderType`, of the group `dvpp`.
-pub static acldvppGetBorderConfigBorderType: Call = Call {
-    name: "acldvppGetBorderConfigBorderType",
-    number: 326,
-};
-/// `acldvppGetBorderConfigTop`, of the group `dvpp`.
-pub static acldvppGetBorderConfigTop: Call = Call {
-    name: "acldvppGetBorderConfigTop",
-    number: 327,
-};
-/// `acldvppGetBorderConfigBottom`, of the group `dvpp`.
-pub static acldvppGetBorderConfigBottom: Call = Call {
-    name: "acldvppGetBorderConfigBottom",
-    number: 328,
-};
-/// `acldvppGetBorderConfigLeft`, of the group `dvpp`.
-pub static acldvppGetBorderConfigLeft: Call = Call {
-    name: "acldvppGetBorderConfigLeft",
-    number: 329,
-};
-/// `acldvppGetBorderConfigRight`, of the group `dvpp`.
-pub static acldvppGetBorderConfigRight: Call = Call {
-    name: "acldvppGetBorderConfigRight",
-    number: 330,
-};
-/// `acldvppDestroyBorderConfig`, of the group `dvpp`.
-pub static acldvppDestroyBorderConfig: Call = Call {
-    name: "acldvppDestroyBorderConfig",
-    number: 331,
-};
-/// `acldvppVpcMakeBorderAsync`, of the group `dvpp`.
-pub static acldvppVpcMakeBorderAsync: Call = Call {
-    name: "acldvppVpcMakeBorderAsync",
-    number: 332,
-};
-/// `acldvppVpcCalcHistAsync`, of the group `dvpp`.
-pub static acldvppVpcCalcHistAsync: Call = Call {
-    name: "acldvppVpcCalcHistAsync",
-    number: 333,
-};
-/// `acldvppCreateHist`, of the group `dvpp`.
-pub static acldvppCreateHist: Call = Call {
-    name: "acldvppCreateHist",
-    number: 334,
-};
-/// `acldvppDestroyHist`, of the group `dvpp`.
-pub static acldvppDestroyHist: Call = Call {
-    name: "acldvppDestroyHist",
-    number: 335,
-};
-/// `acldvppGetHistDims`, of the group `dvpp`.
-pub static acldvppGetHistDims: Call = Call {
-    name: "acldvppGetHistDims",
-    number: 336,
-};
-/// `acldvppGetHistData`, of the group `dvpp`.
-pub static acldvppGetHistData: Call = Call {
-    name: "acldvppGetHistData",
-    number: 337,
-};
-/// `acldvppGetHistRetCode`, of the group `dvpp`.
-pub static acldvppGetHistRetCode: Call = Call {
-    name: "acldvppGetHistRetCode",
-    number: 338,
-};
-/// `acldvppClearHist`, of the group `dvpp`.
-pub static acldvppClearHist: Call = Call {
-    name: "acldvppClearHist",
-    number: 339,
-};
-/// `acldvppVpcBatchCropResizeMakeBorderAsync`, of the group `dvpp`.
-pub static acldvppVpcBatchCropResizeMakeBorderAsync: Call = Call {
-    name: "acldvppVpcBatchCropResizeMakeBorderAsync",
-    number: 340,
-};
-/// `acldvppSetChannelDescParam`, of the group `dvpp`.
-pub static acldvppSetChannelDescParam: Call = Call {
-    name: "acldvppSetChannelDescParam",
-    number: 341,
-};
-/// `acldvppGetChannelDescParam`, of the group `dvpp`.
-pub static acldvppGetChannelDescParam: Call = Call {
-    name: "acldvppGetChannelDescParam",
-    number: 342,
-};
-/// `aclvdecSetChannelDescParam`, of the group `dvpp`.
-pub static aclvdecSetChannelDescParam: Call = Call {
-    name: "aclvdecSetChannelDescParam",
-    number: 343,
-};
-/// `aclvdecGetChannelDescParam`, of the group `dvpp`.
-pub static aclvdecGetChannelDescParam: Call = Call {
-    name: "aclvdecGetChannelDescParam",
-    number: 344,
-};
-/// `aclGetRecentErrMsg`, of the group `error`.
-pub static aclGetRecentErrMsg: Call = Call {
-    name: "aclGetRecentErrMsg",
-    number: 345,
-};
-/// `aclrtPeekAtLastError`, of the group `error`.
-pub static aclrtPeekAtLastError: Call = Call {
-    name: "aclrtPeekAtLastError",
-    number: 346,
-};
-/// `aclrtGetLastError`, of the group `error`.
-pub static aclrtGetLastError: Call = Call {
-    name: "aclrtGetLastError",
-    number: 347,
-};
-/// `aclrtSetExceptionInfoCallback`, of the group `error`.
-pub static aclrtSetExceptionInfoCallback: Call = Call {
-    name: "aclrtSetExceptionInfoCallback",
-    number: 348,
-};
-/// `aclrtExceptionInfoCallbackRegister`, of the group `error`.
-pub static aclrtExceptionInfoCallbackRegister: Call = Call {
-    name: "aclrtExceptionInfoCallbackRegister",
-    number: 349,
-};
-/// `aclrtExceptionInfoCallbackUnregister`, of the group `error`.
-pub static aclrtExceptionInfoCallbackUnregister: Call = Call {
-    name: "aclrtExceptionInfoCallbackUnregister",
-    number: 350,
-};
-/// `aclrtGetTaskIdFromExceptionInfo`, of the group `error`.
-pub static aclrtGetTaskIdFromExceptionInfo: Call = Call {
-    name: "aclrtGetTaskIdFromExceptionInfo",
-    number: 351,
-};
-/// `aclrtGetStreamIdFromExceptionInfo`, of the group `error`.
-pub static aclrtGetStreamIdFromExceptionInfo: Call = Call {
-    name: "aclrtGetStreamIdFromExceptionInfo",
-    number: 352,
-};
-/// `aclrtGetThreadIdFromExceptionInfo`, of the group `error`.
-pub static aclrtGetThreadIdFromExceptionInfo: Call = Call {
-    name: "aclrtGetThreadIdFromExceptionInfo",
-    number: 353,
-};
-/// `aclrtGetDeviceIdFromExceptionInfo`, of the group `error`.
-pub static aclrtGetDeviceIdFromExceptionInfo: Call = Call {
-    name: "aclrtGetDeviceIdFromExceptionInfo",
-    number: 354,
-};
-/// `aclrtGetErrorCodeFromExceptionInfo`, of the group `error`.
-pub static aclrtGetErrorCodeFromExceptionInfo: Call = Call {
-    name: "aclrtGetErrorCodeFromExceptionInfo",
-    number: 355,
-};
-/// `aclrtGetArgsFromExceptionInfo`, of the group `error`.
-pub static aclrtGetArgsFromExceptionInfo: Call = Call {
-    name: "aclrtGetArgsFromExceptionInfo",
-    number: 356,
-};
-/// `aclrtGetFuncHandleFromExceptionInfo`, of the group `error`.
-pub static aclrtGetFuncHandleFromExceptionInfo: Call = Call {
-    name: "aclrtGetFuncHandleFromExceptionInfo",
-    number: 357,
-};
-/// `aclrtBinarySetExceptionCallback`, of the group `error`.
-pub static aclrtBinarySetExceptionCallback: Call = Call {
-    name: "aclrtBinarySetExceptionCallback",
-    number: 358,
-};
-/// `aclrtGetMemUceInfo`, of the group `error`.
-pub static aclrtGetMemUceInfo: Call = Call {
-    name: "aclrtGetMemUceInfo",
-    number: 359,
-};
-/// `aclrtMemUceRepair`, of the group `error`.
-pub static aclrtMemUceRepair: Call = Call {
-    name: "aclrtMemUceRepair",
-    number: 360,
-};
-/// `aclrtGetErrorVerbose`, of the group `error`.
-pub static aclrtGetErrorVerbose: Call = Call {
-    name: "aclrtGetErrorVerbose",
-    number: 361,
-};
-/// `aclrtRepairError`, of the group `error`.
-pub static aclrtRepairError: Call = Call {
-    name: "aclrtRepairError",
-    number: 362,
-};
-/// `aclRecoverAllHcclTasks`, of the group `error`.
-pub static aclRecoverAllHcclTasks: Call = Call {
-    name: "aclRecoverAllHcclTasks",
-    number: 363,
-};
-/// `aclrtCreateEvent`, of the group `event`.
-pub static aclrtCreateEvent: Call = Call {
-    name: "aclrtCreateEvent",
-    number: 364,
-};
-/// `aclrtCreateEventWithFlag`, of the group `event`.
-pub static aclrtCreateEventWithFlag: Call = Call {
-    name: "aclrtCreateEventWithFlag",
-    number: 365,
-};
-/// `aclrtCreateEventExWithFlag`, of the group `event`.
-pub static aclrtCreateEventExWithFlag: Call = Call {
-    name: "aclrtCreateEventExWithFlag",
-    number: 366,
-};
-/// `aclrtDestroyEvent`, of the group `event`.
-pub static aclrtDestroyEvent: Call = Call {
-    name: "aclrtDestroyEvent",
-    number: 367,
-};
-/// `aclrtRecordEvent`, of the group `event`.
-pub static aclrtRecordEvent: Call = Call {
-    name: "aclrtRecordEvent",
-    number: 368,
-};
-/// `aclrtRecordEventWithFlag`, of the group `event`.
-pub static aclrtRecordEventWithFlag: Call = Call {
-    name: "aclrtRecordEventWithFlag",
-    number: 369,
-};
-/// `aclrtResetEvent`, of the group `event`.
-pub static aclrtResetEvent: Call = Call {
-    name: "aclrtResetEvent",
-    number: 370,
-};
-/// `aclrtQueryEvent`, of the group `event`.
-pub static aclrtQueryEvent: Call = Call {
-    name: "aclrtQueryEvent",
-    number: 371,
-};
-/// `aclrtQueryEventStatus`, of the group `event`.
-pub static aclrtQueryEventStatus: Call = Call {
-    name: "aclrtQueryEventStatus",
-    number: 372,
-};
-/// `aclrtQueryEventWaitStatus`, of the group `event`.
-pub static aclrtQueryEventWaitStatus: Call = Call {
-    name: "aclrtQueryEventWaitStatus",
-    number: 373,
-};
-/// `aclrtSynchronizeEvent`, of the group `event`.
-pub static aclrtSynchronizeEvent: Call = Call {
-    name: "aclrtSynchronizeEvent",
-    number: 374,
-};
-/// `aclrtSynchronizeEventWithTimeout`, of the group `event`.
-pub static aclrtSynchronizeEventWithTimeout: Call = Call {
-    name: "aclrtSynchronizeEventWithTimeout",
-    number: 375,
-};
-/// `aclrtEventElapsedTime`, of the group `event`.
-pub static aclrtEventElapsedTime: Call = Call {
-    name: "aclrtEventElapsedTime",
-    number: 376,
-};
-/// `aclrtEventGetTimestamp`, of the group `event`.
-pub static aclrtEventGetTimestamp: Call = Call {
-    name: "aclrtEventGetTimestamp",
-    number: 377,
-};
-/// `aclrtStreamWaitEvent`, of the group `event`.
-pub static aclrtStreamWaitEvent: Call = Call {
-    name: "aclrtStreamWaitEvent",
-    number: 378,
-};
-/// `aclrtStreamWaitEventWithFlag`, of the group `event`.
-pub static aclrtStreamWaitEventWithFlag: Call = Call {
-    name: "aclrtStreamWaitEventWithFlag",
-    number: 379,
-};
-/// `aclrtStreamWaitEventWithTimeout`, of the group `event`.
-pub static aclrtStreamWaitEventWithTimeout: Call = Call {
-    name: "aclrtStreamWaitEventWithTimeout",
-    number: 380,
-};
-/// `aclrtGetEventId`, of the group `event`.
-pub static aclrtGetEventId: Call = Call {
-    name: "aclrtGetEventId",
-    number: 381,
-};
-/// `aclrtGetEventAvailNum`, of the group `event`.
-pub static aclrtGetEventAvailNum: Call = Call {
-    name: "aclrtGetEventAvailNum",
-    number: 382,
-};
-/// `aclrtIpcGetEventHandle`, of the group `event`.
-pub static aclrtIpcGetEventHandle: Call = Call {
-    name: "aclrtIpcGetEventHandle",
-    number: 383,
-};
-/// `aclrtIpcOpenEventHandle`, of the group `event`.
-pub static aclrtIpcOpenEventHandle: Call = Call {
-    name: "aclrtIpcOpenEventHandle",
-    number: 384,
-};
-/// `aclfvCreateInitPara`, of the group `fv`.
-pub static aclfvCreateInitPara: Call = Call {
-    name: "aclfvCreateInitPara",
-    number: 385,
-};
-/// `aclfvDestroyInitPara`, of the group `fv`.
-pub static aclfvDestroyInitPara: Call = Call {
-    name: "aclfvDestroyInitPara",
-    number: 386,
-};
-/// `aclfvSet1NTopNum`, of the group `fv`.
-pub static aclfvSet1NTopNum: Call = Call {
-    name: "aclfvSet1NTopNum",
-    number: 387,
-};
-/// `aclfvSetNMTopNum`, of the group `fv`.
-pub static aclfvSetNMTopNum: Call = Call {
-    name: "aclfvSetNMTopNum",
-    number: 388,
-};
-/// `aclfvCreateFeatureInfo`, of the group `fv`.
-pub static aclfvCreateFeatureInfo: Call = Call {
-    name: "aclfvCreateFeatureInfo",
-    number: 389,
-};
-/// `aclfvDestroyFeatureInfo`, of the group `fv`.
-pub static aclfvDestroyFeatureInfo: Call = Call {
-    name: "aclfvDestroyFeatureInfo",
-    number: 390,
-};
-/// `aclfvCreateRepoRange`, of the group `fv`.
-pub static aclfvCreateRepoRange: Call = Call {
-    name: "aclfvCreateRepoRange",
-    number: 391,
-};
-/// `aclfvDestroyRepoRange`, of the group `fv`.
-pub static aclfvDestroyRepoRange: Call = Call {
-    name: "aclfvDestroyRepoRange",
-    number: 392,
-};
-/// `aclfvCreateQueryTable`, of the group `fv`.
-pub static aclfvCreateQueryTable: Call = Call {
-    name: "aclfvCreateQueryTable",
-    number: 393,
-};
-/// `aclfvDestroyQueryTable`, of the group `fv`.
-pub static aclfvDestroyQueryTable: Call = Call {
-    name: "aclfvDestroyQueryTable",
-    number: 394,
-};
-/// `aclfvCreateSearchInput`, of the group `fv`.
-pub static aclfvCreateSearchInput: Call = Call {
-    name: "aclfvCreateSearchInput",
-    number: 395,
-};
-/// `aclfvDestroySearchInput`, of the group `fv`.
-pub static aclfvDestroySearchInput: Call = Call {
-    name: "aclfvDestroySearchInput",
-    number: 396,
-};
-/// `aclfvCreateSearchResult`, of the group `fv`.
-pub static aclfvCreateSearchResult: Call = Call {
-    name: "aclfvCreateSearchResult",
-    number: 397,
-};
-/// `aclfvDestroySearchResult`, of the group `fv`.
-pub static aclfvDestroySearchResult: Call = Call {
-    name: "aclfvDestroySearchResult",
-    number: 398,
-};
-/// `aclfvInit`, of the group `fv`.
-pub static aclfvInit: Call = Call {
-    name: "aclfvInit",
-    number: 399,
-};
-/// `aclfvRelease`, of the group `fv`.
-pub static aclfvRelease: Call = Call {
-    name: "aclfvRelease",
-    number: 400,
-};
-/// `aclfvRepoAdd`, of the group `fv`.
-pub static aclfvRepoAdd: Call = Call {
-    name: "aclfvRepoAdd",
-    number: 401,
-};
-/// `aclfvRepoDel`, of the group `fv`.
-pub static aclfvRepoDel: Call = Call {
-    name: "aclfvRepoDel",
-    number: 402,
-};
-/// `aclfvDel`, of the group `fv`.
-pub static aclfvDel: Call = Call {
-    name: "aclfvDel",
-    number: 403,
-};
-/// `aclfvModify`, of the group `fv`.
-pub static aclfvModify: Call = Call {
-    name: "aclfvModify",
-    number: 404,
-};
-/// `aclfvSearch`, of the group `fv`.
-pub static aclfvSearch: Call = Call {
-    name: "aclfvSearch",
-    number: 405,
-};
-/// `aclrtSetGroup`, of the group `group`.
-pub static aclrtSetGroup: Call = Call {
-    name: "aclrtSetGroup",
-    number: 406,
-};
-/// `aclrtGetGroupCount`, of the group `group`.
-pub static aclrtGetGroupCount: Call = Call {
-    name: "aclrtGetGroupCount",
-    number: 407,
-};
-/// `aclrtCreateGroupInfo`, of the group `group`.
-pub static aclrtCreateGroupInfo: Call = Call {
-    name: "aclrtCreateGroupInfo",
-    number: 408,
-};
-/// `aclrtDestroyGroupInfo`, of the group `group`.
-pub static aclrtDestroyGroupInfo: Call = Call {
-    name: "aclrtDestroyGroupInfo",
-    number: 409,
-};
-/// `aclrtGetAllGroupInfo`, of the group `group`.
-pub static aclrtGetAllGroupInfo: Call = Call {
-    name: "aclrtGetAllGroupInfo",
-    number: 410,
-};
-/// `aclrtGetGroupInfoDetail`, of the group `group`.
-pub static aclrtGetGroupInfoDetail: Call = Call {
-    name: "aclrtGetGroupInfoDetail",
-    number: 411,
-};
-/// `aclrtGetSocName`, of the group `init`.
-pub static aclrtGetSocName: Call = Call {
-    name: "aclrtGetSocName",
-    number: 412,
-};
-/// `aclGetCannAttributeList`, of the group `init`.
-pub static aclGetCannAttributeList: Call = Call {
-    name: "aclGetCannAttributeList",
-    number: 413,
-};
-/// `aclGetCannAttribute`, of the group `init`.
-pub static aclGetCannAttribute: Call = Call {
-    name: "aclGetCannAttribute",
-    number: 414,
-};
-/// `aclGetDeviceCapability`, of the group `init`.
-pub static aclGetDeviceCapability: Call = Call {
-    name: "aclGetDeviceCapability",
-    number: 415,
-};
-/// `aclInit`, of the group `init`.
-pub static aclInit: Call = Call {
-    name: "aclInit",
-    number: 416,
-};
-/// `aclFinalize`, of the group `init`.
-pub static aclFinalize: Call = Call {
-    name: "aclFinalize",
-    number: 417,
-};
-/// `aclFinalizeReference`, of the group `init`.
-pub static aclFinalizeReference: Call = Call {
-    name: "aclFinalizeReference",
-    number: 418,
-};
-/// `aclsysGetCANNVersion`, of the group `init`.
-pub static aclsysGetCANNVersion: Call = Call {
-    name: "aclsysGetCANNVersion",
-    number: 419,
-};
-/// `aclsysGetVersionStr`, of the group `init`.
-pub static aclsysGetVersionStr: Call = Call {
-    name: "aclsysGetVersionStr",
-    number: 420,
-};
-/// `aclsysGetVersionNum`, of the group `init`.
-pub static aclsysGetVersionNum: Call = Call {
-    name: "aclsysGetVersionNum",
-    number: 421,
-};
-/// `aclrtGetVersion`, of the group `init`.
-pub static aclrtGetVersion: Call = Call {
-    name: "aclrtGetVersion",
-    number: 422,
-};
-/// `aclInitCallbackRegister`, of the group `init`.
-pub static aclInitCallbackRegister: Call = Call {
-    name: "aclInitCallbackRegister",
-    number: 423,
-};
-/// `aclInitCallbackUnRegister`, of the group `init`.
-pub static aclInitCallbackUnRegister: Call = Call {
-    name: "aclInitCallbackUnRegister",
-    number: 424,
-};
-/// `aclFinalizeCallbackRegister`, of the group `init`.
-pub static aclFinalizeCallbackRegister: Call = Call {
-    name: "aclFinalizeCallbackRegister",
-    number: 425,
-};
-/// `aclFinalizeCallbackUnRegister`, of the group `init`.
-pub static aclFinalizeCallbackUnRegister: Call = Call {
-    name: "aclFinalizeCallbackUnRegister",
-    number: 426,
-};
-/// `aclrtMemExportToShareableHandle`, of the group `ipc`.
-pub static aclrtMemExportToShareableHandle: Call = Call {
-    name: "aclrtMemExportToShareableHandle",
-    number: 427,
-};
-/// `aclrtMemExportToShareableHandleV2`, of the group `ipc`.
-pub static aclrtMemExportToShareableHandleV2: Call = Call {
-    name: "aclrtMemExportToShareableHandleV2",
-    number: 428,
-};
-/// `aclrtMemImportFromShareableHandle`, of the group `ipc`.
-pub static aclrtMemImportFromShareableHandle: Call = Call {
-    name: "aclrtMemImportFromShareableHandle",
-    number: 429,
-};
-/// `aclrtMemImportFromShareableHandleV2`, of the group `ipc`.
-pub static aclrtMemImportFromShareableHandleV2: Call = Call {
-    name: "aclrtMemImportFromShareableHandleV2",
-    number: 430,
-};
-/// `aclrtMemSetPidToShareableHandle`, of the group `ipc`.
-pub static aclrtMemSetPidToShareableHandle: Call = Call {
-    name: "aclrtMemSetPidToShareableHandle",
-    number: 431,
-};
-/// `aclrtMemSetPidToShareableHandleV2`, of the group `ipc`.
-pub static aclrtMemSetPidToShareableHandleV2: Call = Call {
-    name: "aclrtMemSetPidToShareableHandleV2",
-    number: 432,
-};
-/// `aclrtIpcMemGetExportKey`, of the group `ipc`.
-pub static aclrtIpcMemGetExportKey: Call = Call {
-    name: "aclrtIpcMemGetExportKey",
-    number: 433,
-};
-/// `aclrtIpcMemClose`, of the group `ipc`.
-pub static aclrtIpcMemClose: Call = Call {
-    name: "aclrtIpcMemClose",
-    number: 434,
-};
-/// `aclrtIpcMemImportByKey`, of the group `ipc`.
-pub static aclrtIpcMemImportByKey: Call = Call {
-    name: "aclrtIpcMemImportByKey",
-    number: 435,
-};
-/// `aclrtIpcMemSetImportPid`, of the group `ipc`.
-pub static aclrtIpcMemSetImportPid: Call = Call {
-    name: "aclrtIpcMemSetImportPid",
-    number: 436,
-};
-/// `aclrtIpcMemSetAttr`, of the group `ipc`.
-pub static aclrtIpcMemSetAttr: Call = Call {
-    name: "aclrtIpcMemSetAttr",
-    number: 437,
-};
-/// `aclrtIpcMemImportPidInterServer`, of the group `ipc`.
-pub static aclrtIpcMemImportPidInterServer: Call = Call {
-    name: "aclrtIpcMemImportPidInterServer",
-    number: 438,
-};
-/// `aclrtGetThreadLastTaskId`, of the group `kernel`.
-pub static aclrtGetThreadLastTaskId: Call = Call {
-    name: "aclrtGetThreadLastTaskId",
-    number: 439,
-};
-/// `aclrtSetOpWaitTimeout`, of the group `kernel`.
-pub static aclrtSetOpWaitTimeout: Call = Call {
-    name: "aclrtSetOpWaitTimeout",
-    number: 440,
-};
-/// `aclrtSetOpExecuteTimeOut`, of the group `kernel`.
-pub static aclrtSetOpExecuteTimeOut: Call = Call {
-    name: "aclrtSetOpExecuteTimeOut",
-    number: 441,
-};
-/// `aclrtSetOpExecuteTimeOutWithMs`, of the group `kernel`.
-pub static aclrtSetOpExecuteTimeOutWithMs: Call = Call {
-    name: "aclrtSetOpExecuteTimeOutWithMs",
-    number: 442,
-};
-/// `aclrtSetOpExecuteTimeOutV2`, of the group `kernel`.
-pub static aclrtSetOpExecuteTimeOutV2: Call = Call {
-    name: "aclrtSetOpExecuteTimeOutV2",
-    number: 443,
-};
-/// `aclrtGetOpTimeOutInterval`, of the group `kernel`.
-pub static aclrtGetOpTimeOutInterval: Call = Call {
-    name: "aclrtGetOpTimeOutInterval",
-    number: 444,
-};
-/// `aclrtSetStreamOverflowSwitch`, of the group `kernel`.
-pub static aclrtSetStreamOverflowSwitch: Call = Call {
-    name: "aclrtSetStreamOverflowSwitch",
-    number: 445,
-};
-/// `aclrtGetStreamOverflowSwitch`, of the group `kernel`.
-pub static aclrtGetStreamOverflowSwitch: Call = Call {
-    name: "aclrtGetStreamOverflowSwitch",
-    number: 446,
-};
-/// `aclrtSetDeviceSatMode`, of the group `kernel`.
-pub static aclrtSetDeviceSatMode: Call = Call {
-    name: "aclrtSetDeviceSatMode",
-    number: 447,
-};
-/// `aclrtGetDeviceSatMode`, of the group `kernel`.
-pub static aclrtGetDeviceSatMode: Call = Call {
-    name: "aclrtGetDeviceSatMode",
-    number: 448,
-};
-/// `aclrtGetOverflowStatus`, of the group `kernel`.
-pub static aclrtGetOverflowStatus: Call = Call {
-    name: "aclrtGetOverflowStatus",
-    number: 449,
-};
-/// `aclrtResetOverflowStatus`, of the group `kernel`.
-pub static aclrtResetOverflowStatus: Call = Call {
-    name: "aclrtResetOverflowStatus",
-    number: 450,
-};
-/// `aclrtCreateBinary`, of the group `kernel`.
-pub static aclrtCreateBinary: Call = Call {
-    name: "aclrtCreateBinary",
-    number: 451,
-};
-/// `aclrtDestroyBinary`, of the group `kernel`.
-pub static aclrtDestroyBinary: Call = Call {
-    name: "aclrtDestroyBinary",
-    number: 452,
-};
-/// `aclrtBinaryLoad`, of the group `kernel`.
-pub static aclrtBinaryLoad: Call = Call {
-    name: "aclrtBinaryLoad",
-    number: 453,
-};
-/// `aclrtBinaryUnLoad`, of the group `kernel`.
-pub static aclrtBinaryUnLoad: Call = Call {
-    name: "aclrtBinaryUnLoad",
-    number: 454,
-};
-/// `aclrtBinaryGetFunction`, of the group `kernel`.
-pub static aclrtBinaryGetFunction: Call = Call {
-    name: "aclrtBinaryGetFunction",
-    number: 455,
-};
-/// `aclrtLaunchKernel`, of the group `kernel`.
-pub static aclrtLaunchKernel: Call = Call {
-    name: "aclrtLaunchKernel",
-    number: 456,
-};
-/// `aclrtBinaryLoadFromFile`, of the group `kernel`.
-pub static aclrtBinaryLoadFromFile: Call = Call {
-    name: "aclrtBinaryLoadFromFile",
-    number: 457,
-};
-/// `aclrtBinaryGetDevAddress`, of the group `kernel`.
-pub static aclrtBinaryGetDevAddress: Call = Call {
-    name: "aclrtBinaryGetDevAddress",
-    number: 458,
-};
-/// `aclrtBinaryGetFunctionByEntry`, of the group `kernel`.
-pub static aclrtBinaryGetFunctionByEntry: Call = Call {
-    name: "aclrtBinaryGetFunctionByEntry",
-    number: 459,
-};
-/// `aclrtBinaryGetGlobal`, of the group `kernel`.
-pub static aclrtBinaryGetGlobal: Call = Call {
-    name: "aclrtBinaryGetGlobal",
-    number: 460,
-};
-/// `aclrtGetFuncBySymbol`, of the group `kernel`.
-pub static aclrtGetFuncBySymbol: Call = Call {
-    name: "aclrtGetFuncBySymbol",
-    number: 461,
-};
-/// `aclrtGetFunctionAddr`, of the group `kernel`.
-pub static aclrtGetFunctionAddr: Call = Call {
-    name: "aclrtGetFunctionAddr",
-    number: 462,
-};
-/// `aclrtGetFunctionSize`, of the group `kernel`.
-pub static aclrtGetFunctionSize: Call = Call {
-    name: "aclrtGetFunctionSize",
-    number: 463,
-};
-/// `aclrtKernelArgsGetHandleMemSize`, of the group `kernel`.
-pub static aclrtKernelArgsGetHandleMemSize: Call = Call {
-    name: "aclrtKernelArgsGetHandleMemSize",
-    number: 464,
-};
-/// `aclrtKernelArgsGetMemSize`, of the group `kernel`.
-pub static aclrtKernelArgsGetMemSize: Call = Call {
-    name: "aclrtKernelArgsGetMemSize",
-    number: 465,
-};
-/// `aclrtKernelArgsInit`, of the group `kernel`.
-pub static aclrtKernelArgsInit: Call = Call {
-    name: "aclrtKernelArgsInit",
-    number: 466,
-};
-/// `aclrtKernelArgsInitByUserMem`, of the group `kernel`.
-pub static aclrtKernelArgsInitByUserMem: Call = Call {
-    name: "aclrtKernelArgsInitByUserMem",
-    number: 467,
-};
-/// `aclrtKernelArgsAppend`, of the group `kernel`.
-pub static aclrtKernelArgsAppend: Call = Call {
-    name: "aclrtKernelArgsAppend",
-    number: 468,
-};
-/// `aclrtKernelArgsAppendPlaceHolder`, of the group `kernel`.
-pub static aclrtKernelArgsAppendPlaceHolder: Call = Call {
-    name: "aclrtKernelArgsAppendPlaceHolder",
-    number: 469,
-};
-/// `aclrtKernelArgsGetPlaceHolderBuffer`, of the group `kernel`.
-pub static aclrtKernelArgsGetPlaceHolderBuffer: Call = Call {
-    name: "aclrtKernelArgsGetPlaceHolderBuffer",
-    number: 470,
-};
-/// `aclrtKernelArgsParaUpdate`, of the group `kernel`.
-pub static aclrtKernelArgsParaUpdate: Call = Call {
-    name: "aclrtKernelArgsParaUpdate",
-    number: 471,
-};
-/// `aclrtLaunchKernelWithConfig`, of the group `kernel`.
-pub static aclrtLaunchKernelWithConfig: Call = Call {
-    name: "aclrtLaunchKernelWithConfig",
-    number: 472,
-};
-/// `aclrtKernelArgsFinalize`, of the group `kernel`.
-pub static aclrtKernelArgsFinalize: Call = Call {
-    name: "aclrtKernelArgsFinalize",
-    number: 473,
-};
-/// `aclrtUseStreamResInCurrentThread`, of the group `kernel`.
-pub static aclrtUseStreamResInCurrentThread: Call = Call {
-    name: "aclrtUseStreamResInCurrentThread",
-    number: 474,
-};
-/// `aclrtUnuseStreamResInCurrentThread`, of the group `kernel`.
-pub static aclrtUnuseStreamResInCurrentThread: Call = Call {
-    name: "aclrtUnuseStreamResInCurrentThread",
-    number: 475,
-};
-/// `aclrtGetResInCurrentThread`, of the group `kernel`.
-pub static aclrtGetResInCurrentThread: Call = Call {
-    name: "aclrtGetResInCurrentThread",
-    number: 476,
-};
-/// `aclrtGetFunctionName`, of the group `kernel`.
-pub static aclrtGetFunctionName: Call = Call {
-    name: "aclrtGetFunctionName",
-    number: 477,
-};
-/// `aclrtBinaryLoadFromData`, of the group `kernel`.
-pub static aclrtBinaryLoadFromData: Call = Call {
-    name: "aclrtBinaryLoadFromData",
-    number: 478,
-};
-/// `aclrtRegisterCpuFunc`, of the group `kernel`.
-pub static aclrtRegisterCpuFunc: Call = Call {
-    name: "aclrtRegisterCpuFunc",
-    number: 479,
-};
-/// `aclrtLaunchKernelV2`, of the group `kernel`.
-pub static aclrtLaunchKernelV2: Call = Call {
-    name: "aclrtLaunchKernelV2",
-    number: 480,
-};
-/// `aclrtLaunchKernelWithHostArgs`, of the group `kernel`.
-pub static aclrtLaunchKernelWithHostArgs: Call = Call {
-    name: "aclrtLaunchKernelWithHostArgs",
-    number: 481,
-};
-/// `aclrtLaunchKernelWithArgsArray`, of the group `kernel`.
-pub static aclrtLaunchKernelWithArgsArray: Call = Call {
-    name: "aclrtLaunchKernelWithArgsArray",
-    number: 482,
-};
-/// `aclrtLaunchSIMTKernelWithArgsArray`, of the group `kernel`.
-pub static aclrtLaunchSIMTKernelWithArgsArray: Call = Call {
-    name: "aclrtLaunchSIMTKernelWithArgsArray",
-    number: 483,
-};
-/// `aclrtLaunchSIMTKernelWithHostArgs`, of the group `kernel`.
-pub static aclrtLaunchSIMTKernelWithHostArgs: Call = Call {
-    name: "aclrtLaunchSIMTKernelWithHostArgs",
-    number: 484,
-};
-/// `aclrtCtxGetFloatOverflowAddr`, of the group `kernel`.
-pub static aclrtCtxGetFloatOverflowAddr: Call = Call {
-    name: "aclrtCtxGetFloatOverflowAddr",
-    number: 485,
-};
-/// `aclrtGetFloatOverflowStatus`, of the group `kernel`.
-pub static aclrtGetFloatOverflowStatus: Call = Call {
-    name: "aclrtGetFloatOverflowStatus",
-    number: 486,
-};
-/// `aclrtResetFloatOverflowStatus`, of the group `kernel`.
-pub static aclrtResetFloatOverflowStatus: Call = Call {
-    name: "aclrtResetFloatOverflowStatus",
-    number: 487,
-};
-/// `aclrtNpuGetFloatOverFlowStatus`, of the group `kernel`.
-pub static aclrtNpuGetFloatOverFlowStatus: Call = Call {
-    name: "aclrtNpuGetFloatOverFlowStatus",
-    number: 488,
-};
-/// `aclrtNpuClearFloatOverFlowStatus`, of the group `kernel`.
-pub static aclrtNpuClearFloatOverFlowStatus: Call = Call {
-    name: "aclrtNpuClearFloatOverFlowStatus",
-    number: 489,
-};
-/// `aclrtGetHardwareSyncAddr`, of the group `kernel`.
-pub static aclrtGetHardwareSyncAddr: Call = Call {
-    name: "aclrtGetHardwareSyncAddr",
-    number: 490,
-};
-/// `aclrtRandomNumAsync`, of the group `kernel`.
-pub static aclrtRandomNumAsync: Call = Call {
-    name: "aclrtRandomNumAsync",
-    number: 491,
-};
-/// `aclrtGetOpExecuteTimeout`, of the group `kernel`.
-pub static aclrtGetOpExecuteTimeout: Call = Call {
-    name: "aclrtGetOpExecuteTimeout",
-    number: 492,
-};
-/// `aclrtTaskUpdateAsync`, of the group `kernel`.
-pub static aclrtTaskUpdateAsync: Call = Call {
-    name: "aclrtTaskUpdateAsync",
-    number: 493,
-};
-/// `aclrtCheckArchCompatibility`, of the group `kernel`.
-pub static aclrtCheckArchCompatibility: Call = Call {
-    name: "aclrtCheckArchCompatibility",
-    number: 494,
-};
-/// `aclrtPersistentTaskClean`, of the group `kernel`.
-pub static aclrtPersistentTaskClean: Call = Call {
-    name: "aclrtPersistentTaskClean",
-    number: 495,
-};
-/// `aclrtCacheLastTaskOpInfo`, of the group `kernel`.
-pub static aclrtCacheLastTaskOpInfo: Call = Call {
-    name: "aclrtCacheLastTaskOpInfo",
-    number: 496,
-};
-/// `aclrtCacheLastTaskExtendInfo`, of the group `kernel`.
-pub static aclrtCacheLastTaskExtendInfo: Call = Call {
-    name: "aclrtCacheLastTaskExtendInfo",
-    number: 497,
-};
-/// `aclrtGetFunctionAttribute`, of the group `kernel`.
-pub static aclrtGetFunctionAttribute: Call = Call {
-    name: "aclrtGetFunctionAttribute",
-    number: 498,
-};
-/// `aclrtFunctionGetBinary`, of the group `kernel`.
-pub static aclrtFunctionGetBinary: Call = Call {
-    name: "aclrtFunctionGetBinary",
-    number: 499,
-};
-/// `aclrtFunctionGetParamCount`, of the group `kernel`.
-pub static aclrtFunctionGetParamCount: Call = Call {
-    name: "aclrtFunctionGetParamCount",
-    number: 500,
-};
-/// `aclrtFunctionGetParamInfo`, of the group `kernel`.
-pub static aclrtFunctionGetParamInfo: Call = Call {
-    name: "aclrtFunctionGetParamInfo",
-    number: 501,
-};
-/// `aclrtFunctionGetAvailDynUbufPerBlock`, of the group `kernel`.
-pub static aclrtFunctionGetAvailDynUbufPerBlock: Call = Call {
-    name: "aclrtFunctionGetAvailDynUbufPerBlock",
-    number: 502,
-};
-/// `aclrtCreateLabel`, of the group `label`.
-pub static aclrtCreateLabel: Call = Call {
-    name: "aclrtCreateLabel",
-    number: 503,
-};
-/// `aclrtSetLabel`, of the group `label`.
-pub static aclrtSetLabel: Call = Call {
-    name: "aclrtSetLabel",
-    number: 504,
-};
-/// `aclrtDestroyLabel`, of the group `label`.
-pub static aclrtDestroyLabel: Call = Call {
-    name: "aclrtDestroyLabel",
-    number: 505,
-};
-/// `aclrtCreateLabelList`, of the group `label`.
-pub static aclrtCreateLabelList: Call = Call {
-    name: "aclrtCreateLabelList",
-    number: 506,
-};
-/// `aclrtDestroyLabelList`, of the group `label`.
-pub static aclrtDestroyLabelList: Call = Call {
-    name: "aclrtDestroyLabelList",
-    number: 507,
-};
-/// `aclrtSwitchLabelByIndex`, of the group `label`.
-pub static aclrtSwitchLabelByIndex: Call = Call {
-    name: "aclrtSwitchLabelByIndex",
-    number: 508,
-};
-/// `aclAppLog`, of the group `log`.
-pub static aclAppLog: Call = Call {
-    name: "aclAppLog",
-    number: 509,
-};
-/// `aclrtMemManagedGetAttr`, of the group `managed_memory`.
-pub static aclrtMemManagedGetAttr: Call = Call {
-    name: "aclrtMemManagedGetAttr",
-    number: 510,
-};
-/// `aclrtMemManagedGetAttrs`, of the group `managed_memory`.
-pub static aclrtMemManagedGetAttrs: Call = Call {
-    name: "aclrtMemManagedGetAttrs",
-    number: 511,
-};
-/// `aclrtMemAllocManaged`, of the group `managed_memory`.
-pub static aclrtMemAllocManaged: Call = Call {
-    name: "aclrtMemAllocManaged",
-    number: 512,
-};
-/// `aclrtMemManagedAdvise`, of the group `managed_memory`.
-pub static aclrtMemManagedAdvise: Call = Call {
-    name: "aclrtMemManagedAdvise",
-    number: 513,
-};
-/// `aclrtMemManagedPrefetchAsync`, of the group `managed_memory`.
-pub static aclrtMemManagedPrefetchAsync: Call = Call {
-    name: "aclrtMemManagedPrefetchAsync",
-    number: 514,
-};
-/// `aclrtMemManagedPrefetchBatchAsync`, of the group `managed_memory`.
-pub static aclrtMemManagedPrefetchBatchAsync: Call = Call {
-    name: "aclrtMemManagedPrefetchBatchAsync",
-    number: 515,
-};
-/// `aclrtGetBufFromChain`, of the group `mbuf`.
-pub static aclrtGetBufFromChain: Call = Call {
-    name: "aclrtGetBufFromChain",
-    number: 516,
-};
-/// `aclrtGetBufChainNum`, of the group `mbuf`.
-pub static aclrtGetBufChainNum: Call = Call {
-    name: "aclrtGetBufChainNum",
-    number: 517,
-};
-/// `aclrtAppendBufChain`, of the group `mbuf`.
-pub static aclrtAppendBufChain: Call = Call {
-    name: "aclrtAppendBufChain",
-    number: 518,
-};
-/// `aclrtCopyBufRef`, of the group `mbuf`.
-pub static aclrtCopyBufRef: Call = Call {
-    name: "aclrtCopyBufRef",
-    number: 519,
-};
-/// `aclrtGetBufUserData`, of the group `mbuf`.
-pub static aclrtGetBufUserData: Call = Call {
-    name: "aclrtGetBufUserData",
-    number: 520,
-};
-/// `aclrtSetBufUserData`, of the group `mbuf`.
-pub static aclrtSetBufUserData: Call = Call {
-    name: "aclrtSetBufUserData",
-    number: 521,
-};
-/// `aclrtGetBufData`, of the group `mbuf`.
-pub static aclrtGetBufData: Call = Call {
-    name: "aclrtGetBufData",
-    number: 522,
-};
-/// `aclrtGetBufDataLen`, of the group `mbuf`.
-pub static aclrtGetBufDataLen: Call = Call {
-    name: "aclrtGetBufDataLen",
-    number: 523,
-};
-/// `aclrtSetBufDataLen`, of the group `mbuf`.
-pub static aclrtSetBufDataLen: Call = Call {
-    name: "aclrtSetBufDataLen",
-    number: 524,
-};
-/// `aclrtFreeBuf`, of the group `mbuf`.
-pub static aclrtFreeBuf: Call = Call {
-    name: "aclrtFreeBuf",
-    number: 525,
-};
-/// `aclrtAllocBuf`, of the group `mbuf`.
-pub static aclrtAllocBuf: Call = Call {
-    name: "aclrtAllocBuf",
-    number: 526,
-};
-/// `aclrtMemcpy`, of the group `memcpy`.
-pub static aclrtMemcpy: Call = Call {
-    name: "aclrtMemcpy",
-    number: 527,
-};
-/// `aclrtMemset`, of the group `memcpy`.
-pub static aclrtMemset: Call = Call {
-    name: "aclrtMemset",
-    number: 528,
-};
-/// `aclrtMemcpyAsync`, of the group `memcpy`.
-pub static aclrtMemcpyAsync: Call = Call {
-    name: "aclrtMemcpyAsync",
-    number: 529,
-};
-/// `aclrtMemsetD32`, of the group `memcpy`.
-pub static aclrtMemsetD32: Call = Call {
-    name: "aclrtMemsetD32",
-    number: 530,
-};
-/// `aclrtMemsetD32Async`, of the group `memcpy`.
-pub static aclrtMemsetD32Async: Call = Call {
-    name: "aclrtMemsetD32Async",
-    number: 531,
-};
-/// `aclrtMemcpyAsyncWithCondition`, of the group `memcpy`.
-pub static aclrtMemcpyAsyncWithCondition: Call = Call {
-    name: "aclrtMemcpyAsyncWithCondition",
-    number: 532,
-};
-/// `aclrtMemcpy2d`, of the group `memcpy`.
-pub static aclrtMemcpy2d: Call = Call {
-    name: "aclrtMemcpy2d",
-    number: 533,
-};
-/// `aclrtMemcpy2dAsync`, of the group `memcpy`.
-pub static aclrtMemcpy2dAsync: Call = Call {
-    name: "aclrtMemcpy2dAsync",
-    number: 534,
-};
-/// `aclrtGetSymbolAddress`, of the group `memcpy`.
-pub static aclrtGetSymbolAddress: Call = Call {
-    name: "aclrtGetSymbolAddress",
-    number: 535,
-};
-/// `aclrtGetSymbolSize`, of the group `memcpy`.
-pub static aclrtGetSymbolSize: Call = Call {
-    name: "aclrtGetSymbolSize",
-    number: 536,
-};
-/// `aclrtMemcpyFromSymbol`, of the group `memcpy`.
-pub static aclrtMemcpyFromSymbol: Call = Call {
-    name: "aclrtMemcpyFromSymbol",
-    number: 537,
-};
-/// `aclrtMemcpyFromSymbolAsync`, of the group `memcpy`.
-pub static aclrtMemcpyFromSymbolAsync: Call = Call {
-    name: "aclrtMemcpyFromSymbolAsync",
-    number: 538,
-};
-/// `aclrtMemcpyToSymbol`, of the group `memcpy`.
-pub static aclrtMemcpyToSymbol: Call = Call {
-    name: "aclrtMemcpyToSymbol",
-    number: 539,
-};
-/// `aclrtMemcpyToSymbolAsync`, of the group `memcpy`.
-pub static aclrtMemcpyToSymbolAsync: Call = Call {
-    name: "aclrtMemcpyToSymbolAsync",
-    number: 540,
-};
-/// `aclrtMemsetAsync`, of the group `memcpy`.
-pub static aclrtMemsetAsync: Call = Call {
-    name: "aclrtMemsetAsync",
-    number: 541,
-};
-/// `aclrtCmoAsync`, of the group `memcpy`.
-pub static aclrtCmoAsync: Call = Call {
-    name: "aclrtCmoAsync",
-    number: 542,
-};
-/// `aclrtGetMemcpyDescSize`, of the group `memcpy`.
-pub static aclrtGetMemcpyDescSize: Call = Call {
-    name: "aclrtGetMemcpyDescSize",
-    number: 543,
-};
-/// `aclrtSetMemcpyDesc`, of the group `memcpy`.
-pub static aclrtSetMemcpyDesc: Call = Call {
-    name: "aclrtSetMemcpyDesc",
-    number: 544,
-};
-/// `aclrtMemcpyAsyncWithOffset`, of the group `memcpy`.
-pub static aclrtMemcpyAsyncWithOffset: Call = Call {
-    name: "aclrtMemcpyAsyncWithOffset",
-    number: 545,
-};
-/// `aclrtMemcpyAsyncWithDesc`, of the group `memcpy`.
-pub static aclrtMemcpyAsyncWithDesc: Call = Call {
-    name: "aclrtMemcpyAsyncWithDesc",
-    number: 546,
-};
-/// `aclrtReduceAsync`, of the group `memcpy`.
-pub static aclrtReduceAsync: Call = Call {
-    name: "aclrtReduceAsync",
-    number: 547,
-};
-/// `aclrtCmoAsyncWithBarrier`, of the group `memcpy`.
-pub static aclrtCmoAsyncWithBarrier: Call = Call {
-    name: "aclrtCmoAsyncWithBarrier",
-    number: 548,
-};
-/// `aclrtCmoWaitBarrier`, of the group `memcpy`.
-pub static aclrtCmoWaitBarrier: Call = Call {
-    name: "aclrtCmoWaitBarrier",
-    number: 549,
-};
-/// `aclrtMemcpyBatch`, of the group `memcpy`.
-pub static aclrtMemcpyBatch: Call = Call {
-    name: "aclrtMemcpyBatch",
-    number: 550,
-};
-/// `aclrtMemcpyBatchV2`, of the group `memcpy`.
-pub static aclrtMemcpyBatchV2: Call = Call {
-    name: "aclrtMemcpyBatchV2",
-    number: 551,
-};
-/// `aclrtMemcpyBatchAsync`, of the group `memcpy`.
-pub static aclrtMemcpyBatchAsync: Call = Call {
-    name: "aclrtMemcpyBatchAsync",
-    number: 552,
-};
-/// `aclrtMemcpyBatchAsyncV2`, of the group `memcpy`.
-pub static aclrtMemcpyBatchAsyncV2: Call = Call {
-    name: "aclrtMemcpyBatchAsyncV2",
-    number: 553,
-};
-/// `aclrtCmoGetDescSize`, of the group `memcpy`.
-pub static aclrtCmoGetDescSize: Call = Call {
-    name: "aclrtCmoGetDescSize",
-    number: 554,
-};
-/// `aclrtCmoSetDesc`, of the group `memcpy`.
-pub static aclrtCmoSetDesc: Call = Call {
-    name: "aclrtCmoSetDesc",
-    number: 555,
-};
-/// `aclrtCmoAsyncWithDesc`, of the group `memcpy`.
-pub static aclrtCmoAsyncWithDesc: Call = Call {
-    name: "aclrtCmoAsyncWithDesc",
-    number: 556,
-};
-/// `aclrtMalloc`, of the group `memory`.
-pub static aclrtMalloc: Call = Call {
-    name: "aclrtMalloc",
-    number: 557,
-};
-/// `aclrtMallocAlign32`, of the group `memory`.
-pub static aclrtMallocAlign32: Call = Call {
-    name: "aclrtMallocAlign32",
-    number: 558,
-};
-/// `aclrtMallocCached`, of the group `memory`.
-pub static aclrtMallocCached: Call = Call {
-    name: "aclrtMallocCached",
-    number: 559,
-};
-/// `aclrtMallocWithCfg`, of the group `memory`.
-pub static aclrtMallocWithCfg: Call = Call {
-    name: "aclrtMallocWithCfg",
-    number: 560,
-};
-/// `aclrtMallocForTaskScheduler`, of the group `memory`.
-pub static aclrtMallocForTaskScheduler: Call = Call {
-    name: "aclrtMallocForTaskScheduler",
-    number: 561,
-};
-/// `aclrtMallocHostWithCfg`, of the group `memory`.
-pub static aclrtMallocHostWithCfg: Call = Call {
-    name: "aclrtMallocHostWithCfg",
-    number: 562,
-};
-/// `aclrtPointerGetAttributes`, of the group `memory`.
-pub static aclrtPointerGetAttributes: Call = Call {
-    name: "aclrtPointerGetAttributes",
-    number: 563,
-};
-/// `aclrtHostRegister`, of the group `memory`.
-pub static aclrtHostRegister: Call = Call {
-    name: "aclrtHostRegister",
-    number: 564,
-};
-/// `aclrtHostRegisterV2`, of the group `memory`.
-pub static aclrtHostRegisterV2: Call = Call {
-    name: "aclrtHostRegisterV2",
-    number: 565,
-};
-/// `aclrtHostGetDevicePointer`, of the group `memory`.
-pub static aclrtHostGetDevicePointer: Call = Call {
-    name: "aclrtHostGetDevicePointer",
-    number: 566,
-};
-/// `aclrtHostUnregister`, of the group `memory`.
-pub static aclrtHostUnregister: Call = Call {
-    name: "aclrtHostUnregister",
-    number: 567,
-};
-/// `aclrtHostMemMapCapabilities`, of the group `memory`.
-pub static aclrtHostMemMapCapabilities: Call = Call {
-    name: "aclrtHostMemMapCapabilities",
-    number: 568,
-};
-/// `aclrtMemFlush`, of the group `memory`.
-pub static aclrtMemFlush: Call = Call {
-    name: "aclrtMemFlush",
-    number: 569,
-};
-/// `aclrtMemInvalidate`, of the group `memory`.
-pub static aclrtMemInvalidate: Call = Call {
-    name: "aclrtMemInvalidate",
-    number: 570,
-};
-/// `aclrtFree`, of the group `memory`.
-pub static aclrtFree: Call = Call {
-    name: "aclrtFree",
-    number: 571,
-};
-/// `aclrtMallocHost`, of the group `memory`.
-pub static aclrtMallocHost: Call = Call {
-    name: "aclrtMallocHost",
-    number: 572,
-};
-/// `aclrtFreeHost`, of the group `memory`.
-pub static aclrtFreeHost: Call = Call {
-    name: "aclrtFreeHost",
-    number: 573,
-};
-/// `aclrtFreeWithDevSync`, of the group `memory`.
-pub static aclrtFreeWithDevSync: Call = Call {
-    name: "aclrtFreeWithDevSync",
-    number: 574,
-};
-/// `aclrtFreeHostWithDevSync`, of the group `memory`.
-pub static aclrtFreeHostWithDevSync: Call = Call {
-    name: "aclrtFreeHostWithDevSync",
-    number: 575,
-};
-/// `aclrtGetMemInfo`, of the group `memory`.
-pub static aclrtGetMemInfo: Call = Call {
-    name: "aclrtGetMemInfo",
-    number: 576,
-};
-/// `aclrtGetMemUsageInfo`, of the group `memory`.
-pub static aclrtGetMemUsageInfo: Call = Call {
-    name: "aclrtGetMemUsageInfo",
-    number: 577,
-};
-/// `aclrtCheckMemType`, of the group `memory`.
-pub static aclrtCheckMemType: Call = Call {
-    name: "aclrtCheckMemType",
-    number: 578,
-};
-/// `aclrtMemPoolCreate`, of the group `mempool`.
-pub static aclrtMemPoolCreate: Call = Call {
-    name: "aclrtMemPoolCreate",
-    number: 579,
-};
-/// `aclrtMemPoolDestroy`, of the group `mempool`.
-pub static aclrtMemPoolDestroy: Call = Call {
-    name: "aclrtMemPoolDestroy",
-    number: 580,
-};
-/// `aclrtMemPoolSetAttr`, of the group `mempool`.
-pub static aclrtMemPoolSetAttr: Call = Call {
-    name: "aclrtMemPoolSetAttr",
-    number: 581,
-};
-/// `aclrtMemPoolGetAttr`, of the group `mempool`.
-pub static aclrtMemPoolGetAttr: Call = Call {
-    name: "aclrtMemPoolGetAttr",
-    number: 582,
-};
-/// `aclrtMemPoolMallocAsync`, of the group `mempool`.
-pub static aclrtMemPoolMallocAsync: Call = Call {
-    name: "aclrtMemPoolMallocAsync",
-    number: 583,
-};
-/// `aclrtMemPoolFreeAsync`, of the group `mempool`.
-pub static aclrtMemPoolFreeAsync: Call = Call {
-    name: "aclrtMemPoolFreeAsync",
-    number: 584,
-};
-/// `aclrtMemPoolTrimTo`, of the group `mempool`.
-pub static aclrtMemPoolTrimTo: Call = Call {
-    name: "aclrtMemPoolTrimTo",
-    number: 585,
-};
-/// `aclmdlLoadFromFile`, of the group `model`.
-pub static aclmdlLoadFromFile: Call = Call {
-    name: "aclmdlLoadFromFile",
-    number: 586,
-};
-/// `aclmdlLoadFromMem`, of the group `model`.
-pub static aclmdlLoadFromMem: Call = Call {
-    name: "aclmdlLoadFromMem",
-    number: 587,
-};
-/// `aclmdlLoadFromFileWithMem`, of the group `model`.
-pub static aclmdlLoadFromFileWithMem: Call = Call {
-    name: "aclmdlLoadFromFileWithMem",
-    number: 588,
-};
-/// `aclmdlLoadFromMemWithMem`, of the group `model`.
-pub static aclmdlLoadFromMemWithMem: Call = Call {
-    name: "aclmdlLoadFromMemWithMem",
-    number: 589,
-};
-/// `aclmdlLoadFromFileWithQ`, of the group `model`.
-pub static aclmdlLoadFromFileWithQ: Call = Call {
-    name: "aclmdlLoadFromFileWithQ",
-    number: 590,
-};
-/// `aclmdlLoadFromMemWithQ`, of the group `model`.
-pub static aclmdlLoadFromMemWithQ: Call = Call {
-    name: "aclmdlLoadFromMemWithQ",
-    number: 591,
-};
-/// `aclmdlExecute`, of the group `model`.
-pub static aclmdlExecute: Call = Call {
-    name: "aclmdlExecute",
-    number: 592,
-};
-/// `aclmdlExecuteV2`, of the group `model`.
-pub static aclmdlExecuteV2: Call = Call {
-    name: "aclmdlExecuteV2",
-    number: 593,
-};
-/// `aclmdlExecuteAsyncV2`, of the group `model`.
-pub static aclmdlExecuteAsyncV2: Call = Call {
-    name: "aclmdlExecuteAsyncV2",
-    number: 594,
-};
-/// `aclmdlExecuteAsync`, of the group `model`.
-pub static aclmdlExecuteAsync: Call = Call {
-    name: "aclmdlExecuteAsync",
-    number: 595,
-};
-/// `aclmdlUnload`, of the group `model`.
-pub static aclmdlUnload: Call = Call {
-    name: "aclmdlUnload",
-    number: 596,
-};
-/// `aclmdlQuerySize`, of the group `model`.
-pub static aclmdlQuerySize: Call = Call {
-    name: "aclmdlQuerySize",
-    number: 597,
-};
-/// `aclmdlQueryExeOMDesc`, of the group `model`.
-pub static aclmdlQueryExeOMDesc: Call = Call {
-    name: "aclmdlQueryExeOMDesc",
-    number: 598,
-};
-/// `aclmdlQuerySizeFromMem`, of the group `model`.
-pub static aclmdlQuerySizeFromMem: Call = Call {
-    name: "aclmdlQuerySizeFromMem",
-    number: 599,
-};
-/// `aclmdlSetDynamicBatchSize`, of the group `model`.
-pub static aclmdlSetDynamicBatchSize: Call = Call {
-    name: "aclmdlSetDynamicBatchSize",
-    number: 600,
-};
-/// `aclmdlSetDynamicHWSize`, of the group `model`.
-pub static aclmdlSetDynamicHWSize: Call = Call {
-    name: "aclmdlSetDynamicHWSize",
-    number: 601,
-};
-/// `aclmdlSetInputDynamicDims`, of the group `model`.
-pub static aclmdlSetInputDynamicDims: Call = Call {
-    name: "aclmdlSetInputDynamicDims",
-    number: 602,
-};
-/// `aclmdlCreateAndGetOpDesc`, of the group `model`.
-pub static aclmdlCreateAndGetOpDesc: Call = Call {
-    name: "aclmdlCreateAndGetOpDesc",
-    number: 603,
-};
-/// `aclmdlSetExternalWeightAddress`, of the group `model`.
-pub static aclmdlSetExternalWeightAddress: Call = Call {
-    name: "aclmdlSetExternalWeightAddress",
-    number: 604,
-};
-/// `aclmdlLoadFromModel`, of the group `model`.
-pub static aclmdlLoadFromModel: Call = Call {
-    name: "aclmdlLoadFromModel",
-    number: 605,
-};
-/// `aclmdlCreateExecConfigHandle`, of the group `model_config`.
-pub static aclmdlCreateExecConfigHandle: Call = Call {
-    name: "aclmdlCreateExecConfigHandle",
-    number: 606,
-};
-/// `aclmdlDestroyExecConfigHandle`, of the group `model_config`.
-pub static aclmdlDestroyExecConfigHandle: Call = Call {
-    name: "aclmdlDestroyExecConfigHandle",
-    number: 607,
-};
-/// `aclmdlSetAttribute`, of the group `model_config`.
-pub static aclmdlSetAttribute: Call = Call {
-    name: "aclmdlSetAttribute",
-    number: 608,
-};
-/// `aclmdlGetAttribute`, of the group `model_config`.
-pub static aclmdlGetAttribute: Call = Call {
-    name: "aclmdlGetAttribute",
-    number: 609,
-};
-/// `aclmdlLoadWithConfig`, of the group `model_config`.
-pub static aclmdlLoadWithConfig: Call = Call {
-    name: "aclmdlLoadWithConfig",
-    number: 610,
-};
-/// `aclmdlCreateConfigHandle`, of the group `model_config`.
-pub static aclmdlCreateConfigHandle: Call = Call {
-    name: "aclmdlCreateConfigHandle",
-    number: 611,
-};
-/// `aclmdlDestroyConfigHandle`, of the group `model_config`.
-pub static aclmdlDestroyConfigHandle: Call = Call {
-    name: "aclmdlDestroyConfigHandle",
-    number: 612,
-};
-/// `aclmdlSetConfigOpt`, of the group `model_config`.
-pub static aclmdlSetConfigOpt: Call = Call {
-    name: "aclmdlSetConfigOpt",
-    number: 613,
-};
-/// `aclmdlSetExecConfigOpt`, of the group `model_config`.
-pub static aclmdlSetExecConfigOpt: Call = Call {
-    name: "aclmdlSetExecConfigOpt",
-    number: 614,
-};
-/// `aclmdlCreateDesc`, of the group `model_desc`.
-pub static aclmdlCreateDesc: Call = Call {
-    name: "aclmdlCreateDesc",
-    number: 615,
-};
-/// `aclmdlDestroyDesc`, of the group `model_desc`.
-pub static aclmdlDestroyDesc: Call = Call {
-    name: "aclmdlDestroyDesc",
-    number: 616,
-};
-/// `aclmdlGetDesc`, of the group `model_desc`.
-pub static aclmdlGetDesc: Call = Call {
-    name: "aclmdlGetDesc",
-    number: 617,
-};
-/// `aclmdlGetDescFromFile`, of the group `model_desc`.
-pub static aclmdlGetDescFromFile: Call = Call {
-    name: "aclmdlGetDescFromFile",
-    number: 618,
-};
-/// `aclmdlGetDescFromMem`, of the group `model_desc`.
-pub static aclmdlGetDescFromMem: Call = Call {
-    name: "aclmdlGetDescFromMem",
-    number: 619,
-};
-/// `aclmdlGetNumInputs`, of the group `model_desc`.
-pub static aclmdlGetNumInputs: Call = Call {
-    name: "aclmdlGetNumInputs",
-    number: 620,
-};
-/// `aclmdlGetNumOutputs`, of the group `model_desc`.
-pub static aclmdlGetNumOutputs: Call = Call {
-    name: "aclmdlGetNumOutputs",
-    number: 621,
-};
-/// `aclmdlGetInputSizeByIndex`, of the group `model_desc`.
-pub static aclmdlGetInputSizeByIndex: Call = Call {
-    name: "aclmdlGetInputSizeByIndex",
-    number: 622,
-};
-/// `aclmdlGetOutputSizeByIndex`, of the group `model_desc`.
-pub static aclmdlGetOutputSizeByIndex: Call = Call {
-    name: "aclmdlGetOutputSizeByIndex",
-    number: 623,
-};
-/// `aclmdlGetInputDims`, of the group `model_desc`.
-pub static aclmdlGetInputDims: Call = Call {
-    name: "aclmdlGetInputDims",
-    number: 624,
-};
-/// `aclmdlGetInputDimsV2`, of the group `model_desc`.
-pub static aclmdlGetInputDimsV2: Call = Call {
-    name: "aclmdlGetInputDimsV2",
-    number: 625,
-};
-/// `aclmdlGetInputDimsRange`, of the group `model_desc`.
-pub static aclmdlGetInputDimsRange: Call = Call {
-    name: "aclmdlGetInputDimsRange",
-    number: 626,
-};
-/// `aclmdlGetOutputDims`, of the group `model_desc`.
-pub static aclmdlGetOutputDims: Call = Call {
-    name: "aclmdlGetOutputDims",
-    number: 627,
-};
-/// `aclmdlGetCurOutputDims`, of the group `model_desc`.
-pub static aclmdlGetCurOutputDims: Call = Call {
-    name: "aclmdlGetCurOutputDims",
-    number: 628,
-};
-/// `aclmdlGetOpAttr`, of the group `model_desc`.
-pub static aclmdlGetOpAttr: Call = Call {
-    name: "aclmdlGetOpAttr",
-    number: 629,
-};
-/// `aclmdlGetInputNameByIndex`, of the group `model_desc`.
-pub static aclmdlGetInputNameByIndex: Call = Call {
-    name: "aclmdlGetInputNameByIndex",
-    number: 630,
-};
-/// `aclmdlGetOutputNameByIndex`, of the group `model_desc`.
-pub static aclmdlGetOutputNameByIndex: Call = Call {
-    name: "aclmdlGetOutputNameByIndex",
-    number: 631,
-};
-/// `aclmdlGetInputFormat`, of the group `model_desc`.
-pub static aclmdlGetInputFormat: Call = Call {
-    name: "aclmdlGetInputFormat",
-    number: 632,
-};
-/// `aclmdlGetOutputFormat`, of the group `model_desc`.
-pub static aclmdlGetOutputFormat: Call = Call {
-    name: "aclmdlGetOutputFormat",
-    number: 633,
-};
-/// `aclmdlGetInputDataType`, of the group `model_desc`.
-pub static aclmdlGetInputDataType: Call = Call {
-    name: "aclmdlGetInputDataType",
-    number: 634,
-};
-/// `aclmdlGetOutputDataType`, of the group `model_desc`.
-pub static aclmdlGetOutputDataType: Call = Call {
-    name: "aclmdlGetOutputDataType",
-    number: 635,
-};
-/// `aclmdlGetInputIndexByName`, of the group `model_desc`.
-pub static aclmdlGetInputIndexByName: Call = Call {
-    name: "aclmdlGetInputIndexByName",
-    number: 636,
-};
-/// `aclmdlGetOutputIndexByName`, of the group `model_desc`.
-pub static aclmdlGetOutputIndexByName: Call = Call {
-    name: "aclmdlGetOutputIndexByName",
-    number: 637,
-};
-/// `aclmdlGetDynamicBatch`, of the group `model_desc`.
-pub static aclmdlGetDynamicBatch: Call = Call {
-    name: "aclmdlGetDynamicBatch",
-    number: 638,
-};
-/// `aclmdlGetDynamicHW`, of the group `model_desc`.
-pub static aclmdlGetDynamicHW: Call = Call {
-    name: "aclmdlGetDynamicHW",
-    number: 639,
-};
-/// `aclmdlGetInputDynamicGearCount`, of the group `model_desc`.
-pub static aclmdlGetInputDynamicGearCount: Call = Call {
-    name: "aclmdlGetInputDynamicGearCount",
-    number: 640,
-};
-/// `aclmdlGetInputDynamicDims`, of the group `model_desc`.
-pub static aclmdlGetInputDynamicDims: Call = Call {
-    name: "aclmdlGetInputDynamicDims",
-    number: 641,
-};
-/// `aclmdlGetTensorRealName`, of the group `model_desc`.
-pub static aclmdlGetTensorRealName: Call = Call {
-    name: "aclmdlGetTensorRealName",
-    number: 642,
-};
-/// `aclrtCreateNotify`, of the group `notify`.
-pub static aclrtCreateNotify: Call = Call {
-    name: "aclrtCreateNotify",
-    number: 643,
-};
-/// `aclrtDestroyNotify`, of the group `notify`.
-pub static aclrtDestroyNotify: Call = Call {
-    name: "aclrtDestroyNotify",
-    number: 644,
-};
-/// `aclrtCntNotifyCreate`, of the group `notify`.
-pub static aclrtCntNotifyCreate: Call = Call {
-    name: "aclrtCntNotifyCreate",
-    number: 645,
-};
-/// `aclrtCntNotifyDestroy`, of the group `notify`.
-pub static aclrtCntNotifyDestroy: Call = Call {
-    name: "aclrtCntNotifyDestroy",
-    number: 646,
-};
-/// `aclrtRecordNotify`, of the group `notify`.
-pub static aclrtRecordNotify: Call = Call {
-    name: "aclrtRecordNotify",
-    number: 647,
-};
-/// `aclrtWaitAndResetNotify`, of the group `notify`.
-pub static aclrtWaitAndResetNotify: Call = Call {
-    name: "aclrtWaitAndResetNotify",
-    number: 648,
-};
-/// `aclrtGetNotifyId`, of the group `notify`.
-pub static aclrtGetNotifyId: Call = Call {
-    name: "aclrtGetNotifyId",
-    number: 649,
-};
-/// `aclrtNotifyBatchReset`, of the group `notify`.
-pub static aclrtNotifyBatchReset: Call = Call {
-    name: "aclrtNotifyBatchReset",
-    number: 650,
-};
-/// `aclrtNotifyGetExportKey`, of the group `notify`.
-pub static aclrtNotifyGetExportKey: Call = Call {
-    name: "aclrtNotifyGetExportKey",
-    number: 651,
-};
-/// `aclrtNotifyImportByKey`, of the group `notify`.
-pub static aclrtNotifyImportByKey: Call = Call {
-    name: "aclrtNotifyImportByKey",
-    number: 652,
-};
-/// `aclrtNotifySetImportPid`, of the group `notify`.
-pub static aclrtNotifySetImportPid: Call = Call {
-    name: "aclrtNotifySetImportPid",
-    number: 653,
-};
-/// `aclrtNotifySetImportPidInterServer`, of the group `notify`.
-pub static aclrtNotifySetImportPidInterServer: Call = Call {
-    name: "aclrtNotifySetImportPidInterServer",
-    number: 654,
-};
-/// `aclrtCntNotifyRecord`, of the group `notify`.
-pub static aclrtCntNotifyRecord: Call = Call {
-    name: "aclrtCntNotifyRecord",
-    number: 655,
-};
-/// `aclrtCntNotifyWaitWithTimeout`, of the group `notify`.
-pub static aclrtCntNotifyWaitWithTimeout: Call = Call {
-    name: "aclrtCntNotifyWaitWithTimeout",
-    number: 656,
-};
-/// `aclrtCntNotifyReset`, of the group `notify`.
-pub static aclrtCntNotifyReset: Call = Call {
-    name: "aclrtCntNotifyReset",
-    number: 657,
-};
-/// `aclrtCntNotifyGetId`, of the group `notify`.
-pub static aclrtCntNotifyGetId: Call = Call {
-    name: "aclrtCntNotifyGetId",
-    number: 658,
-};
-/// `aclrtDeviceCanAccessPeer`, of the group `peer`.
-pub static aclrtDeviceCanAccessPeer: Call = Call {
-    name: "aclrtDeviceCanAccessPeer",
-    number: 659,
-};
-/// `aclrtDeviceEnablePeerAccess`, of the group `peer`.
-pub static aclrtDeviceEnablePeerAccess: Call = Call {
-    name: "aclrtDeviceEnablePeerAccess",
-    number: 660,
-};
-/// `aclrtDeviceDisablePeerAccess`, of the group `peer`.
-pub static aclrtDeviceDisablePeerAccess: Call = Call {
-    name: "aclrtDeviceDisablePeerAccess",
-    number: 661,
-};
-/// `aclrtDeviceGetP2PAtomicCapabilities`, of the group `peer`.
-pub static aclrtDeviceGetP2PAtomicCapabilities: Call = Call {
-    name: "aclrtDeviceGetP2PAtomicCapabilities",
-    number: 662,
-};
-/// `aclrtGetDevicesTopo`, of the group `peer`.
-pub static aclrtGetDevicesTopo: Call = Call {
-    name: "aclrtGetDevicesTopo",
-    number: 663,
-};
-/// `aclrtDevicePeerAccessStatus`, of the group `peer`.
-pub static aclrtDevicePeerAccessStatus: Call = Call {
-    name: "aclrtDevicePeerAccessStatus",
-    number: 664,
-};
-/// `aclrtMemP2PMap`, of the group `peer`.
-pub static aclrtMemP2PMap: Call = Call {
-    name: "aclrtMemP2PMap",
-    number: 665,
-};
-/// `aclplatformGetDeviceInfo`, of the group `platform`.
-pub static aclplatformGetDeviceInfo: Call = Call {
-    name: "aclplatformGetDeviceInfo",
-    number: 666,
-};
-/// `aclplatformGetInstructionInfo`, of the group `platform`.
-pub static aclplatformGetInstructionInfo: Call = Call {
-    name: "aclplatformGetInstructionInfo",
-    number: 667,
-};
-/// `aclrtProfTrace`, of the group `prof`.
-pub static aclrtProfTrace: Call = Call {
-    name: "aclrtProfTrace",
-    number: 668,
-};
-/// `aclprofInit`, of the group `prof`.
-pub static aclprofInit: Call = Call {
-    name: "aclprofInit",
-    number: 669,
-};
-/// `aclprofFinalize`, of the group `prof`.
-pub static aclprofFinalize: Call = Call {
-    name: "aclprofFinalize",
-    number: 670,
-};
-/// `aclprofStart`, of the group `prof`.
-pub static aclprofStart: Call = Call {
-    name: "aclprofStart",
-    number: 671,
-};
-/// `aclprofCreateConfig`, of the group `prof`.
-pub static aclprofCreateConfig: Call = Call {
-    name: "aclprofCreateConfig",
-    number: 672,
-};
-/// `aclprofDestroyConfig`, of the group `prof`.
-pub static aclprofDestroyConfig: Call = Call {
-    name: "aclprofDestroyConfig",
-    number: 673,
-};
-/// `aclprofStop`, of the group `prof`.
-pub static aclprofStop: Call = Call {
-    name: "aclprofStop",
-    number: 674,
-};
-/// `aclprofSetConfig`, of the group `prof`.
-pub static aclprofSetConfig: Call = Call {
-    name: "aclprofSetConfig",
-    number: 675,
-};
-/// `aclprofModelSubscribe`, of the group `prof`.
-pub static aclprofModelSubscribe: Call = Call {
-    name: "aclprofModelSubscribe",
-    number: 676,
-};
-/// `aclprofModelUnSubscribe`, of the group `prof`.
-pub static aclprofModelUnSubscribe: Call = Call {
-    name: "aclprofModelUnSubscribe",
-    number: 677,
-};
-/// `aclprofCreateSubscribeConfig`, of the group `prof`.
-pub static aclprofCreateSubscribeConfig: Call = Call {
-    name: "aclprofCreateSubscribeConfig",
-    number: 678,
-};
-/// `aclprofDestroySubscribeConfig`, of the group `prof`.
-pub static aclprofDestroySubscribeConfig: Call = Call {
-    name: "aclprofDestroySubscribeConfig",
-    number: 679,
-};
-/// `aclprofGetOpDescSize`, of the group `prof`.
-pub static aclprofGetOpDescSize: Call = Call {
-    name: "aclprofGetOpDescSize",
-    number: 680,
-};
-/// `aclprofGetOpNum`, of the group `prof`.
-pub static aclprofGetOpNum: Call = Call {
-    name: "aclprofGetOpNum",
-    number: 681,
-};
-/// `aclprofGetOpTypeLen`, of the group `prof`.
-pub static aclprofGetOpTypeLen: Call = Call {
-    name: "aclprofGetOpTypeLen",
-    number: 682,
-};
-/// `aclprofGetOpType`, of the group `prof`.
-pub static aclprofGetOpType: Call = Call {
-    name: "aclprofGetOpType",
-    number: 683,
-};
-/// `aclprofGetOpNameLen`, of the group `prof`.
-pub static aclprofGetOpNameLen: Call = Call {
-    name: "aclprofGetOpNameLen",
-    number: 684,
-};
-/// `aclprofGetOpName`, of the group `prof`.
-pub static aclprofGetOpName: Call = Call {
-    name: "aclprofGetOpName",
-    number: 685,
-};
-/// `aclprofGetOpStart`, of the group `prof`.
-pub static aclprofGetOpStart: Call = Call {
-    name: "aclprofGetOpStart",
-    number: 686,
-};
-/// `aclprofGetOpEnd`, of the group `prof`.
-pub static aclprofGetOpEnd: Call = Call {
-    name: "aclprofGetOpEnd",
-    number: 687,
-};
-/// `aclprofGetOpDuration`, of the group `prof`.
-pub static aclprofGetOpDuration: Call = Call {
-    name: "aclprofGetOpDuration",
-    number: 688,
-};
-/// `aclprofGetModelId`, of the group `prof`.
-pub static aclprofGetModelId: Call = Call {
-    name: "aclprofGetModelId",
-    number: 689,
-};
-/// `aclprofGetOpFlag`, of the group `prof`.
-pub static aclprofGetOpFlag: Call = Call {
-    name: "aclprofGetOpFlag",
-    number: 690,
-};
-/// `aclprofGetOpAttriValue`, of the group `prof`.
-pub static aclprofGetOpAttriValue: Call = Call {
-    name: "aclprofGetOpAttriValue",
-    number: 691,
-};
-/// `aclprofGetStepTimestamp`, of the group `prof`.
-pub static aclprofGetStepTimestamp: Call = Call {
-    name: "aclprofGetStepTimestamp",
-    number: 692,
-};
-/// `aclprofCreateStepInfo`, of the group `prof`.
-pub static aclprofCreateStepInfo: Call = Call {
-    name: "aclprofCreateStepInfo",
-    number: 693,
-};
-/// `aclprofDestroyStepInfo`, of the group `prof`.
-pub static aclprofDestroyStepInfo: Call = Call {
-    name: "aclprofDestroyStepInfo",
-    number: 694,
-};
-/// `aclprofCreateStamp`, of the group `prof`.
-pub static aclprofCreateStamp: Call = Call {
-    name: "aclprofCreateStamp",
-    number: 695,
-};
-/// `aclprofDestroyStamp`, of the group `prof`.
-pub static aclprofDestroyStamp: Call = Call {
-    name: "aclprofDestroyStamp",
-    number: 696,
-};
-/// `aclprofPush`, of the group `prof`.
-pub static aclprofPush: Call = Call {
-    name: "aclprofPush",
-    number: 697,
-};
-/// `aclprofPop`, of the group `prof`.
-pub static aclprofPop: Call = Call {
-    name: "aclprofPop",
-    number: 698,
-};
-/// `aclprofRangeStart`, of the group `prof`.
-pub static aclprofRangeStart: Call = Call {
-    name: "aclprofRangeStart",
-    number: 699,
-};
-/// `aclprofRangeStop`, of the group `prof`.
-pub static aclprofRangeStop: Call = Call {
-    name: "aclprofRangeStop",
-    number: 700,
-};
-/// `aclprofSetStampTraceMessage`, of the group `prof`.
-pub static aclprofSetStampTraceMessage: Call = Call {
-    name: "aclprofSetStampTraceMessage",
-    number: 701,
-};
-/// `aclprofMark`, of the group `prof`.
-pub static aclprofMark: Call = Call {
-    name: "aclprofMark",
-    number: 702,
-};
-/// `aclprofMarkEx`, of the group `prof`.
-pub static aclprofMarkEx: Call = Call {
-    name: "aclprofMarkEx",
-    number: 703,
-};
-/// `aclprofStr2Id`, of the group `prof`.
-pub static aclprofStr2Id: Call = Call {
-    name: "aclprofStr2Id",
-    number: 704,
-};
-/// `aclprofRangePushEx`, of the group `prof`.
-pub static aclprofRangePushEx: Call = Call {
-    name: "aclprofRangePushEx",
-    number: 705,
-};
-/// `aclprofRangePop`, of the group `prof`.
-pub static aclprofRangePop: Call = Call {
-    name: "aclprofRangePop",
-    number: 706,
-};
-/// `aclrtcCreateProg`, of the group `rtc`.
-pub static aclrtcCreateProg: Call = Call {
-    name: "aclrtcCreateProg",
-    number: 707,
-};
-/// `aclrtcCompileProg`, of the group `rtc`.
-pub static aclrtcCompileProg: Call = Call {
-    name: "aclrtcCompileProg",
-    number: 708,
-};
-/// `aclrtcAddNameExpr`, of the group `rtc`.
-pub static aclrtcAddNameExpr: Call = Call {
-    name: "aclrtcAddNameExpr",
-    number: 709,
-};
-/// `aclrtcGetLoweredName`, of the group `rtc`.
-pub static aclrtcGetLoweredName: Call = Call {
-    name: "aclrtcGetLoweredName",
-    number: 710,
-};
-/// `aclrtcDestroyProg`, of the group `rtc`.
-pub static aclrtcDestroyProg: Call = Call {
-    name: "aclrtcDestroyProg",
-    number: 711,
-};
-/// `aclrtcGetBinData`, of the group `rtc`.
-pub static aclrtcGetBinData: Call = Call {
-    name: "aclrtcGetBinData",
-    number: 712,
-};
-/// `aclrtcGetBinDataSize`, of the group `rtc`.
-pub static aclrtcGetBinDataSize: Call = Call {
-    name: "aclrtcGetBinDataSize",
-    number: 713,
-};
-/// `aclrtcGetCompileLogSize`, of the group `rtc`.
-pub static aclrtcGetCompileLogSize: Call = Call {
-    name: "aclrtcGetCompileLogSize",
-    number: 714,
-};
-/// `aclrtcGetCompileLog`, of the group `rtc`.
-pub static aclrtcGetCompileLog: Call = Call {
-    name: "aclrtcGetCompileLog",
-    number: 715,
-};
-/// `aclopSetModelDir`, of the group `single_op`.
-pub static aclopSetModelDir: Call = Call {
-    name: "aclopSetModelDir",
-    number: 716,
-};
-/// `aclopLoad`, of the group `single_op`.
-pub static aclopLoad: Call = Call {
-    name: "aclopLoad",
-    number: 717,
-};
-/// `aclopCreateAttr`, of the group `single_op`.
-pub static aclopCreateAttr: Call = Call {
-    name: "aclopCreateAttr",
-    number: 718,
-};
-/// `aclopDestroyAttr`, of the group `single_op`.
-pub static aclopDestroyAttr: Call = Call {
-    name: "aclopDestroyAttr",
-    number: 719,
-};
-/// `aclopSetAttrBool`, of the group `single_op`.
-pub static aclopSetAttrBool: Call = Call {
-    name: "aclopSetAttrBool",
-    number: 720,
-};
-/// `aclopSetAttrInt`, of the group `single_op`.
-pub static aclopSetAttrInt: Call = Call {
-    name: "aclopSetAttrInt",
-    number: 721,
-};
-/// `aclopSetAttrFloat`, of the group `single_op`.
-pub static aclopSetAttrFloat: Call = Call {
-    name: "aclopSetAttrFloat",
-    number: 722,
-};
-/// `aclopSetAttrString`, of the group `single_op`.
-pub static aclopSetAttrString: Call = Call {
-    name: "aclopSetAttrString",
-    number: 723,
-};
-/// `aclopSetAttrDataType`, of the group `single_op`.
-pub static aclopSetAttrDataType: Call = Call {
-    name: "aclopSetAttrDataType",
-    number: 724,
-};
-/// `aclopSetAttrListDataType`, of the group `single_op`.
-pub static aclopSetAttrListDataType: Call = Call {
-    name: "aclopSetAttrListDataType",
-    number: 725,
-};
-/// `aclopSetAttrListBool`, of the group `single_op`.
-pub static aclopSetAttrListBool: Call = Call {
-    name: "aclopSetAttrListBool",
-    number: 726,
-};
-/// `aclopSetAttrListInt`, of the group `single_op`.
-pub static aclopSetAttrListInt: Call = Call {
-    name: "aclopSetAttrListInt",
-    number: 727,
-};
-/// `aclopSetAttrListFloat`, of the group `single_op`.
-pub static aclopSetAttrListFloat: Call = Call {
-    name: "aclopSetAttrListFloat",
-    number: 728,
-};
-/// `aclopSetAttrListString`, of the group `single_op`.
-pub static aclopSetAttrListString: Call = Call {
-    name: "aclopSetAttrListString",
-    number: 729,
-};
-/// `aclopSetAttrListListInt`, of the group `single_op`.
-pub static aclopSetAttrListListInt: Call = Call {
-    name: "aclopSetAttrListListInt",
-    number: 730,
-};
-/// `aclopExecute`, of the group `single_op`.
-pub static aclopExecute: Call = Call {
-    name: "aclopExecute",
-    number: 731,
-};
-/// `aclopExecuteV2`, of the group `single_op`.
-pub static aclopExecuteV2: Call = Call {
-    name: "aclopExecuteV2",
-    number: 732,
-};
-/// `aclopCreateHandle`, of the group `single_op`.
-pub static aclopCreateHandle: Call = Call {
-    name: "aclopCreateHandle",
-    number: 733,
-};
-/// `aclopDestroyHandle`, of the group `single_op`.
-pub static aclopDestroyHandle: Call = Call {
-    name: "aclopDestroyHandle",
-    number: 734,
-};
-/// `aclopExecWithHandle`, of the group `single_op`.
-pub static aclopExecWithHandle: Call = Call {
-    name: "aclopExecWithHandle",
-    number: 735,
-};
-/// `aclopCast`, of the group `single_op`.
-pub static aclopCast: Call = Call {
-    name: "aclopCast",
-    number: 736,
-};
-/// `aclopCreateHandleForCast`, of the group `single_op`.
-pub static aclopCreateHandleForCast: Call = Call {
-    name: "aclopCreateHandleForCast",
-    number: 737,
-};
-/// `aclopCreateKernel`, of the group `single_op`.
-pub static aclopCreateKernel: Call = Call {
-    name: "aclopCreateKernel",
-    number: 738,
-};
-/// `aclopRegisterCompileFunc`, of the group `single_op`.
-pub static aclopRegisterCompileFunc: Call = Call {
-    name: "aclopRegisterCompileFunc",
-    number: 739,
-};
-/// `aclopUnregisterCompileFunc`, of the group `single_op`.
-pub static aclopUnregisterCompileFunc: Call = Call {
-    name: "aclopUnregisterCompileFunc",
-    number: 740,
-};
-/// `aclopSetKernelArgs`, of the group `single_op`.
-pub static aclopSetKernelArgs: Call = Call {
-    name: "aclopSetKernelArgs",
-    number: 741,
-};
-/// `aclopSetKernelWorkspaceSizes`, of the group `single_op`.
-pub static aclopSetKernelWorkspaceSizes: Call = Call {
-    name: "aclopSetKernelWorkspaceSizes",
-    number: 742,
-};
-/// `aclopUpdateParams`, of the group `single_op`.
-pub static aclopUpdateParams: Call = Call {
-    name: "aclopUpdateParams",
-    number: 743,
-};
-/// `aclopSetMaxOpQueueNum`, of the group `single_op`.
-pub static aclopSetMaxOpQueueNum: Call = Call {
-    name: "aclopSetMaxOpQueueNum",
-    number: 744,
-};
-/// `aclopInferShape`, of the group `single_op`.
-pub static aclopInferShape: Call = Call {
-    name: "aclopInferShape",
-    number: 745,
-};
-/// `aclopCompile`, of the group `single_op`.
-pub static aclopCompile: Call = Call {
-    name: "aclopCompile",
-    number: 746,
-};
-/// `aclopCompileAndExecute`, of the group `single_op`.
-pub static aclopCompileAndExecute: Call = Call {
-    name: "aclopCompileAndExecute",
-    number: 747,
-};
-/// `aclopCompileAndExecuteV2`, of the group `single_op`.
-pub static aclopCompileAndExecuteV2: Call = Call {
-    name: "aclopCompileAndExecuteV2",
-    number: 748,
-};
-/// `aclSetCompileopt`, of the group `single_op`.
-pub static aclSetCompileopt: Call = Call {
-    name: "aclSetCompileopt",
-    number: 749,
-};
-/// `aclGetCompileoptSize`, of the group `single_op`.
-pub static aclGetCompileoptSize: Call = Call {
-    name: "aclGetCompileoptSize",
-    number: 750,
-};
-/// `aclGetCompileopt`, of the group `single_op`.
-pub static aclGetCompileopt: Call = Call {
-    name: "aclGetCompileopt",
-    number: 751,
-};
-/// `aclopSetCompileFlag`, of the group `single_op`.
-pub static aclopSetCompileFlag: Call = Call {
-    name: "aclopSetCompileFlag",
-    number: 752,
-};
-/// `aclGenGraphAndDumpForOp`, of the group `single_op`.
-pub static aclGenGraphAndDumpForOp: Call = Call {
-    name: "aclGenGraphAndDumpForOp",
-    number: 753,
-};
-/// `aclCreateGraphDumpOpt`, of the group `single_op`.
-pub static aclCreateGraphDumpOpt: Call = Call {
-    name: "aclCreateGraphDumpOpt",
-    number: 754,
-};
-/// `aclDestroyGraphDumpOpt`, of the group `single_op`.
-pub static aclDestroyGraphDumpOpt: Call = Call {
-    name: "aclDestroyGraphDumpOpt",
-    number: 755,
-};
-/// `aclrtSnapShotProcessLock`, of the group `snapshot`.
-pub static aclrtSnapShotProcessLock: Call = Call {
-    name: "aclrtSnapShotProcessLock",
-    number: 756,
-};
-/// `aclrtSnapShotProcessUnlock`, of the group `snapshot`.
-pub static aclrtSnapShotProcessUnlock: Call = Call {
-    name: "aclrtSnapShotProcessUnlock",
-    number: 757,
-};
-/// `aclrtSnapShotProcessBackup`, of the group `snapshot`.
-pub static aclrtSnapShotProcessBackup: Call = Call {
-    name: "aclrtSnapShotProcessBackup",
-    number: 758,
-};
-/// `aclrtSnapShotProcessRestore`, of the group `snapshot`.
-pub static aclrtSnapShotProcessRestore: Call = Call {
-    name: "aclrtSnapShotProcessRestore",
-    number: 759,
-};
-/// `aclrtSnapShotCallbackRegister`, of the group `snapshot`.
-pub static aclrtSnapShotCallbackRegister: Call = Call {
-    name: "aclrtSnapShotCallbackRegister",
-    number: 760,
-};
-/// `aclrtSnapShotCallbackUnregister`, of the group `snapshot`.
-pub static aclrtSnapShotCallbackUnregister: Call = Call {
-    name: "aclrtSnapShotCallbackUnregister",
-    number: 761,
-};
-/// `aclrtSetStreamFailureMode`, of the group `stream`.
-pub static aclrtSetStreamFailureMode: Call = Call {
-    name: "aclrtSetStreamFailureMode",
-    number: 762,
-};
-/// `aclrtStreamGetId`, of the group `stream`.
-pub static aclrtStreamGetId: Call = Call {
-    name: "aclrtStreamGetId",
-    number: 763,
-};
-/// `aclrtCreateStreamConfigHandle`, of the group `stream`.
-pub static aclrtCreateStreamConfigHandle: Call = Call {
-    name: "aclrtCreateStreamConfigHandle",
-    number: 764,
-};
-/// `aclrtDestroyStreamConfigHandle`, of the group `stream`.
-pub static aclrtDestroyStreamConfigHandle: Call = Call {
-    name: "aclrtDestroyStreamConfigHandle",
-    number: 765,
-};
-/// `aclrtSetStreamConfigOpt`, of the group `stream`.
-pub static aclrtSetStreamConfigOpt: Call = Call {
-    name: "aclrtSetStreamConfigOpt",
-    number: 766,
-};
-/// `aclrtCreateStream`, of the group `stream`.
-pub static aclrtCreateStream: Call = Call {
-    name: "aclrtCreateStream",
-    number: 767,
-};
-/// `aclrtCreateStreamV2`, of the group `stream`.
-pub static aclrtCreateStreamV2: Call = Call {
-    name: "aclrtCreateStreamV2",
-    number: 768,
-};
-/// `aclrtCreateStreamWithConfig`, of the group `stream`.
-pub static aclrtCreateStreamWithConfig: Call = Call {
-    name: "aclrtCreateStreamWithConfig",
-    number: 769,
-};
-/// `aclrtDestroyStream`, of the group `stream`.
-pub static aclrtDestroyStream: Call = Call {
-    name: "aclrtDestroyStream",
-    number: 770,
-};
-/// `aclrtDestroyStreamForce`, of the group `stream`.
-pub static aclrtDestroyStreamForce: Call = Call {
-    name: "aclrtDestroyStreamForce",
-    number: 771,
-};
-/// `aclrtSynchronizeStream`, of the group `stream`.
-pub static aclrtSynchronizeStream: Call = Call {
-    name: "aclrtSynchronizeStream",
-    number: 772,
-};
-/// `aclrtSynchronizeStreamWithTimeout`, of the group `stream`.
-pub static aclrtSynchronizeStreamWithTimeout: Call = Call {
-    name: "aclrtSynchronizeStreamWithTimeout",
-    number: 773,
-};
-/// `aclrtStreamQuery`, of the group `stream`.
-pub static aclrtStreamQuery: Call = Call {
-    name: "aclrtStreamQuery",
-    number: 774,
-};
-/// `aclrtStreamGetPriority`, of the group `stream`.
-pub static aclrtStreamGetPriority: Call = Call {
-    name: "aclrtStreamGetPriority",
-    number: 775,
-};
-/// `aclrtStreamGetFlags`, of the group `stream`.
-pub static aclrtStreamGetFlags: Call = Call {
-    name: "aclrtStreamGetFlags",
-    number: 776,
-};
-/// `aclrtStreamAbort`, of the group `stream`.
-pub static aclrtStreamAbort: Call = Call {
-    name: "aclrtStreamAbort",
-    number: 777,
-};
-/// `aclrtGetStreamAvailableNum`, of the group `stream`.
-pub static aclrtGetStreamAvailableNum: Call = Call {
-    name: "aclrtGetStreamAvailableNum",
-    number: 778,
-};
-/// `aclrtSetStreamAttribute`, of the group `stream`.
-pub static aclrtSetStreamAttribute: Call = Call {
-    name: "aclrtSetStreamAttribute",
-    number: 779,
-};
-/// `aclrtGetStreamAttribute`, of the group `stream`.
-pub static aclrtGetStreamAttribute: Call = Call {
-    name: "aclrtGetStreamAttribute",
-    number: 780,
-};
-/// `aclrtDeviceGetStreamPriorityRange`, of the group `stream`.
-pub static aclrtDeviceGetStreamPriorityRange: Call = Call {
-    name: "aclrtDeviceGetStreamPriorityRange",
-    number: 781,
-};
-/// `aclrtCtxGetCurrentDefaultStream`, of the group `stream`.
-pub static aclrtCtxGetCurrentDefaultStream: Call = Call {
-    name: "aclrtCtxGetCurrentDefaultStream",
-    number: 782,
-};
-/// `aclrtGetStreamResLimit`, of the group `stream`.
-pub static aclrtGetStreamResLimit: Call = Call {
-    name: "aclrtGetStreamResLimit",
-    number: 783,
-};
-/// `aclrtSetStreamResLimit`, of the group `stream`.
-pub static aclrtSetStreamResLimit: Call = Call {
-    name: "aclrtSetStreamResLimit",
-    number: 784,
-};
-/// `aclrtResetStreamResLimit`, of the group `stream`.
-pub static aclrtResetStreamResLimit: Call = Call {
-    name: "aclrtResetStreamResLimit",
-    number: 785,
-};
-/// `aclrtActiveStream`, of the group `stream`.
-pub static aclrtActiveStream: Call = Call {
-    name: "aclrtActiveStream",
-    number: 786,
-};
-/// `aclrtSwitchStream`, of the group `stream`.
-pub static aclrtSwitchStream: Call = Call {
-    name: "aclrtSwitchStream",
-    number: 787,
-};
-/// `aclrtRegStreamStateCallback`, of the group `stream`.
-pub static aclrtRegStreamStateCallback: Call = Call {
-    name: "aclrtRegStreamStateCallback",
-    number: 788,
-};
-/// `aclrtStreamStop`, of the group `stream`.
-pub static aclrtStreamStop: Call = Call {
-    name: "aclrtStreamStop",
-    number: 789,
-};
-/// `acltdtGetTensorTypeFromItem`, of the group `tdt_channel`.
-pub static acltdtGetTensorTypeFromItem: Call = Call {
-    name: "acltdtGetTensorTypeFromItem",
-    number: 790,
-};
-/// `acltdtGetDataTypeFromItem`, of the group `tdt_channel`.
-pub static acltdtGetDataTypeFromItem: Call = Call {
-    name: "acltdtGetDataTypeFromItem",
-    number: 791,
-};
-/// `acltdtGetDataAddrFromItem`, of the group `tdt_channel`.
-pub static acltdtGetDataAddrFromItem: Call = Call {
-    name: "acltdtGetDataAddrFromItem",
-    number: 792,
-};
-/// `acltdtGetDataSizeFromItem`, of the group `tdt_channel`.
-pub static acltdtGetDataSizeFromItem: Call = Call {
-    name: "acltdtGetDataSizeFromItem",
-    number: 793,
-};
-/// `acltdtGetDimNumFromItem`, of the group `tdt_channel`.
-pub static acltdtGetDimNumFromItem: Call = Call {
-    name: "acltdtGetDimNumFromItem",
-    number: 794,
-};
-/// `acltdtGetSliceInfoFromItem`, of the group `tdt_channel`.
-pub static acltdtGetSliceInfoFromItem: Call = Call {
-    name: "acltdtGetSliceInfoFromItem",
-    number: 795,
-};
-/// `acltdtGetDimsFromItem`, of the group `tdt_channel`.
-pub static acltdtGetDimsFromItem: Call = Call {
-    name: "acltdtGetDimsFromItem",
-    number: 796,
-};
-/// `acltdtCreateDataItem`, of the group `tdt_channel`.
-pub static acltdtCreateDataItem: Call = Call {
-    name: "acltdtCreateDataItem",
-    number: 797,
-};
-/// `acltdtDestroyDataItem`, of the group `tdt_channel`.
-pub static acltdtDestroyDataItem: Call = Call {
-    name: "acltdtDestroyDataItem",
-    number: 798,
-};
-/// `acltdtCreateDataset`, of the group `tdt_channel`.
-pub static acltdtCreateDataset: Call = Call {
-    name: "acltdtCreateDataset",
-    number: 799,
-};
-/// `acltdtDestroyDataset`, of the group `tdt_channel`.
-pub static acltdtDestroyDataset: Call = Call {
-    name: "acltdtDestroyDataset",
-    number: 800,
-};
-/// `acltdtGetDataItem`, of the group `tdt_channel`.
-pub static acltdtGetDataItem: Call = Call {
-    name: "acltdtGetDataItem",
-    number: 801,
-};
-/// `acltdtAddDataItem`, of the group `tdt_channel`.
-pub static acltdtAddDataItem: Call = Call {
-    name: "acltdtAddDataItem",
-    number: 802,
-};
-/// `acltdtGetDatasetSize`, of the group `tdt_channel`.
-pub static acltdtGetDatasetSize: Call = Call {
-    name: "acltdtGetDatasetSize",
-    number: 803,
-};
-/// `acltdtGetDatasetName`, of the group `tdt_channel`.
-pub static acltdtGetDatasetName: Call = Call {
-    name: "acltdtGetDatasetName",
-    number: 804,
-};
-/// `acltdtStopChannel`, of the group `tdt_channel`.
-pub static acltdtStopChannel: Call = Call {
-    name: "acltdtStopChannel",
-    number: 805,
-};
-/// `acltdtCreateChannel`, of the group `tdt_channel`.
-pub static acltdtCreateChannel: Call = Call {
-    name: "acltdtCreateChannel",
-    number: 806,
-};
-/// `acltdtCreateChannelWithCapacity`, of the group `tdt_channel`.
-pub static acltdtCreateChannelWithCapacity: Call = Call {
-    name: "acltdtCreateChannelWithCapacity",
-    number: 807,
-};
-/// `acltdtDestroyChannel`, of the group `tdt_channel`.
-pub static acltdtDestroyChannel: Call = Call {
-    name: "acltdtDestroyChannel",
-    number: 808,
-};
-/// `acltdtCleanChannel`, of the group `tdt_channel`.
-pub static acltdtCleanChannel: Call = Call {
-    name: "acltdtCleanChannel",
-    number: 809,
-};
-/// `acltdtSendTensor`, of the group `tdt_channel`.
-pub static acltdtSendTensor: Call = Call {
-    name: "acltdtSendTensor",
-    number: 810,
-};
-/// `acltdtReceiveTensor`, of the group `tdt_channel`.
-pub static acltdtReceiveTensor: Call = Call {
-    name: "acltdtReceiveTensor",
-    number: 811,
-};
-/// `acltdtQueryChannelSize`, of the group `tdt_channel`.
-pub static acltdtQueryChannelSize: Call = Call {
-    name: "acltdtQueryChannelSize",
-    number: 812,
-};
-/// `acltdtCreateQueue`, of the group `tdt_queue`.
-pub static acltdtCreateQueue: Call = Call {
-    name: "acltdtCreateQueue",
-    number: 813,
-};
-/// `acltdtDestroyQueue`, of the group `tdt_queue`.
-pub static acltdtDestroyQueue: Call = Call {
-    name: "acltdtDestroyQueue",
-    number: 814,
-};
-/// `acltdtEnqueue`, of the group `tdt_queue`.
-pub static acltdtEnqueue: Call = Call {
-    name: "acltdtEnqueue",
-    number: 815,
-};
-/// `acltdtDequeue`, of the group `tdt_queue`.
-pub static acltdtDequeue: Call = Call {
-    name: "acltdtDequeue",
-    number: 816,
-};
-/// `acltdtEnqueueData`, of the group `tdt_queue`.
-pub static acltdtEnqueueData: Call = Call {
-    name: "acltdtEnqueueData",
-    number: 817,
-};
-/// `acltdtDequeueData`, of the group `tdt_queue`.
-pub static acltdtDequeueData: Call = Call {
-    name: "acltdtDequeueData",
-    number: 818,
-};
-/// `acltdtGrantQueue`, of the group `tdt_queue`.
-pub static acltdtGrantQueue: Call = Call {
-    name: "acltdtGrantQueue",
-    number: 819,
-};
-/// `acltdtAttachQueue`, of the group `tdt_queue`.
-pub static acltdtAttachQueue: Call = Call {
-    name: "acltdtAttachQueue",
-    number: 820,
-};
-/// `acltdtBindQueueRoutes`, of the group `tdt_queue`.
-pub static acltdtBindQueueRoutes: Call = Call {
-    name: "acltdtBindQueueRoutes",
-    number: 821,
-};
-/// `acltdtUnbindQueueRoutes`, of the group `tdt_queue`.
-pub static acltdtUnbindQueueRoutes: Call = Call {
-    name: "acltdtUnbindQueueRoutes",
-    number: 822,
-};
-/// `acltdtQueryQueueRoutes`, of the group `tdt_queue`.
-pub static acltdtQueryQueueRoutes: Call = Call {
-    name: "acltdtQueryQueueRoutes",
-    number: 823,
-};
-/// `acltdtAllocBuf`, of the group `tdt_queue`.
-pub static acltdtAllocBuf: Call = Call {
-    name: "acltdtAllocBuf",
-    number: 824,
-};
-/// `acltdtFreeBuf`, of the group `tdt_queue`.
-pub static acltdtFreeBuf: Call = Call {
-    name: "acltdtFreeBuf",
-    number: 825,
-};
-/// `acltdtGetBufData`, of the group `tdt_queue`.
-pub static acltdtGetBufData: Call = Call {
-    name: "acltdtGetBufData",
-    number: 826,
-};
-/// `acltdtSetBufDataLen`, of the group `tdt_queue`.
-pub static acltdtSetBufDataLen: Call = Call {
-    name: "acltdtSetBufDataLen",
-    number: 827,
-};
-/// `acltdtGetBufDataLen`, of the group `tdt_queue`.
-pub static acltdtGetBufDataLen: Call = Call {
-    name: "acltdtGetBufDataLen",
-    number: 828,
-};
-/// `acltdtAppendBufChain`, of the group `tdt_queue`.
-pub static acltdtAppendBufChain: Call = Call {
-    name: "acltdtAppendBufChain",
-    number: 829,
-};
-/// `acltdtGetBufChainNum`, of the group `tdt_queue`.
-pub static acltdtGetBufChainNum: Call = Call {
-    name: "acltdtGetBufChainNum",
-    number: 830,
-};
-/// `acltdtGetBufFromChain`, of the group `tdt_queue`.
-pub static acltdtGetBufFromChain: Call = Call {
-    name: "acltdtGetBufFromChain",
-    number: 831,
-};
-/// `acltdtGetBufUserData`, of the group `tdt_queue`.
-pub static acltdtGetBufUserData: Call = Call {
-    name: "acltdtGetBufUserData",
-    number: 832,
-};
-/// `acltdtSetBufUserData`, of the group `tdt_queue`.
-pub static acltdtSetBufUserData: Call = Call {
-    name: "acltdtSetBufUserData",
-    number: 833,
-};
-/// `acltdtCopyBufRef`, of the group `tdt_queue`.
-pub static acltdtCopyBufRef: Call = Call {
-    name: "acltdtCopyBufRef",
-    number: 834,
-};
-/// `acltdtCreateQueueAttr`, of the group `tdt_queue`.
-pub static acltdtCreateQueueAttr: Call = Call {
-    name: "acltdtCreateQueueAttr",
-    number: 835,
-};
-/// `acltdtDestroyQueueAttr`, of the group `tdt_queue`.
-pub static acltdtDestroyQueueAttr: Call = Call {
-    name: "acltdtDestroyQueueAttr",
-    number: 836,
-};
-/// `acltdtSetQueueAttr`, of the group `tdt_queue`.
-pub static acltdtSetQueueAttr: Call = Call {
-    name: "acltdtSetQueueAttr",
-    number: 837,
-};
-/// `acltdtGetQueueAttr`, of the group `tdt_queue`.
-pub static acltdtGetQueueAttr: Call = Call {
-    name: "acltdtGetQueueAttr",
-    number: 838,
-};
-/// `acltdtCreateQueueRoute`, of the group `tdt_queue`.
-pub static acltdtCreateQueueRoute: Call = Call {
-    name: "acltdtCreateQueueRoute",
-    number: 839,
-};
-/// `acltdtDestroyQueueRoute`, of the group `tdt_queue`.
-pub static acltdtDestroyQueueRoute: Call = Call {
-    name: "acltdtDestroyQueueRoute",
-    number: 840,
-};
-/// `acltdtGetQueueRouteParam`, of the group `tdt_queue`.
-pub static acltdtGetQueueRouteParam: Call = Call {
-    name: "acltdtGetQueueRouteParam",
-    number: 841,
-};
-/// `acltdtCreateQueueRouteList`, of the group `tdt_queue`.
-pub static acltdtCreateQueueRouteList: Call = Call {
-    name: "acltdtCreateQueueRouteList",
-    number: 842,
-};
-/// `acltdtDestroyQueueRouteList`, of the group `tdt_queue`.
-pub static acltdtDestroyQueueRouteList: Call = Call {
-    name: "acltdtDestroyQueueRouteList",
-    number: 843,
-};
-/// `acltdtAddQueueRoute`, of the group `tdt_queue`.
-pub static acltdtAddQueueRoute: Call = Call {
-    name: "acltdtAddQueueRoute",
-    number: 844,
-};
-/// `acltdtGetQueueRoute`, of the group `tdt_queue`.
-pub static acltdtGetQueueRoute: Call = Call {
-    name: "acltdtGetQueueRoute",
-    number: 845,
-};
-/// `acltdtGetQueueRouteNum`, of the group `tdt_queue`.
-pub static acltdtGetQueueRouteNum: Call = Call {
-    name: "acltdtGetQueueRouteNum",
-    number: 846,
-};
-/// `acltdtCreateQueueRouteQueryInfo`, of the group `tdt_queue`.
-pub static acltdtCreateQueueRouteQueryInfo: Call = Call {
-    name: "acltdtCreateQueueRouteQueryInfo",
-    number: 847,
-};
-/// `acltdtDestroyQueueRouteQueryInfo`, of the group `tdt_queue`.
-pub static acltdtDestroyQueueRouteQueryInfo: Call = Call {
-    name: "acltdtDestroyQueueRouteQueryInfo",
-    number: 848,
-};
-/// `acltdtSetQueueRouteQueryInfo`, of the group `tdt_queue`.
-pub static acltdtSetQueueRouteQueryInfo: Call = Call {
-    name: "acltdtSetQueueRouteQueryInfo",
-    number: 849,
-};
-/// `aclCreateTensorDesc`, of the group `tensor_desc`.
-pub static aclCreateTensorDesc: Call = Call {
-    name: "aclCreateTensorDesc",
-    number: 850,
-};
-/// `aclDestroyTensorDesc`, of the group `tensor_desc`.
-pub static aclDestroyTensorDesc: Call = Call {
-    name: "aclDestroyTensorDesc",
-    number: 851,
-};
-/// `aclSetTensorShapeRange`, of the group `tensor_desc`.
-pub static aclSetTensorShapeRange: Call = Call {
-    name: "aclSetTensorShapeRange",
-    number: 852,
-};
-/// `aclSetTensorValueRange`, of the group `tensor_desc`.
-pub static aclSetTensorValueRange: Call = Call {
-    name: "aclSetTensorValueRange",
-    number: 853,
-};
-/// `aclGetTensorDescType`, of the group `tensor_desc`.
-pub static aclGetTensorDescType: Call = Call {
-    name: "aclGetTensorDescType",
-    number: 854,
-};
-/// `aclGetTensorDescFormat`, of the group `tensor_desc`.
-pub static aclGetTensorDescFormat: Call = Call {
-    name: "aclGetTensorDescFormat",
-    number: 855,
-};
-/// `aclGetTensorDescSize`, of the group `tensor_desc`.
-pub static aclGetTensorDescSize: Call = Call {
-    name: "aclGetTensorDescSize",
-    number: 856,
-};
-/// `aclGetTensorDescElementCount`, of the group `tensor_desc`.
-pub static aclGetTensorDescElementCount: Call = Call {
-    name: "aclGetTensorDescElementCount",
-    number: 857,
-};
-/// `aclGetTensorDescNumDims`, of the group `tensor_desc`.
-pub static aclGetTensorDescNumDims: Call = Call {
-    name: "aclGetTensorDescNumDims",
-    number: 858,
-};
-/// `aclGetTensorDescDim`, of the group `tensor_desc`.
-pub static aclGetTensorDescDim: Call = Call {
-    name: "aclGetTensorDescDim",
-    number: 859,
-};
-/// `aclGetTensorDescDimV2`, of the group `tensor_desc`.
-pub static aclGetTensorDescDimV2: Call = Call {
-    name: "aclGetTensorDescDimV2",
-    number: 860,
-};
-/// `aclGetTensorDescDimRange`, of the group `tensor_desc`.
-pub static aclGetTensorDescDimRange: Call = Call {
-    name: "aclGetTensorDescDimRange",
-    number: 861,
-};
-/// `aclSetTensorDescName`, of the group `tensor_desc`.
-pub static aclSetTensorDescName: Call = Call {
-    name: "aclSetTensorDescName",
-    number: 862,
-};
-/// `aclGetTensorDescName`, of the group `tensor_desc`.
-pub static aclGetTensorDescName: Call = Call {
-    name: "aclGetTensorDescName",
-    number: 863,
-};
-/// `aclTransTensorDescFormat`, of the group `tensor_desc`.
-pub static aclTransTensorDescFormat: Call = Call {
-    name: "aclTransTensorDescFormat",
-    number: 864,
-};
-/// `aclSetTensorStorageFormat`, of the group `tensor_desc`.
-pub static aclSetTensorStorageFormat: Call = Call {
-    name: "aclSetTensorStorageFormat",
-    number: 865,
-};
-/// `aclSetTensorStorageShape`, of the group `tensor_desc`.
-pub static aclSetTensorStorageShape: Call = Call {
-    name: "aclSetTensorStorageShape",
-    number: 866,
-};
-/// `aclSetTensorFormat`, of the group `tensor_desc`.
-pub static aclSetTensorFormat: Call = Call {
-    name: "aclSetTensorFormat",
-    number: 867,
-};
-/// `aclSetTensorShape`, of the group `tensor_desc`.
-pub static aclSetTensorShape: Call = Call {
-    name: "aclSetTensorShape",
-    number: 868,
-};
-/// `aclSetTensorOriginFormat`, of the group `tensor_desc`.
-pub static aclSetTensorOriginFormat: Call = Call {
-    name: "aclSetTensorOriginFormat",
-    number: 869,
-};
-/// `aclSetTensorOriginShape`, of the group `tensor_desc`.
-pub static aclSetTensorOriginShape: Call = Call {
-    name: "aclSetTensorOriginShape",
-    number: 870,
-};
-/// `aclGetTensorDescByIndex`, of the group `tensor_desc`.
-pub static aclGetTensorDescByIndex: Call = Call {
-    name: "aclGetTensorDescByIndex",
-    number: 871,
-};
-/// `aclGetTensorDescAddress`, of the group `tensor_desc`.
-pub static aclGetTensorDescAddress: Call = Call {
-    name: "aclGetTensorDescAddress",
-    number: 872,
-};
-/// `aclSetTensorDynamicInput`, of the group `tensor_desc`.
-pub static aclSetTensorDynamicInput: Call = Call {
-    name: "aclSetTensorDynamicInput",
-    number: 873,
-};
-/// `aclSetTensorConst`, of the group `tensor_desc`.
-pub static aclSetTensorConst: Call = Call {
-    name: "aclSetTensorConst",
-    number: 874,
-};
-/// `aclSetTensorPlaceMent`, of the group `tensor_desc`.
-pub static aclSetTensorPlaceMent: Call = Call {
-    name: "aclSetTensorPlaceMent",
-    number: 875,
-};
-/// `aclFloat16ToFloat`, of the group `type_util`.
-pub static aclFloat16ToFloat: Call = Call {
-    name: "aclFloat16ToFloat",
-    number: 876,
-};
-/// `aclFloatToFloat16`, of the group `type_util`.
-pub static aclFloatToFloat16: Call = Call {
-    name: "aclFloatToFloat16",
-    number: 877,
-};
-/// `aclDataTypeSize`, of the group `type_util`.
-pub static aclDataTypeSize: Call = Call {
-    name: "aclDataTypeSize",
-    number: 878,
-};
-/// `aclrtValueWrite`, of the group `value_sync`.
-pub static aclrtValueWrite: Call = Call {
-    name: "aclrtValueWrite",
-    number: 879,
-};
-/// `aclrtValueWait`, of the group `value_sync`.
-pub static aclrtValueWait: Call = Call {
-    name: "aclrtValueWait",
-    number: 880,
-};
-/// `aclrtReserveMemAddress`, of the group `vmm`.
-pub static aclrtReserveMemAddress: Call = Call {
-    name: "aclrtReserveMemAddress",
-    number: 881,
-};
-/// `aclrtReleaseMemAddress`, of the group `vmm`.
-pub static aclrtReleaseMemAddress: Call = Call {
-    name: "aclrtReleaseMemAddress",
-    number: 882,
-};
-/// `aclrtMallocPhysical`, of the group `vmm`.
-pub static aclrtMallocPhysical: Call = Call {
-    name: "aclrtMallocPhysical",
-    number: 883,
-};
-/// `aclrtFreePhysical`, of the group `vmm`.
-pub static aclrtFreePhysical: Call = Call {
-    name: "aclrtFreePhysical",
-    number: 884,
-};
-/// `aclrtMapMem`, of the group `vmm`.
-pub static aclrtMapMem: Call = Call {
-    name: "aclrtMapMem",
-    number: 885,
-};
-/// `aclrtUnmapMem`, of the group `vmm`.
-pub static aclrtUnmapMem: Call = Call {
-    name: "aclrtUnmapMem",
-    number: 886,
-};
-/// `aclrtMemMapNoAccess`, of the group `vmm`.
-pub static aclrtMemMapNoAccess: Call = Call {
-    name: "aclrtMemMapNoAccess",
-    number: 887,
-};
-/// `aclrtMemGetAllocationGranularity`, of the group `vmm`.
-pub static aclrtMemGetAllocationGranularity: Call = Call {
-    name: "aclrtMemGetAllocationGranularity",
-    number: 888,
-};
-/// `aclrtMemSetAccess`, of the group `vmm`.
-pub static aclrtMemSetAccess: Call = Call {
-    name: "aclrtMemSetAccess",
-    number: 889,
-};
-/// `aclrtMemGetAccess`, of the group `vmm`.
-pub static aclrtMemGetAccess: Call = Call {
-    name: "aclrtMemGetAccess",
-    number: 890,
-};
-/// `aclrtMemRetainAllocationHandle`, of the group `vmm`.
-pub static aclrtMemRetainAllocationHandle: Call = Call {
-    name: "aclrtMemRetainAllocationHandle",
-    number: 891,
-};
-/// `aclrtMemGetAllocationPropertiesFromHandle`, of the group `vmm`.
-pub static aclrtMemGetAllocationPropertiesFromHandle: Call = Call {
-    name: "aclrtMemGetAllocationPropertiesFromHandle",
-    number: 892,
-};
-/// `aclrtReserveMemAddressNoUCMemory`, of the group `vmm`.
-pub static aclrtReserveMemAddressNoUCMemory: Call = Call {
-    name: "aclrtReserveMemAddressNoUCMemory",
-    number: 893,
-};
-/// `aclrtMemGetAddressRange`, of the group `vmm`.
-pub static aclrtMemGetAddressRange: Call = Call {
-    name: "aclrtMemGetAddressRange",
-    number: 894,
-};
-/// `aclrtMemMapSelectedLink`, of the group `vmm`.
-pub static aclrtMemMapSelectedLink: Call = Call {
-    name: "aclrtMemMapSelectedLink",
-    number: 895,
-};
-/// `aclrtMemMapSetLink`, of the group `vmm`.
-pub static aclrtMemMapSetLink: Call = Call {
-    name: "aclrtMemMapSetLink",
-    number: 896,
-};
+/// Defines the calls, and the list of them in the order of their numbers.
+macro_rules! calls {
+    ($($number:literal $name:ident $group:literal)*) => {
+        $(
+            #[doc = concat!("`", stringify!($name), "`, of the group `", $group, "`.")]
+            pub static $name: Call = Call { name: stringify!($name), number: $number };
+        )*
 
-/// All calls, in the order of their numbers.
-pub static ALL: [&Call; 897] = [
-    &aclmdlCreateAIPP,
-    &aclmdlDestroyAIPP,
-    &aclmdlGetAippDataSize,
-    &aclmdlSetAIPPInputFormat,
-    &aclmdlSetAIPPCscParams,
-    &aclmdlSetAIPPRbuvSwapSwitch,
-    &aclmdlSetAIPPAxSwapSwitch,
-    &aclmdlSetAIPPSrcImageSize,
-    &aclmdlSetAIPPScfParams,
-    &aclmdlSetAIPPCropParams,
-    &aclmdlSetAIPPPaddingParams,
-    &aclmdlSetAIPPDtcPixelMean,
-    &aclmdlSetAIPPDtcPixelMin,
-    &aclmdlSetAIPPPixelVarReci,
-    &aclmdlSetInputAIPP,
-    &aclmdlSetAIPPByInputIndex,
-    &aclmdlGetAippType,
-    &aclmdlGetFirstAippInfo,
-    &aclrtAllocatorCreateDesc,
-    &aclrtAllocatorDestroyDesc,
-    &aclrtAllocatorSetObjToDesc,
-    &aclrtAllocatorSetAllocFuncToDesc,
-    &aclrtAllocatorSetFreeFuncToDesc,
-    &aclrtAllocatorSetAllocAdviseFuncToDesc,
-    &aclrtAllocatorSetGetAddrFromBlockFuncToDesc,
-    &aclrtAllocatorRegister,
-    &aclrtAllocatorGetByStream,
-    &aclrtAllocatorUnregister,
-    &aclmdlBundleLoadFromFile,
-    &aclmdlBundleLoadFromMem,
-    &aclmdlBundleUnload,
-    &aclmdlBundleGetModelNum,
-    &aclmdlBundleGetModelId,
-    &aclmdlBundleCreateQueryInfo,
-    &aclmdlBundleDestroyQueryInfo,
-    &aclmdlBundleQueryInfoFromFile,
-    &aclmdlBundleQueryInfoFromMem,
-    &aclmdlBundleGetQueryModelNum,
-    &aclmdlBundleGetVarWeightSize,
-    &aclmdlBundleGetSize,
-    &aclmdlBundleInitFromFile,
-    &aclmdlBundleInitFromMem,
-    &aclmdlBundleLoadModel,
-    &aclmdlBundleLoadModelWithMem,
-    &aclmdlBundleLoadModelWithConfig,
-    &aclmdlBundleUnloadModel,
-    &aclrtSubscribeReport,
-    &aclrtLaunchCallback,
-    &aclrtProcessReport,
-    &aclrtUnSubscribeReport,
-    &aclrtSubscribeHostFunc,
-    &aclrtProcessHostFunc,
-    &aclrtUnSubscribeHostFunc,
-    &aclrtLaunchHostFunc,
-    &aclmdlRITaskGetParams,
-    &aclmdlRITaskSetParams,
-    &aclmdlRIKernelTaskGetAttribute,
-    &aclmdlRIUpdate,
-    &aclmdlRITaskDisable,
-    &aclmdlRICaptureBegin,
-    &aclmdlRICaptureGetInfo,
-    &aclmdlRICaptureEnd,
-    &aclmdlRIDebugPrint,
-    &aclmdlRIDebugJsonPrint,
-    &aclmdlRICaptureThreadExchangeMode,
-    &aclmdlRIExecuteAsync,
-    &aclmdlRIExecute,
-    &aclmdlRIDestroy,
-    &aclmdlRICaptureTaskGrpBegin,
-    &aclmdlRICaptureTaskGrpEnd,
-    &aclmdlRICaptureTaskUpdateBegin,
-    &aclmdlRICaptureTaskUpdateEnd,
-    &aclmdlRIBuildBegin,
-    &aclmdlRIBindStream,
-    &aclmdlRIEndTask,
-    &aclmdlRIBuildEnd,
-    &aclmdlRIUnbindStream,
-    &aclmdlRISetName,
-    &aclmdlRIGetName,
-    &aclmdlRIGetId,
-    &aclmdlRIDestroyRegisterCallback,
-    &aclmdlRIDestroyUnregisterCallback,
-    &aclmdlRIGetStreams,
-    &aclmdlRIGetTasksByStream,
-    &aclmdlRITaskGetType,
-    &aclmdlRITaskGetSeqId,
-    &aclmdlRIAbort,
-    &aclmdlRICondHandleCreate,
-    &aclmdlRICondHandleGetCondPtr,
-    &aclmdlRIAddCondTask,
-    &aclmdlRICaptureToModelRIBegin,
-    &aclblasGemvEx,
-    &aclblasCreateHandleForGemvEx,
-    &aclblasHgemv,
-    &aclblasCreateHandleForHgemv,
-    &aclblasS8gemv,
-    &aclblasCreateHandleForS8gemv,
-    &aclblasGemmEx,
-    &aclblasCreateHandleForGemmEx,
-    &aclblasHgemm,
-    &aclblasCreateHandleForHgemm,
-    &aclblasS8gemm,
-    &aclblasCreateHandleForS8gemm,
-    &aclrtCreateContext,
-    &aclrtDestroyContext,
-    &aclrtSetCurrentContext,
-    &aclrtGetCurrentContext,
-    &aclrtCtxGetSysParamOpt,
-    &aclrtCtxSetSysParamOpt,
-    &aclrtGetSysParamOpt,
-    &aclrtSetSysParamOpt,
-    &aclrtGetPrimaryCtxState,
-    &aclCreateDataBuffer,
-    &aclDestroyDataBuffer,
-    &aclUpdateDataBuffer,
-    &aclGetDataBufferAddr,
-    &aclGetDataBufferSize,
-    &aclGetDataBufferSizeV2,
-    &aclmdlCreateDataset,
-    &aclmdlDestroyDataset,
-    &aclmdlAddDatasetBuffer,
-    &aclmdlSetDatasetTensorDesc,
-    &aclmdlGetDatasetTensorDesc,
-    &aclmdlGetDatasetNumBuffers,
-    &aclmdlGetDatasetBuffer,
-    &aclrtSetDevice,
-    &aclrtResetDevice,
-    &aclrtResetDeviceForce,
-    &aclrtGetDevice,
-    &aclrtGetRunMode,
-    &aclrtSynchronizeDevice,
-    &aclrtSynchronizeDeviceWithTimeout,
-    &aclrtSetTsDevice,
-    &aclrtGetDeviceUtilizationRate,
-    &aclrtGetDeviceCount,
-    &aclrtQueryDeviceStatus,
-    &aclrtDeviceGetBareTgid,
-    &aclrtDeviceTaskAbort,
-    &aclrtGetDeviceInfo,
-    &aclrtGetDeviceCapability,
-    &aclrtDeviceGetUuid,
-    &aclrtDeviceSetLimit,
-    &aclrtDeviceGetLimit,
-    &aclrtDeviceGetPCIBusId,
-    &aclrtDeviceGetByPCIBusId,
-    &aclrtDeviceGetHostAtomicCapabilities,
-    &aclrtGetDeviceResLimit,
-    &aclrtSetDeviceResLimit,
-    &aclrtResetDeviceResLimit,
-    &aclrtGetLogicDevIdByUserDevId,
-    &aclrtGetUserDevIdByLogicDevId,
-    &aclrtGetLogicDevIdByPhyDevId,
-    &aclrtGetPhyDevIdByLogicDevId,
-    &aclrtGetUserDevIdByPhyDevId,
-    &aclrtGetPhyDevIdByUserDevId,
-    &aclrtRegDeviceStateCallback,
-    &aclrtSetDeviceTaskAbortCallback,
-    &aclrtDeviceL2CacheFlush,
-    &aclmdlInitDump,
-    &aclmdlSetDump,
-    &aclmdlFinalizeDump,
-    &acldumpRegCallback,
-    &acldumpUnregCallback,
-    &aclopStartDumpArgs,
-    &aclopStopDumpArgs,
-    &acldumpGetPath,
-    &acldumpSaveExceptionInfo,
-    &acldumpGetExceptionInfoPath,
-    &acldvppMalloc,
-    &acldvppMallocWithCfg,
-    &acldvppFree,
-    &acldvppCreateChannelDesc,
-    &acldvppDestroyChannelDesc,
-    &acldvppGetChannelDescChannelId,
-    &acldvppCreatePicDesc,
-    &acldvppDestroyPicDesc,
-    &acldvppSetPicDescData,
-    &acldvppSetPicDescSize,
-    &acldvppSetPicDescFormat,
-    &acldvppSetPicDescWidth,
-    &acldvppSetPicDescHeight,
-    &acldvppSetPicDescWidthStride,
-    &acldvppSetPicDescHeightStride,
-    &acldvppSetPicDescRetCode,
-    &acldvppGetPicDescData,
-    &acldvppGetPicDescSize,
-    &acldvppGetPicDescFormat,
-    &acldvppGetPicDescWidth,
-    &acldvppGetPicDescHeight,
-    &acldvppGetPicDescWidthStride,
-    &acldvppGetPicDescHeightStride,
-    &acldvppGetPicDescRetCode,
-    &acldvppCreateRoiConfig,
-    &acldvppDestroyRoiConfig,
-    &acldvppSetRoiConfigLeft,
-    &acldvppSetRoiConfigRight,
-    &acldvppSetRoiConfigTop,
-    &acldvppSetRoiConfigBottom,
-    &acldvppSetRoiConfig,
-    &acldvppCreateResizeConfig,
-    &acldvppDestroyResizeConfig,
-    &acldvppCreateJpegeConfig,
-    &acldvppDestroyJpegeConfig,
-    &acldvppSetJpegeConfigLevel,
-    &acldvppGetJpegeConfigLevel,
-    &aclvdecCreateChannelDesc,
-    &aclvdecDestroyChannelDesc,
-    &aclvdecSetChannelDescChannelId,
-    &aclvdecSetChannelDescThreadId,
-    &aclvdecSetChannelDescCallback,
-    &aclvdecSetChannelDescEnType,
-    &aclvdecSetChannelDescOutPicFormat,
-    &aclvdecSetChannelDescOutPicWidth,
-    &aclvdecSetChannelDescOutPicHeight,
-    &aclvdecSetChannelDescRefFrameNum,
-    &aclvdecSetChannelDescBitDepth,
-    &aclvdecGetChannelDescChannelId,
-    &aclvdecGetChannelDescThreadId,
-    &aclvdecGetChannelDescCallback,
-    &aclvdecGetChannelDescEnType,
-    &aclvdecGetChannelDescOutPicFormat,
-    &aclvdecGetChannelDescOutPicWidth,
-    &aclvdecGetChannelDescOutPicHeight,
-    &aclvdecGetChannelDescBitDepth,
-    &aclvdecGetChannelDescRefFrameNum,
-    &aclvencCreateChannelDesc,
-    &aclvencDestroyChannelDesc,
-    &aclvencSetChannelDescThreadId,
-    &aclvencSetChannelDescCallback,
-    &aclvencSetChannelDescEnType,
-    &aclvencSetChannelDescPicFormat,
-    &aclvencSetChannelDescPicWidth,
-    &aclvencSetChannelDescPicHeight,
-    &aclvencSetChannelDescKeyFrameInterval,
-    &aclvencSetChannelDescBufAddr,
-    &aclvencSetChannelDescBufSize,
-    &aclvencSetChannelDescRcMode,
-    &aclvencSetChannelDescSrcRate,
-    &aclvencSetChannelDescMaxBitRate,
-    &aclvencSetChannelDescParam,
-    &aclvencGetChannelDescBufAddr,
-    &aclvencGetChannelDescBufSize,
-    &aclvencGetChannelDescChannelId,
-    &aclvencGetChannelDescThreadId,
-    &aclvencGetChannelDescCallback,
-    &aclvencGetChannelDescEnType,
-    &aclvencGetChannelDescPicFormat,
-    &aclvencGetChannelDescPicWidth,
-    &aclvencGetChannelDescPicHeight,
-    &aclvencGetChannelDescKeyFrameInterval,
-    &aclvencGetChannelDescRcMode,
-    &aclvencGetChannelDescSrcRate,
-    &aclvencGetChannelDescMaxBitRate,
-    &aclvencGetChannelDescParam,
-    &aclvencGetFrameConfigForceIFrame,
-    &aclvencGetFrameConfigEos,
-    &aclvencSetFrameConfigForceIFrame,
-    &aclvencSetFrameConfigEos,
-    &aclvencDestroyFrameConfig,
-    &aclvencCreateFrameConfig,
-    &aclvencCreateChannel,
-    &aclvencDestroyChannel,
-    &aclvencSendFrame,
-    &acldvppCreateStreamDesc,
-    &acldvppDestroyStreamDesc,
-    &acldvppSetStreamDescData,
-    &acldvppSetStreamDescSize,
-    &acldvppSetStreamDescFormat,
-    &acldvppSetStreamDescTimestamp,
-    &acldvppSetStreamDescRetCode,
-    &acldvppSetStreamDescEos,
-    &acldvppGetStreamDescData,
-    &acldvppGetStreamDescSize,
-    &acldvppGetStreamDescFormat,
-    &acldvppGetStreamDescTimestamp,
-    &acldvppGetStreamDescRetCode,
-    &acldvppGetStreamDescEos,
-    &aclvdecCreateFrameConfig,
-    &aclvdecDestroyFrameConfig,
-    &acldvppJpegGetImageInfo,
-    &acldvppJpegGetImageInfoV2,
-    &acldvppJpegPredictEncSize,
-    &acldvppJpegPredictDecSize,
-    &acldvppPngGetImageInfo,
-    &acldvppPngPredictDecSize,
-    &acldvppCreateChannel,
-    &acldvppDestroyChannel,
-    &acldvppVpcResizeAsync,
-    &acldvppVpcCropAsync,
-    &acldvppVpcCropResizeAsync,
-    &acldvppVpcBatchCropAsync,
-    &acldvppVpcBatchCropResizeAsync,
-    &acldvppVpcCropAndPasteAsync,
-    &acldvppVpcCropResizePasteAsync,
-    &acldvppVpcBatchCropAndPasteAsync,
-    &acldvppVpcBatchCropResizePasteAsync,
-    &acldvppJpegDecodeAsync,
-    &acldvppJpegEncodeAsync,
-    &acldvppPngDecodeAsync,
-    &aclvdecCreateChannel,
-    &aclvdecDestroyChannel,
-    &aclvdecSendFrame,
-    &aclvdecSendSkippedFrame,
-    &acldvppVpcConvertColorAsync,
-    &acldvppVpcPyrDownAsync,
-    &acldvppSetChannelDescMode,
-    &acldvppSetResizeConfigInterpolation,
-    &acldvppGetResizeConfigInterpolation,
-    &aclvdecSetChannelDescOutMode,
-    &aclvdecGetChannelDescOutMode,
-    &acldvppCreateBatchPicDesc,
-    &acldvppGetPicDesc,
-    &acldvppDestroyBatchPicDesc,
-    &acldvppCreateLutMap,
-    &acldvppDestroyLutMap,
-    &acldvppGetLutMapDims,
-    &acldvppGetLutMapData,
-    &acldvppVpcEqualizeHistAsync,
-    &acldvppCreateBorderConfig,
-    &acldvppSetBorderConfigValue,
-    &acldvppSetBorderConfigBorderType,
-    &acldvppSetBorderConfigTop,
-    &acldvppSetBorderConfigBottom,
-    &acldvppSetBorderConfigLeft,
-    &acldvppSetBorderConfigRight,
-    &acldvppGetBorderConfigValue,
-    &acldvppGetBorderConfigBorderType,
-    &acldvppGetBorderConfigTop,
-    &acldvppGetBorderConfigBottom,
-    &acldvppGetBorderConfigLeft,
-    &acldvppGetBorderConfigRight,
-    &acldvppDestroyBorderConfig,
-    &acldvppVpcMakeBorderAsync,
-    &acldvppVpcCalcHistAsync,
-    &acldvppCreateHist,
-    &acldvppDestroyHist,
-    &acldvppGetHistDims,
-    &acldvppGetHistData,
-    &acldvppGetHistRetCode,
-    &acldvppClearHist,
-    &acldvppVpcBatchCropResizeMakeBorderAsync,
-    &acldvppSetChannelDescParam,
-    &acldvppGetChannelDescParam,
-    &aclvdecSetChannelDescParam,
-    &aclvdecGetChannelDescParam,
-    &aclGetRecentErrMsg,
-    &aclrtPeekAtLastError,
-    &aclrtGetLastError,
-    &aclrtSetExceptionInfoCallback,
-    &aclrtExceptionInfoCallbackRegister,
-    &aclrtExceptionInfoCallbackUnregister,
-    &aclrtGetTaskIdFromExceptionInfo,
-    &aclrtGetStreamIdFromExceptionInfo,
-    &aclrtGetThreadIdFromExceptionInfo,
-    &aclrtGetDeviceIdFromExceptionInfo,
-    &aclrtGetErrorCodeFromExceptionInfo,
-    &aclrtGetArgsFromExceptionInfo,
-    &aclrtGetFuncHandleFromExceptionInfo,
-    &aclrtBinarySetExceptionCallback,
-    &aclrtGetMemUceInfo,
-    &aclrtMemUceRepair,
-    &aclrtGetErrorVerbose,
-    &aclrtRepairError,
-    &aclRecoverAllHcclTasks,
-    &aclrtCreateEvent,
-    &aclrtCreateEventWithFlag,
-    &aclrtCreateEventExWithFlag,
-    &aclrtDestroyEvent,
-    &aclrtRecordEvent,
-    &aclrtRecordEventWithFlag,
-    &aclrtResetEvent,
-    &aclrtQueryEvent,
-    &aclrtQueryEventStatus,
-    &aclrtQueryEventWaitStatus,
-    &aclrtSynchronizeEvent,
-    &aclrtSynchronizeEventWithTimeout,
-    &aclrtEventElapsedTime,
-    &aclrtEventGetTimestamp,
-    &aclrtStreamWaitEvent,
-    &aclrtStreamWaitEventWithFlag,
-    &aclrtStreamWaitEventWithTimeout,
-    &aclrtGetEventId,
-    &aclrtGetEventAvailNum,
-    &aclrtIpcGetEventHandle,
-    &aclrtIpcOpenEventHandle,
-    &aclfvCreateInitPara,
-    &aclfvDestroyInitPara,
-    &aclfvSet1NTopNum,
-    &aclfvSetNMTopNum,
-    &aclfvCreateFeatureInfo,
-    &aclfvDestroyFeatureInfo,
-    &aclfvCreateRepoRange,
-    &aclfvDestroyRepoRange,
-    &aclfvCreateQueryTable,
-    &aclfvDestroyQueryTable,
-    &aclfvCreateSearchInput,
-    &aclfvDestroySearchInput,
-    &aclfvCreateSearchResult,
-    &aclfvDestroySearchResult,
-    &aclfvInit,
-    &aclfvRelease,
-    &aclfvRepoAdd,
-    &aclfvRepoDel,
-    &aclfvDel,
-    &aclfvModify,
-    &aclfvSearch,
-    &aclrtSetGroup,
-    &aclrtGetGroupCount,
-    &aclrtCreateGroupInfo,
-    &aclrtDestroyGroupInfo,
-    &aclrtGetAllGroupInfo,
-    &aclrtGetGroupInfoDetail,
-    &aclrtGetSocName,
-    &aclGetCannAttributeList,
-    &aclGetCannAttribute,
-    &aclGetDeviceCapability,
-    &aclInit,
-    &aclFinalize,
-    &aclFinalizeReference,
-    &aclsysGetCANNVersion,
-    &aclsysGetVersionStr,
-    &aclsysGetVersionNum,
-    &aclrtGetVersion,
-    &aclInitCallbackRegister,
-    &aclInitCallbackUnRegister,
-    &aclFinalizeCallbackRegister,
-    &aclFinalizeCallbackUnRegister,
-    &aclrtMemExportToShareableHandle,
-    &aclrtMemExportToShareableHandleV2,
-    &aclrtMemImportFromShareableHandle,
-    &aclrtMemImportFromShareableHandleV2,
-    &aclrtMemSetPidToShareableHandle,
-    &aclrtMemSetPidToShareableHandleV2,
-    &aclrtIpcMemGetExportKey,
-    &aclrtIpcMemClose,
-    &aclrtIpcMemImportByKey,
-    &aclrtIpcMemSetImportPid,
-    &aclrtIpcMemSetAttr,
-    &aclrtIpcMemImportPidInterServer,
-    &aclrtGetThreadLastTaskId,
-    &aclrtSetOpWaitTimeout,
-    &aclrtSetOpExecuteTimeOut,
-    &aclrtSetOpExecuteTimeOutWithMs,
-    &aclrtSetOpExecuteTimeOutV2,
-    &aclrtGetOpTimeOutInterval,
-    &aclrtSetStreamOverflowSwitch,
-    &aclrtGetStreamOverflowSwitch,
-    &aclrtSetDeviceSatMode,
-    &aclrtGetDeviceSatMode,
-    &aclrtGetOverflowStatus,
-    &aclrtResetOverflowStatus,
-    &aclrtCreateBinary,
-    &aclrtDestroyBinary,
-    &aclrtBinaryLoad,
-    &aclrtBinaryUnLoad,
-    &aclrtBinaryGetFunction,
-    &aclrtLaunchKernel,
-    &aclrtBinaryLoadFromFile,
-    &aclrtBinaryGetDevAddress,
-    &aclrtBinaryGetFunctionByEntry,
-    &aclrtBinaryGetGlobal,
-    &aclrtGetFuncBySymbol,
-    &aclrtGetFunctionAddr,
-    &aclrtGetFunctionSize,
-    &aclrtKernelArgsGetHandleMemSize,
-    &aclrtKernelArgsGetMemSize,
-    &aclrtKernelArgsInit,
-    &aclrtKernelArgsInitByUserMem,
-    &aclrtKernelArgsAppend,
-    &aclrtKernelArgsAppendPlaceHolder,
-    &aclrtKernelArgsGetPlaceHolderBuffer,
-    &aclrtKernelArgsParaUpdate,
-    &aclrtLaunchKernelWithConfig,
-    &aclrtKernelArgsFinalize,
-    &aclrtUseStreamResInCurrentThread,
-    &aclrtUnuseStreamResInCurrentThread,
-    &aclrtGetResInCurrentThread,
-    &aclrtGetFunctionName,
-    &aclrtBinaryLoadFromData,
-    &aclrtRegisterCpuFunc,
-    &aclrtLaunchKernelV2,
-    &aclrtLaunchKernelWithHostArgs,
-    &aclrtLaunchKernelWithArgsArray,
-    &aclrtLaunchSIMTKernelWithArgsArray,
-    &aclrtLaunchSIMTKernelWithHostArgs,
-    &aclrtCtxGetFloatOverflowAddr,
-    &aclrtGetFloatOverflowStatus,
-    &aclrtResetFloatOverflowStatus,
-    &aclrtNpuGetFloatOverFlowStatus,
-    &aclrtNpuClearFloatOverFlowStatus,
-    &aclrtGetHardwareSyncAddr,
-    &aclrtRandomNumAsync,
-    &aclrtGetOpExecuteTimeout,
-    &aclrtTaskUpdateAsync,
-    &aclrtCheckArchCompatibility,
-    &aclrtPersistentTaskClean,
-    &aclrtCacheLastTaskOpInfo,
-    &aclrtCacheLastTaskExtendInfo,
-    &aclrtGetFunctionAttribute,
-    &aclrtFunctionGetBinary,
-    &aclrtFunctionGetParamCount,
-    &aclrtFunctionGetParamInfo,
-    &aclrtFunctionGetAvailDynUbufPerBlock,
-    &aclrtCreateLabel,
-    &aclrtSetLabel,
-    &aclrtDestroyLabel,
-    &aclrtCreateLabelList,
-    &aclrtDestroyLabelList,
-    &aclrtSwitchLabelByIndex,
-    &aclAppLog,
-    &aclrtMemManagedGetAttr,
-    &aclrtMemManagedGetAttrs,
-    &aclrtMemAllocManaged,
-    &aclrtMemManagedAdvise,
-    &aclrtMemManagedPrefetchAsync,
-    &aclrtMemManagedPrefetchBatchAsync,
-    &aclrtGetBufFromChain,
-    &aclrtGetBufChainNum,
-    &aclrtAppendBufChain,
-    &aclrtCopyBufRef,
-    &aclrtGetBufUserData,
-    &aclrtSetBufUserData,
-    &aclrtGetBufData,
-    &aclrtGetBufDataLen,
-    &aclrtSetBufDataLen,
-    &aclrtFreeBuf,
-    &aclrtAllocBuf,
-    &aclrtMemcpy,
-    &aclrtMemset,
-    &aclrtMemcpyAsync,
-    &aclrtMemsetD32,
-    &aclrtMemsetD32Async,
-    &aclrtMemcpyAsyncWithCondition,
-    &aclrtMemcpy2d,
-    &aclrtMemcpy2dAsync,
-    &aclrtGetSymbolAddress,
-    &aclrtGetSymbolSize,
-    &aclrtMemcpyFromSymbol,
-    &aclrtMemcpyFromSymbolAsync,
-    &aclrtMemcpyToSymbol,
-    &aclrtMemcpyToSymbolAsync,
-    &aclrtMemsetAsync,
-    &aclrtCmoAsync,
-    &aclrtGetMemcpyDescSize,
-    &aclrtSetMemcpyDesc,
-    &aclrtMemcpyAsyncWithOffset,
-    &aclrtMemcpyAsyncWithDesc,
-    &aclrtReduceAsync,
-    &aclrtCmoAsyncWithBarrier,
-    &aclrtCmoWaitBarrier,
-    &aclrtMemcpyBatch,
-    &aclrtMemcpyBatchV2,
-    &aclrtMemcpyBatchAsync,
-    &aclrtMemcpyBatchAsyncV2,
-    &aclrtCmoGetDescSize,
-    &aclrtCmoSetDesc,
-    &aclrtCmoAsyncWithDesc,
-    &aclrtMalloc,
-    &aclrtMallocAlign32,
-    &aclrtMallocCached,
-    &aclrtMallocWithCfg,
-    &aclrtMallocForTaskScheduler,
-    &aclrtMallocHostWithCfg,
-    &aclrtPointerGetAttributes,
-    &aclrtHostRegister,
-    &aclrtHostRegisterV2,
-    &aclrtHostGetDevicePointer,
-    &aclrtHostUnregister,
-    &aclrtHostMemMapCapabilities,
-    &aclrtMemFlush,
-    &aclrtMemInvalidate,
-    &aclrtFree,
-    &aclrtMallocHost,
-    &aclrtFreeHost,
-    &aclrtFreeWithDevSync,
-    &aclrtFreeHostWithDevSync,
-    &aclrtGetMemInfo,
-    &aclrtGetMemUsageInfo,
-    &aclrtCheckMemType,
-    &aclrtMemPoolCreate,
-    &aclrtMemPoolDestroy,
-    &aclrtMemPoolSetAttr,
-    &aclrtMemPoolGetAttr,
-    &aclrtMemPoolMallocAsync,
-    &aclrtMemPoolFreeAsync,
-    &aclrtMemPoolTrimTo,
-    &aclmdlLoadFromFile,
-    &aclmdlLoadFromMem,
-    &aclmdlLoadFromFileWithMem,
-    &aclmdlLoadFromMemWithMem,
-    &aclmdlLoadFromFileWithQ,
-    &aclmdlLoadFromMemWithQ,
-    &aclmdlExecute,
-    &aclmdlExecuteV2,
-    &aclmdlExecuteAsyncV2,
-    &aclmdlExecuteAsync,
-    &aclmdlUnload,
-    &aclmdlQuerySize,
-    &aclmdlQueryExeOMDesc,
-    &aclmdlQuerySizeFromMem,
-    &aclmdlSetDynamicBatchSize,
-    &aclmdlSetDynamicHWSize,
-    &aclmdlSetInputDynamicDims,
-    &aclmdlCreateAndGetOpDesc,
-    &aclmdlSetExternalWeightAddress,
-    &aclmdlLoadFromModel,
-    &aclmdlCreateExecConfigHandle,
-    &aclmdlDestroyExecConfigHandle,
-    &aclmdlSetAttribute,
-    &aclmdlGetAttribute,
-    &aclmdlLoadWithConfig,
-    &aclmdlCreateConfigHandle,
-    &aclmdlDestroyConfigHandle,
-    &aclmdlSetConfigOpt,
-    &aclmdlSetExecConfigOpt,
-    &aclmdlCreateDesc,
-    &aclmdlDestroyDesc,
-    &aclmdlGetDesc,
-    &aclmdlGetDescFromFile,
-    &aclmdlGetDescFromMem,
-    &aclmdlGetNumInputs,
-    &aclmdlGetNumOutputs,
-    &aclmdlGetInputSizeByIndex,
-    &aclmdlGetOutputSizeByIndex,
-    &aclmdlGetInputDims,
-    &aclmdlGetInputDimsV2,
-    &aclmdlGetInputDimsRange,
-    &aclmdlGetOutputDims,
-    &aclmdlGetCurOutputDims,
-    &aclmdlGetOpAttr,
-    &aclmdlGetInputNameByIndex,
-    &aclmdlGetOutputNameByIndex,
-    &aclmdlGetInputFormat,
-    &aclmdlGetOutputFormat,
-    &aclmdlGetInputDataType,
-    &aclmdlGetOutputDataType,
-    &aclmdlGetInputIndexByName,
-    &aclmdlGetOutputIndexByName,
-    &aclmdlGetDynamicBatch,
-    &aclmdlGetDynamicHW,
-    &aclmdlGetInputDynamicGearCount,
-    &aclmdlGetInputDynamicDims,
-    &aclmdlGetTensorRealName,
-    &aclrtCreateNotify,
-    &aclrtDestroyNotify,
-    &aclrtCntNotifyCreate,
-    &aclrtCntNotifyDestroy,
-    &aclrtRecordNotify,
-    &aclrtWaitAndResetNotify,
-    &aclrtGetNotifyId,
-    &aclrtNotifyBatchReset,
-    &aclrtNotifyGetExportKey,
-    &aclrtNotifyImportByKey,
-    &aclrtNotifySetImportPid,
-    &aclrtNotifySetImportPidInterServer,
-    &aclrtCntNotifyRecord,
-    &aclrtCntNotifyWaitWithTimeout,
-    &aclrtCntNotifyReset,
-    &aclrtCntNotifyGetId,
-    &aclrtDeviceCanAccessPeer,
-    &aclrtDeviceEnablePeerAccess,
-    &aclrtDeviceDisablePeerAccess,
-    &aclrtDeviceGetP2PAtomicCapabilities,
-    &aclrtGetDevicesTopo,
-    &aclrtDevicePeerAccessStatus,
-    &aclrtMemP2PMap,
-    &aclplatformGetDeviceInfo,
-    &aclplatformGetInstructionInfo,
-    &aclrtProfTrace,
-    &aclprofInit,
-    &aclprofFinalize,
-    &aclprofStart,
-    &aclprofCreateConfig,
-    &aclprofDestroyConfig,
-    &aclprofStop,
-    &aclprofSetConfig,
-    &aclprofModelSubscribe,
-    &aclprofModelUnSubscribe,
-    &aclprofCreateSubscribeConfig,
-    &aclprofDestroySubscribeConfig,
-    &aclprofGetOpDescSize,
-    &aclprofGetOpNum,
-    &aclprofGetOpTypeLen,
-    &aclprofGetOpType,
-    &aclprofGetOpNameLen,
-    &aclprofGetOpName,
-    &aclprofGetOpStart,
-    &aclprofGetOpEnd,
-    &aclprofGetOpDuration,
-    &aclprofGetModelId,
-    &aclprofGetOpFlag,
-    &aclprofGetOpAttriValue,
-    &aclprofGetStepTimestamp,
-    &aclprofCreateStepInfo,
-    &aclprofDestroyStepInfo,
-    &aclprofCreateStamp,
-    &aclprofDestroyStamp,
-    &aclprofPush,
-    &aclprofPop,
-    &aclprofRangeStart,
-    &aclprofRangeStop,
-    &aclprofSetStampTraceMessage,
-    &aclprofMark,
-    &aclprofMarkEx,
-    &aclprofStr2Id,
-    &aclprofRangePushEx,
-    &aclprofRangePop,
-    &aclrtcCreateProg,
-    &aclrtcCompileProg,
-    &aclrtcAddNameExpr,
-    &aclrtcGetLoweredName,
-    &aclrtcDestroyProg,
-    &aclrtcGetBinData,
-    &aclrtcGetBinDataSize,
-    &aclrtcGetCompileLogSize,
-    &aclrtcGetCompileLog,
-    &aclopSetModelDir,
-    &aclopLoad,
-    &aclopCreateAttr,
-    &aclopDestroyAttr,
-    &aclopSetAttrBool,
-    &aclopSetAttrInt,
-    &aclopSetAttrFloat,
-    &aclopSetAttrString,
-    &aclopSetAttrDataType,
-    &aclopSetAttrListDataType,
-    &aclopSetAttrListBool,
-    &aclopSetAttrListInt,
-    &aclopSetAttrListFloat,
-    &aclopSetAttrListString,
-    &aclopSetAttrListListInt,
-    &aclopExecute,
-    &aclopExecuteV2,
-    &aclopCreateHandle,
-    &aclopDestroyHandle,
-    &aclopExecWithHandle,
-    &aclopCast,
-    &aclopCreateHandleForCast,
-    &aclopCreateKernel,
-    &aclopRegisterCompileFunc,
-    &aclopUnregisterCompileFunc,
-    &aclopSetKernelArgs,
-    &aclopSetKernelWorkspaceSizes,
-    &aclopUpdateParams,
-    &aclopSetMaxOpQueueNum,
-    &aclopInferShape,
-    &aclopCompile,
-    &aclopCompileAndExecute,
-    &aclopCompileAndExecuteV2,
-    &aclSetCompileopt,
-    &aclGetCompileoptSize,
-    &aclGetCompileopt,
-    &aclopSetCompileFlag,
-    &aclGenGraphAndDumpForOp,
-    &aclCreateGraphDumpOpt,
-    &aclDestroyGraphDumpOpt,
-    &aclrtSnapShotProcessLock,
-    &aclrtSnapShotProcessUnlock,
-    &aclrtSnapShotProcessBackup,
-    &aclrtSnapShotProcessRestore,
-    &aclrtSnapShotCallbackRegister,
-    &aclrtSnapShotCallbackUnregister,
-    &aclrtSetStreamFailureMode,
-    &aclrtStreamGetId,
-    &aclrtCreateStreamConfigHandle,
-    &aclrtDestroyStreamConfigHandle,
-    &aclrtSetStreamConfigOpt,
-    &aclrtCreateStream,
-    &aclrtCreateStreamV2,
-    &aclrtCreateStreamWithConfig,
-    &aclrtDestroyStream,
-    &aclrtDestroyStreamForce,
-    &aclrtSynchronizeStream,
-    &aclrtSynchronizeStreamWithTimeout,
-    &aclrtStreamQuery,
-    &aclrtStreamGetPriority,
-    &aclrtStreamGetFlags,
-    &aclrtStreamAbort,
-    &aclrtGetStreamAvailableNum,
-    &aclrtSetStreamAttribute,
-    &aclrtGetStreamAttribute,
-    &aclrtDeviceGetStreamPriorityRange,
-    &aclrtCtxGetCurrentDefaultStream,
-    &aclrtGetStreamResLimit,
-    &aclrtSetStreamResLimit,
-    &aclrtResetStreamResLimit,
-    &aclrtActiveStream,
-    &aclrtSwitchStream,
-    &aclrtRegStreamStateCallback,
-    &aclrtStreamStop,
-    &acltdtGetTensorTypeFromItem,
-    &acltdtGetDataTypeFromItem,
-    &acltdtGetDataAddrFromItem,
-    &acltdtGetDataSizeFromItem,
-    &acltdtGetDimNumFromItem,
-    &acltdtGetSliceInfoFromItem,
-    &acltdtGetDimsFromItem,
-    &acltdtCreateDataItem,
-    &acltdtDestroyDataItem,
-    &acltdtCreateDataset,
-    &acltdtDestroyDataset,
-    &acltdtGetDataItem,
-    &acltdtAddDataItem,
-    &acltdtGetDatasetSize,
-    &acltdtGetDatasetName,
-    &acltdtStopChannel,
-    &acltdtCreateChannel,
-    &acltdtCreateChannelWithCapacity,
-    &acltdtDestroyChannel,
-    &acltdtCleanChannel,
-    &acltdtSendTensor,
-    &acltdtReceiveTensor,
-    &acltdtQueryChannelSize,
-    &acltdtCreateQueue,
-    &acltdtDestroyQueue,
-    &acltdtEnqueue,
-    &acltdtDequeue,
-    &acltdtEnqueueData,
-    &acltdtDequeueData,
-    &acltdtGrantQueue,
-    &acltdtAttachQueue,
-    &acltdtBindQueueRoutes,
-    &acltdtUnbindQueueRoutes,
-    &acltdtQueryQueueRoutes,
-    &acltdtAllocBuf,
-    &acltdtFreeBuf,
-    &acltdtGetBufData,
-    &acltdtSetBufDataLen,
-    &acltdtGetBufDataLen,
-    &acltdtAppendBufChain,
-    &acltdtGetBufChainNum,
-    &acltdtGetBufFromChain,
-    &acltdtGetBufUserData,
-    &acltdtSetBufUserData,
-    &acltdtCopyBufRef,
-    &acltdtCreateQueueAttr,
-    &acltdtDestroyQueueAttr,
-    &acltdtSetQueueAttr,
-    &acltdtGetQueueAttr,
-    &acltdtCreateQueueRoute,
-    &acltdtDestroyQueueRoute,
-    &acltdtGetQueueRouteParam,
-    &acltdtCreateQueueRouteList,
-    &acltdtDestroyQueueRouteList,
-    &acltdtAddQueueRoute,
-    &acltdtGetQueueRoute,
-    &acltdtGetQueueRouteNum,
-    &acltdtCreateQueueRouteQueryInfo,
-    &acltdtDestroyQueueRouteQueryInfo,
-    &acltdtSetQueueRouteQueryInfo,
-    &aclCreateTensorDesc,
-    &aclDestroyTensorDesc,
-    &aclSetTensorShapeRange,
-    &aclSetTensorValueRange,
-    &aclGetTensorDescType,
-    &aclGetTensorDescFormat,
-    &aclGetTensorDescSize,
-    &aclGetTensorDescElementCount,
-    &aclGetTensorDescNumDims,
-    &aclGetTensorDescDim,
-    &aclGetTensorDescDimV2,
-    &aclGetTensorDescDimRange,
-    &aclSetTensorDescName,
-    &aclGetTensorDescName,
-    &aclTransTensorDescFormat,
-    &aclSetTensorStorageFormat,
-    &aclSetTensorStorageShape,
-    &aclSetTensorFormat,
-    &aclSetTensorShape,
-    &aclSetTensorOriginFormat,
-    &aclSetTensorOriginShape,
-    &aclGetTensorDescByIndex,
-    &aclGetTensorDescAddress,
-    &aclSetTensorDynamicInput,
-    &aclSetTensorConst,
-    &aclSetTensorPlaceMent,
-    &aclFloat16ToFloat,
-    &aclFloatToFloat16,
-    &aclDataTypeSize,
-    &aclrtValueWrite,
-    &aclrtValueWait,
-    &aclrtReserveMemAddress,
-    &aclrtReleaseMemAddress,
-    &aclrtMallocPhysical,
-    &aclrtFreePhysical,
-    &aclrtMapMem,
-    &aclrtUnmapMem,
-    &aclrtMemMapNoAccess,
-    &aclrtMemGetAllocationGranularity,
-    &aclrtMemSetAccess,
-    &aclrtMemGetAccess,
-    &aclrtMemRetainAllocationHandle,
-    &aclrtMemGetAllocationPropertiesFromHandle,
-    &aclrtReserveMemAddressNoUCMemory,
-    &aclrtMemGetAddressRange,
-    &aclrtMemMapSelectedLink,
-    &aclrtMemMapSetLink,
-];
+        /// All calls, in the order of their numbers.
+        pub static ALL: [&Call; 897] = [$(&$name,)*];
+    };
+}
+
+calls! {
+    0 aclmdlCreateAIPP "aipp"
+    1 aclmdlDestroyAIPP "aipp"
+    2 aclmdlGetAippDataSize "aipp"
+    3 aclmdlSetAIPPInputFormat "aipp"
+    4 aclmdlSetAIPPCscParams "aipp"
+    5 aclmdlSetAIPPRbuvSwapSwitch "aipp"
+    6 aclmdlSetAIPPAxSwapSwitch "aipp"
+    7 aclmdlSetAIPPSrcImageSize "aipp"
+    8 aclmdlSetAIPPScfParams "aipp"
+    9 aclmdlSetAIPPCropParams "aipp"
+    10 aclmdlSetAIPPPaddingParams "aipp"
+    11 aclmdlSetAIPPDtcPixelMean "aipp"
+    12 aclmdlSetAIPPDtcPixelMin "aipp"
+    13 aclmdlSetAIPPPixelVarReci "aipp"
+    14 aclmdlSetInputAIPP "aipp"
+    15 aclmdlSetAIPPByInputIndex "aipp"
+    16 aclmdlGetAippType "aipp"
+    17 aclmdlGetFirstAippInfo "aipp"
+    18 aclrtAllocatorCreateDesc "allocator"
+    19 aclrtAllocatorDestroyDesc "allocator"
+    20 aclrtAllocatorSetObjToDesc "allocator"
+    21 aclrtAllocatorSetAllocFuncToDesc "allocator"
+    22 aclrtAllocatorSetFreeFuncToDesc "allocator"
+    23 aclrtAllocatorSetAllocAdviseFuncToDesc "allocator"
+    24 aclrtAllocatorSetGetAddrFromBlockFuncToDesc "allocator"
+    25 aclrtAllocatorRegister "allocator"
+    26 aclrtAllocatorGetByStream "allocator"
+    27 aclrtAllocatorUnregister "allocator"
+    28 aclmdlBundleLoadFromFile "bundle"
+    29 aclmdlBundleLoadFromMem "bundle"
+    30 aclmdlBundleUnload "bundle"
+    31 aclmdlBundleGetModelNum "bundle"
+    32 aclmdlBundleGetModelId "bundle"
+    33 aclmdlBundleCreateQueryInfo "bundle"
+    34 aclmdlBundleDestroyQueryInfo "bundle"
+    35 aclmdlBundleQueryInfoFromFile "bundle"
+    36 aclmdlBundleQueryInfoFromMem "bundle"
+    37 aclmdlBundleGetQueryModelNum "bundle"
+    38 aclmdlBundleGetVarWeightSize "bundle"
+    39 aclmdlBundleGetSize "bundle"
+    40 aclmdlBundleInitFromFile "bundle"
+    41 aclmdlBundleInitFromMem "bundle"
+    42 aclmdlBundleLoadModel "bundle"
+    43 aclmdlBundleLoadModelWithMem "bundle"
+    44 aclmdlBundleLoadModelWithConfig "bundle"
+    45 aclmdlBundleUnloadModel "bundle"
+    46 aclrtSubscribeReport "callback"
+    47 aclrtLaunchCallback "callback"
+    48 aclrtProcessReport "callback"
+    49 aclrtUnSubscribeReport "callback"
+    50 aclrtSubscribeHostFunc "callback"
+    51 aclrtProcessHostFunc "callback"
+    52 aclrtUnSubscribeHostFunc "callback"
+    53 aclrtLaunchHostFunc "callback"
+    54 aclmdlRITaskGetParams "capture"
+    55 aclmdlRITaskSetParams "capture"
+    56 aclmdlRIKernelTaskGetAttribute "capture"
+    57 aclmdlRIUpdate "capture"
+    58 aclmdlRITaskDisable "capture"
+    59 aclmdlRICaptureBegin "capture"
+    60 aclmdlRICaptureGetInfo "capture"
+    61 aclmdlRICaptureEnd "capture"
+    62 aclmdlRIDebugPrint "capture"
+    63 aclmdlRIDebugJsonPrint "capture"
+    64 aclmdlRICaptureThreadExchangeMode "capture"
+    65 aclmdlRIExecuteAsync "capture"
+    66 aclmdlRIExecute "capture"
+    67 aclmdlRIDestroy "capture"
+    68 aclmdlRICaptureTaskGrpBegin "capture"
+    69 aclmdlRICaptureTaskGrpEnd "capture"
+    70 aclmdlRICaptureTaskUpdateBegin "capture"
+    71 aclmdlRICaptureTaskUpdateEnd "capture"
+    72 aclmdlRIBuildBegin "capture"
+    73 aclmdlRIBindStream "capture"
+    74 aclmdlRIEndTask "capture"
+    75 aclmdlRIBuildEnd "capture"
+    76 aclmdlRIUnbindStream "capture"
+    77 aclmdlRISetName "capture"
+    78 aclmdlRIGetName "capture"
+    79 aclmdlRIGetId "capture"
+    80 aclmdlRIDestroyRegisterCallback "capture"
+    81 aclmdlRIDestroyUnregisterCallback "capture"
+    82 aclmdlRIGetStreams "capture"
+    83 aclmdlRIGetTasksByStream "capture"
+    84 aclmdlRITaskGetType "capture"
+    85 aclmdlRITaskGetSeqId "capture"
+    86 aclmdlRIAbort "capture"
+    87 aclmdlRICondHandleCreate "capture"
+    88 aclmdlRICondHandleGetCondPtr "capture"
+    89 aclmdlRIAddCondTask "capture"
+    90 aclmdlRICaptureToModelRIBegin "capture"
+    91 aclblasGemvEx "cblas"
+    92 aclblasCreateHandleForGemvEx "cblas"
+    93 aclblasHgemv "cblas"
+    94 aclblasCreateHandleForHgemv "cblas"
+    95 aclblasS8gemv "cblas"
+    96 aclblasCreateHandleForS8gemv "cblas"
+    97 aclblasGemmEx "cblas"
+    98 aclblasCreateHandleForGemmEx "cblas"
+    99 aclblasHgemm "cblas"
+    100 aclblasCreateHandleForHgemm "cblas"
+    101 aclblasS8gemm "cblas"
+    102 aclblasCreateHandleForS8gemm "cblas"
+    103 aclrtCreateContext "context"
+    104 aclrtDestroyContext "context"
+    105 aclrtSetCurrentContext "context"
+    106 aclrtGetCurrentContext "context"
+    107 aclrtCtxGetSysParamOpt "context"
+    108 aclrtCtxSetSysParamOpt "context"
+    109 aclrtGetSysParamOpt "context"
+    110 aclrtSetSysParamOpt "context"
+    111 aclrtGetPrimaryCtxState "context"
+    112 aclCreateDataBuffer "data_buffer"
+    113 aclDestroyDataBuffer "data_buffer"
+    114 aclUpdateDataBuffer "data_buffer"
+    115 aclGetDataBufferAddr "data_buffer"
+    116 aclGetDataBufferSize "data_buffer"
+    117 aclGetDataBufferSizeV2 "data_buffer"
+    118 aclmdlCreateDataset "dataset"
+    119 aclmdlDestroyDataset "dataset"
+    120 aclmdlAddDatasetBuffer "dataset"
+    121 aclmdlSetDatasetTensorDesc "dataset"
+    122 aclmdlGetDatasetTensorDesc "dataset"
+    123 aclmdlGetDatasetNumBuffers "dataset"
+    124 aclmdlGetDatasetBuffer "dataset"
+    125 aclrtSetDevice "device"
+    126 aclrtResetDevice "device"
+    127 aclrtResetDeviceForce "device"
+    128 aclrtGetDevice "device"
+    129 aclrtGetRunMode "device"
+    130 aclrtSynchronizeDevice "device"
+    131 aclrtSynchronizeDeviceWithTimeout "device"
+    132 aclrtSetTsDevice "device"
+    133 aclrtGetDeviceUtilizationRate "device"
+    134 aclrtGetDeviceCount "device"
+    135 aclrtQueryDeviceStatus "device"
+    136 aclrtDeviceGetBareTgid "device"
+    137 aclrtDeviceTaskAbort "device"
+    138 aclrtGetDeviceInfo "device"
+    139 aclrtGetDeviceCapability "device"
+    140 aclrtDeviceGetUuid "device"
+    141 aclrtDeviceSetLimit "device"
+    142 aclrtDeviceGetLimit "device"
+    143 aclrtDeviceGetPCIBusId "device"
+    144 aclrtDeviceGetByPCIBusId "device"
+    145 aclrtDeviceGetHostAtomicCapabilities "device"
+    146 aclrtGetDeviceResLimit "device"
+    147 aclrtSetDeviceResLimit "device"
+    148 aclrtResetDeviceResLimit "device"
+    149 aclrtGetLogicDevIdByUserDevId "device"
+    150 aclrtGetUserDevIdByLogicDevId "device"
+    151 aclrtGetLogicDevIdByPhyDevId "device"
+    152 aclrtGetPhyDevIdByLogicDevId "device"
+    153 aclrtGetUserDevIdByPhyDevId "device"
+    154 aclrtGetPhyDevIdByUserDevId "device"
+    155 aclrtRegDeviceStateCallback "device"
+    156 aclrtSetDeviceTaskAbortCallback "device"
+    157 aclrtDeviceL2CacheFlush "device"
+    158 aclmdlInitDump "dump"
+    159 aclmdlSetDump "dump"
+    160 aclmdlFinalizeDump "dump"
+    161 acldumpRegCallback "dump"
+    162 acldumpUnregCallback "dump"
+    163 aclopStartDumpArgs "dump"
+    164 aclopStopDumpArgs "dump"
+    165 acldumpGetPath "dump"
+    166 acldumpSaveExceptionInfo "dump"
+    167 acldumpGetExceptionInfoPath "dump"
+    168 acldvppMalloc "dvpp"
+    169 acldvppMallocWithCfg "dvpp"
+    170 acldvppFree "dvpp"
+    171 acldvppCreateChannelDesc "dvpp"
+    172 acldvppDestroyChannelDesc "dvpp"
+    173 acldvppGetChannelDescChannelId "dvpp"
+    174 acldvppCreatePicDesc "dvpp"
+    175 acldvppDestroyPicDesc "dvpp"
+    176 acldvppSetPicDescData "dvpp"
+    177 acldvppSetPicDescSize "dvpp"
+    178 acldvppSetPicDescFormat "dvpp"
+    179 acldvppSetPicDescWidth "dvpp"
+    180 acldvppSetPicDescHeight "dvpp"
+    181 acldvppSetPicDescWidthStride "dvpp"
+    182 acldvppSetPicDescHeightStride "dvpp"
+    183 acldvppSetPicDescRetCode "dvpp"
+    184 acldvppGetPicDescData "dvpp"
+    185 acldvppGetPicDescSize "dvpp"
+    186 acldvppGetPicDescFormat "dvpp"
+    187 acldvppGetPicDescWidth "dvpp"
+    188 acldvppGetPicDescHeight "dvpp"
+    189 acldvppGetPicDescWidthStride "dvpp"
+    190 acldvppGetPicDescHeightStride "dvpp"
+    191 acldvppGetPicDescRetCode "dvpp"
+    192 acldvppCreateRoiConfig "dvpp"
+    193 acldvppDestroyRoiConfig "dvpp"
+    194 acldvppSetRoiConfigLeft "dvpp"
+    195 acldvppSetRoiConfigRight "dvpp"
+    196 acldvppSetRoiConfigTop "dvpp"
+    197 acldvppSetRoiConfigBottom "dvpp"
+    198 acldvppSetRoiConfig "dvpp"
+    199 acldvppCreateResizeConfig "dvpp"
+    200 acldvppDestroyResizeConfig "dvpp"
+    201 acldvppCreateJpegeConfig "dvpp"
+    202 acldvppDestroyJpegeConfig "dvpp"
+    203 acldvppSetJpegeConfigLevel "dvpp"
+    204 acldvppGetJpegeConfigLevel "dvpp"
+    205 aclvdecCreateChannelDesc "dvpp"
+    206 aclvdecDestroyChannelDesc "dvpp"
+    207 aclvdecSetChannelDescChannelId "dvpp"
+    208 aclvdecSetChannelDescThreadId "dvpp"
+    209 aclvdecSetChannelDescCallback "dvpp"
+    210 aclvdecSetChannelDescEnType "dvpp"
+    211 aclvdecSetChannelDescOutPicFormat "dvpp"
+    212 aclvdecSetChannelDescOutPicWidth "dvpp"
+    213 aclvdecSetChannelDescOutPicHeight "dvpp"
+    214 aclvdecSetChannelDescRefFrameNum "dvpp"
+    215 aclvdecSetChannelDescBitDepth "dvpp"
+    216 aclvdecGetChannelDescChannelId "dvpp"
+    217 aclvdecGetChannelDescThreadId "dvpp"
+    218 aclvdecGetChannelDescCallback "dvpp"
+    219 aclvdecGetChannelDescEnType "dvpp"
+    220 aclvdecGetChannelDescOutPicFormat "dvpp"
+    221 aclvdecGetChannelDescOutPicWidth "dvpp"
+    222 aclvdecGetChannelDescOutPicHeight "dvpp"
+    223 aclvdecGetChannelDescBitDepth "dvpp"
+    224 aclvdecGetChannelDescRefFrameNum "dvpp"
+    225 aclvencCreateChannelDesc "dvpp"
+    226 aclvencDestroyChannelDesc "dvpp"
+    227 aclvencSetChannelDescThreadId "dvpp"
+    228 aclvencSetChannelDescCallback "dvpp"
+    229 aclvencSetChannelDescEnType "dvpp"
+    230 aclvencSetChannelDescPicFormat "dvpp"
+    231 aclvencSetChannelDescPicWidth "dvpp"
+    232 aclvencSetChannelDescPicHeight "dvpp"
+    233 aclvencSetChannelDescKeyFrameInterval "dvpp"
+    234 aclvencSetChannelDescBufAddr "dvpp"
+    235 aclvencSetChannelDescBufSize "dvpp"
+    236 aclvencSetChannelDescRcMode "dvpp"
+    237 aclvencSetChannelDescSrcRate "dvpp"
+    238 aclvencSetChannelDescMaxBitRate "dvpp"
+    239 aclvencSetChannelDescParam "dvpp"
+    240 aclvencGetChannelDescBufAddr "dvpp"
+    241 aclvencGetChannelDescBufSize "dvpp"
+    242 aclvencGetChannelDescChannelId "dvpp"
+    243 aclvencGetChannelDescThreadId "dvpp"
+    244 aclvencGetChannelDescCallback "dvpp"
+    245 aclvencGetChannelDescEnType "dvpp"
+    246 aclvencGetChannelDescPicFormat "dvpp"
+    247 aclvencGetChannelDescPicWidth "dvpp"
+    248 aclvencGetChannelDescPicHeight "dvpp"
+    249 aclvencGetChannelDescKeyFrameInterval "dvpp"
+    250 aclvencGetChannelDescRcMode "dvpp"
+    251 aclvencGetChannelDescSrcRate "dvpp"
+    252 aclvencGetChannelDescMaxBitRate "dvpp"
+    253 aclvencGetChannelDescParam "dvpp"
+    254 aclvencGetFrameConfigForceIFrame "dvpp"
+    255 aclvencGetFrameConfigEos "dvpp"
+    256 aclvencSetFrameConfigForceIFrame "dvpp"
+    257 aclvencSetFrameConfigEos "dvpp"
+    258 aclvencDestroyFrameConfig "dvpp"
+    259 aclvencCreateFrameConfig "dvpp"
+    260 aclvencCreateChannel "dvpp"
+    261 aclvencDestroyChannel "dvpp"
+    262 aclvencSendFrame "dvpp"
+    263 acldvppCreateStreamDesc "dvpp"
+    264 acldvppDestroyStreamDesc "dvpp"
+    265 acldvppSetStreamDescData "dvpp"
+    266 acldvppSetStreamDescSize "dvpp"
+    267 acldvppSetStreamDescFormat "dvpp"
+    268 acldvppSetStreamDescTimestamp "dvpp"
+    269 acldvppSetStreamDescRetCode "dvpp"
+    270 acldvppSetStreamDescEos "dvpp"
+    271 acldvppGetStreamDescData "dvpp"
+    272 acldvppGetStreamDescSize "dvpp"
+    273 acldvppGetStreamDescFormat "dvpp"
+    274 acldvppGetStreamDescTimestamp "dvpp"
+    275 acldvppGetStreamDescRetCode "dvpp"
+    276 acldvppGetStreamDescEos "dvpp"
+    277 aclvdecCreateFrameConfig "dvpp"
+    278 aclvdecDestroyFrameConfig "dvpp"
+    279 acldvppJpegGetImageInfo "dvpp"
+    280 acldvppJpegGetImageInfoV2 "dvpp"
+    281 acldvppJpegPredictEncSize "dvpp"
+    282 acldvppJpegPredictDecSize "dvpp"
+    283 acldvppPngGetImageInfo "dvpp"
+    284 acldvppPngPredictDecSize "dvpp"
+    285 acldvppCreateChannel "dvpp"
+    286 acldvppDestroyChannel "dvpp"
+    287 acldvppVpcResizeAsync "dvpp"
+    288 acldvppVpcCropAsync "dvpp"
+    289 acldvppVpcCropResizeAsync "dvpp"
+    290 acldvppVpcBatchCropAsync "dvpp"
+    291 acldvppVpcBatchCropResizeAsync "dvpp"
+    292 acldvppVpcCropAndPasteAsync "dvpp"
+    293 acldvppVpcCropResizePasteAsync "dvpp"
+    294 acldvppVpcBatchCropAndPasteAsync "dvpp"
+    295 acldvppVpcBatchCropResizePasteAsync "dvpp"
+    296 acldvppJpegDecodeAsync "dvpp"
+    297 acldvppJpegEncodeAsync "dvpp"
+    298 acldvppPngDecodeAsync "dvpp"
+    299 aclvdecCreateChannel "dvpp"
+    300 aclvdecDestroyChannel "dvpp"
+    301 aclvdecSendFrame "dvpp"
+    302 aclvdecSendSkippedFrame "dvpp"
+    303 acldvppVpcConvertColorAsync "dvpp"
+    304 acldvppVpcPyrDownAsync "dvpp"
+    305 acldvppSetChannelDescMode "dvpp"
+    306 acldvppSetResizeConfigInterpolation "dvpp"
+    307 acldvppGetResizeConfigInterpolation "dvpp"
+    308 aclvdecSetChannelDescOutMode "dvpp"
+    309 aclvdecGetChannelDescOutMode "dvpp"
+    310 acldvppCreateBatchPicDesc "dvpp"
+    311 acldvppGetPicDesc "dvpp"
+    312 acldvppDestroyBatchPicDesc "dvpp"
+    313 acldvppCreateLutMap "dvpp"
+    314 acldvppDestroyLutMap "dvpp"
+    315 acldvppGetLutMapDims "dvpp"
+    316 acldvppGetLutMapData "dvpp"
+    317 acldvppVpcEqualizeHistAsync "dvpp"
+    318 acldvppCreateBorderConfig "dvpp"
+    319 acldvppSetBorderConfigValue "dvpp"
+    320 acldvppSetBorderConfigBorderType "dvpp"
+    321 acldvppSetBorderConfigTop "dvpp"
+    322 acldvppSetBorderConfigBottom "dvpp"
+    323 acldvppSetBorderConfigLeft "dvpp"
+    324 acldvppSetBorderConfigRight "dvpp"
+    325 acldvppGetBorderConfigValue "dvpp"
+    326 acldvppGetBorderConfigBorderType "dvpp"
+    327 acldvppGetBorderConfigTop "dvpp"
+    328 acldvppGetBorderConfigBottom "dvpp"
+    329 acldvppGetBorderConfigLeft "dvpp"
+    330 acldvppGetBorderConfigRight "dvpp"
+    331 acldvppDestroyBorderConfig "dvpp"
+    332 acldvppVpcMakeBorderAsync "dvpp"
+    333 acldvppVpcCalcHistAsync "dvpp"
+    334 acldvppCreateHist "dvpp"
+    335 acldvppDestroyHist "dvpp"
+    336 acldvppGetHistDims "dvpp"
+    337 acldvppGetHistData "dvpp"
+    338 acldvppGetHistRetCode "dvpp"
+    339 acldvppClearHist "dvpp"
+    340 acldvppVpcBatchCropResizeMakeBorderAsync "dvpp"
+    341 acldvppSetChannelDescParam "dvpp"
+    342 acldvppGetChannelDescParam "dvpp"
+    343 aclvdecSetChannelDescParam "dvpp"
+    344 aclvdecGetChannelDescParam "dvpp"
+    345 aclGetRecentErrMsg "error"
+    346 aclrtPeekAtLastError "error"
+    347 aclrtGetLastError "error"
+    348 aclrtSetExceptionInfoCallback "error"
+    349 aclrtExceptionInfoCallbackRegister "error"
+    350 aclrtExceptionInfoCallbackUnregister "error"
+    351 aclrtGetTaskIdFromExceptionInfo "error"
+    352 aclrtGetStreamIdFromExceptionInfo "error"
+    353 aclrtGetThreadIdFromExceptionInfo "error"
+    354 aclrtGetDeviceIdFromExceptionInfo "error"
+    355 aclrtGetErrorCodeFromExceptionInfo "error"
+    356 aclrtGetArgsFromExceptionInfo "error"
+    357 aclrtGetFuncHandleFromExceptionInfo "error"
+    358 aclrtBinarySetExceptionCallback "error"
+    359 aclrtGetMemUceInfo "error"
+    360 aclrtMemUceRepair "error"
+    361 aclrtGetErrorVerbose "error"
+    362 aclrtRepairError "error"
+    363 aclRecoverAllHcclTasks "error"
+    364 aclrtCreateEvent "event"
+    365 aclrtCreateEventWithFlag "event"
+    366 aclrtCreateEventExWithFlag "event"
+    367 aclrtDestroyEvent "event"
+    368 aclrtRecordEvent "event"
+    369 aclrtRecordEventWithFlag "event"
+    370 aclrtResetEvent "event"
+    371 aclrtQueryEvent "event"
+    372 aclrtQueryEventStatus "event"
+    373 aclrtQueryEventWaitStatus "event"
+    374 aclrtSynchronizeEvent "event"
+    375 aclrtSynchronizeEventWithTimeout "event"
+    376 aclrtEventElapsedTime "event"
+    377 aclrtEventGetTimestamp "event"
+    378 aclrtStreamWaitEvent "event"
+    379 aclrtStreamWaitEventWithFlag "event"
+    380 aclrtStreamWaitEventWithTimeout "event"
+    381 aclrtGetEventId "event"
+    382 aclrtGetEventAvailNum "event"
+    383 aclrtIpcGetEventHandle "event"
+    384 aclrtIpcOpenEventHandle "event"
+    385 aclfvCreateInitPara "fv"
+    386 aclfvDestroyInitPara "fv"
+    387 aclfvSet1NTopNum "fv"
+    388 aclfvSetNMTopNum "fv"
+    389 aclfvCreateFeatureInfo "fv"
+    390 aclfvDestroyFeatureInfo "fv"
+    391 aclfvCreateRepoRange "fv"
+    392 aclfvDestroyRepoRange "fv"
+    393 aclfvCreateQueryTable "fv"
+    394 aclfvDestroyQueryTable "fv"
+    395 aclfvCreateSearchInput "fv"
+    396 aclfvDestroySearchInput "fv"
+    397 aclfvCreateSearchResult "fv"
+    398 aclfvDestroySearchResult "fv"
+    399 aclfvInit "fv"
+    400 aclfvRelease "fv"
+    401 aclfvRepoAdd "fv"
+    402 aclfvRepoDel "fv"
+    403 aclfvDel "fv"
+    404 aclfvModify "fv"
+    405 aclfvSearch "fv"
+    406 aclrtSetGroup "group"
+    407 aclrtGetGroupCount "group"
+    408 aclrtCreateGroupInfo "group"
+    409 aclrtDestroyGroupInfo "group"
+    410 aclrtGetAllGroupInfo "group"
+    411 aclrtGetGroupInfoDetail "group"
+    412 aclrtGetSocName "init"
+    413 aclGetCannAttributeList "init"
+    414 aclGetCannAttribute "init"
+    415 aclGetDeviceCapability "init"
+    416 aclInit "init"
+    417 aclFinalize "init"
+    418 aclFinalizeReference "init"
+    419 aclsysGetCANNVersion "init"
+    420 aclsysGetVersionStr "init"
+    421 aclsysGetVersionNum "init"
+    422 aclrtGetVersion "init"
+    423 aclInitCallbackRegister "init"
+    424 aclInitCallbackUnRegister "init"
+    425 aclFinalizeCallbackRegister "init"
+    426 aclFinalizeCallbackUnRegister "init"
+    427 aclrtMemExportToShareableHandle "ipc"
+    428 aclrtMemExportToShareableHandleV2 "ipc"
+    429 aclrtMemImportFromShareableHandle "ipc"
+    430 aclrtMemImportFromShareableHandleV2 "ipc"
+    431 aclrtMemSetPidToShareableHandle "ipc"
+    432 aclrtMemSetPidToShareableHandleV2 "ipc"
+    433 aclrtIpcMemGetExportKey "ipc"
+    434 aclrtIpcMemClose "ipc"
+    435 aclrtIpcMemImportByKey "ipc"
+    436 aclrtIpcMemSetImportPid "ipc"
+    437 aclrtIpcMemSetAttr "ipc"
+    438 aclrtIpcMemImportPidInterServer "ipc"
+    439 aclrtGetThreadLastTaskId "kernel"
+    440 aclrtSetOpWaitTimeout "kernel"
+    441 aclrtSetOpExecuteTimeOut "kernel"
+    442 aclrtSetOpExecuteTimeOutWithMs "kernel"
+    443 aclrtSetOpExecuteTimeOutV2 "kernel"
+    444 aclrtGetOpTimeOutInterval "kernel"
+    445 aclrtSetStreamOverflowSwitch "kernel"
+    446 aclrtGetStreamOverflowSwitch "kernel"
+    447 aclrtSetDeviceSatMode "kernel"
+    448 aclrtGetDeviceSatMode "kernel"
+    449 aclrtGetOverflowStatus "kernel"
+    450 aclrtResetOverflowStatus "kernel"
+    451 aclrtCreateBinary "kernel"
+    452 aclrtDestroyBinary "kernel"
+    453 aclrtBinaryLoad "kernel"
+    454 aclrtBinaryUnLoad "kernel"
+    455 aclrtBinaryGetFunction "kernel"
+    456 aclrtLaunchKernel "kernel"
+    457 aclrtBinaryLoadFromFile "kernel"
+    458 aclrtBinaryGetDevAddress "kernel"
+    459 aclrtBinaryGetFunctionByEntry "kernel"
+    460 aclrtBinaryGetGlobal "kernel"
+    461 aclrtGetFuncBySymbol "kernel"
+    462 aclrtGetFunctionAddr "kernel"
+    463 aclrtGetFunctionSize "kernel"
+    464 aclrtKernelArgsGetHandleMemSize "kernel"
+    465 aclrtKernelArgsGetMemSize "kernel"
+    466 aclrtKernelArgsInit "kernel"
+    467 aclrtKernelArgsInitByUserMem "kernel"
+    468 aclrtKernelArgsAppend "kernel"
+    469 aclrtKernelArgsAppendPlaceHolder "kernel"
+    470 aclrtKernelArgsGetPlaceHolderBuffer "kernel"
+    471 aclrtKernelArgsParaUpdate "kernel"
+    472 aclrtLaunchKernelWithConfig "kernel"
+    473 aclrtKernelArgsFinalize "kernel"
+    474 aclrtUseStreamResInCurrentThread "kernel"
+    475 aclrtUnuseStreamResInCurrentThread "kernel"
+    476 aclrtGetResInCurrentThread "kernel"
+    477 aclrtGetFunctionName "kernel"
+    478 aclrtBinaryLoadFromData "kernel"
+    479 aclrtRegisterCpuFunc "kernel"
+    480 aclrtLaunchKernelV2 "kernel"
+    481 aclrtLaunchKernelWithHostArgs "kernel"
+    482 aclrtLaunchKernelWithArgsArray "kernel"
+    483 aclrtLaunchSIMTKernelWithArgsArray "kernel"
+    484 aclrtLaunchSIMTKernelWithHostArgs "kernel"
+    485 aclrtCtxGetFloatOverflowAddr "kernel"
+    486 aclrtGetFloatOverflowStatus "kernel"
+    487 aclrtResetFloatOverflowStatus "kernel"
+    488 aclrtNpuGetFloatOverFlowStatus "kernel"
+    489 aclrtNpuClearFloatOverFlowStatus "kernel"
+    490 aclrtGetHardwareSyncAddr "kernel"
+    491 aclrtRandomNumAsync "kernel"
+    492 aclrtGetOpExecuteTimeout "kernel"
+    493 aclrtTaskUpdateAsync "kernel"
+    494 aclrtCheckArchCompatibility "kernel"
+    495 aclrtPersistentTaskClean "kernel"
+    496 aclrtCacheLastTaskOpInfo "kernel"
+    497 aclrtCacheLastTaskExtendInfo "kernel"
+    498 aclrtGetFunctionAttribute "kernel"
+    499 aclrtFunctionGetBinary "kernel"
+    500 aclrtFunctionGetParamCount "kernel"
+    501 aclrtFunctionGetParamInfo "kernel"
+    502 aclrtFunctionGetAvailDynUbufPerBlock "kernel"
+    503 aclrtCreateLabel "label"
+    504 aclrtSetLabel "label"
+    505 aclrtDestroyLabel "label"
+    506 aclrtCreateLabelList "label"
+    507 aclrtDestroyLabelList "label"
+    508 aclrtSwitchLabelByIndex "label"
+    509 aclAppLog "log"
+    510 aclrtMemManagedGetAttr "managed_memory"
+    511 aclrtMemManagedGetAttrs "managed_memory"
+    512 aclrtMemAllocManaged "managed_memory"
+    513 aclrtMemManagedAdvise "managed_memory"
+    514 aclrtMemManagedPrefetchAsync "managed_memory"
+    515 aclrtMemManagedPrefetchBatchAsync "managed_memory"
+    516 aclrtGetBufFromChain "mbuf"
+    517 aclrtGetBufChainNum "mbuf"
+    518 aclrtAppendBufChain "mbuf"
+    519 aclrtCopyBufRef "mbuf"
+    520 aclrtGetBufUserData "mbuf"
+    521 aclrtSetBufUserData "mbuf"
+    522 aclrtGetBufData "mbuf"
+    523 aclrtGetBufDataLen "mbuf"
+    524 aclrtSetBufDataLen "mbuf"
+    525 aclrtFreeBuf "mbuf"
+    526 aclrtAllocBuf "mbuf"
+    527 aclrtMemcpy "memcpy"
+    528 aclrtMemset "memcpy"
+    529 aclrtMemcpyAsync "memcpy"
+    530 aclrtMemsetD32 "memcpy"
+    531 aclrtMemsetD32Async "memcpy"
+    532 aclrtMemcpyAsyncWithCondition "memcpy"
+    533 aclrtMemcpy2d "memcpy"
+    534 aclrtMemcpy2dAsync "memcpy"
+    535 aclrtGetSymbolAddress "memcpy"
+    536 aclrtGetSymbolSize "memcpy"
+    537 aclrtMemcpyFromSymbol "memcpy"
+    538 aclrtMemcpyFromSymbolAsync "memcpy"
+    539 aclrtMemcpyToSymbol "memcpy"
+    540 aclrtMemcpyToSymbolAsync "memcpy"
+    541 aclrtMemsetAsync "memcpy"
+    542 aclrtCmoAsync "memcpy"
+    543 aclrtGetMemcpyDescSize "memcpy"
+    544 aclrtSetMemcpyDesc "memcpy"
+    545 aclrtMemcpyAsyncWithOffset "memcpy"
+    546 aclrtMemcpyAsyncWithDesc "memcpy"
+    547 aclrtReduceAsync "memcpy"
+    548 aclrtCmoAsyncWithBarrier "memcpy"
+    549 aclrtCmoWaitBarrier "memcpy"
+    550 aclrtMemcpyBatch "memcpy"
+    551 aclrtMemcpyBatchV2 "memcpy"
+    552 aclrtMemcpyBatchAsync "memcpy"
+    553 aclrtMemcpyBatchAsyncV2 "memcpy"
+    554 aclrtCmoGetDescSize "memcpy"
+    555 aclrtCmoSetDesc "memcpy"
+    556 aclrtCmoAsyncWithDesc "memcpy"
+    557 aclrtMalloc "memory"
+    558 aclrtMallocAlign32 "memory"
+    559 aclrtMallocCached "memory"
+    560 aclrtMallocWithCfg "memory"
+    561 aclrtMallocForTaskScheduler "memory"
+    562 aclrtMallocHostWithCfg "memory"
+    563 aclrtPointerGetAttributes "memory"
+    564 aclrtHostRegister "memory"
+    565 aclrtHostRegisterV2 "memory"
+    566 aclrtHostGetDevicePointer "memory"
+    567 aclrtHostUnregister "memory"
+    568 aclrtHostMemMapCapabilities "memory"
+    569 aclrtMemFlush "memory"
+    570 aclrtMemInvalidate "memory"
+    571 aclrtFree "memory"
+    572 aclrtMallocHost "memory"
+    573 aclrtFreeHost "memory"
+    574 aclrtFreeWithDevSync "memory"
+    575 aclrtFreeHostWithDevSync "memory"
+    576 aclrtGetMemInfo "memory"
+    577 aclrtGetMemUsageInfo "memory"
+    578 aclrtCheckMemType "memory"
+    579 aclrtMemPoolCreate "mempool"
+    580 aclrtMemPoolDestroy "mempool"
+    581 aclrtMemPoolSetAttr "mempool"
+    582 aclrtMemPoolGetAttr "mempool"
+    583 aclrtMemPoolMallocAsync "mempool"
+    584 aclrtMemPoolFreeAsync "mempool"
+    585 aclrtMemPoolTrimTo "mempool"
+    586 aclmdlLoadFromFile "model"
+    587 aclmdlLoadFromMem "model"
+    588 aclmdlLoadFromFileWithMem "model"
+    589 aclmdlLoadFromMemWithMem "model"
+    590 aclmdlLoadFromFileWithQ "model"
+    591 aclmdlLoadFromMemWithQ "model"
+    592 aclmdlExecute "model"
+    593 aclmdlExecuteV2 "model"
+    594 aclmdlExecuteAsyncV2 "model"
+    595 aclmdlExecuteAsync "model"
+    596 aclmdlUnload "model"
+    597 aclmdlQuerySize "model"
+    598 aclmdlQueryExeOMDesc "model"
+    599 aclmdlQuerySizeFromMem "model"
+    600 aclmdlSetDynamicBatchSize "model"
+    601 aclmdlSetDynamicHWSize "model"
+    602 aclmdlSetInputDynamicDims "model"
+    603 aclmdlCreateAndGetOpDesc "model"
+    604 aclmdlSetExternalWeightAddress "model"
+    605 aclmdlLoadFromModel "model"
+    606 aclmdlCreateExecConfigHandle "model_config"
+    607 aclmdlDestroyExecConfigHandle "model_config"
+    608 aclmdlSetAttribute "model_config"
+    609 aclmdlGetAttribute "model_config"
+    610 aclmdlLoadWithConfig "model_config"
+    611 aclmdlCreateConfigHandle "model_config"
+    612 aclmdlDestroyConfigHandle "model_config"
+    613 aclmdlSetConfigOpt "model_config"
+    614 aclmdlSetExecConfigOpt "model_config"
+    615 aclmdlCreateDesc "model_desc"
+    616 aclmdlDestroyDesc "model_desc"
+    617 aclmdlGetDesc "model_desc"
+    618 aclmdlGetDescFromFile "model_desc"
+    619 aclmdlGetDescFromMem "model_desc"
+    620 aclmdlGetNumInputs "model_desc"
+    621 aclmdlGetNumOutputs "model_desc"
+    622 aclmdlGetInputSizeByIndex "model_desc"
+    623 aclmdlGetOutputSizeByIndex "model_desc"
+    624 aclmdlGetInputDims "model_desc"
+    625 aclmdlGetInputDimsV2 "model_desc"
+    626 aclmdlGetInputDimsRange "model_desc"
+    627 aclmdlGetOutputDims "model_desc"
+    628 aclmdlGetCurOutputDims "model_desc"
+    629 aclmdlGetOpAttr "model_desc"
+    630 aclmdlGetInputNameByIndex "model_desc"
+    631 aclmdlGetOutputNameByIndex "model_desc"
+    632 aclmdlGetInputFormat "model_desc"
+    633 aclmdlGetOutputFormat "model_desc"
+    634 aclmdlGetInputDataType "model_desc"
+    635 aclmdlGetOutputDataType "model_desc"
+    636 aclmdlGetInputIndexByName "model_desc"
+    637 aclmdlGetOutputIndexByName "model_desc"
+    638 aclmdlGetDynamicBatch "model_desc"
+    639 aclmdlGetDynamicHW "model_desc"
+    640 aclmdlGetInputDynamicGearCount "model_desc"
+    641 aclmdlGetInputDynamicDims "model_desc"
+    642 aclmdlGetTensorRealName "model_desc"
+    643 aclrtCreateNotify "notify"
+    644 aclrtDestroyNotify "notify"
+    645 aclrtCntNotifyCreate "notify"
+    646 aclrtCntNotifyDestroy "notify"
+    647 aclrtRecordNotify "notify"
+    648 aclrtWaitAndResetNotify "notify"
+    649 aclrtGetNotifyId "notify"
+    650 aclrtNotifyBatchReset "notify"
+    651 aclrtNotifyGetExportKey "notify"
+    652 aclrtNotifyImportByKey "notify"
+    653 aclrtNotifySetImportPid "notify"
+    654 aclrtNotifySetImportPidInterServer "notify"
+    655 aclrtCntNotifyRecord "notify"
+    656 aclrtCntNotifyWaitWithTimeout "notify"
+    657 aclrtCntNotifyReset "notify"
+    658 aclrtCntNotifyGetId "notify"
+    659 aclrtDeviceCanAccessPeer "peer"
+    660 aclrtDeviceEnablePeerAccess "peer"
+    661 aclrtDeviceDisablePeerAccess "peer"
+    662 aclrtDeviceGetP2PAtomicCapabilities "peer"
+    663 aclrtGetDevicesTopo "peer"
+    664 aclrtDevicePeerAccessStatus "peer"
+    665 aclrtMemP2PMap "peer"
+    666 aclplatformGetDeviceInfo "platform"
+    667 aclplatformGetInstructionInfo "platform"
+    668 aclrtProfTrace "prof"
+    669 aclprofInit "prof"
+    670 aclprofFinalize "prof"
+    671 aclprofStart "prof"
+    672 aclprofCreateConfig "prof"
+    673 aclprofDestroyConfig "prof"
+    674 aclprofStop "prof"
+    675 aclprofSetConfig "prof"
+    676 aclprofModelSubscribe "prof"
+    677 aclprofModelUnSubscribe "prof"
+    678 aclprofCreateSubscribeConfig "prof"
+    679 aclprofDestroySubscribeConfig "prof"
+    680 aclprofGetOpDescSize "prof"
+    681 aclprofGetOpNum "prof"
+    682 aclprofGetOpTypeLen "prof"
+    683 aclprofGetOpType "prof"
+    684 aclprofGetOpNameLen "prof"
+    685 aclprofGetOpName "prof"
+    686 aclprofGetOpStart "prof"
+    687 aclprofGetOpEnd "prof"
+    688 aclprofGetOpDuration "prof"
+    689 aclprofGetModelId "prof"
+    690 aclprofGetOpFlag "prof"
+    691 aclprofGetOpAttriValue "prof"
+    692 aclprofGetStepTimestamp "prof"
+    693 aclprofCreateStepInfo "prof"
+    694 aclprofDestroyStepInfo "prof"
+    695 aclprofCreateStamp "prof"
+    696 aclprofDestroyStamp "prof"
+    697 aclprofPush "prof"
+    698 aclprofPop "prof"
+    699 aclprofRangeStart "prof"
+    700 aclprofRangeStop "prof"
+    701 aclprofSetStampTraceMessage "prof"
+    702 aclprofMark "prof"
+    703 aclprofMarkEx "prof"
+    704 aclprofStr2Id "prof"
+    705 aclprofRangePushEx "prof"
+    706 aclprofRangePop "prof"
+    707 aclrtcCreateProg "rtc"
+    708 aclrtcCompileProg "rtc"
+    709 aclrtcAddNameExpr "rtc"
+    710 aclrtcGetLoweredName "rtc"
+    711 aclrtcDestroyProg "rtc"
+    712 aclrtcGetBinData "rtc"
+    713 aclrtcGetBinDataSize "rtc"
+    714 aclrtcGetCompileLogSize "rtc"
+    715 aclrtcGetCompileLog "rtc"
+    716 aclopSetModelDir "single_op"
+    717 aclopLoad "single_op"
+    718 aclopCreateAttr "single_op"
+    719 aclopDestroyAttr "single_op"
+    720 aclopSetAttrBool "single_op"
+    721 aclopSetAttrInt "single_op"
+    722 aclopSetAttrFloat "single_op"
+    723 aclopSetAttrString "single_op"
+    724 aclopSetAttrDataType "single_op"
+    725 aclopSetAttrListDataType "single_op"
+    726 aclopSetAttrListBool "single_op"
+    727 aclopSetAttrListInt "single_op"
+    728 aclopSetAttrListFloat "single_op"
+    729 aclopSetAttrListString "single_op"
+    730 aclopSetAttrListListInt "single_op"
+    731 aclopExecute "single_op"
+    732 aclopExecuteV2 "single_op"
+    733 aclopCreateHandle "single_op"
+    734 aclopDestroyHandle "single_op"
+    735 aclopExecWithHandle "single_op"
+    736 aclopCast "single_op"
+    737 aclopCreateHandleForCast "single_op"
+    738 aclopCreateKernel "single_op"
+    739 aclopRegisterCompileFunc "single_op"
+    740 aclopUnregisterCompileFunc "single_op"
+    741 aclopSetKernelArgs "single_op"
+    742 aclopSetKernelWorkspaceSizes "single_op"
+    743 aclopUpdateParams "single_op"
+    744 aclopSetMaxOpQueueNum "single_op"
+    745 aclopInferShape "single_op"
+    746 aclopCompile "single_op"
+    747 aclopCompileAndExecute "single_op"
+    748 aclopCompileAndExecuteV2 "single_op"
+    749 aclSetCompileopt "single_op"
+    750 aclGetCompileoptSize "single_op"
+    751 aclGetCompileopt "single_op"
+    752 aclopSetCompileFlag "single_op"
+    753 aclGenGraphAndDumpForOp "single_op"
+    754 aclCreateGraphDumpOpt "single_op"
+    755 aclDestroyGraphDumpOpt "single_op"
+    756 aclrtSnapShotProcessLock "snapshot"
+    757 aclrtSnapShotProcessUnlock "snapshot"
+    758 aclrtSnapShotProcessBackup "snapshot"
+    759 aclrtSnapShotProcessRestore "snapshot"
+    760 aclrtSnapShotCallbackRegister "snapshot"
+    761 aclrtSnapShotCallbackUnregister "snapshot"
+    762 aclrtSetStreamFailureMode "stream"
+    763 aclrtStreamGetId "stream"
+    764 aclrtCreateStreamConfigHandle "stream"
+    765 aclrtDestroyStreamConfigHandle "stream"
+    766 aclrtSetStreamConfigOpt "stream"
+    767 aclrtCreateStream "stream"
+    768 aclrtCreateStreamV2 "stream"
+    769 aclrtCreateStreamWithConfig "stream"
+    770 aclrtDestroyStream "stream"
+    771 aclrtDestroyStreamForce "stream"
+    772 aclrtSynchronizeStream "stream"
+    773 aclrtSynchronizeStreamWithTimeout "stream"
+    774 aclrtStreamQuery "stream"
+    775 aclrtStreamGetPriority "stream"
+    776 aclrtStreamGetFlags "stream"
+    777 aclrtStreamAbort "stream"
+    778 aclrtGetStreamAvailableNum "stream"
+    779 aclrtSetStreamAttribute "stream"
+    780 aclrtGetStreamAttribute "stream"
+    781 aclrtDeviceGetStreamPriorityRange "stream"
+    782 aclrtCtxGetCurrentDefaultStream "stream"
+    783 aclrtGetStreamResLimit "stream"
+    784 aclrtSetStreamResLimit "stream"
+    785 aclrtResetStreamResLimit "stream"
+    786 aclrtActiveStream "stream"
+    787 aclrtSwitchStream "stream"
+    788 aclrtRegStreamStateCallback "stream"
+    789 aclrtStreamStop "stream"
+    790 acltdtGetTensorTypeFromItem "tdt_channel"
+    791 acltdtGetDataTypeFromItem "tdt_channel"
+    792 acltdtGetDataAddrFromItem "tdt_channel"
+    793 acltdtGetDataSizeFromItem "tdt_channel"
+    794 acltdtGetDimNumFromItem "tdt_channel"
+    795 acltdtGetSliceInfoFromItem "tdt_channel"
+    796 acltdtGetDimsFromItem "tdt_channel"
+    797 acltdtCreateDataItem "tdt_channel"
+    798 acltdtDestroyDataItem "tdt_channel"
+    799 acltdtCreateDataset "tdt_channel"
+    800 acltdtDestroyDataset "tdt_channel"
+    801 acltdtGetDataItem "tdt_channel"
+    802 acltdtAddDataItem "tdt_channel"
+    803 acltdtGetDatasetSize "tdt_channel"
+    804 acltdtGetDatasetName "tdt_channel"
+    805 acltdtStopChannel "tdt_channel"
+    806 acltdtCreateChannel "tdt_channel"
+    807 acltdtCreateChannelWithCapacity "tdt_channel"
+    808 acltdtDestroyChannel "tdt_channel"
+    809 acltdtCleanChannel "tdt_channel"
+    810 acltdtSendTensor "tdt_channel"
+    811 acltdtReceiveTensor "tdt_channel"
+    812 acltdtQueryChannelSize "tdt_channel"
+    813 acltdtCreateQueue "tdt_queue"
+    814 acltdtDestroyQueue "tdt_queue"
+    815 acltdtEnqueue "tdt_queue"
+    816 acltdtDequeue "tdt_queue"
+    817 acltdtEnqueueData "tdt_queue"
+    818 acltdtDequeueData "tdt_queue"
+    819 acltdtGrantQueue "tdt_queue"
+    820 acltdtAttachQueue "tdt_queue"
+    821 acltdtBindQueueRoutes "tdt_queue"
+    822 acltdtUnbindQueueRoutes "tdt_queue"
+    823 acltdtQueryQueueRoutes "tdt_queue"
+    824 acltdtAllocBuf "tdt_queue"
+    825 acltdtFreeBuf "tdt_queue"
+    826 acltdtGetBufData "tdt_queue"
+    827 acltdtSetBufDataLen "tdt_queue"
+    828 acltdtGetBufDataLen "tdt_queue"
+    829 acltdtAppendBufChain "tdt_queue"
+    830 acltdtGetBufChainNum "tdt_queue"
+    831 acltdtGetBufFromChain "tdt_queue"
+    832 acltdtGetBufUserData "tdt_queue"
+    833 acltdtSetBufUserData "tdt_queue"
+    834 acltdtCopyBufRef "tdt_queue"
+    835 acltdtCreateQueueAttr "tdt_queue"
+    836 acltdtDestroyQueueAttr "tdt_queue"
+    837 acltdtSetQueueAttr "tdt_queue"
+    838 acltdtGetQueueAttr "tdt_queue"
+    839 acltdtCreateQueueRoute "tdt_queue"
+    840 acltdtDestroyQueueRoute "tdt_queue"
+    841 acltdtGetQueueRouteParam "tdt_queue"
+    842 acltdtCreateQueueRouteList "tdt_queue"
+    843 acltdtDestroyQueueRouteList "tdt_queue"
+    844 acltdtAddQueueRoute "tdt_queue"
+    845 acltdtGetQueueRoute "tdt_queue"
+    846 acltdtGetQueueRouteNum "tdt_queue"
+    847 acltdtCreateQueueRouteQueryInfo "tdt_queue"
+    848 acltdtDestroyQueueRouteQueryInfo "tdt_queue"
+    849 acltdtSetQueueRouteQueryInfo "tdt_queue"
+    850 aclCreateTensorDesc "tensor_desc"
+    851 aclDestroyTensorDesc "tensor_desc"
+    852 aclSetTensorShapeRange "tensor_desc"
+    853 aclSetTensorValueRange "tensor_desc"
+    854 aclGetTensorDescType "tensor_desc"
+    855 aclGetTensorDescFormat "tensor_desc"
+    856 aclGetTensorDescSize "tensor_desc"
+    857 aclGetTensorDescElementCount "tensor_desc"
+    858 aclGetTensorDescNumDims "tensor_desc"
+    859 aclGetTensorDescDim "tensor_desc"
+    860 aclGetTensorDescDimV2 "tensor_desc"
+    861 aclGetTensorDescDimRange "tensor_desc"
+    862 aclSetTensorDescName "tensor_desc"
+    863 aclGetTensorDescName "tensor_desc"
+    864 aclTransTensorDescFormat "tensor_desc"
+    865 aclSetTensorStorageFormat "tensor_desc"
+    866 aclSetTensorStorageShape "tensor_desc"
+    867 aclSetTensorFormat "tensor_desc"
+    868 aclSetTensorShape "tensor_desc"
+    869 aclSetTensorOriginFormat "tensor_desc"
+    870 aclSetTensorOriginShape "tensor_desc"
+    871 aclGetTensorDescByIndex "tensor_desc"
+    872 aclGetTensorDescAddress "tensor_desc"
+    873 aclSetTensorDynamicInput "tensor_desc"
+    874 aclSetTensorConst "tensor_desc"
+    875 aclSetTensorPlaceMent "tensor_desc"
+    876 aclFloat16ToFloat "type_util"
+    877 aclFloatToFloat16 "type_util"
+    878 aclDataTypeSize "type_util"
+    879 aclrtValueWrite "value_sync"
+    880 aclrtValueWait "value_sync"
+    881 aclrtReserveMemAddress "vmm"
+    882 aclrtReleaseMemAddress "vmm"
+    883 aclrtMallocPhysical "vmm"
+    884 aclrtFreePhysical "vmm"
+    885 aclrtMapMem "vmm"
+    886 aclrtUnmapMem "vmm"
+    887 aclrtMemMapNoAccess "vmm"
+    888 aclrtMemGetAllocationGranularity "vmm"
+    889 aclrtMemSetAccess "vmm"
+    890 aclrtMemGetAccess "vmm"
+    891 aclrtMemRetainAllocationHandle "vmm"
+    892 aclrtMemGetAllocationPropertiesFromHandle "vmm"
+    893 aclrtReserveMemAddressNoUCMemory "vmm"
+    894 aclrtMemGetAddressRange "vmm"
+    895 aclrtMemMapSelectedLink "vmm"
+    896 aclrtMemMapSetLink "vmm"
+}
 
 /// The numbers of the calls that are not implemented yet.
 pub static STUBS: &[u16] = &[
