@@ -12,6 +12,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::{Result, bail};
+use clap::ValueEnum as _;
 
 use crate::progress;
 
@@ -21,6 +22,9 @@ pub struct Options {
     /// Adds what takes long: model checking, valgrind, address sanitizer, soak, advisories.
     #[arg(long)]
     long: bool,
+    /// Runs one part of the long steps alone, with the steps that it needs; each part takes less than an hour.
+    #[arg(long, value_enum, conflicts_with_all = ["long", "only"])]
+    part: Option<Part>,
     /// Runs these steps alone, and counts on what earlier runs left behind for the rest.
     #[arg(long, value_name = "STEP,...", value_delimiter = ',')]
     only: Vec<String>,
@@ -29,14 +33,25 @@ pub struct Options {
     list: bool,
 }
 
+/// A part of the long steps, small enough for one job of a hosted service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Part {
+    /// Address sanitizer, memcheck, helgrind.
+    Sanitizers,
+    /// Damaged files, soak, chaos, large models.
+    Endurance,
+    /// Model checking, other processors, browsers, advisories.
+    Portability,
+}
+
 /// One thing that has to pass.
 struct Step {
     /// The name in the table, in --only and of the log.
     name: &'static str,
     /// What it shows, in a few words.
     what: &'static str,
-    /// Whether it belongs to --long alone.
-    long: bool,
+    /// The part of the long steps that it belongs to; `None` for a step of every run.
+    part: Option<Part>,
     /// The steps that have to pass first.
     needs: &'static [&'static str],
     /// What it does.
@@ -72,7 +87,10 @@ pub fn run(options: &Options) -> Result<bool> {
                 "{:<12} {}{}",
                 step.name,
                 step.what,
-                if step.long { " (--long)" } else { "" }
+                match step.part {
+                    Some(part) => format!(" (--long, --part {})", name_of(part)),
+                    None => String::new(),
+                }
             );
         }
         return Ok(true);
@@ -87,13 +105,7 @@ pub fn run(options: &Options) -> Result<bool> {
             all.iter().map(|s| s.name).collect::<Vec<_>>().join(", ")
         );
     }
-    let chosen: Vec<&Step> = all
-        .iter()
-        .filter(|step| match options.only.is_empty() {
-            true => options.long || !step.long,
-            false => options.only.iter().any(|name| name == step.name),
-        })
-        .collect();
+    let chosen = choose(options);
 
     let logs = crate::root().join("target/ci");
     fs::create_dir_all(&logs)?;
@@ -110,7 +122,7 @@ pub fn run(options: &Options) -> Result<bool> {
         let job = Job {
             name: step.name,
             log: logs.join(format!("{}.log", step.name)),
-            long: options.long,
+            long: options.long || options.part.is_some(),
         };
         let step_start = Instant::now();
         let outcome = match unmet(step, &rows) {
@@ -145,6 +157,34 @@ pub fn run(options: &Options) -> Result<bool> {
     Ok(!rows
         .iter()
         .any(|row| matches!(row.outcome, Outcome::Failed(_))))
+}
+
+/// Returns the steps that the options select, in order.
+fn choose(options: &Options) -> Vec<&'static Step> {
+    let of_part = |step: &Step| step.part.is_some() && step.part == options.part;
+    let needed = |step: &Step| {
+        steps::ALL
+            .iter()
+            .any(|other| of_part(other) && other.needs.contains(&step.name))
+    };
+    steps::ALL
+        .iter()
+        .filter(|step| {
+            if !options.only.is_empty() {
+                options.only.iter().any(|name| name == step.name)
+            } else if options.part.is_some() {
+                of_part(step) || needed(step)
+            } else {
+                options.long || step.part.is_none()
+            }
+        })
+        .collect()
+}
+
+/// Returns the name of a part on the command line.
+fn name_of(part: Part) -> String {
+    part.to_possible_value()
+        .map_or_else(String::new, |value| value.get_name().to_owned())
 }
 
 /// Gives the first step that has to pass before this one and ran without passing.
@@ -229,7 +269,7 @@ mod tests {
         let step = Step {
             name: "demo",
             what: "",
-            long: false,
+            part: None,
             needs: &["dist"],
             run: |_| unreachable!(),
         };
@@ -240,6 +280,30 @@ mod tests {
             None
         );
         assert_eq!(unmet(&step, &[]), None, "--only counts on earlier runs");
+    }
+
+    #[test]
+    fn a_part_runs_its_steps_and_what_they_need_and_the_parts_together_run_all() {
+        let names = |part| -> Vec<&str> {
+            let options = Options {
+                long: false,
+                part: Some(part),
+                only: Vec::new(),
+                list: false,
+            };
+            choose(&options).iter().map(|step| step.name).collect()
+        };
+        let sanitizers = names(Part::Sanitizers);
+        assert!(sanitizers.contains(&"valgrind"), "{sanitizers:?}");
+        assert!(sanitizers.contains(&"dist"), "valgrind needs it");
+        assert!(!sanitizers.contains(&"soak"), "{sanitizers:?}");
+        let all: Vec<&str> = Part::value_variants()
+            .iter()
+            .flat_map(|part| names(*part))
+            .collect();
+        for step in steps::ALL.iter().filter(|step| step.part.is_some()) {
+            assert!(all.contains(&step.name), "no part runs {}", step.name);
+        }
     }
 
     #[test]
