@@ -6,6 +6,7 @@
 pub mod dtype;
 pub mod error;
 pub mod id;
+pub mod philox;
 pub mod span;
 
 pub use error::{Error, ErrorKind, FailedOperator, FailedTensor, Result, TaskSite};

@@ -69,6 +69,7 @@ mod hard_max;
 mod hard_sigmoid;
 mod hard_swish;
 mod identity;
+#[cfg(feature = "image-formats")]
 mod image_decoder;
 mod invert;
 mod is_inf;
@@ -228,6 +229,7 @@ pub(crate) static ALL: &[&[&Operator]] = &[
     hard_sigmoid::OPERATORS,
     hard_swish::OPERATORS,
     identity::OPERATORS,
+    #[cfg(feature = "image-formats")]
     image_decoder::OPERATORS,
     invert::OPERATORS,
     is_inf::OPERATORS,
