@@ -793,7 +793,7 @@ def main():
     else:
         bars = {name: read[f"profile-{MODELS[name]}"] for name in PROFILED if f"profile-{MODELS[name]}" in read}
         if len(bars) == len(PROFILED):
-            draw(bars, ROOT / "docs/pictures/profile.svg")
+            draw(bars, ROOT / "docs/benchmarks/profile.svg")
         for part in wanted_parts(parser.parse_args([])):
             if part not in read:
                 print(f"missing: {part}", flush=True)

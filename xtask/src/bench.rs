@@ -1,20 +1,17 @@
-//! `cargo xtask bench`: runs a benchmark, shows its table and writes it into docs/performance.md, misses included.
+//! `cargo xtask bench`: runs a benchmark, shows its table and writes it into docs/benchmarks, missed targets included.
 
 mod check;
+mod pages;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 
 use crate::{dist, progress, python_env};
-
-const PAGE: &str = "docs/performance.md";
-/// What the models bench draws, from the page's folder.
-const PICTURE: &str = "pictures/profile.svg";
 
 /// What `cargo xtask bench` takes.
 #[derive(clap::Args)]
@@ -25,13 +22,13 @@ pub struct Options {
     /// Measures the install tree as it is instead of building it first.
     #[arg(long)]
     no_build: bool,
-    /// Shows the table without writing it into docs/performance.md.
+    /// Shows the table without writing it into docs/benchmarks.
     #[arg(long)]
     no_page: bool,
     /// Measures four of the models, at batch 1, and shows the table only.
     #[arg(long)]
     quick: bool,
-    /// models: measures these networks only (`ResNet-50,bert`), or `extras`; the table joins them with what was measured before.
+    /// models: measures these networks only (`ResNet-50,bert`), or `extras`; other rows keep their earlier figures.
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
     /// models: measures these sizes of a batch only.
@@ -40,13 +37,13 @@ pub struct Options {
     /// models: measures with these numbers of threads only.
     #[arg(long, value_delimiter = ',')]
     threads: Vec<u32>,
-    /// models: goes on where an earlier run was stopped, and measures only what is missing.
+    /// models: continues an interrupted run, and measures only what is missing.
     #[arg(long)]
     resume: bool,
 }
 
 impl Options {
-    /// What the models bench is told.
+    /// Returns the arguments of the models bench.
     fn for_models(&self) -> Vec<String> {
         let mut extra = Vec::new();
         let mut list = |name: &str, values: Vec<String>| {
@@ -81,8 +78,8 @@ enum Suite {
     Runtime,
     /// Models against ONNX Runtime and OpenVINO, in turn in the same process; memory, kernels, a picture of profiles.
     Models,
-    /// Models in bfloat16, where a precision mode allows it, and kernels of bytes, beside both engines.
-    Narrow,
+    /// Models in bfloat16, where a precision mode allows it, and int8 kernels, beside both engines.
+    LowPrecision,
     /// What a call from Python costs beyond the call from C.
     Python,
     /// The Graph Engine beside a compiled model: ResNet-50 built by operators and parsed from ONNX.
@@ -92,11 +89,21 @@ enum Suite {
 }
 
 impl Suite {
+    #[cfg(test)]
+    const ALL: &[Suite] = &[
+        Suite::Runtime,
+        Suite::Models,
+        Suite::LowPrecision,
+        Suite::Python,
+        Suite::Graph,
+        Suite::Check,
+    ];
+
     fn name(self) -> &'static str {
         match self {
             Suite::Runtime => "runtime",
             Suite::Models => "models",
-            Suite::Narrow => "narrow",
+            Suite::LowPrecision => "low-precision",
             Suite::Python => "python",
             Suite::Graph => "graph",
             Suite::Check => "check",
@@ -137,10 +144,10 @@ pub fn run(options: &Options) -> Result<()> {
     let Figures { lines, problems } = match options.what {
         Suite::Runtime => runtime(&tree)?,
         Suite::Models => models(&tree, &options.for_models())?,
-        Suite::Narrow => {
+        Suite::LowPrecision => {
             let python = python_env::ensure_bench(&log("venv-bench"))?;
             let quick = options.quick.then(|| "--quick".to_owned());
-            with_python(&tree, &python, "narrow", quick.as_slice())?
+            with_python(&tree, &python, "low_precision", quick.as_slice())?
         }
         Suite::Python | Suite::Graph => {
             let python = python_env::ensure(&log("venv"))?;
@@ -153,10 +160,14 @@ pub fn run(options: &Options) -> Result<()> {
         println!("{problem}");
     }
     if !problems.is_empty() {
-        println!("\n{PAGE} stays as it is: the table is not whole");
+        println!("\nthe pages stay as they are: the table is incomplete");
     } else if !options.no_page && !options.quick {
-        write_page(options.what, &lines)?;
-        println!("\nwritten into {PAGE}");
+        pages::write(options.what, &lines)?;
+        println!(
+            "\nwritten into {} and {}",
+            pages::page(options.what).display(),
+            pages::HEADLINE_PAGE
+        );
     }
     Ok(())
 }
@@ -398,78 +409,6 @@ fn plain(lines: &[Line]) -> String {
     text
 }
 
-fn markdown(lines: &[Line]) -> String {
-    let mut text = format!("| {} |\n|---|---|---|---|---|---|\n", HEADINGS.join(" | "));
-    for line in lines {
-        text += &format!("| {} | {} |\n", line.what, columns(line).join(" | "));
-    }
-    text
-}
-
-/// Replaces the suite's part of the page, between its two marks.
-fn write_page(suite: Suite, lines: &[Line]) -> Result<()> {
-    let path = crate::root().join(PAGE);
-    let page = fs::read_to_string(&path).with_context(|| PAGE)?;
-    let mut part = format!(
-        "Measured on {} on {}.\n\n{}",
-        machine(),
-        today()?,
-        markdown(lines)
-    );
-    if matches!(suite, Suite::Models) && crate::root().join("docs").join(PICTURE).exists() {
-        part += &format!("\n![Which part of a model's time each operator takes]({PICTURE})\n");
-    }
-    fs::write(&path, replaced(&page, suite.name(), &part)?)?;
-    Ok(())
-}
-
-fn replaced(page: &str, name: &str, part: &str) -> Result<String> {
-    let (open, close) = (
-        format!("<!-- {name}: begin -->\n"),
-        format!("<!-- {name}: end -->\n"),
-    );
-    let (Some(start), Some(end)) = (page.find(&open), page.find(&close)) else {
-        bail!(
-            "{PAGE} has no place for {name}: the lines {} and {}",
-            open.trim(),
-            close.trim()
-        );
-    };
-    Ok(format!("{}{open}{part}{}", &page[..start], &page[end..]))
-}
-
-/// Describes the machine: processor, cores, kernel.
-fn machine() -> String {
-    let cpu = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let model = cpu
-        .lines()
-        .find_map(|line| {
-            line.strip_prefix("model name")?
-                .split_once(':')
-                .map(|(_, name)| name.trim())
-        })
-        .unwrap_or(std::env::consts::ARCH);
-    let virtual_machine = if cpu.contains(" hypervisor") {
-        ", virtual machine"
-    } else {
-        ""
-    };
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-    format!(
-        "{model}, {cores} cores{virtual_machine}, Linux {}",
-        kernel.trim()
-    )
-}
-
-fn today() -> Result<String> {
-    let output = Command::new("date")
-        .args(["-u", "+%Y-%m-%d"])
-        .stdin(Stdio::null())
-        .output()?;
-    Ok(String::from_utf8_lossy(&output.stdout).trim().to_string())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -519,14 +458,5 @@ mod tests {
             ["<= 1.00 ns".to_string(), "MISSED".into()]
         );
         assert_eq!(columns(&line(2.0, None))[4], "");
-    }
-
-    #[test]
-    fn only_the_part_between_the_marks_changes() {
-        let page = "a\n<!-- x: begin -->\nold\n<!-- x: end -->\nb\n";
-        let new = replaced(page, "x", "new\n").unwrap();
-        assert_eq!(new, "a\n<!-- x: begin -->\nnew\n<!-- x: end -->\nb\n");
-        assert_eq!(replaced(&new, "x", "new\n").unwrap(), new);
-        assert!(replaced(page, "y", "").is_err());
     }
 }

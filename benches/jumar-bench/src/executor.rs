@@ -343,7 +343,7 @@ fn gate(lines: &mut Table) {
     };
     let (value, nothing) = in_turn(with, without);
     lines.push(Line {
-        what: "the gate with nobody watching, beyond a submit without it".into(),
+        what: "the gate without probes, beyond a submit without it".into(),
         value: (value - nothing).max(0.0),
         unit: "ns",
         limit: None,

@@ -1,4 +1,4 @@
-//! Starting from rest: work that nobody waits for, callbacks, and what a wake costs.
+//! Starting from rest: work without a waiting thread, callbacks, and what a wake costs.
 
 use std::time::{Duration, Instant};
 
@@ -39,7 +39,7 @@ pub fn run(acl: Acl, place: Place, lines: &mut Table) -> Result<()> {
         median((0..9).map(|_| trip()).collect())
     };
     lines.push(Line {
-        what: "a task that nobody waits for, workers napping".into(),
+        what: "a task without a waiting thread, workers in timed park".into(),
         value: alone(|| started(NAPPING)),
         unit: "us",
         limit: None,
@@ -48,7 +48,7 @@ pub fn run(acl: Acl, place: Place, lines: &mut Table) -> Result<()> {
     let wake = || median((0..9).map(|_| limits::wake_beside()).collect());
     let (value, wake) = in_turn(|| started(ASLEEP), wake);
     lines.push(Line {
-        what: "a task that nobody waits for, workers asleep".into(),
+        what: "a task without a waiting thread, workers parked".into(),
         value,
         unit: "us",
         limit: Some(("waking a thread on another core until it runs".into(), wake)),
@@ -67,7 +67,7 @@ pub fn run(acl: Acl, place: Place, lines: &mut Table) -> Result<()> {
     };
     let (value, wake) = in_turn(call, limits::wake_call);
     lines.push(Line {
-        what: "enqueue to a runtime that naps".into(),
+        what: "enqueue while workers are in timed park".into(),
         value,
         unit: "ns",
         limit: Some(("the call that wakes a thread".into(), wake)),

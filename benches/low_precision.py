@@ -1,9 +1,9 @@
 """Narrow numbers: bfloat16 where a precision mode allows it, and whole numbers, beside ONNX Runtime and OpenVINO in one process.
 
-`cargo xtask bench narrow` runs it where `models.py` runs (`atc` and the module `acl` of the install tree, the engines of `target/venv-bench`).
+`cargo xtask bench low-precision` runs it where `models.py` runs (`atc` and the module `acl` of the install tree, the engines of `target/venv-bench`).
 Prints a line of JSON for each figure; each says what computed it (`amx`, `avx512_bf16`, `avx512_vnni`, `avx512`, `avx2`, `plain`).
 
-Usage: narrow.py [--quick]
+Usage: low_precision.py [--quick]
 """
 
 import json
