@@ -6,13 +6,21 @@
 //! program's other code is, and a fault in it is the program's.
 //!
 //! A binary is loaded from its file, so that a debugger finds its sources and its neighbours are found beside it. A second
-//! load of the same file, and bytes that have no file, come from a memory file: two loads share no variable.
+//! load of the same file, and bytes that have no file, come from a memory file: two loads share no variable. Unique symbols would
+//! break this twice: the loader keeps them once for the process, and keeps every object that defines one. So a binary that has
+//! such symbols is loaded from a memory file in which they are weak.
+//!
+//! The loader identifies an object by its name before it looks at the file. The name of a memory file is its descriptor, which
+//! another file gets once it was closed, while the object may still be loaded (it asked for that, or a thread has variables of it
+//! to destroy). So a name is used only if no loaded object has it.
 
+use std::borrow::Cow;
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::fs::File;
 use std::io::Write;
 use std::os::fd::{AsRawFd, FromRawFd};
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::ptr;
 use std::sync::Arc;
 
@@ -152,9 +160,9 @@ static LOADING: Mutex<()> = Mutex::new(());
 pub(crate) fn load(image: &CodeImage, executor: &Arc<Executor>) -> Result<Arc<dyn Code>> {
     let exports = elf::read(&image.bytes)?;
     let _one = LOADING.lock();
-    let library = match from_file(image) {
+    let library = match from_file(image, &exports) {
         Some(library) => library?,
-        None => from_memory(image)?,
+        None => from_memory(image, &exports)?,
     };
     let base = library.base();
     Ok(Arc::new(HostCode {
@@ -165,55 +173,95 @@ pub(crate) fn load(image: &CodeImage, executor: &Arc<Executor>) -> Result<Arc<dy
     }))
 }
 
-/// Loads the file, unless there is none or it is loaded already.
-fn from_file(image: &CodeImage) -> Option<Result<Library>> {
-    let path = CString::new(
-        std::fs::canonicalize(image.file.as_ref()?)
-            .ok()?
-            .as_os_str()
-            .as_bytes(),
-    )
-    .ok()?;
-    // SAFETY: the path ends in a zero byte; RTLD_NOLOAD loads nothing and runs nothing.
-    let there = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOLOAD | libc::RTLD_LAZY) };
-    if !there.is_null() {
-        // SAFETY: opened just now.
-        unsafe { libc::dlclose(there) };
+/// Loads the file, unless there is none, it is loaded already, or it has unique symbols.
+fn from_file(image: &CodeImage, exports: &Exports) -> Option<Result<Library>> {
+    let path = std::fs::canonicalize(image.file.as_ref()?).ok()?;
+    // A memory file has no neighbours: what is searched for relative to the binary is found from its own file only.
+    if exports.has_unique() && !searches_beside_itself(&image.bytes) {
         return None;
     }
-    // The file may have changed since it was read; what is loaded has to be what was checked.
-    let same = std::fs::read(image.file.as_ref()?).is_ok_and(|now| now[..] == image.bytes[..]);
-    if !same {
+    let name = CString::new(path.as_os_str().as_bytes()).ok()?;
+    if is_loaded(&name) || !holds(&path, &image.bytes) {
         return None;
     }
-    Some(open(&path).map(|handle| Library {
+    Some(open(&name).map(|handle| Library {
         handle,
         _memory: None,
     }))
 }
 
-fn from_memory(image: &CodeImage) -> Result<Library> {
-    let refused = |error: std::io::Error| {
-        Error::new(
-            ErrorKind::OutOfMemory,
-            format!("no memory file for the kernel binary: {error}"),
-        )
-    };
+/// Returns whether the object's search path is relative to its own folder.
+fn searches_beside_itself(bytes: &[u8]) -> bool {
+    let origins: [&[u8]; 2] = [b"$ORIGIN", b"${ORIGIN}"];
+    origins
+        .iter()
+        .any(|origin| bytes.windows(origin.len()).any(|part| part == *origin))
+}
+
+/// Returns whether a file still has these bytes: what is loaded has to be what was checked.
+fn holds(path: &Path, bytes: &[u8]) -> bool {
+    let is_as_long = std::fs::metadata(path)
+        .is_ok_and(|data| data.is_file() && data.len() == bytes.len() as u64);
+    is_as_long && std::fs::read(path).is_ok_and(|now| now == bytes)
+}
+
+fn from_memory(image: &CodeImage, exports: &Exports) -> Result<Library> {
     // SAFETY: the name is a C text; the call has no other effect than a new file descriptor.
     let descriptor = unsafe { libc::memfd_create(c"jumar-kernel".as_ptr(), libc::MFD_CLOEXEC) };
     if descriptor < 0 {
-        return Err(refused(std::io::Error::last_os_error()));
+        return Err(no_memory_file(&std::io::Error::last_os_error()));
     }
-    // SAFETY: the descriptor is new and nobody else's.
+    // SAFETY: the descriptor is new, and nothing else owns it.
     let mut file = unsafe { File::from_raw_fd(descriptor) };
-    file.write_all(&image.bytes).map_err(refused)?;
-    // With the process's number rather than "self", so that a debugger finds it too.
-    let path = format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());
-    let path = CString::new(path).map_err(|_| elf::refused("the path has a zero byte".into()))?;
+    let mut bytes = Cow::Borrowed(&image.bytes[..]);
+    if exports.has_unique() {
+        exports.make_weak(bytes.to_mut());
+    }
+    file.write_all(&bytes)
+        .map_err(|error| no_memory_file(&error))?;
+    let (file, name) = with_free_name(file)?;
     Ok(Library {
-        handle: open(&path)?,
+        handle: open(&name)?,
         _memory: Some(file),
     })
+}
+
+fn no_memory_file(error: &std::io::Error) -> Error {
+    Error::new(
+        ErrorKind::OutOfMemory,
+        format!("no memory file for the kernel binary: {error}"),
+    )
+}
+
+/// Finds a descriptor of a memory file whose name no loaded object has.
+fn with_free_name(mut file: File) -> Result<(File, CString)> {
+    loop {
+        // With the process's number rather than "self", so that a debugger finds it too.
+        let name = format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());
+        let name = CString::new(name).expect("the name has no zero byte");
+        if !is_loaded(&name) {
+            return Ok((file, name));
+        }
+        let next = file.as_raw_fd() + 1;
+        // SAFETY: the descriptor is open; the call has no other effect than a new descriptor of the same file.
+        let next = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_DUPFD_CLOEXEC, next) };
+        if next < 0 {
+            return Err(no_memory_file(&std::io::Error::last_os_error()));
+        }
+        // SAFETY: the descriptor is new, and nothing else owns it.
+        file = unsafe { File::from_raw_fd(next) };
+    }
+}
+
+/// Returns whether the loader takes a name for that of an object that is loaded already.
+fn is_loaded(name: &CStr) -> bool {
+    // SAFETY: the name ends in a zero byte; RTLD_NOLOAD loads nothing and runs nothing.
+    let there = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOLOAD | libc::RTLD_LAZY) };
+    if !there.is_null() {
+        // SAFETY: opened just now.
+        unsafe { libc::dlclose(there) };
+    }
+    !there.is_null()
 }
 
 fn open(path: &CStr) -> Result<*mut c_void> {
@@ -249,13 +297,16 @@ impl Code for HostCode {
         else {
             return Err(self.unknown(name));
         };
-        let info = info_name("jumar_kernel_info_", name)
-            .filter(|info| self.exports.symbols.contains_key(&*info.to_string_lossy()))
-            .map(|info| self.library.symbol(&info));
-        let described = info
-            .map(|info| described(info, name))
-            .transpose()?
-            .flatten();
+        let info = info_name("jumar_kernel_info_", name).and_then(|info| {
+            let symbol = self.exports.symbols.get(&*info.to_string_lossy())?;
+            let address = self.library.symbol(&info).cast_const();
+            (!address.is_null()).then_some((address, symbol.bytes))
+        });
+        let described = match info {
+            // SAFETY: a symbol of this name is a description that the header's macro made, in an object that is loaded.
+            Some((info, bytes)) => Some(unsafe { described(info, bytes, name) }?),
+            None => None,
+        };
         let entry = match (described, form) {
             (Some((run, parameters, of_threads)), _) => Entry::Described {
                 run,
@@ -340,11 +391,23 @@ fn info_name(prefix: &str, name: &str) -> Option<CString> {
 type Described = (Run, Vec<Parameter>, bool);
 
 /// Reads a kernel's description.
-fn described(info: *const c_void, name: &str) -> Result<Option<Described>> {
-    if info.is_null() {
-        return Ok(None);
+///
+/// # Safety
+///
+/// The address is that of an object of `bytes` bytes. If it is long enough, it is a description as `include/jumar/kernel.h` makes it,
+/// in a binary that stays loaded.
+unsafe fn described(info: *const c_void, bytes: usize, name: &str) -> Result<Described> {
+    if bytes < size_of::<RawInfo>() {
+        return Err(Error::new(
+            ErrorKind::InvalidValue,
+            format!(
+                "the description of kernel \"{name}\" has {bytes} bytes, and this Jumar reads {}",
+                size_of::<RawInfo>()
+            ),
+        )
+        .fix("Compile the kernel with the jumar/kernel.h of this installation."));
     }
-    // SAFETY: a symbol of this name is a description, which the header's macro made; the object that holds it is loaded.
+    // SAFETY: the caller's contract, and the length was checked.
     let info = unsafe { &*info.cast::<RawInfo>() };
     let sound = info.version == VERSION
         && info.launch_size as usize <= size_of::<RawLaunch>()
@@ -379,7 +442,7 @@ fn described(info: *const c_void, name: &str) -> Result<Option<Described>> {
             },
         })
         .collect();
-    Ok(Some((run, parameters, info.kind == THREADS)))
+    Ok((run, parameters, info.kind == THREADS))
 }
 
 enum Entry {
@@ -623,11 +686,33 @@ fn symbol_at(address: usize) -> Option<(*mut c_void, String)> {
     (!handle.is_null()).then_some((handle, name))
 }
 
-fn info_of(handle: *mut c_void, prefix: &str, name: &str) -> Option<*const c_void> {
+/// Finds a description in an object, and how many bytes it has.
+fn info_of(handle: *mut c_void, prefix: &str, name: &str) -> Option<(*const c_void, usize)> {
     let info = info_name(prefix, name)?;
     // SAFETY: the handle is open, and the name ends in a zero byte.
     let info = unsafe { libc::dlsym(handle, info.as_ptr()) };
-    (!info.is_null()).then_some(info.cast_const())
+    (!info.is_null()).then(|| (info.cast_const(), bytes_at(info)))
+}
+
+/// Returns how many bytes the symbol has that begins at an address; 0 if the loader does not know.
+fn bytes_at(address: *const c_void) -> usize {
+    /// `RTLD_DL_SYMENT`: asks for the symbol as well.
+    const WITH_SYMBOL: libc::c_int = 1;
+    let mut info = libc::Dl_info {
+        dli_fname: ptr::null(),
+        dli_fbase: ptr::null_mut(),
+        dli_sname: ptr::null(),
+        dli_saddr: ptr::null_mut(),
+    };
+    let mut symbol: *const libc::Elf64_Sym = ptr::null();
+    let written = (&raw mut symbol).cast();
+    // SAFETY: the structure and the pointer are ours to write; any address may be asked for.
+    let known = unsafe { libc::dladdr1(address, &raw mut info, written, WITH_SYMBOL) };
+    if known == 0 || symbol.is_null() || !ptr::eq(info.dli_saddr.cast_const(), address) {
+        return 0;
+    }
+    // SAFETY: the loader's symbol stays while its object is loaded, which the caller holds.
+    usize::try_from(unsafe { (*symbol).st_size }).unwrap_or(0)
 }
 
 /// Finds the kernel of a loaded object that begins at an address. The object stays loaded from then on.
@@ -640,8 +725,10 @@ pub(crate) fn at(
         handle,
         _memory: None,
     };
-    let info = info_of(handle, "jumar_kernel_info_", &name)?;
-    let (run, parameters, of_threads) = described(info, &name).ok()??;
+    let (info, bytes) = info_of(handle, "jumar_kernel_info_", &name)?;
+    // SAFETY: a symbol of this name is a description that the header's macro made, in an object that `library` keeps loaded.
+    let described = unsafe { described(info, bytes, &name) };
+    let (run, parameters, of_threads) = described.ok()?;
     let function = HostFunction {
         name: name.as_str().into(),
         entry: Entry::Described {
@@ -664,8 +751,11 @@ pub(crate) fn variable_at(address: usize) -> Option<Span> {
         handle,
         _memory: None,
     };
-    let info = info_of(handle, "jumar_variable_info_", &name)?;
-    // SAFETY: a symbol of this name is a description that the header's macro made; the object that holds it is loaded.
+    let (info, bytes) = info_of(handle, "jumar_variable_info_", &name)?;
+    if bytes < size_of::<RawVariable>() {
+        return None;
+    }
+    // SAFETY: a symbol of this name and length is a description that the header's macro made; the object that holds it is loaded.
     let info = unsafe { &*info.cast::<RawVariable>() };
     let sound = info.version == VERSION && info.address.addr() == address && info.reserved == 0;
     let bytes = usize::try_from(info.size).ok().filter(|_| sound)?;

@@ -29,6 +29,25 @@ pub(crate) struct Symbol {
 pub(crate) struct Exports {
     pub(crate) symbols: HashMap<String, Symbol>,
     pub(crate) bytes: usize,
+    /// Offsets in the file of the information bytes of unique symbols (`STB_GNU_UNIQUE`).
+    unique: Vec<usize>,
+}
+
+impl Exports {
+    /// Returns whether the object has symbols that the loader keeps once for the whole process: plain g++ makes such symbols of
+    /// variables of inline functions, of templates and of C++17 `inline` variables. Two objects share them, and an object that
+    /// defines one is never unloaded.
+    pub(crate) fn has_unique(&self) -> bool {
+        !self.unique.is_empty()
+    }
+
+    /// Makes the unique symbols of an object weak, as the compiler's option `-fno-gnu-unique` does. `bytes` is what was read.
+    pub(crate) fn make_weak(&self, bytes: &mut [u8]) {
+        for offset in &self.unique {
+            let info = &mut bytes[*offset];
+            *info = elf::STB_WEAK << 4 | *info & 0xf;
+        }
+    }
 }
 
 /// Reads what a shared object for this machine exports.
@@ -105,8 +124,13 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Exports> {
         .symbols(endian, bytes, elf::SHT_DYNSYM)
         .map_err(damaged)?;
     let mut symbols = HashMap::new();
+    let mut unique = Vec::new();
     for symbol in table.iter().filter(|symbol| !symbol.is_undefined(endian)) {
         let kind = symbol.st_type();
+        if symbol.st_bind() == elf::STB_GNU_UNIQUE {
+            let info = std::ptr::from_ref(&symbol.st_info).addr();
+            unique.push(info - bytes.as_ptr().addr());
+        }
         let bound = matches!(
             symbol.st_bind(),
             elf::STB_GLOBAL | elf::STB_WEAK | elf::STB_GNU_UNIQUE
@@ -128,6 +152,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Exports> {
     Ok(Exports {
         symbols,
         bytes: usize::try_from(end).unwrap_or(0),
+        unique,
     })
 }
 

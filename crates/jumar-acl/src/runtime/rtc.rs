@@ -2,13 +2,16 @@
 //! binaries that aclrtBinaryLoadFromData takes.
 
 use std::ffi::{CStr, CString};
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
-use jumar::engine::sync::{AtomicU64, Mutex, Ordering};
+use jumar::engine::sync::Mutex;
 use jumar::engine::{CodeImage, Table};
 use jumar_types::{Error, ErrorKind, IdKind, Result};
+use tempfile::TempDir;
 
 use crate::{Cx, Raw, refuse};
 
@@ -17,6 +20,10 @@ const KERNEL_HEADER: &str = include_str!("../../../../include/jumar/kernel.h");
 
 /// What stands in front of a program's own options.
 const OPTIONS: &[&str] = &["-x", "c++", "-std=c++17", "-O2", "-g", "-shared", "-fPIC"];
+
+/// What GCC is asked in addition: each load of a binary has inline variables of its own. Other compilers make no unique symbols, and
+/// do not know the option.
+const GCC_OPTION: &str = "-fno-gnu-unique";
 
 /// A program.
 pub struct Program {
@@ -63,7 +70,7 @@ pub fn aclrtcCreateProg(
     let (Some(source), Some(name)) = (source, name) else {
         return input("src or name");
     };
-    compiler()?;
+    Compiler::find()?;
     let made = cx.process.programs.insert(|id| {
         Arc::new(Program {
             id,
@@ -75,47 +82,53 @@ pub fn aclrtcCreateProg(
     Ok(Raw(made.id))
 }
 
-/// Finds the compiler.
-fn compiler() -> Result<String> {
-    let compiler = jumar::config::compiler();
-    let answers = Command::new(&compiler)
-        .arg("--version")
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status();
-    match answers {
-        Ok(status) if status.success() => Ok(compiler),
-        Ok(status) => refuse(
-            ErrorKind::CompilerMissing,
-            format!("the C++ compiler {compiler} does not work: --version ended with {status}"),
-        ),
-        Err(error) => refuse(
-            ErrorKind::CompilerMissing,
-            format!("the C++ compiler {compiler} cannot be started: {error}"),
-        ),
+/// A C++ compiler that answers.
+struct Compiler {
+    command: String,
+    is_gcc: bool,
+}
+
+impl Compiler {
+    /// Finds the compiler.
+    fn find() -> Result<Compiler> {
+        let command = jumar::config::compiler();
+        let answer = Command::new(&command)
+            .arg("--version")
+            .stdin(Stdio::null())
+            .stderr(Stdio::null())
+            .output();
+        match answer {
+            Ok(answer) if answer.status.success() => {
+                let text = String::from_utf8_lossy(&answer.stdout);
+                Ok(Compiler {
+                    command,
+                    is_gcc: text.contains("Free Software Foundation"),
+                })
+            }
+            Ok(answer) => refuse(
+                ErrorKind::CompilerMissing,
+                format!(
+                    "the C++ compiler {command} does not work: --version ended with {}",
+                    answer.status
+                ),
+            ),
+            Err(error) => refuse(
+                ErrorKind::CompilerMissing,
+                format!("the C++ compiler {command} cannot be started: {error}"),
+            ),
+        }
     }
 }
 
-/// A folder that goes with the compilation.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new() -> std::io::Result<Scratch> {
-        static NUMBER: AtomicU64 = AtomicU64::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let folder =
-            std::env::temp_dir().join(format!("jumar-rtc-{}-{number}", std::process::id()));
-        std::fs::create_dir_all(folder.join("jumar"))?;
-        Ok(Scratch(folder))
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        // What cannot be removed lies in the system's folder for such things.
-        drop(std::fs::remove_dir_all(&self.0));
-    }
+/// Creates a folder for one compilation, which is removed with the value. Its name cannot be predicted and only this user may enter
+/// it: nobody else can put files or links there that the compiler would follow.
+fn scratch() -> std::io::Result<TempDir> {
+    let folder = tempfile::Builder::new()
+        .prefix("jumar-rtc-")
+        .permissions(Permissions::from_mode(0o700))
+        .tempdir()?;
+    std::fs::create_dir(folder.path().join("jumar"))?;
+    Ok(folder)
 }
 
 pub fn aclrtcCompileProg(
@@ -188,35 +201,36 @@ pub fn aclrtcCompileProg(
 
 /// Runs the compiler. Gives its messages, and the binary if it made one.
 fn compile(program: &Program, options: &[String]) -> Result<(Vec<u8>, Option<Vec<u8>>)> {
-    let compiler = compiler()?;
+    let compiler = Compiler::find()?;
     let failed = |error: std::io::Error| {
         Error::new(
             ErrorKind::CompilerMissing,
             format!("{} could not be compiled: {error}", program.name),
         )
     };
-    let scratch = Scratch::new().map_err(failed)?;
+    let scratch = scratch().map_err(failed)?;
     // Messages name the program as the caller does, without a folder.
     let file = Path::new(&program.name)
         .file_name()
         .map_or_else(|| PathBuf::from("program"), PathBuf::from);
-    let write = |name: &Path, bytes: &[u8]| std::fs::write(scratch.0.join(name), bytes);
+    let write = |name: &Path, bytes: &[u8]| std::fs::write(scratch.path().join(name), bytes);
     write(Path::new("jumar/kernel.h"), KERNEL_HEADER.as_bytes()).map_err(failed)?;
     write(&file, &program.source).map_err(failed)?;
-    let output = Command::new(compiler)
+    let output = Command::new(compiler.command)
         .args(OPTIONS)
+        .args(compiler.is_gcc.then_some(GCC_OPTION))
         .args(["-I", "."])
         .args(options)
         .arg("-o")
         .arg("program.so")
         .arg(&file)
-        .current_dir(&scratch.0)
+        .current_dir(scratch.path())
         .stdin(Stdio::null())
         .output()
         .map_err(failed)?;
     let log = [output.stdout, output.stderr].concat();
     let binary = match output.status.success() {
-        true => Some(std::fs::read(scratch.0.join("program.so")).map_err(failed)?),
+        true => Some(std::fs::read(scratch.path().join("program.so")).map_err(failed)?),
         false => None,
     };
     Ok((log, binary))
@@ -311,4 +325,37 @@ pub fn aclrtcGetBinDataSize(cx: &Cx<'_>, handle: Raw) -> Result<usize> {
 
 pub fn aclrtcGetCompileLogSize(cx: &Cx<'_>, handle: Raw) -> Result<usize> {
     log(cx, handle).map(|log| log.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The folder was named after the process and a count, and one that was there already was used.
+    #[test]
+    fn a_compilation_has_a_new_folder_that_only_its_user_may_enter() {
+        let name = |number| format!("jumar-rtc-{}-{number}", std::process::id());
+        let planted: Vec<PathBuf> = (0..4)
+            .map(|number| std::env::temp_dir().join(name(number)))
+            .collect();
+        for folder in &planted {
+            std::fs::create_dir_all(folder).expect("a folder of somebody else's");
+        }
+        let made = scratch().expect("a folder");
+        let mode = std::fs::metadata(made.path())
+            .expect("it is there")
+            .permissions()
+            .mode();
+        for folder in &planted {
+            std::fs::remove_dir_all(folder).expect("it was empty");
+        }
+        assert!(
+            !planted.iter().any(|folder| folder == made.path()),
+            "{made:?}"
+        );
+        assert_eq!(mode & 0o777, 0o700);
+        let path = made.path().to_owned();
+        drop(made);
+        assert!(!path.exists());
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::ffi::CStr;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -198,17 +199,50 @@ pub fn aclrtBinaryLoadFromData(
     }
 }
 
+/// Longer files are not read as kernel binaries: code is addressed within 2 GiB.
+const MOST_BINARY_BYTES: u64 = 2 << 30;
+/// Longer files are not read as descriptions.
+const MOST_DESCRIPTION_BYTES: u64 = 64 << 20;
+
 fn read(path: &Path) -> Result<Arc<[u8]>> {
-    let bytes = std::fs::read(path).map_err(|error| {
+    let bytes = read_regular(path, MOST_BINARY_BYTES).map_err(|why| {
         Error::new(
             ErrorKind::InvalidValue,
-            format!(
-                "the kernel binary {} cannot be read: {error}",
-                path.display()
-            ),
+            format!("the kernel binary {} {why}", path.display()),
         )
     })?;
     Ok(bytes.into())
+}
+
+/// Reads a regular file of `most` bytes at most. Others are refused before they are opened: a pipe would wait for a writer, a device may
+/// have no end.
+///
+/// # Errors
+/// The rest of a sentence that begins with the file's name.
+fn read_regular(path: &Path, most: u64) -> std::result::Result<Vec<u8>, String> {
+    let unread = |error: std::io::Error| format!("cannot be read: {error}");
+    let data = std::fs::metadata(path).map_err(unread)?;
+    if !data.is_file() {
+        return Err("is not a regular file".to_owned());
+    }
+    if data.len() > most {
+        return Err(format!("has {} bytes; at most {most} are read", data.len()));
+    }
+    let mut bytes = Vec::new();
+    // The file may grow meanwhile. Memory is asked for in a way that can be refused.
+    let bytes_now = usize::try_from(data.len()).unwrap_or(usize::MAX);
+    bytes
+        .try_reserve_exact(bytes_now.saturating_add(1))
+        .map_err(|_| format!("has {bytes_now} bytes, for which there is no memory"))?;
+    let file = std::fs::File::open(path).map_err(unread)?;
+    file.take(most).read_to_end(&mut bytes).map_err(unread)?;
+    Ok(bytes)
+}
+
+/// Reads a regular file of text that lies beside a binary.
+fn read_text(path: &Path) -> std::result::Result<String, String> {
+    let bytes = read_regular(path, MOST_DESCRIPTION_BYTES)?;
+    String::from_utf8(bytes).map_err(|_| "is not UTF-8 text".to_owned())
 }
 
 fn add(
@@ -242,7 +276,7 @@ fn facts_beside(path: &Path) -> Result<Option<u32>> {
     if beside == *path {
         return Ok(None);
     }
-    let text = std::fs::read_to_string(&beside).unwrap_or_default();
+    let text = read_text(&beside).unwrap_or_default();
     let Ok(facts) = serde_json::from_str::<Value>(&text) else {
         return Ok(None);
     };
@@ -275,8 +309,7 @@ fn operators(path: &Path) -> Result<(HashMap<String, String>, String)> {
             format!("the operator description {} {what}", path.display()),
         )
     };
-    let text =
-        std::fs::read_to_string(path).map_err(|error| bad(format!("cannot be read: {error}")))?;
+    let text = read_text(path).map_err(bad)?;
     let whole: Value =
         serde_json::from_str(&text).map_err(|error| bad(format!("is no JSON: {error}")))?;
     let Value::Object(whole) = whole else {
@@ -354,4 +387,36 @@ pub fn aclrtBinarySetExceptionCallback(
         None => drop(watchers.remove(&binary.0)),
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_regular_files_of_a_bounded_length_are_read() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let pipe = folder.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+        assert!(made.expect("mkfifo").success());
+        let long = folder.path().join("long");
+        let file = std::fs::File::create(&long).expect("a file");
+        file.set_len(MOST_BINARY_BYTES + 1)
+            .expect("a file with a hole");
+        for (path, why) in [
+            (pipe.as_path(), "is not a regular file"),
+            (Path::new("/dev/zero"), "is not a regular file"),
+            (folder.path(), "is not a regular file"),
+            (long.as_path(), "has 2147483649 bytes"),
+            (&folder.path().join("none"), "cannot be read"),
+        ] {
+            let error = read(path).expect_err("refused");
+            assert_eq!(error.kind(), ErrorKind::InvalidValue);
+            assert!(error.to_string().contains(why), "{error}");
+        }
+        let short = folder.path().join("short");
+        std::fs::write(&short, b"bytes").expect("a file");
+        assert_eq!(&*read(&short).expect("it is read"), b"bytes");
+        assert_eq!(read_text(&pipe), Err("is not a regular file".to_owned()));
+    }
 }
