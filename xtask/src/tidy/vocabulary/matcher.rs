@@ -43,6 +43,8 @@ pub struct Hit {
     row: usize,
     /// The byte of the file.
     pub at: usize,
+    /// The name that contains the word; none in prose.
+    pub name: Option<String>,
 }
 
 impl Hit {
@@ -209,6 +211,7 @@ impl Vocabulary {
                     hits.push(Hit {
                         row: *number,
                         at: token.at,
+                        name: token.name.map(str::to_owned),
                     });
                 }
             }

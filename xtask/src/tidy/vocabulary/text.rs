@@ -6,6 +6,8 @@ use crate::tidy::source::File;
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]
 pub struct Token<'a> {
     pub text: &'a str,
+    /// The name that it is a part of.
+    pub name: Option<&'a str>,
     /// The byte of the file where it begins.
     pub at: usize,
     /// Whether it continues the token before it: only blanks between two words, or parts of one name.
@@ -93,6 +95,7 @@ pub fn tokens<'a>(file: &'a File, prose: &'a str) -> Tokens<'a> {
         let continues = end_of_last.is_some_and(|end: usize| is_gap(&prose[end..at]));
         tokens.prose.push(Token {
             text: word,
+            name: None,
             at,
             continues,
         });
@@ -142,6 +145,7 @@ fn parts<'a>(name: &'a str, at: usize, names: &mut Vec<Token<'a>>) {
     for (index, (offset, text)) in parts_of(name).enumerate() {
         names.push(Token {
             text,
+            name: Some(name),
             at: at + offset,
             continues: index > 0,
         });
