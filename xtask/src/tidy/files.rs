@@ -82,6 +82,7 @@ pub fn marks(repository: &Repository) -> Result<Vec<Problem>> {
 const ROOT: &[&str] = &[
     ".cargo",
     ".ci",
+    ".github",
     ".gitignore",
     "ARCHITECTURE.md",
     "CHANGELOG.md",
