@@ -13,7 +13,7 @@ use std::time::Duration;
 use jumar_hal::sync::Instant;
 
 use jumar_hal::sync::{AtomicBool, AtomicUsize, Condvar, Mutex, Ordering, thread, thread_token};
-use jumar_hal::{Cost, Program, Queue, Signal, Tag, Task, WaitThen};
+use jumar_hal::{Cost, Program, Queue, Signal, Tag, Task};
 use jumar_types::{Error, ErrorKind, Result};
 
 use crate::gate::Op;
@@ -626,6 +626,7 @@ impl Reports {
         blocks: bool,
         caller: &Caller<'_>,
     ) -> Result<()> {
+        let _accepted = stream.submitter()?;
         let program = match &mut *stream.subscription.lock() {
             Subscription::Thread {
                 role: Role::Callbacks,
@@ -659,6 +660,7 @@ impl Reports {
         function: HostFunction,
         caller: &Caller<'_>,
     ) -> Result<()> {
+        let _accepted = stream.submitter()?;
         let inbox = {
             let mut subscription = stream.subscription.lock();
             match &*subscription {
@@ -707,21 +709,12 @@ impl Reports {
 }
 
 fn hand_over(stream: &Stream, program: Arc<HandOver>, caller: &Caller<'_>) -> Result<()> {
-    let returned = program
+    let wait = program
         .returned
         .as_ref()
-        .map(|returned| returned.signal.clone());
-    let blocks = returned.is_some();
-    stream.submit_run(caller, program, || Op::Callback { blocks })?;
-    if let Some(signal) = returned {
-        stream.submit_silently(
-            caller,
-            Task::Wait {
-                signal,
-                then: WaitThen::Keep,
-                limit: None,
-            },
-        );
-    }
-    Ok(())
+        .map(|returned| Task::until_set(returned.signal.clone()));
+    let blocks = wait.is_some();
+    stream
+        .submit_run(caller, program, wait, || Op::Callback { blocks })
+        .map(drop)
 }

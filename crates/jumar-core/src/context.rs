@@ -156,17 +156,21 @@ impl Context {
         &self.shared
     }
 
-    fn alive(&self) -> Result<()> {
-        if self.is_dead() {
-            return Err(Error::new(
-                ErrorKind::NoContext,
-                format!(
-                    "the context of device {} was destroyed",
-                    self.device.number()
-                ),
-            ));
+    pub(crate) fn alive(&self) -> Result<()> {
+        match self.is_dead() {
+            true => Err(self.gone()),
+            false => Ok(()),
         }
-        Ok(())
+    }
+
+    fn gone(&self) -> Error {
+        Error::new(
+            ErrorKind::NoContext,
+            format!(
+                "the context of device {} was destroyed",
+                self.device.number()
+            ),
+        )
     }
 
     /// Gives the default stream.
@@ -236,8 +240,20 @@ impl Context {
     pub fn create_stream(self: &Arc<Self>, options: StreamOptions) -> Result<Arc<Stream>> {
         self.alive()?;
         let stream = Stream::create(self, options, false)?;
-        self.streams.lock().push(stream.clone());
-        Ok(stream)
+        let mut streams = self.streams.lock();
+        if !self.is_dead() {
+            streams.push(stream.clone());
+            return Ok(stream);
+        }
+        drop(streams);
+        // The teardown took the list before the stream was on it, so the stream is taken back here.
+        drop(
+            self.shared
+                .streams
+                .remove(stream.id(), "the end of its context"),
+        );
+        stream.close(false);
+        Err(self.gone())
     }
 
     /// Destroys a stream: after its work (`wait`), or dropping what has not started.
@@ -482,16 +498,21 @@ impl Context {
         if self.tearing_down.swap(true, Ordering::AcqRel) {
             return false;
         }
+        // Dead before anything is taken: a stream or a graph that another thread is making is either found here, or its maker
+        // finds the context dead once it has put it where this looks. The lock orders that for streams, the table's for graphs.
+        let streams = {
+            let mut streams = self.streams.lock();
+            self.dead.store(true, Ordering::Release);
+            std::mem::take(&mut *streams)
+        };
         self.captures.discard_all(by);
         for graph in self.shared.graphs.all() {
             if graph.context_id() == self.id {
                 graph.discard(by);
             }
         }
-        let streams = std::mem::take(&mut *self.streams.lock());
         // Submits stop first, then what was queued is done: nothing that was accepted is lost. A stream that waits for
         // something that can no longer come must not hold the teardown for ever, hence the second, forced, round.
-        self.dead.store(true, Ordering::Release);
         let default = self.default_stream.lock().take();
         let all: Vec<_> = streams.into_iter().chain(default).collect();
         for stream in &all {

@@ -304,15 +304,15 @@ impl Event {
             record: number,
         };
         let point = if self.is_level() && !self.keeps_time() {
-            Point::Position(stream.submit_set(caller, self.level.clone(), op)?)
+            Point::Position(stream.queue_set(caller, self.level.clone(), op)?)
         } else {
             let signal = match &state.next {
                 Some(next) => next.clone(),
                 None => state.spare.take(self.keeps_time()),
             };
-            stream.submit_set(caller, signal.clone(), op)?;
+            stream.queue_set(caller, signal.clone(), op)?;
             if self.is_level() {
-                stream.submit_silently(caller, Task::Set(self.level.clone()));
+                stream.queue_part(caller, Task::Set(self.level.clone()));
             }
             Point::Signal(signal)
         };
@@ -376,8 +376,9 @@ impl Event {
             }
         } else if let Some(mark) = &state.mark
             && let Some(graph) = mark.open()
+            && graph.join(stream, mark, self.task(0), caller)?
         {
-            return graph.join_at(stream, mark, self.task(0), caller);
+            return Ok(());
         }
         let (signal, record) = match (self.family, &state.newest, &state.next) {
             (EventFamily::Classic, newest, _) => (
@@ -412,18 +413,19 @@ impl Event {
             event: self.number,
             record,
         };
-        stream.submit(
+        stream.queue_with(
             caller,
             Task::Wait {
                 signal,
                 then: WaitThen::Keep,
                 limit,
             },
+            [],
             op,
         )?;
         if self.family != EventFamily::Ex {
             let passed = Arc::new(Signal::untimed());
-            stream.submit_silently(caller, Task::Set(passed.clone()));
+            stream.queue_part(caller, Task::Set(passed.clone()));
             state.waits.retain(|wait| !wait.is_set());
             state.waits.push(passed);
         }
@@ -462,9 +464,8 @@ impl Event {
                 return Ok(());
             }
         }
-        stream.submit(caller, Task::Clear(self.level.clone()), || Op::ResetEvent {
-            event: self.number,
-        })?;
+        let task = Task::Clear(self.level.clone());
+        stream.queue_with(caller, task, [], || Op::ResetEvent { event: self.number })?;
         state.newest = None;
         state.next = (self.family == EventFamily::Default).then(|| Arc::new(Signal::new()));
         Ok(())

@@ -90,7 +90,17 @@ pub type Attribute = (u32, [u8; 16]);
 /// Device memory that says whether kernels of a context met a result that was too large.
 #[derive(Default)]
 pub(crate) struct Overflow {
-    state: Mutex<Option<(Span, Span)>>,
+    state: Mutex<OverflowState>,
+}
+
+#[derive(Default)]
+enum OverflowState {
+    #[default]
+    Unused,
+    /// The memory, and what was reserved for it.
+    Made(Span, Span),
+    /// The context was torn down.
+    Gone,
 }
 
 /// How many bytes the overflow state has.
@@ -100,8 +110,16 @@ impl Overflow {
     /// Gives the memory, made now if need be.
     pub(crate) fn state(&self, shared: &Shared, device: &Device) -> Result<Span> {
         let mut state = self.state.lock();
-        if let Some((span, _)) = *state {
-            return Ok(span);
+        match *state {
+            OverflowState::Unused => {}
+            OverflowState::Made(span, _) => return Ok(span),
+            // A launch that a teardown overtook: the memory would have no owner.
+            OverflowState::Gone => {
+                return Err(Error::new(
+                    ErrorKind::NoContext,
+                    format!("the context of device {} was destroyed", device.number()),
+                ));
+            }
         }
         let reserved = device.hardware(shared)?.allocate(OVERFLOW_BYTES, 64)?;
         let span = reserved
@@ -116,12 +134,13 @@ impl Overflow {
             Owner::Nobody,
             "the context's overflow state",
         );
-        *state = Some((span, reserved));
+        *state = OverflowState::Made(span, reserved);
         Ok(span)
     }
 
     pub(crate) fn drop_state(&self, shared: &Shared, device: &Device) {
-        let Some((span, reserved)) = self.state.lock().take() else {
+        let state = std::mem::replace(&mut *self.state.lock(), OverflowState::Gone);
+        let OverflowState::Made(span, reserved) = state else {
             return;
         };
         // It was put there by `state`, and nobody else may take it out.
@@ -553,7 +572,7 @@ impl Function {
                 reads: &[],
                 writes: &[],
             };
-            return stream.submit(caller, task, op);
+            return stream.queue_with(caller, task, [], op);
         }
         let (reads, writes) = program.touches();
         stream.launch(program, &reads, &writes, caller)

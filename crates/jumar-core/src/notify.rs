@@ -106,9 +106,10 @@ impl Notify {
         if let Some(board) = self.board.get() {
             let wait = BoardWait::for_bit(board);
             let condition = wait.clone();
-            stream.submit(caller, Task::Until { condition, limit }, op)?;
-            stream.submit_silently(caller, Task::Run(wait));
-            return Ok(());
+            let task = Task::Until { condition, limit };
+            return stream
+                .submit_with(caller, task, [Task::Run(wait)], op)
+                .map(drop);
         }
         let task = Task::Wait {
             signal: self.signal.clone(),

@@ -501,14 +501,19 @@ impl Stream {
             )
             .fix("Pass the address that the pool gave, once, while it is live."));
         };
-        if let Some(Recorder::Lane { graph, .. }) = self.recorder() {
-            // Each execution uses the memory, so it is the model's now.
-            return graph.adopt(pool.clone(), address).inspect_err(|_| {
-                shared.pool_blocks.lock().insert(address, pool);
-            });
+        if let Some(Recorder::Lane { graph, lane }) = self.recorder() {
+            match graph.adopt(lane, &pool, address) {
+                // Each execution uses the memory, so it is the model's now.
+                Ok(true) => return Ok(()),
+                Ok(false) => {}
+                Err(refused) => {
+                    shared.pool_blocks.lock().insert(address, pool);
+                    return Err(refused);
+                }
+            }
         }
         let signal = Arc::new(Signal::untimed());
-        let queued = self.submit(caller, Task::Set(signal.clone()), || Op::Free {
+        let queued = self.queue_with(caller, Task::Set(signal.clone()), [], || Op::Free {
             span: block.span,
             device: Some(pool.device.number()),
         });

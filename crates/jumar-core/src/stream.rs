@@ -1,19 +1,20 @@
 //! A stream: tasks in order, and the error of the last one that failed.
 
 mod moves;
+mod submit;
 
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
 use jumar_hal::sync::Instant;
 
-use jumar_hal::sync::{AtomicBool, AtomicU32, AtomicU64, Mutex, Ordering};
-use jumar_hal::{Cost, Program, Queue, QueueConfig, Span, Tag, Task, Verdict, Watcher};
+use jumar_hal::sync::{AtomicBool, AtomicU32, AtomicU64, Condvar, Mutex, Ordering};
+use jumar_hal::{Queue, QueueConfig, Signal, Tag, Verdict, Watcher};
 use jumar_types::{Error, ErrorKind, Result, TaskSite};
 
 use crate::Caller;
 use crate::callback::{Runs, Subscription};
-use crate::capture::{Captures, Noted, Recorder};
+use crate::capture::{Captures, Recorder};
 use crate::context::{Context, Failure};
 use crate::gate::{Op, Phase};
 use crate::kernel::Overflow;
@@ -55,6 +56,11 @@ pub struct Stream {
     /// Counts aborts of the stream alone, and, above [`BY_DEVICE`], of its device's tasks.
     aborts: AtomicU64,
     pub(crate) subscription: Mutex<Subscription>,
+    /// How many threads are between the look whether the stream is closed and the submit of a callback.
+    submitters: AtomicU32,
+    /// Notified when the last of them has submitted while the stream closes.
+    submitted: Condvar,
+    submitting: Mutex<()>,
     /// Who runs the callback that the stream waits for.
     pub(crate) runs: Arc<Runs>,
 }
@@ -118,23 +124,6 @@ impl Watcher for Outcome {
         }
         self.failure.first.lock().get_or_insert(error);
         Verdict::Discard
-    }
-}
-
-/// What is queued in the place of a task that a probe lets fail.
-struct Broken(Error);
-
-impl Program for Broken {
-    fn run(&self) -> Result<()> {
-        Err(self.0.clone())
-    }
-
-    fn cost(&self) -> Cost {
-        Cost::Bounded
-    }
-
-    fn name(&self) -> &str {
-        "task that is made to fail"
     }
 }
 
@@ -207,6 +196,9 @@ impl Stream {
                         overflow: context.overflow.clone(),
                         aborts: AtomicU64::new(0),
                         subscription: Mutex::default(),
+                        submitters: AtomicU32::new(0),
+                        submitted: Condvar::new(),
+                        submitting: Mutex::new(()),
                         runs: Arc::default(),
                     })
                 })
@@ -300,136 +292,18 @@ impl Stream {
     fn accepts(&self) -> Result<bool> {
         let state = self.state.load(Ordering::Acquire);
         if state & CLOSED != 0 {
-            return Err(Error::new(
-                ErrorKind::InvalidHandle,
-                format!("stream {} is being destroyed", self.number),
-            ));
+            return Err(self.closed());
         }
         self.failure.refuse()?;
         Ok(state & RECORDING != 0)
     }
 
-    #[inline]
-    pub(crate) fn submit<'a>(
-        &self,
-        caller: &Caller<'_>,
-        task: Task,
-        op: impl FnOnce() -> Op<'a>,
-    ) -> Result<u64> {
-        if self.accepts()? {
-            return self.record(caller, task, op());
-        }
-        let (ticket, broken) = self
-            .shared
-            .gate
-            .admit_task(caller, self.device, self.number, op)?;
-        let position = self.queue.submit(
-            match broken {
-                None => task,
-                Some(error) => Task::Run(Arc::new(Broken(error))),
-            },
-            Tag {
-                ticket,
-                call: caller.call,
-            },
-        );
-        self.note(position, caller);
-        Ok(position)
-    }
-
-    /// Tells whether nothing stands in the way of a task, and nobody wants to see it. Whatever stands in the way is found
-    /// again, and said, by [`Stream::submit`].
-    #[inline]
-    fn is_plain(&self) -> bool {
-        self.state.load(Ordering::Acquire) == 0
-            && !self.failure.stops.load(Ordering::Acquire)
-            && !self.shared.gate.is_watched()
-    }
-
-    #[inline]
-    fn note(&self, position: u64, caller: &Caller<'_>) {
-        if !self.is_default {
-            caller.lookups.note_task(position);
-        }
-    }
-
-    /// Queues the setting of a signal.
-    #[inline]
-    pub(crate) fn submit_set<'a>(
-        &self,
-        caller: &Caller<'_>,
-        signal: Arc<jumar_hal::Signal>,
-        op: impl FnOnce() -> Op<'a>,
-    ) -> Result<u64> {
-        match self.submit_plain_set(caller, &signal) {
-            Some(position) => Ok(position),
-            None => self.submit(caller, Task::Set(signal), op),
-        }
-    }
-
-    /// Queues the setting of a signal, if nothing stands in the way and nobody wants to see it.
-    #[inline]
-    pub(crate) fn submit_plain_set(
-        &self,
-        caller: &Caller<'_>,
-        signal: &Arc<jumar_hal::Signal>,
-    ) -> Option<u64> {
-        if !self.is_plain() {
-            return None;
-        }
-        let tag = Tag {
-            ticket: 0,
-            call: caller.call,
-        };
-        let position = self.queue.submit_set(signal.clone(), tag);
-        self.note(position, caller);
-        Some(position)
-    }
-
-    /// Queues a program.
-    ///
-    /// # Errors
-    /// As [`Stream::submit`].
-    #[inline]
-    pub(crate) fn submit_run<'a>(
-        &self,
-        caller: &Caller<'_>,
-        program: Arc<dyn Program>,
-        op: impl FnOnce() -> Op<'a>,
-    ) -> Result<u64> {
-        if !self.is_plain() {
-            return self.submit(caller, Task::Run(program), op);
-        }
-        let tag = Tag {
-            ticket: 0,
-            call: caller.call,
-        };
-        let position = self.queue.submit_run(program, tag);
-        self.note(position, caller);
-        Ok(position)
-    }
-
-    /// Records a task; queues it when the recording has ended in the meantime.
     #[cold]
-    fn record(&self, caller: &Caller<'_>, task: Task, op: Op<'_>) -> Result<u64> {
-        let task = match self.recorder() {
-            None => task,
-            Some(recorder) => match recorder.take(task, Some(Noted::new(&op)), caller)? {
-                Ok(place) => {
-                    if let Some(task) = recorder.recorded(place) {
-                        caller.lookups.note_recorded(task);
-                    }
-                    return Ok(place);
-                }
-                Err(task) => task,
-            },
-        };
-        let ticket = self
-            .shared
-            .gate
-            .admit(caller, self.device, Some(self.number), || op)?;
-        let call = caller.call;
-        Ok(self.queue.submit(task, Tag { ticket, call }))
+    fn closed(&self) -> Error {
+        Error::new(
+            ErrorKind::InvalidHandle,
+            format!("stream {} is being destroyed", self.number),
+        )
     }
 
     /// Gives what submits go to instead of the queue.
@@ -529,69 +403,8 @@ impl Stream {
         )
     }
 
-    /// Appends a task that belongs to another one (the hold after a callback); diagnostics saw the other one.
-    pub(crate) fn submit_silently(&self, caller: &Caller<'_>, task: Task) -> u64 {
-        let task = match self.recorder() {
-            None => task,
-            Some(recorder) => match recorder.take(task, None, caller) {
-                Ok(Ok(place)) => return place,
-                Ok(Err(task)) => task,
-                // The task that this one belongs to was refused as well.
-                Err(_) => return 0,
-            },
-        };
-        self.queue.submit(
-            task,
-            Tag {
-                ticket: 0,
-                call: caller.call,
-            },
-        )
-    }
-
-    /// Queues a program, and says what it reads and writes.
-    ///
-    /// # Errors
-    /// What the gate or a stopped context answers.
-    pub fn launch(
-        &self,
-        program: Arc<dyn Program>,
-        reads: &[Span],
-        writes: &[Span],
-        caller: &Caller<'_>,
-    ) -> Result<u64> {
-        let named = program.clone();
-        self.submit(caller, Task::Run(program), || Op::Launch {
-            name: named.name(),
-            reads,
-            writes,
-        })
-    }
-
-    /// Queues a wait for a signal that another stream of the runtime sets, as a part of another operation.
-    pub fn follow(&self, signal: Arc<jumar_hal::Signal>, caller: &Caller<'_>) {
-        // The order of a moment is no part of a model.
-        if self.is_recorded() {
-            return;
-        }
-        let then = jumar_hal::WaitThen::Keep;
-        self.submit_silently(
-            caller,
-            Task::Wait {
-                signal,
-                then,
-                limit: None,
-            },
-        );
-    }
-
-    /// Queues the setting of a signal, as a part of another operation.
-    pub fn mark(&self, signal: Arc<jumar_hal::Signal>, caller: &Caller<'_>) {
-        self.submit_silently(caller, Task::Set(signal));
-    }
-
     /// Waits on the calling thread for a signal that some stream of the runtime sets.
-    pub fn wait_for(&self, signal: &Arc<jumar_hal::Signal>) {
+    pub fn wait_for(&self, signal: &Arc<Signal>) {
         self.queue.wait_signal(signal, None);
     }
 
@@ -802,9 +615,10 @@ impl Stream {
         if !wait {
             self.queue.discard();
         }
-        if self.state.fetch_or(CLOSED, Ordering::AcqRel) & CLOSED != 0 {
+        if self.state.fetch_or(CLOSED, Ordering::SeqCst) & CLOSED != 0 {
             return;
         }
+        self.await_submitters();
         self.detach();
         self.queue.wait(self.queue.submitted(), None);
         if !wait {

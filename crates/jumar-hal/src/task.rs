@@ -148,6 +148,15 @@ impl Task {
     /// Bytes from which a copy or fill counts as large.
     pub const LARGE_BYTES: usize = 4 << 20;
 
+    /// Creates a wait for a signal: without a limit, and the signal stays set.
+    pub fn until_set(signal: Arc<Signal>) -> Task {
+        Task::Wait {
+            signal,
+            then: WaitThen::Keep,
+            limit: None,
+        }
+    }
+
     /// Tells how long the task may take.
     #[inline]
     pub fn cost(&self) -> Cost {

@@ -361,25 +361,22 @@ impl Model {
             )
             .fix("Load the model again."));
         }
-        if stream.is_recorded() {
-            // What runs now is no part of a captured model, and nothing is queued that an unload could wait for.
-            return stream.launch(program, reads, writes, caller).map(drop);
-        }
         // The lock is held while the tasks are queued, so that two threads cannot both follow the same execution.
         let mut last = self.last.lock();
-        if let Some(before) = last.as_ref()
-            && before.stream != stream.id()
-            && !before.done.is_set()
-        {
-            stream.follow(before.done.clone(), caller);
-        }
-        stream.launch(program, reads, writes, caller)?;
+        let before = last
+            .as_ref()
+            .filter(|before| before.stream != stream.id() && !before.done.is_set())
+            .map(|before| before.done.clone());
         let done = Arc::new(Signal::untimed());
-        stream.mark(done.clone(), caller);
-        *last = Some(Last {
-            stream: stream.id(),
-            done,
-        });
+        let queued =
+            stream.launch_in_turn(program, (reads, writes), before, done.clone(), caller)?;
+        // An execution that was recorded does not run now, so there is nothing that an unload could wait for.
+        if queued {
+            *last = Some(Last {
+                stream: stream.id(),
+                done,
+            });
+        }
         Ok(())
     }
 

@@ -162,10 +162,7 @@ impl Condition {
         if inner.phase == Phase::Gone {
             drop(inner);
             condition.discard(shared, caller.call.name);
-            return Err(Error::new(
-                ErrorKind::InvalidHandle,
-                format!("model {} was destroyed", graph.number),
-            ));
+            return Err(graph.destroyed());
         }
         inner.conditions.push(condition.clone());
         Ok(condition)
@@ -228,27 +225,43 @@ impl Condition {
                 ),
             ));
         }
-        let made: Vec<_> = (0..branches)
-            .map(|_| Graph::create(context, Origin::Branch, Phase::Open, CaptureMode::Global, 0))
-            .collect::<Result<_>>()?;
-        let mut inner = graph.inner.lock();
-        inner.branches.extend(made.iter().cloned());
-        inner.add(
-            lane,
-            Recording {
-                kind: TaskKind::Other,
-                action: Action::Control(Control::Choose {
-                    condition: self.clone(),
-                    kind,
-                    branches: made.clone().into(),
-                }),
-                noted: None,
-                event: None,
-            },
-            caller,
-        );
+        let mut made: Vec<Arc<Graph>> = Vec::new();
+        for _ in 0..branches {
+            let branch =
+                Graph::create(context, Origin::Branch, Phase::Open, CaptureMode::Global, 0);
+            made.push(branch.inspect_err(|_| {
+                for branch in &made {
+                    discard_unused(branch, caller);
+                }
+            })?);
+        }
+        let recorded = {
+            let mut inner = graph.inner.lock();
+            let choose = Control::Choose {
+                condition: self.clone(),
+                kind,
+                branches: made.clone().into(),
+            };
+            let recorded = graph.control(&mut inner, lane, choose, caller);
+            if recorded.is_ok() {
+                inner.branches.extend(made.iter().cloned());
+            }
+            recorded
+        };
+        if recorded.is_err() {
+            // Another thread has ended the capture meanwhile.
+            for branch in &made {
+                discard_unused(branch, caller);
+            }
+            return Err(stream.not_captured());
+        }
         Ok(made)
     }
+}
+
+/// Makes the handle of a branch stale that became a part of no model.
+fn discard_unused(branch: &Graph, caller: &Caller<'_>) {
+    drop(branch.shared.graphs.remove(branch.id, caller.call.name));
 }
 
 /// A label: a name for a place in a stream of a model.
@@ -434,7 +447,7 @@ impl Graph {
         control: Control,
         caller: &Caller<'_>,
     ) -> Result<()> {
-        if !self.records(inner)? {
+        if !self.records(inner, lane)? {
             return Err(Error::new(
                 ErrorKind::StreamModel,
                 format!("model {} takes no more tasks", self.number),
@@ -513,7 +526,10 @@ impl Graph {
         match stream.recorder() {
             Some(Recorder::Lane { graph, lane }) if std::ptr::eq(&*graph, self) => {
                 self.built("unbinding streams")?;
-                self.inner.lock().lanes[lane as usize].attached = None;
+                // A model that another thread destroys has let go of its streams already.
+                if let Some(lane) = self.inner.lock().lanes.get_mut(lane as usize) {
+                    lane.attached = None;
+                }
                 stream.detach();
                 Ok(())
             }

@@ -154,7 +154,19 @@ impl TaskGroup {
                 slots,
             })
         })?;
-        graph.inner.lock().task_groups.push(group.id);
+        let mut inner = graph.inner.lock();
+        if inner.phase == Phase::Gone {
+            drop(inner);
+            drop(
+                graph
+                    .shared
+                    .task_groups
+                    .remove(group.id, "the end of its model"),
+            );
+            return Err(graph.destroyed());
+        }
+        inner.task_groups.push(group.id);
+        drop(inner);
         Ok(group)
     }
 
@@ -240,12 +252,10 @@ fn captured(stream: &Stream) -> Result<(Arc<Graph>, u32)> {
 
 impl Update {
     /// Collects a task.
-    pub(super) fn take(&self, task: Task, noted: Option<Noted>) -> Result<u64> {
+    pub(super) fn take(&self, task: Task, noted: &Noted) -> Result<u64> {
         let wanted = self.group.slots.len();
-        match (task, noted) {
-            // A part of the task before it: a mark for others, which the group's task had as well.
-            (_, None) => Ok(0),
-            (Task::Run(program), Some(noted)) if noted.kind() == TaskKind::Kernel => {
+        match task {
+            Task::Run(program) if noted.kind() == TaskKind::Kernel => {
                 let mut programs = self.programs.lock();
                 if programs.len() >= wanted {
                     return Err(Error::new(
@@ -257,7 +267,7 @@ impl Update {
                 programs.push(program);
                 Ok(programs.len() as u64)
             }
-            (_, Some(noted)) => Err(Error::new(
+            _ => Err(Error::new(
                 ErrorKind::TaskTypeUnsupported,
                 format!("a {} cannot replace a task of a group", noted.name()),
             )

@@ -6,7 +6,7 @@ use jumar_hal::Span;
 use jumar_types::{Error, ErrorKind, Result};
 
 use super::control::Control;
-use super::{Action, Graph, Inner, Origin, Phase, Recorder, TaskKind};
+use super::{Action, Graph, Inner, Node, Origin, Phase, Recorder, TaskKind};
 use crate::{Context, Stream};
 
 /// An event's part in a recorded task.
@@ -113,19 +113,43 @@ impl Inner {
         }
     }
 
-    /// Lists the nodes of a lane that are tasks of their own.
+    /// Lists the nodes of a lane that are tasks of their own; a graph that was destroyed has none.
     fn tasks(&self, lane: u32) -> impl Iterator<Item = u32> {
-        self.lanes[lane as usize]
-            .nodes
-            .iter()
+        self.lanes
+            .get(lane as usize)
+            .into_iter()
+            .flat_map(|lane| &lane.nodes)
             .copied()
-            .filter(|&node| {
-                let node = &self.nodes[node as usize];
-                !matches!(
-                    (&node.action, &node.noted, &node.event),
-                    (Action::Task(_), None, None)
-                )
-            })
+            .filter(|&node| !self.nodes[node as usize].is_part())
+    }
+
+    /// Leaves a task out of executions, with its parts: the wait of a host function would never end without the function.
+    fn leave_out(&mut self, number: u32) {
+        let Some(node) = self.nodes.get_mut(number as usize) else {
+            return;
+        };
+        node.disabled = true;
+        let Some(lane) = self.lanes.get(node.lane as usize) else {
+            return;
+        };
+        let behind = lane.nodes.iter().skip_while(|&&node| node != number);
+        for &part in behind.skip(1) {
+            let part = &mut self.nodes[part as usize];
+            if !part.is_part() {
+                break;
+            }
+            part.disabled = true;
+        }
+    }
+}
+
+impl Node {
+    /// Tells whether it only belongs to the task before it on its lane.
+    fn is_part(&self) -> bool {
+        matches!(
+            (&self.action, &self.noted, &self.event),
+            (Action::Task(_), None, None)
+        )
     }
 }
 
@@ -163,51 +187,61 @@ impl Graph {
         if self.origin == Origin::Built || self.is_capturing() {
             return Ok(built);
         }
-        let mut all = stand_ins;
-        while all.len() < wanted {
-            let stream = Stream::stand_in(context)?;
-            let recorder = Recorder::StandIn {
-                graph: Arc::downgrade(self),
-                lane: all.len() as u32,
-            };
-            // Nobody else knows the stream yet.
-            drop(stream.attach(recorder));
-            all.push(stream);
-        }
-        let handles = all.iter().map(|stream| stream.id()).collect();
-        let surplus = {
-            let mut inner = self.inner.lock();
-            if inner.phase == Phase::Gone {
-                all
-            } else {
-                inner.stand_ins = all;
-                Vec::new()
+        let discard = |streams: Vec<Arc<Stream>>| {
+            for stream in streams {
+                drop(
+                    self.shared
+                        .streams
+                        .remove(stream.id(), "the end of its model"),
+                );
             }
         };
-        for stream in surplus {
-            drop(
-                self.shared
-                    .streams
-                    .remove(stream.id(), "the end of its model"),
-            );
+        let known = stand_ins.len();
+        let mut made = Vec::new();
+        while known + made.len() < wanted {
+            let stream = match Stream::stand_in(context) {
+                Ok(stream) => stream,
+                Err(error) => {
+                    discard(made);
+                    return Err(error);
+                }
+            };
+            let recorder = Recorder::StandIn {
+                graph: Arc::downgrade(self),
+                lane: (known + made.len()) as u32,
+            };
+            // No other thread knows the stream yet.
+            drop(stream.attach(recorder));
+            made.push(stream);
         }
-        Ok(handles)
+        let listed = {
+            let mut inner = self.inner.lock();
+            // Another thread may have destroyed the graph, or have listed the same streams first.
+            if inner.phase == Phase::Gone {
+                Err(self.destroyed())
+            } else {
+                if inner.stand_ins.len() == known {
+                    inner.stand_ins.append(&mut made);
+                }
+                Ok(inner.stand_ins.iter().map(|stream| stream.id()).collect())
+            }
+        };
+        discard(made);
+        listed
     }
 
-    /// Keeps memory of a pool that was given back in the order of a recorded stream, until the graph goes away.
+    /// Keeps memory of a pool that was given back in the order of a recorded stream, until the graph goes away. Returns false
+    /// when the recording has ended in the meantime.
     ///
     /// # Errors
     /// `StreamModel`: the graph is complete.
-    pub(crate) fn adopt(&self, pool: Arc<crate::Pool>, address: usize) -> Result<()> {
+    pub(crate) fn adopt(&self, lane: u32, pool: &Arc<crate::Pool>, address: usize) -> Result<bool> {
         let mut inner = self.inner.lock();
-        if !self.records(&inner)? {
-            return Err(Error::new(
-                ErrorKind::StreamModel,
-                format!("the recording of model {} has ended", self.number),
-            ));
+        let records = self.records(&inner, lane)?;
+        if records {
+            inner.adopted.push((pool.clone(), address));
         }
-        inner.adopted.push((pool, address));
-        Ok(())
+        Ok(records)
     }
 
     /// Makes changes of single tasks take effect.
@@ -221,16 +255,16 @@ impl Graph {
                 format!("model {} {why}", self.number),
             ))
         };
-        if self.inner.lock().phase != Phase::Ready {
+        let running = self.is_running();
+        let mut inner = self.inner.lock();
+        if inner.phase != Phase::Ready {
             return refuse("is not ready");
         }
-        if self.is_running() {
+        if running {
             return refuse("is being executed");
         }
-        let mut inner = self.inner.lock();
-        let inner = &mut *inner;
         for node in std::mem::take(&mut inner.to_disable) {
-            inner.nodes[node as usize].disabled = true;
+            inner.leave_out(node);
         }
         inner.make_changes();
         inner.plan = None;
@@ -310,6 +344,7 @@ impl Stream {
 }
 
 impl Graph {
+    /// Returns the handle of a task; makes it at the first call.
     fn task_handle(self: &Arc<Self>, node: u32) -> Result<u64> {
         let task = self.shared.graph_tasks.insert(|id| {
             Arc::new(GraphTask {
@@ -318,10 +353,24 @@ impl Graph {
                 node,
             })
         })?;
-        let mut inner = self.inner.lock();
-        inner.nodes[node as usize].handle = task.id;
-        inner.task_handles.push(task.id);
-        Ok(task.id)
+        let kept = {
+            let mut inner = self.inner.lock();
+            match inner.nodes.get_mut(node as usize) {
+                // Another thread has destroyed the graph.
+                None => Err(self.destroyed()),
+                // Another thread has asked first.
+                Some(node) if node.handle != 0 => Ok(node.handle),
+                Some(node) => {
+                    node.handle = task.id;
+                    inner.task_handles.push(task.id);
+                    Ok(task.id)
+                }
+            }
+        };
+        if !matches!(kept, Ok(handle) if handle == task.id) {
+            drop(self.shared.graph_tasks.remove(task.id, "another thread"));
+        }
+        kept
     }
 }
 
@@ -373,7 +422,8 @@ impl GraphTask {
     /// # Errors
     /// `InvalidHandle`: the graph was destroyed.
     pub fn disable(&self) -> Result<()> {
-        self.graph()?.inner.lock().to_disable.push(self.node);
+        let graph = self.graph()?;
+        self.inner_of(&graph)?.to_disable.push(self.node);
         Ok(())
     }
 }

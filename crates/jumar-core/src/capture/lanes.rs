@@ -491,11 +491,7 @@ impl Driver {
                 let signal = running.marks[*mark as usize].clone();
                 Ok(match signal.is_set() {
                     true => Next::On,
-                    false => Next::Wait(Task::Wait {
-                        signal,
-                        then: WaitThen::Keep,
-                        limit: None,
-                    }),
+                    false => Next::Wait(Task::until_set(signal)),
                 })
             }
             Place::Jump {
@@ -690,21 +686,14 @@ impl Graph {
         if self.shared.gate.is_watched() {
             self.add_writes(&mut writes);
         }
-        stream.submit(caller, Task::Run(start), || Op::Launch {
+        let weak = Arc::downgrade(&running);
+        let end = Task::Run(Arc::new(End { running }));
+        let parts = [Task::until_set(done), end];
+        stream.queue_with(caller, Task::Run(start), parts, || Op::Launch {
             name: "captured model",
             reads: &[],
             writes: &writes,
         })?;
-        stream.submit_silently(
-            caller,
-            Task::Wait {
-                signal: done,
-                then: WaitThen::Keep,
-                limit: None,
-            },
-        );
-        let weak = Arc::downgrade(&running);
-        stream.submit_silently(caller, Task::Run(Arc::new(End { running })));
         Ok(weak)
     }
 }

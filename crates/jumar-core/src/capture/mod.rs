@@ -140,6 +140,8 @@ struct Inner {
     phase: Phase,
     name: String,
     mode: CaptureMode,
+    /// Counts the captures into the graph: a branch can be captured again after its capture was dropped.
+    capture: u32,
     /// Who began the capture, as [`Caller::thread`] numbers threads.
     thread: u64,
     /// Why the capture is invalid.
@@ -304,7 +306,7 @@ impl Graph {
     ) -> Result<Arc<Graph>> {
         let shared = context.shared();
         let number = shared.graph_numbers.fetch_add(1, Ordering::Relaxed) + 1;
-        shared.graphs.insert(|id| {
+        let graph = shared.graphs.insert(|id| {
             Arc::new(Graph {
                 id,
                 number,
@@ -318,6 +320,7 @@ impl Graph {
                     phase,
                     name: String::new(),
                     mode,
+                    capture: 0,
                     thread,
                     invalid: None,
                     lanes: Vec::new(),
@@ -338,7 +341,13 @@ impl Graph {
                 runs: Mutex::default(),
                 farewells: Mutex::default(),
             })
-        })
+        })?;
+        // A teardown that began meanwhile may have missed the graph when it dropped those of the context.
+        if let Err(error) = context.alive() {
+            drop(shared.graphs.remove(graph.id, "the end of its context"));
+            return Err(error);
+        }
+        Ok(graph)
     }
 
     /// Gives the graph's handle.
@@ -514,6 +523,7 @@ impl Graph {
             let mut inner = self.inner.lock();
             inner.phase = Phase::Gone;
             inner.plan = None;
+            inner.to_disable.clear();
             (
                 std::mem::take(&mut inner.nodes),
                 std::mem::take(&mut inner.lanes),

@@ -255,7 +255,10 @@ impl GraphTask {
         .fix(format!("Change {instead}, writes and waits of values."))
     }
 
-    fn inner_of<'a>(&self, graph: &'a Graph) -> Result<jumar_hal::sync::MutexGuard<'a, Inner>> {
+    pub(super) fn inner_of<'a>(
+        &self,
+        graph: &'a Graph,
+    ) -> Result<jumar_hal::sync::MutexGuard<'a, Inner>> {
         let inner = graph.inner.lock();
         if (self.node as usize) < inner.nodes.len() {
             return Ok(inner);
@@ -337,7 +340,7 @@ impl Runtime {
         let last = lookups.last_recorded().ok_or_else(none)?;
         let graph = last.graph.upgrade().ok_or_else(none)?;
         let mut inner = graph.inner.lock();
-        if !graph.records(&inner).unwrap_or(false) {
+        if !graph.records(&inner, last.lane).unwrap_or(false) {
             return Err(none());
         }
         let inner = &mut *inner;

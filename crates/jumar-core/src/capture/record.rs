@@ -34,10 +34,11 @@ impl Graph {
         stream.free_to_record()?;
         let thread = caller.thread(context.shared());
         let graph = Graph::create(context, Origin::Captured, Phase::Capturing, mode, thread)?;
+        graph.captures.enter(&graph);
         graph.first_stream(stream).inspect_err(|_| {
+            graph.captures.leave(&graph);
             drop(graph.shared.graphs.remove(graph.id, caller.call.name));
         })?;
-        graph.captures.enter(&graph);
         Ok(graph)
     }
 
@@ -70,17 +71,26 @@ impl Graph {
                 }
             }
             inner.phase = Phase::Capturing;
+            inner.capture += 1;
             inner.mode = mode;
             inner.thread = caller.thread(&self.shared);
         }
-        self.first_stream(stream)
-            .inspect_err(|_| self.inner.lock().phase = Phase::Open)?;
         self.captures.enter(self);
-        Ok(())
+        self.first_stream(stream).inspect_err(|_| {
+            self.captures.leave(self);
+            let mut inner = self.inner.lock();
+            if inner.phase == Phase::Capturing {
+                inner.phase = Phase::Open;
+            }
+        })
     }
 
     fn first_stream(self: &Arc<Self>, stream: &Arc<Stream>) -> Result<()> {
         let mut inner = self.inner.lock();
+        // The context, or the model that a branch belongs to, may have been destroyed since the phase was set.
+        if inner.phase != Phase::Capturing {
+            return Err(self.destroyed());
+        }
         stream
             .attach(Recorder::Lane {
                 graph: self.clone(),
@@ -124,6 +134,10 @@ impl Graph {
         };
         let wrong = {
             let mut inner = graph.inner.lock();
+            // Another thread may have ended or dropped the capture since the look above.
+            if inner.phase != Phase::Capturing {
+                return Err(stream.not_captured());
+            }
             let origin = inner.lanes.first().map_or(0, |lane| lane.stream);
             if origin != stream.id() {
                 let first = inner.lanes.first().map_or(0, |lane| lane.number);
@@ -154,14 +168,15 @@ impl Graph {
         }
     }
 
-    /// Pulls a stream into the capture: it waits for a mark there.
+    /// Pulls a stream into the capture: it waits for an event's mark there. Returns false when the capture has ended in the
+    /// meantime.
     pub(crate) fn join(
         self: &Arc<Self>,
         stream: &Arc<Stream>,
-        mark: u32,
+        mark: &Mark,
         event: EventTask,
         caller: &Caller<'_>,
-    ) -> Result<()> {
+    ) -> Result<bool> {
         if stream.is_default() {
             let error = Error::new(
                 ErrorKind::CaptureImplicit,
@@ -174,6 +189,9 @@ impl Graph {
             return Err(error);
         }
         let mut inner = self.inner.lock();
+        if inner.phase != Phase::Capturing || inner.capture != mark.capture {
+            return Ok(false);
+        }
         let lane = inner.lanes.len() as u32;
         stream
             .attach(Recorder::Lane {
@@ -186,13 +204,13 @@ impl Graph {
             lane,
             Recording {
                 kind: TaskKind::Wait,
-                action: Action::Join(mark),
+                action: Action::Join(mark.node),
                 noted: None,
                 event: Some(event),
             },
             caller,
         );
-        Ok(())
+        Ok(true)
     }
 
     /// Makes the capture invalid; the first reason is kept.
@@ -318,44 +336,60 @@ impl super::Inner {
 }
 
 impl Recorder {
-    /// Records a task; gives it back when the capture has ended in the meantime, and it is to be queued.
-    pub(crate) fn take(
+    /// Records a task and the tasks that belong to it, and returns the place of the first; returns the tasks when the capture
+    /// has ended in the meantime, and they are to be queued.
+    pub(crate) fn take<const PARTS: usize>(
         &self,
         task: Task,
-        noted: Option<Noted>,
+        parts: [Task; PARTS],
+        noted: Noted,
         caller: &Caller<'_>,
-    ) -> Result<std::result::Result<u64, Task>> {
+    ) -> Result<std::result::Result<u64, (Task, [Task; PARTS])>> {
         let (graph, lane) = match self {
             Recorder::Lane { graph, lane } => (graph, *lane),
-            Recorder::Update(update) => return update.take(task, noted).map(Ok),
+            // The task that is replaced has its parts already.
+            Recorder::Update(update) => return update.take(task, &noted).map(Ok),
             Recorder::StandIn { .. } => return Err(stands_in()),
         };
         let mut inner = graph.inner.lock();
-        if !graph.records(&inner)? {
-            return Ok(Err(task));
+        if !graph.records(&inner, lane)? {
+            return Ok(Err((task, parts)));
         }
-        let kind = noted.as_ref().map_or(TaskKind::Other, Noted::kind);
+        let kind = noted.kind();
         let action = inner.grouped(lane, kind, task);
-        Ok(Ok(inner.add(
+        let place = inner.add(
             lane,
             Recording {
                 kind,
                 action,
-                noted,
+                noted: Some(noted),
                 event: None,
             },
             caller,
-        )))
+        );
+        for part in parts {
+            inner.add(
+                lane,
+                Recording {
+                    kind: TaskKind::Other,
+                    action: Action::Task(part),
+                    noted: None,
+                    event: None,
+                },
+                caller,
+            );
+        }
+        Ok(Ok(place))
     }
 
-    /// Records a task of an event; false when the capture has ended in the meantime.
+    /// Records a task of an event, and returns where it stands; none when the capture has ended in the meantime.
     pub(super) fn take_event(
         &self,
         kind: TaskKind,
         action: Action,
         event: EventTask,
         caller: &Caller<'_>,
-    ) -> Result<Option<u32>> {
+    ) -> Result<Option<Mark>> {
         let (graph, lane) = match self {
             Recorder::Lane { graph, lane } => (graph, lane),
             Recorder::StandIn { .. } => return Err(stands_in()),
@@ -367,9 +401,10 @@ impl Recorder {
             }
         };
         let mut inner = graph.inner.lock();
-        if !graph.records(&inner)? {
+        if !graph.records(&inner, *lane)? {
             return Ok(None);
         }
+        let node = inner.nodes.len() as u32;
         inner.add(
             *lane,
             Recording {
@@ -380,7 +415,11 @@ impl Recorder {
             },
             caller,
         );
-        Ok(Some(inner.nodes.len() as u32 - 1))
+        Ok(Some(Mark {
+            graph: Arc::downgrade(graph),
+            capture: inner.capture,
+            node,
+        }))
     }
 
     /// Says why a stream with this recorder cannot have another one.
@@ -412,9 +451,27 @@ impl Recorder {
 }
 
 impl Graph {
-    /// Tells whether what is submitted to a stream of the graph becomes a node; a finished built model refuses it.
-    pub(super) fn records(&self, inner: &super::Inner) -> Result<bool> {
+    pub(super) fn destroyed(&self) -> Error {
+        Error::new(
+            ErrorKind::InvalidHandle,
+            format!("model {} was destroyed", self.number),
+        )
+    }
+
+    /// Tells whether what is submitted to the stream of a lane becomes a node; a finished built model refuses it.
+    pub(super) fn records(&self, inner: &super::Inner, lane: u32) -> Result<bool> {
+        // The caller found the lane without the lock, so that the stream may have left the graph since.
+        let attached = inner
+            .lanes
+            .get(lane as usize)
+            .is_some_and(|lane| lane.attached.is_some());
         match (self.origin, inner.phase) {
+            (Origin::Captured | Origin::Branch, Phase::Capturing)
+            | (Origin::Built, Phase::Open)
+                if !attached =>
+            {
+                Ok(false)
+            }
             (Origin::Captured | Origin::Branch, Phase::Capturing)
             | (Origin::Built, Phase::Open) => Ok(true),
             (Origin::Built, Phase::Ready) => Err(Error::new(
@@ -441,13 +498,20 @@ fn stands_in() -> Error {
 #[derive(Clone)]
 pub(crate) struct Mark {
     graph: std::sync::Weak<Graph>,
+    /// Which capture of the graph: a branch whose capture was dropped can be captured again.
+    capture: u32,
     node: u32,
 }
 
 impl Mark {
     /// Gives the graph while it is being captured.
     pub(crate) fn open(&self) -> Option<Arc<Graph>> {
-        self.graph.upgrade().filter(|graph| graph.is_capturing())
+        let graph = self.graph.upgrade()?;
+        let open = {
+            let inner = graph.inner.lock();
+            inner.phase == Phase::Capturing && inner.capture == self.capture
+        };
+        open.then_some(graph)
     }
 }
 
@@ -499,13 +563,10 @@ impl Recorder {
         Ok(
             match (
                 self.take_event(TaskKind::Record, action, event, caller)?,
-                self,
+                inside,
             ) {
-                (Some(node), Recorder::Lane { graph, .. }) if inside => Taken::Marked(Mark {
-                    graph: Arc::downgrade(graph),
-                    node,
-                }),
-                (Some(_), _) => Taken::Recorded,
+                (Some(mark), true) => Taken::Marked(mark),
+                (Some(_), false) => Taken::Recorded,
                 (None, _) => Taken::NotRecording,
             },
         )
@@ -581,18 +642,5 @@ impl Recorder {
             .fix("Use an event for each external record and each external wait."));
         }
         Ok(())
-    }
-}
-
-impl Graph {
-    /// Pulls a stream into the capture behind an event's mark.
-    pub(crate) fn join_at(
-        self: &Arc<Self>,
-        stream: &Arc<Stream>,
-        mark: &Mark,
-        event: EventTask,
-        caller: &Caller<'_>,
-    ) -> Result<()> {
-        self.join(stream, mark.node, event, caller)
     }
 }

@@ -488,7 +488,7 @@ impl Graph {
             && last.stream != stream.id()
             && !last.done.is_set()
         {
-            stream.follow(last.done.clone(), caller);
+            stream.queue_part(caller, Task::until_set(last.done.clone()));
             // The order is there, and no event has it.
             let unknown = || Op::Wait {
                 event: u64::MAX,
@@ -530,12 +530,7 @@ impl Graph {
                     format!("model {} is not finished", self.number),
                 ));
             }
-            Phase::Gone => {
-                return Err(Error::new(
-                    ErrorKind::InvalidHandle,
-                    format!("model {} was destroyed", self.number),
-                ));
-            }
+            Phase::Gone => return Err(self.destroyed()),
         }
         for branch in &inner.branches {
             branch.check_branch()?;
@@ -641,14 +636,15 @@ impl Graph {
                     }
                 }
             };
+            // Never recorded, though another thread may begin a capture of the stream now: an execution is queued as a whole.
             if std::mem::take(&mut first) {
-                stream.submit(caller, task, || Op::Launch {
+                stream.queue_with(caller, task, [], || Op::Launch {
                     name: "captured model",
                     reads: &[],
                     writes: &[],
                 })?;
             } else {
-                stream.submit_silently(caller, task);
+                stream.queue_part(caller, task);
             }
         }
         Ok(())

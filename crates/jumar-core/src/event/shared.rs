@@ -28,7 +28,7 @@ impl Event {
         let task = Task::Run(BoardRecord::record(board, record));
         // Nobody is to wait for a record that is never made.
         stream
-            .submit(caller, task, op)
+            .queue_with(caller, task, [], op)
             .map(drop)
             .inspect_err(|_| board.reach(record))
     }
@@ -50,8 +50,9 @@ impl Event {
             event: self.number,
             record: 0,
         };
-        stream.submit(caller, Task::Until { condition, limit }, op)?;
-        stream.submit_silently(caller, Task::Run(wait));
-        Ok(())
+        let task = Task::Until { condition, limit };
+        stream
+            .queue_with(caller, task, [Task::Run(wait)], op)
+            .map(drop)
     }
 }

@@ -129,16 +129,16 @@ impl Stream {
             from,
             direction,
         };
-        self.submit(
+        self.submit_with(
             caller,
             Task::Copy {
                 to: to.address(),
                 from: bytes,
             },
+            [Task::Run(give_back)],
             op,
-        )?;
-        self.submit_silently(caller, Task::Run(give_back));
-        Ok(())
+        )
+        .map(drop)
     }
 
     /// Queues a fill with one byte value.
