@@ -21,6 +21,8 @@
 #include "acl/ops/acl_fv.h"
 #include "acl/error_codes/rt_error_codes.h"
 #include "acl/error_codes/ge_error_codes.h"
+#include "aclnn/acl_meta.h"
+#include "aclnn/aclnn_base.h"
 
 #ifdef __cplusplus
 #define SAME(a, b) static_assert((a) == (b), #a)
@@ -1704,6 +1706,14 @@ SAME(sizeof(aclvdecFrameConfig *), sizeof(void *));
 SAME(sizeof(aclvencChannelDesc *), sizeof(void *));
 SAME(sizeof(aclvencFrameConfig *), sizeof(void *));
 SAME(sizeof(acldvppHist *), sizeof(void *));
+SAME(sizeof(aclTensor *), sizeof(void *));
+SAME(sizeof(aclScalar *), sizeof(void *));
+SAME(sizeof(aclIntArray *), sizeof(void *));
+SAME(sizeof(aclFloatArray *), sizeof(void *));
+SAME(sizeof(aclBoolArray *), sizeof(void *));
+SAME(sizeof(aclTensorList *), sizeof(void *));
+SAME(sizeof(aclScalarList *), sizeof(void *));
+SAME(sizeof(aclOpExecutor *), sizeof(void *));
 #ifdef __cplusplus
 SAME((long long)ACL_ERROR_NONE, 0LL);
 #endif
@@ -2313,11 +2323,136 @@ SAME((unsigned long long)(ACL_PROF_MAX_OP_NAME_LEN), 257ULL);
 SAME((unsigned long long)(ACL_PROF_MAX_OP_TYPE_LEN), 65ULL);
 SAME((unsigned long long)(ACL_PROF_TENSOR_DATA_SHAPE_LEN), 8ULL);
 SAME((unsigned long long)(ACL_PROF_EVENT_ATTR_VERSION), 1ULL);
+#ifdef __cplusplus
+SAME((long long)ACLNN_SUCCESS, 0LL);
+#endif
+#ifdef __cplusplus
+SAME((long long)ACLNN_ERR_PARAM_NULLPTR, 161001LL);
+#endif
+#ifdef __cplusplus
+SAME((long long)ACLNN_ERR_PARAM_INVALID, 161002LL);
+#endif
+#ifdef __cplusplus
+SAME((long long)ACLNN_ERR_RUNTIME_ERROR, 361001LL);
+#endif
+#ifdef __cplusplus
+SAME((long long)ACLNN_ERR_INNER, 561000LL);
+#endif
+#ifdef __cplusplus
+SAME((long long)ACLNN_ERR_INNER_INFERSHAPE_ERROR, 561001LL);
+#endif
+#ifdef __cplusplus
+SAME((long long)ACLNN_ERR_INNER_TILING_ERROR, 561002LL);
+#endif
+#ifdef __cplusplus
+SAME((long long)ACLNN_ERR_INNER_FIND_KERNEL_ERROR, 561003LL);
+#endif
+#ifdef __cplusplus
+SAME((long long)ACLNN_ERR_INNER_CREATE_EXECUTOR, 561101LL);
+#endif
+#ifdef __cplusplus
+SAME((long long)ACLNN_ERR_INNER_NOT_TRANS_EXECUTOR, 561102LL);
+#endif
+#ifdef __cplusplus
+SAME((long long)ACLNN_ERR_INNER_NULLPTR, 561103LL);
+#endif
+#ifdef __cplusplus
+SAME((long long)ACLNN_ERR_INNER_WRONG_ATTR_INFO_SIZE, 561104LL);
+#endif
+#ifdef __cplusplus
+SAME((long long)ACLNN_ERR_INNER_KEY_CONFILICT, 561105LL);
+#endif
+#ifdef __cplusplus
+SAME((long long)ACLNN_ERR_INNER_INVALID_IMPL_MODE, 561106LL);
+#endif
+#ifdef __cplusplus
+SAME((long long)ACLNN_ERR_INNER_OPP_PATH_NOT_FOUND, 561107LL);
+#endif
+#ifdef __cplusplus
+SAME((long long)ACLNN_ERR_INNER_LOAD_JSON_FAILED, 561108LL);
+#endif
+#ifdef __cplusplus
+SAME((long long)ACLNN_ERR_INNER_JSON_VALUE_NOT_FOUND, 561109LL);
+#endif
+#ifdef __cplusplus
+SAME((long long)ACLNN_ERR_INNER_JSON_FORMAT_INVALID, 561110LL);
+#endif
+#ifdef __cplusplus
+SAME((long long)ACLNN_ERR_INNER_JSON_DTYPE_INVALID, 561111LL);
+#endif
+#ifdef __cplusplus
+SAME((long long)ACLNN_ERR_INNER_OPP_KERNEL_PKG_NOT_FOUND, 561112LL);
+#endif
+#ifdef __cplusplus
+SAME((long long)ACLNN_ERR_INNER_OP_FILE_INVALID, 561113LL);
+#endif
+#ifdef __cplusplus
+SAME((long long)ACLNN_ERR_INNER_ATTR_NUM_OUT_OF_BOUND, 561114LL);
+#endif
+#ifdef __cplusplus
+SAME((long long)ACLNN_ERR_INNER_ATTR_LEN_NOT_ENOUGH, 561115LL);
+#endif
+#ifdef __cplusplus
+SAME((long long)ACLNN_ERR_INNER_INPUT_NUM_IN_JSON_TOO_LARGE, 561116LL);
+#endif
+#ifdef __cplusplus
+SAME((long long)ACLNN_ERR_INNER_INPUT_JSON_IS_NULL, 561117LL);
+#endif
+#ifdef __cplusplus
+SAME((long long)ACLNN_ERR_INNER_STATIC_WORKSPACE_INVALID, 561118LL);
+#endif
+#ifdef __cplusplus
+SAME((long long)ACLNN_ERR_INNER_STATIC_BLOCK_DIM_INVALID, 561119LL);
+#endif
 
 /* The address of every function: what a header declares can be linked. */
 typedef void (*any_function)(void);
 extern const any_function all_functions[];
 const any_function all_functions[] = {
+    (any_function)aclCreateTensor,
+    (any_function)aclCreateScalar,
+    (any_function)aclCreateIntArray,
+    (any_function)aclCreateFloatArray,
+    (any_function)aclCreateBoolArray,
+    (any_function)aclCreateTensorList,
+    (any_function)aclCreateScalarList,
+    (any_function)aclDestroyTensor,
+    (any_function)aclDestroyScalar,
+    (any_function)aclDestroyIntArray,
+    (any_function)aclDestroyFloatArray,
+    (any_function)aclDestroyBoolArray,
+    (any_function)aclDestroyTensorList,
+    (any_function)aclDestroyScalarList,
+    (any_function)aclGetViewShape,
+    (any_function)aclGetStorageShape,
+    (any_function)aclGetViewStrides,
+    (any_function)aclGetViewOffset,
+    (any_function)aclGetFormat,
+    (any_function)aclGetDataType,
+    (any_function)aclGetIntArraySize,
+    (any_function)aclGetFloatArraySize,
+    (any_function)aclGetBoolArraySize,
+    (any_function)aclGetTensorListSize,
+    (any_function)aclGetScalarListSize,
+    (any_function)aclInitTensor,
+    (any_function)aclSetRawTensorAddr,
+    (any_function)aclGetRawTensorAddr,
+    (any_function)aclSetAclOpExecutorRepeatable,
+    (any_function)aclDestroyAclOpExecutor,
+    (any_function)aclSetTensorAddr,
+    (any_function)aclSetInputTensorAddr,
+    (any_function)aclSetOutputTensorAddr,
+    (any_function)aclSetDynamicTensorAddr,
+    (any_function)aclSetDynamicInputTensorAddr,
+    (any_function)aclSetDynamicOutputTensorAddr,
+    (any_function)AclSetTensorAddr,
+    (any_function)AclSetInputTensorAddr,
+    (any_function)AclSetOutputTensorAddr,
+    (any_function)AclSetDynamicTensorAddr,
+    (any_function)AclSetDynamicInputTensorAddr,
+    (any_function)AclSetDynamicOutputTensorAddr,
+    (any_function)aclnnInit,
+    (any_function)aclnnFinalize,
     (any_function)aclmdlCreateAIPP,
     (any_function)aclmdlDestroyAIPP,
     (any_function)aclmdlGetAippDataSize,
@@ -3219,7 +3354,7 @@ const any_function all_functions[] = {
 
 /* Reads the constants, so that C sees their values too. */
 int main(void) {
-    if (sizeof(all_functions) / sizeof(all_functions[0]) != 897u) return 1;
+    if (sizeof(all_functions) / sizeof(all_functions[0]) != 941u) return 1;
     for (unsigned i = 0; i < sizeof(all_functions) / sizeof(all_functions[0]); ++i)
         if (all_functions[i] == 0) return 1;
     if ((long long)ACL_ERROR_NONE != 0LL) return 1;
@@ -3332,5 +3467,32 @@ int main(void) {
     if ((long long)ACL_ERROR_GE_MODEL_EXECUTE_TIMEOUT != 545601LL) return 1;
     if ((long long)ACL_ERROR_GE_REDEPLOYING != 545602LL) return 1;
     if ((long long)ACL_COMPILE_FLAG_BIN_SELECTOR != 1LL) return 1;
+    if ((long long)ACLNN_SUCCESS != 0LL) return 1;
+    if ((long long)ACLNN_ERR_PARAM_NULLPTR != 161001LL) return 1;
+    if ((long long)ACLNN_ERR_PARAM_INVALID != 161002LL) return 1;
+    if ((long long)ACLNN_ERR_RUNTIME_ERROR != 361001LL) return 1;
+    if ((long long)ACLNN_ERR_INNER != 561000LL) return 1;
+    if ((long long)ACLNN_ERR_INNER_INFERSHAPE_ERROR != 561001LL) return 1;
+    if ((long long)ACLNN_ERR_INNER_TILING_ERROR != 561002LL) return 1;
+    if ((long long)ACLNN_ERR_INNER_FIND_KERNEL_ERROR != 561003LL) return 1;
+    if ((long long)ACLNN_ERR_INNER_CREATE_EXECUTOR != 561101LL) return 1;
+    if ((long long)ACLNN_ERR_INNER_NOT_TRANS_EXECUTOR != 561102LL) return 1;
+    if ((long long)ACLNN_ERR_INNER_NULLPTR != 561103LL) return 1;
+    if ((long long)ACLNN_ERR_INNER_WRONG_ATTR_INFO_SIZE != 561104LL) return 1;
+    if ((long long)ACLNN_ERR_INNER_KEY_CONFILICT != 561105LL) return 1;
+    if ((long long)ACLNN_ERR_INNER_INVALID_IMPL_MODE != 561106LL) return 1;
+    if ((long long)ACLNN_ERR_INNER_OPP_PATH_NOT_FOUND != 561107LL) return 1;
+    if ((long long)ACLNN_ERR_INNER_LOAD_JSON_FAILED != 561108LL) return 1;
+    if ((long long)ACLNN_ERR_INNER_JSON_VALUE_NOT_FOUND != 561109LL) return 1;
+    if ((long long)ACLNN_ERR_INNER_JSON_FORMAT_INVALID != 561110LL) return 1;
+    if ((long long)ACLNN_ERR_INNER_JSON_DTYPE_INVALID != 561111LL) return 1;
+    if ((long long)ACLNN_ERR_INNER_OPP_KERNEL_PKG_NOT_FOUND != 561112LL) return 1;
+    if ((long long)ACLNN_ERR_INNER_OP_FILE_INVALID != 561113LL) return 1;
+    if ((long long)ACLNN_ERR_INNER_ATTR_NUM_OUT_OF_BOUND != 561114LL) return 1;
+    if ((long long)ACLNN_ERR_INNER_ATTR_LEN_NOT_ENOUGH != 561115LL) return 1;
+    if ((long long)ACLNN_ERR_INNER_INPUT_NUM_IN_JSON_TOO_LARGE != 561116LL) return 1;
+    if ((long long)ACLNN_ERR_INNER_INPUT_JSON_IS_NULL != 561117LL) return 1;
+    if ((long long)ACLNN_ERR_INNER_STATIC_WORKSPACE_INVALID != 561118LL) return 1;
+    if ((long long)ACLNN_ERR_INNER_STATIC_BLOCK_DIM_INVALID != 561119LL) return 1;
     return 0;
 }

@@ -17,7 +17,7 @@ RUNTIME = LIB64 / "libascendcl.so"
 ARCH = platform.machine()
 
 NAMES = """ascendcl acl_rt acl_rt_impl acl_mdl acl_op_compiler acl_op_executor acl_cblas acl_dvpp nnopbase opapi opapi_nn
-    opapi_math runtime graph graph_base ge_runner ge_runner_v2 ge_compiler fmk_parser fmk_onnx_parser opsproto acl_dvpp_mpi
+    opapi_math opapi_cv opapi_transformer runtime graph graph_base ge_runner ge_runner_v2 ge_compiler fmk_parser fmk_onnx_parser opsproto acl_dvpp_mpi
     exe_graph error_manager register ge_common ge_common_base ge_executor lowering eager_style_graph_builder_base es_math
     c_sec""".split()
 FOLDERS = [

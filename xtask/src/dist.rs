@@ -46,6 +46,8 @@ pub(crate) const LIBRARY_NAMES: &[&str] = &[
     "opapi",
     "opapi_nn",
     "opapi_math",
+    "opapi_cv",
+    "opapi_transformer",
     "runtime",
     "graph",
     "graph_base",

@@ -25,6 +25,7 @@ pub mod hooks;
 pub mod init;
 pub mod message;
 mod models;
+mod operators;
 pub mod process;
 mod runtime;
 mod storage;
@@ -35,6 +36,7 @@ mod transfer;
 // A group of the interface is known by its own name, whichever room it stands in.
 pub use diagnosis::*;
 pub use models::*;
+pub use operators::*;
 pub use runtime::*;
 pub use storage::*;
 pub use transfer::*;

@@ -25,7 +25,7 @@ pub struct Messages {
 
 impl Messages {
     pub(crate) fn push(&mut self, text: String) {
-        // An error that repeats in a polling loop is told once.
+        // An error that repeats in a polling loop is kept once.
         if self.waiting.contains(&text) {
             return;
         }

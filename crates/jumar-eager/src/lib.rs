@@ -6,10 +6,15 @@
 #![forbid(unsafe_code)]
 
 mod argument;
+mod generated;
 mod ops;
 mod plan;
 mod refusal;
 mod signature;
+
+pub use generated::signatures;
+pub use jumar_ops::view::Region;
+pub use jumar_ops::{OpError, Share, Workers};
 
 pub use argument::{Arg, Dims, Scalar, TensorArg, TensorDesc};
 pub use ops::{computed, is_computed};

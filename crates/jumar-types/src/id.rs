@@ -120,6 +120,22 @@ id_kinds! {
     QueueRouteQuery = 0xB8, "queue route query";
     /// A buffer with a header, in a chain or alone.
     MessageBuffer = 0xB9, "message buffer";
+    /// A tensor of single operators.
+    Tensor = 0xE0, "tensor";
+    /// A scalar of single operators.
+    Scalar = 0xE1, "scalar";
+    /// An array of integers.
+    IntArray = 0xE2, "array of integers";
+    /// An array of floats.
+    FloatArray = 0xE3, "array of floats";
+    /// An array of booleans.
+    BoolArray = 0xE4, "array of booleans";
+    /// A list of tensors.
+    TensorList = 0xE5, "list of tensors";
+    /// A list of scalars.
+    ScalarList = 0xE6, "list of scalars";
+    /// A planned call of a single operator.
+    Executor = 0xE7, "executor";
     /// A description of groups of cores.
     GroupInfo = 0xA0, "group information";
     /// Settings of dynamic preprocessing.

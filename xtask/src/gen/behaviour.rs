@@ -63,7 +63,7 @@ fn call(api: &Api, group: &Group, function: &Function) -> Result<String> {
         convert(api, function, at, param, &mut pieces).with_context(|| param.name.clone())?;
     }
     let answers =
-        function.ret.text != "void" && (function.ret.text != "aclError" || function.code_is_answer);
+        function.ret.text != "void" && (!function.ret.is_status() || function.code_is_answer);
     let mut results = Vec::new();
     if answers {
         results.push("answer".to_owned());
@@ -214,9 +214,20 @@ fn cell(api: &Api, ctype: &CType) -> Result<String> {
         .replace("Raw", "jumar_acl::Raw"))
 }
 
+fn position(function: &Function, name: &str) -> Result<usize> {
+    let mut params = function.params.iter();
+    params
+        .position(|param| param.name == name)
+        .with_context(|| format!("no parameter {name}"))
+}
+
 fn length(api: &Api, function: &Function, count: &Count) -> Result<String> {
     Ok(match count {
         Count::Fixed(number) => number.to_string(),
+        Count::Element(name) => {
+            let at = position(function, name)?;
+            format!("jumar_acl::aclnn::scalar_bytes(w.plain({at})).unwrap_or(0)")
+        }
         Count::Rows(names) => {
             let parts = names
                 .iter()
@@ -225,11 +236,7 @@ fn length(api: &Api, function: &Function, count: &Count) -> Result<String> {
             format!("words::rows({})", parts.join(", "))
         }
         Count::Param(name) => {
-            let at = function
-                .params
-                .iter()
-                .position(|param| param.name == *name)
-                .with_context(|| format!("no parameter {name}"))?;
+            let at = position(function, name)?;
             let of = value_type(api, &function.params[at].ctype, "")?;
             format!("words::count(w.plain::<{of}>({at}))")
         }

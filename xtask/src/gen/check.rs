@@ -28,10 +28,11 @@ pub fn headers(include: &Path) -> Result<()> {
 fn compile_all(root: &Path, include: &Path, scratch: &Path) -> Result<()> {
     let mut jobs: Vec<(String, Vec<String>)> = Vec::new();
     for header in super::headers::list(root)? {
-        for (folder, name) in [
-            ("", format!("acl/{}", header.path)),
-            ("acl", header.path.clone()),
-        ] {
+        let below = ["acl"]
+            .iter()
+            .filter(|_| !header.path.starts_with("aclnn/"));
+        let forms = below.map(|folder| (*folder, header.path.clone()));
+        for (folder, name) in forms.chain([("", super::headers::included(&header.path))]) {
             // Included twice: the guard works too.
             let text = format!(
                 "#include \"{name}\"\n#include \"{name}\"\nint main(void) {{ return 0; }}\n"
@@ -51,6 +52,13 @@ fn compile_all(root: &Path, include: &Path, scratch: &Path) -> Result<()> {
                     arguments(standard, &include.join(folder), &file),
                 ));
             }
+        }
+    }
+    for name in super::aclnn::Aclnn::load(root)?.headers() {
+        for name in [format!("aclnnop/{name}"), format!("aclnnop/level2/{name}")] {
+            let file = scratch.join(format!("{}.cpp", name.replace(['/', '.'], "_")));
+            fs::write(&file, format!("#include \"{name}\"\n#include \"{name}\"\n"))?;
+            jobs.push(("c++".to_owned(), arguments("c++11", include, &file)));
         }
     }
     let layout = root.join("tests/c/layout.c");

@@ -11,6 +11,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
 
+pub mod aclnn;
 mod behaviour;
 pub mod check;
 mod ge;
@@ -28,7 +29,10 @@ const OWNED: &[&str] = &[
     "crates/jumar-capi/src/generated",
     "crates/jumar-acl/src/generated",
     "crates/jumar-behaviour/src/generated",
+    "crates/jumar-eager/src/generated",
     "docs/reference",
+    "include/aclnnop",
+    "include/aclnnop/level2",
     "include/op_proto",
     "docs/rules",
 ];
@@ -91,9 +95,10 @@ pub fn write_coverage(tree: &Path) -> Result<()> {
     let root = root()?;
     let api = model::Api::load(&root)?;
     let operators = fs::read_to_string(root.join("docs/graph-engine-operators.md"))?;
+    let single = aclnn::coverage(&aclnn::Aclnn::load(&root)?);
     write(
         &tree.join("docs/coverage.md"),
-        &format!("{}\n{operators}", pages::coverage(&api)),
+        &format!("{}\n{single}\n{operators}", pages::coverage(&api)),
     )?;
     write(
         &tree.join("docs/refusals.md"),
@@ -111,6 +116,7 @@ fn everything(root: &Path, api: &model::Api) -> Result<Vec<(PathBuf, String)>> {
     behaviour::write(api, &mut files)?;
     pages::write(api, &mut files);
     ge::write(root, &mut files)?;
+    aclnn::write(root, &mut files)?;
     rules::write(root, &mut files)?;
     profiles::write(root, &mut files)?;
     format_rust(root, &mut files)?;
@@ -125,8 +131,9 @@ fn stale(root: &Path, files: &[(PathBuf, String)]) -> Result<Vec<PathBuf>> {
             continue;
         };
         for entry in entries {
-            let path = Path::new(folder).join(entry?.file_name());
-            if !known.contains(&path) {
+            let entry = entry?;
+            let path = Path::new(folder).join(entry.file_name());
+            if !known.contains(&path) && !entry.file_type()?.is_dir() {
                 stale.push(path);
             }
         }

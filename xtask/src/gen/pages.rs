@@ -32,6 +32,7 @@ pub fn write(api: &Api, files: &mut Vec<(PathBuf, String)>) {
         );
         files.push((folder.join(format!("{}.md", group.name)), page(api, group)));
     }
+    index.push_str("- [aclnn-operators](aclnn-operators.md): the single operators, a table\n");
     files.push((folder.join("README.md"), index));
 }
 
@@ -79,8 +80,10 @@ fn entry(api: &Api, function: &Function, out: &mut String) {
     };
     let _ = writeln!(
         out,
-        "```c\n#include \"acl/{}\"\n{}{space}{}({params});\n```\n",
-        function.header, function.ret.text, function.name
+        "```c\n#include \"{}\"\n{}{space}{}({params});\n```\n",
+        super::headers::included(&function.header),
+        function.ret.text,
+        function.name
     );
     let written: Vec<&str> = function
         .params
@@ -96,7 +99,7 @@ fn entry(api: &Api, function: &Function, out: &mut String) {
     if !written.is_empty() {
         let _ = writeln!(out, "Writes `{}`, on success only.\n", written.join("`, `"));
     }
-    if function.ret.text != "aclError" && function.ret.text != "void" {
+    if !function.ret.is_status() && function.ret.text != "void" {
         let answer = match function.neutral {
             Neutral::EmptyText => "the empty text".to_owned(),
             Neutral::Number(0) if function.ret.stars > 0 || api.is_handle(&function.ret) => {

@@ -329,7 +329,10 @@ fn enums(api: &Api) -> String {
 }
 
 fn is_code(name: &str) -> bool {
-    name.starts_with("ACL_ERROR_") || name == "ACL_SUCCESS" || name == "ACL_RT_SUCCESS"
+    name.starts_with("ACL_ERROR_")
+        || name.starts_with("ACLNN_")
+        || name == "ACL_SUCCESS"
+        || name == "ACL_RT_SUCCESS"
 }
 
 fn codes(api: &Api) -> String {

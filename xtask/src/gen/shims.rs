@@ -23,6 +23,7 @@ pub fn write(api: &Api, files: &mut Vec<(PathBuf, String)>) -> Result<()> {
             group_file(api, group)?,
         ));
     }
+    module.push_str("pub mod operators;\n");
     files.push((folder.join("mod.rs"), module));
     files.push((folder.join("callbacks.rs"), callbacks(api)?));
     files.push((folder.join("plain.rs"), plain(api)));
@@ -274,7 +275,7 @@ fn neutral(api: &Api, function: &Function) -> Result<String> {
 fn stub(api: &Api, function: &Function) -> Result<String> {
     let mut out = head(api, function, true)?;
     let name = &function.name;
-    if function.ret.text == "aclError" {
+    if function.ret.is_status() {
         let _ = writeln!(out, "    raw::stub(&calls::{name})");
     } else {
         let _ = writeln!(
@@ -299,7 +300,7 @@ struct Pieces {
 fn shim(api: &Api, group: &Group, function: &Function) -> Result<String> {
     let mut out = head(api, function, false)?;
     let name = &function.name;
-    let status = function.ret.text == "aclError" && !function.code_is_answer;
+    let status = function.ret.is_status() && !function.code_is_answer;
     let mut pieces = Pieces::default();
     for param in &function.params {
         convert(api, function, param, &mut pieces).with_context(|| param.name.clone())?;
@@ -379,6 +380,7 @@ fn word(api: &Api, param: &Param) -> Result<String> {
 fn length(function: &Function, count: &Count) -> String {
     match count {
         Count::Fixed(number) => number.to_string(),
+        Count::Element(name) => format!("raw::element_bytes({name})"),
         Count::Rows(names) => {
             let parts = names
                 .clone()

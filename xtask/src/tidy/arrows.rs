@@ -34,7 +34,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "jumar-types",
         ],
     ),
-    ("jumar-acl", &["jumar", "jumar-types"]),
+    ("jumar-acl", &["jumar", "jumar-eager", "jumar-types"]),
     // It runs graphs on the streams of the process's one runtime.
     ("jumar-ge", &["jumar-acl", "jumar", "jumar-types"]),
     // Spans are made here, from what a program vouches for, and locks come from the one place that names them.

@@ -126,6 +126,7 @@ const REFUSE_NOTHING: &[(&str, &str)] = &[
         "null takes the callback away",
     ),
     ("aclopStopDumpArgs", "what was not begun is ended too"),
+    ("aclnnFinalize", "what was not begun is ended too"),
 ];
 
 /// Functions that only a callback for failed tasks can call with an object; the table has no words for one, so that
@@ -169,6 +170,24 @@ const REFUSED_ON_A_HOST: &[&str] = &[
     "acltdtCopyBufRef",
 ];
 
+/// Functions of an executor, which only the first phase of an operator makes: tests/aclnn/add.cpp shows how they work.
+const OF_AN_EXECUTOR: &[&str] = &[
+    "aclDestroyAclOpExecutor",
+    "aclSetAclOpExecutorRepeatable",
+    "aclSetDynamicInputTensorAddr",
+    "AclSetDynamicInputTensorAddr",
+    "aclSetDynamicOutputTensorAddr",
+    "AclSetDynamicOutputTensorAddr",
+    "aclSetDynamicTensorAddr",
+    "AclSetDynamicTensorAddr",
+    "aclSetInputTensorAddr",
+    "AclSetInputTensorAddr",
+    "aclSetOutputTensorAddr",
+    "AclSetOutputTensorAddr",
+    "aclSetTensorAddr",
+    "AclSetTensorAddr",
+];
+
 /// Functions that no profile's chip has: they can only be refused.
 const ON_NO_CHIP: &[&str] = &["aclrtGetHardwareSyncAddr"];
 
@@ -199,6 +218,7 @@ pub fn behaviour(repository: &Repository) -> Result<Vec<Problem>> {
             let elsewhere = [
                 INSIDE_A_CALLBACK,
                 BETWEEN_PROCESSES,
+                OF_AN_EXECUTOR,
                 REFUSED_ON_A_HOST,
                 ON_NO_CHIP,
             ]
@@ -209,7 +229,7 @@ pub fn behaviour(repository: &Repository) -> Result<Vec<Problem>> {
             }
             // What answers with a code has to be seen to answer one; what answers with a value has a neutral one.
             let is_refused = match ret.as_str() {
-                "aclError" => refused.with_code.contains(&name),
+                "aclError" | "aclnnStatus" => refused.with_code.contains(&name),
                 _ => refused.named.contains(&name) || !takes_a_pointer(&function),
             };
             let refuses = !REFUSE_NOTHING.iter().any(|(other, _)| *other == name);

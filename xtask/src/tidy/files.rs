@@ -12,7 +12,10 @@ const MOST_LINES: usize = 900;
 const GENERATED: &[&str] = &[
     "crates/jumar-capi/src/generated/",
     "crates/jumar-acl/src/generated/",
+    "crates/jumar-eager/src/generated/",
     "include/acl/",
+    "include/aclnn/",
+    "include/aclnnop/",
     "include/op_proto/",
     "docs/reference/",
 ];

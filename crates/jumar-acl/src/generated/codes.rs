@@ -513,6 +513,60 @@ pub const ACL_ERROR_RT_L3_PORT_ERROR: i32 = 507914;
 pub const ACL_ERROR_RT_CCU_TIMEOUT: i32 = 507915;
 /// Code `ACL_ERROR_RT_CCU_EXCEPTION`.
 pub const ACL_ERROR_RT_CCU_EXCEPTION: i32 = 507916;
+/// Code `ACLNN_SUCCESS`.
+pub const ACLNN_SUCCESS: i32 = 0;
+/// Code `ACLNN_ERR_PARAM_NULLPTR`.
+pub const ACLNN_ERR_PARAM_NULLPTR: i32 = 161001;
+/// Code `ACLNN_ERR_PARAM_INVALID`.
+pub const ACLNN_ERR_PARAM_INVALID: i32 = 161002;
+/// Code `ACLNN_ERR_RUNTIME_ERROR`.
+pub const ACLNN_ERR_RUNTIME_ERROR: i32 = 361001;
+/// Code `ACLNN_ERR_INNER`.
+pub const ACLNN_ERR_INNER: i32 = 561000;
+/// Code `ACLNN_ERR_INNER_INFERSHAPE_ERROR`.
+pub const ACLNN_ERR_INNER_INFERSHAPE_ERROR: i32 = 561001;
+/// Code `ACLNN_ERR_INNER_TILING_ERROR`.
+pub const ACLNN_ERR_INNER_TILING_ERROR: i32 = 561002;
+/// Code `ACLNN_ERR_INNER_FIND_KERNEL_ERROR`.
+pub const ACLNN_ERR_INNER_FIND_KERNEL_ERROR: i32 = 561003;
+/// Code `ACLNN_ERR_INNER_CREATE_EXECUTOR`.
+pub const ACLNN_ERR_INNER_CREATE_EXECUTOR: i32 = 561101;
+/// Code `ACLNN_ERR_INNER_NOT_TRANS_EXECUTOR`.
+pub const ACLNN_ERR_INNER_NOT_TRANS_EXECUTOR: i32 = 561102;
+/// Code `ACLNN_ERR_INNER_NULLPTR`.
+pub const ACLNN_ERR_INNER_NULLPTR: i32 = 561103;
+/// Code `ACLNN_ERR_INNER_WRONG_ATTR_INFO_SIZE`.
+pub const ACLNN_ERR_INNER_WRONG_ATTR_INFO_SIZE: i32 = 561104;
+/// Code `ACLNN_ERR_INNER_KEY_CONFILICT`.
+pub const ACLNN_ERR_INNER_KEY_CONFILICT: i32 = 561105;
+/// Code `ACLNN_ERR_INNER_INVALID_IMPL_MODE`.
+pub const ACLNN_ERR_INNER_INVALID_IMPL_MODE: i32 = 561106;
+/// Code `ACLNN_ERR_INNER_OPP_PATH_NOT_FOUND`.
+pub const ACLNN_ERR_INNER_OPP_PATH_NOT_FOUND: i32 = 561107;
+/// Code `ACLNN_ERR_INNER_LOAD_JSON_FAILED`.
+pub const ACLNN_ERR_INNER_LOAD_JSON_FAILED: i32 = 561108;
+/// Code `ACLNN_ERR_INNER_JSON_VALUE_NOT_FOUND`.
+pub const ACLNN_ERR_INNER_JSON_VALUE_NOT_FOUND: i32 = 561109;
+/// Code `ACLNN_ERR_INNER_JSON_FORMAT_INVALID`.
+pub const ACLNN_ERR_INNER_JSON_FORMAT_INVALID: i32 = 561110;
+/// Code `ACLNN_ERR_INNER_JSON_DTYPE_INVALID`.
+pub const ACLNN_ERR_INNER_JSON_DTYPE_INVALID: i32 = 561111;
+/// Code `ACLNN_ERR_INNER_OPP_KERNEL_PKG_NOT_FOUND`.
+pub const ACLNN_ERR_INNER_OPP_KERNEL_PKG_NOT_FOUND: i32 = 561112;
+/// Code `ACLNN_ERR_INNER_OP_FILE_INVALID`.
+pub const ACLNN_ERR_INNER_OP_FILE_INVALID: i32 = 561113;
+/// Code `ACLNN_ERR_INNER_ATTR_NUM_OUT_OF_BOUND`.
+pub const ACLNN_ERR_INNER_ATTR_NUM_OUT_OF_BOUND: i32 = 561114;
+/// Code `ACLNN_ERR_INNER_ATTR_LEN_NOT_ENOUGH`.
+pub const ACLNN_ERR_INNER_ATTR_LEN_NOT_ENOUGH: i32 = 561115;
+/// Code `ACLNN_ERR_INNER_INPUT_NUM_IN_JSON_TOO_LARGE`.
+pub const ACLNN_ERR_INNER_INPUT_NUM_IN_JSON_TOO_LARGE: i32 = 561116;
+/// Code `ACLNN_ERR_INNER_INPUT_JSON_IS_NULL`.
+pub const ACLNN_ERR_INNER_INPUT_JSON_IS_NULL: i32 = 561117;
+/// Code `ACLNN_ERR_INNER_STATIC_WORKSPACE_INVALID`.
+pub const ACLNN_ERR_INNER_STATIC_WORKSPACE_INVALID: i32 = 561118;
+/// Code `ACLNN_ERR_INNER_STATIC_BLOCK_DIM_INVALID`.
+pub const ACLNN_ERR_INNER_STATIC_BLOCK_DIM_INVALID: i32 = 561119;
 
 /// Gives the name of a code.
 pub fn name_of(code: i32) -> Option<&'static str> {
@@ -769,6 +823,32 @@ pub fn name_of(code: i32) -> Option<&'static str> {
         507914 => "ACL_ERROR_RT_L3_PORT_ERROR",
         507915 => "ACL_ERROR_RT_CCU_TIMEOUT",
         507916 => "ACL_ERROR_RT_CCU_EXCEPTION",
+        161001 => "ACLNN_ERR_PARAM_NULLPTR",
+        161002 => "ACLNN_ERR_PARAM_INVALID",
+        361001 => "ACLNN_ERR_RUNTIME_ERROR",
+        561000 => "ACLNN_ERR_INNER",
+        561001 => "ACLNN_ERR_INNER_INFERSHAPE_ERROR",
+        561002 => "ACLNN_ERR_INNER_TILING_ERROR",
+        561003 => "ACLNN_ERR_INNER_FIND_KERNEL_ERROR",
+        561101 => "ACLNN_ERR_INNER_CREATE_EXECUTOR",
+        561102 => "ACLNN_ERR_INNER_NOT_TRANS_EXECUTOR",
+        561103 => "ACLNN_ERR_INNER_NULLPTR",
+        561104 => "ACLNN_ERR_INNER_WRONG_ATTR_INFO_SIZE",
+        561105 => "ACLNN_ERR_INNER_KEY_CONFILICT",
+        561106 => "ACLNN_ERR_INNER_INVALID_IMPL_MODE",
+        561107 => "ACLNN_ERR_INNER_OPP_PATH_NOT_FOUND",
+        561108 => "ACLNN_ERR_INNER_LOAD_JSON_FAILED",
+        561109 => "ACLNN_ERR_INNER_JSON_VALUE_NOT_FOUND",
+        561110 => "ACLNN_ERR_INNER_JSON_FORMAT_INVALID",
+        561111 => "ACLNN_ERR_INNER_JSON_DTYPE_INVALID",
+        561112 => "ACLNN_ERR_INNER_OPP_KERNEL_PKG_NOT_FOUND",
+        561113 => "ACLNN_ERR_INNER_OP_FILE_INVALID",
+        561114 => "ACLNN_ERR_INNER_ATTR_NUM_OUT_OF_BOUND",
+        561115 => "ACLNN_ERR_INNER_ATTR_LEN_NOT_ENOUGH",
+        561116 => "ACLNN_ERR_INNER_INPUT_NUM_IN_JSON_TOO_LARGE",
+        561117 => "ACLNN_ERR_INNER_INPUT_JSON_IS_NULL",
+        561118 => "ACLNN_ERR_INNER_STATIC_WORKSPACE_INVALID",
+        561119 => "ACLNN_ERR_INNER_STATIC_BLOCK_DIM_INVALID",
         _ => return None,
     })
 }
@@ -1255,46 +1335,224 @@ pub const fn fix(kind: ErrorKind) -> &'static str {
 /// Gives the code that a call answers for a kind of error.
 pub fn code_for(call: &Call, kind: ErrorKind) -> i32 {
     match (call.number, kind) {
+        // aclCreateTensor
+        (0, ErrorKind::InvalidArgument) => 161002,
+        // aclCreateTensor
+        (0, ErrorKind::NullPointer) => 161001,
+        // aclCreateScalar
+        (1, ErrorKind::InvalidArgument) => 161002,
+        // aclCreateScalar
+        (1, ErrorKind::NullPointer) => 161001,
+        // aclCreateIntArray
+        (2, ErrorKind::NullPointer) => 161001,
+        // aclCreateFloatArray
+        (3, ErrorKind::NullPointer) => 161001,
+        // aclCreateBoolArray
+        (4, ErrorKind::NullPointer) => 161001,
+        // aclCreateTensorList
+        (5, ErrorKind::InvalidHandle) => 161002,
+        // aclCreateTensorList
+        (5, ErrorKind::NullPointer) => 161001,
+        // aclCreateScalarList
+        (6, ErrorKind::InvalidHandle) => 161002,
+        // aclCreateScalarList
+        (6, ErrorKind::NullPointer) => 161001,
+        // aclDestroyTensor
+        (7, ErrorKind::InvalidHandle) => 161002,
+        // aclDestroyScalar
+        (8, ErrorKind::InvalidHandle) => 161002,
+        // aclDestroyIntArray
+        (9, ErrorKind::InvalidHandle) => 161002,
+        // aclDestroyFloatArray
+        (10, ErrorKind::InvalidHandle) => 161002,
+        // aclDestroyBoolArray
+        (11, ErrorKind::InvalidHandle) => 161002,
+        // aclDestroyTensorList
+        (12, ErrorKind::InvalidHandle) => 161002,
+        // aclDestroyScalarList
+        (13, ErrorKind::InvalidHandle) => 161002,
+        // aclGetViewShape
+        (14, ErrorKind::InvalidHandle) => 161002,
+        // aclGetViewShape
+        (14, ErrorKind::NullPointer) => 161001,
+        // aclGetStorageShape
+        (15, ErrorKind::InvalidHandle) => 161002,
+        // aclGetStorageShape
+        (15, ErrorKind::NullPointer) => 161001,
+        // aclGetViewStrides
+        (16, ErrorKind::InvalidHandle) => 161002,
+        // aclGetViewStrides
+        (16, ErrorKind::NullPointer) => 161001,
+        // aclGetViewOffset
+        (17, ErrorKind::InvalidHandle) => 161002,
+        // aclGetViewOffset
+        (17, ErrorKind::NullPointer) => 161001,
+        // aclGetFormat
+        (18, ErrorKind::InvalidHandle) => 161002,
+        // aclGetFormat
+        (18, ErrorKind::NullPointer) => 161001,
+        // aclGetDataType
+        (19, ErrorKind::InvalidHandle) => 161002,
+        // aclGetDataType
+        (19, ErrorKind::NullPointer) => 161001,
+        // aclGetIntArraySize
+        (20, ErrorKind::InvalidHandle) => 161002,
+        // aclGetIntArraySize
+        (20, ErrorKind::NullPointer) => 161001,
+        // aclGetFloatArraySize
+        (21, ErrorKind::InvalidHandle) => 161002,
+        // aclGetFloatArraySize
+        (21, ErrorKind::NullPointer) => 161001,
+        // aclGetBoolArraySize
+        (22, ErrorKind::InvalidHandle) => 161002,
+        // aclGetBoolArraySize
+        (22, ErrorKind::NullPointer) => 161001,
+        // aclGetTensorListSize
+        (23, ErrorKind::InvalidHandle) => 161002,
+        // aclGetTensorListSize
+        (23, ErrorKind::NullPointer) => 161001,
+        // aclGetScalarListSize
+        (24, ErrorKind::InvalidHandle) => 161002,
+        // aclGetScalarListSize
+        (24, ErrorKind::NullPointer) => 161001,
+        // aclInitTensor
+        (25, ErrorKind::InvalidArgument) => 161002,
+        // aclInitTensor
+        (25, ErrorKind::InvalidHandle) => 161002,
+        // aclInitTensor
+        (25, ErrorKind::NullPointer) => 161001,
+        // aclSetRawTensorAddr
+        (26, ErrorKind::InvalidHandle) => 161002,
+        // aclSetRawTensorAddr
+        (26, ErrorKind::NullPointer) => 161001,
+        // aclGetRawTensorAddr
+        (27, ErrorKind::InvalidHandle) => 161002,
+        // aclGetRawTensorAddr
+        (27, ErrorKind::NullPointer) => 161001,
+        // aclSetAclOpExecutorRepeatable
+        (28, ErrorKind::InvalidHandle) => 561103,
+        // aclSetAclOpExecutorRepeatable
+        (28, ErrorKind::NullPointer) => 561103,
+        // aclDestroyAclOpExecutor
+        (29, ErrorKind::InvalidHandle) => 561103,
+        // aclDestroyAclOpExecutor
+        (29, ErrorKind::NullPointer) => 561103,
+        // aclSetTensorAddr
+        (30, ErrorKind::InvalidArgument) => 161002,
+        // aclSetTensorAddr
+        (30, ErrorKind::InvalidHandle) => 561103,
+        // aclSetTensorAddr
+        (30, ErrorKind::NullPointer) => 561103,
+        // aclSetInputTensorAddr
+        (31, ErrorKind::InvalidArgument) => 161002,
+        // aclSetInputTensorAddr
+        (31, ErrorKind::InvalidHandle) => 561103,
+        // aclSetInputTensorAddr
+        (31, ErrorKind::NullPointer) => 561103,
+        // aclSetOutputTensorAddr
+        (32, ErrorKind::InvalidArgument) => 161002,
+        // aclSetOutputTensorAddr
+        (32, ErrorKind::InvalidHandle) => 561103,
+        // aclSetOutputTensorAddr
+        (32, ErrorKind::NullPointer) => 561103,
+        // aclSetDynamicTensorAddr
+        (33, ErrorKind::InvalidArgument) => 161002,
+        // aclSetDynamicTensorAddr
+        (33, ErrorKind::InvalidHandle) => 561103,
+        // aclSetDynamicTensorAddr
+        (33, ErrorKind::NullPointer) => 561103,
+        // aclSetDynamicInputTensorAddr
+        (34, ErrorKind::InvalidArgument) => 161002,
+        // aclSetDynamicInputTensorAddr
+        (34, ErrorKind::InvalidHandle) => 561103,
+        // aclSetDynamicInputTensorAddr
+        (34, ErrorKind::NullPointer) => 561103,
+        // aclSetDynamicOutputTensorAddr
+        (35, ErrorKind::InvalidArgument) => 161002,
+        // aclSetDynamicOutputTensorAddr
+        (35, ErrorKind::InvalidHandle) => 561103,
+        // aclSetDynamicOutputTensorAddr
+        (35, ErrorKind::NullPointer) => 561103,
+        // AclSetTensorAddr
+        (36, ErrorKind::InvalidArgument) => 161002,
+        // AclSetTensorAddr
+        (36, ErrorKind::InvalidHandle) => 561103,
+        // AclSetTensorAddr
+        (36, ErrorKind::NullPointer) => 561103,
+        // AclSetInputTensorAddr
+        (37, ErrorKind::InvalidArgument) => 161002,
+        // AclSetInputTensorAddr
+        (37, ErrorKind::InvalidHandle) => 561103,
+        // AclSetInputTensorAddr
+        (37, ErrorKind::NullPointer) => 561103,
+        // AclSetOutputTensorAddr
+        (38, ErrorKind::InvalidArgument) => 161002,
+        // AclSetOutputTensorAddr
+        (38, ErrorKind::InvalidHandle) => 561103,
+        // AclSetOutputTensorAddr
+        (38, ErrorKind::NullPointer) => 561103,
+        // AclSetDynamicTensorAddr
+        (39, ErrorKind::InvalidArgument) => 161002,
+        // AclSetDynamicTensorAddr
+        (39, ErrorKind::InvalidHandle) => 561103,
+        // AclSetDynamicTensorAddr
+        (39, ErrorKind::NullPointer) => 561103,
+        // AclSetDynamicInputTensorAddr
+        (40, ErrorKind::InvalidArgument) => 161002,
+        // AclSetDynamicInputTensorAddr
+        (40, ErrorKind::InvalidHandle) => 561103,
+        // AclSetDynamicInputTensorAddr
+        (40, ErrorKind::NullPointer) => 561103,
+        // AclSetDynamicOutputTensorAddr
+        (41, ErrorKind::InvalidArgument) => 161002,
+        // AclSetDynamicOutputTensorAddr
+        (41, ErrorKind::InvalidHandle) => 561103,
+        // AclSetDynamicOutputTensorAddr
+        (41, ErrorKind::NullPointer) => 561103,
+        // aclnnInit
+        (42, ErrorKind::InvalidFile) => 161002,
+        // aclnnInit
+        (42, ErrorKind::ParseFile) => 161002,
         // aclmdlRICaptureEnd
-        (61, ErrorKind::NullPointer) => 107000,
+        (105, ErrorKind::NullPointer) => 107000,
         // aclrtStreamWaitEventWithTimeout
-        (380, ErrorKind::NullPointer) => 107000,
+        (424, ErrorKind::NullPointer) => 107000,
         // aclrtGetOverflowStatus
-        (449, ErrorKind::NullPointer) => 107000,
+        (493, ErrorKind::NullPointer) => 107000,
         // aclrtBinaryGetDevAddress
-        (458, ErrorKind::NullPointer) => 107000,
+        (502, ErrorKind::NullPointer) => 107000,
         // aclrtGetFunctionSize
-        (463, ErrorKind::NullPointer) => 107000,
+        (507, ErrorKind::NullPointer) => 107000,
         // aclrtGetFloatOverflowStatus
-        (486, ErrorKind::NullPointer) => 107000,
+        (530, ErrorKind::NullPointer) => 107000,
         // aclrtNpuGetFloatOverFlowStatus
-        (488, ErrorKind::NullPointer) => 107000,
+        (532, ErrorKind::NullPointer) => 107000,
         // aclrtGetHardwareSyncAddr
-        (490, ErrorKind::NullPointer) => 107000,
+        (534, ErrorKind::NullPointer) => 107000,
         // aclrtFunctionGetBinary
-        (499, ErrorKind::NullPointer) => 107000,
+        (543, ErrorKind::NullPointer) => 107000,
         // aclrtCmoGetDescSize
-        (554, ErrorKind::NullPointer) => 107000,
+        (598, ErrorKind::NullPointer) => 107000,
         // aclprofModelSubscribe
-        (676, ErrorKind::ModelId) => 100011,
+        (720, ErrorKind::ModelId) => 100011,
         // aclprofModelSubscribe
-        (676, ErrorKind::RepeatInitialize) => 148046,
+        (720, ErrorKind::RepeatInitialize) => 148046,
         // aclprofModelUnSubscribe
-        (677, ErrorKind::ModelId) => 100011,
+        (721, ErrorKind::ModelId) => 100011,
         // aclrtcCreateProg
-        (707, ErrorKind::NullPointer) => 176001,
+        (751, ErrorKind::NullPointer) => 176001,
         // aclrtcGetLoweredName
-        (710, ErrorKind::NullPointer) => 176001,
+        (754, ErrorKind::NullPointer) => 176001,
         // aclrtcDestroyProg
-        (711, ErrorKind::NullPointer) => 176001,
+        (755, ErrorKind::NullPointer) => 176001,
         // aclrtcGetBinData
-        (712, ErrorKind::NullPointer) => 176001,
+        (756, ErrorKind::NullPointer) => 176001,
         // aclrtcGetBinDataSize
-        (713, ErrorKind::NullPointer) => 176001,
+        (757, ErrorKind::NullPointer) => 176001,
         // aclrtcGetCompileLogSize
-        (714, ErrorKind::NullPointer) => 176001,
+        (758, ErrorKind::NullPointer) => 176001,
         // aclrtcGetCompileLog
-        (715, ErrorKind::NullPointer) => 176001,
+        (759, ErrorKind::NullPointer) => 176001,
         _ => code(kind),
     }
 }

@@ -8,7 +8,7 @@ use crate::watch::{Parameter, Signature};
 macro_rules! signatures {
     ($($function:ident($($name:ident $(: $handle:ident)? $(= $bytes:literal)?),*) $(-> $returns:ident)?;)*) => {
         /// One for each call, in the order of their numbers.
-        pub static ALL: [Signature; 897] = [$(
+        pub static ALL: [Signature; 941] = [$(
             Signature {
                 returns: concat!("" $(, stringify!($returns))?),
                 parameters: &[$(Parameter {
@@ -22,6 +22,50 @@ macro_rules! signatures {
 }
 
 signatures! {
+    aclCreateTensor(viewDims, viewDimsNum, dataType, stride, offset, format, storageDims, storageDimsNum, tensorData) -> aclTensor;
+    aclCreateScalar(value, dataType) -> aclScalar;
+    aclCreateIntArray(value, size) -> aclIntArray;
+    aclCreateFloatArray(value, size) -> aclFloatArray;
+    aclCreateBoolArray(value, size) -> aclBoolArray;
+    aclCreateTensorList(value, size) -> aclTensorList;
+    aclCreateScalarList(value, size) -> aclScalarList;
+    aclDestroyTensor(tensor: aclTensor);
+    aclDestroyScalar(scalar: aclScalar);
+    aclDestroyIntArray(array: aclIntArray);
+    aclDestroyFloatArray(array: aclFloatArray);
+    aclDestroyBoolArray(array: aclBoolArray);
+    aclDestroyTensorList(array: aclTensorList);
+    aclDestroyScalarList(array: aclScalarList);
+    aclGetViewShape(tensor: aclTensor, viewDims = 8, viewDimsNum = 8);
+    aclGetStorageShape(tensor: aclTensor, storageDims = 8, storageDimsNum = 8);
+    aclGetViewStrides(tensor: aclTensor, stridesValue = 8, stridesNum = 8);
+    aclGetViewOffset(tensor: aclTensor, offset = 8);
+    aclGetFormat(tensor: aclTensor, format = 4);
+    aclGetDataType(tensor: aclTensor, dataType = 4);
+    aclGetIntArraySize(array: aclIntArray, size = 8);
+    aclGetFloatArraySize(array: aclFloatArray, size = 8);
+    aclGetBoolArraySize(array: aclBoolArray, size = 8);
+    aclGetTensorListSize(tensorList: aclTensorList, size = 8);
+    aclGetScalarListSize(scalarList: aclScalarList, size = 8);
+    aclInitTensor(tensor: aclTensor, viewDims, viewDimsNum, dataType, stride, offset, format, storageDims, storageDimsNum, tensorDataAddr);
+    aclSetRawTensorAddr(tensor: aclTensor, address);
+    aclGetRawTensorAddr(tensor: aclTensor, address = 8);
+    aclSetAclOpExecutorRepeatable(executor: aclOpExecutor);
+    aclDestroyAclOpExecutor(executor: aclOpExecutor);
+    aclSetTensorAddr(executor: aclOpExecutor, index, tensor: aclTensor, addr);
+    aclSetInputTensorAddr(executor: aclOpExecutor, index, tensor: aclTensor, addr);
+    aclSetOutputTensorAddr(executor: aclOpExecutor, index, tensor: aclTensor, addr);
+    aclSetDynamicTensorAddr(executor: aclOpExecutor, irIndex, relativeIndex, tensors: aclTensorList, addr);
+    aclSetDynamicInputTensorAddr(executor: aclOpExecutor, irIndex, relativeIndex, tensors: aclTensorList, addr);
+    aclSetDynamicOutputTensorAddr(executor: aclOpExecutor, irIndex, relativeIndex, tensors: aclTensorList, addr);
+    AclSetTensorAddr(executor: aclOpExecutor, index, tensor: aclTensor, addr);
+    AclSetInputTensorAddr(executor: aclOpExecutor, index, tensor: aclTensor, addr);
+    AclSetOutputTensorAddr(executor: aclOpExecutor, index, tensor: aclTensor, addr);
+    AclSetDynamicTensorAddr(executor: aclOpExecutor, irIndex, relativeIndex, tensors: aclTensorList, addr);
+    AclSetDynamicInputTensorAddr(executor: aclOpExecutor, irIndex, relativeIndex, tensors: aclTensorList, addr);
+    AclSetDynamicOutputTensorAddr(executor: aclOpExecutor, irIndex, relativeIndex, tensors: aclTensorList, addr);
+    aclnnInit(configPath);
+    aclnnFinalize();
     aclmdlCreateAIPP(batchSize) -> aclmdlAIPP;
     aclmdlDestroyAIPP(aippParmsSet: aclmdlAIPP);
     aclmdlGetAippDataSize(batchSize, size = 8);

@@ -16,6 +16,59 @@ pub type Player = fn(&Words<'_>) -> Played;
 
 /// The calls by name.
 pub const CALLS: &[(&str, Player)] = &[
+    ("aclCreateTensor", aclCreateTensor),
+    ("aclCreateScalar", aclCreateScalar),
+    ("aclCreateIntArray", aclCreateIntArray),
+    ("aclCreateFloatArray", aclCreateFloatArray),
+    ("aclCreateBoolArray", aclCreateBoolArray),
+    ("aclCreateTensorList", aclCreateTensorList),
+    ("aclCreateScalarList", aclCreateScalarList),
+    ("aclDestroyTensor", aclDestroyTensor),
+    ("aclDestroyScalar", aclDestroyScalar),
+    ("aclDestroyIntArray", aclDestroyIntArray),
+    ("aclDestroyFloatArray", aclDestroyFloatArray),
+    ("aclDestroyBoolArray", aclDestroyBoolArray),
+    ("aclDestroyTensorList", aclDestroyTensorList),
+    ("aclDestroyScalarList", aclDestroyScalarList),
+    ("aclGetViewShape", aclGetViewShape),
+    ("aclGetStorageShape", aclGetStorageShape),
+    ("aclGetViewStrides", aclGetViewStrides),
+    ("aclGetViewOffset", aclGetViewOffset),
+    ("aclGetFormat", aclGetFormat),
+    ("aclGetDataType", aclGetDataType),
+    ("aclGetIntArraySize", aclGetIntArraySize),
+    ("aclGetFloatArraySize", aclGetFloatArraySize),
+    ("aclGetBoolArraySize", aclGetBoolArraySize),
+    ("aclGetTensorListSize", aclGetTensorListSize),
+    ("aclGetScalarListSize", aclGetScalarListSize),
+    ("aclInitTensor", aclInitTensor),
+    ("aclSetRawTensorAddr", aclSetRawTensorAddr),
+    ("aclGetRawTensorAddr", aclGetRawTensorAddr),
+    (
+        "aclSetAclOpExecutorRepeatable",
+        aclSetAclOpExecutorRepeatable,
+    ),
+    ("aclDestroyAclOpExecutor", aclDestroyAclOpExecutor),
+    ("aclSetTensorAddr", aclSetTensorAddr),
+    ("aclSetInputTensorAddr", aclSetInputTensorAddr),
+    ("aclSetOutputTensorAddr", aclSetOutputTensorAddr),
+    ("aclSetDynamicTensorAddr", aclSetDynamicTensorAddr),
+    ("aclSetDynamicInputTensorAddr", aclSetDynamicInputTensorAddr),
+    (
+        "aclSetDynamicOutputTensorAddr",
+        aclSetDynamicOutputTensorAddr,
+    ),
+    ("AclSetTensorAddr", AclSetTensorAddr),
+    ("AclSetInputTensorAddr", AclSetInputTensorAddr),
+    ("AclSetOutputTensorAddr", AclSetOutputTensorAddr),
+    ("AclSetDynamicTensorAddr", AclSetDynamicTensorAddr),
+    ("AclSetDynamicInputTensorAddr", AclSetDynamicInputTensorAddr),
+    (
+        "AclSetDynamicOutputTensorAddr",
+        AclSetDynamicOutputTensorAddr,
+    ),
+    ("aclnnInit", aclnnInit),
+    ("aclnnFinalize", aclnnFinalize),
     ("aclmdlCreateAIPP", aclmdlCreateAIPP),
     ("aclmdlDestroyAIPP", aclmdlDestroyAIPP),
     ("aclmdlGetAippDataSize", aclmdlGetAippDataSize),
@@ -763,6 +816,588 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclrtMemMapSelectedLink", aclrtMemMapSelectedLink),
     ("aclrtMemMapSetLink", aclrtMemMapSetLink),
 ];
+
+fn aclCreateTensor(w: &Words<'_>) -> Played {
+    let viewDims = w.slice::<i64>(0, words::count(w.plain::<u64>(1)))?;
+    let viewDimsNum = w.plain(1);
+    let dataType = w.plain(2);
+    let stride = w.slice::<i64>(3, words::count(w.plain::<u64>(1)))?;
+    let offset = w.plain(4);
+    let format = w.plain(5);
+    let storageDims = w.slice::<i64>(6, words::count(w.plain::<u64>(7)))?;
+    let storageDimsNum = w.plain(7);
+    let tensorData = w.plain(8);
+    let done = enter(&calls::aclCreateTensor, |cx| {
+        jumar_acl::aclnn::aclCreateTensor(
+            cx,
+            viewDims.as_deref(),
+            viewDimsNum,
+            dataType,
+            stride.as_deref(),
+            offset,
+            format,
+            storageDims.as_deref(),
+            storageDimsNum,
+            tensorData,
+        )
+    });
+    words::value(done, 0_i64)
+}
+
+fn aclCreateScalar(w: &Words<'_>) -> Played {
+    let value = w.slice::<u8>(0, jumar_acl::aclnn::scalar_bytes(w.plain(1)).unwrap_or(0))?;
+    let dataType = w.plain(1);
+    let done = enter(&calls::aclCreateScalar, |cx| {
+        jumar_acl::aclnn::aclCreateScalar(cx, value.as_deref(), dataType)
+    });
+    words::value(done, 0_i64)
+}
+
+fn aclCreateIntArray(w: &Words<'_>) -> Played {
+    let value = w.slice::<i64>(0, words::count(w.plain::<u64>(1)))?;
+    let size = w.plain(1);
+    let done = enter(&calls::aclCreateIntArray, |cx| {
+        jumar_acl::aclnn::aclCreateIntArray(cx, value.as_deref(), size)
+    });
+    words::value(done, 0_i64)
+}
+
+fn aclCreateFloatArray(w: &Words<'_>) -> Played {
+    let value = w.slice::<f32>(0, words::count(w.plain::<u64>(1)))?;
+    let size = w.plain(1);
+    let done = enter(&calls::aclCreateFloatArray, |cx| {
+        jumar_acl::aclnn::aclCreateFloatArray(cx, value.as_deref(), size)
+    });
+    words::value(done, 0_i64)
+}
+
+fn aclCreateBoolArray(w: &Words<'_>) -> Played {
+    let value = w.slice::<u8>(0, words::count(w.plain::<u64>(1)))?;
+    let size = w.plain(1);
+    let done = enter(&calls::aclCreateBoolArray, |cx| {
+        jumar_acl::aclnn::aclCreateBoolArray(cx, value.as_deref(), size)
+    });
+    words::value(done, 0_i64)
+}
+
+fn aclCreateTensorList(w: &Words<'_>) -> Played {
+    let value = w.slice::<jumar_acl::Raw>(0, words::count(w.plain::<u64>(1)))?;
+    let size = w.plain(1);
+    let done = enter(&calls::aclCreateTensorList, |cx| {
+        jumar_acl::aclnn::aclCreateTensorList(cx, value.as_deref(), size)
+    });
+    words::value(done, 0_i64)
+}
+
+fn aclCreateScalarList(w: &Words<'_>) -> Played {
+    let value = w.slice::<jumar_acl::Raw>(0, words::count(w.plain::<u64>(1)))?;
+    let size = w.plain(1);
+    let done = enter(&calls::aclCreateScalarList, |cx| {
+        jumar_acl::aclnn::aclCreateScalarList(cx, value.as_deref(), size)
+    });
+    words::value(done, 0_i64)
+}
+
+fn aclDestroyTensor(w: &Words<'_>) -> Played {
+    let tensor = w.plain(0);
+    let done = enter(&calls::aclDestroyTensor, |cx| {
+        jumar_acl::aclnn::aclDestroyTensor(cx, tensor)
+    });
+    words::status(done)
+}
+
+fn aclDestroyScalar(w: &Words<'_>) -> Played {
+    let scalar = w.plain(0);
+    let done = enter(&calls::aclDestroyScalar, |cx| {
+        jumar_acl::aclnn::aclDestroyScalar(cx, scalar)
+    });
+    words::status(done)
+}
+
+fn aclDestroyIntArray(w: &Words<'_>) -> Played {
+    let array = w.plain(0);
+    let done = enter(&calls::aclDestroyIntArray, |cx| {
+        jumar_acl::aclnn::aclDestroyIntArray(cx, array)
+    });
+    words::status(done)
+}
+
+fn aclDestroyFloatArray(w: &Words<'_>) -> Played {
+    let array = w.plain(0);
+    let done = enter(&calls::aclDestroyFloatArray, |cx| {
+        jumar_acl::aclnn::aclDestroyFloatArray(cx, array)
+    });
+    words::status(done)
+}
+
+fn aclDestroyBoolArray(w: &Words<'_>) -> Played {
+    let array = w.plain(0);
+    let done = enter(&calls::aclDestroyBoolArray, |cx| {
+        jumar_acl::aclnn::aclDestroyBoolArray(cx, array)
+    });
+    words::status(done)
+}
+
+fn aclDestroyTensorList(w: &Words<'_>) -> Played {
+    let array = w.plain(0);
+    let done = enter(&calls::aclDestroyTensorList, |cx| {
+        jumar_acl::aclnn::aclDestroyTensorList(cx, array)
+    });
+    words::status(done)
+}
+
+fn aclDestroyScalarList(w: &Words<'_>) -> Played {
+    let array = w.plain(0);
+    let done = enter(&calls::aclDestroyScalarList, |cx| {
+        jumar_acl::aclnn::aclDestroyScalarList(cx, array)
+    });
+    words::status(done)
+}
+
+fn aclGetViewShape(w: &Words<'_>) -> Played {
+    let tensor = w.plain(0);
+    let viewDims = w.out(1)?;
+    let viewDimsNum = w.out(2)?;
+    let done = enter(&calls::aclGetViewShape, |cx| {
+        jumar_acl::aclnn::aclGetViewShape(cx, tensor)
+    });
+    let done = match done {
+        Ok((viewDims_value, viewDimsNum_value)) => {
+            viewDims.set(&viewDims_value);
+            viewDimsNum.set(&viewDimsNum_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclGetStorageShape(w: &Words<'_>) -> Played {
+    let tensor = w.plain(0);
+    let storageDims = w.out(1)?;
+    let storageDimsNum = w.out(2)?;
+    let done = enter(&calls::aclGetStorageShape, |cx| {
+        jumar_acl::aclnn::aclGetStorageShape(cx, tensor)
+    });
+    let done = match done {
+        Ok((storageDims_value, storageDimsNum_value)) => {
+            storageDims.set(&storageDims_value);
+            storageDimsNum.set(&storageDimsNum_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclGetViewStrides(w: &Words<'_>) -> Played {
+    let tensor = w.plain(0);
+    let stridesValue = w.out(1)?;
+    let stridesNum = w.out(2)?;
+    let done = enter(&calls::aclGetViewStrides, |cx| {
+        jumar_acl::aclnn::aclGetViewStrides(cx, tensor)
+    });
+    let done = match done {
+        Ok((stridesValue_value, stridesNum_value)) => {
+            stridesValue.set(&stridesValue_value);
+            stridesNum.set(&stridesNum_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclGetViewOffset(w: &Words<'_>) -> Played {
+    let tensor = w.plain(0);
+    let offset = w.out(1)?;
+    let done = enter(&calls::aclGetViewOffset, |cx| {
+        jumar_acl::aclnn::aclGetViewOffset(cx, tensor)
+    });
+    let done = match done {
+        Ok(offset_value) => {
+            offset.set(&offset_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclGetFormat(w: &Words<'_>) -> Played {
+    let tensor = w.plain(0);
+    let format = w.out(1)?;
+    let done = enter(&calls::aclGetFormat, |cx| {
+        jumar_acl::aclnn::aclGetFormat(cx, tensor)
+    });
+    let done = match done {
+        Ok(format_value) => {
+            format.set(&format_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclGetDataType(w: &Words<'_>) -> Played {
+    let tensor = w.plain(0);
+    let dataType = w.out(1)?;
+    let done = enter(&calls::aclGetDataType, |cx| {
+        jumar_acl::aclnn::aclGetDataType(cx, tensor)
+    });
+    let done = match done {
+        Ok(dataType_value) => {
+            dataType.set(&dataType_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclGetIntArraySize(w: &Words<'_>) -> Played {
+    let array = w.plain(0);
+    let size = w.out(1)?;
+    let done = enter(&calls::aclGetIntArraySize, |cx| {
+        jumar_acl::aclnn::aclGetIntArraySize(cx, array)
+    });
+    let done = match done {
+        Ok(size_value) => {
+            size.set(&size_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclGetFloatArraySize(w: &Words<'_>) -> Played {
+    let array = w.plain(0);
+    let size = w.out(1)?;
+    let done = enter(&calls::aclGetFloatArraySize, |cx| {
+        jumar_acl::aclnn::aclGetFloatArraySize(cx, array)
+    });
+    let done = match done {
+        Ok(size_value) => {
+            size.set(&size_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclGetBoolArraySize(w: &Words<'_>) -> Played {
+    let array = w.plain(0);
+    let size = w.out(1)?;
+    let done = enter(&calls::aclGetBoolArraySize, |cx| {
+        jumar_acl::aclnn::aclGetBoolArraySize(cx, array)
+    });
+    let done = match done {
+        Ok(size_value) => {
+            size.set(&size_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclGetTensorListSize(w: &Words<'_>) -> Played {
+    let tensorList = w.plain(0);
+    let size = w.out(1)?;
+    let done = enter(&calls::aclGetTensorListSize, |cx| {
+        jumar_acl::aclnn::aclGetTensorListSize(cx, tensorList)
+    });
+    let done = match done {
+        Ok(size_value) => {
+            size.set(&size_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclGetScalarListSize(w: &Words<'_>) -> Played {
+    let scalarList = w.plain(0);
+    let size = w.out(1)?;
+    let done = enter(&calls::aclGetScalarListSize, |cx| {
+        jumar_acl::aclnn::aclGetScalarListSize(cx, scalarList)
+    });
+    let done = match done {
+        Ok(size_value) => {
+            size.set(&size_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclInitTensor(w: &Words<'_>) -> Played {
+    let tensor = w.plain(0);
+    let viewDims = w.slice::<i64>(1, words::count(w.plain::<u64>(2)))?;
+    let viewDimsNum = w.plain(2);
+    let dataType = w.plain(3);
+    let stride = w.slice::<i64>(4, words::count(w.plain::<u64>(2)))?;
+    let offset = w.plain(5);
+    let format = w.plain(6);
+    let storageDims = w.slice::<i64>(7, words::count(w.plain::<u64>(8)))?;
+    let storageDimsNum = w.plain(8);
+    let tensorDataAddr = w.plain(9);
+    let done = enter(&calls::aclInitTensor, |cx| {
+        jumar_acl::aclnn::aclInitTensor(
+            cx,
+            tensor,
+            viewDims.as_deref(),
+            viewDimsNum,
+            dataType,
+            stride.as_deref(),
+            offset,
+            format,
+            storageDims.as_deref(),
+            storageDimsNum,
+            tensorDataAddr,
+        )
+    });
+    words::status(done)
+}
+
+fn aclSetRawTensorAddr(w: &Words<'_>) -> Played {
+    let tensor = w.plain(0);
+    let address = w.plain(1);
+    let done = enter(&calls::aclSetRawTensorAddr, |cx| {
+        jumar_acl::aclnn::aclSetRawTensorAddr(cx, tensor, address)
+    });
+    words::status(done)
+}
+
+fn aclGetRawTensorAddr(w: &Words<'_>) -> Played {
+    let tensor = w.plain(0);
+    let address = w.out(1)?;
+    let done = enter(&calls::aclGetRawTensorAddr, |cx| {
+        jumar_acl::aclnn::aclGetRawTensorAddr(cx, tensor)
+    });
+    let done = match done {
+        Ok(address_value) => {
+            address.set(&address_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclSetAclOpExecutorRepeatable(w: &Words<'_>) -> Played {
+    let executor = w.plain(0);
+    let done = enter(&calls::aclSetAclOpExecutorRepeatable, |cx| {
+        jumar_acl::aclnn::aclSetAclOpExecutorRepeatable(cx, executor)
+    });
+    words::status(done)
+}
+
+fn aclDestroyAclOpExecutor(w: &Words<'_>) -> Played {
+    let executor = w.plain(0);
+    let done = enter(&calls::aclDestroyAclOpExecutor, |cx| {
+        jumar_acl::aclnn::aclDestroyAclOpExecutor(cx, executor)
+    });
+    words::status(done)
+}
+
+fn aclSetTensorAddr(w: &Words<'_>) -> Played {
+    let executor = w.plain(0);
+    let index = w.plain(1);
+    let tensor = w.plain(2);
+    let addr = w.plain(3);
+    let done = enter(&calls::aclSetTensorAddr, |cx| {
+        jumar_acl::aclnn::aclSetTensorAddr(cx, executor, index, tensor, addr)
+    });
+    words::status(done)
+}
+
+fn aclSetInputTensorAddr(w: &Words<'_>) -> Played {
+    let executor = w.plain(0);
+    let index = w.plain(1);
+    let tensor = w.plain(2);
+    let addr = w.plain(3);
+    let done = enter(&calls::aclSetInputTensorAddr, |cx| {
+        jumar_acl::aclnn::aclSetInputTensorAddr(cx, executor, index, tensor, addr)
+    });
+    words::status(done)
+}
+
+fn aclSetOutputTensorAddr(w: &Words<'_>) -> Played {
+    let executor = w.plain(0);
+    let index = w.plain(1);
+    let tensor = w.plain(2);
+    let addr = w.plain(3);
+    let done = enter(&calls::aclSetOutputTensorAddr, |cx| {
+        jumar_acl::aclnn::aclSetOutputTensorAddr(cx, executor, index, tensor, addr)
+    });
+    words::status(done)
+}
+
+fn aclSetDynamicTensorAddr(w: &Words<'_>) -> Played {
+    let executor = w.plain(0);
+    let irIndex = w.plain(1);
+    let relativeIndex = w.plain(2);
+    let tensors = w.plain(3);
+    let addr = w.plain(4);
+    let done = enter(&calls::aclSetDynamicTensorAddr, |cx| {
+        jumar_acl::aclnn::aclSetDynamicTensorAddr(
+            cx,
+            executor,
+            irIndex,
+            relativeIndex,
+            tensors,
+            addr,
+        )
+    });
+    words::status(done)
+}
+
+fn aclSetDynamicInputTensorAddr(w: &Words<'_>) -> Played {
+    let executor = w.plain(0);
+    let irIndex = w.plain(1);
+    let relativeIndex = w.plain(2);
+    let tensors = w.plain(3);
+    let addr = w.plain(4);
+    let done = enter(&calls::aclSetDynamicInputTensorAddr, |cx| {
+        jumar_acl::aclnn::aclSetDynamicInputTensorAddr(
+            cx,
+            executor,
+            irIndex,
+            relativeIndex,
+            tensors,
+            addr,
+        )
+    });
+    words::status(done)
+}
+
+fn aclSetDynamicOutputTensorAddr(w: &Words<'_>) -> Played {
+    let executor = w.plain(0);
+    let irIndex = w.plain(1);
+    let relativeIndex = w.plain(2);
+    let tensors = w.plain(3);
+    let addr = w.plain(4);
+    let done = enter(&calls::aclSetDynamicOutputTensorAddr, |cx| {
+        jumar_acl::aclnn::aclSetDynamicOutputTensorAddr(
+            cx,
+            executor,
+            irIndex,
+            relativeIndex,
+            tensors,
+            addr,
+        )
+    });
+    words::status(done)
+}
+
+fn AclSetTensorAddr(w: &Words<'_>) -> Played {
+    let executor = w.plain(0);
+    let index = w.plain(1);
+    let tensor = w.plain(2);
+    let addr = w.plain(3);
+    let done = enter(&calls::AclSetTensorAddr, |cx| {
+        jumar_acl::aclnn::AclSetTensorAddr(cx, executor, index, tensor, addr)
+    });
+    words::status(done)
+}
+
+fn AclSetInputTensorAddr(w: &Words<'_>) -> Played {
+    let executor = w.plain(0);
+    let index = w.plain(1);
+    let tensor = w.plain(2);
+    let addr = w.plain(3);
+    let done = enter(&calls::AclSetInputTensorAddr, |cx| {
+        jumar_acl::aclnn::AclSetInputTensorAddr(cx, executor, index, tensor, addr)
+    });
+    words::status(done)
+}
+
+fn AclSetOutputTensorAddr(w: &Words<'_>) -> Played {
+    let executor = w.plain(0);
+    let index = w.plain(1);
+    let tensor = w.plain(2);
+    let addr = w.plain(3);
+    let done = enter(&calls::AclSetOutputTensorAddr, |cx| {
+        jumar_acl::aclnn::AclSetOutputTensorAddr(cx, executor, index, tensor, addr)
+    });
+    words::status(done)
+}
+
+fn AclSetDynamicTensorAddr(w: &Words<'_>) -> Played {
+    let executor = w.plain(0);
+    let irIndex = w.plain(1);
+    let relativeIndex = w.plain(2);
+    let tensors = w.plain(3);
+    let addr = w.plain(4);
+    let done = enter(&calls::AclSetDynamicTensorAddr, |cx| {
+        jumar_acl::aclnn::AclSetDynamicTensorAddr(
+            cx,
+            executor,
+            irIndex,
+            relativeIndex,
+            tensors,
+            addr,
+        )
+    });
+    words::status(done)
+}
+
+fn AclSetDynamicInputTensorAddr(w: &Words<'_>) -> Played {
+    let executor = w.plain(0);
+    let irIndex = w.plain(1);
+    let relativeIndex = w.plain(2);
+    let tensors = w.plain(3);
+    let addr = w.plain(4);
+    let done = enter(&calls::AclSetDynamicInputTensorAddr, |cx| {
+        jumar_acl::aclnn::AclSetDynamicInputTensorAddr(
+            cx,
+            executor,
+            irIndex,
+            relativeIndex,
+            tensors,
+            addr,
+        )
+    });
+    words::status(done)
+}
+
+fn AclSetDynamicOutputTensorAddr(w: &Words<'_>) -> Played {
+    let executor = w.plain(0);
+    let irIndex = w.plain(1);
+    let relativeIndex = w.plain(2);
+    let tensors = w.plain(3);
+    let addr = w.plain(4);
+    let done = enter(&calls::AclSetDynamicOutputTensorAddr, |cx| {
+        jumar_acl::aclnn::AclSetDynamicOutputTensorAddr(
+            cx,
+            executor,
+            irIndex,
+            relativeIndex,
+            tensors,
+            addr,
+        )
+    });
+    words::status(done)
+}
+
+fn aclnnInit(w: &Words<'_>) -> Played {
+    let configPath = w.text(0);
+    let done = enter(&calls::aclnnInit, |cx| {
+        jumar_acl::aclnn::aclnnInit(cx, configPath.as_deref())
+    });
+    words::status(done)
+}
+
+fn aclnnFinalize(_: &Words<'_>) -> Played {
+    let done = enter(&calls::aclnnFinalize, jumar_acl::aclnn::aclnnFinalize);
+    words::status(done)
+}
 
 fn aclmdlCreateAIPP(w: &Words<'_>) -> Played {
     let batchSize = w.plain(0);

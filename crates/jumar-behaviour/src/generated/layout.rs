@@ -147,6 +147,7 @@ pub const SCALARS: &[(&str, &str)] = &[
     ("acldvppJpegdPrecisionMode", "u32"),
     ("aclError", "i32"),
     ("aclFloat16", "u16"),
+    ("aclnnStatus", "i32"),
 ];
 
 /// The structures.

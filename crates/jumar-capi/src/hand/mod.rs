@@ -2,6 +2,7 @@
 //!
 //! Each stands in the API data with `shim = "hand"` and the reason beside it.
 
+pub mod aclnn;
 pub mod allocator;
 pub mod callback;
 pub mod capture;

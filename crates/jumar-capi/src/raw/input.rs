@@ -45,6 +45,11 @@ pub fn count(number: impl Count) -> usize {
     number.count()
 }
 
+/// Returns the size of one element of a data type; 0 for a type without elements, which the function refuses.
+pub fn element_bytes(data_type: i32) -> usize {
+    jumar_acl::aclnn::scalar_bytes(data_type).unwrap_or(0)
+}
+
 /// Gives the length of the range that rows of a matrix lie in: from the first byte of the first one to the last byte of the
 /// last one. What is more than memory becomes a length that no range has, which is refused where the range is taken.
 pub fn rows(pitch: usize, width: usize, height: usize) -> usize {

@@ -9,13 +9,16 @@ mod crash;
 mod fence;
 mod input;
 mod instance;
+pub mod operator;
 mod output;
 mod sites;
 mod user;
 mod watch;
 
 pub use fence::{code, enter, status, stub, stub_value, surface, value};
-pub use input::{Count, Plain, count, handle, input, rows, slice, span, text, texts};
+pub use input::{
+    Count, Plain, count, element_bytes, handle, input, rows, slice, span, text, texts,
+};
 pub use instance::Instance;
 pub use output::{InOut, Out, OutArray, TextAddress, address, pointer, text_address};
 pub use user::{UserData, closure, this_thread};

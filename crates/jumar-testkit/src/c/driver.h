@@ -19,6 +19,7 @@
 #include "acl/acl_tdt.h"
 #include "acl/acl_tdt_queue.h"
 #include "acl/ops/acl_dvpp.h"
+#include "aclnn/aclnn_base.h"
 
 typedef struct {
     const char *text; /* as it stands in the table */

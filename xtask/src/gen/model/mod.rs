@@ -145,6 +145,8 @@ pub enum Count {
     Param(String),
     /// A number.
     Fixed(usize),
+    /// The size in bytes of one element of the data type that another parameter names.
+    Element(String),
     /// From the first byte of the first row of a matrix to the last byte of its last one: pitch, width and number of rows.
     Rows([String; 3]),
 }
@@ -164,6 +166,13 @@ pub struct CType {
     pub array: Vec<Option<usize>>,
     /// A function type written out.
     pub function: bool,
+}
+
+impl CType {
+    /// Reports whether a function with this result returns a status.
+    pub fn is_status(&self) -> bool {
+        ["aclError", "aclnnStatus"].contains(&self.text.as_str())
+    }
 }
 
 /// An enumeration.

@@ -254,7 +254,7 @@ impl Api {
                 _ => continue,
             };
             let counts = match count {
-                Count::Param(count) => std::slice::from_ref(count),
+                Count::Param(count) | Count::Element(count) => std::slice::from_ref(count),
                 Count::Rows(counts) => counts.as_slice(),
                 Count::Fixed(_) => &[],
             };
@@ -355,6 +355,7 @@ impl Api {
                     optional: true,
                 },
                 ("slice", argument) => Passing::Slice(count(argument)?),
+                ("element", Some(argument)) => Passing::Slice(Count::Element(argument)),
                 ("span", argument) => Passing::Span(count(argument)?),
                 ("rows", Some(argument)) => {
                     let names: Vec<String> = argument

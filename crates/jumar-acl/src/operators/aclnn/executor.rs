@@ -1,0 +1,261 @@
+//! Executors: planned calls that wait for their second phase.
+
+use std::sync::Arc;
+
+use jumar::engine::sync::Mutex;
+use jumar_eager::{Io, ParamKind, Plan, Signature};
+use jumar_types::{Error, ErrorKind, Result};
+
+use super::tensor;
+use crate::{Cx, Raw, refuse};
+
+/// A planned call.
+pub struct Executor {
+    pub(super) id: u64,
+    pub(super) signature: &'static Signature,
+    pub(super) plan: Arc<Plan>,
+    /// One for each tensor argument, members of lists counted one by one, null ones too.
+    pub(super) tensors: Box<[TensorSlot]>,
+    pub(super) state: Mutex<State>,
+}
+
+/// A tensor argument of a call.
+pub(super) struct TensorSlot {
+    /// The index of the parameter.
+    pub(super) param: usize,
+    /// The index in its list, where it is a member of one.
+    pub(super) member: Option<usize>,
+    /// The tensor's handle; 0 for null.
+    pub(super) handle: u64,
+}
+
+/// What may change between runs.
+pub(super) struct State {
+    /// The data pointer of each tensor argument.
+    pub(super) addresses: Vec<usize>,
+    /// Whether a run leaves the executor alive.
+    pub(super) repeatable: bool,
+}
+
+impl Executor {
+    /// Names a tensor argument for messages.
+    pub(super) fn name_of(&self, tensor: usize) -> String {
+        let operator = self.signature.name;
+        let Some(slot) = self.tensors.get(tensor) else {
+            return format!("tensor {tensor} of {operator}");
+        };
+        let param = self.signature.params[slot.param].name;
+        match slot.member {
+            None => format!("{param} of {operator}"),
+            Some(member) => format!("{param}[{member}] of {operator}"),
+        }
+    }
+}
+
+/// Finds an executor.
+///
+/// # Errors
+/// `NullPointer`, `InvalidHandle`: it is null, was used, or never existed.
+pub(super) fn find(cx: &Cx<'_>, executor: Raw) -> Result<Arc<Executor>> {
+    cx.process
+        .operators
+        .executors
+        .get(executor.0)
+        .map_err(|error| {
+            error.fix("Call the first phase before each second phase, or aclSetAclOpExecutorRepeatable between the two.")
+        })
+}
+
+pub fn aclSetAclOpExecutorRepeatable(cx: &Cx<'_>, executor: Raw) -> Result<()> {
+    find(cx, executor)?.state.lock().repeatable = true;
+    Ok(())
+}
+
+pub fn aclDestroyAclOpExecutor(cx: &Cx<'_>, executor: Raw) -> Result<()> {
+    let executors = &cx.process.operators.executors;
+    executors.remove(executor.0, cx.call.name).map(drop)
+}
+
+/// Which tensor arguments an index counts.
+#[derive(Clone, Copy)]
+enum Side {
+    All,
+    Inputs,
+    Outputs,
+}
+
+impl Side {
+    fn counts(self, io: Io) -> bool {
+        match self {
+            Side::All => true,
+            Side::Inputs => io != Io::Out,
+            Side::Outputs => io != Io::In,
+        }
+    }
+
+    fn noun(self) -> &'static str {
+        match self {
+            Side::All => "tensors",
+            Side::Inputs => "input tensors",
+            Side::Outputs => "output tensors",
+        }
+    }
+}
+
+/// Sets the data pointer of one tensor argument, and of the tensor that the call passes.
+fn set(
+    cx: &Cx<'_>,
+    executor: &Executor,
+    position: usize,
+    tensor: Option<Raw>,
+    address: usize,
+) -> Result<()> {
+    if executor.tensors[position].handle == 0 {
+        let sentence = format!(
+            "{} was null in the first phase, so it has no data pointer",
+            executor.name_of(position)
+        );
+        return refuse(ErrorKind::InvalidArgument, sentence);
+    }
+    if let Some(tensor) = tensor {
+        tensor::find(cx, tensor)?.set_address(address);
+    }
+    executor.state.lock().addresses[position] = address;
+    Ok(())
+}
+
+fn set_tensor(
+    cx: &Cx<'_>,
+    side: Side,
+    executor: Raw,
+    index: usize,
+    tensor: Raw,
+    address: usize,
+) -> Result<()> {
+    let executor = find(cx, executor)?;
+    tensor::find(cx, tensor)?;
+    let of = |slot: &TensorSlot| executor.signature.params[slot.param].io;
+    let counted = executor.tensors.iter().enumerate();
+    let mut counted = counted.filter(|(_, slot)| side.counts(of(slot)));
+    let Some((position, _)) = counted.nth(index) else {
+        let count = executor.tensors.iter();
+        let count = count.filter(|slot| side.counts(of(slot))).count();
+        let sentence = format!(
+            "index is {index}, and the call of {} has {count} {}",
+            executor.signature.name,
+            side.noun()
+        );
+        return refuse(ErrorKind::InvalidArgument, sentence);
+    };
+    set(cx, &executor, position, Some(tensor), address)
+}
+
+/// `parameter` counts the tensors and lists of tensors among the parameters, `member` those of the list.
+fn set_member(
+    cx: &Cx<'_>,
+    side: Side,
+    executor: Raw,
+    (parameter, member): (usize, usize),
+    list: Raw,
+    address: usize,
+) -> Result<()> {
+    let executor = find(cx, executor)?;
+    let list = cx.process.operators.tensor_lists.get(list.0)?;
+    let signature = executor.signature;
+    let mut counted = signature.params.iter().enumerate().filter(|(_, param)| {
+        matches!(param.kind, ParamKind::Tensor | ParamKind::Tensors) && side.counts(param.io)
+    });
+    let found = counted.nth(parameter);
+    let Some((param, _)) = found.filter(|(_, param)| param.kind == ParamKind::Tensors) else {
+        let sentence = format!(
+            "irIndex is {parameter}, which is not a list among the {} of {}",
+            side.noun(),
+            signature.name
+        );
+        return refuse(ErrorKind::InvalidArgument, sentence);
+    };
+    let mut slots = executor.tensors.iter();
+    let position = slots.position(|slot| slot.param == param && slot.member == Some(member));
+    let Some(position) = position else {
+        let slots = executor.tensors.iter();
+        let count = slots.filter(|slot| slot.param == param).count();
+        let sentence = format!(
+            "relativeIndex is {member}, and {} of {} has {count} tensors",
+            signature.params[param].name, signature.name
+        );
+        return refuse(ErrorKind::InvalidArgument, sentence);
+    };
+    // The list may be another one with fewer members: the index decides.
+    let tensor = list.members.get(member).filter(|handle| **handle != 0);
+    set(
+        cx,
+        &executor,
+        position,
+        tensor.map(|handle| Raw(*handle)),
+        address,
+    )
+}
+
+macro_rules! setters {
+    ($($one:ident, $other:ident, $list:ident, $other_list:ident: $side:ident;)*) => {$(
+        pub fn $one(
+            cx: &Cx<'_>,
+            executor: Raw,
+            index: usize,
+            tensor: Raw,
+            address: usize,
+        ) -> Result<()> {
+            set_tensor(cx, Side::$side, executor, index, tensor, address)
+        }
+
+        pub fn $other(
+            cx: &Cx<'_>,
+            executor: Raw,
+            index: usize,
+            tensor: Raw,
+            address: usize,
+        ) -> Result<()> {
+            set_tensor(cx, Side::$side, executor, index, tensor, address)
+        }
+
+        pub fn $list(
+            cx: &Cx<'_>,
+            executor: Raw,
+            parameter: usize,
+            member: usize,
+            list: Raw,
+            address: usize,
+        ) -> Result<()> {
+            set_member(cx, Side::$side, executor, (parameter, member), list, address)
+        }
+
+        pub fn $other_list(
+            cx: &Cx<'_>,
+            executor: Raw,
+            parameter: usize,
+            member: usize,
+            list: Raw,
+            address: usize,
+        ) -> Result<()> {
+            set_member(cx, Side::$side, executor, (parameter, member), list, address)
+        }
+    )*};
+}
+
+setters! {
+    aclSetTensorAddr, AclSetTensorAddr, aclSetDynamicTensorAddr, AclSetDynamicTensorAddr: All;
+    aclSetInputTensorAddr, AclSetInputTensorAddr,
+        aclSetDynamicInputTensorAddr, AclSetDynamicInputTensorAddr: Inputs;
+    aclSetOutputTensorAddr, AclSetOutputTensorAddr,
+        aclSetDynamicOutputTensorAddr, AclSetDynamicOutputTensorAddr: Outputs;
+}
+
+/// An executor that another operator made.
+pub(super) fn of_another(executor: &Executor, wanted: &str) -> Error {
+    let made = executor.signature.name;
+    Error::new(
+        ErrorKind::InvalidHandle,
+        format!("the executor was made by {made}GetWorkspaceSize, so {wanted} cannot run it"),
+    )
+    .fix("Pass each executor to the second phase of the operator that made it.")
+}

@@ -1,0 +1,82 @@
+//! Single operators in two phases.
+//!
+//! The first phase checks the arguments and plans the call ([`jumar_eager::plan`]); the plan and the data pointers become
+//! an [`Executor`]. The second phase queues the plan as one task on a stream. The executor has copies of everything that
+//! the task needs, so a program may destroy tensors and scalars as soon as the second phase has returned.
+//!
+//! Objects and executors belong to the process: any thread may use what another one created.
+
+mod executor;
+mod helpers;
+mod lists;
+mod phases;
+mod status;
+mod task;
+mod tensor;
+
+use jumar::engine::Table;
+use jumar_types::{IdKind, Result};
+
+pub use executor::*;
+pub use helpers::*;
+pub use lists::*;
+pub use phases::{RawArg, first_phase, is_text, parameters, second_phase};
+pub use status::{answer, not_implemented};
+pub use tensor::*;
+
+use crate::Cx;
+
+/// The objects of a process that operators take.
+pub struct Objects {
+    tensors: Table<Tensor>,
+    scalars: Table<Scalar>,
+    ints: Table<IntArray>,
+    floats: Table<FloatArray>,
+    bools: Table<BoolArray>,
+    tensor_lists: Table<TensorList>,
+    scalar_lists: Table<ScalarList>,
+    executors: Table<Executor>,
+}
+
+impl Default for Objects {
+    fn default() -> Self {
+        Objects {
+            tensors: Table::new(IdKind::Tensor, Default::default()),
+            scalars: Table::new(IdKind::Scalar, Default::default()),
+            ints: Table::new(IdKind::IntArray, Default::default()),
+            floats: Table::new(IdKind::FloatArray, Default::default()),
+            bools: Table::new(IdKind::BoolArray, Default::default()),
+            tensor_lists: Table::new(IdKind::TensorList, Default::default()),
+            scalar_lists: Table::new(IdKind::ScalarList, Default::default()),
+            executors: Table::new(IdKind::Executor, Default::default()),
+        }
+    }
+}
+
+/// Initialises single operators. Nothing has to be set up; the configuration has to be readable.
+pub fn aclnnInit(_cx: &Cx<'_>, config: Option<&std::ffi::CStr>) -> Result<()> {
+    use jumar_types::{Error, ErrorKind};
+    let Some(path) = config.filter(|path| !path.is_empty()) else {
+        return Ok(());
+    };
+    let path = path.to_string_lossy();
+    let text = std::fs::read_to_string(&*path).map_err(|error| {
+        let sentence = format!("the configuration \"{path}\" cannot be read: {error}");
+        Error::new(ErrorKind::InvalidFile, sentence)
+    })?;
+    if text.trim().is_empty() {
+        return Ok(());
+    }
+    match serde_json::from_str::<serde_json::Value>(&text) {
+        Ok(_) => Ok(()),
+        Err(error) => crate::refuse(
+            ErrorKind::ParseFile,
+            format!("the configuration \"{path}\" is not JSON: {error}"),
+        ),
+    }
+}
+
+/// Ends what [`aclnnInit`] began. Objects and executors stay valid.
+pub fn aclnnFinalize(_cx: &Cx<'_>) -> Result<()> {
+    Ok(())
+}

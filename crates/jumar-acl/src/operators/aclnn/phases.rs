@@ -1,0 +1,364 @@
+//! The two phases of every operator.
+
+use std::ffi::CStr;
+use std::sync::Arc;
+
+use jumar::engine::sync::Mutex;
+use jumar::engine::{Span, Stream};
+use jumar_eager::{Arg, Io, Param, ParamKind, Signature, TensorArg};
+use jumar_types::{Error, ErrorKind};
+
+use super::executor::{self, Executor, State, TensorSlot};
+use super::lists::Array;
+use super::status::Refused;
+use super::task::{Run, Threads};
+use super::tensor::{self, known_type};
+use crate::{Cx, Raw};
+
+/// An argument of a first phase as a shim passes it: the parameter's kind says what the bits are.
+#[derive(Clone, Copy)]
+pub enum RawArg<'a> {
+    /// A handle, an integer, the bits of a double, a boolean, or a data type.
+    Bits(u64),
+    /// A text.
+    Text(Option<&'a CStr>),
+}
+
+type Result<T> = std::result::Result<T, Refused>;
+
+/// Returns the parameters of the operator with a number.
+pub fn parameters(number: usize) -> &'static [Param] {
+    signature(number).params
+}
+
+/// Reports whether a parameter is a text.
+pub fn is_text(parameter: &Param) -> bool {
+    parameter.kind == ParamKind::Text
+}
+
+fn signature(number: usize) -> &'static Signature {
+    &jumar_eager::signatures::ALL[number]
+}
+
+/// Checks and plans a call. Returns the size of the workspace in bytes, and the executor.
+///
+/// # Errors
+/// The operator is not computed; what the plan refuses; an argument that was destroyed.
+pub fn first_phase(cx: &Cx<'_>, number: usize, raw: &[RawArg<'_>]) -> Result<(u64, Raw)> {
+    let signature = signature(number);
+    if !jumar_eager::is_computed(signature.name) {
+        return Err(Refused::not_implemented(signature.name));
+    }
+    let mut reader = Reader {
+        cx,
+        signature,
+        param: 0,
+        slots: Vec::new(),
+        addresses: Vec::new(),
+    };
+    let mut args = Vec::with_capacity(raw.len());
+    for (at, arg) in raw.iter().enumerate() {
+        reader.param = at;
+        args.push(reader.argument(*arg)?);
+    }
+    let plan = jumar_eager::plan(signature, &args)?;
+    let workspace = plan.workspace_bytes() as u64;
+    let Reader {
+        slots, addresses, ..
+    } = reader;
+    let executors = &cx.process.operators.executors;
+    let executor = executors.insert(|id| {
+        Arc::new(Executor {
+            id,
+            signature,
+            plan: Arc::new(plan),
+            tensors: slots.into(),
+            state: Mutex::new(State {
+                addresses,
+                repeatable: false,
+            }),
+        })
+    })?;
+    Ok((workspace, Raw(executor.id)))
+}
+
+/// Turns raw arguments into typed ones, and keeps the tensors.
+struct Reader<'a> {
+    cx: &'a Cx<'a>,
+    signature: &'static Signature,
+    /// The index of the parameter that is read now.
+    param: usize,
+    slots: Vec<TensorSlot>,
+    addresses: Vec<usize>,
+}
+
+impl Reader<'_> {
+    fn argument(&mut self, raw: RawArg<'_>) -> Result<Arg> {
+        let kind = self.signature.params[self.param].kind;
+        let bits = match raw {
+            RawArg::Bits(bits) => bits,
+            RawArg::Text(None) => return Ok(Arg::Null),
+            RawArg::Text(Some(text)) => return Ok(Arg::Text(text.to_string_lossy().into_owned())),
+        };
+        let object = Raw(bits);
+        let objects = &self.cx.process.operators;
+        Ok(match kind {
+            ParamKind::Tensor => match self.tensor(object, None)? {
+                Some(tensor) => Arg::Tensor(tensor),
+                None => Arg::Null,
+            },
+            ParamKind::Int => Arg::Int(bits as i64),
+            ParamKind::Float => Arg::Float(f64::from_bits(bits)),
+            ParamKind::Bool => Arg::Bool(bits != 0),
+            ParamKind::Type => Arg::Type(self.of(known_type(bits as i32))?),
+            _ if object.is_null() => Arg::Null,
+            ParamKind::Tensors => {
+                let list = self.of(objects.tensor_lists.get(bits))?;
+                let members = list.members.iter().enumerate();
+                let members = members
+                    .map(|(at, member)| self.tensor(Raw(*member), Some(at)))
+                    .collect::<Result<_>>()?;
+                Arg::Tensors(members)
+            }
+            ParamKind::Scalar => Arg::Scalar(self.of(objects.scalars.get(bits))?.value),
+            ParamKind::Scalars => {
+                let list = self.of(objects.scalar_lists.get(bits))?;
+                let members = list.members.iter();
+                let members = members
+                    .map(|member| Ok(self.of(objects.scalars.get(*member))?.value))
+                    .collect::<Result<_>>()?;
+                Arg::Scalars(members)
+            }
+            ParamKind::Ints => Arg::Ints(self.values(objects.ints.get(bits))?),
+            ParamKind::Floats => Arg::Floats(self.values(objects.floats.get(bits))?),
+            ParamKind::Bools => Arg::Bools(self.values(objects.bools.get(bits))?),
+            ParamKind::Text => Arg::Null,
+        })
+    }
+
+    /// Reads a tensor. A null one keeps its index.
+    fn tensor(&mut self, tensor: Raw, member: Option<usize>) -> Result<Option<TensorArg>> {
+        let buffer = self.slots.len();
+        self.slots.push(TensorSlot {
+            param: self.param,
+            member,
+            handle: tensor.0,
+        });
+        if tensor.is_null() {
+            self.addresses.push(0);
+            return Ok(None);
+        }
+        let content = self.of(tensor::find(self.cx, tensor))?.content();
+        self.addresses.push(content.address);
+        Ok(Some(TensorArg {
+            desc: content.desc,
+            buffer,
+        }))
+    }
+
+    fn values<T: Copy>(&self, array: jumar_types::Result<Arc<Array<T>>>) -> Result<Vec<T>> {
+        Ok(self.of(array)?.values.to_vec())
+    }
+
+    /// Names the argument that an object was looked up for.
+    fn of<T>(&self, found: jumar_types::Result<T>) -> Result<T> {
+        found.map_err(|error| {
+            let (operator, param) = (self.signature.name, &self.signature.params[self.param]);
+            let sentence = format!("{} of {operator}: {error}", param.name);
+            Refused::from(Error::new(error.kind(), sentence))
+        })
+    }
+}
+
+/// Queues a planned call on a stream as one task.
+///
+/// The call returns at once, but for plans whose outputs have shapes that depend on data: these wait for the stream, so that
+/// the caller finds the shapes in its tensors.
+///
+/// # Errors
+/// The executor or the stream cannot be used; memory that the call needs is missing, too small or not of the device; what
+/// the run failed with, where it was waited for.
+pub fn second_phase(
+    cx: &Cx<'_>,
+    number: usize,
+    workspace: (usize, u64),
+    executor: Raw,
+    stream: Raw,
+) -> Result<()> {
+    let name = signature(number).name;
+    let executor = executor::find(cx, executor).map_err(Refused::executor)?;
+    if !std::ptr::eq(executor.signature, signature(number)) {
+        return Err(Refused::executor(executor::of_another(&executor, name)));
+    }
+    let target = cx
+        .with_stream(stream, |stream| Ok(stream.clone()))
+        .map_err(Refused::runtime)?;
+    let plan = &executor.plan;
+    if plan.writes_shapes() && target.is_recorded() {
+        let sentence = format!(
+            "{name} has an output whose shape depends on data, so it cannot be recorded: stream {} is being captured",
+            target.number()
+        );
+        return Err(Refused::runtime(Error::new(
+            ErrorKind::StreamCaptured,
+            sentence,
+        )));
+    }
+    let memory = Memory {
+        cx,
+        executor: &executor,
+        device: target.device(),
+    };
+    let workspace = memory.workspace(workspace)?;
+    let (addresses, repeatable) = {
+        let state = executor.state.lock();
+        (state.addresses.clone(), state.repeatable)
+    };
+    let mut buffers = vec![Span::EMPTY; addresses.len()];
+    let (mut reads, mut writes) = (Vec::new(), Vec::new());
+    for access in plan.accesses() {
+        let bytes = access.bytes();
+        if bytes == 0 {
+            continue;
+        }
+        let region = memory.tensor(access.buffer, addresses[access.buffer], bytes)?;
+        if region.bytes() > buffers[access.buffer].bytes() {
+            buffers[access.buffer] = region;
+        }
+        let start = access.offset * access.dtype.bits() / 8;
+        let touched = region.part(start, bytes - start).unwrap_or(region);
+        if access.io != Io::Out {
+            reads.push(touched);
+        }
+        if access.io != Io::In {
+            writes.push(touched);
+        }
+    }
+    if !workspace.is_empty() {
+        writes.push(workspace);
+    }
+    if !repeatable {
+        // Of two threads that run the same executor, one takes it.
+        let executors = &cx.process.operators.executors;
+        executors
+            .remove(executor.id, cx.call.name)
+            .map_err(Refused::executor)?;
+    }
+    let run = Arc::new(Run {
+        name,
+        plan: plan.clone(),
+        buffers: buffers.into(),
+        workspace,
+        threads: threads(cx, &target)?,
+        shapes: Mutex::default(),
+    });
+    cx.with_stream(stream, |stream| {
+        stream
+            .launch(run.clone(), &reads, &writes, &cx.caller())
+            .map(drop)
+    })
+    .map_err(Refused::runtime)?;
+    if plan.writes_shapes() {
+        let done = target.synchronize(None, &cx.caller());
+        crate::error::told(cx, done).map_err(Refused::runtime)?;
+        write_shapes(cx, &executor, &run);
+    }
+    Ok(())
+}
+
+fn threads(cx: &Cx<'_>, stream: &Stream) -> Result<Threads> {
+    let context = cx
+        .runtime()
+        .and_then(|runtime| runtime.contexts().get(stream.context_id()));
+    Ok(Threads(context.map_err(Refused::runtime)?.team()))
+}
+
+/// Writes the shapes that a run found out into the caller's tensors. One that was destroyed in the meantime has no reader.
+fn write_shapes(cx: &Cx<'_>, executor: &Executor, run: &Run) {
+    let shapes = std::mem::take(&mut *run.shapes.lock());
+    for (buffer, dims) in shapes {
+        if let Ok(tensor) = tensor::find(cx, Raw(executor.tensors[buffer].handle)) {
+            tensor.set_shape(dims);
+        }
+    }
+}
+
+/// Finds the memory of a call.
+struct Memory<'a> {
+    cx: &'a Cx<'a>,
+    executor: &'a Executor,
+    device: u32,
+}
+
+impl Memory<'_> {
+    fn tensor(&self, buffer: usize, address: usize, bytes: usize) -> Result<Span> {
+        let what = || self.executor.name_of(buffer);
+        if address == 0 {
+            let sentence = format!("the data pointer of {} is null", what());
+            return Err(Refused::null(sentence).fix(
+                "Create the tensor with an address, or set one with aclSetTensorAddr before the second phase.",
+            ));
+        }
+        self.of_device(address, bytes, what)
+    }
+
+    fn workspace(&self, (address, given): (usize, u64)) -> Result<Span> {
+        let name = self.executor.signature.name;
+        let needed = self.executor.plan.workspace_bytes();
+        if needed == 0 {
+            return Ok(Span::EMPTY);
+        }
+        if given < needed as u64 {
+            let sentence =
+                format!("{name} needs a workspace of {needed} bytes, and workspaceSize is {given}");
+            return Err(Refused::invalid(sentence)
+                .fix("Allocate as many bytes as the first phase returned."));
+        }
+        if address == 0 {
+            let sentence =
+                format!("the workspace of {name} is null, and {needed} bytes are needed");
+            return Err(Refused::null(sentence)
+                .fix("Allocate device memory of the size that the first phase returned."));
+        }
+        self.of_device(address, needed, || format!("the workspace of {name}"))
+    }
+
+    /// Finds live memory of the stream's device.
+    fn of_device(&self, address: usize, bytes: usize, what: impl Fn() -> String) -> Result<Span> {
+        let space = self.cx.runtime().map_err(Refused::runtime)?.space();
+        let block = space.reach(address, bytes);
+        let block = match block.map(|block| (block, block.home.device())) {
+            Some((block, Some(device))) if device == self.device => block,
+            Some((_, Some(device))) => {
+                let sentence = format!(
+                    "{} is at {address:#x}, memory of device {device}, and the stream belongs to device {}",
+                    what(),
+                    self.device
+                );
+                return Err(Refused::invalid(sentence).fix(MOVE));
+            }
+            Some((_, None)) | None => {
+                let sentence = match space.home_of(address) {
+                    Some(_) => format!("{} is at {address:#x}, which is host memory", what()),
+                    None => format!("{} is at {address:#x}, where nothing is allocated", what()),
+                };
+                return Err(Refused::invalid(sentence).fix(MOVE));
+            }
+        };
+        let offset = address - block.span.address();
+        block.span.part(offset, bytes).ok_or_else(|| {
+            let sentence = format!(
+                "{} spans {bytes} bytes from {address:#x} on, {} more than its allocation of {} bytes has from there",
+                what(),
+                bytes - (block.span.bytes() - offset),
+                block.span.bytes()
+            );
+            Refused::invalid(sentence).fix(
+                "Check shape, strides and offset of the tensor against the memory behind it.",
+            )
+        })
+    }
+}
+
+const MOVE: &str =
+    "Operators work on memory of their stream's device: allocate it with aclrtMalloc.";

@@ -1,0 +1,71 @@
+//! The task that a second phase queues.
+
+use std::sync::Arc;
+
+use jumar::engine::sync::Mutex;
+use jumar::engine::{Program, Span, Team};
+use jumar_eager::{Dims, OpError, Plan, Region, Share, Workers};
+use jumar_types::{Error, ErrorKind, Result};
+
+/// A queued run of a plan. It owns all that it needs.
+pub(super) struct Run {
+    pub(super) name: &'static str,
+    pub(super) plan: Arc<Plan>,
+    /// The memory of each tensor argument; no bytes for one that the plan does not touch.
+    pub(super) buffers: Box<[Span]>,
+    pub(super) workspace: Span,
+    pub(super) threads: Threads,
+    /// The shapes that the run found out, with the index of each tensor.
+    pub(super) shapes: Mutex<Vec<(usize, Dims)>>,
+}
+
+/// The device's workers, as kernels see them.
+pub(super) struct Threads(pub(super) Team);
+
+impl Share for Threads {
+    fn threads(&self) -> usize {
+        self.0.threads()
+    }
+
+    fn share(&self, parts: usize, work: &(dyn Fn(usize) + Sync)) {
+        self.0.share(parts, work);
+    }
+}
+
+/// Up to this many tensors a run allocates nothing for them.
+const FEW: usize = 8;
+
+impl Run {
+    fn run_on(&self, buffers: &[Region<'_>]) -> std::result::Result<(), OpError> {
+        let workspace = Region::of(self.workspace);
+        let workers = Workers::of(&self.threads);
+        let ran = self.plan.run(buffers, workspace, workers)?;
+        if self.plan.writes_shapes() {
+            *self.shapes.lock() = ran.shapes;
+        }
+        Ok(())
+    }
+}
+
+impl Program for Run {
+    fn run(&self) -> Result<()> {
+        let spans = self.buffers.iter().copied();
+        let done = if spans.len() <= FEW {
+            let mut few = [Region::EMPTY; FEW];
+            let count = spans.len();
+            let slots = few.iter_mut().zip(spans);
+            slots.for_each(|(slot, span)| *slot = Region::of(span));
+            self.run_on(&few[..count])
+        } else {
+            self.run_on(&spans.map(Region::of).collect::<Vec<_>>())
+        };
+        done.map_err(|error| {
+            let sentence = format!("{} failed: {error}", self.name);
+            Error::new(ErrorKind::KernelFailed, sentence)
+        })
+    }
+
+    fn name(&self) -> &str {
+        self.name
+    }
+}

@@ -1,0 +1,3 @@
+//! Single operators.
+
+pub mod aclnn;

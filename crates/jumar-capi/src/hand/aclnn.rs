@@ -1,0 +1,87 @@
+//! The functions beside single operators.
+
+#![expect(
+    clippy::missing_safety_doc,
+    reason = "the C interface sets names and signatures"
+)]
+
+use std::ffi::c_void;
+
+use jumar_acl::aclnn;
+
+use crate::acl::Call;
+use crate::raw;
+
+/// The weight of a matrix product without a type counts as half precision.
+const FLOAT16: i32 = 1;
+
+/// Returns how many elements a weight matrix has in the layout of matrix products.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aclnnCalculateMatmulWeightSize(
+    shape: *mut c_void,
+    elements: *mut u64,
+) -> i32 {
+    static CALL: Call = raw::operator::call("aclnnCalculateMatmulWeightSize");
+    // SAFETY: the caller guarantees the result, as the C declaration says.
+    unsafe { matmul_weight(&CALL, shape, FLOAT16, elements) }
+}
+
+/// Returns how many elements a weight matrix of a data type has in the layout of matrix products.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aclnnCalculateMatmulWeightSizeV2(
+    shape: *mut c_void,
+    data_type: i32,
+    elements: *mut u64,
+) -> i32 {
+    static CALL: Call = raw::operator::call("aclnnCalculateMatmulWeightSizeV2");
+    // SAFETY: the caller guarantees the result, as the C declaration says.
+    unsafe { matmul_weight(&CALL, shape, data_type, elements) }
+}
+
+/// # Safety
+/// `elements` is null or the address of a variable.
+unsafe fn matmul_weight(
+    call: &'static Call,
+    shape: *mut c_void,
+    data_type: i32,
+    elements: *mut u64,
+) -> i32 {
+    raw::status(call, |cx| {
+        aclnn::answer(cx, || {
+            // SAFETY: the caller's contract.
+            let elements = unsafe { raw::Out::<u64>::new(elements, "weightTensorSize") }?;
+            let counted = aclnn::matmul_weight_elements(cx, raw::handle(shape), data_type)?;
+            elements.set(counted);
+            Ok(())
+        })
+    })
+}
+
+fn refuse(call: &'static Call) -> i32 {
+    raw::status(call, |cx| aclnn::answer(cx, || aclnn::not_implemented(cx)))
+}
+
+/// Functions beside the operators that are not implemented: they look at none of their arguments.
+macro_rules! not_implemented {
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+        $(#[$doc])*
+        #[unsafe(no_mangle)]
+        pub extern "C" fn $name() -> i32 {
+            static CALL: Call = raw::operator::call(stringify!($name));
+            refuse(&CALL)
+        }
+    )*};
+}
+
+not_implemented! {
+    /// Would return the size of a convolution's weight in the layout of convolutions.
+    aclnnCalculateConvolutionWeightSize;
+    /// Would pack scales and offsets of a quantisation.
+    aclnnTransQuantParam;
+    /// Would return shape and format of a tensor after a cast of its format.
+    aclnnNpuFormatCastCalculateSizeAndFormat;
+    /// Would compress a weight of which half of the values are zero.
+    aclnnTransSparse4to2Para;
+    /// Would be the second phase of barriers between processes.
+    aclnnDistributeBarrierCommon;
+}
