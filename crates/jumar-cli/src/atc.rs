@@ -173,7 +173,7 @@ fn to_json(request: &Request) -> Result<()> {
 
 fn summary(request: &Request) -> Result<()> {
     let from = subject(request)?;
-    let bytes = std::fs::read(from).with_context(|| from.to_owned())?;
+    let bytes = graph::files::read(from, graph::files::LARGEST).with_context(|| from.to_owned())?;
     print!(
         "{}",
         show::summary(&bytes).with_context(|| from.to_owned())?
@@ -207,6 +207,7 @@ fn convert(request: &Request) -> Result<()> {
         output: required("output")?.into(),
         soc_version: required("soc_version")?.to_string(),
         input_shape: text("input_shape"),
+        open_dims: text("open_dims"),
         input_format: text("input_format"),
         output_type: text("output_type"),
         input_shape_range: text("input_shape_range"),
@@ -367,6 +368,8 @@ mod tests {
         ("input_format", "NCHW", 'u'),
         ("input_shape", "x:1,3", 'u'),
         ("input_shape_range", "x:[1~2,3]", 'u'),
+        // Of no other tool: `import jumar` uses it.
+        ("open_dims", "keep", 'u'),
         ("dynamic_batch_size", "1,2", 'u'),
         ("dynamic_image_size", "8,8;16,16", 'u'),
         ("dynamic_dims", "1;2", 'u'),

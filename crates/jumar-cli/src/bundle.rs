@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, anyhow};
-use jumar::offline::graph;
+use jumar::offline::graph::{self, files};
 
 /// What `jumar bundle` takes.
 #[derive(clap::Args)]
@@ -26,7 +26,7 @@ pub fn run(options: &Options) -> Result<ExitCode> {
     let models = options
         .models
         .iter()
-        .map(|path| fs::read(path).with_context(|| path.display().to_string()))
+        .map(|path| files::read(path, files::LARGEST).with_context(|| path.display().to_string()))
         .collect::<Result<Vec<_>>>()?;
     let mut name = options.output.clone().into_os_string();
     name.push(format!(".{}.part", std::process::id()));

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, anyhow};
-use jumar::offline::graph::{self, Graph, Model, Operand, Place, Plan, Port};
+use jumar::offline::graph::{self, Graph, Model, Operand, Place, Plan, Port, files};
 
 /// What `jumar inspect` takes.
 #[derive(clap::Args)]
@@ -48,7 +48,7 @@ const CHUNK: usize = 1 << 20;
 /// Prints.
 pub fn run(options: &Options) -> Result<ExitCode> {
     let path = &options.model;
-    let mut file = File::open(path).with_context(|| path.display().to_string())?;
+    let (mut file, _) = files::open(path).with_context(|| path.display().to_string())?;
     let mut first = vec![0; graph::HEADER_BYTES];
     let known = read_up_to(&mut file, &mut first).with_context(|| path.display().to_string())?;
     first.truncate(known);
@@ -56,7 +56,8 @@ pub fn run(options: &Options) -> Result<ExitCode> {
         let model = checked(&mut file, &first).with_context(|| path.display().to_string())?;
         offline(&model, options.details())?
     } else if graph::vendor::header(&first).is_some() {
-        let bytes = fs::read(path).with_context(|| path.display().to_string())?;
+        let bytes =
+            files::read(path, files::LARGEST).with_context(|| path.display().to_string())?;
         describe(&bytes, None, options.details())?
     } else {
         let bytes = graph::onnx::read_file(path).map_err(|error| anyhow!("{error}"))?;
@@ -325,6 +326,8 @@ fn vendors(
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn digits() -> Vec<u8> {

@@ -1,5 +1,6 @@
 //! The calls by their names. The C++ headers send one for each method.
 
+use crate::graph::files;
 use crate::graph::ge::{self, Value};
 use crate::session::{self, Family};
 use crate::wire::{Reader, Told, Writer};
@@ -335,7 +336,7 @@ fn graph(name: &str, from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()> {
     match name {
         "graph.parse_onnx_file" => {
             let (path, params) = (from.text()?, from.map()?);
-            let bytes = std::fs::read(&path).map_err(|error| {
+            let bytes = files::read(&path, files::LARGEST).map_err(|error| {
                 Fail::new(format!("the ONNX model {path} cannot be read: {error}"))
             })?;
             let path = std::path::PathBuf::from(path);
@@ -355,7 +356,7 @@ fn graph(name: &str, from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()> {
         }
         "graph.load_file" => {
             let path = from.text()?;
-            let bytes = std::fs::read(&path)
+            let bytes = files::read(&path, files::LARGEST)
                 .map_err(|error| Fail::new(format!("the graph {path} cannot be read: {error}")))?;
             let graph = file::load(&bytes)?;
             return world::lock().thaw(id, &graph);

@@ -1,6 +1,6 @@
 //! Offline models: options of aclgrphBuildModel, and the bytes of a model file. No runtime and no thread is needed.
 
-use crate::graph::{BuildOptions, ge, onnx};
+use crate::graph::{BuildOptions, files, ge, onnx};
 use crate::session::{Options, compile};
 use crate::{Fail, Outcome, message, world};
 
@@ -112,9 +112,10 @@ fn read(options: &Options) -> Outcome<BuildOptions> {
                 }
             }
             "insert_op_file" | "ge.insertOpFile" => {
-                build.preprocessing = std::fs::read_to_string(value).map_err(|error| {
-                    Fail::new(format!("the file {value} cannot be read: {error}"))
-                })?;
+                build.preprocessing =
+                    files::read_text(value, files::LARGEST_TEXT).map_err(|error| {
+                        Fail::new(format!("the file {value} cannot be read: {error}"))
+                    })?;
             }
             "dynamic_batch_size"
             | "ge.dynamicBatchSize"

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::{
     BuildOptions, Description, Executable, GraphError, GraphErrorKind, Model, Outside, Result,
-    WEIGHT_FOLDER, compile, compile::Laid, onnx,
+    WEIGHT_FOLDER, compile, compile::Laid, files, onnx,
 };
 
 /// The framework number of ONNX.
@@ -26,6 +26,8 @@ pub struct Options {
     pub soc_version: String,
     /// `--input_shape`: `name:1,3,224,224;other:1`.
     pub input_shape: String,
+    /// `--open_dims`: `refuse` (or nothing) or `keep`, for dimensions that neither the model nor `input_shape` fixes.
+    pub open_dims: String,
     /// `--input_format`: NCHW, NCDHW or ND.
     pub input_format: String,
     /// `--output_type`: FP32, FP16, UINT8, INT8, or `node:0:FP16`.
@@ -121,6 +123,7 @@ pub fn convert(options: &Options) -> Result<Report> {
             .map(|stem| stem.to_string_lossy().into_owned())
             .unwrap_or_default(),
         input_shapes,
+        keep_open: keep_open(&options.open_dims)?,
         fp16_inputs: BuildOptions::parse_input_fp16_nodes(&options.input_fp16_nodes),
         out_nodes: BuildOptions::parse_out_nodes(&options.out_nodes),
         input_format: BuildOptions::parse_input_format(&options.input_format)?,
@@ -164,6 +167,17 @@ pub fn convert(options: &Options) -> Result<Report> {
     })
 }
 
+/// Reads what becomes of dimensions that nothing fixes.
+fn keep_open(text: &str) -> Result<bool> {
+    match text {
+        "" | "refuse" => Ok(false),
+        "keep" => Ok(true),
+        other => Err(GraphError::option(format!(
+            "open_dims {other:?} is not known; refuse and keep are"
+        ))),
+    }
+}
+
 /// The largest configuration that is read.
 const LARGEST: u64 = 1 << 20;
 
@@ -175,16 +189,14 @@ fn configuration(path: &str) -> Result<String> {
     let failed = |kind, why: String| {
         GraphError::new(kind, format!("insert_op_conf {path} cannot be read: {why}"))
     };
-    let size = fs::metadata(path)
-        .map_err(|error| failed(GraphErrorKind::NotFound, error.to_string()))?
-        .len();
-    if size > LARGEST {
-        return Err(failed(
-            GraphErrorKind::InvalidOption,
-            format!("it has {size} bytes, and {LARGEST} are the most"),
-        ));
-    }
-    fs::read_to_string(path).map_err(|error| failed(GraphErrorKind::Io, error.to_string()))
+    files::read_text(path, LARGEST).map_err(|error| {
+        let kind = match error.kind() {
+            std::io::ErrorKind::NotFound => GraphErrorKind::NotFound,
+            std::io::ErrorKind::FileTooLarge => GraphErrorKind::InvalidOption,
+            _ => GraphErrorKind::Io,
+        };
+        failed(kind, error.to_string())
+    })
 }
 
 fn recorded(options: &Options) -> BTreeMap<String, String> {
@@ -192,6 +204,7 @@ fn recorded(options: &Options) -> BTreeMap<String, String> {
         ("framework", options.framework.to_string()),
         ("soc_version", options.soc_version.clone()),
         ("input_shape", options.input_shape.clone()),
+        ("open_dims", options.open_dims.clone()),
         ("input_format", options.input_format.clone()),
         ("output_type", options.output_type.clone()),
         ("input_shape_range", options.input_shape_range.clone()),

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use bytes::Bytes;
-use jumar_ops::{Attrs, Tensor, UNKNOWN, find};
+use jumar_ops::{Attrs, Tensor, TensorType, UNKNOWN, find};
 use jumar_types::dtype::DataType;
 
 use crate::description::Format;
@@ -27,6 +27,9 @@ pub struct BuildOptions {
     pub name: String,
     /// The shapes of inputs, by name; an input that is left out keeps its own, which then has to be fixed.
     pub input_shapes: InputShapes,
+    /// Whether inputs whose dimensions neither the model nor `input_shapes` fixes stay open until each execution. Otherwise such a
+    /// model is refused.
+    pub keep_open: bool,
     /// The order of axes of inputs; NCHW for inputs of four dimensions where nothing is said.
     pub input_format: Option<Format>,
     /// The element type of outputs.
@@ -354,6 +357,7 @@ fn fix_shapes(graph: &mut Graph, options: &BuildOptions) -> Result<()> {
             )));
         }
     }
+    let mut unfixed = Vec::new();
     for index in 0..graph.inputs.len() {
         let id = graph.inputs[index];
         let value = graph.value_mut(id);
@@ -372,15 +376,10 @@ fn fix_shapes(graph: &mut Graph, options: &BuildOptions) -> Result<()> {
             }
         }
         if value.ty.dims().is_none() {
-            return Err(GraphError::new(
-                GraphErrorKind::NeedsShape,
-                format!(
-                    "the input {name} is {ty}, with dimensions that are not fixed: fix them with \
-                     input_shape=\"{name}:...\", or leave them open there with -1 or 1~8",
-                    name = value.name,
-                    ty = value.ty
-                ),
-            ));
+            if !options.keep_open {
+                unfixed.push((value.name.clone(), value.ty.clone()));
+            }
+            continue;
         }
         if value.ty.layout().is_err() {
             let text = format!(
@@ -390,7 +389,30 @@ fn fix_shapes(graph: &mut Graph, options: &BuildOptions) -> Result<()> {
             return Err(GraphError::new(GraphErrorKind::TooLarge, text));
         }
     }
-    Ok(())
+    match &unfixed[..] {
+        [] => Ok(()),
+        unfixed => Err(needs_shapes(unfixed)),
+    }
+}
+
+/// Names all inputs whose dimensions are not fixed, and how to fix them.
+fn needs_shapes(inputs: &[(String, TensorType)]) -> GraphError {
+    let join = |each: &dyn Fn(&(String, TensorType)) -> String, between: &str| {
+        inputs.iter().map(each).collect::<Vec<_>>().join(between)
+    };
+    let (what, verb) = match inputs {
+        [_] => ("input", "is"),
+        _ => ("inputs", "are"),
+    };
+    GraphError::new(
+        GraphErrorKind::NeedsShape,
+        format!(
+            "the {what} {} {verb} not of a fixed shape: fix each dimension with input_shape=\"{}\", or leave it open there \
+             with -1 or 1~8",
+            join(&|(name, ty)| format!("{name} ({ty})"), ", "),
+            join(&|(name, _)| format!("{name}:..."), ";"),
+        ),
+    )
 }
 
 /// Lets inputs of float32 be given as float16.
@@ -420,7 +442,7 @@ fn narrow_inputs(graph: &mut Graph, names: &[String]) -> Result<()> {
                 )));
             }
         }
-        let narrow = jumar_ops::TensorType {
+        let narrow = TensorType {
             dtype: DataType::Float16,
             ..ty
         };
@@ -580,6 +602,7 @@ fn lay_out_weights(graph: &mut Graph) -> Result<Laid> {
     let mut weights = Layouter {
         laid: Laid::default(),
         places: HashMap::new(),
+        by_contents: HashMap::new(),
         open: !graph.is_static(),
     };
     weights.graph(graph)?;
@@ -590,10 +613,28 @@ struct Layouter {
     laid: Laid,
     /// Where a constant was put already, by the address of its contents. It is held so that no other takes its address.
     places: HashMap<usize, (usize, Tensor)>,
+    /// The same by length and checksum: nodes that share an initializer each get a copy of their own where a pass turns it into
+    /// another layout.
+    by_contents: HashMap<(usize, u32), Vec<(usize, Tensor)>>,
     open: bool,
 }
 
 impl Layouter {
+    /// Returns where the bytes of a tensor lie in the weights, and adds them where no equal ones are.
+    fn place(&mut self, tensor: &Tensor) -> usize {
+        let bytes = tensor.bytes();
+        let alike = self
+            .by_contents
+            .entry((bytes.len(), crc32fast::hash(bytes)))
+            .or_default();
+        if let Some((place, _)) = alike.iter().find(|(_, known)| known.bytes() == bytes) {
+            return *place;
+        }
+        let place = self.laid.add(tensor.shared_bytes());
+        alike.push((place, tensor.clone()));
+        place
+    }
+
     fn graph(&mut self, graph: &mut Graph) -> Result<()> {
         let mut read = vec![false; graph.values.len()];
         let mut planned = vec![false; graph.values.len()];
@@ -657,7 +698,7 @@ impl Layouter {
                 let place = match known {
                     Some(&(place, _)) => place,
                     None => {
-                        let place = self.laid.add(tensor.shared_bytes());
+                        let place = self.place(tensor);
                         self.places.insert(key, (place, tensor.clone()));
                         place
                     }

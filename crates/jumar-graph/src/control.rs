@@ -163,16 +163,26 @@ fn infer_if(node: &Node, inputs: &[Option<&TensorType>]) -> Result<Inferred> {
     let [then, other] = &node.bodies[..] else {
         return Err(GraphError::invalid("it has no two branches"));
     };
-    let (then, one) = infer_body(then, &[], inputs)?;
-    let (other, two) = infer_body(other, &[], inputs)?;
-    if one.len() != two.len() || one.len() < node.outputs.len() {
+    let lengths = [then.graph.outputs.len(), other.graph.outputs.len()];
+    if lengths[0] != lengths[1] || lengths[0] < node.outputs.len() {
         return Err(GraphError::invalid(format!(
             "its branches have {} and {} outputs, and it has {}",
-            one.len(),
-            two.len(),
+            lengths[0],
+            lengths[1],
             node.outputs.len()
         )));
     }
+    // Exporters guard an operator with a condition on the very shape that it needs (`Squeeze` of a dimension that may not be
+    // 1), so a branch that does not fit the inputs is one that is never taken. If it is taken all the same, the run reports it.
+    let (then, one, other, two) = match (
+        infer_body(then, &[], inputs),
+        infer_body(other, &[], inputs),
+    ) {
+        (Ok((then, one)), Ok((other, two))) => (then, one, other, two),
+        (Ok((then, one)), Err(_)) => (then, one.clone(), other.graph.clone(), one),
+        (Err(_), Ok((other, two))) => (then.graph.clone(), two.clone(), other, two),
+        (Err(error), Err(_)) => return Err(error),
+    };
     let outputs = one
         .iter()
         .zip(&two)

@@ -19,6 +19,7 @@ mod control;
 mod description;
 mod dynamic;
 mod error;
+pub mod files;
 pub mod ge;
 mod gears;
 mod graph;

@@ -388,6 +388,13 @@ impl<'a> Planner<'a> {
                 Some(Place::Weight) => (Place::Weight, graph.values[root].weight.unwrap_or(0)),
                 Some(Place::Constant) => (Place::Constant, self.constant_at[root]),
                 Some(place) => (place, 0),
+                // Without this check the value would be read from whatever the arena holds at offset 0.
+                None if storage[root].first == END => {
+                    return Err(GraphError::internal(format!(
+                        "nothing produces the tensor {}",
+                        graph.values[root].name
+                    )));
+                }
                 None => (Place::Arena, storage_offset[root]),
             };
             let offset = start + location.offset(graph);

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use jumar_core::FileMapping;
-use jumar_graph::WeightsCheck;
+use jumar_graph::{WeightsCheck, files};
 use jumar_types::{Error, ErrorKind, Result};
 
 use crate::package::refused;
@@ -54,14 +54,13 @@ impl ModelFile {
                 format!("the model file {} {what}", path.display()),
             )
         };
-        // What is opened has to be a file: to open a pipe would wait for somebody who writes.
-        let data = std::fs::metadata(path)
-            .map_err(|error| unusable(format!("cannot be found: {error}")))?;
-        if !data.is_file() {
-            return Err(unusable("is not a regular file".into()));
-        }
-        let file =
-            File::open(path).map_err(|error| unusable(format!("cannot be opened: {error}")))?;
+        let (file, _) = files::open(path).map_err(|error| {
+            unusable(match error.kind() {
+                std::io::ErrorKind::InvalidInput => "is not a regular file".into(),
+                std::io::ErrorKind::NotFound => format!("cannot be found: {error}"),
+                _ => format!("cannot be opened: {error}"),
+            })
+        })?;
         let data = file
             .metadata()
             .map_err(|error| unusable(format!("cannot be read: {error}")))?;

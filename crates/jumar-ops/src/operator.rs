@@ -2,6 +2,7 @@
 
 use jumar_types::dtype::DataType;
 
+use crate::view::MAX_RANK;
 use crate::{AttrDef, Attrs, Call, InferCx, OnnxForm, OpError, PrepareCx, TensorType};
 
 /// A set of data types.
@@ -243,6 +244,9 @@ pub struct Operator {
     pub prepare: fn(&PrepareCx<'_>) -> Result<Box<dyn Kernel>, OpError>,
 }
 
+/// The most values of an input that is read while a model is planned: shapes, axes, sizes of parts.
+const MOST_VALUES: usize = 1 << 16;
+
 /// The one output of most operators.
 pub(crate) const OUTPUT_Y: &[OutputDef] = &[OutputDef { name: "y" }];
 
@@ -304,10 +308,50 @@ impl Operator {
     }
 
     /// Infers types and shapes of the outputs. Checks inputs and attributes first.
+    ///
+    /// The sizes that a file states are limited here, for every operator, before anything of such a size is allocated.
     pub fn infer(&self, cx: &InferCx<'_>) -> Result<Vec<TensorType>, OpError> {
         self.check_attrs(cx.attributes())?;
         self.check_inputs(cx.inputs())?;
-        (self.infer)(&cx.with_defs(self.attrs)).map_err(|error| error.at(self.name))
+        self.check_lists(cx)?;
+        let outputs =
+            (self.infer)(&cx.with_defs(self.attrs)).map_err(|error| error.at(self.name))?;
+        for ty in &outputs {
+            Operator::check_result(ty).map_err(|error| error.at(self.name))?;
+        }
+        Ok(outputs)
+    }
+
+    /// Refuses shapes, axes and the like that are longer than any operator takes. The length of such a list becomes the number of
+    /// dimensions of a result.
+    fn check_lists(&self, cx: &InferCx<'_>) -> Result<(), OpError> {
+        for (index, ty) in cx.inputs().iter().enumerate() {
+            let (Some(ty), Some(def)) = (ty, self.input(index)) else {
+                continue;
+            };
+            let planned = matches!(def.kind, InputKind::Constant | InputKind::OptionalConstant);
+            // Dimensions whose product is beyond counting are a length, too.
+            let known = ty.dims().is_some();
+            if planned && known && ty.elements().is_none_or(|count| count > MOST_VALUES) {
+                let text = format!(
+                    "the input {} is {ty}; it can have {MOST_VALUES} values at most",
+                    def.name
+                );
+                return Err(OpError::too_large(text).at(self.name));
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses a result that no kernel could compute.
+    fn check_result(ty: &TensorType) -> Result<(), OpError> {
+        match ty.rank() {
+            Some(rank) if rank > MAX_RANK => Err(OpError::too_large(format!(
+                "the result has {rank} dimensions; {MAX_RANK} are the most"
+            ))),
+            Some(_) if ty.dims().is_some() => ty.layout().map(drop),
+            _ => Ok(()),
+        }
     }
 
     /// Makes the kernel for given shapes, which all have to be known.

@@ -43,6 +43,15 @@ impl TensorType {
         TensorType::new(dtype, [UNKNOWN_RANK])
     }
 
+    /// Returns the type with as many dimensions, all of them unknown.
+    #[must_use]
+    pub fn without_dims(&self) -> TensorType {
+        match self.rank() {
+            None => self.clone(),
+            Some(rank) => TensorType::new(self.dtype, vec![UNKNOWN; rank]),
+        }
+    }
+
     /// Gives the number of dimensions, if known.
     pub fn rank(&self) -> Option<usize> {
         (self.shape != [UNKNOWN_RANK]).then_some(self.shape.len())

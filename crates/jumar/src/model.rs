@@ -136,10 +136,8 @@ impl Model {
     ) -> Result<Model> {
         let path = path.as_ref();
         let bytes = by(&call::LOAD, |_| {
-            let onnx = std::fs::read(path).map_err(|error| {
-                let sentence = format!("the model {} cannot be read: {error}", path.display());
-                Error::new(ErrorKind::ModelPath, sentence)
-            })?;
+            let onnx = graph::onnx::read_file(path)
+                .map_err(|error| Error::new(ErrorKind::ModelPath, error.text()))?;
             convert(&onnx, path, shapes).map_err(|error| {
                 let asks = [
                     graph::GraphErrorKind::NeedsShape,

@@ -89,6 +89,11 @@ pub const ALL: &[Opt] = &[
         "The same with ranges of dimensions; -1 is any.",
     ),
     used(
+        "open_dims",
+        "refuse|keep",
+        "Dimensions that neither the model nor input_shape fixes: refuse the model, or keep them open (Jumar's own option).",
+    ),
+    used(
         "dynamic_batch_size",
         "\"1,2,4\"",
         "Batch sizes to choose from; input_shape has -1 as the first dimension.",

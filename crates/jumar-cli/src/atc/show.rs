@@ -6,12 +6,12 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context as _, Result, anyhow};
-use jumar::offline::graph::{self, Attr, Graph, TensorType};
+use jumar::offline::graph::{self, Attr, Graph, TensorType, files};
 use serde_json::{Map, Value, json};
 
 /// Reads a model and writes its graph as JSON.
 pub fn to_json(from: &Path, to: &Path) -> Result<()> {
-    let bytes = fs::read(from).with_context(|| from.display().to_string())?;
+    let bytes = files::read(from, files::LARGEST).with_context(|| from.display().to_string())?;
     let value = describe(&bytes, from.parent()).with_context(|| from.display().to_string())?;
     let mut text = serde_json::to_string_pretty(&value)?;
     text.push('\n');

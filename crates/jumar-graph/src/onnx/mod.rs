@@ -5,6 +5,8 @@ mod order;
 mod proto;
 mod scan;
 mod tensor;
+#[cfg(test)]
+mod tests;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
@@ -16,7 +18,9 @@ use prost::Message;
 
 use self::proto::{AttributeProto, GraphProto, ModelProto, NodeProto, TypeProto};
 use crate::place::Place;
-use crate::{Body, Graph, GraphError, GraphErrorKind, GraphOutput, Node, Result, ValueId, control};
+use crate::{
+    Body, Graph, GraphError, GraphErrorKind, GraphOutput, Node, Result, ValueId, control, files,
+};
 
 /// The operator sets that are understood. Below 7 the operators whose conversion says so: most begin at 7.
 pub const OPSETS: std::ops::RangeInclusive<i64> = 1..=23;
@@ -78,18 +82,19 @@ pub fn read_file(path: &Path) -> Result<Bytes> {
         let text = format!("the model {} cannot be read: {error}", path.display());
         GraphError::new(kind, text)
     };
-    let data = std::fs::metadata(path).map_err(failed)?;
-    if data.is_file() && data.len() > LARGEST_FILE {
+    let (_, length) = files::open(path).map_err(failed)?;
+    if length > LARGEST_FILE {
         return Err(GraphError::new(
             GraphErrorKind::NotAModel,
             format!(
-                "{} has {} bytes, and an ONNX file ends at {LARGEST_FILE}: larger models have their weights in files beside them",
+                "{} has {length} bytes, and an ONNX file ends at {LARGEST_FILE}: larger models have their weights in files beside them",
                 path.display(),
-                data.len()
             ),
         ));
     }
-    std::fs::read(path).map(Bytes::from).map_err(failed)
+    files::read(path, LARGEST_FILE)
+        .map(Bytes::from)
+        .map_err(failed)
 }
 
 /// Makes a graph of an ONNX model, as [`import_outputs`]; tensors share the bytes instead of copying them.
@@ -181,6 +186,15 @@ trait Around {
     fn find(&mut self, name: &str) -> Option<(ValueId, TensorType, Option<Tensor>)>;
 }
 
+/// The types that values from the surrounding graph have in a graph inside a node.
+#[derive(Clone, Copy)]
+enum Captured {
+    /// Those that the surrounding graph knows.
+    AsKnown,
+    /// The same with every dimension unknown.
+    WithoutDims,
+}
+
 struct Importer<'a> {
     settings: &'a Settings<'a>,
     around: Option<&'a mut dyn Around>,
@@ -190,6 +204,7 @@ struct Importer<'a> {
     produced: HashSet<String>,
     /// Values taken from the graph around this one, by their place there.
     captured: Vec<ValueId>,
+    captured_types: Captured,
     taken: Vec<ValueId>,
     /// The ONNX node that is being converted.
     place: Place,
@@ -212,6 +227,7 @@ impl<'a> Importer<'a> {
             names: HashMap::new(),
             produced: HashSet::new(),
             captured: Vec::new(),
+            captured_types: Captured::AsKnown,
             taken: Vec::new(),
             place: Place::default(),
         }
@@ -229,6 +245,10 @@ impl<'a> Importer<'a> {
         let id = match constant {
             Some(tensor) => self.graph.add_constant(name, tensor),
             None => {
+                let ty = match self.captured_types {
+                    Captured::AsKnown => ty,
+                    Captured::WithoutDims => ty.without_dims(),
+                };
                 let id = self.graph.add_value(name, ty);
                 self.captured.push(outside);
                 self.taken.push(id);
@@ -427,10 +447,11 @@ impl<'a> Importer<'a> {
             let proto = bodies
                 .remove(*name)
                 .ok_or_else(|| GraphError::invalid(format!("the attribute {name} is missing")))?;
-            made.push(
-                self.body(proto, &mut inputs)
-                    .map_err(|error| error.at(format_args!("attribute {name}")))?,
-            );
+            let body = match operator.name {
+                "If" => self.branch(proto, &mut inputs),
+                _ => self.body(proto, &mut inputs),
+            };
+            made.push(body.map_err(|error| error.at(format_args!("attribute {name}")))?);
         }
         if operator.name == "Scan" {
             // Only what the definition knows is kept.
@@ -495,10 +516,30 @@ impl<'a> Importer<'a> {
         Ok(ids)
     }
 
+    /// Imports a branch. A branch that does not fit the known shapes may be one that is never taken, so it is then imported
+    /// for any shapes; the run, which knows whether it is taken, checks it again.
+    fn branch(&mut self, proto: GraphProto, inputs: &mut Vec<Option<ValueId>>) -> Result<Body> {
+        let known = self.body(proto.clone(), inputs);
+        known.or_else(|error| {
+            self.body_with(proto, inputs, Captured::WithoutDims)
+                .map_err(|_| error)
+        })
+    }
+
     /// Imports a graph inside a node; what it takes from here becomes further inputs of the node.
     fn body(&mut self, proto: GraphProto, inputs: &mut Vec<Option<ValueId>>) -> Result<Body> {
+        self.body_with(proto, inputs, Captured::AsKnown)
+    }
+
+    fn body_with(
+        &mut self,
+        proto: GraphProto,
+        inputs: &mut Vec<Option<ValueId>>,
+        captured: Captured,
+    ) -> Result<Body> {
         let settings = self.settings;
         let mut inner = Importer::new(settings, Some(self));
+        inner.captured_types = captured;
         inner.run(proto)?;
         let Importer {
             mut graph,

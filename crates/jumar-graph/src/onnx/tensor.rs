@@ -1,6 +1,5 @@
 //! Tensors of an ONNX file, inside it or beside it.
 
-use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Component, Path};
 
@@ -8,7 +7,7 @@ use jumar_ops::Tensor;
 use jumar_types::dtype::DataType;
 
 use super::proto::TensorProto;
-use crate::{GraphError, GraphErrorKind, Result};
+use crate::{GraphError, GraphErrorKind, Result, files};
 
 /// TensorProto.DataLocation.EXTERNAL.
 const EXTERNAL: i32 = 1;
@@ -128,20 +127,13 @@ fn external(
     if !path.starts_with(&folder) {
         return Err(escapes());
     }
-    let mut file = File::open(&path).map_err(io)?;
-    let metadata = file.metadata().map_err(io)?;
-    if !metadata.is_file() {
-        return Err(GraphError::invalid(format!(
-            "its data in {location:?} are no file"
-        )));
-    }
+    let (mut file, file_length) = files::open(&path).map_err(io)?;
     let offset = number("offset")?.unwrap_or(0);
-    let left = metadata.len().checked_sub(offset);
+    let left = file_length.checked_sub(offset);
     let length = number("length")?.or(left).unwrap_or(u64::MAX);
     if left.is_none_or(|left| length > left) {
         let text = format!(
-            "its {length} bytes from {offset} on are not inside {location:?}, which has {} bytes",
-            metadata.len()
+            "its {length} bytes from {offset} on are not inside {location:?}, which has {file_length} bytes"
         );
         return Err(GraphError::new(GraphErrorKind::Truncated, text));
     }

@@ -1,6 +1,6 @@
 //! Inference over the whole graph, with everything computed that is constant.
 
-use jumar_ops::{OpError, Tensor, TensorType, compute_known};
+use jumar_ops::{OpError, OpErrorKind, Tensor, TensorType, compute_known};
 
 use crate::{Graph, GraphError, Node, Result, ValueId, control};
 
@@ -37,7 +37,11 @@ pub(crate) fn evaluate(
     if !known || !small {
         return Ok(None);
     }
-    compute_known(node.operator, &types, &constants, &node.attrs).map(Some)
+    match compute_known(node.operator, &types, &constants, &node.attrs) {
+        // The device, which reports what it cannot allocate, computes it while the model runs.
+        Err(error) if error.kind() == OpErrorKind::TooLarge => Ok(None),
+        computed => computed.map(Some),
+    }
 }
 
 /// Infers every type again, now that the inputs' shapes are fixed, and replaces nodes of constant result by it. A branch
@@ -116,7 +120,10 @@ fn inline(graph: &mut Graph, node: &Node, which: usize) -> Result<Vec<Node>> {
         *outer[id.0 as usize].get_or_insert_with(|| {
             let value = inner.value(id);
             let new = graph.add_value(value.name.clone(), value.ty.clone());
-            graph.value_mut(new).constant = value.constant.clone();
+            let copy = graph.value_mut(new);
+            copy.constant = value.constant.clone();
+            // In a compiled model a large constant lies in the weights alone.
+            copy.weight = value.weight;
             new
         })
     };

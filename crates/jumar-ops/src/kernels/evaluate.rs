@@ -6,6 +6,13 @@ use crate::{
     Workers,
 };
 
+/// The most work memory that an operator gets here. It comes from the allocator, which ends the process when it fails.
+///
+/// # Units
+///
+/// Bytes.
+const MOST_SCRATCH: usize = 1 << 30;
+
 /// Computes one operator on tensors whose values are known.
 ///
 /// # Errors
@@ -53,6 +60,12 @@ pub fn compute_known(
         results.push(operand);
     }
     let scratch_bytes = kernel.scratch_bytes();
+    if scratch_bytes > MOST_SCRATCH {
+        return Err(OpError::too_large(format!(
+            "{} needs {scratch_bytes} bytes of work memory",
+            operator.name
+        )));
+    }
     let mut scratch = Block::zeroed(scratch_bytes);
     {
         let outputs: Vec<Region<'_>> = blocks.iter_mut().map(Block::region).collect();

@@ -70,43 +70,34 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
         let (from, to) = (cx.shape(0)?, cx.output_shape(0)?);
         let pads = paddings(cx.infer(), from.len())?
             .ok_or_else(|| OpError::unsupported("paddings have to be constant"))?;
-        let mode = cx.attrs().str("mode")?;
-        // For each position of the output, the position of the input that it shows; none where it shows the border.
-        let mut maps: Vec<Vec<Option<usize>>> = Vec::with_capacity(from.len());
+        let mode = Mode::named(cx.attrs().str("mode")?)?;
+        let mut axes = Vec::with_capacity(from.len());
         for (axis, &(before, _)) in pads.iter().enumerate() {
-            let size = from[axis] as i64;
-            if mode != "constant" && size == 0 && to[axis] > 0 {
+            if mode != Mode::Constant && from[axis] == 0 && to[axis] > 0 {
                 return Err(OpError::invalid(format!(
                     "there is nothing to repeat along axis {axis}"
                 )));
             }
-            maps.push(
-                (0..to[axis] as i64)
-                    .map(|at| source(mode, at - before, size))
-                    .collect::<Result<_, _>>()?,
-            );
+            axes.push(Axis {
+                mode,
+                before,
+                from: from[axis] as i64,
+                to: to[axis],
+            });
         }
         // The innermost axis is a row of its own.
-        let row = maps.pop().unwrap_or_else(|| vec![Some(0)]);
-        let outer = &to[..to.len().saturating_sub(1)];
+        let row = axes.pop().unwrap_or(Axis {
+            mode,
+            before: 0,
+            from: 1,
+            to: 1,
+        });
         let mut strides = dense_strides(from);
-        strides.truncate(outer.len());
-        let plain = match (
-            row.iter().position(Option::is_some),
-            row.iter().flatten().count(),
-        ) {
-            (Some(first), count)
-                if (0..count).all(|i| row[first + i] == row[first].map(|from| from + i)) =>
-            {
-                Some((first, count))
-            }
-            _ => None,
-        };
+        strides.truncate(axes.len());
         let pad = Border {
-            maps,
+            axes,
             strides,
             row,
-            plain,
             value: cx.has(2),
             outputs: to.iter().product(),
         };
@@ -158,25 +149,63 @@ fn paddings(cx: &InferCx<'_>, rank: usize) -> Result<Option<Vec<(i64, i64)>>, Op
     Ok(Some((0..rank).map(pair).collect()))
 }
 
-fn source(mode: &str, at: i64, size: i64) -> Result<Option<usize>, OpError> {
-    let inside = (0..size).contains(&at);
-    let from = match mode {
-        "constant" => return Ok(inside.then_some(at as usize)),
-        "edge" => at.clamp(0, size - 1),
-        "wrap" => at.rem_euclid(size),
-        "reflect" if size == 1 => 0,
-        "reflect" => {
-            let period = 2 * (size - 1);
-            let at = at.rem_euclid(period);
-            if at < size { at } else { period - at }
-        }
-        other => {
-            return Err(OpError::unsupported(format!(
+/// What lies outside the input.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    Constant,
+    Edge,
+    Wrap,
+    Reflect,
+}
+
+impl Mode {
+    fn named(name: &str) -> Result<Mode, OpError> {
+        match name {
+            "constant" => Ok(Mode::Constant),
+            "edge" => Ok(Mode::Edge),
+            "wrap" => Ok(Mode::Wrap),
+            "reflect" => Ok(Mode::Reflect),
+            other => Err(OpError::unsupported(format!(
                 "the mode {other} is not supported"
-            )));
+            ))),
         }
-    };
-    Ok(Some(from as usize))
+    }
+}
+
+/// The positions of the output along one axis. They are computed one by one: a table of them would be as long as a file says.
+#[derive(Clone, Copy)]
+struct Axis {
+    mode: Mode,
+    /// How many positions come before the input; negative where the input is cut.
+    before: i64,
+    from: i64,
+    to: usize,
+}
+
+impl Axis {
+    /// Returns the position of the input that a position of the output shows; none where it shows the border.
+    fn source(&self, at: usize) -> Option<usize> {
+        let (at, size) = (at as i64 - self.before, self.from);
+        let from = match self.mode {
+            Mode::Constant => return (0..size).contains(&at).then_some(at as usize),
+            Mode::Edge => at.clamp(0, size - 1),
+            Mode::Wrap => at.rem_euclid(size),
+            Mode::Reflect if size == 1 => 0,
+            Mode::Reflect => {
+                let period = 2 * (size - 1);
+                let at = at.rem_euclid(period);
+                if at < size { at } else { period - at }
+            }
+        };
+        Some(from as usize)
+    }
+
+    /// Returns the positions of the output that show the input in order.
+    fn inside(&self) -> std::ops::Range<usize> {
+        let end = (self.before + self.from).clamp(0, self.to as i64);
+        let start = self.before.clamp(0, end);
+        start as usize..end as usize
+    }
 }
 
 fn lower(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Result<Vec<ValueRef>, OpError> {
@@ -204,11 +233,9 @@ fn lower(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Result<Vec<ValueRef>
 }
 
 struct Border {
-    maps: Vec<Vec<Option<usize>>>,
+    axes: Vec<Axis>,
     strides: Vec<isize>,
-    row: Vec<Option<usize>>,
-    /// The run of the row that shows the input in order, where the rest is border.
-    plain: Option<(usize, usize)>,
+    row: Axis,
     value: bool,
     outputs: usize,
 }
@@ -221,10 +248,9 @@ struct Pad<T> {
 impl<T: Element> Kernel for Pad<T> {
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
         let Border {
-            maps,
+            axes,
             strides,
             row,
-            plain,
             value,
             outputs,
         } = &self.pad;
@@ -237,34 +263,32 @@ impl<T: Element> Kernel for Pad<T> {
         if *outputs == 0 {
             return Ok(());
         }
+        let inside = row.inside();
+        let first = (inside.start as i64 - row.before).max(0) as usize;
         let mut counter = [0usize; MAX_RANK];
-        for line in (0..*outputs).step_by(row.len().max(1)) {
-            let out = out.slice(line, row.len());
+        for line in (0..*outputs).step_by(row.to) {
+            let out = out.slice(line, row.to);
             let mut from = Some(0usize);
-            for (axis, map) in maps.iter().enumerate() {
-                from = match (from, map[counter[axis]]) {
-                    (Some(sum), Some(at)) => Some(sum + at * strides[axis] as usize),
-                    _ => None,
-                };
+            for ((axis, &stride), &at) in axes.iter().zip(strides).zip(&counter) {
+                from = from
+                    .zip(axis.source(at))
+                    .map(|(sum, at)| sum + at * stride as usize);
             }
-            match (from, plain) {
-                (None, _) => out.fill(border),
-                (Some(from), &Some((first, count))) => {
-                    out.slice(0, first).fill(border);
-                    let start = from + row[first].unwrap_or(0);
-                    out.slice(first, count).copy_from(input.slice(start, count));
-                    out.slice(first + count, row.len() - first - count)
-                        .fill(border);
-                }
-                (Some(from), None) => {
-                    for (at, source) in row.iter().enumerate() {
-                        out.set(at, source.map_or(border, |source| input.get(from + source)));
+            match from {
+                None => out.fill(border),
+                Some(from) => {
+                    for at in (0..inside.start).chain(inside.end..row.to) {
+                        out.set(at, row.source(at).map_or(border, |at| input.get(from + at)));
+                    }
+                    if !inside.is_empty() {
+                        out.slice(inside.start, inside.len())
+                            .copy_from(input.slice(from + first, inside.len()));
                     }
                 }
             }
-            for axis in (0..maps.len()).rev() {
+            for axis in (0..axes.len()).rev() {
                 counter[axis] += 1;
-                if counter[axis] < maps[axis].len() {
+                if counter[axis] < axes[axis].to {
                     break;
                 }
                 counter[axis] = 0;
@@ -340,6 +364,21 @@ mod tests {
             i64s(&[1], &[-1]),
         ];
         check("PadV3", &named, attrs("constant"), &wanted);
+        let scalar = [f32s(&[], &[5.0]), pads(&[])];
+        check("PadV3", &scalar, attrs("constant"), &f32s(&[], &[5.0]));
+        let wanted = f32s(&[2, 2], &[0.0, 0.0, 0.0, 0.0]);
+        check(
+            "PadV3",
+            &[x.clone(), pads(&[0, 5, 0, -6])],
+            attrs("constant"),
+            &wanted,
+        );
+        refuse(
+            "PadV3",
+            &[x.clone(), pads(&[0, 1, 0, 0])],
+            attrs("nonsense"),
+            "is not supported",
+        );
         refuse(
             "PadV3",
             &[x.clone(), pads(&[-3, 0, 0, 0])],

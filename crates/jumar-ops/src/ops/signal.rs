@@ -500,7 +500,15 @@ fn frames(cx: &InferCx<'_>) -> Result<Option<(i64, i64)>, OpError> {
         return Ok(None);
     };
     let window = if cx.has(2) {
-        cx.input(2)?.shape.first().copied()
+        match cx.input(2)?.shape[..] {
+            [len] => Some(len),
+            _ => {
+                return Err(OpError::invalid(format!(
+                    "the window is {}; it has to have 1 dimension",
+                    cx.input(2)?
+                )));
+            }
+        }
     } else {
         None
     };
@@ -649,5 +657,20 @@ mod tests {
             none(),
             "frame_step is 0",
         );
+    }
+
+    #[test]
+    fn a_window_that_does_not_fit_the_frame_is_refused() {
+        let step = || i64s(&[], &[2]);
+        let signal = || noise(&[1, 9, 1], 1);
+        for window in [
+            noise(&[4, 4], 2),
+            noise(&[4, 1], 2),
+            noise(&[], 2),
+            noise(&[3], 2),
+        ] {
+            let inputs = [signal(), step(), window.clone(), i64s(&[], &[4])];
+            refuse("jumar.STFT", &inputs, none(), "the window is");
+        }
     }
 }

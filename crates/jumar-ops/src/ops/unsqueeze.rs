@@ -3,6 +3,7 @@
 use crate::kernels::moves;
 use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
+use crate::view::MAX_RANK;
 use crate::{
     Aliasing, AttrDef, Attrs, InferCx, InputDef, OnnxForm, OpError, Operator, TensorType, Types,
     UNKNOWN, infer,
@@ -66,6 +67,12 @@ fn added(cx: &InferCx<'_>, axes: Option<&[i64]>) -> Result<Vec<TensorType>, OpEr
     let (Some(rank), Some(axes)) = (input.rank(), axes) else {
         return Ok(vec![TensorType::of_unknown_rank(input.dtype)]);
     };
+    if rank + axes.len() > MAX_RANK {
+        return Err(OpError::too_large(format!(
+            "{} dimensions are added to {input}; {MAX_RANK} are the most",
+            axes.len()
+        )));
+    }
     let mut shape = input.shape.clone();
     // Axes count in the result; in ascending order each finds its place.
     for axis in infer::axes(axes, rank + axes.len())? {

@@ -8,7 +8,6 @@ pub use gears::*;
 
 use std::collections::HashMap;
 use std::ffi::{CStr, OsStr};
-use std::fs::File;
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -16,6 +15,7 @@ use std::sync::Arc;
 
 use jumar::engine::Span;
 use jumar::engine::sync::{AtomicU32, Mutex, Ordering, RwLock};
+use jumar::offline::graph::files;
 use jumar::offline::{Model, Package, Placed, Results, Shaped, Supplied, TensorInfo};
 use jumar_types::{Error, ErrorKind, Result};
 
@@ -121,7 +121,7 @@ pub(crate) fn refuse_archive_at(path: Option<&CStr>) -> Result<()> {
     let mut head = [0; ARCHIVE.len()];
     let read = path.and_then(|path| {
         let path = Path::new(OsStr::from_bytes(path.to_bytes()));
-        File::open(path).ok()?.read_exact(&mut head).ok()
+        files::open(path).ok()?.0.read_exact(&mut head).ok()
     });
     read.map_or(Ok(()), |()| refuse_archive(&head))
 }

@@ -123,7 +123,7 @@ fn file_constant(cx: &mut Cx, op: &Op<'_>) -> Answer {
         .map(|&dim| usize::try_from(dim).ok())
         .collect();
     let dims = dims.ok_or_else(|| invalid("its attribute shape has a negative dimension"))?;
-    let bytes = std::fs::read(path)
+    let bytes = crate::files::read(path, crate::files::LARGEST)
         .map_err(|error| invalid(format!("the file {path} cannot be read: {error}")))?;
     Ok(vec![cx.add_constant(Tensor::new(dtype, &dims, bytes)?)])
 }

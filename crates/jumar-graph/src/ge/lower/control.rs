@@ -115,10 +115,18 @@ fn branch(cx: &mut Cx, op: &Op<'_>) -> Result<Vec<ValueId>> {
     let mut bodies = Vec::new();
     for name in ["then_branch", "else_branch"] {
         let source = body(op, name)?;
-        let (mut own, inputs) = inner(&source.name, &types);
-        let outputs = own.nodes(source, &inputs, false)?;
+        let build = |types: &[TensorType]| {
+            let (mut own, inputs) = inner(&source.name, types);
+            let outputs = own.nodes(source, &inputs, false)?;
+            closed(own, outputs)
+        };
+        // A branch that does not fit the known shapes may be one that is never taken.
+        let graph = build(&types).or_else(|error| {
+            let open: Vec<TensorType> = types.iter().map(TensorType::without_dims).collect();
+            build(&open).map_err(|_| error)
+        })?;
         bodies.push(Body {
-            graph: closed(own, outputs)?,
+            graph,
             captures: (1..=given.len()).collect(),
         });
     }
