@@ -110,6 +110,15 @@ class Array(_buffer.Exporter, _Sized):  # type: ignore[misc]
     def _free(self, handle: int) -> int:
         return int(acl.rt.free_host(handle))
 
+    def __reduce__(self) -> tuple[object, ...]:
+        # The elements travel, not the address: it means something else in another process.
+        return of_bytes, (self._shape, self._dtype.name, bytes(self._bytes()))
+
+    def _bytes(self) -> memoryview:
+        raw = (ctypes.c_char * self.nbytes).from_address(self.handle)
+        raw.owner = self  # type: ignore[attr-defined]
+        return memoryview(raw).cast("B")
+
     @property
     def address(self) -> int:
         """The address of the first element."""
@@ -117,10 +126,8 @@ class Array(_buffer.Exporter, _Sized):  # type: ignore[misc]
 
     def memoryview(self) -> memoryview:
         """Gives a writable view; of bytes, with one more dimension, where ``struct`` has no name for the type."""
-        raw = (ctypes.c_char * self.nbytes).from_address(self.handle)
         # The view keeps its exporter alive, and the exporter the memory.
-        raw.owner = self  # type: ignore[attr-defined]
-        view = memoryview(raw).cast("B")
+        view = self._bytes()
         if 0 in self._shape:
             # The language has no view with a zero in its shape.
             return view
@@ -227,6 +234,14 @@ class Array(_buffer.Exporter, _Sized):  # type: ignore[misc]
         return f"<b>Array</b> {self.dtype}, {dims}, {self.nbytes:,} bytes of pinned host memory"
 
 
+def of_bytes(shape: Shape, dtype: object, elements: Union[bytes, memoryview]) -> Array:
+    """Makes an array of as many bytes as it has."""
+    made = Array(shape, dtype)
+    if made.nbytes:
+        made._bytes()[:] = memoryview(elements).cast("B")
+    return made
+
+
 class _Interface:
     """An array as NumPy alone sees it: with a type where the buffer protocol has bits."""
 
@@ -251,6 +266,8 @@ class DeviceArray(_Sized):
         self._context = ensure_context()
         self._handle, code = acl.rt.malloc(max(1, self.nbytes), _HUGE_FIRST)
         check("acl.rt.malloc", code)
+
+    _instead = "; copy it with to_host() first"
 
     def _free(self, handle: int) -> int:
         with entered(self._context):
@@ -340,6 +357,9 @@ def array(source: Any, dtype: Optional[object] = None) -> Array:
     if interface is not None:
         return _from_interface(source, interface, wanted)
     if hasattr(source, "__dlpack__"):
+        contiguous = getattr(source, "contiguous", None)
+        # Of a tensor whose elements do not lie together PyTorch makes a copy; of any other, none.
+        source = contiguous() if callable(contiguous) else source
         taken: Array = _dlpack.take(source, lambda shape, kind: Array(shape, _wanted(kind, wanted)))
         return taken
     try:

@@ -27,6 +27,7 @@ class Error(RuntimeError):
     function: str
 
     def __init__(self, function: str, code: int, text: Optional[str]) -> None:
+        self._made_of = (function, code, text)
         text = text or ""
         first = text.splitlines()[0] if text else f"{function} answered {code}"
         # The vendor's message id opens the line; it is for searching, not for reading.
@@ -42,6 +43,17 @@ class Error(RuntimeError):
             lines.append(self.fix)
         lines.append(f"[{code}{' ' + self.kind if self.kind else ''}]")
         super().__init__("\n".join(lines))
+
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # An exception is otherwise made again from its text, which is not what the initialiser takes.
+        return _again, (type(self), self._made_of)
+
+
+def _again(kind: type[Error], made_of: tuple[str, int, Optional[str]]) -> Error:
+    made = kind.__new__(kind)
+    Error.__init__(made, *made_of)
+    return made
 
 
 class InvalidValueError(Error, ValueError):

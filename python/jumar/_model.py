@@ -3,30 +3,29 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import os
-import subprocess
-import sys
-import tempfile
-import threading
-import time
-from collections.abc import Generator, Mapping, Sequence
+import re
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Optional, Union
 
 import acl
 
-from . import _dtype, _open, _tree
+from . import _array, _dtype, _open
 from ._array import Array, array
+from ._convert import ConversionError as ConversionError
+from ._convert import Progress, converted
 from ._errors import check
-from ._runtime import Event, Stream, _Object, ensure_context, entered
+from ._gears import Gears
+from ._graph import Graph
+from ._runtime import Event, Stream, _Object, ensure_context, entered, relaxed_capture
 
 _HOST_TO_DEVICE = 1
 _DEVICE_TO_HOST = 2
 _HUGE_FIRST = 0
 _FORMATS = {0: "NCHW", 1: "NHWC", 2: "ND", 3: "NC1HWC0", 4: "FRACTAL_Z", 29: "FRACTAL_NZ"}
-#: The input by which a model with gears is told which of them is meant.
-_GEAR = "ascend_mbatch_shape_data"
+#: What the runtime calls an output: the node that makes it, which of the node's outputs it is, and the tensor.
+_OUTPUT = re.compile(r"(?P<node>.*?):(?P<index>\d+):(?P<tensor>.+)", re.DOTALL)
 
 Inputs = Union[Mapping[str, Any], Sequence[Any], Any]
 
@@ -56,95 +55,28 @@ def load(
 
     Args:
         path: an ``.om`` file, or an ``.onnx`` file, which is converted first (as ``atc`` does) and kept converted in the
-            user's cache folder until the file changes.
-        input_shape: dimensions of inputs that the ``.onnx`` file leaves open; -1 leaves one open until each run.
-        progress: whether a line on standard error tells that a conversion or a load goes on, once it has gone on for a
-            second; by default where somebody watches.
+            user's cache folder until the file, or a file of weights beside it, changes.
+        input_shape: dimensions of inputs that the ``.onnx`` file leaves open, by the input's name. Those that are not given, and
+            those that are -1, stay open until each run.
+        progress: whether a line on standard error reports a conversion or a load that takes longer than a second; by default where
+            standard error is a terminal.
 
     Raises:
         FileNotFoundError: there is no such file.
-        Error: the file is damaged, or holds an operator that is not supported; the error names file, node and reason.
+        ConversionError: the ``.onnx`` file is damaged, or holds an operator that is not supported; the error names file, node and
+            reason.
+        Error: the ``.om`` file is damaged.
     """
     path = Path(path)
     if not path.is_file():
         raise FileNotFoundError(f"there is no model file {path}")
-    built = path
-    if path.suffix == ".onnx":
-        built = _converted(path, input_shape or {}, progress)
-    elif input_shape:
+    if path.suffix.lower() == ".onnx":
+        with converted(path, input_shape or {}, progress) as built, Progress(f"loading {path.name}", progress):
+            return Model(built, path.stem)
+    if input_shape:
         raise ValueError("the shapes of an .om file were chosen when it was made; input_shape is for .onnx files")
-    with _Progress(f"loading {path.name}", progress):
-        return Model(built, path.stem)
-
-
-class ConversionError(ValueError):
-    """A model could not be converted; the text is what ``atc`` said."""
-
-
-def _converted(path: Path, shapes: Mapping[str, Sequence[int]], progress: Optional[bool]) -> Path:
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "jumar"
-    digest = hashlib.sha256()
-    library = (_tree.prefix() / "lib64" / "libascendcl.so").stat()
-    digest.update(f"{library.st_size} {library.st_mtime_ns} {sorted((k, tuple(v)) for k, v in shapes.items())}".encode())
-    with path.open("rb") as file:
-        while block := file.read(1 << 20):
-            digest.update(block)
-    # Weights may lie in files beside the model.
-    for beside in sorted(path.parent.iterdir()):
-        if beside.is_file() and beside != path and beside.name.startswith(path.name):
-            digest.update(f"{beside.name} {beside.stat().st_size} {beside.stat().st_mtime_ns}".encode())
-    kept = cache / f"{path.stem}-{digest.hexdigest()[:24]}.om"
-    if kept.exists():
-        return kept
-    cache.mkdir(parents=True, exist_ok=True)
-    ensure_context()
-    with tempfile.TemporaryDirectory(dir=cache) as folder:
-        made = Path(folder) / "model"
-        command = [
-            str(_tree.command("jumar")),
-            "atc",
-            f"--model={path}",
-            "--framework=5",
-            f"--output={made}",
-            f"--soc_version={acl.get_soc_name()}",
-        ]
-        if shapes:
-            text = ";".join(f"{name}:{','.join(map(str, dims))}" for name, dims in shapes.items())
-            command.append(f"--input_shape={text}")
-        with _Progress(f"converting {path.name}", progress):
-            done = subprocess.run(command, capture_output=True, text=True, env=_tree.environment(), check=False)
-        if done.returncode:
-            raise ConversionError((done.stderr or done.stdout).strip() or f"atc ended with {done.returncode}")
-        made.with_suffix(".om").replace(kept)
-    return kept
-
-
-class _Progress:
-    """A line that tells that work goes on, once it has gone on for a second."""
-
-    def __init__(self, what: str, wanted: Optional[bool]) -> None:
-        self._what = what
-        self._wanted = sys.stderr.isatty() if wanted is None else wanted
-        self._done = threading.Event()
-        self._shown = False
-
-    def _show(self) -> None:
-        start = time.monotonic()
-        while not self._done.wait(1.0 if not self._shown else 0.25):
-            self._shown = True
-            print(f"\r{self._what} ... {time.monotonic() - start:.0f} s", end="", file=sys.stderr, flush=True)
-
-    def __enter__(self) -> None:
-        if self._wanted:
-            self._thread = threading.Thread(target=self._show, daemon=True)
-            self._thread.start()
-
-    def __exit__(self, *_: object) -> None:
-        self._done.set()
-        if self._wanted:
-            self._thread.join()
-            if self._shown:
-                print(file=sys.stderr)
+    with Progress(f"loading {path.name}", progress):
+        return Model(path, path.stem)
 
 
 class _Slot:
@@ -154,9 +86,20 @@ class _Slot:
         self.blocks: list[int] = []
         self.buffers: list[int] = []
         self.datasets: list[int] = []
-        self.inputs = self._bind(inputs)
-        self.outputs = self._bind(outputs)
-        self.stream = Stream()
+        self._stream: Optional[Stream] = None
+        try:
+            self.inputs = self._bind(inputs)
+            self.outputs = self._bind(outputs)
+        except BaseException:
+            self.release()
+            raise
+
+    @property
+    def stream(self) -> Stream:
+        """The stream of runs that name none."""
+        if self._stream is None:
+            self._stream = Stream()
+        return self._stream
 
     def _bind(self, infos: Sequence[TensorInfo]) -> list[int]:
         dataset = acl.mdl.create_dataset()
@@ -174,7 +117,8 @@ class _Slot:
         return addresses
 
     def release(self) -> None:
-        self.stream.close()
+        if self._stream is not None:
+            self._stream.close()
         for dataset in self.datasets:
             acl.mdl.destroy_dataset(dataset)
         for buffer in self.buffers:
@@ -183,8 +127,29 @@ class _Slot:
             acl.rt.free(block)
 
 
+class _Captured:
+    """The memory of a run that a graph captured: each launch uses it."""
+
+    def __init__(self, model: Model, slot: _Slot, arrays: Sequence[Array]) -> None:
+        self._model = model
+        self._slot = slot
+        # What the launches read.
+        self._arrays = arrays
+
+    def release(self) -> None:
+        with entered(self._model._context):
+            self._slot.release()
+
+    def refuse_closed(self) -> None:
+        if self._model.closed:
+            raise ValueError(f"the model {self._model.name} that was captured is closed")
+
+
 class Pending:
-    """A run that was queued. ``await`` it, or ask for its :meth:`result`."""
+    """A run that was queued. ``await`` it, or ask for its :meth:`result`.
+
+    A run that a :class:`Graph` captured has not run yet: each launch of the graph runs it, and :meth:`result` waits for the last one.
+    """
 
     def __init__(
         self,
@@ -193,13 +158,15 @@ class Pending:
         slot: Optional[_Slot] = None,
         stream: Optional[Stream] = None,
         held: object = None,
+        graph: Optional[Graph] = None,
     ) -> None:
         self._model = model
-        # Without a slot the run is over.
+        # Without a slot the run has ended.
         self._slot = slot
         self._outputs = outputs
         # What the queued copies read.
         self._held = held
+        self._graph = graph
         if stream is not None:
             self._stream = stream
             self._event: Event = stream.record()
@@ -207,19 +174,28 @@ class Pending:
     @property
     def done(self) -> bool:
         """Whether the run has ended."""
+        if self._graph is not None:
+            launched = self._graph._last_stream
+            return launched is not None and not launched._is_busy()
         return self._slot is None or self._event.done
 
     def result(self, timeout: Optional[float] = None) -> dict[str, Array]:
-        """Waits for the run and gives its outputs by name.
+        """Waits for the run and returns its outputs by name.
 
         Args:
             timeout: seconds; ``None`` waits for as long as it takes.
 
         Raises:
             WaitTimeoutError: it took longer; ask again later.
+            RuntimeError: the run was captured, and the graph was never launched.
             Error: what the run failed with.
         """
-        if self._slot is not None:
+        if self._graph is not None:
+            launched = self._graph._last_stream
+            if launched is None:
+                raise RuntimeError(f"this run of {self._model.name} was captured and has not run yet; launch the graph first")
+            launched.synchronize(timeout)
+        elif self._slot is not None:
             with entered(self._model._context):
                 self._event.synchronize(timeout)
                 slot, self._slot = self._slot, None
@@ -240,11 +216,12 @@ class Pending:
         if self._slot is not None and not self._model.closed:
             try:
                 self.result()
-            except Exception:  # noqa: BLE001 - a destructor has nobody to tell
+            except Exception:  # noqa: BLE001 - a destructor cannot report
                 pass
 
     def __repr__(self) -> str:
-        return f"<jumar.Pending of {self._model.name}, {'done' if self.done else 'running'}>"
+        state = "captured" if self._graph is not None else "done" if self.done else "running"
+        return f"<jumar.Pending of {self._model.name}, {state}>"
 
 
 class Model(_Object):
@@ -252,7 +229,7 @@ class Model(_Object):
 
     ``model(inputs)`` gives a dict of host arrays. ``model(inputs, stream=s)`` queues the run and gives a :class:`Pending`.
     ``await model.submit(inputs)`` leaves the event loop running. A model with open shapes (-1) runs at once in each of them,
-    after what its stream holds.
+    after what its stream holds. A model that was built for several sizes runs in the one that its inputs have.
     """
 
     def __init__(self, path: Path, name: str) -> None:
@@ -268,13 +245,15 @@ class Model(_Object):
         # Model ids start at 0 or 1; an object's handle is never 0.
         self._handle = acl.mdl.create_desc()
         check("acl.mdl.get_desc", acl.mdl.get_desc(self._handle, self._id))
-        self._inputs = tuple(
-            info for index in range(acl.mdl.get_num_inputs(self._handle)) if (info := self._input(index)).name != _GEAR
-        )
-        self._outputs = tuple(self._output(index) for index in range(acl.mdl.get_num_outputs(self._handle)))
+        every = [self._input(index) for index in range(acl.mdl.get_num_inputs(self._handle))]
+        self._outputs = _short(self._output(index) for index in range(acl.mdl.get_num_outputs(self._handle)))
+        self._gears = Gears.of(self._handle, self._id, every)
+        self._inputs = tuple(every if self._gears is None else self._gears.others(every))
+        #: Every input that a run binds, the one that chooses the gear included.
+        self._bound = tuple(every)
 
         infos = self._inputs + self._outputs
-        self._is_open = any(info.nbytes == 0 or -1 in info.shape for info in infos)
+        self._is_open = self._gears is None and any(info.nbytes == 0 or min(info.shape, default=0) < 0 for info in infos)
 
     def _input(self, index: int) -> TensorInfo:
         dims, code = acl.mdl.get_input_dims(self._handle, index)
@@ -331,7 +310,7 @@ class Model(_Object):
         try:
             return self._slots.pop()
         except IndexError:
-            return _Slot(self._inputs, self._outputs)
+            return _Slot(self._bound, self._outputs)
 
     def _give_back(self, slot: _Slot) -> None:
         if self.closed:
@@ -378,46 +357,80 @@ class Model(_Object):
 
     def submit(self, inputs: Inputs, stream: Optional[Stream] = None) -> Pending:
         """Queues a run, on a stream of its own without an argument; see :meth:`__call__`. The result can be awaited."""
+        self._refuse_closed()
         arrays = [self._checked(info, value) for info, value in zip(self._inputs, self._ordered(inputs))]
+        gear = None if self._gears is None else self._gears.choice(self.name, self._inputs, [one.shape for one in arrays])
+        graph = None if stream is None else stream._capture
         with entered(self._context):
+            if graph is not None:
+                return self._captured(graph, arrays, gear)
             if self._is_open:
                 if stream is not None:
                     stream.synchronize()
                 return Pending(self, _open.run(self._id, arrays, self._outputs))
             slot = self._take_slot()
+            own = stream or slot.stream
             try:
-                own = stream or slot.stream
-                for address, source in zip(slot.inputs, arrays):
-                    size = source.nbytes
-                    if size:
-                        code = acl.rt.memcpy_async(address, size, source.handle, size, _HOST_TO_DEVICE, own.handle)
-                        check("acl.rt.memcpy_async", code)
-                code = acl.mdl.execute_async(self._id, slot.datasets[0], slot.datasets[1], own.handle)
-                check("acl.mdl.execute_async", code)
-                outputs = {}
-                for address, info in zip(slot.outputs, self._outputs):
-                    host = Array(info.shape, info.dtype)
-                    outputs[info.name] = host
-                    size = host.nbytes
-                    if size:
-                        code = acl.rt.memcpy_async(host.handle, size, address, size, _DEVICE_TO_HOST, own.handle)
-                        check("acl.rt.memcpy_async", code)
+                outputs = self._queue(slot, own, arrays, gear)
                 return Pending(self, outputs, slot, own, arrays)
             except BaseException:
-                # What was queued before the failure may still use the memory.
-                slot.stream.synchronize() if stream is None else stream.synchronize()
+                # What was queued before the failure may still use the memory. The first failure is the one to report.
+                acl.rt.synchronize_stream(own.handle)
                 self._give_back(slot)
                 raise
 
+    def _captured(self, graph: Graph, arrays: list[Array], gear: Optional[tuple[int, ...]]) -> Pending:
+        if self._is_open:
+            raise ValueError(
+                f"{self.name} has open shapes, so that it runs at once and cannot be captured; load it with input_shape"
+            )
+        with relaxed_capture():
+            slot = _Slot(self._bound, self._outputs)
+            # The graph frees it, whatever happens: what was captured so far refers to the memory.
+            graph._runs.append(_Captured(self, slot, arrays))
+            outputs = self._queue(slot, graph._stream, arrays, gear)
+        return Pending(self, outputs, held=arrays, graph=graph)
+
+    def _queue(
+        self, slot: _Slot, stream: Stream, arrays: Sequence[Array], gear: Optional[tuple[int, ...]]
+    ) -> dict[str, Array]:
+        """Queues the copies and the run; returns the arrays that the outputs are copied to."""
+        shapes = [info.shape for info in self._outputs]
+        addresses = slot.inputs
+        if self._gears is not None and gear is not None:
+            shapes = self._gears.choose(slot.datasets[0], gear, len(shapes))
+            addresses = self._gears.others(addresses)
+        for address, source in zip(addresses, arrays):
+            size = source.nbytes
+            if size:
+                code = acl.rt.memcpy_async(address, size, source.handle, size, _HOST_TO_DEVICE, stream.handle)
+                check("acl.rt.memcpy_async", code)
+        code = acl.mdl.execute_async(self._id, slot.datasets[0], slot.datasets[1], stream.handle)
+        check("acl.mdl.execute_async", code)
+        outputs = {}
+        for address, info, shape in zip(slot.outputs, self._outputs, shapes):
+            host = Array(shape, info.dtype)
+            outputs[info.name] = host
+            size = host.nbytes
+            if size:
+                code = acl.rt.memcpy_async(host.handle, size, address, size, _DEVICE_TO_HOST, stream.handle)
+                check("acl.rt.memcpy_async", code)
+        return outputs
+
+    def _refuse_closed(self) -> None:
+        if self.closed:
+            raise ValueError(f"the model {self.name} is closed")
+
     def _checked(self, info: TensorInfo, value: Any) -> Array:
         try:
-            taken = value if isinstance(value, Array) else array(value, info.dtype)
+            taken = value if isinstance(value, Array) else _shaped(value, info)
         except TypeError as reason:
             raise TypeError(f"{self.name}, input {info.name!r}: {reason}") from None
         if taken.dtype != info.dtype:
             raise TypeError(f"{self.name}, input {info.name!r} takes {info.dtype}, not {taken.dtype}")
-        fits = len(taken.shape) == len(info.shape) and all(
-            wanted in (-1, found) for found, wanted in zip(taken.shape, info.shape)
+        fits = info.shape == _ANY_RANK or (
+            len(taken.shape) == len(info.shape)
+            and all(wanted in (-1, found) for found, wanted in zip(taken.shape, info.shape))
         )
         if not fits:
             raise ValueError(f"{self.name}, input {info.name!r} takes {info.shape}, not {taken.shape}")
@@ -440,6 +453,35 @@ class Model(_Object):
         )
         head = "<tr><th></th><th>name</th><th>type</th><th>shape</th><th>bytes</th></tr>"
         return f"<b>Model</b> {self.name}<table>{head}{rows}</table>"
+
+
+#: The shape of an input that may have any number of dimensions.
+_ANY_RANK = (-2,)
+
+
+def _shaped(value: Any, info: TensorInfo) -> Array:
+    """Makes an array for an input. Bytes and flat buffers take the input's type and shape, where it is fixed."""
+    dtype = _dtype.of(info.dtype)
+    if not isinstance(value, (bytes, bytearray, memoryview)):
+        return array(value, dtype)
+    view = memoryview(value)
+    size = dtype.size
+    for dim in info.shape:
+        size *= dim
+    is_raw = view.format in ("B", "b", "c") and size == view.nbytes
+    same = view.c_contiguous and view.ndim == 1 and view.nbytes == size and min(info.shape, default=0) >= 0
+    if same and (is_raw or _dtype.BY_FORMAT.get(view.format.lstrip("@=<")) == dtype):
+        return _array.of_bytes(info.shape, dtype, view)
+    return array(value, dtype)
+
+
+def _short(infos: Iterable[TensorInfo]) -> tuple[TensorInfo, ...]:
+    """Gives outputs the names that they have in the model, as far as those are different from each other."""
+    long = list(infos)
+    names = [match["tensor"] if (match := _OUTPUT.fullmatch(info.name)) else info.name for info in long]
+    if len(set(names)) < len(names):
+        return tuple(long)
+    return tuple(info._replace(name=name) for info, name in zip(long, names))
 
 
 def _is_list_or_number(value: object) -> bool:

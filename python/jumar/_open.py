@@ -8,18 +8,14 @@ from typing import TYPE_CHECKING
 import acl
 
 from . import _dtype
-from ._array import Array, DeviceArray
-from ._errors import check, error
+from ._array import Array
+from ._errors import check
 
 if TYPE_CHECKING:
     from ._model import TensorInfo
 
 _ND = 2
 _DEVICE_TO_HOST = 2
-#: What an output of unknown size gets first, and the most that is tried before the error is believed.
-_FIRST, _MOST = 1 << 20, 1 << 30
-#: How the runtime answers buffers that are too small.
-_TOO_SMALL = (100000, 500002)
 
 
 class _Bindings:
@@ -29,15 +25,18 @@ class _Bindings:
         self.descriptions: list[int] = []
         self.buffers: list[int] = []
         self.datasets: list[int] = []
+        #: Buffers whose memory the runtime allocates.
+        self.outputs: list[int] = []
 
     def dataset(self) -> int:
         self.datasets.append(acl.mdl.create_dataset())
         return self.datasets[-1]
 
-    def add(self, dataset: int, address: int, size: int) -> None:
+    def add(self, dataset: int, address: int, size: int) -> int:
         self.buffers.append(acl.create_data_buffer(address, size))
         _, code = acl.mdl.add_dataset_buffer(dataset, self.buffers[-1])
         check("acl.mdl.add_dataset_buffer", code)
+        return self.buffers[-1]
 
     def describe(self, dataset: int, index: int, array: Array) -> None:
         code = _dtype.of(array.dtype).code
@@ -46,6 +45,9 @@ class _Bindings:
         check("acl.mdl.set_dataset_tensor_desc", code)
 
     def release(self) -> None:
+        for buffer in self.outputs:
+            if address := acl.get_data_buffer_addr(buffer):
+                acl.rt.free(address)
         for dataset in self.datasets:
             acl.mdl.destroy_dataset(dataset)
         for buffer in self.buffers:
@@ -55,42 +57,36 @@ class _Bindings:
 
 
 def run(model_id: int, arrays: Sequence[Array], infos: Sequence[TensorInfo]) -> dict[str, Array]:
-    """Runs a model and gives its outputs by name, with the shapes that they came to have.
+    """Runs a model and returns its outputs by name, with the shapes that they came to have.
 
     Raises:
-        Error: the run failed, or an output is longer than a gigabyte.
+        Error: the run failed.
     """
     sources = [array.to_device() for array in arrays]
-    room = _FIRST
-    while True:
-        bindings = _Bindings()
-        try:
-            inputs, outputs = bindings.dataset(), bindings.dataset()
-            for index, (array, source) in enumerate(zip(arrays, sources)):
-                bindings.add(inputs, source.handle, source.nbytes)
-                bindings.describe(inputs, index, array)
-            targets = [DeviceArray(info.nbytes or room, "uint8") for info in infos]
-            for target in targets:
-                bindings.add(outputs, target.handle, target.nbytes)
-            code = acl.mdl.execute(model_id, inputs, outputs)
-            if code in _TOO_SMALL and room < _MOST and any(info.nbytes == 0 for info in infos):
-                room *= 8
-                continue
-            if code:
-                raise error("acl.mdl.execute", code)
-            return {info.name: _taken(info, index, outputs, target) for index, (info, target) in enumerate(zip(infos, targets))}
-        finally:
-            bindings.release()
+    bindings = _Bindings()
+    try:
+        inputs, outputs = bindings.dataset(), bindings.dataset()
+        for index, (array, source) in enumerate(zip(arrays, sources)):
+            bindings.add(inputs, source.handle, source.nbytes)
+            bindings.describe(inputs, index, array)
+        for _ in infos:
+            # The runtime allocates an output that has no memory, once it knows how large it is.
+            bindings.outputs.append(bindings.add(outputs, 0, 0))
+        check("acl.mdl.execute", acl.mdl.execute(model_id, inputs, outputs))
+        return {info.name: _taken(info, index, outputs, bindings.outputs[index]) for index, info in enumerate(infos)}
+    finally:
+        bindings.release()
 
 
-def _taken(info: TensorInfo, index: int, outputs: int, target: DeviceArray) -> Array:
-    shape = info.shape
-    if info.nbytes == 0 or any(dim < 0 for dim in shape):
-        description = acl.mdl.get_dataset_tensor_desc(outputs, index)
-        dims = [acl.get_tensor_desc_dim_v2(description, at) for at in range(acl.get_tensor_desc_num_dims(description))]
-        shape = tuple(dim for dim, _ in dims)
+def _taken(info: TensorInfo, index: int, outputs: int, buffer: int) -> Array:
+    description = acl.mdl.get_dataset_tensor_desc(outputs, index)
+    shape = []
+    for at in range(acl.get_tensor_desc_num_dims(description)):
+        dim, code = acl.get_tensor_desc_dim_v2(description, at)
+        check("acl.get_tensor_desc_dim_v2", code)
+        shape.append(dim)
     host = Array(shape, info.dtype)
-    size = host.nbytes
-    if size:
-        check("acl.rt.memcpy", acl.rt.memcpy(host.handle, size, target.handle, size, _DEVICE_TO_HOST))
+    if size := host.nbytes:
+        code = acl.rt.memcpy(host.handle, size, acl.get_data_buffer_addr(buffer), size, _DEVICE_TO_HOST)
+        check("acl.rt.memcpy", code)
     return host

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import atexit
+import ctypes
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from types import TracebackType
-from typing import Optional
+from typing import TYPE_CHECKING, Optional
 
 import acl
 
 from ._errors import check, error
+
+if TYPE_CHECKING:
+    from ._graph import Graph
 
 _ALREADY = 100002
 _NO_CONTEXT = 107002
@@ -83,6 +87,26 @@ class entered:
     def __exit__(self, *_: object) -> None:
         if self._before and self._before != self._wanted:
             acl.rt.set_context(self._before)
+
+
+class relaxed_capture:
+    """Lets this thread allocate and free for the time of a ``with`` block, while a stream is captured."""
+
+    __slots__ = ("_before",)
+
+    def __init__(self) -> None:
+        self._before = ctypes.c_int(2)  # ACL_MODEL_RI_CAPTURE_MODE_RELAXED
+
+    def _exchange(self) -> None:
+        # pyACL has no such call. The library is loaded, so that its name finds the one that `acl` uses.
+        exchange = ctypes.CDLL("libascendcl.so").aclmdlRICaptureThreadExchangeMode
+        check("aclmdlRICaptureThreadExchangeMode", exchange(ctypes.byref(self._before)))
+
+    def __enter__(self) -> None:
+        self._exchange()
+
+    def __exit__(self, *_: object) -> None:
+        self._exchange()
 
 
 def device_count() -> int:
@@ -237,6 +261,13 @@ class _Object:
     def _forget(self, handle: int) -> None:
         self._release(handle)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        # Its handle means nothing, or something else, in another process and after this object is closed.
+        raise TypeError(f"a {type(self).__name__} belongs to this process and cannot be pickled or copied{self._instead}")
+
+    #: What to do instead of pickling, for the error.
+    _instead = ""
+
     def __del__(self) -> None:
         handle, self._handle = self._handle, 0
         if handle and is_running():
@@ -290,6 +321,8 @@ class Stream(_Object):
         self._context = ensure_context()
         #: What gives back memory that work of the stream may still use.
         self._deferred: deque[Callable[[], None]] = deque()
+        #: The graph that the stream is captured into.
+        self._capture: Optional[Graph] = None
         self._handle, code = acl.rt.create_stream_with_config(priority, 0)
         check("acl.rt.create_stream_with_config", code)
 

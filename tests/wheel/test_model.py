@@ -138,16 +138,16 @@ def test_a_conversion_is_kept_until_the_file_changes(tmp_path, cache, digits):
 
 
 def test_a_long_conversion_tells_that_it_goes_on(capsys):
-    from jumar import _model
+    from jumar._convert import Progress
 
-    with _model._Progress("converting net.onnx", True):
+    with Progress("converting net.onnx", True):
         for _ in range(400):
             if "converting" in capsys.readouterr().err:
                 break
             threading.Event().wait(0.01)
         else:
             raise AssertionError("nothing was said")
-    with _model._Progress("converting net.onnx", False):
+    with Progress("converting net.onnx", False):
         pass
     assert capsys.readouterr().err.count("converting") <= 1
 
