@@ -111,7 +111,7 @@ ACL_FUNC_VISIBILITY aclError aclopCompileAndExecuteV2(
     aclopCompileType compileFlag, const char *opPath, aclrtStream stream);
 
 /**
- * Sets an option of the operator compiler.
+ * Sets an option of the operator compiler, which Jumar keeps and does not use.
  * @param opt [IN]
  * @param value [IN]
  * @return ACL_SUCCESS, or a code
@@ -119,7 +119,7 @@ ACL_FUNC_VISIBILITY aclError aclopCompileAndExecuteV2(
 ACL_FUNC_VISIBILITY aclError aclSetCompileopt(aclCompileOpt opt, const char *value);
 
 /**
- * Gives how long the value of an option is.
+ * Returns the size of an option's value with its terminating zero; 0 where it was never set.
  * @param opt [IN]
  * @return the value
  */

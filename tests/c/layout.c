@@ -23,6 +23,13 @@
 #include "acl/error_codes/ge_error_codes.h"
 #include "aclnn/acl_meta.h"
 #include "aclnn/aclnn_base.h"
+#include "hccl/hccl_types.h"
+#include "hccl/hccl_comm.h"
+#include "hccl/hccl_sym_win.h"
+#include "hccl/hccl_res.h"
+#include "hccl/hccl.h"
+#include "toolchain/prof_api.h"
+#include "experiment/runtime/runtime/rt.h"
 
 #ifdef __cplusplus
 #define SAME(a, b) static_assert((a) == (b), #a)
@@ -786,6 +793,84 @@ SAME(offsetof(aclprofEventAttributes, message), 8u);
 SAME(sizeof(((aclprofEventAttributes *)0)->message), 8u);
 SAME(offsetof(aclprofEventAttributes, message.tensorInfo), 8u);
 SAME(sizeof(((aclprofEventAttributes *)0)->message.tensorInfo), 8u);
+SAME(sizeof(HcclRootInfo), 4108u);
+SAME(ALIGN(HcclRootInfo), 1u);
+SAME(offsetof(HcclRootInfo, internal), 0u);
+SAME(sizeof(((HcclRootInfo *)0)->internal), 4108u);
+SAME(sizeof(HcclCommConfig), 2248u);
+SAME(ALIGN(HcclCommConfig), 8u);
+SAME(offsetof(HcclCommConfig, reserved), 0u);
+SAME(sizeof(((HcclCommConfig *)0)->reserved), 24u);
+SAME(offsetof(HcclCommConfig, hcclBufferSize), 24u);
+SAME(sizeof(((HcclCommConfig *)0)->hcclBufferSize), 4u);
+SAME(offsetof(HcclCommConfig, hcclDeterministic), 28u);
+SAME(sizeof(((HcclCommConfig *)0)->hcclDeterministic), 4u);
+SAME(offsetof(HcclCommConfig, hcclCommName), 32u);
+SAME(sizeof(((HcclCommConfig *)0)->hcclCommName), 128u);
+SAME(offsetof(HcclCommConfig, hcclUdi), 160u);
+SAME(sizeof(((HcclCommConfig *)0)->hcclUdi), 128u);
+SAME(offsetof(HcclCommConfig, hcclOpExpansionMode), 288u);
+SAME(sizeof(((HcclCommConfig *)0)->hcclOpExpansionMode), 4u);
+SAME(offsetof(HcclCommConfig, hcclRdmaTrafficClass), 292u);
+SAME(sizeof(((HcclCommConfig *)0)->hcclRdmaTrafficClass), 4u);
+SAME(offsetof(HcclCommConfig, hcclRdmaServiceLevel), 296u);
+SAME(sizeof(((HcclCommConfig *)0)->hcclRdmaServiceLevel), 4u);
+SAME(offsetof(HcclCommConfig, hcclWorldRankID), 300u);
+SAME(sizeof(((HcclCommConfig *)0)->hcclWorldRankID), 4u);
+SAME(offsetof(HcclCommConfig, hcclJobID), 304u);
+SAME(sizeof(((HcclCommConfig *)0)->hcclJobID), 8u);
+SAME(offsetof(HcclCommConfig, aclGraphZeroCopyEnable), 312u);
+SAME(sizeof(((HcclCommConfig *)0)->aclGraphZeroCopyEnable), 1u);
+SAME(offsetof(HcclCommConfig, hcclExecTimeOut), 316u);
+SAME(sizeof(((HcclCommConfig *)0)->hcclExecTimeOut), 4u);
+SAME(offsetof(HcclCommConfig, hcclAlgo), 320u);
+SAME(sizeof(((HcclCommConfig *)0)->hcclAlgo), 1600u);
+SAME(offsetof(HcclCommConfig, hcclRetryEnable), 1920u);
+SAME(sizeof(((HcclCommConfig *)0)->hcclRetryEnable), 50u);
+SAME(offsetof(HcclCommConfig, hcclRetryParams), 1970u);
+SAME(sizeof(((HcclCommConfig *)0)->hcclRetryParams), 128u);
+SAME(offsetof(HcclCommConfig, hcclBufferName), 2098u);
+SAME(sizeof(((HcclCommConfig *)0)->hcclBufferName), 128u);
+SAME(offsetof(HcclCommConfig, hcclQos), 2228u);
+SAME(sizeof(((HcclCommConfig *)0)->hcclQos), 4u);
+SAME(offsetof(HcclCommConfig, hcclSymWinMaxMemSizePerRank), 2232u);
+SAME(sizeof(((HcclCommConfig *)0)->hcclSymWinMaxMemSizePerRank), 8u);
+SAME(offsetof(HcclCommConfig, hcclChannelSqDepth), 2240u);
+SAME(sizeof(((HcclCommConfig *)0)->hcclChannelSqDepth), 4u);
+SAME(sizeof(HcclSendRecvItem), 32u);
+SAME(ALIGN(HcclSendRecvItem), 8u);
+SAME(offsetof(HcclSendRecvItem, sendRecvType), 0u);
+SAME(sizeof(((HcclSendRecvItem *)0)->sendRecvType), 4u);
+SAME(offsetof(HcclSendRecvItem, buf), 8u);
+SAME(sizeof(((HcclSendRecvItem *)0)->buf), 8u);
+SAME(offsetof(HcclSendRecvItem, count), 16u);
+SAME(sizeof(((HcclSendRecvItem *)0)->count), 8u);
+SAME(offsetof(HcclSendRecvItem, dataType), 24u);
+SAME(sizeof(((HcclSendRecvItem *)0)->dataType), 4u);
+SAME(offsetof(HcclSendRecvItem, remoteRank), 28u);
+SAME(sizeof(((HcclSendRecvItem *)0)->remoteRank), 4u);
+SAME(sizeof(HcclConfigValue), 4u);
+SAME(ALIGN(HcclConfigValue), 4u);
+SAME(offsetof(HcclConfigValue, value), 0u);
+SAME(sizeof(((HcclConfigValue *)0)->value), 4u);
+SAME(sizeof(MsprofApi), 40u);
+SAME(ALIGN(MsprofApi), 8u);
+SAME(offsetof(MsprofApi, magicNumber), 0u);
+SAME(sizeof(((MsprofApi *)0)->magicNumber), 2u);
+SAME(offsetof(MsprofApi, level), 2u);
+SAME(sizeof(((MsprofApi *)0)->level), 2u);
+SAME(offsetof(MsprofApi, type), 4u);
+SAME(sizeof(((MsprofApi *)0)->type), 4u);
+SAME(offsetof(MsprofApi, threadId), 8u);
+SAME(sizeof(((MsprofApi *)0)->threadId), 4u);
+SAME(offsetof(MsprofApi, reserve), 12u);
+SAME(sizeof(((MsprofApi *)0)->reserve), 4u);
+SAME(offsetof(MsprofApi, beginTime), 16u);
+SAME(sizeof(((MsprofApi *)0)->beginTime), 8u);
+SAME(offsetof(MsprofApi, endTime), 24u);
+SAME(sizeof(((MsprofApi *)0)->endTime), 8u);
+SAME(offsetof(MsprofApi, itemId), 32u);
+SAME(sizeof(((MsprofApi *)0)->itemId), 8u);
 SAME((long long)ACL_DT_UNDEFINED, -1LL);
 SAME((long long)ACL_FLOAT, 0LL);
 SAME((long long)ACL_FLOAT16, 1LL);
@@ -1632,6 +1717,89 @@ SAME((long long)ACL_YUVOUT_ALIGN_DOWN, 0LL);
 SAME((long long)ACL_YUVOUT_ALIGN_UP, 1LL);
 SAME((long long)ACL_YUVOUT_ALIGN_DOWN_COMPAT, 2LL);
 SAME(sizeof(acldvppJpegdPrecisionMode), 4u);
+SAME((long long)HCCL_SUCCESS, 0LL);
+SAME((long long)HCCL_E_PARA, 1LL);
+SAME((long long)HCCL_E_PTR, 2LL);
+SAME((long long)HCCL_E_MEMORY, 3LL);
+SAME((long long)HCCL_E_INTERNAL, 4LL);
+SAME((long long)HCCL_E_NOT_SUPPORT, 5LL);
+SAME((long long)HCCL_E_NOT_FOUND, 6LL);
+SAME((long long)HCCL_E_UNAVAIL, 7LL);
+SAME((long long)HCCL_E_SYSCALL, 8LL);
+SAME((long long)HCCL_E_TIMEOUT, 9LL);
+SAME((long long)HCCL_E_OPEN_FILE_FAILURE, 10LL);
+SAME((long long)HCCL_E_TCP_CONNECT, 11LL);
+SAME((long long)HCCL_E_ROCE_CONNECT, 12LL);
+SAME((long long)HCCL_E_TCP_TRANSFER, 13LL);
+SAME((long long)HCCL_E_ROCE_TRANSFER, 14LL);
+SAME((long long)HCCL_E_RUNTIME, 15LL);
+SAME((long long)HCCL_E_DRV, 16LL);
+SAME((long long)HCCL_E_PROFILING, 17LL);
+SAME((long long)HCCL_E_CCE, 18LL);
+SAME((long long)HCCL_E_NETWORK, 19LL);
+SAME((long long)HCCL_E_AGAIN, 20LL);
+SAME((long long)HCCL_E_REMOTE, 21LL);
+SAME((long long)HCCL_E_SUSPENDING, 22LL);
+SAME((long long)HCCL_E_OPRETRY_FAIL, 23LL);
+SAME((long long)HCCL_E_OOM, 24LL);
+SAME((long long)HCCL_E_IN_STATUS, 1041LL);
+SAME((long long)HCCL_E_RESERVED, 1042LL);
+SAME(sizeof(HcclResult), 4u);
+SAME((long long)HCCL_REDUCE_SUM, 0LL);
+SAME((long long)HCCL_REDUCE_PROD, 1LL);
+SAME((long long)HCCL_REDUCE_MAX, 2LL);
+SAME((long long)HCCL_REDUCE_MIN, 3LL);
+SAME((long long)HCCL_REDUCE_RESERVED, 255LL);
+SAME(sizeof(HcclReduceOp), 4u);
+SAME((long long)HCCL_DATA_TYPE_INT8, 0LL);
+SAME((long long)HCCL_DATA_TYPE_INT16, 1LL);
+SAME((long long)HCCL_DATA_TYPE_INT32, 2LL);
+SAME((long long)HCCL_DATA_TYPE_FP16, 3LL);
+SAME((long long)HCCL_DATA_TYPE_FP32, 4LL);
+SAME((long long)HCCL_DATA_TYPE_INT64, 5LL);
+SAME((long long)HCCL_DATA_TYPE_UINT64, 6LL);
+SAME((long long)HCCL_DATA_TYPE_UINT8, 7LL);
+SAME((long long)HCCL_DATA_TYPE_UINT16, 8LL);
+SAME((long long)HCCL_DATA_TYPE_UINT32, 9LL);
+SAME((long long)HCCL_DATA_TYPE_FP64, 10LL);
+SAME((long long)HCCL_DATA_TYPE_BFP16, 11LL);
+SAME((long long)HCCL_DATA_TYPE_INT128, 12LL);
+SAME((long long)HCCL_DATA_TYPE_HIF8, 14LL);
+SAME((long long)HCCL_DATA_TYPE_FP8E4M3, 15LL);
+SAME((long long)HCCL_DATA_TYPE_FP8E5M2, 16LL);
+SAME((long long)HCCL_DATA_TYPE_FP8E8M0, 17LL);
+SAME((long long)HCCL_DATA_TYPE_RESERVED, 255LL);
+SAME(sizeof(HcclDataType), 4u);
+SAME((long long)HCCL_DETERMINISTIC, 0LL);
+SAME((long long)HCCL_CONFIG_RESERVED, 1LL);
+SAME(sizeof(HcclConfig), 4u);
+SAME((long long)HCCL_COMM_CONFIG_BUFFER_SIZE, 0LL);
+SAME((long long)HCCL_COMM_CONFIG_DETERMINISTIC, 1LL);
+SAME((long long)HCCL_COMM_CONFIG_COMM_NAME, 2LL);
+SAME((long long)HCCL_COMM_CONFIG_OP_EXPANSION_MODE, 3LL);
+SAME((long long)HCCL_COMM_CONFIG_SUPPORT_INIT_BY_ENV, 4LL);
+SAME((long long)HCCL_COMM_CONFIG_WORLD_RANKID, 5LL);
+SAME((long long)HCCL_COMM_CONFIG_JOBID, 6LL);
+SAME((long long)HCCL_COMM_CONFIG_ACLGRAPH_ZEROCOPY_ENABLE, 7LL);
+SAME((long long)HCCL_COMM_CONFIG_EXEC_TIMEOUT, 8LL);
+SAME((long long)HCCL_COMM_CONFIG_ALGO, 9LL);
+SAME((long long)HCCL_COMM_CONFIG_RETRY, 10LL);
+SAME((long long)HCCL_COMM_CONFIG_BUFFER_NAME, 11LL);
+SAME((long long)HCCL_COMM_CONFIG_RESERVED, 12LL);
+SAME(sizeof(HcclCommConfigCapability), 4u);
+SAME((long long)HCCL_SEND, 0LL);
+SAME((long long)HCCL_RECV, 1LL);
+SAME((long long)HCCL_SEND_RECV_RESERVED, 2LL);
+SAME(sizeof(HcclSendRecvType), 4u);
+SAME((long long)HCCL_COMM_STATUS_READY, 0LL);
+SAME((long long)HCCL_COMM_STATUS_SUSPENDING, 1LL);
+SAME((long long)HCCL_COMM_STATUS_INVALID, 254LL);
+SAME((long long)HCCL_COMM_STATUS_RESERVED, 255LL);
+SAME(sizeof(HcclCommStatus), 4u);
+SAME((long long)HCCL_CONFIG_TYPE_INVALID, -1LL);
+SAME((long long)HCCL_CONFIG_TYPE_OP_EXPANSION_MODE, 0LL);
+SAME((long long)HCCL_CONFIG_TYPE_HCCL_ALGO, 1LL);
+SAME(sizeof(HcclConfigType), 4u);
 SAME(sizeof(aclrtStream), sizeof(void *));
 SAME(sizeof(aclmdlRITask), sizeof(void *));
 SAME(sizeof(aclrtEvent), sizeof(void *));
@@ -1714,6 +1882,12 @@ SAME(sizeof(aclBoolArray *), sizeof(void *));
 SAME(sizeof(aclTensorList *), sizeof(void *));
 SAME(sizeof(aclScalarList *), sizeof(void *));
 SAME(sizeof(aclOpExecutor *), sizeof(void *));
+SAME(sizeof(HcclComm), sizeof(void *));
+SAME(sizeof(HcclCommSymWindow), sizeof(void *));
+SAME(sizeof(MsprofEvent *), sizeof(void *));
+SAME(sizeof(rtStream_t), sizeof(void *));
+SAME(sizeof(rtDevBinary_t *), sizeof(void *));
+SAME(sizeof(rtSmDesc_t *), sizeof(void *));
 #ifdef __cplusplus
 SAME((long long)ACL_ERROR_NONE, 0LL);
 #endif
@@ -2404,6 +2578,26 @@ SAME((long long)ACLNN_ERR_INNER_STATIC_WORKSPACE_INVALID, 561118LL);
 #ifdef __cplusplus
 SAME((long long)ACLNN_ERR_INNER_STATIC_BLOCK_DIM_INVALID, 561119LL);
 #endif
+SAME((unsigned long long)(HCCL_ROOT_INFO_BYTES), 4108ULL);
+SAME((unsigned long long)(COMM_NAME_MAX_LENGTH), 128ULL);
+SAME((unsigned long long)(BUFFER_NAME_MAX_LENGTH), 128ULL);
+SAME((unsigned long long)(UDI_MAX_LENGTH), 128ULL);
+SAME((unsigned long long)(HCCL_COMM_ALGO_MAX_LENGTH), 1600ULL);
+SAME((unsigned long long)(HCCL_COMM_RETRY_ENABLE_MAX_LENGTH), 50ULL);
+SAME((unsigned long long)(HCCL_COMM_RETRY_PARAMS_MAX_LENGTH), 128ULL);
+SAME((unsigned long long)(HCCL_COMM_CONFIG_INFO_BYTES), 24ULL);
+SAME((unsigned long long)(HCCL_COMM_CONFIG_MAGIC_WORD), 4042322160ULL);
+SAME((unsigned long long)(HCCL_COMM_CONFIG_VERSION), 11ULL);
+SAME((unsigned long long)(HCCL_COMM_DEFAULT_BUFFSIZE), 200ULL);
+SAME((unsigned long long)(HCCL_COMM_BUFFSIZE_CONFIG_NOT_SET), 4294967295ULL);
+SAME((unsigned long long)(HCCL_COMM_DEFAULT_DETERMINISTIC), 0ULL);
+SAME((unsigned long long)(HCCL_COMM_DETERMINISTIC_CONFIG_NOT_SET), 4294967295ULL);
+SAME((unsigned long long)(HCCL_COMM_DEFAULT_OP_EXPANSION_MODE), 0ULL);
+SAME((unsigned long long)(HCCL_COMM_TRAFFIC_CLASS_CONFIG_NOT_SET), 4294967295ULL);
+SAME((unsigned long long)(HCCL_COMM_SERVICE_LEVEL_CONFIG_NOT_SET), 4294967295ULL);
+SAME((unsigned long long)(HCCL_COMM_QOS_CONFIG_NOT_SET), 4294967295ULL);
+SAME((unsigned long long)(HCCL_COMM_SQ_DEPTH_CONFIG_NOT_SET), 4294967295ULL);
+SAME((unsigned long long)(HCCL_DEFAULT_SYMMETRIC_MEMORY_STRIDE), 16ULL);
 
 /* The address of every function: what a header declares can be linked. */
 typedef void (*any_function)(void);
@@ -2865,6 +3059,62 @@ const any_function all_functions[] = {
     (any_function)aclrtDestroyGroupInfo,
     (any_function)aclrtGetAllGroupInfo,
     (any_function)aclrtGetGroupInfoDetail,
+    (any_function)HcclAllReduce,
+    (any_function)HcclBroadcast,
+    (any_function)HcclReduceScatter,
+    (any_function)HcclReduceScatterV,
+    (any_function)HcclScatter,
+    (any_function)HcclAllGather,
+    (any_function)HcclAllGatherV,
+    (any_function)HcclSend,
+    (any_function)HcclRecv,
+    (any_function)HcclAlltoAllVC,
+    (any_function)HcclAlltoAllV,
+    (any_function)HcclAlltoAll,
+    (any_function)HcclReduce,
+    (any_function)HcclBatchSendRecv,
+    (any_function)HcclCommInitClusterInfo,
+    (any_function)HcclCommInitClusterInfoConfig,
+    (any_function)HcclCreateSubCommConfig,
+    (any_function)HcclGetRootInfo,
+    (any_function)HcclCommInitRootInfo,
+    (any_function)HcclCommInitRootInfoConfig,
+    (any_function)HcclSetConfig,
+    (any_function)HcclGetConfig,
+    (any_function)HcclGetCommName,
+    (any_function)HcclCommGetHandleWithName,
+    (any_function)HcclGetRankSize,
+    (any_function)HcclGetRankId,
+    (any_function)HcclBarrier,
+    (any_function)HcclCommDestroy,
+    (any_function)HcclCommInitAll,
+    (any_function)HcclGetCommAsyncError,
+    (any_function)HcclGetErrorString,
+    (any_function)HcclGetCommConfigCapability,
+    (any_function)HcclCommSuspend,
+    (any_function)HcclCommResume,
+    (any_function)HcclCommGetStatus,
+    (any_function)HcclCommSetMemoryRange,
+    (any_function)HcclCommUnsetMemoryRange,
+    (any_function)HcclCommActivateCommMemory,
+    (any_function)HcclCommDeactivateCommMemory,
+    (any_function)HcclCommWorkingDevNicSet,
+    (any_function)HcclGroupStart,
+    (any_function)HcclGroupEnd,
+    (any_function)HcclGroupStatusGet,
+    (any_function)HcclCommSymWinRegister,
+    (any_function)HcclCommSymWinDeregister,
+    (any_function)HcclCommSymWinGet,
+    (any_function)HcclConfigGetInfo,
+    (any_function)HcclSymWinGetPeerPointer,
+    (any_function)HcclGetHcclBuffer,
+    (any_function)HcclGetRootInfoScalable,
+    (any_function)HcclCommInitRootInfoScalable,
+    (any_function)HcclSetCommConfig,
+    (any_function)HcclGetCommConfig,
+    (any_function)HcclCommRegister,
+    (any_function)HcclCommDeregister,
+    (any_function)HcclCommExchangeMem,
     (any_function)aclrtGetSocName,
     (any_function)aclGetCannAttributeList,
     (any_function)aclGetCannAttribute,
@@ -3096,6 +3346,25 @@ const any_function all_functions[] = {
     (any_function)aclmdlGetInputDynamicGearCount,
     (any_function)aclmdlGetInputDynamicDims,
     (any_function)aclmdlGetTensorRealName,
+    (any_function)MsprofRegisterCallback,
+    (any_function)MsprofReportApi,
+    (any_function)MsprofReportEvent,
+    (any_function)MsprofReportCompactInfo,
+    (any_function)MsprofReportAdditionalInfo,
+    (any_function)MsprofReportBatchAdditionalInfo,
+    (any_function)MsprofReportData,
+    (any_function)MsprofRegTypeInfo,
+    (any_function)MsprofGetHashId,
+    (any_function)MsprofStr2Id,
+    (any_function)MsprofSysCycleTime,
+    (any_function)MsprofSetDeviceIdByGeModelIdx,
+    (any_function)MsprofUnsetDeviceIdByGeModelIdx,
+    (any_function)MsprofNotifySetDevice,
+    (any_function)MsprofInit,
+    (any_function)MsprofSetConfig,
+    (any_function)MsprofStart,
+    (any_function)MsprofStop,
+    (any_function)MsprofFinalize,
     (any_function)aclrtCreateNotify,
     (any_function)aclrtDestroyNotify,
     (any_function)aclrtCntNotifyCreate,
@@ -3169,6 +3438,10 @@ const any_function all_functions[] = {
     (any_function)aclrtcGetBinDataSize,
     (any_function)aclrtcGetCompileLogSize,
     (any_function)aclrtcGetCompileLog,
+    (any_function)rtDevBinaryRegister,
+    (any_function)rtFunctionRegister,
+    (any_function)rtKernelLaunch,
+    (any_function)rtGetC2cCtrlAddr,
     (any_function)aclopSetModelDir,
     (any_function)aclopLoad,
     (any_function)aclopCreateAttr,
@@ -3354,7 +3627,7 @@ const any_function all_functions[] = {
 
 /* Reads the constants, so that C sees their values too. */
 int main(void) {
-    if (sizeof(all_functions) / sizeof(all_functions[0]) != 941u) return 1;
+    if (sizeof(all_functions) / sizeof(all_functions[0]) != 1020u) return 1;
     for (unsigned i = 0; i < sizeof(all_functions) / sizeof(all_functions[0]); ++i)
         if (all_functions[i] == 0) return 1;
     if ((long long)ACL_ERROR_NONE != 0LL) return 1;

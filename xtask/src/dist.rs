@@ -67,6 +67,22 @@ pub(crate) const LIBRARY_NAMES: &[&str] = &[
     "eager_style_graph_builder_base",
     "es_math",
     "c_sec",
+    // Collective communication.
+    "hccl",
+    "hcomm",
+    // Transfer between host and device.
+    "acl_tdt_channel",
+    "acl_tdt_queue",
+    // Profiles and dumps.
+    "msprofiler",
+    "profapi",
+    "ascend_dump",
+    // What frameworks and older builds name on their link lines.
+    "ascend_hal",
+    "dflow_runner",
+    "flow_graph",
+    "opp_registry",
+    "ascend_protobuf",
 ];
 
 /// Folders that are the include folder under another name.
@@ -90,8 +106,9 @@ const KERNEL_CMAKE_FOLDERS: &[&str] = &[
     "tools/tikcpp/ascendc_kernel_cmake",
 ];
 
-/// The toolkit version whose interface is offered. Scripts compare it; the name of who answers stands in a line of its own.
-const INTERFACE_VERSION: &str = "8.1.0";
+/// The toolkit version whose interface is offered, as the runtime answers it. Scripts compare it; the implementation's name stands
+/// in a line of its own.
+const INTERFACE_VERSION: &str = include_str!("../../api/toolkit-version.txt").trim_ascii();
 /// The line by which a tree of ours is known before it is replaced.
 const MARK: &str = "Implementation=Jumar";
 

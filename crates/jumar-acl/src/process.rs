@@ -54,6 +54,8 @@ pub struct Process {
     pub(crate) stream_configs: crate::stream::StreamConfigs,
     pub(crate) stream_attributes: Mutex<crate::stream::Attributes>,
     pub(crate) parameters: Mutex<crate::context::Parameters>,
+    pub(crate) communication: crate::hccl::Configuration,
+    pub(crate) compile_options: Mutex<crate::compile_option::Options>,
 }
 
 static PROCESS: OnceLock<Process> = OnceLock::new();
@@ -140,6 +142,8 @@ impl Process {
             stream_configs: crate::stream::table(),
             stream_attributes: Mutex::default(),
             parameters: Mutex::default(),
+            communication: crate::hccl::Configuration::default(),
+            compile_options: Mutex::default(),
         }
     }
 

@@ -31,6 +31,9 @@ pub struct Options {
     /// Which device is imitated, for example Ascend910B1 or Ascend310P3.
     #[arg(long, value_name = "NAME")]
     profile: Option<String>,
+    /// Which release of CANN the program sees, for example 8.3.RC1.
+    #[arg(long, value_name = "RELEASE")]
+    cann_version: Option<String>,
     /// How many threads run the work of all devices.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     workers: Option<u32>,
@@ -140,6 +143,9 @@ fn chosen(options: &Options) -> Result<Vec<(&'static str, OsString)>> {
     if let Some(name) = &options.profile {
         set.push(("JUMAR_PROFILE", name.into()));
     }
+    if let Some(release) = &options.cann_version {
+        set.push(("JUMAR_CANN_VERSION", release.into()));
+    }
     if let Some(count) = options.workers {
         set.push(("JUMAR_WORKERS", count.to_string().into()));
     }
@@ -200,6 +206,8 @@ mod tests {
             "4",
             "--profile",
             "Ascend310P3",
+            "--cann-version",
+            "8.3.RC1",
             "--workers",
             "2",
             "--no-matrix-unit",
@@ -223,6 +231,7 @@ mod tests {
                 "JUMAR_TRACE=/t/out.json",
                 "JUMAR_DEVICES=4",
                 "JUMAR_PROFILE=Ascend310P3",
+                "JUMAR_CANN_VERSION=8.3.RC1",
                 "JUMAR_WORKERS=2",
                 "JUMAR_MATRIX_UNIT=0",
                 "ASCEND_RT_VISIBLE_DEVICES=0,2",

@@ -33,6 +33,13 @@ pub const READ: &[Var] = &[
         meaning: "Which device is imitated: its name, memory size, core counts and limits.",
     },
     Var {
+        name: "JUMAR_CANN_VERSION",
+        flag: Some("cann-version"),
+        values: "a release such as 9.1.0 or 8.3.RC1",
+        default: "9.1.0",
+        meaning: "Which release of CANN programs see when they ask for versions; the driver's follows from it. Prebuilt frameworks choose their paths by it.",
+    },
+    Var {
         name: "JUMAR_WORKERS",
         flag: Some("workers"),
         values: "1 to 1024",

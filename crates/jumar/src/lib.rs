@@ -36,6 +36,7 @@ mod profile;
 mod runtime;
 pub mod schedule;
 mod stream;
+pub mod toolkit;
 mod trace;
 
 pub use buffer::{DeviceBuffer, DevicePart, OnDevice, PinnedBuffer};

@@ -28,11 +28,9 @@ pub fn headers(include: &Path) -> Result<()> {
 fn compile_all(root: &Path, include: &Path, scratch: &Path) -> Result<()> {
     let mut jobs: Vec<(String, Vec<String>)> = Vec::new();
     for header in super::headers::list(root)? {
-        let below = ["acl"]
-            .iter()
-            .filter(|_| !header.path.starts_with("aclnn/"));
-        let forms = below.map(|folder| (*folder, header.path.clone()));
-        for (folder, name) in forms.chain([("", super::headers::included(&header.path))]) {
+        let path = super::headers::included(&header.path);
+        let bare = path.strip_prefix("acl/").map(|name| ("acl", name));
+        for (folder, name) in bare.into_iter().chain([("", path.as_str())]) {
             // Included twice: the guard works too.
             let text = format!(
                 "#include \"{name}\"\n#include \"{name}\"\nint main(void) {{ return 0; }}\n"

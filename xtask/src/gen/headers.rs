@@ -9,9 +9,9 @@ use serde::Deserialize;
 
 use super::model::{Api, CType, ConstantValue, Field, Function, Passing};
 
-/// A header: its path below `include/acl`, and what is said about it in `api/types/headers.toml`.
+/// A header, as `api/types/headers.toml` describes it.
 pub struct Header {
-    /// The path below `include/acl`, or below `include` where it begins with `aclnn/`.
+    /// The path below `include/acl`, or below `include` for those of [`OTHER_FOLDERS`].
     pub path: String,
     title: String,
     includes: Vec<String>,
@@ -22,6 +22,20 @@ pub struct Header {
 struct RawHeader {
     title: String,
     includes: Vec<String>,
+}
+
+/// The folders beside `include/acl` that hold generated headers.
+const OTHER_FOLDERS: &[&str] = &["aclnn", "experiment", "hccl", "toolchain"];
+
+/// Returns the path below `include` by which programs include a header.
+pub fn included(header: &str) -> String {
+    let outside = header
+        .split_once('/')
+        .is_some_and(|(folder, _)| OTHER_FOLDERS.contains(&folder));
+    match outside {
+        true => header.to_owned(),
+        false => format!("acl/{header}"),
+    }
 }
 
 /// Reads the list of headers.
@@ -58,14 +72,6 @@ pub fn write(root: &Path, api: &Api, files: &mut Vec<(PathBuf, String)>) -> Resu
         layout_test(api, &headers),
     ));
     Ok(())
-}
-
-/// How a program includes a header.
-pub fn included(path: &str) -> String {
-    match path.starts_with("aclnn/") {
-        true => path.to_owned(),
-        false => format!("acl/{path}"),
-    }
 }
 
 fn check_all_named(api: &Api, headers: &[Header]) -> Result<()> {
@@ -114,6 +120,34 @@ constexpr aclnnStatus OK = 0;
 
 ";
 
+/// Each program carries its own copy of this function: the structure's size is that of the header it was compiled with.
+const COMM_CONFIG_INIT: &str = "\
+/** Fills a configuration with the values that leave every option as it is. */
+static inline void HcclCommConfigInit(HcclCommConfig *config) {
+    struct {
+        size_t size;
+        uint32_t magic;
+        uint32_t version;
+        uint64_t reserved;
+    } info = {sizeof(HcclCommConfig), HCCL_COMM_CONFIG_MAGIC_WORD, HCCL_COMM_CONFIG_VERSION, 0};
+    if (config == NULL) {
+        return;
+    }
+    memset(config, 0, sizeof(*config));
+    memcpy(config->reserved, &info, sizeof(info));
+    config->hcclBufferSize = HCCL_COMM_BUFFSIZE_CONFIG_NOT_SET;
+    config->hcclDeterministic = HCCL_COMM_DETERMINISTIC_CONFIG_NOT_SET;
+    config->hcclOpExpansionMode = HCCL_COMM_DEFAULT_OP_EXPANSION_MODE;
+    config->hcclRdmaTrafficClass = HCCL_COMM_TRAFFIC_CLASS_CONFIG_NOT_SET;
+    config->hcclRdmaServiceLevel = HCCL_COMM_SERVICE_LEVEL_CONFIG_NOT_SET;
+    config->hcclExecTimeOut = -1;
+    config->hcclQos = HCCL_COMM_QOS_CONFIG_NOT_SET;
+    config->hcclSymWinMaxMemSizePerRank = HCCL_DEFAULT_SYMMETRIC_MEMORY_STRIDE;
+    config->hcclChannelSqDepth = HCCL_COMM_SQ_DEPTH_CONFIG_NOT_SET;
+}
+
+";
+
 const UNUSED: &str = "\
 #ifndef ACL_MAYBE_UNUSED
 #if defined(__GNUC__) || defined(__clang__)
@@ -148,7 +182,11 @@ fn header_text(api: &Api, header: &Header) -> String {
     let _ = writeln!(out, "#ifndef {guard}\n#define {guard}\n");
     let _ = writeln!(
         out,
-        "#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n"
+        "#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>{}\n",
+        match path {
+            "hccl/hccl_comm.h" => "\n#include <string.h>",
+            _ => "",
+        }
     );
     for include in &header.includes {
         let _ = match of_acl {
@@ -179,6 +217,9 @@ fn header_text(api: &Api, header: &Header) -> String {
     }
     if path == "aclnn/acl_meta.h" {
         out.push_str(OK);
+    }
+    if path == "hccl/hccl_comm.h" {
+        out.push_str(COMM_CONFIG_INIT);
     }
     let _ = writeln!(out, "#endif /* {guard} */");
     out

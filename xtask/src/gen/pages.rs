@@ -54,7 +54,7 @@ fn entry(api: &Api, function: &Function, out: &mut String) {
     }
     if function.stub {
         out.push_str(
-            "Not implemented yet: answers \"not supported\" (200001 where it answers a code).\n\n",
+            "Not implemented yet: answers \"not supported\" (200001 where it answers an aclError).\n\n",
         );
     }
     if function.deprecated {

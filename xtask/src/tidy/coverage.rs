@@ -191,11 +191,13 @@ const OF_AN_EXECUTOR: &[&str] = &[
 /// Functions that no profile's chip has: they can only be refused.
 const ON_NO_CHIP: &[&str] = &["aclrtGetHardwareSyncAddr"];
 
-/// Functions that take a structure by value; the table has no words for that, so that tests/programs/kernels/launches.c shows
-/// how they work and what they refuse.
+/// Functions that take a structure by value, or a function of a type that the table has no words for; so that tests/programs/kernels/launches.c and
+/// tests/programs/c/adapter_start.c show how they work and what they refuse.
 const BY_VALUE: &[&str] = &[
     "aclrtLaunchSIMTKernelWithArgsArray",
     "aclrtLaunchSIMTKernelWithHostArgs",
+    "HcclSetConfig",
+    "MsprofRegisterCallback",
 ];
 
 /// Each function without the stub mark is named by a case that works and by one that is refused.

@@ -16,6 +16,9 @@ const GENERATED: &[&str] = &[
     "include/acl/",
     "include/aclnn/",
     "include/aclnnop/",
+    "include/hccl/",
+    "include/toolchain/",
+    "include/experiment/",
     "include/op_proto/",
     "docs/reference/",
 ];

@@ -4,5 +4,6 @@ pub(crate) mod check;
 pub mod dump;
 pub(crate) mod faults;
 pub mod log;
+pub mod msprof;
 pub mod prof;
 pub mod watch;

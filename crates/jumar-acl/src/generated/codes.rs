@@ -1518,41 +1518,41 @@ pub fn code_for(call: &Call, kind: ErrorKind) -> i32 {
         // aclrtStreamWaitEventWithTimeout
         (424, ErrorKind::NullPointer) => 107000,
         // aclrtGetOverflowStatus
-        (493, ErrorKind::NullPointer) => 107000,
+        (549, ErrorKind::NullPointer) => 107000,
         // aclrtBinaryGetDevAddress
-        (502, ErrorKind::NullPointer) => 107000,
+        (558, ErrorKind::NullPointer) => 107000,
         // aclrtGetFunctionSize
-        (507, ErrorKind::NullPointer) => 107000,
+        (563, ErrorKind::NullPointer) => 107000,
         // aclrtGetFloatOverflowStatus
-        (530, ErrorKind::NullPointer) => 107000,
+        (586, ErrorKind::NullPointer) => 107000,
         // aclrtNpuGetFloatOverFlowStatus
-        (532, ErrorKind::NullPointer) => 107000,
+        (588, ErrorKind::NullPointer) => 107000,
         // aclrtGetHardwareSyncAddr
-        (534, ErrorKind::NullPointer) => 107000,
+        (590, ErrorKind::NullPointer) => 107000,
         // aclrtFunctionGetBinary
-        (543, ErrorKind::NullPointer) => 107000,
+        (599, ErrorKind::NullPointer) => 107000,
         // aclrtCmoGetDescSize
-        (598, ErrorKind::NullPointer) => 107000,
+        (654, ErrorKind::NullPointer) => 107000,
         // aclprofModelSubscribe
-        (720, ErrorKind::ModelId) => 100011,
+        (795, ErrorKind::ModelId) => 100011,
         // aclprofModelSubscribe
-        (720, ErrorKind::RepeatInitialize) => 148046,
+        (795, ErrorKind::RepeatInitialize) => 148046,
         // aclprofModelUnSubscribe
-        (721, ErrorKind::ModelId) => 100011,
+        (796, ErrorKind::ModelId) => 100011,
         // aclrtcCreateProg
-        (751, ErrorKind::NullPointer) => 176001,
+        (826, ErrorKind::NullPointer) => 176001,
         // aclrtcGetLoweredName
-        (754, ErrorKind::NullPointer) => 176001,
+        (829, ErrorKind::NullPointer) => 176001,
         // aclrtcDestroyProg
-        (755, ErrorKind::NullPointer) => 176001,
+        (830, ErrorKind::NullPointer) => 176001,
         // aclrtcGetBinData
-        (756, ErrorKind::NullPointer) => 176001,
+        (831, ErrorKind::NullPointer) => 176001,
         // aclrtcGetBinDataSize
-        (757, ErrorKind::NullPointer) => 176001,
+        (832, ErrorKind::NullPointer) => 176001,
         // aclrtcGetCompileLogSize
-        (758, ErrorKind::NullPointer) => 176001,
+        (833, ErrorKind::NullPointer) => 176001,
         // aclrtcGetCompileLog
-        (759, ErrorKind::NullPointer) => 176001,
+        (834, ErrorKind::NullPointer) => 176001,
         _ => code(kind),
     }
 }

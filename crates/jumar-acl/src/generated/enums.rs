@@ -1463,6 +1463,156 @@ pub const ACL_YUVOUT_ALIGN_DOWN: u32 = 0;
 pub const ACL_YUVOUT_ALIGN_UP: u32 = 1;
 /// Value of `acldvppJpegdPrecisionMode`.
 pub const ACL_YUVOUT_ALIGN_DOWN_COMPAT: u32 = 2;
+/// Value of `HcclResult`.
+pub const HCCL_SUCCESS: u32 = 0;
+/// Value of `HcclResult`.
+pub const HCCL_E_PARA: u32 = 1;
+/// Value of `HcclResult`.
+pub const HCCL_E_PTR: u32 = 2;
+/// Value of `HcclResult`.
+pub const HCCL_E_MEMORY: u32 = 3;
+/// Value of `HcclResult`.
+pub const HCCL_E_INTERNAL: u32 = 4;
+/// Value of `HcclResult`.
+pub const HCCL_E_NOT_SUPPORT: u32 = 5;
+/// Value of `HcclResult`.
+pub const HCCL_E_NOT_FOUND: u32 = 6;
+/// Value of `HcclResult`.
+pub const HCCL_E_UNAVAIL: u32 = 7;
+/// Value of `HcclResult`.
+pub const HCCL_E_SYSCALL: u32 = 8;
+/// Value of `HcclResult`.
+pub const HCCL_E_TIMEOUT: u32 = 9;
+/// Value of `HcclResult`.
+pub const HCCL_E_OPEN_FILE_FAILURE: u32 = 10;
+/// Value of `HcclResult`.
+pub const HCCL_E_TCP_CONNECT: u32 = 11;
+/// Value of `HcclResult`.
+pub const HCCL_E_ROCE_CONNECT: u32 = 12;
+/// Value of `HcclResult`.
+pub const HCCL_E_TCP_TRANSFER: u32 = 13;
+/// Value of `HcclResult`.
+pub const HCCL_E_ROCE_TRANSFER: u32 = 14;
+/// Value of `HcclResult`.
+pub const HCCL_E_RUNTIME: u32 = 15;
+/// Value of `HcclResult`.
+pub const HCCL_E_DRV: u32 = 16;
+/// Value of `HcclResult`.
+pub const HCCL_E_PROFILING: u32 = 17;
+/// Value of `HcclResult`.
+pub const HCCL_E_CCE: u32 = 18;
+/// Value of `HcclResult`.
+pub const HCCL_E_NETWORK: u32 = 19;
+/// Value of `HcclResult`.
+pub const HCCL_E_AGAIN: u32 = 20;
+/// Value of `HcclResult`.
+pub const HCCL_E_REMOTE: u32 = 21;
+/// Value of `HcclResult`.
+pub const HCCL_E_SUSPENDING: u32 = 22;
+/// Value of `HcclResult`.
+pub const HCCL_E_OPRETRY_FAIL: u32 = 23;
+/// Value of `HcclResult`.
+pub const HCCL_E_OOM: u32 = 24;
+/// Value of `HcclResult`.
+pub const HCCL_E_IN_STATUS: u32 = 1041;
+/// Value of `HcclResult`.
+pub const HCCL_E_RESERVED: u32 = 1042;
+/// Value of `HcclReduceOp`.
+pub const HCCL_REDUCE_SUM: u32 = 0;
+/// Value of `HcclReduceOp`.
+pub const HCCL_REDUCE_PROD: u32 = 1;
+/// Value of `HcclReduceOp`.
+pub const HCCL_REDUCE_MAX: u32 = 2;
+/// Value of `HcclReduceOp`.
+pub const HCCL_REDUCE_MIN: u32 = 3;
+/// Value of `HcclReduceOp`.
+pub const HCCL_REDUCE_RESERVED: u32 = 255;
+/// Value of `HcclDataType`.
+pub const HCCL_DATA_TYPE_INT8: u32 = 0;
+/// Value of `HcclDataType`.
+pub const HCCL_DATA_TYPE_INT16: u32 = 1;
+/// Value of `HcclDataType`.
+pub const HCCL_DATA_TYPE_INT32: u32 = 2;
+/// Value of `HcclDataType`.
+pub const HCCL_DATA_TYPE_FP16: u32 = 3;
+/// Value of `HcclDataType`.
+pub const HCCL_DATA_TYPE_FP32: u32 = 4;
+/// Value of `HcclDataType`.
+pub const HCCL_DATA_TYPE_INT64: u32 = 5;
+/// Value of `HcclDataType`.
+pub const HCCL_DATA_TYPE_UINT64: u32 = 6;
+/// Value of `HcclDataType`.
+pub const HCCL_DATA_TYPE_UINT8: u32 = 7;
+/// Value of `HcclDataType`.
+pub const HCCL_DATA_TYPE_UINT16: u32 = 8;
+/// Value of `HcclDataType`.
+pub const HCCL_DATA_TYPE_UINT32: u32 = 9;
+/// Value of `HcclDataType`.
+pub const HCCL_DATA_TYPE_FP64: u32 = 10;
+/// Value of `HcclDataType`.
+pub const HCCL_DATA_TYPE_BFP16: u32 = 11;
+/// Value of `HcclDataType`.
+pub const HCCL_DATA_TYPE_INT128: u32 = 12;
+/// Value of `HcclDataType`.
+pub const HCCL_DATA_TYPE_HIF8: u32 = 14;
+/// Value of `HcclDataType`.
+pub const HCCL_DATA_TYPE_FP8E4M3: u32 = 15;
+/// Value of `HcclDataType`.
+pub const HCCL_DATA_TYPE_FP8E5M2: u32 = 16;
+/// Value of `HcclDataType`.
+pub const HCCL_DATA_TYPE_FP8E8M0: u32 = 17;
+/// Value of `HcclDataType`.
+pub const HCCL_DATA_TYPE_RESERVED: u32 = 255;
+/// Value of `HcclConfig`.
+pub const HCCL_DETERMINISTIC: u32 = 0;
+/// Value of `HcclConfig`.
+pub const HCCL_CONFIG_RESERVED: u32 = 1;
+/// Value of `HcclCommConfigCapability`.
+pub const HCCL_COMM_CONFIG_BUFFER_SIZE: u32 = 0;
+/// Value of `HcclCommConfigCapability`.
+pub const HCCL_COMM_CONFIG_DETERMINISTIC: u32 = 1;
+/// Value of `HcclCommConfigCapability`.
+pub const HCCL_COMM_CONFIG_COMM_NAME: u32 = 2;
+/// Value of `HcclCommConfigCapability`.
+pub const HCCL_COMM_CONFIG_OP_EXPANSION_MODE: u32 = 3;
+/// Value of `HcclCommConfigCapability`.
+pub const HCCL_COMM_CONFIG_SUPPORT_INIT_BY_ENV: u32 = 4;
+/// Value of `HcclCommConfigCapability`.
+pub const HCCL_COMM_CONFIG_WORLD_RANKID: u32 = 5;
+/// Value of `HcclCommConfigCapability`.
+pub const HCCL_COMM_CONFIG_JOBID: u32 = 6;
+/// Value of `HcclCommConfigCapability`.
+pub const HCCL_COMM_CONFIG_ACLGRAPH_ZEROCOPY_ENABLE: u32 = 7;
+/// Value of `HcclCommConfigCapability`.
+pub const HCCL_COMM_CONFIG_EXEC_TIMEOUT: u32 = 8;
+/// Value of `HcclCommConfigCapability`.
+pub const HCCL_COMM_CONFIG_ALGO: u32 = 9;
+/// Value of `HcclCommConfigCapability`.
+pub const HCCL_COMM_CONFIG_RETRY: u32 = 10;
+/// Value of `HcclCommConfigCapability`.
+pub const HCCL_COMM_CONFIG_BUFFER_NAME: u32 = 11;
+/// Value of `HcclCommConfigCapability`.
+pub const HCCL_COMM_CONFIG_RESERVED: u32 = 12;
+/// Value of `HcclSendRecvType`.
+pub const HCCL_SEND: u32 = 0;
+/// Value of `HcclSendRecvType`.
+pub const HCCL_RECV: u32 = 1;
+/// Value of `HcclSendRecvType`.
+pub const HCCL_SEND_RECV_RESERVED: u32 = 2;
+/// Value of `HcclCommStatus`.
+pub const HCCL_COMM_STATUS_READY: u32 = 0;
+/// Value of `HcclCommStatus`.
+pub const HCCL_COMM_STATUS_SUSPENDING: u32 = 1;
+/// Value of `HcclCommStatus`.
+pub const HCCL_COMM_STATUS_INVALID: u32 = 254;
+/// Value of `HcclCommStatus`.
+pub const HCCL_COMM_STATUS_RESERVED: u32 = 255;
+/// Value of `HcclConfigType`.
+pub const HCCL_CONFIG_TYPE_INVALID: i32 = -1;
+/// Value of `HcclConfigType`.
+pub const HCCL_CONFIG_TYPE_OP_EXPANSION_MODE: i32 = 0;
+/// Value of `HcclConfigType`.
+pub const HCCL_CONFIG_TYPE_HCCL_ALGO: i32 = 1;
 
 /// Gives the name of a value of an enumeration.
 pub fn name_of(enumeration: &str, value: i64) -> Option<&'static str> {
@@ -2194,6 +2344,81 @@ pub fn name_of(enumeration: &str, value: i64) -> Option<&'static str> {
         ("acldvppJpegdPrecisionMode", 0) => "ACL_YUVOUT_ALIGN_DOWN",
         ("acldvppJpegdPrecisionMode", 1) => "ACL_YUVOUT_ALIGN_UP",
         ("acldvppJpegdPrecisionMode", 2) => "ACL_YUVOUT_ALIGN_DOWN_COMPAT",
+        ("HcclResult", 0) => "HCCL_SUCCESS",
+        ("HcclResult", 1) => "HCCL_E_PARA",
+        ("HcclResult", 2) => "HCCL_E_PTR",
+        ("HcclResult", 3) => "HCCL_E_MEMORY",
+        ("HcclResult", 4) => "HCCL_E_INTERNAL",
+        ("HcclResult", 5) => "HCCL_E_NOT_SUPPORT",
+        ("HcclResult", 6) => "HCCL_E_NOT_FOUND",
+        ("HcclResult", 7) => "HCCL_E_UNAVAIL",
+        ("HcclResult", 8) => "HCCL_E_SYSCALL",
+        ("HcclResult", 9) => "HCCL_E_TIMEOUT",
+        ("HcclResult", 10) => "HCCL_E_OPEN_FILE_FAILURE",
+        ("HcclResult", 11) => "HCCL_E_TCP_CONNECT",
+        ("HcclResult", 12) => "HCCL_E_ROCE_CONNECT",
+        ("HcclResult", 13) => "HCCL_E_TCP_TRANSFER",
+        ("HcclResult", 14) => "HCCL_E_ROCE_TRANSFER",
+        ("HcclResult", 15) => "HCCL_E_RUNTIME",
+        ("HcclResult", 16) => "HCCL_E_DRV",
+        ("HcclResult", 17) => "HCCL_E_PROFILING",
+        ("HcclResult", 18) => "HCCL_E_CCE",
+        ("HcclResult", 19) => "HCCL_E_NETWORK",
+        ("HcclResult", 20) => "HCCL_E_AGAIN",
+        ("HcclResult", 21) => "HCCL_E_REMOTE",
+        ("HcclResult", 22) => "HCCL_E_SUSPENDING",
+        ("HcclResult", 23) => "HCCL_E_OPRETRY_FAIL",
+        ("HcclResult", 24) => "HCCL_E_OOM",
+        ("HcclResult", 1041) => "HCCL_E_IN_STATUS",
+        ("HcclResult", 1042) => "HCCL_E_RESERVED",
+        ("HcclReduceOp", 0) => "HCCL_REDUCE_SUM",
+        ("HcclReduceOp", 1) => "HCCL_REDUCE_PROD",
+        ("HcclReduceOp", 2) => "HCCL_REDUCE_MAX",
+        ("HcclReduceOp", 3) => "HCCL_REDUCE_MIN",
+        ("HcclReduceOp", 255) => "HCCL_REDUCE_RESERVED",
+        ("HcclDataType", 0) => "HCCL_DATA_TYPE_INT8",
+        ("HcclDataType", 1) => "HCCL_DATA_TYPE_INT16",
+        ("HcclDataType", 2) => "HCCL_DATA_TYPE_INT32",
+        ("HcclDataType", 3) => "HCCL_DATA_TYPE_FP16",
+        ("HcclDataType", 4) => "HCCL_DATA_TYPE_FP32",
+        ("HcclDataType", 5) => "HCCL_DATA_TYPE_INT64",
+        ("HcclDataType", 6) => "HCCL_DATA_TYPE_UINT64",
+        ("HcclDataType", 7) => "HCCL_DATA_TYPE_UINT8",
+        ("HcclDataType", 8) => "HCCL_DATA_TYPE_UINT16",
+        ("HcclDataType", 9) => "HCCL_DATA_TYPE_UINT32",
+        ("HcclDataType", 10) => "HCCL_DATA_TYPE_FP64",
+        ("HcclDataType", 11) => "HCCL_DATA_TYPE_BFP16",
+        ("HcclDataType", 12) => "HCCL_DATA_TYPE_INT128",
+        ("HcclDataType", 14) => "HCCL_DATA_TYPE_HIF8",
+        ("HcclDataType", 15) => "HCCL_DATA_TYPE_FP8E4M3",
+        ("HcclDataType", 16) => "HCCL_DATA_TYPE_FP8E5M2",
+        ("HcclDataType", 17) => "HCCL_DATA_TYPE_FP8E8M0",
+        ("HcclDataType", 255) => "HCCL_DATA_TYPE_RESERVED",
+        ("HcclConfig", 0) => "HCCL_DETERMINISTIC",
+        ("HcclConfig", 1) => "HCCL_CONFIG_RESERVED",
+        ("HcclCommConfigCapability", 0) => "HCCL_COMM_CONFIG_BUFFER_SIZE",
+        ("HcclCommConfigCapability", 1) => "HCCL_COMM_CONFIG_DETERMINISTIC",
+        ("HcclCommConfigCapability", 2) => "HCCL_COMM_CONFIG_COMM_NAME",
+        ("HcclCommConfigCapability", 3) => "HCCL_COMM_CONFIG_OP_EXPANSION_MODE",
+        ("HcclCommConfigCapability", 4) => "HCCL_COMM_CONFIG_SUPPORT_INIT_BY_ENV",
+        ("HcclCommConfigCapability", 5) => "HCCL_COMM_CONFIG_WORLD_RANKID",
+        ("HcclCommConfigCapability", 6) => "HCCL_COMM_CONFIG_JOBID",
+        ("HcclCommConfigCapability", 7) => "HCCL_COMM_CONFIG_ACLGRAPH_ZEROCOPY_ENABLE",
+        ("HcclCommConfigCapability", 8) => "HCCL_COMM_CONFIG_EXEC_TIMEOUT",
+        ("HcclCommConfigCapability", 9) => "HCCL_COMM_CONFIG_ALGO",
+        ("HcclCommConfigCapability", 10) => "HCCL_COMM_CONFIG_RETRY",
+        ("HcclCommConfigCapability", 11) => "HCCL_COMM_CONFIG_BUFFER_NAME",
+        ("HcclCommConfigCapability", 12) => "HCCL_COMM_CONFIG_RESERVED",
+        ("HcclSendRecvType", 0) => "HCCL_SEND",
+        ("HcclSendRecvType", 1) => "HCCL_RECV",
+        ("HcclSendRecvType", 2) => "HCCL_SEND_RECV_RESERVED",
+        ("HcclCommStatus", 0) => "HCCL_COMM_STATUS_READY",
+        ("HcclCommStatus", 1) => "HCCL_COMM_STATUS_SUSPENDING",
+        ("HcclCommStatus", 254) => "HCCL_COMM_STATUS_INVALID",
+        ("HcclCommStatus", 255) => "HCCL_COMM_STATUS_RESERVED",
+        ("HcclConfigType", -1) => "HCCL_CONFIG_TYPE_INVALID",
+        ("HcclConfigType", 0) => "HCCL_CONFIG_TYPE_OP_EXPANSION_MODE",
+        ("HcclConfigType", 1) => "HCCL_CONFIG_TYPE_HCCL_ALGO",
         _ => return None,
     })
 }
@@ -2468,3 +2693,43 @@ pub const ACL_PROF_MAX_OP_TYPE_LEN: i32 = 65;
 pub const ACL_PROF_TENSOR_DATA_SHAPE_LEN: i32 = 8;
 /// Macro `ACL_PROF_EVENT_ATTR_VERSION`.
 pub const ACL_PROF_EVENT_ATTR_VERSION: i32 = 1;
+/// Macro `HCCL_ROOT_INFO_BYTES`.
+pub const HCCL_ROOT_INFO_BYTES: u32 = 4108;
+/// Macro `COMM_NAME_MAX_LENGTH`.
+pub const COMM_NAME_MAX_LENGTH: u32 = 128;
+/// Macro `BUFFER_NAME_MAX_LENGTH`.
+pub const BUFFER_NAME_MAX_LENGTH: u32 = 128;
+/// Macro `UDI_MAX_LENGTH`.
+pub const UDI_MAX_LENGTH: u32 = 128;
+/// Macro `HCCL_COMM_ALGO_MAX_LENGTH`.
+pub const HCCL_COMM_ALGO_MAX_LENGTH: u32 = 1600;
+/// Macro `HCCL_COMM_RETRY_ENABLE_MAX_LENGTH`.
+pub const HCCL_COMM_RETRY_ENABLE_MAX_LENGTH: u32 = 50;
+/// Macro `HCCL_COMM_RETRY_PARAMS_MAX_LENGTH`.
+pub const HCCL_COMM_RETRY_PARAMS_MAX_LENGTH: u32 = 128;
+/// Macro `HCCL_COMM_CONFIG_INFO_BYTES`.
+pub const HCCL_COMM_CONFIG_INFO_BYTES: u32 = 24;
+/// Macro `HCCL_COMM_CONFIG_MAGIC_WORD`.
+pub const HCCL_COMM_CONFIG_MAGIC_WORD: u32 = 4042322160;
+/// Macro `HCCL_COMM_CONFIG_VERSION`.
+pub const HCCL_COMM_CONFIG_VERSION: u32 = 11;
+/// Macro `HCCL_COMM_DEFAULT_BUFFSIZE`.
+pub const HCCL_COMM_DEFAULT_BUFFSIZE: u32 = 200;
+/// Macro `HCCL_COMM_BUFFSIZE_CONFIG_NOT_SET`.
+pub const HCCL_COMM_BUFFSIZE_CONFIG_NOT_SET: u32 = 4294967295;
+/// Macro `HCCL_COMM_DEFAULT_DETERMINISTIC`.
+pub const HCCL_COMM_DEFAULT_DETERMINISTIC: u32 = 0;
+/// Macro `HCCL_COMM_DETERMINISTIC_CONFIG_NOT_SET`.
+pub const HCCL_COMM_DETERMINISTIC_CONFIG_NOT_SET: u32 = 4294967295;
+/// Macro `HCCL_COMM_DEFAULT_OP_EXPANSION_MODE`.
+pub const HCCL_COMM_DEFAULT_OP_EXPANSION_MODE: u32 = 0;
+/// Macro `HCCL_COMM_TRAFFIC_CLASS_CONFIG_NOT_SET`.
+pub const HCCL_COMM_TRAFFIC_CLASS_CONFIG_NOT_SET: u32 = 4294967295;
+/// Macro `HCCL_COMM_SERVICE_LEVEL_CONFIG_NOT_SET`.
+pub const HCCL_COMM_SERVICE_LEVEL_CONFIG_NOT_SET: u32 = 4294967295;
+/// Macro `HCCL_COMM_QOS_CONFIG_NOT_SET`.
+pub const HCCL_COMM_QOS_CONFIG_NOT_SET: u32 = 4294967295;
+/// Macro `HCCL_COMM_SQ_DEPTH_CONFIG_NOT_SET`.
+pub const HCCL_COMM_SQ_DEPTH_CONFIG_NOT_SET: u32 = 4294967295;
+/// Macro `HCCL_DEFAULT_SYMMETRIC_MEMORY_STRIDE`.
+pub const HCCL_DEFAULT_SYMMETRIC_MEMORY_STRIDE: u64 = 16;

@@ -8,7 +8,7 @@ use crate::watch::{Parameter, Signature};
 macro_rules! signatures {
     ($($function:ident($($name:ident $(: $handle:ident)? $(= $bytes:literal)?),*) $(-> $returns:ident)?;)*) => {
         /// One for each call, in the order of their numbers.
-        pub static ALL: [Signature; 941] = [$(
+        pub static ALL: [Signature; 1020] = [$(
             Signature {
                 returns: concat!("" $(, stringify!($returns))?),
                 parameters: &[$(Parameter {
@@ -478,6 +478,62 @@ signatures! {
     aclrtDestroyGroupInfo(groupInfo: aclrtGroupInfo);
     aclrtGetAllGroupInfo(groupInfo: aclrtGroupInfo);
     aclrtGetGroupInfoDetail(groupInfo: aclrtGroupInfo, groupIndex, attr, attrValue, valueLen, paramRetSize = 8);
+    HcclAllReduce(sendBuf, recvBuf, count, dataType, op, comm: HcclComm, stream: aclrtStream);
+    HcclBroadcast(buf, count, dataType, root, comm: HcclComm, stream: aclrtStream);
+    HcclReduceScatter(sendBuf, recvBuf, recvCount, dataType, op, comm: HcclComm, stream: aclrtStream);
+    HcclReduceScatterV(sendBuf, sendCounts, sendDispls, recvBuf, recvCount, dataType, op, comm: HcclComm, stream: aclrtStream);
+    HcclScatter(sendBuf, recvBuf, recvCount, dataType, root, comm: HcclComm, stream: aclrtStream);
+    HcclAllGather(sendBuf, recvBuf, sendCount, dataType, comm: HcclComm, stream: aclrtStream);
+    HcclAllGatherV(sendBuf, sendCount, recvBuf, recvCounts, recvDispls, dataType, comm: HcclComm, stream: aclrtStream);
+    HcclSend(sendBuf, count, dataType, destRank, comm: HcclComm, stream: aclrtStream);
+    HcclRecv(recvBuf, count, dataType, srcRank, comm: HcclComm, stream: aclrtStream);
+    HcclAlltoAllVC(sendBuf, sendCountMatrix, sendType, recvBuf, recvType, comm: HcclComm, stream: aclrtStream);
+    HcclAlltoAllV(sendBuf, sendCounts, sdispls, sendType, recvBuf, recvCounts, rdispls, recvType, comm: HcclComm, stream: aclrtStream);
+    HcclAlltoAll(sendBuf, sendCount, sendType, recvBuf, recvCount, recvType, comm: HcclComm, stream: aclrtStream);
+    HcclReduce(sendBuf, recvBuf, count, dataType, op, root, comm: HcclComm, stream: aclrtStream);
+    HcclBatchSendRecv(sendRecvInfo, itemNum, comm: HcclComm, stream: aclrtStream);
+    HcclCommInitClusterInfo(clusterInfo, rank, comm: HcclComm);
+    HcclCommInitClusterInfoConfig(clusterInfo, rank, config, comm: HcclComm);
+    HcclCreateSubCommConfig(comm: HcclComm, rankNum, rankIds, subCommId, subCommRankId, config, subComm: HcclComm);
+    HcclGetRootInfo(rootInfo);
+    HcclCommInitRootInfo(nRanks, rootInfo, rank, comm: HcclComm);
+    HcclCommInitRootInfoConfig(nRanks, rootInfo, rank, config, comm: HcclComm);
+    HcclSetConfig(config, configValue);
+    HcclGetConfig(config, configValue);
+    HcclGetCommName(comm: HcclComm, commName);
+    HcclCommGetHandleWithName(commName, comm: HcclComm);
+    HcclGetRankSize(comm: HcclComm, rankSize);
+    HcclGetRankId(comm: HcclComm, rank);
+    HcclBarrier(comm: HcclComm, stream: aclrtStream);
+    HcclCommDestroy(comm: HcclComm);
+    HcclCommInitAll(ndev, devices, comms: HcclComm);
+    HcclGetCommAsyncError(comm: HcclComm, asyncError);
+    HcclGetErrorString(code);
+    HcclGetCommConfigCapability();
+    HcclCommSuspend(comm: HcclComm);
+    HcclCommResume(comm: HcclComm);
+    HcclCommGetStatus(commId, status);
+    HcclCommSetMemoryRange(comm: HcclComm, baseVirPtr, size, alignment, flags);
+    HcclCommUnsetMemoryRange(comm: HcclComm, baseVirPtr);
+    HcclCommActivateCommMemory(comm: HcclComm, virPtr, size, offset, handle: aclrtDrvMemHandle, flags);
+    HcclCommDeactivateCommMemory(comm: HcclComm, virPtr);
+    HcclCommWorkingDevNicSet(comm: HcclComm, ranks, useBackup, nRanks);
+    HcclGroupStart();
+    HcclGroupEnd();
+    HcclGroupStatusGet(isGroupEnabled);
+    HcclCommSymWinRegister(comm: HcclComm, addr, size, winHandle: HcclCommSymWindow, flag);
+    HcclCommSymWinDeregister(winHandle: HcclCommSymWindow);
+    HcclCommSymWinGet(comm: HcclComm, ptr, size, winHandle: HcclCommSymWindow, offset);
+    HcclConfigGetInfo(comm: HcclComm, cfgType, infoLen, info);
+    HcclSymWinGetPeerPointer(winHandle: HcclCommSymWindow, offset, peerRank, ptr);
+    HcclGetHcclBuffer(comm: HcclComm, buffer, size);
+    HcclGetRootInfoScalable(rootInfo);
+    HcclCommInitRootInfoScalable(nRanks, nRoot, rootInfoList, rank, nExtRoot, config, comm: HcclComm);
+    HcclSetCommConfig(comm: HcclComm, config, configValue);
+    HcclGetCommConfig(comm: HcclComm, config, configValue);
+    HcclCommRegister(comm: HcclComm, addr, size, handle, flag);
+    HcclCommDeregister(comm: HcclComm, handle);
+    HcclCommExchangeMem(comm: HcclComm, windowHandle, peerRanks, peerRankNum);
     aclrtGetSocName();
     aclGetCannAttributeList(cannAttrList = 8, num = 8);
     aclGetCannAttribute(cannAttr, value = 4);
@@ -709,6 +765,25 @@ signatures! {
     aclmdlGetInputDynamicGearCount(modelDesc: aclmdlDesc, index, gearCount = 8);
     aclmdlGetInputDynamicDims(modelDesc: aclmdlDesc, index, dims, gearCount);
     aclmdlGetTensorRealName(modelDesc: aclmdlDesc, name);
+    MsprofRegisterCallback(moduleId, handle);
+    MsprofReportApi(nonPersistentFlag, api);
+    MsprofReportEvent(nonPersistentFlag, event: MsprofEvent);
+    MsprofReportCompactInfo(nonPersistentFlag, data, length);
+    MsprofReportAdditionalInfo(nonPersistentFlag, data, length);
+    MsprofReportBatchAdditionalInfo(nonPersistentFlag, data, length);
+    MsprofReportData(moduleId, type, data, len);
+    MsprofRegTypeInfo(level, typeId, typeName);
+    MsprofGetHashId(hashInfo, length);
+    MsprofStr2Id(hashInfo, length);
+    MsprofSysCycleTime();
+    MsprofSetDeviceIdByGeModelIdx(geModelIdx, deviceId);
+    MsprofUnsetDeviceIdByGeModelIdx(geModelIdx, deviceId);
+    MsprofNotifySetDevice(chipId, deviceId, isOpen);
+    MsprofInit(dataType, data, dataLen);
+    MsprofSetConfig(configType, config, configLength);
+    MsprofStart(dataType, data, length);
+    MsprofStop(dataType, data, length);
+    MsprofFinalize();
     aclrtCreateNotify(notify: aclrtNotify = 8, flag);
     aclrtDestroyNotify(notify: aclrtNotify);
     aclrtCntNotifyCreate(cntNotify: aclrtCntNotify = 8, flag);
@@ -782,6 +857,10 @@ signatures! {
     aclrtcGetBinDataSize(prog: aclrtcProg, binDataSizeRet = 8);
     aclrtcGetCompileLogSize(prog: aclrtcProg, logSizeRet = 8);
     aclrtcGetCompileLog(prog: aclrtcProg, log);
+    rtDevBinaryRegister(bin: rtDevBinary_t, handle);
+    rtFunctionRegister(binHandle, stubFunc, stubName, devFunc, funcMode);
+    rtKernelLaunch(stubFunc, blockDim, args, argsSize, smDesc: rtSmDesc_t, stm: rtStream_t);
+    rtGetC2cCtrlAddr(addr, len);
     aclopSetModelDir(modelDir);
     aclopLoad(model, modelSize);
     aclopCreateAttr() -> aclopAttr;

@@ -2549,3 +2549,230 @@ const _: () = {
     assert!(std::mem::offset_of!(aclprofEventAttributes, messageType) == 4);
     assert!(std::mem::offset_of!(aclprofEventAttributes, message) == 8);
 };
+
+/// C struct `HcclRootInfo`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct HcclRootInfo {
+    /// Field `internal`.
+    pub internal: [u8; 4108],
+}
+
+impl HcclRootInfo {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        internal: [0; 4108],
+    };
+}
+
+const _: () = {
+    assert!(size_of::<HcclRootInfo>() == 4108);
+    assert!(align_of::<HcclRootInfo>() == 1);
+    assert!(std::mem::offset_of!(HcclRootInfo, internal) == 0);
+};
+
+/// C struct `HcclCommConfig`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct HcclCommConfig {
+    /// Field `reserved`.
+    pub reserved: [u8; 24],
+    /// Field `hcclBufferSize`.
+    pub hcclBufferSize: u32,
+    /// Field `hcclDeterministic`.
+    pub hcclDeterministic: u32,
+    /// Field `hcclCommName`.
+    pub hcclCommName: [u8; 128],
+    /// Field `hcclUdi`.
+    pub hcclUdi: [u8; 128],
+    /// Field `hcclOpExpansionMode`.
+    pub hcclOpExpansionMode: u32,
+    /// Field `hcclRdmaTrafficClass`.
+    pub hcclRdmaTrafficClass: u32,
+    /// Field `hcclRdmaServiceLevel`.
+    pub hcclRdmaServiceLevel: u32,
+    /// Field `hcclWorldRankID`.
+    pub hcclWorldRankID: u32,
+    /// Field `hcclJobID`.
+    pub hcclJobID: u64,
+    /// Field `aclGraphZeroCopyEnable`.
+    pub aclGraphZeroCopyEnable: u8,
+    /// Field `hcclExecTimeOut`.
+    pub hcclExecTimeOut: i32,
+    /// Field `hcclAlgo`.
+    pub hcclAlgo: [u8; 1600],
+    /// Field `hcclRetryEnable`.
+    pub hcclRetryEnable: [u8; 50],
+    /// Field `hcclRetryParams`.
+    pub hcclRetryParams: [u8; 128],
+    /// Field `hcclBufferName`.
+    pub hcclBufferName: [u8; 128],
+    /// Field `hcclQos`.
+    pub hcclQos: u32,
+    /// Field `hcclSymWinMaxMemSizePerRank`.
+    pub hcclSymWinMaxMemSizePerRank: u64,
+    /// Field `hcclChannelSqDepth`.
+    pub hcclChannelSqDepth: u32,
+}
+
+impl HcclCommConfig {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        reserved: [0; 24],
+        hcclBufferSize: 0,
+        hcclDeterministic: 0,
+        hcclCommName: [0; 128],
+        hcclUdi: [0; 128],
+        hcclOpExpansionMode: 0,
+        hcclRdmaTrafficClass: 0,
+        hcclRdmaServiceLevel: 0,
+        hcclWorldRankID: 0,
+        hcclJobID: 0,
+        aclGraphZeroCopyEnable: 0,
+        hcclExecTimeOut: 0,
+        hcclAlgo: [0; 1600],
+        hcclRetryEnable: [0; 50],
+        hcclRetryParams: [0; 128],
+        hcclBufferName: [0; 128],
+        hcclQos: 0,
+        hcclSymWinMaxMemSizePerRank: 0,
+        hcclChannelSqDepth: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<HcclCommConfig>() == 2248);
+    assert!(align_of::<HcclCommConfig>() == 8);
+    assert!(std::mem::offset_of!(HcclCommConfig, reserved) == 0);
+    assert!(std::mem::offset_of!(HcclCommConfig, hcclBufferSize) == 24);
+    assert!(std::mem::offset_of!(HcclCommConfig, hcclDeterministic) == 28);
+    assert!(std::mem::offset_of!(HcclCommConfig, hcclCommName) == 32);
+    assert!(std::mem::offset_of!(HcclCommConfig, hcclUdi) == 160);
+    assert!(std::mem::offset_of!(HcclCommConfig, hcclOpExpansionMode) == 288);
+    assert!(std::mem::offset_of!(HcclCommConfig, hcclRdmaTrafficClass) == 292);
+    assert!(std::mem::offset_of!(HcclCommConfig, hcclRdmaServiceLevel) == 296);
+    assert!(std::mem::offset_of!(HcclCommConfig, hcclWorldRankID) == 300);
+    assert!(std::mem::offset_of!(HcclCommConfig, hcclJobID) == 304);
+    assert!(std::mem::offset_of!(HcclCommConfig, aclGraphZeroCopyEnable) == 312);
+    assert!(std::mem::offset_of!(HcclCommConfig, hcclExecTimeOut) == 316);
+    assert!(std::mem::offset_of!(HcclCommConfig, hcclAlgo) == 320);
+    assert!(std::mem::offset_of!(HcclCommConfig, hcclRetryEnable) == 1920);
+    assert!(std::mem::offset_of!(HcclCommConfig, hcclRetryParams) == 1970);
+    assert!(std::mem::offset_of!(HcclCommConfig, hcclBufferName) == 2098);
+    assert!(std::mem::offset_of!(HcclCommConfig, hcclQos) == 2228);
+    assert!(std::mem::offset_of!(HcclCommConfig, hcclSymWinMaxMemSizePerRank) == 2232);
+    assert!(std::mem::offset_of!(HcclCommConfig, hcclChannelSqDepth) == 2240);
+};
+
+/// C struct `HcclSendRecvItem`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct HcclSendRecvItem {
+    /// Field `sendRecvType`.
+    pub sendRecvType: u32,
+    /// Field `buf`.
+    pub buf: usize,
+    /// Field `count`.
+    pub count: u64,
+    /// Field `dataType`.
+    pub dataType: u32,
+    /// Field `remoteRank`.
+    pub remoteRank: u32,
+}
+
+impl HcclSendRecvItem {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        sendRecvType: 0,
+        buf: 0,
+        count: 0,
+        dataType: 0,
+        remoteRank: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<HcclSendRecvItem>() == 32);
+    assert!(align_of::<HcclSendRecvItem>() == 8);
+    assert!(std::mem::offset_of!(HcclSendRecvItem, sendRecvType) == 0);
+    assert!(std::mem::offset_of!(HcclSendRecvItem, buf) == 8);
+    assert!(std::mem::offset_of!(HcclSendRecvItem, count) == 16);
+    assert!(std::mem::offset_of!(HcclSendRecvItem, dataType) == 24);
+    assert!(std::mem::offset_of!(HcclSendRecvItem, remoteRank) == 28);
+};
+
+/// C union `HcclConfigValue`, as bytes.
+#[repr(C, align(4))]
+#[derive(Clone, Copy, Debug)]
+pub struct HcclConfigValue {
+    /// The bytes that the members share.
+    pub bytes: [u8; 4],
+}
+
+impl HcclConfigValue {
+    /// All bytes zero.
+    pub const ZERO: Self = Self { bytes: [0; 4] };
+
+    /// Reads the member `value`.
+    pub fn value(&self) -> i32 {
+        let mut bytes = [0; 4];
+        bytes.copy_from_slice(&self.bytes[..4]);
+        i32::from_ne_bytes(bytes)
+    }
+
+    /// Writes the member `value`.
+    pub fn set_value(&mut self, value: i32) {
+        self.bytes[..4].copy_from_slice(&value.to_ne_bytes());
+    }
+}
+
+const _: () = assert!(size_of::<HcclConfigValue>() == 4);
+
+/// C struct `MsprofApi`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct MsprofApi {
+    /// Field `magicNumber`.
+    pub magicNumber: u16,
+    /// Field `level`.
+    pub level: u16,
+    /// Field `type`.
+    pub r#type: u32,
+    /// Field `threadId`.
+    pub threadId: u32,
+    /// Field `reserve`.
+    pub reserve: u32,
+    /// Field `beginTime`.
+    pub beginTime: u64,
+    /// Field `endTime`.
+    pub endTime: u64,
+    /// Field `itemId`.
+    pub itemId: u64,
+}
+
+impl MsprofApi {
+    /// All bytes zero.
+    pub const ZERO: Self = Self {
+        magicNumber: 0,
+        level: 0,
+        r#type: 0,
+        threadId: 0,
+        reserve: 0,
+        beginTime: 0,
+        endTime: 0,
+        itemId: 0,
+    };
+}
+
+const _: () = {
+    assert!(size_of::<MsprofApi>() == 40);
+    assert!(align_of::<MsprofApi>() == 8);
+    assert!(std::mem::offset_of!(MsprofApi, magicNumber) == 0);
+    assert!(std::mem::offset_of!(MsprofApi, level) == 2);
+    assert!(std::mem::offset_of!(MsprofApi, r#type) == 4);
+    assert!(std::mem::offset_of!(MsprofApi, threadId) == 8);
+    assert!(std::mem::offset_of!(MsprofApi, reserve) == 12);
+    assert!(std::mem::offset_of!(MsprofApi, beginTime) == 16);
+    assert!(std::mem::offset_of!(MsprofApi, endTime) == 24);
+    assert!(std::mem::offset_of!(MsprofApi, itemId) == 32);
+};

@@ -5,6 +5,7 @@ pub(crate) mod configuration;
 use std::ffi::{CStr, CString};
 
 use jumar::engine::sync::{MutexGuard, thread};
+use jumar::toolkit::Release;
 use jumar_types::{Error, ErrorKind, Result};
 
 use crate::error::null;
@@ -288,10 +289,8 @@ pub fn aclrtGetVersion(_cx: &Cx<'_>) -> Result<(i32, i32, i32)> {
     ))
 }
 
-/// The release of the vendor's toolkit whose interface the API data describes; programs compare against it.
-const TOOLKIT: (i32, i32, i32) = (8, 1, 0);
-
-fn package_is_known(name: Option<&CStr>) -> Result<()> {
+/// Returns the release of a package: all are of one release, and the driver has a numbering of its own.
+fn release_of(name: Option<&CStr>) -> Result<Release> {
     let name = name.ok_or_else(|| Error::new(ErrorKind::NullPointer, "pkgName is null"))?;
     let known = [
         "runtime",
@@ -303,10 +302,20 @@ fn package_is_known(name: Option<&CStr>) -> Result<()> {
         "hccl",
         "opp_kernel",
         "toolkit-kernel",
+        "ops_math",
+        "ops_nn",
+        "ops_transformer",
+        "ops_cv",
+        "ops_legacy",
     ];
     let shown = name.to_string_lossy();
-    if known.contains(&shown.as_ref()) {
-        return Ok(());
+    // Programs write the names in capitals too.
+    let lower = shown.to_ascii_lowercase();
+    if lower == "driver" {
+        return Ok(Release::from_environment()?.driver());
+    }
+    if known.contains(&lower.as_str()) {
+        return Release::from_environment();
     }
     refuse(
         ErrorKind::InvalidFile,
@@ -318,15 +327,12 @@ fn package_is_known(name: Option<&CStr>) -> Result<()> {
 }
 
 pub fn aclsysGetVersionStr(_cx: &Cx<'_>, package: Option<&CStr>) -> Result<CString> {
-    package_is_known(package)?;
-    let (major, minor, patch) = TOOLKIT;
-    Ok(CString::new(format!("{major}.{minor}.{patch}")).unwrap_or_default())
+    let release = release_of(package)?;
+    Ok(CString::new(release.text).unwrap_or_default())
 }
 
 pub fn aclsysGetVersionNum(_cx: &Cx<'_>, package: Option<&CStr>) -> Result<i32> {
-    package_is_known(package)?;
-    let (major, minor, patch) = TOOLKIT;
-    Ok(major * 10_000_000 + minor * 100_000 + patch * 1000)
+    release_of(package).map(|release| release.number())
 }
 
 pub fn aclGetDeviceCapability(cx: &Cx<'_>, device: u32, info: i32) -> Result<i64> {
@@ -368,11 +374,17 @@ pub fn aclsysGetCANNVersion(_cx: &Cx<'_>, package: u32) -> Result<types::aclCANN
             format!("{package} is no value of aclCANNPackageName"),
         );
     }
-    let (major, minor, patch) = TOOLKIT;
+    let mut release = Release::from_environment()?;
+    if package == enums::ACL_PKG_NAME_DRIVER {
+        release = release.driver();
+    }
     let mut version = types::aclCANNPackageVersion::ZERO;
-    version.version = put_text(&format!("{major}.{minor}.{patch}"));
-    version.majorVersion = put_text(&major.to_string());
-    version.minorVersion = put_text(&minor.to_string());
-    version.patchVersion = put_text(&patch.to_string());
+    version.version = put_text(&release.text);
+    version.majorVersion = put_text(&release.major.to_string());
+    version.minorVersion = put_text(&release.minor.to_string());
+    version.patchVersion = put_text(&release.patch.to_string());
+    if let Some(candidate) = release.candidate {
+        version.releaseVersion = put_text(&format!("RC{candidate}"));
+    }
     Ok(version)
 }

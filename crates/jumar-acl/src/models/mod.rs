@@ -2,6 +2,7 @@
 
 pub mod aipp;
 pub mod bundle;
+pub mod compile_option;
 pub mod data_buffer;
 pub mod dataset;
 pub(crate) mod driven;

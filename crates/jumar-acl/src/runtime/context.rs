@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use jumar_types::{Error, ErrorKind, Result};
 
+use crate::generated::enums;
 use crate::{Cx, Raw, refuse};
 
 /// Options that are set and read back.
@@ -127,13 +128,13 @@ pub fn aclrtSetSysParamOpt(cx: &Cx<'_>, option: u32, value: i64) -> Result<()> {
 
 pub fn aclrtGetSysParamOpt(cx: &Cx<'_>, option: u32) -> Result<i64> {
     check_option(option, CONTEXT_OPTIONS + 1)?;
-    cx.process
-        .parameters
-        .lock()
-        .process
-        .get(&option)
-        .copied()
-        .ok_or_else(|| never_set(option))
+    let parameters = cx.process.parameters.lock();
+    match (parameters.process.get(&option), option) {
+        (Some(value), _) => Ok(*value),
+        // Programs ask before they set it; results may differ from run to run unless something sets it.
+        (None, enums::ACL_OPT_DETERMINISTIC) => Ok(0),
+        (None, _) => Err(never_set(option)),
+    }
 }
 
 pub fn aclrtGetPrimaryCtxState(cx: &Cx<'_>, device: i32, flags: usize) -> Result<i32> {

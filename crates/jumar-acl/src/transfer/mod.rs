@@ -1,5 +1,6 @@
-//! Data between threads and between models: channels, queues, buffers with a header.
+//! Data between threads, models and devices: channels, queues, buffers with a header, collective communication.
 
+pub mod hccl;
 pub mod mbuf;
 pub mod tdt_channel;
 pub mod tdt_queue;

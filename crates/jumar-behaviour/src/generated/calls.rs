@@ -308,6 +308,8 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclrtDestroyGroupInfo", aclrtDestroyGroupInfo),
     ("aclrtGetAllGroupInfo", aclrtGetAllGroupInfo),
     ("aclrtGetGroupInfoDetail", aclrtGetGroupInfoDetail),
+    ("HcclSetConfig", HcclSetConfig),
+    ("HcclGetConfig", HcclGetConfig),
     ("aclrtGetSocName", aclrtGetSocName),
     ("aclGetCannAttributeList", aclGetCannAttributeList),
     ("aclGetCannAttribute", aclGetCannAttribute),
@@ -566,6 +568,28 @@ pub const CALLS: &[(&str, Player)] = &[
     ),
     ("aclmdlGetInputDynamicDims", aclmdlGetInputDynamicDims),
     ("aclmdlGetTensorRealName", aclmdlGetTensorRealName),
+    ("MsprofReportApi", MsprofReportApi),
+    ("MsprofReportEvent", MsprofReportEvent),
+    ("MsprofReportCompactInfo", MsprofReportCompactInfo),
+    ("MsprofReportAdditionalInfo", MsprofReportAdditionalInfo),
+    (
+        "MsprofReportBatchAdditionalInfo",
+        MsprofReportBatchAdditionalInfo,
+    ),
+    ("MsprofReportData", MsprofReportData),
+    ("MsprofRegTypeInfo", MsprofRegTypeInfo),
+    ("MsprofGetHashId", MsprofGetHashId),
+    ("MsprofStr2Id", MsprofStr2Id),
+    ("MsprofSysCycleTime", MsprofSysCycleTime),
+    (
+        "MsprofSetDeviceIdByGeModelIdx",
+        MsprofSetDeviceIdByGeModelIdx,
+    ),
+    (
+        "MsprofUnsetDeviceIdByGeModelIdx",
+        MsprofUnsetDeviceIdByGeModelIdx,
+    ),
+    ("MsprofNotifySetDevice", MsprofNotifySetDevice),
     ("aclrtCreateNotify", aclrtCreateNotify),
     ("aclrtDestroyNotify", aclrtDestroyNotify),
     ("aclrtCntNotifyCreate", aclrtCntNotifyCreate),
@@ -643,6 +667,9 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclrtcDestroyProg", aclrtcDestroyProg),
     ("aclrtcGetBinDataSize", aclrtcGetBinDataSize),
     ("aclrtcGetCompileLogSize", aclrtcGetCompileLogSize),
+    ("aclSetCompileopt", aclSetCompileopt),
+    ("aclGetCompileoptSize", aclGetCompileoptSize),
+    ("aclGetCompileopt", aclGetCompileopt),
     ("aclrtSnapShotProcessLock", aclrtSnapShotProcessLock),
     ("aclrtSnapShotProcessUnlock", aclrtSnapShotProcessUnlock),
     ("aclrtSnapShotProcessBackup", aclrtSnapShotProcessBackup),
@@ -3648,6 +3675,33 @@ fn aclrtGetGroupInfoDetail(w: &Words<'_>) -> Played {
     words::status(done)
 }
 
+fn HcclSetConfig(w: &Words<'_>) -> Played {
+    let config = w.plain(0);
+    let configValue = w
+        .input(1)
+        .ok_or_else(|| words::Stop::NotForRust("a structure is there".to_owned()))?;
+    let done = enter(&calls::HcclSetConfig, |cx| {
+        jumar_acl::hccl::HcclSetConfig(cx, config, configValue)
+    });
+    words::value(done, 1_i64)
+}
+
+fn HcclGetConfig(w: &Words<'_>) -> Played {
+    let config = w.plain(0);
+    let configValue = w.out(1)?;
+    let done = enter(&calls::HcclGetConfig, |cx| {
+        jumar_acl::hccl::HcclGetConfig(cx, config)
+    });
+    let done = match done {
+        Ok((answer, configValue_value)) => {
+            configValue.set(&configValue_value);
+            Ok(answer)
+        }
+        Err(code) => Err(code),
+    };
+    words::value(done, 1_i64)
+}
+
 fn aclrtGetSocName(_: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtGetSocName, jumar_acl::init::aclrtGetSocName);
     words::value(done, 0_i64)
@@ -6421,6 +6475,129 @@ fn aclmdlGetTensorRealName(w: &Words<'_>) -> Played {
     words::value(done, 0_i64)
 }
 
+fn MsprofReportApi(w: &Words<'_>) -> Played {
+    let nonPersistentFlag = w.plain(0);
+    let api = w.input(1);
+    let done = enter(&calls::MsprofReportApi, |cx| {
+        jumar_acl::msprof::MsprofReportApi(cx, nonPersistentFlag, api.as_ref())
+    });
+    words::value(done, -1_i64)
+}
+
+fn MsprofReportEvent(w: &Words<'_>) -> Played {
+    let nonPersistentFlag = w.plain(0);
+    let event = w.plain(1);
+    let done = enter(&calls::MsprofReportEvent, |cx| {
+        jumar_acl::msprof::MsprofReportEvent(cx, nonPersistentFlag, event)
+    });
+    words::value(done, -1_i64)
+}
+
+fn MsprofReportCompactInfo(w: &Words<'_>) -> Played {
+    let nonPersistentFlag = w.plain(0);
+    let data = w.plain(1);
+    let length = w.plain(2);
+    let done = enter(&calls::MsprofReportCompactInfo, |cx| {
+        jumar_acl::msprof::MsprofReportCompactInfo(cx, nonPersistentFlag, data, length)
+    });
+    words::value(done, -1_i64)
+}
+
+fn MsprofReportAdditionalInfo(w: &Words<'_>) -> Played {
+    let nonPersistentFlag = w.plain(0);
+    let data = w.plain(1);
+    let length = w.plain(2);
+    let done = enter(&calls::MsprofReportAdditionalInfo, |cx| {
+        jumar_acl::msprof::MsprofReportAdditionalInfo(cx, nonPersistentFlag, data, length)
+    });
+    words::value(done, -1_i64)
+}
+
+fn MsprofReportBatchAdditionalInfo(w: &Words<'_>) -> Played {
+    let nonPersistentFlag = w.plain(0);
+    let data = w.plain(1);
+    let length = w.plain(2);
+    let done = enter(&calls::MsprofReportBatchAdditionalInfo, |cx| {
+        jumar_acl::msprof::MsprofReportBatchAdditionalInfo(cx, nonPersistentFlag, data, length)
+    });
+    words::value(done, -1_i64)
+}
+
+fn MsprofReportData(w: &Words<'_>) -> Played {
+    let moduleId = w.plain(0);
+    let r#type = w.plain(1);
+    let data = w.plain(2);
+    let len = w.plain(3);
+    let done = enter(&calls::MsprofReportData, |cx| {
+        jumar_acl::msprof::MsprofReportData(cx, moduleId, r#type, data, len)
+    });
+    words::value(done, -1_i64)
+}
+
+fn MsprofRegTypeInfo(w: &Words<'_>) -> Played {
+    let level = w.plain(0);
+    let typeId = w.plain(1);
+    let typeName = w.text(2);
+    let done = enter(&calls::MsprofRegTypeInfo, |cx| {
+        jumar_acl::msprof::MsprofRegTypeInfo(cx, level, typeId, typeName.as_deref())
+    });
+    words::value(done, -1_i64)
+}
+
+fn MsprofGetHashId(w: &Words<'_>) -> Played {
+    let hashInfo = w.slice::<u8>(0, words::count(w.plain::<usize>(1)))?;
+    let length = w.plain(1);
+    let done = enter(&calls::MsprofGetHashId, |cx| {
+        jumar_acl::msprof::MsprofGetHashId(cx, hashInfo.as_deref(), length)
+    });
+    words::value(done, 0_i64)
+}
+
+fn MsprofStr2Id(w: &Words<'_>) -> Played {
+    let hashInfo = w.slice::<u8>(0, words::count(w.plain::<usize>(1)))?;
+    let length = w.plain(1);
+    let done = enter(&calls::MsprofStr2Id, |cx| {
+        jumar_acl::msprof::MsprofStr2Id(cx, hashInfo.as_deref(), length)
+    });
+    words::value(done, 0_i64)
+}
+
+fn MsprofSysCycleTime(_: &Words<'_>) -> Played {
+    let done = enter(
+        &calls::MsprofSysCycleTime,
+        jumar_acl::msprof::MsprofSysCycleTime,
+    );
+    words::value(done, 0_i64)
+}
+
+fn MsprofSetDeviceIdByGeModelIdx(w: &Words<'_>) -> Played {
+    let geModelIdx = w.plain(0);
+    let deviceId = w.plain(1);
+    let done = enter(&calls::MsprofSetDeviceIdByGeModelIdx, |cx| {
+        jumar_acl::msprof::MsprofSetDeviceIdByGeModelIdx(cx, geModelIdx, deviceId)
+    });
+    words::value(done, -1_i64)
+}
+
+fn MsprofUnsetDeviceIdByGeModelIdx(w: &Words<'_>) -> Played {
+    let geModelIdx = w.plain(0);
+    let deviceId = w.plain(1);
+    let done = enter(&calls::MsprofUnsetDeviceIdByGeModelIdx, |cx| {
+        jumar_acl::msprof::MsprofUnsetDeviceIdByGeModelIdx(cx, geModelIdx, deviceId)
+    });
+    words::value(done, -1_i64)
+}
+
+fn MsprofNotifySetDevice(w: &Words<'_>) -> Played {
+    let chipId = w.plain(0);
+    let deviceId = w.plain(1);
+    let isOpen = w.plain(2);
+    let done = enter(&calls::MsprofNotifySetDevice, |cx| {
+        jumar_acl::msprof::MsprofNotifySetDevice(cx, chipId, deviceId, isOpen)
+    });
+    words::value(done, -1_i64)
+}
+
 fn aclrtCreateNotify(w: &Words<'_>) -> Played {
     let notify = w.out(0)?;
     let flag = w.plain(1);
@@ -7237,6 +7414,40 @@ fn aclrtcGetCompileLogSize(w: &Words<'_>) -> Played {
     let done = match done {
         Ok(logSizeRet_value) => {
             logSizeRet.set(&logSizeRet_value);
+            Ok(())
+        }
+        Err(code) => Err(code),
+    };
+    words::status(done)
+}
+
+fn aclSetCompileopt(w: &Words<'_>) -> Played {
+    let opt = w.plain(0);
+    let value = w.text(1);
+    let done = enter(&calls::aclSetCompileopt, |cx| {
+        jumar_acl::compile_option::aclSetCompileopt(cx, opt, value.as_deref())
+    });
+    words::status(done)
+}
+
+fn aclGetCompileoptSize(w: &Words<'_>) -> Played {
+    let opt = w.plain(0);
+    let done = enter(&calls::aclGetCompileoptSize, |cx| {
+        jumar_acl::compile_option::aclGetCompileoptSize(cx, opt)
+    });
+    words::value(done, 0_i64)
+}
+
+fn aclGetCompileopt(w: &Words<'_>) -> Played {
+    let opt = w.plain(0);
+    let value = w.array(1, words::count(w.plain::<usize>(2)), false)?;
+    let length = w.plain(2);
+    let done = enter(&calls::aclGetCompileopt, |cx| {
+        jumar_acl::compile_option::aclGetCompileopt(cx, opt, length)
+    });
+    let done = match done {
+        Ok(value_value) => {
+            value.set_all(value_value.as_bytes_with_nul())?;
             Ok(())
         }
         Err(code) => Err(code),

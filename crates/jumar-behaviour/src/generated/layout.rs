@@ -145,9 +145,18 @@ pub const SCALARS: &[(&str, &str)] = &[
     ("aclvdecChannelDescParamType", "u32"),
     ("acldvppCscMatrix", "u32"),
     ("acldvppJpegdPrecisionMode", "u32"),
+    ("HcclResult", "u32"),
+    ("HcclReduceOp", "u32"),
+    ("HcclDataType", "u32"),
+    ("HcclConfig", "u32"),
+    ("HcclCommConfigCapability", "u32"),
+    ("HcclSendRecvType", "u32"),
+    ("HcclCommStatus", "u32"),
+    ("HcclConfigType", "i32"),
     ("aclError", "i32"),
     ("aclFloat16", "u16"),
     ("aclnnStatus", "i32"),
+    ("rtError_t", "i32"),
 ];
 
 /// The structures.
@@ -2198,6 +2207,70 @@ pub const STRUCTURES: &[Structure] = &[
             },
         ],
     },
+    Structure {
+        name: "HcclConfigValue",
+        size: 4,
+        fields: &[Field {
+            name: "value",
+            of: "int32_t",
+            at: 0,
+            lengths: &[],
+        }],
+    },
+    Structure {
+        name: "MsprofApi",
+        size: 40,
+        fields: &[
+            Field {
+                name: "magicNumber",
+                of: "uint16_t",
+                at: 0,
+                lengths: &[],
+            },
+            Field {
+                name: "level",
+                of: "uint16_t",
+                at: 2,
+                lengths: &[],
+            },
+            Field {
+                name: "type",
+                of: "uint32_t",
+                at: 4,
+                lengths: &[],
+            },
+            Field {
+                name: "threadId",
+                of: "uint32_t",
+                at: 8,
+                lengths: &[],
+            },
+            Field {
+                name: "reserve",
+                of: "uint32_t",
+                at: 12,
+                lengths: &[],
+            },
+            Field {
+                name: "beginTime",
+                of: "uint64_t",
+                at: 16,
+                lengths: &[],
+            },
+            Field {
+                name: "endTime",
+                of: "uint64_t",
+                at: 24,
+                lengths: &[],
+            },
+            Field {
+                name: "itemId",
+                of: "uint64_t",
+                at: 32,
+                lengths: &[],
+            },
+        ],
+    },
 ];
 
 structure!(aclrtMemManagedLocation { r#type, id });
@@ -2499,4 +2572,15 @@ structure!(aclprofEventAttributes {
     size,
     messageType,
     message
+});
+structure!(HcclConfigValue { bytes });
+structure!(MsprofApi {
+    magicNumber,
+    level,
+    r#type,
+    threadId,
+    reserve,
+    beginTime,
+    endTime,
+    itemId
 });

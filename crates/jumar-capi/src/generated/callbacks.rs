@@ -57,3 +57,5 @@ pub type aclopCompileFunc = Option<
 pub type aclvdecCallback = Option<unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void)>;
 /// C function type `aclvencCallback`.
 pub type aclvencCallback = Option<unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void)>;
+/// C function type `ProfCommandHandle`.
+pub type ProfCommandHandle = Option<unsafe extern "C" fn(u32, *mut c_void, u32) -> i32>;

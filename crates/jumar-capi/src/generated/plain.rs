@@ -144,3 +144,13 @@ unsafe impl Plain for types::aclprofTensor {}
 unsafe impl Plain for types::aclprofTensorInfo {}
 // SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
 unsafe impl Plain for types::aclprofEventAttributes {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::HcclRootInfo {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::HcclCommConfig {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::HcclSendRecvItem {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::HcclConfigValue {}
+// SAFETY: `repr(C)`, of integers, floats, handles and arrays of them.
+unsafe impl Plain for types::MsprofApi {}

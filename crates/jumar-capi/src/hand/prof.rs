@@ -1,9 +1,10 @@
-//! Ranges of a profile whose attributes lie behind pointers.
+//! Ranges of a profile whose attributes lie behind pointers, and the callback of the profiler's commands.
 
 use jumar_acl::generated::enums;
 use jumar_acl::prof::RangeAttributes;
 
 use crate::acl::{calls, types};
+use crate::generated::callbacks;
 use crate::raw;
 
 /// Begins a nested range that tells of an operator.
@@ -33,5 +34,15 @@ pub unsafe extern "C" fn aclprofRangePushEx(attr: *mut types::aclprofEventAttrib
             }
         };
         jumar_acl::prof::aclprofRangePushEx(cx, attributes)
+    })
+}
+
+/// Registers a function that receives the profiler's commands. Jumar sends none, so that it is never called.
+#[unsafe(no_mangle)]
+pub extern "C" fn MsprofRegisterCallback(module: u32, handle: callbacks::ProfCommandHandle) -> i32 {
+    raw::value(&calls::MsprofRegisterCallback, -1, |cx| {
+        let address = handle.map_or(0, |function| function as usize);
+        raw::watch(cx, || [raw::Word::word(module), raw::Word::word(address)])?;
+        jumar_acl::msprof::MsprofRegisterCallback(cx, module, address)
     })
 }
