@@ -194,6 +194,12 @@ impl Scalar {
         })
     }
 
+    /// The integer 1.
+    pub(crate) const ONE: Scalar = Scalar {
+        dtype: DataType::Int64,
+        bits: 1,
+    };
+
     /// Creates a float64 scalar.
     pub fn of_f64(value: f64) -> Scalar {
         Scalar {

@@ -3,14 +3,59 @@
 //! [`plan`] checks the arguments of a call and returns the steps. It reads host arguments only (shapes, scalars,
 //! integer arrays) and never touches tensor memory. [`Plan::run`] executes the steps on memory regions, once or many
 //! times. The crate knows nothing of streams, handles or devices, and contains no unsafe code.
+//!
+//! # How to add an operator
+//!
+//! An operator is one row in the table of its family, `ops/<family>`: its name, and a function that plans it. The tables
+//! are listed in `ops/mod.rs`. The function gets a builder, [`build::Cx`], and
+//!
+//! 1. reads arguments by the names of their parameters: `cx.tensor("self")?`, `cx.optional("biasOptional")?`,
+//!    `cx.out("out")?`, `cx.output()?` (the first tensor that is written), `cx.scalar("alpha")?`, `cx.ints("dim")?`,
+//!    `cx.int`, `cx.float`, `cx.flag`, `cx.text`, `cx.dtype`, `cx.tensors`. Null pointers were refused before, except of
+//!    parameters that may be null (`NULLABLE` in `signature.rs` adds to what the headers say), and every tensor was
+//!    checked to lie inside its storage. Each accessor refuses a null pointer with 161001 where the operator needs a value;
+//! 2. checks in the documented order: types (`check_types`, `check_dtype`), promotion (`promote`, `promote_scalar`,
+//!    `check_converts`), shapes (`broadcast`, `check_dims`, `axis`, `axes`), attributes. `cx.invalid(...)` creates a refusal with
+//!    161002; its sentence names the argument, what was wanted and what was given. `cx.unsupported(...)` answers 561003;
+//! 3. makes views, which move no data: [`view::View`] has `permute`, `transpose`, `slice`, `select`, `squeeze`, `unsqueeze`,
+//!    `expand`, `reshape`;
+//! 4. adds steps:
+//!    - `cx.map(F::..., compute, &operands, out)` computes a function of elements (`element/functions.rs`) over any strides,
+//!      with broadcasting, in the type `compute`, and converts to the type of `out`; `cx.test` does so for a boolean result;
+//!    - `cx.copy(from, to)` copies, broadcasts and converts; `cx.fill(scalar, out)` fills;
+//!    - `cx.cast(view, dtype)?`, `cx.dense(view)?`, `cx.reshaped(view, &dims)?` return a view, through a temporary only where
+//!      one is needed; `cx.temporary(dtype, &dims)?` is an intermediate result;
+//!    - `cx.op("ReduceSum", &[x.into(), Input::ints(&axes)], &attrs, &[out])?` runs an operator of jumar-ops. Operands are
+//!      copied to dense temporaries only where its kernel needs that. A result of another type than `out` is converted;
+//!    - `cx.kernel(Box::new(Own { .. }), &inputs, &outputs, in_place)?` runs a kernel of the family's own
+//!      ([`jumar_ops::Kernel`]), which reads views of any strides: `call.input::<f32>(0)?.row(start, len, step)`;
+//!    - `cx.report_dims(&out, dims)?` reports a shape that depends on data.
+//!
+//! Steps run in order. A step whose output shares memory with one of its inputs is written through a temporary unless it may
+//! run in place; arguments of the program that overlap are handled when the plan runs. Steps without elements are dropped, so
+//! that empty tensors need no code of their own; operators that give empty inputs a meaning (a sum is 0) say so.
+//!
+//! # How to test it
+//!
+//! `cases/<family>.py` computes cases with PyTorch and writes `cases/<family>.txt`; `cases.rs` lists the files and runs each
+//! case densely, with strides and offsets, and with threads. Expected values never come from this crate.
 #![forbid(unsafe_code)]
 
 mod argument;
+#[allow(dead_code, reason = "families use parts of the builder")]
+mod build;
+mod element;
 mod generated;
 mod ops;
 mod plan;
+mod promote;
 mod refusal;
 mod signature;
+#[allow(dead_code, reason = "families use parts of the builder")]
+mod view;
+
+#[cfg(test)]
+mod cases;
 
 pub use generated::signatures;
 pub use jumar_ops::view::Region;
@@ -35,5 +80,7 @@ pub fn plan(signature: &'static Signature, args: &[Arg]) -> Result<Plan, Refusal
         let text = format!("{} is not supported: no kernel computes it", signature.name);
         return Err(Refusal::new(Status::NoKernel, text));
     };
-    compute(signature, args)
+    let mut cx = build::Cx::new(signature, args)?;
+    compute(&mut cx)?;
+    cx.finish()
 }

@@ -61,3 +61,31 @@ pub struct Signature {
     /// The parameters, in order.
     pub params: &'static [Param],
 }
+
+/// Parameters that may be null although their headers do not say so: operators document it, or programs rely on it.
+const NULLABLE: &[(&str, &[&str])] = &[
+    ("aclnnBinaryCrossEntropy", &["weight"]),
+    ("aclnnBincount", &["weights"]),
+    ("aclnnClamp", &["clipValueMin", "clipValueMax"]),
+    ("aclnnClampTensor", &["clipValueMin", "clipValueMax"]),
+    (
+        "aclnnConvolutionBackward",
+        &["gradInput", "gradWeight", "gradBias"],
+    ),
+    (
+        "aclnnLayerNormBackward",
+        &["gradInputOut", "gradWeightOut", "gradBiasOut"],
+    ),
+    ("aclnnSearchSorted", &["sorter"]),
+];
+
+impl Param {
+    /// Reports whether the parameter of an operator may be null.
+    pub(crate) fn is_nullable(&self, operator: &str) -> bool {
+        self.optional
+            || self.name.contains("ptional")
+            || NULLABLE
+                .iter()
+                .any(|(name, params)| *name == operator && params.contains(&self.name))
+    }
+}

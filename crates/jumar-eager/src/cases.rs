@@ -1,0 +1,498 @@
+//! Runs the stored cases of `cases/*.txt`, which scripts in that folder made with PyTorch.
+//!
+//! Each case is a call and what must come out. It runs several times: with dense tensors, with tensors that lie transposed
+//! and apart in larger storages, and with several threads. What lies between the elements of a tensor must not change.
+
+use jumar_ops::Share;
+use jumar_ops::view::{Block, Region};
+use jumar_types::dtype::DataType;
+
+use crate::{Arg, Dims, ParamKind, Plan, Scalar, Signature, TensorArg, TensorDesc, Workers, plan};
+
+macro_rules! families {
+    ($($name:ident)*) => {
+        const FAMILIES: &[&str] = &[$(stringify!($name)),*];
+        $(#[test] fn $name() { run_file(stringify!($name)); })*
+    };
+}
+
+// One line a file: cases/<name>.txt.
+families! {
+    elementwise
+}
+
+#[test]
+fn every_file_of_cases_is_run() {
+    let mut files: Vec<String> = std::fs::read_dir(folder())
+        .unwrap()
+        .filter_map(|entry| entry.unwrap().file_name().into_string().ok())
+        .filter_map(|name| name.strip_suffix(".txt").map(String::from))
+        .collect();
+    files.sort_unstable();
+    let mut listed = FAMILIES.to_vec();
+    listed.sort_unstable();
+    assert_eq!(files, listed);
+}
+
+fn folder() -> std::path::PathBuf {
+    std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("cases")
+}
+
+/// A tensor of a case: its type, its shape, and its elements as pairs of a real and an imaginary part.
+#[derive(Clone, Debug)]
+struct Values {
+    dtype: DataType,
+    dims: Vec<usize>,
+    /// The text of each element; none for an output whose values do not matter.
+    elements: Vec<String>,
+}
+
+/// How the tensors of a case lie in memory.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Manner {
+    /// Densely.
+    Dense,
+    /// With the dimensions in the opposite order in memory, every second element used, and an offset of three elements.
+    Apart,
+}
+
+/// One case.
+#[derive(Debug, Default)]
+struct Case {
+    line: usize,
+    name: String,
+    /// Parameters with what follows on their lines, in order.
+    inputs: Vec<(String, Vec<String>)>,
+    outputs: Vec<(String, Values)>,
+    tolerance: Option<f64>,
+    refusal: Option<(i32, String)>,
+    /// Dimensions that the run reports for an output.
+    shapes: Vec<(String, Vec<i64>)>,
+    dense_only: bool,
+}
+
+fn run_file(name: &str) {
+    let text = std::fs::read_to_string(folder().join(format!("{name}.txt"))).unwrap();
+    let cases = parse(&text);
+    assert!(!cases.is_empty(), "{name}.txt has no cases");
+    let mut failures = Vec::new();
+    for case in &cases {
+        if let Err(failure) = run(case) {
+            failures.push(format!(
+                "{name}.txt:{}: {}: {failure}",
+                case.line, case.name
+            ));
+        }
+    }
+    let shown: Vec<&str> = failures.iter().take(40).map(String::as_str).collect();
+    assert!(
+        failures.is_empty(),
+        "{} of {} cases failed\n{}",
+        failures.len(),
+        cases.len(),
+        shown.join("\n")
+    );
+}
+
+fn parse(text: &str) -> Vec<Case> {
+    let mut cases: Vec<Case> = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        let mut words = line.split_whitespace().map(String::from);
+        let Some(keyword) = words.next() else {
+            continue;
+        };
+        let rest: Vec<String> = words.collect();
+        if keyword == "case" {
+            cases.push(Case {
+                line: index + 1,
+                name: rest[0].clone(),
+                ..Case::default()
+            });
+            continue;
+        }
+        let Some(case) = cases.last_mut() else {
+            panic!("line {}: a case comes first", index + 1);
+        };
+        match keyword.as_str() {
+            "in" => case.inputs.push((rest[0].clone(), rest[1..].to_vec())),
+            "out" => case.outputs.push((rest[0].clone(), values(&rest[1..]))),
+            "within" => case.tolerance = Some(rest[0].parse().unwrap()),
+            "refuse" => case.refusal = Some((rest[0].parse().unwrap(), rest[1..].join(" "))),
+            "shape" => case.shapes.push((
+                rest[0].clone(),
+                rest[1..].iter().map(|dim| dim.parse().unwrap()).collect(),
+            )),
+            "dense" => case.dense_only = true,
+            "#" => {}
+            other => panic!("line {}: {other} is not known", index + 1),
+        }
+    }
+    cases
+}
+
+/// `float32 2x3 1 2 3 4 5 6`: a scalar has the shape `x`.
+fn values(words: &[String]) -> Values {
+    let dtype = DataType::from_name(&words[0]).unwrap_or_else(|| panic!("{words:?}"));
+    let dims = words[1]
+        .split('x')
+        .filter(|dim| !dim.is_empty())
+        .map(|dim| dim.parse().unwrap())
+        .collect();
+    Values {
+        dtype,
+        dims,
+        elements: words[2..].to_vec(),
+    }
+}
+
+/// Converts the text of an element to bytes.
+fn encode(dtype: DataType, text: &str) -> Vec<u8> {
+    use jumar_ops::view::{BF16, F16};
+    let real = |text: &str| text.parse::<f64>().unwrap_or_else(|_| panic!("{text}"));
+    let whole = |text: &str| text.parse::<i128>().unwrap_or_else(|_| panic!("{text}"));
+    let pair = || text.split_once(',').unwrap_or((text, "0"));
+    match dtype {
+        DataType::Float32 => (real(text) as f32).to_le_bytes().to_vec(),
+        DataType::Float64 => real(text).to_le_bytes().to_vec(),
+        DataType::Float16 => F16::from_f64(real(text)).to_le_bytes().to_vec(),
+        DataType::BFloat16 => BF16::from_f64(real(text)).to_le_bytes().to_vec(),
+        DataType::Complex64 => {
+            let (re, im) = pair();
+            [encode(DataType::Float32, re), encode(DataType::Float32, im)].concat()
+        }
+        DataType::Complex128 => {
+            let (re, im) = pair();
+            [encode(DataType::Float64, re), encode(DataType::Float64, im)].concat()
+        }
+        DataType::Complex32 => {
+            let (re, im) = pair();
+            [encode(DataType::Float16, re), encode(DataType::Float16, im)].concat()
+        }
+        other => {
+            let size = other
+                .size()
+                .unwrap_or_else(|| panic!("{other} is not encoded"));
+            whole(text).to_le_bytes()[..size].to_vec()
+        }
+    }
+}
+
+/// The parts of an element as numbers, and whether it is compared exactly.
+fn decode(dtype: DataType, bytes: &[u8]) -> (f64, f64) {
+    Scalar::new(dtype, bytes)
+        .unwrap_or_else(|| panic!("{dtype}"))
+        .complex()
+}
+
+/// A tensor in memory.
+struct Memory {
+    desc: TensorDesc,
+    block: Vec<u8>,
+    /// The element of the storage that each element of the tensor is.
+    positions: Vec<usize>,
+    before: Vec<u8>,
+}
+
+const GAP: u8 = 0xa5;
+
+fn lay_out(values: &Values, manner: Manner, zero: bool) -> Memory {
+    let (dims, rank) = (&values.dims, values.dims.len());
+    let size = values.dtype.size().unwrap();
+    let (mut strides, mut step) = (vec![0usize; rank], 1);
+    let order: Vec<usize> = match manner {
+        Manner::Dense => (0..rank).rev().collect(),
+        Manner::Apart => (0..rank).collect(),
+    };
+    let (offset, spread) = match manner {
+        Manner::Dense => (0, 1),
+        Manner::Apart => (3, 2),
+    };
+    for axis in order {
+        strides[axis] = step * spread;
+        step *= dims[axis].max(1);
+    }
+    let count: usize = dims.iter().product();
+    let storage = offset + step * spread;
+    let mut block = vec![GAP; storage * size];
+    let mut positions = Vec::with_capacity(count);
+    for index in 0..count {
+        let (mut rest, mut at) = (index, offset);
+        for axis in (0..rank).rev() {
+            at += rest % dims[axis] * strides[axis];
+            rest /= dims[axis];
+        }
+        positions.push(at);
+        let element = match (values.elements.get(index), zero) {
+            (Some(text), _) => encode(values.dtype, text),
+            (None, true) => vec![0; size],
+            (None, false) => continue,
+        };
+        block[at * size..][..size].copy_from_slice(&element);
+    }
+    let ints = |values: &[usize]| values.iter().map(|&value| value as i64).collect::<Vec<_>>();
+    Memory {
+        desc: TensorDesc {
+            dtype: values.dtype,
+            format: 2,
+            dims: Dims::new(&ints(dims)),
+            strides: Dims::new(&ints(&strides)),
+            offset: offset as i64,
+            storage: Dims::new(&[storage as i64]),
+        },
+        before: block.clone(),
+        block,
+        positions,
+    }
+}
+
+/// Threads that take their parts in the opposite order.
+struct Backwards;
+
+impl Share for Backwards {
+    fn threads(&self) -> usize {
+        3
+    }
+
+    fn share(&self, parts: usize, work: &(dyn Fn(usize) + Sync)) {
+        (0..parts).rev().for_each(work);
+    }
+}
+
+fn run(case: &Case) -> Result<(), String> {
+    let signature = crate::signatures::ALL
+        .iter()
+        .find(|signature| signature.name == case.name)
+        .ok_or("there is no signature of this name")?;
+    for manner in [Manner::Dense, Manner::Apart] {
+        if manner == Manner::Apart && case.dense_only {
+            continue;
+        }
+        run_once(case, signature, manner, Workers::ALONE)
+            .map_err(|failure| format!("{manner:?}: {failure}"))?;
+    }
+    run_once(case, signature, Manner::Dense, Workers::of(&Backwards))
+        .map_err(|failure| format!("with threads: {failure}"))
+}
+
+/// The arguments of a case, and the memory of its tensors by buffer.
+struct Bound {
+    args: Vec<Arg>,
+    memory: Vec<(String, Memory)>,
+}
+
+fn bind(case: &Case, signature: &Signature, manner: Manner) -> Result<Bound, String> {
+    let mut bound = Bound {
+        args: Vec::new(),
+        memory: Vec::new(),
+    };
+    let mut used = 0;
+    for param in signature.params {
+        let words = case.inputs.iter().find(|(name, _)| name == param.name);
+        let words = words.map(|(_, words)| words.as_slice());
+        used += usize::from(words.is_some());
+        let output = |name: &str| case.outputs.iter().find(|(own, _)| own == name);
+        let mut tensor = |name: String, values: &Values, written: bool| {
+            let mut values = values.clone();
+            if written && output(&name).is_some() && words.is_none() {
+                values.elements.clear();
+            }
+            bound.memory.push((name, lay_out(&values, manner, false)));
+            let buffer = bound.memory.len() - 1;
+            let desc = bound.memory[buffer].1.desc.clone();
+            TensorArg { desc, buffer }
+        };
+        let arg = match (param.kind, words) {
+            (_, Some([null])) if null == "null" => Arg::Null,
+            (ParamKind::Tensor, Some(words)) => {
+                Arg::Tensor(tensor(param.name.into(), &values(words), false))
+            }
+            (ParamKind::Tensor, None) => match output(param.name) {
+                Some((_, values)) => Arg::Tensor(tensor(param.name.into(), values, true)),
+                None => Arg::Null,
+            },
+            (ParamKind::Tensors, _) => {
+                let mut members = Vec::new();
+                let given = |index: usize| {
+                    let name = format!("{}[{index}]", param.name);
+                    case.inputs.iter().find(|(own, _)| *own == name)
+                };
+                while let Some((name, words)) = given(members.len()) {
+                    used += 1;
+                    members.push(match words[0].as_str() {
+                        "null" => None,
+                        _ => Some(tensor(name.clone(), &values(words), false)),
+                    });
+                }
+                while let Some((name, values)) =
+                    output(&format!("{}[{}]", param.name, members.len()))
+                {
+                    members.push(Some(tensor(name.clone(), values, true)));
+                }
+                match members.is_empty() {
+                    true => Arg::Null,
+                    false => Arg::Tensors(members),
+                }
+            }
+            (_, None) => Arg::Null,
+            (ParamKind::Scalar, Some(words)) => Arg::Scalar(scalar(&words[0], &words[1])),
+            (ParamKind::Scalars, Some(words)) => Arg::Scalars(
+                words[1..]
+                    .iter()
+                    .map(|word| scalar(&words[0], word))
+                    .collect(),
+            ),
+            (ParamKind::Ints, Some(words)) => Arg::Ints(numbers(words)),
+            (ParamKind::Floats, Some(words)) => Arg::Floats(numbers(words)),
+            (ParamKind::Bools, Some(words)) => {
+                Arg::Bools(words.iter().map(|word| word == "1").collect())
+            }
+            (ParamKind::Int, Some(words)) => Arg::Int(words[0].parse().unwrap()),
+            (ParamKind::Float, Some(words)) => Arg::Float(words[0].parse().unwrap()),
+            (ParamKind::Bool, Some(words)) => Arg::Bool(words[0] == "1"),
+            (ParamKind::Text, Some(words)) => Arg::Text(words.join(" ")),
+            (ParamKind::Type, Some(words)) => Arg::Type(DataType::from_name(&words[0]).unwrap()),
+        };
+        bound.args.push(arg);
+    }
+    match used == case.inputs.len() {
+        true => Ok(bound),
+        false => Err(format!(
+            "a parameter is not in the signature {:?}",
+            signature.params
+        )),
+    }
+}
+
+fn scalar(dtype: &str, text: &str) -> Scalar {
+    let dtype = DataType::from_name(dtype).unwrap();
+    Scalar::new(dtype, &encode(dtype, text)).unwrap()
+}
+
+fn numbers<T: std::str::FromStr<Err: std::fmt::Debug>>(words: &[String]) -> Vec<T> {
+    words.iter().map(|word| word.parse().unwrap()).collect()
+}
+
+fn run_once(
+    case: &Case,
+    signature: &'static Signature,
+    manner: Manner,
+    workers: Workers<'_>,
+) -> Result<(), String> {
+    let mut bound = bind(case, signature, manner)?;
+    let planned = plan(signature, &bound.args);
+    if let Some((status, text)) = &case.refusal {
+        return match planned {
+            Ok(_) => Err("it was not refused".into()),
+            Err(refusal) if refusal.status().code() != *status => Err(format!(
+                "the status is {}: {refusal}",
+                refusal.status().code()
+            )),
+            Err(refusal) if !refusal.text().contains(text.as_str()) => {
+                Err(format!("the sentence is: {refusal}"))
+            }
+            Err(_) => Ok(()),
+        };
+    }
+    let planned = planned.map_err(|refusal| refusal.to_string())?;
+    let shapes = execute(&planned, &mut bound, workers)?;
+    for (name, wanted) in &case.shapes {
+        let index = bound.memory.iter().position(|(own, _)| own == name);
+        let found = shapes.iter().find(|(buffer, _)| Some(*buffer) == index);
+        match found {
+            Some((_, dims)) if **dims == **wanted => {}
+            other => return Err(format!("the reported shape is {other:?}, not {wanted:?}")),
+        }
+    }
+    for (name, values) in &case.outputs {
+        let found = bound.memory.iter().find(|(own, _)| own == name);
+        let (_, memory) = found.ok_or_else(|| format!("{name} is no parameter"))?;
+        compare(name, values, memory, case.tolerance)?;
+    }
+    for (name, memory) in &bound.memory {
+        untouched(case, name, memory)?;
+    }
+    Ok(())
+}
+
+fn execute(
+    planned: &Plan,
+    bound: &mut Bound,
+    workers: Workers<'_>,
+) -> Result<Vec<(usize, Dims)>, String> {
+    let mut workspace = Block::zeroed(planned.workspace_bytes());
+    workspace.bytes_mut().fill(GAP);
+    let mut regions: Vec<Region<'_>> = Vec::new();
+    for (_, memory) in &mut bound.memory {
+        regions.push(Region::exclusive(&mut memory.block));
+    }
+    let ran = planned.run(&regions, workspace.region(), workers);
+    ran.map(|ran| ran.shapes).map_err(|error| error.to_string())
+}
+
+/// How far a result may be from what is wanted, relative to the larger of 1 and the value.
+fn tolerance(dtype: DataType) -> f64 {
+    match dtype {
+        DataType::Float64 | DataType::Complex128 => 1e-12,
+        DataType::Float32 | DataType::Complex64 => 3e-6,
+        DataType::Float16 | DataType::Complex32 => 2e-3,
+        DataType::BFloat16 => 1.6e-2,
+        _ => 0.0,
+    }
+}
+
+fn compare(
+    name: &str,
+    values: &Values,
+    memory: &Memory,
+    within: Option<f64>,
+) -> Result<(), String> {
+    let size = values.dtype.size().unwrap();
+    let bound = within.unwrap_or(tolerance(values.dtype));
+    for (index, text) in values.elements.iter().enumerate() {
+        let at = memory.positions[index] * size;
+        let found = &memory.block[at..at + size];
+        let wanted = encode(values.dtype, text);
+        if values.dtype.is_integer() || values.dtype == DataType::Bool {
+            if found != wanted {
+                return Err(format!(
+                    "{name}[{index}] is {}, not {text}",
+                    decode(values.dtype, found).0
+                ));
+            }
+            continue;
+        }
+        let ((re, im), (wanted_re, wanted_im)) =
+            (decode(values.dtype, found), decode(values.dtype, &wanted));
+        let near = |found: f64, wanted: f64| {
+            found == wanted
+                || (found.is_nan() && wanted.is_nan())
+                || (found - wanted).abs() <= bound * wanted.abs().max(1.0)
+        };
+        if !near(re, wanted_re) || !near(im, wanted_im) {
+            return Err(format!(
+                "{name}[{index}] is {re} {im}, not {wanted_re} {wanted_im}"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses changes of what is no element of an output.
+fn untouched(case: &Case, name: &str, memory: &Memory) -> Result<(), String> {
+    let size = memory.desc.dtype.size().unwrap();
+    let output = case.outputs.iter().any(|(own, _)| own == name);
+    for (element, (now, before)) in memory
+        .block
+        .chunks(size)
+        .zip(memory.before.chunks(size))
+        .enumerate()
+    {
+        let may_change = output && memory.positions.contains(&element);
+        if !may_change && now != before {
+            return Err(format!(
+                "element {element} of the storage of {name} was changed"
+            ));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,323 @@
+//! The kernel of a function of elements.
+
+use jumar_ops::view::{Layout, View, ViewMut};
+use jumar_ops::{Call, Kernel, OpError, OpErrorKind};
+use jumar_types::dtype::DataType;
+
+use super::Source;
+use super::functions::{Block, F, Functions};
+use super::lane::{self, Cell, Lane, for_cell, load, round, store};
+use super::nest::{Nest, OPERANDS};
+
+/// Operands that a function can have.
+const ARITY: usize = OPERANDS - 1;
+
+/// Elements of a block.
+const BLOCK: usize = 256;
+
+/// Elements of a block where there are no more than these.
+const SMALL: usize = 16;
+
+/// Pieces of rows that one block can be put together from.
+const PIECES: usize = 32;
+
+/// Elements that are worth a thread.
+const GRAIN: usize = 1 << 15;
+
+/// Where an operand comes from.
+#[derive(Clone, Copy)]
+enum Slot<L> {
+    /// An input of the kernel, and the function that rounds it to the type that is computed in.
+    Input(usize, Option<fn(&mut [L])>),
+    /// A value.
+    Value(L),
+}
+
+/// A function of elements, computed in one lane.
+pub(super) struct Map<L> {
+    nest: Nest,
+    function: Option<Block<L>>,
+    slots: [Slot<L>; ARITY],
+    arity: usize,
+    inputs: [DataType; ARITY],
+    tensors: usize,
+    output: DataType,
+    after: Option<fn(&mut [L])>,
+}
+
+impl<L: Functions> Map<L> {
+    /// Creates the kernel: see [`super::map`].
+    pub fn create(
+        function: Option<F>,
+        compute: DataType,
+        truth: bool,
+        operands: &[Source<'_>],
+        output: (DataType, &Layout),
+    ) -> Option<Box<dyn Kernel>> {
+        let (output, layout) = output;
+        let arity = function.map_or(1, F::arity);
+        let function = match function {
+            Some(function) => Some(L::find(function)?),
+            None => None,
+        };
+        if operands.len() != arity || !lane::is_cell(output) {
+            return None;
+        }
+        let mut slots = [Slot::Value(L::default()); ARITY];
+        let mut inputs = [output; ARITY];
+        let mut layouts = [layout; OPERANDS];
+        let mut tensors = 0;
+        for (slot, operand) in slots.iter_mut().zip(operands) {
+            *slot = match *operand {
+                Source::Scalar(scalar) => Slot::Value(L::of_scalar(&scalar)),
+                Source::Tensor(dtype, layout) => {
+                    if !lane::is_cell(dtype) {
+                        return None;
+                    }
+                    inputs[tensors] = dtype;
+                    layouts[tensors] = layout;
+                    tensors += 1;
+                    let exact = dtype == compute || dtype == DataType::Bool || !is_rounded(compute);
+                    Slot::Input(tensors - 1, if exact { None } else { rounding(compute) })
+                }
+            };
+        }
+        layouts[tensors] = layout;
+        let after = match truth || output == compute || function.is_none() {
+            true => None,
+            false => rounding(compute),
+        };
+        Some(Box::new(Map {
+            nest: Nest::new(&layouts[..=tensors]),
+            function,
+            slots,
+            arity,
+            inputs,
+            tensors,
+            output,
+            after,
+        }))
+    }
+
+    /// Computes some rows, or one part of a row.
+    fn part<const N: usize, const R: usize>(
+        &self,
+        readers: &[Reader<'_>],
+        writer: &Writer<'_>,
+        rows: (usize, usize),
+        columns: (usize, usize),
+    ) {
+        let mut registers = [[L::default(); N]; R];
+        for (register, slot) in registers.iter_mut().zip(&self.slots[..self.arity]) {
+            if let Slot::Value(value) = slot {
+                register.fill(*value);
+            }
+        }
+        let steps = self.nest.steps();
+        let mut pieces = [(0, 0); PIECES];
+        let (mut count, mut filled) = (0, 0);
+        let (start, len) = columns;
+        self.nest.each(rows.0, rows.1, |offsets| {
+            let mut done = 0;
+            while done < len {
+                let size = (N - filled).min(len - done);
+                let at = |operand: usize| {
+                    let way = steps[operand].wrapping_mul((start + done) as isize);
+                    offsets[operand].wrapping_add_signed(way)
+                };
+                for (register, slot) in registers.iter_mut().zip(&self.slots[..self.arity]) {
+                    if let Slot::Input(input, _) = *slot {
+                        let block = &mut register[filled..filled + size];
+                        readers[input].load(at(input), steps[input], block);
+                    }
+                }
+                pieces[count] = (at(self.tensors), size);
+                count += 1;
+                filled += size;
+                done += size;
+                if filled == N || count == PIECES {
+                    self.flush(&mut registers, filled, &pieces[..count], writer);
+                    (count, filled) = (0, 0);
+                }
+            }
+        });
+        if filled > 0 {
+            self.flush(&mut registers, filled, &pieces[..count], writer);
+        }
+    }
+
+    /// Computes the first `filled` elements of the registers and writes them to the pieces of the output.
+    #[inline]
+    fn flush<const N: usize, const R: usize>(
+        &self,
+        registers: &mut [[L; N]; R],
+        filled: usize,
+        pieces: &[(usize, usize)],
+        writer: &Writer<'_>,
+    ) {
+        for (register, slot) in registers.iter_mut().zip(&self.slots[..self.arity]) {
+            if let Slot::Input(_, Some(round)) = slot {
+                round(&mut register[..filled]);
+            }
+        }
+        let Some((first, rest)) = registers.split_first_mut() else {
+            return;
+        };
+        let first = &mut first[..filled];
+        if let Some(function) = self.function {
+            if let Slot::Value(value) = self.slots[0] {
+                // The block before left its results there.
+                first.fill(value);
+            }
+            let mut others: [&[L]; ARITY] = [&[]; ARITY];
+            for (other, register) in others.iter_mut().zip(rest) {
+                *other = &register[..filled];
+            }
+            function(first, &others[..self.arity - 1]);
+        }
+        if let Some(after) = self.after {
+            after(first);
+        }
+        let (step, mut done) = (self.nest.steps()[self.tensors], 0);
+        for &(offset, size) in pieces {
+            writer.store(offset, step, &first[done..done + size]);
+            done += size;
+        }
+    }
+
+    fn split<const N: usize, const R: usize>(
+        &self,
+        call: &Call<'_>,
+        readers: &[Reader<'_>],
+        writer: &Writer<'_>,
+    ) {
+        let (rows, row) = (self.nest.rows(), self.nest.row());
+        if rows == 1 {
+            call.workers().ranges(row, GRAIN, |start, len| {
+                self.part::<N, R>(readers, writer, (0, 1), (start, len));
+            });
+        } else {
+            let grain = GRAIN.div_ceil(row.max(1));
+            call.workers().ranges(rows, grain, |first, count| {
+                self.part::<N, R>(readers, writer, (first, count), (0, row));
+            });
+        }
+    }
+}
+
+impl<L: Functions> Kernel for Map<L> {
+    fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
+        let writer = Writer::new(call, self.output)?;
+        let mut readers = [const { Reader::None }; ARITY];
+        for (index, &dtype) in self.inputs[..self.tensors].iter().enumerate() {
+            readers[index] = Reader::new(call, index, dtype)?;
+        }
+        match (self.nest.elements() <= SMALL, self.arity <= 3) {
+            (true, true) => self.split::<SMALL, 3>(call, &readers, &writer),
+            (true, false) => self.split::<SMALL, ARITY>(call, &readers, &writer),
+            (false, true) => self.split::<BLOCK, 3>(call, &readers, &writer),
+            (false, false) => self.split::<BLOCK, ARITY>(call, &readers, &writer),
+        }
+        Ok(())
+    }
+}
+
+/// Reports whether values of a lane lose digits in a type.
+fn is_rounded(dtype: DataType) -> bool {
+    matches!(
+        dtype,
+        DataType::Float16 | DataType::BFloat16 | DataType::Complex32
+    )
+}
+
+/// Finds the function that rounds to a type. `None` where the lane itself is the type.
+fn rounding<L: Lane>(dtype: DataType) -> Option<fn(&mut [L])> {
+    if matches!(
+        dtype,
+        DataType::Float32
+            | DataType::Float64
+            | DataType::Int64
+            | DataType::UInt64
+            | DataType::Complex64
+            | DataType::Complex128
+    ) {
+        return None;
+    }
+    for_cell!(dtype, C => Some(round::<C, L> as fn(&mut [L])), None)
+}
+
+/// Tensors of each type, so that a row is found with one branch.
+macro_rules! typed {
+    ($($name:ident => $cell:ty,)*) => {
+        /// An input.
+        pub(super) enum Reader<'a> {
+            None,
+            $($name(View<'a, <$cell as Cell>::Raw>),)*
+        }
+
+        impl<'a> Reader<'a> {
+            pub fn new(call: &Call<'a>, index: usize, dtype: DataType) -> Result<Reader<'a>, OpError> {
+                match dtype {
+                    $(DataType::$name => Ok(Reader::$name(call.input(index)?)),)*
+                    _ => Err(unknown(dtype)),
+                }
+            }
+
+            #[inline]
+            pub fn load<L: Lane>(&self, start: usize, step: isize, block: &mut [L]) {
+                match self {
+                    Reader::None => {}
+                    $(Reader::$name(view) => load::<$cell, L>(view.row(start, block.len(), step), block),)*
+                }
+            }
+        }
+
+        /// The output.
+        enum Writer<'a> {
+            $($name(ViewMut<'a, <$cell as Cell>::Raw>),)*
+        }
+
+        impl<'a> Writer<'a> {
+            fn new(call: &Call<'a>, dtype: DataType) -> Result<Writer<'a>, OpError> {
+                match dtype {
+                    $(DataType::$name => Ok(Writer::$name(call.output(0)?)),)*
+                    _ => Err(unknown(dtype)),
+                }
+            }
+
+            #[inline]
+            fn store<L: Lane>(&self, start: usize, step: isize, block: &[L]) {
+                match self {
+                    $(Writer::$name(view) => store::<$cell, L>(view.row(start, block.len(), step), block),)*
+                }
+            }
+        }
+    };
+}
+
+typed! {
+    Float32 => f32,
+    Float64 => f64,
+    Float16 => jumar_ops::view::F16,
+    BFloat16 => jumar_ops::view::BF16,
+    Int8 => i8,
+    Int16 => i16,
+    Int32 => i32,
+    Int64 => i64,
+    UInt8 => u8,
+    UInt16 => u16,
+    UInt32 => u32,
+    UInt64 => u64,
+    Bool => jumar_ops::view::Bool8,
+    Complex32 => lane::Complex32,
+    Complex64 => lane::Complex64,
+    Complex128 => lane::Complex128,
+}
+
+#[cold]
+fn unknown(dtype: DataType) -> OpError {
+    OpError::new(
+        OpErrorKind::Internal,
+        format!("elementwise kernels have no elements of type {dtype}"),
+    )
+}

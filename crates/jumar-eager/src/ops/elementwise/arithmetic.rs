@@ -1,0 +1,250 @@
+//! Arithmetic of two and more operands.
+
+use jumar_types::dtype::DataType;
+
+use super::{Pair, Row, Rule, binary, check_exists, check_shape, named, pair};
+use crate::build::{Cx, Operand};
+use crate::element::F;
+use crate::{Refusal, Scalar, promote};
+
+macro_rules! keep {
+    ($function:ident) => {
+        |cx| binary(cx, F::$function, Rule::Keep)
+    };
+}
+
+macro_rules! real {
+    ($function:ident) => {
+        |cx| binary(cx, F::$function, Rule::Real)
+    };
+}
+
+/// A function of bits: booleans have the logical function.
+macro_rules! bits {
+    ($bits:ident, $logical:ident) => {
+        |cx| bits(cx, F::$bits, F::$logical)
+    };
+}
+
+pub(crate) static ARITHMETIC: &[Row] = &[
+    ("aclnnAdd", add),
+    ("aclnnAddN", sum),
+    ("aclnnAddcdiv", |cx| third(cx, F::Addcdiv, Rule::Real)),
+    ("aclnnAddcmul", |cx| third(cx, F::Addcmul, Rule::Keep)),
+    ("aclnnAdds", add),
+    ("aclnnAtan2", real!(Atan2)),
+    ("aclnnBitwiseAndScalar", bits!(BitAnd, LogicalAnd)),
+    ("aclnnBitwiseAndTensor", bits!(BitAnd, LogicalAnd)),
+    ("aclnnBitwiseOrScalar", bits!(BitOr, LogicalOr)),
+    ("aclnnBitwiseOrTensor", bits!(BitOr, LogicalOr)),
+    ("aclnnBitwiseXorScalar", bits!(BitXor, LogicalXor)),
+    ("aclnnBitwiseXorTensor", bits!(BitXor, LogicalXor)),
+    ("aclnnDiv", real!(Div)),
+    ("aclnnDivMod", div_mod),
+    ("aclnnDivMods", div_mod),
+    ("aclnnDivs", real!(Div)),
+    ("aclnnFloorDivide", keep!(FloorDiv)),
+    ("aclnnFloorDivides", keep!(FloorDiv)),
+    ("aclnnFmodScalar", keep!(Fmod)),
+    ("aclnnFmodTensor", keep!(Fmod)),
+    ("aclnnGcd", keep!(Gcd)),
+    ("aclnnHeaviside", keep!(Heaviside)),
+    ("aclnnInplaceAdd", add),
+    ("aclnnInplaceAddcdiv", |cx| {
+        third(cx, F::Addcdiv, Rule::Real)
+    }),
+    ("aclnnInplaceAddcmul", |cx| {
+        third(cx, F::Addcmul, Rule::Keep)
+    }),
+    ("aclnnInplaceAdds", add),
+    ("aclnnInplaceAtan2", real!(Atan2)),
+    ("aclnnInplaceBitwiseAndScalar", bits!(BitAnd, LogicalAnd)),
+    ("aclnnInplaceBitwiseAndTensor", bits!(BitAnd, LogicalAnd)),
+    ("aclnnInplaceBitwiseOrScalar", bits!(BitOr, LogicalOr)),
+    ("aclnnInplaceBitwiseOrTensor", bits!(BitOr, LogicalOr)),
+    ("aclnnInplaceBitwiseXorScalar", bits!(BitXor, LogicalXor)),
+    ("aclnnInplaceBitwiseXorTensor", bits!(BitXor, LogicalXor)),
+    ("aclnnInplaceDiv", real!(Div)),
+    ("aclnnInplaceDivMod", div_mod),
+    ("aclnnInplaceDivMods", div_mod),
+    ("aclnnInplaceDivs", real!(Div)),
+    ("aclnnInplaceFloorDivide", keep!(FloorDiv)),
+    ("aclnnInplaceFloorDivides", keep!(FloorDiv)),
+    ("aclnnInplaceFmodScalar", keep!(Fmod)),
+    ("aclnnInplaceFmodTensor", keep!(Fmod)),
+    ("aclnnInplaceLerp", lerp),
+    ("aclnnInplaceLerps", lerp),
+    ("aclnnInplaceMul", keep!(Mul)),
+    ("aclnnInplaceMuls", keep!(Mul)),
+    ("aclnnInplacePowTensorScalar", pow_scalar),
+    ("aclnnInplacePowTensorTensor", pow),
+    ("aclnnInplaceRemainderTensorScalar", keep!(Remainder)),
+    ("aclnnInplaceRemainderTensorTensor", keep!(Remainder)),
+    ("aclnnInplaceSub", sub),
+    ("aclnnInplaceSubs", sub),
+    ("aclnnInplaceXLogYScalarOther", real!(XLogY)),
+    ("aclnnInplaceXLogYTensor", real!(XLogY)),
+    ("aclnnLeftShift", keep!(Left)),
+    ("aclnnLerp", lerp),
+    ("aclnnLerps", lerp),
+    ("aclnnLogAddExp", real!(LogAddExp)),
+    ("aclnnLogAddExp2", real!(LogAddExp2)),
+    ("aclnnMaximum", keep!(Max)),
+    ("aclnnMinimum", keep!(Min)),
+    ("aclnnMul", keep!(Mul)),
+    ("aclnnMuls", keep!(Mul)),
+    ("aclnnPowScalarTensor", pow),
+    ("aclnnPowTensorScalar", pow_scalar),
+    ("aclnnPowTensorTensor", pow),
+    ("aclnnRemainderScalarTensor", keep!(Remainder)),
+    ("aclnnRemainderTensorScalar", keep!(Remainder)),
+    ("aclnnRemainderTensorTensor", keep!(Remainder)),
+    ("aclnnRightShift", keep!(Right)),
+    ("aclnnRsub", rsub),
+    ("aclnnRsubs", rsub),
+    ("aclnnSub", sub),
+    ("aclnnSubs", sub),
+    ("aclnnSum", sum),
+    ("aclnnXLogYScalarOther", real!(XLogY)),
+    ("aclnnXLogYScalarSelf", real!(XLogY)),
+    ("aclnnXLogYTensor", real!(XLogY)),
+];
+
+fn is_one(scalar: &Scalar) -> bool {
+    scalar.complex() == (1.0, 0.0)
+}
+
+/// Plans `plain(a, b)` where alpha is 1, and `scaled(a, b, alpha)` elsewhere.
+fn with_alpha(cx: &mut Cx<'_>, pair: Pair, plain: F, scaled: F) -> Result<(), Refusal> {
+    let alpha = cx.scalar("alpha")?;
+    let Pair {
+        operands: [one, two],
+        dtype,
+        out,
+    } = pair;
+    if promote::is_complex(alpha.dtype()) && !promote::is_complex(dtype) {
+        return Err(cx.invalid(format_args!(
+            "alpha has the type {}, and the operands have the type {dtype}; a complex alpha needs complex operands",
+            alpha.dtype()
+        )));
+    }
+    check_exists(cx, plain, dtype)?;
+    cx.check_converts(dtype, &out)?;
+    check_shape(cx, &[one, two], &out)?;
+    match is_one(&alpha) {
+        true => cx.map(plain, dtype, &[one, two], out),
+        false => cx.map(scaled, dtype, &[one, two, Operand::Scalar(alpha)], out),
+    }
+}
+
+fn add(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let pair = pair(cx)?;
+    with_alpha(cx, pair, F::Add, F::AddScaled)
+}
+
+fn sub(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let pair = pair(cx)?;
+    with_alpha(cx, pair, F::Sub, F::SubScaled)
+}
+
+/// other - alpha * self.
+fn rsub(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let mut pair = pair(cx)?;
+    pair.operands.swap(0, 1);
+    with_alpha(cx, pair, F::Sub, F::SubScaled)
+}
+
+fn bits(cx: &mut Cx<'_>, whole: F, logical: F) -> Result<(), Refusal> {
+    match pair(cx)?.dtype {
+        DataType::Bool => binary(cx, logical, Rule::Keep),
+        _ => binary(cx, whole, Rule::Keep),
+    }
+}
+
+/// mode 0 divides, 1 truncates the quotient, 2 rounds it down.
+fn div_mod(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    match cx.int("mode")? {
+        0 => binary(cx, F::Div, Rule::Real),
+        1 => binary(cx, F::TruncDiv, Rule::Keep),
+        2 => binary(cx, F::FloorDiv, Rule::Keep),
+        mode => Err(cx.invalid(format_args!("mode is {mode}; it must be 0, 1 or 2"))),
+    }
+}
+
+/// self, tensor1, tensor2 and value, which is a host scalar.
+fn third(cx: &mut Cx<'_>, function: F, rule: Rule) -> Result<(), Refusal> {
+    let own = cx.params()[0].name;
+    named(cx, function, rule, &[own, "tensor1", "tensor2", "value"])
+}
+
+fn lerp(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let own = cx.params()[0].name;
+    named(cx, F::Lerp, Rule::Keep, &[own, "end", "weight"])
+}
+
+fn pow(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    if pair(cx)?.dtype == DataType::Bool {
+        return Err(cx.invalid("self and exponent are both bool; one of them must be a number"));
+    }
+    binary(cx, F::Pow, Rule::Keep)
+}
+
+/// Powers by a few exponents are cheaper and more exact than by the general function.
+fn pow_scalar(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let exponent = cx.scalar("exponent")?;
+    let Pair {
+        operands,
+        dtype,
+        out,
+    } = pair(cx)?;
+    let whole = dtype.is_integer() || dtype == DataType::Bool;
+    if whole && exponent.int() < 0 {
+        return Err(cx.invalid(format_args!(
+            "exponent is {}; powers of integers need an exponent of at least 0",
+            exponent.int()
+        )));
+    }
+    let function = match (exponent.complex(), whole) {
+        ((2.0, 0.0), _) => F::Square,
+        ((3.0, 0.0), _) => F::Cube,
+        ((0.5, 0.0), false) => F::Sqrt,
+        ((-0.5, 0.0), false) => F::Rsqrt,
+        ((-1.0, 0.0), false) => F::Reciprocal,
+        _ => return binary(cx, F::Pow, Rule::Keep),
+    };
+    check_exists(cx, function, dtype)?;
+    cx.check_converts(dtype, &out)?;
+    check_shape(cx, &operands, &out)?;
+    cx.map(function, dtype, &operands[..1], out)
+}
+
+/// The sum of the tensors of a list.
+fn sum(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let (tensors, out) = (cx.tensors("tensors")?, cx.out("out")?);
+    let Some((&first, rest)) = tensors.split_first() else {
+        return Err(cx.invalid("tensors is empty; it must have at least one tensor"));
+    };
+    let mut dtype = first.dtype();
+    for view in rest {
+        dtype = cx.promote(dtype, view.dtype())?;
+    }
+    check_exists(cx, F::Add, dtype)?;
+    cx.check_converts(dtype, &out)?;
+    let (dims, rank) = cx.broadcast(&tensors)?;
+    cx.check_dims(&out, &dims[..rank])?;
+    let Some((&last, middle)) = rest.split_last() else {
+        return cx.copy(first, out);
+    };
+    // Sums of halves stay in float32 until the end.
+    let wide = match dtype {
+        DataType::Float16 | DataType::BFloat16 => DataType::Float32,
+        other => other,
+    };
+    let mut sum = first;
+    for &view in middle {
+        let to = cx.temporary(wide, &dims[..rank])?;
+        cx.map(F::Add, wide, &[sum, view].map(Operand::Tensor), to)?;
+        sum = to;
+    }
+    cx.map(F::Add, wide, &[sum, last].map(Operand::Tensor), out)
+}
