@@ -13,10 +13,10 @@ use jumar::offline::graph::{self, files};
 #[command(after_help = "Example:
   jumar bundle --output both.om first.om second.om")]
 pub struct Options {
-    /// Where the bundle goes.
+    /// The file to write.
     #[arg(short, long)]
     output: PathBuf,
-    /// The models (.om), in the order that aclmdlBundleGetModelId counts them.
+    /// The models (.om), in the order of aclmdlBundleGetModelId.
     #[arg(required = true)]
     models: Vec<PathBuf>,
 }

@@ -17,33 +17,33 @@ use crate::tree::Tree;
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   jumar check -- ./app
-  jumar check --late -- python app.py        tasks run as late as they may, so that a missing wait shows
-  jumar check --protect --late -- ./app      pinned memory touched while a copy is pending, with the line that did it
-  jumar check --rules all -- ./app           lints as well (silent synchronisation)
+  jumar check --late -- python app.py        delays tasks, so that a missing wait gives a wrong result
+  jumar check --protect --late -- ./app      also finds accesses to pinned memory during a pending copy
+  jumar check --rules all -- ./app           with lints (silent synchronisation)
   jumar check --save-baseline known.txt -- ./app; jumar check --baseline known.txt -- ./app
   jumar check --sarif findings.sarif -- ./app
 
-Status 0: the program's is 0 and nothing was found. Otherwise the program's status, or 1 where that is 0.")]
+Status: that of the program; 1 if that is 0 and something was found.")]
 pub struct Check {
-    /// Rules to look at, by id or the beginning of it, with commas between; `all` adds the lints.
+    /// Rules to check, by id or prefix, separated by commas; `all` adds the lints.
     #[arg(long, value_name = "LIST")]
     rules: Option<String>,
-    /// Holds every task back until the program waits for it.
+    /// Delays every task until the program waits for it.
     #[arg(long)]
     late: bool,
-    /// Finds what the program does to pinned memory while a copy is pending, by the protection of its pages.
+    /// Protects the pages of pinned memory during a pending copy, to find accesses by the program.
     #[arg(long)]
     protect: bool,
-    /// Lets a number choose which stream goes on; the same number gives the same run.
+    /// Chooses the order of streams; the same number repeats the same run.
     #[arg(long, value_name = "N", conflicts_with = "late")]
     seed: Option<u64>,
-    /// Tells what other products refuse: names of profiles with commas between (310P3,910B1), or `all`.
+    /// Reports what other products refuse: profile names separated by commas (310P3,910B1), or `all`.
     #[arg(long, value_name = "LIST")]
     profiles: Option<String>,
-    /// Leaves out the findings that this file lists.
+    /// Does not report the findings in this file.
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
-    /// Writes what was found into a file for --baseline.
+    /// Writes the findings to a file for --baseline.
     #[arg(long, value_name = "FILE")]
     save_baseline: Option<PathBuf>,
     /// Writes the findings as JSON.
@@ -52,10 +52,10 @@ pub struct Check {
     /// Writes the findings as SARIF 2.1.0.
     #[arg(long, value_name = "FILE")]
     sarif: Option<PathBuf>,
-    /// Writes a timeline as well, as `jumar run --trace` does; a page (.html) has the findings in it.
+    /// Writes a timeline as well, as `jumar run --trace` does; a web page (.html) includes the findings.
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
-    /// Tells findings in Chinese.
+    /// Prints findings in Chinese.
     #[arg(long)]
     chinese: bool,
     /// The program and its arguments.
@@ -71,19 +71,19 @@ pub struct Check {
 /// What `jumar explore` takes.
 #[derive(clap::Args)]
 #[command(
-    after_help = "Each run gets another seed, which chooses the stream that goes on wherever several could. Runs are told \
-apart by exit status, output and findings.
+    after_help = "Each run has another seed, which chooses the next stream wherever several can run. Runs are grouped by exit \
+status, output and findings.
 
-Status 0: all runs are alike, and nothing was found."
+Status 0: all runs are equal, and nothing was found."
 )]
 pub struct Explore {
-    /// How many seeds are tried.
+    /// Number of seeds.
     #[arg(short, long, value_name = "N", default_value_t = 20)]
     number: u64,
     /// The first seed.
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// How long one run may take, in seconds.
+    /// Time limit of one run, in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     limit: u64,
     /// The program and its arguments.

@@ -16,13 +16,13 @@ use loader::{Found, Loader};
 /// What `jumar doctor` takes.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
-  jumar doctor                  this shell as it is
-  jumar doctor ./app            what this program would load, here and under `jumar run`
-  jumar run -- jumar doctor     how it looks from inside `jumar run`
+  jumar doctor                  this shell
+  jumar doctor ./app            the libraries of this program, in this shell and under `jumar run`
+  jumar run -- jumar doctor     the environment inside `jumar run`
 
 The exit status is 0 when nothing is wrong.")]
 pub struct Options {
-    /// A compiled program whose libraries are looked at.
+    /// A compiled program whose libraries are checked.
     program: Option<PathBuf>,
 }
 

@@ -15,10 +15,10 @@ use crate::vars;
   eval \"$(jumar env)\"
   eval \"$(jumar env --build)\" && cmake -B build && cmake --build build")]
 pub struct Options {
-    /// Adds what CMake files and Makefiles of Ascend projects read.
+    /// Adds variables that CMake files and Makefiles of Ascend projects read.
     #[arg(long)]
     build: bool,
-    /// Prints the page of all variables instead.
+    /// Prints the documentation page of all variables instead.
     #[arg(long, hide = true)]
     page: bool,
 }

@@ -17,29 +17,29 @@ use crate::check::{Outcome, Scratch, command, findings, run_within};
 /// What `jumar faults` takes.
 #[derive(clap::Args)]
 #[command(
-    after_help = "First the program is run once to see which calls it makes and which tasks it queues; then each call that can \
-fail is made to fail, and each task (task:NAME, queued by that call) fails on the device while the call itself went well. Runs \
-go on side by side, so they must not write the same files.
+    after_help = "The first run records which calls the program makes and which tasks it queues. Then the program is run once for \
+each call that can fail, with that call failing, and once for each task (task:NAME, queued by that call), which fails on the \
+device although the call succeeded. Runs are parallel, so they must not write the same files.
 
-  handled   it ends with another status, and leaves nothing behind
-  ignored   it ends as if nothing had happened
-  leaks     it ends with another status, and leaves objects that it otherwise gives back
-  crash     it ends by a signal; the stack follows
-  hangs     it was ended after --limit
+  handled   status or output differ from the first run, and nothing is left behind
+  ignored   status and output are those of the first run
+  leaks     status or output differ, and objects are left that the first run released
+  crash     the program ended by a signal; the stack follows
+  hangs     the program was ended after --limit
 
-Status 0: no run crashed, hung, leaked or ended as if nothing had happened."
+Status 0: every failure was handled."
 )]
 pub struct Faults {
-    /// Only calls whose name contains this; `task:` for tasks alone.
+    /// Only calls whose name contains this text; `task:` for tasks only.
     #[arg(long, value_name = "NAME")]
     only: Option<String>,
-    /// How often one function is made to fail at most.
+    /// Maximum number of failures of one function.
     #[arg(long, value_name = "N", default_value_t = 50)]
     each: u64,
-    /// How long one run may take, in seconds.
+    /// Time limit of one run, in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = 30)]
     limit: u64,
-    /// How many runs go on side by side; as many as there are processors if it is not given.
+    /// Number of parallel runs. Default: the number of processors.
     #[arg(long, value_name = "N")]
     jobs: Option<usize>,
     /// The program and its arguments.

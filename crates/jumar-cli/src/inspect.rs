@@ -13,15 +13,15 @@ use jumar::offline::graph::{self, Graph, Model, Operand, Place, Plan, Port, file
 /// What `jumar inspect` takes.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
-  jumar inspect net.om       an offline model of Jumar; of a vendor's file the header
-  jumar inspect net.onnx     what atc would read")]
+  jumar inspect net.om       a model of Jumar, or the header of a vendor's model
+  jumar inspect net.onnx     the model as atc reads it")]
 pub struct Options {
-    /// The file.
+    /// The model file.
     model: PathBuf,
     /// Lists every operator.
     #[arg(long)]
     operators: bool,
-    /// Lists the steps of one execution, and where each reads and writes.
+    /// Lists the steps of one execution with their inputs and outputs.
     #[arg(long)]
     plan: bool,
 }

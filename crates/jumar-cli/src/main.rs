@@ -21,7 +21,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// Runs Ascend programs on machines without an Ascend card.
+/// Runs programs for Ascend accelerators on machines without one.
 #[derive(Parser)]
 #[command(
     name = "jumar",
@@ -31,10 +31,10 @@ use clap::{Parser, Subcommand};
   jumar run -- ./classify images/         an unmodified C program
   jumar run -- python classify.py         an unmodified pyACL program
   jumar run --trace out.json -- ./app     with a timeline for Perfetto
-  jumar check -- ./app                    what the program does wrong, and where
+  jumar check -- ./app                    races, leaks and misuse, with file and line
   eval \"$(jumar env)\"                     the same environment for the whole shell
   jumar atc --model=net.onnx --framework=5 --output=net --soc_version=Ascend910B1
-  jumar doctor                            which libascendcl a program would get, and why"
+  jumar doctor                            which libascendcl a program would load, and why"
 )]
 struct Cli {
     #[command(subcommand)]
@@ -43,34 +43,34 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Runs a program on Jumar's devices and returns what it returns.
+    /// Runs a program on Jumar's devices and returns its exit status.
     Run(run::Options),
-    /// Prints the lines that set a shell up: eval "$(jumar env)".
+    /// Prints commands that set up the shell: eval "$(jumar env)".
     Env(env::Options),
-    /// Tells which library a program would load and what stands in the way.
+    /// Shows which library a program would load, and problems of the setup.
     Doctor(doctor::Options),
-    /// Prints where libraries, headers and commands lie.
+    /// Prints the folder of libraries, headers and commands.
     Prefix,
-    /// Lists the devices that a program would see.
+    /// Lists the devices that a program sees.
     Info,
-    /// Shows what is inside a model file (.om, .onnx).
+    /// Shows the contents of a model file (.om, .onnx).
     Inspect(inspect::Options),
-    /// Puts several models (.om) into one file.
+    /// Combines several models (.om) in one file.
     Bundle(bundle::Options),
-    /// Converts a model to .om; takes the options of the atc tool.
+    /// Converts a model to .om, with the options of the atc tool.
     #[command(disable_help_flag = true)]
     Atc {
         /// The options of atc; `jumar atc --help` lists them.
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<OsString>,
     },
-    /// Runs a program and finds races, leaks and misuse in it.
+    /// Runs a program and reports races, leaks and misuse.
     Check(check::Check),
-    /// Runs a program under many schedules and tells which runs differ.
+    /// Runs a program under many schedules and reports differing runs.
     Explore(check::Explore),
-    /// Lets each call and each task of a program fail once and tells how the program takes it.
+    /// Makes each call and each task of a program fail once and reports how the program reacts.
     Faults(faults::Faults),
-    /// Turns a timeline into a page for a browser.
+    /// Converts a timeline to a web page.
     Report(report::Options),
 }
 

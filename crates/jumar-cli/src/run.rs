@@ -18,41 +18,40 @@ use crate::tree::Tree;
   jumar run --trace timeline.json -- ./app
   jumar run --devices 4 --profile Ascend310P3 -- ./app
 
-The program replaces this command (not where a page is to be written), so its exit status, its signals and its terminal are its own.
-Status 126: the program cannot be run; 127: there is no such program.")]
+The program replaces this process and keeps its exit status, signals and terminal, except when a web page is written.
+Status 126: the program cannot be run; 127: it does not exist.")]
 pub struct Options {
-    /// Writes a timeline for Perfetto (ui.perfetto.dev) or chrome://tracing when the program ends; a name that ends in .html
-    /// makes it a page for a browser.
+    /// Writes a timeline for Perfetto (ui.perfetto.dev) or chrome://tracing; with a name that ends in .html, a web page.
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
-    /// How many devices the machine appears to have.
+    /// Number of devices.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
     devices: Option<u32>,
-    /// Which device is imitated, for example Ascend910B1 or Ascend310P3.
+    /// The product to imitate, for example Ascend910B1 or Ascend310P3.
     #[arg(long, value_name = "NAME")]
     profile: Option<String>,
-    /// Which release of CANN the program sees, for example 8.3.RC1.
+    /// The release of CANN that the program sees, for example 8.3.RC1.
     #[arg(long, value_name = "RELEASE")]
     cann_version: Option<String>,
-    /// How many threads run the work of all devices.
+    /// Number of threads that run the work of all devices.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     workers: Option<u32>,
-    /// Computes products without the processor's matrix unit (AMX), and does not ask the system for it.
+    /// Neither uses nor requests the processor's matrix unit (AMX).
     #[arg(long)]
     no_matrix_unit: bool,
-    /// What compiles kernels while the program runs, for example clang++.
+    /// The C++ compiler for kernels that are compiled at run time, for example clang++.
     #[arg(long, value_name = "COMPILER")]
     cxx: Option<OsString>,
-    /// Which devices the program sees, for example 0,2.
+    /// The devices that the program sees, for example 0,2.
     #[arg(long, value_name = "LIST")]
     visible_devices: Option<String>,
-    /// Makes each asynchronous call return only when its work is done.
+    /// Makes each asynchronous call wait until its work is done.
     #[arg(long)]
     launch_blocking: bool,
-    /// From which level on log lines are written.
+    /// The lowest level that is logged.
     #[arg(long, value_name = "LEVEL", value_enum)]
     log_level: Option<Level>,
-    /// Writes log lines to the standard output.
+    /// Writes log lines to standard output.
     #[arg(long)]
     log_to_stdout: bool,
     /// The program and its arguments.

@@ -23,159 +23,159 @@ pub const READ: &[Var] = &[
         flag: Some("devices"),
         values: "1 to 64",
         default: "1",
-        meaning: "How many devices the machine appears to have.",
+        meaning: "Number of devices.",
     },
     Var {
         name: "JUMAR_PROFILE",
         flag: Some("profile"),
         values: "a SoC name such as Ascend910B1 or Ascend310P3, or the path of a profile file",
         default: "Ascend910B1",
-        meaning: "Which device is imitated: its name, memory size, core counts and limits.",
+        meaning: "The product to imitate: name, memory size, core counts and limits.",
     },
     Var {
         name: "JUMAR_CANN_VERSION",
         flag: Some("cann-version"),
         values: "a release such as 9.1.0 or 8.3.RC1",
         default: "9.1.0",
-        meaning: "Which release of CANN programs see when they ask for versions; the driver's follows from it. Prebuilt frameworks choose their paths by it.",
+        meaning: "The release of CANN that version queries return; the driver's version follows from it. Prebuilt frameworks choose code paths by it.",
     },
     Var {
         name: "JUMAR_WORKERS",
         flag: Some("workers"),
         values: "1 to 1024",
         default: "one for each processor",
-        meaning: "How many threads run the work of all devices.",
+        meaning: "Number of threads that run the work of all devices.",
     },
     Var {
         name: "JUMAR_TRACE",
         flag: Some("trace"),
         values: "a file name",
         default: "no timeline",
-        meaning: "Where a timeline for Perfetto or chrome://tracing is written when the program ends.",
+        meaning: "Where a timeline for Perfetto or chrome://tracing is written.",
     },
     Var {
         name: "JUMAR_MATRIX_UNIT",
         flag: Some("no-matrix-unit"),
         values: "0, 1",
         default: "1",
-        meaning: "With 0 products never use the processor's matrix unit (AMX), and the system is not asked for it.",
+        meaning: "With 0 the processor's matrix unit (AMX) is neither used nor requested.",
     },
     Var {
         name: "JUMAR_CHECK",
         flag: None,
-        values: "`1`, or ids of rules with commas between; `all` adds the lints",
+        values: "`1`, or rule ids separated by commas; `all` adds the lints",
         default: "no checks",
-        meaning: "Finds races, leaks and misuse; `jumar check` sets it.",
+        meaning: "Reports races, leaks and misuse; `jumar check` sets it.",
     },
     Var {
         name: "JUMAR_CHECK_REPORT",
         flag: None,
         values: "a file name",
-        default: "findings are told on standard error alone",
+        default: "findings go to standard error only",
         meaning: "Where each finding is appended as a line of JSON.",
     },
     Var {
         name: "JUMAR_CHECK_BASELINE",
         flag: None,
         values: "a file name",
-        default: "every finding is told",
-        meaning: "Which findings are known and not told: a fingerprint a line.",
+        default: "every finding is reported",
+        meaning: "Known findings, which are not reported: one fingerprint a line.",
     },
     Var {
         name: "JUMAR_CHECK_LANGUAGE",
         flag: None,
         values: "`zh`",
         default: "English",
-        meaning: "The language of what findings say of their rules.",
+        meaning: "The language of the rules' texts in findings.",
     },
     Var {
         name: "JUMAR_CHECK_PROFILES",
         flag: None,
-        values: "names of profiles with commas between, or `all`",
-        default: "other products are not thought of",
-        meaning: "Tells what a program does that these products refuse.",
+        values: "profile names separated by commas, or `all`",
+        default: "only the imitated product counts",
+        meaning: "Reports what these products would refuse.",
     },
     Var {
         name: "JUMAR_CHECK_PROTECT",
         flag: None,
         values: "`1`",
         default: "pages are not protected",
-        meaning: "Protects the pages of pinned memory while copies are pending, so that the checks find who touches them.",
+        meaning: "Protects the pages of pinned memory during pending copies, so that the checks find accesses to them.",
     },
     Var {
         name: "JUMAR_CHECK_REPLAY",
         flag: None,
         values: "a command",
         default: "none",
-        meaning: "What findings name as the way to run the program again.",
+        meaning: "The command that findings show for running the program again.",
     },
     Var {
         name: "JUMAR_LATE",
         flag: None,
         values: "`1`",
         default: "tasks run as soon as they can",
-        meaning: "Holds every task back until the program waits for it.",
+        meaning: "Delays every task until the program waits for it.",
     },
     Var {
         name: "JUMAR_SEED",
         flag: None,
         values: "a number",
-        default: "streams advance as they come",
-        meaning: "Chooses which stream goes on; the same number gives the same run.",
+        default: "no fixed order",
+        meaning: "Chooses the order of streams; the same number repeats the same run.",
     },
     Var {
         name: "JUMAR_FAULT",
         flag: None,
-        values: "a function and its turn, such as `aclrtMalloc#3`; `*#7` for the seventh call; `task:aclrtMemcpyAsync#2` for the second task that a function queues",
-        default: "nothing is made to fail",
-        meaning: "Which call, or which task on a device, is made to fail.",
+        values: "a function and the number of its call, such as `aclrtMalloc#3`; `*#7` for the seventh call of any function; `task:aclrtMemcpyAsync#2` for the second task that a function queues",
+        default: "no injected failure",
+        meaning: "The call, or the task on a device, that fails.",
     },
     Var {
         name: "JUMAR_FAULT_LOG",
         flag: None,
         values: "a file name",
         default: "none",
-        meaning: "Where each call and each task that can fail is written down.",
+        meaning: "Where each call and task that can fail is recorded.",
     },
     Var {
         name: "JUMAR_CRASH_REPORT",
         flag: None,
         values: "a file name",
         default: "none",
-        meaning: "Where a program that ends by a signal of its own (a wild pointer, an abort) leaves its stack.",
+        meaning: "Where the stack is written if the program ends by a signal (invalid pointer, abort).",
     },
     Var {
         name: "JUMAR_CXX",
         flag: Some("cxx"),
         values: "a C++ compiler, by name or path",
         default: "c++",
-        meaning: "What compiles kernels while a program runs (aclrtc).",
+        meaning: "Compiles kernels at run time (aclrtc).",
     },
     Var {
         name: "ASCEND_RT_VISIBLE_DEVICES",
         flag: Some("visible-devices"),
-        values: "ascending device numbers with commas between them, without blanks",
+        values: "ascending device numbers separated by commas, without blanks",
         default: "all devices",
-        meaning: "Which devices the program sees; they are numbered from 0 again.",
+        meaning: "The devices that the program sees, renumbered from 0.",
     },
     Var {
         name: "ASCEND_LAUNCH_BLOCKING",
         flag: Some("launch-blocking"),
         values: "0, 1",
         default: "0",
-        meaning: "With 1 each asynchronous call returns only when its work is done.",
+        meaning: "With 1 each asynchronous call waits until its work is done.",
     },
     Var {
         name: "ASCEND_GLOBAL_LOG_LEVEL",
         flag: Some("log-level"),
         values: "0 debug, 1 info, 2 warning, 3 error, 4 nothing",
         default: "3",
-        meaning: "From which level on log lines are written.",
+        meaning: "The lowest level that is logged.",
     },
     Var {
         name: "ASCEND_MODULE_LOG_LEVEL",
         flag: None,
-        values: "MODULE=level, with colons between several",
+        values: "MODULE=level, separated by colons",
         default: "the global level",
         meaning: "The level of single modules, for example ASCENDCL=0:APP=1.",
     },
@@ -184,7 +184,7 @@ pub const READ: &[Var] = &[
         flag: Some("log-to-stdout"),
         values: "0, 1",
         default: "0",
-        meaning: "With 1 log lines go to the standard output instead of a file.",
+        meaning: "With 1 log lines go to standard output instead of a file.",
     },
     Var {
         name: "ASCEND_LOG_PRINT_TO_STDOUT",
@@ -197,64 +197,64 @@ pub const READ: &[Var] = &[
         name: "ASCEND_PROCESS_LOG_PATH",
         flag: None,
         values: "a folder",
-        default: "that of ASCEND_WORK_PATH",
-        meaning: "Where the log files of the process go.",
+        default: "the one of ASCEND_WORK_PATH",
+        meaning: "The folder of the process's log files.",
     },
     Var {
         name: "ASCEND_WORK_PATH",
         flag: None,
         values: "a folder",
         default: "ascend/log in the home folder",
-        meaning: "Where log files go without ASCEND_PROCESS_LOG_PATH.",
+        meaning: "The folder of log files without ASCEND_PROCESS_LOG_PATH.",
     },
     Var {
         name: "ASCEND_HOST_LOG_FILE_NUM",
         flag: None,
         values: "1 to 1000",
         default: "10",
-        meaning: "How many log files of 20 MB a process keeps; the oldest goes when one more is begun.",
+        meaning: "Number of log files of 20 MB that a process keeps; the oldest is removed.",
     },
     Var {
         name: "ASCEND_GLOBAL_EVENT_ENABLE",
         flag: None,
         values: "0, 1",
-        default: "1 where anything else is logged",
-        meaning: "With 0 no events are logged (the folder run), with 1 they are in any case.",
+        default: "1 if anything else is logged",
+        meaning: "With 0 no events are logged (folder `run`), with 1 always.",
     },
     Var {
         name: "PROFILING_MODE",
         flag: None,
         values: "dynamic",
         default: "none",
-        meaning: "With dynamic a tool switches profiles, and aclprofInit is refused.",
+        meaning: "With `dynamic` a tool controls profiling, and aclprofInit is refused.",
     },
     Var {
         name: "PROFILER_SAMPLECONFIG",
         flag: None,
-        values: "a JSON object as the profiler section of aclInit's configuration",
+        values: "a JSON object like the profiler section of aclInit's configuration",
         default: "none",
-        meaning: "Takes a profile from aclInit on, whatever the configuration says.",
+        meaning: "Starts a profile at aclInit, regardless of the configuration.",
     },
     Var {
         name: "ASCEND_DUMP_SCENE",
         flag: None,
         values: "aic_err_brief_dump, aic_err_norm_dump, aic_err_detail_dump",
-        default: "what the configuration says",
-        meaning: "Lets tensors of failures be saved without a configuration.",
+        default: "as in the configuration",
+        meaning: "Saves tensors of failed tasks without a configuration.",
     },
     Var {
         name: "ASCEND_DUMP_PATH",
         flag: None,
         values: "a folder",
-        default: "that of ASCEND_WORK_PATH, then dump_path of the configuration",
-        meaning: "Where tensors of failures go.",
+        default: "the one of ASCEND_WORK_PATH, then dump_path of the configuration",
+        meaning: "The folder for tensors of failed tasks.",
     },
     Var {
         name: "NPU_COLLECT_PATH",
         flag: None,
         values: "a folder",
         default: "none",
-        meaning: "Lets tensors of failures be saved, there, where no scene is chosen.",
+        meaning: "The folder for tensors of failed tasks if no scene is chosen.",
     },
 ];
 
@@ -355,10 +355,10 @@ pub fn page() -> String {
     let mut text = String::from(
         "<!-- Generated from crates/jumar-cli/src/vars.rs by `jumar env --page`; do not edit. -->\n\
          # Environment variables\n\n\
-         ## What the runtime reads\n\n\
-         A flag of `jumar run` sets the variable for one program. A variable of Jumar's own with a value that it cannot have is\n\
-         refused by the first call that needs it, with its name; the others are read as programs for cards expect.\n\n\
-         | variable | flag | values | without it | meaning |\n|---|---|---|---|---|\n",
+         ## Variables that the runtime reads\n\n\
+         A flag of `jumar run` sets the variable for one program. An invalid value of a `JUMAR_` variable is an error of the first\n\
+         call that needs it, and the error names the variable. The other variables behave as programs for cards expect.\n\n\
+         | variable | flag | values | default | meaning |\n|---|---|---|---|---|\n",
     );
     for var in READ {
         let flag = var.flag.map_or(String::new(), |flag| format!("`--{flag}`"));
@@ -368,8 +368,8 @@ pub fn page() -> String {
             var.name, var.values, var.default, var.meaning
         );
     }
-    text += "\n## What is set for a program\n\n\
-             `jumar run`, `eval \"$(jumar env)\"` and `set_env.sh` set these; paths are below the install tree.\n\n\
+    text += "\n## Variables set for a program\n\n\
+             `jumar run`, `eval \"$(jumar env)\"` and `set_env.sh` set these. Paths are relative to the install tree.\n\n\
              | variable | value | read by |\n|---|---|---|\n";
     let rows = |text: &mut String, sets: &[Set]| {
         for set in sets {
@@ -379,7 +379,7 @@ pub fn page() -> String {
                 format!("`{}`", set.below)
             };
             let value = if set.prepend {
-                format!("{path}, before what it holds")
+                format!("{path}, before its previous value")
             } else {
                 path
             };
@@ -387,7 +387,7 @@ pub fn page() -> String {
         }
     };
     rows(&mut text, SET);
-    text += "\n## What is set for a build\n\n`eval \"$(jumar env --build)\"` sets these too.\n\n\
+    text += "\n## Variables set for a build\n\n`eval \"$(jumar env --build)\"` also sets these.\n\n\
              | variable | value | read by |\n|---|---|---|\n";
     rows(&mut text, SET_FOR_BUILDS);
     text

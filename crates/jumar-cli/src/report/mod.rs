@@ -15,12 +15,12 @@ use serde_json::Value;
   JUMAR_TRACE=run.json jumar check --json found.json -- ./app
   jumar report run.json --findings found.json -o run.html")]
 pub struct Options {
-    /// A timeline that `jumar run --trace` wrote.
+    /// A timeline written by `jumar run --trace`.
     timeline: PathBuf,
-    /// Findings that `jumar check --json` wrote.
+    /// Findings written by `jumar check --json`.
     #[arg(long, value_name = "FILE")]
     findings: Option<PathBuf>,
-    /// The page.
+    /// The web page to write.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 }
