@@ -98,7 +98,7 @@ for name, (function, bounds, complex_too) in UNARY.items():
         cases.add("aclnn" + name, **{own: x, out: Out(function(x))})
     if name not in NOT_FOR_INTEGERS:
         for dtype in (i32, i64, u8):
-            x = noise(5, dtype=dtype) if bounds is None or bounds[0] < -1 else torch.tensor([1, 1, 1], dtype=dtype)
+            x = noise(5, dtype=dtype) if not bounds or bounds[0] < -1 else torch.tensor([1, 1, 1], dtype=dtype)
             if name == "Frac":
                 y = torch.zeros_like(x)
             elif name == "Neg" and dtype == u8:
@@ -430,6 +430,50 @@ cases.add("aclnnGeluV2", x=x, approximate=2, y=Out(x, False), refuse=(161002, "a
 v = noise(9)
 z = torch.tensor([-1.0, 0.0, 2.0, 0.0, 0.0, -3.0, 1.0, 0.0, 5.0])
 cases.add("aclnnHeaviside", input=z, values=v, out=Out(torch.heaviside(z, v)))
+
+# Gated units.
+for dtype in (f32, f16, f64):
+    wide = torch.float64 if dtype == f64 else f32
+    x = noise(3, 8, 2, dtype=dtype)
+    a, b = x.to(wide).chunk(2, 1)
+    g = noise(3, 4, 2, dtype=dtype)
+    within = {f32: 5e-6, f64: 1e-10, f16: 4e-3}[dtype]
+
+    def gradient_of(function):
+        return gradient(function, x, g).to(dtype)
+
+    cases.add("aclnnGlu", self=x, dim=1, out=Out(F.glu(x.to(wide), 1).to(dtype)))
+    cases.add("aclnnGluBackward", gradOut=g, self=x, dim=-2, out=Out(gradient_of(lambda x: F.glu(x, 1))), within=within)
+    swish = lambda x: F.silu(x.chunk(2, 1)[0]) * x.chunk(2, 1)[1]
+    cases.add("aclnnSwiGlu", x=x, dim=1, out=Out(swish(x.to(wide)).to(dtype)), within=within)
+    cases.add("aclnnSwiGluGrad", yGrad=g, x=x, dim=1, out=Out(gradient_of(swish)), within=within)
+    for approximate, form in [(0, "none"), (1, "tanh")]:
+        for left in (False, True):
+            act, value = (a, b) if left else (b, a)
+            gelu = F.gelu(act, approximate=form)
+            cases.add("aclnnGeGluV3", self=x, dim=1, approximate=approximate, activateLeft=left, out=Out((value * gelu).to(dtype)), outGelu=Out(gelu.to(dtype)), within=within)
+            side = 0 if left else 1
+            function = lambda x: x.chunk(2, 1)[1 - side] * F.gelu(x.chunk(2, 1)[side], approximate=form)
+            if dtype != f16:
+                cases.add("aclnnGeGluV3Backward", gradOutput=g, self=x, gelu=gelu.to(dtype), dim=1, approximate=approximate, activateLeft=left, gradInput=Out(gradient_of(function)), within=within)
+cases.add("aclnnGlu", self=noise(3, 5), dim=1, out=Out(noise(3, 2), False), refuse=(161002, "must be even"))
+cases.add("aclnnSwiGlu", x=noise(3, 4), dim=2, out=Out(noise(3, 2), False), refuse=(161002, "dim is 2; it must be between -2 and 1"))
+for shape, count in [((3, 4, 5), 4), ((3, 4), 1), ((6,), 1), ((2, 3), 3)]:
+    x, g, w = noise(*shape), noise(*shape), noise(count)
+    own, weight = x.clone().requires_grad_(True), w.clone().requires_grad_(True)
+    F.prelu(own, weight).backward(g)
+    cases.add("aclnnPreluBackward", gradOutput=g, self=x, weight=w, gradInput=Out(own.grad), gradWeight=Out(weight.grad))
+for dtype in (f32, i64, c64):
+    x, u, v = noise(3, 4, dtype=dtype), noise(3, dtype=dtype), noise(4, dtype=dtype)
+    y = torch.addr(x, u, v, beta=2, alpha=3)
+    beta, alpha = Scalar(2, i64), Scalar(3, i64)
+    cases.add("aclnnAddr", self=x, vec1=u, vec2=v, betaOptional=beta, alphaOptional=alpha, out=Out(y), within=1e-5)
+    cases.add("aclnnInplaceAddr", selfRef=InOut(x, y), vec1=u, vec2=v, betaOptional=beta, alphaOptional=alpha, within=1e-5)
+    cases.add("aclnnAddr", self=x, vec1=u, vec2=v, betaOptional=Null, alphaOptional=Null, out=Out(torch.addr(x, u, v)), within=1e-5)
+x = noise(3, 4)
+for one, two in [(x, x), (x, x + 1), (x, noise(3)), (x[:0], x[:0]), (x.int(), x.int().float())]:
+    same = torch.tensor([one.shape == two.shape and bool((one == two).all())])
+    cases.add("aclnnEqual", self=one, other=two, out=Out(same))
 
 # Lists.
 for dtype in (f32, f16):

@@ -186,11 +186,11 @@ impl Scalar {
         if !supported || dtype.size() != Some(bytes.len()) {
             return None;
         }
-        let mut whole = [0; 16];
-        whole[..bytes.len()].copy_from_slice(bytes);
+        let mut integer = [0; 16];
+        integer[..bytes.len()].copy_from_slice(bytes);
         Some(Scalar {
             dtype,
-            bits: u128::from_le_bytes(whole),
+            bits: u128::from_le_bytes(integer),
         })
     }
 

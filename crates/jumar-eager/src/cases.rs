@@ -149,7 +149,7 @@ fn values(words: &[String]) -> Values {
 fn encode(dtype: DataType, text: &str) -> Vec<u8> {
     use jumar_ops::view::{BF16, F16};
     let real = |text: &str| text.parse::<f64>().unwrap_or_else(|_| panic!("{text}"));
-    let whole = |text: &str| text.parse::<i128>().unwrap_or_else(|_| panic!("{text}"));
+    let integer = |text: &str| text.parse::<i128>().unwrap_or_else(|_| panic!("{text}"));
     let pair = || text.split_once(',').unwrap_or((text, "0"));
     match dtype {
         DataType::Float32 => (real(text) as f32).to_le_bytes().to_vec(),
@@ -172,7 +172,7 @@ fn encode(dtype: DataType, text: &str) -> Vec<u8> {
             let size = other
                 .size()
                 .unwrap_or_else(|| panic!("{other} is not encoded"));
-            whole(text).to_le_bytes()[..size].to_vec()
+            integer(text).to_le_bytes()[..size].to_vec()
         }
     }
 }
@@ -405,7 +405,7 @@ fn run_once(
     }
     for (name, values) in &case.outputs {
         let found = bound.memory.iter().find(|(own, _)| own == name);
-        let (_, memory) = found.ok_or_else(|| format!("{name} is no parameter"))?;
+        let (_, memory) = found.ok_or_else(|| format!("{name} is not a parameter"))?;
         compare(name, values, memory, case.tolerance)?;
     }
     for (name, memory) in &bound.memory {
@@ -477,7 +477,7 @@ fn compare(
     Ok(())
 }
 
-/// Refuses changes of what is no element of an output.
+/// Refuses changes of what is not an element of an output.
 fn untouched(case: &Case, name: &str, memory: &Memory) -> Result<(), String> {
     let size = memory.desc.dtype.size().unwrap();
     let output = case.outputs.iter().any(|(own, _)| own == name);

@@ -141,6 +141,14 @@ impl Plan {
         workspace: Region<'_>,
         workers: Workers<'_>,
     ) -> Result<Ran, OpError> {
+        if self
+            .accesses
+            .iter()
+            .any(|access| access.buffer >= buffers.len())
+        {
+            let text = format!("the call has {} tensors without memory", buffers.len());
+            return Err(OpError::new(OpErrorKind::Buffer, text));
+        }
         let copies = self.copies(buffers)?;
         if copies.is_empty() {
             return self.execute(buffers, buffers, workspace, workers);
@@ -269,4 +277,186 @@ fn read_dims(workspace: Region<'_>, report: &Report) -> Result<Dims, OpError> {
 
 fn internal(text: &str) -> OpError {
     OpError::new(OpErrorKind::Internal, text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Arg, Scalar, TensorArg, TensorDesc, plan};
+
+    fn signature(name: &str) -> &'static crate::Signature {
+        let mut all = crate::signatures::ALL.iter();
+        all.find(|signature| signature.name == name).unwrap()
+    }
+
+    /// A float32 tensor of one dimension that starts at an element of a shared storage.
+    fn part(buffer: usize, len: i64, stride: i64) -> Arg {
+        let mut desc = TensorDesc::contiguous(DataType::Float32, &[len]);
+        desc.strides = Dims::new(&[stride]);
+        desc.storage = Dims::new(&[64]);
+        Arg::Tensor(TensorArg { desc, buffer })
+    }
+
+    /// Runs an operator on parts of one block that begin at these elements, and returns the block.
+    fn run_on_parts(name: &str, args: &[Arg], starts: &[usize]) -> Vec<f32> {
+        let plan = plan(signature(name), args).unwrap();
+        let values: Vec<u8> = (0..64u8).flat_map(|x| f32::from(x).to_le_bytes()).collect();
+        let mut block = Block::of(&values);
+        let mut workspace = Block::zeroed(plan.workspace_bytes());
+        let integer = block.region();
+        let regions: Vec<Region<'_>> = starts
+            .iter()
+            .map(|start| {
+                integer
+                    .part(start * 4, integer.bytes() - start * 4)
+                    .unwrap()
+            })
+            .collect();
+        plan.run(&regions, workspace.region(), Workers::ALONE)
+            .unwrap();
+        block
+            .bytes()
+            .chunks(4)
+            .map(|bytes| f32::from_le_bytes(bytes.try_into().unwrap()))
+            .collect()
+    }
+
+    #[test]
+    fn an_output_may_overlap_inputs_in_any_way() {
+        let one = Arg::Scalar(Scalar::of_f64(1.0));
+        for (starts, strides) in [
+            ([0, 0, 0], [1, 1, 1]),
+            ([0, 8, 4], [1, 1, 1]),
+            ([4, 0, 0], [1, 1, 1]),
+            ([0, 0, 1], [1, 1, 1]),
+            ([1, 0, 0], [1, 2, 1]),
+            ([0, 0, 0], [2, 1, 1]),
+            ([0, 0, 0], [1, 1, 2]),
+        ] {
+            let args = [
+                part(0, 20, strides[0]),
+                part(1, 20, strides[1]),
+                one.clone(),
+                part(2, 20, strides[2]),
+            ];
+            let found = run_on_parts("aclnnAdd", &args, &starts);
+            let mut wanted: Vec<f32> = (0..64u8).map(f32::from).collect();
+            for index in 0..20 {
+                let at = |operand: usize| starts[operand] + index * strides[operand] as usize;
+                wanted[at(2)] = (at(0) + at(1)) as f32;
+            }
+            assert_eq!(found, wanted, "{starts:?} {strides:?}");
+        }
+    }
+
+    #[test]
+    fn a_copy_onto_its_own_storage_reads_before_it_writes() {
+        for (to, from) in [(1, 0), (0, 1), (5, 0), (0, 5)] {
+            let args = [part(0, 30, 1), part(1, 30, 1)];
+            let found = run_on_parts("aclnnInplaceCopy", &args, &[to, from]);
+            for index in 0..30 {
+                assert_eq!(found[to + index], (from + index) as f32, "{to} {from}");
+            }
+        }
+    }
+
+    #[test]
+    fn plans_of_several_steps_read_inputs_that_their_outputs_overlap() {
+        // The gradient of a gated unit writes its halves in two steps, and each reads both halves of the input.
+        let tensor = |buffer, dims: &[i64]| {
+            let desc = TensorDesc::contiguous(DataType::Float32, dims);
+            Arg::Tensor(TensorArg { desc, buffer })
+        };
+        let run = |starts: &[usize]| {
+            let args = [
+                tensor(0, &[4]),
+                tensor(1, &[8]),
+                Arg::Int(0),
+                tensor(2, &[8]),
+            ];
+            let found = run_on_parts("aclnnSwiGluGrad", &args, starts);
+            found[starts[2]..starts[2] + 8].to_vec()
+        };
+        let apart = run(&[0, 8, 40]);
+        assert_eq!(run(&[0, 8, 8]), apart);
+        assert_eq!(run(&[0, 8, 11]), apart);
+        assert_eq!(run(&[0, 8, 0]), apart);
+    }
+
+    #[test]
+    fn geometry_that_no_memory_has_is_refused() {
+        type Edit = fn(&mut TensorDesc);
+        let edits: [(&str, Edit); 9] = [
+            ("9 dimensions", |desc| {
+                *desc = TensorDesc::contiguous(DataType::Float32, &[1; 9])
+            }),
+            ("shape [-1]", |desc| desc.dims = Dims::new(&[-1])),
+            ("strides must not be negative", |desc| {
+                desc.strides = Dims::new(&[-1])
+            }),
+            ("larger than any memory", |desc| {
+                desc.dims = Dims::new(&[1 << 62])
+            }),
+            ("larger than any memory", |desc| {
+                desc.strides = Dims::new(&[i64::MAX])
+            }),
+            ("does not lie inside its storage", |desc| desc.offset = 1),
+            ("does not lie inside its storage", |desc| desc.offset = -1),
+            ("does not lie inside its storage", |desc| {
+                desc.storage = Dims::new(&[3])
+            }),
+            ("one number of at least 0 a dimension", |desc| {
+                desc.strides = Dims::new(&[])
+            }),
+        ];
+        for (sentence, edit) in edits {
+            let good = TensorDesc::contiguous(DataType::Float32, &[4]);
+            let mut bad = good.clone();
+            edit(&mut bad);
+            let args = [bad, good.clone()].map(|desc| Arg::Tensor(TensorArg { desc, buffer: 0 }));
+            let refusal = plan(signature("aclnnExp"), &args).unwrap_err();
+            assert_eq!(refusal.status().code(), 161_002);
+            assert!(refusal.text().contains(sentence), "{refusal}");
+            assert!(refusal.text().starts_with("aclnnExp: self"), "{refusal}");
+        }
+        let repeated = part(1, 4, 0);
+        let refusal = plan(signature("aclnnExp"), &[part(0, 4, 1), repeated]).unwrap_err();
+        assert!(
+            refusal.text().contains("must not share memory"),
+            "{refusal}"
+        );
+        let huge = |buffer| {
+            let mut desc = TensorDesc::contiguous(DataType::Float32, &[1 << 31, 1 << 31]);
+            desc.strides = Dims::new(&[0, 0]);
+            Arg::Tensor(TensorArg { desc, buffer })
+        };
+        let refusal = plan(signature("aclnnExp"), &[huge(0), part(1, 4, 1)]).unwrap_err();
+        assert!(
+            refusal.text().contains("larger than any memory"),
+            "{refusal}"
+        );
+    }
+
+    #[test]
+    fn a_call_that_does_not_match_its_signature_or_has_no_kernel_is_refused() {
+        let status = |name, args: &[Arg]| plan(signature(name), args).unwrap_err().status().code();
+        assert_eq!(status("aclnnExp", &[]), 561_000);
+        assert_eq!(status("aclnnExp", &[Arg::Int(1), part(0, 4, 1)]), 561_000);
+        static UNKNOWN: crate::Signature = crate::Signature {
+            name: "aclnnNoSuchOperator",
+            params: &[],
+        };
+        let refusal = plan(&UNKNOWN, &[]).unwrap_err();
+        assert_eq!(refusal.status().code(), 561_003);
+    }
+
+    #[test]
+    fn a_region_that_is_too_small_is_refused_when_the_plan_runs() {
+        let plan = plan(signature("aclnnExp"), &[part(0, 4, 1), part(1, 4, 1)]).unwrap();
+        assert_eq!(plan.accesses()[1].bytes(), 16);
+        let (mut one, mut two) = (Block::zeroed(16), Block::zeroed(15));
+        let error = plan.run(&[one.region(), two.region()], Region::EMPTY, Workers::ALONE);
+        assert_eq!(error.unwrap_err().kind(), OpErrorKind::Buffer);
+        assert!(plan.run(&[], Region::EMPTY, Workers::ALONE).is_err());
+    }
 }

@@ -115,7 +115,7 @@ pub(crate) fn converts(from: DataType, to: DataType) -> bool {
     }
 }
 
-/// Returns the type that functions of real numbers compute integers in.
+/// Returns the type that functions of floats compute integers in.
 pub(crate) fn real(dtype: DataType) -> DataType {
     match kind(dtype) {
         Some(Kind::Bool | Kind::Integer) => D::Float32,

@@ -30,7 +30,7 @@ pub(crate) struct Cx<'a> {
     written: Vec<usize>,
 }
 
-/// A step whose temporaries have no place in the workspace yet.
+/// A step whose temporaries have no offset in the workspace yet.
 struct Draft {
     kernel: Box<dyn Kernel>,
     inputs: Vec<Option<View>>,
@@ -140,7 +140,7 @@ pub(crate) fn writes(io: Io) -> bool {
 }
 
 impl Cx<'_> {
-    /// Places temporaries, and returns the plan.
+    /// Assigns offsets to temporaries, and returns the plan.
     pub fn finish(self) -> Result<Plan, Refusal> {
         steps::finish(self)
     }

@@ -430,8 +430,8 @@ fn clashes(input: &View, output: &View, in_place: bool) -> bool {
     one < two_end && two < one_end && !(in_place && same)
 }
 
-/// Places the temporaries in the workspace: those that are used at the same time lie apart.
-fn place(temporaries: &[Temporary]) -> (Vec<usize>, usize) {
+/// Assigns offsets in the workspace: temporaries that are used at the same time lie apart.
+fn assign(temporaries: &[Temporary]) -> (Vec<usize>, usize) {
     let mut order: Vec<usize> = (0..temporaries.len()).collect();
     order.sort_by_key(|&index| temporaries[index].used);
     let mut offsets = vec![0; temporaries.len()];
@@ -469,16 +469,16 @@ pub(super) fn finish(mut cx: Cx<'_>) -> Result<Plan, Refusal> {
             *used = used.map(|(first, _)| (first, last));
         }
     }
-    let (offsets, workspace) = place(&cx.temporaries);
+    let (offsets, workspace) = assign(&cx.temporaries);
     let operand = |view: &View, write: bool| {
         let start = bytes(view.dtype(), view.offset());
-        let (place, start) = match view.base {
+        let (buffer, start) = match view.base {
             Base::Buffer(buffer) if write => (jumar_ops::Place::Output(buffer as u32), start),
             Base::Buffer(buffer) => (jumar_ops::Place::Input(buffer as u32), start),
             Base::Temporary(index) => (jumar_ops::Place::Arena, offsets[index] + start),
             Base::Constant => (jumar_ops::Place::Constant, start),
         };
-        Place::strided(place, start, view.dtype(), *view.layout())
+        Place::strided(buffer, start, view.dtype(), *view.layout())
     };
     let mut steps = Vec::with_capacity(cx.drafts.len());
     for draft in cx.drafts {
@@ -549,7 +549,7 @@ mod tests {
             temporary(64, Some((3, 3))),
             temporary(1000, None),
         ];
-        let (offsets, total) = place(&temporaries);
+        let (offsets, total) = assign(&temporaries);
         assert_eq!(offsets[..4], [0, 128, 0, 128]);
         assert_eq!(total, 192);
         for (one, a) in temporaries.iter().enumerate() {

@@ -17,7 +17,7 @@ struct Copy<T> {
 }
 
 /// Creates the kernel that copies input 0 to output 0; the layouts have one shape. `None`: elements of the type do not fill
-/// whole bytes.
+/// integer bytes.
 pub(crate) fn copy(dtype: DataType, from: &Layout, to: &Layout) -> Option<Box<dyn Kernel>> {
     let nest = Nest::new(&[from, to]);
     match dtype.size()? {

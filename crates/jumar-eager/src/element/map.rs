@@ -5,8 +5,8 @@ use jumar_ops::{Call, Kernel, OpError, OpErrorKind};
 use jumar_types::dtype::DataType;
 
 use super::Source;
+use super::compute::{self, Cell, Compute, for_cell, load, round, store};
 use super::functions::{Block, F, Functions};
-use super::lane::{self, Cell, Lane, for_cell, load, round, store};
 use super::nest::{Nest, OPERANDS};
 
 /// Operands that a function can have.
@@ -33,7 +33,7 @@ enum Slot<L> {
     Value(L),
 }
 
-/// A function of elements, computed in one lane.
+/// A function of elements, computed in one compute type.
 pub(super) struct Map<L> {
     nest: Nest,
     function: Option<Block<L>>,
@@ -60,7 +60,7 @@ impl<L: Functions> Map<L> {
             Some(function) => Some(L::find(function)?),
             None => None,
         };
-        if operands.len() != arity || !lane::is_cell(output) {
+        if operands.len() != arity || !compute::is_cell(output) {
             return None;
         }
         let mut slots = [Slot::Value(L::default()); ARITY];
@@ -71,7 +71,7 @@ impl<L: Functions> Map<L> {
             *slot = match *operand {
                 Source::Scalar(scalar) => Slot::Value(L::of_scalar(&scalar)),
                 Source::Tensor(dtype, layout) => {
-                    if !lane::is_cell(dtype) {
+                    if !compute::is_cell(dtype) {
                         return None;
                     }
                     inputs[tensors] = dtype;
@@ -222,7 +222,7 @@ impl<L: Functions> Kernel for Map<L> {
     }
 }
 
-/// Reports whether values of a lane lose digits in a type.
+/// Reports whether values of a compute type lose digits in a type.
 fn is_rounded(dtype: DataType) -> bool {
     matches!(
         dtype,
@@ -230,8 +230,8 @@ fn is_rounded(dtype: DataType) -> bool {
     )
 }
 
-/// Finds the function that rounds to a type. `None` where the lane itself is the type.
-fn rounding<L: Lane>(dtype: DataType) -> Option<fn(&mut [L])> {
+/// Finds the function that rounds to a type. `None` where the compute type is the type itself.
+fn rounding<L: Compute>(dtype: DataType) -> Option<fn(&mut [L])> {
     if matches!(
         dtype,
         DataType::Float32
@@ -264,7 +264,7 @@ macro_rules! typed {
             }
 
             #[inline]
-            pub fn load<L: Lane>(&self, start: usize, step: isize, block: &mut [L]) {
+            pub fn load<L: Compute>(&self, start: usize, step: isize, block: &mut [L]) {
                 match self {
                     Reader::None => {}
                     $(Reader::$name(view) => load::<$cell, L>(view.row(start, block.len(), step), block),)*
@@ -286,7 +286,7 @@ macro_rules! typed {
             }
 
             #[inline]
-            fn store<L: Lane>(&self, start: usize, step: isize, block: &[L]) {
+            fn store<L: Compute>(&self, start: usize, step: isize, block: &[L]) {
                 match self {
                     $(Writer::$name(view) => store::<$cell, L>(view.row(start, block.len(), step), block),)*
                 }
@@ -309,9 +309,9 @@ typed! {
     UInt32 => u32,
     UInt64 => u64,
     Bool => jumar_ops::view::Bool8,
-    Complex32 => lane::Complex32,
-    Complex64 => lane::Complex64,
-    Complex128 => lane::Complex128,
+    Complex32 => compute::Complex32,
+    Complex64 => compute::Complex64,
+    Complex128 => compute::Complex128,
 }
 
 #[cold]

@@ -1,8 +1,8 @@
 //! Elementwise computation over operands with any strides.
 
+pub(crate) mod compute;
 mod copy;
 mod functions;
-pub(crate) mod lane;
 mod map;
 pub(crate) mod nest;
 mod number;
@@ -13,7 +13,7 @@ use jumar_ops::view::Layout;
 use jumar_types::dtype::DataType;
 
 use crate::Scalar;
-use lane::{C64, C128};
+use compute::{C64, C128};
 use map::Map;
 
 pub(crate) use copy::copy;

@@ -4,15 +4,15 @@ use std::ops::Neg;
 
 use jumar_ops::math::{Fast, Float};
 
-use super::lane::{C64, C128};
+use super::compute::{C64, C128};
 
-/// A number of any lane.
+/// A number of any compute type.
 pub(crate) trait Num: Copy + PartialEq {
     fn of(value: f64) -> Self;
     fn plus(self, other: Self) -> Self;
     fn minus(self, other: Self) -> Self;
     fn times(self, other: Self) -> Self;
-    /// Divides. Integers are truncated towards zero; a division by zero gives 0 there.
+    /// Divides. Integers are truncated towards zero; a division by zero returns 0 there.
     fn over(self, other: Self) -> Self;
     fn negated(self) -> Self;
     fn power(self, exponent: Self) -> Self;
@@ -28,7 +28,7 @@ pub(crate) trait Num: Copy + PartialEq {
     }
 }
 
-/// A number of a lane with an order: all but the complex ones.
+/// A number with an order: all but the complex ones.
 pub(crate) trait Ordered: Num + PartialOrd {
     /// The remainder of the division that is truncated towards zero. Of integers by zero it is 0.
     fn rest(self, other: Self) -> Self;
@@ -37,8 +37,8 @@ pub(crate) trait Ordered: Num + PartialOrd {
     fn truncated(self) -> Self;
 }
 
-/// An integer lane.
-pub(crate) trait Whole: Ordered + Eq {
+/// An integer compute type.
+pub(crate) trait Integer: Ordered + Eq {
     fn and(self, other: Self) -> Self;
     fn or(self, other: Self) -> Self;
     fn xor(self, other: Self) -> Self;
@@ -48,7 +48,7 @@ pub(crate) trait Whole: Ordered + Eq {
     fn gcd(self, other: Self) -> Self;
 }
 
-/// A real lane, with the functions that [`Float`] lacks.
+/// A floating-point compute type, with the functions that [`Float`] lacks.
 pub(crate) trait Real: Float + Ordered {
     fn exp2(self) -> Self;
     fn log2(self) -> Self;
@@ -59,7 +59,7 @@ pub(crate) trait Real: Float + Ordered {
     fn is_negative(self) -> bool;
 }
 
-/// A real or complex lane, with the functions that both have.
+/// A floating-point or complex compute type, with the functions that both have.
 pub(crate) trait Analytic: Num {
     fn a_exp(self) -> Self;
     fn a_log(self) -> Self;
@@ -290,7 +290,7 @@ macro_rules! integers {
             #[inline(always)] fn truncated(self) -> $type { self }
         }
 
-        impl Whole for $type {
+        impl Integer for $type {
             #[inline(always)] fn and(self, other: $type) -> $type { self & other }
             #[inline(always)] fn or(self, other: $type) -> $type { self | other }
             #[inline(always)] fn xor(self, other: $type) -> $type { self ^ other }

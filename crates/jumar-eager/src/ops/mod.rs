@@ -16,6 +16,7 @@ static TABLES: &[&Table] = &[
     elementwise::ACTIVATION,
     elementwise::ARITHMETIC,
     elementwise::COMPARISON,
+    elementwise::GATE,
     elementwise::LISTS,
     elementwise::MOVE,
     elementwise::UNARY,

@@ -1,9 +1,10 @@
 //! Activations and their gradients.
 
+use jumar_ops::Attrs;
 use jumar_types::dtype::DataType;
 
 use super::{Row, Rule, check_exists, check_shape, named, promoted, unary};
-use crate::build::{Cx, Operand};
+use crate::build::{Cx, Input, Operand};
 use crate::element::F;
 use crate::{Refusal, Scalar};
 
@@ -77,6 +78,7 @@ pub(crate) static ACTIVATION: &[Row] = &[
     ("aclnnMish", of!(Mish)),
     ("aclnnMishBackward", of!(MishBackward, "gradOutput", "self")),
     ("aclnnPrelu", prelu),
+    ("aclnnPreluBackward", prelu_backward),
     ("aclnnRelu", of!(Relu)),
     ("aclnnSelu", selu),
     (
@@ -242,6 +244,51 @@ fn prelu(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let (x, weight) = (cx.tensor("self")?, cx.tensor("weight")?);
     let weight = channels(cx, &x, weight)?;
     given(cx, F::Prelu, &[Operand::Tensor(x), Operand::Tensor(weight)])
+}
+
+/// The gradient of the weight is a sum over all that shares an element of it; it is summed in float32.
+fn prelu_backward(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let (gradient, x, weight) = (
+        cx.tensor("gradOutput")?,
+        cx.tensor("self")?,
+        cx.tensor("weight")?,
+    );
+    let (to_x, to_weight) = (cx.out("gradInput")?, cx.out("gradWeight")?);
+    let dtype = cx.promote(cx.promote(gradient.dtype(), x.dtype())?, weight.dtype())?;
+    check_exists(cx, F::PreluBackward, dtype)?;
+    cx.check_converts(dtype, &to_x)?;
+    cx.check_converts(dtype, &to_weight)?;
+    cx.check_dims(&gradient, x.dims())?;
+    cx.check_dims(&to_x, x.dims())?;
+    cx.check_dims(&to_weight, weight.dims())?;
+    let spread = channels(cx, &x, weight)?;
+    let wide = match dtype {
+        DataType::Float64 => DataType::Float64,
+        _ => DataType::Float32,
+    };
+    let terms = cx.temporary(wide, x.dims())?;
+    let operands = [gradient, x].map(Operand::Tensor);
+    cx.map(F::PreluWeight, wide, &operands, terms)?;
+    let shared = weight.elements() == 1;
+    let axes: Vec<i64> = (0..x.rank())
+        .filter(|&axis| shared || axis != 1)
+        .map(|axis| axis as i64)
+        .collect();
+    let dims = [weight.elements()];
+    let sums = cx.temporary(wide, if shared { &[] } else { &dims })?;
+    match axes.is_empty() {
+        true => cx.copy(terms, sums)?,
+        false => cx.op(
+            "ReduceSum",
+            &[terms.into(), Input::ints(&axes)],
+            &Attrs::new(),
+            &[sums],
+        )?,
+    }
+    let sums = cx.reshaped(sums, weight.dims())?;
+    cx.copy(sums, to_weight)?;
+    let operands = [gradient, x, spread].map(Operand::Tensor);
+    cx.map(F::PreluBackward, dtype, &operands, to_x)
 }
 
 /// Views the weight of a PReLU so that it is broadcast along dimension 1.

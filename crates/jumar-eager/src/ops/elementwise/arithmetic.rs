@@ -31,6 +31,7 @@ pub(crate) static ARITHMETIC: &[Row] = &[
     ("aclnnAddN", sum),
     ("aclnnAddcdiv", |cx| third(cx, F::Addcdiv, Rule::Real)),
     ("aclnnAddcmul", |cx| third(cx, F::Addcmul, Rule::Keep)),
+    ("aclnnAddr", addr),
     ("aclnnAdds", add),
     ("aclnnAtan2", real!(Atan2)),
     ("aclnnBitwiseAndScalar", bits!(BitAnd, LogicalAnd)),
@@ -56,6 +57,7 @@ pub(crate) static ARITHMETIC: &[Row] = &[
     ("aclnnInplaceAddcmul", |cx| {
         third(cx, F::Addcmul, Rule::Keep)
     }),
+    ("aclnnInplaceAddr", addr),
     ("aclnnInplaceAdds", add),
     ("aclnnInplaceAtan2", real!(Atan2)),
     ("aclnnInplaceBitwiseAndScalar", bits!(BitAnd, LogicalAnd)),
@@ -154,10 +156,10 @@ fn rsub(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     with_alpha(cx, pair, F::Sub, F::SubScaled)
 }
 
-fn bits(cx: &mut Cx<'_>, whole: F, logical: F) -> Result<(), Refusal> {
+fn bits(cx: &mut Cx<'_>, integer: F, logical: F) -> Result<(), Refusal> {
     match pair(cx)?.dtype {
         DataType::Bool => binary(cx, logical, Rule::Keep),
-        _ => binary(cx, whole, Rule::Keep),
+        _ => binary(cx, integer, Rule::Keep),
     }
 }
 
@@ -197,14 +199,14 @@ fn pow_scalar(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         dtype,
         out,
     } = pair(cx)?;
-    let whole = dtype.is_integer() || dtype == DataType::Bool;
-    if whole && exponent.int() < 0 {
+    let integer = dtype.is_integer() || dtype == DataType::Bool;
+    if integer && exponent.int() < 0 {
         return Err(cx.invalid(format_args!(
             "exponent is {}; powers of integers need an exponent of at least 0",
             exponent.int()
         )));
     }
-    let function = match (exponent.complex(), whole) {
+    let function = match (exponent.complex(), integer) {
         ((2.0, 0.0), _) => F::Square,
         ((3.0, 0.0), _) => F::Cube,
         ((0.5, 0.0), false) => F::Sqrt,
@@ -247,4 +249,41 @@ fn sum(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         sum = to;
     }
     cx.map(F::Add, wide, &[sum, last].map(Operand::Tensor), out)
+}
+
+/// beta * self + alpha * the outer product of two vectors. Both factors are 1 where they are null.
+fn addr(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let (x, out) = (cx.tensor_at(0)?, cx.output()?);
+    let (one, two) = (cx.tensor("vec1")?, cx.tensor("vec2")?);
+    let mut dtype = x.dtype();
+    for vector in [&one, &two] {
+        dtype = cx.promote(dtype, vector.dtype())?;
+    }
+    let factor = |name| {
+        let scalar = cx.optional_scalar(name)?;
+        Ok::<_, Refusal>(Operand::Scalar(scalar.unwrap_or(Scalar::ONE)))
+    };
+    let (beta, alpha) = (factor("betaOptional")?, factor("alphaOptional")?);
+    check_exists(cx, F::Addr, dtype)?;
+    cx.check_converts(dtype, &out)?;
+    for vector in [&one, &two] {
+        if vector.rank() != 1 {
+            return Err(cx.invalid(format_args!(
+                "{} has the shape {:?}; it must have one dimension",
+                cx.param_of(vector),
+                vector.dims()
+            )));
+        }
+    }
+    cx.check_dims(&out, &[one.elements(), two.elements()])?;
+    let column = Operand::Tensor(one.unsqueeze(1));
+    let operands = [
+        Operand::Tensor(x),
+        column,
+        Operand::Tensor(two),
+        beta,
+        alpha,
+    ];
+    check_shape(cx, &operands, &out)?;
+    cx.map(F::Addr, dtype, &operands, out)
 }

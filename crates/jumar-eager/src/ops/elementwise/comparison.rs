@@ -1,11 +1,12 @@
 //! Comparisons, logic and bounds.
 
+use jumar_ops::Attrs;
 use jumar_types::dtype::DataType;
 
 use super::{Pair, Row, check_exists, check_shape, operands, pair, promoted};
-use crate::Refusal;
-use crate::build::{Cx, Operand, writes};
+use crate::build::{Cx, Input, Operand, writes};
 use crate::element::F;
+use crate::{Refusal, Scalar};
 
 macro_rules! asks {
     ($function:ident) => {
@@ -22,6 +23,7 @@ pub(crate) static COMPARISON: &[Row] = &[
     ("aclnnClampTensor", clamp),
     ("aclnnEqScalar", asks!(Eq)),
     ("aclnnEqTensor", asks!(Eq)),
+    ("aclnnEqual", equal),
     ("aclnnGeScalar", asks!(Ge)),
     ("aclnnGeTensor", asks!(Ge)),
     ("aclnnGtScalar", asks!(Gt)),
@@ -118,4 +120,30 @@ fn clamp(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     cx.check_converts(dtype, &out)?;
     check_shape(cx, bounds, &out)?;
     cx.map(function, dtype, bounds, out)
+}
+
+/// Whether two tensors have one shape and the same elements: one boolean.
+fn equal(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let (one, two, out) = (cx.tensor("self")?, cx.tensor("other")?, cx.out("out")?);
+    let dtype = cx.promote(one.dtype(), two.dtype())?;
+    check_exists(cx, F::Eq, dtype)?;
+    cx.check_converts(DataType::Bool, &out)?;
+    if out.elements() != 1 {
+        return Err(cx.invalid(format_args!(
+            "out has the shape {:?}; it must have one element",
+            out.dims()
+        )));
+    }
+    if one.dims() != two.dims() || one.is_empty() {
+        return cx.fill(Scalar::of_bool(one.dims() == two.dims()), out);
+    }
+    let same = cx.temporary(DataType::UInt8, one.dims())?;
+    cx.test(F::Eq, dtype, &[one, two].map(Operand::Tensor), same)?;
+    let flat = cx.reshaped(same, &[one.elements()])?;
+    let all = cx.temporary(DataType::UInt8, &[])?;
+    let axes = Input::ints(&[0]);
+    cx.op("ReduceMin", &[flat.into(), axes], &Attrs::new(), &[all])?;
+    let zero = Operand::Scalar(Scalar::of_bool(false));
+    let out = cx.reshaped(out, &[])?;
+    cx.test(F::Ne, DataType::UInt8, &[Operand::Tensor(all), zero], out)
 }

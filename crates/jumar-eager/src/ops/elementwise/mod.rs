@@ -3,6 +3,7 @@
 mod activation;
 mod arithmetic;
 mod comparison;
+mod gate;
 mod lists;
 mod move_;
 mod unary;
@@ -18,6 +19,7 @@ use crate::{Refusal, Scalar, promote};
 pub(crate) use activation::ACTIVATION;
 pub(crate) use arithmetic::ARITHMETIC;
 pub(crate) use comparison::COMPARISON;
+pub(crate) use gate::GATE;
 pub(crate) use lists::LISTS;
 pub(crate) use move_::MOVE;
 pub(crate) use unary::UNARY;

@@ -28,7 +28,7 @@ macro_rules! rounds {
     };
 }
 
-/// A test of real numbers and of complex ones, and its answer for integers.
+/// A test of floats and of complex numbers, and its answer for integers.
 macro_rules! asks {
     ($real:ident, $complex:ident, $integers:expr) => {
         |cx| ask(cx, F::$real, Some(F::$complex), $integers)

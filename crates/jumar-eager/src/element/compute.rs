@@ -1,7 +1,8 @@
 //! The types that elements lie in memory as, and the few types that functions are computed in.
 //!
 //! A function built for each element type would be most of the library. So functions are written for float32, float64,
-//! int64, uint64 and two complex types alone, the lanes. Elements are converted into a lane a block at a time, and back.
+//! int64, uint64 and two complex types alone, the compute types. Elements are converted to a compute type a block at a time,
+//! and back.
 
 use half::slice::HalfFloatSliceExt;
 use jumar_ops::math::{Work, wide};
@@ -17,7 +18,7 @@ pub(crate) type C64 = Complex<f32>;
 pub(crate) type C128 = Complex<f64>;
 
 /// A type that functions are computed in.
-pub(crate) trait Lane:
+pub(crate) trait Compute:
     Copy + Default + PartialEq + Send + Sync + std::fmt::Debug + 'static
 {
     fn of_f32(value: f32) -> Self;
@@ -46,23 +47,23 @@ pub(crate) trait Lane:
     fn of_scalar(scalar: &Scalar) -> Self;
 }
 
-macro_rules! real_lanes {
-    ($($lane:ident, $scalar:expr;)*) => {$(
-        impl Lane for $lane {
-            #[inline(always)] fn of_f32(value: f32) -> $lane { value as $lane }
-            #[inline(always)] fn of_f64(value: f64) -> $lane { value as $lane }
-            #[inline(always)] fn of_i64(value: i64) -> $lane { value as $lane }
-            #[inline(always)] fn of_u64(value: u64) -> $lane { value as $lane }
-            #[inline(always)] fn of_complex(real: f64, _: f64) -> $lane { real as $lane }
-            real_lanes! { @to $lane: i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 }
-            #[inline(always)] fn f16(self) -> F16 { half_of!(f16 $lane self) }
-            #[inline(always)] fn bf16(self) -> BF16 { half_of!(bf16 $lane self) }
+macro_rules! float_types {
+    ($($own:ident, $scalar:expr;)*) => {$(
+        impl Compute for $own {
+            #[inline(always)] fn of_f32(value: f32) -> $own { value as $own }
+            #[inline(always)] fn of_f64(value: f64) -> $own { value as $own }
+            #[inline(always)] fn of_i64(value: i64) -> $own { value as $own }
+            #[inline(always)] fn of_u64(value: u64) -> $own { value as $own }
+            #[inline(always)] fn of_complex(real: f64, _: f64) -> $own { real as $own }
+            float_types! { @to $own: i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 }
+            #[inline(always)] fn f16(self) -> F16 { half_of!(f16 $own self) }
+            #[inline(always)] fn bf16(self) -> BF16 { half_of!(bf16 $own self) }
             #[inline(always)] fn imaginary(self) -> f64 { 0.0 }
-            #[inline(always)] fn truth(self) -> bool { self != 0 as $lane }
-            fn of_scalar(scalar: &Scalar) -> $lane { ($scalar)(scalar) }
+            #[inline(always)] fn truth(self) -> bool { self != 0 as $own }
+            fn of_scalar(scalar: &Scalar) -> $own { ($scalar)(scalar) }
         }
     )*};
-    (@to $lane:ident: $($name:ident)*) => {
+    (@to $own:ident: $($name:ident)*) => {
         $(#[inline(always)] fn $name(self) -> $name { self as $name })*
     };
 }
@@ -75,29 +76,29 @@ macro_rules! half_of {
     (bf16 f32 $value:ident) => {
         BF16::from_f32($value)
     };
-    (f16 $lane:ident $value:ident) => {
+    (f16 $own:ident $value:ident) => {
         F16::from_f64($value as f64)
     };
-    (bf16 $lane:ident $value:ident) => {
+    (bf16 $own:ident $value:ident) => {
         BF16::from_f64($value as f64)
     };
 }
 
-/// Integers keep all their bits; a real scalar in an integer lane is truncated.
-fn whole(scalar: &Scalar) -> i64 {
+/// Integers keep all their bits; a floating-point scalar is truncated.
+fn integer(scalar: &Scalar) -> i64 {
     scalar.int()
 }
 
-real_lanes! {
+float_types! {
     f32, |scalar: &Scalar| if scalar.dtype().is_integer() { scalar.int() as f32 } else { scalar.real() as f32 };
     f64, |scalar: &Scalar| scalar.real();
-    i64, whole;
-    u64, |scalar: &Scalar| whole(scalar) as u64;
+    i64, integer;
+    u64, |scalar: &Scalar| integer(scalar) as u64;
 }
 
-macro_rules! complex_lanes {
+macro_rules! complex_types {
     ($($part:ident)*) => {$(
-        impl Lane for Complex<$part> {
+        impl Compute for Complex<$part> {
             #[inline(always)] fn of_f32(value: f32) -> Self { Complex::new(value as $part, 0.0) }
             #[inline(always)] fn of_f64(value: f64) -> Self { Complex::new(value as $part, 0.0) }
             #[inline(always)] fn of_i64(value: i64) -> Self { Complex::new(value as $part, 0.0) }
@@ -105,7 +106,7 @@ macro_rules! complex_lanes {
             #[inline(always)] fn of_complex(real: f64, imaginary: f64) -> Self {
                 Complex::new(real as $part, imaginary as $part)
             }
-            complex_lanes! { @to $part: i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 }
+            complex_types! { @to $part: i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 }
             #[inline(always)] fn f16(self) -> F16 { self.re.f16() }
             #[inline(always)] fn bf16(self) -> BF16 { self.re.bf16() }
             #[inline(always)] fn imaginary(self) -> f64 { self.im as f64 }
@@ -121,30 +122,30 @@ macro_rules! complex_lanes {
     };
 }
 
-complex_lanes! { f32 f64 }
+complex_types! { f32 f64 }
 
 /// An element type of tensors in memory.
 pub(crate) trait Cell: 'static {
     /// The plain type of the same width that memory is read as.
     type Raw: Element;
-    fn lift<L: Lane>(raw: Self::Raw) -> L;
-    fn land<L: Lane>(lane: L) -> Self::Raw;
+    fn upcast<L: Compute>(raw: Self::Raw) -> L;
+    fn downcast<L: Compute>(value: L) -> Self::Raw;
 
     /// Converts elements that lie side by side.
     #[inline(always)]
-    fn lift_group<L: Lane>(raw: [Self::Raw; GROUP]) -> [L; GROUP] {
+    fn upcast_group<L: Compute>(raw: [Self::Raw; GROUP]) -> [L; GROUP] {
         raw.map(
             #[inline(always)]
-            |raw| Self::lift(raw),
+            |raw| Self::upcast(raw),
         )
     }
 
     /// Converts to elements that lie side by side.
     #[inline(always)]
-    fn land_group<L: Lane>(lanes: [L; GROUP]) -> [Self::Raw; GROUP] {
-        lanes.map(
+    fn downcast_group<L: Compute>(values: [L; GROUP]) -> [Self::Raw; GROUP] {
+        values.map(
             #[inline(always)]
-            |lane| Self::land(lane),
+            |value| Self::downcast(value),
         )
     }
 }
@@ -153,11 +154,11 @@ pub(crate) trait Cell: 'static {
 const GROUP: usize = 16;
 
 macro_rules! cells {
-    ($($type:ident, $lift:expr, $land:ident;)*) => {$(
+    ($($type:ident, $upcast:expr, $downcast:ident;)*) => {$(
         impl Cell for $type {
             type Raw = $type;
-            #[inline(always)] fn lift<L: Lane>(raw: $type) -> L { ($lift)(raw) }
-            #[inline(always)] fn land<L: Lane>(lane: L) -> $type { lane.$land() }
+            #[inline(always)] fn upcast<L: Compute>(raw: $type) -> L { ($upcast)(raw) }
+            #[inline(always)] fn downcast<L: Compute>(value: L) -> $type { value.$downcast() }
         }
     )*};
 }
@@ -180,17 +181,17 @@ impl Cell for F16 {
     type Raw = F16;
 
     #[inline(always)]
-    fn lift<L: Lane>(raw: F16) -> L {
+    fn upcast<L: Compute>(raw: F16) -> L {
         L::of_f32(f32::from(raw))
     }
 
     #[inline(always)]
-    fn land<L: Lane>(lane: L) -> F16 {
-        lane.f16()
+    fn downcast<L: Compute>(value: L) -> F16 {
+        value.f16()
     }
 
     #[inline(always)]
-    fn lift_group<L: Lane>(raw: [F16; GROUP]) -> [L; GROUP] {
+    fn upcast_group<L: Compute>(raw: [F16; GROUP]) -> [L; GROUP] {
         let mut wide = [0.0f32; GROUP];
         raw.convert_to_f32_slice(&mut wide);
         wide.map(L::of_f32)
@@ -201,13 +202,13 @@ impl Cell for Bool8 {
     type Raw = Bool8;
 
     #[inline(always)]
-    fn lift<L: Lane>(raw: Bool8) -> L {
+    fn upcast<L: Compute>(raw: Bool8) -> L {
         L::of_u64(u64::from(raw.get()))
     }
 
     #[inline(always)]
-    fn land<L: Lane>(lane: L) -> Bool8 {
-        Bool8::from(lane.truth())
+    fn downcast<L: Compute>(value: L) -> Bool8 {
+        Bool8::from(value.truth())
     }
 }
 
@@ -222,14 +223,14 @@ impl Cell for Complex32 {
     type Raw = u32;
 
     #[inline(always)]
-    fn lift<L: Lane>(raw: u32) -> L {
+    fn upcast<L: Compute>(raw: u32) -> L {
         let part = |bits: u32| F16::from_bits(bits as u16).to_f64();
         L::of_complex(part(raw), part(raw >> 16))
     }
 
     #[inline(always)]
-    fn land<L: Lane>(lane: L) -> u32 {
-        let (real, imaginary) = (lane.f16(), F16::from_f64(lane.imaginary()));
+    fn downcast<L: Compute>(value: L) -> u32 {
+        let (real, imaginary) = (value.f16(), F16::from_f64(value.imaginary()));
         u32::from(real.to_bits()) | u32::from(imaginary.to_bits()) << 16
     }
 }
@@ -238,15 +239,15 @@ impl Cell for Complex64 {
     type Raw = u64;
 
     #[inline(always)]
-    fn lift<L: Lane>(raw: u64) -> L {
+    fn upcast<L: Compute>(raw: u64) -> L {
         let part = |bits: u64| f64::from(f32::from_bits(bits as u32));
         L::of_complex(part(raw), part(raw >> 32))
     }
 
     #[inline(always)]
-    fn land<L: Lane>(lane: L) -> u64 {
-        let imaginary = (lane.imaginary() as f32).to_bits();
-        u64::from(lane.f32().to_bits()) | u64::from(imaginary) << 32
+    fn downcast<L: Compute>(value: L) -> u64 {
+        let imaginary = (value.imaginary() as f32).to_bits();
+        u64::from(value.f32().to_bits()) | u64::from(imaginary) << 32
     }
 }
 
@@ -254,14 +255,14 @@ impl Cell for Complex128 {
     type Raw = u128;
 
     #[inline(always)]
-    fn lift<L: Lane>(raw: u128) -> L {
+    fn upcast<L: Compute>(raw: u128) -> L {
         let part = |bits: u128| f64::from_bits(bits as u64);
         L::of_complex(part(raw), part(raw >> 64))
     }
 
     #[inline(always)]
-    fn land<L: Lane>(lane: L) -> u128 {
-        u128::from(lane.f64().to_bits()) | u128::from(lane.imaginary().to_bits()) << 64
+    fn downcast<L: Compute>(value: L) -> u128 {
+        u128::from(value.f64().to_bits()) | u128::from(value.imaginary().to_bits()) << 64
     }
 }
 
@@ -273,8 +274,8 @@ macro_rules! for_cell {
             Float32 => f32, Float64 => f64, Float16 => jumar_ops::view::F16, BFloat16 => jumar_ops::view::BF16,
             Int8 => i8, Int16 => i16, Int32 => i32, Int64 => i64,
             UInt8 => u8, UInt16 => u16, UInt32 => u32, UInt64 => u64, Bool => jumar_ops::view::Bool8,
-            Complex32 => $crate::element::lane::Complex32, Complex64 => $crate::element::lane::Complex64,
-            Complex128 => $crate::element::lane::Complex128,
+            Complex32 => $crate::element::compute::Complex32, Complex64 => $crate::element::compute::Complex64,
+            Complex128 => $crate::element::compute::Complex128,
         }
     }};
     (@match $dtype:expr, $C:ident => $body:expr, $other:expr; $($name:ident => $type:ty,)*) => {
@@ -302,9 +303,9 @@ pub(crate) const fn is_cell(dtype: DataType) -> bool {
 
 /// Converts a row of elements into a block.
 #[inline]
-pub(crate) fn load<C: Cell, L: Lane>(row: Row<'_, C::Raw>, block: &mut [L]) {
+pub(crate) fn load<C: Cell, L: Compute>(row: Row<'_, C::Raw>, block: &mut [L]) {
     if !row.is_dense() {
-        row.load(block, C::lift);
+        row.load(block, C::upcast);
         return;
     }
     wide(Load::<C, L> { row, block });
@@ -315,7 +316,7 @@ struct Load<'a, C: Cell, L> {
     block: &'a mut [L],
 }
 
-impl<C: Cell, L: Lane> Work for Load<'_, C, L> {
+impl<C: Cell, L: Compute> Work for Load<'_, C, L> {
     type Output = ();
 
     #[inline(always)]
@@ -323,19 +324,19 @@ impl<C: Cell, L: Lane> Work for Load<'_, C, L> {
         let (groups, rest) = self.block.as_chunks_mut::<GROUP>();
         let grouped = groups.len() * GROUP;
         for (index, group) in groups.iter_mut().enumerate() {
-            *group = C::lift_group(self.row.group::<GROUP>(index * GROUP));
+            *group = C::upcast_group(self.row.group::<GROUP>(index * GROUP));
         }
         for (index, slot) in rest.iter_mut().enumerate() {
-            *slot = C::lift(self.row.get(grouped + index));
+            *slot = C::upcast(self.row.get(grouped + index));
         }
     }
 }
 
 /// Converts a block to a row of elements.
 #[inline]
-pub(crate) fn store<C: Cell, L: Lane>(row: RowMut<'_, C::Raw>, block: &[L]) {
+pub(crate) fn store<C: Cell, L: Compute>(row: RowMut<'_, C::Raw>, block: &[L]) {
     if !row.as_row().is_dense() {
-        row.store(block, C::land);
+        row.store(block, C::downcast);
         return;
     }
     wide(Store::<C, L> { row, block });
@@ -346,7 +347,7 @@ struct Store<'a, C: Cell, L> {
     block: &'a [L],
 }
 
-impl<C: Cell, L: Lane> Work for Store<'_, C, L> {
+impl<C: Cell, L: Compute> Work for Store<'_, C, L> {
     type Output = ();
 
     #[inline(always)]
@@ -355,17 +356,17 @@ impl<C: Cell, L: Lane> Work for Store<'_, C, L> {
         let grouped = groups.len() * GROUP;
         for (index, group) in groups.iter().enumerate() {
             self.row
-                .set_group::<GROUP>(index * GROUP, C::land_group(*group));
+                .set_group::<GROUP>(index * GROUP, C::downcast_group(*group));
         }
-        for (index, &lane) in rest.iter().enumerate() {
-            self.row.set(grouped + index, C::land(lane));
+        for (index, &value) in rest.iter().enumerate() {
+            self.row.set(grouped + index, C::downcast(value));
         }
     }
 }
 
-/// Rounds the elements of a block to a type that is narrower than the lane.
-pub(crate) fn round<C: Cell, L: Lane>(block: &mut [L]) {
+/// Rounds the elements of a block to a type that is narrower than the compute type.
+pub(crate) fn round<C: Cell, L: Compute>(block: &mut [L]) {
     for slot in block {
-        *slot = C::lift(C::land::<L>(*slot));
+        *slot = C::upcast(C::downcast::<L>(*slot));
     }
 }

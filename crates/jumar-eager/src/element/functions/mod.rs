@@ -1,0 +1,267 @@
+//! The functions of elements, and for each compute type the loop over blocks that computes them.
+
+mod activation;
+mod arithmetic;
+mod complex;
+mod special;
+
+use jumar_ops::math::{Fast, Float, Work, wide};
+
+use super::compute::{C64, C128, Compute};
+use super::number::{Analytic, Integer, Num, Ordered, Real};
+
+/// A loop over blocks of one length: the first operand becomes the result.
+pub(crate) type Block<L> = fn(&mut [L], &[&[L]]);
+
+/// A compute type with its functions.
+pub(crate) trait Functions: Compute {
+    /// Finds the loop of a function. `None`: the type does not have the function.
+    fn find(function: F) -> Option<Block<Self>>;
+}
+
+/// The loop over one compute type. The class of a function says which types have it.
+macro_rules! block {
+    (fast $path:path, $($rest:ident)*) => {{
+        fn block(first: &mut [f32], rest: &[&[f32]]) {
+            struct Each<'a>(&'a mut [f32], &'a [&'a [f32]]);
+            impl Work for Each<'_> {
+                type Output = ();
+
+                #[inline(always)]
+                fn run<const FUSED: bool>(self) {
+                    let &[$($rest),*] = self.1 else { unreachable!("operands were counted") };
+                    let len = self.0.len();
+                    $(let $rest = &$rest[..len];)*
+                    for index in 0..len {
+                        self.0[index] = $path(Fast::<FUSED>(self.0[index]), $(Fast::<FUSED>($rest[index])),*).0;
+                    }
+                }
+            }
+            wide(Each(first, rest));
+        }
+        Some(block as Block<f32>)
+    }};
+    (plain $own:ident $path:path, $($rest:ident)*) => {{
+        fn block(first: &mut [$own], rest: &[&[$own]]) {
+            let &[$($rest),*] = rest else { unreachable!("operands were counted") };
+            let len = first.len();
+            $(let $rest = &$rest[..len];)*
+            for index in 0..len {
+                first[index] = $path(first[index], $($rest[index]),*);
+            }
+        }
+        Some(block as Block<$own>)
+    }};
+    (f32 integer $($any:tt)*) => { None };
+    (f32 complex $($any:tt)*) => { None };
+    (f32 $class:ident $($any:tt)*) => { block!(fast $($any)*) };
+    (f64 integer $($any:tt)*) => { None };
+    (f64 complex $($any:tt)*) => { None };
+    (i64 number $($any:tt)*) => { block!(plain i64 $($any)*) };
+    (i64 ordered $($any:tt)*) => { block!(plain i64 $($any)*) };
+    (i64 integer $($any:tt)*) => { block!(plain i64 $($any)*) };
+    (u64 number $($any:tt)*) => { block!(plain u64 $($any)*) };
+    (u64 ordered $($any:tt)*) => { block!(plain u64 $($any)*) };
+    (u64 integer $($any:tt)*) => { block!(plain u64 $($any)*) };
+    (C64 number $($any:tt)*) => { block!(plain C64 $($any)*) };
+    (C64 analytic $($any:tt)*) => { block!(plain C64 $($any)*) };
+    (C64 complex $($any:tt)*) => { block!(plain C64 $($any)*) };
+    (C128 number $($any:tt)*) => { block!(plain C128 $($any)*) };
+    (C128 analytic $($any:tt)*) => { block!(plain C128 $($any)*) };
+    (C128 complex $($any:tt)*) => { block!(plain C128 $($any)*) };
+    (f64 $class:ident $($any:tt)*) => { block!(plain f64 $($any)*) };
+    ($own:ident $class:ident $($any:tt)*) => { None };
+}
+
+macro_rules! functions {
+    ($($class:ident $name:ident = $path:path, ($($rest:ident)*);)*) => {
+        /// A function of elements.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) enum F { $($name,)* }
+
+        impl F {
+            /// Returns the number of operands.
+            pub const fn arity(self) -> usize {
+                match self { $(F::$name => 1 $(+ functions!(@one $rest))*,)* }
+            }
+        }
+
+        functions! { @values f32 f64 i64 u64 C64 C128; { $($class $name = $path, ($($rest)*);)* } }
+    };
+    (@one $rest:ident) => { 1 };
+    (@values $($own:ident)*; $all:tt) => {
+        $(functions! { @value $own; $all })*
+    };
+    (@value $own:ident; { $($class:ident $name:ident = $path:path, ($($rest:ident)*);)* }) => {
+        impl Functions for $own {
+            fn find(function: F) -> Option<Block<$own>> {
+                match function {
+                    $(F::$name => block!($own $class $path, $($rest)*),)*
+                }
+            }
+        }
+    };
+}
+
+// The classes: `number` every type; `ordered` all but complex; `integer` integers; `real` float32 and float64; `analytic` real
+// and complex; `complex` complex alone.
+functions! {
+    number Add = Num::plus, (b);
+    number Sub = Num::minus, (b);
+    number Mul = Num::times, (b);
+    number Div = Num::over, (b);
+    number Pow = Num::power, (b);
+    number AddScaled = arithmetic::add_scaled, (b c);
+    number SubScaled = arithmetic::sub_scaled, (b c);
+    number Addcmul = arithmetic::addcmul, (b c d);
+    number Addcdiv = arithmetic::addcdiv, (b c d);
+    number Lerp = arithmetic::lerp, (b c);
+    number Addr = arithmetic::addr, (b c d e);
+    number Neg = Num::negated, ();
+    number Square = arithmetic::square, ();
+    number Cube = arithmetic::cube, ();
+    number Where = arithmetic::choose, (b c);
+    number MaskedFill = arithmetic::masked_fill, (b c);
+    number Eq = arithmetic::eq, (b);
+    number Ne = arithmetic::ne, (b);
+    number LogicalAnd = arithmetic::logical_and, (b);
+    number LogicalOr = arithmetic::logical_or, (b);
+    number LogicalXor = arithmetic::logical_xor, (b);
+    number LogicalNot = arithmetic::logical_not, ();
+
+    ordered Lt = arithmetic::lt, (b);
+    ordered Le = arithmetic::le, (b);
+    ordered Gt = arithmetic::gt, (b);
+    ordered Ge = arithmetic::ge, (b);
+    ordered Max = arithmetic::max, (b);
+    ordered Min = arithmetic::min, (b);
+    ordered Clamp = arithmetic::clamp, (b c);
+    ordered Abs = arithmetic::abs, ();
+    ordered Sign = arithmetic::sign, ();
+    ordered Relu = activation::relu, ();
+    ordered FloorDiv = arithmetic::floor_div, (b);
+    ordered TruncDiv = arithmetic::trunc_div, (b);
+    ordered Fmod = Ordered::rest, (b);
+    ordered Remainder = arithmetic::remainder, (b);
+    ordered Threshold = activation::threshold, (b c);
+    ordered ThresholdBackward = activation::threshold_backward, (b c);
+    ordered Heaviside = arithmetic::heaviside, (b);
+    ordered HardtanhBackward = activation::hardtanh_backward, (b c d);
+
+    integer BitAnd = Integer::and, (b);
+    integer BitOr = Integer::or, (b);
+    integer BitXor = Integer::xor, (b);
+    integer BitNot = Integer::not, ();
+    integer Left = Integer::left, (b);
+    integer Right = Integer::right, (b);
+    integer Gcd = Integer::gcd, (b);
+
+    analytic Exp = Analytic::a_exp, ();
+    analytic Log = Analytic::a_log, ();
+    analytic Sqrt = Analytic::a_sqrt, ();
+    analytic Rsqrt = arithmetic::rsqrt, ();
+    analytic Sin = Analytic::a_sin, ();
+    analytic Cos = Analytic::a_cos, ();
+    analytic Tan = Analytic::a_tan, ();
+    analytic Asin = Analytic::a_asin, ();
+    analytic Acos = Analytic::a_acos, ();
+    analytic Atan = Analytic::a_atan, ();
+    analytic Sinh = Analytic::a_sinh, ();
+    analytic Cosh = Analytic::a_cosh, ();
+    analytic Tanh = Analytic::a_tanh, ();
+    analytic Asinh = Analytic::a_asinh, ();
+    analytic Acosh = Analytic::a_acosh, ();
+    analytic Atanh = Analytic::a_atanh, ();
+    analytic Reciprocal = arithmetic::reciprocal, ();
+    analytic Sigmoid = activation::sigmoid, ();
+    analytic Silu = activation::silu, ();
+    analytic TanhBackward = activation::tanh_backward, (b);
+    analytic SigmoidBackward = activation::sigmoid_backward, (b);
+    analytic SiluBackward = activation::silu_backward, (b);
+
+    complex ComplexAbs = complex::ComplexOnly::size, ();
+    complex ComplexSign = complex::ComplexOnly::direction, ();
+    complex ComplexAngle = complex::ComplexOnly::angle, ();
+    complex ComplexIsFinite = complex::ComplexOnly::is_all_finite, ();
+    complex ComplexIsInf = complex::ComplexOnly::is_any_infinite, ();
+    complex Join = complex::ComplexOnly::join, (b);
+    complex Polar = complex::ComplexOnly::polar, (b);
+
+    real Exp2 = Real::exp2, ();
+    real Log2 = Real::log2, ();
+    real Log10 = Real::log10, ();
+    real Expm1 = Float::exp_m1, ();
+    real Log1p = Float::ln_1p, ();
+    real Erf = Float::erf, ();
+    real Erfc = Float::erfc, ();
+    real Erfinv = special::erfinv, ();
+    real Ceil = Float::ceil, ();
+    real Floor = Float::floor, ();
+    real Trunc = Ordered::truncated, ();
+    real Round = Float::round_ties_even, ();
+    real RoundTo = special::round_to, (b);
+    real Frac = special::frac, ();
+    real Sinc = special::sinc, ();
+    real Gelu = activation::gelu, ();
+    real GeluTanh = activation::gelu_tanh, ();
+    real GeluBackward = activation::gelu_backward, (b);
+    real GeluTanhBackward = activation::gelu_tanh_backward, (b);
+    real FastGelu = activation::fast_gelu, ();
+    real FastGeluBackward = activation::fast_gelu_backward, (b);
+    real Swish = activation::swish, (b);
+    real SwishBackward = activation::swish_backward, (b c);
+    real Hardsigmoid = activation::hardsigmoid, ();
+    real HardsigmoidBackward = activation::hardsigmoid_backward, (b);
+    real Hardswish = activation::hardswish, ();
+    real HardswishBackward = activation::hardswish_backward, (b);
+    real Mish = activation::mish, ();
+    real MishBackward = activation::mish_backward, (b);
+    real Elu = activation::elu, (b c d);
+    real EluBackward = activation::elu_backward, (b c d e);
+    real EluBackwardOfResult = activation::elu_backward_of_result, (b c d e);
+    real LeakyRelu = activation::leaky_relu, (b);
+    real LeakyReluBackward = activation::leaky_relu_backward, (b c);
+    real LogSigmoid = activation::log_sigmoid, ();
+    real LogSigmoidBackward = activation::log_sigmoid_backward, (b);
+    real Softplus = activation::softplus, (b c);
+    real SoftplusBackward = activation::softplus_backward, (b c d);
+    real Softshrink = activation::softshrink, (b);
+    real ShrinkBackward = activation::shrink_backward, (b c);
+    real Hardshrink = activation::hardshrink, (b);
+    real Logit = special::logit, ();
+    real LogitClamped = special::logit_clamped, (b);
+    real LogitBackward = special::logit_backward, (b c);
+    real NanToNum = special::nan_to_num, (b c d);
+    real Signbit = special::signbit, ();
+    real IsFinite = special::is_finite, ();
+    real IsInf = special::is_inf, ();
+    real IsPosInf = special::is_pos_inf, ();
+    real IsNegInf = special::is_neg_inf, ();
+    real IsClose = special::is_close, (b c d e);
+    real Atan2 = Real::atan2, (b);
+    real LogAddExp = special::log_add_exp, (b);
+    real LogAddExp2 = special::log_add_exp2, (b);
+    real XLogY = special::xlogy, (b);
+    real Angle = special::angle, ();
+    real Lgamma = Real::lgamma, ();
+    real Digamma = special::digamma, ();
+    real SquaredRelu = activation::squared_relu, ();
+    real SeluBackward = activation::selu_backward, (b);
+    real Prelu = activation::prelu, (b);
+    real PreluBackward = activation::prelu_backward, (b c);
+    real PreluWeight = activation::prelu_weight, (b);
+    real Glu = activation::glu, (b);
+    real GluGate = activation::glu_gate, (b c);
+    real SwiGlu = activation::swi_glu, (b);
+    real SwiGluGate = activation::swi_glu_gate, (b c);
+    real GeGlu = activation::ge_glu, (b);
+    real GeGluTanh = activation::ge_glu_tanh, (b);
+    real GeGluGate = activation::ge_glu_gate, (b c);
+    real GeGluTanhGate = activation::ge_glu_tanh_gate, (b c);
+}
+
+/// A constant.
+#[inline(always)]
+fn k<A: Real>(value: f64) -> A {
+    <A as Num>::of(value)
+}
