@@ -30,24 +30,24 @@ typedef uint32_t (*pCallBackFunc)(uint32_t graph_id, const std::map<AscendString
 }  // namespace session
 
 inline Status GEInitialize(const std::map<AscendString, AscendString> &options) {
-  return jumar::Call("ge.initialize", jumar::Message().Map(options));
+  return jumar::Call(jumar::CallId::kGeInitialize, jumar::Message().Map(options));
 }
 inline Status GEInitialize(const std::map<std::string, std::string> &options) {
   return GEInitialize(jumar::FromStrings(options));
 }
-inline Status GEFinalize() { return jumar::Call("ge.finalize", jumar::Message()); }
+inline Status GEFinalize() { return jumar::Call(jumar::CallId::kGeFinalize, jumar::Message()); }
 namespace jumar {
-inline AscendString Texts(const char *name) {
+inline AscendString Texts(CallId call) {
   Reply reply;
-  (void)Call(name, Message(), reply);
+  (void)Call(call, Message(), reply);
   return reply.Text();
 }
 }  // namespace jumar
 /* The texts of what went wrong on this thread since they were last asked for. */
-inline AscendString GEGetErrorMsgV2() { return jumar::Texts("ge.error"); }
-inline AscendString GEGetErrorMsgV3() { return jumar::Texts("ge.error"); }
-inline AscendString GEGetWarningMsgV2() { return jumar::Texts("ge.warning"); }
-inline AscendString GEGetWarningMsgV3() { return jumar::Texts("ge.warning"); }
+inline AscendString GEGetErrorMsgV2() { return jumar::Texts(jumar::CallId::kGeError); }
+inline AscendString GEGetErrorMsgV3() { return jumar::Texts(jumar::CallId::kGeError); }
+inline AscendString GEGetWarningMsgV2() { return jumar::Texts(jumar::CallId::kGeWarning); }
+inline AscendString GEGetWarningMsgV3() { return jumar::Texts(jumar::CallId::kGeWarning); }
 inline std::string GEGetErrorMsg() { return std::string(GEGetErrorMsgV2().GetString()); }
 inline std::string GEGetWarningMsg() { return std::string(GEGetWarningMsgV2().GetString()); }
 
@@ -210,17 +210,17 @@ struct Waiting {
 class Session {
  public:
   explicit Session(const std::map<AscendString, AscendString> &options)
-      : id_(jumar::Number("session.new", jumar::Message().Map(options))), options_(options) {}
+      : id_(jumar::Number(jumar::CallId::kSessionNew, jumar::Message().Map(options))), options_(options) {}
   explicit Session(const std::map<std::string, std::string> &options) : Session(jumar::FromStrings(options)) {}
   Session(const Session &) = delete;
   Session &operator=(const Session &) = delete;
-  ~Session() { (void)jumar::Call("session.delete", jumar::Message().U64(id_)); }
+  ~Session() { (void)jumar::Call(jumar::CallId::kSessionDelete, jumar::Message().U64(id_)); }
 
   Status AddGraph(uint32_t graph_id, const Graph &graph) {
     return AddGraph(graph_id, graph, std::map<AscendString, AscendString>());
   }
   Status AddGraph(uint32_t graph_id, const Graph &graph, const std::map<AscendString, AscendString> &options) {
-    return Added(graph_id, options, jumar::Call("session.add", Own(graph_id).U64(graph.JumarId()).Map(options)));
+    return Added(graph_id, options, jumar::Call(jumar::CallId::kSessionAdd, Own(graph_id).U64(graph.JumarId()).Map(options)));
   }
   Status AddGraph(uint32_t graph_id, const Graph &graph, const std::map<std::string, std::string> &options) {
     return AddGraph(graph_id, graph, jumar::FromStrings(options));
@@ -229,12 +229,12 @@ class Session {
     return AddGraphWithCopy(graph_id, graph, std::map<AscendString, AscendString>());
   }
   Status AddGraphWithCopy(uint32_t graph_id, const Graph &graph, const std::map<AscendString, AscendString> &options) {
-    return Added(graph_id, options, jumar::Call("session.add_copy", Own(graph_id).U64(graph.JumarId()).Map(options)));
+    return Added(graph_id, options, jumar::Call(jumar::CallId::kSessionAddCopy, Own(graph_id).U64(graph.JumarId()).Map(options)));
   }
-  Status RemoveGraph(uint32_t graph_id) { return jumar::Call("session.remove", Own(graph_id)); }
+  Status RemoveGraph(uint32_t graph_id) { return jumar::Call(jumar::CallId::kSessionRemove, Own(graph_id)); }
 
   Status BuildGraph(uint32_t graph_id, const std::vector<ge::Tensor> &inputs) {
-    return jumar::Call("session.build", Described(graph_id, inputs));
+    return jumar::Call(jumar::CallId::kSessionBuild, Described(graph_id, inputs));
   }
   Status BuildGraph(uint32_t graph_id, const std::vector<InputTensorInfo> &inputs) {
     std::vector<ge::Tensor> list;
@@ -243,10 +243,10 @@ class Session {
     }
     return BuildGraph(graph_id, list);
   }
-  bool IsGraphNeedRebuild(uint32_t graph_id) { return jumar::Number("session.needs_build", Own(graph_id)) != 0; }
+  bool IsGraphNeedRebuild(uint32_t graph_id) { return jumar::Number(jumar::CallId::kSessionNeedsBuild, Own(graph_id)) != 0; }
 
   Status RunGraph(uint32_t graph_id, const std::vector<Tensor> &inputs, std::vector<Tensor> &outputs) {
-    return OnHost<jumar::Tensors>(0, graph_id, inputs, outputs);
+    return OnHost<jumar::Tensors>(jumar::RunMode::kHost, graph_id, inputs, outputs);
   }
   /* A template, so that {} as the inputs stays an empty list of tensors. */
   template <typename List, typename = typename std::enable_if<std::is_same<List, ContinuousTensorList>::value>::type>
@@ -254,7 +254,7 @@ class Session {
     return RunGraph(graph_id, inputs.GetTensorList(), outputs);
   }
   Status RunGraphAsync(uint32_t graph_id, const std::vector<ge::Tensor> &inputs, RunAsyncCallback callback) {
-    return Queued<jumar::Tensors>(0, graph_id, inputs, callback);
+    return Queued<jumar::Tensors>(jumar::RunMode::kHost, graph_id, inputs, callback);
   }
   template <typename List, typename = typename std::enable_if<std::is_same<List, ContinuousTensorList>::value>::type>
   Status RunGraphAsync(uint32_t graph_id, const List &inputs, RunAsyncCallback callback) {
@@ -262,17 +262,17 @@ class Session {
   }
   Status RunGraphWithStreamAsync(uint32_t graph_id, void *stream, const std::vector<Tensor> &inputs,
                                  std::vector<Tensor> &outputs) {
-    return OnStream<jumar::Tensors>(1, graph_id, stream, inputs, outputs);
+    return OnStream<jumar::Tensors>(jumar::RunMode::kStream, graph_id, stream, inputs, outputs);
   }
   /* Runs what CompileGraph and LoadGraph made ready. */
   Status ExecuteGraphWithStreamAsync(uint32_t graph_id, void *stream, const std::vector<gert::Tensor> &inputs,
                                      std::vector<gert::Tensor> &outputs) {
-    return OnStream<jumar::RuntimeTensors>(2, graph_id, stream, inputs, outputs);
+    return OnStream<jumar::RuntimeTensors>(jumar::RunMode::kStreamLoaded, graph_id, stream, inputs, outputs);
   }
   /* Outputs of runs on the stream that the program brings no memory for come from the allocator. */
   Status RegisterExternalAllocator(const void *const stream, AllocatorPtr allocator) const {
     if (allocator == nullptr) {
-      return jumar::Call("ge.fail", jumar::Message().Text("RegisterExternalAllocator is given no allocator"));
+      return jumar::Call(jumar::CallId::kGeFail, jumar::Message().Text("RegisterExternalAllocator is given no allocator"));
     }
     const std::lock_guard<std::mutex> guard(*lock_);
     (*allocators_)[stream] = allocator;
@@ -286,25 +286,25 @@ class Session {
 
   Status CompileGraph(uint32_t graph_id) { return CompileGraph(graph_id, std::vector<ge::Tensor>()); }
   Status CompileGraph(uint32_t graph_id, const std::vector<ge::Tensor> &inputs) {
-    return jumar::Call("session.compile", Described(graph_id, inputs));
+    return jumar::Call(jumar::CallId::kSessionCompile, Described(graph_id, inputs));
   }
   CompiledGraphSummaryPtr GetCompiledGraphSummary(uint32_t graph_id) {
     jumar::Reply reply;
-    if (jumar::Call("session.summary", Own(graph_id), reply) != SUCCESS) {
+    if (jumar::Call(jumar::CallId::kSessionSummary, Own(graph_id), reply) != SUCCESS) {
       return nullptr;
     }
     return std::make_shared<CompiledGraphSummary>(reply);
   }
   Status GetCompiledModel(uint32_t graph_id, ModelBufferData &model_buffer) {
     jumar::Reply reply;
-    const Status status = jumar::Call("session.model", Own(graph_id), reply);
+    const Status status = jumar::Call(jumar::CallId::kSessionModel, Own(graph_id), reply);
     if (status == SUCCESS) {
       jumar::Fill(model_buffer, reply);
     }
     return status;
   }
   Status LoadGraph(const uint32_t graph_id, const std::map<AscendString, AscendString> &options, void *) const {
-    return jumar::Call("session.load", jumar::Message().U64(id_).U64(graph_id).Map(options));
+    return jumar::Call(jumar::CallId::kSessionLoad, jumar::Message().U64(id_).U64(graph_id).Map(options));
   }
   Status SetGraphConstMemoryBase(uint32_t graph_id, const void *const memory, size_t size) {
     return Memory(graph_id, "const", memory, size);
@@ -336,7 +336,7 @@ class Session {
     }
     jumar::Reply reply;
     values.clear();
-    const Status status = jumar::Call("session.variables", message, reply);
+    const Status status = jumar::Call(jumar::CallId::kSessionVariables, message, reply);
     if (status == SUCCESS) {
       jumar::Outputs(reply, values);
     }
@@ -374,11 +374,11 @@ class Session {
     return status;
   }
   template <typename List, typename T>
-  Status OnHost(uint32_t how, uint32_t graph_id, const std::vector<T> &inputs, std::vector<T> &outputs) {
+  Status OnHost(jumar::RunMode mode, uint32_t graph_id, const std::vector<T> &inputs, std::vector<T> &outputs) {
     const List given(inputs, true);
     jumar::Reply reply;
     outputs.clear();
-    const Status status = jumar_ge_run(how, id_, graph_id, nullptr, given.data(), given.size(), nullptr, 0,
+    const Status status = jumar_ge_run(jumar::kCallVersion, static_cast<uint32_t>(mode), id_, graph_id, nullptr, given.data(), given.size(), nullptr, 0,
                                        &jumar::Reply::Sink, &reply);
     if (status != SUCCESS) {
       return status;
@@ -387,12 +387,12 @@ class Session {
     return Saved(graph_id, reply);
   }
   template <typename List, typename T>
-  Status Queued(uint32_t how, uint32_t graph_id, const std::vector<T> &inputs,
+  Status Queued(jumar::RunMode mode, uint32_t graph_id, const std::vector<T> &inputs,
                 const std::function<void(Status, std::vector<T> &)> &callback) {
     const List given(inputs, true);
     jumar::Waiting<T> *waiting = new jumar::Waiting<T>();
     waiting->callback = callback;
-    return jumar_ge_run_async(how, id_, graph_id, given.data(), given.size(), &jumar::Waiting<T>::Done, waiting);
+    return jumar_ge_run_async(jumar::kCallVersion, static_cast<uint32_t>(mode), id_, graph_id, given.data(), given.size(), &jumar::Waiting<T>::Done, waiting);
   }
   /* Memory that the session gave or an allocator: it goes back with the last copy of the tensor, or with the session. */
   static void Own(Tensor &output, const TensorDesc &desc, void *data, size_t bytes,
@@ -428,7 +428,7 @@ class Session {
   static MemBlock *Block(const AllocatorPtr &allocator, size_t bytes) {
     MemBlock *const block = allocator->Malloc(bytes == 0 ? 1 : bytes);
     if (block == nullptr || block->GetAddr() == nullptr) {
-      (void)jumar::Call("ge.fail", jumar::Message().Text("the external allocator of the stream gave no memory"));
+      (void)jumar::Call(jumar::CallId::kGeFail, jumar::Message().Text("the external allocator of the stream gave no memory"));
       return nullptr;
     }
     return block;
@@ -444,7 +444,7 @@ class Session {
       message.Ints(std::vector<int64_t>(one.dims, one.dims + one.rank)).U64(0);
     }
     jumar::Reply reply;
-    const Status status = jumar::Call("session.outputs", message, reply);
+    const Status status = jumar::Call(jumar::CallId::kSessionOutputs, message, reply);
     if (status != SUCCESS) {
       return FAILED;
     }
@@ -468,7 +468,7 @@ class Session {
     return SUCCESS;
   }
   template <typename List, typename T>
-  Status OnStream(uint32_t how, uint32_t graph_id, void *stream, const std::vector<T> &inputs,
+  Status OnStream(jumar::RunMode mode, uint32_t graph_id, void *stream, const std::vector<T> &inputs,
                   std::vector<T> &outputs) {
     List given(inputs, false);
     for (size_t index = 0; index < given.size(); ++index) {
@@ -480,7 +480,7 @@ class Session {
     }
     const List wanted(outputs, false);
     jumar::Reply reply;
-    const Status status = jumar_ge_run(how, id_, graph_id, stream, given.data(), given.size(), wanted.data(),
+    const Status status = jumar_ge_run(jumar::kCallVersion, static_cast<uint32_t>(mode), id_, graph_id, stream, given.data(), given.size(), wanted.data(),
                                        wanted.size(), &jumar::Reply::Sink, &reply);
     if (status != SUCCESS) {
       return status;
@@ -501,7 +501,7 @@ class Session {
             return FAILED;
           }
           void *const to = block->GetAddr();
-          const Status moved = jumar::Call("session.hand_over", jumar::Message().U64(id).U64(reinterpret_cast<uintptr_t>(data)).U64(
+          const Status moved = jumar::Call(jumar::CallId::kSessionCopyOutput, jumar::Message().U64(id).U64(reinterpret_cast<uintptr_t>(data)).U64(
                                                                     reinterpret_cast<uintptr_t>(to)).U64(bytes));
           Own(output, desc, to, bytes, [allocator, block](void *) { block->Free(); });
           if (moved != SUCCESS) {
@@ -510,7 +510,7 @@ class Session {
           continue;
         }
         Own(output, desc, data, bytes, [id](void *own) {
-          (void)jumar::Call("session.free", jumar::Message().U64(id).U64(reinterpret_cast<uintptr_t>(own)));
+          (void)jumar::Call(jumar::CallId::kSessionFree, jumar::Message().U64(id).U64(reinterpret_cast<uintptr_t>(own)));
         });
       } else {
         Told(output, desc);
@@ -519,12 +519,12 @@ class Session {
     return SUCCESS;
   }
   Status Memory(uint32_t graph_id, const char *what, const void *memory, size_t size) {
-    return jumar::Call("session.memory",
+    return jumar::Call(jumar::CallId::kSessionMemory,
                        Own(graph_id).Text(what).U64(reinterpret_cast<uintptr_t>(memory)).U64(size));
   }
   static Status Retired(const char *name) {
     const std::string text = std::string(name) + " is not supported: it was retired from the interface";
-    return jumar::Call("ge.fail", jumar::Message().Text(text.c_str()));
+    return jumar::Call(jumar::CallId::kGeFail, jumar::Message().Text(text.c_str()));
   }
   bool MayBeOnHost(uint32_t graph_id, size_t index) const {
     const auto own = host_inputs_.find(graph_id);

@@ -50,21 +50,21 @@ class GeSession {
       return FAILED;
     }
     std::vector<gert::Tensor> made;
-    const Status status = session_.OnHost<jumar::RuntimeTensors>(3, graph_id, inputs, made);
+    const Status status = session_.OnHost<jumar::RuntimeTensors>(jumar::RunMode::kHostAny, graph_id, inputs, made);
     return status == SUCCESS ? Deliver(made, outputs) : status;
   }
   Status RunGraphAsync(uint32_t graph_id, const std::vector<gert::Tensor> &inputs, RunAsyncCallbackV2 callback) {
     if (!Keeps(graph_id, 2)) {
       return FAILED;
     }
-    return session_.Queued<jumar::RuntimeTensors>(3, graph_id, inputs, callback);
+    return session_.Queued<jumar::RuntimeTensors>(jumar::RunMode::kHostAny, graph_id, inputs, callback);
   }
   Status RunGraphWithStreamAsync(uint32_t graph_id, void *stream, const std::vector<gert::Tensor> &inputs,
                                  std::vector<gert::Tensor> &outputs) {
     if (!Keeps(graph_id, 3)) {
       return FAILED;
     }
-    return session_.OnStream<jumar::RuntimeTensors>(1, graph_id, stream, inputs, outputs);
+    return session_.OnStream<jumar::RuntimeTensors>(jumar::RunMode::kStream, graph_id, stream, inputs, outputs);
   }
 
   CompiledGraphSummaryPtr GetCompiledGraphSummary(uint32_t graph_id) {
@@ -101,7 +101,7 @@ class GeSession {
       before = ways_.insert(std::make_pair(graph_id, way)).first->second;
     }
     if (before != way) {
-      (void)jumar::Call("ge.fail", jumar::Message().Text(
+      (void)jumar::Call(jumar::CallId::kGeFail, jumar::Message().Text(
           "RunGraph, RunGraphAsync and RunGraphWithStreamAsync do not mix on one graph of a GeSession: add it again "
           "under another number"));
     }
@@ -119,7 +119,7 @@ class GeSession {
     }
     for (size_t index = 0; index < made.size(); ++index) {
       if (outputs[index].GetSize() < made[index].GetSize()) {
-        (void)jumar::Call("ge.fail", jumar::Message().Text("an output's memory is smaller than the output"));
+        (void)jumar::Call(jumar::CallId::kGeFail, jumar::Message().Text("an output's memory is smaller than the output"));
         return FAILED;
       }
       std::memcpy(outputs[index].GetAddr(), made[index].GetAddr(), made[index].GetSize());

@@ -37,7 +37,7 @@ inline void Fill(ModelBufferData &model, const Reply &reply) {
 }  // namespace jumar
 
 inline graphStatus aclgrphBuildInitialize(std::map<AscendString, AscendString> &global_options) {
-  return jumar::Call("build.initialize", jumar::Message().Map(global_options)) == 0 ? GRAPH_SUCCESS : GRAPH_FAILED;
+  return jumar::Call(jumar::CallId::kBuildInitialize, jumar::Message().Map(global_options)) == 0 ? GRAPH_SUCCESS : GRAPH_FAILED;
 }
 inline graphStatus aclgrphBuildInitialize(std::map<std::string, std::string> &global_options) {
   std::map<AscendString, AscendString> options = jumar::FromStrings(global_options);
@@ -48,7 +48,7 @@ inline void aclgrphBuildFinalize() {}
 inline graphStatus aclgrphBuildModel(const ge::Graph &graph, const std::map<AscendString, AscendString> &build_options,
                                      ModelBufferData &model) {
   jumar::Reply reply;
-  if (jumar::Call("build.model", jumar::Message().U64(graph.JumarId()).Map(build_options), reply) != 0) {
+  if (jumar::Call(jumar::CallId::kBuildModel, jumar::Message().U64(graph.JumarId()).Map(build_options), reply) != 0) {
     return GRAPH_FAILED;
   }
   jumar::Fill(model, reply);
@@ -67,7 +67,7 @@ inline graphStatus aclgrphBundleBuildModel(const std::vector<ge::GraphWithOption
     message.U64(one.graph.JumarId()).Map(one.build_options);
   }
   jumar::Reply reply;
-  if (jumar::Call("build.bundle", message, reply) != 0) {
+  if (jumar::Call(jumar::CallId::kBuildBundle, message, reply) != 0) {
     return GRAPH_FAILED;
   }
   jumar::Fill(model, reply);
@@ -91,10 +91,10 @@ inline graphStatus aclgrphBuildModel(const std::vector<ge::Graph> &graphs,
 /* Writes the model; .om is added to a name without it. */
 inline graphStatus aclgrphSaveModel(const char_t *file, const ModelBufferData &model) {
   if (file == nullptr || model.data == nullptr) {
-    (void)jumar::Call("ge.fail", jumar::Message().Text("aclgrphSaveModel is given no file or no model"));
+    (void)jumar::Call(jumar::CallId::kGeFail, jumar::Message().Text("aclgrphSaveModel is given no file or no model"));
     return GRAPH_PARAM_INVALID;
   }
-  return jumar::Call("build.save", jumar::Message().Text(file).Bytes(model.data.get(), model.length)) == 0
+  return jumar::Call(jumar::CallId::kBuildSave, jumar::Message().Text(file).Bytes(model.data.get(), model.length)) == 0
              ? GRAPH_SUCCESS
              : GRAPH_FAILED;
 }
@@ -161,7 +161,7 @@ inline graphStatus aclgrphDumpGraph(const ge::Graph &graph, const char_t *file, 
     return GRAPH_PARAM_INVALID;
   }
   const std::string path = std::string(file, length) + ".txt";
-  return jumar::Call("graph.dump_file", jumar::Message().U64(graph.JumarId()).Text(path.c_str())) == 0 ? GRAPH_SUCCESS
+  return jumar::Call(jumar::CallId::kGraphDumpFile, jumar::Message().U64(graph.JumarId()).Text(path.c_str())) == 0 ? GRAPH_SUCCESS
                                                                                                      : GRAPH_FAILED;
 }
 

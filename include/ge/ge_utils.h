@@ -18,14 +18,14 @@ class GeUtils {
     for (const Shape &shape : input_shape) {
       message.Ints(shape.GetDims());
     }
-    return jumar::Call("graph.infer", message);
+    return jumar::Call(jumar::CallId::kGraphInfer, message);
   }
   static Status CheckNodeSupportOnAicore(const GNode &node, bool &is_supported, AscendString &unsupported_reason) {
     AscendString type;
     if (node.GetType(type) != GRAPH_SUCCESS) {
       return FAILED;
     }
-    is_supported = jumar::Number("op.supported", jumar::Message().Text(type)) != 0;
+    is_supported = jumar::Number(jumar::CallId::kOpSupported, jumar::Message().Text(type)) != 0;
     unsupported_reason = is_supported ? AscendString("") : AscendString("the operator is not known");
     return SUCCESS;
   }

@@ -22,7 +22,7 @@ class GNode {
   graphStatus GetName(AscendString &name) const { return op_.GetName(name); }
   std::pair<GNodePtr, int32_t> GetInDataNodesAndPortIndexs(const int32_t index) const {
     jumar::Reply reply;
-    if (index < 0 || jumar::Call("op.producer", jumar::Message().U64(op_.JumarId()).Int(index), reply) != 0) {
+    if (index < 0 || jumar::Call(jumar::CallId::kOpProducer, jumar::Message().U64(op_.JumarId()).Int(index), reply) != 0) {
       return std::make_pair(GNodePtr(), -1);
     }
     const uint64_t id = reply.U64();
@@ -34,7 +34,7 @@ class GNode {
   std::vector<std::pair<GNodePtr, int32_t>> GetOutDataNodesAndPortIndexs(const int32_t index) const {
     std::vector<std::pair<GNodePtr, int32_t>> all;
     jumar::Reply reply;
-    if (index < 0 || jumar::Call("op.consumers", jumar::Message().U64(op_.JumarId()).Int(index), reply) != 0) {
+    if (index < 0 || jumar::Call(jumar::CallId::kOpConsumers, jumar::Message().U64(op_.JumarId()).Int(index), reply) != 0) {
       return all;
     }
     for (uint64_t left = reply.U64(); left > 0; --left) {
@@ -84,7 +84,7 @@ class GNode {
     return GRAPH_SUCCESS;
   }
   bool HasAttr(const AscendString &name) {
-    return jumar::Number("op.has_attr", jumar::Message().U64(op_.JumarId()).Text(name)) != 0;
+    return jumar::Number(jumar::CallId::kOpHasAttr, jumar::Message().U64(op_.JumarId()).Text(name)) != 0;
   }
 
   uint64_t JumarId() const { return op_.JumarId(); }
@@ -98,7 +98,7 @@ class GNode {
   std::vector<GNodePtr> Controls(uint64_t ahead) const {
     std::vector<GNodePtr> all;
     jumar::Reply reply;
-    if (jumar::Call("op.controls", jumar::Message().U64(op_.JumarId()).U64(ahead), reply) == 0) {
+    if (jumar::Call(jumar::CallId::kOpControls, jumar::Message().U64(op_.JumarId()).U64(ahead), reply) == 0) {
       for (uint64_t left = reply.U64(); left > 0; --left) {
         all.push_back(std::make_shared<GNode>(JumarOf(reply.U64())));
       }
@@ -107,7 +107,7 @@ class GNode {
   }
   graphStatus Find(const AscendString &name, int32_t &index, bool input) const {
     jumar::Reply reply;
-    if (jumar::Call("op.info", jumar::Message().U64(op_.JumarId()), reply) != 0) {
+    if (jumar::Call(jumar::CallId::kOpInfo, jumar::Message().U64(op_.JumarId()), reply) != 0) {
       return GRAPH_FAILED;
     }
     (void)reply.Text();

@@ -34,7 +34,7 @@ class Graph {
     for (const Operator &op : inputs) {
       message.U64(op.JumarId());
     }
-    (void)jumar::Call("graph.set_inputs", message);
+    (void)jumar::Call(jumar::CallId::kGraphSetInputs, message);
     return *this;
   }
   Graph &SetOutputs(const std::vector<Operator> &outputs) {
@@ -43,7 +43,7 @@ class Graph {
     for (const Operator &op : outputs) {
       message.U64(op.JumarId()).U64(0).U64(0);
     }
-    (void)jumar::Call("graph.set_outputs", message);
+    (void)jumar::Call(jumar::CallId::kGraphSetOutputs, message);
     return *this;
   }
   Graph &SetOutputs(const std::vector<std::pair<Operator, std::vector<size_t>>> &outputs) {
@@ -56,7 +56,7 @@ class Graph {
       }
       message.U64(0);
     }
-    (void)jumar::Call("graph.set_outputs", message);
+    (void)jumar::Call(jumar::CallId::kGraphSetOutputs, message);
     return *this;
   }
   Graph &SetOutputs(const std::vector<std::pair<ge::Operator, AscendString>> &outputs) {
@@ -70,7 +70,7 @@ class Graph {
         message.U64(1).Text(pair.second);
       }
     }
-    (void)jumar::Call("graph.set_outputs", message);
+    (void)jumar::Call(jumar::CallId::kGraphSetOutputs, message);
     return *this;
   }
   Graph &SetOutputs(const std::vector<std::pair<ge::Operator, std::string>> &outputs) {
@@ -86,15 +86,15 @@ class Graph {
     for (const auto &pair : outputs) {
       message.U64(pair.first.JumarId()).U64(1).Int(pair.second).U64(0);
     }
-    return jumar::Call("graph.set_outputs", message) == 0 ? GRAPH_SUCCESS : GRAPH_FAILED;
+    return jumar::Call(jumar::CallId::kGraphSetOutputs, message) == 0 ? GRAPH_SUCCESS : GRAPH_FAILED;
   }
   /* Nodes without a consumer run in any case. */
   Graph &SetTargets(const std::vector<Operator> &) { return *this; }
-  bool IsValid() const { return jumar::Number("graph.valid", Own()) != 0; }
+  bool IsValid() const { return jumar::Number(jumar::CallId::kGraphValid, Own()) != 0; }
 
-  graphStatus AddOp(const ge::Operator &op) { return Did("graph.add_op", Own().U64(op.JumarId())); }
+  graphStatus AddOp(const ge::Operator &op) { return Did(jumar::CallId::kGraphAddOp, Own().U64(op.JumarId())); }
   graphStatus FindOpByName(const char_t *name, ge::Operator &op) const {
-    const uint64_t id = jumar::Number("graph.find", Own().Text(name));
+    const uint64_t id = jumar::Number(jumar::CallId::kGraphFind, Own().Text(name));
     if (id == 0) {
       return GRAPH_FAILED;
     }
@@ -104,7 +104,7 @@ class Graph {
   graphStatus FindOpByName(const std::string &name, ge::Operator &op) const { return FindOpByName(name.c_str(), op); }
   graphStatus FindOpByType(const char_t *type, std::vector<ge::Operator> &ops) const {
     jumar::Reply reply;
-    const uint32_t status = jumar::Call("graph.find_kind", Own().Text(type), reply);
+    const uint32_t status = jumar::Call(jumar::CallId::kGraphFindKind, Own().Text(type), reply);
     ops.clear();
     for (uint64_t left = reply.U64(); left > 0; --left) {
       ops.push_back(Operator::JumarOf(reply.U64()));
@@ -115,7 +115,7 @@ class Graph {
     return FindOpByType(type.c_str(), ops);
   }
   GNodePtr FindNodeByName(const AscendString &name) const {
-    const uint64_t id = jumar::Number("graph.find", Own().Text(name));
+    const uint64_t id = jumar::Number(jumar::CallId::kGraphFind, Own().Text(name));
     return id == 0 ? GNodePtr() : std::make_shared<GNode>(GNode::JumarOf(id));
   }
   graphStatus GetAllOpName(std::vector<std::string> &names) const {
@@ -129,25 +129,25 @@ class Graph {
   }
   graphStatus GetAllOpName(std::vector<AscendString> &names) const {
     jumar::Reply reply;
-    const uint32_t status = jumar::Call("graph.op_names", Own(), reply);
+    const uint32_t status = jumar::Call(jumar::CallId::kGraphOpNames, Own(), reply);
     names.clear();
     for (uint64_t left = reply.U64(); left > 0; --left) {
       names.push_back(reply.Text());
     }
     return status == 0 ? GRAPH_SUCCESS : GRAPH_FAILED;
   }
-  graphStatus SaveToFile(const char_t *file) const { return Did("graph.save_file", Own().Text(file)); }
+  graphStatus SaveToFile(const char_t *file) const { return Did(jumar::CallId::kGraphSaveFile, Own().Text(file)); }
   graphStatus SaveToFile(const std::string &file) const { return SaveToFile(file.c_str()); }
   graphStatus LoadFromFile(const char_t *file) {
     if (handle_ == nullptr) {
       Make("");
     }
-    return Did("graph.load_file", Own().Text(file));
+    return Did(jumar::CallId::kGraphLoadFile, Own().Text(file));
   }
   graphStatus LoadFromFile(const std::string &file) { return LoadFromFile(file.c_str()); }
   graphStatus SaveToMem(GraphBuffer &buffer) const {
     jumar::Reply reply;
-    if (jumar::Call("graph.save", Own(), reply) != 0) {
+    if (jumar::Call(jumar::CallId::kGraphSave, Own(), reply) != 0) {
       return GRAPH_FAILED;
     }
     const std::pair<const char *, size_t> bytes = reply.Bytes();
@@ -161,7 +161,7 @@ class Graph {
     if (handle_ == nullptr) {
       Make("");
     }
-    return Did("graph.load", Own().Bytes(data, len));
+    return Did(jumar::CallId::kGraphLoad, Own().Bytes(data, len));
   }
   graphStatus LoadFromMem(const GraphBuffer &buffer) { return LoadFromMem(buffer.GetData(), buffer.GetSize()); }
   graphStatus LoadFromSerializedModelArray(const void *data, size_t len) {
@@ -172,7 +172,7 @@ class Graph {
     if (handle_ == nullptr) {
       Make("");
     }
-    return Did("graph.copy", Own().U64(source.JumarId()));
+    return Did(jumar::CallId::kGraphCopy, Own().U64(source.JumarId()));
   }
   static GraphPtr ConstructFromInputs(const std::vector<Operator> &inputs, const AscendString &name) {
     GraphPtr graph = std::make_shared<Graph>(name.GetString());
@@ -184,7 +184,7 @@ class Graph {
   graphStatus SetValid() { return IsValid() ? GRAPH_SUCCESS : GRAPH_FAILED; }
   graphStatus GetName(AscendString &name) const {
     jumar::Reply reply;
-    const uint32_t status = jumar::Call("graph.name", Own(), reply);
+    const uint32_t status = jumar::Call(jumar::CallId::kGraphName, Own(), reply);
     name = reply.Text();
     return status == 0 ? GRAPH_SUCCESS : GRAPH_FAILED;
   }
@@ -197,7 +197,7 @@ class Graph {
   std::vector<GNode> GetAllNodes() const {
     std::vector<GNode> nodes;
     jumar::Reply reply;
-    if (jumar::Call("graph.nodes", Own(), reply) == 0) {
+    if (jumar::Call(jumar::CallId::kGraphNodes, Own(), reply) == 0) {
       for (uint64_t left = reply.U64(); left > 0; --left) {
         nodes.push_back(GNode::JumarOf(reply.U64()));
       }
@@ -205,27 +205,27 @@ class Graph {
     return nodes;
   }
   std::vector<GNode> GetDirectNode() const { return GetAllNodes(); }
-  graphStatus RemoveNode(GNode &node) { return Did("graph.remove_node", Own().U64(node.JumarId())); }
+  graphStatus RemoveNode(GNode &node) { return Did(jumar::CallId::kGraphRemoveNode, Own().U64(node.JumarId())); }
   graphStatus RemoveNode(GNode &node, bool) { return RemoveNode(node); }
   graphStatus RemoveEdge(GNode &source, const int32_t output, GNode &target, const int32_t input) {
-    return Did("graph.remove_edge", Own().U64(source.JumarId()).Int(output).U64(target.JumarId()).Int(input));
+    return Did(jumar::CallId::kGraphRemoveEdge, Own().U64(source.JumarId()).Int(output).U64(target.JumarId()).Int(input));
   }
   GNode AddNodeByOp(const Operator &op) {
-    if (handle_ == nullptr || op.IsEmpty() || Did("graph.add_node", Own().U64(op.JumarId())) != GRAPH_SUCCESS) {
+    if (handle_ == nullptr || op.IsEmpty() || Did(jumar::CallId::kGraphAddNode, Own().U64(op.JumarId())) != GRAPH_SUCCESS) {
       return GNode();
     }
-    (void)jumar::Call("op.hold", jumar::Message().U64(op.JumarId()));
+    (void)jumar::Call(jumar::CallId::kOpHold, jumar::Message().U64(op.JumarId()));
     return GNode::JumarOf(op.JumarId());
   }
   graphStatus AddDataEdge(GNode &source, const int32_t output, GNode &target, const int32_t input) {
-    return Did("graph.add_edge", Own().U64(source.JumarId()).Int(output).U64(target.JumarId()).Int(input));
+    return Did(jumar::CallId::kGraphAddEdge, Own().U64(source.JumarId()).Int(output).U64(target.JumarId()).Int(input));
   }
   graphStatus AddControlEdge(GNode &source, GNode &target) {
-    return Did("graph.add_edge", Own().U64(source.JumarId()).Int(-1).U64(target.JumarId()).Int(-1));
+    return Did(jumar::CallId::kGraphAddEdge, Own().U64(source.JumarId()).Int(-1).U64(target.JumarId()).Int(-1));
   }
   graphStatus Dump(DumpFormat, std::ostream &stream) const {
     jumar::Reply reply;
-    const uint32_t status = jumar::Call("graph.show", Own(), reply);
+    const uint32_t status = jumar::Call(jumar::CallId::kGraphShow, Own(), reply);
     stream << reply.Text().GetString();
     return status == 0 ? GRAPH_SUCCESS : GRAPH_FAILED;
   }
@@ -235,7 +235,7 @@ class Graph {
     AscendString name;
     (void)GetName(name);
     const std::string path = std::string("ge_") + name.GetString() + "_" + suffix.GetString() + ".txt";
-    return Did("graph.dump_file", Own().Text(path.c_str()));
+    return Did(jumar::CallId::kGraphDumpFile, Own().Text(path.c_str()));
   }
 
   uint64_t JumarId() const { return handle_ == nullptr ? 0 : handle_->id(); }
@@ -246,18 +246,18 @@ class Graph {
   }
   static Graph JumarOf(uint64_t id) {
     Graph graph;
-    graph.handle_ = std::make_shared<jumar::Handle>("graph.release", id);
+    graph.handle_ = std::make_shared<jumar::Handle>(jumar::CallId::kGraphRelease, id);
     return graph;
   }
 
  private:
   void Make(const char_t *name) {
-    handle_ = std::make_shared<jumar::Handle>("graph.release",
-                                              jumar::Number("graph.new", jumar::Message().Text(name)));
+    handle_ = std::make_shared<jumar::Handle>(jumar::CallId::kGraphRelease,
+                                              jumar::Number(jumar::CallId::kGraphNew, jumar::Message().Text(name)));
   }
   jumar::Message Own() const { return jumar::Message().U64(JumarId()); }
-  static graphStatus Did(const char *name, const jumar::Message &message) {
-    return jumar::Call(name, message) == 0 ? GRAPH_SUCCESS : GRAPH_FAILED;
+  static graphStatus Did(jumar::CallId call, const jumar::Message &message) {
+    return jumar::Call(call, message) == 0 ? GRAPH_SUCCESS : GRAPH_FAILED;
   }
 
   jumar::HandlePtr handle_;
@@ -276,7 +276,7 @@ inline void Operator::SetSubgraphBuilder(const char_t *name, uint32_t index, con
   }
   handle_->attached[jumar::BuilderName(name, index)] = std::make_shared<SubgraphBuilder>(builder);
   const Graph graph = builder();
-  (void)jumar::Call("op.body", jumar::Message().U64(JumarId()).Text(name).U64(index).U64(graph.JumarId()));
+  (void)jumar::Call(jumar::CallId::kOpBody, jumar::Message().U64(JumarId()).Text(name).U64(index).U64(graph.JumarId()));
 }
 inline SubgraphBuilder Operator::GetDynamicSubgraphBuilder(const char_t *name, uint32_t index) const {
   if (handle_ == nullptr) {

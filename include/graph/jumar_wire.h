@@ -1,4 +1,5 @@
-/* What the classes of the Graph Engine call: a few C functions, and the messages that they take. No C++ type crosses. */
+/* What the classes of the Graph Engine call: a few C functions, and the messages that they take. No C++ type crosses, and each
+   call names the version of the headers: the library may be of another one than the headers that a program was compiled with. */
 #ifndef JUMAR_GRAPH_WIRE_H_
 #define JUMAR_GRAPH_WIRE_H_
 
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "ascend_string.h"
+#include "jumar_calls.h"
 
 extern "C" {
 typedef void (*jumar_ge_sink)(void *user, const void *bytes, size_t size);
@@ -27,12 +29,12 @@ struct jumar_ge_tensor {
   uint64_t on_host;
 };
 
-uint32_t jumar_ge_call(const char *name, const void *message, size_t size, jumar_ge_sink sink, void *user);
-uint32_t jumar_ge_run(uint32_t how, uint64_t session, uint32_t graph, void *stream, const jumar_ge_tensor *inputs,
-                      size_t input_count, const jumar_ge_tensor *outputs, size_t output_count, jumar_ge_sink sink,
-                      void *user);
-uint32_t jumar_ge_run_async(uint32_t how, uint64_t session, uint32_t graph, const jumar_ge_tensor *inputs, size_t input_count,
-                            jumar_ge_done done, void *user);
+uint32_t jumar_ge_call(uint32_t version, uint32_t call, const void *message, size_t size, jumar_ge_sink sink, void *user);
+uint32_t jumar_ge_run(uint32_t version, uint32_t mode, uint64_t session, uint32_t graph, void *stream,
+                      const jumar_ge_tensor *inputs, size_t input_count, const jumar_ge_tensor *outputs, size_t output_count,
+                      jumar_ge_sink sink, void *user);
+uint32_t jumar_ge_run_async(uint32_t version, uint32_t mode, uint64_t session, uint32_t graph, const jumar_ge_tensor *inputs,
+                            size_t input_count, jumar_ge_done done, void *user);
 }
 
 namespace ge {
@@ -75,6 +77,11 @@ class Message {
     for (const auto &pair : map) {
       Text(pair.first).Text(pair.second);
     }
+    return *this;
+  }
+  /* Appends what is in the form of a message already. */
+  Message &Append(const std::vector<char> &bytes) {
+    bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
     return *this;
   }
   const char *data() const { return bytes_.data(); }
@@ -135,22 +142,22 @@ class Reply {
   size_t at_ = 0;
 };
 
-inline uint32_t Call(const char *name, const Message &message, Reply &reply) {
-  return jumar_ge_call(name, message.data(), message.size(), &Reply::Sink, &reply);
+inline uint32_t Call(CallId call, const Message &message, Reply &reply) {
+  return jumar_ge_call(kCallVersion, static_cast<uint32_t>(call), message.data(), message.size(), &Reply::Sink, &reply);
 }
-inline uint32_t Call(const char *name, const Message &message) {
-  return jumar_ge_call(name, message.data(), message.size(), nullptr, nullptr);
+inline uint32_t Call(CallId call, const Message &message) {
+  return jumar_ge_call(kCallVersion, static_cast<uint32_t>(call), message.data(), message.size(), nullptr, nullptr);
 }
-/* A call that answers one number; 0 where it fails. */
-inline uint64_t Number(const char *name, const Message &message) {
+/* A call that returns one number; 0 where it fails. */
+inline uint64_t Number(CallId call, const Message &message) {
   Reply reply;
-  return Call(name, message, reply) == 0 ? reply.U64() : 0;
+  return Call(call, message, reply) == 0 ? reply.U64() : 0;
 }
 
-/* A number of the library that is given back with the last copy. */
+/* A number of the library that is released with the last copy. */
 class Handle {
  public:
-  Handle(const char *release, uint64_t id) : release_(release), id_(id) {}
+  Handle(CallId release, uint64_t id) : release_(release), id_(id) {}
   Handle(const Handle &) = delete;
   Handle &operator=(const Handle &) = delete;
   ~Handle() {
@@ -163,7 +170,7 @@ class Handle {
   std::map<AscendString, std::shared_ptr<void>> attached;
 
  private:
-  const char *release_;
+  CallId release_;
   uint64_t id_;
 };
 typedef std::shared_ptr<Handle> HandlePtr;

@@ -79,7 +79,7 @@ class Operator {
   /* An operator that the library knows, with its inputs, outputs and defaults. */
   Operator(const jumar::Name &name, const char_t *type) {
     handle_ = std::make_shared<jumar::Handle>(
-        "op.release", jumar::Number("op.create", jumar::Message().Text(name.text()).Text(type)));
+        jumar::CallId::kOpRelease, jumar::Number(jumar::CallId::kOpCreate, jumar::Message().Text(name.text()).Text(type)));
   }
   explicit Operator(const char_t *type) { Make("", type); }
   explicit Operator(const std::string &type) { Make("", type.c_str()); }
@@ -91,7 +91,7 @@ class Operator {
   bool IsEmpty() const { return handle_ == nullptr; }
   graphStatus GetName(AscendString &name) const {
     jumar::Reply reply;
-    const graphStatus status = Ask("op.info", jumar::Message().U64(JumarId()), reply);
+    const graphStatus status = Ask(jumar::CallId::kOpInfo, jumar::Message().U64(JumarId()), reply);
     name = reply.Text();
     return status;
   }
@@ -102,7 +102,7 @@ class Operator {
   }
   graphStatus GetOpType(AscendString &type) const {
     jumar::Reply reply;
-    const graphStatus status = Ask("op.info", jumar::Message().U64(JumarId()), reply);
+    const graphStatus status = Ask(jumar::CallId::kOpInfo, jumar::Message().U64(JumarId()), reply);
     (void)reply.Text();
     type = reply.Text();
     return status;
@@ -137,51 +137,51 @@ class Operator {
     return SetInput(input.c_str(), source, output);
   }
   Operator &AddControlInput(const Operator &source) {
-    (void)jumar::Call("op.control", jumar::Message().U64(JumarId()).U64(source.JumarId()));
+    (void)jumar::Call(jumar::CallId::kOpControl, jumar::Message().U64(JumarId()).U64(source.JumarId()));
     return *this;
   }
-  void BreakConnect() const { (void)jumar::Call("op.cut", jumar::Message().U64(JumarId())); }
+  void BreakConnect() const { (void)jumar::Call(jumar::CallId::kOpCut, jumar::Message().U64(JumarId())); }
 
-  TensorDesc GetInputDesc(uint32_t index) const { return Desc("op.input_desc", "", index); }
-  TensorDesc GetInputDesc(const std::string &name) const { return Desc("op.input_desc", name.c_str(), 0); }
-  TensorDesc GetInputDescByName(const char_t *name) const { return Desc("op.input_desc", name, 0); }
+  TensorDesc GetInputDesc(uint32_t index) const { return Desc(jumar::CallId::kOpInputDesc, "", index); }
+  TensorDesc GetInputDesc(const std::string &name) const { return Desc(jumar::CallId::kOpInputDesc, name.c_str(), 0); }
+  TensorDesc GetInputDescByName(const char_t *name) const { return Desc(jumar::CallId::kOpInputDesc, name, 0); }
   graphStatus TryGetInputDesc(const char_t *name, TensorDesc &desc) const {
     jumar::Reply reply;
-    const graphStatus status = Ask("op.input_desc", jumar::Message().U64(JumarId()).Text(name).U64(0), reply);
+    const graphStatus status = Ask(jumar::CallId::kOpInputDesc, jumar::Message().U64(JumarId()).Text(name).U64(0), reply);
     if (status == GRAPH_SUCCESS) {
       desc = TensorDesc::JumarRead(reply);
     }
     return status;
   }
   graphStatus UpdateInputDesc(const char_t *name, const TensorDesc &desc) {
-    return SetDesc("op.set_input_desc", name, 0, desc);
+    return SetDesc(jumar::CallId::kOpSetInputDesc, name, 0, desc);
   }
   graphStatus UpdateInputDesc(const std::string &name, const TensorDesc &desc) {
     return UpdateInputDesc(name.c_str(), desc);
   }
   graphStatus UpdateInputDesc(const uint32_t index, const TensorDesc &desc) {
-    return SetDesc("op.set_input_desc", "", index, desc);
+    return SetDesc(jumar::CallId::kOpSetInputDesc, "", index, desc);
   }
-  TensorDesc GetOutputDesc(uint32_t index) const { return Desc("op.output_desc", "", index); }
-  TensorDesc GetOutputDesc(const std::string &name) const { return Desc("op.output_desc", name.c_str(), 0); }
-  TensorDesc GetOutputDescByName(const char_t *name) const { return Desc("op.output_desc", name, 0); }
+  TensorDesc GetOutputDesc(uint32_t index) const { return Desc(jumar::CallId::kOpOutputDesc, "", index); }
+  TensorDesc GetOutputDesc(const std::string &name) const { return Desc(jumar::CallId::kOpOutputDesc, name.c_str(), 0); }
+  TensorDesc GetOutputDescByName(const char_t *name) const { return Desc(jumar::CallId::kOpOutputDesc, name, 0); }
   graphStatus UpdateOutputDesc(const char_t *name, const TensorDesc &desc) {
-    return SetDesc("op.set_output_desc", name, 0, desc);
+    return SetDesc(jumar::CallId::kOpSetOutputDesc, name, 0, desc);
   }
   graphStatus UpdateOutputDesc(const std::string &name, const TensorDesc &desc) {
     return UpdateOutputDesc(name.c_str(), desc);
   }
   graphStatus UpdateOutputDesc(const uint32_t index, const TensorDesc &desc) {
-    return SetDesc("op.set_output_desc", "", index, desc);
+    return SetDesc(jumar::CallId::kOpSetOutputDesc, "", index, desc);
   }
   TensorDesc GetDynamicInputDesc(const char_t *name, uint32_t index) const {
-    return Desc("op.input_desc", Numbered(name, index).GetString(), 0);
+    return Desc(jumar::CallId::kOpInputDesc, Numbered(name, index).GetString(), 0);
   }
   graphStatus UpdateDynamicInputDesc(const char_t *name, uint32_t index, const TensorDesc &desc) {
     return UpdateInputDesc(Numbered(name, index).GetString(), desc);
   }
   TensorDesc GetDynamicOutputDesc(const char_t *name, uint32_t index) const {
-    return Desc("op.output_desc", Numbered(name, index).GetString(), 0);
+    return Desc(jumar::CallId::kOpOutputDesc, Numbered(name, index).GetString(), 0);
   }
   graphStatus UpdateDynamicOutputDesc(const char_t *name, uint32_t index, const TensorDesc &desc) {
     return UpdateOutputDesc(Numbered(name, index).GetString(), desc);
@@ -192,7 +192,7 @@ class Operator {
   size_t GetOutputsSize() const { return Sizes().second; }
   /* Finds the descriptions of the outputs from those of the inputs, and from constants that are linked. */
   graphStatus InferShapeAndType() {
-    return jumar::Call("op.infer", jumar::Message().U64(JumarId())) == 0 ? GRAPH_SUCCESS : GRAPH_FAILED;
+    return jumar::Call(jumar::CallId::kOpInfer, jumar::Message().U64(JumarId())) == 0 ? GRAPH_SUCCESS : GRAPH_FAILED;
   }
 
   Operator &SetAttr(const char_t *name, int64_t value) { return Attr(name, value); }
@@ -226,11 +226,8 @@ class Operator {
   Operator &SetAttr(const char_t *name, const ge::NamedAttrs &value) { return Attr(name, value); }
   Operator &SetAttr(const char_t *name, const std::vector<ge::NamedAttrs> &value) { return Attr(name, value); }
   Operator &SetAttr(const char_t *name, const AttrValue &value) {
-    jumar::Message message;
-    message.U64(JumarId()).Text(name);
-    std::vector<char> all(message.data(), message.data() + message.size());
-    all.insert(all.end(), value.JumarBytes().begin(), value.JumarBytes().end());
-    (void)jumar_ge_call("op.set_attr", all.data(), all.size(), nullptr, nullptr);
+    (void)jumar::Call(jumar::CallId::kOpSetAttr,
+                      jumar::Message().U64(JumarId()).Text(name).Append(value.JumarBytes()));
     return *this;
   }
   template <typename T>
@@ -240,7 +237,7 @@ class Operator {
   template <typename T>
   graphStatus GetAttr(const char_t *name, T &value) const {
     jumar::Reply reply;
-    const graphStatus status = Ask("op.get_attr", jumar::Message().U64(JumarId()).Text(name), reply);
+    const graphStatus status = Ask(jumar::CallId::kOpGetAttr, jumar::Message().U64(JumarId()).Text(name), reply);
     if (status != GRAPH_SUCCESS) {
       return status;
     }
@@ -248,7 +245,7 @@ class Operator {
   }
   graphStatus GetAttr(const char_t *name, AttrValue &value) const {
     jumar::Reply reply;
-    const graphStatus status = Ask("op.get_attr", jumar::Message().U64(JumarId()).Text(name), reply);
+    const graphStatus status = Ask(jumar::CallId::kOpGetAttr, jumar::Message().U64(JumarId()).Text(name), reply);
     value.JumarTake(reply.All());
     return status;
   }
@@ -258,16 +255,16 @@ class Operator {
   }
 
   void DynamicInputRegister(const char_t *name, const uint32_t count, bool push_back = true) {
-    Groups("op.inputs", name, count, push_back ? -1 : 0);
+    Groups(jumar::CallId::kOpInputs, name, count, push_back ? -1 : 0);
   }
   void DynamicInputRegister(const char_t *name, const uint32_t count, const char_t *, bool push_back = true) {
     DynamicInputRegister(name, count, push_back);
   }
   void DynamicInputRegisterByIndex(const char_t *name, const uint32_t count, size_t index) {
-    Groups("op.inputs", name, count, static_cast<int64_t>(index));
+    Groups(jumar::CallId::kOpInputs, name, count, static_cast<int64_t>(index));
   }
   void DynamicOutputRegister(const char_t *name, const uint32_t count, bool push_back = true) {
-    Groups("op.outputs", name, count, push_back ? -1 : 0);
+    Groups(jumar::CallId::kOpOutputs, name, count, push_back ? -1 : 0);
   }
   void DynamicOutputRegister(const char_t *name, const uint32_t count, const char_t *, bool push_back = true) {
     DynamicOutputRegister(name, count, push_back);
@@ -284,7 +281,7 @@ class Operator {
   uint64_t JumarId() const { return handle_ == nullptr ? 0 : handle_->id(); }
   static Operator JumarOf(uint64_t id) {
     Operator op;
-    op.handle_ = std::make_shared<jumar::Handle>("op.release", id);
+    op.handle_ = std::make_shared<jumar::Handle>(jumar::CallId::kOpRelease, id);
     return op;
   }
 
@@ -300,12 +297,12 @@ class Operator {
   }
   void RequiredAttrRegister(const char_t *) {}
   void RequiredAttrWithTypeRegister(const char_t *, const char_t *) {}
-  void InputRegister(const char_t *name) { (void)jumar::Call("op.input", jumar::Message().U64(JumarId()).Text(name)); }
+  void InputRegister(const char_t *name) { (void)jumar::Call(jumar::CallId::kOpInput, jumar::Message().U64(JumarId()).Text(name)); }
   void InputRegister(const char_t *name, const char_t *) { InputRegister(name); }
   void OptionalInputRegister(const char_t *name) { InputRegister(name); }
   void OptionalInputRegister(const char_t *name, const char_t *) { InputRegister(name); }
   void OutputRegister(const char_t *name) {
-    (void)jumar::Call("op.output", jumar::Message().U64(JumarId()).Text(name));
+    (void)jumar::Call(jumar::CallId::kOpOutput, jumar::Message().U64(JumarId()).Text(name));
   }
   void OutputRegister(const char_t *name, const char_t *) { OutputRegister(name); }
   void DataTypeRegister(const char_t *, const TensorType &) {}
@@ -323,19 +320,19 @@ class Operator {
   void JumarLinkAt(const char_t *input, uint32_t index, const Operator &source, const jumar::Port &port) {
     (void)Link(Numbered(input, index).GetString(), 0, source, port.way, port.name, port.number);
   }
-  TensorDesc JumarInputDesc(const char_t *name) const { return Desc("op.input_desc", name, 0); }
-  TensorDesc JumarOutputDesc(const char_t *name) const { return Desc("op.output_desc", name, 0); }
+  TensorDesc JumarInputDesc(const char_t *name) const { return Desc(jumar::CallId::kOpInputDesc, name, 0); }
+  TensorDesc JumarOutputDesc(const char_t *name) const { return Desc(jumar::CallId::kOpOutputDesc, name, 0); }
   graphStatus JumarDescribeInput(const char_t *name, const TensorDesc &desc) {
-    return SetDesc("op.set_input_desc", name, 0, desc);
+    return SetDesc(jumar::CallId::kOpSetInputDesc, name, 0, desc);
   }
   graphStatus JumarDescribeOutput(const char_t *name, const TensorDesc &desc) {
-    return SetDesc("op.set_output_desc", name, 0, desc);
+    return SetDesc(jumar::CallId::kOpSetOutputDesc, name, 0, desc);
   }
   void JumarInputs(const char_t *name, uint32_t count, bool push_back) {
-    Groups("op.inputs", name, count, push_back ? -1 : 0);
+    Groups(jumar::CallId::kOpInputs, name, count, push_back ? -1 : 0);
   }
   void JumarOutputs(const char_t *name, uint32_t count, bool push_back) {
-    Groups("op.outputs", name, count, push_back ? -1 : 0);
+    Groups(jumar::CallId::kOpOutputs, name, count, push_back ? -1 : 0);
   }
   void JumarSetText(const char_t *name, const char_t *value) { (void)Attr(name, AscendString(value)); }
   graphStatus JumarGetText(const char_t *name, AscendString &value) const { return GetAttr(name, value); }
@@ -369,21 +366,21 @@ class Operator {
 
  private:
   void Make(const char_t *name, const char_t *type) {
-    const uint64_t id = jumar::Number("op.new", jumar::Message().Text(name).Text(type));
-    handle_ = std::make_shared<jumar::Handle>("op.release", id);
+    const uint64_t id = jumar::Number(jumar::CallId::kOpNew, jumar::Message().Text(name).Text(type));
+    handle_ = std::make_shared<jumar::Handle>(jumar::CallId::kOpRelease, id);
   }
   static AscendString Numbered(const char_t *name, uint32_t index) {
     const std::string text = std::string(name == nullptr ? "" : name) + std::to_string(index);
     return AscendString(text.c_str());
   }
-  static graphStatus Ask(const char *name, const jumar::Message &message, jumar::Reply &reply) {
-    return jumar::Call(name, message, reply) == 0 ? GRAPH_SUCCESS : GRAPH_FAILED;
+  static graphStatus Ask(jumar::CallId call, const jumar::Message &message, jumar::Reply &reply) {
+    return jumar::Call(call, message, reply) == 0 ? GRAPH_SUCCESS : GRAPH_FAILED;
   }
   Operator &Link(const char_t *input, uint32_t number, const Operator &source, uint64_t way, const char_t *output,
                  uint64_t index) {
     jumar::Message message;
     message.U64(JumarId()).Text(input).U64(number).U64(source.JumarId()).U64(way).Text(output).U64(index);
-    (void)jumar::Call("op.link", message);
+    (void)jumar::Call(jumar::CallId::kOpLink, message);
     return *this;
   }
   template <typename T>
@@ -391,31 +388,31 @@ class Operator {
     jumar::Message message;
     message.U64(JumarId()).Text(name);
     jumar::Put(message, value);
-    (void)jumar::Call("op.set_attr", message);
+    (void)jumar::Call(jumar::CallId::kOpSetAttr, message);
     return *this;
   }
-  TensorDesc Desc(const char *call, const char_t *name, uint32_t index) const {
+  TensorDesc Desc(jumar::CallId call, const char_t *name, uint32_t index) const {
     jumar::Reply reply;
     if (Ask(call, jumar::Message().U64(JumarId()).Text(name).U64(index), reply) != GRAPH_SUCCESS) {
       return TensorDesc();
     }
     return TensorDesc::JumarRead(reply);
   }
-  graphStatus SetDesc(const char *call, const char_t *name, uint32_t index, const TensorDesc &desc) {
+  graphStatus SetDesc(jumar::CallId call, const char_t *name, uint32_t index, const TensorDesc &desc) {
     jumar::Message message;
     message.U64(JumarId()).Text(name).U64(index);
     desc.JumarWrite(message);
     return jumar::Call(call, message) == 0 ? GRAPH_SUCCESS : GRAPH_FAILED;
   }
-  void Groups(const char *call, const char_t *name, uint32_t count, int64_t at) {
+  void Groups(jumar::CallId call, const char_t *name, uint32_t count, int64_t at) {
     (void)jumar::Call(call, jumar::Message().U64(JumarId()).Text(name).U64(count).Int(at));
   }
   int32_t Group(const char_t *name, uint64_t outputs) const {
-    return static_cast<int32_t>(jumar::Number("op.group", jumar::Message().U64(JumarId()).Text(name).U64(outputs)));
+    return static_cast<int32_t>(jumar::Number(jumar::CallId::kOpGroup, jumar::Message().U64(JumarId()).Text(name).U64(outputs)));
   }
   std::pair<size_t, size_t> Sizes() const {
     jumar::Reply reply;
-    (void)Ask("op.info", jumar::Message().U64(JumarId()), reply);
+    (void)Ask(jumar::CallId::kOpInfo, jumar::Message().U64(JumarId()), reply);
     (void)reply.Text();
     (void)reply.Text();
     std::pair<size_t, size_t> sizes;

@@ -10,7 +10,7 @@ namespace ge {
 
 inline graphStatus aclgrphParseCaffe(const char *, const char *, const std::map<ge::AscendString, ge::AscendString> &,
                                   ge::Graph &) {
-  (void)jumar::Call("ge.fail", jumar::Message().Text(
+  (void)jumar::Call(jumar::CallId::kGeFail, jumar::Message().Text(
       "Caffe models are not supported: convert the model to ONNX and use aclgrphParseONNX"));
   return GRAPH_FAILED;
 }

@@ -12,7 +12,7 @@ inline graphStatus aclgrphParseONNX(const char *model_file,
                                     const std::map<ge::AscendString, ge::AscendString> &parser_params,
                                     ge::Graph &graph) {
   graph.JumarMake();
-  const uint32_t status = jumar::Call("graph.parse_onnx_file",
+  const uint32_t status = jumar::Call(jumar::CallId::kGraphParseOnnxFile,
                                       jumar::Message().U64(graph.JumarId()).Text(model_file).Map(parser_params));
   return status == 0 ? GRAPH_SUCCESS : GRAPH_FAILED;
 }
@@ -22,7 +22,7 @@ inline graphStatus aclgrphParseONNXFromMem(const char *buffer, size_t size,
                                            ge::Graph &graph) {
   graph.JumarMake();
   const uint32_t status = jumar::Call(
-      "graph.parse_onnx",
+      jumar::CallId::kGraphParseOnnx,
       jumar::Message().U64(graph.JumarId()).Bytes(buffer, buffer == nullptr ? 0 : size).Map(parser_params));
   return status == 0 ? GRAPH_SUCCESS : GRAPH_FAILED;
 }

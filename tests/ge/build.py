@@ -13,9 +13,9 @@ WARNINGS = ["-Wall", "-Wextra", "-Werror"]
 PROTOTYPES = ["opp/op_proto/built-in/inc", "opp/built-in/op_proto/inc", "opp/built-in/op_graph/inc"]
 
 
-def compile_program(source, out, *more, std="c++11", abi=0, protos=PROTOTYPES[1], libs=LIB64, check=True, limit=600):
+def compile_program(source, out, *more, std="c++11", abi=0, protos=PROTOTYPES[1], libs=LIB64, headers=PREFIX / "include", check=True, limit=600):
     command = ["g++", f"-std={std}", f"-D_GLIBCXX_USE_CXX11_ABI={abi}", *WARNINGS, "-pthread"]
-    command += ["-I", PREFIX / "include", "-I", PREFIX / protos, source, "-o", out, "-L", libs, *more]
+    command += ["-I", headers, "-I", PREFIX / protos, source, "-o", out, "-L", libs, *more]
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=limit)
     assert not check or done.returncode == 0, done.stderr[:8000]
     return done

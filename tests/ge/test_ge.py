@@ -1,5 +1,8 @@
 """C++ programs of the Graph Engine: built against the install tree as programs are, and run."""
 
+import os
+import re
+import shutil
 import subprocess
 
 import pytest
@@ -72,6 +75,21 @@ def test_programs_that_leave_everything_alive_end(tmp_path):
     compile_program(HERE / "leave.cpp", tmp_path / "leave", "-lge_runner")
     for how in ["return", "exit", "finalize", "acl", "thread"]:
         assert "leave: ok" in run(tmp_path / "leave", tmp_path, how, limit=60), how
+
+
+def test_a_program_with_headers_of_another_version_is_told_both_versions(tmp_path):
+    own = tmp_path / "include"
+    shutil.copytree(PREFIX / "include", own)
+    header = own / "graph/jumar_calls.h"
+    text = header.read_text()
+    found = re.search(r"kCallVersion = (0x[0-9a-f]+);", text)
+    header.write_text(text.replace(found[1], hex(int(found[1], 16) + 1)))
+    compile_text(tmp_path, NAMED, "-lge_runner", headers=own)
+    env = dict(os.environ, LD_LIBRARY_PATH=str(LIB64))
+    done = subprocess.run([tmp_path / "program"], env=env, capture_output=True, text=True, timeout=60)
+    version = int(found[1], 16) & 0xFFFF
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert f"headers of version {version + 1}" in done.stdout and f"has version {version}" in done.stdout, done.stdout
 
 
 def test_each_name_alone_links_and_works(tmp_path):

@@ -52,7 +52,7 @@ pub fn all(source: &Graph, shapes: &[Vec<i64>]) -> Outcome<Vec<Found>> {
         .zip(shapes)
         .map(|(&at, shape)| {
             let dtype = source.nodes[at].outputs.first().map_or(0, |o| o.desc.dtype);
-            crate::session::type_of(shape, dtype).map(Some)
+            crate::plan::type_of(shape, dtype).map(Some)
         })
         .collect::<Outcome<Vec<_>>>()?;
     let mut all = source.clone();

@@ -11,14 +11,19 @@ mod file;
 mod infer;
 mod message;
 mod offline;
+mod plan;
 mod run;
 mod session;
+mod variables;
 mod wire;
 mod world;
 
-pub use calls::call;
-pub use message::{fork_ended, fork_prepared};
-pub use run::{HostTensor, run, run_async};
+#[cfg(test)]
+mod tests;
+
+pub use calls::{VERSION, call, check_version};
+pub use message::{fork_ended, fork_prepared, refuse};
+pub use run::{Done, HostTensor, run, run_async};
 
 pub(crate) use jumar::engine::sync;
 pub(crate) use jumar::offline::graph;

@@ -33,6 +33,13 @@ pub fn error(fail: &Fail) {
     ERRORS.with(|list| push(list, format!("{}: {}", fail.code, fail.text)));
 }
 
+/// Keeps the text of a refusal that was found before the call came here, and returns its status.
+pub fn refuse(text: impl Into<String>) -> u32 {
+    let fail = Fail::new(text);
+    error(&fail);
+    fail.status
+}
+
 /// Keeps the text of a warning.
 pub fn warn(text: impl Into<String>) {
     WARNINGS.with(|list| push(list, format!("W19999: {}", text.into())));

@@ -1,7 +1,8 @@
 //! Offline models: options of aclgrphBuildModel, and the bytes of a model file. No runtime and no thread is needed.
 
 use crate::graph::{BuildOptions, files, ge, onnx};
-use crate::session::{Options, compile};
+use crate::plan::compile;
+use crate::session::Options;
 use crate::{Fail, Outcome, message, world};
 
 /// Options that change nothing here.
@@ -59,7 +60,7 @@ pub fn build(id: u64, options: &Options) -> Outcome<Vec<u8>> {
                     let node = &source.nodes[at];
                     let shape = shapes.get(&node.name)?;
                     let desc = node.outputs.first().map(|output| &output.desc)?;
-                    crate::session::type_of(shape, desc.dtype).ok()
+                    crate::plan::type_of(shape, desc.dtype).ok()
                 })
                 .collect();
             let mut lowered = ge::lower(&source, &given)?;

@@ -1,17 +1,19 @@
 //! Sessions: which graphs they hold, in which state each is, and how one is built.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use jumar::check::Finding;
-use jumar::engine::{Block, Call, Caller, Context, Lookups, Runtime, Stream, StreamOptions};
-use jumar::offline::{Description, Model, Package, Supplied};
+use jumar::engine::{Call, Caller, Context, Lookups, Runtime, Signal, Stream, StreamOptions};
+use jumar::offline::DeviceMemory;
 use jumar_acl::surface;
-use jumar_types::dtype::DataType;
 
-use crate::graph::{BuildOptions, Products, TensorType, ge};
-use crate::sync::{AtomicBool, Condvar, Mutex, MutexGuard, Ordering, thread};
-use crate::{Fail, GRAPH_NOT_EXIST, Outcome, UNSUPPORTED, graph, message, run, world};
+use crate::graph::{BuildOptions, Products};
+use crate::plan::{Entry, Plan, Source};
+use crate::run::Queue;
+use crate::sync::{Mutex, MutexGuard};
+use crate::variables::Variables;
+use crate::{Fail, GRAPH_NOT_EXIST, Outcome, message, world};
 
 /// By which name the runtime knows what is done here.
 pub static CALL: Call = Call {
@@ -58,105 +60,40 @@ pub struct Session {
     in_child: bool,
     device: u32,
     graphs: Mutex<BTreeMap<u32, Arc<Entry>>>,
-    pub variables: Mutex<BTreeMap<String, Stored>>,
+    pub variables: Variables,
     /// Held while a graph runs and the host waits for it.
     pub running: Mutex<()>,
-    place: OnceLock<Place>,
-    pub queue: Mutex<VecDeque<run::Job>>,
-    pub queued: Condvar,
-    pub worker: AtomicBool,
-    pub closed: AtomicBool,
-    /// What was taken out while it ran.
+    opened: OnceLock<SessionDevice>,
+    /// Whether the session was closed. Held while the device is opened: a second thread would retain it and make a stream
+    /// once more, and nothing would release these.
+    closed: Mutex<bool>,
+    /// The runs of RunGraphAsync.
+    pub queue: Queue,
+    /// Plans that are no graph's any more, until their last run has ended.
     retired: Mutex<Vec<Arc<Plan>>>,
-    /// Memory that outputs got from here, by its address.
-    pub lent: Mutex<BTreeMap<usize, Block>>,
+    /// Memory of outputs that the session allocated, by its address.
+    pub lent: Mutex<BTreeMap<usize, DeviceMemory>>,
+    /// Memory of inputs that was copied from the host for runs that are queued.
+    in_flight: Mutex<Vec<InFlight>>,
 }
 
-/// Where a session's graphs run.
-pub struct Place {
+/// The device of a session, and the stream on which it runs graphs from host memory.
+pub struct SessionDevice {
     pub context: Arc<Context>,
     pub stream: Arc<Stream>,
 }
 
-/// A variable of a session on its device. A run reads one block and writes the other.
-pub struct Stored {
-    pub ty: TensorType,
-    pub now: Block,
-    pub spare: Block,
-    /// Whether it has contents.
-    pub set: bool,
+/// Memory that a queued run uses.
+struct InFlight {
+    /// Set at the end of the run; `None` where it was captured and may run as long as the session lives.
+    done: Option<Arc<Signal>>,
+    _memory: Vec<DeviceMemory>,
 }
 
-/// A graph of a session.
-pub struct Entry {
-    pub number: u32,
-    origin: u64,
-    source: Source,
-    pub options: Options,
-    products: Products,
-    pub state: Mutex<State>,
-}
-
-enum Source {
-    Built(ge::Graph),
-    Imported(Arc<graph::Graph>),
-}
-
-/// How far a graph has come.
-#[derive(Default)]
-pub struct State {
-    pub family: Family,
-    pub loaded: bool,
-    plans: Vec<Arc<Plan>>,
-    /// The memory that a program gave.
-    pub bases: Bases,
-}
-
-/// The memory that a program gave a compiled graph: addresses of the device, and bytes there.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Bases {
-    /// For the constants.
-    pub constants: Option<(usize, usize)>,
-    /// For what lies between the nodes.
-    pub work: Option<(usize, usize)>,
-    /// Whether the latter was given as the part that may be given anew.
-    pub refreshable: bool,
-}
-
-/// Which calls a program uses on a graph.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Family {
-    /// None yet.
-    #[default]
-    Fresh,
-    /// BuildGraph and RunGraph.
-    Build,
-    /// CompileGraph and LoadGraph.
-    Compile,
-}
-
-/// A graph, built for inputs of certain shapes.
-pub struct Plan {
-    given: Vec<Option<TensorType>>,
-    /// How many inputs and outputs are the program's.
-    pub inputs: usize,
-    pub outputs: usize,
-    pub variables: Vec<Used>,
-    pub saved: Vec<String>,
-    pub description: Arc<Description>,
-    /// Work memory and weights, in bytes.
-    pub sizes: (usize, usize),
-    package: Mutex<Option<Package<'static>>>,
-    model: OnceLock<Arc<Model>>,
-    /// Device memory for inputs and outputs of runs from host memory.
-    pub staging: Mutex<Option<(Vec<Block>, Vec<Block>)>>,
-}
-
-/// A variable that a plan uses.
-pub struct Used {
-    pub what: ge::Variable,
-    /// Whether the plan needs what it held before.
-    pub reads: bool,
+impl InFlight {
+    fn has_ended(&self) -> bool {
+        self.done.as_ref().is_some_and(|done| done.is_set())
+    }
 }
 
 /// Starts the Graph Engine.
@@ -192,7 +129,7 @@ pub fn finalize() {
             .keys()
             .for_each(|id| check.ended(SESSION, *id, "GEFinalize"));
     }
-    for session in sessions.values() {
+    for session in sessions.into_values() {
         session.close();
     }
 }
@@ -302,13 +239,12 @@ pub fn create(options: Options) -> Outcome<u64> {
             graphs: Mutex::default(),
             variables: Mutex::default(),
             running: Mutex::default(),
-            place: OnceLock::new(),
-            queue: Mutex::default(),
-            queued: Condvar::new(),
-            worker: AtomicBool::new(false),
-            closed: AtomicBool::new(false),
+            opened: OnceLock::new(),
+            closed: Mutex::default(),
+            queue: Queue::default(),
             retired: Mutex::default(),
             lent: Mutex::default(),
+            in_flight: Mutex::default(),
         }),
     );
     drop(engine);
@@ -336,14 +272,21 @@ pub fn find(id: u64) -> Outcome<Arc<Session>> {
         return Err(not_started(&engine));
     }
     let session = engine.sessions.get(&id).cloned().ok_or_else(|| {
-        Fail::new("the session is none: it was made before GEInitialize, or it is over")
-            .code("E10062")
+        Fail::new(
+            "the session does not exist: it was created before GEInitialize, or it was destroyed",
+        )
+        .code("E10062")
     })?;
     drop(engine);
     if !session.is_here() {
         surface::refuse_if_forked()?;
     }
     Ok(session)
+}
+
+/// Finds a stream by its handle; 0 is the default stream of the thread's current context.
+pub fn find_stream(handle: u64) -> Outcome<Arc<Stream>> {
+    Ok(surface::stream(handle)?)
 }
 
 impl Session {
@@ -359,10 +302,12 @@ impl Session {
         })
     }
 
-    /// Takes a graph in. A number that is taken keeps its graph.
+    /// Adds a graph. A number that is taken keeps its graph.
     pub fn add(&self, number: u32, id: u64, options: Options, copy: bool) -> Outcome<()> {
         check(&options)?;
-        if self.graphs.lock().contains_key(&number) {
+        let products = self.products(&options)?;
+        let mut graphs = self.graphs.lock();
+        if graphs.contains_key(&number) {
             if copy {
                 return Err(Fail::new(format!(
                     "the session has a graph {number} already"
@@ -395,7 +340,6 @@ impl Session {
             world.graph_mut(id)?.added = true;
         }
         drop(world);
-        let products = self.products(&options)?;
         let entry = Entry {
             number,
             origin: if copy { 0 } else { id },
@@ -404,7 +348,7 @@ impl Session {
             products,
             state: Mutex::default(),
         };
-        self.graphs.lock().insert(number, Arc::new(entry));
+        graphs.insert(number, Arc::new(entry));
         Ok(())
     }
 
@@ -431,96 +375,101 @@ impl Session {
             graph.added = false;
         }
         let plans = std::mem::take(&mut entry.state.lock().plans);
-        self.retired.lock().extend(plans);
+        self.retire(plans);
         self.reap();
         Ok(())
     }
 
-    /// Unloads what was taken out and runs no more.
-    fn reap(&self) {
-        let done: Vec<Arc<Plan>> = {
-            let mut retired = self.retired.lock();
-            let (busy, done) = std::mem::take(&mut *retired).into_iter().partition(|plan| {
-                Arc::strong_count(plan) > 1
-                    || plan.model.get().is_some_and(|model| !model.is_idle())
-            });
-            *retired = busy;
-            done
-        };
-        self.unload(done);
+    /// Keeps plans that are no graph's any more until their last run has ended.
+    pub fn retire(&self, plans: impl IntoIterator<Item = Arc<Plan>>) {
+        self.retired.lock().extend(plans);
     }
 
-    /// Tells whether a graph has to be built before it runs.
+    /// Keeps memory until the run that uses it has ended.
+    pub fn keep(&self, memory: Vec<DeviceMemory>, done: Option<Arc<Signal>>) {
+        if !memory.is_empty() {
+            self.in_flight.lock().push(InFlight {
+                done,
+                _memory: memory,
+            });
+        }
+    }
+
+    /// Frees what belonged to runs that have ended: memory of their inputs, and plans that are no graph's any more.
+    fn reap(&self) {
+        // Dropping a plan waits for its last run and frees its memory, which is done without the lock.
+        let ended: Vec<Arc<Plan>> = self
+            .retired
+            .lock()
+            .extract_if(.., |plan| Arc::strong_count(plan) == 1 && plan.is_idle())
+            .collect();
+        drop(ended);
+        let ended: Vec<InFlight> = self
+            .in_flight
+            .lock()
+            .extract_if(.., |run| run.has_ended())
+            .collect();
+        drop(ended);
+    }
+
+    /// Returns whether a graph has to be built before it runs.
     pub fn needs_build(&self, number: u32) -> bool {
         self.graph(number)
             .map_or(true, |entry| entry.state.lock().plans.is_empty())
     }
 
-    /// Where graphs run: the device's own context, which lives at least as long as the session.
-    pub fn place(&self) -> Outcome<&Place> {
+    /// Returns the device, opened now if need be: its primary context, which lives at least as long as the session.
+    pub fn device(&self) -> Outcome<&SessionDevice> {
         self.reap();
-        if let Some(place) = self.place.get() {
-            return Ok(place);
+        if let Some(opened) = self.opened.get() {
+            return Ok(opened);
         }
-        let made = with_runtime(|runtime, _| {
+        let closed = self.closed.lock();
+        if let Some(opened) = self.opened.get() {
+            return Ok(opened);
+        }
+        if *closed {
+            return Err(Fail::new("the session was destroyed by another thread"));
+        }
+        let opened = with_runtime(|runtime, _| {
             let context = runtime.retain_device(i64::from(self.device))?;
-            let stream = context.create_stream(StreamOptions::default())?;
-            Ok(Place { context, stream })
+            match context.create_stream(StreamOptions::default()) {
+                Ok(stream) => Ok(SessionDevice { context, stream }),
+                Err(error) => {
+                    self.release(&context);
+                    Err(error.into())
+                }
+            }
         })?;
-        if self.place.set(made).is_err() {
-            self.release();
-        }
-        self.place
-            .get()
-            .ok_or_else(|| Fail::new("the session lost its device"))
+        Ok(self.opened.get_or_init(|| opened))
     }
 
-    fn release(&self) {
+    fn release(&self, context: &Context) {
+        // A reset of the device has released every use of it. One that is counted now is the program's own.
+        if context.device().life() != context.life() {
+            return;
+        }
         let released = with_runtime(|runtime, caller| {
             Ok(runtime.release_device(i64::from(self.device), false, caller)?)
         });
-        // A program that reset the device, or ended the runtime, has released it already.
+        // A program that ended the runtime has released it already.
         drop(released);
     }
 
-    fn unload(&self, plans: Vec<Arc<Plan>>) {
-        let Some(place) = self.place.get() else {
-            return;
-        };
-        for plan in plans {
-            let done = with_runtime(|_, caller| {
-                if let Some(model) = plan.model.get() {
-                    model.unload(caller);
-                }
-                if let Some((inputs, outputs)) = plan.staging.lock().take() {
-                    for block in inputs.iter().chain(&outputs) {
-                        // Memory of a device that was reset is gone already.
-                        drop(place.context.free(block.span.address(), caller));
-                    }
-                }
-                Ok(())
-            });
-            drop(done);
-        }
-    }
-
-    /// Gives back memory that an output got from here.
+    /// Frees memory of an output that the session allocated.
     pub fn free(&self, address: usize) {
-        let block = self.lent.lock().remove(&address);
-        if let (Some(block), Some(place)) = (block, self.place.get()) {
-            drop(with_runtime(|_, caller| {
-                Ok(place.context.free(block.span.address(), caller)?)
-            }));
-        }
+        let memory = self.lent.lock().remove(&address);
+        drop(memory);
     }
 
-    fn close(&self) {
+    fn close(self: Arc<Self>) {
         if !self.is_here() {
-            // It is the parent's to end, and so is what it holds.
+            // What it holds is the parent's to release, and locks may be held by threads that are not in this process.
+            std::mem::forget(self);
             return;
         }
-        self.closed.store(true, Ordering::Release);
-        self.queued.notify_all();
+        *self.closed.lock() = true;
+        self.queue.close();
         let _turn = self.running.lock();
         let graphs = std::mem::take(&mut *self.graphs.lock());
         for entry in graphs.values() {
@@ -528,271 +477,25 @@ impl Session {
                 graph.added = false;
             }
             let plans = std::mem::take(&mut entry.state.lock().plans);
-            self.unload(plans);
+            self.retire(plans);
         }
+        // Dropping the plans waits for their runs; then nothing uses the memory of inputs, outputs and variables.
         let retired = std::mem::take(&mut *self.retired.lock());
-        self.unload(retired);
-        let Some(place) = self.place.get() else {
+        drop(retired);
+        let in_flight = std::mem::take(&mut *self.in_flight.lock());
+        drop(in_flight);
+        let lent = std::mem::take(&mut *self.lent.lock());
+        drop(lent);
+        let variables = std::mem::take(&mut *self.variables.lock());
+        drop(variables);
+        let Some(device) = self.opened.get() else {
             return;
         };
-        let variables = std::mem::take(&mut *self.variables.lock());
-        let lent = std::mem::take(&mut *self.lent.lock());
         let done = with_runtime(|_, caller| {
-            for stored in variables.values() {
-                drop(place.context.free(stored.now.span.address(), caller));
-                drop(place.context.free(stored.spare.span.address(), caller));
-            }
-            for block in lent.values() {
-                drop(place.context.free(block.span.address(), caller));
-            }
-            drop(place.context.destroy_stream(&place.stream, true, caller));
+            drop(device.context.destroy_stream(&device.stream, true, caller));
             Ok(())
         });
         drop(done);
-        self.release();
+        self.release(&device.context);
     }
-}
-
-impl Entry {
-    /// The types that the graph itself says its inputs have.
-    fn declared(&self) -> Vec<Vec<i64>> {
-        match &self.source {
-            Source::Built(graph) => graph
-                .inputs()
-                .into_iter()
-                .map(|at| {
-                    let node = &graph.nodes[at];
-                    let output = node.outputs.first().map(|output| &output.desc);
-                    let input = node.inputs.first().map(|input| &input.desc);
-                    output
-                        .filter(|desc| **desc != world::NOTHING)
-                        .or(input)
-                        .map_or(Vec::new(), |desc| desc.dims.clone())
-                })
-                .collect(),
-            Source::Imported(graph) => graph
-                .inputs
-                .iter()
-                .map(|&id| graph.value(id).ty.shape.clone())
-                .collect(),
-        }
-    }
-
-    /// Finds the plan for inputs of these types, or builds it.
-    pub fn plan(&self, given: &[Option<TensorType>], family: Family) -> Outcome<Arc<Plan>> {
-        let mut state = self.state.lock();
-        if state.family == Family::Compile && family == Family::Build {
-            return Err(Fail::new(format!(
-                "graph {} was compiled by CompileGraph: BuildGraph, RunGraph and RunGraphAsync do not mix with that",
-                self.number
-            ))
-            .status(UNSUPPORTED));
-        }
-        if family != Family::Fresh && state.family == Family::Fresh {
-            state.family = family;
-        }
-        let open = || self.declared().iter().flatten().any(|&dim| dim < 0);
-        let found = state
-            .plans
-            .iter()
-            .find(|plan| plan.given == given)
-            .or_else(|| state.plans.first().filter(|_| given.is_empty() || !open()))
-            .cloned();
-        if let Some(plan) = found {
-            return Ok(plan);
-        }
-        let plan = Arc::new(self.build(given)?);
-        // A graph that meets ever new shapes keeps the latest.
-        if state.plans.len() >= 8 {
-            state.plans.remove(1);
-        }
-        state.plans.push(plan.clone());
-        Ok(plan)
-    }
-
-    /// The plan that was built first.
-    pub fn first_plan(&self) -> Option<Arc<Plan>> {
-        self.state.lock().plans.first().cloned()
-    }
-
-    /// The graph as a model file.
-    pub fn model_file(&self) -> Outcome<Vec<u8>> {
-        let given = self
-            .first_plan()
-            .map_or(Vec::new(), |plan| plan.given.clone());
-        let lowered = lower(&self.source, &given)?;
-        if let Some(variable) = lowered.variables.first() {
-            return Err(Fail::new(format!(
-                "graph {} has the variable {}, and a model file has no session that would hold it",
-                self.number, variable.name
-            )));
-        }
-        let options = BuildOptions {
-            products: self.products,
-            ..BuildOptions::default()
-        };
-        let model = compile(lowered.graph, options)?;
-        let mut bytes = Vec::new();
-        model.write(&mut bytes)?;
-        Ok(bytes)
-    }
-
-    fn build(&self, given: &[Option<TensorType>]) -> Outcome<Plan> {
-        let wanted = self.declared().len();
-        if !given.is_empty() && given.len() < wanted {
-            return Err(Fail::new(format!(
-                "graph {} has {wanted} inputs, and {} are given",
-                self.number,
-                given.len()
-            ))
-            .code("E13025"));
-        }
-        let lowered = lower(&self.source, given)?;
-        plan(lowered, given, self.products)
-    }
-}
-
-fn lower(source: &Source, given: &[Option<TensorType>]) -> Outcome<ge::Lowered> {
-    Ok(match source {
-        Source::Built(graph) => ge::lower(graph, given)?,
-        Source::Imported(graph) => {
-            let mut graph = (**graph).clone();
-            for (&id, ty) in graph.inputs.clone().iter().zip(given) {
-                if let (Some(ty), Some(value)) = (ty, graph.values.get_mut(id.0 as usize)) {
-                    value.ty = ty.clone();
-                }
-            }
-            ge::Lowered {
-                inputs: graph.inputs.len(),
-                outputs: graph.outputs.len(),
-                graph,
-                variables: Vec::new(),
-                saved: Vec::new(),
-            }
-        }
-    })
-}
-
-/// Compiles a lowered graph.
-pub fn compile(lowered: graph::Graph, mut options: BuildOptions) -> Outcome<graph::Model> {
-    // What is open stays open, unless the caller says what it is.
-    for &id in &lowered.inputs {
-        let value = lowered.value(id);
-        if value.ty.rank().is_some() && value.ty.elements().is_none() {
-            let shape = value
-                .ty
-                .shape
-                .iter()
-                .map(|&dim| if dim < 0 { (0, -1) } else { (dim, dim) });
-            options
-                .input_shapes
-                .entry(value.name.clone())
-                .or_insert_with(|| shape.collect());
-        }
-    }
-    Ok(graph::compile(lowered, &options)?)
-}
-
-fn plan(lowered: ge::Lowered, given: &[Option<TensorType>], products: Products) -> Outcome<Plan> {
-    let ge::Lowered {
-        graph,
-        inputs,
-        outputs,
-        variables,
-        saved,
-    } = lowered;
-    let options = BuildOptions {
-        products,
-        ..BuildOptions::default()
-    };
-    let model = compile(graph, options)?;
-    let own = model.graph();
-    let read = |position: usize| {
-        own.inputs.get(position).is_some_and(|id| {
-            own.nodes
-                .iter()
-                .any(|node| node.inputs.contains(&Some(*id)))
-                || own.outputs.iter().any(|output| output.value == *id)
-        })
-    };
-    let variables = variables
-        .into_iter()
-        .map(|what| Used {
-            reads: read(what.input),
-            what,
-        })
-        .collect();
-    let mut bytes = Vec::new();
-    model.write(&mut bytes)?;
-    let package = Package::parse(bytes)?;
-    Ok(Plan {
-        given: given.to_vec(),
-        inputs,
-        outputs,
-        variables,
-        saved,
-        description: package.description().clone(),
-        sizes: (package.work_bytes(), package.weight_bytes()),
-        package: Mutex::new(Some(package)),
-        model: OnceLock::new(),
-        staging: Mutex::default(),
-    })
-}
-
-impl Plan {
-    /// Tells whether the graph is on the device.
-    pub fn is_loaded(&self) -> bool {
-        self.model.get().is_some()
-    }
-
-    /// Puts the graph on the device, once, its constants and what lies between its nodes in the program's memory where that
-    /// gave some.
-    pub fn model(
-        &self,
-        place: &Place,
-        supplied: Supplied<'_>,
-        caller: &Caller<'_>,
-    ) -> Outcome<Arc<Model>> {
-        if let Some(model) = self.model.get() {
-            return Ok(model.clone());
-        }
-        let mut package = self.package.lock();
-        if let Some(model) = self.model.get() {
-            return Ok(model.clone());
-        }
-        let Some(held) = package.as_ref() else {
-            return Err(Fail::new("the graph was unloaded"));
-        };
-        let model = Model::load(held, &place.context, supplied, caller)?;
-        let device = place.context.device().number();
-        model.observe(Arc::new(jumar::OnTimelines { device }));
-        *package = None;
-        Ok(self.model.get_or_init(|| model).clone())
-    }
-}
-
-/// The type of a tensor that a program gives; none where it says nothing about it.
-pub fn type_of(dims: &[i64], dtype: i32) -> Outcome<TensorType> {
-    let known = DataType::from_acl(dtype)
-        .filter(|dtype| dtype.size().is_some())
-        .ok_or_else(|| {
-            Fail::new(format!(
-                "tensors of data type {} are not supported",
-                ge::type_name(dtype)
-            ))
-        })?;
-    if dims.iter().any(|&dim| dim < -2) {
-        return Err(Fail::new(format!("the shape {dims:?} is none")).code("E13025"));
-    }
-    Ok(TensorType::new(known, dims))
-}
-
-/// Starts the thread that runs what RunGraphAsync queues, if it is not there yet.
-pub fn start_worker(session: &Arc<Session>) {
-    if session.worker.swap(true, Ordering::AcqRel) {
-        return;
-    }
-    let session = session.clone();
-    // The thread ends when the session does.
-    drop(thread::spawn(move || run::work_off(&session)));
 }

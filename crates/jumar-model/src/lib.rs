@@ -4,6 +4,7 @@
 mod bundle;
 mod file;
 mod loaded;
+mod memory;
 mod own_streams;
 mod package;
 
@@ -13,5 +14,9 @@ pub use jumar_graph as graph;
 pub use jumar_graph::{Aipp, Gear, GearKind, Picture, Told};
 /// What computes products of narrow numbers on this machine; whoever sets up devices asks for the matrix unit.
 pub use jumar_ops::processor;
-pub use loaded::{Model, Observer, Produced, Results, Shaped, Supplied, gear_values};
+pub use loaded::{
+    Bindings, Bound, Execute, ExecuteOpen, Model, Observer, Produced, Results, Shaped, Supplied,
+    gear_values,
+};
+pub use memory::DeviceMemory;
 pub use package::{Description, Package, Placed, Preprocessing, TensorInfo};

@@ -4,12 +4,16 @@
 //! when it goes to another stream than the one before, it first waits for the signal that the one before sets. Nobody is
 //! blocked by this: the second stream is held by an ordinary wait.
 
+mod bindings;
 mod open;
 
+use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 use jumar_core::sync::{AtomicBool, AtomicU32, Mutex, Ordering};
-use jumar_core::{Block, Caller, Context, Cost, Program, Signal, Span, Stream, Team};
+use jumar_core::{
+    Block, Call, Caller, Context, Cost, Lookups, Program, Signal, Span, Stream, Team,
+};
 use jumar_graph::{
     Executable, FailedStep, GraphError, Operand, Operands, Place, Plan, Region, Share, Watch,
     Workers,
@@ -17,8 +21,11 @@ use jumar_graph::{
 use jumar_types::{Error, ErrorKind, FailedOperator, FailedTensor, Result};
 
 use crate::file::Backing;
+use crate::memory::DeviceMemory;
 use crate::own_streams::OwnStreams;
 use crate::package::{Description, Package, Placed, refused};
+use bindings::Binding;
+pub use bindings::{Bindings, Bound};
 use open::OpenExecution;
 
 /// Memory that the program under test gives for a model; `None` lets the runtime allocate it.
@@ -50,8 +57,14 @@ pub struct Model {
     own_streams: OwnStreams,
     /// The priority of executions that name none: 0 is served first, 7 last.
     priority: AtomicU32,
-    last: Mutex<Option<Last>>,
+    submissions: Mutex<Submissions>,
 }
+
+/// The name under which the runtime knows the release of a model that nobody unloaded.
+static RELEASE: Call = Call {
+    name: "the release of a model",
+    number: u16::MAX,
+};
 
 /// What a queued execution needs; it outlives an unload.
 struct Shared {
@@ -99,14 +112,14 @@ type Known = (Vec<Vec<i64>>, Arc<Plan>);
 const PLANS: usize = 16;
 
 /// An output of a model whose shapes are found while it runs.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Produced {
     /// The number of the element type in the ACL interface.
     pub data_type: i32,
     /// The real dimensions.
     pub dims: Vec<i64>,
-    /// Memory that was allocated for it, where none was given; it belongs to the caller.
-    pub allocated: Option<Block>,
+    /// Memory that was allocated for it, where none was given.
+    pub allocated: Option<DeviceMemory>,
 }
 
 /// Where an execution of unknown sizes leaves what it found; empty until it has run.
@@ -131,9 +144,45 @@ pub struct Shaped {
     pub dims: Vec<i64>,
 }
 
+/// What was submitted to a model, and whether more may be.
+#[derive(Default)]
+struct Submissions {
+    last: Option<Last>,
+    unloaded: bool,
+}
+
+/// The execution that was submitted last.
 struct Last {
     stream: u64,
     done: Arc<Signal>,
+}
+
+/// What one execution of a model of known sizes works on.
+#[derive(Clone, Default)]
+pub struct Execute<'a> {
+    /// Device memory of the described sizes, in order.
+    pub inputs: &'a [Span],
+    /// Device memory of the described sizes, in order.
+    pub outputs: &'a [Span],
+    /// Work memory of the caller's, in place of the model's own.
+    pub work: Option<Span>,
+    /// Inputs and outputs that are chosen when the execution begins; they follow the others.
+    pub bindings: Option<Arc<dyn Bindings>>,
+}
+
+/// What one execution of a model of unknown sizes works on.
+#[derive(Clone, Default)]
+pub struct ExecuteOpen {
+    /// Device memory and dimensions, in order.
+    pub inputs: Vec<Shaped>,
+    /// Device memory, in order; `None` lets the execution allocate it.
+    pub outputs: Vec<Option<Span>>,
+    /// Work memory of the caller's, as much as the plan for these inputs takes.
+    pub work: Option<Span>,
+    /// Inputs and outputs that are chosen when the execution begins; they follow the others.
+    pub bindings: Option<Arc<dyn Bindings>>,
+    /// Where the execution leaves what came out.
+    pub results: Arc<Results>,
 }
 
 impl Model {
@@ -172,7 +221,7 @@ impl Model {
             life: context.life(),
             own_streams: OwnStreams::default(),
             priority: AtomicU32::new(0),
-            last: Mutex::new(None),
+            submissions: Mutex::default(),
         }))
     }
 
@@ -243,35 +292,43 @@ impl Model {
         outputs: &[Span],
         caller: &Caller<'_>,
     ) -> Result<()> {
-        self.submit_in(stream, inputs, outputs, None, caller)
+        let execute = Execute {
+            inputs,
+            outputs,
+            ..Execute::default()
+        };
+        self.submit_with(stream, execute, caller).map(drop)
     }
 
-    /// Queues one execution as [`Model::submit`], with work memory of the caller's where there is some.
+    /// Queues one execution. Returns the signal of its end; `None` on a stream that is captured, where nothing runs now.
+    ///
+    /// # Ownership
+    /// The memory has to stay allocated until the execution has ended, and where it was captured as long as the captured model.
     ///
     /// # Errors
     /// As [`Model::submit`].
-    pub fn submit_in(
+    pub fn submit_with(
         &self,
         stream: &Arc<Stream>,
-        inputs: &[Span],
-        outputs: &[Span],
-        work: Option<Span>,
+        execute: Execute<'_>,
         caller: &Caller<'_>,
-    ) -> Result<()> {
-        let work = work.unwrap_or(self.shared.work);
+    ) -> Result<Option<Arc<Signal>>> {
+        let work = execute.work.unwrap_or(self.shared.work);
+        let mut reads = execute.inputs.to_vec();
+        reads.push(self.shared.weights);
+        let mut writes = execute.outputs.to_vec();
+        writes.push(work);
+        if let Some(bindings) = &execute.bindings {
+            bindings.touches(&mut reads, &mut writes);
+        }
         let program = Arc::new(Execution {
             model: self.shared.clone(),
             stream: stream.number(),
-            inputs: inputs.into(),
-            outputs: outputs.into(),
+            inputs: execute.inputs.into(),
+            outputs: execute.outputs.into(),
             work,
+            bindings: execute.bindings,
         });
-        let reads: Vec<Span> = inputs
-            .iter()
-            .copied()
-            .chain([self.shared.weights])
-            .collect();
-        let writes: Vec<Span> = outputs.iter().copied().chain([work]).collect();
         self.queue(stream, program, &reads, &writes, caller)
     }
 
@@ -279,7 +336,7 @@ impl Model {
     /// device; what came out is left in `results`.
     ///
     /// # Ownership
-    /// As [`Model::submit`]. Memory that was allocated for an output belongs to whoever takes the results.
+    /// As [`Model::submit`]. Memory that was allocated for an output is freed with the results.
     ///
     /// # Errors
     /// As [`Model::submit`].
@@ -291,10 +348,16 @@ impl Model {
         results: Arc<Results>,
         caller: &Caller<'_>,
     ) -> Result<()> {
-        self.submit_open_in(stream, inputs, outputs, None, results, caller)
+        let execute = ExecuteOpen {
+            inputs,
+            outputs,
+            results,
+            ..ExecuteOpen::default()
+        };
+        self.submit_open_with(stream, execute, caller).map(drop)
     }
 
-    /// Tells how much work memory an execution with inputs of these dimensions takes, which [`Model::submit_open_in`] may be given.
+    /// Returns the work memory that an execution with inputs of these dimensions takes, for [`ExecuteOpen::work`].
     /// `None`: it depends on more than dimensions, or there is no such execution, as the execution itself will say.
     ///
     /// # Units
@@ -307,37 +370,42 @@ impl Model {
         Some(plan.arena_bytes)
     }
 
-    /// Queues one execution as [`Model::submit_open`], with work memory of the caller's where there is some.
+    /// Queues one execution of a model whose shapes are found while it runs. Returns the signal of its end; `None` on a
+    /// stream that is captured, where nothing runs now.
     ///
     /// # Ownership
-    /// The work memory has to stay until the execution is over; what is queued on the stream later may use it again.
+    /// As [`Model::submit_open`]. What is queued on the stream later may use the work memory again.
     ///
     /// # Errors
     /// As [`Model::submit`].
-    pub fn submit_open_in(
+    pub fn submit_open_with(
         &self,
         stream: &Arc<Stream>,
-        inputs: Vec<Shaped>,
-        outputs: Vec<Option<Span>>,
-        work: Option<Span>,
-        results: Arc<Results>,
+        execute: ExecuteOpen,
         caller: &Caller<'_>,
-    ) -> Result<()> {
-        let reads: Vec<Span> = inputs
+    ) -> Result<Option<Arc<Signal>>> {
+        let mut reads: Vec<Span> = execute
+            .inputs
             .iter()
             .map(|input| input.span)
             .chain([self.shared.weights])
             .collect();
-        let writes: Vec<Span> = outputs.iter().copied().flatten().chain(work).collect();
+        let mut writes: Vec<Span> = execute
+            .outputs
+            .iter()
+            .copied()
+            .flatten()
+            .chain(execute.work)
+            .collect();
+        if let Some(bindings) = &execute.bindings {
+            bindings.touches(&mut reads, &mut writes);
+        }
         let program = Arc::new(OpenExecution {
             model: self.shared.clone(),
             stream: stream.number(),
             context: self.context.clone(),
             call: caller.call,
-            inputs,
-            outputs,
-            work,
-            results,
+            execute,
         });
         self.queue(stream, program, &reads, &writes, caller)
     }
@@ -349,7 +417,7 @@ impl Model {
         reads: &[Span],
         writes: &[Span],
         caller: &Caller<'_>,
-    ) -> Result<()> {
+    ) -> Result<Option<Arc<Signal>>> {
         if self.context.device().life() != self.life {
             return Err(Error::new(
                 ErrorKind::ModelExecute,
@@ -361,9 +429,18 @@ impl Model {
             )
             .fix("Load the model again."));
         }
-        // The lock is held while the tasks are queued, so that two threads cannot both follow the same execution.
-        let mut last = self.last.lock();
-        let before = last
+        // The lock is held while the tasks are queued, so that two threads cannot both follow the same execution, and so
+        // that an unload waits for all of them.
+        let mut submissions = self.submissions.lock();
+        if submissions.unloaded {
+            return Err(Error::new(
+                ErrorKind::ModelExecute,
+                format!("model \"{}\" was unloaded", self.shared.description.name),
+            )
+            .fix("Unload a model after its last execution was submitted."));
+        }
+        let before = submissions
+            .last
             .as_ref()
             .filter(|before| before.stream != stream.id() && !before.done.is_set())
             .map(|before| before.done.clone());
@@ -371,13 +448,14 @@ impl Model {
         let queued =
             stream.launch_in_turn(program, (reads, writes), before, done.clone(), caller)?;
         // An execution that was recorded does not run now, so there is nothing that an unload could wait for.
-        if queued {
-            *last = Some(Last {
-                stream: stream.id(),
-                done,
-            });
+        if !queued {
+            return Ok(None);
         }
-        Ok(())
+        submissions.last = Some(Last {
+            stream: stream.id(),
+            done: done.clone(),
+        });
+        Ok(Some(done))
     }
 
     /// Executes a model of unknown sizes once and waits, as [`Model::submit_open`].
@@ -437,21 +515,30 @@ impl Model {
 
     /// Tells whether every execution that was queued is over.
     pub fn is_idle(&self) -> bool {
-        self.last
-            .lock()
+        let submissions = self.submissions.lock();
+        submissions
+            .last
             .as_ref()
             .is_none_or(|last| last.done.is_set())
     }
 
-    /// Waits for queued executions and frees the memory that the load allocated. Executing it later answers an error.
+    /// Waits for queued executions and frees the memory that the load allocated. Executing the model later answers
+    /// `ModelExecute`. Only the first call does something; dropping the model calls it, too.
     pub fn unload(&self, caller: &Caller<'_>) {
-        if let Some(last) = self.last.lock().take()
+        let last = {
+            let mut submissions = self.submissions.lock();
+            if std::mem::replace(&mut submissions.unloaded, true) {
+                return;
+            }
+            submissions.last.take()
+        };
+        if let Some(last) = last
             && !last.done.is_set()
             && let Some(stream) = self.any_stream()
         {
             stream.wait_for(&last.done);
         }
-        for stream in self.own_streams.made() {
+        for stream in self.own_streams.close() {
             // A context that was destroyed has taken its streams along.
             drop(self.context.destroy_stream(stream, true, caller));
         }
@@ -468,6 +555,13 @@ impl Model {
             .next()
             .cloned()
             .or_else(|| self.context.default_stream().ok())
+    }
+}
+
+impl Drop for Model {
+    fn drop(&mut self) {
+        let lookups = Lookups::default();
+        self.unload(&Caller::new(&RELEASE, &lookups));
     }
 }
 
@@ -490,13 +584,18 @@ impl Shared {
     }
 
     /// Describes the step of a plan that failed, with its tensors where they lie in this execution.
-    fn failed_operator(&self, step: &FailedStep, execution: &Execution) -> FailedOperator {
+    fn failed_operator(
+        &self,
+        step: &FailedStep,
+        (inputs, outputs): (&[Span], &[Span]),
+        work: Span,
+    ) -> FailedOperator {
         let tensor = |operand: &Operand| {
             let span = match operand.place() {
-                Place::Input(index) => execution.inputs.get(index as usize).copied(),
-                Place::Output(index) => execution.outputs.get(index as usize).copied(),
+                Place::Input(index) => inputs.get(index as usize).copied(),
+                Place::Output(index) => outputs.get(index as usize).copied(),
                 Place::Weight => Some(self.weights),
-                Place::Arena => Some(execution.work),
+                Place::Arena => Some(work),
                 // It is in no memory of the device.
                 Place::Constant => None,
             };
@@ -617,24 +716,34 @@ struct Execution {
     inputs: Box<[Span]>,
     outputs: Box<[Span]>,
     work: Span,
+    bindings: Option<Arc<dyn Bindings>>,
 }
 
 impl Program for Execution {
     fn run(&self) -> Result<()> {
         let model = &self.model;
+        let binding = Binding::begin(self.bindings.as_deref(), &model.description.name)?;
+        let mut inputs = Cow::Borrowed(&*self.inputs);
+        let mut outputs = Cow::Borrowed(&*self.outputs);
+        if let Some(bound) = binding.bound() {
+            inputs
+                .to_mut()
+                .extend(bound.inputs.iter().map(|input| input.span));
+            outputs.to_mut().extend(&bound.outputs);
+        }
         let (mut few_inputs, mut few_outputs) = ([Region::EMPTY; FEW], [Region::EMPTY; FEW]);
         let (mut many_inputs, mut many_outputs) = (Vec::new(), Vec::new());
         let memory = Operands {
             weights: Region::of(model.weights),
             arena: Region::of(self.work),
             constants: Region::EMPTY,
-            inputs: regions(&self.inputs, &mut few_inputs, &mut many_inputs),
-            outputs: regions(&self.outputs, &mut few_outputs, &mut many_outputs),
+            inputs: regions(&inputs, &mut few_inputs, &mut many_inputs),
+            outputs: regions(&outputs, &mut few_outputs, &mut many_outputs),
             workers: Workers::of(&model.team),
         };
         let plan = match &*model.executable {
             Executable::Planned(plan) => plan,
-            Executable::Geared(plans) => chosen(&model.description, plans, &self.inputs)?,
+            Executable::Geared(plans) => chosen(&model.description, plans, &inputs)?,
             Executable::Dynamic(_) => {
                 return Err(Error::new(
                     ErrorKind::Internal,
@@ -649,16 +758,17 @@ impl Program for Execution {
                 Some(watch) => plan.run_watched(&memory, &*watch),
             };
             ran.inspect_err(|error| {
-                operator = error
-                    .step()
-                    .filter(|_| !model.forgetful)
-                    .map(|step| Arc::new(model.failed_operator(step, self)));
+                operator = error.step().filter(|_| !model.forgetful).map(|step| {
+                    Arc::new(model.failed_operator(step, (&inputs, &outputs), self.work))
+                });
             })
         });
         ran.map_err(|error| match operator {
             None => error,
             Some(operator) => error.at_operator(operator),
-        })
+        })?;
+        binding.commit();
+        Ok(())
     }
 
     fn cost(&self) -> Cost {

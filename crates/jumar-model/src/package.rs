@@ -8,7 +8,7 @@ use std::sync::Arc;
 use jumar_core::{Caller, Context, FileImage, Span};
 use jumar_graph::{
     Aipp, Executable, ExternalWeights, Gear, GearKind, GraphError, GraphErrorKind, Port, Sections,
-    Told, WEIGHT_FOLDER,
+    Told, WEIGHT_FOLDER, Weights,
 };
 use jumar_types::{Error, ErrorKind, Result};
 
@@ -90,23 +90,29 @@ pub struct Preprocessing {
     pub bytes: usize,
 }
 
-/// A model file, read, checked and planned; its weights are where they were.
+/// A model, checked and planned, ready to be loaded. The weights of a model that was read stay where they were.
 pub struct Package<'a> {
     source: Source<'a>,
     /// Where files of weights are looked for.
     folder: Option<PathBuf>,
-    sections: Sections,
-    /// The length of the whole file.
-    length: u64,
     model: jumar_graph::Model,
     executable: Arc<Executable>,
     description: Arc<Description>,
 }
 
-/// Where the bytes of a model are.
+/// Where a model comes from.
 enum Source<'a> {
+    /// The bytes of a model file.
     Bytes(Cow<'a, [u8]>),
-    File(Arc<ModelFile>),
+    /// An open model file, or a part of one.
+    File {
+        file: Arc<ModelFile>,
+        sections: Sections,
+        /// The length of the model in the file.
+        length: u64,
+    },
+    /// This process compiled it: the model owns its weights.
+    Compiled,
 }
 
 /// A file of weights, and memory of the device that holds its contents already.
@@ -162,8 +168,12 @@ impl<'a> Package<'a> {
             file.weights(&stored(&sections), |_, _| Ok(()))?;
         }
         let folder = path.with_file_name(WEIGHT_FOLDER);
-        let mut package =
-            Package::planned(Source::File(file), sections, length, model).map_err(refuse)?;
+        let source = Source::File {
+            file,
+            sections,
+            length,
+        };
+        let mut package = Package::planned(source, model).map_err(refuse)?;
         package.folder = Some(folder);
         Ok(package)
     }
@@ -181,18 +191,29 @@ impl<'a> Package<'a> {
             return Err(too_short(&bytes, None));
         }
         let refuse = |error: GraphError| refused(&error, None);
-        let length = bytes.len() as u64;
-        let sections = Sections::read(&bytes, length).map_err(refuse)?;
         let model = jumar_graph::Model::read(&bytes).map_err(refuse)?;
-        Package::planned(Source::Bytes(bytes), sections, length, model).map_err(refuse)
+        Package::planned(Source::Bytes(bytes), model).map_err(refuse)
     }
 
-    fn planned(
-        source: Source<'a>,
-        sections: Sections,
-        length: u64,
-        model: jumar_graph::Model,
-    ) -> jumar_graph::Result<Package<'a>> {
+    /// Takes a model that this process compiled, without writing and reading a model file.
+    ///
+    /// # Errors
+    /// `ModelInvalid`: no plan can be made for it. `ModelFailure`: it was read from a file, whose bytes are not here.
+    pub fn from_model(model: jumar_graph::Model) -> Result<Package<'static>> {
+        if !matches!(model.weights(), Weights::Owned(_)) {
+            return Err(Error::new(
+                ErrorKind::ModelFailure,
+                format!(
+                    "model \"{}\" was read from a file and does not own its weights",
+                    model.description().name
+                ),
+            )
+            .fix("Open the file instead."));
+        }
+        Package::planned(Source::Compiled, model).map_err(|error| refused(&error, None))
+    }
+
+    fn planned(source: Source<'a>, model: jumar_graph::Model) -> jumar_graph::Result<Package<'a>> {
         let executable = model.executable()?;
         let described = model.description();
         let graph = model.graph();
@@ -234,8 +255,6 @@ impl<'a> Package<'a> {
         Ok(Package {
             source,
             folder: None,
-            sections,
-            length,
             model,
             executable: Arc::new(executable),
             description: Arc::new(description),
@@ -274,18 +293,21 @@ impl<'a> Package<'a> {
         self.executable.clone()
     }
 
-    /// Gives the size of everything that is neither weights nor work memory.
+    /// Returns the size of the model file without the weights in it; 0 for a compiled model, which has no file.
     ///
     /// # Units
     /// Bytes.
     pub fn graph_bytes(&self) -> usize {
+        let length = match &self.source {
+            Source::Bytes(bytes) => bytes.len(),
+            Source::File { length, .. } => usize::try_from(*length).unwrap_or(usize::MAX),
+            Source::Compiled => return 0,
+        };
         let inside = match self.external_weights() {
             [] => self.weight_bytes(),
             _ => 0,
         };
-        usize::try_from(self.length)
-            .unwrap_or(usize::MAX)
-            .saturating_sub(inside)
+        length.saturating_sub(inside)
     }
 
     /// Gives the files that the weights are in, where they are not inside the model's own.
@@ -307,8 +329,8 @@ impl<'a> Package<'a> {
             return Ok(None);
         }
         let (file, stored) = match (self.external_weights(), &self.source) {
-            ([], Source::File(file)) => (file.clone(), stored(&self.sections)),
-            ([], Source::Bytes(_)) => return Ok(None),
+            ([], Source::File { file, sections, .. }) => (file.clone(), stored(sections)),
+            ([], Source::Bytes(_) | Source::Compiled) => return Ok(None),
             ([only], _) if only.range == (0..self.weight_bytes()) => self.weight_file(only)?,
             _ => return Ok(None),
         };
@@ -426,10 +448,24 @@ impl<'a> Package<'a> {
                 let weights = weights.map_err(|error| refused(&error, None))?;
                 context.write(to, &weights, caller)
             }
-            Source::File(file) => file.weights(&stored(&self.sections), |at, bytes| {
+            Source::File { file, sections, .. } => file.weights(&stored(sections), |at, bytes| {
                 let part = to.part(at, bytes.len()).ok_or_else(outside)?;
                 context.write(part, bytes, caller)
             }),
+            Source::Compiled => {
+                let Weights::Owned(weights) = self.model.weights() else {
+                    return Err(outside());
+                };
+                let mut at = 0;
+                weights.each(|bytes| {
+                    let part = to.part(at, bytes.len()).ok_or_else(outside)?;
+                    at += bytes.len();
+                    if bytes.is_empty() {
+                        return Ok(());
+                    }
+                    context.write(part, bytes, caller)
+                })
+            }
         }
     }
 }

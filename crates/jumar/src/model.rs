@@ -135,10 +135,10 @@ impl Model {
         shapes: &[(&str, &[usize])],
     ) -> Result<Model> {
         let path = path.as_ref();
-        let bytes = by(&call::LOAD, |_| {
+        let package = by(&call::LOAD, |_| {
             let onnx = graph::onnx::read_file(path)
                 .map_err(|error| Error::new(ErrorKind::ModelPath, error.text()))?;
-            convert(&onnx, path, shapes).map_err(|error| {
+            let compiled = compile(&onnx, path, shapes).map_err(|error| {
                 let asks = [
                     graph::GraphErrorKind::NeedsShape,
                     graph::GraphErrorKind::InvalidOption,
@@ -149,9 +149,10 @@ impl Model {
                     ErrorKind::ModelInvalid
                 };
                 Error::new(kind, format!("{}: {error}", path.display()))
-            })
+            })?;
+            Package::from_model(compiled)
         })?;
-        Model::from_bytes(context, bytes)
+        Model::place(context, &package)
     }
 
     fn place(context: &Context, package: &Package<'_>) -> Result<Model> {
@@ -320,11 +321,11 @@ impl Model {
     }
 }
 
-fn convert(
+fn compile(
     onnx: &[u8],
     path: &Path,
     shapes: &[(&str, &[usize])],
-) -> std::result::Result<Vec<u8>, GraphError> {
+) -> std::result::Result<graph::Model, GraphError> {
     // Weights may lie in files beside the model.
     let folder = path
         .parent()
@@ -346,10 +347,7 @@ fn convert(
             .collect::<BTreeMap<_, _>>(),
         ..BuildOptions::default()
     };
-    let model = graph::compile(imported, &options)?;
-    let mut bytes = Vec::new();
-    model.write(&mut bytes)?;
-    Ok(bytes)
+    graph::compile(imported, &options)
 }
 
 impl Drop for Shared {

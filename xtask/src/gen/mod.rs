@@ -15,6 +15,7 @@ pub mod aclnn;
 mod behaviour;
 pub mod check;
 mod ge;
+mod ge_calls;
 mod headers;
 pub mod model;
 mod pages;
@@ -117,6 +118,7 @@ fn everything(root: &Path, api: &model::Api) -> Result<Vec<(PathBuf, String)>> {
     pages::write(api, &mut files);
     ge::write(root, &mut files)?;
     aclnn::write(root, &mut files)?;
+    ge_calls::write(root, &mut files)?;
     rules::write(root, &mut files)?;
     profiles::write(root, &mut files)?;
     format_rust(root, &mut files)?;

@@ -156,9 +156,11 @@ pub(crate) fn collect(cx: &Cx<'_>, dataset: Raw) -> Result<()> {
     };
     let entries = found.entries.lock().clone();
     for (index, (one, entry)) in produced.into_iter().zip(entries).enumerate() {
-        if let Some(block) = one.allocated {
+        if let Some(memory) = one.allocated {
             let buffer = cx.process.data_buffers.get(entry.buffer.0)?;
-            *buffer.content.lock() = (block.span.address(), block.span.bytes());
+            // From here on the program frees it.
+            let span = memory.leak();
+            *buffer.content.lock() = (span.address(), span.bytes());
         }
         let content = tensor_desc::describe(one.data_type, FORMAT_ND, one.dims);
         let made = tensor_desc::create(cx, content)?;

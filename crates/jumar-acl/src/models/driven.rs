@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use jumar::engine::Span;
 use jumar::engine::message::Message;
-use jumar::offline::{Description, Results, Shaped, TensorInfo, gear_values};
+use jumar::offline::{Description, DeviceMemory, Results, Shaped, TensorInfo, gear_values};
 use jumar_types::{ErrorKind, Result};
 
 use crate::model::Loaded;
@@ -242,14 +242,13 @@ impl Driven {
             .model
             .execute_open(inputs, outputs, results.clone(), &cx.caller())?;
         let produced = results.take().unwrap_or_default();
-        let spans = produced
-            .iter()
-            .map(|one| one.allocated.map_or(Span::EMPTY, |block| block.span));
-        lent.spans.extend(spans);
         produced
             .iter()
             .map(|one| {
-                let span = one.allocated.map_or(Span::EMPTY, |block| block.span);
+                let span = one
+                    .allocated
+                    .as_ref()
+                    .map_or(Span::EMPTY, DeviceMemory::span);
                 read(cx, span, span.bytes())
             })
             .collect()

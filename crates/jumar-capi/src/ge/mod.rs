@@ -1,6 +1,10 @@
 //! Below the C++ headers of the Graph Engine: a few wide functions. A program never calls them itself.
+//!
+//! Each takes the version of the program's headers first, and refuses another one than the library's before it looks at
+//! anything else.
 
-use std::ffi::{c_char, c_void};
+use std::ffi::c_void;
+use std::ptr;
 
 use jumar_acl::{Call, Span};
 use jumar_ge::HostTensor;
@@ -10,25 +14,27 @@ use crate::raw;
 /// Takes the reply of a call, before the call returns.
 pub type Sink = unsafe extern "C" fn(user: *mut c_void, bytes: *const c_void, size: usize);
 
-/// Hears of the end of a run that was queued.
+/// Called at the end of a run that was queued.
 pub type Done =
     unsafe extern "C" fn(user: *mut c_void, status: u32, bytes: *const c_void, size: usize);
 
-/// A tensor of a program.
+/// A tensor of a program. Addresses are numbers here, so that every pattern of bits is a value.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct Tensor {
-    dims: *const i64,
+    /// The address of `rank` dimensions.
+    dims: usize,
     rank: usize,
     dtype: i32,
     format: i32,
-    data: *mut c_void,
+    /// The address of the contents.
+    data: usize,
     bytes: usize,
     /// Whether the contents are to be read on the host now.
     on_host: u64,
 }
 
-// SAFETY: numbers and addresses; every pattern of bits is a value.
+// SAFETY: integers, in the layout of C.
 unsafe impl raw::Plain for Tensor {}
 
 static CALL: Call = Call {
@@ -59,97 +65,108 @@ unsafe fn reply(answer: Result<Vec<u8>, u32>, sink: Option<Sink>, user: *mut c_v
     }
 }
 
-/// Does what `name` says with a message of the headers.
+/// Performs the call of a number with a message of the headers.
 ///
 /// # Safety
-/// `name` ends in a zero byte; `message` has `size` bytes; `sink` is null or takes `user`.
+/// `message` has `size` bytes; `sink` is null or takes `user`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn jumar_ge_call(
-    name: *const c_char,
+    version: u32,
+    call: u32,
     message: *const u8,
     size: usize,
     sink: Option<Sink>,
     user: *mut c_void,
 ) -> u32 {
     let answer = raw::surface(&CALL, |_| {
-        // SAFETY: the caller's contract.
-        let name = unsafe { raw::text(name) };
         let message = if size == 0 {
-            Some(&[][..])
+            Ok(Some(&[][..]))
         } else {
             // SAFETY: the caller's contract.
-            unsafe { raw::slice::<u8>(message, size, "message") }?
+            unsafe { raw::slice::<u8>(message, size, "message") }
         };
-        let (Some(name), Some(message)) = (name.and_then(|name| name.to_str().ok()), message)
-        else {
-            return Ok(Err(jumar_ge::FAILED));
-        };
-        Ok(jumar_ge::call(name, message))
+        Ok(match message {
+            Ok(message) => jumar_ge::call(version, call, message.unwrap_or_default()),
+            Err(error) => Err(jumar_ge::refuse(error.sentence())),
+        })
     })
     .unwrap_or(Err(jumar_ge::FAILED));
     // SAFETY: the caller's contract.
     unsafe { reply(answer, sink, user) }
 }
 
-/// Reads tensors of a program.
+/// Reads a tensor of a program.
+///
+/// # Errors
+/// `InvalidArgument`, `InvalidValue`: the dimensions or the contents cannot lie where the tensor states.
 ///
 /// # Safety
-/// `list` has `count` tensors; what they say about their memory is so.
-unsafe fn tensors(list: *const Tensor, count: usize) -> jumar_acl::Result<Vec<HostTensor>> {
+/// The dimensions, and the contents where they are read on the host, lie where the tensor states.
+unsafe fn tensor(tensor: &Tensor) -> jumar_acl::Result<HostTensor> {
+    let dims = if tensor.rank == 0 {
+        &[][..]
+    } else {
+        let dims = ptr::with_exposed_provenance::<i64>(tensor.dims);
+        // SAFETY: the caller's contract.
+        unsafe { raw::slice(dims, tensor.rank, "dims") }?.unwrap_or_default()
+    };
+    let data = ptr::with_exposed_provenance::<u8>(tensor.data);
+    let span = if data.is_null() {
+        Span::EMPTY
+    } else {
+        // SAFETY: the program guarantees its memory; what is used as device memory is looked up first.
+        unsafe { raw::span(data.cast(), tensor.bytes, "data") }?
+    };
+    let bytes = if tensor.on_host != 0 && !span.is_empty() {
+        // SAFETY: the caller's contract.
+        unsafe { raw::slice(data, tensor.bytes, "data") }?.unwrap_or_default()
+    } else {
+        &[][..]
+    };
+    Ok(HostTensor {
+        dims: dims.to_vec(),
+        dtype: tensor.dtype,
+        format: tensor.format,
+        span,
+        bytes: bytes.to_vec(),
+    })
+}
+
+/// Reads tensors of a program.
+///
+/// # Errors
+/// The status; the text is kept for the thread.
+///
+/// # Safety
+/// `list` has `count` tensors, each as in [`fn@tensor`].
+unsafe fn tensors(list: *const Tensor, count: usize, what: &str) -> Result<Vec<HostTensor>, u32> {
     if count == 0 {
         return Ok(Vec::new());
     }
     // SAFETY: the caller's contract.
-    let list = unsafe { raw::slice::<Tensor>(list, count, "tensors") }?.unwrap_or_default();
-    let mut all = Vec::with_capacity(list.len());
-    for tensor in list {
-        let dims = if tensor.rank == 0 {
-            &[][..]
-        } else {
-            // SAFETY: the caller's contract.
-            unsafe { raw::slice::<i64>(tensor.dims, tensor.rank, "dims") }?.unwrap_or_default()
-        };
-        let bytes = if tensor.on_host != 0 && tensor.bytes > 0 {
-            // SAFETY: the caller's contract.
-            unsafe { raw::slice::<u8>(tensor.data.cast_const().cast(), tensor.bytes, "data") }?
-                .unwrap_or_default()
-                .to_vec()
-        } else {
-            Vec::new()
-        };
-        all.push(HostTensor {
-            dims: dims.to_vec(),
-            dtype: tensor.dtype,
-            format: tensor.format,
-            // SAFETY: the program vouches for its memory; what is used as device memory is looked up first.
-            span: unsafe {
-                Span::trusted(
-                    tensor.data.addr(),
-                    if tensor.data.is_null() {
-                        0
-                    } else {
-                        tensor.bytes
-                    },
-                )
-            },
-            bytes,
-        });
-    }
-    Ok(all)
+    let list = unsafe { raw::slice(list, count, what) };
+    let list = list.map_err(|error| jumar_ge::refuse(error.sentence()))?;
+    let read = list.unwrap_or_default().iter().enumerate();
+    read.map(|(index, one)| {
+        // SAFETY: the caller's contract.
+        let read = unsafe { tensor(one) };
+        read.map_err(|error| jumar_ge::refuse(format!("{what} {index}: {}", error.sentence())))
+    })
+    .collect()
 }
 
-/// Runs a graph: `how` is 0 to wait, 1 to run on `stream`, 2 to run on it what was loaded, 3 to wait for a graph that may
-/// have been compiled.
+/// Runs a graph in one of the modes of `api/ge/calls.toml`.
 ///
 /// # Safety
-/// The lists have as many tensors as is said, which say the truth about their memory; `sink` is null or takes `user`.
+/// The lists have as many tensors as their counts, which state the truth about their memory; `sink` is null or takes `user`.
 #[unsafe(no_mangle)]
 #[allow(
     clippy::too_many_arguments,
     reason = "one function for all ways to run"
 )]
 pub unsafe extern "C" fn jumar_ge_run(
-    how: u32,
+    version: u32,
+    mode: u32,
     session: u64,
     graph: u32,
     stream: *mut c_void,
@@ -161,38 +178,52 @@ pub unsafe extern "C" fn jumar_ge_run(
     user: *mut c_void,
 ) -> u32 {
     let answer = raw::surface(&RUN, |_| {
+        if let Err(status) = jumar_ge::check_version(version) {
+            return Ok(Err(status));
+        }
         // SAFETY: the caller's contract.
-        let inputs = unsafe { tensors(inputs, input_count) }?;
+        let inputs = unsafe { tensors(inputs, input_count, "input") };
         // SAFETY: the caller's contract.
-        let outputs = unsafe { tensors(outputs, output_count) }?;
+        let outputs = unsafe { tensors(outputs, output_count, "output") };
         let stream = stream.addr() as u64;
-        Ok(jumar_ge::run(how, session, graph, stream, inputs, &outputs))
+        Ok(inputs
+            .and_then(|inputs| jumar_ge::run(mode, session, graph, stream, &inputs, &outputs?)))
     })
     .unwrap_or(Err(jumar_ge::FAILED));
     // SAFETY: the caller's contract.
     unsafe { reply(answer, sink, user) }
 }
 
-/// A program's pointer, on its way to the thread that gives it back.
-struct Passed(*mut c_void);
+/// What is called once at the end of a run that was queued: on the thread of the queue, or here where the run is refused.
+struct Ended {
+    done: Done,
+    user: *mut c_void,
+}
 
-// SAFETY: nothing is done with it but handing it to the program's function, once; the program expects that on another
-// thread.
-unsafe impl Send for Passed {}
+// SAFETY: `user` is only handed to the program's function, once; the program expects that on another thread.
+unsafe impl Send for Ended {}
 
-impl Passed {
-    fn get(&self) -> *mut c_void {
-        self.0
+impl Ended {
+    /// Calls the program's function.
+    ///
+    /// # Safety
+    /// The function takes `user`, on any thread.
+    unsafe fn call(self, status: u32, bytes: &[u8]) {
+        let (contents, size) = (bytes.as_ptr().cast(), bytes.len());
+        // SAFETY: the caller's contract; the bytes live until it returns.
+        unsafe { (self.done)(self.user, status, contents, size) };
     }
 }
 
-/// Queues a run of a graph from host memory: `how` is 3 for a graph that may have been compiled, else 0.
+/// Queues a run of a graph in one of the modes of `api/ge/calls.toml` that run from host memory. `done` is called once, also where
+/// the run is refused.
 ///
 /// # Safety
-/// The list has as many tensors as is said, which say the truth about their memory; `done` takes `user` on any thread.
+/// The list has as many tensors as its count, which state the truth about their memory; `done` takes `user` on any thread.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn jumar_ge_run_async(
-    how: u32,
+    version: u32,
+    mode: u32,
     session: u64,
     graph: u32,
     inputs: *const Tensor,
@@ -200,16 +231,32 @@ pub unsafe extern "C" fn jumar_ge_run_async(
     done: Done,
     user: *mut c_void,
 ) -> u32 {
+    let mut ended = Some(Ended { done, user });
     let answer = raw::surface(&RUN, |_| {
+        if let Err(status) = jumar_ge::check_version(version) {
+            return Ok(Err(status));
+        }
         // SAFETY: the caller's contract.
-        let inputs = unsafe { tensors(inputs, input_count) }?;
-        let user = Passed(user);
-        let told = Box::new(move |status: u32, bytes: &[u8]| {
-            // SAFETY: the caller's contract; the bytes live until it returns.
-            unsafe { done(user.get(), status, bytes.as_ptr().cast(), bytes.len()) };
-        });
-        Ok(jumar_ge::run_async(how, session, graph, inputs, told))
+        let inputs = unsafe { tensors(inputs, input_count, "input") };
+        Ok(inputs.and_then(|inputs| {
+            let Some(ended) = ended.take() else {
+                return Err(jumar_ge::FAILED);
+            };
+            let done = Box::new(move |status: u32, bytes: &[u8]| {
+                // SAFETY: the caller's contract.
+                unsafe { ended.call(status, bytes) };
+            });
+            jumar_ge::run_async(mode, session, graph, inputs, done)
+        }))
     })
     .unwrap_or(Err(jumar_ge::FAILED));
-    answer.err().unwrap_or(jumar_ge::SUCCESS)
+    let status = answer.err().unwrap_or(jumar_ge::SUCCESS);
+    if let Some(ended) = ended {
+        // SAFETY: the caller's contract.
+        unsafe { ended.call(status, &[]) };
+    }
+    status
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,6 @@
 //! Executions whose shapes are found while they run, and the memory that they are lent.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use jumar_core::sync::{Mutex, Ordering};
@@ -11,7 +12,9 @@ use jumar_graph::{
 use jumar_types::dtype::DataType;
 use jumar_types::{Error, ErrorKind, Result};
 
-use super::{PLANS, Produced, Results, Shaped, Shared, Threads, free};
+use super::bindings::Binding;
+use super::{ExecuteOpen, PLANS, Produced, Shaped, Shared, Threads, free};
+use crate::memory::DeviceMemory;
 
 /// One queued execution of a model whose shapes are found while it runs.
 pub(super) struct OpenExecution {
@@ -19,11 +22,7 @@ pub(super) struct OpenExecution {
     pub(super) stream: u32,
     pub(super) context: Arc<Context>,
     pub(super) call: &'static Call,
-    pub(super) inputs: Vec<Shaped>,
-    pub(super) outputs: Vec<Option<Span>>,
-    /// Work memory that somebody lends, as much as the plan for these inputs takes.
-    pub(super) work: Option<Span>,
-    pub(super) results: Arc<Results>,
+    pub(super) execute: ExecuteOpen,
 }
 
 impl Program for OpenExecution {
@@ -35,13 +34,23 @@ impl Program for OpenExecution {
                 "a model of known sizes was run as one of unknown sizes",
             ));
         };
+        let execute = &self.execute;
+        let binding = Binding::begin(execute.bindings.as_deref(), &model.description.name)?;
+        let mut inputs = Cow::Borrowed(&*execute.inputs);
+        let mut targets = Cow::Borrowed(&*execute.outputs);
+        if let Some(bound) = binding.bound() {
+            inputs.to_mut().extend_from_slice(&bound.inputs);
+            targets
+                .to_mut()
+                .extend(bound.outputs.iter().copied().map(Some));
+        }
         let lookups = Lookups::default();
         let caller = Caller::new(self.call, &lookups);
         let mut lender = Lender::new(&self.context, &caller, model);
-        let mut produced: Vec<Produced> = Vec::with_capacity(self.outputs.len());
+        let mut produced: Vec<Produced> = Vec::with_capacity(targets.len());
         let mut sink = |index: usize, ty: &TensorType| {
             let bytes = ty.bytes().unwrap_or(usize::MAX);
-            let (span, allocated) = match self.outputs.get(index) {
+            let (span, allocated) = match targets.get(index) {
                 Some(Some(span)) if span.bytes() >= bytes => (*span, None),
                 Some(Some(span)) => {
                     return Err(GraphError::new(
@@ -54,11 +63,9 @@ impl Program for OpenExecution {
                 }
                 _ if bytes == 0 => (Span::EMPTY, None),
                 _ => {
-                    let block = self
-                        .context
-                        .allocate(bytes, bytes, &caller)
+                    let memory = DeviceMemory::allocate(&self.context, bytes, &caller)
                         .map_err(|error| no_memory(&error))?;
-                    (block.span, Some(block))
+                    (memory.span(), Some(memory))
                 }
             };
             produced.push(Produced {
@@ -69,20 +76,17 @@ impl Program for OpenExecution {
             Ok(Region::of(span))
         };
         let watch = model.watch(self.stream);
-        let ran = model.guarded(|| match model.plan_for(dynamic, &self.inputs)? {
-            Some(plan) => self.planned(&plan, &mut lender, &mut sink, watch.as_deref()),
-            None => self.typed().and_then(|inputs| {
+        let ran = model.guarded(|| match model.plan_for(dynamic, &inputs)? {
+            Some(plan) => self.planned(&plan, &inputs, &mut lender, &mut sink, watch.as_deref()),
+            None => self.typed(&inputs).and_then(|inputs| {
                 let weights = Region::of(model.weights);
                 dynamic.run(weights, &inputs, &mut lender, &mut sink, watch.as_deref())
             }),
         });
         lender.close();
-        if let Err(error) = ran {
-            let allocated: Vec<Block> = produced.iter().filter_map(|one| one.allocated).collect();
-            free(&self.context, &allocated, &caller);
-            return Err(error);
-        }
-        *self.results.produced.lock() = Some(produced);
+        ran?;
+        binding.commit();
+        *execute.results.produced.lock() = Some(produced);
         Ok(())
     }
 
@@ -96,8 +100,8 @@ impl Program for OpenExecution {
 }
 
 impl OpenExecution {
-    fn typed(&self) -> jumar_graph::Result<Vec<Tensorlike<'static>>> {
-        self.inputs
+    fn typed(&self, inputs: &[Shaped]) -> jumar_graph::Result<Vec<Tensorlike<'static>>> {
+        inputs
             .iter()
             .zip(&self.model.description.inputs)
             .map(|(input, info)| {
@@ -116,6 +120,7 @@ impl OpenExecution {
     fn planned(
         &self,
         plan: &Plan,
+        inputs: &[Shaped],
         lender: &mut Lender<'_>,
         sink: &mut Sink<'_, 'static>,
         watch: Option<&dyn Watch>,
@@ -125,17 +130,16 @@ impl OpenExecution {
             let dims: Vec<i64> = port.dims.iter().map(|&dim| dim as i64).collect();
             outputs.push(sink(index, &TensorType::new(port.dtype, dims))?);
         }
-        let work = self.work.filter(|work| work.bytes() >= plan.arena_bytes);
+        let work = self
+            .execute
+            .work
+            .filter(|work| work.bytes() >= plan.arena_bytes);
         let arena = match plan.arena_bytes {
             bytes if bytes > 0 && work.is_none() => Some(lender.take(bytes)?),
             _ => None,
         };
         let own = work.map_or(Region::EMPTY, Region::of);
-        let inputs: Vec<Region<'_>> = self
-            .inputs
-            .iter()
-            .map(|input| Region::of(input.span))
-            .collect();
+        let inputs: Vec<Region<'_>> = inputs.iter().map(|input| Region::of(input.span)).collect();
         let memory = Operands {
             weights: Region::of(self.model.weights),
             arena: arena.map_or(own, |lent| lent.region),

@@ -16,7 +16,9 @@ use std::sync::Arc;
 use jumar::engine::Span;
 use jumar::engine::sync::{AtomicU32, Mutex, Ordering, RwLock};
 use jumar::offline::graph::files;
-use jumar::offline::{Model, Package, Placed, Results, Shaped, Supplied, TensorInfo};
+use jumar::offline::{
+    Execute, ExecuteOpen, Model, Package, Placed, Results, Shaped, Supplied, TensorInfo,
+};
 use jumar_types::{Error, ErrorKind, Result};
 
 use crate::error::null;
@@ -563,9 +565,14 @@ fn submit(
     match prepared {
         Prepared::Fixed { inputs, outputs } => {
             let work = supplied(cx, work, loaded.model.work_bytes(), "work")?;
-            loaded
-                .model
-                .submit_in(stream, &inputs, &outputs, work, &cx.caller())
+            let execute = Execute {
+                inputs: &inputs,
+                outputs: &outputs,
+                work,
+                ..Execute::default()
+            };
+            let submitted = loaded.model.submit_with(stream, execute, &cx.caller());
+            submitted.map(drop)
         }
         Prepared::Open { inputs, outputs } => {
             let lent = allocator::lend(cx, stream, || loaded.model.open_work_bytes(&inputs))?;
@@ -573,10 +580,16 @@ fn submit(
             let results = Arc::<Results>::default();
             dataset::expect(cx, output, results.clone())?;
             let caller = cx.caller();
+            let execute = ExecuteOpen {
+                inputs,
+                outputs,
+                work,
+                results,
+                ..ExecuteOpen::default()
+            };
             // The block goes back when this is queued: what it serves next comes after it on the stream.
-            loaded
-                .model
-                .submit_open_in(stream, inputs, outputs, work, results, &caller)
+            let submitted = loaded.model.submit_open_with(stream, execute, &caller);
+            submitted.map(drop)
         }
     }
 }

@@ -1,0 +1,34 @@
+//! Calls of offline builds.
+
+use crate::wire::{Reader, Writer};
+use crate::{Fail, Outcome, graph, offline, session};
+
+pub fn initialize(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
+    session::check(&from.map()?)
+}
+
+pub fn model(from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()> {
+    let (graph, options) = (from.u64()?, from.map()?);
+    to.bytes = offline::build(graph, &options)?;
+    Ok(())
+}
+
+pub fn bundle(from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()> {
+    let list = from.list(16, |from| Ok((from.u64()?, from.map()?)))?;
+    let models = list
+        .iter()
+        .map(|(graph, options)| offline::build(*graph, options))
+        .collect::<Outcome<Vec<_>>>()?;
+    Ok(graph::write_bundle(&models, &mut to.bytes)?)
+}
+
+pub fn save(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
+    let (path, bytes) = (from.text()?, from.bytes()?);
+    let path = if path.ends_with(".om") {
+        path
+    } else {
+        format!("{path}.om")
+    };
+    std::fs::write(&path, bytes)
+        .map_err(|error| Fail::new(format!("the model {path} cannot be written: {error}")))
+}

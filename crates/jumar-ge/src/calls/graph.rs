@@ -1,0 +1,360 @@
+//! Calls of graphs.
+
+use std::path::{Path, PathBuf};
+
+use crate::graph::files;
+use crate::wire::{Reader, Writer};
+use crate::world::{self, Port};
+use crate::{Fail, Outcome, file, infer, message, offline};
+
+fn read_file(path: &str, what: &str) -> Outcome<Vec<u8>> {
+    files::read(path, files::LARGEST)
+        .map_err(|error| Fail::new(format!("the {what} {path} cannot be read: {error}")))
+}
+
+fn write_file(path: &str, bytes: &[u8]) -> Outcome<()> {
+    std::fs::write(path, bytes)
+        .map_err(|error| Fail::new(format!("the file {path} cannot be written: {error}")))
+}
+
+pub fn new(from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()> {
+    let name = from.text()?;
+    to.u64(world::lock().new_graph(&name));
+    Ok(())
+}
+
+pub fn hold(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
+    world::lock().hold_graph(from.u64()?);
+    Ok(())
+}
+
+pub fn release(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
+    world::lock().drop_graph(from.u64()?);
+    Ok(())
+}
+
+pub fn name(from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()> {
+    to.text(&world::lock().graph(from.u64()?)?.name);
+    Ok(())
+}
+
+pub fn rename(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
+    let mut world = world::lock();
+    world.graph_mut(from.u64()?)?.name = from.text()?;
+    Ok(())
+}
+
+pub fn set_inputs(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
+    let (id, inputs) = (from.u64()?, from.list(8, Reader::u64)?);
+    world::lock().set_inputs(id, &inputs)
+}
+
+pub fn set_outputs(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
+    let id = from.u64()?;
+    let list = from.list(24, |from| {
+        Ok((
+            from.u64()?,
+            from.list(8, Reader::index)?,
+            from.list(8, Reader::text)?,
+        ))
+    })?;
+    let mut world = world::lock();
+    let mut outputs = Vec::new();
+    for (op, numbers, names) in list {
+        let own = world.op(op)?;
+        if !world.graph(id)?.ops.contains(&op) {
+            message::warn(format!(
+                "{} is not in the graph, and cannot be an output of it",
+                own.name
+            ));
+            continue;
+        }
+        let mut positions = numbers.clone();
+        for name in &names {
+            let found = own.outputs.iter().position(|output| output.name == *name);
+            positions.push(found.ok_or_else(|| {
+                Fail::new(format!("{} ({}) has no output {name}", own.name, own.kind))
+            })?);
+        }
+        if numbers.is_empty() && names.is_empty() {
+            positions.extend(0..own.outputs.len());
+        }
+        if let Some(bad) = positions.iter().find(|&&at| at >= own.outputs.len()) {
+            return Err(Fail::new(format!(
+                "{} ({}) has no output {bad}",
+                own.name, own.kind
+            )));
+        }
+        outputs.extend(positions.into_iter().map(|position| (op, position)));
+    }
+    world.graph_mut(id)?.outputs = outputs;
+    Ok(())
+}
+
+pub fn valid(from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()> {
+    let id = from.u64()?;
+    to.u64(u64::from(
+        world::lock().graph(id).is_ok_and(|graph| graph.valid),
+    ));
+    Ok(())
+}
+
+pub fn add_op(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
+    let (id, op) = (from.u64()?, from.u64()?);
+    let mut world = world::lock();
+    let name = world.op(op)?.name.clone();
+    if world.graph(id)?.table.contains_key(&name) {
+        return Err(Fail::new(format!(
+            "the graph has an operator {name} already"
+        )));
+    }
+    world.hold_op(op);
+    world.graph_mut(id)?.table.insert(name, op);
+    Ok(())
+}
+
+pub fn find(from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()> {
+    let (id, name) = (from.u64()?, from.text()?);
+    let mut world = world::lock();
+    let graph = world.graph(id)?;
+    let is_named = |op: &u64| world.op(*op).is_ok_and(|op| op.name == name);
+    let found = graph
+        .table
+        .get(&name)
+        .copied()
+        .or_else(|| graph.ops.iter().copied().find(is_named))
+        .ok_or_else(|| Fail::new(format!("graph {} has no operator {name}", graph.name)))?;
+    world.hold_op(found);
+    to.u64(found);
+    Ok(())
+}
+
+pub fn find_kind(from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()> {
+    let (id, kind) = (from.u64()?, from.text()?);
+    let mut world = world::lock();
+    let graph = world.graph(id)?;
+    let mut found: Vec<u64> = graph.ops.clone();
+    found.extend(graph.table.values().filter(|op| !graph.ops.contains(op)));
+    found.retain(|op| world.op(*op).is_ok_and(|op| op.kind == kind));
+    for op in &found {
+        world.hold_op(*op);
+    }
+    to.list(&found, |to, id| to.u64(*id));
+    Ok(())
+}
+
+pub fn op_names(from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()> {
+    let world = world::lock();
+    let names: Vec<&String> = world.graph(from.u64()?)?.table.keys().collect();
+    to.list(&names, |to, name| to.text(name));
+    Ok(())
+}
+
+pub fn nodes(from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()> {
+    let mut world = world::lock();
+    let list = world.graph(from.u64()?)?.ops.clone();
+    for op in &list {
+        world.hold_op(*op);
+    }
+    to.list(&list, |to, id| to.u64(*id));
+    Ok(())
+}
+
+pub fn add_node(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
+    let (id, op) = (from.u64()?, from.u64()?);
+    let mut world = world::lock();
+    world.op(op)?;
+    if !world.graph(id)?.ops.contains(&op) {
+        world.hold_op(op);
+        let graph = world.graph_mut(id)?;
+        graph.ops.push(op);
+        graph.valid = true;
+        graph.begun = true;
+    }
+    Ok(())
+}
+
+pub fn remove_node(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
+    let (id, op) = (from.u64()?, from.u64()?);
+    let mut world = world::lock();
+    if !world.graph(id)?.ops.contains(&op) {
+        return Err(Fail::new("the node is not in the graph"));
+    }
+    world.cut(op)?;
+    let graph = world.graph_mut(id)?;
+    graph.ops.retain(|own| *own != op);
+    graph.outputs.retain(|(own, _)| *own != op);
+    world.drop_op(op);
+    Ok(())
+}
+
+/// An edge between two nodes of a graph: of data, or where both numbers are negative of control.
+struct Edge {
+    source: u64,
+    output: i64,
+    target: u64,
+    input: i64,
+}
+
+impl Edge {
+    fn read(from: &mut Reader<'_>) -> Outcome<Edge> {
+        Ok(Edge {
+            source: from.u64()?,
+            output: from.int()?,
+            target: from.u64()?,
+            input: from.int()?,
+        })
+    }
+
+    fn is_control(&self) -> bool {
+        self.output < 0 && self.input < 0
+    }
+
+    /// Returns the numbers of the output and of the input.
+    fn ports(&self) -> Outcome<(usize, usize)> {
+        match (usize::try_from(self.output), usize::try_from(self.input)) {
+            (Ok(output), Ok(input)) => Ok((output, input)),
+            _ => Err(Fail::new(format!(
+                "there is no edge from output {} to input {}",
+                self.output, self.input
+            ))),
+        }
+    }
+
+    fn check_nodes(&self, ops: &[u64]) -> Outcome<()> {
+        if ops.contains(&self.source) && ops.contains(&self.target) {
+            return Ok(());
+        }
+        Err(Fail::new(
+            "the edge is between nodes that are not both in the graph",
+        ))
+    }
+}
+
+pub fn add_edge(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
+    let (id, edge) = (from.u64()?, Edge::read(from)?);
+    let mut world = world::lock();
+    edge.check_nodes(&world.graph(id)?.ops)?;
+    if edge.is_control() {
+        return world.order(edge.target, edge.source);
+    }
+    let (output, number) = edge.ports()?;
+    let inputs = &world.op(edge.target)?.inputs;
+    let input = inputs
+        .get(number)
+        .ok_or_else(|| Fail::new(format!("the node has no input {number}")))?;
+    if input.from.is_some() {
+        return Err(Fail::new(format!(
+            "the input {} is linked already",
+            input.name
+        )));
+    }
+    let name = input.name.clone();
+    world.link(edge.target, &name, edge.source, Port::Number(output))
+}
+
+pub fn remove_edge(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
+    let (id, edge) = (from.u64()?, Edge::read(from)?);
+    let mut world = world::lock();
+    edge.check_nodes(&world.graph(id)?.ops)?;
+    if edge.is_control() {
+        world.unorder(edge.target, edge.source);
+        return Ok(());
+    }
+    let (output, number) = edge.ports()?;
+    let inputs = &world.op(edge.target)?.inputs;
+    let input = inputs
+        .get(number)
+        .ok_or_else(|| Fail::new(format!("the node has no input {number}")))?;
+    if input.from != Some((edge.source, output)) {
+        return Err(Fail::new("there is no such edge"));
+    }
+    world.unlink(edge.target, number)
+}
+
+pub fn infer(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
+    let (id, shapes) = (from.u64()?, from.list(8, Reader::ints)?);
+    let (source, ids) = {
+        let world = world::lock();
+        (world.freeze(id, 0)?, world.graph(id)?.ops.clone())
+    };
+    let found = infer::all(&source, &shapes)?;
+    let mut world = world::lock();
+    for (id, types) in ids.into_iter().zip(&found) {
+        world.tell(id, types)?;
+    }
+    Ok(())
+}
+
+pub fn copy(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
+    let (id, source) = (from.u64()?, from.u64()?);
+    let mut world = world::lock();
+    let plain = world.freeze(source, 0)?;
+    let imported = world.graph(source)?.imported.clone();
+    if world.graph(id)?.begun {
+        return Err(Fail::new("the graph to copy into has nodes already"));
+    }
+    let name = world.graph(id)?.name.clone();
+    world.thaw(id, &plain)?;
+    let graph = world.graph_mut(id)?;
+    graph.name = name;
+    graph.imported = imported;
+    Ok(())
+}
+
+pub fn save(from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()> {
+    let graph = world::lock().freeze(from.u64()?, 0)?;
+    to.blob(&file::save(&graph));
+    Ok(())
+}
+
+pub fn load(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
+    let id = from.u64()?;
+    let graph = file::load(from.bytes()?)?;
+    world::lock().thaw(id, &graph)
+}
+
+pub fn save_file(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
+    let (id, path) = (from.u64()?, from.text()?);
+    let graph = world::lock().freeze(id, 0)?;
+    write_file(&path, &file::save(&graph))
+}
+
+pub fn load_file(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
+    let (id, path) = (from.u64()?, from.text()?);
+    let graph = file::load(&read_file(&path, "graph")?)?;
+    world::lock().thaw(id, &graph)
+}
+
+pub fn show(from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()> {
+    let graph = world::lock().freeze(from.u64()?, 0)?;
+    to.text(&file::show(&graph));
+    Ok(())
+}
+
+pub fn dump_file(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
+    let (id, path) = (from.u64()?, from.text()?);
+    let graph = world::lock().freeze(id, 0)?;
+    write_file(&path, file::show(&graph).as_bytes())
+}
+
+pub fn parse_onnx(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
+    let id = from.u64()?;
+    let bytes = from.bytes()?;
+    let params = from.map()?;
+    offline::parse_onnx(id, bytes, Some(Path::new(".")), &params)
+}
+
+pub fn parse_onnx_file(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
+    let (id, path, params) = (from.u64()?, from.text()?, from.map()?);
+    let bytes = read_file(&path, "ONNX model")?;
+    let path = PathBuf::from(path);
+    let folder = path.parent().map(|folder| {
+        if folder.as_os_str().is_empty() {
+            Path::new(".")
+        } else {
+            folder
+        }
+    });
+    offline::parse_onnx(id, &bytes, folder, &params)
+}

@@ -1,0 +1,107 @@
+//! The calls that the C++ headers make, by their numbers: each takes a message and gives a reply.
+//!
+//! `api/ge/calls.toml` lists them; the table here and the numbers in the headers are generated from it.
+
+mod build;
+mod ge;
+mod graph;
+mod op;
+mod session;
+mod table;
+
+#[cfg(test)]
+pub(crate) use table::number;
+pub use table::{RunMode, VERSION};
+
+use crate::graph::TensorType;
+use crate::plan::type_of;
+use crate::wire::{Reader, Writer};
+use crate::{Fail, Outcome, message};
+
+/// A call.
+struct Call {
+    run: fn(&mut Reader<'_>, &mut Writer) -> Outcome<()>,
+    /// Whether every version answers it.
+    frozen: bool,
+    /// Whether a failure is a warning, and no error.
+    warns: bool,
+}
+
+/// Refuses a program whose headers are of another version than the library.
+///
+/// # Errors
+///
+/// FAILED, with both versions.
+fn check(version: u32) -> Outcome<()> {
+    if version == VERSION {
+        return Ok(());
+    }
+    let headers = if version >> 16 == VERSION >> 16 {
+        format!("version {}", version & 0xffff)
+    } else {
+        "a version before 1".to_owned()
+    };
+    Err(Fail::new(format!(
+        "the program was compiled with Graph Engine headers of {headers}, and this library (Jumar {}) has version {}: compile the program again with the headers of the installed Jumar",
+        env!("CARGO_PKG_VERSION"),
+        VERSION & 0xffff
+    )))
+}
+
+/// Refuses a program whose headers are of another version than the library.
+///
+/// # Errors
+///
+/// The status; the text is kept for the thread.
+pub fn check_version(version: u32) -> Result<(), u32> {
+    check(version).map_err(|fail| {
+        message::error(&fail);
+        fail.status
+    })
+}
+
+/// Performs the call of a number with a message and returns the reply; `version` is that of the program's headers.
+///
+/// # Errors
+///
+/// The status; the text is kept for the thread.
+pub fn call(version: u32, number: u32, message: &[u8]) -> Result<Vec<u8>, u32> {
+    let found = usize::try_from(number)
+        .ok()
+        .and_then(|number| table::CALLS.get(number.checked_sub(1)?));
+    let mut to = Writer::default();
+    let outcome = match found {
+        Some(call) if call.frozen => (call.run)(&mut Reader::new(message), &mut to),
+        _ => check(version).and_then(|()| {
+            let call = found.ok_or_else(|| {
+                Fail::new(format!(
+                    "call {number} of the Graph Engine is not supported by this library (Jumar {}): the program was compiled with newer headers",
+                    env!("CARGO_PKG_VERSION")
+                ))
+            })?;
+            (call.run)(&mut Reader::new(message), &mut to)
+        }),
+    };
+    match outcome {
+        Ok(()) => Ok(to.bytes),
+        Err(fail) => {
+            if found.is_some_and(|call| call.warns) {
+                message::warn(fail.text);
+            } else {
+                message::error(&fail);
+            }
+            Err(fail.status)
+        }
+    }
+}
+
+/// Reads the types of the inputs that a graph is to be built for.
+fn given(from: &mut Reader<'_>) -> Outcome<Vec<Option<TensorType>>> {
+    from.list(40, |from| {
+        let desc = from.desc()?.desc;
+        Ok(Some(type_of(&desc.dims, desc.dtype)?))
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,278 @@
+//! Runs on a stream: device memory is used in place, and the call returns when the work is queued.
+
+use std::sync::Arc;
+
+use jumar::engine::{Caller, Runtime, Span, Stream};
+use jumar::offline::{
+    Bindings, DeviceMemory, Execute, ExecuteOpen, Model, Results, Shaped, Supplied,
+};
+
+use crate::plan::{Entry, Family, Plan};
+use crate::run::outputs::{self, desc_of, tensor_on_device};
+use crate::run::supplied::{device_memory, tensor_memory};
+use crate::run::{HostTensor, check_count, too_short, types};
+use crate::session::{self, Session, SessionDevice};
+use crate::variables::{self, Used};
+use crate::wire::Writer;
+use crate::{Fail, Outcome};
+
+/// Queues a run and returns the reply with its outputs; a graph whose shapes depend on data is waited for.
+pub fn run(
+    session: &Arc<Session>,
+    graph: u32,
+    stream: u64,
+    inputs: &[HostTensor],
+    outputs: &[HostTensor],
+    loaded: bool,
+) -> Outcome<Vec<u8>> {
+    let entry = session.graph(graph)?;
+    if loaded && !entry.state.lock().loaded {
+        return Err(Fail::new(format!(
+            "graph {graph} was not loaded: call LoadGraph first"
+        )));
+    }
+    let stream = session::find_stream(stream)?;
+    let fresh = session.needs_build(graph);
+    let plan = entry.plan(session, &types(inputs)?, Family::Fresh)?;
+    check_count(&entry, &plan, inputs.len())?;
+    if outputs.len() != plan.outputs && (!outputs.is_empty() || fresh) {
+        return Err(Fail::new(format!(
+            "graph {graph} has {} outputs, and {} are given{}",
+            plan.outputs,
+            outputs.len(),
+            if fresh {
+                "; only a graph that was built may get none"
+            } else {
+                ""
+            }
+        )));
+    }
+    let device = session.device()?;
+    let number = device.context.device().number();
+    if stream.device() != number {
+        return Err(Fail::new(format!(
+            "the stream is of device {}, and the session of device {number}",
+            stream.device()
+        )));
+    }
+    session::with_runtime(|runtime, caller| {
+        let (supplied, work) = supplied(runtime, &entry, &plan)?;
+        let run = Run {
+            model: plan.model(device, supplied, caller)?,
+            session,
+            entry: &entry,
+            plan: &plan,
+            device,
+            stream: &stream,
+            runtime,
+            caller,
+        };
+        let mut copied = Vec::new();
+        let reads = run.inputs(inputs, &mut copied)?;
+        let (targets, lent) = run.targets(outputs)?;
+        let used = variables::of_plan(&session.variables, &plan, device, caller)?;
+        let mut reply = Writer::default();
+        if plan.description.open {
+            run.open(inputs, &reads, targets, used, copied, &mut reply)?;
+        } else {
+            run.fixed(&reads, &targets, work, used, copied, &mut reply)?;
+        }
+        let lent = lent
+            .into_iter()
+            .map(|memory| (memory.span().address(), memory));
+        session.lent.lock().extend(lent);
+        // A run on a stream collects no variables for the program's callback.
+        reply.u64(0);
+        Ok(reply.bytes)
+    })
+}
+
+/// Returns the memory that the program gave the graph, for its load and for this run.
+fn supplied(
+    runtime: &Runtime,
+    entry: &Entry,
+    plan: &Plan,
+) -> Outcome<(Supplied<'static>, Option<Span>)> {
+    let bases = entry.state.lock().bases;
+    let given = |base: Option<(usize, usize)>, needs: usize, what: &str| match base {
+        Some((_, bytes)) if bytes < needs => Err(Fail::new(format!(
+            "the {what} has {bytes} bytes, and graph {} needs {needs} for these inputs",
+            entry.number
+        ))),
+        Some((address, _)) => device_memory(runtime, address, needs, what).map(Some),
+        None => Ok(None),
+    };
+    let work = given(bases.work, plan.sizes.0, "feature memory")?;
+    let supplied = Supplied {
+        weights: given(bases.constants, plan.sizes.1, "constant memory")?,
+        work,
+        ..Supplied::default()
+    };
+    Ok((supplied, work))
+}
+
+struct Run<'a> {
+    model: Arc<Model>,
+    session: &'a Session,
+    entry: &'a Entry,
+    plan: &'a Plan,
+    device: &'a SessionDevice,
+    stream: &'a Arc<Stream>,
+    runtime: &'a Runtime,
+    caller: &'a Caller<'a>,
+}
+
+impl Run<'_> {
+    /// Finds the memory of the inputs. Those that the program may leave on the host are copied to memory of the run.
+    fn inputs(&self, inputs: &[HostTensor], copied: &mut Vec<DeviceMemory>) -> Outcome<Vec<Span>> {
+        let description = &self.plan.description;
+        let on_host = host_inputs(self.session, self.entry);
+        let mut spans = Vec::with_capacity(inputs.len());
+        for (index, tensor) in inputs.iter().enumerate() {
+            let needs = if description.open {
+                tensor.span.bytes()
+            } else {
+                description.inputs[index].bytes
+            };
+            if !on_host.contains(&index) {
+                let span = tensor_memory(self.runtime, tensor, needs, index, "input")?;
+                spans.push(span);
+                continue;
+            }
+            if tensor.bytes.len() < needs {
+                return Err(too_short(index, "input", tensor.bytes.len(), needs));
+            }
+            let memory = DeviceMemory::allocate(&self.device.context, needs, self.caller)?;
+            if let Some(span) = memory.span().part(0, needs)
+                && needs > 0
+            {
+                let context = &self.device.context;
+                context.write(span, &tensor.bytes[..needs], self.caller)?;
+            }
+            spans.push(memory.span());
+            copied.push(memory);
+        }
+        Ok(spans)
+    }
+
+    /// Finds the memory of the outputs, and allocates some where the program gives none and the sizes are known.
+    fn targets(&self, outputs: &[HostTensor]) -> Outcome<(Vec<Option<Span>>, Vec<DeviceMemory>)> {
+        let description = &self.plan.description;
+        let mut targets = Vec::with_capacity(self.plan.outputs);
+        let mut lent = Vec::new();
+        for index in 0..self.plan.outputs {
+            let tensor = outputs
+                .get(index)
+                .filter(|tensor| tensor.span.address() != 0);
+            let needs = if description.open {
+                tensor.map_or(0, |tensor| tensor.span.bytes())
+            } else {
+                description.outputs[index].bytes
+            };
+            targets.push(match tensor {
+                Some(tensor) => Some(tensor_memory(self.runtime, tensor, needs, index, "output")?),
+                None if description.open => None,
+                None => {
+                    let context = &self.device.context;
+                    let memory = DeviceMemory::allocate(context, needs, self.caller)?;
+                    let span = memory.span();
+                    lent.push(memory);
+                    Some(span)
+                }
+            });
+        }
+        Ok((targets, lent))
+    }
+
+    /// Queues a run of known shapes.
+    fn fixed(
+        &self,
+        reads: &[Span],
+        targets: &[Option<Span>],
+        work: Option<Span>,
+        used: Option<Arc<Used>>,
+        copied: Vec<DeviceMemory>,
+        reply: &mut Writer,
+    ) -> Outcome<()> {
+        let writes: Vec<Span> = targets.iter().copied().flatten().collect();
+        let execute = Execute {
+            inputs: reads,
+            outputs: &writes,
+            work,
+            bindings: bindings(used.as_ref()),
+        };
+        let done = self.model.submit_with(self.stream, execute, self.caller)?;
+        self.session.keep(copied, done);
+        if let Some(used) = used {
+            used.note_assigned();
+        }
+        reply.u64(self.plan.outputs as u64);
+        for (info, target) in self.plan.description.outputs.iter().zip(targets) {
+            let address = target.map_or(0, Span::address);
+            tensor_on_device(reply, &desc_of(info), address, info.bytes);
+        }
+        Ok(())
+    }
+
+    /// Performs a run whose shapes depend on the data: the caller has to wait for them.
+    fn open(
+        &self,
+        inputs: &[HostTensor],
+        reads: &[Span],
+        targets: Vec<Option<Span>>,
+        used: Option<Arc<Used>>,
+        copied: Vec<DeviceMemory>,
+        reply: &mut Writer,
+    ) -> Outcome<()> {
+        let results = Arc::<Results>::default();
+        let execute = ExecuteOpen {
+            inputs: inputs
+                .iter()
+                .zip(reads)
+                .map(|(tensor, span)| Shaped {
+                    span: *span,
+                    dims: tensor.dims.clone(),
+                })
+                .collect(),
+            outputs: targets.clone(),
+            bindings: bindings(used.as_ref()),
+            results: results.clone(),
+            ..ExecuteOpen::default()
+        };
+        let done = self
+            .model
+            .submit_open_with(self.stream, execute, self.caller)?;
+        self.session.keep(copied, done);
+        self.stream.synchronize(None, self.caller)?;
+        let produced = outputs::take(&results)?;
+        reply.u64(self.plan.outputs as u64);
+        for (mut one, target) in produced.into_iter().take(self.plan.outputs).zip(targets) {
+            let (desc, bytes) = outputs::described(&one)?;
+            let address = match (one.allocated.take(), target) {
+                (Some(memory), _) => {
+                    let address = memory.span().address();
+                    self.session.lent.lock().insert(address, memory);
+                    address
+                }
+                (None, target) => target.map_or(0, Span::address),
+            };
+            tensor_on_device(reply, &desc, address, bytes);
+        }
+        Ok(())
+    }
+}
+
+fn bindings(used: Option<&Arc<Used>>) -> Option<Arc<dyn Bindings>> {
+    used.map(|used| used.clone() as Arc<dyn Bindings>)
+}
+
+/// Returns which inputs may lie in host memory.
+fn host_inputs(session: &Session, entry: &Entry) -> Vec<usize> {
+    let key = "ge.exec.hostInputIndexes";
+    let text = entry.options.get(key).or_else(|| session.options.get(key));
+    text.map_or(Vec::new(), |text| {
+        text.split([',', ';'])
+            .filter_map(|part| part.trim().parse().ok())
+            .collect()
+    })
+}
