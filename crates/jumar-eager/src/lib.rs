@@ -38,7 +38,8 @@
 //! # How to test it
 //!
 //! `cases/<family>.py` computes cases with PyTorch and writes `cases/<family>.txt`; `cases.rs` lists the files and runs each
-//! case densely, with strides and offsets, and with threads. Expected values never come from this crate.
+//! case densely, with strides and offsets, and with threads. Expected values never come from this crate. `hostile.rs` calls every
+//! operator with random arguments.
 #![forbid(unsafe_code)]
 
 mod argument;
@@ -56,6 +57,8 @@ mod view;
 
 #[cfg(test)]
 mod cases;
+#[cfg(test)]
+mod hostile;
 
 pub use generated::signatures;
 pub use jumar_ops::view::Region;
