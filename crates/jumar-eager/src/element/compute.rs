@@ -40,6 +40,12 @@ pub(crate) trait Compute:
     fn f16(self) -> F16;
     fn bf16(self) -> BF16;
     fn imaginary(self) -> f64;
+
+    /// Converts elements that lie side by side to float16.
+    #[inline(always)]
+    fn f16_group(values: [Self; GROUP]) -> [F16; GROUP] {
+        values.map(Self::f16)
+    }
     /// Whether the value is not zero.
     fn truth(self) -> bool;
 
@@ -58,6 +64,7 @@ macro_rules! float_types {
             float_types! { @to $own: i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 }
             #[inline(always)] fn f16(self) -> F16 { half_of!(f16 $own self) }
             #[inline(always)] fn bf16(self) -> BF16 { half_of!(bf16 $own self) }
+            half_of!(group $own);
             #[inline(always)] fn imaginary(self) -> f64 { 0.0 }
             #[inline(always)] fn truth(self) -> bool { self != 0 as $own }
             fn of_scalar(scalar: &Scalar) -> $own { ($scalar)(scalar) }
@@ -68,8 +75,17 @@ macro_rules! float_types {
     };
 }
 
-/// float32 converts in one step; the others go through float64.
+/// float32 converts in one step, with the processor's instruction where it has one; the others go through float64.
 macro_rules! half_of {
+    (group f32) => {
+        #[inline(always)]
+        fn f16_group(values: [f32; GROUP]) -> [F16; GROUP] {
+            let mut halves = [F16::ZERO; GROUP];
+            halves.convert_from_f32_slice(&values);
+            halves
+        }
+    };
+    (group $own:ident) => {};
     (f16 f32 $value:ident) => {
         F16::from_f32($value)
     };
@@ -195,6 +211,11 @@ impl Cell for F16 {
         let mut wide = [0.0f32; GROUP];
         raw.convert_to_f32_slice(&mut wide);
         wide.map(L::of_f32)
+    }
+
+    #[inline(always)]
+    fn downcast_group<L: Compute>(values: [L; GROUP]) -> [F16; GROUP] {
+        L::f16_group(values)
     }
 }
 

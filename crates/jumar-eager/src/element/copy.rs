@@ -11,6 +11,9 @@ use super::nest::Nest;
 /// Elements that are worth a thread.
 const GRAIN: usize = 1 << 15;
 
+/// Rows and columns of a tile of a transposition: what is read of a cache line is used before the line is evicted.
+const TILE: usize = 32;
+
 struct Copy<T> {
     nest: Nest,
     types: PhantomData<fn(T)>,
@@ -47,6 +50,38 @@ impl<T: Element> Kernel for Copy<T> {
             });
             return Ok(());
         }
+        if let Some((outer, columns, strides)) = self.nest.split()
+            && strides[0] < steps[0]
+            && row >= TILE
+        {
+            let bands = columns.div_ceil(TILE);
+            let grain = GRAIN.div_ceil(TILE * row);
+            call.workers()
+                .ranges(outer.rows() * bands, grain, |first, count| {
+                    for band in first..first + count {
+                        let start = band % bands * TILE;
+                        let columns = start..columns.min(start + TILE);
+                        outer.each(band / bands, 1, |offsets| {
+                            for begin in (0..row).step_by(TILE) {
+                                let len = TILE.min(row - begin);
+                                for column in columns.clone() {
+                                    let at = |operand: usize| {
+                                        let way = strides[operand] * column as isize
+                                            + steps[operand] * begin as isize;
+                                        offsets[operand].wrapping_add_signed(way)
+                                    };
+                                    output.row(at(1), len, steps[1]).copy_from(input.row(
+                                        at(0),
+                                        len,
+                                        steps[0],
+                                    ));
+                                }
+                            }
+                        });
+                    }
+                });
+            return Ok(());
+        }
         let grain = GRAIN.div_ceil(row.max(1));
         call.workers().ranges(rows, grain, |first, count| {
             self.nest.each(first, count, |offsets| {
@@ -56,5 +91,62 @@ impl<T: Element> Kernel for Copy<T> {
             });
         });
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jumar_ops::Share;
+    use jumar_ops::view::{Block, Region};
+    use jumar_types::dtype::DataType;
+
+    use crate::{Arg, Dims, TensorArg, TensorDesc, Workers, plan};
+
+    struct Backwards;
+
+    impl Share for Backwards {
+        fn threads(&self) -> usize {
+            3
+        }
+
+        fn share(&self, parts: usize, work: &(dyn Fn(usize) + Sync)) {
+            (0..parts).rev().for_each(work);
+        }
+    }
+
+    #[test]
+    fn transpositions_of_any_size_copy_every_element() {
+        for dims in [
+            [1, 35, 67],
+            [3, 32, 64],
+            [2, 40, 5],
+            [2, 3, 100],
+            [5, 300, 320],
+        ] {
+            let [batch, rows, columns] = dims;
+            let to = TensorDesc::contiguous(DataType::Int32, &dims);
+            let mut from = to.clone();
+            from.strides = Dims::new(&[rows * columns, 1, rows]);
+            let args = [to, from].into_iter().enumerate();
+            let args: Vec<Arg> = args
+                .map(|(buffer, desc)| Arg::Tensor(TensorArg { desc, buffer }))
+                .collect();
+            let mut all = crate::signatures::ALL.iter();
+            let signature = all.find(|signature| signature.name == "aclnnInplaceCopy");
+            let plan = plan(signature.unwrap(), &args).unwrap();
+            let count = (batch * rows * columns) as usize;
+            let values: Vec<u8> = (0..count as i32).flat_map(i32::to_le_bytes).collect();
+            for workers in [Workers::ALONE, Workers::of(&Backwards)] {
+                let (mut from, mut to) = (Block::of(&values), Block::zeroed(values.len()));
+                plan.run(&[to.region(), from.region()], Region::EMPTY, workers)
+                    .unwrap();
+                for (index, bytes) in to.bytes().chunks(4).enumerate() {
+                    let (rest, column) = (index as i64 / columns, index as i64 % columns);
+                    let wanted = rest / rows * rows * columns + column * rows + rest % rows;
+                    let found = i32::from_le_bytes(bytes.try_into().unwrap());
+                    assert_eq!(i64::from(found), wanted, "{dims:?} {index}");
+                }
+            }
+        }
     }
 }

@@ -112,6 +112,19 @@ impl Nest {
         }
     }
 
+    /// Returns the loops without the dimension around a row, and the size and the strides of this dimension. `None`: there is
+    /// one row.
+    pub fn split(&self) -> Option<(Nest, usize, [isize; OPERANDS])> {
+        let last = self.outer.checked_sub(1)?;
+        let mut outer = self.clone();
+        outer.outer = last;
+        outer.elements = match self.dims[last] {
+            0 => 0,
+            dim => self.elements / dim,
+        };
+        Some((outer, self.dims[last], self.strides[last]))
+    }
+
     /// Calls `body` with the offsets of `count` rows from the row `first` on.
     #[inline]
     pub fn each(&self, first: usize, count: usize, mut body: impl FnMut(&Offsets)) {
