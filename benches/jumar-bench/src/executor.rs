@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, anyhow};
 use jumar_cpu::{CpuBackend, CpuConfig, CpuDeviceConfig};
 use jumar_hal::{
-    Backend, Call, Cost, Device, Program, Queue, QueueConfig, Signal, Span, Tag, Task, Verdict,
-    WaitThen, Watcher,
+    Backend, Call, Cost, Device, Program, Queue, QueueConfig, Signal, Span, Tag, Task, Transfer,
+    Verdict, WaitThen, Watcher,
 };
 use jumar_types::Error;
 
@@ -85,10 +85,7 @@ impl Bench {
     }
 
     fn copy(&self) -> Task {
-        Task::Copy {
-            to: self.to.address(),
-            from: self.from,
-        }
+        Task::Copy(Transfer::new(self.to, self.from).expect("of one length"))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Copies and fills on the calling thread, and the directions of copies.
 
-use jumar_hal::Span;
+use jumar_hal::{Span, Transfer};
 use jumar_types::{Error, ErrorKind, Result};
 
 use crate::gate::{Op, Phase};
@@ -43,6 +43,29 @@ impl Direction {
     }
 }
 
+/// Describes a copy.
+///
+/// # Errors
+/// `InvalidValue`: the ends differ in length.
+pub(crate) fn transfer(to: Span, from: Span) -> Result<Transfer> {
+    Transfer::new(to, from).ok_or_else(|| lengths_differ(to, from))
+}
+
+#[cold]
+pub(crate) fn lengths_differ(to: Span, from: Span) -> Error {
+    Error::new(
+        ErrorKind::InvalidValue,
+        format!(
+            "the target at {:#x} has {} bytes and the source at {:#x} has {}; both ends of a copy have one length",
+            to.address(),
+            to.bytes(),
+            from.address(),
+            from.bytes()
+        ),
+    )
+    .fix("Pass ranges of the same length.")
+}
+
 pub(crate) fn copy_now(shared: &Shared, to: Span, from: Span, caller: &Caller<'_>) -> Result<()> {
     let target = shared.space.resolve(to, caller.lookups, "target")?;
     let source = shared.space.resolve(from, caller.lookups, "source")?;
@@ -55,6 +78,7 @@ pub(crate) fn copy_resolved(
     from: Resolved,
     caller: &Caller<'_>,
 ) -> Result<()> {
+    let copy = transfer(to.span, from.span)?;
     let direction = Direction::of(to.home, from.home).name();
     let op = || Op::Copy {
         to: to.span,
@@ -62,7 +86,7 @@ pub(crate) fn copy_resolved(
         direction,
     };
     at_once(shared, device_of(to.home, from.home), caller, op, || {
-        shared.backend.copy_now(to.span.address(), from.span);
+        shared.backend.copy_now(copy);
     })
 }
 

@@ -18,6 +18,7 @@ use jumar_types::{Error, ErrorKind, Result};
 pub(crate) use launch::KernelLaunch;
 pub use launch::{FailedLaunch, LaunchParameters};
 
+use crate::copy::transfer;
 use crate::device::Device;
 use crate::gate::Op;
 use crate::memory::Owner;
@@ -176,7 +177,7 @@ impl Kept {
             used,
         };
         if !from.is_empty() {
-            shared.backend.copy_now(used.address(), from);
+            shared.backend.copy_now(transfer(used, from)?);
         }
         for &(at, target) in addresses {
             let outside = || {

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use crossbeam_queue::ArrayQueue;
 use jumar_cpu::{CpuBackend, CpuConfig, CpuDeviceConfig};
 use jumar_hal::{
-    Backend, Call, Cost, Program, Queue, QueueConfig, Signal, Span, Tag, Task, Verdict, WaitThen,
-    Watcher,
+    Backend, Call, Cost, Program, Queue, QueueConfig, Signal, Span, Tag, Task, Transfer, Verdict,
+    WaitThen, Watcher,
 };
 use jumar_types::{Error, Result};
 
@@ -366,16 +366,11 @@ fn main() -> Result<()> {
         let (from, to) = (device.allocate(bytes, 64)?, device.allocate(bytes, 64)?);
         backend.fill_now(from, 1);
         backend.fill_now(to, 1);
-        let raw = rounds(7, || ns_each(1, || backend.copy_now(to.address(), from)));
+        let copy = Transfer::new(to, from).expect("of one length");
+        let raw = rounds(7, || ns_each(1, || backend.copy_now(copy)));
         let queued = rounds(7, || {
             ns_each(1, || {
-                let position = a.submit(
-                    Task::Copy {
-                        to: to.address(),
-                        from,
-                    },
-                    TAG,
-                );
+                let position = a.submit(Task::Copy(copy), TAG);
                 a.wait(position, None);
             })
         });

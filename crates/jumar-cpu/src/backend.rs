@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jumar_hal::{
     Backend, Code, CodeFunction, CodeImage, Device, FileImage, FileMapping, Move, Physical,
-    Program, Queue, QueueConfig, Span, Task, Watcher,
+    Program, Queue, QueueConfig, Span, Task, Transfer, Watcher,
 };
 use jumar_sched::{Executor, ExecutorConfig, Runner, Schedule, Team};
 use jumar_types::{Error, ErrorKind, Result};
@@ -180,10 +180,9 @@ impl Backend for CpuBackend {
         self.pinned.range()
     }
 
-    fn copy_now(&self, to: usize, from: Span) {
-        let (target, source) = (self.pinned.own_address(to), self.pinned.own(from));
-        copy_shared(target, source, &self.executor.team());
-        self.executor.wrote(to, from.bytes());
+    fn copy_now(&self, copy: Transfer) {
+        copy_shared(self.pinned.own_transfer(copy), &self.executor.team());
+        self.executor.wrote(copy.target().address(), copy.bytes());
     }
 
     fn sharers(&self) -> usize {
@@ -206,9 +205,9 @@ impl Backend for CpuBackend {
         let once = !self.pinned.is_twice();
         for next in moves {
             match *next {
-                Move::Copy { to, from } => match once && mem::copy_small(to, from) {
-                    true => self.executor.wrote(to, from.bytes()),
-                    false => self.copy_now(to, from),
+                Move::Copy(copy) => match once && mem::copy_small(copy) {
+                    true => self.executor.wrote(copy.target().address(), copy.bytes()),
+                    false => self.copy_now(copy),
                 },
                 Move::Fill { to, value } => match once && mem::fill_small(to, value) {
                     true => self.executor.wrote(to.address(), to.bytes()),
@@ -332,8 +331,8 @@ const PART_BYTES: usize = 1 << 20;
 const STREAMED_BYTES: usize = 32 << 20;
 
 impl Runner for CpuRunner {
-    fn copy(&self, to: usize, from: Span, team: &Team<'_>) {
-        copy_shared(to, from, team);
+    fn copy(&self, copy: Transfer, team: &Team<'_>) {
+        copy_shared(copy, team);
     }
 
     fn fill(&self, to: Span, value: u8) {
@@ -383,8 +382,8 @@ struct TwiceRunner {
 }
 
 impl Runner for TwiceRunner {
-    fn copy(&self, to: usize, from: Span, team: &Team<'_>) {
-        CpuRunner.copy(self.pinned.own_address(to), self.pinned.own(from), team);
+    fn copy(&self, copy: Transfer, team: &Team<'_>) {
+        CpuRunner.copy(self.pinned.own_transfer(copy), team);
     }
 
     fn fill(&self, to: Span, value: u8) {
@@ -429,27 +428,20 @@ impl Runner for TwiceRunner {
 }
 
 /// Copies; a long copy is shared with workers that are free.
-fn copy_shared(to: usize, from: Span, team: &Team<'_>) {
-    let bytes = from.bytes();
-    let overlap = to < from.end() && from.address() < to + bytes;
-    if bytes < SHARED_BYTES || overlap {
-        return mem::copy(to, from);
+fn copy_shared(copy: Transfer, team: &Team<'_>) {
+    let bytes = copy.bytes();
+    if bytes < SHARED_BYTES || copy.overlaps() {
+        return mem::copy(copy);
     }
-    let part_of = move |part: usize| {
-        let offset = part * PART_BYTES;
-        let bytes = PART_BYTES.min(bytes - offset);
-        (
-            to + offset,
-            from.part(offset, bytes).expect("parts lie inside"),
-        )
-    };
     team.share(
         bytes.div_ceil(PART_BYTES),
         Arc::new(move |part| {
-            let (to, from) = part_of(part);
+            let offset = part * PART_BYTES;
+            let part = copy.part(offset, PART_BYTES.min(bytes - offset));
+            let part = part.expect("parts lie inside");
             match bytes >= STREAMED_BYTES {
-                true => mem::copy_past_caches(to, from),
-                false => mem::copy(to, from),
+                true => mem::copy_past_caches(part),
+                false => mem::copy(part),
             }
         }),
     );

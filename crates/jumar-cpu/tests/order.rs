@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use jumar_cpu::{CpuBackend, CpuConfig, CpuDeviceConfig};
 use jumar_hal::{
-    Backend, Call, Cost, Device, Program, Queue, QueueConfig, Signal, Span, Tag, Task, Verdict,
-    WaitThen, Watcher,
+    Backend, Call, Cost, Device, Program, Queue, QueueConfig, Signal, Span, Tag, Task, Transfer,
+    Verdict, WaitThen, Watcher,
 };
 use jumar_types::{Error, Result};
 
@@ -55,7 +55,8 @@ struct Move {
 
 impl Program for Move {
     fn run(&self) -> Result<()> {
-        self.backend.copy_now(self.to.address(), self.from);
+        let copy = Transfer::new(self.to, self.from).expect("of one length");
+        self.backend.copy_now(copy);
         Ok(())
     }
     fn cost(&self) -> Cost {
@@ -134,13 +135,8 @@ impl Round {
                 // The second touch may have queued more: what the first said is the later of the two.
                 self.touched[from][queue] = self.clocks[queue][queue] + 1;
                 self.expected[to] = self.expected[from];
-                self.submit(
-                    queue,
-                    Task::Copy {
-                        to: self.cells[to].address(),
-                        from: self.cells[from],
-                    },
-                );
+                let copy = Transfer::new(self.cells[to], self.cells[from]);
+                self.submit(queue, Task::Copy(copy.expect("of one length")));
             }
             3..=4 => {
                 self.touch(queue, to);
@@ -220,7 +216,7 @@ fn play(config: CpuConfig, seeds: std::ops::Range<u64>, steps: usize) {
         }
         for (cell, expected) in round.cells.iter().zip(&round.expected) {
             let mut found = [0u8; CELL];
-            backend.copy_now(found.as_mut_ptr().expose_provenance(), *cell);
+            backend.read_now(*cell, &mut found);
             assert_eq!(&found, expected, "seed {seed}");
             device.free(*cell);
         }

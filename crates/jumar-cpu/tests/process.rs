@@ -4,7 +4,7 @@ use std::process::Command;
 use std::sync::Arc;
 
 use jumar_cpu::{CpuBackend, CpuConfig, CpuDeviceConfig};
-use jumar_hal::{Backend, Call, Device, QueueConfig, Span, Tag, Task, Verdict, Watcher};
+use jumar_hal::{Backend, Call, Device, QueueConfig, Span, Tag, Task, Transfer, Verdict, Watcher};
 use jumar_types::{Error, ErrorKind, Result};
 
 static CALL: Call = Call {
@@ -87,7 +87,7 @@ fn a_span_that_was_freed_can_still_be_read() {
     backend.fill_now(end, 7);
     device.free(span);
     let mut found = [0u8; 64];
-    backend.copy_now(found.as_mut_ptr().expose_provenance(), end);
+    backend.read_now(end, &mut found);
     drop((device, backend));
     backend_free_copy(&mut found, end);
 }
@@ -125,11 +125,8 @@ fn long_copies_arrive_whole_at_any_alignment() {
         let to = target.part(shift, bytes).expect("inside");
         jumar_cpu::write(from, &pattern);
         backend.fill_now(target, 0x5a);
-        let copy = Task::Copy {
-            to: to.address(),
-            from,
-        };
-        queue.submit(copy, TAG);
+        let copy = |to| Task::Copy(Transfer::new(to, from).expect("of one length"));
+        queue.submit(copy(to), TAG);
         assert!(queue.wait(queue.submitted(), None));
         let mut found = vec![0; bytes + 64];
         jumar_cpu::read(target, &mut found);
@@ -137,8 +134,7 @@ fn long_copies_arrive_whole_at_any_alignment() {
         assert!(found[shift..shift + bytes] == pattern);
         assert!(found[shift + bytes..].iter().all(|byte| *byte == 0x5a));
         // Overlapping, by less than a part.
-        let over = whole.address() + 40;
-        queue.submit(Task::Copy { to: over, from }, TAG);
+        queue.submit(copy(whole.part(40, bytes).expect("inside")), TAG);
         assert!(queue.wait(queue.submitted(), None));
         jumar_cpu::read(whole, &mut found);
         assert!(found[40..40 + bytes] == pattern);
@@ -150,7 +146,7 @@ fn long_copies_arrive_whole_at_any_alignment() {
 /// Reads through another backend what the first one left behind.
 fn backend_free_copy(to: &mut [u8], from: Span) {
     let other = backend(1 << 21).expect("address space");
-    other.copy_now(to.as_mut_ptr().expose_provenance(), from);
+    other.read_now(from, to);
 }
 
 #[test]

@@ -8,6 +8,7 @@ use jumar_types::{Error, ErrorKind, Result};
 
 use crate::{
     Code, CodeFunction, CodeImage, FileImage, FileMapping, Move, Program, Signal, Span, Tag, Task,
+    Transfer,
 };
 
 /// A source of devices and of pinned host memory.
@@ -36,7 +37,7 @@ pub trait Backend: Send + Sync {
     fn pinned_range(&self) -> Range<usize>;
 
     /// Copies at once, in no order with any queue; idle workers may take a part of a long copy.
-    fn copy_now(&self, to: usize, from: Span);
+    fn copy_now(&self, copy: Transfer);
 
     /// Gives how many threads [`share`](Backend::share) uses at most.
     fn sharers(&self) -> usize {
@@ -56,7 +57,7 @@ pub trait Backend: Send + Sync {
     fn move_now(&self, moves: &[Move]) {
         for next in moves {
             match *next {
-                Move::Copy { to, from } => self.copy_now(to, from),
+                Move::Copy(copy) => self.copy_now(copy),
                 Move::Fill { to, value } => self.fill_now(to, value),
             }
         }
@@ -261,8 +262,12 @@ pub trait Queue: Send + Sync {
 
     /// As [`Queue::submit`] for a copy. What is passed in registers is not written to memory and read back in pieces of
     /// another size, for which the processor stalls: so too in the next three.
-    fn submit_copy(&self, to: usize, from: Span, tag: Tag) -> u64 {
-        self.submit(Task::Copy { to, from }, tag)
+    ///
+    /// # Panics
+    /// The ranges differ in length.
+    fn submit_copy(&self, to: Span, from: Span, tag: Tag) -> u64 {
+        let copy = Transfer::new(to, from).expect("both ends of a copy are of one length");
+        self.submit(Task::Copy(copy), tag)
     }
 
     /// As [`Queue::submit`] for a fill.

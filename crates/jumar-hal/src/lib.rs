@@ -20,6 +20,6 @@ pub use code::{
     Access, BlockFailure, Code, CodeForm, CodeFunction, CodeImage, Launch, Parameter, Report,
 };
 pub use file::{FileImage, FileMapping};
-pub use jumar_types::Span;
+pub use jumar_types::{Span, Transfer};
 pub use signal::{Signal, Waiter};
 pub use task::{Call, Condition, Cost, Move, Program, Tag, Task, WaitThen};

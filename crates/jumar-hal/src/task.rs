@@ -7,17 +7,12 @@ use std::time::Duration;
 
 use jumar_types::Error;
 
-use crate::{Signal, Span};
+use crate::{Signal, Span, Transfer};
 
 /// One piece of work on a queue, at most 40 bytes, moved into the queue's ring.
 pub enum Task {
-    /// Copies `bytes` bytes; overlapping ranges behave as memmove.
-    Copy {
-        /// Address of the first byte written.
-        to: usize,
-        /// What is read.
-        from: Span,
-    },
+    /// Copies; overlapping ranges behave as memmove.
+    Copy(Transfer),
     /// Fills a range with one byte value.
     Fill {
         /// What is written.
@@ -56,12 +51,7 @@ const _: () = assert!(size_of::<Task>() <= 40);
 #[derive(Clone, Copy, Debug)]
 pub enum Move {
     /// As [`Task::Copy`].
-    Copy {
-        /// Address of the first byte written.
-        to: usize,
-        /// What is read.
-        from: Span,
-    },
+    Copy(Transfer),
     /// As [`Task::Fill`].
     Fill {
         /// What is written.
@@ -166,7 +156,7 @@ impl Task {
             _ => Cost::Unbounded,
         };
         match self {
-            Task::Copy { from, .. } => by_bytes(from.bytes()),
+            Task::Copy(copy) => by_bytes(copy.bytes()),
             Task::Fill { to, .. } => by_bytes(to.bytes()),
             Task::Set(_) | Task::Clear(_) | Task::Wait { .. } | Task::Until { .. } => Cost::Bounded,
             Task::Run(program) => program.cost(),
@@ -177,7 +167,12 @@ impl Task {
 impl fmt::Debug for Task {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Task::Copy { to, from } => write!(f, "copy of {} bytes to {to:#x}", from.bytes()),
+            Task::Copy(copy) => write!(
+                f,
+                "copy of {} bytes to {:#x}",
+                copy.bytes(),
+                copy.target().address()
+            ),
             Task::Fill { to, value } => write!(f, "fill of {} bytes with {value:#04x}", to.bytes()),
             Task::Set(_) => f.write_str("set"),
             Task::Clear(_) => f.write_str("clear"),

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use jumar_hal::sync::{AtomicUsize, Mutex, Ordering, thread};
 use jumar_hal::{
-    Brief, Call, Condition, Queue, QueueConfig, Signal, Span, Tag, Task, Verdict, WaitThen, Waiter,
-    Watcher,
+    Brief, Call, Condition, Queue, QueueConfig, Signal, Span, Tag, Task, Transfer, Verdict,
+    WaitThen, Waiter, Watcher,
 };
 use jumar_types::Error;
 use loom::cell::UnsafeCell;
@@ -375,7 +375,7 @@ fn loom_a_waiter_is_told_once_or_not_registered() {
 struct Bare;
 
 impl Runner for Bare {
-    fn copy(&self, _to: usize, _from: Span, _team: &Team<'_>) {}
+    fn copy(&self, _copy: Transfer, _team: &Team<'_>) {}
     fn fill(&self, _to: Span, _value: u8) {}
 }
 
@@ -424,7 +424,7 @@ fn loom_a_parked_thread_hears_its_position() {
 struct Alone;
 
 impl Runner for Alone {
-    fn copy(&self, _to: usize, _from: Span, _team: &Team<'_>) {}
+    fn copy(&self, _copy: Transfer, _team: &Team<'_>) {}
     fn fill(&self, _to: Span, _value: u8) {}
     fn spawning(&self, _spawn: &mut dyn FnMut()) {}
 }

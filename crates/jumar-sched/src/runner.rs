@@ -1,6 +1,6 @@
 //! What the executor needs from the device whose work it runs.
 
-use jumar_hal::{Program, Span};
+use jumar_hal::{Program, Span, Transfer};
 use jumar_types::Result;
 
 use crate::team::Team;
@@ -8,7 +8,7 @@ use crate::team::Team;
 /// How the work of a device is done. Methods are called on workers and on threads that wait.
 pub trait Runner: Send + Sync {
     /// Copies; overlapping ranges behave as memmove. A long copy may be shared with workers that are free.
-    fn copy(&self, to: usize, from: Span, team: &Team<'_>);
+    fn copy(&self, copy: Transfer, team: &Team<'_>);
 
     /// Fills.
     fn fill(&self, to: Span, value: u8);

@@ -74,11 +74,9 @@ impl Cause {
         match task {
             Task::Wait { signal, then, .. } => Some(Cause::Signal(signal.clone(), *then)),
             Task::Until { condition, .. } => Some(Cause::Condition(condition.clone())),
-            Task::Copy { .. }
-            | Task::Fill { .. }
-            | Task::Set(_)
-            | Task::Clear(_)
-            | Task::Run(_) => None,
+            Task::Copy(_) | Task::Fill { .. } | Task::Set(_) | Task::Clear(_) | Task::Run(_) => {
+                None
+            }
         }
     }
 
@@ -233,9 +231,9 @@ impl Stream {
             guarded(|| self.watcher.started(tag));
         }
         let error = match &task {
-            Task::Copy { to, from } => {
-                self.pool.runner.copy(*to, *from, &Team::new(&self.pool));
-                self.wrote(Some((*to, from.bytes())));
+            Task::Copy(copy) => {
+                self.pool.runner.copy(*copy, &Team::new(&self.pool));
+                self.wrote(Some((copy.target().address(), copy.bytes())));
                 None
             }
             Task::Fill { to, value } => {
@@ -332,11 +330,9 @@ impl Stream {
         let tag = *tag;
         let limit = match task {
             Task::Wait { limit, .. } | Task::Until { limit, .. } => *limit,
-            Task::Copy { .. }
-            | Task::Fill { .. }
-            | Task::Set(_)
-            | Task::Clear(_)
-            | Task::Run(_) => return Some((owner, Hold::Over)),
+            Task::Copy(_) | Task::Fill { .. } | Task::Set(_) | Task::Clear(_) | Task::Run(_) => {
+                return Some((owner, Hold::Over));
+            }
         };
         let over = match task {
             Task::Wait { signal, then, .. } => passes(signal, *then),
@@ -623,7 +619,7 @@ impl Stream {
     /// Does a task at once if the stream is empty and idle and nobody could tell the difference. Gives its position.
     fn at_once(self: &Arc<Self>, task: &Task) -> Option<u64> {
         let worthwhile = match task {
-            Task::Copy { .. } | Task::Fill { .. } | Task::Run(_) => false,
+            Task::Copy(_) | Task::Fill { .. } | Task::Run(_) => false,
             Task::Set(_) | Task::Clear(_) => true,
             Task::Wait { signal, .. } => signal.is_set(),
             Task::Until { condition, .. } => condition.holds(),
@@ -634,7 +630,7 @@ impl Stream {
         let rest = self.ring.rest()?;
         let mut told = Vec::new();
         let over = match task {
-            Task::Copy { .. } | Task::Fill { .. } | Task::Run(_) => false,
+            Task::Copy(_) | Task::Fill { .. } | Task::Run(_) => false,
             Task::Set(signal) => {
                 told = signal.set_quietly();
                 true

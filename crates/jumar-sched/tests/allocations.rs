@@ -4,7 +4,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use jumar_hal::Span;
+use jumar_hal::{Span, Transfer};
 use jumar_sched::{Executor, ExecutorConfig, Runner, Team};
 
 static COUNT: AtomicUsize = AtomicUsize::new(0);
@@ -32,7 +32,7 @@ static ALLOCATOR: Counting = Counting;
 struct Bare;
 
 impl Runner for Bare {
-    fn copy(&self, _to: usize, _from: Span, _team: &Team<'_>) {}
+    fn copy(&self, _copy: Transfer, _team: &Team<'_>) {}
     fn fill(&self, _to: Span, _value: u8) {}
 }
 

@@ -11,4 +11,4 @@ pub mod span;
 
 pub use error::{Error, ErrorKind, FailedOperator, FailedTensor, Result, TaskSite};
 pub use id::{Id, IdKind, IdProblem};
-pub use span::Span;
+pub use span::{Span, Transfer};

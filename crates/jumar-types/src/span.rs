@@ -1,4 +1,4 @@
-//! Ranges of memory that a task may touch.
+//! Ranges of memory that a task may touch, and copies between them.
 //!
 //! The one place of this crate with an unsafe function: it makes a promise into a value, and reads nothing itself.
 
@@ -75,6 +75,62 @@ impl Span {
     }
 }
 
+/// A copy between two ranges of one length. They may overlap.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub struct Transfer {
+    /// The target's address; it is as long as the source.
+    target: usize,
+    source: Span,
+}
+
+impl Transfer {
+    /// Describes a copy. `None`: the ranges differ in length, so that bytes beside the shorter one would be touched.
+    #[inline]
+    pub const fn new(target: Span, source: Span) -> Option<Transfer> {
+        if target.bytes != source.bytes {
+            return None;
+        }
+        Some(Transfer {
+            target: target.address,
+            source,
+        })
+    }
+
+    /// Returns the range that is written.
+    pub const fn target(self) -> Span {
+        Span {
+            address: self.target,
+            bytes: self.source.bytes,
+        }
+    }
+
+    /// Returns the range that is read.
+    pub const fn source(self) -> Span {
+        self.source
+    }
+
+    /// Returns the length of each range.
+    ///
+    /// # Units
+    /// Bytes.
+    pub const fn bytes(self) -> usize {
+        self.source.bytes
+    }
+
+    /// Returns the copy of the `bytes` bytes that start `offset` bytes in, if they lie inside.
+    pub fn part(self, offset: usize, bytes: usize) -> Option<Transfer> {
+        Some(Transfer {
+            target: self.target().part(offset, bytes)?.address,
+            source: self.source.part(offset, bytes)?,
+        })
+    }
+
+    /// Returns whether the ranges share a byte.
+    pub const fn overlaps(self) -> bool {
+        self.target().overlaps(self.source)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -87,5 +143,23 @@ mod tests {
         assert_eq!(span.part(8, 8).map(Span::address), Some(0x1008));
         assert_eq!(span.part(8, 9), None);
         assert_eq!(span.part(usize::MAX, 2), None);
+    }
+
+    #[test]
+    #[expect(unsafe_code, reason = "spans are made")]
+    fn a_copy_has_two_ranges_of_one_length() {
+        // SAFETY: the spans are never dereferenced here.
+        let (short, long) = unsafe { (Span::trusted(0x1000, 8), Span::trusted(0x2000, 16)) };
+        assert_eq!(Transfer::new(short, long), None);
+        assert_eq!(Transfer::new(long, short), None);
+        let copy = long.part(8, 8).and_then(|part| Transfer::new(short, part));
+        let copy = copy.expect("8 bytes each");
+        assert_eq!((copy.target(), copy.bytes()), (short, 8));
+        assert_eq!(
+            copy.part(4, 4).map(|part| part.target().address()),
+            Some(0x1004)
+        );
+        assert_eq!(copy.part(4, 5), None);
+        assert!(!copy.overlaps());
     }
 }

@@ -107,7 +107,7 @@ impl Node {
                     None => TaskParameters::Other,
                 }
             }
-            Task::Copy { .. }
+            Task::Copy(_)
             | Task::Fill { .. }
             | Task::Set(_)
             | Task::Clear(_)

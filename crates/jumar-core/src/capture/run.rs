@@ -186,10 +186,7 @@ impl Node {
                 limit: None,
             },
             Action::Task(task) => match task {
-                Task::Copy { to, from } => Made::Step(Step::Move(Move::Copy {
-                    to: *to,
-                    from: *from,
-                })),
+                Task::Copy(copy) => Made::Step(Step::Move(Move::Copy(*copy))),
                 Task::Fill { to, value } => Made::Step(Step::Move(Move::Fill {
                     to: *to,
                     value: *value,
@@ -242,7 +239,7 @@ impl Step {
         };
         match self {
             Step::Run(program) => program.cost(),
-            Step::Move(Move::Copy { from, .. }) => by_bytes(from.bytes()),
+            Step::Move(Move::Copy(copy)) => by_bytes(copy.bytes()),
             Step::Move(Move::Fill { to, .. }) => by_bytes(to.bytes()),
             Step::Set(_) | Step::Clear(_) | Step::SetOutside(_) => Cost::Bounded,
             Step::Slot(_) => Cost::Unbounded,

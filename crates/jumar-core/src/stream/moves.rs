@@ -42,9 +42,12 @@ impl Stream {
     /// call returns, as such memory cannot be copied from behind the program's back.
     ///
     /// # Errors
-    /// `InvalidValue`: an end leaves its allocation; `FeatureUnsupported`: both ends are host memory; an earlier task's
+    /// `InvalidValue`: an end leaves its allocation, or the ends differ in length; `FeatureUnsupported`: both ends are host memory; an earlier task's
     /// error, when the stream had to be waited for.
     pub fn copy(&self, to: Span, from: Span, caller: &Caller<'_>) -> Result<()> {
+        if to.bytes() != from.bytes() {
+            return Err(copy::lengths_differ(to, from));
+        }
         let space = &self.shared.space;
         let target = space.known(to, caller.lookups);
         let source = space.known(from, caller.lookups);
@@ -54,7 +57,7 @@ impl Stream {
                 ticket: 0,
                 call: caller.call,
             };
-            let position = self.queue.submit_copy(to.address(), from, tag);
+            let position = self.queue.submit_copy(to, from, tag);
             self.note(position, caller);
             return Ok(());
         }
@@ -90,15 +93,8 @@ impl Stream {
             from,
             direction: direction.name(),
         };
-        self.submit(
-            caller,
-            Task::Copy {
-                to: to.address(),
-                from,
-            },
-            op,
-        )
-        .map(drop)
+        let task = Task::Copy(copy::transfer(to, from)?);
+        self.submit(caller, task, op).map(drop)
     }
 
     /// Queues a copy whose source may be changed as soon as the call returned: the bytes are kept aside first.
@@ -112,13 +108,16 @@ impl Stream {
         if !target.home.is_device() || source.home.is_device() {
             return self.copy(to, from, caller);
         }
+        if to.bytes() != from.bytes() {
+            return Err(copy::lengths_differ(to, from));
+        }
         self.accepts()?;
         let backend = &self.shared.backend;
         let kept = backend.allocate_pinned(from.bytes())?;
         let bytes = kept
             .part(0, from.bytes())
             .expect("a backend gives at least what was asked for");
-        backend.copy_now(bytes.address(), from);
+        backend.copy_now(copy::transfer(bytes, from)?);
         let give_back = Arc::new(GiveBack {
             shared: self.shared.clone(),
             kept,
@@ -129,16 +128,9 @@ impl Stream {
             from,
             direction,
         };
-        self.submit_with(
-            caller,
-            Task::Copy {
-                to: to.address(),
-                from: bytes,
-            },
-            [Task::Run(give_back)],
-            op,
-        )
-        .map(drop)
+        let task = Task::Copy(copy::transfer(to, bytes)?);
+        self.submit_with(caller, task, [Task::Run(give_back)], op)
+            .map(drop)
     }
 
     /// Queues a fill with one byte value.

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use jumar_hal::{Backend, Cost, Program, Span, Task};
+use jumar_hal::{Backend, Cost, Program, Span, Task, Transfer};
 use jumar_types::Result;
 
 use super::cost_of;
-use crate::copy::{Direction, at_once, device_of};
+use crate::copy::{Direction, at_once, device_of, transfer};
 use crate::gate::Op;
 use crate::runtime::Shared;
 use crate::{Caller, Home, Runtime, Stream};
@@ -33,7 +33,7 @@ impl Program for Batch {
 
 fn copy(backend: &Arc<dyn Backend>, pieces: &[(Span, Span)]) {
     for (to, from) in pieces {
-        backend.copy_now(to.address(), *from);
+        backend.copy_now(Transfer::new(*to, *from).expect("pieces were checked"));
     }
 }
 
@@ -52,6 +52,7 @@ fn check(
     let mut found: Option<Found> = None;
     for (index, (to, from)) in pieces.iter().enumerate() {
         let at = |error| (index, error);
+        transfer(*to, *from).map_err(at)?;
         let space = &shared.space;
         let target = space.resolve(*to, caller.lookups, "target").map_err(at)?;
         let source = space.resolve(*from, caller.lookups, "source").map_err(at)?;
@@ -84,7 +85,7 @@ impl Runtime {
     /// Copies a batch on the calling thread, at once, in no order with any stream. Either every piece is copied or none.
     ///
     /// # Errors
-    /// `InvalidValue`: an end leaves its allocation; the number is that of the piece, or `None` for the batch as a whole.
+    /// `InvalidValue`: an end leaves its allocation, or a piece's ends differ in length; the number is that of the piece, or `None` for the batch as a whole.
     pub fn copy_batch_now(
         &self,
         pieces: &[(Span, Span)],

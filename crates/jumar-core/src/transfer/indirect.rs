@@ -9,6 +9,7 @@ use jumar_hal::{Cost, Program, Span};
 use jumar_types::{Error, ErrorKind, Result};
 
 use super::{cost_of, device_range};
+use crate::copy::transfer;
 use crate::runtime::Shared;
 use crate::{Caller, Runtime, Stream};
 
@@ -70,7 +71,7 @@ impl Descriptor {
 fn copy(shared: &Shared, copy: Descriptor) -> Result<()> {
     let (to, _) = device_range(shared, copy.to, copy.bytes, "the target")?;
     let (from, _) = device_range(shared, copy.from, copy.bytes, "the source")?;
-    shared.backend.copy_now(to.address(), from);
+    shared.backend.copy_now(transfer(to, from)?);
     Ok(())
 }
 

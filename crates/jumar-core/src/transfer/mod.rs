@@ -12,7 +12,7 @@ mod words;
 
 use std::sync::Arc;
 
-use jumar_hal::{Backend, Cost, Program, Span, Task};
+use jumar_hal::{Backend, Cost, Program, Span, Task, Transfer};
 use jumar_types::{Error, ErrorKind, Result};
 
 pub use indirect::{DESCRIPTOR_BYTES, Descriptor};
@@ -147,8 +147,9 @@ fn fill_with(backend: &Arc<dyn Backend>, to: Span, word: [u8; 4]) {
     backend.write_now(start, &first[..done]);
     while done < to.bytes() {
         let next = done.min(to.bytes() - done);
-        if let Some(from) = to.part(0, next) {
-            backend.copy_now(to.address() + done, from);
+        let ends = to.part(done, next).zip(to.part(0, next));
+        if let Some(copy) = ends.and_then(|(to, from)| Transfer::new(to, from)) {
+            backend.copy_now(copy);
         }
         done += next;
     }

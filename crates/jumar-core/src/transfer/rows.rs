@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use jumar_hal::{Backend, Cost, Program, Task};
-use jumar_types::Result;
+use jumar_hal::{Backend, Cost, Program, Task, Transfer};
+use jumar_types::{Error, ErrorKind, Result};
 
 use super::cost_of;
 use crate::copy::{Direction, at_once, device_of};
@@ -34,12 +34,22 @@ impl Program for CopyRows {
 
 fn copy(backend: &Arc<dyn Backend>, to: Rows, from: Rows) {
     for (to, from) in to.iter().zip(from.iter()) {
-        backend.copy_now(to.address(), from);
+        backend.copy_now(Transfer::new(to, from).expect("rows of one width"));
     }
 }
 
-/// Finds where both ends live.
+/// Checks that both ends have the same rows, and finds where they live.
 fn homes(shared: &Shared, to: Rows, from: Rows, caller: &Caller<'_>) -> Result<(Home, Home)> {
+    if (to.width, to.height) != (from.width, from.height) {
+        return Err(Error::new(
+            ErrorKind::InvalidValue,
+            format!(
+                "the target has {} rows of {} bytes and the source {} of {}; both ends of a copy have the same rows",
+                to.height, to.width, from.height, from.width
+            ),
+        )
+        .fix("Pass the same width and height for both ends."));
+    }
     let target = shared.space.resolve(to.span, caller.lookups, "target")?;
     let source = shared.space.resolve(from.span, caller.lookups, "source")?;
     Ok((target.home, source.home))
@@ -66,7 +76,7 @@ impl Runtime {
     /// Copies rows on the calling thread, at once, in no order with any stream. Both ends have rows of one width and number.
     ///
     /// # Errors
-    /// `InvalidValue`: an end leaves its allocation.
+    /// `InvalidValue`: an end leaves its allocation, or the ends differ in width or number of rows.
     pub fn copy_rows_now(&self, to: Rows, from: Rows, caller: &Caller<'_>) -> Result<()> {
         let homes = homes(&self.shared, to, from, caller)?;
         now(&self.shared, to, from, homes, caller)
@@ -78,7 +88,7 @@ impl Stream {
     /// waited for, and the copy is done before the call returns.
     ///
     /// # Errors
-    /// `InvalidValue`: an end leaves its allocation; an earlier task's error, when the stream had to be waited for.
+    /// As [`Runtime::copy_rows_now`]; an earlier task's error, when the stream had to be waited for.
     pub fn copy_rows(&self, to: Rows, from: Rows, caller: &Caller<'_>) -> Result<()> {
         let shared = self.shared();
         let homes = homes(shared, to, from, caller)?;

@@ -14,7 +14,7 @@ use std::ptr;
 use std::sync::Arc;
 
 use jumar_hal::sync::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use jumar_hal::{Brief, FileImage, FileMapping, Physical, Span};
+use jumar_hal::{Brief, FileImage, FileMapping, Physical, Span, Transfer};
 use jumar_types::{Error, ErrorKind, Result};
 
 use crate::heap::Heap;
@@ -126,7 +126,7 @@ impl Space {
     }
 
     /// Gives the address by which the runtime itself reaches a byte: another one where the memory is mapped twice.
-    pub(crate) fn own_address(&self, address: usize) -> usize {
+    fn own_address(&self, address: usize) -> usize {
         match self.twin {
             Some(distance) if self.range().contains(&address) => address.wrapping_add(distance),
             _ => address,
@@ -137,6 +137,12 @@ impl Space {
     pub(crate) fn own(&self, span: Span) -> Span {
         // SAFETY: the same pages, mapped a second time for the life of the process.
         unsafe { Span::trusted(self.own_address(span.address()), span.bytes()) }
+    }
+
+    /// Returns a copy as the runtime itself reaches both ends.
+    pub(crate) fn own_transfer(&self, copy: Transfer) -> Transfer {
+        let (target, source) = (self.own(copy.target()), self.own(copy.source()));
+        Transfer::new(target, source).expect("lengths stay")
     }
 
     /// Gives what an allocation takes of the heap, and where it begins: at a multiple of the second number.
@@ -356,29 +362,26 @@ fn huge(address: usize, bytes: usize) {
 }
 
 /// Copies; overlapping ranges behave as memmove.
-pub(crate) fn copy(to: usize, from: Span) {
-    if from.is_empty() {
+pub(crate) fn copy(copy: Transfer) {
+    if copy.bytes() == 0 || copy_small(copy) {
         return;
     }
-    if copy_small(to, from) {
-        return;
-    }
-    let source = ptr::with_exposed_provenance::<u8>(from.address());
-    let target = ptr::with_exposed_provenance_mut::<u8>(to);
-    // SAFETY: whoever made the spans vouches that both ranges are mapped (`Span::trusted`), and jumar-core checked that
-    // the target is as long as the source. The ranges may overlap.
-    unsafe { ptr::copy(source, target, from.bytes()) };
+    let source = ptr::with_exposed_provenance::<u8>(copy.source().address());
+    let target = ptr::with_exposed_provenance_mut::<u8>(copy.target().address());
+    // SAFETY: whoever made the spans guarantees that both ranges are mapped (`Span::trusted`), and they are of one length
+    // (`Transfer::new`). They may overlap.
+    unsafe { ptr::copy(source, target, copy.bytes()) };
 }
 
-/// Copies 16 to 64 bytes; tells whether it did. Overlapping ranges behave as memmove.
+/// Copies 16 to 64 bytes; returns whether it did. Overlapping ranges behave as memmove.
 #[inline]
-pub(crate) fn copy_small(to: usize, from: Span) -> bool {
-    let 16..=64 = from.bytes() else {
+pub(crate) fn copy_small(copy: Transfer) -> bool {
+    let 16..=64 = copy.bytes() else {
         return false;
     };
-    let source = ptr::with_exposed_provenance::<u8>(from.address());
-    let target = ptr::with_exposed_provenance_mut::<u8>(to);
-    let parts = small_parts(from.bytes());
+    let source = ptr::with_exposed_provenance::<u8>(copy.source().address());
+    let target = ptr::with_exposed_provenance_mut::<u8>(copy.target().address());
+    let parts = small_parts(copy.bytes());
     // All is read before any is written, for the ranges may overlap.
     // SAFETY: as for `copy`; the parts lie inside the span.
     let words = parts.map(|offset| unsafe { source.add(offset).cast::<u128>().read_unaligned() });
@@ -390,24 +393,22 @@ pub(crate) fn copy_small(to: usize, from: Span) -> bool {
 }
 
 /// Copies between ranges that do not overlap, past the caches: the target is too long to stay in them anyway.
-pub(crate) fn copy_past_caches(to: usize, from: Span) {
-    debug_assert!(to >= from.end() || from.address() >= to + from.bytes());
+pub(crate) fn copy_past_caches(whole: Transfer) {
+    debug_assert!(!whole.overlaps());
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx") {
         // The stores want whole vectors at aligned addresses.
-        let head = (to.next_multiple_of(VECTOR) - to).min(from.bytes());
-        let body = (from.bytes() - head) & !(2 * VECTOR - 1);
-        let part = |offset, bytes| from.part(offset, bytes).unwrap_or(Span::EMPTY);
-        copy(to, part(0, head));
-        // SAFETY: the processor has AVX; the ranges are mapped as for `copy`, the target is aligned, the length a multiple.
-        unsafe { stream(to + head, part(head, body)) };
-        copy(
-            to + head + body,
-            part(head + body, from.bytes() - head - body),
-        );
+        let to = whole.target().address();
+        let head = (to.next_multiple_of(VECTOR) - to).min(whole.bytes());
+        let body = (whole.bytes() - head) & !(2 * VECTOR - 1);
+        let part = |offset, bytes| whole.part(offset, bytes).expect("parts lie inside");
+        copy(part(0, head));
+        // SAFETY: the processor has AVX; the target is aligned, and the length is a multiple.
+        unsafe { stream(part(head, body)) };
+        copy(part(head + body, whole.bytes() - head - body));
         return;
     }
-    copy(to, from);
+    copy(whole);
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -417,16 +418,16 @@ const VECTOR: usize = 32;
 ///
 /// # Safety
 ///
-/// The processor has AVX. The ranges do not overlap; `to` is a multiple of a vector, the length of two vectors.
+/// The processor has AVX. The ranges do not overlap; the target is a multiple of a vector, the length of two vectors.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx")]
-unsafe fn stream(to: usize, from: Span) {
+unsafe fn stream(copy: Transfer) {
     use std::arch::x86_64::{__m256i, _mm_sfence, _mm256_loadu_si256, _mm256_stream_si256};
-    let source = ptr::with_exposed_provenance::<__m256i>(from.address());
-    let target = ptr::with_exposed_provenance_mut::<__m256i>(to);
-    for pair in 0..from.bytes() / (2 * VECTOR) {
+    let source = ptr::with_exposed_provenance::<__m256i>(copy.source().address());
+    let target = ptr::with_exposed_provenance_mut::<__m256i>(copy.target().address());
+    for pair in 0..copy.bytes() / (2 * VECTOR) {
         let index = 2 * pair;
-        // SAFETY: both vectors lie inside the source, which the caller vouches for.
+        // SAFETY: both vectors lie inside the source, which is mapped as for `copy`.
         let vectors = unsafe {
             (
                 _mm256_loadu_si256(source.add(index)),
@@ -540,8 +541,9 @@ pub(crate) fn exchange(word: Span, from: u64, to: u64) -> bool {
 /// # Panics
 /// The lengths differ.
 pub fn read(from: Span, into: &mut [u8]) {
-    assert_eq!(from.bytes(), into.len(), "a read fills the whole slice");
-    copy(into.as_mut_ptr().expose_provenance(), from);
+    // SAFETY: the slice is borrowed for the call, which is done with it when it returns.
+    let target = unsafe { Span::trusted(into.as_mut_ptr().expose_provenance(), into.len()) };
+    copy(Transfer::new(target, from).expect("a read fills the whole slice"));
 }
 
 /// Copies bytes into a span, at once, on the calling thread.
@@ -549,10 +551,9 @@ pub fn read(from: Span, into: &mut [u8]) {
 /// # Panics
 /// The lengths differ.
 pub fn write(to: Span, from: &[u8]) {
-    assert_eq!(to.bytes(), from.len(), "a write takes the whole slice");
     // SAFETY: the slice is borrowed for the call, which is done with it when it returns.
     let source = unsafe { Span::trusted(from.as_ptr().expose_provenance(), from.len()) };
-    copy(to.address(), source);
+    copy(Transfer::new(to, source).expect("a write takes the whole slice"));
 }
 
 #[cfg(test)]
@@ -573,7 +574,8 @@ mod tests {
             for to in [96, 97, 100, 111, 112, 113, 127, 128, 140, 160, 176] {
                 let (mut found, mut wanted) = (fresh(), fresh());
                 let base = found.as_mut_ptr().expose_provenance();
-                copy(base + to, span(base + 112, bytes));
+                let both = Transfer::new(span(base + to, bytes), span(base + 112, bytes));
+                copy(both.expect("of one length"));
                 wanted.copy_within(112..112 + bytes, to);
                 assert_eq!(found, wanted, "{bytes} bytes from 112 to {to}");
                 fill(span(base + to, bytes), 0xa5);

@@ -213,7 +213,7 @@ impl Pool {
 mod tests {
     use std::sync::atomic::{AtomicU32, AtomicUsize};
 
-    use jumar_hal::Span;
+    use jumar_hal::{Span, Transfer};
 
     use super::super::Cpus;
     use super::super::rest::Bed;
@@ -234,7 +234,7 @@ mod tests {
     struct Teller(Arc<Told>);
 
     impl Runner for Teller {
-        fn copy(&self, _to: usize, _from: Span, _team: &Team<'_>) {}
+        fn copy(&self, _copy: Transfer, _team: &Team<'_>) {}
         fn fill(&self, _to: Span, _value: u8) {}
         fn processor(&self) -> Option<u32> {
             Some(self.0.here.load(Ordering::Relaxed))

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use jumar_hal::sync::{AtomicBool, Instant, Ordering};
-use jumar_hal::{Cost, Program, Queue, Signal, Span, Tag, Task, Waiter};
+use jumar_hal::{Cost, Program, Queue, Signal, Span, Tag, Task, Transfer, Waiter};
 
 use super::{HELP, Stream};
 use crate::park::{self, Parker};
@@ -38,8 +38,9 @@ impl Queue for Handle {
         stream.append(task.cost(), tag, task)
     }
 
-    fn submit_copy(&self, to: usize, from: Span, tag: Tag) -> u64 {
-        let task = Task::Copy { to, from };
+    fn submit_copy(&self, to: Span, from: Span, tag: Tag) -> u64 {
+        let copy = Transfer::new(to, from).expect("both ends of a copy are of one length");
+        let task = Task::Copy(copy);
         self.0.append(task.cost(), tag, task)
     }
 

@@ -9,7 +9,8 @@ use std::sync::{Arc, Condvar, Mutex, mpsc};
 use std::time::{Duration, Instant};
 
 use jumar_hal::{
-    Call, Cost, Program, Queue, QueueConfig, Signal, Span, Tag, Task, Verdict, WaitThen, Watcher,
+    Call, Cost, Program, Queue, QueueConfig, Signal, Span, Tag, Task, Transfer, Verdict, WaitThen,
+    Watcher,
 };
 use jumar_sched::{Executor, ExecutorConfig, Runner, Schedule, Team};
 use jumar_types::{Error, ErrorKind, Result};
@@ -27,7 +28,7 @@ const TAG: Tag = Tag {
 struct Bare;
 
 impl Runner for Bare {
-    fn copy(&self, _to: usize, _from: Span, _team: &Team<'_>) {}
+    fn copy(&self, _copy: Transfer, _team: &Team<'_>) {}
     fn fill(&self, _to: Span, _value: u8) {}
 }
 
