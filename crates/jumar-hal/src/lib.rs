@@ -13,6 +13,7 @@ pub mod file;
 pub mod signal;
 pub mod sync;
 pub mod task;
+pub mod unwind;
 
 pub use backend::{Backend, Device, Physical, Queue, QueueConfig, Verdict, Watcher};
 pub use brief::{Brief, BriefGuard};

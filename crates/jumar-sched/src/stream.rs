@@ -9,14 +9,13 @@
 
 mod handle;
 
-use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Duration;
 
 use jumar_hal::sync::{AtomicU64, Instant, Mutex, Ordering, fence, spin_loop};
 use jumar_hal::{
-    Condition, Cost, QueueConfig, Signal, Tag, Task, Verdict, WaitThen, Waiter, Watcher,
+    Condition, Cost, QueueConfig, Signal, Tag, Task, Verdict, WaitThen, Waiter, Watcher, unwind,
 };
 use jumar_types::{Error, ErrorKind};
 
@@ -254,7 +253,7 @@ impl Stream {
             Task::Run(program) => {
                 let inside = Inside::enter();
                 let large = (program.cost() == Cost::Large).then(|| self.pool.run_large());
-                let result = catch_unwind(AssertUnwindSafe(|| self.pool.runner.run(&**program)));
+                let result = unwind::catch(|| self.pool.runner.run(&**program));
                 drop(large);
                 drop(inside);
                 if self.pool.looks.any() {
@@ -264,7 +263,10 @@ impl Stream {
                 match result {
                     Ok(Ok(())) => None,
                     Ok(Err(error)) => Some(error),
-                    Err(panic) => Some(panicked(program.name(), &*panic)),
+                    Err(text) => Some(Error::new(
+                        ErrorKind::Internal,
+                        format!("{} panicked: {text}", program.name()),
+                    )),
                 }
             }
         };
@@ -752,7 +754,7 @@ fn passes(signal: &Signal, then: WaitThen) -> bool {
 
 /// Calls what belongs to others. A panic in there is a defect that must not stop the stream.
 fn guarded(f: impl FnOnce()) {
-    let _ = catch_unwind(AssertUnwindSafe(f));
+    let _ = unwind::catch(f);
 }
 
 /// Drops a task; a program's destructor belongs to others.
@@ -764,16 +766,7 @@ fn drop_task(task: Task) {
     }
 }
 
-fn panicked(name: &str, panic: &(dyn Any + Send)) -> Error {
-    let text = panic
-        .downcast_ref::<&str>()
-        .copied()
-        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("no text");
-    Error::new(ErrorKind::Internal, format!("{name} panicked: {text}"))
-}
-
-thread_local!(static INSIDE: std::cell::Cell<u32> = const { std::cell::Cell::new(0) });
+thread_local!(static INSIDE: Cell<u32> = const { Cell::new(0) });
 
 /// Marks the calling thread as being inside a program.
 struct Inside;

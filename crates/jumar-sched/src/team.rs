@@ -11,10 +11,10 @@
 //! allocates nothing once as many jobs were made as threads held one at once.
 
 use std::cell::RefCell;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use jumar_hal::sync::{AtomicBool, AtomicU64, AtomicUsize, Ordering, spin_loop};
+use jumar_hal::sync::{AtomicU64, AtomicUsize, Ordering, spin_loop};
+use jumar_hal::unwind;
 
 use crate::park::{self, Parker};
 use crate::pool::Pool;
@@ -54,7 +54,8 @@ pub(crate) struct Job {
     done: AtomicUsize,
     /// How many more workers may join.
     seats: AtomicUsize,
-    panicked: AtomicBool,
+    /// The text of the first panic of a part.
+    panicked: OnceLock<String>,
     parts: usize,
     work: Work,
     parker: Arc<Parker>,
@@ -97,8 +98,9 @@ impl Job {
                 // SAFETY: this part is not done, so that `share_borrowed` has not returned, and it borrows the work for as long.
                 unsafe { (*self.work.0)(part) }
             };
-            if catch_unwind(AssertUnwindSafe(call)).is_err() {
-                self.panicked.store(true, Ordering::Relaxed);
+            // Nothing may unwind from here: others still call the work that `share_borrowed` lent.
+            if let Err(text) = unwind::catch(call) {
+                let _ = self.panicked.set(text);
             }
             if self.done.fetch_add(1, Ordering::AcqRel) + 1 == self.parts {
                 self.parker.unpark();
@@ -160,9 +162,11 @@ impl<'a> Team<'a> {
         job.work(1);
         self.pool.withdraw(&job);
         self.wait_for(&job);
-        let panicked = job.panicked.load(Ordering::Relaxed);
+        let panicked = job.panicked.get().cloned();
         job.keep();
-        assert!(!panicked, "a part of shared work panicked");
+        if let Some(text) = panicked {
+            panic!("a part of shared work panicked: {text}");
+        }
     }
 
     /// Waits for the parts that others are still doing.
@@ -206,7 +210,7 @@ impl Job {
             taken: AtomicU64::new(0),
             done: AtomicUsize::new(0),
             seats: AtomicUsize::new(seats),
-            panicked: AtomicBool::new(false),
+            panicked: OnceLock::new(),
             parts,
             work,
             parker,

@@ -85,6 +85,49 @@ fn a_part_that_panics_is_heard_of_after_the_last_part() {
     assert_eq!(done.load(Ordering::Relaxed), 7);
 }
 
+/// A value that panics when it is dropped.
+struct Bomb;
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        panic!("dropped");
+    }
+}
+
+/// The parts after the panic are still done by others when its value is dropped: nothing may leave before they are.
+#[test]
+fn a_panic_whose_value_panics_leaves_after_the_last_part() {
+    for part_that_panics in 0..4 {
+        let executor = executor(2);
+        let done = AtomicUsize::new(0);
+        let result = catch_unwind(AssertUnwindSafe(|| {
+            executor.team().share_borrowed(4, &|part| {
+                if part == part_that_panics {
+                    std::panic::panic_any(Bomb);
+                }
+                done.fetch_add(1, Ordering::Relaxed);
+            });
+        }));
+        let payload = result.expect_err("it panics");
+        let text = payload.downcast_ref::<String>().expect("a text");
+        assert_eq!(text, "a part of shared work panicked: no text");
+        assert_eq!(done.load(Ordering::Relaxed), 3);
+    }
+}
+
+#[test]
+fn a_program_whose_panic_carries_a_value_that_panics_is_a_failed_task() {
+    let executor = executor(1);
+    let queue = queue(&executor);
+    queue.submit(
+        run_costing(Cost::Bounded, || std::panic::panic_any(Bomb)),
+        TAG,
+    );
+    queue.submit(run_costing(Cost::Bounded, || {}), TAG);
+    drain(&queue);
+    assert_eq!(queue.completed(), 2);
+}
+
 #[test]
 fn work_is_not_shared_with_a_processor_that_another_stream_needs() {
     let config = ExecutorConfig {
