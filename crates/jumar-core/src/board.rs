@@ -356,6 +356,9 @@ pub(crate) struct BoardWait {
     awaited: For,
     /// When the next look at the other processes is due.
     look_at_ns: AtomicU64,
+    /// The last look found that nobody is left who could end the wait.
+    hopeless: AtomicBool,
+    /// How the last wait ended.
     deserted: AtomicBool,
 }
 
@@ -375,6 +378,7 @@ impl BoardWait {
             board: board.clone(),
             awaited,
             look_at_ns: AtomicU64::new(0),
+            hopeless: AtomicBool::new(false),
             deserted: AtomicBool::new(false),
         })
     }
@@ -404,8 +408,14 @@ impl BoardWait {
 
 impl Condition for BoardWait {
     fn holds(&self) -> bool {
+        self.came() || self.hopeless.load(Ordering::Acquire)
+    }
+
+    fn examine(&self) {
         // What came before the others went counts.
-        self.came() || (self.is_hopeless() && !self.came()) || self.came()
+        if self.is_hopeless() && !self.came() {
+            self.hopeless.store(true, Ordering::Release);
+        }
     }
 
     fn pass(&self) -> bool {
@@ -413,10 +423,8 @@ impl Condition for BoardWait {
             For::Bit => self.board.take(),
             For::Record(_) => self.came(),
         };
-        let deserted = !came && {
-            self.look_at_ns.store(0, Ordering::Relaxed);
-            self.is_hopeless() && !self.came()
-        };
+        // The condition of a captured wait serves at each execution: what an earlier look found ends one wait.
+        let deserted = self.hopeless.swap(false, Ordering::AcqRel) && !came;
         self.deserted.store(deserted, Ordering::Release);
         came || deserted
     }

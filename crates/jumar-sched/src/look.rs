@@ -124,6 +124,10 @@ impl Pool {
     /// Calls all streams that may go on, for the timer, and sets it anew.
     #[cold]
     pub(crate) fn look_on_time(self: &Arc<Self>) {
+        let conditions = self.looks.list.lock().conditions();
+        for condition in conditions {
+            condition.examine();
+        }
         let found_any = self.look_everywhere();
         let next = {
             let mut list = self.looks.list.lock();
@@ -162,6 +166,11 @@ impl Pool {
 }
 
 impl List {
+    fn conditions(&self) -> Vec<Arc<dyn Condition>> {
+        let waiting = self.waiting.values();
+        waiting.map(|waiting| waiting.condition.clone()).collect()
+    }
+
     fn due(&self, range: impl std::ops::RangeBounds<(usize, u64)>) -> Vec<Arc<Stream>> {
         self.waiting
             .range(range)

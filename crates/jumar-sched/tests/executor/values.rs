@@ -46,6 +46,39 @@ fn until(condition: impl Condition + 'static) -> Task {
     }
 }
 
+/// Holds once it was examined, which itself calls the executor: a lock that was held meanwhile would be taken twice.
+struct Examined {
+    executor: Arc<Executor>,
+    over: AtomicBool,
+}
+
+impl Condition for Examined {
+    fn holds(&self) -> bool {
+        self.over.load(Ordering::Acquire)
+    }
+    fn examine(&self) {
+        self.executor.wrote(self.address(), 8);
+        self.over.store(true, Ordering::Release);
+    }
+    fn address(&self) -> usize {
+        64
+    }
+}
+
+#[test]
+fn a_condition_is_examined_without_a_lock() {
+    let executor = Arc::new(executor(1));
+    let queue = queue(&executor);
+    queue.submit(
+        until(Examined {
+            executor: executor.clone(),
+            over: AtomicBool::new(false),
+        }),
+        TAG,
+    );
+    drain(&queue);
+}
+
 fn write(word: &Arc<Word>, value: u64) -> Task {
     let word = word.clone();
     run(move || word.0.store(value, Ordering::Release))
