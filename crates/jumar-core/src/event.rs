@@ -732,10 +732,15 @@ impl Event {
                 _ => EventStatus::Pending,
             };
         }
-        match &self.state().newest {
-            None => EventStatus::NotRecorded,
-            Some(record) if record.is_reached() => EventStatus::Complete,
-            Some(_) => EventStatus::Pending,
+        let pending = match &self.state().newest {
+            None => return EventStatus::NotRecorded,
+            Some(record) if record.is_reached() => return EventStatus::Complete,
+            Some(record) => record.clone(),
+        };
+        pending.queue.poll();
+        match pending.is_reached() {
+            true => EventStatus::Complete,
+            false => EventStatus::Pending,
         }
     }
 

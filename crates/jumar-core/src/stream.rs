@@ -499,9 +499,14 @@ impl Stream {
         self.queue.wait(self.queue.submitted(), None)
     }
 
-    /// Tells whether everything submitted so far is done. Never blocks and reports no task's error.
+    /// Tells whether everything submitted so far is done. Never waits and reports no task's error. Where the system has no thread for a
+    /// worker, the calling thread runs some tasks first: nothing else would.
     pub fn is_idle(&self) -> bool {
-        self.queue.completed() >= self.queue.submitted()
+        let is_done = || self.queue.completed() >= self.queue.submitted();
+        is_done() || {
+            self.queue.poll();
+            is_done()
+        }
     }
 
     /// Counts the tasks submitted so far; the number of the last one.

@@ -291,6 +291,10 @@ pub trait Queue: Send + Sync {
     /// Gives the position up to which every task has finished, failed or been dropped.
     fn completed(&self) -> u64;
 
+    /// Runs tasks on the calling thread where nothing else runs them unless it waits: no worker exists, because the system has no thread
+    /// to give. Called by a thread that asks how far the queue has come, and that holds no lock. Returns at once where there is a worker.
+    fn poll(&self) {}
+
     /// Tells whether the next task is a wait that is not over.
     fn is_held(&self) -> bool;
 

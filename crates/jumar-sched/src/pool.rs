@@ -36,6 +36,11 @@
 //!
 //! `stopped` is set under the lock; all workers are unparked and joined; then the executor drops what is left in
 //! the streams. A thread that waits may go on running streams by itself.
+//!
+//! # Without workers
+//!
+//! Where the system has no thread to give, threads that wait run everything that they wait for, timers included, and threads that ask
+//! how far a stream has come run some of it ([`Pool::is_unserved`]). Each of them tries to start a worker first.
 
 mod rest;
 mod scheduled;
@@ -147,6 +152,8 @@ pub(crate) struct Pool {
     /// Other threads that run something large.
     callers: AtomicUsize,
     stopped: AtomicBool,
+    /// There is no worker, because the system had no thread to give.
+    unserved: AtomicBool,
     /// Workers that spin, and threads that spin while they wait.
     spinners: AtomicUsize,
     /// When work was shared last.
@@ -420,6 +427,7 @@ impl Pool {
             busy: AtomicUsize::new(0),
             callers: AtomicUsize::new(0),
             stopped: AtomicBool::new(false),
+            unserved: AtomicBool::new(false),
             spinners: AtomicUsize::new(0),
             shared_ns: AtomicU64::new(0),
             shared_cpu: AtomicU32::new(NOWHERE),
@@ -566,11 +574,34 @@ impl Pool {
         });
         let mut inner = self.inner.lock();
         match started {
-            Some(thread) => inner.threads.push(thread),
+            Some(thread) => {
+                inner.threads.push(thread);
+                self.unserved.store(false, Ordering::Relaxed);
+            }
             // The system has no thread to give: the next push tries again, and threads that wait run what they wait for.
             None => {
                 inner.awake -= 1;
                 inner.started -= 1;
+                let none = inner.started == 0;
+                self.unserved.store(none, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Returns whether there is no worker, because the system had no thread to give when one was wanted last.
+    #[inline]
+    pub(crate) fn is_unserved(&self) -> bool {
+        self.unserved.load(Ordering::Relaxed)
+    }
+
+    /// Tries once more to start a worker; otherwise acts on the timers that are due, as a worker would.
+    #[cold]
+    pub(crate) fn stand_in(self: &Arc<Self>) {
+        self.settle(false);
+        if self.is_unserved() && self.timer_is_due() {
+            let look = self.inner.lock().fire(self);
+            if look {
+                self.look_on_time();
             }
         }
     }

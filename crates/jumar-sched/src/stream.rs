@@ -27,6 +27,8 @@ pub(crate) use handle::Handle;
 
 /// How long a thread that waits spins before it parks.
 const SPIN: Duration = Duration::from_micros(20);
+/// How long a thread that waits sleeps where no worker keeps the timers.
+const LONE_NAP: Duration = Duration::from_millis(1);
 /// How many bounded tasks of another stream a waiting thread runs before it looks after its own.
 const HELP: u32 = 64;
 /// After how many bounded tasks an owed wake is paid.
@@ -555,8 +557,9 @@ impl Stream {
             self.pool.waited(wait);
             return done();
         }
-        let bounded = until.is_some();
         loop {
+            // What this thread may not run while it has a time limit is left to the workers, if there are any.
+            let bounded = until.is_some() && !self.pool.is_unserved();
             // What was refused once is left to the workers until the stream has moved on.
             let mut refused_at = u64::MAX;
             let mut help = true;
@@ -603,17 +606,55 @@ impl Stream {
                 }
             }
             drop(spinning);
-            park(until);
+            if self.pool.is_unserved() {
+                self.pool.stand_in();
+                let soon = Instant::now() + LONE_NAP;
+                park(Some(until.map_or(soon, |until| until.min(soon))));
+            } else {
+                park(until);
+            }
         }
     }
 
-    /// Runs bounded tasks of another stream. Returns false if there was none.
+    /// Runs a few tasks of this stream, or of one that it may wait for, as a worker would.
+    #[cold]
+    fn stand_in(self: &Arc<Self>) {
+        // A task that asks about its own stream must not run what is behind it.
+        if self.scheduled || Inside::is() {
+            return;
+        }
+        self.pool.stand_in();
+        if !self.pool.is_unserved() {
+            return;
+        }
+        let left = Cell::new(HELP);
+        let stop = || {
+            left.set(left.get() - 1);
+            left.get() == 0
+        };
+        match self.ring.take() {
+            Some(owner) => {
+                self.drive(owner, false, u32::MAX, stop);
+            }
+            None => {
+                self.help(stop);
+            }
+        }
+        if Pool::owes() {
+            self.pool.settle(false);
+        }
+    }
+
+    /// Runs tasks of another stream, bounded ones where there are workers for the rest. Returns false if there was none.
     fn help(self: &Arc<Self>, stop: impl Fn() -> bool) -> bool {
         let Some(other) = self.pool.steal(self) else {
             return false;
         };
         match other.ring.unlist() {
-            Some(owner) => other.drive(owner, true, HELP, stop) != Left::Refused,
+            Some(owner) => {
+                let bounded = !self.pool.is_unserved();
+                other.drive(owner, bounded, HELP, stop) != Left::Refused
+            }
             None => true,
         }
     }

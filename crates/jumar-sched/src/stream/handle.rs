@@ -70,6 +70,12 @@ impl Queue for Handle {
         self.0.ring.completed()
     }
 
+    fn poll(&self) {
+        if self.0.pool.is_unserved() {
+            self.0.stand_in();
+        }
+    }
+
     fn is_held(&self) -> bool {
         self.0.ring.is_blocked()
     }

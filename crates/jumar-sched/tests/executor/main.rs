@@ -1,5 +1,6 @@
 //! The executor through its public face.
 
+mod lone;
 mod priority;
 mod team;
 mod values;

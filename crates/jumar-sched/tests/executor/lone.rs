@@ -1,0 +1,93 @@
+//! Executors that have no worker: the system has no thread to give.
+
+use super::*;
+
+struct Threadless;
+
+impl Runner for Threadless {
+    fn copy(&self, _copy: Transfer, _team: &Team<'_>) {}
+    fn fill(&self, _to: Span, _value: u8) {}
+    fn spawning(&self, _spawn: &mut dyn FnMut()) {}
+}
+
+fn lone() -> Executor {
+    Executor::new(ExecutorConfig::default(), Arc::new(Threadless))
+}
+
+/// More polls than any test here needs.
+const PATIENCE: usize = 100;
+
+fn polls_until(queue: &Arc<dyn Queue>, position: u64) -> bool {
+    (0..PATIENCE).any(|_| {
+        queue.poll();
+        queue.completed() >= position
+    })
+}
+
+#[test]
+fn a_thread_that_polls_runs_what_it_asks_for() {
+    let executor = lone();
+    let queue = queue(&executor);
+    let ran = Arc::new(AtomicUsize::new(0));
+    for cost in [Cost::Bounded, Cost::Unbounded, Cost::Large] {
+        let ran = ran.clone();
+        let count = move || {
+            ran.fetch_add(1, Ordering::Relaxed);
+        };
+        queue.submit(run_costing(cost, count), TAG);
+    }
+    assert!(polls_until(&queue, 3));
+    assert_eq!(ran.load(Ordering::Relaxed), 3);
+}
+
+#[test]
+fn a_thread_that_polls_runs_the_stream_that_its_own_waits_for() {
+    let executor = lone();
+    let (first, second) = (queue(&executor), queue(&executor));
+    let signal = Arc::new(Signal::new());
+    second.submit(wait_on(&signal), TAG);
+    second.submit(run_costing(Cost::Unbounded, || {}), TAG);
+    first.submit(run_costing(Cost::Unbounded, || {}), TAG);
+    first.submit(Task::Set(signal), TAG);
+    assert!(polls_until(&second, 2));
+}
+
+#[test]
+fn a_wait_with_a_limit_runs_what_takes_long() {
+    let executor = lone();
+    let queue = queue(&executor);
+    queue.submit(run_costing(Cost::Unbounded, || {}), TAG);
+    let far = Instant::now() + Duration::from_secs(60);
+    assert!(queue.wait(1, Some(far)));
+}
+
+#[test]
+fn a_task_that_gives_up_waiting_does_so() {
+    let executor = lone();
+    let queue = queue(&executor);
+    let never = Task::Wait {
+        signal: Arc::new(Signal::new()),
+        then: WaitThen::Keep,
+        limit: Some(Duration::from_millis(1)),
+    };
+    queue.submit(never, TAG);
+    drain(&queue);
+}
+
+#[test]
+fn a_program_that_polls_its_own_queue_runs_nothing_behind_it() {
+    let executor = lone();
+    let queue = queue(&executor);
+    let (own, seen) = (queue.clone(), Arc::new(AtomicU64::new(u64::MAX)));
+    let there = seen.clone();
+    queue.submit(
+        run(move || {
+            own.poll();
+            there.store(own.completed(), Ordering::Relaxed);
+        }),
+        TAG,
+    );
+    queue.submit(run(|| {}), TAG);
+    assert!(polls_until(&queue, 2));
+    assert_eq!(seen.load(Ordering::Relaxed), 0);
+}
