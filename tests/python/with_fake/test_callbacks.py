@@ -1,5 +1,6 @@
 """Python functions that C calls."""
 
+import ctypes
 import gc
 import sys
 import threading
@@ -41,6 +42,20 @@ def test_a_callback_gets_the_very_object_on_the_thread_of_the_reports(fake, repo
     assert seen == [(True, reports)]
     assert data == ["data", "changed"]
     assert acl.rt.unsubscribe_report(reports, 7) == 0
+
+
+def test_a_callback_that_is_called_again_runs_once_and_says_so(fake, reports, monkeypatch):
+    seen, said = [], []
+    monkeypatch.setattr(sys, "unraisablehook", lambda error: said.append(str(error.exc_value)))
+    repeats = ctypes.c_int.in_dll(fake.library, "fake_repeats")
+    repeats.value = 3
+    try:
+        assert acl.rt.launch_callback(seen.append, "data", 1, 7) == 0
+    finally:
+        repeats.value = 1
+    assert acl.rt.synchronize_stream(7) == 0
+    assert seen == ["data"]
+    assert len(said) == 2 and "called again" in said[0]
 
 
 WAITING = {

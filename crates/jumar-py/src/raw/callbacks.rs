@@ -2,13 +2,16 @@
 //!
 //! # Ownership
 //!
-//! What a callback needs travels in a box whose address is the user data of the C interface: made for one task, and taken
-//! back by the callback, or by the call that queued it when that failed. Callbacks without user data have one slot each.
+//! What a callback needs is kept here under a number, which is the user data of the C interface: made for one task, and taken
+//! out by the callback, or by the call that queued it when that failed. The number is looked up and never followed: a callback that C
+//! calls a second time (one that was captured into a model is called at each execution) finds nothing, where the address of a box would be
+//! freed twice. Callbacks without user data have one slot each.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ffi::c_void;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -23,37 +26,68 @@ struct Task {
     data: Py<PyAny>,
 }
 
-/// A box on its way through C.
-pub struct Parcel(Pointer);
+/// The tasks on their way through C, by number. Numbers count from 1 and are not used again.
+struct Tasks {
+    last: u64,
+    waiting: BTreeMap<u64, Task>,
+}
+
+static TASKS: Mutex<Tasks> = Mutex::new(Tasks {
+    last: 0,
+    waiting: BTreeMap::new(),
+});
+
+fn tasks() -> MutexGuard<'static, Tasks> {
+    TASKS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A task on its way through C.
+pub struct Parcel(u64);
 
 impl Parcel {
     pub fn new(function: Option<Bound<'_, PyAny>>, data: Bound<'_, PyAny>) -> Parcel {
-        let task = Box::new(Task {
+        let task = Task {
             function: function.map(Bound::unbind),
             data: data.unbind(),
-        });
-        Parcel(Pointer::of_mut(Box::leak(task)))
+        };
+        let mut tasks = tasks();
+        tasks.last += 1;
+        let number = tasks.last;
+        tasks.waiting.insert(number, task);
+        Parcel(number)
     }
 
     pub fn pointer(&self) -> Pointer {
-        self.0
+        Pointer::of_number(self.0)
     }
 
-    /// Takes the box back: C did not take it.
+    /// Takes the task back: C did not take it.
     pub fn discard(self, py: Python<'_>) {
-        // SAFETY: the call that would have queued it failed, so no callback will come for it.
-        let task = unsafe { open(self.0.as_ptr()) };
-        drop(task.function.map(|function| function.into_bound(py)));
-        drop(task.data.into_bound(py));
+        if let Some(task) = take(self.0) {
+            drop(task.function.map(|function| function.into_bound(py)));
+            drop(task.data.into_bound(py));
+        }
     }
 }
 
-/// # Safety
-///
-/// The address is that of a [`Parcel`], and nobody else opens it.
-unsafe fn open(parcel: *mut c_void) -> Box<Task> {
-    // SAFETY: the caller's contract; `Parcel::new` leaked a box of this type.
-    unsafe { Box::from_raw(parcel.cast::<Task>()) }
+/// Takes a task out, once. Nothing of Python runs while the lock is held.
+fn take(number: u64) -> Option<Task> {
+    tasks().waiting.remove(&number)
+}
+
+/// Takes the task of a callback out and runs it.
+fn run(parcel: *mut c_void, before: Option<(u64, u64)>) {
+    let number = parcel.addr() as u64;
+    gate::enter(|py| match take(number) {
+        Some(task) => task.run(py, before),
+        None => {
+            let error = PyRuntimeError::new_err(
+                "acl: a callback was called again, and its function is not: it was queued for one call, and the stream's task was \
+                 captured into a model or repeated",
+            );
+            python::unraisable(error, &py.None().into_bound(py));
+        }
+    });
 }
 
 impl Task {
@@ -75,9 +109,7 @@ impl Task {
 
 /// aclrtCallback: runs the function of a parcel with its object.
 pub unsafe extern "C" fn launched(parcel: *mut c_void) {
-    // SAFETY: the library calls this once for each parcel that launch_callback handed to it.
-    let task = unsafe { open(parcel) };
-    gate::enter(|py| task.run(py, None));
+    run(parcel, None);
 }
 
 /// Calls a function for its effects. An exception ends with the callback that it happened in; it is shown, as nobody else
@@ -196,7 +228,5 @@ pub unsafe extern "C" fn frame(input: Pointer, output: Pointer, parcel: *mut c_v
     if parcel.is_null() {
         return;
     }
-    // SAFETY: the library gives back the user data of a send, once for each frame.
-    let task = unsafe { open(parcel) };
-    gate::enter(|py| task.run(py, Some((input.number(), output.number()))));
+    run(parcel, Some((input.number(), output.number())));
 }

@@ -272,6 +272,11 @@ impl Pointer {
         Pointer((&raw mut *place).cast())
     }
 
+    /// A number that goes through C where it has room for an address.
+    pub fn of_number(number: u64) -> Pointer {
+        Pointer(ptr::without_provenance_mut(number as usize))
+    }
+
     pub fn is_null(self) -> bool {
         self.0.is_null()
     }
