@@ -4,7 +4,7 @@
 //! only cost a pass over the weights. B comes in panels of [`PANEL`] columns, row after row, which is what the
 //! packers in `patches` write.
 
-use super::Level;
+use super::{Level, extent, size};
 use crate::view::{Row, RowMut};
 
 /// Columns of B that lie together in a panel.
@@ -72,7 +72,13 @@ pub fn gemm(
     (c, ldc): (RowMut<'_, f32>, usize),
     epilogue: &Epilogue<'_>,
 ) {
-    gemm_strided((m, n, k), (a, lda), (b, k * PANEL), (c, ldc), epilogue);
+    gemm_strided(
+        (m, n, k),
+        (a, lda),
+        (b, size([k, PANEL])),
+        (c, ldc),
+        epilogue,
+    );
 }
 
 /// Does as [`gemm`], with panels of B that lie `panel` elements apart: so that some of the rows of a larger B are
@@ -114,28 +120,22 @@ fn gemm_at(
     if m == 0 || n == 0 {
         return;
     }
-    let reach = |rows: usize, stride: usize, columns: usize| {
-        (rows - 1)
-            .checked_mul(stride)
-            .and_then(|way| way.checked_add(columns))
-            .expect("a matrix that fits memory")
-    };
     assert!(
         a.is_dense() && b.is_dense() && c.as_row().is_dense(),
         "matrices are dense rows"
     );
     assert!(
-        reach(m, lda, k) <= a.len(),
+        extent(m, lda, k) <= a.len(),
         "A is {m} x {k} by {lda} in a row of {}",
         a.len()
     );
     assert!(
-        reach(n.div_ceil(PANEL), panel, k * PANEL) <= b.len(),
+        extent(n.div_ceil(PANEL), panel, size([k, PANEL])) <= b.len(),
         "B is {k} x {n} in a row of {}",
         b.len()
     );
     assert!(
-        reach(m, ldc, n) <= c.len(),
+        extent(m, ldc, n) <= c.len(),
         "C is {m} x {n} by {ldc} in a row of {}",
         c.len()
     );
@@ -163,7 +163,7 @@ fn gemm_at(
     }
     if let Some(residual) = epilogue.residual {
         assert!(
-            residual.is_dense() && reach(m, ldc, n) <= residual.len(),
+            residual.is_dense() && extent(m, ldc, n) <= residual.len(),
             "a residual laid out like C"
         );
         raw.residual = residual.address();

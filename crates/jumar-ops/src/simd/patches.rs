@@ -1,7 +1,11 @@
 //! Packers: they write the panels of B that [`gemm`](super::gemm) reads.
 
-use super::{Level, PANEL};
+use super::{Level, PANEL, extent, size};
 use crate::view::{Row, RowMut};
+
+/// Longer planes, and strides, are not reached by indices of 32 bits that count sixteen strides.
+#[cfg(target_arch = "x86_64")]
+const REACH: usize = i32::MAX as usize / 16;
 
 /// A run of columns of one panel whose elements lie at a constant step in the source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,29 +35,35 @@ pub fn pack_patches(
     if channels == 0 {
         return;
     }
-    let end = (first + (channels - 1) * step + 1) * PANEL;
+    // The last row written is one of rows that begin `step` apart, behind `first` others.
+    let rows = extent(channels, step, 1)
+        .checked_add(first)
+        .expect("rows that fit memory");
+    let end = size([rows, PANEL]);
     assert!(
         image.is_dense() && end <= panel.len(),
         "a panel of {end} elements in {}",
         panel.len()
     );
     assert!(
-        channels * plane <= image.len(),
+        size([channels, plane]) <= image.len(),
         "{channels} channels of {plane} in {}",
         image.len()
     );
     for segment in segments {
         let inside = segment.len > 0
-            && segment.lane + segment.len <= PANEL
-            && segment.source + (segment.len - 1) * stride < plane;
+            && segment.len <= PANEL
+            && segment.lane <= PANEL - segment.len
+            && segment.source < plane
+            && extent(segment.len, stride, 1) <= plane - segment.source;
         assert!(inside, "{segment:?} by {stride} in a channel of {plane}");
     }
     let (to, from) = (panel.address(), image.address());
     match Level::best() {
-        // SAFETY: the level says that the processor has AVX-512 F; bounds were checked above. A plane below 2^31
-        // elements is what the gather's 32-bit indices reach.
+        // SAFETY: the level says that the processor has AVX-512 F; bounds were checked above. The gather's indices have 32 bits, and
+        // count up to 15 strides.
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512 if plane < i32::MAX as usize / 2 => unsafe {
+        Level::Avx512 if plane < REACH && stride < REACH => unsafe {
             if stride == 1 {
                 x86::patches_avx512::<true>(
                     to,
@@ -187,8 +197,8 @@ pub fn pack_rows(
 ) {
     for p in 0..k {
         let row = panel.slice(p * PANEL, PANEL);
-        row.slice(0, len)
-            .copy_from(matrix.slice(p * stride + start, len));
+        let at = extent(p + 1, stride, start);
+        row.slice(0, len).copy_from(matrix.slice(at, len));
         if len < PANEL {
             row.slice(len, PANEL - len).fill(0.0);
         }
@@ -214,7 +224,8 @@ pub fn pack_columns(
                 .slice(from * PANEL, depth * PANEL)
                 .stepped(lane, depth, PANEL);
             if lane < len {
-                column.copy_from(matrix.slice((start + lane) * stride + from, depth));
+                let at = extent(start + lane + 1, stride, from);
+                column.copy_from(matrix.slice(at, depth));
             } else {
                 column.fill(0.0);
             }

@@ -13,7 +13,7 @@ mod x86;
 pub use order::{Share, convolve, together};
 pub use picked::{Picked, convolve_picked};
 
-use super::Level;
+use super::{Level, size};
 use crate::view::{Row, RowMut};
 use tile::Tile;
 
@@ -47,15 +47,37 @@ pub struct Sliding {
 
 impl Sliding {
     pub(crate) fn pixels(&self) -> usize {
-        self.image[0] * self.image[1]
+        size(self.image)
     }
 
     pub(crate) fn outputs(&self) -> usize {
-        self.output[0] * self.output[1]
+        size(self.output)
     }
 
     pub(crate) fn taps(&self) -> usize {
-        self.kernel[0] * self.kernel[1]
+        size(self.kernel)
+    }
+
+    /// Checks that positions under the window can be counted, so that what is calculated with them afterwards is exact: where they
+    /// wrapped, a tap could seem to lie inside the image.
+    ///
+    /// # Panics
+    /// A position is out of reach.
+    pub(in crate::simd) fn assert_countable(&self) {
+        // A tile reaches a few strides beyond its row.
+        const MOST: usize = isize::MAX as usize >> 6;
+        let is_countable = |axis: usize| {
+            let reach = |count: usize, step: usize| count.saturating_sub(1).saturating_mul(step);
+            let farthest = reach(self.output[axis], self.stride[axis])
+                .saturating_add(reach(self.kernel[axis], self.dilation[axis]))
+                .saturating_add(self.image[axis])
+                .saturating_add(self.before[axis]);
+            self.stride[axis] <= MOST && self.dilation[axis] <= MOST && farthest <= MOST
+        };
+        assert!(
+            is_countable(0) && is_countable(1),
+            "{self:?} reaches too far"
+        );
     }
 
     /// Finds the image row of the first tap inside the image, which tap that is, and how many follow.
@@ -161,6 +183,7 @@ pub struct Dense {
 }
 
 fn assert_inside(part: &Part, window: &Sliding) {
+    window.assert_countable();
     assert!(
         part.rows.1 <= window.output[0] && part.columns.1 <= window.output[1],
         "{part:?} of {window:?}"
@@ -215,7 +238,7 @@ impl Operands<'_> {
 impl Dense {
     /// Numbers of weights that one block of input channels has for one block of output channels.
     fn block(&self) -> usize {
-        self.window.taps() * LANES * LANES
+        size([self.window.taps(), LANES, LANES])
     }
 
     /// Pairs of output blocks of a group; the last may be a single one.
@@ -226,7 +249,7 @@ impl Dense {
     /// Input blocks that a pass over the image takes. Sums are grouped by passes, so that nothing but the sizes of the convolution
     /// says how long they are.
     fn pass(&self) -> usize {
-        let each = PAIR.min(self.outputs) * self.block() * size_of::<f32>();
+        let each = size([PAIR.min(self.outputs), self.block(), size_of::<f32>()]);
         let most = (PASS_BYTES / each.max(1)).clamp(1, self.inputs.max(1));
         // All passes are about as long: a short one would write the output once more for little.
         self.inputs
@@ -255,18 +278,24 @@ fn convolve_at(
         inputs,
         outputs,
     } = *dense;
-    let (plane, out_plane) = (window.pixels() * LANES, window.outputs() * LANES);
-    let (all_in, all_out) = (groups * inputs, groups * outputs);
-    let block = window.taps() * LANES * LANES;
+    let (plane, out_plane) = (
+        size([window.pixels(), LANES]),
+        size([window.outputs(), LANES]),
+    );
+    let (all_in, all_out) = (size([groups, inputs]), size([groups, outputs]));
+    let block = dense.block();
     assert_inside(&part, &window);
-    assert!(group < groups && pair * PAIR < outputs, "a pair of outputs");
+    assert!(
+        group < groups && pair < outputs.div_ceil(PAIR),
+        "a pair of outputs"
+    );
     let begins = operands.check(
         part.image,
         (
-            all_in * plane,
-            all_out * inputs * block,
-            all_out * LANES,
-            all_out * out_plane,
+            size([all_in, plane]),
+            size([all_out, inputs, block]),
+            size([all_out, LANES]),
+            size([all_out, out_plane]),
         ),
     );
     let first = group * outputs + pair * PAIR;
@@ -354,7 +383,7 @@ const LINES: usize = 4096;
 impl Planar {
     /// Gives how many columns of the output are made at a time; 0: the window is too large.
     pub fn columns(&self) -> usize {
-        let lines = self.channels * self.window.kernel[0];
+        let lines = size([self.channels, self.window.kernel[0]]);
         let each = LINES.checked_div(lines).unwrap_or(0);
         if each < self.window.kernel[1] {
             return 0;
@@ -384,17 +413,17 @@ fn planar_at(level: Level, planar: &Planar, operands: &Operands<'_>, part: Part)
         outputs,
     } = *planar;
     let [kernel_h, kernel_w] = window.kernel;
-    let (plane, out_plane) = (window.pixels(), window.outputs() * LANES);
-    let steps = channels * window.taps();
+    let (plane, out_plane) = (window.pixels(), size([window.outputs(), LANES]));
+    let steps = size([channels, window.taps()]);
     assert_inside(&part, &window);
     assert!(window.dilation[1] == 1, "no dilation across");
     let begins = operands.check(
         part.image,
         (
-            channels * plane,
-            outputs * steps * LANES,
-            outputs * LANES,
-            outputs * out_plane,
+            size([channels, plane]),
+            size([outputs, steps, LANES]),
+            size([outputs, LANES]),
+            size([outputs, out_plane]),
         ),
     );
     let columns = planar.columns();
@@ -520,9 +549,12 @@ fn sweep_at(
     operands: &Operands<'_>,
     part: Part,
 ) {
-    let (plane, out_plane) = (window.pixels() * LANES, window.outputs() * LANES);
+    let (plane, out_plane) = (
+        size([window.pixels(), LANES]),
+        size([window.outputs(), LANES]),
+    );
     let filter = if what == Sweep::Weigh {
-        window.taps() * LANES
+        size([window.taps(), LANES])
     } else {
         0
     };
@@ -531,10 +563,10 @@ fn sweep_at(
     let begins = operands.check(
         part.image,
         (
-            blocks * plane,
-            blocks * filter,
-            blocks * LANES,
-            blocks * out_plane,
+            size([blocks, plane]),
+            size([blocks, filter]),
+            size([blocks, LANES]),
+            size([blocks, out_plane]),
         ),
     );
     for y in part.rows.0..part.rows.1 {
@@ -620,7 +652,7 @@ fn interleave_at(level: Level, planes: Row<'_, f32>, block: RowMut<'_, f32>, pix
     let channels = planes.len().checked_div(pixels).unwrap_or(0);
     #[cfg(target_arch = "x86_64")]
     if level == Level::Avx512 && channels <= LANES && planes.is_dense() {
-        assert_row("the block", block.as_row(), pixels * LANES);
+        assert_row("the block", block.as_row(), size([pixels, LANES]));
         for pixel in (0..pixels).step_by(LANES) {
             let count = LANES.min(pixels - pixel);
             let (from, to) = (planes.address(), block.address());
@@ -666,7 +698,7 @@ fn separate_at(level: Level, block: Row<'_, f32>, planes: RowMut<'_, f32>, pixel
     let channels = planes.len().checked_div(pixels).unwrap_or(0);
     #[cfg(target_arch = "x86_64")]
     if level == Level::Avx512 && channels <= LANES && planes.as_row().is_dense() {
-        assert_row("the block", block, pixels * LANES);
+        assert_row("the block", block, size([pixels, LANES]));
         for pixel in (0..pixels).step_by(LANES) {
             let count = LANES.min(pixels - pixel);
             let (from, to) = (block.address(), planes.address());

@@ -4,7 +4,7 @@
 //! is large, the image is gone through in stretches of rows, all outputs of one after the other; where weights are
 //! large and images small, some images take one pass of the weights one after the other. No sum depends on the order.
 
-use super::{Dense, LANES, Level, Operands, PAIR, Part, convolve_at};
+use super::{Dense, LANES, Level, Operands, PAIR, Part, convolve_at, size};
 
 /// What of an image is read again and again while its turn lasts. Half of a second cache, as processors have them.
 const NEAR: usize = 512 << 10;
@@ -37,9 +37,9 @@ impl Bytes {
         let line = LANES * size_of::<f32>();
         let groups = pairs.div_ceil(dense.pairs().max(1)).max(1);
         Bytes {
-            weights: pairs * PAIR * dense.inputs * dense.block() * size_of::<f32>(),
-            image: groups * dense.inputs * dense.window.pixels() * line,
-            output: pairs * PAIR * dense.window.outputs() * line,
+            weights: size([pairs, PAIR, dense.inputs, dense.block(), size_of::<f32>()]),
+            image: size([groups, dense.inputs, dense.window.pixels(), line]),
+            output: size([pairs, PAIR, dense.window.outputs(), line]),
         }
     }
 

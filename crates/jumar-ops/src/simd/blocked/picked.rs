@@ -2,7 +2,7 @@
 
 use super::order::Share;
 use super::{
-    LANES, Level, Operands, PAIR, Sliding, WIDE, across, address, assert_inside, assert_row,
+    LANES, Level, Operands, PAIR, Sliding, WIDE, across, address, assert_inside, assert_row, size,
 };
 use super::{Part, tile::Tile};
 
@@ -34,7 +34,7 @@ struct Unit<'a> {
 impl Picked<'_> {
     /// Numbers in the line of a unit.
     fn line(&self) -> usize {
-        self.inputs + 3
+        self.inputs.checked_add(3).expect("a line for each unit")
     }
 
     /// Counts the units.
@@ -67,7 +67,7 @@ impl Picked<'_> {
                 && unit.count <= self.outputs - unit.first
                 && unit.masks.iter().all(valid)
                 && unit.start <= lines
-                && picked * self.window.taps() * unit.count <= lines - unit.start
+                && size([picked, self.window.taps(), unit.count]) <= lines - unit.start
         };
         self.units.len().is_multiple_of(self.line())
             && (0..self.units()).all(|index| inside(self.unit(index)))
@@ -87,7 +87,7 @@ pub fn convolve_picked(picked: &Picked<'_>, operands: &Operands<'_>, share: Shar
 
 pub(super) fn picked_at(level: Level, picked: &Picked<'_>, operands: &Operands<'_>, share: Share) {
     let window = &picked.window;
-    let plane = window.pixels() * LANES;
+    let plane = size([window.pixels(), LANES]);
     assert_row("the filter", operands.filter, 0);
     assert!(
         picked.fits(operands.filter.len() / LANES),
@@ -95,7 +95,7 @@ pub(super) fn picked_at(level: Level, picked: &Picked<'_>, operands: &Operands<'
     );
     let tall = window.output[0] > 1;
     let length = window.output[usize::from(!tall)];
-    let bytes = picked.inputs * plane * size_of::<f32>();
+    let bytes = size([picked.inputs, plane, size_of::<f32>()]);
     let unit = if tall { 1 } else { WIDE };
     let step = length
         .div_ceil(bytes.div_ceil(STRETCH).max(1))
@@ -125,15 +125,18 @@ fn unit_at(
     part: Part,
 ) {
     let window = &picked.window;
-    let (plane, out_plane) = (window.pixels() * LANES, window.outputs() * LANES);
+    let (plane, out_plane) = (
+        size([window.pixels(), LANES]),
+        size([window.outputs(), LANES]),
+    );
     assert_inside(&part, window);
     let begins = operands.check(
         part.image,
         (
-            picked.inputs * plane,
+            size([picked.inputs, plane]),
             0,
-            picked.outputs * LANES,
-            picked.outputs * out_plane,
+            size([picked.outputs, LANES]),
+            size([picked.outputs, out_plane]),
         ),
     );
     for y in part.rows.0..part.rows.1 {

@@ -15,6 +15,7 @@ mod x86;
 
 use super::blocked::{Dense, LANES, PAIR, Part, Sliding};
 use super::wide::{Work, wide_at};
+use super::{extent, size};
 use crate::view::{BF16, Row, RowMut};
 use tile::{Dots, Engine, Floats, Pairs, Quads, Reach, Tile, Wholes};
 
@@ -197,19 +198,27 @@ fn convolve_at(
         outputs,
     } = *dense;
     let mut part = part;
-    let (plane, out_plane) = (window.pixels() * BLOCK, window.outputs() * LANES);
-    let (all_in, all_out) = (groups * inputs, groups * outputs);
-    let block = window.taps() * BLOCK * LANES;
+    window.assert_countable();
+    let (plane, out_plane) = (
+        size([window.pixels(), BLOCK]),
+        size([window.outputs(), LANES]),
+    );
+    let (all_in, all_out) = (size([groups, inputs]), size([groups, outputs]));
+    let block = size([window.taps(), BLOCK, LANES]);
+    let images = part.image.checked_add(1).expect("an image of a batch");
     assert!(
         part.rows.1 <= window.output[0] && part.columns.1 <= window.output[1],
         "{part:?} of {window:?}"
     );
-    assert!(group < groups && pair * PAIR < outputs, "a pair of outputs");
+    assert!(
+        group < groups && pair < outputs.div_ceil(PAIR),
+        "a pair of outputs"
+    );
     operands.check(
-        (part.image + 1) * all_in * plane * 2,
-        all_out * inputs * block * 2,
-        all_out * LANES,
-        (part.image + 1) * all_out * out_plane,
+        size([images, all_in, plane, 2]),
+        size([all_out, inputs, block, 2]),
+        size([all_out, LANES]),
+        size([images, all_out, out_plane]),
     );
     let first = group * outputs + pair * PAIR;
     let count = PAIR.min(outputs - pair * PAIR);
@@ -338,7 +347,7 @@ fn product_at(
         return;
     }
     assert!(n <= PANEL && k.is_multiple_of(2) && n <= stride, "a panel");
-    operands.check(m * k, k * PANEL, n, (m - 1) * stride + n);
+    operands.check(size([m, k]), size([k, PANEL]), n, extent(m, stride, n));
     let (to, narrow) = operands.out.at(0);
     let out = Floats {
         to,
@@ -444,10 +453,13 @@ fn whole_product_at(
         return;
     }
     assert!(n <= PANEL && k.is_multiple_of(4) && n <= stride, "a panel");
-    assert!(x.is_dense() && x.len() >= m * k, "the left side");
-    assert!(filter.is_dense() && filter.len() >= k * PANEL, "a panel");
+    assert!(x.is_dense() && x.len() >= size([m, k]), "the left side");
     assert!(
-        out.as_row().is_dense() && out.len() >= (m - 1) * stride + n,
+        filter.is_dense() && filter.len() >= size([k, PANEL]),
+        "a panel"
+    );
+    assert!(
+        out.as_row().is_dense() && out.len() >= extent(m, stride, n),
         "the output"
     );
     let to = Wholes {
@@ -505,9 +517,11 @@ fn whole_convolve_at(
         return;
     }
     assert!(y < window.output[0], "row {y} of {window:?}");
+    window.assert_countable();
     for axis in 0..2 {
-        let reach = (window.output[axis] - 1) * window.stride[axis]
-            + (window.kernel[axis] - 1) * window.dilation[axis];
+        // The pixel behind the last one that the last tap of the last output sees.
+        let taps = extent(window.kernel[axis], window.dilation[axis], 1);
+        let reach = (window.output[axis] - 1) * window.stride[axis] + taps.max(1) - 1;
         assert!(
             window.before[axis] == 0 && reach < window.image[axis],
             "{window:?} leaves the image"
@@ -519,14 +533,14 @@ fn whole_convolve_at(
     );
     assert!(channels <= PANEL && channels <= stride, "a panel");
     let columns = window.image[1];
-    let reach = (window.pixels() - 1) * pixel + depth;
+    let reach = extent(window.pixels(), pixel, depth);
     assert!(x.is_dense() && x.len() >= reach, "the image");
     assert!(
-        filter.is_dense() && filter.len() >= window.taps() * depth * PANEL,
+        filter.is_dense() && filter.len() >= size([window.taps(), depth, PANEL]),
         "the filter"
     );
     assert!(
-        out.as_row().is_dense() && out.len() >= (pixels - 1) * stride + channels,
+        out.as_row().is_dense() && out.len() >= extent(pixels, stride, channels),
         "the output"
     );
     let (lane, depth) = (pixel / 4, depth / 4);
