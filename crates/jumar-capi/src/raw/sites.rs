@@ -7,8 +7,13 @@
 //!
 //! What is remembered was verified by a walk: an entry is only made when the addresses that the walk gave lie where they are
 //! expected, which is how x86-64 calls. Elsewhere nothing is remembered, and each call walks.
+//!
+//! The distance was learnt on one call path, and another one may end nearer to the end of the stack. So only words of the thread's own
+//! stack are read; a call on another stack (of a coroutine, of a signal handler) always walks.
 
 use std::cell::RefCell;
+use std::mem::MaybeUninit;
+use std::ops::Range;
 
 use crate::acl::Call;
 use crate::acl::watch::{DEPTH, Place, Walk};
@@ -30,6 +35,8 @@ const CALLS: usize = 1024;
 const REACH: usize = 64 << 10;
 
 struct Sites {
+    /// The stack of the thread.
+    stack: Range<usize>,
     /// By the number of the call: how far above the shim's frame its return address lies; 0: nobody walked yet.
     distance: Box<[u16; CALLS]>,
     sites: Vec<Option<Site>>,
@@ -45,12 +52,42 @@ fn slot(call: u16, here: usize, address: usize) -> usize {
     (mixed >> 40) % SITES
 }
 
-/// Reads a word of the calling thread's stack.
-fn word(address: usize) -> usize {
+/// Finds the stack of the calling thread. Empty if the system does not say; then nothing is remembered.
+fn stack() -> Range<usize> {
+    let mut attributes = MaybeUninit::<libc::pthread_attr_t>::uninit();
+    // SAFETY: the call has no arguments and no effect.
+    let own = unsafe { libc::pthread_self() };
+    // SAFETY: the thread is the calling one, and the structure is ours to write.
+    if unsafe { libc::pthread_getattr_np(own, attributes.as_mut_ptr()) } != 0 {
+        return 0..0;
+    }
+    let (mut start, mut bytes) = (std::ptr::null_mut(), 0);
+    // SAFETY: the structure was written, and both results are ours.
+    let failed =
+        unsafe { libc::pthread_attr_getstack(attributes.as_ptr(), &raw mut start, &raw mut bytes) };
+    // SAFETY: the structure was written, and is not used again.
+    unsafe { libc::pthread_attr_destroy(attributes.as_mut_ptr()) };
+    match failed {
+        0 => start.addr()..start.addr() + bytes,
+        _ => 0..0,
+    }
+}
+
+/// Reads a word of a stack, if all of it lies between a frame of a running function and the stack's end.
+fn word(here: usize, stack: &Range<usize>, address: usize) -> Option<usize> {
+    let is_inside = stack.contains(&here)
+        && address >= here
+        && address.is_multiple_of(align_of::<usize>())
+        && stack
+            .end
+            .checked_sub(size_of::<usize>())
+            .is_some_and(|last| address <= last);
+    if !is_inside {
+        return None;
+    }
     let from: *const usize = std::ptr::with_exposed_provenance(address);
-    // SAFETY: every address that comes here lies above the frame of a running function, on the same stack and within reach, where
-    // an earlier walk from the same frame of the same thread found a return address: the stack is mapped up to there.
-    unsafe { from.read_volatile() }
+    // SAFETY: the word is aligned and lies in the part of the thread's stack that is in use, which is mapped.
+    Some(unsafe { from.read_volatile() })
 }
 
 /// Finds the place of a call whose shim's frame is at `here`, if a walk from there was remembered.
@@ -62,9 +99,10 @@ pub(super) fn find(call: &'static Call, here: usize) -> Option<Place> {
         if distance == 0 {
             return None;
         }
-        let address = word(here + distance);
+        let word = |address| word(here, &known.stack, address);
+        let address = word(here.checked_add(distance)?)?;
         let site = known.sites[slot(call.number, here, address)]?;
-        let is_there = |(frame, at): &(usize, usize)| *frame == 0 || word(*at) == *frame;
+        let is_there = |(frame, at): &(usize, usize)| *frame == 0 || word(*at) == Some(*frame);
         (site.call == call.number && site.here == here && site.frames.iter().all(is_there))
             .then_some(site.place)
     };
@@ -74,24 +112,27 @@ pub(super) fn find(call: &'static Call, here: usize) -> Option<Place> {
 /// Remembers what a walk saw.
 pub(super) fn learn(call: &'static Call, here: usize, walk: &Walk) {
     let (first, at) = walk.frames[0];
-    let is_near =
-        |at: usize| at > here && at - here < REACH && at.is_multiple_of(align_of::<usize>());
-    // The walk was of this stack, so what lies between this frame and the found ones is mapped.
-    let is_there =
-        |(frame, at): &(usize, usize)| *frame == 0 || (is_near(*at) && word(*at) == *frame);
     let number = usize::from(call.number);
-    if first == 0 || number >= CALLS || !walk.frames.iter().all(is_there) {
-        return;
-    }
-    let Ok(distance) = u16::try_from(at - here) else {
+    let near = at.checked_sub(here).filter(|distance| *distance < REACH);
+    let Some(Ok(distance)) = near.map(u16::try_from) else {
         return;
     };
+    if first == 0 || number >= CALLS {
+        return;
+    }
     let _ = KNOWN.try_with(|known| {
         let mut known = known.borrow_mut();
         let known = known.get_or_insert_with(|| Sites {
+            stack: stack(),
             distance: Box::new([0; CALLS]),
             sites: vec![None; SITES],
         });
+        let is_there = |(frame, at): &(usize, usize)| {
+            *frame == 0 || (*at < here + REACH && word(here, &known.stack, *at) == Some(*frame))
+        };
+        if !walk.frames.iter().all(is_there) {
+            return;
+        }
         known.distance[number] = distance;
         known.sites[slot(call.number, here, first)] = Some(Site {
             call: call.number,
@@ -100,4 +141,26 @@ pub(super) fn learn(call: &'static Call, here: usize, walk: &Walk) {
             place: walk.place,
         });
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_word_beside_the_part_of_the_stack_in_use_is_read() {
+        let stack = stack();
+        let local = 7_usize;
+        let here = (&raw const local).expose_provenance();
+        assert!(stack.contains(&here), "{here:#x} of {stack:x?}");
+        assert_eq!(word(here, &stack, here), Some(7));
+        let last = stack.end - size_of::<usize>();
+        assert!(word(here, &stack, last).is_some());
+        for outside in [stack.end, last + 1, here + 1, here - 8, usize::MAX - 7] {
+            assert_eq!(word(here, &stack, outside), None, "{outside:#x}");
+        }
+        // On another stack nothing is known.
+        assert_eq!(word(here, &(0..0), here), None);
+        assert_eq!(word(stack.end + 64, &stack, stack.end + 64), None);
+    }
 }
