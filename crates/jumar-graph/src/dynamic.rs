@@ -288,9 +288,7 @@ fn copy_bytes(from: Region<'_>, to: Region<'_>) -> Result<()> {
 ///
 /// Internal: the region is larger than an address can count.
 pub fn read_bytes(region: Region<'_>) -> Result<Vec<u8>> {
-    let mut bytes = vec![0; region.bytes()];
-    copy_bytes(region, Region::exclusive(&mut bytes))?;
-    Ok(bytes)
+    Ok(region.to_vec())
 }
 
 /// Gives a copy of the elements of an operand, side by side, however it lies.

@@ -38,8 +38,9 @@ impl<'a> Region<'a> {
         }
     }
 
-    /// Makes a region of memory that the caller lends for reading and writing.
-    pub const fn exclusive(bytes: &'a mut [u8]) -> Region<'a> {
+    /// Makes a region of memory that the caller lends for reading and writing. Crate-private: copies of a region may be written through
+    /// from several threads, which docs/decisions/tensor-memory.md allows to kernels alone.
+    pub(crate) const fn exclusive(bytes: &'a mut [u8]) -> Region<'a> {
         Region {
             base: bytes.as_mut_ptr(),
             bytes: bytes.len(),
@@ -87,6 +88,14 @@ impl<'a> Region<'a> {
     /// Tells whether kernels may write here.
     pub const fn is_writable(&self) -> bool {
         self.writable
+    }
+
+    /// Returns a copy of the bytes.
+    pub fn to_vec(&self) -> Vec<u8> {
+        let mut bytes = vec![0; self.bytes];
+        // SAFETY: whoever made the region guarantees that it is readable; the vector is as long, and new.
+        unsafe { std::ptr::copy_nonoverlapping(self.base, bytes.as_mut_ptr(), self.bytes) };
+        bytes
     }
 
     /// Cuts a part out, or says that it does not lie inside.
