@@ -228,6 +228,16 @@ impl Context {
         streams.iter().all(|stream| stream.idle_until(until))
     }
 
+    /// Waits until every stream is idle, or blocked by a wait. False when one was not in time.
+    pub(crate) fn quiet_until(&self, until: Instant) -> bool {
+        let default = self.default_stream.lock().clone();
+        let streams: Vec<_> = default
+            .into_iter()
+            .chain(self.streams.lock().iter().cloned())
+            .collect();
+        streams.iter().all(|stream| stream.quiet_until(until))
+    }
+
     /// Gives the failure that stopped the context, if one did.
     pub fn failure(&self) -> Option<Error> {
         self.failure.refuse().err()

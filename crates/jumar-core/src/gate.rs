@@ -377,11 +377,20 @@ impl Gate {
             at_ns: self.time(&later),
             op,
         };
-        for probe in &self.first {
-            probe.before(&admission)?;
-        }
-        for probe in later.iter().flat_map(|later| later.iter()) {
-            probe.before(&admission)?;
+        let probes = || {
+            let later = later.iter().flat_map(|later| later.iter());
+            self.first.iter().chain(later)
+        };
+        for (place, probe) in probes().enumerate() {
+            let Err(refused) = probe.before(&admission) else {
+                continue;
+            };
+            // Those that let it through would look out for its end for ever.
+            let phase = Phase::Failed(refused.clone());
+            for earlier in probes().take(place) {
+                earlier.reported(ticket, &phase, admission.at_ns);
+            }
+            return Err(refused);
         }
         let breaks = |probe: &Arc<dyn Probe>| probe.breaks(&admission);
         Ok((ticket, self.first.iter().find_map(breaks)))
@@ -444,6 +453,36 @@ mod tests {
         fn reported(&self, _ticket: u64, _phase: &Phase, _at_ns: u64) {
             self.after.fetch_add(1, Ordering::Relaxed);
         }
+    }
+
+    struct Refusing;
+
+    impl Probe for Refusing {
+        fn before(&self, _admission: &Admission<'_>) -> Result<()> {
+            Err(Error::new(jumar_types::ErrorKind::RuntimeInternal, "no"))
+        }
+    }
+
+    #[test]
+    fn a_probe_sees_the_end_of_what_a_later_one_refused() {
+        let (first, last) = (Arc::new(Counts::default()), Arc::new(Counts::default()));
+        let gate = Gate::new(vec![first.clone(), Arc::new(Refusing), last.clone()]);
+        static CALL: Call = Call {
+            name: "test",
+            number: 0,
+        };
+        let lookups = Lookups::default();
+        let caller = Caller::new(&CALL, &lookups);
+        let refused = gate.admit(&caller, 0, None, || Op::WaitForContext);
+        assert!(refused.is_err());
+        let seen = [&first, &last].map(|probe| {
+            let [before, after] = [&probe.before, &probe.after];
+            (
+                before.load(Ordering::Relaxed),
+                after.load(Ordering::Relaxed),
+            )
+        });
+        assert_eq!(seen, [(1, 1), (0, 0)]);
     }
 
     #[test]

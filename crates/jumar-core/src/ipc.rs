@@ -65,7 +65,7 @@ impl Runtime {
     ///
     /// # Errors
     /// `InvalidValue`: the address is not the start of an allocation as long as that; it is shared otherwise already, or lies
-    /// in a page with another one that is.
+    /// in a page with another one that is; a task runs on and on.
     pub fn export_memory(
         &self,
         address: usize,
@@ -133,8 +133,18 @@ impl Runtime {
                     )
                     .fix("Allocate 64 KiB or more: such an allocation has its pages for itself."));
                 }
-                // A task must not write into a page while it is exchanged.
-                self.idle_within(PATIENCE);
+                // What a task writes into a page while it is exchanged is lost. A stream that waits runs none, and may wait for
+                // the very process that is to get the memory.
+                if !self.quiet_within(PATIENCE) {
+                    return Err(Error::new(
+                        ErrorKind::InvalidValue,
+                        format!(
+                            "a task has run for {} s, and memory cannot be shared for the first time while tasks may write to it",
+                            PATIENCE.as_secs()
+                        ),
+                    )
+                    .fix("Synchronise the streams, and share the memory then."));
+                }
                 let hardware = shared.device(i64::from(device))?.hardware(shared)?.clone();
                 let pages = hardware.pages_under(start, end - start)?;
                 let number = pages.share(listed_only)?;

@@ -424,6 +424,13 @@ impl Runtime {
         contexts.iter().all(|context| context.idle_until(until))
     }
 
+    /// Waits until no stream of any device runs a task: each is idle, or blocked by a wait. False when one was not in time.
+    pub(crate) fn quiet_within(&self, limit: std::time::Duration) -> bool {
+        let until = jumar_hal::sync::Instant::now() + limit;
+        let contexts = self.shared.contexts.all();
+        contexts.iter().all(|context| context.quiet_until(until))
+    }
+
     /// Tears everything down: contexts of every device, whatever their count. Memory stays mapped, handles go stale.
     pub fn shut_down(&self, caller: &Caller<'_>) {
         for device in &self.shared.devices {

@@ -477,6 +477,22 @@ impl Stream {
         self.queue.wait(self.queue.submitted(), Some(until))
     }
 
+    /// Waits until everything is done that was submitted so far, or the next task is a wait that has not ended. False when
+    /// neither was in time.
+    pub(crate) fn quiet_until(&self, until: Instant) -> bool {
+        const MOMENT: Duration = Duration::from_millis(1);
+        let last = self.queue.submitted();
+        loop {
+            let now = Instant::now();
+            if self.queue.wait(last, Some(until.min(now + MOMENT))) || self.queue.is_held() {
+                return true;
+            }
+            if now >= until {
+                return false;
+            }
+        }
+    }
+
     /// Waits until everything is done that was submitted so far, or until nothing has moved for a while because the stream
     /// waits for something that does not come.
     pub(crate) fn idle_or_stuck(&self, patience: Duration) -> bool {
@@ -512,6 +528,12 @@ impl Stream {
     /// Counts the tasks submitted so far; the number of the last one.
     pub fn submitted(&self) -> u64 {
         self.queue.submitted()
+    }
+
+    /// Counts the tasks that have not ended.
+    pub fn queued(&self) -> u64 {
+        let completed = self.queue.completed();
+        self.queue.submitted().saturating_sub(completed)
     }
 
     /// Drops what has not started; what runs goes on to its end. The stream can be used again.

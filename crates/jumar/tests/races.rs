@@ -432,3 +432,50 @@ fn nothing_that_is_made_while_its_context_is_destroyed_outlives_it() {
         assert_eq!(runtime.graphs().len(), 0, "a model is left");
     }
 }
+
+/// Runs until the sender is gone.
+struct Lasting(Mutex<mpsc::Receiver<()>>);
+
+impl Program for Lasting {
+    fn run(&self) -> Result<()> {
+        // An error means that the sender is gone, which is what is waited for.
+        let _gone = self.0.lock().recv();
+        Ok(())
+    }
+
+    fn name(&self) -> &str {
+        "lasting"
+    }
+}
+
+#[test]
+fn memory_is_shared_while_a_stream_waits_but_not_while_a_task_runs() {
+    let runtime = runtime();
+    let context = runtime.retain_device(0).expect("a context");
+    let stream = stream_of(&context);
+    let allocate = || {
+        let block = with_caller(|caller| context.allocate(1 << 16, 1 << 16, caller));
+        block.expect("memory").span.address()
+    };
+    let (end, ended) = mpsc::channel();
+    let lasting = Arc::new(Lasting(Mutex::new(ended)));
+    with_caller(|caller| stream.launch(lasting, &[], &[], caller)).expect("queued");
+    let refused = runtime.export_memory(allocate(), 1 << 16, false);
+    assert_eq!(
+        refused.map(drop).map_err(|error| error.kind()),
+        Err(ErrorKind::InvalidValue)
+    );
+    drop(end);
+    synchronize(&stream, LONG).expect("it has ended");
+
+    let (release, released) = mpsc::channel::<()>();
+    let released = Mutex::new(released);
+    let wait = move || {
+        let _released = released.lock().recv();
+    };
+    host_function(&runtime, &stream, wait).expect("queued");
+    let shared = runtime.export_memory(allocate(), 1 << 16, false);
+    assert!(shared.is_ok(), "no task runs while the stream waits");
+    drop(release);
+    synchronize(&stream, LONG).expect("it has ended");
+}

@@ -635,11 +635,14 @@ impl Graph {
             };
             // Never recorded, though another thread may begin a capture of the stream now: an execution is queued as a whole.
             if std::mem::take(&mut first) {
-                stream.queue_with(caller, task, [], || Op::Launch {
+                let op = || Op::Launch {
                     name: "captured model",
                     reads: &[],
                     writes: &[],
-                })?;
+                };
+                stream
+                    .queue_with(caller, task, [], op)
+                    .inspect_err(|error| self.never_run(&execution.tickets, error))?;
             } else {
                 stream.queue_part(caller, task);
             }
@@ -657,20 +660,28 @@ impl Graph {
         if !self.shared.gate.is_watched() {
             return Ok(Box::default());
         }
-        plan.nodes
-            .iter()
-            .map(|source| match &source.noted {
-                Some(noted) => {
-                    let from = Caller {
-                        call: source.call,
-                        ..*caller
-                    };
-                    self.shared
-                        .gate
-                        .admit(&from, self.device, Some(stream.number()), || noted.op())
-                }
-                None => Ok(0),
-            })
-            .collect()
+        let mut tickets = Vec::with_capacity(plan.nodes.len());
+        for source in &plan.nodes {
+            let Some(noted) = &source.noted else {
+                tickets.push(0);
+                continue;
+            };
+            let from = Caller {
+                call: source.call,
+                ..*caller
+            };
+            let gate = &self.shared.gate;
+            let admitted = gate.admit(&from, self.device, Some(stream.number()), || noted.op());
+            tickets.push(admitted.inspect_err(|error| self.never_run(&tickets, error))?);
+        }
+        Ok(tickets.into())
+    }
+
+    /// Reports the steps of an execution that is refused.
+    fn never_run(&self, tickets: &[u64], because: &Error) {
+        for &ticket in tickets {
+            let phase = Progress::Failed(because.clone());
+            self.shared.gate.report(ticket, phase);
+        }
     }
 }
