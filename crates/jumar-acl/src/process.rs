@@ -56,6 +56,8 @@ pub struct Process {
     pub(crate) parameters: Mutex<crate::context::Parameters>,
     pub(crate) communication: crate::hccl::Configuration,
     pub(crate) compile_options: Mutex<crate::compile_option::Options>,
+    /// The states of threads that make calls while they end.
+    pub(crate) late: crate::thread::Late,
 }
 
 static PROCESS: OnceLock<Process> = OnceLock::new();
@@ -141,6 +143,7 @@ impl Process {
             tensor_descs: tensor_desc::table(),
             stream_configs: crate::stream::table(),
             stream_attributes: Mutex::default(),
+            late: Mutex::default(),
             parameters: Mutex::default(),
             communication: crate::hccl::Configuration::default(),
             compile_options: Mutex::default(),

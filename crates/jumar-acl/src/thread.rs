@@ -5,8 +5,10 @@
 //! destroyed, and the submit path touches no shared reference count.
 
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use jumar::engine::sync::{Mutex, thread_token};
 use jumar::engine::{Context, Event, Lookups, Stream};
 use jumar_types::{Error, ErrorKind, Result};
 
@@ -96,24 +98,85 @@ impl Remembered {
     }
 }
 
-thread_local! {
-    static THREAD: Thread = Thread::default();
+/// What a thread leaves behind when its state is destroyed, for calls that come later still: from destructors of other
+/// thread-local objects, and on the main thread from static destructors and functions of `atexit`.
+#[derive(Clone, Copy, Default)]
+struct Left {
+    current: u64,
+    last_error: i32,
+    resource_stream: u64,
+    number: u32,
+    /// Whether such a call has come, so that [`Late`] has the thread's state.
+    late: bool,
 }
 
-/// Runs with the calling thread's state. A thread that is ending, whose state is gone already, gets a fresh one for the
-/// call: late calls from destructors still answer.
+thread_local! {
+    static THREAD: Own = Own::default();
+    /// Needs no destructor, and so outlives what does.
+    static LEFT: Cell<Left> = const {
+        Cell::new(Left {
+            current: 0,
+            last_error: 0,
+            resource_stream: 0,
+            number: 0,
+            late: false,
+        })
+    };
+}
+
+/// The state of a thread that is not ending.
+#[derive(Default)]
+struct Own(Thread);
+
+/// The states of ending threads that have made late calls, by [`thread_token`]. A thread that gets the token of one that has
+/// ended replaces its state.
+pub(crate) type Late = Mutex<BTreeMap<usize, Box<Thread>>>;
+
+/// Runs with the calling thread's state. A thread that is ending, whose state is destroyed already, continues with what that
+/// left behind.
 #[inline]
 pub(crate) fn with<T>(body: impl FnOnce(&Thread) -> T) -> T {
     // Asked first, so that the body is not moved about.
     match THREAD.try_with(|_| ()) {
-        Ok(()) => THREAD.with(body),
-        Err(_) => body(&Thread::default()),
+        Ok(()) => THREAD.with(|own| body(&own.0)),
+        Err(_) => with_late(body),
     }
 }
 
-impl Drop for Thread {
+#[cold]
+fn with_late<T>(body: impl FnOnce(&Thread) -> T) -> T {
+    let left = LEFT.get();
+    let process = crate::process::get();
+    let token = thread_token();
+    // Taken out while it is used: a callback of the call may call in turn, and continues with what was left.
+    let known = process.late.lock().remove(&token);
+    let state = known.filter(|_| left.late).unwrap_or_else(|| {
+        Box::new(Thread {
+            current: Cell::new(left.current),
+            last_error: Cell::new(left.last_error),
+            resource_stream: Cell::new(left.resource_stream),
+            number: Cell::new(left.number),
+            ..Thread::default()
+        })
+    });
+    LEFT.set(Left { late: true, ..left });
+    let result = body(&state);
+    let replaced = process.late.lock().insert(token, state);
+    drop(replaced);
+    result
+}
+
+impl Drop for Own {
     fn drop(&mut self) {
-        let list = self.argument_list.get();
+        let Own(thread) = self;
+        LEFT.set(Left {
+            current: thread.current.get(),
+            last_error: thread.last_error.get(),
+            resource_stream: thread.resource_stream.get(),
+            number: thread.number.get(),
+            late: false,
+        });
+        let list = thread.argument_list.get();
         crate::kernel::forget_list(crate::process::get(), list, "the end of its thread");
     }
 }
@@ -258,5 +321,50 @@ impl Thread {
             shelf(&mut remembered).put(place, handle.0, found);
         }
         Ok(result)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Makes calls when it is destroyed, as a thread-local object of the program does.
+    struct Caller(std::sync::mpsc::Sender<Vec<u64>>);
+
+    impl Drop for Caller {
+        fn drop(&mut self) {
+            let seen = [0, 7, 0].map(|set| {
+                with(|thread| {
+                    if set != 0 {
+                        thread.current.set(set);
+                    }
+                    thread.current_handle()
+                })
+            });
+            with(|thread| thread.messages.borrow_mut().push("late".to_owned()));
+            let texts = with(|thread| thread.messages.borrow_mut().take().len() as u64);
+            // The test listens until the thread has ended.
+            let _ = self.0.send(seen.into_iter().chain([texts]).collect());
+        }
+    }
+
+    thread_local! {
+        static CALLER: RefCell<Option<Caller>> = const { RefCell::new(None) };
+    }
+
+    #[test]
+    fn calls_of_an_ending_thread_go_on_with_its_context_and_keep_what_they_set() {
+        // One after the other, so that the second thread may get the token of the first.
+        for current in [3, 5] {
+            let (sender, seen) = std::sync::mpsc::channel();
+            let thread = std::thread::spawn(move || {
+                // Destroyed in the reverse order, hence after the thread's state.
+                CALLER.with(|caller| *caller.borrow_mut() = Some(Caller(sender)));
+                with(|thread| thread.current.set(current));
+                assert!(THREAD.try_with(|_| ()).is_ok());
+            });
+            thread.join().expect("the thread ends in good order");
+            assert_eq!(seen.recv().ok(), Some(vec![current, 7, 7, 1]));
+        }
     }
 }
