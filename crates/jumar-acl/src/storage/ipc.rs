@@ -129,7 +129,8 @@ pub(crate) fn processes(pids: Option<&[i32]>, count: usize) -> Result<Vec<u32>> 
 /// The least room for a key, with the zero byte at its end.
 pub(crate) const KEY_ROOM: usize = 65;
 
-/// What a key stands for. It is text, and no longer than 64 characters.
+/// What a key stands for. It is text, and no longer than 64 characters. A checksum ends it, so that a key that was cut short
+/// on its way to the other process names no other memory.
 pub(crate) enum Key {
     Notify(u64),
     Memory(MemoryName),
@@ -149,11 +150,14 @@ impl Key {
                 )
             }
         };
-        CString::new(text).unwrap_or_default()
+        CString::new(format!("{text}-{:08x}", checksum(&text))).unwrap_or_default()
     }
 
     pub(crate) fn read(text: &CStr) -> Option<Key> {
-        let text = text.to_str().ok()?;
+        let (text, sum) = text.to_str().ok()?.rsplit_once('-')?;
+        if sum != format!("{:08x}", checksum(text)) {
+            return None;
+        }
         let number = |text: &str| u64::from_str_radix(text, 16).ok();
         if let Some(rest) = text.strip_prefix(NOTIFY) {
             return number(rest).map(Key::Notify);
@@ -167,6 +171,13 @@ impl Key {
         };
         parts.next().is_none().then_some(Key::Memory(name))
     }
+}
+
+/// Computes the FNV-1a hash of a text.
+fn checksum(text: &str) -> u32 {
+    text.bytes().fold(0x811c_9dc5, |sum, byte| {
+        (sum ^ u32::from(byte)).wrapping_mul(0x0100_0193)
+    })
 }
 
 fn memory_name(key: Option<&CStr>) -> Result<MemoryName> {
@@ -267,5 +278,44 @@ pub(crate) fn event_number(handle: &types::aclrtIpcEventHandle) -> Result<u64> {
         Ok(number)
     } else {
         value("the handle is none that aclrtIpcGetEventHandle wrote".into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Option<Key> {
+        Key::read(&CString::new(text).expect("no zero byte"))
+    }
+
+    #[test]
+    fn only_the_key_that_was_issued_is_read() {
+        let name = MemoryName {
+            number: u64::MAX,
+            offset: 4095,
+            bytes: usize::MAX,
+        };
+        let longest = Key::Memory(name).text();
+        assert!(longest.as_bytes_with_nul().len() <= KEY_ROOM);
+        assert!(matches!(Key::read(&longest), Some(Key::Memory(read)) if read == name));
+        let keys = [longest, Key::Notify(0x7f).text()];
+        for key in keys.iter().map(|key| key.to_str().expect("it is text")) {
+            for length in 0..key.len() {
+                assert!(read(&key[..length]).is_none(), "cut to {length}");
+            }
+            let changed = key.replacen("-f", "-e", 1).replacen("7f", "7e", 1);
+            assert!(changed != key && read(&changed).is_none());
+        }
+        // As keys were before they had a checksum.
+        assert!(read("jumar-memory-7f-0-1000").is_none());
+    }
+
+    #[test]
+    fn the_checksum_is_fnv_1a() {
+        // The published test vectors.
+        assert_eq!(checksum(""), 0x811c_9dc5);
+        assert_eq!(checksum("a"), 0xe40c_292c);
+        assert_eq!(checksum("foobar"), 0xbf9c_f968);
     }
 }
