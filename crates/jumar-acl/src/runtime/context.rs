@@ -12,7 +12,8 @@ use crate::{Cx, Raw, refuse};
 pub struct Parameters {
     process: HashMap<u32, i64>,
     contexts: HashMap<(u64, u32), i64>,
-    pub(crate) overflow_mode: u32,
+    /// The overflow modes that were set, by device.
+    pub(crate) overflow_modes: HashMap<u32, u32>,
     /// Pairs of devices of which the first may reach into the second.
     pub(crate) peers: HashSet<(u32, i32)>,
 }

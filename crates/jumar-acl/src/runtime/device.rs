@@ -185,22 +185,35 @@ pub fn aclrtGetPhyDevIdByUserDevId(cx: &Cx<'_>, device: i32) -> Result<i32> {
     physical(cx, device)
 }
 
-/// The overflow mode is kept for the process; floating-point work here never saturates silently, whichever is chosen.
+/// The overflow mode is kept for the device; floating-point work here never saturates silently, whichever is chosen.
 pub fn aclrtSetDeviceSatMode(cx: &Cx<'_>, mode: u32) -> Result<()> {
-    cx.context()?;
+    let device = cx.context()?.device().number();
     if mode > enums::ACL_RT_OVERFLOW_MODE_INFNAN {
         return refuse(
             ErrorKind::InvalidArgument,
             format!("{mode} is no value of aclrtFloatOverflowMode"),
         );
     }
-    cx.process.parameters.lock().overflow_mode = mode;
+    let mut parameters = cx.process.parameters.lock();
+    parameters.overflow_modes.insert(device, mode);
     Ok(())
 }
 
 pub fn aclrtGetDeviceSatMode(cx: &Cx<'_>) -> Result<u32> {
-    cx.context()?;
-    Ok(cx.process.parameters.lock().overflow_mode)
+    let context = cx.context()?;
+    let device = context.device();
+    let parameters = cx.process.parameters.lock();
+    let set = parameters.overflow_modes.get(&device.number()).copied();
+    Ok(set.unwrap_or_else(|| usual_overflow_mode(&device.profile().soc_name)))
+}
+
+/// The mode that a chip starts with: the 910B and later ones compute with infinities and NaN, the ones before saturate.
+fn usual_overflow_mode(chip: &str) -> u32 {
+    let saturates = ["Ascend310", "Ascend610", "Ascend910A", "Ascend910Pro"];
+    match saturates.iter().any(|name| chip.starts_with(name)) {
+        true => enums::ACL_RT_OVERFLOW_MODE_SATURATION,
+        false => enums::ACL_RT_OVERFLOW_MODE_INFNAN,
+    }
 }
 
 pub fn aclrtRegDeviceStateCallback(
