@@ -456,5 +456,28 @@ fn check_profiler(section: &Value) -> Result<()> {
             Some(value) => return bad(format!("{key} is {value}; it has to be \"on\" or \"off\"")),
         }
     }
-    Ok(())
+    const METRICS: [&str; 8] = [
+        "ArithmeticUtilization",
+        "PipeUtilization",
+        "Memory",
+        "MemoryL0",
+        "MemoryUB",
+        "MemoryAccess",
+        "L2Cache",
+        "ResourceConflictRatio",
+    ];
+    match section.get("aic_metrics") {
+        None => Ok(()),
+        Some(value)
+            if value
+                .as_str()
+                .is_some_and(|text| text.is_empty() || METRICS.contains(&text)) =>
+        {
+            Ok(())
+        }
+        Some(value) => bad(format!(
+            "aic_metrics is {value}; it has to be one of {}",
+            METRICS.join(", ")
+        )),
+    }
 }
