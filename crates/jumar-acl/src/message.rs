@@ -1,6 +1,7 @@
 //! The texts behind the codes: kept for each thread (or for the process, where the program asked for that) until
 //! `aclGetRecentErrMsg` fetches them.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::ffi::CString;
 
@@ -15,10 +16,12 @@ const LONGEST: usize = 1024;
 /// Most texts kept.
 const MOST: usize = 1000;
 
-/// Texts that were not fetched yet, and the one that was fetched last.
+/// Texts that were not fetched yet, and those that were fetched last.
 #[derive(Default)]
 pub struct Messages {
     waiting: VecDeque<String>,
+    /// The texts of the last fetch, newest first: on a thread without a context the next fetch returns them again.
+    answered: Vec<String>,
     /// What the last fetch returned: the pointer stays valid until the thread's next fetch.
     fetched: Option<CString>,
 }
@@ -37,6 +40,28 @@ impl Messages {
 
     pub(crate) fn take(&mut self) -> Vec<String> {
         self.waiting.drain(..).collect()
+    }
+
+    /// Keeps the texts of a fetch, newest first, and returns their address as one text. With `remembers`, the texts of earlier
+    /// fetches follow, each of them once, and [`MOST`] in all.
+    fn answer(&mut self, mut texts: Vec<String>, remembers: bool) -> usize {
+        if remembers {
+            for earlier in std::mem::take(&mut self.answered) {
+                if texts.len() == MOST {
+                    break;
+                }
+                if !texts.contains(&earlier) {
+                    texts.push(earlier);
+                }
+            }
+        }
+        let mut joined = texts.join("\n");
+        self.answered = texts;
+        joined.retain(|c| c != '\0');
+        let text = CString::new(joined).expect("zero bytes were taken out");
+        let address = text.as_ptr().expose_provenance();
+        self.fetched = Some(text);
+        address
     }
 }
 
@@ -75,8 +100,10 @@ fn compose(function: &str, code: i32, error: &Error) -> String {
     let name = codes::name_of(code).unwrap_or("unknown");
     let fix = error.advice().unwrap_or_else(|| codes::fix(kind));
     let mut text = format!(
-        "{}: {function}: {error}.\n        Solution: {fix}\n        Code: {code} ({name}), from Jumar {}, a software device.",
+        "{}: {function}: {}.\n        Solution: {}\n        Code: {code} ({name}), from Jumar {}, a software device.",
         codes::vendor(kind),
+        printable(&error.to_string()),
+        printable(fix),
         env!("CARGO_PKG_VERSION"),
     );
     if text.len() > LONGEST {
@@ -88,6 +115,22 @@ fn compose(function: &str, code: i32, error: &Error) -> String {
         text.push_str("...");
     }
     text
+}
+
+/// Escapes control characters: names of the program's files and models stand in sentences, and must neither begin a line of a
+/// log nor steer a terminal.
+fn printable(text: &str) -> Cow<'_, str> {
+    if !text.contains(char::is_control) {
+        return text.into();
+    }
+    let mut shown = String::with_capacity(text.len() + 8);
+    for letter in text.chars() {
+        match letter.is_control() {
+            true => shown.extend(letter.escape_default()),
+            false => shown.push(letter),
+        }
+    }
+    shown.into()
 }
 
 /// Fetches and forgets the texts, newest first, as one; `None` when there is none. The address is valid until the
@@ -110,17 +153,7 @@ pub(crate) fn fetch(cx: &Cx<'_>) -> Option<usize> {
             .filter(|_| again)
             .map(|text| text.as_ptr().addr());
     }
-    let mut whole = texts.join("\n");
-    if cx.thread.current_handle() == 0
-        && let Some(earlier) = own.fetched.as_ref().and_then(|text| text.to_str().ok())
-    {
-        whole = format!("{whole}\n{earlier}");
-    }
-    whole.retain(|c| c != '\0');
-    let text = CString::new(whole).expect("zero bytes were taken out");
-    let address = text.as_ptr().expose_provenance();
-    own.fetched = Some(text);
-    Some(address)
+    Some(own.answer(texts, cx.thread.current_handle() == 0))
 }
 
 /// The surface's own refusals, and answers that are no failures, leave the thread's last error alone.
@@ -246,4 +279,56 @@ fn is_stored_as_last_error(kind: ErrorKind) -> bool {
 /// Answers that a polling loop gets all the time leave no text.
 fn is_silent(kind: ErrorKind) -> bool {
     kind == ErrorKind::ReportTimeout
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the lines of the last fetch.
+    fn lines(messages: &Messages) -> Vec<&str> {
+        let text = messages.fetched.as_ref().expect("something was fetched");
+        text.to_str().expect("it is text").lines().collect()
+    }
+
+    #[test]
+    fn a_thread_without_a_context_remembers_the_newest_texts_and_no_more() {
+        let mut messages = Messages::default();
+        for number in 0..MOST + 10 {
+            messages.push(format!("error {number}"));
+            let texts = messages.take();
+            messages.answer(texts, true);
+        }
+        let kept = lines(&messages);
+        assert_eq!(kept.len(), MOST);
+        assert_eq!(kept[0], format!("error {}", MOST + 9));
+        assert_eq!(kept[MOST - 1], "error 10");
+    }
+
+    #[test]
+    fn a_name_in_a_sentence_begins_no_line_and_steers_no_terminal() {
+        let error = Error::new(
+            ErrorKind::InvalidValue,
+            "no file \"a\\nb\u{1b}[31m\u{9b}é\"",
+        );
+        let text = compose("aclInit", 1, &error);
+        assert!(
+            text.contains(r#"no file "a\nb\u{1b}[31m\u{9b}é""#),
+            "{text}"
+        );
+        assert_eq!(text.lines().count(), 3);
+    }
+
+    #[test]
+    fn an_error_that_repeats_is_remembered_once() {
+        let mut messages = Messages::default();
+        for text in ["first", "again", "again", "first"] {
+            messages.push(text.to_owned());
+            let texts = messages.take();
+            messages.answer(texts, true);
+        }
+        assert_eq!(lines(&messages), ["first", "again"]);
+        messages.answer(vec!["alone".to_owned()], false);
+        assert_eq!(lines(&messages), ["alone"]);
+    }
 }

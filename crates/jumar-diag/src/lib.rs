@@ -6,4 +6,5 @@
 
 pub mod check;
 pub mod fault;
+pub mod output_file;
 pub mod trace;

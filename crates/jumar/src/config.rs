@@ -113,10 +113,9 @@ impl Settings {
             probes.push(crate::trace_start(path)?);
         }
         if let Some(faults) = FaultSettings::read() {
-            let log = faults.log.and_then(|path| {
-                let mut options = std::fs::OpenOptions::new();
-                options.create(true).append(true).open(path).ok()
-            });
+            let log = faults
+                .log
+                .and_then(|path| jumar_diag::output_file::append(path.as_ref()).ok());
             let (call, turn) = match faults.call.strip_prefix("task:") {
                 Some(call) => (call.to_owned(), faults.turn),
                 None => (String::new(), 0),

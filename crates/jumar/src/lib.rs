@@ -46,6 +46,8 @@ pub use device::Device;
 pub use element::Element;
 pub use event::Event;
 pub use jumar_core::{Chip, Limits, Profile};
+#[doc(hidden)]
+pub use jumar_diag::output_file;
 pub use jumar_types::dtype::DataType;
 pub use jumar_types::{Error, ErrorKind, Result};
 pub use model::{Model, Operand, Outputs, TensorInfo};

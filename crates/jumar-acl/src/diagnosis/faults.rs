@@ -4,7 +4,6 @@
 //! `task:` before it the call goes well and the task that it queues fails; the facade does that.
 //! `JUMAR_FAULT_LOG` names a file to which every call that could have failed is written, with the place in the program.
 
-use std::fs::OpenOptions;
 use std::io::Write as _;
 
 use jumar::engine::sync::{AtomicU64, Mutex, Ordering};
@@ -26,7 +25,7 @@ impl Plan {
         let settings = jumar::config::FaultSettings::read()?;
         let log = settings
             .log
-            .and_then(|path| OpenOptions::new().create(true).append(true).open(path).ok());
+            .and_then(|path| jumar::output_file::append(path.as_ref()).ok());
         Some(Plan {
             name: settings.call,
             turn: settings.turn,

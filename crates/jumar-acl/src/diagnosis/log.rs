@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::ffi::CStr;
 use std::fmt::Write as _;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -70,7 +70,7 @@ impl Files {
         let path = (micros / 1000..)
             .map(|millis| folder.join(format!("plog-{process}_{millis}.log")))
             .find(|path| !self.paths.contains(path))?;
-        let file = OpenOptions::new().create(true).append(true).open(&path);
+        let file = jumar::output_file::append(&path);
         self.paths.push_back(path);
         file.ok().map(|file| (file, 0))
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Write as _;
 
@@ -34,16 +34,12 @@ pub(super) struct Report {
 impl Report {
     pub(super) fn new(options: &Options) -> Result<Report> {
         let open = |path: &std::path::PathBuf| {
-            OpenOptions::new()
-                .create(true)
-                .append(true)
-                .open(path)
-                .map_err(|error| {
-                    Error::new(
-                        ErrorKind::InvalidFile,
-                        format!("the report {} cannot be written: {error}", path.display()),
-                    )
-                })
+            crate::output_file::append(path).map_err(|error| {
+                Error::new(
+                    ErrorKind::InvalidFile,
+                    format!("the report {} cannot be written: {error}", path.display()),
+                )
+            })
         };
         Ok(Report {
             file: options.report.as_ref().map(open).transpose()?,

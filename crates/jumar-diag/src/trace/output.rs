@@ -1,10 +1,12 @@
 //! The file of a timeline: complete between any two writes.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use jumar_types::{Error, ErrorKind, Result};
+
+use crate::output_file;
 
 /// What makes the file complete.
 const END: &str = "\n]}\n";
@@ -73,17 +75,7 @@ impl Output {
 
 /// Opens and empties a file; `None` when somebody else is writing it.
 fn open(path: &Path) -> io::Result<Option<File>> {
-    let file = OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .open(path)?;
-    if !file.metadata()?.is_file() {
-        return Err(io::Error::new(
-            io::ErrorKind::InvalidInput,
-            "it is not an ordinary file",
-        ));
-    }
+    let file = output_file::open(path)?;
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => return Ok(None),
         // A file system without locks: then nobody is kept off, which is better than no timeline.

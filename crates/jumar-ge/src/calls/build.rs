@@ -29,6 +29,6 @@ pub fn save(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
     } else {
         format!("{path}.om")
     };
-    std::fs::write(&path, bytes)
+    jumar::output_file::write(path.as_ref(), bytes)
         .map_err(|error| Fail::new(format!("the model {path} cannot be written: {error}")))
 }

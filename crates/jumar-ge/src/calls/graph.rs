@@ -13,7 +13,7 @@ fn read_file(path: &str, what: &str) -> Outcome<Vec<u8>> {
 }
 
 fn write_file(path: &str, bytes: &[u8]) -> Outcome<()> {
-    std::fs::write(path, bytes)
+    jumar::output_file::write(path.as_ref(), bytes)
         .map_err(|error| Fail::new(format!("the file {path} cannot be written: {error}")))
 }
 

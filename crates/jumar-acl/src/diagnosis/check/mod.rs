@@ -3,6 +3,7 @@
 //! The engine (findings, objects, the order of accesses) is jumar-diag's; here is what needs names of the interface. [`lives`] is the
 //! table of objects; [`refusals`] explains codes; this file has the rules that look at single calls.
 
+mod files;
 mod lives;
 mod portability;
 mod recent;
@@ -20,6 +21,8 @@ use crate::{Call, Cx, process};
 
 use lives::Life;
 use table::{After, Before};
+
+pub(crate) use files::is_about_to_be_written;
 
 /// A call that is over.
 pub(crate) struct Seen {
@@ -142,6 +145,9 @@ pub(crate) fn before(cx: &Cx<'_>, check: &Check, words: &[u64; MOST]) {
         let key = words[*index];
         if key != 0 && !recent::is_alive(check, key) {
             gone(check, call, life, key);
+        }
+        if life.kind == "stream" && submits(call.name) {
+            almost_full(cx, check, key);
         }
     }
     match known.before {
@@ -573,6 +579,40 @@ fn replaces_context(cx: &Cx<'_>, check: &Check, words: &[u64; MOST]) {
                     words[0] as i32,
                     object.name()
                 ),
+            )
+            .and("made", object.made, object.name()),
+        );
+    }
+}
+
+/// Calls that queue a task.
+fn submits(name: &str) -> bool {
+    name.ends_with("Async") || name.contains("Launch") || is_record_or_wait(name)
+}
+
+fn is_record_or_wait(name: &str) -> bool {
+    name.starts_with("aclrtRecord") || name.starts_with("aclrtStreamWait")
+}
+
+/// From this many queued tasks on a stream is reported. A stream holds 1 << 20, and a submit to a full one waits.
+const ALMOST_FULL: u64 = 1_000_000;
+
+fn almost_full(cx: &Cx<'_>, check: &Check, handle: u64) {
+    let Some(stream) = cx
+        .runtime()
+        .ok()
+        .and_then(|runtime| runtime.streams().get(handle).ok())
+    else {
+        return;
+    };
+    let queued = stream.queued();
+    if queued >= ALMOST_FULL
+        && let Some(object) = check.object("stream", handle)
+    {
+        check.find(
+            Finding::now(
+                "JMR-STREAM-020",
+                format!("{} has {queued} queued tasks", object.name()),
             )
             .and("made", object.made, object.name()),
         );

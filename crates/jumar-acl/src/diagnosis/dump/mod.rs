@@ -5,7 +5,7 @@ mod number;
 mod settings;
 
 use std::ffi::{CStr, CString};
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -15,6 +15,7 @@ use jumar::engine::sync::{AtomicU64, Mutex, Ordering, SystemTime, UNIX_EPOCH};
 use jumar::engine::{Access, Span};
 use jumar::offline::graph::{Operand, Operands, Watch, read_tensor};
 use jumar::offline::{Model, Observer};
+use jumar::output_file;
 use jumar_types::{Error, ErrorKind, Result, TaskSite};
 
 use container::{Record, Tensor};
@@ -381,7 +382,7 @@ pub fn acldumpSaveExceptionInfo(
     let (seconds, millis) = stamp();
     let path = folder.join(format!("{name}.custom.{seconds}{millis}"));
     let written = fs::create_dir_all(&folder)
-        .and_then(|()| fs::write(&path, container::binary(&record)))
+        .and_then(|()| output_file::write(&path, &container::binary(&record)))
         .and_then(|()| {
             let mut rights = fs::metadata(&path)?.permissions();
             rights.set_readonly(true);
@@ -488,7 +489,7 @@ struct Execution {
 
 /// Replaces what a file's name cannot hold.
 fn plain(name: &str) -> String {
-    let odd = |letter: char| matches!(letter, ' ' | '.' | '/' | '\\');
+    let odd = |letter: char| matches!(letter, ' ' | '.' | '/' | '\\') || letter.is_control();
     name.replace(odd, "_")
 }
 
@@ -661,15 +662,12 @@ impl Sink<'_> {
                 number
             }
         };
-        fs::write(self.folder.join(short), bytes).map_err(text)
+        output_file::write(&self.folder.join(short), bytes).map_err(text)
     }
 }
 
 /// Keeps the name that a file would have had.
 fn note(folder: &Path, number: &str, name: &str) -> std::io::Result<()> {
-    let mut file = OpenOptions::new()
-        .create(true)
-        .append(true)
-        .open(folder.join("mapping.csv"))?;
+    let mut file = output_file::append(&folder.join("mapping.csv"))?;
     writeln!(file, "{number},{name}")
 }

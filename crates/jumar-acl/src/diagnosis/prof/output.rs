@@ -9,6 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use jumar::engine::now_ns;
+use jumar::output_file;
 use serde_json::json;
 
 use super::collect::{Operator, Rows, Session, Step, Task};
@@ -51,10 +52,11 @@ pub(super) fn make(root: &Path, number: u32, stamp: &str) -> io::Result<PathBuf>
 pub(super) fn write(session: &Session, rows: &Rows) -> io::Result<()> {
     let tables = session.folder.join(TABLES);
     let table = |name: &str, text: String| {
-        fs::write(tables.join(format!("{name}_{}.csv", session.stamp)), text)
+        let path = tables.join(format!("{name}_{}.csv", session.stamp));
+        output_file::write(&path, text.as_bytes())
     };
     let time = Time(session.offset_ns);
-    fs::write(tables.join("README.txt"), README)?;
+    output_file::write(&tables.join("README.txt"), README.as_bytes())?;
     if session.switches.has_tasks() {
         table("op_summary", operators(rows, time))?;
         table("op_statistic", statistics(rows))?;
@@ -75,7 +77,8 @@ pub(super) fn write(session: &Session, rows: &Rows) -> io::Result<()> {
 fn about(session: &Session, rows: &Rows) -> io::Result<()> {
     let say = |folder: PathBuf, about: serde_json::Value| {
         fs::create_dir_all(&folder)?;
-        fs::write(folder.join("info.json"), format!("{about:#}\n"))
+        let text = format!("{about:#}\n");
+        output_file::write(&folder.join("info.json"), text.as_bytes())
     };
     let time = Time(session.offset_ns);
     let host = json!({

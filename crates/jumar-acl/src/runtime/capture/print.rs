@@ -70,12 +70,13 @@ pub fn aclmdlRIDebugJsonPrint(
         return still_capturing(&graph);
     }
     let path = std::path::Path::new(std::ffi::OsStr::from_bytes(path.to_bytes()));
-    std::fs::write(path, json(&graph, flags == 1)).map_err(|error| {
+    crate::check::is_about_to_be_written(path);
+    jumar::output_file::write(path, json(&graph, flags == 1).as_bytes()).map_err(|error| {
         Error::new(
             ErrorKind::InvalidValue,
             format!("{} cannot be written: {error}", path.display()),
         )
-        .fix("Name a file in a folder that exists and can be written.")
+        .fix("Name a regular file in a folder that exists and can be written.")
     })
 }
 

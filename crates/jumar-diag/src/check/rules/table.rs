@@ -390,6 +390,14 @@ pub static RULES: &[Rule] = &[
         fix: "record the event after the work",
     },
     Rule {
+        id: "JMR-FILE-001",
+        severity: Severity::Warning,
+        title: "file outside of the working folder is written",
+        statement: "A function that writes a file overwrites what is there. A path that climbs out of the working folder, or names an existing file elsewhere, may destroy what the program did not make.",
+        statement_zh: "写文件的函数会覆盖已有文件。路径若跳出工作目录，或指向别处的已有文件，可能毁坏并非本程序创建的内容。",
+        fix: "name a file in the working folder, or a new one",
+    },
+    Rule {
         id: "JMR-FORK-001",
         severity: Severity::Error,
         title: "runtime used in a forked child",
@@ -788,6 +796,14 @@ pub static RULES: &[Rule] = &[
         statement: "A device has a fixed number of streams (512 to 2048 by model, default streams included); create them once and reuse them.",
         statement_zh: "每个设备的流数量有限（按型号为 512 至 2048，含默认流）；应一次创建、反复使用。",
         fix: "keep a pool, destroy what is not needed",
+    },
+    Rule {
+        id: "JMR-STREAM-020",
+        severity: Severity::Warning,
+        title: "stream is almost full",
+        statement: "A stream holds 1,048,576 tasks, of which a host function takes two. A submit to a full stream waits until a task has ended; if the thread that submits is the one that the stream waits for, it waits for ever.",
+        statement_zh: "一条流最多容纳 1,048,576 个任务，其中每个主机函数占两个。向已满的流提交任务会一直等待，直到有任务结束；若提交任务的线程正是让该流继续执行的线程，则会永远等待。",
+        fix: "synchronise the stream from time to time, or wait for an event that was recorded some thousand tasks before",
     },
     Rule {
         id: "JMR-STREAM-023",
