@@ -85,7 +85,7 @@ const MOVED_NS: u64 = 1_000_000;
 const NOWHERE: u32 = u32::MAX;
 /// How long one nap takes.
 const NAP_NS: u64 = 100_000;
-/// How long the last worker goes on napping when nothing happens.
+/// How long the last worker keeps waking up when nothing happens.
 const NAPS_NS: u64 = 5_000_000;
 /// How many tasks a worker runs of one stream while others wait.
 const BUDGET: u32 = 256;

@@ -237,7 +237,7 @@ mod tests {
         };
         let said = sweep(strange, 1);
         assert!(said.contains("reaches too far"), "{said}");
-        let narrow_operands = narrow::Operands {
+        let bytes_operands = narrow::Operands {
             x: row::<BF16>(&read, 0),
             filter: row(&read, 0),
             bias: None,
@@ -245,7 +245,7 @@ mod tests {
             clamp: None,
             out: narrow::Out::Wide(operands.out),
         };
-        let said = refusal(|| narrow::convolve(&dense, &narrow_operands, (0, 0), part));
+        let said = refusal(|| narrow::convolve(&dense, &bytes_operands, (0, 0), part));
         assert!(said.contains("more than memory holds"), "{said}");
     }
 

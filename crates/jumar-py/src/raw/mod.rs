@@ -1,4 +1,4 @@
-//! The room for unsafe code: the library and its symbols, the conversion of arguments and results, and the wrappers.
+//! The only module with unsafe code: the library and its symbols, the conversion of arguments and results, and the wrappers.
 //!
 //! What each C function takes is stated once, in `api/pyacl`; `kit::c_call` is the one place that calls through an address.
 
