@@ -4,6 +4,7 @@
 #include "program.h"
 
 #include "aclnnop/aclnn_add.h"
+#include "aclnnop/aclnn_foreach_abs.h"
 #include "aclnnop/level2/aclnn_mul.h"
 
 using Values = std::vector<float>;
@@ -125,6 +126,30 @@ static void one_executor_runs_many_times()
     CHECK(aclDestroyTensor(tensors[1]) == 0 && aclDestroyTensor(tensors[2]) == 0 && aclDestroyScalar(alpha) == 0);
 }
 
+static void members_of_lists_get_addresses()
+{
+    Floats first(Values{-1, 2}), second(Values{3, -4, 5}), out(Values(5, 0));
+    auto *base = static_cast<float *>(out.address);
+    aclTensor *from[] = {tensor_of(nullptr, {2}), tensor_of(second.address, {3})};
+    aclTensor *to[] = {tensor_of(base, {2}), tensor_of(nullptr, {3})};
+    aclTensorList *x = aclCreateTensorList(from, 2), *y = aclCreateTensorList(to, 2);
+    uint64_t size = 0;
+    aclOpExecutor *executor = nullptr;
+    CHECK(aclnnForeachAbsGetWorkspaceSize(x, y, &size, &executor) == 0);
+    REFUSED(aclnnForeachAbs(nullptr, 0, executor, nullptr), 161001, "[0] of aclnnForeachAbs");
+    CHECK(aclSetDynamicInputTensorAddr(executor, 0, 0, x, first.address) == 0);
+    REFUSED(aclnnForeachAbs(nullptr, 0, executor, nullptr), 161001, "out[1] of aclnnForeachAbs");
+    REFUSED(aclSetDynamicOutputTensorAddr(executor, 0, 2, y, base + 2), 161002, "has 2 tensors");
+    REFUSED(aclSetDynamicOutputTensorAddr(executor, 1, 0, y, base + 2), 161002, "not a list");
+    // The second of the lists, and the last of four tensors: the same argument.
+    CHECK(AclSetDynamicTensorAddr(executor, 1, 1, y, first.address) == 0);
+    CHECK(AclSetTensorAddr(executor, 3, to[1], base + 2) == 0);
+    CHECK(aclnnForeachAbs(nullptr, 0, executor, nullptr) == 0);
+    synchronize(nullptr);
+    CHECK(out.read() == Values({1, 2, 3, 4, 5}));
+    CHECK(aclDestroyTensorList(x) == 0 && aclDestroyTensorList(y) == 0);
+}
+
 static void a_capture_keeps_arguments_and_runs_again()
 {
     Floats self(ONE_TO_EIGHT), other(TENS);
@@ -145,9 +170,9 @@ static void a_capture_keeps_arguments_and_runs_again()
 }
 
 // Plans an addition of eight elements each, to be refused in its second phase.
-static aclOpExecutor *plan(void *self, void *other, void *out)
+static aclOpExecutor *plan(void *self, void *other, void *out, int64_t step = 1)
 {
-    aclTensor *tensors[] = {tensor_of(self, {8}), tensor_of(other, {8}), tensor_of(out, {8})};
+    aclTensor *tensors[] = {tensor_of(self, {8}), tensor_of(other, {8}), tensor_of(out, {8}, {step})};
     aclScalar *alpha = scalar_of(1);
     uint64_t size = 0;
     aclOpExecutor *executor = nullptr;
@@ -176,8 +201,8 @@ static void misuse()
     executor = plan(self.address, host, out.address);
     REFUSED(aclnnAdd(nullptr, 0, executor, nullptr), 161002, "other of aclnnAdd");
     CHECK(aclDestroyAclOpExecutor(executor) == 0);
-    executor = plan(self.address, other.address, static_cast<float *>(out.address) + 1);
-    REFUSED(aclnnAdd(nullptr, 0, executor, nullptr), 161002, "out of aclnnAdd spans 32 bytes");
+    executor = plan(self.address, other.address, out.address, 1000);
+    REFUSED(aclnnAdd(nullptr, 0, executor, nullptr), 161002, "out of aclnnAdd spans 28004 bytes");
     CHECK(aclDestroyAclOpExecutor(executor) == 0);
     executor = plan(nullptr, other.address, out.address);
     REFUSED(aclnnAdd(nullptr, 0, executor, nullptr), 161001, "self of aclnnAdd is null");
@@ -217,6 +242,7 @@ int main()
     null_is_the_default_stream();
     views();
     one_executor_runs_many_times();
+    members_of_lists_get_addresses();
     a_capture_keeps_arguments_and_runs_again();
     misuse();
     CHECK(aclrtResetDevice(0) == 0 && aclFinalize() == 0);

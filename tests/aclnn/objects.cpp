@@ -51,7 +51,7 @@ static void tensors()
     REFUSED(aclGetViewShape(nullptr, &out, &count), 161001, "null");
     REFUSED(aclGetViewShape(tensor, nullptr, &count), 161001, "viewDims");
     REFUSED(aclSetRawTensorAddr(nullptr, &strides), 161001, "tensor");
-    REFUSED(aclInitTensor(tensor, three, 3, ACL_DT_UNDEFINED, nullptr, 0, ACL_FORMAT_ND, three, 3, nullptr), 161002, "DataType");
+    REFUSED(aclInitTensor(tensor, three, 3, ACL_DT_UNDEFINED, nullptr, 0, ACL_FORMAT_ND, three, 3, nullptr), 161002, "ACL_DT_UNDEFINED");
     CHECK(aclDestroyTensor(tensor) == 0);
     REFUSED(aclDestroyTensor(tensor), 161002, "aclDestroyTensor");
     REFUSED(aclGetViewShape(tensor, &out, &count), 161002, "destroyed");

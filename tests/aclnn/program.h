@@ -70,8 +70,17 @@ struct Floats {
 inline aclTensor *tensor_of(void *address, const std::vector<int64_t> &dims, const std::vector<int64_t> &strides = {},
     int64_t offset = 0)
 {
+    std::vector<int64_t> storage = dims;
+    if (!strides.empty()) {
+        // Up to the furthest element.
+        int64_t last = offset;
+        for (size_t i = 0; i < dims.size(); ++i) {
+            last += (dims[i] - 1) * strides[i];
+        }
+        storage = {last + 1};
+    }
     aclTensor *tensor = aclCreateTensor(dims.data(), dims.size(), ACL_FLOAT, strides.empty() ? nullptr : strides.data(),
-        offset, ACL_FORMAT_ND, dims.data(), dims.size(), address);
+        offset, ACL_FORMAT_ND, storage.data(), storage.size(), address);
     CHECK(tensor != nullptr);
     return tensor;
 }

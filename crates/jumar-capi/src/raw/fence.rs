@@ -50,7 +50,7 @@ pub fn value<T: Copy + 'static>(
     answer.unwrap_or(neutral)
 }
 
-/// Runs a call of a surface above the C interface. The call trace has its name, and none of its arguments.
+/// Runs a call of a frontend above the C interface. The call trace has its name, and none of its arguments.
 ///
 /// # Errors
 /// As [`enter`].

@@ -33,8 +33,8 @@ signatures! {
     aclStft: "self" Tensor, "windowOptional" Tensor ?null, "out" Tensor Out, "nFft" Int, "hopLength" Int, "winLength" Int, "normalized" Bool, "onesided" Bool, "returnComplex" Bool;
     aclnnAbs: "self" Tensor, "out" Tensor Out;
     aclnnAcos: "input" Tensor, "out" Tensor Out;
-    aclnnAcosGrad: "y_grad" Tensor, "x" Tensor, "x_grad" Tensor;
-    aclnnAcosGradV2: "y" Tensor, "dy" Tensor, "z" Tensor;
+    aclnnAcosGrad: "y_grad" Tensor, "x" Tensor, "x_grad" Tensor Out;
+    aclnnAcosGradV2: "y" Tensor, "dy" Tensor, "z" Tensor Out;
     aclnnAcosh: "self" Tensor, "out" Tensor Out;
     aclnnAcoshGrad: "y" Tensor, "dy" Tensor, "dx" Tensor Out;
     aclnnAdaLayerNorm: "x" Tensor, "scale" Tensor, "shift" Tensor, "weightOptional" Tensor ?null, "biasOptional" Tensor ?null, "epsilon" Float, "out" Tensor Out;
@@ -123,7 +123,7 @@ signatures! {
     aclnnAssignSub: "var" Tensor, "value" Tensor, "varOut" Tensor Out;
     aclnnAtan: "input" Tensor, "out" Tensor Out;
     aclnnAtan2: "self" Tensor, "other" Tensor, "out" Tensor Out;
-    aclnnAtanGrad: "x" Tensor, "dy" Tensor, "dx" Tensor;
+    aclnnAtanGrad: "x" Tensor, "dy" Tensor, "dx" Tensor Out;
     aclnnAtanh: "input" Tensor, "out" Tensor Out;
     aclnnAvgPool2d: "self" Tensor, "kernelSize" Ints, "strides" Ints, "paddings" Ints, "ceilMode" Bool, "countIncludePad" Bool, "divisorOverride" Int, "cubeMathType" Int, "out" Tensor Out;
     aclnnAvgPool2dBackward: "gradOutput" Tensor, "self" Tensor, "kernelSize" Ints, "stride" Ints, "padding" Ints, "ceilMode" Bool, "countIncludePad" Bool, "divisorOverride" Int, "cubeMathType" Int, "gradInput" Tensor Out;
@@ -167,7 +167,7 @@ signatures! {
     aclnnBucketize: "self" Tensor, "boundaries" Tensor, "outInt32" Bool, "right" Bool, "out" Tensor Out;
     aclnnCIoU: "bBoxes" Tensor, "gtBoxes" Tensor, "trans" Bool, "isCross" Bool, "mode" Text, "overlap" Tensor Out, "atanSub" Tensor Out;
     aclnnCast: "self" Tensor, "dtype" Type, "out" Tensor Out;
-    aclnnCastV3: "x" Tensor, "dstType" Int, "y" Tensor;
+    aclnnCastV3: "x" Tensor, "dstType" Int, "y" Tensor Out;
     aclnnCat: "tensors" Tensors, "dim" Int, "out" Tensor Out;
     aclnnCdist: "x1" Tensor, "x2" Tensor, "p" Float, "compute_mode" Int, "out" Tensor Out;
     aclnnCdistBackward: "grad" Tensor, "x1" Tensor, "x2" Tensor, "cdist" Tensor, "p" Float, "out" Tensor Out;
@@ -210,7 +210,7 @@ signatures! {
     aclnnCumprod: "input" Tensor, "dim" Scalar, "dtype" Type, "out" Tensor Out;
     aclnnCumsum: "self" Tensor, "dim" Int, "dtype" Type, "out" Tensor Out;
     aclnnCumsumV2: "self" Tensor, "dim" Int, "exclusive" Bool, "reverse" Bool, "out" Tensor Out;
-    aclnnDataFormatDimMap: "x" Tensor, "srcFormat" Text, "dstFormat" Text, "y" Tensor;
+    aclnnDataFormatDimMap: "x" Tensor, "srcFormat" Text, "dstFormat" Text, "y" Tensor Out;
     aclnnDeepNorm: "x" Tensor, "gx" Tensor, "beta" Tensor, "gamma" Tensor, "alpha" Float, "epsilon" Float, "meanOut" Tensor Out, "rstdOut" Tensor Out, "yOut" Tensor Out;
     aclnnDeepNormGrad: "dy" Tensor, "x" Tensor, "gx" Tensor, "gamma" Tensor, "mean" Tensor, "rstd" Tensor, "alpha" Float, "dxOut" Tensor Out, "dgxOut" Tensor Out, "dbetaOut" Tensor Out, "dgammaOut" Tensor Out;
     aclnnDeformableConv2d: "x" Tensor, "weight" Tensor, "offset" Tensor, "biasOptional" Tensor ?null, "kernelSize" Ints, "stride" Ints, "padding" Ints, "dilation" Ints, "groups" Int, "deformableGroups" Int, "modulated" Bool, "out" Tensor Out, "deformOutOptional" Tensor Out ?null;
@@ -263,7 +263,7 @@ signatures! {
     aclnnEmbedding: "weight" Tensor, "indices" Tensor, "out" Tensor Out;
     aclnnEmbeddingBag: "weight" Tensor, "indices" Tensor, "offsets" Tensor, "scaleGradByFreq" Bool, "mode" Int, "sparse" Bool, "perSampleWeights" Tensor, "includeLastOffset" Bool, "paddingIdx" Int, "output" Tensor Out, "offset2bag" Tensor Out, "bagSize" Tensor Out, "maxIndices" Tensor Out;
     aclnnEmbeddingDenseBackward: "grad" Tensor, "indices" Tensor, "numWeights" Int, "paddingIdx" Int, "scaleGradByFreq" Bool, "out" Tensor Out;
-    aclnnEmbeddingDenseGrad: "grad" Tensor, "indices" Tensor, "numWeights" Int, "paddingIdx" Int, "scaleGradByFreq" Bool, "y" Tensor;
+    aclnnEmbeddingDenseGrad: "grad" Tensor, "indices" Tensor, "numWeights" Int, "paddingIdx" Int, "scaleGradByFreq" Bool, "y" Tensor Out;
     aclnnEmbeddingRenorm: "selfRef" Tensor InOut, "indices" Tensor, "maxNorm" Float, "normType" Float;
     aclnnEqScalar: "self" Tensor, "other" Scalar, "out" Tensor Out;
     aclnnEqTensor: "self" Tensor, "other" Tensor, "out" Tensor Out;
@@ -418,7 +418,7 @@ signatures! {
     aclnnGatherNd: "self" Tensor, "indices" Tensor, "negativeIndexSupport" Bool, "out" Tensor Out;
     aclnnGatherV2: "self" Tensor, "dim" Int, "index" Tensor, "out" Tensor Out;
     aclnnGatherV3: "self" Tensor, "dim" Int, "index" Tensor, "batchDims" Int, "mode" Int, "out" Tensor Out;
-    aclnnGaussianBlur: "src" Tensor, "ksize" Ints, "sigmaX" Float, "sigmaY" Float, "borderType" Int, "dst" Tensor;
+    aclnnGaussianBlur: "src" Tensor, "ksize" Ints, "sigmaX" Float, "sigmaY" Float, "borderType" Int, "dst" Tensor Out;
     aclnnGaussianNllLoss: "input" Tensor, "target" Tensor, "var" Tensor, "full" Bool, "eps" Float, "reductionOptional" Text, "out" Tensor Out;
     aclnnGaussianNllLossGrad: "gradOutput" Tensor, "input" Tensor, "target" Tensor, "var" Tensor, "full" Bool, "eps" Float, "reduction" Text, "gradInput" Tensor Out, "gradVar" Tensor Out;
     aclnnGcd: "self" Tensor, "other" Tensor, "out" Tensor Out;
@@ -461,7 +461,7 @@ signatures! {
     aclnnGroupedDynamicMxQuant: "x" Tensor, "groupIndex" Tensor, "roundMode" Text, "dstType" Int, "blocksize" Int, "y" Tensor Out, "mxscale" Tensor Out;
     aclnnGroupedDynamicMxQuantV2: "x" Tensor, "groupIndex" Tensor, "roundMode" Text, "dstType" Int, "blocksize" Int, "scaleAlg" Int, "dstTypeMax" Float, "y" Tensor Out, "mxscale" Tensor Out;
     aclnnGroupedDynamicMxQuantWithDualAxis: "x" Tensor, "groupIndex" Tensor, "roundModeOptional" Text, "scaleAlg" Int, "dstDtype" Int, "maxDtypeValue" Float, "y1Out" Tensor Out, "y1ScaleOut" Tensor Out, "y2Out" Tensor Out, "y2ScaleOut" Tensor Out;
-    aclnnGroupedMatMulAllReduce: "x" Tensors, "weight" Tensors, "bias" Tensors ?null, "groupListOptional" Ints, "splitItem" Int, "group" Text, "reduceOp" Text, "commTurn" Int, "streamMode" Int, "y" Tensors;
+    aclnnGroupedMatMulAllReduce: "x" Tensors, "weight" Tensors, "bias" Tensors ?null, "groupListOptional" Ints, "splitItem" Int, "group" Text, "reduceOp" Text, "commTurn" Int, "streamMode" Int, "y" Tensors Out;
     aclnnGroupedMatMulAlltoAllv: "gmmX" Tensor, "gmmWeight" Tensor, "sendCountsTensorOptional" Tensor ?null, "recvCountsTensorOptional" Tensor ?null, "mmXOptional" Tensor ?null, "mmWeightOptional" Tensor ?null, "group" Text, "epWorldSize" Int, "sendCounts" Ints, "recvCounts" Ints, "transGmmWeight" Bool, "transMmWeight" Bool, "y" Tensor Out, "mmYOptional" Tensor Out ?null;
     aclnnGroupedMatmul: "x" Tensors, "weight" Tensors, "biasOptional" Tensors ?null, "scaleOptional" Tensors ?null, "offsetOptional" Tensors ?null, "antiquantScaleOptional" Tensors ?null, "antiquantOffsetOptional" Tensors ?null, "groupListOptional" Ints, "splitItem" Int, "y" Tensors Out;
     aclnnGroupedMatmulAdd: "x" Tensor, "weight" Tensor, "groupList" Tensor, "yRef" Tensor InOut, "transposeX" Bool, "transposeWeight" Bool, "groupType" Int;
@@ -801,7 +801,7 @@ signatures! {
     aclnnMseLossGrad: "gradOutput" Tensor, "self" Tensor, "target" Tensor, "reduction" Text, "out" Tensor Out;
     aclnnMseLossOut: "self" Tensor, "target" Tensor, "reduction" Int, "out" Tensor Out;
     aclnnMul: "self" Tensor, "other" Tensor, "out" Tensor Out;
-    aclnnMulNoNan: "x" Tensor, "y" Tensor, "z" Tensor;
+    aclnnMulNoNan: "x" Tensor, "y" Tensor, "z" Tensor Out;
     aclnnMuls: "self" Tensor, "other" Scalar, "out" Tensor Out;
     aclnnMultiScaleDeformableAttentionGrad: "value" Tensor, "spatialShape" Tensor, "levelStartIndex" Tensor, "location" Tensor, "attnWeight" Tensor, "gradOutput" Tensor, "gradValue" Tensor Out, "gradLocation" Tensor Out, "gradAttnWeight" Tensor Out;
     aclnnMultiScaleDeformableAttnFunction: "value" Tensor, "spatialShape" Tensor, "levelStartIndex" Tensor, "location" Tensor, "attnWeight" Tensor, "output" Tensor Out;
@@ -976,7 +976,7 @@ signatures! {
     aclnnSin: "self" Tensor, "out" Tensor Out;
     aclnnSinc: "self" Tensor, "out" Tensor Out;
     aclnnSinh: "self" Tensor, "out" Tensor Out;
-    aclnnSinkhorn: "cost" Tensor, "tol" Scalar, "p" Tensor;
+    aclnnSinkhorn: "cost" Tensor, "tol" Scalar, "p" Tensor Out;
     aclnnSituGlu: "x" Tensor, "dim" Int, "beta" Float, "linearBeta" Float, "activateLeft" Bool, "out" Tensor Out;
     aclnnSituGluGrad: "gradY" Tensor, "x" Tensor, "dim" Int, "beta" Float, "linearBeta" Float, "activateLeft" Bool, "out" Tensor Out;
     aclnnSituMxQuant: "x" Tensor, "beta" Float, "linearBeta" Float, "activateLeft" Bool, "axis" Int, "dstType" Int, "roundModeOptional" Text, "yOut" Tensor Out, "yScaleOut" Tensor Out;
