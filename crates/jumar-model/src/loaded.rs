@@ -76,7 +76,7 @@ struct Shared {
     /// The file that the weights are used in, where they were not copied.
     backing: Option<Backing>,
     /// Device memory that earlier executions of unknown sizes took, for the next one.
-    pool: Mutex<Vec<Block>>,
+    pool: Mutex<Vec<DeviceMemory>>,
     observer: OnceLock<Arc<dyn Observer>>,
     /// The device's workers.
     team: Threads,
@@ -542,8 +542,9 @@ impl Model {
             // A context that was destroyed has taken its streams along.
             drop(self.context.destroy_stream(stream, true, caller));
         }
-        let mut owned = std::mem::take(&mut *self.owned.lock());
-        owned.append(&mut self.shared.pool.lock());
+        let pool = std::mem::take(&mut *self.shared.pool.lock());
+        drop(pool);
+        let owned = std::mem::take(&mut *self.owned.lock());
         if self.context.device().life() == self.life {
             free(&self.context, &owned, caller);
         }

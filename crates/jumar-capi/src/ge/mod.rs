@@ -221,6 +221,10 @@ impl Ended {
 /// # Safety
 /// The list has as many tensors as its count, which state the truth about their memory; `done` takes `user` on any thread.
 #[unsafe(no_mangle)]
+#[allow(
+    clippy::too_many_arguments,
+    reason = "one function for all ways to run"
+)]
 pub unsafe extern "C" fn jumar_ge_run_async(
     version: u32,
     mode: u32,

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use jumar_core::sync::{Mutex, Ordering};
-use jumar_core::{Block, Call, Caller, Context, Cost, Lookups, Program, Span};
+use jumar_core::{Call, Caller, Context, Cost, Lookups, Program, Span};
 use jumar_graph::{
     Dynamic, Executable, GraphError, GraphErrorKind, Lent, Operands, Plan, Region, Sink,
     TensorType, Tensorlike, Watch, Workers, Workspace,
@@ -13,7 +13,7 @@ use jumar_types::dtype::DataType;
 use jumar_types::{Error, ErrorKind, Result};
 
 use super::bindings::Binding;
-use super::{ExecuteOpen, PLANS, Produced, Shaped, Shared, Threads, free};
+use super::{ExecuteOpen, PLANS, Produced, Shaped, Shared, Threads};
 use crate::memory::DeviceMemory;
 
 /// One queued execution of a model whose shapes are found while it runs.
@@ -83,7 +83,7 @@ impl Program for OpenExecution {
                 dynamic.run(weights, &inputs, &mut lender, &mut sink, watch.as_deref())
             }),
         });
-        lender.close();
+        drop(lender);
         ran?;
         binding.commit();
         *execute.results.produced.lock() = Some(produced);
@@ -198,19 +198,19 @@ fn no_memory(error: &Error) -> GraphError {
 
 /// Lends device memory to one execution, first what earlier ones left.
 struct Lender<'a> {
-    context: &'a Context,
+    context: &'a Arc<Context>,
     caller: &'a Caller<'a>,
-    pool: &'a Mutex<Vec<Block>>,
+    pool: &'a Mutex<Vec<DeviceMemory>>,
     team: &'a Threads,
-    /// Each block, and whether it is lent; a block that was given back to the device leaves its place empty.
-    blocks: Vec<(Option<Block>, bool)>,
+    /// Each block, and whether it is lent; `None` where it was freed.
+    blocks: Vec<(Option<DeviceMemory>, bool)>,
 }
 
 /// Memory is lent in multiples of this.
 const GRAIN: usize = 4096;
 
 impl<'a> Lender<'a> {
-    fn new(context: &'a Context, caller: &'a Caller<'a>, model: &'a Shared) -> Self {
+    fn new(context: &'a Arc<Context>, caller: &'a Caller<'a>, model: &'a Shared) -> Self {
         let pool = &model.pool;
         let kept = std::mem::take(&mut *pool.lock());
         Lender {
@@ -221,10 +221,12 @@ impl<'a> Lender<'a> {
             blocks: kept.into_iter().map(|block| (Some(block), false)).collect(),
         }
     }
+}
 
-    /// Leaves the memory to the next execution.
-    fn close(self) {
-        let kept = self.blocks.into_iter().filter_map(|(block, _)| block);
+impl Drop for Lender<'_> {
+    /// Leaves the memory to the next execution, also where this one panics.
+    fn drop(&mut self) {
+        let kept = self.blocks.drain(..).filter_map(|(block, _)| block);
         self.pool.lock().extend(kept);
     }
 }
@@ -235,36 +237,32 @@ impl Workspace<'static> for Lender<'_> {
             .blocks
             .iter()
             .enumerate()
-            .filter_map(|(index, &(block, lent))| Some((index, block.filter(|_| !lent)?)))
-            .filter(|(_, block)| {
-                block.span.bytes() >= bytes && block.span.bytes() / 4 <= bytes.max(GRAIN)
-            })
-            .min_by_key(|(_, block)| block.span.bytes());
-        if let Some((index, block)) = fitting {
+            .filter(|(_, (_, lent))| !lent)
+            .filter_map(|(index, (block, _))| Some((index, block.as_ref()?.span())))
+            .filter(|(_, span)| span.bytes() >= bytes && span.bytes() / 4 <= bytes.max(GRAIN))
+            .min_by_key(|(_, span)| span.bytes());
+        if let Some((index, span)) = fitting {
             self.blocks[index].1 = true;
             return Ok(Lent {
                 token: index,
-                region: Region::of(block.span),
+                region: Region::of(span),
             });
         }
         let rounded = bytes.checked_next_multiple_of(GRAIN).unwrap_or(bytes);
-        let mut block = self.context.allocate(rounded, rounded, self.caller);
+        let mut block = DeviceMemory::allocate(self.context, rounded, self.caller);
         if block.is_err() {
-            // What lies idle is given back before the device is called exhausted.
-            let idle: Vec<Block> = self
-                .blocks
-                .iter_mut()
-                .filter(|(_, lent)| !lent)
-                .filter_map(|(block, _)| block.take())
-                .collect();
-            free(self.context, &idle, self.caller);
-            block = self.context.allocate(rounded, rounded, self.caller);
+            // What lies idle is freed before the device is reported as exhausted.
+            for (block, _) in self.blocks.iter_mut().filter(|(_, lent)| !lent) {
+                *block = None;
+            }
+            block = DeviceMemory::allocate(self.context, rounded, self.caller);
         }
         let block = block.map_err(|error| no_memory(&error))?;
+        let span = block.span();
         self.blocks.push((Some(block), true));
         Ok(Lent {
             token: self.blocks.len() - 1,
-            region: Region::of(block.span),
+            region: Region::of(span),
         })
     }
 
