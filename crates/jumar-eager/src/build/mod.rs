@@ -1,6 +1,7 @@
 //! The builder that plans are made with.
 
 mod arguments;
+mod graph;
 mod steps;
 
 use jumar_ops::Kernel;

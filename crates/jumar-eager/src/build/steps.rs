@@ -522,7 +522,7 @@ pub(super) fn finish(mut cx: Cx<'_>) -> Result<Plan, Refusal> {
 
 impl Refusal {
     /// Creates the refusal of a call whose kernel refused what the plan asked for.
-    fn of_kernel(operator: &str, error: &jumar_ops::OpError) -> Refusal {
+    pub(super) fn of_kernel(operator: &str, error: &jumar_ops::OpError) -> Refusal {
         use jumar_ops::OpErrorKind as Kind;
         let status = match error.kind() {
             Kind::NotSupported => Status::NoKernel,

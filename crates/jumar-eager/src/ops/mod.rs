@@ -1,6 +1,10 @@
 //! The operators, by family. Each file has a table of names and of the functions that plan them.
 
 mod elementwise;
+mod matrix;
+mod network;
+mod normalization;
+mod reduction;
 
 use crate::Refusal;
 use crate::build::Cx;
@@ -13,6 +17,10 @@ pub(crate) type Table = [(&'static str, PlanFn)];
 
 /// The tables of all families.
 static TABLES: &[&Table] = &[
+    matrix::TABLE,
+    network::TABLE,
+    normalization::TABLE,
+    reduction::TABLE,
     elementwise::ACTIVATION,
     elementwise::ARITHMETIC,
     elementwise::COMPARISON,

@@ -1,0 +1,155 @@
+//! Products of matrices and vectors.
+
+use jumar_ops::Attrs;
+use jumar_types::dtype::DataType;
+
+use super::Table;
+use super::normalization::computed;
+use crate::build::{Cx, Input, Operand};
+use crate::element::F;
+use crate::view::View;
+use crate::{Refusal, Scalar, promote};
+
+pub(crate) static TABLE: &Table = &[
+    ("aclnnAddmm", |cx| add_product(cx, "mat1", "mat2")),
+    ("aclnnAddmv", |cx| add_product(cx, "mat", "vec")),
+    ("aclnnBaddbmm", |cx| add_product(cx, "batch1", "batch2")),
+    ("aclnnBatchMatMul", |cx| {
+        product_of(cx, "self", "mat2", Some(3))
+    }),
+    ("aclnnDot", |cx| product_of(cx, "self", "tensor", Some(1))),
+    ("aclnnMatmul", |cx| product_of(cx, "self", "mat2", None)),
+    ("aclnnMm", |cx| product_of(cx, "self", "mat2", Some(2))),
+    ("aclnnMv", |cx| product_of(cx, "self", "vec", None)),
+];
+
+/// Returns a matrix as the kernel takes it: dense, or dense with its last two dimensions swapped, which the flag says.
+fn operand(cx: &mut Cx<'_>, view: View) -> Result<(View, bool), Refusal> {
+    if view.rank() >= 2 && !view.is_dense() {
+        let swapped = view.transpose(view.rank() - 2, view.rank() - 1);
+        if swapped.is_dense() {
+            return Ok((swapped, true));
+        }
+    }
+    Ok((cx.dense(view)?, false))
+}
+
+/// Returns the shape of a product by the rules of NumPy.
+fn product_dims(cx: &Cx<'_>, one: &View, two: &View) -> Result<Vec<usize>, Refusal> {
+    let mismatch = || {
+        cx.invalid(format_args!(
+            "{} has the shape {:?} and {} the shape {:?}: the product does not exist",
+            cx.param_of(one),
+            one.dims(),
+            cx.param_of(two),
+            two.dims()
+        ))
+    };
+    if one.rank() == 0 || two.rank() == 0 {
+        return Err(mismatch());
+    }
+    let (rows, depth) = match one.dims() {
+        [.., rows, depth] => (Some(*rows), *depth),
+        [depth] => (None, *depth),
+        [] => return Err(mismatch()),
+    };
+    let (other, columns) = match two.dims() {
+        [.., depth, columns] => (*depth, Some(*columns)),
+        [depth] => (*depth, None),
+        [] => return Err(mismatch()),
+    };
+    if depth != other {
+        return Err(mismatch());
+    }
+    let batch = |view: &View| view.dims()[..view.rank().saturating_sub(2)].to_vec();
+    let (dims, rank) = crate::view::broadcast(&batch(one), &batch(two)).ok_or_else(mismatch)?;
+    let mut dims = dims[..rank].to_vec();
+    dims.extend(rows);
+    dims.extend(columns);
+    Ok(dims)
+}
+
+/// Writes a product. Both operands have the same type, and `out` the shape of the product.
+pub(super) fn multiply(cx: &mut Cx<'_>, one: View, two: View, out: View) -> Result<(), Refusal> {
+    let dims = product_dims(cx, &one, &two)?;
+    cx.check_dims(&out, &dims)?;
+    if promote::is_complex(one.dtype()) || one.dtype() == DataType::Bool {
+        return Err(cx.unsupported(format_args!("products of {} are not computed", one.dtype())));
+    }
+    if out.is_empty() {
+        return Ok(());
+    }
+    if one.is_empty() || two.is_empty() {
+        return cx.fill(Scalar::of_i64(0), out);
+    }
+    let ((one, one_swapped), (two, two_swapped)) = (operand(cx, one)?, operand(cx, two)?);
+    let inputs: [Input; 2] = [one.into(), two.into()];
+    if one.rank() <= 2 && two.rank() <= 2 {
+        let attrs = Attrs::new()
+            .with("transpose_x1", one_swapped)
+            .with("transpose_x2", two_swapped);
+        return cx.op("MatMulV2", &inputs, &attrs, &[out]);
+    }
+    let attrs = Attrs::new()
+        .with("adj_x1", one_swapped)
+        .with("adj_x2", two_swapped);
+    cx.op("BatchMatMulV2", &inputs, &attrs, &[out])
+}
+
+/// Returns both operands in the type that they are promoted to.
+fn promoted(cx: &mut Cx<'_>, one: View, two: View) -> Result<(View, View), Refusal> {
+    let dtype = cx.promote(one.dtype(), two.dtype())?;
+    Ok((cx.cast(one, dtype)?, cx.cast(two, dtype)?))
+}
+
+fn product_of(cx: &mut Cx<'_>, one: &str, two: &str, rank: Option<usize>) -> Result<(), Refusal> {
+    let (one, two, out) = (cx.tensor(one)?, cx.tensor(two)?, cx.out("out")?);
+    if let Some(rank) = rank {
+        for view in [&one, &two] {
+            if view.rank() != rank {
+                return Err(cx.invalid(format_args!(
+                    "{} has {} dimensions; {rank} are wanted",
+                    cx.param_of(view),
+                    view.rank()
+                )));
+            }
+        }
+    }
+    let (one, two) = promoted(cx, one, two)?;
+    cx.check_converts(one.dtype(), &out)?;
+    multiply(cx, one, two, out)
+}
+
+/// beta * self + alpha * product
+fn add_product(cx: &mut Cx<'_>, one: &str, two: &str) -> Result<(), Refusal> {
+    let (addend, one, two) = (cx.tensor("self")?, cx.tensor(one)?, cx.tensor(two)?);
+    let (beta, alpha, out) = (cx.scalar("beta")?, cx.scalar("alpha")?, cx.out("out")?);
+    let (one, two) = promoted(cx, one, two)?;
+    let dims = product_dims(cx, &one, &two)?;
+    cx.check_dims(&out, &dims)?;
+    // Rounded once, at the end.
+    let compute = match one.dtype() {
+        DataType::Float16 | DataType::BFloat16 => DataType::Float32,
+        dtype => dtype,
+    };
+    let product = cx.temporary(compute, &dims)?;
+    if compute == one.dtype() {
+        multiply(cx, one, two, product)?;
+    } else {
+        let (one, two) = (cx.cast(one, compute)?, cx.cast(two, compute)?);
+        multiply(cx, one, two, product)?;
+    }
+    if beta.complex() == (0.0, 0.0) {
+        // What self holds does not count then, not even where it is no number.
+        let operands = [Operand::Tensor(product), Operand::Scalar(alpha)];
+        return cx.map(F::Mul, compute, &operands, out);
+    }
+    let operands = [Operand::Tensor(addend), Operand::Scalar(beta)];
+    let scaled = computed(cx, F::Mul, compute, &operands, &dims)?;
+    let operands = [
+        Operand::Tensor(scaled),
+        Operand::Tensor(product),
+        Operand::Scalar(alpha),
+    ];
+    cx.map(F::AddScaled, compute, &operands, out)
+}

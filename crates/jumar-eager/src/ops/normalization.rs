@@ -1,0 +1,639 @@
+//! Softmax, normalization over dimensions, and losses, each with its gradient.
+
+use jumar_ops::Attrs;
+use jumar_types::dtype::DataType;
+
+use super::Table;
+use super::reduction::{accumulator, mean_and_squares, reduce, reduce_kept};
+use crate::build::{Cx, Operand};
+use crate::element::F;
+use crate::view::View;
+use crate::{Refusal, Scalar};
+
+pub(crate) static TABLE: &Table = &[
+    ("aclnnBatchNorm", batch_norm),
+    ("aclnnBatchNormBackward", batch_norm_backward),
+    ("aclnnLayerNorm", layer_norm),
+    ("aclnnLayerNormBackward", layer_norm_backward),
+    ("aclnnLogSoftmax", |cx| softmax(cx, "LogSoftmaxV2")),
+    ("aclnnLogSoftmaxBackward", log_softmax_backward),
+    ("aclnnMseLoss", mse_loss),
+    ("aclnnMseLossBackward", mse_loss_backward),
+    ("aclnnSoftmax", |cx| softmax(cx, "SoftmaxV2")),
+    ("aclnnSoftmaxBackward", softmax_backward),
+];
+
+/// Computes a function into a new temporary of the shape `dims`.
+pub(super) fn computed(
+    cx: &mut Cx<'_>,
+    function: F,
+    dtype: DataType,
+    operands: &[Operand],
+    dims: &[usize],
+) -> Result<View, Refusal> {
+    let to = cx.temporary(dtype, dims)?;
+    cx.map(function, dtype, operands, to)?;
+    Ok(to)
+}
+
+pub(super) fn number(value: f64) -> Operand {
+    Operand::Scalar(Scalar::of_f64(value))
+}
+
+fn softmax(cx: &mut Cx<'_>, operator: &str) -> Result<(), Refusal> {
+    let (x, out) = (cx.tensor("self")?, cx.out("out")?);
+    let axis = cx.axis("dim", cx.int("dim")?, x.rank())?;
+    cx.check_dims(&out, x.dims())?;
+    let (x, out) = match x.rank() {
+        0 => (x.unsqueeze(0), out.unsqueeze(0)),
+        _ => (x, out),
+    };
+    let compute = accumulator(out.dtype());
+    let x = cx.cast(x, compute)?;
+    let attrs = Attrs::new().with("axes", vec![axis as i64]);
+    cx.op(operator, &[x.into()], &attrs, &[out])
+}
+
+/// The gradient and the result of a softmax in the type of the computation, with the axis.
+fn softmax_gradient(cx: &mut Cx<'_>) -> Result<(View, View, usize, View), Refusal> {
+    let (gradient, result, out) = (cx.tensor("gradOutput")?, cx.tensor("output")?, cx.output()?);
+    cx.check_dims(&result, gradient.dims())?;
+    cx.check_dims(&out, gradient.dims())?;
+    let axis = cx.axis("dim", cx.int("dim")?, gradient.rank())?;
+    let lift = |view: View| {
+        if view.rank() == 0 {
+            view.unsqueeze(0)
+        } else {
+            view
+        }
+    };
+    let compute = accumulator(out.dtype());
+    let gradient = cx.cast(lift(gradient), compute)?;
+    let result = cx.cast(lift(result), compute)?;
+    Ok((gradient, result, axis, lift(out)))
+}
+
+fn softmax_backward(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let (gradient, result, axis, out) = softmax_gradient(cx)?;
+    let dtype = gradient.dtype();
+    let both = [Operand::Tensor(gradient), Operand::Tensor(result)];
+    let products = computed(cx, F::Mul, dtype, &both, gradient.dims())?;
+    let sum = reduce_kept(cx, "ReduceSum", products, &[axis])?;
+    let operands = [Operand::Tensor(gradient), Operand::Tensor(sum)];
+    let distances = computed(cx, F::Sub, dtype, &operands, gradient.dims())?;
+    cx.map(
+        F::Mul,
+        dtype,
+        &[Operand::Tensor(distances), Operand::Tensor(result)],
+        out,
+    )
+}
+
+fn log_softmax_backward(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let (gradient, result, axis, out) = softmax_gradient(cx)?;
+    let dtype = gradient.dtype();
+    let sum = reduce_kept(cx, "ReduceSum", gradient, &[axis])?;
+    let shares = computed(
+        cx,
+        F::Exp,
+        dtype,
+        &[Operand::Tensor(result)],
+        gradient.dims(),
+    )?;
+    let operands = [Operand::Tensor(shares), Operand::Tensor(sum)];
+    let part = computed(cx, F::Mul, dtype, &operands, gradient.dims())?;
+    cx.map(
+        F::Sub,
+        dtype,
+        &[Operand::Tensor(gradient), Operand::Tensor(part)],
+        out,
+    )
+}
+
+/// Checks that the last dimensions of a tensor are the normalized shape. Returns how many rows and columns it has.
+fn rows_and_columns(cx: &Cx<'_>, x: &View) -> Result<(usize, usize), Refusal> {
+    let shape = cx.ints("normalizedShape")?;
+    let first = x.rank().checked_sub(shape.len());
+    let matches = first.is_some_and(|first| {
+        x.dims()[first..]
+            .iter()
+            .zip(shape)
+            .all(|(&dim, &wanted)| dim as i64 == wanted)
+    });
+    match (matches, first) {
+        (true, Some(first)) if !shape.is_empty() => {
+            let (rows, columns) = x.dims().split_at(first);
+            Ok((rows.iter().product(), columns.iter().product()))
+        }
+        _ => Err(cx.invalid(format_args!(
+            "normalizedShape is {shape:?}; it must be the last dimensions of input, which has the shape {:?}",
+            x.dims()
+        ))),
+    }
+}
+
+fn layer_norm(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let (x, out) = (cx.tensor("input")?, cx.out("out")?);
+    let (rows, columns) = rows_and_columns(cx, &x)?;
+    cx.check_dims(&out, x.dims())?;
+    let (weight, bias) = (cx.optional("weightOptional")?, cx.optional("biasOptional")?);
+    let (mean, rstd) = (
+        cx.optional("meanOutOptional")?,
+        cx.optional("rstdOutOptional")?,
+    );
+    if x.is_empty() {
+        for statistic in [mean, rstd].into_iter().flatten() {
+            cx.fill(Scalar::of_f64(f64::NAN), statistic)?;
+        }
+        return Ok(());
+    }
+    let compute = accumulator(x.dtype());
+    let epsilon = cx.float("eps")?;
+    let x = cx.cast(x, compute)?;
+    let flat = cx.reshaped(x, &[rows, columns])?;
+    let row = |cx: &mut Cx<'_>, view: View| {
+        let view = cx.cast(view, compute)?;
+        cx.reshaped(view, &[columns])
+    };
+    let scale = match weight {
+        Some(weight) => row(cx, weight)?,
+        None => {
+            let ones = cx.temporary(compute, &[columns])?;
+            cx.fill(Scalar::of_f64(1.0), ones)?;
+            ones
+        }
+    };
+    let offset = match bias {
+        Some(bias) => Some(row(cx, bias)?),
+        None => None,
+    };
+    let attrs = Attrs::new()
+        .with("begin_norm_axis", 1i64)
+        .with("begin_params_axis", 1i64)
+        .with("epsilon", epsilon as f32);
+    let target = match out.dtype() == compute {
+        true => out.reshape(&[rows, columns]),
+        false => None,
+    };
+    let result = match target {
+        Some(target) => target,
+        None => cx.temporary(compute, &[rows, columns])?,
+    };
+    let (own_mean, own_rstd) = (
+        cx.temporary(compute, &[rows, 1])?,
+        cx.temporary(compute, &[rows, 1])?,
+    );
+    let inputs = [flat.into(), scale.into(), offset.into()];
+    cx.op(
+        "LayerNormV3",
+        &inputs,
+        &attrs,
+        &[result, own_mean, own_rstd],
+    )?;
+    if target.is_none() {
+        let shaped = cx.reshaped(result, out.dims())?;
+        cx.copy(shaped, out)?;
+    }
+    for (own, statistic) in [(own_mean, mean), (own_rstd, rstd)] {
+        if let Some(statistic) = statistic {
+            let shaped = cx.reshaped(own, statistic.dims())?;
+            cx.copy(shaped, statistic)?;
+        }
+    }
+    Ok(())
+}
+
+fn layer_norm_backward(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let (gradient, x) = (cx.tensor("gradOut")?, cx.tensor("input")?);
+    cx.check_dims(&gradient, x.dims())?;
+    let (rows, columns) = rows_and_columns(cx, &x)?;
+    let (mean, rstd) = (cx.tensor("mean")?, cx.tensor("rstd")?);
+    let weight = cx.optional("weightOptional")?;
+    let wanted = wanted(cx)?;
+    let (to_x, to_weight, to_bias) = (
+        cx.optional("gradInputOut")?.filter(|_| wanted[0]),
+        cx.optional("gradWeightOut")?.filter(|_| wanted[1]),
+        cx.optional("gradBiasOut")?.filter(|_| wanted[2]),
+    );
+    let compute = accumulator(x.dtype());
+    let shape = [rows, columns];
+    let flat = |cx: &mut Cx<'_>, view: View, dims: &[usize]| {
+        let view = cx.cast(view, compute)?;
+        cx.reshaped(view, dims)
+    };
+    let gradient = flat(cx, gradient, &shape)?;
+    let x = flat(cx, x, &shape)?;
+    let (mean, rstd) = (flat(cx, mean, &[rows, 1])?, flat(cx, rstd, &[rows, 1])?);
+    let centred = computed(
+        cx,
+        F::Sub,
+        compute,
+        &[Operand::Tensor(x), Operand::Tensor(mean)],
+        &shape,
+    )?;
+    let unit = computed(
+        cx,
+        F::Mul,
+        compute,
+        &[Operand::Tensor(centred), Operand::Tensor(rstd)],
+        &shape,
+    )?;
+    if let Some(out) = to_weight {
+        let both = [Operand::Tensor(gradient), Operand::Tensor(unit)];
+        let products = computed(cx, F::Mul, compute, &both, &shape)?;
+        sum_rows(cx, products, out)?;
+    }
+    if let Some(out) = to_bias {
+        sum_rows(cx, gradient, out)?;
+    }
+    let Some(out) = to_x else {
+        return Ok(());
+    };
+    let scaled = match weight {
+        Some(weight) => {
+            let weight = flat(cx, weight, &[columns])?;
+            let both = [Operand::Tensor(gradient), Operand::Tensor(weight)];
+            computed(cx, F::Mul, compute, &both, &shape)?
+        }
+        None => gradient,
+    };
+    let both = [Operand::Tensor(scaled), Operand::Tensor(unit)];
+    let products = computed(cx, F::Mul, compute, &both, &shape)?;
+    let mean_of_scaled = reduce_kept(cx, "ReduceMean", scaled, &[1])?;
+    let mean_of_products = reduce_kept(cx, "ReduceMean", products, &[1])?;
+    let operands = [Operand::Tensor(scaled), Operand::Tensor(mean_of_scaled)];
+    let centred = computed(cx, F::Sub, compute, &operands, &shape)?;
+    let operands = [Operand::Tensor(unit), Operand::Tensor(mean_of_products)];
+    let along = computed(cx, F::Mul, compute, &operands, &shape)?;
+    let operands = [Operand::Tensor(centred), Operand::Tensor(along)];
+    let across = computed(cx, F::Sub, compute, &operands, &shape)?;
+    let result = computed(
+        cx,
+        F::Mul,
+        compute,
+        &[Operand::Tensor(across), Operand::Tensor(rstd)],
+        &shape,
+    )?;
+    let result = cx.reshaped(result, out.dims())?;
+    cx.copy(result, out)
+}
+
+/// Sums the rows of a matrix into an output of as many elements as it has columns.
+fn sum_rows(cx: &mut Cx<'_>, rows: View, out: View) -> Result<(), Refusal> {
+    let sum = cx.temporary(rows.dtype(), &[rows.dims()[1]])?;
+    reduce(cx, "ReduceSum", rows, &[0], false, sum)?;
+    let sum = cx.reshaped(sum, out.dims())?;
+    cx.copy(sum, out)
+}
+
+/// Returns the three flags of the output mask.
+fn wanted(cx: &Cx<'_>) -> Result<[bool; 3], Refusal> {
+    let mask = cx.bools("outputMask")?;
+    mask.try_into().map_err(|_| {
+        cx.invalid(format_args!(
+            "outputMask has {} flags; 3 are wanted",
+            mask.len()
+        ))
+    })
+}
+
+/// A batch of channels: batch, channels, and the product of the other dimensions.
+fn channels(cx: &Cx<'_>, x: &View) -> Result<[usize; 3], Refusal> {
+    match x.dims() {
+        [batch, channels, rest @ ..] => Ok([*batch, *channels, rest.iter().product()]),
+        dims => Err(cx.invalid(format_args!(
+            "input has the shape {dims:?}; at least a batch and channels are wanted"
+        ))),
+    }
+}
+
+/// Views a vector over the channels under the shape that broadcasts to a batch.
+fn per_channel(
+    cx: &mut Cx<'_>,
+    vector: View,
+    channels: usize,
+    compute: DataType,
+) -> Result<View, Refusal> {
+    cx.check_dims(&vector, &[channels])?;
+    let vector = cx.cast(vector, compute)?;
+    cx.reshaped(vector, &[1, channels, 1])
+}
+
+fn batch_norm(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let (input, output) = (cx.tensor("input")?, cx.out("output")?);
+    cx.check_dims(&output, input.dims())?;
+    let shape = channels(cx, &input)?;
+    let [batch, count, rest] = shape;
+    let (weight, bias) = (cx.optional("weight")?, cx.optional("bias")?);
+    let (running_mean, running_var) = (cx.optional("runningMean")?, cx.optional("runningVar")?);
+    let (training, epsilon) = (cx.flag("training")?, cx.float("eps")?);
+    let momentum = cx.float("momentum")?;
+    if input.is_empty() {
+        return Ok(());
+    }
+    let compute = accumulator(input.dtype());
+    let x = cx.cast(input, compute)?;
+    let x = cx.reshaped(x, &shape)?;
+    let vector = [1, count, 1];
+    let (mean, rstd) = if training {
+        let (mean, squares) = mean_and_squares(cx, x, &[0, 2])?;
+        let variance = reduce_kept(cx, "ReduceMean", squares, &[0, 2])?;
+        let elements = (batch * rest) as f64;
+        let unbiased = elements / (elements - 1.0).max(1.0);
+        update(cx, running_mean, mean, 1.0, momentum)?;
+        update(cx, running_var, variance, unbiased, momentum)?;
+        let shifted = computed(
+            cx,
+            F::Add,
+            compute,
+            &[Operand::Tensor(variance), number(epsilon)],
+            &vector,
+        )?;
+        let rstd = computed(cx, F::Rsqrt, compute, &[Operand::Tensor(shifted)], &vector)?;
+        for (own, name) in [(mean, "saveMean"), (rstd, "saveInvstd")] {
+            if let Some(save) = cx.optional(name)?.filter(|save| !save.is_empty()) {
+                let own = cx.reshaped(own, save.dims())?;
+                cx.copy(own, save)?;
+            }
+        }
+        (mean, rstd)
+    } else {
+        let (Some(mean), Some(variance)) = (running_mean, running_var) else {
+            return Err(cx.null("runningMean or runningVar"));
+        };
+        let mean = per_channel(cx, mean, count, compute)?;
+        let variance = per_channel(cx, variance, count, compute)?;
+        let shifted = computed(
+            cx,
+            F::Add,
+            compute,
+            &[Operand::Tensor(variance), number(epsilon)],
+            &vector,
+        )?;
+        let rstd = computed(cx, F::Rsqrt, compute, &[Operand::Tensor(shifted)], &vector)?;
+        (mean, rstd)
+    };
+    let scale = match weight {
+        Some(weight) => {
+            let weight = per_channel(cx, weight, count, compute)?;
+            computed(
+                cx,
+                F::Mul,
+                compute,
+                &[Operand::Tensor(rstd), Operand::Tensor(weight)],
+                &vector,
+            )?
+        }
+        None => rstd,
+    };
+    let centred = computed(
+        cx,
+        F::Sub,
+        compute,
+        &[Operand::Tensor(x), Operand::Tensor(mean)],
+        &shape,
+    )?;
+    let bias = match bias {
+        Some(bias) => Operand::Tensor(per_channel(cx, bias, count, compute)?),
+        None => number(0.0),
+    };
+    // bias + centred * scale * 1
+    let operands = [
+        bias,
+        Operand::Tensor(centred),
+        Operand::Tensor(scale),
+        number(1.0),
+    ];
+    let result = computed(cx, F::Addcmul, compute, &operands, &shape)?;
+    let result = cx.reshaped(result, output.dims())?;
+    cx.copy(result, output)
+}
+
+/// Moves a running statistic towards that of the batch.
+fn update(
+    cx: &mut Cx<'_>,
+    running: Option<View>,
+    batch: View,
+    factor: f64,
+    momentum: f64,
+) -> Result<(), Refusal> {
+    let Some(running) = running.filter(|running| !running.is_empty()) else {
+        return Ok(());
+    };
+    let compute = batch.dtype();
+    let dims = running.dims().to_vec();
+    let batch = cx.reshaped(batch, &dims)?;
+    let scaled = computed(
+        cx,
+        F::Mul,
+        compute,
+        &[Operand::Tensor(batch), number(factor * momentum)],
+        &dims,
+    )?;
+    let kept = computed(
+        cx,
+        F::Mul,
+        compute,
+        &[Operand::Tensor(running), number(1.0 - momentum)],
+        &dims,
+    )?;
+    cx.map(
+        F::Add,
+        compute,
+        &[Operand::Tensor(kept), Operand::Tensor(scaled)],
+        running,
+    )
+}
+
+fn batch_norm_backward(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let (gradient, input) = (cx.tensor("gradOut")?, cx.tensor("input")?);
+    cx.check_dims(&gradient, input.dims())?;
+    let shape = channels(cx, &input)?;
+    let [batch, count, rest] = shape;
+    let wanted = wanted(cx)?;
+    let (training, epsilon) = (cx.flag("training")?, cx.float("eps")?);
+    let compute = accumulator(input.dtype());
+    let vector = [1, count, 1];
+    let (mean, rstd) = if training {
+        let (mean, rstd) = (cx.tensor("saveMean")?, cx.tensor("saveInvstd")?);
+        (
+            per_channel(cx, mean, count, compute)?,
+            per_channel(cx, rstd, count, compute)?,
+        )
+    } else {
+        let (mean, variance) = (cx.tensor("runningMean")?, cx.tensor("runningVar")?);
+        let variance = per_channel(cx, variance, count, compute)?;
+        let shifted = computed(
+            cx,
+            F::Add,
+            compute,
+            &[Operand::Tensor(variance), number(epsilon)],
+            &vector,
+        )?;
+        let rstd = computed(cx, F::Rsqrt, compute, &[Operand::Tensor(shifted)], &vector)?;
+        (per_channel(cx, mean, count, compute)?, rstd)
+    };
+    let flat = |cx: &mut Cx<'_>, view: View| {
+        let view = cx.cast(view, compute)?;
+        cx.reshaped(view, &shape)
+    };
+    let (gradient, x) = (flat(cx, gradient)?, flat(cx, input)?);
+    let centred = computed(
+        cx,
+        F::Sub,
+        compute,
+        &[Operand::Tensor(x), Operand::Tensor(mean)],
+        &shape,
+    )?;
+    let unit = computed(
+        cx,
+        F::Mul,
+        compute,
+        &[Operand::Tensor(centred), Operand::Tensor(rstd)],
+        &shape,
+    )?;
+    let products = computed(
+        cx,
+        F::Mul,
+        compute,
+        &[Operand::Tensor(gradient), Operand::Tensor(unit)],
+        &shape,
+    )?;
+    let sum_of_products = reduce_kept(cx, "ReduceSum", products, &[0, 2])?;
+    let sum_of_gradient = reduce_kept(cx, "ReduceSum", gradient, &[0, 2])?;
+    for (name, flag, sum) in [
+        ("gradWeight", wanted[1], sum_of_products),
+        ("gradBias", wanted[2], sum_of_gradient),
+    ] {
+        if let Some(out) = cx.optional(name)?.filter(|_| flag) {
+            let sum = cx.reshaped(sum, out.dims())?;
+            cx.copy(sum, out)?;
+        }
+    }
+    let Some(out) = cx.optional("gradInput")?.filter(|_| wanted[0]) else {
+        return Ok(());
+    };
+    let scale = match cx.optional("weight")? {
+        Some(weight) => {
+            let weight = per_channel(cx, weight, count, compute)?;
+            computed(
+                cx,
+                F::Mul,
+                compute,
+                &[Operand::Tensor(rstd), Operand::Tensor(weight)],
+                &vector,
+            )?
+        }
+        None => rstd,
+    };
+    let across = if training {
+        let share = number(((batch * rest).max(1) as f64).recip());
+        let mean_of_gradient = computed(
+            cx,
+            F::Mul,
+            compute,
+            &[Operand::Tensor(sum_of_gradient), share],
+            &vector,
+        )?;
+        let mean_of_products = computed(
+            cx,
+            F::Mul,
+            compute,
+            &[Operand::Tensor(sum_of_products), share],
+            &vector,
+        )?;
+        let operands = [Operand::Tensor(gradient), Operand::Tensor(mean_of_gradient)];
+        let centred = computed(cx, F::Sub, compute, &operands, &shape)?;
+        let operands = [Operand::Tensor(unit), Operand::Tensor(mean_of_products)];
+        let along = computed(cx, F::Mul, compute, &operands, &shape)?;
+        computed(
+            cx,
+            F::Sub,
+            compute,
+            &[Operand::Tensor(centred), Operand::Tensor(along)],
+            &shape,
+        )?
+    } else {
+        gradient
+    };
+    let result = computed(
+        cx,
+        F::Mul,
+        compute,
+        &[Operand::Tensor(across), Operand::Tensor(scale)],
+        &shape,
+    )?;
+    let result = cx.reshaped(result, out.dims())?;
+    cx.copy(result, out)
+}
+
+/// How a loss is reduced: not at all, to its mean, or to its sum.
+pub(super) fn reduction(cx: &Cx<'_>) -> Result<i64, Refusal> {
+    match cx.int("reduction")? {
+        kind @ 0..=2 => Ok(kind),
+        other => Err(cx.invalid(format_args!(
+            "reduction is {other}; it must be 0 (none), 1 (mean) or 2 (sum)"
+        ))),
+    }
+}
+
+fn mse_loss(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let (x, target, out) = (cx.tensor("self")?, cx.tensor("target")?, cx.out("out")?);
+    let kind = reduction(cx)?;
+    let dtype = cx.promote(x.dtype(), target.dtype())?;
+    let compute = accumulator(dtype);
+    let (dims, rank) = cx.broadcast(&[x, target])?;
+    let dims = &dims[..rank];
+    let distances = computed(
+        cx,
+        F::Sub,
+        compute,
+        &[Operand::Tensor(x), Operand::Tensor(target)],
+        dims,
+    )?;
+    if kind == 0 {
+        cx.check_dims(&out, dims)?;
+        return cx.map(F::Square, compute, &[Operand::Tensor(distances)], out);
+    }
+    cx.check_dims(&out, &[])?;
+    if distances.is_empty() {
+        let empty = if kind == 1 { f64::NAN } else { 0.0 };
+        return cx.fill(Scalar::of_f64(empty), out);
+    }
+    let squares = computed(cx, F::Square, compute, &[Operand::Tensor(distances)], dims)?;
+    let axes: Vec<usize> = (0..rank).collect();
+    let operator = if kind == 1 { "ReduceMean" } else { "ReduceSum" };
+    reduce(cx, operator, squares, &axes, false, out)
+}
+
+fn mse_loss_backward(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let (gradient, x) = (cx.tensor("gradOutput")?, cx.tensor("self")?);
+    let (target, out) = (cx.tensor("target")?, cx.out("out")?);
+    let kind = reduction(cx)?;
+    let compute = accumulator(out.dtype());
+    let dims = out.dims().to_vec();
+    let factor = match kind {
+        1 => 2.0 / (out.elements().max(1) as f64),
+        _ => 2.0,
+    };
+    let distances = computed(
+        cx,
+        F::Sub,
+        compute,
+        &[Operand::Tensor(x), Operand::Tensor(target)],
+        &dims,
+    )?;
+    let scaled = computed(
+        cx,
+        F::Mul,
+        compute,
+        &[Operand::Tensor(distances), number(factor)],
+        &dims,
+    )?;
+    cx.map(
+        F::Mul,
+        compute,
+        &[Operand::Tensor(scaled), Operand::Tensor(gradient)],
+        out,
+    )
+}

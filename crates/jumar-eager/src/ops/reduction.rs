@@ -1,0 +1,446 @@
+//! Reductions: sums, extremes, norms, moments, cumulative sums.
+
+use jumar_ops::Attrs;
+use jumar_types::dtype::DataType;
+
+use super::Table;
+use crate::build::{Cx, Input, Operand};
+use crate::element::F;
+use crate::view::View;
+use crate::{Refusal, Scalar, promote};
+
+pub(crate) static TABLE: &Table = &[
+    ("aclnnAll", |cx| any_or_all(cx, "ReduceMin", true)),
+    ("aclnnAmax", |cx| extreme_of_axes(cx, "ReduceMax")),
+    ("aclnnAmin", |cx| extreme_of_axes(cx, "ReduceMin")),
+    ("aclnnAny", |cx| any_or_all(cx, "ReduceMax", false)),
+    ("aclnnArgMax", |cx| arg_extreme(cx, "ArgMaxV2")),
+    ("aclnnArgMin", |cx| arg_extreme(cx, "ArgMin")),
+    ("aclnnCumsum", cumsum),
+    ("aclnnForeachNorm", foreach_norm),
+    ("aclnnLinalgVectorNorm", vector_norm),
+    ("aclnnLogSumExp", log_sum_exp),
+    ("aclnnMax", |cx| extreme_of_all(cx, "ReduceMax")),
+    ("aclnnMaxDim", |cx| {
+        extreme_and_index(cx, "ReduceMax", "ArgMaxV2")
+    }),
+    ("aclnnMean", |cx| {
+        sum_or_mean(cx, "dim", "keepDim", "ReduceMean")
+    }),
+    ("aclnnMin", |cx| extreme_of_all(cx, "ReduceMin")),
+    ("aclnnMinDim", |cx| {
+        extreme_and_index(cx, "ReduceMin", "ArgMin")
+    }),
+    ("aclnnProd", product),
+    ("aclnnProdDim", product_of_axis),
+    ("aclnnReduceSum", |cx| {
+        sum_or_mean(cx, "dims", "keepDims", "ReduceSum")
+    }),
+    ("aclnnStd", |cx| deviation(cx, true)),
+    ("aclnnVarCorrection", |cx| deviation(cx, false)),
+];
+
+/// Returns the shape that is left of a shape when axes are reduced.
+pub(super) fn reduced_dims(dims: &[usize], axes: &[usize], keep: bool) -> Vec<usize> {
+    let mut left = Vec::with_capacity(dims.len());
+    for (axis, &dim) in dims.iter().enumerate() {
+        match (axes.contains(&axis), keep) {
+            (false, _) => left.push(dim),
+            (true, true) => left.push(1),
+            (true, false) => {}
+        }
+    }
+    left
+}
+
+/// Returns the axes that a parameter names; all of them for an empty list or a null pointer.
+pub(super) fn axes_of(cx: &Cx<'_>, param: &str, rank: usize) -> Result<Vec<usize>, Refusal> {
+    match cx.optional_ints(param)? {
+        Some(dims) if !dims.is_empty() => {
+            let mut axes = cx.axes(param, dims, rank)?;
+            axes.retain(|&axis| axis < rank);
+            Ok(axes)
+        }
+        _ => Ok((0..rank).collect()),
+    }
+}
+
+/// Returns the type in which sums of a type are accumulated: float32 for the 16-bit types.
+pub(super) fn accumulator(dtype: DataType) -> DataType {
+    match dtype {
+        DataType::Float64 => DataType::Float64,
+        _ => DataType::Float32,
+    }
+}
+
+/// Reduces axes of a view with an operator of jumar-ops. The output has the reduced shape.
+pub(super) fn reduce(
+    cx: &mut Cx<'_>,
+    operator: &str,
+    x: View,
+    axes: &[usize],
+    keep: bool,
+    out: View,
+) -> Result<(), Refusal> {
+    cx.check_dims(&out, &reduced_dims(x.dims(), axes, keep))?;
+    if promote::is_complex(x.dtype()) {
+        return Err(cx.unsupported(format_args!("reductions of {} are not computed", x.dtype())));
+    }
+    if axes.is_empty() {
+        return cx.copy(x, out);
+    }
+    let axes: Vec<i64> = axes.iter().map(|&axis| axis as i64).collect();
+    let attrs = Attrs::new().with("keep_dims", keep);
+    cx.op(operator, &[x.into(), Input::ints(&axes)], &attrs, &[out])
+}
+
+/// Reduces axes to a new temporary of the same type; the reduced dimensions stay with size 1.
+pub(super) fn reduce_kept(
+    cx: &mut Cx<'_>,
+    operator: &str,
+    x: View,
+    axes: &[usize],
+) -> Result<View, Refusal> {
+    let out = cx.temporary(x.dtype(), &reduced_dims(x.dims(), axes, true))?;
+    reduce(cx, operator, x, axes, true, out)?;
+    Ok(out)
+}
+
+fn sum_or_mean(cx: &mut Cx<'_>, dims: &str, keep: &str, operator: &str) -> Result<(), Refusal> {
+    let (x, out) = (cx.tensor("self")?, cx.out("out")?);
+    let dtype = cx.dtype("dtype")?;
+    let axes = axes_of(cx, dims, x.rank())?;
+    cx.check_converts(dtype, &out)?;
+    let keep = cx.flag(keep)?;
+    cx.check_dims(&out, &reduced_dims(x.dims(), &axes, keep))?;
+    if x.is_empty() && !out.is_empty() {
+        let identity = if operator == "ReduceMean" {
+            f64::NAN
+        } else {
+            0.0
+        };
+        return cx.fill(Scalar::of_f64(identity), out);
+    }
+    if dtype == DataType::Bool {
+        let x = is_not_zero(cx, x)?;
+        return reduce(cx, "ReduceMax", x, &axes, keep, out);
+    }
+    let x = cx.cast(x, dtype)?;
+    reduce(cx, operator, x, &axes, keep, out)
+}
+
+/// Compares with zero.
+fn is_not_zero(cx: &mut Cx<'_>, x: View) -> Result<View, Refusal> {
+    if x.dtype() == DataType::Bool {
+        return Ok(x);
+    }
+    let out = cx.temporary(DataType::Bool, x.dims())?;
+    let zero = Operand::Scalar(Scalar::of_i64(0));
+    cx.test(F::Ne, x.dtype(), &[Operand::Tensor(x), zero], out)?;
+    Ok(out)
+}
+
+fn any_or_all(cx: &mut Cx<'_>, operator: &str, identity: bool) -> Result<(), Refusal> {
+    let (x, out) = (cx.tensor("self")?, cx.out("out")?);
+    let axes = axes_of(cx, "dim", x.rank())?;
+    let keep = cx.flag("keepdim")?;
+    cx.check_converts(DataType::Bool, &out)?;
+    cx.check_dims(&out, &reduced_dims(x.dims(), &axes, keep))?;
+    if x.is_empty() && !out.is_empty() {
+        return cx.fill(Scalar::of_bool(identity), out);
+    }
+    let x = is_not_zero(cx, x)?;
+    reduce(cx, operator, x, &axes, keep, out)
+}
+
+/// Refuses an extreme of no elements, which has no identity.
+fn check_not_empty(cx: &Cx<'_>, x: &View, out: &View) -> Result<(), Refusal> {
+    if x.is_empty() && !out.is_empty() {
+        return Err(cx.invalid(format_args!(
+            "self has the shape {:?}: an extreme of no elements is not defined",
+            x.dims()
+        )));
+    }
+    Ok(())
+}
+
+fn extreme_of_axes(cx: &mut Cx<'_>, operator: &str) -> Result<(), Refusal> {
+    let (x, out) = (cx.tensor("self")?, cx.out("out")?);
+    let axes = axes_of(cx, "dim", x.rank())?;
+    check_not_empty(cx, &x, &out)?;
+    let keep = cx.flag("keepDim")?;
+    reduce(cx, operator, x, &axes, keep, out)
+}
+
+fn extreme_of_all(cx: &mut Cx<'_>, operator: &str) -> Result<(), Refusal> {
+    let (x, out) = (cx.tensor("self")?, cx.out("out")?);
+    check_not_empty(cx, &x, &out)?;
+    let axes: Vec<usize> = (0..x.rank()).collect();
+    reduce(cx, operator, x, &axes, false, out)
+}
+
+/// Writes the index of the extreme of an axis.
+fn index_of_extreme(
+    cx: &mut Cx<'_>,
+    operator: &str,
+    x: View,
+    axis: usize,
+    keep: bool,
+    out: View,
+) -> Result<(), Refusal> {
+    if x.rank() == 0 {
+        cx.check_dims(&out, &[])?;
+        return cx.fill(Scalar::of_i64(0), out);
+    }
+    cx.check_dims(&out, &reduced_dims(x.dims(), &[axis], keep))?;
+    let target = if keep { out.squeeze(axis) } else { out };
+    // The kernel has no boolean form.
+    let x = match x.dtype() {
+        DataType::Bool => cx.cast(x, DataType::UInt8)?,
+        _ => x,
+    };
+    let attrs = Attrs::new().with("dtype", DataType::Int64);
+    let axis = Input::ints(&[axis as i64]);
+    cx.op(operator, &[x.into(), axis], &attrs, &[target])
+}
+
+fn arg_extreme(cx: &mut Cx<'_>, operator: &str) -> Result<(), Refusal> {
+    let (x, out) = (cx.tensor("self")?, cx.out("out")?);
+    let axis = cx.axis("dim", cx.int("dim")?, x.rank())?;
+    check_not_empty(cx, &x, &out)?;
+    let keep = cx.flag("keepdim")?;
+    index_of_extreme(cx, operator, x, axis, keep, out)
+}
+
+fn extreme_and_index(cx: &mut Cx<'_>, value: &str, index: &str) -> Result<(), Refusal> {
+    let (x, out, indices) = (cx.tensor("self")?, cx.out("out")?, cx.out("indices")?);
+    let axis = cx.axis("dim", cx.int("dim")?, x.rank())?;
+    check_not_empty(cx, &x, &out)?;
+    let keep = cx.flag("keepdim")?;
+    index_of_extreme(cx, index, x, axis, keep, indices)?;
+    let axes: &[usize] = if x.rank() == 0 { &[] } else { &[axis] };
+    reduce(cx, value, x, axes, keep, out)
+}
+
+fn product(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let (x, out, dtype) = (cx.tensor("self")?, cx.out("out")?, cx.dtype("dtype")?);
+    let axes: Vec<usize> = (0..x.rank()).collect();
+    product_of(cx, x, &axes, false, dtype, out)
+}
+
+fn product_of_axis(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let (x, out, dtype) = (cx.tensor("self")?, cx.out("out")?, cx.dtype("dtype")?);
+    let axis = cx.axis("dim", cx.int("dim")?, x.rank())?;
+    let axes: &[usize] = if x.rank() == 0 { &[] } else { &[axis] };
+    let keep = cx.flag("keepDim")?;
+    product_of(cx, x, axes, keep, dtype, out)
+}
+
+fn product_of(
+    cx: &mut Cx<'_>,
+    x: View,
+    axes: &[usize],
+    keep: bool,
+    dtype: DataType,
+    out: View,
+) -> Result<(), Refusal> {
+    cx.check_converts(dtype, &out)?;
+    cx.check_dims(&out, &reduced_dims(x.dims(), axes, keep))?;
+    if x.is_empty() && !out.is_empty() {
+        return cx.fill(Scalar::of_i64(1), out);
+    }
+    if dtype == DataType::Bool {
+        let x = is_not_zero(cx, x)?;
+        return reduce(cx, "ReduceMin", x, axes, keep, out);
+    }
+    let x = cx.cast(x, dtype)?;
+    reduce(cx, "ReduceProd", x, axes, keep, out)
+}
+
+fn log_sum_exp(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let (x, out) = (cx.tensor("self")?, cx.out("out")?);
+    let axes = axes_of(cx, "dim", x.rank())?;
+    let keep = cx.flag("keepDim")?;
+    cx.check_dims(&out, &reduced_dims(x.dims(), &axes, keep))?;
+    if x.is_empty() && !out.is_empty() {
+        return cx.fill(Scalar::of_f64(f64::NEG_INFINITY), out);
+    }
+    let x = cx.cast(x, promote::real(x.dtype()))?;
+    reduce(cx, "ReduceLogSumExp", x, &axes, keep, out)
+}
+
+/// Writes the p-norm over axes, computed in the type of `x`.
+fn norm(
+    cx: &mut Cx<'_>,
+    x: View,
+    order: f64,
+    axes: &[usize],
+    keep: bool,
+    out: View,
+) -> Result<(), Refusal> {
+    let dtype = x.dtype();
+    let new = |cx: &mut Cx<'_>, function, operands: &[Operand], dims: &[usize]| {
+        let to = cx.temporary(dtype, dims)?;
+        cx.map(function, dtype, operands, to)?;
+        Ok::<View, Refusal>(to)
+    };
+    let number = |value: f64| Operand::Scalar(Scalar::of_f64(value));
+    let size = new(cx, F::Abs, &[Operand::Tensor(x)], x.dims())?;
+    if order == f64::INFINITY {
+        return reduce(cx, "ReduceMax", size, axes, keep, out);
+    }
+    if order == f64::NEG_INFINITY {
+        return reduce(cx, "ReduceMin", size, axes, keep, out);
+    }
+    if order == 0.0 {
+        let counted = cx.temporary(dtype, x.dims())?;
+        cx.test(F::Ne, dtype, &[Operand::Tensor(x), number(0.0)], counted)?;
+        return reduce(cx, "ReduceSum", counted, axes, keep, out);
+    }
+    if order == 1.0 {
+        return reduce(cx, "ReduceSum", size, axes, keep, out);
+    }
+    if order == 2.0 {
+        return reduce(cx, "jumar.ReduceL2", size, axes, keep, out);
+    }
+    let powers = new(
+        cx,
+        F::Pow,
+        &[Operand::Tensor(size), number(order)],
+        x.dims(),
+    )?;
+    let sum = cx.temporary(dtype, &reduced_dims(x.dims(), axes, keep))?;
+    reduce(cx, "ReduceSum", powers, axes, keep, sum)?;
+    cx.map(
+        F::Pow,
+        dtype,
+        &[Operand::Tensor(sum), number(order.recip())],
+        out,
+    )
+}
+
+/// Returns the sizes of complex numbers, and real numbers as they are, in at least float32.
+fn real_part_or_size(cx: &mut Cx<'_>, x: View, dtype: DataType) -> Result<View, Refusal> {
+    if promote::is_complex(x.dtype()) {
+        let to = cx.temporary(accumulator(dtype), x.dims())?;
+        cx.map(F::ComplexAbs, x.dtype(), &[Operand::Tensor(x)], to)?;
+        return Ok(to);
+    }
+    let dtype = match dtype {
+        DataType::Float64 => DataType::Float64,
+        _ => DataType::Float32,
+    };
+    cx.cast(x, dtype)
+}
+
+fn vector_norm(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let (x, out) = (cx.tensor("self")?, cx.out("out")?);
+    let axes = axes_of(cx, "dims", x.rank())?;
+    let (keep, order) = (cx.flag("keepDims")?, cx.scalar("ord")?.real());
+    cx.check_dims(&out, &reduced_dims(x.dims(), &axes, keep))?;
+    if x.is_empty() && !out.is_empty() {
+        if order < 0.0 || order == f64::INFINITY {
+            return check_not_empty(cx, &x, &out);
+        }
+        return cx.fill(Scalar::of_i64(0), out);
+    }
+    let x = real_part_or_size(cx, x, cx.dtype("dtype")?)?;
+    norm(cx, x, order, &axes, keep, out)
+}
+
+fn foreach_norm(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let (inputs, outputs) = (cx.tensors("x")?, cx.tensors("out")?);
+    let order = cx.scalar("scalar")?.real();
+    if inputs.len() != outputs.len() {
+        return Err(cx.invalid(format_args!(
+            "x has {} tensors and out has {}; they must be as many",
+            inputs.len(),
+            outputs.len()
+        )));
+    }
+    for (x, out) in inputs.into_iter().zip(outputs) {
+        let axes: Vec<usize> = (0..x.rank()).collect();
+        // A list of tensors writes outputs of one element, with or without a dimension.
+        let target = out.reshape(&[]).ok_or_else(|| {
+            cx.invalid(format_args!(
+                "out has the shape {:?}; one element is wanted",
+                out.dims()
+            ))
+        })?;
+        if x.is_empty() {
+            cx.fill(Scalar::of_i64(0), target)?;
+            continue;
+        }
+        let x = real_part_or_size(cx, x, x.dtype())?;
+        norm(cx, x, order, &axes, false, target)?;
+    }
+    Ok(())
+}
+
+/// Returns the mean over axes, which stay with size 1, and the squares of the distances from it.
+pub(super) fn mean_and_squares(
+    cx: &mut Cx<'_>,
+    x: View,
+    axes: &[usize],
+) -> Result<(View, View), Refusal> {
+    let mean = reduce_kept(cx, "ReduceMean", x, axes)?;
+    let distances = cx.temporary(x.dtype(), x.dims())?;
+    let operands = [Operand::Tensor(x), Operand::Tensor(mean)];
+    cx.map(F::Sub, x.dtype(), &operands, distances)?;
+    let squares = cx.temporary(x.dtype(), x.dims())?;
+    cx.map(F::Square, x.dtype(), &[Operand::Tensor(distances)], squares)?;
+    Ok((mean, squares))
+}
+
+/// Writes the variance, or its root. `correction` is subtracted from the number of elements.
+fn deviation(cx: &mut Cx<'_>, root: bool) -> Result<(), Refusal> {
+    let (x, out) = (cx.tensor("self")?, cx.out("out")?);
+    let axes = axes_of(cx, "dim", x.rank())?;
+    let keep = cx.flag("keepdim")?;
+    let dims = reduced_dims(x.dims(), &axes, keep);
+    cx.check_dims(&out, &dims)?;
+    let count: usize = axes.iter().map(|&axis| x.dims()[axis]).product();
+    let freedom = (count as f64 - cx.int("correction")? as f64).max(0.0);
+    if x.is_empty() && !out.is_empty() {
+        return cx.fill(Scalar::of_f64(f64::NAN), out);
+    }
+    let x = cx.cast(x, accumulator(x.dtype()))?;
+    let (_, squares) = mean_and_squares(cx, x, &axes)?;
+    let sum = cx.temporary(x.dtype(), &dims)?;
+    reduce(cx, "ReduceSum", squares, &axes, keep, sum)?;
+    let variance = if root {
+        cx.temporary(x.dtype(), &dims)?
+    } else {
+        out
+    };
+    let freedom = Operand::Scalar(Scalar::of_f64(freedom));
+    cx.map(
+        F::Div,
+        x.dtype(),
+        &[Operand::Tensor(sum), freedom],
+        variance,
+    )?;
+    match root {
+        true => cx.map(F::Sqrt, x.dtype(), &[Operand::Tensor(variance)], out),
+        false => Ok(()),
+    }
+}
+
+fn cumsum(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let (x, out, dtype) = (cx.tensor("self")?, cx.out("out")?, cx.dtype("dtype")?);
+    let axis = cx.axis("dim", cx.int("dim")?, x.rank())?;
+    cx.check_converts(dtype, &out)?;
+    cx.check_dims(&out, x.dims())?;
+    if x.rank() == 0 {
+        return cx.copy(x, out);
+    }
+    // Sums of 16-bit numbers are kept in float32 between the elements.
+    let compute = match dtype {
+        DataType::Float16 | DataType::BFloat16 => DataType::Float32,
+        DataType::Bool => DataType::Int64,
+        dtype => dtype,
+    };
+    let x = cx.cast(x, compute)?;
+    let axis = Input::ints(&[axis as i64]);
+    cx.op("Cumsum", &[x.into(), axis], &Attrs::new(), &[out])
+}
