@@ -475,6 +475,46 @@ for one, two in [(x, x), (x, x + 1), (x, noise(3)), (x[:0], x[:0]), (x.int(), x.
     same = torch.tensor([one.shape == two.shape and bool((one == two).all())])
     cases.add("aclnnEqual", self=one, other=two, out=Out(same))
 
+# Further names of the same functions.
+for dtype in (f32, i32):
+    a, b = noise(3, 4, dtype=dtype), noise(4, dtype=dtype)
+    two = Scalar(2, i64)
+    cases.add("aclnnAddRelu", self=a, other=b, alpha=two, out=Out((a + 2 * b).relu()))
+    cases.add("aclnnInplaceAddRelu", selfRef=InOut(a, (a + 2 * b).relu()), other=b, alpha=two)
+    cases.add("aclnnAddV3", self=Scalar(3, i64), other=b, alpha=two, out=Out(3 + 2 * b))
+    cases.add("aclnnAxpyV2", self=a, other=b, alpha=torch.tensor([3], dtype=dtype), out=Out(a + 3 * b))
+    cases.add("aclnnGer", self=b, vec2=a[0].clone(), out=Out(torch.outer(b, a[0])))
+    cases.add("aclnnMaxN", tensors=[a, b, -b], out=Out(torch.maximum(torch.maximum(a, b), -b)))
+    cases.add("aclnnMinN", tensors=[a, b, -b], out=Out(torch.minimum(torch.minimum(a, b), -b)))
+    cases.add("aclnnSum", tensors=[a, b, -b, a], out=Out(a + a))
+    cases.add("aclnnSum", tensors=[a], out=Out(a))
+    cases.add("aclnnAddN", tensors=[a, b], out=Out(a + b))
+x = noise(9)
+cases.add("aclnnShrink", self=x, lambd=half, bias=Scalar(0.25, f64), out=Out(torch.where(x > 0.5, x - 0.25, torch.where(x < -0.5, x + 0.25, torch.zeros_like(x)))))
+halves = [noise(50, dtype=f16) for _ in range(5)]
+cases.add("aclnnSum", tensors=halves, out=Out(sum(x.float() for x in halves).half()), within=1e-3)
+
+# Types that PyTorch computes in others.
+for dtype in (torch.uint16, torch.uint32, torch.uint64):
+    a, b = torch.randint(0, 60000, (3, 4)), torch.randint(1, 60000, (4,))
+    bits = {torch.uint16: 1 << 16, torch.uint32: 1 << 32, torch.uint64: 1 << 62}[dtype]
+    one, two = a.to(dtype), b.to(dtype)
+    cases.add("aclnnMul", self=one, other=two, out=Out((a * b % bits).to(dtype)))
+    cases.add("aclnnMaximum", self=one, other=two, out=Out(torch.maximum(a, b).to(dtype)))
+    cases.add("aclnnLtTensor", self=one, other=two, out=Out(a < b))
+    cases.add("aclnnCast", self=one, dtype=f32, out=Out(a.float()))
+    cases.add("aclnnAdds", self=one, other=Scalar(1, i64), alpha=Scalar(1, i64), out=Out((a + 1).to(dtype)))
+c32 = torch.complex32
+a, b = noise(3, 4, dtype=c64).to(c32), noise(4, dtype=c64).to(c32)
+wide = [a.to(c64), b.to(c64)]
+cases.add("aclnnAdd", self=a, other=b, alpha=Scalar(1, i64), out=Out((wide[0] + wide[1]).to(c32)), within=4e-3)
+cases.add("aclnnMul", self=a, other=b, out=Out((wide[0] * wide[1]).to(c32)), within=1e-2)
+cases.add("aclnnNeg", self=a, out=Out((-wide[0]).to(c32)))
+cases.add("aclnnInplaceCopy", selfRef=InOut(torch.zeros(3, 4, dtype=c32), b.expand(3, 4)), src=b)
+cases.add("aclnnInplaceFillScalar", selfRef=InOut(a, torch.full((3, 4), 1 + 2j, dtype=c64).to(c32)), value=Scalar(1 + 2j, c128))
+cases.add("aclnnCast", self=a, dtype=c128, out=Out(wide[0].to(c128)))
+cases.add("aclnnAbs", self=a, out=Out(wide[0].abs().half()))
+
 # Lists.
 for dtype in (f32, f16):
     shapes = [(3,), (2, 4), (), (0,)]

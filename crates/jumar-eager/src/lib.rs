@@ -20,7 +20,7 @@
 //! 3. makes views, which move no data: [`view::View`] has `permute`, `transpose`, `slice`, `select`, `squeeze`, `unsqueeze`,
 //!    `expand`, `reshape`;
 //! 4. adds steps:
-//!    - `cx.map(F::..., compute, &operands, out)` computes a function of elements (`element/functions.rs`) over any strides,
+//!    - `cx.map(F::..., compute, &operands, out)` computes a function of elements (`element/functions`) over any strides,
 //!      with broadcasting, in the type `compute`, and converts to the type of `out`; `cx.test` does so for a boolean result;
 //!    - `cx.copy(from, to)` copies, broadcasts and converts; `cx.fill(scalar, out)` fills;
 //!    - `cx.cast(view, dtype)?`, `cx.dense(view)?`, `cx.reshaped(view, &dims)?` return a view, through a temporary only where

@@ -435,12 +435,15 @@ impl Cx<'_> {
     }
 
     /// Returns the shape that views are broadcast to.
-    pub fn broadcast(&self, views: &[View]) -> Result<([usize; MAX_RANK], usize), Refusal> {
+    pub fn broadcast<'v>(
+        &self,
+        views: impl IntoIterator<Item = &'v View, IntoIter: Clone>,
+    ) -> Result<([usize; MAX_RANK], usize), Refusal> {
+        let views = views.into_iter();
         let (mut dims, mut rank) = ([1; MAX_RANK], 0);
-        for view in views {
+        for view in views.clone() {
             let Some(both) = broadcast(&dims[..rank], view.dims()) else {
                 let shapes: Vec<String> = views
-                    .iter()
                     .map(|view| format!("{:?} of {}", view.dims(), self.param_of(view)))
                     .collect();
                 return Err(self.invalid(format_args!(

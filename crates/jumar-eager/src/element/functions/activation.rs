@@ -349,3 +349,15 @@ pub(super) fn ge_glu_gate<A: Real>(gradient: A, value: A, gate: A) -> A {
 pub(super) fn ge_glu_tanh_gate<A: Real>(gradient: A, value: A, gate: A) -> A {
     gelu_tanh_backward(gradient * value, gate)
 }
+
+#[inline(always)]
+pub(super) fn shrink<A: Real>(x: A, lambda: A, bias: A) -> A {
+    if x > lambda {
+        x - bias
+    } else if x < -lambda {
+        x + bias
+    } else {
+        // Not-a-number stays what it is.
+        x * k(0.0)
+    }
+}

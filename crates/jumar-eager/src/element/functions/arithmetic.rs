@@ -219,3 +219,8 @@ pub(super) fn rsqrt<A: Analytic>(x: A) -> A {
 pub(super) fn reciprocal<A: Analytic>(x: A) -> A {
     A::of(1.0).over(x)
 }
+
+#[inline(always)]
+pub(super) fn add_scaled_relu<A: Ordered>(a: A, b: A, alpha: A) -> A {
+    max(add_scaled(a, b, alpha), A::of(0.0))
+}

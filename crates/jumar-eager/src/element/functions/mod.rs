@@ -136,6 +136,7 @@ functions! {
     ordered Max = arithmetic::max, (b);
     ordered Min = arithmetic::min, (b);
     ordered Clamp = arithmetic::clamp, (b c);
+    ordered AddScaledRelu = arithmetic::add_scaled_relu, (b c);
     ordered Abs = arithmetic::abs, ();
     ordered Sign = arithmetic::sign, ();
     ordered Relu = activation::relu, ();
@@ -226,6 +227,7 @@ functions! {
     real Softplus = activation::softplus, (b c);
     real SoftplusBackward = activation::softplus_backward, (b c d);
     real Softshrink = activation::softshrink, (b);
+    real Shrink = activation::shrink, (b c);
     real ShrinkBackward = activation::shrink_backward, (b c);
     real Hardshrink = activation::hardshrink, (b);
     real Logit = special::logit, ();

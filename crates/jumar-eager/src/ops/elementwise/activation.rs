@@ -23,6 +23,7 @@ pub(crate) static ACTIVATION: &[Row] = &[
     ("aclnnDropoutBackward", dropout_backward),
     ("aclnnElu", elu),
     ("aclnnEluBackward", elu_backward),
+    ("aclnnEluV2", elu),
     ("aclnnFastGelu", of!(FastGelu)),
     (
         "aclnnFastGeluBackward",
@@ -33,6 +34,7 @@ pub(crate) static ACTIVATION: &[Row] = &[
     ("aclnnGeluBackward", of!(GeluBackward, "gradOutput", "self")),
     ("aclnnGeluBackwardV2", gelu_backward_v2),
     ("aclnnGeluV2", gelu_v2),
+    ("aclnnHardShrink", of!(Hardshrink, "self", "lambd")),
     ("aclnnHardshrink", of!(Hardshrink, "self", "lambd")),
     (
         "aclnnHardshrinkBackward",
@@ -43,6 +45,7 @@ pub(crate) static ACTIVATION: &[Row] = &[
         "aclnnHardsigmoidBackward",
         of!(HardsigmoidBackward, "gradOutput", "self"),
     ),
+    ("aclnnHardsigmoidV2", of!(Hardsigmoid)),
     ("aclnnHardswish", of!(Hardswish)),
     (
         "aclnnHardswishBackward",
@@ -59,6 +62,7 @@ pub(crate) static ACTIVATION: &[Row] = &[
     ("aclnnInplaceCelu", celu),
     ("aclnnInplaceElu", elu),
     ("aclnnInplaceHardsigmoid", of!(Hardsigmoid)),
+    ("aclnnInplaceHardsigmoidV2", of!(Hardsigmoid)),
     ("aclnnInplaceHardswish", of!(Hardswish)),
     ("aclnnInplaceLeakyRelu", leaky_relu),
     ("aclnnInplaceMish", of!(Mish)),
@@ -85,6 +89,7 @@ pub(crate) static ACTIVATION: &[Row] = &[
         "aclnnSeluBackward",
         of!(SeluBackward, "gradOutput", "result"),
     ),
+    ("aclnnShrink", of!(Shrink, "self", "lambd", "bias")),
     (
         "aclnnSigmoidBackward",
         of!(SigmoidBackward, "gradOutput", "output"),

@@ -5,6 +5,7 @@ use jumar_types::dtype::DataType;
 use super::{Pair, Row, Rule, binary, check_exists, check_shape, named, pair};
 use crate::build::{Cx, Operand};
 use crate::element::F;
+use crate::view::View;
 use crate::{Refusal, Scalar, promote};
 
 macro_rules! keep {
@@ -29,13 +30,18 @@ macro_rules! bits {
 pub(crate) static ARITHMETIC: &[Row] = &[
     ("aclnnAdd", add),
     ("aclnnAddN", sum),
+    ("aclnnAddRelu", add_relu),
+    ("aclnnAddV3", add),
     ("aclnnAddcdiv", |cx| third(cx, F::Addcdiv, Rule::Real)),
     ("aclnnAddcmul", |cx| third(cx, F::Addcmul, Rule::Keep)),
     ("aclnnAddr", addr),
+    ("aclnnAddrV2", addr),
     ("aclnnAdds", add),
+    ("aclnnAxpyV2", axpy),
     ("aclnnAtan2", real!(Atan2)),
     ("aclnnBitwiseAndScalar", bits!(BitAnd, LogicalAnd)),
     ("aclnnBitwiseAndTensor", bits!(BitAnd, LogicalAnd)),
+    ("aclnnBitwiseAndTensorOut", bits!(BitAnd, LogicalAnd)),
     ("aclnnBitwiseOrScalar", bits!(BitOr, LogicalOr)),
     ("aclnnBitwiseOrTensor", bits!(BitOr, LogicalOr)),
     ("aclnnBitwiseXorScalar", bits!(BitXor, LogicalXor)),
@@ -43,14 +49,19 @@ pub(crate) static ARITHMETIC: &[Row] = &[
     ("aclnnDiv", real!(Div)),
     ("aclnnDivMod", div_mod),
     ("aclnnDivMods", div_mod),
+    ("aclnnDivV3", div_mod),
     ("aclnnDivs", real!(Div)),
+    ("aclnnFloorDiv", keep!(FloorDiv)),
     ("aclnnFloorDivide", keep!(FloorDiv)),
     ("aclnnFloorDivides", keep!(FloorDiv)),
     ("aclnnFmodScalar", keep!(Fmod)),
     ("aclnnFmodTensor", keep!(Fmod)),
     ("aclnnGcd", keep!(Gcd)),
+    ("aclnnGer", ger),
     ("aclnnHeaviside", keep!(Heaviside)),
     ("aclnnInplaceAdd", add),
+    ("aclnnInplaceAddRelu", add_relu),
+    ("aclnnInplaceAddV3", add),
     ("aclnnInplaceAddcdiv", |cx| {
         third(cx, F::Addcdiv, Rule::Real)
     }),
@@ -62,6 +73,7 @@ pub(crate) static ARITHMETIC: &[Row] = &[
     ("aclnnInplaceAtan2", real!(Atan2)),
     ("aclnnInplaceBitwiseAndScalar", bits!(BitAnd, LogicalAnd)),
     ("aclnnInplaceBitwiseAndTensor", bits!(BitAnd, LogicalAnd)),
+    ("aclnnInplaceBitwiseAndTensorOut", bits!(BitAnd, LogicalAnd)),
     ("aclnnInplaceBitwiseOrScalar", bits!(BitOr, LogicalOr)),
     ("aclnnInplaceBitwiseOrTensor", bits!(BitOr, LogicalOr)),
     ("aclnnInplaceBitwiseXorScalar", bits!(BitXor, LogicalXor)),
@@ -87,11 +99,14 @@ pub(crate) static ARITHMETIC: &[Row] = &[
     ("aclnnInplaceXLogYScalarOther", real!(XLogY)),
     ("aclnnInplaceXLogYTensor", real!(XLogY)),
     ("aclnnLeftShift", keep!(Left)),
+    ("aclnnLeftShifts", keep!(Left)),
     ("aclnnLerp", lerp),
     ("aclnnLerps", lerp),
     ("aclnnLogAddExp", real!(LogAddExp)),
     ("aclnnLogAddExp2", real!(LogAddExp2)),
+    ("aclnnMaxN", |cx| most(cx, F::Max)),
     ("aclnnMaximum", keep!(Max)),
+    ("aclnnMinN", |cx| most(cx, F::Min)),
     ("aclnnMinimum", keep!(Min)),
     ("aclnnMul", keep!(Mul)),
     ("aclnnMuls", keep!(Mul)),
@@ -220,8 +235,57 @@ fn pow_scalar(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     cx.map(function, dtype, &operands[..1], out)
 }
 
+/// The positive part of self + alpha * other.
+fn add_relu(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let Pair {
+        operands: [one, two],
+        dtype,
+        out,
+    } = pair(cx)?;
+    let alpha = Operand::Scalar(cx.scalar("alpha")?);
+    check_exists(cx, F::AddScaledRelu, dtype)?;
+    cx.check_converts(dtype, &out)?;
+    check_shape(cx, &[one, two], &out)?;
+    cx.map(F::AddScaledRelu, dtype, &[one, two, alpha], out)
+}
+
+/// self + alpha * other, where alpha is a tensor.
+fn axpy(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    named(cx, F::AddScaled, Rule::Keep, &["self", "other", "alpha"])
+}
+
+/// The outer product of two vectors.
+fn ger(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let (one, two, out) = (cx.tensor("self")?, cx.tensor("vec2")?, cx.out("out")?);
+    let dtype = cx.promote(one.dtype(), two.dtype())?;
+    check_exists(cx, F::Mul, dtype)?;
+    cx.check_converts(dtype, &out)?;
+    for vector in [&one, &two] {
+        check_vector(cx, vector)?;
+    }
+    cx.check_dims(&out, &[one.elements(), two.elements()])?;
+    let operands = [one.unsqueeze(1), two].map(Operand::Tensor);
+    cx.map(F::Mul, dtype, &operands, out)
+}
+
+fn check_vector(cx: &Cx<'_>, vector: &View) -> Result<(), Refusal> {
+    match vector.rank() {
+        1 => Ok(()),
+        _ => Err(cx.invalid(format_args!(
+            "{} has the shape {:?}; it must have one dimension",
+            cx.param_of(vector),
+            vector.dims()
+        ))),
+    }
+}
+
 /// The sum of the tensors of a list.
 fn sum(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    most(cx, F::Add)
+}
+
+/// A function of two operands over the tensors of a list.
+fn most(cx: &mut Cx<'_>, function: F) -> Result<(), Refusal> {
     let (tensors, out) = (cx.tensors("tensors")?, cx.out("out")?);
     let Some((&first, rest)) = tensors.split_first() else {
         return Err(cx.invalid("tensors is empty; it must have at least one tensor"));
@@ -230,7 +294,7 @@ fn sum(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     for view in rest {
         dtype = cx.promote(dtype, view.dtype())?;
     }
-    check_exists(cx, F::Add, dtype)?;
+    check_exists(cx, function, dtype)?;
     cx.check_converts(dtype, &out)?;
     let (dims, rank) = cx.broadcast(&tensors)?;
     cx.check_dims(&out, &dims[..rank])?;
@@ -245,10 +309,10 @@ fn sum(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let mut sum = first;
     for &view in middle {
         let to = cx.temporary(wide, &dims[..rank])?;
-        cx.map(F::Add, wide, &[sum, view].map(Operand::Tensor), to)?;
+        cx.map(function, wide, &[sum, view].map(Operand::Tensor), to)?;
         sum = to;
     }
-    cx.map(F::Add, wide, &[sum, last].map(Operand::Tensor), out)
+    cx.map(function, wide, &[sum, last].map(Operand::Tensor), out)
 }
 
 /// beta * self + alpha * the outer product of two vectors. Both factors are 1 where they are null.
@@ -267,13 +331,7 @@ fn addr(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     check_exists(cx, F::Addr, dtype)?;
     cx.check_converts(dtype, &out)?;
     for vector in [&one, &two] {
-        if vector.rank() != 1 {
-            return Err(cx.invalid(format_args!(
-                "{} has the shape {:?}; it must have one dimension",
-                cx.param_of(vector),
-                vector.dims()
-            )));
-        }
+        check_vector(cx, vector)?;
     }
     cx.check_dims(&out, &[one.elements(), two.elements()])?;
     let column = Operand::Tensor(one.unsqueeze(1));

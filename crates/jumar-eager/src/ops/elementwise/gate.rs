@@ -8,11 +8,15 @@ use crate::view::View;
 
 pub(crate) static GATE: &[Row] = &[
     ("aclnnGeGlu", |cx| ge_glu(cx, false)),
+    ("aclnnGeGluBackward", |cx| ge_glu_backward(cx, false)),
     ("aclnnGeGluV3", |cx| {
         let left = cx.flag("activateLeft")?;
         ge_glu(cx, left)
     }),
-    ("aclnnGeGluV3Backward", ge_glu_backward),
+    ("aclnnGeGluV3Backward", |cx| {
+        let left = cx.flag("activateLeft")?;
+        ge_glu_backward(cx, left)
+    }),
     ("aclnnGlu", glu),
     ("aclnnGluBackward", glu_backward),
     ("aclnnSwiGlu", swi_glu),
@@ -115,13 +119,13 @@ fn ge_glu(cx: &mut Cx<'_>, left: bool) -> Result<(), Refusal> {
     plan(cx, function, &[gate], gelu)
 }
 
-fn ge_glu_backward(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+fn ge_glu_backward(cx: &mut Cx<'_>, left: bool) -> Result<(), Refusal> {
     let (gradient, x) = (cx.tensor("gradOutput")?, cx.tensor("self")?);
     let (gelu, out) = (cx.tensor("gelu")?, cx.out("gradInput")?);
     let function = form(cx, F::GeGluGate, F::GeGluTanhGate)?;
     cx.check_dims(&out, x.dims())?;
     let (mut sides, mut targets) = (halves(cx, &x)?, halves(cx, &out)?);
-    if cx.flag("activateLeft")? {
+    if left {
         sides.swap(0, 1);
         targets.swap(0, 1);
     }

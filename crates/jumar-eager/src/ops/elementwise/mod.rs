@@ -91,15 +91,14 @@ pub(crate) fn pair(cx: &Cx<'_>) -> Result<Pair, Refusal> {
 
 /// Refuses an output that has not the shape that the tensors among the operands are broadcast to.
 pub(crate) fn check_shape(cx: &Cx<'_>, operands: &[Operand], out: &View) -> Result<(), Refusal> {
-    let mut views = [*out; 8];
-    let mut count = 0;
-    for operand in operands {
-        if let Operand::Tensor(view) = operand {
-            views[count] = *view;
-            count += 1;
-        }
+    let tensors = operands.iter().filter_map(|operand| match operand {
+        Operand::Tensor(view) => Some(view),
+        Operand::Scalar(_) => None,
+    });
+    if tensors.clone().all(|view| view.dims() == out.dims()) {
+        return Ok(());
     }
-    let (dims, rank) = cx.broadcast(&views[..count])?;
+    let (dims, rank) = cx.broadcast(tensors)?;
     cx.check_dims(out, &dims[..rank])
 }
 
