@@ -14,7 +14,7 @@ const MOST_CHARACTERS: usize = 72;
 const INTRODUCED_WITH: &str = "xtask/vocabulary.tsv";
 
 /// Commits with a longer subject that others have built on, so that they cannot be reworded.
-const ACCEPTED: &[&str] = &[];
+const ACCEPTED: &[&str] = &["4a167718827de913f55e5ec98d70a02a9f3aa5d1"];
 
 /// A commit's subject has at most 72 characters.
 pub fn subjects(_: &Repository) -> Result<Vec<Problem>> {
