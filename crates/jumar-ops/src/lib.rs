@@ -21,6 +21,7 @@
 
 mod attr;
 mod call;
+mod contrib;
 mod error;
 mod infer;
 pub(crate) mod kernels;
@@ -64,6 +65,7 @@ pub mod processor {
 
 pub use attr::{Attr, AttrDef, AttrDefault, AttrKind, Attrs};
 pub use call::{Call, Memory, Operand, Place};
+pub use contrib::find_contrib;
 pub use error::{OpError, OpErrorKind};
 pub use infer::{InferCx, PrepareCx};
 pub use kernels::{compute, compute_known, pack_matrix};

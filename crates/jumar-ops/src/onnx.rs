@@ -154,6 +154,18 @@ impl<'a> OnnxNode<'a> {
             .collect()
     }
 
+    /// Returns all attributes but those that the conversion reads itself, for another operator.
+    pub(crate) fn rest(&self, own: &[&str]) -> Attrs {
+        let mut rest = Attrs::new();
+        for (name, value) in self.attrs.iter() {
+            if !own.contains(&name) {
+                self.ignore(name);
+                rest.set(name, value.clone());
+            }
+        }
+        rest
+    }
+
     fn ask(&self, name: &str) -> Option<&'a Attr> {
         self.asked.borrow_mut().insert(name.to_owned());
         self.attrs.get(name)

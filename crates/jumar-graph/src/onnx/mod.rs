@@ -12,7 +12,10 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
 use bytes::Bytes;
-use jumar_ops::{Attr, Attrs, Builder, OnnxNode, OpError, Tensor, TensorType, UNKNOWN, find_onnx};
+use jumar_ops::{
+    Attr, Attrs, Builder, OnnxForm, OnnxNode, OpError, Tensor, TensorType, UNKNOWN, find_contrib,
+    find_onnx,
+};
 use jumar_types::dtype::DataType;
 use prost::Message;
 
@@ -382,7 +385,7 @@ impl<'a> Importer<'a> {
                     "the attribute {name} is a graph, which is not supported here"
                 )));
             }
-            let form = find_onnx(&node.op_type, self.settings.opset)
+            let form = form_of(&node, self.settings.opset)
                 .map_err(|_| GraphError::internal("an unchecked operator"))?;
             let view = OnnxNode::new(self.settings.opset, &inputs, &used, &attrs);
             let outputs = (form.lower)(self, &view)?;
@@ -683,13 +686,12 @@ fn unknown_operators(
         } else {
             &node.name
         };
-        let entry = if !["", "ai.onnx", TRAINING].contains(&node.domain.as_str()) {
-            format!("{}::{}", node.domain, node.op_type)
-        } else if is_control(node) {
+        let entry = if is_control(node) {
             continue;
-        } else if let Err(versions) = find_onnx(&node.op_type, opset) {
+        } else if let Err(versions) = form_of(node, opset) {
             match versions.first() {
-                None => node.op_type.clone(),
+                None if standard_domain(node) => node.op_type.clone(),
+                None => format!("{}::{}", node.domain, node.op_type),
                 Some((since, _)) => format!(
                     "{} of operator set {opset} (supported from {since} on)",
                     node.op_type
@@ -701,6 +703,24 @@ fn unknown_operators(
         unknown.entry(entry).or_insert_with(|| name.to_owned());
     }
     Ok(())
+}
+
+fn standard_domain(node: &NodeProto) -> bool {
+    ["", "ai.onnx", TRAINING].contains(&node.domain.as_str())
+}
+
+/// Finds the conversion of a node, or the versions of its operator that are understood.
+fn form_of(
+    node: &NodeProto,
+    opset: i64,
+) -> std::result::Result<&'static OnnxForm, Vec<(i64, i64)>> {
+    // ONNX Runtime writes this operator of its own without its domain.
+    let own = node.domain == "com.microsoft" || node.op_type == "SimplifiedLayerNormalization";
+    match (own, standard_domain(node)) {
+        (true, _) => find_contrib(&node.op_type).ok_or_else(Vec::new),
+        (false, true) => find_onnx(&node.op_type, opset),
+        (false, false) => Err(Vec::new()),
+    }
 }
 
 /// Refuses operators that are not there, all of them in one sentence.
