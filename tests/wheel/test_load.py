@@ -178,6 +178,36 @@ def test_models_with_sizes_to_choose_from(tmp_path, option, dims, shapes, wrong)
             model(np.zeros(wrong, np.float32))
 
 
+@pytest.mark.parametrize("kind", ["YUV420SP_U8", "RGB888_U8"])
+def test_pictures_of_several_sizes_are_preprocessed(tmp_path, kind):
+    nodes = [helper.make_node("Relu", ["x"], ["y"])]
+    path = saved(tmp_path / "net.onnx", nodes, [port("x", [1, 3, "h", "w"])], [port("y", None)])
+    settings = tmp_path / "aipp.cfg"
+    settings.write_text(f"aipp_op {{ aipp_mode: static input_format: {kind} mean_chn_0: 10 var_reci_chn_1: 0.5 }}")
+    options = ["--dynamic_image_size=8,8;12,16", "--input_shape=x:1,3,-1,-1", f"--insert_op_conf={settings}"]
+    with jumar.load(built(tmp_path, path, *options)) as model:
+        for height, width in ((12, 16), (8, 8)):
+            rows, depth = (height * 3 // 2, 1) if kind.startswith("YUV") else (height, 3)
+            picture = np.random.default_rng(height).integers(0, 256, (1, rows, width, depth), np.uint8)
+            if depth == 3:
+                planes = picture[0].transpose(2, 0, 1)
+            else:
+                flat = picture.reshape(-1)
+                colour = flat[height * width:].reshape(height // 2, width // 2, 2).repeat(2, 0).repeat(2, 1)
+                planes = np.stack([flat[: height * width].reshape(height, width), colour[..., 0], colour[..., 1]])
+            wanted = planes.astype(np.float32)
+            wanted[0] -= 10
+            wanted[1] *= 0.5
+            close(model(picture)["y"].numpy(), np.maximum(wanted, 0)[None])
+        with pytest.raises(ValueError, match="was built for the image sizes"):
+            model(np.zeros((1, 9, 9, depth), np.uint8))
+    settings.write_text(f"aipp_op {{ aipp_mode: static input_format: {kind} crop: true crop_size_w: 4 crop_size_h: 4 }}")
+    command = [str(jumar.prefix() / "bin/jumar"), "atc", f"--model={path}", "--framework=5", f"--output={tmp_path / 'no'}"]
+    done = subprocess.run([*command, "--soc_version=Ascend910B1", *options], capture_output=True, text=True, check=False,
+                          env=clean_environment())
+    assert done.returncode and "crop true is not possible with dynamic_image_size" in done.stderr
+
+
 def doubles(folder):
     return saved(folder / "double.onnx", [helper.make_node("Add", ["x", "x"], ["y"])], [port("x", [2, 4])], [port("y", [2, 4])])
 
@@ -290,3 +320,65 @@ def test_errors_are_pickled_with_all_that_they_say():
     for name in ("code", "kind", "fix", "function", "args"):
         assert getattr(again, name) == getattr(caught.value, name)
     assert type(again) is type(caught.value)
+
+
+ENDLESS = """
+import sys
+import numpy, onnx
+from onnx import TensorProto, helper, numpy_helper
+import acl, jumar
+from jumar._open import _Bindings
+
+F, I, B = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
+port = helper.make_tensor_value_info
+body = helper.make_graph(
+    [helper.make_node("Identity", ["go"], ["go_on"]), helper.make_node("Neg", ["v"], ["w"])], "body",
+    [port("i", I, []), port("go", B, []), port("v", F, [1])], [port("go_on", B, []), port("w", F, [1])])
+graph = helper.make_graph(
+    [helper.make_node("Loop", ["count", "", "x"], ["y"], body=body)], "g", [port("x", F, [1])], [port("y", F, [1])],
+    [numpy_helper.from_array(numpy.array(2**62), "count")])
+onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), sys.argv[1])
+model, stream, started = jumar.load(sys.argv[1]), jumar.Stream(), jumar.Event()
+x, y = jumar.DeviceArray(1), jumar.DeviceArray(1)
+bindings = _Bindings()
+inputs, outputs = bindings.dataset(), bindings.dataset()
+bindings.add(inputs, x.handle, 4)
+bindings.add(outputs, y.handle, 4)
+stream.record(started)
+assert acl.mdl.execute_async(model._id, inputs, outputs, stream.handle) == 0
+started.synchronize()
+if sys.argv[2] == "abort":
+    assert acl.rt.stream_abort(stream.handle) == 0
+    stream.synchronize()
+    y.copy_from(jumar.array([3.0], "float32"), None)
+    assert y.tolist() == [3.0]
+    model.close()
+else:
+    assert acl.rt.reset_device_force(0) == 0
+print("ended")
+"""
+
+
+@pytest.mark.parametrize("way", ["abort", "reset"])
+def test_a_loop_without_end_is_stopped(tmp_path, cache, run_python, way):
+    assert run_python(ENDLESS, tmp_path / "loop.onnx", way, XDG_CACHE_HOME=str(tmp_path)) == "ended"
+
+
+def test_a_tensor_whose_elements_do_not_lie_together_is_copied():
+    class Tensor:
+        """As PyTorch's: DLPack, and a copy with its elements side by side."""
+
+        def __init__(self, inner):
+            self.inner = inner
+
+        def contiguous(self):
+            return Tensor(np.ascontiguousarray(self.inner))
+
+        def __dlpack__(self, **_):
+            return self.inner.__dlpack__()
+
+        def __dlpack_device__(self):
+            return self.inner.__dlpack_device__()
+
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    assert jumar.array(Tensor(x.T)).tolist() == x.T.tolist()

@@ -530,7 +530,12 @@ impl Context {
         }
         // Streams that are stuck may be so for one another's sake, so that one patience is enough for all.
         let mut stuck = Vec::new();
+        let forced = patience <= NO_PATIENCE;
         for stream in &all {
+            // What runs for ever would hold the teardown for ever, too.
+            if forced && !stream.idle_until(Instant::now() + patience) {
+                stream.interrupt();
+            }
             if !stream.idle_or_stuck(patience) {
                 patience = Duration::from_millis(1);
                 stuck.push(stream);

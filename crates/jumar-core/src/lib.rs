@@ -52,7 +52,7 @@ pub use memory::{Block, Home, Lookups};
 pub use notify::Notify;
 pub use pool::{Pool, PoolRules, PoolUse};
 pub use runtime::{Config, Runtime};
-pub use stream::{Stream, StreamOptions};
+pub use stream::{StopToken, Stream, StreamOptions};
 pub use table::Table;
 pub use value::ValueTest;
 pub use vmm::{AccessRight, Accessor, GRANULARITY, PhysicalMemory};

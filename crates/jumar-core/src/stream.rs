@@ -53,8 +53,7 @@ pub struct Stream {
     failure_mode: AtomicU32,
     watches_overflow: AtomicBool,
     pub(crate) overflow: Arc<Overflow>,
-    /// Counts aborts of the stream alone, and, above [`BY_DEVICE`], of its device's tasks.
-    aborts: AtomicU64,
+    interrupts: Arc<Interrupts>,
     pub(crate) subscription: Mutex<Subscription>,
     /// How many threads are between the look whether the stream is closed and the submit of a callback.
     submitters: AtomicU32,
@@ -63,6 +62,30 @@ pub struct Stream {
     submitting: Mutex<()>,
     /// Who runs the callback that the stream waits for.
     pub(crate) runs: Arc<Runs>,
+}
+
+/// What ends a task that runs before its own end. Shared with the tasks, which do not keep the stream alive.
+#[derive(Debug, Default)]
+struct Interrupts {
+    /// Counts aborts of the stream alone, and, above [`BY_DEVICE`], of its device's tasks.
+    aborts: AtomicU64,
+    /// Set by a teardown that does not wait for what is pending.
+    closing: AtomicBool,
+}
+
+/// Tells a task that runs for long whether it is to end early: its stream was aborted since the token was made, or is torn down.
+#[derive(Clone, Debug)]
+pub struct StopToken {
+    interrupts: Arc<Interrupts>,
+    aborts: u64,
+}
+
+impl StopToken {
+    /// Returns whether the task is to end early.
+    pub fn is_set(&self) -> bool {
+        self.interrupts.aborts.load(Ordering::Relaxed) != self.aborts
+            || self.interrupts.closing.load(Ordering::Relaxed)
+    }
 }
 
 /// What an abort of a device's tasks adds to the count of a stream's aborts.
@@ -194,7 +217,7 @@ impl Stream {
                         failure_mode: AtomicU32::new(0),
                         watches_overflow: AtomicBool::new(false),
                         overflow: context.overflow.clone(),
-                        aborts: AtomicU64::new(0),
+                        interrupts: Arc::default(),
                         subscription: Mutex::default(),
                         submitters: AtomicU32::new(0),
                         submitted: Condvar::new(),
@@ -536,16 +559,32 @@ impl Stream {
         self.queue.submitted().saturating_sub(completed)
     }
 
-    /// Drops what has not started; what runs goes on to its end. The stream can be used again.
+    /// Returns what tells a task of the stream to end early.
+    pub fn stop_token(&self) -> StopToken {
+        StopToken {
+            aborts: self.aborts(),
+            interrupts: self.interrupts.clone(),
+        }
+    }
+
+    /// Sets every [`StopToken`] of the stream for good, before it is torn down.
+    pub(crate) fn interrupt(&self) {
+        self.interrupts.closing.store(true, Ordering::Relaxed);
+    }
+
+    /// Drops what has not started. A task that runs resumes to its end, unless it asks its [`StopToken`]. The stream can be used
+    /// again.
     pub fn abort(&self) {
-        self.aborts.fetch_add(1, Ordering::AcqRel);
+        self.interrupts.aborts.fetch_add(1, Ordering::AcqRel);
         self.queue.discard();
         self.shared.reports.drop_due(self);
     }
 
     /// As [`Stream::abort`], as a part of the abort of all tasks of the device.
     pub(crate) fn abort_with_device(&self) {
-        self.aborts.fetch_add(BY_DEVICE, Ordering::AcqRel);
+        self.interrupts
+            .aborts
+            .fetch_add(BY_DEVICE, Ordering::AcqRel);
         self.queue.discard();
         self.shared.reports.drop_due(self);
     }
@@ -562,7 +601,7 @@ impl Stream {
 
     /// Counts aborts, for [`Stream::was_not_aborted`].
     pub(crate) fn aborts(&self) -> u64 {
-        self.aborts.load(Ordering::Acquire)
+        self.interrupts.aborts.load(Ordering::Acquire)
     }
 
     /// Answers the failure that stopped the stream's context, if one did.
@@ -575,7 +614,7 @@ impl Stream {
 
     /// Tells a caller that waited whether what it waited for was dropped meanwhile.
     pub(crate) fn was_not_aborted(&self, before: u64) -> Result<()> {
-        let now = self.aborts.load(Ordering::Acquire);
+        let now = self.interrupts.aborts.load(Ordering::Acquire);
         if now == before {
             return Ok(());
         }

@@ -38,6 +38,11 @@ pub trait Workspace<'m> {
     /// Takes memory back.
     fn give(&mut self, lent: Lent<'m>);
 
+    /// Returns whether the execution is to end before the model does. Asked before each node, so that a loop of any length ends.
+    fn is_stopped(&self) -> bool {
+        false
+    }
+
     /// Gives the threads that kernels may use.
     fn workers(&self) -> Workers<'_> {
         Workers::ALONE
@@ -418,8 +423,20 @@ impl<'m> Run<'_, 'm> {
         outputs
     }
 
+    /// Ends the execution where its owner wants that.
+    fn go_on(&self) -> Result<()> {
+        match self.workspace.is_stopped() {
+            false => Ok(()),
+            true => Err(GraphError::new(
+                GraphErrorKind::Stopped,
+                "the execution was stopped",
+            )),
+        }
+    }
+
     fn nodes(&mut self, graph: &Graph, last: &Last, slots: &mut [Option<Held<'m>>]) -> Result<()> {
         for (position, node) in graph.nodes.iter().enumerate() {
+            self.go_on()?;
             let outputs = if node.bodies.is_empty() {
                 self.node(graph, node, slots)
             } else {
@@ -665,6 +682,8 @@ impl<'m> Run<'_, 'm> {
             vec![Vec::new(); body.outputs.len().saturating_sub(1 + count)];
         let mut round = 0;
         while go && round < most {
+            // A body without nodes asks nowhere else.
+            self.go_on()?;
             let mut own = vec![
                 self.scalar(DataType::Int64, &round.to_le_bytes())?,
                 self.scalar(DataType::Bool, &[u8::from(go)])?,

@@ -40,6 +40,8 @@ pub enum GraphErrorKind {
     Buffer,
     /// The memory for a result is not there.
     NoMemory,
+    /// The owner of an execution stopped it.
+    Stopped,
     /// A mistake in Jumar itself.
     Internal,
 }

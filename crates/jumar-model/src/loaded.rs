@@ -405,6 +405,7 @@ impl Model {
             stream: stream.number(),
             context: self.context.clone(),
             call: caller.call,
+            stop: stream.stop_token(),
             execute,
         });
         self.queue(stream, program, &reads, &writes, caller)

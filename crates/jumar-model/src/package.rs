@@ -542,6 +542,7 @@ pub(crate) fn refused(error: &GraphError, path: Option<&Path>) -> Error {
         GraphErrorKind::Data => ErrorKind::ModelExecute,
         GraphErrorKind::Buffer => ErrorKind::ModelFailure,
         GraphErrorKind::NoMemory => ErrorKind::ModelMemory,
+        GraphErrorKind::Stopped => ErrorKind::StreamAborted,
         GraphErrorKind::Internal => ErrorKind::Internal,
     };
     let text = match path {

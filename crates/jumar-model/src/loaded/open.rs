@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use jumar_core::sync::{Mutex, Ordering};
-use jumar_core::{Call, Caller, Context, Cost, Lookups, Program, Span};
+use jumar_core::{Call, Caller, Context, Cost, Lookups, Program, Span, StopToken};
 use jumar_graph::{
     Dynamic, Executable, GraphError, GraphErrorKind, Lent, Operands, Plan, Region, Sink,
     TensorType, Tensorlike, Watch, Workers, Workspace,
@@ -22,6 +22,7 @@ pub(super) struct OpenExecution {
     pub(super) stream: u32,
     pub(super) context: Arc<Context>,
     pub(super) call: &'static Call,
+    pub(super) stop: StopToken,
     pub(super) execute: ExecuteOpen,
 }
 
@@ -46,7 +47,7 @@ impl Program for OpenExecution {
         }
         let lookups = Lookups::default();
         let caller = Caller::new(self.call, &lookups);
-        let mut lender = Lender::new(&self.context, &caller, model);
+        let mut lender = Lender::new(&self.context, &caller, model, &self.stop);
         let mut produced: Vec<Produced> = Vec::with_capacity(targets.len());
         let mut sink = |index: usize, ty: &TensorType| {
             let bytes = ty.bytes().unwrap_or(usize::MAX);
@@ -76,14 +77,24 @@ impl Program for OpenExecution {
             Ok(Region::of(span))
         };
         let watch = model.watch(self.stream);
-        let ran = model.guarded(|| match model.plan_for(dynamic, &inputs)? {
-            Some(plan) => self.planned(&plan, &inputs, &mut lender, &mut sink, watch.as_deref()),
-            None => self.typed(&inputs).and_then(|inputs| {
-                let weights = Region::of(model.weights);
-                dynamic.run(weights, &inputs, &mut lender, &mut sink, watch.as_deref())
-            }),
+        let mut stopped = false;
+        let ran = model.guarded(|| {
+            let ran = match model.plan_for(dynamic, &inputs)? {
+                Some(plan) => {
+                    self.planned(&plan, &inputs, &mut lender, &mut sink, watch.as_deref())
+                }
+                None => self.typed(&inputs).and_then(|inputs| {
+                    let weights = Region::of(model.weights);
+                    dynamic.run(weights, &inputs, &mut lender, &mut sink, watch.as_deref())
+                }),
+            };
+            ran.inspect_err(|error| stopped = error.kind() == GraphErrorKind::Stopped)
         });
         drop(lender);
+        if stopped {
+            // As a task that was dropped before it started: whoever aborted the stream knows.
+            return Ok(());
+        }
         ran?;
         binding.commit();
         *execute.results.produced.lock() = Some(produced);
@@ -202,6 +213,7 @@ struct Lender<'a> {
     caller: &'a Caller<'a>,
     pool: &'a Mutex<Vec<DeviceMemory>>,
     team: &'a Threads,
+    stop: &'a StopToken,
     /// Each block, and whether it is lent; `None` where it was freed.
     blocks: Vec<(Option<DeviceMemory>, bool)>,
 }
@@ -210,7 +222,12 @@ struct Lender<'a> {
 const GRAIN: usize = 4096;
 
 impl<'a> Lender<'a> {
-    fn new(context: &'a Arc<Context>, caller: &'a Caller<'a>, model: &'a Shared) -> Self {
+    fn new(
+        context: &'a Arc<Context>,
+        caller: &'a Caller<'a>,
+        model: &'a Shared,
+        stop: &'a StopToken,
+    ) -> Self {
         let pool = &model.pool;
         let kept = std::mem::take(&mut *pool.lock());
         Lender {
@@ -218,6 +235,7 @@ impl<'a> Lender<'a> {
             caller,
             pool,
             team: &model.team,
+            stop,
             blocks: kept.into_iter().map(|block| (Some(block), false)).collect(),
         }
     }
@@ -264,6 +282,10 @@ impl Workspace<'static> for Lender<'_> {
             token: self.blocks.len() - 1,
             region: Region::of(span),
         })
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stop.is_set()
     }
 
     fn workers(&self) -> Workers<'_> {
