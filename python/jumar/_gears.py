@@ -22,7 +22,7 @@ T = TypeVar("T")
 class Gears:
     """The sizes of a model: batch sizes, heights and widths of images, or sets of dimensions."""
 
-    def __init__(self, description: int, model: Any, index: int) -> None:
+    def __init__(self, description: int, model: Any, index: int, others: Sequence[TensorInfo]) -> None:
         self._description = description
         self._model = model
         self._index = index
@@ -34,6 +34,8 @@ class Gears:
         check("acl.mdl.get_dynamic_hw", code)
         count, code = acl.mdl.get_input_dynamic_gear_count(description, -1)
         check("acl.mdl.get_input_dynamic_gear_count", code)
+        #: Inputs that are pictures with three rows of bytes for two lines.
+        self._tall = [position for position, info in enumerate(others) if image["hwCount"] and _is_yuv420(model, position, info)]
         self._sets: list[tuple[int, ...]]
         if batch["batchCount"]:
             self._kind, self._sets = "batch sizes", [(size,) for size in batch["batch"]]
@@ -48,7 +50,10 @@ class Gears:
     def of(description: int, model: Any, inputs: Sequence[TensorInfo]) -> Optional[Gears]:
         """Returns the sizes of a model, if it was built for several."""
         names = [info.name for info in inputs]
-        return Gears(description, model, names.index(_NAME)) if _NAME in names else None
+        if _NAME not in names:
+            return None
+        index = names.index(_NAME)
+        return Gears(description, model, index, [info for info in inputs if info.name != _NAME])
 
     def others(self, list_of_inputs: Sequence[T]) -> list[T]:
         """Leaves out what belongs to the input that names the size."""
@@ -61,9 +66,12 @@ class Gears:
             ValueError: the model was not built for it.
         """
         every = tuple(dim for shape in shapes for dim in shape)
-        free = [
-            [dim for dim, wanted in zip(shape, info.shape) if wanted < 0] for info, shape in zip(infos, shapes)
-        ]
+        free = []
+        for position, (info, shape) in enumerate(zip(infos, shapes)):
+            dims = [dim for dim, wanted in zip(shape, info.shape) if wanted < 0]
+            if dims and position in self._tall:
+                dims[0] = dims[0] // 3 * 2 if dims[0] % 3 == 0 else -1
+            free.append(dims)
         found = every if self._kind == "dimensions" else tuple(next((dims for dims in free if dims), ()))
         alike = self._kind == "dimensions" or all(tuple(dims) == found for dims in free if dims)
         if found not in self._sets or not alike:
@@ -90,3 +98,14 @@ class Gears:
                 check("acl.mdl.get_cur_output_dims", code)
                 shapes.append(tuple(found["dims"]))
             return shapes
+
+
+def _is_yuv420(model: Any, index: int, info: TensorInfo) -> bool:
+    if info.dtype != "uint8":
+        return False
+    found, code = acl.mdl.get_first_aipp_info(model, index)
+    if code or found is None:
+        # It is no picture; the text that says so is not for the next failure.
+        acl.get_recent_err_msg()
+        return False
+    return bool(found["inputFormat"] == 1)

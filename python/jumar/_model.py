@@ -204,8 +204,10 @@ class Pending:
                     # The event tells when; the stream tells how it ended.
                     self._stream.synchronize()
                 finally:
-                    self._event.close()
-                    self._model._give_back(slot)
+                    try:
+                        self._event.close()
+                    finally:
+                        self._model._give_back(slot)
         return self._outputs
 
     def __await__(self) -> Generator[Any, None, dict[str, Array]]:

@@ -196,7 +196,7 @@ pub(crate) fn insert(graph: &mut Graph, options: &BuildOptions) -> Result<()> {
         let node = if is_dynamic(&reader)? {
             front_as_told(graph, &reader, index, options)?
         } else {
-            front(graph, &reader, index)?
+            front(graph, &reader, index, options.gears.kind)?
         };
         graph.nodes.insert(0, node);
     }
@@ -333,7 +333,7 @@ fn front_as_told(
     Ok(node)
 }
 
-fn front(graph: &mut Graph, reader: &Reader<'_>, index: usize) -> Result<Node> {
+fn front(graph: &mut Graph, reader: &Reader<'_>, index: usize, gears: GearKind) -> Result<Node> {
     let id = graph.inputs[index];
     let value = graph.value(id).clone();
     let [batch, channels, height, width] = value.ty.shape[..] else {
@@ -342,6 +342,9 @@ fn front(graph: &mut Graph, reader: &Reader<'_>, index: usize) -> Result<Node> {
             value.name, value.ty
         )));
     };
+    if gears == GearKind::Image && (height, width) == (UNKNOWN, UNKNOWN) && channels > 0 {
+        return front_of_any_size(graph, reader, index, [batch, channels]);
+    }
     let (Ok(channels), Ok(height), Ok(width)) = (
         usize::try_from(channels),
         usize::try_from(height),
@@ -384,6 +387,74 @@ fn front(graph: &mut Graph, reader: &Reader<'_>, index: usize) -> Result<Node> {
     };
     graph.infer(&node).map_err(|error| bad(error.text()))?;
     Ok(node)
+}
+
+/// Puts preprocessing in front of an input whose height and width each execution chooses: pictures are as large as the input.
+fn front_of_any_size(
+    graph: &mut Graph,
+    reader: &Reader<'_>,
+    index: usize,
+    [batch, channels]: [i64; 2],
+) -> Result<Node> {
+    for name in ["crop", "resize", "padding"] {
+        if reader.flag(name)? {
+            return Err(bad(format_args!(
+                "{name} true is not possible with dynamic_image_size: pictures are as large as the model's input"
+            )));
+        }
+    }
+    for name in ["src_image_size_w", "src_image_size_h"] {
+        if reader.number(name, 0_usize)? != 0 {
+            return Err(bad(format_args!(
+                "{name} is not possible with dynamic_image_size: leave it out"
+            )));
+        }
+    }
+    // Any size that every format has: the operator takes that of the picture instead.
+    let aipp = read(reader, 2, 2)?;
+    let depth = aipp.format.dims(2, 2)[2] as i64;
+    let id = graph.inputs[index];
+    let value = graph.value(id).clone();
+    let pictures = graph.add_value(
+        value.name.clone(),
+        TensorType::new(DataType::UInt8, [batch, UNKNOWN, UNKNOWN, depth]),
+    );
+    let name = format!("{}/aipp", value.name);
+    graph.value_mut(id).name.clone_from(&name);
+    graph.inputs[index] = pictures;
+    let node = Node {
+        name,
+        operator: find(AIPP).ok_or_else(|| GraphError::internal("there is no preprocessing"))?,
+        inputs: vec![Some(pictures)],
+        outputs: vec![id],
+        attrs: Attrs::new()
+            .with("config", aipp.words())
+            .with("channels", channels)
+            .with("any_size", true)
+            .with("dtype", value.ty.dtype),
+        bodies: Vec::new(),
+    };
+    graph.infer(&node).map_err(|error| bad(error.text()))?;
+    Ok(node)
+}
+
+/// Returns how many rows of bytes an image of so many lines has in an input.
+///
+/// # Errors
+///
+/// InvalidOption: the input is pictures of a format that has only even heights.
+pub(crate) fn rows(graph: &Graph, input: ValueId, height: i64) -> Result<i64> {
+    match preprocessing(graph, input) {
+        Some((aipp, _)) if aipp.format == Picture::Yuv420sp => {
+            if height % 2 != 0 {
+                return Err(bad(format_args!(
+                    "pictures of YUV420SP have an even height, not {height}"
+                )));
+            }
+            Ok(height + height / 2)
+        }
+        _ => Ok(height),
+    }
 }
 
 fn read(reader: &Reader<'_>, width: usize, height: usize) -> Result<Aipp> {
@@ -522,7 +593,11 @@ pub fn preprocessing(graph: &Graph, input: ValueId) -> Option<(Aipp, TensorType)
     match node.attrs.get("config")? {
         Attr::Ints(words) => {
             let result = graph.value(*node.outputs.first()?).ty.clone();
-            Some((Aipp::from_words(words).ok()?, result))
+            let mut aipp = Aipp::from_words(words).ok()?;
+            if node.attrs.get("any_size") == Some(&Attr::Bool(true)) {
+                (aipp.source, aipp.crop, aipp.scaled) = ([0; 2], [0; 4], [0; 2]);
+            }
+            Some((aipp, result))
         }
         _ => None,
     }

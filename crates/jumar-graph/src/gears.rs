@@ -3,7 +3,7 @@
 use crate::description::{Format, GEAR_INPUT, Gear, GearKind};
 use crate::{
     BuildOptions, Description, Graph, GraphError, GraphErrorKind, InputShapes, Plan, Port, Result,
-    dynamic,
+    aipp, dynamic,
 };
 use jumar_types::dtype::DataType;
 
@@ -164,7 +164,10 @@ pub(crate) fn describe(
             outputs: Vec::new(),
         };
         for (&(input, axis), number) in open.iter().zip(numbers) {
-            gear.inputs[input][axis] = number;
+            gear.inputs[input][axis] = match (options.kind, axis) {
+                (GearKind::Image, 1) => aipp::rows(graph, graph.inputs[input], number)?,
+                _ => number,
+            };
         }
         let plan = plan(graph, &gear, weight_bytes)
             .map_err(|error| error.at(format_args!("size {values:?}")))?;

@@ -14,7 +14,7 @@ use crate::operator::OUTPUT_Y;
 use crate::view::{F16, Row, RowMut};
 use crate::{
     Aliasing, AttrDef, AttrKind, Call, InputDef, Kernel, OpError, Operator, PrepareCx, TensorType,
-    Types,
+    Types, UNKNOWN,
 };
 
 /// The order of bytes of a picture.
@@ -126,6 +126,31 @@ impl Aipp {
             least: [0.0; 4],
             factor: [1.0; 4],
         }
+    }
+
+    /// Returns the same for pictures of any size, which are used as a whole: `rows` and `columns` are those of their bytes.
+    ///
+    /// # Errors
+    ///
+    /// Invalid: no picture of this format has so many rows, or as [`check`](Aipp::check).
+    pub fn fitted(&self, rows: usize, columns: usize) -> Result<Aipp, OpError> {
+        let height = match self.format {
+            Picture::Yuv420sp => rows / 3 * 2,
+            Picture::Xrgb8888 | Picture::Rgb888 | Picture::Yuv400 => rows,
+        };
+        if self.format.dims(height, columns)[0] != rows {
+            return Err(OpError::invalid(format!(
+                "a picture of YUV420SP has three rows of bytes for two lines, and {rows} rows are given"
+            )));
+        }
+        let fitted = Aipp {
+            source: [columns, height],
+            crop: [0, 0, columns, height],
+            scaled: [columns, height],
+            ..self.clone()
+        };
+        fitted.check()?;
+        Ok(fitted)
     }
 
     /// Gives the width and height that come out.
@@ -516,11 +541,21 @@ static STATIC: Operator = Operator {
         AttrDef::int("channels", 3),
         AttrDef::bool("channels_last", false),
         AttrDef::dtype("dtype", DataType::Float32),
+        // The sizes of the configuration mean nothing: pictures of any size are used as a whole.
+        AttrDef::bool("any_size", false),
     ],
     aliasing: Aliasing::Distinct,
     reads_only_shapes: false,
     infer: |cx| {
-        let aipp = Aipp::from_words(cx.attrs().ints("config")?)?;
+        let mut aipp = Aipp::from_words(cx.attrs().ints("config")?)?;
+        let any_size = cx.attrs().bool("any_size")?;
+        let mut open = false;
+        if any_size && let [_, rows, columns, _] = cx.input(0)?.shape[..] {
+            match (usize::try_from(rows), usize::try_from(columns)) {
+                (Ok(rows), Ok(columns)) => aipp = aipp.fitted(rows, columns)?,
+                _ => open = true,
+            }
+        }
         let channels = cx.attrs().int("channels")?;
         if !(1..=aipp.format.channels() as i64).contains(&channels) {
             return Err(OpError::invalid(format!(
@@ -533,7 +568,13 @@ static STATIC: Operator = Operator {
             .format
             .dims(aipp.source[1], aipp.source[0])
             .map(|dim| dim as i64);
-        if input.rank() != Some(4) || input.shape[1..] != own {
+        let fits = input.rank() == Some(4)
+            && if open {
+                input.shape[3] == own[2]
+            } else {
+                input.shape[1..] == own
+            };
+        if !fits {
             return Err(OpError::invalid(format!(
                 "pictures of {own:?} are described, and {input} is given"
             )));
@@ -547,7 +588,10 @@ static STATIC: Operator = Operator {
                 "pictures cannot become {dtype}"
             )));
         }
-        let [width, height] = aipp.result().map(|size| size as i64);
+        let [width, height] = match open {
+            true => [UNKNOWN; 2],
+            false => aipp.result().map(|size| size as i64),
+        };
         let shape = if cx.attrs().bool("channels_last")? {
             vec![input.shape[0], height, width, channels]
         } else {
@@ -556,8 +600,13 @@ static STATIC: Operator = Operator {
         Ok(vec![TensorType::new(dtype, shape)])
     },
     prepare: |cx: &PrepareCx<'_>| {
+        let described = Aipp::from_words(cx.attrs().ints("config")?)?;
+        let shape = cx.shape(0)?;
         Ok(Box::new(Preprocess {
-            aipp: Aipp::from_words(cx.attrs().ints("config")?)?,
+            aipp: match cx.attrs().bool("any_size")? {
+                true => described.fitted(shape[1], shape[2])?,
+                false => described,
+            },
             channels: cx.attrs().int("channels")? as usize,
             channels_last: cx.attrs().bool("channels_last")?,
             dtype: cx.output_dtype(0)?,
