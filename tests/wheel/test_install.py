@@ -148,3 +148,15 @@ with multiprocessing.get_context("spawn").Pool(1) as pool:
     print(pool.apply(worker.work, (3.0,)))
 """
     assert run_python(script, tmp_path) == "[3.0, 3.0]"
+
+
+def test_the_doctor_finds_nothing_wrong_with_a_wheel(site):
+    """With the Python that the wheel is installed for first on the path."""
+    path = f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}"
+    done = subprocess.run(
+        [site / "jumar/tree/bin/jumar", "doctor"], capture_output=True, text=True, timeout=60,
+        env=clean_environment(PYTHONPATH=str(site), PATH=path),
+    )
+    assert (done.returncode, "PROBLEM" in done.stdout) == (0, False), done.stdout
+    assert f"import acl loads {site / 'acl.abi3.so'}" in done.stdout
+    assert "nothing is wrong" in done.stdout

@@ -145,13 +145,19 @@ fn look_at_tree(report: &mut Report, tree: &Tree) {
     let one = library.canonicalize().ok();
     let mut names = 0;
     let mut astray = Vec::new();
-    for folder in [
-        "lib64",
-        "devlib",
-        "runtime/lib64/stub",
-        "compiler/lib64/stub",
-        "acllib/lib64/stub",
-    ] {
+    // A wheel has neither links nor the folders that build scripts of a toolkit look into.
+    let wheel = tree.wheel_module().is_some();
+    let folders: &[&str] = match wheel {
+        true => &["lib64"],
+        false => &[
+            "lib64",
+            "devlib",
+            "runtime/lib64/stub",
+            "compiler/lib64/stub",
+            "acllib/lib64/stub",
+        ],
+    };
+    for folder in folders {
         let Ok(entries) = fs::read_dir(tree.root().join(folder)) else {
             astray.push(format!("{folder} (no such folder)"));
             continue;
@@ -162,7 +168,8 @@ fn look_at_tree(report: &mut Report, tree: &Tree) {
             .filter(|path| is_library(path))
         {
             names += 1;
-            if path.canonicalize().ok() != one {
+            let filters = || loader::filtered(&path).is_some_and(|name| name == "libascendcl.so");
+            if path.canonicalize().ok() != one && !(wheel && filters()) {
                 astray.push(
                     path.strip_prefix(tree.root())
                         .unwrap_or(&path)
@@ -175,14 +182,21 @@ fn look_at_tree(report: &mut Report, tree: &Tree) {
     match astray.is_empty() {
         true => report.ok(
             "library names",
-            format!("{names} names in 5 folders, all of them the one library"),
+            match wheel {
+                true => format!("{names} names, all of them for the one library"),
+                false => format!("{names} names in 5 folders, all of them the one library"),
+            },
         ),
         false => report.problem(
             "library names",
             format!("not links to the one library: {}", astray.join(", ")),
         ),
     }
-    for tool in ["bin/atc", "set_env.sh"] {
+    let tools: &[&str] = match wheel {
+        true => &["bin/atc"],
+        false => &["bin/atc", "set_env.sh"],
+    };
+    for &tool in tools {
         if !tree.root().join(tool).exists() {
             report.problem(
                 if tool == "bin/atc" {
@@ -336,11 +350,16 @@ fn look_at_python(report: &mut Report, tree: &Tree) {
                 .to_string()),
         })
     };
+    let module = tree
+        .wheel_module()
+        .and_then(|path| path.canonicalize().ok());
+    let is_own = |file: &str| {
+        Path::new(file).starts_with(tree.root())
+            || (module.is_some() && Path::new(file).canonicalize().ok() == module)
+    };
     match import(&[]) {
         None => return report.note("python", "there is no python3 on PATH"),
-        Some(Ok(file)) if Path::new(&file).starts_with(tree.root()) => {
-            report.ok("python", format!("import acl loads {file}"))
-        }
+        Some(Ok(file)) if is_own(&file) => report.ok("python", format!("import acl loads {file}")),
         Some(Ok(file)) => report.note(
             "python",
             format!("import acl loads {file} in this shell, which is not this Jumar's"),
@@ -351,7 +370,7 @@ fn look_at_python(report: &mut Report, tree: &Tree) {
         ),
     }
     match import(&tree.environment(|name| std::env::var_os(name))) {
-        Some(Ok(file)) if Path::new(&file).starts_with(tree.root()) => {
+        Some(Ok(file)) if is_own(&file) => {
             report.ok(
                 "python",
                 format!("import acl loads {file} under `jumar run`"),

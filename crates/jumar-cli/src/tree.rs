@@ -52,6 +52,13 @@ impl Tree {
         self.root.join("lib64/libascendcl.so")
     }
 
+    /// Returns the module `acl` of the wheel that the tree lies in; none for a tree of its own.
+    pub fn wheel_module(&self) -> Option<PathBuf> {
+        let package = self.root.parent()?;
+        let module = package.parent()?.join("acl.abi3.so");
+        (package.join("__init__.py").exists() && module.exists()).then_some(module)
+    }
+
     /// Gives the value of a variable that points into the tree, before it is joined with what the variable holds.
     pub fn value(&self, set: &Set) -> PathBuf {
         if set.below.is_empty() {

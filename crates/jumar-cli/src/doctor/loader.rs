@@ -173,6 +173,21 @@ pub fn needs(program: &Path) -> Result<Needs, String> {
     Ok(needs)
 }
 
+/// Returns the library that a filter object stands for: the loader takes every definition from that one.
+pub fn filtered(path: &Path) -> Option<String> {
+    let bytes = fs::read(path).ok()?;
+    let file = ElfFile64::<Endianness>::parse(&*bytes).ok()?;
+    let (header, endian) = (file.elf_header(), file.endian());
+    let sections = header.sections(endian, &*bytes).ok()?;
+    let (dynamic, link) = sections.dynamic(endian, &*bytes).ok()??;
+    let strings = sections.strings(endian, &*bytes, link).ok()?;
+    let filter = dynamic
+        .iter()
+        .find(|entry| entry.tag32(endian) == Some(elf::DT_FILTER))?;
+    let name = filter.string(endian, strings).ok()?;
+    Some(String::from_utf8_lossy(name).into_owned())
+}
+
 /// Whose library a file is.
 #[derive(Debug, PartialEq)]
 pub enum Maker {
@@ -275,6 +290,25 @@ mod tests {
             "{:?}",
             needs.names
         );
+    }
+
+    #[test]
+    fn a_filter_object_names_the_library_that_it_stands_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let make = |name: &str, extra: &[&str]| {
+            let path = folder.path().join(name);
+            let done = Command::new("cc")
+                .args(["-shared", "-nostdlib", "-x", "c", "/dev/null", "-o"])
+                .arg(&path)
+                .args(extra)
+                .status();
+            assert!(done.unwrap().success());
+            path
+        };
+        let filter = make("liba.so", &["-Wl,-F,libascendcl.so"]);
+        assert_eq!(filtered(&filter).as_deref(), Some("libascendcl.so"));
+        assert_eq!(filtered(&make("libb.so", &[])), None);
+        assert_eq!(filtered(&touch(folder.path(), "libc.so")), None);
     }
 
     #[test]
