@@ -20,7 +20,7 @@ from . import _onnx, _tree
 from ._errors import Error
 from ._runtime import ensure_context
 
-#: How much the kept models may take together, in bytes, and how long one is kept that nobody loads, in seconds.
+#: How much the kept models may take together, in bytes, and how long one that is not loaded is kept, in seconds.
 _MOST, _LONGEST = 16 << 30, 60 * 24 * 3600
 #: How old an unfinished conversion of another process has to be before it is taken for abandoned, in seconds.
 _ABANDONED = 24 * 3600
@@ -124,7 +124,7 @@ def _run(path: Path, made: Path, shapes: Shapes, progress: Optional[bool]) -> No
 
 
 def _clean(folder: Path, newest: Path) -> None:
-    """Deletes models that nobody loaded for long, then the least recently loaded ones, until the others fit."""
+    """Deletes models that were not loaded for long, then the least recently loaded ones, until the others fit."""
     entries = []
     for entry in folder.iterdir():
         with contextlib.suppress(OSError):
@@ -138,7 +138,7 @@ def _clean(folder: Path, newest: Path) -> None:
     left = sum(size for _, size, _ in entries)
     for used, size, entry in sorted(entries):
         if entry != newest and (left > _MOST or time.time() - used > _LONGEST):
-            # Whoever has the file loaded keeps its contents.
+            # A process that has loaded the file keeps its contents.
             with contextlib.suppress(OSError):
                 entry.unlink()
                 left -= size

@@ -34,7 +34,7 @@ class Gears:
         check("acl.mdl.get_dynamic_hw", code)
         count, code = acl.mdl.get_input_dynamic_gear_count(description, -1)
         check("acl.mdl.get_input_dynamic_gear_count", code)
-        #: Inputs that are pictures with three rows of bytes for two lines.
+        #: Inputs that are images with three rows of bytes for two lines.
         self._tall = [position for position, info in enumerate(others) if image["hwCount"] and _is_yuv420(model, position, info)]
         self._sets: list[tuple[int, ...]]
         if batch["batchCount"]:
@@ -105,7 +105,7 @@ def _is_yuv420(model: Any, index: int, info: TensorInfo) -> bool:
         return False
     found, code = acl.mdl.get_first_aipp_info(model, index)
     if code or found is None:
-        # It is no picture; the text that says so is not for the next failure.
+        # It is not an image; the text of this refusal must not reach the next failure.
         acl.get_recent_err_msg()
         return False
     return bool(found["inputFormat"] == 1)

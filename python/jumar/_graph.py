@@ -47,7 +47,7 @@ class Graph(_Object):
         image = jumar.zeros(shape)
         with jumar.Graph.capture(stream) as graph:
             run = model({"image": image}, stream=stream)
-        image.numpy()[:] = picture
+        image.numpy()[:] = photo
         graph.launch()
         scores = run.result()["scores"]
     """

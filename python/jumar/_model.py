@@ -384,7 +384,7 @@ class Model(_Object):
     def _captured(self, graph: Graph, arrays: list[Array], gear: Optional[tuple[int, ...]]) -> Pending:
         if self._is_open:
             raise ValueError(
-                f"{self.name} has open shapes, so that it runs at once and cannot be captured; load it with input_shape"
+                f"{self.name} has dynamic shapes, so it runs synchronously and cannot be captured; load it with input_shape"
             )
         with relaxed_capture():
             slot = _Slot(self._bound, self._outputs)
@@ -478,7 +478,7 @@ def _shaped(value: Any, info: TensorInfo) -> Array:
 
 
 def _short(infos: Iterable[TensorInfo]) -> tuple[TensorInfo, ...]:
-    """Gives outputs the names that they have in the model, as far as those are different from each other."""
+    """Returns the outputs with the names that they have in the model, where those are unique."""
     long = list(infos)
     names = [match["tensor"] if (match := _OUTPUT.fullmatch(info.name)) else info.name for info in long]
     if len(set(names)) < len(names):

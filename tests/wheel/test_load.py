@@ -1,4 +1,4 @@
-"""`jumar.load`: what decides whether a model is converted anew, open dimensions, sizes to choose from, captures."""
+"""`jumar.load`: what decides whether a model is converted anew, dynamic dimensions, gears, captures."""
 
 import multiprocessing
 import pickle
@@ -179,7 +179,7 @@ def test_models_with_sizes_to_choose_from(tmp_path, option, dims, shapes, wrong)
 
 
 @pytest.mark.parametrize("kind", ["YUV420SP_U8", "RGB888_U8"])
-def test_pictures_of_several_sizes_are_preprocessed(tmp_path, kind):
+def test_images_of_several_sizes_are_preprocessed(tmp_path, kind):
     nodes = [helper.make_node("Relu", ["x"], ["y"])]
     path = saved(tmp_path / "net.onnx", nodes, [port("x", [1, 3, "h", "w"])], [port("y", None)])
     settings = tmp_path / "aipp.cfg"
@@ -188,17 +188,17 @@ def test_pictures_of_several_sizes_are_preprocessed(tmp_path, kind):
     with jumar.load(built(tmp_path, path, *options)) as model:
         for height, width in ((12, 16), (8, 8)):
             rows, depth = (height * 3 // 2, 1) if kind.startswith("YUV") else (height, 3)
-            picture = np.random.default_rng(height).integers(0, 256, (1, rows, width, depth), np.uint8)
+            image = np.random.default_rng(height).integers(0, 256, (1, rows, width, depth), np.uint8)
             if depth == 3:
-                planes = picture[0].transpose(2, 0, 1)
+                planes = image[0].transpose(2, 0, 1)
             else:
-                flat = picture.reshape(-1)
+                flat = image.reshape(-1)
                 colour = flat[height * width:].reshape(height // 2, width // 2, 2).repeat(2, 0).repeat(2, 1)
                 planes = np.stack([flat[: height * width].reshape(height, width), colour[..., 0], colour[..., 1]])
             wanted = planes.astype(np.float32)
             wanted[0] -= 10
             wanted[1] *= 0.5
-            close(model(picture)["y"].numpy(), np.maximum(wanted, 0)[None])
+            close(model(image)["y"].numpy(), np.maximum(wanted, 0)[None])
         with pytest.raises(ValueError, match="was built for the image sizes"):
             model(np.zeros((1, 9, 9, depth), np.uint8))
     settings.write_text(f"aipp_op {{ aipp_mode: static input_format: {kind} crop: true crop_size_w: 4 crop_size_h: 4 }}")
@@ -230,7 +230,7 @@ def test_a_model_in_a_captured_graph(tmp_path, cache):
 def test_a_model_that_cannot_be_captured_says_so_and_leaves_the_stream_usable(tmp_path, cache):
     with jumar.load(squeezes(tmp_path)) as model, jumar.Stream() as stream:
         x = np.ones((2, 1), np.float32)
-        with pytest.raises(ValueError, match="open shapes"):
+        with pytest.raises(ValueError, match="dynamic shapes"):
             with jumar.Graph.capture(stream):
                 model(x, stream=stream)
         assert model(x, stream=stream).result()["y"].tolist() == [1.0, 1.0]

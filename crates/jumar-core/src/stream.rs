@@ -73,7 +73,7 @@ struct Interrupts {
     closing: AtomicBool,
 }
 
-/// Tells a task that runs for long whether it is to end early: its stream was aborted since the token was made, or is torn down.
+/// Reports to a long-running task whether it must end early: its stream was aborted since the token was made, or is torn down.
 #[derive(Clone, Debug)]
 pub struct StopToken {
     interrupts: Arc<Interrupts>,
@@ -559,7 +559,7 @@ impl Stream {
         self.queue.submitted().saturating_sub(completed)
     }
 
-    /// Returns what tells a task of the stream to end early.
+    /// Returns a token that reports to a task of the stream whether it must end early.
     pub fn stop_token(&self) -> StopToken {
         StopToken {
             aborts: self.aborts(),

@@ -389,7 +389,7 @@ fn front(graph: &mut Graph, reader: &Reader<'_>, index: usize, gears: GearKind) 
     Ok(node)
 }
 
-/// Puts preprocessing in front of an input whose height and width each execution chooses: pictures are as large as the input.
+/// Puts preprocessing in front of an input whose height and width each execution chooses: images are as large as the input.
 fn front_of_any_size(
     graph: &mut Graph,
     reader: &Reader<'_>,
@@ -399,7 +399,7 @@ fn front_of_any_size(
     for name in ["crop", "resize", "padding"] {
         if reader.flag(name)? {
             return Err(bad(format_args!(
-                "{name} true is not possible with dynamic_image_size: pictures are as large as the model's input"
+                "{name} true is not possible with dynamic_image_size: images are as large as the model's input"
             )));
         }
     }
@@ -410,7 +410,7 @@ fn front_of_any_size(
             )));
         }
     }
-    // Any size that every format has: the operator takes that of the picture instead.
+    // Any size that every format has: the operator takes that of the image instead.
     let aipp = read(reader, 2, 2)?;
     let depth = aipp.format.dims(2, 2)[2] as i64;
     let id = graph.inputs[index];
@@ -442,13 +442,13 @@ fn front_of_any_size(
 ///
 /// # Errors
 ///
-/// InvalidOption: the input is pictures of a format that has only even heights.
+/// InvalidOption: the input's format allows even heights only.
 pub(crate) fn rows(graph: &Graph, input: ValueId, height: i64) -> Result<i64> {
     match preprocessing(graph, input) {
         Some((aipp, _)) if aipp.format == Picture::Yuv420sp => {
             if height % 2 != 0 {
                 return Err(bad(format_args!(
-                    "pictures of YUV420SP have an even height, not {height}"
+                    "images of YUV420SP have an even height, not {height}"
                 )));
             }
             Ok(height + height / 2)

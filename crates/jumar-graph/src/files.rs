@@ -1,6 +1,6 @@
 //! Reads files that a program or another file names.
 //!
-//! A name may lead anywhere: a named pipe blocks whoever opens it until somebody writes, and a device such as `/dev/zero` never
+//! A name may lead anywhere: opening a named pipe blocks until a writer opens it, and a device such as `/dev/zero` never
 //! ends. Only regular files are read, and never more of one than its kind of file can hold.
 
 use std::fs::File;

@@ -92,7 +92,7 @@ impl Program for OpenExecution {
         });
         drop(lender);
         if stopped {
-            // As a task that was dropped before it started: whoever aborted the stream knows.
+            // As a task that was dropped before it started: the caller that aborted the stream knows.
             return Ok(());
         }
         ran?;

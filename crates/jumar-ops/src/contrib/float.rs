@@ -60,7 +60,7 @@ pub(super) static FORMS: &[OnnxForm] = &[
             1
         };
         let mut values = super::standard(builder, "LayerNormalization", &inputs, &attrs, count)?;
-        // Nobody reads those that are not there.
+        // Outputs that are absent have no reader.
         values.resize(3, sum);
         values.push(sum);
         Ok(values)

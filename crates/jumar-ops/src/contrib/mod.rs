@@ -112,7 +112,7 @@ fn refuse_input(node: &OnnxNode<'_>, index: usize, name: &str) -> Result<(), OpE
     }
 }
 
-/// Refuses outputs from one on that somebody reads.
+/// Refuses used outputs from one index on.
 fn refuse_outputs(node: &OnnxNode<'_>, from: usize) -> Result<(), OpError> {
     match (from..node.outputs).find(|&index| node.uses_output(index)) {
         None => Ok(()),

@@ -101,7 +101,7 @@ fn channels_first(node: &OnnxNode<'_>) -> Result<(), OpError> {
     }
 }
 
-/// Turns an input, which its scale and its zero point follow, into real numbers.
+/// Turns an input, which its scale and its zero point follow, into floats.
 fn dequantised(
     builder: &mut dyn Builder,
     node: &OnnxNode<'_>,
@@ -115,7 +115,7 @@ fn dequantised(
     one(builder, "DequantizeLinear", &inputs, &Attrs::new())
 }
 
-/// Turns real numbers into the type of another value, with a scale and perhaps a zero point.
+/// Turns floats into the type of another value, with a scale and perhaps a zero point.
 fn quantised(
     builder: &mut dyn Builder,
     real: ValueRef,
@@ -182,7 +182,7 @@ fn gemm(builder: &mut dyn Builder, node: &OnnxNode<'_>) -> Values {
     }
 }
 
-/// The product of numbers of 8 bits as real numbers.
+/// The product of 8-bit integers as floats.
 fn product(
     builder: &mut dyn Builder,
     (a, b): (ValueRef, ValueRef),

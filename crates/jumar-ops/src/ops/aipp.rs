@@ -128,11 +128,11 @@ impl Aipp {
         }
     }
 
-    /// Returns the same for pictures of any size, which are used as a whole: `rows` and `columns` are those of their bytes.
+    /// Returns the same for images of any size, which are used completely: `rows` and `columns` are those of their bytes.
     ///
     /// # Errors
     ///
-    /// Invalid: no picture of this format has so many rows, or as [`check`](Aipp::check).
+    /// Invalid: no image of this format has so many rows, or as [`check`](Aipp::check).
     pub fn fitted(&self, rows: usize, columns: usize) -> Result<Aipp, OpError> {
         let height = match self.format {
             Picture::Yuv420sp => rows / 3 * 2,
@@ -140,7 +140,7 @@ impl Aipp {
         };
         if self.format.dims(height, columns)[0] != rows {
             return Err(OpError::invalid(format!(
-                "a picture of YUV420SP has three rows of bytes for two lines, and {rows} rows are given"
+                "an image of YUV420SP has three rows of bytes for two lines, and {rows} rows are given"
             )));
         }
         let fitted = Aipp {
@@ -541,7 +541,7 @@ static STATIC: Operator = Operator {
         AttrDef::int("channels", 3),
         AttrDef::bool("channels_last", false),
         AttrDef::dtype("dtype", DataType::Float32),
-        // The sizes of the configuration mean nothing: pictures of any size are used as a whole.
+        // The sizes of the configuration mean nothing: images of any size are used completely.
         AttrDef::bool("any_size", false),
     ],
     aliasing: Aliasing::Distinct,
