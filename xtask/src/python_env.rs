@@ -28,6 +28,18 @@ pub fn ensure_bench(log: &Path) -> Result<PathBuf> {
     make("target/venv-bench", "benches/requirements.txt", log)
 }
 
+/// Returns the interpreter of an environment that has PyTorch and its Ascend adapter, and creates it first where needed.
+///
+/// # Errors
+/// As [`ensure`].
+pub fn ensure_torch(log: &Path) -> Result<PathBuf> {
+    make(
+        "target/venv-torch",
+        "examples/pytorch/requirements.txt",
+        log,
+    )
+}
+
 fn make(folder: &str, list: &str, log: &Path) -> Result<PathBuf> {
     let root = crate::root();
     let venv = root.join(folder);

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, ensure};
 
 use super::steps::cargo;
 use super::{Job, Outcome};
-use crate::progress;
+use crate::{progress, python_env};
 
 /// How long damaged models are tried.
 const FUZZ: Duration = Duration::from_secs(180);
@@ -228,6 +228,31 @@ pub(super) fn aarch64(job: &Job) -> Result<Outcome> {
     }
     test.args(["--", "--skip", BELOW_THE_EMULATOR]);
     job.cargo_test(&mut test)
+}
+
+/// Trains networks with PyTorch's prebuilt adapter on the installed tree, and compares the losses with those of the CPU.
+pub(super) fn pytorch(job: &Job) -> Result<Outcome> {
+    let python = python_env::ensure_torch(&job.log)?;
+    let example = crate::root().join("examples/pytorch");
+    let mut make = Command::new("make");
+    make.arg("-C").arg(&example);
+    if let Some(problem) = run_one(job, &mut make)? {
+        return Ok(Outcome::Failed(format!("the example: {problem}")));
+    }
+    let mut train = Command::new(crate::root().join("target/jumar/bin/jumar"));
+    train
+        .args(["run", "--"])
+        .arg(&python)
+        .arg(example.join("train.py"))
+        .env("PYTHONPATH", example.join("site"))
+        .env("OMP_NUM_THREADS", "1");
+    match progress::run_logged(job.name, &mut train, &job.log, Duration::from_secs(1800))?.problem()
+    {
+        Some(problem) => Ok(Outcome::Failed(problem)),
+        None => Ok(Outcome::Passed(
+            "networks trained as on the CPU, to 1e-4".into(),
+        )),
+    }
 }
 
 /// Runs every C program of the tests that takes no arguments under memcheck.

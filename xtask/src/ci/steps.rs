@@ -206,6 +206,13 @@ pub(super) const ALL: &[Step] = &[
         run: long::aarch64,
     },
     Step {
+        name: "pytorch",
+        what: "PyTorch's prebuilt adapter trains networks as the CPU does (downloads 5.6 GB)",
+        part: Some(Part::Portability),
+        needs: &["dist"],
+        run: long::pytorch,
+    },
+    Step {
         name: "valgrind",
         what: "C programs under memcheck",
         part: Some(Part::Sanitizers),
