@@ -4,7 +4,8 @@ The number in a program's name is that of the mistake in the list at the end of 
 they are and with CLEAN; scripts are run as they are and with the argument "clean". In a program, "FINDS <rule>" stands on the
 line that the finding names first; "NEEDS model" or "NEEDS kernels" gives it the path of a model or a kernel binary;
 "DEVICES 2" so many devices, "PROFILE small" a device with few streams and events; "WITH protect" is run with --protect,
-"WITH profiles 310P3" with --profiles 310P3.
+"WITH profiles 310P3" with --profiles 310P3,
+"WITH rules JMR-MEM-016" with these rules, which are lints.
 
 The programs of fresh/ were written by somebody who knew the list of mistakes and nothing else; each has its clean form beside it, and
 what was expected is in fresh/expected.toml. zoo/README.md says which programs were written from the list alone.
@@ -105,6 +106,9 @@ def check(command, source, folder, name, variables):
         options.append("--protect")
     if source.name.startswith(LINTS):
         options += ["--rules", "JMR-PERF"]
+    asked = re.search(r"WITH rules ([\w,-]+)", source.read_text()) or re.search(r"(JMR-MEM-016)", str(EXPECTED.get(source.name)))
+    if asked:
+        options += ["--rules", asked[1]]
     done = subprocess.run(
         [PREFIX / "bin/jumar", "check", *options, "--", *command],
         env=environment(**variables),

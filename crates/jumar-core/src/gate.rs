@@ -74,6 +74,14 @@ pub enum Op<'a> {
         /// The number of the record waited for; 0 when it is whichever comes next.
         record: u64,
     },
+    /// An execution of a captured model records an event, or waits for its newest record, among its steps. Only the order is
+    /// shown: nothing is reported of it.
+    Edge {
+        /// The event's number for messages.
+        event: u64,
+        /// A record and not a wait.
+        records: bool,
+    },
     /// An event is put back to "not recorded".
     ResetEvent {
         /// The event's number for messages.
@@ -132,6 +140,7 @@ impl Op<'_> {
             | Op::Free { .. }
             | Op::Record { .. }
             | Op::Wait { .. }
+            | Op::Edge { .. }
             | Op::ResetEvent { .. }
             | Op::WaitValue { .. }
             | Op::Callback { .. }

@@ -189,3 +189,108 @@ fn whoever_a_callback_wakes_knows_what_came_before_it() {
     check.end_call(Default::default());
     assert_eq!(check.totals(), (0, 0));
 }
+
+/// Two threads: the first waits in a call while the second, inside a callback, copies in a call of its own; then the first frees.
+#[test]
+fn what_another_thread_did_during_a_wait_is_known_behind_it() {
+    let check = check();
+    allocate(&check, BASE, 4096);
+    let (waits, copied) = (Barrier::new(2), Barrier::new(2));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            waits.wait();
+            check.begin_call("aclrtMemcpy", None);
+            fill(&check, None, BASE, 64);
+            check.end_call(Default::default());
+            copied.wait();
+        });
+        check.begin_call("aclrtSynchronizeStream", None);
+        let wait = admit(&check, Some(1), "aclrtSynchronizeStream", Op::WaitForStream);
+        waits.wait();
+        copied.wait();
+        done(&check, wait);
+        check.end_call(Default::default());
+    });
+    check.begin_call("aclrtFree", None);
+    let (span, device) = (span(BASE, 4096), Some(0));
+    admit(&check, None, "aclrtFree", Op::Free { span, device });
+    check.end_call(Default::default());
+    assert_eq!(check.totals(), (0, 0));
+}
+
+/// Fills on one stream, reads on another; `edge` says whether captured models on the two record and wait in between.
+fn graphs_in_order(edge: bool) -> u64 {
+    let check = check();
+    allocate(&check, BASE, 4096);
+    allocate(&check, BASE + 4096, 4096);
+    fill(&check, Some(1), BASE, 64);
+    if edge {
+        for (stream, records) in [(1, true), (2, false)] {
+            let op = Op::Edge { event: 7, records };
+            admit(&check, Some(stream), "aclmdlRIExecuteAsync", op);
+        }
+    }
+    let (to, from) = (span(BASE + 4096, 64), span(BASE, 64));
+    let direction = "device to device";
+    let copy = Op::Copy {
+        to,
+        from,
+        direction,
+    };
+    done(&check, admit(&check, Some(2), "aclrtMemcpyAsync", copy));
+    check.totals().1
+}
+
+#[test]
+fn an_event_between_captured_models_orders_their_steps() {
+    assert_eq!(graphs_in_order(true), 0);
+    assert_eq!(graphs_in_order(false), 1);
+}
+
+/// Writes half of a buffer, copies all of it, and then lets a task read the copy from `from` on.
+fn half_written(from: Option<usize>) -> u64 {
+    let check = check();
+    allocate(&check, BASE, 1024);
+    allocate(&check, BASE + 4096, 1024);
+    fill(&check, Some(1), BASE, 512);
+    let (to, all) = (span(BASE + 4096, 1024), span(BASE, 1024));
+    let direction = "device to device";
+    let copy = Op::Copy {
+        to,
+        from: all,
+        direction,
+    };
+    done(&check, admit(&check, Some(1), "aclrtMemcpyAsync", copy));
+    if let Some(from) = from {
+        let reads = [span(BASE + 4096 + from, 256)];
+        let launch = Op::Launch {
+            name: "model",
+            reads: &reads,
+            writes: &[],
+        };
+        done(&check, admit(&check, Some(1), "aclmdlExecuteAsync", launch));
+    }
+    check.totals().1
+}
+
+#[test]
+fn a_copy_may_carry_bytes_that_nothing_computes_with() {
+    assert_eq!(half_written(None), 0);
+    assert_eq!(half_written(Some(256)), 0);
+    assert_eq!(half_written(Some(512)), 1);
+}
+
+#[test]
+fn a_copy_of_nothing_but_unwritten_bytes_is_found() {
+    let check = check();
+    allocate(&check, BASE, 1024);
+    let (to, from) = (span(1 << 20, 1024), span(BASE, 1024));
+    let direction = "device to host";
+    let copy = Op::Copy {
+        to,
+        from,
+        direction,
+    };
+    done(&check, admit(&check, Some(1), "aclrtMemcpyAsync", copy));
+    assert_eq!(check.totals().1, 1);
+}

@@ -1,3 +1,4 @@
+/* WITH rules JMR-MEM-016 */
 #include "zoo.h"
 
 int main(void)
@@ -15,7 +16,7 @@ int main(void)
 #ifdef CLEAN
     MUST(aclrtMemset((char *)memory + 64, 64, 0, 64));
 #endif
-    MUST(aclrtMemcpy(host, 256, memory, 256, ACL_MEMCPY_DEVICE_TO_HOST)); /* FINDS JMR-MEM-009 */
+    MUST(aclrtMemcpy(host, 256, memory, 256, ACL_MEMCPY_DEVICE_TO_HOST)); /* FINDS JMR-MEM-016 */
     MUST(aclrtSynchronizeStream(stream));
     MUST(aclrtFree(second));
     MUST(aclrtFree(memory));

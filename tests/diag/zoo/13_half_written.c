@@ -1,3 +1,4 @@
+/* WITH rules JMR-MEM-016 */
 #include "zoo.h"
 
 int main(void)
@@ -15,7 +16,7 @@ int main(void)
 #else
     MUST(aclrtMemset(memory, 256, 0, 128));
 #endif
-    MUST(aclrtMemcpyAsync(second, 256, memory, 256, ACL_MEMCPY_DEVICE_TO_DEVICE, stream)); /* FINDS JMR-MEM-009 */
+    MUST(aclrtMemcpyAsync(second, 256, memory, 256, ACL_MEMCPY_DEVICE_TO_DEVICE, stream)); /* FINDS JMR-MEM-016 */
     MUST(aclrtSynchronizeStream(stream));
     MUST(aclrtFree(second));
     MUST(aclrtFree(memory));

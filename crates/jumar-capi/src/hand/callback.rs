@@ -62,8 +62,9 @@ pub unsafe extern "C" fn aclrtLaunchHostFunc(
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtProcessReport(timeout: i32) -> i32 {
     raw::status(&calls::aclrtProcessReport, |cx| {
-        raw::watch(cx, || [raw::Word::word(timeout)])?;
-        jumar_acl::callback::aclrtProcessReport(cx, raw::this_thread(), timeout)
+        let thread = raw::this_thread();
+        raw::watch(cx, || [raw::Word::word(timeout), raw::Word::word(thread)])?;
+        jumar_acl::callback::aclrtProcessReport(cx, thread, timeout)
     })
 }
 
@@ -71,7 +72,8 @@ pub extern "C" fn aclrtProcessReport(timeout: i32) -> i32 {
 #[unsafe(no_mangle)]
 pub extern "C" fn aclrtProcessHostFunc(timeout: i32) -> i32 {
     raw::status(&calls::aclrtProcessHostFunc, |cx| {
-        raw::watch(cx, || [raw::Word::word(timeout)])?;
-        jumar_acl::callback::aclrtProcessHostFunc(cx, raw::this_thread(), timeout)
+        let thread = raw::this_thread();
+        raw::watch(cx, || [raw::Word::word(timeout), raw::Word::word(thread)])?;
+        jumar_acl::callback::aclrtProcessHostFunc(cx, thread, timeout)
     })
 }

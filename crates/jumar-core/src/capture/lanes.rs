@@ -19,7 +19,7 @@ use jumar_hal::{
 use jumar_types::{Error, ErrorKind, Result};
 
 use super::control::{Comparison, Condition, ConditionKind, Control, Label, Width};
-use super::run::{Made, Outside, Resolved, Source, Step, WaitOn};
+use super::run::{Edge, Made, Outside, Resolved, Source, Step, WaitOn};
 use super::{Action, Graph, Inner};
 use crate::context::Failure;
 use crate::gate::{Op, Phase as Progress};
@@ -639,6 +639,17 @@ impl Graph {
         }
     }
 
+    /// Lists how the graph's tasks, and those of its branches, are ordered with the outside.
+    fn add_edges(&self, edges: &mut Vec<Edge>) {
+        let inner = self.inner.lock();
+        edges.extend(inner.nodes.iter().filter_map(|node| node.edge()));
+        let branches = inner.branches.clone();
+        drop(inner);
+        for branch in branches {
+            branch.add_edges(edges);
+        }
+    }
+
     pub(super) fn queue_lanes(
         &self,
         queues: &mut Vec<(Arc<dyn Queue>, Arc<LaneWatch>)>,
@@ -680,10 +691,19 @@ impl Graph {
             watches: queues.iter().map(|(_, watch)| watch.clone()).collect(),
         });
         // Which steps come is known when they do; all that they may write is told now.
-        let mut writes = Vec::new();
+        let (mut writes, mut edges) = (Vec::new(), Vec::new());
         if self.shared.gate.is_watched() {
             self.add_writes(&mut writes);
+            self.add_edges(&mut edges);
         }
+        // The execution as a whole comes after all waits and before all records: that loses findings and invents none.
+        let show = |records: bool| {
+            edges
+                .iter()
+                .filter(|edge| edge.records == records)
+                .try_for_each(|edge| edge.admit(&self.shared, self.device, stream, caller))
+        };
+        show(false)?;
         let weak = Arc::downgrade(&running);
         let end = Task::Run(Arc::new(End { running }));
         let parts = [Task::until_set(done), end];
@@ -692,6 +712,7 @@ impl Graph {
             reads: &[],
             writes: &writes,
         })?;
+        show(true)?;
         Ok(weak)
     }
 }

@@ -92,6 +92,7 @@ impl Noted {
             }
             Op::Record { event, record } => Op::Record { event, record },
             Op::Wait { event, record } => Op::Wait { event, record },
+            Op::Edge { event, records } => Op::Edge { event, records },
             Op::ResetEvent { event } => Op::ResetEvent { event },
             Op::Callback { blocks } => Op::Callback { blocks },
             Op::WaitForStream => Op::WaitForStream,
@@ -135,6 +136,7 @@ impl Noted {
             Op::WaitValue { .. } => TaskKind::ValueWait,
             Op::Record { .. }
             | Op::Wait { .. }
+            | Op::Edge { .. }
             | Op::ResetEvent { .. }
             | Op::Allocate { .. }
             | Op::Free { .. }
@@ -163,6 +165,8 @@ impl Noted {
             Op::WaitValue { .. } => "wait for a value",
             Op::Record { .. } => "record",
             Op::Wait { .. } => "wait",
+            Op::Edge { records: true, .. } => "record",
+            Op::Edge { .. } => "wait",
             Op::ResetEvent { .. } => "reset of an event",
             Op::Callback { .. } => "host callback",
             Op::WaitForStream | Op::WaitForEvent { .. } | Op::WaitForContext => "wait of the host",

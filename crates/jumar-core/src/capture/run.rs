@@ -14,7 +14,7 @@ use jumar_types::{Error, ErrorKind, Result};
 
 use super::control::Control;
 use super::group::Slot;
-use super::{Action, Graph, Inner, LastRun, Node, Phase, Recorder, lanes};
+use super::{Action, Graph, Inner, LastRun, Node, Phase, Recorder, TaskKind, lanes};
 use crate::gate::{Op, Phase as Progress};
 use crate::memory::Lookups;
 use crate::runtime::Shared;
@@ -39,6 +39,36 @@ pub(super) struct Straight {
     nodes: Box<[Source]>,
     pieces: Box<[Piece]>,
     outside: Outside,
+    /// Records and waits that order the steps with the outside, each with the number of steps before it.
+    edges: Box<[(usize, Edge)]>,
+}
+
+/// A record of an event, or a wait for one, that orders a graph with what is outside of it.
+#[derive(Clone, Copy)]
+pub(super) struct Edge {
+    event: u64,
+    pub(super) records: bool,
+}
+
+impl Edge {
+    /// Shows the edge to whoever watches.
+    ///
+    /// # Errors
+    /// What a probe refuses it with.
+    pub(super) fn admit(
+        self,
+        shared: &Shared,
+        device: u32,
+        stream: &Stream,
+        caller: &Caller<'_>,
+    ) -> Result<()> {
+        let Edge { event, records } = self;
+        let op = || Op::Edge { event, records };
+        shared
+            .gate
+            .admit(caller, device, Some(stream.number()), op)
+            .map(drop)
+    }
 }
 
 /// Events that order executions with the outside, resolved when one is queued.
@@ -212,6 +242,18 @@ impl Node {
         }
     }
 
+    /// Returns how the node orders the graph with the outside, if it does.
+    pub(super) fn edge(&self) -> Option<Edge> {
+        let records = match (&self.action, self.kind) {
+            _ if self.disabled => return None,
+            (Action::ExternalSet(_), _) | (Action::Task(_), TaskKind::Record) => true,
+            (Action::ExternalWait(_), _) | (Action::Task(_), TaskKind::Wait) => false,
+            _ => return None,
+        };
+        let event = self.event?.number;
+        Some(Edge { event, records })
+    }
+
     fn waits(&self) -> bool {
         !self.disabled
             && matches!(
@@ -299,7 +341,9 @@ impl Straight {
         let (mut pieces, mut outside) = (Vec::new(), Outside::default());
         let (mut moves, mut stretches) = (Vec::new(), Vec::new());
         let (mut first, mut first_stretch) = (0, 0);
+        let mut edges = Vec::new();
         for (number, node) in inner.nodes.iter().enumerate() {
+            edges.extend(node.edge().map(|edge| (steps.len(), edge)));
             match node.make(&mut outside) {
                 Made::Nothing => {}
                 Made::Step(step) => {
@@ -343,6 +387,7 @@ impl Straight {
             nodes: nodes.into(),
             pieces: pieces.into(),
             outside,
+            edges: edges.into(),
         }
     }
 }
@@ -661,7 +706,12 @@ impl Graph {
             return Ok(Box::default());
         }
         let mut tickets = Vec::with_capacity(plan.nodes.len());
-        for source in &plan.nodes {
+        let mut edges = plan.edges.iter().peekable();
+        for (number, source) in plan.nodes.iter().enumerate() {
+            while let Some((_, edge)) = edges.next_if(|(before, _)| *before <= number) {
+                let shown = edge.admit(&self.shared, self.device, stream, caller);
+                shown.inspect_err(|error| self.never_run(&tickets, error))?;
+            }
             let Some(noted) = &source.noted else {
                 tickets.push(0);
                 continue;
@@ -673,6 +723,10 @@ impl Graph {
             let gate = &self.shared.gate;
             let admitted = gate.admit(&from, self.device, Some(stream.number()), || noted.op());
             tickets.push(admitted.inspect_err(|error| self.never_run(&tickets, error))?);
+        }
+        for (_, edge) in edges {
+            let shown = edge.admit(&self.shared, self.device, stream, caller);
+            shown.inspect_err(|error| self.never_run(&tickets, error))?;
         }
         Ok(tickets.into())
     }

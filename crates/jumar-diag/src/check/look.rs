@@ -14,15 +14,61 @@ pub(super) struct Look<'a> {
     pub(super) access: &'a Access,
     /// The last access that is in no order with this one: whether it wrote, and where the two meet.
     pub(super) last: Option<(Access, bool, usize, usize)>,
-    /// Bytes that are read and were never written.
-    pub(super) unwritten: Option<(usize, usize)>,
+    /// Ranges that are read and were never written, in ascending order.
+    pub(super) unwritten: Vec<(usize, usize)>,
+}
+
+/// What an access wants of the bytes that it reads.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Needs {
+    /// It does not read, or nothing is known of what it reads.
+    Nothing,
+    /// It computes with all of them.
+    All,
+    /// It copies them; the program may look at some of them alone.
+    Copied,
+    /// It copies them as one part of several.
+    Part,
+}
+
+impl Needs {
+    /// Returns what is wrong with reading these ranges, which no task has written, among `bytes` bytes.
+    pub(super) fn judge(
+        self,
+        region: &Region,
+        unwritten: &[(usize, usize)],
+        access: &Access,
+        bytes: usize,
+    ) -> Option<Finding> {
+        let ((from, _), (_, to)) = (unwritten.first()?, unwritten.last()?);
+        let missing: usize = unwritten.iter().map(|(from, to)| to - from).sum();
+        let rule = match self {
+            Needs::Nothing => return None,
+            Needs::All => "JMR-MEM-009",
+            Needs::Copied if missing == bytes => "JMR-MEM-009",
+            Needs::Copied | Needs::Part => "JMR-MEM-016",
+        };
+        let allocation = &region.allocation;
+        let text = format!(
+            "task {} reads bytes {} to {} of {}, which nobody wrote",
+            access.ticket,
+            from - allocation.start,
+            to - allocation.start - 1,
+            allocation.name()
+        );
+        let made = format!("{} of {} bytes", allocation.name(), allocation.asked);
+        Some(line(rule, access, text).and("made", allocation.made, made))
+    }
 }
 
 impl Look<'_> {
     #[inline]
     pub(super) fn at(&mut self, from: usize, cell: &mut Cell) {
         if self.needs_bytes && !cell.written {
-            self.unwritten.get_or_insert((from, cell.end)).1 = cell.end;
+            match self.unwritten.last_mut() {
+                Some((_, end)) if *end == from => *end = cell.end,
+                _ => self.unwritten.push((from, cell.end)),
+            }
         }
         let clock = self.clock;
         // Of several the last: an edge behind it orders those before it too.

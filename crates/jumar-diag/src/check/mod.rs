@@ -454,7 +454,11 @@ impl Check {
             seat.depth.set(seat.depth.get().saturating_sub(1));
             if seat.dirty.get() && self.many.load(Ordering::Relaxed) {
                 seat.dirty.set(false);
-                seat.heard.set(self.state().races.order.tell(seat.place));
+                let version = self.state().races.order.tell(seat.place);
+                // What others published while this call ran has not been taken in: the next call does that.
+                if seat.heard.get() + 1 == version {
+                    seat.heard.set(version);
+                }
             }
         });
     }

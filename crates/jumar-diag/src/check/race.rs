@@ -17,9 +17,9 @@ use jumar_core::{Admission, Op, Phase, Span};
 
 use super::cells::{Access, Cell, Region, Verb};
 use super::guards::Guarded;
-use super::look::{Look, line, race, verb, who};
+use super::look::{Look, Needs, line, race, verb, who};
 use super::order::{Actor, Clock, Numbers, Order, join, knows};
-use super::stuck::{For, HostWait, Stuck, Wait};
+use super::stuck::Stuck;
 use super::{Allocation, Finding, Interest, Memory, Place, report};
 
 /// How many freed allocations are remembered.
@@ -35,7 +35,6 @@ const QUEUED: usize = 1 << 16;
 struct Recorded {
     /// The stream waited for something unknown: whoever waits for this may know of anything.
     blind: bool,
-    record: u64,
     newest: Clock,
     all: Clock,
 }
@@ -179,6 +178,10 @@ impl Races {
             admission.op.each_written(|span| self.mark_written(span));
             return found;
         }
+        if let Op::Edge { event, records } = admission.op {
+            self.edge(actor, event, records);
+            return found;
+        }
         let at = match stream {
             None => self.order.step(thread),
             Some(stream) => {
@@ -205,27 +208,31 @@ impl Races {
                 from,
                 direction,
             } if looks => {
-                self.touch(*from, false, true, &access, &mut found);
+                let unwritten = self.touch(*from, false, Needs::Copied, &access, &mut found);
                 if told.memory.is_some() {
                     self.watch(admission, *to, *from, direction, told);
                 }
-                self.touch(*to, true, false, &access, &mut found);
+                self.touch(*to, true, Needs::Nothing, &access, &mut found);
+                self.copy_unwritten(*to, *from, &unwritten);
             }
             Op::CopyRows { to, from, .. } if looks => {
                 from.iter()
-                    .for_each(|row| self.touch(row, false, true, &access, &mut found));
-                to.iter()
-                    .for_each(|row| self.touch(row, true, false, &access, &mut found));
+                    .for_each(|row| drop(self.touch(row, false, Needs::Part, &access, &mut found)));
+                to.iter().for_each(|row| {
+                    drop(self.touch(row, true, Needs::Nothing, &access, &mut found))
+                });
             }
             Op::CopyBatch { pieces, .. } if looks => {
                 for (_, from) in *pieces {
-                    self.touch(*from, false, true, &access, &mut found);
+                    self.touch(*from, false, Needs::Part, &access, &mut found);
                 }
                 for (to, _) in *pieces {
-                    self.touch(*to, true, false, &access, &mut found);
+                    self.touch(*to, true, Needs::Nothing, &access, &mut found);
                 }
             }
-            Op::Fill { to } if looks => self.touch(*to, true, false, &access, &mut found),
+            Op::Fill { to } if looks => {
+                self.touch(*to, true, Needs::Nothing, &access, &mut found);
+            }
             Op::Launch {
                 name,
                 reads,
@@ -236,8 +243,12 @@ impl Races {
                     program: (report::hash(name) as u32).max(1),
                     ..access
                 };
+                let needs = match kernel {
+                    true => Needs::Nothing,
+                    false => Needs::All,
+                };
                 for span in *reads {
-                    self.touch(*span, false, !kernel, &access, &mut found);
+                    self.touch(*span, false, needs, &access, &mut found);
                 }
                 let may_write = admission.call.starts_with("aclmdlRI");
                 for span in *writes {
@@ -245,18 +256,11 @@ impl Races {
                     if may_write || kernel && reads.contains(span) {
                         self.mark_written(*span);
                     } else {
-                        self.touch(*span, true, false, &access, &mut found);
+                        self.touch(*span, true, Needs::Nothing, &access, &mut found);
                     }
                 }
             }
-            Op::Record { event, record } => {
-                let Actor { clock, blind, .. } = &self.order.actors[actor];
-                let recorded = self.events.entry(*event).or_default();
-                recorded.blind = *blind;
-                recorded.record = *record;
-                join(&mut recorded.all, clock);
-                recorded.newest.clone_from(clock);
-            }
+            Op::Record { event, .. } => self.edge(actor, *event, true),
             Op::Wait { event, record } => match self.events.get(event) {
                 Some(recorded) => {
                     let clock = match record {
@@ -301,76 +305,17 @@ impl Races {
         found
     }
 
-    /// Notes who waits for what, for [`super::stuck`].
-    fn note_waits(&mut self, admission: &Admission<'_>, told: &Told<'_>) {
-        let (ticket, place) = (admission.ticket, told.place);
-        let limited = admission.call.contains("Timeout");
-        let stuck = &mut self.stuck;
-        stuck.changes += 1;
-        let what = match &admission.op {
-            Op::WaitForStream | Op::WaitForEvent { .. } | Op::WaitForContext => {
-                let host = HostWait {
-                    stream: admission.stream,
-                    place,
-                    limited,
-                };
-                stuck.hosts.insert(ticket, host);
-                return;
-            }
-            Op::Wait { event, .. } => For::Record(*event),
-            Op::WaitValue { at, .. } => For::Word(at.address()),
-            Op::Callback { blocks } => {
-                // Whether such a function, on a thread of ours, waits or sleeps, nobody sees.
-                stuck.open |= admission.call == "aclrtLaunchHostFunc";
-                if !blocks {
-                    return;
-                }
-                For::Callback
-            }
-            Op::Record { event, .. } => {
-                if let Some(stream) = admission.stream {
-                    told.interest.found(ticket);
-                    stuck.records.insert(ticket, (stream, *event, place));
-                }
-                return;
-            }
-            _ => return,
-        };
-        let Some(stream) = admission.stream else {
-            return;
-        };
-        told.interest.found(ticket);
-        stuck.waits.insert(
-            ticket,
-            Wait {
-                stream,
-                what,
-                place,
-                started: false,
-                limited,
-            },
-        );
-    }
-
-    /// Notes what became of those.
-    fn note_phase(&mut self, ticket: u64, phase: &Phase, interest: &Interest) {
-        let stuck = &mut self.stuck;
-        stuck.changes += 1;
-        let over = !matches!(phase, Phase::Started);
-        if let Some(wait) = stuck.waits.get_mut(&ticket) {
-            wait.started = true;
-            if wait.what == For::Callback {
-                // It is handed over now, and holds the stream until it was called.
-                stuck.callbacks.insert(wait.stream, wait.place);
-            }
-            if over {
-                stuck.waits.remove(&ticket);
-                interest.lost(ticket);
-            }
-        } else if over && stuck.records.remove(&ticket).is_some() {
-            interest.lost(ticket);
-        } else if over {
-            stuck.hosts.remove(&ticket);
+    /// A stream records an event, or waits for its newest record.
+    fn edge(&mut self, actor: usize, event: u64, records: bool) {
+        if records {
+            let Actor { clock, blind, .. } = &self.order.actors[actor];
+            let recorded = self.events.entry(event).or_default();
+            recorded.blind = *blind;
+            join(&mut recorded.all, clock);
+            recorded.newest.clone_from(clock);
+        } else if let Some(recorded) = self.events.get(&event) {
+            self.order.learns(actor, &recorded.newest);
+            self.order.actors[actor].blind |= recorded.blind;
         }
     }
 
@@ -690,6 +635,11 @@ impl Races {
     }
 
     fn mark_written(&mut self, span: Span) {
+        self.mark(span, true);
+    }
+
+    /// Notes whether bytes were written, without an access.
+    fn mark(&mut self, span: Span, written: bool) {
         let Some(start) = self.region(span.address()).map(|r| r.allocation.start) else {
             return;
         };
@@ -701,45 +651,55 @@ impl Races {
             .min(region.allocation.start + region.allocation.bytes);
         region.cut(span.address(), end);
         for (_, cell) in region.cells.range_mut(span.address()..end) {
-            cell.written = true;
+            cell.written = written;
         }
     }
 
-    /// Notes an access, and finds what it is in no order with.
+    /// Lets the target of a copy hold what its source held, where no task has written that.
+    fn copy_unwritten(&mut self, to: Span, from: Span, unwritten: &[(usize, usize)]) {
+        for (begin, end) in unwritten {
+            let target = to.part(begin - from.address(), end - begin);
+            if let Some(target) = target {
+                self.mark(target, false);
+            }
+        }
+    }
+
+    /// Notes an access, and finds what it is in no order with. Returns the ranges that a copy reads and no task has written.
     fn touch(
         &mut self,
         span: Span,
         writes: bool,
-        needs_bytes: bool,
+        needs: Needs,
         access: &Access,
         found: &mut Vec<Finding>,
-    ) {
+    ) -> Vec<(usize, usize)> {
         if span.bytes() == 0 {
-            return;
+            return Vec::new();
         }
         let actor = &self.order.actors[access.actor as usize];
         if actor.blind {
             if writes {
                 self.mark_written(span);
             }
-            return;
+            return Vec::new();
         }
         let Some((_, region)) = self.regions.range_mut(..=span.address()).next_back() else {
-            return;
+            return Vec::new();
         };
         let begin = span.address();
         let border = region.allocation.start + region.allocation.bytes;
         if begin >= border {
-            return;
+            return Vec::new();
         }
         let end = span.end().min(border);
         let mut look = Look {
             clock: &actor.clock,
             writes,
-            needs_bytes,
+            needs_bytes: needs != Needs::Nothing,
             access,
             last: None,
-            unwritten: None,
+            unwritten: Vec::new(),
         };
         // Most accesses are to a range that was accessed before.
         match region.cells.get_mut(&begin).filter(|cell| cell.end == end) {
@@ -760,17 +720,15 @@ impl Races {
         if let Some((earlier, wrote, from, to)) = last {
             found.push(race(region, access, writes, &earlier, wrote, from, to));
         }
-        if let (Some((from, to)), true) = (unwritten, region.tracked) {
-            let allocation = &region.allocation;
-            let text = format!(
-                "task {} reads bytes {} to {} of {}, which nobody wrote",
-                access.ticket,
-                from - allocation.start,
-                to - allocation.start - 1,
-                allocation.name()
-            );
-            let made = format!("{} of {} bytes", allocation.name(), allocation.asked);
-            found.push(line("JMR-MEM-009", access, text).and("made", allocation.made, made));
+        if let (Some(finding), true) = (
+            needs.judge(region, &unwritten, access, end - begin),
+            region.tracked,
+        ) {
+            found.push(finding);
+        }
+        match needs {
+            Needs::Copied if region.tracked => unwritten,
+            _ => Vec::new(),
         }
     }
 

@@ -4,8 +4,11 @@
 //! ended, every thread of the program waits here without a limit, and no thread of the process wants to run. Whatever could still
 //! release it from outside (a limit, another process, a function of the program on a thread of ours) rules that out.
 
+use jumar_core::{Admission, Op, Phase};
+
 use super::order::Numbers;
-use super::{Finding, Line, Place};
+use super::race::{Races, Told};
+use super::{Finding, Interest, Line, Place};
 
 /// What a task on a stream waits for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -176,5 +179,80 @@ impl Stuck {
             });
         }
         None
+    }
+}
+
+impl Races {
+    /// Notes who waits for what, for [`super::stuck`].
+    pub(super) fn note_waits(&mut self, admission: &Admission<'_>, told: &Told<'_>) {
+        let (ticket, place) = (admission.ticket, told.place);
+        let limited = admission.call.contains("Timeout");
+        let stuck = &mut self.stuck;
+        stuck.changes += 1;
+        let what = match &admission.op {
+            Op::WaitForStream | Op::WaitForEvent { .. } | Op::WaitForContext => {
+                let host = HostWait {
+                    stream: admission.stream,
+                    place,
+                    limited,
+                };
+                stuck.hosts.insert(ticket, host);
+                return;
+            }
+            Op::Wait { event, .. } => For::Record(*event),
+            Op::WaitValue { at, .. } => For::Word(at.address()),
+            Op::Callback { blocks } => {
+                // Whether such a function, on a thread of ours, waits or sleeps, nobody sees.
+                stuck.open |= admission.call == "aclrtLaunchHostFunc";
+                if !blocks {
+                    return;
+                }
+                For::Callback
+            }
+            Op::Record { event, .. } => {
+                if let Some(stream) = admission.stream {
+                    told.interest.found(ticket);
+                    stuck.records.insert(ticket, (stream, *event, place));
+                }
+                return;
+            }
+            _ => return,
+        };
+        let Some(stream) = admission.stream else {
+            return;
+        };
+        told.interest.found(ticket);
+        stuck.waits.insert(
+            ticket,
+            Wait {
+                stream,
+                what,
+                place,
+                started: false,
+                limited,
+            },
+        );
+    }
+
+    /// Notes what became of those.
+    pub(super) fn note_phase(&mut self, ticket: u64, phase: &Phase, interest: &Interest) {
+        let stuck = &mut self.stuck;
+        stuck.changes += 1;
+        let over = !matches!(phase, Phase::Started);
+        if let Some(wait) = stuck.waits.get_mut(&ticket) {
+            wait.started = true;
+            if wait.what == For::Callback {
+                // It is handed over now, and holds the stream until it was called.
+                stuck.callbacks.insert(wait.stream, wait.place);
+            }
+            if over {
+                stuck.waits.remove(&ticket);
+                interest.lost(ticket);
+            }
+        } else if over && stuck.records.remove(&ticket).is_some() {
+            interest.lost(ticket);
+        } else if over {
+            stuck.hosts.remove(&ticket);
+        }
     }
 }

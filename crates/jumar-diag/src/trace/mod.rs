@@ -122,6 +122,9 @@ impl Trace {
 
 impl Probe for Trace {
     fn before(&self, admission: &Admission<'_>) -> Result<()> {
+        if matches!(admission.op, jumar_core::Op::Edge { .. }) {
+            return Ok(());
+        }
         let mut state = self.state.lock();
         state.admitted(admission);
         let many = state.is_longer_than(WRITE_AT_LAST);

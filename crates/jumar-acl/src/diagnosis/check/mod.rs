@@ -11,6 +11,7 @@ mod refusals;
 mod table;
 
 use std::cell::Cell;
+use std::collections::BTreeSet;
 
 use jumar::check::{Allocation, Check, Finding, Place};
 use jumar::engine::Home;
@@ -61,6 +62,15 @@ struct Past {
     told_late: AtomicU32,
     /// What a reset took with it, told at the end unless something worse comes of it.
     swept: Mutex<Option<Finding>>,
+    polls: Mutex<Polls>,
+}
+
+/// Polls of threads that are not subscribed.
+struct Polls {
+    /// Reported at the end unless the thread is subscribed later: a thread exists, and may poll, before its number can be subscribed.
+    early: Vec<(u64, Finding)>,
+    /// The threads that are subscribed now: a poll may be refused while the subscription is on its way.
+    subscribed: BTreeSet<u64>,
 }
 
 static PAST: Past = Past {
@@ -77,6 +87,10 @@ static PAST: Past = Past {
     captures: Mutex::new(Vec::new()),
     told_late: AtomicU32::new(0),
     swept: Mutex::new(None),
+    polls: Mutex::new(Polls {
+        early: Vec::new(),
+        subscribed: BTreeSet::new(),
+    }),
 };
 
 thread_local! {
@@ -303,6 +317,11 @@ fn copy(
     let [target, source] = &ends;
     reach_of(check, "target", target, to, count);
     reach_of(check, "source", source, from, count);
+    for (what, known, address) in [("target", target, to), ("source", source, from)] {
+        if known.is_none() && home(cx, address).is_none() {
+            mapped(check, what, address, count);
+        }
+    }
     if room > count
         && let Some(allocation) = target
         && room > left(allocation, to)
@@ -475,6 +494,44 @@ fn pageable(cx: &Cx<'_>, check: &Check, ends: [(usize, &Option<Allocation>); 2])
             ));
         }
     }
+}
+
+/// How many pages of a range are examined at most: a range that is too long leaves its mapping at its end.
+const MOST_PAGES: usize = 64;
+
+/// Finds ordinary host memory that is not mapped, before a copy stops the process there.
+fn mapped(check: &Check, what: &str, address: usize, bytes: usize) {
+    const PAGE: usize = 4096;
+    let Some(last) = address.checked_add(bytes - 1) else {
+        return;
+    };
+    let Ok(memory) = std::fs::File::open("/proc/self/mem") else {
+        return;
+    };
+    let is_mapped = |at: usize| {
+        // An offset that the file cannot have is an address that no process has.
+        std::os::unix::fs::FileExt::read_at(&memory, &mut [0], at as u64)
+            .is_ok_and(|read| read == 1)
+    };
+    let pages = (last / PAGE - address / PAGE).min(MOST_PAGES);
+    let near_the_end = (0..pages).map(|back| (last / PAGE - back) * PAGE);
+    let Some(at) = near_the_end
+        .chain([address])
+        .filter(|at| !is_mapped(*at))
+        .min()
+    else {
+        return;
+    };
+    check.find(
+        Finding::now(
+            "JMR-COPY-010",
+            format!(
+                "the {what} of {bytes} bytes at {address:#x} is not mapped from byte {} on",
+                at.saturating_sub(address)
+            ),
+        )
+        .fix("Give the length of the memory that is there."),
+    );
 }
 
 /// Finds ranges that leave their allocation.
@@ -776,6 +833,14 @@ pub(crate) fn after(check: &Check, seen: &Seen) {
         }
         After::ResetEvent => check.note("event", seen.words[0], 0),
         After::MayRelease => check.may_be_released(),
+        After::Subscribe => {
+            let mut polls = PAST.polls.lock();
+            polls.subscribed.insert(seen.words[0]);
+            polls.early.retain(|(thread, _)| *thread != seen.words[0]);
+        }
+        After::Unsubscribe => {
+            PAST.polls.lock().subscribed.remove(&seen.words[0]);
+        }
         After::DestroyEvent => {
             if let Some(number) = lives::known_number(check, "event", seen.words[0]) {
                 check.event_ended(number);
@@ -831,6 +896,9 @@ pub(crate) fn at_exit(check: &Check) {
     }
     jumar::check::in_call(jumar::check::Place::UNKNOWN);
     if let Some(finding) = PAST.swept.lock().take() {
+        check.find(finding);
+    }
+    for (_, finding) in std::mem::take(&mut PAST.polls.lock().early) {
         check.find(finding);
     }
     lives::leaks(check);

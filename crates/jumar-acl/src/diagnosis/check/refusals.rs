@@ -13,6 +13,9 @@ const QUESTIONS: &[&str] = &[
     "aclrtGetLastError",
 ];
 
+/// Where the shims of the polling calls put the thread's number, behind the limit.
+const POLLING_THREAD: usize = 1;
+
 /// Finds the rule that a refused call broke, where the code says it.
 pub(super) fn explain(check: &Check, seen: &Seen) {
     let Some(rule) = rule_for(check, seen) else {
@@ -95,6 +98,15 @@ pub(super) fn explain(check: &Check, seen: &Seen) {
                 failed.place,
                 format!("task {} failed: {}", failed.ticket, failed.sentence),
             );
+        }
+        "JMR-CB-009" => {
+            let thread = seen.words[POLLING_THREAD];
+            let mut polls = PAST.polls.lock();
+            let is_new = polls.early.iter().all(|(known, _)| *known != thread);
+            if is_new && !polls.subscribed.contains(&thread) {
+                polls.early.push((thread, finding));
+            }
+            return;
         }
         _ => {}
     }

@@ -47,6 +47,10 @@ pub(super) enum After {
     DestroyStream,
     /// Another process, or a limit for all waits, may end a wait from now on.
     MayRelease,
+    /// A thread may poll from now on.
+    Subscribe,
+    /// A thread may no longer poll.
+    Unsubscribe,
 }
 
 /// What is known of a call.
@@ -118,6 +122,8 @@ fn after(name: &str) -> After {
         "aclrtDestroyEvent" => After::DestroyEvent,
         "aclrtDestroyStream" | "aclrtDestroyStreamForce" => After::DestroyStream,
         "aclrtSetOpWaitTimeout" => After::MayRelease,
+        "aclrtSubscribeReport" | "aclrtSubscribeHostFunc" => After::Subscribe,
+        "aclrtUnSubscribeReport" | "aclrtUnSubscribeHostFunc" => After::Unsubscribe,
         _ if ["Ipc", "Import", "Export"]
             .iter()
             .any(|word| name.contains(word)) =>

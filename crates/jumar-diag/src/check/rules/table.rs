@@ -198,6 +198,14 @@ pub static RULES: &[Rule] = &[
         fix: "copy through a second buffer",
     },
     Rule {
+        id: "JMR-COPY-010",
+        severity: Severity::Error,
+        title: "copy from or to host memory that is not mapped",
+        statement: "The whole range of a copy has to be memory of the process; beyond its end the copy stops the process with a signal.",
+        statement_zh: "复制的整个区间必须是本进程已映射的内存；越界访问会使进程因信号终止。",
+        fix: "pass the length of the memory that is there",
+    },
+    Rule {
         id: "JMR-CTX-001",
         severity: Severity::Error,
         title: "no current context on this thread",
@@ -435,7 +443,7 @@ pub static RULES: &[Rule] = &[
         title: "host memory never freed",
         statement: "Pinned host memory must be freed with aclrtFreeHost.",
         statement_zh: "锁页主机内存必须用 aclrtFreeHost 释放。",
-        fix: "reuse one",
+        fix: "aclrtFreeHost, once for each aclrtMallocHost; a buffer that is kept and reused is freed at the end",
     },
     Rule {
         id: "JMR-HOST-004",
@@ -585,7 +593,7 @@ pub static RULES: &[Rule] = &[
         id: "JMR-MEM-009",
         severity: Severity::Error,
         title: "operator reads uninitialised device memory",
-        statement: "Device memory is not zeroed; bytes that a task reads must have been written by a copy, a memset or a task.",
+        statement: "Device memory is not zeroed; bytes that a task reads must have been written by a copy, a memset or a task. A copy is reported where no byte of its source was written; what it carries counts as unwritten in its target.",
         statement_zh: "设备内存申请后不会清零；任务读取的字节必须先由复制、memset 或其他任务写入。",
         fix: "aclrtMemset it, or write it whole",
     },
@@ -604,6 +612,14 @@ pub static RULES: &[Rule] = &[
         statement: "The size given to a data buffer must not exceed what is left of the allocation at that address.",
         statement_zh: "数据缓冲区声明的大小不得超过该地址处剩余的分配长度。",
         fix: "pass the true size",
+    },
+    Rule {
+        id: "JMR-MEM-016",
+        severity: Severity::Lint,
+        title: "copy of memory of which a part was never written",
+        statement: "A copy may carry bytes that no task has written, as long as nothing computes with them. What the target holds there is as unknown as in the source.",
+        statement_zh: "复制可以包含从未写入的字节，只要没有任务使用它们；目的内存中这些字节同样是未定义的。",
+        fix: "copy the written part alone, or aclrtMemset the rest",
     },
     Rule {
         id: "JMR-MODEL-001",
