@@ -2,13 +2,18 @@
 
 fn main() {
     println!("cargo::rerun-if-changed=src/hand/app_log.c");
+    println!("cargo::rerun-if-changed=src/hand/securec.c");
+    println!("cargo::rerun-if-changed=../../include/securec.h");
     println!("cargo::rerun-if-changed=build.rs");
     cc::Build::new()
         .file("src/hand/app_log.c")
+        .file("src/hand/securec.c")
+        // strtok_r, strnlen.
+        .define("_GNU_SOURCE", None)
         .std("c11")
         .warnings(true)
         .extra_warnings(true)
-        .compile("jumar_app_log");
+        .compile("jumar_hand");
     // Programs are linked against this name, whichever of the names in lib64 they found.
     println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,libascendcl.so");
     // Threads of the library may still run when a program calls dlclose.

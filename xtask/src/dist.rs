@@ -104,6 +104,9 @@ const PROTOTYPE_FOLDERS: &[&str] = &[
 const KERNEL_CMAKE_FOLDERS: &[&str] = &[
     "compiler/tikcpp/ascendc_kernel_cmake",
     "tools/tikcpp/ascendc_kernel_cmake",
+    "tikcpp/ascendc_kernel_cmake",
+    "x86_64-linux/tikcpp/ascendc_kernel_cmake",
+    "aarch64-linux/tikcpp/ascendc_kernel_cmake",
 ];
 
 /// The toolkit version whose interface is offered, as the runtime answers it. Scripts compare it; the implementation's name stands
@@ -480,6 +483,16 @@ mod tests {
                 moved.join(with_arch(folder)).join("acl/acl.h").is_file(),
                 "{folder}"
             );
+        }
+        // Public build scripts look for the kernels' CMake module in these folders, in this order.
+        for folder in [
+            "x86_64-linux/tikcpp",
+            "aarch64-linux/tikcpp",
+            "tikcpp",
+            "tools/tikcpp",
+        ] {
+            let module = "ascendc_kernel_cmake/ascendc.cmake";
+            assert!(moved.join(folder).join(module).is_file(), "{folder}");
         }
         assert!(
             moved.join("bin/atc").exists() && moved.join("python/site-packages/acl.so").exists()

@@ -250,6 +250,10 @@ pub fn at_exit() {
     if !process::is_forked() {
         if let Some(process) = process::existing() {
             process.prof.finish();
+            let missed = std::mem::take(&mut *process.missed.lock());
+            if let Some(line) = message::missed_line(&missed).filter(|_| jumar::config::summary()) {
+                eprintln!("{line}");
+            }
         }
         jumar::trace_flush();
     }

@@ -2,7 +2,7 @@
 //! `aclGetRecentErrMsg` fetches them.
 
 use std::borrow::Cow;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::ffi::CString;
 
 use jumar::engine::sync::thread;
@@ -65,6 +65,20 @@ impl Messages {
     }
 }
 
+/// Returns the sentence that lists the functions which a program called and Jumar does not have.
+pub(crate) fn missed_line(missed: &BTreeSet<&'static str>) -> Option<String> {
+    let names: Vec<&str> = missed.iter().copied().collect();
+    let functions = match names.len() {
+        0 => return None,
+        1 => "1 function".to_owned(),
+        count => format!("{count} functions"),
+    };
+    Some(format!(
+        "jumar: the program called {functions} that Jumar does not have yet, each answered \"not supported\": {}",
+        names.join(", ")
+    ))
+}
+
 /// Keeps an error's text, sets the thread's last error, and gives the code.
 #[cold]
 pub(crate) fn keep(cx: &Cx<'_>, error: Error) -> i32 {
@@ -78,6 +92,9 @@ pub(crate) fn keep(cx: &Cx<'_>, error: Error) -> i32 {
         std::ptr::eq(cx.call, &raw const calls::aclrtGetDevice) && kind == ErrorKind::NoContext;
     if is_stored_as_last_error(kind) && !question {
         cx.thread.last_error.set(code);
+    }
+    if kind == ErrorKind::NotImplemented {
+        cx.process.missed.lock().insert(cx.call.name);
     }
     crate::watch::refused(cx.call, &error);
     if !is_silent(kind) {
@@ -330,5 +347,15 @@ mod tests {
         assert_eq!(lines(&messages), ["first", "again"]);
         messages.answer(vec!["alone".to_owned()], false);
         assert_eq!(lines(&messages), ["alone"]);
+    }
+
+    #[test]
+    fn functions_called_in_vain_are_named_once_each() {
+        assert_eq!(missed_line(&BTreeSet::new()), None);
+        let two = missed_line(&BTreeSet::from(["aclfvInit", "aclopLoad"])).unwrap();
+        assert!(
+            two.contains("2 functions") && two.ends_with("aclfvInit, aclopLoad"),
+            "{two}"
+        );
     }
 }

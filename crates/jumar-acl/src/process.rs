@@ -54,6 +54,8 @@ pub struct Process {
     pub(crate) stream_configs: crate::stream::StreamConfigs,
     pub(crate) stream_attributes: Mutex<crate::stream::Attributes>,
     pub(crate) parameters: Mutex<crate::context::Parameters>,
+    /// The functions that the program called and that Jumar does not have.
+    pub(crate) missed: Mutex<std::collections::BTreeSet<&'static str>>,
     pub(crate) communication: crate::hccl::Configuration,
     pub(crate) compile_options: Mutex<crate::compile_option::Options>,
     /// The states of threads that make calls while they end.
@@ -145,6 +147,7 @@ impl Process {
             stream_attributes: Mutex::default(),
             late: Mutex::default(),
             parameters: Mutex::default(),
+            missed: Mutex::default(),
             communication: crate::hccl::Configuration::default(),
             compile_options: Mutex::default(),
         }

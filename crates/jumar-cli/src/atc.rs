@@ -222,6 +222,13 @@ fn convert(request: &Request) -> Result<()> {
         external_weight: text("external_weight"),
         log: text("log"),
     };
+    if !jumar::profile::is_chip(&options.soc_version) {
+        bail!(
+            "--soc_version={}: {}",
+            options.soc_version,
+            jumar::profile::without_a_profile(&options.soc_version)
+        );
+    }
     let report = graph::atc::convert(&options).map_err(|error| anyhow!("{error}"))?;
     println!(
         "{}: {} bytes, {} operators, {} bytes of weights, {} bytes of work memory",

@@ -170,7 +170,8 @@ pub fn check(options: &Check) -> Result<ExitCode> {
     let mut command = command(&options.program)?;
     command
         .env("JUMAR_CHECK", options.rules.as_deref().unwrap_or("1"))
-        .env("JUMAR_CHECK_REPORT", &report);
+        .env("JUMAR_CHECK_REPORT", &report)
+        .env("JUMAR_SUMMARY", "1");
     let mut replay = String::from("jumar check");
     if options.late {
         command.env("JUMAR_LATE", "1");

@@ -48,6 +48,14 @@ fn lines(tree: &Tree, build: bool) -> String {
             ),
         };
     }
+    for fact in vars::FACTS_FOR_BUILDS.iter().filter(|_| build) {
+        let _ = writeln!(
+            text,
+            "export {}={}",
+            fact.name,
+            quoted(Path::new(&(fact.value)()))
+        );
+    }
     text
 }
 
@@ -97,6 +105,8 @@ mod tests {
             evaluated(&twice, "LD_LIBRARY_PATH", Some("/a")),
             format!("{lib}:/a")
         );
+        assert_eq!(evaluated(&script, "CPU_ARCH", None), std::env::consts::ARCH);
+        assert!(evaluated(&script, "SOC_VERSION", None).starts_with("Ascend"));
         assert_eq!(
             evaluated(&script, "DDK_PATH", None),
             root.display().to_string()

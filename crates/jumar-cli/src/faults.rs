@@ -67,6 +67,48 @@ struct Taken {
     evidence: Vec<String>,
 }
 
+/// The evidence that drills left, each kind of it once: a program that gives nothing back after a failure leaves the same objects
+/// whatever fails.
+#[derive(Default)]
+struct Causes(Vec<(Vec<String>, u64)>);
+
+impl Causes {
+    /// Returns the lines for the evidence of one drill: all of them the first time, then a reference.
+    fn lines(&mut self, evidence: &[String]) -> Vec<String> {
+        if evidence.is_empty() {
+            return Vec::new();
+        }
+        if let Some(at) = self.0.iter().position(|(known, _)| known == evidence) {
+            self.0[at].1 += 1;
+            return vec![format!("cause {}, shown above", at + 1)];
+        }
+        self.0.push((evidence.to_vec(), 1));
+        let title = format!("cause {}:", self.0.len());
+        std::iter::once(title)
+            .chain(evidence.iter().cloned())
+            .collect()
+    }
+
+    /// Returns how many drills share each cause that more than one has.
+    fn summary(&self) -> Vec<String> {
+        let shared = self
+            .0
+            .iter()
+            .enumerate()
+            .filter(|(_, (_, count))| *count > 1);
+        shared
+            .map(|(at, (lines, count))| {
+                format!(
+                    "cause {} in {count} runs: {} and {} more",
+                    at + 1,
+                    lines[0],
+                    lines.len() - 1
+                )
+            })
+            .collect()
+    }
+}
+
 /// Runs `jumar faults`.
 pub fn run(options: &Faults) -> Result<ExitCode> {
     let scratch = Scratch::new()?;
@@ -80,13 +122,17 @@ pub fn run(options: &Faults) -> Result<ExitCode> {
     let taken = drill(options, &scratch, &normal, &sites)?;
     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
     let mut bad = 0;
+    let mut causes = Causes::default();
     for ((name, turn), taken) in sites.iter().zip(&taken) {
         *counts.entry(taken.word).or_default() += 1;
         bad += u64::from(taken.harm);
         println!("{name:<40} {turn:>5}  {}{}", taken.word, taken.status);
-        for line in &taken.evidence {
+        for line in causes.lines(&taken.evidence) {
             println!("{:<48}{line}", "");
         }
+    }
+    for line in causes.summary() {
+        println!("{line}");
     }
     let counts: Vec<String> = counts
         .iter()
@@ -291,6 +337,17 @@ mod tests {
             code,
             output: output.to_vec(),
         }
+    }
+
+    #[test]
+    fn evidence_that_repeats_is_shown_once_and_counted() {
+        let mut causes = Causes::default();
+        let (one, other) = (["a".to_owned(), "b".to_owned()], ["c".to_owned()]);
+        assert_eq!(causes.lines(&one), ["cause 1:", "a", "b"]);
+        assert_eq!(causes.lines(&other), ["cause 2:", "c"]);
+        assert_eq!(causes.lines(&one), ["cause 1, shown above"]);
+        assert_eq!(causes.lines(&[]), [""; 0]);
+        assert_eq!(causes.summary(), ["cause 1 in 2 runs: a and 1 more"]);
     }
 
     #[test]

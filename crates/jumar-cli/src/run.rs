@@ -39,6 +39,9 @@ pub struct Options {
     /// Neither uses nor requests the processor's matrix unit (AMX).
     #[arg(long)]
     no_matrix_unit: bool,
+    /// Does not name, when the program ends, the functions that it called and that Jumar does not have.
+    #[arg(long)]
+    no_summary: bool,
     /// The C++ compiler for kernels that are compiled at run time, for example clang++.
     #[arg(long, value_name = "COMPILER")]
     cxx: Option<OsString>,
@@ -120,6 +123,9 @@ fn command(options: &Options, tree: &Tree) -> Result<Command> {
     for (name, value) in tree.environment(|name| std::env::var_os(name)) {
         command.env(name, value);
     }
+    if !options.no_summary {
+        command.env("JUMAR_SUMMARY", "1");
+    }
     for (name, value) in chosen(options)? {
         command.env(name, value);
     }
@@ -140,6 +146,7 @@ fn chosen(options: &Options) -> Result<Vec<(&'static str, OsString)>> {
         set.push(("JUMAR_DEVICES", count.to_string().into()));
     }
     if let Some(name) = &options.profile {
+        jumar::profile::find(name).map_err(|error| anyhow::anyhow!("--profile: {error}"))?;
         set.push(("JUMAR_PROFILE", name.into()));
     }
     if let Some(release) = &options.cann_version {
@@ -239,6 +246,19 @@ mod tests {
                 "ASCEND_SLOG_PRINT_TO_STDOUT=1",
             ]
         );
+    }
+
+    #[test]
+    fn a_profile_that_does_not_exist_is_refused_before_the_program_starts() {
+        for (name, sentence) in [
+            ("Ascend310", "no profile describes the chip Ascend310"),
+            ("Ascend910_9391", "no profile describes the chip"),
+            ("Pentium", "is not the name of a chip"),
+            ("./nowhere.toml", "cannot be read"),
+        ] {
+            let error = chosen(&parse(&["--profile", name, "app"])).unwrap_err();
+            assert!(format!("{error:#}").contains(sentence), "{error:#}");
+        }
     }
 
     #[test]

@@ -61,6 +61,13 @@ pub const READ: &[Var] = &[
         meaning: "With 0 the processor's matrix unit (AMX) is neither used nor requested.",
     },
     Var {
+        name: "JUMAR_SUMMARY",
+        flag: Some("no-summary"),
+        values: "0, 1",
+        default: "0; `jumar run` and `jumar check` set 1",
+        meaning: "With 1 a line on standard error at the end of the program names the functions that it called and that Jumar does not have.",
+    },
+    Var {
         name: "JUMAR_CHECK",
         flag: None,
         values: "`1`, or rule ids separated by commas; `all` adds the lints",
@@ -343,10 +350,44 @@ pub const SET_FOR_BUILDS: &[Set] = &[
         reader: "operator projects",
     },
     Set {
+        name: "ASCENDC_CMAKE_DIR",
+        below: "tools/tikcpp/ascendc_kernel_cmake",
+        prepend: false,
+        reader: "operator projects",
+    },
+    Set {
         name: "ASCEND_DIR",
         below: "",
         prepend: false,
         reader: "Makefiles",
+    },
+];
+
+/// A variable of builds that is no path of the tree.
+pub struct Fact {
+    /// Its name.
+    pub name: &'static str,
+    /// What it holds, for the page.
+    pub what: &'static str,
+    /// Its value.
+    pub value: fn() -> String,
+    /// Who reads it.
+    pub reader: &'static str,
+}
+
+/// Variables that builds read besides; `jumar env --build` sets them too.
+pub const FACTS_FOR_BUILDS: &[Fact] = &[
+    Fact {
+        name: "SOC_VERSION",
+        what: "the name of the profile in use",
+        value: || std::env::var("JUMAR_PROFILE").unwrap_or_else(|_| "Ascend910B1".to_owned()),
+        reader: "operator projects",
+    },
+    Fact {
+        name: "CPU_ARCH",
+        what: "the machine's architecture: x86_64 or aarch64",
+        value: || std::env::consts::ARCH.to_owned(),
+        reader: "build scripts",
     },
 ];
 
@@ -390,6 +431,13 @@ pub fn page() -> String {
     text += "\n## Variables set for a build\n\n`eval \"$(jumar env --build)\"` also sets these.\n\n\
              | variable | value | read by |\n|---|---|---|\n";
     rows(&mut text, SET_FOR_BUILDS);
+    for fact in FACTS_FOR_BUILDS {
+        let _ = writeln!(
+            text,
+            "| `{}` | {} | {} |",
+            fact.name, fact.what, fact.reader
+        );
+    }
     text
 }
 

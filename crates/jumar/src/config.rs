@@ -296,6 +296,11 @@ pub struct FaultSettings {
     pub log: Option<PathBuf>,
 }
 
+/// Returns whether a line at the end of the program names what it called in vain: `JUMAR_SUMMARY`.
+pub fn summary() -> bool {
+    variable("JUMAR_SUMMARY").is_some_and(|value| value != "0")
+}
+
 /// Gives the file for the stack of a crash: `JUMAR_CRASH_REPORT`.
 pub fn crash_report() -> Option<String> {
     variable("JUMAR_CRASH_REPORT")

@@ -32,7 +32,7 @@ mod element;
 mod event;
 mod model;
 mod pending;
-mod profile;
+pub mod profile;
 mod runtime;
 pub mod schedule;
 mod stream;

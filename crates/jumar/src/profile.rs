@@ -87,10 +87,48 @@ pub fn find(setting: &str) -> Result<Profile> {
     }
     built_in(setting).ok_or_else(|| {
         bad(format!(
-            "JUMAR_PROFILE is \"{setting}\"; known profiles are {}, and anything with a slash is the path of a file",
-            names().join(", ")
+            "JUMAR_PROFILE is \"{setting}\": {}; anything with a slash is the path of a file",
+            without_a_profile(setting)
         ))
     })
+}
+
+/// Chips that programs name and that no built-in profile describes, or the beginnings of their names.
+const WITHOUT_A_PROFILE: &[&str] = &[
+    "Ascend310",
+    "Ascend310B",
+    "Ascend310P",
+    "Ascend610",
+    "Ascend910",
+    "Ascend910_93",
+    "Ascend910_95",
+    "Ascend950",
+];
+
+/// Returns whether a name is that of a chip, with a built-in profile or without. The letters' case does not matter.
+pub fn is_chip(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let is_variant = |known: &&str| {
+        name.strip_prefix(&known.to_ascii_lowercase())
+            .is_some_and(|rest| {
+                rest.len() <= 8 && rest.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
+            })
+    };
+    WITHOUT_A_PROFILE
+        .iter()
+        .chain(BUILT_IN)
+        .any(|known| is_variant(&known))
+}
+
+/// Explains why a name has no profile, and what to write instead.
+pub fn without_a_profile(name: &str) -> String {
+    let known = names().join(", ");
+    match is_chip(name) {
+        true => format!(
+            "no profile describes the chip {name}; the built-in profiles are {known}. Write one as a TOML file and give its path"
+        ),
+        false => format!("\"{name}\" is not the name of a chip; the built-in profiles are {known}"),
+    }
 }
 
 fn bad(sentence: String) -> Error {

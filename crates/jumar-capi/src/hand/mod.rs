@@ -1,6 +1,7 @@
 //! Shims that the generator cannot express: callbacks, variable arguments, structures behind pointers.
 //!
-//! Each stands in the API data with `shim = "hand"` and the reason beside it.
+//! Each stands in the API data with `shim = "hand"` and the reason beside it, but for those of `securec`, which are no part of the
+//! interface.
 
 pub mod aclnn;
 pub mod allocator;
@@ -19,6 +20,7 @@ pub mod model_config;
 pub mod place;
 pub mod prof;
 pub mod rtc;
+pub mod securec;
 pub mod tdt_queue;
 
 #[cfg(test)]

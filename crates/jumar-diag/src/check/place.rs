@@ -396,6 +396,31 @@ fn is_header_of_others(file: &str) -> bool {
         || file.contains("/sysdeps/")
 }
 
+/// Returns whether an object file belongs to the system and not to the program: its functions are no places of the program, even where
+/// their debug information is installed.
+fn is_of_the_system(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    [
+        "libc.so",
+        "libc-",
+        "ld-linux",
+        "libpthread",
+        "libstdc++",
+        "libgcc_s",
+    ]
+    .iter()
+    .any(|known| name.starts_with(known))
+}
+
+/// Writes a function's name as its source has it, without parameters.
+fn demangled(name: &str) -> Option<String> {
+    let options = cpp_demangle::DemangleOptions::new()
+        .no_params()
+        .no_return_type();
+    let symbol = cpp_demangle::Symbol::new(name).ok()?;
+    symbol.demangle_with_options(&options).ok()
+}
+
 fn resolve(stack: &Stack) -> Described {
     if let Some(script) = &stack.script {
         return Described {
@@ -405,12 +430,20 @@ fn resolve(stack: &Stack) -> Described {
         };
     }
     let mut first: Option<Described> = None;
+    let maps = Mapping::all();
     for address in stack.frames.iter().filter(|address| **address != 0) {
+        let map = maps.iter().find(|map| map.contains(*address));
+        if first.is_some() && map.is_some_and(|map| is_of_the_system(&map.path)) {
+            continue;
+        }
         // Innermost first: what was inlined, then the function that has it.
         let mut found: Vec<Described> = Vec::new();
         // The frame's own address is the one behind the call; the library looks one byte before it.
         let read = |symbol: &backtrace::Symbol| {
-            let function = symbol.name().map(|name| name.to_string());
+            let function = symbol.name().map(|name| {
+                let plain = name.to_string();
+                demangled(&plain).unwrap_or(plain)
+            });
             found.push(Described {
                 file: symbol.filename().map(|file| file.display().to_string()),
                 line: symbol.lineno().unwrap_or(0),
@@ -422,8 +455,7 @@ fn resolve(stack: &Stack) -> Described {
             .iter()
             .all(|one| one.function.is_empty() && one.file.is_none())
         {
-            let maps = Mapping::all();
-            if let Some(map) = maps.iter().find(|map| map.contains(*address)) {
+            if let Some(map) = map {
                 let name = map.path.rsplit('/').next().unwrap_or(&map.path);
                 found = vec![Described {
                     function: format!("{name}+{:#x}", address - map.start),
@@ -446,4 +478,34 @@ fn resolve(stack: &Stack) -> Described {
         }
     }
     first.unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_cpp_functions_are_those_of_the_source() {
+        let plain = |name| demangled(name).unwrap_or_else(|| String::from(name));
+        assert_eq!(plain("_ZN3app5Queue4pushEPvm"), "app::Queue::push");
+        assert_eq!(
+            plain("_ZNSt6vectorIiSaIiEE9push_backERKi"),
+            "std::vector<int, std::allocator<int> >::push_back"
+        );
+        assert_eq!(plain("main"), "main");
+    }
+
+    #[test]
+    fn objects_of_the_system_are_known_by_their_names() {
+        for path in [
+            "/lib/x86_64-linux-gnu/libc.so.6",
+            "/lib/libc-2.31.so",
+            "/usr/lib/libstdc++.so.6.0.30",
+        ] {
+            assert!(is_of_the_system(path), "{path}");
+        }
+        for path in ["/home/me/app", "/opt/lib/libcustom.so", "/home/me/libc/app"] {
+            assert!(!is_of_the_system(path), "{path}");
+        }
+    }
 }
