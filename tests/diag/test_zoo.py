@@ -1,4 +1,4 @@
-"""The zoo: small programs with a mistake each, and the exact findings that `jumar check` has to make; without the mistake, none.
+"""The corpus: small programs with a mistake each, and the exact findings that `jumar check` has to make; without the mistake, none.
 
 The number in a program's name is that of the mistake in the list at the end of docs/check.md. C and C++ programs are compiled as
 they are and with CLEAN; scripts are run as they are and with the argument "clean". In a program, "FINDS <rule>" stands on the
@@ -31,7 +31,7 @@ SOURCES = sorted([*ZOO.glob("*.c"), *ZOO.glob("*.cpp")])
 SCRIPTS = sorted(ZOO.glob("*.py"))
 FRESH = sorted(path for path in (ZOO / "fresh").iterdir() if path.suffix != ".toml" and ".clean" not in path.name)
 EXPECTED = tomllib.loads((ZOO / "fresh/expected.toml").read_text())
-# Programs that were written from the list of mistakes alone, beside those of fresh/.
+# Programs that were written from the list of mistakes alone.
 BLIND = (ZOO / "blind.txt").read_text().split()
 # What shows only when nothing runs before somebody waits for it.
 LATE = ("01_",)
@@ -125,7 +125,7 @@ def check(command, source, folder, name, variables):
 
 def judge(source, commands, folder, variables):
     expected = wanted(source)
-    assert expected, "a program of the zoo says what is found in it"
+    assert expected, "a program states what is found in it"
     done, found = check(commands[0], source, folder, "wrong", variables)
     assert found == expected, done.stderr
     assert done.returncode != 0

@@ -67,13 +67,13 @@ struct Taken {
     evidence: Vec<String>,
 }
 
-/// The evidence that drills left, each kind of it once: a program that gives nothing back after a failure leaves the same objects
-/// whatever fails.
+/// The evidence that runs left, each kind of it once: a program that releases nothing after a failure leaves the same objects,
+/// whichever call fails.
 #[derive(Default)]
 struct Causes(Vec<(Vec<String>, u64)>);
 
 impl Causes {
-    /// Returns the lines for the evidence of one drill: all of them the first time, then a reference.
+    /// Returns the lines for the evidence of one run: all of them the first time, then a reference.
     fn lines(&mut self, evidence: &[String]) -> Vec<String> {
         if evidence.is_empty() {
             return Vec::new();
@@ -89,7 +89,7 @@ impl Causes {
             .collect()
     }
 
-    /// Returns how many drills share each cause that more than one has.
+    /// Returns how many runs share each cause that more than one has.
     fn summary(&self) -> Vec<String> {
         let shared = self
             .0

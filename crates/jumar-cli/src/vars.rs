@@ -363,7 +363,7 @@ pub const SET_FOR_BUILDS: &[Set] = &[
     },
 ];
 
-/// A variable of builds that is no path of the tree.
+/// A variable of builds whose value is not a path of the tree.
 pub struct Fact {
     /// Its name.
     pub name: &'static str,

@@ -52,7 +52,7 @@ int main(void)
     EXPECT(HCCL_E_PARA, HcclGetConfig(HCCL_CONFIG_RESERVED, &option));
     EXPECT(HCCL_E_PARA, HcclGetConfig(HCCL_DETERMINISTIC, NULL));
 
-    /* What is not there yet says so by its code and by its name. */
+    /* What is not there yet answers with its code and its name. */
     HcclRootInfo root;
     EXPECT(HCCL_E_NOT_SUPPORT, HcclGetRootInfo(&root));
     REQUIRE(strstr(aclGetRecentErrMsg(), "HcclGetRootInfo") != NULL);

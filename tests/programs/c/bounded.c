@@ -1,4 +1,4 @@
-/* The bounded functions of libc_sec: what fits is written, what does not fit leaves the target empty and says so. */
+/* The bounded functions of libc_sec: what fits is written, what does not fit leaves the target empty and is reported. */
 #include "program.h"
 
 #include "securec.h"

@@ -116,8 +116,8 @@ HIDDEN errno_t jumar_strncat_s(char *dest, size_t size, const char *source, size
     if (wrong != EOK) return wrong;
     size_t at = strnlen(dest, size);
     if (at == size) return empty(dest, EINVAL_AND_RESET);
-    size_t room = size - at;
-    return put(dest, size, at, source, strnlen(source, count < room ? count : room));
+    size_t left = size - at;
+    return put(dest, size, at, source, strnlen(source, count < left ? count : left));
 }
 
 HIDDEN errno_t jumar_strcat_s(char *dest, size_t size, const char *source)

@@ -51,7 +51,7 @@ pub(super) struct Edge {
 }
 
 impl Edge {
-    /// Shows the edge to whoever watches.
+    /// Shows the edge to the probes.
     ///
     /// # Errors
     /// What a probe refuses it with.

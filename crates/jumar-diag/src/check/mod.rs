@@ -482,7 +482,7 @@ impl Check {
         }
     }
 
-    /// Takes something that was found. Told once for each rule and pair of places.
+    /// Takes something that was found. Reported once for each rule and pair of places.
     pub fn find(&self, finding: Finding) {
         if self.wants(finding.rule) {
             self.state().tell(finding);

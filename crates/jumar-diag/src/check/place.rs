@@ -504,7 +504,7 @@ mod tests {
         ] {
             assert!(is_of_the_system(path), "{path}");
         }
-        for path in ["/home/me/app", "/opt/lib/libcustom.so", "/home/me/libc/app"] {
+        for path in ["/opt/me/app", "/opt/lib/libcustom.so", "/opt/me/libc/app"] {
             assert!(!is_of_the_system(path), "{path}");
         }
     }

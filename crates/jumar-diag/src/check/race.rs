@@ -55,7 +55,7 @@ struct Watched {
     thread: usize,
 }
 
-/// What the engine is told of an operation besides the operation.
+/// What the engine receives besides an operation.
 pub(super) struct Told<'a> {
     /// The calling thread's place among the actors.
     pub(super) thread: usize,
