@@ -10,6 +10,7 @@
 //!
 //! A record is a signal of its own, so that moving the event to a newer record leaves queued waits alone.
 
+mod model;
 mod quick;
 mod record;
 mod shared;
@@ -24,7 +25,7 @@ use jumar_hal::{Signal, Task, WaitThen};
 use jumar_types::{Error, ErrorKind, Result};
 
 use crate::board::{Board, Kind};
-use crate::capture::{EventAction, EventTask, Mark, Recorder, Taken};
+use crate::capture::{EventAction, Mark, Taken};
 use crate::device::Device;
 use crate::gate::{Op, Phase};
 use crate::runtime::Shared;
@@ -89,7 +90,7 @@ pub struct Event {
 }
 
 struct State {
-    /// The number of the last stretch of quick records.
+    /// The number of the last epoch of records on the fast path.
     stretch: u64,
     newest: Option<Record>,
     /// After a reset of a default event: what the next record will set and waits queued until then wait for.
@@ -273,7 +274,7 @@ impl Event {
         self.record_with_care(stream, caller)
     }
 
-    /// Takes the lock, and takes over what quick records have noted.
+    /// Takes the lock, and adopts the records that the fast path noted.
     fn state(&self) -> MutexGuard<'_, State> {
         let mut state = self.state.lock();
         if let Some(noted) = self.quick.noted()
@@ -469,160 +470,6 @@ impl Event {
         state.newest = None;
         state.next = (self.family == EventFamily::Default).then(|| Arc::new(Signal::new()));
         Ok(())
-    }
-
-    fn task(&self, flag: u32) -> EventTask {
-        EventTask {
-            event: self.id,
-            number: self.number,
-            event_flags: self.flags,
-            flag,
-        }
-    }
-
-    #[cold]
-    fn not_in_model(&self, stream: &Stream) -> Error {
-        Error::new(
-            ErrorKind::FeatureUnsupported,
-            format!(
-                "event {} is of a kind that stream {}, whose tasks are recorded for a model, cannot use",
-                self.number,
-                stream.number()
-            ),
-        )
-        .fix("In a capture use events of aclrtCreateEventExWithFlag or ACL_EVENT_EXTERNAL; on bound streams notifies, or events made with ACL_EVENT_SYNC.")
-    }
-
-    /// Records the event on a stream that is being recorded; false when the recording has ended in the meantime.
-    #[cold]
-    fn record_in_model(
-        &self,
-        state: &mut State,
-        recorder: &Recorder,
-        stream: &Stream,
-        caller: &Caller<'_>,
-    ) -> Result<bool> {
-        let captured = recorder.capture().is_some();
-        let external = self.flags & flags::EXTERNAL != 0;
-        let action = match self.family {
-            EventFamily::Ex if captured && self.flags & flags::IPC == 0 => EventAction::Inside,
-            EventFamily::Classic if self.is_level() && (external || !captured) => {
-                EventAction::Plain(Task::Set(self.level.clone()))
-            }
-            EventFamily::Ex | EventFamily::Classic | EventFamily::Default => {
-                return Err(self.not_in_model(stream));
-            }
-        };
-        match recorder.record_event(action, self.task(0), caller)? {
-            Taken::Marked(mark) => state.mark = Some(mark),
-            Taken::Recorded => state.in_model = !captured,
-            Taken::NotRecording => return Ok(false),
-        }
-        Ok(true)
-    }
-
-    /// Records a wait on a stream that is being recorded; false when the recording has ended in the meantime.
-    #[cold]
-    fn wait_in_model(
-        &self,
-        state: &State,
-        recorder: &Recorder,
-        stream: &Stream,
-        limit: Option<Duration>,
-        caller: &Caller<'_>,
-    ) -> Result<bool> {
-        let external = self.flags & flags::EXTERNAL != 0;
-        let level = || {
-            EventAction::Plain(Task::Wait {
-                signal: self.level.clone(),
-                then: WaitThen::Keep,
-                limit,
-            })
-        };
-        let (action, mark) = match (self.family, recorder.capture()) {
-            (EventFamily::Classic, Some(_)) if external => (level(), None),
-            (EventFamily::Classic, None) if self.is_level() => (level(), None),
-            (EventFamily::Ex, Some(graph)) if self.flags & flags::IPC == 0 => {
-                let refused = match &state.mark {
-                    Some(mark) => match mark.open() {
-                        Some(other) if Arc::ptr_eq(&other, graph) => None,
-                        Some(other) => Some(Error::new(
-                            ErrorKind::CaptureConflict,
-                            format!(
-                                "event {} was recorded in the capture of model {}, and stream {} is captured into model {}",
-                                self.number,
-                                other.number(),
-                                stream.number(),
-                                graph.number()
-                            ),
-                        )),
-                        None => Some(self.recorded_elsewhere("in a capture that has ended")),
-                    },
-                    None if state.newest.is_some() => {
-                        Some(self.recorded_elsewhere("outside of the capture"))
-                    }
-                    None => None,
-                };
-                if let Some(error) = refused {
-                    graph.invalidate(&error);
-                    return Err(error);
-                }
-                (EventAction::Inside, state.mark.as_ref())
-            }
-            (EventFamily::Ex | EventFamily::Classic | EventFamily::Default, _) => {
-                return Err(self.not_in_model(stream));
-            }
-        };
-        let taken = recorder.wait_for_event(action, mark, self.task(0), caller)?;
-        Ok(!matches!(taken, Taken::NotRecording))
-    }
-
-    fn recorded_elsewhere(&self, place: &str) -> Error {
-        Error::new(
-            ErrorKind::CaptureDependency,
-            format!(
-                "event {} was recorded {place}, and a captured stream cannot wait for that",
-                self.number
-            ),
-        )
-    }
-
-    /// Fixes the flag of the event's records (`record`) or waits, and refuses another one than the first.
-    fn fix_flag(&self, record: bool, flag: u32) -> Result<()> {
-        let mut state = self.state();
-        let (place, what) = match record {
-            true => (&mut state.record_flag, "records"),
-            false => (&mut state.wait_flag, "waits"),
-        };
-        let first = *place.get_or_insert(flag);
-        if first != flag {
-            return Err(Error::new(
-                ErrorKind::InvalidValue,
-                format!(
-                    "the {what} of event {} have flag {first}, fixed by the first of them, and this one has {flag}",
-                    self.number
-                ),
-            )
-            .fix("Use an event for external records and waits, and another one for ordinary ones."));
-        }
-        Ok(())
-    }
-
-    /// Gives the recorder of a stream on which the event may order the capture with the outside.
-    fn external_on(&self, stream: &Stream) -> Result<Recorder> {
-        if self.family != EventFamily::Ex || self.flags != flags::SYNC {
-            return Err(Error::new(
-                ErrorKind::FeatureUnsupported,
-                format!(
-                    "event {} was made with flags {:#x}; external records and waits take events of the extended (Ex) family made with SYNC alone",
-                    self.number, self.flags
-                ),
-            ));
-        }
-        stream
-            .recorder()
-            .filter(|recorder| recorder.capture().is_some_and(|graph| graph.is_capturing()))
-            .ok_or_else(|| stream.not_captured())
     }
 
     /// Records the event with a flag; the flag 1 makes an execution of the captured model record it for the outside.

@@ -413,7 +413,7 @@ impl Binary {
                     .or_insert(made.clone())
                     .clone();
                 if !Arc::ptr_eq(&kept, &made) {
-                    // Another thread was quicker; the handle was never given out.
+                    // Another thread was faster; the handle was never given out.
                     drop(
                         self.shared
                             .functions

@@ -123,6 +123,10 @@ pub struct TensorArg {
 }
 
 /// One argument of a call.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "most arguments are tensors; a box would be an allocation for each of them in each call"
+)]
 #[derive(Clone, Debug, PartialEq)]
 pub enum Arg {
     /// A null pointer.

@@ -187,7 +187,7 @@ fn decode(dtype: DataType, bytes: &[u8]) -> (f64, f64) {
 /// A tensor in memory.
 struct Memory {
     desc: TensorDesc,
-    block: Vec<u8>,
+    block: Block,
     /// The element of the storage that each element of the tensor is.
     positions: Vec<usize>,
     before: Vec<u8>,
@@ -213,7 +213,8 @@ fn lay_out(values: &Values, manner: Manner, zero: bool) -> Memory {
     }
     let count: usize = dims.iter().product();
     let storage = offset + step * spread;
-    let mut block = vec![GAP; storage * size];
+    let mut block = Block::zeroed(storage * size);
+    block.bytes_mut().fill(GAP);
     let mut positions = Vec::with_capacity(count);
     for index in 0..count {
         let (mut rest, mut at) = (index, offset);
@@ -227,7 +228,7 @@ fn lay_out(values: &Values, manner: Manner, zero: bool) -> Memory {
             (None, true) => vec![0; size],
             (None, false) => continue,
         };
-        block[at * size..][..size].copy_from_slice(&element);
+        block.bytes_mut()[at * size..][..size].copy_from_slice(&element);
     }
     let ints = |values: &[usize]| values.iter().map(|&value| value as i64).collect::<Vec<_>>();
     Memory {
@@ -239,7 +240,7 @@ fn lay_out(values: &Values, manner: Manner, zero: bool) -> Memory {
             offset: offset as i64,
             storage: Dims::new(&[storage as i64]),
         },
-        before: block.clone(),
+        before: block.bytes().to_vec(),
         block,
         positions,
     }
@@ -423,7 +424,7 @@ fn execute(
     workspace.bytes_mut().fill(GAP);
     let mut regions: Vec<Region<'_>> = Vec::new();
     for (_, memory) in &mut bound.memory {
-        regions.push(Region::exclusive(&mut memory.block));
+        regions.push(memory.block.region());
     }
     let ran = planned.run(&regions, workspace.region(), workers);
     ran.map(|ran| ran.shapes).map_err(|error| error.to_string())
@@ -450,7 +451,7 @@ fn compare(
     let bound = within.unwrap_or(tolerance(values.dtype));
     for (index, text) in values.elements.iter().enumerate() {
         let at = memory.positions[index] * size;
-        let found = &memory.block[at..at + size];
+        let found = &memory.block.bytes()[at..at + size];
         let wanted = encode(values.dtype, text);
         if values.dtype.is_integer() || values.dtype == DataType::Bool {
             if found != wanted {
@@ -483,6 +484,7 @@ fn untouched(case: &Case, name: &str, memory: &Memory) -> Result<(), String> {
     let output = case.outputs.iter().any(|(own, _)| own == name);
     for (element, (now, before)) in memory
         .block
+        .bytes()
         .chunks(size)
         .zip(memory.before.chunks(size))
         .enumerate()

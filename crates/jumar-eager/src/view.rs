@@ -230,13 +230,13 @@ impl View {
 pub(crate) fn broadcast(one: &[usize], two: &[usize]) -> Option<([usize; MAX_RANK], usize)> {
     let rank = one.len().max(two.len());
     let mut dims = [1; MAX_RANK];
-    for axis in 0..rank {
+    for (axis, size) in dims.iter_mut().enumerate().take(rank) {
         let dim = |own: &[usize]| {
             (axis + own.len())
                 .checked_sub(rank)
                 .map_or(1, |axis| own[axis])
         };
-        dims[axis] = match (dim(one), dim(two)) {
+        *size = match (dim(one), dim(two)) {
             (1, other) => other,
             (own, 1) => own,
             (own, other) if own == other => own,

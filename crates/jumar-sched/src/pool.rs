@@ -45,6 +45,7 @@
 mod rest;
 mod scheduled;
 mod share;
+mod timer;
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, VecDeque};
@@ -284,37 +285,6 @@ impl Inner {
         });
         self.count += 1;
         self.note_count(pool);
-    }
-
-    /// Moves the streams whose time is over into the run queue. Tells whether the caller has to look after the streams that
-    /// wait for values, once the lock is released.
-    #[must_use = "nobody else looks"]
-    fn fire(&mut self, pool: &Pool) -> bool {
-        let mut look = false;
-        if !pool.timer_is_due() {
-            return look;
-        }
-        let now = Instant::now();
-        while let Some(first) = self.timers.first_entry() {
-            if first.key().0 > now {
-                break;
-            }
-            match first.remove() {
-                Timer::Call(stream) if stream.call() => self.put(pool, &stream, true),
-                Timer::Call(_) => {}
-                Timer::Look => look = true,
-            }
-        }
-        self.note_timer(pool);
-        look
-    }
-
-    fn note_timer(&self, pool: &Pool) {
-        let first = self.timers.first_key_value();
-        pool.first_timer_ns.store(
-            first.map_or(NEVER, |((due, _), _)| pool.ns(*due)),
-            Ordering::Relaxed,
-        );
     }
 
     fn has_work(&self, pool: &Pool) -> bool {
@@ -604,49 +574,6 @@ impl Pool {
                 self.look_on_time();
             }
         }
-    }
-
-    /// Arranges that a stream is called at a moment. Gives the key to cancel it by.
-    pub(crate) fn add_timer(
-        self: &Arc<Self>,
-        due: Instant,
-        stream: &Arc<Stream>,
-    ) -> (Instant, u64) {
-        self.set_timer(due, Timer::Call(stream.clone()))
-    }
-
-    /// Arranges that somebody looks after the streams that wait for values.
-    pub(crate) fn add_look(self: &Arc<Self>, due: Instant) {
-        self.set_timer(due, Timer::Look);
-    }
-
-    fn set_timer(self: &Arc<Self>, due: Instant, timer: Timer) -> (Instant, u64) {
-        let (key, wanted) = {
-            let mut inner = self.inner.lock();
-            inner.timers_made += 1;
-            let key = (due, inner.timers_made);
-            inner.timers.insert(key, timer);
-            inner.note_timer(self);
-            match &inner.napper {
-                Some(napper) if self.schedule.is_some() => (key, Wanted::Wake(napper.clone())),
-                _ if SETTING.get() == Arc::as_ptr(self).addr() => {
-                    OWES.set(true);
-                    (key, Wanted::Nobody)
-                }
-                _ => (key, inner.wanted(self)),
-            }
-        };
-        self.carry_out(wanted);
-        key
-    }
-
-    pub(crate) fn cancel_timer(&self, key: (Instant, u64)) {
-        let mut inner = self.inner.lock();
-        // Dropped outside: it may be the last of its stream.
-        let timer = inner.timers.remove(&key);
-        inner.note_timer(self);
-        drop(inner);
-        drop(timer);
     }
 
     /// Takes a queued stream for a thread that has time while it waits.

@@ -13,7 +13,7 @@ pub(super) struct Quick {
     open: AtomicU64,
     /// The stream of the stretch. Changed under the lock alone, before `open`.
     stream: AtomicU64,
-    /// The number of a stretch, above [`Quick::POSITION`], and the highest position that was noted in it.
+    /// The number of a stretch, above [`Self::POSITION`], and the highest position that was noted in it.
     last: AtomicU64,
 }
 

@@ -56,7 +56,7 @@ pub(super) struct Cell {
 pub(super) struct Region {
     pub(super) allocation: Allocation,
     pub(super) pool: bool,
-    /// What nobody wrote can be told: no other process and no host code writes here.
+    /// Uninitialised bytes are known: no other process and no host code writes here.
     pub(super) tracked: bool,
     pub(super) cells: BTreeMap<usize, Cell>,
 }

@@ -140,7 +140,7 @@ fn add_product(cx: &mut Cx<'_>, one: &str, two: &str) -> Result<(), Refusal> {
         multiply(cx, one, two, product)?;
     }
     if beta.complex() == (0.0, 0.0) {
-        // What self holds does not count then, not even where it is no number.
+        // The values of self do not count then, not even NaN.
         let operands = [Operand::Tensor(product), Operand::Scalar(alpha)];
         return cx.map(F::Mul, compute, &operands, out);
     }

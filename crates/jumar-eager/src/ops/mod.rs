@@ -1,5 +1,6 @@
 //! The operators, by family. Each file has a table of names and of the functions that plan them.
 
+mod attention;
 mod elementwise;
 mod matrix;
 mod network;
@@ -17,6 +18,7 @@ pub(crate) type Table = [(&'static str, PlanFn)];
 
 /// The tables of all families.
 static TABLES: &[&Table] = &[
+    attention::TABLE,
     matrix::TABLE,
     network::TABLE,
     normalization::TABLE,

@@ -319,7 +319,7 @@ fn norm(
     )
 }
 
-/// Returns the sizes of complex numbers, and real numbers as they are, in at least float32.
+/// Returns the absolute values of complex elements, and other elements unchanged, in at least float32.
 fn real_part_or_size(cx: &mut Cx<'_>, x: View, dtype: DataType) -> Result<View, Refusal> {
     if promote::is_complex(x.dtype()) {
         let to = cx.temporary(accumulator(dtype), x.dims())?;

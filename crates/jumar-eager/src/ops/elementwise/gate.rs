@@ -34,7 +34,7 @@ fn halves(cx: &Cx<'_>, view: &View) -> Result<[View; 2], Refusal> {
     }
     let axis = cx.axis("dim", dim, view.rank())?;
     let size = view.dims()[axis];
-    if size % 2 != 0 {
+    if !size.is_multiple_of(2) {
         return Err(cx.invalid(format_args!(
             "{} has the shape {:?}; the size of dimension {dim} must be even",
             cx.param_of(view),
