@@ -19,7 +19,10 @@
 #include "acl/acl_tdt.h"
 #include "acl/acl_tdt_queue.h"
 #include "acl/ops/acl_dvpp.h"
+#include "acl/acl_op_compiler.h"
 #include "aclnn/aclnn_base.h"
+#include "hccl/hccl.h"
+#include "toolchain/prof_api.h"
 
 typedef struct {
     const char *text; /* as it stands in the table */

@@ -368,10 +368,12 @@ impl Writer<'_> {
         if let Expr::Out(name) = arg {
             let address = format!("&{}", self.variable(name));
             // C does not turn `T **` into `const T **` by itself.
-            return Ok(match ty.starts_with("const ") && ty.ends_with("**") {
-                true => format!("({ty})(void *){address}"),
-                false => address,
-            });
+            return Ok(
+                match ty.starts_with("const ") && ty.replace("const ", "").ends_with("**") {
+                    true => format!("({ty})(void *){address}"),
+                    false => address,
+                },
+            );
         }
         if let Expr::Name(name) = arg
             && CALLBACKS.contains(&name.as_str())
@@ -397,10 +399,12 @@ impl Writer<'_> {
                 .collect::<Result<Vec<_>>>()?;
             let array = format!("({element}[]){{{}}}", values.join(", "));
             // C does not turn `T **` into `const T **` by itself.
-            return Ok(match ty.starts_with("const ") && ty.ends_with("**") {
-                true => format!("({ty})(void *){array}"),
-                false => array,
-            });
+            return Ok(
+                match ty.starts_with("const ") && ty.replace("const ", "").ends_with("**") {
+                    true => format!("({ty})(void *){array}"),
+                    false => array,
+                },
+            );
         }
         if matches!(ty, "float" | "double") {
             return Ok(format!("({ty}){}", self.real(arg)?));

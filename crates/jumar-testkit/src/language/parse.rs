@@ -272,7 +272,8 @@ impl Parser {
             (None, first)
         };
         let args = self.arguments()?;
-        if name.starts_with("acl") {
+        // Functions of the interface have capital letters, helpers have none.
+        if name.contains(char::is_uppercase) {
             return self.call(eventually, assign, name, args);
         }
         if eventually {
