@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, anyhow};
 use jumar_cpu::{CpuBackend, CpuConfig, CpuDeviceConfig};
 use jumar_hal::{
-    Backend, Call, Cost, Device, Program, Queue, QueueConfig, Signal, Span, Tag, Task, Transfer,
-    Verdict, WaitThen, Watcher,
+    Backend, Call, Cost, Device, Program, Queue, QueueConfig, QueueObserver, Signal, Span, Tag,
+    Task, Transfer, Verdict, WaitThen,
 };
 use jumar_types::Error;
 
 use crate::limits;
-use crate::place::{Place, away, cores};
+use crate::place::{Placement, away, cores};
 use crate::rounds::{Line, Table, Target, alone, in_turn};
 
 static CALL: Call = Call {
@@ -26,9 +26,9 @@ const TAG: Tag = Tag {
     call: &CALL,
 };
 
-struct Deaf;
+struct NoObserver;
 
-impl Watcher for Deaf {
+impl QueueObserver for NoObserver {
     fn started(&self, _tag: Tag) {}
     fn finished(&self, _tag: Tag) {}
     fn failed(&self, _tag: Tag, _error: Error) -> Verdict {
@@ -80,7 +80,7 @@ struct Bench {
 impl Bench {
     fn queue(&self) -> Arc<dyn Queue> {
         self.device
-            .queue(QueueConfig::default(), Arc::new(Deaf))
+            .queue(QueueConfig::default(), Arc::new(NoObserver))
             .expect("a queue")
     }
 
@@ -108,7 +108,7 @@ fn ns_each(count: usize, work: impl FnOnce()) -> f64 {
 }
 
 /// Runs everything that a placement can show, with so many workers (0: as many as there are cores).
-pub fn run(place: Place, workers: usize, lines: &mut Table) -> Result<()> {
+pub fn run(place: Placement, workers: usize, lines: &mut Table) -> Result<()> {
     let failed = |error: Error| anyhow!("{error}");
     let backend = CpuBackend::new(CpuConfig {
         devices: vec![CpuDeviceConfig {
@@ -145,7 +145,7 @@ pub fn run(place: Place, workers: usize, lines: &mut Table) -> Result<()> {
     enqueue(&bench, lines);
     throughput(&bench, place, lines);
     hops(&bench, place, lines);
-    if place != Place::OneCore {
+    if place != Placement::OneCore {
         overlap(&bench, lines);
     }
     gate(lines);
@@ -192,9 +192,9 @@ fn over(bench: &Bench, queues: &[Arc<dyn Queue>]) -> f64 {
     })
 }
 
-fn throughput(bench: &Bench, place: Place, lines: &mut Table) {
+fn throughput(bench: &Bench, place: Placement, lines: &mut Table) {
     let one = vec![bench.queue()];
-    if place != Place::OneCore {
+    if place != Placement::OneCore {
         let (value, ring) = in_turn(|| over(bench, &one), || limits::ring(64_000));
         lines.push(Line {
             what: "executor: one stream, a task from enqueue to done".into(),
@@ -218,7 +218,7 @@ fn throughput(bench: &Bench, place: Place, lines: &mut Table) {
 }
 
 /// Two streams hand over to each other by signals; everything is queued first, or each step by its own thread.
-fn hops(bench: &Bench, place: Place, lines: &mut Table) {
+fn hops(bench: &Bench, place: Placement, lines: &mut Table) {
     const COUNT: usize = 400;
     let (a, b) = (bench.queue(), bench.queue());
     let one_executor = || {
@@ -248,7 +248,7 @@ fn hops(bench: &Bench, place: Place, lines: &mut Table) {
         limit: round.map(|round| ("a cache line there and back".into(), round)),
         target: round.map(|_| Target::Ratio(most)),
     };
-    if place == Place::OneCore {
+    if place == Placement::OneCore {
         let value = alone(one_executor);
         lines.push(line("executor: hop between two streams", value, None, 1.0));
         return;

@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use crate::acl::Acl;
 use crate::limits;
-use crate::place::Place;
+use crate::place::Placement;
 use crate::rounds::{Line, Table, Target, alone, in_turn, median};
 
 const SMALL: usize = 64;
@@ -18,7 +18,7 @@ const ASLEEP: Duration = Duration::from_millis(30);
 const NAP_AND_MORE_US: f64 = 160.0;
 
 /// Runs everything that a placement can show.
-pub fn run(acl: Acl, place: Place, lines: &mut Table) -> Result<()> {
+pub fn run(acl: Acl, place: Placement, lines: &mut Table) -> Result<()> {
     let stream = acl.stream()?;
     let small = (acl.malloc(SMALL)?, acl.malloc(SMALL)?);
     let copy = || acl.copy_async(small.0, small.1, SMALL, stream);
@@ -30,8 +30,8 @@ pub fn run(acl: Acl, place: Place, lines: &mut Table) -> Result<()> {
             copy();
             while !acl.is_done(stream) {
                 match place {
-                    Place::OneCore => std::thread::sleep(Duration::from_micros(5)),
-                    Place::Anywhere | Place::Apart => std::hint::spin_loop(),
+                    Placement::OneCore => std::thread::sleep(Duration::from_micros(5)),
+                    Placement::Anywhere | Placement::Apart => std::hint::spin_loop(),
                 }
             }
             start.elapsed().as_nanos() as f64 / 1000.0

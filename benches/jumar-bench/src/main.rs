@@ -16,7 +16,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use place::Place;
+use place::Placement;
 use rounds::{Line, Table, Target};
 
 /// How many processes show what the first task costs.
@@ -34,8 +34,8 @@ fn main() -> Result<()> {
             println!("{}", first(&library, by_worker)?);
             return Ok(());
         }
-        Some(name) => Place::named(&name.to_string_lossy())?,
-        None => Place::Anywhere,
+        Some(name) => Placement::named(&name.to_string_lossy())?,
+        None => Placement::Anywhere,
     };
     place.begin()?;
     let mut lines = Table::new(place);

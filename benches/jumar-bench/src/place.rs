@@ -46,7 +46,7 @@ fn others() -> Vec<usize> {
 
 /// Where the threads of a measurement run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum Placement {
     /// Where the system likes.
     Anywhere,
     /// The measuring thread on one core, workers on the others.
@@ -55,13 +55,13 @@ pub enum Place {
     OneCore,
 }
 
-impl Place {
+impl Placement {
     /// Reads the name that the command line gives.
-    pub fn named(name: &str) -> Result<Place> {
+    pub fn named(name: &str) -> Result<Placement> {
         Ok(match name {
-            "anywhere" => Place::Anywhere,
-            "apart" => Place::Apart,
-            "one-core" => Place::OneCore,
+            "anywhere" => Placement::Anywhere,
+            "apart" => Placement::Apart,
+            "one-core" => Placement::OneCore,
             _ => bail!("{name} is no placement: anywhere, apart, one-core"),
         })
     }
@@ -69,23 +69,23 @@ impl Place {
     /// Names a line of the table.
     pub fn names(self, what: &str) -> String {
         match self {
-            Place::Anywhere => what.to_owned(),
-            Place::Apart => format!("{what} [apart]"),
-            Place::OneCore => format!("{what} [one core]"),
+            Placement::Anywhere => what.to_owned(),
+            Placement::Apart => format!("{what} [apart]"),
+            Placement::OneCore => format!("{what} [one core]"),
         }
     }
 
     /// Puts the process where it belongs, before it starts threads.
     pub fn begin(self) -> Result<()> {
         match self {
-            Place::Anywhere | Place::Apart => Ok(()),
-            Place::OneCore => bind(&[0]),
+            Placement::Anywhere | Placement::Apart => Ok(()),
+            Placement::OneCore => bind(&[0]),
         }
     }
 
     /// Has `start` start workers, which stay on the other cores; this thread then goes to the first.
     pub fn settle(self, start: impl FnOnce()) -> Result<()> {
-        if self != Place::Apart {
+        if self != Placement::Apart {
             return Ok(());
         }
         let others = others();

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use crate::place::Place;
+use crate::place::Placement;
 
 /// The median of an odd number of rounds is one of them.
 pub const ROUNDS: usize = 21;
@@ -27,14 +27,14 @@ fn goes_on(rounds: usize, start: Instant) -> bool {
 
 /// Lines as they come.
 pub struct Table {
-    place: Place,
+    place: Placement,
     begin: Instant,
     last: Instant,
 }
 
 impl Table {
     /// Begins a table of a placement.
-    pub fn new(place: Place) -> Table {
+    pub fn new(place: Placement) -> Table {
         let now = Instant::now();
         Table {
             place,

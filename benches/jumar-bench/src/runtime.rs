@@ -8,7 +8,7 @@ use anyhow::Result;
 
 use crate::acl::{Acl, Event, Memory, Stream};
 use crate::limits;
-use crate::place::{Place, cores};
+use crate::place::{Placement, cores};
 use crate::rounds::{Line, Table, Target, alone, in_turn, median};
 
 /// Tasks in one timed batch.
@@ -17,7 +17,7 @@ const BATCH: usize = 1000;
 const SMALL: usize = 64;
 
 /// Runs everything that a placement can show.
-pub fn run(acl: Acl, place: Place, lines: &mut Table) -> Result<()> {
+pub fn run(acl: Acl, place: Placement, lines: &mut Table) -> Result<()> {
     let small = (acl.malloc(SMALL)?, acl.malloc(SMALL)?);
     let stream = acl.stream()?;
     enqueue(acl, stream, small, lines)?;
@@ -25,7 +25,7 @@ pub fn run(acl: Acl, place: Place, lines: &mut Table) -> Result<()> {
     hops(acl, lines)?;
     thousand_tasks(acl, stream, small, lines);
     replay(acl, stream, small, lines)?;
-    if place == Place::Anywhere {
+    if place == Placement::Anywhere {
         enqueue_on_every_core(acl, lines)?;
         overlap(acl, stream, lines)?;
         copies(acl, lines)?;

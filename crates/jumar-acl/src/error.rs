@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use jumar::engine::sync::Mutex;
-use jumar::engine::{Home, Table};
+use jumar::engine::{MemoryKind, Table};
 use jumar_types::{Error, ErrorKind, FailedOperator, IdKind, Result};
 
 use crate::generated::{codes, enums, types};
@@ -281,7 +281,7 @@ pub fn aclrtMemUceRepair(
     for range in ranges {
         let inside = runtime.space().find(range.addr).is_some_and(|block| {
             let offset = range.addr - block.span.address();
-            block.home == Home::Device(number)
+            block.home == MemoryKind::Device(number)
                 && range.len > 0
                 && block.span.part(offset, range.len).is_some()
         });

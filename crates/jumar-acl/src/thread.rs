@@ -42,21 +42,21 @@ pub struct Thread {
 struct Remembered {
     epoch: u64,
     context: Option<Arc<Context>>,
-    streams: Shelf<Stream>,
-    events: Shelf<Event>,
+    streams: HandleCache<Stream>,
+    events: HandleCache<Event>,
 }
 
 /// The last few objects of one kind, with their handles. The two lie apart: written together and read one by one, or the
 /// other way round, they cost a stalled load each.
-struct Shelf<O> {
+struct HandleCache<O> {
     handles: [u64; REMEMBERED],
     objects: [Option<Arc<O>>; REMEMBERED],
     next: usize,
 }
 
-impl<O> Default for Shelf<O> {
+impl<O> Default for HandleCache<O> {
     fn default() -> Self {
-        Shelf {
+        HandleCache {
             handles: [0; REMEMBERED],
             objects: Default::default(),
             next: 0,
@@ -64,7 +64,7 @@ impl<O> Default for Shelf<O> {
     }
 }
 
-impl<O> Shelf<O> {
+impl<O> HandleCache<O> {
     /// Takes the object with this handle out; otherwise gives the place where it is to be put.
     #[inline]
     fn take(&mut self, handle: u64) -> (usize, Option<Arc<O>>) {
@@ -302,7 +302,7 @@ impl Thread {
         &self,
         cx: &Cx<'_>,
         handle: Raw,
-        shelf: impl Fn(&mut Remembered) -> &mut Shelf<O>,
+        shelf: impl Fn(&mut Remembered) -> &mut HandleCache<O>,
         find: impl FnOnce() -> Result<Arc<O>>,
         work: impl FnOnce(&Arc<O>) -> T,
     ) -> Result<T> {

@@ -112,7 +112,7 @@ pub fn thread() -> i64 {
 }
 
 /// Lets `cb_hold` go.
-pub fn let_go() {
+pub fn release_held() {
     state().go = true;
     CHANGED.notify_all();
 }

@@ -78,7 +78,7 @@ fn load_from_data(w: &Words<'_>) -> Played {
 }
 
 /// Two results of which a Rust program gets both, so that it cannot want neither.
-fn two(w: &Words<'_>, first: usize) -> Result<[crate::words::Place; 2], Stop> {
+fn two(w: &Words<'_>, first: usize) -> Result<[crate::words::VariableAddress; 2], Stop> {
     if w.plain::<u64>(first) == 0 && w.plain::<u64>(first + 1) == 0 {
         return Err(Stop::NotForRust("results are returned".to_string()));
     }

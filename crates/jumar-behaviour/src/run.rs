@@ -15,7 +15,7 @@ use jumar_testkit::run::{Outcome, Report};
 use jumar_testkit::table::{self, Case};
 use jumar_testkit::{models, root};
 
-use crate::stage::{End, Stage};
+use crate::stage::{CaseRunner, End};
 
 /// How many processes run side by side.
 const SIDE_BY_SIDE: usize = 2;
@@ -140,7 +140,8 @@ pub fn case(group: &str, id: &str, folder: PathBuf, models: PathBuf) -> Result<E
         .find(|case| case.id == id)
         .with_context(|| format!("there is no case {id}"))?;
     let texts: Vec<String> = case.steps.iter().map(|step| step.text.clone()).collect();
-    let stage: &'static Stage = Box::leak(Box::new(Stage::new(api, case, folder, models)?));
+    let stage: &'static CaseRunner =
+        Box::leak(Box::new(CaseRunner::new(api, case, folder, models)?));
     let (done, over) = channel::<()>();
     let name = id.to_string();
     std::thread::spawn(move || {

@@ -67,7 +67,7 @@ struct Spot {
 }
 
 /// The place where a case is played.
-pub struct Stage {
+pub struct CaseRunner {
     api: Api,
     case: Case,
     folder: PathBuf,
@@ -84,13 +84,13 @@ struct Worker {
     busy: bool,
 }
 
-impl Stage {
+impl CaseRunner {
     /// Makes the files and the variables of a case.
     ///
     /// # Errors
     /// What cannot be made.
-    pub fn new(api: Api, case: Case, folder: PathBuf, models: PathBuf) -> Result<Stage> {
-        let mut stage = Stage {
+    pub fn new(api: Api, case: Case, folder: PathBuf, models: PathBuf) -> Result<CaseRunner> {
+        let mut stage = CaseRunner {
             api,
             case,
             folder,
@@ -665,7 +665,7 @@ impl Stage {
                     raw::write(self.pointer(memory)? + 8 * at, &bytes);
                 }
             }
-            ("let_go", []) => callbacks::let_go(),
+            ("let_go", []) => callbacks::release_held(),
             ("await_held", []) if !callbacks::await_held() => {
                 return failed("the callback to have begun", "nothing in time");
             }

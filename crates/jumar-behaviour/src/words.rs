@@ -35,7 +35,7 @@ pub trait Cell: Sized {
 }
 
 /// A value that fits into a word.
-pub trait Word {
+pub trait RawArg {
     /// Takes it from a word, as C narrows an integer.
     fn from_word(word: u64) -> Self;
 }
@@ -58,7 +58,7 @@ macro_rules! numbers {
 
 macro_rules! integers {
     ($($of:ty),*) => {$(
-        impl Word for $of {
+        impl RawArg for $of {
             fn from_word(word: u64) -> Self {
                 word as $of
             }
@@ -119,26 +119,26 @@ macro_rules! structure {
 }
 pub(crate) use structure;
 
-impl Word for f32 {
+impl RawArg for f32 {
     fn from_word(word: u64) -> Self {
         f64::from_bits(word) as f32
     }
 }
 
-impl Word for f64 {
+impl RawArg for f64 {
     fn from_word(word: u64) -> Self {
         f64::from_bits(word)
     }
 }
 
-impl Word for Raw {
+impl RawArg for Raw {
     fn from_word(word: u64) -> Self {
         Raw(word)
     }
 }
 
 /// The one structure of the interface that is passed by value; it is as long as a word.
-impl Word for aclrtMemManagedLocation {
+impl RawArg for aclrtMemManagedLocation {
     fn from_word(word: u64) -> Self {
         Self::load(&word.to_ne_bytes())
     }
@@ -243,7 +243,7 @@ impl Words<'_> {
     }
 
     /// A number or a handle.
-    pub fn plain<T: Word>(&self, at: usize) -> T {
+    pub fn plain<T: RawArg>(&self, at: usize) -> T {
         T::from_word(self.0[at])
     }
 
@@ -297,7 +297,7 @@ impl Words<'_> {
     ///
     /// # Errors
     /// It is null: a Rust function returns its results.
-    pub fn out(&self, at: usize) -> Result<Place, Stop> {
+    pub fn out(&self, at: usize) -> Result<VariableAddress, Stop> {
         if self.address(at) == 0 {
             return not_for_rust("a result is returned, so there is no null for it");
         }
@@ -305,8 +305,8 @@ impl Words<'_> {
     }
 
     /// Where a result goes that nobody need want.
-    pub fn optional(&self, at: usize) -> Place {
-        Place(self.address(at))
+    pub fn optional(&self, at: usize) -> VariableAddress {
+        VariableAddress(self.address(at))
     }
 
     /// Where an array goes.
@@ -323,9 +323,9 @@ impl Words<'_> {
 }
 
 /// The place of a variable.
-pub struct Place(usize);
+pub struct VariableAddress(usize);
 
-impl Place {
+impl VariableAddress {
     /// Reads the variable.
     pub fn get<T: Cell>(&self) -> T {
         T::load(&raw::read(self.0, size_of::<T>()))

@@ -46,7 +46,7 @@ pub(crate) enum Kind {
 const LOOK: Duration = Duration::from_millis(50);
 
 /// A page of words.
-pub(crate) struct Board {
+pub(crate) struct IpcControlPage {
     span: Span,
     pages: Arc<dyn Physical>,
     device: Arc<dyn Device>,
@@ -60,7 +60,7 @@ pub(crate) struct Board {
     sharing: Mutex<()>,
 }
 
-impl Board {
+impl IpcControlPage {
     /// Makes a board.
     ///
     /// # Errors
@@ -69,9 +69,9 @@ impl Board {
         kind: Kind,
         device: &Arc<dyn Device>,
         backend: &Arc<dyn Backend>,
-    ) -> Result<Arc<Board>> {
+    ) -> Result<Arc<IpcControlPage>> {
         let pages = device.physical(BYTES)?;
-        let board = Board::map(pages, device, backend, false)?;
+        let board = IpcControlPage::map(pages, device, backend, false)?;
         board.write(KIND, kind as u64);
         board.join()
     }
@@ -86,7 +86,7 @@ impl Board {
         number: u64,
         device: &Arc<dyn Device>,
         backend: &Arc<dyn Backend>,
-    ) -> Result<Arc<Board>> {
+    ) -> Result<Arc<IpcControlPage>> {
         let pages = device.adopt(number)?;
         let wrong = || {
             Error::new(
@@ -97,7 +97,7 @@ impl Board {
         if pages.bytes() != BYTES {
             return Err(wrong());
         }
-        let board = Board::map(pages, device, backend, true)?;
+        let board = IpcControlPage::map(pages, device, backend, true)?;
         if board.read(KIND) != kind as u64 {
             return Err(wrong());
         }
@@ -109,10 +109,10 @@ impl Board {
         device: &Arc<dyn Device>,
         backend: &Arc<dyn Backend>,
         adopted: bool,
-    ) -> Result<Board> {
+    ) -> Result<IpcControlPage> {
         let span = device.reserve(BYTES)?;
         pages.map(span).inspect_err(|_| device.release(span))?;
-        Ok(Board {
+        Ok(IpcControlPage {
             span,
             pages,
             device: device.clone(),
@@ -125,7 +125,7 @@ impl Board {
     }
 
     /// Enters this process into the list. Places of processes that are gone are taken over.
-    fn join(mut self) -> Result<Arc<Board>> {
+    fn join(mut self) -> Result<Arc<IpcControlPage>> {
         let this = self.backend.process();
         let process = u64::from(this);
         let started = self.backend.process_started(this).unwrap_or(0);
@@ -319,7 +319,7 @@ impl Board {
     }
 }
 
-impl Drop for Board {
+impl Drop for IpcControlPage {
     fn drop(&mut self) {
         if self.place < PLACES {
             let at = HEAD + self.place * PLACE;
@@ -352,7 +352,7 @@ enum For {
 
 /// A stream's wait for a board. The task behind it asks how it ended.
 pub(crate) struct BoardWait {
-    board: Arc<Board>,
+    board: Arc<IpcControlPage>,
     awaited: For,
     /// When the next look at the other processes is due.
     look_at_ns: AtomicU64,
@@ -364,16 +364,16 @@ pub(crate) struct BoardWait {
 
 impl BoardWait {
     /// A wait for a notify's bit.
-    pub(crate) fn for_bit(board: &Arc<Board>) -> Arc<BoardWait> {
+    pub(crate) fn for_bit(board: &Arc<IpcControlPage>) -> Arc<BoardWait> {
         BoardWait::new(board, For::Bit)
     }
 
     /// A wait for an event's record.
-    pub(crate) fn for_record(board: &Arc<Board>, record: u64) -> Arc<BoardWait> {
+    pub(crate) fn for_record(board: &Arc<IpcControlPage>, record: u64) -> Arc<BoardWait> {
         BoardWait::new(board, For::Record(record))
     }
 
-    fn new(board: &Arc<Board>, awaited: For) -> Arc<BoardWait> {
+    fn new(board: &Arc<IpcControlPage>, awaited: For) -> Arc<BoardWait> {
         Arc::new(BoardWait {
             board: board.clone(),
             awaited,
@@ -463,14 +463,14 @@ impl Program for BoardWait {
 
 /// A stream's record on a board.
 pub(crate) struct BoardRecord {
-    board: Arc<Board>,
+    board: Arc<IpcControlPage>,
     /// The event's record; none sets a notify's bit.
     record: Option<u64>,
 }
 
 impl BoardRecord {
     /// Sets a notify's bit.
-    pub(crate) fn bit(board: &Arc<Board>) -> Arc<BoardRecord> {
+    pub(crate) fn bit(board: &Arc<IpcControlPage>) -> Arc<BoardRecord> {
         let board = board.clone();
         Arc::new(BoardRecord {
             board,
@@ -479,7 +479,7 @@ impl BoardRecord {
     }
 
     /// Reaches a record of an event.
-    pub(crate) fn record(board: &Arc<Board>, record: u64) -> Arc<BoardRecord> {
+    pub(crate) fn record(board: &Arc<IpcControlPage>, record: u64) -> Arc<BoardRecord> {
         let board = board.clone();
         Arc::new(BoardRecord {
             board,

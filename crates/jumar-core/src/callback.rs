@@ -33,14 +33,14 @@ pub enum Role {
 
 /// The reporting threads of a runtime, by what they report for and the number that the program names them by.
 #[derive(Default)]
-pub struct Reports {
-    threads: Mutex<BTreeMap<(Role, u64), Arc<Reporter>>>,
+pub struct CallbackDispatcher {
+    threads: Mutex<BTreeMap<(Role, u64), Arc<CallbackThread>>>,
 }
 
-struct Reporter {
+struct CallbackThread {
     device: u32,
     streams: Mutex<usize>,
-    inbox: Arc<Inbox>,
+    inbox: Arc<CallbackQueue>,
     /// The queue of a stream of the thread, through which it helps while it waits.
     queue: Arc<dyn Queue>,
 }
@@ -53,10 +53,10 @@ pub(crate) enum Subscription {
     Thread {
         role: Role,
         thread: u64,
-        inbox: Arc<Inbox>,
+        inbox: Arc<CallbackQueue>,
         spare: Spare,
     },
-    HostThread(Arc<Inbox>),
+    HostThread(Arc<CallbackQueue>),
 }
 
 /// What earlier callbacks of a stream went by, oldest first: one whose signal is set and that nobody else has serves again.
@@ -105,16 +105,16 @@ impl Returned {
     }
 }
 
-pub(crate) struct Inbox {
+pub(crate) struct CallbackQueue {
     state: Mutex<InboxState>,
     bell: Condvar,
     /// Set while something is due or the inbox is closed, for a thread that helps while it waits.
     any: Arc<Signal>,
 }
 
-impl Default for Inbox {
+impl Default for CallbackQueue {
     fn default() -> Self {
-        Inbox {
+        CallbackQueue {
             state: Mutex::default(),
             bell: Condvar::new(),
             any: Arc::new(Signal::untimed()),
@@ -124,7 +124,7 @@ impl Default for Inbox {
 
 #[derive(Default)]
 struct InboxState {
-    due: VecDeque<Due>,
+    due: VecDeque<PendingCallback>,
     /// The streams whose callbacks come here: those of others are refused, as somebody may never come for them.
     streams: BTreeSet<u64>,
     closed: bool,
@@ -154,16 +154,16 @@ impl Runs {
 
 /// What an inbox had.
 enum Taken {
-    Due(Due),
+    PendingCallback(PendingCallback),
     Nothing,
     /// And nothing comes any more.
     Closed,
 }
 
 /// A callback that is due. Dropping it lets the stream go on, whether it ran or not.
-struct Due(Arc<HandOver>);
+struct PendingCallback(Arc<CallbackTask>);
 
-impl Due {
+impl PendingCallback {
     fn run(self) {
         if let Some(returned) = &self.0.returned {
             returned.runs.set(thread_token());
@@ -172,7 +172,7 @@ impl Due {
     }
 }
 
-impl Drop for Due {
+impl Drop for PendingCallback {
     fn drop(&mut self) {
         if let Some(returned) = &self.0.returned {
             returned.runs.set(0);
@@ -181,8 +181,8 @@ impl Drop for Due {
     }
 }
 
-impl Inbox {
-    fn put(&self, due: Due) -> Result<()> {
+impl CallbackQueue {
+    fn put(&self, due: PendingCallback) -> Result<()> {
         let mut state = self.state.lock();
         if state.closed || !state.streams.contains(&due.0.stream) {
             drop(state);
@@ -203,14 +203,18 @@ impl Inbox {
 
     /// Waits as `wait` does, and meanwhile runs what is bounded of the queue and of others: most often the very task that
     /// hands the callback over.
-    fn wait_and_help(&self, queue: &Arc<dyn Queue>, limit: Option<Duration>) -> Option<Due> {
+    fn wait_and_help(
+        &self,
+        queue: &Arc<dyn Queue>,
+        limit: Option<Duration>,
+    ) -> Option<PendingCallback> {
         const FAR: Duration = Duration::from_secs(3600);
         let mut end = None;
         // Before the clock is looked at: that alone takes as long as what is due most often.
         queue.advance(&self.any);
         loop {
             match self.take() {
-                Taken::Due(due) => return Some(due),
+                Taken::PendingCallback(due) => return Some(due),
                 Taken::Closed => return None,
                 Taken::Nothing => {}
             }
@@ -227,7 +231,7 @@ impl Inbox {
     }
 
     /// Waits for something to be due; `None` when time ran out or the inbox was closed and is empty.
-    fn wait(&self, limit: Option<Duration>) -> Option<Due> {
+    fn wait(&self, limit: Option<Duration>) -> Option<PendingCallback> {
         let until = limit.map(|limit| Instant::now() + limit);
         let mut state = self.state.lock();
         loop {
@@ -264,7 +268,7 @@ impl Inbox {
             self.any.clear();
         }
         match due {
-            Some(due) => Taken::Due(due),
+            Some(due) => Taken::PendingCallback(due),
             None if state.closed => Taken::Closed,
             None => Taken::Nothing,
         }
@@ -281,12 +285,12 @@ impl Inbox {
     }
 
     /// Takes out what is due for a stream, all or what holds it. A stream is held until that is dropped.
-    fn take_of(&self, stream: u64, holding: bool) -> Vec<Due> {
+    fn take_of(&self, stream: u64, holding: bool) -> Vec<PendingCallback> {
         let mut state = self.state.lock();
         let due = std::mem::take(&mut state.due);
-        let (gone, kept) = due
-            .into_iter()
-            .partition(|Due(due)| due.stream == stream && (due.returned.is_some() || !holding));
+        let (gone, kept) = due.into_iter().partition(|PendingCallback(due)| {
+            due.stream == stream && (due.returned.is_some() || !holding)
+        });
         state.due = Vec::into(kept);
         gone
     }
@@ -330,10 +334,10 @@ impl Program for NotRun {
 
 /// The task that hands a callback over. In a captured model it runs many times, one after the other: each time, what the
 /// stream waits for next is cleared first.
-struct HandOver {
-    me: Weak<HandOver>,
+struct CallbackTask {
+    me: Weak<CallbackTask>,
     /// Not kept alive from here: what is due there is one of these.
-    inbox: Weak<Inbox>,
+    inbox: Weak<CallbackQueue>,
     function: HostFunction,
     /// Of a stream that waits for the callback.
     returned: Option<Arc<Returned>>,
@@ -341,14 +345,14 @@ struct HandOver {
     ran: AtomicBool,
 }
 
-impl HandOver {
+impl CallbackTask {
     fn new(
-        inbox: &Arc<Inbox>,
+        inbox: &Arc<CallbackQueue>,
         function: HostFunction,
         returned: Option<Arc<Returned>>,
         stream: &Stream,
-    ) -> Arc<HandOver> {
-        Arc::new_cyclic(|me| HandOver {
+    ) -> Arc<CallbackTask> {
+        Arc::new_cyclic(|me| CallbackTask {
             me: me.clone(),
             inbox: Arc::downgrade(inbox),
             function,
@@ -359,7 +363,7 @@ impl HandOver {
     }
 }
 
-impl Drop for HandOver {
+impl Drop for CallbackTask {
     fn drop(&mut self) {
         // Dropped without having run: nobody else lets the stream go on.
         if !self.ran.load(Ordering::Acquire)
@@ -370,7 +374,7 @@ impl Drop for HandOver {
     }
 }
 
-impl Program for HandOver {
+impl Program for CallbackTask {
     fn run(&self) -> Result<()> {
         // Runs come one after the other, whoever's they are, so that a look and a change are enough.
         if self.ran.load(Ordering::Acquire) {
@@ -381,7 +385,7 @@ impl Program for HandOver {
             self.ran.store(true, Ordering::Release);
         }
         // Whoever runs a program has it.
-        let due = Due(self.me.upgrade().expect("a program that runs is alive"));
+        let due = PendingCallback(self.me.upgrade().expect("a program that runs is alive"));
         match self.inbox.upgrade() {
             Some(inbox) => inbox.put(due),
             None => Err(not_run()),
@@ -397,7 +401,7 @@ impl Program for HandOver {
     }
 }
 
-impl Reports {
+impl CallbackDispatcher {
     /// Lets a thread report the callbacks of a stream.
     ///
     /// # Errors
@@ -446,7 +450,7 @@ impl Reports {
         let reporter = threads
             .entry(key)
             .or_insert_with(|| {
-                Arc::new(Reporter {
+                Arc::new(CallbackThread {
                     device: stream.device(),
                     streams: Mutex::new(0),
                     inbox: Arc::default(),
@@ -501,7 +505,12 @@ impl Reports {
         Ok(())
     }
 
-    fn end_subscription(&self, role: Role, thread: u64, stream: &Stream) -> Result<Arc<Inbox>> {
+    fn end_subscription(
+        &self,
+        role: Role,
+        thread: u64,
+        stream: &Stream,
+    ) -> Result<Arc<CallbackQueue>> {
         let mut threads = self.threads.lock();
         let mut subscription = stream.subscription.lock();
         let inbox = match &*subscription {
@@ -537,7 +546,7 @@ impl Reports {
         Ok(inbox)
     }
 
-    fn leave(threads: &mut BTreeMap<(Role, u64), Arc<Reporter>>, key: (Role, u64)) {
+    fn leave(threads: &mut BTreeMap<(Role, u64), Arc<CallbackThread>>, key: (Role, u64)) {
         let Some(reporter) = threads.get(&key) else {
             return;
         };
@@ -609,7 +618,7 @@ impl Reports {
                 ));
             }
         }
-        while let Taken::Due(due) = inbox.take() {
+        while let Taken::PendingCallback(due) = inbox.take() {
             due.run();
         }
         Ok(())
@@ -635,7 +644,7 @@ impl Reports {
                 ..
             } => {
                 let returned = blocks.then(|| spare.take(stream));
-                HandOver::new(inbox, function, returned, stream)
+                CallbackTask::new(inbox, function, returned, stream)
             }
             Subscription::None | Subscription::Thread { .. } | Subscription::HostThread(_) => {
                 return Err(Error::new(
@@ -681,7 +690,7 @@ impl Reports {
                     .fix("Launch a callback for the subscribed thread instead, or end the subscription."));
                 }
                 Subscription::None => {
-                    let inbox: Arc<Inbox> = Arc::default();
+                    let inbox: Arc<CallbackQueue> = Arc::default();
                     inbox.admit(stream.id());
                     let at_work = inbox.clone();
                     thread::Builder::new()
@@ -703,12 +712,12 @@ impl Reports {
             }
         };
         let returned = Some(Arc::new(Returned::new(stream)));
-        let program = HandOver::new(&inbox, function, returned, stream);
+        let program = CallbackTask::new(&inbox, function, returned, stream);
         hand_over(stream, program, caller)
     }
 }
 
-fn hand_over(stream: &Stream, program: Arc<HandOver>, caller: &Caller<'_>) -> Result<()> {
+fn hand_over(stream: &Stream, program: Arc<CallbackTask>, caller: &Caller<'_>) -> Result<()> {
     let wait = program
         .returned
         .as_ref()

@@ -6,7 +6,7 @@ use jumar_types::{Error, ErrorKind, Result};
 use crate::gate::{Op, Phase};
 use crate::memory::Resolved;
 use crate::runtime::Shared;
-use crate::{Caller, Home};
+use crate::{Caller, MemoryKind};
 
 /// From where to where, by where the two ends really live.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub enum Direction {
 
 impl Direction {
     /// Finds the direction from the two ends.
-    pub fn of(to: Home, from: Home) -> Direction {
+    pub fn of(to: MemoryKind, from: MemoryKind) -> Direction {
         match (to.is_device(), from.is_device()) {
             (false, false) => Direction::HostToHost,
             (true, false) => Direction::HostToDevice,
@@ -170,6 +170,6 @@ pub(crate) fn at_once<'a>(
     Ok(())
 }
 
-pub(crate) fn device_of(to: Home, from: Home) -> u32 {
+pub(crate) fn device_of(to: MemoryKind, from: MemoryKind) -> u32 {
     to.device().or(from.device()).unwrap_or(0)
 }

@@ -12,8 +12,8 @@ use jumar_types::{Error, ErrorKind, Result};
 
 use crate::context;
 use crate::gate::Op;
-use crate::lives::Lives;
-use crate::memory::{Block, Home, Owner};
+use crate::lives::DeviceEpoch;
+use crate::memory::{Block, MemoryKind, Owner};
 use crate::runtime::Shared;
 use crate::vmm::Mapping;
 use crate::{Caller, Context};
@@ -88,7 +88,7 @@ pub struct Device {
     /// The most bytes that were ever in use.
     used_high: AtomicU64,
     /// Ended under the primary slot's lock.
-    pub(crate) lives: Lives,
+    pub(crate) lives: DeviceEpoch,
     pub(crate) streams: Count,
     pub(crate) events: Count,
     pub(crate) notifies: Count,
@@ -144,7 +144,7 @@ impl Device {
             primary: Mutex::default(),
             used_bytes: AtomicU64::new(0),
             used_high: AtomicU64::new(0),
-            lives: Lives::default(),
+            lives: DeviceEpoch::default(),
             streams: Count::new(profile.limits.streams),
             events: Count::new(profile.limits.events),
             notifies: Count::new(profile.limits.notifies),
@@ -316,7 +316,7 @@ impl Device {
         let block = shared.space.insert(
             span,
             counted,
-            Home::Device(self.number),
+            MemoryKind::Device(self.number),
             Owner::Device { life },
             caller.call.name,
         );

@@ -24,13 +24,13 @@ use jumar_hal::sync::{Mutex, MutexGuard, Ordering};
 use jumar_hal::{Signal, Task, WaitThen};
 use jumar_types::{Error, ErrorKind, Result};
 
-use crate::board::{Board, Kind};
+use crate::board::{IpcControlPage, Kind};
 use crate::capture::{EventAction, Mark, Taken};
 use crate::device::Device;
 use crate::gate::{Op, Phase};
 use crate::runtime::Shared;
 use crate::{Caller, Context, Stream};
-use quick::Quick;
+use quick::FastRecord;
 use record::{Point, Record, Spare};
 
 /// How an event was made.
@@ -82,11 +82,11 @@ pub struct Event {
     counted: bool,
     shared: Arc<Shared>,
     /// Where other processes see the records, for an event that is made for several.
-    board: Option<Arc<Board>>,
+    board: Option<Arc<IpcControlPage>>,
     /// The level of a classic event that streams can wait for.
     level: Arc<Signal>,
     state: Mutex<State>,
-    quick: Quick,
+    quick: FastRecord,
 }
 
 struct State {
@@ -134,7 +134,7 @@ impl Event {
             0 => None,
             _ => {
                 let hardware = context.device().hardware(shared)?;
-                let board = Board::create(Kind::Event, hardware, &shared.backend)?;
+                let board = IpcControlPage::create(Kind::Event, hardware, &shared.backend)?;
                 Some(board)
             }
         };
@@ -144,7 +144,7 @@ impl Event {
     pub(crate) fn import(context: &Arc<Context>, number: u64) -> Result<Arc<Event>> {
         let shared = context.shared();
         let hardware = context.device().hardware(shared)?;
-        let board = Board::adopt(Kind::Event, number, hardware, &shared.backend)?;
+        let board = IpcControlPage::adopt(Kind::Event, number, hardware, &shared.backend)?;
         Event::with(context, EventFamily::Ex, flags::IPC, Some(board))
     }
 
@@ -152,7 +152,7 @@ impl Event {
         context: &Arc<Context>,
         family: EventFamily,
         flags: u32,
-        board: Option<Arc<Board>>,
+        board: Option<Arc<IpcControlPage>>,
     ) -> Result<Arc<Event>> {
         let shared = context.shared();
         let device = context.device();
@@ -179,7 +179,7 @@ impl Event {
                     // A level is not timed: the record beside it is, where the event keeps time.
                     level: Arc::new(Signal::untimed()),
                     state: Mutex::new(State::new()),
-                    quick: Quick::default(),
+                    quick: FastRecord::default(),
                 })
             })
             .inspect_err(|_| {
@@ -257,7 +257,7 @@ impl Event {
         if let Some(stretch) = self.quick.stretch_on(stream.id())
             && let Some(position) = stream.submit_plain_set(caller, &self.level)
         {
-            if Quick::holds(position) {
+            if FastRecord::holds(position) {
                 self.quick.note(stretch, position);
                 return Ok(());
             }
@@ -320,7 +320,7 @@ impl Event {
         state.next = None;
         // Whoever watches has numbers for records, and sees each.
         let quick = match point {
-            Point::Position(position) => number == 0 && Quick::holds(position),
+            Point::Position(position) => number == 0 && FastRecord::holds(position),
             Point::Signal(_) => false,
         };
         if quick {

@@ -258,13 +258,13 @@ pub struct Gate {
     timed: bool,
     has_later: AtomicBool,
     later: RwLock<Arc<[Arc<dyn Probe>]>>,
-    tickets: Apart<AtomicU64>,
+    tickets: CacheLinePadded<AtomicU64>,
 }
 
 /// In a line of the caches of its own: what changes with each operation does not slow down those who read what stands beside it.
 #[derive(Default)]
 #[repr(align(128))]
-struct Apart<T>(T);
+struct CacheLinePadded<T>(T);
 
 impl Default for Gate {
     fn default() -> Self {
@@ -281,7 +281,7 @@ impl Gate {
             first: probes.into(),
             has_later: AtomicBool::new(false),
             later: RwLock::new(Arc::from([])),
-            tickets: Apart::default(),
+            tickets: CacheLinePadded::default(),
         }
     }
 

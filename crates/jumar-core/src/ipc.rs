@@ -12,7 +12,7 @@ use jumar_hal::sync::Mutex;
 use jumar_types::{Error, ErrorKind, Result};
 
 use crate::vmm::GRANULARITY;
-use crate::{Caller, Context, Home, Runtime};
+use crate::{Caller, Context, MemoryKind, Runtime};
 
 /// What exchanging memory works on.
 const PAGE: usize = 4096;
@@ -76,7 +76,7 @@ impl Runtime {
         let block = shared.space.find(address);
         let device = match &block {
             Some(block) if block.span.address() == address => match block.home {
-                Home::Device(device) => Some(device),
+                MemoryKind::Device(device) => Some(device),
                 _ => None,
             },
             _ => None,

@@ -23,7 +23,7 @@ use crate::device::Device;
 use crate::gate::Op;
 use crate::memory::Owner;
 use crate::runtime::Shared;
-use crate::{Caller, Home, Runtime, Stream};
+use crate::{Caller, MemoryKind, Runtime, Stream};
 
 /// A kernel binary.
 pub struct Binary {
@@ -127,7 +127,7 @@ impl Overflow {
             .part(0, OVERFLOW_BYTES)
             .expect("a backend gives at least what was asked for");
         shared.backend.fill_now(span, 0);
-        let home = Home::Variable(device.number());
+        let home = MemoryKind::Variable(device.number());
         shared.space.insert(
             span,
             reserved,
@@ -321,7 +321,7 @@ impl Shared {
             self.space.insert(
                 span,
                 span,
-                Home::Variable(device),
+                MemoryKind::Variable(device),
                 Owner::Nobody,
                 "a kernel binary",
             );

@@ -48,7 +48,7 @@ pub use kernel::{
     OVERFLOW_BYTES, Shape,
 };
 pub use managed::{Advice, ManagedPage, Place};
-pub use memory::{Block, Home, Lookups};
+pub use memory::{Block, Lookups, MemoryKind};
 pub use notify::Notify;
 pub use pool::{Pool, PoolRules, PoolUse};
 pub use runtime::{Config, Runtime};

@@ -11,7 +11,7 @@ use jumar_hal::sync::{AtomicU64, Mutex, Ordering};
 
 /// Which life a device is in, and how many live it.
 #[derive(Default)]
-pub(crate) struct Lives {
+pub(crate) struct DeviceEpoch {
     living: Mutex<Living>,
     /// The number of the life, for those who look without the lock. Written under it.
     number: AtomicU64,
@@ -24,7 +24,7 @@ struct Living {
     contexts: u32,
 }
 
-impl Lives {
+impl DeviceEpoch {
     /// Gives the number of the life.
     pub(crate) fn now(&self) -> u64 {
         self.number.load(Ordering::Acquire)
@@ -62,7 +62,7 @@ mod tests {
 
     #[test]
     fn a_life_ends_with_the_last_context_and_not_before() {
-        let lives = Lives::default();
+        let lives = DeviceEpoch::default();
         assert_eq!((lives.enter(), lives.enter()), (0, 0));
         assert_eq!(lives.end(), None, "another context is alive");
         lives.leave();

@@ -6,12 +6,12 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use jumar_hal::sync::{AtomicU64, AtomicUsize, Ordering, RwLock};
-use jumar_hal::{Backend, Brief, Span};
+use jumar_hal::{Backend, Span, SpinLock};
 use jumar_types::{Error, ErrorKind, Result};
 
 /// Where memory lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Home {
+pub enum MemoryKind {
     /// A device's own memory.
     Device(u32),
     /// A variable of a kernel binary that a device has loaded: that device's memory, but no allocation of its own.
@@ -24,7 +24,7 @@ pub enum Home {
     Host,
 }
 
-impl Home {
+impl MemoryKind {
     /// Tells whether the memory is a device's.
     pub fn is_device(self) -> bool {
         self.device().is_some()
@@ -33,18 +33,18 @@ impl Home {
     /// Gives the device whose memory it is.
     pub fn device(self) -> Option<u32> {
         match self {
-            Home::Device(device) | Home::Variable(device) => Some(device),
-            Home::Pinned | Home::Registered | Home::Host => None,
+            MemoryKind::Device(device) | MemoryKind::Variable(device) => Some(device),
+            MemoryKind::Pinned | MemoryKind::Registered | MemoryKind::Host => None,
         }
     }
 
     fn noun(self) -> &'static str {
         match self {
-            Home::Device(_) => "device memory",
-            Home::Variable(_) => "a kernel binary's variable",
-            Home::Pinned => "pinned host memory",
-            Home::Registered => "registered host memory",
-            Home::Host => "host memory",
+            MemoryKind::Device(_) => "device memory",
+            MemoryKind::Variable(_) => "a kernel binary's variable",
+            MemoryKind::Pinned => "pinned host memory",
+            MemoryKind::Registered => "registered host memory",
+            MemoryKind::Host => "host memory",
         }
     }
 }
@@ -57,7 +57,7 @@ pub struct Block {
     /// The bytes that the backend set aside, from the same address.
     pub reserved: Span,
     /// Where it lives.
-    pub home: Home,
+    pub home: MemoryKind,
     /// A number for messages, counted from 1 in a runtime.
     pub number: u64,
     /// The public function that made it.
@@ -90,7 +90,7 @@ impl Owner {
 
 /// The live allocations of a runtime, by address.
 pub struct Space {
-    blocks: Brief<BTreeMap<usize, Block>>,
+    blocks: SpinLock<BTreeMap<usize, Block>>,
     /// Reserved addresses, by start: the device and the range. What is mapped there stands among the blocks.
     reserved: RwLock<BTreeMap<usize, (u32, Span)>>,
     /// How many there are, so that those who have none pay for none.
@@ -112,26 +112,26 @@ pub struct Lookups {
     last_task: Cell<u64>,
     /// The last task of the thread that was recorded instead of queued.
     recorded: RefCell<Option<crate::capture::RecordedTask>>,
-    blocks: [Cell<Known>; REMEMBERED],
+    blocks: [Cell<CacheEntry>; REMEMBERED],
     thread: Cell<u64>,
     pub(crate) capture_mode: Cell<crate::CaptureMode>,
 }
 
 /// What a check needs of an allocation: less than half a line of the caches, as each submit looks through several.
 #[derive(Clone, Copy)]
-struct Known {
+struct CacheEntry {
     start: usize,
     end: usize,
-    home: Home,
+    home: MemoryKind,
 }
 
-impl Default for Known {
+impl Default for CacheEntry {
     /// Holds no range.
     fn default() -> Self {
-        Known {
+        CacheEntry {
             start: usize::MAX,
             end: 0,
-            home: Home::Host,
+            home: MemoryKind::Host,
         }
     }
 }
@@ -142,13 +142,13 @@ pub struct Resolved {
     /// The range.
     pub span: Span,
     /// Where it lives.
-    pub home: Home,
+    pub home: MemoryKind,
 }
 
 impl Space {
     pub(crate) fn new(backend: Arc<dyn Backend>) -> Self {
         Space {
-            blocks: Brief::default(),
+            blocks: SpinLock::default(),
             reserved: RwLock::new(BTreeMap::new()),
             reservations: AtomicUsize::new(0),
             numbers: AtomicU64::new(0),
@@ -161,7 +161,7 @@ impl Space {
         &self,
         span: Span,
         reserved: Span,
-        home: Home,
+        home: MemoryKind,
         owner: Owner,
         made_by: &'static str,
     ) -> Block {
@@ -250,7 +250,7 @@ impl Space {
             );
         }
         let number = self.next_number();
-        let home = Home::Registered;
+        let home = MemoryKind::Registered;
         blocks.insert(
             span.address(),
             Block {
@@ -288,7 +288,7 @@ impl Space {
         let mut blocks = self.blocks.lock();
         let gone: Vec<Block> = blocks
             .values()
-            .filter(|block| block.home == Home::Device(device))
+            .filter(|block| block.home == MemoryKind::Device(device))
             .filter(|block| block.owner.life().is_some_and(|made_in| made_in <= life))
             .copied()
             .collect();
@@ -309,7 +309,10 @@ impl Space {
     #[inline]
     pub(crate) fn known(&self, span: Span, lookups: &Lookups) -> (bool, bool) {
         match lookups.find(self.removals.load(Ordering::Acquire), span) {
-            Some(home) => (true, matches!(home, Home::Device(_) | Home::Variable(_))),
+            Some(home) => (
+                true,
+                matches!(home, MemoryKind::Device(_) | MemoryKind::Variable(_)),
+            ),
             None => (false, false),
         }
     }
@@ -356,10 +359,10 @@ impl Space {
 
     /// Tells where an address lives: a live allocation's home, or ordinary host memory. `None` for a place in a device's
     /// or the pinned range where nothing is allocated.
-    pub fn home_of(&self, address: usize) -> Option<Home> {
+    pub fn home_of(&self, address: usize) -> Option<MemoryKind> {
         self.find(address)
             .map(|block| block.home)
-            .or_else(|| (!self.is_ours(address)).then_some(Home::Host))
+            .or_else(|| (!self.is_ours(address)).then_some(MemoryKind::Host))
     }
 
     fn is_ours(&self, address: usize) -> bool {
@@ -441,7 +444,7 @@ impl Space {
                 Ok(Resolved { span, home: block.home })
             }
             // Beside a registered range lies more of the program's own memory.
-            Some(block) if block.home == Home::Registered => Ok(Resolved { span, home: Home::Host }),
+            Some(block) if block.home == MemoryKind::Registered => Ok(Resolved { span, home: MemoryKind::Host }),
             Some(block) => Err(Error::new(
                 ErrorKind::InvalidValue,
                 format!(
@@ -456,7 +459,7 @@ impl Space {
             )
             .fix("Copy no more than was allocated, or allocate more.")),
             None if self.is_ours(address) => Err(self.unknown(address, None)),
-            None => Ok(Resolved { span, home: Home::Host }),
+            None => Ok(Resolved { span, home: MemoryKind::Host }),
         }
     }
 
@@ -496,7 +499,7 @@ impl Lookups {
     }
 
     #[inline]
-    fn find(&self, removals: u64, span: Span) -> Option<Home> {
+    fn find(&self, removals: u64, span: Span) -> Option<MemoryKind> {
         if self.removals.get() != removals {
             return None;
         }
@@ -534,10 +537,10 @@ impl Lookups {
         if self.removals.replace(removals) != removals {
             self.blocks
                 .iter()
-                .for_each(|entry| entry.set(Known::default()));
+                .for_each(|entry| entry.set(CacheEntry::default()));
         }
         let next = self.next.get();
-        self.blocks[next].set(Known {
+        self.blocks[next].set(CacheEntry {
             start: block.span.address(),
             end: block.span.end(),
             home: block.home,

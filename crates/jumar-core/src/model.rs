@@ -6,7 +6,7 @@ use std::sync::Arc;
 use jumar_hal::sync::{AtomicBool, Mutex, Ordering, thread};
 use jumar_types::IdKind;
 
-use crate::lives::Lives;
+use crate::lives::DeviceEpoch;
 use crate::table::{Epoch, Table};
 
 fn check(f: impl Fn() + Send + Sync + 'static) {
@@ -91,7 +91,7 @@ fn loom_what_a_thread_remembers_is_void_once_a_removal_has_returned() {
 /// A device in small: its lives, and the memory that was handed out, each piece with its life.
 #[derive(Default)]
 struct Bench {
-    lives: Lives,
+    lives: DeviceEpoch,
     /// How often the device is set, and the life of its primary context.
     primary: Mutex<(u32, u64)>,
     space: Mutex<Vec<(u32, u64)>>,

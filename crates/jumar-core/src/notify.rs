@@ -7,7 +7,7 @@ use jumar_hal::sync::{Mutex, Ordering};
 use jumar_hal::{Signal, Task, WaitThen};
 use jumar_types::{Error, ErrorKind, Result};
 
-use crate::board::{Board, BoardRecord, BoardWait, Kind};
+use crate::board::{BoardRecord, BoardWait, IpcControlPage, Kind};
 use crate::device::Device;
 use crate::gate::Op;
 use crate::runtime::Shared;
@@ -21,7 +21,7 @@ pub struct Notify {
     shared: Arc<Shared>,
     signal: Arc<Signal>,
     /// Once it is shared, the bit lies where other processes see it. Waits that were queued before go on with the signal.
-    board: OnceLock<Arc<Board>>,
+    board: OnceLock<Arc<IpcControlPage>>,
     /// Guards sharing, so that two threads do not make two boards.
     sharing: Mutex<()>,
 }
@@ -34,11 +34,11 @@ impl Notify {
     pub(crate) fn import(context: &Arc<Context>, number: u64) -> Result<Arc<Notify>> {
         let shared = context.shared();
         let hardware = context.device().hardware(shared)?;
-        let board = Board::adopt(Kind::Notify, number, hardware, &shared.backend)?;
+        let board = IpcControlPage::adopt(Kind::Notify, number, hardware, &shared.backend)?;
         Notify::with(context, Some(board))
     }
 
-    fn with(context: &Arc<Context>, board: Option<Arc<Board>>) -> Result<Arc<Notify>> {
+    fn with(context: &Arc<Context>, board: Option<Arc<IpcControlPage>>) -> Result<Arc<Notify>> {
         let (shared, device) = (context.shared(), context.device());
         device
             .notifies
@@ -138,7 +138,7 @@ impl Notify {
             Some(board) => board,
             None => {
                 let hardware = self.device.hardware(&self.shared)?;
-                let board = Board::create(Kind::Notify, hardware, &self.shared.backend)?;
+                let board = IpcControlPage::create(Kind::Notify, hardware, &self.shared.backend)?;
                 if self.signal.take() {
                     board.set();
                 }

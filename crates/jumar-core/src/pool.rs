@@ -17,7 +17,7 @@ use crate::device::Device;
 use crate::gate::Op;
 use crate::memory::Owner;
 use crate::runtime::Shared;
-use crate::{Caller, Home, Runtime, Stream};
+use crate::{Caller, MemoryKind, Runtime, Stream};
 
 /// What a pool takes from the device at a time, at least.
 ///
@@ -466,7 +466,7 @@ impl Stream {
         let block = shared.space.insert(
             span,
             span,
-            Home::Device(device),
+            MemoryKind::Device(device),
             Owner::Pool { life: pool.life },
             caller.call.name,
         );

@@ -7,13 +7,13 @@ use jumar_hal::sync::{AtomicU32, AtomicU64, Mutex, Ordering};
 use jumar_hal::{Backend, Span};
 use jumar_types::{Error, ErrorKind, IdKind, Result};
 
-use crate::callback::Reports;
+use crate::callback::CallbackDispatcher;
 use crate::device::{Device, Profile};
 use crate::gate::{Gate, Op};
 use crate::ipc::SharedMemory;
 use crate::kernel::{Binary, Function};
 use crate::managed::ManagedBlock;
-use crate::memory::{Block, Home, Owner, Space};
+use crate::memory::{Block, MemoryKind, Owner, Space};
 use crate::pool::Pool;
 use crate::table::{Epoch, Table};
 use crate::vmm::{Mapping, PhysicalMemory};
@@ -74,7 +74,7 @@ pub(crate) struct Shared {
     /// What other processes may import, by the number they find it by.
     pub(crate) exported: Mutex<HashMap<u64, Weak<PhysicalMemory>>>,
     pub(crate) devices: Vec<Arc<Device>>,
-    pub(crate) reports: Reports,
+    pub(crate) reports: CallbackDispatcher,
     pub(crate) stream_numbers: AtomicU32,
     pub(crate) graph_numbers: AtomicU32,
     /// Threads are numbered when a capture first has to tell them apart.
@@ -124,7 +124,7 @@ impl Runtime {
                     .collect(),
                 backend: config.backend,
                 epoch,
-                reports: Reports::default(),
+                reports: CallbackDispatcher::default(),
                 stream_numbers: AtomicU32::new(0),
                 graph_numbers: AtomicU32::new(0),
                 thread_numbers: AtomicU64::new(0),
@@ -245,7 +245,7 @@ impl Runtime {
     }
 
     /// The threads that report callbacks.
-    pub fn reports(&self) -> &Reports {
+    pub fn reports(&self) -> &CallbackDispatcher {
         &self.shared.reports
     }
 
@@ -293,7 +293,7 @@ impl Runtime {
         Ok(self.shared.space.insert(
             span,
             reserved,
-            Home::Pinned,
+            MemoryKind::Pinned,
             Owner::Nobody,
             caller.call.name,
         ))
@@ -308,7 +308,7 @@ impl Runtime {
         let block = shared
             .space
             .remove(address, shared.gate.is_watched(), |block| {
-                if block.home == Home::Pinned {
+                if block.home == MemoryKind::Pinned {
                     shared
                         .gate
                         .admit(caller, 0, None, || Op::Free {
@@ -347,7 +347,7 @@ impl Runtime {
             .shared
             .space
             .find(address)
-            .is_none_or(|block| block.home != Home::Registered)
+            .is_none_or(|block| block.home != MemoryKind::Registered)
         {
             return Err(unknown());
         }
@@ -466,7 +466,7 @@ impl Shared {
     /// Gives device memory of the runtime's own back, whoever watches.
     pub(crate) fn release_block(&self, address: usize) -> Result<()> {
         let block = self.space.remove(address, false, |_| Ok(()))?;
-        if let Home::Device(device) = block.home {
+        if let MemoryKind::Device(device) = block.home {
             self.devices[device as usize].give_back(block);
         }
         Ok(())
@@ -477,35 +477,35 @@ impl Shared {
             return freed;
         }
         let block = self.space.remove(address, self.gate.is_watched(), |block| match block.home {
-            Home::Device(_) if matches!(block.owner, Owner::Mapping { .. }) => Err(wrong_free(
+            MemoryKind::Device(_) if matches!(block.owner, Owner::Mapping { .. }) => Err(wrong_free(
                 block,
                 "an allocation of its own",
                 "a mapping of physical memory: unmap it",
             )),
             // Its pool is being dropped with the device's memory, and takes it along.
-            Home::Device(_) if matches!(block.owner, Owner::Pool { .. }) => {
+            MemoryKind::Device(_) if matches!(block.owner, Owner::Pool { .. }) => {
                 Err(wrong_free(block, "live any more", "which its pool was"))
             }
-            Home::Device(device) => self
+            MemoryKind::Device(device) => self
                 .gate
                 .admit(caller, device, None, || Op::Free {
                     span: block.span,
                     device: Some(device),
                 })
                 .map(drop),
-            Home::Variable(_) => Err(wrong_free(
+            MemoryKind::Variable(_) => Err(wrong_free(
                 block,
                 "an allocation of its own",
                 "which goes with its owner: a kernel binary when it is unloaded, a context when it is destroyed",
             )),
-            Home::Pinned => Err(wrong_free(block, "device memory", "pinned host memory")),
-            Home::Registered | Home::Host => Err(wrong_free(
+            MemoryKind::Pinned => Err(wrong_free(block, "device memory", "pinned host memory")),
+            MemoryKind::Registered | MemoryKind::Host => Err(wrong_free(
                 block,
                 "device memory",
                 "registered host memory: unregister it",
             )),
         })?;
-        let Home::Device(device) = block.home else {
+        let MemoryKind::Device(device) = block.home else {
             unreachable!("checked while the block was taken out")
         };
         if block

@@ -9,7 +9,7 @@ use std::time::Duration;
 use jumar_hal::sync::Instant;
 
 use jumar_hal::sync::{AtomicBool, AtomicU32, AtomicU64, Condvar, Mutex, Ordering};
-use jumar_hal::{Queue, QueueConfig, Signal, Tag, Verdict, Watcher};
+use jumar_hal::{Queue, QueueConfig, QueueObserver, Signal, Tag, Verdict};
 use jumar_types::{Error, ErrorKind, Result, TaskSite};
 
 use crate::Caller;
@@ -44,7 +44,7 @@ pub struct Stream {
     context_id: u64,
     device: u32,
     queue: Arc<dyn Queue>,
-    outcome: Arc<Outcome>,
+    outcome: Arc<QueueResult>,
     shared: Arc<Shared>,
     state: AtomicU32,
     /// What happens to submits while `RECORDING` stands in `state`.
@@ -92,7 +92,7 @@ impl StopToken {
 const BY_DEVICE: u64 = 1 << 32;
 
 /// What the queue reports back: kept apart from the stream, so that the queue does not keep the stream alive.
-struct Outcome {
+struct QueueResult {
     stream: u32,
     device: u32,
     shared: Arc<Shared>,
@@ -103,7 +103,7 @@ struct Outcome {
     error: Mutex<Option<Error>>,
 }
 
-impl Watcher for Outcome {
+impl QueueObserver for QueueResult {
     fn started(&self, tag: Tag) {
         self.shared.gate.report(tag.ticket, Phase::Started);
     }
@@ -176,7 +176,7 @@ impl Stream {
         let shared = context.shared();
         let device = context.device();
         let number = shared.stream_numbers.fetch_add(1, Ordering::Relaxed);
-        let outcome = Arc::new(Outcome {
+        let outcome = Arc::new(QueueResult {
             stream: number,
             device: device.number(),
             shared: shared.clone(),

@@ -13,7 +13,7 @@ use crate::device::Device;
 use crate::gate::Op;
 use crate::memory::Owner;
 use crate::runtime::Shared;
-use crate::{Caller, Home, Runtime};
+use crate::{Caller, MemoryKind, Runtime};
 
 /// What sizes of physical memory and of mappings are multiples of.
 ///
@@ -128,7 +128,7 @@ impl Shared {
         let owner = Owner::Mapping { life };
         let block = self
             .space
-            .insert(span, span, Home::Device(device), owner, by);
+            .insert(span, span, MemoryKind::Device(device), owner, by);
         // Unmapped meanwhile, or dropped with its device.
         if !self.mapped.lock().contains_key(&span.address()) {
             self.space.take_back(&block);

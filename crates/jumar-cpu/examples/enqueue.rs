@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use crossbeam_queue::ArrayQueue;
 use jumar_cpu::{CpuBackend, CpuConfig, CpuDeviceConfig};
 use jumar_hal::{
-    Backend, Call, Cost, Program, Queue, QueueConfig, Signal, Span, Tag, Task, Transfer, Verdict,
-    WaitThen, Watcher,
+    Backend, Call, Cost, Program, Queue, QueueConfig, QueueObserver, Signal, Span, Tag, Task,
+    Transfer, Verdict, WaitThen,
 };
 use jumar_types::{Error, Result};
 
@@ -26,7 +26,7 @@ const TAG: Tag = Tag {
 
 struct Deaf;
 
-impl Watcher for Deaf {
+impl QueueObserver for Deaf {
     fn started(&self, _tag: Tag) {}
     fn finished(&self, _tag: Tag) {}
     fn failed(&self, _tag: Tag, _error: Error) -> Verdict {

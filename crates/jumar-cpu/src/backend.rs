@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jumar_hal::{
     Backend, Code, CodeFunction, CodeImage, Device, FileImage, FileMapping, Move, Physical,
-    Program, Queue, QueueConfig, Span, Task, Transfer, Watcher,
+    Program, Queue, QueueConfig, QueueObserver, Span, Task, Transfer,
 };
 use jumar_sched::{Executor, ExecutorConfig, Runner, Schedule, Team};
 use jumar_types::{Error, ErrorKind, Result};
@@ -112,7 +112,7 @@ impl CpuBackend {
         };
         let runner: Arc<dyn Runner> = match pinned.is_twice() {
             false => Arc::new(CpuRunner),
-            true => Arc::new(TwiceRunner {
+            true => Arc::new(DualMappedRunner {
                 pinned: pinned.clone(),
             }),
         };
@@ -315,7 +315,11 @@ impl Device for CpuDevice {
         self.space.range()
     }
 
-    fn queue(&self, config: QueueConfig, watcher: Arc<dyn Watcher>) -> Result<Arc<dyn Queue>> {
+    fn queue(
+        &self,
+        config: QueueConfig,
+        watcher: Arc<dyn QueueObserver>,
+    ) -> Result<Arc<dyn Queue>> {
         Ok(self.executor.queue(config, watcher))
     }
 }
@@ -377,11 +381,11 @@ impl Runner for CpuRunner {
 }
 
 /// As [`CpuRunner`], where pinned memory is mapped twice: the runtime goes its own way there.
-struct TwiceRunner {
+struct DualMappedRunner {
     pinned: Arc<Space>,
 }
 
-impl Runner for TwiceRunner {
+impl Runner for DualMappedRunner {
     fn copy(&self, copy: Transfer, team: &Team<'_>) {
         CpuRunner.copy(self.pinned.own_transfer(copy), team);
     }

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use jumar_cpu::{CpuBackend, CpuConfig, CpuDeviceConfig};
 use jumar_hal::{
-    Backend, Call, Cost, Device, Program, Queue, QueueConfig, Signal, Span, Tag, Task, Transfer,
-    Verdict, WaitThen, Watcher,
+    Backend, Call, Cost, Device, Program, Queue, QueueConfig, QueueObserver, Signal, Span, Tag,
+    Task, Transfer, Verdict, WaitThen,
 };
 use jumar_types::{Error, Result};
 
@@ -24,7 +24,7 @@ static CALL: Call = Call {
 
 struct Strict;
 
-impl Watcher for Strict {
+impl QueueObserver for Strict {
     fn started(&self, _tag: Tag) {}
     fn finished(&self, _tag: Tag) {}
     fn failed(&self, _tag: Tag, error: Error) -> Verdict {
@@ -33,9 +33,9 @@ impl Watcher for Strict {
 }
 
 /// Numbers that look random and are the same each time.
-struct Dice(u64);
+struct SeededRandom(u64);
 
-impl Dice {
+impl SeededRandom {
     fn roll(&mut self, sides: usize) -> usize {
         self.0 = self
             .0
@@ -77,7 +77,7 @@ struct Round {
     expected: Vec<[u8; CELL]>,
     clocks: [Clock; QUEUES],
     touched: [[u64; QUEUES]; CELLS],
-    dice: Dice,
+    dice: SeededRandom,
 }
 
 impl Round {
@@ -206,7 +206,7 @@ fn play(config: CpuConfig, seeds: std::ops::Range<u64>, steps: usize) {
             expected: (0..CELLS).map(|i| [i as u8; CELL]).collect(),
             clocks: [[0; QUEUES]; QUEUES],
             touched: [[0; QUEUES]; CELLS],
-            dice: Dice(seed),
+            dice: SeededRandom(seed),
         };
         for _ in 0..steps {
             round.step();

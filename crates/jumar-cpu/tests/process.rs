@@ -4,7 +4,9 @@ use std::process::Command;
 use std::sync::Arc;
 
 use jumar_cpu::{CpuBackend, CpuConfig, CpuDeviceConfig};
-use jumar_hal::{Backend, Call, Device, QueueConfig, Span, Tag, Task, Transfer, Verdict, Watcher};
+use jumar_hal::{
+    Backend, Call, Device, QueueConfig, QueueObserver, Span, Tag, Task, Transfer, Verdict,
+};
 use jumar_types::{Error, ErrorKind, Result};
 
 static CALL: Call = Call {
@@ -18,7 +20,7 @@ const TAG: Tag = Tag {
 
 struct Deaf;
 
-impl Watcher for Deaf {
+impl QueueObserver for Deaf {
     fn started(&self, _tag: Tag) {}
     fn finished(&self, _tag: Tag) {}
     fn failed(&self, _tag: Tag, _error: Error) -> Verdict {

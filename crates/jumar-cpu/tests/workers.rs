@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use jumar_cpu::{CpuBackend, CpuConfig, CpuDeviceConfig};
-use jumar_hal::{Backend, Call, Cost, Program, QueueConfig, Tag, Task, Verdict, Watcher};
+use jumar_hal::{Backend, Call, Cost, Program, QueueConfig, QueueObserver, Tag, Task, Verdict};
 use jumar_types::{Error, Result};
 
 static CALL: Call = Call {
@@ -17,7 +17,7 @@ const TAG: Tag = Tag {
 
 struct Deaf;
 
-impl Watcher for Deaf {
+impl QueueObserver for Deaf {
     fn started(&self, _tag: Tag) {}
     fn finished(&self, _tag: Tag) {}
     fn failed(&self, _tag: Tag, _error: Error) -> Verdict {
@@ -25,9 +25,9 @@ impl Watcher for Deaf {
     }
 }
 
-struct Do<F>(F);
+struct FnProgram<F>(F);
 
-impl<F: Fn() + Send + Sync + 'static> Program for Do<F> {
+impl<F: Fn() + Send + Sync + 'static> Program for FnProgram<F> {
     fn run(&self) -> Result<()> {
         (self.0)();
         Ok(())
@@ -69,7 +69,7 @@ fn workers_start_late_have_a_name_take_no_signals_and_end() {
     let seen = Arc::new(Mutex::new(None));
     let kept = seen.clone();
     let (sender, receiver) = std::sync::mpsc::channel();
-    let task = Do(move || {
+    let task = FnProgram(move || {
         let status = std::fs::read_to_string("/proc/thread-self/status").expect("proc");
         let blocked = status
             .lines()

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::graph::ge::{Graph, Input, Node, Output, Value};
 use crate::wire::{Reader, Writer};
-use crate::{Fail, Outcome};
+use crate::{GeError, GeResult};
 
 /// The first bytes of a saved graph.
 const MAGIC: &[u8] = b"JUMARGE1";
@@ -52,25 +52,25 @@ fn write(to: &mut Writer, graph: &Graph) {
 }
 
 /// Reads a graph; the bytes are not trusted.
-pub fn load(bytes: &[u8]) -> Outcome<Graph> {
+pub fn load(bytes: &[u8]) -> GeResult<Graph> {
     let Some(rest) = bytes.strip_prefix(MAGIC) else {
-        return Err(Fail::new(
+        return Err(GeError::new(
             "this is no graph that Jumar saved: its first bytes are others",
         ));
     };
     let mut from = Reader::new(rest);
     let graph = read(&mut from, 0)?;
     if !from.is_empty() {
-        return Err(Fail::new(
+        return Err(GeError::new(
             "the saved graph is damaged: there is something behind it",
         ));
     }
     Ok(graph)
 }
 
-fn read(from: &mut Reader<'_>, depth: usize) -> Outcome<Graph> {
+fn read(from: &mut Reader<'_>, depth: usize) -> GeResult<Graph> {
     if depth > 8 {
-        return Err(Fail::new(
+        return Err(GeError::new(
             "the saved graph is damaged: graphs are nested more than 8 deep",
         ));
     }
@@ -117,7 +117,7 @@ fn read(from: &mut Reader<'_>, depth: usize) -> Outcome<Graph> {
         .chain(nodes.iter().flat_map(|node| node.after.iter().copied()))
         .chain(outputs.iter().map(|&(at, _)| at));
     if reads.into_iter().any(|at| at >= count) {
-        return Err(Fail::new(
+        return Err(GeError::new(
             "the saved graph is damaged: it names a node that it has not",
         ));
     }

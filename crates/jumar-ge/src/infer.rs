@@ -2,7 +2,7 @@
 
 use crate::graph::TensorType;
 use crate::graph::ge::{self, Desc, Graph};
-use crate::{Fail, Outcome};
+use crate::{GeError, GeResult};
 
 /// What is found of a node's outputs; nothing where the node or the output is not reached.
 pub type Found = Vec<Option<Desc>>;
@@ -21,10 +21,10 @@ fn desc(ty: &TensorType) -> Desc {
 }
 
 /// Finds the outputs of the last node of a graph, which has nothing else but what that node reads.
-pub fn one(source: &Graph) -> Outcome<Found> {
+pub fn one(source: &Graph) -> GeResult<Found> {
     let mut source = source.clone();
     let Some(at) = source.nodes.len().checked_sub(1) else {
-        return Err(Fail::new("there is no operator"));
+        return Err(GeError::new("there is no operator"));
     };
     source.outputs = (0..source.nodes[at].outputs.len())
         .map(|position| (at, position))
@@ -37,10 +37,10 @@ pub fn one(source: &Graph) -> Outcome<Found> {
 }
 
 /// Finds the outputs of all nodes that something reads, or that the graph gives; the inputs have these shapes.
-pub fn all(source: &Graph, shapes: &[Vec<i64>]) -> Outcome<Vec<Found>> {
+pub fn all(source: &Graph, shapes: &[Vec<i64>]) -> GeResult<Vec<Found>> {
     let inputs = source.inputs();
     if !shapes.is_empty() && shapes.len() != inputs.len() {
-        return Err(Fail::new(format!(
+        return Err(GeError::new(format!(
             "graph {} has {} inputs, and {} shapes are given",
             source.name,
             inputs.len(),
@@ -54,7 +54,7 @@ pub fn all(source: &Graph, shapes: &[Vec<i64>]) -> Outcome<Vec<Found>> {
             let dtype = source.nodes[at].outputs.first().map_or(0, |o| o.desc.dtype);
             crate::plan::type_of(shape, dtype).map(Some)
         })
-        .collect::<Outcome<Vec<_>>>()?;
+        .collect::<GeResult<Vec<_>>>()?;
     let mut all = source.clone();
     let mut places: Vec<(usize, usize)> = source
         .nodes

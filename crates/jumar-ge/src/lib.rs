@@ -43,7 +43,7 @@ pub const PARAM_INVALID: u32 = 1_343_225_857;
 
 /// Why a call is refused: a status, and a sentence behind the number of a message.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Fail {
+pub struct GeError {
     /// The status.
     pub status: u32,
     /// The number that opens the message.
@@ -52,10 +52,10 @@ pub struct Fail {
     pub text: String,
 }
 
-impl Fail {
+impl GeError {
     /// Refuses with the general status.
-    pub fn new(text: impl Into<String>) -> Fail {
-        Fail {
+    pub fn new(text: impl Into<String>) -> GeError {
+        GeError {
             status: FAILED,
             code: "E19999",
             text: text.into(),
@@ -64,30 +64,30 @@ impl Fail {
 
     /// Gives the message another number.
     #[must_use]
-    pub fn code(mut self, code: &'static str) -> Fail {
+    pub fn code(mut self, code: &'static str) -> GeError {
         self.code = code;
         self
     }
 
     /// Gives the refusal another status.
     #[must_use]
-    pub fn status(mut self, status: u32) -> Fail {
+    pub fn status(mut self, status: u32) -> GeError {
         self.status = status;
         self
     }
 }
 
-impl From<graph::GraphError> for Fail {
-    fn from(error: graph::GraphError) -> Fail {
-        Fail::new(error.text())
+impl From<graph::GraphError> for GeError {
+    fn from(error: graph::GraphError) -> GeError {
+        GeError::new(error.text())
     }
 }
 
-impl From<jumar_types::Error> for Fail {
-    fn from(error: jumar_types::Error) -> Fail {
-        Fail::new(error.to_string())
+impl From<jumar_types::Error> for GeError {
+    fn from(error: jumar_types::Error) -> GeError {
+        GeError::new(error.to_string())
     }
 }
 
 /// What a call of the Graph Engine answers.
-pub type Outcome<T> = Result<T, Fail>;
+pub type GeResult<T> = Result<T, GeError>;

@@ -3,17 +3,17 @@
 use std::cell::RefCell;
 
 use crate::sync::MutexGuard;
-use crate::{Fail, session, world};
+use crate::{GeError, session, world};
 
 thread_local! {
     static ERRORS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
     static WARNINGS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
-    static HELD: RefCell<Option<Held>> = const { RefCell::new(None) };
+    static HELD: RefCell<Option<ForkLocks>> = const { RefCell::new(None) };
 }
 
 /// The locks that a fork holds, so that the child does not find them held by a thread that it does not have.
-type Held = (
-    MutexGuard<'static, world::World>,
+type ForkLocks = (
+    MutexGuard<'static, world::GraphRegistry>,
     MutexGuard<'static, session::Engine>,
 );
 
@@ -29,13 +29,13 @@ fn push(list: &RefCell<Vec<String>>, text: String) {
 }
 
 /// Keeps the text of an error.
-pub fn error(fail: &Fail) {
+pub fn error(fail: &GeError) {
     ERRORS.with(|list| push(list, format!("{}: {}", fail.code, fail.text)));
 }
 
 /// Keeps the text of a refusal that was found before the call came here, and returns its status.
 pub fn refuse(text: impl Into<String>) -> u32 {
-    let fail = Fail::new(text);
+    let fail = GeError::new(text);
     error(&fail);
     fail.status
 }

@@ -3,7 +3,7 @@
 use crate::graph::{BuildOptions, files, ge, onnx};
 use crate::plan::compile;
 use crate::session::Options;
-use crate::{Fail, Outcome, message, world};
+use crate::{GeError, GeResult, message, world};
 
 /// Options that change nothing here.
 const KEPT: &[&str] = &[
@@ -36,12 +36,12 @@ const KEPT: &[&str] = &[
 ];
 
 /// Builds a model file of a graph.
-pub fn build(id: u64, options: &Options) -> Outcome<Vec<u8>> {
+pub fn build(id: u64, options: &Options) -> GeResult<Vec<u8>> {
     let lowered = {
         let world = world::lock();
         let graph = world.graph(id)?;
         if !graph.valid {
-            return Err(Fail::new(format!("graph {} is not valid", graph.name)));
+            return Err(GeError::new(format!("graph {} is not valid", graph.name)));
         }
         match &graph.imported {
             Some(imported) => Err((**imported).clone()),
@@ -66,7 +66,7 @@ pub fn build(id: u64, options: &Options) -> Outcome<Vec<u8>> {
             let mut lowered = ge::lower(&source, &given)?;
             lowered.without_draws();
             if let Some(variable) = lowered.variables.first() {
-                return Err(Fail::new(format!(
+                return Err(GeError::new(format!(
                     "the graph has the variable {}, and an offline model has no session that would hold it",
                     variable.name
                 )));
@@ -75,7 +75,7 @@ pub fn build(id: u64, options: &Options) -> Outcome<Vec<u8>> {
         }
     };
     if graph.inputs.is_empty() && graph.outputs.is_empty() {
-        return Err(Fail::new("the graph has neither inputs nor outputs").code("E16001"));
+        return Err(GeError::new("the graph has neither inputs nor outputs").code("E16001"));
     }
     let model = compile(graph, options)?;
     let mut bytes = Vec::new();
@@ -83,7 +83,7 @@ pub fn build(id: u64, options: &Options) -> Outcome<Vec<u8>> {
     Ok(bytes)
 }
 
-fn read(options: &Options) -> Outcome<BuildOptions> {
+fn read(options: &Options) -> GeResult<BuildOptions> {
     let mut build = BuildOptions {
         recorded: options.clone(),
         ..BuildOptions::default()
@@ -107,7 +107,7 @@ fn read(options: &Options) -> Outcome<BuildOptions> {
             }
             "out_nodes" | "ge.outputNodeName" => {
                 if !value.is_empty() {
-                    return Err(Fail::new(format!(
+                    return Err(GeError::new(format!(
                         "the option {key} is not supported: choose the outputs by SetOutputs, or by the parser's out_nodes"
                     )));
                 }
@@ -115,7 +115,7 @@ fn read(options: &Options) -> Outcome<BuildOptions> {
             "insert_op_file" | "ge.insertOpFile" => {
                 build.preprocessing =
                     files::read_text(value, files::LARGEST_TEXT).map_err(|error| {
-                        Fail::new(format!("the file {value} cannot be read: {error}"))
+                        GeError::new(format!("the file {value} cannot be read: {error}"))
                     })?;
             }
             "dynamic_batch_size"
@@ -131,7 +131,7 @@ fn read(options: &Options) -> Outcome<BuildOptions> {
             | "ge.exec.precision_mode_v2" => {}
             key if KEPT.contains(&key) => {}
             key => {
-                return Err(Fail::new(format!(
+                return Err(GeError::new(format!(
                     "the option {key} is not known to aclgrphBuildModel"
                 ))
                 .code("E10001"));
@@ -164,7 +164,7 @@ pub fn parse_onnx(
     bytes: &[u8],
     dir: Option<&std::path::Path>,
     params: &Options,
-) -> Outcome<()> {
+) -> GeResult<()> {
     let mut shapes = onnx::Shapes::new();
     let mut outputs = Vec::new();
     let mut name = None;
@@ -188,7 +188,7 @@ pub fn parse_onnx(
             }
             key => {
                 return Err(
-                    Fail::new(format!("the parser's option {key} is not known")).code("E10001")
+                    GeError::new(format!("the parser's option {key} is not known")).code("E10001"),
                 );
             }
         }
@@ -198,10 +198,10 @@ pub fn parse_onnx(
             crate::graph::GraphErrorKind::NotSupported => "E16002",
             _ => "E19999",
         };
-        Fail::from(error).code(code)
+        GeError::from(error).code(code)
     })?;
     if graph.inputs.is_empty() {
-        return Err(Fail::new("the ONNX model has no inputs").code("E16001"));
+        return Err(GeError::new("the ONNX model has no inputs").code("E16001"));
     }
     let shown = outline(&graph);
     let mut world = world::lock();

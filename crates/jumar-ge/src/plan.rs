@@ -9,7 +9,7 @@ use jumar_types::dtype::DataType;
 use crate::graph::{BuildOptions, Products, TensorType, ge};
 use crate::session::{Options, Session, SessionDevice};
 use crate::sync::Mutex;
-use crate::{Fail, Outcome, UNSUPPORTED, graph, world};
+use crate::{GeError, GeResult, UNSUPPORTED, graph, world};
 
 /// A graph of a session.
 pub struct Entry {
@@ -125,10 +125,10 @@ impl Entry {
         session: &Session,
         given: &[Option<TensorType>],
         family: Family,
-    ) -> Outcome<Arc<Plan>> {
+    ) -> GeResult<Arc<Plan>> {
         let mut state = self.state.lock();
         if state.family == Family::Compile && family == Family::Build {
-            return Err(Fail::new(format!(
+            return Err(GeError::new(format!(
                 "graph {} was compiled by CompileGraph: BuildGraph, RunGraph and RunGraphAsync do not mix with that",
                 self.number
             ))
@@ -161,13 +161,13 @@ impl Entry {
     }
 
     /// The graph as a model file.
-    pub fn model_file(&self) -> Outcome<Vec<u8>> {
+    pub fn model_file(&self) -> GeResult<Vec<u8>> {
         let given = self
             .first_plan()
             .map_or(Vec::new(), |plan| plan.given.clone());
         let lowered = lower(&self.source, &given)?;
         if let Some(variable) = lowered.variables.first() {
-            return Err(Fail::new(format!(
+            return Err(GeError::new(format!(
                 "graph {} has the variable {}, and a model file has no session that would hold it",
                 self.number, variable.name
             )));
@@ -182,10 +182,10 @@ impl Entry {
         Ok(bytes)
     }
 
-    fn build(&self, given: &[Option<TensorType>]) -> Outcome<Plan> {
+    fn build(&self, given: &[Option<TensorType>]) -> GeResult<Plan> {
         let wanted = self.declared().len();
         if !given.is_empty() && given.len() < wanted {
-            return Err(Fail::new(format!(
+            return Err(GeError::new(format!(
                 "graph {} has {wanted} inputs, and {} are given",
                 self.number,
                 given.len()
@@ -197,7 +197,7 @@ impl Entry {
     }
 }
 
-fn lower(source: &Source, given: &[Option<TensorType>]) -> Outcome<ge::Lowered> {
+fn lower(source: &Source, given: &[Option<TensorType>]) -> GeResult<ge::Lowered> {
     Ok(match source {
         Source::Built(graph) => ge::lower(graph, given)?,
         Source::Imported(graph) => {
@@ -219,7 +219,7 @@ fn lower(source: &Source, given: &[Option<TensorType>]) -> Outcome<ge::Lowered> 
 }
 
 /// Compiles a lowered graph.
-pub fn compile(lowered: graph::Graph, mut options: BuildOptions) -> Outcome<graph::Model> {
+pub fn compile(lowered: graph::Graph, mut options: BuildOptions) -> GeResult<graph::Model> {
     // What is open stays open, unless the caller says what it is.
     for &id in &lowered.inputs {
         let value = lowered.value(id);
@@ -238,7 +238,7 @@ pub fn compile(lowered: graph::Graph, mut options: BuildOptions) -> Outcome<grap
     Ok(graph::compile(lowered, &options)?)
 }
 
-fn plan(lowered: ge::Lowered, given: &[Option<TensorType>], products: Products) -> Outcome<Plan> {
+fn plan(lowered: ge::Lowered, given: &[Option<TensorType>], products: Products) -> GeResult<Plan> {
     let ge::Lowered {
         graph,
         inputs,
@@ -300,7 +300,7 @@ impl Plan {
         device: &SessionDevice,
         supplied: Supplied<'_>,
         caller: &Caller<'_>,
-    ) -> Outcome<Arc<Model>> {
+    ) -> GeResult<Arc<Model>> {
         if let Some(model) = self.model.get() {
             return Ok(model.clone());
         }
@@ -309,7 +309,7 @@ impl Plan {
             return Ok(model.clone());
         }
         let Some(held) = package.as_ref() else {
-            return Err(Fail::new("the graph was unloaded"));
+            return Err(GeError::new("the graph was unloaded"));
         };
         let model = Model::load(held, &device.context, supplied, caller)?;
         model.observe(Arc::new(jumar::OnTimelines {
@@ -321,17 +321,17 @@ impl Plan {
 }
 
 /// The type of a tensor that a program gives; none where it says nothing about it.
-pub fn type_of(dims: &[i64], dtype: i32) -> Outcome<TensorType> {
+pub fn type_of(dims: &[i64], dtype: i32) -> GeResult<TensorType> {
     let known = DataType::from_acl(dtype)
         .filter(|dtype| dtype.size().is_some())
         .ok_or_else(|| {
-            Fail::new(format!(
+            GeError::new(format!(
                 "tensors of data type {} are not supported",
                 ge::type_name(dtype)
             ))
         })?;
     if dims.iter().any(|&dim| dim < -2) {
-        return Err(Fail::new(format!("the shape {dims:?} is none")).code("E13025"));
+        return Err(GeError::new(format!("the shape {dims:?} is none")).code("E13025"));
     }
     Ok(TensorType::new(known, dims))
 }

@@ -13,7 +13,7 @@ use crate::plan::{Entry, Plan, Source};
 use crate::run::Queue;
 use crate::sync::{Mutex, MutexGuard};
 use crate::variables::Variables;
-use crate::{Fail, GRAPH_NOT_EXIST, Outcome, message, world};
+use crate::{GRAPH_NOT_EXIST, GeError, GeResult, message, world};
 
 /// By which name the runtime knows what is done here.
 pub static CALL: Call = Call {
@@ -23,8 +23,8 @@ pub static CALL: Call = Call {
 
 /// Does something on the runtime, as the Graph Engine.
 pub fn with_runtime<T>(
-    work: impl FnOnce(&'static Runtime, &Caller<'_>) -> Outcome<T>,
-) -> Outcome<T> {
+    work: impl FnOnce(&'static Runtime, &Caller<'_>) -> GeResult<T>,
+) -> GeResult<T> {
     let runtime = jumar_acl::surface::runtime()?;
     let lookups = Lookups::default();
     work(runtime, &Caller::new(&CALL, &lookups))
@@ -97,7 +97,7 @@ impl InFlight {
 }
 
 /// Starts the Graph Engine.
-pub fn initialize(options: Options) -> Outcome<()> {
+pub fn initialize(options: Options) -> GeResult<()> {
     check(&options)?;
     let mut engine = engine();
     if engine.started {
@@ -149,9 +149,9 @@ const PRECISION: &[&str] = &[
 ];
 
 /// Refuses options that are none.
-pub fn check(options: &Options) -> Outcome<()> {
+pub fn check(options: &Options) -> GeResult<()> {
     let refuse = |key: &str, value: &str, wanted: &str| {
-        Err(Fail::new(format!(
+        Err(GeError::new(format!(
             "the option {key} is {value:?}; it has to be {wanted}"
         ))
         .code("E10001"))
@@ -159,7 +159,7 @@ pub fn check(options: &Options) -> Outcome<()> {
     for (key, value) in options {
         match key.as_str() {
             "" => {
-                return Err(Fail::new("an option has an empty name").code("E10059"));
+                return Err(GeError::new("an option has an empty name").code("E10059"));
             }
             "ge.graphRunMode" | "ge.exec.enableDump" | "ge.deterministic"
                 if !["0", "1"].contains(&value.as_str()) =>
@@ -195,7 +195,7 @@ pub fn check(options: &Options) -> Outcome<()> {
 pub const SESSION: &str = "session";
 
 /// Refuses what needs the engine; it is a mistake of its own where the engine was there and is gone.
-fn not_started(engine: &Engine) -> Fail {
+fn not_started(engine: &Engine) -> GeError {
     if let Some(place) = engine.ended_at
         && let Some(check) = jumar::check::from_environment()
     {
@@ -207,11 +207,11 @@ fn not_started(engine: &Engine) -> Fail {
             ),
         );
     }
-    Fail::new("GEInitialize was not called, or GEFinalize was").code("E10062")
+    GeError::new("GEInitialize was not called, or GEFinalize was").code("E10062")
 }
 
 /// Makes a session and gives its number.
-pub fn create(options: Options) -> Outcome<u64> {
+pub fn create(options: Options) -> GeResult<u64> {
     check(&options)?;
     let mut engine = engine();
     if !engine.started {
@@ -266,13 +266,13 @@ pub fn destroy(id: u64) {
 }
 
 /// Finds a session.
-pub fn find(id: u64) -> Outcome<Arc<Session>> {
+pub fn find(id: u64) -> GeResult<Arc<Session>> {
     let engine = engine();
     if !engine.started {
         return Err(not_started(&engine));
     }
     let session = engine.sessions.get(&id).cloned().ok_or_else(|| {
-        Fail::new(
+        GeError::new(
             "the session does not exist: it was created before GEInitialize, or it was destroyed",
         )
         .code("E10062")
@@ -285,7 +285,7 @@ pub fn find(id: u64) -> Outcome<Arc<Session>> {
 }
 
 /// Finds a stream by its handle; 0 is the default stream of the thread's current context.
-pub fn find_stream(handle: u64) -> Outcome<Arc<Stream>> {
+pub fn find_stream(handle: u64) -> GeResult<Arc<Stream>> {
     Ok(surface::stream(handle)?)
 }
 
@@ -296,20 +296,20 @@ impl Session {
     }
 
     /// Finds a graph.
-    pub fn graph(&self, number: u32) -> Outcome<Arc<Entry>> {
+    pub fn graph(&self, number: u32) -> GeResult<Arc<Entry>> {
         self.graphs.lock().get(&number).cloned().ok_or_else(|| {
-            Fail::new(format!("the session has no graph {number}")).status(GRAPH_NOT_EXIST)
+            GeError::new(format!("the session has no graph {number}")).status(GRAPH_NOT_EXIST)
         })
     }
 
     /// Adds a graph. A number that is taken keeps its graph.
-    pub fn add(&self, number: u32, id: u64, options: Options, copy: bool) -> Outcome<()> {
+    pub fn add(&self, number: u32, id: u64, options: Options, copy: bool) -> GeResult<()> {
         check(&options)?;
         let products = self.products(&options)?;
         let mut graphs = self.graphs.lock();
         if graphs.contains_key(&number) {
             if copy {
-                return Err(Fail::new(format!(
+                return Err(GeError::new(format!(
                     "the session has a graph {number} already"
                 )));
             }
@@ -321,13 +321,13 @@ impl Session {
         let mut world = world::lock();
         let graph = world.graph(id)?;
         if !graph.valid {
-            return Err(Fail::new(format!(
+            return Err(GeError::new(format!(
                 "graph {} is not valid: SetInputs was not called, or found no input",
                 graph.name
             )));
         }
         if graph.added && !copy {
-            return Err(Fail::new(format!(
+            return Err(GeError::new(format!(
                 "graph {} was added already, under another number",
                 graph.name
             )));
@@ -353,7 +353,7 @@ impl Session {
     }
 
     /// What products may be computed in: by the graph's options, else the session's, else those of GEInitialize.
-    fn products(&self, options: &Options) -> Outcome<Products> {
+    fn products(&self, options: &Options) -> GeResult<Products> {
         let engine = engine().options.clone();
         for options in [options, &self.options, &engine] {
             let text = |key: &str| options.get(key).map_or("", String::as_str);
@@ -366,10 +366,10 @@ impl Session {
     }
 
     /// Takes a graph out. What runs of it, or waits to run, comes to its end; its memory goes then.
-    pub fn remove(&self, number: u32) -> Outcome<()> {
+    pub fn remove(&self, number: u32) -> GeResult<()> {
         let entry = self.graphs.lock().remove(&number);
         let Some(entry) = entry else {
-            return Err(Fail::new(format!("the session has no graph {number}")));
+            return Err(GeError::new(format!("the session has no graph {number}")));
         };
         if let Ok(graph) = world::lock().graph_mut(entry.origin) {
             graph.added = false;
@@ -419,7 +419,7 @@ impl Session {
     }
 
     /// Returns the device, opened now if need be: its primary context, which lives at least as long as the session.
-    pub fn device(&self) -> Outcome<&SessionDevice> {
+    pub fn device(&self) -> GeResult<&SessionDevice> {
         self.reap();
         if let Some(opened) = self.opened.get() {
             return Ok(opened);
@@ -429,7 +429,7 @@ impl Session {
             return Ok(opened);
         }
         if *closed {
-            return Err(Fail::new("the session was destroyed by another thread"));
+            return Err(GeError::new("the session was destroyed by another thread"));
         }
         let opened = with_runtime(|runtime, _| {
             let context = runtime.retain_device(i64::from(self.device))?;

@@ -16,7 +16,7 @@ use crate::graph::ge;
 use crate::plan::Plan;
 use crate::session::SessionDevice;
 use crate::sync::Mutex;
-use crate::{Fail, Outcome};
+use crate::{GeError, GeResult};
 
 /// A variable of a session.
 pub struct Variable {
@@ -44,7 +44,7 @@ impl Variable {
     }
 
     /// Copies the contents to the host; `None` where nothing was assigned yet.
-    pub fn read(&self, runtime: &Runtime, caller: &Caller<'_>) -> Outcome<Option<Vec<u8>>> {
+    pub fn read(&self, runtime: &Runtime, caller: &Caller<'_>) -> GeResult<Option<Vec<u8>>> {
         // While the lock is held no run exchanges the blocks, and none writes the current one.
         let contents = self.contents.lock();
         if !contents.is_set {
@@ -63,7 +63,7 @@ impl Variable {
         what: &ge::Variable,
         device: &SessionDevice,
         caller: &Caller<'_>,
-    ) -> Outcome<Variable> {
+    ) -> GeResult<Variable> {
         let bytes = what.ty.bytes().unwrap_or(0);
         let current = DeviceMemory::allocate(&device.context, bytes, caller)?;
         let spare = DeviceMemory::allocate(&device.context, bytes, caller)?;
@@ -109,7 +109,7 @@ pub fn of_plan(
     plan: &Plan,
     device: &SessionDevice,
     caller: &Caller<'_>,
-) -> Outcome<Option<Arc<Used>>> {
+) -> GeResult<Option<Arc<Used>>> {
     if plan.variables.is_empty() {
         return Ok(None);
     }
@@ -126,14 +126,14 @@ pub fn of_plan(
             }
         };
         if variable.ty != what.ty {
-            return Err(Fail::new(format!(
+            return Err(GeError::new(format!(
                 "the variable {} is {} in this session, and the graph has it as {}",
                 what.name, variable.ty, what.ty
             )));
         }
         let contents = variable.contents.lock();
         if needed.reads && !contents.is_set && !contents.is_assigned {
-            return Err(Fail::new(unassigned(&what.name)));
+            return Err(GeError::new(unassigned(&what.name)));
         }
         drop(contents);
         used.push(UsedVariable {

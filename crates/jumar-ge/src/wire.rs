@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::graph::ge::{Data, Desc, Value};
-use crate::{Fail, Outcome};
+use crate::{GeError, GeResult};
 
 /// Reads a message from its beginning.
 pub struct Reader<'a> {
@@ -23,9 +23,9 @@ impl<'a> Reader<'a> {
         self.rest.is_empty()
     }
 
-    fn take(&mut self, count: usize) -> Outcome<&'a [u8]> {
+    fn take(&mut self, count: usize) -> GeResult<&'a [u8]> {
         let Some((head, rest)) = self.rest.split_at_checked(count) else {
-            return Err(Fail::new(format!(
+            return Err(GeError::new(format!(
                 "the data is cut short: {count} bytes are wanted and {} are left",
                 self.rest.len()
             )));
@@ -34,66 +34,66 @@ impl<'a> Reader<'a> {
         Ok(head)
     }
 
-    pub fn u64(&mut self) -> Outcome<u64> {
+    pub fn u64(&mut self) -> GeResult<u64> {
         let bytes = self.take(8)?;
         Ok(bytes.first_chunk().map_or(0, |b| u64::from_le_bytes(*b)))
     }
 
-    pub fn int(&mut self) -> Outcome<i64> {
+    pub fn int(&mut self) -> GeResult<i64> {
         Ok(self.u64()?.cast_signed())
     }
 
-    pub fn index(&mut self) -> Outcome<usize> {
-        usize::try_from(self.u64()?).map_err(|_| Fail::new("a number is too large"))
+    pub fn index(&mut self) -> GeResult<usize> {
+        usize::try_from(self.u64()?).map_err(|_| GeError::new("a number is too large"))
     }
 
-    fn number32(&mut self) -> Outcome<i32> {
-        i32::try_from(self.int()?).map_err(|_| Fail::new("a number is too large"))
+    fn number32(&mut self) -> GeResult<i32> {
+        i32::try_from(self.int()?).map_err(|_| GeError::new("a number is too large"))
     }
 
     /// A length, of items that take this many bytes at least each.
-    fn length(&mut self, least: usize) -> Outcome<usize> {
+    fn length(&mut self, least: usize) -> GeResult<usize> {
         let length = self.index()?;
         if length
             .checked_mul(least)
             .is_none_or(|bytes| bytes > self.rest.len())
         {
-            return Err(Fail::new(format!(
+            return Err(GeError::new(format!(
                 "the data is damaged: a list of {length} does not fit"
             )));
         }
         Ok(length)
     }
 
-    pub fn bytes(&mut self) -> Outcome<&'a [u8]> {
+    pub fn bytes(&mut self) -> GeResult<&'a [u8]> {
         let length = self.length(1)?;
         self.take(length)
     }
 
-    pub fn text(&mut self) -> Outcome<String> {
-        String::from_utf8(self.bytes()?.to_vec()).map_err(|_| Fail::new("a text is not UTF-8"))
+    pub fn text(&mut self) -> GeResult<String> {
+        String::from_utf8(self.bytes()?.to_vec()).map_err(|_| GeError::new("a text is not UTF-8"))
     }
 
     pub fn list<T>(
         &mut self,
         least: usize,
-        mut each: impl FnMut(&mut Self) -> Outcome<T>,
-    ) -> Outcome<Vec<T>> {
+        mut each: impl FnMut(&mut Self) -> GeResult<T>,
+    ) -> GeResult<Vec<T>> {
         let length = self.length(least)?;
         (0..length).map(|_| each(self)).collect()
     }
 
-    pub fn ints(&mut self) -> Outcome<Vec<i64>> {
+    pub fn ints(&mut self) -> GeResult<Vec<i64>> {
         self.list(8, Self::int)
     }
 
-    pub fn map(&mut self) -> Outcome<BTreeMap<String, String>> {
+    pub fn map(&mut self) -> GeResult<BTreeMap<String, String>> {
         let pairs = self.list(16, |from| Ok((from.text()?, from.text()?)))?;
         Ok(pairs.into_iter().collect())
     }
 
-    pub fn desc(&mut self) -> Outcome<Told> {
-        Ok(Told {
+    pub fn desc(&mut self) -> GeResult<TensorDescExt> {
+        Ok(TensorDescExt {
             desc: Desc {
                 dtype: self.number32()?,
                 format: self.number32()?,
@@ -103,14 +103,14 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn data(&mut self) -> Outcome<Data> {
+    fn data(&mut self) -> GeResult<Data> {
         Ok(Data {
             desc: self.desc()?.desc,
             bytes: Arc::new(self.bytes()?.to_vec()),
         })
     }
 
-    pub fn value(&mut self) -> Outcome<Value> {
+    pub fn value(&mut self) -> GeResult<Value> {
         let float = |from: &mut Self| Ok(f32::from_bits(from.u64()? as u32));
         Ok(match self.u64()? {
             1 => Value::Int(self.int()?),
@@ -128,7 +128,7 @@ impl<'a> Reader<'a> {
             13 => Value::Bytes(self.bytes()?.to_vec()),
             14 => Value::Tensors(self.list(40, Self::data)?),
             other => {
-                return Err(Fail::new(format!(
+                return Err(GeError::new(format!(
                     "attributes of kind {other} are not known"
                 )));
             }
@@ -138,7 +138,7 @@ impl<'a> Reader<'a> {
 
 /// A description, and what a program said beside it, which is only kept.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Told {
+pub struct TensorDescExt {
     pub desc: Desc,
     pub rest: Vec<u8>,
 }

@@ -8,8 +8,8 @@ use std::sync::{Arc, OnceLock};
 
 use crate::graph::ge::{self, Desc, Occurs, Value};
 use crate::sync::{Mutex, MutexGuard};
-use crate::wire::Told;
-use crate::{Fail, Outcome, graph, message};
+use crate::wire::TensorDescExt;
+use crate::{GeError, GeResult, graph, message};
 
 /// An input of an operator.
 #[derive(Clone, Default)]
@@ -18,7 +18,7 @@ pub struct Input {
     /// The name of the group that it is one of, if there are several.
     pub group: Option<String>,
     pub from: Option<(u64, usize)>,
-    pub told: Told,
+    pub told: TensorDescExt,
     /// Whether the program described it itself.
     pub described: bool,
 }
@@ -28,7 +28,7 @@ pub struct Input {
 pub struct Output {
     pub name: String,
     pub group: Option<String>,
-    pub told: Told,
+    pub told: TensorDescExt,
 }
 
 /// An operator.
@@ -63,49 +63,51 @@ pub struct Graph {
 
 /// All operators and graphs of the process.
 #[derive(Default)]
-pub struct World {
+pub struct GraphRegistry {
     ops: HashMap<u64, Op>,
     graphs: HashMap<u64, Graph>,
     last: u64,
     names: u64,
 }
 
-static WORLD: OnceLock<Mutex<World>> = OnceLock::new();
+static WORLD: OnceLock<Mutex<GraphRegistry>> = OnceLock::new();
 
 /// Locks the world. Nothing else is locked or called meanwhile.
-pub fn lock() -> MutexGuard<'static, World> {
-    WORLD.get_or_init(|| Mutex::new(World::default())).lock()
+pub fn lock() -> MutexGuard<'static, GraphRegistry> {
+    WORLD
+        .get_or_init(|| Mutex::new(GraphRegistry::default()))
+        .lock()
 }
 
-impl World {
+impl GraphRegistry {
     fn id(&mut self) -> u64 {
         self.last += 1;
         // Beyond what an address can be, so that a number is never taken for a pointer.
         self.last | 0x6e00_0000_0000_0000
     }
 
-    pub fn op(&self, id: u64) -> Outcome<&Op> {
+    pub fn op(&self, id: u64) -> GeResult<&Op> {
         self.ops
             .get(&id)
-            .ok_or_else(|| Fail::new("the operator is empty: it was made without a type"))
+            .ok_or_else(|| GeError::new("the operator is empty: it was made without a type"))
     }
 
-    pub fn op_mut(&mut self, id: u64) -> Outcome<&mut Op> {
+    pub fn op_mut(&mut self, id: u64) -> GeResult<&mut Op> {
         self.ops
             .get_mut(&id)
-            .ok_or_else(|| Fail::new("the operator is empty: it was made without a type"))
+            .ok_or_else(|| GeError::new("the operator is empty: it was made without a type"))
     }
 
-    pub fn graph(&self, id: u64) -> Outcome<&Graph> {
+    pub fn graph(&self, id: u64) -> GeResult<&Graph> {
         self.graphs
             .get(&id)
-            .ok_or_else(|| Fail::new("the graph is empty: it was made without a name"))
+            .ok_or_else(|| GeError::new("the graph is empty: it was made without a name"))
     }
 
-    pub fn graph_mut(&mut self, id: u64) -> Outcome<&mut Graph> {
+    pub fn graph_mut(&mut self, id: u64) -> GeResult<&mut Graph> {
         self.graphs
             .get_mut(&id)
-            .ok_or_else(|| Fail::new("the graph is empty: it was made without a name"))
+            .ok_or_else(|| GeError::new("the graph is empty: it was made without a name"))
     }
 
     pub fn new_op(&mut self, name: &str, kind: &str) -> u64 {
@@ -138,10 +140,10 @@ impl World {
     }
 
     /// Gives an operator the inputs, outputs and defaults of the headers.
-    pub fn furnish(&mut self, id: u64) -> Outcome<()> {
+    pub fn init_from_prototype(&mut self, id: u64) -> GeResult<()> {
         let op = self.op_mut(id)?;
         let prototype = ge::prototype(&op.kind)
-            .ok_or_else(|| Fail::new(format!("there is no operator {}", op.kind)))?;
+            .ok_or_else(|| GeError::new(format!("there is no operator {}", op.kind)))?;
         for (name, default) in prototype.attrs {
             if let Some(value) = default.value() {
                 op.attrs.insert((*name).to_owned(), value);
@@ -239,12 +241,12 @@ impl World {
     }
 
     /// Links an input with an output: by name, by number, or (`None`) with the only one.
-    pub fn link(&mut self, to: u64, input: &str, from: u64, output: Port<'_>) -> Outcome<()> {
+    pub fn link(&mut self, to: u64, input: &str, from: u64, output: Port<'_>) -> GeResult<()> {
         let source = self.op(from)?;
         let position = match output {
             Port::Only if source.outputs.len() == 1 => 0,
             Port::Only => {
-                return Err(Fail::new(format!(
+                return Err(GeError::new(format!(
                     "{} ({}) has {} outputs, so that the one for input {input} has to be named: the link is not made",
                     source.name,
                     source.kind,
@@ -257,7 +259,7 @@ impl World {
                 .position(|one| one.name == name)
                 .ok_or_else(|| {
                     let known: Vec<_> = source.outputs.iter().map(|o| o.name.as_str()).collect();
-                    Fail::new(format!(
+                    GeError::new(format!(
                         "{} ({}) has no output {name}; it has {}",
                         source.name,
                         source.kind,
@@ -266,7 +268,7 @@ impl World {
                 })?,
             Port::Number(number) if number < source.outputs.len() => number,
             Port::Number(number) => {
-                return Err(Fail::new(format!(
+                return Err(GeError::new(format!(
                     "{} ({}) has no output {number}; it has {}",
                     source.name,
                     source.kind,
@@ -278,7 +280,9 @@ impl World {
         let op = self.op_mut(to)?;
         let (name, kind) = (op.name.clone(), op.kind.clone());
         let Some(slot) = op.inputs.iter_mut().find(|one| one.name == input) else {
-            return Err(Fail::new(format!("{name} ({kind}) has no input {input}")));
+            return Err(GeError::new(format!(
+                "{name} ({kind}) has no input {input}"
+            )));
         };
         let before = slot.from.replace((from, position));
         let format = slot.told.desc.format;
@@ -311,13 +315,13 @@ impl World {
         }
     }
 
-    pub fn unlink(&mut self, to: u64, input: usize) -> Outcome<()> {
+    pub fn unlink(&mut self, to: u64, input: usize) -> GeResult<()> {
         let op = self.op_mut(to)?;
         let name = op.name.clone();
         let slot = op
             .inputs
             .get_mut(input)
-            .ok_or_else(|| Fail::new(format!("{name} has no input {input}")))?;
+            .ok_or_else(|| GeError::new(format!("{name} has no input {input}")))?;
         if let Some((from, _)) = slot.from.take() {
             self.forget_consumer(from, to);
         }
@@ -325,7 +329,7 @@ impl World {
     }
 
     /// Orders one operator behind another.
-    pub fn order(&mut self, to: u64, from: u64) -> Outcome<()> {
+    pub fn order(&mut self, to: u64, from: u64) -> GeResult<()> {
         self.op(from)?;
         let op = self.op_mut(to)?;
         if !op.before.contains(&from) {
@@ -348,7 +352,7 @@ impl World {
     }
 
     /// Takes all links of an operator away.
-    pub fn cut(&mut self, id: u64) -> Outcome<()> {
+    pub fn cut(&mut self, id: u64) -> GeResult<()> {
         let op = self.op(id)?.clone();
         for index in 0..op.inputs.len() {
             self.unlink(id, index)?;
@@ -371,16 +375,16 @@ impl World {
     }
 
     /// Makes a graph of everything that is linked with these operators, in either direction.
-    pub fn set_inputs(&mut self, graph: u64, inputs: &[u64]) -> Outcome<()> {
+    pub fn set_inputs(&mut self, graph: u64, inputs: &[u64]) -> GeResult<()> {
         let own = self.graph(graph)?;
         if own.begun {
-            return Err(Fail::new(format!(
+            return Err(GeError::new(format!(
                 "the inputs of graph {} are set already",
                 own.name
             )));
         }
         if inputs.is_empty() {
-            return Err(Fail::new(format!(
+            return Err(GeError::new(format!(
                 "the inputs of graph {} are to be none",
                 own.name
             )));
@@ -401,7 +405,7 @@ impl World {
             }
         }
         if order.is_empty() {
-            return Err(Fail::new(
+            return Err(GeError::new(
                 "none of the operators can be an input of a graph",
             ));
         }
@@ -422,9 +426,9 @@ impl World {
     }
 
     /// Copies a graph into plain data, as it is now.
-    pub fn freeze(&self, id: u64, depth: usize) -> Outcome<ge::Graph> {
+    pub fn freeze(&self, id: u64, depth: usize) -> GeResult<ge::Graph> {
         if depth > 8 {
-            return Err(Fail::new("graphs are nested more than 8 deep"));
+            return Err(GeError::new("graphs are nested more than 8 deep"));
         }
         let graph = self.graph(id)?;
         let places: HashMap<u64, usize> = graph
@@ -442,7 +446,7 @@ impl World {
                     .iter()
                     .flatten()
                     .map(|&body| self.freeze(body, depth + 1))
-                    .collect::<Outcome<Vec<_>>>()?;
+                    .collect::<GeResult<Vec<_>>>()?;
                 bodies.insert(name.clone(), list);
             }
             let mut inputs = Vec::with_capacity(op.inputs.len());
@@ -451,7 +455,7 @@ impl World {
                     None => None,
                     Some((from, position)) => {
                         let at = places.get(&from).copied().ok_or_else(|| {
-                            Fail::new(format!(
+                            GeError::new(format!(
                                 "{} reads an operator that is not in graph {}",
                                 op.name, graph.name
                             ))
@@ -499,7 +503,7 @@ impl World {
     }
 
     /// Copies an operator with the constants that it reads; its other inputs are inputs as it describes them.
-    pub fn alone(&self, id: u64) -> Outcome<ge::Graph> {
+    pub fn alone(&self, id: u64) -> GeResult<ge::Graph> {
         let op = self.op(id)?;
         let mut graph = ge::Graph {
             name: op.name.clone(),
@@ -564,7 +568,7 @@ impl World {
     }
 
     /// Writes what was found of an operator's outputs; their formats stay.
-    pub fn tell(&mut self, id: u64, found: &[Option<Desc>]) -> Outcome<()> {
+    pub fn tell(&mut self, id: u64, found: &[Option<Desc>]) -> GeResult<()> {
         let op = self.op_mut(id)?;
         for (output, found) in op.outputs.iter_mut().zip(found) {
             if let Some(desc) = found {
@@ -577,7 +581,7 @@ impl World {
     }
 
     /// Makes operators of plain data: the contents of a graph that was loaded.
-    pub fn thaw(&mut self, id: u64, source: &ge::Graph) -> Outcome<()> {
+    pub fn thaw(&mut self, id: u64, source: &ge::Graph) -> GeResult<()> {
         let mut ids = Vec::with_capacity(source.nodes.len());
         for node in &source.nodes {
             let id = self.new_op(&node.name, &node.kind);
@@ -596,7 +600,7 @@ impl World {
             }
             let place = |at: usize| {
                 ids.get(at).copied().ok_or_else(|| {
-                    Fail::new("the graph is damaged: it names a node that it has not")
+                    GeError::new("the graph is damaged: it names a node that it has not")
                 })
             };
             let mut inputs = Vec::new();
@@ -608,7 +612,7 @@ impl World {
                 inputs.push(Input {
                     name: input.name.clone(),
                     from,
-                    told: Told {
+                    told: TensorDescExt {
                         desc: input.desc.clone(),
                         rest: Vec::new(),
                     },
@@ -619,7 +623,7 @@ impl World {
                 .after
                 .iter()
                 .map(|&at| place(at))
-                .collect::<Outcome<Vec<_>>>()?;
+                .collect::<GeResult<Vec<_>>>()?;
             let producers: Vec<u64> = inputs.iter().filter_map(|i| Some(i.from?.0)).collect();
             let op = self.op_mut(own)?;
             op.attrs = node.attrs.clone();
@@ -629,7 +633,7 @@ impl World {
                 .iter()
                 .map(|output| Output {
                     name: output.name.clone(),
-                    told: Told {
+                    told: TensorDescExt {
                         desc: output.desc.clone(),
                         rest: Vec::new(),
                     },
@@ -653,11 +657,11 @@ impl World {
             .iter()
             .map(|&(at, position)| {
                 let id = ids.get(at).copied().ok_or_else(|| {
-                    Fail::new("the graph is damaged: it names a node that it has not")
+                    GeError::new("the graph is damaged: it names a node that it has not")
                 })?;
                 Ok((id, position))
             })
-            .collect::<Outcome<Vec<_>>>()?;
+            .collect::<GeResult<Vec<_>>>()?;
         let graph = self.graph_mut(id)?;
         graph.name.clone_from(&source.name);
         graph.ops = ids;

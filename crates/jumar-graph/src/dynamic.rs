@@ -14,7 +14,7 @@ use jumar_types::dtype::DataType;
 
 use crate::control::{self, Scanning, axis_of};
 use crate::passes::{clean, fold, fuse};
-use crate::plan::{Plan, Watch};
+use crate::plan::{NodeObserver, Plan};
 use crate::{Graph, GraphError, GraphErrorKind, Node, Region, Result, ValueId};
 
 /// Memory that a workspace has lent.
@@ -145,7 +145,7 @@ impl Dynamic {
         inputs: &[Tensorlike<'m>],
         workspace: &mut dyn Workspace<'m>,
         sink: &mut Sink<'_, 'm>,
-        watch: Option<&dyn Watch>,
+        watch: Option<&dyn NodeObserver>,
     ) -> Result<()> {
         if inputs.len() != self.graph.inputs.len() {
             return Err(GraphError::new(
@@ -246,7 +246,7 @@ struct Held<'m> {
 struct Run<'r, 'm> {
     weights: Region<'m>,
     workspace: &'r mut dyn Workspace<'m>,
-    watch: Option<&'r dyn Watch>,
+    watch: Option<&'r dyn NodeObserver>,
 }
 
 fn bytes_of(ty: &TensorType) -> Result<usize> {

@@ -48,4 +48,4 @@ pub use jumar_ops::{
     Aipp, Attr, Memory as Operands, Operand, Picture, Place, Share, TensorType, Workers,
 };
 pub use model::{Executable, Model, Weights};
-pub use plan::{Plan, PlannedPort, Step, Watch, run_step};
+pub use plan::{NodeObserver, Plan, PlannedPort, Step, run_step};

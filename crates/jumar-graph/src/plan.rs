@@ -144,7 +144,7 @@ pub fn run_step(step: &Step, operands: &Memory<'_>) -> Result<()> {
 }
 
 /// Watches a model run, node by node.
-pub trait Watch: Send + Sync {
+pub trait NodeObserver: Send + Sync {
     /// Called before a node runs, which may write over its inputs.
     fn starts(&self, _inputs: &[Option<Operand>], _memory: &Memory<'_>) {}
 
@@ -225,7 +225,7 @@ impl Plan {
     /// # Errors
     ///
     /// As [`run_step`].
-    pub fn run_watched(&self, operands: &Memory<'_>, watch: &dyn Watch) -> Result<()> {
+    pub fn run_watched(&self, operands: &Memory<'_>, watch: &dyn NodeObserver) -> Result<()> {
         let operands = self.with_constants(operands);
         self.steps.iter().try_for_each(|step| {
             watch.starts(&step.inputs, &operands);

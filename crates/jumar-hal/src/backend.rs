@@ -191,7 +191,8 @@ pub trait Device: Send + Sync {
     ///
     /// # Errors
     /// `NoStreamResource`, `OutOfMemory`.
-    fn queue(&self, config: QueueConfig, watcher: Arc<dyn Watcher>) -> Result<Arc<dyn Queue>>;
+    fn queue(&self, config: QueueConfig, watcher: Arc<dyn QueueObserver>)
+    -> Result<Arc<dyn Queue>>;
 }
 
 /// Memory of a device without an address of its own.
@@ -242,7 +243,7 @@ pub enum Verdict {
 }
 
 /// Who is told what happened to the tasks of one queue. Calls come from whatever thread runs the queue, in order.
-pub trait Watcher: Send + Sync {
+pub trait QueueObserver: Send + Sync {
     /// A watched task (ticket not 0) starts.
     fn started(&self, tag: Tag);
     /// A watched task finished well.

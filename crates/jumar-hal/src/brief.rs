@@ -15,25 +15,25 @@ use std::ops::{Deref, DerefMut};
 use crate::sync::{AtomicBool, Ordering, spin_loop, thread};
 
 /// A value behind a lock for a few instructions. A panic of a holder gives it back: the value is valid between statements.
-pub struct Brief<T> {
+pub struct SpinLock<T> {
     held: AtomicBool,
     value: UnsafeCell<T>,
 }
 
 // SAFETY: the lock lets one thread at a time at the value, which may be sent between threads.
-unsafe impl<T: Send> Sync for Brief<T> {}
+unsafe impl<T: Send> Sync for SpinLock<T> {}
 
 /// The value, until this is dropped.
 pub struct BriefGuard<'a, T> {
-    of: &'a Brief<T>,
+    of: &'a SpinLock<T>,
     /// Given back by the thread that took it.
     here: PhantomData<*const ()>,
 }
 
-impl<T> Brief<T> {
+impl<T> SpinLock<T> {
     /// Makes a lock around a value.
     pub fn new(value: T) -> Self {
-        Brief {
+        SpinLock {
             held: AtomicBool::new(false),
             value: UnsafeCell::new(value),
         }
@@ -89,9 +89,9 @@ fn nap() {
     thread::yield_now();
 }
 
-impl<T: Default> Default for Brief<T> {
+impl<T: Default> Default for SpinLock<T> {
     fn default() -> Self {
-        Brief::new(T::default())
+        SpinLock::new(T::default())
     }
 }
 
@@ -127,7 +127,7 @@ mod tests {
     #[test]
     fn one_thread_at_a_time_is_at_the_value() {
         const TIMES: u64 = 20_000;
-        let pair = Brief::new((0u64, 0u64));
+        let pair = SpinLock::new((0u64, 0u64));
         thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| {
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn a_panic_gives_it_back() {
-        let value = Brief::new(7);
+        let value = SpinLock::new(7);
         let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             let _held = value.lock();
             panic!("on purpose");

@@ -15,8 +15,8 @@ pub mod sync;
 pub mod task;
 pub mod unwind;
 
-pub use backend::{Backend, Device, Physical, Queue, QueueConfig, Verdict, Watcher};
-pub use brief::{Brief, BriefGuard};
+pub use backend::{Backend, Device, Physical, Queue, QueueConfig, QueueObserver, Verdict};
+pub use brief::{BriefGuard, SpinLock};
 pub use code::{
     Access, BlockFailure, Code, CodeForm, CodeFunction, CodeImage, Launch, Parameter, Report,
 };

@@ -15,8 +15,8 @@ use jumar_core::{
     Block, Call, Caller, Context, Cost, Lookups, Program, Signal, Span, Stream, Team,
 };
 use jumar_graph::{
-    Executable, FailedStep, GraphError, Operand, Operands, Place, Plan, Region, Share, Watch,
-    Workers,
+    Executable, FailedStep, GraphError, NodeObserver, Operand, Operands, Place, Plan, Region,
+    Share, Workers,
 };
 use jumar_types::{Error, ErrorKind, FailedOperator, FailedTensor, Result};
 
@@ -81,7 +81,7 @@ struct Shared {
     /// The device's workers.
     team: Threads,
     /// Plans that were made for dimensions that came, the latest last.
-    plans: Mutex<Vec<Known>>,
+    plans: Mutex<Vec<ShapePlan>>,
     /// Whether knowing the inputs' dimensions is not enough for a plan.
     unplannable: AtomicBool,
 }
@@ -102,11 +102,11 @@ impl Share for Threads {
 /// Somebody who watches the executions of a model, node by node.
 pub trait Observer: Send + Sync {
     /// Sees an execution begin on the stream of that number; none lets it run unwatched.
-    fn begin(&self, stream: u32) -> Option<Box<dyn Watch>>;
+    fn begin(&self, stream: u32) -> Option<Box<dyn NodeObserver>>;
 }
 
 /// A plan, and the inputs' dimensions that it was made for.
-type Known = (Vec<Vec<i64>>, Arc<Plan>);
+type ShapePlan = (Vec<Vec<i64>>, Arc<Plan>);
 
 /// How many plans a model of open dimensions keeps.
 const PLANS: usize = 16;
@@ -620,7 +620,7 @@ impl Shared {
     }
 
     /// Begins to watch an execution, if somebody wants to.
-    fn watch(&self, stream: u32) -> Option<Box<dyn Watch>> {
+    fn watch(&self, stream: u32) -> Option<Box<dyn NodeObserver>> {
         self.observer.get()?.begin(stream)
     }
 }

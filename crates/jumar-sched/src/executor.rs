@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use jumar_hal::sync::{AtomicU64, Ordering, thread};
-use jumar_hal::{Queue, QueueConfig, Watcher};
+use jumar_hal::{Queue, QueueConfig, QueueObserver};
 
 use crate::pool::{Cpus, Pool};
 use crate::ring::Sizes;
@@ -60,12 +60,12 @@ impl Executor {
     #[inline]
     pub fn wrote(&self, address: usize, bytes: usize) {
         if self.pool.looks.any() {
-            self.pool.look_at(address, bytes);
+            self.pool.poll_range(address, bytes);
         }
     }
 
     /// Makes a queue.
-    pub fn queue(&self, config: QueueConfig, watcher: Arc<dyn Watcher>) -> Arc<dyn Queue> {
+    pub fn queue(&self, config: QueueConfig, watcher: Arc<dyn QueueObserver>) -> Arc<dyn Queue> {
         let age = self.queues.fetch_add(1, Ordering::Relaxed);
         let stream = Stream::new(self.pool.clone(), config, age, Sizes::USUAL, watcher);
         self.pool.adopt(&stream);

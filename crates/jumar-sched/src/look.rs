@@ -103,7 +103,7 @@ impl Pool {
 
     /// Calls the streams that wait for a value inside a range and may go on.
     #[cold]
-    pub(crate) fn look_at(self: &Arc<Self>, address: usize, bytes: usize) {
+    pub(crate) fn poll_range(self: &Arc<Self>, address: usize, bytes: usize) {
         let first = (address.saturating_sub(WORD - 1), 0);
         let end = (address.saturating_add(bytes), 0);
         if bytes == 0 {
@@ -115,20 +115,20 @@ impl Pool {
 
     /// Calls all streams that may go on, unless somebody looked a moment ago.
     #[cold]
-    pub(crate) fn look_around(self: &Arc<Self>) {
+    pub(crate) fn poll_if_due(self: &Arc<Self>) {
         if self.now_ns() >= self.looks.next_ns.load(Ordering::Relaxed) {
-            self.look_everywhere();
+            self.poll_all();
         }
     }
 
     /// Calls all streams that may go on, for the timer, and sets it anew.
     #[cold]
-    pub(crate) fn look_on_time(self: &Arc<Self>) {
+    pub(crate) fn poll_on_timer(self: &Arc<Self>) {
         let conditions = self.looks.list.lock().conditions();
         for condition in conditions {
             condition.examine();
         }
-        let found_any = self.look_everywhere();
+        let found_any = self.poll_all();
         let next = {
             let mut list = self.looks.list.lock();
             list.armed = !list.waiting.is_empty();
@@ -145,7 +145,7 @@ impl Pool {
         }
     }
 
-    fn look_everywhere(self: &Arc<Self>) -> bool {
+    fn poll_all(self: &Arc<Self>) -> bool {
         let start = self.now_ns();
         let found = self.looks.list.lock().due(..);
         let found_any = !found.is_empty();

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use jumar_hal::sync::{AtomicUsize, Mutex, Ordering, thread};
 use jumar_hal::{
-    Brief, Call, Condition, Queue, QueueConfig, Signal, Span, Tag, Task, Transfer, Verdict,
-    WaitThen, Waiter, Watcher,
+    Call, Condition, Queue, QueueConfig, QueueObserver, Signal, Span, SpinLock, Tag, Task,
+    Transfer, Verdict, WaitThen, Waiter,
 };
 use jumar_types::Error;
 use loom::cell::UnsafeCell;
@@ -52,12 +52,12 @@ fn nothing() -> Task {
     }
 }
 
-/// Both numbers of a pair behind a [`Brief`] change together, for whoever looks.
+/// Both numbers of a pair behind a [`SpinLock`] change together, for whoever looks.
 #[test]
 fn loom_one_thread_at_a_time_is_at_a_brief_value() {
     check(|| {
-        let pair = Arc::new(Brief::new((0, 0)));
-        let change = |pair: &Brief<(u32, u32)>| {
+        let pair = Arc::new(SpinLock::new((0, 0)));
+        let change = |pair: &SpinLock<(u32, u32)>| {
             let mut pair = pair.lock();
             assert_eq!(pair.0, pair.1);
             pair.0 += 1;
@@ -379,9 +379,9 @@ impl Runner for Bare {
     fn fill(&self, _to: Span, _value: u8) {}
 }
 
-struct Deaf;
+struct NoObserver;
 
-impl Watcher for Deaf {
+impl QueueObserver for NoObserver {
     fn started(&self, _tag: Tag) {}
     fn finished(&self, _tag: Tag) {}
     fn failed(&self, _tag: Tag, _error: Error) -> Verdict {
@@ -392,7 +392,7 @@ impl Watcher for Deaf {
 /// A stream whose pool has no workers.
 fn stream() -> Arc<Stream> {
     let pool = Arc::new(Pool::new(Some(1), Cpus::Count(1), Arc::new(Bare), None));
-    Stream::new(pool, QueueConfig::default(), 0, TINY, Arc::new(Deaf))
+    Stream::new(pool, QueueConfig::default(), 0, TINY, Arc::new(NoObserver))
 }
 
 #[test]
@@ -433,7 +433,7 @@ impl Runner for Alone {
 fn loom_a_parked_thread_hears_that_its_stream_may_go_on() {
     check(|| {
         let pool = Arc::new(Pool::new(Some(1), Cpus::Count(1), Arc::new(Alone), None));
-        let stream = Stream::new(pool, QueueConfig::default(), 0, TINY, Arc::new(Deaf));
+        let stream = Stream::new(pool, QueueConfig::default(), 0, TINY, Arc::new(NoObserver));
         let signal = Arc::new(Signal::new());
         let wait = Task::Wait {
             signal: signal.clone(),
@@ -571,7 +571,7 @@ fn loom_a_value_written_while_a_stream_blocks_is_found() {
         let thread = thread::spawn(move || {
             written.store(1, Ordering::Release);
             if writer.looks.any() {
-                writer.look_at(PLACE, 8);
+                writer.poll_range(PLACE, 8);
             }
         });
         let owner = stream.ring.unlist().expect("is queued");
@@ -580,7 +580,7 @@ fn loom_a_value_written_while_a_stream_blocks_is_found() {
         if stream.ring.completed() == 0 {
             // Called by the writer, or, where the two just missed each other, by the timer.
             if !stream.ring.is_queued() {
-                pool.look_on_time();
+                pool.poll_on_timer();
             }
             let owner = stream.ring.unlist().expect("was called");
             stream.drive(owner, false, u32::MAX, || false);
@@ -621,7 +621,7 @@ fn executor() -> (Executor, Arc<dyn Queue>) {
         schedule: None,
     };
     let executor = Executor::new(config, Arc::new(Bare));
-    let queue = executor.queue(QueueConfig::default(), Arc::new(Deaf));
+    let queue = executor.queue(QueueConfig::default(), Arc::new(NoObserver));
     (executor, queue)
 }
 

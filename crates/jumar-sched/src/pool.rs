@@ -63,7 +63,7 @@ use crate::runner::Runner;
 use crate::schedule::Schedule;
 use crate::stream::Stream;
 use crate::team::Job;
-use rest::{Bed, Sleeper};
+use rest::{IdleWorker, ParkedWorker};
 use share::count_worker;
 
 /// Streams of the same hint are served in order; of different hints the smaller number comes first.
@@ -134,7 +134,7 @@ struct Inner {
     timers_made: u64,
     awake: usize,
     napper: Option<Arc<Parker>>,
-    asleep: Vec<Sleeper>,
+    asleep: Vec<IdleWorker>,
     started: usize,
     threads: Vec<thread::JoinHandle<()>>,
     streams: Vec<Weak<Stream>>,
@@ -196,7 +196,7 @@ enum Wanted {
     /// A worker that naps: it wakes by itself soon.
     Wake(Arc<Parker>),
     /// A worker that sleeps.
-    Rouse(Bed),
+    Rouse(ParkedWorker),
     Start(usize),
 }
 
@@ -494,7 +494,7 @@ impl Pool {
 
     /// Wakes the worker that naps: large work came to a stream that is in the run queue already.
     #[cold]
-    pub(crate) fn prod(self: &Arc<Self>) {
+    pub(crate) fn wake_idle(self: &Arc<Self>) {
         let napper = self.inner.lock().napper.clone();
         if let Some(napper) = napper {
             napper.unpark();
@@ -503,7 +503,7 @@ impl Pool {
 
     /// Tells whether the calling thread owes a wake.
     #[inline]
-    pub(crate) fn owes() -> bool {
+    pub(crate) fn has_deferred_wakes() -> bool {
         OWES.get()
     }
 
@@ -527,7 +527,7 @@ impl Pool {
         match wanted {
             Wanted::Nobody => {}
             Wanted::Wake(parker) => parker.unpark(),
-            Wanted::Rouse(bed) => self.rouse(&bed),
+            Wanted::Rouse(bed) => self.wake_on_other_cpu(&bed),
             Wanted::Start(number) => self.start(number),
         }
     }
@@ -571,7 +571,7 @@ impl Pool {
         if self.is_unserved() && self.timer_is_due() {
             let look = self.inner.lock().fire(self);
             if look {
-                self.look_on_time();
+                self.poll_on_timer();
             }
         }
     }
@@ -623,12 +623,12 @@ impl Pool {
         self.runner.worker_started(number);
         count_worker(number);
         match self.schedule.clone() {
-            Some(schedule) => self.work_by(&*schedule, number),
-            None => self.work_freely(number),
+            Some(schedule) => self.run_scheduled(&*schedule, number),
+            None => self.run_unscheduled(number),
         }
     }
 
-    fn work_freely(self: &Arc<Self>, number: usize) {
+    fn run_unscheduled(self: &Arc<Self>, number: usize) {
         let parker = Arc::new(Parker::new());
         // Counted as awake here and at the top of each round.
         let mut spin_until = self.now_ns() + SPIN_NS;
@@ -702,7 +702,7 @@ impl Pool {
         if self.timer_is_due() {
             let look = self.inner.lock().fire(self);
             if look {
-                self.look_on_time();
+                self.poll_on_timer();
             }
         }
         let (pick, wanted) = {
@@ -745,7 +745,7 @@ impl Pool {
                 drop(inner);
                 // Whatever is found is this worker's next, or is seen below.
                 let setting = Setting::enter(self);
-                self.look_on_time();
+                self.poll_on_timer();
                 drop(setting);
                 OWES.set(false);
                 inner = self.inner.lock();
@@ -783,7 +783,7 @@ impl Pool {
         drop(waits);
         if let Some(schedule) = &self.schedule {
             schedule.waiting(number);
-            self.prod();
+            self.wake_idle();
         }
         id
     }

@@ -15,13 +15,14 @@ use std::time::Duration;
 
 use jumar_hal::sync::{AtomicU64, Instant, Mutex, Ordering, fence, spin_loop};
 use jumar_hal::{
-    Condition, Cost, QueueConfig, Signal, Tag, Task, Verdict, WaitThen, Waiter, Watcher, unwind,
+    Condition, Cost, QueueConfig, QueueObserver, Signal, Tag, Task, Verdict, WaitThen, Waiter,
+    unwind,
 };
 use jumar_types::{Error, ErrorKind};
 
 use crate::park::{self, Parker};
 use crate::pool::{IsOver, Pool, Setting};
-use crate::ring::{Called, Entrance, Entry, Owner, Ring, Sizes};
+use crate::ring::{Called, Entry, Owner, PushPermit, Ring, Sizes};
 use crate::team::Team;
 pub(crate) use handle::Handle;
 
@@ -43,11 +44,11 @@ pub(crate) struct Stream {
     drop_to: AtomicU64,
     /// The position of the wait that holds the stream; 0 if none does. Written by the owner.
     held_at: AtomicU64,
-    held: Mutex<Option<Held>>,
+    held: Mutex<Option<UnsatisfiedWait>>,
     /// The first position that a parked thread waits for.
     first_waited: AtomicU64,
     parked: Mutex<Vec<Parked>>,
-    watcher: Arc<dyn Watcher>,
+    watcher: Arc<dyn QueueObserver>,
     pub(crate) pool: Arc<Pool>,
     pub(crate) number: u32,
     pub(crate) age: u64,
@@ -57,7 +58,7 @@ pub(crate) struct Stream {
 }
 
 /// A wait that was not satisfied when an owner came to it.
-struct Held {
+struct UnsatisfiedWait {
     cause: Cause,
     /// The key of the timer; its moment is when the wait gives up.
     timer: Option<(Instant, u64)>,
@@ -97,7 +98,7 @@ struct Parked {
 
 /// Why a thread stopped driving a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Left {
+pub(crate) enum DriveOutcome {
     /// It holds no task.
     Drained,
     /// It waits for a signal.
@@ -109,7 +110,7 @@ pub(crate) enum Left {
 }
 
 /// How a wait ended.
-enum Hold {
+enum WaitOutcome {
     Over,
     Expired,
     Dropped,
@@ -121,7 +122,7 @@ impl Stream {
         config: QueueConfig,
         age: u64,
         sizes: Sizes,
-        watcher: Arc<dyn Watcher>,
+        watcher: Arc<dyn QueueObserver>,
     ) -> Arc<Stream> {
         let scheduled = pool.schedule.is_some();
         Arc::new(Stream {
@@ -153,13 +154,13 @@ impl Stream {
         bounded: bool,
         budget: u32,
         stop: impl Fn() -> bool,
-    ) -> Left {
+    ) -> DriveOutcome {
         let mut run = 0u32;
         let mut credit = CREDIT;
         loop {
             let Some(entry) = owner.peek() else {
                 match owner.idle() {
-                    Ok(()) => return Left::Drained,
+                    Ok(()) => return DriveOutcome::Drained,
                     Err(again) => owner = again,
                 }
                 continue;
@@ -176,12 +177,12 @@ impl Stream {
                     || self.pool.timer_is_due()
                     || self.pool.schedule.is_some());
             if out_of_budget || stop() {
-                return self.give_back(owner, Left::Stopped);
+                return self.give_back(owner, DriveOutcome::Stopped);
             }
             if bounded && cost != Cost::Bounded {
-                return self.give_back(owner, Left::Refused);
+                return self.give_back(owner, DriveOutcome::Refused);
             }
-            if Pool::owes() {
+            if Pool::has_deferred_wakes() {
                 credit = credit.saturating_sub(1);
                 if credit == 0 || cost != Cost::Bounded {
                     self.pool.settle(cost != Cost::Bounded);
@@ -194,12 +195,12 @@ impl Stream {
                 let hold;
                 (owner, hold) = match self.hold(owner, position) {
                     Some(kept) => kept,
-                    None => return Left::Blocked,
+                    None => return DriveOutcome::Blocked,
                 };
-                if let Hold::Dropped = hold {
+                if let WaitOutcome::Dropped = hold {
                     continue;
                 }
-                if let Hold::Expired = hold {
+                if let WaitOutcome::Expired = hold {
                     failed = Some(Error::new(
                         ErrorKind::WaitTimeout,
                         format!(
@@ -218,7 +219,7 @@ impl Stream {
     }
 
     /// Gives back a stream that holds tasks.
-    fn give_back(self: &Arc<Self>, owner: Owner<'_>, left: Left) -> Left {
+    fn give_back(self: &Arc<Self>, owner: Owner<'_>, left: DriveOutcome) -> DriveOutcome {
         if owner.queue() {
             self.pool.push(self, true, Cost::Unbounded);
         }
@@ -286,8 +287,8 @@ impl Stream {
         if self.pool.looks.any() {
             let _setting = Setting::enter(&self.pool);
             match place {
-                Some((address, bytes)) => self.pool.look_at(address, bytes),
-                None => self.pool.look_around(),
+                Some((address, bytes)) => self.pool.poll_range(address, bytes),
+                None => self.pool.poll_if_due(),
             }
         }
     }
@@ -309,7 +310,7 @@ impl Stream {
     /// Drops the next task without running it.
     #[cold]
     fn drop_next(&self, owner: &mut Owner<'_>, position: u64) {
-        self.let_go(position);
+        self.cancel_wait(position);
         let Some(Entry { task, .. }) = owner.next() else {
             return;
         };
@@ -326,16 +327,16 @@ impl Stream {
         self: &Arc<Self>,
         mut owner: Owner<'a>,
         position: u64,
-    ) -> Option<(Owner<'a>, Hold)> {
+    ) -> Option<(Owner<'a>, WaitOutcome)> {
         let fresh = self.held_at.load(Ordering::Relaxed) != position;
         let Some(Entry { tag, task }) = owner.peek() else {
-            return Some((owner, Hold::Over));
+            return Some((owner, WaitOutcome::Over));
         };
         let tag = *tag;
         let limit = match task {
             Task::Wait { limit, .. } | Task::Until { limit, .. } => *limit,
             Task::Copy(_) | Task::Fill { .. } | Task::Set(_) | Task::Clear(_) | Task::Run(_) => {
-                return Some((owner, Hold::Over));
+                return Some((owner, WaitOutcome::Over));
             }
         };
         let over = match task {
@@ -348,18 +349,18 @@ impl Stream {
             guarded(|| self.watcher.started(tag));
         }
         let Some(cause) = cause else {
-            self.let_go(position);
-            return Some((owner, Hold::Over));
+            self.cancel_wait(position);
+            return Some((owner, WaitOutcome::Over));
         };
         loop {
             let (registered, until) = self.hold_on(position, &cause, limit);
             if registered {
                 if until.is_some_and(|until| Instant::now() >= until) {
-                    self.let_go(position);
-                    return Some((owner, Hold::Expired));
+                    self.cancel_wait(position);
+                    return Some((owner, WaitOutcome::Expired));
                 }
                 if position <= self.drop_to.load(Ordering::Acquire) {
-                    return Some((owner, Hold::Dropped));
+                    return Some((owner, WaitOutcome::Dropped));
                 }
                 // A signal tells those who are registered; a value has to be looked at once more.
                 let stays = match &cause {
@@ -374,8 +375,8 @@ impl Stream {
                 }
             }
             if cause.passes() {
-                self.let_go(position);
-                return Some((owner, Hold::Over));
+                self.cancel_wait(position);
+                return Some((owner, WaitOutcome::Over));
             }
         }
     }
@@ -400,7 +401,7 @@ impl Stream {
             // A limit beyond the clock's end is none.
             let due = limit.and_then(|limit| Instant::now().checked_add(limit));
             let timer = due.map(|due| self.pool.add_timer(due, self));
-            Held {
+            UnsatisfiedWait {
                 cause: cause.clone(),
                 timer,
             }
@@ -419,7 +420,7 @@ impl Stream {
     }
 
     /// Undoes what `hold_on` did.
-    fn let_go(self: &Stream, position: u64) {
+    fn cancel_wait(self: &Stream, position: u64) {
         if self.held_at.load(Ordering::Relaxed) != position {
             return;
         }
@@ -441,13 +442,13 @@ impl Stream {
     #[inline]
     fn publish(&self, owner: &mut Owner<'_>) {
         if owner.publish() {
-            self.tell_parked();
+            self.notify_parked();
         }
     }
 
     /// Wakes the threads whose position was reached.
     #[cold]
-    fn tell_parked(&self) {
+    fn notify_parked(&self) {
         if self.first_waited.load(Ordering::Acquire) > self.ring.completed() {
             return;
         }
@@ -544,7 +545,7 @@ impl Stream {
         let late = || until.is_some_and(|until| Instant::now() >= until);
         let stop = || done() || late();
         let over = |result: bool| {
-            if Pool::owes() {
+            if Pool::has_deferred_wakes() {
                 self.pool.settle(false);
             }
             result
@@ -577,7 +578,7 @@ impl Stream {
                     && let Some(owner) = self.ring.take()
                 {
                     spinning = None;
-                    if self.drive(owner, bounded, u32::MAX, stop) == Left::Refused {
+                    if self.drive(owner, bounded, u32::MAX, stop) == DriveOutcome::Refused {
                         refused_at = self.ring.completed();
                     }
                     continue;
@@ -587,11 +588,11 @@ impl Stream {
                     help = self.help(stop);
                     continue;
                 }
-                if Pool::owes() {
+                if Pool::has_deferred_wakes() {
                     self.pool.settle(false);
                 }
                 if self.pool.looks.any() {
-                    self.pool.look_around();
+                    self.pool.poll_if_due();
                 }
                 if !self.pool.may_spin_waiting() {
                     break;
@@ -640,7 +641,7 @@ impl Stream {
                 self.help(stop);
             }
         }
-        if Pool::owes() {
+        if Pool::has_deferred_wakes() {
             self.pool.settle(false);
         }
     }
@@ -653,7 +654,7 @@ impl Stream {
         match other.ring.unlist() {
             Some(owner) => {
                 let bounded = !self.pool.is_unserved();
-                other.drive(owner, bounded, HELP, stop) != Left::Refused
+                other.drive(owner, bounded, HELP, stop) != DriveOutcome::Refused
             }
             None => true,
         }
@@ -692,7 +693,7 @@ impl Stream {
         }
         let (position, waited) = rest.done();
         if waited {
-            self.tell_parked();
+            self.notify_parked();
         }
         for waiter in told {
             waiter.signalled();
@@ -727,7 +728,7 @@ impl Stream {
 
     /// Waits for room in a ring that holds as many tasks as it may.
     #[cold]
-    fn enter_full(self: &Arc<Self>) -> Entrance<'_> {
+    fn enter_full(self: &Arc<Self>) -> PushPermit<'_> {
         loop {
             // A task that fills its own queue cannot wait for itself.
             if let Some(entrance) = self.ring.enter(Inside::is()) {
@@ -745,7 +746,7 @@ impl Stream {
     #[cold]
     fn push_more(self: &Arc<Self>, position: u64, cost: Cost) {
         if cost == Cost::Large || position - self.ring.completed().min(position) >= BACKLOG {
-            self.pool.prod();
+            self.pool.wake_idle();
         }
     }
 

@@ -44,12 +44,12 @@ impl<T> Pending<T> {
     /// What a task of the stream failed with, this one or one before it whose error nobody was told yet, as
     /// [`Stream::synchronize`]. `CallbackFailed`: called in a host function.
     pub fn wait(self) -> Result<T> {
-        let (value, result) = self.wait_both();
+        let (value, result) = self.wait_with_result();
         result.map(|()| value)
     }
 
     /// Waits as [`Pending::wait`] does, and gives the value back whatever happened.
-    pub fn wait_both(self) -> (T, Result<()>) {
+    pub fn wait_with_result(self) -> (T, Result<()>) {
         let result = by(&call::PENDING, |caller| {
             refuse_in_host_function()?;
             self.stream.reach(&self.done, caller)?;

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use jumar_core::sync::Mutex;
 use jumar_core::sync::thread;
-use jumar_core::{Block, Home, Signal, Stream};
+use jumar_core::{Block, MemoryKind, Signal, Stream};
 use jumar_types::Result;
 
 use crate::call::{self, by};
@@ -164,7 +164,7 @@ impl Inner {
     fn free(&self, block: Block) {
         let address = block.span.address();
         let freed = by(&call::FREE, |caller| {
-            match matches!(block.home, Home::Device(_)) {
+            match matches!(block.home, MemoryKind::Device(_)) {
                 true => self.core.free_device(address, caller),
                 false => self.core.free_pinned(address, caller),
             }

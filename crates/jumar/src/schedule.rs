@@ -83,13 +83,13 @@ pub(crate) fn from_environment() -> Option<Arc<dyn Schedule>> {
         // A seed of zero would stay zero.
         Mode::Seeded(seed) => Some(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1),
     };
-    Some(Arc::new(Held {
+    Some(Arc::new(BlockedStream {
         random: Mutex::new(state),
         asked: Mutex::new(Asked::default()),
     }))
 }
 
-struct Held {
+struct BlockedStream {
     /// The state of the seeded choice; `None` for the latest choice.
     random: Mutex<Option<u64>>,
     asked: Mutex<Asked>,
@@ -146,7 +146,7 @@ fn threads() -> (u64, bool) {
 /// How the names of the runtime's own threads begin.
 const WORKERS: &str = "jumar-";
 
-impl Held {
+impl BlockedStream {
     fn choose(&self, runnable: &[u32], waited: &[u32]) -> usize {
         match &mut *self.random.lock() {
             // What is waited for goes first; streams with no order between them advance in reverse of their age.
@@ -205,7 +205,7 @@ impl Held {
     }
 }
 
-impl Schedule for Held {
+impl Schedule for BlockedStream {
     fn next(&self, runnable: &[u32], waited: &[u32]) -> Option<usize> {
         let now = now_ns();
         if runnable.is_empty() || !self.is_due(waited, now) {

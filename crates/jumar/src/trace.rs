@@ -8,7 +8,7 @@ use jumar_core::now_ns;
 use jumar_core::sync::{AtomicBool, AtomicU64, Mutex, Ordering};
 use jumar_diag::trace::Trace;
 use jumar_model::Observer;
-use jumar_model::graph::{Operand, Operands, Watch};
+use jumar_model::graph::{NodeObserver, Operand, Operands};
 use jumar_types::Result;
 
 /// Every timeline that was started here. A program that ends without tearing its runtime down drops nothing, so there has to be
@@ -19,7 +19,7 @@ static TIMELINES: Mutex<Vec<Weak<Trace>>> = Mutex::new(Vec::new());
 static ANY: AtomicBool = AtomicBool::new(false);
 
 /// Begins to show the operators of a model's execution on the timelines of this process; none where there is no timeline.
-pub fn trace_operators(device: u32, stream: u32) -> Option<Box<dyn Watch>> {
+pub fn trace_operators(device: u32, stream: u32) -> Option<Box<dyn NodeObserver>> {
     if !ANY.load(Ordering::Relaxed) {
         return None;
     }
@@ -41,7 +41,7 @@ pub struct OnTimelines {
 }
 
 impl Observer for OnTimelines {
-    fn begin(&self, stream: u32) -> Option<Box<dyn Watch>> {
+    fn begin(&self, stream: u32) -> Option<Box<dyn NodeObserver>> {
         trace_operators(self.device, stream)
     }
 }
@@ -53,7 +53,7 @@ struct Execution {
     begin_ns: AtomicU64,
 }
 
-impl Watch for Execution {
+impl NodeObserver for Execution {
     fn starts(&self, _inputs: &[Option<Operand>], _memory: &Operands<'_>) {
         self.begin_ns.store(now_ns(), Ordering::Relaxed);
     }

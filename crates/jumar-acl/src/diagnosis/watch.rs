@@ -48,12 +48,12 @@ const OFF: u32 = 1;
 const ON: u32 = 2;
 
 static MODE: AtomicU32 = AtomicU32::new(UNKNOWN);
-static WATCHER: OnceLock<Option<Watcher>> = OnceLock::new();
+static WATCHER: OnceLock<Option<CallObservers>> = OnceLock::new();
 /// Of a forked child: a lock of the parent's may be held by a thread that is not here.
-static CHILD: OnceLock<Option<Watcher>> = OnceLock::new();
+static CHILD: OnceLock<Option<CallObservers>> = OnceLock::new();
 
 /// Everybody who watches calls.
-pub(crate) struct Watcher {
+pub(crate) struct CallObservers {
     /// The checks.
     pub(crate) check: Option<Arc<Check>>,
     /// Who makes calls fail.
@@ -139,11 +139,11 @@ pub fn is_off() -> bool {
 }
 
 /// Gives whoever watches; asked first by whichever call is the process's first.
-pub(crate) fn watcher() -> Option<&'static Watcher> {
+pub(crate) fn watcher() -> Option<&'static CallObservers> {
     if crate::process::is_forked() {
         let child = || {
             let check = jumar::check::anew();
-            check.is_some().then_some(Watcher {
+            check.is_some().then_some(CallObservers {
                 check,
                 faults: None,
             })
@@ -156,7 +156,7 @@ pub(crate) fn watcher() -> Option<&'static Watcher> {
         let anybody = check.is_some() || faults.is_some() || jumar::schedule::wants_calls();
         let mode = if anybody { ON } else { OFF };
         MODE.store(mode, Ordering::Relaxed);
-        anybody.then_some(Watcher { check, faults })
+        anybody.then_some(CallObservers { check, faults })
     });
     watcher.as_ref()
 }

@@ -28,11 +28,11 @@ pub struct State {
 
 /// The right to initialise or finalise: one thread has it at a time. The lock itself is not held while functions of the
 /// program run.
-struct Turn(&'static Process);
+struct InitLock(&'static Process);
 
-impl Turn {
+impl InitLock {
     /// Waits for the turn. A function that initialising or finalising calls is not made to wait for itself.
-    fn take(cx: &Cx<'_>, inside: ErrorKind) -> Result<Turn> {
+    fn take(cx: &Cx<'_>, inside: ErrorKind) -> Result<InitLock> {
         let this = thread::current().id();
         let mut state = cx.process.init.lock();
         while let Some(busy) = state.busy {
@@ -45,7 +45,7 @@ impl Turn {
             state = cx.process.init_done.wait(state);
         }
         state.busy = Some(this);
-        Ok(Turn(cx.process))
+        Ok(InitLock(cx.process))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -53,7 +53,7 @@ impl Turn {
     }
 }
 
-impl Drop for Turn {
+impl Drop for InitLock {
     fn drop(&mut self) {
         self.state().busy = None;
         self.0.init_done.notify_all();
@@ -62,7 +62,7 @@ impl Drop for Turn {
 
 pub fn aclInit(cx: &Cx<'_>, path: Option<&CStr>) -> Result<()> {
     cx.process.refuse_if_forked()?;
-    let turn = Turn::take(cx, ErrorKind::RepeatInitialize)?;
+    let turn = InitLock::take(cx, ErrorKind::RepeatInitialize)?;
     {
         let mut state = turn.state();
         if state.count > 0 {
@@ -134,7 +134,7 @@ fn answered(cx: &Cx<'_>, code: i32, during: &str) -> Result<()> {
 }
 
 pub fn aclFinalize(cx: &Cx<'_>) -> Result<()> {
-    let turn = Turn::take(cx, ErrorKind::RepeatFinalize)?;
+    let turn = InitLock::take(cx, ErrorKind::RepeatFinalize)?;
     let state = turn.state();
     if state.finalized && state.count == 0 {
         return refuse(
@@ -147,7 +147,7 @@ pub fn aclFinalize(cx: &Cx<'_>) -> Result<()> {
 }
 
 pub fn aclFinalizeReference(cx: &Cx<'_>) -> Result<u64> {
-    let turn = Turn::take(cx, ErrorKind::RepeatFinalize)?;
+    let turn = InitLock::take(cx, ErrorKind::RepeatFinalize)?;
     let mut state = turn.state();
     match state.count {
         0 => refuse(
@@ -166,7 +166,7 @@ pub fn aclFinalizeReference(cx: &Cx<'_>) -> Result<u64> {
 }
 
 /// The teardown is complete whatever the functions answer; the first failure among them is what the call answers.
-fn finalize(cx: &Cx<'_>, turn: &Turn) -> Result<()> {
+fn finalize(cx: &Cx<'_>, turn: &InitLock) -> Result<()> {
     let mut result = Ok(());
     // The last that was registered may lean on the ones before it.
     for function in cx.process.hooks.finalize.all().into_iter().rev() {

@@ -13,7 +13,7 @@ use crate::hooks::SnapshotHook;
 use crate::{Cx, refuse};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Stage {
+enum SnapshotStage {
     #[default]
     Running,
     Locked,
@@ -23,7 +23,7 @@ enum Stage {
 /// How far the process's snapshot is.
 #[derive(Default)]
 pub struct State {
-    stage: Mutex<Stage>,
+    stage: Mutex<SnapshotStage>,
     /// Whether work is held back; for those who look without the lock.
     held: AtomicBool,
     unlocked: Condvar,
@@ -41,14 +41,15 @@ impl State {
     #[cold]
     fn wait(&self) {
         let mut stage = self.stage.lock();
-        while *stage != Stage::Running {
+        while *stage != SnapshotStage::Running {
             stage = self.unlocked.wait(stage);
         }
     }
 
-    fn set(&self, stage: Stage) {
+    fn set(&self, stage: SnapshotStage) {
         *self.stage.lock() = stage;
-        self.held.store(stage != Stage::Running, Ordering::Release);
+        self.held
+            .store(stage != SnapshotStage::Running, Ordering::Release);
         self.unlocked.notify_all();
     }
 }
@@ -99,15 +100,15 @@ fn tell(cx: &Cx<'_>, stage: u32) -> Result<()> {
     Ok(())
 }
 
-fn expect(cx: &Cx<'_>, wanted: &[Stage], kind: ErrorKind) -> Result<()> {
+fn expect(cx: &Cx<'_>, wanted: &[SnapshotStage], kind: ErrorKind) -> Result<()> {
     let stage = *cx.process.snapshot.stage.lock();
     if wanted.contains(&stage) {
         return Ok(());
     }
     let is = match stage {
-        Stage::Running => "runs freely",
-        Stage::Locked => "is locked",
-        Stage::BackedUp => "is backed up",
+        SnapshotStage::Running => "runs freely",
+        SnapshotStage::Locked => "is locked",
+        SnapshotStage::BackedUp => "is backed up",
     };
     refuse(kind, format!("the process {is}"))
 }
@@ -115,14 +116,14 @@ fn expect(cx: &Cx<'_>, wanted: &[Stage], kind: ErrorKind) -> Result<()> {
 pub fn aclrtSnapShotProcessLock(cx: &Cx<'_>, pid: i32, reserve: usize) -> Result<()> {
     own(pid)?;
     reserved(reserve)?;
-    expect(cx, &[Stage::Running], ErrorKind::SnapshotLock)?;
+    expect(cx, &[SnapshotStage::Running], ErrorKind::SnapshotLock)?;
     tell(cx, enums::ACL_RT_SNAPSHOT_LOCK_PRE)?;
     let state = &cx.process.snapshot;
-    state.set(Stage::Locked);
+    state.set(SnapshotStage::Locked);
     if cx.runtime()?.idle_within(PATIENCE) {
         return Ok(());
     }
-    state.set(Stage::Running);
+    state.set(SnapshotStage::Running);
     refuse(
         ErrorKind::SnapshotLockTimeout,
         format!(
@@ -137,10 +138,10 @@ pub fn aclrtSnapShotProcessUnlock(cx: &Cx<'_>, pid: i32, reserve: usize) -> Resu
     reserved(reserve)?;
     expect(
         cx,
-        &[Stage::Locked, Stage::BackedUp],
+        &[SnapshotStage::Locked, SnapshotStage::BackedUp],
         ErrorKind::SnapshotUnlock,
     )?;
-    cx.process.snapshot.set(Stage::Running);
+    cx.process.snapshot.set(SnapshotStage::Running);
     tell(cx, enums::ACL_RT_SNAPSHOT_UNLOCK_POST)
 }
 
@@ -151,9 +152,9 @@ pub fn aclrtSnapShotProcessBackup(
 ) -> Result<()> {
     own(pid)?;
     reserved(usize::from(args.is_some()))?;
-    expect(cx, &[Stage::Locked], ErrorKind::SnapshotBackup)?;
+    expect(cx, &[SnapshotStage::Locked], ErrorKind::SnapshotBackup)?;
     tell(cx, enums::ACL_RT_SNAPSHOT_BACKUP_PRE)?;
-    cx.process.snapshot.set(Stage::BackedUp);
+    cx.process.snapshot.set(SnapshotStage::BackedUp);
     tell(cx, enums::ACL_RT_SNAPSHOT_BACKUP_POST)
 }
 
@@ -164,9 +165,9 @@ pub fn aclrtSnapShotProcessRestore(
 ) -> Result<()> {
     own(pid)?;
     reserved(usize::from(args.is_some()))?;
-    expect(cx, &[Stage::BackedUp], ErrorKind::SnapshotRestore)?;
+    expect(cx, &[SnapshotStage::BackedUp], ErrorKind::SnapshotRestore)?;
     tell(cx, enums::ACL_RT_SNAPSHOT_RESTORE_PRE)?;
-    cx.process.snapshot.set(Stage::Locked);
+    cx.process.snapshot.set(SnapshotStage::Locked);
     tell(cx, enums::ACL_RT_SNAPSHOT_RESTORE_POST)
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use jumar::engine::{Context, Home, Span};
+use jumar::engine::{Context, MemoryKind, Span};
 use jumar_types::{Error, ErrorKind, Result};
 
 use crate::generated::{enums, types};
@@ -202,14 +202,14 @@ pub fn aclrtPointerGetAttributes(cx: &Cx<'_>, address: usize) -> Result<types::a
     attributes.pageSize = 4096;
     let runtime = cx.runtime()?;
     (attributes.location.r#type, attributes.location.id) = match runtime.space().home_of(address) {
-        Some(Home::Device(device)) if runtime.is_managed(address) => {
+        Some(MemoryKind::Device(device)) if runtime.is_managed(address) => {
             (enums::ACL_MEM_LOCATION_TYPE_MANAGED, device)
         }
-        Some(Home::Device(device) | Home::Variable(device)) => {
+        Some(MemoryKind::Device(device) | MemoryKind::Variable(device)) => {
             (enums::ACL_MEM_LOCATION_TYPE_DEVICE, device)
         }
-        Some(Home::Pinned | Home::Registered) => (enums::ACL_MEM_LOCATION_TYPE_HOST, 0),
-        Some(Home::Host) | None => (enums::ACL_MEM_LOCATION_TYPE_UNREGISTERED, 0),
+        Some(MemoryKind::Pinned | MemoryKind::Registered) => (enums::ACL_MEM_LOCATION_TYPE_HOST, 0),
+        Some(MemoryKind::Host) | None => (enums::ACL_MEM_LOCATION_TYPE_UNREGISTERED, 0),
     };
     Ok(attributes)
 }
@@ -298,7 +298,7 @@ pub fn aclrtHostGetDevicePointer(cx: &Cx<'_>, address: usize, flag: u32) -> Resu
         );
     }
     match cx.runtime()?.space().home_of(address) {
-        Some(Home::Pinned | Home::Registered) => Ok(address),
+        Some(MemoryKind::Pinned | MemoryKind::Registered) => Ok(address),
         _ => refuse(
             ErrorKind::HostRangeUnknown,
             format!("{address:#x} is neither pinned nor registered host memory"),

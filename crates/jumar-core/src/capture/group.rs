@@ -10,7 +10,7 @@ use jumar_hal::sync::Mutex;
 use jumar_hal::{Cost, Program, Task};
 use jumar_types::{Error, ErrorKind, Result};
 
-use super::{Action, Graph, Inner, Noted, Phase, Recorder, TaskKind};
+use super::{Action, Graph, Inner, OwnedOp, Phase, Recorder, TaskKind};
 use crate::{Caller, Context, Op, Stream};
 
 /// A place for a task that can be replaced.
@@ -252,7 +252,7 @@ fn captured(stream: &Stream) -> Result<(Arc<Graph>, u32)> {
 
 impl Update {
     /// Collects a task.
-    pub(super) fn take(&self, task: Task, noted: &Noted) -> Result<u64> {
+    pub(super) fn take(&self, task: Task, noted: &OwnedOp) -> Result<u64> {
         let wanted = self.group.slots.len();
         match task {
             Task::Run(program) if noted.kind() == TaskKind::Kernel => {

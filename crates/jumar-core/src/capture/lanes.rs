@@ -14,7 +14,8 @@ use std::time::Duration;
 
 use jumar_hal::sync::{AtomicBool, AtomicU32, Mutex, Ordering};
 use jumar_hal::{
-    Call, Cost, Program, Queue, QueueConfig, Signal, Span, Tag, Task, Verdict, WaitThen, Watcher,
+    Call, Cost, Program, Queue, QueueConfig, QueueObserver, Signal, Span, Tag, Task, Verdict,
+    WaitThen,
 };
 use jumar_types::{Error, ErrorKind, Result};
 
@@ -111,7 +112,7 @@ pub(super) struct LaneWatch {
     running: Mutex<Weak<Running>>,
 }
 
-impl Watcher for LaneWatch {
+impl QueueObserver for LaneWatch {
     fn started(&self, _tag: Tag) {}
 
     fn finished(&self, _tag: Tag) {}

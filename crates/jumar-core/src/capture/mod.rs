@@ -39,7 +39,7 @@ pub use control::{Comparison, Condition, ConditionKind, Label, LabelLists, Width
 pub use group::TaskGroup;
 pub(crate) use group::Update;
 pub use inspect::{Described, EventTask, GraphTask};
-pub(crate) use noted::Noted;
+pub(crate) use noted::OwnedOp;
 pub(crate) use parameters::RecordedTask;
 pub use parameters::TaskParameters;
 pub(crate) use record::{EventAction, Mark, Taken};
@@ -188,7 +188,7 @@ struct Node {
     kind: TaskKind,
     action: Action,
     /// What it is; `None` for a part of the task before it.
-    noted: Option<Noted>,
+    noted: Option<OwnedOp>,
     call: &'static Call,
     event: Option<EventTask>,
     disabled: bool,

@@ -7,7 +7,7 @@ use crate::gate::Op;
 
 /// An operation of a captured task: what [`Op`] says, owned.
 #[derive(Clone, Debug)]
-pub(crate) struct Noted {
+pub(crate) struct OwnedOp {
     /// The operation; what a launch borrows stands in the fields below.
     op: Op<'static>,
     name: Box<str>,
@@ -16,10 +16,10 @@ pub(crate) struct Noted {
     pieces: Box<[(Span, Span)]>,
 }
 
-impl Noted {
+impl OwnedOp {
     /// Keeps an operation.
-    pub(crate) fn new(op: &Op<'_>) -> Noted {
-        let mut noted = Noted {
+    pub(crate) fn new(op: &Op<'_>) -> OwnedOp {
+        let mut noted = OwnedOp {
             op: Op::WaitForContext,
             name: "".into(),
             reads: Box::default(),

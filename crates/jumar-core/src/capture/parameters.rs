@@ -11,7 +11,7 @@ use jumar_types::{Error, ErrorKind, Result};
 
 use super::group::Slot;
 use super::{
-    Action, EventTask, Graph, GraphTask, Inner, Lane, Node, Noted, Phase, Recorder, TaskKind,
+    Action, EventTask, Graph, GraphTask, Inner, Lane, Node, OwnedOp, Phase, Recorder, TaskKind,
 };
 use crate::gate::Op;
 use crate::kernel::{Function, KernelLaunch};
@@ -40,7 +40,7 @@ pub enum TaskParameters {
 pub(super) struct Change {
     node: u32,
     task: Task,
-    noted: Noted,
+    noted: OwnedOp,
 }
 
 /// Something of the surface's that a task keeps as long as its graph lives.
@@ -210,7 +210,7 @@ impl GraphTask {
         };
         let program = launch.replaced(function, graph.device, arguments, shape, caller)?;
         let (reads, writes) = program.touches();
-        let noted = Noted::new(&Op::Launch {
+        let noted = OwnedOp::new(&Op::Launch {
             name: function.name(),
             reads: &reads,
             writes: &writes,
@@ -225,7 +225,7 @@ impl GraphTask {
     pub fn set_write(&self, word: Span, value: u64, caller: &Caller<'_>) -> Result<()> {
         let graph = self.graph()?;
         let write = Write::new(&graph.shared, word, value, caller)?;
-        let noted = Noted::new(&Op::WriteValue { to: word, value });
+        let noted = OwnedOp::new(&Op::WriteValue { to: word, value });
         self.change(&graph, Task::Run(Arc::new(write)), noted)
     }
 
@@ -242,7 +242,7 @@ impl GraphTask {
     ) -> Result<()> {
         let graph = self.graph()?;
         let condition = Arc::new(Wanted::new(&graph.shared, word, test, value, caller)?);
-        let noted = Noted::new(&Op::WaitValue { at: word, value });
+        let noted = OwnedOp::new(&Op::WaitValue { at: word, value });
         let limit = None;
         self.change(&graph, Task::Until { condition, limit }, noted)
     }
@@ -269,7 +269,7 @@ impl GraphTask {
         ))
     }
 
-    fn change(&self, graph: &Graph, task: Task, noted: Noted) -> Result<()> {
+    fn change(&self, graph: &Graph, task: Task, noted: OwnedOp) -> Result<()> {
         let mut inner = self.inner_of(graph)?;
         if inner.phase != Phase::Ready {
             return Err(Error::new(

@@ -6,7 +6,7 @@ use jumar_hal::Task;
 use jumar_types::{Error, ErrorKind, Result};
 
 use super::{
-    Action, CaptureMode, CaptureStatus, EventTask, Graph, Lane, Node, Noted, Origin, Phase,
+    Action, CaptureMode, CaptureStatus, EventTask, Graph, Lane, Node, Origin, OwnedOp, Phase,
     Recorder, TaskKind,
 };
 use crate::{Caller, Context, Event, Stream};
@@ -15,7 +15,7 @@ use crate::{Caller, Context, Event, Stream};
 pub(super) struct Recording {
     pub(super) kind: TaskKind,
     pub(super) action: Action,
-    pub(super) noted: Option<Noted>,
+    pub(super) noted: Option<OwnedOp>,
     pub(super) event: Option<EventTask>,
 }
 
@@ -342,7 +342,7 @@ impl Recorder {
         &self,
         task: Task,
         parts: [Task; PARTS],
-        noted: Noted,
+        noted: OwnedOp,
         caller: &Caller<'_>,
     ) -> Result<std::result::Result<u64, (Task, [Task; PARTS])>> {
         let (graph, lane) = match self {

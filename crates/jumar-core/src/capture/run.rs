@@ -34,7 +34,7 @@ pub(super) struct Straight {
     /// The copies and fills among the steps once more, side by side: nothing but what the backend needs passes through the
     /// caches, and a stretch of them is one call of it.
     moves: Box<[Move]>,
-    stretches: Box<[Stretch]>,
+    stretches: Box<[ReplayStep]>,
     /// The node of each step, for whoever watches and for errors.
     nodes: Box<[Source]>,
     pieces: Box<[Piece]>,
@@ -96,7 +96,7 @@ pub(super) enum Step {
 }
 
 /// What is done without a look in between: the copies and fills that follow each other, or one other step.
-enum Stretch {
+enum ReplayStep {
     /// These of [`Straight::moves`].
     Moves(Range<usize>),
     /// This of [`Straight::steps`].
@@ -158,7 +158,7 @@ pub(super) struct Source {
     pub(super) node: u32,
     pub(super) stream: u32,
     pub(super) call: &'static jumar_hal::Call,
-    pub(super) noted: Option<Arc<super::Noted>>,
+    pub(super) noted: Option<Arc<super::OwnedOp>>,
 }
 
 /// What a node turns into.
@@ -348,15 +348,15 @@ impl Straight {
                 Made::Nothing => {}
                 Made::Step(step) => {
                     match (&step, stretches[first_stretch..].last_mut()) {
-                        (Step::Move(next), Some(Stretch::Moves(stretch))) => {
+                        (Step::Move(next), Some(ReplayStep::Moves(stretch))) => {
                             moves.push(*next);
                             stretch.end = moves.len();
                         }
                         (Step::Move(next), _) => {
                             moves.push(*next);
-                            stretches.push(Stretch::Moves(moves.len() - 1..moves.len()));
+                            stretches.push(ReplayStep::Moves(moves.len() - 1..moves.len()));
                         }
-                        _ => stretches.push(Stretch::Step(steps.len())),
+                        _ => stretches.push(ReplayStep::Step(steps.len())),
                     }
                     steps.push(step);
                     nodes.push(node.source(number as u32, inner));
@@ -434,11 +434,11 @@ impl Program for Block {
         }
         for stretch in &plan.stretches[self.stretches.clone()] {
             let place = match stretch {
-                Stretch::Moves(moves) => {
+                ReplayStep::Moves(moves) => {
                     shared.backend.move_now(&plan.moves[moves.clone()]);
                     continue;
                 }
-                Stretch::Step(place) => *place,
+                ReplayStep::Step(place) => *place,
             };
             if let Err(error) = plan.steps[place].run(shared, &execution.resolved) {
                 result = Err(execution.failed(place, error));

@@ -8,7 +8,7 @@ use jumar_hal::sync::{AtomicU64, Ordering};
 /// A stretch of such records ends when anything else of the newest record changes. A note carries the stretch's number, so that
 /// one which comes late, of a record that such a change has overtaken, counts as made before the change.
 #[derive(Default)]
-pub(super) struct Quick {
+pub(super) struct FastRecord {
     /// The number of the stretch, or 0 outside of one. Changed under the lock alone.
     open: AtomicU64,
     /// The stream of the stretch. Changed under the lock alone, before `open`.
@@ -17,15 +17,15 @@ pub(super) struct Quick {
     last: AtomicU64,
 }
 
-impl Quick {
+impl FastRecord {
     /// How many bits a position has.
     const POSITION: u32 = 44;
     /// The highest number of a stretch; then they begin anew.
-    const MOST: u64 = (1 << (64 - Quick::POSITION)) - 1;
+    const MOST: u64 = (1 << (64 - FastRecord::POSITION)) - 1;
 
     /// Tells whether a position can be noted. A stream that is given a task each nanosecond for hours comes to one that cannot.
     pub(super) fn holds(position: u64) -> bool {
-        position >> Quick::POSITION == 0
+        position >> FastRecord::POSITION == 0
     }
 
     /// Gives the number of the stretch on the stream, if there is one.
@@ -39,9 +39,9 @@ impl Quick {
     /// is left out.
     #[inline]
     pub(super) fn note(&self, stretch: u64, position: u64) {
-        let note = stretch << Quick::POSITION | position;
+        let note = stretch << FastRecord::POSITION | position;
         let mut last = self.last.load(Ordering::Acquire);
-        while last >> Quick::POSITION != stretch || last < note {
+        while last >> FastRecord::POSITION != stretch || last < note {
             // Looked at behind `last`: a note of a later stretch shows that this one has ended.
             if self.open.load(Ordering::Acquire) != stretch {
                 return;
@@ -60,8 +60,8 @@ impl Quick {
     pub(super) fn noted(&self) -> Option<u64> {
         let open = self.open.load(Ordering::Relaxed);
         let last = self.last.load(Ordering::Acquire);
-        (open != 0 && last >> Quick::POSITION == open)
-            .then_some(last & ((1 << Quick::POSITION) - 1))
+        (open != 0 && last >> FastRecord::POSITION == open)
+            .then_some(last & ((1 << FastRecord::POSITION) - 1))
     }
 
     /// Ends the stretch. Called under the lock.
@@ -72,9 +72,9 @@ impl Quick {
     /// Begins a stretch behind a record on the stream. `stretch` is the number of the one before, and becomes this one's.
     /// Called under the lock.
     pub(super) fn begin(&self, stretch: &mut u64, stream: u64) {
-        *stretch = *stretch % Quick::MOST + 1;
+        *stretch = *stretch % FastRecord::MOST + 1;
         // Numbers come again: what an earlier stretch of this number left is not this one's.
-        if self.last.load(Ordering::Relaxed) >> Quick::POSITION == *stretch {
+        if self.last.load(Ordering::Relaxed) >> FastRecord::POSITION == *stretch {
             self.last.store(0, Ordering::Relaxed);
         }
         self.stream.store(stream, Ordering::Relaxed);
@@ -88,13 +88,13 @@ mod tests {
 
     #[test]
     fn numbers_of_stretches_come_again_without_their_notes() {
-        let quick = Quick::default();
+        let quick = FastRecord::default();
         let mut stretch = 0;
         quick.begin(&mut stretch, 7);
         quick.note(stretch, 1_000);
         assert_eq!(quick.noted(), Some(1_000));
         let first = stretch;
-        for _ in 0..Quick::MOST {
+        for _ in 0..FastRecord::MOST {
             quick.end();
             quick.begin(&mut stretch, 8);
         }
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn the_furthest_note_stays() {
-        let quick = Quick::default();
+        let quick = FastRecord::default();
         let mut stretch = 0;
         quick.begin(&mut stretch, 7);
         quick.note(stretch, 9);
@@ -132,7 +132,7 @@ mod model {
     #[test]
     fn loom_a_record_that_returned_is_not_undone_by_a_late_note() {
         loom::model(|| {
-            let quick = Arc::new(Quick::default());
+            let quick = Arc::new(FastRecord::default());
             quick.begin(&mut 0, 7);
             let other = quick.clone();
             let late = thread::spawn(move || other.note(1, 1));
@@ -146,7 +146,7 @@ mod model {
     #[test]
     fn loom_a_late_note_does_not_reach_the_next_stretch() {
         loom::model(|| {
-            let quick = Arc::new(Quick::default());
+            let quick = Arc::new(FastRecord::default());
             let stretch = Arc::new(Mutex::new(0));
             quick.begin(&mut stretch.lock(), 7);
             let other = quick.clone();

@@ -7,7 +7,7 @@ use jumar_hal::Task;
 use jumar_types::Result;
 
 use super::Event;
-use crate::board::{Board, BoardRecord, BoardWait};
+use crate::board::{BoardRecord, BoardWait, IpcControlPage};
 use crate::gate::Op;
 use crate::{Caller, Stream};
 
@@ -16,7 +16,7 @@ impl Event {
     /// on, in whatever process, waits for this one.
     pub(super) fn record_for_all(
         &self,
-        board: &Arc<Board>,
+        board: &Arc<IpcControlPage>,
         stream: &Stream,
         caller: &Caller<'_>,
     ) -> Result<()> {
@@ -35,7 +35,7 @@ impl Event {
 
     pub(super) fn wait_for_all(
         &self,
-        board: &Arc<Board>,
+        board: &Arc<IpcControlPage>,
         stream: &Stream,
         limit: Option<Duration>,
         caller: &Caller<'_>,

@@ -9,7 +9,7 @@ use jumar_types::{Error, ErrorKind, Result, TaskSite};
 
 use super::{Arguments, Attribute, Function, Kept, Shape};
 use crate::runtime::Shared;
-use crate::{Caller, Home};
+use crate::{Caller, MemoryKind};
 
 /// What a recorded launch is, as programs ask for it.
 #[derive(Clone)]
@@ -57,7 +57,7 @@ impl Function {
                     .space
                     .resolve(span, caller.lookups, "argument block")
                 {
-                    Ok(found) if found.home == Home::Host => Some(format!(
+                    Ok(found) if found.home == MemoryKind::Host => Some(format!(
                         "the argument block at {:#x} is ordinary host memory, which a device cannot read",
                         span.address()
                     )),

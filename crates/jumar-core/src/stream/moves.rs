@@ -9,7 +9,7 @@ use super::Stream;
 use crate::copy::{self, Direction};
 use crate::gate::Op;
 use crate::runtime::Shared;
-use crate::{Caller, Home};
+use crate::{Caller, MemoryKind};
 
 /// Gives bytes that were kept aside for a copy back when it is dropped: after its turn, or with a discarded queue.
 struct GiveBack {
@@ -84,7 +84,7 @@ impl Stream {
         if to.address() == from.address() {
             return Ok(());
         }
-        if target.home == Home::Host || source.home == Home::Host {
+        if target.home == MemoryKind::Host || source.home == MemoryKind::Host {
             self.settle(caller)?;
             return copy::copy_resolved(&self.shared, target, source, caller);
         }
@@ -153,7 +153,7 @@ impl Stream {
     #[inline(never)]
     fn fill_with_care(&self, to: Span, value: u8, caller: &Caller<'_>) -> Result<()> {
         let target = self.shared.space.resolve(to, caller.lookups, "target")?;
-        if target.home == Home::Host {
+        if target.home == MemoryKind::Host {
             self.settle(caller)?;
             return copy::fill_now(&self.shared, to, value, caller);
         }

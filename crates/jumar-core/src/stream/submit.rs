@@ -11,7 +11,7 @@ use jumar_types::{Error, Result};
 
 use super::{CLOSED, Stream};
 use crate::Caller;
-use crate::capture::Noted;
+use crate::capture::OwnedOp;
 use crate::gate::Op;
 
 /// A thread that submits a callback.
@@ -231,7 +231,7 @@ impl Stream {
         let Some(recorder) = self.recorder() else {
             return Ok(Err((task, parts)));
         };
-        let taken = recorder.take(task, parts, Noted::new(op), caller)?;
+        let taken = recorder.take(task, parts, OwnedOp::new(op), caller)?;
         if let Ok(place) = taken
             && let Some(task) = recorder.recorded(place)
         {

@@ -9,7 +9,7 @@ use super::cost_of;
 use crate::copy::{Direction, at_once, device_of, transfer};
 use crate::gate::Op;
 use crate::runtime::Shared;
-use crate::{Caller, Home, Runtime, Stream};
+use crate::{Caller, MemoryKind, Runtime, Stream};
 
 struct Batch {
     backend: Arc<dyn Backend>,
@@ -39,7 +39,7 @@ fn copy(backend: &Arc<dyn Backend>, pieces: &[(Span, Span)]) {
 
 /// What was found out about a batch: where its first copy goes, and whether the program's own host memory is part of it.
 struct Found {
-    homes: (Home, Home),
+    homes: (MemoryKind, MemoryKind),
     has_host_memory: bool,
 }
 
@@ -61,7 +61,7 @@ fn check(
             homes,
             has_host_memory: false,
         });
-        found.has_host_memory |= homes.0 == Home::Host || homes.1 == Home::Host;
+        found.has_host_memory |= homes.0 == MemoryKind::Host || homes.1 == MemoryKind::Host;
     }
     Ok(found)
 }
@@ -69,7 +69,7 @@ fn check(
 fn now(
     shared: &Shared,
     pieces: &[(Span, Span)],
-    homes: (Home, Home),
+    homes: (MemoryKind, MemoryKind),
     caller: &Caller<'_>,
 ) -> Result<()> {
     let op = || Op::CopyBatch {

@@ -65,11 +65,11 @@ pub(crate) fn device_range(
 }
 
 /// A program that does nothing but take its turn in the stream.
-struct Turn {
+struct Marker {
     name: &'static str,
 }
 
-impl Program for Turn {
+impl Program for Marker {
     fn run(&self) -> Result<()> {
         Ok(())
     }
@@ -95,7 +95,7 @@ impl Stream {
         writes: &[Span],
         caller: &Caller<'_>,
     ) -> Result<u64> {
-        self.launch(Arc::new(Turn { name }), reads, writes, caller)
+        self.launch(Arc::new(Marker { name }), reads, writes, caller)
     }
 
     /// Queues one turn for an operation that says of itself what it is.
@@ -105,7 +105,7 @@ impl Stream {
         caller: &Caller<'_>,
         op: impl FnOnce() -> Op<'a>,
     ) -> Result<u64> {
-        self.submit(caller, Task::Run(Arc::new(Turn { name })), op)
+        self.submit(caller, Task::Run(Arc::new(Marker { name })), op)
     }
 
     /// Finds a range of device memory by numbers.

@@ -9,7 +9,7 @@ use super::cost_of;
 use crate::copy::{Direction, at_once, device_of};
 use crate::gate::{Op, Rows};
 use crate::runtime::Shared;
-use crate::{Caller, Home, Runtime, Stream};
+use crate::{Caller, MemoryKind, Runtime, Stream};
 
 struct CopyRows {
     backend: Arc<dyn Backend>,
@@ -39,7 +39,12 @@ fn copy(backend: &Arc<dyn Backend>, to: Rows, from: Rows) {
 }
 
 /// Checks that both ends have the same rows, and finds where they live.
-fn homes(shared: &Shared, to: Rows, from: Rows, caller: &Caller<'_>) -> Result<(Home, Home)> {
+fn homes(
+    shared: &Shared,
+    to: Rows,
+    from: Rows,
+    caller: &Caller<'_>,
+) -> Result<(MemoryKind, MemoryKind)> {
     if (to.width, to.height) != (from.width, from.height) {
         return Err(Error::new(
             ErrorKind::InvalidValue,
@@ -59,7 +64,7 @@ fn now(
     shared: &Shared,
     to: Rows,
     from: Rows,
-    homes: (Home, Home),
+    homes: (MemoryKind, MemoryKind),
     caller: &Caller<'_>,
 ) -> Result<()> {
     let op = || Op::CopyRows {
@@ -92,7 +97,7 @@ impl Stream {
     pub fn copy_rows(&self, to: Rows, from: Rows, caller: &Caller<'_>) -> Result<()> {
         let shared = self.shared();
         let homes = homes(shared, to, from, caller)?;
-        if homes.0 == Home::Host || homes.1 == Home::Host {
+        if homes.0 == MemoryKind::Host || homes.1 == MemoryKind::Host {
             self.settle(caller)?;
             return now(shared, to, from, homes, caller);
         }

@@ -9,7 +9,7 @@ use super::{cost_of, fill_with};
 use crate::copy::{at_once, device_of};
 use crate::gate::Op;
 use crate::runtime::Shared;
-use crate::{Caller, Home, Runtime, Stream};
+use crate::{Caller, MemoryKind, Runtime, Stream};
 
 struct FillWords {
     backend: Arc<dyn Backend>,
@@ -32,7 +32,7 @@ impl Program for FillWords {
     }
 }
 
-fn now(shared: &Shared, to: Span, word: u32, home: Home, caller: &Caller<'_>) -> Result<()> {
+fn now(shared: &Shared, to: Span, word: u32, home: MemoryKind, caller: &Caller<'_>) -> Result<()> {
     at_once(
         shared,
         device_of(home, home),

@@ -46,14 +46,14 @@ static CHAIN: Chain = Chain::new(libc::SIGBUS);
 
 /// A range in which missing pages become zeros, until it is closed.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Guard {
+pub(crate) struct MappedRange {
     entry: usize,
     number: usize,
 }
 
-impl Guard {
+impl MappedRange {
     /// Answers faults in a range of whole pages from now on. `None` if there are too many ranges, or signals cannot be handled.
-    pub(crate) fn open(start: usize, end: usize) -> Option<Guard> {
+    pub(crate) fn open(start: usize, end: usize) -> Option<MappedRange> {
         if !CHAIN.install(on_fault) {
             return None;
         }
@@ -66,7 +66,7 @@ impl Guard {
         range.end.store(end, Ordering::Relaxed);
         // The handler looks at the start first.
         range.start.store(start, Ordering::Release);
-        Some(Guard { entry, number })
+        Some(MappedRange { entry, number })
     }
 
     /// Answers no fault there any more.

@@ -10,17 +10,17 @@ use jumar_hal::{FileImage, FileMapping, Span};
 use jumar_types::{Error, ErrorKind, Result};
 
 use super::{OWN_PAGES, PAGE};
-use crate::fault::Guard;
+use crate::fault::MappedRange;
 
 /// The files that stand in one range.
 #[derive(Default)]
 pub(super) struct Files {
-    mapped: Mutex<Vec<(usize, Guard)>>,
+    mapped: Mutex<Vec<(usize, MappedRange)>>,
     /// How many there are, so that freeing other memory takes no lock.
     count: AtomicUsize,
 }
 
-struct Mapping(Guard);
+struct Mapping(MappedRange);
 
 impl FileMapping for Mapping {
     fn is_whole(&self) -> bool {
@@ -44,7 +44,7 @@ impl Files {
             return cannot("the part of the file does not begin at a page");
         };
         let bytes = at.bytes().next_multiple_of(PAGE);
-        let Some(guard) = Guard::open(at.address(), at.address() + bytes) else {
+        let Some(guard) = MappedRange::open(at.address(), at.address() + bytes) else {
             return cannot("more parts of files than can be watched are in use");
         };
         let flags = libc::MAP_PRIVATE | libc::MAP_NORESERVE | libc::MAP_FIXED;

@@ -14,7 +14,7 @@ use std::ptr;
 use std::sync::Arc;
 
 use jumar_hal::sync::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use jumar_hal::{Brief, FileImage, FileMapping, Physical, Span, Transfer};
+use jumar_hal::{FileImage, FileMapping, Physical, Span, SpinLock, Transfer};
 use jumar_types::{Error, ErrorKind, Result};
 
 use crate::heap::Heap;
@@ -55,7 +55,7 @@ pub(crate) struct Space {
     what: String,
     base: usize,
     bytes: usize,
-    heap: Brief<Heap>,
+    heap: SpinLock<Heap>,
     /// Offset up to which the range is open. Changed under the heap's lock.
     open: AtomicUsize,
     /// Where files stand in the range.
@@ -81,7 +81,7 @@ impl Space {
                         what,
                         base,
                         bytes: size,
-                        heap: Brief::new(Heap::new(size)),
+                        heap: SpinLock::new(Heap::new(size)),
                         open: AtomicUsize::new(0),
                         files: file::Files::default(),
                         twin: None,
@@ -113,7 +113,7 @@ impl Space {
             what,
             base,
             bytes,
-            heap: Brief::new(Heap::new(bytes)),
+            heap: SpinLock::new(Heap::new(bytes)),
             open: AtomicUsize::new(0),
             files: file::Files::default(),
             twin: Some(own.wrapping_sub(base)),
@@ -479,15 +479,15 @@ fn small_parts(bytes: usize) -> [usize; 4] {
 }
 
 /// One word of memory that several threads or processes may touch at once.
-enum Word<'a> {
+enum AtomicCell<'a> {
     Four(&'a AtomicU32),
     Eight(&'a AtomicU64),
 }
 
-impl Word<'_> {
+impl AtomicCell<'_> {
     /// # Panics
     /// The span is no word: a defect of Jumar, whose callers check lengths and alignment.
-    fn of(span: Span) -> Word<'static> {
+    fn of(span: Span) -> AtomicCell<'static> {
         let address = span.address();
         assert!(
             matches!(span.bytes(), 4 | 8) && address.is_multiple_of(span.bytes()),
@@ -498,12 +498,12 @@ impl Word<'_> {
                 let word = ptr::with_exposed_provenance_mut(address);
                 // SAFETY: whoever made the span vouches that it is mapped and writable, and ranges of this crate stay
                 // mapped; it is aligned. Whatever else touches the bytes at the same time is the program's own race.
-                Word::Four(unsafe { AtomicU32::from_ptr(word) })
+                AtomicCell::Four(unsafe { AtomicU32::from_ptr(word) })
             }
             _ => {
                 let word = ptr::with_exposed_provenance_mut(address);
                 // SAFETY: as above.
-                Word::Eight(unsafe { AtomicU64::from_ptr(word) })
+                AtomicCell::Eight(unsafe { AtomicU64::from_ptr(word) })
             }
         }
     }
@@ -511,28 +511,28 @@ impl Word<'_> {
 
 /// Reads a word in one piece.
 pub(crate) fn load(word: Span) -> u64 {
-    match Word::of(word) {
-        Word::Four(word) => u64::from(word.load(Ordering::Acquire)),
-        Word::Eight(word) => word.load(Ordering::Acquire),
+    match AtomicCell::of(word) {
+        AtomicCell::Four(word) => u64::from(word.load(Ordering::Acquire)),
+        AtomicCell::Eight(word) => word.load(Ordering::Acquire),
     }
 }
 
 /// Writes a word in one piece; of four bytes the low half of `value`.
 pub(crate) fn store(word: Span, value: u64) {
-    match Word::of(word) {
-        Word::Four(word) => word.store(value as u32, Ordering::Release),
-        Word::Eight(word) => word.store(value, Ordering::Release),
+    match AtomicCell::of(word) {
+        AtomicCell::Four(word) => word.store(value as u32, Ordering::Release),
+        AtomicCell::Eight(word) => word.store(value, Ordering::Release),
     }
 }
 
 /// Writes a word if it is `from`, and tells whether it was.
 pub(crate) fn exchange(word: Span, from: u64, to: u64) -> bool {
     let (done, failed) = (Ordering::AcqRel, Ordering::Acquire);
-    match Word::of(word) {
-        Word::Four(word) => word
+    match AtomicCell::of(word) {
+        AtomicCell::Four(word) => word
             .compare_exchange(from as u32, to as u32, done, failed)
             .is_ok(),
-        Word::Eight(word) => word.compare_exchange(from, to, done, failed).is_ok(),
+        AtomicCell::Eight(word) => word.compare_exchange(from, to, done, failed).is_ok(),
     }
 }
 

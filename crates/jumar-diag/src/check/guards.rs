@@ -10,7 +10,7 @@ use std::sync::Arc;
 use jumar_core::{Admission, Op, Phase, Span};
 
 use super::place::{Stack, own_range};
-use super::race::{Races, Told};
+use super::race::{OpContext, Races};
 use super::stuck::For;
 use super::{Check, Finding, Line, Memory, Place, Script, State, Touch};
 
@@ -38,7 +38,7 @@ impl Races {
     pub(super) fn guard(
         &mut self,
         admission: &Admission<'_>,
-        told: &Told<'_>,
+        told: &OpContext<'_>,
         memory: &dyn Memory,
     ) {
         let Some(stream) = admission.stream else {

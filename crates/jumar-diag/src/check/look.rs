@@ -7,7 +7,7 @@ use super::cells::{Access, Cell, Region, Verb};
 use super::order::{Clock, knows};
 
 /// One access on its way through cells.
-pub(super) struct Look<'a> {
+pub(super) struct AccessCheck<'a> {
     pub(super) clock: &'a Clock,
     pub(super) writes: bool,
     pub(super) needs_bytes: bool,
@@ -61,7 +61,7 @@ impl Needs {
     }
 }
 
-impl Look<'_> {
+impl AccessCheck<'_> {
     #[inline]
     pub(super) fn at(&mut self, from: usize, cell: &mut Cell) {
         if self.needs_bytes && !cell.written {

@@ -32,8 +32,8 @@ pub use place::{
 };
 pub use rules::{Rule, Severity};
 
-use place::{LOCAL, Local, Places};
-use race::{Races, Told};
+use place::{LOCAL, Local, SourceLocations};
+use race::{OpContext, Races};
 use report::Report;
 
 /// What is checked, and where findings go.
@@ -248,7 +248,7 @@ const OF_ACCESSES: &[&str] = &[
 ];
 
 struct State {
-    places: Places,
+    places: SourceLocations,
     report: Report,
     objects: HashMap<(&'static str, u64), Object>,
     ended: std::collections::VecDeque<(&'static str, u64)>,
@@ -259,14 +259,14 @@ struct State {
 
 /// In lines of the caches of its own: whoever takes the lock does not slow down those who read what stands beside it.
 #[repr(align(128))]
-struct Apart<T>(T);
+struct CacheLinePadded<T>(T);
 
 /// The checks of a process.
 ///
 /// # Threads
 /// Any. In a forked child it goes on with what the parent knew.
 pub struct Check {
-    state: Apart<Mutex<State>>,
+    state: CacheLinePadded<Mutex<State>>,
     options: Options,
     memory: Mutex<Option<Arc<dyn Memory>>>,
     process: u32,
@@ -295,8 +295,8 @@ impl Check {
         let races = Races::default();
         let mut check = Check {
             news: races.order.common_version.clone(),
-            state: Apart(Mutex::new(State {
-                places: Places::default(),
+            state: CacheLinePadded(Mutex::new(State {
+                places: SourceLocations::default(),
                 report: Report::new(&options)?,
                 objects: HashMap::new(),
                 ended: Default::default(),
@@ -848,7 +848,7 @@ impl Probe for Check {
                     guarded.span.overlaps(*span)
                 });
             }
-            let told = Told {
+            let told = OpContext {
                 thread,
                 place,
                 memory: memory.as_deref(),

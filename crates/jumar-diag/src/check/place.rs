@@ -317,13 +317,13 @@ impl Described {
 
 /// Every place that was seen.
 #[derive(Default)]
-pub(super) struct Places {
+pub(super) struct SourceLocations {
     known: HashMap<(Stack, &'static str), Place>,
     stacks: Vec<(Stack, &'static str)>,
     described: HashMap<Place, Described>,
 }
 
-impl Places {
+impl SourceLocations {
     pub(super) fn intern(&mut self, call: &'static str, stack: Stack) -> Place {
         let mut key = (stack, call);
         if let Some(place) = self.known.get(&key) {

@@ -17,7 +17,7 @@ use jumar_core::{Admission, Op, Phase, Span};
 
 use super::cells::{Access, Cell, Region, Verb};
 use super::guards::Guarded;
-use super::look::{Look, Needs, line, race, verb, who};
+use super::look::{AccessCheck, Needs, line, race, verb, who};
 use super::order::{Actor, Clock, Numbers, Order, join, knows};
 use super::stuck::Stuck;
 use super::{Allocation, Finding, Interest, Memory, Place, report};
@@ -56,7 +56,7 @@ struct Watched {
 }
 
 /// What the engine receives besides an operation.
-pub(super) struct Told<'a> {
+pub(super) struct OpContext<'a> {
     /// The calling thread's place among the actors.
     pub(super) thread: usize,
     /// Where the call was made.
@@ -157,7 +157,11 @@ impl Races {
         });
     }
 
-    pub(super) fn admitted(&mut self, admission: &Admission<'_>, told: &Told<'_>) -> Vec<Finding> {
+    pub(super) fn admitted(
+        &mut self,
+        admission: &Admission<'_>,
+        told: &OpContext<'_>,
+    ) -> Vec<Finding> {
         let mut found = Vec::new();
         let thread = told.thread;
         let stream = admission
@@ -585,7 +589,7 @@ impl Races {
         span: Span,
         access: &Access,
         call: &str,
-        told: &Told<'_>,
+        told: &OpContext<'_>,
         found: &mut Vec<Finding>,
     ) {
         let Some(region) = self.regions.remove(&span.address()) else {
@@ -693,7 +697,7 @@ impl Races {
             return Vec::new();
         }
         let end = span.end().min(border);
-        let mut look = Look {
+        let mut look = AccessCheck {
             clock: &actor.clock,
             writes,
             needs_bytes: needs != Needs::Nothing,
@@ -714,7 +718,7 @@ impl Races {
                 }
             }
         }
-        let Look {
+        let AccessCheck {
             last, unwritten, ..
         } = look;
         if let Some((earlier, wrote, from, to)) = last {
@@ -739,7 +743,7 @@ impl Races {
         to: Span,
         from: Span,
         direction: &str,
-        told: &Told<'_>,
+        told: &OpContext<'_>,
     ) {
         let (Some(stream), Some(memory)) = (admission.stream, told.memory) else {
             return;

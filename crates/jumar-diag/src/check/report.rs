@@ -9,7 +9,7 @@ use std::io::Write as _;
 use jumar_types::{Error, ErrorKind, Result};
 use serde_json::json;
 
-use super::place::Places;
+use super::place::SourceLocations;
 use super::rules::{Rule, Severity};
 use super::{Finding, Options};
 
@@ -58,7 +58,12 @@ impl Report {
         *self.again.entry(rule).or_default() += 1;
     }
 
-    pub(super) fn tell(&mut self, rule: &'static Rule, finding: &Finding, places: &mut Places) {
+    pub(super) fn tell(
+        &mut self,
+        rule: &'static Rule,
+        finding: &Finding,
+        places: &mut SourceLocations,
+    ) {
         let lines: Vec<_> = finding
             .lines
             .iter()

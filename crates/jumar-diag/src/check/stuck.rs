@@ -7,7 +7,7 @@
 use jumar_core::{Admission, Op, Phase};
 
 use super::order::Numbers;
-use super::race::{Races, Told};
+use super::race::{OpContext, Races};
 use super::{Finding, Interest, Line, Place};
 
 /// What a task on a stream waits for.
@@ -184,7 +184,7 @@ impl Stuck {
 
 impl Races {
     /// Notes who waits for what, for [`super::stuck`].
-    pub(super) fn note_waits(&mut self, admission: &Admission<'_>, told: &Told<'_>) {
+    pub(super) fn note_waits(&mut self, admission: &Admission<'_>, told: &OpContext<'_>) {
         let (ticket, place) = (admission.ticket, told.place);
         let limited = admission.call.contains("Timeout");
         let stuck = &mut self.stuck;

@@ -1,27 +1,27 @@
 //! Calls of the engine as a whole.
 
 use crate::wire::{Reader, Writer};
-use crate::{Fail, Outcome, message, session};
+use crate::{GeError, GeResult, message, session};
 
-pub fn initialize(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
+pub fn initialize(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
     session::initialize(from.map()?)
 }
 
-pub fn finalize(_: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
+pub fn finalize(_: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
     session::finalize();
     Ok(())
 }
 
-pub fn error(_: &mut Reader<'_>, to: &mut Writer) -> Outcome<()> {
+pub fn error(_: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
     to.text(&message::take_errors());
     Ok(())
 }
 
-pub fn warning(_: &mut Reader<'_>, to: &mut Writer) -> Outcome<()> {
+pub fn warning(_: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
     to.text(&message::take_warnings());
     Ok(())
 }
 
-pub fn fail(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
-    Err(Fail::new(from.text()?))
+pub fn fail(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
+    Err(GeError::new(from.text()?))
 }

@@ -5,51 +5,51 @@ use std::path::{Path, PathBuf};
 use crate::graph::files;
 use crate::wire::{Reader, Writer};
 use crate::world::{self, Port};
-use crate::{Fail, Outcome, file, infer, message, offline};
+use crate::{GeError, GeResult, file, infer, message, offline};
 
-fn read_file(path: &str, what: &str) -> Outcome<Vec<u8>> {
+fn read_file(path: &str, what: &str) -> GeResult<Vec<u8>> {
     files::read(path, files::LARGEST)
-        .map_err(|error| Fail::new(format!("the {what} {path} cannot be read: {error}")))
+        .map_err(|error| GeError::new(format!("the {what} {path} cannot be read: {error}")))
 }
 
-fn write_file(path: &str, bytes: &[u8]) -> Outcome<()> {
+fn write_file(path: &str, bytes: &[u8]) -> GeResult<()> {
     jumar::output_file::write(path.as_ref(), bytes)
-        .map_err(|error| Fail::new(format!("the file {path} cannot be written: {error}")))
+        .map_err(|error| GeError::new(format!("the file {path} cannot be written: {error}")))
 }
 
-pub fn new(from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()> {
+pub fn new(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
     let name = from.text()?;
     to.u64(world::lock().new_graph(&name));
     Ok(())
 }
 
-pub fn hold(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
+pub fn hold(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
     world::lock().hold_graph(from.u64()?);
     Ok(())
 }
 
-pub fn release(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
+pub fn release(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
     world::lock().drop_graph(from.u64()?);
     Ok(())
 }
 
-pub fn name(from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()> {
+pub fn name(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
     to.text(&world::lock().graph(from.u64()?)?.name);
     Ok(())
 }
 
-pub fn rename(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
+pub fn rename(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
     let mut world = world::lock();
     world.graph_mut(from.u64()?)?.name = from.text()?;
     Ok(())
 }
 
-pub fn set_inputs(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
+pub fn set_inputs(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
     let (id, inputs) = (from.u64()?, from.list(8, Reader::u64)?);
     world::lock().set_inputs(id, &inputs)
 }
 
-pub fn set_outputs(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
+pub fn set_outputs(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
     let id = from.u64()?;
     let list = from.list(24, |from| {
         Ok((
@@ -73,14 +73,14 @@ pub fn set_outputs(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
         for name in &names {
             let found = own.outputs.iter().position(|output| output.name == *name);
             positions.push(found.ok_or_else(|| {
-                Fail::new(format!("{} ({}) has no output {name}", own.name, own.kind))
+                GeError::new(format!("{} ({}) has no output {name}", own.name, own.kind))
             })?);
         }
         if numbers.is_empty() && names.is_empty() {
             positions.extend(0..own.outputs.len());
         }
         if let Some(bad) = positions.iter().find(|&&at| at >= own.outputs.len()) {
-            return Err(Fail::new(format!(
+            return Err(GeError::new(format!(
                 "{} ({}) has no output {bad}",
                 own.name, own.kind
             )));
@@ -91,7 +91,7 @@ pub fn set_outputs(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
     Ok(())
 }
 
-pub fn valid(from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()> {
+pub fn valid(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
     let id = from.u64()?;
     to.u64(u64::from(
         world::lock().graph(id).is_ok_and(|graph| graph.valid),
@@ -99,12 +99,12 @@ pub fn valid(from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()> {
     Ok(())
 }
 
-pub fn add_op(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
+pub fn add_op(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
     let (id, op) = (from.u64()?, from.u64()?);
     let mut world = world::lock();
     let name = world.op(op)?.name.clone();
     if world.graph(id)?.table.contains_key(&name) {
-        return Err(Fail::new(format!(
+        return Err(GeError::new(format!(
             "the graph has an operator {name} already"
         )));
     }
@@ -113,7 +113,7 @@ pub fn add_op(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
     Ok(())
 }
 
-pub fn find(from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()> {
+pub fn find(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
     let (id, name) = (from.u64()?, from.text()?);
     let mut world = world::lock();
     let graph = world.graph(id)?;
@@ -123,13 +123,13 @@ pub fn find(from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()> {
         .get(&name)
         .copied()
         .or_else(|| graph.ops.iter().copied().find(is_named))
-        .ok_or_else(|| Fail::new(format!("graph {} has no operator {name}", graph.name)))?;
+        .ok_or_else(|| GeError::new(format!("graph {} has no operator {name}", graph.name)))?;
     world.hold_op(found);
     to.u64(found);
     Ok(())
 }
 
-pub fn find_kind(from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()> {
+pub fn find_kind(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
     let (id, kind) = (from.u64()?, from.text()?);
     let mut world = world::lock();
     let graph = world.graph(id)?;
@@ -143,14 +143,14 @@ pub fn find_kind(from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()> {
     Ok(())
 }
 
-pub fn op_names(from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()> {
+pub fn op_names(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
     let world = world::lock();
     let names: Vec<&String> = world.graph(from.u64()?)?.table.keys().collect();
     to.list(&names, |to, name| to.text(name));
     Ok(())
 }
 
-pub fn nodes(from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()> {
+pub fn nodes(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
     let mut world = world::lock();
     let list = world.graph(from.u64()?)?.ops.clone();
     for op in &list {
@@ -160,7 +160,7 @@ pub fn nodes(from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()> {
     Ok(())
 }
 
-pub fn add_node(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
+pub fn add_node(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
     let (id, op) = (from.u64()?, from.u64()?);
     let mut world = world::lock();
     world.op(op)?;
@@ -174,11 +174,11 @@ pub fn add_node(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
     Ok(())
 }
 
-pub fn remove_node(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
+pub fn remove_node(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
     let (id, op) = (from.u64()?, from.u64()?);
     let mut world = world::lock();
     if !world.graph(id)?.ops.contains(&op) {
-        return Err(Fail::new("the node is not in the graph"));
+        return Err(GeError::new("the node is not in the graph"));
     }
     world.cut(op)?;
     let graph = world.graph_mut(id)?;
@@ -197,7 +197,7 @@ struct Edge {
 }
 
 impl Edge {
-    fn read(from: &mut Reader<'_>) -> Outcome<Edge> {
+    fn read(from: &mut Reader<'_>) -> GeResult<Edge> {
         Ok(Edge {
             source: from.u64()?,
             output: from.int()?,
@@ -211,27 +211,27 @@ impl Edge {
     }
 
     /// Returns the numbers of the output and of the input.
-    fn ports(&self) -> Outcome<(usize, usize)> {
+    fn ports(&self) -> GeResult<(usize, usize)> {
         match (usize::try_from(self.output), usize::try_from(self.input)) {
             (Ok(output), Ok(input)) => Ok((output, input)),
-            _ => Err(Fail::new(format!(
+            _ => Err(GeError::new(format!(
                 "there is no edge from output {} to input {}",
                 self.output, self.input
             ))),
         }
     }
 
-    fn check_nodes(&self, ops: &[u64]) -> Outcome<()> {
+    fn check_nodes(&self, ops: &[u64]) -> GeResult<()> {
         if ops.contains(&self.source) && ops.contains(&self.target) {
             return Ok(());
         }
-        Err(Fail::new(
+        Err(GeError::new(
             "the edge is between nodes that are not both in the graph",
         ))
     }
 }
 
-pub fn add_edge(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
+pub fn add_edge(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
     let (id, edge) = (from.u64()?, Edge::read(from)?);
     let mut world = world::lock();
     edge.check_nodes(&world.graph(id)?.ops)?;
@@ -242,9 +242,9 @@ pub fn add_edge(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
     let inputs = &world.op(edge.target)?.inputs;
     let input = inputs
         .get(number)
-        .ok_or_else(|| Fail::new(format!("the node has no input {number}")))?;
+        .ok_or_else(|| GeError::new(format!("the node has no input {number}")))?;
     if input.from.is_some() {
-        return Err(Fail::new(format!(
+        return Err(GeError::new(format!(
             "the input {} is linked already",
             input.name
         )));
@@ -253,7 +253,7 @@ pub fn add_edge(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
     world.link(edge.target, &name, edge.source, Port::Number(output))
 }
 
-pub fn remove_edge(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
+pub fn remove_edge(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
     let (id, edge) = (from.u64()?, Edge::read(from)?);
     let mut world = world::lock();
     edge.check_nodes(&world.graph(id)?.ops)?;
@@ -265,14 +265,14 @@ pub fn remove_edge(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
     let inputs = &world.op(edge.target)?.inputs;
     let input = inputs
         .get(number)
-        .ok_or_else(|| Fail::new(format!("the node has no input {number}")))?;
+        .ok_or_else(|| GeError::new(format!("the node has no input {number}")))?;
     if input.from != Some((edge.source, output)) {
-        return Err(Fail::new("there is no such edge"));
+        return Err(GeError::new("there is no such edge"));
     }
     world.unlink(edge.target, number)
 }
 
-pub fn infer(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
+pub fn infer(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
     let (id, shapes) = (from.u64()?, from.list(8, Reader::ints)?);
     let (source, ids) = {
         let world = world::lock();
@@ -286,13 +286,13 @@ pub fn infer(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
     Ok(())
 }
 
-pub fn copy(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
+pub fn copy(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
     let (id, source) = (from.u64()?, from.u64()?);
     let mut world = world::lock();
     let plain = world.freeze(source, 0)?;
     let imported = world.graph(source)?.imported.clone();
     if world.graph(id)?.begun {
-        return Err(Fail::new("the graph to copy into has nodes already"));
+        return Err(GeError::new("the graph to copy into has nodes already"));
     }
     let name = world.graph(id)?.name.clone();
     world.thaw(id, &plain)?;
@@ -302,50 +302,50 @@ pub fn copy(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
     Ok(())
 }
 
-pub fn save(from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()> {
+pub fn save(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
     let graph = world::lock().freeze(from.u64()?, 0)?;
     to.blob(&file::save(&graph));
     Ok(())
 }
 
-pub fn load(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
+pub fn load(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
     let id = from.u64()?;
     let graph = file::load(from.bytes()?)?;
     world::lock().thaw(id, &graph)
 }
 
-pub fn save_file(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
+pub fn save_file(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
     let (id, path) = (from.u64()?, from.text()?);
     let graph = world::lock().freeze(id, 0)?;
     write_file(&path, &file::save(&graph))
 }
 
-pub fn load_file(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
+pub fn load_file(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
     let (id, path) = (from.u64()?, from.text()?);
     let graph = file::load(&read_file(&path, "graph")?)?;
     world::lock().thaw(id, &graph)
 }
 
-pub fn show(from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()> {
+pub fn show(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
     let graph = world::lock().freeze(from.u64()?, 0)?;
     to.text(&file::show(&graph));
     Ok(())
 }
 
-pub fn dump_file(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
+pub fn dump_file(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
     let (id, path) = (from.u64()?, from.text()?);
     let graph = world::lock().freeze(id, 0)?;
     write_file(&path, file::show(&graph).as_bytes())
 }
 
-pub fn parse_onnx(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
+pub fn parse_onnx(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
     let id = from.u64()?;
     let bytes = from.bytes()?;
     let params = from.map()?;
     offline::parse_onnx(id, bytes, Some(Path::new(".")), &params)
 }
 
-pub fn parse_onnx_file(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
+pub fn parse_onnx_file(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
     let (id, path, params) = (from.u64()?, from.text()?, from.map()?);
     let bytes = read_file(&path, "ONNX model")?;
     let path = PathBuf::from(path);

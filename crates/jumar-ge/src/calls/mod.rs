@@ -16,11 +16,11 @@ pub use table::{RunMode, VERSION};
 use crate::graph::TensorType;
 use crate::plan::type_of;
 use crate::wire::{Reader, Writer};
-use crate::{Fail, Outcome, message};
+use crate::{GeError, GeResult, message};
 
 /// A call.
 struct Call {
-    run: fn(&mut Reader<'_>, &mut Writer) -> Outcome<()>,
+    run: fn(&mut Reader<'_>, &mut Writer) -> GeResult<()>,
     /// Whether every version answers it.
     frozen: bool,
     /// Whether a failure is a warning, and no error.
@@ -32,7 +32,7 @@ struct Call {
 /// # Errors
 ///
 /// FAILED, with both versions.
-fn check(version: u32) -> Outcome<()> {
+fn check(version: u32) -> GeResult<()> {
     if version == VERSION {
         return Ok(());
     }
@@ -41,7 +41,7 @@ fn check(version: u32) -> Outcome<()> {
     } else {
         "a version before 1".to_owned()
     };
-    Err(Fail::new(format!(
+    Err(GeError::new(format!(
         "the program was compiled with Graph Engine headers of {headers}, and this library (Jumar {}) has version {}: compile the program again with the headers of the installed Jumar",
         env!("CARGO_PKG_VERSION"),
         VERSION & 0xffff
@@ -74,7 +74,7 @@ pub fn call(version: u32, number: u32, message: &[u8]) -> Result<Vec<u8>, u32> {
         Some(call) if call.frozen => (call.run)(&mut Reader::new(message), &mut to),
         _ => check(version).and_then(|()| {
             let call = found.ok_or_else(|| {
-                Fail::new(format!(
+                GeError::new(format!(
                     "call {number} of the Graph Engine is not supported by this library (Jumar {}): the program was compiled with newer headers",
                     env!("CARGO_PKG_VERSION")
                 ))
@@ -96,7 +96,7 @@ pub fn call(version: u32, number: u32, message: &[u8]) -> Result<Vec<u8>, u32> {
 }
 
 /// Reads the types of the inputs that a graph is to be built for.
-fn given(from: &mut Reader<'_>) -> Outcome<Vec<Option<TensorType>>> {
+fn given(from: &mut Reader<'_>) -> GeResult<Vec<Option<TensorType>>> {
     from.list(40, |from| {
         let desc = from.desc()?.desc;
         Ok(Some(type_of(&desc.dims, desc.dtype)?))

@@ -1,9 +1,9 @@
 //! Calls of operators.
 
 use crate::graph::ge::{self, Value};
-use crate::wire::{Reader, Told, Writer};
-use crate::world::{self, Input, Op, Output, Port, World};
-use crate::{Fail, Outcome, infer};
+use crate::wire::{Reader, TensorDescExt, Writer};
+use crate::world::{self, GraphRegistry, Input, Op, Output, Port};
+use crate::{GeError, GeResult, infer};
 
 /// The largest group of numbered inputs or outputs.
 const MOST_IN_GROUP: usize = 65_536;
@@ -11,7 +11,7 @@ const MOST_IN_GROUP: usize = 65_536;
 /// The largest number of a graph inside an operator.
 const MOST_BODIES: usize = 1024;
 
-fn told(to: &mut Writer, told: &Told) {
+fn told(to: &mut Writer, told: &TensorDescExt) {
     to.told(&told.desc, &told.rest);
 }
 
@@ -19,7 +19,7 @@ fn told(to: &mut Writer, told: &Told) {
 fn named<'a>(
     from: &mut Reader<'_>,
     names: impl ExactSizeIterator<Item = &'a String>,
-) -> Outcome<String> {
+) -> GeResult<String> {
     let (name, number) = (from.text()?, from.index()?);
     if !name.is_empty() {
         return Ok(name);
@@ -29,23 +29,23 @@ fn named<'a>(
     names
         .nth(number)
         .cloned()
-        .ok_or_else(|| Fail::new(format!("there is no number {number}; there are {count}")))
+        .ok_or_else(|| GeError::new(format!("there is no number {number}; there are {count}")))
 }
 
-fn named_input(from: &mut Reader<'_>, op: &Op) -> Outcome<String> {
+fn named_input(from: &mut Reader<'_>, op: &Op) -> GeResult<String> {
     named(from, op.inputs.iter().map(|input| &input.name))
 }
 
-fn named_output(from: &mut Reader<'_>, op: &Op) -> Outcome<String> {
+fn named_output(from: &mut Reader<'_>, op: &Op) -> GeResult<String> {
     named(from, op.outputs.iter().map(|output| &output.name))
 }
 
 /// Reads an operator and one of its inputs.
-fn input_of<'w>(from: &mut Reader<'_>, world: &'w mut World) -> Outcome<&'w mut Input> {
+fn input_of<'w>(from: &mut Reader<'_>, world: &'w mut GraphRegistry) -> GeResult<&'w mut Input> {
     let id = from.u64()?;
     let name = named_input(from, world.op(id)?)?;
     let op = world.op_mut(id)?;
-    let missing = Fail::new(format!("{} ({}) has no input {name}", op.name, op.kind));
+    let missing = GeError::new(format!("{} ({}) has no input {name}", op.name, op.kind));
     op.inputs
         .iter_mut()
         .find(|input| input.name == name)
@@ -53,28 +53,28 @@ fn input_of<'w>(from: &mut Reader<'_>, world: &'w mut World) -> Outcome<&'w mut 
 }
 
 /// Reads an operator and one of its outputs.
-fn output_of<'w>(from: &mut Reader<'_>, world: &'w mut World) -> Outcome<&'w mut Output> {
+fn output_of<'w>(from: &mut Reader<'_>, world: &'w mut GraphRegistry) -> GeResult<&'w mut Output> {
     let id = from.u64()?;
     let name = named_output(from, world.op(id)?)?;
     let op = world.op_mut(id)?;
-    let missing = Fail::new(format!("{} ({}) has no output {name}", op.name, op.kind));
+    let missing = GeError::new(format!("{} ({}) has no output {name}", op.name, op.kind));
     op.outputs
         .iter_mut()
         .find(|output| output.name == name)
         .ok_or(missing)
 }
 
-pub fn new(from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()> {
+pub fn new(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
     let (name, kind) = (from.text()?, from.text()?);
     to.u64(world::lock().new_op(&name, &kind));
     Ok(())
 }
 
-pub fn create(from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()> {
+pub fn create(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
     let (name, kind) = (from.text()?, from.text()?);
     let mut world = world::lock();
     let id = world.new_op(&name, &kind);
-    if let Err(fail) = world.furnish(id) {
+    if let Err(fail) = world.init_from_prototype(id) {
         world.drop_op(id);
         return Err(fail);
     }
@@ -82,17 +82,17 @@ pub fn create(from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()> {
     Ok(())
 }
 
-pub fn exists(from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()> {
+pub fn exists(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
     to.u64(u64::from(ge::prototype(&from.text()?).is_some()));
     Ok(())
 }
 
-pub fn supported(from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()> {
+pub fn supported(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
     to.u64(u64::from(ge::is_known(&from.text()?)));
     Ok(())
 }
 
-pub fn infer(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
+pub fn infer(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
     let id = from.u64()?;
     // Shapes are found by computing what is constant, which may take a while: the lock is not held meanwhile.
     let source = world::lock().alone(id)?;
@@ -100,17 +100,17 @@ pub fn infer(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
     world::lock().tell(id, &found)
 }
 
-pub fn hold(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
+pub fn hold(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
     world::lock().hold_op(from.u64()?);
     Ok(())
 }
 
-pub fn release(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
+pub fn release(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
     world::lock().drop_op(from.u64()?);
     Ok(())
 }
 
-pub fn info(from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()> {
+pub fn info(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
     let world = world::lock();
     let op = world.op(from.u64()?)?;
     to.text(&op.name);
@@ -120,13 +120,13 @@ pub fn info(from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()> {
     Ok(())
 }
 
-pub fn rename(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
+pub fn rename(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
     let mut world = world::lock();
     world.op_mut(from.u64()?)?.name = from.text()?;
     Ok(())
 }
 
-pub fn input(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
+pub fn input(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
     let mut world = world::lock();
     let op = world.op_mut(from.u64()?)?;
     op.inputs.push(Input {
@@ -136,7 +136,7 @@ pub fn input(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
     Ok(())
 }
 
-pub fn output(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
+pub fn output(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
     let mut world = world::lock();
     let op = world.op_mut(from.u64()?)?;
     op.outputs.push(Output {
@@ -155,14 +155,14 @@ struct Group {
 }
 
 impl Group {
-    fn read(from: &mut Reader<'_>) -> Outcome<Group> {
+    fn read(from: &mut Reader<'_>) -> GeResult<Group> {
         let group = Group {
             name: from.text()?,
             count: from.index()?,
             index: from.int()?,
         };
         if group.count > MOST_IN_GROUP {
-            return Err(Fail::new(format!(
+            return Err(GeError::new(format!(
                 "{} inputs or outputs of name {} are too many: {MOST_IN_GROUP} are the most",
                 group.count, group.name
             )));
@@ -181,7 +181,7 @@ impl Group {
     }
 }
 
-pub fn inputs(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
+pub fn inputs(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
     let mut world = world::lock();
     let op = world.op_mut(from.u64()?)?;
     let group = Group::read(from)?;
@@ -197,7 +197,7 @@ pub fn inputs(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
     Ok(())
 }
 
-pub fn outputs(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
+pub fn outputs(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
     let mut world = world::lock();
     let op = world.op_mut(from.u64()?)?;
     let group = Group::read(from)?;
@@ -213,7 +213,7 @@ pub fn outputs(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
     Ok(())
 }
 
-pub fn group(from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()> {
+pub fn group(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
     let world = world::lock();
     let op = world.op(from.u64()?)?;
     let (group, outputs) = (Some(from.text()?), from.u64()? != 0);
@@ -226,7 +226,7 @@ pub fn group(from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()> {
     Ok(())
 }
 
-pub fn link(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
+pub fn link(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
     let mut world = world::lock();
     let id = from.u64()?;
     let input = named_input(from, world.op(id)?)?;
@@ -240,16 +240,16 @@ pub fn link(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
     world.link(id, &input, source, port)
 }
 
-pub fn control(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
+pub fn control(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
     let (id, source) = (from.u64()?, from.u64()?);
     world::lock().order(id, source)
 }
 
-pub fn cut(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
+pub fn cut(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
     world::lock().cut(from.u64()?)
 }
 
-pub fn set_attr(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
+pub fn set_attr(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
     let (id, name, value) = (from.u64()?, from.text()?, from.value()?);
     let mut world = world::lock();
     let op = world.op_mut(id)?;
@@ -265,31 +265,30 @@ pub fn set_attr(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
     Ok(())
 }
 
-pub fn get_attr(from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()> {
+pub fn get_attr(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
     let world = world::lock();
     let op = world.op(from.u64()?)?;
     let name = from.text()?;
-    let value = op
-        .attrs
-        .get(&name)
-        .ok_or_else(|| Fail::new(format!("{} ({}) has no attribute {name}", op.name, op.kind)))?;
+    let value = op.attrs.get(&name).ok_or_else(|| {
+        GeError::new(format!("{} ({}) has no attribute {name}", op.name, op.kind))
+    })?;
     to.value(value);
     Ok(())
 }
 
-pub fn has_attr(from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()> {
+pub fn has_attr(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
     let world = world::lock();
     let op = world.op(from.u64()?)?;
     to.u64(u64::from(op.attrs.contains_key(&from.text()?)));
     Ok(())
 }
 
-pub fn input_desc(from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()> {
+pub fn input_desc(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
     told(to, &input_of(from, &mut world::lock())?.told);
     Ok(())
 }
 
-pub fn set_input_desc(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
+pub fn set_input_desc(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
     let mut world = world::lock();
     let input = input_of(from, &mut world)?;
     input.told = from.desc()?;
@@ -297,23 +296,23 @@ pub fn set_input_desc(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
     Ok(())
 }
 
-pub fn output_desc(from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()> {
+pub fn output_desc(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
     told(to, &output_of(from, &mut world::lock())?.told);
     Ok(())
 }
 
-pub fn set_output_desc(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
+pub fn set_output_desc(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
     let mut world = world::lock();
     let output = output_of(from, &mut world)?;
     output.told = from.desc()?;
     Ok(())
 }
 
-pub fn body(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
+pub fn body(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
     let (id, name) = (from.u64()?, from.text()?);
     let (number, body) = (from.index()?, from.u64()?);
     if number > MOST_BODIES {
-        return Err(Fail::new(format!(
+        return Err(GeError::new(format!(
             "there cannot be a graph {name} of number {number}"
         )));
     }
@@ -331,7 +330,7 @@ pub fn body(from: &mut Reader<'_>, _: &mut Writer) -> Outcome<()> {
     Ok(())
 }
 
-pub fn producer(from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()> {
+pub fn producer(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
     let (id, number) = (from.u64()?, from.index()?);
     let mut world = world::lock();
     let input = world.op(id)?.inputs.get(number);
@@ -342,7 +341,7 @@ pub fn producer(from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()> {
     Ok(())
 }
 
-pub fn consumers(from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()> {
+pub fn consumers(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
     let (id, number) = (from.u64()?, from.index()?);
     let mut world = world::lock();
     let mut found = Vec::new();
@@ -363,7 +362,7 @@ pub fn consumers(from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()> {
     Ok(())
 }
 
-pub fn controls(from: &mut Reader<'_>, to: &mut Writer) -> Outcome<()> {
+pub fn controls(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
     let (id, before) = (from.u64()?, from.u64()? != 0);
     let mut world = world::lock();
     let op = world.op(id)?;

@@ -13,7 +13,7 @@ use crate::run::{HostTensor, check_count, too_short, types};
 use crate::session::{self, Session, SessionDevice};
 use crate::variables::{self, Used};
 use crate::wire::Writer;
-use crate::{Fail, Outcome};
+use crate::{GeError, GeResult};
 
 /// Runs a graph and returns the reply with its outputs. The caller holds the session's turn.
 pub fn run(
@@ -21,7 +21,7 @@ pub fn run(
     entry: &Entry,
     inputs: &[HostTensor],
     family: Family,
-) -> Outcome<Vec<u8>> {
+) -> GeResult<Vec<u8>> {
     let plan = entry.plan(session, &types(inputs)?, family)?;
     check_count(entry, &plan, inputs.len())?;
     let device = session.device()?;
@@ -56,7 +56,7 @@ struct Run<'a> {
 
 impl Run<'_> {
     /// Runs a graph of known shapes.
-    fn fixed(&self, inputs: &[HostTensor], reply: &mut Writer) -> Outcome<()> {
+    fn fixed(&self, inputs: &[HostTensor], reply: &mut Writer) -> GeResult<()> {
         let description = &self.plan.description;
         for (index, (tensor, info)) in inputs.iter().zip(&description.inputs).enumerate() {
             if tensor.bytes.len() < info.bytes {
@@ -84,7 +84,7 @@ impl Run<'_> {
             .model
             .submit_with(&self.device.stream, execute, self.caller)
             .and_then(|_| self.device.stream.synchronize(None, self.caller));
-        let read = ended.map_err(Fail::from).and_then(|()| {
+        let read = ended.map_err(GeError::from).and_then(|()| {
             reply.u64(self.plan.outputs as u64);
             for (memory, info) in staging.outputs.iter().zip(&description.outputs) {
                 let contents = self.read(memory.span(), info.bytes)?;
@@ -97,7 +97,7 @@ impl Run<'_> {
     }
 
     /// Runs a graph whose shapes are found while it runs.
-    fn open(&self, inputs: &[HostTensor], reply: &mut Writer) -> Outcome<()> {
+    fn open(&self, inputs: &[HostTensor], reply: &mut Writer) -> GeResult<()> {
         let mut staged = Vec::with_capacity(inputs.len());
         for tensor in inputs {
             let memory = self.allocate(tensor.bytes.len())?;
@@ -140,19 +140,19 @@ impl Run<'_> {
         self.variables.clone().map(|used| used as Arc<dyn Bindings>)
     }
 
-    fn allocate(&self, bytes: usize) -> Outcome<DeviceMemory> {
+    fn allocate(&self, bytes: usize) -> GeResult<DeviceMemory> {
         let context = &self.device.context;
         Ok(DeviceMemory::allocate(context, bytes, self.caller)?)
     }
 
     /// Allocates memory for inputs and outputs of known sizes.
-    fn stage(&self) -> Outcome<Staging> {
+    fn stage(&self) -> GeResult<Staging> {
         let description = &self.plan.description;
         let each = |tensors: &[TensorInfo]| {
             tensors
                 .iter()
                 .map(|tensor| self.allocate(tensor.bytes))
-                .collect::<Outcome<Vec<_>>>()
+                .collect::<GeResult<Vec<_>>>()
         };
         Ok(Staging {
             inputs: each(&description.inputs[..self.plan.inputs])?,
@@ -160,7 +160,7 @@ impl Run<'_> {
         })
     }
 
-    fn write(&self, memory: &DeviceMemory, bytes: &[u8]) -> Outcome<()> {
+    fn write(&self, memory: &DeviceMemory, bytes: &[u8]) -> GeResult<()> {
         match memory.span().part(0, bytes.len()) {
             Some(span) if !bytes.is_empty() => {
                 Ok(self.device.context.write(span, bytes, self.caller)?)
@@ -169,7 +169,7 @@ impl Run<'_> {
         }
     }
 
-    fn read(&self, span: Span, bytes: usize) -> Outcome<Vec<u8>> {
+    fn read(&self, span: Span, bytes: usize) -> GeResult<Vec<u8>> {
         let mut contents = vec![0; bytes];
         if let Some(span) = span.part(0, bytes)
             && bytes > 0

@@ -16,7 +16,7 @@ use jumar::engine::Span;
 use crate::calls::RunMode;
 use crate::graph::TensorType;
 use crate::plan::{Entry, Family, Plan, type_of};
-use crate::{FAILED, Fail, Outcome, message, session};
+use crate::{FAILED, GeError, GeResult, message, session};
 
 /// A tensor that a program passes to a run.
 #[derive(Clone, Debug)]
@@ -62,7 +62,7 @@ pub fn run(
         };
         let entry = session.graph(graph)?;
         let Some(_turn) = session.running.try_lock() else {
-            return Err(Fail::new("another graph of this session is running"));
+            return Err(GeError::new("another graph of this session is running"));
         };
         host::run(&session, &entry, inputs, family)
     });
@@ -73,7 +73,7 @@ pub fn run(
 }
 
 /// Returns the types of tensors that a program gives; `None` where a tensor states no shape.
-fn types(inputs: &[HostTensor]) -> Outcome<Vec<Option<TensorType>>> {
+fn types(inputs: &[HostTensor]) -> GeResult<Vec<Option<TensorType>>> {
     inputs
         .iter()
         .map(|tensor| {
@@ -85,19 +85,19 @@ fn types(inputs: &[HostTensor]) -> Outcome<Vec<Option<TensorType>>> {
         .collect()
 }
 
-fn check_count(entry: &Entry, plan: &Plan, given: usize) -> Outcome<()> {
+fn check_count(entry: &Entry, plan: &Plan, given: usize) -> GeResult<()> {
     if given == plan.inputs {
         return Ok(());
     }
-    Err(Fail::new(format!(
+    Err(GeError::new(format!(
         "graph {} has {} inputs, and {given} are given",
         entry.number, plan.inputs
     ))
     .code("E13025"))
 }
 
-fn too_short(index: usize, what: &str, has: usize, needs: usize) -> Fail {
-    Fail::new(format!(
+fn too_short(index: usize, what: &str, has: usize, needs: usize) -> GeError {
+    GeError::new(format!(
         "{what} {index} has {has} bytes, and the graph needs {needs}"
     ))
     .code("E13025")

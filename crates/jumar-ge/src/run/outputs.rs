@@ -9,7 +9,7 @@ use crate::run::supplied::device_memory;
 use crate::session::{self, Session};
 use crate::variables::Variable;
 use crate::wire::Writer;
-use crate::{Fail, Outcome};
+use crate::{GeError, GeResult};
 
 /// The number of the format ND.
 const FORMAT_ND: i32 = 2;
@@ -24,7 +24,7 @@ pub fn desc_of(tensor: &TensorInfo) -> Desc {
 }
 
 /// Returns the description of an output whose shape was found by the run, and its size in bytes.
-pub fn described(output: &Produced) -> Outcome<(Desc, usize)> {
+pub fn described(output: &Produced) -> GeResult<(Desc, usize)> {
     let desc = Desc {
         dims: output.dims.clone(),
         dtype: output.data_type,
@@ -37,10 +37,10 @@ pub fn described(output: &Produced) -> Outcome<(Desc, usize)> {
 }
 
 /// Takes what a run of unknown sizes found.
-pub fn take(results: &Results) -> Outcome<Vec<Produced>> {
+pub fn take(results: &Results) -> GeResult<Vec<Produced>> {
     results
         .take()
-        .ok_or_else(|| Fail::new("the run left no results"))
+        .ok_or_else(|| GeError::new("the run left no results"))
 }
 
 /// Adds a tensor to a reply: its description, its address on the device or 0, and its contents.
@@ -75,7 +75,7 @@ pub fn saved(
     runtime: &Runtime,
     reply: &mut Writer,
     caller: &Caller<'_>,
-) -> Outcome<()> {
+) -> GeResult<()> {
     let names: &[String] = if session.training { &plan.saved } else { &[] };
     let mut known = Vec::with_capacity(names.len());
     {
@@ -101,7 +101,7 @@ pub fn saved(
 /// # Errors
 ///
 /// FAILED: there is no variable of a name, or nothing was assigned to it.
-pub fn read_variables(session: &Session, names: &[String]) -> Outcome<Vec<u8>> {
+pub fn read_variables(session: &Session, names: &[String]) -> GeResult<Vec<u8>> {
     session::with_runtime(|runtime, caller| {
         let mut reply = Writer::default();
         reply.u64(names.len() as u64);
@@ -112,7 +112,7 @@ pub fn read_variables(session: &Session, names: &[String]) -> Outcome<Vec<u8>> {
                 None => None,
             };
             let (Some(stored), Some(contents)) = (found, contents) else {
-                return Err(Fail::new(format!("the session has no variable {name}")));
+                return Err(GeError::new(format!("the session has no variable {name}")));
             };
             variable(&mut reply, &stored, &contents);
         }
@@ -126,7 +126,7 @@ pub fn read_variables(session: &Session, names: &[String]) -> Outcome<Vec<u8>> {
 /// # Errors
 ///
 /// FAILED: the session has allocated no such memory; the target is not live memory of the device.
-pub fn copy_output(session: &Session, lent: usize, target: usize, bytes: usize) -> Outcome<()> {
+pub fn copy_output(session: &Session, lent: usize, target: usize, bytes: usize) -> GeResult<()> {
     if bytes == 0 {
         session.free(lent);
         return Ok(());
@@ -137,7 +137,7 @@ pub fn copy_output(session: &Session, lent: usize, target: usize, bytes: usize) 
         .get(&lent)
         .and_then(|memory| memory.span().part(0, bytes))
         .ok_or_else(|| {
-            Fail::new(format!(
+            GeError::new(format!(
                 "the session has lent no {bytes} bytes at {lent:#x}"
             ))
         })?;

@@ -8,7 +8,7 @@ use crate::plan::Family;
 use crate::run::{Done, HostTensor, host};
 use crate::session::{self, Session};
 use crate::sync::{Condvar, Mutex, thread};
-use crate::{FAILED, Fail, Outcome, SUCCESS, UNSUPPORTED, message};
+use crate::{FAILED, GeError, GeResult, SUCCESS, UNSUPPORTED, message};
 
 /// A run that waits for its turn.
 struct Job {
@@ -36,7 +36,7 @@ struct State {
 
 /// Why a run was not appended, and what is to be reported to its caller.
 struct Refused {
-    fail: Fail,
+    fail: GeError,
     jobs: VecDeque<Job>,
 }
 
@@ -53,7 +53,7 @@ impl Queue {
         let mut state = self.state.lock();
         if state.is_closed {
             return Err(Refused {
-                fail: Fail::new("the session is being destroyed, and takes no further run"),
+                fail: GeError::new("the session is being destroyed, and takes no further run"),
                 jobs: VecDeque::from([job]),
             });
         }
@@ -117,12 +117,12 @@ pub fn run_async(
     })
 }
 
-fn find(mode: u32, session: u64, graph: u32) -> Outcome<(Arc<Session>, Family)> {
+fn find(mode: u32, session: u64, graph: u32) -> GeResult<(Arc<Session>, Family)> {
     let family = match RunMode::of(mode)? {
         RunMode::Host => Family::Build,
         RunMode::HostAny => Family::Fresh,
         RunMode::Stream | RunMode::StreamLoaded => {
-            return Err(Fail::new(
+            return Err(GeError::new(
                 "a run on a stream cannot be queued: the stream is its queue",
             ));
         }
@@ -130,7 +130,7 @@ fn find(mode: u32, session: u64, graph: u32) -> Outcome<(Arc<Session>, Family)> 
     let session = session::find(session)?;
     let entry = session.graph(graph)?;
     if entry.state.lock().family == Family::Compile && family == Family::Build {
-        return Err(Fail::new(format!(
+        return Err(GeError::new(format!(
             "graph {graph} was compiled by CompileGraph: RunGraphAsync does not mix with that"
         ))
         .status(UNSUPPORTED));
@@ -143,13 +143,13 @@ fn append(
     session: &Arc<Session>,
     job: Job,
     start: impl FnOnce(Arc<Session>) -> std::io::Result<()>,
-) -> Outcome<()> {
+) -> GeResult<()> {
     let refused = match session.queue.push(job) {
         Ok(false) => return Ok(()),
         Ok(true) => match start(session.clone()) {
             Ok(()) => return Ok(()),
             Err(error) => Refused {
-                fail: Fail::new(format!(
+                fail: GeError::new(format!(
                     "the thread that performs queued runs cannot be started: {error}"
                 )),
                 // Also those that other threads appended meanwhile, counting on this thread.

@@ -14,7 +14,7 @@ use crate::run::{HostTensor, check_count, too_short, types};
 use crate::session::{self, Session, SessionDevice};
 use crate::variables::{self, Used};
 use crate::wire::Writer;
-use crate::{Fail, Outcome};
+use crate::{GeError, GeResult};
 
 /// Queues a run and returns the reply with its outputs; a graph whose shapes depend on data is waited for.
 pub fn run(
@@ -24,10 +24,10 @@ pub fn run(
     inputs: &[HostTensor],
     outputs: &[HostTensor],
     loaded: bool,
-) -> Outcome<Vec<u8>> {
+) -> GeResult<Vec<u8>> {
     let entry = session.graph(graph)?;
     if loaded && !entry.state.lock().loaded {
-        return Err(Fail::new(format!(
+        return Err(GeError::new(format!(
             "graph {graph} was not loaded: call LoadGraph first"
         )));
     }
@@ -36,7 +36,7 @@ pub fn run(
     let plan = entry.plan(session, &types(inputs)?, Family::Fresh)?;
     check_count(&entry, &plan, inputs.len())?;
     if outputs.len() != plan.outputs && (!outputs.is_empty() || fresh) {
-        return Err(Fail::new(format!(
+        return Err(GeError::new(format!(
             "graph {graph} has {} outputs, and {} are given{}",
             plan.outputs,
             outputs.len(),
@@ -50,7 +50,7 @@ pub fn run(
     let device = session.device()?;
     let number = device.context.device().number();
     if stream.device() != number {
-        return Err(Fail::new(format!(
+        return Err(GeError::new(format!(
             "the stream is of device {}, and the session of device {number}",
             stream.device()
         )));
@@ -92,10 +92,10 @@ fn supplied(
     runtime: &Runtime,
     entry: &Entry,
     plan: &Plan,
-) -> Outcome<(Supplied<'static>, Option<Span>)> {
+) -> GeResult<(Supplied<'static>, Option<Span>)> {
     let bases = entry.state.lock().bases;
     let given = |base: Option<(usize, usize)>, needs: usize, what: &str| match base {
-        Some((_, bytes)) if bytes < needs => Err(Fail::new(format!(
+        Some((_, bytes)) if bytes < needs => Err(GeError::new(format!(
             "the {what} has {bytes} bytes, and graph {} needs {needs} for these inputs",
             entry.number
         ))),
@@ -124,7 +124,7 @@ struct Run<'a> {
 
 impl Run<'_> {
     /// Finds the memory of the inputs. Those that the program may leave on the host are copied to memory of the run.
-    fn inputs(&self, inputs: &[HostTensor], copied: &mut Vec<DeviceMemory>) -> Outcome<Vec<Span>> {
+    fn inputs(&self, inputs: &[HostTensor], copied: &mut Vec<DeviceMemory>) -> GeResult<Vec<Span>> {
         let description = &self.plan.description;
         let on_host = host_inputs(self.session, self.entry);
         let mut spans = Vec::with_capacity(inputs.len());
@@ -156,7 +156,7 @@ impl Run<'_> {
     }
 
     /// Finds the memory of the outputs, and allocates some where the program gives none and the sizes are known.
-    fn targets(&self, outputs: &[HostTensor]) -> Outcome<(Vec<Option<Span>>, Vec<DeviceMemory>)> {
+    fn targets(&self, outputs: &[HostTensor]) -> GeResult<(Vec<Option<Span>>, Vec<DeviceMemory>)> {
         let description = &self.plan.description;
         let mut targets = Vec::with_capacity(self.plan.outputs);
         let mut lent = Vec::new();
@@ -193,7 +193,7 @@ impl Run<'_> {
         used: Option<Arc<Used>>,
         copied: Vec<DeviceMemory>,
         reply: &mut Writer,
-    ) -> Outcome<()> {
+    ) -> GeResult<()> {
         let writes: Vec<Span> = targets.iter().copied().flatten().collect();
         let execute = Execute {
             inputs: reads,
@@ -223,7 +223,7 @@ impl Run<'_> {
         used: Option<Arc<Used>>,
         copied: Vec<DeviceMemory>,
         reply: &mut Writer,
-    ) -> Outcome<()> {
+    ) -> GeResult<()> {
         let results = Arc::<Results>::default();
         let execute = ExecuteOpen {
             inputs: inputs

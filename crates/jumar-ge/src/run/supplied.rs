@@ -2,25 +2,30 @@
 
 use std::sync::Arc;
 
-use jumar::engine::{Home, Runtime, Span};
+use jumar::engine::{MemoryKind, Runtime, Span};
 
 use crate::plan::Family;
 use crate::run::{HostTensor, too_short};
 use crate::session::{self, Session};
-use crate::{Fail, GRAPH_NOT_BUILT, Outcome, message};
+use crate::{GRAPH_NOT_BUILT, GeError, GeResult, message};
 
 /// The alignment of memory that a program supplies for a graph.
 const ALIGNED: usize = 64;
 
 /// Returns live memory of a device; `what` names it in the refusal.
-pub fn device_memory(runtime: &Runtime, address: usize, bytes: usize, what: &str) -> Outcome<Span> {
+pub fn device_memory(
+    runtime: &Runtime,
+    address: usize,
+    bytes: usize,
+    what: &str,
+) -> GeResult<Span> {
     runtime
         .space()
         .find(address)
-        .filter(|block| matches!(block.home, Home::Device(_) | Home::Variable(_)))
+        .filter(|block| matches!(block.home, MemoryKind::Device(_) | MemoryKind::Variable(_)))
         .and_then(|block| block.span.part(address - block.span.address(), bytes))
         .ok_or_else(|| {
-            Fail::new(format!(
+            GeError::new(format!(
                 "the {what} at {address:#x} is not {bytes} bytes of live device memory: allocate it with aclrtMalloc"
             ))
         })
@@ -33,7 +38,7 @@ pub fn tensor_memory(
     bytes: usize,
     index: usize,
     what: &str,
-) -> Outcome<Span> {
+) -> GeResult<Span> {
     if tensor.span.bytes() < bytes {
         return Err(too_short(index, what, tensor.span.bytes(), bytes));
     }
@@ -57,12 +62,12 @@ pub fn supply(
     what: &str,
     address: usize,
     bytes: usize,
-) -> Outcome<()> {
+) -> GeResult<()> {
     let entry = session.graph(number)?;
     let plan = entry.first_plan();
     let mut state = entry.state.lock();
     let (Family::Compile, Some(plan)) = (state.family, plan) else {
-        return Err(Fail::new(format!(
+        return Err(GeError::new(format!(
             "graph {number} was not compiled: call CompileGraph first"
         ))
         .status(GRAPH_NOT_BUILT));
@@ -74,7 +79,7 @@ pub fn supply(
         return Ok(());
     }
     if plan.description.open {
-        return Err(Fail::new(format!(
+        return Err(GeError::new(format!(
             "the shapes of graph {number} are open, and memory can be given to graphs of known shapes alone"
         )));
     }
@@ -85,13 +90,13 @@ pub fn supply(
         ("feature memory", plan.sizes.0)
     };
     if constants && plan.is_loaded() {
-        return Err(Fail::new(format!(
+        return Err(GeError::new(format!(
             "graph {number} has run, and its constants are in place: give it constant memory before"
         )));
     }
     let refreshable = what == "refreshable";
     if !constants && state.bases.work.is_some() && state.bases.refreshable != refreshable {
-        return Err(Fail::new(format!(
+        return Err(GeError::new(format!(
             "graph {number} has its feature memory: UpdateGraphFeatureMemoryBase and UpdateGraphRefreshableFeatureMemoryBase do not go together"
         )));
     }
@@ -99,12 +104,12 @@ pub fn supply(
         None
     } else {
         if bytes < needs {
-            return Err(Fail::new(format!(
+            return Err(GeError::new(format!(
                 "the {name} has {bytes} bytes, and graph {number} needs {needs}"
             )));
         }
         if !address.is_multiple_of(ALIGNED) {
-            return Err(Fail::new(format!(
+            return Err(GeError::new(format!(
                 "the {name} begins at {address:#x}; it has to lie at a multiple of {ALIGNED} bytes"
             )));
         }

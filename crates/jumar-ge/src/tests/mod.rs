@@ -12,7 +12,7 @@ use crate::graph::ge::{Data, Desc, Value};
 use crate::session::{self, Session};
 use crate::sync::{Mutex, MutexGuard};
 use crate::wire::{Reader, Writer};
-use crate::{Fail, HostTensor, Outcome, message, run};
+use crate::{GeError, GeResult, HostTensor, message, run};
 
 const FLOAT: i32 = 0;
 const INT32: i32 = 3;
@@ -164,9 +164,9 @@ impl Owned {
     }
 
     /// Runs a graph from host memory and returns the contents of its outputs.
-    pub fn run(&self, graph: u32, inputs: &[HostTensor]) -> Outcome<Vec<Vec<u8>>> {
+    pub fn run(&self, graph: u32, inputs: &[HostTensor]) -> GeResult<Vec<Vec<u8>>> {
         let reply = run::run(RunMode::Host as u32, self.0, graph, 0, inputs, &[]);
-        let reply = reply.map_err(|_| Fail::new(message::take_errors()))?;
+        let reply = reply.map_err(|_| GeError::new(message::take_errors()))?;
         Reader::new(&reply).list(8, |from| {
             from.desc()?;
             from.u64()?;
@@ -175,11 +175,11 @@ impl Owned {
     }
 
     /// Queues a run on a stream.
-    pub fn run_on(&self, stream: u64, graph: u32, inputs: &[HostTensor]) -> Outcome<()> {
+    pub fn run_on(&self, stream: u64, graph: u32, inputs: &[HostTensor]) -> GeResult<()> {
         let reply = run::run(RunMode::Stream as u32, self.0, graph, stream, inputs, &[]);
         reply
             .map(drop)
-            .map_err(|_| Fail::new(message::take_errors()))
+            .map_err(|_| GeError::new(message::take_errors()))
     }
 
     /// Returns the contents of a variable, or the error text.
@@ -240,7 +240,7 @@ pub fn runtime() -> &'static Runtime {
 }
 
 /// Does something as the Graph Engine.
-pub fn with<T>(work: impl FnOnce(&'static Runtime, &Caller<'_>) -> Outcome<T>) -> T {
+pub fn with<T>(work: impl FnOnce(&'static Runtime, &Caller<'_>) -> GeResult<T>) -> T {
     session::with_runtime(work).unwrap_or_else(|fail| panic!("{}", fail.text))
 }
 

@@ -51,12 +51,12 @@ impl Setup {
     }
 
     /// Queues `state = x[which]` or `state += x[which]`, where x is 10, 20, 30, 40.
-    fn queue(&self, graph: u32, which: i32) -> Outcome<()> {
+    fn queue(&self, graph: u32, which: i32) -> GeResult<()> {
         let inputs = [host_floats(&[10.0, 20.0, 30.0, 40.0]), host_int(which)];
         self.session.run_on(self.stream.id(), graph, &inputs)
     }
 
-    fn synchronize(&self) -> Outcome<()> {
+    fn synchronize(&self) -> GeResult<()> {
         session::with_runtime(|_, caller| Ok(self.stream.synchronize(None, caller)?))
     }
 

@@ -40,10 +40,10 @@ pub(crate) fn fuse(graph: &mut Graph) {
     pack_products(graph);
 }
 
-fn rewrite(graph: &mut Graph, rule: fn(&Look<'_>, &Node) -> Option<New>) {
+fn rewrite(graph: &mut Graph, rule: fn(&GraphView<'_>, &Node) -> Option<New>) {
     let uses = Uses::of(graph);
     for index in 0..graph.nodes.len() {
-        let look = Look { graph, uses: &uses };
+        let look = GraphView { graph, uses: &uses };
         let Some(new) = rule(&look, &graph.nodes[index]) else {
             continue;
         };
@@ -70,12 +70,12 @@ fn rewrite(graph: &mut Graph, rule: fn(&Look<'_>, &Node) -> Option<New>) {
 }
 
 /// A graph, seen from its values back to the nodes that make them.
-struct Look<'a> {
+struct GraphView<'a> {
     graph: &'a Graph,
     uses: &'a Uses,
 }
 
-impl<'a> Look<'a> {
+impl<'a> GraphView<'a> {
     /// Finds the node that makes a value, if it is of this operator.
     fn node(&self, id: ValueId, operator: &str) -> Option<&'a Node> {
         let node = &self.graph.nodes[self.uses.producer[id.0 as usize]?];
@@ -186,7 +186,7 @@ fn both(node: &Node) -> impl Iterator<Item = [ValueId; 2]> {
 }
 
 /// `(x - mean) / deviation * gain + offset`.
-fn layer_norm(look: &Look<'_>, node: &Node) -> Option<New> {
+fn layer_norm(look: &GraphView<'_>, node: &Node) -> Option<New> {
     if node.operator.name != "Add" {
         return None;
     }
@@ -213,7 +213,7 @@ fn layer_norm(look: &Look<'_>, node: &Node) -> Option<New> {
 }
 
 /// `x / root of the mean square * gain`.
-fn rms_norm(look: &Look<'_>, node: &Node) -> Option<New> {
+fn rms_norm(look: &GraphView<'_>, node: &Node) -> Option<New> {
     if node.operator.name != "Mul" {
         return None;
     }
@@ -236,7 +236,7 @@ fn rms_norm(look: &Look<'_>, node: &Node) -> Option<New> {
 }
 
 /// The factors of a product of three, in every grouping.
-fn factors(look: &Look<'_>, node: &Node) -> Vec<[ValueId; 3]> {
+fn factors(look: &GraphView<'_>, node: &Node) -> Vec<[ValueId; 3]> {
     both(node)
         .filter_map(|[outer, inner]| {
             let [one, two] = pair(look.node(inner, "Mul")?)?;
@@ -246,7 +246,7 @@ fn factors(look: &Look<'_>, node: &Node) -> Vec<[ValueId; 3]> {
 }
 
 /// `x / 2 * (1 + erf(x / root 2))`, and the same with a hyperbolic tangent.
-fn gelu(look: &Look<'_>, node: &Node) -> Option<New> {
+fn gelu(look: &GraphView<'_>, node: &Node) -> Option<New> {
     if node.operator.name != "Mul" || !look.is_float(node.outputs[0]) {
         return None;
     }
@@ -285,7 +285,7 @@ fn gelu(look: &Look<'_>, node: &Node) -> Option<New> {
     None
 }
 
-fn is_over_root_two(look: &Look<'_>, id: ValueId, x: ValueId) -> bool {
+fn is_over_root_two(look: &GraphView<'_>, id: ValueId, x: ValueId) -> bool {
     let quotient = look.node(id, "RealDiv").and_then(pair);
     let product = look.node(id, "Mul");
     quotient.is_some_and(|[own, by]| own == x && look.is_number(by, std::f64::consts::SQRT_2))
@@ -296,7 +296,7 @@ fn is_over_root_two(look: &Look<'_>, id: ValueId, x: ValueId) -> bool {
 }
 
 /// The root of 2 / pi times x + 0.044715 x^3.
-fn is_near_gelu(look: &Look<'_>, id: ValueId, x: ValueId) -> bool {
+fn is_near_gelu(look: &GraphView<'_>, id: ValueId, x: ValueId) -> bool {
     let is_cube = |id: ValueId| {
         let power = look.node(id, "Pow").and_then(pair);
         power.is_some_and(|[base, power]| base == x && look.is_number(power, 3.0))
@@ -320,7 +320,7 @@ fn is_near_gelu(look: &Look<'_>, id: ValueId, x: ValueId) -> bool {
 }
 
 /// `x * sigmoid(x)`.
-fn swish(look: &Look<'_>, node: &Node) -> Option<New> {
+fn swish(look: &GraphView<'_>, node: &Node) -> Option<New> {
     if node.operator.name != "Mul" || !look.is_float(node.outputs[0]) {
         return None;
     }
@@ -344,7 +344,7 @@ struct Scores {
 }
 
 /// Takes the product of weights and values apart.
-fn scores(look: &Look<'_>, node: &Node) -> Option<Scores> {
+fn scores(look: &GraphView<'_>, node: &Node) -> Option<Scores> {
     let plain = |node: &Node| {
         let turned = ["adj_x1", "adj_x2"].iter().any(|name| {
             node.attrs
@@ -392,7 +392,7 @@ fn scores(look: &Look<'_>, node: &Node) -> Option<Scores> {
 }
 
 /// Finds the product of queries and keys, and what it is multiplied by.
-fn scaled_product<'a>(look: &Look<'a>, id: ValueId) -> Option<(&'a Node, f64)> {
+fn scaled_product<'a>(look: &GraphView<'a>, id: ValueId) -> Option<(&'a Node, f64)> {
     if !look.is_read_once(id) {
         return None;
     }
@@ -426,7 +426,7 @@ fn attend(inputs: [ValueId; 3], scores: &Scores, heads: i64) -> New {
 }
 
 /// Attention whose operands lie position by position: nothing is transposed.
-fn attention_by_position(look: &Look<'_>, node: &Node) -> Option<New> {
+fn attention_by_position(look: &GraphView<'_>, node: &Node) -> Option<New> {
     if node.operator.name != "Reshape" {
         return None;
     }
@@ -455,7 +455,7 @@ fn attention_by_position(look: &Look<'_>, node: &Node) -> Option<New> {
 }
 
 /// Attention whose operands lie head by head.
-fn attention_by_head(look: &Look<'_>, node: &Node) -> Option<New> {
+fn attention_by_head(look: &GraphView<'_>, node: &Node) -> Option<New> {
     let found = scores(look, node)?;
     let key = look.transposed(found.turned_key, [0, 1, 3, 2])?;
     let outer = |id: ValueId| look.ty(id).shape.get(..2);

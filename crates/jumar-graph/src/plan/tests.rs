@@ -283,7 +283,7 @@ impl Kept {
     }
 }
 
-impl Watch for Kept {
+impl NodeObserver for Kept {
     fn starts(&self, inputs: &[Option<Operand>], memory: &Memory<'_>) {
         let inputs: Vec<&Operand> = inputs.iter().flatten().collect();
         self.keep("", false, &inputs, memory);

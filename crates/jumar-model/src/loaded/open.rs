@@ -6,8 +6,8 @@ use std::sync::Arc;
 use jumar_core::sync::{Mutex, Ordering};
 use jumar_core::{Call, Caller, Context, Cost, Lookups, Program, Span, StopToken};
 use jumar_graph::{
-    Dynamic, Executable, GraphError, GraphErrorKind, Lent, Operands, Plan, Region, Sink,
-    TensorType, Tensorlike, Watch, Workers, Workspace,
+    Dynamic, Executable, GraphError, GraphErrorKind, Lent, NodeObserver, Operands, Plan, Region,
+    Sink, TensorType, Tensorlike, Workers, Workspace,
 };
 use jumar_types::dtype::DataType;
 use jumar_types::{Error, ErrorKind, Result};
@@ -134,7 +134,7 @@ impl OpenExecution {
         inputs: &[Shaped],
         lender: &mut Lender<'_>,
         sink: &mut Sink<'_, 'static>,
-        watch: Option<&dyn Watch>,
+        watch: Option<&dyn NodeObserver>,
     ) -> jumar_graph::Result<()> {
         let mut outputs = Vec::with_capacity(plan.outputs.len());
         for (index, port) in plan.outputs.iter().enumerate() {

@@ -2,7 +2,7 @@
 
 use jumar_types::dtype::DataType;
 
-use super::lanes::{BLOCK, Carried, Float, Lane, Lanes1, Lanes2, for_carried};
+use super::lanes::{BLOCK, Carried, ComputeType, Float, Lanes1, Lanes2, for_carried};
 use super::loops::{Loops, broadcast_strides, dense_strides};
 use super::number::{Number, for_width};
 use crate::simd::math::Fast;
@@ -275,15 +275,15 @@ impl Blocks1 {
     fn blocks<T: Carried, U: Element>(
         &self,
         call: &Call<'_>,
-        land: fn(T::Lane) -> U,
+        land: fn(T::ComputeType) -> U,
     ) -> Result<(), OpError> {
         let (input, out) = (call.input::<T>(0)?.flat(), call.output::<U>(0)?.flat());
-        let mut block = [T::Lane::default(); BLOCK];
+        let mut block = [T::ComputeType::default(); BLOCK];
         for start in (0..input.len()).step_by(BLOCK) {
             let len = BLOCK.min(input.len() - start);
             let block = &mut block[..len];
             input.slice(start, len).load(block, T::lift);
-            T::Lane::run1(&*self.function, block);
+            T::ComputeType::run1(&*self.function, block);
             out.slice(start, len).store(block, land);
         }
         Ok(())
@@ -327,7 +327,7 @@ impl Blocks2 {
     fn blocks<T: Carried, U: Element>(
         &self,
         call: &Call<'_>,
-        land: fn(T::Lane) -> U,
+        land: fn(T::ComputeType) -> U,
     ) -> Result<(), OpError> {
         let (one, two, out) = (
             call.input::<T>(0)?,
@@ -335,8 +335,8 @@ impl Blocks2 {
             call.output::<U>(0)?,
         );
         let (len, steps) = (self.loops.row(), self.loops.steps());
-        let mut block = [T::Lane::default(); BLOCK];
-        let mut others = [T::Lane::default(); BLOCK];
+        let mut block = [T::ComputeType::default(); BLOCK];
+        let mut others = [T::ComputeType::default(); BLOCK];
         self.loops.each([0; 3], |[to, a, b]| {
             let (one, two, out) = (
                 one.row(a, len, steps[1]),
@@ -348,7 +348,7 @@ impl Blocks2 {
                 let (block, others) = (&mut block[..len], &mut others[..len]);
                 one.slice(start, len).load(block, T::lift);
                 two.slice(start, len).load(others, T::lift);
-                T::Lane::run2(&*self.function, block, others);
+                T::ComputeType::run2(&*self.function, block, others);
                 out.slice(start, len).store(block, land);
             }
             Ok(())

@@ -14,7 +14,7 @@ use crate::view::{BF16, Bool8, Element, F16};
 pub(crate) const BLOCK: usize = 256;
 
 /// A type that functions are written for.
-pub(crate) trait Lane: Element + PartialOrd {
+pub(crate) trait ComputeType: Element + PartialOrd {
     /// Runs a function of one number over a block, in place.
     fn run1(function: &dyn Lanes1, x: &mut [Self]);
     /// Runs a function of two numbers over a block; the first operand becomes the result.
@@ -24,7 +24,7 @@ pub(crate) trait Lane: Element + PartialOrd {
 }
 
 /// A type that sums, products and comparisons over many elements are kept in.
-pub(crate) trait Wide: Lane {
+pub(crate) trait Wide: ComputeType {
     const ZERO: Self;
     const ONE: Self;
     fn of(value: f64) -> Self;
@@ -64,7 +64,7 @@ pub(crate) trait Lanes2: Send + Sync + 'static {
 
 macro_rules! lane {
     ($($type:ident)*) => {$(
-        impl Lane for $type {
+        impl ComputeType for $type {
             fn run1(function: &dyn Lanes1, x: &mut [$type]) { function.$type(x) }
             fn run2(function: &dyn Lanes2, a: &mut [$type], b: &[$type]) { function.$type(a, b) }
             #[inline(always)] fn truth(self) -> bool { self != 0 as $type }
@@ -134,14 +134,14 @@ wide! { f64 i64 u64 }
 /// An element type that can be brought into the types that are computed in.
 pub(crate) trait Carried: Element {
     /// The type of functions of one and two numbers.
-    type Lane: Lane;
+    type ComputeType: ComputeType;
     /// The type of sums and comparisons over many elements.
     type Wide: Wide;
     /// The smallest value, and the largest.
     const LEAST: Self::Wide;
     const MOST: Self::Wide;
-    fn lift(self) -> Self::Lane;
-    fn land(lane: Self::Lane) -> Self;
+    fn lift(self) -> Self::ComputeType;
+    fn land(lane: Self::ComputeType) -> Self;
     fn widen(self) -> Self::Wide;
     fn narrow(wide: Self::Wide) -> Self;
     fn from_real(value: f64) -> Self;
@@ -153,7 +153,7 @@ macro_rules! carried {
     ($($type:ident: $lane:ident, $wide:ident, $least:expr, $most:expr, $lift:expr, $land:expr, $widen:expr, $narrow:expr,
        $real:expr, $signed:expr, $unsigned:expr;)*) => {$(
         impl Carried for $type {
-            type Lane = $lane;
+            type ComputeType = $lane;
             type Wide = $wide;
             const LEAST: $wide = $least;
             const MOST: $wide = $most;

@@ -516,7 +516,7 @@ static DYNAMIC: Operator = Operator {
         Ok(vec![TensorType::new(dtype, shape)])
     },
     prepare: |cx: &PrepareCx<'_>| {
-        Ok(Box::new(PreprocessAsTold {
+        Ok(Box::new(DynamicPreprocess {
             channels: cx.attrs().int("channels")? as usize,
             result: [
                 cx.attrs().int("width")? as usize,
@@ -672,14 +672,14 @@ impl Kernel for Preprocess {
 }
 
 /// Preprocessing whose settings come with the pictures.
-struct PreprocessAsTold {
+struct DynamicPreprocess {
     channels: usize,
     result: [usize; 2],
     dtype: DataType,
     count: usize,
 }
 
-impl Kernel for PreprocessAsTold {
+impl Kernel for DynamicPreprocess {
     fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
         // Pictures may be smaller than the largest that the input has room for, and so may the caller's buffer.
         let there = call.bytes_there(0)?;

@@ -2,7 +2,7 @@
 
 use jumar_types::dtype::DataType;
 
-use crate::kernels::lanes::{Carried, Lane, for_carried};
+use crate::kernels::lanes::{Carried, ComputeType, for_carried};
 use crate::onnx::{LATEST, plain};
 use crate::operator::OUTPUT_Y;
 use crate::{

@@ -66,7 +66,7 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     reads_only_shapes: false,
     infer: |cx| {
         let input = cx.input(0)?;
-        let known = Known::of(&cx.attrs())?;
+        let known = NgramTable::of(&cx.attrs())?;
         let width = known.width as i64;
         let dtype = DataType::Float32;
         let shape = match input.rank() {
@@ -84,7 +84,7 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     prepare: |cx| {
         let shape = cx.shape(0)?;
         let length = shape.last().copied().unwrap_or(0);
-        let known = Known::of(&cx.attrs())?;
+        let known = NgramTable::of(&cx.attrs())?;
         for_dtype!(cx.dtype(0)?, [Int32 => i32, Int64 => i64], T => {
             Ok(Box::new(Count::<T> { known, length, types: std::marker::PhantomData }) as Box<dyn Kernel>)
         })
@@ -92,7 +92,7 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
 }];
 
 /// The sequences that are counted.
-struct Known {
+struct NgramTable {
     /// The place of each among the results, and what a hit counts.
     places: HashMap<Vec<i64>, (usize, f32)>,
     lengths: std::ops::RangeInclusive<usize>,
@@ -102,8 +102,8 @@ struct Known {
     once: bool,
 }
 
-impl Known {
-    fn of(attrs: &AttrReader<'_>) -> Result<Known, OpError> {
+impl NgramTable {
+    fn of(attrs: &AttrReader<'_>) -> Result<NgramTable, OpError> {
         let size = |name: &str| {
             let value = attrs.int(name)?;
             usize::try_from(value).map_err(|_| {
@@ -168,7 +168,7 @@ impl Known {
             .filter(|&width| width < 1 << 31)
             .ok_or_else(torn)?
             + 1;
-        Ok(Known {
+        Ok(NgramTable {
             places,
             lengths: least..=most,
             skips,
@@ -203,7 +203,7 @@ impl Known {
 }
 
 struct Count<T> {
-    known: Known,
+    known: NgramTable,
     length: usize,
     types: std::marker::PhantomData<fn(T)>,
 }

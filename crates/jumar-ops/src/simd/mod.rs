@@ -101,7 +101,7 @@ pub(crate) fn levels() -> Vec<Level> {
 mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
-    use super::blocked::{Apart, Dense, Part, Share, Sliding, Sweep};
+    use super::blocked::{BatchStrides, Dense, Part, Share, Sliding, WindowOp};
     use super::*;
     use crate::view::{BF16, Block, Element, Layout, Row, RowMut, View, ViewMut};
 
@@ -205,7 +205,7 @@ mod tests {
             residual: None,
             clamp: None,
             out: row_mut(&mut written, 0),
-            apart: Apart::default(),
+            apart: BatchStrides::default(),
         };
         let dense = Dense {
             window,
@@ -227,7 +227,7 @@ mod tests {
         let said = refusal(|| blocked::convolve(&dense, &operands, share));
         assert!(said.contains("more than memory holds"), "{said}");
         let sweep = |window: Sliding, blocks| {
-            refusal(|| blocked::sweep(&window, Sweep::Max, (0, blocks), &operands, part))
+            refusal(|| blocked::sweep(&window, WindowOp::Max, (0, blocks), &operands, part))
         };
         let said = sweep(window, 1 << 60);
         assert!(said.contains("more than memory holds"), "{said}");

@@ -42,10 +42,10 @@ fn tasks() -> MutexGuard<'static, Tasks> {
 }
 
 /// A task on its way through C.
-pub struct Parcel(u64);
+pub struct CallbackBox(u64);
 
-impl Parcel {
-    pub fn new(function: Option<Bound<'_, PyAny>>, data: Bound<'_, PyAny>) -> Parcel {
+impl CallbackBox {
+    pub fn new(function: Option<Bound<'_, PyAny>>, data: Bound<'_, PyAny>) -> CallbackBox {
         let task = Task {
             function: function.map(Bound::unbind),
             data: data.unbind(),
@@ -54,7 +54,7 @@ impl Parcel {
         tasks.last += 1;
         let number = tasks.last;
         tasks.waiting.insert(number, task);
-        Parcel(number)
+        CallbackBox(number)
     }
 
     pub fn pointer(&self) -> Pointer {

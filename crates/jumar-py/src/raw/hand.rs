@@ -6,7 +6,7 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 
-use super::callbacks::{self, DECODERS, DUMP, ENCODERS, EXCEPTION, Parcel};
+use super::callbacks::{self, CallbackBox, DECODERS, DUMP, ENCODERS, EXCEPTION};
 use super::kit::*;
 use super::library::Symbol;
 use super::records::{DumpChunk, IoDims, UceInfo, text};
@@ -469,7 +469,7 @@ pub fn rt_launch_callback<'py>(call: &Args<'py>) -> Answer<'py> {
     let data = call.object(1)?;
     let block = call.get::<i32>(2)?;
     let stream = call.get::<Pointer>(3)?;
-    let parcel = Parcel::new(Some(function), data);
+    let parcel = CallbackBox::new(Some(function), data);
     let callback: Callback = callbacks::launched;
     let ret = c_call!(call.waits aclrtLaunchCallback(Callback, Pointer, i32, Pointer) -> i32,
         [callback, parcel.pointer(), block, stream], or NOT_SUPPORTED);
@@ -557,7 +557,7 @@ pub fn media_vdec_send_frame<'py>(call: &Args<'py>) -> Answer<'py> {
     let input = call.get::<Pointer>(1)?;
     let output = call.get::<Pointer>(2)?;
     let config = call.get::<Pointer>(3)?;
-    let parcel = Parcel::new(DECODERS.get(call.py(), channel), call.object(4)?);
+    let parcel = CallbackBox::new(DECODERS.get(call.py(), channel), call.object(4)?);
     let ret = c_call!(call.waits aclvdecSendFrame(Pointer, Pointer, Pointer, Pointer, Pointer) -> i32,
         [channel, input, output, config, parcel.pointer()], or NOT_SUPPORTED);
     if ret != SUCCESS {
@@ -571,7 +571,7 @@ pub fn media_vdec_send_skipped_frame<'py>(call: &Args<'py>) -> Answer<'py> {
     let channel = call.get::<Pointer>(0)?;
     let input = call.get::<Pointer>(1)?;
     let config = call.get::<Pointer>(2)?;
-    let parcel = Parcel::new(DECODERS.get(call.py(), channel), call.object(3)?);
+    let parcel = CallbackBox::new(DECODERS.get(call.py(), channel), call.object(3)?);
     let ret = c_call!(call.waits aclvdecSendSkippedFrame(Pointer, Pointer, Pointer, Pointer) -> i32,
         [channel, input, config, parcel.pointer()], or NOT_SUPPORTED);
     if ret != SUCCESS {
@@ -586,7 +586,7 @@ pub fn media_venc_send_frame<'py>(call: &Args<'py>) -> Answer<'py> {
     let input = call.get::<Pointer>(1)?;
     let reserve = call.get::<Pointer>(2)?;
     let config = call.get::<Pointer>(3)?;
-    let parcel = Parcel::new(ENCODERS.get(call.py(), channel), call.object(4)?);
+    let parcel = CallbackBox::new(ENCODERS.get(call.py(), channel), call.object(4)?);
     let ret = c_call!(call.waits aclvencSendFrame(Pointer, Pointer, Pointer, Pointer, Pointer) -> i32,
         [channel, input, reserve, config, parcel.pointer()], or NOT_SUPPORTED);
     if ret != SUCCESS {

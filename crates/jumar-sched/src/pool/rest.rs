@@ -8,15 +8,15 @@ use super::Pool;
 use crate::park::Parker;
 
 /// A worker that sleeps.
-pub(super) struct Sleeper {
+pub(super) struct IdleWorker {
     worker: usize,
-    pub(super) bed: Bed,
+    pub(super) bed: ParkedWorker,
     pub(super) deadline: Option<Instant>,
 }
 
 /// Where a worker sleeps.
 #[derive(Clone)]
-pub(super) struct Bed {
+pub(super) struct ParkedWorker {
     pub(super) parker: Arc<Parker>,
     /// The number by which the system knows the worker.
     pub(super) thread: Option<u32>,
@@ -27,7 +27,7 @@ impl Pool {
     /// wait there for the end of its time slice. Where it slept is no matter. In a virtual machine the system takes an idle processor
     /// for one that is not to be had, and wakes a thread beside its waker though it slept elsewhere.
     #[cold]
-    pub(super) fn rouse(&self, bed: &Bed) {
+    pub(super) fn wake_on_other_cpu(&self, bed: &ParkedWorker) {
         match bed.thread {
             Some(thread) if self.allowed_cpus > 1 => {
                 self.runner
@@ -55,9 +55,9 @@ impl Pool {
                 0 => inner.timers.first_key_value().map(|((due, _), _)| *due),
                 _ => None,
             };
-            inner.asleep.push(Sleeper {
+            inner.asleep.push(IdleWorker {
                 worker: number,
-                bed: Bed {
+                bed: ParkedWorker {
                     parker: parker.clone(),
                     thread: self.runner.thread(),
                 },

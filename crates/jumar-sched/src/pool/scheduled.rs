@@ -12,7 +12,7 @@ use crate::stream::Stream;
 
 impl Pool {
     /// Runs tasks one by one as a schedule says.
-    pub(super) fn work_by(self: &Arc<Self>, schedule: &dyn Schedule, number: usize) {
+    pub(super) fn run_scheduled(self: &Arc<Self>, schedule: &dyn Schedule, number: usize) {
         let parker = Arc::new(Parker::new());
         self.inner.lock().napper = Some(parker.clone());
         let _ = number;
@@ -20,7 +20,7 @@ impl Pool {
             let mut inner = self.inner.lock();
             if inner.fire(self) {
                 drop(inner);
-                self.look_on_time();
+                self.poll_on_timer();
                 inner = self.inner.lock();
             }
             let mut runnable: Vec<Arc<Stream>> = Vec::new();

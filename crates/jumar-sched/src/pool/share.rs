@@ -216,7 +216,7 @@ mod tests {
     use jumar_hal::{Span, Transfer};
 
     use super::super::Cpus;
-    use super::super::rest::Bed;
+    use super::super::rest::ParkedWorker;
     use super::*;
     use crate::park::Parker;
     use crate::runner::Runner;
@@ -224,16 +224,16 @@ mod tests {
 
     /// Says where it runs as it was told, and counts what it is asked for.
     #[derive(Default)]
-    struct Told {
+    struct FakePlacement {
         here: AtomicU32,
         woken_elsewhere: AtomicU32,
         left: AtomicUsize,
         counted: AtomicUsize,
     }
 
-    struct Teller(Arc<Told>);
+    struct FakeCpuSource(Arc<FakePlacement>);
 
-    impl Runner for Teller {
+    impl Runner for FakeCpuSource {
         fn copy(&self, _copy: Transfer, _team: &Team<'_>) {}
         fn fill(&self, _to: Span, _value: u8) {}
         fn processor(&self) -> Option<u32> {
@@ -252,20 +252,20 @@ mod tests {
         }
     }
 
-    fn pool(told: &Arc<Told>, cpus: Cpus) -> Pool {
-        Pool::new(None, cpus, Arc::new(Teller(told.clone())), None)
+    fn pool(told: &Arc<FakePlacement>, cpus: Cpus) -> Pool {
+        Pool::new(None, cpus, Arc::new(FakeCpuSource(told.clone())), None)
     }
 
     #[test]
     fn a_worker_is_woken_elsewhere_where_there_is_another_processor() {
-        let told = Arc::new(Told::default());
+        let told = Arc::new(FakePlacement::default());
         for (cpus, thread, elsewhere) in [(2, Some(100), 100), (2, None, 0), (1, Some(100), 0)] {
             told.woken_elsewhere.store(0, Ordering::Relaxed);
-            let bed = Bed {
+            let bed = ParkedWorker {
                 parker: Arc::new(Parker::new()),
                 thread,
             };
-            pool(&told, Cpus::Most(cpus)).rouse(&bed);
+            pool(&told, Cpus::Most(cpus)).wake_on_other_cpu(&bed);
             let woken = told.woken_elsewhere.load(Ordering::Relaxed);
             assert_eq!(woken, elsewhere, "{cpus} processors, thread {thread:?}");
             // It was told either way, or this would not return.
@@ -276,7 +276,7 @@ mod tests {
     #[test]
     fn a_worker_does_not_rest_where_the_program_queues() {
         for (cpus, rests, leaves) in [(2, 0, 1), (2, 1, 0), (1, 0, 0)] {
-            let told = Arc::new(Told::default());
+            let told = Arc::new(FakePlacement::default());
             let pool = pool(&told, Cpus::Most(cpus));
             pool.leave_pusher();
             assert_eq!(told.left.load(Ordering::Relaxed), 0, "nobody queued yet");
@@ -293,7 +293,7 @@ mod tests {
 
     #[test]
     fn no_worker_spins_where_threads_that_wait_have_all_processors() {
-        let told = Arc::new(Told::default());
+        let told = Arc::new(FakePlacement::default());
         let pool = pool(&told, Cpus::Count(2));
         let mut worker = false;
         assert!(pool.goes_on_spinning(&mut worker));
@@ -309,7 +309,7 @@ mod tests {
 
     #[test]
     fn processors_are_counted_when_somebody_asks_and_once() {
-        let told = Arc::new(Told::default());
+        let told = Arc::new(FakePlacement::default());
         let pool = pool(&told, Cpus::Most(8));
         assert_eq!(told.counted.load(Ordering::Relaxed), 0);
         assert_eq!((pool.cpus(), pool.workers(), pool.cpus()), (3, 3, 3));

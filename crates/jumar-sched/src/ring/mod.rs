@@ -4,7 +4,7 @@
 //!
 //! | state | meaning | who leaves it |
 //! |---|---|---|
-//! | idle | nobody owns the stream and it holds no task | the producer that holds the lock: to queued with its push, or it does the task itself (`Rest`) |
+//! | idle | nobody owns the stream and it holds no task | the producer that holds the lock: to queued with its push, or it does the task itself (`IdleGuard`) |
 //! | queued | it holds tasks and waits for an owner | whoever takes it: to running |
 //! | running | one thread owns it (`Owner`) | that thread: to queued or blocked, and under the lock to idle |
 //! | blocked | its first task waits for a signal, at which the stream is registered | whoever calls it (signal, timer, discard): to queued |
@@ -329,7 +329,7 @@ impl Ring {
 
     /// Begins to append a task. With `more` the limit does not count. `None`: the ring holds as many as it may.
     #[inline]
-    pub(crate) fn enter(&self, more: bool) -> Option<Entrance<'_>> {
+    pub(crate) fn enter(&self, more: bool) -> Option<PushPermit<'_>> {
         let pushed = self.lock();
         let position = pushed + 1;
         let room = self.front.0.producer.with_mut(|producer| {
@@ -338,7 +338,7 @@ impl Ring {
             position <= producer.room || self.make_room(producer, position, more)
         });
         if room {
-            return Some(Entrance {
+            return Some(PushPermit {
                 ring: self,
                 position,
             });
@@ -369,7 +369,7 @@ impl Ring {
 
     /// Takes an idle stream together with the lock, to do one task at once that never comes to a slot.
     #[inline]
-    pub(crate) fn rest(&self) -> Option<Rest<'_>> {
+    pub(crate) fn rest(&self) -> Option<IdleGuard<'_>> {
         if self.state.0.load(Ordering::Relaxed) & STATE != IDLE {
             return None;
         }
@@ -378,7 +378,7 @@ impl Ring {
             self.unlock(pushed);
             return None;
         }
-        Some(Rest { ring: self, pushed })
+        Some(IdleGuard { ring: self, pushed })
     }
 
     /// Takes a queued stream and leaves its entry in the run queue.
@@ -424,16 +424,16 @@ impl Ring {
 
 /// The right to append one task.
 #[must_use = "nobody else can append before the task is"]
-pub(crate) struct Entrance<'a> {
+pub(crate) struct PushPermit<'a> {
     ring: &'a Ring,
     position: u64,
 }
 
-impl Entrance<'_> {
+impl PushPermit<'_> {
     /// Appends the task.
     #[inline]
     pub(crate) fn push(self, tag: Tag, task: Task) -> Pushed {
-        let Entrance { ring, position } = self;
+        let PushPermit { ring, position } = self;
         // SAFETY: `enter` took the lock and made room, and the count under the lock says which position is next.
         unsafe { ring.write(position, tag, task) };
         // Under the lock nobody goes idle: what is not idle now has an owner, or will have one, that finds the task.
@@ -446,12 +446,12 @@ impl Entrance<'_> {
 
 /// An idle stream held with the lock: both halves are the holder's.
 #[must_use = "nobody else can append before it is given back"]
-pub(crate) struct Rest<'a> {
+pub(crate) struct IdleGuard<'a> {
     ring: &'a Ring,
     pushed: u64,
 }
 
-impl Rest<'_> {
+impl IdleGuard<'_> {
     /// Counts a task as pushed and finished. Gives its position, and whether a thread is parked for some position.
     #[inline]
     pub(crate) fn done(self) -> (u64, bool) {

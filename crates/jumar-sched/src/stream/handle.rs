@@ -107,7 +107,7 @@ impl Queue for Handle {
             left.get() == 0 || signal.is_set()
         };
         stream.drive(owner, true, u32::MAX, stop);
-        if Pool::owes() {
+        if Pool::has_deferred_wakes() {
             stream.pool.settle(false);
         }
     }
@@ -131,14 +131,14 @@ impl Queue for Handle {
                 signal.is_set() || late()
             });
             if signal.is_set() {
-                if Pool::owes() {
+                if Pool::has_deferred_wakes() {
                     stream.pool.settle(false);
                 }
                 return true;
             }
         }
         // Registered before anything else, so that a set that is cleared at once still counts.
-        let told = Arc::new(Told {
+        let told = Arc::new(SignalWaiter {
             told: AtomicBool::new(false),
             parker: park::mine(),
         });
@@ -177,12 +177,12 @@ impl Queue for Handle {
 }
 
 /// A thread that waits for a signal.
-struct Told {
+struct SignalWaiter {
     told: AtomicBool,
     parker: Arc<Parker>,
 }
 
-impl Waiter for Told {
+impl Waiter for SignalWaiter {
     fn signalled(self: Arc<Self>) {
         self.told.store(true, Ordering::Release);
         self.parker.unpark();

@@ -10,8 +10,8 @@ use std::sync::{Arc, Condvar, Mutex, mpsc};
 use std::time::{Duration, Instant};
 
 use jumar_hal::{
-    Call, Cost, Program, Queue, QueueConfig, Signal, Span, Tag, Task, Transfer, Verdict, WaitThen,
-    Watcher,
+    Call, Cost, Program, Queue, QueueConfig, QueueObserver, Signal, Span, Tag, Task, Transfer,
+    Verdict, WaitThen,
 };
 use jumar_sched::{Executor, ExecutorConfig, Runner, Schedule, Team};
 use jumar_types::{Error, ErrorKind, Result};
@@ -35,12 +35,12 @@ impl Runner for Bare {
 
 /// Keeps what it hears.
 #[derive(Default)]
-struct Ear {
+struct RecordingObserver {
     heard: Mutex<Vec<String>>,
     discard: bool,
 }
 
-impl Watcher for Ear {
+impl QueueObserver for RecordingObserver {
     fn started(&self, tag: Tag) {
         self.heard
             .lock()
@@ -64,16 +64,16 @@ impl Watcher for Ear {
     }
 }
 
-impl Ear {
+impl RecordingObserver {
     fn heard(&self) -> Vec<String> {
         self.heard.lock().unwrap().clone()
     }
 }
 
 /// A program made of a closure.
-struct Do<F>(F, Cost);
+struct FnProgram<F>(F, Cost);
 
-impl<F: Fn() -> Result<()> + Send + Sync + 'static> Program for Do<F> {
+impl<F: Fn() -> Result<()> + Send + Sync + 'static> Program for FnProgram<F> {
     fn run(&self) -> Result<()> {
         (self.0)()
     }
@@ -90,7 +90,7 @@ fn run_costing(cost: Cost, f: impl Fn() + Send + Sync + 'static) -> Task {
         f();
         Ok(())
     };
-    Task::Run(Arc::new(Do(f, cost)))
+    Task::Run(Arc::new(FnProgram(f, cost)))
 }
 
 fn run(f: impl Fn() + Send + Sync + 'static) -> Task {
@@ -98,7 +98,7 @@ fn run(f: impl Fn() + Send + Sync + 'static) -> Task {
 }
 
 fn fail(kind: ErrorKind) -> Task {
-    Task::Run(Arc::new(Do(
+    Task::Run(Arc::new(FnProgram(
         move || Err(Error::new(kind, "as asked")),
         Cost::Bounded,
     )))
@@ -121,7 +121,10 @@ fn executor(workers: usize) -> Executor {
 }
 
 fn queue(executor: &Executor) -> Arc<dyn Queue> {
-    executor.queue(QueueConfig::default(), Arc::new(Ear::default()))
+    executor.queue(
+        QueueConfig::default(),
+        Arc::new(RecordingObserver::default()),
+    )
 }
 
 fn drain(queue: &Arc<dyn Queue>) {
@@ -275,7 +278,7 @@ fn a_notify_lets_exactly_one_queue_pass() {
 #[test]
 fn a_wait_with_a_limit_fails_late_and_never_early() {
     let executor = executor(2);
-    let ear = Arc::new(Ear::default());
+    let ear = Arc::new(RecordingObserver::default());
     let queue = executor.queue(QueueConfig::default(), ear.clone());
     let signal = Arc::new(Signal::new());
     for by_caller in [true, false] {
@@ -309,7 +312,7 @@ fn a_wait_with_a_limit_fails_late_and_never_early() {
 #[test]
 fn a_wait_that_passes_in_time_leaves_no_timer_behind() {
     let executor = executor(2);
-    let ear = Arc::new(Ear::default());
+    let ear = Arc::new(RecordingObserver::default());
     let (a, b) = (
         executor.queue(QueueConfig::default(), ear.clone()),
         queue(&executor),
@@ -409,7 +412,7 @@ fn a_thread_parked_for_an_early_position_wakes_before_the_backlog_is_done() {
 #[test]
 fn a_watched_task_is_reported_in_order_and_others_are_not() {
     let executor = executor(2);
-    let ear = Arc::new(Ear::default());
+    let ear = Arc::new(RecordingObserver::default());
     let queue = executor.queue(QueueConfig::default(), ear.clone());
     let signal = Arc::new(Signal::new());
     let tag = |ticket| Tag {
@@ -440,7 +443,7 @@ fn a_watched_task_is_reported_in_order_and_others_are_not() {
 #[test]
 fn a_panic_is_an_error_of_its_task_alone() {
     let executor = executor(2);
-    let ear = Arc::new(Ear::default());
+    let ear = Arc::new(RecordingObserver::default());
     let queue = executor.queue(QueueConfig::default(), ear.clone());
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| ()));
@@ -457,9 +460,9 @@ fn a_panic_is_an_error_of_its_task_alone() {
 #[test]
 fn after_a_failure_what_is_queued_can_be_dropped_but_signals_are_set() {
     let executor = executor(2);
-    let ear = Arc::new(Ear {
+    let ear = Arc::new(RecordingObserver {
         discard: true,
-        ..Ear::default()
+        ..RecordingObserver::default()
     });
     let queue = executor.queue(QueueConfig::default(), ear.clone());
     let (gate, never, signal) = (
@@ -606,7 +609,7 @@ fn order_by(seed: u64) -> Vec<u32> {
                     priority: 0,
                     number,
                 },
-                Arc::new(Ear::default()),
+                Arc::new(RecordingObserver::default()),
             )
         })
         .collect();
@@ -665,7 +668,7 @@ fn a_schedule_knows_what_is_waited_for_and_when_that_is_over() {
             priority: 0,
             number,
         };
-        executor.queue(config, Arc::new(Ear::default()))
+        executor.queue(config, Arc::new(RecordingObserver::default()))
     });
     for _ in 0..10 {
         one.submit(run(|| ()), TAG);
@@ -687,7 +690,7 @@ fn a_low_priority_queue_is_served_beside_a_busy_high_one() {
             priority,
             number: u32::from(priority),
         };
-        executor.queue(config, Arc::new(Ear::default()))
+        executor.queue(config, Arc::new(RecordingObserver::default()))
     };
     let high: Vec<_> = (0..4).map(|_| make(0)).collect();
     let low = make(7);
@@ -844,7 +847,9 @@ fn a_queue_that_nobody_uses_any_more_is_gone_at_once() {
         }),
         TAG,
     );
-    let ears: Vec<_> = (0..100).map(|_| Arc::new(Ear::default())).collect();
+    let ears: Vec<_> = (0..100)
+        .map(|_| Arc::new(RecordingObserver::default()))
+        .collect();
     for ear in &ears {
         let queue = executor.queue(QueueConfig::default(), ear.clone());
         queue.submit(run(|| {}), TAG);

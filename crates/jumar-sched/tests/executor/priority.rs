@@ -10,7 +10,7 @@ fn of_queues_that_are_ready_the_one_of_the_smallest_number_is_served_first() {
             priority,
             number: 0,
         };
-        executor.queue(config, Arc::new(Ear::default()))
+        executor.queue(config, Arc::new(RecordingObserver::default()))
     };
     // The one worker is held, and the others become ready meanwhile, in the wrong order.
     let (holder, held) = (make(0), Arc::new(Signal::new()));

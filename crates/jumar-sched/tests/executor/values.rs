@@ -6,10 +6,10 @@ use super::*;
 
 /// A word that somebody writes and nobody announces.
 #[derive(Default)]
-struct Word(AtomicU64);
+struct SharedValue(AtomicU64);
 
 /// Waits until a word is some value.
-struct Is(Arc<Word>, u64);
+struct Is(Arc<SharedValue>, u64);
 
 impl Condition for Is {
     fn holds(&self) -> bool {
@@ -21,7 +21,7 @@ impl Condition for Is {
 }
 
 /// Takes one of what a word counts.
-struct Takes(Arc<Word>);
+struct Takes(Arc<SharedValue>);
 
 impl Condition for Takes {
     fn holds(&self) -> bool {
@@ -79,7 +79,7 @@ fn a_condition_is_examined_without_a_lock() {
     drain(&queue);
 }
 
-fn write(word: &Arc<Word>, value: u64) -> Task {
+fn write(word: &Arc<SharedValue>, value: u64) -> Task {
     let word = word.clone();
     run(move || word.0.store(value, Ordering::Release))
 }
@@ -89,7 +89,10 @@ fn two_queues_wait_for_each_others_values_in_turn() {
     for workers in [1, 2] {
         let executor = executor(workers);
         let (a, b) = (queue(&executor), queue(&executor));
-        let (to_a, to_b) = (Arc::new(Word::default()), Arc::new(Word::default()));
+        let (to_a, to_b) = (
+            Arc::new(SharedValue::default()),
+            Arc::new(SharedValue::default()),
+        );
         for turn in 1..=200 {
             a.submit(until(Is(to_a.clone(), turn)), TAG);
             a.submit(write(&to_b, turn), TAG);
@@ -106,7 +109,7 @@ fn two_queues_wait_for_each_others_values_in_turn() {
 fn a_value_that_the_host_writes_is_found_without_any_waiting_call() {
     let executor = executor(1);
     let queue = queue(&executor);
-    let word = Arc::new(Word::default());
+    let word = Arc::new(SharedValue::default());
     let (send, receive) = mpsc::channel();
     queue.submit(until(Is(word.clone(), 1)), TAG);
     queue.submit(run(move || send.send(()).unwrap_or(())), TAG);
@@ -121,7 +124,7 @@ fn a_thousand_queues_that_wait_hold_no_worker() {
     for workers in [1, 2] {
         let executor = executor(workers);
         let signal = Arc::new(Signal::new());
-        let word = Arc::new(Word::default());
+        let word = Arc::new(SharedValue::default());
         let ran = Arc::new(AtomicUsize::new(0));
         let queues: Vec<_> = (0..1000)
             .map(|number| {
@@ -157,7 +160,7 @@ fn a_thousand_queues_that_wait_hold_no_worker() {
 #[test]
 fn a_counted_word_lets_as_many_queues_pass_as_it_counts() {
     let executor = executor(2);
-    let word = Arc::new(Word::default());
+    let word = Arc::new(SharedValue::default());
     let queues: Vec<_> = (0..20).map(|_| queue(&executor)).collect();
     for queue in &queues {
         queue.submit(until(Takes(word.clone())), TAG);
@@ -177,9 +180,9 @@ fn a_counted_word_lets_as_many_queues_pass_as_it_counts() {
 #[test]
 fn a_wait_for_a_value_gives_up_or_is_dropped() {
     let executor = executor(1);
-    let ear = Arc::new(Ear::default());
+    let ear = Arc::new(RecordingObserver::default());
     let queue = executor.queue(QueueConfig::default(), ear.clone());
-    let word = Arc::new(Word::default());
+    let word = Arc::new(SharedValue::default());
     queue.submit(
         Task::Until {
             condition: Arc::new(Is(word.clone(), 1)),

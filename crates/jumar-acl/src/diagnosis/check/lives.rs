@@ -12,7 +12,7 @@ use crate::watch::{MOST, signature};
 use super::Seen;
 
 /// The life of a kind of objects.
-pub(super) struct Life {
+pub(super) struct ObjectLifetime {
     /// The handle's type.
     handle: &'static str,
     /// What it is, for people.
@@ -28,7 +28,7 @@ pub(super) struct Life {
 }
 
 /// Models, which are numbers and no handles.
-pub(super) static MODEL: Life = Life {
+pub(super) static MODEL: ObjectLifetime = ObjectLifetime {
     handle: "model id",
     kind: "model",
     makers: &[],
@@ -39,8 +39,8 @@ pub(super) static MODEL: Life = Life {
     advice: "Call aclmdlUnload before the device is reset.",
 };
 
-static LIVES: &[Life] = &[
-    Life {
+static LIVES: &[ObjectLifetime] = &[
+    ObjectLifetime {
         handle: "aclrtContext",
         kind: "context",
         makers: &["aclrtCreateContext"],
@@ -50,7 +50,7 @@ static LIVES: &[Life] = &[
         leak: "JMR-CTX-010",
         advice: "Call aclrtDestroyContext before the device is reset.",
     },
-    Life {
+    ObjectLifetime {
         handle: "aclrtStream",
         kind: "stream",
         makers: &[
@@ -64,7 +64,7 @@ static LIVES: &[Life] = &[
         leak: "JMR-STREAM-023",
         advice: "Call aclrtDestroyStream before its context goes.",
     },
-    Life {
+    ObjectLifetime {
         handle: "aclrtEvent",
         kind: "event",
         makers: &[
@@ -79,7 +79,7 @@ static LIVES: &[Life] = &[
         leak: "JMR-EVENT-018",
         advice: "Call aclrtDestroyEvent.",
     },
-    Life {
+    ObjectLifetime {
         handle: "aclrtNotify",
         kind: "notify",
         makers: &["aclrtCreateNotify", "aclrtNotifyImportByKey"],
@@ -89,7 +89,7 @@ static LIVES: &[Life] = &[
         leak: "JMR-NOTIFY-007",
         advice: "Call aclrtDestroyNotify.",
     },
-    Life {
+    ObjectLifetime {
         handle: "aclDataBuffer",
         kind: "data buffer",
         makers: &["aclCreateDataBuffer"],
@@ -99,7 +99,7 @@ static LIVES: &[Life] = &[
         leak: "JMR-LEAK-002",
         advice: "Call aclDestroyDataBuffer; destroying the data set does not do it.",
     },
-    Life {
+    ObjectLifetime {
         handle: "aclmdlDataset",
         kind: "data set",
         makers: &["aclmdlCreateDataset"],
@@ -109,7 +109,7 @@ static LIVES: &[Life] = &[
         leak: "JMR-LEAK-002",
         advice: "Call aclmdlDestroyDataset.",
     },
-    Life {
+    ObjectLifetime {
         handle: "aclmdlDesc",
         kind: "model description",
         makers: &["aclmdlCreateDesc"],
@@ -119,7 +119,7 @@ static LIVES: &[Life] = &[
         leak: "JMR-LEAK-002",
         advice: "Call aclmdlDestroyDesc.",
     },
-    Life {
+    ObjectLifetime {
         handle: "aclTensorDesc",
         kind: "tensor description",
         makers: &["aclCreateTensorDesc"],
@@ -129,7 +129,7 @@ static LIVES: &[Life] = &[
         leak: "JMR-OP-012",
         advice: "Call aclDestroyTensorDesc.",
     },
-    Life {
+    ObjectLifetime {
         handle: "aclmdlRI",
         kind: "captured model",
         makers: &["aclmdlRICaptureEnd", "aclmdlRIBuildBegin"],
@@ -139,7 +139,7 @@ static LIVES: &[Life] = &[
         leak: "JMR-CAP-025",
         advice: "Call aclmdlRIDestroy.",
     },
-    Life {
+    ObjectLifetime {
         handle: "aclrtBinHandle",
         kind: "kernel binary",
         makers: &[
@@ -153,7 +153,7 @@ static LIVES: &[Life] = &[
         leak: "JMR-LEAK-002",
         advice: "Call aclrtBinaryUnLoad.",
     },
-    Life {
+    ObjectLifetime {
         handle: "aclrtLabel",
         kind: "label",
         makers: &["aclrtCreateLabel"],
@@ -163,7 +163,7 @@ static LIVES: &[Life] = &[
         leak: "JMR-LEAK-002",
         advice: "Call aclrtDestroyLabel.",
     },
-    Life {
+    ObjectLifetime {
         handle: "aclrtStreamConfigHandle",
         kind: "stream configuration",
         makers: &["aclrtCreateStreamConfigHandle"],
@@ -175,9 +175,9 @@ static LIVES: &[Life] = &[
     },
 ];
 
-impl Life {
+impl ObjectLifetime {
     /// Finds the life behind a type of handles.
-    pub(super) fn of(handle: &str) -> Option<&'static Life> {
+    pub(super) fn of(handle: &str) -> Option<&'static ObjectLifetime> {
         LIVES.iter().find(|life| life.handle == handle)
     }
 }

@@ -15,13 +15,13 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use jumar::check::{Allocation, Check, Finding, Place};
-use jumar::engine::Home;
+use jumar::engine::MemoryKind;
 use jumar::engine::sync::{AtomicBool, AtomicU32, AtomicU64, Mutex, Ordering};
 
 use crate::watch::MOST;
 use crate::{Call, Cx, process};
 
-use lives::Life;
+use lives::ObjectLifetime;
 use table::{After, Before};
 
 pub(crate) use files::is_about_to_be_written;
@@ -217,7 +217,7 @@ fn bare(check: &Check, call: &Call) {
 }
 
 /// Finds what is given back after the finalise, whether it is still there or not.
-fn too_late(check: &Check, known: &table::Known, words: &[u64; MOST]) -> bool {
+fn too_late(check: &Check, known: &table::CallRecord, words: &[u64; MOST]) -> bool {
     let object = known
         .handles
         .iter()
@@ -257,7 +257,7 @@ fn too_late(check: &Check, known: &table::Known, words: &[u64; MOST]) -> bool {
     true
 }
 
-fn gone(check: &Check, call: &Call, life: &Life, key: u64) {
+fn gone(check: &Check, call: &Call, life: &ObjectLifetime, key: u64) {
     let now = check.ends();
     let Some(object) = check.object(life.kind, key) else {
         return recent::lives(key, now);
@@ -363,7 +363,7 @@ fn left(allocation: &Allocation, address: usize) -> usize {
     (allocation.start + allocation.asked).saturating_sub(address)
 }
 
-fn home(cx: &Cx<'_>, address: usize) -> Option<Home> {
+fn home(cx: &Cx<'_>, address: usize) -> Option<MemoryKind> {
     let block = cx.runtime().ok()?.space().find(address)?;
     Some(block.home)
 }

@@ -6,7 +6,7 @@ use crate::Call;
 use crate::generated::signatures;
 use crate::watch::{MOST, signature};
 
-use super::lives::{self, Life};
+use super::lives::{self, ObjectLifetime};
 
 /// What is looked at before a call.
 pub(super) enum Before {
@@ -54,7 +54,7 @@ pub(super) enum After {
 }
 
 /// What is known of a call.
-pub(super) struct Known {
+pub(super) struct CallRecord {
     pub(super) before: Before,
     pub(super) after: After,
     /// Whether it counts as use before aclInit.
@@ -62,15 +62,15 @@ pub(super) struct Known {
     /// Whether it makes or ends objects.
     pub(super) is_of_lives: bool,
     /// Arguments that are handles of objects with a life.
-    pub(super) handles: Vec<(usize, &'static Life)>,
+    pub(super) handles: Vec<(usize, &'static ObjectLifetime)>,
 }
 
-static ALL: [OnceLock<Known>; signatures::ALL.len()] =
+static ALL: [OnceLock<CallRecord>; signatures::ALL.len()] =
     [const { OnceLock::new() }; signatures::ALL.len()];
 
 /// Finds what is known of a call.
-pub(super) fn known(call: &'static Call) -> &'static Known {
-    ALL[usize::from(call.number)].get_or_init(|| Known {
+pub(super) fn known(call: &'static Call) -> &'static CallRecord {
+    ALL[usize::from(call.number)].get_or_init(|| CallRecord {
         before: before(call.name),
         after: after(call.name),
         needs_init: call.name.starts_with("aclrt")
@@ -134,11 +134,11 @@ fn after(name: &str) -> After {
     }
 }
 
-fn handles(call: &'static Call) -> Vec<(usize, &'static Life)> {
+fn handles(call: &'static Call) -> Vec<(usize, &'static ObjectLifetime)> {
     let parameters = signature(call).parameters.iter().enumerate().take(MOST);
     let mut found: Vec<_> = parameters
         .filter(|(_, parameter)| parameter.out_bytes == 0)
-        .filter_map(|(index, parameter)| Some((index, Life::of(parameter.handle)?)))
+        .filter_map(|(index, parameter)| Some((index, ObjectLifetime::of(parameter.handle)?)))
         .collect();
     if let Some(index) = lives::model_argument(call.name) {
         found.push((index, &lives::MODEL));

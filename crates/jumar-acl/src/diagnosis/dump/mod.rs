@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use jumar::engine::sync::{AtomicU64, Mutex, Ordering, SystemTime, UNIX_EPOCH};
 use jumar::engine::{Access, Span};
-use jumar::offline::graph::{Operand, Operands, Watch, read_tensor};
+use jumar::offline::graph::{NodeObserver, Operand, Operands, read_tensor};
 use jumar::offline::{Model, Observer};
 use jumar::output_file;
 use jumar_types::{Error, ErrorKind, Result, TaskSite};
@@ -429,7 +429,7 @@ struct Dumped {
 }
 
 impl Observer for Dumped {
-    fn begin(&self, stream: u32) -> Option<Box<dyn Watch>> {
+    fn begin(&self, stream: u32) -> Option<Box<dyn NodeObserver>> {
         let step = self.executions.fetch_add(1, Ordering::Relaxed);
         let failures = self.state.failures(self.device);
         let folder = self.folder(step);
@@ -513,7 +513,7 @@ fn overflowed(tensor: &Tensor) -> bool {
     values.iter().any(|value| !value.is_finite())
 }
 
-impl Watch for Execution {
+impl NodeObserver for Execution {
     fn starts(&self, inputs: &[Option<Operand>], memory: &Operands<'_>) {
         if self.settings.inputs {
             *self.before.lock() = inputs

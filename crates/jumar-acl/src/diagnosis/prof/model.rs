@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use jumar::engine::now_ns;
 use jumar::engine::sync::{AtomicU64, Ordering};
-use jumar::offline::graph::{Operand, Operands, Watch};
+use jumar::offline::graph::{NodeObserver, Operand, Operands};
 use jumar::offline::{Model, Observer};
 
 use super::State;
@@ -39,7 +39,7 @@ struct Observed {
 }
 
 impl Observer for Observed {
-    fn begin(&self, stream: u32) -> Option<Box<dyn Watch>> {
+    fn begin(&self, stream: u32) -> Option<Box<dyn NodeObserver>> {
         let dump = self.dump.as_ref().and_then(|dump| dump.begin(stream));
         let timelines = jumar::trace_operators(self.device, stream);
         let (mut session, mut subscription) = (None, None);
@@ -70,8 +70,8 @@ impl Observer for Observed {
 
 /// One execution. Its operators run one after the other.
 struct Execution {
-    dump: Option<Box<dyn Watch>>,
-    timelines: Option<Box<dyn Watch>>,
+    dump: Option<Box<dyn NodeObserver>>,
+    timelines: Option<Box<dyn NodeObserver>>,
     session: Option<Arc<Session>>,
     subscription: Option<Arc<Subscription>>,
     model: u32,
@@ -103,7 +103,7 @@ fn tensors<'a>(operands: impl Iterator<Item = &'a Operand>) -> Tensors {
     tensors
 }
 
-impl Watch for Execution {
+impl NodeObserver for Execution {
     fn starts(&self, inputs: &[Option<Operand>], memory: &Operands<'_>) {
         if let Some(dump) = &self.dump {
             dump.starts(inputs, memory);

@@ -8,7 +8,7 @@ mod rows;
 
 use std::sync::Arc;
 
-use jumar::engine::{Context, Home, Span};
+use jumar::engine::{Context, MemoryKind, Span};
 use jumar_types::{Error, ErrorKind, Result};
 
 pub use batch::{BatchCopy, NO_COPY_FAILED, batch, batch_async};
@@ -170,8 +170,8 @@ fn words(cx: &Cx<'_>, address: usize, room: usize, count: usize) -> Result<Optio
     cx.context()?;
     let block = cx.runtime()?.space().reach(address, bytes);
     let block = block.filter(|block| match block.home {
-        Home::Device(_) | Home::Variable(_) | Home::Pinned => true,
-        Home::Registered | Home::Host => false,
+        MemoryKind::Device(_) | MemoryKind::Variable(_) | MemoryKind::Pinned => true,
+        MemoryKind::Registered | MemoryKind::Host => false,
     });
     let Some(block) = block else {
         return refuse(

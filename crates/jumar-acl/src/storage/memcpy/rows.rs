@@ -83,7 +83,7 @@ pub fn aclrtMemcpy2d(
     let runtime = cx.runtime()?;
     let is_device = |rows: Rows| {
         let home = runtime.space().home_of(rows.span.address());
-        home.is_some_and(jumar::engine::Home::is_device)
+        home.is_some_and(jumar::engine::MemoryKind::is_device)
     };
     if kind == enums::ACL_MEMCPY_DEVICE_TO_DEVICE || (is_device(to) && is_device(from)) {
         return refuse(

@@ -199,7 +199,7 @@ pub fn acltdtAddDataItem(cx: &Cx<'_>, handle: Raw, added: Raw) -> Result<()> {
         None
     } else {
         let home = cx.runtime()?.space().home_of(item.data.address());
-        Some(home.is_some_and(jumar::engine::Home::is_device))
+        Some(home.is_some_and(jumar::engine::MemoryKind::is_device))
     };
     let mut content = dataset.content.lock();
     if content.received {

@@ -316,7 +316,7 @@ pub(super) struct Cx {
     /// The node that is being lowered.
     place: Place,
     /// What variables hold at this point of the order, by name.
-    variables: BTreeMap<String, state::Held>,
+    variables: BTreeMap<String, state::VariableState>,
     /// The lists that sequences stand for, by the value that stands for each.
     sequences: HashMap<ValueId, Vec<ValueId>>,
     saved: Vec<String>,

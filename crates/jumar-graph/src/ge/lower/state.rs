@@ -40,7 +40,7 @@ pub(super) static TABLE: &[(&str, Lowering)] = &[
 type Answer = Result<Vec<ValueId>, OpError>;
 
 /// What is known of a variable while a graph is lowered.
-pub(super) struct Held {
+pub(super) struct VariableState {
     /// The input that gives its contents.
     pub first: ValueId,
     /// The value that it has now.
@@ -71,7 +71,7 @@ impl Cx {
         let first = self.graph.add_value(node.name.clone(), ty);
         self.variables.insert(
             node.name.clone(),
-            Held {
+            VariableState {
                 first,
                 now: first,
                 initial,
@@ -92,7 +92,7 @@ impl Cx {
         let now = self.one("Add", &[first, one], Attrs::new())?;
         self.variables.insert(
             name,
-            Held {
+            VariableState {
                 first,
                 now,
                 initial: Some(zero),

@@ -14,8 +14,8 @@ pub use pack::{pack_channels, pack_depthwise, pack_filter, pack_picked, takes_pl
 use super::pool;
 use super::window::{Format, Window};
 use crate::simd::blocked::{
-    Apart, Dense, LANES, Operands, PAIR, Part, Picked, Planar, Sliding, Sweep, convolve,
-    convolve_picked, convolve_planar, sweep, together,
+    BatchStrides, Dense, GatheredConvolution, LANES, Operands, PAIR, Part, Planar, Sliding,
+    WindowOp, convolve, convolve_picked, convolve_planar, sweep, together,
 };
 use crate::view::Row;
 use crate::{Call, InferCx, Kernel, OpError, PrepareCx, Slot, TensorType};
@@ -336,7 +336,7 @@ impl Extras {
             residual: residual.map(|(row, _)| row),
             clamp: self.clamp,
             out: out.0,
-            apart: Apart {
+            apart: BatchStrides {
                 x: Some(x.1),
                 residual: residual.map(|(_, apart)| apart),
                 out: Some(out.1),
@@ -374,7 +374,7 @@ pub(crate) fn prepare_convolution(
     if depthwise {
         return Ok(Box::new(Swept {
             window,
-            what: Sweep::Weigh,
+            what: WindowOp::Weigh,
             images,
             blocks: x[1],
             extras: Some(extras),
@@ -511,7 +511,7 @@ impl Kernel for Picking {
             )));
         };
         units.load(numbers, |value| value);
-        let picked = Picked {
+        let picked = GatheredConvolution {
             window: self.window,
             inputs: self.inputs,
             outputs: self.outputs,
@@ -584,10 +584,10 @@ pub(crate) fn prepare_pool(
     Ok(Box::new(Swept {
         window: sliding(&window, image)?,
         what: match kind {
-            pool::Kind::Max => Sweep::Max,
-            pool::Kind::MeanInside => Sweep::MeanInside,
-            pool::Kind::MeanPadded => Sweep::MeanPadded(after),
-            pool::Kind::SumBy(divisor) => Sweep::SumBy(divisor),
+            pool::Kind::Max => WindowOp::Max,
+            pool::Kind::MeanInside => WindowOp::MeanInside,
+            pool::Kind::MeanPadded => WindowOp::MeanPadded(after),
+            pool::Kind::SumBy(divisor) => WindowOp::SumBy(divisor),
         },
         images: x[0],
         blocks: x[1],
@@ -598,7 +598,7 @@ pub(crate) fn prepare_pool(
 /// Each block of the output is made from the same block of the image.
 struct Swept {
     window: Sliding,
-    what: Sweep,
+    what: WindowOp,
     images: usize,
     blocks: usize,
     /// `None`: there is no filter.
@@ -623,7 +623,7 @@ impl Kernel for Swept {
                     residual: None,
                     clamp: None,
                     out,
-                    apart: Apart {
+                    apart: BatchStrides {
                         x: Some(x_apart),
                         residual: None,
                         out: Some(out_apart),

@@ -11,7 +11,7 @@ mod tile;
 mod x86;
 
 pub use order::{Share, convolve, together};
-pub use picked::{Picked, convolve_picked};
+pub use picked::{GatheredConvolution, convolve_picked};
 
 use super::{Level, size};
 use crate::view::{Row, RowMut};
@@ -133,7 +133,7 @@ pub struct Part {
 ///
 /// Numbers from one image to the next; `None`: they lie one after the other.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Apart {
+pub struct BatchStrides {
     /// Of the images that are read.
     pub x: Option<usize>,
     /// Of what is added.
@@ -158,7 +158,7 @@ pub struct Operands<'a> {
     /// The output.
     pub out: RowMut<'a, f32>,
     /// How far apart images lie in each of them.
-    pub apart: Apart,
+    pub apart: BatchStrides,
 }
 
 /// Where an image begins in each operand.
@@ -512,7 +512,7 @@ fn planar_at(level: Level, planar: &Planar, operands: &Operands<'_>, part: Part)
 
 /// What is made of the pixels under a window, channel by channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sweep {
+pub enum WindowOp {
     /// Their products with the filter, summed.
     Weigh,
     /// The largest.
@@ -533,7 +533,7 @@ pub enum Sweep {
 /// too short.
 pub fn sweep(
     window: &Sliding,
-    what: Sweep,
+    what: WindowOp,
     (block, blocks): (usize, usize),
     operands: &Operands<'_>,
     part: Part,
@@ -544,7 +544,7 @@ pub fn sweep(
 fn sweep_at(
     level: Level,
     window: &Sliding,
-    what: Sweep,
+    what: WindowOp,
     (block, blocks): (usize, usize),
     operands: &Operands<'_>,
     part: Part,
@@ -553,7 +553,7 @@ fn sweep_at(
         size([window.pixels(), LANES]),
         size([window.outputs(), LANES]),
     );
-    let filter = if what == Sweep::Weigh {
+    let filter = if what == WindowOp::Weigh {
         size([window.taps(), LANES])
     } else {
         0
@@ -604,8 +604,8 @@ fn sweep_at(
             divide: [1.0; WIDE],
         };
         let down = match what {
-            Sweep::MeanPadded([after, _]) => window.count(0, y, Some(after)),
-            Sweep::Weigh | Sweep::Max | Sweep::MeanInside | Sweep::SumBy(_) => {
+            WindowOp::MeanPadded([after, _]) => window.count(0, y, Some(after)),
+            WindowOp::Weigh | WindowOp::Max | WindowOp::MeanInside | WindowOp::SumBy(_) => {
                 window.count(0, y, None)
             }
         };
@@ -621,12 +621,12 @@ fn sweep_at(
                 NARROW.min(part.columns.1 - x)
             };
             let mut tile = tile.at(x, column);
-            if !matches!(what, Sweep::Weigh | Sweep::Max) {
+            if !matches!(what, WindowOp::Weigh | WindowOp::Max) {
                 for (pixel, divide) in tile.divide[..pixels].iter_mut().enumerate() {
                     let across = |padding| window.count(1, x + pixel, padding);
                     let count = match what {
-                        Sweep::SumBy(number) => number as f32,
-                        Sweep::MeanPadded([_, after]) => (down * across(Some(after))) as f32,
+                        WindowOp::SumBy(number) => number as f32,
+                        WindowOp::MeanPadded([_, after]) => (down * across(Some(after))) as f32,
                         _ => (down * across(None)) as f32,
                     };
                     *divide = if count > 0.0 { count } else { 1.0 };

@@ -11,7 +11,7 @@ const STRETCH: usize = 256 << 10;
 
 /// The sizes of a convolution whose outputs pick channels.
 #[derive(Clone, Copy)]
-pub struct Picked<'a> {
+pub struct GatheredConvolution<'a> {
     /// The window.
     pub window: Sliding,
     /// Blocks of input channels.
@@ -31,7 +31,7 @@ struct Unit<'a> {
     masks: &'a [i32],
 }
 
-impl Picked<'_> {
+impl GatheredConvolution<'_> {
     /// Numbers in the line of a unit.
     fn line(&self) -> usize {
         self.inputs.checked_add(3).expect("a line for each unit")
@@ -81,11 +81,16 @@ impl Picked<'_> {
 /// `picked.units`: for each unit the first output block, how many there are, the first line of weights, and a mask for each
 /// block of the image: which of its channels are read. `filter`: lines of sixteen; for each unit, in it for each block of
 /// the image, tap down, tap across, picked channel, output block of the unit. Panics where an operand is too short.
-pub fn convolve_picked(picked: &Picked<'_>, operands: &Operands<'_>, share: Share) {
+pub fn convolve_picked(picked: &GatheredConvolution<'_>, operands: &Operands<'_>, share: Share) {
     picked_at(Level::best(), picked, operands, share);
 }
 
-pub(super) fn picked_at(level: Level, picked: &Picked<'_>, operands: &Operands<'_>, share: Share) {
+pub(super) fn picked_at(
+    level: Level,
+    picked: &GatheredConvolution<'_>,
+    operands: &Operands<'_>,
+    share: Share,
+) {
     let window = &picked.window;
     let plane = size([window.pixels(), LANES]);
     assert_row("the filter", operands.filter, 0);
@@ -119,7 +124,7 @@ pub(super) fn picked_at(level: Level, picked: &Picked<'_>, operands: &Operands<'
 
 fn unit_at(
     level: Level,
-    picked: &Picked<'_>,
+    picked: &GatheredConvolution<'_>,
     operands: &Operands<'_>,
     unit: &Unit<'_>,
     part: Part,

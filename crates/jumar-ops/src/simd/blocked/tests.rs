@@ -362,7 +362,7 @@ fn run_apart(case: &Case, kind: &str, between: Option<[usize; 3]>) {
                     residual: (extra > 1).then(|| packed_residual.row()),
                     clamp: (extra > 1).then_some((-0.75, 0.5)),
                     out: out.row_mut(),
-                    apart: Apart {
+                    apart: BatchStrides {
                         x: apart[0],
                         residual: apart[1],
                         out: apart[2],
@@ -396,7 +396,7 @@ fn run_apart(case: &Case, kind: &str, between: Option<[usize; 3]>) {
                                     sweep_at(
                                         level,
                                         &window,
-                                        Sweep::Weigh,
+                                        WindowOp::Weigh,
                                         (block, out_blocks),
                                         &operands,
                                         part,
@@ -486,7 +486,7 @@ fn run_picked(case: &Case) {
     let packed_bias = Buffer::of(&values(&pack_channels(&bias).expect("float32")));
     let residual = values(&noise(&[sums.len()], 13));
     let packed_residual = Buffer::of(&blocks(&residual, case.images, case.outputs, outputs));
-    let picked = Picked {
+    let picked = GatheredConvolution {
         window,
         inputs: case.channels.div_ceil(LANES),
         outputs: case.outputs.div_ceil(LANES),
@@ -504,7 +504,7 @@ fn run_picked(case: &Case) {
             residual: Some(packed_residual.row()),
             clamp: Some((-0.75, 0.5)),
             out: out.row_mut(),
-            apart: Apart::default(),
+            apart: BatchStrides::default(),
         };
         let cut = window.output[0] / 2;
         for rows in [(0, cut), (cut, window.output[0])] {
@@ -585,7 +585,7 @@ fn units_that_do_not_fit_are_told() {
     let lines = packed.len() / LANES;
     let units = units.values::<i32>().expect("int32");
     let fits = |units: &[i32], lines: usize| {
-        Picked {
+        GatheredConvolution {
             window: case.window(),
             inputs: 4,
             outputs: 15,
@@ -762,13 +762,13 @@ fn pooling_agrees_with_its_definition() {
         let count = case.channels.div_ceil(LANES);
         let total = case.images * case.outputs * case.pixels();
         for what in [
-            Sweep::Max,
-            Sweep::MeanInside,
-            Sweep::MeanPadded(case.after),
-            Sweep::SumBy(5),
+            WindowOp::Max,
+            WindowOp::MeanInside,
+            WindowOp::MeanPadded(case.after),
+            WindowOp::SumBy(5),
         ] {
             let mut wanted = vec![
-                if what == Sweep::Max {
+                if what == WindowOp::Max {
                     f64::NEG_INFINITY
                 } else {
                     0.0
@@ -785,11 +785,11 @@ fn pooling_agrees_with_its_definition() {
                 if let Some(seen) = seen {
                     let value = f64::from(x[seen]);
                     match what {
-                        Sweep::Max => wanted[at] = wanted[at].max(value),
+                        WindowOp::Max => wanted[at] = wanted[at].max(value),
                         _ => wanted[at] += value,
                     }
                 }
-                let padded = matches!(what, Sweep::MeanPadded(_));
+                let padded = matches!(what, WindowOp::MeanPadded(_));
                 if seen.is_some() || (padded && end(0, tap_y, place[2]) && end(1, tap_x, place[3]))
                 {
                     counts[at] += 1.0;
@@ -797,8 +797,8 @@ fn pooling_agrees_with_its_definition() {
             });
             for (sum, count) in wanted.iter_mut().zip(&counts) {
                 match what {
-                    Sweep::Max | Sweep::Weigh => {}
-                    Sweep::SumBy(number) => *sum /= number as f64,
+                    WindowOp::Max | WindowOp::Weigh => {}
+                    WindowOp::SumBy(number) => *sum /= number as f64,
                     _ => *sum /= count.max(1.0),
                 }
             }
@@ -814,7 +814,7 @@ fn pooling_agrees_with_its_definition() {
                         residual: None,
                         clamp: None,
                         out: out.row_mut(),
-                        apart: Apart::default(),
+                        apart: BatchStrides::default(),
                     };
                     for index in 0..case.images {
                         for block in 0..count {

@@ -1,6 +1,6 @@
 //! One tile of an output row: the portable version, and the choice between versions.
 
-use super::{LANES, Level, Sweep, WIDE};
+use super::{LANES, Level, WIDE, WindowOp};
 
 /// Where a tile finds its operands. Distances are in numbers.
 #[derive(Clone, Copy)]
@@ -159,7 +159,7 @@ pub(super) unsafe fn planar(level: Level, tile: &Tile, pixels: usize, count: usi
 /// # Safety
 ///
 /// As [`dense`].
-pub(super) unsafe fn sweep(level: Level, tile: &Tile, pixels: usize, what: Sweep, wide: bool) {
+pub(super) unsafe fn sweep(level: Level, tile: &Tile, pixels: usize, what: WindowOp, wide: bool) {
     match level {
         // SAFETY: as in `dense`.
         #[cfg(target_arch = "x86_64")]
@@ -315,8 +315,8 @@ pub(super) unsafe fn finish(tile: &Tile, pixel: usize, mut sums: Lanes) {
 /// # Safety
 ///
 /// As [`sweep`].
-unsafe fn sweep_portable(tile: &Tile, pixels: usize, what: Sweep) {
-    let max = what == Sweep::Max;
+unsafe fn sweep_portable(tile: &Tile, pixels: usize, what: WindowOp) {
+    let max = what == WindowOp::Max;
     for pixel in 0..pixels {
         let mut sums = [if max { f32::NEG_INFINITY } else { 0.0 }; LANES];
         for row in 0..tile.rows {
@@ -324,7 +324,7 @@ unsafe fn sweep_portable(tile: &Tile, pixels: usize, what: Sweep) {
             for tap in 0..tile.taps {
                 // SAFETY: a pixel of the image or a line of zeros.
                 let seen = unsafe { load(tile.seen(line, tap, pixel, max)) };
-                if what == Sweep::Weigh {
+                if what == WindowOp::Weigh {
                     let filter = tile
                         .filter
                         .wrapping_add(row * tile.filter_row + tap * LANES);

@@ -3,7 +3,7 @@
 use std::arch::x86_64::*;
 
 use super::tile::{Tile, finish, picked_portable};
-use super::{LANES, Sweep};
+use super::{LANES, WindowOp};
 
 /// Calls a tile function for as many pixels and blocks as there are.
 macro_rules! by_size {
@@ -374,13 +374,13 @@ const SUM: u8 = 2;
 ///
 /// As `tile::sweep`.
 #[target_feature(enable = "avx512f")]
-pub(super) unsafe fn sweep_avx512(tile: &Tile, pixels: usize, what: Sweep, wide: bool) {
+pub(super) unsafe fn sweep_avx512(tile: &Tile, pixels: usize, what: WindowOp, wide: bool) {
     // SAFETY: the caller's word.
     unsafe {
         match what {
-            Sweep::Weigh => sweep_of::<WEIGH>(tile, pixels, wide),
-            Sweep::Max => sweep_of::<MAX>(tile, pixels, wide),
-            Sweep::MeanInside | Sweep::MeanPadded(_) | Sweep::SumBy(_) => {
+            WindowOp::Weigh => sweep_of::<WEIGH>(tile, pixels, wide),
+            WindowOp::Max => sweep_of::<MAX>(tile, pixels, wide),
+            WindowOp::MeanInside | WindowOp::MeanPadded(_) | WindowOp::SumBy(_) => {
                 sweep_of::<SUM>(tile, pixels, wide);
             }
         }
@@ -566,13 +566,13 @@ unsafe fn finish_avx2(tile: &Tile, pixel: usize, sums: [__m256; 2]) {
 ///
 /// As `tile::sweep`.
 #[target_feature(enable = "avx2,fma")]
-pub(super) unsafe fn sweep_avx2(tile: &Tile, pixels: usize, what: Sweep) {
+pub(super) unsafe fn sweep_avx2(tile: &Tile, pixels: usize, what: WindowOp) {
     // SAFETY: the caller's word.
     unsafe {
         match what {
-            Sweep::Weigh => by_six!(weigh_piece, tile, pixels, 1),
-            Sweep::Max => by_six!(max_piece, tile, pixels, 1),
-            Sweep::MeanInside | Sweep::MeanPadded(_) | Sweep::SumBy(_) => {
+            WindowOp::Weigh => by_six!(weigh_piece, tile, pixels, 1),
+            WindowOp::Max => by_six!(max_piece, tile, pixels, 1),
+            WindowOp::MeanInside | WindowOp::MeanPadded(_) | WindowOp::SumBy(_) => {
                 by_six!(sum_piece, tile, pixels, 1);
             }
         }

@@ -17,7 +17,7 @@ use super::blocked::{Dense, LANES, PAIR, Part, Sliding};
 use super::wide::{Work, wide_at};
 use super::{extent, size};
 use crate::view::{BF16, Row, RowMut};
-use tile::{Dots, Engine, Floats, Pairs, Quads, Reach, Tile, Wholes};
+use tile::{Dots, Engine, Floats, Int32Sums, Pairs, Quads, Reach, Tile};
 
 /// Columns that lie together in a panel of weights.
 pub const PANEL: usize = PAIR * LANES;
@@ -462,7 +462,7 @@ fn whole_product_at(
         out.as_row().is_dense() && out.len() >= extent(m, stride, n),
         "the output"
     );
-    let to = Wholes {
+    let to = Int32Sums {
         to: out.address(),
         pixel: stride,
         lanes: n,
@@ -562,7 +562,7 @@ fn whole_convolve_at(
         filter: filter.address().cast(),
         filter_row: window.kernel[1] * depth * PANEL,
         filter_block: 0,
-        out: Wholes {
+        out: Int32Sums {
             to: out.address(),
             pixel: stride,
             lanes: channels,

@@ -452,7 +452,7 @@ pub(super) struct Quads;
 
 impl Dots for Quads {
     type Sum = i32;
-    type Out = Wholes;
+    type Out = Int32Sums;
 
     #[inline(always)]
     fn dot<const FUSED: bool>(sum: i32, value: u32, weights: u32) -> i32 {
@@ -500,7 +500,7 @@ impl Dots for Quads {
     }
 
     #[cfg(target_arch = "x86_64")]
-    unsafe fn settle(out: &Wholes, pixels: usize, block: usize, sums: *const [i32; LANES]) {
+    unsafe fn settle(out: &Int32Sums, pixels: usize, block: usize, sums: *const [i32; LANES]) {
         // SAFETY: the caller's word.
         unsafe { super::x86::settle_quads(out, pixels, block, sums) };
     }
@@ -508,7 +508,7 @@ impl Dots for Quads {
 
 /// Where whole sums go.
 #[derive(Clone, Copy)]
-pub(super) struct Wholes {
+pub(super) struct Int32Sums {
     pub to: *mut i32,
     /// Numbers from one pixel to the next; blocks lie side by side.
     pub pixel: usize,
@@ -516,7 +516,7 @@ pub(super) struct Wholes {
     pub lanes: usize,
 }
 
-impl Wholes {
+impl Int32Sums {
     /// Counts the channels of a block.
     #[inline(always)]
     pub fn lanes(&self, block: usize) -> usize {
@@ -524,11 +524,11 @@ impl Wholes {
     }
 }
 
-impl Out for Wholes {
+impl Out for Int32Sums {
     type Sum = i32;
 
-    fn ahead(&self, pixels: usize) -> Wholes {
-        Wholes {
+    fn ahead(&self, pixels: usize) -> Int32Sums {
+        Int32Sums {
             to: self.to.wrapping_add(pixels * self.pixel),
             ..*self
         }

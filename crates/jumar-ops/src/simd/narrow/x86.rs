@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::tile::{Floats, Pairs, Quads, Reach, Tile, Wholes};
+use super::tile::{Floats, Int32Sums, Pairs, Quads, Reach, Tile};
 use super::{BLOCK, LANES};
 
 /// Pixels may look beside the image.
@@ -198,7 +198,7 @@ unsafe fn finish_pairs(out: &Floats, pixel: usize, block: usize, sum: __m512) {
 /// As `tile::run`.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni")]
 #[inline]
-unsafe fn finish_quads(out: &Wholes, pixel: usize, block: usize, sum: __m512i) {
+unsafe fn finish_quads(out: &Int32Sums, pixel: usize, block: usize, sum: __m512i) {
     let mask = ((1u32 << out.lanes(block)) - 1) as __mmask16;
     let to = out.to.wrapping_add(pixel * out.pixel + block * LANES);
     // SAFETY: masked lanes are not touched; the output covers the others, by the caller's word.
@@ -229,7 +229,7 @@ pub(super) unsafe fn settle_pairs(
 /// As `tile::run`; `sums` points to those of each pixel.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni")]
 pub(super) unsafe fn settle_quads(
-    out: &Wholes,
+    out: &Int32Sums,
     pixels: usize,
     block: usize,
     sums: *const [i32; LANES],
