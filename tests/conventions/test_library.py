@@ -36,8 +36,12 @@ def test_it_exports_the_calls_of_the_interface_and_little_else():
     names = exported(RUNTIME)
     assert {"aclInit", "aclrtSetDevice", "aclmdlExecute", "acldvppMalloc", "aclAppLog"} <= names
     assert sum(name.startswith("acl") for name in names) >= 897
-    # `jumar_` is how copies of the library find each other.
-    others = [name for name in names if not name.startswith(("acl", "jumar_"))]
+    # Functions of other families (Hccl, Msprof, rt) are exported where a public header declares them. `jumar_` is how
+    # copies of the library find each other.
+    declared = set()
+    for header in (PREFIX / "include").rglob("*.h"):
+        declared.update(re.findall(r"\w+", header.read_text()))
+    others = [name for name in names if not name.startswith(("acl", "jumar_")) and name not in declared]
     assert not others
 
 
