@@ -18,7 +18,9 @@ macro_rules! families {
 
 // One line a file: cases/<name>.txt.
 families! {
+    data
     elementwise
+    index
 }
 
 #[test]

@@ -141,6 +141,25 @@ impl View {
         self.slice(axis, index, 1, 1).squeeze(axis)
     }
 
+    /// Views the elements `[.., i, i + offset]` of the last two dimensions, in place of these dimensions.
+    pub fn diagonal(&self, offset: i64) -> View {
+        let last = self.rank() - 1;
+        let away = usize::try_from(offset.unsigned_abs()).unwrap_or(usize::MAX);
+        let (up, left) = if offset < 0 { (away, 0) } else { (0, away) };
+        let rows = self.dims()[last - 1].saturating_sub(up);
+        let columns = self.dims()[last].saturating_sub(left);
+        let len = rows.min(columns);
+        let start = if len == 0 { (0, 0) } else { (up, left) };
+        let part = self
+            .slice(last - 1, start.0, len, 1)
+            .slice(last, start.1, len, 1);
+        let (mut dims, mut strides) = (part.dims().to_vec(), part.strides().to_vec());
+        dims.pop();
+        strides[last - 1] += strides[last];
+        strides.pop();
+        self.arrange(part.offset, &dims, &strides)
+    }
+
     /// Removes a dimension of size 1.
     pub fn squeeze(&self, axis: usize) -> View {
         assert_eq!(self.dims()[axis], 1, "a dimension of size 1");

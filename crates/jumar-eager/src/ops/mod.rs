@@ -1,10 +1,13 @@
 //! The operators, by family. Each file has a table of names and of the functions that plan them.
 
 mod attention;
+mod data;
 mod elementwise;
+mod index;
 mod matrix;
 mod network;
 mod normalization;
+mod random;
 mod reduction;
 
 use crate::Refusal;
@@ -30,6 +33,14 @@ static TABLES: &[&Table] = &[
     elementwise::LISTS,
     elementwise::MOVE,
     elementwise::UNARY,
+    data::TABLE,
+    index::ADVANCED,
+    index::GATHER,
+    index::MASK,
+    index::SCATTER,
+    index::SORT,
+    random::DROPOUT,
+    random::TABLE,
 ];
 
 /// Slots of the index; a power of two, at most half of them used.

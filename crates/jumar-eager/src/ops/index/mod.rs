@@ -1,0 +1,103 @@
+//! Operators that read and write elements at positions which tensors hold.
+
+mod advanced;
+mod gather;
+mod kernels;
+mod mask;
+mod scatter;
+mod sort;
+
+use jumar_types::dtype::DataType;
+
+use crate::Refusal;
+use crate::build::Cx;
+use crate::view::View;
+use kernels::{Blocks, Update};
+
+pub(crate) use advanced::ADVANCED;
+pub(crate) use gather::GATHER;
+pub(crate) use mask::MASK;
+pub(crate) use scatter::SCATTER;
+pub(crate) use sort::SORT;
+
+/// The types of indices.
+const INDEX: [DataType; 2] = [DataType::Int64, DataType::Int32];
+
+/// Returns dense int64 indices.
+fn indices(cx: &mut Cx<'_>, index: View) -> Result<View, Refusal> {
+    cx.check_types(&index, &INDEX)?;
+    let index = cx.cast(index, DataType::Int64)?;
+    cx.dense(index)
+}
+
+/// Returns the shape of a view around a dimension as blocks; a tensor without dimensions has one of size 1.
+fn blocks(dims: &[usize], axis: usize) -> Blocks {
+    Blocks {
+        outer: dims[..axis.min(dims.len())].iter().product(),
+        size: dims.get(axis).copied().unwrap_or(1),
+        row: dims.iter().skip(axis + 1).product(),
+    }
+}
+
+fn no_kernel(cx: &Cx<'_>, dtype: DataType) -> Refusal {
+    cx.unsupported(format_args!(
+        "tensors of the type {dtype} are not supported"
+    ))
+}
+
+/// Reads the rows of `x` at positions. `out` has as many elements as there are rows.
+fn take(
+    cx: &mut Cx<'_>,
+    x: View,
+    positions: View,
+    blocks: Blocks,
+    out: View,
+) -> Result<(), Refusal> {
+    if out.is_empty() {
+        return Ok(());
+    }
+    let Some(kernel) = kernels::take(x.dtype(), blocks) else {
+        return Err(no_kernel(cx, x.dtype()));
+    };
+    let x = cx.dense(x)?;
+    let target = match out.is_dense() && out.dtype() == x.dtype() {
+        true => out,
+        false => cx.temporary(x.dtype(), out.dims())?,
+    };
+    cx.kernel(kernel, &[Some(x), Some(positions)], &[target], false)?;
+    cx.copy(target, out)
+}
+
+/// Returns the type that updates of a tensor are computed in.
+fn compute(dtype: DataType, update: Update) -> DataType {
+    match dtype {
+        DataType::Float16 | DataType::BFloat16 if update != Update::Set => DataType::Float32,
+        dtype => dtype,
+    }
+}
+
+/// Writes `x` to `out` with rows replaced or changed. `values` has one row for each position and block.
+fn put(
+    cx: &mut Cx<'_>,
+    x: View,
+    (values, positions): (View, View),
+    (blocks, update): (Blocks, Update),
+    out: View,
+) -> Result<(), Refusal> {
+    if out.is_empty() {
+        return Ok(());
+    }
+    let dtype = compute(out.dtype(), update);
+    let Some(kernel) = kernels::put(dtype, update, blocks) else {
+        return Err(no_kernel(cx, dtype));
+    };
+    let values = cx.cast(values, dtype)?;
+    let values = cx.dense(values)?;
+    let target = match out.is_dense() && out.dtype() == dtype {
+        true => out,
+        false => cx.temporary(dtype, out.dims())?,
+    };
+    cx.copy(x, target)?;
+    cx.kernel(kernel, &[Some(values), Some(positions)], &[target], false)?;
+    cx.copy(target, out)
+}

@@ -1,0 +1,286 @@
+//! Random numbers, and what draws them: dropout, samples, permutations.
+
+mod dropout;
+mod kernels;
+#[cfg(test)]
+mod tests;
+
+use jumar_ops::Kernel;
+use jumar_types::dtype::DataType;
+
+use super::Table;
+use crate::Refusal;
+use crate::build::{Cx, Operand};
+use crate::element::F;
+use crate::view::View;
+use crate::{Arg, Scalar};
+use kernels::{Categories, Chances, Integers, Normal, Permutation, Source, Uniform};
+
+pub(crate) use dropout::DROPOUT;
+
+pub(crate) static TABLE: &Table = &[
+    ("aclnnBernoulli", bernoulli),
+    ("aclnnBernoulliTensor", bernoulli),
+    ("aclnnInplaceBernoulli", bernoulli),
+    ("aclnnInplaceBernoulliTensor", bernoulli),
+    ("aclnnInplaceNormal", normal_in_place),
+    ("aclnnInplaceNormalTensor", normal_in_place),
+    ("aclnnInplaceRandom", random),
+    ("aclnnInplaceRandomTensor", random),
+    ("aclnnInplaceUniform", uniform),
+    ("aclnnInplaceUniformTensor", uniform),
+    ("aclnnMultinomial", multinomial),
+    ("aclnnMultinomialTensor", multinomial),
+    ("aclnnNormalFloatFloat", normal),
+    ("aclnnNormalFloatTensor", normal),
+    ("aclnnNormalTensorFloat", normal),
+    ("aclnnNormalTensorTensor", normal),
+    ("aclnnRandperm", permutation),
+];
+
+/// The seed and the offset of a call, and the tensors that hold them.
+struct Seed {
+    source: Source,
+    inputs: Vec<Option<View>>,
+}
+
+/// Reads the parameters `seed` and `offset`, or `seedTensor`, `offsetTensor` and `offset`.
+fn seed(cx: &mut Cx<'_>) -> Result<Seed, Refusal> {
+    let offset = cx.int("offset")?;
+    let tensors = cx.params().iter().any(|param| param.name == "seedTensor");
+    let mut seed = Seed {
+        source: Source {
+            seed: 0,
+            offset,
+            tensors,
+        },
+        inputs: Vec::new(),
+    };
+    if !tensors {
+        seed.source.seed = cx.int("seed")?;
+        return Ok(seed);
+    }
+    for param in ["seedTensor", "offsetTensor"] {
+        let view = cx.tensor(param)?;
+        if view.elements() != 1 {
+            return Err(cx.invalid(format_args!(
+                "{param} has the shape {:?}; it must have one element",
+                view.dims()
+            )));
+        }
+        cx.check_types(&view, &[DataType::Int64, DataType::Int32, DataType::UInt64])?;
+        seed.inputs.push(Some(cx.cast(view, DataType::Int64)?));
+    }
+    Ok(seed)
+}
+
+/// Runs a kernel that draws numbers in the order of elements, and converts them to the output.
+fn drawn(
+    cx: &mut Cx<'_>,
+    kernel: Box<dyn Kernel>,
+    inputs: &[Option<View>],
+    dtype: DataType,
+    out: View,
+) -> Result<(), Refusal> {
+    if out.is_empty() {
+        return Ok(());
+    }
+    let values = match out.is_dense() && out.dtype() == dtype {
+        true => out,
+        false => cx.temporary(dtype, out.dims())?,
+    };
+    cx.kernel(kernel, inputs, &[values], false)?;
+    cx.copy(values, out)
+}
+
+/// Refuses a type that is no real number.
+fn check_real(cx: &Cx<'_>, view: &View) -> Result<(), Refusal> {
+    let types = [
+        DataType::Float32,
+        DataType::Float16,
+        DataType::BFloat16,
+        DataType::Float64,
+    ];
+    cx.check_types(view, &types)
+}
+
+fn uniform(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let (out, from, to) = (cx.output()?, cx.float("from")?, cx.float("to")?);
+    check_real(cx, &out)?;
+    if !(from <= to && (to - from).is_finite()) {
+        return Err(cx.invalid(format_args!(
+            "from is {from} and to is {to}; both must be finite, and from must not be above to"
+        )));
+    }
+    let Seed { source, inputs } = seed(cx)?;
+    let kernel = Uniform {
+        source,
+        from,
+        to,
+        dtype: out.dtype(),
+    };
+    drawn(cx, Box::new(kernel), &inputs, DataType::Float64, out)
+}
+
+/// Writes `mean + std * z` for normal numbers `z`.
+fn scaled(cx: &mut Cx<'_>, mean: Operand, std: Operand, out: View) -> Result<(), Refusal> {
+    check_real(cx, &out)?;
+    if let Operand::Scalar(std) = std
+        && !(std.real() >= 0.0 && std.real().is_finite())
+    {
+        return Err(cx.invalid(format_args!(
+            "std is {}; it must be finite and at least 0",
+            std.real()
+        )));
+    }
+    for operand in [mean, std] {
+        if let Operand::Tensor(view) = operand {
+            check_real(cx, &view)?;
+            if view.expand(out.dims()).is_none() {
+                return Err(cx.invalid(format_args!(
+                    "{} has the shape {:?}, which cannot be broadcast to {:?} of the output",
+                    cx.param_of(&view),
+                    view.dims(),
+                    out.dims()
+                )));
+            }
+        }
+    }
+    let Seed { source, inputs } = seed(cx)?;
+    let dtype = DataType::Float64;
+    let values = cx.temporary(dtype, out.dims())?;
+    drawn(cx, Box::new(Normal { source }), &inputs, dtype, values)?;
+    let product = cx.temporary(dtype, out.dims())?;
+    cx.map(F::Mul, dtype, &[Operand::Tensor(values), std], product)?;
+    cx.map(F::Add, dtype, &[mean, Operand::Tensor(product)], out)
+}
+
+fn normal_in_place(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let number = |value| Operand::Scalar(Scalar::of_f64(value));
+    let (mean, std, out) = (cx.float("mean")?, cx.float("std")?, cx.output()?);
+    scaled(cx, number(mean), number(std), out)
+}
+
+fn normal(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let (mean, std, out) = (cx.operand("mean")?, cx.operand("std")?, cx.out("out")?);
+    scaled(cx, mean, std, out)
+}
+
+fn random(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let (out, from, to) = (cx.output()?, cx.int("from")?, cx.int("to")?);
+    let known = out.dtype() == DataType::Bool || out.dtype().is_integer() || out.dtype().is_float();
+    if !known {
+        return Err(cx.refuse_type(
+            "selfRef",
+            out.dtype(),
+            "a real number, an integer or a boolean",
+        ));
+    }
+    if from >= to {
+        return Err(cx.invalid(format_args!(
+            "from is {from} and to is {to}; from must be below to"
+        )));
+    }
+    let Seed { source, inputs } = seed(cx)?;
+    let span = (i128::from(to) - i128::from(from)) as u128;
+    let kernel = Integers { source, from, span };
+    drawn(cx, Box::new(kernel), &inputs, DataType::Int64, out)
+}
+
+/// Refuses a number that is no probability.
+fn check_chance(cx: &Cx<'_>, param: &str, value: f64) -> Result<(), Refusal> {
+    match (0.0..=1.0).contains(&value) {
+        true => Ok(()),
+        false => Err(cx.invalid(format_args!(
+            "{param} is {value}; it must be between 0 and 1"
+        ))),
+    }
+}
+
+/// The probability is a host scalar or a tensor. Only the shape of self matters.
+fn bernoulli(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let (x, out) = (cx.tensor_at(0)?, cx.output()?);
+    cx.check_dims(&out, x.dims())?;
+    let operator = cx.name();
+    if let Arg::Scalar(probability) = cx.arg("prob")? {
+        let probability = probability.real();
+        check_chance(cx, "prob", probability)?;
+        let Seed { source, inputs } = seed(cx)?;
+        let kernel = Chances {
+            operator,
+            source,
+            probability: Some(probability),
+        };
+        return drawn(cx, Box::new(kernel), &inputs, DataType::Bool, out);
+    }
+    let chances = cx.tensor("prob")?;
+    check_real(cx, &chances)?;
+    let Some(chances) = chances.expand(out.dims()) else {
+        return Err(cx.invalid(format_args!(
+            "prob has the shape {:?}, which cannot be broadcast to {:?}",
+            chances.dims(),
+            out.dims()
+        )));
+    };
+    let Seed { source, mut inputs } = seed(cx)?;
+    let chances = cx.cast(chances, DataType::Float64)?;
+    inputs.push(Some(cx.dense(chances)?));
+    let kernel = Chances {
+        operator,
+        source,
+        probability: None,
+    };
+    drawn(cx, Box::new(kernel), &inputs, DataType::Bool, out)
+}
+
+fn permutation(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let (out, n) = (cx.out("out")?, cx.int("n")?);
+    let Ok(len) = usize::try_from(n) else {
+        return Err(cx.invalid(format_args!("n is {n}; it must be at least 0")));
+    };
+    cx.check_dims(&out, &[len])?;
+    let Seed { source, inputs } = seed(cx)?;
+    drawn(
+        cx,
+        Box::new(Permutation { source }),
+        &inputs,
+        DataType::Int64,
+        out,
+    )
+}
+
+fn multinomial(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let (x, out) = (cx.tensor("self")?, cx.out("out")?);
+    let (samples, replacement) = (cx.int("numsamples")?, cx.flag("replacement")?);
+    check_real(cx, &x)?;
+    cx.check_dtype(&out, DataType::Int64)?;
+    let classes = match x.dims() {
+        &[classes] | &[_, classes] if classes > 0 => classes,
+        dims => {
+            return Err(cx.invalid(format_args!(
+                "self has the shape {dims:?}; it must have 1 or 2 dimensions, and weights in the last"
+            )));
+        }
+    };
+    let fits = usize::try_from(samples).ok().filter(|&count| count > 0);
+    let Some(samples) = fits.filter(|&count| replacement || count <= classes) else {
+        return Err(cx.invalid(format_args!(
+            "numsamples is {samples}; it must be at least 1, and at most {classes} without replacement"
+        )));
+    };
+    let mut dims = x.dims().to_vec();
+    dims[x.rank() - 1] = samples;
+    cx.check_dims(&out, &dims)?;
+    let Seed { source, mut inputs } = seed(cx)?;
+    let weights = cx.cast(x, DataType::Float64)?;
+    inputs.push(Some(cx.dense(weights)?));
+    let operator = cx.name();
+    let kernel = Categories {
+        operator,
+        source,
+        classes,
+        samples,
+        replacement,
+    };
+    drawn(cx, Box::new(kernel), &inputs, DataType::Int64, out)
+}
