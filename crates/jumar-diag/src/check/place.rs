@@ -454,14 +454,13 @@ fn resolve(stack: &Stack) -> Described {
         if found
             .iter()
             .all(|one| one.function.is_empty() && one.file.is_none())
+            && let Some(map) = map
         {
-            if let Some(map) = map {
-                let name = map.path.rsplit('/').next().unwrap_or(&map.path);
-                found = vec![Described {
-                    function: format!("{name}+{:#x}", address - map.start),
-                    ..Described::default()
-                }];
-            }
+            let name = map.path.rsplit('/').next().unwrap_or(&map.path);
+            found = vec![Described {
+                function: format!("{name}+{:#x}", address - map.start),
+                ..Described::default()
+            }];
         }
         for described in found {
             let is_own = described.file.as_deref().is_some_and(is_header_of_others);
