@@ -114,10 +114,7 @@ pub fn is_chip(name: &str) -> bool {
                 rest.len() <= 8 && rest.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
             })
     };
-    WITHOUT_A_PROFILE
-        .iter()
-        .chain(BUILT_IN)
-        .any(|known| is_variant(&known))
+    WITHOUT_A_PROFILE.iter().chain(BUILT_IN).any(is_variant)
 }
 
 /// Explains why a name has no profile, and what to write instead.
