@@ -1,6 +1,6 @@
 //! The one place that names locks, atomics, threads and clocks.
 //!
-//! Beside them stands [`SpinLock`](crate::Brief), a lock for a few instructions. Everything else in the workspace takes them from here (`Arc` and `OnceLock` are free), so that a model checker or a
+//! Beside them stands [`SpinLock`](crate::SpinLock), a lock for a few instructions. Everything else in the workspace takes them from here (`Arc` and `OnceLock` are free), so that a model checker or a
 //! test clock has one place to go in. Under `--cfg loom` the primitives are loom's.
 //!
 //! Lock order, outermost first; a thread that holds a lock takes only locks further down:

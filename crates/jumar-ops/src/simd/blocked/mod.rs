@@ -529,7 +529,7 @@ pub enum WindowOp {
 ///
 /// # Shapes
 ///
-/// `filter`: block, tap down, tap across, channel; empty unless it [weighs](Sweep::Weigh). Panics where an operand is
+/// `filter`: block, tap down, tap across, channel; empty unless it [weighs](WindowOp::Weigh). Panics where an operand is
 /// too short.
 pub fn sweep(
     window: &Sliding,
