@@ -64,18 +64,49 @@ pub struct Signature {
 
 /// Parameters that may be null although their headers do not say so: operators document it, or programs rely on it.
 const NULLABLE: &[(&str, &[&str])] = &[
+    (
+        "aclnnBatchNorm",
+        &[
+            "weight",
+            "bias",
+            "runningMean",
+            "runningVar",
+            "saveMean",
+            "saveInvstd",
+        ],
+    ),
+    (
+        "aclnnBatchNormBackward",
+        &[
+            "weight",
+            "runningMean",
+            "runningVar",
+            "saveMean",
+            "saveInvstd",
+            "gradInput",
+            "gradWeight",
+            "gradBias",
+        ],
+    ),
     ("aclnnBinaryCrossEntropy", &["weight"]),
     ("aclnnBincount", &["weights"]),
     ("aclnnClamp", &["clipValueMin", "clipValueMax"]),
     ("aclnnClampTensor", &["clipValueMin", "clipValueMax"]),
     (
         "aclnnConvolutionBackward",
-        &["gradInput", "gradWeight", "gradBias"],
+        &["biasSizes", "gradInput", "gradWeight", "gradBias"],
     ),
+    (
+        "aclnnFlashAttentionScore",
+        &["softmaxMaxOut", "softmaxSumOut", "softmaxOutOut"],
+    ),
+    ("aclnnFlashAttentionScoreGrad", &["dpseOut"]),
     (
         "aclnnLayerNormBackward",
         &["gradInputOut", "gradWeightOut", "gradBiasOut"],
     ),
+    ("aclnnMaxPool2dWithMask", &["indices"]),
+    ("aclnnMaxPool2dWithMaskBackward", &["indices"]),
     ("aclnnSearchSorted", &["sorter"]),
 ];
 

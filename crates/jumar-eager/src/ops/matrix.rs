@@ -11,16 +11,20 @@ use crate::view::View;
 use crate::{Refusal, Scalar, promote};
 
 pub(crate) static TABLE: &Table = &[
-    ("aclnnAddmm", |cx| add_product(cx, "mat1", "mat2")),
-    ("aclnnAddmv", |cx| add_product(cx, "mat", "vec")),
-    ("aclnnBaddbmm", |cx| add_product(cx, "batch1", "batch2")),
-    ("aclnnBatchMatMul", |cx| {
-        product_of(cx, "self", "mat2", Some(3))
+    ("aclnnAddmm", |cx| add_product(cx, "mat1", "mat2", [2, 2])),
+    ("aclnnAddmv", |cx| add_product(cx, "mat", "vec", [2, 1])),
+    ("aclnnBaddbmm", |cx| {
+        add_product(cx, "batch1", "batch2", [3, 3])
     }),
-    ("aclnnDot", |cx| product_of(cx, "self", "tensor", Some(1))),
+    ("aclnnBatchMatMul", |cx| {
+        product_of(cx, "self", "mat2", Some([3, 3]))
+    }),
+    ("aclnnDot", |cx| {
+        product_of(cx, "self", "tensor", Some([1, 1]))
+    }),
     ("aclnnMatmul", |cx| product_of(cx, "self", "mat2", None)),
-    ("aclnnMm", |cx| product_of(cx, "self", "mat2", Some(2))),
-    ("aclnnMv", |cx| product_of(cx, "self", "vec", None)),
+    ("aclnnMm", |cx| product_of(cx, "self", "mat2", Some([2, 2]))),
+    ("aclnnMv", |cx| product_of(cx, "self", "vec", Some([2, 1]))),
 ];
 
 /// Returns a matrix as the kernel takes it: dense, or dense with its last two dimensions swapped, which the flag says.
@@ -102,18 +106,29 @@ fn promoted(cx: &mut Cx<'_>, one: View, two: View) -> Result<(View, View), Refus
     Ok((cx.cast(one, dtype)?, cx.cast(two, dtype)?))
 }
 
-fn product_of(cx: &mut Cx<'_>, one: &str, two: &str, rank: Option<usize>) -> Result<(), Refusal> {
-    let (one, two, out) = (cx.tensor(one)?, cx.tensor(two)?, cx.out("out")?);
-    if let Some(rank) = rank {
-        for view in [&one, &two] {
-            if view.rank() != rank {
-                return Err(cx.invalid(format_args!(
-                    "{} has {} dimensions; {rank} are wanted",
-                    cx.param_of(view),
-                    view.rank()
-                )));
-            }
+/// Refuses operands with other numbers of dimensions.
+fn check_ranks(cx: &Cx<'_>, views: [&View; 2], ranks: [usize; 2]) -> Result<(), Refusal> {
+    for (view, rank) in views.into_iter().zip(ranks) {
+        if view.rank() != rank {
+            return Err(cx.invalid(format_args!(
+                "{} has {} dimensions; {rank} are wanted",
+                cx.param_of(view),
+                view.rank()
+            )));
         }
+    }
+    Ok(())
+}
+
+fn product_of(
+    cx: &mut Cx<'_>,
+    one: &str,
+    two: &str,
+    ranks: Option<[usize; 2]>,
+) -> Result<(), Refusal> {
+    let (one, two, out) = (cx.tensor(one)?, cx.tensor(two)?, cx.out("out")?);
+    if let Some(ranks) = ranks {
+        check_ranks(cx, [&one, &two], ranks)?;
     }
     let (one, two) = promoted(cx, one, two)?;
     cx.check_converts(one.dtype(), &out)?;
@@ -121,8 +136,9 @@ fn product_of(cx: &mut Cx<'_>, one: &str, two: &str, rank: Option<usize>) -> Res
 }
 
 /// beta * self + alpha * product
-fn add_product(cx: &mut Cx<'_>, one: &str, two: &str) -> Result<(), Refusal> {
+fn add_product(cx: &mut Cx<'_>, one: &str, two: &str, ranks: [usize; 2]) -> Result<(), Refusal> {
     let (addend, one, two) = (cx.tensor("self")?, cx.tensor(one)?, cx.tensor(two)?);
+    check_ranks(cx, [&one, &two], ranks)?;
     let (beta, alpha, out) = (cx.scalar("beta")?, cx.scalar("alpha")?, cx.out("out")?);
     let (one, two) = promoted(cx, one, two)?;
     let dims = product_dims(cx, &one, &two)?;

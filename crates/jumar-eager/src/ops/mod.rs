@@ -1,6 +1,5 @@
 //! The operators, by family. Each file has a table of names and of the functions that plan them.
 
-mod attention;
 mod data;
 mod elementwise;
 mod index;
@@ -21,7 +20,6 @@ pub(crate) type Table = [(&'static str, PlanFn)];
 
 /// The tables of all families.
 static TABLES: &[&Table] = &[
-    attention::TABLE,
     matrix::TABLE,
     network::TABLE,
     normalization::TABLE,

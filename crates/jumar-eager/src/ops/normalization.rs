@@ -4,11 +4,11 @@ use jumar_ops::Attrs;
 use jumar_types::dtype::DataType;
 
 use super::Table;
-use super::reduction::{accumulator, mean_and_squares, reduce, reduce_kept};
+use super::reduction::{accumulator, mean_and_squares, reduce, reduce_kept, without_dims};
 use crate::build::{Cx, Operand};
 use crate::element::F;
 use crate::view::View;
-use crate::{Refusal, Scalar};
+use crate::{Refusal, Scalar, promote};
 
 pub(crate) static TABLE: &Table = &[
     ("aclnnBatchNorm", batch_norm),
@@ -40,10 +40,38 @@ pub(super) fn number(value: f64) -> Operand {
     Operand::Scalar(Scalar::of_f64(value))
 }
 
+/// Refuses complex numbers, which would lose their imaginary parts.
+fn check_real(cx: &Cx<'_>, x: &View) -> Result<(), Refusal> {
+    match promote::is_complex(x.dtype()) {
+        true => Err(cx.refuse_type(&cx.param_of(x), x.dtype(), "a real type")),
+        false => Ok(()),
+    }
+}
+
+/// Casts and reshapes an argument that must have as many elements as `dims`.
+fn shaped(cx: &mut Cx<'_>, view: View, dtype: DataType, dims: &[usize]) -> Result<View, Refusal> {
+    check_count(cx, &view, dims)?;
+    let view = cx.cast(view, dtype)?;
+    cx.reshaped(view, dims)
+}
+
+/// Refuses a tensor with another number of elements than a shape.
+pub(super) fn check_count(cx: &Cx<'_>, view: &View, dims: &[usize]) -> Result<(), Refusal> {
+    match view.elements() == dims.iter().product::<usize>() {
+        true => Ok(()),
+        false => Err(cx.invalid(format_args!(
+            "{} has the shape {:?}; it must have as many elements as {dims:?}",
+            cx.param_of(view),
+            view.dims()
+        ))),
+    }
+}
+
 fn softmax(cx: &mut Cx<'_>, operator: &str) -> Result<(), Refusal> {
     let (x, out) = (cx.tensor("self")?, cx.out("out")?);
     let axis = cx.axis("dim", cx.int("dim")?, x.rank())?;
     cx.check_dims(&out, x.dims())?;
+    check_real(cx, &x)?;
     let (x, out) = match x.rank() {
         0 => (x.unsqueeze(0), out.unsqueeze(0)),
         _ => (x, out),
@@ -151,10 +179,7 @@ fn layer_norm(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let epsilon = cx.float("eps")?;
     let x = cx.cast(x, compute)?;
     let flat = cx.reshaped(x, &[rows, columns])?;
-    let row = |cx: &mut Cx<'_>, view: View| {
-        let view = cx.cast(view, compute)?;
-        cx.reshaped(view, &[columns])
-    };
+    let row = |cx: &mut Cx<'_>, view: View| shaped(cx, view, compute, &[columns]);
     let scale = match weight {
         Some(weight) => row(cx, weight)?,
         None => {
@@ -196,6 +221,7 @@ fn layer_norm(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     }
     for (own, statistic) in [(own_mean, mean), (own_rstd, rstd)] {
         if let Some(statistic) = statistic {
+            check_count(cx, &statistic, own.dims())?;
             let shaped = cx.reshaped(own, statistic.dims())?;
             cx.copy(shaped, statistic)?;
         }
@@ -207,6 +233,7 @@ fn layer_norm_backward(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let (gradient, x) = (cx.tensor("gradOut")?, cx.tensor("input")?);
     cx.check_dims(&gradient, x.dims())?;
     let (rows, columns) = rows_and_columns(cx, &x)?;
+    let dims = x.dims().to_vec();
     let (mean, rstd) = (cx.tensor("mean")?, cx.tensor("rstd")?);
     let weight = cx.optional("weightOptional")?;
     let wanted = wanted(cx)?;
@@ -217,10 +244,7 @@ fn layer_norm_backward(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     );
     let compute = accumulator(x.dtype());
     let shape = [rows, columns];
-    let flat = |cx: &mut Cx<'_>, view: View, dims: &[usize]| {
-        let view = cx.cast(view, compute)?;
-        cx.reshaped(view, dims)
-    };
+    let flat = |cx: &mut Cx<'_>, view: View, dims: &[usize]| shaped(cx, view, compute, dims);
     let gradient = flat(cx, gradient, &shape)?;
     let x = flat(cx, x, &shape)?;
     let (mean, rstd) = (flat(cx, mean, &[rows, 1])?, flat(cx, rstd, &[rows, 1])?);
@@ -274,12 +298,14 @@ fn layer_norm_backward(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         &[Operand::Tensor(across), Operand::Tensor(rstd)],
         &shape,
     )?;
-    let result = cx.reshaped(result, out.dims())?;
+    cx.check_dims(&out, &dims)?;
+    let result = cx.reshaped(result, &dims)?;
     cx.copy(result, out)
 }
 
 /// Sums the rows of a matrix into an output of as many elements as it has columns.
 fn sum_rows(cx: &mut Cx<'_>, rows: View, out: View) -> Result<(), Refusal> {
+    check_count(cx, &out, &[rows.dims()[1]])?;
     let sum = cx.temporary(rows.dtype(), &[rows.dims()[1]])?;
     reduce(cx, "ReduceSum", rows, &[0], false, sum)?;
     let sum = cx.reshaped(sum, out.dims())?;
@@ -328,6 +354,11 @@ fn batch_norm(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let (running_mean, running_var) = (cx.optional("runningMean")?, cx.optional("runningVar")?);
     let (training, epsilon) = (cx.flag("training")?, cx.float("eps")?);
     let momentum = cx.float("momentum")?;
+    for statistic in [&running_mean, &running_var].into_iter().flatten() {
+        if !statistic.is_empty() {
+            cx.check_dims(statistic, &[count])?;
+        }
+    }
     if input.is_empty() {
         return Ok(());
     }
@@ -352,7 +383,8 @@ fn batch_norm(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         let rstd = computed(cx, F::Rsqrt, compute, &[Operand::Tensor(shifted)], &vector)?;
         for (own, name) in [(mean, "saveMean"), (rstd, "saveInvstd")] {
             if let Some(save) = cx.optional(name)?.filter(|save| !save.is_empty()) {
-                let own = cx.reshaped(own, save.dims())?;
+                cx.check_dims(&save, &[count])?;
+                let own = cx.reshaped(own, &[count])?;
                 cx.copy(own, save)?;
             }
         }
@@ -506,13 +538,15 @@ fn batch_norm_backward(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         ("gradBias", wanted[2], sum_of_gradient),
     ] {
         if let Some(out) = cx.optional(name)?.filter(|_| flag) {
-            let sum = cx.reshaped(sum, out.dims())?;
+            cx.check_dims(&out, &[count])?;
+            let sum = cx.reshaped(sum, &[count])?;
             cx.copy(sum, out)?;
         }
     }
     let Some(out) = cx.optional("gradInput")?.filter(|_| wanted[0]) else {
         return Ok(());
     };
+    cx.check_dims(&out, input.dims())?;
     let scale = match cx.optional("weight")? {
         Some(weight) => {
             let weight = per_channel(cx, weight, count, compute)?;
@@ -595,6 +629,7 @@ fn mse_loss(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         cx.check_dims(&out, dims)?;
         return cx.map(F::Square, compute, &[Operand::Tensor(distances)], out);
     }
+    let out = without_dims(out);
     cx.check_dims(&out, &[])?;
     if distances.is_empty() {
         let empty = if kind == 1 { f64::NAN } else { 0.0 };

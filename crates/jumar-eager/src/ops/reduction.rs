@@ -73,6 +73,17 @@ pub(super) fn accumulator(dtype: DataType) -> DataType {
     }
 }
 
+/// Refuses complex numbers.
+fn check_real(cx: &Cx<'_>, x: &View) -> Result<(), Refusal> {
+    match promote::is_complex(x.dtype()) {
+        true => Err(cx.unsupported(format_args!(
+            "reductions of {} are not supported",
+            x.dtype()
+        ))),
+        false => Ok(()),
+    }
+}
+
 /// Reduces axes of a view with an operator of jumar-ops. The output has the reduced shape.
 pub(super) fn reduce(
     cx: &mut Cx<'_>,
@@ -83,9 +94,7 @@ pub(super) fn reduce(
     out: View,
 ) -> Result<(), Refusal> {
     cx.check_dims(&out, &reduced_dims(x.dims(), axes, keep))?;
-    if promote::is_complex(x.dtype()) {
-        return Err(cx.unsupported(format_args!("reductions of {} are not computed", x.dtype())));
-    }
+    check_real(cx, &x)?;
     if axes.is_empty() {
         return cx.copy(x, out);
     }
@@ -172,8 +181,16 @@ fn extreme_of_axes(cx: &mut Cx<'_>, operator: &str) -> Result<(), Refusal> {
     reduce(cx, operator, x, &axes, keep, out)
 }
 
+/// Views an output of the shape [1] without dimensions: reductions over all elements accept both.
+pub(super) fn without_dims(out: View) -> View {
+    match out.dims() {
+        [1] => out.squeeze(0),
+        _ => out,
+    }
+}
+
 fn extreme_of_all(cx: &mut Cx<'_>, operator: &str) -> Result<(), Refusal> {
-    let (x, out) = (cx.tensor("self")?, cx.out("out")?);
+    let (x, out) = (cx.tensor("self")?, without_dims(cx.out("out")?));
     check_not_empty(cx, &x, &out)?;
     let axes: Vec<usize> = (0..x.rank()).collect();
     reduce(cx, operator, x, &axes, false, out)
@@ -225,7 +242,7 @@ fn extreme_and_index(cx: &mut Cx<'_>, value: &str, index: &str) -> Result<(), Re
 fn product(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let (x, out, dtype) = (cx.tensor("self")?, cx.out("out")?, cx.dtype("dtype")?);
     let axes: Vec<usize> = (0..x.rank()).collect();
-    product_of(cx, x, &axes, false, dtype, out)
+    product_of(cx, x, &axes, false, dtype, without_dims(out))
 }
 
 fn product_of_axis(cx: &mut Cx<'_>) -> Result<(), Refusal> {
@@ -401,6 +418,7 @@ fn deviation(cx: &mut Cx<'_>, root: bool) -> Result<(), Refusal> {
     cx.check_dims(&out, &dims)?;
     let count: usize = axes.iter().map(|&axis| x.dims()[axis]).product();
     let freedom = (count as f64 - cx.int("correction")? as f64).max(0.0);
+    check_real(cx, &x)?;
     if x.is_empty() && !out.is_empty() {
         return cx.fill(Scalar::of_f64(f64::NAN), out);
     }

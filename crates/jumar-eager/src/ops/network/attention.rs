@@ -3,19 +3,13 @@
 use jumar_ops::Attrs;
 use jumar_types::dtype::DataType;
 
-use super::Table;
-use super::matrix::multiply;
-use super::normalization::{computed, number};
-use super::reduction::{accumulator, reduce, reduce_kept};
+use super::super::matrix::multiply;
+use super::super::normalization::{computed, number};
+use super::super::reduction::{accumulator, reduce, reduce_kept};
 use crate::Refusal;
 use crate::build::{Cx, Operand};
 use crate::element::F;
 use crate::view::View;
-
-pub(crate) static TABLE: &Table = &[
-    ("aclnnFlashAttentionScore", attention),
-    ("aclnnFlashAttentionScoreGrad", attention_backward),
-];
 
 /// The operands of attention as batches of heads: batch, heads, length, width.
 struct Heads {
@@ -134,22 +128,13 @@ fn scores(cx: &mut Cx<'_>, heads: &Heads, key: &str, addend: &str) -> Result<Att
     let dims = [batch, count, rows, columns];
     let products = cx.temporary(compute, &dims)?;
     multiply(cx, query, key.transpose(2, 3), products)?;
-    let mut scores = computed(
-        cx,
-        F::Mul,
-        compute,
-        &[Operand::Tensor(products), number(scale)],
-        &dims,
-    )?;
+    let mut sums = products;
     if let Some(addend) = cx.optional(addend)?.filter(|addend| !addend.is_empty()) {
-        scores = computed(
-            cx,
-            F::Add,
-            compute,
-            &[Operand::Tensor(scores), Operand::Tensor(addend)],
-            &dims,
-        )?;
+        let operands = [Operand::Tensor(products), Operand::Tensor(addend)];
+        sums = computed(cx, F::Add, compute, &operands, &dims)?;
     }
+    let operands = [Operand::Tensor(sums), number(scale)];
+    let mut scores = computed(cx, F::Mul, compute, &operands, &dims)?;
     if let Some(mask) = mask(cx, rows, columns)? {
         let operands = [
             Operand::Tensor(scores),
@@ -219,7 +204,7 @@ fn save(cx: &mut Cx<'_>, view: View, param: &str) -> Result<(), Refusal> {
     }
 }
 
-fn attention(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+pub(super) fn attention(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let heads = Heads::of(cx)?;
     let parts = scores(cx, &heads, "key", "realShiftOptional")?;
     let (compute, all) = (parts.compute, parts.scores.dims().to_vec());
@@ -252,7 +237,12 @@ fn write_heads(cx: &mut Cx<'_>, heads: &Heads, result: View, out: View) -> Resul
         "BSND" | "BSH" => result.permute(&[0, 2, 1, 3]),
         _ => result.permute(&[2, 0, 1, 3]),
     };
-    let arranged = cx.reshaped(arranged, out.dims())?;
+    let dims = match (heads.layout.as_str(), arranged.dims()) {
+        ("BSH" | "SBH", &[one, two, count, width]) => vec![one, two, count * width],
+        (_, dims) => dims.to_vec(),
+    };
+    cx.check_dims(&out, &dims)?;
+    let arranged = cx.reshaped(arranged, &dims)?;
     cx.copy(arranged, out)
 }
 
@@ -270,7 +260,7 @@ fn add_shared(cx: &mut Cx<'_>, view: View, shared: usize) -> Result<View, Refusa
     Ok(out)
 }
 
-fn attention_backward(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+pub(super) fn attention_backward(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let heads = Heads::of(cx)?;
     let gradient = cx.tensor("dy")?;
     let parts = scores(cx, &heads, "keyIn", "pseShiftOptional")?;
@@ -326,7 +316,7 @@ fn attention_backward(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     match cx.optional("dpseOut")? {
         Some(out) if !out.is_empty() => {
             cx.check_dims(&out, &all)?;
-            cx.copy(to_scores, out)
+            cx.copy(scaled, out)
         }
         _ => Ok(()),
     }

@@ -1,0 +1,305 @@
+//! Convolutions over one and two dimensions, transposed ones, and their gradients.
+
+use jumar_graph::ge::Value;
+use jumar_ops::Attrs;
+
+use super::super::reduction::{accumulator, reduce};
+use crate::Refusal;
+use crate::build::{Cx, Input, Operand};
+use crate::element::F;
+use crate::view::View;
+
+/// The window of a two-dimensional convolution, its attributes in the order of the Graph Engine.
+struct Window {
+    strides: [i64; 2],
+    /// Before and behind the rows, before and behind the columns.
+    pads: [i64; 4],
+    dilations: [i64; 2],
+    groups: i64,
+}
+
+/// Reads the window of a convolution over `space` dimensions.
+fn window(cx: &Cx<'_>, space: usize) -> Result<Window, Refusal> {
+    let spread = |param: &str, fill: i64| -> Result<[i64; 2], Refusal> {
+        match (cx.ints(param)?, space) {
+            // A convolution over one dimension is one over two, the first of which has size 1.
+            ([one], 1) => Ok([fill, *one]),
+            ([one], _) => Ok([*one, *one]),
+            ([one, two], 2) => Ok([*one, *two]),
+            (other, _) => Err(cx.invalid(format_args!(
+                "{param} has {} entries for {space} dimensions of space; 1 or {space} are required",
+                other.len()
+            ))),
+        }
+    };
+    let pads = match (cx.ints("padding")?, space) {
+        (&[before, behind], 1) => [0, 0, before, behind],
+        (&[top, bottom, left, right], 2) => [top, bottom, left, right],
+        _ => {
+            let [rows, columns] = spread("padding", 0)?;
+            [rows, rows, columns, columns]
+        }
+    };
+    let window = Window {
+        strides: spread("stride", 1)?,
+        pads,
+        dilations: spread("dilation", 1)?,
+        groups: cx.int("groups")?,
+    };
+    let positive = window
+        .strides
+        .iter()
+        .chain(&window.dilations)
+        .chain([&window.groups])
+        .all(|&step| step > 0 && step <= i64::from(i32::MAX));
+    let padded = window
+        .pads
+        .iter()
+        .all(|&pad| (0..=i64::from(i32::MAX)).contains(&pad));
+    if !positive || !padded {
+        return Err(cx.invalid(format_args!(
+            "stride {:?}, dilation {:?} and groups {} must be positive, and padding {:?} not negative",
+            window.strides, window.dilations, window.groups, window.pads
+        )));
+    }
+    Ok(window)
+}
+
+/// Returns how many dimensions of space a convolution has, all operands of which have as many dimensions.
+fn space(cx: &Cx<'_>, operands: [&View; 3]) -> Result<usize, Refusal> {
+    let rank = operands[0].rank();
+    if let Some(other) = operands.iter().find(|view| view.rank() != rank) {
+        return Err(cx.invalid(format_args!(
+            "{} has {rank} dimensions and {} has {}; they must be as many",
+            cx.param_of(operands[0]),
+            cx.param_of(other),
+            other.rank()
+        )));
+    }
+    match rank {
+        3 | 4 => Ok(rank - 2),
+        5 => Err(cx.unsupported("convolutions over 3 dimensions are not supported")),
+        _ => Err(cx.invalid(format_args!(
+            "{} has {rank} dimensions; 3 or 4 are required",
+            cx.param_of(operands[0])
+        ))),
+    }
+}
+
+/// Checks the shape of the result of a transposed convolution.
+fn check_transposed(
+    cx: &Cx<'_>,
+    window: &Window,
+    space: usize,
+    [x, filter, out]: [&View; 3],
+) -> Result<(), Refusal> {
+    let added = cx.ints("outputPadding")?;
+    let mut wanted = out.dims().to_vec();
+    wanted[0] = x.dims()[0];
+    wanted[1] = filter.dims()[1] * window.groups as usize;
+    for axis in 0..2 {
+        let added = match added {
+            [] => 0,
+            // A convolution over one dimension is one over two, the first of which has size 1.
+            [_] if axis == 0 && space == 1 => 0,
+            [one] => *one,
+            many => many.get(axis).copied().unwrap_or(0),
+        };
+        let (stride, dilation) = (window.strides[axis], window.dilations[axis]);
+        let size = (x.dims()[axis + 2] as i64 - 1) * stride
+            + dilation * (filter.dims()[axis + 2] as i64 - 1)
+            + 1
+            + added
+            - window.pads[2 * axis]
+            - window.pads[2 * axis + 1];
+        if added < 0 || (added > 0 && added >= stride.max(dilation)) {
+            return Err(cx.invalid(format_args!(
+                "outputPadding is {:?}; it must not be negative, and less than stride {:?} or dilation {:?}",
+                cx.ints("outputPadding")?,
+                window.strides,
+                window.dilations
+            )));
+        }
+        wanted[axis + 2] = usize::try_from(size).unwrap_or(0);
+    }
+    cx.check_dims(out, &wanted)
+}
+
+/// Views images, filters or results of one dimension as two.
+fn as_images(cx: &Cx<'_>, view: View) -> Result<View, Refusal> {
+    match view.rank() {
+        3 => Ok(view.unsqueeze(2)),
+        4 => Ok(view),
+        rank => Err(cx.unsupported(format_args!(
+            "{} has {rank} dimensions; convolutions of batches with 1 and 2 dimensions are computed",
+            cx.param_of(&view)
+        ))),
+    }
+}
+
+pub(super) fn convolution(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let (input, weight) = (cx.tensor("input")?, cx.tensor("weight")?);
+    let (bias, out) = (cx.optional("bias")?, cx.out("output")?);
+    let space = space(cx, [&input, &weight, &out])?;
+    let window = window(cx, space)?;
+    let transposed = cx.flag("transposed")?;
+    let (x, filter) = (as_images(cx, input)?, as_images(cx, weight)?);
+    let out = as_images(cx, out)?;
+    let dtype = cx.promote(x.dtype(), filter.dtype())?;
+    let dtype = match transposed {
+        true => accumulator(dtype),
+        false => dtype,
+    };
+    if transposed {
+        check_transposed(cx, &window, space, [&x, &filter, &out])?;
+        if let Some(bias) = &bias {
+            cx.check_dims(bias, &[out.dims()[1]])?;
+        }
+    }
+    let (x, filter) = (cx.cast(x, dtype)?, cx.cast(filter, dtype)?);
+    let bias = match bias {
+        Some(bias) => Some(cx.cast(bias, dtype)?),
+        None => None,
+    };
+    if out.is_empty() {
+        return Ok(());
+    }
+    let attrs = window.attrs();
+    if !transposed {
+        return cx.op(
+            "Conv2D",
+            &[x.into(), filter.into(), bias.into()],
+            &attrs,
+            &[out],
+        );
+    }
+    // A transposed convolution is the gradient of one by its input.
+    if x.is_empty() {
+        return Err(cx.unsupported("transposed convolutions of no elements are not supported"));
+    }
+    let result = input_gradient(cx, filter, x, &window, out.dims().to_vec().as_slice())?;
+    match bias {
+        Some(bias) => {
+            let bias = cx.reshaped(bias, &[1, out.dims()[1], 1, 1])?;
+            cx.map(
+                F::Add,
+                dtype,
+                &[Operand::Tensor(result), Operand::Tensor(bias)],
+                out,
+            )
+        }
+        None => cx.copy(result, out),
+    }
+}
+
+impl Window {
+    /// Returns the attributes of Conv2D.
+    fn attrs(&self) -> Attrs {
+        let ([rows, columns], [high, wide]) = (self.strides, self.dilations);
+        Attrs::new()
+            .with("strides", vec![1, 1, rows, columns])
+            .with("pads", self.pads.to_vec())
+            .with("dilations", vec![1, 1, high, wide])
+            .with("groups", self.groups)
+            .with("data_format", "NCHW")
+    }
+}
+
+fn ge_attrs(window: &Window) -> Vec<(&'static str, Value)> {
+    vec![
+        (
+            "strides",
+            Value::Ints(vec![1, 1, window.strides[0], window.strides[1]]),
+        ),
+        ("pads", Value::Ints(window.pads.to_vec())),
+        (
+            "dilations",
+            Value::Ints(vec![1, 1, window.dilations[0], window.dilations[1]]),
+        ),
+        ("groups", Value::Int(window.groups)),
+        ("data_format", Value::Str("NCHW".to_owned())),
+    ]
+}
+
+/// Returns the gradient of a convolution by its input, in the type of the operands.
+fn input_gradient(
+    cx: &mut Cx<'_>,
+    filter: View,
+    gradient: View,
+    window: &Window,
+    dims: &[usize],
+) -> Result<View, Refusal> {
+    let out = cx.temporary(gradient.dtype(), dims)?;
+    let size: Vec<i64> = dims.iter().map(|&dim| dim as i64).collect();
+    let inputs = [
+        ("input_size", Input::ints(&size)),
+        ("filter", filter.into()),
+        ("out_backprop", gradient.into()),
+    ];
+    cx.graph_op(
+        "Conv2DBackpropInput",
+        &inputs,
+        &ge_attrs(window),
+        &[("y", out)],
+    )?;
+    Ok(out)
+}
+
+pub(super) fn convolution_backward(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let (gradient, input) = (cx.tensor("gradOutput")?, cx.tensor("input")?);
+    let weight = cx.tensor("weight")?;
+    let space = space(cx, [&gradient, &input, &weight])?;
+    let window = window(cx, space)?;
+    let transposed = cx.flag("transposed")?;
+    let mask = cx.bools("outputMask")?;
+    let &[to_input, to_weight, to_bias] = mask else {
+        return Err(cx.invalid(format_args!(
+            "outputMask has {} flags; 3 are wanted",
+            mask.len()
+        )));
+    };
+    let compute = accumulator(input.dtype());
+    let gradient_images = as_images(cx, gradient)?;
+    let (x, filter) = (as_images(cx, input)?, as_images(cx, weight)?);
+    let g = cx.cast(gradient_images, compute)?;
+    let (x, filter) = (cx.cast(x, compute)?, cx.cast(filter, compute)?);
+    if let Some(out) = cx.optional("gradBias")?.filter(|_| to_bias) {
+        let sum = cx.temporary(compute, &[g.dims()[1]])?;
+        reduce(cx, "ReduceSum", g, &[0, 2, 3], false, sum)?;
+        cx.check_dims(&out, sum.dims())?;
+        cx.copy(sum, out)?;
+    }
+    if let Some(out) = cx.optional("gradInput")?.filter(|_| to_input) {
+        let out = as_images(cx, out)?;
+        if transposed {
+            cx.check_dims(&out, x.dims())?;
+            let operands = [g.into(), filter.into()];
+            cx.op("Conv2D", &operands, &window.attrs(), &[out])?;
+        } else {
+            cx.check_dims(&out, x.dims())?;
+            let result = input_gradient(cx, filter, g, &window, x.dims())?;
+            cx.copy(result, out)?;
+        }
+    }
+    if let Some(out) = cx.optional("gradWeight")?.filter(|_| to_weight) {
+        let out = as_images(cx, out)?;
+        cx.check_dims(&out, filter.dims())?;
+        let size: Vec<i64> = filter.dims().iter().map(|&dim| dim as i64).collect();
+        // The roles of input and gradient are exchanged in a transposed convolution.
+        let (x, g) = if transposed { (g, x) } else { (x, g) };
+        let result = cx.temporary(compute, filter.dims())?;
+        let inputs = [
+            ("x", x.into()),
+            ("filter_size", Input::ints(&size)),
+            ("out_backprop", g.into()),
+        ];
+        cx.graph_op(
+            "Conv2DBackpropFilter",
+            &inputs,
+            &ge_attrs(&window),
+            &[("y", result)],
+        )?;
+        cx.copy(result, out)?;
+    }
+    Ok(())
+}

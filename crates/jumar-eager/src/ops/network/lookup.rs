@@ -1,0 +1,321 @@
+//! Embeddings and the negative log-likelihood, which both select by index; and their gradients.
+
+use jumar_ops::{Attrs, Call, Kernel, OpError, OpErrorKind};
+use jumar_types::dtype::DataType;
+
+use super::super::normalization::{check_count, reduction};
+use super::super::reduction::{accumulator, without_dims};
+use super::Real;
+use crate::build::{Cx, Input};
+use crate::view::View;
+use crate::{Refusal, Scalar};
+
+pub(super) fn embedding(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let (weight, indices, out) = (cx.tensor("weight")?, cx.tensor("indices")?, cx.out("out")?);
+    let &[_, width] = weight.dims() else {
+        return Err(cx.invalid(format_args!(
+            "weight has the shape {:?}; 2 dimensions are wanted",
+            weight.dims()
+        )));
+    };
+    let mut dims = indices.dims().to_vec();
+    dims.push(width);
+    cx.check_dims(&out, &dims)?;
+    cx.check_types(&indices, &[DataType::Int32, DataType::Int64])?;
+    cx.op(
+        "GatherV2",
+        &[weight.into(), indices.into(), Input::ints(&[0])],
+        &Attrs::new(),
+        &[out],
+    )
+}
+
+/// Adds rows of gradients at the rows that indices name.
+struct AddRows {
+    compute: DataType,
+    rows: usize,
+    width: usize,
+    skipped: i64,
+    by_frequency: bool,
+}
+
+impl Kernel for AddRows {
+    fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
+        match self.compute {
+            DataType::Float64 => self.run_in::<f64>(call),
+            _ => self.run_in::<f32>(call),
+        }
+    }
+}
+
+impl AddRows {
+    fn run_in<T: Real>(&self, call: &Call<'_>) -> Result<(), OpError> {
+        let (gradient, indices) = (call.input::<T>(0)?.flat(), call.input::<i64>(1)?.flat());
+        let out = call.output::<T>(0)?.flat();
+        for index in 0..out.len() {
+            out.set(index, T::of(0.0));
+        }
+        let mut counts = vec![0u32; if self.by_frequency { self.rows } else { 0 }];
+        let row = |index: usize| {
+            let row = indices.get(index);
+            usize::try_from(row)
+                .ok()
+                .filter(|&row| row < self.rows)
+                .ok_or_else(|| {
+                    OpError::new(
+                        OpErrorKind::Data,
+                        format!("the index {row} names none of {} rows", self.rows),
+                    )
+                })
+        };
+        for index in 0..indices.len() {
+            if let Some(count) = counts.get_mut(row(index)?) {
+                *count += 1;
+            }
+        }
+        for index in 0..indices.len() {
+            let row = row(index)?;
+            if indices.get(index) == self.skipped {
+                continue;
+            }
+            let share = counts
+                .get(row)
+                .map_or(1.0, |&count| f64::from(count).recip());
+            for column in 0..self.width {
+                let at = row * self.width + column;
+                let part = gradient.get(index * self.width + column).number() * share;
+                out.set(at, T::of(out.get(at).number() + part));
+            }
+        }
+        Ok(())
+    }
+}
+
+pub(super) fn embedding_backward(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let (gradient, indices, out) = (cx.tensor("grad")?, cx.tensor("indices")?, cx.out("out")?);
+    let (rows, skipped) = (cx.int("numWeights")?, cx.int("paddingIdx")?);
+    let mut dims = indices.dims().to_vec();
+    dims.extend(gradient.dims().last());
+    cx.check_dims(&gradient, &dims)?;
+    let Some(&width) = gradient.dims().last() else {
+        return Err(cx.invalid("grad has no dimensions; at least 1 is required"));
+    };
+    let rows = usize::try_from(rows).map_err(|_| {
+        cx.invalid(format_args!(
+            "numWeights is {rows}; it must not be negative"
+        ))
+    })?;
+    cx.check_dims(&out, &[rows, width])?;
+    if out.is_empty() {
+        return Ok(());
+    }
+    if indices.is_empty() {
+        return cx.fill(Scalar::of_i64(0), out);
+    }
+    let compute = accumulator(gradient.dtype());
+    let kernel = AddRows {
+        compute,
+        rows,
+        width,
+        skipped,
+        by_frequency: cx.flag("scaleGradByFreq")?,
+    };
+    let gradient = cx.cast(gradient, compute)?;
+    let gradient = cx.dense(gradient)?;
+    let indices = cx.cast(indices, DataType::Int64)?;
+    let indices = cx.dense(indices)?;
+    let result = cx.temporary(compute, out.dims())?;
+    cx.kernel(
+        Box::new(kernel),
+        &[Some(gradient), Some(indices)],
+        &[result],
+        false,
+    )?;
+    cx.copy(result, out)
+}
+
+/// The negative log-likelihood and its gradient.
+struct Likelihood {
+    compute: DataType,
+    /// Batch, classes, and the product of the other dimensions.
+    dims: [usize; 3],
+    reduction: i64,
+    ignored: i64,
+    backward: bool,
+}
+
+impl Kernel for Likelihood {
+    fn run(&self, call: &Call<'_>) -> Result<(), OpError> {
+        match self.compute {
+            DataType::Float64 => self.run_in::<f64>(call),
+            _ => self.run_in::<f32>(call),
+        }
+    }
+}
+
+impl Likelihood {
+    fn run_in<T: Real>(&self, call: &Call<'_>) -> Result<(), OpError> {
+        let [batch, classes, rest] = self.dims;
+        // Forward: x, target, weight. Backward: gradient, target, weight, total weight.
+        let from = call.input::<T>(0)?.flat();
+        let (target, weight) = (call.input::<i64>(1)?.flat(), call.input::<T>(2)?.flat());
+        let out = call.output::<T>(0)?.flat();
+        let total = match self.backward {
+            true => call.input::<T>(3)?.flat().get(0).number(),
+            false => 0.0,
+        };
+        if self.backward {
+            for index in 0..out.len() {
+                out.set(index, T::of(0.0));
+            }
+        }
+        let (mut sum, mut weights) = (0.0f64, 0.0f64);
+        for item in 0..batch {
+            for inner in 0..rest {
+                let position = item * rest + inner;
+                let class = target.get(position);
+                if class == self.ignored {
+                    if !self.backward && self.reduction == 0 {
+                        out.set(position, T::of(0.0));
+                    }
+                    continue;
+                }
+                let class = usize::try_from(class)
+                    .ok()
+                    .filter(|&class| class < classes)
+                    .ok_or_else(|| {
+                        OpError::new(
+                            OpErrorKind::Data,
+                            format!("the target {class} names none of {classes} classes"),
+                        )
+                    })?;
+                let (own, at) = (
+                    weight.get(class).number(),
+                    (item * classes + class) * rest + inner,
+                );
+                if self.backward {
+                    let share = match self.reduction {
+                        0 => -own * from.get(position).number(),
+                        1 => -own * from.get(0).number() / total,
+                        _ => -own * from.get(0).number(),
+                    };
+                    out.set(at, T::of(share));
+                } else if self.reduction == 0 {
+                    out.set(position, T::of(-own * from.get(at).number()));
+                } else {
+                    sum -= own * from.get(at).number();
+                    weights += own;
+                }
+            }
+        }
+        if !self.backward && self.reduction != 0 {
+            let loss = if self.reduction == 1 {
+                sum / weights
+            } else {
+                sum
+            };
+            out.set(0, T::of(loss));
+            call.output::<T>(1)?.flat().set(0, T::of(weights));
+        }
+        Ok(())
+    }
+}
+
+/// Returns batch, classes and the product of the other dimensions of the scores, and how the loss is reduced.
+fn likelihood_dims(cx: &Cx<'_>, x: &View, target: &View) -> Result<[usize; 3], Refusal> {
+    let dims = match x.dims() {
+        &[classes] => [1, classes, 1],
+        [batch, classes, rest @ ..] => [*batch, *classes, rest.iter().product()],
+        [] => return Err(cx.invalid("self has no dimension of classes")),
+    };
+    if target.elements() != dims[0] * dims[2] {
+        return Err(cx.invalid(format_args!(
+            "target has the shape {:?}, which does not match self of the shape {:?}",
+            target.dims(),
+            x.dims()
+        )));
+    }
+    Ok(dims)
+}
+
+/// Returns dense operands of the loss: numbers in the type of the computation, the target in int64, the weights of the classes.
+fn likelihood_operands(
+    cx: &mut Cx<'_>,
+    from: View,
+    target: View,
+    weight: View,
+    classes: usize,
+    compute: DataType,
+) -> Result<Vec<Option<View>>, Refusal> {
+    cx.check_dims(&weight, &[classes])?;
+    let mut operands = Vec::new();
+    for (view, dtype) in [
+        (from, compute),
+        (target, DataType::Int64),
+        (weight, compute),
+    ] {
+        let view = cx.cast(view, dtype)?;
+        operands.push(Some(cx.dense(view)?));
+    }
+    Ok(operands)
+}
+
+pub(super) fn likelihood(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let (x, target, weight) = (
+        cx.tensor("self")?,
+        cx.tensor("target")?,
+        cx.tensor("weight")?,
+    );
+    let (out, total) = (cx.out("out")?, cx.out("totalWeightOut")?);
+    let dims = likelihood_dims(cx, &x, &target)?;
+    let kind = reduction(cx)?;
+    let compute = accumulator(x.dtype());
+    let operands = likelihood_operands(cx, x, target, weight, dims[1], compute)?;
+    let kernel = Likelihood {
+        compute,
+        dims,
+        reduction: kind,
+        ignored: cx.int("ignoreIndex")?,
+        backward: false,
+    };
+    let (out, total) = (without_dims(out), without_dims(total));
+    match kind {
+        0 => check_count(cx, &out, target.dims())?,
+        _ => cx.check_dims(&out, &[])?,
+    }
+    cx.check_dims(&total, &[])?;
+    let loss = cx.temporary(compute, out.dims())?;
+    let sum = cx.temporary(compute, &[])?;
+    cx.fill(Scalar::of_i64(0), sum)?;
+    cx.kernel(Box::new(kernel), &operands, &[loss, sum], false)?;
+    cx.copy(loss, out)?;
+    cx.copy(sum, total)
+}
+
+pub(super) fn likelihood_backward(cx: &mut Cx<'_>) -> Result<(), Refusal> {
+    let (gradient, x) = (cx.tensor("gradOutput")?, cx.tensor("self")?);
+    let (target, weight) = (cx.tensor("target")?, cx.tensor("weight")?);
+    let (total, out) = (cx.tensor("totalWeight")?, cx.out("out")?);
+    cx.check_dims(&out, x.dims())?;
+    let dims = likelihood_dims(cx, &x, &target)?;
+    let kind = reduction(cx)?;
+    match kind {
+        0 => check_count(cx, &gradient, target.dims())?,
+        _ => check_count(cx, &gradient, &[])?,
+    }
+    check_count(cx, &total, &[])?;
+    let compute = accumulator(x.dtype());
+    let mut operands = likelihood_operands(cx, gradient, target, weight, dims[1], compute)?;
+    let total = cx.cast(total, compute)?;
+    operands.push(Some(cx.dense(total)?));
+    let kernel = Likelihood {
+        compute,
+        dims,
+        reduction: kind,
+        ignored: cx.int("ignoreIndex")?,
+        backward: true,
+    };
+    let result = cx.temporary(compute, out.dims())?;
+    cx.kernel(Box::new(kernel), &operands, &[result], false)?;
+    cx.copy(result, out)
+}

@@ -1,0 +1,94 @@
+//! Layers of networks: convolution, pooling, attention, embedding, the likelihood loss; and their gradients.
+
+mod attention;
+mod convolution;
+mod lookup;
+mod pooling;
+
+use jumar_ops::Kernel;
+use jumar_types::dtype::DataType;
+
+use super::Table;
+use crate::Refusal;
+use crate::build::Cx;
+use crate::view::View;
+
+pub(crate) static TABLE: &Table = &[
+    ("aclnnAdaptiveAvgPool2d", pooling::adaptive_average),
+    (
+        "aclnnAdaptiveAvgPool2dBackward",
+        pooling::adaptive_average_backward,
+    ),
+    ("aclnnConvolution", convolution::convolution),
+    (
+        "aclnnConvolutionBackward",
+        convolution::convolution_backward,
+    ),
+    ("aclnnEmbedding", lookup::embedding),
+    ("aclnnEmbeddingDenseBackward", lookup::embedding_backward),
+    ("aclnnFlashAttentionScore", attention::attention),
+    (
+        "aclnnFlashAttentionScoreGrad",
+        attention::attention_backward,
+    ),
+    ("aclnnMaxPool2dWithMask", pooling::max_pool),
+    ("aclnnMaxPool2dWithMaskBackward", pooling::max_pool_backward),
+    ("aclnnNLLLoss", lookup::likelihood),
+    ("aclnnNLLLossBackward", lookup::likelihood_backward),
+];
+
+/// Returns a parameter with one or two entries as two.
+fn pair(cx: &Cx<'_>, param: &str) -> Result<[i64; 2], Refusal> {
+    match cx.ints(param)? {
+        [both] => Ok([*both; 2]),
+        [height, width] => Ok([*height, *width]),
+        other => Err(cx.invalid(format_args!(
+            "{param} has {} entries; 1 or 2 are wanted",
+            other.len()
+        ))),
+    }
+}
+
+/// The types in which the kernels of this family compute.
+trait Real: jumar_ops::view::Element + Copy {
+    fn of(value: f64) -> Self;
+    fn number(self) -> f64;
+}
+
+impl Real for f32 {
+    fn of(value: f64) -> f32 {
+        value as f32
+    }
+
+    fn number(self) -> f64 {
+        f64::from(self)
+    }
+}
+
+impl Real for f64 {
+    fn of(value: f64) -> f64 {
+        value
+    }
+
+    fn number(self) -> f64 {
+        self
+    }
+}
+
+/// Runs a kernel on dense operands of one type, and converts its result.
+fn run_dense(
+    cx: &mut Cx<'_>,
+    kernel: Box<dyn Kernel>,
+    compute: DataType,
+    inputs: &[View],
+    out: View,
+) -> Result<(), Refusal> {
+    let mut operands = Vec::with_capacity(inputs.len());
+    for input in inputs {
+        let input = cx.cast(*input, compute)?;
+        operands.push(Some(cx.dense(input)?));
+    }
+    let result = cx.temporary(compute, out.dims())?;
+    cx.kernel(kernel, &operands, &[result], false)?;
+    cx.copy(result, out)
+}
