@@ -21,6 +21,10 @@ families! {
     data
     elementwise
     index
+    matrix
+    network
+    normalization
+    reduction
 }
 
 #[test]

@@ -86,6 +86,15 @@ pub(super) fn multiply(cx: &mut Cx<'_>, one: View, two: View, out: View) -> Resu
     if one.is_empty() || two.is_empty() {
         return cx.fill(Scalar::of_i64(0), out);
     }
+    // A vector is a matrix of one row or one column, which the result has not.
+    let (mut one, mut two, mut target) = (one, two, out);
+    if two.rank() == 1 {
+        (two, target) = (two.unsqueeze(1), target.unsqueeze(target.rank()));
+    }
+    if one.rank() == 1 {
+        (one, target) = (one.unsqueeze(0), target.unsqueeze(target.rank() - 1));
+    }
+    let out = target;
     let ((one, one_swapped), (two, two_swapped)) = (operand(cx, one)?, operand(cx, two)?);
     let inputs: [Input; 2] = [one.into(), two.into()];
     if one.rank() <= 2 && two.rank() <= 2 {

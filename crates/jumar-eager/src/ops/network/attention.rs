@@ -105,10 +105,13 @@ fn scores(cx: &mut Cx<'_>, heads: &Heads, key: &str, addend: &str) -> Result<Att
     let compute = accumulator(query.dtype());
     let query = heads.view(cx, query, None)?;
     let width = query.dims()[3];
-    let (key, value) = (
-        heads.view(cx, key, Some(width))?,
-        heads.view(cx, value, None)?,
-    );
+    let key = heads.view(cx, key, Some(width))?;
+    // Key and value have equally many heads, whose widths may differ.
+    let value_width = match value.dims() {
+        &[_, _, all] => Some(all / key.dims()[1].max(1)),
+        _ => None,
+    };
+    let value = heads.view(cx, value, value_width)?;
     let cast = |cx: &mut Cx<'_>, view: View| cx.cast(view, compute);
     let (query, key, value) = (cast(cx, query)?, cast(cx, key)?, cast(cx, value)?);
     let (&[batch, count, rows, _], &[_, key_heads, columns, _]) = (query.dims(), key.dims()) else {

@@ -245,6 +245,34 @@ fn input_gradient(
     Ok(out)
 }
 
+/// Refuses a gradient that has not the shape of the convolution's result. `large` is what the window moves over.
+fn check_gradient(
+    cx: &Cx<'_>,
+    window: &Window,
+    large: &View,
+    filter: &View,
+    small: &View,
+) -> Result<(), Refusal> {
+    let batch = large.dims()[0] == small.dims()[0];
+    let channels = filter.dims()[0] == small.dims()[1]
+        && filter.dims()[1] as i64 * window.groups == large.dims()[1] as i64;
+    let space = (0..2).all(|axis| {
+        let size = |view: &View| view.dims()[axis + 2] as i64;
+        let reach = window.dilations[axis] * (size(filter) - 1) + 1;
+        let padded = size(large) + window.pads[2 * axis] + window.pads[2 * axis + 1];
+        padded >= reach && (padded - reach) / window.strides[axis] + 1 == size(small)
+    });
+    match batch && channels && space {
+        true => Ok(()),
+        false => Err(cx.invalid(format_args!(
+            "the shapes {:?} of gradOutput, {:?} of input and {:?} of weight do not belong to one convolution",
+            cx.tensor("gradOutput")?.dims(),
+            cx.tensor("input")?.dims(),
+            cx.tensor("weight")?.dims()
+        ))),
+    }
+}
+
 pub(super) fn convolution_backward(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let (gradient, input) = (cx.tensor("gradOutput")?, cx.tensor("input")?);
     let weight = cx.tensor("weight")?;
@@ -263,6 +291,10 @@ pub(super) fn convolution_backward(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let (x, filter) = (as_images(cx, input)?, as_images(cx, weight)?);
     let g = cx.cast(gradient_images, compute)?;
     let (x, filter) = (cx.cast(x, compute)?, cx.cast(filter, compute)?);
+    match transposed {
+        false => check_gradient(cx, &window, &x, &filter, &g)?,
+        true => check_gradient(cx, &window, &g, &filter, &x)?,
+    }
     if let Some(out) = cx.optional("gradBias")?.filter(|_| to_bias) {
         let sum = cx.temporary(compute, &[g.dims()[1]])?;
         reduce(cx, "ReduceSum", g, &[0, 2, 3], false, sum)?;
