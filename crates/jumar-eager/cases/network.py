@@ -318,22 +318,22 @@ for dtype in FLOATS:
             y, greatest, total = attend(eq, ek, ev, scale, ep, mask)
             gradient = noise(*y.shape, dtype=dtype)
             y.backward(gradient.double())
-            place = lambda x: arranged(x.detach(), layout).contiguous()
+            arranged_as_passed = lambda x: arranged(x.detach(), layout).contiguous()
             greatest, total = (each.detach().float().expand(-1, -1, -1, 8).contiguous() for each in (greatest, total))
             given = dict(
-                query=place(q), value=place(v), dropMaskOptional=Null, paddingMaskOptional=Null, attenMaskOptional=given_mask,
+                query=arranged_as_passed(q), value=arranged_as_passed(v), dropMaskOptional=Null, paddingMaskOptional=Null, attenMaskOptional=given_mask,
                 prefixOptional=[], scaleValue=scale, keepProb=1.0, preTokens=2147483647, nextTokens=0 if mode == 2 else 2147483647,
                 headNum=heads, inputLayout=layout, innerPrecise=0, sparseMode=mode,
             )
             within = {f32: 1e-5, f64: 2e-6}.get(dtype)
             cases.add(
-                "aclnnFlashAttentionScore", key=place(k), realShiftOptional=Null if pse is None else pse, softmaxMaxOut=Out(greatest),
-                softmaxSumOut=Out(total), softmaxOutOut=Out(EMPTY.to(dtype)), attentionOutOut=Out(place(y).to(dtype)), within=within, **given,
+                "aclnnFlashAttentionScore", key=arranged_as_passed(k), realShiftOptional=Null if pse is None else pse, softmaxMaxOut=Out(greatest),
+                softmaxSumOut=Out(total), softmaxOutOut=Out(EMPTY.to(dtype)), attentionOutOut=Out(arranged_as_passed(y).to(dtype)), within=within, **given,
             )
             cases.add(
-                "aclnnFlashAttentionScoreGrad", keyIn=place(k), dy=place(gradient), pseShiftOptional=Null if pse is None else pse,
-                softmaxMaxOptional=greatest, softmaxSumOptional=total, softmaxInOptional=Null, attentionInOptional=place(y).to(dtype),
-                dqOut=Out(place(eq.grad).to(dtype)), dkOut=Out(place(ek.grad).to(dtype)), dvOut=Out(place(ev.grad).to(dtype)),
+                "aclnnFlashAttentionScoreGrad", keyIn=arranged_as_passed(k), dy=arranged_as_passed(gradient), pseShiftOptional=Null if pse is None else pse,
+                softmaxMaxOptional=greatest, softmaxSumOptional=total, softmaxInOptional=Null, attentionInOptional=arranged_as_passed(y).to(dtype),
+                dqOut=Out(arranged_as_passed(eq.grad).to(dtype)), dkOut=Out(arranged_as_passed(ek.grad).to(dtype)), dvOut=Out(arranged_as_passed(ev.grad).to(dtype)),
                 dpseOut=Null if pse is None else Out(ep.grad.to(dtype)), within=within, **given,
             )
 q = noise(1, 2, 3, 4)

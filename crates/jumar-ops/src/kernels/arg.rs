@@ -1,4 +1,4 @@
-//! The place of the largest or the smallest element along an axis.
+//! The index of the largest or the smallest element along an axis.
 
 use jumar_types::dtype::DataType;
 
@@ -13,7 +13,7 @@ pub(crate) fn infer(cx: &InferCx<'_>) -> Result<Vec<TensorType>, OpError> {
     let input = cx.input(0)?;
     let dtype = cx.attrs().dtype("dtype")?;
     if !crate::Types::INDEX.contains(dtype) {
-        return Err(OpError::invalid(format!("places of type {dtype}")));
+        return Err(OpError::invalid(format!("indices of type {dtype}")));
     }
     let (Some(rank), Some(axis)) = (input.rank(), cx.ints(1)?) else {
         return Ok(vec![TensorType::of_unknown_rank(dtype)]);

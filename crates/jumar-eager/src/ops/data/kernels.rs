@@ -75,7 +75,7 @@ impl Rule {
     }
 }
 
-/// Gives each element of the output an element of the input, by a rule for each dimension.
+/// Sets each element of the output to an element of the input, by a rule for each dimension.
 struct Remap<T> {
     rules: Vec<Rule>,
     types: PhantomData<fn(T)>,

@@ -66,7 +66,7 @@ fn moved(
     cx.kernel(kernel, &[Some(x)], &[out], in_place)
 }
 
-/// Gives the elements of `out` elements of `x` by a rule for each dimension.
+/// Sets the elements of `out` to elements of `x` by a rule for each dimension.
 fn remapped(cx: &mut Cx<'_>, rules: Vec<Rule>, x: View, out: View) -> Result<(), Refusal> {
     if rules.is_empty() {
         return cx.copy(x, out);

@@ -4,7 +4,7 @@ use jumar_ops::view::MAX_RANK;
 use jumar_types::dtype::DataType;
 
 use super::kernels::{Blocks, Locate, NONE, Order, Trues, Update};
-use super::mask::{run_trues, truths};
+use super::mask::{as_booleans, run_trues};
 use super::{put, take};
 use crate::Refusal;
 use crate::build::Cx;
@@ -172,7 +172,7 @@ fn positions(
         match (*entry, length) {
             (Entry::Integers(view), _) => expand(cx, view)?,
             (Entry::Mask(view), Some(length)) => {
-                let mask = truths(cx, view)?;
+                let mask = as_booleans(cx, view)?;
                 let (capacity, exact) = match length {
                     Length::Known(len) => (len, true),
                     Length::AtMost(len) => (len, false),

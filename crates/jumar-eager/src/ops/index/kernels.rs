@@ -4,7 +4,7 @@
 //! negative position stands for none: nothing is written there, and zeros are read.
 
 use std::marker::PhantomData;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::OnceLock;
 
 use jumar_ops::view::{BF16, Bool8, Element, F16};
 use jumar_ops::{Call, Kernel, OpError, OpErrorKind};
@@ -28,20 +28,21 @@ fn inside(index: i64, size: usize) -> Option<usize> {
     (own < size).then_some(own)
 }
 
-/// The first element, if any, whose index lies outside: threads agree on it.
-struct Outside(AtomicUsize);
+/// An element whose index lies outside, if there is one: that which a thread found first.
+struct Outside(OnceLock<usize>);
 
 impl Outside {
     fn new() -> Outside {
-        Outside(AtomicUsize::new(usize::MAX))
+        Outside(OnceLock::new())
     }
 
     fn note(&self, element: usize) {
-        self.0.fetch_min(element, Ordering::Relaxed);
+        // Another thread's element serves as well.
+        let _ = self.0.set(element);
     }
 
     fn found(&self) -> Option<usize> {
-        Some(self.0.load(Ordering::Relaxed)).filter(|&element| element != usize::MAX)
+        self.0.get().copied()
     }
 }
 

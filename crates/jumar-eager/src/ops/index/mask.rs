@@ -19,7 +19,7 @@ pub(crate) static MASK: &Table = &[
 ];
 
 /// Returns a dense boolean tensor that is true where elements are not zero.
-pub(super) fn truths(cx: &mut Cx<'_>, x: View) -> Result<View, Refusal> {
+pub(super) fn as_booleans(cx: &mut Cx<'_>, x: View) -> Result<View, Refusal> {
     if x.dtype() == DataType::Bool {
         return cx.dense(x);
     }
@@ -64,7 +64,7 @@ fn nonzero(cx: &mut Cx<'_>, transposed: bool) -> Result<(), Refusal> {
             )));
         }
     };
-    let mask = truths(cx, x)?;
+    let mask = as_booleans(cx, x)?;
     let coordinates = cx.temporary(DataType::Int64, out.dims())?;
     let trues = Trues {
         operator: cx.name(),
@@ -129,7 +129,7 @@ fn masked_select(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     let (dims, rank) = cx.broadcast(&[x, mask])?;
     let x = expanded(cx, x, &dims[..rank])?;
     let mask = expanded(cx, mask, &dims[..rank])?;
-    let mask = truths(cx, mask)?;
+    let mask = as_booleans(cx, mask)?;
     let mask = cx.dense(mask)?;
     let (positions, dims) = positions(cx, mask, out.elements())?;
     let all = Blocks {
@@ -153,7 +153,7 @@ fn masked_scatter(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     if out.is_empty() {
         return Ok(());
     }
-    let mask = truths(cx, mask)?;
+    let mask = as_booleans(cx, mask)?;
     let mask = cx.dense(mask)?;
     let (positions, _) = positions(cx, mask, source.elements())?;
     let all = Blocks {

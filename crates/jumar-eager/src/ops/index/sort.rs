@@ -181,7 +181,7 @@ fn keys(cx: &Cx<'_>, x: &View) -> Result<Keys, Refusal> {
         cx.refuse_type(
             &cx.param_of(x),
             x.dtype(),
-            "a real number, an integer or a boolean",
+            "a floating-point number, an integer or a boolean",
         )
     })
 }

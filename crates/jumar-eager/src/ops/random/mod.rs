@@ -2,8 +2,6 @@
 
 mod dropout;
 mod kernels;
-#[cfg(test)]
-mod tests;
 
 use jumar_ops::Kernel;
 use jumar_types::dtype::DataType;
@@ -93,7 +91,7 @@ fn drawn(
     cx.copy(values, out)
 }
 
-/// Refuses a type that is no real number.
+/// Refuses a type that is not a floating-point type.
 fn check_real(cx: &Cx<'_>, view: &View) -> Result<(), Refusal> {
     let types = [
         DataType::Float32,
@@ -173,7 +171,7 @@ fn random(cx: &mut Cx<'_>) -> Result<(), Refusal> {
         return Err(cx.refuse_type(
             "selfRef",
             out.dtype(),
-            "a real number, an integer or a boolean",
+            "a floating-point number, an integer or a boolean",
         ));
     }
     if from >= to {
@@ -187,7 +185,7 @@ fn random(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     drawn(cx, Box::new(kernel), &inputs, DataType::Int64, out)
 }
 
-/// Refuses a number that is no probability.
+/// Refuses a number that is not a probability.
 fn check_chance(cx: &Cx<'_>, param: &str, value: f64) -> Result<(), Refusal> {
     match (0.0..=1.0).contains(&value) {
         true => Ok(()),
@@ -284,3 +282,6 @@ fn multinomial(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     };
     drawn(cx, Box::new(kernel), &inputs, DataType::Int64, out)
 }
+
+#[cfg(test)]
+mod tests;
