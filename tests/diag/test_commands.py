@@ -86,7 +86,8 @@ def test_a_fault_drill_finds_the_leak_and_the_ignored_answer(program):
 
     def line(call, turn):
         [found] = [n for n, text in enumerate(lines) if re.match(rf"{call} +{turn} ", text)]
-        return lines[found], lines[found + 1]
+        # The lines of a cause follow its number.
+        return lines[found], "\n".join(lines[found + 1 : found + 3])
 
     assert "handled (status 2)" in line("aclInit", 1)[0], done.stdout
     assert "handled (status 3)" in line("aclrtSetDevice", 1)[0], done.stdout
@@ -191,7 +192,7 @@ def test_a_drill_lets_tasks_fail_and_shows_the_stack_of_a_crash(program):
     assert rows[("task:aclrtMemcpyAsync", 1)] == "handled", done.stdout
     assert rows[("task:aclrtMemcpyAsync", 2)] == "ignored", done.stdout
     assert rows[("aclrtMallocHost", 1)] == "crash", done.stdout
-    assert re.search(r"crash \(signal 11\)\n +.*task_errors.c:\d+  fill_with", done.stdout), done.stdout
+    assert re.search(r"crash \(signal 11\)\n +cause 1:\n +.*task_errors.c:\d+  fill_with", done.stdout), done.stdout
     assert rows[("aclrtRecordEvent", 1)] == "ignored", done.stdout
     assert re.search(r"jumar faults: \d+ of \d+", done.stderr), "progress"
 

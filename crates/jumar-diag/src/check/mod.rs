@@ -244,6 +244,7 @@ const OF_ACCESSES: &[&str] = &[
     "JMR-SYNC-024",
     "JMR-MODEL-010",
     "JMR-MEM-009",
+    "JMR-MEM-016",
     "JMR-THREAD-004",
 ];
 
