@@ -17,7 +17,7 @@ def test_digits_with_a_batch_fixed_by_input_shape(tmp_path, batch):
 
 
 def test_an_open_batch_without_input_shape_is_refused_by_name(tmp_path):
-    with pytest.raises(runner.Refused, match=r"input is float32\[\?, 1, 8, 8\].*input_shape"):
+    with pytest.raises(runner.Refused, match=r"input input \(float32\[\?, 1, 8, 8\].*input_shape"):
         runner.check(nets.digits(), [image(1, 1, 8, 8)], tmp_path)
 
 
