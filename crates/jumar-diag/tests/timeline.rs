@@ -439,7 +439,9 @@ fn a_file_that_cannot_be_written_is_refused_with_a_sentence() {
         .err()
         .expect("refused");
     assert!(
-        refused.to_string().contains("not an ordinary file"),
+        refused
+            .to_string()
+            .contains("only regular files are written"),
         "{refused}"
     );
 }

@@ -235,7 +235,7 @@ mod tests {
     #[test]
     fn what_is_no_profile_is_refused_with_its_name() {
         for (setting, part) in [
-            ("Ascend1", "known profiles are Ascend910B1"),
+            ("Ascend1", "built-in profiles are Ascend910B1"),
             ("/nowhere/p.toml", "cannot be read"),
         ] {
             let sentence = find(setting).expect_err("refused").to_string();

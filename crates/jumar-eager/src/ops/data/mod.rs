@@ -460,14 +460,17 @@ fn split_with_size(cx: &mut Cx<'_>) -> Result<(), Refusal> {
     parts(cx, x, axis, &sizes)
 }
 
-/// Returns the numbers of entries before and after each dimension, from the last dimension backwards in the argument.
+/// The numbers of entries before and after each dimension.
+type Sides = Vec<(i64, i64)>;
+
+/// Returns the numbers of entries before and after each dimension, and the dimensions with them, from the last dimension backwards in the argument.
 fn paddings(
     cx: &Cx<'_>,
     param: &str,
     pads: &[i64],
     x: &View,
-) -> Result<(Vec<(i64, i64)>, Vec<usize>), Refusal> {
-    if pads.len() % 2 != 0 || pads.len() / 2 > x.rank() {
+) -> Result<(Sides, Vec<usize>), Refusal> {
+    if !pads.len().is_multiple_of(2) || pads.len() / 2 > x.rank() {
         return Err(cx.invalid(format_args!(
             "{param} has {} numbers; it must have an even number up to {}",
             pads.len(),
