@@ -2,12 +2,12 @@
 //!
 //! Each check looks at text or data alone, so all of them together take about a second.
 
-mod arrows;
+mod boundaries;
 mod commits;
 mod coverage;
+mod dependencies;
 mod files;
 mod misuse;
-mod rooms;
 mod source;
 mod vocabulary;
 
@@ -38,20 +38,20 @@ type Check = fn(&Repository) -> Result<Vec<Problem>>;
 const CHECKS: &[(&str, Check)] = &[
     (
         "a crate uses only the crates that the architecture lets it use",
-        arrows::allowed,
+        dependencies::allowed,
     ),
     (
         "only the synchronisation module names locks, atomics, threads and clocks",
-        rooms::synchronisation,
+        boundaries::synchronisation,
     ),
-    ("unsafe code stays in its rooms", rooms::unsafety),
+    ("unsafe code stays in its rooms", boundaries::unsafety),
     (
         "no leftovers: todo!, #[ignore], machine paths",
-        rooms::leftovers,
+        boundaries::leftovers,
     ),
     (
         "no wildcard arm where kinds of errors are told apart",
-        rooms::wildcards,
+        boundaries::wildcards,
     ),
     ("no file is longer than 900 lines", files::length),
     ("generated files say so in their first line", files::marks),

@@ -14,7 +14,7 @@ use jumar_hal::{
 use jumar_types::Error;
 
 use crate::limits;
-use crate::place::{Placement, away, cores};
+use crate::placement::{Placement, away, cores};
 use crate::rounds::{Line, Table, Target, alone, in_turn};
 
 static CALL: Call = Call {

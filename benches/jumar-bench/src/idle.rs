@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use crate::acl::Acl;
 use crate::limits;
-use crate::place::Placement;
+use crate::placement::Placement;
 use crate::rounds::{Line, Table, Target, alone, in_turn, median};
 
 const SMALL: usize = 64;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_queue::ArrayQueue;
 
-use crate::place::{away, cores, here, leave};
+use crate::placement::{away, cores, here, leave};
 
 /// A task of one cache line.
 type Task = [u64; 8];

@@ -6,7 +6,7 @@ mod acl;
 mod executor;
 mod idle;
 mod limits;
-mod place;
+mod placement;
 mod rounds;
 mod runtime;
 
@@ -16,7 +16,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use place::Placement;
+use placement::Placement;
 use rounds::{Line, Table, Target};
 
 /// How many processes show what the first task costs.

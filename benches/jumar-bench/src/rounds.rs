@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use crate::place::Placement;
+use crate::placement::Placement;
 
 /// The median of an odd number of rounds is one of them.
 pub const ROUNDS: usize = 21;

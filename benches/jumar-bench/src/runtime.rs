@@ -8,7 +8,7 @@ use anyhow::Result;
 
 use crate::acl::{Acl, Event, Memory, Stream};
 use crate::limits;
-use crate::place::{Placement, cores};
+use crate::placement::{Placement, cores};
 use crate::rounds::{Line, Table, Target, alone, in_turn, median};
 
 /// Tasks in one timed batch.

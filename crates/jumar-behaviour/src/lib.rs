@@ -7,10 +7,10 @@
 #![deny(unsafe_code)]
 
 pub mod callbacks;
+pub mod case_runner;
 pub mod generated;
 pub mod hand;
 pub mod kernels;
 pub mod raw;
 pub mod run;
-pub mod stage;
 pub mod words;

@@ -15,7 +15,7 @@ use jumar_testkit::run::{Outcome, Report};
 use jumar_testkit::table::{self, Case};
 use jumar_testkit::{models, root};
 
-use crate::stage::{CaseRunner, End};
+use crate::case_runner::{CaseRunner, End};
 
 /// How many processes run side by side.
 const SIDE_BY_SIDE: usize = 2;

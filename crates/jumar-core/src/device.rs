@@ -11,8 +11,8 @@ use jumar_hal::sync::{AtomicU32, AtomicU64, Mutex, Ordering};
 use jumar_types::{Error, ErrorKind, Result};
 
 use crate::context;
+use crate::device_epoch::DeviceEpoch;
 use crate::gate::Op;
-use crate::lives::DeviceEpoch;
 use crate::memory::{Block, MemoryKind, Owner};
 use crate::runtime::Shared;
 use crate::vmm::Mapping;

@@ -10,8 +10,8 @@
 //!
 //! A record is a signal of its own, so that moving the event to a newer record leaves queued waits alone.
 
+mod fast_record;
 mod model;
-mod quick;
 mod record;
 mod shared;
 
@@ -24,13 +24,13 @@ use jumar_hal::sync::{Mutex, MutexGuard, Ordering};
 use jumar_hal::{Signal, Task, WaitThen};
 use jumar_types::{Error, ErrorKind, Result};
 
-use crate::board::{IpcControlPage, Kind};
 use crate::capture::{EventAction, Mark, Taken};
 use crate::device::Device;
 use crate::gate::{Op, Phase};
+use crate::ipc_control_page::{IpcControlPage, Kind};
 use crate::runtime::Shared;
 use crate::{Caller, Context, Stream};
-use quick::FastRecord;
+use fast_record::FastRecord;
 use record::{Point, Record, Spare};
 
 /// How an event was made.

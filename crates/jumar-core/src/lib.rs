@@ -4,7 +4,6 @@
 //! backend's name nor a public function: whoever calls says who they are with a [`Caller`].
 #![forbid(unsafe_code)]
 
-mod board;
 pub mod callback;
 pub mod caller;
 pub mod capture;
@@ -12,11 +11,12 @@ pub mod context;
 pub mod copy;
 pub mod count_notify;
 pub mod device;
+mod device_epoch;
 pub mod event;
 pub mod gate;
 pub mod ipc;
+mod ipc_control_page;
 pub mod kernel;
-mod lives;
 pub mod managed;
 pub mod memory;
 pub mod message;

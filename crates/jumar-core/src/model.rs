@@ -6,7 +6,7 @@ use std::sync::Arc;
 use jumar_hal::sync::{AtomicBool, Mutex, Ordering, thread};
 use jumar_types::IdKind;
 
-use crate::lives::DeviceEpoch;
+use crate::device_epoch::DeviceEpoch;
 use crate::table::{Epoch, Table};
 
 fn check(f: impl Fn() + Send + Sync + 'static) {

@@ -7,9 +7,9 @@ use jumar_hal::sync::{Mutex, Ordering};
 use jumar_hal::{Signal, Task, WaitThen};
 use jumar_types::{Error, ErrorKind, Result};
 
-use crate::board::{BoardRecord, BoardWait, IpcControlPage, Kind};
 use crate::device::Device;
 use crate::gate::Op;
+use crate::ipc_control_page::{BoardRecord, BoardWait, IpcControlPage, Kind};
 use crate::runtime::Shared;
 use crate::{Caller, Context, Stream};
 

@@ -1,6 +1,6 @@
 //! A stream: tasks in order, and the error of the last one that failed.
 
-mod moves;
+mod mem_ops;
 mod submit;
 
 use std::sync::{Arc, OnceLock, Weak};

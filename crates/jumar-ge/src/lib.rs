@@ -12,11 +12,11 @@ mod infer;
 mod message;
 mod offline;
 mod plan;
+mod registry;
 mod run;
 mod session;
 mod variables;
 mod wire;
-mod world;
 
 #[cfg(test)]
 mod tests;

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use crate::sync::MutexGuard;
-use crate::{GeError, session, world};
+use crate::{GeError, registry, session};
 
 thread_local! {
     static ERRORS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
@@ -13,7 +13,7 @@ thread_local! {
 
 /// The locks that a fork holds, so that the child does not find them held by a thread that it does not have.
 type ForkLocks = (
-    MutexGuard<'static, world::GraphRegistry>,
+    MutexGuard<'static, registry::GraphRegistry>,
     MutexGuard<'static, session::Engine>,
 );
 
@@ -58,7 +58,7 @@ pub fn take_warnings() -> String {
 /// Called before a fork, on the thread that forks: no other thread is in the middle of a graph, or of finding a session, then.
 /// What sessions hold themselves stays held; a child is refused the sessions of its parent.
 pub fn fork_prepared() {
-    let guard = (world::lock(), session::engine());
+    let guard = (registry::lock(), session::engine());
     // A thread that is being torn down keeps nothing: the lock is given back at once.
     let _ = HELD.try_with(|held| *held.borrow_mut() = Some(guard));
 }

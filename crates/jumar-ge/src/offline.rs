@@ -3,7 +3,7 @@
 use crate::graph::{BuildOptions, files, ge, onnx};
 use crate::plan::compile;
 use crate::session::Options;
-use crate::{GeError, GeResult, message, world};
+use crate::{GeError, GeResult, message, registry};
 
 /// Options that change nothing here.
 const KEPT: &[&str] = &[
@@ -38,7 +38,7 @@ const KEPT: &[&str] = &[
 /// Builds a model file of a graph.
 pub fn build(id: u64, options: &Options) -> GeResult<Vec<u8>> {
     let lowered = {
-        let world = world::lock();
+        let world = registry::lock();
         let graph = world.graph(id)?;
         if !graph.valid {
             return Err(GeError::new(format!("graph {} is not valid", graph.name)));
@@ -204,7 +204,7 @@ pub fn parse_onnx(
         return Err(GeError::new("the ONNX model has no inputs").code("E16001"));
     }
     let shown = outline(&graph);
-    let mut world = world::lock();
+    let mut world = registry::lock();
     world.thaw(id, &shown)?;
     let own = world.graph_mut(id)?;
     if let Some(name) = name {

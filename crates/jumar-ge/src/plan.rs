@@ -9,7 +9,7 @@ use jumar_types::dtype::DataType;
 use crate::graph::{BuildOptions, Products, TensorType, ge};
 use crate::session::{Options, Session, SessionDevice};
 use crate::sync::Mutex;
-use crate::{GeError, GeResult, UNSUPPORTED, graph, world};
+use crate::{GeError, GeResult, UNSUPPORTED, graph, registry};
 
 /// A graph of a session.
 pub struct Entry {
@@ -106,7 +106,7 @@ impl Entry {
                     let output = node.outputs.first().map(|output| &output.desc);
                     let input = node.inputs.first().map(|input| &input.desc);
                     output
-                        .filter(|desc| **desc != world::NOTHING)
+                        .filter(|desc| **desc != registry::NOTHING)
                         .or(input)
                         .map_or(Vec::new(), |desc| desc.dims.clone())
                 })

@@ -13,7 +13,7 @@ use crate::plan::{Entry, Plan, Source};
 use crate::run::Queue;
 use crate::sync::{Mutex, MutexGuard};
 use crate::variables::Variables;
-use crate::{GRAPH_NOT_EXIST, GeError, GeResult, message, world};
+use crate::{GRAPH_NOT_EXIST, GeError, GeResult, message, registry};
 
 /// By which name the runtime knows what is done here.
 pub static CALL: Call = Call {
@@ -318,7 +318,7 @@ impl Session {
             ));
             return Ok(());
         }
-        let mut world = world::lock();
+        let mut world = registry::lock();
         let graph = world.graph(id)?;
         if !graph.valid {
             return Err(GeError::new(format!(
@@ -371,7 +371,7 @@ impl Session {
         let Some(entry) = entry else {
             return Err(GeError::new(format!("the session has no graph {number}")));
         };
-        if let Ok(graph) = world::lock().graph_mut(entry.origin) {
+        if let Ok(graph) = registry::lock().graph_mut(entry.origin) {
             graph.added = false;
         }
         let plans = std::mem::take(&mut entry.state.lock().plans);
@@ -473,7 +473,7 @@ impl Session {
         let _turn = self.running.lock();
         let graphs = std::mem::take(&mut *self.graphs.lock());
         for entry in graphs.values() {
-            if let Ok(graph) = world::lock().graph_mut(entry.origin) {
+            if let Ok(graph) = registry::lock().graph_mut(entry.origin) {
                 graph.added = false;
             }
             let plans = std::mem::take(&mut entry.state.lock().plans);

@@ -7,7 +7,7 @@ use jumar_ops::{Attrs, Tensor, TensorType, UNKNOWN, find};
 use jumar_types::dtype::DataType;
 
 use crate::description::Format;
-use crate::passes::{clean, fold, fuse, layout, narrow, transformer};
+use crate::passes::{bf16_int8, clean, fold, fuse, layout, transformer};
 use crate::{
     Description, GearOptions, Graph, GraphError, GraphErrorKind, Model, Node, Port, Result,
     ValueId, Weights, aipp, gears,
@@ -316,7 +316,7 @@ pub fn compile(mut graph: Graph, options: &BuildOptions) -> Result<Model> {
     transformer::fuse(&mut graph);
     layout::block_images(&mut graph)?;
     if options.products == Products::BFloat16 {
-        narrow::narrow_products(&mut graph);
+        bf16_int8::narrow_products(&mut graph);
     }
     clean::remove_dead(&mut graph);
     clean::renumber(&mut graph);

@@ -23,10 +23,10 @@ pub mod files;
 pub mod ge;
 mod gears;
 mod graph;
+mod insert_point;
 mod model;
 pub mod onnx;
 mod passes;
-mod place;
 mod plan;
 pub mod vendor;
 

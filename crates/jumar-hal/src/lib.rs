@@ -7,20 +7,20 @@
 //! jumar-core, for every backend. What a backend refuses is an assertion about a defect of Jumar itself.
 
 pub mod backend;
-pub mod brief;
 pub mod code;
 pub mod file;
 pub mod signal;
+pub mod spin_lock;
 pub mod sync;
 pub mod task;
 pub mod unwind;
 
 pub use backend::{Backend, Device, Physical, Queue, QueueConfig, QueueObserver, Verdict};
-pub use brief::{BriefGuard, SpinLock};
 pub use code::{
     Access, BlockFailure, Code, CodeForm, CodeFunction, CodeImage, Launch, Parameter, Report,
 };
 pub use file::{FileImage, FileMapping};
 pub use jumar_types::{Span, Transfer};
 pub use signal::{Signal, Waiter};
+pub use spin_lock::{BriefGuard, SpinLock};
 pub use task::{Call, Condition, Cost, Move, Program, Tag, Task, WaitThen};

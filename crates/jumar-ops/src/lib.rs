@@ -52,7 +52,7 @@ pub mod packing {
 
 /// Functions of real numbers, and loops compiled once for each level of vector instructions.
 pub mod math {
-    pub use crate::kernels::lanes::Float;
+    pub use crate::kernels::compute_types::Float;
     pub use crate::simd::math::Fast;
     pub use crate::simd::wide::{Work, wide};
 }

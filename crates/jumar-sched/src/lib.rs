@@ -6,7 +6,6 @@
 #![deny(unsafe_code)]
 
 mod executor;
-mod look;
 #[cfg(all(test, loom))]
 #[expect(
     unsafe_code,
@@ -28,6 +27,7 @@ mod stream;
     reason = "shared work is only lent; it is not called after its owner has left"
 )]
 mod team;
+mod value_poller;
 
 pub use executor::{Executor, ExecutorConfig};
 pub use runner::Runner;

@@ -42,7 +42,7 @@
 //! Where the system has no thread to give, threads that wait run everything that they wait for, timers included, and threads that ask
 //! how far a stream has come run some of it ([`Pool::is_unserved`]). Each of them tries to start a worker first.
 
-mod rest;
+mod parked;
 mod scheduled;
 mod share;
 mod timer;
@@ -57,13 +57,13 @@ use jumar_hal::sync::{
     AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Instant, Mutex, Ordering, spin_loop, thread,
 };
 
-use crate::look::Looks;
 use crate::park::Parker;
 use crate::runner::Runner;
 use crate::schedule::Schedule;
 use crate::stream::Stream;
 use crate::team::Job;
-use rest::{IdleWorker, ParkedWorker};
+use crate::value_poller::Looks;
+use parked::{IdleWorker, ParkedWorker};
 use share::count_worker;
 
 /// Streams of the same hint are served in order; of different hints the smaller number comes first.

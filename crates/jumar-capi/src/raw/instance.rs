@@ -68,14 +68,14 @@ fn settle() -> bool {
     // Only one thread of this copy looks; the others wait here and read what it found.
     static SETTLED: OnceLock<bool> = OnceLock::new();
     *SETTLED.get_or_init(|| {
-        super::fence::note_panics();
+        super::ffi_boundary::note_panics();
         loop {
             OWN.state.store(CLAIMING, Ordering::SeqCst);
             match look_around() {
                 Others::None => {
                     OWN.state.store(FIRST, Ordering::SeqCst);
-                    super::fence::call_at_exit();
-                    super::fence::hear_of_forks();
+                    super::ffi_boundary::call_at_exit();
+                    super::ffi_boundary::hear_of_forks();
                     super::crash::report();
                     return true;
                 }

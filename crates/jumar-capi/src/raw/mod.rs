@@ -6,7 +6,7 @@
 #![deny(clippy::multiple_unsafe_ops_per_block, clippy::ptr_as_ptr)]
 
 mod crash;
-mod fence;
+mod ffi_boundary;
 mod input;
 mod instance;
 pub mod operator;
@@ -15,7 +15,7 @@ mod sites;
 mod user;
 mod watch;
 
-pub use fence::{code, enter, status, stub, stub_value, surface, value};
+pub use ffi_boundary::{code, enter, status, stub, stub_value, surface, value};
 pub use input::{
     Count, Plain, count, element_bytes, handle, input, rows, slice, span, text, texts,
 };

@@ -15,11 +15,11 @@
 //! Locks: an event's lock comes before a graph's, a graph's `runs` before its `inner`, and a stream's recorder is the last.
 //! Neither of `inner` and recorder is held while anything outside of this folder is called.
 
+mod branches;
 mod control;
 mod group;
 mod inspect;
-mod lanes;
-mod noted;
+mod owned_op;
 mod parameters;
 mod record;
 mod run;
@@ -39,7 +39,7 @@ pub use control::{Comparison, Condition, ConditionKind, Label, LabelLists, Width
 pub use group::TaskGroup;
 pub(crate) use group::Update;
 pub use inspect::{Described, EventTask, GraphTask};
-pub(crate) use noted::OwnedOp;
+pub(crate) use owned_op::OwnedOp;
 pub(crate) use parameters::RecordedTask;
 pub use parameters::TaskParameters;
 pub(crate) use record::{EventAction, Mark, Taken};
@@ -219,14 +219,14 @@ struct Runs {
     /// The execution that was queued last.
     last: Option<LastRun>,
     /// Queues of the graph's own, one a lane, for graphs that need them.
-    queues: Vec<(Arc<dyn Queue>, Arc<lanes::LaneWatch>)>,
+    queues: Vec<(Arc<dyn Queue>, Arc<branches::LaneWatch>)>,
 }
 
 struct LastRun {
     stream: u64,
     queue: Arc<dyn Queue>,
     done: Arc<Signal>,
-    running: Weak<lanes::Running>,
+    running: Weak<branches::Running>,
 }
 
 /// The captures that are under way in a context.

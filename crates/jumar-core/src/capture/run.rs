@@ -14,7 +14,7 @@ use jumar_types::{Error, ErrorKind, Result};
 
 use super::control::Control;
 use super::group::Slot;
-use super::{Action, Graph, Inner, LastRun, Node, Phase, Recorder, TaskKind, lanes};
+use super::{Action, Graph, Inner, LastRun, Node, Phase, Recorder, TaskKind, branches};
 use crate::gate::{Op, Phase as Progress};
 use crate::memory::Lookups;
 use crate::runtime::Shared;
@@ -25,7 +25,7 @@ pub(super) enum Plan {
     /// One array, run by the stream's own queue.
     Straight(Arc<Straight>),
     /// Lanes with drivers.
-    Lanes(Arc<lanes::LanePlan>),
+    Lanes(Arc<branches::LanePlan>),
 }
 
 /// The tasks of a graph in one order.
@@ -328,7 +328,7 @@ impl Plan {
             .any(|lane| !lane.head && !lane.nodes.is_empty());
         let waits = inner.nodes.iter().any(Node::waits);
         if controls || dormant || (waits && used.count() > 1) {
-            Plan::Lanes(Arc::new(lanes::LanePlan::new(inner)))
+            Plan::Lanes(Arc::new(branches::LanePlan::new(inner)))
         } else {
             Plan::Straight(Arc::new(Straight::new(inner)))
         }

@@ -7,8 +7,8 @@ use jumar_hal::Task;
 use jumar_types::Result;
 
 use super::Event;
-use crate::board::{BoardRecord, BoardWait, IpcControlPage};
 use crate::gate::Op;
+use crate::ipc_control_page::{BoardRecord, BoardWait, IpcControlPage};
 use crate::{Caller, Stream};
 
 impl Event {

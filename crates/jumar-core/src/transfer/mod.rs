@@ -4,11 +4,11 @@
 //! host memory it is done at once, as for a plain copy.
 
 mod batch;
+mod fill_u32;
 mod indirect;
 mod random;
 mod reduce;
 mod rows;
-mod words;
 
 use std::sync::Arc;
 

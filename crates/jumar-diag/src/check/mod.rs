@@ -9,14 +9,14 @@
 //! counters ([`Interest`]) tells without the lock which ones do.
 
 mod cells;
-mod guards;
-mod look;
+mod conflict;
+mod deadlock;
 mod order;
-mod place;
 mod race;
 mod report;
 pub mod rules;
-mod stuck;
+mod source_location;
+mod watchpoints;
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -27,14 +27,14 @@ use jumar_core::sync::{AtomicBool, AtomicU32, AtomicU64, Mutex, MutexGuard, Orde
 use jumar_core::{Admission, Op, Phase, Probe, Span};
 use jumar_types::Result;
 
-pub use place::{
+pub use rules::{Rule, Severity};
+pub use source_location::{
     DEPTH, Place, Script, Walk, fork_ended, fork_prepared, here, in_call, set_script, stack_text,
 };
-pub use rules::{Rule, Severity};
 
-use place::{LOCAL, Local, SourceLocations};
 use race::{OpContext, Races};
 use report::Report;
+use source_location::{LOCAL, Local, SourceLocations};
 
 /// What is checked, and where findings go.
 #[derive(Clone, Debug, Default)]
@@ -434,10 +434,10 @@ impl Check {
         if is_known {
             return (before, None);
         }
-        let (stack, slots) = place::walk();
+        let (stack, slots) = source_location::walk();
         let frames = stack.frames();
         let place = self.state().places.intern(call, stack);
-        place::enter(place);
+        source_location::enter(place);
         let mut walk = Walk {
             place,
             frames: [(0, 0); DEPTH],

@@ -16,10 +16,10 @@ use std::collections::{BTreeMap, VecDeque};
 use jumar_core::{Admission, Op, Phase, Span};
 
 use super::cells::{Access, Cell, Region, Verb};
-use super::guards::Guarded;
-use super::look::{AccessCheck, Needs, line, race, verb, who};
+use super::conflict::{AccessCheck, Needs, line, race, verb, who};
+use super::deadlock::Stuck;
 use super::order::{Actor, Clock, Numbers, Order, join, knows};
-use super::stuck::Stuck;
+use super::watchpoints::Guarded;
 use super::{Allocation, Finding, Interest, Memory, Place, report};
 
 /// How many freed allocations are remembered.

@@ -9,8 +9,8 @@ use std::io::Write as _;
 use jumar_types::{Error, ErrorKind, Result};
 use serde_json::json;
 
-use super::place::SourceLocations;
 use super::rules::{Rule, Severity};
+use super::source_location::SourceLocations;
 use super::{Finding, Options};
 
 /// A number for a value, the same in every run.
@@ -104,7 +104,7 @@ impl Report {
         if !self.replay.is_empty() {
             let _ = writeln!(text, "  replay   {}", self.replay);
         }
-        super::place::outside(|| eprint!("{text}"));
+        super::source_location::outside(|| eprint!("{text}"));
         if let Some(file) = &mut self.file {
             let lines: Vec<_> = lines
                 .iter()

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use crate::graph::files;
+use crate::registry::{self, Port};
 use crate::wire::{Reader, Writer};
-use crate::world::{self, Port};
 use crate::{GeError, GeResult, file, infer, message, offline};
 
 fn read_file(path: &str, what: &str) -> GeResult<Vec<u8>> {
@@ -19,34 +19,34 @@ fn write_file(path: &str, bytes: &[u8]) -> GeResult<()> {
 
 pub fn new(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
     let name = from.text()?;
-    to.u64(world::lock().new_graph(&name));
+    to.u64(registry::lock().new_graph(&name));
     Ok(())
 }
 
 pub fn hold(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
-    world::lock().hold_graph(from.u64()?);
+    registry::lock().hold_graph(from.u64()?);
     Ok(())
 }
 
 pub fn release(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
-    world::lock().drop_graph(from.u64()?);
+    registry::lock().drop_graph(from.u64()?);
     Ok(())
 }
 
 pub fn name(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
-    to.text(&world::lock().graph(from.u64()?)?.name);
+    to.text(&registry::lock().graph(from.u64()?)?.name);
     Ok(())
 }
 
 pub fn rename(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
-    let mut world = world::lock();
+    let mut world = registry::lock();
     world.graph_mut(from.u64()?)?.name = from.text()?;
     Ok(())
 }
 
 pub fn set_inputs(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
     let (id, inputs) = (from.u64()?, from.list(8, Reader::u64)?);
-    world::lock().set_inputs(id, &inputs)
+    registry::lock().set_inputs(id, &inputs)
 }
 
 pub fn set_outputs(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
@@ -58,7 +58,7 @@ pub fn set_outputs(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
             from.list(8, Reader::text)?,
         ))
     })?;
-    let mut world = world::lock();
+    let mut world = registry::lock();
     let mut outputs = Vec::new();
     for (op, numbers, names) in list {
         let own = world.op(op)?;
@@ -94,14 +94,14 @@ pub fn set_outputs(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
 pub fn valid(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
     let id = from.u64()?;
     to.u64(u64::from(
-        world::lock().graph(id).is_ok_and(|graph| graph.valid),
+        registry::lock().graph(id).is_ok_and(|graph| graph.valid),
     ));
     Ok(())
 }
 
 pub fn add_op(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
     let (id, op) = (from.u64()?, from.u64()?);
-    let mut world = world::lock();
+    let mut world = registry::lock();
     let name = world.op(op)?.name.clone();
     if world.graph(id)?.table.contains_key(&name) {
         return Err(GeError::new(format!(
@@ -115,7 +115,7 @@ pub fn add_op(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
 
 pub fn find(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
     let (id, name) = (from.u64()?, from.text()?);
-    let mut world = world::lock();
+    let mut world = registry::lock();
     let graph = world.graph(id)?;
     let is_named = |op: &u64| world.op(*op).is_ok_and(|op| op.name == name);
     let found = graph
@@ -131,7 +131,7 @@ pub fn find(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
 
 pub fn find_kind(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
     let (id, kind) = (from.u64()?, from.text()?);
-    let mut world = world::lock();
+    let mut world = registry::lock();
     let graph = world.graph(id)?;
     let mut found: Vec<u64> = graph.ops.clone();
     found.extend(graph.table.values().filter(|op| !graph.ops.contains(op)));
@@ -144,14 +144,14 @@ pub fn find_kind(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
 }
 
 pub fn op_names(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
-    let world = world::lock();
+    let world = registry::lock();
     let names: Vec<&String> = world.graph(from.u64()?)?.table.keys().collect();
     to.list(&names, |to, name| to.text(name));
     Ok(())
 }
 
 pub fn nodes(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
-    let mut world = world::lock();
+    let mut world = registry::lock();
     let list = world.graph(from.u64()?)?.ops.clone();
     for op in &list {
         world.hold_op(*op);
@@ -162,7 +162,7 @@ pub fn nodes(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
 
 pub fn add_node(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
     let (id, op) = (from.u64()?, from.u64()?);
-    let mut world = world::lock();
+    let mut world = registry::lock();
     world.op(op)?;
     if !world.graph(id)?.ops.contains(&op) {
         world.hold_op(op);
@@ -176,7 +176,7 @@ pub fn add_node(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
 
 pub fn remove_node(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
     let (id, op) = (from.u64()?, from.u64()?);
-    let mut world = world::lock();
+    let mut world = registry::lock();
     if !world.graph(id)?.ops.contains(&op) {
         return Err(GeError::new("the node is not in the graph"));
     }
@@ -233,7 +233,7 @@ impl Edge {
 
 pub fn add_edge(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
     let (id, edge) = (from.u64()?, Edge::read(from)?);
-    let mut world = world::lock();
+    let mut world = registry::lock();
     edge.check_nodes(&world.graph(id)?.ops)?;
     if edge.is_control() {
         return world.order(edge.target, edge.source);
@@ -255,7 +255,7 @@ pub fn add_edge(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
 
 pub fn remove_edge(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
     let (id, edge) = (from.u64()?, Edge::read(from)?);
-    let mut world = world::lock();
+    let mut world = registry::lock();
     edge.check_nodes(&world.graph(id)?.ops)?;
     if edge.is_control() {
         world.unorder(edge.target, edge.source);
@@ -275,11 +275,11 @@ pub fn remove_edge(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
 pub fn infer(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
     let (id, shapes) = (from.u64()?, from.list(8, Reader::ints)?);
     let (source, ids) = {
-        let world = world::lock();
+        let world = registry::lock();
         (world.freeze(id, 0)?, world.graph(id)?.ops.clone())
     };
     let found = infer::all(&source, &shapes)?;
-    let mut world = world::lock();
+    let mut world = registry::lock();
     for (id, types) in ids.into_iter().zip(&found) {
         world.tell(id, types)?;
     }
@@ -288,7 +288,7 @@ pub fn infer(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
 
 pub fn copy(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
     let (id, source) = (from.u64()?, from.u64()?);
-    let mut world = world::lock();
+    let mut world = registry::lock();
     let plain = world.freeze(source, 0)?;
     let imported = world.graph(source)?.imported.clone();
     if world.graph(id)?.begun {
@@ -303,7 +303,7 @@ pub fn copy(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
 }
 
 pub fn save(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
-    let graph = world::lock().freeze(from.u64()?, 0)?;
+    let graph = registry::lock().freeze(from.u64()?, 0)?;
     to.blob(&file::save(&graph));
     Ok(())
 }
@@ -311,30 +311,30 @@ pub fn save(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
 pub fn load(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
     let id = from.u64()?;
     let graph = file::load(from.bytes()?)?;
-    world::lock().thaw(id, &graph)
+    registry::lock().thaw(id, &graph)
 }
 
 pub fn save_file(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
     let (id, path) = (from.u64()?, from.text()?);
-    let graph = world::lock().freeze(id, 0)?;
+    let graph = registry::lock().freeze(id, 0)?;
     write_file(&path, &file::save(&graph))
 }
 
 pub fn load_file(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
     let (id, path) = (from.u64()?, from.text()?);
     let graph = file::load(&read_file(&path, "graph")?)?;
-    world::lock().thaw(id, &graph)
+    registry::lock().thaw(id, &graph)
 }
 
 pub fn show(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
-    let graph = world::lock().freeze(from.u64()?, 0)?;
+    let graph = registry::lock().freeze(from.u64()?, 0)?;
     to.text(&file::show(&graph));
     Ok(())
 }
 
 pub fn dump_file(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
     let (id, path) = (from.u64()?, from.text()?);
-    let graph = world::lock().freeze(id, 0)?;
+    let graph = registry::lock().freeze(id, 0)?;
     write_file(&path, file::show(&graph).as_bytes())
 }
 

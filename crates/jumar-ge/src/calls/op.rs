@@ -1,8 +1,8 @@
 //! Calls of operators.
 
 use crate::graph::ge::{self, Value};
+use crate::registry::{self, GraphRegistry, Input, Op, Output, Port};
 use crate::wire::{Reader, TensorDescExt, Writer};
-use crate::world::{self, GraphRegistry, Input, Op, Output, Port};
 use crate::{GeError, GeResult, infer};
 
 /// The largest group of numbered inputs or outputs.
@@ -66,13 +66,13 @@ fn output_of<'w>(from: &mut Reader<'_>, world: &'w mut GraphRegistry) -> GeResul
 
 pub fn new(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
     let (name, kind) = (from.text()?, from.text()?);
-    to.u64(world::lock().new_op(&name, &kind));
+    to.u64(registry::lock().new_op(&name, &kind));
     Ok(())
 }
 
 pub fn create(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
     let (name, kind) = (from.text()?, from.text()?);
-    let mut world = world::lock();
+    let mut world = registry::lock();
     let id = world.new_op(&name, &kind);
     if let Err(fail) = world.init_from_prototype(id) {
         world.drop_op(id);
@@ -95,23 +95,23 @@ pub fn supported(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
 pub fn infer(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
     let id = from.u64()?;
     // Shapes are found by computing what is constant, which may take a while: the lock is not held meanwhile.
-    let source = world::lock().alone(id)?;
+    let source = registry::lock().alone(id)?;
     let found = infer::one(&source)?;
-    world::lock().tell(id, &found)
+    registry::lock().tell(id, &found)
 }
 
 pub fn hold(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
-    world::lock().hold_op(from.u64()?);
+    registry::lock().hold_op(from.u64()?);
     Ok(())
 }
 
 pub fn release(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
-    world::lock().drop_op(from.u64()?);
+    registry::lock().drop_op(from.u64()?);
     Ok(())
 }
 
 pub fn info(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
-    let world = world::lock();
+    let world = registry::lock();
     let op = world.op(from.u64()?)?;
     to.text(&op.name);
     to.text(&op.kind);
@@ -121,13 +121,13 @@ pub fn info(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
 }
 
 pub fn rename(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
-    let mut world = world::lock();
+    let mut world = registry::lock();
     world.op_mut(from.u64()?)?.name = from.text()?;
     Ok(())
 }
 
 pub fn input(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
-    let mut world = world::lock();
+    let mut world = registry::lock();
     let op = world.op_mut(from.u64()?)?;
     op.inputs.push(Input {
         name: from.text()?,
@@ -137,7 +137,7 @@ pub fn input(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
 }
 
 pub fn output(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
-    let mut world = world::lock();
+    let mut world = registry::lock();
     let op = world.op_mut(from.u64()?)?;
     op.outputs.push(Output {
         name: from.text()?,
@@ -182,7 +182,7 @@ impl Group {
 }
 
 pub fn inputs(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
-    let mut world = world::lock();
+    let mut world = registry::lock();
     let op = world.op_mut(from.u64()?)?;
     let group = Group::read(from)?;
     let own = Some(group.name.clone());
@@ -198,7 +198,7 @@ pub fn inputs(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
 }
 
 pub fn outputs(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
-    let mut world = world::lock();
+    let mut world = registry::lock();
     let op = world.op_mut(from.u64()?)?;
     let group = Group::read(from)?;
     let own = Some(group.name.clone());
@@ -214,7 +214,7 @@ pub fn outputs(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
 }
 
 pub fn group(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
-    let world = world::lock();
+    let world = registry::lock();
     let op = world.op(from.u64()?)?;
     let (group, outputs) = (Some(from.text()?), from.u64()? != 0);
     let count = if outputs {
@@ -227,7 +227,7 @@ pub fn group(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
 }
 
 pub fn link(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
-    let mut world = world::lock();
+    let mut world = registry::lock();
     let id = from.u64()?;
     let input = named_input(from, world.op(id)?)?;
     let (source, way) = (from.u64()?, from.u64()?);
@@ -242,16 +242,16 @@ pub fn link(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
 
 pub fn control(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
     let (id, source) = (from.u64()?, from.u64()?);
-    world::lock().order(id, source)
+    registry::lock().order(id, source)
 }
 
 pub fn cut(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
-    world::lock().cut(from.u64()?)
+    registry::lock().cut(from.u64()?)
 }
 
 pub fn set_attr(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
     let (id, name, value) = (from.u64()?, from.text()?, from.value()?);
-    let mut world = world::lock();
+    let mut world = registry::lock();
     let op = world.op_mut(id)?;
     // The description of a constant's value is also that of its output.
     if name == "value"
@@ -266,7 +266,7 @@ pub fn set_attr(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
 }
 
 pub fn get_attr(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
-    let world = world::lock();
+    let world = registry::lock();
     let op = world.op(from.u64()?)?;
     let name = from.text()?;
     let value = op.attrs.get(&name).ok_or_else(|| {
@@ -277,19 +277,19 @@ pub fn get_attr(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
 }
 
 pub fn has_attr(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
-    let world = world::lock();
+    let world = registry::lock();
     let op = world.op(from.u64()?)?;
     to.u64(u64::from(op.attrs.contains_key(&from.text()?)));
     Ok(())
 }
 
 pub fn input_desc(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
-    told(to, &input_of(from, &mut world::lock())?.told);
+    told(to, &input_of(from, &mut registry::lock())?.told);
     Ok(())
 }
 
 pub fn set_input_desc(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
-    let mut world = world::lock();
+    let mut world = registry::lock();
     let input = input_of(from, &mut world)?;
     input.told = from.desc()?;
     input.described = true;
@@ -297,12 +297,12 @@ pub fn set_input_desc(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
 }
 
 pub fn output_desc(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
-    told(to, &output_of(from, &mut world::lock())?.told);
+    told(to, &output_of(from, &mut registry::lock())?.told);
     Ok(())
 }
 
 pub fn set_output_desc(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
-    let mut world = world::lock();
+    let mut world = registry::lock();
     let output = output_of(from, &mut world)?;
     output.told = from.desc()?;
     Ok(())
@@ -316,7 +316,7 @@ pub fn body(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
             "there cannot be a graph {name} of number {number}"
         )));
     }
-    let mut world = world::lock();
+    let mut world = registry::lock();
     world.graph(body)?;
     world.op(id)?;
     world.hold_graph(body);
@@ -332,7 +332,7 @@ pub fn body(from: &mut Reader<'_>, _: &mut Writer) -> GeResult<()> {
 
 pub fn producer(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
     let (id, number) = (from.u64()?, from.index()?);
-    let mut world = world::lock();
+    let mut world = registry::lock();
     let input = world.op(id)?.inputs.get(number);
     let (op, position) = input.and_then(|input| input.from).unwrap_or((0, 0));
     world.hold_op(op);
@@ -343,7 +343,7 @@ pub fn producer(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
 
 pub fn consumers(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
     let (id, number) = (from.u64()?, from.index()?);
-    let mut world = world::lock();
+    let mut world = registry::lock();
     let mut found = Vec::new();
     for &consumer in &world.op(id)?.consumers {
         for (position, input) in world.op(consumer)?.inputs.iter().enumerate() {
@@ -364,7 +364,7 @@ pub fn consumers(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
 
 pub fn controls(from: &mut Reader<'_>, to: &mut Writer) -> GeResult<()> {
     let (id, before) = (from.u64()?, from.u64()? != 0);
-    let mut world = world::lock();
+    let mut world = registry::lock();
     let op = world.op(id)?;
     let list = if before {
         op.before.clone()

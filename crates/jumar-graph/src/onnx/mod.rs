@@ -20,7 +20,7 @@ use jumar_types::dtype::DataType;
 use prost::Message;
 
 use self::proto::{AttributeProto, GraphProto, ModelProto, NodeProto, TypeProto};
-use crate::place::Place;
+use crate::insert_point::Place;
 use crate::{
     Body, Graph, GraphError, GraphErrorKind, GraphOutput, Node, Result, ValueId, control, files,
 };

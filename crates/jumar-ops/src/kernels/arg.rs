@@ -2,7 +2,7 @@
 
 use jumar_types::dtype::DataType;
 
-use super::lanes::{Carried, Wide, for_carried};
+use super::compute_types::{Carried, Wide, for_carried};
 use crate::{
     Attrs, Builder, Call, InferCx, Kernel, OnnxNode, OpError, PrepareCx, Tensor, TensorType,
     ValueRef, infer,

@@ -2,7 +2,7 @@
 
 use jumar_types::dtype::DataType;
 
-use super::lanes::{BLOCK, Carried, ComputeType, Float, Lanes1, Lanes2, for_carried};
+use super::compute_types::{BLOCK, Carried, ComputeType, Float, Lanes1, Lanes2, for_carried};
 use super::loops::{Loops, broadcast_strides, dense_strides};
 use super::number::{Number, for_width};
 use crate::simd::math::Fast;

@@ -3,7 +3,7 @@
 //! Lengths that are powers of two are split in halves; any other becomes a convolution with a chirp, of a length that
 //! is one (Bluestein).
 
-use super::lift::Working;
+use super::generic::Working;
 use crate::OpError;
 use crate::view::{Block, RowMut};
 

@@ -2,7 +2,7 @@
 
 use jumar_types::dtype::DataType;
 
-use super::lanes::Float;
+use super::compute_types::Float;
 use crate::simd::math::Fast;
 use crate::simd::wide::{Work, wide};
 use crate::simd::{self, Epilogue, PANEL, Start};

@@ -1,6 +1,6 @@
 //! Matrix products with NumPy's rules for batches and vectors.
 
-use super::lift::Product;
+use super::generic::Product;
 use super::loops::{Loops, broadcast_strides, dense_strides};
 use super::number::{Number, for_number};
 use crate::infer::broadcast;

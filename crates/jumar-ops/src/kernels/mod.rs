@@ -2,16 +2,17 @@
 
 pub(crate) mod arg;
 pub(crate) mod blocked;
+pub(crate) mod compute_types;
 pub(crate) mod conv;
+pub(crate) mod data_movement;
 pub(crate) mod elementwise;
 mod evaluate;
 pub(crate) mod fourier;
-pub(crate) mod lanes;
-pub(crate) mod lift;
+pub(crate) mod generic;
+pub(crate) mod int8;
 pub(crate) mod linear;
 pub(crate) mod loops;
 pub(crate) mod matmul;
-pub(crate) mod moves;
 pub(crate) mod narrow;
 pub(crate) mod norm;
 pub(crate) mod number;
@@ -21,7 +22,6 @@ pub(crate) mod reduce;
 mod reduce_float32;
 pub(crate) mod softmax;
 pub(crate) mod space;
-pub(crate) mod whole;
 pub(crate) mod window;
 
 pub use evaluate::{compute, compute_known};

@@ -1,6 +1,6 @@
 //! Normalisation of rows by their own mean and deviation, with a scale and an offset after it.
 
-use super::lift::{Algorithm, Io, Working};
+use super::generic::{Algorithm, Io, Working};
 use super::loops::{Loops, broadcast_strides, dense_strides};
 use crate::simd::wide::{Work, wide};
 use crate::view::{Row, RowMut};

@@ -3,7 +3,7 @@
 //! The part of the gates that comes from the input is one matrix product for many steps at once; what comes from the
 //! state is one a step.
 
-use super::lift::{Algorithm, Io, Product, Working};
+use super::generic::{Algorithm, Io, Product, Working};
 use crate::view::RowMut;
 use crate::{
     AttrDef, AttrKind, InferCx, OpError, PrepareCx, TensorType, UNKNOWN, attr::AttrReader,

@@ -2,7 +2,7 @@
 
 use jumar_types::dtype::DataType;
 
-use super::lanes::{BLOCK, Carried, Wide, for_carried};
+use super::compute_types::{BLOCK, Carried, Wide, for_carried};
 use super::loops::{Loops, dense_strides};
 use super::reduce_float32::Direct;
 use crate::view::{Row, RowMut};

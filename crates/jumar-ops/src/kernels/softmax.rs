@@ -2,7 +2,7 @@
 
 use jumar_types::dtype::DataType;
 
-use super::lanes::Float;
+use super::compute_types::Float;
 use super::number::{Analysis, Number, Real, for_real};
 use crate::simd::math::Fast;
 use crate::simd::wide::{Work, wide};

@@ -1,7 +1,7 @@
 //! The sum of any number of tensors. ONNX's `Mean` divides it by their number.
 
+use crate::kernels::compute_types::{Carried, Wide, for_carried};
 use crate::kernels::elementwise::infer_same;
-use crate::kernels::lanes::{Carried, Wide, for_carried};
 use crate::kernels::loops::{Loops, broadcast_strides, dense_strides};
 use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;

@@ -3,7 +3,7 @@
 
 use jumar_types::dtype::DataType;
 
-use crate::kernels::lift::{Algorithm, Io, Product, Working, lift};
+use crate::kernels::generic::{Algorithm, Io, Product, Working, lift};
 use crate::onnx::{LATEST, alike, attrs_alike, cast};
 use crate::operator::OUTPUT_Y;
 use crate::simd::wide::{Work, wide};

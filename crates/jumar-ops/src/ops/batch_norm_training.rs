@@ -1,6 +1,6 @@
 //! Normalisation of each channel by the batch's own mean and variance, which also move the running ones.
 
-use crate::kernels::lift::{Algorithm, Io, Working, lift};
+use crate::kernels::generic::{Algorithm, Io, Working, lift};
 use crate::operator::OUTPUT_Y;
 use crate::{Aliasing, AttrDef, InputDef, OpError, Operator, OutputDef, Types};
 

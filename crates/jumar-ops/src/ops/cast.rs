@@ -2,7 +2,7 @@
 
 use jumar_types::dtype::DataType;
 
-use crate::kernels::lanes::{BLOCK, Carried, Wide, for_carried};
+use crate::kernels::compute_types::{BLOCK, Carried, Wide, for_carried};
 use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
 use crate::{

@@ -2,7 +2,7 @@
 
 use jumar_types::dtype::DataType;
 
-use crate::kernels::lift::lift;
+use crate::kernels::generic::lift;
 use crate::kernels::recurrent::{self, ATTRS, Cell, Recurrent};
 use crate::onnx::{LATEST, alike};
 use crate::{

@@ -5,10 +5,10 @@
 
 use jumar_types::dtype::DataType;
 
-use crate::kernels::lift::{lift, lift_in};
+use crate::kernels::generic::{lift, lift_in};
+use crate::kernels::int8;
 use crate::kernels::space::conv::{Convolution, Inputs};
 use crate::kernels::space::{Axis, Windows, window_defs};
-use crate::kernels::whole;
 use crate::onnx::{LATEST, attrs_alike};
 use crate::operator::OUTPUT_Y;
 use crate::simd::blocked::Sliding;
@@ -246,7 +246,7 @@ fn prepare_whole(cx: &PrepareCx<'_>, inputs: Inputs) -> Result<Option<Box<dyn Ke
     };
     let signed = |index: usize| Ok::<_, OpError>(cx.dtype(index)? == DataType::Int8);
     let signed = [signed(inputs.image)?, signed(inputs.filter)?];
-    Ok(Some(Box::new(whole::Convolution {
+    Ok(Some(Box::new(int8::Convolution {
         batch,
         groups,
         depth,

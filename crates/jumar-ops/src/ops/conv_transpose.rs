@@ -1,6 +1,6 @@
 //! Convolution taken backwards, over any number of dimensions. The attributes are ONNX's.
 
-use crate::kernels::lift::lift;
+use crate::kernels::generic::lift;
 use crate::kernels::space::transposed::Transposed;
 use crate::kernels::space::{Axis, MOST, Space, entries, window_defs};
 use crate::onnx::LATEST;

@@ -1,6 +1,6 @@
 //! Sums of everything up to each element along an axis.
 
-use crate::kernels::lanes::{Carried, Wide, for_carried};
+use crate::kernels::compute_types::{Carried, Wide, for_carried};
 use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
 use crate::{

@@ -1,6 +1,6 @@
 //! Convolution whose taps are moved by offsets. The attributes are ONNX's.
 
-use crate::kernels::lift::lift;
+use crate::kernels::generic::lift;
 use crate::kernels::space::deform::Deformed;
 use crate::kernels::space::{Windows, window_defs};
 use crate::onnx::LATEST;

@@ -1,6 +1,6 @@
 //! Moves channels to blocks of image points.
 
-use crate::kernels::moves::pick_as;
+use crate::kernels::data_movement::pick_as;
 use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
 use crate::{

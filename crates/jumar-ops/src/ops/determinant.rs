@@ -2,7 +2,7 @@
 
 use jumar_types::dtype::DataType;
 
-use crate::kernels::lift::{Algorithm, Io, Working, lift, lift_in};
+use crate::kernels::generic::{Algorithm, Io, Working, lift, lift_in};
 use crate::kernels::space::transposed::spread;
 use crate::kernels::space::{Space, Windows, entries, window_defs};
 use crate::onnx::{LATEST, attrs_alike, cast, plain, through_float64};

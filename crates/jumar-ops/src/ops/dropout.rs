@@ -2,8 +2,8 @@
 
 use jumar_types::dtype::DataType;
 
+use crate::kernels::data_movement;
 use crate::kernels::elementwise::infer_same;
-use crate::kernels::moves;
 use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
 use crate::{
@@ -38,7 +38,7 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
         infer_same(cx)
     },
     prepare: |cx| match draws(cx.infer()) {
-        Some(false) => moves::copy(cx),
+        Some(false) => data_movement::copy(cx),
         _ => Err(OpError::unsupported(
             "training_mode and ratio have to be known",
         )),

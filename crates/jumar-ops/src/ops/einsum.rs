@@ -3,7 +3,7 @@
 //! Operands are taken two at a time: each is brought into the form batch, rows, columns, and the pair becomes matrix
 //! products. Dimensions that only one of them has are summed while it is brought into its form.
 
-use crate::kernels::lift::{Algorithm, Io, Product, Working, lift};
+use crate::kernels::generic::{Algorithm, Io, Product, Working, lift};
 use crate::kernels::loops::{Loops, dense_strides};
 use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;

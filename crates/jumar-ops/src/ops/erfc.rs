@@ -1,7 +1,7 @@
 //! Functions that keep their digits where the plain way would cancel them.
 
+use crate::kernels::compute_types::Float;
 use crate::kernels::elementwise::{RealFunction, infer_same, real_map};
-use crate::kernels::lanes::Float;
 use crate::operator::OUTPUT_Y;
 use crate::{Aliasing, InputDef, Operator, Types};
 

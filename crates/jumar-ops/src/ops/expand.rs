@@ -1,7 +1,7 @@
 //! Repeats a tensor up to a larger shape.
 
+use crate::kernels::data_movement;
 use crate::kernels::loops::broadcast_strides;
-use crate::kernels::moves;
 use crate::onnx::{LATEST, plain};
 use crate::operator::OUTPUT_Y;
 use crate::{Aliasing, InputDef, OnnxForm, OpError, Operator, TensorType, Types, UNKNOWN, infer};
@@ -37,7 +37,7 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
             shape,
         }])
     },
-    prepare: |cx| moves::pick(cx, 0, &broadcast_strides(cx.shape(0)?, cx.output_shape(0)?)),
+    prepare: |cx| data_movement::pick(cx, 0, &broadcast_strides(cx.shape(0)?, cx.output_shape(0)?)),
 }];
 
 #[cfg(test)]

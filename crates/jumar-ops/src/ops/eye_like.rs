@@ -2,7 +2,7 @@
 
 use jumar_types::dtype::DataType;
 
-use crate::kernels::lanes::{Carried, for_carried};
+use crate::kernels::compute_types::{Carried, for_carried};
 use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
 use crate::{

@@ -1,6 +1,6 @@
 //! Joins dimensions, so that two are left.
 
-use crate::kernels::moves;
+use crate::kernels::data_movement;
 use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
 use crate::{
@@ -46,7 +46,7 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
             [part(&input.shape[..at]), part(&input.shape[at..])],
         )])
     },
-    prepare: moves::copy,
+    prepare: data_movement::copy,
 }];
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Takes single elements along an axis by their numbers.
 
+use crate::kernels::data_movement::{Indices, place};
 use crate::kernels::loops::{Loops, dense_strides};
-use crate::kernels::moves::{Indices, place};
 use crate::kernels::number::for_width;
 use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;

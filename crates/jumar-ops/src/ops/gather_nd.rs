@@ -1,6 +1,6 @@
 //! Takes slices of a tensor by the numbers of several axes at once.
 
-use crate::kernels::moves::{Tuples, tuples};
+use crate::kernels::data_movement::{Tuples, tuples};
 use crate::kernels::number::for_width;
 use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;

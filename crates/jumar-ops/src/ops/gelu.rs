@@ -1,7 +1,7 @@
 //! The product with the normal distribution, exactly or by a hyperbolic tangent.
 
+use crate::kernels::compute_types::Float;
 use crate::kernels::elementwise::{RealFunction, infer_same, real_map};
-use crate::kernels::lanes::Float;
 use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
 use crate::{Aliasing, AttrDef, Attrs, InputDef, OnnxForm, OpError, Operator, Types};

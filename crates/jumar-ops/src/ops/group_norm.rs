@@ -1,6 +1,6 @@
 //! Normalisation of groups of channels, each image by itself.
 
-use crate::kernels::lift::lift;
+use crate::kernels::generic::lift;
 use crate::kernels::norm::{self, Normalise};
 use crate::onnx::LATEST;
 use crate::{

@@ -1,7 +1,7 @@
 //! One where the largest element along an axis is first met, and zero everywhere else.
 
+use crate::kernels::compute_types::{Carried, for_carried};
 use crate::kernels::elementwise::infer_same;
-use crate::kernels::lanes::{Carried, for_carried};
 use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
 use crate::{

@@ -1,7 +1,7 @@
 //! Gives its input.
 
+use crate::kernels::data_movement;
 use crate::kernels::elementwise::infer_same;
-use crate::kernels::moves;
 use crate::onnx::{LATEST, plain};
 use crate::operator::OUTPUT_Y;
 use crate::{Aliasing, InputDef, OnnxForm, Operator, Types};
@@ -17,7 +17,7 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
     aliasing: Aliasing::View,
     reads_only_shapes: false,
     infer: infer_same,
-    prepare: moves::copy,
+    prepare: data_movement::copy,
 }];
 
 #[cfg(test)]

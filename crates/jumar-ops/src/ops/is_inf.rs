@@ -1,7 +1,7 @@
 //! Whether it is infinite.
 
+use crate::kernels::compute_types::Float;
 use crate::kernels::elementwise::{RealTest, infer_truth, real_test};
-use crate::kernels::lanes::Float;
 use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
 use crate::{Aliasing, AttrDef, Attrs, InputDef, OnnxForm, Operator, Types};

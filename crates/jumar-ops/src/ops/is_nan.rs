@@ -1,7 +1,7 @@
 //! Whether it is not a number.
 
+use crate::kernels::compute_types::Float;
 use crate::kernels::elementwise::{RealTest, infer_truth, real_test};
-use crate::kernels::lanes::Float;
 use crate::onnx::{LATEST, plain};
 use crate::operator::OUTPUT_Y;
 use crate::{Aliasing, InputDef, OnnxForm, Operator, Types};

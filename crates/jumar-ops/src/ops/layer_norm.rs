@@ -2,7 +2,7 @@
 
 use jumar_types::dtype::DataType;
 
-use crate::kernels::lift::lift;
+use crate::kernels::generic::lift;
 use crate::kernels::norm::{self, Normalise};
 use crate::onnx::{LATEST, cast, wider};
 use crate::operator::OUTPUT_Y;

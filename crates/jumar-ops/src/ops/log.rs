@@ -1,7 +1,7 @@
 //! The natural logarithm.
 
+use crate::kernels::compute_types::Float;
 use crate::kernels::elementwise::{RealFunction, infer_same, real_map};
-use crate::kernels::lanes::Float;
 use crate::onnx::{LATEST, plain};
 use crate::operator::OUTPUT_Y;
 use crate::{Aliasing, InputDef, OnnxForm, Operator, Types};

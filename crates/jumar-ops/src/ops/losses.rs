@@ -2,7 +2,7 @@
 
 use jumar_types::dtype::DataType;
 
-use crate::kernels::lift::{Algorithm, Io, Working, lift};
+use crate::kernels::generic::{Algorithm, Io, Working, lift};
 use crate::onnx::{LATEST, attrs_alike};
 use crate::operator::OUTPUT_Y;
 use crate::{

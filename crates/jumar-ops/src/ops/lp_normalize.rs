@@ -1,7 +1,7 @@
 //! Division of each row by its norm; and by its deviation, which is made of other operators.
 
 use crate::kernels::elementwise::infer_same;
-use crate::kernels::lift::{Algorithm, Io, Working, lift};
+use crate::kernels::generic::{Algorithm, Io, Working, lift};
 use crate::onnx::{LATEST, alike};
 use crate::operator::OUTPUT_Y;
 use crate::{

@@ -1,7 +1,7 @@
 //! Division of each element by the strength of its neighbours in other channels.
 
 use crate::kernels::elementwise::infer_same;
-use crate::kernels::lift::{Algorithm, Io, Working, lift};
+use crate::kernels::generic::{Algorithm, Io, Working, lift};
 use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
 use crate::{

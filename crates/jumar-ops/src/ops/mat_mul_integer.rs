@@ -5,9 +5,9 @@
 
 use jumar_types::dtype::DataType;
 
-use crate::kernels::lift::{Algorithm, Io, Product, Working, lift_in};
+use crate::kernels::generic::{Algorithm, Io, Product, Working, lift_in};
+use crate::kernels::int8;
 use crate::kernels::loops::{Loops, broadcast_strides, dense_strides};
-use crate::kernels::whole;
 use crate::onnx::{LATEST, alike};
 use crate::operator::OUTPUT_Y;
 use crate::{
@@ -189,7 +189,7 @@ fn prepare(
             .all(|&index| matches!(cx.dtype(index), Ok(DataType::Float32)))
     {
         let signed = |index: usize| Ok::<_, OpError>(cx.dtype(index)? == DataType::Int8);
-        return Ok(Box::new(whole::Product {
+        return Ok(Box::new(int8::Product {
             m: product.m,
             n: product.n,
             k: product.k,
@@ -198,7 +198,7 @@ fn prepare(
             operands: inputs.operands,
             zeros: inputs.zeros,
             signed: [signed(inputs.operands[0])?, signed(inputs.operands[1])?],
-            scaled: (!plain).then_some(whole::Scaled {
+            scaled: (!plain).then_some(int8::Scaled {
                 scales,
                 zero: 7,
                 bounds,

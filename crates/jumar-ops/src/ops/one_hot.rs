@@ -2,7 +2,7 @@
 
 use jumar_types::dtype::DataType;
 
-use crate::kernels::moves::Indices;
+use crate::kernels::data_movement::Indices;
 use crate::kernels::number::for_width;
 use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;

@@ -2,7 +2,7 @@
 
 use jumar_types::dtype::DataType;
 
-use crate::kernels::lift::{Algorithm, Io, Working, lift};
+use crate::kernels::generic::{Algorithm, Io, Working, lift};
 use crate::onnx::attrs_alike;
 use crate::{
     Aliasing, AttrDef, Builder, InferCx, InputDef, OnnxForm, OnnxNode, OpError, Operator,

@@ -5,7 +5,7 @@
 
 use jumar_types::dtype::DataType;
 
-use crate::kernels::lift::lift;
+use crate::kernels::generic::lift;
 use crate::kernels::space::pool::{Kind, Pooling};
 use crate::kernels::space::{Windows, window_defs};
 use crate::onnx::{LATEST, alike};

@@ -1,6 +1,6 @@
 //! Numbers from a start to before a limit, at one distance.
 
-use crate::kernels::lanes::{Carried, for_carried};
+use crate::kernels::compute_types::{Carried, for_carried};
 use crate::onnx::{LATEST, plain};
 use crate::operator::OUTPUT_Y;
 use crate::{

@@ -1,6 +1,6 @@
 //! The same elements under another shape.
 
-use crate::kernels::moves;
+use crate::kernels::data_movement;
 use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
 use crate::{
@@ -85,7 +85,7 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
             shape,
         }])
     },
-    prepare: moves::copy,
+    prepare: data_movement::copy,
 }];
 
 #[cfg(test)]

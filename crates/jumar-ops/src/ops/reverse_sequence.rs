@@ -1,6 +1,6 @@
 //! Turns the first part of each sequence of a batch around.
 
-use crate::kernels::moves::Indices;
+use crate::kernels::data_movement::Indices;
 use crate::kernels::number::for_width;
 use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;

@@ -1,7 +1,7 @@
 //! Regions of images brought to one size, by mean or by maximum; and the way back from pooled maxima. The attributes
 //! are ONNX's.
 
-use crate::kernels::lift::{Algorithm, Io, Working, lift};
+use crate::kernels::generic::{Algorithm, Io, Working, lift};
 use crate::kernels::space::{entries, window_defs};
 use crate::onnx::{LATEST, alike, attrs_alike};
 use crate::operator::OUTPUT_Y;

@@ -1,8 +1,8 @@
 //! Writes single elements along an axis by their numbers.
 
-use crate::kernels::lanes::{Carried, Wide, for_carried};
+use crate::kernels::compute_types::{Carried, Wide, for_carried};
+use crate::kernels::data_movement::{Indices, combination, place};
 use crate::kernels::loops::{Loops, dense_strides};
-use crate::kernels::moves::{Indices, combination, place};
 use crate::kernels::number::for_width;
 use crate::kernels::reduce::Join;
 use crate::onnx::LATEST;

@@ -1,7 +1,7 @@
 //! Writes slices of a tensor by the numbers of several axes at once.
 
-use crate::kernels::lanes::{Carried, Wide, for_carried};
-use crate::kernels::moves::{Tuples, combination, tuples};
+use crate::kernels::compute_types::{Carried, Wide, for_carried};
+use crate::kernels::data_movement::{Tuples, combination, tuples};
 use crate::kernels::number::for_width;
 use crate::kernels::reduce::Join;
 use crate::onnx::LATEST;

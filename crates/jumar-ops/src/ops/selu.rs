@@ -1,7 +1,7 @@
 //! An exponential linear unit with the factors of self-normalising networks.
 
+use crate::kernels::compute_types::Float;
 use crate::kernels::elementwise::{RealFunction, infer_same, real_map};
-use crate::kernels::lanes::Float;
 use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
 use crate::{

@@ -1,7 +1,7 @@
 //! Moves numbers towards zero, and to zero those that are near it.
 
+use crate::kernels::compute_types::Float;
 use crate::kernels::elementwise::{RealFunction, infer_same, real_map};
-use crate::kernels::lanes::Float;
 use crate::onnx::{LATEST, through_float64};
 use crate::operator::OUTPUT_Y;
 use crate::{

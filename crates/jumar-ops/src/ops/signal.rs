@@ -4,7 +4,7 @@
 use jumar_types::dtype::DataType;
 
 use crate::kernels::fourier::Fourier;
-use crate::kernels::lift::{Algorithm, Io, Working, lift, lift_in};
+use crate::kernels::generic::{Algorithm, Io, Working, lift, lift_in};
 use crate::onnx::{LATEST, alike, attrs_alike};
 use crate::operator::OUTPUT_Y;
 use crate::view::Row;

@@ -1,7 +1,7 @@
 //! Moves blocks of image points to channels.
 
 use super::depth_to_space::block_of;
-use crate::kernels::moves::pick_as;
+use crate::kernels::data_movement::pick_as;
 use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
 use crate::{

@@ -1,6 +1,6 @@
 //! Drops dimensions of 1. `Squeeze` has the axes as an attribute, `SqueezeV3` as an input.
 
-use crate::kernels::moves;
+use crate::kernels::data_movement;
 use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
 use crate::{
@@ -21,7 +21,7 @@ pub(super) static OPERATORS: &[&Operator] = &[
         aliasing: Aliasing::View,
         reads_only_shapes: false,
         infer: |cx| dropped(cx, Some(cx.attrs().ints("axis")?)),
-        prepare: moves::copy,
+        prepare: data_movement::copy,
     },
     &Operator {
         name: "SqueezeV3",
@@ -46,7 +46,7 @@ pub(super) static OPERATORS: &[&Operator] = &[
             }
             dropped(cx, cx.ints(1)?.as_deref())
         },
-        prepare: moves::copy,
+        prepare: data_movement::copy,
     },
 ];
 

@@ -1,7 +1,7 @@
 //! Takes a part of a tensor, with steps, also backwards.
 
+use crate::kernels::data_movement;
 use crate::kernels::loops::dense_strides;
-use crate::kernels::moves;
 use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
 use crate::{
@@ -78,7 +78,7 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
             let step = if count > 1 { cut.step } else { 1 };
             strides[cut.axis] *= step as isize;
         }
-        moves::pick(cx, start, &strides)
+        data_movement::pick(cx, start, &strides)
     },
 }];
 

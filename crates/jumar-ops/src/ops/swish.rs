@@ -1,7 +1,7 @@
 //! The product with the logistic function.
 
+use crate::kernels::compute_types::Float;
 use crate::kernels::elementwise::{RealFunction, infer_same, real_map};
-use crate::kernels::lanes::Float;
 use crate::operator::OUTPUT_Y;
 use crate::{Aliasing, AttrDef, InputDef, Operator, Types};
 

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use jumar_types::dtype::DataType;
 
-use crate::kernels::lanes::{Carried, Wide, for_carried};
+use crate::kernels::compute_types::{Carried, Wide, for_carried};
 use crate::onnx::LATEST;
 use crate::{
     Aliasing, AttrDef, Attrs, Builder, Call, InferCx, InputDef, Kernel, OnnxForm, OnnxNode,

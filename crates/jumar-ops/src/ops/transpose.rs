@@ -1,7 +1,7 @@
 //! Reorders dimensions.
 
+use crate::kernels::data_movement;
 use crate::kernels::loops::dense_strides;
-use crate::kernels::moves;
 use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
 use crate::{
@@ -47,7 +47,7 @@ pub(super) static OPERATORS: &[&Operator] = &[&Operator {
         let own = dense_strides(shape);
         let order = order(cx.infer(), shape.len())?
             .ok_or_else(|| OpError::unsupported("the order of axes has to be constant"))?;
-        moves::pick(
+        data_movement::pick(
             cx,
             0,
             &order.into_iter().map(|axis| own[axis]).collect::<Vec<_>>(),

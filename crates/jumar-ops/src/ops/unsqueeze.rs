@@ -1,6 +1,6 @@
 //! Adds dimensions of 1. `Unsqueeze` has the axes as an attribute, `UnsqueezeV3` as an input.
 
-use crate::kernels::moves;
+use crate::kernels::data_movement;
 use crate::onnx::LATEST;
 use crate::operator::OUTPUT_Y;
 use crate::view::MAX_RANK;
@@ -28,7 +28,7 @@ pub(super) static OPERATORS: &[&Operator] = &[
         aliasing: Aliasing::View,
         reads_only_shapes: false,
         infer: |cx| added(cx, Some(cx.attrs().ints("axes")?)),
-        prepare: moves::copy,
+        prepare: data_movement::copy,
     },
     &Operator {
         name: "UnsqueezeV3",
@@ -58,7 +58,7 @@ pub(super) static OPERATORS: &[&Operator] = &[
             }
             added(cx, cx.ints(1)?.as_deref())
         },
-        prepare: moves::copy,
+        prepare: data_movement::copy,
     },
 ];
 

@@ -216,7 +216,7 @@ mod tests {
     use jumar_hal::{Span, Transfer};
 
     use super::super::Cpus;
-    use super::super::rest::ParkedWorker;
+    use super::super::parked::ParkedWorker;
     use super::*;
     use crate::park::Parker;
     use crate::runner::Runner;

@@ -4,7 +4,7 @@
 //! table of objects; [`refusals`] explains codes; this file has the rules that look at single calls.
 
 mod files;
-mod lives;
+mod lifetimes;
 mod mapped;
 mod portability;
 mod recent;
@@ -21,7 +21,7 @@ use jumar::engine::sync::{AtomicBool, AtomicU32, AtomicU64, Mutex, Ordering};
 use crate::watch::MOST;
 use crate::{Call, Cx, process};
 
-use lives::ObjectLifetime;
+use lifetimes::ObjectLifetime;
 use table::{After, Before};
 
 pub(crate) use files::is_about_to_be_written;
@@ -559,7 +559,7 @@ fn buffer(check: &Check, address: usize, bytes: usize) {
 /// Finds data buffers of a model's execution that were destroyed, or lie on the host.
 fn host_buffers(check: &Check, words: &[u64; MOST]) {
     for (what, dataset) in [("input", words[1]), ("output", words[2])] {
-        let held: Vec<u64> = lives::held_by(dataset);
+        let held: Vec<u64> = lifetimes::held_by(dataset);
         for buffer in held {
             let Some(object) = check.object("data buffer", buffer) else {
                 continue;
@@ -715,7 +715,7 @@ pub(crate) fn after(check: &Check, seen: &Seen) {
         }
     }
     if known.is_of_lives {
-        lives::after(check, seen);
+        lifetimes::after(check, seen);
     }
     portability::look(check, seen);
     match known.after {
@@ -733,14 +733,14 @@ pub(crate) fn after(check: &Check, seen: &Seen) {
             PAST.finalized.store(true, Ordering::Relaxed);
             *PAST.finalized_at.lock() = jumar::check::here();
             check.host_knows_all();
-            lives::swept(check, name);
+            lifetimes::swept(check, name);
         }
         After::FinalizeReference => {
             if seen.written[0] == 0 {
                 PAST.finalized.store(true, Ordering::Relaxed);
                 *PAST.finalized_at.lock() = jumar::check::here();
                 check.host_knows_all();
-                lives::swept(check, name);
+                lifetimes::swept(check, name);
             }
         }
         After::Malloc => check.asked(seen.written[0] as usize, seen.words[1] as usize),
@@ -768,15 +768,15 @@ pub(crate) fn after(check: &Check, seen: &Seen) {
                     ),
                 );
             }
-            lives::swept(check, name);
+            lifetimes::swept(check, name);
         }
         After::DestroyContext => {
             check.host_knows_all();
-            lives::swept(check, name);
+            lifetimes::swept(check, name);
         }
         After::StreamIsDone => {
             if seen.written[1] == 0
-                && let Some(number) = lives::stream_number(seen.words[0])
+                && let Some(number) = lifetimes::stream_number(seen.words[0])
             {
                 check.host_knows_stream(number);
             }
@@ -805,12 +805,12 @@ pub(crate) fn after(check: &Check, seen: &Seen) {
             PAST.polls.lock().subscribed.remove(&seen.words[0]);
         }
         After::DestroyEvent => {
-            if let Some(number) = lives::known_number(check, "event", seen.words[0]) {
+            if let Some(number) = lifetimes::known_number(check, "event", seen.words[0]) {
                 check.event_ended(number);
             }
         }
         After::DestroyStream => {
-            if let Some(number) = lives::known_number(check, "stream", seen.words[0]) {
+            if let Some(number) = lifetimes::known_number(check, "stream", seen.words[0]) {
                 check.stream_ended(number as u32);
             }
         }
@@ -836,7 +836,7 @@ fn told_at_the_end(check: &Check, finding: Finding) {
 }
 
 fn known_event(check: &Check, handle: u64) {
-    if let Some(number) = lives::known_number(check, "event", handle) {
+    if let Some(number) = lifetimes::known_number(check, "event", handle) {
         check.host_knows_event(number);
     }
 }
@@ -864,7 +864,7 @@ pub(crate) fn at_exit(check: &Check) {
     for (_, finding) in std::mem::take(&mut PAST.polls.lock().early) {
         check.find(finding);
     }
-    lives::leaks(check);
+    lifetimes::leaks(check);
     if PAST.initialized.load(Ordering::Relaxed) && !PAST.finalized.load(Ordering::Relaxed) {
         jumar::check::in_call(*PAST.initialized_at.lock());
         check.find(Finding::now(

@@ -3,7 +3,7 @@
 use jumar::check::{Check, Finding, Place};
 use jumar::engine::sync::Ordering;
 
-use super::{CONTEXT_AT, PAST, Seen, is, lives};
+use super::{CONTEXT_AT, PAST, Seen, is, lifetimes};
 
 /// Calls that ask whether there is a context, or whose refusal is an answer.
 const QUESTIONS: &[&str] = &[
@@ -170,10 +170,12 @@ fn rule_for(check: &Check, seen: &Seen) -> Option<&'static str> {
             | "aclmdlAddDatasetBuffer"
             | "aclmdlGetDatasetBuffer",
         ) => "JMR-DATASET-003",
-        (207_000, "aclrtStreamWaitEvent") if lives::stream_is_captured(seen.words[0]) => {
+        (207_000, "aclrtStreamWaitEvent") if lifetimes::stream_is_captured(seen.words[0]) => {
             "JMR-CAP-010"
         }
-        (207_000, "aclrtRecordEvent") if lives::stream_is_captured(seen.words[1]) => "JMR-CAP-010",
+        (207_000, "aclrtRecordEvent") if lifetimes::stream_is_captured(seen.words[1]) => {
+            "JMR-CAP-010"
+        }
         (207_000, "aclrtStreamWaitEvent") => "JMR-EVENT-002",
         (207_000, "aclrtResetEvent") => "JMR-EVENT-003",
         (207_000, "aclrtQueryEvent" | "aclrtQueryEventWaitStatus") => "JMR-EVENT-005",
@@ -201,7 +203,7 @@ fn rule_for(check: &Check, seen: &Seen) -> Option<&'static str> {
         (107_027, _) => "JMR-CAP-001",
         (107_041, _) => "JMR-CAP-004",
         (107_000, "aclrtMemcpyAsync")
-            if lives::stream_is_captured(seen.words[5])
+            if lifetimes::stream_is_captured(seen.words[5])
                 && !copies_between_known(check, &seen.words) =>
         {
             "JMR-CAP-004"

@@ -6,7 +6,7 @@ use crate::Call;
 use crate::generated::signatures;
 use crate::watch::{MOST, signature};
 
-use super::lives::{self, ObjectLifetime};
+use super::lifetimes::{self, ObjectLifetime};
 
 /// What is looked at before a call.
 pub(super) enum Before {
@@ -75,7 +75,7 @@ pub(super) fn known(call: &'static Call) -> &'static CallRecord {
         after: after(call.name),
         needs_init: call.name.starts_with("aclrt")
             && !["aclrtGetVersion", "aclrtGetSocName"].contains(&call.name),
-        is_of_lives: lives::are_touched_by(call.name),
+        is_of_lives: lifetimes::are_touched_by(call.name),
         handles: handles(call),
     })
 }
@@ -140,8 +140,8 @@ fn handles(call: &'static Call) -> Vec<(usize, &'static ObjectLifetime)> {
         .filter(|(_, parameter)| parameter.out_bytes == 0)
         .filter_map(|(index, parameter)| Some((index, ObjectLifetime::of(parameter.handle)?)))
         .collect();
-    if let Some(index) = lives::model_argument(call.name) {
-        found.push((index, &lives::MODEL));
+    if let Some(index) = lifetimes::model_argument(call.name) {
+        found.push((index, &lifetimes::MODEL));
     }
     found
 }

@@ -325,7 +325,7 @@ pub(crate) fn load_driven(
     external: &[External],
 ) -> Result<u32> {
     let description = package.description();
-    crate::driven::check(description)?;
+    crate::queue_driven::check(description)?;
     let counts = [
         ("input", inputs.len(), description.inputs.len()),
         ("output", outputs.len(), description.outputs.len()),
@@ -344,7 +344,7 @@ pub(crate) fn load_driven(
     let id = load_as(cx, package, memory, external, None)?;
     let loaded = find(cx, id)?;
     *loaded.way.lock() = Some(Way::Driven);
-    let driven = crate::driven::Driven::new(cx, id, loaded, inputs, outputs);
+    let driven = crate::queue_driven::Driven::new(cx, id, loaded, inputs, outputs);
     let placed = driven.and_then(|driven| {
         cx.process.queues.drive(driven).map_err(|(error, driven)| {
             driven.free(cx);

@@ -17,10 +17,10 @@ use jumar::engine::sync::Mutex;
 use jumar::engine::{Span, Table};
 use jumar_types::{Error, ErrorKind, IdKind, Result};
 
-use crate::driven::Driven;
 use crate::error::null;
 use crate::generated::enums;
 use crate::mbuf::USER_BYTES;
+use crate::queue_driven::Driven;
 use crate::tdt_channel::{CAPACITIES, limit};
 use crate::{Cx, Raw, refuse};
 

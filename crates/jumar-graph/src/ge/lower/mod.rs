@@ -27,7 +27,7 @@ use jumar_types::dtype::DataType;
 
 use self::op::Op;
 use super::{Desc, Graph as Source, INPUTS, Node as SourceNode, Value};
-use crate::place::Place;
+use crate::insert_point::Place;
 use crate::{Graph, GraphError, GraphOutput, Result, ValueId, control as flow};
 
 /// Says what an operator is made of: adds nodes, and gives the values of its outputs.

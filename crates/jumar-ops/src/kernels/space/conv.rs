@@ -4,7 +4,7 @@
 
 use super::Space;
 use crate::OpError;
-use crate::kernels::lift::{Algorithm, Io, Product, Working};
+use crate::kernels::generic::{Algorithm, Io, Product, Working};
 use crate::view::{Row, RowMut};
 
 /// Which input is which.

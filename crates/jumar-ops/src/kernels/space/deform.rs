@@ -2,7 +2,7 @@
 
 use super::Space;
 use crate::OpError;
-use crate::kernels::lift::{Algorithm, Io, Product, Working};
+use crate::kernels::generic::{Algorithm, Io, Product, Working};
 use crate::view::Row;
 
 /// Inputs: image, filter, offsets, bias, mask.

@@ -2,7 +2,7 @@
 
 use super::Space;
 use crate::OpError;
-use crate::kernels::lift::{Algorithm, Io, Working};
+use crate::kernels::generic::{Algorithm, Io, Working};
 
 /// What is made of the elements in a window.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -2,7 +2,7 @@
 
 use super::{MOST, Space};
 use crate::OpError;
-use crate::kernels::lift::{Algorithm, Io, Product, Working};
+use crate::kernels::generic::{Algorithm, Io, Product, Working};
 use crate::view::{Row, RowMut};
 
 /// What the space describes is the convolution that leads back: its image is this output, and its output this image.

@@ -4,14 +4,14 @@
 //! and keeps them in registers while it goes over input channels and taps. Pixels beside the image are read from a line
 //! of zeros, so that borders need no copy of the image.
 
+mod gathered;
 mod order;
-mod picked;
 mod tile;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
+pub use gathered::{GatheredConvolution, convolve_picked};
 pub use order::{Share, convolve, together};
-pub use picked::{GatheredConvolution, convolve_picked};
 
 use super::{Level, size};
 use crate::view::{Row, RowMut};

@@ -1,7 +1,7 @@
 //! Every level against sums in float64 over images in planes.
 
+use super::gathered::picked_at;
 use super::order::convolve_share;
-use super::picked::picked_at;
 use super::*;
 use crate::kernels::blocked::{pack_channels, pack_depthwise, pack_filter, pack_picked};
 use crate::table::noise;

@@ -9,7 +9,7 @@ use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub};
 
 use jumar_types::dtype::DataType;
 
-use super::lanes::Float;
+use super::compute_types::Float;
 use super::matmul;
 use super::number::for_dtype;
 use crate::simd::math::Fast;

@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 use jumar_core::{Admission, Op, Phase, Span};
 
-use super::place::{Stack, own_range};
+use super::deadlock::For;
 use super::race::{OpContext, Races};
-use super::stuck::For;
+use super::source_location::{Stack, own_range};
 use super::{Check, Finding, Line, Memory, Place, Script, State, Touch};
 
 /// A range that a pending copy needs.
