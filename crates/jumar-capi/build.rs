@@ -1,13 +1,13 @@
 //! Compiles the few lines of C, and names the shared library as programs expect it.
 
 fn main() {
-    println!("cargo::rerun-if-changed=src/hand/app_log.c");
-    println!("cargo::rerun-if-changed=src/hand/securec.c");
+    println!("cargo::rerun-if-changed=src/manual/app_log.c");
+    println!("cargo::rerun-if-changed=src/manual/securec.c");
     println!("cargo::rerun-if-changed=../../include/securec.h");
     println!("cargo::rerun-if-changed=build.rs");
     cc::Build::new()
-        .file("src/hand/app_log.c")
-        .file("src/hand/securec.c")
+        .file("src/manual/app_log.c")
+        .file("src/manual/securec.c")
         // strtok_r, strnlen.
         .define("_GNU_SOURCE", None)
         .std("c11")

@@ -272,7 +272,7 @@ pub fn stack_text() -> String {
 /// Called behind everything that the program does when it ends: the checks say what is left.
 pub fn at_last() {
     if !process::is_forked() {
-        watch::at_exit();
+        observers::at_exit();
     }
 }
 
@@ -280,7 +280,7 @@ pub use process::forked;
 
 /// Called before a fork, on the thread that forks.
 pub fn fork_prepared() {
-    if !watch::is_off() {
+    if !observers::is_off() {
         check::fork_prepared();
         jumar::check::fork_prepared();
     }

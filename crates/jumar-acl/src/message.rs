@@ -96,7 +96,7 @@ pub(crate) fn keep(cx: &Cx<'_>, error: Error) -> i32 {
     if kind == ErrorKind::NotImplemented {
         cx.process.missed.lock().insert(cx.call.name);
     }
-    crate::watch::refused(cx.call, &error);
+    crate::observers::refused(cx.call, &error);
     if !is_silent(kind) {
         let text = compose(cx.call.name, code, &error);
         crate::log::error(cx, &text);

@@ -17,10 +17,10 @@ use jumar_testkit::table::{Case, FileSpec, pointee};
 use crate::callbacks;
 use crate::generated::calls::{CALLS, Player};
 use crate::generated::layout::{SCALARS, STRUCTURES, Structure};
-use crate::hand;
 use crate::kernels;
+use crate::manual;
 use crate::raw;
-use crate::words::{Stop, Words};
+use crate::raw_args::{Stop, Words};
 
 /// What a variable holds before a call has written it: no likely answer.
 const POISON: u8 = 0x5a;
@@ -742,7 +742,7 @@ fn mentioned(step: &jumar_testkit::language::Step) -> Vec<u32> {
 }
 
 fn player(name: &str) -> Option<Player> {
-    let mut calls = CALLS.iter().chain(hand::CALLS).chain(kernels::CALLS);
+    let mut calls = CALLS.iter().chain(manual::CALLS).chain(kernels::CALLS);
     calls
         .find(|(known, _)| *known == name)
         .map(|(_, player)| *player)

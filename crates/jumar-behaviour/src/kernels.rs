@@ -10,7 +10,7 @@ use jumar_acl::kernel::{self, HostArguments};
 use crate::callbacks;
 use crate::generated::calls::Player;
 use crate::raw;
-use crate::words::{Cell, Played, Stop, Words, span, status};
+use crate::raw_args::{Cell, Played, Stop, Words, span, status};
 
 /// The calls by name.
 pub const CALLS: &[(&str, Player)] = &[
@@ -78,7 +78,7 @@ fn load_from_data(w: &Words<'_>) -> Played {
 }
 
 /// Two results of which a Rust program gets both, so that it cannot want neither.
-fn two(w: &Words<'_>, first: usize) -> Result<[crate::words::VariableAddress; 2], Stop> {
+fn two(w: &Words<'_>, first: usize) -> Result<[crate::raw_args::VariableAddress; 2], Stop> {
     if w.plain::<u64>(first) == 0 && w.plain::<u64>(first + 1) == 0 {
         return Err(Stop::NotForRust("results are returned".to_string()));
     }

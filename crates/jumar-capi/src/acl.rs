@@ -2,5 +2,5 @@
 
 pub use jumar_acl::generated::{calls, types};
 pub use jumar_acl::{
-    Call, Cx, Error, ErrorKind, Raw, Result, Span, enter, internal_panic, log, watch,
+    Call, Cx, Error, ErrorKind, Raw, Result, Span, enter, internal_panic, log, observers,
 };

@@ -7,5 +7,5 @@
 mod acl;
 pub mod ge;
 pub mod generated;
-pub mod hand;
+pub mod manual;
 pub mod raw;

@@ -104,7 +104,7 @@ fn it_exports_the_api_and_nothing_else() -> Outcome {
     assert_eq!(operators.len(), 2 * 1085 + 7);
     wanted.extend(operators);
     let bounded =
-        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/hand/securec.rs"))?;
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/manual/securec.rs"))?;
     let jumps = bounded
         .lines()
         .filter_map(|line| line.trim().split_once(" -> "));

@@ -46,7 +46,7 @@ pub mod packing {
     pub use crate::kernels::blocked::{
         pack_channels, pack_depthwise, pack_filter, pack_picked, takes_planes,
     };
-    pub use crate::kernels::narrow::{narrow_filter, narrow_matrix};
+    pub use crate::kernels::lowp::{narrow_filter, narrow_matrix};
     pub use crate::simd::blocked::LANES;
 }
 
@@ -59,7 +59,7 @@ pub mod math {
 
 /// What computes products of narrow numbers on this machine.
 pub mod processor {
-    pub use crate::simd::narrow::engines;
+    pub use crate::simd::lowp::engines;
     pub use crate::simd::unit::{Answer, Unit, answered, ask};
 }
 

@@ -10,7 +10,7 @@ use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use crate::raw::kit::{Answer, Args, FAILURE, INVALID_PARAM, SUCCESS, Stop};
+use crate::raw::ffi::{Answer, Args, FAILURE, INVALID_PARAM, SUCCESS, Stop};
 use crate::raw::python;
 use crate::{gate, notes};
 

@@ -5,7 +5,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 
-use crate::raw::kit::{Answer, Args, Pointer, Stop};
+use crate::raw::ffi::{Answer, Args, Pointer, Stop};
 use crate::raw::memory;
 
 /// The address of the storage of a bytes object.

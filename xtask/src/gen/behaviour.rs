@@ -27,7 +27,7 @@ pub fn write(api: &Api, files: &mut Vec<(PathBuf, String)>) -> Result<()> {
 /// Lists the implemented functions whose arguments the conventions express.
 fn expressed(api: &Api) -> impl Iterator<Item = (&Group, &Function)> {
     api.functions()
-        .filter(|(_, function)| !function.stub && !function.hand && !function.variadic)
+        .filter(|(_, function)| !function.stub && !function.manual && !function.variadic)
 }
 
 fn calls(api: &Api) -> Result<String> {
@@ -41,7 +41,7 @@ fn calls(api: &Api) -> Result<String> {
         "{FIRST_LINE}//! One function each: words in, the safe function of jumar-acl, one word out.\n\n\
          #![expect(non_snake_case, reason = \"the C names, so that they can be searched for\")]\n\n\
          use jumar_acl::enter;\nuse jumar_acl::generated::calls;\n\n\
-         use crate::words::{{self, Played, Words}};\n\n\
+         use crate::raw_args::{{self, Played, Words}};\n\n\
          /// A call of the table.\npub type Player = fn(&Words<'_>) -> Played;\n\n\
          /// The calls by name.\npub const CALLS: &[(&str, Player)] = &[\n{rows}];\n\n{body}"
     ))
@@ -83,11 +83,11 @@ fn call(api: &Api, group: &Group, function: &Function) -> Result<String> {
     let words = if function.params.is_empty() { "_" } else { "w" };
     let Pieces { before, after, .. } = pieces;
     let finish = if answers && function.code_is_answer {
-        "words::code(done)".to_owned()
+        "raw_args::code(done)".to_owned()
     } else if answers {
-        format!("words::value(done, {})", neutral(api, function)?)
+        format!("raw_args::value(done, {})", neutral(api, function)?)
     } else {
-        "words::status(done)".to_owned()
+        "raw_args::status(done)".to_owned()
     };
     let last = if answers { "answer" } else { "()" };
     let safe = format!("jumar_acl::{room}::{name}");
@@ -136,7 +136,7 @@ fn convert(
     let length = |count: &Count| length(api, function, count);
     let (line, argument) = match &param.passing {
         Passing::Plain if api.is_callback(ctype) => {
-            bail!("a function pointer needs `shim = \"hand\"`")
+            bail!("a function pointer needs `shim = \"manual\"`")
         }
         Passing::Text => (format!("w.text({at})"), Some(format!("{name}.as_deref()"))),
         Passing::Plain if ctype.text.starts_with("const char *") && ctype.stars == 1 => {
@@ -149,7 +149,7 @@ fn convert(
         {
             (
                 format!(
-                    "w.input({at}).ok_or_else(|| words::Stop::NotForRust(\"a structure is there\".to_owned()))?"
+                    "w.input({at}).ok_or_else(|| raw_args::Stop::NotForRust(\"a structure is there\".to_owned()))?"
                 ),
                 Some(name.clone()),
             )
@@ -187,7 +187,7 @@ fn convert(
         }
         Passing::Slice(count) if ctype.base == "char" && ctype.stars == 2 => (
             format!("w.texts({at}, {})?", length(count)?),
-            Some(format!("words::borrowed(&{name}).as_deref()")),
+            Some(format!("raw_args::borrowed(&{name}).as_deref()")),
         ),
         Passing::Slice(count) => (
             format!(
@@ -233,12 +233,12 @@ fn length(api: &Api, function: &Function, count: &Count) -> Result<String> {
                 .iter()
                 .map(|name| length(api, function, &Count::Param(name.clone())))
                 .collect::<Result<Vec<_>>>()?;
-            format!("words::rows({})", parts.join(", "))
+            format!("raw_args::rows({})", parts.join(", "))
         }
         Count::Param(name) => {
             let at = position(function, name)?;
             let of = value_type(api, &function.params[at].ctype, "")?;
-            format!("words::count(w.plain::<{of}>({at}))")
+            format!("raw_args::count(w.plain::<{of}>({at}))")
         }
     })
 }
@@ -301,7 +301,7 @@ fn layout(api: &Api) -> Result<String> {
     }
     Ok(format!(
         "{FIRST_LINE}//! The types that calls of the table mention.\n\n\
-         use jumar_acl::generated::types;\n\nuse crate::words::{{Cell, structure}};\n\n\
+         use jumar_acl::generated::types;\n\nuse crate::raw_args::{{Cell, structure}};\n\n\
          /// A structure.\npub struct Structure {{\n    /// The C name.\n    pub name: &'static str,\n    \
          /// Its size in bytes.\n    pub size: usize,\n    /// Its fields.\n    pub fields: &'static [Field],\n}}\n\n\
          /// A field: its name, a dot before that of a union's member, its C type, and where it lies.\n\

@@ -139,7 +139,7 @@ fn group_file(api: &Api, group: &Group) -> Result<String> {
     let mut body = String::new();
     let mut by_hand = Vec::new();
     for function in &group.functions {
-        if function.hand && !function.stub {
+        if function.manual && !function.stub {
             by_hand.push(function.name.as_str());
             continue;
         }
@@ -157,7 +157,7 @@ fn group_file(api: &Api, group: &Group) -> Result<String> {
     if !by_hand.is_empty() {
         let _ = writeln!(
             out,
-            "//!\n//! Written by hand, in `hand/`: {}.",
+            "//!\n//! Written by hand, in `manual/`: {}.",
             by_hand.join(", ")
         );
     }
@@ -172,7 +172,7 @@ fn group_file(api: &Api, group: &Group) -> Result<String> {
         if group
             .functions
             .iter()
-            .filter(|f| f.stub || !f.hand)
+            .filter(|f| f.stub || !f.manual)
             .any(|f| crooked(&f))
         {
             expect.push("non_snake_case");
@@ -332,7 +332,7 @@ fn shim(api: &Api, group: &Group, function: &Function) -> Result<String> {
         (false, _) => "answer".to_owned(),
     };
     if api.is_callback(&function.ret) {
-        bail!("returns a function pointer, which needs `shim = \"hand\"`");
+        bail!("returns a function pointer, which needs `shim = \"manual\"`");
     }
     let door = match (status, function.code_is_answer) {
         (true, _) => "status",
@@ -350,7 +350,7 @@ fn shim(api: &Api, group: &Group, function: &Function) -> Result<String> {
         .iter()
         .map(|param| word(api, param))
         .collect::<Result<Vec<_>>>()?;
-    let _ = writeln!(out, "        raw::watch(cx, || [{}])?;", words.join(", "));
+    let _ = writeln!(out, "        raw::trace(cx, || [{}])?;", words.join(", "));
     out.push_str(&pieces.before);
     let _ = writeln!(out, "        {binding}{call};");
     out.push_str(&pieces.after);
@@ -437,7 +437,7 @@ fn convert(api: &Api, function: &Function, param: &Param, pieces: &mut Pieces) -
     };
     match &param.passing {
         Passing::Plain if api.is_callback(ctype) => {
-            bail!("a function pointer needs `shim = \"hand\"`")
+            bail!("a function pointer needs `shim = \"manual\"`")
         }
         Passing::Plain if api.is_handle(ctype) => {
             pieces.arguments.push(format!("raw::handle({name})"))

@@ -22,7 +22,7 @@ const TOOLS: &[&str] = &[
 const UNSAFE_ROOMS: &[&str] = &[
     "crates/jumar-capi/src/raw/",
     "crates/jumar-capi/src/generated/",
-    "crates/jumar-capi/src/hand/",
+    "crates/jumar-capi/src/manual/",
     // The few wide functions below the C++ headers of the Graph Engine.
     "crates/jumar-capi/src/ge/",
     "crates/jumar-py/src/raw/",

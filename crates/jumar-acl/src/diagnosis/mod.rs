@@ -5,5 +5,5 @@ pub mod dump;
 pub(crate) mod faults;
 pub mod log;
 pub mod msprof;
+pub mod observers;
 pub mod prof;
-pub mod watch;

@@ -9,7 +9,7 @@
 use jumar_acl::enter;
 use jumar_acl::generated::calls;
 
-use crate::words::{self, Played, Words};
+use crate::raw_args::{self, Played, Words};
 
 /// A call of the table.
 pub type Player = fn(&Words<'_>) -> Played;
@@ -845,13 +845,13 @@ pub const CALLS: &[(&str, Player)] = &[
 ];
 
 fn aclCreateTensor(w: &Words<'_>) -> Played {
-    let viewDims = w.slice::<i64>(0, words::count(w.plain::<u64>(1)))?;
+    let viewDims = w.slice::<i64>(0, raw_args::count(w.plain::<u64>(1)))?;
     let viewDimsNum = w.plain(1);
     let dataType = w.plain(2);
-    let stride = w.slice::<i64>(3, words::count(w.plain::<u64>(1)))?;
+    let stride = w.slice::<i64>(3, raw_args::count(w.plain::<u64>(1)))?;
     let offset = w.plain(4);
     let format = w.plain(5);
-    let storageDims = w.slice::<i64>(6, words::count(w.plain::<u64>(7)))?;
+    let storageDims = w.slice::<i64>(6, raw_args::count(w.plain::<u64>(7)))?;
     let storageDimsNum = w.plain(7);
     let tensorData = w.plain(8);
     let done = enter(&calls::aclCreateTensor, |cx| {
@@ -868,7 +868,7 @@ fn aclCreateTensor(w: &Words<'_>) -> Played {
             tensorData,
         )
     });
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn aclCreateScalar(w: &Words<'_>) -> Played {
@@ -877,52 +877,52 @@ fn aclCreateScalar(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclCreateScalar, |cx| {
         jumar_acl::aclnn::aclCreateScalar(cx, value.as_deref(), dataType)
     });
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn aclCreateIntArray(w: &Words<'_>) -> Played {
-    let value = w.slice::<i64>(0, words::count(w.plain::<u64>(1)))?;
+    let value = w.slice::<i64>(0, raw_args::count(w.plain::<u64>(1)))?;
     let size = w.plain(1);
     let done = enter(&calls::aclCreateIntArray, |cx| {
         jumar_acl::aclnn::aclCreateIntArray(cx, value.as_deref(), size)
     });
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn aclCreateFloatArray(w: &Words<'_>) -> Played {
-    let value = w.slice::<f32>(0, words::count(w.plain::<u64>(1)))?;
+    let value = w.slice::<f32>(0, raw_args::count(w.plain::<u64>(1)))?;
     let size = w.plain(1);
     let done = enter(&calls::aclCreateFloatArray, |cx| {
         jumar_acl::aclnn::aclCreateFloatArray(cx, value.as_deref(), size)
     });
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn aclCreateBoolArray(w: &Words<'_>) -> Played {
-    let value = w.slice::<u8>(0, words::count(w.plain::<u64>(1)))?;
+    let value = w.slice::<u8>(0, raw_args::count(w.plain::<u64>(1)))?;
     let size = w.plain(1);
     let done = enter(&calls::aclCreateBoolArray, |cx| {
         jumar_acl::aclnn::aclCreateBoolArray(cx, value.as_deref(), size)
     });
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn aclCreateTensorList(w: &Words<'_>) -> Played {
-    let value = w.slice::<jumar_acl::Raw>(0, words::count(w.plain::<u64>(1)))?;
+    let value = w.slice::<jumar_acl::Raw>(0, raw_args::count(w.plain::<u64>(1)))?;
     let size = w.plain(1);
     let done = enter(&calls::aclCreateTensorList, |cx| {
         jumar_acl::aclnn::aclCreateTensorList(cx, value.as_deref(), size)
     });
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn aclCreateScalarList(w: &Words<'_>) -> Played {
-    let value = w.slice::<jumar_acl::Raw>(0, words::count(w.plain::<u64>(1)))?;
+    let value = w.slice::<jumar_acl::Raw>(0, raw_args::count(w.plain::<u64>(1)))?;
     let size = w.plain(1);
     let done = enter(&calls::aclCreateScalarList, |cx| {
         jumar_acl::aclnn::aclCreateScalarList(cx, value.as_deref(), size)
     });
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn aclDestroyTensor(w: &Words<'_>) -> Played {
@@ -930,7 +930,7 @@ fn aclDestroyTensor(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclDestroyTensor, |cx| {
         jumar_acl::aclnn::aclDestroyTensor(cx, tensor)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclDestroyScalar(w: &Words<'_>) -> Played {
@@ -938,7 +938,7 @@ fn aclDestroyScalar(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclDestroyScalar, |cx| {
         jumar_acl::aclnn::aclDestroyScalar(cx, scalar)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclDestroyIntArray(w: &Words<'_>) -> Played {
@@ -946,7 +946,7 @@ fn aclDestroyIntArray(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclDestroyIntArray, |cx| {
         jumar_acl::aclnn::aclDestroyIntArray(cx, array)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclDestroyFloatArray(w: &Words<'_>) -> Played {
@@ -954,7 +954,7 @@ fn aclDestroyFloatArray(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclDestroyFloatArray, |cx| {
         jumar_acl::aclnn::aclDestroyFloatArray(cx, array)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclDestroyBoolArray(w: &Words<'_>) -> Played {
@@ -962,7 +962,7 @@ fn aclDestroyBoolArray(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclDestroyBoolArray, |cx| {
         jumar_acl::aclnn::aclDestroyBoolArray(cx, array)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclDestroyTensorList(w: &Words<'_>) -> Played {
@@ -970,7 +970,7 @@ fn aclDestroyTensorList(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclDestroyTensorList, |cx| {
         jumar_acl::aclnn::aclDestroyTensorList(cx, array)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclDestroyScalarList(w: &Words<'_>) -> Played {
@@ -978,7 +978,7 @@ fn aclDestroyScalarList(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclDestroyScalarList, |cx| {
         jumar_acl::aclnn::aclDestroyScalarList(cx, array)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclGetViewShape(w: &Words<'_>) -> Played {
@@ -996,7 +996,7 @@ fn aclGetViewShape(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclGetStorageShape(w: &Words<'_>) -> Played {
@@ -1014,7 +1014,7 @@ fn aclGetStorageShape(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclGetViewStrides(w: &Words<'_>) -> Played {
@@ -1032,7 +1032,7 @@ fn aclGetViewStrides(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclGetViewOffset(w: &Words<'_>) -> Played {
@@ -1048,7 +1048,7 @@ fn aclGetViewOffset(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclGetFormat(w: &Words<'_>) -> Played {
@@ -1064,7 +1064,7 @@ fn aclGetFormat(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclGetDataType(w: &Words<'_>) -> Played {
@@ -1080,7 +1080,7 @@ fn aclGetDataType(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclGetIntArraySize(w: &Words<'_>) -> Played {
@@ -1096,7 +1096,7 @@ fn aclGetIntArraySize(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclGetFloatArraySize(w: &Words<'_>) -> Played {
@@ -1112,7 +1112,7 @@ fn aclGetFloatArraySize(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclGetBoolArraySize(w: &Words<'_>) -> Played {
@@ -1128,7 +1128,7 @@ fn aclGetBoolArraySize(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclGetTensorListSize(w: &Words<'_>) -> Played {
@@ -1144,7 +1144,7 @@ fn aclGetTensorListSize(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclGetScalarListSize(w: &Words<'_>) -> Played {
@@ -1160,18 +1160,18 @@ fn aclGetScalarListSize(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclInitTensor(w: &Words<'_>) -> Played {
     let tensor = w.plain(0);
-    let viewDims = w.slice::<i64>(1, words::count(w.plain::<u64>(2)))?;
+    let viewDims = w.slice::<i64>(1, raw_args::count(w.plain::<u64>(2)))?;
     let viewDimsNum = w.plain(2);
     let dataType = w.plain(3);
-    let stride = w.slice::<i64>(4, words::count(w.plain::<u64>(2)))?;
+    let stride = w.slice::<i64>(4, raw_args::count(w.plain::<u64>(2)))?;
     let offset = w.plain(5);
     let format = w.plain(6);
-    let storageDims = w.slice::<i64>(7, words::count(w.plain::<u64>(8)))?;
+    let storageDims = w.slice::<i64>(7, raw_args::count(w.plain::<u64>(8)))?;
     let storageDimsNum = w.plain(8);
     let tensorDataAddr = w.plain(9);
     let done = enter(&calls::aclInitTensor, |cx| {
@@ -1189,7 +1189,7 @@ fn aclInitTensor(w: &Words<'_>) -> Played {
             tensorDataAddr,
         )
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclSetRawTensorAddr(w: &Words<'_>) -> Played {
@@ -1198,7 +1198,7 @@ fn aclSetRawTensorAddr(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclSetRawTensorAddr, |cx| {
         jumar_acl::aclnn::aclSetRawTensorAddr(cx, tensor, address)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclGetRawTensorAddr(w: &Words<'_>) -> Played {
@@ -1214,7 +1214,7 @@ fn aclGetRawTensorAddr(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclSetAclOpExecutorRepeatable(w: &Words<'_>) -> Played {
@@ -1222,7 +1222,7 @@ fn aclSetAclOpExecutorRepeatable(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclSetAclOpExecutorRepeatable, |cx| {
         jumar_acl::aclnn::aclSetAclOpExecutorRepeatable(cx, executor)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclDestroyAclOpExecutor(w: &Words<'_>) -> Played {
@@ -1230,7 +1230,7 @@ fn aclDestroyAclOpExecutor(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclDestroyAclOpExecutor, |cx| {
         jumar_acl::aclnn::aclDestroyAclOpExecutor(cx, executor)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclSetTensorAddr(w: &Words<'_>) -> Played {
@@ -1241,7 +1241,7 @@ fn aclSetTensorAddr(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclSetTensorAddr, |cx| {
         jumar_acl::aclnn::aclSetTensorAddr(cx, executor, index, tensor, addr)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclSetInputTensorAddr(w: &Words<'_>) -> Played {
@@ -1252,7 +1252,7 @@ fn aclSetInputTensorAddr(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclSetInputTensorAddr, |cx| {
         jumar_acl::aclnn::aclSetInputTensorAddr(cx, executor, index, tensor, addr)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclSetOutputTensorAddr(w: &Words<'_>) -> Played {
@@ -1263,7 +1263,7 @@ fn aclSetOutputTensorAddr(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclSetOutputTensorAddr, |cx| {
         jumar_acl::aclnn::aclSetOutputTensorAddr(cx, executor, index, tensor, addr)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclSetDynamicTensorAddr(w: &Words<'_>) -> Played {
@@ -1282,7 +1282,7 @@ fn aclSetDynamicTensorAddr(w: &Words<'_>) -> Played {
             addr,
         )
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclSetDynamicInputTensorAddr(w: &Words<'_>) -> Played {
@@ -1301,7 +1301,7 @@ fn aclSetDynamicInputTensorAddr(w: &Words<'_>) -> Played {
             addr,
         )
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclSetDynamicOutputTensorAddr(w: &Words<'_>) -> Played {
@@ -1320,7 +1320,7 @@ fn aclSetDynamicOutputTensorAddr(w: &Words<'_>) -> Played {
             addr,
         )
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn AclSetTensorAddr(w: &Words<'_>) -> Played {
@@ -1331,7 +1331,7 @@ fn AclSetTensorAddr(w: &Words<'_>) -> Played {
     let done = enter(&calls::AclSetTensorAddr, |cx| {
         jumar_acl::aclnn::AclSetTensorAddr(cx, executor, index, tensor, addr)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn AclSetInputTensorAddr(w: &Words<'_>) -> Played {
@@ -1342,7 +1342,7 @@ fn AclSetInputTensorAddr(w: &Words<'_>) -> Played {
     let done = enter(&calls::AclSetInputTensorAddr, |cx| {
         jumar_acl::aclnn::AclSetInputTensorAddr(cx, executor, index, tensor, addr)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn AclSetOutputTensorAddr(w: &Words<'_>) -> Played {
@@ -1353,7 +1353,7 @@ fn AclSetOutputTensorAddr(w: &Words<'_>) -> Played {
     let done = enter(&calls::AclSetOutputTensorAddr, |cx| {
         jumar_acl::aclnn::AclSetOutputTensorAddr(cx, executor, index, tensor, addr)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn AclSetDynamicTensorAddr(w: &Words<'_>) -> Played {
@@ -1372,7 +1372,7 @@ fn AclSetDynamicTensorAddr(w: &Words<'_>) -> Played {
             addr,
         )
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn AclSetDynamicInputTensorAddr(w: &Words<'_>) -> Played {
@@ -1391,7 +1391,7 @@ fn AclSetDynamicInputTensorAddr(w: &Words<'_>) -> Played {
             addr,
         )
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn AclSetDynamicOutputTensorAddr(w: &Words<'_>) -> Played {
@@ -1410,7 +1410,7 @@ fn AclSetDynamicOutputTensorAddr(w: &Words<'_>) -> Played {
             addr,
         )
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclnnInit(w: &Words<'_>) -> Played {
@@ -1418,12 +1418,12 @@ fn aclnnInit(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclnnInit, |cx| {
         jumar_acl::aclnn::aclnnInit(cx, configPath.as_deref())
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclnnFinalize(_: &Words<'_>) -> Played {
     let done = enter(&calls::aclnnFinalize, jumar_acl::aclnn::aclnnFinalize);
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlCreateAIPP(w: &Words<'_>) -> Played {
@@ -1431,7 +1431,7 @@ fn aclmdlCreateAIPP(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclmdlCreateAIPP, |cx| {
         jumar_acl::aipp::aclmdlCreateAIPP(cx, batchSize)
     });
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn aclmdlDestroyAIPP(w: &Words<'_>) -> Played {
@@ -1439,7 +1439,7 @@ fn aclmdlDestroyAIPP(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclmdlDestroyAIPP, |cx| {
         jumar_acl::aipp::aclmdlDestroyAIPP(cx, aippParmsSet)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlGetAippDataSize(w: &Words<'_>) -> Played {
@@ -1455,7 +1455,7 @@ fn aclmdlGetAippDataSize(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlSetAIPPInputFormat(w: &Words<'_>) -> Played {
@@ -1464,7 +1464,7 @@ fn aclmdlSetAIPPInputFormat(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclmdlSetAIPPInputFormat, |cx| {
         jumar_acl::aipp::aclmdlSetAIPPInputFormat(cx, aippParmsSet, inputFormat)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlSetAIPPCscParams(w: &Words<'_>) -> Played {
@@ -1507,7 +1507,7 @@ fn aclmdlSetAIPPCscParams(w: &Words<'_>) -> Played {
             cscInputBiasR2,
         )
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlSetAIPPRbuvSwapSwitch(w: &Words<'_>) -> Played {
@@ -1516,7 +1516,7 @@ fn aclmdlSetAIPPRbuvSwapSwitch(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclmdlSetAIPPRbuvSwapSwitch, |cx| {
         jumar_acl::aipp::aclmdlSetAIPPRbuvSwapSwitch(cx, aippParmsSet, rbuvSwapSwitch)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlSetAIPPAxSwapSwitch(w: &Words<'_>) -> Played {
@@ -1525,7 +1525,7 @@ fn aclmdlSetAIPPAxSwapSwitch(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclmdlSetAIPPAxSwapSwitch, |cx| {
         jumar_acl::aipp::aclmdlSetAIPPAxSwapSwitch(cx, aippParmsSet, axSwapSwitch)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlSetAIPPSrcImageSize(w: &Words<'_>) -> Played {
@@ -1535,7 +1535,7 @@ fn aclmdlSetAIPPSrcImageSize(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclmdlSetAIPPSrcImageSize, |cx| {
         jumar_acl::aipp::aclmdlSetAIPPSrcImageSize(cx, aippParmsSet, srcImageSizeW, srcImageSizeH)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlSetAIPPScfParams(w: &Words<'_>) -> Played {
@@ -1558,7 +1558,7 @@ fn aclmdlSetAIPPScfParams(w: &Words<'_>) -> Played {
             batchIndex,
         )
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlSetAIPPCropParams(w: &Words<'_>) -> Played {
@@ -1581,7 +1581,7 @@ fn aclmdlSetAIPPCropParams(w: &Words<'_>) -> Played {
             batchIndex,
         )
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlSetAIPPPaddingParams(w: &Words<'_>) -> Played {
@@ -1604,7 +1604,7 @@ fn aclmdlSetAIPPPaddingParams(w: &Words<'_>) -> Played {
             batchIndex,
         )
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlSetAIPPDtcPixelMean(w: &Words<'_>) -> Played {
@@ -1625,7 +1625,7 @@ fn aclmdlSetAIPPDtcPixelMean(w: &Words<'_>) -> Played {
             batchIndex,
         )
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlSetAIPPDtcPixelMin(w: &Words<'_>) -> Played {
@@ -1646,7 +1646,7 @@ fn aclmdlSetAIPPDtcPixelMin(w: &Words<'_>) -> Played {
             batchIndex,
         )
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlSetAIPPPixelVarReci(w: &Words<'_>) -> Played {
@@ -1667,7 +1667,7 @@ fn aclmdlSetAIPPPixelVarReci(w: &Words<'_>) -> Played {
             batchIndex,
         )
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlSetInputAIPP(w: &Words<'_>) -> Played {
@@ -1678,7 +1678,7 @@ fn aclmdlSetInputAIPP(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclmdlSetInputAIPP, |cx| {
         jumar_acl::aipp::aclmdlSetInputAIPP(cx, modelId, dataset, index, aippParmsSet)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlSetAIPPByInputIndex(w: &Words<'_>) -> Played {
@@ -1689,7 +1689,7 @@ fn aclmdlSetAIPPByInputIndex(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclmdlSetAIPPByInputIndex, |cx| {
         jumar_acl::aipp::aclmdlSetAIPPByInputIndex(cx, modelId, dataset, index, aippParmsSet)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlGetAippType(w: &Words<'_>) -> Played {
@@ -1708,7 +1708,7 @@ fn aclmdlGetAippType(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlGetFirstAippInfo(w: &Words<'_>) -> Played {
@@ -1725,7 +1725,7 @@ fn aclmdlGetFirstAippInfo(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtAllocatorCreateDesc(_: &Words<'_>) -> Played {
@@ -1733,7 +1733,7 @@ fn aclrtAllocatorCreateDesc(_: &Words<'_>) -> Played {
         &calls::aclrtAllocatorCreateDesc,
         jumar_acl::allocator::aclrtAllocatorCreateDesc,
     );
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn aclrtAllocatorDestroyDesc(w: &Words<'_>) -> Played {
@@ -1741,7 +1741,7 @@ fn aclrtAllocatorDestroyDesc(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtAllocatorDestroyDesc, |cx| {
         jumar_acl::allocator::aclrtAllocatorDestroyDesc(cx, allocatorDesc)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtAllocatorSetObjToDesc(w: &Words<'_>) -> Played {
@@ -1750,7 +1750,7 @@ fn aclrtAllocatorSetObjToDesc(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtAllocatorSetObjToDesc, |cx| {
         jumar_acl::allocator::aclrtAllocatorSetObjToDesc(cx, allocatorDesc, allocator)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtAllocatorRegister(w: &Words<'_>) -> Played {
@@ -1759,7 +1759,7 @@ fn aclrtAllocatorRegister(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtAllocatorRegister, |cx| {
         jumar_acl::allocator::aclrtAllocatorRegister(cx, stream, allocatorDesc)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtAllocatorUnregister(w: &Words<'_>) -> Played {
@@ -1767,7 +1767,7 @@ fn aclrtAllocatorUnregister(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtAllocatorUnregister, |cx| {
         jumar_acl::allocator::aclrtAllocatorUnregister(cx, stream)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlBundleLoadFromFile(w: &Words<'_>) -> Played {
@@ -1783,11 +1783,11 @@ fn aclmdlBundleLoadFromFile(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlBundleLoadFromMem(w: &Words<'_>) -> Played {
-    let model = w.slice::<u8>(0, words::count(w.plain::<usize>(1)))?;
+    let model = w.slice::<u8>(0, raw_args::count(w.plain::<usize>(1)))?;
     let modelSize = w.plain(1);
     let bundleId = w.out(2)?;
     let done = enter(&calls::aclmdlBundleLoadFromMem, |cx| {
@@ -1800,7 +1800,7 @@ fn aclmdlBundleLoadFromMem(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlBundleUnload(w: &Words<'_>) -> Played {
@@ -1808,7 +1808,7 @@ fn aclmdlBundleUnload(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclmdlBundleUnload, |cx| {
         jumar_acl::bundle::aclmdlBundleUnload(cx, bundleId)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlBundleGetModelNum(w: &Words<'_>) -> Played {
@@ -1824,7 +1824,7 @@ fn aclmdlBundleGetModelNum(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlBundleGetModelId(w: &Words<'_>) -> Played {
@@ -1841,7 +1841,7 @@ fn aclmdlBundleGetModelId(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlBundleCreateQueryInfo(_: &Words<'_>) -> Played {
@@ -1849,7 +1849,7 @@ fn aclmdlBundleCreateQueryInfo(_: &Words<'_>) -> Played {
         &calls::aclmdlBundleCreateQueryInfo,
         jumar_acl::bundle::aclmdlBundleCreateQueryInfo,
     );
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn aclmdlBundleDestroyQueryInfo(w: &Words<'_>) -> Played {
@@ -1857,7 +1857,7 @@ fn aclmdlBundleDestroyQueryInfo(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclmdlBundleDestroyQueryInfo, |cx| {
         jumar_acl::bundle::aclmdlBundleDestroyQueryInfo(cx, queryInfo)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlBundleQueryInfoFromFile(w: &Words<'_>) -> Played {
@@ -1866,17 +1866,17 @@ fn aclmdlBundleQueryInfoFromFile(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclmdlBundleQueryInfoFromFile, |cx| {
         jumar_acl::bundle::aclmdlBundleQueryInfoFromFile(cx, fileName.as_deref(), queryInfo)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlBundleQueryInfoFromMem(w: &Words<'_>) -> Played {
-    let model = w.slice::<u8>(0, words::count(w.plain::<usize>(1)))?;
+    let model = w.slice::<u8>(0, raw_args::count(w.plain::<usize>(1)))?;
     let modelSize = w.plain(1);
     let queryInfo = w.plain(2);
     let done = enter(&calls::aclmdlBundleQueryInfoFromMem, |cx| {
         jumar_acl::bundle::aclmdlBundleQueryInfoFromMem(cx, model.as_deref(), modelSize, queryInfo)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlBundleGetQueryModelNum(w: &Words<'_>) -> Played {
@@ -1892,7 +1892,7 @@ fn aclmdlBundleGetQueryModelNum(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlBundleGetVarWeightSize(w: &Words<'_>) -> Played {
@@ -1908,7 +1908,7 @@ fn aclmdlBundleGetVarWeightSize(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlBundleGetSize(w: &Words<'_>) -> Played {
@@ -1927,7 +1927,7 @@ fn aclmdlBundleGetSize(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlBundleInitFromFile(w: &Words<'_>) -> Played {
@@ -1950,11 +1950,11 @@ fn aclmdlBundleInitFromFile(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlBundleInitFromMem(w: &Words<'_>) -> Played {
-    let model = w.slice::<u8>(0, words::count(w.plain::<usize>(1)))?;
+    let model = w.slice::<u8>(0, raw_args::count(w.plain::<usize>(1)))?;
     let modelSize = w.plain(1);
     let varWeightPtr = w.plain(2);
     let varWeightSize = w.plain(3);
@@ -1975,7 +1975,7 @@ fn aclmdlBundleInitFromMem(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlBundleLoadModel(w: &Words<'_>) -> Played {
@@ -1992,7 +1992,7 @@ fn aclmdlBundleLoadModel(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlBundleLoadModelWithMem(w: &Words<'_>) -> Played {
@@ -2015,7 +2015,7 @@ fn aclmdlBundleLoadModelWithMem(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlBundleLoadModelWithConfig(w: &Words<'_>) -> Played {
@@ -2033,7 +2033,7 @@ fn aclmdlBundleLoadModelWithConfig(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlBundleUnloadModel(w: &Words<'_>) -> Played {
@@ -2042,7 +2042,7 @@ fn aclmdlBundleUnloadModel(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclmdlBundleUnloadModel, |cx| {
         jumar_acl::bundle::aclmdlBundleUnloadModel(cx, bundleId, modelId)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtSubscribeReport(w: &Words<'_>) -> Played {
@@ -2051,7 +2051,7 @@ fn aclrtSubscribeReport(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtSubscribeReport, |cx| {
         jumar_acl::callback::aclrtSubscribeReport(cx, threadId, stream)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtUnSubscribeReport(w: &Words<'_>) -> Played {
@@ -2060,7 +2060,7 @@ fn aclrtUnSubscribeReport(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtUnSubscribeReport, |cx| {
         jumar_acl::callback::aclrtUnSubscribeReport(cx, threadId, stream)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtSubscribeHostFunc(w: &Words<'_>) -> Played {
@@ -2069,7 +2069,7 @@ fn aclrtSubscribeHostFunc(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtSubscribeHostFunc, |cx| {
         jumar_acl::callback::aclrtSubscribeHostFunc(cx, hostFuncThreadId, exeStream)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtUnSubscribeHostFunc(w: &Words<'_>) -> Played {
@@ -2078,7 +2078,7 @@ fn aclrtUnSubscribeHostFunc(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtUnSubscribeHostFunc, |cx| {
         jumar_acl::callback::aclrtUnSubscribeHostFunc(cx, hostFuncThreadId, exeStream)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlRITaskGetParams(w: &Words<'_>) -> Played {
@@ -2094,7 +2094,7 @@ fn aclmdlRITaskGetParams(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlRIKernelTaskGetAttribute(w: &Words<'_>) -> Played {
@@ -2111,7 +2111,7 @@ fn aclmdlRIKernelTaskGetAttribute(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlRIUpdate(w: &Words<'_>) -> Played {
@@ -2119,7 +2119,7 @@ fn aclmdlRIUpdate(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclmdlRIUpdate, |cx| {
         jumar_acl::capture::aclmdlRIUpdate(cx, modelRI)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlRITaskDisable(w: &Words<'_>) -> Played {
@@ -2127,7 +2127,7 @@ fn aclmdlRITaskDisable(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclmdlRITaskDisable, |cx| {
         jumar_acl::capture::aclmdlRITaskDisable(cx, task)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlRICaptureBegin(w: &Words<'_>) -> Played {
@@ -2136,7 +2136,7 @@ fn aclmdlRICaptureBegin(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclmdlRICaptureBegin, |cx| {
         jumar_acl::capture::aclmdlRICaptureBegin(cx, stream, mode)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlRIDebugPrint(w: &Words<'_>) -> Played {
@@ -2144,7 +2144,7 @@ fn aclmdlRIDebugPrint(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclmdlRIDebugPrint, |cx| {
         jumar_acl::capture::aclmdlRIDebugPrint(cx, modelRI)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlRIDebugJsonPrint(w: &Words<'_>) -> Played {
@@ -2154,7 +2154,7 @@ fn aclmdlRIDebugJsonPrint(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclmdlRIDebugJsonPrint, |cx| {
         jumar_acl::capture::aclmdlRIDebugJsonPrint(cx, modelRI, path.as_deref(), flags)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlRICaptureThreadExchangeMode(w: &Words<'_>) -> Played {
@@ -2169,7 +2169,7 @@ fn aclmdlRICaptureThreadExchangeMode(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlRIExecuteAsync(w: &Words<'_>) -> Played {
@@ -2178,7 +2178,7 @@ fn aclmdlRIExecuteAsync(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclmdlRIExecuteAsync, |cx| {
         jumar_acl::capture::aclmdlRIExecuteAsync(cx, modelRI, stream)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlRIExecute(w: &Words<'_>) -> Played {
@@ -2187,7 +2187,7 @@ fn aclmdlRIExecute(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclmdlRIExecute, |cx| {
         jumar_acl::capture::aclmdlRIExecute(cx, modelRI, timeout)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlRIDestroy(w: &Words<'_>) -> Played {
@@ -2195,7 +2195,7 @@ fn aclmdlRIDestroy(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclmdlRIDestroy, |cx| {
         jumar_acl::capture::aclmdlRIDestroy(cx, modelRI)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlRICaptureTaskGrpBegin(w: &Words<'_>) -> Played {
@@ -2203,7 +2203,7 @@ fn aclmdlRICaptureTaskGrpBegin(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclmdlRICaptureTaskGrpBegin, |cx| {
         jumar_acl::capture::aclmdlRICaptureTaskGrpBegin(cx, stream)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlRICaptureTaskGrpEnd(w: &Words<'_>) -> Played {
@@ -2219,7 +2219,7 @@ fn aclmdlRICaptureTaskGrpEnd(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlRICaptureTaskUpdateBegin(w: &Words<'_>) -> Played {
@@ -2228,7 +2228,7 @@ fn aclmdlRICaptureTaskUpdateBegin(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclmdlRICaptureTaskUpdateBegin, |cx| {
         jumar_acl::capture::aclmdlRICaptureTaskUpdateBegin(cx, stream, handle)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlRICaptureTaskUpdateEnd(w: &Words<'_>) -> Played {
@@ -2236,7 +2236,7 @@ fn aclmdlRICaptureTaskUpdateEnd(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclmdlRICaptureTaskUpdateEnd, |cx| {
         jumar_acl::capture::aclmdlRICaptureTaskUpdateEnd(cx, stream)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlRIBuildBegin(w: &Words<'_>) -> Played {
@@ -2252,7 +2252,7 @@ fn aclmdlRIBuildBegin(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlRIBindStream(w: &Words<'_>) -> Played {
@@ -2262,7 +2262,7 @@ fn aclmdlRIBindStream(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclmdlRIBindStream, |cx| {
         jumar_acl::capture::aclmdlRIBindStream(cx, modelRI, stream, flag)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlRIEndTask(w: &Words<'_>) -> Played {
@@ -2271,7 +2271,7 @@ fn aclmdlRIEndTask(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclmdlRIEndTask, |cx| {
         jumar_acl::capture::aclmdlRIEndTask(cx, modelRI, stream)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlRIBuildEnd(w: &Words<'_>) -> Played {
@@ -2280,7 +2280,7 @@ fn aclmdlRIBuildEnd(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclmdlRIBuildEnd, |cx| {
         jumar_acl::capture::aclmdlRIBuildEnd(cx, modelRI, reserve)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlRIUnbindStream(w: &Words<'_>) -> Played {
@@ -2289,7 +2289,7 @@ fn aclmdlRIUnbindStream(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclmdlRIUnbindStream, |cx| {
         jumar_acl::capture::aclmdlRIUnbindStream(cx, modelRI, stream)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlRISetName(w: &Words<'_>) -> Played {
@@ -2298,13 +2298,13 @@ fn aclmdlRISetName(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclmdlRISetName, |cx| {
         jumar_acl::capture::aclmdlRISetName(cx, modelRI, name.as_deref())
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlRIGetName(w: &Words<'_>) -> Played {
     let modelRI = w.plain(0);
     let maxLen = w.plain(1);
-    let name = w.array(2, words::count(w.plain::<u32>(1)), false)?;
+    let name = w.array(2, raw_args::count(w.plain::<u32>(1)), false)?;
     let done = enter(&calls::aclmdlRIGetName, |cx| {
         jumar_acl::capture::aclmdlRIGetName(cx, modelRI, maxLen)
     });
@@ -2315,7 +2315,7 @@ fn aclmdlRIGetName(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlRIGetId(w: &Words<'_>) -> Played {
@@ -2331,7 +2331,7 @@ fn aclmdlRIGetId(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlRITaskGetType(w: &Words<'_>) -> Played {
@@ -2347,7 +2347,7 @@ fn aclmdlRITaskGetType(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlRITaskGetSeqId(w: &Words<'_>) -> Played {
@@ -2363,7 +2363,7 @@ fn aclmdlRITaskGetSeqId(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlRIAbort(w: &Words<'_>) -> Played {
@@ -2371,7 +2371,7 @@ fn aclmdlRIAbort(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclmdlRIAbort, |cx| {
         jumar_acl::capture::aclmdlRIAbort(cx, modelRI)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlRICondHandleCreate(w: &Words<'_>) -> Played {
@@ -2389,7 +2389,7 @@ fn aclmdlRICondHandleCreate(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlRICondHandleGetCondPtr(w: &Words<'_>) -> Played {
@@ -2405,7 +2405,7 @@ fn aclmdlRICondHandleGetCondPtr(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlRICaptureToModelRIBegin(w: &Words<'_>) -> Played {
@@ -2415,7 +2415,7 @@ fn aclmdlRICaptureToModelRIBegin(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclmdlRICaptureToModelRIBegin, |cx| {
         jumar_acl::capture::aclmdlRICaptureToModelRIBegin(cx, stream, modelRI, mode)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtCreateContext(w: &Words<'_>) -> Played {
@@ -2431,7 +2431,7 @@ fn aclrtCreateContext(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtDestroyContext(w: &Words<'_>) -> Played {
@@ -2439,7 +2439,7 @@ fn aclrtDestroyContext(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtDestroyContext, |cx| {
         jumar_acl::context::aclrtDestroyContext(cx, context)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtSetCurrentContext(w: &Words<'_>) -> Played {
@@ -2447,7 +2447,7 @@ fn aclrtSetCurrentContext(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtSetCurrentContext, |cx| {
         jumar_acl::context::aclrtSetCurrentContext(cx, context)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtGetCurrentContext(w: &Words<'_>) -> Played {
@@ -2463,7 +2463,7 @@ fn aclrtGetCurrentContext(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtCtxGetSysParamOpt(w: &Words<'_>) -> Played {
@@ -2479,7 +2479,7 @@ fn aclrtCtxGetSysParamOpt(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtCtxSetSysParamOpt(w: &Words<'_>) -> Played {
@@ -2488,7 +2488,7 @@ fn aclrtCtxSetSysParamOpt(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtCtxSetSysParamOpt, |cx| {
         jumar_acl::context::aclrtCtxSetSysParamOpt(cx, opt, value)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtGetSysParamOpt(w: &Words<'_>) -> Played {
@@ -2504,7 +2504,7 @@ fn aclrtGetSysParamOpt(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtSetSysParamOpt(w: &Words<'_>) -> Played {
@@ -2513,7 +2513,7 @@ fn aclrtSetSysParamOpt(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtSetSysParamOpt, |cx| {
         jumar_acl::context::aclrtSetSysParamOpt(cx, opt, value)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtGetPrimaryCtxState(w: &Words<'_>) -> Played {
@@ -2530,7 +2530,7 @@ fn aclrtGetPrimaryCtxState(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclCreateDataBuffer(w: &Words<'_>) -> Played {
@@ -2539,7 +2539,7 @@ fn aclCreateDataBuffer(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclCreateDataBuffer, |cx| {
         jumar_acl::data_buffer::aclCreateDataBuffer(cx, data, size)
     });
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn aclDestroyDataBuffer(w: &Words<'_>) -> Played {
@@ -2547,7 +2547,7 @@ fn aclDestroyDataBuffer(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclDestroyDataBuffer, |cx| {
         jumar_acl::data_buffer::aclDestroyDataBuffer(cx, dataBuffer)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclUpdateDataBuffer(w: &Words<'_>) -> Played {
@@ -2557,7 +2557,7 @@ fn aclUpdateDataBuffer(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclUpdateDataBuffer, |cx| {
         jumar_acl::data_buffer::aclUpdateDataBuffer(cx, dataBuffer, data, size)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclGetDataBufferAddr(w: &Words<'_>) -> Played {
@@ -2565,7 +2565,7 @@ fn aclGetDataBufferAddr(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclGetDataBufferAddr, |cx| {
         jumar_acl::data_buffer::aclGetDataBufferAddr(cx, dataBuffer)
     });
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn aclGetDataBufferSize(w: &Words<'_>) -> Played {
@@ -2573,7 +2573,7 @@ fn aclGetDataBufferSize(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclGetDataBufferSize, |cx| {
         jumar_acl::data_buffer::aclGetDataBufferSize(cx, dataBuffer)
     });
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn aclGetDataBufferSizeV2(w: &Words<'_>) -> Played {
@@ -2581,7 +2581,7 @@ fn aclGetDataBufferSizeV2(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclGetDataBufferSizeV2, |cx| {
         jumar_acl::data_buffer::aclGetDataBufferSizeV2(cx, dataBuffer)
     });
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn aclmdlCreateDataset(_: &Words<'_>) -> Played {
@@ -2589,7 +2589,7 @@ fn aclmdlCreateDataset(_: &Words<'_>) -> Played {
         &calls::aclmdlCreateDataset,
         jumar_acl::dataset::aclmdlCreateDataset,
     );
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn aclmdlDestroyDataset(w: &Words<'_>) -> Played {
@@ -2597,7 +2597,7 @@ fn aclmdlDestroyDataset(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclmdlDestroyDataset, |cx| {
         jumar_acl::dataset::aclmdlDestroyDataset(cx, dataset)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlAddDatasetBuffer(w: &Words<'_>) -> Played {
@@ -2606,7 +2606,7 @@ fn aclmdlAddDatasetBuffer(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclmdlAddDatasetBuffer, |cx| {
         jumar_acl::dataset::aclmdlAddDatasetBuffer(cx, dataset, dataBuffer)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlSetDatasetTensorDesc(w: &Words<'_>) -> Played {
@@ -2616,7 +2616,7 @@ fn aclmdlSetDatasetTensorDesc(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclmdlSetDatasetTensorDesc, |cx| {
         jumar_acl::dataset::aclmdlSetDatasetTensorDesc(cx, dataset, tensorDesc, index)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlGetDatasetTensorDesc(w: &Words<'_>) -> Played {
@@ -2625,7 +2625,7 @@ fn aclmdlGetDatasetTensorDesc(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclmdlGetDatasetTensorDesc, |cx| {
         jumar_acl::dataset::aclmdlGetDatasetTensorDesc(cx, dataset, index)
     });
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn aclmdlGetDatasetNumBuffers(w: &Words<'_>) -> Played {
@@ -2633,7 +2633,7 @@ fn aclmdlGetDatasetNumBuffers(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclmdlGetDatasetNumBuffers, |cx| {
         jumar_acl::dataset::aclmdlGetDatasetNumBuffers(cx, dataset)
     });
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn aclmdlGetDatasetBuffer(w: &Words<'_>) -> Played {
@@ -2642,7 +2642,7 @@ fn aclmdlGetDatasetBuffer(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclmdlGetDatasetBuffer, |cx| {
         jumar_acl::dataset::aclmdlGetDatasetBuffer(cx, dataset, index)
     });
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn aclrtSetDevice(w: &Words<'_>) -> Played {
@@ -2650,7 +2650,7 @@ fn aclrtSetDevice(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtSetDevice, |cx| {
         jumar_acl::device::aclrtSetDevice(cx, deviceId)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtResetDevice(w: &Words<'_>) -> Played {
@@ -2658,7 +2658,7 @@ fn aclrtResetDevice(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtResetDevice, |cx| {
         jumar_acl::device::aclrtResetDevice(cx, deviceId)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtResetDeviceForce(w: &Words<'_>) -> Played {
@@ -2666,7 +2666,7 @@ fn aclrtResetDeviceForce(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtResetDeviceForce, |cx| {
         jumar_acl::device::aclrtResetDeviceForce(cx, deviceId)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtGetDevice(w: &Words<'_>) -> Played {
@@ -2679,7 +2679,7 @@ fn aclrtGetDevice(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtGetRunMode(w: &Words<'_>) -> Played {
@@ -2692,7 +2692,7 @@ fn aclrtGetRunMode(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtSynchronizeDevice(_: &Words<'_>) -> Played {
@@ -2700,7 +2700,7 @@ fn aclrtSynchronizeDevice(_: &Words<'_>) -> Played {
         &calls::aclrtSynchronizeDevice,
         jumar_acl::device::aclrtSynchronizeDevice,
     );
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtSynchronizeDeviceWithTimeout(w: &Words<'_>) -> Played {
@@ -2708,7 +2708,7 @@ fn aclrtSynchronizeDeviceWithTimeout(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtSynchronizeDeviceWithTimeout, |cx| {
         jumar_acl::device::aclrtSynchronizeDeviceWithTimeout(cx, timeout)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtSetTsDevice(w: &Words<'_>) -> Played {
@@ -2716,7 +2716,7 @@ fn aclrtSetTsDevice(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtSetTsDevice, |cx| {
         jumar_acl::device::aclrtSetTsDevice(cx, tsId)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtGetDeviceUtilizationRate(w: &Words<'_>) -> Played {
@@ -2732,7 +2732,7 @@ fn aclrtGetDeviceUtilizationRate(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtGetDeviceCount(w: &Words<'_>) -> Played {
@@ -2748,7 +2748,7 @@ fn aclrtGetDeviceCount(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtQueryDeviceStatus(w: &Words<'_>) -> Played {
@@ -2764,7 +2764,7 @@ fn aclrtQueryDeviceStatus(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtDeviceGetBareTgid(w: &Words<'_>) -> Played {
@@ -2780,7 +2780,7 @@ fn aclrtDeviceGetBareTgid(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtDeviceTaskAbort(w: &Words<'_>) -> Played {
@@ -2789,7 +2789,7 @@ fn aclrtDeviceTaskAbort(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtDeviceTaskAbort, |cx| {
         jumar_acl::device::aclrtDeviceTaskAbort(cx, deviceId, timeout)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtGetDeviceInfo(w: &Words<'_>) -> Played {
@@ -2806,7 +2806,7 @@ fn aclrtGetDeviceInfo(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtGetDeviceCapability(w: &Words<'_>) -> Played {
@@ -2823,7 +2823,7 @@ fn aclrtGetDeviceCapability(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtDeviceGetUuid(w: &Words<'_>) -> Played {
@@ -2839,7 +2839,7 @@ fn aclrtDeviceGetUuid(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtDeviceSetLimit(w: &Words<'_>) -> Played {
@@ -2848,7 +2848,7 @@ fn aclrtDeviceSetLimit(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtDeviceSetLimit, |cx| {
         jumar_acl::device::aclrtDeviceSetLimit(cx, limit, value)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtDeviceGetLimit(w: &Words<'_>) -> Played {
@@ -2864,12 +2864,12 @@ fn aclrtDeviceGetLimit(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtDeviceGetPCIBusId(w: &Words<'_>) -> Played {
     let deviceId = w.plain(0);
-    let pciBusId = w.array(1, words::count(w.plain::<i32>(2)), false)?;
+    let pciBusId = w.array(1, raw_args::count(w.plain::<i32>(2)), false)?;
     let len = w.plain(2);
     let done = enter(&calls::aclrtDeviceGetPCIBusId, |cx| {
         jumar_acl::device::aclrtDeviceGetPCIBusId(cx, deviceId, len)
@@ -2881,7 +2881,7 @@ fn aclrtDeviceGetPCIBusId(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtDeviceGetByPCIBusId(w: &Words<'_>) -> Played {
@@ -2897,12 +2897,12 @@ fn aclrtDeviceGetByPCIBusId(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtDeviceGetHostAtomicCapabilities(w: &Words<'_>) -> Played {
-    let capabilities = w.array(0, words::count(w.plain::<u32>(2)), false)?;
-    let operations = w.slice::<u32>(1, words::count(w.plain::<u32>(2)))?;
+    let capabilities = w.array(0, raw_args::count(w.plain::<u32>(2)), false)?;
+    let operations = w.slice::<u32>(1, raw_args::count(w.plain::<u32>(2)))?;
     let count = w.plain(2);
     let deviceId = w.plain(3);
     let done = enter(&calls::aclrtDeviceGetHostAtomicCapabilities, |cx| {
@@ -2920,7 +2920,7 @@ fn aclrtDeviceGetHostAtomicCapabilities(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtGetDeviceResLimit(w: &Words<'_>) -> Played {
@@ -2937,7 +2937,7 @@ fn aclrtGetDeviceResLimit(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtSetDeviceResLimit(w: &Words<'_>) -> Played {
@@ -2947,7 +2947,7 @@ fn aclrtSetDeviceResLimit(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtSetDeviceResLimit, |cx| {
         jumar_acl::device::aclrtSetDeviceResLimit(cx, deviceId, r#type, value)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtResetDeviceResLimit(w: &Words<'_>) -> Played {
@@ -2955,7 +2955,7 @@ fn aclrtResetDeviceResLimit(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtResetDeviceResLimit, |cx| {
         jumar_acl::device::aclrtResetDeviceResLimit(cx, deviceId)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtGetLogicDevIdByUserDevId(w: &Words<'_>) -> Played {
@@ -2971,7 +2971,7 @@ fn aclrtGetLogicDevIdByUserDevId(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtGetUserDevIdByLogicDevId(w: &Words<'_>) -> Played {
@@ -2987,7 +2987,7 @@ fn aclrtGetUserDevIdByLogicDevId(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtGetLogicDevIdByPhyDevId(w: &Words<'_>) -> Played {
@@ -3003,7 +3003,7 @@ fn aclrtGetLogicDevIdByPhyDevId(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtGetPhyDevIdByLogicDevId(w: &Words<'_>) -> Played {
@@ -3019,7 +3019,7 @@ fn aclrtGetPhyDevIdByLogicDevId(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtGetUserDevIdByPhyDevId(w: &Words<'_>) -> Played {
@@ -3035,7 +3035,7 @@ fn aclrtGetUserDevIdByPhyDevId(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtGetPhyDevIdByUserDevId(w: &Words<'_>) -> Played {
@@ -3051,7 +3051,7 @@ fn aclrtGetPhyDevIdByUserDevId(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtDeviceL2CacheFlush(w: &Words<'_>) -> Played {
@@ -3059,12 +3059,12 @@ fn aclrtDeviceL2CacheFlush(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtDeviceL2CacheFlush, |cx| {
         jumar_acl::device::aclrtDeviceL2CacheFlush(cx, rsv)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlInitDump(_: &Words<'_>) -> Played {
     let done = enter(&calls::aclmdlInitDump, jumar_acl::dump::aclmdlInitDump);
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlSetDump(w: &Words<'_>) -> Played {
@@ -3072,7 +3072,7 @@ fn aclmdlSetDump(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclmdlSetDump, |cx| {
         jumar_acl::dump::aclmdlSetDump(cx, dumpCfgPath.as_deref())
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlFinalizeDump(_: &Words<'_>) -> Played {
@@ -3080,7 +3080,7 @@ fn aclmdlFinalizeDump(_: &Words<'_>) -> Played {
         &calls::aclmdlFinalizeDump,
         jumar_acl::dump::aclmdlFinalizeDump,
     );
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn acldumpUnregCallback(_: &Words<'_>) -> Played {
@@ -3088,7 +3088,7 @@ fn acldumpUnregCallback(_: &Words<'_>) -> Played {
         &calls::acldumpUnregCallback,
         jumar_acl::dump::acldumpUnregCallback,
     );
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclopStartDumpArgs(w: &Words<'_>) -> Played {
@@ -3097,7 +3097,7 @@ fn aclopStartDumpArgs(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclopStartDumpArgs, |cx| {
         jumar_acl::dump::aclopStartDumpArgs(cx, dumpType, path.as_deref())
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclopStopDumpArgs(w: &Words<'_>) -> Played {
@@ -3105,7 +3105,7 @@ fn aclopStopDumpArgs(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclopStopDumpArgs, |cx| {
         jumar_acl::dump::aclopStopDumpArgs(cx, dumpType)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn acldumpGetPath(w: &Words<'_>) -> Played {
@@ -3113,7 +3113,7 @@ fn acldumpGetPath(w: &Words<'_>) -> Played {
     let done = enter(&calls::acldumpGetPath, |cx| {
         jumar_acl::dump::acldumpGetPath(cx, dumpType)
     });
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn acldumpSaveExceptionInfo(w: &Words<'_>) -> Played {
@@ -3121,7 +3121,7 @@ fn acldumpSaveExceptionInfo(w: &Words<'_>) -> Played {
     let userTag = w.text(1);
     let tensors = w.slice::<jumar_acl::generated::types::acldumpTensorInfo>(
         2,
-        words::count(w.plain::<usize>(3)),
+        raw_args::count(w.plain::<usize>(3)),
     )?;
     let tensorCount = w.plain(3);
     let done = enter(&calls::acldumpSaveExceptionInfo, |cx| {
@@ -3133,11 +3133,11 @@ fn acldumpSaveExceptionInfo(w: &Words<'_>) -> Played {
             tensorCount,
         )
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn acldumpGetExceptionInfoPath(w: &Words<'_>) -> Played {
-    let path = w.array(0, words::count(w.plain::<usize>(1)), false)?;
+    let path = w.array(0, raw_args::count(w.plain::<usize>(1)), false)?;
     let maxLen = w.plain(1);
     let done = enter(&calls::acldumpGetExceptionInfoPath, |cx| {
         jumar_acl::dump::acldumpGetExceptionInfoPath(cx, maxLen)
@@ -3149,7 +3149,7 @@ fn acldumpGetExceptionInfoPath(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn acldvppMalloc(w: &Words<'_>) -> Played {
@@ -3165,7 +3165,7 @@ fn acldvppMalloc(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn acldvppFree(w: &Words<'_>) -> Played {
@@ -3173,7 +3173,7 @@ fn acldvppFree(w: &Words<'_>) -> Played {
     let done = enter(&calls::acldvppFree, |cx| {
         jumar_acl::memory::acldvppFree(cx, devPtr)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclGetRecentErrMsg(_: &Words<'_>) -> Played {
@@ -3181,7 +3181,7 @@ fn aclGetRecentErrMsg(_: &Words<'_>) -> Played {
         &calls::aclGetRecentErrMsg,
         jumar_acl::error::aclGetRecentErrMsg,
     );
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn aclrtPeekAtLastError(w: &Words<'_>) -> Played {
@@ -3189,7 +3189,7 @@ fn aclrtPeekAtLastError(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtPeekAtLastError, |cx| {
         jumar_acl::error::aclrtPeekAtLastError(cx, level)
     });
-    words::code(done)
+    raw_args::code(done)
 }
 
 fn aclrtGetLastError(w: &Words<'_>) -> Played {
@@ -3197,7 +3197,7 @@ fn aclrtGetLastError(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtGetLastError, |cx| {
         jumar_acl::error::aclrtGetLastError(cx, level)
     });
-    words::code(done)
+    raw_args::code(done)
 }
 
 fn aclrtGetTaskIdFromExceptionInfo(w: &Words<'_>) -> Played {
@@ -3205,7 +3205,7 @@ fn aclrtGetTaskIdFromExceptionInfo(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtGetTaskIdFromExceptionInfo, |cx| {
         jumar_acl::error::aclrtGetTaskIdFromExceptionInfo(cx, info)
     });
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn aclrtGetStreamIdFromExceptionInfo(w: &Words<'_>) -> Played {
@@ -3213,7 +3213,7 @@ fn aclrtGetStreamIdFromExceptionInfo(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtGetStreamIdFromExceptionInfo, |cx| {
         jumar_acl::error::aclrtGetStreamIdFromExceptionInfo(cx, info)
     });
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn aclrtGetThreadIdFromExceptionInfo(w: &Words<'_>) -> Played {
@@ -3221,7 +3221,7 @@ fn aclrtGetThreadIdFromExceptionInfo(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtGetThreadIdFromExceptionInfo, |cx| {
         jumar_acl::error::aclrtGetThreadIdFromExceptionInfo(cx, info)
     });
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn aclrtGetDeviceIdFromExceptionInfo(w: &Words<'_>) -> Played {
@@ -3229,7 +3229,7 @@ fn aclrtGetDeviceIdFromExceptionInfo(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtGetDeviceIdFromExceptionInfo, |cx| {
         jumar_acl::error::aclrtGetDeviceIdFromExceptionInfo(cx, info)
     });
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn aclrtGetErrorCodeFromExceptionInfo(w: &Words<'_>) -> Played {
@@ -3237,7 +3237,7 @@ fn aclrtGetErrorCodeFromExceptionInfo(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtGetErrorCodeFromExceptionInfo, |cx| {
         jumar_acl::error::aclrtGetErrorCodeFromExceptionInfo(cx, info)
     });
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn aclrtGetArgsFromExceptionInfo(w: &Words<'_>) -> Played {
@@ -3255,7 +3255,7 @@ fn aclrtGetArgsFromExceptionInfo(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtGetFuncHandleFromExceptionInfo(w: &Words<'_>) -> Played {
@@ -3271,12 +3271,12 @@ fn aclrtGetFuncHandleFromExceptionInfo(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtGetMemUceInfo(w: &Words<'_>) -> Played {
     let deviceId = w.plain(0);
-    let memUceInfoArray = w.array(1, words::count(w.plain::<usize>(2)), false)?;
+    let memUceInfoArray = w.array(1, raw_args::count(w.plain::<usize>(2)), false)?;
     let arraySize = w.plain(2);
     let retSize = w.out(3)?;
     let done = enter(&calls::aclrtGetMemUceInfo, |cx| {
@@ -3290,20 +3290,20 @@ fn aclrtGetMemUceInfo(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtMemUceRepair(w: &Words<'_>) -> Played {
     let deviceId = w.plain(0);
     let memUceInfoArray = w.slice::<jumar_acl::generated::types::aclrtMemUceInfo>(
         1,
-        words::count(w.plain::<usize>(2)),
+        raw_args::count(w.plain::<usize>(2)),
     )?;
     let arraySize = w.plain(2);
     let done = enter(&calls::aclrtMemUceRepair, |cx| {
         jumar_acl::error::aclrtMemUceRepair(cx, deviceId, memUceInfoArray.as_deref(), arraySize)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtGetErrorVerbose(w: &Words<'_>) -> Played {
@@ -3319,7 +3319,7 @@ fn aclrtGetErrorVerbose(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtRepairError(w: &Words<'_>) -> Played {
@@ -3328,7 +3328,7 @@ fn aclrtRepairError(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtRepairError, |cx| {
         jumar_acl::error::aclrtRepairError(cx, deviceId, errorInfo.as_ref())
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtCreateEvent(w: &Words<'_>) -> Played {
@@ -3341,7 +3341,7 @@ fn aclrtCreateEvent(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtCreateEventWithFlag(w: &Words<'_>) -> Played {
@@ -3357,7 +3357,7 @@ fn aclrtCreateEventWithFlag(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtCreateEventExWithFlag(w: &Words<'_>) -> Played {
@@ -3373,7 +3373,7 @@ fn aclrtCreateEventExWithFlag(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtDestroyEvent(w: &Words<'_>) -> Played {
@@ -3381,7 +3381,7 @@ fn aclrtDestroyEvent(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtDestroyEvent, |cx| {
         jumar_acl::event::aclrtDestroyEvent(cx, event)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtRecordEvent(w: &Words<'_>) -> Played {
@@ -3390,7 +3390,7 @@ fn aclrtRecordEvent(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtRecordEvent, |cx| {
         jumar_acl::event::aclrtRecordEvent(cx, event, stream)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtRecordEventWithFlag(w: &Words<'_>) -> Played {
@@ -3400,7 +3400,7 @@ fn aclrtRecordEventWithFlag(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtRecordEventWithFlag, |cx| {
         jumar_acl::event::aclrtRecordEventWithFlag(cx, event, stream, flag)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtResetEvent(w: &Words<'_>) -> Played {
@@ -3409,7 +3409,7 @@ fn aclrtResetEvent(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtResetEvent, |cx| {
         jumar_acl::event::aclrtResetEvent(cx, event, stream)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtQueryEvent(w: &Words<'_>) -> Played {
@@ -3425,7 +3425,7 @@ fn aclrtQueryEvent(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtQueryEventStatus(w: &Words<'_>) -> Played {
@@ -3441,7 +3441,7 @@ fn aclrtQueryEventStatus(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtQueryEventWaitStatus(w: &Words<'_>) -> Played {
@@ -3457,7 +3457,7 @@ fn aclrtQueryEventWaitStatus(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtSynchronizeEvent(w: &Words<'_>) -> Played {
@@ -3465,7 +3465,7 @@ fn aclrtSynchronizeEvent(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtSynchronizeEvent, |cx| {
         jumar_acl::event::aclrtSynchronizeEvent(cx, event)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtSynchronizeEventWithTimeout(w: &Words<'_>) -> Played {
@@ -3474,7 +3474,7 @@ fn aclrtSynchronizeEventWithTimeout(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtSynchronizeEventWithTimeout, |cx| {
         jumar_acl::event::aclrtSynchronizeEventWithTimeout(cx, event, timeout)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtEventElapsedTime(w: &Words<'_>) -> Played {
@@ -3491,7 +3491,7 @@ fn aclrtEventElapsedTime(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtEventGetTimestamp(w: &Words<'_>) -> Played {
@@ -3507,7 +3507,7 @@ fn aclrtEventGetTimestamp(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtStreamWaitEvent(w: &Words<'_>) -> Played {
@@ -3516,7 +3516,7 @@ fn aclrtStreamWaitEvent(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtStreamWaitEvent, |cx| {
         jumar_acl::event::aclrtStreamWaitEvent(cx, stream, event)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtStreamWaitEventWithFlag(w: &Words<'_>) -> Played {
@@ -3527,7 +3527,7 @@ fn aclrtStreamWaitEventWithFlag(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtStreamWaitEventWithFlag, |cx| {
         jumar_acl::event::aclrtStreamWaitEventWithFlag(cx, stream, event, timeout, flag)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtStreamWaitEventWithTimeout(w: &Words<'_>) -> Played {
@@ -3537,7 +3537,7 @@ fn aclrtStreamWaitEventWithTimeout(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtStreamWaitEventWithTimeout, |cx| {
         jumar_acl::event::aclrtStreamWaitEventWithTimeout(cx, stream, event, timeout)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtGetEventId(w: &Words<'_>) -> Played {
@@ -3553,7 +3553,7 @@ fn aclrtGetEventId(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtGetEventAvailNum(w: &Words<'_>) -> Played {
@@ -3569,7 +3569,7 @@ fn aclrtGetEventAvailNum(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtIpcGetEventHandle(w: &Words<'_>) -> Played {
@@ -3585,13 +3585,13 @@ fn aclrtIpcGetEventHandle(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtIpcOpenEventHandle(w: &Words<'_>) -> Played {
     let handle = w
         .input(0)
-        .ok_or_else(|| words::Stop::NotForRust("a structure is there".to_owned()))?;
+        .ok_or_else(|| raw_args::Stop::NotForRust("a structure is there".to_owned()))?;
     let event = w.out(1)?;
     let done = enter(&calls::aclrtIpcOpenEventHandle, |cx| {
         jumar_acl::event::aclrtIpcOpenEventHandle(cx, handle)
@@ -3603,7 +3603,7 @@ fn aclrtIpcOpenEventHandle(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtSetGroup(w: &Words<'_>) -> Played {
@@ -3611,7 +3611,7 @@ fn aclrtSetGroup(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtSetGroup, |cx| {
         jumar_acl::group::aclrtSetGroup(cx, groupId)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtGetGroupCount(w: &Words<'_>) -> Played {
@@ -3627,7 +3627,7 @@ fn aclrtGetGroupCount(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtCreateGroupInfo(_: &Words<'_>) -> Played {
@@ -3635,7 +3635,7 @@ fn aclrtCreateGroupInfo(_: &Words<'_>) -> Played {
         &calls::aclrtCreateGroupInfo,
         jumar_acl::group::aclrtCreateGroupInfo,
     );
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn aclrtDestroyGroupInfo(w: &Words<'_>) -> Played {
@@ -3643,7 +3643,7 @@ fn aclrtDestroyGroupInfo(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtDestroyGroupInfo, |cx| {
         jumar_acl::group::aclrtDestroyGroupInfo(cx, groupInfo)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtGetAllGroupInfo(w: &Words<'_>) -> Played {
@@ -3651,14 +3651,14 @@ fn aclrtGetAllGroupInfo(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtGetAllGroupInfo, |cx| {
         jumar_acl::group::aclrtGetAllGroupInfo(cx, groupInfo)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtGetGroupInfoDetail(w: &Words<'_>) -> Played {
     let groupInfo = w.plain(0);
     let groupIndex = w.plain(1);
     let attr = w.plain(2);
-    let attrValue = w.array(3, words::count(w.plain::<usize>(4)), false)?;
+    let attrValue = w.array(3, raw_args::count(w.plain::<usize>(4)), false)?;
     let valueLen = w.plain(4);
     let paramRetSize = w.out(5)?;
     let done = enter(&calls::aclrtGetGroupInfoDetail, |cx| {
@@ -3672,18 +3672,18 @@ fn aclrtGetGroupInfoDetail(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn HcclSetConfig(w: &Words<'_>) -> Played {
     let config = w.plain(0);
     let configValue = w
         .input(1)
-        .ok_or_else(|| words::Stop::NotForRust("a structure is there".to_owned()))?;
+        .ok_or_else(|| raw_args::Stop::NotForRust("a structure is there".to_owned()))?;
     let done = enter(&calls::HcclSetConfig, |cx| {
         jumar_acl::hccl::HcclSetConfig(cx, config, configValue)
     });
-    words::value(done, 1_i64)
+    raw_args::value(done, 1_i64)
 }
 
 fn HcclGetConfig(w: &Words<'_>) -> Played {
@@ -3699,12 +3699,12 @@ fn HcclGetConfig(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::value(done, 1_i64)
+    raw_args::value(done, 1_i64)
 }
 
 fn aclrtGetSocName(_: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtGetSocName, jumar_acl::init::aclrtGetSocName);
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn aclGetCannAttributeList(w: &Words<'_>) -> Played {
@@ -3722,7 +3722,7 @@ fn aclGetCannAttributeList(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclGetCannAttribute(w: &Words<'_>) -> Played {
@@ -3738,7 +3738,7 @@ fn aclGetCannAttribute(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclGetDeviceCapability(w: &Words<'_>) -> Played {
@@ -3755,7 +3755,7 @@ fn aclGetDeviceCapability(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclInit(w: &Words<'_>) -> Played {
@@ -3763,12 +3763,12 @@ fn aclInit(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclInit, |cx| {
         jumar_acl::init::aclInit(cx, configPath.as_deref())
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclFinalize(_: &Words<'_>) -> Played {
     let done = enter(&calls::aclFinalize, jumar_acl::init::aclFinalize);
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclFinalizeReference(w: &Words<'_>) -> Played {
@@ -3784,7 +3784,7 @@ fn aclFinalizeReference(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclsysGetCANNVersion(w: &Words<'_>) -> Played {
@@ -3800,7 +3800,7 @@ fn aclsysGetCANNVersion(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclsysGetVersionStr(w: &Words<'_>) -> Played {
@@ -3816,7 +3816,7 @@ fn aclsysGetVersionStr(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclsysGetVersionNum(w: &Words<'_>) -> Played {
@@ -3832,7 +3832,7 @@ fn aclsysGetVersionNum(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtGetVersion(w: &Words<'_>) -> Played {
@@ -3849,7 +3849,7 @@ fn aclrtGetVersion(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtMemExportToShareableHandle(w: &Words<'_>) -> Played {
@@ -3867,7 +3867,7 @@ fn aclrtMemExportToShareableHandle(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtMemImportFromShareableHandle(w: &Words<'_>) -> Played {
@@ -3884,23 +3884,23 @@ fn aclrtMemImportFromShareableHandle(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtMemSetPidToShareableHandle(w: &Words<'_>) -> Played {
     let shareableHandle = w.plain(0);
-    let pid = w.slice::<i32>(1, words::count(w.plain::<usize>(2)))?;
+    let pid = w.slice::<i32>(1, raw_args::count(w.plain::<usize>(2)))?;
     let pidNum = w.plain(2);
     let done = enter(&calls::aclrtMemSetPidToShareableHandle, |cx| {
         jumar_acl::ipc::aclrtMemSetPidToShareableHandle(cx, shareableHandle, pid.as_deref(), pidNum)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtIpcMemGetExportKey(w: &Words<'_>) -> Played {
     let devPtr = w.plain(0);
     let size = w.plain(1);
-    let key = w.array(2, words::count(w.plain::<usize>(3)), false)?;
+    let key = w.array(2, raw_args::count(w.plain::<usize>(3)), false)?;
     let len = w.plain(3);
     let flags = w.plain(4);
     let done = enter(&calls::aclrtIpcMemGetExportKey, |cx| {
@@ -3913,7 +3913,7 @@ fn aclrtIpcMemGetExportKey(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtIpcMemClose(w: &Words<'_>) -> Played {
@@ -3921,7 +3921,7 @@ fn aclrtIpcMemClose(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtIpcMemClose, |cx| {
         jumar_acl::ipc::aclrtIpcMemClose(cx, key.as_deref())
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtIpcMemImportByKey(w: &Words<'_>) -> Played {
@@ -3938,17 +3938,17 @@ fn aclrtIpcMemImportByKey(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtIpcMemSetImportPid(w: &Words<'_>) -> Played {
     let key = w.text(0);
-    let pid = w.slice::<i32>(1, words::count(w.plain::<usize>(2)))?;
+    let pid = w.slice::<i32>(1, raw_args::count(w.plain::<usize>(2)))?;
     let num = w.plain(2);
     let done = enter(&calls::aclrtIpcMemSetImportPid, |cx| {
         jumar_acl::ipc::aclrtIpcMemSetImportPid(cx, key.as_deref(), pid.as_deref(), num)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtIpcMemSetAttr(w: &Words<'_>) -> Played {
@@ -3958,7 +3958,7 @@ fn aclrtIpcMemSetAttr(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtIpcMemSetAttr, |cx| {
         jumar_acl::ipc::aclrtIpcMemSetAttr(cx, key.as_deref(), r#type, attr)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtGetThreadLastTaskId(w: &Words<'_>) -> Played {
@@ -3974,7 +3974,7 @@ fn aclrtGetThreadLastTaskId(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtSetOpWaitTimeout(w: &Words<'_>) -> Played {
@@ -3982,7 +3982,7 @@ fn aclrtSetOpWaitTimeout(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtSetOpWaitTimeout, |cx| {
         jumar_acl::event::aclrtSetOpWaitTimeout(cx, timeout)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtSetOpExecuteTimeOut(w: &Words<'_>) -> Played {
@@ -3990,7 +3990,7 @@ fn aclrtSetOpExecuteTimeOut(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtSetOpExecuteTimeOut, |cx| {
         jumar_acl::kernel::aclrtSetOpExecuteTimeOut(cx, timeout)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtSetOpExecuteTimeOutWithMs(w: &Words<'_>) -> Played {
@@ -3998,7 +3998,7 @@ fn aclrtSetOpExecuteTimeOutWithMs(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtSetOpExecuteTimeOutWithMs, |cx| {
         jumar_acl::kernel::aclrtSetOpExecuteTimeOutWithMs(cx, timeout)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtSetOpExecuteTimeOutV2(w: &Words<'_>) -> Played {
@@ -4014,7 +4014,7 @@ fn aclrtSetOpExecuteTimeOutV2(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtGetOpTimeOutInterval(w: &Words<'_>) -> Played {
@@ -4030,7 +4030,7 @@ fn aclrtGetOpTimeOutInterval(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtSetStreamOverflowSwitch(w: &Words<'_>) -> Played {
@@ -4039,7 +4039,7 @@ fn aclrtSetStreamOverflowSwitch(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtSetStreamOverflowSwitch, |cx| {
         jumar_acl::kernel::aclrtSetStreamOverflowSwitch(cx, stream, flag)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtGetStreamOverflowSwitch(w: &Words<'_>) -> Played {
@@ -4055,7 +4055,7 @@ fn aclrtGetStreamOverflowSwitch(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtSetDeviceSatMode(w: &Words<'_>) -> Played {
@@ -4063,7 +4063,7 @@ fn aclrtSetDeviceSatMode(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtSetDeviceSatMode, |cx| {
         jumar_acl::device::aclrtSetDeviceSatMode(cx, mode)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtGetDeviceSatMode(w: &Words<'_>) -> Played {
@@ -4079,17 +4079,17 @@ fn aclrtGetDeviceSatMode(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtGetOverflowStatus(w: &Words<'_>) -> Played {
-    let outputAddr = w.span(0, words::count(w.plain::<usize>(1)))?;
+    let outputAddr = w.span(0, raw_args::count(w.plain::<usize>(1)))?;
     let outputSize = w.plain(1);
     let stream = w.plain(2);
     let done = enter(&calls::aclrtGetOverflowStatus, |cx| {
         jumar_acl::kernel::aclrtGetOverflowStatus(cx, outputAddr, outputSize, stream)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtResetOverflowStatus(w: &Words<'_>) -> Played {
@@ -4097,16 +4097,16 @@ fn aclrtResetOverflowStatus(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtResetOverflowStatus, |cx| {
         jumar_acl::kernel::aclrtResetOverflowStatus(cx, stream)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtCreateBinary(w: &Words<'_>) -> Played {
-    let data = w.slice::<u8>(0, words::count(w.plain::<usize>(1)))?;
+    let data = w.slice::<u8>(0, raw_args::count(w.plain::<usize>(1)))?;
     let dataLen = w.plain(1);
     let done = enter(&calls::aclrtCreateBinary, |cx| {
         jumar_acl::kernel::aclrtCreateBinary(cx, data.as_deref(), dataLen)
     });
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn aclrtDestroyBinary(w: &Words<'_>) -> Played {
@@ -4114,7 +4114,7 @@ fn aclrtDestroyBinary(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtDestroyBinary, |cx| {
         jumar_acl::kernel::aclrtDestroyBinary(cx, binary)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtBinaryLoad(w: &Words<'_>) -> Played {
@@ -4130,7 +4130,7 @@ fn aclrtBinaryLoad(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtBinaryUnLoad(w: &Words<'_>) -> Played {
@@ -4138,7 +4138,7 @@ fn aclrtBinaryUnLoad(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtBinaryUnLoad, |cx| {
         jumar_acl::kernel::aclrtBinaryUnLoad(cx, binHandle)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtBinaryGetFunction(w: &Words<'_>) -> Played {
@@ -4155,19 +4155,19 @@ fn aclrtBinaryGetFunction(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtLaunchKernel(w: &Words<'_>) -> Played {
     let funcHandle = w.plain(0);
     let numBlocks = w.plain(1);
-    let argsData = w.span(2, words::count(w.plain::<usize>(3)))?;
+    let argsData = w.span(2, raw_args::count(w.plain::<usize>(3)))?;
     let argsSize = w.plain(3);
     let stream = w.plain(4);
     let done = enter(&calls::aclrtLaunchKernel, |cx| {
         jumar_acl::kernel::aclrtLaunchKernel(cx, funcHandle, numBlocks, argsData, argsSize, stream)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtBinaryGetDevAddress(w: &Words<'_>) -> Played {
@@ -4185,7 +4185,7 @@ fn aclrtBinaryGetDevAddress(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtBinaryGetFunctionByEntry(w: &Words<'_>) -> Played {
@@ -4202,7 +4202,7 @@ fn aclrtBinaryGetFunctionByEntry(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtGetFuncBySymbol(w: &Words<'_>) -> Played {
@@ -4218,7 +4218,7 @@ fn aclrtGetFuncBySymbol(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtGetFunctionAddr(w: &Words<'_>) -> Played {
@@ -4236,7 +4236,7 @@ fn aclrtGetFunctionAddr(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtGetFunctionSize(w: &Words<'_>) -> Played {
@@ -4254,7 +4254,7 @@ fn aclrtGetFunctionSize(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtKernelArgsGetHandleMemSize(w: &Words<'_>) -> Played {
@@ -4270,7 +4270,7 @@ fn aclrtKernelArgsGetHandleMemSize(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtKernelArgsGetMemSize(w: &Words<'_>) -> Played {
@@ -4287,7 +4287,7 @@ fn aclrtKernelArgsGetMemSize(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtKernelArgsInit(w: &Words<'_>) -> Played {
@@ -4303,7 +4303,7 @@ fn aclrtKernelArgsInit(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtKernelArgsInitByUserMem(w: &Words<'_>) -> Played {
@@ -4320,12 +4320,12 @@ fn aclrtKernelArgsInitByUserMem(w: &Words<'_>) -> Played {
             actualArgsSize,
         )
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtKernelArgsAppend(w: &Words<'_>) -> Played {
     let argsHandle = w.plain(0);
-    let param = w.slice::<u8>(1, words::count(w.plain::<usize>(2)))?;
+    let param = w.slice::<u8>(1, raw_args::count(w.plain::<usize>(2)))?;
     let paramSize = w.plain(2);
     let paramHandle = w.out(3)?;
     let done = enter(&calls::aclrtKernelArgsAppend, |cx| {
@@ -4338,7 +4338,7 @@ fn aclrtKernelArgsAppend(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtKernelArgsAppendPlaceHolder(w: &Words<'_>) -> Played {
@@ -4354,7 +4354,7 @@ fn aclrtKernelArgsAppendPlaceHolder(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtKernelArgsGetPlaceHolderBuffer(w: &Words<'_>) -> Played {
@@ -4377,13 +4377,13 @@ fn aclrtKernelArgsGetPlaceHolderBuffer(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtKernelArgsParaUpdate(w: &Words<'_>) -> Played {
     let argsHandle = w.plain(0);
     let paramHandle = w.plain(1);
-    let param = w.slice::<u8>(2, words::count(w.plain::<usize>(3)))?;
+    let param = w.slice::<u8>(2, raw_args::count(w.plain::<usize>(3)))?;
     let paramSize = w.plain(3);
     let done = enter(&calls::aclrtKernelArgsParaUpdate, |cx| {
         jumar_acl::kernel::aclrtKernelArgsParaUpdate(
@@ -4394,7 +4394,7 @@ fn aclrtKernelArgsParaUpdate(w: &Words<'_>) -> Played {
             paramSize,
         )
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtKernelArgsFinalize(w: &Words<'_>) -> Played {
@@ -4402,7 +4402,7 @@ fn aclrtKernelArgsFinalize(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtKernelArgsFinalize, |cx| {
         jumar_acl::kernel::aclrtKernelArgsFinalize(cx, argsHandle)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtUseStreamResInCurrentThread(w: &Words<'_>) -> Played {
@@ -4410,7 +4410,7 @@ fn aclrtUseStreamResInCurrentThread(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtUseStreamResInCurrentThread, |cx| {
         jumar_acl::kernel::aclrtUseStreamResInCurrentThread(cx, stream)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtUnuseStreamResInCurrentThread(w: &Words<'_>) -> Played {
@@ -4418,7 +4418,7 @@ fn aclrtUnuseStreamResInCurrentThread(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtUnuseStreamResInCurrentThread, |cx| {
         jumar_acl::kernel::aclrtUnuseStreamResInCurrentThread(cx, stream)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtGetResInCurrentThread(w: &Words<'_>) -> Played {
@@ -4434,13 +4434,13 @@ fn aclrtGetResInCurrentThread(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtGetFunctionName(w: &Words<'_>) -> Played {
     let funcHandle = w.plain(0);
     let maxLen = w.plain(1);
-    let name = w.array(2, words::count(w.plain::<u32>(1)), false)?;
+    let name = w.array(2, raw_args::count(w.plain::<u32>(1)), false)?;
     let done = enter(&calls::aclrtGetFunctionName, |cx| {
         jumar_acl::kernel::aclrtGetFunctionName(cx, funcHandle, maxLen)
     });
@@ -4451,7 +4451,7 @@ fn aclrtGetFunctionName(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtRegisterCpuFunc(w: &Words<'_>) -> Played {
@@ -4474,7 +4474,7 @@ fn aclrtRegisterCpuFunc(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtCtxGetFloatOverflowAddr(w: &Words<'_>) -> Played {
@@ -4490,17 +4490,17 @@ fn aclrtCtxGetFloatOverflowAddr(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtGetFloatOverflowStatus(w: &Words<'_>) -> Played {
-    let outputAddr = w.span(0, words::count(w.plain::<u64>(1)))?;
+    let outputAddr = w.span(0, raw_args::count(w.plain::<u64>(1)))?;
     let outputSize = w.plain(1);
     let stream = w.plain(2);
     let done = enter(&calls::aclrtGetFloatOverflowStatus, |cx| {
         jumar_acl::kernel::aclrtGetFloatOverflowStatus(cx, outputAddr, outputSize, stream)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtResetFloatOverflowStatus(w: &Words<'_>) -> Played {
@@ -4508,11 +4508,11 @@ fn aclrtResetFloatOverflowStatus(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtResetFloatOverflowStatus, |cx| {
         jumar_acl::kernel::aclrtResetFloatOverflowStatus(cx, stream)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtNpuGetFloatOverFlowStatus(w: &Words<'_>) -> Played {
-    let outputAddr = w.span(0, words::count(w.plain::<u64>(1)))?;
+    let outputAddr = w.span(0, raw_args::count(w.plain::<u64>(1)))?;
     let outputSize = w.plain(1);
     let checkMode = w.plain(2);
     let stream = w.plain(3);
@@ -4521,7 +4521,7 @@ fn aclrtNpuGetFloatOverFlowStatus(w: &Words<'_>) -> Played {
             cx, outputAddr, outputSize, checkMode, stream,
         )
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtNpuClearFloatOverFlowStatus(w: &Words<'_>) -> Played {
@@ -4530,7 +4530,7 @@ fn aclrtNpuClearFloatOverFlowStatus(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtNpuClearFloatOverFlowStatus, |cx| {
         jumar_acl::kernel::aclrtNpuClearFloatOverFlowStatus(cx, checkMode, stream)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtGetHardwareSyncAddr(w: &Words<'_>) -> Played {
@@ -4546,7 +4546,7 @@ fn aclrtGetHardwareSyncAddr(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtRandomNumAsync(w: &Words<'_>) -> Played {
@@ -4556,7 +4556,7 @@ fn aclrtRandomNumAsync(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtRandomNumAsync, |cx| {
         jumar_acl::random::aclrtRandomNumAsync(cx, taskInfo.as_ref(), stream, reserve)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtGetOpExecuteTimeout(w: &Words<'_>) -> Played {
@@ -4572,7 +4572,7 @@ fn aclrtGetOpExecuteTimeout(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtTaskUpdateAsync(w: &Words<'_>) -> Played {
@@ -4583,7 +4583,7 @@ fn aclrtTaskUpdateAsync(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtTaskUpdateAsync, |cx| {
         jumar_acl::capture::aclrtTaskUpdateAsync(cx, taskStream, taskId, info.as_ref(), execStream)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtCheckArchCompatibility(w: &Words<'_>) -> Played {
@@ -4599,7 +4599,7 @@ fn aclrtCheckArchCompatibility(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtPersistentTaskClean(w: &Words<'_>) -> Played {
@@ -4607,25 +4607,25 @@ fn aclrtPersistentTaskClean(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtPersistentTaskClean, |cx| {
         jumar_acl::capture::aclrtPersistentTaskClean(cx, stream)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtCacheLastTaskOpInfo(w: &Words<'_>) -> Played {
-    let infoPtr = w.slice::<u8>(0, words::count(w.plain::<usize>(1)))?;
+    let infoPtr = w.slice::<u8>(0, raw_args::count(w.plain::<usize>(1)))?;
     let infoSize = w.plain(1);
     let done = enter(&calls::aclrtCacheLastTaskOpInfo, |cx| {
         jumar_acl::capture::aclrtCacheLastTaskOpInfo(cx, infoPtr.as_deref(), infoSize)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtCacheLastTaskExtendInfo(w: &Words<'_>) -> Played {
-    let extendInfoPtr = w.slice::<u8>(0, words::count(w.plain::<usize>(1)))?;
+    let extendInfoPtr = w.slice::<u8>(0, raw_args::count(w.plain::<usize>(1)))?;
     let infoSize = w.plain(1);
     let done = enter(&calls::aclrtCacheLastTaskExtendInfo, |cx| {
         jumar_acl::capture::aclrtCacheLastTaskExtendInfo(cx, extendInfoPtr.as_deref(), infoSize)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtGetFunctionAttribute(w: &Words<'_>) -> Played {
@@ -4642,7 +4642,7 @@ fn aclrtGetFunctionAttribute(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtFunctionGetBinary(w: &Words<'_>) -> Played {
@@ -4658,7 +4658,7 @@ fn aclrtFunctionGetBinary(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtFunctionGetParamCount(w: &Words<'_>) -> Played {
@@ -4674,7 +4674,7 @@ fn aclrtFunctionGetParamCount(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtFunctionGetAvailDynUbufPerBlock(w: &Words<'_>) -> Played {
@@ -4691,7 +4691,7 @@ fn aclrtFunctionGetAvailDynUbufPerBlock(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtCreateLabel(w: &Words<'_>) -> Played {
@@ -4704,7 +4704,7 @@ fn aclrtCreateLabel(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtSetLabel(w: &Words<'_>) -> Played {
@@ -4713,7 +4713,7 @@ fn aclrtSetLabel(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtSetLabel, |cx| {
         jumar_acl::label::aclrtSetLabel(cx, label, stream)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtDestroyLabel(w: &Words<'_>) -> Played {
@@ -4721,11 +4721,11 @@ fn aclrtDestroyLabel(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtDestroyLabel, |cx| {
         jumar_acl::label::aclrtDestroyLabel(cx, label)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtCreateLabelList(w: &Words<'_>) -> Played {
-    let labels = w.slice::<jumar_acl::Raw>(0, words::count(w.plain::<usize>(1)))?;
+    let labels = w.slice::<jumar_acl::Raw>(0, raw_args::count(w.plain::<usize>(1)))?;
     let num = w.plain(1);
     let labelList = w.out(2)?;
     let done = enter(&calls::aclrtCreateLabelList, |cx| {
@@ -4738,7 +4738,7 @@ fn aclrtCreateLabelList(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtDestroyLabelList(w: &Words<'_>) -> Played {
@@ -4746,7 +4746,7 @@ fn aclrtDestroyLabelList(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtDestroyLabelList, |cx| {
         jumar_acl::label::aclrtDestroyLabelList(cx, labelList)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtSwitchLabelByIndex(w: &Words<'_>) -> Played {
@@ -4757,14 +4757,14 @@ fn aclrtSwitchLabelByIndex(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtSwitchLabelByIndex, |cx| {
         jumar_acl::label::aclrtSwitchLabelByIndex(cx, ptr, maxValue, labelList, stream)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtMemManagedGetAttr(w: &Words<'_>) -> Played {
     let attribute = w.plain(0);
     let ptr = w.plain(1);
     let size = w.plain(2);
-    let data = w.array(3, words::count(w.plain::<usize>(4)), false)?;
+    let data = w.array(3, raw_args::count(w.plain::<usize>(4)), false)?;
     let dataSize = w.plain(4);
     let done = enter(&calls::aclrtMemManagedGetAttr, |cx| {
         jumar_acl::managed_memory::aclrtMemManagedGetAttr(cx, attribute, ptr, size, dataSize)
@@ -4776,7 +4776,7 @@ fn aclrtMemManagedGetAttr(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtMemAllocManaged(w: &Words<'_>) -> Played {
@@ -4793,7 +4793,7 @@ fn aclrtMemAllocManaged(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtMemManagedAdvise(w: &Words<'_>) -> Played {
@@ -4804,7 +4804,7 @@ fn aclrtMemManagedAdvise(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtMemManagedAdvise, |cx| {
         jumar_acl::managed_memory::aclrtMemManagedAdvise(cx, ptr, size, advise, location)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtMemManagedPrefetchAsync(w: &Words<'_>) -> Played {
@@ -4818,18 +4818,18 @@ fn aclrtMemManagedPrefetchAsync(w: &Words<'_>) -> Played {
             cx, ptr, size, location, flags, stream,
         )
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtMemManagedPrefetchBatchAsync(w: &Words<'_>) -> Played {
-    let ptrs = w.slice::<usize>(0, words::count(w.plain::<usize>(2)))?;
-    let sizes = w.slice::<usize>(1, words::count(w.plain::<usize>(2)))?;
+    let ptrs = w.slice::<usize>(0, raw_args::count(w.plain::<usize>(2)))?;
+    let sizes = w.slice::<usize>(1, raw_args::count(w.plain::<usize>(2)))?;
     let count = w.plain(2);
     let prefetchLocs = w.slice::<jumar_acl::generated::types::aclrtMemManagedLocation>(
         3,
-        words::count(w.plain::<usize>(5)),
+        raw_args::count(w.plain::<usize>(5)),
     )?;
-    let prefetchLocIdxs = w.slice::<usize>(4, words::count(w.plain::<usize>(5)))?;
+    let prefetchLocIdxs = w.slice::<usize>(4, raw_args::count(w.plain::<usize>(5)))?;
     let numPrefetchLocs = w.plain(5);
     let flags = w.plain(6);
     let stream = w.plain(7);
@@ -4846,7 +4846,7 @@ fn aclrtMemManagedPrefetchBatchAsync(w: &Words<'_>) -> Played {
             stream,
         )
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtGetBufFromChain(w: &Words<'_>) -> Played {
@@ -4863,7 +4863,7 @@ fn aclrtGetBufFromChain(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtGetBufChainNum(w: &Words<'_>) -> Played {
@@ -4879,7 +4879,7 @@ fn aclrtGetBufChainNum(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtAppendBufChain(w: &Words<'_>) -> Played {
@@ -4888,7 +4888,7 @@ fn aclrtAppendBufChain(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtAppendBufChain, |cx| {
         jumar_acl::mbuf::aclrtAppendBufChain(cx, headBuf, buf)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtCopyBufRef(w: &Words<'_>) -> Played {
@@ -4904,12 +4904,12 @@ fn aclrtCopyBufRef(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtGetBufUserData(w: &Words<'_>) -> Played {
     let buf = w.plain(0);
-    let dataPtr = w.array(1, words::count(w.plain::<usize>(2)), false)?;
+    let dataPtr = w.array(1, raw_args::count(w.plain::<usize>(2)), false)?;
     let size = w.plain(2);
     let offset = w.plain(3);
     let done = enter(&calls::aclrtGetBufUserData, |cx| {
@@ -4922,18 +4922,18 @@ fn aclrtGetBufUserData(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtSetBufUserData(w: &Words<'_>) -> Played {
     let buf = w.plain(0);
-    let dataPtr = w.slice::<u8>(1, words::count(w.plain::<usize>(2)))?;
+    let dataPtr = w.slice::<u8>(1, raw_args::count(w.plain::<usize>(2)))?;
     let size = w.plain(2);
     let offset = w.plain(3);
     let done = enter(&calls::aclrtSetBufUserData, |cx| {
         jumar_acl::mbuf::aclrtSetBufUserData(cx, buf, dataPtr.as_deref(), size, offset)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtGetBufData(w: &Words<'_>) -> Played {
@@ -4951,7 +4951,7 @@ fn aclrtGetBufData(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtGetBufDataLen(w: &Words<'_>) -> Played {
@@ -4967,7 +4967,7 @@ fn aclrtGetBufDataLen(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtSetBufDataLen(w: &Words<'_>) -> Played {
@@ -4976,7 +4976,7 @@ fn aclrtSetBufDataLen(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtSetBufDataLen, |cx| {
         jumar_acl::mbuf::aclrtSetBufDataLen(cx, buf, len)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtFreeBuf(w: &Words<'_>) -> Played {
@@ -4984,7 +4984,7 @@ fn aclrtFreeBuf(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtFreeBuf, |cx| {
         jumar_acl::mbuf::aclrtFreeBuf(cx, buf)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtAllocBuf(w: &Words<'_>) -> Played {
@@ -5000,43 +5000,43 @@ fn aclrtAllocBuf(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtMemcpy(w: &Words<'_>) -> Played {
-    let dst = w.span(0, words::count(w.plain::<usize>(3)))?;
+    let dst = w.span(0, raw_args::count(w.plain::<usize>(3)))?;
     let destMax = w.plain(1);
-    let src = w.span(2, words::count(w.plain::<usize>(3)))?;
+    let src = w.span(2, raw_args::count(w.plain::<usize>(3)))?;
     let count = w.plain(3);
     let kind = w.plain(4);
     let done = enter(&calls::aclrtMemcpy, |cx| {
         jumar_acl::memcpy::aclrtMemcpy(cx, dst, destMax, src, count, kind)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtMemset(w: &Words<'_>) -> Played {
-    let devPtr = w.span(0, words::count(w.plain::<usize>(3)))?;
+    let devPtr = w.span(0, raw_args::count(w.plain::<usize>(3)))?;
     let maxCount = w.plain(1);
     let value = w.plain(2);
     let count = w.plain(3);
     let done = enter(&calls::aclrtMemset, |cx| {
         jumar_acl::memcpy::aclrtMemset(cx, devPtr, maxCount, value, count)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtMemcpyAsync(w: &Words<'_>) -> Played {
-    let dst = w.span(0, words::count(w.plain::<usize>(3)))?;
+    let dst = w.span(0, raw_args::count(w.plain::<usize>(3)))?;
     let destMax = w.plain(1);
-    let src = w.span(2, words::count(w.plain::<usize>(3)))?;
+    let src = w.span(2, raw_args::count(w.plain::<usize>(3)))?;
     let count = w.plain(3);
     let kind = w.plain(4);
     let stream = w.plain(5);
     let done = enter(&calls::aclrtMemcpyAsync, |cx| {
         jumar_acl::memcpy::aclrtMemcpyAsync(cx, dst, destMax, src, count, kind, stream)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtMemsetD32(w: &Words<'_>) -> Played {
@@ -5047,7 +5047,7 @@ fn aclrtMemsetD32(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtMemsetD32, |cx| {
         jumar_acl::memcpy::aclrtMemsetD32(cx, ptr, memSize, value, N)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtMemsetD32Async(w: &Words<'_>) -> Played {
@@ -5059,38 +5059,38 @@ fn aclrtMemsetD32Async(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtMemsetD32Async, |cx| {
         jumar_acl::memcpy::aclrtMemsetD32Async(cx, ptr, memSize, value, N, stream)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtMemcpyAsyncWithCondition(w: &Words<'_>) -> Played {
-    let dst = w.span(0, words::count(w.plain::<usize>(3)))?;
+    let dst = w.span(0, raw_args::count(w.plain::<usize>(3)))?;
     let destMax = w.plain(1);
-    let src = w.span(2, words::count(w.plain::<usize>(3)))?;
+    let src = w.span(2, raw_args::count(w.plain::<usize>(3)))?;
     let count = w.plain(3);
     let kind = w.plain(4);
     let stream = w.plain(5);
     let done = enter(&calls::aclrtMemcpyAsyncWithCondition, |cx| {
         jumar_acl::memcpy::aclrtMemcpyAsyncWithCondition(cx, dst, destMax, src, count, kind, stream)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtMemcpy2d(w: &Words<'_>) -> Played {
     let dst = w.span(
         0,
-        words::rows(
-            words::count(w.plain::<usize>(1)),
-            words::count(w.plain::<usize>(4)),
-            words::count(w.plain::<usize>(5)),
+        raw_args::rows(
+            raw_args::count(w.plain::<usize>(1)),
+            raw_args::count(w.plain::<usize>(4)),
+            raw_args::count(w.plain::<usize>(5)),
         ),
     )?;
     let dpitch = w.plain(1);
     let src = w.span(
         2,
-        words::rows(
-            words::count(w.plain::<usize>(3)),
-            words::count(w.plain::<usize>(4)),
-            words::count(w.plain::<usize>(5)),
+        raw_args::rows(
+            raw_args::count(w.plain::<usize>(3)),
+            raw_args::count(w.plain::<usize>(4)),
+            raw_args::count(w.plain::<usize>(5)),
         ),
     )?;
     let spitch = w.plain(3);
@@ -5100,25 +5100,25 @@ fn aclrtMemcpy2d(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtMemcpy2d, |cx| {
         jumar_acl::memcpy::aclrtMemcpy2d(cx, dst, dpitch, src, spitch, width, height, kind)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtMemcpy2dAsync(w: &Words<'_>) -> Played {
     let dst = w.span(
         0,
-        words::rows(
-            words::count(w.plain::<usize>(1)),
-            words::count(w.plain::<usize>(4)),
-            words::count(w.plain::<usize>(5)),
+        raw_args::rows(
+            raw_args::count(w.plain::<usize>(1)),
+            raw_args::count(w.plain::<usize>(4)),
+            raw_args::count(w.plain::<usize>(5)),
         ),
     )?;
     let dpitch = w.plain(1);
     let src = w.span(
         2,
-        words::rows(
-            words::count(w.plain::<usize>(3)),
-            words::count(w.plain::<usize>(4)),
-            words::count(w.plain::<usize>(5)),
+        raw_args::rows(
+            raw_args::count(w.plain::<usize>(3)),
+            raw_args::count(w.plain::<usize>(4)),
+            raw_args::count(w.plain::<usize>(5)),
         ),
     )?;
     let spitch = w.plain(3);
@@ -5131,7 +5131,7 @@ fn aclrtMemcpy2dAsync(w: &Words<'_>) -> Played {
             cx, dst, dpitch, src, spitch, width, height, kind, stream,
         )
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtGetSymbolAddress(w: &Words<'_>) -> Played {
@@ -5147,7 +5147,7 @@ fn aclrtGetSymbolAddress(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtGetSymbolSize(w: &Words<'_>) -> Played {
@@ -5163,11 +5163,11 @@ fn aclrtGetSymbolSize(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtMemcpyFromSymbol(w: &Words<'_>) -> Played {
-    let dst = w.span(0, words::count(w.plain::<usize>(3)))?;
+    let dst = w.span(0, raw_args::count(w.plain::<usize>(3)))?;
     let dstMax = w.plain(1);
     let symbol = w.plain(2);
     let count = w.plain(3);
@@ -5176,11 +5176,11 @@ fn aclrtMemcpyFromSymbol(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtMemcpyFromSymbol, |cx| {
         jumar_acl::kernel::aclrtMemcpyFromSymbol(cx, dst, dstMax, symbol, count, offset, kind)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtMemcpyFromSymbolAsync(w: &Words<'_>) -> Played {
-    let dst = w.span(0, words::count(w.plain::<usize>(3)))?;
+    let dst = w.span(0, raw_args::count(w.plain::<usize>(3)))?;
     let dstMax = w.plain(1);
     let symbol = w.plain(2);
     let count = w.plain(3);
@@ -5192,24 +5192,24 @@ fn aclrtMemcpyFromSymbolAsync(w: &Words<'_>) -> Played {
             cx, dst, dstMax, symbol, count, offset, kind, stream,
         )
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtMemcpyToSymbol(w: &Words<'_>) -> Played {
     let symbol = w.plain(0);
-    let src = w.span(1, words::count(w.plain::<usize>(2)))?;
+    let src = w.span(1, raw_args::count(w.plain::<usize>(2)))?;
     let count = w.plain(2);
     let offset = w.plain(3);
     let kind = w.plain(4);
     let done = enter(&calls::aclrtMemcpyToSymbol, |cx| {
         jumar_acl::kernel::aclrtMemcpyToSymbol(cx, symbol, src, count, offset, kind)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtMemcpyToSymbolAsync(w: &Words<'_>) -> Played {
     let symbol = w.plain(0);
-    let src = w.span(1, words::count(w.plain::<usize>(2)))?;
+    let src = w.span(1, raw_args::count(w.plain::<usize>(2)))?;
     let count = w.plain(2);
     let offset = w.plain(3);
     let kind = w.plain(4);
@@ -5217,11 +5217,11 @@ fn aclrtMemcpyToSymbolAsync(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtMemcpyToSymbolAsync, |cx| {
         jumar_acl::kernel::aclrtMemcpyToSymbolAsync(cx, symbol, src, count, offset, kind, stream)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtMemsetAsync(w: &Words<'_>) -> Played {
-    let devPtr = w.span(0, words::count(w.plain::<usize>(3)))?;
+    let devPtr = w.span(0, raw_args::count(w.plain::<usize>(3)))?;
     let maxCount = w.plain(1);
     let value = w.plain(2);
     let count = w.plain(3);
@@ -5229,7 +5229,7 @@ fn aclrtMemsetAsync(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtMemsetAsync, |cx| {
         jumar_acl::memcpy::aclrtMemsetAsync(cx, devPtr, maxCount, value, count, stream)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtCmoAsync(w: &Words<'_>) -> Played {
@@ -5240,7 +5240,7 @@ fn aclrtCmoAsync(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtCmoAsync, |cx| {
         jumar_acl::memcpy::aclrtCmoAsync(cx, src, size, cmoType, stream)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtGetMemcpyDescSize(w: &Words<'_>) -> Played {
@@ -5256,7 +5256,7 @@ fn aclrtGetMemcpyDescSize(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtSetMemcpyDesc(w: &Words<'_>) -> Played {
@@ -5269,7 +5269,7 @@ fn aclrtSetMemcpyDesc(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtSetMemcpyDesc, |cx| {
         jumar_acl::memcpy::aclrtSetMemcpyDesc(cx, desc, kind, srcAddr, dstAddr, count, config)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtMemcpyAsyncWithOffset(w: &Words<'_>) -> Played {
@@ -5294,7 +5294,7 @@ fn aclrtMemcpyAsyncWithOffset(w: &Words<'_>) -> Played {
             stream,
         )
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtMemcpyAsyncWithDesc(w: &Words<'_>) -> Played {
@@ -5304,7 +5304,7 @@ fn aclrtMemcpyAsyncWithDesc(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtMemcpyAsyncWithDesc, |cx| {
         jumar_acl::memcpy::aclrtMemcpyAsyncWithDesc(cx, desc, kind, stream)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtReduceAsync(w: &Words<'_>) -> Played {
@@ -5318,7 +5318,7 @@ fn aclrtReduceAsync(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtReduceAsync, |cx| {
         jumar_acl::memcpy::aclrtReduceAsync(cx, dst, src, count, kind, r#type, stream, reserve)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtCmoAsyncWithBarrier(w: &Words<'_>) -> Played {
@@ -5330,7 +5330,7 @@ fn aclrtCmoAsyncWithBarrier(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtCmoAsyncWithBarrier, |cx| {
         jumar_acl::memcpy::aclrtCmoAsyncWithBarrier(cx, src, size, cmoType, barrierId, stream)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtCmoWaitBarrier(w: &Words<'_>) -> Played {
@@ -5340,7 +5340,7 @@ fn aclrtCmoWaitBarrier(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtCmoWaitBarrier, |cx| {
         jumar_acl::memcpy::aclrtCmoWaitBarrier(cx, taskInfo.as_ref(), stream, flag)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtCmoGetDescSize(w: &Words<'_>) -> Played {
@@ -5356,7 +5356,7 @@ fn aclrtCmoGetDescSize(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtCmoSetDesc(w: &Words<'_>) -> Played {
@@ -5366,7 +5366,7 @@ fn aclrtCmoSetDesc(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtCmoSetDesc, |cx| {
         jumar_acl::memcpy::aclrtCmoSetDesc(cx, cmoDesc, src, size)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtCmoAsyncWithDesc(w: &Words<'_>) -> Played {
@@ -5377,7 +5377,7 @@ fn aclrtCmoAsyncWithDesc(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtCmoAsyncWithDesc, |cx| {
         jumar_acl::memcpy::aclrtCmoAsyncWithDesc(cx, cmoDesc, cmoType, stream, reserve)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtMalloc(w: &Words<'_>) -> Played {
@@ -5394,7 +5394,7 @@ fn aclrtMalloc(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtMallocAlign32(w: &Words<'_>) -> Played {
@@ -5411,7 +5411,7 @@ fn aclrtMallocAlign32(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtMallocCached(w: &Words<'_>) -> Played {
@@ -5428,7 +5428,7 @@ fn aclrtMallocCached(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtPointerGetAttributes(w: &Words<'_>) -> Played {
@@ -5444,11 +5444,11 @@ fn aclrtPointerGetAttributes(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtHostRegister(w: &Words<'_>) -> Played {
-    let ptr = w.span(0, words::count(w.plain::<u64>(1)))?;
+    let ptr = w.span(0, raw_args::count(w.plain::<u64>(1)))?;
     let size = w.plain(1);
     let r#type = w.plain(2);
     let devPtr = w.out(3)?;
@@ -5462,17 +5462,17 @@ fn aclrtHostRegister(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtHostRegisterV2(w: &Words<'_>) -> Played {
-    let ptr = w.span(0, words::count(w.plain::<u64>(1)))?;
+    let ptr = w.span(0, raw_args::count(w.plain::<u64>(1)))?;
     let size = w.plain(1);
     let flag = w.plain(2);
     let done = enter(&calls::aclrtHostRegisterV2, |cx| {
         jumar_acl::memory::aclrtHostRegisterV2(cx, ptr, size, flag)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtHostGetDevicePointer(w: &Words<'_>) -> Played {
@@ -5489,7 +5489,7 @@ fn aclrtHostGetDevicePointer(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtHostUnregister(w: &Words<'_>) -> Played {
@@ -5497,7 +5497,7 @@ fn aclrtHostUnregister(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtHostUnregister, |cx| {
         jumar_acl::memory::aclrtHostUnregister(cx, ptr)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtHostMemMapCapabilities(w: &Words<'_>) -> Played {
@@ -5514,7 +5514,7 @@ fn aclrtHostMemMapCapabilities(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtMemFlush(w: &Words<'_>) -> Played {
@@ -5523,7 +5523,7 @@ fn aclrtMemFlush(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtMemFlush, |cx| {
         jumar_acl::memory::aclrtMemFlush(cx, devPtr, size)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtMemInvalidate(w: &Words<'_>) -> Played {
@@ -5532,7 +5532,7 @@ fn aclrtMemInvalidate(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtMemInvalidate, |cx| {
         jumar_acl::memory::aclrtMemInvalidate(cx, devPtr, size)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtFree(w: &Words<'_>) -> Played {
@@ -5540,7 +5540,7 @@ fn aclrtFree(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtFree, |cx| {
         jumar_acl::memory::aclrtFree(cx, devPtr)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtMallocHost(w: &Words<'_>) -> Played {
@@ -5556,7 +5556,7 @@ fn aclrtMallocHost(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtFreeHost(w: &Words<'_>) -> Played {
@@ -5564,7 +5564,7 @@ fn aclrtFreeHost(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtFreeHost, |cx| {
         jumar_acl::memory::aclrtFreeHost(cx, hostPtr)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtFreeWithDevSync(w: &Words<'_>) -> Played {
@@ -5572,7 +5572,7 @@ fn aclrtFreeWithDevSync(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtFreeWithDevSync, |cx| {
         jumar_acl::memory::aclrtFreeWithDevSync(cx, devPtr)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtFreeHostWithDevSync(w: &Words<'_>) -> Played {
@@ -5580,7 +5580,7 @@ fn aclrtFreeHostWithDevSync(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtFreeHostWithDevSync, |cx| {
         jumar_acl::memory::aclrtFreeHostWithDevSync(cx, hostPtr)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtGetMemInfo(w: &Words<'_>) -> Played {
@@ -5598,12 +5598,12 @@ fn aclrtGetMemInfo(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtGetMemUsageInfo(w: &Words<'_>) -> Played {
     let deviceId = w.plain(0);
-    let memUsageInfo = w.array(1, words::count(w.plain::<usize>(2)), false)?;
+    let memUsageInfo = w.array(1, raw_args::count(w.plain::<usize>(2)), false)?;
     let inputNum = w.plain(2);
     let outputNum = w.out(3)?;
     let done = enter(&calls::aclrtGetMemUsageInfo, |cx| {
@@ -5617,11 +5617,11 @@ fn aclrtGetMemUsageInfo(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtCheckMemType(w: &Words<'_>) -> Played {
-    let addrList = w.slice::<usize>(0, words::count(w.plain::<u32>(1)))?;
+    let addrList = w.slice::<usize>(0, raw_args::count(w.plain::<u32>(1)))?;
     let size = w.plain(1);
     let memType = w.plain(2);
     let checkResult = w.out(3)?;
@@ -5636,7 +5636,7 @@ fn aclrtCheckMemType(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtMemPoolCreate(w: &Words<'_>) -> Played {
@@ -5652,7 +5652,7 @@ fn aclrtMemPoolCreate(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtMemPoolDestroy(w: &Words<'_>) -> Played {
@@ -5660,7 +5660,7 @@ fn aclrtMemPoolDestroy(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtMemPoolDestroy, |cx| {
         jumar_acl::mempool::aclrtMemPoolDestroy(cx, memPool)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtMemPoolSetAttr(w: &Words<'_>) -> Played {
@@ -5670,7 +5670,7 @@ fn aclrtMemPoolSetAttr(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtMemPoolSetAttr, |cx| {
         jumar_acl::mempool::aclrtMemPoolSetAttr(cx, memPool, attr, value)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtMemPoolGetAttr(w: &Words<'_>) -> Played {
@@ -5687,7 +5687,7 @@ fn aclrtMemPoolGetAttr(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtMemPoolMallocAsync(w: &Words<'_>) -> Played {
@@ -5705,7 +5705,7 @@ fn aclrtMemPoolMallocAsync(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtMemPoolFreeAsync(w: &Words<'_>) -> Played {
@@ -5714,7 +5714,7 @@ fn aclrtMemPoolFreeAsync(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtMemPoolFreeAsync, |cx| {
         jumar_acl::mempool::aclrtMemPoolFreeAsync(cx, ptr, stream)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtMemPoolTrimTo(w: &Words<'_>) -> Played {
@@ -5723,7 +5723,7 @@ fn aclrtMemPoolTrimTo(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtMemPoolTrimTo, |cx| {
         jumar_acl::mempool::aclrtMemPoolTrimTo(cx, memPool, minBytesToKeep)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlLoadFromFile(w: &Words<'_>) -> Played {
@@ -5739,11 +5739,11 @@ fn aclmdlLoadFromFile(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlLoadFromMem(w: &Words<'_>) -> Played {
-    let model = w.slice::<u8>(0, words::count(w.plain::<usize>(1)))?;
+    let model = w.slice::<u8>(0, raw_args::count(w.plain::<usize>(1)))?;
     let modelSize = w.plain(1);
     let modelId = w.out(2)?;
     let done = enter(&calls::aclmdlLoadFromMem, |cx| {
@@ -5756,7 +5756,7 @@ fn aclmdlLoadFromMem(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlLoadFromFileWithMem(w: &Words<'_>) -> Played {
@@ -5783,11 +5783,11 @@ fn aclmdlLoadFromFileWithMem(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlLoadFromMemWithMem(w: &Words<'_>) -> Played {
-    let model = w.slice::<u8>(0, words::count(w.plain::<usize>(1)))?;
+    let model = w.slice::<u8>(0, raw_args::count(w.plain::<usize>(1)))?;
     let modelSize = w.plain(1);
     let modelId = w.out(2)?;
     let workPtr = w.plain(3);
@@ -5812,15 +5812,15 @@ fn aclmdlLoadFromMemWithMem(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlLoadFromFileWithQ(w: &Words<'_>) -> Played {
     let modelPath = w.text(0);
     let modelId = w.out(1)?;
-    let inputQ = w.slice::<u32>(2, words::count(w.plain::<usize>(3)))?;
+    let inputQ = w.slice::<u32>(2, raw_args::count(w.plain::<usize>(3)))?;
     let inputQNum = w.plain(3);
-    let outputQ = w.slice::<u32>(4, words::count(w.plain::<usize>(5)))?;
+    let outputQ = w.slice::<u32>(4, raw_args::count(w.plain::<usize>(5)))?;
     let outputQNum = w.plain(5);
     let done = enter(&calls::aclmdlLoadFromFileWithQ, |cx| {
         jumar_acl::model::aclmdlLoadFromFileWithQ(
@@ -5839,16 +5839,16 @@ fn aclmdlLoadFromFileWithQ(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlLoadFromMemWithQ(w: &Words<'_>) -> Played {
-    let model = w.slice::<u8>(0, words::count(w.plain::<usize>(1)))?;
+    let model = w.slice::<u8>(0, raw_args::count(w.plain::<usize>(1)))?;
     let modelSize = w.plain(1);
     let modelId = w.out(2)?;
-    let inputQ = w.slice::<u32>(3, words::count(w.plain::<usize>(4)))?;
+    let inputQ = w.slice::<u32>(3, raw_args::count(w.plain::<usize>(4)))?;
     let inputQNum = w.plain(4);
-    let outputQ = w.slice::<u32>(5, words::count(w.plain::<usize>(6)))?;
+    let outputQ = w.slice::<u32>(5, raw_args::count(w.plain::<usize>(6)))?;
     let outputQNum = w.plain(6);
     let done = enter(&calls::aclmdlLoadFromMemWithQ, |cx| {
         jumar_acl::model::aclmdlLoadFromMemWithQ(
@@ -5868,7 +5868,7 @@ fn aclmdlLoadFromMemWithQ(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlExecute(w: &Words<'_>) -> Played {
@@ -5878,7 +5878,7 @@ fn aclmdlExecute(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclmdlExecute, |cx| {
         jumar_acl::model::aclmdlExecute(cx, modelId, input, output)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlExecuteV2(w: &Words<'_>) -> Played {
@@ -5890,7 +5890,7 @@ fn aclmdlExecuteV2(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclmdlExecuteV2, |cx| {
         jumar_acl::model::aclmdlExecuteV2(cx, modelId, input, output, stream, handle)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlExecuteAsyncV2(w: &Words<'_>) -> Played {
@@ -5902,7 +5902,7 @@ fn aclmdlExecuteAsyncV2(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclmdlExecuteAsyncV2, |cx| {
         jumar_acl::model::aclmdlExecuteAsyncV2(cx, modelId, input, output, stream, handle)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlExecuteAsync(w: &Words<'_>) -> Played {
@@ -5913,7 +5913,7 @@ fn aclmdlExecuteAsync(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclmdlExecuteAsync, |cx| {
         jumar_acl::model::aclmdlExecuteAsync(cx, modelId, input, output, stream)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlUnload(w: &Words<'_>) -> Played {
@@ -5921,7 +5921,7 @@ fn aclmdlUnload(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclmdlUnload, |cx| {
         jumar_acl::model::aclmdlUnload(cx, modelId)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlQuerySize(w: &Words<'_>) -> Played {
@@ -5939,7 +5939,7 @@ fn aclmdlQuerySize(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlQueryExeOMDesc(w: &Words<'_>) -> Played {
@@ -5955,11 +5955,11 @@ fn aclmdlQueryExeOMDesc(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlQuerySizeFromMem(w: &Words<'_>) -> Played {
-    let model = w.slice::<u8>(0, words::count(w.plain::<usize>(1)))?;
+    let model = w.slice::<u8>(0, raw_args::count(w.plain::<usize>(1)))?;
     let modelSize = w.plain(1);
     let workSize = w.out(2)?;
     let weightSize = w.out(3)?;
@@ -5974,7 +5974,7 @@ fn aclmdlQuerySizeFromMem(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlSetDynamicBatchSize(w: &Words<'_>) -> Played {
@@ -5985,7 +5985,7 @@ fn aclmdlSetDynamicBatchSize(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclmdlSetDynamicBatchSize, |cx| {
         jumar_acl::model::aclmdlSetDynamicBatchSize(cx, modelId, dataset, index, batchSize)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlSetDynamicHWSize(w: &Words<'_>) -> Played {
@@ -5997,7 +5997,7 @@ fn aclmdlSetDynamicHWSize(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclmdlSetDynamicHWSize, |cx| {
         jumar_acl::model::aclmdlSetDynamicHWSize(cx, modelId, dataset, index, height, width)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlSetInputDynamicDims(w: &Words<'_>) -> Played {
@@ -6008,14 +6008,14 @@ fn aclmdlSetInputDynamicDims(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclmdlSetInputDynamicDims, |cx| {
         jumar_acl::model::aclmdlSetInputDynamicDims(cx, modelId, dataset, index, dims.as_ref())
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlCreateAndGetOpDesc(w: &Words<'_>) -> Played {
     let deviceId = w.plain(0);
     let streamId = w.plain(1);
     let taskId = w.plain(2);
-    let opName = w.array(3, words::count(w.plain::<usize>(4)), false)?;
+    let opName = w.array(3, raw_args::count(w.plain::<usize>(4)), false)?;
     let opNameLen = w.plain(4);
     let inputDesc = w.out(5)?;
     let numInputs = w.out(6)?;
@@ -6041,7 +6041,7 @@ fn aclmdlCreateAndGetOpDesc(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlSetExternalWeightAddress(w: &Words<'_>) -> Played {
@@ -6058,7 +6058,7 @@ fn aclmdlSetExternalWeightAddress(w: &Words<'_>) -> Played {
             size,
         )
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlCreateExecConfigHandle(_: &Words<'_>) -> Played {
@@ -6066,7 +6066,7 @@ fn aclmdlCreateExecConfigHandle(_: &Words<'_>) -> Played {
         &calls::aclmdlCreateExecConfigHandle,
         jumar_acl::model_config::aclmdlCreateExecConfigHandle,
     );
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn aclmdlDestroyExecConfigHandle(w: &Words<'_>) -> Played {
@@ -6074,7 +6074,7 @@ fn aclmdlDestroyExecConfigHandle(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclmdlDestroyExecConfigHandle, |cx| {
         jumar_acl::model_config::aclmdlDestroyExecConfigHandle(cx, handle)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlSetAttribute(w: &Words<'_>) -> Played {
@@ -6084,7 +6084,7 @@ fn aclmdlSetAttribute(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclmdlSetAttribute, |cx| {
         jumar_acl::model_config::aclmdlSetAttribute(cx, modelId, attr, attrValue.as_ref())
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlGetAttribute(w: &Words<'_>) -> Played {
@@ -6101,7 +6101,7 @@ fn aclmdlGetAttribute(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlCreateConfigHandle(_: &Words<'_>) -> Played {
@@ -6109,7 +6109,7 @@ fn aclmdlCreateConfigHandle(_: &Words<'_>) -> Played {
         &calls::aclmdlCreateConfigHandle,
         jumar_acl::model_config::aclmdlCreateConfigHandle,
     );
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn aclmdlDestroyConfigHandle(w: &Words<'_>) -> Played {
@@ -6117,13 +6117,13 @@ fn aclmdlDestroyConfigHandle(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclmdlDestroyConfigHandle, |cx| {
         jumar_acl::model_config::aclmdlDestroyConfigHandle(cx, handle)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlSetExecConfigOpt(w: &Words<'_>) -> Played {
     let handle = w.plain(0);
     let attr = w.plain(1);
-    let attrValue = w.slice::<u8>(2, words::count(w.plain::<usize>(3)))?;
+    let attrValue = w.slice::<u8>(2, raw_args::count(w.plain::<usize>(3)))?;
     let valueSize = w.plain(3);
     let done = enter(&calls::aclmdlSetExecConfigOpt, |cx| {
         jumar_acl::model_config::aclmdlSetExecConfigOpt(
@@ -6134,7 +6134,7 @@ fn aclmdlSetExecConfigOpt(w: &Words<'_>) -> Played {
             valueSize,
         )
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlCreateDesc(_: &Words<'_>) -> Played {
@@ -6142,7 +6142,7 @@ fn aclmdlCreateDesc(_: &Words<'_>) -> Played {
         &calls::aclmdlCreateDesc,
         jumar_acl::model_desc::aclmdlCreateDesc,
     );
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn aclmdlDestroyDesc(w: &Words<'_>) -> Played {
@@ -6150,7 +6150,7 @@ fn aclmdlDestroyDesc(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclmdlDestroyDesc, |cx| {
         jumar_acl::model_desc::aclmdlDestroyDesc(cx, modelDesc)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlGetDesc(w: &Words<'_>) -> Played {
@@ -6159,7 +6159,7 @@ fn aclmdlGetDesc(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclmdlGetDesc, |cx| {
         jumar_acl::model_desc::aclmdlGetDesc(cx, modelDesc, modelId)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlGetDescFromFile(w: &Words<'_>) -> Played {
@@ -6168,17 +6168,17 @@ fn aclmdlGetDescFromFile(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclmdlGetDescFromFile, |cx| {
         jumar_acl::model_desc::aclmdlGetDescFromFile(cx, modelDesc, modelPath.as_deref())
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlGetDescFromMem(w: &Words<'_>) -> Played {
     let modelDesc = w.plain(0);
-    let model = w.slice::<u8>(1, words::count(w.plain::<usize>(2)))?;
+    let model = w.slice::<u8>(1, raw_args::count(w.plain::<usize>(2)))?;
     let modelSize = w.plain(2);
     let done = enter(&calls::aclmdlGetDescFromMem, |cx| {
         jumar_acl::model_desc::aclmdlGetDescFromMem(cx, modelDesc, model.as_deref(), modelSize)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlGetNumInputs(w: &Words<'_>) -> Played {
@@ -6186,7 +6186,7 @@ fn aclmdlGetNumInputs(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclmdlGetNumInputs, |cx| {
         jumar_acl::model_desc::aclmdlGetNumInputs(cx, modelDesc)
     });
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn aclmdlGetNumOutputs(w: &Words<'_>) -> Played {
@@ -6194,7 +6194,7 @@ fn aclmdlGetNumOutputs(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclmdlGetNumOutputs, |cx| {
         jumar_acl::model_desc::aclmdlGetNumOutputs(cx, modelDesc)
     });
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn aclmdlGetInputSizeByIndex(w: &Words<'_>) -> Played {
@@ -6203,7 +6203,7 @@ fn aclmdlGetInputSizeByIndex(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclmdlGetInputSizeByIndex, |cx| {
         jumar_acl::model_desc::aclmdlGetInputSizeByIndex(cx, modelDesc, index)
     });
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn aclmdlGetOutputSizeByIndex(w: &Words<'_>) -> Played {
@@ -6212,7 +6212,7 @@ fn aclmdlGetOutputSizeByIndex(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclmdlGetOutputSizeByIndex, |cx| {
         jumar_acl::model_desc::aclmdlGetOutputSizeByIndex(cx, modelDesc, index)
     });
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn aclmdlGetInputDims(w: &Words<'_>) -> Played {
@@ -6229,7 +6229,7 @@ fn aclmdlGetInputDims(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlGetInputDimsV2(w: &Words<'_>) -> Played {
@@ -6246,7 +6246,7 @@ fn aclmdlGetInputDimsV2(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlGetInputDimsRange(w: &Words<'_>) -> Played {
@@ -6263,7 +6263,7 @@ fn aclmdlGetInputDimsRange(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlGetOutputDims(w: &Words<'_>) -> Played {
@@ -6280,7 +6280,7 @@ fn aclmdlGetOutputDims(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlGetCurOutputDims(w: &Words<'_>) -> Played {
@@ -6297,7 +6297,7 @@ fn aclmdlGetCurOutputDims(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlGetOpAttr(w: &Words<'_>) -> Played {
@@ -6307,7 +6307,7 @@ fn aclmdlGetOpAttr(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclmdlGetOpAttr, |cx| {
         jumar_acl::model_desc::aclmdlGetOpAttr(cx, modelDesc, opName.as_deref(), attr.as_deref())
     });
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn aclmdlGetInputNameByIndex(w: &Words<'_>) -> Played {
@@ -6316,7 +6316,7 @@ fn aclmdlGetInputNameByIndex(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclmdlGetInputNameByIndex, |cx| {
         jumar_acl::model_desc::aclmdlGetInputNameByIndex(cx, modelDesc, index)
     });
-    words::value(done, c"")
+    raw_args::value(done, c"")
 }
 
 fn aclmdlGetOutputNameByIndex(w: &Words<'_>) -> Played {
@@ -6325,7 +6325,7 @@ fn aclmdlGetOutputNameByIndex(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclmdlGetOutputNameByIndex, |cx| {
         jumar_acl::model_desc::aclmdlGetOutputNameByIndex(cx, modelDesc, index)
     });
-    words::value(done, c"")
+    raw_args::value(done, c"")
 }
 
 fn aclmdlGetInputFormat(w: &Words<'_>) -> Played {
@@ -6334,7 +6334,7 @@ fn aclmdlGetInputFormat(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclmdlGetInputFormat, |cx| {
         jumar_acl::model_desc::aclmdlGetInputFormat(cx, modelDesc, index)
     });
-    words::value(done, -1_i64)
+    raw_args::value(done, -1_i64)
 }
 
 fn aclmdlGetOutputFormat(w: &Words<'_>) -> Played {
@@ -6343,7 +6343,7 @@ fn aclmdlGetOutputFormat(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclmdlGetOutputFormat, |cx| {
         jumar_acl::model_desc::aclmdlGetOutputFormat(cx, modelDesc, index)
     });
-    words::value(done, -1_i64)
+    raw_args::value(done, -1_i64)
 }
 
 fn aclmdlGetInputDataType(w: &Words<'_>) -> Played {
@@ -6352,7 +6352,7 @@ fn aclmdlGetInputDataType(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclmdlGetInputDataType, |cx| {
         jumar_acl::model_desc::aclmdlGetInputDataType(cx, modelDesc, index)
     });
-    words::value(done, -1_i64)
+    raw_args::value(done, -1_i64)
 }
 
 fn aclmdlGetOutputDataType(w: &Words<'_>) -> Played {
@@ -6361,7 +6361,7 @@ fn aclmdlGetOutputDataType(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclmdlGetOutputDataType, |cx| {
         jumar_acl::model_desc::aclmdlGetOutputDataType(cx, modelDesc, index)
     });
-    words::value(done, -1_i64)
+    raw_args::value(done, -1_i64)
 }
 
 fn aclmdlGetInputIndexByName(w: &Words<'_>) -> Played {
@@ -6378,7 +6378,7 @@ fn aclmdlGetInputIndexByName(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlGetOutputIndexByName(w: &Words<'_>) -> Played {
@@ -6395,7 +6395,7 @@ fn aclmdlGetOutputIndexByName(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlGetDynamicBatch(w: &Words<'_>) -> Played {
@@ -6411,7 +6411,7 @@ fn aclmdlGetDynamicBatch(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlGetDynamicHW(w: &Words<'_>) -> Played {
@@ -6428,7 +6428,7 @@ fn aclmdlGetDynamicHW(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlGetInputDynamicGearCount(w: &Words<'_>) -> Played {
@@ -6445,13 +6445,13 @@ fn aclmdlGetInputDynamicGearCount(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlGetInputDynamicDims(w: &Words<'_>) -> Played {
     let modelDesc = w.plain(0);
     let index = w.plain(1);
-    let dims = w.array(2, words::count(w.plain::<usize>(3)), false)?;
+    let dims = w.array(2, raw_args::count(w.plain::<usize>(3)), false)?;
     let gearCount = w.plain(3);
     let done = enter(&calls::aclmdlGetInputDynamicDims, |cx| {
         jumar_acl::model_desc::aclmdlGetInputDynamicDims(cx, modelDesc, index, gearCount)
@@ -6463,7 +6463,7 @@ fn aclmdlGetInputDynamicDims(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclmdlGetTensorRealName(w: &Words<'_>) -> Played {
@@ -6472,7 +6472,7 @@ fn aclmdlGetTensorRealName(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclmdlGetTensorRealName, |cx| {
         jumar_acl::model_desc::aclmdlGetTensorRealName(cx, modelDesc, name.as_deref())
     });
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn MsprofReportApi(w: &Words<'_>) -> Played {
@@ -6481,7 +6481,7 @@ fn MsprofReportApi(w: &Words<'_>) -> Played {
     let done = enter(&calls::MsprofReportApi, |cx| {
         jumar_acl::msprof::MsprofReportApi(cx, nonPersistentFlag, api.as_ref())
     });
-    words::value(done, -1_i64)
+    raw_args::value(done, -1_i64)
 }
 
 fn MsprofReportEvent(w: &Words<'_>) -> Played {
@@ -6490,7 +6490,7 @@ fn MsprofReportEvent(w: &Words<'_>) -> Played {
     let done = enter(&calls::MsprofReportEvent, |cx| {
         jumar_acl::msprof::MsprofReportEvent(cx, nonPersistentFlag, event)
     });
-    words::value(done, -1_i64)
+    raw_args::value(done, -1_i64)
 }
 
 fn MsprofReportCompactInfo(w: &Words<'_>) -> Played {
@@ -6500,7 +6500,7 @@ fn MsprofReportCompactInfo(w: &Words<'_>) -> Played {
     let done = enter(&calls::MsprofReportCompactInfo, |cx| {
         jumar_acl::msprof::MsprofReportCompactInfo(cx, nonPersistentFlag, data, length)
     });
-    words::value(done, -1_i64)
+    raw_args::value(done, -1_i64)
 }
 
 fn MsprofReportAdditionalInfo(w: &Words<'_>) -> Played {
@@ -6510,7 +6510,7 @@ fn MsprofReportAdditionalInfo(w: &Words<'_>) -> Played {
     let done = enter(&calls::MsprofReportAdditionalInfo, |cx| {
         jumar_acl::msprof::MsprofReportAdditionalInfo(cx, nonPersistentFlag, data, length)
     });
-    words::value(done, -1_i64)
+    raw_args::value(done, -1_i64)
 }
 
 fn MsprofReportBatchAdditionalInfo(w: &Words<'_>) -> Played {
@@ -6520,7 +6520,7 @@ fn MsprofReportBatchAdditionalInfo(w: &Words<'_>) -> Played {
     let done = enter(&calls::MsprofReportBatchAdditionalInfo, |cx| {
         jumar_acl::msprof::MsprofReportBatchAdditionalInfo(cx, nonPersistentFlag, data, length)
     });
-    words::value(done, -1_i64)
+    raw_args::value(done, -1_i64)
 }
 
 fn MsprofReportData(w: &Words<'_>) -> Played {
@@ -6531,7 +6531,7 @@ fn MsprofReportData(w: &Words<'_>) -> Played {
     let done = enter(&calls::MsprofReportData, |cx| {
         jumar_acl::msprof::MsprofReportData(cx, moduleId, r#type, data, len)
     });
-    words::value(done, -1_i64)
+    raw_args::value(done, -1_i64)
 }
 
 fn MsprofRegTypeInfo(w: &Words<'_>) -> Played {
@@ -6541,25 +6541,25 @@ fn MsprofRegTypeInfo(w: &Words<'_>) -> Played {
     let done = enter(&calls::MsprofRegTypeInfo, |cx| {
         jumar_acl::msprof::MsprofRegTypeInfo(cx, level, typeId, typeName.as_deref())
     });
-    words::value(done, -1_i64)
+    raw_args::value(done, -1_i64)
 }
 
 fn MsprofGetHashId(w: &Words<'_>) -> Played {
-    let hashInfo = w.slice::<u8>(0, words::count(w.plain::<usize>(1)))?;
+    let hashInfo = w.slice::<u8>(0, raw_args::count(w.plain::<usize>(1)))?;
     let length = w.plain(1);
     let done = enter(&calls::MsprofGetHashId, |cx| {
         jumar_acl::msprof::MsprofGetHashId(cx, hashInfo.as_deref(), length)
     });
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn MsprofStr2Id(w: &Words<'_>) -> Played {
-    let hashInfo = w.slice::<u8>(0, words::count(w.plain::<usize>(1)))?;
+    let hashInfo = w.slice::<u8>(0, raw_args::count(w.plain::<usize>(1)))?;
     let length = w.plain(1);
     let done = enter(&calls::MsprofStr2Id, |cx| {
         jumar_acl::msprof::MsprofStr2Id(cx, hashInfo.as_deref(), length)
     });
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn MsprofSysCycleTime(_: &Words<'_>) -> Played {
@@ -6567,7 +6567,7 @@ fn MsprofSysCycleTime(_: &Words<'_>) -> Played {
         &calls::MsprofSysCycleTime,
         jumar_acl::msprof::MsprofSysCycleTime,
     );
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn MsprofSetDeviceIdByGeModelIdx(w: &Words<'_>) -> Played {
@@ -6576,7 +6576,7 @@ fn MsprofSetDeviceIdByGeModelIdx(w: &Words<'_>) -> Played {
     let done = enter(&calls::MsprofSetDeviceIdByGeModelIdx, |cx| {
         jumar_acl::msprof::MsprofSetDeviceIdByGeModelIdx(cx, geModelIdx, deviceId)
     });
-    words::value(done, -1_i64)
+    raw_args::value(done, -1_i64)
 }
 
 fn MsprofUnsetDeviceIdByGeModelIdx(w: &Words<'_>) -> Played {
@@ -6585,7 +6585,7 @@ fn MsprofUnsetDeviceIdByGeModelIdx(w: &Words<'_>) -> Played {
     let done = enter(&calls::MsprofUnsetDeviceIdByGeModelIdx, |cx| {
         jumar_acl::msprof::MsprofUnsetDeviceIdByGeModelIdx(cx, geModelIdx, deviceId)
     });
-    words::value(done, -1_i64)
+    raw_args::value(done, -1_i64)
 }
 
 fn MsprofNotifySetDevice(w: &Words<'_>) -> Played {
@@ -6595,7 +6595,7 @@ fn MsprofNotifySetDevice(w: &Words<'_>) -> Played {
     let done = enter(&calls::MsprofNotifySetDevice, |cx| {
         jumar_acl::msprof::MsprofNotifySetDevice(cx, chipId, deviceId, isOpen)
     });
-    words::value(done, -1_i64)
+    raw_args::value(done, -1_i64)
 }
 
 fn aclrtCreateNotify(w: &Words<'_>) -> Played {
@@ -6611,7 +6611,7 @@ fn aclrtCreateNotify(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtDestroyNotify(w: &Words<'_>) -> Played {
@@ -6619,7 +6619,7 @@ fn aclrtDestroyNotify(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtDestroyNotify, |cx| {
         jumar_acl::notify::aclrtDestroyNotify(cx, notify)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtCntNotifyCreate(w: &Words<'_>) -> Played {
@@ -6635,7 +6635,7 @@ fn aclrtCntNotifyCreate(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtCntNotifyDestroy(w: &Words<'_>) -> Played {
@@ -6643,7 +6643,7 @@ fn aclrtCntNotifyDestroy(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtCntNotifyDestroy, |cx| {
         jumar_acl::notify::aclrtCntNotifyDestroy(cx, cntNotify)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtRecordNotify(w: &Words<'_>) -> Played {
@@ -6652,7 +6652,7 @@ fn aclrtRecordNotify(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtRecordNotify, |cx| {
         jumar_acl::notify::aclrtRecordNotify(cx, notify, stream)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtWaitAndResetNotify(w: &Words<'_>) -> Played {
@@ -6662,7 +6662,7 @@ fn aclrtWaitAndResetNotify(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtWaitAndResetNotify, |cx| {
         jumar_acl::notify::aclrtWaitAndResetNotify(cx, notify, stream, timeout)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtGetNotifyId(w: &Words<'_>) -> Played {
@@ -6678,21 +6678,21 @@ fn aclrtGetNotifyId(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtNotifyBatchReset(w: &Words<'_>) -> Played {
-    let notifies = w.slice::<jumar_acl::Raw>(0, words::count(w.plain::<usize>(1)))?;
+    let notifies = w.slice::<jumar_acl::Raw>(0, raw_args::count(w.plain::<usize>(1)))?;
     let num = w.plain(1);
     let done = enter(&calls::aclrtNotifyBatchReset, |cx| {
         jumar_acl::notify::aclrtNotifyBatchReset(cx, notifies.as_deref(), num)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtNotifyGetExportKey(w: &Words<'_>) -> Played {
     let notify = w.plain(0);
-    let key = w.array(1, words::count(w.plain::<usize>(2)), false)?;
+    let key = w.array(1, raw_args::count(w.plain::<usize>(2)), false)?;
     let len = w.plain(2);
     let flags = w.plain(3);
     let done = enter(&calls::aclrtNotifyGetExportKey, |cx| {
@@ -6705,7 +6705,7 @@ fn aclrtNotifyGetExportKey(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtNotifyImportByKey(w: &Words<'_>) -> Played {
@@ -6722,17 +6722,17 @@ fn aclrtNotifyImportByKey(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtNotifySetImportPid(w: &Words<'_>) -> Played {
     let notify = w.plain(0);
-    let pid = w.slice::<i32>(1, words::count(w.plain::<usize>(2)))?;
+    let pid = w.slice::<i32>(1, raw_args::count(w.plain::<usize>(2)))?;
     let num = w.plain(2);
     let done = enter(&calls::aclrtNotifySetImportPid, |cx| {
         jumar_acl::notify::aclrtNotifySetImportPid(cx, notify, pid.as_deref(), num)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtCntNotifyRecord(w: &Words<'_>) -> Played {
@@ -6742,7 +6742,7 @@ fn aclrtCntNotifyRecord(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtCntNotifyRecord, |cx| {
         jumar_acl::notify::aclrtCntNotifyRecord(cx, cntNotify, stream, info.as_ref())
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtCntNotifyWaitWithTimeout(w: &Words<'_>) -> Played {
@@ -6752,7 +6752,7 @@ fn aclrtCntNotifyWaitWithTimeout(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtCntNotifyWaitWithTimeout, |cx| {
         jumar_acl::notify::aclrtCntNotifyWaitWithTimeout(cx, cntNotify, stream, info.as_ref())
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtCntNotifyReset(w: &Words<'_>) -> Played {
@@ -6761,7 +6761,7 @@ fn aclrtCntNotifyReset(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtCntNotifyReset, |cx| {
         jumar_acl::notify::aclrtCntNotifyReset(cx, cntNotify, stream)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtCntNotifyGetId(w: &Words<'_>) -> Played {
@@ -6777,7 +6777,7 @@ fn aclrtCntNotifyGetId(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtDeviceCanAccessPeer(w: &Words<'_>) -> Played {
@@ -6794,7 +6794,7 @@ fn aclrtDeviceCanAccessPeer(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtDeviceEnablePeerAccess(w: &Words<'_>) -> Played {
@@ -6803,7 +6803,7 @@ fn aclrtDeviceEnablePeerAccess(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtDeviceEnablePeerAccess, |cx| {
         jumar_acl::peer::aclrtDeviceEnablePeerAccess(cx, peerDeviceId, flags)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtDeviceDisablePeerAccess(w: &Words<'_>) -> Played {
@@ -6811,12 +6811,12 @@ fn aclrtDeviceDisablePeerAccess(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtDeviceDisablePeerAccess, |cx| {
         jumar_acl::peer::aclrtDeviceDisablePeerAccess(cx, peerDeviceId)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtDeviceGetP2PAtomicCapabilities(w: &Words<'_>) -> Played {
-    let capabilities = w.array(0, words::count(w.plain::<u32>(2)), false)?;
-    let operations = w.slice::<u32>(1, words::count(w.plain::<u32>(2)))?;
+    let capabilities = w.array(0, raw_args::count(w.plain::<u32>(2)), false)?;
+    let operations = w.slice::<u32>(1, raw_args::count(w.plain::<u32>(2)))?;
     let count = w.plain(2);
     let srcDeviceId = w.plain(3);
     let dstDeviceId = w.plain(4);
@@ -6836,7 +6836,7 @@ fn aclrtDeviceGetP2PAtomicCapabilities(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtGetDevicesTopo(w: &Words<'_>) -> Played {
@@ -6853,7 +6853,7 @@ fn aclrtGetDevicesTopo(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtDevicePeerAccessStatus(w: &Words<'_>) -> Played {
@@ -6870,7 +6870,7 @@ fn aclrtDevicePeerAccessStatus(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtMemP2PMap(w: &Words<'_>) -> Played {
@@ -6881,12 +6881,12 @@ fn aclrtMemP2PMap(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtMemP2PMap, |cx| {
         jumar_acl::peer::aclrtMemP2PMap(cx, devPtr, size, dstDevId, flags)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclplatformGetDeviceInfo(w: &Words<'_>) -> Played {
     let infoType = w.plain(0);
-    let value = w.array(1, words::count(w.plain::<u32>(2)), false)?;
+    let value = w.array(1, raw_args::count(w.plain::<u32>(2)), false)?;
     let maxLen = w.plain(2);
     let done = enter(&calls::aclplatformGetDeviceInfo, |cx| {
         jumar_acl::platform::aclplatformGetDeviceInfo(cx, infoType, maxLen)
@@ -6898,17 +6898,17 @@ fn aclplatformGetDeviceInfo(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtProfTrace(w: &Words<'_>) -> Played {
-    let userdata = w.slice::<u8>(0, words::count(w.plain::<i32>(1)))?;
+    let userdata = w.slice::<u8>(0, raw_args::count(w.plain::<i32>(1)))?;
     let length = w.plain(1);
     let stream = w.plain(2);
     let done = enter(&calls::aclrtProfTrace, |cx| {
         jumar_acl::prof::aclrtProfTrace(cx, userdata.as_deref(), length, stream)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclprofInit(w: &Words<'_>) -> Played {
@@ -6917,12 +6917,12 @@ fn aclprofInit(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclprofInit, |cx| {
         jumar_acl::prof::aclprofInit(cx, profilerResultPath.as_deref(), length)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclprofFinalize(_: &Words<'_>) -> Played {
     let done = enter(&calls::aclprofFinalize, jumar_acl::prof::aclprofFinalize);
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclprofStart(w: &Words<'_>) -> Played {
@@ -6930,11 +6930,11 @@ fn aclprofStart(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclprofStart, |cx| {
         jumar_acl::prof::aclprofStart(cx, profilerConfig)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclprofCreateConfig(w: &Words<'_>) -> Played {
-    let deviceIdList = w.slice::<u32>(0, words::count(w.plain::<u32>(1)))?;
+    let deviceIdList = w.slice::<u32>(0, raw_args::count(w.plain::<u32>(1)))?;
     let deviceNums = w.plain(1);
     let aicoreMetrics = w.plain(2);
     let aicoreEvents = w.plain(3);
@@ -6949,7 +6949,7 @@ fn aclprofCreateConfig(w: &Words<'_>) -> Played {
             dataTypeConfig,
         )
     });
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn aclprofDestroyConfig(w: &Words<'_>) -> Played {
@@ -6957,7 +6957,7 @@ fn aclprofDestroyConfig(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclprofDestroyConfig, |cx| {
         jumar_acl::prof::aclprofDestroyConfig(cx, profilerConfig)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclprofStop(w: &Words<'_>) -> Played {
@@ -6965,7 +6965,7 @@ fn aclprofStop(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclprofStop, |cx| {
         jumar_acl::prof::aclprofStop(cx, profilerConfig)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclprofSetConfig(w: &Words<'_>) -> Played {
@@ -6975,7 +6975,7 @@ fn aclprofSetConfig(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclprofSetConfig, |cx| {
         jumar_acl::prof::aclprofSetConfig(cx, configType, config.as_deref(), configLength)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclprofModelSubscribe(w: &Words<'_>) -> Played {
@@ -6984,7 +6984,7 @@ fn aclprofModelSubscribe(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclprofModelSubscribe, |cx| {
         jumar_acl::prof::aclprofModelSubscribe(cx, modelId, profSubscribeConfig)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclprofModelUnSubscribe(w: &Words<'_>) -> Played {
@@ -6992,7 +6992,7 @@ fn aclprofModelUnSubscribe(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclprofModelUnSubscribe, |cx| {
         jumar_acl::prof::aclprofModelUnSubscribe(cx, modelId)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclprofCreateSubscribeConfig(w: &Words<'_>) -> Played {
@@ -7007,7 +7007,7 @@ fn aclprofCreateSubscribeConfig(w: &Words<'_>) -> Played {
             fd.as_deref(),
         )
     });
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn aclprofDestroySubscribeConfig(w: &Words<'_>) -> Played {
@@ -7015,7 +7015,7 @@ fn aclprofDestroySubscribeConfig(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclprofDestroySubscribeConfig, |cx| {
         jumar_acl::prof::aclprofDestroySubscribeConfig(cx, profSubscribeConfig)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclprofGetOpDescSize(w: &Words<'_>) -> Played {
@@ -7031,11 +7031,11 @@ fn aclprofGetOpDescSize(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclprofGetOpNum(w: &Words<'_>) -> Played {
-    let opInfo = w.slice::<u8>(0, words::count(w.plain::<usize>(1)))?;
+    let opInfo = w.slice::<u8>(0, raw_args::count(w.plain::<usize>(1)))?;
     let opInfoLen = w.plain(1);
     let opNumber = w.out(2)?;
     let done = enter(&calls::aclprofGetOpNum, |cx| {
@@ -7048,11 +7048,11 @@ fn aclprofGetOpNum(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclprofGetOpTypeLen(w: &Words<'_>) -> Played {
-    let opInfo = w.slice::<u8>(0, words::count(w.plain::<usize>(1)))?;
+    let opInfo = w.slice::<u8>(0, raw_args::count(w.plain::<usize>(1)))?;
     let opInfoLen = w.plain(1);
     let index = w.plain(2);
     let opTypeLen = w.out(3)?;
@@ -7066,14 +7066,14 @@ fn aclprofGetOpTypeLen(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclprofGetOpType(w: &Words<'_>) -> Played {
-    let opInfo = w.slice::<u8>(0, words::count(w.plain::<usize>(1)))?;
+    let opInfo = w.slice::<u8>(0, raw_args::count(w.plain::<usize>(1)))?;
     let opInfoLen = w.plain(1);
     let index = w.plain(2);
-    let opType = w.array(3, words::count(w.plain::<usize>(4)), false)?;
+    let opType = w.array(3, raw_args::count(w.plain::<usize>(4)), false)?;
     let opTypeLen = w.plain(4);
     let done = enter(&calls::aclprofGetOpType, |cx| {
         jumar_acl::prof::aclprofGetOpType(cx, opInfo.as_deref(), opInfoLen, index, opTypeLen)
@@ -7085,11 +7085,11 @@ fn aclprofGetOpType(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclprofGetOpNameLen(w: &Words<'_>) -> Played {
-    let opInfo = w.slice::<u8>(0, words::count(w.plain::<usize>(1)))?;
+    let opInfo = w.slice::<u8>(0, raw_args::count(w.plain::<usize>(1)))?;
     let opInfoLen = w.plain(1);
     let index = w.plain(2);
     let opNameLen = w.out(3)?;
@@ -7103,14 +7103,14 @@ fn aclprofGetOpNameLen(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclprofGetOpName(w: &Words<'_>) -> Played {
-    let opInfo = w.slice::<u8>(0, words::count(w.plain::<usize>(1)))?;
+    let opInfo = w.slice::<u8>(0, raw_args::count(w.plain::<usize>(1)))?;
     let opInfoLen = w.plain(1);
     let index = w.plain(2);
-    let opName = w.array(3, words::count(w.plain::<usize>(4)), false)?;
+    let opName = w.array(3, raw_args::count(w.plain::<usize>(4)), false)?;
     let opNameLen = w.plain(4);
     let done = enter(&calls::aclprofGetOpName, |cx| {
         jumar_acl::prof::aclprofGetOpName(cx, opInfo.as_deref(), opInfoLen, index, opNameLen)
@@ -7122,68 +7122,68 @@ fn aclprofGetOpName(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclprofGetOpStart(w: &Words<'_>) -> Played {
-    let opInfo = w.slice::<u8>(0, words::count(w.plain::<usize>(1)))?;
+    let opInfo = w.slice::<u8>(0, raw_args::count(w.plain::<usize>(1)))?;
     let opInfoLen = w.plain(1);
     let index = w.plain(2);
     let done = enter(&calls::aclprofGetOpStart, |cx| {
         jumar_acl::prof::aclprofGetOpStart(cx, opInfo.as_deref(), opInfoLen, index)
     });
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn aclprofGetOpEnd(w: &Words<'_>) -> Played {
-    let opInfo = w.slice::<u8>(0, words::count(w.plain::<usize>(1)))?;
+    let opInfo = w.slice::<u8>(0, raw_args::count(w.plain::<usize>(1)))?;
     let opInfoLen = w.plain(1);
     let index = w.plain(2);
     let done = enter(&calls::aclprofGetOpEnd, |cx| {
         jumar_acl::prof::aclprofGetOpEnd(cx, opInfo.as_deref(), opInfoLen, index)
     });
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn aclprofGetOpDuration(w: &Words<'_>) -> Played {
-    let opInfo = w.slice::<u8>(0, words::count(w.plain::<usize>(1)))?;
+    let opInfo = w.slice::<u8>(0, raw_args::count(w.plain::<usize>(1)))?;
     let opInfoLen = w.plain(1);
     let index = w.plain(2);
     let done = enter(&calls::aclprofGetOpDuration, |cx| {
         jumar_acl::prof::aclprofGetOpDuration(cx, opInfo.as_deref(), opInfoLen, index)
     });
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn aclprofGetModelId(w: &Words<'_>) -> Played {
-    let opInfo = w.slice::<u8>(0, words::count(w.plain::<usize>(1)))?;
+    let opInfo = w.slice::<u8>(0, raw_args::count(w.plain::<usize>(1)))?;
     let opInfoLen = w.plain(1);
     let index = w.plain(2);
     let done = enter(&calls::aclprofGetModelId, |cx| {
         jumar_acl::prof::aclprofGetModelId(cx, opInfo.as_deref(), opInfoLen, index)
     });
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn aclprofGetOpFlag(w: &Words<'_>) -> Played {
-    let opInfo = w.slice::<u8>(0, words::count(w.plain::<usize>(1)))?;
+    let opInfo = w.slice::<u8>(0, raw_args::count(w.plain::<usize>(1)))?;
     let opInfoLen = w.plain(1);
     let index = w.plain(2);
     let done = enter(&calls::aclprofGetOpFlag, |cx| {
         jumar_acl::prof::aclprofGetOpFlag(cx, opInfo.as_deref(), opInfoLen, index)
     });
-    words::value(done, 255_i64)
+    raw_args::value(done, 255_i64)
 }
 
 fn aclprofGetOpAttriValue(w: &Words<'_>) -> Played {
-    let opInfo = w.slice::<u8>(0, words::count(w.plain::<usize>(1)))?;
+    let opInfo = w.slice::<u8>(0, raw_args::count(w.plain::<usize>(1)))?;
     let opInfoLen = w.plain(1);
     let index = w.plain(2);
     let attri = w.plain(3);
     let done = enter(&calls::aclprofGetOpAttriValue, |cx| {
         jumar_acl::prof::aclprofGetOpAttriValue(cx, opInfo.as_deref(), opInfoLen, index, attri)
     });
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn aclprofGetStepTimestamp(w: &Words<'_>) -> Played {
@@ -7193,7 +7193,7 @@ fn aclprofGetStepTimestamp(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclprofGetStepTimestamp, |cx| {
         jumar_acl::prof::aclprofGetStepTimestamp(cx, stepInfo, tag, stream)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclprofCreateStepInfo(_: &Words<'_>) -> Played {
@@ -7201,7 +7201,7 @@ fn aclprofCreateStepInfo(_: &Words<'_>) -> Played {
         &calls::aclprofCreateStepInfo,
         jumar_acl::prof::aclprofCreateStepInfo,
     );
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn aclprofDestroyStepInfo(w: &Words<'_>) -> Played {
@@ -7209,7 +7209,7 @@ fn aclprofDestroyStepInfo(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclprofDestroyStepInfo, |cx| {
         jumar_acl::prof::aclprofDestroyStepInfo(cx, stepinfo)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclprofCreateStamp(_: &Words<'_>) -> Played {
@@ -7217,7 +7217,7 @@ fn aclprofCreateStamp(_: &Words<'_>) -> Played {
         &calls::aclprofCreateStamp,
         jumar_acl::prof::aclprofCreateStamp,
     );
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn aclprofDestroyStamp(w: &Words<'_>) -> Played {
@@ -7225,7 +7225,7 @@ fn aclprofDestroyStamp(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclprofDestroyStamp, |cx| {
         jumar_acl::prof::aclprofDestroyStamp(cx, stamp)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclprofPush(w: &Words<'_>) -> Played {
@@ -7233,12 +7233,12 @@ fn aclprofPush(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclprofPush, |cx| {
         jumar_acl::prof::aclprofPush(cx, stamp)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclprofPop(_: &Words<'_>) -> Played {
     let done = enter(&calls::aclprofPop, jumar_acl::prof::aclprofPop);
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclprofRangeStart(w: &Words<'_>) -> Played {
@@ -7254,7 +7254,7 @@ fn aclprofRangeStart(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclprofRangeStop(w: &Words<'_>) -> Played {
@@ -7262,17 +7262,17 @@ fn aclprofRangeStop(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclprofRangeStop, |cx| {
         jumar_acl::prof::aclprofRangeStop(cx, rangeId)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclprofSetStampTraceMessage(w: &Words<'_>) -> Played {
     let stamp = w.plain(0);
-    let msg = w.slice::<u8>(1, words::count(w.plain::<u32>(2)))?;
+    let msg = w.slice::<u8>(1, raw_args::count(w.plain::<u32>(2)))?;
     let msgLen = w.plain(2);
     let done = enter(&calls::aclprofSetStampTraceMessage, |cx| {
         jumar_acl::prof::aclprofSetStampTraceMessage(cx, stamp, msg.as_deref(), msgLen)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclprofMark(w: &Words<'_>) -> Played {
@@ -7280,17 +7280,17 @@ fn aclprofMark(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclprofMark, |cx| {
         jumar_acl::prof::aclprofMark(cx, stamp)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclprofMarkEx(w: &Words<'_>) -> Played {
-    let msg = w.slice::<u8>(0, words::count(w.plain::<usize>(1)))?;
+    let msg = w.slice::<u8>(0, raw_args::count(w.plain::<usize>(1)))?;
     let msgLen = w.plain(1);
     let stream = w.plain(2);
     let done = enter(&calls::aclprofMarkEx, |cx| {
         jumar_acl::prof::aclprofMarkEx(cx, msg.as_deref(), msgLen, stream)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclprofStr2Id(w: &Words<'_>) -> Played {
@@ -7298,12 +7298,12 @@ fn aclprofStr2Id(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclprofStr2Id, |cx| {
         jumar_acl::prof::aclprofStr2Id(cx, message.as_deref())
     });
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn aclprofRangePop(_: &Words<'_>) -> Played {
     let done = enter(&calls::aclprofRangePop, jumar_acl::prof::aclprofRangePop);
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtcCreateProg(w: &Words<'_>) -> Played {
@@ -7311,16 +7311,16 @@ fn aclrtcCreateProg(w: &Words<'_>) -> Played {
     let src = w.text(1);
     let name = w.text(2);
     let numHeaders = w.plain(3);
-    let headers = w.texts(4, words::count(w.plain::<i32>(3)))?;
-    let includeNames = w.texts(5, words::count(w.plain::<i32>(3)))?;
+    let headers = w.texts(4, raw_args::count(w.plain::<i32>(3)))?;
+    let includeNames = w.texts(5, raw_args::count(w.plain::<i32>(3)))?;
     let done = enter(&calls::aclrtcCreateProg, |cx| {
         jumar_acl::rtc::aclrtcCreateProg(
             cx,
             src.as_deref(),
             name.as_deref(),
             numHeaders,
-            words::borrowed(&headers).as_deref(),
-            words::borrowed(&includeNames).as_deref(),
+            raw_args::borrowed(&headers).as_deref(),
+            raw_args::borrowed(&includeNames).as_deref(),
         )
     });
     let done = match done {
@@ -7330,22 +7330,22 @@ fn aclrtcCreateProg(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtcCompileProg(w: &Words<'_>) -> Played {
     let prog = w.plain(0);
     let numOptions = w.plain(1);
-    let options = w.texts(2, words::count(w.plain::<i32>(1)))?;
+    let options = w.texts(2, raw_args::count(w.plain::<i32>(1)))?;
     let done = enter(&calls::aclrtcCompileProg, |cx| {
         jumar_acl::rtc::aclrtcCompileProg(
             cx,
             prog,
             numOptions,
-            words::borrowed(&options).as_deref(),
+            raw_args::borrowed(&options).as_deref(),
         )
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtcAddNameExpr(w: &Words<'_>) -> Played {
@@ -7354,7 +7354,7 @@ fn aclrtcAddNameExpr(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtcAddNameExpr, |cx| {
         jumar_acl::rtc::aclrtcAddNameExpr(cx, prog, nameExpression.as_deref())
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtcGetLoweredName(w: &Words<'_>) -> Played {
@@ -7371,7 +7371,7 @@ fn aclrtcGetLoweredName(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtcDestroyProg(w: &Words<'_>) -> Played {
@@ -7386,7 +7386,7 @@ fn aclrtcDestroyProg(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtcGetBinDataSize(w: &Words<'_>) -> Played {
@@ -7402,7 +7402,7 @@ fn aclrtcGetBinDataSize(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtcGetCompileLogSize(w: &Words<'_>) -> Played {
@@ -7418,7 +7418,7 @@ fn aclrtcGetCompileLogSize(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclSetCompileopt(w: &Words<'_>) -> Played {
@@ -7427,7 +7427,7 @@ fn aclSetCompileopt(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclSetCompileopt, |cx| {
         jumar_acl::compile_option::aclSetCompileopt(cx, opt, value.as_deref())
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclGetCompileoptSize(w: &Words<'_>) -> Played {
@@ -7435,12 +7435,12 @@ fn aclGetCompileoptSize(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclGetCompileoptSize, |cx| {
         jumar_acl::compile_option::aclGetCompileoptSize(cx, opt)
     });
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn aclGetCompileopt(w: &Words<'_>) -> Played {
     let opt = w.plain(0);
-    let value = w.array(1, words::count(w.plain::<usize>(2)), false)?;
+    let value = w.array(1, raw_args::count(w.plain::<usize>(2)), false)?;
     let length = w.plain(2);
     let done = enter(&calls::aclGetCompileopt, |cx| {
         jumar_acl::compile_option::aclGetCompileopt(cx, opt, length)
@@ -7452,7 +7452,7 @@ fn aclGetCompileopt(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtSnapShotProcessLock(w: &Words<'_>) -> Played {
@@ -7461,7 +7461,7 @@ fn aclrtSnapShotProcessLock(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtSnapShotProcessLock, |cx| {
         jumar_acl::snapshot::aclrtSnapShotProcessLock(cx, pid, reserve)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtSnapShotProcessUnlock(w: &Words<'_>) -> Played {
@@ -7470,7 +7470,7 @@ fn aclrtSnapShotProcessUnlock(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtSnapShotProcessUnlock, |cx| {
         jumar_acl::snapshot::aclrtSnapShotProcessUnlock(cx, pid, reserve)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtSnapShotProcessBackup(w: &Words<'_>) -> Played {
@@ -7479,7 +7479,7 @@ fn aclrtSnapShotProcessBackup(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtSnapShotProcessBackup, |cx| {
         jumar_acl::snapshot::aclrtSnapShotProcessBackup(cx, pid, args.as_ref())
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtSnapShotProcessRestore(w: &Words<'_>) -> Played {
@@ -7488,7 +7488,7 @@ fn aclrtSnapShotProcessRestore(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtSnapShotProcessRestore, |cx| {
         jumar_acl::snapshot::aclrtSnapShotProcessRestore(cx, pid, args.as_ref())
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtSetStreamFailureMode(w: &Words<'_>) -> Played {
@@ -7497,7 +7497,7 @@ fn aclrtSetStreamFailureMode(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtSetStreamFailureMode, |cx| {
         jumar_acl::stream::aclrtSetStreamFailureMode(cx, stream, mode)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtStreamGetId(w: &Words<'_>) -> Played {
@@ -7513,7 +7513,7 @@ fn aclrtStreamGetId(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtCreateStreamConfigHandle(_: &Words<'_>) -> Played {
@@ -7521,7 +7521,7 @@ fn aclrtCreateStreamConfigHandle(_: &Words<'_>) -> Played {
         &calls::aclrtCreateStreamConfigHandle,
         jumar_acl::stream::aclrtCreateStreamConfigHandle,
     );
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn aclrtDestroyStreamConfigHandle(w: &Words<'_>) -> Played {
@@ -7529,13 +7529,13 @@ fn aclrtDestroyStreamConfigHandle(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtDestroyStreamConfigHandle, |cx| {
         jumar_acl::stream::aclrtDestroyStreamConfigHandle(cx, handle)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtSetStreamConfigOpt(w: &Words<'_>) -> Played {
     let handle = w.plain(0);
     let attr = w.plain(1);
-    let attrValue = w.slice::<u8>(2, words::count(w.plain::<usize>(3)))?;
+    let attrValue = w.slice::<u8>(2, raw_args::count(w.plain::<usize>(3)))?;
     let valueSize = w.plain(3);
     let done = enter(&calls::aclrtSetStreamConfigOpt, |cx| {
         jumar_acl::stream::aclrtSetStreamConfigOpt(
@@ -7546,7 +7546,7 @@ fn aclrtSetStreamConfigOpt(w: &Words<'_>) -> Played {
             valueSize,
         )
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtCreateStream(w: &Words<'_>) -> Played {
@@ -7562,7 +7562,7 @@ fn aclrtCreateStream(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtCreateStreamV2(w: &Words<'_>) -> Played {
@@ -7578,7 +7578,7 @@ fn aclrtCreateStreamV2(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtCreateStreamWithConfig(w: &Words<'_>) -> Played {
@@ -7595,7 +7595,7 @@ fn aclrtCreateStreamWithConfig(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtDestroyStream(w: &Words<'_>) -> Played {
@@ -7603,7 +7603,7 @@ fn aclrtDestroyStream(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtDestroyStream, |cx| {
         jumar_acl::stream::aclrtDestroyStream(cx, stream)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtDestroyStreamForce(w: &Words<'_>) -> Played {
@@ -7611,7 +7611,7 @@ fn aclrtDestroyStreamForce(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtDestroyStreamForce, |cx| {
         jumar_acl::stream::aclrtDestroyStreamForce(cx, stream)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtSynchronizeStream(w: &Words<'_>) -> Played {
@@ -7619,7 +7619,7 @@ fn aclrtSynchronizeStream(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtSynchronizeStream, |cx| {
         jumar_acl::stream::aclrtSynchronizeStream(cx, stream)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtSynchronizeStreamWithTimeout(w: &Words<'_>) -> Played {
@@ -7628,7 +7628,7 @@ fn aclrtSynchronizeStreamWithTimeout(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtSynchronizeStreamWithTimeout, |cx| {
         jumar_acl::stream::aclrtSynchronizeStreamWithTimeout(cx, stream, timeout)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtStreamQuery(w: &Words<'_>) -> Played {
@@ -7644,7 +7644,7 @@ fn aclrtStreamQuery(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtStreamGetPriority(w: &Words<'_>) -> Played {
@@ -7660,7 +7660,7 @@ fn aclrtStreamGetPriority(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtStreamGetFlags(w: &Words<'_>) -> Played {
@@ -7676,7 +7676,7 @@ fn aclrtStreamGetFlags(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtStreamAbort(w: &Words<'_>) -> Played {
@@ -7684,7 +7684,7 @@ fn aclrtStreamAbort(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtStreamAbort, |cx| {
         jumar_acl::stream::aclrtStreamAbort(cx, stream)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtGetStreamAvailableNum(w: &Words<'_>) -> Played {
@@ -7700,7 +7700,7 @@ fn aclrtGetStreamAvailableNum(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtSetStreamAttribute(w: &Words<'_>) -> Played {
@@ -7710,7 +7710,7 @@ fn aclrtSetStreamAttribute(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtSetStreamAttribute, |cx| {
         jumar_acl::stream::aclrtSetStreamAttribute(cx, stream, stmAttrType, value.as_ref())
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtGetStreamAttribute(w: &Words<'_>) -> Played {
@@ -7727,7 +7727,7 @@ fn aclrtGetStreamAttribute(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtDeviceGetStreamPriorityRange(w: &Words<'_>) -> Played {
@@ -7745,7 +7745,7 @@ fn aclrtDeviceGetStreamPriorityRange(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtCtxGetCurrentDefaultStream(w: &Words<'_>) -> Played {
@@ -7761,7 +7761,7 @@ fn aclrtCtxGetCurrentDefaultStream(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtGetStreamResLimit(w: &Words<'_>) -> Played {
@@ -7778,7 +7778,7 @@ fn aclrtGetStreamResLimit(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtSetStreamResLimit(w: &Words<'_>) -> Played {
@@ -7788,7 +7788,7 @@ fn aclrtSetStreamResLimit(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtSetStreamResLimit, |cx| {
         jumar_acl::stream::aclrtSetStreamResLimit(cx, stream, r#type, value)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtResetStreamResLimit(w: &Words<'_>) -> Played {
@@ -7796,7 +7796,7 @@ fn aclrtResetStreamResLimit(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtResetStreamResLimit, |cx| {
         jumar_acl::stream::aclrtResetStreamResLimit(cx, stream)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtActiveStream(w: &Words<'_>) -> Played {
@@ -7805,7 +7805,7 @@ fn aclrtActiveStream(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtActiveStream, |cx| {
         jumar_acl::capture::aclrtActiveStream(cx, activeStream, stream)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtSwitchStream(w: &Words<'_>) -> Played {
@@ -7828,7 +7828,7 @@ fn aclrtSwitchStream(w: &Words<'_>) -> Played {
             stream,
         )
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtStreamStop(w: &Words<'_>) -> Played {
@@ -7836,7 +7836,7 @@ fn aclrtStreamStop(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtStreamStop, |cx| {
         jumar_acl::stream::aclrtStreamStop(cx, stream)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn acltdtGetTensorTypeFromItem(w: &Words<'_>) -> Played {
@@ -7844,7 +7844,7 @@ fn acltdtGetTensorTypeFromItem(w: &Words<'_>) -> Played {
     let done = enter(&calls::acltdtGetTensorTypeFromItem, |cx| {
         jumar_acl::tdt_channel::acltdtGetTensorTypeFromItem(cx, dataItem)
     });
-    words::value(done, -1_i64)
+    raw_args::value(done, -1_i64)
 }
 
 fn acltdtGetDataTypeFromItem(w: &Words<'_>) -> Played {
@@ -7852,7 +7852,7 @@ fn acltdtGetDataTypeFromItem(w: &Words<'_>) -> Played {
     let done = enter(&calls::acltdtGetDataTypeFromItem, |cx| {
         jumar_acl::tdt_channel::acltdtGetDataTypeFromItem(cx, dataItem)
     });
-    words::value(done, -1_i64)
+    raw_args::value(done, -1_i64)
 }
 
 fn acltdtGetDataAddrFromItem(w: &Words<'_>) -> Played {
@@ -7860,7 +7860,7 @@ fn acltdtGetDataAddrFromItem(w: &Words<'_>) -> Played {
     let done = enter(&calls::acltdtGetDataAddrFromItem, |cx| {
         jumar_acl::tdt_channel::acltdtGetDataAddrFromItem(cx, dataItem)
     });
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn acltdtGetDataSizeFromItem(w: &Words<'_>) -> Played {
@@ -7868,7 +7868,7 @@ fn acltdtGetDataSizeFromItem(w: &Words<'_>) -> Played {
     let done = enter(&calls::acltdtGetDataSizeFromItem, |cx| {
         jumar_acl::tdt_channel::acltdtGetDataSizeFromItem(cx, dataItem)
     });
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn acltdtGetDimNumFromItem(w: &Words<'_>) -> Played {
@@ -7876,7 +7876,7 @@ fn acltdtGetDimNumFromItem(w: &Words<'_>) -> Played {
     let done = enter(&calls::acltdtGetDimNumFromItem, |cx| {
         jumar_acl::tdt_channel::acltdtGetDimNumFromItem(cx, dataItem)
     });
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn acltdtGetSliceInfoFromItem(w: &Words<'_>) -> Played {
@@ -7894,12 +7894,12 @@ fn acltdtGetSliceInfoFromItem(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn acltdtGetDimsFromItem(w: &Words<'_>) -> Played {
     let dataItem = w.plain(0);
-    let dims = w.array(1, words::count(w.plain::<usize>(2)), false)?;
+    let dims = w.array(1, raw_args::count(w.plain::<usize>(2)), false)?;
     let dimNum = w.plain(2);
     let done = enter(&calls::acltdtGetDimsFromItem, |cx| {
         jumar_acl::tdt_channel::acltdtGetDimsFromItem(cx, dataItem, dimNum)
@@ -7911,15 +7911,15 @@ fn acltdtGetDimsFromItem(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn acltdtCreateDataItem(w: &Words<'_>) -> Played {
     let tdtType = w.plain(0);
-    let dims = w.slice::<i64>(1, words::count(w.plain::<usize>(2)))?;
+    let dims = w.slice::<i64>(1, raw_args::count(w.plain::<usize>(2)))?;
     let dimNum = w.plain(2);
     let dataType = w.plain(3);
-    let data = w.span(4, words::count(w.plain::<usize>(5)))?;
+    let data = w.span(4, raw_args::count(w.plain::<usize>(5)))?;
     let size = w.plain(5);
     let done = enter(&calls::acltdtCreateDataItem, |cx| {
         jumar_acl::tdt_channel::acltdtCreateDataItem(
@@ -7932,7 +7932,7 @@ fn acltdtCreateDataItem(w: &Words<'_>) -> Played {
             size,
         )
     });
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn acltdtDestroyDataItem(w: &Words<'_>) -> Played {
@@ -7940,7 +7940,7 @@ fn acltdtDestroyDataItem(w: &Words<'_>) -> Played {
     let done = enter(&calls::acltdtDestroyDataItem, |cx| {
         jumar_acl::tdt_channel::acltdtDestroyDataItem(cx, dataItem)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn acltdtCreateDataset(_: &Words<'_>) -> Played {
@@ -7948,7 +7948,7 @@ fn acltdtCreateDataset(_: &Words<'_>) -> Played {
         &calls::acltdtCreateDataset,
         jumar_acl::tdt_channel::acltdtCreateDataset,
     );
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn acltdtDestroyDataset(w: &Words<'_>) -> Played {
@@ -7956,7 +7956,7 @@ fn acltdtDestroyDataset(w: &Words<'_>) -> Played {
     let done = enter(&calls::acltdtDestroyDataset, |cx| {
         jumar_acl::tdt_channel::acltdtDestroyDataset(cx, dataset)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn acltdtGetDataItem(w: &Words<'_>) -> Played {
@@ -7965,7 +7965,7 @@ fn acltdtGetDataItem(w: &Words<'_>) -> Played {
     let done = enter(&calls::acltdtGetDataItem, |cx| {
         jumar_acl::tdt_channel::acltdtGetDataItem(cx, dataset, index)
     });
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn acltdtAddDataItem(w: &Words<'_>) -> Played {
@@ -7974,7 +7974,7 @@ fn acltdtAddDataItem(w: &Words<'_>) -> Played {
     let done = enter(&calls::acltdtAddDataItem, |cx| {
         jumar_acl::tdt_channel::acltdtAddDataItem(cx, dataset, dataItem)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn acltdtGetDatasetSize(w: &Words<'_>) -> Played {
@@ -7982,7 +7982,7 @@ fn acltdtGetDatasetSize(w: &Words<'_>) -> Played {
     let done = enter(&calls::acltdtGetDatasetSize, |cx| {
         jumar_acl::tdt_channel::acltdtGetDatasetSize(cx, dataset)
     });
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn acltdtGetDatasetName(w: &Words<'_>) -> Played {
@@ -7990,7 +7990,7 @@ fn acltdtGetDatasetName(w: &Words<'_>) -> Played {
     let done = enter(&calls::acltdtGetDatasetName, |cx| {
         jumar_acl::tdt_channel::acltdtGetDatasetName(cx, dataset)
     });
-    words::value(done, c"")
+    raw_args::value(done, c"")
 }
 
 fn acltdtStopChannel(w: &Words<'_>) -> Played {
@@ -7998,7 +7998,7 @@ fn acltdtStopChannel(w: &Words<'_>) -> Played {
     let done = enter(&calls::acltdtStopChannel, |cx| {
         jumar_acl::tdt_channel::acltdtStopChannel(cx, handle)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn acltdtCreateChannel(w: &Words<'_>) -> Played {
@@ -8007,7 +8007,7 @@ fn acltdtCreateChannel(w: &Words<'_>) -> Played {
     let done = enter(&calls::acltdtCreateChannel, |cx| {
         jumar_acl::tdt_channel::acltdtCreateChannel(cx, deviceId, name.as_deref())
     });
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn acltdtCreateChannelWithCapacity(w: &Words<'_>) -> Played {
@@ -8022,7 +8022,7 @@ fn acltdtCreateChannelWithCapacity(w: &Words<'_>) -> Played {
             capacity,
         )
     });
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn acltdtDestroyChannel(w: &Words<'_>) -> Played {
@@ -8030,7 +8030,7 @@ fn acltdtDestroyChannel(w: &Words<'_>) -> Played {
     let done = enter(&calls::acltdtDestroyChannel, |cx| {
         jumar_acl::tdt_channel::acltdtDestroyChannel(cx, handle)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn acltdtCleanChannel(w: &Words<'_>) -> Played {
@@ -8038,7 +8038,7 @@ fn acltdtCleanChannel(w: &Words<'_>) -> Played {
     let done = enter(&calls::acltdtCleanChannel, |cx| {
         jumar_acl::tdt_channel::acltdtCleanChannel(cx, handle)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn acltdtSendTensor(w: &Words<'_>) -> Played {
@@ -8048,7 +8048,7 @@ fn acltdtSendTensor(w: &Words<'_>) -> Played {
     let done = enter(&calls::acltdtSendTensor, |cx| {
         jumar_acl::tdt_channel::acltdtSendTensor(cx, handle, dataset, timeout)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn acltdtReceiveTensor(w: &Words<'_>) -> Played {
@@ -8058,7 +8058,7 @@ fn acltdtReceiveTensor(w: &Words<'_>) -> Played {
     let done = enter(&calls::acltdtReceiveTensor, |cx| {
         jumar_acl::tdt_channel::acltdtReceiveTensor(cx, handle, dataset, timeout)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn acltdtQueryChannelSize(w: &Words<'_>) -> Played {
@@ -8074,7 +8074,7 @@ fn acltdtQueryChannelSize(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn acltdtCreateQueue(w: &Words<'_>) -> Played {
@@ -8090,7 +8090,7 @@ fn acltdtCreateQueue(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn acltdtDestroyQueue(w: &Words<'_>) -> Played {
@@ -8098,7 +8098,7 @@ fn acltdtDestroyQueue(w: &Words<'_>) -> Played {
     let done = enter(&calls::acltdtDestroyQueue, |cx| {
         jumar_acl::tdt_queue::acltdtDestroyQueue(cx, qid)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn acltdtEnqueue(w: &Words<'_>) -> Played {
@@ -8108,7 +8108,7 @@ fn acltdtEnqueue(w: &Words<'_>) -> Played {
     let done = enter(&calls::acltdtEnqueue, |cx| {
         jumar_acl::tdt_queue::acltdtEnqueue(cx, qid, buf, timeout)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn acltdtDequeue(w: &Words<'_>) -> Played {
@@ -8125,14 +8125,14 @@ fn acltdtDequeue(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn acltdtEnqueueData(w: &Words<'_>) -> Played {
     let qid = w.plain(0);
-    let data = w.slice::<u8>(1, words::count(w.plain::<usize>(2)))?;
+    let data = w.slice::<u8>(1, raw_args::count(w.plain::<usize>(2)))?;
     let dataSize = w.plain(2);
-    let userData = w.slice::<u8>(3, words::count(w.plain::<usize>(4)))?;
+    let userData = w.slice::<u8>(3, raw_args::count(w.plain::<usize>(4)))?;
     let userDataSize = w.plain(4);
     let timeout = w.plain(5);
     let rsv = w.plain(6);
@@ -8148,7 +8148,7 @@ fn acltdtEnqueueData(w: &Words<'_>) -> Played {
             rsv,
         )
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn acltdtGrantQueue(w: &Words<'_>) -> Played {
@@ -8159,7 +8159,7 @@ fn acltdtGrantQueue(w: &Words<'_>) -> Played {
     let done = enter(&calls::acltdtGrantQueue, |cx| {
         jumar_acl::tdt_queue::acltdtGrantQueue(cx, qid, pid, permission, timeout)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn acltdtAttachQueue(w: &Words<'_>) -> Played {
@@ -8176,7 +8176,7 @@ fn acltdtAttachQueue(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn acltdtBindQueueRoutes(w: &Words<'_>) -> Played {
@@ -8184,7 +8184,7 @@ fn acltdtBindQueueRoutes(w: &Words<'_>) -> Played {
     let done = enter(&calls::acltdtBindQueueRoutes, |cx| {
         jumar_acl::tdt_queue::acltdtBindQueueRoutes(cx, qRouteList)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn acltdtUnbindQueueRoutes(w: &Words<'_>) -> Played {
@@ -8192,7 +8192,7 @@ fn acltdtUnbindQueueRoutes(w: &Words<'_>) -> Played {
     let done = enter(&calls::acltdtUnbindQueueRoutes, |cx| {
         jumar_acl::tdt_queue::acltdtUnbindQueueRoutes(cx, qRouteList)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn acltdtQueryQueueRoutes(w: &Words<'_>) -> Played {
@@ -8201,7 +8201,7 @@ fn acltdtQueryQueueRoutes(w: &Words<'_>) -> Played {
     let done = enter(&calls::acltdtQueryQueueRoutes, |cx| {
         jumar_acl::tdt_queue::acltdtQueryQueueRoutes(cx, queryInfo, qRouteList)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn acltdtAllocBuf(w: &Words<'_>) -> Played {
@@ -8218,7 +8218,7 @@ fn acltdtAllocBuf(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn acltdtFreeBuf(w: &Words<'_>) -> Played {
@@ -8226,7 +8226,7 @@ fn acltdtFreeBuf(w: &Words<'_>) -> Played {
     let done = enter(&calls::acltdtFreeBuf, |cx| {
         jumar_acl::tdt_queue::acltdtFreeBuf(cx, buf)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn acltdtGetBufData(w: &Words<'_>) -> Played {
@@ -8244,7 +8244,7 @@ fn acltdtGetBufData(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn acltdtSetBufDataLen(w: &Words<'_>) -> Played {
@@ -8253,7 +8253,7 @@ fn acltdtSetBufDataLen(w: &Words<'_>) -> Played {
     let done = enter(&calls::acltdtSetBufDataLen, |cx| {
         jumar_acl::tdt_queue::acltdtSetBufDataLen(cx, buf, len)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn acltdtGetBufDataLen(w: &Words<'_>) -> Played {
@@ -8269,7 +8269,7 @@ fn acltdtGetBufDataLen(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn acltdtAppendBufChain(w: &Words<'_>) -> Played {
@@ -8278,7 +8278,7 @@ fn acltdtAppendBufChain(w: &Words<'_>) -> Played {
     let done = enter(&calls::acltdtAppendBufChain, |cx| {
         jumar_acl::tdt_queue::acltdtAppendBufChain(cx, headBuf, buf)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn acltdtGetBufChainNum(w: &Words<'_>) -> Played {
@@ -8294,7 +8294,7 @@ fn acltdtGetBufChainNum(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn acltdtGetBufFromChain(w: &Words<'_>) -> Played {
@@ -8311,12 +8311,12 @@ fn acltdtGetBufFromChain(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn acltdtGetBufUserData(w: &Words<'_>) -> Played {
     let buf = w.plain(0);
-    let dataPtr = w.array(1, words::count(w.plain::<usize>(2)), false)?;
+    let dataPtr = w.array(1, raw_args::count(w.plain::<usize>(2)), false)?;
     let size = w.plain(2);
     let offset = w.plain(3);
     let done = enter(&calls::acltdtGetBufUserData, |cx| {
@@ -8329,18 +8329,18 @@ fn acltdtGetBufUserData(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn acltdtSetBufUserData(w: &Words<'_>) -> Played {
     let buf = w.plain(0);
-    let dataPtr = w.slice::<u8>(1, words::count(w.plain::<usize>(2)))?;
+    let dataPtr = w.slice::<u8>(1, raw_args::count(w.plain::<usize>(2)))?;
     let size = w.plain(2);
     let offset = w.plain(3);
     let done = enter(&calls::acltdtSetBufUserData, |cx| {
         jumar_acl::tdt_queue::acltdtSetBufUserData(cx, buf, dataPtr.as_deref(), size, offset)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn acltdtCopyBufRef(w: &Words<'_>) -> Played {
@@ -8356,7 +8356,7 @@ fn acltdtCopyBufRef(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn acltdtCreateQueueAttr(_: &Words<'_>) -> Played {
@@ -8364,7 +8364,7 @@ fn acltdtCreateQueueAttr(_: &Words<'_>) -> Played {
         &calls::acltdtCreateQueueAttr,
         jumar_acl::tdt_queue::acltdtCreateQueueAttr,
     );
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn acltdtDestroyQueueAttr(w: &Words<'_>) -> Played {
@@ -8372,7 +8372,7 @@ fn acltdtDestroyQueueAttr(w: &Words<'_>) -> Played {
     let done = enter(&calls::acltdtDestroyQueueAttr, |cx| {
         jumar_acl::tdt_queue::acltdtDestroyQueueAttr(cx, attr)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn acltdtGetQueueAttr(w: &Words<'_>) -> Played {
@@ -8380,7 +8380,7 @@ fn acltdtGetQueueAttr(w: &Words<'_>) -> Played {
     let r#type = w.plain(1);
     let len = w.plain(2);
     let paramRetSize = w.out(3)?;
-    let param = w.array(4, words::count(w.plain::<usize>(2)), false)?;
+    let param = w.array(4, raw_args::count(w.plain::<usize>(2)), false)?;
     let done = enter(&calls::acltdtGetQueueAttr, |cx| {
         jumar_acl::tdt_queue::acltdtGetQueueAttr(cx, attr, r#type, len)
     });
@@ -8392,7 +8392,7 @@ fn acltdtGetQueueAttr(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn acltdtCreateQueueRoute(w: &Words<'_>) -> Played {
@@ -8401,7 +8401,7 @@ fn acltdtCreateQueueRoute(w: &Words<'_>) -> Played {
     let done = enter(&calls::acltdtCreateQueueRoute, |cx| {
         jumar_acl::tdt_queue::acltdtCreateQueueRoute(cx, srcId, dstId)
     });
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn acltdtDestroyQueueRoute(w: &Words<'_>) -> Played {
@@ -8409,7 +8409,7 @@ fn acltdtDestroyQueueRoute(w: &Words<'_>) -> Played {
     let done = enter(&calls::acltdtDestroyQueueRoute, |cx| {
         jumar_acl::tdt_queue::acltdtDestroyQueueRoute(cx, route)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn acltdtGetQueueRouteParam(w: &Words<'_>) -> Played {
@@ -8417,7 +8417,7 @@ fn acltdtGetQueueRouteParam(w: &Words<'_>) -> Played {
     let r#type = w.plain(1);
     let len = w.plain(2);
     let paramRetSize = w.out(3)?;
-    let param = w.array(4, words::count(w.plain::<usize>(2)), false)?;
+    let param = w.array(4, raw_args::count(w.plain::<usize>(2)), false)?;
     let done = enter(&calls::acltdtGetQueueRouteParam, |cx| {
         jumar_acl::tdt_queue::acltdtGetQueueRouteParam(cx, route, r#type, len)
     });
@@ -8429,7 +8429,7 @@ fn acltdtGetQueueRouteParam(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn acltdtCreateQueueRouteList(_: &Words<'_>) -> Played {
@@ -8437,7 +8437,7 @@ fn acltdtCreateQueueRouteList(_: &Words<'_>) -> Played {
         &calls::acltdtCreateQueueRouteList,
         jumar_acl::tdt_queue::acltdtCreateQueueRouteList,
     );
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn acltdtDestroyQueueRouteList(w: &Words<'_>) -> Played {
@@ -8445,7 +8445,7 @@ fn acltdtDestroyQueueRouteList(w: &Words<'_>) -> Played {
     let done = enter(&calls::acltdtDestroyQueueRouteList, |cx| {
         jumar_acl::tdt_queue::acltdtDestroyQueueRouteList(cx, routeList)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn acltdtAddQueueRoute(w: &Words<'_>) -> Played {
@@ -8454,7 +8454,7 @@ fn acltdtAddQueueRoute(w: &Words<'_>) -> Played {
     let done = enter(&calls::acltdtAddQueueRoute, |cx| {
         jumar_acl::tdt_queue::acltdtAddQueueRoute(cx, routeList, route)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn acltdtGetQueueRoute(w: &Words<'_>) -> Played {
@@ -8464,7 +8464,7 @@ fn acltdtGetQueueRoute(w: &Words<'_>) -> Played {
     let done = enter(&calls::acltdtGetQueueRoute, |cx| {
         jumar_acl::tdt_queue::acltdtGetQueueRoute(cx, routeList, index, route)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn acltdtGetQueueRouteNum(w: &Words<'_>) -> Played {
@@ -8472,7 +8472,7 @@ fn acltdtGetQueueRouteNum(w: &Words<'_>) -> Played {
     let done = enter(&calls::acltdtGetQueueRouteNum, |cx| {
         jumar_acl::tdt_queue::acltdtGetQueueRouteNum(cx, routeList)
     });
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn acltdtCreateQueueRouteQueryInfo(_: &Words<'_>) -> Played {
@@ -8480,7 +8480,7 @@ fn acltdtCreateQueueRouteQueryInfo(_: &Words<'_>) -> Played {
         &calls::acltdtCreateQueueRouteQueryInfo,
         jumar_acl::tdt_queue::acltdtCreateQueueRouteQueryInfo,
     );
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn acltdtDestroyQueueRouteQueryInfo(w: &Words<'_>) -> Played {
@@ -8488,29 +8488,29 @@ fn acltdtDestroyQueueRouteQueryInfo(w: &Words<'_>) -> Played {
     let done = enter(&calls::acltdtDestroyQueueRouteQueryInfo, |cx| {
         jumar_acl::tdt_queue::acltdtDestroyQueueRouteQueryInfo(cx, info)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn acltdtSetQueueRouteQueryInfo(w: &Words<'_>) -> Played {
     let param = w.plain(0);
     let r#type = w.plain(1);
     let len = w.plain(2);
-    let value = w.slice::<u8>(3, words::count(w.plain::<usize>(2)))?;
+    let value = w.slice::<u8>(3, raw_args::count(w.plain::<usize>(2)))?;
     let done = enter(&calls::acltdtSetQueueRouteQueryInfo, |cx| {
         jumar_acl::tdt_queue::acltdtSetQueueRouteQueryInfo(cx, param, r#type, len, value.as_deref())
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclCreateTensorDesc(w: &Words<'_>) -> Played {
     let dataType = w.plain(0);
     let numDims = w.plain(1);
-    let dims = w.slice::<i64>(2, words::count(w.plain::<i32>(1)))?;
+    let dims = w.slice::<i64>(2, raw_args::count(w.plain::<i32>(1)))?;
     let format = w.plain(3);
     let done = enter(&calls::aclCreateTensorDesc, |cx| {
         jumar_acl::tensor_desc::aclCreateTensorDesc(cx, dataType, numDims, dims.as_deref(), format)
     });
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn aclDestroyTensorDesc(w: &Words<'_>) -> Played {
@@ -8518,27 +8518,27 @@ fn aclDestroyTensorDesc(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclDestroyTensorDesc, |cx| {
         jumar_acl::tensor_desc::aclDestroyTensorDesc(cx, desc)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclSetTensorShapeRange(w: &Words<'_>) -> Played {
     let desc = w.plain(0);
     let dimsCount = w.plain(1);
-    let dimsRange = w.slice::<[i64; 2]>(2, words::count(w.plain::<usize>(1)))?;
+    let dimsRange = w.slice::<[i64; 2]>(2, raw_args::count(w.plain::<usize>(1)))?;
     let done = enter(&calls::aclSetTensorShapeRange, |cx| {
         jumar_acl::tensor_desc::aclSetTensorShapeRange(cx, desc, dimsCount, dimsRange.as_deref())
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclSetTensorValueRange(w: &Words<'_>) -> Played {
     let desc = w.plain(0);
     let valueCount = w.plain(1);
-    let valueRange = w.slice::<[i64; 2]>(2, words::count(w.plain::<usize>(1)))?;
+    let valueRange = w.slice::<[i64; 2]>(2, raw_args::count(w.plain::<usize>(1)))?;
     let done = enter(&calls::aclSetTensorValueRange, |cx| {
         jumar_acl::tensor_desc::aclSetTensorValueRange(cx, desc, valueCount, valueRange.as_deref())
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclGetTensorDescType(w: &Words<'_>) -> Played {
@@ -8546,7 +8546,7 @@ fn aclGetTensorDescType(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclGetTensorDescType, |cx| {
         jumar_acl::tensor_desc::aclGetTensorDescType(cx, desc)
     });
-    words::value(done, -1_i64)
+    raw_args::value(done, -1_i64)
 }
 
 fn aclGetTensorDescFormat(w: &Words<'_>) -> Played {
@@ -8554,7 +8554,7 @@ fn aclGetTensorDescFormat(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclGetTensorDescFormat, |cx| {
         jumar_acl::tensor_desc::aclGetTensorDescFormat(cx, desc)
     });
-    words::value(done, -1_i64)
+    raw_args::value(done, -1_i64)
 }
 
 fn aclGetTensorDescSize(w: &Words<'_>) -> Played {
@@ -8562,7 +8562,7 @@ fn aclGetTensorDescSize(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclGetTensorDescSize, |cx| {
         jumar_acl::tensor_desc::aclGetTensorDescSize(cx, desc)
     });
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn aclGetTensorDescElementCount(w: &Words<'_>) -> Played {
@@ -8570,7 +8570,7 @@ fn aclGetTensorDescElementCount(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclGetTensorDescElementCount, |cx| {
         jumar_acl::tensor_desc::aclGetTensorDescElementCount(cx, desc)
     });
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn aclGetTensorDescNumDims(w: &Words<'_>) -> Played {
@@ -8578,7 +8578,7 @@ fn aclGetTensorDescNumDims(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclGetTensorDescNumDims, |cx| {
         jumar_acl::tensor_desc::aclGetTensorDescNumDims(cx, desc)
     });
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn aclGetTensorDescDim(w: &Words<'_>) -> Played {
@@ -8587,7 +8587,7 @@ fn aclGetTensorDescDim(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclGetTensorDescDim, |cx| {
         jumar_acl::tensor_desc::aclGetTensorDescDim(cx, desc, index)
     });
-    words::value(done, -1_i64)
+    raw_args::value(done, -1_i64)
 }
 
 fn aclGetTensorDescDimV2(w: &Words<'_>) -> Played {
@@ -8604,14 +8604,14 @@ fn aclGetTensorDescDimV2(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclGetTensorDescDimRange(w: &Words<'_>) -> Played {
     let desc = w.plain(0);
     let index = w.plain(1);
     let dimRangeNum = w.plain(2);
-    let dimRange = w.array(3, words::count(w.plain::<usize>(2)), false)?;
+    let dimRange = w.array(3, raw_args::count(w.plain::<usize>(2)), false)?;
     let done = enter(&calls::aclGetTensorDescDimRange, |cx| {
         jumar_acl::tensor_desc::aclGetTensorDescDimRange(cx, desc, index, dimRangeNum)
     });
@@ -8622,7 +8622,7 @@ fn aclGetTensorDescDimRange(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclSetTensorDescName(w: &Words<'_>) -> Played {
@@ -8631,7 +8631,7 @@ fn aclSetTensorDescName(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclSetTensorDescName, |cx| {
         jumar_acl::tensor_desc::aclSetTensorDescName(cx, desc, name.as_deref())
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclGetTensorDescName(w: &Words<'_>) -> Played {
@@ -8639,7 +8639,7 @@ fn aclGetTensorDescName(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclGetTensorDescName, |cx| {
         jumar_acl::tensor_desc::aclGetTensorDescName(cx, desc)
     });
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn aclTransTensorDescFormat(w: &Words<'_>) -> Played {
@@ -8656,7 +8656,7 @@ fn aclTransTensorDescFormat(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclSetTensorStorageFormat(w: &Words<'_>) -> Played {
@@ -8665,17 +8665,17 @@ fn aclSetTensorStorageFormat(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclSetTensorStorageFormat, |cx| {
         jumar_acl::tensor_desc::aclSetTensorStorageFormat(cx, desc, format)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclSetTensorStorageShape(w: &Words<'_>) -> Played {
     let desc = w.plain(0);
     let numDims = w.plain(1);
-    let dims = w.slice::<i64>(2, words::count(w.plain::<i32>(1)))?;
+    let dims = w.slice::<i64>(2, raw_args::count(w.plain::<i32>(1)))?;
     let done = enter(&calls::aclSetTensorStorageShape, |cx| {
         jumar_acl::tensor_desc::aclSetTensorStorageShape(cx, desc, numDims, dims.as_deref())
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclSetTensorFormat(w: &Words<'_>) -> Played {
@@ -8684,17 +8684,17 @@ fn aclSetTensorFormat(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclSetTensorFormat, |cx| {
         jumar_acl::tensor_desc::aclSetTensorFormat(cx, desc, format)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclSetTensorShape(w: &Words<'_>) -> Played {
     let desc = w.plain(0);
     let numDims = w.plain(1);
-    let dims = w.slice::<i64>(2, words::count(w.plain::<i32>(1)))?;
+    let dims = w.slice::<i64>(2, raw_args::count(w.plain::<i32>(1)))?;
     let done = enter(&calls::aclSetTensorShape, |cx| {
         jumar_acl::tensor_desc::aclSetTensorShape(cx, desc, numDims, dims.as_deref())
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclSetTensorOriginFormat(w: &Words<'_>) -> Played {
@@ -8703,17 +8703,17 @@ fn aclSetTensorOriginFormat(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclSetTensorOriginFormat, |cx| {
         jumar_acl::tensor_desc::aclSetTensorOriginFormat(cx, desc, format)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclSetTensorOriginShape(w: &Words<'_>) -> Played {
     let desc = w.plain(0);
     let numDims = w.plain(1);
-    let dims = w.slice::<i64>(2, words::count(w.plain::<i32>(1)))?;
+    let dims = w.slice::<i64>(2, raw_args::count(w.plain::<i32>(1)))?;
     let done = enter(&calls::aclSetTensorOriginShape, |cx| {
         jumar_acl::tensor_desc::aclSetTensorOriginShape(cx, desc, numDims, dims.as_deref())
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclGetTensorDescByIndex(w: &Words<'_>) -> Played {
@@ -8722,7 +8722,7 @@ fn aclGetTensorDescByIndex(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclGetTensorDescByIndex, |cx| {
         jumar_acl::tensor_desc::aclGetTensorDescByIndex(cx, desc, index)
     });
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn aclGetTensorDescAddress(w: &Words<'_>) -> Played {
@@ -8730,7 +8730,7 @@ fn aclGetTensorDescAddress(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclGetTensorDescAddress, |cx| {
         jumar_acl::tensor_desc::aclGetTensorDescAddress(cx, desc)
     });
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn aclSetTensorDynamicInput(w: &Words<'_>) -> Played {
@@ -8739,17 +8739,17 @@ fn aclSetTensorDynamicInput(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclSetTensorDynamicInput, |cx| {
         jumar_acl::tensor_desc::aclSetTensorDynamicInput(cx, desc, dynamicInputName.as_deref())
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclSetTensorConst(w: &Words<'_>) -> Played {
     let desc = w.plain(0);
-    let dataBuffer = w.slice::<u8>(1, words::count(w.plain::<usize>(2)))?;
+    let dataBuffer = w.slice::<u8>(1, raw_args::count(w.plain::<usize>(2)))?;
     let length = w.plain(2);
     let done = enter(&calls::aclSetTensorConst, |cx| {
         jumar_acl::tensor_desc::aclSetTensorConst(cx, desc, dataBuffer.as_deref(), length)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclSetTensorPlaceMent(w: &Words<'_>) -> Played {
@@ -8758,7 +8758,7 @@ fn aclSetTensorPlaceMent(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclSetTensorPlaceMent, |cx| {
         jumar_acl::tensor_desc::aclSetTensorPlaceMent(cx, desc, memType)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclFloat16ToFloat(w: &Words<'_>) -> Played {
@@ -8766,7 +8766,7 @@ fn aclFloat16ToFloat(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclFloat16ToFloat, |cx| {
         jumar_acl::type_util::aclFloat16ToFloat(cx, value)
     });
-    words::value(done, 0.0_f64)
+    raw_args::value(done, 0.0_f64)
 }
 
 fn aclFloatToFloat16(w: &Words<'_>) -> Played {
@@ -8774,7 +8774,7 @@ fn aclFloatToFloat16(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclFloatToFloat16, |cx| {
         jumar_acl::type_util::aclFloatToFloat16(cx, value)
     });
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn aclDataTypeSize(w: &Words<'_>) -> Played {
@@ -8782,7 +8782,7 @@ fn aclDataTypeSize(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclDataTypeSize, |cx| {
         jumar_acl::type_util::aclDataTypeSize(cx, dataType)
     });
-    words::value(done, 0_i64)
+    raw_args::value(done, 0_i64)
 }
 
 fn aclrtValueWrite(w: &Words<'_>) -> Played {
@@ -8793,7 +8793,7 @@ fn aclrtValueWrite(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtValueWrite, |cx| {
         jumar_acl::value_sync::aclrtValueWrite(cx, devAddr, value, flag, stream)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtValueWait(w: &Words<'_>) -> Played {
@@ -8804,7 +8804,7 @@ fn aclrtValueWait(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtValueWait, |cx| {
         jumar_acl::value_sync::aclrtValueWait(cx, devAddr, value, flag, stream)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtReserveMemAddress(w: &Words<'_>) -> Played {
@@ -8823,7 +8823,7 @@ fn aclrtReserveMemAddress(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtReleaseMemAddress(w: &Words<'_>) -> Played {
@@ -8831,7 +8831,7 @@ fn aclrtReleaseMemAddress(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtReleaseMemAddress, |cx| {
         jumar_acl::vmm::aclrtReleaseMemAddress(cx, virPtr)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtMallocPhysical(w: &Words<'_>) -> Played {
@@ -8849,7 +8849,7 @@ fn aclrtMallocPhysical(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtFreePhysical(w: &Words<'_>) -> Played {
@@ -8857,7 +8857,7 @@ fn aclrtFreePhysical(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtFreePhysical, |cx| {
         jumar_acl::vmm::aclrtFreePhysical(cx, handle)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtMapMem(w: &Words<'_>) -> Played {
@@ -8869,7 +8869,7 @@ fn aclrtMapMem(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtMapMem, |cx| {
         jumar_acl::vmm::aclrtMapMem(cx, virPtr, size, offset, handle, flags)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtUnmapMem(w: &Words<'_>) -> Played {
@@ -8877,7 +8877,7 @@ fn aclrtUnmapMem(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtUnmapMem, |cx| {
         jumar_acl::vmm::aclrtUnmapMem(cx, virPtr)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtMemMapNoAccess(w: &Words<'_>) -> Played {
@@ -8889,7 +8889,7 @@ fn aclrtMemMapNoAccess(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtMemMapNoAccess, |cx| {
         jumar_acl::vmm::aclrtMemMapNoAccess(cx, virPtr, size, offset, handle, flags)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtMemGetAllocationGranularity(w: &Words<'_>) -> Played {
@@ -8906,7 +8906,7 @@ fn aclrtMemGetAllocationGranularity(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtMemSetAccess(w: &Words<'_>) -> Played {
@@ -8914,13 +8914,13 @@ fn aclrtMemSetAccess(w: &Words<'_>) -> Played {
     let size = w.plain(1);
     let desc = w.slice::<jumar_acl::generated::types::aclrtMemAccessDesc>(
         2,
-        words::count(w.plain::<usize>(3)),
+        raw_args::count(w.plain::<usize>(3)),
     )?;
     let count = w.plain(3);
     let done = enter(&calls::aclrtMemSetAccess, |cx| {
         jumar_acl::vmm::aclrtMemSetAccess(cx, virPtr, size, desc.as_deref(), count)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtMemGetAccess(w: &Words<'_>) -> Played {
@@ -8937,7 +8937,7 @@ fn aclrtMemGetAccess(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtMemRetainAllocationHandle(w: &Words<'_>) -> Played {
@@ -8953,7 +8953,7 @@ fn aclrtMemRetainAllocationHandle(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtMemGetAllocationPropertiesFromHandle(w: &Words<'_>) -> Played {
@@ -8969,7 +8969,7 @@ fn aclrtMemGetAllocationPropertiesFromHandle(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtReserveMemAddressNoUCMemory(w: &Words<'_>) -> Played {
@@ -8988,7 +8988,7 @@ fn aclrtReserveMemAddressNoUCMemory(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtMemGetAddressRange(w: &Words<'_>) -> Played {
@@ -9006,7 +9006,7 @@ fn aclrtMemGetAddressRange(w: &Words<'_>) -> Played {
         }
         Err(code) => Err(code),
     };
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtMemMapSelectedLink(w: &Words<'_>) -> Played {
@@ -9017,7 +9017,7 @@ fn aclrtMemMapSelectedLink(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtMemMapSelectedLink, |cx| {
         jumar_acl::vmm::aclrtMemMapSelectedLink(cx, virPtrDst, size, virPtrSrc, linkIdx)
     });
-    words::status(done)
+    raw_args::status(done)
 }
 
 fn aclrtMemMapSetLink(w: &Words<'_>) -> Played {
@@ -9026,5 +9026,5 @@ fn aclrtMemMapSetLink(w: &Words<'_>) -> Played {
     let done = enter(&calls::aclrtMemMapSetLink, |cx| {
         jumar_acl::vmm::aclrtMemMapSetLink(cx, handle, adviceLink)
     });
-    words::status(done)
+    raw_args::status(done)
 }

@@ -3,7 +3,7 @@
 
 use jumar_acl::generated::types;
 
-use crate::words::{Cell, structure};
+use crate::raw_args::{Cell, structure};
 
 /// A structure.
 pub struct Structure {

@@ -27,7 +27,7 @@ pub unsafe extern "C" fn aclCreateTensor(
     tensorData: *mut c_void,
 ) -> *mut c_void {
     raw::value(&calls::aclCreateTensor, std::ptr::null_mut(), |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(viewDims),
                 raw::Word::word(viewDimsNum),
@@ -74,7 +74,7 @@ pub unsafe extern "C" fn aclCreateTensor(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclCreateScalar(value: *mut c_void, dataType: i32) -> *mut c_void {
     raw::value(&calls::aclCreateScalar, std::ptr::null_mut(), |cx| {
-        raw::watch(cx, || [raw::Word::word(value), raw::Word::word(dataType)])?;
+        raw::trace(cx, || [raw::Word::word(value), raw::Word::word(dataType)])?;
         // SAFETY: the program vouches for `value`: null or that many values, as the C declaration says.
         let value =
             unsafe { raw::slice::<u8>(value.cast(), raw::element_bytes(dataType), "value") }?;
@@ -87,7 +87,7 @@ pub unsafe extern "C" fn aclCreateScalar(value: *mut c_void, dataType: i32) -> *
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclCreateIntArray(value: *const i64, size: u64) -> *mut c_void {
     raw::value(&calls::aclCreateIntArray, std::ptr::null_mut(), |cx| {
-        raw::watch(cx, || [raw::Word::word(value), raw::Word::word(size)])?;
+        raw::trace(cx, || [raw::Word::word(value), raw::Word::word(size)])?;
         // SAFETY: the program vouches for `value`: null or that many values, as the C declaration says.
         let value = unsafe { raw::slice::<i64>(value.cast(), raw::count(size), "value") }?;
         let answer = jumar_acl::aclnn::aclCreateIntArray(cx, value, size)?;
@@ -99,7 +99,7 @@ pub unsafe extern "C" fn aclCreateIntArray(value: *const i64, size: u64) -> *mut
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclCreateFloatArray(value: *const f32, size: u64) -> *mut c_void {
     raw::value(&calls::aclCreateFloatArray, std::ptr::null_mut(), |cx| {
-        raw::watch(cx, || [raw::Word::word(value), raw::Word::word(size)])?;
+        raw::trace(cx, || [raw::Word::word(value), raw::Word::word(size)])?;
         // SAFETY: the program vouches for `value`: null or that many values, as the C declaration says.
         let value = unsafe { raw::slice::<f32>(value.cast(), raw::count(size), "value") }?;
         let answer = jumar_acl::aclnn::aclCreateFloatArray(cx, value, size)?;
@@ -111,7 +111,7 @@ pub unsafe extern "C" fn aclCreateFloatArray(value: *const f32, size: u64) -> *m
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclCreateBoolArray(value: *const u8, size: u64) -> *mut c_void {
     raw::value(&calls::aclCreateBoolArray, std::ptr::null_mut(), |cx| {
-        raw::watch(cx, || [raw::Word::word(value), raw::Word::word(size)])?;
+        raw::trace(cx, || [raw::Word::word(value), raw::Word::word(size)])?;
         // SAFETY: the program vouches for `value`: null or that many values, as the C declaration says.
         let value = unsafe { raw::slice::<u8>(value.cast(), raw::count(size), "value") }?;
         let answer = jumar_acl::aclnn::aclCreateBoolArray(cx, value, size)?;
@@ -123,7 +123,7 @@ pub unsafe extern "C" fn aclCreateBoolArray(value: *const u8, size: u64) -> *mut
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclCreateTensorList(value: *mut *const c_void, size: u64) -> *mut c_void {
     raw::value(&calls::aclCreateTensorList, std::ptr::null_mut(), |cx| {
-        raw::watch(cx, || [raw::Word::word(value), raw::Word::word(size)])?;
+        raw::trace(cx, || [raw::Word::word(value), raw::Word::word(size)])?;
         // SAFETY: the program vouches for `value`: null or that many values, as the C declaration says.
         let value = unsafe { raw::slice::<Raw>(value.cast(), raw::count(size), "value") }?;
         let answer = jumar_acl::aclnn::aclCreateTensorList(cx, value, size)?;
@@ -135,7 +135,7 @@ pub unsafe extern "C" fn aclCreateTensorList(value: *mut *const c_void, size: u6
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclCreateScalarList(value: *mut *const c_void, size: u64) -> *mut c_void {
     raw::value(&calls::aclCreateScalarList, std::ptr::null_mut(), |cx| {
-        raw::watch(cx, || [raw::Word::word(value), raw::Word::word(size)])?;
+        raw::trace(cx, || [raw::Word::word(value), raw::Word::word(size)])?;
         // SAFETY: the program vouches for `value`: null or that many values, as the C declaration says.
         let value = unsafe { raw::slice::<Raw>(value.cast(), raw::count(size), "value") }?;
         let answer = jumar_acl::aclnn::aclCreateScalarList(cx, value, size)?;
@@ -147,7 +147,7 @@ pub unsafe extern "C" fn aclCreateScalarList(value: *mut *const c_void, size: u6
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclDestroyTensor(tensor: *mut c_void) -> i32 {
     raw::status(&calls::aclDestroyTensor, |cx| {
-        raw::watch(cx, || [raw::Word::word(tensor)])?;
+        raw::trace(cx, || [raw::Word::word(tensor)])?;
         jumar_acl::aclnn::aclDestroyTensor(cx, raw::handle(tensor))?;
         Ok(())
     })
@@ -157,7 +157,7 @@ pub unsafe extern "C" fn aclDestroyTensor(tensor: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclDestroyScalar(scalar: *mut c_void) -> i32 {
     raw::status(&calls::aclDestroyScalar, |cx| {
-        raw::watch(cx, || [raw::Word::word(scalar)])?;
+        raw::trace(cx, || [raw::Word::word(scalar)])?;
         jumar_acl::aclnn::aclDestroyScalar(cx, raw::handle(scalar))?;
         Ok(())
     })
@@ -167,7 +167,7 @@ pub unsafe extern "C" fn aclDestroyScalar(scalar: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclDestroyIntArray(array: *mut c_void) -> i32 {
     raw::status(&calls::aclDestroyIntArray, |cx| {
-        raw::watch(cx, || [raw::Word::word(array)])?;
+        raw::trace(cx, || [raw::Word::word(array)])?;
         jumar_acl::aclnn::aclDestroyIntArray(cx, raw::handle(array))?;
         Ok(())
     })
@@ -177,7 +177,7 @@ pub unsafe extern "C" fn aclDestroyIntArray(array: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclDestroyFloatArray(array: *mut c_void) -> i32 {
     raw::status(&calls::aclDestroyFloatArray, |cx| {
-        raw::watch(cx, || [raw::Word::word(array)])?;
+        raw::trace(cx, || [raw::Word::word(array)])?;
         jumar_acl::aclnn::aclDestroyFloatArray(cx, raw::handle(array))?;
         Ok(())
     })
@@ -187,7 +187,7 @@ pub unsafe extern "C" fn aclDestroyFloatArray(array: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclDestroyBoolArray(array: *mut c_void) -> i32 {
     raw::status(&calls::aclDestroyBoolArray, |cx| {
-        raw::watch(cx, || [raw::Word::word(array)])?;
+        raw::trace(cx, || [raw::Word::word(array)])?;
         jumar_acl::aclnn::aclDestroyBoolArray(cx, raw::handle(array))?;
         Ok(())
     })
@@ -197,7 +197,7 @@ pub unsafe extern "C" fn aclDestroyBoolArray(array: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclDestroyTensorList(array: *mut c_void) -> i32 {
     raw::status(&calls::aclDestroyTensorList, |cx| {
-        raw::watch(cx, || [raw::Word::word(array)])?;
+        raw::trace(cx, || [raw::Word::word(array)])?;
         jumar_acl::aclnn::aclDestroyTensorList(cx, raw::handle(array))?;
         Ok(())
     })
@@ -207,7 +207,7 @@ pub unsafe extern "C" fn aclDestroyTensorList(array: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclDestroyScalarList(array: *mut c_void) -> i32 {
     raw::status(&calls::aclDestroyScalarList, |cx| {
-        raw::watch(cx, || [raw::Word::word(array)])?;
+        raw::trace(cx, || [raw::Word::word(array)])?;
         jumar_acl::aclnn::aclDestroyScalarList(cx, raw::handle(array))?;
         Ok(())
     })
@@ -221,7 +221,7 @@ pub unsafe extern "C" fn aclGetViewShape(
     viewDimsNum: *mut u64,
 ) -> i32 {
     raw::status(&calls::aclGetViewShape, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(tensor),
                 raw::Word::word(viewDims),
@@ -248,7 +248,7 @@ pub unsafe extern "C" fn aclGetStorageShape(
     storageDimsNum: *mut u64,
 ) -> i32 {
     raw::status(&calls::aclGetStorageShape, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(tensor),
                 raw::Word::word(storageDims),
@@ -276,7 +276,7 @@ pub unsafe extern "C" fn aclGetViewStrides(
     stridesNum: *mut u64,
 ) -> i32 {
     raw::status(&calls::aclGetViewStrides, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(tensor),
                 raw::Word::word(stridesValue),
@@ -300,7 +300,7 @@ pub unsafe extern "C" fn aclGetViewStrides(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetViewOffset(tensor: *mut c_void, offset: *mut i64) -> i32 {
     raw::status(&calls::aclGetViewOffset, |cx| {
-        raw::watch(cx, || [raw::Word::word(tensor), raw::Word::word(offset)])?;
+        raw::trace(cx, || [raw::Word::word(tensor), raw::Word::word(offset)])?;
         // SAFETY: the program vouches for `offset`: null or the address of a variable, as the C declaration says.
         let offset_out = unsafe { raw::Out::<i64>::new(offset.cast(), "offset") }?;
         let offset_value = jumar_acl::aclnn::aclGetViewOffset(cx, raw::handle(tensor))?;
@@ -313,7 +313,7 @@ pub unsafe extern "C" fn aclGetViewOffset(tensor: *mut c_void, offset: *mut i64)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetFormat(tensor: *mut c_void, format: *mut i32) -> i32 {
     raw::status(&calls::aclGetFormat, |cx| {
-        raw::watch(cx, || [raw::Word::word(tensor), raw::Word::word(format)])?;
+        raw::trace(cx, || [raw::Word::word(tensor), raw::Word::word(format)])?;
         // SAFETY: the program vouches for `format`: null or the address of a variable, as the C declaration says.
         let format_out = unsafe { raw::Out::<i32>::new(format.cast(), "format") }?;
         let format_value = jumar_acl::aclnn::aclGetFormat(cx, raw::handle(tensor))?;
@@ -326,7 +326,7 @@ pub unsafe extern "C" fn aclGetFormat(tensor: *mut c_void, format: *mut i32) -> 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetDataType(tensor: *mut c_void, dataType: *mut i32) -> i32 {
     raw::status(&calls::aclGetDataType, |cx| {
-        raw::watch(cx, || [raw::Word::word(tensor), raw::Word::word(dataType)])?;
+        raw::trace(cx, || [raw::Word::word(tensor), raw::Word::word(dataType)])?;
         // SAFETY: the program vouches for `dataType`: null or the address of a variable, as the C declaration says.
         let dataType_out = unsafe { raw::Out::<i32>::new(dataType.cast(), "dataType") }?;
         let dataType_value = jumar_acl::aclnn::aclGetDataType(cx, raw::handle(tensor))?;
@@ -339,7 +339,7 @@ pub unsafe extern "C" fn aclGetDataType(tensor: *mut c_void, dataType: *mut i32)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetIntArraySize(array: *mut c_void, size: *mut u64) -> i32 {
     raw::status(&calls::aclGetIntArraySize, |cx| {
-        raw::watch(cx, || [raw::Word::word(array), raw::Word::word(size)])?;
+        raw::trace(cx, || [raw::Word::word(array), raw::Word::word(size)])?;
         // SAFETY: the program vouches for `size`: null or the address of a variable, as the C declaration says.
         let size_out = unsafe { raw::Out::<u64>::new(size.cast(), "size") }?;
         let size_value = jumar_acl::aclnn::aclGetIntArraySize(cx, raw::handle(array))?;
@@ -352,7 +352,7 @@ pub unsafe extern "C" fn aclGetIntArraySize(array: *mut c_void, size: *mut u64) 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetFloatArraySize(array: *mut c_void, size: *mut u64) -> i32 {
     raw::status(&calls::aclGetFloatArraySize, |cx| {
-        raw::watch(cx, || [raw::Word::word(array), raw::Word::word(size)])?;
+        raw::trace(cx, || [raw::Word::word(array), raw::Word::word(size)])?;
         // SAFETY: the program vouches for `size`: null or the address of a variable, as the C declaration says.
         let size_out = unsafe { raw::Out::<u64>::new(size.cast(), "size") }?;
         let size_value = jumar_acl::aclnn::aclGetFloatArraySize(cx, raw::handle(array))?;
@@ -365,7 +365,7 @@ pub unsafe extern "C" fn aclGetFloatArraySize(array: *mut c_void, size: *mut u64
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetBoolArraySize(array: *mut c_void, size: *mut u64) -> i32 {
     raw::status(&calls::aclGetBoolArraySize, |cx| {
-        raw::watch(cx, || [raw::Word::word(array), raw::Word::word(size)])?;
+        raw::trace(cx, || [raw::Word::word(array), raw::Word::word(size)])?;
         // SAFETY: the program vouches for `size`: null or the address of a variable, as the C declaration says.
         let size_out = unsafe { raw::Out::<u64>::new(size.cast(), "size") }?;
         let size_value = jumar_acl::aclnn::aclGetBoolArraySize(cx, raw::handle(array))?;
@@ -378,7 +378,7 @@ pub unsafe extern "C" fn aclGetBoolArraySize(array: *mut c_void, size: *mut u64)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetTensorListSize(tensorList: *mut c_void, size: *mut u64) -> i32 {
     raw::status(&calls::aclGetTensorListSize, |cx| {
-        raw::watch(cx, || [raw::Word::word(tensorList), raw::Word::word(size)])?;
+        raw::trace(cx, || [raw::Word::word(tensorList), raw::Word::word(size)])?;
         // SAFETY: the program vouches for `size`: null or the address of a variable, as the C declaration says.
         let size_out = unsafe { raw::Out::<u64>::new(size.cast(), "size") }?;
         let size_value = jumar_acl::aclnn::aclGetTensorListSize(cx, raw::handle(tensorList))?;
@@ -391,7 +391,7 @@ pub unsafe extern "C" fn aclGetTensorListSize(tensorList: *mut c_void, size: *mu
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetScalarListSize(scalarList: *mut c_void, size: *mut u64) -> i32 {
     raw::status(&calls::aclGetScalarListSize, |cx| {
-        raw::watch(cx, || [raw::Word::word(scalarList), raw::Word::word(size)])?;
+        raw::trace(cx, || [raw::Word::word(scalarList), raw::Word::word(size)])?;
         // SAFETY: the program vouches for `size`: null or the address of a variable, as the C declaration says.
         let size_out = unsafe { raw::Out::<u64>::new(size.cast(), "size") }?;
         let size_value = jumar_acl::aclnn::aclGetScalarListSize(cx, raw::handle(scalarList))?;
@@ -415,7 +415,7 @@ pub unsafe extern "C" fn aclInitTensor(
     tensorDataAddr: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclInitTensor, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(tensor),
                 raw::Word::word(viewDims),
@@ -464,7 +464,7 @@ pub unsafe extern "C" fn aclInitTensor(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclSetRawTensorAddr(tensor: *mut c_void, address: *mut c_void) -> i32 {
     raw::status(&calls::aclSetRawTensorAddr, |cx| {
-        raw::watch(cx, || [raw::Word::word(tensor), raw::Word::word(address)])?;
+        raw::trace(cx, || [raw::Word::word(tensor), raw::Word::word(address)])?;
         jumar_acl::aclnn::aclSetRawTensorAddr(
             cx,
             raw::handle(tensor),
@@ -481,7 +481,7 @@ pub unsafe extern "C" fn aclGetRawTensorAddr(
     address: *mut *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclGetRawTensorAddr, |cx| {
-        raw::watch(cx, || [raw::Word::word(tensor), raw::Word::word(address)])?;
+        raw::trace(cx, || [raw::Word::word(tensor), raw::Word::word(address)])?;
         // SAFETY: the program vouches for `address`: null or the address of a variable, as the C declaration says.
         let address_out = unsafe { raw::Out::<usize>::new(address.cast(), "address") }?;
         let address_value = jumar_acl::aclnn::aclGetRawTensorAddr(cx, raw::handle(tensor))?;
@@ -494,7 +494,7 @@ pub unsafe extern "C" fn aclGetRawTensorAddr(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclSetAclOpExecutorRepeatable(executor: *mut c_void) -> i32 {
     raw::status(&calls::aclSetAclOpExecutorRepeatable, |cx| {
-        raw::watch(cx, || [raw::Word::word(executor)])?;
+        raw::trace(cx, || [raw::Word::word(executor)])?;
         jumar_acl::aclnn::aclSetAclOpExecutorRepeatable(cx, raw::handle(executor))?;
         Ok(())
     })
@@ -504,7 +504,7 @@ pub unsafe extern "C" fn aclSetAclOpExecutorRepeatable(executor: *mut c_void) ->
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclDestroyAclOpExecutor(executor: *mut c_void) -> i32 {
     raw::status(&calls::aclDestroyAclOpExecutor, |cx| {
-        raw::watch(cx, || [raw::Word::word(executor)])?;
+        raw::trace(cx, || [raw::Word::word(executor)])?;
         jumar_acl::aclnn::aclDestroyAclOpExecutor(cx, raw::handle(executor))?;
         Ok(())
     })
@@ -519,7 +519,7 @@ pub unsafe extern "C" fn aclSetTensorAddr(
     addr: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclSetTensorAddr, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(executor),
                 raw::Word::word(index),
@@ -547,7 +547,7 @@ pub unsafe extern "C" fn aclSetInputTensorAddr(
     addr: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclSetInputTensorAddr, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(executor),
                 raw::Word::word(index),
@@ -575,7 +575,7 @@ pub unsafe extern "C" fn aclSetOutputTensorAddr(
     addr: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclSetOutputTensorAddr, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(executor),
                 raw::Word::word(index),
@@ -604,7 +604,7 @@ pub unsafe extern "C" fn aclSetDynamicTensorAddr(
     addr: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclSetDynamicTensorAddr, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(executor),
                 raw::Word::word(irIndex),
@@ -635,7 +635,7 @@ pub unsafe extern "C" fn aclSetDynamicInputTensorAddr(
     addr: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclSetDynamicInputTensorAddr, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(executor),
                 raw::Word::word(irIndex),
@@ -666,7 +666,7 @@ pub unsafe extern "C" fn aclSetDynamicOutputTensorAddr(
     addr: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclSetDynamicOutputTensorAddr, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(executor),
                 raw::Word::word(irIndex),
@@ -696,7 +696,7 @@ pub unsafe extern "C" fn AclSetTensorAddr(
     addr: *mut c_void,
 ) -> i32 {
     raw::status(&calls::AclSetTensorAddr, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(executor),
                 raw::Word::word(index),
@@ -724,7 +724,7 @@ pub unsafe extern "C" fn AclSetInputTensorAddr(
     addr: *mut c_void,
 ) -> i32 {
     raw::status(&calls::AclSetInputTensorAddr, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(executor),
                 raw::Word::word(index),
@@ -752,7 +752,7 @@ pub unsafe extern "C" fn AclSetOutputTensorAddr(
     addr: *mut c_void,
 ) -> i32 {
     raw::status(&calls::AclSetOutputTensorAddr, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(executor),
                 raw::Word::word(index),
@@ -781,7 +781,7 @@ pub unsafe extern "C" fn AclSetDynamicTensorAddr(
     addr: *mut c_void,
 ) -> i32 {
     raw::status(&calls::AclSetDynamicTensorAddr, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(executor),
                 raw::Word::word(irIndex),
@@ -812,7 +812,7 @@ pub unsafe extern "C" fn AclSetDynamicInputTensorAddr(
     addr: *mut c_void,
 ) -> i32 {
     raw::status(&calls::AclSetDynamicInputTensorAddr, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(executor),
                 raw::Word::word(irIndex),
@@ -843,7 +843,7 @@ pub unsafe extern "C" fn AclSetDynamicOutputTensorAddr(
     addr: *mut c_void,
 ) -> i32 {
     raw::status(&calls::AclSetDynamicOutputTensorAddr, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(executor),
                 raw::Word::word(irIndex),
@@ -868,7 +868,7 @@ pub unsafe extern "C" fn AclSetDynamicOutputTensorAddr(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclnnInit(configPath: *const c_char) -> i32 {
     raw::status(&calls::aclnnInit, |cx| {
-        raw::watch(cx, || [raw::Word::word(configPath)])?;
+        raw::trace(cx, || [raw::Word::word(configPath)])?;
         // SAFETY: the program vouches for `configPath`: null or a text that ends in a zero byte, as the C declaration says.
         let configPath = unsafe { raw::text(configPath) };
         jumar_acl::aclnn::aclnnInit(cx, configPath)?;
@@ -880,7 +880,7 @@ pub unsafe extern "C" fn aclnnInit(configPath: *const c_char) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclnnFinalize() -> i32 {
     raw::status(&calls::aclnnFinalize, |cx| {
-        raw::watch(cx, || [])?;
+        raw::trace(cx, || [])?;
         jumar_acl::aclnn::aclnnFinalize(cx)?;
         Ok(())
     })

@@ -17,7 +17,7 @@ use crate::raw;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlCreateAIPP(batchSize: u64) -> *mut c_void {
     raw::value(&calls::aclmdlCreateAIPP, std::ptr::null_mut(), |cx| {
-        raw::watch(cx, || [raw::Word::word(batchSize)])?;
+        raw::trace(cx, || [raw::Word::word(batchSize)])?;
         let answer = jumar_acl::aipp::aclmdlCreateAIPP(cx, batchSize)?;
         Ok(raw::pointer(answer))
     })
@@ -27,7 +27,7 @@ pub unsafe extern "C" fn aclmdlCreateAIPP(batchSize: u64) -> *mut c_void {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlDestroyAIPP(aippParmsSet: *mut c_void) -> i32 {
     raw::status(&calls::aclmdlDestroyAIPP, |cx| {
-        raw::watch(cx, || [raw::Word::word(aippParmsSet)])?;
+        raw::trace(cx, || [raw::Word::word(aippParmsSet)])?;
         jumar_acl::aipp::aclmdlDestroyAIPP(cx, raw::handle(aippParmsSet))?;
         Ok(())
     })
@@ -37,7 +37,7 @@ pub unsafe extern "C" fn aclmdlDestroyAIPP(aippParmsSet: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlGetAippDataSize(batchSize: u64, size: *mut usize) -> i32 {
     raw::status(&calls::aclmdlGetAippDataSize, |cx| {
-        raw::watch(cx, || [raw::Word::word(batchSize), raw::Word::word(size)])?;
+        raw::trace(cx, || [raw::Word::word(batchSize), raw::Word::word(size)])?;
         // SAFETY: the program vouches for `size`: null or the address of a variable, as the C declaration says.
         let size_out = unsafe { raw::Out::<usize>::new(size.cast(), "size") }?;
         let size_value = jumar_acl::aipp::aclmdlGetAippDataSize(cx, batchSize)?;
@@ -53,7 +53,7 @@ pub unsafe extern "C" fn aclmdlSetAIPPInputFormat(
     inputFormat: u32,
 ) -> i32 {
     raw::status(&calls::aclmdlSetAIPPInputFormat, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [raw::Word::word(aippParmsSet), raw::Word::word(inputFormat)]
         })?;
         jumar_acl::aipp::aclmdlSetAIPPInputFormat(cx, raw::handle(aippParmsSet), inputFormat)?;
@@ -83,7 +83,7 @@ pub unsafe extern "C" fn aclmdlSetAIPPCscParams(
     cscInputBiasR2: u8,
 ) -> i32 {
     raw::status(&calls::aclmdlSetAIPPCscParams, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(aippParmsSet),
                 raw::Word::word(cscSwitch),
@@ -135,7 +135,7 @@ pub unsafe extern "C" fn aclmdlSetAIPPRbuvSwapSwitch(
     rbuvSwapSwitch: i8,
 ) -> i32 {
     raw::status(&calls::aclmdlSetAIPPRbuvSwapSwitch, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(aippParmsSet),
                 raw::Word::word(rbuvSwapSwitch),
@@ -157,7 +157,7 @@ pub unsafe extern "C" fn aclmdlSetAIPPAxSwapSwitch(
     axSwapSwitch: i8,
 ) -> i32 {
     raw::status(&calls::aclmdlSetAIPPAxSwapSwitch, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [raw::Word::word(aippParmsSet), raw::Word::word(axSwapSwitch)]
         })?;
         jumar_acl::aipp::aclmdlSetAIPPAxSwapSwitch(cx, raw::handle(aippParmsSet), axSwapSwitch)?;
@@ -173,7 +173,7 @@ pub unsafe extern "C" fn aclmdlSetAIPPSrcImageSize(
     srcImageSizeH: i32,
 ) -> i32 {
     raw::status(&calls::aclmdlSetAIPPSrcImageSize, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(aippParmsSet),
                 raw::Word::word(srcImageSizeW),
@@ -202,7 +202,7 @@ pub unsafe extern "C" fn aclmdlSetAIPPScfParams(
     batchIndex: u64,
 ) -> i32 {
     raw::status(&calls::aclmdlSetAIPPScfParams, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(aippParmsSet),
                 raw::Word::word(scfSwitch),
@@ -239,7 +239,7 @@ pub unsafe extern "C" fn aclmdlSetAIPPCropParams(
     batchIndex: u64,
 ) -> i32 {
     raw::status(&calls::aclmdlSetAIPPCropParams, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(aippParmsSet),
                 raw::Word::word(cropSwitch),
@@ -276,7 +276,7 @@ pub unsafe extern "C" fn aclmdlSetAIPPPaddingParams(
     batchIndex: u64,
 ) -> i32 {
     raw::status(&calls::aclmdlSetAIPPPaddingParams, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(aippParmsSet),
                 raw::Word::word(paddingSwitch),
@@ -312,7 +312,7 @@ pub unsafe extern "C" fn aclmdlSetAIPPDtcPixelMean(
     batchIndex: u64,
 ) -> i32 {
     raw::status(&calls::aclmdlSetAIPPDtcPixelMean, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(aippParmsSet),
                 raw::Word::word(dtcPixelMeanChn0),
@@ -346,7 +346,7 @@ pub unsafe extern "C" fn aclmdlSetAIPPDtcPixelMin(
     batchIndex: u64,
 ) -> i32 {
     raw::status(&calls::aclmdlSetAIPPDtcPixelMin, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(aippParmsSet),
                 raw::Word::word(dtcPixelMinChn0),
@@ -380,7 +380,7 @@ pub unsafe extern "C" fn aclmdlSetAIPPPixelVarReci(
     batchIndex: u64,
 ) -> i32 {
     raw::status(&calls::aclmdlSetAIPPPixelVarReci, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(aippParmsSet),
                 raw::Word::word(dtcPixelVarReciChn0),
@@ -412,7 +412,7 @@ pub unsafe extern "C" fn aclmdlSetInputAIPP(
     aippParmsSet: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclmdlSetInputAIPP, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(modelId),
                 raw::Word::word(dataset),
@@ -440,7 +440,7 @@ pub unsafe extern "C" fn aclmdlSetAIPPByInputIndex(
     aippParmsSet: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclmdlSetAIPPByInputIndex, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(modelId),
                 raw::Word::word(dataset),
@@ -468,7 +468,7 @@ pub unsafe extern "C" fn aclmdlGetAippType(
     dynamicAttachedDataIndex: *mut usize,
 ) -> i32 {
     raw::status(&calls::aclmdlGetAippType, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(modelId),
                 raw::Word::word(index),
@@ -498,7 +498,7 @@ pub unsafe extern "C" fn aclmdlGetFirstAippInfo(
     aippInfo: *mut types::aclAippInfo,
 ) -> i32 {
     raw::status(&calls::aclmdlGetFirstAippInfo, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(modelId),
                 raw::Word::word(index),

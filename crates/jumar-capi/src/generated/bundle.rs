@@ -19,7 +19,7 @@ pub unsafe extern "C" fn aclmdlBundleLoadFromFile(
     bundleId: *mut u32,
 ) -> i32 {
     raw::status(&calls::aclmdlBundleLoadFromFile, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [raw::Word::word(modelPath), raw::Word::word(bundleId)]
         })?;
         // SAFETY: the program vouches for `modelPath`: null or a text that ends in a zero byte, as the C declaration says.
@@ -40,7 +40,7 @@ pub unsafe extern "C" fn aclmdlBundleLoadFromMem(
     bundleId: *mut u32,
 ) -> i32 {
     raw::status(&calls::aclmdlBundleLoadFromMem, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(model),
                 raw::Word::word(modelSize),
@@ -61,7 +61,7 @@ pub unsafe extern "C" fn aclmdlBundleLoadFromMem(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlBundleUnload(bundleId: u32) -> i32 {
     raw::status(&calls::aclmdlBundleUnload, |cx| {
-        raw::watch(cx, || [raw::Word::word(bundleId)])?;
+        raw::trace(cx, || [raw::Word::word(bundleId)])?;
         jumar_acl::bundle::aclmdlBundleUnload(cx, bundleId)?;
         Ok(())
     })
@@ -71,7 +71,7 @@ pub unsafe extern "C" fn aclmdlBundleUnload(bundleId: u32) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlBundleGetModelNum(bundleId: u32, modelNum: *mut usize) -> i32 {
     raw::status(&calls::aclmdlBundleGetModelNum, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [raw::Word::word(bundleId), raw::Word::word(modelNum)]
         })?;
         // SAFETY: the program vouches for `modelNum`: null or the address of a variable, as the C declaration says.
@@ -90,7 +90,7 @@ pub unsafe extern "C" fn aclmdlBundleGetModelId(
     modelId: *mut u32,
 ) -> i32 {
     raw::status(&calls::aclmdlBundleGetModelId, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(bundleId),
                 raw::Word::word(index),
@@ -112,7 +112,7 @@ pub unsafe extern "C" fn aclmdlBundleCreateQueryInfo() -> *mut c_void {
         &calls::aclmdlBundleCreateQueryInfo,
         std::ptr::null_mut(),
         |cx| {
-            raw::watch(cx, || [])?;
+            raw::trace(cx, || [])?;
             let answer = jumar_acl::bundle::aclmdlBundleCreateQueryInfo(cx)?;
             Ok(raw::pointer(answer))
         },
@@ -123,7 +123,7 @@ pub unsafe extern "C" fn aclmdlBundleCreateQueryInfo() -> *mut c_void {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlBundleDestroyQueryInfo(queryInfo: *mut c_void) -> i32 {
     raw::status(&calls::aclmdlBundleDestroyQueryInfo, |cx| {
-        raw::watch(cx, || [raw::Word::word(queryInfo)])?;
+        raw::trace(cx, || [raw::Word::word(queryInfo)])?;
         jumar_acl::bundle::aclmdlBundleDestroyQueryInfo(cx, raw::handle(queryInfo))?;
         Ok(())
     })
@@ -136,7 +136,7 @@ pub unsafe extern "C" fn aclmdlBundleQueryInfoFromFile(
     queryInfo: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclmdlBundleQueryInfoFromFile, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [raw::Word::word(fileName), raw::Word::word(queryInfo)]
         })?;
         // SAFETY: the program vouches for `fileName`: null or a text that ends in a zero byte, as the C declaration says.
@@ -154,7 +154,7 @@ pub unsafe extern "C" fn aclmdlBundleQueryInfoFromMem(
     queryInfo: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclmdlBundleQueryInfoFromMem, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(model),
                 raw::Word::word(modelSize),
@@ -180,7 +180,7 @@ pub unsafe extern "C" fn aclmdlBundleGetQueryModelNum(
     modelNum: *mut usize,
 ) -> i32 {
     raw::status(&calls::aclmdlBundleGetQueryModelNum, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [raw::Word::word(queryInfo), raw::Word::word(modelNum)]
         })?;
         // SAFETY: the program vouches for `modelNum`: null or the address of a variable, as the C declaration says.
@@ -199,7 +199,7 @@ pub unsafe extern "C" fn aclmdlBundleGetVarWeightSize(
     variableWeightSize: *mut usize,
 ) -> i32 {
     raw::status(&calls::aclmdlBundleGetVarWeightSize, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(queryInfo),
                 raw::Word::word(variableWeightSize),
@@ -224,7 +224,7 @@ pub unsafe extern "C" fn aclmdlBundleGetSize(
     constWeightSize: *mut usize,
 ) -> i32 {
     raw::status(&calls::aclmdlBundleGetSize, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(queryInfo),
                 raw::Word::word(index),
@@ -254,7 +254,7 @@ pub unsafe extern "C" fn aclmdlBundleInitFromFile(
     bundleId: *mut u32,
 ) -> i32 {
     raw::status(&calls::aclmdlBundleInitFromFile, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(modelPath),
                 raw::Word::word(varWeightPtr),
@@ -287,7 +287,7 @@ pub unsafe extern "C" fn aclmdlBundleInitFromMem(
     bundleId: *mut u32,
 ) -> i32 {
     raw::status(&calls::aclmdlBundleInitFromMem, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(model),
                 raw::Word::word(modelSize),
@@ -320,7 +320,7 @@ pub unsafe extern "C" fn aclmdlBundleLoadModel(
     modelId: *mut u32,
 ) -> i32 {
     raw::status(&calls::aclmdlBundleLoadModel, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(bundleId),
                 raw::Word::word(index),
@@ -347,7 +347,7 @@ pub unsafe extern "C" fn aclmdlBundleLoadModelWithMem(
     modelId: *mut u32,
 ) -> i32 {
     raw::status(&calls::aclmdlBundleLoadModelWithMem, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(bundleId),
                 raw::Word::word(index),
@@ -383,7 +383,7 @@ pub unsafe extern "C" fn aclmdlBundleLoadModelWithConfig(
     modelId: *mut u32,
 ) -> i32 {
     raw::status(&calls::aclmdlBundleLoadModelWithConfig, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(bundleId),
                 raw::Word::word(index),
@@ -408,7 +408,7 @@ pub unsafe extern "C" fn aclmdlBundleLoadModelWithConfig(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlBundleUnloadModel(bundleId: u32, modelId: u32) -> i32 {
     raw::status(&calls::aclmdlBundleUnloadModel, |cx| {
-        raw::watch(cx, || [raw::Word::word(bundleId), raw::Word::word(modelId)])?;
+        raw::trace(cx, || [raw::Word::word(bundleId), raw::Word::word(modelId)])?;
         jumar_acl::bundle::aclmdlBundleUnloadModel(cx, bundleId, modelId)?;
         Ok(())
     })

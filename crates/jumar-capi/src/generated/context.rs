@@ -17,7 +17,7 @@ use crate::raw;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCreateContext(context: *mut *mut c_void, deviceId: i32) -> i32 {
     raw::status(&calls::aclrtCreateContext, |cx| {
-        raw::watch(cx, || [raw::Word::word(context), raw::Word::word(deviceId)])?;
+        raw::trace(cx, || [raw::Word::word(context), raw::Word::word(deviceId)])?;
         // SAFETY: the program vouches for `context`: null or the address of a variable, as the C declaration says.
         let context_out = unsafe { raw::Out::<Raw>::new(context.cast(), "context") }?;
         let context_value = jumar_acl::context::aclrtCreateContext(cx, deviceId)?;
@@ -30,7 +30,7 @@ pub unsafe extern "C" fn aclrtCreateContext(context: *mut *mut c_void, deviceId:
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtDestroyContext(context: *mut c_void) -> i32 {
     raw::status(&calls::aclrtDestroyContext, |cx| {
-        raw::watch(cx, || [raw::Word::word(context)])?;
+        raw::trace(cx, || [raw::Word::word(context)])?;
         jumar_acl::context::aclrtDestroyContext(cx, raw::handle(context))?;
         Ok(())
     })
@@ -40,7 +40,7 @@ pub unsafe extern "C" fn aclrtDestroyContext(context: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtSetCurrentContext(context: *mut c_void) -> i32 {
     raw::status(&calls::aclrtSetCurrentContext, |cx| {
-        raw::watch(cx, || [raw::Word::word(context)])?;
+        raw::trace(cx, || [raw::Word::word(context)])?;
         jumar_acl::context::aclrtSetCurrentContext(cx, raw::handle(context))?;
         Ok(())
     })
@@ -50,7 +50,7 @@ pub unsafe extern "C" fn aclrtSetCurrentContext(context: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetCurrentContext(context: *mut *mut c_void) -> i32 {
     raw::status(&calls::aclrtGetCurrentContext, |cx| {
-        raw::watch(cx, || [raw::Word::word(context)])?;
+        raw::trace(cx, || [raw::Word::word(context)])?;
         // SAFETY: the program vouches for `context`: null or the address of a variable, as the C declaration says.
         let context_out = unsafe { raw::Out::<Raw>::new(context.cast(), "context") }?;
         let context_value = jumar_acl::context::aclrtGetCurrentContext(cx)?;
@@ -63,7 +63,7 @@ pub unsafe extern "C" fn aclrtGetCurrentContext(context: *mut *mut c_void) -> i3
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCtxGetSysParamOpt(opt: u32, value: *mut i64) -> i32 {
     raw::status(&calls::aclrtCtxGetSysParamOpt, |cx| {
-        raw::watch(cx, || [raw::Word::word(opt), raw::Word::word(value)])?;
+        raw::trace(cx, || [raw::Word::word(opt), raw::Word::word(value)])?;
         // SAFETY: the program vouches for `value`: null or the address of a variable, as the C declaration says.
         let value_out = unsafe { raw::Out::<i64>::new(value.cast(), "value") }?;
         let value_value = jumar_acl::context::aclrtCtxGetSysParamOpt(cx, opt)?;
@@ -76,7 +76,7 @@ pub unsafe extern "C" fn aclrtCtxGetSysParamOpt(opt: u32, value: *mut i64) -> i3
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCtxSetSysParamOpt(opt: u32, value: i64) -> i32 {
     raw::status(&calls::aclrtCtxSetSysParamOpt, |cx| {
-        raw::watch(cx, || [raw::Word::word(opt), raw::Word::word(value)])?;
+        raw::trace(cx, || [raw::Word::word(opt), raw::Word::word(value)])?;
         jumar_acl::context::aclrtCtxSetSysParamOpt(cx, opt, value)?;
         Ok(())
     })
@@ -86,7 +86,7 @@ pub unsafe extern "C" fn aclrtCtxSetSysParamOpt(opt: u32, value: i64) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetSysParamOpt(opt: u32, value: *mut i64) -> i32 {
     raw::status(&calls::aclrtGetSysParamOpt, |cx| {
-        raw::watch(cx, || [raw::Word::word(opt), raw::Word::word(value)])?;
+        raw::trace(cx, || [raw::Word::word(opt), raw::Word::word(value)])?;
         // SAFETY: the program vouches for `value`: null or the address of a variable, as the C declaration says.
         let value_out = unsafe { raw::Out::<i64>::new(value.cast(), "value") }?;
         let value_value = jumar_acl::context::aclrtGetSysParamOpt(cx, opt)?;
@@ -99,7 +99,7 @@ pub unsafe extern "C" fn aclrtGetSysParamOpt(opt: u32, value: *mut i64) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtSetSysParamOpt(opt: u32, value: i64) -> i32 {
     raw::status(&calls::aclrtSetSysParamOpt, |cx| {
-        raw::watch(cx, || [raw::Word::word(opt), raw::Word::word(value)])?;
+        raw::trace(cx, || [raw::Word::word(opt), raw::Word::word(value)])?;
         jumar_acl::context::aclrtSetSysParamOpt(cx, opt, value)?;
         Ok(())
     })
@@ -113,7 +113,7 @@ pub unsafe extern "C" fn aclrtGetPrimaryCtxState(
     active: *mut i32,
 ) -> i32 {
     raw::status(&calls::aclrtGetPrimaryCtxState, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(deviceId),
                 raw::Word::word(flags),

@@ -16,7 +16,7 @@ use crate::raw;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlCreateDataset() -> *mut c_void {
     raw::value(&calls::aclmdlCreateDataset, std::ptr::null_mut(), |cx| {
-        raw::watch(cx, || [])?;
+        raw::trace(cx, || [])?;
         let answer = jumar_acl::dataset::aclmdlCreateDataset(cx)?;
         Ok(raw::pointer(answer))
     })
@@ -26,7 +26,7 @@ pub unsafe extern "C" fn aclmdlCreateDataset() -> *mut c_void {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlDestroyDataset(dataset: *mut c_void) -> i32 {
     raw::status(&calls::aclmdlDestroyDataset, |cx| {
-        raw::watch(cx, || [raw::Word::word(dataset)])?;
+        raw::trace(cx, || [raw::Word::word(dataset)])?;
         jumar_acl::dataset::aclmdlDestroyDataset(cx, raw::handle(dataset))?;
         Ok(())
     })
@@ -39,7 +39,7 @@ pub unsafe extern "C" fn aclmdlAddDatasetBuffer(
     dataBuffer: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclmdlAddDatasetBuffer, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [raw::Word::word(dataset), raw::Word::word(dataBuffer)]
         })?;
         jumar_acl::dataset::aclmdlAddDatasetBuffer(
@@ -59,7 +59,7 @@ pub unsafe extern "C" fn aclmdlSetDatasetTensorDesc(
     index: usize,
 ) -> i32 {
     raw::status(&calls::aclmdlSetDatasetTensorDesc, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(dataset),
                 raw::Word::word(tensorDesc),
@@ -86,7 +86,7 @@ pub unsafe extern "C" fn aclmdlGetDatasetTensorDesc(
         &calls::aclmdlGetDatasetTensorDesc,
         std::ptr::null_mut(),
         |cx| {
-            raw::watch(cx, || [raw::Word::word(dataset), raw::Word::word(index)])?;
+            raw::trace(cx, || [raw::Word::word(dataset), raw::Word::word(index)])?;
             let answer =
                 jumar_acl::dataset::aclmdlGetDatasetTensorDesc(cx, raw::handle(dataset), index)?;
             Ok(raw::pointer(answer))
@@ -98,7 +98,7 @@ pub unsafe extern "C" fn aclmdlGetDatasetTensorDesc(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlGetDatasetNumBuffers(dataset: *mut c_void) -> usize {
     raw::value(&calls::aclmdlGetDatasetNumBuffers, 0, |cx| {
-        raw::watch(cx, || [raw::Word::word(dataset)])?;
+        raw::trace(cx, || [raw::Word::word(dataset)])?;
         let answer = jumar_acl::dataset::aclmdlGetDatasetNumBuffers(cx, raw::handle(dataset))?;
         Ok(answer)
     })
@@ -108,7 +108,7 @@ pub unsafe extern "C" fn aclmdlGetDatasetNumBuffers(dataset: *mut c_void) -> usi
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlGetDatasetBuffer(dataset: *mut c_void, index: usize) -> *mut c_void {
     raw::value(&calls::aclmdlGetDatasetBuffer, std::ptr::null_mut(), |cx| {
-        raw::watch(cx, || [raw::Word::word(dataset), raw::Word::word(index)])?;
+        raw::trace(cx, || [raw::Word::word(dataset), raw::Word::word(index)])?;
         let answer = jumar_acl::dataset::aclmdlGetDatasetBuffer(cx, raw::handle(dataset), index)?;
         Ok(raw::pointer(answer))
     })

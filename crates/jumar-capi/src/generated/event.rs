@@ -18,7 +18,7 @@ use crate::raw;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCreateEvent(event: *mut *mut c_void) -> i32 {
     raw::status(&calls::aclrtCreateEvent, |cx| {
-        raw::watch(cx, || [raw::Word::word(event)])?;
+        raw::trace(cx, || [raw::Word::word(event)])?;
         // SAFETY: the program vouches for `event`: null or the address of a variable, as the C declaration says.
         let event_out = unsafe { raw::Out::<Raw>::new(event.cast(), "event") }?;
         let event_value = jumar_acl::event::aclrtCreateEvent(cx)?;
@@ -31,7 +31,7 @@ pub unsafe extern "C" fn aclrtCreateEvent(event: *mut *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCreateEventWithFlag(event: *mut *mut c_void, flag: u32) -> i32 {
     raw::status(&calls::aclrtCreateEventWithFlag, |cx| {
-        raw::watch(cx, || [raw::Word::word(event), raw::Word::word(flag)])?;
+        raw::trace(cx, || [raw::Word::word(event), raw::Word::word(flag)])?;
         // SAFETY: the program vouches for `event`: null or the address of a variable, as the C declaration says.
         let event_out = unsafe { raw::Out::<Raw>::new(event.cast(), "event") }?;
         let event_value = jumar_acl::event::aclrtCreateEventWithFlag(cx, flag)?;
@@ -44,7 +44,7 @@ pub unsafe extern "C" fn aclrtCreateEventWithFlag(event: *mut *mut c_void, flag:
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCreateEventExWithFlag(event: *mut *mut c_void, flag: u32) -> i32 {
     raw::status(&calls::aclrtCreateEventExWithFlag, |cx| {
-        raw::watch(cx, || [raw::Word::word(event), raw::Word::word(flag)])?;
+        raw::trace(cx, || [raw::Word::word(event), raw::Word::word(flag)])?;
         // SAFETY: the program vouches for `event`: null or the address of a variable, as the C declaration says.
         let event_out = unsafe { raw::Out::<Raw>::new(event.cast(), "event") }?;
         let event_value = jumar_acl::event::aclrtCreateEventExWithFlag(cx, flag)?;
@@ -57,7 +57,7 @@ pub unsafe extern "C" fn aclrtCreateEventExWithFlag(event: *mut *mut c_void, fla
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtDestroyEvent(event: *mut c_void) -> i32 {
     raw::status(&calls::aclrtDestroyEvent, |cx| {
-        raw::watch(cx, || [raw::Word::word(event)])?;
+        raw::trace(cx, || [raw::Word::word(event)])?;
         jumar_acl::event::aclrtDestroyEvent(cx, raw::handle(event))?;
         Ok(())
     })
@@ -67,7 +67,7 @@ pub unsafe extern "C" fn aclrtDestroyEvent(event: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtRecordEvent(event: *mut c_void, stream: *mut c_void) -> i32 {
     raw::status(&calls::aclrtRecordEvent, |cx| {
-        raw::watch(cx, || [raw::Word::word(event), raw::Word::word(stream)])?;
+        raw::trace(cx, || [raw::Word::word(event), raw::Word::word(stream)])?;
         jumar_acl::event::aclrtRecordEvent(cx, raw::handle(event), raw::handle(stream))?;
         Ok(())
     })
@@ -81,7 +81,7 @@ pub unsafe extern "C" fn aclrtRecordEventWithFlag(
     flag: u32,
 ) -> i32 {
     raw::status(&calls::aclrtRecordEventWithFlag, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(event),
                 raw::Word::word(stream),
@@ -102,7 +102,7 @@ pub unsafe extern "C" fn aclrtRecordEventWithFlag(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtResetEvent(event: *mut c_void, stream: *mut c_void) -> i32 {
     raw::status(&calls::aclrtResetEvent, |cx| {
-        raw::watch(cx, || [raw::Word::word(event), raw::Word::word(stream)])?;
+        raw::trace(cx, || [raw::Word::word(event), raw::Word::word(stream)])?;
         jumar_acl::event::aclrtResetEvent(cx, raw::handle(event), raw::handle(stream))?;
         Ok(())
     })
@@ -112,7 +112,7 @@ pub unsafe extern "C" fn aclrtResetEvent(event: *mut c_void, stream: *mut c_void
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtQueryEvent(event: *mut c_void, status: *mut u32) -> i32 {
     raw::status(&calls::aclrtQueryEvent, |cx| {
-        raw::watch(cx, || [raw::Word::word(event), raw::Word::word(status)])?;
+        raw::trace(cx, || [raw::Word::word(event), raw::Word::word(status)])?;
         // SAFETY: the program vouches for `status`: null or the address of a variable, as the C declaration says.
         let status_out = unsafe { raw::Out::<u32>::new(status.cast(), "status") }?;
         let status_value = jumar_acl::event::aclrtQueryEvent(cx, raw::handle(event))?;
@@ -125,7 +125,7 @@ pub unsafe extern "C" fn aclrtQueryEvent(event: *mut c_void, status: *mut u32) -
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtQueryEventStatus(event: *mut c_void, status: *mut u32) -> i32 {
     raw::status(&calls::aclrtQueryEventStatus, |cx| {
-        raw::watch(cx, || [raw::Word::word(event), raw::Word::word(status)])?;
+        raw::trace(cx, || [raw::Word::word(event), raw::Word::word(status)])?;
         // SAFETY: the program vouches for `status`: null or the address of a variable, as the C declaration says.
         let status_out = unsafe { raw::Out::<u32>::new(status.cast(), "status") }?;
         let status_value = jumar_acl::event::aclrtQueryEventStatus(cx, raw::handle(event))?;
@@ -138,7 +138,7 @@ pub unsafe extern "C" fn aclrtQueryEventStatus(event: *mut c_void, status: *mut 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtQueryEventWaitStatus(event: *mut c_void, status: *mut u32) -> i32 {
     raw::status(&calls::aclrtQueryEventWaitStatus, |cx| {
-        raw::watch(cx, || [raw::Word::word(event), raw::Word::word(status)])?;
+        raw::trace(cx, || [raw::Word::word(event), raw::Word::word(status)])?;
         // SAFETY: the program vouches for `status`: null or the address of a variable, as the C declaration says.
         let status_out = unsafe { raw::Out::<u32>::new(status.cast(), "status") }?;
         let status_value = jumar_acl::event::aclrtQueryEventWaitStatus(cx, raw::handle(event))?;
@@ -151,7 +151,7 @@ pub unsafe extern "C" fn aclrtQueryEventWaitStatus(event: *mut c_void, status: *
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtSynchronizeEvent(event: *mut c_void) -> i32 {
     raw::status(&calls::aclrtSynchronizeEvent, |cx| {
-        raw::watch(cx, || [raw::Word::word(event)])?;
+        raw::trace(cx, || [raw::Word::word(event)])?;
         jumar_acl::event::aclrtSynchronizeEvent(cx, raw::handle(event))?;
         Ok(())
     })
@@ -161,7 +161,7 @@ pub unsafe extern "C" fn aclrtSynchronizeEvent(event: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtSynchronizeEventWithTimeout(event: *mut c_void, timeout: i32) -> i32 {
     raw::status(&calls::aclrtSynchronizeEventWithTimeout, |cx| {
-        raw::watch(cx, || [raw::Word::word(event), raw::Word::word(timeout)])?;
+        raw::trace(cx, || [raw::Word::word(event), raw::Word::word(timeout)])?;
         jumar_acl::event::aclrtSynchronizeEventWithTimeout(cx, raw::handle(event), timeout)?;
         Ok(())
     })
@@ -175,7 +175,7 @@ pub unsafe extern "C" fn aclrtEventElapsedTime(
     endEvent: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtEventElapsedTime, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(ms),
                 raw::Word::word(startEvent),
@@ -198,7 +198,7 @@ pub unsafe extern "C" fn aclrtEventElapsedTime(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtEventGetTimestamp(event: *mut c_void, timestamp: *mut u64) -> i32 {
     raw::status(&calls::aclrtEventGetTimestamp, |cx| {
-        raw::watch(cx, || [raw::Word::word(event), raw::Word::word(timestamp)])?;
+        raw::trace(cx, || [raw::Word::word(event), raw::Word::word(timestamp)])?;
         // SAFETY: the program vouches for `timestamp`: null or the address of a variable, as the C declaration says.
         let timestamp_out = unsafe { raw::Out::<u64>::new(timestamp.cast(), "timestamp") }?;
         let timestamp_value = jumar_acl::event::aclrtEventGetTimestamp(cx, raw::handle(event))?;
@@ -211,7 +211,7 @@ pub unsafe extern "C" fn aclrtEventGetTimestamp(event: *mut c_void, timestamp: *
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtStreamWaitEvent(stream: *mut c_void, event: *mut c_void) -> i32 {
     raw::status(&calls::aclrtStreamWaitEvent, |cx| {
-        raw::watch(cx, || [raw::Word::word(stream), raw::Word::word(event)])?;
+        raw::trace(cx, || [raw::Word::word(stream), raw::Word::word(event)])?;
         jumar_acl::event::aclrtStreamWaitEvent(cx, raw::handle(stream), raw::handle(event))?;
         Ok(())
     })
@@ -226,7 +226,7 @@ pub unsafe extern "C" fn aclrtStreamWaitEventWithFlag(
     flag: u32,
 ) -> i32 {
     raw::status(&calls::aclrtStreamWaitEventWithFlag, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(stream),
                 raw::Word::word(event),
@@ -253,7 +253,7 @@ pub unsafe extern "C" fn aclrtStreamWaitEventWithTimeout(
     timeout: i32,
 ) -> i32 {
     raw::status(&calls::aclrtStreamWaitEventWithTimeout, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(stream),
                 raw::Word::word(event),
@@ -274,7 +274,7 @@ pub unsafe extern "C" fn aclrtStreamWaitEventWithTimeout(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetEventId(event: *mut c_void, eventId: *mut u32) -> i32 {
     raw::status(&calls::aclrtGetEventId, |cx| {
-        raw::watch(cx, || [raw::Word::word(event), raw::Word::word(eventId)])?;
+        raw::trace(cx, || [raw::Word::word(event), raw::Word::word(eventId)])?;
         // SAFETY: the program vouches for `eventId`: null or the address of a variable, as the C declaration says.
         let eventId_out = unsafe { raw::Out::<u32>::new(eventId.cast(), "eventId") }?;
         let eventId_value = jumar_acl::event::aclrtGetEventId(cx, raw::handle(event))?;
@@ -287,7 +287,7 @@ pub unsafe extern "C" fn aclrtGetEventId(event: *mut c_void, eventId: *mut u32) 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetEventAvailNum(eventCount: *mut u32) -> i32 {
     raw::status(&calls::aclrtGetEventAvailNum, |cx| {
-        raw::watch(cx, || [raw::Word::word(eventCount)])?;
+        raw::trace(cx, || [raw::Word::word(eventCount)])?;
         // SAFETY: the program vouches for `eventCount`: null or the address of a variable, as the C declaration says.
         let eventCount_out = unsafe { raw::Out::<u32>::new(eventCount.cast(), "eventCount") }?;
         let eventCount_value = jumar_acl::event::aclrtGetEventAvailNum(cx)?;
@@ -303,7 +303,7 @@ pub unsafe extern "C" fn aclrtIpcGetEventHandle(
     handle: *mut types::aclrtIpcEventHandle,
 ) -> i32 {
     raw::status(&calls::aclrtIpcGetEventHandle, |cx| {
-        raw::watch(cx, || [raw::Word::word(event), raw::Word::word(handle)])?;
+        raw::trace(cx, || [raw::Word::word(event), raw::Word::word(handle)])?;
         // SAFETY: the program vouches for `handle`: null or the address of a variable, as the C declaration says.
         let handle_out =
             unsafe { raw::Out::<types::aclrtIpcEventHandle>::new(handle.cast(), "handle") }?;
@@ -320,7 +320,7 @@ pub unsafe extern "C" fn aclrtIpcOpenEventHandle(
     event: *mut *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtIpcOpenEventHandle, |cx| {
-        raw::watch(cx, || [0, raw::Word::word(event)])?;
+        raw::trace(cx, || [0, raw::Word::word(event)])?;
         // SAFETY: the program vouches for `event`: null or the address of a variable, as the C declaration says.
         let event_out = unsafe { raw::Out::<Raw>::new(event.cast(), "event") }?;
         let event_value = jumar_acl::event::aclrtIpcOpenEventHandle(cx, handle)?;

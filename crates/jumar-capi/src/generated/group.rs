@@ -16,7 +16,7 @@ use crate::raw;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtSetGroup(groupId: i32) -> i32 {
     raw::status(&calls::aclrtSetGroup, |cx| {
-        raw::watch(cx, || [raw::Word::word(groupId)])?;
+        raw::trace(cx, || [raw::Word::word(groupId)])?;
         jumar_acl::group::aclrtSetGroup(cx, groupId)?;
         Ok(())
     })
@@ -26,7 +26,7 @@ pub unsafe extern "C" fn aclrtSetGroup(groupId: i32) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetGroupCount(count: *mut u32) -> i32 {
     raw::status(&calls::aclrtGetGroupCount, |cx| {
-        raw::watch(cx, || [raw::Word::word(count)])?;
+        raw::trace(cx, || [raw::Word::word(count)])?;
         // SAFETY: the program vouches for `count`: null or the address of a variable, as the C declaration says.
         let count_out = unsafe { raw::Out::<u32>::new(count.cast(), "count") }?;
         let count_value = jumar_acl::group::aclrtGetGroupCount(cx)?;
@@ -39,7 +39,7 @@ pub unsafe extern "C" fn aclrtGetGroupCount(count: *mut u32) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCreateGroupInfo() -> *mut c_void {
     raw::value(&calls::aclrtCreateGroupInfo, std::ptr::null_mut(), |cx| {
-        raw::watch(cx, || [])?;
+        raw::trace(cx, || [])?;
         let answer = jumar_acl::group::aclrtCreateGroupInfo(cx)?;
         Ok(raw::pointer(answer))
     })
@@ -49,7 +49,7 @@ pub unsafe extern "C" fn aclrtCreateGroupInfo() -> *mut c_void {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtDestroyGroupInfo(groupInfo: *mut c_void) -> i32 {
     raw::status(&calls::aclrtDestroyGroupInfo, |cx| {
-        raw::watch(cx, || [raw::Word::word(groupInfo)])?;
+        raw::trace(cx, || [raw::Word::word(groupInfo)])?;
         jumar_acl::group::aclrtDestroyGroupInfo(cx, raw::handle(groupInfo))?;
         Ok(())
     })
@@ -59,7 +59,7 @@ pub unsafe extern "C" fn aclrtDestroyGroupInfo(groupInfo: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetAllGroupInfo(groupInfo: *mut c_void) -> i32 {
     raw::status(&calls::aclrtGetAllGroupInfo, |cx| {
-        raw::watch(cx, || [raw::Word::word(groupInfo)])?;
+        raw::trace(cx, || [raw::Word::word(groupInfo)])?;
         jumar_acl::group::aclrtGetAllGroupInfo(cx, raw::handle(groupInfo))?;
         Ok(())
     })
@@ -76,7 +76,7 @@ pub unsafe extern "C" fn aclrtGetGroupInfoDetail(
     paramRetSize: *mut usize,
 ) -> i32 {
     raw::status(&calls::aclrtGetGroupInfoDetail, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(groupInfo),
                 raw::Word::word(groupIndex),

@@ -278,7 +278,7 @@ pub extern "C" fn HcclCommInitRootInfoConfig(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn HcclSetConfig(config: u32, configValue: types::HcclConfigValue) -> u32 {
     raw::value(&calls::HcclSetConfig, 1, |cx| {
-        raw::watch(cx, || [raw::Word::word(config), 0])?;
+        raw::trace(cx, || [raw::Word::word(config), 0])?;
         let answer = jumar_acl::hccl::HcclSetConfig(cx, config, configValue)?;
         Ok(answer)
     })
@@ -291,7 +291,7 @@ pub unsafe extern "C" fn HcclGetConfig(
     configValue: *mut types::HcclConfigValue,
 ) -> u32 {
     raw::value(&calls::HcclGetConfig, 1, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [raw::Word::word(config), raw::Word::word(configValue)]
         })?;
         // SAFETY: the program vouches for `configValue`: null or the address of a variable, as the C declaration says.

@@ -17,7 +17,7 @@ use crate::raw;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCreateLabel(label: *mut *mut c_void) -> i32 {
     raw::status(&calls::aclrtCreateLabel, |cx| {
-        raw::watch(cx, || [raw::Word::word(label)])?;
+        raw::trace(cx, || [raw::Word::word(label)])?;
         // SAFETY: the program vouches for `label`: null or the address of a variable, as the C declaration says.
         let label_out = unsafe { raw::Out::<Raw>::new(label.cast(), "label") }?;
         let label_value = jumar_acl::label::aclrtCreateLabel(cx)?;
@@ -30,7 +30,7 @@ pub unsafe extern "C" fn aclrtCreateLabel(label: *mut *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtSetLabel(label: *mut c_void, stream: *mut c_void) -> i32 {
     raw::status(&calls::aclrtSetLabel, |cx| {
-        raw::watch(cx, || [raw::Word::word(label), raw::Word::word(stream)])?;
+        raw::trace(cx, || [raw::Word::word(label), raw::Word::word(stream)])?;
         jumar_acl::label::aclrtSetLabel(cx, raw::handle(label), raw::handle(stream))?;
         Ok(())
     })
@@ -40,7 +40,7 @@ pub unsafe extern "C" fn aclrtSetLabel(label: *mut c_void, stream: *mut c_void) 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtDestroyLabel(label: *mut c_void) -> i32 {
     raw::status(&calls::aclrtDestroyLabel, |cx| {
-        raw::watch(cx, || [raw::Word::word(label)])?;
+        raw::trace(cx, || [raw::Word::word(label)])?;
         jumar_acl::label::aclrtDestroyLabel(cx, raw::handle(label))?;
         Ok(())
     })
@@ -54,7 +54,7 @@ pub unsafe extern "C" fn aclrtCreateLabelList(
     labelList: *mut *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtCreateLabelList, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(labels),
                 raw::Word::word(num),
@@ -75,7 +75,7 @@ pub unsafe extern "C" fn aclrtCreateLabelList(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtDestroyLabelList(labelList: *mut c_void) -> i32 {
     raw::status(&calls::aclrtDestroyLabelList, |cx| {
-        raw::watch(cx, || [raw::Word::word(labelList)])?;
+        raw::trace(cx, || [raw::Word::word(labelList)])?;
         jumar_acl::label::aclrtDestroyLabelList(cx, raw::handle(labelList))?;
         Ok(())
     })
@@ -90,7 +90,7 @@ pub unsafe extern "C" fn aclrtSwitchLabelByIndex(
     stream: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtSwitchLabelByIndex, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(ptr),
                 raw::Word::word(maxValue),

@@ -21,7 +21,7 @@ pub unsafe extern "C" fn aclrtGetBufFromChain(
     buf: *mut *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtGetBufFromChain, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(headBuf),
                 raw::Word::word(index),
@@ -40,7 +40,7 @@ pub unsafe extern "C" fn aclrtGetBufFromChain(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetBufChainNum(headBuf: *mut c_void, num: *mut u32) -> i32 {
     raw::status(&calls::aclrtGetBufChainNum, |cx| {
-        raw::watch(cx, || [raw::Word::word(headBuf), raw::Word::word(num)])?;
+        raw::trace(cx, || [raw::Word::word(headBuf), raw::Word::word(num)])?;
         // SAFETY: the program vouches for `num`: null or the address of a variable, as the C declaration says.
         let num_out = unsafe { raw::Out::<u32>::new(num.cast(), "num") }?;
         let num_value = jumar_acl::mbuf::aclrtGetBufChainNum(cx, raw::handle(headBuf))?;
@@ -53,7 +53,7 @@ pub unsafe extern "C" fn aclrtGetBufChainNum(headBuf: *mut c_void, num: *mut u32
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtAppendBufChain(headBuf: *mut c_void, buf: *mut c_void) -> i32 {
     raw::status(&calls::aclrtAppendBufChain, |cx| {
-        raw::watch(cx, || [raw::Word::word(headBuf), raw::Word::word(buf)])?;
+        raw::trace(cx, || [raw::Word::word(headBuf), raw::Word::word(buf)])?;
         jumar_acl::mbuf::aclrtAppendBufChain(cx, raw::handle(headBuf), raw::handle(buf))?;
         Ok(())
     })
@@ -63,7 +63,7 @@ pub unsafe extern "C" fn aclrtAppendBufChain(headBuf: *mut c_void, buf: *mut c_v
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCopyBufRef(buf: *mut c_void, newBuf: *mut *mut c_void) -> i32 {
     raw::status(&calls::aclrtCopyBufRef, |cx| {
-        raw::watch(cx, || [raw::Word::word(buf), raw::Word::word(newBuf)])?;
+        raw::trace(cx, || [raw::Word::word(buf), raw::Word::word(newBuf)])?;
         // SAFETY: the program vouches for `newBuf`: null or the address of a variable, as the C declaration says.
         let newBuf_out = unsafe { raw::Out::<Raw>::new(newBuf.cast(), "newBuf") }?;
         let newBuf_value = jumar_acl::mbuf::aclrtCopyBufRef(cx, raw::handle(buf))?;
@@ -81,7 +81,7 @@ pub unsafe extern "C" fn aclrtGetBufUserData(
     offset: usize,
 ) -> i32 {
     raw::status(&calls::aclrtGetBufUserData, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(buf),
                 raw::Word::word(dataPtr),
@@ -107,7 +107,7 @@ pub unsafe extern "C" fn aclrtSetBufUserData(
     offset: usize,
 ) -> i32 {
     raw::status(&calls::aclrtSetBufUserData, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(buf),
                 raw::Word::word(dataPtr),
@@ -130,7 +130,7 @@ pub unsafe extern "C" fn aclrtGetBufData(
     size: *mut usize,
 ) -> i32 {
     raw::status(&calls::aclrtGetBufData, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(buf),
                 raw::Word::word(dataPtr),
@@ -152,7 +152,7 @@ pub unsafe extern "C" fn aclrtGetBufData(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetBufDataLen(buf: *mut c_void, len: *mut usize) -> i32 {
     raw::status(&calls::aclrtGetBufDataLen, |cx| {
-        raw::watch(cx, || [raw::Word::word(buf), raw::Word::word(len)])?;
+        raw::trace(cx, || [raw::Word::word(buf), raw::Word::word(len)])?;
         // SAFETY: the program vouches for `len`: null or the address of a variable, as the C declaration says.
         let len_out = unsafe { raw::Out::<usize>::new(len.cast(), "len") }?;
         let len_value = jumar_acl::mbuf::aclrtGetBufDataLen(cx, raw::handle(buf))?;
@@ -165,7 +165,7 @@ pub unsafe extern "C" fn aclrtGetBufDataLen(buf: *mut c_void, len: *mut usize) -
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtSetBufDataLen(buf: *mut c_void, len: usize) -> i32 {
     raw::status(&calls::aclrtSetBufDataLen, |cx| {
-        raw::watch(cx, || [raw::Word::word(buf), raw::Word::word(len)])?;
+        raw::trace(cx, || [raw::Word::word(buf), raw::Word::word(len)])?;
         jumar_acl::mbuf::aclrtSetBufDataLen(cx, raw::handle(buf), len)?;
         Ok(())
     })
@@ -175,7 +175,7 @@ pub unsafe extern "C" fn aclrtSetBufDataLen(buf: *mut c_void, len: usize) -> i32
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtFreeBuf(buf: *mut c_void) -> i32 {
     raw::status(&calls::aclrtFreeBuf, |cx| {
-        raw::watch(cx, || [raw::Word::word(buf)])?;
+        raw::trace(cx, || [raw::Word::word(buf)])?;
         jumar_acl::mbuf::aclrtFreeBuf(cx, raw::handle(buf))?;
         Ok(())
     })
@@ -185,7 +185,7 @@ pub unsafe extern "C" fn aclrtFreeBuf(buf: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtAllocBuf(buf: *mut *mut c_void, size: usize) -> i32 {
     raw::status(&calls::aclrtAllocBuf, |cx| {
-        raw::watch(cx, || [raw::Word::word(buf), raw::Word::word(size)])?;
+        raw::trace(cx, || [raw::Word::word(buf), raw::Word::word(size)])?;
         // SAFETY: the program vouches for `buf`: null or the address of a variable, as the C declaration says.
         let buf_out = unsafe { raw::Out::<Raw>::new(buf.cast(), "buf") }?;
         let buf_value = jumar_acl::mbuf::aclrtAllocBuf(cx, size)?;

@@ -21,7 +21,7 @@ pub unsafe extern "C" fn aclrtMemPoolCreate(
     poolProps: *const types::aclrtMemPoolProps,
 ) -> i32 {
     raw::status(&calls::aclrtMemPoolCreate, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [raw::Word::word(memPool), raw::Word::word(poolProps)]
         })?;
         // SAFETY: the program vouches for `memPool`: null or the address of a variable, as the C declaration says.
@@ -38,7 +38,7 @@ pub unsafe extern "C" fn aclrtMemPoolCreate(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtMemPoolDestroy(memPool: *mut c_void) -> i32 {
     raw::status(&calls::aclrtMemPoolDestroy, |cx| {
-        raw::watch(cx, || [raw::Word::word(memPool)])?;
+        raw::trace(cx, || [raw::Word::word(memPool)])?;
         jumar_acl::mempool::aclrtMemPoolDestroy(cx, raw::handle(memPool))?;
         Ok(())
     })
@@ -52,7 +52,7 @@ pub unsafe extern "C" fn aclrtMemPoolSetAttr(
     value: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtMemPoolSetAttr, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(memPool),
                 raw::Word::word(attr),
@@ -74,7 +74,7 @@ pub unsafe extern "C" fn aclrtMemPoolGetAttr(
     value: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtMemPoolGetAttr, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(memPool),
                 raw::Word::word(attr),
@@ -98,7 +98,7 @@ pub unsafe extern "C" fn aclrtMemPoolMallocAsync(
     stream: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtMemPoolMallocAsync, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(ptr),
                 raw::Word::word(size),
@@ -124,7 +124,7 @@ pub unsafe extern "C" fn aclrtMemPoolMallocAsync(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtMemPoolFreeAsync(ptr: *mut c_void, stream: *mut c_void) -> i32 {
     raw::status(&calls::aclrtMemPoolFreeAsync, |cx| {
-        raw::watch(cx, || [raw::Word::word(ptr), raw::Word::word(stream)])?;
+        raw::trace(cx, || [raw::Word::word(ptr), raw::Word::word(stream)])?;
         jumar_acl::mempool::aclrtMemPoolFreeAsync(
             cx,
             ptr.expose_provenance(),
@@ -138,7 +138,7 @@ pub unsafe extern "C" fn aclrtMemPoolFreeAsync(ptr: *mut c_void, stream: *mut c_
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtMemPoolTrimTo(memPool: *mut c_void, minBytesToKeep: usize) -> i32 {
     raw::status(&calls::aclrtMemPoolTrimTo, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [raw::Word::word(memPool), raw::Word::word(minBytesToKeep)]
         })?;
         jumar_acl::mempool::aclrtMemPoolTrimTo(cx, raw::handle(memPool), minBytesToKeep)?;

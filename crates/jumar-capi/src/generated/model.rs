@@ -18,7 +18,7 @@ use crate::raw;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlLoadFromFile(modelPath: *const c_char, modelId: *mut u32) -> i32 {
     raw::status(&calls::aclmdlLoadFromFile, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [raw::Word::word(modelPath), raw::Word::word(modelId)]
         })?;
         // SAFETY: the program vouches for `modelPath`: null or a text that ends in a zero byte, as the C declaration says.
@@ -39,7 +39,7 @@ pub unsafe extern "C" fn aclmdlLoadFromMem(
     modelId: *mut u32,
 ) -> i32 {
     raw::status(&calls::aclmdlLoadFromMem, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(model),
                 raw::Word::word(modelSize),
@@ -67,7 +67,7 @@ pub unsafe extern "C" fn aclmdlLoadFromFileWithMem(
     weightSize: usize,
 ) -> i32 {
     raw::status(&calls::aclmdlLoadFromFileWithMem, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(modelPath),
                 raw::Word::word(modelId),
@@ -106,7 +106,7 @@ pub unsafe extern "C" fn aclmdlLoadFromMemWithMem(
     weightSize: usize,
 ) -> i32 {
     raw::status(&calls::aclmdlLoadFromMemWithMem, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(model),
                 raw::Word::word(modelSize),
@@ -146,7 +146,7 @@ pub unsafe extern "C" fn aclmdlLoadFromFileWithQ(
     outputQNum: usize,
 ) -> i32 {
     raw::status(&calls::aclmdlLoadFromFileWithQ, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(modelPath),
                 raw::Word::word(modelId),
@@ -184,7 +184,7 @@ pub unsafe extern "C" fn aclmdlLoadFromMemWithQ(
     outputQNum: usize,
 ) -> i32 {
     raw::status(&calls::aclmdlLoadFromMemWithQ, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(model),
                 raw::Word::word(modelSize),
@@ -219,7 +219,7 @@ pub unsafe extern "C" fn aclmdlExecute(
     output: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclmdlExecute, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(modelId),
                 raw::Word::word(input),
@@ -241,7 +241,7 @@ pub unsafe extern "C" fn aclmdlExecuteV2(
     handle: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclmdlExecuteV2, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(modelId),
                 raw::Word::word(input),
@@ -272,7 +272,7 @@ pub unsafe extern "C" fn aclmdlExecuteAsyncV2(
     handle: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclmdlExecuteAsyncV2, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(modelId),
                 raw::Word::word(input),
@@ -302,7 +302,7 @@ pub unsafe extern "C" fn aclmdlExecuteAsync(
     stream: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclmdlExecuteAsync, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(modelId),
                 raw::Word::word(input),
@@ -325,7 +325,7 @@ pub unsafe extern "C" fn aclmdlExecuteAsync(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlUnload(modelId: u32) -> i32 {
     raw::status(&calls::aclmdlUnload, |cx| {
-        raw::watch(cx, || [raw::Word::word(modelId)])?;
+        raw::trace(cx, || [raw::Word::word(modelId)])?;
         jumar_acl::model::aclmdlUnload(cx, modelId)?;
         Ok(())
     })
@@ -339,7 +339,7 @@ pub unsafe extern "C" fn aclmdlQuerySize(
     weightSize: *mut usize,
 ) -> i32 {
     raw::status(&calls::aclmdlQuerySize, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(fileName),
                 raw::Word::word(workSize),
@@ -366,7 +366,7 @@ pub unsafe extern "C" fn aclmdlQueryExeOMDesc(
     mdlPartitionSize: *mut types::aclmdlExeOMDesc,
 ) -> i32 {
     raw::status(&calls::aclmdlQueryExeOMDesc, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [raw::Word::word(fileName), raw::Word::word(mdlPartitionSize)]
         })?;
         // SAFETY: the program vouches for `fileName`: null or a text that ends in a zero byte, as the C declaration says.
@@ -390,7 +390,7 @@ pub unsafe extern "C" fn aclmdlQuerySizeFromMem(
     weightSize: *mut usize,
 ) -> i32 {
     raw::status(&calls::aclmdlQuerySizeFromMem, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(model),
                 raw::Word::word(modelSize),
@@ -421,7 +421,7 @@ pub unsafe extern "C" fn aclmdlSetDynamicBatchSize(
     batchSize: u64,
 ) -> i32 {
     raw::status(&calls::aclmdlSetDynamicBatchSize, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(modelId),
                 raw::Word::word(dataset),
@@ -450,7 +450,7 @@ pub unsafe extern "C" fn aclmdlSetDynamicHWSize(
     width: u64,
 ) -> i32 {
     raw::status(&calls::aclmdlSetDynamicHWSize, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(modelId),
                 raw::Word::word(dataset),
@@ -480,7 +480,7 @@ pub unsafe extern "C" fn aclmdlSetInputDynamicDims(
     dims: *const types::aclmdlIODims,
 ) -> i32 {
     raw::status(&calls::aclmdlSetInputDynamicDims, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(modelId),
                 raw::Word::word(dataset),
@@ -515,7 +515,7 @@ pub unsafe extern "C" fn aclmdlCreateAndGetOpDesc(
     numOutputs: *mut usize,
 ) -> i32 {
     raw::status(&calls::aclmdlCreateAndGetOpDesc, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(deviceId),
                 raw::Word::word(streamId),
@@ -558,7 +558,7 @@ pub unsafe extern "C" fn aclmdlSetExternalWeightAddress(
     size: usize,
 ) -> i32 {
     raw::status(&calls::aclmdlSetExternalWeightAddress, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(handle),
                 raw::Word::word(weightFileName),

@@ -17,7 +17,7 @@ use crate::raw;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlCreateDesc() -> *mut c_void {
     raw::value(&calls::aclmdlCreateDesc, std::ptr::null_mut(), |cx| {
-        raw::watch(cx, || [])?;
+        raw::trace(cx, || [])?;
         let answer = jumar_acl::model_desc::aclmdlCreateDesc(cx)?;
         Ok(raw::pointer(answer))
     })
@@ -27,7 +27,7 @@ pub unsafe extern "C" fn aclmdlCreateDesc() -> *mut c_void {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlDestroyDesc(modelDesc: *mut c_void) -> i32 {
     raw::status(&calls::aclmdlDestroyDesc, |cx| {
-        raw::watch(cx, || [raw::Word::word(modelDesc)])?;
+        raw::trace(cx, || [raw::Word::word(modelDesc)])?;
         jumar_acl::model_desc::aclmdlDestroyDesc(cx, raw::handle(modelDesc))?;
         Ok(())
     })
@@ -37,7 +37,7 @@ pub unsafe extern "C" fn aclmdlDestroyDesc(modelDesc: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlGetDesc(modelDesc: *mut c_void, modelId: u32) -> i32 {
     raw::status(&calls::aclmdlGetDesc, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [raw::Word::word(modelDesc), raw::Word::word(modelId)]
         })?;
         jumar_acl::model_desc::aclmdlGetDesc(cx, raw::handle(modelDesc), modelId)?;
@@ -52,7 +52,7 @@ pub unsafe extern "C" fn aclmdlGetDescFromFile(
     modelPath: *const c_char,
 ) -> i32 {
     raw::status(&calls::aclmdlGetDescFromFile, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [raw::Word::word(modelDesc), raw::Word::word(modelPath)]
         })?;
         // SAFETY: the program vouches for `modelPath`: null or a text that ends in a zero byte, as the C declaration says.
@@ -70,7 +70,7 @@ pub unsafe extern "C" fn aclmdlGetDescFromMem(
     modelSize: usize,
 ) -> i32 {
     raw::status(&calls::aclmdlGetDescFromMem, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(modelDesc),
                 raw::Word::word(model),
@@ -88,7 +88,7 @@ pub unsafe extern "C" fn aclmdlGetDescFromMem(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlGetNumInputs(modelDesc: *mut c_void) -> usize {
     raw::value(&calls::aclmdlGetNumInputs, 0, |cx| {
-        raw::watch(cx, || [raw::Word::word(modelDesc)])?;
+        raw::trace(cx, || [raw::Word::word(modelDesc)])?;
         let answer = jumar_acl::model_desc::aclmdlGetNumInputs(cx, raw::handle(modelDesc))?;
         Ok(answer)
     })
@@ -98,7 +98,7 @@ pub unsafe extern "C" fn aclmdlGetNumInputs(modelDesc: *mut c_void) -> usize {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlGetNumOutputs(modelDesc: *mut c_void) -> usize {
     raw::value(&calls::aclmdlGetNumOutputs, 0, |cx| {
-        raw::watch(cx, || [raw::Word::word(modelDesc)])?;
+        raw::trace(cx, || [raw::Word::word(modelDesc)])?;
         let answer = jumar_acl::model_desc::aclmdlGetNumOutputs(cx, raw::handle(modelDesc))?;
         Ok(answer)
     })
@@ -108,7 +108,7 @@ pub unsafe extern "C" fn aclmdlGetNumOutputs(modelDesc: *mut c_void) -> usize {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlGetInputSizeByIndex(modelDesc: *mut c_void, index: usize) -> usize {
     raw::value(&calls::aclmdlGetInputSizeByIndex, 0, |cx| {
-        raw::watch(cx, || [raw::Word::word(modelDesc), raw::Word::word(index)])?;
+        raw::trace(cx, || [raw::Word::word(modelDesc), raw::Word::word(index)])?;
         let answer =
             jumar_acl::model_desc::aclmdlGetInputSizeByIndex(cx, raw::handle(modelDesc), index)?;
         Ok(answer)
@@ -119,7 +119,7 @@ pub unsafe extern "C" fn aclmdlGetInputSizeByIndex(modelDesc: *mut c_void, index
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlGetOutputSizeByIndex(modelDesc: *mut c_void, index: usize) -> usize {
     raw::value(&calls::aclmdlGetOutputSizeByIndex, 0, |cx| {
-        raw::watch(cx, || [raw::Word::word(modelDesc), raw::Word::word(index)])?;
+        raw::trace(cx, || [raw::Word::word(modelDesc), raw::Word::word(index)])?;
         let answer =
             jumar_acl::model_desc::aclmdlGetOutputSizeByIndex(cx, raw::handle(modelDesc), index)?;
         Ok(answer)
@@ -134,7 +134,7 @@ pub unsafe extern "C" fn aclmdlGetInputDims(
     dims: *mut types::aclmdlIODims,
 ) -> i32 {
     raw::status(&calls::aclmdlGetInputDims, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(modelDesc),
                 raw::Word::word(index),
@@ -158,7 +158,7 @@ pub unsafe extern "C" fn aclmdlGetInputDimsV2(
     dims: *mut types::aclmdlIODims,
 ) -> i32 {
     raw::status(&calls::aclmdlGetInputDimsV2, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(modelDesc),
                 raw::Word::word(index),
@@ -182,7 +182,7 @@ pub unsafe extern "C" fn aclmdlGetInputDimsRange(
     dimsRange: *mut types::aclmdlIODimsRange,
 ) -> i32 {
     raw::status(&calls::aclmdlGetInputDimsRange, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(modelDesc),
                 raw::Word::word(index),
@@ -207,7 +207,7 @@ pub unsafe extern "C" fn aclmdlGetOutputDims(
     dims: *mut types::aclmdlIODims,
 ) -> i32 {
     raw::status(&calls::aclmdlGetOutputDims, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(modelDesc),
                 raw::Word::word(index),
@@ -231,7 +231,7 @@ pub unsafe extern "C" fn aclmdlGetCurOutputDims(
     dims: *mut types::aclmdlIODims,
 ) -> i32 {
     raw::status(&calls::aclmdlGetCurOutputDims, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(modelDesc),
                 raw::Word::word(index),
@@ -255,7 +255,7 @@ pub unsafe extern "C" fn aclmdlGetOpAttr(
     attr: *const c_char,
 ) -> *const c_char {
     raw::value(&calls::aclmdlGetOpAttr, std::ptr::null(), |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(modelDesc),
                 raw::Word::word(opName),
@@ -279,7 +279,7 @@ pub unsafe extern "C" fn aclmdlGetInputNameByIndex(
     index: usize,
 ) -> *const c_char {
     raw::value(&calls::aclmdlGetInputNameByIndex, c"".as_ptr(), |cx| {
-        raw::watch(cx, || [raw::Word::word(modelDesc), raw::Word::word(index)])?;
+        raw::trace(cx, || [raw::Word::word(modelDesc), raw::Word::word(index)])?;
         let answer =
             jumar_acl::model_desc::aclmdlGetInputNameByIndex(cx, raw::handle(modelDesc), index)?;
         Ok(raw::text_address(answer))
@@ -293,7 +293,7 @@ pub unsafe extern "C" fn aclmdlGetOutputNameByIndex(
     index: usize,
 ) -> *const c_char {
     raw::value(&calls::aclmdlGetOutputNameByIndex, c"".as_ptr(), |cx| {
-        raw::watch(cx, || [raw::Word::word(modelDesc), raw::Word::word(index)])?;
+        raw::trace(cx, || [raw::Word::word(modelDesc), raw::Word::word(index)])?;
         let answer =
             jumar_acl::model_desc::aclmdlGetOutputNameByIndex(cx, raw::handle(modelDesc), index)?;
         Ok(raw::text_address(answer))
@@ -304,7 +304,7 @@ pub unsafe extern "C" fn aclmdlGetOutputNameByIndex(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlGetInputFormat(modelDesc: *mut c_void, index: usize) -> i32 {
     raw::value(&calls::aclmdlGetInputFormat, -1, |cx| {
-        raw::watch(cx, || [raw::Word::word(modelDesc), raw::Word::word(index)])?;
+        raw::trace(cx, || [raw::Word::word(modelDesc), raw::Word::word(index)])?;
         let answer =
             jumar_acl::model_desc::aclmdlGetInputFormat(cx, raw::handle(modelDesc), index)?;
         Ok(answer)
@@ -315,7 +315,7 @@ pub unsafe extern "C" fn aclmdlGetInputFormat(modelDesc: *mut c_void, index: usi
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlGetOutputFormat(modelDesc: *mut c_void, index: usize) -> i32 {
     raw::value(&calls::aclmdlGetOutputFormat, -1, |cx| {
-        raw::watch(cx, || [raw::Word::word(modelDesc), raw::Word::word(index)])?;
+        raw::trace(cx, || [raw::Word::word(modelDesc), raw::Word::word(index)])?;
         let answer =
             jumar_acl::model_desc::aclmdlGetOutputFormat(cx, raw::handle(modelDesc), index)?;
         Ok(answer)
@@ -326,7 +326,7 @@ pub unsafe extern "C" fn aclmdlGetOutputFormat(modelDesc: *mut c_void, index: us
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlGetInputDataType(modelDesc: *mut c_void, index: usize) -> i32 {
     raw::value(&calls::aclmdlGetInputDataType, -1, |cx| {
-        raw::watch(cx, || [raw::Word::word(modelDesc), raw::Word::word(index)])?;
+        raw::trace(cx, || [raw::Word::word(modelDesc), raw::Word::word(index)])?;
         let answer =
             jumar_acl::model_desc::aclmdlGetInputDataType(cx, raw::handle(modelDesc), index)?;
         Ok(answer)
@@ -337,7 +337,7 @@ pub unsafe extern "C" fn aclmdlGetInputDataType(modelDesc: *mut c_void, index: u
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclmdlGetOutputDataType(modelDesc: *mut c_void, index: usize) -> i32 {
     raw::value(&calls::aclmdlGetOutputDataType, -1, |cx| {
-        raw::watch(cx, || [raw::Word::word(modelDesc), raw::Word::word(index)])?;
+        raw::trace(cx, || [raw::Word::word(modelDesc), raw::Word::word(index)])?;
         let answer =
             jumar_acl::model_desc::aclmdlGetOutputDataType(cx, raw::handle(modelDesc), index)?;
         Ok(answer)
@@ -352,7 +352,7 @@ pub unsafe extern "C" fn aclmdlGetInputIndexByName(
     index: *mut usize,
 ) -> i32 {
     raw::status(&calls::aclmdlGetInputIndexByName, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(modelDesc),
                 raw::Word::word(name),
@@ -378,7 +378,7 @@ pub unsafe extern "C" fn aclmdlGetOutputIndexByName(
     index: *mut usize,
 ) -> i32 {
     raw::status(&calls::aclmdlGetOutputIndexByName, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(modelDesc),
                 raw::Word::word(name),
@@ -403,7 +403,7 @@ pub unsafe extern "C" fn aclmdlGetDynamicBatch(
     batch: *mut types::aclmdlBatch,
 ) -> i32 {
     raw::status(&calls::aclmdlGetDynamicBatch, |cx| {
-        raw::watch(cx, || [raw::Word::word(modelDesc), raw::Word::word(batch)])?;
+        raw::trace(cx, || [raw::Word::word(modelDesc), raw::Word::word(batch)])?;
         // SAFETY: the program vouches for `batch`: null or the address of a variable, as the C declaration says.
         let batch_out = unsafe { raw::Out::<types::aclmdlBatch>::new(batch.cast(), "batch") }?;
         let batch_value = jumar_acl::model_desc::aclmdlGetDynamicBatch(cx, raw::handle(modelDesc))?;
@@ -420,7 +420,7 @@ pub unsafe extern "C" fn aclmdlGetDynamicHW(
     hw: *mut types::aclmdlHW,
 ) -> i32 {
     raw::status(&calls::aclmdlGetDynamicHW, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(modelDesc),
                 raw::Word::word(index),
@@ -444,7 +444,7 @@ pub unsafe extern "C" fn aclmdlGetInputDynamicGearCount(
     gearCount: *mut usize,
 ) -> i32 {
     raw::status(&calls::aclmdlGetInputDynamicGearCount, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(modelDesc),
                 raw::Word::word(index),
@@ -472,7 +472,7 @@ pub unsafe extern "C" fn aclmdlGetInputDynamicDims(
     gearCount: usize,
 ) -> i32 {
     raw::status(&calls::aclmdlGetInputDynamicDims, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(modelDesc),
                 raw::Word::word(index),
@@ -501,7 +501,7 @@ pub unsafe extern "C" fn aclmdlGetTensorRealName(
     name: *const c_char,
 ) -> *const c_char {
     raw::value(&calls::aclmdlGetTensorRealName, std::ptr::null(), |cx| {
-        raw::watch(cx, || [raw::Word::word(modelDesc), raw::Word::word(name)])?;
+        raw::trace(cx, || [raw::Word::word(modelDesc), raw::Word::word(name)])?;
         // SAFETY: the program vouches for `name`: null or a text that ends in a zero byte, as the C declaration says.
         let name = unsafe { raw::text(name) };
         let answer =

@@ -18,7 +18,7 @@ use crate::raw;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCreateNotify(notify: *mut *mut c_void, flag: u64) -> i32 {
     raw::status(&calls::aclrtCreateNotify, |cx| {
-        raw::watch(cx, || [raw::Word::word(notify), raw::Word::word(flag)])?;
+        raw::trace(cx, || [raw::Word::word(notify), raw::Word::word(flag)])?;
         // SAFETY: the program vouches for `notify`: null or the address of a variable, as the C declaration says.
         let notify_out = unsafe { raw::Out::<Raw>::new(notify.cast(), "notify") }?;
         let notify_value = jumar_acl::notify::aclrtCreateNotify(cx, flag)?;
@@ -31,7 +31,7 @@ pub unsafe extern "C" fn aclrtCreateNotify(notify: *mut *mut c_void, flag: u64) 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtDestroyNotify(notify: *mut c_void) -> i32 {
     raw::status(&calls::aclrtDestroyNotify, |cx| {
-        raw::watch(cx, || [raw::Word::word(notify)])?;
+        raw::trace(cx, || [raw::Word::word(notify)])?;
         jumar_acl::notify::aclrtDestroyNotify(cx, raw::handle(notify))?;
         Ok(())
     })
@@ -41,7 +41,7 @@ pub unsafe extern "C" fn aclrtDestroyNotify(notify: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCntNotifyCreate(cntNotify: *mut *mut c_void, flag: u64) -> i32 {
     raw::status(&calls::aclrtCntNotifyCreate, |cx| {
-        raw::watch(cx, || [raw::Word::word(cntNotify), raw::Word::word(flag)])?;
+        raw::trace(cx, || [raw::Word::word(cntNotify), raw::Word::word(flag)])?;
         // SAFETY: the program vouches for `cntNotify`: null or the address of a variable, as the C declaration says.
         let cntNotify_out = unsafe { raw::Out::<Raw>::new(cntNotify.cast(), "cntNotify") }?;
         let cntNotify_value = jumar_acl::notify::aclrtCntNotifyCreate(cx, flag)?;
@@ -54,7 +54,7 @@ pub unsafe extern "C" fn aclrtCntNotifyCreate(cntNotify: *mut *mut c_void, flag:
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCntNotifyDestroy(cntNotify: *mut c_void) -> i32 {
     raw::status(&calls::aclrtCntNotifyDestroy, |cx| {
-        raw::watch(cx, || [raw::Word::word(cntNotify)])?;
+        raw::trace(cx, || [raw::Word::word(cntNotify)])?;
         jumar_acl::notify::aclrtCntNotifyDestroy(cx, raw::handle(cntNotify))?;
         Ok(())
     })
@@ -64,7 +64,7 @@ pub unsafe extern "C" fn aclrtCntNotifyDestroy(cntNotify: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtRecordNotify(notify: *mut c_void, stream: *mut c_void) -> i32 {
     raw::status(&calls::aclrtRecordNotify, |cx| {
-        raw::watch(cx, || [raw::Word::word(notify), raw::Word::word(stream)])?;
+        raw::trace(cx, || [raw::Word::word(notify), raw::Word::word(stream)])?;
         jumar_acl::notify::aclrtRecordNotify(cx, raw::handle(notify), raw::handle(stream))?;
         Ok(())
     })
@@ -78,7 +78,7 @@ pub unsafe extern "C" fn aclrtWaitAndResetNotify(
     timeout: u32,
 ) -> i32 {
     raw::status(&calls::aclrtWaitAndResetNotify, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(notify),
                 raw::Word::word(stream),
@@ -99,7 +99,7 @@ pub unsafe extern "C" fn aclrtWaitAndResetNotify(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtGetNotifyId(notify: *mut c_void, notifyId: *mut u32) -> i32 {
     raw::status(&calls::aclrtGetNotifyId, |cx| {
-        raw::watch(cx, || [raw::Word::word(notify), raw::Word::word(notifyId)])?;
+        raw::trace(cx, || [raw::Word::word(notify), raw::Word::word(notifyId)])?;
         // SAFETY: the program vouches for `notifyId`: null or the address of a variable, as the C declaration says.
         let notifyId_out = unsafe { raw::Out::<u32>::new(notifyId.cast(), "notifyId") }?;
         let notifyId_value = jumar_acl::notify::aclrtGetNotifyId(cx, raw::handle(notify))?;
@@ -112,7 +112,7 @@ pub unsafe extern "C" fn aclrtGetNotifyId(notify: *mut c_void, notifyId: *mut u3
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtNotifyBatchReset(notifies: *mut *mut c_void, num: usize) -> i32 {
     raw::status(&calls::aclrtNotifyBatchReset, |cx| {
-        raw::watch(cx, || [raw::Word::word(notifies), raw::Word::word(num)])?;
+        raw::trace(cx, || [raw::Word::word(notifies), raw::Word::word(num)])?;
         // SAFETY: the program vouches for `notifies`: null or that many values, as the C declaration says.
         let notifies = unsafe { raw::slice::<Raw>(notifies.cast(), num, "notifies") }?;
         jumar_acl::notify::aclrtNotifyBatchReset(cx, notifies, num)?;
@@ -129,7 +129,7 @@ pub unsafe extern "C" fn aclrtNotifyGetExportKey(
     flags: u64,
 ) -> i32 {
     raw::status(&calls::aclrtNotifyGetExportKey, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(notify),
                 raw::Word::word(key),
@@ -154,7 +154,7 @@ pub unsafe extern "C" fn aclrtNotifyImportByKey(
     flags: u64,
 ) -> i32 {
     raw::status(&calls::aclrtNotifyImportByKey, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(notify),
                 raw::Word::word(key),
@@ -179,7 +179,7 @@ pub unsafe extern "C" fn aclrtNotifySetImportPid(
     num: usize,
 ) -> i32 {
     raw::status(&calls::aclrtNotifySetImportPid, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(notify),
                 raw::Word::word(pid),
@@ -211,7 +211,7 @@ pub unsafe extern "C" fn aclrtCntNotifyRecord(
     info: *mut types::aclrtCntNotifyRecordInfo,
 ) -> i32 {
     raw::status(&calls::aclrtCntNotifyRecord, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(cntNotify),
                 raw::Word::word(stream),
@@ -238,7 +238,7 @@ pub unsafe extern "C" fn aclrtCntNotifyWaitWithTimeout(
     info: *mut types::aclrtCntNotifyWaitInfo,
 ) -> i32 {
     raw::status(&calls::aclrtCntNotifyWaitWithTimeout, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(cntNotify),
                 raw::Word::word(stream),
@@ -261,7 +261,7 @@ pub unsafe extern "C" fn aclrtCntNotifyWaitWithTimeout(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCntNotifyReset(cntNotify: *mut c_void, stream: *mut c_void) -> i32 {
     raw::status(&calls::aclrtCntNotifyReset, |cx| {
-        raw::watch(cx, || [raw::Word::word(cntNotify), raw::Word::word(stream)])?;
+        raw::trace(cx, || [raw::Word::word(cntNotify), raw::Word::word(stream)])?;
         jumar_acl::notify::aclrtCntNotifyReset(cx, raw::handle(cntNotify), raw::handle(stream))?;
         Ok(())
     })
@@ -271,7 +271,7 @@ pub unsafe extern "C" fn aclrtCntNotifyReset(cntNotify: *mut c_void, stream: *mu
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtCntNotifyGetId(cntNotify: *mut c_void, notifyId: *mut u32) -> i32 {
     raw::status(&calls::aclrtCntNotifyGetId, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [raw::Word::word(cntNotify), raw::Word::word(notifyId)]
         })?;
         // SAFETY: the program vouches for `notifyId`: null or the address of a variable, as the C declaration says.

@@ -20,7 +20,7 @@ pub unsafe extern "C" fn aclrtDeviceCanAccessPeer(
     peerDeviceId: i32,
 ) -> i32 {
     raw::status(&calls::aclrtDeviceCanAccessPeer, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(canAccessPeer),
                 raw::Word::word(deviceId),
@@ -41,7 +41,7 @@ pub unsafe extern "C" fn aclrtDeviceCanAccessPeer(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtDeviceEnablePeerAccess(peerDeviceId: i32, flags: u32) -> i32 {
     raw::status(&calls::aclrtDeviceEnablePeerAccess, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [raw::Word::word(peerDeviceId), raw::Word::word(flags)]
         })?;
         jumar_acl::peer::aclrtDeviceEnablePeerAccess(cx, peerDeviceId, flags)?;
@@ -53,7 +53,7 @@ pub unsafe extern "C" fn aclrtDeviceEnablePeerAccess(peerDeviceId: i32, flags: u
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtDeviceDisablePeerAccess(peerDeviceId: i32) -> i32 {
     raw::status(&calls::aclrtDeviceDisablePeerAccess, |cx| {
-        raw::watch(cx, || [raw::Word::word(peerDeviceId)])?;
+        raw::trace(cx, || [raw::Word::word(peerDeviceId)])?;
         jumar_acl::peer::aclrtDeviceDisablePeerAccess(cx, peerDeviceId)?;
         Ok(())
     })
@@ -69,7 +69,7 @@ pub unsafe extern "C" fn aclrtDeviceGetP2PAtomicCapabilities(
     dstDeviceId: i32,
 ) -> i32 {
     raw::status(&calls::aclrtDeviceGetP2PAtomicCapabilities, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(capabilities),
                 raw::Word::word(operations),
@@ -105,7 +105,7 @@ pub unsafe extern "C" fn aclrtGetDevicesTopo(
     value: *mut u64,
 ) -> i32 {
     raw::status(&calls::aclrtGetDevicesTopo, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(deviceId),
                 raw::Word::word(otherDeviceId),
@@ -128,7 +128,7 @@ pub unsafe extern "C" fn aclrtDevicePeerAccessStatus(
     status: *mut i32,
 ) -> i32 {
     raw::status(&calls::aclrtDevicePeerAccessStatus, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(deviceId),
                 raw::Word::word(peerDeviceId),
@@ -153,7 +153,7 @@ pub unsafe extern "C" fn aclrtMemP2PMap(
     flags: u64,
 ) -> i32 {
     raw::status(&calls::aclrtMemP2PMap, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(devPtr),
                 raw::Word::word(size),

@@ -20,7 +20,7 @@ pub unsafe extern "C" fn aclplatformGetDeviceInfo(
     maxLen: u32,
 ) -> i32 {
     raw::status(&calls::aclplatformGetDeviceInfo, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(infoType),
                 raw::Word::word(value),

@@ -385,7 +385,7 @@ pub extern "C" fn aclopCompileAndExecuteV2(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclSetCompileopt(opt: u32, value: *const c_char) -> i32 {
     raw::status(&calls::aclSetCompileopt, |cx| {
-        raw::watch(cx, || [raw::Word::word(opt), raw::Word::word(value)])?;
+        raw::trace(cx, || [raw::Word::word(opt), raw::Word::word(value)])?;
         // SAFETY: the program vouches for `value`: null or a text that ends in a zero byte, as the C declaration says.
         let value = unsafe { raw::text(value) };
         jumar_acl::compile_option::aclSetCompileopt(cx, opt, value)?;
@@ -397,7 +397,7 @@ pub unsafe extern "C" fn aclSetCompileopt(opt: u32, value: *const c_char) -> i32
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetCompileoptSize(opt: u32) -> usize {
     raw::value(&calls::aclGetCompileoptSize, 0, |cx| {
-        raw::watch(cx, || [raw::Word::word(opt)])?;
+        raw::trace(cx, || [raw::Word::word(opt)])?;
         let answer = jumar_acl::compile_option::aclGetCompileoptSize(cx, opt)?;
         Ok(answer)
     })
@@ -407,7 +407,7 @@ pub unsafe extern "C" fn aclGetCompileoptSize(opt: u32) -> usize {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetCompileopt(opt: u32, value: *mut c_char, length: usize) -> i32 {
     raw::status(&calls::aclGetCompileopt, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(opt),
                 raw::Word::word(value),

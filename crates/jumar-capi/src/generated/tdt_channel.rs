@@ -16,7 +16,7 @@ use crate::raw;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtGetTensorTypeFromItem(dataItem: *mut c_void) -> i32 {
     raw::value(&calls::acltdtGetTensorTypeFromItem, -1, |cx| {
-        raw::watch(cx, || [raw::Word::word(dataItem)])?;
+        raw::trace(cx, || [raw::Word::word(dataItem)])?;
         let answer =
             jumar_acl::tdt_channel::acltdtGetTensorTypeFromItem(cx, raw::handle(dataItem))?;
         Ok(answer)
@@ -27,7 +27,7 @@ pub unsafe extern "C" fn acltdtGetTensorTypeFromItem(dataItem: *mut c_void) -> i
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtGetDataTypeFromItem(dataItem: *mut c_void) -> i32 {
     raw::value(&calls::acltdtGetDataTypeFromItem, -1, |cx| {
-        raw::watch(cx, || [raw::Word::word(dataItem)])?;
+        raw::trace(cx, || [raw::Word::word(dataItem)])?;
         let answer = jumar_acl::tdt_channel::acltdtGetDataTypeFromItem(cx, raw::handle(dataItem))?;
         Ok(answer)
     })
@@ -40,7 +40,7 @@ pub unsafe extern "C" fn acltdtGetDataAddrFromItem(dataItem: *mut c_void) -> *mu
         &calls::acltdtGetDataAddrFromItem,
         std::ptr::null_mut(),
         |cx| {
-            raw::watch(cx, || [raw::Word::word(dataItem)])?;
+            raw::trace(cx, || [raw::Word::word(dataItem)])?;
             let answer =
                 jumar_acl::tdt_channel::acltdtGetDataAddrFromItem(cx, raw::handle(dataItem))?;
             Ok(raw::address(answer))
@@ -52,7 +52,7 @@ pub unsafe extern "C" fn acltdtGetDataAddrFromItem(dataItem: *mut c_void) -> *mu
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtGetDataSizeFromItem(dataItem: *mut c_void) -> usize {
     raw::value(&calls::acltdtGetDataSizeFromItem, 0, |cx| {
-        raw::watch(cx, || [raw::Word::word(dataItem)])?;
+        raw::trace(cx, || [raw::Word::word(dataItem)])?;
         let answer = jumar_acl::tdt_channel::acltdtGetDataSizeFromItem(cx, raw::handle(dataItem))?;
         Ok(answer)
     })
@@ -62,7 +62,7 @@ pub unsafe extern "C" fn acltdtGetDataSizeFromItem(dataItem: *mut c_void) -> usi
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtGetDimNumFromItem(dataItem: *mut c_void) -> usize {
     raw::value(&calls::acltdtGetDimNumFromItem, 0, |cx| {
-        raw::watch(cx, || [raw::Word::word(dataItem)])?;
+        raw::trace(cx, || [raw::Word::word(dataItem)])?;
         let answer = jumar_acl::tdt_channel::acltdtGetDimNumFromItem(cx, raw::handle(dataItem))?;
         Ok(answer)
     })
@@ -76,7 +76,7 @@ pub unsafe extern "C" fn acltdtGetSliceInfoFromItem(
     sliceId: *mut usize,
 ) -> i32 {
     raw::status(&calls::acltdtGetSliceInfoFromItem, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(dataItem),
                 raw::Word::word(sliceNum),
@@ -103,7 +103,7 @@ pub unsafe extern "C" fn acltdtGetDimsFromItem(
     dimNum: usize,
 ) -> i32 {
     raw::status(&calls::acltdtGetDimsFromItem, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(dataItem),
                 raw::Word::word(dims),
@@ -130,7 +130,7 @@ pub unsafe extern "C" fn acltdtCreateDataItem(
     size: usize,
 ) -> *mut c_void {
     raw::value(&calls::acltdtCreateDataItem, std::ptr::null_mut(), |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(tdtType),
                 raw::Word::word(dims),
@@ -155,7 +155,7 @@ pub unsafe extern "C" fn acltdtCreateDataItem(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtDestroyDataItem(dataItem: *mut c_void) -> i32 {
     raw::status(&calls::acltdtDestroyDataItem, |cx| {
-        raw::watch(cx, || [raw::Word::word(dataItem)])?;
+        raw::trace(cx, || [raw::Word::word(dataItem)])?;
         jumar_acl::tdt_channel::acltdtDestroyDataItem(cx, raw::handle(dataItem))?;
         Ok(())
     })
@@ -165,7 +165,7 @@ pub unsafe extern "C" fn acltdtDestroyDataItem(dataItem: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtCreateDataset() -> *mut c_void {
     raw::value(&calls::acltdtCreateDataset, std::ptr::null_mut(), |cx| {
-        raw::watch(cx, || [])?;
+        raw::trace(cx, || [])?;
         let answer = jumar_acl::tdt_channel::acltdtCreateDataset(cx)?;
         Ok(raw::pointer(answer))
     })
@@ -175,7 +175,7 @@ pub unsafe extern "C" fn acltdtCreateDataset() -> *mut c_void {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtDestroyDataset(dataset: *mut c_void) -> i32 {
     raw::status(&calls::acltdtDestroyDataset, |cx| {
-        raw::watch(cx, || [raw::Word::word(dataset)])?;
+        raw::trace(cx, || [raw::Word::word(dataset)])?;
         jumar_acl::tdt_channel::acltdtDestroyDataset(cx, raw::handle(dataset))?;
         Ok(())
     })
@@ -185,7 +185,7 @@ pub unsafe extern "C" fn acltdtDestroyDataset(dataset: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtGetDataItem(dataset: *mut c_void, index: usize) -> *mut c_void {
     raw::value(&calls::acltdtGetDataItem, std::ptr::null_mut(), |cx| {
-        raw::watch(cx, || [raw::Word::word(dataset), raw::Word::word(index)])?;
+        raw::trace(cx, || [raw::Word::word(dataset), raw::Word::word(index)])?;
         let answer = jumar_acl::tdt_channel::acltdtGetDataItem(cx, raw::handle(dataset), index)?;
         Ok(raw::pointer(answer))
     })
@@ -195,7 +195,7 @@ pub unsafe extern "C" fn acltdtGetDataItem(dataset: *mut c_void, index: usize) -
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtAddDataItem(dataset: *mut c_void, dataItem: *mut c_void) -> i32 {
     raw::status(&calls::acltdtAddDataItem, |cx| {
-        raw::watch(cx, || [raw::Word::word(dataset), raw::Word::word(dataItem)])?;
+        raw::trace(cx, || [raw::Word::word(dataset), raw::Word::word(dataItem)])?;
         jumar_acl::tdt_channel::acltdtAddDataItem(cx, raw::handle(dataset), raw::handle(dataItem))?;
         Ok(())
     })
@@ -205,7 +205,7 @@ pub unsafe extern "C" fn acltdtAddDataItem(dataset: *mut c_void, dataItem: *mut 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtGetDatasetSize(dataset: *mut c_void) -> usize {
     raw::value(&calls::acltdtGetDatasetSize, 0, |cx| {
-        raw::watch(cx, || [raw::Word::word(dataset)])?;
+        raw::trace(cx, || [raw::Word::word(dataset)])?;
         let answer = jumar_acl::tdt_channel::acltdtGetDatasetSize(cx, raw::handle(dataset))?;
         Ok(answer)
     })
@@ -215,7 +215,7 @@ pub unsafe extern "C" fn acltdtGetDatasetSize(dataset: *mut c_void) -> usize {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtGetDatasetName(dataset: *mut c_void) -> *const c_char {
     raw::value(&calls::acltdtGetDatasetName, c"".as_ptr(), |cx| {
-        raw::watch(cx, || [raw::Word::word(dataset)])?;
+        raw::trace(cx, || [raw::Word::word(dataset)])?;
         let answer = jumar_acl::tdt_channel::acltdtGetDatasetName(cx, raw::handle(dataset))?;
         Ok(raw::text_address(answer))
     })
@@ -225,7 +225,7 @@ pub unsafe extern "C" fn acltdtGetDatasetName(dataset: *mut c_void) -> *const c_
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtStopChannel(handle: *mut c_void) -> i32 {
     raw::status(&calls::acltdtStopChannel, |cx| {
-        raw::watch(cx, || [raw::Word::word(handle)])?;
+        raw::trace(cx, || [raw::Word::word(handle)])?;
         jumar_acl::tdt_channel::acltdtStopChannel(cx, raw::handle(handle))?;
         Ok(())
     })
@@ -235,7 +235,7 @@ pub unsafe extern "C" fn acltdtStopChannel(handle: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtCreateChannel(deviceId: u32, name: *const c_char) -> *mut c_void {
     raw::value(&calls::acltdtCreateChannel, std::ptr::null_mut(), |cx| {
-        raw::watch(cx, || [raw::Word::word(deviceId), raw::Word::word(name)])?;
+        raw::trace(cx, || [raw::Word::word(deviceId), raw::Word::word(name)])?;
         // SAFETY: the program vouches for `name`: null or a text that ends in a zero byte, as the C declaration says.
         let name = unsafe { raw::text(name) };
         let answer = jumar_acl::tdt_channel::acltdtCreateChannel(cx, deviceId, name)?;
@@ -254,7 +254,7 @@ pub unsafe extern "C" fn acltdtCreateChannelWithCapacity(
         &calls::acltdtCreateChannelWithCapacity,
         std::ptr::null_mut(),
         |cx| {
-            raw::watch(cx, || {
+            raw::trace(cx, || {
                 [
                     raw::Word::word(deviceId),
                     raw::Word::word(name),
@@ -275,7 +275,7 @@ pub unsafe extern "C" fn acltdtCreateChannelWithCapacity(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtDestroyChannel(handle: *mut c_void) -> i32 {
     raw::status(&calls::acltdtDestroyChannel, |cx| {
-        raw::watch(cx, || [raw::Word::word(handle)])?;
+        raw::trace(cx, || [raw::Word::word(handle)])?;
         jumar_acl::tdt_channel::acltdtDestroyChannel(cx, raw::handle(handle))?;
         Ok(())
     })
@@ -285,7 +285,7 @@ pub unsafe extern "C" fn acltdtDestroyChannel(handle: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtCleanChannel(handle: *mut c_void) -> i32 {
     raw::status(&calls::acltdtCleanChannel, |cx| {
-        raw::watch(cx, || [raw::Word::word(handle)])?;
+        raw::trace(cx, || [raw::Word::word(handle)])?;
         jumar_acl::tdt_channel::acltdtCleanChannel(cx, raw::handle(handle))?;
         Ok(())
     })
@@ -299,7 +299,7 @@ pub unsafe extern "C" fn acltdtSendTensor(
     timeout: i32,
 ) -> i32 {
     raw::status(&calls::acltdtSendTensor, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(handle),
                 raw::Word::word(dataset),
@@ -324,7 +324,7 @@ pub unsafe extern "C" fn acltdtReceiveTensor(
     timeout: i32,
 ) -> i32 {
     raw::status(&calls::acltdtReceiveTensor, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(handle),
                 raw::Word::word(dataset),
@@ -345,7 +345,7 @@ pub unsafe extern "C" fn acltdtReceiveTensor(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn acltdtQueryChannelSize(handle: *mut c_void, size: *mut usize) -> i32 {
     raw::status(&calls::acltdtQueryChannelSize, |cx| {
-        raw::watch(cx, || [raw::Word::word(handle), raw::Word::word(size)])?;
+        raw::trace(cx, || [raw::Word::word(handle), raw::Word::word(size)])?;
         // SAFETY: the program vouches for `size`: null or the address of a variable, as the C declaration says.
         let size_out = unsafe { raw::Out::<usize>::new(size.cast(), "size") }?;
         let size_value = jumar_acl::tdt_channel::acltdtQueryChannelSize(cx, raw::handle(handle))?;

@@ -22,7 +22,7 @@ pub unsafe extern "C" fn aclCreateTensorDesc(
     format: i32,
 ) -> *mut c_void {
     raw::value(&calls::aclCreateTensorDesc, std::ptr::null_mut(), |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(dataType),
                 raw::Word::word(numDims),
@@ -42,7 +42,7 @@ pub unsafe extern "C" fn aclCreateTensorDesc(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclDestroyTensorDesc(desc: *mut c_void) {
     raw::value(&calls::aclDestroyTensorDesc, (), |cx| {
-        raw::watch(cx, || [raw::Word::word(desc)])?;
+        raw::trace(cx, || [raw::Word::word(desc)])?;
         jumar_acl::tensor_desc::aclDestroyTensorDesc(cx, raw::handle(desc))?;
         Ok(())
     })
@@ -56,7 +56,7 @@ pub unsafe extern "C" fn aclSetTensorShapeRange(
     dimsRange: *mut [i64; 2],
 ) -> i32 {
     raw::status(&calls::aclSetTensorShapeRange, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(desc),
                 raw::Word::word(dimsCount),
@@ -84,7 +84,7 @@ pub unsafe extern "C" fn aclSetTensorValueRange(
     valueRange: *mut [i64; 2],
 ) -> i32 {
     raw::status(&calls::aclSetTensorValueRange, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(desc),
                 raw::Word::word(valueCount),
@@ -108,7 +108,7 @@ pub unsafe extern "C" fn aclSetTensorValueRange(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetTensorDescType(desc: *mut c_void) -> i32 {
     raw::value(&calls::aclGetTensorDescType, -1, |cx| {
-        raw::watch(cx, || [raw::Word::word(desc)])?;
+        raw::trace(cx, || [raw::Word::word(desc)])?;
         let answer = jumar_acl::tensor_desc::aclGetTensorDescType(cx, raw::handle(desc))?;
         Ok(answer)
     })
@@ -118,7 +118,7 @@ pub unsafe extern "C" fn aclGetTensorDescType(desc: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetTensorDescFormat(desc: *mut c_void) -> i32 {
     raw::value(&calls::aclGetTensorDescFormat, -1, |cx| {
-        raw::watch(cx, || [raw::Word::word(desc)])?;
+        raw::trace(cx, || [raw::Word::word(desc)])?;
         let answer = jumar_acl::tensor_desc::aclGetTensorDescFormat(cx, raw::handle(desc))?;
         Ok(answer)
     })
@@ -128,7 +128,7 @@ pub unsafe extern "C" fn aclGetTensorDescFormat(desc: *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetTensorDescSize(desc: *mut c_void) -> usize {
     raw::value(&calls::aclGetTensorDescSize, 0, |cx| {
-        raw::watch(cx, || [raw::Word::word(desc)])?;
+        raw::trace(cx, || [raw::Word::word(desc)])?;
         let answer = jumar_acl::tensor_desc::aclGetTensorDescSize(cx, raw::handle(desc))?;
         Ok(answer)
     })
@@ -138,7 +138,7 @@ pub unsafe extern "C" fn aclGetTensorDescSize(desc: *mut c_void) -> usize {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetTensorDescElementCount(desc: *mut c_void) -> usize {
     raw::value(&calls::aclGetTensorDescElementCount, 0, |cx| {
-        raw::watch(cx, || [raw::Word::word(desc)])?;
+        raw::trace(cx, || [raw::Word::word(desc)])?;
         let answer = jumar_acl::tensor_desc::aclGetTensorDescElementCount(cx, raw::handle(desc))?;
         Ok(answer)
     })
@@ -148,7 +148,7 @@ pub unsafe extern "C" fn aclGetTensorDescElementCount(desc: *mut c_void) -> usiz
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetTensorDescNumDims(desc: *mut c_void) -> usize {
     raw::value(&calls::aclGetTensorDescNumDims, 0, |cx| {
-        raw::watch(cx, || [raw::Word::word(desc)])?;
+        raw::trace(cx, || [raw::Word::word(desc)])?;
         let answer = jumar_acl::tensor_desc::aclGetTensorDescNumDims(cx, raw::handle(desc))?;
         Ok(answer)
     })
@@ -158,7 +158,7 @@ pub unsafe extern "C" fn aclGetTensorDescNumDims(desc: *mut c_void) -> usize {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetTensorDescDim(desc: *mut c_void, index: usize) -> i64 {
     raw::value(&calls::aclGetTensorDescDim, -1, |cx| {
-        raw::watch(cx, || [raw::Word::word(desc), raw::Word::word(index)])?;
+        raw::trace(cx, || [raw::Word::word(desc), raw::Word::word(index)])?;
         let answer = jumar_acl::tensor_desc::aclGetTensorDescDim(cx, raw::handle(desc), index)?;
         Ok(answer)
     })
@@ -172,7 +172,7 @@ pub unsafe extern "C" fn aclGetTensorDescDimV2(
     dimSize: *mut i64,
 ) -> i32 {
     raw::status(&calls::aclGetTensorDescDimV2, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(desc),
                 raw::Word::word(index),
@@ -197,7 +197,7 @@ pub unsafe extern "C" fn aclGetTensorDescDimRange(
     dimRange: *mut i64,
 ) -> i32 {
     raw::status(&calls::aclGetTensorDescDimRange, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(desc),
                 raw::Word::word(index),
@@ -223,7 +223,7 @@ pub unsafe extern "C" fn aclGetTensorDescDimRange(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclSetTensorDescName(desc: *mut c_void, name: *const c_char) {
     raw::value(&calls::aclSetTensorDescName, (), |cx| {
-        raw::watch(cx, || [raw::Word::word(desc), raw::Word::word(name)])?;
+        raw::trace(cx, || [raw::Word::word(desc), raw::Word::word(name)])?;
         // SAFETY: the program vouches for `name`: null or a text that ends in a zero byte, as the C declaration says.
         let name = unsafe { raw::text(name) };
         jumar_acl::tensor_desc::aclSetTensorDescName(cx, raw::handle(desc), name)?;
@@ -235,7 +235,7 @@ pub unsafe extern "C" fn aclSetTensorDescName(desc: *mut c_void, name: *const c_
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclGetTensorDescName(desc: *mut c_void) -> *const c_char {
     raw::value(&calls::aclGetTensorDescName, std::ptr::null(), |cx| {
-        raw::watch(cx, || [raw::Word::word(desc)])?;
+        raw::trace(cx, || [raw::Word::word(desc)])?;
         let answer = jumar_acl::tensor_desc::aclGetTensorDescName(cx, raw::handle(desc))?;
         Ok(raw::text_address(answer))
     })
@@ -249,7 +249,7 @@ pub unsafe extern "C" fn aclTransTensorDescFormat(
     dstDesc: *mut *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclTransTensorDescFormat, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(srcDesc),
                 raw::Word::word(dstFormat),
@@ -269,7 +269,7 @@ pub unsafe extern "C" fn aclTransTensorDescFormat(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclSetTensorStorageFormat(desc: *mut c_void, format: i32) -> i32 {
     raw::status(&calls::aclSetTensorStorageFormat, |cx| {
-        raw::watch(cx, || [raw::Word::word(desc), raw::Word::word(format)])?;
+        raw::trace(cx, || [raw::Word::word(desc), raw::Word::word(format)])?;
         jumar_acl::tensor_desc::aclSetTensorStorageFormat(cx, raw::handle(desc), format)?;
         Ok(())
     })
@@ -283,7 +283,7 @@ pub unsafe extern "C" fn aclSetTensorStorageShape(
     dims: *const i64,
 ) -> i32 {
     raw::status(&calls::aclSetTensorStorageShape, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(desc),
                 raw::Word::word(numDims),
@@ -301,7 +301,7 @@ pub unsafe extern "C" fn aclSetTensorStorageShape(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclSetTensorFormat(desc: *mut c_void, format: i32) -> i32 {
     raw::status(&calls::aclSetTensorFormat, |cx| {
-        raw::watch(cx, || [raw::Word::word(desc), raw::Word::word(format)])?;
+        raw::trace(cx, || [raw::Word::word(desc), raw::Word::word(format)])?;
         jumar_acl::tensor_desc::aclSetTensorFormat(cx, raw::handle(desc), format)?;
         Ok(())
     })
@@ -315,7 +315,7 @@ pub unsafe extern "C" fn aclSetTensorShape(
     dims: *const i64,
 ) -> i32 {
     raw::status(&calls::aclSetTensorShape, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(desc),
                 raw::Word::word(numDims),
@@ -333,7 +333,7 @@ pub unsafe extern "C" fn aclSetTensorShape(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclSetTensorOriginFormat(desc: *mut c_void, format: i32) -> i32 {
     raw::status(&calls::aclSetTensorOriginFormat, |cx| {
-        raw::watch(cx, || [raw::Word::word(desc), raw::Word::word(format)])?;
+        raw::trace(cx, || [raw::Word::word(desc), raw::Word::word(format)])?;
         jumar_acl::tensor_desc::aclSetTensorOriginFormat(cx, raw::handle(desc), format)?;
         Ok(())
     })
@@ -347,7 +347,7 @@ pub unsafe extern "C" fn aclSetTensorOriginShape(
     dims: *const i64,
 ) -> i32 {
     raw::status(&calls::aclSetTensorOriginShape, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(desc),
                 raw::Word::word(numDims),
@@ -368,7 +368,7 @@ pub unsafe extern "C" fn aclGetTensorDescByIndex(desc: *mut c_void, index: usize
         &calls::aclGetTensorDescByIndex,
         std::ptr::null_mut(),
         |cx| {
-            raw::watch(cx, || [raw::Word::word(desc), raw::Word::word(index)])?;
+            raw::trace(cx, || [raw::Word::word(desc), raw::Word::word(index)])?;
             let answer =
                 jumar_acl::tensor_desc::aclGetTensorDescByIndex(cx, raw::handle(desc), index)?;
             Ok(raw::pointer(answer))
@@ -383,7 +383,7 @@ pub unsafe extern "C" fn aclGetTensorDescAddress(desc: *mut c_void) -> *mut c_vo
         &calls::aclGetTensorDescAddress,
         std::ptr::null_mut(),
         |cx| {
-            raw::watch(cx, || [raw::Word::word(desc)])?;
+            raw::trace(cx, || [raw::Word::word(desc)])?;
             let answer = jumar_acl::tensor_desc::aclGetTensorDescAddress(cx, raw::handle(desc))?;
             Ok(raw::address(answer))
         },
@@ -397,7 +397,7 @@ pub unsafe extern "C" fn aclSetTensorDynamicInput(
     dynamicInputName: *const c_char,
 ) -> i32 {
     raw::status(&calls::aclSetTensorDynamicInput, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [raw::Word::word(desc), raw::Word::word(dynamicInputName)]
         })?;
         // SAFETY: the program vouches for `dynamicInputName`: null or a text that ends in a zero byte, as the C declaration says.
@@ -415,7 +415,7 @@ pub unsafe extern "C" fn aclSetTensorConst(
     length: usize,
 ) -> i32 {
     raw::status(&calls::aclSetTensorConst, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(desc),
                 raw::Word::word(dataBuffer),
@@ -433,7 +433,7 @@ pub unsafe extern "C" fn aclSetTensorConst(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclSetTensorPlaceMent(desc: *mut c_void, memType: u32) -> i32 {
     raw::status(&calls::aclSetTensorPlaceMent, |cx| {
-        raw::watch(cx, || [raw::Word::word(desc), raw::Word::word(memType)])?;
+        raw::trace(cx, || [raw::Word::word(desc), raw::Word::word(memType)])?;
         jumar_acl::tensor_desc::aclSetTensorPlaceMent(cx, raw::handle(desc), memType)?;
         Ok(())
     })

@@ -21,7 +21,7 @@ pub unsafe extern "C" fn aclrtValueWrite(
     stream: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtValueWrite, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(devAddr),
                 raw::Word::word(value),
@@ -45,7 +45,7 @@ pub unsafe extern "C" fn aclrtValueWait(
     stream: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtValueWait, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(devAddr),
                 raw::Word::word(value),

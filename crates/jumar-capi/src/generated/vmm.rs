@@ -24,7 +24,7 @@ pub unsafe extern "C" fn aclrtReserveMemAddress(
     flags: u64,
 ) -> i32 {
     raw::status(&calls::aclrtReserveMemAddress, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(virPtr),
                 raw::Word::word(size),
@@ -51,7 +51,7 @@ pub unsafe extern "C" fn aclrtReserveMemAddress(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtReleaseMemAddress(virPtr: *mut c_void) -> i32 {
     raw::status(&calls::aclrtReleaseMemAddress, |cx| {
-        raw::watch(cx, || [raw::Word::word(virPtr)])?;
+        raw::trace(cx, || [raw::Word::word(virPtr)])?;
         jumar_acl::vmm::aclrtReleaseMemAddress(cx, virPtr.expose_provenance())?;
         Ok(())
     })
@@ -66,7 +66,7 @@ pub unsafe extern "C" fn aclrtMallocPhysical(
     flags: u64,
 ) -> i32 {
     raw::status(&calls::aclrtMallocPhysical, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(handle),
                 raw::Word::word(size),
@@ -88,7 +88,7 @@ pub unsafe extern "C" fn aclrtMallocPhysical(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtFreePhysical(handle: *mut c_void) -> i32 {
     raw::status(&calls::aclrtFreePhysical, |cx| {
-        raw::watch(cx, || [raw::Word::word(handle)])?;
+        raw::trace(cx, || [raw::Word::word(handle)])?;
         jumar_acl::vmm::aclrtFreePhysical(cx, raw::handle(handle))?;
         Ok(())
     })
@@ -104,7 +104,7 @@ pub unsafe extern "C" fn aclrtMapMem(
     flags: u64,
 ) -> i32 {
     raw::status(&calls::aclrtMapMem, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(virPtr),
                 raw::Word::word(size),
@@ -129,7 +129,7 @@ pub unsafe extern "C" fn aclrtMapMem(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtUnmapMem(virPtr: *mut c_void) -> i32 {
     raw::status(&calls::aclrtUnmapMem, |cx| {
-        raw::watch(cx, || [raw::Word::word(virPtr)])?;
+        raw::trace(cx, || [raw::Word::word(virPtr)])?;
         jumar_acl::vmm::aclrtUnmapMem(cx, virPtr.expose_provenance())?;
         Ok(())
     })
@@ -145,7 +145,7 @@ pub unsafe extern "C" fn aclrtMemMapNoAccess(
     flags: u64,
 ) -> i32 {
     raw::status(&calls::aclrtMemMapNoAccess, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(virPtr),
                 raw::Word::word(size),
@@ -174,7 +174,7 @@ pub unsafe extern "C" fn aclrtMemGetAllocationGranularity(
     granularity: *mut usize,
 ) -> i32 {
     raw::status(&calls::aclrtMemGetAllocationGranularity, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(prop),
                 raw::Word::word(option),
@@ -200,7 +200,7 @@ pub unsafe extern "C" fn aclrtMemSetAccess(
     count: usize,
 ) -> i32 {
     raw::status(&calls::aclrtMemSetAccess, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(virPtr),
                 raw::Word::word(size),
@@ -223,7 +223,7 @@ pub unsafe extern "C" fn aclrtMemGetAccess(
     flag: *mut u64,
 ) -> i32 {
     raw::status(&calls::aclrtMemGetAccess, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(virPtr),
                 raw::Word::word(location),
@@ -248,7 +248,7 @@ pub unsafe extern "C" fn aclrtMemRetainAllocationHandle(
     handle: *mut *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtMemRetainAllocationHandle, |cx| {
-        raw::watch(cx, || [raw::Word::word(virPtr), raw::Word::word(handle)])?;
+        raw::trace(cx, || [raw::Word::word(virPtr), raw::Word::word(handle)])?;
         // SAFETY: the program vouches for `handle`: null or the address of a variable, as the C declaration says.
         let handle_out = unsafe { raw::Out::<Raw>::new(handle.cast(), "handle") }?;
         let handle_value =
@@ -265,7 +265,7 @@ pub unsafe extern "C" fn aclrtMemGetAllocationPropertiesFromHandle(
     prop: *mut types::aclrtPhysicalMemProp,
 ) -> i32 {
     raw::status(&calls::aclrtMemGetAllocationPropertiesFromHandle, |cx| {
-        raw::watch(cx, || [raw::Word::word(handle), raw::Word::word(prop)])?;
+        raw::trace(cx, || [raw::Word::word(handle), raw::Word::word(prop)])?;
         // SAFETY: the program vouches for `prop`: null or the address of a variable, as the C declaration says.
         let prop_out =
             unsafe { raw::Out::<types::aclrtPhysicalMemProp>::new(prop.cast(), "prop") }?;
@@ -286,7 +286,7 @@ pub unsafe extern "C" fn aclrtReserveMemAddressNoUCMemory(
     flags: u64,
 ) -> i32 {
     raw::status(&calls::aclrtReserveMemAddressNoUCMemory, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(virPtr),
                 raw::Word::word(size),
@@ -317,7 +317,7 @@ pub unsafe extern "C" fn aclrtMemGetAddressRange(
     psize: *mut usize,
 ) -> i32 {
     raw::status(&calls::aclrtMemGetAddressRange, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(ptr),
                 raw::Word::word(pbase),
@@ -345,7 +345,7 @@ pub unsafe extern "C" fn aclrtMemMapSelectedLink(
     linkIdx: u32,
 ) -> i32 {
     raw::status(&calls::aclrtMemMapSelectedLink, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(virPtrDst),
                 raw::Word::word(size),
@@ -368,7 +368,7 @@ pub unsafe extern "C" fn aclrtMemMapSelectedLink(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aclrtMemMapSetLink(handle: *mut c_void, adviceLink: u32) -> i32 {
     raw::status(&calls::aclrtMemMapSetLink, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [raw::Word::word(handle), raw::Word::word(adviceLink)]
         })?;
         jumar_acl::vmm::aclrtMemMapSetLink(cx, raw::handle(handle), adviceLink)?;

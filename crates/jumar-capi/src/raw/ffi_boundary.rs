@@ -7,18 +7,18 @@ use std::sync::OnceLock;
 
 use crate::acl::{self, Call, Cx, Error, ErrorKind, Result, calls};
 
-use super::{instance, watch};
+use super::{call_trace, instance};
 
 /// Runs a call that answers a code.
 #[inline]
 pub fn status(call: &'static Call, body: impl FnMut(&Cx<'_>) -> Result<()>) -> i32 {
-    let watched = watch::begin(call);
+    let watched = call_trace::begin(call);
     let code = match enter(call, body) {
         Ok(()) => 0,
         Err(code) => code,
     };
     if watched {
-        watch::end(call, code, 0);
+        call_trace::end(call, code, 0);
     }
     code
 }
@@ -26,10 +26,10 @@ pub fn status(call: &'static Call, body: impl FnMut(&Cx<'_>) -> Result<()>) -> i
 /// Runs a call whose answer is a code, though not its own.
 #[inline]
 pub fn code(call: &'static Call, body: impl FnMut(&Cx<'_>) -> Result<i32>) -> i32 {
-    let watched = watch::begin(call);
+    let watched = call_trace::begin(call);
     let code = enter(call, body).unwrap_or_else(|code| code);
     if watched {
-        watch::end(call, code, 0);
+        call_trace::end(call, code, 0);
     }
     code
 }
@@ -41,11 +41,11 @@ pub fn value<T: Copy + 'static>(
     neutral: T,
     body: impl FnMut(&Cx<'_>) -> Result<T>,
 ) -> T {
-    let watched = watch::begin(call);
+    let watched = call_trace::begin(call);
     let answer = enter(call, body);
     if watched {
-        let returned = answer.as_ref().map_or(0, watch::any_word);
-        watch::end(call, answer.as_ref().err().copied().unwrap_or(0), returned);
+        let returned = answer.as_ref().map_or(0, call_trace::any_word);
+        call_trace::end(call, answer.as_ref().err().copied().unwrap_or(0), returned);
     }
     answer.unwrap_or(neutral)
 }
@@ -58,10 +58,10 @@ pub fn surface<T>(
     call: &'static Call,
     body: impl FnMut(&Cx<'_>) -> Result<T>,
 ) -> std::result::Result<T, i32> {
-    let watched = watch::begin(call);
+    let watched = call_trace::begin(call);
     let answer = enter(call, body);
     if watched {
-        watch::end(call, answer.as_ref().err().copied().unwrap_or(0), 0);
+        call_trace::end(call, answer.as_ref().err().copied().unwrap_or(0), 0);
     }
     answer
 }

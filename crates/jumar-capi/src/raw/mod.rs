@@ -5,6 +5,7 @@
 
 #![deny(clippy::multiple_unsafe_ops_per_block, clippy::ptr_as_ptr)]
 
+mod call_trace;
 mod crash;
 mod ffi_boundary;
 mod input;
@@ -13,8 +14,8 @@ pub mod operator;
 mod output;
 mod sites;
 mod user;
-mod watch;
 
+pub use call_trace::{Word, trace};
 pub use ffi_boundary::{code, enter, status, stub, stub_value, surface, value};
 pub use input::{
     Count, Plain, count, element_bytes, handle, input, rows, slice, span, text, texts,
@@ -22,4 +23,3 @@ pub use input::{
 pub use instance::Instance;
 pub use output::{InOut, Out, OutArray, TextAddress, address, pointer, text_address};
 pub use user::{UserData, closure, this_thread};
-pub use watch::{Word, watch};

@@ -16,7 +16,7 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 
 use crate::acl::Call;
-use crate::acl::watch::{DEPTH, Place, Walk};
+use crate::acl::observers::{DEPTH, Place, Walk};
 
 /// A stack of the program that was walked.
 #[derive(Clone, Copy)]

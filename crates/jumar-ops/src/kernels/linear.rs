@@ -242,7 +242,7 @@ pub(crate) fn prepare(cx: &PrepareCx<'_>) -> Result<Box<dyn Kernel>, OpError> {
     let m = out[..out.len() - 1].iter().product();
     let activation = Activation::of(cx.attrs().str("activation")?)?;
     if cx.dtype(1)? == DataType::BFloat16 {
-        return Ok(Box::new(super::narrow::Linear {
+        return Ok(Box::new(super::lowp::Linear {
             m,
             n,
             k: cx.shape(0)?.last().copied().unwrap_or(0),

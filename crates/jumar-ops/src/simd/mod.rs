@@ -5,8 +5,8 @@
 
 pub mod blocked;
 mod gemm;
+pub mod lowp;
 pub(crate) mod math;
-pub mod narrow;
 mod patches;
 pub mod unit;
 pub(crate) mod wide;
@@ -132,19 +132,19 @@ mod tests {
     #[test]
     fn products_of_sizes_that_wrap_are_refused() {
         let (read, mut written) = (Block::zeroed(4096), Block::zeroed(4096));
-        let operands = narrow::Operands {
+        let operands = lowp::Operands {
             x: row::<BF16>(&read, 4),
             filter: row(&read, 4 * PANEL),
             bias: None,
             residual: None,
             clamp: None,
-            out: narrow::Out::Wide(row_mut(&mut written, 1)),
+            out: lowp::Out::Wide(row_mut(&mut written, 1)),
         };
-        let said = refusal(|| narrow::product((WRAPS + 1, 1, 4), &operands, 4));
+        let said = refusal(|| lowp::product((WRAPS + 1, 1, 4), &operands, 4));
         assert!(said.contains("more than memory holds"), "{said}");
         let (x, filter) = (row::<u8>(&read, 4), row::<u8>(&read, 4 * PANEL));
         let out = row_mut::<i32>(&mut written, 1);
-        let said = refusal(|| narrow::whole_product((WRAPS + 1, 1, 4), (x, filter), (out, 4)));
+        let said = refusal(|| lowp::whole_product((WRAPS + 1, 1, 4), (x, filter), (out, 4)));
         assert!(said.contains("more than memory holds"), "{said}");
     }
 
@@ -237,15 +237,15 @@ mod tests {
         };
         let said = sweep(strange, 1);
         assert!(said.contains("reaches too far"), "{said}");
-        let bytes_operands = narrow::Operands {
+        let bytes_operands = lowp::Operands {
             x: row::<BF16>(&read, 0),
             filter: row(&read, 0),
             bias: None,
             residual: None,
             clamp: None,
-            out: narrow::Out::Wide(operands.out),
+            out: lowp::Out::Wide(operands.out),
         };
-        let said = refusal(|| narrow::convolve(&dense, &bytes_operands, (0, 0), part));
+        let said = refusal(|| lowp::convolve(&dense, &bytes_operands, (0, 0), part));
         assert!(said.contains("more than memory holds"), "{said}");
     }
 

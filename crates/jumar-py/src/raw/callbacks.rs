@@ -15,8 +15,8 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use super::hand::dump_chunk;
-use super::kit::{Object, Pointer};
+use super::ffi::{Object, Pointer};
+use super::manual::dump_chunk;
 use super::python;
 use crate::gate;
 

@@ -4,7 +4,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use super::kit::Pointer;
+use super::ffi::Pointer;
 
 /// `PyBUF_WRITE`, which the stable interface fixes; the binding leaves it out for 3.9.
 const PYBUF_WRITE: std::ffi::c_int = 0x200;

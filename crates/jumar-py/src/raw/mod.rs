@@ -1,16 +1,16 @@
 //! The only module with unsafe code: the library and its symbols, the conversion of arguments and results, and the wrappers.
 //!
-//! What each C function takes is stated once, in `api/pyacl`; `kit::c_call` is the one place that calls through an address.
+//! What each C function takes is stated once, in `api/pyacl`; `ffi::c_call` is the one place that calls through an address.
 
 #![allow(unsafe_code)]
 
 // First, because the other files use its macros.
 #[macro_use]
-pub mod kit;
+pub mod ffi;
 
 mod callbacks;
-mod hand;
 pub mod library;
+mod manual;
 pub mod memory;
 pub mod place;
 pub mod python;

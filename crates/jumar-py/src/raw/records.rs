@@ -4,7 +4,7 @@ use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-use super::kit::{Count, FromArg, Object, Pointer, SUCCESS, Stop};
+use super::ffi::{Count, FromArg, Object, Pointer, SUCCESS, Stop};
 
 /// A structure for which all bits zero is a value.
 ///

@@ -63,7 +63,7 @@ pub struct Function {
     /// Whether it is not implemented yet.
     pub stub: bool,
     /// Whether the shim is written by hand.
-    pub hand: bool,
+    pub manual: bool,
     /// Whether the vendor advises against it.
     pub deprecated: bool,
     /// Whether it takes further arguments.

@@ -230,10 +230,10 @@ impl Api {
             Some("stub") => true,
             Some(other) => bail!("status is \"{other}\"; it can only be \"stub\""),
         };
-        let hand = match raw.shim.as_deref() {
+        let manual = match raw.shim.as_deref() {
             None => false,
-            Some("hand") => true,
-            Some(other) => bail!("shim is \"{other}\"; it can only be \"hand\""),
+            Some("manual") => true,
+            Some(other) => bail!("shim is \"{other}\"; it can only be \"manual\""),
         };
         let code_is_answer = match raw.answer.as_deref() {
             None => false,
@@ -292,7 +292,7 @@ impl Api {
             ret,
             params,
             stub,
-            hand,
+            manual,
             deprecated: raw.deprecated,
             variadic: raw.variadic,
             brief: raw.brief,

@@ -42,7 +42,7 @@ pub enum Body {
         checks: Vec<Check>,
     },
     /// Written by hand.
-    Hand(Signature),
+    Manual(Signature),
     /// Parses its arguments and answers that there is nothing behind it.
     Unsupported(Signature),
 }
@@ -112,7 +112,7 @@ struct Entry {
     waits: bool,
     error: Option<String>,
     #[serde(default)]
-    hand: bool,
+    manual: bool,
     #[serde(default)]
     unsupported: bool,
     #[serde(default)]
@@ -163,7 +163,7 @@ fn check_entry(name: String, full_name: String, entry: Entry) -> anyhow::Result<
         "{spoken} args parse failed{}",
         if exclaims { "!" } else { "" }
     );
-    let body = match (entry.args, entry.hand, entry.unsupported) {
+    let body = match (entry.args, entry.manual, entry.unsupported) {
         (Some(args), false, false) => {
             let args = args
                 .iter()
@@ -192,9 +192,9 @@ fn check_entry(name: String, full_name: String, entry: Entry) -> anyhow::Result<
                 checks,
             }
         }
-        (None, true, false) => Body::Hand(signature(&entry.params, &entry.returns)?),
+        (None, true, false) => Body::Manual(signature(&entry.params, &entry.returns)?),
         (None, false, true) => Body::Unsupported(signature(&entry.params, &entry.returns)?),
-        _ => bail!("exactly one of args, hand and unsupported is needed"),
+        _ => bail!("exactly one of args, manual and unsupported is needed"),
     };
     Ok(Function {
         name,
@@ -330,7 +330,7 @@ impl Function {
     /// The parameters that Python passes: name, Python type, and whether it may be left out.
     pub fn params(&self) -> Vec<(String, String, bool)> {
         match &self.body {
-            Body::Hand(signature) | Body::Unsupported(signature) => signature.params.clone(),
+            Body::Manual(signature) | Body::Unsupported(signature) => signature.params.clone(),
             Body::Call { args, .. } => args
                 .iter()
                 .filter_map(|arg| match arg {
@@ -347,7 +347,7 @@ impl Function {
     /// The Python type of what it returns.
     pub fn returns(&self) -> String {
         let parts: Vec<String> = match &self.body {
-            Body::Hand(signature) | Body::Unsupported(signature) => signature
+            Body::Manual(signature) | Body::Unsupported(signature) => signature
                 .returns
                 .iter()
                 .map(|(_, kind)| kind.clone())

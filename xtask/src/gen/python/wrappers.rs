@@ -14,9 +14,9 @@ const HEAD: &str = "\
 
 use std::ffi::{CString, c_char};
 
-use super::kit::*;
+use super::ffi::*;
 use super::records::*;
-use super::hand;
+use super::manual;
 use super::table::{END, Table};
 ";
 
@@ -54,7 +54,7 @@ fn table(text: &mut String, module: &Module) -> anyhow::Result<()> {
     )?;
     for function in &module.functions {
         let path = match function.body {
-            Body::Hand(_) => format!("hand::{}_{}", module.name, function.name),
+            Body::Manual(_) => format!("manual::{}_{}", module.name, function.name),
             Body::Call { .. } | Body::Unsupported(_) => {
                 format!("{}_{}", module.name, function.name)
             }
@@ -110,7 +110,7 @@ fn wrapper(text: &mut String, module: &Module, function: &Function) -> anyhow::R
         module.name, function.name
     );
     match &function.body {
-        Body::Hand(_) => return Ok(()),
+        Body::Manual(_) => return Ok(()),
         Body::Unsupported(signature) => {
             text.push_str(&head);
             let (most, least) = arity(function);

@@ -6,7 +6,7 @@ use jumar::check::Finding;
 
 /// Looks at a file that a call is about to write.
 pub(crate) fn is_about_to_be_written(path: &Path) {
-    let Some(check) = crate::watch::watcher().and_then(|watcher| watcher.check.as_ref()) else {
+    let Some(check) = crate::observers::watcher().and_then(|watcher| watcher.check.as_ref()) else {
         return;
     };
     let Ok(working) = std::env::current_dir() else {

@@ -6,8 +6,8 @@ use std::sync::OnceLock;
 use jumar::check::{Check, Finding};
 use jumar::engine::sync::Mutex;
 
+use crate::observers::{MOST, signature};
 use crate::process;
-use crate::watch::{MOST, signature};
 
 use super::Seen;
 
@@ -276,7 +276,7 @@ fn made_key(seen: &Seen, handle: &str) -> Option<u64> {
     if signature.returns == handle {
         return (seen.returned != 0).then_some(seen.returned);
     }
-    let out = |(index, parameter): (usize, &crate::watch::Parameter)| {
+    let out = |(index, parameter): (usize, &crate::observers::Parameter)| {
         (parameter.handle == handle && parameter.out_bytes > 0).then_some(index)
     };
     let index = signature

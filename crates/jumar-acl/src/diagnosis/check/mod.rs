@@ -18,7 +18,7 @@ use jumar::check::{Allocation, Check, Finding, Place};
 use jumar::engine::MemoryKind;
 use jumar::engine::sync::{AtomicBool, AtomicU32, AtomicU64, Mutex, Ordering};
 
-use crate::watch::MOST;
+use crate::observers::MOST;
 use crate::{Call, Cx, process};
 
 use lifetimes::ObjectLifetime;
@@ -101,7 +101,7 @@ thread_local! {
 
 /// Puts into words what a child that is about to be forked may be told.
 pub(crate) fn fork_prepared() {
-    let Some(check) = crate::watch::watcher().and_then(|watcher| watcher.check.as_ref()) else {
+    let Some(check) = crate::observers::watcher().and_then(|watcher| watcher.check.as_ref()) else {
         return;
     };
     let place = *PAST.initialized_at.lock();

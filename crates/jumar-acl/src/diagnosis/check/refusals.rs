@@ -114,7 +114,7 @@ pub(super) fn explain(check: &Check, seen: &Seen) {
 }
 
 /// Tells whether both ends of a copy lie in memory that the runtime handed out.
-fn copies_between_known(check: &Check, words: &[u64; crate::watch::MOST]) -> bool {
+fn copies_between_known(check: &Check, words: &[u64; crate::observers::MOST]) -> bool {
     [words[0], words[2]]
         .iter()
         .all(|address| check.allocation(*address as usize).is_some())

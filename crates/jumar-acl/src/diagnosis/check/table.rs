@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use crate::Call;
 use crate::generated::signatures;
-use crate::watch::{MOST, signature};
+use crate::observers::{MOST, signature};
 
 use super::lifetimes::{self, ObjectLifetime};
 

@@ -421,7 +421,7 @@ pub(crate) fn prepare_convolution(
         outputs: outputs / groups,
     };
     if cx.dtype(1)? == DataType::BFloat16 {
-        return Ok(Box::new(super::narrow::Convolution {
+        return Ok(Box::new(super::lowp::Convolution {
             dense,
             images,
             bias: extras.bias,

@@ -3,7 +3,7 @@
 use super::{FLIP, GRAIN, LANES, Parts, SPLIT, nothing, zero_of};
 use crate::kernels::space::conv::Inputs;
 use crate::simd::blocked::Sliding;
-use crate::simd::narrow::{PANEL, Whole, whole_convolve};
+use crate::simd::lowp::{PANEL, Whole, whole_convolve};
 use crate::simd::wide::{Work, wide};
 use crate::view::{Row, RowMut};
 use crate::{Call, Kernel, OpError, Workers};

@@ -7,7 +7,7 @@
 mod convolution;
 
 use super::loops::Loops;
-use crate::simd::narrow::{PANEL, whole_product};
+use crate::simd::lowp::{PANEL, whole_product};
 use crate::simd::wide::{Work, wide};
 use crate::view::{Row, RowMut};
 use crate::{Call, Kernel, OpError, Workers};

@@ -24,7 +24,7 @@ pub unsafe extern "C" fn aclrtMemExportToShareableHandleV2(
     shareableHandle: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtMemExportToShareableHandleV2, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(handle),
                 raw::Word::word(flags),
@@ -61,7 +61,7 @@ pub unsafe extern "C" fn aclrtMemImportFromShareableHandleV2(
     handle: *mut *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtMemImportFromShareableHandleV2, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(shareableHandle),
                 raw::Word::word(shareType),
@@ -91,7 +91,7 @@ pub unsafe extern "C" fn aclrtMemSetPidToShareableHandleV2(
     pidNum: usize,
 ) -> i32 {
     raw::status(&calls::aclrtMemSetPidToShareableHandleV2, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(shareableHandle),
                 raw::Word::word(shareType),

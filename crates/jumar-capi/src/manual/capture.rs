@@ -17,7 +17,7 @@ use crate::raw::{self, UserData};
 #[expect(non_snake_case, reason = "the C interface sets names and signatures")]
 pub unsafe extern "C" fn aclmdlRICaptureEnd(stream: *mut c_void, modelRI: *mut *mut c_void) -> i32 {
     raw::status(&calls::aclmdlRICaptureEnd, |cx| {
-        raw::watch(cx, || [raw::Word::word(stream), raw::Word::word(modelRI)])?;
+        raw::trace(cx, || [raw::Word::word(stream), raw::Word::word(modelRI)])?;
         // SAFETY: the program vouches for `modelRI`: null or the address of a variable, as the C declaration says.
         let out = unsafe { raw::Out::<Raw>::new(modelRI.cast(), "modelRI") }?;
         let ended = capture::aclmdlRICaptureEnd(cx, raw::handle(stream));
@@ -38,7 +38,7 @@ pub unsafe extern "C" fn aclmdlRICaptureGetInfo(
     modelRI: *mut *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclmdlRICaptureGetInfo, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(stream),
                 raw::Word::word(status),
@@ -114,7 +114,7 @@ pub unsafe extern "C" fn aclmdlRIGetStreams(
     numStreams: *mut u32,
 ) -> i32 {
     raw::status(&calls::aclmdlRIGetStreams, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(modelRI),
                 raw::Word::word(streams),
@@ -143,7 +143,7 @@ pub unsafe extern "C" fn aclmdlRIGetTasksByStream(
     numTasks: *mut u32,
 ) -> i32 {
     raw::status(&calls::aclmdlRIGetTasksByStream, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(stream),
                 raw::Word::word(tasks),
@@ -172,7 +172,7 @@ pub unsafe extern "C" fn aclmdlRIDestroyRegisterCallback(
     userData: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclmdlRIDestroyRegisterCallback, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(modelRI),
                 raw::Word::word(func.map_or(0, |function| function as usize)),
@@ -195,7 +195,7 @@ pub extern "C" fn aclmdlRIDestroyUnregisterCallback(
     func: callbacks::aclrtCallback,
 ) -> i32 {
     raw::status(&calls::aclmdlRIDestroyUnregisterCallback, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(modelRI),
                 raw::Word::word(func.map_or(0, |function| function as usize)),
@@ -217,7 +217,7 @@ pub unsafe extern "C" fn aclmdlRIAddCondTask(
     flags: u32,
 ) -> i32 {
     raw::status(&calls::aclmdlRIAddCondTask, |cx| {
-        raw::watch(cx, || [0, raw::Word::word(stream), raw::Word::word(flags)])?;
+        raw::trace(cx, || [0, raw::Word::word(stream), raw::Word::word(flags)])?;
         let room = params.size as usize;
         // SAFETY: the program vouches for `modelRIArray`: null or that many places, as the C declaration says.
         let array = unsafe {
@@ -240,7 +240,7 @@ pub unsafe extern "C" fn aclmdlRITaskSetParams(
     params: *mut types::aclmdlRITaskParams,
 ) -> i32 {
     raw::status(&calls::aclmdlRITaskSetParams, |cx| {
-        raw::watch(cx, || [raw::Word::word(task), raw::Word::word(params)])?;
+        raw::trace(cx, || [raw::Word::word(task), raw::Word::word(params)])?;
         // SAFETY: the caller's contract.
         let params = unsafe { raw::input::<types::aclmdlRITaskParams>(params, "params") }?;
         let Some(params) = params else {

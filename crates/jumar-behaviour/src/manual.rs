@@ -18,7 +18,7 @@ use jumar_acl::{Raw, allocator, capture, memory};
 use crate::callbacks;
 use crate::generated::calls::Player;
 use crate::raw;
-use crate::words::{Played, Stop, Words, span, status};
+use crate::raw_args::{Played, Stop, Words, span, status};
 
 /// The calls by name.
 pub const CALLS: &[(&str, Player)] = &[

@@ -21,7 +21,7 @@ pub unsafe extern "C" fn aclmdlSetConfigOpt(
     valueSize: usize,
 ) -> i32 {
     raw::status(&calls::aclmdlSetConfigOpt, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(handle),
                 raw::Word::word(attr),
@@ -49,7 +49,7 @@ pub unsafe extern "C" fn aclmdlSetConfigOpt(
 #[expect(non_snake_case, reason = "the C interface sets names and signatures")]
 pub unsafe extern "C" fn aclmdlLoadWithConfig(handle: *const c_void, modelId: *mut u32) -> i32 {
     raw::status(&calls::aclmdlLoadWithConfig, |cx| {
-        raw::watch(cx, || [raw::Word::word(handle), raw::Word::word(modelId)])?;
+        raw::trace(cx, || [raw::Word::word(handle), raw::Word::word(modelId)])?;
         // SAFETY: the program vouches for it: null or the address of a variable.
         let out = unsafe { raw::Out::<u32>::new(modelId, "modelId") }?;
         let there = model_config::pointed_to(cx, raw::handle(handle))?;

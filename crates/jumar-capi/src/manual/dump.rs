@@ -21,7 +21,7 @@ pub unsafe extern "C" fn acldumpRegCallback(messageCallback: *const c_void, flag
     // SAFETY: null, or the address of such a function, as the C declaration says; both have the size of a pointer.
     let receiver = unsafe { std::mem::transmute::<*const c_void, Receiver>(messageCallback) };
     raw::status(&calls::acldumpRegCallback, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [raw::Word::word(messageCallback), raw::Word::word(flag)]
         })?;
         let callback = receiver.map(|receiver| {

@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 
-use crate::acl::{Call, Cx, Result, watch as watcher};
+use crate::acl::{Call, Cx, Result, observers};
 
 use super::sites;
 
@@ -58,17 +58,17 @@ impl<T> Word for *mut T {
 /// # Errors
 /// What the watcher refuses the call with (fault injection).
 #[inline]
-pub fn watch<const N: usize>(cx: &Cx<'_>, words: impl FnOnce() -> [u64; N]) -> Result<()> {
-    match watcher::is_off() {
+pub fn trace<const N: usize>(cx: &Cx<'_>, words: impl FnOnce() -> [u64; N]) -> Result<()> {
+    match observers::is_off() {
         true => Ok(()),
-        false => watcher::arguments(cx, &words()),
+        false => observers::arguments(cx, &words()),
     }
 }
 
 /// Begins to watch a call, if anybody watches; then [`end`] has to follow.
 #[inline]
 pub(super) fn begin(call: &'static Call) -> bool {
-    !watcher::is_off() && begin_watched(call)
+    !observers::is_off() && begin_watched(call)
 }
 
 /// Never a part of its caller: the distance from here to the return address of the C function is then the same at each call of
@@ -79,7 +79,7 @@ fn begin_watched(call: &'static Call) -> bool {
     let mark = 0u8;
     let here = std::hint::black_box(&raw const mark).addr();
     let known = sites::find(call, here);
-    let begun = watcher::begin(call, known);
+    let begun = observers::begin(call, known);
     if let Some(walk) = begun.walk {
         sites::learn(call, here, &walk);
     }
@@ -89,7 +89,7 @@ fn begin_watched(call: &'static Call) -> bool {
 /// Ends what [`begin`] began: shows the code, what the call returned, and what it wrote.
 #[cold]
 pub(super) fn end(call: &'static Call, code: i32, returned: u64) {
-    watcher::end(call, code, returned, read);
+    observers::end(call, code, returned, read);
 }
 
 /// Says a returned value as 64 bits, where it is a number or an address; 0 otherwise.

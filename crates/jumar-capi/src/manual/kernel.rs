@@ -80,7 +80,7 @@ pub unsafe extern "C" fn aclrtBinaryLoadFromFile(
     binHandle: *mut *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtBinaryLoadFromFile, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(binPath),
                 raw::Word::word(options),
@@ -111,7 +111,7 @@ pub unsafe extern "C" fn aclrtBinaryLoadFromData(
     binHandle: *mut *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtBinaryLoadFromData, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(data),
                 raw::Word::word(length),
@@ -143,7 +143,7 @@ pub unsafe extern "C" fn aclrtBinaryGetGlobal(
     size: *mut usize,
 ) -> i32 {
     raw::status(&calls::aclrtBinaryGetGlobal, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(binHandle),
                 raw::Word::word(name),
@@ -175,7 +175,7 @@ pub unsafe extern "C" fn aclrtFunctionGetParamInfo(
     paramSize: *mut usize,
 ) -> i32 {
     raw::status(&calls::aclrtFunctionGetParamInfo, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(func),
                 raw::Word::word(paramIndex),
@@ -231,7 +231,7 @@ pub unsafe extern "C" fn aclrtLaunchKernelWithConfig(
     reserve: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtLaunchKernelWithConfig, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(funcHandle),
                 raw::Word::word(numBlocks),
@@ -271,7 +271,7 @@ pub unsafe extern "C" fn aclrtLaunchKernelV2(
     stream: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtLaunchKernelV2, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(funcHandle),
                 raw::Word::word(numBlocks),
@@ -310,7 +310,7 @@ pub unsafe extern "C" fn aclrtLaunchKernelWithHostArgs(
     placeHolderNum: usize,
 ) -> i32 {
     raw::status(&calls::aclrtLaunchKernelWithHostArgs, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(funcHandle),
                 raw::Word::word(numBlocks),
@@ -394,7 +394,7 @@ pub unsafe extern "C" fn aclrtLaunchKernelWithArgsArray(
     args: *mut *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtLaunchKernelWithArgsArray, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(func),
                 raw::Word::word(numBlocks),
@@ -437,7 +437,7 @@ pub unsafe extern "C" fn aclrtLaunchSIMTKernelWithArgsArray(
     args: *mut *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtLaunchSIMTKernelWithArgsArray, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(func),
                 0,
@@ -490,7 +490,7 @@ pub unsafe extern "C" fn aclrtLaunchSIMTKernelWithHostArgs(
     placeHolderNum: usize,
 ) -> i32 {
     raw::status(&calls::aclrtLaunchSIMTKernelWithHostArgs, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(func),
                 0,
@@ -539,7 +539,7 @@ pub unsafe extern "C" fn aclrtBinarySetExceptionCallback(
 ) -> i32 {
     let user = UserData::new(userData);
     raw::status(&calls::aclrtBinarySetExceptionCallback, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(binHandle),
                 raw::Word::word(callback.map_or(0, |function| function as usize)),

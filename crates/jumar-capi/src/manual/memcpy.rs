@@ -93,7 +93,7 @@ pub unsafe extern "C" fn aclrtMemcpyBatch(
         attribute_count: numAttrs,
     };
     raw::status(&calls::aclrtMemcpyBatch, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(dsts),
                 raw::Word::word(destMaxs),
@@ -144,7 +144,7 @@ pub unsafe extern "C" fn aclrtMemcpyBatchV2(
         attribute_count: numAttrs,
     };
     raw::status(&calls::aclrtMemcpyBatchV2, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(dsts),
                 raw::Word::word(destMaxs),
@@ -192,7 +192,7 @@ pub unsafe extern "C" fn aclrtMemcpyBatchAsync(
         attribute_count: numAttrs,
     };
     raw::status(&calls::aclrtMemcpyBatchAsync, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(dsts),
                 raw::Word::word(destMaxs),
@@ -245,7 +245,7 @@ pub unsafe extern "C" fn aclrtMemcpyBatchAsyncV2(
         attribute_count: numAttrs,
     };
     raw::status(&calls::aclrtMemcpyBatchAsyncV2, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(dsts),
                 raw::Word::word(destMaxs),

@@ -19,7 +19,7 @@ pub unsafe extern "C" fn aclrtLaunchCallback(
     stream: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtLaunchCallback, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(r#fn.map_or(0, |function| function as usize)),
                 raw::Word::word(userData),
@@ -45,7 +45,7 @@ pub unsafe extern "C" fn aclrtLaunchHostFunc(
     args: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtLaunchHostFunc, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(stream),
                 raw::Word::word(r#fn.map_or(0, |function| function as usize)),
@@ -63,7 +63,7 @@ pub unsafe extern "C" fn aclrtLaunchHostFunc(
 pub extern "C" fn aclrtProcessReport(timeout: i32) -> i32 {
     raw::status(&calls::aclrtProcessReport, |cx| {
         let thread = raw::this_thread();
-        raw::watch(cx, || [raw::Word::word(timeout), raw::Word::word(thread)])?;
+        raw::trace(cx, || [raw::Word::word(timeout), raw::Word::word(thread)])?;
         jumar_acl::callback::aclrtProcessReport(cx, thread, timeout)
     })
 }
@@ -73,7 +73,7 @@ pub extern "C" fn aclrtProcessReport(timeout: i32) -> i32 {
 pub extern "C" fn aclrtProcessHostFunc(timeout: i32) -> i32 {
     raw::status(&calls::aclrtProcessHostFunc, |cx| {
         let thread = raw::this_thread();
-        raw::watch(cx, || [raw::Word::word(timeout), raw::Word::word(thread)])?;
+        raw::trace(cx, || [raw::Word::word(timeout), raw::Word::word(thread)])?;
         jumar_acl::callback::aclrtProcessHostFunc(cx, thread, timeout)
     })
 }

@@ -58,7 +58,7 @@ macro_rules! on_device {
             cfg: *mut types::aclrtMallocConfig,
         ) -> i32 {
             raw::status(&calls::$name, |cx: &Cx<'_>| {
-                raw::watch(cx, || {
+                raw::trace(cx, || {
                     [
                         raw::Word::word(devPtr),
                         raw::Word::word(size),
@@ -97,7 +97,7 @@ pub unsafe extern "C" fn aclrtMallocHostWithCfg(
     cfg: *mut types::aclrtMallocConfig,
 ) -> i32 {
     raw::status(&calls::aclrtMallocHostWithCfg, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(ptr),
                 raw::Word::word(size),

@@ -15,7 +15,7 @@ pub unsafe extern "C" fn aclrtSetExceptionInfoCallback(
     callback: callbacks::aclrtExceptionInfoCallback,
 ) -> i32 {
     raw::status(&calls::aclrtSetExceptionInfoCallback, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [raw::Word::word(
                 callback.map_or(0, |function| function as usize),
             )]
@@ -41,7 +41,7 @@ pub unsafe extern "C" fn aclrtExceptionInfoCallbackRegister(
     callback: callbacks::aclrtExceptionInfoCallback,
 ) -> i32 {
     raw::status(&calls::aclrtExceptionInfoCallbackRegister, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [raw::Word::word(
                 callback.map_or(0, |function| function as usize),
             )]
@@ -64,7 +64,7 @@ pub extern "C" fn aclrtExceptionInfoCallbackUnregister(
     callback: callbacks::aclrtExceptionInfoCallback,
 ) -> i32 {
     raw::status(&calls::aclrtExceptionInfoCallbackUnregister, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [raw::Word::word(
                 callback.map_or(0, |function| function as usize),
             )]

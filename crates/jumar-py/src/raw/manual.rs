@@ -7,7 +7,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 
 use super::callbacks::{self, CallbackBox, DECODERS, DUMP, ENCODERS, EXCEPTION};
-use super::kit::*;
+use super::ffi::*;
 use super::library::Symbol;
 use super::records::{DumpChunk, IoDims, UceInfo, text};
 use crate::notes;

@@ -56,7 +56,7 @@ macro_rules! method {
             args: *mut pyo3::ffi::PyObject,
         ) -> *mut pyo3::ffi::PyObject {
             // SAFETY: CPython calls this with the interpreter attached and the tuple of the arguments.
-            unsafe { $crate::raw::kit::enter(args, $body, $failed) }
+            unsafe { $crate::raw::ffi::enter(args, $body, $failed) }
         }
         $crate::raw::table::Method::new($name, entry, $doc)
     }};

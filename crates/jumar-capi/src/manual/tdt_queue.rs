@@ -24,7 +24,7 @@ pub unsafe extern "C" fn acltdtDequeueData(
     timeout: i32,
 ) -> i32 {
     raw::status(&calls::acltdtDequeueData, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(qid),
                 raw::Word::word(data),
@@ -58,7 +58,7 @@ pub unsafe extern "C" fn acltdtSetQueueAttr(
     param: *const c_void,
 ) -> i32 {
     raw::status(&calls::acltdtSetQueueAttr, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(attr),
                 raw::Word::word(r#type),

@@ -24,7 +24,7 @@ macro_rules! setter {
         ) -> i32 {
             raw::status(&calls::$name, |cx| {
                 let number = func.map_or(0, |func| func as usize);
-                raw::watch(cx, || {
+                raw::trace(cx, || {
                     [raw::Word::word(allocatorDesc), raw::Word::word(number)]
                 })?;
                 jumar_acl::allocator::$name(cx, raw::handle(allocatorDesc), $made(func))
@@ -115,7 +115,7 @@ pub unsafe extern "C" fn aclrtAllocatorGetByStream(
     getAddrFromBlockFunc: *mut callbacks::aclrtAllocatorGetAddrFromBlockFunc,
 ) -> i32 {
     raw::status(&calls::aclrtAllocatorGetByStream, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(stream),
                 raw::Word::word(allocatorDesc),

@@ -2,7 +2,7 @@
 
 use std::ffi::c_char;
 
-use crate::acl::watch;
+use crate::acl::observers;
 use crate::raw;
 
 /// Says where in its script the calling thread is, for findings; a null file: nowhere. Not part of the C interface.
@@ -15,12 +15,12 @@ pub unsafe extern "C" fn jumar_set_place(file: *const c_char, line: u32, functio
     let file = unsafe { raw::text(file) };
     // SAFETY: the caller's contract.
     let function = unsafe { raw::text(function) };
-    watch::set_script(file, line, function);
+    observers::set_script(file, line, function);
 }
 
 /// Says on which signal the process's interpreter writes the stack of the thread that gets it, and to which file. Not part of the
 /// C interface.
 #[unsafe(no_mangle)]
 pub extern "C" fn jumar_set_script_signal(signal: u32, file: u32) {
-    watch::set_script_signal(signal, file);
+    observers::set_script_signal(signal, file);
 }

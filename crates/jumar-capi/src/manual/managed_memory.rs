@@ -22,7 +22,7 @@ pub unsafe extern "C" fn aclrtMemManagedGetAttrs(
     dataSizes: *mut usize,
 ) -> i32 {
     raw::status(&calls::aclrtMemManagedGetAttrs, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(attributes),
                 raw::Word::word(numAttributes),

@@ -6,7 +6,7 @@ use jumar_types::dtype::DataType;
 use super::blocked::{PARTS_EACH, WORTH, part_of, split};
 use super::linear::{Activation, SPLIT};
 use crate::simd::blocked::{Dense, LANES, PAIR};
-use crate::simd::narrow::{Operands, Out, PANEL, convolve, narrow, product, round};
+use crate::simd::lowp::{Operands, Out, PANEL, convolve, narrow, product, round};
 use crate::view::{BF16, Row, RowMut};
 use crate::{Call, Kernel, OpError, Tensor, Workers};
 

@@ -47,7 +47,7 @@ mod tests {
                         continue;
                     }
                     shims += 1;
-                    if !body.contains("raw::watch(") {
+                    if !body.contains("raw::trace(") {
                         silent.push(name.to_owned());
                     }
                 }

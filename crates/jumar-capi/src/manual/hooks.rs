@@ -23,7 +23,7 @@ pub unsafe extern "C" fn aclrtRegDeviceStateCallback(
     args: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtRegDeviceStateCallback, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(regName),
                 raw::Word::word(callback.map_or(0, |function| function as usize)),
@@ -57,7 +57,7 @@ pub unsafe extern "C" fn aclrtSetDeviceTaskAbortCallback(
     args: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtSetDeviceTaskAbortCallback, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(regName),
                 raw::Word::word(callback.map_or(0, |function| function as usize)),
@@ -91,7 +91,7 @@ pub unsafe extern "C" fn aclrtRegStreamStateCallback(
     args: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtRegStreamStateCallback, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(regName),
                 raw::Word::word(callback.map_or(0, |function| function as usize)),
@@ -126,7 +126,7 @@ pub unsafe extern "C" fn aclInitCallbackRegister(
     userData: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclInitCallbackRegister, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(r#type),
                 raw::Word::word(cbFunc.map_or(0, |function| function as usize)),
@@ -154,7 +154,7 @@ pub extern "C" fn aclInitCallbackUnRegister(
     cbFunc: callbacks::aclInitCallbackFunc,
 ) -> i32 {
     raw::status(&calls::aclInitCallbackUnRegister, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(r#type),
                 raw::Word::word(cbFunc.map_or(0, |function| function as usize)),
@@ -177,7 +177,7 @@ pub unsafe extern "C" fn aclFinalizeCallbackRegister(
     userData: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclFinalizeCallbackRegister, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(r#type),
                 raw::Word::word(cbFunc.map_or(0, |function| function as usize)),
@@ -205,7 +205,7 @@ pub extern "C" fn aclFinalizeCallbackUnRegister(
     cbFunc: callbacks::aclFinalizeCallbackFunc,
 ) -> i32 {
     raw::status(&calls::aclFinalizeCallbackUnRegister, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(r#type),
                 raw::Word::word(cbFunc.map_or(0, |function| function as usize)),
@@ -227,7 +227,7 @@ pub unsafe extern "C" fn aclrtSnapShotCallbackRegister(
     args: *mut c_void,
 ) -> i32 {
     raw::status(&calls::aclrtSnapShotCallbackRegister, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(stage),
                 raw::Word::word(callback.map_or(0, |function| function as usize)),
@@ -254,7 +254,7 @@ pub extern "C" fn aclrtSnapShotCallbackUnregister(
     callback: callbacks::aclrtSnapShotCallBack,
 ) -> i32 {
     raw::status(&calls::aclrtSnapShotCallbackUnregister, |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(stage),
                 raw::Word::word(callback.map_or(0, |function| function as usize)),

@@ -123,7 +123,7 @@ unsafe extern "C" fn take(
     length: c_int,
 ) {
     raw::value(&calls::aclAppLog, (), |cx| {
-        raw::watch(cx, || {
+        raw::trace(cx, || {
             [
                 raw::Word::word(level),
                 raw::Word::word(func),
