@@ -20,7 +20,7 @@ use crate::generated::layout::{SCALARS, STRUCTURES, Structure};
 use crate::kernels;
 use crate::manual;
 use crate::raw;
-use crate::raw_args::{Stop, Words};
+use crate::raw_args::{RawArgs, Stop};
 
 /// What a variable holds before a call has written it: no likely answer.
 const POISON: u8 = 0x5a;
@@ -277,7 +277,7 @@ impl CaseRunner {
             .zip(&function.params)
             .map(|(arg, param)| self.argument(arg, &param.ty))
             .collect::<Step<Vec<u64>>>()?;
-        let answer = player(&Words(&words)).map_err(|stop| match stop {
+        let answer = player(&RawArgs(&words)).map_err(|stop| match stop {
             Stop::NotForRust(reason) => End::NotForRust(reason),
             Stop::Broken(what) => End::Failed(format!("as much as there is room for, got {what}")),
         })?;
@@ -782,7 +782,7 @@ fn shown(text: &Text) -> String {
 
 /// What the library said last on this thread.
 fn said() -> Option<String> {
-    let answer = player("aclGetRecentErrMsg")?(&Words(&[])).ok()?;
+    let answer = player("aclGetRecentErrMsg")?(&RawArgs(&[])).ok()?;
     let text = raw::text(answer as usize)?;
     let text = text.to_string_lossy().replace('\n', "\n        ");
     (!text.is_empty()).then_some(text)

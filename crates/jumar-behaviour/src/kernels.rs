@@ -10,7 +10,7 @@ use jumar_acl::kernel::{self, HostArguments};
 use crate::callbacks;
 use crate::generated::calls::Player;
 use crate::raw;
-use crate::raw_args::{Cell, Played, Stop, Words, span, status};
+use crate::raw_args::{Cell, Played, RawArgs, Stop, span, status};
 
 /// The calls by name.
 pub const CALLS: &[(&str, Player)] = &[
@@ -32,12 +32,12 @@ pub const CALLS: &[(&str, Player)] = &[
 
 /// An array behind an address in a structure; null is none.
 fn behind<T: Cell>(address: usize, length: usize) -> Result<Option<Vec<T>>, Stop> {
-    Words(&[address as u64]).slice::<T>(0, length)
+    RawArgs(&[address as u64]).slice::<T>(0, length)
 }
 
 type Attributes = Option<Option<Vec<types::aclrtLaunchKernelAttr>>>;
 
-fn attributes(w: &Words<'_>, at: usize) -> Result<Attributes, Stop> {
+fn attributes(w: &RawArgs<'_>, at: usize) -> Result<Attributes, Stop> {
     w.input::<types::aclrtLaunchKernelCfg>(at)
         .map(|cfg| behind(cfg.attrs, cfg.numAttrs))
         .transpose()
@@ -45,13 +45,13 @@ fn attributes(w: &Words<'_>, at: usize) -> Result<Attributes, Stop> {
 
 type Options = Option<Option<Vec<types::aclrtBinaryLoadOption>>>;
 
-fn options(w: &Words<'_>, at: usize) -> Result<Options, Stop> {
+fn options(w: &RawArgs<'_>, at: usize) -> Result<Options, Stop> {
     w.input::<types::aclrtBinaryLoadOptions>(at)
         .map(|options| behind(options.options, options.numOpt))
         .transpose()
 }
 
-fn load_from_file(w: &Words<'_>) -> Played {
+fn load_from_file(w: &RawArgs<'_>) -> Played {
     let (path, options, out) = (w.text(0), options(w, 1)?, w.out(2)?);
     let given = options.as_ref().map(Option::as_deref);
     status(enter(&calls::aclrtBinaryLoadFromFile, |cx| {
@@ -64,7 +64,7 @@ fn load_from_file(w: &Words<'_>) -> Played {
     }))
 }
 
-fn load_from_data(w: &Words<'_>) -> Played {
+fn load_from_data(w: &RawArgs<'_>) -> Played {
     let (data, options, out) = (w.slice::<u8>(0, w.plain(1))?, options(w, 2)?, w.out(3)?);
     let given = options.as_ref().map(Option::as_deref);
     status(enter(&calls::aclrtBinaryLoadFromData, |cx| {
@@ -78,14 +78,14 @@ fn load_from_data(w: &Words<'_>) -> Played {
 }
 
 /// Two results of which a Rust program gets both, so that it cannot want neither.
-fn two(w: &Words<'_>, first: usize) -> Result<[crate::raw_args::VariableAddress; 2], Stop> {
+fn two(w: &RawArgs<'_>, first: usize) -> Result<[crate::raw_args::VariableAddress; 2], Stop> {
     if w.plain::<u64>(first) == 0 && w.plain::<u64>(first + 1) == 0 {
         return Err(Stop::NotForRust("results are returned".to_string()));
     }
     Ok([w.optional(first), w.optional(first + 1)])
 }
 
-fn get_global(w: &Words<'_>) -> Played {
+fn get_global(w: &RawArgs<'_>) -> Played {
     let (name, [address, bytes]) = (w.text(1), two(w, 2)?);
     status(enter(&calls::aclrtBinaryGetGlobal, |cx| {
         let found = kernel::aclrtBinaryGetGlobal(cx, w.plain(0), name.as_deref())?;
@@ -95,7 +95,7 @@ fn get_global(w: &Words<'_>) -> Played {
     }))
 }
 
-fn parameter(w: &Words<'_>) -> Played {
+fn parameter(w: &RawArgs<'_>) -> Played {
     let [offset, bytes] = two(w, 2)?;
     status(enter(&calls::aclrtFunctionGetParamInfo, |cx| {
         let found = kernel::aclrtFunctionGetParamInfo(cx, w.plain(0), w.plain(1))?;
@@ -112,33 +112,33 @@ fn told(word: u64) -> Option<ExceptionCallback> {
     })
 }
 
-fn set_callback(w: &Words<'_>) -> Played {
+fn set_callback(w: &RawArgs<'_>) -> Played {
     let function = told(w.plain(1));
     status(enter(&calls::aclrtBinarySetExceptionCallback, |cx| {
         kernel::aclrtBinarySetExceptionCallback(cx, w.plain(0), function)
     }))
 }
 
-fn register(w: &Words<'_>) -> Played {
+fn register(w: &RawArgs<'_>) -> Played {
     let function = told(w.plain(0));
     status(enter(&calls::aclrtExceptionInfoCallbackRegister, |cx| {
         jumar_acl::error::aclrtExceptionInfoCallbackRegister(cx, w.plain(0), function)
     }))
 }
 
-fn unregister(w: &Words<'_>) -> Played {
+fn unregister(w: &RawArgs<'_>) -> Played {
     status(enter(&calls::aclrtExceptionInfoCallbackUnregister, |cx| {
         jumar_acl::error::aclrtExceptionInfoCallbackUnregister(cx, w.plain(0))
     }))
 }
 
-fn process_host_function(w: &Words<'_>) -> Played {
+fn process_host_function(w: &RawArgs<'_>) -> Played {
     status(enter(&calls::aclrtProcessHostFunc, |cx| {
         jumar_acl::callback::aclrtProcessHostFunc(cx, raw::this_thread(), w.plain(0))
     }))
 }
 
-fn launch_v2(w: &Words<'_>) -> Played {
+fn launch_v2(w: &RawArgs<'_>) -> Played {
     let (arguments, attributes) = (w.span(2, w.plain(3))?, attributes(w, 4)?);
     let given = attributes.as_ref().map(Option::as_deref);
     status(enter(&calls::aclrtLaunchKernelV2, |cx| {
@@ -146,7 +146,7 @@ fn launch_v2(w: &Words<'_>) -> Played {
     }))
 }
 
-fn launch_with_config(w: &Words<'_>) -> Played {
+fn launch_with_config(w: &RawArgs<'_>) -> Played {
     let attributes = attributes(w, 3)?;
     let given = attributes.as_ref().map(Option::as_deref);
     status(enter(&calls::aclrtLaunchKernelWithConfig, |cx| {
@@ -163,7 +163,7 @@ fn launch_with_config(w: &Words<'_>) -> Played {
     }))
 }
 
-fn launch_with_host_args(w: &Words<'_>) -> Played {
+fn launch_with_host_args(w: &RawArgs<'_>) -> Played {
     let attributes = attributes(w, 3)?;
     let given = attributes.as_ref().map(Option::as_deref);
     let arguments = match w.plain::<usize>(4) {
@@ -183,7 +183,7 @@ fn launch_with_host_args(w: &Words<'_>) -> Played {
 }
 
 /// The values are put where the kernel wants them before the launch, as a Rust program would do it.
-fn launch_with_array(w: &Words<'_>) -> Played {
+fn launch_with_array(w: &RawArgs<'_>) -> Played {
     let attributes = attributes(w, 3)?;
     let given = attributes.as_ref().map(Option::as_deref);
     let array = w.plain::<usize>(4);
@@ -201,7 +201,7 @@ fn launch_with_array(w: &Words<'_>) -> Played {
     }))
 }
 
-fn compiled_binary(w: &Words<'_>) -> Played {
+fn compiled_binary(w: &RawArgs<'_>) -> Played {
     let to = w.plain::<usize>(1);
     status(enter(&calls::aclrtcGetBinData, |cx| {
         raw::write(to, &jumar_acl::rtc::binary(cx, w.plain(0))?);
@@ -209,7 +209,7 @@ fn compiled_binary(w: &Words<'_>) -> Played {
     }))
 }
 
-fn compile_log(w: &Words<'_>) -> Played {
+fn compile_log(w: &RawArgs<'_>) -> Played {
     let to = w.plain::<usize>(1);
     status(enter(&calls::aclrtcGetCompileLog, |cx| {
         raw::write(to, &jumar_acl::rtc::log(cx, w.plain(0))?);

@@ -18,7 +18,7 @@ use jumar_acl::{Raw, allocator, capture, memory};
 use crate::callbacks;
 use crate::generated::calls::Player;
 use crate::raw;
-use crate::raw_args::{Played, Stop, Words, span, status};
+use crate::raw_args::{Played, RawArgs, Stop, span, status};
 
 /// The calls by name.
 pub const CALLS: &[(&str, Player)] = &[
@@ -118,7 +118,7 @@ fn answering(word: u64, failure: i32) -> Option<(usize, i32)> {
     ))
 }
 
-fn dump_callback(w: &Words<'_>) -> Played {
+fn dump_callback(w: &RawArgs<'_>) -> Played {
     let function = answering(w.plain(0), 0).map(|_| {
         let taken: DumpCallback = Arc::new(|_, bytes, _| {
             callbacks::noted_value(bytes.len() as u64);
@@ -131,11 +131,11 @@ fn dump_callback(w: &Words<'_>) -> Played {
     }))
 }
 
-fn range_with_attributes(w: &Words<'_>) -> Played {
+fn range_with_attributes(w: &RawArgs<'_>) -> Played {
     let attributes = match w.slice::<u64>(0, 2)? {
         None => None,
         Some(words) => {
-            let (message, info) = ((words[0] >> 32) as u32, Words(&words[1..]));
+            let (message, info) = ((words[0] >> 32) as u32, RawArgs(&words[1..]));
             let is_operator = message == enums::ACL_PROF_MESSAGE_TYPE_TENSOR_INFO;
             let info = info.slice::<u64>(0, if is_operator { 2 } else { 0 })?;
             Some(RangeAttributes {
@@ -149,7 +149,7 @@ fn range_with_attributes(w: &Words<'_>) -> Played {
     }))
 }
 
-fn device_state(w: &Words<'_>) -> Played {
+fn device_state(w: &RawArgs<'_>) -> Played {
     let name = w.text(0);
     let function = answering(w.plain(1), 0).map(|_| {
         let told: DeviceStateHook = Arc::new(|_, state| callbacks::noted_value(state.into()));
@@ -160,7 +160,7 @@ fn device_state(w: &Words<'_>) -> Played {
     }))
 }
 
-fn stream_state(w: &Words<'_>) -> Played {
+fn stream_state(w: &RawArgs<'_>) -> Played {
     let name = w.text(0);
     let function = answering(w.plain(1), 0).map(|_| {
         let told: StreamStateHook = Arc::new(|_, state| callbacks::noted_value(state.into()));
@@ -171,7 +171,7 @@ fn stream_state(w: &Words<'_>) -> Played {
     }))
 }
 
-fn abort_callback(w: &Words<'_>) -> Played {
+fn abort_callback(w: &RawArgs<'_>) -> Played {
     let name = w.text(0);
     let function = answering(w.plain(1), -1).map(|(_, answer)| {
         let told: AbortHook = Arc::new(move |_, stage, _| {
@@ -185,7 +185,7 @@ fn abort_callback(w: &Words<'_>) -> Played {
     }))
 }
 
-fn init_register(w: &Words<'_>) -> Played {
+fn init_register(w: &RawArgs<'_>) -> Played {
     let function = answering(w.plain(1), 12345).map(|(address, answer)| {
         let told: InitHook = Arc::new(move |text| {
             callbacks::noted_value(text.count_bytes() as u64);
@@ -198,13 +198,13 @@ fn init_register(w: &Words<'_>) -> Played {
     }))
 }
 
-fn init_unregister(w: &Words<'_>) -> Played {
+fn init_unregister(w: &RawArgs<'_>) -> Played {
     status(enter(&calls::aclInitCallbackUnRegister, |cx| {
         jumar_acl::init::aclInitCallbackUnRegister(cx, w.plain(0), w.plain(1))
     }))
 }
 
-fn finalize_register(w: &Words<'_>) -> Played {
+fn finalize_register(w: &RawArgs<'_>) -> Played {
     let user = w.plain::<u64>(2);
     let function = answering(w.plain(1), 54321).map(|(address, answer)| {
         let told: FinalizeHook = Arc::new(move || {
@@ -218,13 +218,13 @@ fn finalize_register(w: &Words<'_>) -> Played {
     }))
 }
 
-fn finalize_unregister(w: &Words<'_>) -> Played {
+fn finalize_unregister(w: &RawArgs<'_>) -> Played {
     status(enter(&calls::aclFinalizeCallbackUnRegister, |cx| {
         jumar_acl::init::aclFinalizeCallbackUnRegister(cx, w.plain(0), w.plain(1))
     }))
 }
 
-fn snapshot_register(w: &Words<'_>) -> Played {
+fn snapshot_register(w: &RawArgs<'_>) -> Played {
     let user = w.plain::<u64>(2);
     let function = answering(w.plain(1), 1).map(|(address, answer)| {
         let told: SnapshotHook = Arc::new(move |_| {
@@ -238,33 +238,33 @@ fn snapshot_register(w: &Words<'_>) -> Played {
     }))
 }
 
-fn snapshot_unregister(w: &Words<'_>) -> Played {
+fn snapshot_unregister(w: &RawArgs<'_>) -> Played {
     status(enter(&calls::aclrtSnapShotCallbackUnregister, |cx| {
         jumar_acl::snapshot::aclrtSnapShotCallbackUnregister(cx, w.plain(0), w.plain(1))
     }))
 }
 
-fn launch_callback(w: &Words<'_>) -> Played {
+fn launch_callback(w: &RawArgs<'_>) -> Played {
     let function = callbacks::closure(w.plain(0), w.plain(1));
     status(enter(&calls::aclrtLaunchCallback, |cx| {
         jumar_acl::callback::aclrtLaunchCallback(cx, function, w.plain(2), w.plain(3))
     }))
 }
 
-fn launch_host_function(w: &Words<'_>) -> Played {
+fn launch_host_function(w: &RawArgs<'_>) -> Played {
     let function = callbacks::closure(w.plain(1), w.plain(2));
     status(enter(&calls::aclrtLaunchHostFunc, |cx| {
         jumar_acl::callback::aclrtLaunchHostFunc(cx, w.plain(0), function)
     }))
 }
 
-fn process_report(w: &Words<'_>) -> Played {
+fn process_report(w: &RawArgs<'_>) -> Played {
     status(enter(&calls::aclrtProcessReport, |cx| {
         jumar_acl::callback::aclrtProcessReport(cx, raw::this_thread(), w.plain(0))
     }))
 }
 
-fn set_exception_callback(w: &Words<'_>) -> Played {
+fn set_exception_callback(w: &RawArgs<'_>) -> Played {
     let function: Option<ExceptionCallback> = (w.plain::<u64>(0) != 0).then(|| {
         let told: ExceptionCallback = Arc::new(|_info| callbacks::counted());
         told
@@ -281,7 +281,7 @@ struct Batch {
     indexes: Option<Vec<usize>>,
 }
 
-fn batch_of(w: &Words<'_>) -> Result<Batch, Stop> {
+fn batch_of(w: &RawArgs<'_>) -> Result<Batch, Stop> {
     let number = w.plain(4);
     let entries = |at| {
         let entries = w.slice::<usize>(at, number)?;
@@ -308,7 +308,7 @@ fn failed_at(done: &Result<(), (usize, jumar_acl::Error)>) -> usize {
     done.as_ref().err().map_or(NO_COPY_FAILED, |(at, _)| *at)
 }
 
-fn memcpy_batch(w: &Words<'_>) -> Played {
+fn memcpy_batch(w: &RawArgs<'_>) -> Played {
     let b = batch_of(w)?;
     let failed = w.out(8)?;
     status(enter(&calls::aclrtMemcpyBatch, |cx| {
@@ -319,7 +319,7 @@ fn memcpy_batch(w: &Words<'_>) -> Played {
 }
 
 /// The value of an option may be the address of a text.
-fn set_config_option(w: &Words<'_>) -> Played {
+fn set_config_option(w: &RawArgs<'_>) -> Played {
     let (attr, size) = (w.plain(1), w.plain(3));
     let value = w.slice::<u8>(2, size)?;
     let text = value
@@ -340,7 +340,7 @@ fn set_config_option(w: &Words<'_>) -> Played {
 }
 
 /// A model in memory lies where the configuration says, and so do the numbers of queues.
-fn load_with_config(w: &Words<'_>) -> Played {
+fn load_with_config(w: &RawArgs<'_>) -> Played {
     let id = w.out(1)?;
     status(enter(&calls::aclmdlLoadWithConfig, |cx| {
         let there = jumar_acl::model_config::pointed_to(cx, w.plain(0))?;
@@ -363,7 +363,7 @@ fn load_with_config(w: &Words<'_>) -> Played {
 }
 
 /// The model is null when the capture failed.
-fn capture_end(w: &Words<'_>) -> Played {
+fn capture_end(w: &RawArgs<'_>) -> Played {
     let model = w.out(1)?;
     status(enter(&calls::aclmdlRICaptureEnd, |cx| {
         let ended = capture::aclmdlRICaptureEnd(cx, w.plain(0));
@@ -372,7 +372,7 @@ fn capture_end(w: &Words<'_>) -> Played {
     }))
 }
 
-fn capture_info(w: &Words<'_>) -> Played {
+fn capture_info(w: &RawArgs<'_>) -> Played {
     let (at_status, model) = (w.optional(1), w.optional(2));
     if w.plain::<u64>(1) == 0 && w.plain::<u64>(2) == 0 {
         return Err(Stop::NotForRust(
@@ -392,7 +392,7 @@ fn capture_info(w: &Words<'_>) -> Played {
 }
 
 /// A Rust program gets the whole list; the case sees as much of it as it has room for.
-fn list(w: &Words<'_>, all: Vec<u64>, what: &str) -> Result<jumar_acl::Result<()>, Stop> {
+fn list(w: &RawArgs<'_>, all: Vec<u64>, what: &str) -> Result<jumar_acl::Result<()>, Stop> {
     let count = w.out(2)?;
     if w.plain::<u64>(1) == 0 {
         count.set(&(all.len() as u32));
@@ -410,7 +410,7 @@ fn list(w: &Words<'_>, all: Vec<u64>, what: &str) -> Result<jumar_acl::Result<()
     })
 }
 
-fn graph_streams(w: &Words<'_>) -> Played {
+fn graph_streams(w: &RawArgs<'_>) -> Played {
     let mut stop = None;
     let done = enter(&calls::aclmdlRIGetStreams, |cx| {
         let all = capture::streams(cx, w.plain(0))?;
@@ -422,7 +422,7 @@ fn graph_streams(w: &Words<'_>) -> Played {
     stop.map_or_else(|| status(done), Err)
 }
 
-fn graph_tasks(w: &Words<'_>) -> Played {
+fn graph_tasks(w: &RawArgs<'_>) -> Played {
     let mut stop = None;
     let done = enter(&calls::aclmdlRIGetTasksByStream, |cx| {
         let all = capture::tasks(cx, w.plain(0))?;
@@ -434,7 +434,7 @@ fn graph_tasks(w: &Words<'_>) -> Played {
     stop.map_or_else(|| status(done), Err)
 }
 
-fn on_graph_destroy(w: &Words<'_>) -> Played {
+fn on_graph_destroy(w: &RawArgs<'_>) -> Played {
     let function = callbacks::closure(w.plain(1), w.plain(2));
     status(enter(&calls::aclmdlRIDestroyRegisterCallback, |cx| {
         let key = w.plain::<usize>(1);
@@ -442,20 +442,20 @@ fn on_graph_destroy(w: &Words<'_>) -> Played {
     }))
 }
 
-fn forget_on_graph_destroy(w: &Words<'_>) -> Played {
+fn forget_on_graph_destroy(w: &RawArgs<'_>) -> Played {
     status(enter(&calls::aclmdlRIDestroyUnregisterCallback, |cx| {
         capture::aclmdlRIDestroyUnregisterCallback(cx, w.plain(0), w.plain(1))
     }))
 }
 
 /// A word cannot carry a structure.
-fn choose(_: &Words<'_>) -> Played {
+fn choose(_: &RawArgs<'_>) -> Played {
     Err(Stop::NotForRust(
         "the structure is passed by value, and its array comes back as a result".to_string(),
     ))
 }
 
-fn memcpy_batch_v2(w: &Words<'_>) -> Played {
+fn memcpy_batch_v2(w: &RawArgs<'_>) -> Played {
     let b = batch_of(w)?;
     status(enter(&calls::aclrtMemcpyBatchV2, |cx| {
         batch(cx, &b.copies, b.attributes.as_deref(), b.indexes.as_deref())
@@ -463,7 +463,7 @@ fn memcpy_batch_v2(w: &Words<'_>) -> Played {
     }))
 }
 
-fn memcpy_batch_async(w: &Words<'_>) -> Played {
+fn memcpy_batch_async(w: &RawArgs<'_>) -> Played {
     let b = batch_of(w)?;
     let failed = w.out(8)?;
     status(enter(&calls::aclrtMemcpyBatchAsync, |cx| {
@@ -474,7 +474,7 @@ fn memcpy_batch_async(w: &Words<'_>) -> Played {
     }))
 }
 
-fn memcpy_batch_async_v2(w: &Words<'_>) -> Played {
+fn memcpy_batch_async_v2(w: &RawArgs<'_>) -> Played {
     let b = batch_of(w)?;
     status(enter(&calls::aclrtMemcpyBatchAsyncV2, |cx| {
         let (attributes, indexes) = (b.attributes.as_deref(), b.indexes.as_deref());
@@ -518,7 +518,7 @@ fn addresses(word: u64) -> Option<allocator::AddressOf> {
     })
 }
 
-fn allocator_by_stream(w: &Words<'_>) -> Played {
+fn allocator_by_stream(w: &RawArgs<'_>) -> Played {
     let outs = (1..7).map(|at| w.out(at)).collect::<Result<Vec<_>, _>>()?;
     let found = enter(&calls::aclrtAllocatorGetByStream, |cx| {
         allocator::aclrtAllocatorGetByStream(cx, w.plain(0))
@@ -537,11 +537,11 @@ fn allocator_by_stream(w: &Words<'_>) -> Played {
 /// The attributes of an allocation: the list, null or not, and its length; `None` without a configuration.
 type Attributes = Option<(Option<Vec<types::aclrtMallocAttribute>>, usize)>;
 
-fn attributes(w: &Words<'_>, at: usize) -> Result<Attributes, Stop> {
+fn attributes(w: &RawArgs<'_>, at: usize) -> Result<Attributes, Stop> {
     let Some(config) = w.input::<types::aclrtMallocConfig>(at) else {
         return Ok(None);
     };
-    let list = Words(&[config.attrs as u64]).slice(0, config.numAttrs)?;
+    let list = RawArgs(&[config.attrs as u64]).slice(0, config.numAttrs)?;
     Ok(Some((list, config.numAttrs)))
 }
 
@@ -553,7 +553,7 @@ fn config(attributes: &Attributes) -> Option<MallocConfig<'_>> {
 }
 
 /// Writes the one result, an address, where the first argument says.
-fn with_result(w: &Words<'_>, made: Result<usize, i32>) -> Played {
+fn with_result(w: &RawArgs<'_>, made: Result<usize, i32>) -> Played {
     let out = w.out(0)?;
     if let Ok(address) = &made {
         out.set(address);
@@ -561,7 +561,7 @@ fn with_result(w: &Words<'_>, made: Result<usize, i32>) -> Played {
     status(made.map(drop))
 }
 
-fn managed_attributes(w: &Words<'_>) -> Played {
+fn managed_attributes(w: &RawArgs<'_>) -> Played {
     let count = w.plain(1);
     let (wanted, rooms) = (w.slice::<u32>(0, count)?, w.slice::<usize>(5, count)?);
     let Some(buffers) = w.slice::<u64>(4, count)? else {
@@ -578,14 +578,14 @@ fn managed_attributes(w: &Words<'_>) -> Played {
     });
     if let Ok(values) = &read {
         for (buffer, value) in buffers.iter().zip(values) {
-            let buffer = Words(std::slice::from_ref(buffer));
+            let buffer = RawArgs(std::slice::from_ref(buffer));
             buffer.array(0, value.len(), false)?.set_all(value)?;
         }
     }
     status(read.map(drop))
 }
 
-fn dequeue_data(w: &Words<'_>) -> Played {
+fn dequeue_data(w: &RawArgs<'_>) -> Played {
     let (data, size) = (w.span(1, w.plain(2))?, w.out(3)?);
     let user = match w.plain::<u64>(4) {
         0 => jumar_acl::Span::EMPTY,
@@ -597,11 +597,11 @@ fn dequeue_data(w: &Words<'_>) -> Played {
     }))
 }
 
-fn set_queue_attr(w: &Words<'_>) -> Played {
+fn set_queue_attr(w: &RawArgs<'_>) -> Played {
     let (kind, length): (u32, usize) = (w.plain(1), w.plain(2));
     let is_name = kind == jumar_acl::generated::enums::ACL_TDT_QUEUE_NAME_PTR;
     let pointer = if is_name { w.slice::<u64>(3, 1)? } else { None };
-    let name = pointer.and_then(|pointer| Words(&pointer).text(0));
+    let name = pointer.and_then(|pointer| RawArgs(&pointer).text(0));
     let bytes = if is_name {
         None
     } else {

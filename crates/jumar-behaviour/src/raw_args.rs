@@ -235,9 +235,9 @@ pub fn span(address: usize, bytes: usize) -> Result<Span, Stop> {
 }
 
 /// The arguments of a call.
-pub struct Words<'a>(pub &'a [u64]);
+pub struct RawArgs<'a>(pub &'a [u64]);
 
-impl Words<'_> {
+impl RawArgs<'_> {
     fn address(&self, at: usize) -> usize {
         self.0[at] as usize
     }
@@ -279,7 +279,7 @@ impl Words<'_> {
     /// An array of texts, or null.
     ///
     /// # Errors
-    /// As [`Words::slice`].
+    /// As [`RawArgs::slice`].
     pub fn texts(&self, at: usize, length: usize) -> Result<Option<Vec<Option<CString>>>, Stop> {
         let addresses = self.slice::<usize>(at, length)?;
         Ok(addresses.map(|addresses| addresses.into_iter().map(raw::text).collect()))
@@ -393,7 +393,7 @@ mod tests {
 
     #[test]
     fn what_rust_cannot_say_is_not_said() {
-        let words = Words(&[0, u64::MAX, 16]);
+        let words = RawArgs(&[0, u64::MAX, 16]);
         assert!(matches!(words.out(0), Err(Stop::NotForRust(_))));
         assert!(matches!(words.span(0, 4), Err(Stop::NotForRust(_))));
         assert!(matches!(words.span(1, 4), Err(Stop::NotForRust(_))));

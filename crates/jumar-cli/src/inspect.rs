@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, anyhow};
-use jumar::offline::graph::{self, Graph, Model, Operand, Place, Plan, Port, files};
+use jumar::offline::graph::{self, BufferKind, Graph, Model, Operand, Plan, Port, files};
 
 /// What `jumar inspect` takes.
 #[derive(clap::Args)]
@@ -208,11 +208,11 @@ fn operators(text: &mut String, graph: &Graph, details: Details) {
 fn steps(text: &mut String, plan: &Plan) {
     let place = |operand: &Operand| {
         let whose = match operand.place() {
-            Place::Input(index) => format!("input {index}"),
-            Place::Output(index) => format!("output {index}"),
-            Place::Weight => format!("weights+{}", operand.offset()),
-            Place::Arena => format!("work+{}", operand.offset()),
-            Place::Constant => format!("constants+{}", operand.offset()),
+            BufferKind::Input(index) => format!("input {index}"),
+            BufferKind::Output(index) => format!("output {index}"),
+            BufferKind::Weight => format!("weights+{}", operand.offset()),
+            BufferKind::Arena => format!("work+{}", operand.offset()),
+            BufferKind::Constant => format!("constants+{}", operand.offset()),
         };
         format!("{whose} ({})", operand.bytes())
     };

@@ -54,16 +54,16 @@ pub(crate) enum Subscription {
         role: Role,
         thread: u64,
         inbox: Arc<CallbackQueue>,
-        spare: Spare,
+        spare: ReturnedFreeList,
     },
     HostThread(Arc<CallbackQueue>),
 }
 
 /// What earlier callbacks of a stream went by, oldest first: one whose signal is set and that nobody else has serves again.
 #[derive(Default)]
-pub(crate) struct Spare(VecDeque<Arc<Returned>>);
+pub(crate) struct ReturnedFreeList(VecDeque<Arc<Returned>>);
 
-impl Spare {
+impl ReturnedFreeList {
     /// Gives a clear signal, and keeps it.
     fn take(&mut self, stream: &Stream) -> Arc<Returned> {
         const MOST: usize = 4;
@@ -475,7 +475,7 @@ impl CallbackDispatcher {
             role,
             thread,
             inbox: reporter.inbox.clone(),
-            spare: Spare::default(),
+            spare: ReturnedFreeList::default(),
         };
         Ok(())
     }

@@ -31,7 +31,7 @@ use crate::ipc_control_page::{IpcControlPage, Kind};
 use crate::runtime::Shared;
 use crate::{Caller, Context, Stream};
 use fast_record::FastRecord;
-use record::{Point, Record, Spare};
+use record::{Point, Record, SignalFreeList};
 
 /// How an event was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,7 +97,7 @@ struct State {
     next: Option<Arc<Signal>>,
     /// Set when each queued wait has passed; for the query of waits.
     waits: Vec<Arc<Signal>>,
-    spare: Spare,
+    spare: SignalFreeList,
     /// The newest record, if a capture has it.
     mark: Option<Mark>,
     /// Recorded on a stream that is bound to a model.
@@ -114,7 +114,7 @@ impl State {
             newest: None,
             next: None,
             waits: Vec::new(),
-            spare: Spare::default(),
+            spare: SignalFreeList::default(),
             mark: None,
             in_model: false,
             record_flag: None,

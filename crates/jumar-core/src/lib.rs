@@ -47,7 +47,7 @@ pub use kernel::{
     ArgumentBuffer, Arguments, Attribute, Binary, FailedLaunch, Function, LaunchParameters,
     OVERFLOW_BYTES, Shape,
 };
-pub use managed::{Advice, ManagedPage, Place};
+pub use managed::{Advice, ManagedLocation, ManagedPage};
 pub use memory::{Block, Lookups, MemoryKind};
 pub use notify::Notify;
 pub use pool::{Pool, PoolRules, PoolUse};

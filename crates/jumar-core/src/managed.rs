@@ -16,7 +16,7 @@ pub const MANAGED_PAGE: usize = 2 << 20;
 
 /// Where managed memory is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum ManagedLocation {
     /// On a device.
     Device(u32),
     /// On the host.
@@ -31,11 +31,11 @@ pub struct ManagedPage {
     /// It is mostly read.
     pub read_mostly: bool,
     /// Where it should stay.
-    pub preferred: Option<Place>,
+    pub preferred: Option<ManagedLocation>,
     /// Who is going to use it.
-    pub accessed_by: Vec<Place>,
+    pub accessed_by: Vec<ManagedLocation>,
     /// Where it was last moved to by request.
-    pub prefetched: Option<Place>,
+    pub prefetched: Option<ManagedLocation>,
 }
 
 /// What a program can say about a range.
@@ -44,13 +44,13 @@ pub enum Advice {
     /// It is mostly read, or no longer.
     ReadMostly(bool),
     /// It should stay somewhere, or nowhere in particular.
-    Preferred(Option<Place>),
+    Preferred(Option<ManagedLocation>),
     /// Somebody is going to use it.
-    AccessedBy(Place),
+    AccessedBy(ManagedLocation),
     /// Somebody is no longer going to use it.
-    NotAccessedBy(Place),
+    NotAccessedBy(ManagedLocation),
     /// It is moved there on request.
-    Prefetched(Place),
+    Prefetched(ManagedLocation),
 }
 
 /// One allocation of managed memory.

@@ -501,7 +501,7 @@ impl Stream {
             )
             .fix("Pass the address that the pool gave, once, while it is live."));
         };
-        if let Some(Recorder::Lane { graph, lane }) = self.recorder() {
+        if let Some(Recorder::CapturedStream { graph, lane }) = self.recorder() {
             match graph.adopt(lane, &pool, address) {
                 // Each execution uses the memory, so it is the model's now.
                 Ok(true) => return Ok(()),

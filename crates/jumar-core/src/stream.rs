@@ -385,7 +385,9 @@ impl Stream {
     /// `kind`.
     pub fn refuse_bound(&self, kind: ErrorKind) -> Result<()> {
         match self.recorder() {
-            Some(Recorder::Lane { graph, .. }) if graph.origin() == crate::Origin::Built => {
+            Some(Recorder::CapturedStream { graph, .. })
+                if graph.origin() == crate::Origin::Built =>
+            {
                 Err(Error::new(
                     kind,
                     format!(
@@ -591,12 +593,12 @@ impl Stream {
 
     /// Gives up the wait that the stream is held by, if it is; what is queued behind goes on. A task that runs is not cut
     /// short.
-    pub fn give_up_wait(&self) {
+    pub fn drop_wait(&self) {
         // What is queued before the wait may not have run yet: the stream gets a moment to come to where it stays.
         const MOMENT: Duration = Duration::from_millis(2);
         self.queue
             .wait(self.queue.submitted(), Some(Instant::now() + MOMENT));
-        self.queue.give_up_wait();
+        self.queue.drop_wait();
     }
 
     /// Counts aborts, for [`Stream::was_not_aborted`].

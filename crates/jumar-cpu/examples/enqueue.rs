@@ -24,9 +24,9 @@ const TAG: Tag = Tag {
     call: &CALL,
 };
 
-struct Deaf;
+struct NoObserver;
 
-impl QueueObserver for Deaf {
+impl QueueObserver for NoObserver {
     fn started(&self, _tag: Tag) {}
     fn finished(&self, _tag: Tag) {}
     fn failed(&self, _tag: Tag, _error: Error) -> Verdict {
@@ -94,7 +94,7 @@ fn main() -> Result<()> {
         ..CpuConfig::default()
     })?;
     let device = backend.open(0)?;
-    let queue = || device.queue(QueueConfig::default(), Arc::new(Deaf));
+    let queue = || device.queue(QueueConfig::default(), Arc::new(NoObserver));
     let memory = device.allocate(4096, 64)?;
     let fill = || Task::Fill {
         to: memory.part(0, 64).unwrap_or(Span::EMPTY),

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use jumar_hal::{
-    Backend, Code, CodeFunction, CodeImage, Device, FileImage, FileMapping, Move, Physical,
+    Backend, Code, CodeFunction, CodeImage, Device, FileImage, FileMapping, MemOp, Physical,
     Program, Queue, QueueConfig, QueueObserver, Span, Task, Transfer,
 };
 use jumar_sched::{Executor, ExecutorConfig, Runner, Schedule, Team};
@@ -199,17 +199,17 @@ impl Backend for CpuBackend {
         self.executor.wrote(to.address(), to.bytes());
     }
 
-    fn move_now(&self, moves: &[Move]) {
+    fn move_now(&self, moves: &[MemOp]) {
         // One loop with everything that is short in it: a captured model is a thousand of these. Where memory is mapped twice,
         // each goes the runtime's own way to it.
         let once = !self.pinned.is_twice();
         for next in moves {
             match *next {
-                Move::Copy(copy) => match once && mem::copy_small(copy) {
+                MemOp::Copy(copy) => match once && mem::copy_small(copy) {
                     true => self.executor.wrote(copy.target().address(), copy.bytes()),
                     false => self.copy_now(copy),
                 },
-                Move::Fill { to, value } => match once && mem::fill_small(to, value) {
+                MemOp::Fill { to, value } => match once && mem::fill_small(to, value) {
                     true => self.executor.wrote(to.address(), to.bytes()),
                     false => self.fill_now(to, value),
                 },

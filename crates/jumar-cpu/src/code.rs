@@ -538,7 +538,7 @@ struct Shared {
 
 /// How the blocks of a part are run: a plain value, so that workers may hold it for the time of a launch.
 #[derive(Clone, Copy)]
-enum Runner {
+enum BlockCall {
     Described(Run),
     Kernel(Kernel),
     Status(Status),
@@ -546,16 +546,16 @@ enum Runner {
 
 struct Part {
     name: Arc<str>,
-    run: Runner,
+    run: BlockCall,
     launch: Launch,
 }
 
 impl HostFunction {
-    fn runner(&self) -> Runner {
+    fn runner(&self) -> BlockCall {
         match &self.entry {
-            Entry::Described { run, .. } => Runner::Described(*run),
-            Entry::Kernel(kernel) => Runner::Kernel(*kernel),
-            Entry::Status(status) => Runner::Status(*status),
+            Entry::Described { run, .. } => BlockCall::Described(*run),
+            Entry::Kernel(kernel) => BlockCall::Kernel(*kernel),
+            Entry::Status(status) => BlockCall::Status(*status),
         }
     }
 
@@ -594,7 +594,7 @@ impl Part {
         let arguments: *mut c_void = ptr::with_exposed_provenance_mut(launch.arguments.address());
         let bytes = launch.arguments.bytes() as u64;
         match self.run {
-            Runner::Described(run) => {
+            BlockCall::Described(run) => {
                 let mut local = vec![0_u64; launch.local_bytes.div_ceil(8)];
                 let mut raw = RawLaunch {
                     size: size_of::<RawLaunch>() as u32,
@@ -622,14 +622,14 @@ impl Part {
                     text: text(&raw.message),
                 })
             }
-            Runner::Kernel(kernel) => {
+            BlockCall::Kernel(kernel) => {
                 for block in begin..end {
                     // SAFETY: an exported function, called as docs/kernels.md says. What it does is the program's own.
                     unsafe { kernel(arguments, bytes, block, launch.blocks()) };
                 }
                 None
             }
-            Runner::Status(status) => {
+            BlockCall::Status(status) => {
                 let mut failure = None;
                 for block in begin..end {
                     // SAFETY: as above.

@@ -18,9 +18,9 @@ const TAG: Tag = Tag {
     call: &CALL,
 };
 
-struct Deaf;
+struct NoObserver;
 
-impl QueueObserver for Deaf {
+impl QueueObserver for NoObserver {
     fn started(&self, _tag: Tag) {}
     fn finished(&self, _tag: Tag) {}
     fn failed(&self, _tag: Tag, _error: Error) -> Verdict {
@@ -110,7 +110,7 @@ fn long_copies_arrive_whole_at_any_alignment() {
     let backend = backend(256 << 20).expect("address space");
     let device = device(&backend, 0);
     let queue = device
-        .queue(QueueConfig::default(), Arc::new(Deaf))
+        .queue(QueueConfig::default(), Arc::new(NoObserver))
         .expect("a queue");
     for (bytes, shift) in [
         ((4 << 20) - 1, 0),

@@ -15,9 +15,9 @@ const TAG: Tag = Tag {
     call: &CALL,
 };
 
-struct Deaf;
+struct NoObserver;
 
-impl QueueObserver for Deaf {
+impl QueueObserver for NoObserver {
     fn started(&self, _tag: Tag) {}
     fn finished(&self, _tag: Tag) {}
     fn failed(&self, _tag: Tag, _error: Error) -> Verdict {
@@ -63,7 +63,7 @@ fn workers_start_late_have_a_name_take_no_signals_and_end() {
     let queue = backend
         .open(0)
         .expect("the device exists")
-        .queue(QueueConfig::default(), Arc::new(Deaf))
+        .queue(QueueConfig::default(), Arc::new(NoObserver))
         .expect("a queue");
     assert_eq!(threads(), 0);
     let seen = Arc::new(Mutex::new(None));

@@ -1,7 +1,7 @@
 //! The steps of one call, and their execution.
 
 use jumar_ops::view::{Block, Layout, Region, View};
-use jumar_ops::{Call, Kernel, Memory, OpError, OpErrorKind, Operand, Place, Workers};
+use jumar_ops::{BufferKind, Call, Kernel, Memory, OpError, OpErrorKind, Operand, Workers};
 use jumar_types::dtype::DataType;
 
 use crate::{Dims, Io};
@@ -209,8 +209,8 @@ impl Plan {
 
     /// Reports whether no step reads `input` after the first write to `output`, where the two overlap.
     fn allows(&self, input: usize, output: usize, buffers: &[Region<'_>]) -> bool {
-        let reads = |operand: &&Operand| operand.place() == Place::Input(input as u32);
-        let writes = |operand: &&Operand| operand.place() == Place::Output(output as u32);
+        let reads = |operand: &&Operand| operand.place() == BufferKind::Input(input as u32);
+        let writes = |operand: &&Operand| operand.place() == BufferKind::Output(output as u32);
         let mut written = false;
         for step in &self.steps {
             let mut read = step.inputs.iter().flatten().filter(reads).peekable();

@@ -41,7 +41,7 @@ pub struct Engine {
     sessions: BTreeMap<u64, Arc<Session>>,
     last: u64,
     /// Where it was ended, as long as it is.
-    ended_at: Option<jumar::check::Place>,
+    ended_at: Option<jumar::check::SourceLocation>,
 }
 
 static ENGINE: OnceLock<Mutex<Engine>> = OnceLock::new();

@@ -547,7 +547,7 @@ fn read(reader: &Reader<'_>, width: usize, height: usize) -> Result<Aipp> {
 
 /// Preprocessing whose settings are an input more.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Told {
+pub struct DynamicAipp {
     /// The number of the input with the pictures.
     pub pictures: usize,
     /// The number of the input with the settings.
@@ -559,7 +559,7 @@ pub struct Told {
 }
 
 /// Finds every preprocessing whose settings are an input more.
-pub fn preprocessing_as_told(graph: &Graph) -> Vec<Told> {
+pub fn dynamic_preprocessing(graph: &Graph) -> Vec<DynamicAipp> {
     let number = |id: Option<&Option<ValueId>>| {
         let id = (*id?)?;
         graph.inputs.iter().position(|&input| input == id)
@@ -573,7 +573,7 @@ pub fn preprocessing_as_told(graph: &Graph) -> Vec<Told> {
             let (pictures, settings) = (number(node.inputs.first())?, number(node.inputs.get(1))?);
             let bytes = *graph.value(graph.inputs[settings]).ty.shape.first()?;
             let head = Aipp::block_bytes(0);
-            Some(Told {
+            Some(DynamicAipp {
                 pictures,
                 settings,
                 result: graph.value(*node.outputs.first()?).ty.clone(),

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use jumar_ops::view::{Layout, View, ViewMut};
 use jumar_ops::{
-    Aliasing, Call, InferCx, InputKind, Memory, Operand, Place, PrepareCx, Tensor, TensorType,
+    Aliasing, BufferKind, Call, InferCx, InputKind, Memory, Operand, PrepareCx, Tensor, TensorType,
     Workers,
 };
 use jumar_types::dtype::DataType;
@@ -169,7 +169,7 @@ impl Dynamic {
                 fits(&input.ty, &self.graph.value(id).ty).map_err(|error| {
                     error.at(format_args!("input {}", self.graph.value(id).name))
                 })?;
-                Ok(Held {
+                Ok(RuntimeValue {
                     ty: input.ty.clone(),
                     region: input.region,
                     memory: None,
@@ -237,7 +237,7 @@ fn fits(real: &TensorType, declared: &TensorType) -> Result<()> {
 
 /// A value of a running graph.
 #[derive(Clone)]
-struct Held<'m> {
+struct RuntimeValue<'m> {
     ty: TensorType,
     region: Region<'m>,
     memory: Option<Rc<Lent<'m>>>,
@@ -323,42 +323,42 @@ pub fn read_tensor(operand: &Operand, memory: &Memory<'_>) -> Result<Vec<u8>> {
 }
 
 impl<'m> Run<'_, 'm> {
-    fn release(&mut self, held: Held<'m>) {
+    fn release(&mut self, held: RuntimeValue<'m>) {
         if let Some(lent) = held.memory.and_then(Rc::into_inner) {
             self.workspace.give(lent);
         }
     }
 
-    fn release_all(&mut self, list: impl IntoIterator<Item = Held<'m>>) {
+    fn release_all(&mut self, list: impl IntoIterator<Item = RuntimeValue<'m>>) {
         for held in list {
             self.release(held);
         }
     }
 
-    fn take(&mut self, ty: TensorType) -> Result<Held<'m>> {
+    fn take(&mut self, ty: TensorType) -> Result<RuntimeValue<'m>> {
         let bytes = bytes_of(&ty)?;
         if bytes == 0 {
-            return Ok(Held {
+            return Ok(RuntimeValue {
                 ty,
                 region: Region::EMPTY,
                 memory: None,
             });
         }
         let lent = self.workspace.take(bytes)?;
-        Ok(Held {
+        Ok(RuntimeValue {
             ty,
             region: cut(&lent.region, 0, bytes)?,
             memory: Some(Rc::new(lent)),
         })
     }
 
-    fn copy(&self, from: &Held<'m>, to: Region<'m>) -> Result<()> {
+    fn copy(&self, from: &RuntimeValue<'m>, to: Region<'m>) -> Result<()> {
         let bytes = bytes_of(&from.ty)?;
         copy_bytes(cut(&from.region, 0, bytes)?, cut(&to, 0, bytes)?)
     }
 
     /// Makes a tensor whose values inference can read.
-    fn value(held: &Held<'m>) -> Result<Tensor> {
+    fn value(held: &RuntimeValue<'m>) -> Result<Tensor> {
         let copy = read_bytes(cut(&held.region, 0, bytes_of(&held.ty)?)?)?;
         let dims = held
             .ty
@@ -367,7 +367,7 @@ impl<'m> Run<'_, 'm> {
         Ok(Tensor::new(held.ty.dtype, &dims, copy)?)
     }
 
-    fn scalar(&mut self, dtype: DataType, bytes: &[u8]) -> Result<Held<'m>> {
+    fn scalar(&mut self, dtype: DataType, bytes: &[u8]) -> Result<RuntimeValue<'m>> {
         let held = self.take(TensorType::new(dtype, []))?;
         let layout = byte_row(bytes.len())?;
         let row = ViewMut::<u8>::new(cut(&held.region, 0, bytes.len())?, &layout)?.flat();
@@ -377,7 +377,7 @@ impl<'m> Run<'_, 'm> {
         Ok(held)
     }
 
-    fn number(held: &Held<'m>, what: &str) -> Result<i64> {
+    fn number(held: &RuntimeValue<'m>, what: &str) -> Result<i64> {
         let numbers = Self::value(held)?.ints();
         match numbers.as_deref() {
             Some([one]) => Ok(*one),
@@ -392,12 +392,12 @@ impl<'m> Run<'_, 'm> {
         &mut self,
         graph: &Graph,
         last: &Last,
-        inputs: Vec<Held<'m>>,
-    ) -> Result<Vec<Held<'m>>> {
-        let mut slots: Vec<Option<Held<'m>>> = vec![None; graph.values.len()];
+        inputs: Vec<RuntimeValue<'m>>,
+    ) -> Result<Vec<RuntimeValue<'m>>> {
+        let mut slots: Vec<Option<RuntimeValue<'m>>> = vec![None; graph.values.len()];
         for (index, value) in graph.values.iter().enumerate() {
             if let Some(offset) = value.weight {
-                slots[index] = Some(Held {
+                slots[index] = Some(RuntimeValue {
                     ty: value.ty.clone(),
                     region: cut(&self.weights, offset, bytes_of(&value.ty)?)?,
                     memory: None,
@@ -434,7 +434,12 @@ impl<'m> Run<'_, 'm> {
         }
     }
 
-    fn nodes(&mut self, graph: &Graph, last: &Last, slots: &mut [Option<Held<'m>>]) -> Result<()> {
+    fn nodes(
+        &mut self,
+        graph: &Graph,
+        last: &Last,
+        slots: &mut [Option<RuntimeValue<'m>>],
+    ) -> Result<()> {
         for (position, node) in graph.nodes.iter().enumerate() {
             self.go_on()?;
             let outputs = if node.bodies.is_empty() {
@@ -463,10 +468,10 @@ impl<'m> Run<'_, 'm> {
         &mut self,
         graph: &Graph,
         node: &Node,
-        slots: &[Option<Held<'m>>],
-    ) -> Result<Vec<Held<'m>>> {
+        slots: &[Option<RuntimeValue<'m>>],
+    ) -> Result<Vec<RuntimeValue<'m>>> {
         // An input that is only read while the model is planned may have no bytes here at all.
-        let held: Vec<Option<&Held<'m>>> = node
+        let held: Vec<Option<&RuntimeValue<'m>>> = node
             .inputs
             .iter()
             .map(|input| input.and_then(|id| slots[id.0 as usize].as_ref()))
@@ -525,7 +530,7 @@ impl<'m> Run<'_, 'm> {
             && let Some(Some(from)) = held.first()
             && from.ty.bytes() == outputs[0].bytes()
         {
-            return Ok(vec![Held {
+            return Ok(vec![RuntimeValue {
                 ty: outputs.remove(0),
                 ..(*from).clone()
             }]);
@@ -536,7 +541,7 @@ impl<'m> Run<'_, 'm> {
         let mut operands = Vec::with_capacity(node.inputs.len());
         let mut regions = Vec::with_capacity(node.inputs.len());
         for (index, held) in held.iter().enumerate() {
-            let place = Place::Input(index as u32);
+            let place = BufferKind::Input(index as u32);
             match held.filter(|_| Graph::reads_at_run(node, index)) {
                 Some(held) => {
                     operands.push(Some(Operand::dense(place, 0, &held.ty)?));
@@ -549,9 +554,9 @@ impl<'m> Run<'_, 'm> {
             }
         }
         let mut results = Vec::with_capacity(outputs.len());
-        let mut made: Vec<Held<'m>> = Vec::with_capacity(outputs.len());
+        let mut made: Vec<RuntimeValue<'m>> = Vec::with_capacity(outputs.len());
         for (index, ty) in outputs.into_iter().enumerate() {
-            results.push(Operand::dense(Place::Output(index as u32), 0, &ty)?);
+            results.push(Operand::dense(BufferKind::Output(index as u32), 0, &ty)?);
             match self.take(ty) {
                 Ok(held) => made.push(held),
                 Err(error) => {
@@ -609,9 +614,9 @@ impl<'m> Run<'_, 'm> {
         &mut self,
         node: &Node,
         last: &[Last],
-        slots: &[Option<Held<'m>>],
-    ) -> Result<Vec<Held<'m>>> {
-        let inputs: Vec<Option<Held<'m>>> = node
+        slots: &[Option<RuntimeValue<'m>>],
+    ) -> Result<Vec<RuntimeValue<'m>>> {
+        let inputs: Vec<Option<RuntimeValue<'m>>> = node
             .inputs
             .iter()
             .map(|input| input.and_then(|id| slots[id.0 as usize].clone()))
@@ -623,7 +628,7 @@ impl<'m> Run<'_, 'm> {
         }
     }
 
-    fn given(inputs: &[Option<Held<'m>>], index: usize) -> Result<Held<'m>> {
+    fn given(inputs: &[Option<RuntimeValue<'m>>], index: usize) -> Result<RuntimeValue<'m>> {
         inputs
             .get(index)
             .cloned()
@@ -636,9 +641,9 @@ impl<'m> Run<'_, 'm> {
         node: &Node,
         which: usize,
         last: &[Last],
-        mut own: Vec<Held<'m>>,
-        inputs: &[Option<Held<'m>>],
-    ) -> Result<Vec<Held<'m>>> {
+        mut own: Vec<RuntimeValue<'m>>,
+        inputs: &[Option<RuntimeValue<'m>>],
+    ) -> Result<Vec<RuntimeValue<'m>>> {
         let body = &node.bodies[which];
         for &index in &body.captures {
             own.push(Self::given(inputs, index)?);
@@ -650,8 +655,8 @@ impl<'m> Run<'_, 'm> {
         &mut self,
         node: &Node,
         last: &[Last],
-        inputs: &[Option<Held<'m>>],
-    ) -> Result<Vec<Held<'m>>> {
+        inputs: &[Option<RuntimeValue<'m>>],
+    ) -> Result<Vec<RuntimeValue<'m>>> {
         let condition = Self::number(&Self::given(inputs, 0)?, "the condition")?;
         let which = usize::from(condition == 0);
         self.body(node, which, last, Vec::new(), inputs)
@@ -661,8 +666,8 @@ impl<'m> Run<'_, 'm> {
         &mut self,
         node: &Node,
         last: &[Last],
-        inputs: &[Option<Held<'m>>],
-    ) -> Result<Vec<Held<'m>>> {
+        inputs: &[Option<RuntimeValue<'m>>],
+    ) -> Result<Vec<RuntimeValue<'m>>> {
         let count = control::carried(node)?;
         let body = &node.bodies[0].graph;
         let optional = |index: usize| inputs.get(index).and_then(Option::as_ref);
@@ -678,7 +683,7 @@ impl<'m> Run<'_, 'm> {
         let mut state = (0..count)
             .map(|index| Self::given(inputs, 2 + index))
             .collect::<Result<Vec<_>>>()?;
-        let mut collected: Vec<Vec<Held<'m>>> =
+        let mut collected: Vec<Vec<RuntimeValue<'m>>> =
             vec![Vec::new(); body.outputs.len().saturating_sub(1 + count)];
         let mut round = 0;
         while go && round < most {
@@ -713,11 +718,11 @@ impl<'m> Run<'_, 'm> {
     /// Joins tensors of one shape along a new axis. `empty` says what one would be where there is none.
     fn stack(
         &mut self,
-        mut list: Vec<Held<'m>>,
+        mut list: Vec<RuntimeValue<'m>>,
         empty: &TensorType,
         axis: i64,
         backwards: bool,
-    ) -> Result<Held<'m>> {
+    ) -> Result<RuntimeValue<'m>> {
         if backwards {
             list.reverse();
         }
@@ -762,7 +767,12 @@ impl<'m> Run<'_, 'm> {
     }
 
     /// Cuts one slice out along an axis.
-    fn slice(&mut self, from: &Held<'m>, axis: i64, index: usize) -> Result<Held<'m>> {
+    fn slice(
+        &mut self,
+        from: &RuntimeValue<'m>,
+        axis: i64,
+        index: usize,
+    ) -> Result<RuntimeValue<'m>> {
         let axis = axis_of(axis, from.ty.shape.len())?;
         let mut shape = from.ty.shape.clone();
         let length = shape.remove(axis) as usize;
@@ -785,8 +795,8 @@ impl<'m> Run<'_, 'm> {
         &mut self,
         node: &Node,
         last: &[Last],
-        inputs: &[Option<Held<'m>>],
-    ) -> Result<Vec<Held<'m>>> {
+        inputs: &[Option<RuntimeValue<'m>>],
+    ) -> Result<Vec<RuntimeValue<'m>>> {
         let scanning = Scanning::of(node)?;
         let body = &node.bodies[0].graph;
         let mut state = (0..scanning.states)
@@ -807,7 +817,8 @@ impl<'m> Run<'_, 'm> {
             length = Some(own);
         }
         let length = length.unwrap_or(0);
-        let mut collected: Vec<Vec<Held<'m>>> = vec![Vec::new(); scanning.output_axes.len()];
+        let mut collected: Vec<Vec<RuntimeValue<'m>>> =
+            vec![Vec::new(); scanning.output_axes.len()];
         for round in 0..length {
             let mut own = std::mem::take(&mut state);
             for ((held, &axis), &backwards) in scanned

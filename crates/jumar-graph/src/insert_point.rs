@@ -9,15 +9,15 @@ use crate::{Graph, Node, ValueId};
 ///
 /// The first of them has its name, the others its name and a number.
 #[derive(Clone, Default)]
-pub(crate) struct Place {
+pub(crate) struct InsertPoint {
     node: String,
     added: usize,
 }
 
-impl Place {
+impl InsertPoint {
     /// Goes on to the next node.
-    pub(crate) fn at(node: impl Into<String>) -> Place {
-        Place {
+    pub(crate) fn at(node: impl Into<String>) -> InsertPoint {
+        InsertPoint {
             node: node.into(),
             added: 0,
         }

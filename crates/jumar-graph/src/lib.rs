@@ -30,7 +30,7 @@ mod passes;
 mod plan;
 pub mod vendor;
 
-pub use aipp::{SETTINGS_INPUT, Told, preprocessing, preprocessing_as_told};
+pub use aipp::{DynamicAipp, SETTINGS_INPUT, dynamic_preprocessing, preprocessing};
 pub use bundle::{
     BUNDLE_MAGIC, BUNDLE_TABLE_BYTES, is_bundle, read_bundle, read_bundle_table, write_bundle,
 };
@@ -45,7 +45,7 @@ pub use gears::GearOptions;
 pub use graph::{Body, Graph, GraphOutput, Node, Value, ValueId};
 pub use jumar_ops::view::Region;
 pub use jumar_ops::{
-    Aipp, Attr, Memory as Operands, Operand, Picture, Place, Share, TensorType, Workers,
+    Aipp, Attr, BufferKind, Memory as Operands, Operand, Picture, Share, TensorType, Workers,
 };
 pub use model::{Executable, Model, Weights};
 pub use plan::{NodeObserver, Plan, PlannedPort, Step, run_step};

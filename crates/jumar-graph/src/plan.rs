@@ -12,7 +12,7 @@ mod views;
 
 use jumar_ops::view::Block;
 use jumar_ops::{
-    Aliasing, Call, InferCx, Kernel, Memory, Operand, Place, PrepareCx, TensorType, find,
+    Aliasing, BufferKind, Call, InferCx, Kernel, Memory, Operand, PrepareCx, TensorType, find,
 };
 use jumar_types::dtype::DataType;
 
@@ -173,7 +173,7 @@ pub trait NodeObserver: Send + Sync {
 /// A set of values that share their bytes.
 #[derive(Clone, Debug)]
 struct Storage {
-    place: Option<Place>,
+    place: Option<BufferKind>,
     bytes: usize,
     /// The first step that writes it, and the last that reads it.
     first: usize,
@@ -277,7 +277,7 @@ impl<'a> Planner<'a> {
                     )
                 })?
             };
-            let place = value.weight.map(|_| Place::Weight);
+            let place = value.weight.map(|_| BufferKind::Weight);
             storage.push(Storage {
                 place,
                 bytes,
@@ -293,12 +293,12 @@ impl<'a> Planner<'a> {
                 bytes.resize(bytes.len().next_multiple_of(ALIGNMENT), 0);
                 constant_at[index] = bytes.len();
                 bytes.extend_from_slice(tensor.bytes());
-                storage[index].place = Some(Place::Constant);
+                storage[index].place = Some(BufferKind::Constant);
             }
         }
         for (index, id) in graph.inputs.iter().enumerate() {
             let index = u32::try_from(index).map_err(|_| too_large())?;
-            storage[id.0 as usize].place = Some(Place::Input(index));
+            storage[id.0 as usize].place = Some(BufferKind::Input(index));
         }
         for (step, node) in graph.nodes.iter().enumerate() {
             for id in node.inputs.iter().flatten() {
@@ -335,7 +335,7 @@ impl<'a> Planner<'a> {
                 Some(root)
                     if sharing.storage[root].place.is_none() && whole(&sharing, output.value) =>
                 {
-                    sharing.storage[root].place = Some(Place::Output(index));
+                    sharing.storage[root].place = Some(BufferKind::Output(index));
                 }
                 _ => copies.push((index, output.value)),
             }
@@ -385,8 +385,10 @@ impl<'a> Planner<'a> {
             };
             let root = location.root;
             let (place, start) = match storage[root].place {
-                Some(Place::Weight) => (Place::Weight, graph.values[root].weight.unwrap_or(0)),
-                Some(Place::Constant) => (Place::Constant, self.constant_at[root]),
+                Some(BufferKind::Weight) => {
+                    (BufferKind::Weight, graph.values[root].weight.unwrap_or(0))
+                }
+                Some(BufferKind::Constant) => (BufferKind::Constant, self.constant_at[root]),
                 Some(place) => (place, 0),
                 // Without this check the value would be read from whatever the arena holds at offset 0.
                 None if storage[root].first == END => {
@@ -395,7 +397,7 @@ impl<'a> Planner<'a> {
                         graph.values[root].name
                     )));
                 }
-                None => (Place::Arena, storage_offset[root]),
+                None => (BufferKind::Arena, storage_offset[root]),
             };
             let offset = start + location.offset(graph);
             Ok(Operand::strided(place, offset, ty.dtype, location.layout))
@@ -506,7 +508,7 @@ fn copy(name: String, from: Operand, output: u32, ty: &TensorType) -> Result<Ste
         operator: operator.name,
         kernel: operator.prepare(&cx)?,
         inputs: vec![Some(from)],
-        outputs: vec![Operand::dense(Place::Output(output), 0, ty)?],
+        outputs: vec![Operand::dense(BufferKind::Output(output), 0, ty)?],
         scratch: (0, 0),
     })
 }

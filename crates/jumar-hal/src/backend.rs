@@ -7,7 +7,7 @@ use std::sync::Arc;
 use jumar_types::{Error, ErrorKind, Result};
 
 use crate::{
-    Code, CodeFunction, CodeImage, FileImage, FileMapping, Move, Program, Signal, Span, Tag, Task,
+    Code, CodeFunction, CodeImage, FileImage, FileMapping, MemOp, Program, Signal, Span, Tag, Task,
     Transfer,
 };
 
@@ -54,11 +54,11 @@ pub trait Backend: Send + Sync {
     fn fill_now(&self, to: Span, value: u8);
 
     /// Does copies and fills one after the other on the calling thread, as `copy_now` and `fill_now` do each.
-    fn move_now(&self, moves: &[Move]) {
+    fn move_now(&self, moves: &[MemOp]) {
         for next in moves {
             match *next {
-                Move::Copy(copy) => self.copy_now(copy),
-                Move::Fill { to, value } => self.fill_now(to, value),
+                MemOp::Copy(copy) => self.copy_now(copy),
+                MemOp::Fill { to, value } => self.fill_now(to, value),
             }
         }
     }
@@ -320,5 +320,5 @@ pub trait Queue: Send + Sync {
 
     /// Gives up the wait that the queue is held by, as if its signal had been set; whoever is behind it goes on. Without such
     /// a wait nothing happens.
-    fn give_up_wait(&self);
+    fn drop_wait(&self);
 }

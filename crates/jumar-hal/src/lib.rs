@@ -23,4 +23,4 @@ pub use file::{FileImage, FileMapping};
 pub use jumar_types::{Span, Transfer};
 pub use signal::{Signal, Waiter};
 pub use spin_lock::{BriefGuard, SpinLock};
-pub use task::{Call, Condition, Cost, Move, Program, Tag, Task, WaitThen};
+pub use task::{Call, Condition, Cost, MemOp, Program, Tag, Task, WaitThen};

@@ -49,7 +49,7 @@ const _: () = assert!(size_of::<Task>() <= 40);
 
 /// A copy or a fill among others that are done one after the other.
 #[derive(Clone, Copy, Debug)]
-pub enum Move {
+pub enum MemOp {
     /// As [`Task::Copy`].
     Copy(Transfer),
     /// As [`Task::Fill`].

@@ -15,7 +15,7 @@ use jumar_core::{
     Block, Call, Caller, Context, Cost, Lookups, Program, Signal, Span, Stream, Team,
 };
 use jumar_graph::{
-    Executable, FailedStep, GraphError, NodeObserver, Operand, Operands, Place, Plan, Region,
+    BufferKind, Executable, FailedStep, GraphError, NodeObserver, Operand, Operands, Plan, Region,
     Share, Workers,
 };
 use jumar_types::{Error, ErrorKind, FailedOperator, FailedTensor, Result};
@@ -594,12 +594,12 @@ impl Shared {
     ) -> FailedOperator {
         let tensor = |operand: &Operand| {
             let span = match operand.place() {
-                Place::Input(index) => inputs.get(index as usize).copied(),
-                Place::Output(index) => outputs.get(index as usize).copied(),
-                Place::Weight => Some(self.weights),
-                Place::Arena => Some(work),
+                BufferKind::Input(index) => inputs.get(index as usize).copied(),
+                BufferKind::Output(index) => outputs.get(index as usize).copied(),
+                BufferKind::Weight => Some(self.weights),
+                BufferKind::Arena => Some(work),
                 // It is in no memory of the device.
-                Place::Constant => None,
+                BufferKind::Constant => None,
             };
             FailedTensor {
                 data_type: operand.dtype().acl(),

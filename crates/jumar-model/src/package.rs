@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use jumar_core::{Caller, Context, FileImage, Span};
 use jumar_graph::{
-    Aipp, Executable, ExternalWeights, Gear, GearKind, GraphError, GraphErrorKind, Port, Sections,
-    Told, WEIGHT_FOLDER, Weights,
+    Aipp, DynamicAipp, Executable, ExternalWeights, Gear, GearKind, GraphError, GraphErrorKind,
+    Port, Sections, WEIGHT_FOLDER, Weights,
 };
 use jumar_types::{Error, ErrorKind, Result};
 
@@ -62,7 +62,7 @@ pub struct TensorInfo {
     pub aipp: Option<Arc<Preprocessing>>,
     /// The preprocessing that this input has to do with, as its pictures or as its settings, where the settings come before
     /// each execution.
-    pub told: Option<Arc<Told>>,
+    pub told: Option<Arc<DynamicAipp>>,
 }
 
 impl TensorInfo {
@@ -228,7 +228,7 @@ impl<'a> Package<'a> {
                 })
             });
         }
-        for told in jumar_graph::preprocessing_as_told(graph)
+        for told in jumar_graph::dynamic_preprocessing(graph)
             .into_iter()
             .map(Arc::new)
         {

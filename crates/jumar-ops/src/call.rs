@@ -7,7 +7,7 @@ use crate::{OpError, TensorType, Workers};
 
 /// The memory an operand lies in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Place {
+pub enum BufferKind {
     /// The n-th input, in the caller's buffer.
     Input(u32),
     /// The n-th output, in the caller's buffer.
@@ -23,7 +23,7 @@ pub enum Place {
 /// One tensor of a call: where it lies, its type and its layout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operand {
-    place: Place,
+    place: BufferKind,
     offset: usize,
     dtype: DataType,
     layout: Layout,
@@ -31,7 +31,7 @@ pub struct Operand {
 
 impl Operand {
     /// Describes a dense tensor that starts `offset` bytes into its memory.
-    pub fn dense(place: Place, offset: usize, ty: &TensorType) -> Result<Operand, OpError> {
+    pub fn dense(place: BufferKind, offset: usize, ty: &TensorType) -> Result<Operand, OpError> {
         Ok(Operand {
             place,
             offset,
@@ -41,7 +41,7 @@ impl Operand {
     }
 
     /// Describes a tensor with strides of its own.
-    pub fn strided(place: Place, offset: usize, dtype: DataType, layout: Layout) -> Operand {
+    pub fn strided(place: BufferKind, offset: usize, dtype: DataType, layout: Layout) -> Operand {
         Operand {
             place,
             offset,
@@ -51,7 +51,7 @@ impl Operand {
     }
 
     /// Gives the memory that the tensor lies in.
-    pub const fn place(&self) -> Place {
+    pub const fn place(&self) -> BufferKind {
         self.place
     }
 
@@ -100,13 +100,13 @@ pub struct Memory<'a> {
 }
 
 impl<'a> Memory<'a> {
-    fn region(&self, place: Place) -> Option<Region<'a>> {
+    fn region(&self, place: BufferKind) -> Option<Region<'a>> {
         match place {
-            Place::Input(index) => self.inputs.get(index as usize).copied(),
-            Place::Output(index) => self.outputs.get(index as usize).copied(),
-            Place::Weight => Some(self.weights),
-            Place::Arena => Some(self.arena),
-            Place::Constant => Some(self.constants),
+            BufferKind::Input(index) => self.inputs.get(index as usize).copied(),
+            BufferKind::Output(index) => self.outputs.get(index as usize).copied(),
+            BufferKind::Weight => Some(self.weights),
+            BufferKind::Arena => Some(self.arena),
+            BufferKind::Constant => Some(self.constants),
         }
     }
 
@@ -115,7 +115,7 @@ impl<'a> Memory<'a> {
         self.cut(operand.place, operand.offset, operand.bytes())
     }
 
-    fn cut(&self, place: Place, offset: usize, bytes: usize) -> Result<Region<'a>, OpError> {
+    fn cut(&self, place: BufferKind, offset: usize, bytes: usize) -> Result<Region<'a>, OpError> {
         if bytes == 0 {
             return Ok(Region::EMPTY);
         }
@@ -147,7 +147,7 @@ impl<'a> Call<'a> {
         scratch: (usize, usize),
         memory: &'a Memory<'a>,
     ) -> Result<Call<'a>, OpError> {
-        let scratch = memory.cut(Place::Arena, scratch.0, scratch.1)?;
+        let scratch = memory.cut(BufferKind::Arena, scratch.0, scratch.1)?;
         Ok(Call {
             inputs,
             outputs,

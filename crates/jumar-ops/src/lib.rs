@@ -64,7 +64,7 @@ pub mod processor {
 }
 
 pub use attr::{Attr, AttrDef, AttrDefault, AttrKind, Attrs};
-pub use call::{Call, Memory, Operand, Place};
+pub use call::{BufferKind, Call, Memory, Operand};
 pub use contrib::find_contrib;
 pub use error::{OpError, OpErrorKind};
 pub use infer::{InferCx, PrepareCx};

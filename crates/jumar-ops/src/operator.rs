@@ -199,17 +199,17 @@ pub trait Kernel: Send + Sync {
 
     /// Tells whether the entries of an operand's first dimension may lie apart, each of them dense. All operands of which a
     /// kernel does not say so are dense.
-    fn takes_apart(&self, _slot: Slot) -> bool {
+    fn accepts_batch_stride(&self, _slot: Slot) -> bool {
         false
     }
 
     /// Tells where in the first input an output is already, if all that the kernel does is to move elements.
-    fn seen(&self, _output: usize) -> Option<Seen> {
+    fn as_view_of_input(&self, _output: usize) -> Option<Seen> {
         None
     }
 
     /// Tells where in the first output an input goes as it is. What is there already when the kernel runs is not copied again.
-    fn joined(&self, _input: usize) -> Option<Joined> {
+    fn as_slice_of_output(&self, _input: usize) -> Option<Joined> {
         None
     }
 

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use jumar_ops::view::{Block, Region};
 use jumar_ops::{
-    Attrs, Call, InferCx, Memory, Operand, Place, PrepareCx, Share, Tensor, Workers, find,
+    Attrs, BufferKind, Call, InferCx, Memory, Operand, PrepareCx, Share, Tensor, Workers, find,
     pack_matrix,
 };
 use jumar_types::dtype::DataType;
@@ -60,10 +60,10 @@ fn run(name: &str, inputs: &[Tensor], attrs: &Attrs, workers: Workers<'_>) -> Ve
         .iter()
         .enumerate()
         .map(|(index, tensor)| {
-            Some(Operand::dense(Place::Input(index as u32), 0, tensor.ty()).unwrap())
+            Some(Operand::dense(BufferKind::Input(index as u32), 0, tensor.ty()).unwrap())
         })
         .collect();
-    let result = [Operand::dense(Place::Output(0), 0, &outputs[0]).unwrap()];
+    let result = [Operand::dense(BufferKind::Output(0), 0, &outputs[0]).unwrap()];
     let regions: Vec<_> = inputs
         .iter()
         .map(|tensor| Region::shared(tensor.bytes()))

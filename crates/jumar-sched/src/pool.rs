@@ -11,7 +11,7 @@
 //! Two rules keep work from being forgotten. A worker falls asleep only under the lock, and only when the run queue
 //! is empty or somebody else is awake. And whoever leaves the lock with an entry in the run queue, or a timer that no sleeper will keep, and
 //! with nobody awake, wakes or starts a worker ([`Inner::wanted`]). The one exception is a thread that runs tasks
-//! and makes another stream runnable: it owes the wake, and pays it (`settle`) before it does anything long, or is
+//! and makes another stream runnable: it owes the wake, and pays it (`flush_wakes`) before it does anything long, or is
 //! spared it by taking the stream itself.
 //!
 //! At most one worker naps; the others fall asleep as soon as they have nothing to do and somebody else is awake.
@@ -509,7 +509,7 @@ impl Pool {
 
     /// Pays what the calling thread owes. A nap is cut short only if the thread goes on with something `long`.
     #[cold]
-    pub(crate) fn settle(self: &Arc<Self>, long: bool) {
+    pub(crate) fn flush_wakes(self: &Arc<Self>, long: bool) {
         OWES.set(false);
         let wanted = {
             let mut inner = self.inner.lock();
@@ -567,7 +567,7 @@ impl Pool {
     /// Tries once more to start a worker; otherwise acts on the timers that are due, as a worker would.
     #[cold]
     pub(crate) fn stand_in(self: &Arc<Self>) {
-        self.settle(false);
+        self.flush_wakes(false);
         if self.is_unserved() && self.timer_is_due() {
             let look = self.inner.lock().fire(self);
             if look {

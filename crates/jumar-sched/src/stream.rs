@@ -185,7 +185,7 @@ impl Stream {
             if Pool::has_deferred_wakes() {
                 credit = credit.saturating_sub(1);
                 if credit == 0 || cost != Cost::Bounded {
-                    self.pool.settle(cost != Cost::Bounded);
+                    self.pool.flush_wakes(cost != Cost::Bounded);
                     credit = CREDIT;
                 }
             }
@@ -546,7 +546,7 @@ impl Stream {
         let stop = || done() || late();
         let over = |result: bool| {
             if Pool::has_deferred_wakes() {
-                self.pool.settle(false);
+                self.pool.flush_wakes(false);
             }
             result
         };
@@ -589,7 +589,7 @@ impl Stream {
                     continue;
                 }
                 if Pool::has_deferred_wakes() {
-                    self.pool.settle(false);
+                    self.pool.flush_wakes(false);
                 }
                 if self.pool.looks.any() {
                     self.pool.poll_if_due();
@@ -642,7 +642,7 @@ impl Stream {
             }
         }
         if Pool::has_deferred_wakes() {
-            self.pool.settle(false);
+            self.pool.flush_wakes(false);
         }
     }
 

@@ -65,8 +65,8 @@ pub mod engine {
 /// Offline models, for the other surfaces. Rust programs use `Model` of the crate's root instead.
 pub mod offline {
     pub use jumar_model::{
-        Aipp, Bindings, Bound, Bundle, Description, DeviceMemory, Execute, ExecuteOpen, Gear,
-        GearKind, Model, Observer, Package, Picture, Placed, Produced, Results, Shaped, Supplied,
-        TensorInfo, Told, gear_values, graph,
+        Aipp, Bindings, Bound, Bundle, Description, DeviceMemory, DynamicAipp, Execute,
+        ExecuteOpen, Gear, GearKind, Model, Observer, Package, Picture, Placed, Produced, Results,
+        Shaped, Supplied, TensorInfo, gear_values, graph,
     };
 }

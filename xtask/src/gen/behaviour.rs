@@ -41,8 +41,8 @@ fn calls(api: &Api) -> Result<String> {
         "{FIRST_LINE}//! One function each: words in, the safe function of jumar-acl, one word out.\n\n\
          #![expect(non_snake_case, reason = \"the C names, so that they can be searched for\")]\n\n\
          use jumar_acl::enter;\nuse jumar_acl::generated::calls;\n\n\
-         use crate::raw_args::{{self, Played, Words}};\n\n\
-         /// A call of the table.\npub type Player = fn(&Words<'_>) -> Played;\n\n\
+         use crate::raw_args::{{self, Played, RawArgs}};\n\n\
+         /// A call of the table.\npub type Player = fn(&RawArgs<'_>) -> Played;\n\n\
          /// The calls by name.\npub const CALLS: &[(&str, Player)] = &[\n{rows}];\n\n{body}"
     ))
 }
@@ -105,7 +105,7 @@ fn call(api: &Api, group: &Group, function: &Function) -> Result<String> {
         );
     }
     Ok(format!(
-        "fn {name}({words}: &Words<'_>) -> Played {{\n{before}{done}    {finish}\n}}\n\n"
+        "fn {name}({words}: &RawArgs<'_>) -> Played {{\n{before}{done}    {finish}\n}}\n\n"
     ))
 }
 

@@ -8,7 +8,7 @@ use std::ffi::CStr;
 use std::sync::{Arc, OnceLock};
 
 use jumar::check::{Check, Script};
-pub use jumar::check::{DEPTH, Place, Walk};
+pub use jumar::check::{DEPTH, SourceLocation, Walk};
 use jumar::engine::sync::{AtomicU32, Ordering};
 use jumar_types::{Error, Result};
 
@@ -65,7 +65,7 @@ pub(crate) struct CallObservers {
 struct Frame {
     call: &'static Call,
     words: [u64; MOST],
-    before: Place,
+    before: SourceLocation,
     injected: bool,
     /// Whether the arguments were shown.
     seen: bool,
@@ -105,7 +105,7 @@ pub(crate) fn refused(call: &Call, error: &Error) {
 }
 
 impl Frames {
-    fn begin(&mut self, call: &'static Call, before: Place) {
+    fn begin(&mut self, call: &'static Call, before: SourceLocation) {
         match self.frames.get_mut(self.depth) {
             Some(Some(frame)) => {
                 frame.call = call;
@@ -172,14 +172,14 @@ pub struct Begun {
 
 /// Begins to watch a call. `known` is its place in the program, where an earlier walk of the same stack said so.
 #[cold]
-pub fn begin(call: &'static Call, known: Option<Place>) -> Begun {
+pub fn begin(call: &'static Call, known: Option<SourceLocation>) -> Begun {
     let Some(watcher) = watcher() else {
         return Begun::default();
     };
     jumar::schedule::called(call.name);
     let (before, walk) = match &watcher.check {
         Some(check) => check.begin_call(call.name, known),
-        None => (Place::UNKNOWN, None),
+        None => (SourceLocation::UNKNOWN, None),
     };
     let _ = FRAMES.try_with(|frames| frames.borrow_mut().begin(call, before));
     Begun {

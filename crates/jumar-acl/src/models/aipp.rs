@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jumar::engine::Table;
 use jumar::engine::sync::Mutex;
-use jumar::offline::{Aipp, Picture, TensorInfo, Told};
+use jumar::offline::{Aipp, DynamicAipp, Picture, TensorInfo};
 use jumar_types::{Error, ErrorKind, IdKind, Result};
 
 use crate::error::null;
@@ -604,7 +604,7 @@ fn preparable(
 }
 
 /// Writes the settings into the input's buffer, before the call returns.
-fn write(cx: &Cx<'_>, id: u32, dataset: Raw, told: &Told, settings: Raw) -> Result<()> {
+fn write(cx: &Cx<'_>, id: u32, dataset: Raw, told: &DynamicAipp, settings: Raw) -> Result<()> {
     let content = cx
         .process
         .aipp_settings

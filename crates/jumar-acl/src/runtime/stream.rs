@@ -250,7 +250,7 @@ pub fn aclrtStreamStop(cx: &Cx<'_>, stream: Raw) -> Result<()> {
         return refuse(ErrorKind::InvalidValue, "the stream is null");
     }
     cx.with_stream(stream, |stream| {
-        stream.give_up_wait();
+        stream.drop_wait();
         Ok(())
     })
 }

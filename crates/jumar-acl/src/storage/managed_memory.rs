@@ -1,7 +1,7 @@
 //! Managed memory: host and device share it at one address.
 
 use jumar::engine::managed::agreed;
-use jumar::engine::{Advice, ManagedPage, Place};
+use jumar::engine::{Advice, ManagedLocation, ManagedPage};
 use jumar_types::{Error, ErrorKind, Result};
 
 use crate::error::null;
@@ -31,16 +31,16 @@ pub fn aclrtMemAllocManaged(cx: &Cx<'_>, size: u64, flag: u32) -> Result<usize> 
     Ok(block.span.address())
 }
 
-fn place(cx: &Cx<'_>, location: &types::aclrtMemManagedLocation) -> Result<Place> {
+fn place(cx: &Cx<'_>, location: &types::aclrtMemManagedLocation) -> Result<ManagedLocation> {
     match location.r#type {
         enums::ACL_MEM_LOCATIONTYPE_DEVICE => {
             let device = cx.runtime()?.device(i64::from(location.id))?;
-            Ok(Place::Device(device.number()))
+            Ok(ManagedLocation::Device(device.number()))
         }
         enums::ACL_MEM_LOCATIONTYPE_HOST | enums::ACL_MEM_LOCATIONTYPE_HOST_NUMA_CURRENT => {
-            Ok(Place::Host)
+            Ok(ManagedLocation::Host)
         }
-        enums::ACL_MEM_LOCATIONTYPE_HOST_NUMA => Ok(Place::HostNode(location.id)),
+        enums::ACL_MEM_LOCATIONTYPE_HOST_NUMA => Ok(ManagedLocation::HostNode(location.id)),
         other => bad(format!(
             "{other} is no place of managed memory: device (1), host (2), a host's node (3), the current node (4)"
         )),
@@ -73,28 +73,28 @@ pub fn aclrtMemManagedAdvise(
     cx.runtime()?.advise(address, size, advice).map(drop)
 }
 
-fn number_of(place: Option<Place>) -> i32 {
+fn number_of(place: Option<ManagedLocation>) -> i32 {
     match place {
-        Some(Place::Device(device)) => device as i32,
-        Some(Place::Host) => HOST,
-        Some(Place::HostNode(node)) => node,
+        Some(ManagedLocation::Device(device)) => device as i32,
+        Some(ManagedLocation::Host) => HOST,
+        Some(ManagedLocation::HostNode(node)) => node,
         None => NOWHERE,
     }
 }
 
-fn kind_of(place: Option<Place>) -> i32 {
+fn kind_of(place: Option<ManagedLocation>) -> i32 {
     (match place {
-        Some(Place::Device(_)) => enums::ACL_MEM_LOCATIONTYPE_DEVICE,
-        Some(Place::Host) => enums::ACL_MEM_LOCATIONTYPE_HOST,
-        Some(Place::HostNode(_)) => enums::ACL_MEM_LOCATIONTYPE_HOST_NUMA,
+        Some(ManagedLocation::Device(_)) => enums::ACL_MEM_LOCATIONTYPE_DEVICE,
+        Some(ManagedLocation::Host) => enums::ACL_MEM_LOCATIONTYPE_HOST,
+        Some(ManagedLocation::HostNode(_)) => enums::ACL_MEM_LOCATIONTYPE_HOST_NUMA,
         None => enums::ACL_MEM_LOCATIONTYPE_INVALID,
     }) as i32
 }
 
 /// Where a device's number is all that is told, a node of the host is the host.
-fn device_of(place: Option<Place>) -> i32 {
+fn device_of(place: Option<ManagedLocation>) -> i32 {
     match place {
-        Some(Place::HostNode(_)) => HOST,
+        Some(ManagedLocation::HostNode(_)) => HOST,
         other => number_of(other),
     }
 }

@@ -9,10 +9,10 @@
 use jumar_acl::enter;
 use jumar_acl::generated::calls;
 
-use crate::raw_args::{self, Played, Words};
+use crate::raw_args::{self, Played, RawArgs};
 
 /// A call of the table.
-pub type Player = fn(&Words<'_>) -> Played;
+pub type Player = fn(&RawArgs<'_>) -> Played;
 
 /// The calls by name.
 pub const CALLS: &[(&str, Player)] = &[
@@ -844,7 +844,7 @@ pub const CALLS: &[(&str, Player)] = &[
     ("aclrtMemMapSetLink", aclrtMemMapSetLink),
 ];
 
-fn aclCreateTensor(w: &Words<'_>) -> Played {
+fn aclCreateTensor(w: &RawArgs<'_>) -> Played {
     let viewDims = w.slice::<i64>(0, raw_args::count(w.plain::<u64>(1)))?;
     let viewDimsNum = w.plain(1);
     let dataType = w.plain(2);
@@ -871,7 +871,7 @@ fn aclCreateTensor(w: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn aclCreateScalar(w: &Words<'_>) -> Played {
+fn aclCreateScalar(w: &RawArgs<'_>) -> Played {
     let value = w.slice::<u8>(0, jumar_acl::aclnn::scalar_bytes(w.plain(1)).unwrap_or(0))?;
     let dataType = w.plain(1);
     let done = enter(&calls::aclCreateScalar, |cx| {
@@ -880,7 +880,7 @@ fn aclCreateScalar(w: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn aclCreateIntArray(w: &Words<'_>) -> Played {
+fn aclCreateIntArray(w: &RawArgs<'_>) -> Played {
     let value = w.slice::<i64>(0, raw_args::count(w.plain::<u64>(1)))?;
     let size = w.plain(1);
     let done = enter(&calls::aclCreateIntArray, |cx| {
@@ -889,7 +889,7 @@ fn aclCreateIntArray(w: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn aclCreateFloatArray(w: &Words<'_>) -> Played {
+fn aclCreateFloatArray(w: &RawArgs<'_>) -> Played {
     let value = w.slice::<f32>(0, raw_args::count(w.plain::<u64>(1)))?;
     let size = w.plain(1);
     let done = enter(&calls::aclCreateFloatArray, |cx| {
@@ -898,7 +898,7 @@ fn aclCreateFloatArray(w: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn aclCreateBoolArray(w: &Words<'_>) -> Played {
+fn aclCreateBoolArray(w: &RawArgs<'_>) -> Played {
     let value = w.slice::<u8>(0, raw_args::count(w.plain::<u64>(1)))?;
     let size = w.plain(1);
     let done = enter(&calls::aclCreateBoolArray, |cx| {
@@ -907,7 +907,7 @@ fn aclCreateBoolArray(w: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn aclCreateTensorList(w: &Words<'_>) -> Played {
+fn aclCreateTensorList(w: &RawArgs<'_>) -> Played {
     let value = w.slice::<jumar_acl::Raw>(0, raw_args::count(w.plain::<u64>(1)))?;
     let size = w.plain(1);
     let done = enter(&calls::aclCreateTensorList, |cx| {
@@ -916,7 +916,7 @@ fn aclCreateTensorList(w: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn aclCreateScalarList(w: &Words<'_>) -> Played {
+fn aclCreateScalarList(w: &RawArgs<'_>) -> Played {
     let value = w.slice::<jumar_acl::Raw>(0, raw_args::count(w.plain::<u64>(1)))?;
     let size = w.plain(1);
     let done = enter(&calls::aclCreateScalarList, |cx| {
@@ -925,7 +925,7 @@ fn aclCreateScalarList(w: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn aclDestroyTensor(w: &Words<'_>) -> Played {
+fn aclDestroyTensor(w: &RawArgs<'_>) -> Played {
     let tensor = w.plain(0);
     let done = enter(&calls::aclDestroyTensor, |cx| {
         jumar_acl::aclnn::aclDestroyTensor(cx, tensor)
@@ -933,7 +933,7 @@ fn aclDestroyTensor(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclDestroyScalar(w: &Words<'_>) -> Played {
+fn aclDestroyScalar(w: &RawArgs<'_>) -> Played {
     let scalar = w.plain(0);
     let done = enter(&calls::aclDestroyScalar, |cx| {
         jumar_acl::aclnn::aclDestroyScalar(cx, scalar)
@@ -941,7 +941,7 @@ fn aclDestroyScalar(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclDestroyIntArray(w: &Words<'_>) -> Played {
+fn aclDestroyIntArray(w: &RawArgs<'_>) -> Played {
     let array = w.plain(0);
     let done = enter(&calls::aclDestroyIntArray, |cx| {
         jumar_acl::aclnn::aclDestroyIntArray(cx, array)
@@ -949,7 +949,7 @@ fn aclDestroyIntArray(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclDestroyFloatArray(w: &Words<'_>) -> Played {
+fn aclDestroyFloatArray(w: &RawArgs<'_>) -> Played {
     let array = w.plain(0);
     let done = enter(&calls::aclDestroyFloatArray, |cx| {
         jumar_acl::aclnn::aclDestroyFloatArray(cx, array)
@@ -957,7 +957,7 @@ fn aclDestroyFloatArray(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclDestroyBoolArray(w: &Words<'_>) -> Played {
+fn aclDestroyBoolArray(w: &RawArgs<'_>) -> Played {
     let array = w.plain(0);
     let done = enter(&calls::aclDestroyBoolArray, |cx| {
         jumar_acl::aclnn::aclDestroyBoolArray(cx, array)
@@ -965,7 +965,7 @@ fn aclDestroyBoolArray(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclDestroyTensorList(w: &Words<'_>) -> Played {
+fn aclDestroyTensorList(w: &RawArgs<'_>) -> Played {
     let array = w.plain(0);
     let done = enter(&calls::aclDestroyTensorList, |cx| {
         jumar_acl::aclnn::aclDestroyTensorList(cx, array)
@@ -973,7 +973,7 @@ fn aclDestroyTensorList(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclDestroyScalarList(w: &Words<'_>) -> Played {
+fn aclDestroyScalarList(w: &RawArgs<'_>) -> Played {
     let array = w.plain(0);
     let done = enter(&calls::aclDestroyScalarList, |cx| {
         jumar_acl::aclnn::aclDestroyScalarList(cx, array)
@@ -981,7 +981,7 @@ fn aclDestroyScalarList(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclGetViewShape(w: &Words<'_>) -> Played {
+fn aclGetViewShape(w: &RawArgs<'_>) -> Played {
     let tensor = w.plain(0);
     let viewDims = w.out(1)?;
     let viewDimsNum = w.out(2)?;
@@ -999,7 +999,7 @@ fn aclGetViewShape(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclGetStorageShape(w: &Words<'_>) -> Played {
+fn aclGetStorageShape(w: &RawArgs<'_>) -> Played {
     let tensor = w.plain(0);
     let storageDims = w.out(1)?;
     let storageDimsNum = w.out(2)?;
@@ -1017,7 +1017,7 @@ fn aclGetStorageShape(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclGetViewStrides(w: &Words<'_>) -> Played {
+fn aclGetViewStrides(w: &RawArgs<'_>) -> Played {
     let tensor = w.plain(0);
     let stridesValue = w.out(1)?;
     let stridesNum = w.out(2)?;
@@ -1035,7 +1035,7 @@ fn aclGetViewStrides(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclGetViewOffset(w: &Words<'_>) -> Played {
+fn aclGetViewOffset(w: &RawArgs<'_>) -> Played {
     let tensor = w.plain(0);
     let offset = w.out(1)?;
     let done = enter(&calls::aclGetViewOffset, |cx| {
@@ -1051,7 +1051,7 @@ fn aclGetViewOffset(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclGetFormat(w: &Words<'_>) -> Played {
+fn aclGetFormat(w: &RawArgs<'_>) -> Played {
     let tensor = w.plain(0);
     let format = w.out(1)?;
     let done = enter(&calls::aclGetFormat, |cx| {
@@ -1067,7 +1067,7 @@ fn aclGetFormat(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclGetDataType(w: &Words<'_>) -> Played {
+fn aclGetDataType(w: &RawArgs<'_>) -> Played {
     let tensor = w.plain(0);
     let dataType = w.out(1)?;
     let done = enter(&calls::aclGetDataType, |cx| {
@@ -1083,7 +1083,7 @@ fn aclGetDataType(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclGetIntArraySize(w: &Words<'_>) -> Played {
+fn aclGetIntArraySize(w: &RawArgs<'_>) -> Played {
     let array = w.plain(0);
     let size = w.out(1)?;
     let done = enter(&calls::aclGetIntArraySize, |cx| {
@@ -1099,7 +1099,7 @@ fn aclGetIntArraySize(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclGetFloatArraySize(w: &Words<'_>) -> Played {
+fn aclGetFloatArraySize(w: &RawArgs<'_>) -> Played {
     let array = w.plain(0);
     let size = w.out(1)?;
     let done = enter(&calls::aclGetFloatArraySize, |cx| {
@@ -1115,7 +1115,7 @@ fn aclGetFloatArraySize(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclGetBoolArraySize(w: &Words<'_>) -> Played {
+fn aclGetBoolArraySize(w: &RawArgs<'_>) -> Played {
     let array = w.plain(0);
     let size = w.out(1)?;
     let done = enter(&calls::aclGetBoolArraySize, |cx| {
@@ -1131,7 +1131,7 @@ fn aclGetBoolArraySize(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclGetTensorListSize(w: &Words<'_>) -> Played {
+fn aclGetTensorListSize(w: &RawArgs<'_>) -> Played {
     let tensorList = w.plain(0);
     let size = w.out(1)?;
     let done = enter(&calls::aclGetTensorListSize, |cx| {
@@ -1147,7 +1147,7 @@ fn aclGetTensorListSize(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclGetScalarListSize(w: &Words<'_>) -> Played {
+fn aclGetScalarListSize(w: &RawArgs<'_>) -> Played {
     let scalarList = w.plain(0);
     let size = w.out(1)?;
     let done = enter(&calls::aclGetScalarListSize, |cx| {
@@ -1163,7 +1163,7 @@ fn aclGetScalarListSize(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclInitTensor(w: &Words<'_>) -> Played {
+fn aclInitTensor(w: &RawArgs<'_>) -> Played {
     let tensor = w.plain(0);
     let viewDims = w.slice::<i64>(1, raw_args::count(w.plain::<u64>(2)))?;
     let viewDimsNum = w.plain(2);
@@ -1192,7 +1192,7 @@ fn aclInitTensor(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclSetRawTensorAddr(w: &Words<'_>) -> Played {
+fn aclSetRawTensorAddr(w: &RawArgs<'_>) -> Played {
     let tensor = w.plain(0);
     let address = w.plain(1);
     let done = enter(&calls::aclSetRawTensorAddr, |cx| {
@@ -1201,7 +1201,7 @@ fn aclSetRawTensorAddr(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclGetRawTensorAddr(w: &Words<'_>) -> Played {
+fn aclGetRawTensorAddr(w: &RawArgs<'_>) -> Played {
     let tensor = w.plain(0);
     let address = w.out(1)?;
     let done = enter(&calls::aclGetRawTensorAddr, |cx| {
@@ -1217,7 +1217,7 @@ fn aclGetRawTensorAddr(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclSetAclOpExecutorRepeatable(w: &Words<'_>) -> Played {
+fn aclSetAclOpExecutorRepeatable(w: &RawArgs<'_>) -> Played {
     let executor = w.plain(0);
     let done = enter(&calls::aclSetAclOpExecutorRepeatable, |cx| {
         jumar_acl::aclnn::aclSetAclOpExecutorRepeatable(cx, executor)
@@ -1225,7 +1225,7 @@ fn aclSetAclOpExecutorRepeatable(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclDestroyAclOpExecutor(w: &Words<'_>) -> Played {
+fn aclDestroyAclOpExecutor(w: &RawArgs<'_>) -> Played {
     let executor = w.plain(0);
     let done = enter(&calls::aclDestroyAclOpExecutor, |cx| {
         jumar_acl::aclnn::aclDestroyAclOpExecutor(cx, executor)
@@ -1233,7 +1233,7 @@ fn aclDestroyAclOpExecutor(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclSetTensorAddr(w: &Words<'_>) -> Played {
+fn aclSetTensorAddr(w: &RawArgs<'_>) -> Played {
     let executor = w.plain(0);
     let index = w.plain(1);
     let tensor = w.plain(2);
@@ -1244,7 +1244,7 @@ fn aclSetTensorAddr(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclSetInputTensorAddr(w: &Words<'_>) -> Played {
+fn aclSetInputTensorAddr(w: &RawArgs<'_>) -> Played {
     let executor = w.plain(0);
     let index = w.plain(1);
     let tensor = w.plain(2);
@@ -1255,7 +1255,7 @@ fn aclSetInputTensorAddr(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclSetOutputTensorAddr(w: &Words<'_>) -> Played {
+fn aclSetOutputTensorAddr(w: &RawArgs<'_>) -> Played {
     let executor = w.plain(0);
     let index = w.plain(1);
     let tensor = w.plain(2);
@@ -1266,7 +1266,7 @@ fn aclSetOutputTensorAddr(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclSetDynamicTensorAddr(w: &Words<'_>) -> Played {
+fn aclSetDynamicTensorAddr(w: &RawArgs<'_>) -> Played {
     let executor = w.plain(0);
     let irIndex = w.plain(1);
     let relativeIndex = w.plain(2);
@@ -1285,7 +1285,7 @@ fn aclSetDynamicTensorAddr(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclSetDynamicInputTensorAddr(w: &Words<'_>) -> Played {
+fn aclSetDynamicInputTensorAddr(w: &RawArgs<'_>) -> Played {
     let executor = w.plain(0);
     let irIndex = w.plain(1);
     let relativeIndex = w.plain(2);
@@ -1304,7 +1304,7 @@ fn aclSetDynamicInputTensorAddr(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclSetDynamicOutputTensorAddr(w: &Words<'_>) -> Played {
+fn aclSetDynamicOutputTensorAddr(w: &RawArgs<'_>) -> Played {
     let executor = w.plain(0);
     let irIndex = w.plain(1);
     let relativeIndex = w.plain(2);
@@ -1323,7 +1323,7 @@ fn aclSetDynamicOutputTensorAddr(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn AclSetTensorAddr(w: &Words<'_>) -> Played {
+fn AclSetTensorAddr(w: &RawArgs<'_>) -> Played {
     let executor = w.plain(0);
     let index = w.plain(1);
     let tensor = w.plain(2);
@@ -1334,7 +1334,7 @@ fn AclSetTensorAddr(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn AclSetInputTensorAddr(w: &Words<'_>) -> Played {
+fn AclSetInputTensorAddr(w: &RawArgs<'_>) -> Played {
     let executor = w.plain(0);
     let index = w.plain(1);
     let tensor = w.plain(2);
@@ -1345,7 +1345,7 @@ fn AclSetInputTensorAddr(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn AclSetOutputTensorAddr(w: &Words<'_>) -> Played {
+fn AclSetOutputTensorAddr(w: &RawArgs<'_>) -> Played {
     let executor = w.plain(0);
     let index = w.plain(1);
     let tensor = w.plain(2);
@@ -1356,7 +1356,7 @@ fn AclSetOutputTensorAddr(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn AclSetDynamicTensorAddr(w: &Words<'_>) -> Played {
+fn AclSetDynamicTensorAddr(w: &RawArgs<'_>) -> Played {
     let executor = w.plain(0);
     let irIndex = w.plain(1);
     let relativeIndex = w.plain(2);
@@ -1375,7 +1375,7 @@ fn AclSetDynamicTensorAddr(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn AclSetDynamicInputTensorAddr(w: &Words<'_>) -> Played {
+fn AclSetDynamicInputTensorAddr(w: &RawArgs<'_>) -> Played {
     let executor = w.plain(0);
     let irIndex = w.plain(1);
     let relativeIndex = w.plain(2);
@@ -1394,7 +1394,7 @@ fn AclSetDynamicInputTensorAddr(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn AclSetDynamicOutputTensorAddr(w: &Words<'_>) -> Played {
+fn AclSetDynamicOutputTensorAddr(w: &RawArgs<'_>) -> Played {
     let executor = w.plain(0);
     let irIndex = w.plain(1);
     let relativeIndex = w.plain(2);
@@ -1413,7 +1413,7 @@ fn AclSetDynamicOutputTensorAddr(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclnnInit(w: &Words<'_>) -> Played {
+fn aclnnInit(w: &RawArgs<'_>) -> Played {
     let configPath = w.text(0);
     let done = enter(&calls::aclnnInit, |cx| {
         jumar_acl::aclnn::aclnnInit(cx, configPath.as_deref())
@@ -1421,12 +1421,12 @@ fn aclnnInit(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclnnFinalize(_: &Words<'_>) -> Played {
+fn aclnnFinalize(_: &RawArgs<'_>) -> Played {
     let done = enter(&calls::aclnnFinalize, jumar_acl::aclnn::aclnnFinalize);
     raw_args::status(done)
 }
 
-fn aclmdlCreateAIPP(w: &Words<'_>) -> Played {
+fn aclmdlCreateAIPP(w: &RawArgs<'_>) -> Played {
     let batchSize = w.plain(0);
     let done = enter(&calls::aclmdlCreateAIPP, |cx| {
         jumar_acl::aipp::aclmdlCreateAIPP(cx, batchSize)
@@ -1434,7 +1434,7 @@ fn aclmdlCreateAIPP(w: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn aclmdlDestroyAIPP(w: &Words<'_>) -> Played {
+fn aclmdlDestroyAIPP(w: &RawArgs<'_>) -> Played {
     let aippParmsSet = w.plain(0);
     let done = enter(&calls::aclmdlDestroyAIPP, |cx| {
         jumar_acl::aipp::aclmdlDestroyAIPP(cx, aippParmsSet)
@@ -1442,7 +1442,7 @@ fn aclmdlDestroyAIPP(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlGetAippDataSize(w: &Words<'_>) -> Played {
+fn aclmdlGetAippDataSize(w: &RawArgs<'_>) -> Played {
     let batchSize = w.plain(0);
     let size = w.out(1)?;
     let done = enter(&calls::aclmdlGetAippDataSize, |cx| {
@@ -1458,7 +1458,7 @@ fn aclmdlGetAippDataSize(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlSetAIPPInputFormat(w: &Words<'_>) -> Played {
+fn aclmdlSetAIPPInputFormat(w: &RawArgs<'_>) -> Played {
     let aippParmsSet = w.plain(0);
     let inputFormat = w.plain(1);
     let done = enter(&calls::aclmdlSetAIPPInputFormat, |cx| {
@@ -1467,7 +1467,7 @@ fn aclmdlSetAIPPInputFormat(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlSetAIPPCscParams(w: &Words<'_>) -> Played {
+fn aclmdlSetAIPPCscParams(w: &RawArgs<'_>) -> Played {
     let aippParmsSet = w.plain(0);
     let cscSwitch = w.plain(1);
     let cscMatrixR0C0 = w.plain(2);
@@ -1510,7 +1510,7 @@ fn aclmdlSetAIPPCscParams(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlSetAIPPRbuvSwapSwitch(w: &Words<'_>) -> Played {
+fn aclmdlSetAIPPRbuvSwapSwitch(w: &RawArgs<'_>) -> Played {
     let aippParmsSet = w.plain(0);
     let rbuvSwapSwitch = w.plain(1);
     let done = enter(&calls::aclmdlSetAIPPRbuvSwapSwitch, |cx| {
@@ -1519,7 +1519,7 @@ fn aclmdlSetAIPPRbuvSwapSwitch(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlSetAIPPAxSwapSwitch(w: &Words<'_>) -> Played {
+fn aclmdlSetAIPPAxSwapSwitch(w: &RawArgs<'_>) -> Played {
     let aippParmsSet = w.plain(0);
     let axSwapSwitch = w.plain(1);
     let done = enter(&calls::aclmdlSetAIPPAxSwapSwitch, |cx| {
@@ -1528,7 +1528,7 @@ fn aclmdlSetAIPPAxSwapSwitch(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlSetAIPPSrcImageSize(w: &Words<'_>) -> Played {
+fn aclmdlSetAIPPSrcImageSize(w: &RawArgs<'_>) -> Played {
     let aippParmsSet = w.plain(0);
     let srcImageSizeW = w.plain(1);
     let srcImageSizeH = w.plain(2);
@@ -1538,7 +1538,7 @@ fn aclmdlSetAIPPSrcImageSize(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlSetAIPPScfParams(w: &Words<'_>) -> Played {
+fn aclmdlSetAIPPScfParams(w: &RawArgs<'_>) -> Played {
     let aippParmsSet = w.plain(0);
     let scfSwitch = w.plain(1);
     let scfInputSizeW = w.plain(2);
@@ -1561,7 +1561,7 @@ fn aclmdlSetAIPPScfParams(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlSetAIPPCropParams(w: &Words<'_>) -> Played {
+fn aclmdlSetAIPPCropParams(w: &RawArgs<'_>) -> Played {
     let aippParmsSet = w.plain(0);
     let cropSwitch = w.plain(1);
     let cropStartPosW = w.plain(2);
@@ -1584,7 +1584,7 @@ fn aclmdlSetAIPPCropParams(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlSetAIPPPaddingParams(w: &Words<'_>) -> Played {
+fn aclmdlSetAIPPPaddingParams(w: &RawArgs<'_>) -> Played {
     let aippParmsSet = w.plain(0);
     let paddingSwitch = w.plain(1);
     let paddingSizeTop = w.plain(2);
@@ -1607,7 +1607,7 @@ fn aclmdlSetAIPPPaddingParams(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlSetAIPPDtcPixelMean(w: &Words<'_>) -> Played {
+fn aclmdlSetAIPPDtcPixelMean(w: &RawArgs<'_>) -> Played {
     let aippParmsSet = w.plain(0);
     let dtcPixelMeanChn0 = w.plain(1);
     let dtcPixelMeanChn1 = w.plain(2);
@@ -1628,7 +1628,7 @@ fn aclmdlSetAIPPDtcPixelMean(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlSetAIPPDtcPixelMin(w: &Words<'_>) -> Played {
+fn aclmdlSetAIPPDtcPixelMin(w: &RawArgs<'_>) -> Played {
     let aippParmsSet = w.plain(0);
     let dtcPixelMinChn0 = w.plain(1);
     let dtcPixelMinChn1 = w.plain(2);
@@ -1649,7 +1649,7 @@ fn aclmdlSetAIPPDtcPixelMin(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlSetAIPPPixelVarReci(w: &Words<'_>) -> Played {
+fn aclmdlSetAIPPPixelVarReci(w: &RawArgs<'_>) -> Played {
     let aippParmsSet = w.plain(0);
     let dtcPixelVarReciChn0 = w.plain(1);
     let dtcPixelVarReciChn1 = w.plain(2);
@@ -1670,7 +1670,7 @@ fn aclmdlSetAIPPPixelVarReci(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlSetInputAIPP(w: &Words<'_>) -> Played {
+fn aclmdlSetInputAIPP(w: &RawArgs<'_>) -> Played {
     let modelId = w.plain(0);
     let dataset = w.plain(1);
     let index = w.plain(2);
@@ -1681,7 +1681,7 @@ fn aclmdlSetInputAIPP(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlSetAIPPByInputIndex(w: &Words<'_>) -> Played {
+fn aclmdlSetAIPPByInputIndex(w: &RawArgs<'_>) -> Played {
     let modelId = w.plain(0);
     let dataset = w.plain(1);
     let index = w.plain(2);
@@ -1692,7 +1692,7 @@ fn aclmdlSetAIPPByInputIndex(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlGetAippType(w: &Words<'_>) -> Played {
+fn aclmdlGetAippType(w: &RawArgs<'_>) -> Played {
     let modelId = w.plain(0);
     let index = w.plain(1);
     let r#type = w.out(2)?;
@@ -1711,7 +1711,7 @@ fn aclmdlGetAippType(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlGetFirstAippInfo(w: &Words<'_>) -> Played {
+fn aclmdlGetFirstAippInfo(w: &RawArgs<'_>) -> Played {
     let modelId = w.plain(0);
     let index = w.plain(1);
     let aippInfo = w.out(2)?;
@@ -1728,7 +1728,7 @@ fn aclmdlGetFirstAippInfo(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtAllocatorCreateDesc(_: &Words<'_>) -> Played {
+fn aclrtAllocatorCreateDesc(_: &RawArgs<'_>) -> Played {
     let done = enter(
         &calls::aclrtAllocatorCreateDesc,
         jumar_acl::allocator::aclrtAllocatorCreateDesc,
@@ -1736,7 +1736,7 @@ fn aclrtAllocatorCreateDesc(_: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn aclrtAllocatorDestroyDesc(w: &Words<'_>) -> Played {
+fn aclrtAllocatorDestroyDesc(w: &RawArgs<'_>) -> Played {
     let allocatorDesc = w.plain(0);
     let done = enter(&calls::aclrtAllocatorDestroyDesc, |cx| {
         jumar_acl::allocator::aclrtAllocatorDestroyDesc(cx, allocatorDesc)
@@ -1744,7 +1744,7 @@ fn aclrtAllocatorDestroyDesc(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtAllocatorSetObjToDesc(w: &Words<'_>) -> Played {
+fn aclrtAllocatorSetObjToDesc(w: &RawArgs<'_>) -> Played {
     let allocatorDesc = w.plain(0);
     let allocator = w.plain(1);
     let done = enter(&calls::aclrtAllocatorSetObjToDesc, |cx| {
@@ -1753,7 +1753,7 @@ fn aclrtAllocatorSetObjToDesc(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtAllocatorRegister(w: &Words<'_>) -> Played {
+fn aclrtAllocatorRegister(w: &RawArgs<'_>) -> Played {
     let stream = w.plain(0);
     let allocatorDesc = w.plain(1);
     let done = enter(&calls::aclrtAllocatorRegister, |cx| {
@@ -1762,7 +1762,7 @@ fn aclrtAllocatorRegister(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtAllocatorUnregister(w: &Words<'_>) -> Played {
+fn aclrtAllocatorUnregister(w: &RawArgs<'_>) -> Played {
     let stream = w.plain(0);
     let done = enter(&calls::aclrtAllocatorUnregister, |cx| {
         jumar_acl::allocator::aclrtAllocatorUnregister(cx, stream)
@@ -1770,7 +1770,7 @@ fn aclrtAllocatorUnregister(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlBundleLoadFromFile(w: &Words<'_>) -> Played {
+fn aclmdlBundleLoadFromFile(w: &RawArgs<'_>) -> Played {
     let modelPath = w.text(0);
     let bundleId = w.out(1)?;
     let done = enter(&calls::aclmdlBundleLoadFromFile, |cx| {
@@ -1786,7 +1786,7 @@ fn aclmdlBundleLoadFromFile(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlBundleLoadFromMem(w: &Words<'_>) -> Played {
+fn aclmdlBundleLoadFromMem(w: &RawArgs<'_>) -> Played {
     let model = w.slice::<u8>(0, raw_args::count(w.plain::<usize>(1)))?;
     let modelSize = w.plain(1);
     let bundleId = w.out(2)?;
@@ -1803,7 +1803,7 @@ fn aclmdlBundleLoadFromMem(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlBundleUnload(w: &Words<'_>) -> Played {
+fn aclmdlBundleUnload(w: &RawArgs<'_>) -> Played {
     let bundleId = w.plain(0);
     let done = enter(&calls::aclmdlBundleUnload, |cx| {
         jumar_acl::bundle::aclmdlBundleUnload(cx, bundleId)
@@ -1811,7 +1811,7 @@ fn aclmdlBundleUnload(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlBundleGetModelNum(w: &Words<'_>) -> Played {
+fn aclmdlBundleGetModelNum(w: &RawArgs<'_>) -> Played {
     let bundleId = w.plain(0);
     let modelNum = w.out(1)?;
     let done = enter(&calls::aclmdlBundleGetModelNum, |cx| {
@@ -1827,7 +1827,7 @@ fn aclmdlBundleGetModelNum(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlBundleGetModelId(w: &Words<'_>) -> Played {
+fn aclmdlBundleGetModelId(w: &RawArgs<'_>) -> Played {
     let bundleId = w.plain(0);
     let index = w.plain(1);
     let modelId = w.out(2)?;
@@ -1844,7 +1844,7 @@ fn aclmdlBundleGetModelId(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlBundleCreateQueryInfo(_: &Words<'_>) -> Played {
+fn aclmdlBundleCreateQueryInfo(_: &RawArgs<'_>) -> Played {
     let done = enter(
         &calls::aclmdlBundleCreateQueryInfo,
         jumar_acl::bundle::aclmdlBundleCreateQueryInfo,
@@ -1852,7 +1852,7 @@ fn aclmdlBundleCreateQueryInfo(_: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn aclmdlBundleDestroyQueryInfo(w: &Words<'_>) -> Played {
+fn aclmdlBundleDestroyQueryInfo(w: &RawArgs<'_>) -> Played {
     let queryInfo = w.plain(0);
     let done = enter(&calls::aclmdlBundleDestroyQueryInfo, |cx| {
         jumar_acl::bundle::aclmdlBundleDestroyQueryInfo(cx, queryInfo)
@@ -1860,7 +1860,7 @@ fn aclmdlBundleDestroyQueryInfo(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlBundleQueryInfoFromFile(w: &Words<'_>) -> Played {
+fn aclmdlBundleQueryInfoFromFile(w: &RawArgs<'_>) -> Played {
     let fileName = w.text(0);
     let queryInfo = w.plain(1);
     let done = enter(&calls::aclmdlBundleQueryInfoFromFile, |cx| {
@@ -1869,7 +1869,7 @@ fn aclmdlBundleQueryInfoFromFile(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlBundleQueryInfoFromMem(w: &Words<'_>) -> Played {
+fn aclmdlBundleQueryInfoFromMem(w: &RawArgs<'_>) -> Played {
     let model = w.slice::<u8>(0, raw_args::count(w.plain::<usize>(1)))?;
     let modelSize = w.plain(1);
     let queryInfo = w.plain(2);
@@ -1879,7 +1879,7 @@ fn aclmdlBundleQueryInfoFromMem(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlBundleGetQueryModelNum(w: &Words<'_>) -> Played {
+fn aclmdlBundleGetQueryModelNum(w: &RawArgs<'_>) -> Played {
     let queryInfo = w.plain(0);
     let modelNum = w.out(1)?;
     let done = enter(&calls::aclmdlBundleGetQueryModelNum, |cx| {
@@ -1895,7 +1895,7 @@ fn aclmdlBundleGetQueryModelNum(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlBundleGetVarWeightSize(w: &Words<'_>) -> Played {
+fn aclmdlBundleGetVarWeightSize(w: &RawArgs<'_>) -> Played {
     let queryInfo = w.plain(0);
     let variableWeightSize = w.out(1)?;
     let done = enter(&calls::aclmdlBundleGetVarWeightSize, |cx| {
@@ -1911,7 +1911,7 @@ fn aclmdlBundleGetVarWeightSize(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlBundleGetSize(w: &Words<'_>) -> Played {
+fn aclmdlBundleGetSize(w: &RawArgs<'_>) -> Played {
     let queryInfo = w.plain(0);
     let index = w.plain(1);
     let workSize = w.out(2)?;
@@ -1930,7 +1930,7 @@ fn aclmdlBundleGetSize(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlBundleInitFromFile(w: &Words<'_>) -> Played {
+fn aclmdlBundleInitFromFile(w: &RawArgs<'_>) -> Played {
     let modelPath = w.text(0);
     let varWeightPtr = w.plain(1);
     let varWeightSize = w.plain(2);
@@ -1953,7 +1953,7 @@ fn aclmdlBundleInitFromFile(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlBundleInitFromMem(w: &Words<'_>) -> Played {
+fn aclmdlBundleInitFromMem(w: &RawArgs<'_>) -> Played {
     let model = w.slice::<u8>(0, raw_args::count(w.plain::<usize>(1)))?;
     let modelSize = w.plain(1);
     let varWeightPtr = w.plain(2);
@@ -1978,7 +1978,7 @@ fn aclmdlBundleInitFromMem(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlBundleLoadModel(w: &Words<'_>) -> Played {
+fn aclmdlBundleLoadModel(w: &RawArgs<'_>) -> Played {
     let bundleId = w.plain(0);
     let index = w.plain(1);
     let modelId = w.out(2)?;
@@ -1995,7 +1995,7 @@ fn aclmdlBundleLoadModel(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlBundleLoadModelWithMem(w: &Words<'_>) -> Played {
+fn aclmdlBundleLoadModelWithMem(w: &RawArgs<'_>) -> Played {
     let bundleId = w.plain(0);
     let index = w.plain(1);
     let workPtr = w.plain(2);
@@ -2018,7 +2018,7 @@ fn aclmdlBundleLoadModelWithMem(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlBundleLoadModelWithConfig(w: &Words<'_>) -> Played {
+fn aclmdlBundleLoadModelWithConfig(w: &RawArgs<'_>) -> Played {
     let bundleId = w.plain(0);
     let index = w.plain(1);
     let handle = w.plain(2);
@@ -2036,7 +2036,7 @@ fn aclmdlBundleLoadModelWithConfig(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlBundleUnloadModel(w: &Words<'_>) -> Played {
+fn aclmdlBundleUnloadModel(w: &RawArgs<'_>) -> Played {
     let bundleId = w.plain(0);
     let modelId = w.plain(1);
     let done = enter(&calls::aclmdlBundleUnloadModel, |cx| {
@@ -2045,7 +2045,7 @@ fn aclmdlBundleUnloadModel(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtSubscribeReport(w: &Words<'_>) -> Played {
+fn aclrtSubscribeReport(w: &RawArgs<'_>) -> Played {
     let threadId = w.plain(0);
     let stream = w.plain(1);
     let done = enter(&calls::aclrtSubscribeReport, |cx| {
@@ -2054,7 +2054,7 @@ fn aclrtSubscribeReport(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtUnSubscribeReport(w: &Words<'_>) -> Played {
+fn aclrtUnSubscribeReport(w: &RawArgs<'_>) -> Played {
     let threadId = w.plain(0);
     let stream = w.plain(1);
     let done = enter(&calls::aclrtUnSubscribeReport, |cx| {
@@ -2063,7 +2063,7 @@ fn aclrtUnSubscribeReport(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtSubscribeHostFunc(w: &Words<'_>) -> Played {
+fn aclrtSubscribeHostFunc(w: &RawArgs<'_>) -> Played {
     let hostFuncThreadId = w.plain(0);
     let exeStream = w.plain(1);
     let done = enter(&calls::aclrtSubscribeHostFunc, |cx| {
@@ -2072,7 +2072,7 @@ fn aclrtSubscribeHostFunc(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtUnSubscribeHostFunc(w: &Words<'_>) -> Played {
+fn aclrtUnSubscribeHostFunc(w: &RawArgs<'_>) -> Played {
     let hostFuncThreadId = w.plain(0);
     let exeStream = w.plain(1);
     let done = enter(&calls::aclrtUnSubscribeHostFunc, |cx| {
@@ -2081,7 +2081,7 @@ fn aclrtUnSubscribeHostFunc(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlRITaskGetParams(w: &Words<'_>) -> Played {
+fn aclmdlRITaskGetParams(w: &RawArgs<'_>) -> Played {
     let task = w.plain(0);
     let params = w.out(1)?;
     let done = enter(&calls::aclmdlRITaskGetParams, |cx| {
@@ -2097,7 +2097,7 @@ fn aclmdlRITaskGetParams(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlRIKernelTaskGetAttribute(w: &Words<'_>) -> Played {
+fn aclmdlRIKernelTaskGetAttribute(w: &RawArgs<'_>) -> Played {
     let task = w.plain(0);
     let attrId = w.plain(1);
     let attrValue = w.out(2)?;
@@ -2114,7 +2114,7 @@ fn aclmdlRIKernelTaskGetAttribute(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlRIUpdate(w: &Words<'_>) -> Played {
+fn aclmdlRIUpdate(w: &RawArgs<'_>) -> Played {
     let modelRI = w.plain(0);
     let done = enter(&calls::aclmdlRIUpdate, |cx| {
         jumar_acl::capture::aclmdlRIUpdate(cx, modelRI)
@@ -2122,7 +2122,7 @@ fn aclmdlRIUpdate(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlRITaskDisable(w: &Words<'_>) -> Played {
+fn aclmdlRITaskDisable(w: &RawArgs<'_>) -> Played {
     let task = w.plain(0);
     let done = enter(&calls::aclmdlRITaskDisable, |cx| {
         jumar_acl::capture::aclmdlRITaskDisable(cx, task)
@@ -2130,7 +2130,7 @@ fn aclmdlRITaskDisable(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlRICaptureBegin(w: &Words<'_>) -> Played {
+fn aclmdlRICaptureBegin(w: &RawArgs<'_>) -> Played {
     let stream = w.plain(0);
     let mode = w.plain(1);
     let done = enter(&calls::aclmdlRICaptureBegin, |cx| {
@@ -2139,7 +2139,7 @@ fn aclmdlRICaptureBegin(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlRIDebugPrint(w: &Words<'_>) -> Played {
+fn aclmdlRIDebugPrint(w: &RawArgs<'_>) -> Played {
     let modelRI = w.plain(0);
     let done = enter(&calls::aclmdlRIDebugPrint, |cx| {
         jumar_acl::capture::aclmdlRIDebugPrint(cx, modelRI)
@@ -2147,7 +2147,7 @@ fn aclmdlRIDebugPrint(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlRIDebugJsonPrint(w: &Words<'_>) -> Played {
+fn aclmdlRIDebugJsonPrint(w: &RawArgs<'_>) -> Played {
     let modelRI = w.plain(0);
     let path = w.text(1);
     let flags = w.plain(2);
@@ -2157,7 +2157,7 @@ fn aclmdlRIDebugJsonPrint(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlRICaptureThreadExchangeMode(w: &Words<'_>) -> Played {
+fn aclmdlRICaptureThreadExchangeMode(w: &RawArgs<'_>) -> Played {
     let mode = w.out(0)?;
     let done = enter(&calls::aclmdlRICaptureThreadExchangeMode, |cx| {
         jumar_acl::capture::aclmdlRICaptureThreadExchangeMode(cx, mode.get())
@@ -2172,7 +2172,7 @@ fn aclmdlRICaptureThreadExchangeMode(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlRIExecuteAsync(w: &Words<'_>) -> Played {
+fn aclmdlRIExecuteAsync(w: &RawArgs<'_>) -> Played {
     let modelRI = w.plain(0);
     let stream = w.plain(1);
     let done = enter(&calls::aclmdlRIExecuteAsync, |cx| {
@@ -2181,7 +2181,7 @@ fn aclmdlRIExecuteAsync(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlRIExecute(w: &Words<'_>) -> Played {
+fn aclmdlRIExecute(w: &RawArgs<'_>) -> Played {
     let modelRI = w.plain(0);
     let timeout = w.plain(1);
     let done = enter(&calls::aclmdlRIExecute, |cx| {
@@ -2190,7 +2190,7 @@ fn aclmdlRIExecute(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlRIDestroy(w: &Words<'_>) -> Played {
+fn aclmdlRIDestroy(w: &RawArgs<'_>) -> Played {
     let modelRI = w.plain(0);
     let done = enter(&calls::aclmdlRIDestroy, |cx| {
         jumar_acl::capture::aclmdlRIDestroy(cx, modelRI)
@@ -2198,7 +2198,7 @@ fn aclmdlRIDestroy(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlRICaptureTaskGrpBegin(w: &Words<'_>) -> Played {
+fn aclmdlRICaptureTaskGrpBegin(w: &RawArgs<'_>) -> Played {
     let stream = w.plain(0);
     let done = enter(&calls::aclmdlRICaptureTaskGrpBegin, |cx| {
         jumar_acl::capture::aclmdlRICaptureTaskGrpBegin(cx, stream)
@@ -2206,7 +2206,7 @@ fn aclmdlRICaptureTaskGrpBegin(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlRICaptureTaskGrpEnd(w: &Words<'_>) -> Played {
+fn aclmdlRICaptureTaskGrpEnd(w: &RawArgs<'_>) -> Played {
     let stream = w.plain(0);
     let handle = w.out(1)?;
     let done = enter(&calls::aclmdlRICaptureTaskGrpEnd, |cx| {
@@ -2222,7 +2222,7 @@ fn aclmdlRICaptureTaskGrpEnd(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlRICaptureTaskUpdateBegin(w: &Words<'_>) -> Played {
+fn aclmdlRICaptureTaskUpdateBegin(w: &RawArgs<'_>) -> Played {
     let stream = w.plain(0);
     let handle = w.plain(1);
     let done = enter(&calls::aclmdlRICaptureTaskUpdateBegin, |cx| {
@@ -2231,7 +2231,7 @@ fn aclmdlRICaptureTaskUpdateBegin(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlRICaptureTaskUpdateEnd(w: &Words<'_>) -> Played {
+fn aclmdlRICaptureTaskUpdateEnd(w: &RawArgs<'_>) -> Played {
     let stream = w.plain(0);
     let done = enter(&calls::aclmdlRICaptureTaskUpdateEnd, |cx| {
         jumar_acl::capture::aclmdlRICaptureTaskUpdateEnd(cx, stream)
@@ -2239,7 +2239,7 @@ fn aclmdlRICaptureTaskUpdateEnd(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlRIBuildBegin(w: &Words<'_>) -> Played {
+fn aclmdlRIBuildBegin(w: &RawArgs<'_>) -> Played {
     let modelRI = w.out(0)?;
     let flag = w.plain(1);
     let done = enter(&calls::aclmdlRIBuildBegin, |cx| {
@@ -2255,7 +2255,7 @@ fn aclmdlRIBuildBegin(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlRIBindStream(w: &Words<'_>) -> Played {
+fn aclmdlRIBindStream(w: &RawArgs<'_>) -> Played {
     let modelRI = w.plain(0);
     let stream = w.plain(1);
     let flag = w.plain(2);
@@ -2265,7 +2265,7 @@ fn aclmdlRIBindStream(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlRIEndTask(w: &Words<'_>) -> Played {
+fn aclmdlRIEndTask(w: &RawArgs<'_>) -> Played {
     let modelRI = w.plain(0);
     let stream = w.plain(1);
     let done = enter(&calls::aclmdlRIEndTask, |cx| {
@@ -2274,7 +2274,7 @@ fn aclmdlRIEndTask(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlRIBuildEnd(w: &Words<'_>) -> Played {
+fn aclmdlRIBuildEnd(w: &RawArgs<'_>) -> Played {
     let modelRI = w.plain(0);
     let reserve = w.plain(1);
     let done = enter(&calls::aclmdlRIBuildEnd, |cx| {
@@ -2283,7 +2283,7 @@ fn aclmdlRIBuildEnd(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlRIUnbindStream(w: &Words<'_>) -> Played {
+fn aclmdlRIUnbindStream(w: &RawArgs<'_>) -> Played {
     let modelRI = w.plain(0);
     let stream = w.plain(1);
     let done = enter(&calls::aclmdlRIUnbindStream, |cx| {
@@ -2292,7 +2292,7 @@ fn aclmdlRIUnbindStream(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlRISetName(w: &Words<'_>) -> Played {
+fn aclmdlRISetName(w: &RawArgs<'_>) -> Played {
     let modelRI = w.plain(0);
     let name = w.text(1);
     let done = enter(&calls::aclmdlRISetName, |cx| {
@@ -2301,7 +2301,7 @@ fn aclmdlRISetName(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlRIGetName(w: &Words<'_>) -> Played {
+fn aclmdlRIGetName(w: &RawArgs<'_>) -> Played {
     let modelRI = w.plain(0);
     let maxLen = w.plain(1);
     let name = w.array(2, raw_args::count(w.plain::<u32>(1)), false)?;
@@ -2318,7 +2318,7 @@ fn aclmdlRIGetName(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlRIGetId(w: &Words<'_>) -> Played {
+fn aclmdlRIGetId(w: &RawArgs<'_>) -> Played {
     let modelRI = w.plain(0);
     let modelRIId = w.out(1)?;
     let done = enter(&calls::aclmdlRIGetId, |cx| {
@@ -2334,7 +2334,7 @@ fn aclmdlRIGetId(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlRITaskGetType(w: &Words<'_>) -> Played {
+fn aclmdlRITaskGetType(w: &RawArgs<'_>) -> Played {
     let task = w.plain(0);
     let r#type = w.out(1)?;
     let done = enter(&calls::aclmdlRITaskGetType, |cx| {
@@ -2350,7 +2350,7 @@ fn aclmdlRITaskGetType(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlRITaskGetSeqId(w: &Words<'_>) -> Played {
+fn aclmdlRITaskGetSeqId(w: &RawArgs<'_>) -> Played {
     let task = w.plain(0);
     let id = w.out(1)?;
     let done = enter(&calls::aclmdlRITaskGetSeqId, |cx| {
@@ -2366,7 +2366,7 @@ fn aclmdlRITaskGetSeqId(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlRIAbort(w: &Words<'_>) -> Played {
+fn aclmdlRIAbort(w: &RawArgs<'_>) -> Played {
     let modelRI = w.plain(0);
     let done = enter(&calls::aclmdlRIAbort, |cx| {
         jumar_acl::capture::aclmdlRIAbort(cx, modelRI)
@@ -2374,7 +2374,7 @@ fn aclmdlRIAbort(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlRICondHandleCreate(w: &Words<'_>) -> Played {
+fn aclmdlRICondHandleCreate(w: &RawArgs<'_>) -> Played {
     let modelRI = w.plain(0);
     let defaultLaunchValue = w.plain(1);
     let flag = w.plain(2);
@@ -2392,7 +2392,7 @@ fn aclmdlRICondHandleCreate(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlRICondHandleGetCondPtr(w: &Words<'_>) -> Played {
+fn aclmdlRICondHandleGetCondPtr(w: &RawArgs<'_>) -> Played {
     let handle = w.plain(0);
     let ptr = w.out(1)?;
     let done = enter(&calls::aclmdlRICondHandleGetCondPtr, |cx| {
@@ -2408,7 +2408,7 @@ fn aclmdlRICondHandleGetCondPtr(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlRICaptureToModelRIBegin(w: &Words<'_>) -> Played {
+fn aclmdlRICaptureToModelRIBegin(w: &RawArgs<'_>) -> Played {
     let stream = w.plain(0);
     let modelRI = w.plain(1);
     let mode = w.plain(2);
@@ -2418,7 +2418,7 @@ fn aclmdlRICaptureToModelRIBegin(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtCreateContext(w: &Words<'_>) -> Played {
+fn aclrtCreateContext(w: &RawArgs<'_>) -> Played {
     let context = w.out(0)?;
     let deviceId = w.plain(1);
     let done = enter(&calls::aclrtCreateContext, |cx| {
@@ -2434,7 +2434,7 @@ fn aclrtCreateContext(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtDestroyContext(w: &Words<'_>) -> Played {
+fn aclrtDestroyContext(w: &RawArgs<'_>) -> Played {
     let context = w.plain(0);
     let done = enter(&calls::aclrtDestroyContext, |cx| {
         jumar_acl::context::aclrtDestroyContext(cx, context)
@@ -2442,7 +2442,7 @@ fn aclrtDestroyContext(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtSetCurrentContext(w: &Words<'_>) -> Played {
+fn aclrtSetCurrentContext(w: &RawArgs<'_>) -> Played {
     let context = w.plain(0);
     let done = enter(&calls::aclrtSetCurrentContext, |cx| {
         jumar_acl::context::aclrtSetCurrentContext(cx, context)
@@ -2450,7 +2450,7 @@ fn aclrtSetCurrentContext(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtGetCurrentContext(w: &Words<'_>) -> Played {
+fn aclrtGetCurrentContext(w: &RawArgs<'_>) -> Played {
     let context = w.out(0)?;
     let done = enter(
         &calls::aclrtGetCurrentContext,
@@ -2466,7 +2466,7 @@ fn aclrtGetCurrentContext(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtCtxGetSysParamOpt(w: &Words<'_>) -> Played {
+fn aclrtCtxGetSysParamOpt(w: &RawArgs<'_>) -> Played {
     let opt = w.plain(0);
     let value = w.out(1)?;
     let done = enter(&calls::aclrtCtxGetSysParamOpt, |cx| {
@@ -2482,7 +2482,7 @@ fn aclrtCtxGetSysParamOpt(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtCtxSetSysParamOpt(w: &Words<'_>) -> Played {
+fn aclrtCtxSetSysParamOpt(w: &RawArgs<'_>) -> Played {
     let opt = w.plain(0);
     let value = w.plain(1);
     let done = enter(&calls::aclrtCtxSetSysParamOpt, |cx| {
@@ -2491,7 +2491,7 @@ fn aclrtCtxSetSysParamOpt(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtGetSysParamOpt(w: &Words<'_>) -> Played {
+fn aclrtGetSysParamOpt(w: &RawArgs<'_>) -> Played {
     let opt = w.plain(0);
     let value = w.out(1)?;
     let done = enter(&calls::aclrtGetSysParamOpt, |cx| {
@@ -2507,7 +2507,7 @@ fn aclrtGetSysParamOpt(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtSetSysParamOpt(w: &Words<'_>) -> Played {
+fn aclrtSetSysParamOpt(w: &RawArgs<'_>) -> Played {
     let opt = w.plain(0);
     let value = w.plain(1);
     let done = enter(&calls::aclrtSetSysParamOpt, |cx| {
@@ -2516,7 +2516,7 @@ fn aclrtSetSysParamOpt(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtGetPrimaryCtxState(w: &Words<'_>) -> Played {
+fn aclrtGetPrimaryCtxState(w: &RawArgs<'_>) -> Played {
     let deviceId = w.plain(0);
     let flags = w.plain(1);
     let active = w.out(2)?;
@@ -2533,7 +2533,7 @@ fn aclrtGetPrimaryCtxState(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclCreateDataBuffer(w: &Words<'_>) -> Played {
+fn aclCreateDataBuffer(w: &RawArgs<'_>) -> Played {
     let data = w.plain(0);
     let size = w.plain(1);
     let done = enter(&calls::aclCreateDataBuffer, |cx| {
@@ -2542,7 +2542,7 @@ fn aclCreateDataBuffer(w: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn aclDestroyDataBuffer(w: &Words<'_>) -> Played {
+fn aclDestroyDataBuffer(w: &RawArgs<'_>) -> Played {
     let dataBuffer = w.plain(0);
     let done = enter(&calls::aclDestroyDataBuffer, |cx| {
         jumar_acl::data_buffer::aclDestroyDataBuffer(cx, dataBuffer)
@@ -2550,7 +2550,7 @@ fn aclDestroyDataBuffer(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclUpdateDataBuffer(w: &Words<'_>) -> Played {
+fn aclUpdateDataBuffer(w: &RawArgs<'_>) -> Played {
     let dataBuffer = w.plain(0);
     let data = w.plain(1);
     let size = w.plain(2);
@@ -2560,7 +2560,7 @@ fn aclUpdateDataBuffer(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclGetDataBufferAddr(w: &Words<'_>) -> Played {
+fn aclGetDataBufferAddr(w: &RawArgs<'_>) -> Played {
     let dataBuffer = w.plain(0);
     let done = enter(&calls::aclGetDataBufferAddr, |cx| {
         jumar_acl::data_buffer::aclGetDataBufferAddr(cx, dataBuffer)
@@ -2568,7 +2568,7 @@ fn aclGetDataBufferAddr(w: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn aclGetDataBufferSize(w: &Words<'_>) -> Played {
+fn aclGetDataBufferSize(w: &RawArgs<'_>) -> Played {
     let dataBuffer = w.plain(0);
     let done = enter(&calls::aclGetDataBufferSize, |cx| {
         jumar_acl::data_buffer::aclGetDataBufferSize(cx, dataBuffer)
@@ -2576,7 +2576,7 @@ fn aclGetDataBufferSize(w: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn aclGetDataBufferSizeV2(w: &Words<'_>) -> Played {
+fn aclGetDataBufferSizeV2(w: &RawArgs<'_>) -> Played {
     let dataBuffer = w.plain(0);
     let done = enter(&calls::aclGetDataBufferSizeV2, |cx| {
         jumar_acl::data_buffer::aclGetDataBufferSizeV2(cx, dataBuffer)
@@ -2584,7 +2584,7 @@ fn aclGetDataBufferSizeV2(w: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn aclmdlCreateDataset(_: &Words<'_>) -> Played {
+fn aclmdlCreateDataset(_: &RawArgs<'_>) -> Played {
     let done = enter(
         &calls::aclmdlCreateDataset,
         jumar_acl::dataset::aclmdlCreateDataset,
@@ -2592,7 +2592,7 @@ fn aclmdlCreateDataset(_: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn aclmdlDestroyDataset(w: &Words<'_>) -> Played {
+fn aclmdlDestroyDataset(w: &RawArgs<'_>) -> Played {
     let dataset = w.plain(0);
     let done = enter(&calls::aclmdlDestroyDataset, |cx| {
         jumar_acl::dataset::aclmdlDestroyDataset(cx, dataset)
@@ -2600,7 +2600,7 @@ fn aclmdlDestroyDataset(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlAddDatasetBuffer(w: &Words<'_>) -> Played {
+fn aclmdlAddDatasetBuffer(w: &RawArgs<'_>) -> Played {
     let dataset = w.plain(0);
     let dataBuffer = w.plain(1);
     let done = enter(&calls::aclmdlAddDatasetBuffer, |cx| {
@@ -2609,7 +2609,7 @@ fn aclmdlAddDatasetBuffer(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlSetDatasetTensorDesc(w: &Words<'_>) -> Played {
+fn aclmdlSetDatasetTensorDesc(w: &RawArgs<'_>) -> Played {
     let dataset = w.plain(0);
     let tensorDesc = w.plain(1);
     let index = w.plain(2);
@@ -2619,7 +2619,7 @@ fn aclmdlSetDatasetTensorDesc(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlGetDatasetTensorDesc(w: &Words<'_>) -> Played {
+fn aclmdlGetDatasetTensorDesc(w: &RawArgs<'_>) -> Played {
     let dataset = w.plain(0);
     let index = w.plain(1);
     let done = enter(&calls::aclmdlGetDatasetTensorDesc, |cx| {
@@ -2628,7 +2628,7 @@ fn aclmdlGetDatasetTensorDesc(w: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn aclmdlGetDatasetNumBuffers(w: &Words<'_>) -> Played {
+fn aclmdlGetDatasetNumBuffers(w: &RawArgs<'_>) -> Played {
     let dataset = w.plain(0);
     let done = enter(&calls::aclmdlGetDatasetNumBuffers, |cx| {
         jumar_acl::dataset::aclmdlGetDatasetNumBuffers(cx, dataset)
@@ -2636,7 +2636,7 @@ fn aclmdlGetDatasetNumBuffers(w: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn aclmdlGetDatasetBuffer(w: &Words<'_>) -> Played {
+fn aclmdlGetDatasetBuffer(w: &RawArgs<'_>) -> Played {
     let dataset = w.plain(0);
     let index = w.plain(1);
     let done = enter(&calls::aclmdlGetDatasetBuffer, |cx| {
@@ -2645,7 +2645,7 @@ fn aclmdlGetDatasetBuffer(w: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn aclrtSetDevice(w: &Words<'_>) -> Played {
+fn aclrtSetDevice(w: &RawArgs<'_>) -> Played {
     let deviceId = w.plain(0);
     let done = enter(&calls::aclrtSetDevice, |cx| {
         jumar_acl::device::aclrtSetDevice(cx, deviceId)
@@ -2653,7 +2653,7 @@ fn aclrtSetDevice(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtResetDevice(w: &Words<'_>) -> Played {
+fn aclrtResetDevice(w: &RawArgs<'_>) -> Played {
     let deviceId = w.plain(0);
     let done = enter(&calls::aclrtResetDevice, |cx| {
         jumar_acl::device::aclrtResetDevice(cx, deviceId)
@@ -2661,7 +2661,7 @@ fn aclrtResetDevice(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtResetDeviceForce(w: &Words<'_>) -> Played {
+fn aclrtResetDeviceForce(w: &RawArgs<'_>) -> Played {
     let deviceId = w.plain(0);
     let done = enter(&calls::aclrtResetDeviceForce, |cx| {
         jumar_acl::device::aclrtResetDeviceForce(cx, deviceId)
@@ -2669,7 +2669,7 @@ fn aclrtResetDeviceForce(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtGetDevice(w: &Words<'_>) -> Played {
+fn aclrtGetDevice(w: &RawArgs<'_>) -> Played {
     let deviceId = w.out(0)?;
     let done = enter(&calls::aclrtGetDevice, jumar_acl::device::aclrtGetDevice);
     let done = match done {
@@ -2682,7 +2682,7 @@ fn aclrtGetDevice(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtGetRunMode(w: &Words<'_>) -> Played {
+fn aclrtGetRunMode(w: &RawArgs<'_>) -> Played {
     let runMode = w.out(0)?;
     let done = enter(&calls::aclrtGetRunMode, jumar_acl::device::aclrtGetRunMode);
     let done = match done {
@@ -2695,7 +2695,7 @@ fn aclrtGetRunMode(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtSynchronizeDevice(_: &Words<'_>) -> Played {
+fn aclrtSynchronizeDevice(_: &RawArgs<'_>) -> Played {
     let done = enter(
         &calls::aclrtSynchronizeDevice,
         jumar_acl::device::aclrtSynchronizeDevice,
@@ -2703,7 +2703,7 @@ fn aclrtSynchronizeDevice(_: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtSynchronizeDeviceWithTimeout(w: &Words<'_>) -> Played {
+fn aclrtSynchronizeDeviceWithTimeout(w: &RawArgs<'_>) -> Played {
     let timeout = w.plain(0);
     let done = enter(&calls::aclrtSynchronizeDeviceWithTimeout, |cx| {
         jumar_acl::device::aclrtSynchronizeDeviceWithTimeout(cx, timeout)
@@ -2711,7 +2711,7 @@ fn aclrtSynchronizeDeviceWithTimeout(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtSetTsDevice(w: &Words<'_>) -> Played {
+fn aclrtSetTsDevice(w: &RawArgs<'_>) -> Played {
     let tsId = w.plain(0);
     let done = enter(&calls::aclrtSetTsDevice, |cx| {
         jumar_acl::device::aclrtSetTsDevice(cx, tsId)
@@ -2719,7 +2719,7 @@ fn aclrtSetTsDevice(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtGetDeviceUtilizationRate(w: &Words<'_>) -> Played {
+fn aclrtGetDeviceUtilizationRate(w: &RawArgs<'_>) -> Played {
     let deviceId = w.plain(0);
     let utilizationInfo = w.out(1)?;
     let done = enter(&calls::aclrtGetDeviceUtilizationRate, |cx| {
@@ -2735,7 +2735,7 @@ fn aclrtGetDeviceUtilizationRate(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtGetDeviceCount(w: &Words<'_>) -> Played {
+fn aclrtGetDeviceCount(w: &RawArgs<'_>) -> Played {
     let count = w.out(0)?;
     let done = enter(
         &calls::aclrtGetDeviceCount,
@@ -2751,7 +2751,7 @@ fn aclrtGetDeviceCount(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtQueryDeviceStatus(w: &Words<'_>) -> Played {
+fn aclrtQueryDeviceStatus(w: &RawArgs<'_>) -> Played {
     let deviceId = w.plain(0);
     let deviceStatus = w.out(1)?;
     let done = enter(&calls::aclrtQueryDeviceStatus, |cx| {
@@ -2767,7 +2767,7 @@ fn aclrtQueryDeviceStatus(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtDeviceGetBareTgid(w: &Words<'_>) -> Played {
+fn aclrtDeviceGetBareTgid(w: &RawArgs<'_>) -> Played {
     let pid = w.out(0)?;
     let done = enter(
         &calls::aclrtDeviceGetBareTgid,
@@ -2783,7 +2783,7 @@ fn aclrtDeviceGetBareTgid(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtDeviceTaskAbort(w: &Words<'_>) -> Played {
+fn aclrtDeviceTaskAbort(w: &RawArgs<'_>) -> Played {
     let deviceId = w.plain(0);
     let timeout = w.plain(1);
     let done = enter(&calls::aclrtDeviceTaskAbort, |cx| {
@@ -2792,7 +2792,7 @@ fn aclrtDeviceTaskAbort(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtGetDeviceInfo(w: &Words<'_>) -> Played {
+fn aclrtGetDeviceInfo(w: &RawArgs<'_>) -> Played {
     let deviceId = w.plain(0);
     let attr = w.plain(1);
     let value = w.out(2)?;
@@ -2809,7 +2809,7 @@ fn aclrtGetDeviceInfo(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtGetDeviceCapability(w: &Words<'_>) -> Played {
+fn aclrtGetDeviceCapability(w: &RawArgs<'_>) -> Played {
     let deviceId = w.plain(0);
     let devFeatureType = w.plain(1);
     let value = w.out(2)?;
@@ -2826,7 +2826,7 @@ fn aclrtGetDeviceCapability(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtDeviceGetUuid(w: &Words<'_>) -> Played {
+fn aclrtDeviceGetUuid(w: &RawArgs<'_>) -> Played {
     let deviceId = w.plain(0);
     let uuid = w.out(1)?;
     let done = enter(&calls::aclrtDeviceGetUuid, |cx| {
@@ -2842,7 +2842,7 @@ fn aclrtDeviceGetUuid(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtDeviceSetLimit(w: &Words<'_>) -> Played {
+fn aclrtDeviceSetLimit(w: &RawArgs<'_>) -> Played {
     let limit = w.plain(0);
     let value = w.plain(1);
     let done = enter(&calls::aclrtDeviceSetLimit, |cx| {
@@ -2851,7 +2851,7 @@ fn aclrtDeviceSetLimit(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtDeviceGetLimit(w: &Words<'_>) -> Played {
+fn aclrtDeviceGetLimit(w: &RawArgs<'_>) -> Played {
     let limit = w.plain(0);
     let value = w.out(1)?;
     let done = enter(&calls::aclrtDeviceGetLimit, |cx| {
@@ -2867,7 +2867,7 @@ fn aclrtDeviceGetLimit(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtDeviceGetPCIBusId(w: &Words<'_>) -> Played {
+fn aclrtDeviceGetPCIBusId(w: &RawArgs<'_>) -> Played {
     let deviceId = w.plain(0);
     let pciBusId = w.array(1, raw_args::count(w.plain::<i32>(2)), false)?;
     let len = w.plain(2);
@@ -2884,7 +2884,7 @@ fn aclrtDeviceGetPCIBusId(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtDeviceGetByPCIBusId(w: &Words<'_>) -> Played {
+fn aclrtDeviceGetByPCIBusId(w: &RawArgs<'_>) -> Played {
     let pciBusId = w.text(0);
     let deviceId = w.out(1)?;
     let done = enter(&calls::aclrtDeviceGetByPCIBusId, |cx| {
@@ -2900,7 +2900,7 @@ fn aclrtDeviceGetByPCIBusId(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtDeviceGetHostAtomicCapabilities(w: &Words<'_>) -> Played {
+fn aclrtDeviceGetHostAtomicCapabilities(w: &RawArgs<'_>) -> Played {
     let capabilities = w.array(0, raw_args::count(w.plain::<u32>(2)), false)?;
     let operations = w.slice::<u32>(1, raw_args::count(w.plain::<u32>(2)))?;
     let count = w.plain(2);
@@ -2923,7 +2923,7 @@ fn aclrtDeviceGetHostAtomicCapabilities(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtGetDeviceResLimit(w: &Words<'_>) -> Played {
+fn aclrtGetDeviceResLimit(w: &RawArgs<'_>) -> Played {
     let deviceId = w.plain(0);
     let r#type = w.plain(1);
     let value = w.out(2)?;
@@ -2940,7 +2940,7 @@ fn aclrtGetDeviceResLimit(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtSetDeviceResLimit(w: &Words<'_>) -> Played {
+fn aclrtSetDeviceResLimit(w: &RawArgs<'_>) -> Played {
     let deviceId = w.plain(0);
     let r#type = w.plain(1);
     let value = w.plain(2);
@@ -2950,7 +2950,7 @@ fn aclrtSetDeviceResLimit(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtResetDeviceResLimit(w: &Words<'_>) -> Played {
+fn aclrtResetDeviceResLimit(w: &RawArgs<'_>) -> Played {
     let deviceId = w.plain(0);
     let done = enter(&calls::aclrtResetDeviceResLimit, |cx| {
         jumar_acl::device::aclrtResetDeviceResLimit(cx, deviceId)
@@ -2958,7 +2958,7 @@ fn aclrtResetDeviceResLimit(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtGetLogicDevIdByUserDevId(w: &Words<'_>) -> Played {
+fn aclrtGetLogicDevIdByUserDevId(w: &RawArgs<'_>) -> Played {
     let userDevid = w.plain(0);
     let logicDevId = w.out(1)?;
     let done = enter(&calls::aclrtGetLogicDevIdByUserDevId, |cx| {
@@ -2974,7 +2974,7 @@ fn aclrtGetLogicDevIdByUserDevId(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtGetUserDevIdByLogicDevId(w: &Words<'_>) -> Played {
+fn aclrtGetUserDevIdByLogicDevId(w: &RawArgs<'_>) -> Played {
     let logicDevId = w.plain(0);
     let userDevid = w.out(1)?;
     let done = enter(&calls::aclrtGetUserDevIdByLogicDevId, |cx| {
@@ -2990,7 +2990,7 @@ fn aclrtGetUserDevIdByLogicDevId(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtGetLogicDevIdByPhyDevId(w: &Words<'_>) -> Played {
+fn aclrtGetLogicDevIdByPhyDevId(w: &RawArgs<'_>) -> Played {
     let phyDevId = w.plain(0);
     let logicDevId = w.out(1)?;
     let done = enter(&calls::aclrtGetLogicDevIdByPhyDevId, |cx| {
@@ -3006,7 +3006,7 @@ fn aclrtGetLogicDevIdByPhyDevId(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtGetPhyDevIdByLogicDevId(w: &Words<'_>) -> Played {
+fn aclrtGetPhyDevIdByLogicDevId(w: &RawArgs<'_>) -> Played {
     let logicDevId = w.plain(0);
     let phyDevId = w.out(1)?;
     let done = enter(&calls::aclrtGetPhyDevIdByLogicDevId, |cx| {
@@ -3022,7 +3022,7 @@ fn aclrtGetPhyDevIdByLogicDevId(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtGetUserDevIdByPhyDevId(w: &Words<'_>) -> Played {
+fn aclrtGetUserDevIdByPhyDevId(w: &RawArgs<'_>) -> Played {
     let phyDevId = w.plain(0);
     let userDevId = w.out(1)?;
     let done = enter(&calls::aclrtGetUserDevIdByPhyDevId, |cx| {
@@ -3038,7 +3038,7 @@ fn aclrtGetUserDevIdByPhyDevId(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtGetPhyDevIdByUserDevId(w: &Words<'_>) -> Played {
+fn aclrtGetPhyDevIdByUserDevId(w: &RawArgs<'_>) -> Played {
     let userDevId = w.plain(0);
     let phyDevId = w.out(1)?;
     let done = enter(&calls::aclrtGetPhyDevIdByUserDevId, |cx| {
@@ -3054,7 +3054,7 @@ fn aclrtGetPhyDevIdByUserDevId(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtDeviceL2CacheFlush(w: &Words<'_>) -> Played {
+fn aclrtDeviceL2CacheFlush(w: &RawArgs<'_>) -> Played {
     let rsv = w.plain(0);
     let done = enter(&calls::aclrtDeviceL2CacheFlush, |cx| {
         jumar_acl::device::aclrtDeviceL2CacheFlush(cx, rsv)
@@ -3062,12 +3062,12 @@ fn aclrtDeviceL2CacheFlush(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlInitDump(_: &Words<'_>) -> Played {
+fn aclmdlInitDump(_: &RawArgs<'_>) -> Played {
     let done = enter(&calls::aclmdlInitDump, jumar_acl::dump::aclmdlInitDump);
     raw_args::status(done)
 }
 
-fn aclmdlSetDump(w: &Words<'_>) -> Played {
+fn aclmdlSetDump(w: &RawArgs<'_>) -> Played {
     let dumpCfgPath = w.text(0);
     let done = enter(&calls::aclmdlSetDump, |cx| {
         jumar_acl::dump::aclmdlSetDump(cx, dumpCfgPath.as_deref())
@@ -3075,7 +3075,7 @@ fn aclmdlSetDump(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlFinalizeDump(_: &Words<'_>) -> Played {
+fn aclmdlFinalizeDump(_: &RawArgs<'_>) -> Played {
     let done = enter(
         &calls::aclmdlFinalizeDump,
         jumar_acl::dump::aclmdlFinalizeDump,
@@ -3083,7 +3083,7 @@ fn aclmdlFinalizeDump(_: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn acldumpUnregCallback(_: &Words<'_>) -> Played {
+fn acldumpUnregCallback(_: &RawArgs<'_>) -> Played {
     let done = enter(
         &calls::acldumpUnregCallback,
         jumar_acl::dump::acldumpUnregCallback,
@@ -3091,7 +3091,7 @@ fn acldumpUnregCallback(_: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclopStartDumpArgs(w: &Words<'_>) -> Played {
+fn aclopStartDumpArgs(w: &RawArgs<'_>) -> Played {
     let dumpType = w.plain(0);
     let path = w.text(1);
     let done = enter(&calls::aclopStartDumpArgs, |cx| {
@@ -3100,7 +3100,7 @@ fn aclopStartDumpArgs(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclopStopDumpArgs(w: &Words<'_>) -> Played {
+fn aclopStopDumpArgs(w: &RawArgs<'_>) -> Played {
     let dumpType = w.plain(0);
     let done = enter(&calls::aclopStopDumpArgs, |cx| {
         jumar_acl::dump::aclopStopDumpArgs(cx, dumpType)
@@ -3108,7 +3108,7 @@ fn aclopStopDumpArgs(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn acldumpGetPath(w: &Words<'_>) -> Played {
+fn acldumpGetPath(w: &RawArgs<'_>) -> Played {
     let dumpType = w.plain(0);
     let done = enter(&calls::acldumpGetPath, |cx| {
         jumar_acl::dump::acldumpGetPath(cx, dumpType)
@@ -3116,7 +3116,7 @@ fn acldumpGetPath(w: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn acldumpSaveExceptionInfo(w: &Words<'_>) -> Played {
+fn acldumpSaveExceptionInfo(w: &RawArgs<'_>) -> Played {
     let fileName = w.text(0);
     let userTag = w.text(1);
     let tensors = w.slice::<jumar_acl::generated::types::acldumpTensorInfo>(
@@ -3136,7 +3136,7 @@ fn acldumpSaveExceptionInfo(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn acldumpGetExceptionInfoPath(w: &Words<'_>) -> Played {
+fn acldumpGetExceptionInfoPath(w: &RawArgs<'_>) -> Played {
     let path = w.array(0, raw_args::count(w.plain::<usize>(1)), false)?;
     let maxLen = w.plain(1);
     let done = enter(&calls::acldumpGetExceptionInfoPath, |cx| {
@@ -3152,7 +3152,7 @@ fn acldumpGetExceptionInfoPath(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn acldvppMalloc(w: &Words<'_>) -> Played {
+fn acldvppMalloc(w: &RawArgs<'_>) -> Played {
     let devPtr = w.out(0)?;
     let size = w.plain(1);
     let done = enter(&calls::acldvppMalloc, |cx| {
@@ -3168,7 +3168,7 @@ fn acldvppMalloc(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn acldvppFree(w: &Words<'_>) -> Played {
+fn acldvppFree(w: &RawArgs<'_>) -> Played {
     let devPtr = w.plain(0);
     let done = enter(&calls::acldvppFree, |cx| {
         jumar_acl::memory::acldvppFree(cx, devPtr)
@@ -3176,7 +3176,7 @@ fn acldvppFree(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclGetRecentErrMsg(_: &Words<'_>) -> Played {
+fn aclGetRecentErrMsg(_: &RawArgs<'_>) -> Played {
     let done = enter(
         &calls::aclGetRecentErrMsg,
         jumar_acl::error::aclGetRecentErrMsg,
@@ -3184,7 +3184,7 @@ fn aclGetRecentErrMsg(_: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn aclrtPeekAtLastError(w: &Words<'_>) -> Played {
+fn aclrtPeekAtLastError(w: &RawArgs<'_>) -> Played {
     let level = w.plain(0);
     let done = enter(&calls::aclrtPeekAtLastError, |cx| {
         jumar_acl::error::aclrtPeekAtLastError(cx, level)
@@ -3192,7 +3192,7 @@ fn aclrtPeekAtLastError(w: &Words<'_>) -> Played {
     raw_args::code(done)
 }
 
-fn aclrtGetLastError(w: &Words<'_>) -> Played {
+fn aclrtGetLastError(w: &RawArgs<'_>) -> Played {
     let level = w.plain(0);
     let done = enter(&calls::aclrtGetLastError, |cx| {
         jumar_acl::error::aclrtGetLastError(cx, level)
@@ -3200,7 +3200,7 @@ fn aclrtGetLastError(w: &Words<'_>) -> Played {
     raw_args::code(done)
 }
 
-fn aclrtGetTaskIdFromExceptionInfo(w: &Words<'_>) -> Played {
+fn aclrtGetTaskIdFromExceptionInfo(w: &RawArgs<'_>) -> Played {
     let info = w.plain(0);
     let done = enter(&calls::aclrtGetTaskIdFromExceptionInfo, |cx| {
         jumar_acl::error::aclrtGetTaskIdFromExceptionInfo(cx, info)
@@ -3208,7 +3208,7 @@ fn aclrtGetTaskIdFromExceptionInfo(w: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn aclrtGetStreamIdFromExceptionInfo(w: &Words<'_>) -> Played {
+fn aclrtGetStreamIdFromExceptionInfo(w: &RawArgs<'_>) -> Played {
     let info = w.plain(0);
     let done = enter(&calls::aclrtGetStreamIdFromExceptionInfo, |cx| {
         jumar_acl::error::aclrtGetStreamIdFromExceptionInfo(cx, info)
@@ -3216,7 +3216,7 @@ fn aclrtGetStreamIdFromExceptionInfo(w: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn aclrtGetThreadIdFromExceptionInfo(w: &Words<'_>) -> Played {
+fn aclrtGetThreadIdFromExceptionInfo(w: &RawArgs<'_>) -> Played {
     let info = w.plain(0);
     let done = enter(&calls::aclrtGetThreadIdFromExceptionInfo, |cx| {
         jumar_acl::error::aclrtGetThreadIdFromExceptionInfo(cx, info)
@@ -3224,7 +3224,7 @@ fn aclrtGetThreadIdFromExceptionInfo(w: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn aclrtGetDeviceIdFromExceptionInfo(w: &Words<'_>) -> Played {
+fn aclrtGetDeviceIdFromExceptionInfo(w: &RawArgs<'_>) -> Played {
     let info = w.plain(0);
     let done = enter(&calls::aclrtGetDeviceIdFromExceptionInfo, |cx| {
         jumar_acl::error::aclrtGetDeviceIdFromExceptionInfo(cx, info)
@@ -3232,7 +3232,7 @@ fn aclrtGetDeviceIdFromExceptionInfo(w: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn aclrtGetErrorCodeFromExceptionInfo(w: &Words<'_>) -> Played {
+fn aclrtGetErrorCodeFromExceptionInfo(w: &RawArgs<'_>) -> Played {
     let info = w.plain(0);
     let done = enter(&calls::aclrtGetErrorCodeFromExceptionInfo, |cx| {
         jumar_acl::error::aclrtGetErrorCodeFromExceptionInfo(cx, info)
@@ -3240,7 +3240,7 @@ fn aclrtGetErrorCodeFromExceptionInfo(w: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn aclrtGetArgsFromExceptionInfo(w: &Words<'_>) -> Played {
+fn aclrtGetArgsFromExceptionInfo(w: &RawArgs<'_>) -> Played {
     let info = w.plain(0);
     let devArgsPtr = w.out(1)?;
     let devArgsLen = w.out(2)?;
@@ -3258,7 +3258,7 @@ fn aclrtGetArgsFromExceptionInfo(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtGetFuncHandleFromExceptionInfo(w: &Words<'_>) -> Played {
+fn aclrtGetFuncHandleFromExceptionInfo(w: &RawArgs<'_>) -> Played {
     let info = w.plain(0);
     let func = w.out(1)?;
     let done = enter(&calls::aclrtGetFuncHandleFromExceptionInfo, |cx| {
@@ -3274,7 +3274,7 @@ fn aclrtGetFuncHandleFromExceptionInfo(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtGetMemUceInfo(w: &Words<'_>) -> Played {
+fn aclrtGetMemUceInfo(w: &RawArgs<'_>) -> Played {
     let deviceId = w.plain(0);
     let memUceInfoArray = w.array(1, raw_args::count(w.plain::<usize>(2)), false)?;
     let arraySize = w.plain(2);
@@ -3293,7 +3293,7 @@ fn aclrtGetMemUceInfo(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtMemUceRepair(w: &Words<'_>) -> Played {
+fn aclrtMemUceRepair(w: &RawArgs<'_>) -> Played {
     let deviceId = w.plain(0);
     let memUceInfoArray = w.slice::<jumar_acl::generated::types::aclrtMemUceInfo>(
         1,
@@ -3306,7 +3306,7 @@ fn aclrtMemUceRepair(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtGetErrorVerbose(w: &Words<'_>) -> Played {
+fn aclrtGetErrorVerbose(w: &RawArgs<'_>) -> Played {
     let deviceId = w.plain(0);
     let errorInfo = w.out(1)?;
     let done = enter(&calls::aclrtGetErrorVerbose, |cx| {
@@ -3322,7 +3322,7 @@ fn aclrtGetErrorVerbose(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtRepairError(w: &Words<'_>) -> Played {
+fn aclrtRepairError(w: &RawArgs<'_>) -> Played {
     let deviceId = w.plain(0);
     let errorInfo = w.input(1);
     let done = enter(&calls::aclrtRepairError, |cx| {
@@ -3331,7 +3331,7 @@ fn aclrtRepairError(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtCreateEvent(w: &Words<'_>) -> Played {
+fn aclrtCreateEvent(w: &RawArgs<'_>) -> Played {
     let event = w.out(0)?;
     let done = enter(&calls::aclrtCreateEvent, jumar_acl::event::aclrtCreateEvent);
     let done = match done {
@@ -3344,7 +3344,7 @@ fn aclrtCreateEvent(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtCreateEventWithFlag(w: &Words<'_>) -> Played {
+fn aclrtCreateEventWithFlag(w: &RawArgs<'_>) -> Played {
     let event = w.out(0)?;
     let flag = w.plain(1);
     let done = enter(&calls::aclrtCreateEventWithFlag, |cx| {
@@ -3360,7 +3360,7 @@ fn aclrtCreateEventWithFlag(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtCreateEventExWithFlag(w: &Words<'_>) -> Played {
+fn aclrtCreateEventExWithFlag(w: &RawArgs<'_>) -> Played {
     let event = w.out(0)?;
     let flag = w.plain(1);
     let done = enter(&calls::aclrtCreateEventExWithFlag, |cx| {
@@ -3376,7 +3376,7 @@ fn aclrtCreateEventExWithFlag(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtDestroyEvent(w: &Words<'_>) -> Played {
+fn aclrtDestroyEvent(w: &RawArgs<'_>) -> Played {
     let event = w.plain(0);
     let done = enter(&calls::aclrtDestroyEvent, |cx| {
         jumar_acl::event::aclrtDestroyEvent(cx, event)
@@ -3384,7 +3384,7 @@ fn aclrtDestroyEvent(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtRecordEvent(w: &Words<'_>) -> Played {
+fn aclrtRecordEvent(w: &RawArgs<'_>) -> Played {
     let event = w.plain(0);
     let stream = w.plain(1);
     let done = enter(&calls::aclrtRecordEvent, |cx| {
@@ -3393,7 +3393,7 @@ fn aclrtRecordEvent(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtRecordEventWithFlag(w: &Words<'_>) -> Played {
+fn aclrtRecordEventWithFlag(w: &RawArgs<'_>) -> Played {
     let event = w.plain(0);
     let stream = w.plain(1);
     let flag = w.plain(2);
@@ -3403,7 +3403,7 @@ fn aclrtRecordEventWithFlag(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtResetEvent(w: &Words<'_>) -> Played {
+fn aclrtResetEvent(w: &RawArgs<'_>) -> Played {
     let event = w.plain(0);
     let stream = w.plain(1);
     let done = enter(&calls::aclrtResetEvent, |cx| {
@@ -3412,7 +3412,7 @@ fn aclrtResetEvent(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtQueryEvent(w: &Words<'_>) -> Played {
+fn aclrtQueryEvent(w: &RawArgs<'_>) -> Played {
     let event = w.plain(0);
     let status = w.out(1)?;
     let done = enter(&calls::aclrtQueryEvent, |cx| {
@@ -3428,7 +3428,7 @@ fn aclrtQueryEvent(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtQueryEventStatus(w: &Words<'_>) -> Played {
+fn aclrtQueryEventStatus(w: &RawArgs<'_>) -> Played {
     let event = w.plain(0);
     let status = w.out(1)?;
     let done = enter(&calls::aclrtQueryEventStatus, |cx| {
@@ -3444,7 +3444,7 @@ fn aclrtQueryEventStatus(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtQueryEventWaitStatus(w: &Words<'_>) -> Played {
+fn aclrtQueryEventWaitStatus(w: &RawArgs<'_>) -> Played {
     let event = w.plain(0);
     let status = w.out(1)?;
     let done = enter(&calls::aclrtQueryEventWaitStatus, |cx| {
@@ -3460,7 +3460,7 @@ fn aclrtQueryEventWaitStatus(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtSynchronizeEvent(w: &Words<'_>) -> Played {
+fn aclrtSynchronizeEvent(w: &RawArgs<'_>) -> Played {
     let event = w.plain(0);
     let done = enter(&calls::aclrtSynchronizeEvent, |cx| {
         jumar_acl::event::aclrtSynchronizeEvent(cx, event)
@@ -3468,7 +3468,7 @@ fn aclrtSynchronizeEvent(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtSynchronizeEventWithTimeout(w: &Words<'_>) -> Played {
+fn aclrtSynchronizeEventWithTimeout(w: &RawArgs<'_>) -> Played {
     let event = w.plain(0);
     let timeout = w.plain(1);
     let done = enter(&calls::aclrtSynchronizeEventWithTimeout, |cx| {
@@ -3477,7 +3477,7 @@ fn aclrtSynchronizeEventWithTimeout(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtEventElapsedTime(w: &Words<'_>) -> Played {
+fn aclrtEventElapsedTime(w: &RawArgs<'_>) -> Played {
     let ms = w.out(0)?;
     let startEvent = w.plain(1);
     let endEvent = w.plain(2);
@@ -3494,7 +3494,7 @@ fn aclrtEventElapsedTime(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtEventGetTimestamp(w: &Words<'_>) -> Played {
+fn aclrtEventGetTimestamp(w: &RawArgs<'_>) -> Played {
     let event = w.plain(0);
     let timestamp = w.out(1)?;
     let done = enter(&calls::aclrtEventGetTimestamp, |cx| {
@@ -3510,7 +3510,7 @@ fn aclrtEventGetTimestamp(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtStreamWaitEvent(w: &Words<'_>) -> Played {
+fn aclrtStreamWaitEvent(w: &RawArgs<'_>) -> Played {
     let stream = w.plain(0);
     let event = w.plain(1);
     let done = enter(&calls::aclrtStreamWaitEvent, |cx| {
@@ -3519,7 +3519,7 @@ fn aclrtStreamWaitEvent(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtStreamWaitEventWithFlag(w: &Words<'_>) -> Played {
+fn aclrtStreamWaitEventWithFlag(w: &RawArgs<'_>) -> Played {
     let stream = w.plain(0);
     let event = w.plain(1);
     let timeout = w.plain(2);
@@ -3530,7 +3530,7 @@ fn aclrtStreamWaitEventWithFlag(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtStreamWaitEventWithTimeout(w: &Words<'_>) -> Played {
+fn aclrtStreamWaitEventWithTimeout(w: &RawArgs<'_>) -> Played {
     let stream = w.plain(0);
     let event = w.plain(1);
     let timeout = w.plain(2);
@@ -3540,7 +3540,7 @@ fn aclrtStreamWaitEventWithTimeout(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtGetEventId(w: &Words<'_>) -> Played {
+fn aclrtGetEventId(w: &RawArgs<'_>) -> Played {
     let event = w.plain(0);
     let eventId = w.out(1)?;
     let done = enter(&calls::aclrtGetEventId, |cx| {
@@ -3556,7 +3556,7 @@ fn aclrtGetEventId(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtGetEventAvailNum(w: &Words<'_>) -> Played {
+fn aclrtGetEventAvailNum(w: &RawArgs<'_>) -> Played {
     let eventCount = w.out(0)?;
     let done = enter(
         &calls::aclrtGetEventAvailNum,
@@ -3572,7 +3572,7 @@ fn aclrtGetEventAvailNum(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtIpcGetEventHandle(w: &Words<'_>) -> Played {
+fn aclrtIpcGetEventHandle(w: &RawArgs<'_>) -> Played {
     let event = w.plain(0);
     let handle = w.out(1)?;
     let done = enter(&calls::aclrtIpcGetEventHandle, |cx| {
@@ -3588,7 +3588,7 @@ fn aclrtIpcGetEventHandle(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtIpcOpenEventHandle(w: &Words<'_>) -> Played {
+fn aclrtIpcOpenEventHandle(w: &RawArgs<'_>) -> Played {
     let handle = w
         .input(0)
         .ok_or_else(|| raw_args::Stop::NotForRust("a structure is there".to_owned()))?;
@@ -3606,7 +3606,7 @@ fn aclrtIpcOpenEventHandle(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtSetGroup(w: &Words<'_>) -> Played {
+fn aclrtSetGroup(w: &RawArgs<'_>) -> Played {
     let groupId = w.plain(0);
     let done = enter(&calls::aclrtSetGroup, |cx| {
         jumar_acl::group::aclrtSetGroup(cx, groupId)
@@ -3614,7 +3614,7 @@ fn aclrtSetGroup(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtGetGroupCount(w: &Words<'_>) -> Played {
+fn aclrtGetGroupCount(w: &RawArgs<'_>) -> Played {
     let count = w.out(0)?;
     let done = enter(
         &calls::aclrtGetGroupCount,
@@ -3630,7 +3630,7 @@ fn aclrtGetGroupCount(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtCreateGroupInfo(_: &Words<'_>) -> Played {
+fn aclrtCreateGroupInfo(_: &RawArgs<'_>) -> Played {
     let done = enter(
         &calls::aclrtCreateGroupInfo,
         jumar_acl::group::aclrtCreateGroupInfo,
@@ -3638,7 +3638,7 @@ fn aclrtCreateGroupInfo(_: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn aclrtDestroyGroupInfo(w: &Words<'_>) -> Played {
+fn aclrtDestroyGroupInfo(w: &RawArgs<'_>) -> Played {
     let groupInfo = w.plain(0);
     let done = enter(&calls::aclrtDestroyGroupInfo, |cx| {
         jumar_acl::group::aclrtDestroyGroupInfo(cx, groupInfo)
@@ -3646,7 +3646,7 @@ fn aclrtDestroyGroupInfo(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtGetAllGroupInfo(w: &Words<'_>) -> Played {
+fn aclrtGetAllGroupInfo(w: &RawArgs<'_>) -> Played {
     let groupInfo = w.plain(0);
     let done = enter(&calls::aclrtGetAllGroupInfo, |cx| {
         jumar_acl::group::aclrtGetAllGroupInfo(cx, groupInfo)
@@ -3654,7 +3654,7 @@ fn aclrtGetAllGroupInfo(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtGetGroupInfoDetail(w: &Words<'_>) -> Played {
+fn aclrtGetGroupInfoDetail(w: &RawArgs<'_>) -> Played {
     let groupInfo = w.plain(0);
     let groupIndex = w.plain(1);
     let attr = w.plain(2);
@@ -3675,7 +3675,7 @@ fn aclrtGetGroupInfoDetail(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn HcclSetConfig(w: &Words<'_>) -> Played {
+fn HcclSetConfig(w: &RawArgs<'_>) -> Played {
     let config = w.plain(0);
     let configValue = w
         .input(1)
@@ -3686,7 +3686,7 @@ fn HcclSetConfig(w: &Words<'_>) -> Played {
     raw_args::value(done, 1_i64)
 }
 
-fn HcclGetConfig(w: &Words<'_>) -> Played {
+fn HcclGetConfig(w: &RawArgs<'_>) -> Played {
     let config = w.plain(0);
     let configValue = w.out(1)?;
     let done = enter(&calls::HcclGetConfig, |cx| {
@@ -3702,12 +3702,12 @@ fn HcclGetConfig(w: &Words<'_>) -> Played {
     raw_args::value(done, 1_i64)
 }
 
-fn aclrtGetSocName(_: &Words<'_>) -> Played {
+fn aclrtGetSocName(_: &RawArgs<'_>) -> Played {
     let done = enter(&calls::aclrtGetSocName, jumar_acl::init::aclrtGetSocName);
     raw_args::value(done, 0_i64)
 }
 
-fn aclGetCannAttributeList(w: &Words<'_>) -> Played {
+fn aclGetCannAttributeList(w: &RawArgs<'_>) -> Played {
     let cannAttrList = w.out(0)?;
     let num = w.out(1)?;
     let done = enter(
@@ -3725,7 +3725,7 @@ fn aclGetCannAttributeList(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclGetCannAttribute(w: &Words<'_>) -> Played {
+fn aclGetCannAttribute(w: &RawArgs<'_>) -> Played {
     let cannAttr = w.plain(0);
     let value = w.out(1)?;
     let done = enter(&calls::aclGetCannAttribute, |cx| {
@@ -3741,7 +3741,7 @@ fn aclGetCannAttribute(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclGetDeviceCapability(w: &Words<'_>) -> Played {
+fn aclGetDeviceCapability(w: &RawArgs<'_>) -> Played {
     let deviceId = w.plain(0);
     let deviceInfo = w.plain(1);
     let value = w.out(2)?;
@@ -3758,7 +3758,7 @@ fn aclGetDeviceCapability(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclInit(w: &Words<'_>) -> Played {
+fn aclInit(w: &RawArgs<'_>) -> Played {
     let configPath = w.text(0);
     let done = enter(&calls::aclInit, |cx| {
         jumar_acl::init::aclInit(cx, configPath.as_deref())
@@ -3766,12 +3766,12 @@ fn aclInit(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclFinalize(_: &Words<'_>) -> Played {
+fn aclFinalize(_: &RawArgs<'_>) -> Played {
     let done = enter(&calls::aclFinalize, jumar_acl::init::aclFinalize);
     raw_args::status(done)
 }
 
-fn aclFinalizeReference(w: &Words<'_>) -> Played {
+fn aclFinalizeReference(w: &RawArgs<'_>) -> Played {
     let refCount = w.optional(0);
     let done = enter(
         &calls::aclFinalizeReference,
@@ -3787,7 +3787,7 @@ fn aclFinalizeReference(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclsysGetCANNVersion(w: &Words<'_>) -> Played {
+fn aclsysGetCANNVersion(w: &RawArgs<'_>) -> Played {
     let name = w.plain(0);
     let version = w.out(1)?;
     let done = enter(&calls::aclsysGetCANNVersion, |cx| {
@@ -3803,7 +3803,7 @@ fn aclsysGetCANNVersion(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclsysGetVersionStr(w: &Words<'_>) -> Played {
+fn aclsysGetVersionStr(w: &RawArgs<'_>) -> Played {
     let pkgName = w.text(0);
     let versionStr = w.array(1, 128, false)?;
     let done = enter(&calls::aclsysGetVersionStr, |cx| {
@@ -3819,7 +3819,7 @@ fn aclsysGetVersionStr(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclsysGetVersionNum(w: &Words<'_>) -> Played {
+fn aclsysGetVersionNum(w: &RawArgs<'_>) -> Played {
     let pkgName = w.text(0);
     let versionNum = w.out(1)?;
     let done = enter(&calls::aclsysGetVersionNum, |cx| {
@@ -3835,7 +3835,7 @@ fn aclsysGetVersionNum(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtGetVersion(w: &Words<'_>) -> Played {
+fn aclrtGetVersion(w: &RawArgs<'_>) -> Played {
     let majorVersion = w.out(0)?;
     let minorVersion = w.out(1)?;
     let patchVersion = w.out(2)?;
@@ -3852,7 +3852,7 @@ fn aclrtGetVersion(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtMemExportToShareableHandle(w: &Words<'_>) -> Played {
+fn aclrtMemExportToShareableHandle(w: &RawArgs<'_>) -> Played {
     let handle = w.plain(0);
     let handleType = w.plain(1);
     let flags = w.plain(2);
@@ -3870,7 +3870,7 @@ fn aclrtMemExportToShareableHandle(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtMemImportFromShareableHandle(w: &Words<'_>) -> Played {
+fn aclrtMemImportFromShareableHandle(w: &RawArgs<'_>) -> Played {
     let shareableHandle = w.plain(0);
     let deviceId = w.plain(1);
     let handle = w.out(2)?;
@@ -3887,7 +3887,7 @@ fn aclrtMemImportFromShareableHandle(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtMemSetPidToShareableHandle(w: &Words<'_>) -> Played {
+fn aclrtMemSetPidToShareableHandle(w: &RawArgs<'_>) -> Played {
     let shareableHandle = w.plain(0);
     let pid = w.slice::<i32>(1, raw_args::count(w.plain::<usize>(2)))?;
     let pidNum = w.plain(2);
@@ -3897,7 +3897,7 @@ fn aclrtMemSetPidToShareableHandle(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtIpcMemGetExportKey(w: &Words<'_>) -> Played {
+fn aclrtIpcMemGetExportKey(w: &RawArgs<'_>) -> Played {
     let devPtr = w.plain(0);
     let size = w.plain(1);
     let key = w.array(2, raw_args::count(w.plain::<usize>(3)), false)?;
@@ -3916,7 +3916,7 @@ fn aclrtIpcMemGetExportKey(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtIpcMemClose(w: &Words<'_>) -> Played {
+fn aclrtIpcMemClose(w: &RawArgs<'_>) -> Played {
     let key = w.text(0);
     let done = enter(&calls::aclrtIpcMemClose, |cx| {
         jumar_acl::ipc::aclrtIpcMemClose(cx, key.as_deref())
@@ -3924,7 +3924,7 @@ fn aclrtIpcMemClose(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtIpcMemImportByKey(w: &Words<'_>) -> Played {
+fn aclrtIpcMemImportByKey(w: &RawArgs<'_>) -> Played {
     let devPtr = w.out(0)?;
     let key = w.text(1);
     let flags = w.plain(2);
@@ -3941,7 +3941,7 @@ fn aclrtIpcMemImportByKey(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtIpcMemSetImportPid(w: &Words<'_>) -> Played {
+fn aclrtIpcMemSetImportPid(w: &RawArgs<'_>) -> Played {
     let key = w.text(0);
     let pid = w.slice::<i32>(1, raw_args::count(w.plain::<usize>(2)))?;
     let num = w.plain(2);
@@ -3951,7 +3951,7 @@ fn aclrtIpcMemSetImportPid(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtIpcMemSetAttr(w: &Words<'_>) -> Played {
+fn aclrtIpcMemSetAttr(w: &RawArgs<'_>) -> Played {
     let key = w.text(0);
     let r#type = w.plain(1);
     let attr = w.plain(2);
@@ -3961,7 +3961,7 @@ fn aclrtIpcMemSetAttr(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtGetThreadLastTaskId(w: &Words<'_>) -> Played {
+fn aclrtGetThreadLastTaskId(w: &RawArgs<'_>) -> Played {
     let taskId = w.out(0)?;
     let done = enter(
         &calls::aclrtGetThreadLastTaskId,
@@ -3977,7 +3977,7 @@ fn aclrtGetThreadLastTaskId(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtSetOpWaitTimeout(w: &Words<'_>) -> Played {
+fn aclrtSetOpWaitTimeout(w: &RawArgs<'_>) -> Played {
     let timeout = w.plain(0);
     let done = enter(&calls::aclrtSetOpWaitTimeout, |cx| {
         jumar_acl::event::aclrtSetOpWaitTimeout(cx, timeout)
@@ -3985,7 +3985,7 @@ fn aclrtSetOpWaitTimeout(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtSetOpExecuteTimeOut(w: &Words<'_>) -> Played {
+fn aclrtSetOpExecuteTimeOut(w: &RawArgs<'_>) -> Played {
     let timeout = w.plain(0);
     let done = enter(&calls::aclrtSetOpExecuteTimeOut, |cx| {
         jumar_acl::kernel::aclrtSetOpExecuteTimeOut(cx, timeout)
@@ -3993,7 +3993,7 @@ fn aclrtSetOpExecuteTimeOut(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtSetOpExecuteTimeOutWithMs(w: &Words<'_>) -> Played {
+fn aclrtSetOpExecuteTimeOutWithMs(w: &RawArgs<'_>) -> Played {
     let timeout = w.plain(0);
     let done = enter(&calls::aclrtSetOpExecuteTimeOutWithMs, |cx| {
         jumar_acl::kernel::aclrtSetOpExecuteTimeOutWithMs(cx, timeout)
@@ -4001,7 +4001,7 @@ fn aclrtSetOpExecuteTimeOutWithMs(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtSetOpExecuteTimeOutV2(w: &Words<'_>) -> Played {
+fn aclrtSetOpExecuteTimeOutV2(w: &RawArgs<'_>) -> Played {
     let timeout = w.plain(0);
     let actualTimeout = w.out(1)?;
     let done = enter(&calls::aclrtSetOpExecuteTimeOutV2, |cx| {
@@ -4017,7 +4017,7 @@ fn aclrtSetOpExecuteTimeOutV2(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtGetOpTimeOutInterval(w: &Words<'_>) -> Played {
+fn aclrtGetOpTimeOutInterval(w: &RawArgs<'_>) -> Played {
     let interval = w.out(0)?;
     let done = enter(
         &calls::aclrtGetOpTimeOutInterval,
@@ -4033,7 +4033,7 @@ fn aclrtGetOpTimeOutInterval(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtSetStreamOverflowSwitch(w: &Words<'_>) -> Played {
+fn aclrtSetStreamOverflowSwitch(w: &RawArgs<'_>) -> Played {
     let stream = w.plain(0);
     let flag = w.plain(1);
     let done = enter(&calls::aclrtSetStreamOverflowSwitch, |cx| {
@@ -4042,7 +4042,7 @@ fn aclrtSetStreamOverflowSwitch(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtGetStreamOverflowSwitch(w: &Words<'_>) -> Played {
+fn aclrtGetStreamOverflowSwitch(w: &RawArgs<'_>) -> Played {
     let stream = w.plain(0);
     let flag = w.out(1)?;
     let done = enter(&calls::aclrtGetStreamOverflowSwitch, |cx| {
@@ -4058,7 +4058,7 @@ fn aclrtGetStreamOverflowSwitch(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtSetDeviceSatMode(w: &Words<'_>) -> Played {
+fn aclrtSetDeviceSatMode(w: &RawArgs<'_>) -> Played {
     let mode = w.plain(0);
     let done = enter(&calls::aclrtSetDeviceSatMode, |cx| {
         jumar_acl::device::aclrtSetDeviceSatMode(cx, mode)
@@ -4066,7 +4066,7 @@ fn aclrtSetDeviceSatMode(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtGetDeviceSatMode(w: &Words<'_>) -> Played {
+fn aclrtGetDeviceSatMode(w: &RawArgs<'_>) -> Played {
     let mode = w.out(0)?;
     let done = enter(
         &calls::aclrtGetDeviceSatMode,
@@ -4082,7 +4082,7 @@ fn aclrtGetDeviceSatMode(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtGetOverflowStatus(w: &Words<'_>) -> Played {
+fn aclrtGetOverflowStatus(w: &RawArgs<'_>) -> Played {
     let outputAddr = w.span(0, raw_args::count(w.plain::<usize>(1)))?;
     let outputSize = w.plain(1);
     let stream = w.plain(2);
@@ -4092,7 +4092,7 @@ fn aclrtGetOverflowStatus(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtResetOverflowStatus(w: &Words<'_>) -> Played {
+fn aclrtResetOverflowStatus(w: &RawArgs<'_>) -> Played {
     let stream = w.plain(0);
     let done = enter(&calls::aclrtResetOverflowStatus, |cx| {
         jumar_acl::kernel::aclrtResetOverflowStatus(cx, stream)
@@ -4100,7 +4100,7 @@ fn aclrtResetOverflowStatus(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtCreateBinary(w: &Words<'_>) -> Played {
+fn aclrtCreateBinary(w: &RawArgs<'_>) -> Played {
     let data = w.slice::<u8>(0, raw_args::count(w.plain::<usize>(1)))?;
     let dataLen = w.plain(1);
     let done = enter(&calls::aclrtCreateBinary, |cx| {
@@ -4109,7 +4109,7 @@ fn aclrtCreateBinary(w: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn aclrtDestroyBinary(w: &Words<'_>) -> Played {
+fn aclrtDestroyBinary(w: &RawArgs<'_>) -> Played {
     let binary = w.plain(0);
     let done = enter(&calls::aclrtDestroyBinary, |cx| {
         jumar_acl::kernel::aclrtDestroyBinary(cx, binary)
@@ -4117,7 +4117,7 @@ fn aclrtDestroyBinary(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtBinaryLoad(w: &Words<'_>) -> Played {
+fn aclrtBinaryLoad(w: &RawArgs<'_>) -> Played {
     let binary = w.plain(0);
     let binHandle = w.out(1)?;
     let done = enter(&calls::aclrtBinaryLoad, |cx| {
@@ -4133,7 +4133,7 @@ fn aclrtBinaryLoad(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtBinaryUnLoad(w: &Words<'_>) -> Played {
+fn aclrtBinaryUnLoad(w: &RawArgs<'_>) -> Played {
     let binHandle = w.plain(0);
     let done = enter(&calls::aclrtBinaryUnLoad, |cx| {
         jumar_acl::kernel::aclrtBinaryUnLoad(cx, binHandle)
@@ -4141,7 +4141,7 @@ fn aclrtBinaryUnLoad(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtBinaryGetFunction(w: &Words<'_>) -> Played {
+fn aclrtBinaryGetFunction(w: &RawArgs<'_>) -> Played {
     let binHandle = w.plain(0);
     let kernelName = w.text(1);
     let funcHandle = w.out(2)?;
@@ -4158,7 +4158,7 @@ fn aclrtBinaryGetFunction(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtLaunchKernel(w: &Words<'_>) -> Played {
+fn aclrtLaunchKernel(w: &RawArgs<'_>) -> Played {
     let funcHandle = w.plain(0);
     let numBlocks = w.plain(1);
     let argsData = w.span(2, raw_args::count(w.plain::<usize>(3)))?;
@@ -4170,7 +4170,7 @@ fn aclrtLaunchKernel(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtBinaryGetDevAddress(w: &Words<'_>) -> Played {
+fn aclrtBinaryGetDevAddress(w: &RawArgs<'_>) -> Played {
     let binHandle = w.plain(0);
     let binAddr = w.out(1)?;
     let binSize = w.out(2)?;
@@ -4188,7 +4188,7 @@ fn aclrtBinaryGetDevAddress(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtBinaryGetFunctionByEntry(w: &Words<'_>) -> Played {
+fn aclrtBinaryGetFunctionByEntry(w: &RawArgs<'_>) -> Played {
     let binHandle = w.plain(0);
     let funcEntry = w.plain(1);
     let funcHandle = w.out(2)?;
@@ -4205,7 +4205,7 @@ fn aclrtBinaryGetFunctionByEntry(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtGetFuncBySymbol(w: &Words<'_>) -> Played {
+fn aclrtGetFuncBySymbol(w: &RawArgs<'_>) -> Played {
     let symbol = w.plain(0);
     let funcHandle = w.out(1)?;
     let done = enter(&calls::aclrtGetFuncBySymbol, |cx| {
@@ -4221,7 +4221,7 @@ fn aclrtGetFuncBySymbol(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtGetFunctionAddr(w: &Words<'_>) -> Played {
+fn aclrtGetFunctionAddr(w: &RawArgs<'_>) -> Played {
     let funcHandle = w.plain(0);
     let aicAddr = w.out(1)?;
     let aivAddr = w.out(2)?;
@@ -4239,7 +4239,7 @@ fn aclrtGetFunctionAddr(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtGetFunctionSize(w: &Words<'_>) -> Played {
+fn aclrtGetFunctionSize(w: &RawArgs<'_>) -> Played {
     let funcHandle = w.plain(0);
     let aicSize = w.out(1)?;
     let aivSize = w.out(2)?;
@@ -4257,7 +4257,7 @@ fn aclrtGetFunctionSize(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtKernelArgsGetHandleMemSize(w: &Words<'_>) -> Played {
+fn aclrtKernelArgsGetHandleMemSize(w: &RawArgs<'_>) -> Played {
     let funcHandle = w.plain(0);
     let memSize = w.out(1)?;
     let done = enter(&calls::aclrtKernelArgsGetHandleMemSize, |cx| {
@@ -4273,7 +4273,7 @@ fn aclrtKernelArgsGetHandleMemSize(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtKernelArgsGetMemSize(w: &Words<'_>) -> Played {
+fn aclrtKernelArgsGetMemSize(w: &RawArgs<'_>) -> Played {
     let funcHandle = w.plain(0);
     let userArgsSize = w.plain(1);
     let actualArgsSize = w.out(2)?;
@@ -4290,7 +4290,7 @@ fn aclrtKernelArgsGetMemSize(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtKernelArgsInit(w: &Words<'_>) -> Played {
+fn aclrtKernelArgsInit(w: &RawArgs<'_>) -> Played {
     let funcHandle = w.plain(0);
     let argsHandle = w.out(1)?;
     let done = enter(&calls::aclrtKernelArgsInit, |cx| {
@@ -4306,7 +4306,7 @@ fn aclrtKernelArgsInit(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtKernelArgsInitByUserMem(w: &Words<'_>) -> Played {
+fn aclrtKernelArgsInitByUserMem(w: &RawArgs<'_>) -> Played {
     let funcHandle = w.plain(0);
     let argsHandle = w.plain(1);
     let userHostMem = w.plain(2);
@@ -4323,7 +4323,7 @@ fn aclrtKernelArgsInitByUserMem(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtKernelArgsAppend(w: &Words<'_>) -> Played {
+fn aclrtKernelArgsAppend(w: &RawArgs<'_>) -> Played {
     let argsHandle = w.plain(0);
     let param = w.slice::<u8>(1, raw_args::count(w.plain::<usize>(2)))?;
     let paramSize = w.plain(2);
@@ -4341,7 +4341,7 @@ fn aclrtKernelArgsAppend(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtKernelArgsAppendPlaceHolder(w: &Words<'_>) -> Played {
+fn aclrtKernelArgsAppendPlaceHolder(w: &RawArgs<'_>) -> Played {
     let argsHandle = w.plain(0);
     let paramHandle = w.out(1)?;
     let done = enter(&calls::aclrtKernelArgsAppendPlaceHolder, |cx| {
@@ -4357,7 +4357,7 @@ fn aclrtKernelArgsAppendPlaceHolder(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtKernelArgsGetPlaceHolderBuffer(w: &Words<'_>) -> Played {
+fn aclrtKernelArgsGetPlaceHolderBuffer(w: &RawArgs<'_>) -> Played {
     let argsHandle = w.plain(0);
     let paramHandle = w.plain(1);
     let dataSize = w.plain(2);
@@ -4380,7 +4380,7 @@ fn aclrtKernelArgsGetPlaceHolderBuffer(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtKernelArgsParaUpdate(w: &Words<'_>) -> Played {
+fn aclrtKernelArgsParaUpdate(w: &RawArgs<'_>) -> Played {
     let argsHandle = w.plain(0);
     let paramHandle = w.plain(1);
     let param = w.slice::<u8>(2, raw_args::count(w.plain::<usize>(3)))?;
@@ -4397,7 +4397,7 @@ fn aclrtKernelArgsParaUpdate(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtKernelArgsFinalize(w: &Words<'_>) -> Played {
+fn aclrtKernelArgsFinalize(w: &RawArgs<'_>) -> Played {
     let argsHandle = w.plain(0);
     let done = enter(&calls::aclrtKernelArgsFinalize, |cx| {
         jumar_acl::kernel::aclrtKernelArgsFinalize(cx, argsHandle)
@@ -4405,7 +4405,7 @@ fn aclrtKernelArgsFinalize(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtUseStreamResInCurrentThread(w: &Words<'_>) -> Played {
+fn aclrtUseStreamResInCurrentThread(w: &RawArgs<'_>) -> Played {
     let stream = w.plain(0);
     let done = enter(&calls::aclrtUseStreamResInCurrentThread, |cx| {
         jumar_acl::kernel::aclrtUseStreamResInCurrentThread(cx, stream)
@@ -4413,7 +4413,7 @@ fn aclrtUseStreamResInCurrentThread(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtUnuseStreamResInCurrentThread(w: &Words<'_>) -> Played {
+fn aclrtUnuseStreamResInCurrentThread(w: &RawArgs<'_>) -> Played {
     let stream = w.plain(0);
     let done = enter(&calls::aclrtUnuseStreamResInCurrentThread, |cx| {
         jumar_acl::kernel::aclrtUnuseStreamResInCurrentThread(cx, stream)
@@ -4421,7 +4421,7 @@ fn aclrtUnuseStreamResInCurrentThread(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtGetResInCurrentThread(w: &Words<'_>) -> Played {
+fn aclrtGetResInCurrentThread(w: &RawArgs<'_>) -> Played {
     let r#type = w.plain(0);
     let value = w.out(1)?;
     let done = enter(&calls::aclrtGetResInCurrentThread, |cx| {
@@ -4437,7 +4437,7 @@ fn aclrtGetResInCurrentThread(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtGetFunctionName(w: &Words<'_>) -> Played {
+fn aclrtGetFunctionName(w: &RawArgs<'_>) -> Played {
     let funcHandle = w.plain(0);
     let maxLen = w.plain(1);
     let name = w.array(2, raw_args::count(w.plain::<u32>(1)), false)?;
@@ -4454,7 +4454,7 @@ fn aclrtGetFunctionName(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtRegisterCpuFunc(w: &Words<'_>) -> Played {
+fn aclrtRegisterCpuFunc(w: &RawArgs<'_>) -> Played {
     let handle = w.plain(0);
     let funcName = w.text(1);
     let kernelName = w.text(2);
@@ -4477,7 +4477,7 @@ fn aclrtRegisterCpuFunc(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtCtxGetFloatOverflowAddr(w: &Words<'_>) -> Played {
+fn aclrtCtxGetFloatOverflowAddr(w: &RawArgs<'_>) -> Played {
     let overflowAddr = w.out(0)?;
     let done = enter(
         &calls::aclrtCtxGetFloatOverflowAddr,
@@ -4493,7 +4493,7 @@ fn aclrtCtxGetFloatOverflowAddr(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtGetFloatOverflowStatus(w: &Words<'_>) -> Played {
+fn aclrtGetFloatOverflowStatus(w: &RawArgs<'_>) -> Played {
     let outputAddr = w.span(0, raw_args::count(w.plain::<u64>(1)))?;
     let outputSize = w.plain(1);
     let stream = w.plain(2);
@@ -4503,7 +4503,7 @@ fn aclrtGetFloatOverflowStatus(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtResetFloatOverflowStatus(w: &Words<'_>) -> Played {
+fn aclrtResetFloatOverflowStatus(w: &RawArgs<'_>) -> Played {
     let stream = w.plain(0);
     let done = enter(&calls::aclrtResetFloatOverflowStatus, |cx| {
         jumar_acl::kernel::aclrtResetFloatOverflowStatus(cx, stream)
@@ -4511,7 +4511,7 @@ fn aclrtResetFloatOverflowStatus(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtNpuGetFloatOverFlowStatus(w: &Words<'_>) -> Played {
+fn aclrtNpuGetFloatOverFlowStatus(w: &RawArgs<'_>) -> Played {
     let outputAddr = w.span(0, raw_args::count(w.plain::<u64>(1)))?;
     let outputSize = w.plain(1);
     let checkMode = w.plain(2);
@@ -4524,7 +4524,7 @@ fn aclrtNpuGetFloatOverFlowStatus(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtNpuClearFloatOverFlowStatus(w: &Words<'_>) -> Played {
+fn aclrtNpuClearFloatOverFlowStatus(w: &RawArgs<'_>) -> Played {
     let checkMode = w.plain(0);
     let stream = w.plain(1);
     let done = enter(&calls::aclrtNpuClearFloatOverFlowStatus, |cx| {
@@ -4533,7 +4533,7 @@ fn aclrtNpuClearFloatOverFlowStatus(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtGetHardwareSyncAddr(w: &Words<'_>) -> Played {
+fn aclrtGetHardwareSyncAddr(w: &RawArgs<'_>) -> Played {
     let addr = w.out(0)?;
     let done = enter(
         &calls::aclrtGetHardwareSyncAddr,
@@ -4549,7 +4549,7 @@ fn aclrtGetHardwareSyncAddr(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtRandomNumAsync(w: &Words<'_>) -> Played {
+fn aclrtRandomNumAsync(w: &RawArgs<'_>) -> Played {
     let taskInfo = w.input(0);
     let stream = w.plain(1);
     let reserve = w.plain(2);
@@ -4559,7 +4559,7 @@ fn aclrtRandomNumAsync(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtGetOpExecuteTimeout(w: &Words<'_>) -> Played {
+fn aclrtGetOpExecuteTimeout(w: &RawArgs<'_>) -> Played {
     let timeoutMs = w.out(0)?;
     let done = enter(
         &calls::aclrtGetOpExecuteTimeout,
@@ -4575,7 +4575,7 @@ fn aclrtGetOpExecuteTimeout(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtTaskUpdateAsync(w: &Words<'_>) -> Played {
+fn aclrtTaskUpdateAsync(w: &RawArgs<'_>) -> Played {
     let taskStream = w.plain(0);
     let taskId = w.plain(1);
     let info = w.input(2);
@@ -4586,7 +4586,7 @@ fn aclrtTaskUpdateAsync(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtCheckArchCompatibility(w: &Words<'_>) -> Played {
+fn aclrtCheckArchCompatibility(w: &RawArgs<'_>) -> Played {
     let socVersion = w.text(0);
     let canCompatible = w.out(1)?;
     let done = enter(&calls::aclrtCheckArchCompatibility, |cx| {
@@ -4602,7 +4602,7 @@ fn aclrtCheckArchCompatibility(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtPersistentTaskClean(w: &Words<'_>) -> Played {
+fn aclrtPersistentTaskClean(w: &RawArgs<'_>) -> Played {
     let stream = w.plain(0);
     let done = enter(&calls::aclrtPersistentTaskClean, |cx| {
         jumar_acl::capture::aclrtPersistentTaskClean(cx, stream)
@@ -4610,7 +4610,7 @@ fn aclrtPersistentTaskClean(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtCacheLastTaskOpInfo(w: &Words<'_>) -> Played {
+fn aclrtCacheLastTaskOpInfo(w: &RawArgs<'_>) -> Played {
     let infoPtr = w.slice::<u8>(0, raw_args::count(w.plain::<usize>(1)))?;
     let infoSize = w.plain(1);
     let done = enter(&calls::aclrtCacheLastTaskOpInfo, |cx| {
@@ -4619,7 +4619,7 @@ fn aclrtCacheLastTaskOpInfo(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtCacheLastTaskExtendInfo(w: &Words<'_>) -> Played {
+fn aclrtCacheLastTaskExtendInfo(w: &RawArgs<'_>) -> Played {
     let extendInfoPtr = w.slice::<u8>(0, raw_args::count(w.plain::<usize>(1)))?;
     let infoSize = w.plain(1);
     let done = enter(&calls::aclrtCacheLastTaskExtendInfo, |cx| {
@@ -4628,7 +4628,7 @@ fn aclrtCacheLastTaskExtendInfo(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtGetFunctionAttribute(w: &Words<'_>) -> Played {
+fn aclrtGetFunctionAttribute(w: &RawArgs<'_>) -> Played {
     let funcHandle = w.plain(0);
     let attrType = w.plain(1);
     let attrValue = w.out(2)?;
@@ -4645,7 +4645,7 @@ fn aclrtGetFunctionAttribute(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtFunctionGetBinary(w: &Words<'_>) -> Played {
+fn aclrtFunctionGetBinary(w: &RawArgs<'_>) -> Played {
     let funcHandle = w.plain(0);
     let binHandle = w.out(1)?;
     let done = enter(&calls::aclrtFunctionGetBinary, |cx| {
@@ -4661,7 +4661,7 @@ fn aclrtFunctionGetBinary(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtFunctionGetParamCount(w: &Words<'_>) -> Played {
+fn aclrtFunctionGetParamCount(w: &RawArgs<'_>) -> Played {
     let func = w.plain(0);
     let paramCount = w.out(1)?;
     let done = enter(&calls::aclrtFunctionGetParamCount, |cx| {
@@ -4677,7 +4677,7 @@ fn aclrtFunctionGetParamCount(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtFunctionGetAvailDynUbufPerBlock(w: &Words<'_>) -> Played {
+fn aclrtFunctionGetAvailDynUbufPerBlock(w: &RawArgs<'_>) -> Played {
     let func = w.plain(0);
     let flags = w.plain(1);
     let dynamicUbufSize = w.out(2)?;
@@ -4694,7 +4694,7 @@ fn aclrtFunctionGetAvailDynUbufPerBlock(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtCreateLabel(w: &Words<'_>) -> Played {
+fn aclrtCreateLabel(w: &RawArgs<'_>) -> Played {
     let label = w.out(0)?;
     let done = enter(&calls::aclrtCreateLabel, jumar_acl::label::aclrtCreateLabel);
     let done = match done {
@@ -4707,7 +4707,7 @@ fn aclrtCreateLabel(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtSetLabel(w: &Words<'_>) -> Played {
+fn aclrtSetLabel(w: &RawArgs<'_>) -> Played {
     let label = w.plain(0);
     let stream = w.plain(1);
     let done = enter(&calls::aclrtSetLabel, |cx| {
@@ -4716,7 +4716,7 @@ fn aclrtSetLabel(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtDestroyLabel(w: &Words<'_>) -> Played {
+fn aclrtDestroyLabel(w: &RawArgs<'_>) -> Played {
     let label = w.plain(0);
     let done = enter(&calls::aclrtDestroyLabel, |cx| {
         jumar_acl::label::aclrtDestroyLabel(cx, label)
@@ -4724,7 +4724,7 @@ fn aclrtDestroyLabel(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtCreateLabelList(w: &Words<'_>) -> Played {
+fn aclrtCreateLabelList(w: &RawArgs<'_>) -> Played {
     let labels = w.slice::<jumar_acl::Raw>(0, raw_args::count(w.plain::<usize>(1)))?;
     let num = w.plain(1);
     let labelList = w.out(2)?;
@@ -4741,7 +4741,7 @@ fn aclrtCreateLabelList(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtDestroyLabelList(w: &Words<'_>) -> Played {
+fn aclrtDestroyLabelList(w: &RawArgs<'_>) -> Played {
     let labelList = w.plain(0);
     let done = enter(&calls::aclrtDestroyLabelList, |cx| {
         jumar_acl::label::aclrtDestroyLabelList(cx, labelList)
@@ -4749,7 +4749,7 @@ fn aclrtDestroyLabelList(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtSwitchLabelByIndex(w: &Words<'_>) -> Played {
+fn aclrtSwitchLabelByIndex(w: &RawArgs<'_>) -> Played {
     let ptr = w.span(0, 4)?;
     let maxValue = w.plain(1);
     let labelList = w.plain(2);
@@ -4760,7 +4760,7 @@ fn aclrtSwitchLabelByIndex(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtMemManagedGetAttr(w: &Words<'_>) -> Played {
+fn aclrtMemManagedGetAttr(w: &RawArgs<'_>) -> Played {
     let attribute = w.plain(0);
     let ptr = w.plain(1);
     let size = w.plain(2);
@@ -4779,7 +4779,7 @@ fn aclrtMemManagedGetAttr(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtMemAllocManaged(w: &Words<'_>) -> Played {
+fn aclrtMemAllocManaged(w: &RawArgs<'_>) -> Played {
     let ptr = w.out(0)?;
     let size = w.plain(1);
     let flag = w.plain(2);
@@ -4796,7 +4796,7 @@ fn aclrtMemAllocManaged(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtMemManagedAdvise(w: &Words<'_>) -> Played {
+fn aclrtMemManagedAdvise(w: &RawArgs<'_>) -> Played {
     let ptr = w.plain(0);
     let size = w.plain(1);
     let advise = w.plain(2);
@@ -4807,7 +4807,7 @@ fn aclrtMemManagedAdvise(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtMemManagedPrefetchAsync(w: &Words<'_>) -> Played {
+fn aclrtMemManagedPrefetchAsync(w: &RawArgs<'_>) -> Played {
     let ptr = w.plain(0);
     let size = w.plain(1);
     let location = w.plain(2);
@@ -4821,7 +4821,7 @@ fn aclrtMemManagedPrefetchAsync(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtMemManagedPrefetchBatchAsync(w: &Words<'_>) -> Played {
+fn aclrtMemManagedPrefetchBatchAsync(w: &RawArgs<'_>) -> Played {
     let ptrs = w.slice::<usize>(0, raw_args::count(w.plain::<usize>(2)))?;
     let sizes = w.slice::<usize>(1, raw_args::count(w.plain::<usize>(2)))?;
     let count = w.plain(2);
@@ -4849,7 +4849,7 @@ fn aclrtMemManagedPrefetchBatchAsync(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtGetBufFromChain(w: &Words<'_>) -> Played {
+fn aclrtGetBufFromChain(w: &RawArgs<'_>) -> Played {
     let headBuf = w.plain(0);
     let index = w.plain(1);
     let buf = w.out(2)?;
@@ -4866,7 +4866,7 @@ fn aclrtGetBufFromChain(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtGetBufChainNum(w: &Words<'_>) -> Played {
+fn aclrtGetBufChainNum(w: &RawArgs<'_>) -> Played {
     let headBuf = w.plain(0);
     let num = w.out(1)?;
     let done = enter(&calls::aclrtGetBufChainNum, |cx| {
@@ -4882,7 +4882,7 @@ fn aclrtGetBufChainNum(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtAppendBufChain(w: &Words<'_>) -> Played {
+fn aclrtAppendBufChain(w: &RawArgs<'_>) -> Played {
     let headBuf = w.plain(0);
     let buf = w.plain(1);
     let done = enter(&calls::aclrtAppendBufChain, |cx| {
@@ -4891,7 +4891,7 @@ fn aclrtAppendBufChain(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtCopyBufRef(w: &Words<'_>) -> Played {
+fn aclrtCopyBufRef(w: &RawArgs<'_>) -> Played {
     let buf = w.plain(0);
     let newBuf = w.out(1)?;
     let done = enter(&calls::aclrtCopyBufRef, |cx| {
@@ -4907,7 +4907,7 @@ fn aclrtCopyBufRef(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtGetBufUserData(w: &Words<'_>) -> Played {
+fn aclrtGetBufUserData(w: &RawArgs<'_>) -> Played {
     let buf = w.plain(0);
     let dataPtr = w.array(1, raw_args::count(w.plain::<usize>(2)), false)?;
     let size = w.plain(2);
@@ -4925,7 +4925,7 @@ fn aclrtGetBufUserData(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtSetBufUserData(w: &Words<'_>) -> Played {
+fn aclrtSetBufUserData(w: &RawArgs<'_>) -> Played {
     let buf = w.plain(0);
     let dataPtr = w.slice::<u8>(1, raw_args::count(w.plain::<usize>(2)))?;
     let size = w.plain(2);
@@ -4936,7 +4936,7 @@ fn aclrtSetBufUserData(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtGetBufData(w: &Words<'_>) -> Played {
+fn aclrtGetBufData(w: &RawArgs<'_>) -> Played {
     let buf = w.plain(0);
     let dataPtr = w.out(1)?;
     let size = w.out(2)?;
@@ -4954,7 +4954,7 @@ fn aclrtGetBufData(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtGetBufDataLen(w: &Words<'_>) -> Played {
+fn aclrtGetBufDataLen(w: &RawArgs<'_>) -> Played {
     let buf = w.plain(0);
     let len = w.out(1)?;
     let done = enter(&calls::aclrtGetBufDataLen, |cx| {
@@ -4970,7 +4970,7 @@ fn aclrtGetBufDataLen(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtSetBufDataLen(w: &Words<'_>) -> Played {
+fn aclrtSetBufDataLen(w: &RawArgs<'_>) -> Played {
     let buf = w.plain(0);
     let len = w.plain(1);
     let done = enter(&calls::aclrtSetBufDataLen, |cx| {
@@ -4979,7 +4979,7 @@ fn aclrtSetBufDataLen(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtFreeBuf(w: &Words<'_>) -> Played {
+fn aclrtFreeBuf(w: &RawArgs<'_>) -> Played {
     let buf = w.plain(0);
     let done = enter(&calls::aclrtFreeBuf, |cx| {
         jumar_acl::mbuf::aclrtFreeBuf(cx, buf)
@@ -4987,7 +4987,7 @@ fn aclrtFreeBuf(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtAllocBuf(w: &Words<'_>) -> Played {
+fn aclrtAllocBuf(w: &RawArgs<'_>) -> Played {
     let buf = w.out(0)?;
     let size = w.plain(1);
     let done = enter(&calls::aclrtAllocBuf, |cx| {
@@ -5003,7 +5003,7 @@ fn aclrtAllocBuf(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtMemcpy(w: &Words<'_>) -> Played {
+fn aclrtMemcpy(w: &RawArgs<'_>) -> Played {
     let dst = w.span(0, raw_args::count(w.plain::<usize>(3)))?;
     let destMax = w.plain(1);
     let src = w.span(2, raw_args::count(w.plain::<usize>(3)))?;
@@ -5015,7 +5015,7 @@ fn aclrtMemcpy(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtMemset(w: &Words<'_>) -> Played {
+fn aclrtMemset(w: &RawArgs<'_>) -> Played {
     let devPtr = w.span(0, raw_args::count(w.plain::<usize>(3)))?;
     let maxCount = w.plain(1);
     let value = w.plain(2);
@@ -5026,7 +5026,7 @@ fn aclrtMemset(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtMemcpyAsync(w: &Words<'_>) -> Played {
+fn aclrtMemcpyAsync(w: &RawArgs<'_>) -> Played {
     let dst = w.span(0, raw_args::count(w.plain::<usize>(3)))?;
     let destMax = w.plain(1);
     let src = w.span(2, raw_args::count(w.plain::<usize>(3)))?;
@@ -5039,7 +5039,7 @@ fn aclrtMemcpyAsync(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtMemsetD32(w: &Words<'_>) -> Played {
+fn aclrtMemsetD32(w: &RawArgs<'_>) -> Played {
     let ptr = w.plain(0);
     let memSize = w.plain(1);
     let value = w.plain(2);
@@ -5050,7 +5050,7 @@ fn aclrtMemsetD32(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtMemsetD32Async(w: &Words<'_>) -> Played {
+fn aclrtMemsetD32Async(w: &RawArgs<'_>) -> Played {
     let ptr = w.plain(0);
     let memSize = w.plain(1);
     let value = w.plain(2);
@@ -5062,7 +5062,7 @@ fn aclrtMemsetD32Async(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtMemcpyAsyncWithCondition(w: &Words<'_>) -> Played {
+fn aclrtMemcpyAsyncWithCondition(w: &RawArgs<'_>) -> Played {
     let dst = w.span(0, raw_args::count(w.plain::<usize>(3)))?;
     let destMax = w.plain(1);
     let src = w.span(2, raw_args::count(w.plain::<usize>(3)))?;
@@ -5075,7 +5075,7 @@ fn aclrtMemcpyAsyncWithCondition(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtMemcpy2d(w: &Words<'_>) -> Played {
+fn aclrtMemcpy2d(w: &RawArgs<'_>) -> Played {
     let dst = w.span(
         0,
         raw_args::rows(
@@ -5103,7 +5103,7 @@ fn aclrtMemcpy2d(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtMemcpy2dAsync(w: &Words<'_>) -> Played {
+fn aclrtMemcpy2dAsync(w: &RawArgs<'_>) -> Played {
     let dst = w.span(
         0,
         raw_args::rows(
@@ -5134,7 +5134,7 @@ fn aclrtMemcpy2dAsync(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtGetSymbolAddress(w: &Words<'_>) -> Played {
+fn aclrtGetSymbolAddress(w: &RawArgs<'_>) -> Played {
     let symbol = w.plain(0);
     let devPtr = w.out(1)?;
     let done = enter(&calls::aclrtGetSymbolAddress, |cx| {
@@ -5150,7 +5150,7 @@ fn aclrtGetSymbolAddress(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtGetSymbolSize(w: &Words<'_>) -> Played {
+fn aclrtGetSymbolSize(w: &RawArgs<'_>) -> Played {
     let symbol = w.plain(0);
     let size = w.out(1)?;
     let done = enter(&calls::aclrtGetSymbolSize, |cx| {
@@ -5166,7 +5166,7 @@ fn aclrtGetSymbolSize(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtMemcpyFromSymbol(w: &Words<'_>) -> Played {
+fn aclrtMemcpyFromSymbol(w: &RawArgs<'_>) -> Played {
     let dst = w.span(0, raw_args::count(w.plain::<usize>(3)))?;
     let dstMax = w.plain(1);
     let symbol = w.plain(2);
@@ -5179,7 +5179,7 @@ fn aclrtMemcpyFromSymbol(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtMemcpyFromSymbolAsync(w: &Words<'_>) -> Played {
+fn aclrtMemcpyFromSymbolAsync(w: &RawArgs<'_>) -> Played {
     let dst = w.span(0, raw_args::count(w.plain::<usize>(3)))?;
     let dstMax = w.plain(1);
     let symbol = w.plain(2);
@@ -5195,7 +5195,7 @@ fn aclrtMemcpyFromSymbolAsync(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtMemcpyToSymbol(w: &Words<'_>) -> Played {
+fn aclrtMemcpyToSymbol(w: &RawArgs<'_>) -> Played {
     let symbol = w.plain(0);
     let src = w.span(1, raw_args::count(w.plain::<usize>(2)))?;
     let count = w.plain(2);
@@ -5207,7 +5207,7 @@ fn aclrtMemcpyToSymbol(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtMemcpyToSymbolAsync(w: &Words<'_>) -> Played {
+fn aclrtMemcpyToSymbolAsync(w: &RawArgs<'_>) -> Played {
     let symbol = w.plain(0);
     let src = w.span(1, raw_args::count(w.plain::<usize>(2)))?;
     let count = w.plain(2);
@@ -5220,7 +5220,7 @@ fn aclrtMemcpyToSymbolAsync(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtMemsetAsync(w: &Words<'_>) -> Played {
+fn aclrtMemsetAsync(w: &RawArgs<'_>) -> Played {
     let devPtr = w.span(0, raw_args::count(w.plain::<usize>(3)))?;
     let maxCount = w.plain(1);
     let value = w.plain(2);
@@ -5232,7 +5232,7 @@ fn aclrtMemsetAsync(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtCmoAsync(w: &Words<'_>) -> Played {
+fn aclrtCmoAsync(w: &RawArgs<'_>) -> Played {
     let src = w.plain(0);
     let size = w.plain(1);
     let cmoType = w.plain(2);
@@ -5243,7 +5243,7 @@ fn aclrtCmoAsync(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtGetMemcpyDescSize(w: &Words<'_>) -> Played {
+fn aclrtGetMemcpyDescSize(w: &RawArgs<'_>) -> Played {
     let kind = w.plain(0);
     let descSize = w.out(1)?;
     let done = enter(&calls::aclrtGetMemcpyDescSize, |cx| {
@@ -5259,7 +5259,7 @@ fn aclrtGetMemcpyDescSize(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtSetMemcpyDesc(w: &Words<'_>) -> Played {
+fn aclrtSetMemcpyDesc(w: &RawArgs<'_>) -> Played {
     let desc = w.plain(0);
     let kind = w.plain(1);
     let srcAddr = w.plain(2);
@@ -5272,7 +5272,7 @@ fn aclrtSetMemcpyDesc(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtMemcpyAsyncWithOffset(w: &Words<'_>) -> Played {
+fn aclrtMemcpyAsyncWithOffset(w: &RawArgs<'_>) -> Played {
     let dst = w.plain(0);
     let destMax = w.plain(1);
     let dstDataOffset = w.plain(2);
@@ -5297,7 +5297,7 @@ fn aclrtMemcpyAsyncWithOffset(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtMemcpyAsyncWithDesc(w: &Words<'_>) -> Played {
+fn aclrtMemcpyAsyncWithDesc(w: &RawArgs<'_>) -> Played {
     let desc = w.plain(0);
     let kind = w.plain(1);
     let stream = w.plain(2);
@@ -5307,7 +5307,7 @@ fn aclrtMemcpyAsyncWithDesc(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtReduceAsync(w: &Words<'_>) -> Played {
+fn aclrtReduceAsync(w: &RawArgs<'_>) -> Played {
     let dst = w.plain(0);
     let src = w.plain(1);
     let count = w.plain(2);
@@ -5321,7 +5321,7 @@ fn aclrtReduceAsync(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtCmoAsyncWithBarrier(w: &Words<'_>) -> Played {
+fn aclrtCmoAsyncWithBarrier(w: &RawArgs<'_>) -> Played {
     let src = w.plain(0);
     let size = w.plain(1);
     let cmoType = w.plain(2);
@@ -5333,7 +5333,7 @@ fn aclrtCmoAsyncWithBarrier(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtCmoWaitBarrier(w: &Words<'_>) -> Played {
+fn aclrtCmoWaitBarrier(w: &RawArgs<'_>) -> Played {
     let taskInfo = w.input(0);
     let stream = w.plain(1);
     let flag = w.plain(2);
@@ -5343,7 +5343,7 @@ fn aclrtCmoWaitBarrier(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtCmoGetDescSize(w: &Words<'_>) -> Played {
+fn aclrtCmoGetDescSize(w: &RawArgs<'_>) -> Played {
     let size = w.out(0)?;
     let done = enter(
         &calls::aclrtCmoGetDescSize,
@@ -5359,7 +5359,7 @@ fn aclrtCmoGetDescSize(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtCmoSetDesc(w: &Words<'_>) -> Played {
+fn aclrtCmoSetDesc(w: &RawArgs<'_>) -> Played {
     let cmoDesc = w.plain(0);
     let src = w.plain(1);
     let size = w.plain(2);
@@ -5369,7 +5369,7 @@ fn aclrtCmoSetDesc(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtCmoAsyncWithDesc(w: &Words<'_>) -> Played {
+fn aclrtCmoAsyncWithDesc(w: &RawArgs<'_>) -> Played {
     let cmoDesc = w.plain(0);
     let cmoType = w.plain(1);
     let stream = w.plain(2);
@@ -5380,7 +5380,7 @@ fn aclrtCmoAsyncWithDesc(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtMalloc(w: &Words<'_>) -> Played {
+fn aclrtMalloc(w: &RawArgs<'_>) -> Played {
     let devPtr = w.out(0)?;
     let size = w.plain(1);
     let policy = w.plain(2);
@@ -5397,7 +5397,7 @@ fn aclrtMalloc(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtMallocAlign32(w: &Words<'_>) -> Played {
+fn aclrtMallocAlign32(w: &RawArgs<'_>) -> Played {
     let devPtr = w.out(0)?;
     let size = w.plain(1);
     let policy = w.plain(2);
@@ -5414,7 +5414,7 @@ fn aclrtMallocAlign32(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtMallocCached(w: &Words<'_>) -> Played {
+fn aclrtMallocCached(w: &RawArgs<'_>) -> Played {
     let devPtr = w.out(0)?;
     let size = w.plain(1);
     let policy = w.plain(2);
@@ -5431,7 +5431,7 @@ fn aclrtMallocCached(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtPointerGetAttributes(w: &Words<'_>) -> Played {
+fn aclrtPointerGetAttributes(w: &RawArgs<'_>) -> Played {
     let ptr = w.plain(0);
     let attributes = w.out(1)?;
     let done = enter(&calls::aclrtPointerGetAttributes, |cx| {
@@ -5447,7 +5447,7 @@ fn aclrtPointerGetAttributes(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtHostRegister(w: &Words<'_>) -> Played {
+fn aclrtHostRegister(w: &RawArgs<'_>) -> Played {
     let ptr = w.span(0, raw_args::count(w.plain::<u64>(1)))?;
     let size = w.plain(1);
     let r#type = w.plain(2);
@@ -5465,7 +5465,7 @@ fn aclrtHostRegister(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtHostRegisterV2(w: &Words<'_>) -> Played {
+fn aclrtHostRegisterV2(w: &RawArgs<'_>) -> Played {
     let ptr = w.span(0, raw_args::count(w.plain::<u64>(1)))?;
     let size = w.plain(1);
     let flag = w.plain(2);
@@ -5475,7 +5475,7 @@ fn aclrtHostRegisterV2(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtHostGetDevicePointer(w: &Words<'_>) -> Played {
+fn aclrtHostGetDevicePointer(w: &RawArgs<'_>) -> Played {
     let pHost = w.plain(0);
     let pDevice = w.out(1)?;
     let flag = w.plain(2);
@@ -5492,7 +5492,7 @@ fn aclrtHostGetDevicePointer(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtHostUnregister(w: &Words<'_>) -> Played {
+fn aclrtHostUnregister(w: &RawArgs<'_>) -> Played {
     let ptr = w.plain(0);
     let done = enter(&calls::aclrtHostUnregister, |cx| {
         jumar_acl::memory::aclrtHostUnregister(cx, ptr)
@@ -5500,7 +5500,7 @@ fn aclrtHostUnregister(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtHostMemMapCapabilities(w: &Words<'_>) -> Played {
+fn aclrtHostMemMapCapabilities(w: &RawArgs<'_>) -> Played {
     let deviceId = w.plain(0);
     let hacType = w.plain(1);
     let capabilities = w.out(2)?;
@@ -5517,7 +5517,7 @@ fn aclrtHostMemMapCapabilities(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtMemFlush(w: &Words<'_>) -> Played {
+fn aclrtMemFlush(w: &RawArgs<'_>) -> Played {
     let devPtr = w.plain(0);
     let size = w.plain(1);
     let done = enter(&calls::aclrtMemFlush, |cx| {
@@ -5526,7 +5526,7 @@ fn aclrtMemFlush(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtMemInvalidate(w: &Words<'_>) -> Played {
+fn aclrtMemInvalidate(w: &RawArgs<'_>) -> Played {
     let devPtr = w.plain(0);
     let size = w.plain(1);
     let done = enter(&calls::aclrtMemInvalidate, |cx| {
@@ -5535,7 +5535,7 @@ fn aclrtMemInvalidate(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtFree(w: &Words<'_>) -> Played {
+fn aclrtFree(w: &RawArgs<'_>) -> Played {
     let devPtr = w.plain(0);
     let done = enter(&calls::aclrtFree, |cx| {
         jumar_acl::memory::aclrtFree(cx, devPtr)
@@ -5543,7 +5543,7 @@ fn aclrtFree(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtMallocHost(w: &Words<'_>) -> Played {
+fn aclrtMallocHost(w: &RawArgs<'_>) -> Played {
     let hostPtr = w.out(0)?;
     let size = w.plain(1);
     let done = enter(&calls::aclrtMallocHost, |cx| {
@@ -5559,7 +5559,7 @@ fn aclrtMallocHost(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtFreeHost(w: &Words<'_>) -> Played {
+fn aclrtFreeHost(w: &RawArgs<'_>) -> Played {
     let hostPtr = w.plain(0);
     let done = enter(&calls::aclrtFreeHost, |cx| {
         jumar_acl::memory::aclrtFreeHost(cx, hostPtr)
@@ -5567,7 +5567,7 @@ fn aclrtFreeHost(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtFreeWithDevSync(w: &Words<'_>) -> Played {
+fn aclrtFreeWithDevSync(w: &RawArgs<'_>) -> Played {
     let devPtr = w.plain(0);
     let done = enter(&calls::aclrtFreeWithDevSync, |cx| {
         jumar_acl::memory::aclrtFreeWithDevSync(cx, devPtr)
@@ -5575,7 +5575,7 @@ fn aclrtFreeWithDevSync(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtFreeHostWithDevSync(w: &Words<'_>) -> Played {
+fn aclrtFreeHostWithDevSync(w: &RawArgs<'_>) -> Played {
     let hostPtr = w.plain(0);
     let done = enter(&calls::aclrtFreeHostWithDevSync, |cx| {
         jumar_acl::memory::aclrtFreeHostWithDevSync(cx, hostPtr)
@@ -5583,7 +5583,7 @@ fn aclrtFreeHostWithDevSync(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtGetMemInfo(w: &Words<'_>) -> Played {
+fn aclrtGetMemInfo(w: &RawArgs<'_>) -> Played {
     let attr = w.plain(0);
     let free = w.out(1)?;
     let total = w.out(2)?;
@@ -5601,7 +5601,7 @@ fn aclrtGetMemInfo(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtGetMemUsageInfo(w: &Words<'_>) -> Played {
+fn aclrtGetMemUsageInfo(w: &RawArgs<'_>) -> Played {
     let deviceId = w.plain(0);
     let memUsageInfo = w.array(1, raw_args::count(w.plain::<usize>(2)), false)?;
     let inputNum = w.plain(2);
@@ -5620,7 +5620,7 @@ fn aclrtGetMemUsageInfo(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtCheckMemType(w: &Words<'_>) -> Played {
+fn aclrtCheckMemType(w: &RawArgs<'_>) -> Played {
     let addrList = w.slice::<usize>(0, raw_args::count(w.plain::<u32>(1)))?;
     let size = w.plain(1);
     let memType = w.plain(2);
@@ -5639,7 +5639,7 @@ fn aclrtCheckMemType(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtMemPoolCreate(w: &Words<'_>) -> Played {
+fn aclrtMemPoolCreate(w: &RawArgs<'_>) -> Played {
     let memPool = w.out(0)?;
     let poolProps = w.input(1);
     let done = enter(&calls::aclrtMemPoolCreate, |cx| {
@@ -5655,7 +5655,7 @@ fn aclrtMemPoolCreate(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtMemPoolDestroy(w: &Words<'_>) -> Played {
+fn aclrtMemPoolDestroy(w: &RawArgs<'_>) -> Played {
     let memPool = w.plain(0);
     let done = enter(&calls::aclrtMemPoolDestroy, |cx| {
         jumar_acl::mempool::aclrtMemPoolDestroy(cx, memPool)
@@ -5663,7 +5663,7 @@ fn aclrtMemPoolDestroy(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtMemPoolSetAttr(w: &Words<'_>) -> Played {
+fn aclrtMemPoolSetAttr(w: &RawArgs<'_>) -> Played {
     let memPool = w.plain(0);
     let attr = w.plain(1);
     let value = w.span(2, 8)?;
@@ -5673,7 +5673,7 @@ fn aclrtMemPoolSetAttr(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtMemPoolGetAttr(w: &Words<'_>) -> Played {
+fn aclrtMemPoolGetAttr(w: &RawArgs<'_>) -> Played {
     let memPool = w.plain(0);
     let attr = w.plain(1);
     let value = w.array(2, 8, false)?;
@@ -5690,7 +5690,7 @@ fn aclrtMemPoolGetAttr(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtMemPoolMallocAsync(w: &Words<'_>) -> Played {
+fn aclrtMemPoolMallocAsync(w: &RawArgs<'_>) -> Played {
     let ptr = w.out(0)?;
     let size = w.plain(1);
     let memPool = w.plain(2);
@@ -5708,7 +5708,7 @@ fn aclrtMemPoolMallocAsync(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtMemPoolFreeAsync(w: &Words<'_>) -> Played {
+fn aclrtMemPoolFreeAsync(w: &RawArgs<'_>) -> Played {
     let ptr = w.plain(0);
     let stream = w.plain(1);
     let done = enter(&calls::aclrtMemPoolFreeAsync, |cx| {
@@ -5717,7 +5717,7 @@ fn aclrtMemPoolFreeAsync(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtMemPoolTrimTo(w: &Words<'_>) -> Played {
+fn aclrtMemPoolTrimTo(w: &RawArgs<'_>) -> Played {
     let memPool = w.plain(0);
     let minBytesToKeep = w.plain(1);
     let done = enter(&calls::aclrtMemPoolTrimTo, |cx| {
@@ -5726,7 +5726,7 @@ fn aclrtMemPoolTrimTo(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlLoadFromFile(w: &Words<'_>) -> Played {
+fn aclmdlLoadFromFile(w: &RawArgs<'_>) -> Played {
     let modelPath = w.text(0);
     let modelId = w.out(1)?;
     let done = enter(&calls::aclmdlLoadFromFile, |cx| {
@@ -5742,7 +5742,7 @@ fn aclmdlLoadFromFile(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlLoadFromMem(w: &Words<'_>) -> Played {
+fn aclmdlLoadFromMem(w: &RawArgs<'_>) -> Played {
     let model = w.slice::<u8>(0, raw_args::count(w.plain::<usize>(1)))?;
     let modelSize = w.plain(1);
     let modelId = w.out(2)?;
@@ -5759,7 +5759,7 @@ fn aclmdlLoadFromMem(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlLoadFromFileWithMem(w: &Words<'_>) -> Played {
+fn aclmdlLoadFromFileWithMem(w: &RawArgs<'_>) -> Played {
     let modelPath = w.text(0);
     let modelId = w.out(1)?;
     let workPtr = w.plain(2);
@@ -5786,7 +5786,7 @@ fn aclmdlLoadFromFileWithMem(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlLoadFromMemWithMem(w: &Words<'_>) -> Played {
+fn aclmdlLoadFromMemWithMem(w: &RawArgs<'_>) -> Played {
     let model = w.slice::<u8>(0, raw_args::count(w.plain::<usize>(1)))?;
     let modelSize = w.plain(1);
     let modelId = w.out(2)?;
@@ -5815,7 +5815,7 @@ fn aclmdlLoadFromMemWithMem(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlLoadFromFileWithQ(w: &Words<'_>) -> Played {
+fn aclmdlLoadFromFileWithQ(w: &RawArgs<'_>) -> Played {
     let modelPath = w.text(0);
     let modelId = w.out(1)?;
     let inputQ = w.slice::<u32>(2, raw_args::count(w.plain::<usize>(3)))?;
@@ -5842,7 +5842,7 @@ fn aclmdlLoadFromFileWithQ(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlLoadFromMemWithQ(w: &Words<'_>) -> Played {
+fn aclmdlLoadFromMemWithQ(w: &RawArgs<'_>) -> Played {
     let model = w.slice::<u8>(0, raw_args::count(w.plain::<usize>(1)))?;
     let modelSize = w.plain(1);
     let modelId = w.out(2)?;
@@ -5871,7 +5871,7 @@ fn aclmdlLoadFromMemWithQ(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlExecute(w: &Words<'_>) -> Played {
+fn aclmdlExecute(w: &RawArgs<'_>) -> Played {
     let modelId = w.plain(0);
     let input = w.plain(1);
     let output = w.plain(2);
@@ -5881,7 +5881,7 @@ fn aclmdlExecute(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlExecuteV2(w: &Words<'_>) -> Played {
+fn aclmdlExecuteV2(w: &RawArgs<'_>) -> Played {
     let modelId = w.plain(0);
     let input = w.plain(1);
     let output = w.plain(2);
@@ -5893,7 +5893,7 @@ fn aclmdlExecuteV2(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlExecuteAsyncV2(w: &Words<'_>) -> Played {
+fn aclmdlExecuteAsyncV2(w: &RawArgs<'_>) -> Played {
     let modelId = w.plain(0);
     let input = w.plain(1);
     let output = w.plain(2);
@@ -5905,7 +5905,7 @@ fn aclmdlExecuteAsyncV2(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlExecuteAsync(w: &Words<'_>) -> Played {
+fn aclmdlExecuteAsync(w: &RawArgs<'_>) -> Played {
     let modelId = w.plain(0);
     let input = w.plain(1);
     let output = w.plain(2);
@@ -5916,7 +5916,7 @@ fn aclmdlExecuteAsync(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlUnload(w: &Words<'_>) -> Played {
+fn aclmdlUnload(w: &RawArgs<'_>) -> Played {
     let modelId = w.plain(0);
     let done = enter(&calls::aclmdlUnload, |cx| {
         jumar_acl::model::aclmdlUnload(cx, modelId)
@@ -5924,7 +5924,7 @@ fn aclmdlUnload(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlQuerySize(w: &Words<'_>) -> Played {
+fn aclmdlQuerySize(w: &RawArgs<'_>) -> Played {
     let fileName = w.text(0);
     let workSize = w.out(1)?;
     let weightSize = w.out(2)?;
@@ -5942,7 +5942,7 @@ fn aclmdlQuerySize(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlQueryExeOMDesc(w: &Words<'_>) -> Played {
+fn aclmdlQueryExeOMDesc(w: &RawArgs<'_>) -> Played {
     let fileName = w.text(0);
     let mdlPartitionSize = w.out(1)?;
     let done = enter(&calls::aclmdlQueryExeOMDesc, |cx| {
@@ -5958,7 +5958,7 @@ fn aclmdlQueryExeOMDesc(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlQuerySizeFromMem(w: &Words<'_>) -> Played {
+fn aclmdlQuerySizeFromMem(w: &RawArgs<'_>) -> Played {
     let model = w.slice::<u8>(0, raw_args::count(w.plain::<usize>(1)))?;
     let modelSize = w.plain(1);
     let workSize = w.out(2)?;
@@ -5977,7 +5977,7 @@ fn aclmdlQuerySizeFromMem(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlSetDynamicBatchSize(w: &Words<'_>) -> Played {
+fn aclmdlSetDynamicBatchSize(w: &RawArgs<'_>) -> Played {
     let modelId = w.plain(0);
     let dataset = w.plain(1);
     let index = w.plain(2);
@@ -5988,7 +5988,7 @@ fn aclmdlSetDynamicBatchSize(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlSetDynamicHWSize(w: &Words<'_>) -> Played {
+fn aclmdlSetDynamicHWSize(w: &RawArgs<'_>) -> Played {
     let modelId = w.plain(0);
     let dataset = w.plain(1);
     let index = w.plain(2);
@@ -6000,7 +6000,7 @@ fn aclmdlSetDynamicHWSize(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlSetInputDynamicDims(w: &Words<'_>) -> Played {
+fn aclmdlSetInputDynamicDims(w: &RawArgs<'_>) -> Played {
     let modelId = w.plain(0);
     let dataset = w.plain(1);
     let index = w.plain(2);
@@ -6011,7 +6011,7 @@ fn aclmdlSetInputDynamicDims(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlCreateAndGetOpDesc(w: &Words<'_>) -> Played {
+fn aclmdlCreateAndGetOpDesc(w: &RawArgs<'_>) -> Played {
     let deviceId = w.plain(0);
     let streamId = w.plain(1);
     let taskId = w.plain(2);
@@ -6044,7 +6044,7 @@ fn aclmdlCreateAndGetOpDesc(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlSetExternalWeightAddress(w: &Words<'_>) -> Played {
+fn aclmdlSetExternalWeightAddress(w: &RawArgs<'_>) -> Played {
     let handle = w.plain(0);
     let weightFileName = w.text(1);
     let devPtr = w.plain(2);
@@ -6061,7 +6061,7 @@ fn aclmdlSetExternalWeightAddress(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlCreateExecConfigHandle(_: &Words<'_>) -> Played {
+fn aclmdlCreateExecConfigHandle(_: &RawArgs<'_>) -> Played {
     let done = enter(
         &calls::aclmdlCreateExecConfigHandle,
         jumar_acl::model_config::aclmdlCreateExecConfigHandle,
@@ -6069,7 +6069,7 @@ fn aclmdlCreateExecConfigHandle(_: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn aclmdlDestroyExecConfigHandle(w: &Words<'_>) -> Played {
+fn aclmdlDestroyExecConfigHandle(w: &RawArgs<'_>) -> Played {
     let handle = w.plain(0);
     let done = enter(&calls::aclmdlDestroyExecConfigHandle, |cx| {
         jumar_acl::model_config::aclmdlDestroyExecConfigHandle(cx, handle)
@@ -6077,7 +6077,7 @@ fn aclmdlDestroyExecConfigHandle(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlSetAttribute(w: &Words<'_>) -> Played {
+fn aclmdlSetAttribute(w: &RawArgs<'_>) -> Played {
     let modelId = w.plain(0);
     let attr = w.plain(1);
     let attrValue = w.input(2);
@@ -6087,7 +6087,7 @@ fn aclmdlSetAttribute(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlGetAttribute(w: &Words<'_>) -> Played {
+fn aclmdlGetAttribute(w: &RawArgs<'_>) -> Played {
     let modelId = w.plain(0);
     let attr = w.plain(1);
     let attrValue = w.out(2)?;
@@ -6104,7 +6104,7 @@ fn aclmdlGetAttribute(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlCreateConfigHandle(_: &Words<'_>) -> Played {
+fn aclmdlCreateConfigHandle(_: &RawArgs<'_>) -> Played {
     let done = enter(
         &calls::aclmdlCreateConfigHandle,
         jumar_acl::model_config::aclmdlCreateConfigHandle,
@@ -6112,7 +6112,7 @@ fn aclmdlCreateConfigHandle(_: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn aclmdlDestroyConfigHandle(w: &Words<'_>) -> Played {
+fn aclmdlDestroyConfigHandle(w: &RawArgs<'_>) -> Played {
     let handle = w.plain(0);
     let done = enter(&calls::aclmdlDestroyConfigHandle, |cx| {
         jumar_acl::model_config::aclmdlDestroyConfigHandle(cx, handle)
@@ -6120,7 +6120,7 @@ fn aclmdlDestroyConfigHandle(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlSetExecConfigOpt(w: &Words<'_>) -> Played {
+fn aclmdlSetExecConfigOpt(w: &RawArgs<'_>) -> Played {
     let handle = w.plain(0);
     let attr = w.plain(1);
     let attrValue = w.slice::<u8>(2, raw_args::count(w.plain::<usize>(3)))?;
@@ -6137,7 +6137,7 @@ fn aclmdlSetExecConfigOpt(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlCreateDesc(_: &Words<'_>) -> Played {
+fn aclmdlCreateDesc(_: &RawArgs<'_>) -> Played {
     let done = enter(
         &calls::aclmdlCreateDesc,
         jumar_acl::model_desc::aclmdlCreateDesc,
@@ -6145,7 +6145,7 @@ fn aclmdlCreateDesc(_: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn aclmdlDestroyDesc(w: &Words<'_>) -> Played {
+fn aclmdlDestroyDesc(w: &RawArgs<'_>) -> Played {
     let modelDesc = w.plain(0);
     let done = enter(&calls::aclmdlDestroyDesc, |cx| {
         jumar_acl::model_desc::aclmdlDestroyDesc(cx, modelDesc)
@@ -6153,7 +6153,7 @@ fn aclmdlDestroyDesc(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlGetDesc(w: &Words<'_>) -> Played {
+fn aclmdlGetDesc(w: &RawArgs<'_>) -> Played {
     let modelDesc = w.plain(0);
     let modelId = w.plain(1);
     let done = enter(&calls::aclmdlGetDesc, |cx| {
@@ -6162,7 +6162,7 @@ fn aclmdlGetDesc(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlGetDescFromFile(w: &Words<'_>) -> Played {
+fn aclmdlGetDescFromFile(w: &RawArgs<'_>) -> Played {
     let modelDesc = w.plain(0);
     let modelPath = w.text(1);
     let done = enter(&calls::aclmdlGetDescFromFile, |cx| {
@@ -6171,7 +6171,7 @@ fn aclmdlGetDescFromFile(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlGetDescFromMem(w: &Words<'_>) -> Played {
+fn aclmdlGetDescFromMem(w: &RawArgs<'_>) -> Played {
     let modelDesc = w.plain(0);
     let model = w.slice::<u8>(1, raw_args::count(w.plain::<usize>(2)))?;
     let modelSize = w.plain(2);
@@ -6181,7 +6181,7 @@ fn aclmdlGetDescFromMem(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlGetNumInputs(w: &Words<'_>) -> Played {
+fn aclmdlGetNumInputs(w: &RawArgs<'_>) -> Played {
     let modelDesc = w.plain(0);
     let done = enter(&calls::aclmdlGetNumInputs, |cx| {
         jumar_acl::model_desc::aclmdlGetNumInputs(cx, modelDesc)
@@ -6189,7 +6189,7 @@ fn aclmdlGetNumInputs(w: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn aclmdlGetNumOutputs(w: &Words<'_>) -> Played {
+fn aclmdlGetNumOutputs(w: &RawArgs<'_>) -> Played {
     let modelDesc = w.plain(0);
     let done = enter(&calls::aclmdlGetNumOutputs, |cx| {
         jumar_acl::model_desc::aclmdlGetNumOutputs(cx, modelDesc)
@@ -6197,7 +6197,7 @@ fn aclmdlGetNumOutputs(w: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn aclmdlGetInputSizeByIndex(w: &Words<'_>) -> Played {
+fn aclmdlGetInputSizeByIndex(w: &RawArgs<'_>) -> Played {
     let modelDesc = w.plain(0);
     let index = w.plain(1);
     let done = enter(&calls::aclmdlGetInputSizeByIndex, |cx| {
@@ -6206,7 +6206,7 @@ fn aclmdlGetInputSizeByIndex(w: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn aclmdlGetOutputSizeByIndex(w: &Words<'_>) -> Played {
+fn aclmdlGetOutputSizeByIndex(w: &RawArgs<'_>) -> Played {
     let modelDesc = w.plain(0);
     let index = w.plain(1);
     let done = enter(&calls::aclmdlGetOutputSizeByIndex, |cx| {
@@ -6215,7 +6215,7 @@ fn aclmdlGetOutputSizeByIndex(w: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn aclmdlGetInputDims(w: &Words<'_>) -> Played {
+fn aclmdlGetInputDims(w: &RawArgs<'_>) -> Played {
     let modelDesc = w.plain(0);
     let index = w.plain(1);
     let dims = w.out(2)?;
@@ -6232,7 +6232,7 @@ fn aclmdlGetInputDims(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlGetInputDimsV2(w: &Words<'_>) -> Played {
+fn aclmdlGetInputDimsV2(w: &RawArgs<'_>) -> Played {
     let modelDesc = w.plain(0);
     let index = w.plain(1);
     let dims = w.out(2)?;
@@ -6249,7 +6249,7 @@ fn aclmdlGetInputDimsV2(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlGetInputDimsRange(w: &Words<'_>) -> Played {
+fn aclmdlGetInputDimsRange(w: &RawArgs<'_>) -> Played {
     let modelDesc = w.plain(0);
     let index = w.plain(1);
     let dimsRange = w.out(2)?;
@@ -6266,7 +6266,7 @@ fn aclmdlGetInputDimsRange(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlGetOutputDims(w: &Words<'_>) -> Played {
+fn aclmdlGetOutputDims(w: &RawArgs<'_>) -> Played {
     let modelDesc = w.plain(0);
     let index = w.plain(1);
     let dims = w.out(2)?;
@@ -6283,7 +6283,7 @@ fn aclmdlGetOutputDims(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlGetCurOutputDims(w: &Words<'_>) -> Played {
+fn aclmdlGetCurOutputDims(w: &RawArgs<'_>) -> Played {
     let modelDesc = w.plain(0);
     let index = w.plain(1);
     let dims = w.out(2)?;
@@ -6300,7 +6300,7 @@ fn aclmdlGetCurOutputDims(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlGetOpAttr(w: &Words<'_>) -> Played {
+fn aclmdlGetOpAttr(w: &RawArgs<'_>) -> Played {
     let modelDesc = w.plain(0);
     let opName = w.text(1);
     let attr = w.text(2);
@@ -6310,7 +6310,7 @@ fn aclmdlGetOpAttr(w: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn aclmdlGetInputNameByIndex(w: &Words<'_>) -> Played {
+fn aclmdlGetInputNameByIndex(w: &RawArgs<'_>) -> Played {
     let modelDesc = w.plain(0);
     let index = w.plain(1);
     let done = enter(&calls::aclmdlGetInputNameByIndex, |cx| {
@@ -6319,7 +6319,7 @@ fn aclmdlGetInputNameByIndex(w: &Words<'_>) -> Played {
     raw_args::value(done, c"")
 }
 
-fn aclmdlGetOutputNameByIndex(w: &Words<'_>) -> Played {
+fn aclmdlGetOutputNameByIndex(w: &RawArgs<'_>) -> Played {
     let modelDesc = w.plain(0);
     let index = w.plain(1);
     let done = enter(&calls::aclmdlGetOutputNameByIndex, |cx| {
@@ -6328,7 +6328,7 @@ fn aclmdlGetOutputNameByIndex(w: &Words<'_>) -> Played {
     raw_args::value(done, c"")
 }
 
-fn aclmdlGetInputFormat(w: &Words<'_>) -> Played {
+fn aclmdlGetInputFormat(w: &RawArgs<'_>) -> Played {
     let modelDesc = w.plain(0);
     let index = w.plain(1);
     let done = enter(&calls::aclmdlGetInputFormat, |cx| {
@@ -6337,7 +6337,7 @@ fn aclmdlGetInputFormat(w: &Words<'_>) -> Played {
     raw_args::value(done, -1_i64)
 }
 
-fn aclmdlGetOutputFormat(w: &Words<'_>) -> Played {
+fn aclmdlGetOutputFormat(w: &RawArgs<'_>) -> Played {
     let modelDesc = w.plain(0);
     let index = w.plain(1);
     let done = enter(&calls::aclmdlGetOutputFormat, |cx| {
@@ -6346,7 +6346,7 @@ fn aclmdlGetOutputFormat(w: &Words<'_>) -> Played {
     raw_args::value(done, -1_i64)
 }
 
-fn aclmdlGetInputDataType(w: &Words<'_>) -> Played {
+fn aclmdlGetInputDataType(w: &RawArgs<'_>) -> Played {
     let modelDesc = w.plain(0);
     let index = w.plain(1);
     let done = enter(&calls::aclmdlGetInputDataType, |cx| {
@@ -6355,7 +6355,7 @@ fn aclmdlGetInputDataType(w: &Words<'_>) -> Played {
     raw_args::value(done, -1_i64)
 }
 
-fn aclmdlGetOutputDataType(w: &Words<'_>) -> Played {
+fn aclmdlGetOutputDataType(w: &RawArgs<'_>) -> Played {
     let modelDesc = w.plain(0);
     let index = w.plain(1);
     let done = enter(&calls::aclmdlGetOutputDataType, |cx| {
@@ -6364,7 +6364,7 @@ fn aclmdlGetOutputDataType(w: &Words<'_>) -> Played {
     raw_args::value(done, -1_i64)
 }
 
-fn aclmdlGetInputIndexByName(w: &Words<'_>) -> Played {
+fn aclmdlGetInputIndexByName(w: &RawArgs<'_>) -> Played {
     let modelDesc = w.plain(0);
     let name = w.text(1);
     let index = w.out(2)?;
@@ -6381,7 +6381,7 @@ fn aclmdlGetInputIndexByName(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlGetOutputIndexByName(w: &Words<'_>) -> Played {
+fn aclmdlGetOutputIndexByName(w: &RawArgs<'_>) -> Played {
     let modelDesc = w.plain(0);
     let name = w.text(1);
     let index = w.out(2)?;
@@ -6398,7 +6398,7 @@ fn aclmdlGetOutputIndexByName(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlGetDynamicBatch(w: &Words<'_>) -> Played {
+fn aclmdlGetDynamicBatch(w: &RawArgs<'_>) -> Played {
     let modelDesc = w.plain(0);
     let batch = w.out(1)?;
     let done = enter(&calls::aclmdlGetDynamicBatch, |cx| {
@@ -6414,7 +6414,7 @@ fn aclmdlGetDynamicBatch(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlGetDynamicHW(w: &Words<'_>) -> Played {
+fn aclmdlGetDynamicHW(w: &RawArgs<'_>) -> Played {
     let modelDesc = w.plain(0);
     let index = w.plain(1);
     let hw = w.out(2)?;
@@ -6431,7 +6431,7 @@ fn aclmdlGetDynamicHW(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlGetInputDynamicGearCount(w: &Words<'_>) -> Played {
+fn aclmdlGetInputDynamicGearCount(w: &RawArgs<'_>) -> Played {
     let modelDesc = w.plain(0);
     let index = w.plain(1);
     let gearCount = w.out(2)?;
@@ -6448,7 +6448,7 @@ fn aclmdlGetInputDynamicGearCount(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlGetInputDynamicDims(w: &Words<'_>) -> Played {
+fn aclmdlGetInputDynamicDims(w: &RawArgs<'_>) -> Played {
     let modelDesc = w.plain(0);
     let index = w.plain(1);
     let dims = w.array(2, raw_args::count(w.plain::<usize>(3)), false)?;
@@ -6466,7 +6466,7 @@ fn aclmdlGetInputDynamicDims(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclmdlGetTensorRealName(w: &Words<'_>) -> Played {
+fn aclmdlGetTensorRealName(w: &RawArgs<'_>) -> Played {
     let modelDesc = w.plain(0);
     let name = w.text(1);
     let done = enter(&calls::aclmdlGetTensorRealName, |cx| {
@@ -6475,7 +6475,7 @@ fn aclmdlGetTensorRealName(w: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn MsprofReportApi(w: &Words<'_>) -> Played {
+fn MsprofReportApi(w: &RawArgs<'_>) -> Played {
     let nonPersistentFlag = w.plain(0);
     let api = w.input(1);
     let done = enter(&calls::MsprofReportApi, |cx| {
@@ -6484,7 +6484,7 @@ fn MsprofReportApi(w: &Words<'_>) -> Played {
     raw_args::value(done, -1_i64)
 }
 
-fn MsprofReportEvent(w: &Words<'_>) -> Played {
+fn MsprofReportEvent(w: &RawArgs<'_>) -> Played {
     let nonPersistentFlag = w.plain(0);
     let event = w.plain(1);
     let done = enter(&calls::MsprofReportEvent, |cx| {
@@ -6493,7 +6493,7 @@ fn MsprofReportEvent(w: &Words<'_>) -> Played {
     raw_args::value(done, -1_i64)
 }
 
-fn MsprofReportCompactInfo(w: &Words<'_>) -> Played {
+fn MsprofReportCompactInfo(w: &RawArgs<'_>) -> Played {
     let nonPersistentFlag = w.plain(0);
     let data = w.plain(1);
     let length = w.plain(2);
@@ -6503,7 +6503,7 @@ fn MsprofReportCompactInfo(w: &Words<'_>) -> Played {
     raw_args::value(done, -1_i64)
 }
 
-fn MsprofReportAdditionalInfo(w: &Words<'_>) -> Played {
+fn MsprofReportAdditionalInfo(w: &RawArgs<'_>) -> Played {
     let nonPersistentFlag = w.plain(0);
     let data = w.plain(1);
     let length = w.plain(2);
@@ -6513,7 +6513,7 @@ fn MsprofReportAdditionalInfo(w: &Words<'_>) -> Played {
     raw_args::value(done, -1_i64)
 }
 
-fn MsprofReportBatchAdditionalInfo(w: &Words<'_>) -> Played {
+fn MsprofReportBatchAdditionalInfo(w: &RawArgs<'_>) -> Played {
     let nonPersistentFlag = w.plain(0);
     let data = w.plain(1);
     let length = w.plain(2);
@@ -6523,7 +6523,7 @@ fn MsprofReportBatchAdditionalInfo(w: &Words<'_>) -> Played {
     raw_args::value(done, -1_i64)
 }
 
-fn MsprofReportData(w: &Words<'_>) -> Played {
+fn MsprofReportData(w: &RawArgs<'_>) -> Played {
     let moduleId = w.plain(0);
     let r#type = w.plain(1);
     let data = w.plain(2);
@@ -6534,7 +6534,7 @@ fn MsprofReportData(w: &Words<'_>) -> Played {
     raw_args::value(done, -1_i64)
 }
 
-fn MsprofRegTypeInfo(w: &Words<'_>) -> Played {
+fn MsprofRegTypeInfo(w: &RawArgs<'_>) -> Played {
     let level = w.plain(0);
     let typeId = w.plain(1);
     let typeName = w.text(2);
@@ -6544,7 +6544,7 @@ fn MsprofRegTypeInfo(w: &Words<'_>) -> Played {
     raw_args::value(done, -1_i64)
 }
 
-fn MsprofGetHashId(w: &Words<'_>) -> Played {
+fn MsprofGetHashId(w: &RawArgs<'_>) -> Played {
     let hashInfo = w.slice::<u8>(0, raw_args::count(w.plain::<usize>(1)))?;
     let length = w.plain(1);
     let done = enter(&calls::MsprofGetHashId, |cx| {
@@ -6553,7 +6553,7 @@ fn MsprofGetHashId(w: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn MsprofStr2Id(w: &Words<'_>) -> Played {
+fn MsprofStr2Id(w: &RawArgs<'_>) -> Played {
     let hashInfo = w.slice::<u8>(0, raw_args::count(w.plain::<usize>(1)))?;
     let length = w.plain(1);
     let done = enter(&calls::MsprofStr2Id, |cx| {
@@ -6562,7 +6562,7 @@ fn MsprofStr2Id(w: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn MsprofSysCycleTime(_: &Words<'_>) -> Played {
+fn MsprofSysCycleTime(_: &RawArgs<'_>) -> Played {
     let done = enter(
         &calls::MsprofSysCycleTime,
         jumar_acl::msprof::MsprofSysCycleTime,
@@ -6570,7 +6570,7 @@ fn MsprofSysCycleTime(_: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn MsprofSetDeviceIdByGeModelIdx(w: &Words<'_>) -> Played {
+fn MsprofSetDeviceIdByGeModelIdx(w: &RawArgs<'_>) -> Played {
     let geModelIdx = w.plain(0);
     let deviceId = w.plain(1);
     let done = enter(&calls::MsprofSetDeviceIdByGeModelIdx, |cx| {
@@ -6579,7 +6579,7 @@ fn MsprofSetDeviceIdByGeModelIdx(w: &Words<'_>) -> Played {
     raw_args::value(done, -1_i64)
 }
 
-fn MsprofUnsetDeviceIdByGeModelIdx(w: &Words<'_>) -> Played {
+fn MsprofUnsetDeviceIdByGeModelIdx(w: &RawArgs<'_>) -> Played {
     let geModelIdx = w.plain(0);
     let deviceId = w.plain(1);
     let done = enter(&calls::MsprofUnsetDeviceIdByGeModelIdx, |cx| {
@@ -6588,7 +6588,7 @@ fn MsprofUnsetDeviceIdByGeModelIdx(w: &Words<'_>) -> Played {
     raw_args::value(done, -1_i64)
 }
 
-fn MsprofNotifySetDevice(w: &Words<'_>) -> Played {
+fn MsprofNotifySetDevice(w: &RawArgs<'_>) -> Played {
     let chipId = w.plain(0);
     let deviceId = w.plain(1);
     let isOpen = w.plain(2);
@@ -6598,7 +6598,7 @@ fn MsprofNotifySetDevice(w: &Words<'_>) -> Played {
     raw_args::value(done, -1_i64)
 }
 
-fn aclrtCreateNotify(w: &Words<'_>) -> Played {
+fn aclrtCreateNotify(w: &RawArgs<'_>) -> Played {
     let notify = w.out(0)?;
     let flag = w.plain(1);
     let done = enter(&calls::aclrtCreateNotify, |cx| {
@@ -6614,7 +6614,7 @@ fn aclrtCreateNotify(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtDestroyNotify(w: &Words<'_>) -> Played {
+fn aclrtDestroyNotify(w: &RawArgs<'_>) -> Played {
     let notify = w.plain(0);
     let done = enter(&calls::aclrtDestroyNotify, |cx| {
         jumar_acl::notify::aclrtDestroyNotify(cx, notify)
@@ -6622,7 +6622,7 @@ fn aclrtDestroyNotify(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtCntNotifyCreate(w: &Words<'_>) -> Played {
+fn aclrtCntNotifyCreate(w: &RawArgs<'_>) -> Played {
     let cntNotify = w.out(0)?;
     let flag = w.plain(1);
     let done = enter(&calls::aclrtCntNotifyCreate, |cx| {
@@ -6638,7 +6638,7 @@ fn aclrtCntNotifyCreate(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtCntNotifyDestroy(w: &Words<'_>) -> Played {
+fn aclrtCntNotifyDestroy(w: &RawArgs<'_>) -> Played {
     let cntNotify = w.plain(0);
     let done = enter(&calls::aclrtCntNotifyDestroy, |cx| {
         jumar_acl::notify::aclrtCntNotifyDestroy(cx, cntNotify)
@@ -6646,7 +6646,7 @@ fn aclrtCntNotifyDestroy(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtRecordNotify(w: &Words<'_>) -> Played {
+fn aclrtRecordNotify(w: &RawArgs<'_>) -> Played {
     let notify = w.plain(0);
     let stream = w.plain(1);
     let done = enter(&calls::aclrtRecordNotify, |cx| {
@@ -6655,7 +6655,7 @@ fn aclrtRecordNotify(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtWaitAndResetNotify(w: &Words<'_>) -> Played {
+fn aclrtWaitAndResetNotify(w: &RawArgs<'_>) -> Played {
     let notify = w.plain(0);
     let stream = w.plain(1);
     let timeout = w.plain(2);
@@ -6665,7 +6665,7 @@ fn aclrtWaitAndResetNotify(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtGetNotifyId(w: &Words<'_>) -> Played {
+fn aclrtGetNotifyId(w: &RawArgs<'_>) -> Played {
     let notify = w.plain(0);
     let notifyId = w.out(1)?;
     let done = enter(&calls::aclrtGetNotifyId, |cx| {
@@ -6681,7 +6681,7 @@ fn aclrtGetNotifyId(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtNotifyBatchReset(w: &Words<'_>) -> Played {
+fn aclrtNotifyBatchReset(w: &RawArgs<'_>) -> Played {
     let notifies = w.slice::<jumar_acl::Raw>(0, raw_args::count(w.plain::<usize>(1)))?;
     let num = w.plain(1);
     let done = enter(&calls::aclrtNotifyBatchReset, |cx| {
@@ -6690,7 +6690,7 @@ fn aclrtNotifyBatchReset(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtNotifyGetExportKey(w: &Words<'_>) -> Played {
+fn aclrtNotifyGetExportKey(w: &RawArgs<'_>) -> Played {
     let notify = w.plain(0);
     let key = w.array(1, raw_args::count(w.plain::<usize>(2)), false)?;
     let len = w.plain(2);
@@ -6708,7 +6708,7 @@ fn aclrtNotifyGetExportKey(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtNotifyImportByKey(w: &Words<'_>) -> Played {
+fn aclrtNotifyImportByKey(w: &RawArgs<'_>) -> Played {
     let notify = w.out(0)?;
     let key = w.text(1);
     let flags = w.plain(2);
@@ -6725,7 +6725,7 @@ fn aclrtNotifyImportByKey(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtNotifySetImportPid(w: &Words<'_>) -> Played {
+fn aclrtNotifySetImportPid(w: &RawArgs<'_>) -> Played {
     let notify = w.plain(0);
     let pid = w.slice::<i32>(1, raw_args::count(w.plain::<usize>(2)))?;
     let num = w.plain(2);
@@ -6735,7 +6735,7 @@ fn aclrtNotifySetImportPid(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtCntNotifyRecord(w: &Words<'_>) -> Played {
+fn aclrtCntNotifyRecord(w: &RawArgs<'_>) -> Played {
     let cntNotify = w.plain(0);
     let stream = w.plain(1);
     let info = w.input(2);
@@ -6745,7 +6745,7 @@ fn aclrtCntNotifyRecord(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtCntNotifyWaitWithTimeout(w: &Words<'_>) -> Played {
+fn aclrtCntNotifyWaitWithTimeout(w: &RawArgs<'_>) -> Played {
     let cntNotify = w.plain(0);
     let stream = w.plain(1);
     let info = w.input(2);
@@ -6755,7 +6755,7 @@ fn aclrtCntNotifyWaitWithTimeout(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtCntNotifyReset(w: &Words<'_>) -> Played {
+fn aclrtCntNotifyReset(w: &RawArgs<'_>) -> Played {
     let cntNotify = w.plain(0);
     let stream = w.plain(1);
     let done = enter(&calls::aclrtCntNotifyReset, |cx| {
@@ -6764,7 +6764,7 @@ fn aclrtCntNotifyReset(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtCntNotifyGetId(w: &Words<'_>) -> Played {
+fn aclrtCntNotifyGetId(w: &RawArgs<'_>) -> Played {
     let cntNotify = w.plain(0);
     let notifyId = w.out(1)?;
     let done = enter(&calls::aclrtCntNotifyGetId, |cx| {
@@ -6780,7 +6780,7 @@ fn aclrtCntNotifyGetId(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtDeviceCanAccessPeer(w: &Words<'_>) -> Played {
+fn aclrtDeviceCanAccessPeer(w: &RawArgs<'_>) -> Played {
     let canAccessPeer = w.out(0)?;
     let deviceId = w.plain(1);
     let peerDeviceId = w.plain(2);
@@ -6797,7 +6797,7 @@ fn aclrtDeviceCanAccessPeer(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtDeviceEnablePeerAccess(w: &Words<'_>) -> Played {
+fn aclrtDeviceEnablePeerAccess(w: &RawArgs<'_>) -> Played {
     let peerDeviceId = w.plain(0);
     let flags = w.plain(1);
     let done = enter(&calls::aclrtDeviceEnablePeerAccess, |cx| {
@@ -6806,7 +6806,7 @@ fn aclrtDeviceEnablePeerAccess(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtDeviceDisablePeerAccess(w: &Words<'_>) -> Played {
+fn aclrtDeviceDisablePeerAccess(w: &RawArgs<'_>) -> Played {
     let peerDeviceId = w.plain(0);
     let done = enter(&calls::aclrtDeviceDisablePeerAccess, |cx| {
         jumar_acl::peer::aclrtDeviceDisablePeerAccess(cx, peerDeviceId)
@@ -6814,7 +6814,7 @@ fn aclrtDeviceDisablePeerAccess(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtDeviceGetP2PAtomicCapabilities(w: &Words<'_>) -> Played {
+fn aclrtDeviceGetP2PAtomicCapabilities(w: &RawArgs<'_>) -> Played {
     let capabilities = w.array(0, raw_args::count(w.plain::<u32>(2)), false)?;
     let operations = w.slice::<u32>(1, raw_args::count(w.plain::<u32>(2)))?;
     let count = w.plain(2);
@@ -6839,7 +6839,7 @@ fn aclrtDeviceGetP2PAtomicCapabilities(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtGetDevicesTopo(w: &Words<'_>) -> Played {
+fn aclrtGetDevicesTopo(w: &RawArgs<'_>) -> Played {
     let deviceId = w.plain(0);
     let otherDeviceId = w.plain(1);
     let value = w.out(2)?;
@@ -6856,7 +6856,7 @@ fn aclrtGetDevicesTopo(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtDevicePeerAccessStatus(w: &Words<'_>) -> Played {
+fn aclrtDevicePeerAccessStatus(w: &RawArgs<'_>) -> Played {
     let deviceId = w.plain(0);
     let peerDeviceId = w.plain(1);
     let status = w.out(2)?;
@@ -6873,7 +6873,7 @@ fn aclrtDevicePeerAccessStatus(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtMemP2PMap(w: &Words<'_>) -> Played {
+fn aclrtMemP2PMap(w: &RawArgs<'_>) -> Played {
     let devPtr = w.plain(0);
     let size = w.plain(1);
     let dstDevId = w.plain(2);
@@ -6884,7 +6884,7 @@ fn aclrtMemP2PMap(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclplatformGetDeviceInfo(w: &Words<'_>) -> Played {
+fn aclplatformGetDeviceInfo(w: &RawArgs<'_>) -> Played {
     let infoType = w.plain(0);
     let value = w.array(1, raw_args::count(w.plain::<u32>(2)), false)?;
     let maxLen = w.plain(2);
@@ -6901,7 +6901,7 @@ fn aclplatformGetDeviceInfo(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtProfTrace(w: &Words<'_>) -> Played {
+fn aclrtProfTrace(w: &RawArgs<'_>) -> Played {
     let userdata = w.slice::<u8>(0, raw_args::count(w.plain::<i32>(1)))?;
     let length = w.plain(1);
     let stream = w.plain(2);
@@ -6911,7 +6911,7 @@ fn aclrtProfTrace(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclprofInit(w: &Words<'_>) -> Played {
+fn aclprofInit(w: &RawArgs<'_>) -> Played {
     let profilerResultPath = w.text(0);
     let length = w.plain(1);
     let done = enter(&calls::aclprofInit, |cx| {
@@ -6920,12 +6920,12 @@ fn aclprofInit(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclprofFinalize(_: &Words<'_>) -> Played {
+fn aclprofFinalize(_: &RawArgs<'_>) -> Played {
     let done = enter(&calls::aclprofFinalize, jumar_acl::prof::aclprofFinalize);
     raw_args::status(done)
 }
 
-fn aclprofStart(w: &Words<'_>) -> Played {
+fn aclprofStart(w: &RawArgs<'_>) -> Played {
     let profilerConfig = w.plain(0);
     let done = enter(&calls::aclprofStart, |cx| {
         jumar_acl::prof::aclprofStart(cx, profilerConfig)
@@ -6933,7 +6933,7 @@ fn aclprofStart(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclprofCreateConfig(w: &Words<'_>) -> Played {
+fn aclprofCreateConfig(w: &RawArgs<'_>) -> Played {
     let deviceIdList = w.slice::<u32>(0, raw_args::count(w.plain::<u32>(1)))?;
     let deviceNums = w.plain(1);
     let aicoreMetrics = w.plain(2);
@@ -6952,7 +6952,7 @@ fn aclprofCreateConfig(w: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn aclprofDestroyConfig(w: &Words<'_>) -> Played {
+fn aclprofDestroyConfig(w: &RawArgs<'_>) -> Played {
     let profilerConfig = w.plain(0);
     let done = enter(&calls::aclprofDestroyConfig, |cx| {
         jumar_acl::prof::aclprofDestroyConfig(cx, profilerConfig)
@@ -6960,7 +6960,7 @@ fn aclprofDestroyConfig(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclprofStop(w: &Words<'_>) -> Played {
+fn aclprofStop(w: &RawArgs<'_>) -> Played {
     let profilerConfig = w.plain(0);
     let done = enter(&calls::aclprofStop, |cx| {
         jumar_acl::prof::aclprofStop(cx, profilerConfig)
@@ -6968,7 +6968,7 @@ fn aclprofStop(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclprofSetConfig(w: &Words<'_>) -> Played {
+fn aclprofSetConfig(w: &RawArgs<'_>) -> Played {
     let configType = w.plain(0);
     let config = w.text(1);
     let configLength = w.plain(2);
@@ -6978,7 +6978,7 @@ fn aclprofSetConfig(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclprofModelSubscribe(w: &Words<'_>) -> Played {
+fn aclprofModelSubscribe(w: &RawArgs<'_>) -> Played {
     let modelId = w.plain(0);
     let profSubscribeConfig = w.plain(1);
     let done = enter(&calls::aclprofModelSubscribe, |cx| {
@@ -6987,7 +6987,7 @@ fn aclprofModelSubscribe(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclprofModelUnSubscribe(w: &Words<'_>) -> Played {
+fn aclprofModelUnSubscribe(w: &RawArgs<'_>) -> Played {
     let modelId = w.plain(0);
     let done = enter(&calls::aclprofModelUnSubscribe, |cx| {
         jumar_acl::prof::aclprofModelUnSubscribe(cx, modelId)
@@ -6995,7 +6995,7 @@ fn aclprofModelUnSubscribe(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclprofCreateSubscribeConfig(w: &Words<'_>) -> Played {
+fn aclprofCreateSubscribeConfig(w: &RawArgs<'_>) -> Played {
     let timeInfoSwitch = w.plain(0);
     let aicoreMetrics = w.plain(1);
     let fd = w.slice::<u8>(2, 4)?;
@@ -7010,7 +7010,7 @@ fn aclprofCreateSubscribeConfig(w: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn aclprofDestroySubscribeConfig(w: &Words<'_>) -> Played {
+fn aclprofDestroySubscribeConfig(w: &RawArgs<'_>) -> Played {
     let profSubscribeConfig = w.plain(0);
     let done = enter(&calls::aclprofDestroySubscribeConfig, |cx| {
         jumar_acl::prof::aclprofDestroySubscribeConfig(cx, profSubscribeConfig)
@@ -7018,7 +7018,7 @@ fn aclprofDestroySubscribeConfig(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclprofGetOpDescSize(w: &Words<'_>) -> Played {
+fn aclprofGetOpDescSize(w: &RawArgs<'_>) -> Played {
     let opDescSize = w.out(0)?;
     let done = enter(
         &calls::aclprofGetOpDescSize,
@@ -7034,7 +7034,7 @@ fn aclprofGetOpDescSize(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclprofGetOpNum(w: &Words<'_>) -> Played {
+fn aclprofGetOpNum(w: &RawArgs<'_>) -> Played {
     let opInfo = w.slice::<u8>(0, raw_args::count(w.plain::<usize>(1)))?;
     let opInfoLen = w.plain(1);
     let opNumber = w.out(2)?;
@@ -7051,7 +7051,7 @@ fn aclprofGetOpNum(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclprofGetOpTypeLen(w: &Words<'_>) -> Played {
+fn aclprofGetOpTypeLen(w: &RawArgs<'_>) -> Played {
     let opInfo = w.slice::<u8>(0, raw_args::count(w.plain::<usize>(1)))?;
     let opInfoLen = w.plain(1);
     let index = w.plain(2);
@@ -7069,7 +7069,7 @@ fn aclprofGetOpTypeLen(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclprofGetOpType(w: &Words<'_>) -> Played {
+fn aclprofGetOpType(w: &RawArgs<'_>) -> Played {
     let opInfo = w.slice::<u8>(0, raw_args::count(w.plain::<usize>(1)))?;
     let opInfoLen = w.plain(1);
     let index = w.plain(2);
@@ -7088,7 +7088,7 @@ fn aclprofGetOpType(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclprofGetOpNameLen(w: &Words<'_>) -> Played {
+fn aclprofGetOpNameLen(w: &RawArgs<'_>) -> Played {
     let opInfo = w.slice::<u8>(0, raw_args::count(w.plain::<usize>(1)))?;
     let opInfoLen = w.plain(1);
     let index = w.plain(2);
@@ -7106,7 +7106,7 @@ fn aclprofGetOpNameLen(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclprofGetOpName(w: &Words<'_>) -> Played {
+fn aclprofGetOpName(w: &RawArgs<'_>) -> Played {
     let opInfo = w.slice::<u8>(0, raw_args::count(w.plain::<usize>(1)))?;
     let opInfoLen = w.plain(1);
     let index = w.plain(2);
@@ -7125,7 +7125,7 @@ fn aclprofGetOpName(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclprofGetOpStart(w: &Words<'_>) -> Played {
+fn aclprofGetOpStart(w: &RawArgs<'_>) -> Played {
     let opInfo = w.slice::<u8>(0, raw_args::count(w.plain::<usize>(1)))?;
     let opInfoLen = w.plain(1);
     let index = w.plain(2);
@@ -7135,7 +7135,7 @@ fn aclprofGetOpStart(w: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn aclprofGetOpEnd(w: &Words<'_>) -> Played {
+fn aclprofGetOpEnd(w: &RawArgs<'_>) -> Played {
     let opInfo = w.slice::<u8>(0, raw_args::count(w.plain::<usize>(1)))?;
     let opInfoLen = w.plain(1);
     let index = w.plain(2);
@@ -7145,7 +7145,7 @@ fn aclprofGetOpEnd(w: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn aclprofGetOpDuration(w: &Words<'_>) -> Played {
+fn aclprofGetOpDuration(w: &RawArgs<'_>) -> Played {
     let opInfo = w.slice::<u8>(0, raw_args::count(w.plain::<usize>(1)))?;
     let opInfoLen = w.plain(1);
     let index = w.plain(2);
@@ -7155,7 +7155,7 @@ fn aclprofGetOpDuration(w: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn aclprofGetModelId(w: &Words<'_>) -> Played {
+fn aclprofGetModelId(w: &RawArgs<'_>) -> Played {
     let opInfo = w.slice::<u8>(0, raw_args::count(w.plain::<usize>(1)))?;
     let opInfoLen = w.plain(1);
     let index = w.plain(2);
@@ -7165,7 +7165,7 @@ fn aclprofGetModelId(w: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn aclprofGetOpFlag(w: &Words<'_>) -> Played {
+fn aclprofGetOpFlag(w: &RawArgs<'_>) -> Played {
     let opInfo = w.slice::<u8>(0, raw_args::count(w.plain::<usize>(1)))?;
     let opInfoLen = w.plain(1);
     let index = w.plain(2);
@@ -7175,7 +7175,7 @@ fn aclprofGetOpFlag(w: &Words<'_>) -> Played {
     raw_args::value(done, 255_i64)
 }
 
-fn aclprofGetOpAttriValue(w: &Words<'_>) -> Played {
+fn aclprofGetOpAttriValue(w: &RawArgs<'_>) -> Played {
     let opInfo = w.slice::<u8>(0, raw_args::count(w.plain::<usize>(1)))?;
     let opInfoLen = w.plain(1);
     let index = w.plain(2);
@@ -7186,7 +7186,7 @@ fn aclprofGetOpAttriValue(w: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn aclprofGetStepTimestamp(w: &Words<'_>) -> Played {
+fn aclprofGetStepTimestamp(w: &RawArgs<'_>) -> Played {
     let stepInfo = w.plain(0);
     let tag = w.plain(1);
     let stream = w.plain(2);
@@ -7196,7 +7196,7 @@ fn aclprofGetStepTimestamp(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclprofCreateStepInfo(_: &Words<'_>) -> Played {
+fn aclprofCreateStepInfo(_: &RawArgs<'_>) -> Played {
     let done = enter(
         &calls::aclprofCreateStepInfo,
         jumar_acl::prof::aclprofCreateStepInfo,
@@ -7204,7 +7204,7 @@ fn aclprofCreateStepInfo(_: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn aclprofDestroyStepInfo(w: &Words<'_>) -> Played {
+fn aclprofDestroyStepInfo(w: &RawArgs<'_>) -> Played {
     let stepinfo = w.plain(0);
     let done = enter(&calls::aclprofDestroyStepInfo, |cx| {
         jumar_acl::prof::aclprofDestroyStepInfo(cx, stepinfo)
@@ -7212,7 +7212,7 @@ fn aclprofDestroyStepInfo(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclprofCreateStamp(_: &Words<'_>) -> Played {
+fn aclprofCreateStamp(_: &RawArgs<'_>) -> Played {
     let done = enter(
         &calls::aclprofCreateStamp,
         jumar_acl::prof::aclprofCreateStamp,
@@ -7220,7 +7220,7 @@ fn aclprofCreateStamp(_: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn aclprofDestroyStamp(w: &Words<'_>) -> Played {
+fn aclprofDestroyStamp(w: &RawArgs<'_>) -> Played {
     let stamp = w.plain(0);
     let done = enter(&calls::aclprofDestroyStamp, |cx| {
         jumar_acl::prof::aclprofDestroyStamp(cx, stamp)
@@ -7228,7 +7228,7 @@ fn aclprofDestroyStamp(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclprofPush(w: &Words<'_>) -> Played {
+fn aclprofPush(w: &RawArgs<'_>) -> Played {
     let stamp = w.plain(0);
     let done = enter(&calls::aclprofPush, |cx| {
         jumar_acl::prof::aclprofPush(cx, stamp)
@@ -7236,12 +7236,12 @@ fn aclprofPush(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclprofPop(_: &Words<'_>) -> Played {
+fn aclprofPop(_: &RawArgs<'_>) -> Played {
     let done = enter(&calls::aclprofPop, jumar_acl::prof::aclprofPop);
     raw_args::status(done)
 }
 
-fn aclprofRangeStart(w: &Words<'_>) -> Played {
+fn aclprofRangeStart(w: &RawArgs<'_>) -> Played {
     let stamp = w.plain(0);
     let rangeId = w.out(1)?;
     let done = enter(&calls::aclprofRangeStart, |cx| {
@@ -7257,7 +7257,7 @@ fn aclprofRangeStart(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclprofRangeStop(w: &Words<'_>) -> Played {
+fn aclprofRangeStop(w: &RawArgs<'_>) -> Played {
     let rangeId = w.plain(0);
     let done = enter(&calls::aclprofRangeStop, |cx| {
         jumar_acl::prof::aclprofRangeStop(cx, rangeId)
@@ -7265,7 +7265,7 @@ fn aclprofRangeStop(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclprofSetStampTraceMessage(w: &Words<'_>) -> Played {
+fn aclprofSetStampTraceMessage(w: &RawArgs<'_>) -> Played {
     let stamp = w.plain(0);
     let msg = w.slice::<u8>(1, raw_args::count(w.plain::<u32>(2)))?;
     let msgLen = w.plain(2);
@@ -7275,7 +7275,7 @@ fn aclprofSetStampTraceMessage(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclprofMark(w: &Words<'_>) -> Played {
+fn aclprofMark(w: &RawArgs<'_>) -> Played {
     let stamp = w.plain(0);
     let done = enter(&calls::aclprofMark, |cx| {
         jumar_acl::prof::aclprofMark(cx, stamp)
@@ -7283,7 +7283,7 @@ fn aclprofMark(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclprofMarkEx(w: &Words<'_>) -> Played {
+fn aclprofMarkEx(w: &RawArgs<'_>) -> Played {
     let msg = w.slice::<u8>(0, raw_args::count(w.plain::<usize>(1)))?;
     let msgLen = w.plain(1);
     let stream = w.plain(2);
@@ -7293,7 +7293,7 @@ fn aclprofMarkEx(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclprofStr2Id(w: &Words<'_>) -> Played {
+fn aclprofStr2Id(w: &RawArgs<'_>) -> Played {
     let message = w.text(0);
     let done = enter(&calls::aclprofStr2Id, |cx| {
         jumar_acl::prof::aclprofStr2Id(cx, message.as_deref())
@@ -7301,12 +7301,12 @@ fn aclprofStr2Id(w: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn aclprofRangePop(_: &Words<'_>) -> Played {
+fn aclprofRangePop(_: &RawArgs<'_>) -> Played {
     let done = enter(&calls::aclprofRangePop, jumar_acl::prof::aclprofRangePop);
     raw_args::status(done)
 }
 
-fn aclrtcCreateProg(w: &Words<'_>) -> Played {
+fn aclrtcCreateProg(w: &RawArgs<'_>) -> Played {
     let prog = w.out(0)?;
     let src = w.text(1);
     let name = w.text(2);
@@ -7333,7 +7333,7 @@ fn aclrtcCreateProg(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtcCompileProg(w: &Words<'_>) -> Played {
+fn aclrtcCompileProg(w: &RawArgs<'_>) -> Played {
     let prog = w.plain(0);
     let numOptions = w.plain(1);
     let options = w.texts(2, raw_args::count(w.plain::<i32>(1)))?;
@@ -7348,7 +7348,7 @@ fn aclrtcCompileProg(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtcAddNameExpr(w: &Words<'_>) -> Played {
+fn aclrtcAddNameExpr(w: &RawArgs<'_>) -> Played {
     let prog = w.plain(0);
     let nameExpression = w.text(1);
     let done = enter(&calls::aclrtcAddNameExpr, |cx| {
@@ -7357,7 +7357,7 @@ fn aclrtcAddNameExpr(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtcGetLoweredName(w: &Words<'_>) -> Played {
+fn aclrtcGetLoweredName(w: &RawArgs<'_>) -> Played {
     let prog = w.plain(0);
     let nameExpression = w.text(1);
     let loweredName = w.out(2)?;
@@ -7374,7 +7374,7 @@ fn aclrtcGetLoweredName(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtcDestroyProg(w: &Words<'_>) -> Played {
+fn aclrtcDestroyProg(w: &RawArgs<'_>) -> Played {
     let prog = w.out(0)?;
     let done = enter(&calls::aclrtcDestroyProg, |cx| {
         jumar_acl::rtc::aclrtcDestroyProg(cx, prog.get())
@@ -7389,7 +7389,7 @@ fn aclrtcDestroyProg(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtcGetBinDataSize(w: &Words<'_>) -> Played {
+fn aclrtcGetBinDataSize(w: &RawArgs<'_>) -> Played {
     let prog = w.plain(0);
     let binDataSizeRet = w.out(1)?;
     let done = enter(&calls::aclrtcGetBinDataSize, |cx| {
@@ -7405,7 +7405,7 @@ fn aclrtcGetBinDataSize(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtcGetCompileLogSize(w: &Words<'_>) -> Played {
+fn aclrtcGetCompileLogSize(w: &RawArgs<'_>) -> Played {
     let prog = w.plain(0);
     let logSizeRet = w.out(1)?;
     let done = enter(&calls::aclrtcGetCompileLogSize, |cx| {
@@ -7421,7 +7421,7 @@ fn aclrtcGetCompileLogSize(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclSetCompileopt(w: &Words<'_>) -> Played {
+fn aclSetCompileopt(w: &RawArgs<'_>) -> Played {
     let opt = w.plain(0);
     let value = w.text(1);
     let done = enter(&calls::aclSetCompileopt, |cx| {
@@ -7430,7 +7430,7 @@ fn aclSetCompileopt(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclGetCompileoptSize(w: &Words<'_>) -> Played {
+fn aclGetCompileoptSize(w: &RawArgs<'_>) -> Played {
     let opt = w.plain(0);
     let done = enter(&calls::aclGetCompileoptSize, |cx| {
         jumar_acl::compile_option::aclGetCompileoptSize(cx, opt)
@@ -7438,7 +7438,7 @@ fn aclGetCompileoptSize(w: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn aclGetCompileopt(w: &Words<'_>) -> Played {
+fn aclGetCompileopt(w: &RawArgs<'_>) -> Played {
     let opt = w.plain(0);
     let value = w.array(1, raw_args::count(w.plain::<usize>(2)), false)?;
     let length = w.plain(2);
@@ -7455,7 +7455,7 @@ fn aclGetCompileopt(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtSnapShotProcessLock(w: &Words<'_>) -> Played {
+fn aclrtSnapShotProcessLock(w: &RawArgs<'_>) -> Played {
     let pid = w.plain(0);
     let reserve = w.plain(1);
     let done = enter(&calls::aclrtSnapShotProcessLock, |cx| {
@@ -7464,7 +7464,7 @@ fn aclrtSnapShotProcessLock(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtSnapShotProcessUnlock(w: &Words<'_>) -> Played {
+fn aclrtSnapShotProcessUnlock(w: &RawArgs<'_>) -> Played {
     let pid = w.plain(0);
     let reserve = w.plain(1);
     let done = enter(&calls::aclrtSnapShotProcessUnlock, |cx| {
@@ -7473,7 +7473,7 @@ fn aclrtSnapShotProcessUnlock(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtSnapShotProcessBackup(w: &Words<'_>) -> Played {
+fn aclrtSnapShotProcessBackup(w: &RawArgs<'_>) -> Played {
     let pid = w.plain(0);
     let args = w.input(1);
     let done = enter(&calls::aclrtSnapShotProcessBackup, |cx| {
@@ -7482,7 +7482,7 @@ fn aclrtSnapShotProcessBackup(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtSnapShotProcessRestore(w: &Words<'_>) -> Played {
+fn aclrtSnapShotProcessRestore(w: &RawArgs<'_>) -> Played {
     let pid = w.plain(0);
     let args = w.input(1);
     let done = enter(&calls::aclrtSnapShotProcessRestore, |cx| {
@@ -7491,7 +7491,7 @@ fn aclrtSnapShotProcessRestore(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtSetStreamFailureMode(w: &Words<'_>) -> Played {
+fn aclrtSetStreamFailureMode(w: &RawArgs<'_>) -> Played {
     let stream = w.plain(0);
     let mode = w.plain(1);
     let done = enter(&calls::aclrtSetStreamFailureMode, |cx| {
@@ -7500,7 +7500,7 @@ fn aclrtSetStreamFailureMode(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtStreamGetId(w: &Words<'_>) -> Played {
+fn aclrtStreamGetId(w: &RawArgs<'_>) -> Played {
     let stream = w.plain(0);
     let streamId = w.out(1)?;
     let done = enter(&calls::aclrtStreamGetId, |cx| {
@@ -7516,7 +7516,7 @@ fn aclrtStreamGetId(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtCreateStreamConfigHandle(_: &Words<'_>) -> Played {
+fn aclrtCreateStreamConfigHandle(_: &RawArgs<'_>) -> Played {
     let done = enter(
         &calls::aclrtCreateStreamConfigHandle,
         jumar_acl::stream::aclrtCreateStreamConfigHandle,
@@ -7524,7 +7524,7 @@ fn aclrtCreateStreamConfigHandle(_: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn aclrtDestroyStreamConfigHandle(w: &Words<'_>) -> Played {
+fn aclrtDestroyStreamConfigHandle(w: &RawArgs<'_>) -> Played {
     let handle = w.plain(0);
     let done = enter(&calls::aclrtDestroyStreamConfigHandle, |cx| {
         jumar_acl::stream::aclrtDestroyStreamConfigHandle(cx, handle)
@@ -7532,7 +7532,7 @@ fn aclrtDestroyStreamConfigHandle(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtSetStreamConfigOpt(w: &Words<'_>) -> Played {
+fn aclrtSetStreamConfigOpt(w: &RawArgs<'_>) -> Played {
     let handle = w.plain(0);
     let attr = w.plain(1);
     let attrValue = w.slice::<u8>(2, raw_args::count(w.plain::<usize>(3)))?;
@@ -7549,7 +7549,7 @@ fn aclrtSetStreamConfigOpt(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtCreateStream(w: &Words<'_>) -> Played {
+fn aclrtCreateStream(w: &RawArgs<'_>) -> Played {
     let stream = w.out(0)?;
     let done = enter(
         &calls::aclrtCreateStream,
@@ -7565,7 +7565,7 @@ fn aclrtCreateStream(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtCreateStreamV2(w: &Words<'_>) -> Played {
+fn aclrtCreateStreamV2(w: &RawArgs<'_>) -> Played {
     let stream = w.out(0)?;
     let handle = w.plain(1);
     let done = enter(&calls::aclrtCreateStreamV2, |cx| {
@@ -7581,7 +7581,7 @@ fn aclrtCreateStreamV2(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtCreateStreamWithConfig(w: &Words<'_>) -> Played {
+fn aclrtCreateStreamWithConfig(w: &RawArgs<'_>) -> Played {
     let stream = w.out(0)?;
     let priority = w.plain(1);
     let flag = w.plain(2);
@@ -7598,7 +7598,7 @@ fn aclrtCreateStreamWithConfig(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtDestroyStream(w: &Words<'_>) -> Played {
+fn aclrtDestroyStream(w: &RawArgs<'_>) -> Played {
     let stream = w.plain(0);
     let done = enter(&calls::aclrtDestroyStream, |cx| {
         jumar_acl::stream::aclrtDestroyStream(cx, stream)
@@ -7606,7 +7606,7 @@ fn aclrtDestroyStream(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtDestroyStreamForce(w: &Words<'_>) -> Played {
+fn aclrtDestroyStreamForce(w: &RawArgs<'_>) -> Played {
     let stream = w.plain(0);
     let done = enter(&calls::aclrtDestroyStreamForce, |cx| {
         jumar_acl::stream::aclrtDestroyStreamForce(cx, stream)
@@ -7614,7 +7614,7 @@ fn aclrtDestroyStreamForce(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtSynchronizeStream(w: &Words<'_>) -> Played {
+fn aclrtSynchronizeStream(w: &RawArgs<'_>) -> Played {
     let stream = w.plain(0);
     let done = enter(&calls::aclrtSynchronizeStream, |cx| {
         jumar_acl::stream::aclrtSynchronizeStream(cx, stream)
@@ -7622,7 +7622,7 @@ fn aclrtSynchronizeStream(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtSynchronizeStreamWithTimeout(w: &Words<'_>) -> Played {
+fn aclrtSynchronizeStreamWithTimeout(w: &RawArgs<'_>) -> Played {
     let stream = w.plain(0);
     let timeout = w.plain(1);
     let done = enter(&calls::aclrtSynchronizeStreamWithTimeout, |cx| {
@@ -7631,7 +7631,7 @@ fn aclrtSynchronizeStreamWithTimeout(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtStreamQuery(w: &Words<'_>) -> Played {
+fn aclrtStreamQuery(w: &RawArgs<'_>) -> Played {
     let stream = w.plain(0);
     let status = w.out(1)?;
     let done = enter(&calls::aclrtStreamQuery, |cx| {
@@ -7647,7 +7647,7 @@ fn aclrtStreamQuery(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtStreamGetPriority(w: &Words<'_>) -> Played {
+fn aclrtStreamGetPriority(w: &RawArgs<'_>) -> Played {
     let stream = w.plain(0);
     let priority = w.out(1)?;
     let done = enter(&calls::aclrtStreamGetPriority, |cx| {
@@ -7663,7 +7663,7 @@ fn aclrtStreamGetPriority(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtStreamGetFlags(w: &Words<'_>) -> Played {
+fn aclrtStreamGetFlags(w: &RawArgs<'_>) -> Played {
     let stream = w.plain(0);
     let flags = w.out(1)?;
     let done = enter(&calls::aclrtStreamGetFlags, |cx| {
@@ -7679,7 +7679,7 @@ fn aclrtStreamGetFlags(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtStreamAbort(w: &Words<'_>) -> Played {
+fn aclrtStreamAbort(w: &RawArgs<'_>) -> Played {
     let stream = w.plain(0);
     let done = enter(&calls::aclrtStreamAbort, |cx| {
         jumar_acl::stream::aclrtStreamAbort(cx, stream)
@@ -7687,7 +7687,7 @@ fn aclrtStreamAbort(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtGetStreamAvailableNum(w: &Words<'_>) -> Played {
+fn aclrtGetStreamAvailableNum(w: &RawArgs<'_>) -> Played {
     let streamCount = w.out(0)?;
     let done = enter(
         &calls::aclrtGetStreamAvailableNum,
@@ -7703,7 +7703,7 @@ fn aclrtGetStreamAvailableNum(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtSetStreamAttribute(w: &Words<'_>) -> Played {
+fn aclrtSetStreamAttribute(w: &RawArgs<'_>) -> Played {
     let stream = w.plain(0);
     let stmAttrType = w.plain(1);
     let value = w.input(2);
@@ -7713,7 +7713,7 @@ fn aclrtSetStreamAttribute(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtGetStreamAttribute(w: &Words<'_>) -> Played {
+fn aclrtGetStreamAttribute(w: &RawArgs<'_>) -> Played {
     let stream = w.plain(0);
     let stmAttrType = w.plain(1);
     let value = w.out(2)?;
@@ -7730,7 +7730,7 @@ fn aclrtGetStreamAttribute(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtDeviceGetStreamPriorityRange(w: &Words<'_>) -> Played {
+fn aclrtDeviceGetStreamPriorityRange(w: &RawArgs<'_>) -> Played {
     let leastPriority = w.optional(0);
     let greatestPriority = w.optional(1);
     let done = enter(
@@ -7748,7 +7748,7 @@ fn aclrtDeviceGetStreamPriorityRange(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtCtxGetCurrentDefaultStream(w: &Words<'_>) -> Played {
+fn aclrtCtxGetCurrentDefaultStream(w: &RawArgs<'_>) -> Played {
     let stream = w.out(0)?;
     let done = enter(
         &calls::aclrtCtxGetCurrentDefaultStream,
@@ -7764,7 +7764,7 @@ fn aclrtCtxGetCurrentDefaultStream(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtGetStreamResLimit(w: &Words<'_>) -> Played {
+fn aclrtGetStreamResLimit(w: &RawArgs<'_>) -> Played {
     let stream = w.plain(0);
     let r#type = w.plain(1);
     let value = w.out(2)?;
@@ -7781,7 +7781,7 @@ fn aclrtGetStreamResLimit(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtSetStreamResLimit(w: &Words<'_>) -> Played {
+fn aclrtSetStreamResLimit(w: &RawArgs<'_>) -> Played {
     let stream = w.plain(0);
     let r#type = w.plain(1);
     let value = w.plain(2);
@@ -7791,7 +7791,7 @@ fn aclrtSetStreamResLimit(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtResetStreamResLimit(w: &Words<'_>) -> Played {
+fn aclrtResetStreamResLimit(w: &RawArgs<'_>) -> Played {
     let stream = w.plain(0);
     let done = enter(&calls::aclrtResetStreamResLimit, |cx| {
         jumar_acl::stream::aclrtResetStreamResLimit(cx, stream)
@@ -7799,7 +7799,7 @@ fn aclrtResetStreamResLimit(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtActiveStream(w: &Words<'_>) -> Played {
+fn aclrtActiveStream(w: &RawArgs<'_>) -> Played {
     let activeStream = w.plain(0);
     let stream = w.plain(1);
     let done = enter(&calls::aclrtActiveStream, |cx| {
@@ -7808,7 +7808,7 @@ fn aclrtActiveStream(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtSwitchStream(w: &Words<'_>) -> Played {
+fn aclrtSwitchStream(w: &RawArgs<'_>) -> Played {
     let leftValue = w.span(0, 8)?;
     let cond = w.plain(1);
     let rightValue = w.span(2, 8)?;
@@ -7831,7 +7831,7 @@ fn aclrtSwitchStream(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtStreamStop(w: &Words<'_>) -> Played {
+fn aclrtStreamStop(w: &RawArgs<'_>) -> Played {
     let stream = w.plain(0);
     let done = enter(&calls::aclrtStreamStop, |cx| {
         jumar_acl::stream::aclrtStreamStop(cx, stream)
@@ -7839,7 +7839,7 @@ fn aclrtStreamStop(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn acltdtGetTensorTypeFromItem(w: &Words<'_>) -> Played {
+fn acltdtGetTensorTypeFromItem(w: &RawArgs<'_>) -> Played {
     let dataItem = w.plain(0);
     let done = enter(&calls::acltdtGetTensorTypeFromItem, |cx| {
         jumar_acl::tdt_channel::acltdtGetTensorTypeFromItem(cx, dataItem)
@@ -7847,7 +7847,7 @@ fn acltdtGetTensorTypeFromItem(w: &Words<'_>) -> Played {
     raw_args::value(done, -1_i64)
 }
 
-fn acltdtGetDataTypeFromItem(w: &Words<'_>) -> Played {
+fn acltdtGetDataTypeFromItem(w: &RawArgs<'_>) -> Played {
     let dataItem = w.plain(0);
     let done = enter(&calls::acltdtGetDataTypeFromItem, |cx| {
         jumar_acl::tdt_channel::acltdtGetDataTypeFromItem(cx, dataItem)
@@ -7855,7 +7855,7 @@ fn acltdtGetDataTypeFromItem(w: &Words<'_>) -> Played {
     raw_args::value(done, -1_i64)
 }
 
-fn acltdtGetDataAddrFromItem(w: &Words<'_>) -> Played {
+fn acltdtGetDataAddrFromItem(w: &RawArgs<'_>) -> Played {
     let dataItem = w.plain(0);
     let done = enter(&calls::acltdtGetDataAddrFromItem, |cx| {
         jumar_acl::tdt_channel::acltdtGetDataAddrFromItem(cx, dataItem)
@@ -7863,7 +7863,7 @@ fn acltdtGetDataAddrFromItem(w: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn acltdtGetDataSizeFromItem(w: &Words<'_>) -> Played {
+fn acltdtGetDataSizeFromItem(w: &RawArgs<'_>) -> Played {
     let dataItem = w.plain(0);
     let done = enter(&calls::acltdtGetDataSizeFromItem, |cx| {
         jumar_acl::tdt_channel::acltdtGetDataSizeFromItem(cx, dataItem)
@@ -7871,7 +7871,7 @@ fn acltdtGetDataSizeFromItem(w: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn acltdtGetDimNumFromItem(w: &Words<'_>) -> Played {
+fn acltdtGetDimNumFromItem(w: &RawArgs<'_>) -> Played {
     let dataItem = w.plain(0);
     let done = enter(&calls::acltdtGetDimNumFromItem, |cx| {
         jumar_acl::tdt_channel::acltdtGetDimNumFromItem(cx, dataItem)
@@ -7879,7 +7879,7 @@ fn acltdtGetDimNumFromItem(w: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn acltdtGetSliceInfoFromItem(w: &Words<'_>) -> Played {
+fn acltdtGetSliceInfoFromItem(w: &RawArgs<'_>) -> Played {
     let dataItem = w.plain(0);
     let sliceNum = w.out(1)?;
     let sliceId = w.out(2)?;
@@ -7897,7 +7897,7 @@ fn acltdtGetSliceInfoFromItem(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn acltdtGetDimsFromItem(w: &Words<'_>) -> Played {
+fn acltdtGetDimsFromItem(w: &RawArgs<'_>) -> Played {
     let dataItem = w.plain(0);
     let dims = w.array(1, raw_args::count(w.plain::<usize>(2)), false)?;
     let dimNum = w.plain(2);
@@ -7914,7 +7914,7 @@ fn acltdtGetDimsFromItem(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn acltdtCreateDataItem(w: &Words<'_>) -> Played {
+fn acltdtCreateDataItem(w: &RawArgs<'_>) -> Played {
     let tdtType = w.plain(0);
     let dims = w.slice::<i64>(1, raw_args::count(w.plain::<usize>(2)))?;
     let dimNum = w.plain(2);
@@ -7935,7 +7935,7 @@ fn acltdtCreateDataItem(w: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn acltdtDestroyDataItem(w: &Words<'_>) -> Played {
+fn acltdtDestroyDataItem(w: &RawArgs<'_>) -> Played {
     let dataItem = w.plain(0);
     let done = enter(&calls::acltdtDestroyDataItem, |cx| {
         jumar_acl::tdt_channel::acltdtDestroyDataItem(cx, dataItem)
@@ -7943,7 +7943,7 @@ fn acltdtDestroyDataItem(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn acltdtCreateDataset(_: &Words<'_>) -> Played {
+fn acltdtCreateDataset(_: &RawArgs<'_>) -> Played {
     let done = enter(
         &calls::acltdtCreateDataset,
         jumar_acl::tdt_channel::acltdtCreateDataset,
@@ -7951,7 +7951,7 @@ fn acltdtCreateDataset(_: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn acltdtDestroyDataset(w: &Words<'_>) -> Played {
+fn acltdtDestroyDataset(w: &RawArgs<'_>) -> Played {
     let dataset = w.plain(0);
     let done = enter(&calls::acltdtDestroyDataset, |cx| {
         jumar_acl::tdt_channel::acltdtDestroyDataset(cx, dataset)
@@ -7959,7 +7959,7 @@ fn acltdtDestroyDataset(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn acltdtGetDataItem(w: &Words<'_>) -> Played {
+fn acltdtGetDataItem(w: &RawArgs<'_>) -> Played {
     let dataset = w.plain(0);
     let index = w.plain(1);
     let done = enter(&calls::acltdtGetDataItem, |cx| {
@@ -7968,7 +7968,7 @@ fn acltdtGetDataItem(w: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn acltdtAddDataItem(w: &Words<'_>) -> Played {
+fn acltdtAddDataItem(w: &RawArgs<'_>) -> Played {
     let dataset = w.plain(0);
     let dataItem = w.plain(1);
     let done = enter(&calls::acltdtAddDataItem, |cx| {
@@ -7977,7 +7977,7 @@ fn acltdtAddDataItem(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn acltdtGetDatasetSize(w: &Words<'_>) -> Played {
+fn acltdtGetDatasetSize(w: &RawArgs<'_>) -> Played {
     let dataset = w.plain(0);
     let done = enter(&calls::acltdtGetDatasetSize, |cx| {
         jumar_acl::tdt_channel::acltdtGetDatasetSize(cx, dataset)
@@ -7985,7 +7985,7 @@ fn acltdtGetDatasetSize(w: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn acltdtGetDatasetName(w: &Words<'_>) -> Played {
+fn acltdtGetDatasetName(w: &RawArgs<'_>) -> Played {
     let dataset = w.plain(0);
     let done = enter(&calls::acltdtGetDatasetName, |cx| {
         jumar_acl::tdt_channel::acltdtGetDatasetName(cx, dataset)
@@ -7993,7 +7993,7 @@ fn acltdtGetDatasetName(w: &Words<'_>) -> Played {
     raw_args::value(done, c"")
 }
 
-fn acltdtStopChannel(w: &Words<'_>) -> Played {
+fn acltdtStopChannel(w: &RawArgs<'_>) -> Played {
     let handle = w.plain(0);
     let done = enter(&calls::acltdtStopChannel, |cx| {
         jumar_acl::tdt_channel::acltdtStopChannel(cx, handle)
@@ -8001,7 +8001,7 @@ fn acltdtStopChannel(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn acltdtCreateChannel(w: &Words<'_>) -> Played {
+fn acltdtCreateChannel(w: &RawArgs<'_>) -> Played {
     let deviceId = w.plain(0);
     let name = w.text(1);
     let done = enter(&calls::acltdtCreateChannel, |cx| {
@@ -8010,7 +8010,7 @@ fn acltdtCreateChannel(w: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn acltdtCreateChannelWithCapacity(w: &Words<'_>) -> Played {
+fn acltdtCreateChannelWithCapacity(w: &RawArgs<'_>) -> Played {
     let deviceId = w.plain(0);
     let name = w.text(1);
     let capacity = w.plain(2);
@@ -8025,7 +8025,7 @@ fn acltdtCreateChannelWithCapacity(w: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn acltdtDestroyChannel(w: &Words<'_>) -> Played {
+fn acltdtDestroyChannel(w: &RawArgs<'_>) -> Played {
     let handle = w.plain(0);
     let done = enter(&calls::acltdtDestroyChannel, |cx| {
         jumar_acl::tdt_channel::acltdtDestroyChannel(cx, handle)
@@ -8033,7 +8033,7 @@ fn acltdtDestroyChannel(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn acltdtCleanChannel(w: &Words<'_>) -> Played {
+fn acltdtCleanChannel(w: &RawArgs<'_>) -> Played {
     let handle = w.plain(0);
     let done = enter(&calls::acltdtCleanChannel, |cx| {
         jumar_acl::tdt_channel::acltdtCleanChannel(cx, handle)
@@ -8041,7 +8041,7 @@ fn acltdtCleanChannel(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn acltdtSendTensor(w: &Words<'_>) -> Played {
+fn acltdtSendTensor(w: &RawArgs<'_>) -> Played {
     let handle = w.plain(0);
     let dataset = w.plain(1);
     let timeout = w.plain(2);
@@ -8051,7 +8051,7 @@ fn acltdtSendTensor(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn acltdtReceiveTensor(w: &Words<'_>) -> Played {
+fn acltdtReceiveTensor(w: &RawArgs<'_>) -> Played {
     let handle = w.plain(0);
     let dataset = w.plain(1);
     let timeout = w.plain(2);
@@ -8061,7 +8061,7 @@ fn acltdtReceiveTensor(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn acltdtQueryChannelSize(w: &Words<'_>) -> Played {
+fn acltdtQueryChannelSize(w: &RawArgs<'_>) -> Played {
     let handle = w.plain(0);
     let size = w.out(1)?;
     let done = enter(&calls::acltdtQueryChannelSize, |cx| {
@@ -8077,7 +8077,7 @@ fn acltdtQueryChannelSize(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn acltdtCreateQueue(w: &Words<'_>) -> Played {
+fn acltdtCreateQueue(w: &RawArgs<'_>) -> Played {
     let attr = w.plain(0);
     let qid = w.out(1)?;
     let done = enter(&calls::acltdtCreateQueue, |cx| {
@@ -8093,7 +8093,7 @@ fn acltdtCreateQueue(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn acltdtDestroyQueue(w: &Words<'_>) -> Played {
+fn acltdtDestroyQueue(w: &RawArgs<'_>) -> Played {
     let qid = w.plain(0);
     let done = enter(&calls::acltdtDestroyQueue, |cx| {
         jumar_acl::tdt_queue::acltdtDestroyQueue(cx, qid)
@@ -8101,7 +8101,7 @@ fn acltdtDestroyQueue(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn acltdtEnqueue(w: &Words<'_>) -> Played {
+fn acltdtEnqueue(w: &RawArgs<'_>) -> Played {
     let qid = w.plain(0);
     let buf = w.plain(1);
     let timeout = w.plain(2);
@@ -8111,7 +8111,7 @@ fn acltdtEnqueue(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn acltdtDequeue(w: &Words<'_>) -> Played {
+fn acltdtDequeue(w: &RawArgs<'_>) -> Played {
     let qid = w.plain(0);
     let buf = w.out(1)?;
     let timeout = w.plain(2);
@@ -8128,7 +8128,7 @@ fn acltdtDequeue(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn acltdtEnqueueData(w: &Words<'_>) -> Played {
+fn acltdtEnqueueData(w: &RawArgs<'_>) -> Played {
     let qid = w.plain(0);
     let data = w.slice::<u8>(1, raw_args::count(w.plain::<usize>(2)))?;
     let dataSize = w.plain(2);
@@ -8151,7 +8151,7 @@ fn acltdtEnqueueData(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn acltdtGrantQueue(w: &Words<'_>) -> Played {
+fn acltdtGrantQueue(w: &RawArgs<'_>) -> Played {
     let qid = w.plain(0);
     let pid = w.plain(1);
     let permission = w.plain(2);
@@ -8162,7 +8162,7 @@ fn acltdtGrantQueue(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn acltdtAttachQueue(w: &Words<'_>) -> Played {
+fn acltdtAttachQueue(w: &RawArgs<'_>) -> Played {
     let qid = w.plain(0);
     let timeout = w.plain(1);
     let permission = w.out(2)?;
@@ -8179,7 +8179,7 @@ fn acltdtAttachQueue(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn acltdtBindQueueRoutes(w: &Words<'_>) -> Played {
+fn acltdtBindQueueRoutes(w: &RawArgs<'_>) -> Played {
     let qRouteList = w.plain(0);
     let done = enter(&calls::acltdtBindQueueRoutes, |cx| {
         jumar_acl::tdt_queue::acltdtBindQueueRoutes(cx, qRouteList)
@@ -8187,7 +8187,7 @@ fn acltdtBindQueueRoutes(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn acltdtUnbindQueueRoutes(w: &Words<'_>) -> Played {
+fn acltdtUnbindQueueRoutes(w: &RawArgs<'_>) -> Played {
     let qRouteList = w.plain(0);
     let done = enter(&calls::acltdtUnbindQueueRoutes, |cx| {
         jumar_acl::tdt_queue::acltdtUnbindQueueRoutes(cx, qRouteList)
@@ -8195,7 +8195,7 @@ fn acltdtUnbindQueueRoutes(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn acltdtQueryQueueRoutes(w: &Words<'_>) -> Played {
+fn acltdtQueryQueueRoutes(w: &RawArgs<'_>) -> Played {
     let queryInfo = w.plain(0);
     let qRouteList = w.plain(1);
     let done = enter(&calls::acltdtQueryQueueRoutes, |cx| {
@@ -8204,7 +8204,7 @@ fn acltdtQueryQueueRoutes(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn acltdtAllocBuf(w: &Words<'_>) -> Played {
+fn acltdtAllocBuf(w: &RawArgs<'_>) -> Played {
     let size = w.plain(0);
     let r#type = w.plain(1);
     let buf = w.out(2)?;
@@ -8221,7 +8221,7 @@ fn acltdtAllocBuf(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn acltdtFreeBuf(w: &Words<'_>) -> Played {
+fn acltdtFreeBuf(w: &RawArgs<'_>) -> Played {
     let buf = w.plain(0);
     let done = enter(&calls::acltdtFreeBuf, |cx| {
         jumar_acl::tdt_queue::acltdtFreeBuf(cx, buf)
@@ -8229,7 +8229,7 @@ fn acltdtFreeBuf(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn acltdtGetBufData(w: &Words<'_>) -> Played {
+fn acltdtGetBufData(w: &RawArgs<'_>) -> Played {
     let buf = w.plain(0);
     let dataPtr = w.out(1)?;
     let size = w.out(2)?;
@@ -8247,7 +8247,7 @@ fn acltdtGetBufData(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn acltdtSetBufDataLen(w: &Words<'_>) -> Played {
+fn acltdtSetBufDataLen(w: &RawArgs<'_>) -> Played {
     let buf = w.plain(0);
     let len = w.plain(1);
     let done = enter(&calls::acltdtSetBufDataLen, |cx| {
@@ -8256,7 +8256,7 @@ fn acltdtSetBufDataLen(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn acltdtGetBufDataLen(w: &Words<'_>) -> Played {
+fn acltdtGetBufDataLen(w: &RawArgs<'_>) -> Played {
     let buf = w.plain(0);
     let len = w.out(1)?;
     let done = enter(&calls::acltdtGetBufDataLen, |cx| {
@@ -8272,7 +8272,7 @@ fn acltdtGetBufDataLen(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn acltdtAppendBufChain(w: &Words<'_>) -> Played {
+fn acltdtAppendBufChain(w: &RawArgs<'_>) -> Played {
     let headBuf = w.plain(0);
     let buf = w.plain(1);
     let done = enter(&calls::acltdtAppendBufChain, |cx| {
@@ -8281,7 +8281,7 @@ fn acltdtAppendBufChain(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn acltdtGetBufChainNum(w: &Words<'_>) -> Played {
+fn acltdtGetBufChainNum(w: &RawArgs<'_>) -> Played {
     let headBuf = w.plain(0);
     let num = w.out(1)?;
     let done = enter(&calls::acltdtGetBufChainNum, |cx| {
@@ -8297,7 +8297,7 @@ fn acltdtGetBufChainNum(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn acltdtGetBufFromChain(w: &Words<'_>) -> Played {
+fn acltdtGetBufFromChain(w: &RawArgs<'_>) -> Played {
     let headBuf = w.plain(0);
     let index = w.plain(1);
     let buf = w.out(2)?;
@@ -8314,7 +8314,7 @@ fn acltdtGetBufFromChain(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn acltdtGetBufUserData(w: &Words<'_>) -> Played {
+fn acltdtGetBufUserData(w: &RawArgs<'_>) -> Played {
     let buf = w.plain(0);
     let dataPtr = w.array(1, raw_args::count(w.plain::<usize>(2)), false)?;
     let size = w.plain(2);
@@ -8332,7 +8332,7 @@ fn acltdtGetBufUserData(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn acltdtSetBufUserData(w: &Words<'_>) -> Played {
+fn acltdtSetBufUserData(w: &RawArgs<'_>) -> Played {
     let buf = w.plain(0);
     let dataPtr = w.slice::<u8>(1, raw_args::count(w.plain::<usize>(2)))?;
     let size = w.plain(2);
@@ -8343,7 +8343,7 @@ fn acltdtSetBufUserData(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn acltdtCopyBufRef(w: &Words<'_>) -> Played {
+fn acltdtCopyBufRef(w: &RawArgs<'_>) -> Played {
     let buf = w.plain(0);
     let newBuf = w.out(1)?;
     let done = enter(&calls::acltdtCopyBufRef, |cx| {
@@ -8359,7 +8359,7 @@ fn acltdtCopyBufRef(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn acltdtCreateQueueAttr(_: &Words<'_>) -> Played {
+fn acltdtCreateQueueAttr(_: &RawArgs<'_>) -> Played {
     let done = enter(
         &calls::acltdtCreateQueueAttr,
         jumar_acl::tdt_queue::acltdtCreateQueueAttr,
@@ -8367,7 +8367,7 @@ fn acltdtCreateQueueAttr(_: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn acltdtDestroyQueueAttr(w: &Words<'_>) -> Played {
+fn acltdtDestroyQueueAttr(w: &RawArgs<'_>) -> Played {
     let attr = w.plain(0);
     let done = enter(&calls::acltdtDestroyQueueAttr, |cx| {
         jumar_acl::tdt_queue::acltdtDestroyQueueAttr(cx, attr)
@@ -8375,7 +8375,7 @@ fn acltdtDestroyQueueAttr(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn acltdtGetQueueAttr(w: &Words<'_>) -> Played {
+fn acltdtGetQueueAttr(w: &RawArgs<'_>) -> Played {
     let attr = w.plain(0);
     let r#type = w.plain(1);
     let len = w.plain(2);
@@ -8395,7 +8395,7 @@ fn acltdtGetQueueAttr(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn acltdtCreateQueueRoute(w: &Words<'_>) -> Played {
+fn acltdtCreateQueueRoute(w: &RawArgs<'_>) -> Played {
     let srcId = w.plain(0);
     let dstId = w.plain(1);
     let done = enter(&calls::acltdtCreateQueueRoute, |cx| {
@@ -8404,7 +8404,7 @@ fn acltdtCreateQueueRoute(w: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn acltdtDestroyQueueRoute(w: &Words<'_>) -> Played {
+fn acltdtDestroyQueueRoute(w: &RawArgs<'_>) -> Played {
     let route = w.plain(0);
     let done = enter(&calls::acltdtDestroyQueueRoute, |cx| {
         jumar_acl::tdt_queue::acltdtDestroyQueueRoute(cx, route)
@@ -8412,7 +8412,7 @@ fn acltdtDestroyQueueRoute(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn acltdtGetQueueRouteParam(w: &Words<'_>) -> Played {
+fn acltdtGetQueueRouteParam(w: &RawArgs<'_>) -> Played {
     let route = w.plain(0);
     let r#type = w.plain(1);
     let len = w.plain(2);
@@ -8432,7 +8432,7 @@ fn acltdtGetQueueRouteParam(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn acltdtCreateQueueRouteList(_: &Words<'_>) -> Played {
+fn acltdtCreateQueueRouteList(_: &RawArgs<'_>) -> Played {
     let done = enter(
         &calls::acltdtCreateQueueRouteList,
         jumar_acl::tdt_queue::acltdtCreateQueueRouteList,
@@ -8440,7 +8440,7 @@ fn acltdtCreateQueueRouteList(_: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn acltdtDestroyQueueRouteList(w: &Words<'_>) -> Played {
+fn acltdtDestroyQueueRouteList(w: &RawArgs<'_>) -> Played {
     let routeList = w.plain(0);
     let done = enter(&calls::acltdtDestroyQueueRouteList, |cx| {
         jumar_acl::tdt_queue::acltdtDestroyQueueRouteList(cx, routeList)
@@ -8448,7 +8448,7 @@ fn acltdtDestroyQueueRouteList(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn acltdtAddQueueRoute(w: &Words<'_>) -> Played {
+fn acltdtAddQueueRoute(w: &RawArgs<'_>) -> Played {
     let routeList = w.plain(0);
     let route = w.plain(1);
     let done = enter(&calls::acltdtAddQueueRoute, |cx| {
@@ -8457,7 +8457,7 @@ fn acltdtAddQueueRoute(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn acltdtGetQueueRoute(w: &Words<'_>) -> Played {
+fn acltdtGetQueueRoute(w: &RawArgs<'_>) -> Played {
     let routeList = w.plain(0);
     let index = w.plain(1);
     let route = w.plain(2);
@@ -8467,7 +8467,7 @@ fn acltdtGetQueueRoute(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn acltdtGetQueueRouteNum(w: &Words<'_>) -> Played {
+fn acltdtGetQueueRouteNum(w: &RawArgs<'_>) -> Played {
     let routeList = w.plain(0);
     let done = enter(&calls::acltdtGetQueueRouteNum, |cx| {
         jumar_acl::tdt_queue::acltdtGetQueueRouteNum(cx, routeList)
@@ -8475,7 +8475,7 @@ fn acltdtGetQueueRouteNum(w: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn acltdtCreateQueueRouteQueryInfo(_: &Words<'_>) -> Played {
+fn acltdtCreateQueueRouteQueryInfo(_: &RawArgs<'_>) -> Played {
     let done = enter(
         &calls::acltdtCreateQueueRouteQueryInfo,
         jumar_acl::tdt_queue::acltdtCreateQueueRouteQueryInfo,
@@ -8483,7 +8483,7 @@ fn acltdtCreateQueueRouteQueryInfo(_: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn acltdtDestroyQueueRouteQueryInfo(w: &Words<'_>) -> Played {
+fn acltdtDestroyQueueRouteQueryInfo(w: &RawArgs<'_>) -> Played {
     let info = w.plain(0);
     let done = enter(&calls::acltdtDestroyQueueRouteQueryInfo, |cx| {
         jumar_acl::tdt_queue::acltdtDestroyQueueRouteQueryInfo(cx, info)
@@ -8491,7 +8491,7 @@ fn acltdtDestroyQueueRouteQueryInfo(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn acltdtSetQueueRouteQueryInfo(w: &Words<'_>) -> Played {
+fn acltdtSetQueueRouteQueryInfo(w: &RawArgs<'_>) -> Played {
     let param = w.plain(0);
     let r#type = w.plain(1);
     let len = w.plain(2);
@@ -8502,7 +8502,7 @@ fn acltdtSetQueueRouteQueryInfo(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclCreateTensorDesc(w: &Words<'_>) -> Played {
+fn aclCreateTensorDesc(w: &RawArgs<'_>) -> Played {
     let dataType = w.plain(0);
     let numDims = w.plain(1);
     let dims = w.slice::<i64>(2, raw_args::count(w.plain::<i32>(1)))?;
@@ -8513,7 +8513,7 @@ fn aclCreateTensorDesc(w: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn aclDestroyTensorDesc(w: &Words<'_>) -> Played {
+fn aclDestroyTensorDesc(w: &RawArgs<'_>) -> Played {
     let desc = w.plain(0);
     let done = enter(&calls::aclDestroyTensorDesc, |cx| {
         jumar_acl::tensor_desc::aclDestroyTensorDesc(cx, desc)
@@ -8521,7 +8521,7 @@ fn aclDestroyTensorDesc(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclSetTensorShapeRange(w: &Words<'_>) -> Played {
+fn aclSetTensorShapeRange(w: &RawArgs<'_>) -> Played {
     let desc = w.plain(0);
     let dimsCount = w.plain(1);
     let dimsRange = w.slice::<[i64; 2]>(2, raw_args::count(w.plain::<usize>(1)))?;
@@ -8531,7 +8531,7 @@ fn aclSetTensorShapeRange(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclSetTensorValueRange(w: &Words<'_>) -> Played {
+fn aclSetTensorValueRange(w: &RawArgs<'_>) -> Played {
     let desc = w.plain(0);
     let valueCount = w.plain(1);
     let valueRange = w.slice::<[i64; 2]>(2, raw_args::count(w.plain::<usize>(1)))?;
@@ -8541,7 +8541,7 @@ fn aclSetTensorValueRange(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclGetTensorDescType(w: &Words<'_>) -> Played {
+fn aclGetTensorDescType(w: &RawArgs<'_>) -> Played {
     let desc = w.plain(0);
     let done = enter(&calls::aclGetTensorDescType, |cx| {
         jumar_acl::tensor_desc::aclGetTensorDescType(cx, desc)
@@ -8549,7 +8549,7 @@ fn aclGetTensorDescType(w: &Words<'_>) -> Played {
     raw_args::value(done, -1_i64)
 }
 
-fn aclGetTensorDescFormat(w: &Words<'_>) -> Played {
+fn aclGetTensorDescFormat(w: &RawArgs<'_>) -> Played {
     let desc = w.plain(0);
     let done = enter(&calls::aclGetTensorDescFormat, |cx| {
         jumar_acl::tensor_desc::aclGetTensorDescFormat(cx, desc)
@@ -8557,7 +8557,7 @@ fn aclGetTensorDescFormat(w: &Words<'_>) -> Played {
     raw_args::value(done, -1_i64)
 }
 
-fn aclGetTensorDescSize(w: &Words<'_>) -> Played {
+fn aclGetTensorDescSize(w: &RawArgs<'_>) -> Played {
     let desc = w.plain(0);
     let done = enter(&calls::aclGetTensorDescSize, |cx| {
         jumar_acl::tensor_desc::aclGetTensorDescSize(cx, desc)
@@ -8565,7 +8565,7 @@ fn aclGetTensorDescSize(w: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn aclGetTensorDescElementCount(w: &Words<'_>) -> Played {
+fn aclGetTensorDescElementCount(w: &RawArgs<'_>) -> Played {
     let desc = w.plain(0);
     let done = enter(&calls::aclGetTensorDescElementCount, |cx| {
         jumar_acl::tensor_desc::aclGetTensorDescElementCount(cx, desc)
@@ -8573,7 +8573,7 @@ fn aclGetTensorDescElementCount(w: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn aclGetTensorDescNumDims(w: &Words<'_>) -> Played {
+fn aclGetTensorDescNumDims(w: &RawArgs<'_>) -> Played {
     let desc = w.plain(0);
     let done = enter(&calls::aclGetTensorDescNumDims, |cx| {
         jumar_acl::tensor_desc::aclGetTensorDescNumDims(cx, desc)
@@ -8581,7 +8581,7 @@ fn aclGetTensorDescNumDims(w: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn aclGetTensorDescDim(w: &Words<'_>) -> Played {
+fn aclGetTensorDescDim(w: &RawArgs<'_>) -> Played {
     let desc = w.plain(0);
     let index = w.plain(1);
     let done = enter(&calls::aclGetTensorDescDim, |cx| {
@@ -8590,7 +8590,7 @@ fn aclGetTensorDescDim(w: &Words<'_>) -> Played {
     raw_args::value(done, -1_i64)
 }
 
-fn aclGetTensorDescDimV2(w: &Words<'_>) -> Played {
+fn aclGetTensorDescDimV2(w: &RawArgs<'_>) -> Played {
     let desc = w.plain(0);
     let index = w.plain(1);
     let dimSize = w.out(2)?;
@@ -8607,7 +8607,7 @@ fn aclGetTensorDescDimV2(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclGetTensorDescDimRange(w: &Words<'_>) -> Played {
+fn aclGetTensorDescDimRange(w: &RawArgs<'_>) -> Played {
     let desc = w.plain(0);
     let index = w.plain(1);
     let dimRangeNum = w.plain(2);
@@ -8625,7 +8625,7 @@ fn aclGetTensorDescDimRange(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclSetTensorDescName(w: &Words<'_>) -> Played {
+fn aclSetTensorDescName(w: &RawArgs<'_>) -> Played {
     let desc = w.plain(0);
     let name = w.text(1);
     let done = enter(&calls::aclSetTensorDescName, |cx| {
@@ -8634,7 +8634,7 @@ fn aclSetTensorDescName(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclGetTensorDescName(w: &Words<'_>) -> Played {
+fn aclGetTensorDescName(w: &RawArgs<'_>) -> Played {
     let desc = w.plain(0);
     let done = enter(&calls::aclGetTensorDescName, |cx| {
         jumar_acl::tensor_desc::aclGetTensorDescName(cx, desc)
@@ -8642,7 +8642,7 @@ fn aclGetTensorDescName(w: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn aclTransTensorDescFormat(w: &Words<'_>) -> Played {
+fn aclTransTensorDescFormat(w: &RawArgs<'_>) -> Played {
     let srcDesc = w.plain(0);
     let dstFormat = w.plain(1);
     let dstDesc = w.out(2)?;
@@ -8659,7 +8659,7 @@ fn aclTransTensorDescFormat(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclSetTensorStorageFormat(w: &Words<'_>) -> Played {
+fn aclSetTensorStorageFormat(w: &RawArgs<'_>) -> Played {
     let desc = w.plain(0);
     let format = w.plain(1);
     let done = enter(&calls::aclSetTensorStorageFormat, |cx| {
@@ -8668,7 +8668,7 @@ fn aclSetTensorStorageFormat(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclSetTensorStorageShape(w: &Words<'_>) -> Played {
+fn aclSetTensorStorageShape(w: &RawArgs<'_>) -> Played {
     let desc = w.plain(0);
     let numDims = w.plain(1);
     let dims = w.slice::<i64>(2, raw_args::count(w.plain::<i32>(1)))?;
@@ -8678,7 +8678,7 @@ fn aclSetTensorStorageShape(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclSetTensorFormat(w: &Words<'_>) -> Played {
+fn aclSetTensorFormat(w: &RawArgs<'_>) -> Played {
     let desc = w.plain(0);
     let format = w.plain(1);
     let done = enter(&calls::aclSetTensorFormat, |cx| {
@@ -8687,7 +8687,7 @@ fn aclSetTensorFormat(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclSetTensorShape(w: &Words<'_>) -> Played {
+fn aclSetTensorShape(w: &RawArgs<'_>) -> Played {
     let desc = w.plain(0);
     let numDims = w.plain(1);
     let dims = w.slice::<i64>(2, raw_args::count(w.plain::<i32>(1)))?;
@@ -8697,7 +8697,7 @@ fn aclSetTensorShape(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclSetTensorOriginFormat(w: &Words<'_>) -> Played {
+fn aclSetTensorOriginFormat(w: &RawArgs<'_>) -> Played {
     let desc = w.plain(0);
     let format = w.plain(1);
     let done = enter(&calls::aclSetTensorOriginFormat, |cx| {
@@ -8706,7 +8706,7 @@ fn aclSetTensorOriginFormat(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclSetTensorOriginShape(w: &Words<'_>) -> Played {
+fn aclSetTensorOriginShape(w: &RawArgs<'_>) -> Played {
     let desc = w.plain(0);
     let numDims = w.plain(1);
     let dims = w.slice::<i64>(2, raw_args::count(w.plain::<i32>(1)))?;
@@ -8716,7 +8716,7 @@ fn aclSetTensorOriginShape(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclGetTensorDescByIndex(w: &Words<'_>) -> Played {
+fn aclGetTensorDescByIndex(w: &RawArgs<'_>) -> Played {
     let desc = w.plain(0);
     let index = w.plain(1);
     let done = enter(&calls::aclGetTensorDescByIndex, |cx| {
@@ -8725,7 +8725,7 @@ fn aclGetTensorDescByIndex(w: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn aclGetTensorDescAddress(w: &Words<'_>) -> Played {
+fn aclGetTensorDescAddress(w: &RawArgs<'_>) -> Played {
     let desc = w.plain(0);
     let done = enter(&calls::aclGetTensorDescAddress, |cx| {
         jumar_acl::tensor_desc::aclGetTensorDescAddress(cx, desc)
@@ -8733,7 +8733,7 @@ fn aclGetTensorDescAddress(w: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn aclSetTensorDynamicInput(w: &Words<'_>) -> Played {
+fn aclSetTensorDynamicInput(w: &RawArgs<'_>) -> Played {
     let desc = w.plain(0);
     let dynamicInputName = w.text(1);
     let done = enter(&calls::aclSetTensorDynamicInput, |cx| {
@@ -8742,7 +8742,7 @@ fn aclSetTensorDynamicInput(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclSetTensorConst(w: &Words<'_>) -> Played {
+fn aclSetTensorConst(w: &RawArgs<'_>) -> Played {
     let desc = w.plain(0);
     let dataBuffer = w.slice::<u8>(1, raw_args::count(w.plain::<usize>(2)))?;
     let length = w.plain(2);
@@ -8752,7 +8752,7 @@ fn aclSetTensorConst(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclSetTensorPlaceMent(w: &Words<'_>) -> Played {
+fn aclSetTensorPlaceMent(w: &RawArgs<'_>) -> Played {
     let desc = w.plain(0);
     let memType = w.plain(1);
     let done = enter(&calls::aclSetTensorPlaceMent, |cx| {
@@ -8761,7 +8761,7 @@ fn aclSetTensorPlaceMent(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclFloat16ToFloat(w: &Words<'_>) -> Played {
+fn aclFloat16ToFloat(w: &RawArgs<'_>) -> Played {
     let value = w.plain(0);
     let done = enter(&calls::aclFloat16ToFloat, |cx| {
         jumar_acl::type_util::aclFloat16ToFloat(cx, value)
@@ -8769,7 +8769,7 @@ fn aclFloat16ToFloat(w: &Words<'_>) -> Played {
     raw_args::value(done, 0.0_f64)
 }
 
-fn aclFloatToFloat16(w: &Words<'_>) -> Played {
+fn aclFloatToFloat16(w: &RawArgs<'_>) -> Played {
     let value = w.plain(0);
     let done = enter(&calls::aclFloatToFloat16, |cx| {
         jumar_acl::type_util::aclFloatToFloat16(cx, value)
@@ -8777,7 +8777,7 @@ fn aclFloatToFloat16(w: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn aclDataTypeSize(w: &Words<'_>) -> Played {
+fn aclDataTypeSize(w: &RawArgs<'_>) -> Played {
     let dataType = w.plain(0);
     let done = enter(&calls::aclDataTypeSize, |cx| {
         jumar_acl::type_util::aclDataTypeSize(cx, dataType)
@@ -8785,7 +8785,7 @@ fn aclDataTypeSize(w: &Words<'_>) -> Played {
     raw_args::value(done, 0_i64)
 }
 
-fn aclrtValueWrite(w: &Words<'_>) -> Played {
+fn aclrtValueWrite(w: &RawArgs<'_>) -> Played {
     let devAddr = w.span(0, 8)?;
     let value = w.plain(1);
     let flag = w.plain(2);
@@ -8796,7 +8796,7 @@ fn aclrtValueWrite(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtValueWait(w: &Words<'_>) -> Played {
+fn aclrtValueWait(w: &RawArgs<'_>) -> Played {
     let devAddr = w.span(0, 8)?;
     let value = w.plain(1);
     let flag = w.plain(2);
@@ -8807,7 +8807,7 @@ fn aclrtValueWait(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtReserveMemAddress(w: &Words<'_>) -> Played {
+fn aclrtReserveMemAddress(w: &RawArgs<'_>) -> Played {
     let virPtr = w.out(0)?;
     let size = w.plain(1);
     let alignment = w.plain(2);
@@ -8826,7 +8826,7 @@ fn aclrtReserveMemAddress(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtReleaseMemAddress(w: &Words<'_>) -> Played {
+fn aclrtReleaseMemAddress(w: &RawArgs<'_>) -> Played {
     let virPtr = w.plain(0);
     let done = enter(&calls::aclrtReleaseMemAddress, |cx| {
         jumar_acl::vmm::aclrtReleaseMemAddress(cx, virPtr)
@@ -8834,7 +8834,7 @@ fn aclrtReleaseMemAddress(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtMallocPhysical(w: &Words<'_>) -> Played {
+fn aclrtMallocPhysical(w: &RawArgs<'_>) -> Played {
     let handle = w.out(0)?;
     let size = w.plain(1);
     let prop = w.input(2);
@@ -8852,7 +8852,7 @@ fn aclrtMallocPhysical(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtFreePhysical(w: &Words<'_>) -> Played {
+fn aclrtFreePhysical(w: &RawArgs<'_>) -> Played {
     let handle = w.plain(0);
     let done = enter(&calls::aclrtFreePhysical, |cx| {
         jumar_acl::vmm::aclrtFreePhysical(cx, handle)
@@ -8860,7 +8860,7 @@ fn aclrtFreePhysical(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtMapMem(w: &Words<'_>) -> Played {
+fn aclrtMapMem(w: &RawArgs<'_>) -> Played {
     let virPtr = w.plain(0);
     let size = w.plain(1);
     let offset = w.plain(2);
@@ -8872,7 +8872,7 @@ fn aclrtMapMem(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtUnmapMem(w: &Words<'_>) -> Played {
+fn aclrtUnmapMem(w: &RawArgs<'_>) -> Played {
     let virPtr = w.plain(0);
     let done = enter(&calls::aclrtUnmapMem, |cx| {
         jumar_acl::vmm::aclrtUnmapMem(cx, virPtr)
@@ -8880,7 +8880,7 @@ fn aclrtUnmapMem(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtMemMapNoAccess(w: &Words<'_>) -> Played {
+fn aclrtMemMapNoAccess(w: &RawArgs<'_>) -> Played {
     let virPtr = w.plain(0);
     let size = w.plain(1);
     let offset = w.plain(2);
@@ -8892,7 +8892,7 @@ fn aclrtMemMapNoAccess(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtMemGetAllocationGranularity(w: &Words<'_>) -> Played {
+fn aclrtMemGetAllocationGranularity(w: &RawArgs<'_>) -> Played {
     let prop = w.input(0);
     let option = w.plain(1);
     let granularity = w.out(2)?;
@@ -8909,7 +8909,7 @@ fn aclrtMemGetAllocationGranularity(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtMemSetAccess(w: &Words<'_>) -> Played {
+fn aclrtMemSetAccess(w: &RawArgs<'_>) -> Played {
     let virPtr = w.plain(0);
     let size = w.plain(1);
     let desc = w.slice::<jumar_acl::generated::types::aclrtMemAccessDesc>(
@@ -8923,7 +8923,7 @@ fn aclrtMemSetAccess(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtMemGetAccess(w: &Words<'_>) -> Played {
+fn aclrtMemGetAccess(w: &RawArgs<'_>) -> Played {
     let virPtr = w.plain(0);
     let location = w.input(1);
     let flag = w.out(2)?;
@@ -8940,7 +8940,7 @@ fn aclrtMemGetAccess(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtMemRetainAllocationHandle(w: &Words<'_>) -> Played {
+fn aclrtMemRetainAllocationHandle(w: &RawArgs<'_>) -> Played {
     let virPtr = w.plain(0);
     let handle = w.out(1)?;
     let done = enter(&calls::aclrtMemRetainAllocationHandle, |cx| {
@@ -8956,7 +8956,7 @@ fn aclrtMemRetainAllocationHandle(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtMemGetAllocationPropertiesFromHandle(w: &Words<'_>) -> Played {
+fn aclrtMemGetAllocationPropertiesFromHandle(w: &RawArgs<'_>) -> Played {
     let handle = w.plain(0);
     let prop = w.out(1)?;
     let done = enter(&calls::aclrtMemGetAllocationPropertiesFromHandle, |cx| {
@@ -8972,7 +8972,7 @@ fn aclrtMemGetAllocationPropertiesFromHandle(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtReserveMemAddressNoUCMemory(w: &Words<'_>) -> Played {
+fn aclrtReserveMemAddressNoUCMemory(w: &RawArgs<'_>) -> Played {
     let virPtr = w.out(0)?;
     let size = w.plain(1);
     let alignment = w.plain(2);
@@ -8991,7 +8991,7 @@ fn aclrtReserveMemAddressNoUCMemory(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtMemGetAddressRange(w: &Words<'_>) -> Played {
+fn aclrtMemGetAddressRange(w: &RawArgs<'_>) -> Played {
     let ptr = w.plain(0);
     let pbase = w.out(1)?;
     let psize = w.out(2)?;
@@ -9009,7 +9009,7 @@ fn aclrtMemGetAddressRange(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtMemMapSelectedLink(w: &Words<'_>) -> Played {
+fn aclrtMemMapSelectedLink(w: &RawArgs<'_>) -> Played {
     let virPtrDst = w.plain(0);
     let size = w.plain(1);
     let virPtrSrc = w.plain(2);
@@ -9020,7 +9020,7 @@ fn aclrtMemMapSelectedLink(w: &Words<'_>) -> Played {
     raw_args::status(done)
 }
 
-fn aclrtMemMapSetLink(w: &Words<'_>) -> Played {
+fn aclrtMemMapSetLink(w: &RawArgs<'_>) -> Played {
     let handle = w.plain(0);
     let adviceLink = w.plain(1);
     let done = enter(&calls::aclrtMemMapSetLink, |cx| {

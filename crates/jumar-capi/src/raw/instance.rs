@@ -71,7 +71,7 @@ fn settle() -> bool {
         super::ffi_boundary::note_panics();
         loop {
             OWN.state.store(CLAIMING, Ordering::SeqCst);
-            match look_around() {
+            match find_other_instances() {
                 Others::None => {
                     OWN.state.store(FIRST, Ordering::SeqCst);
                     super::ffi_boundary::call_at_exit();
@@ -109,7 +109,7 @@ enum Others {
     ClaimingAfter,
 }
 
-fn look_around() -> Others {
+fn find_other_instances() -> Others {
     let own = &raw const OWN;
     let mut outcome = Others::None;
     for instance in instances() {

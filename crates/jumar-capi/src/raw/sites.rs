@@ -16,7 +16,7 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 
 use crate::acl::Call;
-use crate::acl::observers::{DEPTH, Place, Walk};
+use crate::acl::observers::{DEPTH, SourceLocation, Walk};
 
 /// A stack of the program that was walked.
 #[derive(Clone, Copy)]
@@ -24,7 +24,7 @@ struct Site {
     call: u16,
     here: usize,
     frames: [(usize, usize); DEPTH],
-    place: Place,
+    place: SourceLocation,
 }
 
 /// Two calls whose numbers here are the same push each other out.
@@ -91,7 +91,7 @@ fn word(here: usize, stack: &Range<usize>, address: usize) -> Option<usize> {
 }
 
 /// Finds the place of a call whose shim's frame is at `here`, if a walk from there was remembered.
-pub(super) fn find(call: &'static Call, here: usize) -> Option<Place> {
+pub(super) fn find(call: &'static Call, here: usize) -> Option<SourceLocation> {
     let known = |known: &RefCell<Option<Sites>>| {
         let known = known.borrow();
         let known = known.as_ref()?;

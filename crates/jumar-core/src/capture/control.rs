@@ -9,7 +9,7 @@ use jumar_hal::sync::{AtomicU32, Mutex, Ordering};
 use jumar_types::{Error, ErrorKind, Result};
 
 use super::record::Recording;
-use super::{Action, CaptureMode, Graph, Lane, Origin, Phase, Recorder, TaskKind};
+use super::{Action, CaptureMode, CapturedStream, Graph, Origin, Phase, Recorder, TaskKind};
 use crate::memory::Block;
 use crate::runtime::Shared;
 use crate::{Caller, Context, Stream};
@@ -509,12 +509,12 @@ impl Graph {
         }
         let lane = inner.lanes.len() as u32;
         stream
-            .attach(Recorder::Lane {
+            .attach(Recorder::CapturedStream {
                 graph: self.clone(),
                 lane,
             })
             .map_err(|other| other.in_the_way(stream))?;
-        inner.lanes.push(Lane::new(stream, head));
+        inner.lanes.push(CapturedStream::new(stream, head));
         Ok(())
     }
 
@@ -524,7 +524,7 @@ impl Graph {
     /// `StreamModel`: it is not bound to this model; `StreamCaptured`: it is being captured.
     pub fn unbind(&self, stream: &Arc<Stream>) -> Result<()> {
         match stream.recorder() {
-            Some(Recorder::Lane { graph, lane }) if std::ptr::eq(&*graph, self) => {
+            Some(Recorder::CapturedStream { graph, lane }) if std::ptr::eq(&*graph, self) => {
                 self.built("unbinding streams")?;
                 // A model that another thread destroys has let go of its streams already.
                 if let Some(lane) = self.inner.lock().lanes.get_mut(lane as usize) {
@@ -533,7 +533,7 @@ impl Graph {
                 stream.detach();
                 Ok(())
             }
-            Some(other @ Recorder::Lane { .. })
+            Some(other @ Recorder::CapturedStream { .. })
                 if other.capture().is_some_and(|graph| graph.is_capturing()) =>
             {
                 Err(other.in_the_way(stream))
@@ -556,13 +556,13 @@ impl Graph {
     pub fn mark_end(&self, stream: &Stream, caller: &Caller<'_>) -> Result<()> {
         self.built("marking the end")?;
         match stream.recorder() {
-            Some(Recorder::Lane { graph, lane }) if std::ptr::eq(&*graph, self) => {
+            Some(Recorder::CapturedStream { graph, lane }) if std::ptr::eq(&*graph, self) => {
                 let mut inner = self.inner.lock();
                 self.control(&mut inner, lane, Control::End, caller)?;
                 inner.ended = true;
                 Ok(())
             }
-            Some(other @ Recorder::Lane { .. })
+            Some(other @ Recorder::CapturedStream { .. })
                 if other.capture().is_some_and(|graph| graph.is_capturing()) =>
             {
                 Err(other.in_the_way(stream))
@@ -636,7 +636,7 @@ impl Stream {
     /// Gives the model and lane that the stream records for.
     pub(super) fn recording(&self) -> Option<(Arc<Graph>, u32)> {
         match self.recorder() {
-            Some(Recorder::Lane { graph, lane }) => Some((graph, lane)),
+            Some(Recorder::CapturedStream { graph, lane }) => Some((graph, lane)),
             Some(Recorder::Update(_) | Recorder::StandIn { .. }) | None => None,
         }
     }

@@ -245,7 +245,7 @@ impl TaskGroup {
 
 fn captured(stream: &Stream) -> Result<(Arc<Graph>, u32)> {
     match stream.recorder() {
-        Some(Recorder::Lane { graph, lane }) if graph.is_capturing() => Ok((graph, lane)),
+        Some(Recorder::CapturedStream { graph, lane }) if graph.is_capturing() => Ok((graph, lane)),
         _ => Err(stream.not_captured()),
     }
 }

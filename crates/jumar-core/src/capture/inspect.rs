@@ -329,7 +329,7 @@ impl Stream {
     /// Gives the model that the stream is, or stands for, a part of, and which part.
     pub(super) fn lane_of_model(&self) -> Result<(Arc<Graph>, u32)> {
         let found = match self.recorder() {
-            Some(Recorder::Lane { graph, lane }) => Some((graph, lane)),
+            Some(Recorder::CapturedStream { graph, lane }) => Some((graph, lane)),
             Some(Recorder::StandIn { graph, lane }) => graph.upgrade().map(|graph| (graph, lane)),
             Some(Recorder::Update(_)) | None => None,
         };

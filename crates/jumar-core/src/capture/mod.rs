@@ -15,8 +15,8 @@
 //! Locks: an event's lock comes before a graph's, a graph's `runs` before its `inner`, and a stream's recorder is the last.
 //! Neither of `inner` and recorder is held while anything outside of this folder is called.
 
-mod branches;
 mod control;
+mod drivers;
 mod group;
 mod inspect;
 mod owned_op;
@@ -146,7 +146,7 @@ struct Inner {
     thread: u64,
     /// Why the capture is invalid.
     invalid: Option<Error>,
-    lanes: Vec<Lane>,
+    lanes: Vec<CapturedStream>,
     nodes: Vec<Node>,
     /// The group that is open: its lane and its tasks so far.
     open_group: Option<(u32, Vec<Arc<Slot>>)>,
@@ -171,7 +171,7 @@ struct Inner {
 }
 
 /// One stream's part of a graph.
-struct Lane {
+struct CapturedStream {
     stream: u64,
     number: u32,
     /// Held while the stream is being recorded.
@@ -219,14 +219,14 @@ struct Runs {
     /// The execution that was queued last.
     last: Option<LastRun>,
     /// Queues of the graph's own, one a lane, for graphs that need them.
-    queues: Vec<(Arc<dyn Queue>, Arc<branches::LaneWatch>)>,
+    queues: Vec<(Arc<dyn Queue>, Arc<drivers::LaneWatch>)>,
 }
 
 struct LastRun {
     stream: u64,
     queue: Arc<dyn Queue>,
     done: Arc<Signal>,
-    running: Weak<branches::Running>,
+    running: Weak<drivers::Running>,
 }
 
 /// The captures that are under way in a context.
@@ -240,7 +240,7 @@ pub(crate) struct Captures {
 #[derive(Clone)]
 pub(crate) enum Recorder {
     /// It becomes a node.
-    Lane { graph: Arc<Graph>, lane: u32 },
+    CapturedStream { graph: Arc<Graph>, lane: u32 },
     /// It replaces the tasks of a group.
     Update(Arc<Update>),
     /// It is refused: the stream only stands for a part of a captured graph.

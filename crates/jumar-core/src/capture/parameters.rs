@@ -11,7 +11,8 @@ use jumar_types::{Error, ErrorKind, Result};
 
 use super::group::Slot;
 use super::{
-    Action, EventTask, Graph, GraphTask, Inner, Lane, Node, OwnedOp, Phase, Recorder, TaskKind,
+    Action, CapturedStream, EventTask, Graph, GraphTask, Inner, Node, OwnedOp, Phase, Recorder,
+    TaskKind,
 };
 use crate::gate::Op;
 use crate::kernel::{Function, KernelLaunch};
@@ -70,7 +71,7 @@ impl Recorder {
     /// Names a task by the place that it was just given.
     pub(crate) fn recorded(&self, place: u64) -> Option<RecordedTask> {
         match self {
-            Recorder::Lane { graph, lane } => Some(RecordedTask {
+            Recorder::CapturedStream { graph, lane } => Some(RecordedTask {
                 graph: Arc::downgrade(graph),
                 lane: *lane,
                 place,
@@ -329,7 +330,7 @@ impl Runtime {
     fn last_recorded<T>(
         &self,
         lookups: &Lookups,
-        work: impl FnOnce(&Lane, &mut Node) -> Result<T>,
+        work: impl FnOnce(&CapturedStream, &mut Node) -> Result<T>,
     ) -> Result<T> {
         let none = || {
             Error::new(

@@ -6,8 +6,8 @@ use jumar_hal::Task;
 use jumar_types::{Error, ErrorKind, Result};
 
 use super::{
-    Action, CaptureMode, CaptureStatus, EventTask, Graph, Lane, Node, Origin, OwnedOp, Phase,
-    Recorder, TaskKind,
+    Action, CaptureMode, CaptureStatus, CapturedStream, EventTask, Graph, Node, Origin, OwnedOp,
+    Phase, Recorder, TaskKind,
 };
 use crate::{Caller, Context, Event, Stream};
 
@@ -92,19 +92,19 @@ impl Graph {
             return Err(self.destroyed());
         }
         stream
-            .attach(Recorder::Lane {
+            .attach(Recorder::CapturedStream {
                 graph: self.clone(),
                 lane: 0,
             })
             .map_err(|other| other.in_the_way(stream))?;
-        inner.lanes.push(Lane::new(stream, true));
+        inner.lanes.push(CapturedStream::new(stream, true));
         Ok(())
     }
 
     /// Tells what a stream's capture is up to, and which graph it fills.
     pub fn capture_of(stream: &Stream) -> (CaptureStatus, Option<Arc<Graph>>) {
         match stream.recorder() {
-            Some(Recorder::Lane { graph, .. }) => {
+            Some(Recorder::CapturedStream { graph, .. }) => {
                 let status = {
                     let inner = graph.inner.lock();
                     match (inner.phase, &inner.invalid) {
@@ -194,12 +194,12 @@ impl Graph {
         }
         let lane = inner.lanes.len() as u32;
         stream
-            .attach(Recorder::Lane {
+            .attach(Recorder::CapturedStream {
                 graph: self.clone(),
                 lane,
             })
             .map_err(|other| other.in_the_way(stream))?;
-        inner.lanes.push(Lane::new(stream, true));
+        inner.lanes.push(CapturedStream::new(stream, true));
         inner.add(
             lane,
             Recording {
@@ -222,9 +222,9 @@ impl Graph {
     }
 }
 
-impl Lane {
-    pub(super) fn new(stream: &Arc<Stream>, head: bool) -> Lane {
-        Lane {
+impl CapturedStream {
+    pub(super) fn new(stream: &Arc<Stream>, head: bool) -> CapturedStream {
+        CapturedStream {
             stream: stream.id(),
             number: stream.number(),
             attached: Some(stream.clone()),
@@ -346,7 +346,7 @@ impl Recorder {
         caller: &Caller<'_>,
     ) -> Result<std::result::Result<u64, (Task, [Task; PARTS])>> {
         let (graph, lane) = match self {
-            Recorder::Lane { graph, lane } => (graph, *lane),
+            Recorder::CapturedStream { graph, lane } => (graph, *lane),
             // The task that is replaced has its parts already.
             Recorder::Update(update) => return update.take(task, &noted).map(Ok),
             Recorder::StandIn { .. } => return Err(stands_in()),
@@ -391,7 +391,7 @@ impl Recorder {
         caller: &Caller<'_>,
     ) -> Result<Option<Mark>> {
         let (graph, lane) = match self {
-            Recorder::Lane { graph, lane } => (graph, lane),
+            Recorder::CapturedStream { graph, lane } => (graph, lane),
             Recorder::StandIn { .. } => return Err(stands_in()),
             Recorder::Update(_) => {
                 return Err(Error::new(
@@ -425,7 +425,7 @@ impl Recorder {
     /// Says why a stream with this recorder cannot have another one.
     pub(crate) fn in_the_way(&self, stream: &Stream) -> Error {
         match self {
-            Recorder::Lane { graph, .. } if graph.origin == Origin::Built => Error::new(
+            Recorder::CapturedStream { graph, .. } if graph.origin == Origin::Built => Error::new(
                 ErrorKind::StreamModel,
                 format!(
                     "stream {} is bound to model {}",
@@ -433,7 +433,7 @@ impl Recorder {
                     graph.number
                 ),
             ),
-            Recorder::Lane { graph, .. } => Error::new(
+            Recorder::CapturedStream { graph, .. } => Error::new(
                 ErrorKind::StreamCaptured,
                 format!(
                     "stream {} is being captured, into model {}",
@@ -539,8 +539,10 @@ impl Recorder {
     /// Gives the graph that is being captured.
     pub(crate) fn capture(&self) -> Option<&Arc<Graph>> {
         match self {
-            Recorder::Lane { graph, .. } if graph.origin != Origin::Built => Some(graph),
-            Recorder::Lane { .. } | Recorder::Update(_) | Recorder::StandIn { .. } => None,
+            Recorder::CapturedStream { graph, .. } if graph.origin != Origin::Built => Some(graph),
+            Recorder::CapturedStream { .. } | Recorder::Update(_) | Recorder::StandIn { .. } => {
+                None
+            }
         }
     }
 

@@ -9,12 +9,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jumar_hal::sync::Ordering;
-use jumar_hal::{Cost, Move, Program, Signal, Task, WaitThen};
+use jumar_hal::{Cost, MemOp, Program, Signal, Task, WaitThen};
 use jumar_types::{Error, ErrorKind, Result};
 
 use super::control::Control;
 use super::group::Slot;
-use super::{Action, Graph, Inner, LastRun, Node, Phase, Recorder, TaskKind, branches};
+use super::{Action, Graph, Inner, LastRun, Node, Phase, Recorder, TaskKind, drivers};
 use crate::gate::{Op, Phase as Progress};
 use crate::memory::Lookups;
 use crate::runtime::Shared;
@@ -25,7 +25,7 @@ pub(super) enum Plan {
     /// One array, run by the stream's own queue.
     Straight(Arc<Straight>),
     /// Lanes with drivers.
-    Lanes(Arc<branches::LanePlan>),
+    Lanes(Arc<drivers::LanePlan>),
 }
 
 /// The tasks of a graph in one order.
@@ -33,7 +33,7 @@ pub(super) struct Straight {
     steps: Box<[Step]>,
     /// The copies and fills among the steps once more, side by side: nothing but what the backend needs passes through the
     /// caches, and a stretch of them is one call of it.
-    moves: Box<[Move]>,
+    moves: Box<[MemOp]>,
     stretches: Box<[ReplayStep]>,
     /// The node of each step, for whoever watches and for errors.
     nodes: Box<[Source]>,
@@ -87,7 +87,7 @@ pub(super) struct Resolved {
 /// One thing to do, without a look at anything else.
 pub(super) enum Step {
     Run(Arc<dyn Program>),
-    Move(Move),
+    MemOp(MemOp),
     Set(Arc<Signal>),
     Clear(Arc<Signal>),
     /// Sets the signal with this number of [`Resolved::set`].
@@ -216,8 +216,8 @@ impl Node {
                 limit: None,
             },
             Action::Task(task) => match task {
-                Task::Copy(copy) => Made::Step(Step::Move(Move::Copy(*copy))),
-                Task::Fill { to, value } => Made::Step(Step::Move(Move::Fill {
+                Task::Copy(copy) => Made::Step(Step::MemOp(MemOp::Copy(*copy))),
+                Task::Fill { to, value } => Made::Step(Step::MemOp(MemOp::Fill {
                     to: *to,
                     value: *value,
                 })),
@@ -281,8 +281,8 @@ impl Step {
         };
         match self {
             Step::Run(program) => program.cost(),
-            Step::Move(Move::Copy(copy)) => by_bytes(copy.bytes()),
-            Step::Move(Move::Fill { to, .. }) => by_bytes(to.bytes()),
+            Step::MemOp(MemOp::Copy(copy)) => by_bytes(copy.bytes()),
+            Step::MemOp(MemOp::Fill { to, .. }) => by_bytes(to.bytes()),
             Step::Set(_) | Step::Clear(_) | Step::SetOutside(_) => Cost::Bounded,
             Step::Slot(_) => Cost::Unbounded,
         }
@@ -293,7 +293,7 @@ impl Step {
     pub(super) fn run(&self, shared: &Shared, resolved: &Resolved) -> Result<()> {
         match self {
             Step::Run(program) => return program.run(),
-            Step::Move(step) => shared.backend.move_now(std::slice::from_ref(step)),
+            Step::MemOp(step) => shared.backend.move_now(std::slice::from_ref(step)),
             Step::Set(signal) => signal.set(),
             Step::Clear(signal) => signal.clear(),
             Step::SetOutside(place) => resolved.set[*place as usize].set(),
@@ -328,7 +328,7 @@ impl Plan {
             .any(|lane| !lane.head && !lane.nodes.is_empty());
         let waits = inner.nodes.iter().any(Node::waits);
         if controls || dormant || (waits && used.count() > 1) {
-            Plan::Lanes(Arc::new(branches::LanePlan::new(inner)))
+            Plan::Lanes(Arc::new(drivers::LanePlan::new(inner)))
         } else {
             Plan::Straight(Arc::new(Straight::new(inner)))
         }
@@ -348,11 +348,11 @@ impl Straight {
                 Made::Nothing => {}
                 Made::Step(step) => {
                     match (&step, stretches[first_stretch..].last_mut()) {
-                        (Step::Move(next), Some(ReplayStep::Moves(stretch))) => {
+                        (Step::MemOp(next), Some(ReplayStep::Moves(stretch))) => {
                             moves.push(*next);
                             stretch.end = moves.len();
                         }
-                        (Step::Move(next), _) => {
+                        (Step::MemOp(next), _) => {
                             moves.push(*next);
                             stretches.push(ReplayStep::Moves(moves.len() - 1..moves.len()));
                         }
@@ -511,7 +511,9 @@ impl Graph {
     /// gone; what the gate or a stopped context answers.
     pub fn execute(self: &Arc<Self>, stream: &Arc<Stream>, caller: &Caller<'_>) -> Result<()> {
         match stream.recorder() {
-            Some(Recorder::Lane { graph, .. }) if graph.origin == super::Origin::Built => {
+            Some(Recorder::CapturedStream { graph, .. })
+                if graph.origin == super::Origin::Built =>
+            {
                 return Err(Error::new(
                     ErrorKind::InvalidValue,
                     format!(

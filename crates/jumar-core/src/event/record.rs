@@ -37,9 +37,9 @@ const MOST: usize = 1024;
 
 /// Signals of earlier records, oldest first: one that is set and that nobody else has serves again.
 #[derive(Default)]
-pub(super) struct Spare(VecDeque<Arc<Signal>>);
+pub(super) struct SignalFreeList(VecDeque<Arc<Signal>>);
 
-impl Spare {
+impl SignalFreeList {
     /// Gives a clear signal.
     pub(super) fn take(&mut self, timed: bool) -> Arc<Signal> {
         let free = |signal: &Arc<Signal>| signal.is_set() && Arc::strong_count(signal) == 1;
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn a_signal_serves_again_once_it_is_set_and_nobody_else_has_it() {
-        let mut spare = Spare::default();
+        let mut spare = SignalFreeList::default();
         let first = spare.take(true);
         let address = Arc::as_ptr(&first);
         spare.keep(Point::Signal(first.clone()));

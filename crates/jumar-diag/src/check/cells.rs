@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Allocation, Place};
+use super::{Allocation, SourceLocation};
 
 /// More cells than this in one allocation are put together: their history is forgotten.
 const MOST_CELLS: usize = 1 << 12;
@@ -15,7 +15,7 @@ pub(super) struct Access {
     pub(super) number: u32,
     pub(super) at: u64,
     pub(super) ticket: u64,
-    pub(super) place: Place,
+    pub(super) place: SourceLocation,
     /// The program on the device that did it, as a hash of its name; 0 for copies and fills.
     pub(super) program: u32,
     pub(super) verb: Verb,

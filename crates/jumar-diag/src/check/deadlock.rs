@@ -8,7 +8,7 @@ use jumar_core::{Admission, Op, Phase};
 
 use super::order::Numbers;
 use super::race::{OpContext, Races};
-use super::{Finding, Interest, Line, Place};
+use super::{Finding, Interest, Line, SourceLocation};
 
 /// What a task on a stream waits for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub(super) enum For {
 pub(super) struct Wait {
     pub(super) stream: u32,
     pub(super) what: For,
-    pub(super) place: Place,
+    pub(super) place: SourceLocation,
     pub(super) started: bool,
     /// It ends by itself.
     pub(super) limited: bool,
@@ -34,7 +34,7 @@ pub(super) struct Wait {
 /// A thread that waits.
 pub(super) struct HostWait {
     pub(super) stream: Option<u32>,
-    pub(super) place: Place,
+    pub(super) place: SourceLocation,
     pub(super) limited: bool,
 }
 
@@ -42,10 +42,10 @@ pub(super) struct HostWait {
 pub(super) struct Stuck {
     pub(super) waits: Numbers<u64, Wait>,
     /// Records that have not run: the stream, the event or notify, the place.
-    pub(super) records: Numbers<u64, (u32, u64, Place)>,
+    pub(super) records: Numbers<u64, (u32, u64, SourceLocation)>,
     pub(super) hosts: Numbers<u64, HostWait>,
     /// By stream: the callback that was handed over last.
-    pub(super) callbacks: Numbers<u32, Place>,
+    pub(super) callbacks: Numbers<u32, SourceLocation>,
     /// Something outside may release the program.
     pub(super) open: bool,
     /// Changes with each operation that is seen.

@@ -11,6 +11,7 @@
 mod cells;
 mod conflict;
 mod deadlock;
+mod finding;
 mod order;
 mod race;
 mod report;
@@ -27,9 +28,11 @@ use jumar_core::sync::{AtomicBool, AtomicU32, AtomicU64, Mutex, MutexGuard, Orde
 use jumar_core::{Admission, Op, Phase, Probe, Span};
 use jumar_types::Result;
 
+pub use finding::{Finding, Line, Object, Touch};
 pub use rules::{Rule, Severity};
 pub use source_location::{
-    DEPTH, Place, Script, Walk, fork_ended, fork_prepared, here, in_call, set_script, stack_text,
+    DEPTH, Script, SourceLocation, Walk, fork_ended, fork_prepared, here, in_call, set_script,
+    stack_text,
 };
 
 use race::{OpContext, Races};
@@ -68,110 +71,6 @@ pub trait Memory: Send + Sync {
     /// Takes what the program touched of guarded bytes since the last time.
     fn touches(&self) -> Vec<Touch> {
         Vec::new()
-    }
-}
-
-/// The program touched bytes that a pending copy needs.
-#[derive(Clone, Debug)]
-pub struct Touch {
-    /// The copy.
-    pub ticket: u64,
-    /// The first byte that was touched.
-    pub address: usize,
-    /// Whether it was written.
-    pub wrote: bool,
-    /// The thread's stack, the innermost frame first: addresses behind calls.
-    pub frames: Vec<usize>,
-    /// Where its script was, if it was in one.
-    pub script: Option<Script>,
-}
-
-/// One line of a finding.
-#[derive(Clone, Debug)]
-pub struct Line {
-    /// What the line is: "now", "earlier", "made" and so on.
-    pub label: &'static str,
-    /// Where in the program.
-    pub place: Place,
-    /// What happened there.
-    pub text: String,
-}
-
-/// Something that a program did wrong.
-#[derive(Clone, Debug)]
-pub struct Finding {
-    /// The rule's id.
-    pub rule: &'static str,
-    /// What happened where, the newest first.
-    pub lines: Vec<Line>,
-    /// What is missing, if the rule is about something missing.
-    pub missing: Option<String>,
-    /// What to do, where it can be said better than by the rule.
-    pub fix: Option<String>,
-}
-
-impl Finding {
-    /// Begins a finding with what happened now, at the place of the call under way.
-    pub fn now(rule: &'static str, text: impl Into<String>) -> Finding {
-        Finding {
-            rule,
-            lines: vec![Line {
-                label: "now",
-                place: here(),
-                text: text.into(),
-            }],
-            missing: None,
-            fix: None,
-        }
-    }
-
-    /// Adds a line.
-    #[must_use]
-    pub fn and(mut self, label: &'static str, place: Place, text: impl Into<String>) -> Finding {
-        self.lines.push(Line {
-            label,
-            place,
-            text: text.into(),
-        });
-        self
-    }
-
-    /// Says what is missing.
-    #[must_use]
-    pub fn missing(mut self, text: impl Into<String>) -> Finding {
-        self.missing = Some(text.into());
-        self
-    }
-
-    /// Says what to do.
-    #[must_use]
-    pub fn fix(mut self, text: impl Into<String>) -> Finding {
-        self.fix = Some(text.into());
-        self
-    }
-}
-
-/// An object of the program, alive or gone.
-#[derive(Clone, Debug)]
-pub struct Object {
-    /// What it is, for people: "stream", "event".
-    pub kind: &'static str,
-    /// Its number among its kind.
-    pub number: u64,
-    /// The call that made it.
-    pub made_by: &'static str,
-    /// Where.
-    pub made: Place,
-    /// The call that ended it, and where.
-    pub ended: Option<(&'static str, Place)>,
-    /// Something more that its rules need (a device, a size).
-    pub note: u64,
-}
-
-impl Object {
-    /// Names the object.
-    pub fn name(&self) -> String {
-        format!("{}#{}", self.kind, self.number)
     }
 }
 
@@ -360,7 +259,7 @@ impl Check {
     /// Runs something as the calling thread, with the state locked. Outside a call whatever others did is known first, and
     /// whatever it does is told at once.
     #[inline]
-    fn as_thread<R>(&self, act: impl FnOnce(&mut State, usize, Place) -> R) -> R {
+    fn as_thread<R>(&self, act: impl FnOnce(&mut State, usize, SourceLocation) -> R) -> R {
         let mut act = Some(act);
         let done = self.seated(|seat, local| {
             let here = local.place.get();
@@ -417,7 +316,11 @@ impl Check {
     /// Begins a call of the calling thread: it knows from now on whatever calls that returned have done. `known` is where in the
     /// program it is, if an earlier walk of the same stack said so; otherwise the stack is walked. Gives the place where the thread
     /// was, for [`Check::end_call`], and what the walk saw.
-    pub fn begin_call(&self, call: &'static str, known: Option<Place>) -> (Place, Option<Walk>) {
+    pub fn begin_call(
+        &self,
+        call: &'static str,
+        known: Option<SourceLocation>,
+    ) -> (SourceLocation, Option<Walk>) {
         let begun = self.seated(|seat, local| {
             if seat.heard.get() != self.news.load(Ordering::Acquire) {
                 seat.heard.set(self.state().races.order.hear(seat.place));
@@ -449,7 +352,7 @@ impl Check {
     }
 
     /// Ends the call that the calling thread began last: it is back at the place `before`.
-    pub fn end_call(&self, before: Place) {
+    pub fn end_call(&self, before: SourceLocation) {
         let _no_seat = self.seated(|seat, local| {
             local.place.set(before);
             seat.depth.set(seat.depth.get().saturating_sub(1));
@@ -549,7 +452,7 @@ impl Check {
     }
 
     /// Says where something is in the program, as `file:line function`.
-    pub fn describe(&self, place: Place) -> String {
+    pub fn describe(&self, place: SourceLocation) -> String {
         self.state().places.describe(place).short()
     }
 
@@ -599,7 +502,7 @@ impl Check {
     }
 
     /// Finds the last freed allocation that held an address.
-    pub fn freed(&self, address: usize) -> Option<(Allocation, Place)> {
+    pub fn freed(&self, address: usize) -> Option<(Allocation, SourceLocation)> {
         self.state().races.freed(address)
     }
 
@@ -755,7 +658,7 @@ pub struct Failed {
     /// The operation's number.
     pub ticket: u64,
     /// Where it was queued.
-    pub place: Place,
+    pub place: SourceLocation,
     /// Why it failed.
     pub sentence: String,
 }
@@ -776,7 +679,7 @@ pub struct Allocation {
     /// The call that made it.
     pub made_by: &'static str,
     /// Where.
-    pub made: Place,
+    pub made: SourceLocation,
 }
 
 impl Allocation {

@@ -20,7 +20,7 @@ use super::conflict::{AccessCheck, Needs, line, race, verb, who};
 use super::deadlock::Stuck;
 use super::order::{Actor, Clock, Numbers, Order, join, knows};
 use super::watchpoints::Guarded;
-use super::{Allocation, Finding, Interest, Memory, Place, report};
+use super::{Allocation, Finding, Interest, Memory, SourceLocation, report};
 
 /// How many freed allocations are remembered.
 const MOST_FREED: usize = 1 << 10;
@@ -50,7 +50,7 @@ enum Pending {
 struct Watched {
     span: Span,
     bytes: Vec<u8>,
-    place: Place,
+    place: SourceLocation,
     stream: u32,
     thread: usize,
 }
@@ -60,7 +60,7 @@ pub(super) struct OpContext<'a> {
     /// The calling thread's place among the actors.
     pub(super) thread: usize,
     /// Where the call was made.
-    pub(super) place: Place,
+    pub(super) place: SourceLocation,
     /// Reads and fills memory, for operations that need it.
     pub(super) memory: Option<&'a dyn Memory>,
     /// Whether targets of copies to the host are overwritten.
@@ -80,14 +80,14 @@ pub(super) struct Races {
     watched: Numbers<u64, Watched>,
     watched_bytes: usize,
     regions: BTreeMap<usize, Region>,
-    freed: VecDeque<(Allocation, Place)>,
+    freed: VecDeque<(Allocation, SourceLocation)>,
     counts: [u64; 2],
     /// Callbacks that were queued and have not begun: they may write host memory in stream order.
     pub(super) callbacks: u64,
     /// Pinned memory that the program must not touch now.
     pub(super) guarded: Vec<Guarded>,
     /// Where tasks were queued, by the last digits of their numbers.
-    queued: Vec<(u64, Place)>,
+    queued: Vec<(u64, SourceLocation)>,
     pub(super) failed: Option<super::Failed>,
     pub(super) stuck: Stuck,
 }
@@ -323,9 +323,9 @@ impl Races {
         }
     }
 
-    fn note_queued(&mut self, ticket: u64, place: Place) {
+    fn note_queued(&mut self, ticket: u64, place: SourceLocation) {
         if self.queued.is_empty() {
-            self.queued.resize(QUEUED, (0, Place::UNKNOWN));
+            self.queued.resize(QUEUED, (0, SourceLocation::UNKNOWN));
         }
         self.queued[ticket as usize % QUEUED] = (ticket, place);
     }
@@ -389,7 +389,7 @@ impl Races {
         if let Phase::Failed(error) = phase {
             let place = match self.queued.get(ticket as usize % QUEUED) {
                 Some((of, place)) if *of == ticket => *place,
-                _ => Place::UNKNOWN,
+                _ => SourceLocation::UNKNOWN,
             };
             self.failed = Some(super::Failed {
                 ticket,
@@ -512,8 +512,8 @@ impl Races {
         Some(allocation)
     }
 
-    pub(super) fn freed(&self, address: usize) -> Option<(Allocation, Place)> {
-        let inside = |(freed, _): &&(Allocation, Place)| {
+    pub(super) fn freed(&self, address: usize) -> Option<(Allocation, SourceLocation)> {
+        let inside = |(freed, _): &&(Allocation, SourceLocation)| {
             (freed.start..freed.start + freed.bytes).contains(&address)
         };
         self.freed.iter().rev().find(inside).cloned()

@@ -6,13 +6,13 @@ use std::sync::{Arc, OnceLock};
 
 use jumar_core::sync::{Mutex, MutexGuard};
 
-/// A place in the program, kept as a number; [`Place::UNKNOWN`] where nobody knows.
+/// A place in the program, kept as a number; [`SourceLocation::UNKNOWN`] where nobody knows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Place(u32);
+pub struct SourceLocation(u32);
 
-impl Place {
+impl SourceLocation {
     /// No place.
-    pub const UNKNOWN: Place = Place(0);
+    pub const UNKNOWN: SourceLocation = SourceLocation(0);
 }
 
 /// A place in a script, which return addresses do not show.
@@ -35,7 +35,7 @@ const MOST_PLACES: usize = 1 << 16;
 #[derive(Clone, Copy, Debug)]
 pub struct Walk {
     /// The place.
-    pub place: Place,
+    pub place: SourceLocation,
     /// The return addresses of the innermost frames of the program, and where on the stack each is expected to lie; 0 for frames
     /// that are not there.
     pub frames: [(usize, usize); DEPTH],
@@ -82,7 +82,7 @@ impl Stack {
 #[derive(Default)]
 pub(super) struct Local {
     /// The place of the call that the thread is in.
-    pub(super) place: Cell<Place>,
+    pub(super) place: Cell<SourceLocation>,
     script: RefCell<Option<Script>>,
     in_script: Cell<bool>,
     pub(super) seat: RefCell<Option<super::Seat>>,
@@ -91,7 +91,7 @@ pub(super) struct Local {
 thread_local! {
     pub(super) static LOCAL: Local = const {
         Local {
-            place: Cell::new(Place::UNKNOWN),
+            place: Cell::new(SourceLocation::UNKNOWN),
             script: RefCell::new(None),
             in_script: Cell::new(false),
             seat: RefCell::new(None),
@@ -101,7 +101,7 @@ thread_local! {
 
 thread_local! {
     /// The place of the call, once [`LOCAL`] is gone: a program's own objects make calls when they are destroyed behind it.
-    static LATE: Cell<Place> = const { Cell::new(Place::UNKNOWN) };
+    static LATE: Cell<SourceLocation> = const { Cell::new(SourceLocation::UNKNOWN) };
 }
 
 impl Local {
@@ -112,20 +112,20 @@ impl Local {
 }
 
 /// Gives the place of the call that the calling thread is in.
-pub fn here() -> Place {
+pub fn here() -> SourceLocation {
     LOCAL
         .try_with(|local| local.place.get())
         .unwrap_or_else(|_| LATE.get())
 }
 
-pub(super) fn enter(place: Place) {
+pub(super) fn enter(place: SourceLocation) {
     if LOCAL.try_with(|local| local.place.set(place)).is_err() {
         LATE.set(place);
     }
 }
 
 /// Sets the place of the calling thread, and gives the one before: a call inside a call puts it back.
-pub fn in_call(place: Place) -> Place {
+pub fn in_call(place: SourceLocation) -> SourceLocation {
     LOCAL
         .try_with(|local| local.place.replace(place))
         .unwrap_or_else(|_| LATE.replace(place))
@@ -318,13 +318,13 @@ impl Described {
 /// Every place that was seen.
 #[derive(Default)]
 pub(super) struct SourceLocations {
-    known: HashMap<(Stack, &'static str), Place>,
+    known: HashMap<(Stack, &'static str), SourceLocation>,
     stacks: Vec<(Stack, &'static str)>,
-    described: HashMap<Place, Described>,
+    described: HashMap<SourceLocation, Described>,
 }
 
 impl SourceLocations {
-    pub(super) fn intern(&mut self, call: &'static str, stack: Stack) -> Place {
+    pub(super) fn intern(&mut self, call: &'static str, stack: Stack) -> SourceLocation {
         let mut key = (stack, call);
         if let Some(place) = self.known.get(&key) {
             return *place;
@@ -333,12 +333,12 @@ impl SourceLocations {
             key.0.frames[1..].fill(0);
             match self.known.get(&key) {
                 Some(place) => return *place,
-                None if self.stacks.len() >= 2 * MOST_PLACES => return Place::UNKNOWN,
+                None if self.stacks.len() >= 2 * MOST_PLACES => return SourceLocation::UNKNOWN,
                 None => {}
             }
         }
         self.stacks.push(key.clone());
-        let place = Place(self.stacks.len() as u32);
+        let place = SourceLocation(self.stacks.len() as u32);
         self.known.insert(key, place);
         place
     }
@@ -347,17 +347,17 @@ impl SourceLocations {
         self.stacks.len()
     }
 
-    fn stack(&self, place: Place) -> Option<&(Stack, &'static str)> {
+    fn stack(&self, place: SourceLocation) -> Option<&(Stack, &'static str)> {
         self.stacks.get((place.0 as usize).checked_sub(1)?)
     }
 
     /// The public function that was called there.
-    pub(super) fn call(&self, place: Place) -> Option<&'static str> {
+    pub(super) fn call(&self, place: SourceLocation) -> Option<&'static str> {
         self.stack(place).map(|(_, call)| *call)
     }
 
     /// A number by which two calls from one line of the program are the same; 0 where nobody knows.
-    pub(super) fn key(&self, place: Place) -> usize {
+    pub(super) fn key(&self, place: SourceLocation) -> usize {
         match self.stack(place) {
             None => 0,
             Some((stack, _)) => match &stack.script {
@@ -367,7 +367,7 @@ impl SourceLocations {
         }
     }
 
-    pub(super) fn describe(&mut self, place: Place) -> Described {
+    pub(super) fn describe(&mut self, place: SourceLocation) -> Described {
         if let Some(known) = self.described.get(&place) {
             return known.clone();
         }

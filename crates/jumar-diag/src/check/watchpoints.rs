@@ -12,7 +12,7 @@ use jumar_core::{Admission, Op, Phase, Span};
 use super::deadlock::For;
 use super::race::{OpContext, Races};
 use super::source_location::{Stack, own_range};
-use super::{Check, Finding, Line, Memory, Place, Script, State, Touch};
+use super::{Check, Finding, Line, Memory, Script, SourceLocation, State, Touch};
 
 /// A range that a pending copy needs.
 pub(super) struct Guarded {
@@ -20,7 +20,7 @@ pub(super) struct Guarded {
     pub(super) span: Span,
     pub(super) stream: u32,
     writes: bool,
-    place: Place,
+    place: SourceLocation,
     call: &'static str,
 }
 
@@ -101,7 +101,7 @@ impl Races {
     }
 
     /// Says what a touch was; `None` where it is nobody's mistake that is known here.
-    fn touched(&self, touch: &Touch, place: Place) -> Option<Finding> {
+    fn touched(&self, touch: &Touch, place: SourceLocation) -> Option<Finding> {
         let guarded = self.guarded.iter().find(|guarded| {
             guarded.ticket == touch.ticket && guarded.span.contains(touch.address)
         })?;

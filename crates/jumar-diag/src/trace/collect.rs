@@ -17,7 +17,7 @@ pub(super) enum Track {
 
 /// A moment on a row.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct RowPosition {
     pub(super) track: Track,
     pub(super) at_ns: u64,
 }
@@ -81,7 +81,7 @@ pub(super) enum Extent {
 
 /// A task that is still queued.
 pub(super) struct Pending {
-    pub(super) place: Place,
+    pub(super) place: RowPosition,
     pub(super) call: &'static str,
     pub(super) ticket: u64,
     pub(super) what: What,
@@ -91,8 +91,8 @@ pub(super) struct Pending {
 pub(super) struct Flow {
     pub(super) id: u64,
     pub(super) kind: &'static str,
-    pub(super) from: Place,
-    pub(super) to: Place,
+    pub(super) from: RowPosition,
+    pub(super) to: RowPosition,
 }
 
 /// An operation, without references to what it touches.
@@ -177,9 +177,9 @@ pub(super) struct State {
     ended: Vec<Event>,
     /// Up to where a row is taken: slices of one row never overlap, whatever the clock's grain.
     taken_ns: HashMap<Track, u64>,
-    records: HashMap<u64, Place>,
+    records: HashMap<u64, RowPosition>,
     record_order: VecDeque<u64>,
-    newest_record: HashMap<u64, Place>,
+    newest_record: HashMap<u64, RowPosition>,
     flows: u64,
     /// The newest task that ended on each row.
     newest_over: HashMap<Track, u64>,
@@ -287,7 +287,7 @@ impl State {
             self.running.insert(open.track, ticket);
         }
         if let What::Record { event, record } = open.what {
-            let place = Place {
+            let place = RowPosition {
                 track: open.track,
                 at_ns: start_ns,
             };
@@ -319,14 +319,14 @@ impl State {
             self.running.remove(&open.track);
         }
         if matches!(open.track, Track::Stream { .. }) {
-            let call = Place {
+            let call = RowPosition {
                 track: Track::Host(open.thread),
                 at_ns: open.admitted_ns,
             };
             self.arrow(
                 "queue",
                 call,
-                Place {
+                RowPosition {
                     track: open.track,
                     at_ns: start_ns,
                 },
@@ -346,7 +346,7 @@ impl State {
             self.arrow(
                 "event",
                 record,
-                Place {
+                RowPosition {
                     track: open.track,
                     at_ns: end_ns - 1,
                 },
@@ -413,7 +413,7 @@ impl State {
                 error: None,
             }),
             None => Event::NotStarted(Pending {
-                place: Place {
+                place: RowPosition {
                     track: open.track,
                     at_ns: now_ns.max(open.admitted_ns),
                 },
@@ -509,7 +509,7 @@ impl State {
         name
     }
 
-    fn arrow(&mut self, kind: &'static str, from: Place, to: Place) {
+    fn arrow(&mut self, kind: &'static str, from: RowPosition, to: RowPosition) {
         self.flows += 1;
         self.ended.push(Event::Flow(Flow {
             id: self.flows,

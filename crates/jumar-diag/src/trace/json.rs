@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use super::collect::{Event, Extent, Flow, Operator, Place, Slice, Track, What};
+use super::collect::{Event, Extent, Flow, Operator, RowPosition, Slice, Track, What};
 
 /// The host's row group. Devices follow; these are labels for the viewer, not process ids of the system.
 const HOST: u32 = 1;
@@ -148,7 +148,7 @@ fn write_operator(one: &Operator, out: &mut String) {
 }
 
 fn write_flow(flow: &Flow, out: &mut String) {
-    let mut end = |phase: &str, place: Place, extra: &str| {
+    let mut end = |phase: &str, place: RowPosition, extra: &str| {
         let (group, row) = ids(place.track);
         begin(out, phase, flow.kind, group, row, place.at_ns);
         let _ = write!(

@@ -2,7 +2,7 @@
 
 use jumar_ops::view::Layout;
 use jumar_ops::{
-    Aliasing, Attrs, InferCx, Kernel, Operand as Place, PrepareCx, Slot, Tensor, TensorType,
+    Aliasing, Attrs, InferCx, Kernel, Operand as BufferKind, PrepareCx, Slot, Tensor, TensorType,
 };
 use jumar_types::dtype::DataType;
 
@@ -411,7 +411,7 @@ fn type_of(view: &View) -> TensorType {
 
 /// Reports whether a kernel accepts the strides of an operand.
 fn accepts(kernel: &dyn Kernel, slot: Slot, view: &View) -> bool {
-    view.is_dense() || (kernel.takes_apart(slot) && view.layout().apart().is_some())
+    view.is_dense() || (kernel.accepts_batch_stride(slot) && view.layout().apart().is_some())
 }
 
 /// Reports whether a write to `output` may change what is still to be read of `input`.
@@ -473,12 +473,12 @@ pub(super) fn finish(mut cx: Cx<'_>) -> Result<Plan, Refusal> {
     let operand = |view: &View, write: bool| {
         let start = bytes(view.dtype(), view.offset());
         let (buffer, start) = match view.base {
-            Base::Buffer(buffer) if write => (jumar_ops::Place::Output(buffer as u32), start),
-            Base::Buffer(buffer) => (jumar_ops::Place::Input(buffer as u32), start),
-            Base::Temporary(index) => (jumar_ops::Place::Arena, offsets[index] + start),
-            Base::Constant => (jumar_ops::Place::Constant, start),
+            Base::Buffer(buffer) if write => (jumar_ops::BufferKind::Output(buffer as u32), start),
+            Base::Buffer(buffer) => (jumar_ops::BufferKind::Input(buffer as u32), start),
+            Base::Temporary(index) => (jumar_ops::BufferKind::Arena, offsets[index] + start),
+            Base::Constant => (jumar_ops::BufferKind::Constant, start),
         };
-        Place::strided(buffer, start, view.dtype(), *view.layout())
+        BufferKind::strided(buffer, start, view.dtype(), *view.layout())
     };
     let mut steps = Vec::with_capacity(cx.drafts.len());
     for draft in cx.drafts {

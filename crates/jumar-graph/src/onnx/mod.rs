@@ -20,7 +20,7 @@ use jumar_types::dtype::DataType;
 use prost::Message;
 
 use self::proto::{AttributeProto, GraphProto, ModelProto, NodeProto, TypeProto};
-use crate::insert_point::Place;
+use crate::insert_point::InsertPoint;
 use crate::{
     Body, Graph, GraphError, GraphErrorKind, GraphOutput, Node, Result, ValueId, control, files,
 };
@@ -210,7 +210,7 @@ struct Importer<'a> {
     captured_types: Captured,
     taken: Vec<ValueId>,
     /// The ONNX node that is being converted.
-    place: Place,
+    place: InsertPoint,
 }
 
 impl Around for Importer<'_> {
@@ -232,7 +232,7 @@ impl<'a> Importer<'a> {
             captured: Vec::new(),
             captured_types: Captured::AsKnown,
             taken: Vec::new(),
-            place: Place::default(),
+            place: InsertPoint::default(),
         }
     }
 
@@ -376,7 +376,7 @@ impl<'a> Importer<'a> {
             .iter()
             .map(|name| !name.is_empty() && used.contains(name))
             .collect();
-        self.place = Place::at(std::mem::take(&mut node.name));
+        self.place = InsertPoint::at(std::mem::take(&mut node.name));
         let outputs = if is_control(&node) {
             self.convert_control(&node, inputs, attrs, bodies)?
         } else {

@@ -611,5 +611,5 @@ fn an_output_that_is_joined_as_well_is_written_where_the_caller_wants_it() {
     // No step copies an output; the join copies the one part, and has the other.
     assert_eq!(operators(&plan), ["Sigmoid", "Tanh", "ConcatD"]);
     let places: Vec<_> = plan.steps[2].inputs().map(Operand::place).collect();
-    assert_eq!(places, [Place::Output(0), Place::Output(1)]);
+    assert_eq!(places, [BufferKind::Output(0), BufferKind::Output(1)]);
 }

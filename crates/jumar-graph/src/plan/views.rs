@@ -4,7 +4,7 @@
 //! was cut. What makes a part of a join writes it where the join wants it, and what reads a piece of a tensor reads it there,
 //! so that neither joins nor cuts move anything. Along all but the outermost axes such a part does not lie densely: the
 //! entries of its first dimension (the images of a batch) lie apart. That is done only where everybody who touches the
-//! value can ([`Kernel::takes_apart`]); else it stays a copy.
+//! value can ([`Kernel::accepts_batch_stride`]); else it stays a copy.
 
 use jumar_ops::view::Layout;
 use jumar_ops::{Aliasing, Joined, Kernel, Seen, Slot};
@@ -307,11 +307,11 @@ impl<'a> Sharing<'a> {
         if self.graph.values[output].ty.dtype.size().is_none() {
             return;
         }
-        if kernel.joined(0).is_some() {
+        if kernel.as_slice_of_output(0).is_some() {
             let mut all = node.outputs.len() == 1;
             for (index, id) in node.inputs.iter().enumerate() {
                 let empty = id.is_none_or(|id| self.storage[id.0 as usize].bytes == 0);
-                let laid = match (id, kernel.joined(index)) {
+                let laid = match (id, kernel.as_slice_of_output(index)) {
                     (Some(id), Some(joined)) => self.lay_part(id.0 as usize, output, joined),
                     _ => false,
                 };
@@ -323,7 +323,9 @@ impl<'a> Sharing<'a> {
         let Some(of) = node.inputs.first().copied().flatten() else {
             return;
         };
-        let seen: Option<Vec<Seen>> = (0..node.outputs.len()).map(|at| kernel.seen(at)).collect();
+        let seen: Option<Vec<Seen>> = (0..node.outputs.len())
+            .map(|at| kernel.as_view_of_input(at))
+            .collect();
         if let Some(seen) = seen {
             self.done[step] = self.lay_cuts(node, of.0 as usize, seen);
         }
@@ -389,7 +391,7 @@ impl<'a> Sharing<'a> {
                 Link::Same(_) => graph.nodes[step].operator.aliasing != Aliasing::View,
                 Link::Own | Link::Part(..) => true,
             };
-            if written && !self.kernels[step].takes_apart(Slot::Output(index)) {
+            if written && !self.kernels[step].accepts_batch_stride(Slot::Output(index)) {
                 return false;
             }
         }
@@ -407,7 +409,7 @@ impl<'a> Sharing<'a> {
                         None => false,
                     }
                 }
-                None => self.kernels[step].takes_apart(Slot::Input(index)),
+                None => self.kernels[step].accepts_batch_stride(Slot::Input(index)),
             };
             if !fits {
                 return false;

@@ -40,7 +40,7 @@ struct Pick<T> {
 }
 
 impl<T: Element> Kernel for Pick<T> {
-    fn seen(&self, _output: usize) -> Option<Seen> {
+    fn as_view_of_input(&self, _output: usize) -> Option<Seen> {
         let strides = self.strides.clone()?;
         Some(Seen {
             start: self.start,

@@ -236,7 +236,7 @@ fn each_row(
 struct RealMap<F>(F);
 
 impl<F: RealFunction> Kernel for RealMap<F> {
-    fn takes_apart(&self, slot: Slot) -> bool {
+    fn accepts_batch_stride(&self, slot: Slot) -> bool {
         matches!(slot, Slot::Input(0) | Slot::Output(0))
     }
 
@@ -430,7 +430,7 @@ impl<F: NumberFunction> Work for NumberRow<'_, F> {
 }
 
 impl<F: NumberFunction> Kernel for Map<F> {
-    fn takes_apart(&self, slot: Slot) -> bool {
+    fn accepts_batch_stride(&self, slot: Slot) -> bool {
         matches!(slot, Slot::Input(0) | Slot::Output(0))
     }
 
@@ -455,7 +455,7 @@ struct Pair<T, F> {
 }
 
 impl<T: Number, F: PairFunction> Kernel for Pair<T, F> {
-    fn takes_apart(&self, slot: Slot) -> bool {
+    fn accepts_batch_stride(&self, slot: Slot) -> bool {
         self.loops.is_one_row()
             && match slot {
                 Slot::Input(index) => self.alike.get(index) == Some(&true),

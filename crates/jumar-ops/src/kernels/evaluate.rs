@@ -2,8 +2,8 @@
 
 use crate::view::{Block, Region};
 use crate::{
-    Attrs, Call, InferCx, Memory, OpError, Operand, Operator, Place, PrepareCx, Tensor, TensorType,
-    Workers,
+    Attrs, BufferKind, Call, InferCx, Memory, OpError, Operand, Operator, PrepareCx, Tensor,
+    TensorType, Workers,
 };
 
 /// The most work memory that an operator gets here. It comes from the allocator, which ends the process when it fails.
@@ -47,7 +47,11 @@ pub fn compute_known(
     let mut regions = Vec::with_capacity(inputs.len());
     for (index, input) in inputs.iter().enumerate() {
         operands.push(match input {
-            Some(tensor) => Some(Operand::dense(Place::Input(index as u32), 0, tensor.ty())?),
+            Some(tensor) => Some(Operand::dense(
+                BufferKind::Input(index as u32),
+                0,
+                tensor.ty(),
+            )?),
             None => None,
         });
         regions.push(input.map_or(Region::EMPTY, |tensor| Region::shared(tensor.bytes())));
@@ -55,7 +59,7 @@ pub fn compute_known(
     let mut blocks = Vec::with_capacity(output_types.len());
     let mut results = Vec::with_capacity(output_types.len());
     for (index, ty) in output_types.iter().enumerate() {
-        let operand = Operand::dense(Place::Output(index as u32), 0, ty)?;
+        let operand = Operand::dense(BufferKind::Output(index as u32), 0, ty)?;
         blocks.push(Block::zeroed(operand.bytes()));
         results.push(operand);
     }

@@ -330,7 +330,7 @@ const SPLIT: usize = 1 << 20;
 
 /// A head's matrix: where it starts and how far apart its rows lie.
 #[derive(Clone, Copy)]
-struct Place {
+struct MatrixOffset {
     start: usize,
     step: usize,
 }
@@ -352,14 +352,21 @@ impl Attention {
         (self.batch * self.kv_heads).clamp(1, SLOTS)
     }
 
-    fn place(&self, batch: usize, head: usize, heads: usize, rows: usize, size: usize) -> Place {
+    fn place(
+        &self,
+        batch: usize,
+        head: usize,
+        heads: usize,
+        rows: usize,
+        size: usize,
+    ) -> MatrixOffset {
         if self.by_head {
-            Place {
+            MatrixOffset {
                 start: (batch * heads + head) * rows * size,
                 step: size,
             }
         } else {
-            Place {
+            MatrixOffset {
                 start: (batch * rows * heads + head) * size,
                 step: heads * size,
             }
@@ -405,7 +412,7 @@ impl Attention {
         past: Option<Row<'_, W>>,
         at: usize,
         new: Row<'_, W>,
-        place: Place,
+        place: MatrixOffset,
         size: usize,
         to: RowMut<'_, W>,
     ) {

@@ -101,11 +101,11 @@ struct Concat<T> {
 }
 
 impl<T: Element> Kernel for Concat<T> {
-    fn takes_apart(&self, _slot: Slot) -> bool {
+    fn accepts_batch_stride(&self, _slot: Slot) -> bool {
         true
     }
 
-    fn joined(&self, input: usize) -> Option<Joined> {
+    fn as_slice_of_output(&self, input: usize) -> Option<Joined> {
         self.parts.get(input)?;
         Some(Joined {
             start: self.parts[..input].iter().sum(),

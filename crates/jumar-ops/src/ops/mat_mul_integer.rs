@@ -138,7 +138,7 @@ fn infer(cx: &InferCx<'_>, inputs: Inputs, dtype: DataType) -> Result<Vec<Tensor
     Ok(vec![TensorType { dtype, shape }])
 }
 
-struct Whole {
+struct IntegerProduct {
     inputs: Inputs,
     product: Product,
     /// Over batches: result, left and right operand, counted in matrices.
@@ -205,7 +205,7 @@ fn prepare(
             }),
         }));
     }
-    let whole = Whole {
+    let whole = IntegerProduct {
         inputs,
         product,
         loops,
@@ -215,7 +215,7 @@ fn prepare(
     lift_in(cx, whole, lifted, &[0], true)
 }
 
-impl Algorithm for Whole {
+impl Algorithm for IntegerProduct {
     fn scratch(&self) -> usize {
         self.product.panels()
     }

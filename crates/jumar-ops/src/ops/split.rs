@@ -140,7 +140,7 @@ struct Split<T> {
 }
 
 impl<T: Element> Kernel for Split<T> {
-    fn seen(&self, output: usize) -> Option<Seen> {
+    fn as_view_of_input(&self, output: usize) -> Option<Seen> {
         self.parts.get(output)?;
         Some(Seen {
             start: self.parts[..output].iter().sum(),

@@ -108,7 +108,7 @@ impl Queue for Handle {
         };
         stream.drive(owner, true, u32::MAX, stop);
         if Pool::has_deferred_wakes() {
-            stream.pool.settle(false);
+            stream.pool.flush_wakes(false);
         }
     }
 
@@ -132,7 +132,7 @@ impl Queue for Handle {
             });
             if signal.is_set() {
                 if Pool::has_deferred_wakes() {
-                    stream.pool.settle(false);
+                    stream.pool.flush_wakes(false);
                 }
                 return true;
             }
@@ -168,7 +168,7 @@ impl Queue for Handle {
         }
     }
 
-    fn give_up_wait(&self) {
+    fn drop_wait(&self) {
         let stream = &self.0;
         if stream.drop_wait() {
             stream.pool.push(stream, true, Cost::Bounded);

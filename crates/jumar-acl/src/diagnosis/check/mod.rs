@@ -14,7 +14,7 @@ mod table;
 use std::cell::Cell;
 use std::collections::BTreeSet;
 
-use jumar::check::{Allocation, Check, Finding, Place};
+use jumar::check::{Allocation, Check, Finding, SourceLocation};
 use jumar::engine::MemoryKind;
 use jumar::engine::sync::{AtomicBool, AtomicU32, AtomicU64, Mutex, Ordering};
 
@@ -48,17 +48,17 @@ struct Past {
     /// Set and reset counts of each device.
     devices: Mutex<Vec<(i64, i64)>>,
     /// Where the last finalise was called.
-    finalized_at: Mutex<Place>,
+    finalized_at: Mutex<SourceLocation>,
     /// Where the last initialisation was called.
-    initialized_at: Mutex<Place>,
+    initialized_at: Mutex<SourceLocation>,
     /// The same in words, for a child that is forked: it knows no places of its parent.
-    origin: Mutex<Option<(Place, String)>>,
+    origin: Mutex<Option<(SourceLocation, String)>>,
     /// Whether this process was told that it is a fork.
     told_forked: AtomicU64,
     /// Where a thread last got a device or a context.
-    set_up_at: Mutex<Place>,
+    set_up_at: Mutex<SourceLocation>,
     /// Streams whose captures were begun, and where; the newest last.
-    captures: Mutex<Vec<(u64, Place)>>,
+    captures: Mutex<Vec<(u64, SourceLocation)>>,
     /// How bad what was told is that came behind the last finalise: 0 nothing, 1 a warning, 2 an error. The rest has the same cause.
     told_late: AtomicU32,
     /// What a reset took with it, told at the end unless something worse comes of it.
@@ -80,11 +80,11 @@ static PAST: Past = Past {
     bare: AtomicBool::new(false),
     process: AtomicU64::new(0),
     devices: Mutex::new(Vec::new()),
-    finalized_at: Mutex::new(Place::UNKNOWN),
-    initialized_at: Mutex::new(Place::UNKNOWN),
+    finalized_at: Mutex::new(SourceLocation::UNKNOWN),
+    initialized_at: Mutex::new(SourceLocation::UNKNOWN),
     origin: Mutex::new(None),
     told_forked: AtomicU64::new(0),
-    set_up_at: Mutex::new(Place::UNKNOWN),
+    set_up_at: Mutex::new(SourceLocation::UNKNOWN),
     captures: Mutex::new(Vec::new()),
     told_late: AtomicU32::new(0),
     swept: Mutex::new(None),
@@ -96,7 +96,7 @@ static PAST: Past = Past {
 
 thread_local! {
     /// Where the calling thread last got a device or a context.
-    static CONTEXT_AT: Cell<Place> = const { Cell::new(Place::UNKNOWN) };
+    static CONTEXT_AT: Cell<SourceLocation> = const { Cell::new(SourceLocation::UNKNOWN) };
 }
 
 /// Puts into words what a child that is about to be forked may be told.
@@ -857,7 +857,7 @@ pub(crate) fn at_exit(check: &Check) {
     if check.is_stuck() {
         return;
     }
-    jumar::check::in_call(jumar::check::Place::UNKNOWN);
+    jumar::check::in_call(jumar::check::SourceLocation::UNKNOWN);
     if let Some(finding) = PAST.swept.lock().take() {
         check.find(finding);
     }

@@ -1,6 +1,6 @@
 //! What a refused call says about the program: the rule behind each code.
 
-use jumar::check::{Check, Finding, Place};
+use jumar::check::{Check, Finding, SourceLocation};
 use jumar::engine::sync::Ordering;
 
 use super::{CONTEXT_AT, PAST, Seen, is, lifetimes};
@@ -38,7 +38,7 @@ pub(super) fn explain(check: &Check, seen: &Seen) {
             )
             .missing("aclrtSetCurrentContext on this thread: contexts are not inherited from the thread that started it");
             let set_up_at = *PAST.set_up_at.lock();
-            if set_up_at != Place::UNKNOWN && CONTEXT_AT.get() == Place::UNKNOWN {
+            if set_up_at != SourceLocation::UNKNOWN && CONTEXT_AT.get() == SourceLocation::UNKNOWN {
                 finding = finding.and("earlier", set_up_at, "another thread got a context here");
             }
         }
@@ -61,7 +61,7 @@ pub(super) fn explain(check: &Check, seen: &Seen) {
                 }
             }
             let context_at = CONTEXT_AT.get();
-            if context_at != Place::UNKNOWN {
+            if context_at != SourceLocation::UNKNOWN {
                 finding = finding.and(
                     "earlier",
                     context_at,

@@ -51,7 +51,7 @@ enum Kind {
 }
 
 /// Where a queue behind channels is found: its device, whether it has a capacity, its name.
-type Place = (u32, bool, Vec<u8>);
+type QueueKey = (u32, bool, Vec<u8>);
 
 /// What a process has of tensors, lists of them, and channels.
 pub(crate) struct Tensors {
@@ -59,7 +59,7 @@ pub(crate) struct Tensors {
     datasets: Table<item::Dataset>,
     channels: Table<Channel>,
     /// The queues behind channels, by device, kind and name. They live as long as a channel does.
-    queues: Mutex<HashMap<Place, Weak<MessageQueue>>>,
+    queues: Mutex<HashMap<QueueKey, Weak<MessageQueue>>>,
 }
 
 impl Default for Tensors {

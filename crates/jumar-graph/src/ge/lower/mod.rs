@@ -27,7 +27,7 @@ use jumar_types::dtype::DataType;
 
 use self::op::Op;
 use super::{Desc, Graph as Source, INPUTS, Node as SourceNode, Value};
-use crate::insert_point::Place;
+use crate::insert_point::InsertPoint;
 use crate::{Graph, GraphError, GraphOutput, Result, ValueId, control as flow};
 
 /// Says what an operator is made of: adds nodes, and gives the values of its outputs.
@@ -314,7 +314,7 @@ pub(super) fn unsupported(text: impl Into<String>) -> OpError {
 pub(super) struct Cx {
     pub graph: Graph,
     /// The node that is being lowered.
-    place: Place,
+    place: InsertPoint,
     /// What variables hold at this point of the order, by name.
     variables: BTreeMap<String, state::VariableState>,
     /// The lists that sequences stand for, by the value that stands for each.
@@ -388,7 +388,7 @@ impl Cx {
                 continue;
             }
             let place = || format!("node {} ({})", node.name, node.kind);
-            self.place = Place::at(&node.name);
+            self.place = InsertPoint::at(&node.name);
             if state::VARIABLES.contains(&node.kind.as_str()) {
                 if !root {
                     return Err(GraphError::unsupported(format!(

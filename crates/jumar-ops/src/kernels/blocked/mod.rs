@@ -254,7 +254,7 @@ pub(crate) fn prepare_unblock(cx: &PrepareCx<'_>) -> Result<Box<dyn Kernel>, OpE
 }
 
 impl Kernel for Reorder {
-    fn takes_apart(&self, _slot: Slot) -> bool {
+    fn accepts_batch_stride(&self, _slot: Slot) -> bool {
         true
     }
 
@@ -445,7 +445,7 @@ struct OfBlocks {
 }
 
 impl Kernel for OfBlocks {
-    fn takes_apart(&self, slot: Slot) -> bool {
+    fn accepts_batch_stride(&self, slot: Slot) -> bool {
         Extras::take_apart(slot)
     }
 
@@ -494,7 +494,7 @@ struct Picking {
 }
 
 impl Kernel for Picking {
-    fn takes_apart(&self, slot: Slot) -> bool {
+    fn accepts_batch_stride(&self, slot: Slot) -> bool {
         Extras::take_apart(slot)
     }
 
@@ -548,7 +548,7 @@ struct FromPlanes {
 }
 
 impl Kernel for FromPlanes {
-    fn takes_apart(&self, slot: Slot) -> bool {
+    fn accepts_batch_stride(&self, slot: Slot) -> bool {
         Extras::take_apart(slot)
     }
 
@@ -606,7 +606,7 @@ struct Swept {
 }
 
 impl Kernel for Swept {
-    fn takes_apart(&self, slot: Slot) -> bool {
+    fn accepts_batch_stride(&self, slot: Slot) -> bool {
         Extras::take_apart(slot)
     }
 

@@ -3,7 +3,7 @@
 use super::{FLIP, GRAIN, LANES, Parts, SPLIT, nothing, zero_of};
 use crate::kernels::space::conv::Inputs;
 use crate::simd::blocked::Sliding;
-use crate::simd::lowp::{PANEL, Whole, whole_convolve};
+use crate::simd::lowp::{Int8Convolution, PANEL, whole_convolve};
 use crate::simd::wide::{Work, wide};
 use crate::view::{Row, RowMut};
 use crate::{Call, Kernel, OpError, Workers};
@@ -424,7 +424,7 @@ impl Kernel for Convolution {
             Channel { add, zero, factor }
         };
         let Sliding { output, .. } = self.window;
-        let whole = Whole {
+        let whole = Int8Convolution {
             window: Sliding {
                 image: [height, width],
                 before: [0, 0],

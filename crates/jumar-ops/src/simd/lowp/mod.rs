@@ -474,7 +474,7 @@ fn whole_product_at(
 
 /// A convolution of bytes over images that have their padding with them, and whose channels lie side by side.
 #[derive(Clone, Copy, Debug)]
-pub struct Whole {
+pub struct Int8Convolution {
     /// The window; nothing lies before the image.
     pub window: Sliding,
     /// Bytes from one pixel to the next, a multiple of 4.
@@ -491,7 +491,7 @@ pub struct Whole {
 /// sixteen), four channels. `out`: pixel of the row, channel, `stride` apart. Sums wrap around. Panics where an operand
 /// is too short, and where a tap leaves the image.
 pub fn whole_convolve(
-    whole: &Whole,
+    whole: &Int8Convolution,
     (x, filter): (Row<'_, u8>, Row<'_, u8>),
     (out, stride, channels): (RowMut<'_, i32>, usize, usize),
     y: usize,
@@ -502,12 +502,12 @@ pub fn whole_convolve(
 
 fn whole_convolve_at(
     engine: Engine,
-    whole: &Whole,
+    whole: &Int8Convolution,
     (x, filter): (Row<'_, u8>, Row<'_, u8>),
     (out, stride, channels): (RowMut<'_, i32>, usize, usize),
     y: usize,
 ) {
-    let Whole {
+    let Int8Convolution {
         window,
         pixel,
         depth,

@@ -705,7 +705,7 @@ fn convolutions_of_bytes_are_exact_at_every_level() {
             dilation: [dilation; 2],
             before: [0; 2],
         };
-        let whole = Whole {
+        let whole = Int8Convolution {
             window,
             pixel,
             depth,
