@@ -65,6 +65,15 @@ def test_program(tmp_path, program, args, std, abi):
     assert f"{program}: ok" in run(tmp_path / program, tmp_path, *args)
 
 
+def test_errors_are_written_to_the_log(tmp_path):
+    text = '#include "ge/ge_api.h"\nint main() { return ge::GEInitialize({{"ge.graphRunMode", "7"}}) == ge::FAILED ? 0 : 1; }\n'
+    compile_text(tmp_path, text.replace("GEInitialize({", "GEInitialize(std::map<ge::AscendString, ge::AscendString>{"), "-lge_runner")
+    shown = run(tmp_path / "program", tmp_path, env={"ASCEND_SLOG_PRINT_TO_STDOUT": "1"})
+    assert "[ERROR] GE(" in shown and "ge.graphRunMode" in shown, shown
+    silent = run(tmp_path / "program", tmp_path, env={"ASCEND_SLOG_PRINT_TO_STDOUT": "1", "ASCEND_MODULE_LOG_LEVEL": "GE=4"})
+    assert "ge.graphRunMode" not in silent
+
+
 def test_training_gives_the_same_numbers_each_time(tmp_path):
     compile_program(HERE / "train.cpp", tmp_path / "train", "-lge_runner", "-O1")
     first, second = (run(tmp_path / "train", tmp_path, DIGITS, HERE / "digits") for _ in range(2))

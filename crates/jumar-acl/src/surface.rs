@@ -42,3 +42,8 @@ pub fn stream(handle: u64) -> Result<Arc<Stream>> {
         }
     })
 }
+
+/// Writes an error of the Graph Engine to the log, under the module name GE.
+pub fn log_graph_engine_error(text: &str) {
+    crate::log::graph_engine_error(text);
+}

@@ -28,9 +28,11 @@ fn push(list: &RefCell<Vec<String>>, text: String) {
     list.push(text);
 }
 
-/// Keeps the text of an error.
+/// Keeps the text of an error for the thread, and writes it to the log.
 pub fn error(fail: &GeError) {
-    ERRORS.with(|list| push(list, format!("{}: {}", fail.code, fail.text)));
+    let text = format!("{}: {}", fail.code, fail.text);
+    jumar_acl::surface::log_graph_engine_error(&text);
+    ERRORS.with(|list| push(list, text));
 }
 
 /// Keeps the text of a refusal that was found before the call came here, and returns its status.

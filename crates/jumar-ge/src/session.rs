@@ -99,6 +99,7 @@ impl InFlight {
 /// Starts the Graph Engine.
 pub fn initialize(options: Options) -> GeResult<()> {
     check(&options)?;
+    check_device(&options)?;
     let mut engine = engine();
     if engine.started {
         if engine.options != options {
@@ -191,6 +192,27 @@ pub fn check(options: &Options) -> GeResult<()> {
     Ok(())
 }
 
+/// Refuses a device that does not exist.
+fn check_device(options: &Options) -> GeResult<()> {
+    // A child of a process that used a device is refused later, when it runs a graph.
+    if surface::refuse_if_forked().is_err() {
+        return Ok(());
+    }
+    for key in ["ge.exec.deviceId", "ge.session_device_id"] {
+        let Some(number) = options.get(key).and_then(|text| text.parse::<u32>().ok()) else {
+            continue;
+        };
+        let count = surface::runtime()?.device_count();
+        if number >= count {
+            let text = format!(
+                "the option {key} is {number}, and there are {count} devices: it has to be below {count}"
+            );
+            return Err(GeError::new(text).code("E10001"));
+        }
+    }
+    Ok(())
+}
+
 /// What the checks call a session.
 pub const SESSION: &str = "session";
 
@@ -213,6 +235,7 @@ fn not_started(engine: &Engine) -> GeError {
 /// Makes a session and gives its number.
 pub fn create(options: Options) -> GeResult<u64> {
     check(&options)?;
+    check_device(&options)?;
     let mut engine = engine();
     if !engine.started {
         return Err(not_started(&engine));

@@ -135,6 +135,13 @@ pub(crate) fn error(_cx: &Cx<'_>, text: &str) {
     }
 }
 
+/// Writes an error that a call of the Graph Engine returned.
+pub(crate) fn graph_engine_error(text: &str) {
+    if ERROR >= log().settings.level_of("GE") {
+        write(Kind::Level(ERROR), "GE", text);
+    }
+}
+
 /// Writes down what went wrong where no call can answer it.
 pub(crate) fn problem(text: &str) {
     if ERROR >= log().settings.level_of("IDEDD") {
